@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/counters.h"
+
+struct counters base_counters;
+
+static const struct {
+	const char *name;
+	const char *meaning;
+} counter_table[] = {
+#define COUNTER(identifier, name, meaning) [COUNTER_##identifier] = {name, meaning},
+#include "base/counters.def"
+#undef COUNTER
+};
+
+_Static_assert(sizeof(counter_table) / sizeof(counter_table[0]) == COUNTER_COUNT,
+	       "every counter has a name");
+
+uint64_t counter_value(enum counter counter)
+{
+	if ((unsigned)counter >= COUNTER_COUNT)
+		return 0;
+	return __atomic_load_n((uint64_t *)&base_counters.value[counter], __ATOMIC_RELAXED);
+}
+
+const char *counter_name(enum counter counter)
+{
+	return (unsigned)counter < COUNTER_COUNT ? counter_table[counter].name : NULL;
+}
+
+const char *counter_meaning(enum counter counter)
+{
+	return (unsigned)counter < COUNTER_COUNT ? counter_table[counter].meaning : NULL;
+}

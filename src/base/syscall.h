@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Raw system calls for code that a signal handler can reach: no errno, no cancellation, no libc.
+ * Each returns -errno on failure. x86-64 convention: number in rax, arguments in rdi rsi rdx r10
+ * r8 r9; rcx and r11 are destroyed (System V ABI, A.2.1).
+ */
+#ifndef BASE_SYSCALL_H
+#define BASE_SYSCALL_H
+
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <time.h>
+
+static inline long raw_syscall6(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+static inline long raw_syscall3(long number, long a, long b, long c)
+{
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+static inline pid_t raw_gettid(void)
+{
+	return (pid_t)raw_syscall3(SYS_gettid, 0, 0, 0);
+}
+
+static inline pid_t raw_getpid(void)
+{
+	return (pid_t)raw_syscall3(SYS_getpid, 0, 0, 0);
+}
+
+static inline int raw_close(int fd)
+{
+	return (int)raw_syscall3(SYS_close, fd, 0, 0);
+}
+
+static inline int raw_ioctl(int fd, unsigned long request, unsigned long argument)
+{
+	return (int)raw_syscall3(SYS_ioctl, fd, (long)request, (long)argument);
+}
+
+static inline int raw_fcntl(int fd, int command, unsigned long argument)
+{
+	return (int)raw_syscall3(SYS_fcntl, fd, command, (long)argument);
+}
+
+static inline int raw_perf_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
+				      int group, unsigned long flags)
+{
+	return (int)raw_syscall6(SYS_perf_event_open, (long)attr, pid, cpu, group, (long)flags, 0);
+}
+
+/* Copy from this process's own memory without faulting; returns bytes copied or -errno. */
+static inline ssize_t raw_read_memory(pid_t pid, void *to, uintptr_t from, size_t length)
+{
+	struct iovec local = {to, length};
+	struct iovec remote = {(void *)from, length};
+
+	return (ssize_t)raw_syscall6(SYS_process_vm_readv, pid, (long)&local, 1, (long)&remote, 1,
+				     0);
+}
+
+static inline int raw_nanosleep(uint64_t nanoseconds)
+{
+	struct timespec duration = {(time_t)(nanoseconds / 1000000000u),
+				    (long)(nanoseconds % 1000000000u)};
+
+	return (int)raw_syscall3(SYS_nanosleep, (long)&duration, 0, 0);
+}
+
+static inline int raw_futex(uint32_t *word, int operation, uint32_t value,
+			    const struct timespec *timeout)
+{
+	return (int)raw_syscall6(SYS_futex, (long)word, operation, value, (long)timeout, 0, 0);
+}
+
+static inline int raw_sigprocmask(int how, const uint64_t *set, uint64_t *old)
+{
+	return (int)raw_syscall6(SYS_rt_sigprocmask, how, (long)set, (long)old, sizeof(uint64_t),
+				 0, 0);
+}
+
+#endif
