@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole pages straight from the kernel, for code that must not call malloc(). */
+#ifndef BASE_MEMORY_H
+#define BASE_MEMORY_H
+
+#include "base/syscall.h"
+
+#include <sys/mman.h>
+
+/* Zeroed memory, or NULL. */
+static inline void *page_allocate(size_t bytes)
+{
+	long address = raw_syscall6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return address < 0 && address > -4096 ? NULL : (void *)address;
+}
+
+static inline void page_free(void *address, size_t bytes)
+{
+	if (address)
+		raw_syscall3(SYS_munmap, (long)address, (long)bytes, 0);
+}
+
+#endif

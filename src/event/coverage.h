@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One request opened in every thread of a scope: of this process or, outside it, of another.
+ *
+ * A kernel event covers the task it is opened on and, inherited, the tasks that one creates later;
+ * never its siblings. So a whole process takes one event for each thread that runs now (a *root*).
+ * Threads may be created meanwhile: a child of a thread that was already covered inherited the
+ * event, a child of one that was not did not. Passes over the thread list continue until one finds
+ * no new thread.
+ */
+#ifndef EVENT_COVERAGE_H
+#define EVENT_COVERAGE_H
+
+#include "event/perf.h"
+#include "event/threads.h"
+
+#include <stdbool.h>
+#include <trapline/event.h>
+
+struct coverage_root {
+	pid_t tid;
+	int fd;
+};
+
+struct coverage {
+	struct coverage_root *roots;
+	size_t count;
+	size_t capacity;
+	/* Some thread may be covered twice: it was created while the roots were being opened. Its
+	 * second signal of a breakpoint coalesces with the first in the kernel; of a counter it
+	 * must be told apart by the root number in the signal's data. */
+	bool ambiguous;
+};
+
+struct coverage_target {
+	pid_t pid; /* 0: this process */
+	enum tl_scope scope;
+	const pid_t *tids; /* TL_THREADS */
+	size_t ntids;
+	bool best_effort; /* count threads that cannot be covered instead of failing */
+};
+
+/* Signal data of root number `root`. */
+typedef uint64_t coverage_data_fn(void *context, unsigned root);
+
+/*
+ * Opens disabled events, whatever request->disabled says: enable them with coverage_enable().
+ * request->inherit and threads_only are set from the scope. On failure nothing stays open.
+ */
+int coverage_open(struct coverage *coverage, const struct coverage_target *target,
+		  const struct perf_request *request, coverage_data_fn *data, void *context);
+int coverage_enable(struct coverage *coverage);
+int coverage_disable(struct coverage *coverage);
+int coverage_modify(struct coverage *coverage, const struct coverage_target *target,
+		    const struct perf_request *request, coverage_data_fn *data, void *context);
+uint64_t coverage_count(const struct coverage *coverage);
+/* Descriptors are closed; the kernel frees each event. In a forked child use this alone: disabling
+ * would reach the parent's events. */
+void coverage_close(struct coverage *coverage);
+
+#endif
