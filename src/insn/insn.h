@@ -15,66 +15,105 @@
 #define INSN_MAX_LENGTH 15
 #define INSN_MAX_OPERANDS 4
 
-/* General registers in the order of the x86-64 encoding (rax rcx rdx rbx rsp rbp rsi rdi r8 … r15). */
+struct insn_extended;
+
+/* General registers in the order of the x86-64 encoding (rax rcx rdx rbx rsp rbp rsi rdi r8 … r15).
+ */
 struct insn_registers {
 	uint64_t general[16];
 	uint64_t pc;
 	uint64_t flags;
 	uint64_t fs_base;
 	uint64_t gs_base;
-	/* Mask registers and vector index registers, for masked and gather/scatter operands;
-	 * NULL where unknown (the operand is then marked inexact). */
-	const void *extended; /* struct insn_extended, or NULL */
+	/* Mask and vector registers, for masked operands, gathers and scatters; NULL where unknown
+	 * (such operands then only may have touched a place). */
+	const struct insn_extended *extended;
 };
 
-/* AVX-512 state: k0..k7 and the full vector registers, as far as the saved context has them. */
-struct insn_extended {
-	uint64_t mask[8];
-	uint8_t vector[32][64];
-	uint32_t known_masks;   /* bit per k register */
-	uint32_t known_vectors; /* bit per vector register */
+/* Byte offsets of the parts of a standard-format XSAVE area; they differ between CPU makers. 0: the
+ * CPU has no such part. Source: CPUID leaf 0xd, Intel SDM volume 1, 13.4. */
+struct insn_xsave_layout {
+	uint16_t avx;		 /* bytes 16..31 of vector registers 0..15 */
+	uint16_t opmask;	 /* k0..k7 */
+	uint16_t zmm_high;	 /* bytes 32..63 of vector registers 0..15 */
+	uint16_t zmm_sixteen_on; /* vector registers 16..31 */
 };
+
+/* A view of a standard-format XSAVE area, such as uc_mcontext.fpregs or NT_X86_XSTATE. */
+struct insn_extended {
+	const uint8_t *area; /* stays the caller's */
+	uint32_t length;     /* bytes; 512 if only the FXSAVE part is there */
+	struct insn_xsave_layout layout;
+};
+
+/* Ask this CPU. Microseconds in a virtual machine: call once and keep it. Async-signal-safe. */
+void insn_xsave_layout_probe(struct insn_xsave_layout *layout);
+
+/* Bytes of vector register `number` (0..31) from `first` on, or mask register k`number`. 0, or
+ * -ENODATA where the area does not hold them. `extended` may be NULL. */
+int insn_extended_vector(const struct insn_extended *extended, unsigned number, unsigned first,
+			 unsigned length, uint8_t *to);
+int insn_extended_mask(const struct insn_extended *extended, unsigned number, uint64_t *mask);
 
 enum insn_flow {
-	INSN_FLOW_NEXT,     /* falls through */
-	INSN_FLOW_BRANCH,   /* direct jump, conditional or not (see conditional) */
-	INSN_FLOW_CALL,     /* direct call */
+	INSN_FLOW_NEXT,	  /* falls through */
+	INSN_FLOW_BRANCH, /* direct jump, conditional or not (see conditional) */
+	INSN_FLOW_CALL,	  /* direct call */
 	INSN_FLOW_JUMP_INDIRECT,
 	INSN_FLOW_CALL_INDIRECT,
 	INSN_FLOW_RETURN,
 	INSN_FLOW_SYSCALL,
-	INSN_FLOW_TRAP,     /* int3, ud2, hlt: does not fall through as far as we know */
+	INSN_FLOW_TRAP, /* int3, ud2, hlt: does not fall through as far as we know */
 };
 
 struct insn_operand {
-	uint8_t access;      /* TL_READ | TL_WRITE of <trapline/event.h>; 0: address only (lea, nop) */
-	uint16_t size;       /* bytes; of one element for string instructions and gathers */
-	int8_t base, index;  /* general register numbers, -1 none, 16 = pc */
-	uint8_t scale;       /* 1, 2, 4, 8 */
-	uint8_t segment;     /* 0 none, 1 fs, 2 gs */
-	int64_t displacement;
+	uint8_t access; /* TL_READ | TL_WRITE of <trapline/event.h>; 0: address only (lea, nop) */
+	uint16_t size;	/* bytes; of one element for string instructions and gathers */
+	int8_t base, index;   /* general register numbers, -1 none, 16 = pc */
+	uint8_t scale;	      /* 1, 2, 4, 8 */
+	uint8_t segment;      /* 0 none, 1 fs, 2 gs */
 	uint8_t address_bits; /* 32 or 64 */
-	bool masked;          /* only elements selected by `mask` are touched */
-	uint8_t mask;         /* k register */
-	uint8_t element;      /* bytes of one element, when masked or vector-indexed */
-	int8_t vector_index;  /* gather/scatter: vector register number, -1 none */
-	bool stack_push;      /* implicit push: address is rsp - size before the instruction */
-	bool stack_pop;       /* implicit pop: address is rsp before the instruction */
-	bool conditional;     /* may not happen although the instruction completes (cmpxchg store …) */
+	int64_t displacement;
+	bool masked;	     /* only elements selected by `mask` or `mask_vector` are touched */
+	int8_t mask;	     /* k register, -1 none */
+	int8_t mask_vector;  /* vector register whose elements' sign bits select, -1 none */
+	uint8_t element;     /* bytes of one element, when masked or vector-indexed */
+	int8_t vector_index; /* gather/scatter: vector register number, -1 none */
+	uint8_t index_size;  /* bytes of one element of it */
+	uint8_t elements;    /* of a gather or scatter */
+	int8_t bit_index; /* bt, bts, btr, btc: the register counting bits from the address, or -1
+			   */
+	bool packed;	  /* compress/expand: selected elements lie side by side */
+	bool byte_index;  /* xlat: only the low byte of `index` counts */
+	bool line;	  /* the whole 64-byte line around the address (clflush, clzero) */
+	bool extent_unknown; /* may touch more bytes than `size` (xsave, AMX tiles) */
+	bool stack_push;     /* implicit push: address is rsp - size before the instruction */
+	bool stack_pop;	     /* implicit pop: address is rsp before the instruction */
+	/* May not happen although the instruction completes (xsave parts, cache-line flushes). The
+	 * store of a cmpxchg always happens: it writes the old value back when the comparison fails
+	 * (Intel SDM volume 2, CMPXCHG; AMD APM volume 3). */
+	bool conditional;
 };
 
 struct insn {
 	uint8_t length;
-	uint8_t operand_count;      /* memory operands only */
-	uint8_t flow;               /* enum insn_flow */
-	bool conditional;           /* flow depends on flags or a register */
-	bool atomic;                /* LOCK, or xchg with memory */
-	bool string;                /* movs, stos, lods, cmps, scas, ins, outs */
-	bool repeated;              /* with rep/repe/repne: count in rcx, traps between iterations */
-	bool vector;                /* SSE/AVX/AVX-512/x87/MMX/fxsave: not a plain integer move */
-	bool plain_move;            /* mov r,m / mov m,r / mov m,imm / movzx / movsx: one load or store */
+	uint8_t operand_count; /* memory operands only */
+	uint8_t flow;	       /* enum insn_flow */
+	bool conditional;      /* flow depends on flags or a register */
+	bool atomic;	       /* LOCK, or xchg with memory */
+	bool string;	       /* movs, stos, lods, cmps, scas, ins, outs */
+	bool repeated;	       /* with rep/repe/repne: count in rcx, traps between iterations */
+	bool vector;	       /* SSE/AVX/AVX-512/x87/MMX/fxsave: not a plain integer move */
+	bool plain_move;   /* mov r,m / mov m,r / mov m,imm / movzx / movsx: one load or store */
+	bool mask_written; /* overwrites a mask register its memory operand is selected by */
+	int8_t loaded;	   /* general register a load's value is found in afterwards, or -1 */
+	int8_t target_register;	    /* of `call *%reg` and `jmp *%reg`, or -1 */
 	uint16_t written_registers; /* general registers it changes, bit per number */
-	int64_t target;             /* of a direct branch or call: absolute, given pc */
+	uint16_t written_vectors;   /* vector registers 0..15 it changes */
+	bool stack_change_known;    /* it adds the constant stack_change to rsp */
+	bool frame_leave;	    /* leave: rsp is rbp + 8 afterwards */
+	int32_t stack_change;
+	int64_t target; /* of a direct branch or call: absolute, given pc */
 	struct insn_operand operand[INSN_MAX_OPERANDS];
 };
 
@@ -92,9 +131,10 @@ int insn_operand_before(const struct insn *insn, unsigned operand,
 			const struct insn_registers *registers, uint64_t *first, uint64_t *length);
 
 /*
- * The same from registers as they are *after* the instruction (a data watchpoint on x86 traps then).
- * Undoes what the instruction is known to do to rsp, rsi, rdi. -ENODATA when the instruction
- * overwrote a register the address was made of (mov (%rax),%rax).
+ * The same from registers as they are *after* the instruction (a data watchpoint on x86 traps
+ * then). Undoes what the instruction is known to do to rsp, rsi, rdi. -ENODATA when the instruction
+ * overwrote a register the address was made of (mov (%rax),%rax). registers->pc must be the end of
+ * the instruction also where it jumped away from there (pc-relative operands count from it).
  */
 int insn_operand_after(const struct insn *insn, unsigned operand,
 		       const struct insn_registers *registers, uint64_t *first, uint64_t *length);
@@ -126,20 +166,23 @@ struct insn_memory {
 };
 
 struct insn_access {
-	uint64_t pc;      /* of the instruction that did it */
-	uint64_t first;   /* first byte touched by the matching operand */
+	uint64_t pc;	  /* of the instruction that did it */
+	uint64_t first;	  /* first byte touched by the matching operand */
 	uint64_t length;  /* bytes touched there */
 	unsigned access;  /* TL_READ | TL_WRITE, TL_ATOMIC, TL_KERNEL, TL_GUESSED */
 	struct insn insn; /* the instruction, decoded */
-	bool decoded;     /* insn is valid */
+	bool decoded;	  /* insn is valid */
 };
 
 /*
- * `wanted` is what the hardware slot can trip on (TL_WRITE, or TL_READ | TL_WRITE): an operand that
- * the slot cannot have seen does not match. Follows `call *mem`, `jmp *mem` and `ret` to their
- * origin, recognises an unfinished rep at pc, a system call just before pc (TL_KERNEL), and a
- * branch to pc. Marks TL_GUESSED whenever another explanation of the trap is possible. Always
- * fills *result.
+ * `wanted` is what the hardware slot can trip on (TL_WRITE, or TL_READ | TL_WRITE; with TL_KERNEL
+ * if it also sees what the kernel does): an operand that the slot cannot have seen does not match.
+ * Follows `call *mem`, `jmp *mem` and `ret` to their origin, recognises an unfinished rep at pc and
+ * a system call just before pc (TL_KERNEL). Marks TL_GUESSED whenever another explanation of the
+ * trap is possible. Always fills *result.
+ *
+ * Two assumptions: bounds() tells the truth, and no other thread changed a code pointer in memory
+ * between the trap and this call.
  */
 void insn_attribute(const struct insn_registers *after, uint64_t watched, uint64_t watched_length,
 		    unsigned wanted, const struct insn_memory *memory, struct insn_access *result);

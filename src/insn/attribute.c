@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who made a data watchpoint fire. The trap comes after the access, so pc is where the thread went
+ * next. Explanations, each proposed only if registers and memory allow it:
+ *   - the instruction that ends at pc (or a system call there),
+ *   - an unfinished rep string instruction at pc,
+ *   - a call, jump or return that went to pc through memory (transfer.c).
+ * Frames: insn_attribute about 500 bytes; the deepest chain below it, Zydis' frames included, stays
+ * under 4 KiB.
+ */
+#include <errno.h>
+#include <string.h>
+#include <trapline/event.h>
+
+#include "insn/attribution.h"
+#include "insn/previous.h"
+#include "insn/walk.h"
+
+/* A function larger than this is not walked: its instructions are guessed from nearby instead. */
+#define FUNCTION_MAX ((uint64_t)4 << 20)
+#define LOCK_PREFIX 0xf0
+
+enum { REGISTER_RCX = 1 };
+
+int insn_function(const struct insn_memory *memory, uint64_t pc, uint64_t *start, uint64_t *end)
+{
+	if (!memory->bounds || memory->bounds(memory->context, pc, start, end))
+		return -ENOENT;
+	if (*start > pc || *end <= pc || *end - *start > FUNCTION_MAX)
+		return -ENOENT;
+	return 0;
+}
+
+static unsigned access_by(const struct explanation *explanation)
+{
+	unsigned access = explanation->access;
+
+	if (explanation->insn && explanation->insn->atomic &&
+	    (access & (TL_READ | TL_WRITE)) == (TL_READ | TL_WRITE))
+		access |= TL_ATOMIC;
+	return access;
+}
+
+void insn_propose(struct attribution *attribution, const struct explanation *explanation)
+{
+	struct insn_access *best = attribution->best;
+
+	if (explanation->rank == RANK_NONE)
+		return;
+	attribution->explanations++;
+	if (explanation->rank <= attribution->best_rank)
+		return;
+	attribution->best_rank = explanation->rank;
+	best->pc = explanation->pc;
+	best->first = explanation->first;
+	best->length = explanation->length;
+	best->access = access_by(explanation);
+	best->decoded = explanation->insn != NULL;
+	if (explanation->insn)
+		best->insn = *explanation->insn;
+}
+
+/* Two operands of one instruction matched (movs onto itself, call *mem over its own stack slot):
+ * the access is both, told at the written one. */
+static void merge_operand(struct explanation *explanation, enum explanation_rank rank,
+			  unsigned access, uint64_t first, uint64_t length)
+{
+	if (rank > explanation->rank ||
+	    (rank == explanation->rank && (access & TL_WRITE) && length)) {
+		explanation->first = first;
+		explanation->length = length;
+	}
+	if (rank >= explanation->rank)
+		explanation->access |= access;
+	if (rank > explanation->rank) {
+		explanation->access = access;
+		explanation->rank = rank;
+	}
+}
+
+void insn_match(const struct attribution *attribution, const struct insn *insn,
+		const struct insn_registers *registers, struct explanation *explanation)
+{
+	memset(explanation, 0, sizeof(*explanation));
+	explanation->insn = insn;
+	for (unsigned i = 0; i < insn->operand_count; i++) {
+		unsigned access = insn->operand[i].access;
+		enum insn_touch touch;
+		uint64_t first, length;
+
+		if (!(access & attribution->wanted))
+			continue;
+		touch = insn_operand_touch(insn, i, registers, attribution->watched,
+					   attribution->watched_length, &first, &length);
+		if (touch != INSN_TOUCH_NO)
+			merge_operand(explanation, touch == INSN_TOUCH_YES ? RANK_YES : RANK_MAYBE,
+				      access, first, length);
+	}
+}
+
+/* Where a relative jump goes; its offset is the last thing in it. False for other instructions. */
+static bool jump_target(const uint8_t *bytes, unsigned length, uint64_t at, uint64_t *target)
+{
+	unsigned i = 0;
+	int32_t offset;
+
+	while (i + 1 < length && (bytes[i] == 0x2e || bytes[i] == 0x3e || bytes[i] == 0xf2 ||
+				  bytes[i] == 0x66 || (bytes[i] & 0xf0) == 0x40))
+		i++;
+	if ((bytes[i] & 0xf0) == 0x70 || bytes[i] == 0xeb || (bytes[i] & 0xfc) == 0xe0) {
+		*target = at + length + (uint64_t)(int64_t)(int8_t)bytes[length - 1];
+		return true;
+	}
+	if (length < 5 ||
+	    !(bytes[i] == 0xe9 || (bytes[i] == 0x0f && (bytes[i + 1] & 0xf0) == 0x80)))
+		return false;
+	memcpy(&offset, bytes + length - sizeof(offset), sizeof(offset));
+	*target = at + length + (uint64_t)(int64_t)offset;
+	return true;
+}
+
+/*
+ * Whether some jump before the previous instruction goes into its middle: single-threaded processes
+ * jump over a LOCK prefix so (the catomic_* macros of glibc before 2.37), and then the access was
+ * the same but not atomic.
+ */
+static bool jumped_into(const struct attribution *attribution)
+{
+	struct insn_walk walk;
+	uint64_t at, target;
+	size_t available;
+
+	insn_walk_begin(&walk, attribution->memory, attribution->previous_start,
+			attribution->previous_pc);
+	for (at = walk.at; insn_walk_step(&walk) > 0; at = walk.at) {
+		unsigned length = (unsigned)(walk.at - at);
+		const uint8_t *end = insn_walk_bytes(&walk, 0, &available);
+
+		if (jump_target(end - length, length, at, &target) &&
+		    target > attribution->previous_pc && target < attribution->after->pc)
+			return true;
+	}
+	return false;
+}
+
+static bool begins_with_lock(const struct attribution *attribution)
+{
+	uint8_t byte;
+
+	return !attribution->memory->read(attribution->memory->context, attribution->previous_pc,
+					  &byte, 1) &&
+	       byte == LOCK_PREFIX;
+}
+
+/* What the kernel did for a system call shows in no register: a slot that sees reads too cannot
+ * tell which it was. */
+static void consider_system_call(struct attribution *attribution)
+{
+	struct explanation explanation = {
+		.rank = RANK_KERNEL,
+		.pc = attribution->previous_pc,
+		.insn = &attribution->previous,
+		.access = (attribution->wanted & (TL_READ | TL_WRITE)) | TL_KERNEL,
+		.first = attribution->watched,
+		.length = attribution->watched_length,
+	};
+
+	if (!(attribution->wanted & TL_KERNEL))
+		return;
+	if (attribution->wanted & TL_READ)
+		attribution->uncertain = true;
+	insn_propose(attribution, &explanation);
+}
+
+static void consider_previous(struct attribution *attribution)
+{
+	struct explanation explanation;
+
+	if (!attribution->has_previous)
+		return;
+	if (attribution->previous.flow == INSN_FLOW_SYSCALL)
+		consider_system_call(attribution);
+	if (attribution->previous.flow != INSN_FLOW_NEXT)
+		return;
+	insn_match(attribution, &attribution->previous, attribution->after, &explanation);
+	explanation.pc = attribution->previous_pc;
+	insn_propose(attribution, &explanation);
+	if (explanation.rank != RANK_NONE && attribution->previous.atomic &&
+	    begins_with_lock(attribution) && jumped_into(attribution))
+		attribution->uncertain = true;
+}
+
+/* Whether `bytes` begin a string instruction with a rep prefix; cheaper than decoding. */
+static bool begins_repeat(const uint8_t *bytes, size_t length)
+{
+	bool repeat = false;
+
+	for (size_t i = 0; i < length; i++) {
+		uint8_t byte = bytes[i];
+
+		if (byte == 0xf2 || byte == 0xf3)
+			repeat = true;
+		else if ((byte >= 0xa4 && byte <= 0xa7) || (byte >= 0xaa && byte <= 0xaf) ||
+			 (byte >= 0x6c && byte <= 0x6f))
+			return repeat;
+		else if (byte != 0x66 && byte != 0x67 && byte != 0x64 && byte != 0x65 &&
+			 byte != 0x2e && byte != 0x36 && byte != 0x3e && byte != 0x26 &&
+			 (byte & 0xf0) != 0x40)
+			return false;
+	}
+	return false;
+}
+
+/* Trapped between two iterations of a string instruction: pc is the instruction itself. */
+static void consider_unfinished_repeat(struct attribution *attribution)
+{
+	uint64_t pc = attribution->after->pc;
+	struct explanation explanation;
+	struct insn_walk walk;
+	struct insn insn;
+	const uint8_t *bytes;
+	size_t available;
+
+	if (!attribution->after->general[REGISTER_RCX])
+		return;
+	insn_walk_begin(&walk, attribution->memory, pc, pc + INSN_MAX_LENGTH);
+	bytes = insn_walk_bytes(&walk, INSN_MAX_LENGTH, &available);
+	if (!begins_repeat(bytes, available) || insn_decode(bytes, available, pc, &insn) ||
+	    !insn.repeated)
+		return;
+	insn_match(attribution, &insn, attribution->after, &explanation);
+	explanation.pc = pc;
+	insn_propose(attribution, &explanation);
+}
+
+/* No function start to decode from: the most voted of the instructions that could end at pc and
+ * whose operands fit. Always a guess. */
+static void consider_nearby(struct attribution *attribution)
+{
+	uint64_t pc = attribution->after->pc;
+	uint8_t bytes[INSN_VOTE_BYTES];
+	uint8_t votes[INSN_MAX_LENGTH + 1];
+	size_t available = insn_read_before(attribution->memory, pc, bytes, sizeof(bytes));
+	const uint8_t *end = bytes + sizeof(bytes);
+	struct explanation explanation, chosen = {0};
+	struct insn insn;
+	unsigned most = 0, length_chosen = 0;
+
+	insn_previous_votes(end - available, available, votes);
+	for (unsigned length = 1; length <= INSN_MAX_LENGTH; length++) {
+		if (votes[length] <= most || insn_decode(end - length, length, pc - length, &insn))
+			continue;
+		if (insn.flow != INSN_FLOW_NEXT)
+			continue;
+		insn_match(attribution, &insn, attribution->after, &explanation);
+		if (explanation.rank == RANK_NONE || explanation.rank < chosen.rank)
+			continue;
+		chosen = explanation;
+		most = votes[length];
+		length_chosen = length;
+	}
+	if (!length_chosen ||
+	    insn_decode(end - length_chosen, length_chosen, pc - length_chosen, &insn))
+		return;
+	chosen.insn = &insn;
+	chosen.pc = pc - length_chosen;
+	attribution->uncertain = true;
+	insn_propose(attribution, &chosen);
+}
+
+/* The instruction that ends at pc, where function bounds make it certain: in the same function, or
+ * at pc's function's start in the one that ends there (a split function, or code that falls
+ * through). */
+static void find_previous(struct attribution *attribution)
+{
+	uint64_t pc = attribution->after->pc, start, end;
+
+	attribution->bounded =
+		!insn_function(attribution->memory, pc, &attribution->start, &attribution->end);
+	start = attribution->start;
+	if (!attribution->bounded || start == pc) {
+		if (insn_function(attribution->memory, pc - 1, &start, &end) || end != pc)
+			return;
+		if (!attribution->bounded)
+			attribution->start = start;
+	}
+	attribution->has_previous = !insn_previous_read(
+		attribution->memory, start, pc, &attribution->previous_pc, &attribution->previous);
+	attribution->previous_start = start;
+}
+
+/* Bytes of the value a load left in a register, compared with memory now. */
+static bool loaded_from(const struct attribution *attribution, uint64_t address, unsigned size)
+{
+	uint64_t value = attribution->after->general[attribution->best->insn.loaded];
+	uint8_t bytes[sizeof(value)];
+
+	return !attribution->memory->read(attribution->memory->context, address, bytes, size) &&
+	       !memcmp(bytes, &value, size);
+}
+
+/*
+ * The instruction overwrote its own address (mov (%rax),%rax). It touched a watched byte, so its
+ * first byte is one of a few; the value it loaded may tell which. Otherwise the aligned one is
+ * likely, and the answer a guess.
+ */
+static void settle_address(struct attribution *attribution, unsigned size)
+{
+	struct insn_access *best = attribution->best;
+	uint64_t lowest = attribution->watched - size + 1;
+	unsigned count = size + (unsigned)attribution->watched_length - 1, matches = 0;
+	uint64_t match = 0;
+
+	best->first = attribution->watched & ~(uint64_t)(size - 1);
+	best->length = size;
+	if (count == 1)
+		return;
+	if (best->insn.loaded >= 0 && size <= sizeof(uint64_t))
+		for (unsigned i = 0; i < count; i++)
+			if (loaded_from(attribution, lowest + i, size)) {
+				match = lowest + i;
+				matches++;
+			}
+	if (matches == 1)
+		best->first = match;
+	else
+		attribution->uncertain = true;
+}
+
+static void settle_unknown_address(struct attribution *attribution)
+{
+	struct insn_access *best = attribution->best;
+
+	if (best->length || !best->decoded)
+		return;
+	for (unsigned i = 0; i < best->insn.operand_count; i++) {
+		unsigned size = best->insn.operand[i].size;
+
+		if (!(best->insn.operand[i].access & attribution->wanted))
+			continue;
+		if (size && !(size & (size - 1)) && size <= 64) {
+			settle_address(attribution, size);
+			return;
+		}
+	}
+	best->first = attribution->watched;
+	best->length = attribution->watched_length;
+	attribution->uncertain = true;
+}
+
+/* Nothing explains the trap. The nearest thing to an answer: the instruction before pc. */
+static void settle_unexplained(struct attribution *attribution)
+{
+	struct insn_access *best = attribution->best;
+
+	attribution->uncertain = true;
+	best->pc = attribution->after->pc;
+	if (attribution->has_previous) {
+		best->pc = attribution->previous_pc;
+		best->insn = attribution->previous;
+		best->decoded = true;
+	}
+}
+
+void insn_attribute(const struct insn_registers *after, uint64_t watched, uint64_t watched_length,
+		    unsigned wanted, const struct insn_memory *memory, struct insn_access *result)
+{
+	struct attribution attribution = {
+		.after = after,
+		.memory = memory,
+		.watched = watched,
+		.watched_length = watched_length,
+		.wanted = wanted,
+		.best = result,
+	};
+
+	memset(result, 0, sizeof(*result));
+	result->first = watched;
+	result->length = watched_length;
+	result->access = wanted & (TL_READ | TL_WRITE | TL_KERNEL);
+	find_previous(&attribution);
+	consider_previous(&attribution);
+	consider_unfinished_repeat(&attribution);
+	insn_consider_transfers(&attribution);
+	if (!attribution.has_previous)
+		consider_nearby(&attribution);
+	if (!attribution.explanations)
+		settle_unexplained(&attribution);
+	else
+		settle_unknown_address(&attribution);
+	if (attribution.explanations != 1 || attribution.uncertain)
+		result->access |= TL_GUESSED;
+}

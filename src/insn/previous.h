@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The instruction before a place, for attribution: through memory that may refuse, and by vote. */
+#ifndef INSN_PREVIOUS_H
+#define INSN_PREVIOUS_H
+
+#include "insn/insn.h"
+
+#define INSN_VOTE_BYTES 64
+
+/* As insn_previous(), through `memory`. */
+int insn_previous_read(const struct insn_memory *memory, uint64_t start, uint64_t pc,
+		       uint64_t *previous_pc, struct insn *previous);
+
+/* The bytes before `pc` into the end of `bytes`: as many as can be read, at most `length` (up to
+ * 64). Returns how many. */
+size_t insn_read_before(const struct insn_memory *memory, uint64_t pc, uint8_t *bytes,
+			size_t length);
+
+/*
+ * Every decoding that begins at one of the `available` bytes (at most INSN_VOTE_BYTES) and arrives
+ * at their end votes for the length of its last instruction. x86 code falls into step within a few
+ * instructions, so the true one gets most votes; a guess still.
+ */
+void insn_previous_votes(const uint8_t *before, size_t available,
+			 uint8_t votes[INSN_MAX_LENGTH + 1]);
+
+#endif
