@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "event/experiment.h"
+
+#include "base/syscall.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* Every experiment takes milliseconds; a child that is still there after this long is stuck. */
+#define SECONDS_MAX 5
+
+/* The kernel's siginfo of a perf event (include/uapi/asm-generic/siginfo.h, _perf), which libc
+ * headers before 2.36 do not name. */
+#define TRAP_PERF_CODE 6
+#define PERF_FLAG_LATE 1u
+struct perf_siginfo {
+	int signo, error, code, padding;
+	uint64_t address;
+	uint64_t data;
+	uint32_t type;
+	uint32_t flags;
+};
+
+static struct experiment *running; /* in the child */
+
+static void note_hit(int signal, siginfo_t *info, void *context)
+{
+	const struct perf_siginfo *perf = (const struct perf_siginfo *)(const void *)info;
+	const ucontext_t *interrupted = context;
+
+	(void)signal;
+	if (info->si_code != TRAP_PERF_CODE)
+		_exit(1);
+	running->address = perf->address;
+	running->data = perf->data;
+	running->late = perf->flags & PERF_FLAG_LATE;
+	running->pc = (uint64_t)interrupted->uc_mcontext.gregs[REG_RIP];
+	__atomic_fetch_add(&running->hits, 1, __ATOMIC_RELAXED);
+}
+
+static void child_main(struct experiment *experiment, experiment_fn *body)
+{
+	struct sigaction action = {.sa_sigaction = note_hit, .sa_flags = SA_SIGINFO};
+	sigset_t none;
+
+	running = experiment;
+	sigemptyset(&none);
+	sigaction(SIGTRAP, &action, NULL);
+	signal(SIGALRM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	alarm(SECONDS_MAX);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (!__atomic_load_n(&experiment->go, __ATOMIC_ACQUIRE))
+		raw_futex(&experiment->go, FUTEX_WAIT, 0, NULL);
+	body(experiment);
+	_exit(0);
+}
+
+struct experiment *experiment_start(experiment_fn *body)
+{
+	struct experiment *experiment = mmap(NULL, sizeof(*experiment), PROT_READ | PROT_WRITE,
+					     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (experiment == MAP_FAILED)
+		return NULL;
+	experiment->child = fork();
+	if (experiment->child == 0)
+		child_main(experiment, body);
+	if (experiment->child < 0) {
+		experiment_end(experiment);
+		return NULL;
+	}
+	return experiment;
+}
+
+void experiment_finish(struct experiment *experiment)
+{
+	int status = 0;
+
+	__atomic_store_n(&experiment->go, 1, __ATOMIC_RELEASE);
+	raw_futex(&experiment->go, FUTEX_WAKE, 1, NULL);
+	while (waitpid(experiment->child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status))
+		experiment->ending = WTERMSIG(status);
+}
+
+struct experiment *experiment_run(experiment_fn *body)
+{
+	struct experiment *experiment = experiment_start(body);
+
+	if (experiment)
+		experiment_finish(experiment);
+	return experiment;
+}
+
+void experiment_end(struct experiment *experiment)
+{
+	if (experiment)
+		munmap(experiment, sizeof(*experiment));
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "event/probe.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const struct {
+	const char *name;
+	const char *meaning;
+	const char *needed_by;
+	probe_fn *run;
+	bool required;
+} probes[] = {
+#define PROBE(identifier, function, required, name, meaning, needed_by) \
+	[PROBE_##identifier] = {name, meaning, needed_by, function, required},
+#include "event/probes.def"
+#undef PROBE
+};
+
+_Static_assert(sizeof(probes) / sizeof(probes[0]) == PROBE_COUNT, "every probe has a row");
+
+static struct probe_outcome outcomes[PROBE_COUNT];
+
+const struct probe_outcome *probe_outcome(enum probe probe)
+{
+	struct probe_outcome *outcome = &outcomes[probe];
+
+	if (outcome->state == PROBE_UNKNOWN)
+		probes[probe].run(outcome);
+	return outcome;
+}
+
+bool probe_works(enum probe probe)
+{
+	return probe_outcome(probe)->state != PROBE_MISSING;
+}
+
+bool probe_required(enum probe probe)
+{
+	return probes[probe].required;
+}
+
+const char *probe_name(enum probe probe)
+{
+	return probes[probe].name;
+}
+
+const char *probe_meaning(enum probe probe)
+{
+	return probes[probe].meaning;
+}
+
+const char *probe_needed_by(enum probe probe)
+{
+	return probes[probe].needed_by;
+}
+
+const char *probe_state_name(enum probe_state state)
+{
+	static const char *const names[] = {"unknown", "works", "limited", "missing"};
+
+	return names[state];
+}
+
+bool probe_main_job(void)
+{
+	bool works = true;
+
+	for (int probe = 0; probe < PROBE_COUNT; probe++)
+		if (probes[probe].required)
+			works &= probe_works((enum probe)probe);
+	return works;
+}
+
+void probe_say(struct probe_outcome *outcome, enum probe_state state, const char *format, ...)
+{
+	va_list arguments;
+
+	outcome->state = state;
+	va_start(arguments, format);
+	vsnprintf(outcome->detail, sizeof(outcome->detail), format, arguments);
+	va_end(arguments);
+}
+
+void probe_advise(struct probe_outcome *outcome, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(outcome->advice, sizeof(outcome->advice), format, arguments);
+	va_end(arguments);
+}
