@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trapline doctor: what works on this machine, and what to change. */
+#include "cli/command.h"
+#include "event/probe.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static void print_help(FILE *to)
+{
+	fputs("usage: trapline doctor [--json]\n\n"
+	      "Try out, by doing it, everything that trapline needs of this machine, and say what\n"
+	      "to change. Exit status: 0 if `trapline race` and `trapline watch` can work here, 1 if\n"
+	      "not, 2 for a wrong command line.\n\n"
+	      "  --json   one JSON object instead of the table\n",
+	      to);
+}
+
+static void print_table_row(enum probe probe)
+{
+	static const char *const marks[] = {"?", "ok", "limited", "missing"};
+	const struct probe_outcome *outcome = probe_outcome(probe);
+	const char *mark = marks[outcome->state];
+
+	if (outcome->state == PROBE_MISSING && probe_required(probe))
+		mark = "MISSING";
+	printf("  %-8s %-18s %s\n", mark, probe_name(probe), probe_meaning(probe));
+	if (outcome->detail[0])
+		printf("  %-8s %-18s · %s\n", "", "", outcome->detail);
+	if (outcome->state == PROBE_WORKS)
+		return;
+	printf("  %-8s %-18s · needed by: %s\n", "", "", probe_needed_by(probe));
+	if (outcome->advice[0])
+		printf("  %-8s %-18s → %s\n", "", "", outcome->advice);
+}
+
+static void print_table(const struct utsname *system)
+{
+	printf("trapline %s on %s %s (%s), %ld CPUs\n\n", TRAPLINE_VERSION, system->sysname,
+	       system->release, system->machine, sysconf(_SC_NPROCESSORS_ONLN));
+	for (int probe = 0; probe < PROBE_COUNT; probe++)
+		print_table_row((enum probe)probe);
+	if (probe_main_job())
+		puts("\n`trapline race` and `trapline watch` work here.");
+	else
+		puts("\n`trapline race` cannot work here: see the rows marked MISSING.");
+}
+
+static void print_json_string(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putchar('\\');
+		if ((unsigned char)*text < 0x20)
+			printf("\\u%04x", (unsigned)*text);
+		else
+			putchar(*text);
+	}
+	putchar('"');
+}
+
+static void print_json_member(const char *name, const char *value)
+{
+	printf("\"%s\":", name);
+	print_json_string(value);
+}
+
+static void print_json_row(enum probe probe)
+{
+	const struct probe_outcome *outcome = probe_outcome(probe);
+
+	printf("%s\n  {", probe == 0 ? "" : ",");
+	print_json_member("name", probe_name(probe));
+	putchar(',');
+	print_json_member("status", probe_state_name(outcome->state));
+	printf(",\"required\":%s,", probe_required(probe) ? "true" : "false");
+	print_json_member("meaning", probe_meaning(probe));
+	putchar(',');
+	print_json_member("needed_by", probe_needed_by(probe));
+	putchar(',');
+	print_json_member("detail", outcome->detail);
+	putchar(',');
+	print_json_member("advice", outcome->advice);
+	putchar('}');
+}
+
+static void print_json(const struct utsname *system)
+{
+	printf("{\"v\":1,");
+	print_json_member("trapline", TRAPLINE_VERSION);
+	putchar(',');
+	print_json_member("kernel", system->release);
+	putchar(',');
+	print_json_member("machine", system->machine);
+	printf(",\"cpus\":%ld,\"main_job\":%s,\"checks\":[", sysconf(_SC_NPROCESSORS_ONLN),
+	       probe_main_job() ? "true" : "false");
+	for (int probe = 0; probe < PROBE_COUNT; probe++)
+		print_json_row((enum probe)probe);
+	puts("\n]}");
+}
+
+int command_doctor(int argc, char **argv)
+{
+	struct utsname system = {0};
+	int json = 0;
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--json") == 0) {
+			json = 1;
+		} else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+			print_help(stdout);
+			return STATUS_OK;
+		} else {
+			fprintf(stderr,
+				"trapline doctor: '%s' is not one of its options; the only one is "
+				"--json\n",
+				argv[i]);
+			return STATUS_USAGE;
+		}
+	}
+	uname(&system);
+	if (json)
+		print_json(&system);
+	else
+		print_table(&system);
+	return probe_main_job() ? STATUS_OK : STATUS_FAILED;
+}

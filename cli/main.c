@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+#include "cli/suggest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	command_fn *run;
+	const char *summary;
+} commands[] = {
+#define COMMAND(name, summary) {#name, command_##name, summary},
+#include "cli/commands.def"
+#undef COMMAND
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(FILE *to)
+{
+	fputs("usage: trapline COMMAND [OPTIONS] …\n\n"
+	      "Watchpoints, breakpoints and counters on unmodified programs, at full speed.\n\n",
+	      to);
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		fprintf(to, "  trapline %-10s %s\n", commands[i].name, commands[i].summary);
+	fputs("\n`trapline COMMAND --help` tells a command's options; `man trapline-COMMAND` tells "
+	      "all.\n"
+	      "Exit status: the program's own where a command runs one; 0 success, 1 failure, 2 a\n"
+	      "wrong command line, 126 the program cannot be started, 127 there is no such "
+	      "program.\n",
+	      to);
+}
+
+static int unknown_command(const char *typed)
+{
+	const char *names[COMMAND_COUNT];
+	int nearest;
+
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		names[i] = commands[i].name;
+	nearest = suggest_nearest(typed, names, COMMAND_COUNT);
+	if (nearest >= 0)
+		fprintf(stderr, "trapline: there is no command '%s'; did you mean '%s'?\n", typed,
+			names[nearest]);
+	else
+		fprintf(stderr,
+			"trapline: there is no command '%s'; `trapline --help` lists them\n",
+			typed);
+	return STATUS_USAGE;
+}
+
+static int run_command(int argc, char **argv)
+{
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (strcmp(argv[0], commands[i].name) == 0)
+			return commands[i].run(argc, argv);
+	return unknown_command(argv[0]);
+}
+
+/* `trapline help COMMAND` is `trapline COMMAND --help`. */
+static int help(int argc, char **argv)
+{
+	char option[] = "--help";
+	char *arguments[] = {NULL, option, NULL};
+
+	if (argc > 1) {
+		arguments[0] = argv[1];
+		return run_command(2, arguments);
+	}
+	print_help(stdout);
+	return STATUS_OK;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_help(stderr);
+		return STATUS_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+	    strcmp(argv[1], "help") == 0)
+		return help(argc - 1, argv + 1);
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		printf("trapline %s\n", TRAPLINE_VERSION);
+		return STATUS_OK;
+	}
+	if (argv[1][0] == '-') {
+		fprintf(stderr,
+			"trapline: there is no option '%s' before the command; "
+			"`trapline --help` shows the usage\n",
+			argv[1]);
+		return STATUS_USAGE;
+	}
+	return run_command(argc - 1, argv + 1);
+}
