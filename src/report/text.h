@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A finding as people read it on a terminal. */
+#ifndef REPORT_TEXT_H
+#define REPORT_TEXT_H
+
+#include <stdio.h>
+
+#include "record/finding.h"
+
+struct text_options {
+	bool color;
+	bool sources;	    /* quote the source line of each place when it can be read */
+	unsigned frames;    /* of each stack at most; 0: all */
+	const char *prefix; /* before each line, such as "==1234== "; NULL: nothing */
+};
+
+/* Whether this stream should get colors: a terminal, TERM not "dumb", NO_COLOR not set. */
+bool text_wants_color(FILE *stream);
+
+void text_write(FILE *stream, const struct finding *finding, const struct text_options *options);
+
+/* One line for lists: "definite data-race  increment counter.c:12 / reset counter.c:30  counter".
+ */
+void text_write_summary(FILE *stream, const struct finding *finding,
+			const struct text_options *options);
+
+#endif
