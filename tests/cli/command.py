@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of `trapline` itself: help, version, unknown commands, exit statuses.
+
+usage: tests/cli/command.py build/trapline"""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+TRAPLINE = os.path.abspath(sys.argv.pop(1))
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+
+
+def run(*arguments):
+    return subprocess.run([TRAPLINE, *arguments], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=30, check=False)
+
+
+def commands():
+    with open(os.path.join(ROOT, "cli", "commands.def"), encoding="utf-8") as lines:
+        return re.findall(r"^COMMAND\((\w+),", lines.read(), re.M)
+
+
+class Command(unittest.TestCase):
+    def test_help_lists_every_command(self):
+        for option in ("--help", "-h", "help"):
+            result = run(option)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            for name in commands():
+                self.assertRegex(result.stdout, rf"trapline {name}\s")
+
+    def test_every_command_has_help(self):
+        for name in commands():
+            for arguments in ((name, "--help"), ("help", name)):
+                result = run(*arguments)
+                self.assertEqual((result.returncode, result.stderr), (0, ""), name)
+                self.assertIn(f"trapline {name}", result.stdout)
+
+    def test_every_command_refuses_unknown_options(self):
+        for name in commands():
+            result = run(name, "--no-such-option-exists")
+            self.assertEqual((result.returncode, result.stdout), (2, ""), name)
+            self.assertIn("no-such-option-exists", result.stderr)
+
+    def test_every_command_has_a_manual_page(self):
+        for name in commands():
+            self.assertTrue(os.path.exists(os.path.join(ROOT, "man", f"trapline-{name}.1")), name)
+
+    def test_version(self):
+        for option in ("--version", "-V"):
+            self.assertRegex(run(option).stdout, r"^trapline \d+\.\d+\.\d+\n$")
+
+    def test_nothing_is_a_usage_error(self):
+        result = run()
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("usage: trapline", result.stderr)
+
+    def test_near_names_are_suggested(self):
+        for typed, meant in (("doctr", "doctor"), ("dcotor", "doctor")):
+            result = run(typed)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(f"did you mean '{meant}'", result.stderr)
+
+    def test_far_names_are_not(self):
+        for typed in ("frobnicate", "", "x" * 5000):
+            result = run(typed)
+            self.assertEqual(result.returncode, 2)
+            self.assertNotIn("did you mean", result.stderr)
+
+    def test_unknown_option(self):
+        result = run("--frobnicate")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("--frobnicate", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

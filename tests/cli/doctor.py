@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`trapline doctor`: what it says agrees with the machine, also where something is withheld.
+
+usage: tests/cli/doctor.py build/trapline build/tests/cli/deprived"""
+import errno
+import json
+import os
+import platform
+import subprocess
+import sys
+import unittest
+
+TRAPLINE, DEPRIVED = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
+PERF_EVENT_OPEN, PROCESS_VM_READV, MEMBARRIER = 298, 310, 324  # x86-64
+SKIP = 77
+
+
+def doctor(*wrapper, options=("--json",)):
+    return subprocess.run([*wrapper, TRAPLINE, "doctor", *options], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=60, check=False)
+
+
+def checks(result):
+    return {check["name"]: check for check in json.loads(result.stdout)["checks"]}
+
+
+def machine_works():
+    return doctor().returncode == 0
+
+
+class Doctor(unittest.TestCase):
+    def test_json_and_exit_status_agree(self):
+        result = doctor()
+        report = json.loads(result.stdout)
+        required = [check for check in report["checks"] if check["required"]]
+        works = all(check["status"] != "missing" for check in required)
+        self.assertEqual(report["main_job"], works)
+        self.assertEqual(result.returncode, 0 if works else 1)
+        self.assertEqual(report["kernel"], platform.release())
+        self.assertEqual(result.stderr, "")
+
+    def test_what_is_missing_comes_with_advice(self):
+        for check in checks(doctor()).values():
+            self.assertIn(check["status"], ("works", "limited", "missing"))
+            self.assertTrue(check["detail"], check)
+            if check["status"] == "missing":
+                self.assertTrue(check["advice"], check)
+
+    def test_protection_keys_as_the_kernel_lists_them(self):
+        with open("/proc/cpuinfo", encoding="utf-8") as info:
+            has_keys = " ospke" in info.read()
+        self.assertEqual(checks(doctor())["regions"]["status"], "works" if has_keys else "missing")
+
+    def test_table_has_a_row_for_each_check(self):
+        table = doctor(options=()).stdout
+        for name in checks(doctor()):
+            self.assertIn(f" {name} ", table)
+
+    def test_seccomp_that_refuses(self):
+        for err in (errno.EPERM, errno.EACCES, errno.ENOSYS):
+            result = doctor(DEPRIVED, str(PERF_EVENT_OPEN), str(err))
+            self.assertEqual(result.returncode, 1)
+            permission = checks(result)["perf-events"]
+            self.assertEqual(permission["status"], "missing")
+            self.assertIn("seccomp", permission["advice"])
+
+    def test_seccomp_on_the_rest(self):
+        denied = checks(doctor(DEPRIVED, str(PROCESS_VM_READV), str(errno.EPERM)))
+        self.assertEqual(denied["memory"]["status"], "missing")
+        denied = checks(doctor(DEPRIVED, str(MEMBARRIER), str(errno.ENOSYS)))
+        self.assertEqual(denied["membarrier"]["status"], "missing")
+
+    def test_slots_that_are_taken(self):
+        if not machine_works():
+            self.skipTest("no slots here")
+        result = doctor(DEPRIVED, "slots", "4")
+        self.assertEqual(result.returncode, 1)
+        slots = checks(result)["slots"]
+        self.assertEqual(slots["status"], "missing")
+        self.assertIn("4 perf events", slots["advice"])
+        result = doctor(DEPRIVED, "slots", "2")
+        self.assertEqual((result.returncode, checks(result)["slots"]["status"]), (0, "limited"))
+
+    def test_without_privilege(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to drop it")
+        with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+            paranoid = int(file.read())
+        result = doctor("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+        if paranoid <= 2:
+            self.assertEqual(result.returncode, 0 if machine_works() else 1)
+        if paranoid >= 2:
+            self.assertEqual(checks(result)["kernel-accesses"]["status"], "missing")
+
+    def test_hardware_is_there_where_it_is_required(self):
+        if os.environ.get("TRAPLINE_REQUIRE_HARDWARE") != "1":
+            self.skipTest("TRAPLINE_REQUIRE_HARDWARE is not 1")
+        self.assertTrue(machine_works(), doctor(options=()).stdout)
+
+    def test_unknown_option(self):
+        result = doctor(options=("--jsno",))
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
