@@ -11,6 +11,22 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+/* DWARF register numbers of x86-64 (System V ABI, figure 3.36). */
+enum unwind_register {
+	UNWIND_RAX,
+	UNWIND_RDX,
+	UNWIND_RCX,
+	UNWIND_RBX,
+	UNWIND_RSI,
+	UNWIND_RDI,
+	UNWIND_RBP,
+	UNWIND_RSP,
+	UNWIND_R8,
+	UNWIND_R15 = 15,
+	UNWIND_PC,
+	UNWIND_REGISTER_COUNT
+};
+
 /* Bounds of the function (its frame description entry) around `pc` in this process. 0 or -ENOENT. */
 int unwind_function_bounds(uintptr_t pc, uintptr_t *start, uintptr_t *end);
 
@@ -18,16 +34,22 @@ int unwind_function_bounds(uintptr_t pc, uintptr_t *start, uintptr_t *end);
  * Callers of the interrupted context: pcs[0] is the context's own pc, then return addresses,
  * innermost first, crossing signal frames. Returns how many (>= 1, at most max); sets *complete
  * to 0 when it stopped before the outermost frame. Falls back to the frame pointer where a frame
- * has no unwind information (JIT), if that leads up the stack to mapped code.
+ * has no unwind information (JIT), if that leads up the stack to mapped code. `complete` may be
+ * NULL.
  */
 int unwind_backtrace(const ucontext_t *context, uintptr_t *pcs, size_t max, int *complete);
 
-/* One step: registers of the caller of `registers` (DWARF numbering 0..16, 16 = return address).
- * 0, 1 at the outermost frame, or -errno. */
 struct unwind_registers {
-	uint64_t value[17];
+	uint64_t value[UNWIND_REGISTER_COUNT];
 	uint32_t known; /* bit per register */
+	/* 1: value[UNWIND_PC] is an interrupted instruction; 0: it is a return address, and the
+	 * frame's code is the call before it. */
+	uint32_t interrupted;
 };
-int unwind_step(struct unwind_registers *registers, int is_call_site);
+
+void unwind_registers_from_context(struct unwind_registers *registers, const ucontext_t *context);
+
+/* One step: makes `registers` those of the caller. 0, 1 at the outermost frame, or -errno. */
+int unwind_step(struct unwind_registers *registers);
 
 #endif

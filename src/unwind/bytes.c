@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/bytes.h"
+
+#include <string.h>
+
+uint64_t bytes_unsigned(struct bytes *bytes, size_t size)
+{
+	uint64_t value = 0;
+
+	if (bytes->failed || bytes->at > bytes->length || size > bytes->length - bytes->at) {
+		bytes->failed = true;
+		return 0;
+	}
+	memcpy(&value, bytes->start + bytes->at, size);
+	bytes->at += size;
+	return value;
+}
+
+int64_t bytes_signed(struct bytes *bytes, size_t size)
+{
+	unsigned unused = 64 - 8 * (unsigned)size;
+
+	return (int64_t)(bytes_unsigned(bytes, size) << unused) >> unused;
+}
+
+uint64_t bytes_uleb128(struct bytes *bytes)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = (uint8_t)bytes_unsigned(bytes, 1);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	return value;
+}
+
+int64_t bytes_sleb128(struct bytes *bytes)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = (uint8_t)bytes_unsigned(bytes, 1);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (shift < 64 && (byte & 0x40))
+		value |= ~(uint64_t)0 << shift;
+	return (int64_t)value;
+}
+
+void bytes_skip(struct bytes *bytes, uint64_t count)
+{
+	if (bytes->failed || bytes->at > bytes->length || count > bytes->length - bytes->at)
+		bytes->failed = true;
+	else
+		bytes->at += count;
+}
+
+static uint64_t read_format(struct bytes *bytes, uint8_t format)
+{
+	switch (format) {
+	case 0x01:
+		return bytes_uleb128(bytes);
+	case 0x02:
+		return bytes_unsigned(bytes, 2);
+	case 0x03:
+		return bytes_unsigned(bytes, 4);
+	case 0x00:
+	case 0x04:
+	case 0x0c:
+		return bytes_unsigned(bytes, 8);
+	case 0x09:
+		return (uint64_t)bytes_sleb128(bytes);
+	case 0x0a:
+		return (uint64_t)bytes_signed(bytes, 2);
+	case 0x0b:
+		return (uint64_t)bytes_signed(bytes, 4);
+	default:
+		bytes->failed = true;
+		return 0;
+	}
+}
+
+static void align_to_word(struct bytes *bytes)
+{
+	bytes_skip(bytes, (8 - (bytes->address + bytes->at) % 8) % 8);
+}
+
+uint64_t bytes_pointer(struct bytes *bytes, uint8_t encoding, uint64_t data)
+{
+	uint64_t base = 0;
+
+	switch (encoding & POINTER_BASE) {
+	case 0x00: /* as it is */
+	case 0x20: /* text-relative: no such base on x86-64 */
+		break;
+	case 0x10: /* relative to the pointer itself */
+		base = bytes->address + bytes->at;
+		break;
+	case 0x30:
+		base = data;
+		break;
+	case 0x50:
+		align_to_word(bytes);
+		break;
+	default: /* function-relative: not used for what we read */
+		bytes->failed = true;
+		return 0;
+	}
+	return base + read_format(bytes, encoding & POINTER_FORMAT);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading this process's own memory at addresses that may be wrong: through the kernel, which
+ * answers with an error where we would fault. A window of the last place read makes one system
+ * call serve several frames.
+ */
+#ifndef UNWIND_MEMORY_H
+#define UNWIND_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define MEMORY_WINDOW 576 /* bytes; with the registers it fits a frame of 1024 */
+
+struct memory {
+	pid_t pid; /* of this process; 0 until the first read */
+	uint32_t length;
+	uintptr_t first;
+	uint8_t window[MEMORY_WINDOW];
+};
+
+/* The window is left alone: only what `length` covers is read, and length is 0. */
+static inline void memory_init(struct memory *memory)
+{
+	memory->pid = 0;
+	memory->length = 0;
+	memory->first = 0;
+}
+
+/* All of it (at most 64 bytes) or -EFAULT. */
+int memory_read(struct memory *memory, uintptr_t address, void *to, size_t length);
+
+#endif
