@@ -8,7 +8,7 @@ void unwind_registers_from_context(struct unwind_registers *registers, const uco
 {
 	static const uint8_t from[UNWIND_REGISTER_COUNT] = {
 		REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
-		REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
+		REG_R9,	 REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
 	};
 
 	for (unsigned i = 0; i < UNWIND_REGISTER_COUNT; i++)

@@ -37,10 +37,10 @@ enum cfi_rule {
 	CFI_UNSPECIFIED, /* as the calling convention says */
 	CFI_SAME,
 	CFI_UNDEFINED,
-	CFI_OFFSET,           /* saved at the frame address + operand */
+	CFI_OFFSET,	      /* saved at the frame address + operand */
 	CFI_VALUE_OFFSET,     /* is the frame address + operand */
-	CFI_REGISTER,         /* is in register `operand` */
-	CFI_EXPRESSION,       /* saved where the expression says */
+	CFI_REGISTER,	      /* is in register `operand` */
+	CFI_EXPRESSION,	      /* saved where the expression says */
 	CFI_VALUE_EXPRESSION, /* is what the expression says */
 };
 

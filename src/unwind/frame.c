@@ -65,9 +65,10 @@ static int find_by_expression(struct application *application, unsigned number, 
 {
 	bool is_slot = application->row->rule[number] == CFI_EXPRESSION;
 	uint64_t result;
-	int status = expression_evaluate(
-		application->section, (uint32_t)application->row->operand[number],
-		application->callee, &application->frame, application->memory, &result);
+	int status = expression_evaluate(application->section,
+					 (uint32_t)application->row->operand[number],
+					 application->callee, &application->frame,
+					 application->memory, &result);
 
 	if (status)
 		return status;

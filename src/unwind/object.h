@@ -6,7 +6,7 @@
 #include "unwind/bytes.h"
 
 struct object {
-	struct bytes section;     /* the mapped segment that holds .eh_frame_hdr and .eh_frame */
+	struct bytes section;	  /* the mapped segment that holds .eh_frame_hdr and .eh_frame */
 	uint64_t exception_table; /* address of .eh_frame_hdr, inside the section */
 };
 

@@ -16,7 +16,7 @@
 
 struct table {
 	struct bytes bytes; /* at the first pair */
-	uint64_t base;      /* of the offsets */
+	uint64_t base;	    /* of the offsets */
 	uint64_t count;
 	uint64_t frames; /* address of .eh_frame */
 	bool sorted;

@@ -27,7 +27,8 @@ enum unwind_register {
 	UNWIND_REGISTER_COUNT
 };
 
-/* Bounds of the function (its frame description entry) around `pc` in this process. 0 or -ENOENT. */
+/* Bounds of the function (its frame description entry) around `pc` in this process. 0 or -ENOENT.
+ */
 int unwind_function_bounds(uintptr_t pc, uintptr_t *start, uintptr_t *end);
 
 /*

@@ -100,8 +100,8 @@ static bool is_inside_longjmp(uint64_t pc)
 {
 	static uintptr_t start, end;
 
-	if (shadow.depth && is_inside(shadow.calls[shadow.depth - 1].return_address - 1,
-				      (void *)siglongjmp))
+	if (shadow.depth &&
+	    is_inside(shadow.calls[shadow.depth - 1].return_address - 1, (void *)siglongjmp))
 		unwind_function_bounds(pc, &start, &end);
 	return pc >= start && pc < end;
 }
