@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Linkage names as people write them: C++ (Itanium ABI), Rust legacy and v0. Names come from files.
+ */
+#ifndef SYMBOL_DEMANGLE_H
+#define SYMBOL_DEMANGLE_H
+
+#include <stddef.h>
+
+#define SYMBOL_DEMANGLED_MAX 1024
+
+/* The readable form of `linkage` in `text`, cut to fit; 0, or -EINVAL when it is not mangled in a
+ * known way (text then holds `linkage`). C++ needs libstdc++.so.6 or libc++abi.so.1 at run time. */
+int symbol_demangle(const char *linkage, char *text, size_t size);
+
+/* Rust alone: 0, or -EINVAL. Legacy names lose their hash. */
+int symbol_demangle_rust(const char *linkage, char *text, size_t size);
+
+#endif

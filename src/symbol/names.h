@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The symbol tables of one object (.symtab of the debug or program file, .dynsym, .gnu_debugdata),
+ * indexed by address and by name.
+ */
+#ifndef SYMBOL_NAMES_H
+#define SYMBOL_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbol_object;
+
+enum symbol_name_kind { SYMBOL_NAME_CODE, SYMBOL_NAME_DATA, SYMBOL_NAME_TLS };
+
+struct symbol_name {
+	uint64_t address; /* the file's own; for TLS: offset in the module's TLS block */
+	uint64_t size;	  /* 0: not stated */
+	const char *name; /* as linked, without any version */
+	uint8_t kind;
+	bool global;
+};
+
+struct symbol_names {
+	struct symbol_name *name; /* by kind, then address */
+	size_t count;
+	size_t first[4]; /* index of the first of each kind; [3] = count */
+	uint32_t *order; /* by name */
+};
+
+/* Read at first use; never NULL except out of memory. */
+const struct symbol_names *symbol_object_names(struct symbol_object *object);
+/* The symbol whose extent holds `address`, the nearest before it if sizes are not stated; or NULL.
+ */
+const struct symbol_name *symbol_names_find(const struct symbol_names *names,
+					    enum symbol_name_kind kind, uint64_t address);
+/* The `index`th of those called `name`, or NULL. */
+const struct symbol_name *symbol_names_lookup(const struct symbol_names *names, const char *name,
+					      size_t index);
+void symbol_names_free(struct symbol_names *names);
+
+#endif

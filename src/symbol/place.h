@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a code address to functions, files and lines, inlined ones included. */
+#ifndef SYMBOL_PLACE_H
+#define SYMBOL_PLACE_H
+
+#include "symbol/module.h"
+
+#define SYMBOL_INLINE_MAX 32
+
+/* Strings belong to the session. */
+struct symbol_frame {
+	uint64_t pc;		  /* as asked */
+	const char *function;	  /* demangled; NULL: unknown */
+	const char *linkage;	  /* as the linker knows it; NULL: unknown */
+	uint64_t function_offset; /* of pc from the function's first byte; 0 for inlined ones */
+	const char *file;	  /* absolute where the compiler said so; NULL: unknown */
+	unsigned line, column;	  /* 0: unknown */
+	bool inlined;		  /* inlined into the next frame */
+	bool from_table;	  /* the name is from a symbol table, not from debug information */
+	bool line_guessed;	  /* compiler-made code: the line is that of the code before it */
+	const char *module;	  /* path; NULL: pc is in no known file */
+	const char *build_id;	  /* hexadecimal; the empty string: none */
+	uint64_t module_offset;	  /* the file's own address of pc (what addr2line -e takes) */
+};
+
+/*
+ * The frames at `pc`, innermost first: inlined functions, then the function that holds the code.
+ * `return_address` says that pc was found on a stack and the call is before it. At least one frame
+ * is filled, at most `max` (> 0). Returns how many.
+ */
+size_t symbol_place_find(struct symbol_modules *modules, uint64_t pc, bool return_address,
+			 struct symbol_frame *frames, size_t max);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/session.h"
+
+#include "symbol/object.h"
+#include "symbol/session_private.h"
+#include "symbol/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NETWORK_MILLISECONDS 15000
+
+static const struct {
+	const char *name;
+	const char *meaning;
+} statistic_table[] = {
+#define STATISTIC(identifier, name, meaning) [SYMBOL_STATISTIC_##identifier] = {name, meaning},
+#include "symbol/statistics.def"
+#undef STATISTIC
+};
+
+_Static_assert(sizeof(statistic_table) / sizeof(statistic_table[0]) == SYMBOL_STATISTIC_COUNT,
+	       "every statistic has a name");
+
+static void free_list(char **list)
+{
+	for (size_t i = 0; list && list[i]; i++)
+		free(list[i]);
+	free(list);
+}
+
+/* A copy of `from` followed by `last`, either of which may be NULL. */
+static char **copy_list(const char *const *from, const char *last)
+{
+	size_t count = 0;
+	char **list;
+
+	while (from && from[count])
+		count++;
+	list = calloc(count + 2, sizeof(*list));
+	if (!list)
+		return NULL;
+	for (size_t i = 0; i < count + (last != NULL); i++) {
+		list[i] = strdup(i < count ? from[i] : last);
+		if (!list[i]) {
+			free_list(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+int symbol_session_open(struct symbol_session **result, const struct symbol_options *options)
+{
+	static const struct symbol_options defaults = {.size = sizeof(defaults)};
+	struct symbol_session *session;
+
+	if (!options)
+		options = &defaults;
+	if (options->size != sizeof(*options))
+		return -EINVAL;
+	session = calloc(1, sizeof(*session));
+	if (!session)
+		return -ENOMEM;
+	session->network_left = options->network_milliseconds ? options->network_milliseconds
+							      : NETWORK_MILLISECONDS;
+	session->debug_directories = copy_list(options->debug_directories, "/usr/lib/debug");
+	session->source_directories = copy_list(options->source_directories, NULL);
+	if (!session->debug_directories || !session->source_directories) {
+		symbol_session_close(session);
+		return -ENOMEM;
+	}
+	*result = session;
+	return 0;
+}
+
+void symbol_session_close(struct symbol_session *session)
+{
+	if (!session)
+		return;
+	symbol_objects_free(session);
+	symbol_sources_free(session);
+	symbol_strings_free(&session->strings);
+	free_list(session->debug_directories);
+	free_list(session->source_directories);
+	free(session);
+}
+
+uint64_t symbol_session_statistic(const struct symbol_session *session,
+				  enum symbol_statistic statistic)
+{
+	return (unsigned)statistic < SYMBOL_STATISTIC_COUNT ? session->statistic[statistic] : 0;
+}
+
+const char *symbol_statistic_name(enum symbol_statistic statistic)
+{
+	return (unsigned)statistic < SYMBOL_STATISTIC_COUNT ? statistic_table[statistic].name
+							    : NULL;
+}
+
+const char *symbol_statistic_meaning(enum symbol_statistic statistic)
+{
+	return (unsigned)statistic < SYMBOL_STATISTIC_COUNT ? statistic_table[statistic].meaning
+							    : NULL;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A session: what all lookups of symbols share. It owns the opened program files, every string
+ * handed out, and the time that may be spent on the network. One thread at a time may use a session
+ * and what was made from it.
+ */
+#ifndef SYMBOL_SESSION_H
+#define SYMBOL_SESSION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbol_session;
+
+struct symbol_options {
+	size_t size; /* sizeof(struct symbol_options) */
+	/* Searched by build-id and by debug link before /usr/lib/debug. NULL-terminated, or NULL.
+	 */
+	const char *const *debug_directories;
+	/* Where sources are looked for when the recorded path does not exist: joined with the
+	 * recorded path's tails, longest first. NULL-terminated, or NULL. */
+	const char *const *source_directories;
+	/* Milliseconds that debuginfod may take in all of this session; 0: 15000. Only used when
+	 * DEBUGINFOD_URLS is set: there is no network access otherwise. */
+	unsigned network_milliseconds;
+};
+
+/* `options` may be NULL. 0 or -errno. */
+int symbol_session_open(struct symbol_session **session, const struct symbol_options *options);
+/* Close what was made from the session first. */
+void symbol_session_close(struct symbol_session *session);
+
+enum symbol_statistic {
+#define STATISTIC(identifier, name, meaning) SYMBOL_STATISTIC_##identifier,
+#include "symbol/statistics.def"
+#undef STATISTIC
+	SYMBOL_STATISTIC_COUNT
+};
+
+uint64_t symbol_session_statistic(const struct symbol_session *session,
+				  enum symbol_statistic statistic);
+const char *symbol_statistic_name(enum symbol_statistic statistic);
+const char *symbol_statistic_meaning(enum symbol_statistic statistic);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/strings.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* FNV-1a, 64 bits. */
+static uint64_t hash_text(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+	return hash ^ hash >> 32;
+}
+
+static char **find_slot(char **slot, size_t slots, const char *text)
+{
+	size_t at = hash_text(text) & (slots - 1);
+
+	while (slot[at] && strcmp(slot[at], text) != 0)
+		at = (at + 1) & (slots - 1);
+	return &slot[at];
+}
+
+static bool grow(struct symbol_strings *strings)
+{
+	size_t slots = strings->slots ? strings->slots * 2 : 256;
+	char **slot = calloc(slots, sizeof(*slot));
+
+	if (!slot)
+		return false;
+	for (size_t i = 0; i < strings->slots; i++)
+		if (strings->slot[i])
+			*find_slot(slot, slots, strings->slot[i]) = strings->slot[i];
+	free(strings->slot);
+	strings->slot = slot;
+	strings->slots = slots;
+	return true;
+}
+
+const char *symbol_strings_keep(struct symbol_strings *strings, const char *text)
+{
+	char **slot;
+
+	if (!text)
+		return NULL;
+	if (strings->used * 2 >= strings->slots && !grow(strings))
+		return NULL;
+	slot = find_slot(strings->slot, strings->slots, text);
+	if (!*slot) {
+		*slot = strdup(text);
+		strings->used += *slot != NULL;
+	}
+	return *slot;
+}
+
+void symbol_strings_free(struct symbol_strings *strings)
+{
+	for (size_t i = 0; i < strings->slots; i++)
+		free(strings->slot[i]);
+	free(strings->slot);
+	memset(strings, 0, sizeof(*strings));
+}
