@@ -39,7 +39,8 @@ static int8_t register_number(ZydisRegister name)
 
 	if (whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15)
 		return (int8_t)(whole - ZYDIS_REGISTER_RAX);
-	return whole == ZYDIS_REGISTER_RIP ? REGISTER_PC : -1;
+	/* Zydis encloses the instruction pointer in nothing. */
+	return name == ZYDIS_REGISTER_RIP || name == ZYDIS_REGISTER_EIP ? REGISTER_PC : -1;
 }
 
 static int8_t vector_number(ZydisRegister name)
@@ -269,6 +270,9 @@ static void describe_peculiarities(const struct decoded *decoded, struct insn_op
 	if (is_state_area(instruction)) {
 		operand->extent_unknown = true;
 		operand->conditional = true;
+		/* Of what xsave stores it reads one word of the header, to put it back. */
+		if (operand->access == (TL_READ | TL_WRITE))
+			operand->access = TL_WRITE;
 	}
 	if (is_bit_string(instruction->mnemonic) &&
 	    decoded->operand[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
@@ -421,9 +425,11 @@ static void describe_stack_change(const struct decoded *decoded, struct insn *in
 		insn->stack_change_known = false;
 }
 
-static bool is_relative(const ZydisDecodedInstruction *instruction)
+/* Not Zydis' attribute of that name: jumps through pc-relative memory have it too. */
+static bool is_relative(const struct decoded *decoded)
 {
-	return instruction->attributes & ZYDIS_ATTRIB_IS_RELATIVE;
+	return decoded->operand[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+	       decoded->operand[0].imm.is_relative;
 }
 
 static enum insn_flow interrupt_flow(const struct decoded *decoded)
@@ -440,13 +446,13 @@ static enum insn_flow flow_of(const struct decoded *decoded)
 
 	switch (instruction->meta.category) {
 	case ZYDIS_CATEGORY_CALL:
-		return is_relative(instruction) ? INSN_FLOW_CALL : INSN_FLOW_CALL_INDIRECT;
+		return is_relative(decoded) ? INSN_FLOW_CALL : INSN_FLOW_CALL_INDIRECT;
 	case ZYDIS_CATEGORY_COND_BR:
 		return INSN_FLOW_BRANCH;
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		if (instruction->mnemonic == ZYDIS_MNEMONIC_XABORT)
 			return INSN_FLOW_NEXT;
-		return is_relative(instruction) ? INSN_FLOW_BRANCH : INSN_FLOW_JUMP_INDIRECT;
+		return is_relative(decoded) ? INSN_FLOW_BRANCH : INSN_FLOW_JUMP_INDIRECT;
 	case ZYDIS_CATEGORY_RET:
 		return INSN_FLOW_RETURN;
 	case ZYDIS_CATEGORY_SYSCALL:
@@ -474,7 +480,7 @@ static void describe_flow(const struct decoded *decoded, uint64_t pc, struct ins
 	insn->flow = (uint8_t)flow_of(decoded);
 	insn->conditional = decoded->instruction.meta.category == ZYDIS_CATEGORY_COND_BR;
 	insn->target_register = -1;
-	if (is_relative(&decoded->instruction))
+	if (is_relative(decoded))
 		insn->target = (int64_t)(pc + insn->length + (uint64_t)immediate(decoded, 0));
 	else if (insn->flow == INSN_FLOW_CALL_INDIRECT || insn->flow == INSN_FLOW_JUMP_INDIRECT)
 		if (decoded->operand[0].type == ZYDIS_OPERAND_TYPE_REGISTER)

@@ -115,7 +115,7 @@ static bool find_call(const struct attribution *attribution, struct call_site *s
 		       is_call(&site->insn);
 	site->certain = false;
 	available = insn_read_before(memory, back, bytes, sizeof(bytes));
-	for (size_t length = 2; length <= available; length++) {
+	for (size_t length = available; length >= 2; length--) {
 		site->pc = back - length;
 		if (!insn_decode(bytes + sizeof(bytes) - length, length, site->pc, &site->insn) &&
 		    site->insn.length == length && is_call(&site->insn))
@@ -373,10 +373,13 @@ void insn_consider_transfers(struct attribution *attribution)
 	if (!read && !pushed)
 		return;
 	called = find_call(attribution, &site);
-	if (called && consider_call(attribution, &site))
+	if (called && site.certain && consider_call(attribution, &site))
 		return;
-	if (!read || consider_returns(attribution) ||
-	    consider_jumps(attribution, called ? &site : NULL))
+	if (read &&
+	    (consider_returns(attribution) || consider_jumps(attribution, called ? &site : NULL)))
 		return;
-	propose_unknown(attribution, attribution->after->pc, attribution->watched);
+	if (called && !site.certain && consider_call(attribution, &site))
+		return;
+	if (read)
+		propose_unknown(attribution, attribution->after->pc, attribution->watched);
 }
