@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A lock that a signal handler may take: its holder has every signal blocked, so a handler never
+ * waits for the thread it interrupted; and a holder that fork() left behind in the parent, or that
+ * was killed, is found dead and robbed.
+ */
+#ifndef BASE_LOCK_H
+#define BASE_LOCK_H
+
+#include "base/syscall.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+struct owner_lock {
+	_Atomic pid_t owner; /* kernel thread id; 0: free */
+};
+
+#define OWNER_LOCK_WAIT_NS 20000
+
+static inline bool owner_lock_take(struct owner_lock *lock, pid_t expected, pid_t self)
+{
+	return __atomic_compare_exchange_n(&lock->owner, &expected, self, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+/* Returns the signal mask to hand to owner_unlock(). */
+static inline uint64_t owner_lock(struct owner_lock *lock)
+{
+	uint64_t all = ~0ull, before;
+	pid_t self = raw_gettid();
+
+	raw_sigprocmask(SIG_SETMASK, &all, &before);
+	while (!owner_lock_take(lock, 0, self)) {
+		pid_t owner = __atomic_load_n(&lock->owner, __ATOMIC_RELAXED);
+
+		if (owner && raw_syscall3(SYS_tgkill, raw_getpid(), owner, 0) == -ESRCH &&
+		    owner_lock_take(lock, owner, self))
+			break;
+		raw_nanosleep(OWNER_LOCK_WAIT_NS);
+	}
+	return before;
+}
+
+static inline void owner_unlock(struct owner_lock *lock, uint64_t before)
+{
+	__atomic_store_n(&lock->owner, 0, __ATOMIC_RELEASE);
+	raw_sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trap/dispatch.h"
+
+#include "base/counters.h"
+#include "base/syscall.h"
+#include "trap/attribution.h"
+#include "trap/object.h"
+#include "trap/ownership.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define TRAP_PERF_CODE 6	 /* TRAP_PERF */
+#define TRAP_PERF_FLAG_LATE 1u /* TRAP_PERF_FLAG_ASYNC: SIGTRAP was blocked at the access */
+
+/* Linux, include/uapi/asm-generic/siginfo.h: the members of a TRAP_PERF siginfo, which Debian 12's
+ * libc does not name. */
+struct perf_siginfo {
+	int number, error, code, padding;
+	uint64_t addr;
+	uint64_t data;
+	uint32_t type;
+	uint32_t flags;
+};
+
+_Static_assert(offsetof(struct perf_siginfo, addr) == 16 &&
+		       offsetof(struct perf_siginfo, data) == 24 &&
+		       offsetof(struct perf_siginfo, flags) == 36,
+	       "layout of siginfo");
+
+/* What a handler needs of an event, read while its generation was the signal's. */
+struct snapshot {
+	tl_event *event;
+	tl_hit_fn *fn;
+	void *arg;
+	uintptr_t addr;
+	size_t length;
+	unsigned access, flags;
+	struct slot_piece piece;
+	bool ambiguous;
+};
+
+static bool generation_is(const tl_event *event, uint32_t generation)
+{
+	uint32_t now = __atomic_load_n(&event->generation, __ATOMIC_SEQ_CST);
+
+	return now & 1 && (now & 0x7fffff) == generation;
+}
+
+/* Publish, then check: pairs with tl_event_close(), which ends the generation, then looks. */
+static bool enter(struct running *record, const struct object_tag *tag, struct snapshot *snapshot)
+{
+	tl_event *event = &object_table[tag->index];
+
+	__atomic_store_n(&record->event, event, __ATOMIC_SEQ_CST);
+	if (!generation_is(event, tag->generation))
+		return false;
+	*snapshot = (struct snapshot){.event = event,
+				      .fn = event->fn,
+				      .arg = event->arg,
+				      .addr = event->addr,
+				      .length = event->length,
+				      .access = event->access,
+				      .flags = event->flags,
+				      .piece = event->pieces[tag->piece],
+				      .ambiguous = event->counter &&
+						   event->coverage[0].ambiguous};
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return generation_is(event, tag->generation);
+}
+
+static void leave(struct running *record)
+{
+	__atomic_store_n(&record->event, NULL, __ATOMIC_RELEASE);
+}
+
+/* Takes one of the remaining hits; the last one silences the event. */
+static bool within_limit(tl_event *event)
+{
+	int64_t remaining = __atomic_load_n(&event->remaining, __ATOMIC_RELAXED);
+
+	if (!__atomic_load_n(&event->limited, __ATOMIC_RELAXED))
+		return true;
+	do {
+		if (remaining <= 0) {
+			counter_increment(COUNTER_HITS_OVER_LIMIT);
+			return false;
+		}
+	} while (!__atomic_compare_exchange_n(&event->remaining, &remaining, remaining - 1, false,
+					      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+	if (remaining == 1)
+		object_silence(event);
+	return true;
+}
+
+static void count_marks(unsigned access)
+{
+	if (access & TL_LATE)
+		counter_increment(COUNTER_HITS_LATE);
+	if (access & TL_GUESSED)
+		counter_increment(COUNTER_HITS_GUESSED);
+}
+
+void dispatch_deliver(struct running *record, struct tl_hit *hit, tl_hit_fn *fn, void *arg)
+{
+	(void)record;
+	if (!within_limit(hit->event))
+		return;
+	__atomic_fetch_add(&hit->event->hits, 1, __ATOMIC_RELAXED);
+	counter_increment(COUNTER_HITS_DELIVERED);
+	count_marks(hit->access);
+	fn(hit, arg);
+}
+
+/* A thread that was created while a counter was being opened in its siblings may carry it twice:
+ * only the root that came first counts. */
+static bool from_first_root(struct running *record, const struct object_tag *tag)
+{
+	uint64_t *first = &record->root[tag->index % RUNNING_ROOTS];
+	uint64_t this_root = (uint64_t)tag->generation << 32 | tag->index << 16 | tag->root;
+
+	if (*first >> 16 != this_root >> 16)
+		*first = this_root;
+	return *first == this_root;
+}
+
+/* ---- data ------------------------------------------------------------------------------- */
+
+static unsigned slot_sees(const struct snapshot *snapshot)
+{
+	return (snapshot->access & TL_READ ? TL_READ | TL_WRITE : TL_WRITE) |
+	       (snapshot->flags & TL_INCLUDE_KERNEL ? TL_KERNEL : 0);
+}
+
+static void describe_late(const struct snapshot *snapshot, struct tl_hit *hit)
+{
+	hit->addr = snapshot->piece.addr;
+	hit->size = snapshot->piece.length;
+	hit->access = snapshot->access | TL_LATE | TL_GUESSED;
+}
+
+static void describe_access(const struct insn_access *access, struct tl_hit *hit)
+{
+	hit->pc = access->pc;
+	hit->addr = access->first;
+	hit->size = access->length;
+	hit->access = access->access;
+	hit->decoded = access->decoded;
+	hit->flow = access->decoded ? access->insn.flow : INSN_FLOW_NEXT;
+}
+
+/* An access that the event did not ask for, seen because slots are coarser than requests. */
+static bool unwanted(const struct snapshot *snapshot, const struct tl_hit *hit)
+{
+	if (hit->access & TL_GUESSED)
+		return false;
+	if (!(hit->access & snapshot->access & (TL_READ | TL_WRITE))) {
+		counter_increment(COUNTER_HITS_FILTERED);
+		return true;
+	}
+	if (hit->access & TL_KERNEL || (hit->addr < snapshot->addr + snapshot->length &&
+					snapshot->addr < hit->addr + hit->size))
+		return false;
+	counter_increment(COUNTER_HITS_OUTSIDE);
+	return true;
+}
+
+/* The kernel's signal of this very access for another event was merged into ours (one SIGTRAP is
+ * pending at most): deliver what the instruction shows it did there too. */
+static void deliver_merged(struct running *record, const struct object_tag *tag,
+			   const struct insn_access *access, ucontext_t *context)
+{
+	unsigned used = object_used();
+	pid_t tid = 0;
+
+	for (unsigned i = 0; i < used; i++) {
+		tl_event *other = &object_table[i];
+		uint32_t generation = __atomic_load_n(&other->generation, __ATOMIC_ACQUIRE);
+		struct object_tag other_tag = {.index = i, .generation = generation & 0x7fffff};
+		struct snapshot snapshot;
+		struct tl_hit hit = {.event = other, .context = context};
+		unsigned kinds;
+
+		if (i == tag->index || !(generation & 1) || !other->enabled ||
+		    !(other->access & (TL_READ | TL_WRITE)) || !other->piece_count)
+			continue;
+		kinds = attribution_also_touches(context, access, other->addr, other->length);
+		if (!(kinds & other->access))
+			continue;
+		tid = tid ? tid : raw_gettid();
+		if (!object_covers_thread(other, tid) || !enter(record, &other_tag, &snapshot))
+			continue;
+		describe_access(access, &hit);
+		hit.access = kinds | (access->access & TL_ATOMIC);
+		hit.addr = access->first > other->addr ? access->first : other->addr;
+		counter_increment(COUNTER_HITS_COALESCED);
+		dispatch_deliver(record, &hit, snapshot.fn, snapshot.arg);
+	}
+}
+
+static void on_data(struct running *record, const struct object_tag *tag,
+		    const struct snapshot *snapshot, struct tl_hit *hit, bool late)
+{
+	struct insn_access access = {0};
+
+	if (late) {
+		describe_late(snapshot, hit);
+		dispatch_deliver(record, hit, snapshot->fn, snapshot->arg);
+		return;
+	}
+	attribution_find(hit->context, snapshot->piece.addr, snapshot->piece.length,
+			 slot_sees(snapshot), &access);
+	describe_access(&access, hit);
+	if (!unwanted(snapshot, hit))
+		dispatch_deliver(record, hit, snapshot->fn, snapshot->arg);
+	if (!(access.access & TL_GUESSED))
+		deliver_merged(record, tag, &access, hit->context);
+}
+
+static void on_code(struct running *record, const struct snapshot *snapshot, struct tl_hit *hit,
+		    bool late)
+{
+	hit->pc = snapshot->addr;
+	hit->addr = snapshot->addr;
+	hit->access = TL_EXEC | (late ? TL_LATE | TL_GUESSED : 0);
+	dispatch_deliver(record, hit, snapshot->fn, snapshot->arg);
+}
+
+static void on_counter(struct running *record, const struct object_tag *tag,
+		       const struct snapshot *snapshot, struct tl_hit *hit, bool late)
+{
+	if (snapshot->ambiguous && !from_first_root(record, tag)) {
+		counter_increment(COUNTER_HITS_COALESCED);
+		return;
+	}
+	hit->access = late ? TL_LATE : 0;
+	dispatch_deliver(record, hit, snapshot->fn, snapshot->arg);
+}
+
+/* ---- the signal ------------------------------------------------------------------------- */
+
+/* A signal raised at the old address just before a move may carry the new generation: the kernel
+ * reads the data when it sends it. Its address tells. */
+static bool is_stale(const struct snapshot *snapshot, const struct perf_siginfo *info)
+{
+	return snapshot->access && info->addr != snapshot->piece.addr;
+}
+
+static void dispatch(struct running *record, const struct object_tag *tag,
+		     const struct perf_siginfo *info, ucontext_t *context)
+{
+	bool late = info->flags & TRAP_PERF_FLAG_LATE;
+	struct snapshot snapshot;
+	struct tl_hit hit = {.context = context};
+
+	__atomic_fetch_add(&object_table[tag->index].signals, 1, __ATOMIC_RELAXED);
+	if (!enter(record, tag, &snapshot) || is_stale(&snapshot, info)) {
+		counter_increment(COUNTER_HITS_STALE);
+		return;
+	}
+	hit.event = snapshot.event;
+	hit.pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+	if (snapshot.access & TL_EXEC)
+		on_code(record, &snapshot, &hit, late);
+	else if (snapshot.access)
+		on_data(record, tag, &snapshot, &hit, late);
+	else
+		on_counter(record, tag, &snapshot, &hit, late);
+}
+
+static bool is_ours(const siginfo_t *info, struct object_tag *tag)
+{
+	const struct perf_siginfo *perf = (const void *)info;
+
+	return info->si_code == TRAP_PERF_CODE && object_decode_tag(perf->data, tag);
+}
+
+/*
+ * What the handler itself touched has made a signal pending, which would be delivered as late when
+ * we return, call the handler again, and so forever. All signals were blocked since the hit, so a
+ * pending hit is the handler's own. A signal that is not ours is put back.
+ */
+static void drain(void)
+{
+	static const uint64_t trap_mask = 1ull << (SIGTRAP - 1);
+	static const struct timespec now;
+	siginfo_t others[2];
+	unsigned other_count = 0;
+	struct object_tag tag;
+	uint64_t pending = 0;
+
+	raw_syscall3(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0);
+	while (pending & trap_mask) {
+		siginfo_t *info = &others[other_count];
+
+		if (raw_syscall6(SYS_rt_sigtimedwait, (long)&trap_mask, (long)info, (long)&now,
+				 sizeof(trap_mask), 0, 0) != SIGTRAP)
+			break;
+		if (is_ours(info, &tag)) {
+			__atomic_fetch_add(&object_table[tag.index].signals, 1, __ATOMIC_RELAXED);
+			counter_increment(COUNTER_HITS_SELF);
+		} else if (++other_count == 2) {
+			break;
+		}
+	}
+	while (other_count)
+		signal_requeue(SIGTRAP, &others[--other_count]);
+}
+
+static void on_trap(int signal, siginfo_t *info, void *context)
+{
+	int saved_errno = errno;
+	struct running *record;
+	struct object_tag tag;
+
+	if (!is_ours(info, &tag)) {
+		signal_chain(signal, info, context);
+		errno = saved_errno;
+		return;
+	}
+	record = running_acquire();
+	if (record) {
+		dispatch(record, &tag, (const void *)info, context);
+		leave(record);
+	} else {
+		counter_increment(COUNTER_HITS_WITHOUT_RECORD);
+	}
+	drain();
+	errno = saved_errno;
+}
+
+int dispatch_install(void)
+{
+	return signal_own(SIGTRAP, on_trap);
+}

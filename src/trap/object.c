@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trap/object.h"
+
+#include "base/counters.h"
+#include "base/syscall.h"
+#include "trap/dispatch.h"
+#include "trap/running.h"
+#include "trap/spec.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct tl_event object_table[OBJECT_MAX];
+
+static _Atomic unsigned table_used;
+static struct owner_lock table_lock;
+
+/* ---- signal data ------------------------------------------------------------------------ */
+
+/* 14 bits of magic, 12 of index, 1 of piece, 14 of root, 23 of generation. The magic tells our
+ * events from the program's and from another copy of this library: the table's address differs. */
+#define GENERATION_MASK 0x7fffffu
+
+static uint64_t magic(void)
+{
+	return ((uintptr_t)object_table >> 12 ^ 0x2b5au) & 0x3fff;
+}
+
+uint64_t object_encode_tag(struct object_tag tag)
+{
+	return magic() << 50 | (uint64_t)tag.index << 38 | (uint64_t)tag.piece << 37 |
+	       (uint64_t)tag.root << 23 | (tag.generation & GENERATION_MASK);
+}
+
+bool object_decode_tag(uint64_t data, struct object_tag *tag)
+{
+	if (data >> 50 != magic())
+		return false;
+	tag->index = data >> 38 & 0xfff;
+	tag->piece = data >> 37 & 1;
+	tag->root = data >> 23 & 0x3fff;
+	tag->generation = data & GENERATION_MASK;
+	return true;
+}
+
+_Static_assert(OBJECT_MAX == 1 << 12, "the index has 12 bits");
+_Static_assert(OBJECT_MAX_THREADS == (1 << 14) - 1, "the root has 14 bits");
+
+struct tagging {
+	unsigned index, piece;
+	uint32_t generation;
+};
+
+/* Roots beyond the field's range share its last number: only ambiguous counters look at it. */
+static uint64_t tag_root(void *context, unsigned root)
+{
+	const struct tagging *tagging = context;
+
+	return object_encode_tag((struct object_tag){
+		.index = tagging->index,
+		.piece = tagging->piece,
+		.root = root < OBJECT_MAX_THREADS ? root : OBJECT_MAX_THREADS,
+		.generation = tagging->generation});
+}
+
+unsigned object_used(void)
+{
+	return __atomic_load_n(&table_used, __ATOMIC_ACQUIRE);
+}
+
+/* ---- entries ---------------------------------------------------------------------------- */
+
+static struct tl_event *allocate_entry(void)
+{
+	uint64_t mask = owner_lock(&table_lock);
+	struct tl_event *event = NULL;
+
+	for (unsigned i = 0; i < OBJECT_MAX && !event; i++) {
+		if (object_table[i].fn)
+			continue;
+		event = &object_table[i];
+		event->fn = (tl_hit_fn *)1; /* taken; set for good by the caller */
+		if (i >= table_used)
+			__atomic_store_n(&table_used, i + 1, __ATOMIC_RELEASE);
+	}
+	owner_unlock(&table_lock, mask);
+	return event;
+}
+
+static void release_entry(struct tl_event *event)
+{
+	thread_set_destroy(&event->threads);
+	__atomic_store_n(&event->fn, NULL, __ATOMIC_RELEASE);
+}
+
+bool object_covers_thread(const struct tl_event *event, pid_t tid)
+{
+	switch (event->scope) {
+	case TL_THREAD:
+		return event->thread == tid;
+	case TL_THREADS:
+		return thread_set_contains(&event->threads, tid);
+	default:
+		return true;
+	}
+}
+
+static struct coverage_target target_of(const struct tl_event *event)
+{
+	return (struct coverage_target){.scope = event->scope,
+					.tids = event->threads.tids,
+					.ntids = event->threads.count,
+					.best_effort = event->flags & TL_BEST_EFFORT};
+}
+
+static struct perf_request request_of(const struct tl_event *event, unsigned piece)
+{
+	return (struct perf_request){.addr = event->pieces[piece].addr,
+				     .length = event->pieces[piece].length,
+				     .access = event->access,
+				     .counter = event->counter,
+				     .period = event->period,
+				     .signal = true,
+				     .kernel = event->flags & TL_INCLUDE_KERNEL,
+				     .disabled = true};
+}
+
+static struct tagging tagging_of(const struct tl_event *event, unsigned piece, uint32_t generation)
+{
+	return (struct tagging){(unsigned)(event - object_table), piece, generation};
+}
+
+static int open_piece(struct tl_event *event, unsigned piece, uint32_t generation)
+{
+	struct coverage_target target = target_of(event);
+	struct perf_request request = request_of(event, piece);
+	struct tagging tagging = tagging_of(event, piece, generation);
+
+	return coverage_open(&event->coverage[piece], &target, &request, tag_root, &tagging);
+}
+
+static void plan(struct tl_event *event, int fewest)
+{
+	event->piece_count = 1;
+	event->pieces[0] = (struct slot_piece){event->addr, 0};
+	if (event->access && !(event->access & TL_EXEC))
+		event->piece_count = (unsigned)slots_plan(event->addr, (unsigned)event->length,
+							  fewest, event->pieces);
+}
+
+static int open_pieces(struct tl_event *event, uint32_t generation)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < event->piece_count && !err; i++)
+		err = open_piece(event, i, generation);
+	if (err)
+		for (unsigned i = 0; i < event->piece_count; i++)
+			coverage_close(&event->coverage[i]);
+	return err;
+}
+
+static int each_piece(struct tl_event *event, int (*operation)(struct coverage *))
+{
+	int first_error = 0;
+
+	for (unsigned i = 0; i < event->piece_count; i++) {
+		int err = operation(&event->coverage[i]);
+
+		if (err && !first_error)
+			first_error = err;
+	}
+	return first_error;
+}
+
+/* Whether the kernel's events behind this object are this process's own: a forked child has a copy
+ * of the object and of the descriptors, but its parent's events. */
+static bool is_owner(const struct tl_event *event)
+{
+	return event->owner_pid == raw_getpid();
+}
+
+/* ---- opening ---------------------------------------------------------------------------- */
+
+static int adopt_spec(struct tl_event *event, const struct tl_spec *spec)
+{
+	event->addr = (uintptr_t)spec->addr;
+	event->length = spec->access & TL_EXEC ? 1 : spec->len;
+	event->access = spec->access;
+	event->counter = spec->counter;
+	event->period = spec->period;
+	event->scope = spec->scope;
+	event->flags = spec->flags;
+	event->limited = spec->limit != 0;
+	event->remaining = spec->limit;
+	event->hits = 0;
+	event->signals = 0;
+	event->owner_pid = raw_getpid();
+	event->thread = raw_gettid();
+	event->region = NULL;
+	memset(event->coverage, 0, sizeof(event->coverage));
+	for (size_t i = 0; spec->scope == TL_THREADS && i < spec->ntids; i++) {
+		int err = thread_set_add(&event->threads, spec->tids[i]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int open_slots(struct tl_event *event, uint32_t generation)
+{
+	int err;
+
+	plan(event, 0);
+	err = open_pieces(event, generation);
+	if (err == -ENOSPC && event->piece_count > 1) {
+		plan(event, 1);
+		err = open_pieces(event, generation);
+	}
+	/* The kernel's words for a counter or breakpoint that this machine does not have. */
+	return err == -ENOENT || err == -ENODEV ? -EOPNOTSUPP : err;
+}
+
+/* `generation` becomes odd, so that hits are valid, before anything is enabled. */
+static int start(struct tl_event *event, uint32_t generation)
+{
+	__atomic_store_n(&event->open, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&event->generation, generation, __ATOMIC_SEQ_CST);
+	if (event->flags & TL_DISABLED)
+		return 0;
+	__atomic_store_n(&event->enabled, true, __ATOMIC_RELEASE);
+	return each_piece(event, coverage_enable);
+}
+
+int tl_event_open(tl_event **event, const struct tl_spec *spec, tl_hit_fn *fn, void *arg)
+{
+	struct tl_spec known;
+	struct tl_event *created;
+	uint32_t generation;
+	int err;
+
+	if (!event || !fn)
+		return -EINVAL;
+	err = spec_check(spec, &known);
+	if (err)
+		return err;
+	err = dispatch_install();
+	if (err)
+		return err;
+	created = allocate_entry();
+	if (!created)
+		return -ENFILE;
+	err = adopt_spec(created, &known);
+	generation = created->generation + 1;
+	if (!err)
+		err = open_slots(created, generation);
+	if (err) {
+		release_entry(created);
+		return err;
+	}
+	created->arg = arg;
+	__atomic_store_n(&created->fn, fn, __ATOMIC_RELEASE);
+	*event = created;
+	err = start(created, generation);
+	if (err)
+		tl_event_close(created);
+	return err;
+}
+
+/* ---- changing --------------------------------------------------------------------------- */
+
+/* Locks an open event; -EBADF if it is closed. */
+static int lock_open(tl_event *event, uint64_t *mask)
+{
+	if (!event)
+		return -EINVAL;
+	*mask = owner_lock(&event->lock);
+	if (__atomic_load_n(&event->open, __ATOMIC_ACQUIRE))
+		return 0;
+	owner_unlock(&event->lock, *mask);
+	return -EBADF;
+}
+
+int tl_event_enable(tl_event *event)
+{
+	uint64_t mask;
+	int err = lock_open(event, &mask);
+
+	if (err)
+		return err;
+	__atomic_store_n(&event->enabled, true, __ATOMIC_RELEASE);
+	err = each_piece(event, coverage_enable);
+	owner_unlock(&event->lock, mask);
+	return err;
+}
+
+int tl_event_disable(tl_event *event)
+{
+	uint64_t mask;
+	int err = lock_open(event, &mask);
+
+	if (err)
+		return err;
+	__atomic_store_n(&event->enabled, false, __ATOMIC_RELEASE);
+	err = each_piece(event, coverage_disable);
+	owner_unlock(&event->lock, mask);
+	return err;
+}
+
+int tl_event_rearm(tl_event *event, unsigned hits)
+{
+	uint64_t mask;
+	int err;
+
+	if (!hits)
+		return -EINVAL;
+	err = lock_open(event, &mask);
+	if (err)
+		return err;
+	__atomic_store_n(&event->remaining, hits, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&event->limited, true, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&event->enabled, true, __ATOMIC_RELEASE);
+	err = each_piece(event, coverage_enable);
+	owner_unlock(&event->lock, mask);
+	return err;
+}
+
+void object_silence(tl_event *event)
+{
+	uint64_t mask;
+
+	if (!is_owner(event) || lock_open(event, &mask))
+		return;
+	/* Somebody may have re-armed it between our last hit and the lock. */
+	if (__atomic_load_n(&event->remaining, __ATOMIC_SEQ_CST) <= 0) {
+		__atomic_store_n(&event->enabled, false, __ATOMIC_RELEASE);
+		each_piece(event, coverage_disable);
+	}
+	owner_unlock(&event->lock, mask);
+}
+
+uint64_t tl_event_hits(const tl_event *event)
+{
+	return event ? __atomic_load_n(&event->hits, __ATOMIC_RELAXED) : 0;
+}
+
+static int modify_pieces(struct tl_event *event, unsigned had, uint32_t generation)
+{
+	struct coverage_target target = target_of(event);
+	int err = 0;
+
+	for (unsigned i = 0; i < event->piece_count && !err; i++) {
+		struct perf_request request = request_of(event, i);
+		struct tagging tagging = tagging_of(event, i, generation);
+
+		if (i < had)
+			err = coverage_modify(&event->coverage[i], &target, &request, tag_root,
+					      &tagging);
+		else
+			err = open_piece(event, i, generation);
+	}
+	for (unsigned i = event->piece_count; i < had; i++)
+		coverage_close(&event->coverage[i]);
+	return err;
+}
+
+/* Where the event was before a move, to go back to when the new place is refused. */
+struct place {
+	uintptr_t addr;
+	size_t length;
+	unsigned access, piece_count;
+	struct slot_piece pieces[SLOTS_MAX_PIECES];
+};
+
+static struct place place_of(const struct tl_event *event)
+{
+	struct place place = {event->addr, event->length, event->access, event->piece_count, {{0}}};
+
+	memcpy(place.pieces, event->pieces, sizeof(place.pieces));
+	return place;
+}
+
+static void restore_place(struct tl_event *event, const struct place *place)
+{
+	event->addr = place->addr;
+	event->length = place->length;
+	event->access = place->access;
+	event->piece_count = place->piece_count;
+	memcpy(event->pieces, place->pieces, sizeof(event->pieces));
+}
+
+static int relocate(struct tl_event *event, uint32_t generation)
+{
+	struct place before = place_of(event);
+	unsigned had = event->piece_count;
+	int err;
+
+	plan(event, 0);
+	if (event->piece_count > had)
+		plan(event, 1);
+	err = modify_pieces(event, had, generation);
+	if (!err)
+		return 0;
+	for (unsigned i = had; i < event->piece_count; i++)
+		coverage_close(&event->coverage[i]);
+	restore_place(event, &before);
+	return err;
+}
+
+/*
+ * The generation turns even first: hits of the old place on their way are dropped as stale from
+ * then on. It turns odd again, to the number that the moved events' signals carry, at the end.
+ */
+static int move_locked(struct tl_event *event, uintptr_t addr, size_t length, unsigned access)
+{
+	struct place before = place_of(event);
+	uint32_t generation = event->generation + 2;
+	int err;
+
+	__atomic_store_n(&event->generation, generation - 1, __ATOMIC_SEQ_CST);
+	each_piece(event, coverage_disable);
+	event->addr = addr;
+	event->length = access & TL_EXEC ? 1 : length;
+	event->access = access;
+	err = relocate(event, generation);
+	if (err) {
+		restore_place(event, &before);
+		modify_pieces(event, event->piece_count, generation);
+	}
+	__atomic_store_n(&event->generation, generation, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&event->enabled, __ATOMIC_ACQUIRE))
+		each_piece(event, coverage_enable);
+	return err;
+}
+
+int tl_event_move(tl_event *event, const void *addr, size_t len, unsigned access)
+{
+	uint64_t mask;
+	int err = lock_open(event, &mask);
+
+	if (err)
+		return err;
+	err = spec_check_move(event, addr, len, access ? access : event->access);
+	if (!err && !is_owner(event))
+		err = -EPERM;
+	if (!err)
+		err = move_locked(event, (uintptr_t)addr, len, access ? access : event->access);
+	owner_unlock(&event->lock, mask);
+	return err;
+}
+
+/* ---- closing ---------------------------------------------------------------------------- */
+
+/* Accesses that the kernel counted and that shared another's signal. Read errors count nothing. */
+static void account_unseen(struct tl_event *event)
+{
+	uint64_t counted = 0, seen = __atomic_load_n(&event->signals, __ATOMIC_RELAXED);
+
+	if (event->counter)
+		return;
+	for (unsigned i = 0; i < event->piece_count; i++)
+		counted += coverage_count(&event->coverage[i]);
+	if (counted > seen)
+		counter_add(COUNTER_HITS_UNSEEN, counted - seen);
+}
+
+int tl_event_close(tl_event *event)
+{
+	uint64_t mask;
+	int err = lock_open(event, &mask);
+
+	if (err)
+		return err;
+	__atomic_store_n(&event->open, false, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&event->generation, 1, __ATOMIC_SEQ_CST);
+	if (is_owner(event)) {
+		each_piece(event, coverage_disable);
+		account_unseen(event);
+	}
+	for (unsigned i = 0; i < event->piece_count; i++)
+		coverage_close(&event->coverage[i]);
+	owner_unlock(&event->lock, mask);
+	/* Without the lock: a handler that is to finish may be waiting for it. */
+	running_wait(event);
+	release_entry(event);
+	return 0;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trap/ownership.h"
+
+#include "base/counters.h"
+#include "base/lock.h"
+#include "base/syscall.h"
+
+#include <errno.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define KERNEL_SIGNALS 64
+#define TRAP_PERF_CODE 6 /* TRAP_PERF; Debian 12's libc has no name for it */
+
+/* glibc's own sigaction under its other exported name: the plain one is interposed. */
+int libc_sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+	__asm__("__sigaction");
+
+/*
+ * The program's action of an owned signal. Two copies; `current` says which is valid. A writer
+ * fills the other and flips, under `lock`. A reader copies and re-reads `version`: pairs with the release
+ * stores in publish_action().
+ */
+struct owned_signal {
+	_Atomic int owned;
+	_Atomic unsigned version; /* low bit: which copy */
+	struct sigaction action[2];
+	signal_handler_fn *handler;
+	struct owner_lock lock;
+};
+
+static struct owned_signal owned_signals[KERNEL_SIGNALS + 1];
+
+static void read_action(struct owned_signal *owned, struct sigaction *action)
+{
+	unsigned version;
+
+	do {
+		version = __atomic_load_n(&owned->version, __ATOMIC_ACQUIRE);
+		*action = owned->action[version & 1];
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (__atomic_load_n(&owned->version, __ATOMIC_RELAXED) != version);
+}
+
+static void publish_action(struct owned_signal *owned, const struct sigaction *action)
+{
+	unsigned version = __atomic_load_n(&owned->version, __ATOMIC_RELAXED);
+
+	owned->action[(version + 1) & 1] = *action;
+	__atomic_store_n(&owned->version, version + 1, __ATOMIC_RELEASE);
+}
+
+/* SA_ONSTACK follows the program: a handler it wants on the alternate stack may be running out of
+ * the other one (stack overflow), and one it does not may have made that stack too small for us. */
+static int install(int signal, const struct owned_signal *owned, const struct sigaction *program)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_sigaction = owned->handler;
+	action.sa_flags = SA_SIGINFO | SA_RESTART | (program->sa_flags & SA_ONSTACK);
+	sigfillset(&action.sa_mask);
+	return libc_sigaction(signal, &action, NULL) ? -errno : 0;
+}
+
+int signal_own(int signal, signal_handler_fn *handler)
+{
+	struct owned_signal *owned = &owned_signals[signal];
+	struct sigaction program;
+	int saved_errno = errno;
+	uint64_t before;
+	int err = 0;
+
+	if (signal_is_owned(signal))
+		return 0;
+	before = owner_lock(&owned->lock);
+	if (!signal_is_owned(signal)) {
+		libc_sigaction(signal, NULL, &program);
+		publish_action(owned, &program);
+		owned->handler = handler;
+		err = install(signal, owned, &program);
+		__atomic_store_n(&owned->owned, !err, __ATOMIC_RELEASE);
+	}
+	owner_unlock(&owned->lock, before);
+	errno = saved_errno;
+	return err;
+}
+
+bool signal_is_owned(int signal)
+{
+	return signal > 0 && signal <= KERNEL_SIGNALS &&
+	       __atomic_load_n(&owned_signals[signal].owned, __ATOMIC_ACQUIRE);
+}
+
+int signal_program_action(int signal, const struct sigaction *action, struct sigaction *old)
+{
+	struct owned_signal *owned = &owned_signals[signal];
+	struct sigaction wanted, before_action;
+	uint64_t before;
+	int err = 0;
+
+	if (action)
+		wanted = *action;
+	before = owner_lock(&owned->lock);
+	read_action(owned, &before_action);
+	if (action) {
+		publish_action(owned, &wanted);
+		err = install(signal, owned, &wanted);
+	}
+	owner_unlock(&owned->lock, before);
+	if (old)
+		*old = before_action;
+	return err;
+}
+
+void signal_requeue(int signal, siginfo_t *info)
+{
+	raw_syscall6(SYS_rt_tgsigqueueinfo, raw_getpid(), raw_gettid(), signal, (long)info, 0, 0);
+}
+
+/* The kernel forces a fault's signal past SIG_IGN, but only sends a perf event's or a user's. */
+static bool is_forced(const siginfo_t *info)
+{
+	return info->si_code > 0 && info->si_code != TRAP_PERF_CODE;
+}
+
+static void die_by(int signal, siginfo_t *info)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = SIG_DFL;
+	libc_sigaction(signal, &action, NULL);
+	signal_requeue(signal, info);
+}
+
+static void call_program_handler(int signal, const struct sigaction *action, siginfo_t *info,
+				 ucontext_t *context)
+{
+	uint64_t mask, extra;
+
+	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
+	memcpy(&extra, &action->sa_mask, sizeof(extra));
+	mask |= extra;
+	if (!(action->sa_flags & SA_NODEFER))
+		mask |= 1ull << (signal - 1);
+	raw_sigprocmask(SIG_SETMASK, &mask, NULL);
+	if (action->sa_flags & SA_SIGINFO)
+		action->sa_sigaction(signal, info, context);
+	else
+		action->sa_handler(signal);
+}
+
+void signal_chain(int signal, siginfo_t *info, void *context)
+{
+	struct owned_signal *owned = &owned_signals[signal];
+	struct sigaction action, reset;
+
+	counter_increment(COUNTER_SIGNALS_CHAINED);
+	read_action(owned, &action);
+	if (action.sa_handler == SIG_DFL || (action.sa_handler == SIG_IGN && is_forced(info))) {
+		die_by(signal, info);
+		return;
+	}
+	if (action.sa_handler == SIG_IGN)
+		return;
+	if (action.sa_flags & SA_RESETHAND) {
+		memset(&reset, 0, sizeof(reset));
+		signal_program_action(signal, &reset, NULL);
+	}
+	call_program_handler(signal, &action, info, context);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ownership of a signal that the program may use too. The kernel's disposition is ours; the
+ * program's is kept here, shown to it by the interposed sigaction(), and honoured for every signal
+ * that is not ours, as the kernel would have (signal(7), sigaction(2)).
+ */
+#ifndef TRAP_OWNERSHIP_H
+#define TRAP_OWNERSHIP_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+/* Runs with every signal blocked. Passes on what is not ours with signal_chain(). */
+typedef void signal_handler_fn(int signal, siginfo_t *info, void *context);
+
+/* Take a signal over; does nothing if it is ours already with this handler. 0 or -errno.
+ * Async-signal-safe. */
+int signal_own(int signal, signal_handler_fn *handler);
+
+bool signal_is_owned(int signal);
+
+/* What sigaction() means for the program, for an owned signal. */
+int signal_program_action(int signal, const struct sigaction *action, struct sigaction *old);
+
+/* Do what would have happened without us: the program's handler with its mask and flags, nothing,
+ * or death by the signal. */
+void signal_chain(int signal, siginfo_t *info, void *context);
+
+/* For a signal that the kernel sent to this thread and that must be delivered again later. */
+void signal_requeue(int signal, siginfo_t *info);
+
+#endif

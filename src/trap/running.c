@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trap/running.h"
+
+#include "base/counters.h"
+#include "base/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define RECORDS 8192
+#define WAIT_STEP_NS 50000
+#define STEPS_BEFORE_DOUBT 200 /* 10 ms */
+
+static struct running records[RECORDS];
+static _Atomic unsigned records_used; /* high-water mark */
+
+static __thread struct running *own_record __attribute__((tls_model("initial-exec")));
+
+static bool thread_exists(pid_t tid)
+{
+	return raw_syscall3(SYS_tgkill, raw_getpid(), tid, 0) != -ESRCH;
+}
+
+static void note_used(unsigned index)
+{
+	unsigned used = __atomic_load_n(&records_used, __ATOMIC_RELAXED);
+
+	while (used <= index && !__atomic_compare_exchange_n(&records_used, &used, index + 1,
+							     false, __ATOMIC_SEQ_CST,
+							     __ATOMIC_RELAXED))
+		;
+}
+
+static struct running *claim(unsigned index, pid_t expected, pid_t tid)
+{
+	struct running *record = &records[index];
+
+	if (!__atomic_compare_exchange_n(&record->tid, &expected, tid, false, __ATOMIC_SEQ_CST,
+					 __ATOMIC_RELAXED))
+		return NULL;
+	__atomic_store_n(&record->event, NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&record->parked, 0, __ATOMIC_RELAXED);
+	memset(record->root, 0, sizeof(record->root));
+	note_used(index);
+	return record;
+}
+
+/* A free record, or one of a thread that has ended. */
+static struct running *claim_any(pid_t tid)
+{
+	struct running *record;
+
+	for (unsigned i = 0; i < RECORDS; i++) {
+		if (__atomic_load_n(&records[i].tid, __ATOMIC_RELAXED))
+			continue;
+		record = claim(i, 0, tid);
+		if (record)
+			return record;
+	}
+	for (unsigned i = 0; i < RECORDS; i++) {
+		pid_t owner = __atomic_load_n(&records[i].tid, __ATOMIC_RELAXED);
+
+		if (thread_exists(owner))
+			continue;
+		record = claim(i, owner, tid);
+		if (record)
+			return record;
+	}
+	return NULL;
+}
+
+/*
+ * A record whose event is still set was left by longjmp() — or belongs to the thread whose
+ * thread-local storage we share (clone(CLONE_VM) without CLONE_SETTLS), which may be in a handler.
+ */
+static bool abandoned(struct running *record)
+{
+	if (record->tid != raw_gettid())
+		return false;
+	counter_increment(COUNTER_HANDLERS_ABANDONED);
+	__atomic_store_n(&record->parked, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&record->event, NULL, __ATOMIC_RELEASE);
+	return true;
+}
+
+struct running *running_acquire(void)
+{
+	struct running *record = own_record;
+	pid_t tid;
+
+	if (record && (!record->event || abandoned(record)))
+		return record;
+	tid = raw_gettid();
+	record = claim_any(tid);
+	if (record)
+		own_record = record;
+	return record;
+}
+
+struct running *running_current(void)
+{
+	struct running *record = own_record;
+
+	return record && record->event ? record : NULL;
+}
+
+static int read_status(pid_t tid, char *text, size_t size)
+{
+	char path[48] = "/proc/self/task/";
+	char digits[12];
+	size_t length = strlen(path);
+	int count = 0, fd;
+	long got;
+
+	for (; tid; tid /= 10)
+		digits[count++] = (char)('0' + tid % 10);
+	while (count)
+		path[length++] = digits[--count];
+	memcpy(path + length, "/status", sizeof("/status"));
+	fd = (int)raw_syscall6(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	if (fd < 0)
+		return fd;
+	got = raw_syscall3(SYS_read, fd, (long)text, (long)size - 1);
+	raw_close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	return got > 0 ? 0 : -EIO;
+}
+
+/* Handlers run with every signal blocked, so a thread that has SIGTRAP open has left its handler
+ * without returning, and one that does not exist has ended in it. */
+static bool left_handler(pid_t tid)
+{
+	char text[2048];
+	const char *blocked;
+	uint64_t mask = 0;
+	int err = read_status(tid, text, sizeof(text));
+
+	if (err)
+		return err == -ENOENT || err == -ESRCH;
+	blocked = strstr(text, "\nSigBlk:\t");
+	if (!blocked)
+		return false;
+	for (blocked += 9; *blocked && *blocked != '\n'; blocked++)
+		mask = mask << 4 | (uint64_t)(*blocked <= '9' ? *blocked - '0'
+							       : *blocked - 'a' + 10);
+	return !(mask & 1ull << (SIGTRAP - 1));
+}
+
+static bool runs(const struct running *record, const tl_event *event)
+{
+	return __atomic_load_n(&record->event, __ATOMIC_SEQ_CST) == event &&
+	       !__atomic_load_n(&record->parked, __ATOMIC_SEQ_CST);
+}
+
+static void wait_for(struct running *record, tl_event *event)
+{
+	tl_event *expected = event;
+
+	for (unsigned step = 0; runs(record, event); step++) {
+		if (step >= STEPS_BEFORE_DOUBT && step % STEPS_BEFORE_DOUBT == 0 &&
+		    left_handler(__atomic_load_n(&record->tid, __ATOMIC_RELAXED))) {
+			counter_increment(COUNTER_HANDLERS_ABANDONED);
+			__atomic_compare_exchange_n(&record->event, &expected, NULL, false,
+						    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+			return;
+		}
+		raw_nanosleep(WAIT_STEP_NS);
+	}
+}
+
+void running_wait(tl_event *event)
+{
+	struct running *self = running_current();
+	unsigned used = __atomic_load_n(&records_used, __ATOMIC_SEQ_CST);
+
+	if (self)
+		__atomic_store_n(&self->parked, 1, __ATOMIC_SEQ_CST);
+	for (unsigned i = 0; i < used; i++)
+		if (&records[i] != self && runs(&records[i], event))
+			wait_for(&records[i], event);
+	if (self)
+		__atomic_store_n(&self->parked, 0, __ATOMIC_SEQ_CST);
+}
