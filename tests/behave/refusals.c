@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What cannot be opened is refused with the right error, and explained. */
+#include "check.h"
+
+static volatile long watched[8];
+
+static void refuse(struct tl_spec spec, int expected)
+{
+	tl_event *event = NULL;
+	int err = tl_event_open(&event, &spec, check_count_hit, NULL);
+
+	CHECK_EQUAL(err, expected);
+	CHECK(!event, "an event in spite of the error");
+	CHECK(strlen(tl_explain(err)) > 20, "explained as: %s", tl_explain(err));
+}
+
+static void refuse_bad_specs(void)
+{
+	struct tl_spec good = check_spec(&watched, 8, TL_WRITE, TL_PROCESS), bad;
+	struct {
+		struct tl_spec spec;
+		long tail;
+	} newer = {good, 1};
+
+	bad = good, bad.size = 8, refuse(bad, -EINVAL);
+	newer.spec.size = sizeof(newer), refuse(newer.spec, -E2BIG);
+	bad = good, bad.access = 0, refuse(bad, -EINVAL);
+	bad = good, bad.counter = TL_CPU_TIME, refuse(bad, -EINVAL);
+	bad = good, bad.access = TL_EXEC | TL_WRITE, refuse(bad, -EINVAL);
+	bad = good, bad.access = 0x40, refuse(bad, -EINVAL);
+	bad = good, bad.len = 0, refuse(bad, -EINVAL);
+	bad = good, bad.scope = (enum tl_scope)9, refuse(bad, -EINVAL);
+	bad = good, bad.scope = TL_THREADS, refuse(bad, -EINVAL);
+	bad = good, bad.flags = 0x8000, refuse(bad, -EINVAL);
+	bad = good, bad.access = 0, bad.counter = TL_CPU_TIME, refuse(bad, -EINVAL);
+	bad = good, bad.addr = (void *)-4l, refuse(bad, -EINVAL);
+}
+
+static void refuse_fifth(void)
+{
+	tl_event *events[4];
+	long hits = 0;
+
+	for (int i = 0; i < 4; i++)
+		events[i] = check_open(&watched[i], 8, TL_WRITE, TL_PROCESS, check_count_hit,
+				       &hits);
+	refuse(check_spec(&watched[4], 8, TL_WRITE, TL_PROCESS), -ENOSPC);
+	for (int i = 0; i < 5; i++)
+		watched[i] = 1;
+	CHECK_EQUAL(hits, 4);
+	for (int i = 0; i < 4; i++)
+		CHECK_OK(tl_event_close(events[i]));
+	CHECK_OK(tl_event_close(check_open(&watched[4], 8, TL_WRITE, TL_PROCESS, check_count_hit,
+					   NULL)));
+}
+
+int main(void)
+{
+	check_hardware();
+	refuse_bad_specs();
+	refuse_fifth();
+	CHECK_EQUAL(tl_event_close(NULL), -EINVAL);
+	return 0;
+}
