@@ -101,43 +101,21 @@ static void attribute(struct lookup *lookup, const struct insn_registers *regist
 	insn_attribute(registers, watched, length, wanted, &memory, access);
 }
 
-static bool needs_extended(const struct insn_access *access)
-{
-	for (unsigned i = 0; access->decoded && i < access->insn.operand_count; i++)
-		if (access->insn.operand[i].masked || access->insn.operand[i].vector_index >= 0)
-			return true;
-	return false;
-}
-
-/* Apart, for its 2 KiB of vector registers. */
-static __attribute__((noinline)) void
-attribute_extended(struct lookup *lookup, const ucontext_t *context, uintptr_t watched,
-		   size_t length, unsigned wanted, struct insn_access *access)
-{
-	struct insn_registers registers;
-	struct insn_extended extended;
-
-	registers_from_context(context, &registers, &extended);
-	attribute(lookup, &registers, watched, length, wanted, access);
-}
-
 void attribution_find(const ucontext_t *context, uintptr_t watched, size_t length, unsigned wanted,
 		      struct insn_access *access)
 {
 	struct insn_registers registers;
+	struct insn_extended extended;
 	struct lookup lookup = {.cached = true};
 
-	registers_from_context(context, &registers, NULL);
+	registers_from_context(context, &registers, &extended);
 	lookup.pc = registers.pc;
 	attribute(&lookup, &registers, watched, length, wanted, access);
-	if (!(access->access & TL_GUESSED))
-		goto found;
-	lookup.cached = false;
-	lookup.served = false;
-	attribute(&lookup, &registers, watched, length, wanted, access);
-	if (access->access & TL_GUESSED && needs_extended(access))
-		attribute_extended(&lookup, context, watched, length, wanted, access);
-found:
+	if (access->access & TL_GUESSED && lookup.served) {
+		lookup.cached = false;
+		lookup.served = false;
+		attribute(&lookup, &registers, watched, length, wanted, access);
+	}
 	if (!lookup.served && access->decoded && !(access->access & (TL_GUESSED | TL_KERNEL)) &&
 	    access->pc + access->insn.length == registers.pc && lookup.start <= access->pc)
 		cache_store(registers.pc, access->pc, lookup.end);
@@ -147,11 +125,14 @@ unsigned attribution_also_touches(const ucontext_t *context, const struct insn_a
 				  uintptr_t first, size_t length)
 {
 	struct insn_registers registers;
+	struct insn_extended extended;
 	unsigned kinds = 0;
 
 	if (!access->decoded || access->access & TL_KERNEL)
 		return 0;
-	registers_from_context(context, &registers, NULL);
+	registers_from_context(context, &registers, &extended);
+	/* Operands relative to pc count from the end of the instruction, even where it jumped. */
+	registers.pc = access->pc + access->insn.length;
 	for (unsigned i = 0; i < access->insn.operand_count; i++) {
 		uint64_t begin, bytes;
 

@@ -6,6 +6,7 @@
 #include "trap/attribution.h"
 #include "trap/object.h"
 #include "trap/ownership.h"
+#include "trap/registers.h"
 
 #include <errno.h>
 #include <string.h>
@@ -331,5 +332,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 
 int dispatch_install(void)
 {
+	if (!signal_is_owned(SIGTRAP))
+		registers_probe();
 	return signal_own(SIGTRAP, on_trap);
 }

@@ -4,86 +4,56 @@
 #include "base/syscall.h"
 
 #include <asm/prctl.h>
-#include <cpuid.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/auxv.h>
 
-/* Intel SDM volume 1, 13.4: the extended area of a signal frame is in XSAVE's standard format. */
+/* Linux, arch/x86/include/uapi/asm/sigcontext.h: struct _fpx_sw_bytes in the frame's FXSAVE area
+ * says whether and how much extended state follows. */
 #define FRAME_MAGIC 0x46505853u /* FP_XSTATE_MAGIC1 */
 #define FRAME_MAGIC_AT 464
-#define XSTATE_BV_AT 512
-#define FEATURE_AVX 2
-#define FEATURE_MASKS 5
-#define FEATURE_ZMM_HIGH 6
-#define FEATURE_ZMM_16_31 7
+#define FRAME_XSTATE_SIZE_AT 480
+#define LEGACY_LENGTH 512
+#define HWCAP2_FSGSBASE_BIT 2u
 
 static const int8_t context_register[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
 					    REG_RSI, REG_RDI, REG_R8,  REG_R9,	REG_R10, REG_R11,
 					    REG_R12, REG_R13, REG_R14, REG_R15};
 
+static struct insn_xsave_layout layout;
+static bool has_fsgsbase;
+
+void registers_probe(void)
+{
+	insn_xsave_layout_probe(&layout);
+	has_fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE_BIT;
+}
+
 static uint64_t segment_base(int code)
 {
 	uint64_t base = 0;
 
-	raw_syscall3(SYS_arch_prctl, code, (long)&base, 0);
+	if (!has_fsgsbase)
+		raw_syscall3(SYS_arch_prctl, code, (long)&base, 0);
+	else if (code == ARCH_GET_FS)
+		__asm__("rdfsbase %0" : "=r"(base));
+	else
+		__asm__("rdgsbase %0" : "=r"(base));
 	return base;
 }
 
-/* Where a feature's state lies in the standard format: CPUID leaf 0xD. 0: not there. */
-static uint32_t feature_offset(unsigned feature)
-{
-	static _Atomic uint32_t offsets[16];
-	uint32_t eax, ebx, ecx, edx;
-
-	if (!offsets[feature] && __get_cpuid_count(0xd, feature, &eax, &ebx, &ecx, &edx))
-		offsets[feature] = ebx;
-	return offsets[feature];
-}
-
-/* A feature in its initial state is not written: its registers are zero. */
-static const uint8_t *feature_state(const uint8_t *area, unsigned feature)
-{
-	uint64_t present;
-	uint32_t offset = feature_offset(feature);
-
-	memcpy(&present, area + XSTATE_BV_AT, sizeof(present));
-	return offset && present & 1ull << feature ? area + offset : NULL;
-}
-
-static void copy_vectors(const uint8_t *area, struct insn_extended *extended)
-{
-	const uint8_t *high = feature_state(area, FEATURE_AVX);
-	const uint8_t *zmm = feature_state(area, FEATURE_ZMM_HIGH);
-	const uint8_t *upper = feature_state(area, FEATURE_ZMM_16_31);
-
-	for (unsigned i = 0; i < 16; i++) {
-		memcpy(extended->vector[i], area + 160 + 16 * i, 16);
-		if (high)
-			memcpy(extended->vector[i] + 16, high + 16 * i, 16);
-		if (zmm)
-			memcpy(extended->vector[i] + 32, zmm + 32 * i, 32);
-		if (upper)
-			memcpy(extended->vector[16 + i], upper + 64 * i, 64);
-	}
-	extended->known_vectors = ~0u;
-}
-
-static void copy_extended(const ucontext_t *context, struct insn_extended *extended)
+static void view_extended(const ucontext_t *context, struct insn_extended *extended)
 {
 	const uint8_t *area = (const uint8_t *)context->uc_mcontext.fpregs;
-	const uint8_t *masks;
-	uint32_t magic;
+	uint32_t magic = 0, size = 0;
 
-	memset(extended, 0, sizeof(*extended));
-	if (!area)
-		return;
-	memcpy(&magic, area + FRAME_MAGIC_AT, sizeof(magic));
-	if (magic != FRAME_MAGIC)
-		return;
-	masks = feature_state(area, FEATURE_MASKS);
-	if (masks)
-		memcpy(extended->mask, masks, sizeof(extended->mask));
-	extended->known_masks = 0xff;
-	copy_vectors(area, extended);
+	if (area)
+		memcpy(&magic, area + FRAME_MAGIC_AT, sizeof(magic));
+	if (magic == FRAME_MAGIC)
+		memcpy(&size, area + FRAME_XSTATE_SIZE_AT, sizeof(size));
+	extended->area = area;
+	extended->length = !area ? 0 : size > LEGACY_LENGTH ? size : LEGACY_LENGTH;
+	extended->layout = layout;
 }
 
 void registers_from_context(const ucontext_t *context, struct insn_registers *registers,
@@ -98,6 +68,5 @@ void registers_from_context(const ucontext_t *context, struct insn_registers *re
 	registers->fs_base = segment_base(ARCH_GET_FS);
 	registers->gs_base = segment_base(ARCH_GET_GS);
 	registers->extended = extended;
-	if (extended)
-		copy_extended(context, extended);
+	view_extended(context, extended);
 }

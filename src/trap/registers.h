@@ -7,8 +7,11 @@
 
 #include <ucontext.h>
 
-/* `extended` may be NULL; otherwise it receives the vector and mask state of the signal frame and
- * must live as long as `registers`. Async-signal-safe. */
+/* Find out once what the CPU saves where; before any signal may need it. */
+void registers_probe(void);
+
+/* `extended` becomes a view of the signal frame and must live as long as `registers`.
+ * Async-signal-safe. */
 void registers_from_context(const ucontext_t *context, struct insn_registers *registers,
 			    struct insn_extended *extended);
 
