@@ -22,7 +22,7 @@
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
 			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition);            \
-			fprintf(stderr, "" __VA_ARGS__);                                           \
+			fprintf(stderr, " " __VA_ARGS__);                                          \
 			fprintf(stderr, "\n");                                                     \
 			_exit(1);                                                                  \
 		}                                                                                  \
