@@ -45,7 +45,7 @@ int main(void)
 	tl_active *active;
 	tl_event *event;
 	pid_t tids[64];
-	long hits = 0;
+	volatile long hits = 0;
 	int count = 0;
 
 	check_hardware();
@@ -63,7 +63,7 @@ int main(void)
 	spec.tids = tids;
 	spec.ntids = (size_t)count;
 	spec.flags = TL_BEST_EFFORT;
-	CHECK_OK(tl_event_open(&event, &spec, check_count_hit, &hits));
+	CHECK_OK(tl_event_open(&event, &spec, check_count_hit, (void *)&hits));
 	for (int wait = 0; wait < 500 && !hits; wait++)
 		usleep(10000);
 	CHECK(hits > 0, "no hit in the active threads");

@@ -11,7 +11,7 @@ static volatile long places[16];
 static volatile int stop;
 static volatile long alive; /* what the handler's argument says while the event is open */
 static volatile long expected;
-static long wrong;
+static volatile long wrong;
 
 static void *hammer(void *arg)
 {

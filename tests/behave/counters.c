@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
-static long hits;
+static volatile long hits;
 static volatile pid_t hit_tid;
 
 static void note(tl_hit *hit, void *arg)

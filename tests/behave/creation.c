@@ -11,7 +11,7 @@
 static volatile long watched;
 static volatile int stop;
 static volatile int opened;
-static long accesses;
+static volatile long accesses;
 
 /* Touches only if the event was open before, so that each touch must be a hit. */
 static void *newborn(void *arg)
@@ -45,7 +45,7 @@ static void one_round(bool counter)
 	pthread_t creators[CREATORS];
 	struct tl_spec spec = check_spec(&watched, 8, TL_WRITE, TL_PROCESS);
 	tl_event *event;
-	long hits = 0;
+	volatile long hits = 0;
 
 	if (counter)
 		spec = (struct tl_spec){.size = sizeof(spec),
@@ -57,7 +57,7 @@ static void one_round(bool counter)
 	for (int i = 0; i < CREATORS; i++)
 		CHECK(!pthread_create(&creators[i], NULL, create, NULL), "create");
 	usleep(500);
-	CHECK_OK(tl_event_open(&event, &spec, check_count_hit, &hits));
+	CHECK_OK(tl_event_open(&event, &spec, check_count_hit, (void *)&hits));
 	__atomic_store_n(&opened, 1, __ATOMIC_SEQ_CST);
 	usleep(3000);
 	stop = 1;

@@ -60,9 +60,9 @@ static void run(const char *what, int threads, unsigned access, void *(*work)(vo
 {
 	const void *place = access == TL_EXEC ? (const void *)called : (const void *)&watched;
 	pthread_t workers[64], churner;
-	long hits = 0, lives = 0;
+	volatile long hits = 0, lives = 0;
 	tl_event *event = check_open(place, access == TL_EXEC ? 0 : sizeof(watched), access,
-				     TL_PROCESS, check_count_hit, &hits);
+				     TL_PROCESS, check_count_hit, (void *)&hits);
 
 	per_thread = TOTAL / threads;
 	churning = 1;

@@ -6,7 +6,7 @@
 #include <setjmp.h>
 
 static volatile long watched, other;
-static long hits;
+static volatile long hits;
 
 /* ---- where the thread resumes ----------------------------------------------------------- */
 
@@ -63,10 +63,10 @@ static void test_resume(void)
 /* Resuming at another breakpoint hits it. */
 static void test_resume_at_breakpoint(void)
 {
-	long at_target = 0;
+	volatile long at_target = 0;
 	tl_event *first = check_open(to_skip, 0, TL_EXEC, TL_PROCESS, go_elsewhere, NULL);
 	tl_event *second =
-		check_open(elsewhere, 0, TL_EXEC, TL_PROCESS, check_count_hit, &at_target);
+		check_open(elsewhere, 0, TL_EXEC, TL_PROCESS, check_count_hit, (void *)&at_target);
 
 	CHECK_EQUAL(skipped_increment(1), -7);
 	CHECK_EQUAL(at_target, 1);
@@ -146,7 +146,7 @@ static void test_own_event(void)
 /* ---- others ----------------------------------------------------------------------------- */
 
 static tl_event *opened_inside;
-static long inside_hits;
+static volatile long inside_hits;
 
 static void open_other(tl_hit *hit, void *arg)
 {
@@ -155,7 +155,7 @@ static void open_other(tl_hit *hit, void *arg)
 	(void)hit;
 	(void)arg;
 	if (!opened_inside)
-		CHECK_OK(tl_event_open(&opened_inside, &spec, check_count_hit, &inside_hits));
+		CHECK_OK(tl_event_open(&opened_inside, &spec, check_count_hit, (void *)&inside_hits));
 }
 
 static void *write_other(void *arg)

@@ -8,9 +8,9 @@ static void check_run(unsigned offset, unsigned length, unsigned access)
 {
 	for (unsigned at = 14; at < 34; at++) {
 		bool inside = at >= offset && at < offset + length;
-		long hits = 0;
+		volatile long hits = 0;
 		tl_event *event = check_open(bytes + offset, length, access, TL_THREAD,
-					     check_count_hit, &hits);
+					     check_count_hit, (void *)&hits);
 
 		bytes[at] = 1;
 		(void)bytes[at];
@@ -24,9 +24,9 @@ static void check_run(unsigned offset, unsigned length, unsigned access)
 static void touch_whole(unsigned offset)
 {
 	typedef unsigned long unaligned __attribute__((aligned(1)));
-	long hits = 0;
+	volatile long hits = 0;
 	tl_event *event =
-		check_open(bytes + offset, 8, TL_WRITE, TL_THREAD, check_count_hit, &hits);
+		check_open(bytes + offset, 8, TL_WRITE, TL_THREAD, check_count_hit, (void *)&hits);
 
 	/* One access that covers both slots is one hit. */
 	*(volatile unaligned *)(bytes + offset) = 5;

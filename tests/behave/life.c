@@ -9,7 +9,7 @@
 extern char **environ;
 
 static volatile long watched;
-static long hits;
+static volatile long hits;
 static tl_event *event;
 
 static void expect_exit(pid_t child, int code)
@@ -39,7 +39,7 @@ static void test_fork(void)
 		watched = 1;
 		CHECK_EQUAL(hits, before);
 		CHECK_OK(tl_event_close(event));
-		event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, &hits);
+		event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, (void *)&hits);
 		watched = 1;
 		CHECK_EQUAL(hits, before + 1);
 		_exit(3);
@@ -93,8 +93,8 @@ static void test_clone(void)
 static void test_clone_tree(void)
 {
 	static char stack[65536] __attribute__((aligned(16)));
-	long tree_hits = 0;
-	tl_event *tree = check_open(&watched, 8, TL_WRITE, TL_TREE, check_count_hit, &tree_hits);
+	volatile long tree_hits = 0;
+	tl_event *tree = check_open(&watched, 8, TL_WRITE, TL_TREE, check_count_hit, (void *)&tree_hits);
 	pid_t child;
 
 	expect_exit(clone(cloned, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL), 6);
@@ -132,8 +132,8 @@ static void *touch(void *arg)
 
 static void end_threads(tl_hit_fn *fn, void *expected)
 {
-	long ended = 0;
-	tl_event *ending = check_open(&watched, 8, TL_WRITE, TL_PROCESS, fn, &ended);
+	volatile long ended = 0;
+	tl_event *ending = check_open(&watched, 8, TL_WRITE, TL_PROCESS, fn, (void *)&ended);
 
 	for (int i = 0; i < 50; i++) {
 		pthread_t thread;
@@ -184,7 +184,7 @@ static void test_exit(void)
 int main(void)
 {
 	check_hardware();
-	event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, &hits);
+	event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, (void *)&hits);
 	test_fork();
 	test_vfork();
 	test_spawn();

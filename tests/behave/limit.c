@@ -34,11 +34,11 @@ int main(void)
 	struct tl_spec spec = check_spec(&watched, 8, TL_WRITE, TL_PROCESS);
 	tl_event *event;
 	uint64_t signals;
-	long hits = 0;
+	volatile long hits = 0;
 
 	check_hardware();
 	spec.limit = 7;
-	CHECK_OK(tl_event_open(&event, &spec, check_count_hit, &hits));
+	CHECK_OK(tl_event_open(&event, &spec, check_count_hit, (void *)&hits));
 	for (int round = 1; round <= 20; round++) {
 		hammer_all();
 		CHECK_EQUAL(hits, 7 * round);

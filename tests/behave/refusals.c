@@ -39,11 +39,11 @@ static void refuse_bad_specs(void)
 static void refuse_fifth(void)
 {
 	tl_event *events[4];
-	long hits = 0;
+	volatile long hits = 0;
 
 	for (int i = 0; i < 4; i++)
 		events[i] = check_open(&watched[i], 8, TL_WRITE, TL_PROCESS, check_count_hit,
-				       &hits);
+				       (void *)&hits);
 	refuse(check_spec(&watched[4], 8, TL_WRITE, TL_PROCESS), -ENOSPC);
 	for (int i = 0; i < 5; i++)
 		watched[i] = 1;

@@ -69,8 +69,8 @@ static void touch_in_fork(void)
 
 static void test_thread(void)
 {
-	long hits = 0;
-	tl_event *event = check_open(&watched, 8, TL_WRITE, TL_THREAD, check_count_hit, &hits);
+	volatile long hits = 0;
+	tl_event *event = check_open(&watched, 8, TL_WRITE, TL_THREAD, check_count_hit, (void *)&hits);
 
 	watched = 1;
 	touch_in_new_thread();
@@ -85,10 +85,10 @@ static void test_process(void)
 {
 	pthread_t threads[MANY];
 	tl_event *event;
-	long hits = 0;
+	volatile long hits = 0;
 
 	start_waiting(threads);
-	event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, &hits);
+	event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, (void *)&hits);
 	watched = 1;
 	finish_waiting(threads);
 	touch_in_new_thread();
@@ -102,18 +102,18 @@ static void test_threads(void)
 	pthread_t threads[MANY];
 	struct tl_spec spec = check_spec(&watched, 8, TL_WRITE, TL_THREADS);
 	tl_event *event;
-	long hits = 0;
+	volatile long hits = 0;
 
 	start_waiting(threads);
 	spec.tids = (const pid_t *)tids + 3;
 	spec.ntids = 10;
-	CHECK_OK(tl_event_open(&event, &spec, check_count_hit, &hits));
+	CHECK_OK(tl_event_open(&event, &spec, check_count_hit, (void *)&hits));
 	watched = 1;
 	finish_waiting(threads);
 	CHECK_EQUAL(hits, 10);
 	CHECK_OK(tl_event_close(event));
 	/* They have ended: naming them now is an error. */
-	CHECK_EQUAL(tl_event_open(&event, &spec, check_count_hit, &hits), -ESRCH);
+	CHECK_EQUAL(tl_event_open(&event, &spec, check_count_hit, (void *)&hits), -ESRCH);
 }
 
 static void count_shared(tl_hit *hit, void *arg)

@@ -45,13 +45,13 @@ static void expect_own(int traps)
 
 static void test_before_during_after(void)
 {
-	long hits = 0;
+	volatile long hits = 0;
 	struct sigaction seen;
 	tl_event *event;
 
 	install_own(0);
 	expect_own(3);
-	event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, &hits);
+	event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, (void *)&hits);
 	expect_own(3);
 	watched = 1;
 	CHECK_EQUAL(hits, 1);
@@ -81,8 +81,8 @@ static void test_own_perf_event(void)
 				       .remove_on_exec = 1,
 				       .sig_data = 42};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
-	long hits = 0;
-	tl_event *event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, &hits);
+	volatile long hits = 0;
+	tl_event *event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, (void *)&hits);
 
 	CHECK(fd >= 0, "own event");
 	own_traps = 0;
@@ -110,9 +110,9 @@ static void note_access(tl_hit *hit, void *arg)
 static void test_blocked(void)
 {
 	sigset_t set, old;
-	long hits = 0;
+	volatile long hits = 0;
 	uint64_t late = check_stat("hits-late"), unseen = check_stat("hits-unseen");
-	tl_event *event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, note_access, &hits);
+	tl_event *event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, note_access, (void *)&hits);
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGTRAP);
@@ -137,10 +137,10 @@ static void expect_death(const char *what, void (*prepare)(void), void (*act)(vo
 	int status;
 
 	if (!child) {
-		long hits = 0;
+		volatile long hits = 0;
 
 		prepare();
-		check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, &hits);
+		check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, (void *)&hits);
 		watched = 1;
 		CHECK_EQUAL(hits, 1);
 		act();
