@@ -98,8 +98,8 @@ static inline int raw_futex(uint32_t *word, int operation, uint32_t value,
 
 static inline int raw_sigprocmask(int how, const uint64_t *set, uint64_t *old)
 {
-	return (int)raw_syscall6(SYS_rt_sigprocmask, how, (long)set, (long)old, sizeof(uint64_t),
-				 0, 0);
+	return (int)raw_syscall6(SYS_rt_sigprocmask, how, (long)set, (long)old, sizeof(uint64_t), 0,
+				 0);
 }
 
 #endif

@@ -101,9 +101,8 @@ static bool seems_covered(const struct opening *opening, pid_t tid, int free_whe
 static int open_latecomers(struct opening *opening, struct thread_set *known, bool *found)
 {
 	struct thread_set now = {0};
-	int free_when_covered = perf_free_slots(opening->coverage->count
-							? opening->coverage->roots[0].tid
-							: 0);
+	int free_when_covered =
+		perf_free_slots(opening->coverage->count ? opening->coverage->roots[0].tid : 0);
 	int err = thread_set_list(&now, opening->target->pid);
 
 	*found = false;
@@ -133,6 +132,8 @@ static int open_process(struct opening *opening)
 	if (alone && !opening->target->pid)
 		found = false;
 	for (int pass = 0; !err && found; pass++) {
+		if (opening->target->settle)
+			opening->target->settle();
 		err = pass < MAX_PASSES ? open_latecomers(opening, &known, &found) : -EAGAIN;
 		if (found)
 			counter_increment(COUNTER_COVERAGE_RETRIES);

@@ -37,6 +37,9 @@ struct coverage_target {
 	enum tl_scope scope;
 	const pid_t *tids; /* TL_THREADS */
 	size_t ntids;
+	/* Waits until no thread is half created: such a one is in no listing, and copied its
+	 * creator's events before ours was there. NULL where that cannot be known. */
+	void (*settle)(void);
 	bool best_effort; /* count threads that cannot be covered instead of failing */
 };
 

@@ -14,17 +14,17 @@
 #include <sys/types.h>
 
 struct perf_request {
-	uintptr_t addr;    /* data or code address; ignored for a counter */
+	uintptr_t addr;	   /* data or code address; ignored for a counter */
 	unsigned length;   /* 1, 2, 4 or 8, addr a multiple of it; ignored for code */
 	unsigned access;   /* TL_READ | TL_WRITE, or TL_EXEC; 0 for a counter */
 	unsigned counter;  /* enum tl_counter */
 	uint64_t period;   /* of a counter */
-	bool signal;       /* SIGTRAP in the task that trips, synchronously */
-	bool inherit;      /* the task's later children too … */
+	bool signal;	   /* SIGTRAP in the task that trips, synchronously */
+	bool inherit;	   /* the task's later children too … */
 	bool threads_only; /* … but only those of the same process */
-	bool kernel;       /* accesses by the kernel too */
+	bool kernel;	   /* accesses by the kernel too */
 	bool disabled;
-	uint64_t data;     /* siginfo's perf data */
+	uint64_t data; /* siginfo's perf data */
 };
 
 /* 0, or -EINVAL for a counter this library does not know. x86: a read watch is a read+write one,

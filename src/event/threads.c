@@ -107,11 +107,12 @@ int thread_set_list(struct thread_set *set, pid_t pid)
 	int fd, err = 0;
 
 	task_directory(path, pid);
-	fd = (int)raw_syscall6(SYS_openat, AT_FDCWD, (long)path,
-			       O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
+	fd = (int)raw_syscall6(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+			       0, 0, 0);
 	if (fd < 0)
 		return fd;
-	while (!err && (length = raw_syscall3(SYS_getdents64, fd, (long)buffer, sizeof(buffer))) > 0)
+	while (!err &&
+	       (length = raw_syscall3(SYS_getdents64, fd, (long)buffer, sizeof(buffer))) > 0)
 		err = add_entries(set, buffer, length);
 	if (!err && length < 0)
 		err = (int)length;

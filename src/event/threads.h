@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of kernel thread ids. Async-signal-safe: memory comes from mmap(2), listings from getdents(2). */
+/* Sets of kernel thread ids. Async-signal-safe: memory comes from mmap(2), listings from
+ * getdents(2). */
 #ifndef EVENT_THREADS_H
 #define EVENT_THREADS_H
 

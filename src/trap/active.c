@@ -78,8 +78,8 @@ int tl_active_threads(tl_active *active, pid_t *tids, size_t max, uint64_t windo
 	size_t count = 0;
 
 	for (unsigned i = 1; i <= SAMPLES && count < max; i++) {
-		uint64_t sample = __atomic_load_n(&active->samples[(newest - i) % SAMPLES],
-						  __ATOMIC_ACQUIRE);
+		uint64_t sample =
+			__atomic_load_n(&active->samples[(newest - i) % SAMPLES], __ATOMIC_ACQUIRE);
 		pid_t tid = (pid_t)(sample & ((1u << TID_BITS) - 1));
 
 		if (!sample || now - (sample >> TID_BITS) > window)

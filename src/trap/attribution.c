@@ -22,8 +22,8 @@ static _Atomic uint64_t cache[CACHE_SIZE];
 struct lookup {
 	uintptr_t pc;
 	uintptr_t start, end; /* bounds last found: their bytes are mapped and readable */
-	bool cached; /* the cache may be asked */
-	bool served; /* and had the answer */
+	bool cached;	      /* the cache may be asked */
+	bool served;	      /* and had the answer */
 };
 
 static _Atomic uint64_t *cache_entry(uintptr_t pc)
@@ -92,8 +92,7 @@ static int read_memory(void *context, uint64_t address, void *to, size_t length)
 }
 
 static void attribute(struct lookup *lookup, const struct insn_registers *registers,
-		      uintptr_t watched, size_t length, unsigned wanted,
-		      struct insn_access *access)
+		      uintptr_t watched, size_t length, unsigned wanted, struct insn_access *access)
 {
 	struct insn_memory memory = {read_memory, find_bounds, lookup};
 

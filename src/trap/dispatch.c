@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define TRAP_PERF_CODE 6	 /* TRAP_PERF */
+#define TRAP_PERF_CODE 6       /* TRAP_PERF */
 #define TRAP_PERF_FLAG_LATE 1u /* TRAP_PERF_FLAG_ASYNC: SIGTRAP was blocked at the access */
 
 /* Linux, include/uapi/asm-generic/siginfo.h: the members of a TRAP_PERF siginfo, which Debian 12's
@@ -64,8 +64,7 @@ static bool enter(struct running *record, const struct object_tag *tag, struct s
 				      .access = event->access,
 				      .flags = event->flags,
 				      .piece = event->pieces[tag->piece],
-				      .ambiguous = event->counter &&
-						   event->coverage[0].ambiguous};
+				      .ambiguous = event->counter && event->coverage[0].ambiguous};
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return generation_is(event, tag->generation);
 }

@@ -14,9 +14,9 @@ struct tl_hit {
 	uintptr_t addr;
 	size_t size;
 	unsigned access;
-	uint8_t flow;        /* enum insn_flow of the instruction, when decoded */
+	uint8_t flow; /* enum insn_flow of the instruction, when decoded */
 	bool decoded;
-	pid_t tid;           /* 0 until asked for */
+	pid_t tid; /* 0 until asked for */
 };
 
 #endif

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <trapline/event.h>
 
-int libc_sigaction(int signal, const struct sigaction *action, struct sigaction *old)
-	__asm__("__sigaction");
+int libc_sigaction(int signal, const struct sigaction *action,
+		   struct sigaction *old) __asm__("__sigaction");
 
 /* Prototypes of libc's, some of which its headers hide. */
 TL_API int sigaction(int signal, const struct sigaction *action, struct sigaction *old);
@@ -39,8 +39,8 @@ static void resolve(void)
 	libc_signal = (sighandler_t(*)(int, sighandler_t))dlsym(RTLD_NEXT, "signal");
 	libc_sysv_signal = (sighandler_t(*)(int, sighandler_t))dlsym(RTLD_NEXT, "sysv_signal");
 	libc_sigset = (sighandler_t(*)(int, sighandler_t))dlsym(RTLD_NEXT, "sigset");
-	__atomic_store_n(&libc_siginterrupt,
-			 (int (*)(int, int))dlsym(RTLD_NEXT, "siginterrupt"), __ATOMIC_RELEASE);
+	__atomic_store_n(&libc_siginterrupt, (int (*)(int, int))dlsym(RTLD_NEXT, "siginterrupt"),
+			 __ATOMIC_RELEASE);
 }
 
 __attribute__((constructor)) static void resolve_early(void)

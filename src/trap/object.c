@@ -3,6 +3,7 @@
 
 #include "base/counters.h"
 #include "base/syscall.h"
+#include "trap/creation.h"
 #include "trap/dispatch.h"
 #include "trap/running.h"
 #include "trap/spec.h"
@@ -56,11 +57,11 @@ static uint64_t tag_root(void *context, unsigned root)
 {
 	const struct tagging *tagging = context;
 
-	return object_encode_tag((struct object_tag){
-		.index = tagging->index,
-		.piece = tagging->piece,
-		.root = root < OBJECT_MAX_THREADS ? root : OBJECT_MAX_THREADS,
-		.generation = tagging->generation});
+	return object_encode_tag(
+		(struct object_tag){.index = tagging->index,
+				    .piece = tagging->piece,
+				    .root = root < OBJECT_MAX_THREADS ? root : OBJECT_MAX_THREADS,
+				    .generation = tagging->generation});
 }
 
 unsigned object_used(void)
@@ -110,6 +111,7 @@ static struct coverage_target target_of(const struct tl_event *event)
 	return (struct coverage_target){.scope = event->scope,
 					.tids = event->threads.tids,
 					.ntids = event->threads.count,
+					.settle = creation_settle,
 					.best_effort = event->flags & TL_BEST_EFFORT};
 }
 

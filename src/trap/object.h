@@ -40,13 +40,13 @@ struct tl_event {
 	struct slot_piece pieces[SLOTS_MAX_PIECES];
 	unsigned piece_count; /* 0 for a region */
 	pid_t owner_pid;      /* the process whose events these are; a forked child's copy is not */
-	pid_t thread;         /* TL_THREAD */
+	pid_t thread;	      /* TL_THREAD */
 	struct region *region;
 	/* ------------------------------------------------------------------ */
 	_Atomic int64_t remaining; /* hits until silence, when limited */
-	_Atomic uint64_t hits;     /* delivered */
+	_Atomic uint64_t hits;	   /* delivered */
 	_Atomic uint64_t signals;  /* seen, whatever became of them */
-	struct owner_lock lock;    /* opening, moving, enabling, closing */
+	struct owner_lock lock;	   /* opening, moving, enabling, closing */
 	struct coverage coverage[SLOTS_MAX_PIECES];
 	struct thread_set threads; /* TL_THREADS */
 };

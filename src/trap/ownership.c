@@ -13,13 +13,13 @@
 #define TRAP_PERF_CODE 6 /* TRAP_PERF; Debian 12's libc has no name for it */
 
 /* glibc's own sigaction under its other exported name: the plain one is interposed. */
-int libc_sigaction(int signal, const struct sigaction *action, struct sigaction *old)
-	__asm__("__sigaction");
+int libc_sigaction(int signal, const struct sigaction *action,
+		   struct sigaction *old) __asm__("__sigaction");
 
 /*
  * The program's action of an owned signal. Two copies; `current` says which is valid. A writer
- * fills the other and flips, under `lock`. A reader copies and re-reads `version`: pairs with the release
- * stores in publish_action().
+ * fills the other and flips, under `lock`. A reader copies and re-reads `version`: pairs with the
+ * release stores in publish_action().
  */
 struct owned_signal {
 	_Atomic int owned;

@@ -27,9 +27,8 @@ static void note_used(unsigned index)
 {
 	unsigned used = __atomic_load_n(&records_used, __ATOMIC_RELAXED);
 
-	while (used <= index && !__atomic_compare_exchange_n(&records_used, &used, index + 1,
-							     false, __ATOMIC_SEQ_CST,
-							     __ATOMIC_RELAXED))
+	while (used <= index && !__atomic_compare_exchange_n(&records_used, &used, index + 1, false,
+							     __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		;
 }
 
@@ -143,8 +142,8 @@ static bool left_handler(pid_t tid)
 	if (!blocked)
 		return false;
 	for (blocked += 9; *blocked && *blocked != '\n'; blocked++)
-		mask = mask << 4 | (uint64_t)(*blocked <= '9' ? *blocked - '0'
-							       : *blocked - 'a' + 10);
+		mask = mask << 4 |
+		       (uint64_t)(*blocked <= '9' ? *blocked - '0' : *blocked - 'a' + 10);
 	return !(mask & 1ull << (SIGTRAP - 1));
 }
 

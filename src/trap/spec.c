@@ -71,8 +71,7 @@ int spec_check(const struct tl_spec *spec, struct tl_spec *known)
 		err = check_threads(known);
 	else if ((unsigned)known->scope > TL_THREADS)
 		err = -EINVAL;
-	if (!err && known->access &&
-	    (known->len > SLOTS_MAX_LENGTH || known->flags & TL_REGION))
+	if (!err && known->access && (known->len > SLOTS_MAX_LENGTH || known->flags & TL_REGION))
 		err = -ENOTSUP;
 	return err;
 }

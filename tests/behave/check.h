@@ -18,34 +18,34 @@
 #include <trapline/trapline.h>
 #include <unistd.h>
 
-#define CHECK(condition, ...)                                                                      \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition);            \
-			fprintf(stderr, " " __VA_ARGS__);                                          \
-			fprintf(stderr, "\n");                                                     \
-			_exit(1);                                                                  \
-		}                                                                                  \
+#define CHECK(condition, ...)                                                           \
+	do {                                                                            \
+		if (!(condition)) {                                                     \
+			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition); \
+			fprintf(stderr, " " __VA_ARGS__);                               \
+			fprintf(stderr, "\n");                                          \
+			_exit(1);                                                       \
+		}                                                                       \
 	} while (0)
 
-#define CHECK_EQUAL(got, expected)                                                                 \
-	do {                                                                                       \
-		long long got_ = (long long)(got), expected_ = (long long)(expected);              \
-		if (got_ != expected_) {                                                           \
-			fprintf(stderr, "%s:%d: %s is %lld, expected %lld\n", __FILE__, __LINE__,  \
-				#got, got_, expected_);                                            \
-			_exit(1);                                                                  \
-		}                                                                                  \
+#define CHECK_EQUAL(got, expected)                                                                \
+	do {                                                                                      \
+		long long got_ = (long long)(got), expected_ = (long long)(expected);             \
+		if (got_ != expected_) {                                                          \
+			fprintf(stderr, "%s:%d: %s is %lld, expected %lld\n", __FILE__, __LINE__, \
+				#got, got_, expected_);                                           \
+			_exit(1);                                                                 \
+		}                                                                                 \
 	} while (0)
 
-#define CHECK_OK(call)                                                                             \
-	do {                                                                                       \
-		int err_ = (call);                                                                 \
-		if (err_ < 0) {                                                                    \
-			fprintf(stderr, "%s:%d: %s: %d, %s\n", __FILE__, __LINE__, #call, err_,    \
-				strerror(-err_));                                                  \
-			_exit(1);                                                                  \
-		}                                                                                  \
+#define CHECK_OK(call)                                                                          \
+	do {                                                                                    \
+		int err_ = (call);                                                              \
+		if (err_ < 0) {                                                                 \
+			fprintf(stderr, "%s:%d: %s: %d, %s\n", __FILE__, __LINE__, #call, err_, \
+				strerror(-err_));                                               \
+			_exit(1);                                                               \
+		}                                                                               \
 	} while (0)
 
 static inline void check_skip(const char *reason)

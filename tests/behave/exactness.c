@@ -66,7 +66,7 @@ static void run(const char *what, int threads, unsigned access, void *(*work)(vo
 
 	per_thread = TOTAL / threads;
 	churning = 1;
-	CHECK(!pthread_create(&churner, NULL, churn, &lives));
+	CHECK(!pthread_create(&churner, NULL, churn, (void *)&lives));
 	for (int i = 0; i < threads; i++)
 		CHECK(!pthread_create(&workers[i], NULL, work, NULL));
 	for (int i = 0; i < threads; i++)

@@ -155,7 +155,8 @@ static void open_other(tl_hit *hit, void *arg)
 	(void)hit;
 	(void)arg;
 	if (!opened_inside)
-		CHECK_OK(tl_event_open(&opened_inside, &spec, check_count_hit, (void *)&inside_hits));
+		CHECK_OK(tl_event_open(&opened_inside, &spec, check_count_hit,
+				       (void *)&inside_hits));
 }
 
 static void *write_other(void *arg)
@@ -217,8 +218,8 @@ static void touch_watched(tl_hit *hit, void *arg)
 
 static void test_touch(void)
 {
-	tl_event *event = check_open(&watched, 8, TL_READ | TL_WRITE, TL_PROCESS, touch_watched,
-				     NULL);
+	tl_event *event =
+		check_open(&watched, 8, TL_READ | TL_WRITE, TL_PROCESS, touch_watched, NULL);
 
 	hits = 0;
 	for (int i = 0; i < 1000; i++)

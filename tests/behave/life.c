@@ -39,7 +39,8 @@ static void test_fork(void)
 		watched = 1;
 		CHECK_EQUAL(hits, before);
 		CHECK_OK(tl_event_close(event));
-		event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, (void *)&hits);
+		event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit,
+				   (void *)&hits);
 		watched = 1;
 		CHECK_EQUAL(hits, before + 1);
 		_exit(3);
@@ -94,7 +95,8 @@ static void test_clone_tree(void)
 {
 	static char stack[65536] __attribute__((aligned(16)));
 	volatile long tree_hits = 0;
-	tl_event *tree = check_open(&watched, 8, TL_WRITE, TL_TREE, check_count_hit, (void *)&tree_hits);
+	tl_event *tree =
+		check_open(&watched, 8, TL_WRITE, TL_TREE, check_count_hit, (void *)&tree_hits);
 	pid_t child;
 
 	expect_exit(clone(cloned, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL), 6);

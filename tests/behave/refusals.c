@@ -50,8 +50,8 @@ static void refuse_fifth(void)
 	CHECK_EQUAL(hits, 4);
 	for (int i = 0; i < 4; i++)
 		CHECK_OK(tl_event_close(events[i]));
-	CHECK_OK(tl_event_close(check_open(&watched[4], 8, TL_WRITE, TL_PROCESS, check_count_hit,
-					   NULL)));
+	CHECK_OK(tl_event_close(
+		check_open(&watched[4], 8, TL_WRITE, TL_PROCESS, check_count_hit, NULL)));
 }
 
 int main(void)

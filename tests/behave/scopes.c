@@ -70,7 +70,8 @@ static void touch_in_fork(void)
 static void test_thread(void)
 {
 	volatile long hits = 0;
-	tl_event *event = check_open(&watched, 8, TL_WRITE, TL_THREAD, check_count_hit, (void *)&hits);
+	tl_event *event =
+		check_open(&watched, 8, TL_WRITE, TL_THREAD, check_count_hit, (void *)&hits);
 
 	watched = 1;
 	touch_in_new_thread();

@@ -82,7 +82,8 @@ static void test_own_perf_event(void)
 				       .sig_data = 42};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	volatile long hits = 0;
-	tl_event *event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, (void *)&hits);
+	tl_event *event =
+		check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, (void *)&hits);
 
 	CHECK(fd >= 0, "own event");
 	own_traps = 0;
@@ -99,7 +100,7 @@ static void test_own_perf_event(void)
 	close(fd);
 }
 
-static unsigned late_access;
+static volatile unsigned late_access;
 
 static void note_access(tl_hit *hit, void *arg)
 {

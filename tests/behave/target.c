@@ -82,7 +82,7 @@ static long run_round(void)
 
 static uint64_t data_of(void *context, unsigned root)
 {
-	return (uint64_t)*(int *)context << 32 | root;
+	return (uint64_t) * (int *)context << 32 | root;
 }
 
 int main(void)
@@ -97,8 +97,8 @@ int main(void)
 	if (!getuid())
 		CHECK_OK(setresgid(65534, 65534, 65534) | setresuid(65534, 65534, 65534));
 	prctl(PR_SET_DUMPABLE, 1);
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		      -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	sem_init(&shared->ready, 1, 0);
 	sem_init(&shared->go, 1, 0);
 	sem_init(&shared->done, 1, 0);
