@@ -147,14 +147,20 @@ int frame_apply(const struct bytes *section, const struct cfi_entry *entry,
 
 bool frame_is_return_address(struct memory *memory, uint64_t address)
 {
-	uint8_t before[7];
+	uint8_t before[7] = {0};
+	size_t length = sizeof(before), in_page = address % 4096;
 
-	if (memory_read(memory, address - sizeof(before), before, sizeof(before)))
-		return false;
+	/* Generated code may begin its mapping within seven bytes. */
+	if (memory_read(memory, address - length, before, length)) {
+		length = in_page < length ? in_page : 0;
+		if (!length ||
+		    memory_read(memory, address - length, before + sizeof(before) - length, length))
+			return false;
+	}
 	if (before[2] == 0xe8) /* call rel32 */
 		return true;
 	/* call r/m64 is ff /2 with up to five bytes after its ModRM byte. */
-	for (unsigned length = 2; length <= sizeof(before); length++) {
+	for (length = 2; length <= sizeof(before); length++) {
 		const uint8_t *bytes = before + sizeof(before) - length;
 
 		if (length != 5 && bytes[0] == 0xff && (bytes[1] & 0x38) == 0x10)

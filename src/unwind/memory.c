@@ -57,7 +57,7 @@ int memory_read(struct memory *memory, uintptr_t address, void *to, size_t lengt
 {
 	uintptr_t below = address % PAGE < BELOW ? address % PAGE : BELOW;
 
-	if (length > 64 || address + MEMORY_WINDOW < address)
+	if (length == 0 || length > 64 || address + MEMORY_WINDOW < address)
 		return -EFAULT;
 	if (!holds(memory, address, length)) {
 		fill(memory, address - below, MEMORY_WINDOW);
