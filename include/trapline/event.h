@@ -85,8 +85,8 @@ typedef struct tl_hit tl_hit;
 typedef void tl_hit_fn(tl_hit *hit, void *arg);
 
 /*
- * Open an event. On success *event is owned by the caller until tl_event_close(). `spec` is only
- * read during the call. Not async-signal-safe for TL_PROCESS and TL_TREE when other threads exist
+ * Open an event. On success *event is owned by the caller until tl_event_close(). Hits may be
+ * delivered before it returns. `spec` is only read during the call. Not async-signal-safe for TL_PROCESS and TL_TREE when other threads exist
  * (it lists /proc/self/task), though it may be called from a tl_hit_fn.
  *
  * -EINVAL   the spec contradicts itself (tl_explain tells the rules)

@@ -173,7 +173,6 @@ int coverage_open(struct coverage *coverage, const struct coverage_target *targe
 
 	memset(coverage, 0, sizeof(*coverage));
 	apply_scope(&opening.request, target->scope);
-	opening.request.disabled = true;
 	switch (target->scope) {
 	case TL_THREAD:
 		err = open_root(&opening, target->pid);
@@ -208,14 +207,26 @@ static int each_root(struct coverage *coverage, int (*operation)(int fd))
 	return first_error;
 }
 
-int coverage_enable(struct coverage *coverage)
+static int switch_roots(struct coverage *coverage, const struct coverage_target *target,
+			int (*operation)(int fd))
 {
-	return each_root(coverage, perf_enable);
+	int err = each_root(coverage, operation);
+
+	if (err || target->scope == TL_THREAD || target->scope == TL_THREADS)
+		return err;
+	if (target->settle)
+		target->settle();
+	return each_root(coverage, operation);
 }
 
-int coverage_disable(struct coverage *coverage)
+int coverage_enable(struct coverage *coverage, const struct coverage_target *target)
 {
-	return each_root(coverage, perf_disable);
+	return switch_roots(coverage, target, perf_enable);
+}
+
+int coverage_disable(struct coverage *coverage, const struct coverage_target *target)
+{
+	return switch_roots(coverage, target, perf_disable);
 }
 
 int coverage_modify(struct coverage *coverage, const struct coverage_target *target,

@@ -47,13 +47,18 @@ struct coverage_target {
 typedef uint64_t coverage_data_fn(void *context, unsigned root);
 
 /*
- * Opens disabled events, whatever request->disabled says: enable them with coverage_enable().
  * request->inherit and threads_only are set from the scope. On failure nothing stays open.
+ *
+ * Open enabled where possible. The kernel lets a clone(2) under way and an enabling ioctl race: the
+ * child may inherit "off" from a parent that is on a moment later, and then even hands that state
+ * to its parent, since a context switch between clones swaps their contexts as equal
+ * (kernel/events/ core.c: inherit_event(), perf_event_swap_task_ctx_data(); seen on 6.18). So
+ * enabling and disabling are said twice, with target->settle in between.
  */
 int coverage_open(struct coverage *coverage, const struct coverage_target *target,
 		  const struct perf_request *request, coverage_data_fn *data, void *context);
-int coverage_enable(struct coverage *coverage);
-int coverage_disable(struct coverage *coverage);
+int coverage_enable(struct coverage *coverage, const struct coverage_target *target);
+int coverage_disable(struct coverage *coverage, const struct coverage_target *target);
 int coverage_modify(struct coverage *coverage, const struct coverage_target *target,
 		    const struct perf_request *request, coverage_data_fn *data, void *context);
 uint64_t coverage_count(const struct coverage *coverage);

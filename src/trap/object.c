@@ -124,7 +124,7 @@ static struct perf_request request_of(const struct tl_event *event, unsigned pie
 				     .period = event->period,
 				     .signal = true,
 				     .kernel = event->flags & TL_INCLUDE_KERNEL,
-				     .disabled = true};
+				     .disabled = !event->enabled};
 }
 
 static struct tagging tagging_of(const struct tl_event *event, unsigned piece, uint32_t generation)
@@ -162,12 +162,14 @@ static int open_pieces(struct tl_event *event, uint32_t generation)
 	return err;
 }
 
-static int each_piece(struct tl_event *event, int (*operation)(struct coverage *))
+static int each_piece(struct tl_event *event,
+		      int (*operation)(struct coverage *, const struct coverage_target *))
 {
+	struct coverage_target target = target_of(event);
 	int first_error = 0;
 
 	for (unsigned i = 0; i < event->piece_count; i++) {
-		int err = operation(&event->coverage[i]);
+		int err = operation(&event->coverage[i], &target);
 
 		if (err && !first_error)
 			first_error = err;
@@ -193,6 +195,7 @@ static int adopt_spec(struct tl_event *event, const struct tl_spec *spec)
 	event->period = spec->period;
 	event->scope = spec->scope;
 	event->flags = spec->flags;
+	event->enabled = !(spec->flags & TL_DISABLED);
 	event->limited = spec->limit != 0;
 	event->remaining = spec->limit;
 	event->hits = 0;
@@ -214,7 +217,6 @@ static int open_slots(struct tl_event *event, uint32_t generation)
 {
 	int err;
 
-	plan(event, 0);
 	err = open_pieces(event, generation);
 	if (err == -ENOSPC && event->piece_count > 1) {
 		plan(event, 1);
@@ -224,15 +226,13 @@ static int open_slots(struct tl_event *event, uint32_t generation)
 	return err == -ENOENT || err == -ENODEV ? -EOPNOTSUPP : err;
 }
 
-/* `generation` becomes odd, so that hits are valid, before anything is enabled. */
-static int start(struct tl_event *event, uint32_t generation)
+/* Not opened after all: hits that came meanwhile may still be in their handlers. */
+static void abandon(struct tl_event *event)
 {
-	__atomic_store_n(&event->open, true, __ATOMIC_RELEASE);
-	__atomic_store_n(&event->generation, generation, __ATOMIC_SEQ_CST);
-	if (event->flags & TL_DISABLED)
-		return 0;
-	__atomic_store_n(&event->enabled, true, __ATOMIC_RELEASE);
-	return each_piece(event, coverage_enable);
+	__atomic_store_n(&event->open, false, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&event->generation, 1, __ATOMIC_SEQ_CST);
+	running_wait(event);
+	release_entry(event);
 }
 
 int tl_event_open(tl_event **event, const struct tl_spec *spec, tl_hit_fn *fn, void *arg)
@@ -254,19 +254,24 @@ int tl_event_open(tl_event **event, const struct tl_spec *spec, tl_hit_fn *fn, v
 	if (!created)
 		return -ENFILE;
 	err = adopt_spec(created, &known);
-	generation = created->generation + 1;
-	if (!err)
-		err = open_slots(created, generation);
 	if (err) {
 		release_entry(created);
 		return err;
 	}
+	/* Everything a handler reads is set before the first kernel event exists: it is enabled
+	 * from the start, so hits may come before this returns. */
 	created->arg = arg;
 	__atomic_store_n(&created->fn, fn, __ATOMIC_RELEASE);
 	*event = created;
-	err = start(created, generation);
-	if (err)
-		tl_event_close(created);
+	generation = created->generation + 1;
+	plan(created, 0);
+	__atomic_store_n(&created->open, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&created->generation, generation, __ATOMIC_SEQ_CST);
+	err = open_slots(created, generation);
+	if (err) {
+		abandon(created);
+		*event = NULL;
+	}
 	return err;
 }
 

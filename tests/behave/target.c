@@ -87,8 +87,11 @@ static uint64_t data_of(void *context, unsigned root)
 
 int main(void)
 {
-	struct perf_request request = {
-		.addr = (uintptr_t)&watched[0], .length = 8, .access = TL_WRITE, .signal = true};
+	struct perf_request request = {.addr = (uintptr_t)&watched[0],
+				       .length = 8,
+				       .access = TL_WRITE,
+				       .signal = true,
+				       .disabled = true};
 	struct coverage_target target = {.scope = TL_PROCESS};
 	struct coverage coverage;
 	int magic = 0x1234;
@@ -110,16 +113,16 @@ int main(void)
 	sem_post(&shared->ready);
 	CHECK_OK(coverage_open(&coverage, &target, &request, data_of, &magic));
 	CHECK_EQUAL(run_round(), 0);
-	CHECK_OK(coverage_enable(&coverage));
+	CHECK_OK(coverage_enable(&coverage, &target));
 	CHECK_EQUAL(run_round(), THREADS + 1);
 	/* Move to the other word, and shrink: still once for each thread. */
-	CHECK_OK(coverage_disable(&coverage));
+	CHECK_OK(coverage_disable(&coverage, &target));
 	request.addr = (uintptr_t)&watched[1];
 	request.length = 4;
 	request.disabled = true;
 	CHECK_OK(coverage_modify(&coverage, &target, &request, data_of, &magic));
 	CHECK_EQUAL(run_round(), 0);
-	CHECK_OK(coverage_enable(&coverage));
+	CHECK_OK(coverage_enable(&coverage, &target));
 	CHECK_EQUAL(run_round(), THREADS + 1);
 	coverage_close(&coverage);
 	CHECK_EQUAL(run_round(), 0);
