@@ -410,6 +410,11 @@ const struct symbol_memory *symbol_modules_memory(const struct symbol_modules *m
 	return &modules->memory;
 }
 
+pid_t symbol_modules_pid(const struct symbol_modules *modules)
+{
+	return modules->pid;
+}
+
 struct symbol_session *symbol_modules_session(const struct symbol_modules *modules)
 {
 	return modules->session;

@@ -61,6 +61,8 @@ const struct symbol_module *symbol_modules_at(const struct symbol_modules *modul
 const struct symbol_mappings *symbol_modules_mappings(const struct symbol_modules *modules);
 /* The process's memory while it lives; no memory for recorded modules. */
 const struct symbol_memory *symbol_modules_memory(const struct symbol_modules *modules);
+/* 0 for recorded modules. */
+pid_t symbol_modules_pid(const struct symbol_modules *modules);
 struct symbol_session *symbol_modules_session(const struct symbol_modules *modules);
 /* Its file, opened at first use; NULL when it cannot be had. Private to this folder. */
 struct symbol_object *symbol_module_object(struct symbol_modules *modules,

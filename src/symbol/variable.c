@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/variable.h"
+
+#include "symbol/demangle.h"
+#include "symbol/die.h"
+#include "symbol/names.h"
+#include "symbol/object.h"
+#include "symbol/scope.h"
+#include "symbol/session_private.h"
+#include "symbol/tls.h"
+#include "symbol/type.h"
+#include "symbol/unit.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PATH_TEXT 512
+#define TYPE_TEXT 256
+/* The ABI lets a leaf function use this much below its stack pointer. */
+#define RED_ZONE 128
+/* glibc's thread descriptor above the thread pointer: never more than this. */
+#define DESCRIPTOR_SIZE 4096
+
+const char *symbol_variable_kind_name(enum symbol_variable_kind kind)
+{
+	static const char *const names[] = {"global", "tls", "stack", "heap", "other"};
+
+	return (unsigned)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "other";
+}
+
+/* Name, type and member from the variable's entry; `offset` is into it. */
+static void describe(struct symbol_session *session, Dwarf_Die *die, uint64_t offset, uint64_t size,
+		     struct symbol_variable *variable)
+{
+	char path[PATH_TEXT], text[TYPE_TEXT], file[PATH_MAX];
+	struct symbol_type_facts facts = {0};
+	const char *name = symbol_die_name(die);
+	uint64_t start = 0;
+	Dwarf_Die type;
+
+	variable->offset = offset;
+	variable->name = symbol_keep(session, name);
+	if (symbol_die_declared(die, file, sizeof(file), &variable->line))
+		variable->file = symbol_keep(session, file);
+	if (!name || symbol_die_type(die, &type) < 0)
+		return;
+	variable->size = symbol_die_size(&type);
+	snprintf(path, sizeof(path), "%s", name);
+	symbol_type_member_at(&type, offset, size, path, sizeof(path), &start, &facts);
+	symbol_type_name(&type, text, sizeof(text));
+	variable->path = symbol_keep(session, path);
+	variable->path_offset = offset - start;
+	variable->type = symbol_keep(session, text);
+	variable->typed = true;
+	variable->is_atomic = facts.is_atomic;
+	variable->is_volatile = facts.is_volatile;
+	variable->is_scalar = facts.is_scalar;
+}
+
+static void describe_name(struct symbol_session *session, const struct symbol_name *name,
+			  uint64_t offset, struct symbol_variable *variable)
+{
+	char text[SYMBOL_DEMANGLED_MAX];
+
+	symbol_demangle(name->name, text, sizeof(text));
+	variable->name = symbol_keep(session, text);
+	variable->size = name->size;
+	variable->offset = offset;
+	variable->path = variable->name;
+	variable->path_offset = offset;
+}
+
+/* By debug information, else by symbols. `at`: the file's own address, or offset in its TLS block.
+ */
+static bool find_in_object(struct symbol_object *object, uint64_t at, uint64_t size, bool tls,
+			   struct symbol_variable *variable)
+{
+	enum symbol_name_kind kind = tls ? SYMBOL_NAME_TLS : SYMBOL_NAME_DATA;
+	const struct symbol_names *names = symbol_object_names(object);
+	const struct symbol_entity *entity = NULL;
+	const struct symbol_name *name;
+	Dwarf_Die die;
+
+	if (symbol_units_index_all(object) == 0)
+		entity = symbol_units_variable(object->units, at, tls);
+	if (entity && symbol_entity_die(object->units, entity, &die) == 0) {
+		describe(object->session, &die, at - entity->address, size, variable);
+		return true;
+	}
+	name = names ? symbol_names_find(names, kind, at) : NULL;
+	if (!name)
+		return false;
+	describe_name(object->session, name, at - name->address, variable);
+	return true;
+}
+
+static void set_module(const struct symbol_module *module, uint64_t offset,
+		       struct symbol_variable *variable)
+{
+	variable->module = module->path;
+	variable->build_id = module->build_id_text;
+	variable->module_offset = offset;
+}
+
+static bool find_tls(struct symbol_modules *modules, uint64_t address, uint64_t size,
+		     const struct symbol_thread *thread, struct symbol_variable *variable)
+{
+	const struct symbol_module *module;
+
+	if (thread->fs_base == 0)
+		return false;
+	for (size_t i = 0; (module = symbol_modules_at(modules, i)); i++) {
+		struct symbol_object *object = symbol_module_object(modules, module);
+		uint64_t block;
+
+		if (!object || !object->image.has_tls ||
+		    symbol_tls_block(modules, module, thread->fs_base, &block) < 0 ||
+		    address - block >= object->image.tls.memory_size)
+			continue;
+		variable->kind = SYMBOL_VARIABLE_TLS;
+		variable->tid = thread->tid;
+		variable->address = block;
+		variable->offset = address - block;
+		set_module(module, address - block, variable);
+		if (find_in_object(object, address - block, size, true, variable))
+			variable->address = address - variable->offset;
+		return true;
+	}
+	if (address - thread->fs_base >= DESCRIPTOR_SIZE)
+		return false;
+	variable->kind = SYMBOL_VARIABLE_TLS;
+	variable->tid = thread->tid;
+	return true;
+}
+
+/* The frame whose part of the stack holds the address, and its variable there. */
+static void find_in_frames(struct symbol_modules *modules, uint64_t address, uint64_t size,
+			   const struct symbol_thread *thread, struct symbol_variable *variable)
+{
+	for (size_t i = 0; i < thread->frame_count; i++) {
+		const struct symbol_stack_frame *frame = &thread->frames[i];
+		const struct symbol_module *module;
+		struct symbol_object *object;
+		Dwarf_Die die, function;
+		uint64_t start;
+
+		if (!frame->has_cfa || address >= frame->cfa)
+			continue;
+		variable->frame = i;
+		module = symbol_modules_find(modules, frame->pc - frame->return_address);
+		object = module ? symbol_module_object(modules, module) : NULL;
+		if (!object || symbol_scope_variable_at(object, module->bias, frame,
+							symbol_modules_memory(modules), address,
+							&die, &function, &start) < 0)
+			return;
+		set_module(module, 0, variable);
+		describe(object->session, &die, address - start, size, variable);
+		variable->address = start;
+		variable->function = symbol_keep(object->session, symbol_die_name(&function));
+		return;
+	}
+}
+
+static bool find_stack(struct symbol_modules *modules, uint64_t address, uint64_t size,
+		       const struct symbol_thread *thread, struct symbol_variable *variable)
+{
+	const struct symbol_mappings *mappings = symbol_modules_mappings(modules);
+	const struct symbol_mapping *mapping =
+		symbol_mappings_find(mappings, thread->stack_pointer);
+	const struct symbol_stack_frame *last =
+		thread->frame_count ? &thread->frames[thread->frame_count - 1] : NULL;
+	bool in_frames = last && last->has_cfa && address < last->cfa;
+
+	if (thread->stack_pointer == 0 || address + RED_ZONE < thread->stack_pointer)
+		return false;
+	if (!in_frames && (!mapping || address >= mapping->end))
+		return false;
+	variable->kind = SYMBOL_VARIABLE_STACK;
+	variable->tid = thread->tid;
+	variable->address = thread->stack_pointer;
+	variable->offset = address - thread->stack_pointer;
+	find_in_frames(modules, address, size, thread, variable);
+	return true;
+}
+
+static bool find_global(struct symbol_modules *modules, uint64_t address, uint64_t size,
+			struct symbol_variable *variable)
+{
+	const struct symbol_module *module = symbol_modules_find(modules, address);
+	struct symbol_object *object = module ? symbol_module_object(modules, module) : NULL;
+
+	if (!module)
+		return false;
+	variable->kind = SYMBOL_VARIABLE_GLOBAL;
+	variable->address = module->start;
+	variable->offset = address - module->start;
+	set_module(module, address - module->bias, variable);
+	if (object && find_in_object(object, address - module->bias, size, false, variable))
+		variable->address = address - variable->offset;
+	return true;
+}
+
+static void find_mapping(const struct symbol_modules *modules, uint64_t address,
+			 struct symbol_variable *variable)
+{
+	const struct symbol_mapping *mapping =
+		symbol_mappings_find(symbol_modules_mappings(modules), address);
+
+	variable->kind = SYMBOL_VARIABLE_OTHER;
+	if (!mapping)
+		return;
+	variable->address = mapping->start;
+	variable->offset = address - mapping->start;
+	if (mapping->use == SYMBOL_MAPPING_BREAK || mapping->use == SYMBOL_MAPPING_ANONYMOUS)
+		variable->kind = SYMBOL_VARIABLE_HEAP;
+	else if (mapping->use == SYMBOL_MAPPING_STACK)
+		variable->kind = SYMBOL_VARIABLE_STACK;
+}
+
+void symbol_variable_find(struct symbol_modules *modules, uint64_t address, uint64_t size,
+			  const struct symbol_thread *threads, size_t thread_count,
+			  struct symbol_variable *variable)
+{
+	memset(variable, 0, sizeof(*variable));
+	if (find_global(modules, address, size, variable))
+		return;
+	for (size_t i = 0; i < thread_count; i++)
+		if (find_tls(modules, address, size, &threads[i], variable))
+			return;
+	for (size_t i = 0; i < thread_count; i++)
+		if (find_stack(modules, address, size, &threads[i], variable))
+			return;
+	find_mapping(modules, address, variable);
+}
