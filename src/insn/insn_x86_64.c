@@ -131,8 +131,7 @@ static void describe_address(const ZydisDecodedInstruction *instruction,
 
 /* Hidden stack operands. Zydis names rsp as their base, which is right before a pop and `size` off
  * before a push. */
-static void describe_stack(const struct decoded *decoded, const ZydisDecodedOperand *from,
-			   struct insn_operand *operand)
+static void describe_stack(const ZydisDecodedOperand *from, struct insn_operand *operand)
 {
 	if (from->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN ||
 	    from->mem.segment != ZYDIS_REGISTER_SS || operand->base != REGISTER_RSP)
@@ -142,9 +141,6 @@ static void describe_stack(const struct decoded *decoded, const ZydisDecodedOper
 	else
 		operand->stack_pop = true;
 	operand->address_bits = 64;
-	/* A far call or return moves two words. */
-	if (decoded->instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
-		operand->size = (uint16_t)(operand->size * 2);
 }
 
 /* AVX and AVX2 select by the sign bits of a vector register: the maskmov family by its second
@@ -295,7 +291,7 @@ static void add_operand(const struct decoded *decoded, const ZydisDecodedOperand
 	operand->access = (uint8_t)access_of(from->actions);
 	operand->size = from->size / 8;
 	describe_address(&decoded->instruction, from, operand);
-	describe_stack(decoded, from, operand);
+	describe_stack(from, operand);
 	describe_mask(decoded, from, operand);
 	describe_vector_index(&decoded->instruction, operand);
 	describe_peculiarities(decoded, operand);
@@ -499,18 +495,23 @@ static bool is_plain_move(ZydisMnemonic mnemonic)
 
 static bool is_vector(const ZydisDecodedInstruction *instruction)
 {
+	/* Integer instructions that came with SSE. */
+	if (instruction->mnemonic == ZYDIS_MNEMONIC_MOVNTI ||
+	    instruction->mnemonic == ZYDIS_MNEMONIC_POPCNT ||
+	    instruction->mnemonic == ZYDIS_MNEMONIC_CRC32 ||
+	    instruction->meta.category == ZYDIS_CATEGORY_PREFETCH)
+		return false;
 	switch (instruction->meta.isa_ext) {
 	case ZYDIS_ISA_EXT_X87:
 	case ZYDIS_ISA_EXT_MMX:
 	case ZYDIS_ISA_EXT_AMD3DNOW:
 	case ZYDIS_ISA_EXT_SSE:
+	case ZYDIS_ISA_EXT_SSE2:
 	case ZYDIS_ISA_EXT_SSE3:
 	case ZYDIS_ISA_EXT_SSSE3:
 	case ZYDIS_ISA_EXT_SSE4:
 	case ZYDIS_ISA_EXT_SSE4A:
 		return true;
-	case ZYDIS_ISA_EXT_SSE2:
-		return instruction->mnemonic != ZYDIS_MNEMONIC_MOVNTI;
 	default:
 		return instruction->encoding >= ZYDIS_INSTRUCTION_ENCODING_XOP &&
 		       instruction->meta.category != ZYDIS_CATEGORY_BMI1 &&
