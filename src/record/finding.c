@@ -178,12 +178,30 @@ int finding_add_evidence(struct finding *finding, const char *text)
 	return 0;
 }
 
+/* Keeps every second of a full sample, so that it goes on to cover the whole run. */
+static void thin_out(struct finding *finding)
+{
+	size_t i;
+
+	for (i = 0; i < finding->occurrence_count / 2; i++)
+		finding->occurrences[i] = finding->occurrences[2 * i];
+	finding->occurrence_count = i;
+	finding->occurrence_stride *= 2;
+}
+
 void finding_add_occurrence(struct finding *finding, uint64_t time, pid_t tid, bool counts)
 {
 	if (counts)
 		finding->count++;
 	if (time > finding->last)
 		finding->last = time;
+	if (!finding->occurrence_stride)
+		finding->occurrence_stride = 1;
+	if (++finding->occurrence_skip < finding->occurrence_stride)
+		return;
+	finding->occurrence_skip = 0;
+	if (finding->occurrence_count == FINDING_OCCURRENCES_MAX)
+		thin_out(finding);
 	if (!grow(finding, (void **)&finding->occurrences, finding->occurrence_count,
 		  &finding->occurrence_capacity, sizeof(*finding->occurrences),
 		  FINDING_OCCURRENCES_MAX))
@@ -257,8 +275,13 @@ static bool copy_rest(struct finding *to, const struct finding *from)
 	for (i = 0; i < from->occurrence_count; i++)
 		finding_add_occurrence(to, from->occurrences[i].time, from->occurrences[i].tid,
 				       false);
+	to->occurrence_stride = from->occurrence_stride;
+	to->occurrence_skip = from->occurrence_skip;
 	to->count = from->count;
 	to->last = from->last;
+	to->runs = from->runs;
+	to->hosts = from->hosts;
+	to->builds = from->builds;
 	return true;
 }
 

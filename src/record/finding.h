@@ -21,7 +21,7 @@
 #define FINDING_ACCESSES_MAX 16
 #define FINDING_FRAMES_MAX 1024
 #define FINDING_EVIDENCE_MAX 64
-#define FINDING_OCCURRENCES_MAX 64
+#define FINDING_OCCURRENCES_MAX 128
 
 #define FINDING_ID_SIZE 17 /* 16 hexadecimal digits and the final zero */
 
@@ -127,15 +127,20 @@ struct finding {
 	struct finding_occurrence *occurrences; /* a bounded sample, for timelines */
 	size_t occurrence_count;
 	size_t occurrence_capacity;
-	uint64_t count; /* how many times; at least 1 */
+	uint32_t occurrence_stride; /* private: one in so many is kept since the array was full */
+	uint32_t occurrence_skip;   /* private: of those, how many have passed */
+	uint64_t count;		    /* how many times; at least 1 */
 	pid_t pid;
 	const char *program;  /* path of the executable */
 	const char *build_id; /* of the executable */
 	const char *host;
 	const char
-		*run;  /* unique to one run of the tool: merging the same run twice adds nothing */
-	uint64_t time; /* first seen, nanoseconds since 1970 */
-	uint64_t last; /* last seen; 0: the same */
+		*run;	/* unique to one run of the tool: merging the same run twice adds nothing */
+	uint64_t time;	/* first seen, nanoseconds since 1970 */
+	uint64_t last;	/* last seen; 0: the same */
+	unsigned runs;	/* of a merged finding: in how many runs it was seen; 0: not merged */
+	unsigned hosts; /* on how many machines */
+	unsigned builds;	      /* with how many builds of the program */
 	struct finding_block *blocks; /* private */
 };
 
@@ -155,8 +160,9 @@ struct finding_frame *finding_add_frame(struct finding *finding, struct finding_
 int finding_add_evidence(struct finding *finding,
 			 const char *text); /* 0 or -errno; a repeat is 0 */
 
-/* Adds one occurrence: count, last, and the sample while there is room. The thread is for the
- * timeline; call it once per access of the pair with `counts` true only for one of them. */
+/* Adds one occurrence: count, last, and the sample, which thins itself out evenly when it is full.
+ * The thread is for the timeline; call it once per access of the pair with `counts` true only for
+ * one of them. */
 void finding_add_occurrence(struct finding *finding, uint64_t time, pid_t tid, bool counts);
 
 /*

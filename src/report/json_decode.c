@@ -338,6 +338,9 @@ static void decode_all(struct decoder *decoder, const json_t *json)
 	finding->message = get_string(decoder, json, "message");
 	count = get_integer(decoder, json, "count", INT64_MAX);
 	finding->count = count ? count : 1;
+	finding->runs = (unsigned)get_integer(decoder, json, "runs", INT_MAX);
+	finding->hosts = (unsigned)get_integer(decoder, json, "hosts", INT_MAX);
+	finding->builds = (unsigned)get_integer(decoder, json, "builds", INT_MAX);
 	decode_occurrences(decoder, json);
 	decode_origin(decoder, json);
 	decode_evidence(decoder, json);

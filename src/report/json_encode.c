@@ -234,6 +234,11 @@ json_t *json_from_finding(const struct finding *finding)
 		set_hit_values(&encoder, object, &finding->accesses[0]);
 	set_accesses(&encoder, object, finding, !hit);
 	set_integer(&encoder, object, "count", finding->count);
+	if (finding->runs) {
+		set_integer(&encoder, object, "runs", finding->runs);
+		set_integer(&encoder, object, "hosts", finding->hosts);
+		set_integer(&encoder, object, "builds", finding->builds);
+	}
 	if (finding->occurrence_count)
 		set(&encoder, object, "occurrences", encode_occurrences(&encoder, finding));
 	if (encoder.failed) {

@@ -285,6 +285,10 @@ static void write_origin(const struct writer *writer, const struct finding *find
 		timestamp_format_short(finding->last, last);
 		fprintf(writer->stream, " to %s", last);
 	}
+	if (finding->runs > 1)
+		fprintf(writer->stream, ", in %u runs (%u host%s, %u build%s)", finding->runs,
+			finding->hosts, finding->hosts == 1 ? "" : "s", finding->builds,
+			finding->builds == 1 ? "" : "s");
 	if (finding->program) {
 		fputs(", in ", writer->stream);
 		utf8_print(writer->stream, finding->program);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/redact.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
+static void redact_stack(struct finding_stack *stack)
+{
+	size_t i;
+
+	for (i = 0; i < stack->count; i++) {
+		struct finding_frame *frame = &stack->frames[i];
+
+		frame->pc = 0;
+		frame->module = base_name(frame->module);
+		frame->file = base_name(frame->file);
+	}
+}
+
+static bool is_word(char character)
+{
+	return isalnum((unsigned char)character) || character == '_' || character == '/' ||
+	       character == '.' || character == '-' || character == '~';
+}
+
+/* One word of free text: a path loses its directories, a number all of itself. */
+static char *redact_word(char *to, const char *word, size_t length)
+{
+	const char *slash = memrchr(word, '/', length);
+
+	if (slash) {
+		length -= (size_t)(slash + 1 - word);
+		word = slash + 1;
+	} else if (isdigit((unsigned char)*word)) {
+		*to++ = '#';
+		return to;
+	}
+	memcpy(to, word, length);
+	return to + length;
+}
+
+static const char *redact_text(struct finding *finding, const char *text)
+{
+	char *clean, *to;
+	const char *kept;
+	size_t length;
+
+	if (!text)
+		return NULL;
+	clean = to = malloc(strlen(text) + 1);
+	if (!clean)
+		return NULL;
+	while (*text) {
+		for (length = 0; is_word(text[length]);)
+			length++;
+		if (length) {
+			to = redact_word(to, text, length);
+			text += length;
+		} else {
+			*to++ = *text++;
+		}
+	}
+	*to = '\0';
+	kept = finding_string(finding, clean);
+	free(clean);
+	return kept;
+}
+
+static int redact_texts(struct finding *finding)
+{
+	size_t i;
+
+	if (finding->message && !(finding->message = redact_text(finding, finding->message)))
+		return -ENOMEM;
+	for (i = 0; i < finding->evidence_count; i++) {
+		finding->evidence[i] = redact_text(finding, finding->evidence[i]);
+		if (!finding->evidence[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static const char *hash_run(struct finding *finding)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	const char *at;
+
+	for (at = finding->run; *at; at++)
+		hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+	return finding_format(finding, "run-%016" PRIx64, hash);
+}
+
+int finding_redact(struct finding *finding)
+{
+	size_t i;
+
+	for (i = 0; i < finding->access_count; i++) {
+		struct finding_access *access = &finding->accesses[i];
+
+		access->address = 0;
+		access->before_known = access->after_known = false;
+		access->before = access->after = 0;
+		redact_stack(&access->stack);
+	}
+	redact_stack(&finding->object.stack);
+	finding->object.address = 0;
+	finding->object.file = base_name(finding->object.file);
+	finding->program = base_name(finding->program);
+	finding->host = NULL;
+	if (finding->run && !(finding->run = hash_run(finding)))
+		return -ENOMEM;
+	return redact_texts(finding);
+}
