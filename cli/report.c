@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trapline report: symbolise, merge, deduplicate and render findings. */
+#include "cli/report.h"
+#include "cli/command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/jsonl.h"
+#include "report/redact.h"
+#include "report/store.h"
+#include "report/suppressions.h"
+#include "report/symbolise.h"
+
+#define STATUS_NEW 3 /* with --baseline: there is something that the baseline has not */
+
+struct work {
+	const struct report_options *options;
+	struct symbol_session *symbols;
+	struct symboliser *symboliser;
+	struct suppressions *suppressions;
+	struct finding_set *set;
+	uint64_t suppressed;
+	bool bad_lines; /* some input was no finding; the rest is reported all the same */
+};
+
+static int complain(const struct report_error *error)
+{
+	fprintf(stderr, "trapline report: %s\n", error->text);
+	return STATUS_FAILED;
+}
+
+static int out_of_memory(void)
+{
+	fputs("trapline report: memory is short\n", stderr);
+	return STATUS_FAILED;
+}
+
+static int take_finding(struct work *work, struct finding_set *set, struct finding *finding)
+{
+	int err = symbolise(work->symboliser, finding);
+
+	if (!err && work->options->redact)
+		err = finding_redact(finding);
+	if (err) {
+		finding_destroy(finding);
+		return out_of_memory();
+	}
+	return finding_set_add(set, finding) ? out_of_memory() : 0;
+}
+
+static int read_stream(struct work *work, struct finding_set *set, FILE *stream, const char *name)
+{
+	struct jsonl_reader *reader = jsonl_reader_create(stream, name);
+	struct report_error error;
+	struct finding *finding;
+	int result = reader ? 1 : -ENOMEM, status = reader ? 0 : out_of_memory();
+
+	while (!status && result) {
+		result = jsonl_read(reader, &finding, &error);
+		if (result > 0)
+			status = take_finding(work, set, finding);
+		else if (result < 0)
+			complain(&error);
+		work->bad_lines |= result == -EILSEQ || result == -ENOMEM;
+		if (result < 0 && result != -EILSEQ && result != -ENOMEM && result != -ENODATA)
+			status = STATUS_FAILED;
+		if (result == -ENODATA)
+			break;
+	}
+	jsonl_reader_destroy(reader);
+	return status;
+}
+
+static int read_store(const char *path, const struct query *query, struct finding_set *set)
+{
+	struct report_error error;
+	struct store *store;
+	int err = store_open(&store, path, false, &error);
+
+	if (err)
+		return complain(&error);
+	err = store_select(store, query, set, &error);
+	store_close(store);
+	return err ? complain(&error) : 0;
+}
+
+/* The findings of a database go into `set` one by one, so that sets may still be joined. */
+static int read_database(struct work *work, struct finding_set *set, const char *path)
+{
+	struct finding_set *inner = finding_set_create();
+	static const struct query everything;
+	int status = inner ? read_store(path, &everything, inner) : out_of_memory();
+	size_t i;
+
+	for (i = 0; inner && !status && i < inner->count; i++) {
+		struct finding *finding = inner->findings[i];
+
+		inner->findings[i] = NULL;
+		status = take_finding(work, set, finding);
+	}
+	finding_set_destroy(inner);
+	return status;
+}
+
+static int read_file(struct work *work, struct finding_set *set, const char *path)
+{
+	FILE *stream;
+	int status;
+
+	finding_set_next_file(set);
+	if (!strcmp(path, "-"))
+		return read_stream(work, set, stdin, "standard input");
+	if (store_is_database(path))
+		return read_database(work, set, path);
+	stream = fopen(path, "re");
+	if (!stream) {
+		fprintf(stderr, "trapline report: cannot open %s: %s\n", path, strerror(errno));
+		return STATUS_FAILED;
+	}
+	status = read_stream(work, set, stream, path);
+	fclose(stream);
+	return status;
+}
+
+static int merge_into_store(const struct work *work)
+{
+	struct report_error error;
+	struct store *store;
+	int err = store_open(&store, work->options->store, true, &error);
+
+	if (err)
+		return complain(&error);
+	err = store_merge(store, work->set, &error);
+	store_close(store);
+	if (err)
+		return complain(&error);
+	fprintf(stderr, "trapline report: merged %zu findings into the store\n", work->set->count);
+	return 0;
+}
+
+typedef bool keep_fn(void *arg, const struct finding *finding);
+
+static void filter(struct finding_set *set, keep_fn *keep, void *arg)
+{
+	size_t from, to;
+
+	for (from = to = 0; from < set->count; from++) {
+		if (keep(arg, set->findings[from]))
+			set->findings[to++] = set->findings[from];
+		else
+			finding_destroy(set->findings[from]);
+	}
+	set->count = to;
+}
+
+static bool is_selected(void *arg, const struct finding *finding)
+{
+	return query_selects(arg, finding);
+}
+
+static bool is_not_suppressed(void *arg, const struct finding *finding)
+{
+	struct work *work = arg;
+
+	if (!suppressions_match(work->suppressions, finding))
+		return true;
+	work->suppressed++;
+	return false;
+}
+
+static bool is_new(void *arg, const struct finding *finding)
+{
+	return !finding_set_contains(arg, finding->id);
+}
+
+static int apply_baseline(struct work *work)
+{
+	struct finding_set *baseline = finding_set_create();
+	int status = baseline ? read_file(work, baseline, work->options->baseline)
+			      : out_of_memory();
+
+	if (!status && finding_set_fold(baseline))
+		status = out_of_memory();
+	if (!status)
+		filter(work->set, is_new, baseline);
+	finding_set_destroy(baseline);
+	return status;
+}
+
+static int check_queries(const struct report_options *options)
+{
+	size_t i;
+
+	for (i = 0; i < options->query.count; i++) {
+		if (!options->store && query_is_build(options->query.terms[i].key)) {
+			fputs("trapline report: new-since-build and gone-since-build need a store, "
+			      "which knows when builds were seen; add --store\n",
+			      stderr);
+			return STATUS_USAGE;
+		}
+	}
+	return 0;
+}
+
+/* What is to be reported goes into work->set, folded. */
+static int gather(struct work *work)
+{
+	const struct report_options *options = work->options;
+	int i, status = 0;
+
+	for (i = 0; !status && i < options->file_count; i++)
+		status = read_file(work, work->set, options->files[i]);
+	if (!status && options->store && options->file_count) {
+		status = merge_into_store(work);
+		finding_set_destroy(work->set);
+		work->set = finding_set_create();
+		if (!work->set)
+			return out_of_memory();
+	}
+	if (status)
+		return status;
+	if (options->store) {
+		finding_set_next_file(work->set);
+		return read_store(options->store, &options->query, work->set);
+	}
+	if (finding_set_fold(work->set))
+		return out_of_memory();
+	filter(work->set, is_selected, (void *)&options->query);
+	return 0;
+}
+
+/* Merging alone says nothing more unless it was asked for something. */
+static bool is_only_merging(const struct report_options *options)
+{
+	return options->store && options->file_count && !options->query.count && !options->output &&
+	       !options->format && !options->baseline && options->error_exitcode < 0;
+}
+
+static int merge_only(struct work *work)
+{
+	int i, status = 0;
+
+	for (i = 0; !status && i < work->options->file_count; i++)
+		status = read_file(work, work->set, work->options->files[i]);
+	return status ? status : merge_into_store(work);
+}
+
+static void say_unused(const char *place, const char *text, uint64_t hidden, void *arg)
+{
+	(void)arg;
+	if (!hidden)
+		fprintf(stderr, "trapline report: %s: this rule hid nothing: %s\n", place, text);
+}
+
+static int load_suppressions(struct work *work)
+{
+	struct report_error error;
+	unsigned i;
+
+	for (i = 0; i < work->options->suppression_count; i++)
+		if (suppressions_read(work->suppressions, work->options->suppressions[i], &error))
+			return complain(&error);
+	return 0;
+}
+
+static int report_all(struct work *work)
+{
+	const struct report_options *options = work->options;
+	int status = load_suppressions(work);
+
+	if (!status)
+		status = gather(work);
+	if (status)
+		return status;
+	filter(work->set, is_not_suppressed, work);
+	if (work->suppressed)
+		fprintf(stderr, "trapline report: %" PRIu64 " findings suppressed\n",
+			work->suppressed);
+	suppressions_each(work->suppressions, say_unused, NULL);
+	if (options->baseline)
+		status = apply_baseline(work);
+	if (status)
+		return status;
+	if (!report_output(options, work->set, work->symbols))
+		return STATUS_FAILED;
+	if (work->bad_lines)
+		return STATUS_FAILED;
+	if (!work->set->count)
+		return STATUS_OK;
+	if (options->error_exitcode >= 0)
+		return options->error_exitcode;
+	return options->baseline ? STATUS_NEW : STATUS_OK;
+}
+
+static int run(struct work *work)
+{
+	struct symbol_options symbols = {
+		.size = sizeof(symbols),
+		.debug_directories = work->options->symbols,
+		.source_directories = work->options->source_directories,
+	};
+	int status;
+
+	work->set = finding_set_create();
+	work->suppressions = suppressions_create();
+	if (!work->set || !work->suppressions || symbol_session_open(&work->symbols, &symbols) ||
+	    symboliser_create(&work->symboliser, work->symbols))
+		return out_of_memory();
+	if (!is_only_merging(work->options))
+		return report_all(work);
+	status = merge_only(work);
+	return !status && work->bad_lines ? STATUS_FAILED : status;
+}
+
+int command_report(int argc, char **argv)
+{
+	struct report_options options;
+	struct work work = {.options = &options};
+	int status = report_parse_options(&options, argc, argv);
+
+	if (status)
+		return status < 0 ? STATUS_OK : status;
+	status = check_queries(&options);
+	if (status)
+		return status;
+	status = run(&work);
+	symboliser_destroy(work.symboliser);
+	symbol_session_close(work.symbols);
+	suppressions_destroy(work.suppressions);
+	finding_set_destroy(work.set);
+	return status;
+}

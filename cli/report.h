@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of `trapline report` share. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include <stdbool.h>
+
+#include "report/query.h"
+#include "report/set.h"
+
+enum report_format {
+	REPORT_UNCHOSEN,
+	REPORT_TEXT,
+	REPORT_SUMMARY,
+	REPORT_JSONL,
+	REPORT_SARIF,
+	REPORT_HTML,
+	REPORT_SUPPRESSIONS,
+};
+
+#define REPORT_DIRECTORIES_MAX 64
+
+struct report_options {
+	enum report_format format;
+	const char *output; /* NULL: standard output */
+	const char *store;
+	const char *baseline;
+	const char *title;
+	const char *suppressions[REPORT_DIRECTORIES_MAX + 1];
+	unsigned suppression_count;
+	const char *symbols[REPORT_DIRECTORIES_MAX + 1]; /* NULL-terminated */
+	unsigned symbol_count;
+	const char *source_directories[REPORT_DIRECTORIES_MAX + 1]; /* NULL-terminated */
+	unsigned source_count;
+	struct query query;
+	bool redact;
+	int error_exitcode; /* -1: not given */
+	char **files;
+	int file_count;
+};
+
+/* 0, or an exit status of the command line's being wrong; -1 when help was printed. */
+int report_parse_options(struct report_options *options, int argc, char **argv);
+
+struct symbol_session;
+
+/* Renders the folded set; false when it could not be written, after saying why. */
+bool report_output(const struct report_options *options, const struct finding_set *set,
+		   struct symbol_session *symbols);
+
+#endif

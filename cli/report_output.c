@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where `trapline report` writes, and which renderer writes it. */
+#include "cli/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/html.h"
+#include "report/jsonl.h"
+#include "report/sarif.h"
+#include "report/suppressions.h"
+#include "report/text.h"
+#include "symbol/source.h"
+
+static int read_source(void *arg, const char *file, unsigned line, char *text, size_t size)
+{
+	return symbol_source_line(arg, file, line, text, size);
+}
+
+static int write_jsonl(FILE *stream, const struct finding_set *set)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < set->count; i++)
+		err = jsonl_write(stream, set->findings[i]);
+	return err;
+}
+
+static int write_text(FILE *stream, const struct finding_set *set, enum report_format format,
+		      bool sources)
+{
+	struct text_options options = {.color = text_wants_color(stream), .sources = sources};
+	size_t i;
+
+	for (i = 0; i < set->count; i++) {
+		if (format == REPORT_SUPPRESSIONS)
+			suppressions_generate(stream, set->findings[i]);
+		else if (format == REPORT_SUMMARY)
+			text_write_summary(stream, set->findings[i], &options);
+		else
+			text_write(stream, set->findings[i], &options);
+	}
+	return 0;
+}
+
+static int render(const struct report_options *options, const struct finding_set *set,
+		  struct symbol_session *symbols, FILE *stream)
+{
+	struct sarif_options sarif = {TRAPLINE_VERSION, NULL};
+	struct html_options html = {
+		.title = options->title,
+		.version = TRAPLINE_VERSION,
+		.source = options->redact ? NULL : read_source,
+		.source_arg = symbols,
+		.source_context = 3,
+	};
+	char *root;
+	int err;
+
+	switch (options->format) {
+	case REPORT_JSONL:
+		return write_jsonl(stream, set);
+	case REPORT_SARIF:
+		/* Paths below the working directory are relative, as code scanning wants them. */
+		root = getcwd(NULL, 0);
+		sarif.root = root;
+		err = sarif_write(stream, set, &sarif);
+		free(root);
+		return err;
+	case REPORT_HTML:
+		return html_write(stream, set, &html);
+	default:
+		return write_text(stream, set, options->format, !options->redact);
+	}
+}
+
+/* A new file beside the old one, renamed when it is complete: a reader sees all or nothing, and an
+ * input may be the output. mkostemp() makes it 0600. */
+static FILE *open_beside(const char *path, char **beside)
+{
+	FILE *stream = NULL;
+	int fd;
+
+	if (asprintf(beside, "%s.XXXXXX", path) < 0) {
+		*beside = NULL;
+		return NULL;
+	}
+	fd = mkostemp(*beside, O_CLOEXEC);
+	if (fd >= 0)
+		stream = fdopen(fd, "w");
+	return stream;
+}
+
+static bool is_special(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && !S_ISREG(status.st_mode);
+}
+
+static bool complain(const char *path, int err)
+{
+	fprintf(stderr, "trapline report: cannot write %s: %s\n", path, strerror(-err));
+	return false;
+}
+
+static bool output_to_file(const struct report_options *options, const struct finding_set *set,
+			   struct symbol_session *symbols)
+{
+	bool special = is_special(options->output);
+	char *beside = NULL;
+	FILE *stream = special ? fopen(options->output, "we")
+			       : open_beside(options->output, &beside);
+	int err = stream ? render(options, set, symbols, stream) : -errno;
+
+	if (stream && (ferror(stream) || fflush(stream) || (!special && fsync(fileno(stream)))))
+		err = err ? err : -EIO;
+	if (stream && fclose(stream) && !err)
+		err = -EIO;
+	if (!err && beside && rename(beside, options->output))
+		err = -errno;
+	if (err && stream && beside)
+		unlink(beside);
+	free(beside);
+	return err ? complain(options->output, err) : true;
+}
+
+bool report_output(const struct report_options *options, const struct finding_set *set,
+		   struct symbol_session *symbols)
+{
+	int err;
+
+	if (options->output)
+		return output_to_file(options, set, symbols);
+	err = render(options, set, symbols, stdout);
+	if (fflush(stdout) && !err)
+		err = -errno;
+	return err ? complain("standard output", err) : true;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * src/symbol answers questions about addresses of one address space. Findings here come from many
+ * processes and machines and name a module by path and build-id, so each distinct module is given a
+ * range of an invented address space, and a frame is asked for as range + offset.
+ */
+#include "report/symbolise.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/module.h"
+#include "symbol/place.h"
+
+#define RANGE (UINT64_C(1) << 40) /* no file's own addresses are larger, but for kernels' */
+#define MODULES_MAX 65536
+
+struct range {
+	char *path;
+	char *build_id; /* "" for none */
+};
+
+struct symboliser {
+	struct symbol_modules *modules;
+	struct range *ranges; /* of index i: [(i + 1) * RANGE, (i + 2) * RANGE) */
+	size_t count, capacity;
+};
+
+int symboliser_create(struct symboliser **symboliser, struct symbol_session *session)
+{
+	struct symboliser *made = calloc(1, sizeof(*made));
+	int err = made ? symbol_modules_recorded(session, &made->modules) : -ENOMEM;
+
+	if (err) {
+		free(made);
+		return err;
+	}
+	*symboliser = made;
+	return 0;
+}
+
+void symboliser_destroy(struct symboliser *symboliser)
+{
+	size_t i;
+
+	if (!symboliser)
+		return;
+	for (i = 0; i < symboliser->count; i++) {
+		free(symboliser->ranges[i].path);
+		free(symboliser->ranges[i].build_id);
+	}
+	free(symboliser->ranges);
+	symbol_modules_close(symboliser->modules);
+	free(symboliser);
+}
+
+static int reserve(struct symboliser *symboliser)
+{
+	size_t wanted = symboliser->capacity ? symboliser->capacity * 2 : 16;
+	struct range *moved;
+
+	if (symboliser->count < symboliser->capacity)
+		return 0;
+	if (symboliser->count >= MODULES_MAX)
+		return -E2BIG;
+	moved = realloc(symboliser->ranges, wanted * sizeof(*moved));
+	if (!moved)
+		return -ENOMEM;
+	symboliser->ranges = moved;
+	symboliser->capacity = wanted;
+	return 0;
+}
+
+static int add_range(struct symboliser *symboliser, const char *path, const char *build_id)
+{
+	struct symbol_module_record record = {
+		.path = path,
+		.start = (symboliser->count + 1) * RANGE,
+		.end = (symboliser->count + 2) * RANGE,
+		.bias = (symboliser->count + 1) * RANGE,
+	};
+	struct range range = {strdup(path), strdup(build_id)};
+	int err = range.path && range.build_id ? reserve(symboliser) : -ENOMEM;
+
+	if (!err && symbol_build_id_parse(build_id, &record.build_id))
+		record.build_id.length = 0;
+	if (!err)
+		err = symbol_modules_add(symboliser->modules, &record);
+	if (err) {
+		free(range.path);
+		free(range.build_id);
+		return err;
+	}
+	symboliser->ranges[symboliser->count++] = range;
+	return 0;
+}
+
+/* Where the frame's module begins in the invented address space; 0 or -errno. */
+static int find_range(struct symboliser *symboliser, const struct finding_frame *frame,
+		      uint64_t *start)
+{
+	const char *build_id = frame->build_id ? frame->build_id : "";
+	size_t i;
+	int err;
+
+	for (i = symboliser->count; i-- > 0;)
+		if (!strcmp(symboliser->ranges[i].path, frame->module) &&
+		    !strcmp(symboliser->ranges[i].build_id, build_id))
+			break;
+	if (i == (size_t)-1) {
+		err = add_range(symboliser, frame->module, build_id);
+		if (err)
+			return err;
+		i = symboliser->count - 1;
+	}
+	*start = (i + 1) * RANGE;
+	return 0;
+}
+
+static bool is_nameless(const struct finding_frame *frame)
+{
+	return frame->module && !frame->function && frame->offset < RANGE;
+}
+
+static bool add_named(struct finding *finding, struct finding_stack *stack,
+		      const struct finding_frame *raw, const struct symbol_frame *named)
+{
+	struct finding_frame *frame = finding_add_frame(finding, stack);
+
+	if (!frame)
+		return false;
+	*frame = *raw;
+	frame->function = finding_string(finding, named->function);
+	frame->function_offset =
+		named->function && !named->inlined ? (int64_t)named->function_offset : -1;
+	frame->file = finding_string(finding, named->file);
+	frame->line = named->line;
+	frame->column = named->column;
+	frame->inlined = named->inlined;
+	return true;
+}
+
+/* Puts one raw frame's named ones into `stack`; the raw one itself when nothing is known. */
+static bool name_frame(struct symboliser *symboliser, struct finding *finding,
+		       struct finding_stack *stack, const struct finding_frame *raw, bool caller,
+		       bool *named)
+{
+	struct symbol_frame frames[SYMBOL_INLINE_MAX];
+	size_t count, i;
+	uint64_t start;
+
+	if (find_range(symboliser, raw, &start))
+		count = 0;
+	else
+		count = symbol_place_find(symboliser->modules, start + raw->offset, caller, frames,
+					  SYMBOL_INLINE_MAX);
+	if (!count || !frames[0].function) {
+		struct finding_frame *frame = finding_add_frame(finding, stack);
+
+		if (frame)
+			*frame = *raw;
+		return frame != NULL;
+	}
+	*named = true;
+	for (i = 0; i < count; i++)
+		if (!add_named(finding, stack, raw, &frames[i]))
+			return false;
+	return true;
+}
+
+static int name_stack(struct symboliser *symboliser, struct finding *finding,
+		      struct finding_stack *stack, bool *named)
+{
+	struct finding_stack complete = {0};
+	struct finding_frame *frame;
+	size_t i;
+
+	for (i = 0; i < stack->count; i++)
+		if (is_nameless(&stack->frames[i]))
+			break;
+	if (i == stack->count)
+		return 0;
+	for (i = 0; i < stack->count; i++) {
+		if (is_nameless(&stack->frames[i])) {
+			if (!name_frame(symboliser, finding, &complete, &stack->frames[i], i > 0,
+					named))
+				break; /* full: the outermost frames are left out */
+			continue;
+		}
+		frame = finding_add_frame(finding, &complete);
+		if (!frame)
+			break;
+		*frame = stack->frames[i];
+	}
+	if (!complete.count)
+		return -ENOMEM;
+	*stack = complete;
+	return 0;
+}
+
+int symbolise(struct symboliser *symboliser, struct finding *finding)
+{
+	bool named = false;
+	size_t i;
+	int err = name_stack(symboliser, finding, &finding->object.stack, &named);
+
+	named = false; /* an allocation's stack is not part of the id */
+	for (i = 0; !err && i < finding->access_count; i++)
+		err = name_stack(symboliser, finding, &finding->accesses[i].stack, &named);
+	if (named)
+		finding_identify(finding);
+	return err;
+}
