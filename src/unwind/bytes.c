@@ -3,17 +3,30 @@
 
 #include <string.h>
 
+/* A copy of known size is one load; unwinding spends most of its time here. */
 uint64_t bytes_unsigned(struct bytes *bytes, size_t size)
 {
+	const uint8_t *from = bytes->start + bytes->at;
 	uint64_t value = 0;
 
 	if (bytes->failed || bytes->at > bytes->length || size > bytes->length - bytes->at) {
 		bytes->failed = true;
 		return 0;
 	}
-	memcpy(&value, bytes->start + bytes->at, size);
 	bytes->at += size;
-	return value;
+	switch (size) {
+	case 1:
+		return *from;
+	case 2:
+		memcpy(&value, from, 2);
+		return value;
+	case 4:
+		memcpy(&value, from, 4);
+		return value;
+	default:
+		memcpy(&value, from, 8);
+		return value;
+	}
 }
 
 int64_t bytes_signed(struct bytes *bytes, size_t size)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Safepoints: bring the threads of a language runtime to a stop, each at a place it declared safe.
+ *
+ *	tl_safepoint_open(&safepoint, &spec);
+ *	…                                         in each thread:
+ *	tl_safepoint_register(safepoint);
+ *	for (;;) { work(); TL_SAFEPOINT_POLL(safepoint); }
+ *	…                                         in the collector:
+ *	if (tl_safepoint_stop(safepoint, 1000000000) == 0) {
+ *		tl_safepoint_each(safepoint, scan_roots, heap);
+ *		tl_safepoint_resume(safepoint);
+ *	}
+ *
+ * A poll is one load and no branch. To stop, a watchpoint on the word it loads is armed in the
+ * threads that must be stopped and in no other; the hit's handler holds the thread.
+ *
+ * Functions return 0 or -errno. Except where a comment says so they are not async-signal-safe.
+ */
+#ifndef TRAPLINE_SAFEPOINT_H
+#define TRAPLINE_SAFEPOINT_H
+
+#include <trapline/event.h>
+#include <ucontext.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tl_safepoint tl_safepoint;
+
+struct tl_safepoint_spec {
+	size_t size;	/* sizeof(struct tl_safepoint_spec) */
+	unsigned flags; /* none yet: 0 */
+};
+
+/*
+ * What is known of a stopped thread. The context is where it polled (just after the load), where it
+ * entered its blocking region, or where it called tl_safepoint_stop(). In the latter two it holds
+ * rsp, rip and the registers that a call preserves. Changes to the context of a thread stopped at a
+ * poll take effect when it resumes; others are ignored.
+ */
+struct tl_safepoint_thread {
+	size_t size;
+	pid_t tid;
+	int blocking; /* 1: in a blocking region, and may be running there */
+	ucontext_t *context;
+	uintptr_t stack_pointer;
+	uintptr_t stack_low, stack_high; /* the thread's own stack, [low, high) */
+};
+
+/* Nonzero ends the iteration and is returned. */
+typedef int tl_safepoint_each_fn(const struct tl_safepoint_thread *thread, void *arg);
+/* Runs in the thread at its poll, in signal context; or, for a thread in a blocking region, in the
+ * thread that asked, while the other cannot leave the region. */
+typedef void tl_safepoint_handshake_fn(const struct tl_safepoint_thread *thread, void *arg);
+
+/* Nothing in memory is kept in registers across it, so that a collector may move what was there. */
+#define TL_SAFEPOINT_POLL(sp)                                                 \
+	do {                                                                  \
+		uint32_t tl_safepoint_word_;                                  \
+		__asm__ volatile("movl %1, %0"                                \
+				 : "=r"(tl_safepoint_word_)                   \
+				 : "m"(*(const uint32_t *)(const void *)(sp)) \
+				 : "memory");                                 \
+		(void)tl_safepoint_word_;                                     \
+	} while (0)
+
+/* A safepoint takes one of the four watchpoint slots in each registered thread. */
+TL_API int tl_safepoint_open(tl_safepoint **safepoint, const struct tl_safepoint_spec *spec);
+/* -EBUSY while a thread is registered or the safepoint is stopped. */
+TL_API int tl_safepoint_close(tl_safepoint *safepoint);
+
+/*
+ * The calling thread takes part from now on. While the safepoint is stopped it waits until resume.
+ * -EALREADY if it does already, and what tl_event_open() returns. A thread that ends leaves by
+ * itself.
+ */
+TL_API int tl_safepoint_register(tl_safepoint *safepoint);
+/* -ENOENT if it takes no part; -EBUSY in the thread that stopped the safepoint. */
+TL_API int tl_safepoint_leave(tl_safepoint *safepoint);
+
+/*
+ * A region in which the thread counts as stopped: around system calls that may block and code that
+ * touches nothing of the heap. Leaving it waits while the safepoint is stopped. They nest.
+ * Entering costs some nanoseconds. -ENOENT if the thread takes no part.
+ */
+TL_API int tl_safepoint_enter_blocking(tl_safepoint *safepoint);
+TL_API int tl_safepoint_leave_blocking(tl_safepoint *safepoint);
+
+/*
+ * Every registered thread but the caller is at a poll or in a blocking region when it returns 0,
+ * and stays there until tl_safepoint_resume() by the same thread. The caller may be registered and
+ * counts as stopped while it waits. -ETIMEDOUT: nothing is left stopped, and
+ * tl_safepoint_laggard() names the thread that did not poll. -EDEADLK: the caller has stopped it
+ * already.
+ */
+TL_API int tl_safepoint_stop(tl_safepoint *safepoint, uint64_t timeout_ns);
+/* -EPERM if the caller has not stopped it. */
+TL_API int tl_safepoint_resume(tl_safepoint *safepoint);
+/* The thread the last stop or handshake of the process timed out for; 0 if none, or if another
+ * stopper was waited for. */
+TL_API pid_t tl_safepoint_laggard(const tl_safepoint *safepoint);
+/* Every registered thread, the caller included. -EPERM if the caller has not stopped it. */
+TL_API int tl_safepoint_each(tl_safepoint *safepoint, tl_safepoint_each_fn *fn, void *arg);
+/*
+ * Run `fn` once for each registered thread, each at its own poll; none waits for another. On
+ * -ETIMEDOUT it has run for some threads and will run for no more.
+ */
+TL_API int tl_safepoint_handshake(tl_safepoint *safepoint, tl_safepoint_handshake_fn *fn, void *arg,
+				  uint64_t timeout_ns);
+
+/*
+ * fork(): in the child no thread is registered and the safepoint is not stopped; the threads that
+ * are to take part register again.
+ */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

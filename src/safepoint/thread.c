@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <trapline/hit.h>
+
+#include "base/counters.h"
+#include "base/syscall.h"
+#include "safepoint/safepoint.h"
+
+struct safepoint_thread *safepoint_self(const struct tl_safepoint *safepoint)
+{
+	return pthread_getspecific(safepoint->key);
+}
+
+static uint32_t load(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+static void store(uint32_t *word, uint32_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+/* The owner reads `progress` before it looks at states, so it misses none of these. */
+static void notify(struct tl_safepoint *safepoint)
+{
+	__atomic_fetch_add(&safepoint->progress, 1, __ATOMIC_SEQ_CST);
+	if (load(&safepoint->watched))
+		safepoint_wake(&safepoint->progress, 1);
+}
+
+static bool is_held(struct safepoint_thread *thread)
+{
+	return load(&thread->safepoint->stopping) || load(&thread->task) == TASK_ON_BEHALF;
+}
+
+/* From `state`, which counts as stopped, to running; waits while somebody holds the thread. */
+static void come_back(struct safepoint_thread *thread, enum thread_state state)
+{
+	for (;;) {
+		while (load(&thread->safepoint->stopping))
+			safepoint_wait(&thread->safepoint->stopping, 1, NO_DEADLINE);
+		while (load(&thread->task) == TASK_ON_BEHALF)
+			safepoint_wait(&thread->task, TASK_ON_BEHALF, NO_DEADLINE);
+		store(&thread->state, SAFEPOINT_RUNNING);
+		if (!is_held(thread))
+			return;
+		store(&thread->state, state);
+		notify(thread->safepoint);
+	}
+}
+
+void safepoint_describe(struct safepoint_thread *thread, struct tl_safepoint_thread *description)
+{
+	bool parked = load(&thread->state) == SAFEPOINT_PARKED;
+
+	description->size = sizeof(*description);
+	description->tid = thread->tid;
+	description->blocking = !parked;
+	description->context = parked ? thread->context : &thread->outside;
+	description->stack_pointer = (uintptr_t)description->context->uc_mcontext.gregs[REG_RSP];
+	description->stack_low = thread->stack_low;
+	description->stack_high = thread->stack_high;
+}
+
+static void run_pending_task(struct safepoint_thread *thread)
+{
+	struct tl_safepoint_thread description;
+	uint32_t pending = TASK_PENDING;
+
+	if (!__atomic_compare_exchange_n(&thread->task, &pending, TASK_TAKEN, false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return;
+	safepoint_describe(thread, &description);
+	thread->safepoint->task(&description, thread->safepoint->task_argument);
+	store(&thread->task, TASK_DONE);
+}
+
+/*
+ * The thread polled while its event was armed. PARKED is published before the event is disabled:
+ * an owner that sees RUNNING after that arms again, later than our disable.
+ */
+static void on_poll(tl_hit *hit, void *arg)
+{
+	struct safepoint_thread *thread = arg;
+
+	/* SIGTRAP was blocked at the poll: the thread is somewhere else now, perhaps nowhere safe.
+	 * It stays armed. */
+	if (tl_hit_access(hit) & TL_LATE) {
+		counter_increment(COUNTER_SAFEPOINT_LATE);
+		return;
+	}
+	thread->context = tl_hit_context(hit);
+	store(&thread->state, SAFEPOINT_PARKED);
+	store(&thread->armed, 0);
+	tl_event_disable(thread->event);
+	run_pending_task(thread);
+	notify(thread->safepoint);
+	come_back(thread, SAFEPOINT_PARKED);
+}
+
+void safepoint_arm(struct safepoint_thread *thread)
+{
+	store(&thread->armed, 1);
+	tl_event_enable(thread->event);
+}
+
+void safepoint_disarm(struct safepoint_thread *thread)
+{
+	if (__atomic_exchange_n(&thread->armed, 0, __ATOMIC_SEQ_CST))
+		tl_event_disable(thread->event);
+}
+
+static void capture(ucontext_t *context, const struct safepoint_saved *saved)
+{
+	greg_t *registers = context->uc_mcontext.gregs;
+
+	registers[REG_R15] = (greg_t)saved->r15;
+	registers[REG_R14] = (greg_t)saved->r14;
+	registers[REG_R13] = (greg_t)saved->r13;
+	registers[REG_R12] = (greg_t)saved->r12;
+	registers[REG_RBP] = (greg_t)saved->rbp;
+	registers[REG_RBX] = (greg_t)saved->rbx;
+	registers[REG_RIP] = (greg_t)saved->return_address;
+	registers[REG_RSP] = (greg_t)(uintptr_t)(saved + 1);
+}
+
+void safepoint_block(struct safepoint_thread *thread, const struct safepoint_saved *saved)
+{
+	if (thread->blocking_depth++)
+		return;
+	capture(&thread->outside, saved);
+	store(&thread->state, SAFEPOINT_BLOCKING);
+	if (load(&thread->safepoint->stopping) || load(&thread->task) != TASK_NONE)
+		notify(thread->safepoint);
+}
+
+void safepoint_unblock(struct safepoint_thread *thread)
+{
+	if (--thread->blocking_depth == 0)
+		come_back(thread, SAFEPOINT_BLOCKING);
+}
+
+int safepoint_enter_blocking(struct tl_safepoint *safepoint, void *a, void *b, void *c,
+			     const struct safepoint_saved *saved)
+{
+	struct safepoint_thread *thread = safepoint_self(safepoint);
+
+	(void)a;
+	(void)b;
+	(void)c;
+	if (!thread)
+		return -ENOENT;
+	safepoint_block(thread, saved);
+	return 0;
+}
+
+int tl_safepoint_leave_blocking(tl_safepoint *safepoint)
+{
+	struct safepoint_thread *thread = safepoint_self(safepoint);
+
+	if (!thread)
+		return -ENOENT;
+	if (!thread->blocking_depth)
+		return -EINVAL;
+	safepoint_unblock(thread);
+	return 0;
+}
+
+static void find_stack(struct safepoint_thread *thread)
+{
+	pthread_attr_t attributes;
+	void *low;
+	size_t size;
+
+	if (pthread_getattr_np(pthread_self(), &attributes))
+		return;
+	if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
+		thread->stack_low = (uintptr_t)low;
+		thread->stack_high = (uintptr_t)low + size;
+	}
+	pthread_attr_destroy(&attributes);
+}
+
+static int open_event(struct safepoint_thread *thread)
+{
+	struct tl_spec spec = {
+		.size = sizeof(spec),
+		.addr = &thread->safepoint->word,
+		.len = sizeof(thread->safepoint->word),
+		.access = TL_READ | TL_WRITE,
+		.scope = TL_THREAD,
+		.flags = TL_DISABLED,
+	};
+
+	return tl_event_open(&thread->event, &spec, on_poll, thread);
+}
+
+int tl_safepoint_register(tl_safepoint *safepoint)
+{
+	struct safepoint_thread *thread;
+	int err;
+
+	if (safepoint_self(safepoint))
+		return -EALREADY;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return -ENOMEM;
+	thread->safepoint = safepoint;
+	thread->tid = raw_gettid();
+	find_stack(thread);
+	err = open_event(thread);
+	if (!err)
+		err = -pthread_setspecific(safepoint->key, thread);
+	if (err) {
+		if (thread->event)
+			tl_event_close(thread->event);
+		free(thread);
+		return err;
+	}
+	safepoint_own(safepoint, NO_DEADLINE);
+	thread->next = safepoint->threads;
+	safepoint->threads = thread;
+	safepoint_disown(safepoint);
+	return 0;
+}
+
+bool safepoint_is_gone(const struct safepoint_thread *thread)
+{
+	return raw_syscall3(SYS_tgkill, raw_getpid(), thread->tid, 0) == -ESRCH;
+}
+
+void safepoint_remove(struct tl_safepoint *safepoint, struct safepoint_thread *thread)
+{
+	struct safepoint_thread **link = &safepoint->threads;
+
+	while (*link && *link != thread)
+		link = &(*link)->next;
+	if (*link)
+		*link = thread->next;
+}
+
+/* Waits for ownership in a blocking region, so that a stop meanwhile does not wait for us. */
+static void leave(struct safepoint_thread *thread)
+{
+	struct tl_safepoint *safepoint = thread->safepoint;
+	struct safepoint_saved no_roots = {0};
+
+	safepoint_block(thread, &no_roots);
+	safepoint_own(safepoint, NO_DEADLINE);
+	safepoint_remove(safepoint, thread);
+	safepoint_disown(safepoint);
+	tl_event_close(thread->event);
+	free(thread);
+}
+
+int tl_safepoint_leave(tl_safepoint *safepoint)
+{
+	struct safepoint_thread *thread = safepoint_self(safepoint);
+
+	if (!thread)
+		return -ENOENT;
+	if (load(&safepoint->owner) == (uint32_t)thread->tid)
+		return -EBUSY;
+	pthread_setspecific(safepoint->key, NULL);
+	leave(thread);
+	return 0;
+}
+
+void safepoint_thread_ended(void *thread)
+{
+	struct safepoint_thread *record = thread;
+
+	/* It ends with the others stopped: let them go on. */
+	if (load(&record->safepoint->owner) == (uint32_t)record->tid)
+		tl_safepoint_resume(record->safepoint);
+	leave(record);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One rule of <trapline/safepoint.h> after the other. */
+#include "check.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#define SECOND 1000000000u
+
+static tl_safepoint *safepoint;
+static volatile int phase;
+static volatile pid_t stubborn;
+static volatile uint64_t polls;
+
+static void wait_for(int wanted)
+{
+	while (phase != wanted)
+		usleep(100);
+}
+
+/* Holds a known value in a register that calls preserve, polls, and says what it finds there. */
+static uint64_t poll_with_rbx(uint64_t value)
+{
+	register uint64_t rbx __asm__("rbx") = value;
+
+	while (phase == 1) {
+		__asm__ volatile("" : "+r"(rbx));
+		TL_SAFEPOINT_POLL(safepoint);
+		polls++;
+	}
+	return rbx;
+}
+
+static void *poller(void *argument)
+{
+	uint64_t result;
+
+	CHECK_OK(tl_safepoint_register(safepoint));
+	CHECK_EQUAL(tl_safepoint_register(safepoint), -EALREADY);
+	phase = 1;
+	result = poll_with_rbx(0x1111222233334444);
+	CHECK_OK(tl_safepoint_leave(safepoint));
+	CHECK_EQUAL(tl_safepoint_leave(safepoint), -ENOENT);
+	*(uint64_t *)argument = result;
+	return NULL;
+}
+
+static int change_root(const struct tl_safepoint_thread *thread, void *arg)
+{
+	int *parked = arg;
+
+	if (thread->blocking)
+		return 0;
+	CHECK(thread->context->uc_mcontext.gregs[REG_RBX] == 0x1111222233334444);
+	thread->context->uc_mcontext.gregs[REG_RBX] = 0x5555;
+	(*parked)++;
+	return 0;
+}
+
+/* A moving collector's work: the root in a register is read and changed. */
+static void registers_are_read_and_changed(void)
+{
+	pthread_t thread;
+	uint64_t result = 0, before;
+	int parked = 0;
+
+	phase = 0;
+	CHECK(pthread_create(&thread, NULL, poller, &result) == 0);
+	wait_for(1);
+	CHECK_OK(tl_safepoint_stop(safepoint, SECOND));
+	CHECK_EQUAL(tl_safepoint_stop(safepoint, SECOND), -EDEADLK);
+	before = polls;
+	CHECK_OK(tl_safepoint_each(safepoint, change_root, &parked));
+	usleep(2000);
+	CHECK_EQUAL(polls, before);
+	CHECK_EQUAL(parked, 1);
+	CHECK_EQUAL(tl_safepoint_close(safepoint), -EBUSY);
+	phase = 2;
+	CHECK_OK(tl_safepoint_resume(safepoint));
+	CHECK_EQUAL(tl_safepoint_resume(safepoint), -EPERM);
+	CHECK_EQUAL(tl_safepoint_each(safepoint, change_root, &parked), -EPERM);
+	pthread_join(thread, NULL);
+	CHECK_EQUAL(result, 0x5555);
+}
+
+static void *never_polls(void *argument)
+{
+	stubborn = (pid_t)syscall(SYS_gettid);
+	CHECK_OK(tl_safepoint_register(safepoint));
+	phase = 1;
+	while (phase == 1)
+		polls++;
+	CHECK_OK(tl_safepoint_leave(safepoint));
+	return argument;
+}
+
+static void timeout_names_the_thread(void)
+{
+	pthread_t thread;
+	uint64_t before;
+
+	phase = 0;
+	CHECK(pthread_create(&thread, NULL, never_polls, NULL) == 0);
+	wait_for(1);
+	CHECK_EQUAL(tl_safepoint_stop(safepoint, SECOND / 20), -ETIMEDOUT);
+	CHECK_EQUAL(tl_safepoint_laggard(safepoint), stubborn);
+	CHECK_EQUAL(tl_safepoint_resume(safepoint), -EPERM);
+	before = polls;
+	usleep(20000);
+	CHECK(polls != before);
+	phase = 2;
+	pthread_join(thread, NULL);
+}
+
+static uint64_t block_with_rbx(uint64_t value)
+{
+	register uint64_t rbx __asm__("rbx") = value;
+
+	__asm__ volatile("" : "+r"(rbx));
+	CHECK_OK(tl_safepoint_enter_blocking(safepoint));
+	phase = 1;
+	__asm__ volatile("" : "+r"(rbx));
+	while (phase == 1)
+		usleep(100);
+	CHECK_OK(tl_safepoint_leave_blocking(safepoint));
+	phase = 3;
+	return rbx;
+}
+
+static void *blocker(void *argument)
+{
+	CHECK_OK(tl_safepoint_register(safepoint));
+	*(uint64_t *)argument = block_with_rbx(0x7777);
+	CHECK_OK(tl_safepoint_leave(safepoint));
+	return NULL;
+}
+
+static int find_root(const struct tl_safepoint_thread *thread, void *arg)
+{
+	CHECK(thread->blocking);
+	if (thread->context->uc_mcontext.gregs[REG_RBX] == 0x7777)
+		(*(int *)arg)++;
+	return 0;
+}
+
+/* A thread in a blocking region is not waited for, cannot leave while stopped, and shows its
+ * registers. */
+static void blocking_region_counts_as_stopped(void)
+{
+	pthread_t thread;
+	uint64_t result;
+	int found = 0;
+
+	phase = 0;
+	CHECK(pthread_create(&thread, NULL, blocker, &result) == 0);
+	wait_for(1);
+	CHECK_OK(tl_safepoint_stop(safepoint, SECOND));
+	CHECK_OK(tl_safepoint_each(safepoint, find_root, &found));
+	CHECK_EQUAL(found, 1);
+	phase = 2;
+	usleep(20000);
+	CHECK_EQUAL(phase, 2);
+	CHECK_OK(tl_safepoint_resume(safepoint));
+	pthread_join(thread, NULL);
+	CHECK_EQUAL(phase, 3);
+	CHECK_EQUAL(result, 0x7777);
+}
+
+struct handshake {
+	pid_t asker;
+	int by_itself, on_behalf;
+};
+
+static void count_handshake(const struct tl_safepoint_thread *thread, void *arg)
+{
+	struct handshake *handshake = arg;
+
+	if ((pid_t)syscall(SYS_gettid) == thread->tid)
+		handshake->by_itself++;
+	else
+		handshake->on_behalf++;
+}
+
+static void handshake_runs_once_in_each(void)
+{
+	pthread_t polling, blocking;
+	struct handshake handshake = {0};
+	uint64_t result;
+
+	phase = 0;
+	CHECK(pthread_create(&blocking, NULL, blocker, &result) == 0);
+	wait_for(1);
+	CHECK(pthread_create(&polling, NULL, poller, &result) == 0);
+	usleep(50000);
+	for (int i = 1; i <= 100; i++) {
+		CHECK_OK(tl_safepoint_handshake(safepoint, count_handshake, &handshake, SECOND));
+		CHECK_EQUAL(handshake.by_itself, i);
+		CHECK_EQUAL(handshake.on_behalf, i);
+	}
+	phase = 2;
+	pthread_join(polling, NULL);
+	pthread_join(blocking, NULL);
+	phase = 0;
+	CHECK(pthread_create(&polling, NULL, never_polls, NULL) == 0);
+	wait_for(1);
+	CHECK_EQUAL(tl_safepoint_handshake(safepoint, count_handshake, &handshake, SECOND / 50),
+		    -ETIMEDOUT);
+	CHECK_EQUAL(tl_safepoint_laggard(safepoint), stubborn);
+	phase = 2;
+	pthread_join(polling, NULL);
+}
+
+static volatile int stops;
+
+static void *stop_often(void *argument)
+{
+	CHECK_OK(tl_safepoint_register(safepoint));
+	for (int i = 0; i < 300; i++) {
+		TL_SAFEPOINT_POLL(safepoint);
+		CHECK_OK(tl_safepoint_stop(safepoint, 10ull * SECOND));
+		stops++; /* alone: no atomic needed */
+		CHECK_OK(tl_safepoint_resume(safepoint));
+	}
+	return argument; /* ends without leaving */
+}
+
+static void stoppers_do_not_deadlock(void)
+{
+	pthread_t threads[4];
+
+	stops = 0;
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_create(&threads[i], NULL, stop_often, NULL) == 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	CHECK_EQUAL(stops, 1200);
+}
+
+int main(void)
+{
+	struct tl_safepoint_spec spec = {.size = sizeof(spec), .flags = 1};
+
+	CHECK_EQUAL(tl_safepoint_open(&safepoint, &spec), -EINVAL);
+	spec.flags = 0;
+	CHECK_OK(tl_safepoint_open(&safepoint, &spec));
+	CHECK_EQUAL(tl_safepoint_enter_blocking(safepoint), -ENOENT);
+	CHECK_OK(tl_safepoint_stop(safepoint, SECOND));
+	CHECK_OK(tl_safepoint_resume(safepoint));
+	registers_are_read_and_changed();
+	timeout_names_the_thread();
+	blocking_region_counts_as_stopped();
+	handshake_runs_once_in_each();
+	stoppers_do_not_deadlock();
+	CHECK_OK(tl_safepoint_close(safepoint));
+	return 0;
+}
