@@ -2,7 +2,7 @@
 /*
  * One x86-64 instruction, from bytes to struct insn. Zydis 4.0 knows the encodings; what follows
  * adds what its operand lists leave out (the index of xlat, where bt reg,mem really points, the
- * pointers cmps and scas advance, …). Frames: insn_decode about 1.2 KiB, of which Zydis' operand
+ * pointers cmps and scas advance, …). Frames: insn_decode about 1.3 KiB, of which Zydis' operand
  * array is 800 bytes; Zydis itself needs less than 1 KiB more.
  */
 #include "insn/insn.h"
