@@ -47,7 +47,8 @@ static void fail(const char *what, int err)
 /* Runs `measure` in a child and returns what it returned. */
 static double in_child(double (*measure)(int), int argument)
 {
-	double *result = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	double *result =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	double value;
 	int status;
 	pid_t child = fork();
@@ -148,7 +149,8 @@ static double library(int access)
 	return nanoseconds;
 }
 
-/* What people use without us: a page made unreadable, opened and closed again around each access. */
+/* What people use without us: a page made unreadable, opened and closed again around each access.
+ */
 static void protection_handler(int signal, siginfo_t *info, void *context)
 {
 	(void)signal;

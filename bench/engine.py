@@ -5,6 +5,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from plot import plot  # noqa: E402
@@ -19,11 +20,12 @@ def lines(program, *arguments):
 
 def under_gdb(program):
     """ns a write under a gdb hardware watchpoint whose commands are empty but for `continue`."""
-    script = ["-ex", "set pagination off", "-ex", "set width 0", "-ex", "break write_watched", "-ex", "run",
-              "-ex", "watch watched", "-ex", "commands\nsilent\ncontinue\nend", "-ex", "delete 1",
-              "-ex", "continue"]
-    output = subprocess.run(["gdb", "-q", "-nx", "-batch", *script, "--args", program, "plain", str(GDB_HITS)],
-                            capture_output=True, text=True, timeout=300).stdout
+    with tempfile.NamedTemporaryFile("w", suffix=".gdb") as script:
+        script.write("set pagination off\nbreak write_watched\nrun\nwatch watched\n"
+                     "commands\nsilent\ncontinue\nend\ndelete 1\ncontinue\n")
+        script.flush()
+        output = subprocess.run(["gdb", "-q", "-nx", "-batch", "-x", script.name, "--args", program, "plain",
+                                 str(GDB_HITS)], capture_output=True, text=True, timeout=300).stdout
     found = [json.loads(line) for line in output.splitlines() if line.startswith('{"what":"plain"')]
     return found[0]["write"] if found else None
 
