@@ -9,6 +9,8 @@
 
 static int kind_of(const struct symbol_object *object, const GElf_Sym *symbol, GElf_Addr address)
 {
+	if (symbol->st_shndx == SHN_UNDEF)
+		return SYMBOL_NAME_UNDEFINED;
 	switch (GELF_ST_TYPE(symbol->st_info)) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
@@ -80,9 +82,7 @@ static void read_symbols(struct symbol_object *object, struct symbol_names *name
 		Elf *elf;
 		const char *text = dwfl_module_getsym_info(object->module, i, &symbol, &address,
 							   &section, &elf, &bias);
-		int kind = text && *text && symbol.st_shndx != SHN_UNDEF
-				   ? kind_of(object, &symbol, address)
-				   : -1;
+		int kind = text && *text ? kind_of(object, &symbol, address) : -1;
 
 		if (kind < 0)
 			continue;
@@ -105,7 +105,7 @@ static void index_names(struct symbol_names *names)
 
 	if (names->count)
 		qsort(names->name, names->count, sizeof(*names->name), compare_address);
-	for (int kind = 0; kind < 4; kind++) {
+	for (int kind = 0; kind <= SYMBOL_NAME_KINDS; kind++) {
 		while (at < names->count && names->name[at].kind < kind)
 			at++;
 		names->first[kind] = at;

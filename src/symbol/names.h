@@ -12,7 +12,13 @@
 
 struct symbol_object;
 
-enum symbol_name_kind { SYMBOL_NAME_CODE, SYMBOL_NAME_DATA, SYMBOL_NAME_TLS };
+enum symbol_name_kind {
+	SYMBOL_NAME_CODE,
+	SYMBOL_NAME_DATA,
+	SYMBOL_NAME_TLS,
+	SYMBOL_NAME_UNDEFINED, /* of another module; without an address */
+	SYMBOL_NAME_KINDS
+};
 
 struct symbol_name {
 	uint64_t address; /* the file's own; for TLS: offset in the module's TLS block */
@@ -25,8 +31,8 @@ struct symbol_name {
 struct symbol_names {
 	struct symbol_name *name; /* by kind, then address */
 	size_t count;
-	size_t first[4]; /* index of the first of each kind; [3] = count */
-	uint32_t *order; /* by name */
+	size_t first[SYMBOL_NAME_KINDS + 1]; /* index of the first of each kind; last = count */
+	uint32_t *order;		     /* by name */
 };
 
 /* Read at first use; never NULL except out of memory. */

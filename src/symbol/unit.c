@@ -2,8 +2,10 @@
 #include "symbol/unit.h"
 
 #include "symbol/die.h"
+#include "symbol/macro.h"
 #include "symbol/object.h"
 #include "symbol/session_private.h"
+#include "symbol/vocabulary.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -429,6 +431,8 @@ void symbol_units_free(struct symbol_units *units)
 	for (size_t i = 0; i < units->count; i++) {
 		free(units->unit[i].functions);
 		free(units->unit[i].entities);
+		symbol_vocabulary_free(units->unit[i].vocabulary);
+		symbol_macros_free(units->unit[i].macros);
 	}
 	free(units->unit);
 	free(units->ranges);

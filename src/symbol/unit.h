@@ -38,6 +38,8 @@ struct symbol_unit {
 	struct symbol_entity *entities; /* in order of appearance */
 	size_t entity_count;
 	bool indexed;
+	struct symbol_vocabulary *vocabulary; /* made at first use */
+	struct symbol_macros *macros;	      /* made at first use */
 };
 
 struct symbol_range {

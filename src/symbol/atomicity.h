@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Was the access at a code address meant to be atomic? A plain aligned move is the same instruction
+ * either way; debug information, compiler metadata and the source text tell more.
+ *
+ * PLAIN is said only when it is proved: the whole statement is at hand, unchanged since the build,
+ * and every word in it is known not to be atomic. Everything doubtful is UNKNOWN.
+ */
+#ifndef SYMBOL_ATOMICITY_H
+#define SYMBOL_ATOMICITY_H
+
+#include "symbol/module.h"
+#include "symbol/variable.h"
+
+enum symbol_atomicity {
+	SYMBOL_ATOMICITY_UNKNOWN,
+	SYMBOL_ATOMICITY_ATOMIC,
+	SYMBOL_ATOMICITY_PLAIN,
+};
+
+#define SYMBOL_REASON_MAX 256
+
+/* `pc`: of the accessing instruction itself. `variable`: what it accessed, as far as known, or
+ * NULL. `reason` receives one short phrase. */
+enum symbol_atomicity symbol_atomicity_judge(struct symbol_modules *modules, uint64_t pc,
+					     const struct symbol_variable *variable,
+					     char reason[SYMBOL_REASON_MAX]);
+
+const char *symbol_atomicity_name(enum symbol_atomicity atomicity); /* "unknown", … */
+
+#endif

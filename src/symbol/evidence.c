@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A statement is plain when each of its words is a keyword, or a name that debug information knows
+ * and that neither is nor leads to an atomic or volatile type, or a function of the symbol tables,
+ * or a macro of which the same holds. One word that is none of these makes it unknown.
+ */
+#include "symbol/evidence.h"
+
+#include "symbol/atomic_names.h"
+#include "symbol/macro.h"
+#include "symbol/names.h"
+#include "symbol/session_private.h"
+#include "symbol/statement.h"
+#include "symbol/vocabulary.h"
+
+#include <dwarf.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MACRO_DEPTH_MAX 8
+#define WORDS_MAX 20000 /* looked at for one statement, macros expanded */
+
+enum verdict { HARMLESS, ATOMIC, DOUBTFUL };
+
+struct judge {
+	struct symbol_object *object;
+	struct symbol_unit *unit;
+	const struct symbol_macros *macros;
+	const struct symbol_variable *variable;
+	bool rust;
+	unsigned words; /* looked at */
+	bool has_value; /* a word was a variable, parameter or member */
+	char *reason;
+};
+
+static enum verdict doubt(struct judge *judge, const char *why, const char *word, size_t length)
+{
+	snprintf(judge->reason, SYMBOL_REASON_MAX, "%s: %.*s", why,
+		 length > 100 ? 100 : (int)length, word);
+	return DOUBTFUL;
+}
+
+static bool in_list(const char *word, size_t length, const char *const *list)
+{
+	for (; *list; list++)
+		if (strlen(*list) == length && memcmp(*list, word, length) == 0)
+			return true;
+	return false;
+}
+
+/* Words of the languages that say nothing about atomicity, and names that every header defines. */
+static bool is_keyword(const char *word, size_t length, bool rust_too)
+{
+	static const char *const keywords[] = {"if",
+					       "else",
+					       "while",
+					       "for",
+					       "do",
+					       "switch",
+					       "case",
+					       "default",
+					       "return",
+					       "break",
+					       "continue",
+					       "goto",
+					       "sizeof",
+					       "int",
+					       "long",
+					       "short",
+					       "char",
+					       "unsigned",
+					       "signed",
+					       "float",
+					       "double",
+					       "void",
+					       "struct",
+					       "union",
+					       "enum",
+					       "const",
+					       "static",
+					       "extern",
+					       "register",
+					       "inline",
+					       "_Bool",
+					       "bool",
+					       "true",
+					       "false",
+					       "NULL",
+					       "nullptr",
+					       "this",
+					       "new",
+					       "delete",
+					       "auto",
+					       "restrict",
+					       "__restrict",
+					       "typeof",
+					       "__typeof__",
+					       "__attribute__",
+					       "__extension__",
+					       "static_cast",
+					       "reinterpret_cast",
+					       "const_cast",
+					       "throw",
+					       "try",
+					       "catch",
+					       "operator",
+					       "template",
+					       "typename",
+					       "class",
+					       "noexcept",
+					       "using",
+					       "namespace",
+					       "constexpr",
+					       "_Static_assert",
+					       "defined",
+					       "_Alignof",
+					       "size_t",
+					       "ssize_t",
+					       "int8_t",
+					       "int16_t",
+					       "int32_t",
+					       "int64_t",
+					       "uint8_t",
+					       "uint16_t",
+					       "uint32_t",
+					       "uint64_t",
+					       "uintptr_t",
+					       "intptr_t",
+					       "va_arg",
+					       NULL};
+	static const char *const rust[] = {
+		"unsafe",	"let",		"mut",	   "fn",	  "as",	  "match", "loop",
+		"ref",		"in",		"pub",	   "impl",	  "self", "Self",  "usize",
+		"isize",	"u8",		"u16",	   "u32",	  "u64",  "i8",	   "i16",
+		"i32",		"i64",		"f32",	   "f64",	  "move", "crate", "super",
+		"wrapping_add", "wrapping_sub", "addr_of", "addr_of_mut", NULL};
+
+	return in_list(word, length, keywords) || (rust_too && in_list(word, length, rust));
+}
+
+static enum verdict judge_range(struct judge *judge, const struct symbol_source *source,
+				const struct symbol_token *token, size_t count,
+				const struct symbol_token *parameters, size_t parameter_count,
+				unsigned depth);
+
+static bool is_parameter(const struct symbol_source *source, const struct symbol_token *parameters,
+			 size_t count, const char *word, size_t length)
+{
+	for (size_t i = 0; i < count; i++)
+		if (parameters[i].kind == SYMBOL_TOKEN_NAME && parameters[i].length == length &&
+		    memcmp(source->text + parameters[i].start, word, length) == 0)
+			return true;
+	return length == 11 && memcmp(word, "__VA_ARGS__", 11) == 0;
+}
+
+static bool is_variadic(const struct symbol_source *source, const struct symbol_token *token)
+{
+	return is_parameter(source, NULL, 0, source->text + token->start, token->length);
+}
+
+/* "NAME(a, b) body": parameters only when the parenthesis touches the name. */
+static enum verdict judge_definition(struct judge *judge, const struct symbol_macro *macro,
+				     unsigned depth)
+{
+	const struct symbol_source *source = macro->source;
+	const struct symbol_token *token =
+		&source->tokens->directive_token[macro->directive->first];
+	size_t count = macro->directive->count, body = 1;
+
+	if (count > 1 && token[1].mark == '(' && token[1].start == token[0].start + token[0].length)
+		while (body < count && token[body++].mark != ')')
+			;
+	for (size_t i = body; i + 2 < count; i++)
+		if (token[i].mark == '#' && token[i + 1].mark == '#' &&
+		    !is_variadic(source, &token[i + 2]))
+			return doubt(judge, "a macro that makes up names",
+				     source->text + token[0].start, token[0].length);
+	return judge_range(judge, source, token + body, count - body, token + 1, body - 1,
+			   depth + 1);
+}
+
+/* All definitions of it; *found tells whether there is any. */
+static enum verdict judge_macro(struct judge *judge, const char *word, size_t length,
+				unsigned depth, bool *found)
+{
+	struct symbol_macro macro = {0};
+	enum verdict worst = HARMLESS;
+
+	*found = false;
+	if (depth >= MACRO_DEPTH_MAX)
+		return HARMLESS;
+	while (worst == HARMLESS && symbol_macros_next(judge->macros, word, length, &macro)) {
+		*found = true;
+		worst = judge_definition(judge, &macro, depth);
+	}
+	return worst;
+}
+
+static bool is_linked_function(struct judge *judge, const char *word, size_t length)
+{
+	const struct symbol_names *names = symbol_object_names(judge->object);
+	char text[128];
+
+	if (!names || length >= sizeof(text))
+		return false;
+	memcpy(text, word, length);
+	text[length] = 0;
+	return symbol_names_lookup(names, text, 0) != NULL;
+}
+
+static bool is_builtin(const char *word, size_t length)
+{
+	static const char prefix[] = "__builtin_";
+
+	return length > strlen(prefix) && memcmp(word, prefix, strlen(prefix)) == 0 &&
+	       !memmem(word, length, "atomic", 6) && !memmem(word, length, "ia32", 4);
+}
+
+static enum verdict judge_flags(struct judge *judge, unsigned flags, const char *word,
+				size_t length)
+{
+	if (flags & SYMBOL_WORD_ATOMIC)
+		return doubt(judge, "an atomic type is involved", word, length);
+	if (flags & SYMBOL_WORD_VOLATILE)
+		return doubt(judge, "a volatile type is involved", word, length);
+	judge->has_value |= !!(flags & SYMBOL_WORD_VALUE);
+	return HARMLESS;
+}
+
+static enum verdict judge_word(struct judge *judge, const char *word, size_t length, unsigned depth)
+{
+	enum verdict verdict;
+	unsigned flags;
+	bool macro;
+
+	if (++judge->words > WORDS_MAX)
+		return doubt(judge, "its macros are too large", word, length);
+	if (symbol_opaque_word(word, length))
+		return doubt(judge, "inline assembly", word, length);
+	if (symbol_atomic_word(word, length))
+		return ATOMIC;
+	/* What is a keyword in one language is a name in another: types come first. */
+	flags = symbol_vocabulary_flags(judge->unit, word, length);
+	verdict = judge_flags(judge, flags, word, length);
+	if (verdict != HARMLESS)
+		return verdict;
+	if (is_keyword(word, length, judge->rust) || is_builtin(word, length))
+		return HARMLESS;
+	verdict = judge_macro(judge, word, length, depth, &macro);
+	if (verdict != HARMLESS || flags)
+		return verdict;
+	if (macro || is_linked_function(judge, word, length))
+		return HARMLESS;
+	return doubt(judge, "nothing tells what this is", word, length);
+}
+
+/* ".load(" or "->load(": a method that is an atomic operation if what it is called on is atomic. */
+static bool is_method(const struct symbol_source *source, const struct symbol_token *token,
+		      size_t at, size_t count)
+{
+	if (at == 0 || at + 1 >= count || token[at + 1].mark != '(' ||
+	    (token[at - 1].mark != '.' && token[at - 1].mark != '>'))
+		return false;
+	return symbol_atomic_method(source->text + token[at].start, token[at].length);
+}
+
+static enum verdict judge_range(struct judge *judge, const struct symbol_source *source,
+				const struct symbol_token *token, size_t count,
+				const struct symbol_token *parameters, size_t parameter_count,
+				unsigned depth)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *word = source->text + token[i].start;
+		enum verdict verdict;
+
+		if (token[i].kind != SYMBOL_TOKEN_NAME ||
+		    is_parameter(source, parameters, parameter_count, word, token[i].length))
+			continue;
+		if (is_method(source, token, i, count))
+			return doubt(judge, "may be an atomic operation", word, token[i].length);
+		/* A Rust macro, or a lifetime. */
+		if (judge->rust && i + 1 < count && token[i + 1].mark == '!' &&
+		    !(i + 2 < count && token[i + 2].mark == '='))
+			return doubt(judge, "a macro", word, token[i].length);
+		verdict = judge_word(judge, word, token[i].length, depth);
+		if (verdict != HARMLESS)
+			return verdict;
+	}
+	return HARMLESS;
+}
+
+/*
+ * A statement with an atomic operation in it has plain accesses too, as a rule ("x = load(&y)").
+ * When the variable is known and named only outside the operations' arguments, it is one of those.
+ */
+static bool variable_is_outside(struct judge *judge, const struct symbol_source *source,
+				const struct symbol_token *token, size_t count)
+{
+	const char *name = judge->variable ? judge->variable->name : NULL;
+	bool outside = false;
+
+	if (!name || !judge->variable->typed)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const char *word = source->text + token[i].start;
+		enum verdict verdict;
+		unsigned depth = 0;
+
+		if (token[i].kind != SYMBOL_TOKEN_NAME)
+			continue;
+		if (strlen(name) == token[i].length && memcmp(name, word, token[i].length) == 0) {
+			outside = true;
+			continue;
+		}
+		verdict = judge_word(judge, word, token[i].length, 0);
+		if (verdict == DOUBTFUL)
+			return false;
+		if (verdict == HARMLESS)
+			continue;
+		if (i + 1 >= count || token[i + 1].mark != '(')
+			return false; /* not a call: a qualifier, or an operand we don't follow */
+		for (i++; i < count; i++) {
+			depth += token[i].mark == '(';
+			depth -= token[i].mark == ')';
+			if (depth == 0)
+				break;
+			if (token[i].kind == SYMBOL_TOKEN_NAME && strlen(name) == token[i].length &&
+			    memcmp(name, source->text + token[i].start, token[i].length) == 0)
+				return false;
+		}
+	}
+	return outside;
+}
+
+static enum symbol_atomicity judge_statement(struct judge *judge,
+					     const struct symbol_source *source,
+					     const struct symbol_token *token, size_t count)
+{
+	enum verdict verdict = judge_range(judge, source, token, count, NULL, 0, 0);
+
+	if (verdict == DOUBTFUL)
+		return SYMBOL_ATOMICITY_UNKNOWN;
+	if (verdict == ATOMIC && !variable_is_outside(judge, source, token, count)) {
+		snprintf(judge->reason, SYMBOL_REASON_MAX, "its statement has an atomic operation");
+		return SYMBOL_ATOMICITY_UNKNOWN;
+	}
+	if (verdict == HARMLESS && !judge->has_value) {
+		snprintf(judge->reason, SYMBOL_REASON_MAX, "its statement names no variable");
+		return SYMBOL_ATOMICITY_UNKNOWN;
+	}
+	snprintf(judge->reason, SYMBOL_REASON_MAX,
+		 "line %u of the source is a plain access, and nothing in it is atomic",
+		 token->line);
+	return SYMBOL_ATOMICITY_PLAIN;
+}
+
+static const char *unusable(const struct symbol_object *object, const struct symbol_frame *frame,
+			    const struct symbol_source *source)
+{
+	if (!frame->file || frame->line == 0)
+		return "no line information";
+	if (frame->line_guessed)
+		return "made up by the compiler";
+	if (!source || !source->text)
+		return "its source cannot be read";
+	if (object->modified && source->modified > object->modified) {
+		symbol_count(object->session, SYMBOL_STATISTIC_SOURCES_NEWER);
+		return "its source changed after the build";
+	}
+	return NULL;
+}
+
+static bool is_rust(Dwarf_Die *die)
+{
+	return dwarf_srclang(die) == DW_LANG_Rust;
+}
+
+enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, uint64_t address,
+						  const struct symbol_frame *frame,
+						  const struct symbol_variable *variable,
+						  char reason[SYMBOL_REASON_MAX])
+{
+	struct symbol_source *source =
+		frame->file ? symbol_source_find(object->session, frame->file) : NULL;
+	const char *why = unusable(object, frame, source);
+	const struct symbol_tokens *tokens = why ? NULL : symbol_source_tokens(source);
+	struct judge judge = {.object = object, .variable = variable, .reason = reason};
+	struct symbol_statement statement;
+	Dwarf_Die die;
+
+	judge.unit = symbol_units_find(object, address);
+	if (!why && (!judge.unit || symbol_unit_root(judge.unit, &die) < 0))
+		why = "no debug information";
+	if (!why &&
+	    (!tokens || symbol_statement_find(tokens, frame->line, frame->column, &statement) < 0))
+		why = "its line has no statement";
+	if (why) {
+		snprintf(reason, SYMBOL_REASON_MAX, "%s", why);
+		return SYMBOL_ATOMICITY_UNKNOWN;
+	}
+	judge.rust = is_rust(&die);
+	judge.macros = symbol_unit_macros(object->session, judge.unit, &die);
+	if (!judge.macros) {
+		snprintf(reason, SYMBOL_REASON_MAX, "out of memory");
+		return SYMBOL_ATOMICITY_UNKNOWN;
+	}
+	return judge_statement(&judge, source, tokens->token + statement.first,
+			       statement.last - statement.first);
+}

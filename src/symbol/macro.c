@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/macro.h"
+
+#include "symbol/die.h"
+#include "symbol/session_private.h"
+
+#include <dwarf.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILES_MAX 1024
+#define DIRECTORIES_MAX 256
+
+struct search {
+	struct symbol_session *session;
+	struct symbol_macros *macros;
+	const char *directory[DIRECTORIES_MAX]; /* owned by the session */
+	size_t directory_count;
+};
+
+const struct symbol_tokens *symbol_source_tokens(struct symbol_source *source)
+{
+	if (!source->tokens && source->text)
+		source->tokens = symbol_tokens_read(source->text, source->length);
+	return source->tokens;
+}
+
+static void add_directory(struct search *search, Dwarf_Die *die, const char *directory)
+{
+	char path[PATH_MAX];
+
+	if (!directory || search->directory_count == DIRECTORIES_MAX)
+		return;
+	symbol_die_absolute(die, directory, path, sizeof(path));
+	search->directory[search->directory_count++] = symbol_keep(search->session, path);
+}
+
+static void add_compiler_directories(struct search *search, Dwarf_Die *die)
+{
+	static const char *const patterns[] = {"/usr/include",
+					       "/usr/include/x86_64-linux-gnu",
+					       "/usr/local/include",
+					       "/usr/lib/gcc/*/*/include",
+					       "/usr/lib/llvm-*/lib/clang/*/include",
+					       "/usr/include/c++/*",
+					       "/usr/include/x86_64-linux-gnu/c++/*"};
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		glob_t found;
+
+		if (glob(patterns[i], 0, NULL, &found) != 0)
+			continue;
+		for (size_t j = 0; j < found.gl_pathc; j++)
+			add_directory(search, die, found.gl_pathv[j]);
+		globfree(&found);
+	}
+}
+
+/* Directories of the line table: those of -I that gave code or declarations. */
+static void add_directories(struct search *search, Dwarf_Die *die)
+{
+	const char *const *directories;
+	Dwarf_Files *files;
+	size_t count, directory_count;
+
+	add_directory(search, die, ".");
+	if (dwarf_getsrcfiles(die, &files, &count) == 0 &&
+	    dwarf_getsrcdirs(files, &directories, &directory_count) == 0)
+		for (size_t i = 0; i < directory_count; i++)
+			add_directory(search, die, directories[i]);
+	add_compiler_directories(search, die);
+}
+
+static bool known(const struct symbol_macros *macros, const struct symbol_source *source)
+{
+	for (size_t i = 0; i < macros->count; i++)
+		if (macros->source[i] == source)
+			return true;
+	return false;
+}
+
+static bool add_source(struct search *search, const char *path)
+{
+	struct symbol_macros *macros = search->macros;
+	struct symbol_source *source;
+
+	if (macros->count == FILES_MAX)
+		return false;
+	source = symbol_source_find(search->session, path);
+	if (!source || !source->text)
+		return false;
+	if (!known(macros, source))
+		macros->source[macros->count++] = source;
+	return true;
+}
+
+static bool try_include(struct search *search, const char *directory, size_t length,
+			const char *name)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%.*s/%s", (int)length, directory, name) >=
+	    (int)sizeof(path))
+		return false;
+	return access(path, R_OK) == 0 && add_source(search, path);
+}
+
+static bool find_include(struct search *search, const struct symbol_source *from, const char *name)
+{
+	const char *slash = strrchr(from->opened, '/');
+
+	if (name[0] == '/')
+		return add_source(search, name);
+	if (slash && try_include(search, from->opened, (size_t)(slash - from->opened), name))
+		return true;
+	for (size_t i = 0; i < search->directory_count; i++)
+		if (search->directory[i] &&
+		    try_include(search, search->directory[i], strlen(search->directory[i]), name))
+			return true;
+	return false;
+}
+
+/* The name between quotes or angle brackets; false for a computed include. */
+static bool included_name(const struct symbol_source *source, const struct symbol_tokens *tokens,
+			  const struct symbol_directive *directive, char *name, size_t size)
+{
+	const struct symbol_token *first = &tokens->directive_token[directive->first];
+	const char *text = source->text + first->start + 1;
+	size_t length;
+
+	if (directive->count == 0)
+		return false;
+	if (first->kind == SYMBOL_TOKEN_TEXT && first->length > 2)
+		length = first->length - 2;
+	else if (first->mark == '<')
+		length = strcspn(text, ">\n");
+	else
+		return false;
+	if (length >= size)
+		return false;
+	memcpy(name, text, length);
+	name[length] = 0;
+	return true;
+}
+
+static void read_includes(struct search *search, struct symbol_source *source)
+{
+	const struct symbol_tokens *tokens = symbol_source_tokens(source);
+	char name[PATH_MAX];
+
+	for (size_t i = 0; tokens && i < tokens->directive_count; i++) {
+		const struct symbol_directive *directive = &tokens->directive[i];
+
+		if (directive->kind != 'i')
+			continue;
+		if (!included_name(source, tokens, directive, name, sizeof(name)) ||
+		    !find_include(search, source, name))
+			search->macros->incomplete = true;
+	}
+}
+
+struct symbol_macros *symbol_unit_macros(struct symbol_session *session, struct symbol_unit *unit,
+					 Dwarf_Die *die)
+{
+	struct search search = {.session = session};
+	const char *name = symbol_die_name(die);
+	char path[PATH_MAX];
+
+	if (unit->macros)
+		return unit->macros;
+	unit->macros = search.macros = calloc(1, sizeof(*unit->macros));
+	if (!unit->macros)
+		return NULL;
+	unit->macros->source = calloc(FILES_MAX, sizeof(struct symbol_source *));
+	unit->macros->incomplete = true;
+	if (!unit->macros->source || !name)
+		return unit->macros;
+	symbol_die_absolute(die, name, path, sizeof(path));
+	add_directories(&search, die);
+	unit->macros->incomplete = !add_source(&search, path);
+	for (size_t i = 0; i < unit->macros->count; i++)
+		read_includes(&search, unit->macros->source[i]);
+	return unit->macros;
+}
+
+static bool names_macro(const struct symbol_source *source,
+			const struct symbol_directive *directive, const char *name, size_t length)
+{
+	const struct symbol_token *token;
+
+	if (directive->kind != 'd' || directive->count == 0)
+		return false;
+	token = &source->tokens->directive_token[directive->first];
+	return token->length == length && memcmp(source->text + token->start, name, length) == 0;
+}
+
+bool symbol_macros_next(const struct symbol_macros *macros, const char *name, size_t length,
+			struct symbol_macro *macro)
+{
+	for (; macro->next_source < macros->count;
+	     macro->next_source++, macro->next_directive = 0) {
+		struct symbol_source *source = macros->source[macro->next_source];
+		const struct symbol_tokens *tokens = symbol_source_tokens(source);
+
+		while (tokens && macro->next_directive < tokens->directive_count) {
+			const struct symbol_directive *directive =
+				&tokens->directive[macro->next_directive++];
+
+			if (!names_macro(source, directive, name, length))
+				continue;
+			macro->source = source;
+			macro->directive = directive;
+			return true;
+		}
+	}
+	return false;
+}
+
+void symbol_macros_free(struct symbol_macros *macros)
+{
+	if (!macros)
+		return;
+	free(macros->source);
+	free(macros);
+}

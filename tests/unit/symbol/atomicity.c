@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Judges every memory access of the fixtures, without knowing the variable: the worst case. Lines
+ * marked "plain:" must have a plain one, lines marked "atomic:" must have none.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "insn/insn.h"
+#include "symbol/atomicity.h"
+#include "symbol/object.h"
+#include "symbol/place.h"
+#include "symbol/source.h"
+
+#define LINES_MAX 512
+
+struct check {
+	struct symbol_session *session;
+	struct symbol_modules *modules;
+	struct symbol_object *object;
+	const char *source;
+	unsigned plain[LINES_MAX], other[LINES_MAX];
+	unsigned wrong;
+};
+
+static bool marked(struct check *check, unsigned line, const char *mark)
+{
+	char text[512];
+
+	return symbol_source_line(check->session, check->source, line, text, sizeof(text)) == 0 &&
+	       strstr(text, mark);
+}
+
+static bool touches_shared_memory(const struct insn *insn)
+{
+	for (unsigned i = 0; i < insn->operand_count; i++) {
+		const struct insn_operand *operand = &insn->operand[i];
+
+		if (operand->access && operand->base != 4 && operand->base != 5 &&
+		    !operand->stack_push && !operand->stack_pop)
+			return true;
+	}
+	return false;
+}
+
+static void judge(struct check *check, uint64_t pc)
+{
+	struct symbol_frame frames[SYMBOL_INLINE_MAX];
+	char reason[SYMBOL_REASON_MAX];
+	size_t count = symbol_place_find(check->modules, pc, false, frames, SYMBOL_INLINE_MAX);
+	enum symbol_atomicity answer = symbol_atomicity_judge(check->modules, pc, NULL, reason);
+
+	for (size_t i = 0; i < count; i++) {
+		unsigned line = frames[i].line;
+
+		if (!frames[i].file || strcmp(frames[i].file, check->source) != 0 ||
+		    line >= LINES_MAX)
+			continue;
+		if (answer == SYMBOL_ATOMICITY_PLAIN && marked(check, line, "/* atomic: ")) {
+			print_message("line %u, %#lx: %s\n", line, (unsigned long)pc, reason);
+			check->wrong++;
+		}
+		if (answer == SYMBOL_ATOMICITY_PLAIN)
+			check->plain[line]++;
+		else
+			check->other[line]++;
+		if (answer != SYMBOL_ATOMICITY_PLAIN && marked(check, line, "/* plain: "))
+			print_message("line %u, %#lx: %s: %s\n", line, (unsigned long)pc,
+				      symbol_atomicity_name(answer), reason);
+	}
+}
+
+static void judge_all(struct check *check)
+{
+	uint64_t address = 0, at = 0;
+	Elf_Data *text = symbol_object_section(check->object, ".text", &address);
+
+	assert_non_null(text);
+	while (at < text->d_size) {
+		struct insn insn;
+
+		if (insn_decode((const uint8_t *)text->d_buf + at, text->d_size - at, address + at,
+				&insn) < 0) {
+			at++;
+			continue;
+		}
+		if (touches_shared_memory(&insn))
+			judge(check, address + at);
+		at += insn.length;
+	}
+}
+
+static void check_program(const char *program, const char *source)
+{
+	struct symbol_module_record record = {.path = program};
+	struct check check = {.source = source};
+	struct symbol_image image;
+	const struct symbol_module *module;
+	unsigned missing = 0, seen = 0, atomic = 0;
+	int fd = open(program, O_RDONLY | O_CLOEXEC);
+
+	print_message("%s\n", program);
+	assert_int_equal(symbol_image_read_file(fd, &image), 0);
+	close(fd);
+	symbol_image_range(&image, &record.start, &record.end);
+	if (record.start == 0)
+		record.start = 1; /* the first byte is no code */
+	record.build_id = image.build_id;
+	assert_int_equal(symbol_session_open(&check.session, NULL), 0);
+	assert_int_equal(symbol_modules_recorded(check.session, &check.modules), 0);
+	assert_int_equal(symbol_modules_add(check.modules, &record), 0);
+	module = symbol_modules_at(check.modules, 0);
+	check.object = symbol_module_object(check.modules, module);
+	assert_non_null(check.object);
+	judge_all(&check);
+	for (unsigned line = 1; line < LINES_MAX; line++) {
+		bool plain = marked(&check, line, "/* plain: ");
+
+		missing += plain && check.plain[line] == 0 && check.other[line];
+		seen += plain && check.plain[line];
+		atomic += check.other[line] && marked(&check, line, "/* atomic: ");
+	}
+	print_message("%u plain lines, %u atomic\n", seen, atomic);
+	symbol_modules_close(check.modules);
+	symbol_session_close(check.session);
+	assert_int_equal(check.wrong, 0);
+	assert_int_equal(missing, 0);
+	assert_true(seen >= 2 && atomic >= 1); /* it did look */
+}
+
+static void test_programs(void **state)
+{
+	static const char *const programs[][2] = {ATOMICS_PROGRAMS};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+		check_program(programs[i][0], programs[i][1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
