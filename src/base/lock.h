@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 struct owner_lock {
-	_Atomic pid_t owner; /* kernel thread id; 0: free */
+	pid_t owner; /* kernel thread id; 0: free */
 };
 
 #define OWNER_LOCK_WAIT_NS 20000

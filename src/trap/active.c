@@ -17,9 +17,9 @@
 
 struct tl_active {
 	tl_event *event;
-	_Atomic unsigned next;
+	unsigned next;
 	/* Thread in the low bits, time in units of 2^14 ns above: one word, so never torn. */
-	_Atomic uint64_t samples[SAMPLES];
+	uint64_t samples[SAMPLES];
 };
 
 static uint64_t now_ticks(void)

@@ -17,7 +17,7 @@
  */
 #define CACHE_SIZE 4096
 
-static _Atomic uint64_t cache[CACHE_SIZE];
+static uint64_t cache[CACHE_SIZE];
 
 struct lookup {
 	uintptr_t pc;
@@ -26,7 +26,7 @@ struct lookup {
 	bool served;	      /* and had the answer */
 };
 
-static _Atomic uint64_t *cache_entry(uintptr_t pc)
+static uint64_t *cache_entry(uintptr_t pc)
 {
 	return &cache[(pc ^ pc >> 12) % CACHE_SIZE];
 }

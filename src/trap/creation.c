@@ -18,8 +18,8 @@
  * the epoch and waits for the other count to drain, twice, since a creator may have read the epoch
  * just before it turned (as in sleepable RCU: McKenney, "Sleepable Read-Copy Update", 2006).
  */
-static _Atomic unsigned epoch;
-static _Atomic long under_way[2];
+static unsigned epoch;
+static long under_way[2];
 
 /* 1 + index while this thread is inside pthread_create(): a handler must not wait for itself. */
 static __thread unsigned own_creation __attribute__((tls_model("initial-exec")));

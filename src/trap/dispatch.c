@@ -181,7 +181,8 @@ static void deliver_merged(struct running *record, const struct object_tag *tag,
 		struct tl_hit hit = {.event = other, .context = context};
 		unsigned kinds;
 
-		if (i == tag->index || !(generation & 1) || !other->enabled ||
+		if (i == tag->index || !(generation & 1) ||
+		    !__atomic_load_n(&other->enabled, __ATOMIC_ACQUIRE) ||
 		    !(other->access & (TL_READ | TL_WRITE)) || !other->piece_count)
 			continue;
 		kinds = attribution_also_touches(context, access, other->addr, other->length);

@@ -30,7 +30,7 @@ static sighandler_t (*libc_sigset)(int, sighandler_t);
 static int (*libc_siginterrupt)(int, int);
 
 /* Signals for which siginterrupt(…, 1) was called while owned. */
-static _Atomic uint64_t interrupting;
+static uint64_t interrupting;
 
 static void resolve(void)
 {
@@ -78,7 +78,9 @@ sighandler_t signal(int signal, sighandler_t handler)
 	uint64_t bit = signal > 0 && signal <= 64 ? 1ull << (signal - 1) : 0;
 
 	if (signal_is_owned(signal))
-		return set_owned(signal, handler, interrupting & bit ? 0 : SA_RESTART);
+		return set_owned(
+			signal, handler,
+			__atomic_load_n(&interrupting, __ATOMIC_RELAXED) & bit ? 0 : SA_RESTART);
 	resolve();
 	return libc_signal(signal, handler);
 }

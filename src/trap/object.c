@@ -13,7 +13,7 @@
 
 struct tl_event object_table[OBJECT_MAX];
 
-static _Atomic unsigned table_used;
+static unsigned table_used;
 static struct owner_lock table_lock;
 
 /* ---- signal data ------------------------------------------------------------------------ */
@@ -81,7 +81,7 @@ static struct tl_event *allocate_entry(void)
 			continue;
 		event = &object_table[i];
 		event->fn = (tl_hit_fn *)1; /* taken; set for good by the caller */
-		if (i >= table_used)
+		if (i >= __atomic_load_n(&table_used, __ATOMIC_ACQUIRE))
 			__atomic_store_n(&table_used, i + 1, __ATOMIC_RELEASE);
 	}
 	owner_unlock(&table_lock, mask);
@@ -124,7 +124,8 @@ static struct perf_request request_of(const struct tl_event *event, unsigned pie
 				     .period = event->period,
 				     .signal = true,
 				     .kernel = event->flags & TL_INCLUDE_KERNEL,
-				     .disabled = !event->enabled};
+				     .disabled =
+					     !__atomic_load_n(&event->enabled, __ATOMIC_ACQUIRE)};
 }
 
 static struct tagging tagging_of(const struct tl_event *event, unsigned piece, uint32_t generation)

@@ -24,10 +24,10 @@ struct region;
  * that have seen it odd and see it unchanged afterwards.
  */
 struct tl_event {
-	_Atomic uint32_t generation;
-	_Atomic bool open;
-	_Atomic bool enabled;
-	_Atomic bool limited;
+	uint32_t generation;
+	bool open;
+	bool enabled;
+	bool limited;
 	uintptr_t addr;
 	size_t length;
 	unsigned access; /* as asked for */
@@ -43,10 +43,10 @@ struct tl_event {
 	pid_t thread;	      /* TL_THREAD */
 	struct region *region;
 	/* ------------------------------------------------------------------ */
-	_Atomic int64_t remaining; /* hits until silence, when limited */
-	_Atomic uint64_t hits;	   /* delivered */
-	_Atomic uint64_t signals;  /* seen, whatever became of them */
-	struct owner_lock lock;	   /* opening, moving, enabling, closing */
+	int64_t remaining;	/* hits until silence, when limited */
+	uint64_t hits;		/* delivered */
+	uint64_t signals;	/* seen, whatever became of them */
+	struct owner_lock lock; /* opening, moving, enabling, closing */
 	struct coverage coverage[SLOTS_MAX_PIECES];
 	struct thread_set threads; /* TL_THREADS */
 };

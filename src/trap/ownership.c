@@ -22,8 +22,8 @@ int libc_sigaction(int signal, const struct sigaction *action,
  * release stores in publish_action().
  */
 struct owned_signal {
-	_Atomic int owned;
-	_Atomic unsigned version; /* low bit: which copy */
+	int owned;
+	unsigned version; /* low bit: which copy */
 	struct sigaction action[2];
 	signal_handler_fn *handler;
 	struct owner_lock lock;

@@ -14,7 +14,7 @@
 #define STEPS_BEFORE_DOUBT 200 /* 10 ms */
 
 static struct running records[RECORDS];
-static _Atomic unsigned records_used; /* high-water mark */
+static unsigned records_used; /* high-water mark */
 
 static __thread struct running *own_record __attribute__((tls_model("initial-exec")));
 

@@ -17,9 +17,9 @@
 #define RUNNING_ROOTS 32
 
 struct running {
-	_Atomic pid_t tid;	 /* owner; 0: free. Kept from the thread's first hit to its end */
-	_Atomic int parked;	 /* its handler waits in tl_event_close(): counts as finished */
-	tl_event *_Atomic event; /* whose handler runs now */
+	pid_t tid;	 /* owner; 0: free. Kept from the thread's first hit to its end */
+	int parked;	 /* its handler waits in tl_event_close(): counts as finished */
+	tl_event *event; /* whose handler runs now */
 	/* Which root a counter's hits in this thread come from, by event index modulo the size:
 	 * generation << 16 | root. Only for events with ambiguous coverage. Owner only. */
 	uint64_t root[RUNNING_ROOTS];
