@@ -105,7 +105,7 @@ struct running *running_current(void)
 	return record && record->event ? record : NULL;
 }
 
-static int read_status(pid_t tid, char *text, size_t size)
+static int read_stat(pid_t tid, char *text, size_t size)
 {
 	char path[48] = "/proc/self/task/";
 	char digits[12];
@@ -117,7 +117,7 @@ static int read_status(pid_t tid, char *text, size_t size)
 		digits[count++] = (char)('0' + tid % 10);
 	while (count)
 		path[length++] = digits[--count];
-	memcpy(path + length, "/status", sizeof("/status"));
+	memcpy(path + length, "/stat", sizeof("/stat"));
 	fd = (int)raw_syscall6(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
 	if (fd < 0)
 		return fd;
@@ -127,23 +127,28 @@ static int read_status(pid_t tid, char *text, size_t size)
 	return got > 0 ? 0 : -EIO;
 }
 
+/* The blocked signals 1 to 31 are field 32 of proc(5)'s stat; field 3 follows the thread's name,
+ * which is in parentheses and may itself hold some. */
+#define STAT_FIELD_BLOCKED 32
+
 /* Handlers run with every signal blocked, so a thread that has SIGTRAP open has left its handler
  * without returning, and one that does not exist has ended in it. */
 static bool left_handler(pid_t tid)
 {
-	char text[2048];
-	const char *blocked;
+	char text[640];
+	const char *field;
 	uint64_t mask = 0;
-	int err = read_status(tid, text, sizeof(text));
+	int err = read_stat(tid, text, sizeof(text));
 
 	if (err)
 		return err == -ENOENT || err == -ESRCH;
-	blocked = strstr(text, "\nSigBlk:\t");
-	if (!blocked)
+	field = strrchr(text, ')');
+	for (int number = 2; field && number < STAT_FIELD_BLOCKED; number++)
+		field = strchr(field + 1, ' ');
+	if (!field)
 		return false;
-	for (blocked += 9; *blocked && *blocked != '\n'; blocked++)
-		mask = mask << 4 |
-		       (uint64_t)(*blocked <= '9' ? *blocked - '0' : *blocked - 'a' + 10);
+	for (field++; *field >= '0' && *field <= '9'; field++)
+		mask = mask * 10 + (uint64_t)(*field - '0');
 	return !(mask & 1ull << (SIGTRAP - 1));
 }
 
