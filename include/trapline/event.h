@@ -29,9 +29,9 @@ extern "C" {
 #define TL_READ 0x01u
 #define TL_WRITE 0x02u
 #define TL_EXEC 0x04u
-#define TL_ATOMIC 0x10u  /* one locked read-modify-write (LOCK prefix, or xchg with memory) */
-#define TL_KERNEL 0x20u  /* made by the kernel on the thread's behalf (a system call) */
-#define TL_LATE 0x40u    /* delivered later than the access: SIGTRAP was blocked then */
+#define TL_ATOMIC 0x10u	 /* one locked read-modify-write (LOCK prefix, or xchg with memory) */
+#define TL_KERNEL 0x20u	 /* made by the kernel on the thread's behalf (a system call) */
+#define TL_LATE 0x40u	 /* delivered later than the access: SIGTRAP was blocked then */
 #define TL_GUESSED 0x80u /* instruction, address or kind could not be known for sure */
 
 enum tl_scope {
@@ -44,10 +44,10 @@ enum tl_scope {
 /* What a counter counts. The unit of tl_spec.period is the counter's. */
 enum tl_counter {
 	TL_CPU_TIME = 1,     /* nanoseconds of CPU time */
-	TL_PAGE_FAULTS,      /* page faults, minor and major */
+	TL_PAGE_FAULTS,	     /* page faults, minor and major */
 	TL_CONTEXT_SWITCHES, /* needs the right to see the kernel (perf_event_paranoid <= 1) */
-	TL_MIGRATIONS,       /* moves between CPUs; same right */
-	TL_CYCLES,           /* the rest need a hardware counter: -EOPNOTSUPP where there is none */
+	TL_MIGRATIONS,	     /* moves between CPUs; same right */
+	TL_CYCLES,	     /* the rest need a hardware counter: -EOPNOTSUPP where there is none */
 	TL_INSTRUCTIONS,
 	TL_CACHE_MISSES,
 	TL_BRANCH_MISSES,
@@ -56,21 +56,22 @@ enum tl_counter {
 /* tl_spec.flags */
 #define TL_DISABLED 0x1u       /* open it silent; tl_event_enable() starts it */
 #define TL_INCLUDE_KERNEL 0x2u /* also what the kernel does for the thread; needs paranoid <= 1 */
-#define TL_REGION 0x4u         /* use a region (protection keys) even if slots would do */
+#define TL_REGION 0x4u	       /* use a region (protection keys) even if slots would do */
 #define TL_BEST_EFFORT 0x8u    /* threads that cannot be covered are counted, not an error */
 
 struct tl_spec {
-	size_t size;       /* sizeof(struct tl_spec) */
-	const void *addr;  /* data or code address */
-	size_t len;        /* bytes: up to 8 on hardware slots, more is a region; 0 for code */
-	unsigned access;   /* TL_READ | TL_WRITE, or TL_EXEC; 0 for a counter */
-	unsigned counter;  /* enum tl_counter; 0 for memory or code */
-	uint64_t period;   /* of a counter, in its unit: one hit each `period` */
+	size_t size;	  /* sizeof(struct tl_spec) */
+	const void *addr; /* data or code address */
+	size_t len;	  /* bytes: up to 8 on hardware slots, more is a region; 0 for code */
+	unsigned access;  /* TL_READ | TL_WRITE, or TL_EXEC; 0 for a counter */
+	unsigned counter; /* enum tl_counter; 0 for memory or code */
+	uint64_t period;  /* of a counter, in its unit: one hit each `period` */
 	enum tl_scope scope;
-	const pid_t *tids; /* for TL_THREADS: kernel thread ids of this process, read during the call */
+	const pid_t
+		*tids; /* for TL_THREADS: kernel thread ids of this process, read during the call */
 	size_t ntids;
-	unsigned flags;    /* TL_DISABLED, TL_INCLUDE_KERNEL, … */
-	unsigned limit;    /* hits, process-wide, until silence; 0: no limit */
+	unsigned flags; /* TL_DISABLED, TL_INCLUDE_KERNEL, … */
+	unsigned limit; /* hits, process-wide, until silence; 0: no limit */
 };
 
 typedef struct tl_event tl_event;
@@ -86,8 +87,9 @@ typedef void tl_hit_fn(tl_hit *hit, void *arg);
 
 /*
  * Open an event. On success *event is owned by the caller until tl_event_close(). Hits may be
- * delivered before it returns. `spec` is only read during the call. Not async-signal-safe for TL_PROCESS and TL_TREE when other threads exist
- * (it lists /proc/self/task), though it may be called from a tl_hit_fn.
+ * delivered before it returns. `spec` is only read during the call. Not async-signal-safe for
+ * TL_PROCESS and TL_TREE when other threads exist (it lists /proc/self/task), though it may be
+ * called from a tl_hit_fn.
  *
  * -EINVAL   the spec contradicts itself (tl_explain tells the rules)
  * -E2BIG    spec->size is larger than this library knows and its tail is not zero

@@ -163,7 +163,7 @@ static void body_exec(struct experiment *experiment)
 	fd = open_here(experiment, &request);
 	if (fd < 0)
 		return;
-	child = vfork();
+	child = fork();
 	if (child == 0) {
 		execv(program, arguments);
 		_exit(127);

@@ -141,7 +141,7 @@ static uint64_t hash_object(uint64_t hash, const struct finding *finding)
 {
 	char offset[24];
 
-	if (finding->object.name && !strcmp(finding->kind, FINDING_HIT)) {
+	if (finding->object.name && finding->kind && !strcmp(finding->kind, FINDING_HIT)) {
 		snprintf(offset, sizeof(offset), "+%" PRIu64, finding->object.offset);
 		hash = hash_text(hash_text(hash, finding->object.name), offset);
 	}
@@ -152,7 +152,7 @@ static uint64_t hash_object(uint64_t hash, const struct finding *finding)
 
 void finding_identify(struct finding *finding)
 {
-	uint64_t places[FINDING_ACCESSES_MAX];
+	uint64_t places[FINDING_ACCESSES_MAX] = {0};
 	uint64_t hash = hash_text(FNV_OFFSET, finding->kind ? finding->kind : "");
 	char place[4096], text[24];
 	size_t i;

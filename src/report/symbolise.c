@@ -155,6 +155,7 @@ static bool name_frame(struct symboliser *symboliser, struct finding *finding,
 	else
 		count = symbol_place_find(symboliser->modules, start + raw->offset, caller, frames,
 					  SYMBOL_INLINE_MAX);
+	/* cppcheck-suppress uninitvar; filled in where count is not 0 */
 	if (!count || !frames[0].function) {
 		struct finding_frame *frame = finding_add_frame(finding, stack);
 

@@ -84,6 +84,7 @@ bool symbol_place_cache_add(struct symbol_place_cache **pointer, uint64_t addres
 	cache->used += entry->count == 0;
 	free(entry->frames);
 	*entry = (struct symbol_place_entry){address, (unsigned)count, copy};
+	/* cppcheck-suppress memleak; the entry owns the copy now */
 	return emptied;
 }
 

@@ -76,13 +76,14 @@ static struct tl_event *allocate_entry(void)
 	uint64_t mask = owner_lock(&table_lock);
 	struct tl_event *event = NULL;
 
-	for (unsigned i = 0; i < OBJECT_MAX && !event; i++) {
+	for (unsigned i = 0; i < OBJECT_MAX; i++) {
 		if (object_table[i].fn)
 			continue;
 		event = &object_table[i];
 		event->fn = (tl_hit_fn *)1; /* taken; set for good by the caller */
 		if (i >= __atomic_load_n(&table_used, __ATOMIC_ACQUIRE))
 			__atomic_store_n(&table_used, i + 1, __ATOMIC_RELEASE);
+		break;
 	}
 	owner_unlock(&table_lock, mask);
 	return event;

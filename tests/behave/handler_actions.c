@@ -10,11 +10,8 @@ static volatile long hits;
 
 /* ---- where the thread resumes ----------------------------------------------------------- */
 
-static volatile long stored;
-
-static __attribute__((noinline, naked)) long skipped_increment(long value)
+static __attribute__((noinline, naked)) long skipped_increment(__attribute__((unused)) long value)
 {
-	(void)value;
 	__asm__("lea 1(%rdi), %rax\n"
 		".globl to_skip\n"
 		"to_skip: add $100, %rax\n"

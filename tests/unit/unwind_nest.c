@@ -13,7 +13,11 @@
 #include <string.h>
 #include <time.h>
 
+#ifdef __clang__ /* which never clones */
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 int NEST_NAME(int rounds);
 

@@ -7,11 +7,18 @@
 
 static volatile int sink;
 
-namespace {
+namespace
+{
 struct guard {
 	int value;
-	explicit guard(int v) : value(v) { sink = sink + 1; }
-	~guard() { sink = sink - value; }
+	explicit guard(int v) : value(v)
+	{
+		sink = sink + 1;
+	}
+	~guard()
+	{
+		sink = sink - value;
+	}
 };
 
 __attribute__((noinline)) int thrower(int depth)

@@ -20,7 +20,11 @@
 #include "unwind/unwind.h"
 
 #define DEPTH 256
+#ifdef __clang__ /* which never clones */
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 #define CHECK(condition)                                                                \
 	do {                                                                            \
