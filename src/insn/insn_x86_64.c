@@ -12,8 +12,6 @@
 #include <string.h>
 #include <trapline/event.h>
 
-#include "insn/length.h"
-
 #define LINE_SIZE 64
 
 enum {
@@ -575,20 +573,4 @@ int insn_decode(const uint8_t *bytes, size_t available, uint64_t pc, struct insn
 	describe_flow(&decoded, pc, insn);
 	describe_kind(&decoded, insn);
 	return 0;
-}
-
-int insn_length(const uint8_t *bytes, size_t available)
-{
-	ZydisDecoder decoder;
-	ZydisDecodedInstruction instruction;
-	ZyanStatus status;
-
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	ZydisDecoderEnableMode(&decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
-	if (available > INSN_MAX_LENGTH)
-		available = INSN_MAX_LENGTH;
-	status = ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, available, &instruction);
-	if (status == ZYDIS_STATUS_NO_MORE_DATA && available < INSN_MAX_LENGTH)
-		return -ENODATA;
-	return ZYAN_SUCCESS(status) ? instruction.length : -EILSEQ;
 }

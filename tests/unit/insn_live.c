@@ -120,18 +120,12 @@ static struct {
 	struct insn_xsave_layout layout;
 	bool blind;
 	bool measure;
-	uint64_t nanoseconds; /* spent in insn_attribute(), when measuring */
+	uint64_t nanoseconds; /* of the quickest insn_attribute() at the last hit */
 	unsigned blind_right, blind_hits;
 } live;
 
 static char other[2 * PAGE] __attribute__((aligned(4096)));
 static char alternate_stack[64 * 1024];
-
-static int read_own(void *context, uint64_t address, void *to, size_t length)
-{
-	(void)context;
-	return raw_read_memory(raw_getpid(), to, address, length) == (ssize_t)length ? 0 : -14;
-}
 
 static int known_bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *end)
 {
@@ -144,6 +138,18 @@ static int known_bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *e
 			return 0;
 		}
 	return -2;
+}
+
+/* Data is read through the kernel, which the watchpoint does not see; the forms' code directly. */
+static int read_own(void *context, uint64_t address, void *to, size_t length)
+{
+	uint64_t start, end;
+
+	if (!known_bounds(context, address, &start, &end) && length <= end - address) {
+		memcpy(to, (const void *)address, length);
+		return 0;
+	}
+	return raw_read_memory(raw_getpid(), to, address, length) == (ssize_t)length ? 0 : -14;
 }
 
 static const int register_order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
@@ -169,18 +175,28 @@ static uint32_t area_length(const void *fpregs)
 	return software[0] == 0x46505853 ? software[1] : 512;
 }
 
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* The least of many calls: the machine's other work is none of ours. */
 static void attribute(const struct insn_registers *registers, const struct insn_memory *memory,
 		      struct insn_access *answer)
 {
-	struct timespec from, to;
+	uint64_t from, took;
 
-	clock_gettime(CLOCK_MONOTONIC, &from);
-	for (unsigned i = 0; i < (live.measure ? MEASURED_CALLS : 1); i++)
+	live.nanoseconds = UINT64_MAX;
+	for (unsigned i = 0; i < (live.measure ? MEASURED_CALLS : 1); i++) {
+		from = now();
 		insn_attribute(registers, live.watched, live.watched_length, live.wanted, memory,
 			       answer);
-	clock_gettime(CLOCK_MONOTONIC, &to);
-	live.nanoseconds = (uint64_t)(to.tv_sec - from.tv_sec) * 1000000000u +
-			   (uint64_t)(to.tv_nsec - from.tv_nsec);
+		took = now() - from;
+		live.nanoseconds = took < live.nanoseconds ? took : live.nanoseconds;
+	}
 }
 
 static void on_trap(int signal, siginfo_t *info, void *context)
@@ -356,8 +372,7 @@ static int run_form(const struct form *form, const struct place *where)
 	raw_ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 	raw_close(fd);
 	if (live.measure && live.hits)
-		printf("%-28s %6llu ns\n", form->name,
-		       (unsigned long long)live.nanoseconds / MEASURED_CALLS);
+		printf("%-28s %6llu ns\n", form->name, (unsigned long long)live.nanoseconds);
 	return judge(form, place, where->pc);
 }
 
