@@ -13,6 +13,7 @@
 #include "report/store.h"
 #include "report/suppressions.h"
 #include "report/symbolise.h"
+#include "report/utf8.h"
 
 #define STATUS_NEW 3 /* with --baseline: there is something that the baseline has not */
 
@@ -28,7 +29,10 @@ struct work {
 
 static int complain(const struct report_error *error)
 {
-	fprintf(stderr, "trapline report: %s\n", error->text);
+	/* It may quote a hostile file. */
+	fputs("trapline report: ", stderr);
+	utf8_print(stderr, error->text);
+	fputc('\n', stderr);
 	return STATUS_FAILED;
 }
 

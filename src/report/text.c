@@ -197,15 +197,15 @@ static const char *object_title(enum finding_object_kind kind)
 {
 	switch (kind) {
 	case FINDING_OBJECT_GLOBAL:
-		return "global ";
+		return "global";
 	case FINDING_OBJECT_HEAP:
-		return "heap block ";
+		return "heap block";
 	case FINDING_OBJECT_STACK:
-		return "stack variable ";
+		return "stack variable";
 	case FINDING_OBJECT_TLS:
-		return "thread-local ";
+		return "thread-local";
 	default:
-		return "";
+		return NULL;
 	}
 }
 
@@ -233,9 +233,13 @@ static void write_object(const struct writer *writer, const struct finding_objec
 	if (!object_known(object))
 		return;
 	begin_line(writer);
-	fprintf(writer->stream, "  object: %s", object_title(object->kind));
-	if (object->name)
+	fputs("  object:", writer->stream);
+	if (object_title(object->kind))
+		fprintf(writer->stream, " %s", object_title(object->kind));
+	if (object->name) {
+		fputc(' ', writer->stream);
 		print_styled(writer, STYLE_FUNCTION, object->name);
+	}
 	if (object->name && object->offset)
 		fprintf(writer->stream, " + %" PRIu64, object->offset);
 	if (object->type) {

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`trapline report` on files: formats, merging, suppressions, baselines, bad input, raw recordings.
+
+usage: tests/behave/report/command.py build/trapline"""
+import json
+import os
+import stat
+import subprocess
+import tempfile
+import unittest
+
+from sample import ROOT, finding, parse, report, write
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = lambda name: os.path.join(self.folder.name, name)
+
+    def file(self, findings, name="findings.jsonl"):
+        return write(self.path(name), findings)
+
+    def test_text(self):
+        result = report(self.file([finding(1), finding(2)]))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.stdout.count("data race, "), 2)
+        self.assertIn("write_1", result.stdout)
+        self.assertIn("variable_2", result.stdout)
+        self.assertNotIn("\033", result.stdout)
+        with open(os.path.join(ROOT, "src/report/set.c"), encoding="utf-8") as source:
+            self.assertIn(source.read().split("\n")[20].strip(), result.stdout)
+
+    def test_surest_first(self):
+        result = report(self.file([finding(2), finding(1), finding(0)]), "--format", "jsonl")
+        self.assertEqual([one["class"] for one in parse(result)], ["definite", "likely", "possible"])
+
+    def test_merging(self):
+        first = self.file([finding(1, count=2), finding(1, count=3)], "a.jsonl")
+        again = self.file([finding(1, count=2)], "b.jsonl")
+        other = self.file([finding(1, run="run-2", host="web-2", count=10,
+                                   time="2026-12-01T00:00:00Z")], "c.jsonl")
+        [one] = parse(report(first, again, other, "--format", "jsonl"))
+        self.assertEqual((one["count"], one["runs"], one["hosts"], one["builds"]), (15, 2, 2, 1))
+        self.assertEqual(one["last"][:10], "2026-12-01")
+
+    def test_swapped_accesses_are_the_same(self):
+        swapped = finding(1)
+        swapped["accesses"].reverse()
+        self.assertEqual(len(parse(report(self.file([finding(1), swapped]), "--format", "jsonl"))), 1)
+
+    def test_output_is_private_and_complete(self):
+        source, target = self.file([finding(1)]), self.path("out.html")
+        with open(target, "w", encoding="utf-8") as file:
+            file.write("old")
+        os.chmod(target, 0o644)
+        self.assertEqual(report(source, "-o", target).returncode, 0)
+        self.assertEqual(stat.S_IMODE(os.stat(target).st_mode), 0o600)
+        with open(target, encoding="utf-8") as file:
+            self.assertTrue(file.read().startswith("<!DOCTYPE html>"))
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["findings.jsonl", "out.html"])
+
+    def test_output_may_be_the_input(self):
+        source = self.file([finding(1), finding(1)])
+        self.assertEqual(report(source, "-o", source).returncode, 0)
+        [one] = parse(report(source, "--format", "jsonl"))
+        self.assertEqual(one["count"], 2)
+
+    def test_unwritable_output(self):
+        result = report(self.file([finding(1)]), "-o", self.path("no/such/folder"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("cannot write", result.stderr)
+        result = report(self.file([finding(1)]), "-o", "/dev/full")
+        self.assertEqual(result.returncode, 1)
+
+    def test_standard_input(self):
+        with open(self.file([finding(1)]), encoding="utf-8") as stream:
+            result = report("-", "--format", "summary", stdin=stream)
+        self.assertEqual((result.returncode, len(result.stdout.splitlines())), (0, 1))
+
+    def test_suppressions(self):
+        source, rules = self.file([finding(1), finding(2)]), self.path("rules")
+        with open(rules, "w", encoding="utf-8") as file:
+            file.write("data-race top:write_1\ndata-race function:nothing\n")
+        result = report(source, "--suppressions", rules, "--format", "jsonl")
+        self.assertEqual([one["object"]["name"] for one in parse(result)], ["variable_2"])
+        self.assertIn("1 findings suppressed", result.stderr)
+        self.assertIn("rules:2: this rule hid nothing", result.stderr)
+
+    def test_generated_suppressions_hide_everything(self):
+        source, rules = self.file([finding(number) for number in range(20)]), self.path("rules")
+        self.assertEqual(report(source, "--gen-suppressions", "-o", rules).returncode, 0)
+        result = report(source, "--suppressions", rules)
+        self.assertEqual((result.returncode, result.stdout), (0, ""))
+
+    def test_bad_suppressions(self):
+        rules = self.path("rules")
+        with open(rules, "w", encoding="utf-8") as file:
+            file.write("data-race\n")
+        result = report(self.file([finding(1)]), "--suppressions", rules)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("rules:1:", result.stderr)
+
+    def test_baseline(self):
+        known = self.file([finding(1)], "known.jsonl")
+        now = self.file([finding(1, run="later"), finding(2, run="later")], "now.jsonl")
+        result = report(now, "--baseline", known, "--format", "jsonl")
+        self.assertEqual(result.returncode, 3)
+        self.assertEqual([one["object"]["name"] for one in parse(result)], ["variable_2"])
+        self.assertEqual(report(now, "--baseline", now).returncode, 0)
+        self.assertEqual(report(now, "--baseline", known, "--error-exitcode", 7).returncode, 7)
+        self.assertEqual(report(now, "--baseline", self.path("missing")).returncode, 1)
+
+    def test_redaction(self):
+        result = report(self.file([finding(1)]), "--redact", "--format", "jsonl")
+        for secret in ("/usr/bin", "/src/", "web-1", '"before"', "0x7f0000000008", ROOT):
+            self.assertNotIn(secret, result.stdout)
+        self.assertEqual(parse(result)[0]["id"],
+                         parse(report(self.file([finding(1)]), "--format", "jsonl"))[0]["id"])
+
+    def test_queries(self):
+        source = self.file([finding(number) for number in range(10)])
+        result = report(source, "--query", "function=write_3", "--format", "jsonl")
+        self.assertEqual([one["object"]["name"] for one in parse(result)], ["variable_3"])
+        self.assertEqual(report(source, "--query", "color=red").returncode, 2)
+        self.assertEqual(report(source, "--query", "new-since-build=b001").returncode, 2)
+
+    def test_a_truncated_file(self):
+        source = self.file([finding(1), finding(2)])
+        os.truncate(source, os.path.getsize(source) - 20)
+        result = report(source, "--format", "summary")
+        self.assertEqual((result.returncode, len(result.stdout.splitlines())), (0, 1))
+        self.assertIn("cut short", result.stderr)
+
+    def test_every_truncation(self):
+        source = self.file([finding(1)])
+        with open(source, "rb") as file:
+            data = file.read()
+        for length in range(0, len(data), 97):
+            result = subprocess.run([os.path.abspath(report.__globals__["TRAPLINE"]), "report", "-"],
+                                    input=data[:length], capture_output=True, timeout=30, check=False)
+            self.assertIn(result.returncode, (0, 1), length)
+
+    def test_bad_lines_are_said_and_passed(self):
+        source = self.file([finding(1)])
+        with open(source, "a", encoding="utf-8") as file:
+            file.write('nonsense\n{"v":9,"kind":"x"}\n' + json.dumps(finding(2)) + "\n")
+        result = report(source, "--format", "summary")
+        self.assertEqual((result.returncode, len(result.stdout.splitlines())), (1, 2))
+        self.assertIn("findings.jsonl:2: not JSON", result.stderr)
+        self.assertIn("findings.jsonl:3: format version 9", result.stderr)
+
+    def test_not_findings_at_all(self):
+        for path in ("/bin/ls", self.folder.name, "/dev/null"):
+            self.assertIn(report(path).returncode, (0, 1))
+        self.assertEqual(report(self.path("missing")).returncode, 1)
+
+    def test_a_huge_line(self):
+        source = self.path("huge.jsonl")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write('{"v":1,"kind":"' + "x" * (17 << 20) + '"}\n')
+            file.write("[" * 100000 + "\n" + json.dumps(finding(1)) + "\n")
+        result = report(source, "--format", "summary")
+        self.assertEqual((result.returncode, len(result.stdout.splitlines())), (1, 1))
+        self.assertIn("longer than 16 MiB", result.stderr)
+
+    def test_a_raw_recording_is_named(self):
+        """Addresses of a small program, recorded as module and offset; then stripped of its paths."""
+        source, program = self.path("program.c"), self.path("program")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("int counter;\n\nstatic inline int bump(void)\n{\n\treturn ++counter;\n}\n\n"
+                       "int main(void)\n{\n\treturn bump();\n}\n")
+        subprocess.run(["gcc", "-g", "-O0", "-Wl,--build-id", "-o", program, source], check=True)
+        symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+        offset = next(int(line.split()[0], 16) for line in symbols.splitlines()
+                      if line.endswith(" t bump"))
+        notes = subprocess.run(["readelf", "-n", program], capture_output=True, text=True,
+                               check=True).stdout
+        build_id = notes.split("Build ID: ")[1].split()[0]
+        raw = [{"v": 1, "kind": "modules", "run": "r", "pid": 5, "modules": [
+                   {"path": program, "build_id": build_id, "start": "0x555555550000",
+                    "end": "0x555555560000", "bias": "0x555555550000"}]},
+               {"v": 1, "kind": "data-race", "run": "r", "pid": 5, "accesses": [
+                   {"op": "write", "stack": [hex(0x555555550000 + offset + 4)]}]}]
+        [one] = parse(report(self.file(raw), "--format", "jsonl"))
+        frame = one["accesses"][0]["stack"][0]
+        self.assertEqual((frame["function"], frame["build_id"]), ("bump", build_id))
+        self.assertEqual(os.path.basename(frame["file"]), "program.c")
+        # The same elsewhere: the program is found by build-id among the debug files.
+        folder = self.path(f"debug/.build-id/{build_id[:2]}")
+        os.makedirs(folder)
+        os.rename(program, f"{folder}/{build_id[2:]}.debug")
+        [one] = parse(report(self.file(raw), "--format", "jsonl", "--symbols", self.path("debug")))
+        self.assertEqual(one["accesses"][0]["stack"][0]["function"], "bump")
+        # And nowhere: module and offset stay.
+        [one] = parse(report(self.file(raw), "--format", "jsonl"))
+        self.assertEqual(one["accesses"][0]["stack"][0]["offset"], hex(offset + 4))
+
+
+if __name__ == "__main__":
+    unittest.main()
