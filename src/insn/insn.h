@@ -163,6 +163,9 @@ struct insn_memory {
 	int (*read)(void *context, uint64_t address, void *to, size_t length);
 	int (*bounds)(void *context, uint64_t pc, uint64_t *start, uint64_t *end);
 	void *context;
+	/* Nothing that reads its target from memory leads to the pc asked about: the answer of
+	 * insn_reached_plainly(), kept by the caller. Saves a read of the watched memory. */
+	bool reached_plainly;
 };
 
 struct insn_access {
@@ -173,6 +176,14 @@ struct insn_access {
 	struct insn insn; /* the instruction, decoded */
 	bool decoded;	  /* insn is valid */
 };
+
+/*
+ * Whether control comes to `pc` only from the instruction before it or by jumps that read no memory:
+ * pc is not a function's start, does not follow a call, and no jump in its function reads its target
+ * from memory. Assumes that returns go behind calls and that nothing jumps into the middle of
+ * another function by a pointer in memory. Decodes the whole function: ask once for a place.
+ */
+bool insn_reached_plainly(const struct insn_memory *memory, uint64_t pc);
 
 /*
  * `wanted` is what the hardware slot can trip on (TL_WRITE, or TL_READ | TL_WRITE; with TL_KERNEL

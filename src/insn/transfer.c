@@ -363,7 +363,8 @@ static bool consider_jumps(struct attribution *attribution, const struct call_si
 
 void insn_consider_transfers(struct attribution *attribution)
 {
-	bool read = (attribution->wanted & TL_READ) && watched_holds_pc(attribution);
+	bool read = (attribution->wanted & TL_READ) && !attribution->memory->reached_plainly &&
+		    watched_holds_pc(attribution);
 	bool pushed = (attribution->wanted & TL_WRITE) &&
 		      insn_overlap(attribution->after->general[REGISTER_RSP], WORD,
 				   attribution->watched, attribution->watched_length);
@@ -382,4 +383,28 @@ void insn_consider_transfers(struct attribution *attribution)
 		return;
 	if (read)
 		propose_unknown(attribution, attribution->after->pc, attribution->watched);
+}
+
+bool insn_reached_plainly(const struct insn_memory *memory, uint64_t pc)
+{
+	struct insn_walk walk;
+	struct insn insn = {.flow = INSN_FLOW_CALL};
+	uint64_t start, end;
+
+	if (memory->bounds(memory->context, pc, &start, &end) || start == pc)
+		return false;
+	insn_walk_begin(&walk, memory, start, end);
+	while (walk.at < end) {
+		size_t available;
+		const uint8_t *bytes = insn_walk_bytes(&walk, INSN_MAX_LENGTH, &available);
+
+		if (!available || insn_decode(bytes, available, walk.at, &insn))
+			return false;
+		if (insn.flow == INSN_FLOW_JUMP_INDIRECT && insn.operand_count)
+			return false;
+		walk.at += insn.length;
+		if (walk.at == pc && insn.flow != INSN_FLOW_NEXT)
+			return false;
+	}
+	return true;
 }

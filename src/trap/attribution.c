@@ -12,18 +12,21 @@
 /*
  * A watchpoint is hit at few places and often: what was found out about a place is kept, in one
  * atomic word, so that a torn entry cannot be: 56 bits of pc, 4 of the previous instruction's
- * length, 4 of how many bytes beyond pc belong to the function. The previous instruction is decoded
- * again at every hit, so code that was replaced meanwhile is noticed by its bytes.
+ * length, 3 of how many bytes beyond pc belong to the function (rounded down), 1 whether pc is
+ * reached plainly. The previous instruction is decoded again at every hit, so code that was
+ * replaced meanwhile is noticed by its bytes.
  */
 #define CACHE_SIZE 4096
 
 static uint64_t cache[CACHE_SIZE];
 
+static const uint8_t bytes_beyond[8] = {0, 1, 2, 4, 6, 8, 12, 15};
+
 struct lookup {
 	uintptr_t pc;
 	uintptr_t start, end; /* bounds last found: their bytes are mapped and readable */
-	bool cached;	      /* the cache may be asked */
-	bool served;	      /* and had the answer */
+	bool served;	      /* they are the cache's, around pc */
+	bool reached_plainly;
 };
 
 static uint64_t *cache_entry(uintptr_t pc)
@@ -31,25 +34,29 @@ static uint64_t *cache_entry(uintptr_t pc)
 	return &cache[(pc ^ pc >> 12) % CACHE_SIZE];
 }
 
-static bool cache_find(uintptr_t pc, uintptr_t *start, uintptr_t *end)
+static bool cache_find(struct lookup *lookup)
 {
-	uint64_t word = __atomic_load_n(cache_entry(pc), __ATOMIC_RELAXED);
+	uint64_t word = __atomic_load_n(cache_entry(lookup->pc), __ATOMIC_RELAXED);
 
-	if (word >> 8 != pc)
+	if (word >> 8 != lookup->pc)
 		return false;
-	*start = pc - (word >> 4 & 15);
-	*end = pc + (word & 15);
+	lookup->start = lookup->pc - (word >> 4 & 15);
+	lookup->end = lookup->pc + bytes_beyond[word >> 1 & 7];
+	lookup->reached_plainly = word & 1;
 	return true;
 }
 
-static void cache_store(uintptr_t pc, uintptr_t previous, uintptr_t end)
+static void cache_store(uintptr_t pc, uintptr_t previous, uintptr_t end, bool reached_plainly)
 {
 	uint64_t beyond = end > pc ? end - pc : 0;
+	unsigned code = 7;
 
 	if (pc - previous > INSN_MAX_LENGTH || pc >> 56)
 		return;
+	while (bytes_beyond[code] > beyond)
+		code--;
 	__atomic_store_n(cache_entry(pc),
-			 (uint64_t)pc << 8 | (pc - previous) << 4 | (beyond > 15 ? 15 : beyond),
+			 (uint64_t)pc << 8 | (pc - previous) << 4 | code << 1 | reached_plainly,
 			 __ATOMIC_RELAXED);
 }
 
@@ -57,21 +64,19 @@ static int find_bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *en
 {
 	struct lookup *lookup = context;
 	uintptr_t first, last;
+	int err;
 
-	if (pc == lookup->pc && lookup->cached && cache_find(pc, &first, &last)) {
-		lookup->start = first;
-		lookup->end = last;
-		lookup->served = true;
-	} else {
-		int err = unwind_function_bounds(pc, &first, &last);
-
+	/* Asked before with the same answer, or served from the cache by attribute(). */
+	if (!(lookup->served && pc == lookup->pc)) {
+		err = unwind_function_bounds(pc, &first, &last);
 		if (err)
 			return err;
 		lookup->start = first;
 		lookup->end = last;
+		lookup->served = false;
 	}
-	*start = first;
-	*end = last;
+	*start = lookup->start;
+	*end = lookup->end;
 	return 0;
 }
 
@@ -94,10 +99,22 @@ static int read_memory(void *context, uint64_t address, void *to, size_t length)
 static void attribute(struct lookup *lookup, const struct insn_registers *registers,
 		      uintptr_t watched, size_t length, unsigned wanted, struct insn_access *access)
 {
-	struct insn_memory memory = {read_memory, find_bounds, lookup};
+	struct insn_memory memory = {read_memory, find_bounds, lookup, lookup->reached_plainly};
 
-	lookup->start = lookup->end = 0;
 	insn_attribute(registers, watched, length, wanted, &memory, access);
+}
+
+static void remember(struct lookup *lookup, const struct insn_access *access)
+{
+	struct insn_memory memory = {read_memory, find_bounds, lookup, false};
+	bool reached_plainly;
+
+	if (!access->decoded || access->access & (TL_GUESSED | TL_KERNEL) ||
+	    access->pc + access->insn.length != lookup->pc)
+		return;
+	reached_plainly = insn_reached_plainly(&memory, lookup->pc);
+	if (lookup->start <= access->pc && lookup->pc <= lookup->end)
+		cache_store(lookup->pc, access->pc, lookup->end, reached_plainly);
 }
 
 void attribution_find(const ucontext_t *context, uintptr_t watched, size_t length, unsigned wanted,
@@ -105,19 +122,20 @@ void attribution_find(const ucontext_t *context, uintptr_t watched, size_t lengt
 {
 	struct insn_registers registers;
 	struct insn_extended extended;
-	struct lookup lookup = {.cached = true};
+	struct lookup lookup = {0};
+	bool cached;
 
 	registers_from_context(context, &registers, &extended);
 	lookup.pc = registers.pc;
+	cached = lookup.served = cache_find(&lookup);
 	attribute(&lookup, &registers, watched, length, wanted, access);
-	if (access->access & TL_GUESSED && lookup.served) {
-		lookup.cached = false;
-		lookup.served = false;
+	if (cached && access->access & TL_GUESSED) {
+		lookup = (struct lookup){.pc = registers.pc};
 		attribute(&lookup, &registers, watched, length, wanted, access);
+		cached = false;
 	}
-	if (!lookup.served && access->decoded && !(access->access & (TL_GUESSED | TL_KERNEL)) &&
-	    access->pc + access->insn.length == registers.pc && lookup.start <= access->pc)
-		cache_store(registers.pc, access->pc, lookup.end);
+	if (!cached)
+		remember(&lookup, access);
 }
 
 unsigned attribution_also_touches(const ucontext_t *context, const struct insn_access *access,
