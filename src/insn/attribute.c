@@ -20,7 +20,6 @@
 
 /* A function larger than this is not walked: its instructions are guessed from nearby instead. */
 #define FUNCTION_MAX ((uint64_t)4 << 20)
-#define LOCK_PREFIX 0xf0
 
 enum { REGISTER_RCX = 1 };
 
@@ -100,60 +99,6 @@ void insn_match(const struct attribution *attribution, const struct insn *insn,
 	}
 }
 
-/* Where a relative jump goes; its offset is the last thing in it. False for other instructions. */
-static bool jump_target(const uint8_t *bytes, unsigned length, uint64_t at, uint64_t *target)
-{
-	unsigned i = 0;
-	int32_t offset;
-
-	while (i + 1 < length && (bytes[i] == 0x2e || bytes[i] == 0x3e || bytes[i] == 0xf2 ||
-				  bytes[i] == 0x66 || (bytes[i] & 0xf0) == 0x40))
-		i++;
-	if ((bytes[i] & 0xf0) == 0x70 || bytes[i] == 0xeb || (bytes[i] & 0xfc) == 0xe0) {
-		*target = at + length + (uint64_t)(int64_t)(int8_t)bytes[length - 1];
-		return true;
-	}
-	if (length < 5 ||
-	    !(bytes[i] == 0xe9 || (bytes[i] == 0x0f && (bytes[i + 1] & 0xf0) == 0x80)))
-		return false;
-	memcpy(&offset, bytes + length - sizeof(offset), sizeof(offset));
-	*target = at + length + (uint64_t)(int64_t)offset;
-	return true;
-}
-
-/*
- * Whether some jump before the previous instruction goes into its middle: single-threaded processes
- * jump over a LOCK prefix so (the catomic_* macros of glibc before 2.37), and then the access was
- * the same but not atomic.
- */
-static bool jumped_into(const struct attribution *attribution)
-{
-	struct insn_walk walk;
-	uint64_t at, target;
-	size_t available;
-
-	insn_walk_begin(&walk, attribution->memory, attribution->previous_start,
-			attribution->previous_pc);
-	for (at = walk.at; insn_walk_step(&walk) > 0; at = walk.at) {
-		unsigned length = (unsigned)(walk.at - at);
-		const uint8_t *end = insn_walk_bytes(&walk, 0, &available);
-
-		if (jump_target(end - length, length, at, &target) &&
-		    target > attribution->previous_pc && target < attribution->after->pc)
-			return true;
-	}
-	return false;
-}
-
-static bool begins_with_lock(const struct attribution *attribution)
-{
-	uint8_t byte;
-
-	return !attribution->memory->read(attribution->memory->context, attribution->previous_pc,
-					  &byte, 1) &&
-	       byte == LOCK_PREFIX;
-}
-
 /* What the kernel did for a system call shows in no register: a slot that sees reads too cannot
  * tell which it was. */
 static void consider_system_call(struct attribution *attribution)
@@ -187,8 +132,8 @@ static void consider_previous(struct attribution *attribution)
 	insn_match(attribution, &attribution->previous, attribution->after, &explanation);
 	explanation.pc = attribution->previous_pc;
 	insn_propose(attribution, &explanation);
-	if (explanation.rank != RANK_NONE && attribution->previous.atomic &&
-	    begins_with_lock(attribution) && jumped_into(attribution))
+	/* The instruction that ran began in its middle: the same one without LOCK, or another. */
+	if (explanation.rank != RANK_NONE && attribution->previous_entered)
 		attribution->uncertain = true;
 }
 
@@ -235,7 +180,8 @@ static void consider_unfinished_repeat(struct attribution *attribution)
 	insn_propose(attribution, &explanation);
 }
 
-/* No function start to decode from: the most voted of the instructions that could end at pc and
+/* No function start to decode from: the most voted (if equal, the longest: a prefix belongs to what
+ * follows it) of the instructions that could end at pc and
  * whose operands fit. Always a guess. */
 static void consider_nearby(struct attribution *attribution)
 {
@@ -256,7 +202,7 @@ static void consider_nearby(struct attribution *attribution)
 			continue;
 		insn_match(attribution, &insn, attribution->after, &explanation);
 		if (explanation.rank == RANK_NONE || explanation.rank < chosen.rank ||
-		    (explanation.rank == chosen.rank && votes[length] <= most))
+		    (explanation.rank == chosen.rank && votes[length] < most))
 			continue;
 		chosen = explanation;
 		most = votes[length];
@@ -287,9 +233,9 @@ static void find_previous(struct attribution *attribution)
 		if (!attribution->bounded)
 			attribution->start = start;
 	}
-	attribution->has_previous = !insn_previous_read(
-		attribution->memory, start, pc, &attribution->previous_pc, &attribution->previous);
-	attribution->previous_start = start;
+	attribution->has_previous =
+		!insn_previous_read(attribution->memory, start, pc, &attribution->previous_pc,
+				    &attribution->previous, &attribution->previous_entered);
 }
 
 /* Bytes of the value a load left in a register, compared with memory now. */

@@ -31,9 +31,9 @@ struct attribution {
 	bool bounded; /* start and end are the function's around pc */
 	bool has_previous;
 	uint64_t start, end;
-	uint64_t previous_start; /* of the function the previous instruction is in */
 	uint64_t previous_pc;
-	struct insn previous; /* the one that ends at pc */
+	struct insn previous;  /* the one that ends at pc */
+	bool previous_entered; /* some jump leads into its middle */
 };
 
 struct explanation {

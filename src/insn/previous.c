@@ -10,21 +10,51 @@
 #include "insn/previous.h"
 #include "insn/walk.h"
 
+/* Where a relative jump goes; its offset is the last thing in it. False for other instructions. */
+static bool jump_target(const uint8_t *bytes, unsigned length, uint64_t at, uint64_t *target)
+{
+	unsigned i = 0;
+	int32_t offset;
+
+	while (i + 1 < length && (bytes[i] == 0x2e || bytes[i] == 0x3e || bytes[i] == 0xf2 ||
+				  bytes[i] == 0x66 || (bytes[i] & 0xf0) == 0x40))
+		i++;
+	if ((bytes[i] & 0xf0) == 0x70 || bytes[i] == 0xeb || (bytes[i] & 0xfc) == 0xe0) {
+		*target = at + length + (uint64_t)(int64_t)(int8_t)bytes[length - 1];
+		return true;
+	}
+	if (length < 5 ||
+	    !(bytes[i] == 0xe9 || (bytes[i] == 0x0f && (bytes[i + 1] & 0xf0) == 0x80)))
+		return false;
+	memcpy(&offset, bytes + length - sizeof(offset), sizeof(offset));
+	*target = at + length + (uint64_t)(int64_t)offset;
+	return true;
+}
+
 int insn_previous_read(const struct insn_memory *memory, uint64_t start, uint64_t pc,
-		       uint64_t *previous_pc, struct insn *previous)
+		       uint64_t *previous_pc, struct insn *previous, bool *entered)
 {
 	struct insn_walk walk;
-	uint64_t last = start;
+	uint64_t last = start, target;
+	unsigned targets = 0; /* bit n: some jump leads to pc - n */
+	size_t available;
 
 	if (start >= pc)
 		return -ENOENT;
 	insn_walk_begin(&walk, memory, start, pc);
 	while (walk.at < pc) {
-		last = walk.at;
-		if (insn_walk_step(&walk) <= 0)
+		int length = insn_walk_step(&walk);
+		const uint8_t *end = insn_walk_bytes(&walk, 0, &available);
+
+		if (length <= 0)
 			return -ENOENT;
+		last = walk.at - (unsigned)length;
+		if (jump_target(end - length, (unsigned)length, last, &target) &&
+		    pc - target <= INSN_MAX_LENGTH)
+			targets |= 1u << (pc - target);
 	}
 	*previous_pc = last;
+	*entered = targets & ((1u << (pc - last)) - 2);
 	return insn_fetch(memory, last, pc, previous) ? -ENOENT : 0;
 }
 

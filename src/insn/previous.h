@@ -7,9 +7,14 @@
 
 #define INSN_VOTE_BYTES 64
 
-/* As insn_previous(), through `memory`. */
+/*
+ * As insn_previous(), through `memory`. *entered tells whether a jump on the way leads into the
+ * middle of the instruction found: single-threaded processes jump over a LOCK prefix so (catomic_*
+ * of glibc before 2.37), and where data lies between instructions it betrays that decoding fell out
+ * of step.
+ */
 int insn_previous_read(const struct insn_memory *memory, uint64_t start, uint64_t pc,
-		       uint64_t *previous_pc, struct insn *previous);
+		       uint64_t *previous_pc, struct insn *previous, bool *entered);
 
 /* The bytes before `pc` into the end of `bytes`: as many as can be read, at most `length` (up to
  * 64). Returns how many. */

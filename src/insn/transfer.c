@@ -106,12 +106,13 @@ static bool find_call(const struct attribution *attribution, struct call_site *s
 	uint8_t bytes[INSN_MAX_LENGTH];
 	uint64_t back, start, end;
 	size_t available;
+	bool entered;
 
 	if (read_word(memory, attribution->after->general[REGISTER_RSP], &back))
 		return false;
 	site->certain = true;
 	if (!insn_function(memory, back - 1, &start, &end))
-		return !insn_previous_read(memory, start, back, &site->pc, &site->insn) &&
+		return !insn_previous_read(memory, start, back, &site->pc, &site->insn, &entered) &&
 		       is_call(&site->insn);
 	site->certain = false;
 	available = insn_read_before(memory, back, bytes, sizeof(bytes));
