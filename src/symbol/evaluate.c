@@ -93,65 +93,80 @@ static uint64_t shift(unsigned atom, uint64_t a, uint64_t b)
 	return atom == DW_OP_shl ? a << b : a >> b;
 }
 
+static bool arithmetic(struct machine *machine, unsigned atom, uint64_t a, uint64_t b,
+		       uint64_t *result)
+{
+	switch (atom) {
+	case DW_OP_and:
+		*result = a & b;
+		return true;
+	case DW_OP_or:
+		*result = a | b;
+		return true;
+	case DW_OP_xor:
+		*result = a ^ b;
+		return true;
+	case DW_OP_plus:
+		*result = a + b;
+		return true;
+	case DW_OP_minus:
+		*result = a - b;
+		return true;
+	case DW_OP_mul:
+		*result = a * b;
+		return true;
+	case DW_OP_div:
+		*result = divide(machine, (int64_t)a, (int64_t)b);
+		return true;
+	case DW_OP_mod:
+		machine->error = b ? machine->error : -EINVAL;
+		*result = b ? a % b : 0;
+		return true;
+	case DW_OP_shl:
+	case DW_OP_shr:
+	case DW_OP_shra:
+		*result = shift(atom, a, b);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool comparison(unsigned atom, int64_t a, int64_t b, uint64_t *result)
+{
+	switch (atom) {
+	case DW_OP_eq:
+		*result = a == b;
+		return true;
+	case DW_OP_ne:
+		*result = a != b;
+		return true;
+	case DW_OP_lt:
+		*result = a < b;
+		return true;
+	case DW_OP_le:
+		*result = a <= b;
+		return true;
+	case DW_OP_gt:
+		*result = a > b;
+		return true;
+	case DW_OP_ge:
+		*result = a >= b;
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool binary(struct machine *machine, unsigned atom)
 {
 	uint64_t b = peek(machine, 0), a = peek(machine, 1), result;
 
-	switch (atom) {
-	case DW_OP_and:
-		result = a & b;
-		break;
-	case DW_OP_or:
-		result = a | b;
-		break;
-	case DW_OP_xor:
-		result = a ^ b;
-		break;
-	case DW_OP_plus:
-		result = a + b;
-		break;
-	case DW_OP_minus:
-		result = a - b;
-		break;
-	case DW_OP_mul:
-		result = a * b;
-		break;
-	case DW_OP_div:
-		result = divide(machine, (int64_t)a, (int64_t)b);
-		break;
-	case DW_OP_mod:
-		if (b == 0)
-			machine->error = -EINVAL;
-		result = b ? a % b : 0;
-		break;
-	case DW_OP_shl:
-	case DW_OP_shr:
-	case DW_OP_shra:
-		result = shift(atom, a, b);
-		break;
-	case DW_OP_eq:
-		result = a == b;
-		break;
-	case DW_OP_ne:
-		result = a != b;
-		break;
-	case DW_OP_lt:
-		result = (int64_t)a < (int64_t)b;
-		break;
-	case DW_OP_le:
-		result = (int64_t)a <= (int64_t)b;
-		break;
-	case DW_OP_gt:
-		result = (int64_t)a > (int64_t)b;
-		break;
-	case DW_OP_ge:
-		result = (int64_t)a >= (int64_t)b;
-		break;
-	default:
+	if (machine->error) /* too few operands */
+		return true;
+	if (!arithmetic(machine, atom, a, b, &result) &&
+	    !comparison(atom, (int64_t)a, (int64_t)b, &result))
 		return false;
-	}
-	if (machine->error != -ENODATA && machine->depth < 2)
-		machine->error = -EINVAL;
 	if (machine->error)
 		return true;
 	machine->depth -= 2;

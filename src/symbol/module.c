@@ -5,7 +5,10 @@
 #include "symbol/object.h"
 #include "symbol/session_private.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -418,6 +421,27 @@ pid_t symbol_modules_pid(const struct symbol_modules *modules)
 struct symbol_session *symbol_modules_session(const struct symbol_modules *modules)
 {
 	return modules->session;
+}
+
+bool symbol_modules_is_main(const struct symbol_modules *modules,
+			    const struct symbol_module *module)
+{
+	char path[64];
+	Elf64_auxv_t vector[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)symbol_modules_pid(modules));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	got = read(fd, vector, sizeof(vector));
+	close(fd);
+	for (ssize_t i = 0; i < got / (ssize_t)sizeof(vector[0]); i++)
+		if (vector[i].a_type == AT_PHDR)
+			return vector[i].a_un.a_val >= module->start &&
+			       vector[i].a_un.a_val < module->end;
+	return false;
 }
 
 static void open_object(struct symbol_modules *modules, struct symbol_module *module)

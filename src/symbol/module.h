@@ -63,6 +63,9 @@ const struct symbol_mappings *symbol_modules_mappings(const struct symbol_module
 const struct symbol_memory *symbol_modules_memory(const struct symbol_modules *modules);
 /* 0 for recorded modules. */
 pid_t symbol_modules_pid(const struct symbol_modules *modules);
+/* Whether it is the program itself (by the kernel's auxiliary vector). */
+bool symbol_modules_is_main(const struct symbol_modules *modules,
+			    const struct symbol_module *module);
 struct symbol_session *symbol_modules_session(const struct symbol_modules *modules);
 /* Its file, opened at first use; NULL when it cannot be had. Private to this folder. */
 struct symbol_object *symbol_module_object(struct symbol_modules *modules,

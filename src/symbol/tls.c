@@ -11,33 +11,9 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MODULE_INDEX_MAX 4096
-
-static bool is_main_program(const struct symbol_modules *modules,
-			    const struct symbol_module *module)
-{
-	char path[64];
-	Elf64_auxv_t vector[64];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)symbol_modules_pid(modules));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	got = read(fd, vector, sizeof(vector));
-	close(fd);
-	for (ssize_t i = 0; i < got / (ssize_t)sizeof(vector[0]); i++)
-		if (vector[i].a_type == AT_PHDR)
-			return vector[i].a_un.a_val >= module->start &&
-			       vector[i].a_un.a_val < module->end;
-	return false;
-}
 
 /* How far below the thread pointer the first block of variant II starts. */
 static uint64_t first_offset(const struct symbol_segment *tls)
@@ -104,7 +80,7 @@ int symbol_tls_block(struct symbol_modules *modules, const struct symbol_module 
 
 	if (!object || !object->image.has_tls || fs_base == 0)
 		return -ENOENT;
-	if (is_main_program(modules, module)) {
+	if (symbol_modules_is_main(modules, module)) {
 		*start = fs_base - first_offset(&object->image.tls);
 		return 0;
 	}

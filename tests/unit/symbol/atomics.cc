@@ -24,9 +24,9 @@ template <class T> static T relaxed(const std::atomic<T> &place)
 
 __attribute__((noinline)) int plain_accesses(node *n, int k)
 {
-	counter += k;		  /* plain: */
-	n->value = k;		  /* plain: */
-	n->next->value++;	  /* plain: */
+	counter += k;			 /* plain: */
+	n->value = k;			 /* plain: */
+	n->next->value++;		 /* plain: */
 	return n->next->value + counter; /* plain: */
 }
 
@@ -43,7 +43,7 @@ __attribute__((noinline)) int atomics(node *n, int k)
 	sum += relaxed(n->references);			   /* atomic: */
 	if (n->peer.load() == nullptr)			   /* atomic: */
 		sum++;
-	flag.clear();					  /* atomic: */
+	flag.clear();					    /* atomic: */
 	sum += __atomic_load_n(&counter, __ATOMIC_RELAXED); /* atomic: */
 	return sum;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unwinding and symbolising a stopped program from registers and a copy of its stack. */
-#include "target.h"
+#include "stopped.h"
 
 #include "symbol/place.h"
 #include "symbol/stack.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Naming what is at a data address of a stopped program. */
-#include "target.h"
+#include "stopped.h"
 
 #include "symbol/variable.h"
 

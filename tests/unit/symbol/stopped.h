@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starting the fixture and stopping it inside its signal handler. */
-#ifndef SYMBOL_TARGET_H
-#define SYMBOL_TARGET_H
+#ifndef SYMBOL_STOPPED_H
+#define SYMBOL_STOPPED_H
 
 #include "symbol/registers.h"
 

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/lookup.h"
+
+#include "symbol/demangle.h"
+#include "symbol/die.h"
+#include "symbol/line.h"
+#include "symbol/names.h"
+#include "symbol/near.h"
+#include "symbol/object.h"
+#include "symbol/type.h"
+#include "symbol/unit.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Entities of one name that are looked at: static functions of headers can be many. */
+#define SAME_NAME_MAX 4096
+
+static bool is_module(const struct symbol_module *module, const char *qualifier)
+{
+	const char *base = strrchr(module->path, '/');
+	size_t length = strlen(qualifier);
+
+	if (symbol_line_same_file(module->path, qualifier))
+		return true;
+	/* "libfoo.so" for libfoo.so.1.2 */
+	base = base ? base + 1 : module->path;
+	return strncmp(base, qualifier, length) == 0 && base[length] == '.' &&
+	       strstr(qualifier, ".so");
+}
+
+static bool is_file(struct symbol_object *object, const struct symbol_entity *entity,
+		    const char *qualifier)
+{
+	char path[PATH_MAX];
+	unsigned line;
+	Dwarf_Die die;
+
+	return symbol_entity_die(object->units, entity, &die) == 0 &&
+	       symbol_die_declared(&die, path, sizeof(path), &line) &&
+	       symbol_line_same_file(path, qualifier);
+}
+
+static const char *last_part(const char *name)
+{
+	const char *colon;
+
+	while ((colon = strstr(name, "::")))
+		name = colon + 2;
+	return name;
+}
+
+/* `name` with scopes is compared to the demangled linkage name, without parameters. */
+static bool is_scoped(const char *linkage, const char *name)
+{
+	char text[SYMBOL_DEMANGLED_MAX];
+	size_t length = strlen(name), whole;
+	const char *at;
+
+	if (!linkage || symbol_demangle(linkage, text, sizeof(text)) < 0)
+		return false;
+	whole = strcspn(text, "(");
+	at = whole >= length ? text + whole - length : NULL;
+	return at && strncmp(at, name, length) == 0 &&
+	       (at == text || at[-1] == ':' || at[-1] == ' ');
+}
+
+static void fill_entity(struct symbol_object *object, const struct symbol_module *module,
+			const struct symbol_entity *entity, struct symbol_found *found)
+{
+	Dwarf_Die die;
+	Dwarf_Addr high;
+
+	memset(found, 0, sizeof(*found));
+	found->module = module;
+	found->function = entity->function;
+	found->tls = entity->tls;
+	found->address = entity->address + (entity->tls ? 0 : module->bias);
+	found->size = entity->size;
+	if (symbol_entity_die(object->units, entity, &die) < 0)
+		return;
+	if (!entity->function)
+		found->typed = symbol_die_type(&die, &found->type) == 0;
+	else if (dwarf_highpc(&die, &high) == 0 && high > entity->address)
+		found->size = high - entity->address;
+}
+
+/* A variable beats a function, and among equals what other files can see, which is sorted first. */
+static bool find_entity(struct symbol_object *object, const struct symbol_module *module,
+			const char *file, const char *name, struct symbol_found *found)
+{
+	const char *last = last_part(name);
+	const struct symbol_entity *best = NULL, *entity;
+
+	if (symbol_units_index_all(object) < 0)
+		return false;
+	for (size_t i = 0; i < SAME_NAME_MAX; i++) {
+		entity = symbol_units_lookup(object->units, last, i);
+		if (!entity)
+			break;
+		if ((file && !is_file(object, entity, file)) ||
+		    (last != name && !is_scoped(entity->linkage, name)))
+			continue;
+		if (!best || (best->function && !entity->function))
+			best = entity;
+	}
+	if (best)
+		fill_entity(object, module, best, found);
+	return best != NULL;
+}
+
+static void fill_name(const struct symbol_module *module, const struct symbol_name *name,
+		      struct symbol_found *found)
+{
+	*found = (struct symbol_found){
+		.module = module,
+		.address = name->address + (name->kind == SYMBOL_NAME_TLS ? 0 : module->bias),
+		.size = name->size,
+		.function = name->kind == SYMBOL_NAME_CODE,
+		.tls = name->kind == SYMBOL_NAME_TLS,
+	};
+}
+
+static bool find_name(struct symbol_object *object, const struct symbol_module *module,
+		      const char *text, struct symbol_found *found)
+{
+	const struct symbol_names *names = symbol_object_names(object);
+	const struct symbol_name *name;
+
+	if (!names)
+		return false;
+	for (size_t i = 0; (name = symbol_names_lookup(names, text, i)); i++)
+		if (name->kind != SYMBOL_NAME_UNDEFINED) {
+			fill_name(module, name, found);
+			return true;
+		}
+	for (size_t i = 0; i < names->first[SYMBOL_NAME_UNDEFINED] && strstr(text, "::"); i++)
+		if (is_scoped(names->name[i].name, text)) {
+			fill_name(module, &names->name[i], found);
+			return true;
+		}
+	return false;
+}
+
+static void offer_all(struct symbol_object *object, struct symbol_near *near)
+{
+	const struct symbol_names *names = symbol_object_names(object);
+
+	if (symbol_units_index_all(object) == 0)
+		for (size_t i = 0; i < object->units->named_count; i++)
+			symbol_near_offer(near, object->units->named[i]->name);
+	for (size_t i = 0; names && i < names->first[SYMBOL_NAME_UNDEFINED]; i++)
+		symbol_near_offer(near, names->name[i].name);
+}
+
+static int not_found(struct symbol_modules *modules, const char *qualifier, const char *name,
+		     bool module_seen, char *error)
+{
+	struct symbol_near near = {.wanted = last_part(name)};
+	const struct symbol_module *module;
+	char text[SYMBOL_ERROR_MAX / 2];
+
+	for (size_t i = 0; (module = symbol_modules_at(modules, i)); i++) {
+		struct symbol_object *object = symbol_module_object(modules, module);
+
+		if (object && !module->gone && (!module_seen || is_module(module, qualifier)))
+			offer_all(object, &near);
+	}
+	symbol_near_format(&near, text, sizeof(text));
+	snprintf(error, SYMBOL_ERROR_MAX, "nothing called '%.100s' %s%.100s%s%s", name,
+		 qualifier ? "in '" : "is loaded", qualifier ? qualifier : "", qualifier ? "'" : "",
+		 text);
+	return module_seen ? -ENOENT : -EAGAIN;
+}
+
+/* A library's variable that the program refers to directly lives in the program (R_X86_64_COPY). */
+static void use_copy(struct symbol_modules *modules, const char *name, struct symbol_found *found)
+{
+	const struct symbol_module *module;
+
+	if (found->function || found->tls || symbol_modules_is_main(modules, found->module))
+		return;
+	for (size_t i = 0; (module = symbol_modules_at(modules, i)); i++) {
+		struct symbol_object *object = symbol_module_object(modules, module);
+		struct symbol_found copy;
+
+		if (!object || !symbol_modules_is_main(modules, module) ||
+		    !find_name(object, module, name, &copy) || copy.function || copy.tls)
+			continue;
+		found->module = module;
+		found->address = copy.address;
+	}
+}
+
+int symbol_lookup(struct symbol_modules *modules, const char *qualifier, const char *name,
+		  struct symbol_found *found, char error[SYMBOL_ERROR_MAX])
+{
+	const struct symbol_module *module;
+	bool module_seen = false;
+
+	for (size_t i = 0; qualifier && (module = symbol_modules_at(modules, i)); i++)
+		module_seen |= !module->gone && is_module(module, qualifier);
+	/* Debug information of all modules first: it has types. */
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; (module = symbol_modules_at(modules, i)); i++) {
+			struct symbol_object *object = symbol_module_object(modules, module);
+
+			if (!object || module->gone ||
+			    (module_seen && !is_module(module, qualifier)))
+				continue;
+			if (pass == 0 && find_entity(object, module, module_seen ? NULL : qualifier,
+						     name, found)) {
+				use_copy(modules, name, found);
+				return 0;
+			}
+			if (pass == 1 && (module_seen || !qualifier) &&
+			    find_name(object, module, name, found))
+				return 0;
+		}
+	}
+	return not_found(modules, qualifier, name, module_seen, error);
+}

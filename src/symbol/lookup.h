@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a name to the variable or function of a loaded module. */
+#ifndef SYMBOL_LOOKUP_H
+#define SYMBOL_LOOKUP_H
+
+#include "symbol/expression.h"
+#include "symbol/module.h"
+
+#include <elfutils/libdw.h>
+
+struct symbol_found {
+	const struct symbol_module *module;
+	uint64_t address; /* in the process; of a TLS variable: offset in its block */
+	uint64_t size;	  /* 0: unknown */
+	bool function, tls;
+	bool typed; /* type is valid */
+	Dwarf_Die type;
+};
+
+/*
+ * `qualifier`: NULL, a module ("libc.so.6", a path) or a source file ("net.c"). Debug information
+ * comes before symbol tables, variables before functions. 0; -EAGAIN: not in any loaded module;
+ * -ENOENT: the module asked for is loaded and has no such name. Near names go to `error`.
+ */
+int symbol_lookup(struct symbol_modules *modules, const char *qualifier, const char *name,
+		  struct symbol_found *found, char error[SYMBOL_ERROR_MAX]);
+
+#endif
