@@ -139,6 +139,13 @@ static void set_call_site(struct symbol_session *session, Dwarf_Die *unit, Dwarf
 		set_file(session, unit, dwarf_filesrc(files, file, NULL, NULL), frame);
 }
 
+static unsigned declared_line(Dwarf_Die *function)
+{
+	int line;
+
+	return dwarf_decl_line(function, &line) == 0 && line > 0 ? (unsigned)line : 0;
+}
+
 static size_t find_by_dwarf(struct symbol_object *object, uint64_t address,
 			    struct symbol_frame *frames)
 {
@@ -165,6 +172,7 @@ static size_t find_by_dwarf(struct symbol_object *object, uint64_t address,
 
 		set_name(object->session, symbol_die_name(die), symbol_die_linkage(die),
 			 &frames[i]);
+		frames[i].function_line = declared_line(die);
 		frames[i].inlined = i + 1 < chain.count;
 		if (frames[i].inlined)
 			set_call_site(object->session, &root, die, &frames[i + 1]);

@@ -13,6 +13,7 @@ struct symbol_frame {
 	const char *function;	  /* demangled; NULL: unknown */
 	const char *linkage;	  /* as the linker knows it; NULL: unknown */
 	uint64_t function_offset; /* of pc from the function's first byte; 0 for inlined ones */
+	unsigned function_line;	  /* line on which the function is declared; 0: unknown */
 	const char *file;	  /* absolute where the compiler said so; NULL: unknown */
 	unsigned line, column;	  /* 0: unknown */
 	bool inlined;		  /* inlined into the next frame */
