@@ -197,6 +197,32 @@ class Command(unittest.TestCase):
         [one] = parse(report(self.file(raw), "--format", "jsonl"))
         self.assertEqual(one["accesses"][0]["stack"][0]["offset"], hex(offset + 4))
 
+    def raw_race(self, name, before, inline):
+        """A raw race in bump() of a program built with `before` above it; its id when named."""
+        source, program = self.path("moved.c"), self.path(name)
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(f"int counter;\n{before}\n{inline} int bump(int by)\n{{\n\tcounter += by;\n"
+                       "\treturn counter;\n}\n\nint main(int argc, char **argv)\n{\n"
+                       "\t(void)argv;\n\treturn bump(argc);\n}\n")
+        subprocess.run(["gcc", "-g", "-O1", "-o", program, source], check=True)
+        code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", program], capture_output=True,
+                              text=True, check=True).stdout
+        pc = next(int(line.split(":")[0], 16) for line in code.splitlines()
+                  if "<counter>" in line and line.split()[1] in ("add", "mov"))
+        stack = [{"pc": hex(pc), "module": program, "offset": hex(pc)}]
+        [one] = parse(report(self.file([{"v": 1, "kind": "data-race", "accesses": [
+            {"op": "write", "stack": stack}, {"op": "read", "stack": stack}]}]), "--format", "jsonl"))
+        self.assertEqual(one["accesses"][0]["stack"][0]["function"], "bump")
+        return one["id"]
+
+    def test_ids_survive_rebuilds_of_other_code(self):
+        more = "\nint other(int a)\n{\n\tfor (int i = 0; i < a; i++)\n\t\tcounter -= i;\n\treturn a;\n}\n"
+        for inline in ("__attribute__((noinline))", "static inline __attribute__((always_inline))"):
+            first = self.raw_race("program", "", inline)
+            moved = self.raw_race("program", "\n" * 40 + more.replace("counter", "other_counter").replace(
+                "\nint other", "int other_counter;\nint other"), inline)
+            self.assertEqual(first, moved, inline)
+
 
 if __name__ == "__main__":
     unittest.main()
