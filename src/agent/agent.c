@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The preload library: what runs inside a watched program. It adds no thread, no timer and no
+ * descriptor; it waits for hits and notes them. In doubt it stays switched off.
+ */
+#include "agent/state.h"
+
+#include "base/syscall.h"
+
+#include <pthread.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#define HWCAP2_FSGSBASE 2u /* asm/hwcap2.h */
+
+struct agent_state agent_state;
+
+uint64_t agent_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* A forked child has its parent's mapping and none of its events. */
+static void in_forked_child(void)
+{
+	agent_announce();
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	if (getauxval(AT_SECURE) || !agent_hide_environment())
+		return;
+	agent_state.can_read_fs_base = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+	if (area_attach(&agent_state.area, agent_state.locator)) {
+		agent_state.area = NULL;
+		return;
+	}
+	if (agent_handle_signals()) {
+		agent_state.area = NULL;
+		return;
+	}
+	pthread_atfork(NULL, NULL, in_forked_child);
+	agent_announce();
+}
+
+/* Not reached by _exit(): the controller sees the end of a process by itself as well. */
+__attribute__((destructor)) static void stop(void)
+{
+	struct area_process *process = agent_state.process;
+
+	if (!process || process->pid != raw_getpid())
+		return;
+	agent_state.process = NULL;
+	__atomic_store_n(&process->state, AREA_PROCESS_GONE, __ATOMIC_RELEASE);
+	area_ring(agent_state.area);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A process makes itself known to the controller, and says good-bye. */
+#include "agent/state.h"
+
+#include "base/syscall.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <string.h>
+
+static struct area_process *claim_entry(struct area *area, uint32_t *index)
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
+		uint32_t free_state = AREA_PROCESS_FREE;
+
+		if (atomic_compare_exchange_strong(&area->process[i].state, &free_state,
+						   AREA_PROCESS_CLAIMED)) {
+			*index = i;
+			return &area->process[i];
+		}
+	}
+	return NULL;
+}
+
+static void wait_for_go(struct area_process *process, uint64_t bound)
+{
+	uint64_t until = agent_now() + bound, now;
+
+	while (atomic_load(&process->state) == AREA_PROCESS_ANNOUNCED &&
+	       (now = agent_now()) < until) {
+		struct timespec left = {(time_t)((until - now) / 1000000000u),
+					(long)((until - now) % 1000000000u)};
+
+		if (raw_futex((uint32_t *)&process->state, FUTEX_WAIT, AREA_PROCESS_ANNOUNCED,
+			      &left) == -ENOSYS)
+			return;
+	}
+}
+
+void agent_announce(void)
+{
+	struct area *area = agent_state.area;
+	struct area_process *process;
+
+	agent_state.process = NULL;
+	if (!area || atomic_load(&area->closing))
+		return;
+	process = claim_entry(area, &agent_state.index);
+	if (!process) {
+		atomic_fetch_add(&area->without_entry, 1);
+		return;
+	}
+	process->pid = raw_getpid();
+	process->parent = (pid_t)raw_syscall3(SYS_getppid, 0, 0, 0);
+	process->start_time = agent_now();
+	process->quiet = 0;
+	memset(process->credit, 0, sizeof(process->credit));
+	agent_state.process = process;
+	atomic_store(&process->state, AREA_PROCESS_ANNOUNCED);
+	area_ring(area);
+	wait_for_go(process, area->announce_bound);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The handler of a hit: note where the thread is, wake the controller, hold the thread, go on.
+ *
+ * It runs in the thread that made the access, right after it (x86 data watchpoints) or before it
+ * (execution breakpoints). Between entry and exit the thread has done nothing that another thread
+ * could be ordered by; that is what makes two overlapping holds at one address a race.
+ *
+ * It never touches the watched memory itself: that would trip the watchpoint again. The kernel
+ * copies it (process_vm_readv), which a breakpoint that excludes the kernel does not see.
+ */
+#include "agent/state.h"
+
+#include "base/syscall.h"
+#include "trap/ownership.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <ucontext.h>
+
+#define HOLD_WORTHWHILE 20000u /* ns; a shorter hold is not worth the sleep */
+#define TRAP_PERF_CODE 6       /* si_code TRAP_PERF, asm-generic/siginfo.h */
+
+/* The kernel's siginfo_t for TRAP_PERF (asm-generic/siginfo.h); libc's may not name the fields. */
+struct perf_siginfo {
+	int signo, error, code, padding;
+	uint64_t address;
+	uint64_t data;
+	uint32_t type;
+	uint32_t flags;
+};
+#define PERF_SIGINFO_ASYNC 1u /* TRAP_PERF_FLAG_ASYNC */
+
+_Static_assert(offsetof(struct perf_siginfo, address) == 16, "asm-generic/siginfo.h");
+_Static_assert(offsetof(struct perf_siginfo, data) == 24, "asm-generic/siginfo.h");
+
+static uint64_t read_fs_base(void)
+{
+	uint64_t base = 0;
+
+	/* AT_HWCAP2 bit 1 says that the instruction may be used (Documentation/arch/x86). */
+	if (agent_state.can_read_fs_base)
+		__asm__("rdfsbase %0" : "=r"(base));
+	return base;
+}
+
+static void note_registers(struct area_registers *registers, const ucontext_t *context)
+{
+	static const uint8_t order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+					  REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+					  REG_R12, REG_R13, REG_R14, REG_R15};
+
+	for (int i = 0; i < 16; i++)
+		registers->general[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+	registers->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+	registers->flags = (uint64_t)context->uc_mcontext.gregs[REG_EFL];
+	registers->fs_base = read_fs_base();
+}
+
+/* The value watched and the top of the stack, in one call; what cannot be read stays unread. */
+static void note_memory(struct area_hit *hit, uint64_t value_address, uint64_t stack_address)
+{
+	struct iovec local[2] = {{hit->value, AREA_VALUE}, {hit->stack, AREA_STACK}};
+	struct iovec remote[2] = {{(void *)value_address, AREA_VALUE},
+				  {(void *)stack_address, AREA_STACK}};
+	pid_t pid = raw_getpid();
+	long count = raw_syscall6(SYS_process_vm_readv, pid, (long)local, 2, (long)remote, 2, 0);
+
+	hit->value_address = value_address;
+	hit->stack_address = stack_address;
+	if (count >= AREA_VALUE) {
+		hit->value_length = AREA_VALUE;
+		hit->stack_length = (uint32_t)(count - AREA_VALUE);
+		return;
+	}
+	hit->value_length = 0;
+	count = raw_syscall6(SYS_process_vm_readv, pid, (long)&local[1], 1, (long)&remote[1], 1, 0);
+	hit->stack_length = count > 0 ? (uint32_t)count : 0;
+}
+
+static void note_nothing(struct area_hit *hit, uint64_t value_address, uint64_t stack_address)
+{
+	hit->value_address = value_address;
+	hit->stack_address = stack_address;
+	hit->value_length = 0;
+	hit->stack_length = 0;
+}
+
+/*
+ * How long this thread may be held now. Each hold pays `hold * 10000 / parts` of the thread's own
+ * time, so that holds take at most parts/10000 of it. Threads whose identities hash alike share
+ * one account, which only makes it stricter.
+ */
+static uint64_t take_credit(struct area *area, struct area_process *process, uint64_t identity,
+			    uint64_t now, uint64_t hold)
+{
+	uint64_t parts = area->hold_parts ? area->hold_parts : 1;
+	uint64_t hash = (identity * 0x9e3779b97f4a7c15ull) >> 32;
+	struct area_credit *credit = &process->credit[hash % AREA_CREDITS];
+	uint64_t until = atomic_load_explicit(&credit->until, memory_order_relaxed);
+	uint64_t saved;
+
+	if (until + area->credit_cap < now)
+		until = now - area->credit_cap;
+	if (until >= now)
+		return 0;
+	saved = (now - until) / 10000 * parts;
+	if (hold > saved)
+		hold = saved;
+	if (hold < HOLD_WORTHWHILE)
+		return 0;
+	atomic_store_explicit(&credit->until, until + hold * 10000 / parts, memory_order_relaxed);
+	return hold;
+}
+
+/* Until the time is over, the controller ends the slot's turn, or it goes away. */
+static uint64_t hold_thread(struct area *area, struct area_process *process, struct area_slot *slot,
+			    uint32_t turn, uint64_t until)
+{
+	uint64_t now;
+
+	while ((now = agent_now()) < until) {
+		struct timespec left = {0, (long)(until - now)};
+
+		if (atomic_load(&slot->turn) != turn ||
+		    atomic_load_explicit(&area->closing, memory_order_relaxed))
+			break;
+		if (atomic_load_explicit(&process->quiet, memory_order_relaxed))
+			__builtin_ia32_pause();
+		else if (raw_futex((uint32_t *)&slot->turn, FUTEX_WAIT, turn, &left) == -ENOSYS)
+			break;
+	}
+	return agent_now();
+}
+
+static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
+		     const ucontext_t *context, struct area_slot *slot, bool quiet)
+{
+	note_registers(&hit->registers, context);
+	hit->address = info->address;
+	hit->tid = quiet ? 0 : raw_gettid();
+	hit->identity = hit->tid ? (uint64_t)hit->tid : hit->registers.fs_base;
+	hit->flags = info->flags & PERF_SIGINFO_ASYNC ? AREA_HIT_LATE : 0;
+	if (quiet)
+		note_nothing(hit, slot->address & ~7ull, hit->registers.general[4]);
+	else
+		note_memory(hit, slot->address & ~7ull, hit->registers.general[4]);
+}
+
+/* True when the hit belongs to what its slot watches now and is within its limit. */
+static bool admit(struct area_process *process, struct area_slot *slot, uint32_t generation)
+{
+	uint32_t hits;
+
+	atomic_fetch_add_explicit(&process->delivered, 1, memory_order_relaxed);
+	if (atomic_load(&slot->generation) != generation) {
+		atomic_fetch_add_explicit(&process->stale, 1, memory_order_relaxed);
+		return false;
+	}
+	hits = atomic_fetch_add_explicit(&slot->hits, 1, memory_order_relaxed);
+	if (hits < slot->hold_limit)
+		return true;
+	atomic_fetch_add_explicit(&process->over, 1, memory_order_relaxed);
+	if (hits == slot->hold_limit)
+		area_ring(agent_state.area);
+	return false;
+}
+
+static void handle_hit(const struct perf_siginfo *info, const ucontext_t *context)
+{
+	struct area *area = agent_state.area;
+	struct area_process *process = agent_state.process;
+	struct area_slot *slot = &process->slot[info->data >> 32 & 0xff];
+	uint32_t generation = (uint32_t)info->data;
+	uint64_t entry = agent_now(), ticket, hold;
+	uint32_t turn = atomic_load(&slot->turn);
+	struct area_hit *hit;
+
+	if (atomic_load_explicit(&area->closing, memory_order_relaxed) ||
+	    !admit(process, slot, generation))
+		return;
+	hit = area_hit_claim(area, &ticket);
+	if (!hit) {
+		atomic_fetch_add_explicit(&process->dropped, 1, memory_order_relaxed);
+		return;
+	}
+	hit->entry_time = entry;
+	hit->process = agent_state.index;
+	hit->slot = (uint32_t)(info->data >> 32 & 0xff);
+	hit->generation = generation;
+	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
+	note_hit(hit, info, context, slot,
+		 atomic_load_explicit(&process->quiet, memory_order_relaxed));
+	hold = hit->flags & AREA_HIT_LATE || !slot->hold
+		       ? 0
+		       : take_credit(area, process, hit->identity, entry, slot->hold);
+	if (!hold)
+		hit->flags |= AREA_HIT_UNHELD;
+	if (hit->flags & AREA_HIT_LATE)
+		atomic_fetch_add_explicit(&process->late, 1, memory_order_relaxed);
+	area_hit_publish(hit, ticket);
+	area_ring(area);
+	if (hold)
+		area_hit_leave(hit, ticket, hold_thread(area, process, slot, turn, entry + hold));
+	else
+		area_hit_leave(hit, ticket, agent_now());
+}
+
+static void on_trap(int number, siginfo_t *info, void *context)
+{
+	const struct perf_siginfo *perf = (const struct perf_siginfo *)info;
+
+	if (info->si_code != TRAP_PERF_CODE || !area_tag_is_ours(perf->data)) {
+		signal_chain(number, info, context);
+		return;
+	}
+	/* One of ours is never passed on, also when it is no longer wanted: it would kill. */
+	if (agent_state.process && (perf->data >> 40 & 0xff) == agent_state.index)
+		handle_hit(perf, context);
+}
+
+int agent_handle_signals(void)
+{
+	return signal_own(SIGTRAP, on_trap);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the preload library knows of itself in this process. */
+#ifndef AGENT_STATE_H
+#define AGENT_STATE_H
+
+#include "record/area.h"
+
+#include <limits.h>
+
+struct agent_state {
+	struct area *area;             /* NULL: switched off */
+	struct area_process *process;  /* our entry; NULL: not watched */
+	uint32_t index;                /* of our entry */
+	bool can_read_fs_base;         /* the CPU and kernel allow rdfsbase */
+	char locator[32];              /* of the area, for programs we exec */
+	char library[PATH_MAX];        /* our own path, as it stood in LD_PRELOAD */
+	char user_preload[PATH_MAX];   /* what the user's LD_PRELOAD held beside us; "" none */
+};
+
+extern struct agent_state agent_state;
+
+/* CLOCK_MONOTONIC in ns, without a system call where the kernel's vDSO can. */
+uint64_t agent_now(void);
+
+/* Claim a process entry, announce this process and wait, bounded, until the controller has armed.
+ * Async-signal-safe: also called in forked children. */
+void agent_announce(void);
+
+/* Install the SIGTRAP handler. 0 or -errno. */
+int agent_handle_signals(void);
+
+/* Take our variables out of `environ`, so that the program sees the user's own environment, and
+ * keep what programs executed later need. False when the area's variable is not there. */
+bool agent_hide_environment(void);
+
+#endif

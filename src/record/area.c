@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/area.h"
+
+#include "base/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/memfd.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+_Static_assert(sizeof(struct area) < 2u << 20, "the area stays small");
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
+	       "words shared between processes need no lock");
+
+static struct area *map_area(int fd)
+{
+	long result = raw_syscall6(SYS_mmap, 0, sizeof(struct area), PROT_READ | PROT_WRITE,
+				   MAP_SHARED, fd, 0);
+
+	return result < 0 && result > -4096 ? NULL : (struct area *)result;
+}
+
+int area_create(struct area **area, int *fd)
+{
+	int made = (int)raw_syscall3(SYS_memfd_create, (long)"trapline",
+				     MFD_CLOEXEC | MFD_ALLOW_SEALING, 0);
+	struct area *mapped;
+
+	if (made < 0)
+		return made;
+	if (raw_syscall3(SYS_ftruncate, made, sizeof(struct area), 0) ||
+	    raw_fcntl(made, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW)) {
+		raw_close(made);
+		return -ENOSPC;
+	}
+	mapped = map_area(made);
+	if (!mapped) {
+		raw_close(made);
+		return -ENOMEM;
+	}
+	mapped->magic = AREA_MAGIC;
+	mapped->version = AREA_VERSION;
+	mapped->size = sizeof(*mapped);
+	mapped->controller = raw_getpid();
+	*area = mapped;
+	*fd = made;
+	return 0;
+}
+
+void area_unmap(struct area *area)
+{
+	raw_syscall3(SYS_munmap, (long)area, sizeof(*area), 0);
+}
+
+static const char *read_number(const char *text, unsigned *number)
+{
+	unsigned value = 0;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		if (value > (unsigned)INT_MAX / 10 - 1)
+			return NULL;
+		value = value * 10 + (unsigned)(*text - '0');
+	}
+	*number = value;
+	return text;
+}
+
+static char *write_number(char *at, unsigned number)
+{
+	char digits[12];
+	int count = 0;
+
+	do {
+		digits[count++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	while (count > 0)
+		*at++ = digits[--count];
+	return at;
+}
+
+static char *write_text(char *at, const char *text)
+{
+	while (*text)
+		*at++ = *text++;
+	return at;
+}
+
+/* "12:34" becomes "/proc/12/fd/34". */
+static int locator_path(const char *locator, char path[static 64])
+{
+	unsigned pid, fd;
+	char *at = path;
+
+	locator = read_number(locator, &pid);
+	if (!locator || *locator != ':')
+		return -EINVAL;
+	locator = read_number(locator + 1, &fd);
+	if (!locator || *locator)
+		return -EINVAL;
+	at = write_number(write_text(at, "/proc/"), pid);
+	at = write_number(write_text(at, "/fd/"), fd);
+	*at = '\0';
+	return 0;
+}
+
+int area_attach(struct area **area, const char *locator)
+{
+	char path[64];
+	int err = locator_path(locator, path);
+	struct area *mapped;
+	struct stat status;
+	int fd;
+
+	if (err)
+		return err;
+	fd = (int)raw_syscall6(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC | O_NOCTTY, 0,
+			       0, 0);
+	if (fd < 0)
+		return fd;
+	/* A file too short for the area must not be touched: SIGBUS. Areas are sealed, so what is
+	 * long enough now stays so. newfstatat: what the dynamic linker itself uses, for filters. */
+	if (raw_syscall6(SYS_newfstatat, fd, (long)"", (long)&status, AT_EMPTY_PATH, 0, 0) ||
+	    status.st_size != sizeof(struct area)) {
+		raw_close(fd);
+		return -EINVAL;
+	}
+	mapped = map_area(fd);
+	raw_close(fd);
+	if (!mapped)
+		return -ENOMEM;
+	if (mapped->magic != AREA_MAGIC || mapped->version != AREA_VERSION ||
+	    mapped->size != sizeof(*mapped)) {
+		area_unmap(mapped);
+		return -EINVAL;
+	}
+	*area = mapped;
+	return 0;
+}
+
+void area_ring(struct area *area)
+{
+	/* Sequentially consistent on both sides (control/doorbell.c): either the controller sees
+	 * the new count, or this sees that it waits. */
+	atomic_fetch_add(&area->doorbell, 1);
+	if (atomic_load(&area->waiting))
+		raw_futex((uint32_t *)&area->doorbell, FUTEX_WAKE, 1, NULL);
+}
+
+struct area_hit *area_hit_claim(struct area *area, uint64_t *ticket)
+{
+	uint32_t start = atomic_fetch_add_explicit(&area->next_hit, 1, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < AREA_HITS; i++) {
+		struct area_hit *hit = &area->hit[(start + i) % AREA_HITS];
+		uint64_t state = atomic_load_explicit(&hit->state, memory_order_relaxed);
+
+		if (area_hit_state(state) != AREA_HIT_FREE)
+			continue;
+		if (atomic_compare_exchange_strong_explicit(&hit->state, &state,
+							    state | AREA_HIT_FILLING,
+							    memory_order_acquire,
+							    memory_order_relaxed)) {
+			*ticket = state;
+			return hit;
+		}
+	}
+	return NULL;
+}
+
+void area_hit_publish(struct area_hit *hit, uint64_t ticket)
+{
+	uint64_t filling = ticket | AREA_HIT_FILLING;
+
+	atomic_compare_exchange_strong_explicit(&hit->state, &filling, ticket | AREA_HIT_HELD,
+						memory_order_release, memory_order_relaxed);
+}
+
+void area_hit_leave(struct area_hit *hit, uint64_t ticket, uint64_t now)
+{
+	uint64_t held = ticket | AREA_HIT_HELD;
+
+	if (!atomic_compare_exchange_strong_explicit(&hit->state, &held, ticket | AREA_HIT_LEAVING,
+						     memory_order_acquire, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&hit->exit_time, now, memory_order_relaxed);
+	atomic_store_explicit(&hit->state, ticket | AREA_HIT_DONE, memory_order_release);
+}
+
+void area_hit_free(struct area_hit *hit)
+{
+	uint64_t state = atomic_load_explicit(&hit->state, memory_order_relaxed);
+
+	atomic_store_explicit(&hit->exit_time, 0, memory_order_relaxed);
+	atomic_store_explicit(&hit->state, ((state >> 8) + 1) << 8, memory_order_release);
+}

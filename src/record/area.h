@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shared area: all that the watched processes and the controller have in common.
+ *
+ *	+-----------------------+ 0
+ *	| header                |  doorbell, configuration, counts
+ *	+-----------------------+
+ *	| area_process[64]      |  one for each watched process: its slots, its threads' credit
+ *	+-----------------------+
+ *	| area_hit[128]         |  one for each hit on its way: registers and the top of the stack
+ *	+-----------------------+ sizeof(struct area)
+ *
+ * It is a sealed-size memory file made by the controller before the program starts, so nothing that
+ * happens to the program loses what is in it. Inside the program its contents are never trusted with
+ * control: no pointer is followed, every index is bounded before use, so a program that scribbles
+ * over it harms findings alone. The controller copies a hit out before judging it.
+ *
+ * A hit's life, in one word `state` (ticket << 8 | enum area_hit_state):
+ *	FREE -> FILLING (the thread, by compare-and-swap) -> HELD (filled; release store, pairs with
+ *	the acquire load in area_hit_peek()) -> LEAVING (compare-and-swap by the thread when its hold
+ *	is over, so that a record the controller took back is not written again) -> DONE -> FREE
+ *	(the controller, ticket + 1).
+ * When no record is free the newest hit is dropped and counted.
+ */
+#ifndef RECORD_AREA_H
+#define RECORD_AREA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
+#define AREA_VERSION 1
+#define AREA_PROCESSES 64
+#define AREA_SLOTS 4
+#define AREA_HITS 128
+#define AREA_STACK 6144    /* bytes of stack noted with a hit */
+#define AREA_VALUE 16      /* bytes noted around the watched address */
+#define AREA_CREDITS 128   /* threads share these by a hash of their identity */
+
+/* Name of the environment variable that leads a new process image to the area: "PID:FD" of the
+ * controller's descriptor, opened through /proc. */
+#define AREA_VARIABLE "TRAPLINE_AREA"
+
+enum area_hit_state {
+	AREA_HIT_FREE,
+	AREA_HIT_FILLING,
+	AREA_HIT_HELD,
+	AREA_HIT_LEAVING,
+	AREA_HIT_DONE,
+};
+
+enum area_hit_flag {
+	AREA_HIT_LATE = 1,   /* the kernel marked it asynchronous: not at the access */
+	AREA_HIT_UNHELD = 2, /* the thread had no credit left, or the slot wants no hold */
+};
+
+/* Registers in the order of src/insn: rax rcx rdx rbx rsp rbp rsi rdi r8 … r15. */
+struct area_registers {
+	uint64_t general[16];
+	uint64_t pc;
+	uint64_t flags;
+	uint64_t fs_base; /* 0: not known */
+};
+
+struct area_hit {
+	_Atomic uint64_t state;
+	_Atomic uint64_t exit_time; /* CLOCK_MONOTONIC ns when the hold ended; 0 before */
+	uint64_t entry_time;        /* when the handler began */
+	uint64_t identity;          /* of the thread: its kernel id, or fs base where no call is safe */
+	pid_t tid;                  /* 0: not known */
+	uint32_t process;           /* index */
+	uint32_t slot;
+	uint32_t generation;
+	uint32_t flags;
+	uint32_t value_length;
+	uint32_t stack_length;
+	uint64_t address; /* as the kernel told it */
+	uint64_t serial;  /* order of the process's hits */
+	struct area_registers registers;
+	uint8_t value[AREA_VALUE]; /* from value_address on */
+	uint64_t value_address;
+	uint64_t stack_address;
+	uint8_t stack[AREA_STACK];
+};
+
+/*
+ * What a slot does with its hits. The controller writes the other fields while `generation` is even
+ * and makes it odd last; a handler acts only on hits that carry the present generation.
+ */
+struct area_slot {
+	_Atomic uint32_t generation;
+	_Atomic uint32_t turn; /* futex: raised to end the holds of this slot early */
+	_Atomic uint32_t hits; /* of this generation */
+	uint32_t hold_limit;   /* hits beyond this many pass unrecorded */
+	uint64_t hold;         /* ns */
+	uint64_t address;
+	uint32_t length;
+	uint32_t padding;
+};
+
+enum area_process_state {
+	AREA_PROCESS_FREE,
+	AREA_PROCESS_CLAIMED,   /* being filled by the process */
+	AREA_PROCESS_ANNOUNCED, /* asks to be watched */
+	AREA_PROCESS_WATCHED,   /* go */
+	AREA_PROCESS_LEFT,      /* not watched: too many, or refused */
+	AREA_PROCESS_GONE,      /* has said good-bye; the controller may free the entry */
+};
+
+struct area_credit {
+	_Atomic uint64_t until; /* time up to which this thread's holds are paid for */
+};
+
+struct area_process {
+	_Atomic uint32_t state; /* futex */
+	_Atomic uint32_t quiet; /* no system call may be made: a seccomp filter is on */
+	pid_t pid;
+	pid_t parent;
+	uint64_t start_time; /* CLOCK_MONOTONIC ns of the announcement */
+	_Atomic uint64_t serial;
+	_Atomic uint32_t dropped;   /* hits without a free record */
+	_Atomic uint32_t stale;     /* hits of an older generation */
+	_Atomic uint32_t unheld;    /* hits whose thread had no credit */
+	_Atomic uint32_t over;      /* hits beyond the slot's limit */
+	_Atomic uint32_t late;      /* hits delivered late */
+	_Atomic uint32_t delivered; /* all hits */
+	struct area_slot slot[AREA_SLOTS];
+	struct area_credit credit[AREA_CREDITS];
+};
+
+struct area {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t size;
+	_Atomic uint32_t doorbell;      /* futex: raised whenever the controller has something to do */
+	_Atomic uint32_t waiting;       /* the controller sleeps on the doorbell */
+	_Atomic uint32_t closing;       /* the controller has gone: handlers return at once */
+	_Atomic uint32_t without_entry; /* processes that found no free entry */
+	pid_t controller;
+	uint32_t hold_parts;     /* of a thread's time that holds may take, parts per 10,000 */
+	uint64_t announce_bound; /* ns a process waits for its go */
+	uint64_t credit_cap;     /* ns of its own time a thread may save up for holds */
+	uint32_t follow;         /* programs executed are to be watched too */
+	uint32_t padding;
+	_Atomic uint32_t next_hit;
+	struct area_process process[AREA_PROCESSES];
+	struct area_hit hit[AREA_HITS];
+};
+
+static inline enum area_hit_state area_hit_state(uint64_t state)
+{
+	return (enum area_hit_state)(state & 0xff);
+}
+
+/* Signal data of our events: a mark, the process entry, the slot and its generation. */
+#define AREA_TAG_MARK 0x7a1cull
+static inline uint64_t area_tag(uint32_t process, uint32_t slot, uint32_t generation)
+{
+	return AREA_TAG_MARK << 48 | (uint64_t)(process & 0xff) << 40 |
+	       (uint64_t)(slot & 0xff) << 32 | generation;
+}
+
+static inline bool area_tag_is_ours(uint64_t tag)
+{
+	return tag >> 48 == AREA_TAG_MARK && (tag >> 40 & 0xff) < AREA_PROCESSES &&
+	       (tag >> 32 & 0xff) < AREA_SLOTS;
+}
+
+/* The controller's side. A new area and its descriptor (close-on-exec), or -errno. */
+int area_create(struct area **area, int *fd);
+void area_unmap(struct area *area);
+
+/* The program's side; raw system calls only. Opens "PID:FD" through /proc, maps it, and closes the
+ * descriptor again. -EINVAL when it is not an area of this version. */
+int area_attach(struct area **area, const char *locator);
+
+/* Both. Never blocks. */
+void area_ring(struct area *area);
+
+/* Claim a free hit record for this thread; NULL when all are taken. *ticket is for the rest. */
+struct area_hit *area_hit_claim(struct area *area, uint64_t *ticket);
+void area_hit_publish(struct area_hit *hit, uint64_t ticket);
+/* The hold is over. */
+void area_hit_leave(struct area_hit *hit, uint64_t ticket, uint64_t now);
+
+/* The controller's: take a record back whatever its state. */
+void area_hit_free(struct area_hit *hit);
+
+#endif
