@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/control.h"
+
+#include "base/syscall.h"
+#include "control/private.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define DRAIN_INTERVAL (20 * MILLISECOND)
+#define CHECK_INTERVAL (100 * MILLISECOND)
+#define ANNOUNCE_BOUND (100 * MILLISECOND)
+
+static const struct {
+	const char *name, *meaning;
+} count_table[] = {
+#define COUNT(identifier, name, meaning) [COUNT_##identifier] = {name, meaning},
+#include "control/counts.def"
+#undef COUNT
+};
+_Static_assert(sizeof(count_table) / sizeof(count_table[0]) == COUNT_COUNT, "all are named");
+
+/* For the SIGCHLD handler, which rings the doorbell so that no end is waited for. */
+static struct area *_Atomic signalled_area;
+
+uint64_t control_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* xorshift64* (Vigna, 2016): good enough to choose with. */
+uint64_t control_random(struct control *control)
+{
+	control->random ^= control->random >> 12;
+	control->random ^= control->random << 25;
+	control->random ^= control->random >> 27;
+	return control->random * 0x2545f4914f6cdd1dull >> 16;
+}
+
+void control_options_init(struct control_options *options)
+{
+	*options = (struct control_options){.budget = 1.0, .slots = 3, .follow = true};
+}
+
+static void on_child(int signal)
+{
+	struct area *area = atomic_load(&signalled_area);
+
+	(void)signal;
+	if (area)
+		area_ring(area);
+}
+
+int control_create(struct control **control, const struct control_options *options,
+		   const struct control_observer *observer)
+{
+	struct control *made = calloc(1, sizeof(*made));
+	int err;
+
+	if (!made)
+		return -ENOMEM;
+	err = area_create(&made->area, &made->area_fd);
+	if (err) {
+		free(made);
+		return err;
+	}
+	made->options = *options;
+	made->observer = *observer;
+	made->started = control_now();
+	made->random = options->seed ? options->seed : made->started | 1;
+	made->area->hold_parts = (uint32_t)(options->budget * 100);
+	made->area->announce_bound = ANNOUNCE_BOUND;
+	made->area->credit_cap = SECOND;
+	made->area->follow = options->follow;
+	*control = made;
+	return 0;
+}
+
+pid_t control_spawn(struct control *control, char *const argv[], const char *library)
+{
+	struct sigaction action = {.sa_handler = on_child, .sa_flags = SA_RESTART};
+
+	atomic_store(&signalled_area, control->area);
+	sigaction(SIGCHLD, &action, NULL);
+	return launch(control, argv, library);
+}
+
+static void reap(struct control *control)
+{
+	int status;
+
+	if (!control->child_ended && waitpid(control->child, &status, WNOHANG) == control->child) {
+		control->child_ended = true;
+		control->child_status = status;
+	}
+}
+
+static void wait_for_work(struct control *control, uint32_t seen, uint64_t until)
+{
+	uint64_t now = control_now();
+	struct timespec left = {0};
+
+	if (now >= until)
+		return;
+	left.tv_sec = (time_t)((until - now) / SECOND);
+	left.tv_nsec = (long)((until - now) % SECOND);
+	/* Pairs with area_ring(): either that sees `waiting`, or this sees the doorbell moved. */
+	atomic_store(&control->area->waiting, 1);
+	raw_futex((uint32_t *)&control->area->doorbell, FUTEX_WAIT, seen, &left);
+	atomic_store(&control->area->waiting, 0);
+}
+
+
+static uint64_t step(struct control *control)
+{
+	uint64_t now = control_now(), next;
+
+	targets_welcome(control);
+	hits_collect(control);
+	if (now >= control->next_drain) {
+		if (control->samples)
+			samples_drain(control->samples, sampling_take, control);
+		control->next_drain = now + DRAIN_INTERVAL;
+	}
+	if (now >= control->next_check) {
+		targets_check(control);
+		control->next_check = now + CHECK_INTERVAL;
+	}
+	schedule_run(control);
+	next = schedule_next(control);
+	if (control->next_drain < next)
+		next = control->next_drain;
+	return next < control->next_check ? next : control->next_check;
+}
+
+int control_run(struct control *control)
+{
+	while (!control->child_ended) {
+		uint32_t seen = atomic_load(&control->area->doorbell);
+		uint64_t next;
+
+		reap(control);
+		if (control->child_ended)
+			break;
+		next = step(control);
+		wait_for_work(control, seen, next);
+	}
+	hits_collect(control);
+	return control->child_status;
+}
+
+struct space *control_space(struct control *control, pid_t pid)
+{
+	struct target *target = target_find(control, pid);
+
+	return target ? target->space : NULL;
+}
+
+void control_counts(const struct control *control, control_count_fn *each, void *context)
+{
+	for (int i = 0; i < COUNT_COUNT; i++)
+		each(context, count_table[i].name, control->count[i], count_table[i].meaning);
+}
+
+void control_destroy(struct control *control)
+{
+	atomic_store(&control->area->closing, 1);
+	for (unsigned i = 0; i < AREA_PROCESSES; i++)
+		if (control->target[i])
+			target_end(control->target[i]);
+	samples_close(control->samples);
+	atomic_store(&signalled_area, NULL);
+	area_unmap(control->area);
+	close(control->area_fd);
+	free(control);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The controller: starts a program (or finds one), follows its processes, owns all their events,
+ * draws samples, gives addresses to hardware slots, and tells an observer what happened. It works on
+ * any process that it may ptrace, its own included. One thread.
+ */
+#ifndef CONTROL_CONTROL_H
+#define CONTROL_CONTROL_H
+
+#include "control/options.h"
+#include "control/space.h"
+#include "record/area.h"
+
+#include <trapline/tool.h>
+
+struct control;
+
+/* Told synchronously; a NULL member is not called. */
+struct control_observer {
+	void (*sample)(void *context, const struct tl_access *access);
+	void (*hit)(void *context, const struct tl_access *access);
+	void (*pair)(void *context, const struct tl_pair *pair);
+	void (*unwatched)(void *context, const struct tl_watch *watch, unsigned hits,
+			  unsigned threads);
+	/* Called now and then from the loop, and once at the end of each process. */
+	void (*process_ended)(void *context, pid_t pid);
+	void *context;
+};
+
+int control_create(struct control **control, const struct control_options *options,
+		   const struct control_observer *observer);
+
+/* Start a program under control: argv[0] is looked up as execvp() does. Its pid or -errno. */
+pid_t control_spawn(struct control *control, char *const argv[], const char *library);
+
+/* Work until the spawned program ends. Returns its wait status. */
+int control_run(struct control *control);
+
+int control_watch(struct control *control, const struct tl_watch *watch);
+
+/* NULL when the process is not watched. Valid until it ends. */
+struct space *control_space(struct control *control, pid_t pid);
+
+/* The stack noted with a hit: bytes from *address on, registers beside. */
+struct tl_stack {
+	struct area_registers registers;
+	uint64_t address;
+	size_t length;
+	const uint8_t *bytes;
+	uint64_t held_until; /* while the thread is held its memory can be read as well */
+};
+
+void control_destroy(struct control *control);
+
+/* Every count there is: name, value and meaning, for --stats. */
+typedef void control_count_fn(void *context, const char *name, uint64_t value, const char *meaning);
+void control_counts(const struct control *control, control_count_fn *each, void *context);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hits on their way: seen when a thread begins its hold, complete when it ends. */
+#include "control/private.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOLD_LOST (2 * SECOND) /* a thread killed or stopped in its hold never ends it */
+
+void hit_free(struct hit *hit)
+{
+	if (!hit)
+		return;
+	free(hit->stack_bytes);
+	free(hit);
+}
+
+/* A hit belongs to its slot while that is armed for it, and is freed with the slot's list. */
+static void keep(struct slot *slot, struct hit *hit)
+{
+	slot->hit[slot->hits++] = hit;
+}
+
+static void note_identity(struct slot *slot, uint64_t identity)
+{
+	for (unsigned i = 0; i < slot->identities; i++)
+		if (slot->identity[i] == identity)
+			return;
+	if (slot->identities < 8)
+		slot->identity[slot->identities++] = identity;
+}
+
+static void begin(struct control *control, struct following *following,
+		  const struct area_hit *record)
+{
+	struct target *target =
+		record->process < AREA_PROCESSES ? control->target[record->process] : NULL;
+	struct slot *slot;
+	struct hit *hit;
+
+	following->since = control_now();
+	if (!target || record->slot >= target->slots)
+		return;
+	slot = &target->slot[record->slot];
+	count_one(control, COUNT_HITS);
+	if (!slot->armed || slot->generation != record->generation ||
+	    slot->hits == SLOT_HITS_MAX) {
+		count_one(control, COUNT_HITS_STALE);
+		return;
+	}
+	hit = calloc(1, sizeof(*hit));
+	if (!hit)
+		return;
+	slot->seen++;
+	note_identity(slot, record->identity);
+	hit->usable = hit_understand(target, slot, record, hit);
+	if (record->flags & AREA_HIT_LATE) {
+		count_one(control, COUNT_HITS_LATE);
+		hit->usable = false;
+	}
+	keep(slot, hit);
+	following->hit = hit;
+	following->slot = slot;
+	following->generation = slot->generation;
+	if (hit->usable && control->observer.hit && !(slot->watch.access & TL_EXEC))
+		control->observer.hit(control->observer.context, &hit->access);
+	if (area_hit_state(atomic_load(&record->state)) == AREA_HIT_HELD)
+		schedule_hit(control, target, slot, hit);
+}
+
+static void end(struct control *control, struct following *following, struct area_hit *record,
+		uint64_t exit)
+{
+	struct hit *hit = following->hit;
+
+	if (hit) {
+		hit->exit = exit;
+		pairs_complete(control, following->slot, hit);
+	}
+	following->hit = NULL;
+	following->since = 0;
+	area_hit_free(record);
+}
+
+static void look(struct control *control, unsigned index)
+{
+	struct area_hit *record = &control->area->hit[index];
+	struct following *following = &control->following[index];
+	/* Acquire: what the thread wrote before publishing. Pairs with area_hit_publish(). */
+	enum area_hit_state state =
+		area_hit_state(atomic_load_explicit(&record->state, memory_order_acquire));
+
+	if (state != AREA_HIT_HELD && state != AREA_HIT_LEAVING && state != AREA_HIT_DONE)
+		return;
+	if (!following->since)
+		begin(control, following, record);
+	state = area_hit_state(atomic_load_explicit(&record->state, memory_order_acquire));
+	if (state == AREA_HIT_DONE) {
+		end(control, following, record, atomic_load(&record->exit_time));
+	} else if (control_now() - following->since > HOLD_LOST) {
+		count_one(control, COUNT_HITS_LOST);
+		end(control, following, record, following->since);
+	}
+}
+
+void hits_collect(struct control *control)
+{
+	for (unsigned i = 0; i < AREA_HITS; i++)
+		look(control, i);
+}
+
+void hits_forget_slot(struct control *control, struct slot *slot)
+{
+	for (unsigned i = 0; i < AREA_HITS; i++)
+		if (control->following[i].slot == slot) {
+			control->following[i].hit = NULL;
+			control->following[i].slot = NULL;
+		}
+	for (unsigned i = 0; i < slot->hits; i++)
+		hit_free(slot->hit[i]);
+	slot->hits = 0;
+}
+
+void hits_forget_target(struct control *control, struct target *target)
+{
+	for (unsigned i = 0; i < AREA_HITS; i++) {
+		struct area_hit *record = &control->area->hit[i];
+
+		if (record->process != target->index ||
+		    area_hit_state(atomic_load(&record->state)) == AREA_HIT_FREE)
+			continue;
+		look(control, i);
+		if (area_hit_state(atomic_load(&record->state)) != AREA_HIT_FREE) {
+			if (control->following[i].hit)
+				count_one(control, COUNT_HITS_LOST);
+			end(control, &control->following[i], record, control_now());
+		}
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the user asked for, as the controller takes it. */
+#ifndef CONTROL_OPTIONS_H
+#define CONTROL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONTROL_GLOBS_MAX 64
+
+struct control_globs {
+	const char *glob[CONTROL_GLOBS_MAX];
+	size_t count;
+};
+
+struct control_options {
+	double budget;        /* percent of the program's CPU time, and of any thread's time */
+	unsigned slots;       /* hardware slots used, 1 to 4 */
+	bool stall_first;     /* the peer's strategy, for comparison: see schedule.h */
+	bool follow;          /* children across fork and exec */
+	bool aggressive;      /* find as much as possible at up to twice the time */
+	bool kernel;          /* watch what system calls touch, where permitted */
+	uint64_t seed;        /* 0: from the clock */
+	uint64_t start_delay; /* ns before the first watch */
+	uint64_t duration;    /* ns after which watching stops; 0: until the end */
+	struct control_globs include, exclude; /* modules whose code is looked at */
+};
+
+void control_options_init(struct control_options *options);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which hits of one watch prove a race.
+ *
+ * A thread does nothing between its access and the end of its hold, so it is "at" its access from
+ * some moment not later than the handler's entry until not earlier than the handler's exit. If for
+ * two threads max(entry) < min(exit), both were at their accesses at one moment: no operation of
+ * either can have ordered them. Both hits carry the same generation, hence the same address in the
+ * same address space.
+ */
+#include "control/private.h"
+
+static bool conflict(const struct hit *a, const struct hit *b)
+{
+	const struct tl_access *x = &a->access, *y = &b->access;
+
+	if (x->identity == y->identity || !((x->access | y->access) & TL_WRITE))
+		return false;
+	return x->address < y->address + y->length && y->address < x->address + x->length;
+}
+
+static bool overlap(const struct hit *a, const struct hit *b)
+{
+	uint64_t entry = a->entry > b->entry ? a->entry : b->entry;
+	uint64_t exit = a->exit < b->exit ? a->exit : b->exit;
+
+	return entry < exit;
+}
+
+/* The value one thread read was overwritten by the other before it wrote its own back. */
+static bool lost_update(const struct slot *slot, const struct hit *a, const struct hit *b)
+{
+	const struct hit *read = a->access.access & TL_WRITE ? b : a;
+	const struct hit *write = read == a ? b : a;
+
+	if ((read->access.access & TL_WRITE) || read->entry > write->entry)
+		return false;
+	for (unsigned i = 0; i < slot->hits; i++) {
+		const struct hit *later = slot->hit[i];
+
+		if (later->access.identity == read->access.identity &&
+		    (later->access.access & TL_WRITE) && later->entry > write->entry &&
+		    later->entry < read->exit + 50 * MILLISECOND)
+			return true;
+	}
+	return false;
+}
+
+static void tell(struct control *control, struct slot *slot, struct hit *a, struct hit *b)
+{
+	struct tl_pair pair = {.size = sizeof(pair), .first = &a->access, .second = &b->access};
+
+	if (b->entry < a->entry) {
+		pair.first = &b->access;
+		pair.second = &a->access;
+	}
+	pair.changed = lost_update(slot, a, b);
+	count_one(control, COUNT_PAIRS);
+	if (control->observer.pair)
+		control->observer.pair(control->observer.context, &pair);
+}
+
+void pairs_complete(struct control *control, struct slot *slot, struct hit *hit)
+{
+	if (!hit->usable)
+		return;
+	for (unsigned i = 0; i < slot->hits; i++) {
+		struct hit *other = slot->hit[i];
+
+		if (other != hit && other->usable && other->exit && conflict(hit, other) &&
+		    overlap(hit, other))
+			tell(control, slot, hit, other);
+	}
+}

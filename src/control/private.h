@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this folder share. Not for other folders. */
+#ifndef CONTROL_PRIVATE_H
+#define CONTROL_PRIVATE_H
+
+#include "control/control.h"
+#include "control/samples.h"
+#include "event/coverage.h"
+#include "insn/insn.h"
+
+#define MILLISECOND 1000000ull
+#define SECOND 1000000000ull
+
+#define REQUESTS_MAX 64
+#define SLOT_HITS_MAX 64 /* completed hits of one watch kept for pairing */
+
+enum count {
+#define COUNT(identifier, name, meaning) COUNT_##identifier,
+#include "control/counts.def"
+#undef COUNT
+	COUNT_COUNT
+};
+
+/* A hit as copied out of the area and understood. */
+struct hit {
+	struct tl_access access;
+	struct tl_stack stack;
+	uint8_t *stack_bytes; /* owned */
+	uint64_t entry, exit; /* exit 0: still held */
+	uint64_t ticket;
+	unsigned value_length;
+	uint8_t value[AREA_VALUE];
+	uint64_t value_address;
+	bool usable; /* for pairs: on time, understood, inside what is watched */
+	bool origin; /* held before its access, by an execution breakpoint */
+};
+
+struct slot {
+	unsigned index;
+	bool open;
+	bool armed;
+	bool wide; /* widened to reads */
+	uint32_t generation;
+	struct tl_watch watch;
+	struct coverage coverage;
+	uint64_t armed_at, deadline;
+	unsigned seen; /* hits of this watch */
+	uint64_t identity[8];
+	unsigned identities;
+	struct hit *hit[SLOT_HITS_MAX];
+	unsigned hits;
+};
+
+struct target {
+	struct control *control;
+	uint32_t index; /* of its entry in the area; AREA_PROCESSES of them */
+	pid_t pid;
+	int pidfd;
+	struct area_process *shared;
+	struct space *space;
+	struct slot slot[AREA_SLOTS];
+	unsigned slots;
+};
+
+/* A record of the area being followed from HELD to DONE. */
+struct following {
+	struct hit *hit;
+	struct slot *slot;
+	uint32_t generation;
+	uint64_t since;
+};
+
+struct request {
+	struct tl_watch watch;
+	uint64_t time;
+};
+
+struct control {
+	struct control_options options;
+	struct control_observer observer;
+	struct area *area;
+	int area_fd;
+	struct samples *samples;
+	pid_t child;
+	bool child_ended;
+	int child_status;
+	uint64_t started;
+	uint64_t random;
+	struct target *target[AREA_PROCESSES];
+	struct following following[AREA_HITS];
+	struct request request[REQUESTS_MAX];
+	unsigned requests;
+	uint64_t next_drain, next_check;
+	uint64_t paused_until;
+	uint64_t count[COUNT_COUNT];
+};
+
+static inline void count_one(struct control *control, enum count count)
+{
+	control->count[count]++;
+}
+
+uint64_t control_now(void);
+uint64_t control_random(struct control *control);
+
+/* target.c */
+void targets_welcome(struct control *control); /* newly announced processes */
+void targets_check(struct control *control);   /* those that have ended */
+void target_end(struct target *target);
+struct target *target_find(struct control *control, pid_t pid);
+
+/* slots.c */
+int slot_open(struct target *target, struct slot *slot);
+void slot_close(struct target *target, struct slot *slot);
+int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *watch);
+void slot_widen(struct target *target, struct slot *slot);
+void slot_narrow(struct target *target, struct slot *slot);
+void slot_disarm(struct target *target, struct slot *slot);
+
+/* hits.c */
+void hits_collect(struct control *control);
+void hits_forget_slot(struct control *control, struct slot *slot);
+void hits_forget_target(struct control *control, struct target *target);
+void hit_free(struct hit *hit);
+
+/* understand.c: from registers to accesses */
+bool hit_understand(struct target *target, struct slot *slot, const struct area_hit *record,
+		    struct hit *hit);
+unsigned insn_traits(const struct insn *insn, unsigned operand, uint64_t address, uint64_t length);
+
+/* pairs.c */
+void pairs_complete(struct control *control, struct slot *slot, struct hit *hit);
+
+/* sampling.c */
+void sampling_take(void *context, const struct sample *sample);
+
+/* schedule.c */
+void schedule_run(struct control *control);
+uint64_t schedule_next(const struct control *control);
+void schedule_hit(struct control *control, struct target *target, struct slot *slot,
+		  struct hit *hit);
+
+/* launch.c */
+pid_t launch(struct control *control, char *const argv[], const char *library);
+
+#endif

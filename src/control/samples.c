@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/samples.h"
+
+#include "base/syscall.h"
+
+#include <asm/perf_regs.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RING_PAGES 16 /* of data, a power of two; 64 KiB hold about 300 samples */
+#define CPUS_MAX 64   /* each thread inherits one event a CPU: beyond this it is too dear */
+
+struct ring {
+	int fd;
+	struct perf_event_mmap_page *page;
+	uint64_t tail;
+};
+
+struct samples {
+	struct ring ring[CPUS_MAX];
+	unsigned count;
+	uint64_t lost;
+};
+
+/* ax bx cx dx si di bp sp ip flags, r8 … r15 (asm/perf_regs.h). */
+#define WANTED_REGISTERS (0x3ffull | 0xffull << PERF_REG_X86_R8)
+#define REGISTER_COUNT 18
+
+/* perf's order of the first eight, as src/insn numbers them. */
+static const uint8_t perf_order[8] = {0 /* ax */, 3 /* bx */, 1 /* cx */, 2 /* dx */,
+				      6 /* si */, 7 /* di */, 5 /* bp */, 4 /* sp */};
+
+static void fill_attributes(struct perf_event_attr *attributes, uint64_t period, bool kernel)
+{
+	memset(attributes, 0, sizeof(*attributes));
+	attributes->size = sizeof(*attributes);
+	attributes->type = PERF_TYPE_SOFTWARE;
+	attributes->config = PERF_COUNT_SW_TASK_CLOCK;
+	attributes->sample_period = period;
+	attributes->sample_type =
+		PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER;
+	attributes->sample_regs_user = WANTED_REGISTERS;
+	attributes->inherit = 1;
+	attributes->exclude_kernel = !kernel;
+	attributes->exclude_hv = 1;
+	attributes->use_clockid = 1;
+	attributes->clockid = CLOCK_MONOTONIC;
+	attributes->watermark = 1;
+	attributes->wakeup_watermark = RING_PAGES * 4096u;
+}
+
+static int open_ring(struct ring *ring, pid_t pid, int cpu, uint64_t period, bool kernel)
+{
+	size_t size = (1 + RING_PAGES) * 4096u;
+	struct perf_event_attr attributes;
+
+	fill_attributes(&attributes, period, kernel);
+	ring->fd = raw_perf_event_open(&attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (ring->fd < 0)
+		return ring->fd;
+	ring->page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+	if (ring->page == MAP_FAILED) {
+		int err = -errno;
+
+		close(ring->fd);
+		return err;
+	}
+	return 0;
+}
+
+int samples_open(struct samples **samples, pid_t pid, uint64_t period, bool kernel)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct samples *made = calloc(1, sizeof(*made));
+	int err = -ENODEV;
+
+	if (!made)
+		return -ENOMEM;
+	for (int cpu = 0; cpu < cpus && made->count < CPUS_MAX; cpu++) {
+		int result = open_ring(&made->ring[made->count], pid, cpu, period, kernel);
+
+		if (result == 0)
+			made->count++;
+		else
+			err = result;
+	}
+	if (made->count == 0) {
+		free(made);
+		return err;
+	}
+	*samples = made;
+	return 0;
+}
+
+void samples_close(struct samples *samples)
+{
+	if (!samples)
+		return;
+	for (unsigned i = 0; i < samples->count; i++) {
+		munmap(samples->ring[i].page, (1 + RING_PAGES) * 4096u);
+		close(samples->ring[i].fd);
+	}
+	free(samples);
+}
+
+uint64_t samples_lost(const struct samples *samples)
+{
+	return samples->lost;
+}
+
+/* A record in one piece, though it may wrap around the end of the ring. */
+static void copy_record(const struct ring *ring, uint64_t from, void *to, size_t length)
+{
+	const uint8_t *data = (const uint8_t *)ring->page + ring->page->data_offset;
+	uint64_t mask = ring->page->data_size - 1;
+	size_t first = ring->page->data_size - (from & mask);
+
+	if (first > length)
+		first = length;
+	memcpy(to, data + (from & mask), first);
+	memcpy((uint8_t *)to + first, data, length - first);
+}
+
+struct sample_record {
+	struct perf_event_header header;
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t time;
+	uint64_t abi;
+	uint64_t registers[REGISTER_COUNT];
+};
+
+static void take_record(const struct sample_record *record, sample_fn *take, void *context)
+{
+	struct sample sample = {.pid = (pid_t)record->pid,
+				.tid = (pid_t)record->tid,
+				.time = record->time};
+
+	if (record->abi != PERF_SAMPLE_REGS_ABI_64)
+		return;
+	for (int i = 0; i < 8; i++)
+		sample.registers.general[perf_order[i]] = record->registers[i];
+	sample.registers.pc = record->registers[8];
+	sample.registers.flags = record->registers[9];
+	for (int i = 0; i < 8; i++)
+		sample.registers.general[8 + i] = record->registers[10 + i];
+	take(context, &sample);
+}
+
+static unsigned drain_ring(struct samples *samples, struct ring *ring, sample_fn *take,
+			   void *context)
+{
+	/* Acquire: the records before data_head are written. Pairs with the kernel's store. */
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	unsigned count = 0;
+
+	while (ring->tail + sizeof(struct perf_event_header) <= head) {
+		struct perf_event_header header;
+		struct sample_record record;
+
+		copy_record(ring, ring->tail, &header, sizeof(header));
+		if (header.size < sizeof(header))
+			break;
+		if (header.type == PERF_RECORD_SAMPLE && header.size == sizeof(record)) {
+			copy_record(ring, ring->tail, &record, sizeof(record));
+			take_record(&record, take, context);
+			count++;
+		} else if (header.type == PERF_RECORD_LOST) {
+			samples->lost++;
+		}
+		ring->tail += header.size;
+	}
+	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+	return count;
+}
+
+unsigned samples_drain(struct samples *samples, sample_fn *take, void *context)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < samples->count; i++)
+		count += drain_ring(samples, &samples->ring[i], take, context);
+	return count;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which address goes to which slot, and for how long.
+ *
+ * A write-only slot costs the program nothing for reads. When it trips, its thread is held as the
+ * writer and the slot is widened to reads meanwhile, so that readers walk into it.
+ */
+#include "control/private.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define REQUEST_AGE (300 * MILLISECOND) /* an address sampled longer ago may be something else */
+#define DEFAULT_WINDOW (100 * MILLISECOND)
+#define DEFAULT_HITS 24
+#define HOLD_WRITER 400000u /* ns: readers must have time to come, and the controller to widen */
+#define HOLD_ACCESS 150000u
+
+static void fill_defaults(struct control *control, struct tl_watch *watch)
+{
+	if (!watch->hits)
+		watch->hits = DEFAULT_HITS;
+	if (watch->hits > SLOT_HITS_MAX)
+		watch->hits = SLOT_HITS_MAX;
+	if (!watch->window)
+		watch->window = DEFAULT_WINDOW;
+	if (!watch->hold)
+		watch->hold = watch->widen || (watch->access & TL_EXEC) ? HOLD_WRITER : HOLD_ACCESS;
+	if (control->options.stall_first) {
+		watch->hold = 100000;
+		watch->widen = false;
+	}
+}
+
+static bool waits_already(const struct control *control, const struct tl_watch *watch)
+{
+	for (unsigned i = 0; i < control->requests; i++)
+		if (control->request[i].watch.address == watch->address &&
+		    control->request[i].watch.pid == watch->pid)
+			return true;
+	return false;
+}
+
+int control_watch(struct control *control, const struct tl_watch *watch)
+{
+	struct request *request = &control->request[control->requests];
+	unsigned lowest = 0;
+
+	if ((watch->length & (watch->length - 1)) || watch->length > 8 || !watch->length ||
+	    watch->address % watch->length || !watch->access)
+		return -EINVAL;
+	count_one(control, COUNT_REQUESTS);
+	if (waits_already(control, watch))
+		return 0;
+	if (control->requests == REQUESTS_MAX) {
+		for (unsigned i = 1; i < REQUESTS_MAX; i++)
+			if (control->request[i].watch.priority <
+			    control->request[lowest].watch.priority)
+				lowest = i;
+		count_one(control, COUNT_REQUESTS_REFUSED);
+		if (control->request[lowest].watch.priority >= watch->priority)
+			return -EBUSY;
+		request = &control->request[lowest];
+	} else {
+		control->requests++;
+	}
+	request->watch = *watch;
+	request->time = control_now();
+	fill_defaults(control, &request->watch);
+	return 0;
+}
+
+static void drop_request(struct control *control, unsigned index)
+{
+	control->request[index] = control->request[--control->requests];
+}
+
+static void expire_requests(struct control *control, uint64_t now)
+{
+	for (unsigned i = 0; i < control->requests;) {
+		if (now - control->request[i].time > REQUEST_AGE) {
+			count_one(control, COUNT_REQUESTS_EXPIRED);
+			drop_request(control, i);
+		} else {
+			i++;
+		}
+	}
+}
+
+static bool watched_now(const struct target *target, uint64_t address)
+{
+	for (unsigned i = 0; i < target->slots; i++)
+		if (target->slot[i].armed && target->slot[i].watch.address == address)
+			return true;
+	return false;
+}
+
+/* The best request for this process: highest priority, any of equals. */
+static int choose(struct control *control, const struct target *target)
+{
+	int best = -1;
+	unsigned equals = 0;
+
+	for (unsigned i = 0; i < control->requests; i++) {
+		const struct tl_watch *watch = &control->request[i].watch;
+
+		if (watch->pid != target->pid || watched_now(target, watch->address))
+			continue;
+		if (best < 0 || watch->priority > control->request[best].watch.priority) {
+			best = (int)i;
+			equals = 1;
+		} else if (watch->priority == control->request[best].watch.priority &&
+			   control_random(control) % ++equals == 0) {
+			best = (int)i;
+		}
+	}
+	return best;
+}
+
+static void finish(struct control *control, struct target *target, struct slot *slot)
+{
+	slot_disarm(target, slot);
+	if (control->observer.unwatched)
+		control->observer.unwatched(control->observer.context, &slot->watch, slot->seen,
+					    slot->identities);
+}
+
+/* A disarmed slot keeps its hits until the last hold has ended. */
+static bool still_held(const struct slot *slot)
+{
+	for (unsigned i = 0; i < slot->hits; i++)
+		if (!slot->hit[i]->exit)
+			return true;
+	return false;
+}
+
+static void run_slot(struct control *control, struct target *target, struct slot *slot,
+		     uint64_t now)
+{
+	const struct area_slot *shared = &target->shared->slot[slot->index];
+	int request;
+
+	if (slot->armed) {
+		if (now >= slot->deadline || atomic_load(&shared->hits) >= slot->watch.hits)
+			finish(control, target, slot);
+		else if (slot->wide && !still_held(slot))
+			slot_narrow(target, slot);
+	}
+	if (slot->armed || still_held(slot))
+		return;
+	hits_forget_slot(control, slot);
+	if (now < control->paused_until || now < control->started + control->options.start_delay)
+		return;
+	if (control->options.duration &&
+	    now > control->started + control->options.start_delay + control->options.duration)
+		return;
+	request = choose(control, target);
+	if (request < 0)
+		return;
+	slot_arm(target, slot, &control->request[request].watch);
+	drop_request(control, (unsigned)request);
+}
+
+void schedule_run(struct control *control)
+{
+	uint64_t now = control_now();
+
+	expire_requests(control, now);
+	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
+		struct target *target = control->target[i];
+
+		for (unsigned j = 0; target && j < target->slots; j++)
+			run_slot(control, target, &target->slot[j], now);
+	}
+}
+
+uint64_t schedule_next(const struct control *control)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
+		const struct target *target = control->target[i];
+
+		for (unsigned j = 0; target && j < target->slots; j++)
+			if (target->slot[j].armed && target->slot[j].deadline < next)
+				next = target->slot[j].deadline;
+	}
+	return next;
+}
+
+void schedule_hit(struct control *control, struct target *target, struct slot *slot,
+		  struct hit *hit)
+{
+	(void)control;
+	if (slot->watch.widen && (hit->access.access & TL_WRITE))
+		slot_widen(target, slot);
+}

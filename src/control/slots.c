@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hardware slots of a watched process. Each is one event (or one a thread, where the process was
+ * not alone when it was opened), moved from address to address and never closed meanwhile.
+ *
+ * The generation in the area is even while a slot is silent or changing and odd while its hits
+ * count; it travels in the signal's data, so that a hit on its way during a change is known as
+ * stale.
+ */
+#include "control/private.h"
+
+#include "base/syscall.h"
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <string.h>
+
+static uint64_t slot_data(void *context, unsigned root)
+{
+	(void)root;
+	return *(uint64_t *)context;
+}
+
+static struct coverage_target coverage_of(const struct target *target)
+{
+	return (struct coverage_target){
+		.pid = target->pid, .scope = TL_PROCESS, .best_effort = true};
+}
+
+static struct perf_request request_for(const struct target *target, const struct tl_watch *watch,
+				       unsigned access)
+{
+	return (struct perf_request){.addr = watch->address,
+				     .length = watch->length,
+				     .access = access,
+				     .signal = true,
+				     .kernel = target->control->options.kernel &&
+					       !(access & TL_EXEC),
+				     .disabled = true};
+}
+
+int slot_open(struct target *target, struct slot *slot)
+{
+	/* Some valid address: it is silent until it is armed. */
+	struct tl_watch nowhere = {.address = 4096, .length = 8};
+	struct perf_request request = request_for(target, &nowhere, TL_WRITE);
+	struct coverage_target coverage = coverage_of(target);
+	uint64_t data = area_tag(target->index, slot->index, 0);
+	int err;
+
+	slot->generation = atomic_load(&target->shared->slot[slot->index].generation) & ~1u;
+	err = coverage_open(&slot->coverage, &coverage, &request, slot_data, &data);
+	slot->open = !err;
+	return err;
+}
+
+void slot_close(struct target *target, struct slot *slot)
+{
+	if (!slot->open)
+		return;
+	slot_disarm(target, slot);
+	coverage_close(&slot->coverage);
+	slot->open = false;
+}
+
+static int point(struct target *target, struct slot *slot, unsigned access)
+{
+	struct perf_request request = request_for(target, &slot->watch, access);
+	struct coverage_target coverage = coverage_of(target);
+	uint64_t data = area_tag(target->index, slot->index, slot->generation);
+	int err = coverage_modify(&slot->coverage, &coverage, &request, slot_data, &data);
+
+	return err ? err : coverage_enable(&slot->coverage);
+}
+
+static void publish(struct target *target, struct slot *slot)
+{
+	struct area_slot *shared = &target->shared->slot[slot->index];
+
+	shared->hold_limit = slot->watch.hits;
+	shared->hold = slot->watch.hold;
+	shared->address = slot->watch.address;
+	shared->length = slot->watch.length;
+	atomic_store(&shared->hits, 0);
+	slot->generation = (slot->generation | 1) + (slot->generation & 1 ? 2 : 0);
+	atomic_store(&shared->generation, slot->generation);
+}
+
+int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *watch)
+{
+	int err;
+
+	slot->watch = *watch;
+	slot->wide = false;
+	slot->seen = 0;
+	slot->identities = 0;
+	slot->armed_at = control_now();
+	slot->deadline = slot->armed_at + watch->window;
+	publish(target, slot);
+	slot->armed = true;
+	err = point(target, slot, watch->access);
+	if (err) {
+		count_one(target->control, COUNT_WATCHES_FAILED);
+		slot_disarm(target, slot);
+		return err;
+	}
+	count_one(target->control,
+		  watch->access & TL_EXEC ? COUNT_CODE_WATCHES : COUNT_WATCHES);
+	return 0;
+}
+
+static void repoint(struct target *target, struct slot *slot, unsigned access)
+{
+	if (coverage_disable(&slot->coverage) || point(target, slot, access))
+		slot_disarm(target, slot);
+}
+
+void slot_widen(struct target *target, struct slot *slot)
+{
+	if (slot->wide || !slot->armed)
+		return;
+	slot->wide = true;
+	count_one(target->control, COUNT_WATCHES_WIDENED);
+	repoint(target, slot, TL_READ | TL_WRITE);
+}
+
+void slot_narrow(struct target *target, struct slot *slot)
+{
+	if (!slot->wide || !slot->armed)
+		return;
+	slot->wide = false;
+	repoint(target, slot, slot->watch.access);
+}
+
+void slot_disarm(struct target *target, struct slot *slot)
+{
+	struct area_slot *shared = &target->shared->slot[slot->index];
+
+	if (!slot->armed)
+		return;
+	slot->armed = false;
+	/* First the generation: whoever is late is stale from here on. */
+	slot->generation = (slot->generation + 1) & ~1u;
+	atomic_store(&shared->generation, slot->generation);
+	coverage_disable(&slot->coverage);
+	atomic_fetch_add(&shared->turn, 1);
+	raw_futex((uint32_t *)&shared->turn, FUTEX_WAKE, 0x7fffffff, NULL);
+}

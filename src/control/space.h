@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A watched process's address space as seen from outside: memory, mappings, code. */
+#ifndef CONTROL_SPACE_H
+#define CONTROL_SPACE_H
+
+#include "insn/insn.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct space;
+
+int space_open(struct space **space, pid_t pid);
+void space_close(struct space *space);
+
+/* Bytes read, less at the end of what is mapped, or -errno. Never through the breakpoints. */
+ssize_t space_read(struct space *space, uint64_t address, void *to, size_t length);
+
+/* Code at `pc`, from a cache: bytes available, at most `length`. */
+size_t space_code(struct space *space, uint64_t pc, uint8_t *to, size_t length);
+
+/* Is `address` in memory that the program can write? Looks again, bounded, at what changed. */
+bool space_writable(struct space *space, uint64_t address);
+
+/* The mapping around `address`: [*start, *end). False when there is none. */
+bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint64_t *end);
+
+/* Bounds of the function around `pc`. 0 or -ENOENT. */
+int space_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *end);
+
+/* Path of the file whose code is at `pc`; NULL when it is none. Valid until the next call. */
+const char *space_module(struct space *space, uint64_t pc);
+
+/* For insn_attribute(). */
+struct insn_memory space_insn_memory(struct space *space);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes: from their announcement in the area to their end. */
+#include "control/private.h"
+
+#include "base/syscall.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void answer(struct area_process *shared, enum area_process_state state)
+{
+	atomic_store(&shared->state, state);
+	raw_futex((uint32_t *)&shared->state, FUTEX_WAKE, 0x7fffffff, NULL);
+}
+
+/* Does process `pid` map our area? Else its id means another process here (a pid namespace), or
+ * somebody writes into the area what is not so. */
+static bool maps_area(pid_t pid)
+{
+	char name[64], line[4400];
+	bool found = false;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
+	file = fopen(name, "re");
+	if (!file)
+		return false;
+	while (!found && fgets(line, sizeof(line), file))
+		found = strstr(line, "/memfd:trapline") != NULL;
+	fclose(file);
+	return found;
+}
+
+/* A seccomp filter kills for a system call it does not know: then the handler makes none. */
+static bool has_filter(pid_t pid)
+{
+	char name[64], line[256];
+	int mode = 0;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", (int)pid);
+	file = fopen(name, "re");
+	if (!file)
+		return false;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "Seccomp: %d", &mode) == 1)
+			break;
+	fclose(file);
+	return mode != 0;
+}
+
+static void close_slots(struct target *target)
+{
+	for (unsigned i = 0; i < target->slots; i++)
+		slot_close(target, &target->slot[i]);
+}
+
+static int open_slots(struct target *target)
+{
+	for (unsigned i = 0; i < target->control->options.slots; i++) {
+		int err;
+
+		target->slot[i].index = i;
+		err = slot_open(target, &target->slot[i]);
+		if (err)
+			return i > 0 && err == -ENOSPC ? 0 : err;
+		target->slots = i + 1;
+	}
+	return 0;
+}
+
+static void destroy(struct target *target)
+{
+	struct control *control = target->control;
+
+	hits_forget_target(control, target);
+	close_slots(target);
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		hits_forget_slot(control, &target->slot[i]);
+	if (target->pidfd >= 0)
+		close(target->pidfd);
+	space_close(target->space);
+	control->target[target->index] = NULL;
+	free(target);
+}
+
+void target_end(struct target *target)
+{
+	struct control *control = target->control;
+	struct area_process *shared = target->shared;
+	pid_t pid = target->pid;
+
+	if (control->observer.process_ended)
+		control->observer.process_ended(control->observer.context, pid);
+	destroy(target);
+	answer(shared, AREA_PROCESS_FREE);
+}
+
+/* The same process with a new image: the kernel has removed the old one's events. */
+static void end_previous_image(struct control *control, pid_t pid)
+{
+	struct target *previous = target_find(control, pid);
+
+	if (previous)
+		target_end(previous);
+}
+
+static int begin(struct target *target)
+{
+	int err = space_open(&target->space, target->pid);
+
+	if (err)
+		return err;
+	target->pidfd = (int)raw_syscall3(SYS_pidfd_open, target->pid, 0, 0);
+	atomic_store(&target->shared->quiet, has_filter(target->pid));
+	return open_slots(target);
+}
+
+static void welcome(struct control *control, uint32_t index)
+{
+	struct area_process *shared = &control->area->process[index];
+	struct target *target;
+	pid_t pid = shared->pid;
+
+	if (!maps_area(pid)) {
+		count_one(control, COUNT_PROCESSES_STRANGE);
+		answer(shared, AREA_PROCESS_LEFT);
+		return;
+	}
+	end_previous_image(control, pid);
+	target = calloc(1, sizeof(*target));
+	if (!target) {
+		answer(shared, AREA_PROCESS_LEFT);
+		return;
+	}
+	*target = (struct target){
+		.control = control, .index = index, .pid = pid, .pidfd = -1, .shared = shared};
+	control->target[index] = target;
+	if (begin(target)) {
+		count_one(control, COUNT_PROCESSES_LEFT);
+		destroy(target);
+		answer(shared, AREA_PROCESS_LEFT);
+		return;
+	}
+	count_one(control, COUNT_PROCESSES);
+	answer(shared, AREA_PROCESS_WATCHED);
+}
+
+void targets_welcome(struct control *control)
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
+		if (atomic_load(&control->area->process[i].state) == AREA_PROCESS_ANNOUNCED)
+			welcome(control, i);
+}
+
+static bool has_ended(const struct target *target)
+{
+	struct pollfd ended = {target->pidfd, POLLIN, 0};
+
+	return target->pidfd >= 0 && poll(&ended, 1, 0) == 1;
+}
+
+void targets_check(struct control *control)
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
+		struct area_process *shared = &control->area->process[i];
+		struct target *target = control->target[i];
+		uint32_t state = atomic_load(&shared->state);
+
+		if (target && (state == AREA_PROCESS_GONE || has_ended(target)))
+			target_end(target);
+		else if (!target && state == AREA_PROCESS_GONE)
+			answer(shared, AREA_PROCESS_FREE);
+		else if (!target && (state == AREA_PROCESS_LEFT) && kill(shared->pid, 0) != 0 &&
+			 errno == ESRCH)
+			answer(shared, AREA_PROCESS_FREE);
+	}
+}
+
+struct target *target_find(struct control *control, pid_t pid)
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
+		if (control->target[i] && control->target[i]->pid == pid)
+			return control->target[i];
+	return NULL;
+}

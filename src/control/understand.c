@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the registers of a hit to the access that was made. */
+#include "control/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+unsigned insn_traits(const struct insn *insn, unsigned operand, uint64_t address, uint64_t length)
+{
+	const struct insn_operand *at = &insn->operand[operand];
+	unsigned traits = 0;
+
+	if (insn->string)
+		traits |= TL_TRAIT_STRING;
+	else if (at->stack_push || at->stack_pop)
+		traits |= TL_TRAIT_STACK;
+	else if (length > 8 || at->vector_index >= 0 || at->masked)
+		traits |= TL_TRAIT_VECTOR;
+	else if (at->access == TL_READ || at->access == TL_WRITE)
+		traits |= TL_TRAIT_PLAIN;
+	if (length && length <= 8 && address % length)
+		traits |= TL_TRAIT_UNALIGNED;
+	if (at->access == (TL_READ | TL_WRITE) && !insn->atomic)
+		traits |= TL_TRAIT_UPDATE;
+	return traits;
+}
+
+static struct insn_registers registers_of(const struct area_registers *noted)
+{
+	struct insn_registers registers = {
+		.pc = noted->pc, .flags = noted->flags, .fs_base = noted->fs_base};
+
+	memcpy(registers.general, noted->general, sizeof(registers.general));
+	return registers;
+}
+
+static unsigned operand_of(const struct insn_access *access)
+{
+	for (unsigned i = 0; i < access->insn.operand_count; i++)
+		if (access->insn.operand[i].access == (access->access & (TL_READ | TL_WRITE)))
+			return i;
+	return 0;
+}
+
+static bool understand_data(struct target *target, struct slot *slot,
+			    const struct insn_registers *registers, struct tl_access *access)
+{
+	struct insn_memory memory = space_insn_memory(target->space);
+	struct insn_access found;
+	unsigned wanted = slot->wide ? TL_READ | TL_WRITE : slot->watch.access;
+
+	insn_attribute(registers, slot->watch.address, slot->watch.length, wanted, &memory, &found);
+	access->pc = found.pc;
+	access->address = found.first;
+	access->length = found.length;
+	access->access = found.access;
+	if (!found.decoded)
+		return (found.access & TL_KERNEL) != 0;
+	access->traits = insn_traits(&found.insn, operand_of(&found), found.first, found.length);
+	return true;
+}
+
+/* Held before the instruction: the first memory operand that is not its stack's. */
+static bool understand_code(struct target *target, const struct insn_registers *registers,
+			    struct tl_access *access)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	size_t available = space_code(target->space, registers->pc, bytes, sizeof(bytes));
+	struct insn insn;
+
+	access->pc = registers->pc;
+	access->before = true;
+	if (insn_decode(bytes, available, registers->pc, &insn))
+		return false;
+	for (unsigned i = 0; i < insn.operand_count; i++) {
+		const struct insn_operand *operand = &insn.operand[i];
+
+		if (!operand->access || operand->stack_push || operand->stack_pop ||
+		    insn_operand_before(&insn, i, registers, &access->address, &access->length))
+			continue;
+		access->access = operand->access | (insn.atomic ? TL_ATOMIC : 0);
+		access->traits = insn_traits(&insn, i, access->address, access->length);
+		return true;
+	}
+	return false;
+}
+
+static void copy_stack(const struct area_hit *record, struct hit *hit)
+{
+	uint32_t length = record->stack_length;
+
+	hit->stack.registers = record->registers;
+	hit->stack.address = record->stack_address;
+	if (length > AREA_STACK)
+		length = AREA_STACK;
+	hit->stack_bytes = malloc(length ? length : 1);
+	if (!hit->stack_bytes)
+		return;
+	memcpy(hit->stack_bytes, record->stack, length);
+	hit->stack.bytes = hit->stack_bytes;
+	hit->stack.length = length;
+	hit->access.stack = &hit->stack;
+}
+
+static void copy_value(const struct area_hit *record, struct hit *hit)
+{
+	uint64_t offset = hit->access.address - record->value_address;
+	uint32_t length = record->value_length;
+
+	hit->value_address = record->value_address;
+	if (length > AREA_VALUE)
+		length = AREA_VALUE;
+	hit->value_length = length;
+	memcpy(hit->value, record->value, length);
+	if (offset + 8 > length || offset > AREA_VALUE)
+		return;
+	memcpy(&hit->access.value, record->value + offset, 8);
+	if (hit->access.length < 8)
+		hit->access.value &= (1ull << (8 * hit->access.length)) - 1;
+	hit->access.value_known = true;
+}
+
+bool hit_understand(struct target *target, struct slot *slot, const struct area_hit *record,
+		    struct hit *hit)
+{
+	struct insn_registers registers = registers_of(&record->registers);
+	bool code = slot->watch.access & TL_EXEC, understood;
+
+	hit->entry = record->entry_time;
+	hit->access = (struct tl_access){.size = sizeof(hit->access),
+					 .pid = target->pid,
+					 .tid = record->tid,
+					 .identity = record->identity,
+					 .time = record->entry_time};
+	copy_stack(record, hit);
+	understood = code ? understand_code(target, &registers, &hit->access)
+			  : understand_data(target, slot, &registers, &hit->access);
+	copy_value(record, hit);
+	if (!understood) {
+		count_one(target->control, COUNT_HITS_UNKNOWN);
+		return false;
+	}
+	if (!code && (hit->access.address >= slot->watch.address + slot->watch.length ||
+		      hit->access.address + hit->access.length <= slot->watch.address)) {
+		count_one(target->control, COUNT_HITS_OUTSIDE);
+		return false;
+	}
+	return true;
+}
