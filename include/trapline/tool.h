@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Write your own detector. A tool is a shared object that `trapline run --tool ./mine.so -- PROGRAM`
- * loads outside the program it watches: it may allocate, lock, and take its time. The controller
- * draws samples of what the program's threads access, watches the addresses the tool asks for in
- * every thread, holds a thread briefly at its access, and tells the tool which accesses of different
- * threads overlapped. `trapline race` is such a tool (src/race) and uses nothing else.
+ * Write your own detector. A tool is a shared object that `trapline run --tool ./mine.so --
+ *PROGRAM` loads outside the program it watches: it may allocate, lock, and take its time. The
+ *controller draws samples of what the program's threads access, watches the addresses the tool asks
+ *for in every thread, holds a thread briefly at its access, and tells the tool which accesses of
+ *different threads overlapped. `trapline race` is such a tool (src/race) and uses nothing else.
  *
  *	static int on_sample(void *state, const struct tl_access *access) { … return 1; }
  *	const struct tl_tool tl_tool = {
@@ -34,28 +34,28 @@ extern "C" {
 #define TL_TOOL_VERSION 1
 
 /* How the instruction makes its access, beside TL_READ, TL_WRITE and so on. */
-#define TL_TRAIT_PLAIN 0x1u     /* one mov to or from a general register, or a scalar one */
-#define TL_TRAIT_STRING 0x2u    /* movs, stos, cmps … */
-#define TL_TRAIT_VECTOR 0x4u    /* more than 8 bytes, or elements of a vector */
+#define TL_TRAIT_PLAIN 0x1u	/* one mov to or from a general register, or a scalar one */
+#define TL_TRAIT_STRING 0x2u	/* movs, stos, cmps … */
+#define TL_TRAIT_VECTOR 0x4u	/* more than 8 bytes, or elements of a vector */
 #define TL_TRAIT_UNALIGNED 0x8u /* not naturally aligned: the CPU may split it */
-#define TL_TRAIT_UPDATE 0x10u   /* a read-modify-write without LOCK */
-#define TL_TRAIT_STACK 0x20u    /* push, pop, call, ret */
+#define TL_TRAIT_UPDATE 0x10u	/* a read-modify-write without LOCK */
+#define TL_TRAIT_STACK 0x20u	/* push, pop, call, ret */
 
 struct tl_stack; /* opaque: what was noted of the thread's stack */
 
 struct tl_access {
 	size_t size;
 	pid_t pid;
-	pid_t tid;         /* 0: could not be asked for (a seccomp filter) */
+	pid_t tid;	   /* 0: could not be asked for (a seccomp filter) */
 	uint64_t identity; /* tells threads of one process apart, also without a tid */
-	uint64_t pc;       /* the instruction that makes the access */
+	uint64_t pc;	   /* the instruction that makes the access */
 	uint64_t address;  /* first byte it touches */
 	uint64_t length;   /* bytes it touches; of one element for string instructions */
 	unsigned access;   /* TL_READ | TL_WRITE, TL_ATOMIC, TL_KERNEL, TL_GUESSED */
 	unsigned traits;   /* TL_TRAIT_… */
-	uint64_t time;     /* CLOCK_MONOTONIC, ns */
-	bool own_stack;    /* the address lies in the sampled thread's own stack */
-	bool before;       /* the thread was held before the access, not after it */
+	uint64_t time;	   /* CLOCK_MONOTONIC, ns */
+	bool own_stack;	   /* the address lies in the sampled thread's own stack */
+	bool before;	   /* the thread was held before the access, not after it */
 	bool value_known;  /* `value`: the first 8 bytes from `address`, after the access */
 	uint64_t value;
 	const struct tl_stack *stack; /* NULL for samples */
@@ -68,9 +68,9 @@ struct tl_watch {
 	uint64_t address;
 	unsigned length;   /* 1, 2, 4 or 8, the address a multiple of it */
 	unsigned access;   /* TL_WRITE, or TL_READ | TL_WRITE; TL_EXEC for code */
-	bool widen;        /* watch reads too while a writer is held */
-	unsigned hits;     /* give up after so many; 0: the controller's choice */
-	uint64_t hold;     /* ns to hold each thread; 0: the controller's choice */
+	bool widen;	   /* watch reads too while a writer is held */
+	unsigned hits;	   /* give up after so many; 0: the controller's choice */
+	uint64_t hold;	   /* ns to hold each thread; 0: the controller's choice */
 	uint64_t window;   /* ns to watch at most; 0: the controller's choice */
 	unsigned priority; /* among those waiting; higher goes first */
 };
@@ -149,7 +149,7 @@ struct tl_services {
 };
 
 struct tl_tool {
-	size_t size;      /* sizeof(struct tl_tool) */
+	size_t size;	  /* sizeof(struct tl_tool) */
 	unsigned version; /* TL_TOOL_VERSION */
 	const char *name;
 	const char *summary; /* one line for `trapline run --help` */

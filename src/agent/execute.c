@@ -4,8 +4,8 @@
  * variables put into the environment of the new image, where its own copy of this library takes
  * them out again. Raw system calls that execute are not followed.
  *
- * Everything here may run in a vfork()ed child, which borrows its parent's memory: arrays live on the
- * stack (as in libc's own execl()), nothing is allocated and no state changes.
+ * Everything here may run in a vfork()ed child, which borrows its parent's memory: arrays live on
+ * the stack (as in libc's own execl()), nothing is allocated and no state changes.
  */
 #include "agent/state.h"
 
@@ -61,7 +61,7 @@ __attribute__((constructor)) static void resolve_early(void)
 }
 
 struct extension {
-	size_t count;         /* of the environment as given */
+	size_t count;	      /* of the environment as given */
 	size_t preload_place; /* index of its LD_PRELOAD, or count */
 	size_t preload_size;  /* bytes for our LD_PRELOAD=… */
 };
@@ -118,15 +118,15 @@ static void extend(char *const environment[], const struct extension *extension,
 }
 
 /* Declares `extended`: the environment to hand on, in the caller's own stack frame. */
-#define EXTEND(environment)                                                                        \
-	char **extended = (char **)(environment);                                                  \
-	char locator[sizeof(AREA_VARIABLE) + sizeof(agent_state.locator)];                         \
-	resolve();                                                                                 \
-	if (can_follow()) {                                                                        \
-		struct extension extension = measure(environment);                                 \
-		extended = alloca((extension.count + 3) * sizeof(char *));                         \
-		extend(environment, &extension, extended, alloca(extension.preload_size),          \
-		       locator);                                                                   \
+#define EXTEND(environment)                                                               \
+	char **extended = (char **)(environment);                                         \
+	char locator[sizeof(AREA_VARIABLE) + sizeof(agent_state.locator)];                \
+	resolve();                                                                        \
+	if (can_follow()) {                                                               \
+		struct extension extension = measure(environment);                        \
+		extended = alloca((extension.count + 3) * sizeof(char *));                \
+		extend(environment, &extension, extended, alloca(extension.preload_size), \
+		       locator);                                                          \
 	}
 
 TL_API int execve(const char *path, char *const argv[], char *const environment[])
@@ -168,17 +168,17 @@ TL_API int execveat(int directory, const char *path, char *const argv[], char *c
 }
 
 /* The arguments of an execl function, `first` being argv[0], as an array on the stack. */
-#define COLLECT(first)                                                                             \
-	va_list list;                                                                              \
-	size_t count = 1;                                                                          \
-	va_start(list, first);                                                                     \
-	while (va_arg(list, char *))                                                               \
-		count++;                                                                           \
-	va_end(list);                                                                              \
-	char **argv = alloca((count + 1) * sizeof(char *));                                        \
-	argv[0] = (char *)(first);                                                                 \
-	va_start(list, first);                                                                     \
-	for (size_t i = 1; i <= count; i++)                                                        \
+#define COLLECT(first)                                      \
+	va_list list;                                       \
+	size_t count = 1;                                   \
+	va_start(list, first);                              \
+	while (va_arg(list, char *))                        \
+		count++;                                    \
+	va_end(list);                                       \
+	char **argv = alloca((count + 1) * sizeof(char *)); \
+	argv[0] = (char *)(first);                          \
+	va_start(list, first);                              \
+	for (size_t i = 1; i <= count; i++)                 \
 		argv[i] = va_arg(list, char *);
 
 TL_API int execl(const char *path, const char *first, ...)

@@ -8,13 +8,13 @@
 #include <limits.h>
 
 struct agent_state {
-	struct area *area;             /* NULL: switched off */
-	struct area_process *process;  /* our entry; NULL: not watched */
-	uint32_t index;                /* of our entry */
-	bool can_read_fs_base;         /* the CPU and kernel allow rdfsbase */
-	char locator[32];              /* of the area, for programs we exec */
-	char library[PATH_MAX];        /* our own path, as it stood in LD_PRELOAD */
-	char user_preload[PATH_MAX];   /* what the user's LD_PRELOAD held beside us; "" none */
+	struct area *area;	      /* NULL: switched off */
+	struct area_process *process; /* our entry; NULL: not watched */
+	uint32_t index;		      /* of our entry */
+	bool can_read_fs_base;	      /* the CPU and kernel allow rdfsbase */
+	char locator[32];	      /* of the area, for programs we exec */
+	char library[PATH_MAX];	      /* our own path, as it stood in LD_PRELOAD */
+	char user_preload[PATH_MAX];  /* what the user's LD_PRELOAD held beside us; "" none */
 };
 
 extern struct agent_state agent_state;

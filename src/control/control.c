@@ -49,7 +49,25 @@ uint64_t control_random(struct control *control)
 
 void control_options_init(struct control_options *options)
 {
-	*options = (struct control_options){.budget = 1.0, .slots = 3, .follow = true};
+	*options =
+		(struct control_options){.budget = 1.0, .slots = 3, .follow = true, .kernel = true};
+}
+
+/* May this user see what the kernel touches? Asked by trying, on ourselves. */
+static bool kernel_allowed(void)
+{
+	static const char byte;
+	struct perf_request request = {.addr = (uintptr_t)&byte,
+				       .length = 1,
+				       .access = TL_WRITE,
+				       .kernel = true,
+				       .disabled = true};
+	int fd = perf_open(&request, 0);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
 }
 
 static void on_child(int signal)
@@ -69,13 +87,18 @@ int control_create(struct control **control, const struct control_options *optio
 
 	if (!made)
 		return -ENOMEM;
-	err = area_create(&made->area, &made->area_fd);
+	err = symbol_session_open(&made->session, NULL);
+	if (!err)
+		err = area_create(&made->area, &made->area_fd);
 	if (err) {
+		if (made->session)
+			symbol_session_close(made->session);
 		free(made);
 		return err;
 	}
 	made->options = *options;
 	made->observer = *observer;
+	made->options.kernel = options->kernel && kernel_allowed();
 	made->started = control_now();
 	made->random = options->seed ? options->seed : made->started | 1;
 	made->area->hold_parts = (uint32_t)(options->budget * 100);
@@ -120,7 +143,6 @@ static void wait_for_work(struct control *control, uint32_t seen, uint64_t until
 	atomic_store(&control->area->waiting, 0);
 }
 
-
 static uint64_t step(struct control *control)
 {
 	uint64_t now = control_now(), next;
@@ -159,6 +181,17 @@ int control_run(struct control *control)
 	return control->child_status;
 }
 
+/* Silence every slot, for work that takes longer than a hold. */
+void control_quiesce(struct control *control)
+{
+	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
+		struct target *target = control->target[i];
+
+		for (unsigned j = 0; target && j < target->slots; j++)
+			slot_disarm(target, &target->slot[j]);
+	}
+}
+
 struct space *control_space(struct control *control, pid_t pid)
 {
 	struct target *target = target_find(control, pid);
@@ -182,5 +215,6 @@ void control_destroy(struct control *control)
 	atomic_store(&signalled_area, NULL);
 	area_unmap(control->area);
 	close(control->area_fd);
+	symbol_session_close(control->session);
 	free(control);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The controller: starts a program (or finds one), follows its processes, owns all their events,
- * draws samples, gives addresses to hardware slots, and tells an observer what happened. It works on
- * any process that it may ptrace, its own included. One thread.
+ * draws samples, gives addresses to hardware slots, and tells an observer what happened. It works
+ * on any process that it may ptrace, its own included. One thread.
  */
 #ifndef CONTROL_CONTROL_H
 #define CONTROL_CONTROL_H
@@ -37,6 +37,9 @@ pid_t control_spawn(struct control *control, char *const argv[], const char *lib
 int control_run(struct control *control);
 
 int control_watch(struct control *control, const struct tl_watch *watch);
+
+/* Silence every slot at once, before work that takes longer than a hold. */
+void control_quiesce(struct control *control);
 
 /* NULL when the process is not watched. Valid until it ends. */
 struct space *control_space(struct control *control, pid_t pid);

@@ -34,8 +34,8 @@ static void note_identity(struct slot *slot, uint64_t identity)
 static void begin(struct control *control, struct following *following,
 		  const struct area_hit *record)
 {
-	struct target *target =
-		record->process < AREA_PROCESSES ? control->target[record->process] : NULL;
+	struct target *target = record->process < AREA_PROCESSES ? control->target[record->process]
+								 : NULL;
 	struct slot *slot;
 	struct hit *hit;
 
@@ -44,8 +44,7 @@ static void begin(struct control *control, struct following *following,
 		return;
 	slot = &target->slot[record->slot];
 	count_one(control, COUNT_HITS);
-	if (!slot->armed || slot->generation != record->generation ||
-	    slot->hits == SLOT_HITS_MAX) {
+	if (!slot->armed || slot->generation != record->generation || slot->hits == SLOT_HITS_MAX) {
 		count_one(control, COUNT_HITS_STALE);
 		return;
 	}

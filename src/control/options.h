@@ -15,13 +15,13 @@ struct control_globs {
 };
 
 struct control_options {
-	double budget;        /* percent of the program's CPU time, and of any thread's time */
-	unsigned slots;       /* hardware slots used, 1 to 4 */
+	double budget;	      /* percent of the program's CPU time, and of any thread's time */
+	unsigned slots;	      /* hardware slots used, 1 to 4 */
 	bool stall_first;     /* the peer's strategy, for comparison: see schedule.h */
-	bool follow;          /* children across fork and exec */
+	bool follow;	      /* children across fork and exec */
 	bool aggressive;      /* find as much as possible at up to twice the time */
-	bool kernel;          /* watch what system calls touch, where permitted */
-	uint64_t seed;        /* 0: from the clock */
+	bool kernel;	      /* watch what system calls touch, where permitted */
+	uint64_t seed;	      /* 0: from the clock */
 	uint64_t start_delay; /* ns before the first watch */
 	uint64_t duration;    /* ns after which watching stops; 0: until the end */
 	struct control_globs include, exclude; /* modules whose code is looked at */

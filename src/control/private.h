@@ -78,6 +78,7 @@ struct request {
 struct control {
 	struct control_options options;
 	struct control_observer observer;
+	struct symbol_session *session;
 	struct area *area;
 	int area_fd;
 	struct samples *samples;

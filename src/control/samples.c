@@ -43,8 +43,8 @@ static void fill_attributes(struct perf_event_attr *attributes, uint64_t period,
 	attributes->type = PERF_TYPE_SOFTWARE;
 	attributes->config = PERF_COUNT_SW_TASK_CLOCK;
 	attributes->sample_period = period;
-	attributes->sample_type =
-		PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER;
+	attributes->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				  PERF_SAMPLE_REGS_USER;
 	attributes->sample_regs_user = WANTED_REGISTERS;
 	attributes->inherit = 1;
 	attributes->exclude_kernel = !kernel;
@@ -138,9 +138,8 @@ struct sample_record {
 
 static void take_record(const struct sample_record *record, sample_fn *take, void *context)
 {
-	struct sample sample = {.pid = (pid_t)record->pid,
-				.tid = (pid_t)record->tid,
-				.time = record->time};
+	struct sample sample = {
+		.pid = (pid_t)record->pid, .tid = (pid_t)record->tid, .time = record->time};
 
 	if (record->abi != PERF_SAMPLE_REGS_ABI_64)
 		return;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define LOOK_AHEAD 12    /* instructions */
+#define LOOK_AHEAD 12	 /* instructions */
 #define OWN_STACK 262144 /* bytes above the stack pointer taken for the thread's own stack */
 #define RED_ZONE 128
 
@@ -44,8 +44,7 @@ static void offer(struct walk *walk, const struct insn *insn, unsigned index, ui
 	if (insn_operand_before(insn, index, &registers, &access.address, &access.length) ||
 	    !access.length || access.address < 4096 || access.address >> 47)
 		return;
-	access.own_stack =
-		access.address >= stack - RED_ZONE && access.address < stack + OWN_STACK;
+	access.own_stack = access.address >= stack - RED_ZONE && access.address < stack + OWN_STACK;
 	access.access = operand->access | (insn->atomic ? TL_ATOMIC : 0);
 	access.traits = insn_traits(insn, index, access.address, access.length);
 	if (access.own_stack || !space_writable(walk->target->space, access.address))

@@ -13,6 +13,7 @@
 
 #define REQUEST_AGE (300 * MILLISECOND) /* an address sampled longer ago may be something else */
 #define DEFAULT_WINDOW (100 * MILLISECOND)
+#define WINDOW_MAX (2 * SECOND) /* for an address that no other waits to replace */
 #define DEFAULT_HITS 24
 #define HOLD_WRITER 400000u /* ns: readers must have time to come, and the controller to widen */
 #define HOLD_ACCESS 150000u
@@ -142,6 +143,9 @@ static void run_slot(struct control *control, struct target *target, struct slot
 	int request;
 
 	if (slot->armed) {
+		if (now >= slot->deadline && now < slot->armed_at + WINDOW_MAX &&
+		    choose(control, target) < 0)
+			slot->deadline = now + slot->watch.window;
 		if (now >= slot->deadline || atomic_load(&shared->hits) >= slot->watch.hits)
 			finish(control, target, slot);
 		else if (slot->wide && !still_held(slot))

@@ -104,8 +104,7 @@ int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *wa
 		slot_disarm(target, slot);
 		return err;
 	}
-	count_one(target->control,
-		  watch->access & TL_EXEC ? COUNT_CODE_WATCHES : COUNT_WATCHES);
+	count_one(target->control, watch->access & TL_EXEC ? COUNT_CODE_WATCHES : COUNT_WATCHES);
 	return 0;
 }
 

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "control/space.h"
 
+#include "symbol/bounds.h"
+
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <time.h>
 
-struct range {
-	uint64_t start, end;
-	bool writable, executable;
-	char *path;
+#define CODE_LINES 1024 /* cached pieces of code */
+#define CODE_LINE 64	/* bytes; a power of two */
+#define REFRESH_NS 200000000u
+
+struct code_line {
+	uint64_t address; /* 0: free */
+	uint8_t bytes[CODE_LINE];
 };
 
 struct space {
 	pid_t pid;
-	struct range *ranges;
-	size_t count, capacity;
-	uint64_t read_time;
+	struct symbol_modules *modules;
+	uint64_t refreshed; /* when the map was last read again for an address not in it */
+	struct code_line code[CODE_LINES];
 };
-
-#define REFRESH_NS 200000000u
 
 static uint64_t now_ns(void)
 {
@@ -31,73 +33,35 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void clear(struct space *space)
+static const struct symbol_mapping *find(struct space *space, uint64_t address)
 {
-	for (size_t i = 0; i < space->count; i++)
-		free(space->ranges[i].path);
-	space->count = 0;
+	const struct symbol_mapping *mapping =
+		symbol_mappings_find(symbol_modules_mappings(space->modules), address);
+
+	if (mapping || now_ns() - space->refreshed < REFRESH_NS)
+		return mapping;
+	space->refreshed = now_ns();
+	/* What was mapped anew may be other code at old addresses. */
+	if (symbol_modules_refresh(space->modules) == 1)
+		memset(space->code, 0, sizeof(space->code));
+	return symbol_mappings_find(symbol_modules_mappings(space->modules), address);
 }
 
-static void refresh(struct space *space)
+int space_open(struct space **space, struct symbol_session *session, pid_t pid)
 {
-	char name[64], line[4400];
-	FILE *file;
+	struct space *made = calloc(1, sizeof(*made));
+	int err;
 
-	clear(space);
-	space->read_time = now_ns();
-	snprintf(name, sizeof(name), "/proc/%d/maps", (int)space->pid);
-	file = fopen(name, "re");
-	if (!file)
-		return;
-	while (fgets(line, sizeof(line), file)) {
-		struct range range = {0};
-		char access[5], path[4100] = "";
-
-		if (sscanf(line, "%lx-%lx %4s %*s %*s %*s %4099[^\n]", &range.start, &range.end,
-			   access, path) < 3)
-			continue;
-		range.writable = access[1] == 'w';
-		range.executable = access[2] == 'x';
-		range.path = strdup(path);
-		if (space->count == space->capacity) {
-			space->capacity = space->capacity ? 2 * space->capacity : 64;
-			space->ranges = realloc(space->ranges,
-						space->capacity * sizeof(*space->ranges));
-		}
-		space->ranges[space->count++] = range;
-	}
-	fclose(file);
-}
-
-static const struct range *find(struct space *space, uint64_t address)
-{
-	for (int pass = 0; pass < 2; pass++) {
-		size_t low = 0, high = space->count;
-
-		while (low < high) {
-			size_t middle = (low + high) / 2;
-
-			if (address >= space->ranges[middle].end)
-				low = middle + 1;
-			else if (address < space->ranges[middle].start)
-				high = middle;
-			else
-				return &space->ranges[middle];
-		}
-		if (now_ns() - space->read_time < REFRESH_NS)
-			return NULL;
-		refresh(space);
-	}
-	return NULL;
-}
-
-int space_open(struct space **space, pid_t pid)
-{
-	*space = calloc(1, sizeof(**space));
-	if (!*space)
+	if (!made)
 		return -ENOMEM;
-	(*space)->pid = pid;
-	refresh(*space);
+	made->pid = pid;
+	made->refreshed = now_ns();
+	err = symbol_modules_of_process(session, pid, &made->modules);
+	if (err) {
+		free(made);
+		return err;
+	}
+	*space = made;
 	return 0;
 }
 
@@ -105,9 +69,13 @@ void space_close(struct space *space)
 {
 	if (!space)
 		return;
-	clear(space);
-	free(space->ranges);
+	symbol_modules_close(space->modules);
 	free(space);
+}
+
+struct symbol_modules *space_modules(struct space *space)
+{
+	return space->modules;
 }
 
 ssize_t space_read(struct space *space, uint64_t address, void *to, size_t length)
@@ -119,45 +87,68 @@ ssize_t space_read(struct space *space, uint64_t address, void *to, size_t lengt
 	return count < 0 ? -errno : count;
 }
 
+/* One line of code, read once: code seldom changes, and then at places that are mapped anew. */
+static const struct code_line *code_line(struct space *space, uint64_t address)
+{
+	struct code_line *line = &space->code[address / CODE_LINE % CODE_LINES];
+
+	if (line->address == address)
+		return line;
+	line->address = 0;
+	if (space_read(space, address, line->bytes, CODE_LINE) != CODE_LINE)
+		return NULL;
+	line->address = address;
+	return line;
+}
+
 size_t space_code(struct space *space, uint64_t pc, uint8_t *to, size_t length)
 {
-	ssize_t count = space_read(space, pc, to, length);
+	size_t done = 0;
 
-	return count < 0 ? 0 : (size_t)count;
+	while (done < length) {
+		uint64_t at = pc + done;
+		const struct code_line *line = code_line(space, at & ~(uint64_t)(CODE_LINE - 1));
+		size_t offset = at % CODE_LINE, part = CODE_LINE - offset;
+
+		if (!line)
+			break;
+		if (part > length - done)
+			part = length - done;
+		memcpy(to + done, line->bytes + offset, part);
+		done += part;
+	}
+	return done;
 }
 
 bool space_writable(struct space *space, uint64_t address)
 {
-	const struct range *range = find(space, address);
+	const struct symbol_mapping *mapping = find(space, address);
 
-	return range && range->writable;
+	return mapping && mapping->writable;
 }
 
 bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint64_t *end)
 {
-	const struct range *range = find(space, address);
+	const struct symbol_mapping *mapping = find(space, address);
 
-	if (!range)
+	if (!mapping)
 		return false;
-	*start = range->start;
-	*end = range->end;
+	*start = mapping->start;
+	*end = mapping->end;
 	return true;
 }
 
 int space_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *end)
 {
-	(void)space;
-	(void)pc;
-	(void)start;
-	(void)end;
-	return -ENOENT;
+	return symbol_bounds_find(space->modules, pc, start, end);
 }
 
 const char *space_module(struct space *space, uint64_t pc)
 {
-	const struct range *range = find(space, pc);
+	const struct symbol_mapping *mapping = find(space, pc);
 
-	return range && range->executable && range->path[0] ? range->path : NULL;
+	return mapping && mapping->executable && mapping->path && mapping->path[0] ? mapping->path
+										   : NULL;
 }
 
 static int read_for_insn(void *context, uint64_t address, void *to, size_t length)

@@ -4,6 +4,7 @@
 #define CONTROL_SPACE_H
 
 #include "insn/insn.h"
+#include "symbol/module.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,8 +13,11 @@
 
 struct space;
 
-int space_open(struct space **space, pid_t pid);
+int space_open(struct space **space, struct symbol_session *session, pid_t pid);
 void space_close(struct space *space);
+
+/* Its modules, for names and stacks. */
+struct symbol_modules *space_modules(struct space *space);
 
 /* Bytes read, less at the end of what is mapped, or -errno. Never through the breakpoints. */
 ssize_t space_read(struct space *space, uint64_t address, void *to, size_t length);

@@ -114,7 +114,7 @@ static void end_previous_image(struct control *control, pid_t pid)
 
 static int begin(struct target *target)
 {
-	int err = space_open(&target->space, target->pid);
+	int err = space_open(&target->space, target->control->session, target->pid);
 
 	if (err)
 		return err;

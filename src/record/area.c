@@ -125,7 +125,8 @@ int area_attach(struct area **area, const char *locator)
 	if (fd < 0)
 		return fd;
 	/* A file too short for the area must not be touched: SIGBUS. Areas are sealed, so what is
-	 * long enough now stays so. newfstatat: what the dynamic linker itself uses, for filters. */
+	 * long enough now stays so. newfstatat: what the dynamic linker itself uses, for filters.
+	 */
 	if (raw_syscall6(SYS_newfstatat, fd, (long)"", (long)&status, AT_EMPTY_PATH, 0, 0) ||
 	    status.st_size != sizeof(struct area)) {
 		raw_close(fd);
@@ -163,10 +164,9 @@ struct area_hit *area_hit_claim(struct area *area, uint64_t *ticket)
 
 		if (area_hit_state(state) != AREA_HIT_FREE)
 			continue;
-		if (atomic_compare_exchange_strong_explicit(&hit->state, &state,
-							    state | AREA_HIT_FILLING,
-							    memory_order_acquire,
-							    memory_order_relaxed)) {
+		if (atomic_compare_exchange_strong_explicit(
+			    &hit->state, &state, state | AREA_HIT_FILLING, memory_order_acquire,
+			    memory_order_relaxed)) {
 			*ticket = state;
 			return hit;
 		}

@@ -11,16 +11,15 @@
  *	+-----------------------+ sizeof(struct area)
  *
  * It is a sealed-size memory file made by the controller before the program starts, so nothing that
- * happens to the program loses what is in it. Inside the program its contents are never trusted with
- * control: no pointer is followed, every index is bounded before use, so a program that scribbles
- * over it harms findings alone. The controller copies a hit out before judging it.
+ * happens to the program loses what is in it. Inside the program its contents are never trusted
+ *with control: no pointer is followed, every index is bounded before use, so a program that
+ *scribbles over it harms findings alone. The controller copies a hit out before judging it.
  *
  * A hit's life, in one word `state` (ticket << 8 | enum area_hit_state):
  *	FREE -> FILLING (the thread, by compare-and-swap) -> HELD (filled; release store, pairs with
- *	the acquire load in area_hit_peek()) -> LEAVING (compare-and-swap by the thread when its hold
- *	is over, so that a record the controller took back is not written again) -> DONE -> FREE
- *	(the controller, ticket + 1).
- * When no record is free the newest hit is dropped and counted.
+ *	the acquire load in area_hit_peek()) -> LEAVING (compare-and-swap by the thread when its
+ *hold is over, so that a record the controller took back is not written again) -> DONE -> FREE (the
+ *controller, ticket + 1). When no record is free the newest hit is dropped and counted.
  */
 #ifndef RECORD_AREA_H
 #define RECORD_AREA_H
@@ -35,9 +34,9 @@
 #define AREA_PROCESSES 64
 #define AREA_SLOTS 4
 #define AREA_HITS 128
-#define AREA_STACK 6144    /* bytes of stack noted with a hit */
-#define AREA_VALUE 16      /* bytes noted around the watched address */
-#define AREA_CREDITS 128   /* threads share these by a hash of their identity */
+#define AREA_STACK 6144	 /* bytes of stack noted with a hit */
+#define AREA_VALUE 16	 /* bytes noted around the watched address */
+#define AREA_CREDITS 128 /* threads share these by a hash of their identity */
 
 /* Name of the environment variable that leads a new process image to the area: "PID:FD" of the
  * controller's descriptor, opened through /proc. */
@@ -67,10 +66,10 @@ struct area_registers {
 struct area_hit {
 	_Atomic uint64_t state;
 	_Atomic uint64_t exit_time; /* CLOCK_MONOTONIC ns when the hold ended; 0 before */
-	uint64_t entry_time;        /* when the handler began */
-	uint64_t identity;          /* of the thread: its kernel id, or fs base where no call is safe */
-	pid_t tid;                  /* 0: not known */
-	uint32_t process;           /* index */
+	uint64_t entry_time;	    /* when the handler began */
+	uint64_t identity; /* of the thread: its kernel id, or fs base where no call is safe */
+	pid_t tid;	   /* 0: not known */
+	uint32_t process;  /* index */
 	uint32_t slot;
 	uint32_t generation;
 	uint32_t flags;
@@ -94,7 +93,7 @@ struct area_slot {
 	_Atomic uint32_t turn; /* futex: raised to end the holds of this slot early */
 	_Atomic uint32_t hits; /* of this generation */
 	uint32_t hold_limit;   /* hits beyond this many pass unrecorded */
-	uint64_t hold;         /* ns */
+	uint64_t hold;	       /* ns */
 	uint64_t address;
 	uint32_t length;
 	uint32_t padding;
@@ -102,11 +101,11 @@ struct area_slot {
 
 enum area_process_state {
 	AREA_PROCESS_FREE,
-	AREA_PROCESS_CLAIMED,   /* being filled by the process */
+	AREA_PROCESS_CLAIMED,	/* being filled by the process */
 	AREA_PROCESS_ANNOUNCED, /* asks to be watched */
-	AREA_PROCESS_WATCHED,   /* go */
-	AREA_PROCESS_LEFT,      /* not watched: too many, or refused */
-	AREA_PROCESS_GONE,      /* has said good-bye; the controller may free the entry */
+	AREA_PROCESS_WATCHED,	/* go */
+	AREA_PROCESS_LEFT,	/* not watched: too many, or refused */
+	AREA_PROCESS_GONE,	/* has said good-bye; the controller may free the entry */
 };
 
 struct area_credit {
@@ -121,10 +120,10 @@ struct area_process {
 	uint64_t start_time; /* CLOCK_MONOTONIC ns of the announcement */
 	_Atomic uint64_t serial;
 	_Atomic uint32_t dropped;   /* hits without a free record */
-	_Atomic uint32_t stale;     /* hits of an older generation */
+	_Atomic uint32_t stale;	    /* hits of an older generation */
 	_Atomic uint32_t unheld;    /* hits whose thread had no credit */
-	_Atomic uint32_t over;      /* hits beyond the slot's limit */
-	_Atomic uint32_t late;      /* hits delivered late */
+	_Atomic uint32_t over;	    /* hits beyond the slot's limit */
+	_Atomic uint32_t late;	    /* hits delivered late */
 	_Atomic uint32_t delivered; /* all hits */
 	struct area_slot slot[AREA_SLOTS];
 	struct area_credit credit[AREA_CREDITS];
@@ -134,15 +133,15 @@ struct area {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t size;
-	_Atomic uint32_t doorbell;      /* futex: raised whenever the controller has something to do */
-	_Atomic uint32_t waiting;       /* the controller sleeps on the doorbell */
-	_Atomic uint32_t closing;       /* the controller has gone: handlers return at once */
+	_Atomic uint32_t doorbell; /* futex: raised whenever the controller has something to do */
+	_Atomic uint32_t waiting;  /* the controller sleeps on the doorbell */
+	_Atomic uint32_t closing;  /* the controller has gone: handlers return at once */
 	_Atomic uint32_t without_entry; /* processes that found no free entry */
 	pid_t controller;
-	uint32_t hold_parts;     /* of a thread's time that holds may take, parts per 10,000 */
+	uint32_t hold_parts;	 /* of a thread's time that holds may take, parts per 10,000 */
 	uint64_t announce_bound; /* ns a process waits for its go */
-	uint64_t credit_cap;     /* ns of its own time a thread may save up for holds */
-	uint32_t follow;         /* programs executed are to be watched too */
+	uint64_t credit_cap;	 /* ns of its own time a thread may save up for holds */
+	uint32_t follow;	 /* programs executed are to be watched too */
 	uint32_t padding;
 	_Atomic uint32_t next_hit;
 	struct area_process process[AREA_PROCESSES];

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of `trapline race` and `trapline run`, from TRAPLINE_OPTIONS and the command line. */
+#include "cli/detect_options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_code {
+	OPTION_BUDGET = 256,
+	OPTION_SLOTS,
+	OPTION_SHOW,
+	OPTION_SUPPRESSIONS,
+	OPTION_GENERATE,
+	OPTION_INCLUDE,
+	OPTION_EXCLUDE,
+	OPTION_SEED,
+	OPTION_DURATION,
+	OPTION_START_DELAY,
+	OPTION_ERROR_EXITCODE,
+	OPTION_STATS,
+	OPTION_NO_FOLLOW,
+	OPTION_RAW,
+	OPTION_STRATEGY,
+	OPTION_AGGRESSIVE,
+	OPTION_NO_KERNEL,
+	OPTION_TOOL,
+	OPTION_TOOL_OPTION,
+};
+
+static const struct option long_options[] = {
+	{"budget", required_argument, NULL, OPTION_BUDGET},
+	{"slots", required_argument, NULL, OPTION_SLOTS},
+	{"show", required_argument, NULL, OPTION_SHOW},
+	{"suppressions", required_argument, NULL, OPTION_SUPPRESSIONS},
+	{"gen-suppressions", required_argument, NULL, OPTION_GENERATE},
+	{"include", required_argument, NULL, OPTION_INCLUDE},
+	{"exclude", required_argument, NULL, OPTION_EXCLUDE},
+	{"seed", required_argument, NULL, OPTION_SEED},
+	{"duration", required_argument, NULL, OPTION_DURATION},
+	{"start-delay", required_argument, NULL, OPTION_START_DELAY},
+	{"error-exitcode", required_argument, NULL, OPTION_ERROR_EXITCODE},
+	{"output", required_argument, NULL, 'o'},
+	{"stats", no_argument, NULL, OPTION_STATS},
+	{"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
+	{"raw", no_argument, NULL, OPTION_RAW},
+	{"strategy", required_argument, NULL, OPTION_STRATEGY},
+	{"aggressive", no_argument, NULL, OPTION_AGGRESSIVE},
+	{"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
+	{"tool", required_argument, NULL, OPTION_TOOL},
+	{"tool-option", required_argument, NULL, OPTION_TOOL_OPTION},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static void print_help(const char *command)
+{
+	printf("usage: trapline %s [OPTIONS] -- PROGRAM [ARGUMENTS…]\n\n", command);
+	fputs("  --budget PERCENT      of CPU time and of any thread's time (default 1)\n"
+	      "  --aggressive          find as much as possible at up to twice the time\n"
+	      "  --slots N             hardware slots to use, 1 to 4 (default 3: one stays free)\n"
+	      "  --show all            also findings of class `possible`\n"
+	      "  -o, --output FILE     findings as JSON Lines\n"
+	      "  --error-exitcode N    end with status N when something was found\n"
+	      "  --suppressions FILE   findings not to show; may be repeated\n"
+	      "  --gen-suppressions FILE  write a suppression for each finding (- for stderr)\n"
+	      "  --include GLOB        look at code of these modules only; may be repeated\n"
+	      "  --exclude GLOB        not at code of these; may be repeated\n"
+	      "  --start-delay SECONDS before the first watch\n"
+	      "  --duration SECONDS    of watching\n"
+	      "  --seed N              of the random choices\n"
+	      "  --no-follow           not the programs that this one executes\n"
+	      "  --no-kernel           not what system calls read and write\n"
+	      "  --raw                 addresses only; `trapline report` adds names later\n"
+	      "  --strategy stall-first  hold before the access, one slot: for comparison\n"
+	      "  --stats               every count, at the end\n"
+	      "  -q, --quiet           no progress line\n"
+	      "  --tool FILE.so        (trapline run) the detector to load\n"
+	      "  --tool-option NAME=VALUE  for that detector\n\n"
+	      "TRAPLINE_OPTIONS holds further options, which the command line overrides.\n",
+	      stdout);
+}
+
+static int wrong(const char *option, const char *value, const char *expected)
+{
+	fprintf(stderr, "trapline: --%s '%s' is not %s\n", option, value, expected);
+	return 2;
+}
+
+static bool parse_number(const char *text, double low, double high, double *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtod(text, &end);
+	return !errno && end != text && !*end && *number >= low && *number <= high;
+}
+
+static int add_glob(struct control_globs *globs, const char *glob)
+{
+	if (globs->count == CONTROL_GLOBS_MAX) {
+		fprintf(stderr, "trapline: at most %d --include or --exclude are possible\n",
+			CONTROL_GLOBS_MAX);
+		return 2;
+	}
+	globs->glob[globs->count++] = glob;
+	return 0;
+}
+
+static int add_text(const char **list, unsigned *count, const char *option, const char *text)
+{
+	if (*count == DETECT_LIST_MAX) {
+		fprintf(stderr, "trapline: at most %d --%s are possible\n", DETECT_LIST_MAX,
+			option);
+		return 2;
+	}
+	list[(*count)++] = text;
+	return 0;
+}
+
+static int take_number(struct detect_options *options, int option, const char *text)
+{
+	double number;
+
+	switch (option) {
+	case OPTION_BUDGET:
+		if (!parse_number(text, 0.01, 100, &number))
+			return wrong("budget", text, "a percentage from 0.01 to 100");
+		options->control.budget = number;
+		return 0;
+	case OPTION_SLOTS:
+		if (!parse_number(text, 1, 4, &number))
+			return wrong("slots", text, "a number from 1 to 4");
+		options->control.slots = (unsigned)number;
+		return 0;
+	case OPTION_SEED:
+		if (!parse_number(text, 0, 1e15, &number))
+			return wrong("seed", text, "a number");
+		options->control.seed = (uint64_t)number;
+		return 0;
+	case OPTION_DURATION:
+		if (!parse_number(text, 0, 1e9, &number))
+			return wrong("duration", text, "a number of seconds");
+		options->control.duration = (uint64_t)(number * 1e9);
+		return 0;
+	case OPTION_START_DELAY:
+		if (!parse_number(text, 0, 1e9, &number))
+			return wrong("start-delay", text, "a number of seconds");
+		options->control.start_delay = (uint64_t)(number * 1e9);
+		return 0;
+	default:
+		if (!parse_number(text, 0, 255, &number))
+			return wrong("error-exitcode", text, "an exit status from 0 to 255");
+		options->error_exitcode = (int)number;
+		return 0;
+	}
+}
+
+static int take_text(struct detect_options *options, int option, const char *text)
+{
+	switch (option) {
+	case OPTION_SHOW:
+		options->show_all = strcmp(text, "all") == 0;
+		return options->show_all || strcmp(text, "default") == 0
+			       ? 0
+			       : wrong("show", text, "`all` or `default`");
+	case OPTION_STRATEGY:
+		options->control.stall_first = strcmp(text, "stall-first") == 0;
+		return options->control.stall_first || strcmp(text, "default") == 0
+			       ? 0
+			       : wrong("strategy", text, "`stall-first` or `default`");
+	case OPTION_SUPPRESSIONS:
+		return add_text(options->suppressions, &options->suppressions_count, "suppressions",
+				text);
+	case OPTION_TOOL_OPTION:
+		return add_text(options->tool_option, &options->tool_options, "tool-option", text);
+	case OPTION_INCLUDE:
+		return add_glob(&options->control.include, text);
+	case OPTION_EXCLUDE:
+		return add_glob(&options->control.exclude, text);
+	case OPTION_GENERATE:
+		options->generate = text;
+		return 0;
+	case OPTION_TOOL:
+		options->tool = text;
+		return 0;
+	case 'o':
+		options->output = text;
+		return 0;
+	default:
+		return take_number(options, option, text);
+	}
+}
+
+static int take(struct detect_options *options, int option, const char *text)
+{
+	switch (option) {
+	case OPTION_STATS:
+		options->stats = true;
+		return 0;
+	case OPTION_NO_FOLLOW:
+		options->control.follow = false;
+		return 0;
+	case OPTION_RAW:
+		options->raw = true;
+		return 0;
+	case OPTION_AGGRESSIVE:
+		options->control.aggressive = true;
+		options->control.budget = 50;
+		return 0;
+	case OPTION_NO_KERNEL:
+		options->control.kernel = false;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	default:
+		return take_text(options, option, text);
+	}
+}
+
+static int parse(struct detect_options *options, int argc, char **argv, const char *command)
+{
+	int option, err;
+
+	optind = 0;
+	while ((option = getopt_long(argc, argv, "+o:qh", long_options, NULL)) != -1) {
+		if (option == 'h') {
+			print_help(command);
+			return 1;
+		}
+		if (option == '?') {
+			fprintf(stderr, "trapline: `trapline %s --help` lists the options\n",
+				command);
+			return 2;
+		}
+		err = take(options, option, optarg);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Words of TRAPLINE_OPTIONS, separated by blanks; they live as long as the program. */
+static int parse_environment(struct detect_options *options, const char *command)
+{
+	const char *text = getenv("TRAPLINE_OPTIONS");
+	char *words[2 * DETECT_LIST_MAX + 2], *copy, *word, *rest;
+	int count = 1;
+
+	if (!text || !*text)
+		return 0;
+	copy = strdup(text);
+	if (!copy)
+		return 2;
+	words[0] = (char *)"TRAPLINE_OPTIONS";
+	for (word = strtok_r(copy, " \t\n", &rest); word && count < 2 * DETECT_LIST_MAX;
+	     word = strtok_r(NULL, " \t\n", &rest))
+		words[count++] = word;
+	words[count] = NULL;
+	return parse(options, count, words, command);
+}
+
+int detect_options_parse(struct detect_options *options, int argc, char **argv)
+{
+	int err;
+
+	memset(options, 0, sizeof(*options));
+	control_options_init(&options->control);
+	options->error_exitcode = -1;
+	err = parse_environment(options, argv[0]);
+	if (!err)
+		err = parse(options, argc, argv, argv[0]);
+	if (err)
+		return err;
+	options->program = argv + optind;
+	if (!*options->program) {
+		fprintf(stderr,
+			"trapline: which program? usage: trapline %s [OPTIONS] -- PROGRAM\n",
+			argv[0]);
+		return 2;
+	}
+	return 0;
+}

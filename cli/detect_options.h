@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_DETECT_OPTIONS_H
+#define CLI_DETECT_OPTIONS_H
+
+#include "control/options.h"
+
+#define DETECT_LIST_MAX 32
+
+struct detect_options {
+	struct control_options control;
+	const char *tool;
+	const char *tool_option[DETECT_LIST_MAX + 1];
+	unsigned tool_options;
+	const char *suppressions[DETECT_LIST_MAX];
+	unsigned suppressions_count;
+	const char *generate; /* file for --gen-suppressions, "-" for stderr */
+	const char *output;
+	bool show_all;
+	bool stats;
+	bool raw;
+	bool quiet;	    /* no progress line */
+	int error_exitcode; /* -1: none */
+	char **program;
+};
+
+/* 0; 1: help was asked for and shown; 2: wrong, and said why. `command` is "race" or "run". */
+int detect_options_parse(struct detect_options *options, int argc, char **argv);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/program.h"
+
+#include "cli/command.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define PRELOAD_NAME "libtrapline-agent.so"
+#define INTERPRETERS_MAX 4 /* as the kernel follows #! lines */
+
+char *program_path(const char *name)
+{
+	const char *path = getenv("PATH");
+	char candidate[PATH_MAX], *copy, *directory, *rest;
+
+	if (strchr(name, '/'))
+		return strdup(name);
+	copy = strdup(path ? path : "/bin:/usr/bin");
+	for (directory = strtok_r(copy, ":", &rest); directory;
+	     directory = strtok_r(NULL, ":", &rest)) {
+		snprintf(candidate, sizeof(candidate), "%s/%s", directory, name);
+		if (access(candidate, X_OK) == 0) {
+			free(copy);
+			return strdup(candidate);
+		}
+	}
+	free(copy);
+	return NULL;
+}
+
+static char *reason(const char *path, const char *why)
+{
+	char *text;
+
+	return asprintf(&text, "%s %s, so no library can be loaded into it", path, why) < 0 ? NULL
+											    : text;
+}
+
+static bool has_interpreter(int fd, const Elf64_Ehdr *header)
+{
+	for (unsigned i = 0; i < header->e_phnum; i++) {
+		Elf64_Phdr program;
+
+		if (pread(fd, &program, sizeof(program),
+			  (off_t)(header->e_phoff + i * sizeof(program))) != sizeof(program))
+			return false;
+		if (program.p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
+static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header)
+{
+	struct stat status;
+
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
+		return reason(path, "is not a 64-bit x86 program");
+	if (!has_interpreter(fd, header))
+		return reason(path, "is statically linked");
+	if (fstat(fd, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) &&
+	    (status.st_uid != geteuid() || status.st_gid != getegid()))
+		return reason(path, "is set-user-ID or set-group-ID");
+	if (geteuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
+		return reason(path, "has file capabilities");
+	return NULL;
+}
+
+/* The interpreter of a script's first line, in `next`. */
+static bool script_interpreter(const char *text, char next[PATH_MAX])
+{
+	size_t start, length;
+
+	if (text[0] != '#' || text[1] != '!')
+		return false;
+	start = 2 + strspn(text + 2, " \t");
+	length = strcspn(text + start, " \t\n");
+	if (!length || length >= PATH_MAX)
+		return false;
+	memcpy(next, text + start, length);
+	next[length] = '\0';
+	return true;
+}
+
+char *program_cannot_be_watched(const char *name)
+{
+	char path[PATH_MAX], head[512], *why = NULL;
+	char *found = program_path(name);
+
+	if (!found || strlen(found) >= sizeof(path)) {
+		free(found);
+		return NULL;
+	}
+	strcpy(path, found);
+	free(found);
+	for (int depth = 0; depth < INTERPRETERS_MAX; depth++) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t length = fd < 0 ? -1 : pread(fd, head, sizeof(head) - 1, 0);
+		bool script;
+
+		head[length > 0 ? length : 0] = '\0';
+		script = length > 0 && script_interpreter(head, path);
+		if (length >= (ssize_t)sizeof(Elf64_Ehdr) && memcmp(head, ELFMAG, SELFMAG) == 0)
+			why = examine_elf(path, fd, (const Elf64_Ehdr *)head);
+		if (fd >= 0)
+			close(fd);
+		if (!script)
+			break;
+	}
+	return why;
+}
+
+int program_cannot_run(const char *name, int err)
+{
+	fprintf(stderr, "trapline: %s cannot be run: %s\n", name, strerror(-err));
+	return err == -ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN;
+}
+
+int program_run_bare(char **argv)
+{
+	execvp(argv[0], argv);
+	return program_cannot_run(argv[0], -errno);
+}
+
+const char *program_preload_library(void)
+{
+	static char path[PATH_MAX];
+	static const char *const places[] = {"/" PRELOAD_NAME, "/../lib/" PRELOAD_NAME,
+					     "/../lib/x86_64-linux-gnu/" PRELOAD_NAME,
+					     "/src/agent/" PRELOAD_NAME};
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (length < 0)
+		return PRELOAD_NAME;
+	self[length] = '\0';
+	*strrchr(self, '/') = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), "%.*s%s", PATH_MAX - 64, self, places[i]);
+		if (access(path, R_OK) == 0)
+			return path;
+	}
+	return PRELOAD_NAME;
+}

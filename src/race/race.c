@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which of the sampled accesses to watch, and what to say of the pairs that come of it.
+ *
+ * Interest in an access falls with the number of times its instruction has been watched and rises
+ * when different threads were seen at its address. What is remembered is in fixed tables that
+ * forget by being overwritten.
+ */
+#include "race/race.h"
+
+#include "race/rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PLACES 8192 /* instructions remembered */
+#define BLOCKS 8192 /* addresses remembered */
+#define PAIRS 4096  /* pairs of instructions remembered */
+
+struct place {
+	uint64_t pc;
+	uint32_t watched;
+	bool judged;   /* `internal` is known */
+	bool internal; /* libc's own */
+};
+
+struct block {
+	uint64_t address;  /* of 8 bytes */
+	uint64_t identity; /* of the thread seen last */
+	uint32_t watched;
+	bool shared;
+};
+
+struct known_pair {
+	uint64_t first, second; /* pcs, lower first */
+	enum tl_certainty certainty;
+	uint64_t count;
+};
+
+struct race {
+	struct tl_host *host;
+	const struct tl_services *services;
+	struct place place[PLACES];
+	struct block block[BLOCKS];
+	struct known_pair pair[PAIRS];
+	uint64_t random;
+};
+
+static uint64_t mix(uint64_t value)
+{
+	value *= 0x9e3779b97f4a7c15ull;
+	return value ^ value >> 32;
+}
+
+static struct place *find_place(struct race *race, uint64_t pc)
+{
+	struct place *place = &race->place[mix(pc) % PLACES];
+
+	if (place->pc != pc)
+		*place = (struct place){.pc = pc};
+	return place;
+}
+
+static struct block *find_block(struct race *race, uint64_t address)
+{
+	struct block *block = &race->block[mix(address & ~7ull) % BLOCKS];
+
+	if (block->address != (address & ~7ull))
+		*block = (struct block){.address = address & ~7ull};
+	return block;
+}
+
+static struct rule_code describe(struct race *race, pid_t pid, uint64_t pc)
+{
+	struct tl_frame frames[8];
+	int count = race->services->symbolise(race->host, pid, pc, frames, 8);
+
+	if (count <= 0)
+		return (struct rule_code){0};
+	return (struct rule_code){frames[0].module, frames[count - 1].function};
+}
+
+static bool is_internal(struct race *race, const struct tl_access *access, struct place *place)
+{
+	struct rule_code code;
+
+	if (!place->judged) {
+		code = describe(race, access->pid, access->pc);
+		place->internal = rules_is_libc_internal(&code);
+		place->judged = true;
+	}
+	return place->internal;
+}
+
+/* The largest aligned piece of at most 8 bytes at the access's first byte. */
+static unsigned watch_length(const struct tl_access *access)
+{
+	unsigned length = 8;
+
+	while (length > access->length || access->address % length)
+		length /= 2;
+	return length;
+}
+
+static unsigned priority(const struct place *place, const struct block *block,
+			 const struct tl_access *access)
+{
+	unsigned interest = 64;
+
+	interest >>= place->watched < 5 ? place->watched : 5;
+	if (block->shared)
+		interest += 32;
+	if (!block->watched)
+		interest += 8;
+	if (access->access & TL_ATOMIC)
+		interest /= 8;
+	return interest + 1;
+}
+
+static void on_sample(void *state, const struct tl_access *access)
+{
+	struct race *race = state;
+	struct place *place = find_place(race, access->pc);
+	struct block *block = find_block(race, access->address);
+	struct tl_watch watch = {.size = sizeof(watch), .pid = access->pid};
+
+	if (access->traits & TL_TRAIT_STACK || is_internal(race, access, place))
+		return;
+	if (block->identity && block->identity != access->identity)
+		block->shared = true;
+	block->identity = access->identity;
+	watch.length = watch_length(access);
+	watch.address = access->address;
+	race->random = race->random * 6364136223846793005ull + 1442695040888963407ull;
+	if (access->access == TL_READ || race->random >> 63) {
+		watch.access = TL_WRITE;
+		watch.widen = true;
+	} else {
+		watch.access = TL_READ | TL_WRITE;
+	}
+	watch.priority = priority(place, block, access);
+	if (race->services->watch(race->host, &watch) == 0) {
+		place->watched++;
+		block->watched++;
+	}
+}
+
+static struct known_pair *find_pair(struct race *race, const struct tl_pair *pair)
+{
+	uint64_t first = pair->first->pc, second = pair->second->pc;
+	struct known_pair *known;
+
+	if (first > second) {
+		uint64_t swapped = first;
+
+		first = second;
+		second = swapped;
+	}
+	known = &race->pair[mix(first ^ mix(second)) % PAIRS];
+	if (known->first != first || known->second != second)
+		*known = (struct known_pair){.first = first, .second = second};
+	return known;
+}
+
+static struct rule_side side_of(struct race *race, const struct tl_access *access)
+{
+	struct rule_side side = {.access = access};
+
+	side.code = describe(race, access->pid, access->pc);
+	side.atomicity = race->services->atomicity(race->host, access, &side.reason);
+	return side;
+}
+
+static void on_pair(void *state, const struct tl_pair *pair)
+{
+	struct race *race = state;
+	struct known_pair *known = find_pair(race, pair);
+	struct rule_side first = side_of(race, pair->first), second = side_of(race, pair->second);
+	const struct tl_access *accesses[2] = {pair->first, pair->second};
+	struct tl_report report = {.size = sizeof(report), .kind = "data-race"};
+	struct verdict verdict;
+
+	rules_judge(&first, &second, pair->changed, &verdict);
+	if (verdict.hidden) {
+		race->services->count(race->host, verdict.rule, 1);
+		return;
+	}
+	known->count++;
+	/* Each report silences all slots while symbols are read: repeats are counted in bulk. */
+	if (verdict.certainty <= known->certainty && (known->count & (known->count - 1))) {
+		race->services->count(race->host, "repeats", 1);
+		return;
+	}
+	known->certainty = verdict.certainty;
+	report.certainty = verdict.certainty;
+	report.evidence = verdict.evidence;
+	report.evidence_count = verdict.evidence_count;
+	report.accesses = accesses;
+	report.access_count = 2;
+	race->services->report(race->host, &report);
+}
+
+static int start(struct tl_host *host, const struct tl_services *services, void **state)
+{
+	struct race *race = calloc(1, sizeof(*race));
+
+	if (!race)
+		return -1;
+	race->host = host;
+	race->services = services;
+	*state = race;
+	return 0;
+}
+
+static void finish(void *state)
+{
+	free(state);
+}
+
+const struct tl_tool race_tool = {
+	.size = sizeof(race_tool),
+	.version = TL_TOOL_VERSION,
+	.name = "race",
+	.summary = "find data races",
+	.start = start,
+	.sample = on_sample,
+	.pair = on_pair,
+	.exit = finish,
+};

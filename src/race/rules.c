@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "race/rules.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------- */
+/* Code that is synchronisation, or is kept in order by it */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_libc(const char *module)
+{
+	static const char *const names[] = {"libc.so.", "libc-2.",   "libpthread",  "ld-linux",
+					    "ld-2.",	"ld-musl",   "libtrapline", "[vdso]",
+					    "libtsan",	"libc.musl-"};
+	const char *name = base_name(module);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (starts_with(name, names[i]))
+			return true;
+	return false;
+}
+
+/*
+ * libc functions whose memory accesses are made on the caller's behalf, to memory it named.
+ * Variants chosen by CPU carry the plain name inside theirs (__memmove_avx_unaligned_erms).
+ */
+static bool works_on_callers_memory(const char *function)
+{
+	static const char *const stems[] = {
+		"mem",	"str",	 "stp",	   "wcs",    "wmem",	       "wcp", "bcopy", "bzero",
+		"bcmp", "index", "rindex", "rawmem", "explicit_bzero", "ffs"};
+
+	while (*function == '_')
+		function++;
+	for (size_t i = 0; i < sizeof(stems) / sizeof(stems[0]); i++)
+		if (starts_with(function, stems[i]))
+			return true;
+	return false;
+}
+
+bool rules_is_libc_internal(const struct rule_code *code)
+{
+	if (!code->module || !is_libc(code->module))
+		return false;
+	return !code->function || !works_on_callers_memory(code->function);
+}
+
+/* A system call's buffer is the caller's, whichever wrapper of libc made the call. */
+static bool is_hidden_place(const struct rule_side *side)
+{
+	return !(side->access->access & TL_KERNEL) && rules_is_libc_internal(&side->code);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* How sure */
+
+/* No compiler makes an atomic operation of the language out of such an instruction. */
+static const char *not_atomic_by_itself(const struct tl_access *access)
+{
+	if (access->access & TL_ATOMIC)
+		return NULL;
+	if (access->access & TL_KERNEL)
+		return "a system call copies it: no atomic access";
+	if (access->traits & TL_TRAIT_STRING)
+		return "a string instruction makes the access: no atomic access";
+	if (access->traits & TL_TRAIT_VECTOR)
+		return "a vector instruction makes the access: no atomic access";
+	if (access->traits & TL_TRAIT_UNALIGNED)
+		return "the access is not aligned: no atomic access";
+	return NULL;
+}
+
+static bool in_libc_string_function(const struct rule_side *side)
+{
+	return side->code.module && is_libc(side->code.module) && side->code.function &&
+	       works_on_callers_memory(side->code.function);
+}
+
+static void add_evidence(struct verdict *verdict, const char *text)
+{
+	for (unsigned i = 0; i < verdict->evidence_count; i++)
+		if (strcmp(verdict->evidence[i], text) == 0)
+			return;
+	if (verdict->evidence_count < RULES_EVIDENCE)
+		verdict->evidence[verdict->evidence_count++] = text;
+}
+
+static void raise_to(struct verdict *verdict, enum tl_certainty certainty, const char *evidence)
+{
+	if (certainty > verdict->certainty)
+		verdict->certainty = certainty;
+	add_evidence(verdict, evidence);
+}
+
+static bool is_atomic(const struct rule_side *side)
+{
+	return (side->access->access & TL_ATOMIC) || side->atomicity == TL_ATOMICITY_ATOMIC;
+}
+
+static void weigh_side(const struct rule_side *side, struct verdict *verdict)
+{
+	const char *reason = not_atomic_by_itself(side->access);
+
+	if (side->atomicity == TL_ATOMICITY_ATOMIC)
+		return;
+	if (reason)
+		raise_to(verdict, TL_DEFINITE, reason);
+	else if (in_libc_string_function(side))
+		raise_to(verdict, TL_DEFINITE,
+			 "a memory or string function of the C library makes the access");
+	if (side->atomicity == TL_ATOMICITY_PLAIN)
+		raise_to(verdict, TL_LIKELY,
+			 side->reason ? side->reason
+				      : "debug information says that it is a plain access");
+}
+
+/*
+ * An update without LOCK loses another thread's write. Clang and rustc make one of a relaxed load
+ * and a relaxed store in a row, so against a mere read it says nothing, and debug information that
+ * calls it atomic wins.
+ */
+static void weigh_update(const struct rule_side *side, const struct rule_side *other,
+			 struct verdict *verdict)
+{
+	if (!(side->access->traits & TL_TRAIT_UPDATE) || side->atomicity == TL_ATOMICITY_ATOMIC)
+		return;
+	if (other->access->access & TL_WRITE)
+		raise_to(verdict, TL_DEFINITE,
+			 "a read-modify-write without LOCK loses the other thread's write");
+}
+
+static void hide(struct verdict *verdict, const char *rule)
+{
+	verdict->hidden = true;
+	verdict->rule = rule;
+}
+
+void rules_judge(const struct rule_side *first, const struct rule_side *second, bool changed,
+		 struct verdict *verdict)
+{
+	memset(verdict, 0, sizeof(*verdict));
+	verdict->certainty = TL_POSSIBLE;
+	if ((first->access->access | second->access->access) & TL_GUESSED) {
+		hide(verdict, "hidden-guessed");
+		return;
+	}
+	if (is_hidden_place(first) || is_hidden_place(second)) {
+		hide(verdict, "hidden-libc");
+		return;
+	}
+	if (is_atomic(first) && is_atomic(second)) {
+		hide(verdict, "hidden-atomic");
+		return;
+	}
+	if ((first->access->traits | second->access->traits) & TL_TRAIT_STACK) {
+		/* A stack slot in use by its owner's call is no variable another thread names. */
+		hide(verdict, "hidden-call-stack");
+		return;
+	}
+	weigh_side(first, verdict);
+	weigh_side(second, verdict);
+	weigh_update(first, second, verdict);
+	weigh_update(second, first, verdict);
+	if (changed && !is_atomic(first) && !is_atomic(second))
+		raise_to(verdict, TL_LIKELY,
+			 "the value changed between a thread's read and its write");
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every rule that hides a race, or says how sure it is. Nothing else in the project does either
+ * (suppressions are the user's).
+ */
+#ifndef RACE_RULES_H
+#define RACE_RULES_H
+
+#include <trapline/tool.h>
+
+#define RULES_EVIDENCE 8
+
+struct verdict {
+	bool hidden;
+	const char *rule; /* which rule hid it: a name for --stats */
+	enum tl_certainty certainty;
+	const char *evidence[RULES_EVIDENCE];
+	unsigned evidence_count;
+};
+
+/* `code` describes where each access was made; either may be NULL. */
+struct rule_code {
+	const char *module;   /* path */
+	const char *function; /* of the symbol table or debug information */
+};
+
+struct rule_side {
+	const struct tl_access *access;
+	struct rule_code code;
+	enum tl_atomicity atomicity;
+	const char *reason; /* for atomicity */
+};
+
+void rules_judge(const struct rule_side *first, const struct rule_side *second, bool changed,
+		 struct verdict *verdict);
+
+/* Code of the C library and the dynamic linker that orders threads or is ordered by them: never an
+ * access of the program's own. Functions that work on the caller's memory are not. */
+bool rules_is_libc_internal(const struct rule_code *code);
+
+#endif

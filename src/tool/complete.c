@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From addresses to names: stacks of accesses, and findings made whole. */
+#include "tool/private.h"
+
+#include "symbol/place.h"
+#include "symbol/stack.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STACK_FRAMES 64
+
+static size_t unwind(struct space *space, const struct tl_access *access,
+		     struct symbol_stack_frame *frames, size_t max)
+{
+	const struct tl_stack *stack = access->stack;
+	struct symbol_stack_source source = {0};
+	bool complete;
+
+	if (!stack) {
+		frames[0] = (struct symbol_stack_frame){.pc = access->pc};
+		return 1;
+	}
+	source.registers = symbol_registers_of(stack->registers.general, stack->registers.pc);
+	source.copy = stack->bytes;
+	source.copy_address = stack->address;
+	source.copy_length = stack->length;
+	return symbol_stack_unwind(space_modules(space), &source, frames, max, &complete);
+}
+
+/* The registers were noted after the access; the place that counts is the access's own. */
+static size_t access_frames(struct space *space, const struct tl_access *access,
+			    struct symbol_stack_frame *frames, size_t max)
+{
+	size_t count = unwind(space, access, frames, max);
+
+	if (!(access->access & TL_KERNEL)) {
+		frames[0].pc = access->pc;
+		frames[0].return_address = false;
+	} else {
+		frames[0].return_address = true;
+	}
+	return count;
+}
+
+static void convert(const struct symbol_frame *from, struct tl_frame *to)
+{
+	*to = (struct tl_frame){.pc = from->pc,
+				.module = from->module,
+				.offset = from->module_offset,
+				.function = from->function,
+				.file = from->file,
+				.line = from->line,
+				.inlined = from->inlined};
+}
+
+int host_symbolise(struct tl_host *host, pid_t pid, uint64_t pc, struct tl_frame *frames,
+		   size_t max)
+{
+	struct space *space = control_space(host->control, pid);
+	struct symbol_frame found[SYMBOL_INLINE_MAX];
+	size_t count;
+
+	if (!space || !max)
+		return 0;
+	if (max > SYMBOL_INLINE_MAX)
+		max = SYMBOL_INLINE_MAX;
+	count = symbol_place_find(space_modules(space), pc, false, found, max);
+	for (size_t i = 0; i < count; i++)
+		convert(&found[i], &frames[i]);
+	return (int)count;
+}
+
+int host_stack(struct tl_host *host, const struct tl_access *access, struct tl_frame *frames,
+	       size_t max)
+{
+	struct space *space = control_space(host->control, access->pid);
+	struct symbol_stack_frame stack[STACK_FRAMES];
+	struct symbol_frame found[SYMBOL_INLINE_MAX];
+	size_t depth, count = 0;
+
+	if (!space)
+		return 0;
+	depth = access_frames(space, access, stack, STACK_FRAMES);
+	for (size_t i = 0; i < depth && count < max; i++) {
+		size_t places = symbol_place_find(space_modules(space), stack[i].pc,
+						  stack[i].return_address, found,
+						  SYMBOL_INLINE_MAX);
+
+		for (size_t j = 0; j < places && count < max; j++)
+			convert(&found[j], &frames[count++]);
+	}
+	return (int)count;
+}
+
+static void add_frame(struct finding *finding, struct finding_stack *stack,
+		      const struct symbol_frame *from, bool raw)
+{
+	struct finding_frame *frame = finding_add_frame(finding, stack);
+
+	if (!frame)
+		return;
+	frame->pc = from->pc;
+	frame->module = finding_string(finding, from->module);
+	frame->build_id =
+		from->build_id && *from->build_id ? finding_string(finding, from->build_id) : NULL;
+	frame->offset = from->module_offset;
+	if (raw)
+		return;
+	frame->function = finding_string(finding, from->function);
+	if (from->function && !from->inlined)
+		frame->function_offset = (int64_t)from->function_offset;
+	frame->file = finding_string(finding, from->file);
+	frame->line = from->line;
+	frame->column = from->column;
+	frame->inlined = from->inlined;
+}
+
+static void add_stack(struct tl_host *host, struct space *space, struct finding *finding,
+		      struct finding_stack *to, const struct tl_access *access)
+{
+	struct symbol_stack_frame stack[STACK_FRAMES];
+	struct symbol_frame found[SYMBOL_INLINE_MAX];
+	size_t depth = access_frames(space, access, stack, STACK_FRAMES);
+
+	for (size_t i = 0; i < depth; i++) {
+		size_t places = symbol_place_find(space_modules(space), stack[i].pc,
+						  stack[i].return_address, found,
+						  host->options.raw ? 1 : SYMBOL_INLINE_MAX);
+
+		for (size_t j = 0; j < places; j++)
+			add_frame(finding, to, &found[j], host->options.raw);
+	}
+}
+
+static enum finding_operation operation(unsigned access)
+{
+	switch (access & (TL_READ | TL_WRITE | TL_EXEC)) {
+	case TL_READ:
+		return FINDING_READ;
+	case TL_WRITE:
+		return FINDING_WRITE;
+	case TL_READ | TL_WRITE:
+		return FINDING_READ_MODIFY_WRITE;
+	case TL_EXEC:
+		return FINDING_EXECUTE;
+	default:
+		return FINDING_UNKNOWN_OPERATION;
+	}
+}
+
+static const char *thread_name(struct finding *finding, pid_t pid, pid_t tid)
+{
+	char path[64], name[64];
+	size_t length;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+	file = tid ? fopen(path, "re") : NULL;
+	if (!file)
+		return NULL;
+	length = fread(name, 1, sizeof(name) - 1, file);
+	fclose(file);
+	name[length] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	return finding_string(finding, name);
+}
+
+static uint64_t wall_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void add_access(struct tl_host *host, struct finding *finding, const struct tl_access *from)
+{
+	struct space *space = control_space(host->control, from->pid);
+	struct finding_access *access = finding_add_access(finding);
+
+	if (!access)
+		return;
+	access->tid = from->tid;
+	access->thread = thread_name(finding, from->pid, from->tid);
+	access->operation = operation(from->access);
+	access->size = from->length;
+	access->address = from->address;
+	access->atomic = from->access & TL_ATOMIC;
+	access->kernel = from->access & TL_KERNEL;
+	access->after_known = from->value_known && !from->before;
+	access->after = from->value;
+	if (space)
+		add_stack(host, space, finding, &access->stack, from);
+}
+
+struct finding *finding_complete(struct tl_host *host, const struct tl_report *report)
+{
+	struct finding *finding = finding_create(report->kind);
+
+	if (!finding)
+		return NULL;
+	finding->certainty = report->certainty == TL_DEFINITE ? FINDING_DEFINITE
+			     : report->certainty == TL_LIKELY ? FINDING_LIKELY
+							      : FINDING_POSSIBLE;
+	finding->message = finding_string(finding, report->message);
+	for (size_t i = 0; i < report->evidence_count; i++)
+		finding_add_evidence(finding, report->evidence[i]);
+	for (size_t i = 0; i < report->access_count; i++)
+		add_access(host, finding, report->accesses[i]);
+	if (report->access_count)
+		finding->pid = report->accesses[0]->pid;
+	finding->program = finding_string(finding, host->options.program);
+	finding->run = finding_string(finding, host->run);
+	finding->host = finding_string(finding, host->host);
+	finding->time = wall_clock();
+	finding_identify(finding);
+	return finding;
+}
+
+enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *access,
+				 const char **reason)
+{
+	(void)host;
+	(void)access;
+	*reason = NULL;
+	return TL_ATOMICITY_UNKNOWN;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/host.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+const struct tl_tool *tool_load(const char *path)
+{
+	void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	const struct tl_tool *tool;
+
+	if (!object) {
+		fprintf(stderr, "trapline: the tool cannot be loaded: %s\n", dlerror());
+		return NULL;
+	}
+	tool = dlsym(object, "tl_tool");
+	if (!tool) {
+		fprintf(stderr,
+			"trapline: %s exports no `tl_tool`; see <trapline/tool.h> for what a tool "
+			"is\n",
+			path);
+		return NULL;
+	}
+	if (tool->version != TL_TOOL_VERSION || tool->size < sizeof(*tool)) {
+		fprintf(stderr,
+			"trapline: %s was made for version %u of the tool interface and this "
+			"trapline has %d: build it again\n",
+			path, tool->version, TL_TOOL_VERSION);
+		return NULL;
+	}
+	return tool;
+}
