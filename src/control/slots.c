@@ -70,7 +70,7 @@ static int point(struct target *target, struct slot *slot, unsigned access)
 	uint64_t data = area_tag(target->index, slot->index, slot->generation);
 	int err = coverage_modify(&slot->coverage, &coverage, &request, slot_data, &data);
 
-	return err ? err : coverage_enable(&slot->coverage);
+	return err ? err : coverage_enable(&slot->coverage, &coverage);
 }
 
 static void publish(struct target *target, struct slot *slot)
@@ -110,7 +110,9 @@ int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *wa
 
 static void repoint(struct target *target, struct slot *slot, unsigned access)
 {
-	if (coverage_disable(&slot->coverage) || point(target, slot, access))
+	struct coverage_target coverage = coverage_of(target);
+
+	if (coverage_disable(&slot->coverage, &coverage) || point(target, slot, access))
 		slot_disarm(target, slot);
 }
 
@@ -134,6 +136,7 @@ void slot_narrow(struct target *target, struct slot *slot)
 void slot_disarm(struct target *target, struct slot *slot)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
+	struct coverage_target coverage = coverage_of(target);
 
 	if (!slot->armed)
 		return;
@@ -141,7 +144,7 @@ void slot_disarm(struct target *target, struct slot *slot)
 	/* First the generation: whoever is late is stale from here on. */
 	slot->generation = (slot->generation + 1) & ~1u;
 	atomic_store(&shared->generation, slot->generation);
-	coverage_disable(&slot->coverage);
+	coverage_disable(&slot->coverage, &coverage);
 	atomic_fetch_add(&shared->turn, 1);
 	raw_futex((uint32_t *)&shared->turn, FUTEX_WAKE, 0x7fffffff, NULL);
 }
