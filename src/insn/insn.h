@@ -178,10 +178,11 @@ struct insn_access {
 };
 
 /*
- * Whether control comes to `pc` only from the instruction before it or by jumps that read no memory:
- * pc is not a function's start, does not follow a call, and no jump in its function reads its target
- * from memory. Assumes that returns go behind calls and that nothing jumps into the middle of
- * another function by a pointer in memory. Decodes the whole function: ask once for a place.
+ * Whether control comes to `pc` only from the instruction before it or by jumps that read no
+ * memory: pc is not a function's start, does not follow a call, and no jump in its function reads
+ * its target from memory. Assumes that returns go behind calls and that nothing jumps into the
+ * middle of another function by a pointer in memory. Decodes the whole function: ask once for a
+ * place.
  */
 bool insn_reached_plainly(const struct insn_memory *memory, uint64_t pc);
 

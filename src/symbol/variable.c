@@ -147,6 +147,7 @@ static void find_in_frames(struct symbol_modules *modules, uint64_t address, uin
 		Dwarf_Die die, function;
 		uint64_t start;
 
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there are frame_count */
 		if (!frame->has_cfa || address >= frame->cfa)
 			continue;
 		variable->frame = i;

@@ -70,7 +70,11 @@ static void check_forms(void)
 
 /* ---- callers ---------------------------------------------------------------------------- */
 
+#ifdef __clang__ /* which keeps frame pointers for a whole file or not at all */
+#define DEEP __attribute__((noinline, disable_tail_calls))
+#else
 #define DEEP __attribute__((noinline, optimize("omit-frame-pointer", "no-optimize-sibling-calls")))
+#endif
 
 static DEEP void deepest(void)
 {
