@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What docs/FLEET.md deploys, under its restrictions: another user, no capability, a system call
+filter. The machine can do the main job so; without perf_event_open it cannot, and says so; findings
+are written and merged; and, where the command is there, a race is found.
+
+usage: tests/behave/report/deployment.py build/trapline build/tests/behave/report/restricted"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RESTRICTED = os.path.abspath(sys.argv.pop(2))
+
+from sample import ROOT, TRAPLINE, finding, write  # pylint: disable=wrong-import-position
+
+RACER = """
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+static char shared[16];
+static void *work(void *end)
+{
+	while (time(NULL) < *(time_t *)end)
+		for (int i = 0; i < 1000; i++)
+			memset(shared, i, sizeof(shared)), __asm__ volatile("" ::: "memory");
+	return NULL;
+}
+int main(void)
+{
+	time_t end = time(NULL) + 15;
+	pthread_t thread;
+	pthread_create(&thread, NULL, work, &end);
+	work(&end);
+	return pthread_join(thread, NULL);
+}
+"""
+
+
+def restricted(*command):
+    return subprocess.run([RESTRICTED, *command], capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL, timeout=120, cwd="/")
+
+
+def has_command(name):
+    with open(os.path.join(ROOT, "cli", "commands.def"), encoding="utf-8") as lines:
+        return re.search(rf"^COMMAND\({name},", lines.read(), re.M)
+
+
+class Deployment(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(dir="/tmp")
+        self.addCleanup(self.folder.cleanup)
+        os.chmod(self.folder.name, 0o777)
+        self.path = lambda name: os.path.join(self.folder.name, name)
+
+    def test_the_restrictions_hold(self):
+        status = restricted("cat", "/proc/self/status").stdout
+        for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+            self.assertRegex(status, rf"{name}:\t0+\n")
+        self.assertRegex(status, r"NoNewPrivs:\t1\n")
+        self.assertRegex(status, r"Seccomp:\t2\n")
+
+    def test_the_main_job_is_possible(self):
+        plain = subprocess.run([TRAPLINE, "doctor"], capture_output=True, check=False, timeout=120)
+        if plain.returncode:
+            self.skipTest("this machine cannot do it without restrictions either")
+        result = restricted(TRAPLINE, "doctor")
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_without_perf_events_it_says_so(self):
+        result = restricted("--deny-perf", TRAPLINE, "doctor")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("seccomp", result.stdout)
+
+    def test_findings_are_merged(self):
+        source = write(self.path("in.jsonl"), [finding(1)])
+        os.chmod(source, 0o644)
+        for _ in range(2):
+            result = restricted(TRAPLINE, "report", "--store", self.path("fleet.db"), source)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        result = restricted(TRAPLINE, "report", "--store", self.path("fleet.db"), "--format", "jsonl")
+        self.assertEqual(json.loads(result.stdout)["count"], 1)
+
+    @unittest.skipUnless(has_command("race"), "there is no trapline race yet")
+    def test_a_race_is_found(self):
+        with open(self.path("racer.c"), "w", encoding="utf-8") as file:
+            file.write(RACER)
+        subprocess.run(["gcc", "-g", "-O1", "-pthread", "-o", self.path("racer"),
+                        self.path("racer.c")], check=True)
+        result = restricted(TRAPLINE, "race", "-o", self.path("race.jsonl"), "--", self.path("racer"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.path("race.jsonl"), encoding="utf-8") as file:
+            self.assertTrue(any(json.loads(line)["kind"] == "data-race" for line in file))
+
+
+if __name__ == "__main__":
+    unittest.main()
