@@ -180,9 +180,9 @@ static void consider_unfinished_repeat(struct attribution *attribution)
 	insn_propose(attribution, &explanation);
 }
 
-/* No function start to decode from: the most voted (if equal, the longest: a prefix belongs to what
- * follows it) of the instructions that could end at pc and
- * whose operands fit. Always a guess. */
+/* No function start to decode from: of the instructions that could end at pc and whose operands fit
+ * the most voted, or the longest of equals, since a prefix belongs to what follows it. Always a
+ * guess. */
 static void consider_nearby(struct attribution *attribution)
 {
 	uint64_t pc = attribution->after->pc;

@@ -31,7 +31,9 @@ enum shape {
 	NO_66 = 0x400, /* without 66 too */
 };
 
-#define ALU(op) [op... op + 3] = KNOWN | MODRM, [op + 4] = KNOWN | BYTE, [op + 5] = KNOWN | WORD
+/* Register and memory both ways in two sizes, then the accumulator with an immediate. */
+#define ALU(op) \
+	[(op)...(op) + 3] = KNOWN | MODRM, [(op) + 4] = KNOWN | BYTE, [(op) + 5] = KNOWN | WORD
 
 static const uint16_t one_byte[256] = {
 	ALU(0x00),
