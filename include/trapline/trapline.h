@@ -9,5 +9,6 @@
 #include <trapline/hit.h>
 #include <trapline/safepoint.h>
 #include <trapline/stats.h>
+#include <trapline/throttle.h>
 
 #endif

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "report/glob.h"
+#include "base/glob.h"
 #include "report/timestamp.h"
 
 static const char *const key_names[] = {

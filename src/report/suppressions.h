@@ -11,7 +11,7 @@
  *   data-race  stack:"inc;...;worker_*"              through a stack, innermost first
  *
  * The first word is a glob for the kind, each further word KEY:GLOB; a rule hides a finding when
- * its kind matches and every condition holds. Globs are those of report/glob.h; a word that holds
+ * its kind matches and every condition holds. Globs are those of base/glob.h; a word that holds
  * blanks or # is put in double quotes after its colon, in which \" and \\ stand for " and \.
  * The keys:
  *

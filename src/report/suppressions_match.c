@@ -2,7 +2,7 @@
 /* Which rule hides a finding. This file is all there is to audit about hiding. */
 #include <string.h>
 
-#include "report/glob.h"
+#include "base/glob.h"
 #include "report/suppressions.h"
 #include "report/suppressions_rule.h"
 

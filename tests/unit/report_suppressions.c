@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "report/glob.h"
+#include "base/glob.h"
 #include "report/query.h"
 #include "report/suppressions.h"
 #include "report_sample.h"

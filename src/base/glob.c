@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/glob.h"
+#include "base/glob.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef REPORT_GLOB_H
-#define REPORT_GLOB_H
+#ifndef BASE_GLOB_H
+#define BASE_GLOB_H
 
 #include <stdbool.h>
 

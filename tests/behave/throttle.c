@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a throttle keeps: the share of CPU time, whichever threads use it, and what it leaves alone:
+ * threads of another name, held sections. Bounds are wide where other programs' load matters.
+ */
+#include "check.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+
+static volatile int stop;
+
+static double clock_seconds(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void spin(double seconds)
+{
+	double end = clock_seconds(CLOCK_MONOTONIC) + seconds;
+
+	while (clock_seconds(CLOCK_MONOTONIC) < end)
+		for (volatile int i = 0; i < 1000; i++)
+			;
+}
+
+static struct tl_throttle_spec cpu_spec(double share, const char *threads)
+{
+	return (struct tl_throttle_spec){.size = sizeof(struct tl_throttle_spec),
+					 .counter = TL_CPU_TIME,
+					 .budget = (uint64_t)(share * 1e9),
+					 .scope = TL_PROCESS,
+					 .threads = threads};
+}
+
+static void *spin_thread(void *arg)
+{
+	if (arg)
+		prctl(PR_SET_NAME, arg);
+	while (!stop)
+		for (volatile int i = 0; i < 1000; i++)
+			;
+	return NULL;
+}
+
+/* Never more than the budget, over any time; as much as the machine gives, up to it. */
+static void check_share(double share, int threads)
+{
+	struct tl_throttle_spec spec = cpu_spec(share, NULL);
+	pthread_t others[4];
+	tl_throttle *throttle;
+	double wall, cpu;
+
+	stop = 0;
+	CHECK_OK(tl_throttle_open(&throttle, &spec));
+	wall = clock_seconds(CLOCK_MONOTONIC);
+	cpu = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+	for (int i = 0; i < threads; i++)
+		CHECK(!pthread_create(&others[i], NULL, spin_thread, NULL), "create");
+	usleep(1500000);
+	cpu = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	wall = clock_seconds(CLOCK_MONOTONIC) - wall;
+	stop = 1;
+	for (int i = 0; i < threads; i++)
+		pthread_join(others[i], NULL);
+	fprintf(stderr, "budget %.0f %%, %d threads: %.1f %%\n", share * 100, threads, cpu / wall * 100);
+	/* The burst, and what each thread uses until its first look. */
+	CHECK(cpu <= share * (wall + 0.05) + 0.01 * (threads + 1), "%f s of %f", cpu, wall);
+	CHECK(tl_throttle_paused(throttle) > 0 || cpu < share * wall, "never paused");
+	CHECK_OK(tl_throttle_close(throttle));
+}
+
+static double thread_cpu(pthread_t thread)
+{
+	clockid_t clock;
+
+	CHECK(!pthread_getcpuclockid(thread, &clock), "clock");
+	return clock_seconds(clock);
+}
+
+static void check_names(void)
+{
+	struct tl_throttle_spec spec = cpu_spec(0.05, "slow*");
+	pthread_t slow, fast;
+	tl_throttle *throttle;
+
+	stop = 0;
+	CHECK_OK(tl_throttle_open(&throttle, &spec));
+	CHECK(!pthread_create(&slow, NULL, spin_thread, "slow-1"), "create");
+	CHECK(!pthread_create(&fast, NULL, spin_thread, "fast-1"), "create");
+	usleep(1000000);
+	CHECK(thread_cpu(slow) < 0.13, "%f s of slow", thread_cpu(slow));
+	CHECK(thread_cpu(fast) > 2 * thread_cpu(slow), "%f s of fast", thread_cpu(fast));
+	stop = 1;
+	pthread_join(slow, NULL);
+	pthread_join(fast, NULL);
+	CHECK_OK(tl_throttle_close(throttle));
+}
+
+static void check_hold(void)
+{
+	struct tl_throttle_spec spec = cpu_spec(0.05, NULL);
+	tl_throttle *throttle;
+	double cpu;
+
+	CHECK_OK(tl_throttle_open(&throttle, &spec));
+	tl_throttle_hold();
+	tl_throttle_hold();
+	tl_throttle_release();
+	spin(0.2);
+	CHECK_EQUAL(tl_throttle_paused(throttle), 0);
+	tl_throttle_release();
+	/* Paid for afterwards. */
+	cpu = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+	spin(0.3);
+	cpu = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	CHECK(cpu < 0.05, "%f s while paying", cpu);
+	/* A larger budget takes effect in a thread that is pausing. */
+	CHECK_OK(tl_throttle_set_budget(throttle, 10000000000ull, 0));
+	cpu = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+	spin(0.3);
+	cpu = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	CHECK(cpu > 0.03, "%f s with ten CPUs", cpu);
+	CHECK_OK(tl_throttle_close(throttle));
+}
+
+static void check_faults(void)
+{
+	struct tl_throttle_spec spec = {.size = sizeof(spec),
+					.counter = TL_PAGE_FAULTS,
+					.budget = 500,
+					.burst = 20,
+					.scope = TL_PROCESS};
+	char *memory =
+		mmap(NULL, 200 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	tl_throttle *throttle;
+	double start = clock_seconds(CLOCK_MONOTONIC);
+
+	madvise(memory, 200 * 4096, MADV_NOHUGEPAGE);
+	CHECK_OK(tl_throttle_open(&throttle, &spec));
+	for (int i = 0; i < 200; i++)
+		((volatile char *)memory)[i * 4096] = 1;
+	CHECK(clock_seconds(CLOCK_MONOTONIC) - start > 0.34, "200 faults in %f s",
+	      clock_seconds(CLOCK_MONOTONIC) - start);
+	CHECK_OK(tl_throttle_close(throttle));
+}
+
+static void check_refusals(void)
+{
+	struct tl_throttle_spec spec = cpu_spec(0.5, NULL);
+	tl_throttle *throttle;
+
+	spec.budget = 0;
+	CHECK_EQUAL(tl_throttle_open(&throttle, &spec), -EINVAL);
+	CHECK(strstr(tl_explain(-EINVAL), "budget"), "%s", tl_explain(-EINVAL));
+	spec = cpu_spec(0.5, NULL);
+	spec.size = 4;
+	CHECK_EQUAL(tl_throttle_open(&throttle, &spec), -EINVAL);
+	CHECK_EQUAL(tl_throttle_close(NULL), -EINVAL);
+}
+
+int main(void)
+{
+	check_hardware();
+	check_share(0.05, 1);
+	check_share(0.15, 4);
+	check_share(0.25, 2);
+	check_names();
+	check_hold();
+	check_faults();
+	check_refusals();
+	return 0;
+}
