@@ -61,7 +61,8 @@ static void collapse(char *path)
 	while (*read) {
 		if (strncmp(read, "/./", 3) == 0) {
 			read += 2;
-		} else if (strncmp(read, "/../", 4) == 0 && write > path) {
+		} else if ((strncmp(read, "/../", 4) == 0 || strcmp(read, "/..") == 0) &&
+			   write > path) {
 			char *back = write;
 
 			while (back > path && *--back != '/')

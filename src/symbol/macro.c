@@ -32,11 +32,25 @@ const struct symbol_tokens *symbol_source_tokens(struct symbol_source *source)
 static void add_directory(struct search *search, Dwarf_Die *die, const char *directory)
 {
 	char path[PATH_MAX];
+	const char *kept;
 
 	if (!directory || search->directory_count == DIRECTORIES_MAX)
 		return;
 	symbol_die_absolute(die, directory, path, sizeof(path));
-	search->directory[search->directory_count++] = symbol_keep(search->session, path);
+	kept = symbol_keep(search->session, path);
+	for (size_t i = 0; i < search->directory_count; i++)
+		if (search->directory[i] == kept)
+			return;
+	search->directory[search->directory_count++] = kept;
+}
+
+/* "room/file.h" was found below a directory that has no file of its own in the table. */
+static void add_parent(struct search *search, Dwarf_Die *die, const char *directory)
+{
+	char path[PATH_MAX];
+
+	if (directory && snprintf(path, sizeof(path), "%s/..", directory) < (int)sizeof(path))
+		add_directory(search, die, path);
 }
 
 static void add_compiler_directories(struct search *search, Dwarf_Die *die)
@@ -70,8 +84,10 @@ static void add_directories(struct search *search, Dwarf_Die *die)
 	add_directory(search, die, ".");
 	if (dwarf_getsrcfiles(die, &files, &count) == 0 &&
 	    dwarf_getsrcdirs(files, &directories, &directory_count) == 0)
-		for (size_t i = 0; i < directory_count; i++)
+		for (size_t i = 0; i < directory_count; i++) {
 			add_directory(search, die, directories[i]);
+			add_parent(search, die, directories[i]);
+		}
 	add_compiler_directories(search, die);
 }
 
@@ -109,19 +125,21 @@ static bool try_include(struct search *search, const char *directory, size_t len
 	return access(path, R_OK) == 0 && add_source(search, path);
 }
 
+/* The directories are a guess at what -I named, so each file of that name is read: a definition too
+ * many makes an access unknown, one too few could make it plain. */
 static bool find_include(struct search *search, const struct symbol_source *from, const char *name)
 {
 	const char *slash = strrchr(from->opened, '/');
+	bool found;
 
 	if (name[0] == '/')
 		return add_source(search, name);
-	if (slash && try_include(search, from->opened, (size_t)(slash - from->opened), name))
-		return true;
+	found = slash && try_include(search, from->opened, (size_t)(slash - from->opened), name);
 	for (size_t i = 0; i < search->directory_count; i++)
-		if (search->directory[i] &&
-		    try_include(search, search->directory[i], strlen(search->directory[i]), name))
-			return true;
-	return false;
+		if (search->directory[i])
+			found |= try_include(search, search->directory[i],
+					     strlen(search->directory[i]), name);
+	return found;
 }
 
 /* The name between quotes or angle brackets; false for a computed include. */
