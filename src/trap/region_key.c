@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trap/region_key.h"
+
+#include "base/syscall.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/*
+ * The extended area of a signal frame is in XSAVE's standard format, whatever format the kernel
+ * uses for itself: Intel SDM volume 1, 13.4; Linux, arch/x86/kernel/fpu/signal.c and
+ * include/uapi/asm/sigcontext.h (struct _fpx_sw_bytes).
+ */
+#define SOFTWARE_BYTES_AT 464
+#define FRAME_MAGIC 0x46505853u /* FP_XSTATE_MAGIC1 */
+#define PRESENT_AT 512		/* XSTATE_BV: components not in their initial state */
+#define FEATURE_PKRU 9
+
+struct software_bytes {
+	uint32_t magic;
+	uint32_t extended_size;
+	uint64_t features;
+	uint32_t xstate_size;
+};
+
+int region_key = -1;
+
+static uint32_t pkru_offset; /* in the standard format: CPUID leaf 0xD */
+
+static bool cpu_has_keys(void)
+{
+	uint32_t eax, ebx, ecx, edx;
+
+	if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSPKE))
+		return false;
+	if (!__get_cpuid_count(0xd, FEATURE_PKRU, &eax, &ebx, &ecx, &edx) || !eax)
+		return false;
+	pkru_offset = ebx;
+	return true;
+}
+
+int region_key_allocate(void)
+{
+	int key;
+
+	if (region_key >= 0)
+		return 0;
+	if (!cpu_has_keys())
+		return -ENOTSUP;
+	key = (int)raw_syscall3(SYS_pkey_alloc, 0, PKEY_DISABLE_ACCESS, 0);
+	if (key < 0)
+		return key == -ENOSYS || key == -EINVAL ? -ENOTSUP : key;
+	__atomic_store_n(&region_key, key, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static char *saved_area(const ucontext_t *context)
+{
+	char *area = (char *)context->uc_mcontext.fpregs;
+	struct software_bytes software;
+
+	if (!area)
+		return NULL;
+	memcpy(&software, area + SOFTWARE_BYTES_AT, sizeof(software));
+	if (software.magic != FRAME_MAGIC || !(software.features & 1u << FEATURE_PKRU) ||
+	    pkru_offset + sizeof(uint32_t) > software.xstate_size)
+		return NULL;
+	return area;
+}
+
+bool region_key_read_saved(const ucontext_t *context, uint32_t *pkru)
+{
+	const char *area = saved_area(context);
+	uint64_t present;
+
+	if (!area)
+		return false;
+	memcpy(&present, area + PRESENT_AT, sizeof(present));
+	*pkru = 0;
+	if (present & 1u << FEATURE_PKRU)
+		memcpy(pkru, area + pkru_offset, sizeof(*pkru));
+	return true;
+}
+
+bool region_key_write_saved(ucontext_t *context, uint32_t pkru)
+{
+	char *area = saved_area(context);
+	uint64_t present;
+
+	if (!area)
+		return false;
+	memcpy(&present, area + PRESENT_AT, sizeof(present));
+	present |= 1u << FEATURE_PKRU;
+	memcpy(area + PRESENT_AT, &present, sizeof(present));
+	memcpy(area + pkru_offset, &pkru, sizeof(pkru));
+	return true;
+}
