@@ -6,6 +6,8 @@
 #include "trap/attribution.h"
 #include "trap/object.h"
 #include "trap/ownership.h"
+#include "trap/region.h"
+#include "trap/region_thread.h"
 #include "trap/registers.h"
 
 #include <errno.h>
@@ -101,9 +103,8 @@ static void count_marks(unsigned access)
 		counter_increment(COUNTER_HITS_GUESSED);
 }
 
-void dispatch_deliver(struct running *record, struct tl_hit *hit, tl_hit_fn *fn, void *arg)
+static void deliver(struct tl_hit *hit, tl_hit_fn *fn, void *arg)
 {
-	(void)record;
 	if (!within_limit(hit->event))
 		return;
 	__atomic_fetch_add(&hit->event->hits, 1, __ATOMIC_RELAXED);
@@ -195,7 +196,7 @@ static void deliver_merged(struct running *record, const struct object_tag *tag,
 		hit.access = kinds | (access->access & TL_ATOMIC);
 		hit.addr = access->first > other->addr ? access->first : other->addr;
 		counter_increment(COUNTER_HITS_COALESCED);
-		dispatch_deliver(record, &hit, snapshot.fn, snapshot.arg);
+		deliver(&hit, snapshot.fn, snapshot.arg);
 	}
 }
 
@@ -206,25 +207,24 @@ static void on_data(struct running *record, const struct object_tag *tag,
 
 	if (late) {
 		describe_late(snapshot, hit);
-		dispatch_deliver(record, hit, snapshot->fn, snapshot->arg);
+		deliver(hit, snapshot->fn, snapshot->arg);
 		return;
 	}
 	attribution_find(hit->context, snapshot->piece.addr, snapshot->piece.length,
 			 slot_sees(snapshot), &access);
 	describe_access(&access, hit);
 	if (!unwanted(snapshot, hit))
-		dispatch_deliver(record, hit, snapshot->fn, snapshot->arg);
+		deliver(hit, snapshot->fn, snapshot->arg);
 	if (!(access.access & TL_GUESSED))
 		deliver_merged(record, tag, &access, hit->context);
 }
 
-static void on_code(struct running *record, const struct snapshot *snapshot, struct tl_hit *hit,
-		    bool late)
+static void on_code(const struct snapshot *snapshot, struct tl_hit *hit, bool late)
 {
 	hit->pc = snapshot->addr;
 	hit->addr = snapshot->addr;
 	hit->access = TL_EXEC | (late ? TL_LATE | TL_GUESSED : 0);
-	dispatch_deliver(record, hit, snapshot->fn, snapshot->arg);
+	deliver(hit, snapshot->fn, snapshot->arg);
 }
 
 static void on_counter(struct running *record, const struct object_tag *tag,
@@ -235,7 +235,37 @@ static void on_counter(struct running *record, const struct object_tag *tag,
 		return;
 	}
 	hit->access = late ? TL_LATE : 0;
-	dispatch_deliver(record, hit, snapshot->fn, snapshot->arg);
+	deliver(hit, snapshot->fn, snapshot->arg);
+}
+
+/* ---- regions ---------------------------------------------------------------------------- */
+
+static bool covers_this_thread(const tl_event *event)
+{
+	return event->scope == TL_PROCESS || event->scope == TL_TREE ||
+	       object_covers_thread(event, raw_gettid());
+}
+
+void dispatch_region(unsigned index, uint32_t generation, const struct insn_access *access,
+		     ucontext_t *context)
+{
+	struct object_tag tag = {.index = index, .generation = generation & 0x7fffff};
+	struct running *record = running_acquire();
+	struct snapshot snapshot;
+	struct tl_hit hit = {.context = context};
+
+	if (!record) {
+		counter_increment(COUNTER_HITS_WITHOUT_RECORD);
+		return;
+	}
+	if (!enter(record, &tag, &snapshot)) {
+		counter_increment(COUNTER_HITS_STALE);
+	} else if (covers_this_thread(snapshot.event)) {
+		hit.event = snapshot.event;
+		describe_access(access, &hit);
+		deliver(&hit, snapshot.fn, snapshot.arg);
+	}
+	leave(record);
 }
 
 /* ---- the signal ------------------------------------------------------------------------- */
@@ -262,7 +292,7 @@ static void dispatch(struct running *record, const struct object_tag *tag,
 	hit.event = snapshot.event;
 	hit.pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
 	if (snapshot.access & TL_EXEC)
-		on_code(record, &snapshot, &hit, late);
+		on_code(&snapshot, &hit, late);
 	else if (snapshot.access)
 		on_data(record, tag, &snapshot, &hit, late);
 	else
@@ -314,6 +344,10 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	struct running *record;
 	struct object_tag tag;
 
+	if (region_on_trap(info, context)) {
+		errno = saved_errno;
+		return;
+	}
 	if (!is_ours(info, &tag)) {
 		signal_chain(signal, info, context);
 		errno = saved_errno;
@@ -327,6 +361,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 		counter_increment(COUNTER_HITS_WITHOUT_RECORD);
 	}
 	drain();
+	region_thread_clean(context);
 	errno = saved_errno;
 }
 

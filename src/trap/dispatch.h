@@ -11,8 +11,10 @@
 /* Own SIGTRAP in this process, once. 0 or -errno. */
 int dispatch_install(void);
 
-/* Hand one hit to its event's callback, within its limit; the record shows the event as running.
- * For hits that come another way than by a perf signal (regions). */
-void dispatch_deliver(struct running *record, struct tl_hit *hit, tl_hit_fn *fn, void *arg);
+/* Hand a hit that came another way than by a perf signal to the callback of event number `index`,
+ * if it is still of that generation and covers this thread. Runs as the program does: its own
+ * faults and system calls are handled. */
+void dispatch_region(unsigned index, uint32_t generation, const struct insn_access *access,
+		     ucontext_t *context);
 
 #endif

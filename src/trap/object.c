@@ -5,6 +5,7 @@
 #include "base/syscall.h"
 #include "trap/creation.h"
 #include "trap/dispatch.h"
+#include "trap/region.h"
 #include "trap/running.h"
 #include "trap/spec.h"
 
@@ -143,11 +144,16 @@ static int open_piece(struct tl_event *event, unsigned piece, uint32_t generatio
 	return coverage_open(&event->coverage[piece], &target, &request, tag_root, &tagging);
 }
 
+static bool is_region(const struct tl_event *event)
+{
+	return event->access && event->flags & TL_REGION;
+}
+
 static void plan(struct tl_event *event, int fewest)
 {
-	event->piece_count = 1;
+	event->piece_count = is_region(event) ? 0 : 1;
 	event->pieces[0] = (struct slot_piece){event->addr, 0};
-	if (event->access && !(event->access & TL_EXEC))
+	if (event->piece_count && event->access && !(event->access & TL_EXEC))
 		event->piece_count = (unsigned)slots_plan(event->addr, (unsigned)event->length,
 							  fewest, event->pieces);
 }
@@ -186,6 +192,11 @@ static bool is_owner(const struct tl_event *event)
 	return event->owner_pid == raw_getpid();
 }
 
+bool object_survives_fork(const struct tl_event *event)
+{
+	return event->scope == TL_TREE;
+}
+
 /* ---- opening ---------------------------------------------------------------------------- */
 
 static int adopt_spec(struct tl_event *event, const struct tl_spec *spec)
@@ -204,7 +215,6 @@ static int adopt_spec(struct tl_event *event, const struct tl_spec *spec)
 	event->signals = 0;
 	event->owner_pid = raw_getpid();
 	event->thread = raw_gettid();
-	event->region = NULL;
 	memset(event->coverage, 0, sizeof(event->coverage));
 	for (size_t i = 0; spec->scope == TL_THREADS && i < spec->ntids; i++) {
 		int err = thread_set_add(&event->threads, spec->tids[i]);
@@ -215,10 +225,38 @@ static int adopt_spec(struct tl_event *event, const struct tl_spec *spec)
 	return 0;
 }
 
+/* Regions are opened where slots are enabled: until then their pages cost nothing. */
+static int arm(struct tl_event *event)
+{
+	struct region_place place = {event->addr, event->length, event->access, event->generation};
+
+	if (is_region(event))
+		return region_open((unsigned)(event - object_table), &place);
+	return each_piece(event, coverage_enable);
+}
+
+/* A region is memory's, of which a forked child has its own. */
+static bool can_disarm(const struct tl_event *event)
+{
+	return is_region(event) || is_owner(event);
+}
+
+static int disarm(struct tl_event *event)
+{
+	if (!is_region(event))
+		return each_piece(event, coverage_disable);
+	region_close((unsigned)(event - object_table));
+	return 0;
+}
+
 static int open_slots(struct tl_event *event, uint32_t generation)
 {
 	int err;
 
+	if (is_region(event)) {
+		err = region_install();
+		return err || !event->enabled ? err : arm(event);
+	}
 	err = open_pieces(event, generation);
 	if (err == -ENOSPC && event->piece_count > 1) {
 		plan(event, 1);
@@ -299,7 +337,7 @@ int tl_event_enable(tl_event *event)
 	if (err)
 		return err;
 	__atomic_store_n(&event->enabled, true, __ATOMIC_RELEASE);
-	err = each_piece(event, coverage_enable);
+	err = arm(event);
 	owner_unlock(&event->lock, mask);
 	return err;
 }
@@ -312,7 +350,7 @@ int tl_event_disable(tl_event *event)
 	if (err)
 		return err;
 	__atomic_store_n(&event->enabled, false, __ATOMIC_RELEASE);
-	err = each_piece(event, coverage_disable);
+	err = disarm(event);
 	owner_unlock(&event->lock, mask);
 	return err;
 }
@@ -330,7 +368,7 @@ int tl_event_rearm(tl_event *event, unsigned hits)
 	__atomic_store_n(&event->remaining, hits, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&event->limited, true, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&event->enabled, true, __ATOMIC_RELEASE);
-	err = each_piece(event, coverage_enable);
+	err = arm(event);
 	owner_unlock(&event->lock, mask);
 	return err;
 }
@@ -339,12 +377,12 @@ void object_silence(tl_event *event)
 {
 	uint64_t mask;
 
-	if (!is_owner(event) || lock_open(event, &mask))
+	if (!can_disarm(event) || lock_open(event, &mask))
 		return;
 	/* Somebody may have re-armed it between our last hit and the lock. */
 	if (__atomic_load_n(&event->remaining, __ATOMIC_SEQ_CST) <= 0) {
 		__atomic_store_n(&event->enabled, false, __ATOMIC_RELEASE);
-		each_piece(event, coverage_disable);
+		disarm(event);
 	}
 	owner_unlock(&event->lock, mask);
 }
@@ -405,6 +443,8 @@ static int relocate(struct tl_event *event, uint32_t generation)
 	unsigned had = event->piece_count;
 	int err;
 
+	if (is_region(event))
+		return 0;
 	plan(event, 0);
 	if (event->piece_count > had)
 		plan(event, 1);
@@ -425,10 +465,10 @@ static int move_locked(struct tl_event *event, uintptr_t addr, size_t length, un
 {
 	struct place before = place_of(event);
 	uint32_t generation = event->generation + 2;
-	int err;
+	int err, armed = 0;
 
 	__atomic_store_n(&event->generation, generation - 1, __ATOMIC_SEQ_CST);
-	each_piece(event, coverage_disable);
+	disarm(event);
 	event->addr = addr;
 	event->length = access & TL_EXEC ? 1 : length;
 	event->access = access;
@@ -439,8 +479,8 @@ static int move_locked(struct tl_event *event, uintptr_t addr, size_t length, un
 	}
 	__atomic_store_n(&event->generation, generation, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&event->enabled, __ATOMIC_ACQUIRE))
-		each_piece(event, coverage_enable);
-	return err;
+		armed = arm(event);
+	return err ? err : armed;
 }
 
 int tl_event_move(tl_event *event, const void *addr, size_t len, unsigned access)
@@ -451,7 +491,7 @@ int tl_event_move(tl_event *event, const void *addr, size_t len, unsigned access
 	if (err)
 		return err;
 	err = spec_check_move(event, addr, len, access ? access : event->access);
-	if (!err && !is_owner(event))
+	if (!err && !can_disarm(event))
 		err = -EPERM;
 	if (!err)
 		err = move_locked(event, (uintptr_t)addr, len, access ? access : event->access);
@@ -483,8 +523,8 @@ int tl_event_close(tl_event *event)
 		return err;
 	__atomic_store_n(&event->open, false, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&event->generation, 1, __ATOMIC_SEQ_CST);
-	if (is_owner(event)) {
-		each_piece(event, coverage_disable);
+	if (can_disarm(event)) {
+		disarm(event);
 		account_unseen(event);
 	}
 	for (unsigned i = 0; i < event->piece_count; i++)

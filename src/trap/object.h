@@ -15,8 +15,6 @@
 #define OBJECT_MAX 4096
 #define OBJECT_MAX_THREADS 0x3fff
 
-struct region;
-
 /*
  * `generation` is even while the entry is free or changing and odd while its hits are valid; each
  * change of what is watched takes two steps. A signal carries the generation it was armed with.
@@ -41,7 +39,6 @@ struct tl_event {
 	unsigned piece_count; /* 0 for a region */
 	pid_t owner_pid;      /* the process whose events these are; a forked child's copy is not */
 	pid_t thread;	      /* TL_THREAD */
-	struct region *region;
 	/* ------------------------------------------------------------------ */
 	int64_t remaining;	/* hits until silence, when limited */
 	uint64_t hits;		/* delivered */
@@ -67,6 +64,9 @@ unsigned object_used(void);
 
 /* Is a hit of this thread one of the event's, by its scope? */
 bool object_covers_thread(const struct tl_event *event, pid_t tid);
+
+/* Do its hits go on in a fork()ed child? */
+bool object_survives_fork(const struct tl_event *event);
 
 /* A limit was reached: no cost until re-armed. Async-signal-safe. */
 void object_silence(tl_event *event);

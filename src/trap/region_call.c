@@ -7,7 +7,6 @@
 #include "base/counters.h"
 #include "base/syscall.h"
 #include "trap/dispatch.h"
-#include "trap/ownership.h"
 #include "trap/region.h"
 #include "trap/region_calls.h"
 #include "trap/region_set.h"
@@ -493,8 +492,7 @@ void region_on_call(int signal, siginfo_t *info, void *context, uint32_t rights)
 
 	if (info->si_code != DISPATCH_CODE) {
 		pkru_write(rights);
-		signal_chain(signal, info, context);
-		region_thread_clean(context);
+		region_thread_chain(signal, info, context);
 		errno = saved_errno;
 		return;
 	}

@@ -5,7 +5,6 @@
 #include "base/syscall.h"
 #include "insn/insn.h"
 #include "trap/dispatch.h"
-#include "trap/ownership.h"
 #include "trap/region_key.h"
 #include "trap/region_pages.h"
 #include "trap/region_set.h"
@@ -272,7 +271,6 @@ void region_on_fault(int signal, siginfo_t *info, void *context, uint32_t rights
 
 	region_guard_leave(guard);
 	if (!ours)
-		signal_chain(signal, info, context);
-	region_thread_clean(context);
+		region_thread_chain(signal, info, context);
 	errno = saved_errno;
 }

@@ -107,6 +107,18 @@ int region_thread_install(void)
 	return err ? err : signal_own(SIGSYS, region_enter_call);
 }
 
+/* Where the signal is to kill, our handler is taken away: that call must not be kept from it. */
+void region_thread_chain(int signal, siginfo_t *info, ucontext_t *context)
+{
+	struct sigaction action;
+
+	signal_program_action(signal, NULL, &action);
+	if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
+		region_thread.selector = SELECTOR_ALLOW;
+	signal_chain(signal, info, context);
+	region_thread_clean(context);
+}
+
 /* ---- all threads ------------------------------------------------------------------------ */
 
 struct visit {

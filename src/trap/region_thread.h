@@ -99,6 +99,9 @@ static inline bool region_thread_owns_code(uintptr_t pc)
 /* Take SIGSEGV and SIGSYS. 0 or -errno. */
 int region_thread_install(void);
 
+/* Pass on a SIGSEGV or SIGSYS that is the program's own, as the program would have got it. */
+void region_thread_chain(int signal, siginfo_t *info, ucontext_t *context);
+
 /* Cover every thread of the process. 0; -EBUSY: some thread would not answer (it is stopped, or
  * blocks even libc's own signals). Every signal is blocked and the regions' lock is held; this
  * thread's own calls pass until its selector says otherwise. */

@@ -71,8 +71,12 @@ int spec_check(const struct tl_spec *spec, struct tl_spec *known)
 		err = check_threads(known);
 	else if ((unsigned)known->scope > TL_THREADS)
 		err = -EINVAL;
-	if (!err && known->access && (known->len > SLOTS_MAX_LENGTH || known->flags & TL_REGION))
+	/* Protection keys do not check the fetching of instructions. */
+	if (!err && known->access & TL_EXEC && known->flags & TL_REGION)
 		err = -ENOTSUP;
+	/* What is a region stays one, however short it is moved to be. */
+	if (!(known->access & TL_EXEC) && known->len > SLOTS_MAX_LENGTH)
+		known->flags |= TL_REGION;
 	return err;
 }
 
@@ -80,6 +84,8 @@ int spec_check_move(const tl_event *event, const void *addr, size_t len, unsigne
 {
 	if (event->counter)
 		return -EINVAL;
+	if (event->flags & TL_REGION)
+		return access & TL_EXEC ? -EINVAL : check_place(addr, len, access);
 	if (len > SLOTS_MAX_LENGTH)
 		return -EINVAL;
 	return check_place(addr, len, access);
