@@ -25,8 +25,10 @@ static char shared[16];
 static void *work(void *end)
 {
 	while (time(NULL) < *(time_t *)end)
-		for (int i = 0; i < 1000; i++)
-			memset(shared, i, sizeof(shared)), __asm__ volatile("" ::: "memory");
+		for (int i = 0; i < 1000; i++) {
+			memset(shared, i, sizeof(shared));
+			__asm__ volatile("" ::: "memory");
+		}
 	return NULL;
 }
 int main(void)
