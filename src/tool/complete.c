@@ -112,6 +112,7 @@ static void add_frame(struct finding *finding, struct finding_stack *stack,
 	frame->function = finding_string(finding, from->function);
 	if (from->function && !from->inlined)
 		frame->function_offset = (int64_t)from->function_offset;
+	frame->function_line = from->function_line;
 	frame->file = finding_string(finding, from->file);
 	frame->line = from->line;
 	frame->column = from->column;
