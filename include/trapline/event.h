@@ -58,6 +58,10 @@ enum tl_counter {
 #define TL_INCLUDE_KERNEL 0x2u /* also what the kernel does for the thread; needs paranoid <= 1 */
 #define TL_REGION 0x4u	       /* use a region (protection keys) even if slots would do */
 #define TL_BEST_EFFORT 0x8u    /* threads that cannot be covered are counted, not an error */
+/* Do not look at the instruction, for callbacks that only want to know that the thread was there:
+ * tl_hit_pc() is where it resumes, the address and the access are those asked for, marked
+ * TL_GUESSED. Cheaper by far where hits are rare and code is cold. */
+#define TL_UNDECODED 0x10u
 
 struct tl_spec {
 	size_t size;	  /* sizeof(struct tl_spec) */

@@ -140,6 +140,15 @@ static void describe_late(const struct snapshot *snapshot, struct tl_hit *hit)
 	hit->access = snapshot->access | TL_LATE | TL_GUESSED;
 }
 
+/* Accepted loss: if another event's signal of the same instruction was merged into this one's, that
+ * event's hit is not found. */
+static void describe_undecoded(const struct snapshot *snapshot, struct tl_hit *hit)
+{
+	hit->addr = snapshot->piece.addr;
+	hit->size = snapshot->piece.length;
+	hit->access = snapshot->access | TL_GUESSED;
+}
+
 static void describe_access(const struct insn_access *access, struct tl_hit *hit)
 {
 	hit->pc = access->pc;
@@ -208,6 +217,11 @@ static void on_data(struct running *record, const struct object_tag *tag,
 	if (late) {
 		describe_late(snapshot, hit);
 		deliver(hit, snapshot->fn, snapshot->arg);
+		return;
+	}
+	if (snapshot->flags & TL_UNDECODED) {
+		describe_undecoded(snapshot, hit);
+		dispatch_deliver(record, hit, snapshot->fn, snapshot->arg);
 		return;
 	}
 	attribution_find(hit->context, snapshot->piece.addr, snapshot->piece.length,

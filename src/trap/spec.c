@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define KNOWN_FLAGS (TL_DISABLED | TL_INCLUDE_KERNEL | TL_REGION | TL_BEST_EFFORT)
+#define KNOWN_FLAGS (TL_DISABLED | TL_INCLUDE_KERNEL | TL_REGION | TL_BEST_EFFORT | TL_UNDECODED)
 #define KNOWN_ACCESS (TL_READ | TL_WRITE | TL_EXEC)
 
 /* Option structs grow at their end: a newer caller's unknown tail must be zero, so that nothing it
