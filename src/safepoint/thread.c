@@ -192,7 +192,7 @@ static int open_event(struct safepoint_thread *thread)
 		.len = sizeof(thread->safepoint->word),
 		.access = TL_READ | TL_WRITE,
 		.scope = TL_THREAD,
-		.flags = TL_DISABLED,
+		.flags = TL_DISABLED | TL_UNDECODED,
 	};
 
 	return tl_event_open(&thread->event, &spec, on_poll, thread);
