@@ -221,7 +221,7 @@ static void on_data(struct running *record, const struct object_tag *tag,
 	}
 	if (snapshot->flags & TL_UNDECODED) {
 		describe_undecoded(snapshot, hit);
-		dispatch_deliver(record, hit, snapshot->fn, snapshot->arg);
+		deliver(hit, snapshot->fn, snapshot->arg);
 		return;
 	}
 	attribution_find(hit->context, snapshot->piece.addr, snapshot->piece.length,
