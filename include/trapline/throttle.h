@@ -4,8 +4,8 @@
  * threads or the whole process. A thread that is over it pauses in the handler of its own counter
  * until the budget has refilled; nothing outside stops it, no other thread is looked at.
  *
- * What cannot be known: whether the thread holds a lock when it is paused. Others that want the lock
- * wait as long. tl_throttle_hold() and tl_throttle_release() mark what must not be paused.
+ * What cannot be known: whether the thread holds a lock when it is paused. Others that want the
+ * lock wait as long. tl_throttle_hold() and tl_throttle_release() mark what must not be paused.
  */
 #ifndef TRAPLINE_THROTTLE_H
 #define TRAPLINE_THROTTLE_H
@@ -19,11 +19,11 @@ extern "C" {
 typedef struct tl_throttle tl_throttle;
 
 struct tl_throttle_spec {
-	size_t size;         /* sizeof(struct tl_throttle_spec) */
-	unsigned counter;    /* enum tl_counter: what is limited */
-	uint64_t budget;     /* units of the counter per second; CPU time: 1000000000 is one CPU */
-	uint64_t burst;      /* units that may be used at once after idling; 0: 50 ms of the budget */
-	uint64_t period;     /* units between checks; 0: 2 ms of CPU time, 1 of other counters */
+	size_t size;	  /* sizeof(struct tl_throttle_spec) */
+	unsigned counter; /* enum tl_counter: what is limited */
+	uint64_t budget;  /* units of the counter per second; CPU time: 1000000000 is one CPU */
+	uint64_t burst;	  /* units that may be used at once after idling; 0: 50 ms of the budget */
+	uint64_t period;  /* units between checks; 0: 2 ms of CPU time, 1 of other counters */
 	enum tl_scope scope; /* as in tl_spec; the budget is shared by all threads of the scope */
 	const pid_t *tids;
 	size_t ntids;

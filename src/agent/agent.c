@@ -8,6 +8,7 @@
 #include "base/syscall.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -54,6 +55,6 @@ __attribute__((destructor)) static void stop(void)
 	if (!process || process->pid != raw_getpid())
 		return;
 	agent_state.process = NULL;
-	__atomic_store_n(&process->state, AREA_PROCESS_GONE, __ATOMIC_RELEASE);
+	atomic_store_explicit(&process->state, AREA_PROCESS_GONE, memory_order_release);
 	area_ring(agent_state.area);
 }

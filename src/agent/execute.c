@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,7 @@ struct extension {
 static bool can_follow(void)
 {
 	return agent_state.area && agent_state.library[0] &&
-	       !__atomic_load_n(&agent_state.area->closing, __ATOMIC_RELAXED) &&
+	       !atomic_load_explicit(&agent_state.area->closing, memory_order_relaxed) &&
 	       agent_state.area->follow &&
 	       raw_syscall3(SYS_faccessat, AT_FDCWD, (long)agent_state.library, R_OK) == 0;
 }

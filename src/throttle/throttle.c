@@ -31,12 +31,12 @@
 
 struct tl_throttle {
 	tl_event *event;
-	_Atomic uint64_t budget;   /* units per second */
-	_Atomic uint64_t burst_ns; /* credit for idling, as time */
-	_Atomic uint64_t earned;   /* CLOCK_MONOTONIC ns at which all use so far is paid */
-	_Atomic uint64_t paused_ns;
-	_Atomic uint64_t process_clock; /* CPU time of the process accounted so far */
-	_Atomic bool closing;
+	uint64_t budget;   /* units per second */
+	uint64_t burst_ns; /* credit for idling, as time */
+	uint64_t earned;   /* CLOCK_MONOTONIC ns at which all use so far is paid */
+	uint64_t paused_ns;
+	uint64_t process_clock; /* CPU time of the process accounted so far */
+	bool closing;
 	uint64_t period;
 	bool by_cpu_time;
 	bool whole_process; /* no pattern, all threads: the process's clock is exact */

@@ -11,7 +11,7 @@
 #include <errno.h>
 
 static struct owner_lock lock;
-static _Atomic bool opening_first;
+static bool opening_first;
 
 /*
  * Take the key off the pages of [start, end) that no region needs any more. What was unmapped

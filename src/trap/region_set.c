@@ -4,12 +4,12 @@
 #include <errno.h>
 
 struct copy {
-	_Atomic size_t count;
+	size_t count;
 	struct region_entry entry[REGION_MAX];
 };
 
 static struct copy copies[2];
-static _Atomic unsigned version;
+static unsigned version;
 
 static bool before(const struct region_entry *entry, uintptr_t first, uint16_t index)
 {

@@ -22,7 +22,7 @@ __thread struct region_thread region_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden"))) = {.selector =
 										    SELECTOR_BLOCK};
 
-static _Atomic uint64_t hidden_actions[KERNEL_SIGNALS + 1];
+static uint64_t hidden_actions[KERNEL_SIGNALS + 1];
 
 /* ---- the masks of handlers -------------------------------------------------------------- */
 
@@ -36,7 +36,8 @@ void region_thread_filter_action(int signal, struct kernel_action *action)
 {
 	if (signal <= 0 || signal > KERNEL_SIGNALS)
 		return;
-	hidden_actions[signal] = action->mask & PROTECTED_SIGNALS;
+	__atomic_store_n(&hidden_actions[signal], action->mask & PROTECTED_SIGNALS,
+			 __ATOMIC_RELEASE);
 	action->mask &= ~PROTECTED_SIGNALS;
 	if (!signal_is_owned(signal))
 		return;
@@ -56,7 +57,9 @@ bool region_thread_needs(int signal, const struct kernel_action *replacement)
 
 uint64_t region_thread_hidden_action(int signal)
 {
-	return signal > 0 && signal <= KERNEL_SIGNALS ? hidden_actions[signal] : 0;
+	return signal > 0 && signal <= KERNEL_SIGNALS
+		       ? __atomic_load_n(&hidden_actions[signal], __ATOMIC_ACQUIRE)
+		       : 0;
 }
 
 static void filter_all_actions(void)
@@ -123,7 +126,7 @@ void region_thread_chain(int signal, siginfo_t *info, ucontext_t *context)
 
 struct visit {
 	pid_t tid;
-	_Atomic int answer; /* 0: none yet; 1: covered; otherwise -errno */
+	int answer; /* 0: none yet; 1: covered; otherwise -errno */
 };
 
 #define VISIT_BYTES(capacity) ((capacity) * sizeof(struct visit))
@@ -199,7 +202,7 @@ static void send_visit(struct visit *visit)
 	err = raw_syscall6(SYS_rt_tgsigqueueinfo, raw_getpid(), visit->tid, VISIT_SIGNAL,
 			   (long)&info, 0, 0);
 	if (err)
-		visit->answer = err == -ESRCH ? 1 : (int)err;
+		__atomic_store_n(&visit->answer, err == -ESRCH ? 1 : (int)err, __ATOMIC_RELEASE);
 }
 
 static int await_visit(struct visit *visit)

@@ -68,7 +68,8 @@ static void check_share(double share, int threads)
 	stop = 1;
 	for (int i = 0; i < threads; i++)
 		pthread_join(others[i], NULL);
-	fprintf(stderr, "budget %.0f %%, %d threads: %.1f %%\n", share * 100, threads, cpu / wall * 100);
+	fprintf(stderr, "budget %.0f %%, %d threads: %.1f %%\n", share * 100, threads,
+		cpu / wall * 100);
 	/* The burst, and what each thread uses until its first look. */
 	CHECK(cpu <= share * (wall + 0.05) + 0.01 * (threads + 1), "%f s of %f", cpu, wall);
 	CHECK(tl_throttle_paused(throttle) > 0 || cpu < share * wall, "never paused");
