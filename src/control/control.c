@@ -5,6 +5,7 @@
 #include "control/private.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -68,6 +69,25 @@ static bool kernel_allowed(void)
 		return false;
 	close(fd);
 	return true;
+}
+
+static bool matches(const struct control_globs *globs, const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	name = name ? name + 1 : path;
+	for (size_t i = 0; i < globs->count; i++)
+		if (fnmatch(globs->glob[i], path, 0) == 0 || fnmatch(globs->glob[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+bool control_wants_module(const struct control *control, const char *path)
+{
+	const struct control_options *options = &control->options;
+
+	return (!options->include.count || matches(&options->include, path)) &&
+	       !matches(&options->exclude, path);
 }
 
 static void on_child(int signal)

@@ -65,7 +65,7 @@ static void begin(struct control *control, struct following *following,
 	if (hit->usable && control->observer.hit && !(slot->watch.access & TL_EXEC))
 		control->observer.hit(control->observer.context, &hit->access);
 	if (area_hit_state(atomic_load(&record->state)) == AREA_HIT_HELD)
-		schedule_hit(control, target, slot, hit);
+		following->slot = schedule_hit(control, target, slot, hit);
 }
 
 static void end(struct control *control, struct following *following, struct area_hit *record,

@@ -12,6 +12,7 @@
 #define SECOND 1000000000ull
 
 #define REQUESTS_MAX 64
+#define CODE_PLACES 256	 /* places of code in use remembered for each process */
 #define SLOT_HITS_MAX 64 /* completed hits of one watch kept for pairing */
 
 enum count {
@@ -60,6 +61,9 @@ struct target {
 	struct space *space;
 	struct slot slot[AREA_SLOTS];
 	unsigned slots;
+	uint64_t place[CODE_PLACES];
+	unsigned places_used;
+	uint64_t next_look;
 };
 
 /* A record of the area being followed from HELD to DONE. */
@@ -138,8 +142,19 @@ void sampling_take(void *context, const struct sample *sample);
 /* schedule.c */
 void schedule_run(struct control *control);
 uint64_t schedule_next(const struct control *control);
-void schedule_hit(struct control *control, struct target *target, struct slot *slot,
-		  struct hit *hit);
+/* A thread is held now. Returns the slot whose hit it is from now on. */
+struct slot *schedule_hit(struct control *control, struct target *target, struct slot *slot,
+			  struct hit *hit);
+
+/* code.c */
+void code_note(struct target *target, uint64_t pc); /* code there is in use */
+void code_look(struct target *target);		    /* at what sleeping threads will do */
+bool code_choose(struct target *target, struct tl_watch *watch);
+/* What to watch now that a thread stands before a chosen instruction. */
+bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *watch);
+
+/* Do --include and --exclude let us look at code of this file? */
+bool control_wants_module(const struct control *control, const char *path);
 
 /* launch.c */
 pid_t launch(struct control *control, char *const argv[], const char *library);

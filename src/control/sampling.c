@@ -84,6 +84,7 @@ void sampling_take(void *context, const struct sample *sample)
 {
 	struct control *control = context;
 	struct walk walk = {.control = control, .sample = sample};
+	const char *module;
 
 	count_one(control, COUNT_SAMPLES);
 	walk.target = target_find(control, sample->pid);
@@ -91,5 +92,10 @@ void sampling_take(void *context, const struct sample *sample)
 		count_one(control, COUNT_SAMPLES_ELSEWHERE);
 		return;
 	}
+	module = space_module(walk.target->space, sample->registers.pc);
+	if (module && !control_wants_module(control, module))
+		return;
+	if (module && !space_is_libc(walk.target->space, sample->registers.pc))
+		code_note(walk.target, sample->registers.pc);
 	walk_instructions(&walk);
 }

@@ -14,9 +14,11 @@
 #define REQUEST_AGE (300 * MILLISECOND) /* an address sampled longer ago may be something else */
 #define DEFAULT_WINDOW (100 * MILLISECOND)
 #define WINDOW_MAX (2 * SECOND) /* for an address that no other waits to replace */
+#define LOOK_INTERVAL (50 * MILLISECOND)
 #define DEFAULT_HITS 24
 #define HOLD_WRITER 400000u /* ns: readers must have time to come, and the controller to widen */
 #define HOLD_ACCESS 150000u
+#define HOLD_LONGEST 2000000u
 
 static void fill_defaults(struct control *control, struct tl_watch *watch)
 {
@@ -136,16 +138,57 @@ static bool still_held(const struct slot *slot)
 	return false;
 }
 
+/* The last slot samples code; with one slot alone, when no address waits. */
+static bool samples_code(const struct control *control, const struct target *target,
+			 const struct slot *slot)
+{
+	return slot->index == target->slots - 1 && (target->slots > 1 || !control->requests);
+}
+
+static bool may_watch(const struct control *control, uint64_t now)
+{
+	uint64_t begin = control->started + control->options.start_delay;
+
+	return now >= control->paused_until && now >= begin &&
+	       (!control->options.duration || now <= begin + control->options.duration);
+}
+
+static void arm_next(struct control *control, struct target *target, struct slot *slot)
+{
+	int request;
+	struct tl_watch watch;
+
+	if (samples_code(control, target, slot) && code_choose(target, &watch)) {
+		fill_defaults(control, &watch);
+		slot_arm(target, slot, &watch);
+		return;
+	}
+	request = choose(control, target);
+	if (request < 0)
+		return;
+	slot_arm(target, slot, &control->request[request].watch);
+	drop_request(control, (unsigned)request);
+}
+
+/* Nothing else waits for the slot: go on, and hold longer, since the place is seldom reached. */
+static void extend(struct target *target, struct slot *slot, uint64_t now)
+{
+	struct area_slot *shared = &target->shared->slot[slot->index];
+
+	slot->deadline = now + slot->watch.window;
+	if (shared->hold < HOLD_LONGEST)
+		shared->hold *= 2;
+}
+
 static void run_slot(struct control *control, struct target *target, struct slot *slot,
 		     uint64_t now)
 {
 	const struct area_slot *shared = &target->shared->slot[slot->index];
-	int request;
 
 	if (slot->armed) {
 		if (now >= slot->deadline && now < slot->armed_at + WINDOW_MAX &&
-		    choose(control, target) < 0)
-			slot->deadline = now + slot->watch.window;
+		    !(slot->watch.access & TL_EXEC) && choose(control, target) < 0)
+			extend(target, slot, now);
 		if (now >= slot->deadline || atomic_load(&shared->hits) >= slot->watch.hits)
 			finish(control, target, slot);
 		else if (slot->wide && !still_held(slot))
@@ -154,16 +197,8 @@ static void run_slot(struct control *control, struct target *target, struct slot
 	if (slot->armed || still_held(slot))
 		return;
 	hits_forget_slot(control, slot);
-	if (now < control->paused_until || now < control->started + control->options.start_delay)
-		return;
-	if (control->options.duration &&
-	    now > control->started + control->options.start_delay + control->options.duration)
-		return;
-	request = choose(control, target);
-	if (request < 0)
-		return;
-	slot_arm(target, slot, &control->request[request].watch);
-	drop_request(control, (unsigned)request);
+	if (may_watch(control, now))
+		arm_next(control, target, slot);
 }
 
 void schedule_run(struct control *control)
@@ -174,6 +209,10 @@ void schedule_run(struct control *control)
 	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
 		struct target *target = control->target[i];
 
+		if (target && now >= target->next_look) {
+			code_look(target);
+			target->next_look = now + LOOK_INTERVAL;
+		}
 		for (unsigned j = 0; target && j < target->slots; j++)
 			run_slot(control, target, &target->slot[j], now);
 	}
@@ -193,10 +232,65 @@ uint64_t schedule_next(const struct control *control)
 	return next;
 }
 
-void schedule_hit(struct control *control, struct target *target, struct slot *slot,
-		  struct hit *hit)
+/* A data slot for an address that a held thread is about to access: a silent one, else the one that
+ * has seen least. */
+static struct slot *make_room(struct control *control, struct target *target)
 {
-	(void)control;
+	struct slot *least = NULL;
+
+	for (unsigned i = 0; i < target->slots; i++) {
+		struct slot *slot = &target->slot[i];
+
+		if ((slot->watch.access & TL_EXEC) || still_held(slot))
+			continue;
+		if (!slot->armed)
+			least = slot;
+		else if (!least || (least->armed && slot->seen < least->seen))
+			least = slot;
+	}
+	if (least && least->armed)
+		finish(control, target, least);
+	if (least)
+		hits_forget_slot(control, least);
+	return least;
+}
+
+static void move_hit(struct slot *from, struct slot *to, struct hit *hit)
+{
+	for (unsigned i = 0; i < from->hits; i++)
+		if (from->hit[i] == hit) {
+			from->hit[i] = from->hit[--from->hits];
+			break;
+		}
+	to->hit[to->hits++] = hit;
+}
+
+static struct slot *watch_origin(struct control *control, struct target *target, struct slot *slot,
+				 struct hit *hit)
+{
+	struct tl_watch watch;
+	struct slot *data;
+
+	if (!code_hit(target, hit, &watch) || watched_now(target, watch.address))
+		return slot;
+	data = make_room(control, target);
+	fill_defaults(control, &watch);
+	if (!data || slot_arm(target, data, &watch))
+		return slot;
+	hit->origin = hit->usable;
+	if (hit->usable && hit->access.address >= watch.address)
+		move_hit(slot, data, hit);
+	else
+		return slot;
+	return data;
+}
+
+struct slot *schedule_hit(struct control *control, struct target *target, struct slot *slot,
+			  struct hit *hit)
+{
+	if (slot->watch.access & TL_EXEC)
+		return watch_origin(control, target, slot, hit);
 	if (slot->watch.widen && (hit->access.access & TL_WRITE))
 		slot_widen(target, slot);
+	return slot;
 }

@@ -34,8 +34,8 @@ static struct perf_request request_for(const struct target *target, const struct
 				     .length = watch->length,
 				     .access = access,
 				     .signal = true,
-				     .kernel = target->control->options.kernel &&
-					       !(access & TL_EXEC),
+				     /* Fixed for a slot: the kernel refuses to change it. */
+				     .kernel = target->control->options.kernel,
 				     .disabled = true};
 }
 

@@ -151,6 +151,50 @@ const char *space_module(struct space *space, uint64_t pc)
 										   : NULL;
 }
 
+static bool is_libc_path(const char *path)
+{
+	static const char *const stems[] = {"libc.so.",	   "libpthread", "ld-linux",  "ld-musl",
+					    "libtrapline", "[vdso]",	 "[vsyscall]"};
+	const char *name = strrchr(path, '/');
+
+	name = name ? name + 1 : path;
+	for (size_t i = 0; i < sizeof(stems) / sizeof(stems[0]); i++)
+		if (strncmp(name, stems[i], strlen(stems[i])) == 0)
+			return true;
+	return false;
+}
+
+bool space_is_libc(struct space *space, uint64_t pc)
+{
+	const char *path = space_module(space, pc);
+
+	return path && is_libc_path(path);
+}
+
+bool space_random_code(struct space *space, uint64_t random, uint64_t *start, uint64_t *end)
+{
+	const struct symbol_mappings *mappings = symbol_modules_mappings(space->modules);
+	const struct symbol_mapping *chosen = NULL;
+	unsigned seen = 0;
+
+	for (size_t i = 0; i < mappings->count; i++) {
+		const struct symbol_mapping *mapping = &mappings->mapping[i];
+
+		if (!mapping->executable || !mapping->path || mapping->path[0] != '/' ||
+		    is_libc_path(mapping->path))
+			continue;
+		seen++;
+		/* The program's own is mapped first. */
+		if (!chosen || (seen > 1 && (random >> seen & 1)))
+			chosen = mapping;
+	}
+	if (!chosen)
+		return false;
+	*start = chosen->start;
+	*end = chosen->end;
+	return true;
+}
+
 static int read_for_insn(void *context, uint64_t address, void *to, size_t length)
 {
 	return space_read(context, address, to, length) == (ssize_t)length ? 0 : -EFAULT;

@@ -37,6 +37,12 @@ int space_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *
 /* Path of the file whose code is at `pc`; NULL when it is none. Valid until the next call. */
 const char *space_module(struct space *space, uint64_t pc);
 
+/* Is `pc` in the C library, the dynamic linker, the vDSO or our own library? */
+bool space_is_libc(struct space *space, uint64_t pc);
+
+/* Some executable mapping outside the C library, the program's own half of the time. */
+bool space_random_code(struct space *space, uint64_t random, uint64_t *start, uint64_t *end);
+
 /* For insn_attribute(). */
 struct insn_memory space_insn_memory(struct space *space);
 

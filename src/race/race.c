@@ -145,6 +145,24 @@ static void on_sample(void *state, const struct tl_access *access)
 	}
 }
 
+/* Two threads met the watch, but not at the same time: worth another look, less each time. */
+static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hits, unsigned threads)
+{
+	struct race *race = state;
+	struct block *block = find_block(race, watch->address);
+	struct tl_watch again = *watch;
+
+	if ((watch->access & TL_EXEC) || threads < 2 || !hits)
+		return;
+	block->shared = true;
+	if (block->watched > 64)
+		return;
+	block->watched++;
+	again.priority = 48 - (block->watched < 40 ? block->watched : 40);
+	again.hold = again.window = 0;
+	race->services->watch(race->host, &again);
+}
+
 static struct known_pair *find_pair(struct race *race, const struct tl_pair *pair)
 {
 	uint64_t first = pair->first->pc, second = pair->second->pc;
@@ -225,5 +243,6 @@ const struct tl_tool race_tool = {
 	.start = start,
 	.sample = on_sample,
 	.pair = on_pair,
+	.unwatched = on_unwatched,
 	.exit = finish,
 };

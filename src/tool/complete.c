@@ -2,8 +2,10 @@
 /* From addresses to names: stacks of accesses, and findings made whole. */
 #include "tool/private.h"
 
+#include "symbol/atomicity.h"
 #include "symbol/place.h"
 #include "symbol/stack.h"
+#include "symbol/variable.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -197,6 +199,72 @@ static void add_access(struct tl_host *host, struct finding *finding, const stru
 		add_stack(host, space, finding, &access->stack, from);
 }
 
+/* The two threads whose stacks are known: the address may be a variable of one of their frames. */
+static void find_variable(struct space *space, const struct tl_access *const *accesses,
+			  size_t count, struct symbol_variable *variable)
+{
+	static struct symbol_stack_frame frames[2][STACK_FRAMES]; /* one thread; large */
+	struct symbol_thread threads[2] = {0};
+	size_t known = 0;
+
+	for (size_t i = 0; i < count && i < 2; i++) {
+		const struct tl_stack *stack = accesses[i]->stack;
+
+		if (!stack)
+			continue;
+		threads[known] = (struct symbol_thread){
+			.tid = accesses[i]->tid,
+			.fs_base = stack->registers.fs_base,
+			.stack_pointer = stack->registers.general[4],
+			.frames = frames[known],
+			.frame_count =
+				access_frames(space, accesses[i], frames[known], STACK_FRAMES)};
+		known++;
+	}
+	symbol_variable_find(space_modules(space), accesses[0]->address, accesses[0]->length,
+			     threads, known, variable);
+}
+
+static enum finding_object_kind object_kind(enum symbol_variable_kind kind)
+{
+	switch (kind) {
+	case SYMBOL_VARIABLE_GLOBAL:
+		return FINDING_OBJECT_GLOBAL;
+	case SYMBOL_VARIABLE_TLS:
+		return FINDING_OBJECT_TLS;
+	case SYMBOL_VARIABLE_STACK:
+		return FINDING_OBJECT_STACK;
+	case SYMBOL_VARIABLE_HEAP:
+		return FINDING_OBJECT_HEAP;
+	default:
+		return FINDING_OBJECT_OTHER;
+	}
+}
+
+static void add_object(struct tl_host *host, struct finding *finding,
+		       const struct tl_report *report)
+{
+	struct finding_object *object = &finding->object;
+	struct symbol_variable variable = {0};
+	struct space *space;
+
+	if (!report->access_count)
+		return;
+	space = control_space(host->control, report->accesses[0]->pid);
+	if (!space)
+		return;
+	find_variable(space, report->accesses, report->access_count, &variable);
+	object->kind = object_kind(variable.kind);
+	object->name = finding_string(finding, variable.path ? variable.path : variable.name);
+	object->type = finding_string(finding, variable.type);
+	object->offset = variable.path ? variable.path_offset : variable.offset;
+	object->size = variable.size;
+	object->address = variable.address;
+	object->tid = variable.tid;
+	object->file = finding_string(finding, variable.file);
+	object->line = variable.line;
+}
+
 struct finding *finding_complete(struct tl_host *host, const struct tl_report *report)
 {
 	struct finding *finding = finding_create(report->kind);
@@ -211,6 +279,7 @@ struct finding *finding_complete(struct tl_host *host, const struct tl_report *r
 		finding_add_evidence(finding, report->evidence[i]);
 	for (size_t i = 0; i < report->access_count; i++)
 		add_access(host, finding, report->accesses[i]);
+	add_object(host, finding, report);
 	if (report->access_count)
 		finding->pid = report->accesses[0]->pid;
 	finding->program = finding_string(finding, host->options.program);
@@ -221,11 +290,38 @@ struct finding *finding_complete(struct tl_host *host, const struct tl_report *r
 	return finding;
 }
 
+static enum tl_atomicity judge(struct space *space, const struct tl_access *access,
+			       char reason[SYMBOL_REASON_MAX])
+{
+	struct symbol_variable variable = {0};
+
+	find_variable(space, &access, 1, &variable);
+	switch (symbol_atomicity_judge(space_modules(space), access->pc, &variable, reason)) {
+	case SYMBOL_ATOMICITY_ATOMIC:
+		return TL_ATOMICITY_ATOMIC;
+	case SYMBOL_ATOMICITY_PLAIN:
+		return TL_ATOMICITY_PLAIN;
+	default:
+		return TL_ATOMICITY_UNKNOWN;
+	}
+}
+
 enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *access,
 				 const char **reason)
 {
-	(void)host;
-	(void)access;
+	struct space *space = control_space(host->control, access->pid);
+	struct tool_judgement *known = &host->judgement[access->pc % TOOL_JUDGEMENTS];
+
 	*reason = NULL;
-	return TL_ATOMICITY_UNKNOWN;
+	if (!space || (access->access & TL_KERNEL))
+		return TL_ATOMICITY_UNKNOWN;
+	if (known->pc != access->pc || known->pid != access->pid) {
+		control_quiesce(host->control);
+		known->pc = access->pc;
+		known->pid = access->pid;
+		known->reason[0] = '\0';
+		known->atomicity = judge(space, access, known->reason);
+	}
+	*reason = known->reason[0] ? known->reason : NULL;
+	return known->atomicity;
 }

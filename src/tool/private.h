@@ -6,10 +6,18 @@
 #include "tool/host.h"
 
 #define TOOL_COUNTS 64
+#define TOOL_JUDGEMENTS 509 /* remembered answers about instructions, by pc */
 
 struct tool_count {
 	const char *name;
 	uint64_t value;
+};
+
+struct tool_judgement {
+	uint64_t pc;
+	pid_t pid;
+	enum tl_atomicity atomicity;
+	char reason[256];
 };
 
 struct tl_host {
@@ -25,6 +33,7 @@ struct tl_host {
 	size_t finding_count, finding_capacity;
 	struct tool_count counts[TOOL_COUNTS];
 	unsigned count_count;
+	struct tool_judgement judgement[TOOL_JUDGEMENTS];
 };
 
 /* complete.c: fills in stacks, names and the object of a report's finding. */

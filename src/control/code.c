@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watching code instead of data: an execution breakpoint on an instruction that accesses memory,
+ * chosen at random. When a thread comes by it is held before its access, and another slot watches
+ * the address meanwhile and afterwards. This finds what clock samples never see: cold code, and
+ * threads that mostly sleep.
+ *
+ * The instructions come from functions in use: those that samples fell into, those that sleeping
+ * threads will return to (found on their stacks), functions called from there, and, rarely, any
+ * code of the program.
+ */
+#include "control/private.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTION_MAX 16384 /* bytes looked at of one function */
+#define CHOICES_MAX 512
+#define STACK_WORDS 256
+#define CODE_WINDOW (60 * MILLISECOND)
+
+static bool is_call_before(struct space *space, uint64_t pc)
+{
+	uint8_t bytes[7];
+
+	if (space_code(space, pc - 7, bytes, 7) != 7)
+		return false;
+	return bytes[2] == 0xe8 || bytes[5] == 0xff || bytes[4] == 0xff || bytes[1] == 0xff ||
+	       (bytes[0] == 0xff && (bytes[1] >> 3 & 7) == 2);
+}
+
+void code_note(struct target *target, uint64_t pc)
+{
+	struct control *control = target->control;
+	unsigned place;
+
+	for (unsigned i = 0; i < target->places_used; i++)
+		if (target->place[i] / 64 == pc / 64)
+			return;
+	place = target->places_used < CODE_PLACES
+			? target->places_used++
+			: (unsigned)(control_random(control) % CODE_PLACES);
+	target->place[place] = pc;
+}
+
+static bool is_interesting(struct target *target, uint64_t pc)
+{
+	const char *module = space_module(target->space, pc);
+
+	return module && control_wants_module(target->control, module) &&
+	       !space_is_libc(target->space, pc);
+}
+
+/* Return addresses near the top of a sleeping thread's stack. */
+static void note_stack(struct target *target, uint64_t stack_pointer)
+{
+	uint64_t words[STACK_WORDS];
+	ssize_t length = space_read(target->space, stack_pointer, words, sizeof(words));
+	unsigned found = 0;
+
+	for (ssize_t i = 0; i < length / 8 && found < 4; i++) {
+		if (words[i] >> 47 || words[i] < 4096 || !is_interesting(target, words[i]) ||
+		    !is_call_before(target->space, words[i]))
+			continue;
+		code_note(target, words[i]);
+		found++;
+	}
+}
+
+/* Field 8 of 9 of a blocked thread's line: number, six arguments, stack pointer, pc (proc(5)). */
+static void look_at_thread(struct target *target, const char *tid)
+{
+	char path[300];
+	uint64_t stack_pointer;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/syscall", (int)target->pid, tid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (fscanf(file, "%*s %*s %*s %*s %*s %*s %*s %lx", &stack_pointer) == 1)
+		note_stack(target, stack_pointer);
+	fclose(file);
+}
+
+/* A few threads, at random: their stacks tell what sleepers will do next. */
+void code_look(struct target *target)
+{
+	char path[64], chosen[4][16] = {""};
+	struct dirent *entry;
+	unsigned count = 0;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)target->pid);
+	directory = opendir(path);
+	if (!directory)
+		return;
+	while ((entry = readdir(directory)) && count < 4096) {
+		unsigned place;
+
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) > 15)
+			continue;
+		place = count < 4 ? count
+				  : (unsigned)(control_random(target->control) % (count + 1));
+		if (place < 4)
+			strcpy(chosen[place], entry->d_name);
+		count++;
+	}
+	closedir(directory);
+	for (unsigned i = 0; i < 4; i++)
+		if (chosen[i][0])
+			look_at_thread(target, chosen[i]);
+}
+
+struct choices {
+	struct target *target;
+	uint64_t pc[CHOICES_MAX];
+	unsigned count;
+	uint64_t calls[64];
+	unsigned call_count;
+};
+
+/* rsp and rbp lead to the thread's own frame; another thread's is reached by other registers. */
+static bool is_worth_watching(const struct insn *insn)
+{
+	for (unsigned i = 0; i < insn->operand_count; i++) {
+		const struct insn_operand *operand = &insn->operand[i];
+
+		if (operand->access && !operand->stack_push && !operand->stack_pop &&
+		    operand->base != 4 && !(operand->base == 5 && operand->index < 0) &&
+		    operand->segment == 0)
+			return true;
+	}
+	return false;
+}
+
+static void consider(struct choices *choices, const struct insn *insn, uint64_t pc)
+{
+	bool leaves = false;
+
+	if (insn->flow == INSN_FLOW_CALL && choices->call_count < 64) {
+		leaves = !is_interesting(choices->target, (uint64_t)insn->target);
+		choices->calls[choices->call_count++] = (uint64_t)insn->target;
+	}
+	if (choices->count < CHOICES_MAX && (leaves || is_worth_watching(insn)))
+		choices->pc[choices->count++] = pc;
+}
+
+static void list_function(struct choices *choices, uint64_t start, uint64_t end)
+{
+	uint8_t *bytes;
+	size_t available, at = 0;
+
+	if (end - start > FUNCTION_MAX)
+		end = start + FUNCTION_MAX;
+	bytes = malloc(end - start);
+	if (!bytes)
+		return;
+	available = space_code(choices->target->space, start, bytes, end - start);
+	while (at < available) {
+		struct insn insn;
+
+		if (insn_decode(bytes + at, available - at, start + at, &insn))
+			break;
+		consider(choices, &insn, start + at);
+		at += insn.length;
+	}
+	free(bytes);
+}
+
+static uint64_t any_code(struct target *target)
+{
+	uint64_t start, end;
+
+	if (!space_random_code(target->space, control_random(target->control), &start, &end))
+		return 0;
+	return start + control_random(target->control) % (end - start);
+}
+
+/* A function in use, or now and then one that such a function calls, or any. */
+static bool choose_function(struct target *target, uint64_t *start, uint64_t *end,
+			    struct choices *choices)
+{
+	struct control *control = target->control;
+	uint64_t pc = 0;
+
+	if (target->places_used && control_random(control) % 16)
+		pc = target->place[control_random(control) % target->places_used];
+	else
+		pc = any_code(target);
+	if (!pc || !is_interesting(target, pc) || space_function(target->space, pc, start, end))
+		return false;
+	choices->target = target;
+	list_function(choices, *start, *end);
+	if (choices->call_count && control_random(control) % 3 == 0) {
+		pc = choices->calls[control_random(control) % choices->call_count];
+		if (is_interesting(target, pc) &&
+		    space_function(target->space, pc, start, end) == 0) {
+			choices->count = choices->call_count = 0;
+			list_function(choices, *start, *end);
+		}
+	}
+	return choices->count > 0;
+}
+
+bool code_choose(struct target *target, struct tl_watch *watch)
+{
+	static struct choices choices; /* one thread; too large for comfort on the stack */
+	uint64_t start, end;
+
+	for (int attempt = 0; attempt < 4; attempt++) {
+		choices.count = choices.call_count = 0;
+		if (!choose_function(target, &start, &end, &choices))
+			continue;
+		*watch = (struct tl_watch){
+			.size = sizeof(*watch),
+			.pid = target->pid,
+			.address = choices.pc[control_random(target->control) % choices.count],
+			.length = 8,
+			.access = TL_EXEC,
+			.hits = 3,
+			.window = CODE_WINDOW,
+		};
+		return true;
+	}
+	return false;
+}
+
+static bool is_shareable(struct target *target, const struct hit *hit, uint64_t address)
+{
+	uint64_t stack = hit->stack.registers.general[4];
+
+	return address >= 4096 && !(address >> 47) &&
+	       !(address >= stack - 128 && address < stack + 65536) &&
+	       space_writable(target->space, address);
+}
+
+static unsigned aligned_length(uint64_t address, uint64_t length)
+{
+	unsigned result = 8;
+
+	while (result > length || address % result)
+		result /= 2;
+	return result;
+}
+
+/* At a call that leaves the program's own code: what it is handed to read or write. */
+static bool watch_argument(struct target *target, const struct hit *hit, struct tl_watch *watch)
+{
+	uint64_t argument =
+		hit->stack.registers.general[control_random(target->control) & 1 ? 7 : 6];
+
+	if (!is_shareable(target, hit, argument))
+		return false;
+	watch->address = argument & ~7ull;
+	watch->length = 8;
+	watch->access = TL_READ | TL_WRITE;
+	return true;
+}
+
+bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *watch)
+{
+	*watch = (struct tl_watch){.size = sizeof(*watch), .pid = target->pid, .priority = 60};
+	if (!hit->usable)
+		return watch_argument(target, hit, watch);
+	if (!is_shareable(target, hit, hit->access.address) || hit->access.length == 0)
+		return false;
+	watch->length = aligned_length(hit->access.address, hit->access.length);
+	watch->address = hit->access.address;
+	/* Another's read conflicts with a write only. */
+	watch->access = hit->access.access & TL_WRITE ? TL_READ | TL_WRITE : TL_WRITE;
+	watch->widen = watch->access == TL_WRITE;
+	return true;
+}
