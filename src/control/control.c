@@ -176,6 +176,7 @@ static uint64_t step(struct control *control)
 	}
 	if (now >= control->next_check) {
 		targets_check(control);
+		budget_check(control);
 		control->next_check = now + CHECK_INTERVAL;
 	}
 	schedule_run(control);
@@ -187,6 +188,7 @@ static uint64_t step(struct control *control)
 
 int control_run(struct control *control)
 {
+	budget_start(control);
 	while (!control->child_ended) {
 		uint32_t seen = atomic_load(&control->area->doorbell);
 		uint64_t next;

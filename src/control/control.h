@@ -41,6 +41,10 @@ int control_watch(struct control *control, const struct tl_watch *watch);
 /* Silence every slot at once, before work that takes longer than a hold. */
 void control_quiesce(struct control *control);
 
+/* Around work for a finding, which the budget does not count: see budget.c. */
+uint64_t control_work_begin(void);
+void control_work_end(struct control *control, uint64_t begun);
+
 /* NULL when the process is not watched. Valid until it ends. */
 struct space *control_space(struct control *control, pid_t pid);
 

@@ -64,6 +64,7 @@ struct target {
 	uint64_t place[CODE_PLACES];
 	unsigned places_used;
 	uint64_t next_look;
+	uint64_t cpu_time;
 };
 
 /* A record of the area being followed from HELD to DONE. */
@@ -97,6 +98,10 @@ struct control {
 	unsigned requests;
 	uint64_t next_drain, next_check;
 	uint64_t paused_until;
+	bool inside;	/* a thread of the watched program */
+	int64_t credit; /* ns of CPU time that may be spent */
+	uint64_t spent, exempt, budget_time;
+	uint64_t hits_seen, hits_paid;
 	uint64_t count[COUNT_COUNT];
 };
 
@@ -155,6 +160,10 @@ bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *wat
 
 /* Do --include and --exclude let us look at code of this file? */
 bool control_wants_module(const struct control *control, const char *path);
+
+/* budget.c */
+void budget_start(struct control *control);
+void budget_check(struct control *control);
 
 /* launch.c */
 pid_t launch(struct control *control, char *const argv[], const char *library);

@@ -119,6 +119,7 @@ static int begin(struct target *target)
 	if (err)
 		return err;
 	target->pidfd = (int)raw_syscall3(SYS_pidfd_open, target->pid, 0, 0);
+	atomic_store(&target->shared->delivered, 0);
 	atomic_store(&target->shared->quiet, has_filter(target->pid));
 	return open_slots(target);
 }

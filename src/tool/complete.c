@@ -316,11 +316,14 @@ enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *a
 	if (!space || (access->access & TL_KERNEL))
 		return TL_ATOMICITY_UNKNOWN;
 	if (known->pc != access->pc || known->pid != access->pid) {
+		uint64_t begun = control_work_begin();
+
 		control_quiesce(host->control);
 		known->pc = access->pc;
 		known->pid = access->pid;
 		known->reason[0] = '\0';
 		known->atomicity = judge(space, access, known->reason);
+		control_work_end(host->control, begun);
 	}
 	*reason = known->reason[0] ? known->reason : NULL;
 	return known->atomicity;

@@ -67,7 +67,7 @@ static int repeat(struct tl_host *host, size_t index, struct finding *finding)
 	return host->deliver(host->context, finding);
 }
 
-static int serve_report(struct tl_host *host, const struct tl_report *report)
+static int make_report(struct tl_host *host, const struct tl_report *report)
 {
 	struct finding *finding;
 	size_t index;
@@ -83,6 +83,15 @@ static int serve_report(struct tl_host *host, const struct tl_report *report)
 		return -ENOMEM;
 	}
 	return host->deliver(host->context, finding);
+}
+
+static int serve_report(struct tl_host *host, const struct tl_report *report)
+{
+	uint64_t begun = control_work_begin();
+	int result = make_report(host, report);
+
+	control_work_end(host->control, begun);
+	return result;
 }
 
 static void serve_log(struct tl_host *host, const char *format, ...)
