@@ -19,7 +19,7 @@ uint64_t counter_value(enum counter counter)
 {
 	if ((unsigned)counter >= COUNTER_COUNT)
 		return 0;
-	return __atomic_load_n((uint64_t *)&base_counters.value[counter], __ATOMIC_RELAXED);
+	return __atomic_load_n(&base_counters.value[counter], __ATOMIC_RELAXED);
 }
 
 const char *counter_name(enum counter counter)

@@ -14,14 +14,14 @@ enum counter {
 };
 
 struct counters {
-	_Atomic uint64_t value[COUNTER_COUNT];
+	uint64_t value[COUNTER_COUNT];
 };
 
 extern struct counters base_counters;
 
 static inline void counter_add(enum counter counter, uint64_t amount)
 {
-	__atomic_fetch_add((uint64_t *)&base_counters.value[counter], amount, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&base_counters.value[counter], amount, __ATOMIC_RELAXED);
 }
 
 static inline void counter_increment(enum counter counter)

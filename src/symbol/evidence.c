@@ -146,7 +146,7 @@ static bool is_builtin(const char *word, size_t length)
 {
 	static const char prefix[] = "__builtin_";
 
-	return length > strlen(prefix) && memcmp(word, prefix, strlen(prefix)) == 0 &&
+	return word && length > strlen(prefix) && memcmp(word, prefix, strlen(prefix)) == 0 &&
 	       !memmem(word, length, "atomic", 6) && !memmem(word, length, "ia32", 4);
 }
 
