@@ -426,7 +426,7 @@ class Pigz(Batch):
 class Pbzip2(Batch):
     name = package = "pbzip2"
     needs = ("pbzip2",)
-    megabytes = 80
+    megabytes = 40
 
     def command(self, given):
         return ["pbzip2", "-p4", "-c", given]
@@ -439,7 +439,7 @@ class Xz(Batch):
     megabytes = 40
 
     def command(self, given):
-        return ["xz", "-T2", "-3", "--block-size=2MiB", "-c", given]
+        return ["xz", "-T2", "-1", "--block-size=2MiB", "-c", given]
 
 
 class Python(Batch):
