@@ -74,6 +74,7 @@ static void body_burn(struct experiment *experiment)
  */
 #define CPUS_MAX 1024
 #define SAMPLE_PERIOD_NS 500000
+#define TRIALS_MAX 5
 #define SAMPLED_REGISTERS 0xff0fffull /* the 16 general registers, ip, flags (asm/perf_regs.h) */
 
 struct sampler {
@@ -133,33 +134,46 @@ static uint64_t sampler_close(struct sampler *sampler)
 	return bytes;
 }
 
-void probe_samples(struct probe_outcome *outcome)
+/* Bytes of samples that a child's CPU time gives, or -errno. */
+static int64_t draw_samples(void)
 {
 	struct experiment *experiment = experiment_start(body_burn);
 	struct sampler *sampler = calloc(1, sizeof(*sampler));
-	uint64_t bytes;
-	int err = -ENOMEM;
+	int64_t bytes = -ENOMEM;
 
 	if (experiment && sampler)
-		err = sampler_open(sampler, experiment->child);
+		bytes = sampler_open(sampler, experiment->child);
 	if (experiment)
 		experiment_finish(experiment);
-	bytes = sampler ? sampler_close(sampler) : 0;
-	if (err == -EPERM && machine_paranoid() <= 2) {
+	if (sampler && bytes == 0)
+		bytes = (int64_t)sampler_close(sampler);
+	else if (sampler)
+		sampler_close(sampler);
+	free(sampler);
+	experiment_end(experiment);
+	return bytes;
+}
+
+void probe_samples(struct probe_outcome *outcome)
+{
+	int64_t bytes = 0;
+
+	/* Where a loaded host takes the virtual CPU away, a single trial's time may be all gone. */
+	for (int trial = 0; trial < TRIALS_MAX && bytes == 0; trial++)
+		bytes = draw_samples();
+	if (bytes == -EPERM && machine_paranoid() <= 2) {
 		probe_say(outcome, PROBE_MISSING, "the rings may not be locked into memory");
 		probe_advise(outcome,
 			     "raise the sysctl kernel.perf_event_mlock_kb (now %ld) or `ulimit -l`",
 			     machine_number("/proc/sys/kernel/perf_event_mlock_kb", 0));
-	} else if (err) {
-		say_refused(outcome, err);
+	} else if (bytes < 0) {
+		say_refused(outcome, (int)bytes);
 	} else if (!bytes) {
 		probe_say(outcome, PROBE_MISSING, "the kernel accepted it, and drew none");
 		probe_advise(outcome, "the CPU clock of this virtual machine gives no samples");
 	} else {
 		probe_say(outcome, PROBE_WORKS, "drawn from a child, by its parent");
 	}
-	free(sampler);
-	experiment_end(experiment);
 }
 
 void probe_memory(struct probe_outcome *outcome)
@@ -297,15 +311,21 @@ static void body_software(struct experiment *experiment)
 
 void probe_software(struct probe_outcome *outcome)
 {
-	struct experiment *experiment = experiment_run(body_software);
+	for (int trial = 0; trial < TRIALS_MAX; trial++) {
+		struct experiment *experiment = experiment_run(body_software);
 
-	if (experiment && experiment->hits)
-		probe_say(outcome, PROBE_WORKS, "CPU time called back");
-	else if (experiment && experiment->error)
-		say_refused(outcome, experiment->error);
-	else
-		probe_say(outcome, PROBE_MISSING, "CPU time passed and nobody was called");
-	experiment_end(experiment);
+		if (experiment && experiment->hits)
+			probe_say(outcome, PROBE_WORKS, "CPU time called back");
+		else if (experiment && experiment->error)
+			say_refused(outcome, experiment->error);
+		else
+			probe_say(outcome, PROBE_MISSING, "CPU time passed and nobody was called");
+		experiment_end(experiment);
+		if (outcome->state == PROBE_WORKS)
+			return;
+	}
+	if (!outcome->advice[0])
+		probe_advise(outcome, "the CPU clock of this virtual machine calls nobody back");
 }
 
 static long membarrier(int command)
