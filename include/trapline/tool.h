@@ -137,6 +137,9 @@ struct tl_services {
 	/* *reason is static text or lives as long as the host. */
 	enum tl_atomicity (*atomicity)(struct tl_host *host, const struct tl_access *access,
 				       const char **reason);
+	/* Does the file whose code is at `pc` come from compilers alone that keep a relaxed atomic
+	 * load and store two instructions? (GCC does; Clang and rustc make one update of them.) */
+	bool (*keeps_atomics_apart)(struct tl_host *host, pid_t pid, uint64_t pc);
 	/* 0; 1 when it was a repeat or is suppressed; -errno. */
 	int (*report)(struct tl_host *host, const struct tl_report *report);
 	/* A line on trapline's standard error. */

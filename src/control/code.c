@@ -20,6 +20,7 @@
 #define CHOICES_MAX 512
 #define STACK_WORDS 256
 #define CODE_WINDOW (60 * MILLISECOND)
+#define COLD_HOLD MILLISECOND /* code found this way may run seldom: others come seldom too */
 
 static bool is_call_before(struct space *space, uint64_t pc)
 {
@@ -262,7 +263,8 @@ static bool watch_argument(struct target *target, const struct hit *hit, struct 
 
 bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *watch)
 {
-	*watch = (struct tl_watch){.size = sizeof(*watch), .pid = target->pid, .priority = 60};
+	*watch = (struct tl_watch){
+		.size = sizeof(*watch), .pid = target->pid, .hold = COLD_HOLD, .priority = 60};
 	if (!hit->usable)
 		return watch_argument(target, hit, watch);
 	if (!is_shareable(target, hit, hit->access.address) || hit->access.length == 0)

@@ -27,7 +27,10 @@ static bool overlap(const struct hit *a, const struct hit *b)
 	return entry < exit;
 }
 
-/* The value one thread read was overwritten by the other before it wrote its own back. */
+#define UPDATE_BYTES 48 /* of code between the load and the store of one statement like x++ */
+
+/* The value one thread read was overwritten by the other before it wrote its own back, in code so
+ * near to the read that it is the same statement's. */
 static bool lost_update(const struct slot *slot, const struct hit *a, const struct hit *b)
 {
 	const struct hit *read = a->access.access & TL_WRITE ? b : a;
@@ -40,7 +43,9 @@ static bool lost_update(const struct slot *slot, const struct hit *a, const stru
 
 		if (later->access.identity == read->access.identity &&
 		    (later->access.access & TL_WRITE) && later->entry > write->entry &&
-		    later->entry < read->exit + 50 * MILLISECOND)
+		    later->access.pc > read->access.pc &&
+		    later->access.pc - read->access.pc <= UPDATE_BYTES &&
+		    later->entry < read->exit + 5 * MILLISECOND)
 			return true;
 	}
 	return false;

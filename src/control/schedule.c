@@ -18,7 +18,7 @@
 #define DEFAULT_HITS 24
 #define HOLD_WRITER 400000u /* ns: readers must have time to come, and the controller to widen */
 #define HOLD_ACCESS 150000u
-#define HOLD_LONGEST 2000000u
+#define HOLD_LONGEST 4000000u
 
 static void fill_defaults(struct control *control, struct tl_watch *watch)
 {

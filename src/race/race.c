@@ -186,6 +186,9 @@ static struct rule_side side_of(struct race *race, const struct tl_access *acces
 
 	side.code = describe(race, access->pid, access->pc);
 	side.atomicity = race->services->atomicity(race->host, access, &side.reason);
+	if (access->traits & TL_TRAIT_UPDATE)
+		side.updates_tell =
+			race->services->keeps_atomics_apart(race->host, access->pid, access->pc);
 	return side;
 }
 

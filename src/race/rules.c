@@ -128,13 +128,13 @@ static void weigh_side(const struct rule_side *side, struct verdict *verdict)
 
 /*
  * An update without LOCK loses another thread's write. Clang and rustc make one of a relaxed load
- * and a relaxed store in a row, so against a mere read it says nothing, and debug information that
- * calls it atomic wins.
+ * and a relaxed store in a row (and of volatile ones), so there it says nothing by itself.
  */
 static void weigh_update(const struct rule_side *side, const struct rule_side *other,
 			 struct verdict *verdict)
 {
-	if (!(side->access->traits & TL_TRAIT_UPDATE) || side->atomicity == TL_ATOMICITY_ATOMIC)
+	if (!(side->access->traits & TL_TRAIT_UPDATE) || side->atomicity == TL_ATOMICITY_ATOMIC ||
+	    !(side->updates_tell || side->atomicity == TL_ATOMICITY_PLAIN))
 		return;
 	if (other->access->access & TL_WRITE)
 		raise_to(verdict, TL_DEFINITE,

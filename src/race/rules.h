@@ -29,6 +29,7 @@ struct rule_side {
 	struct rule_code code;
 	enum tl_atomicity atomicity;
 	const char *reason; /* for atomicity */
+	bool updates_tell;  /* its compilers make no update of an atomic load and store */
 };
 
 void rules_judge(const struct rule_side *first, const struct rule_side *second, bool changed,

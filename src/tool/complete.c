@@ -3,6 +3,7 @@
 #include "tool/private.h"
 
 #include "symbol/atomicity.h"
+#include "symbol/compiler.h"
 #include "symbol/place.h"
 #include "symbol/stack.h"
 #include "symbol/variable.h"
@@ -327,4 +328,15 @@ enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *a
 	}
 	*reason = known->reason[0] ? known->reason : NULL;
 	return known->atomicity;
+}
+
+/* Without the section nothing is known, and nothing is claimed. */
+bool host_keeps_atomics_apart(struct tl_host *host, pid_t pid, uint64_t pc)
+{
+	struct space *space = control_space(host->control, pid);
+	size_t length = 0;
+	const char *text = space ? symbol_compilers(space_modules(space), pc, &length) : NULL;
+
+	return text && memmem(text, length, "GCC:", 4) && !memmem(text, length, "clang", 5) &&
+	       !memmem(text, length, "rustc", 5);
 }

@@ -133,6 +133,7 @@ static const struct tl_services services = {
 	.symbolise = host_symbolise,
 	.stack = host_stack,
 	.atomicity = host_atomicity,
+	.keeps_atomics_apart = host_keeps_atomics_apart,
 	.report = serve_report,
 	.log = serve_log,
 	.count = serve_count,

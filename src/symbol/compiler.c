@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/compiler.h"
+
+#include "symbol/object.h"
+
+const char *symbol_compilers(struct symbol_modules *modules, uint64_t pc, size_t *length)
+{
+	const struct symbol_module *module = symbol_modules_find(modules, pc);
+	struct symbol_object *object = module ? symbol_module_object(modules, module) : NULL;
+	uint64_t address;
+	Elf_Data *data = object ? symbol_object_section(object, ".comment", &address) : NULL;
+
+	if (!data || !data->d_buf || !data->d_size)
+		return NULL;
+	*length = data->d_size;
+	return data->d_buf;
+}

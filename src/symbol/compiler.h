@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which compilers made a file, as its .comment section tells, in stripped files too. */
+#ifndef SYMBOL_COMPILER_H
+#define SYMBOL_COMPILER_H
+
+#include "symbol/module.h"
+
+/* The section's texts ("GCC: (Debian 12.2.0-14) 12.2.0", …) one after another, each ended by NUL,
+ * in *length bytes; NULL if there are none. Every compiler that contributed an object file is
+ * named. */
+const char *symbol_compilers(struct symbol_modules *modules, uint64_t pc, size_t *length);
+
+#endif
