@@ -19,13 +19,11 @@ static void *push(void *arg)
 
 	while (running()) {
 		struct node *node = &mine[used++ % NODES];
+		struct node *first = head; /* RACE a */
 
-		node->key = (int)used; /* RACE b */
-		if (used % 16 == 0)
-			node->next = NULL; /* RACE b */
-		else
-			node->next = head; /* RACE a b */
-		head = node;		   /* RACE a */
+		node->key = (int)used;		       /* RACE b */
+		node->next = used % 16 ? first : NULL; /* RACE b */
+		head = node;			       /* RACE a */
 		pace_warm();
 	}
 	return NULL;
