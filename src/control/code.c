@@ -137,13 +137,38 @@ static bool is_worth_watching(const struct insn *insn)
 	return false;
 }
 
+/* Where a call to a stub of the procedure linkage table really goes. */
+static uint64_t behind_stub(struct space *space, uint64_t target)
+{
+	uint8_t bytes[2 * INSN_MAX_LENGTH];
+	size_t available = space_code(space, target, bytes, sizeof(bytes)), at = 0;
+	uint64_t slot, length, final;
+
+	for (int i = 0; i < 2; i++) {
+		struct insn_registers registers = {.pc = target + at};
+		struct insn insn;
+
+		if (insn_decode(bytes + at, available - at, target + at, &insn))
+			return target;
+		if (insn.flow == INSN_FLOW_JUMP_INDIRECT && insn.operand_count == 1 &&
+		    insn.operand[0].base == 16 &&
+		    insn_operand_before(&insn, 0, &registers, &slot, &length) == 0 &&
+		    space_read(space, slot, &final, sizeof(final)) == sizeof(final))
+			return final;
+		at += insn.length;
+	}
+	return target;
+}
+
 static void consider(struct choices *choices, const struct insn *insn, uint64_t pc)
 {
 	bool leaves = false;
 
 	if (insn->flow == INSN_FLOW_CALL && choices->call_count < 64) {
-		leaves = !is_interesting(choices->target, (uint64_t)insn->target);
-		choices->calls[choices->call_count++] = (uint64_t)insn->target;
+		uint64_t target = behind_stub(choices->target->space, (uint64_t)insn->target);
+
+		leaves = !is_interesting(choices->target, target);
+		choices->calls[choices->call_count++] = target;
 	}
 	if (choices->count < CHOICES_MAX && (leaves || is_worth_watching(insn)))
 		choices->pc[choices->count++] = pc;

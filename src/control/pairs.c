@@ -42,7 +42,7 @@ static bool lost_update(const struct slot *slot, const struct hit *a, const stru
 		const struct hit *later = slot->hit[i];
 
 		if (later->access.identity == read->access.identity &&
-		    (later->access.access & TL_WRITE) && later->entry > write->entry &&
+		    later->access.access == TL_WRITE && later->entry > write->entry &&
 		    later->access.pc > read->access.pc &&
 		    later->access.pc - read->access.pc <= UPDATE_BYTES &&
 		    later->entry < read->exit + 5 * MILLISECOND)
