@@ -82,7 +82,7 @@ static int call_number(struct space *space, uint64_t syscall_pc)
  * Right after a system call rcx is the return address (the instruction leaves it there): then the
  * trap cannot have another cause, whatever else leads to this place.
  */
-static void settle_kernel_access(struct target *target, struct slot *slot,
+static bool settle_kernel_access(struct target *target, struct slot *slot,
 				 const struct insn_registers *registers, struct tl_access *access)
 {
 	uint8_t bytes[2];
@@ -91,17 +91,18 @@ static void settle_kernel_access(struct target *target, struct slot *slot,
 	if (registers->general[1] != registers->pc ||
 	    space_code(target->space, registers->pc - 2, bytes, 2) != 2 || bytes[0] != 0x0f ||
 	    bytes[1] != 0x05)
-		return;
+		return false;
 	kind = buffer_access(call_number(target->space, registers->pc - 2));
 	if (!kind && !slot->wide && slot->watch.access == TL_WRITE)
 		kind = TL_WRITE;
 	if (!kind)
-		return;
+		return false;
 	access->pc = registers->pc;
 	access->address = slot->watch.address;
 	access->length = slot->watch.length;
 	access->access = TL_KERNEL | kind;
 	access->traits = 0;
+	return true;
 }
 
 static bool understand_data(struct target *target, struct slot *slot,
@@ -116,10 +117,11 @@ static bool understand_data(struct target *target, struct slot *slot,
 	access->address = found.first;
 	access->length = found.length;
 	access->access = found.access;
-	if (found.access & TL_KERNEL) {
-		settle_kernel_access(target, slot, registers, access);
+	if ((found.access & (TL_KERNEL | TL_GUESSED)) &&
+	    settle_kernel_access(target, slot, registers, access))
 		return true;
-	}
+	if (found.access & TL_KERNEL)
+		return true;
 	if (!found.decoded)
 		return false;
 	access->traits = insn_traits(&found.insn, operand_of(&found), found.first, found.length);
