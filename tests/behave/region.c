@@ -1,33 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Regions: exact bytes, all threads, any size, system calls, the program's own signals. */
-#include "check.h"
+#include "region.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
-#include <trapline/trapline.h>
-#include <unistd.h>
+volatile unsigned char *memory;
+volatile int hits, kernel_hits;
+volatile unsigned last_access;
+const void *volatile last_address;
+volatile size_t last_size;
 
-#define PAGE 4096ul
-#define SIZE (64 * PAGE)
-
-static volatile unsigned char *memory;
-static volatile int hits, kernel_hits;
-static volatile unsigned last_access;
-static const void *volatile last_address;
-static volatile size_t last_size;
-
-static void count(tl_hit *hit, void *arg)
+void count(tl_hit *hit, void *arg)
 {
 	(void)arg;
 	__atomic_fetch_add(&hits, 1, __ATOMIC_RELAXED);
@@ -38,8 +19,8 @@ static void count(tl_hit *hit, void *arg)
 		__atomic_fetch_add(&kernel_hits, 1, __ATOMIC_RELAXED);
 }
 
-static tl_event *watch_with(const volatile void *at, size_t length, unsigned access,
-			    enum tl_scope scope, tl_hit_fn *fn)
+tl_event *watch_with(const volatile void *at, size_t length, unsigned access, enum tl_scope scope,
+		     tl_hit_fn *fn)
 {
 	struct tl_spec spec = {.size = sizeof(spec),
 			       .addr = (const void *)at,
@@ -54,7 +35,7 @@ static tl_event *watch_with(const volatile void *at, size_t length, unsigned acc
 	return event;
 }
 
-static tl_event *watch(const volatile void *at, size_t length, unsigned access)
+tl_event *watch(const volatile void *at, size_t length, unsigned access)
 {
 	return watch_with(at, length, access, TL_PROCESS, count);
 }
@@ -303,9 +284,9 @@ static void interrupted_call(void)
 
 /* ---- the program's own signals ---------------------------------------------------------- */
 
-static volatile int own_faults;
+volatile int own_faults;
 static volatile char *volatile nowhere = (volatile char *)8;
-static sigjmp_buf escape;
+sigjmp_buf escape;
 
 static void on_own_fault(int signal, siginfo_t *info, void *context)
 {
@@ -427,205 +408,6 @@ static void callbacks(void)
 	CHECK_EQUAL(callback_calls, 1);
 }
 
-/* ---- life ------------------------------------------------------------------------------- */
-
-static void limits_and_moves(void)
-{
-	tl_event *event;
-	struct tl_spec spec = {.size = sizeof(spec),
-			       .addr = (const void *)memory,
-			       .len = 100,
-			       .access = TL_WRITE,
-			       .scope = TL_PROCESS,
-			       .limit = 3};
-
-	hits = 0;
-	CHECK_EQUAL(tl_event_open(&event, &spec, count, NULL), 0);
-	for (int i = 0; i < 10; i++)
-		memory[i] = 1;
-	CHECK_EQUAL(hits, 3);
-	CHECK_EQUAL(tl_event_rearm(event, 2), 0);
-	for (int i = 0; i < 10; i++)
-		memory[i] = 1;
-	CHECK_EQUAL(hits, 5);
-	CHECK_EQUAL(tl_event_move(event, (const void *)(memory + PAGE), 5000, 0), 0);
-	CHECK_EQUAL(tl_event_rearm(event, 100), 0);
-	memory[0] = 1;
-	CHECK_EQUAL(hits, 5);
-	memory[PAGE + 4999] = 1;
-	CHECK_EQUAL(hits, 6);
-	CHECK_EQUAL(tl_event_disable(event), 0);
-	memory[PAGE] = 1;
-	CHECK_EQUAL(hits, 6);
-	CHECK_EQUAL(tl_event_enable(event), 0);
-	memory[PAGE] = 1;
-	CHECK_EQUAL(hits, 7);
-	tl_event_close(event);
-}
-
-static void overlapping(void)
-{
-	tl_event *outer = watch(memory, 3 * PAGE, TL_WRITE);
-	tl_event *inner = watch(memory + PAGE + 8, 8, TL_WRITE);
-
-	memory[PAGE + 8] = 1;
-	CHECK_EQUAL(hits, 2);
-	tl_event_close(outer);
-	hits = 0;
-	memory[PAGE + 8] = 1;
-	memory[PAGE + 7] = 1;
-	memory[0] = 1;
-	CHECK_EQUAL(hits, 1);
-	tl_event_close(inner);
-	memory[PAGE + 8] = 1;
-	CHECK_EQUAL(hits, 1);
-}
-
-static int protection_of(const volatile void *address)
-{
-	FILE *maps = fopen("/proc/self/maps", "r");
-	char line[512], rights[5];
-	unsigned long start, end;
-	int found = -1;
-
-	while (fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%lx-%lx %4s", &start, &end, rights) == 3 &&
-		    start <= (unsigned long)address && (unsigned long)address < end)
-			found = (rights[0] == 'r') | (rights[1] == 'w') << 1;
-	fclose(maps);
-	return found;
-}
-
-static void protections_kept(void)
-{
-	volatile char *pages =
-		mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	tl_event *event;
-
-	mprotect((void *)(pages + PAGE), PAGE, PROT_READ);
-	event = watch(pages, 3 * PAGE, TL_READ | TL_WRITE);
-	CHECK_EQUAL(protection_of(pages), 3);
-	CHECK_EQUAL(protection_of(pages + PAGE), 1);
-	pages[0] = 1;
-	CHECK_EQUAL(hits, 1);
-	own_faults = 0;
-	if (!sigsetjmp(escape, 1))
-		pages[PAGE] = 1;
-	CHECK_EQUAL(own_faults, 1);
-	CHECK_EQUAL(hits, 1);
-	munmap((void *)(pages + 2 * PAGE), PAGE);
-	mprotect((void *)(pages + PAGE), PAGE, PROT_READ | PROT_WRITE);
-	pages[PAGE] = 1;
-	CHECK_EQUAL(hits, 2);
-	CHECK(mmap((void *)(pages + 2 * PAGE), PAGE, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == pages + 2 * PAGE);
-	pages[2 * PAGE] = 1;
-	CHECK_EQUAL(hits, 3);
-	tl_event_close(event);
-	CHECK_EQUAL(protection_of(pages + PAGE), 3);
-	pages[PAGE] = 1;
-	CHECK_EQUAL(hits, 3);
-	munmap((void *)pages, 4 * PAGE);
-}
-
-static void refused(void)
-{
-	struct tl_spec spec = {.size = sizeof(spec),
-			       .addr = (const void *)0x10000,
-			       .len = 100,
-			       .access = TL_WRITE,
-			       .scope = TL_PROCESS};
-	tl_event *event;
-
-	CHECK_EQUAL(tl_event_open(&event, &spec, count, NULL), -ENOMEM);
-	spec.access = TL_EXEC;
-	spec.len = 0;
-	spec.flags = TL_REGION;
-	CHECK_EQUAL(tl_event_open(&event, &spec, count, NULL), -ENOTSUP);
-}
-
-static int status_of_child(enum tl_scope scope)
-{
-	tl_event *event = watch_with(memory, 16, TL_WRITE, scope, count);
-	int status = 0;
-	pid_t child = fork();
-
-	if (child == 0) {
-		memory[0] = 1;
-		_exit(hits);
-	}
-	waitpid(child, &status, 0);
-	CHECK(WIFEXITED(status));
-	CHECK_EQUAL(hits, 0);
-	memory[0] = 1;
-	CHECK_EQUAL(hits, 1);
-	tl_event_close(event);
-	return WEXITSTATUS(status);
-}
-
-static void children(void)
-{
-	tl_event *event;
-	FILE *output;
-	char text[16] = "";
-
-	CHECK_EQUAL(status_of_child(TL_PROCESS), 0);
-	CHECK_EQUAL(status_of_child(TL_TREE), 1);
-	event = watch(memory, 16, TL_WRITE);
-	output = popen("echo hello", "r");
-	CHECK(output && fgets(text, sizeof(text), output));
-	CHECK_EQUAL(strcmp(text, "hello\n"), 0);
-	pclose(output);
-	if (vfork() == 0)
-		_exit(0);
-	wait(NULL);
-	memory[0] = 1;
-	CHECK_EQUAL(hits, 1);
-	tl_event_close(event);
-}
-
-/* ---- sizes ------------------------------------------------------------------------------ */
-
-static void many(void)
-{
-	static tl_event *event[1000];
-	struct tl_spec spec = {
-		.size = sizeof(spec), .len = 10, .access = TL_WRITE, .scope = TL_PROCESS};
-
-	for (int i = 0; i < 1000; i++) {
-		spec.addr = (const void *)(memory + 200 * i);
-		CHECK_EQUAL(tl_event_open(&event[i], &spec, count, NULL), 0);
-	}
-	hits = 0;
-	for (int i = 0; i < 1000; i++) {
-		memory[200 * i + 9] = 1;
-		memory[200 * i + 10] = 1;
-	}
-	CHECK_EQUAL(hits, 1000);
-	for (int i = 0; i < 1000; i++)
-		tl_event_close(event[i]);
-	memory[0] = 1;
-	CHECK_EQUAL(hits, 1000);
-}
-
-static void large(void)
-{
-	size_t size = 1ul << 30;
-	volatile char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	tl_event *event = watch(pages, size, TL_READ | TL_WRITE);
-
-	for (size_t at = 0; at < size; at += size / 64)
-		pages[at] = 1;
-	CHECK_EQUAL(hits, 64);
-	pages[size - 1] = 1;
-	CHECK_EQUAL(hits, 65);
-	tl_event_close(event);
-	pages[0] = 1;
-	CHECK_EQUAL(hits, 65);
-	munmap((void *)pages, size);
-}
-
 static bool has_protection_keys(void)
 {
 	int key = pkey_alloc(0, 0);
@@ -634,8 +416,6 @@ static bool has_protection_keys(void)
 		pkey_free(key);
 	return key >= 0;
 }
-
-#define RUN(test) (fprintf(stderr, "%s\n", #test), test())
 
 int main(void)
 {
@@ -655,12 +435,6 @@ int main(void)
 	RUN(own_fault_handler);
 	RUN(signal_handler_touches);
 	RUN(callbacks);
-	RUN(limits_and_moves);
-	RUN(overlapping);
-	RUN(protections_kept);
-	RUN(refused);
-	RUN(children);
-	RUN(many);
-	RUN(large);
+	region_life();
 	return 0;
 }
