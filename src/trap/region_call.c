@@ -55,12 +55,12 @@ static bool read_memory(void *to, uintptr_t from, size_t length)
 
 /* ---- frames ----------------------------------------------------------------------------- */
 
-static void fill_frame(struct stub_frame *frame, const ucontext_t *context, uintptr_t sp)
+static void fill_frame(struct stub_frame *frame, ucontext_t *context, uintptr_t sp)
 {
 	const greg_t *registers = context->uc_mcontext.gregs;
 	uint32_t pkru = 0;
 
-	region_key_read_saved(context, &pkru);
+	region_key_change_saved(context, 0, 0, &pkru);
 	frame->pc = (uint64_t)registers[REG_RIP];
 	frame->sp = sp;
 	frame->flags = (uint64_t)registers[REG_EFL];
@@ -78,7 +78,7 @@ static void fill_frame(struct stub_frame *frame, const ucontext_t *context, uint
 }
 
 /* In the room that our entry has left below the signal frame: return address, padding, frame. */
-static struct stub_frame *place_frame(const ucontext_t *context)
+static struct stub_frame *place_frame(ucontext_t *context)
 {
 	struct stub_frame *frame = (struct stub_frame *)((uintptr_t)context - 16 - STUB_RESERVED);
 
@@ -87,7 +87,7 @@ static struct stub_frame *place_frame(const ucontext_t *context)
 }
 
 /* On a stack that nobody uses yet. */
-static struct stub_frame *place_child_frame(const ucontext_t *context, uintptr_t sp)
+static struct stub_frame *place_child_frame(ucontext_t *context, uintptr_t sp)
 {
 	struct stub_frame *frame = (struct stub_frame *)((sp - sizeof(struct stub_frame)) & ~15ul);
 
@@ -99,8 +99,7 @@ static void open_key(ucontext_t *context)
 {
 	uint32_t pkru;
 
-	if (region_key_read_saved(context, &pkru))
-		region_key_write_saved(context, pkru & ~region_key_bits());
+	region_key_change_saved(context, region_key_bits(), 0, &pkru);
 }
 
 static void go(ucontext_t *context, const char *stub)
@@ -430,9 +429,9 @@ static void deliver_overlaps(void *argument, uintptr_t first, size_t length, uns
 			counter_increment(COUNTER_HITS_FILTERED);
 			continue;
 		}
-		region_guard_leave(delivery->guard);
+		region_callback_begin(delivery->guard);
 		dispatch_region(entry.index, entry.generation, &found, delivery->context);
-		region_guard_resume();
+		region_callback_end();
 	}
 }
 
@@ -456,8 +455,7 @@ static void end_call(ucontext_t *context, struct region_guard guard)
 	registers[REG_RSP] = (greg_t)frame.sp;
 	registers[REG_EFL] = (greg_t)frame.flags;
 	complete(context, (long)frame.result);
-	if (region_key_read_saved(context, &pkru))
-		region_key_write_saved(context, pkru | (uint32_t)frame.rights);
+	region_key_change_saved(context, 0, (uint32_t)frame.rights, &pkru);
 	call = call_of(context, frame.number);
 	call.result = (int64_t)frame.result;
 	if (region_call_maps(&call, &start, &length))

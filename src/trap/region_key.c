@@ -56,7 +56,7 @@ int region_key_allocate(void)
 	return 0;
 }
 
-static char *saved_area(const ucontext_t *context)
+static inline char *saved_area(const ucontext_t *context)
 {
 	char *area = (char *)context->uc_mcontext.fpregs;
 	struct software_bytes software;
@@ -70,28 +70,19 @@ static char *saved_area(const ucontext_t *context)
 	return area;
 }
 
-bool region_key_read_saved(const ucontext_t *context, uint32_t *pkru)
-{
-	const char *area = saved_area(context);
-	uint64_t present;
-
-	if (!area)
-		return false;
-	memcpy(&present, area + PRESENT_AT, sizeof(present));
-	*pkru = 0;
-	if (present & 1u << FEATURE_PKRU)
-		memcpy(pkru, area + pkru_offset, sizeof(*pkru));
-	return true;
-}
-
-bool region_key_write_saved(ucontext_t *context, uint32_t pkru)
+bool region_key_change_saved(ucontext_t *context, uint32_t clear, uint32_t set, uint32_t *before)
 {
 	char *area = saved_area(context);
 	uint64_t present;
+	uint32_t pkru = 0;
 
 	if (!area)
 		return false;
 	memcpy(&present, area + PRESENT_AT, sizeof(present));
+	if (present & 1u << FEATURE_PKRU)
+		memcpy(&pkru, area + pkru_offset, sizeof(pkru));
+	*before = pkru;
+	pkru = (pkru & ~clear) | set;
 	present |= 1u << FEATURE_PKRU;
 	memcpy(area + PRESENT_AT, &present, sizeof(present));
 	memcpy(area + pkru_offset, &pkru, sizeof(pkru));

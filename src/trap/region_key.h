@@ -41,8 +41,7 @@ static inline void pkru_write(uint32_t value)
 			 : "memory");
 }
 
-/* The interrupted thread's rights. False: the frame does not hold them. */
-bool region_key_read_saved(const ucontext_t *context, uint32_t *pkru);
-bool region_key_write_saved(ucontext_t *context, uint32_t pkru);
+/* Change the interrupted thread's rights. False: the frame does not hold them. */
+bool region_key_change_saved(ucontext_t *context, uint32_t clear, uint32_t set, uint32_t *before);
 
 #endif

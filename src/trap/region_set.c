@@ -33,7 +33,7 @@ static size_t lower_bound(const struct copy *copy, size_t count, uintptr_t first
 }
 
 static bool search(const struct copy *copy, uintptr_t first, uintptr_t end,
-		   const struct region_cursor *cursor, struct region_entry *entry)
+		   const struct region_cursor *cursor, struct region_entry *entry, bool *last)
 {
 	size_t count = __atomic_load_n(&copy->count, __ATOMIC_RELAXED);
 	size_t at = cursor->begun ? lower_bound(copy, count, cursor->first, cursor->index)
@@ -41,6 +41,7 @@ static bool search(const struct copy *copy, uintptr_t first, uintptr_t end,
 
 	while (at > 0 && copy->entry[at - 1].highest > first) {
 		*entry = copy->entry[--at];
+		*last = !at || copy->entry[at - 1].highest <= first;
 		if (entry->end > first && entry->first < end)
 			return true;
 	}
@@ -52,15 +53,17 @@ bool region_set_next(uintptr_t first, uintptr_t end, struct region_cursor *curso
 		     struct region_entry *entry)
 {
 	unsigned seen;
-	bool found;
+	bool found, last = false;
 
+	if (cursor->last)
+		return false;
 	do {
 		seen = __atomic_load_n(&version, __ATOMIC_ACQUIRE);
-		found = search(&copies[seen & 1], first, end, cursor, entry);
+		found = search(&copies[seen & 1], first, end, cursor, entry, &last);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&version, __ATOMIC_RELAXED) != seen);
 	if (found)
-		*cursor = (struct region_cursor){entry->first, entry->index, true};
+		*cursor = (struct region_cursor){entry->first, entry->index, true, last};
 	return found;
 }
 

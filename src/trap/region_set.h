@@ -27,6 +27,7 @@ struct region_cursor {
 	uintptr_t first;
 	uint16_t index;
 	bool begun;
+	bool last; /* nothing below can overlap */
 };
 
 int region_set_insert(const struct region_entry *entry); /* 0, or -ENFILE when the table is full */

@@ -5,6 +5,7 @@
 #include "base/syscall.h"
 #include "insn/insn.h"
 #include "trap/dispatch.h"
+#include "trap/region_decode.h"
 #include "trap/region_key.h"
 #include "trap/region_pages.h"
 #include "trap/region_set.h"
@@ -98,7 +99,7 @@ static void decode(struct step *step, const siginfo_t *info, const ucontext_t *c
 	step->touch_count = 0;
 	step->flow = INSN_FLOW_NEXT;
 	step->repeated = step->pushes_flags = false;
-	if (insn_decode(bytes, read_code(step->pc, bytes), step->pc, &insn)) {
+	if (region_decode(bytes, read_code(step->pc, bytes), step->pc, &insn)) {
 		guess_touch(step, info, context);
 		return;
 	}
@@ -133,8 +134,7 @@ static void restore(struct step *step, ucontext_t *context)
 	greg_t *registers = context->uc_mcontext.gregs;
 	uint32_t pkru;
 
-	if (region_key_read_saved(context, &pkru))
-		region_key_write_saved(context, (pkru & ~region_key_bits()) | step->rights);
+	region_key_change_saved(context, region_key_bits(), step->rights, &pkru);
 	registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 	if (step->trap_flag)
 		registers[REG_EFL] |= TRAP_FLAG;
@@ -153,7 +153,8 @@ static bool begin_step(const siginfo_t *info, ucontext_t *context)
 	if (step->active && step->pc == (uintptr_t)registers[REG_RIP] &&
 	    registers[REG_EFL] & TRAP_FLAG)
 		restore(step, context);
-	if (!is_region_fault(info) || !region_key_read_saved(context, &pkru))
+	if (!is_region_fault(info) ||
+	    !region_key_change_saved(context, region_key_bits(), 0, &pkru))
 		return false;
 	step->pc = (uintptr_t)registers[REG_RIP];
 	step->mask = saved_mask(context);
@@ -162,7 +163,6 @@ static bool begin_step(const siginfo_t *info, ucontext_t *context)
 	step->reported = !inside_handler(step->mask) && !region_thread_owns_code(step->pc);
 	decode(step, info, context);
 	step->active = true;
-	region_key_write_saved(context, pkru & ~region_key_bits());
 	registers[REG_EFL] |= TRAP_FLAG;
 	set_saved_mask(context, ~STEP_SIGNALS);
 	return true;
@@ -188,19 +188,20 @@ static bool touched_before(const struct step *step, unsigned at, const struct re
 static void deliver(const struct step *step, unsigned at, const struct region_entry *entry,
 		    ucontext_t *context, struct region_guard guard)
 {
-	struct insn_access access = {.pc = step->pc,
-				     .first = step->touch[at].first,
-				     .length = step->touch[at].length,
-				     .access = step->touch[at].access,
-				     .insn.flow = step->flow,
-				     .decoded = !(step->touch[at].access & TL_GUESSED)};
+	struct insn_access access; /* of its instruction, the flow alone */
 
+	access.pc = step->pc;
+	access.first = step->touch[at].first;
+	access.length = step->touch[at].length;
+	access.access = step->touch[at].access;
+	access.decoded = !(access.access & TL_GUESSED);
+	access.insn.flow = step->flow;
 	for (unsigned i = at + 1; i < step->touch_count; i++)
 		if (touches(&step->touch[i], entry))
 			access.access |= step->touch[i].access;
-	region_guard_leave(guard);
+	region_callback_begin(guard);
 	dispatch_region(entry->index, entry->generation, &access, context);
-	region_guard_resume();
+	region_callback_end();
 }
 
 static void deliver_all(const struct step *step, ucontext_t *context, struct region_guard guard)
@@ -249,7 +250,7 @@ bool region_on_trap(const siginfo_t *info, ucontext_t *context)
 	if (!own_step.active)
 		return false;
 	guard = region_guard_enter(pkru_read());
-	region_guard_resume();
+	pkru_write(0);
 	step = own_step;
 	restore(&own_step, context);
 	if (has_run(&step, info, context)) {
@@ -270,7 +271,9 @@ void region_on_fault(int signal, siginfo_t *info, void *context, uint32_t rights
 	bool ours = begin_step(info, context);
 
 	region_guard_leave(guard);
-	if (!ours)
+	if (!ours) {
+		pkru_write(rights);
 		region_thread_chain(signal, info, context);
+	}
 	errno = saved_errno;
 }

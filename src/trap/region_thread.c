@@ -150,7 +150,7 @@ void region_on_visit(int signal, siginfo_t *info, void *context, uint32_t rights
 
 	if (info->si_code != SI_QUEUE || info->si_pid != raw_getpid() || visit < visits ||
 	    visit >= visits + visit_count) {
-		region_guard_leave(guard);
+		region_callback_begin(guard);
 		pass_on_visit(signal, info, context);
 		return;
 	}

@@ -58,15 +58,21 @@ static inline struct region_guard region_guard_enter(uint32_t rights)
 	return guard;
 }
 
+/* The rights come back with the interrupted context. */
 static inline void region_guard_leave(struct region_guard guard)
+{
+	region_thread.selector = guard.selector;
+}
+
+static inline void region_callback_begin(struct region_guard guard)
 {
 	region_thread.selector = guard.selector;
 	pkru_write(guard.rights);
 }
 
-static inline void region_guard_resume(void)
+/* The key stays closed: what is left to do may fault, and be stepped, like the callback. */
+static inline void region_callback_end(void)
 {
-	pkru_write(0);
 	region_thread.selector = SELECTOR_ALLOW;
 }
 
