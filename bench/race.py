@@ -93,7 +93,7 @@ def detection_plot(path, results):
 
 
 def measure(application, wrap):
-    folder = tempfile.mkdtemp(prefix="trapline-real-")
+    folder = tempfile.mkdtemp(prefix="real-")
     os.chmod(folder, 0o755)
     try:
         return application.run(wrap, folder, setting("RACE_LOAD_SECONDS", 15.0))

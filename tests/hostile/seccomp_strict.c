@@ -23,6 +23,7 @@ int main(void)
 			syscall(SYS_exit, 0);
 		}
 		say_end("child", child);
+		nap(50000);
 	}
 	noise_stop();
 	return 0;

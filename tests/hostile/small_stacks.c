@@ -21,7 +21,7 @@ static void *body(void *arg)
 {
 	long own = 0;
 
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < 800; i++) {
 		own += use_stack(i & 63);
 		nap(5000);
 	}

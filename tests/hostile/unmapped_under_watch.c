@@ -41,7 +41,7 @@ int main(void)
 	for (int i = 0; i < 100; i++) {
 		int *old = (int *)shared;
 
-		nap(20000);
+		nap(40000);
 		__atomic_store_n(&paused, 1, __ATOMIC_SEQ_CST);
 		while (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST) != 2)
 			nap(100);

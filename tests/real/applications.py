@@ -396,7 +396,7 @@ class Batch(Application):
     def run(self, wrap, folder, _seconds):
         outcome = Outcome()
         given = os.path.join(os.path.dirname(folder.rstrip("/")) or "/tmp",
-                             f"trapline-real-input-{self.megabytes}")
+                             f"real-input-{self.megabytes}")
         if self.megabytes and not os.path.exists(given):
             make_input(given, self.megabytes)
         output = os.path.join(folder, "output")
