@@ -103,6 +103,16 @@ class Install(unittest.TestCase):
         installed = run(os.path.join(self.prefix, "bin", "trapline"), "--version").stdout
         self.assertEqual(installed, f"trapline {self.pkg_config('--modversion')[0]}\n")
 
+    def test_the_installed_command_enters_a_program(self):
+        command = os.path.join(self.prefix, "bin", "trapline")
+        if run(command, "doctor").returncode != 0:
+            self.skipTest("`trapline doctor` says that it cannot work here")
+        result = run(command, "race", "-q", "--", "sh", "-c",
+                     "while read line; do echo $line; done </proc/self/maps; exit 7")
+        self.assertEqual(result.returncode, 7, result.stderr)
+        self.assertIn(os.path.join(self.libraries, "libtrapline-agent.so"), result.stdout,
+                      result.stderr)
+
     def test_manual_pages_and_their_links(self):
         pages = os.path.join(self.prefix, self.option("mandir"))
         for page in ("man1/trapline.1", "man3/tl_event.3", "man3/tl_event_open.3"):
