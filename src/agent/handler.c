@@ -17,9 +17,12 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <sys/prctl.h>
 #include <ucontext.h>
 
 #define HOLD_WORTHWHILE 20000u /* ns; a shorter hold is not worth the sleep */
+#define RECORD_PAUSE 50000u    /* ns between two looks for a free record */
+#define HOLD_PARTS_ALL 10000u  /* holds may take all of a thread's time */
 #define TRAP_PERF_CODE 6       /* si_code TRAP_PERF, asm-generic/siginfo.h */
 
 /* The kernel's siginfo_t for TRAP_PERF (asm-generic/siginfo.h); libc's may not name the fields. */
@@ -101,6 +104,9 @@ static uint64_t take_credit(struct area *area, struct area_process *process, uin
 	uint64_t until = atomic_load_explicit(&credit->until, memory_order_relaxed);
 	uint64_t saved;
 
+	if (parts >= HOLD_PARTS_ALL)
+		return hold;
+
 	if (until + area->credit_cap < now)
 		until = now - area->credit_cap;
 	if (until >= now)
@@ -134,6 +140,27 @@ static uint64_t hold_thread(struct area *area, struct area_process *process, str
 	return agent_now();
 }
 
+/* All records are taken: give the controller time to free one. Every wait is bounded, and paid from
+ * the thread's credit, so that waiting takes no larger part of its time than holds may. */
+static struct area_hit *wait_for_record(struct area *area, struct area_process *process,
+					struct area_slot *slot, uint64_t *ticket)
+{
+	struct timespec pause = {0, RECORD_PAUSE};
+	uint64_t now = agent_now(), until;
+	struct area_hit *hit = NULL;
+
+	if (!slot->patience || atomic_load_explicit(&process->quiet, memory_order_relaxed))
+		return NULL;
+	until = now + take_credit(area, process, (uint64_t)raw_gettid(), now, slot->patience);
+	while (!hit && (now = agent_now()) < until &&
+	       !atomic_load_explicit(&area->closing, memory_order_relaxed)) {
+		area_ring(area);
+		raw_futex((uint32_t *)&slot->turn, FUTEX_WAIT, atomic_load(&slot->turn), &pause);
+		hit = area_hit_claim(area, ticket);
+	}
+	return hit;
+}
+
 static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 		     const ucontext_t *context, struct area_slot *slot, bool quiet)
 {
@@ -142,6 +169,9 @@ static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 	hit->tid = quiet ? 0 : raw_gettid();
 	hit->identity = hit->tid ? (uint64_t)hit->tid : hit->registers.fs_base;
 	hit->flags = info->flags & PERF_SIGINFO_ASYNC ? AREA_HIT_LATE : 0;
+	hit->thread[0] = '\0';
+	if (!quiet && slot->patience)
+		raw_syscall6(SYS_prctl, PR_GET_NAME, (long)hit->thread, 0, 0, 0, 0);
 	if (quiet)
 		note_nothing(hit, slot->address & ~7ull, hit->registers.general[4]);
 	else
@@ -181,6 +211,8 @@ static void handle_hit(const struct perf_siginfo *info, const ucontext_t *contex
 	    !admit(process, slot, generation))
 		return;
 	hit = area_hit_claim(area, &ticket);
+	if (!hit)
+		hit = wait_for_record(area, process, slot, &ticket);
 	if (!hit) {
 		atomic_fetch_add_explicit(&process->dropped, 1, memory_order_relaxed);
 		return;

@@ -18,6 +18,8 @@
 #define DRAIN_INTERVAL (20 * MILLISECOND)
 #define CHECK_INTERVAL (100 * MILLISECOND)
 #define ANNOUNCE_BOUND (100 * MILLISECOND)
+/* Lasting watches must be there from the first instruction on, whatever symbols take to read. */
+#define LASTING_BOUND (10 * SECOND)
 
 static const struct {
 	const char *name, *meaning;
@@ -122,7 +124,7 @@ int control_create(struct control **control, const struct control_options *optio
 	made->started = control_now();
 	made->random = options->seed ? options->seed : made->started | 1;
 	made->area->hold_parts = (uint32_t)(options->budget * 100);
-	made->area->announce_bound = ANNOUNCE_BOUND;
+	made->area->announce_bound = options->lasting ? LASTING_BOUND : ANNOUNCE_BOUND;
 	made->area->credit_cap = SECOND;
 	made->area->follow = options->follow;
 	*control = made;
@@ -163,15 +165,25 @@ static void wait_for_work(struct control *control, uint32_t seen, uint64_t until
 	atomic_store(&control->area->waiting, 0);
 }
 
+static void collect(struct control *control)
+{
+	if (control->options.lasting)
+		traces_collect(control);
+	else
+		hits_collect(control);
+}
+
 static uint64_t step(struct control *control)
 {
 	uint64_t now = control_now(), next;
 
 	targets_welcome(control);
-	hits_collect(control);
+	collect(control);
 	if (now >= control->next_drain) {
 		if (control->samples)
 			samples_drain(control->samples, sampling_take, control);
+		if (control->observer.tick)
+			control->observer.tick(control->observer.context);
 		control->next_drain = now + DRAIN_INTERVAL;
 	}
 	if (now >= control->next_check) {
@@ -179,8 +191,9 @@ static uint64_t step(struct control *control)
 		budget_check(control);
 		control->next_check = now + CHECK_INTERVAL;
 	}
-	schedule_run(control);
-	next = schedule_next(control);
+	if (!control->options.lasting)
+		schedule_run(control);
+	next = control->options.lasting ? UINT64_MAX : schedule_next(control);
 	if (control->next_drain < next)
 		next = control->next_drain;
 	return next < control->next_check ? next : control->next_check;
@@ -199,7 +212,7 @@ int control_run(struct control *control)
 		next = step(control);
 		wait_for_work(control, seen, next);
 	}
-	hits_collect(control);
+	collect(control);
 	return control->child_status;
 }
 

@@ -16,6 +16,17 @@
 struct control;
 
 /* Told synchronously; a NULL member is not called. */
+/* A hit of a lasting watch. */
+struct control_trace {
+	const struct tl_access *access;
+	unsigned slot;
+	const char *thread; /* name; empty: not known */
+	bool late;	    /* not at the access: where and what is not known */
+	bool understood;    /* the instruction that made the access was found */
+	bool value_known;
+	uint64_t value; /* of the watched bytes, after the access (before an execution) */
+};
+
 struct control_observer {
 	void (*sample)(void *context, const struct tl_access *access);
 	void (*hit)(void *context, const struct tl_access *access);
@@ -24,6 +35,10 @@ struct control_observer {
 			  unsigned threads);
 	/* Called now and then from the loop, and once at the end of each process. */
 	void (*process_ended)(void *context, pid_t pid);
+	/* Of lasting watches. `began`: before the process runs on; the place to arm. */
+	void (*process_began)(void *context, pid_t pid);
+	void (*trace)(void *context, const struct control_trace *trace);
+	void (*tick)(void *context); /* some 50 times a second */
 	void *context;
 };
 
@@ -37,6 +52,15 @@ pid_t control_spawn(struct control *control, char *const argv[], const char *lib
 int control_run(struct control *control);
 
 int control_watch(struct control *control, const struct tl_watch *watch);
+
+/* Lasting watches: slot `slot` of process `pid` watches this until the process ends or it is armed
+ * anew. watch->hits, window, widen and priority mean nothing here. 0 or -errno. */
+int control_arm(struct control *control, pid_t pid, unsigned slot, const struct tl_watch *watch);
+void control_disarm(struct control *control, pid_t pid, unsigned slot);
+/* Hits of a lasting watch by the kernel's own count, also those that left no record. */
+uint64_t control_slot_count(struct control *control, pid_t pid, unsigned slot);
+/* Records dropped in a process because none was free. */
+uint64_t control_dropped(struct control *control, pid_t pid);
 
 /* Silence every slot at once, before work that takes longer than a hold. */
 void control_quiesce(struct control *control);

@@ -95,7 +95,8 @@ pid_t launch(struct control *control, char *const argv[], const char *library)
 	close(failed[1]);
 	if (pid > 0) {
 		control->child = pid;
-		if (library && samples_open(&control->samples, pid, 2 * MILLISECOND, false))
+		if (library && !control->options.lasting &&
+		    samples_open(&control->samples, pid, 2 * MILLISECOND, false))
 			control->samples = NULL;
 		err = write(ready[1], "", 1) == 1 ? wait_for_exec(failed[0]) : -EPIPE;
 		if (err)

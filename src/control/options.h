@@ -19,6 +19,7 @@ struct control_options {
 	unsigned slots;	      /* hardware slots used, 1 to 4 */
 	bool stall_first;     /* the peer's strategy, for comparison: see schedule.h */
 	bool follow;	      /* children across fork and exec */
+	bool lasting;	      /* watches are armed by the caller and stay: nothing is sampled */
 	bool aggressive;      /* find as much as possible at up to twice the time */
 	bool kernel;	      /* watch what system calls touch, where permitted */
 	uint64_t seed;	      /* 0: from the clock */

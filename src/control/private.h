@@ -133,6 +133,9 @@ void hits_forget_slot(struct control *control, struct slot *slot);
 void hits_forget_target(struct control *control, struct target *target);
 void hit_free(struct hit *hit);
 
+/* traces.c: lasting watches */
+void traces_collect(struct control *control);
+
 /* understand.c: from registers to accesses */
 bool hit_understand(struct target *target, struct slot *slot, const struct area_hit *record,
 		    struct hit *hit);

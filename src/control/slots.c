@@ -15,6 +15,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
+/* ns; bounds what a controller that is itself waiting, for a terminal say, costs a thread. */
+#define LASTING_PATIENCE (200 * 1000000u)
+
 static uint64_t slot_data(void *context, unsigned root)
 {
 	(void)root;
@@ -43,7 +46,10 @@ int slot_open(struct target *target, struct slot *slot)
 {
 	/* Some valid address: it is silent until it is armed. */
 	struct tl_watch nowhere = {.address = 4096, .length = 8};
-	struct perf_request request = request_for(target, &nowhere, TL_WRITE);
+	/* What a moved event may not change is whether it sees the kernel; one that breaks on code
+	 * never does. */
+	unsigned access = slot->watch.access & TL_EXEC ? TL_EXEC : TL_WRITE;
+	struct perf_request request = request_for(target, &nowhere, access);
 	struct coverage_target coverage = coverage_of(target);
 	uint64_t data = area_tag(target->index, slot->index, 0);
 	int err;
@@ -81,6 +87,7 @@ static void publish(struct target *target, struct slot *slot)
 	shared->hold = slot->watch.hold;
 	shared->address = slot->watch.address;
 	shared->length = slot->watch.length;
+	shared->patience = target->control->options.lasting ? LASTING_PATIENCE : 0;
 	atomic_store(&shared->hits, 0);
 	slot->generation = (slot->generation | 1) + (slot->generation & 1 ? 2 : 0);
 	atomic_store(&shared->generation, slot->generation);

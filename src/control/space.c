@@ -4,10 +4,12 @@
 #include "symbol/bounds.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 #define CODE_LINES 1024 /* cached pieces of code */
 #define CODE_LINE 64	/* bytes; a power of two */
@@ -195,9 +197,32 @@ bool space_random_code(struct space *space, uint64_t random, uint64_t *start, ui
 	return true;
 }
 
+/* Code of a process that has ended, from its file. Only where the process could not change it. */
+static ssize_t read_file(struct space *space, uint64_t address, void *to, size_t length)
+{
+	const struct symbol_mapping *mapping =
+		symbol_mappings_find(symbol_modules_mappings(space->modules), address);
+	ssize_t count;
+	int fd;
+
+	if (!mapping || !mapping->executable || mapping->writable || mapping->deleted ||
+	    mapping->use != SYMBOL_MAPPING_FILE || address + length > mapping->end)
+		return -EFAULT;
+	fd = open(mapping->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	count = pread(fd, to, length, (off_t)(address - mapping->start + mapping->offset));
+	close(fd);
+	return count;
+}
+
 static int read_for_insn(void *context, uint64_t address, void *to, size_t length)
 {
-	return space_read(context, address, to, length) == (ssize_t)length ? 0 : -EFAULT;
+	ssize_t count = space_read(context, address, to, length);
+
+	if (count == -ESRCH)
+		count = read_file(context, address, to, length);
+	return count == (ssize_t)length ? 0 : -EFAULT;
 }
 
 static int bounds_for_insn(void *context, uint64_t pc, uint64_t *start, uint64_t *end)

@@ -64,6 +64,10 @@ static void close_slots(struct target *target)
 
 static int open_slots(struct target *target)
 {
+	if (target->control->options.lasting) {
+		target->slots = AREA_SLOTS; /* each is opened when it is armed */
+		return 0;
+	}
 	for (unsigned i = 0; i < target->control->options.slots; i++) {
 		int err;
 
@@ -97,6 +101,8 @@ void target_end(struct target *target)
 	struct area_process *shared = target->shared;
 	pid_t pid = target->pid;
 
+	if (control->options.lasting)
+		traces_collect(control);
 	if (control->observer.process_ended)
 		control->observer.process_ended(control->observer.context, pid);
 	destroy(target);
@@ -151,6 +157,8 @@ static void welcome(struct control *control, uint32_t index)
 		return;
 	}
 	count_one(control, COUNT_PROCESSES);
+	if (control->observer.process_began)
+		control->observer.process_began(control->observer.context, pid);
 	answer(shared, AREA_PROCESS_WATCHED);
 }
 

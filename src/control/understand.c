@@ -112,6 +112,8 @@ static bool understand_data(struct target *target, struct slot *slot,
 	struct insn_access found;
 	unsigned wanted = slot->wide ? TL_READ | TL_WRITE : slot->watch.access;
 
+	if (target->control->options.lasting && target->control->options.kernel)
+		wanted |= TL_KERNEL;
 	insn_attribute(registers, slot->watch.address, slot->watch.length, wanted, &memory, &found);
 	access->pc = found.pc;
 	access->address = found.first;

@@ -36,6 +36,7 @@
 #define AREA_HITS 128
 #define AREA_STACK 6144	 /* bytes of stack noted with a hit */
 #define AREA_VALUE 16	 /* bytes noted around the watched address */
+#define AREA_NAME 16	 /* of a thread, with the final zero (TASK_COMM_LEN) */
 #define AREA_CREDITS 128 /* threads share these by a hash of their identity */
 
 /* Name of the environment variable that leads a new process image to the area: "PID:FD" of the
@@ -81,6 +82,7 @@ struct area_hit {
 	uint8_t value[AREA_VALUE]; /* from value_address on */
 	uint64_t value_address;
 	uint64_t stack_address;
+	char thread[AREA_NAME]; /* its name; empty: not known */
 	uint8_t stack[AREA_STACK];
 };
 
@@ -96,7 +98,7 @@ struct area_slot {
 	uint64_t hold;	       /* ns */
 	uint64_t address;
 	uint32_t length;
-	uint32_t padding;
+	uint32_t patience; /* ns a thread may wait for a free record; 0: the hit is dropped */
 };
 
 enum area_process_state {

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lasting watches: armed once, every hit told in order and forgotten. Nobody is held to find a
+ * pair, so a record is free again as soon as it was told.
+ */
+#include "control/private.h"
+
+#include "base/syscall.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAVING_BOUND (1 * MILLISECOND)
+
+int control_arm(struct control *control, pid_t pid, unsigned index, const struct tl_watch *watch)
+{
+	struct target *target = target_find(control, pid);
+	struct tl_watch lasting = *watch;
+	struct slot *slot;
+	int err;
+
+	if (!target)
+		return -ESRCH;
+	if (index >= AREA_SLOTS)
+		return -ENOSPC;
+	slot = &target->slot[index];
+	slot->index = index;
+	slot_disarm(target, slot);
+	if ((slot->watch.access ^ watch->access) & TL_EXEC)
+		slot_close(target, slot);
+	slot->watch = *watch;
+	err = slot->open ? 0 : slot_open(target, slot);
+	if (err)
+		return err;
+	lasting.hits = UINT_MAX;
+	return slot_arm(target, slot, &lasting);
+}
+
+static struct slot *find_slot(struct control *control, pid_t pid, unsigned index,
+			      struct target **target)
+{
+	*target = target_find(control, pid);
+	return *target && index < AREA_SLOTS ? &(*target)->slot[index] : NULL;
+}
+
+void control_disarm(struct control *control, pid_t pid, unsigned index)
+{
+	struct target *target;
+	struct slot *slot = find_slot(control, pid, index, &target);
+
+	if (slot)
+		slot_disarm(target, slot);
+}
+
+uint64_t control_slot_count(struct control *control, pid_t pid, unsigned index)
+{
+	struct target *target;
+	struct slot *slot = find_slot(control, pid, index, &target);
+
+	return slot && slot->open ? coverage_count(&slot->coverage) : 0;
+}
+
+uint64_t control_dropped(struct control *control, pid_t pid)
+{
+	struct target *target = target_find(control, pid);
+
+	return target ? atomic_load(&target->shared->dropped) : 0;
+}
+
+/* The watched bytes as the record has them. */
+static bool watched_value(const struct slot *slot, const struct hit *hit, uint64_t *value)
+{
+	uint64_t offset = slot->watch.address - hit->value_address;
+
+	*value = 0;
+	if (slot->watch.access & TL_EXEC || offset > hit->value_length ||
+	    offset + slot->watch.length > hit->value_length)
+		return false;
+	memcpy(value, hit->value + offset, slot->watch.length);
+	return true;
+}
+
+static void understand(struct target *target, struct slot *slot, const struct area_hit *record,
+		       struct hit *hit, struct control_trace *trace)
+{
+	bool code = slot->watch.access & TL_EXEC;
+
+	trace->late = record->flags & AREA_HIT_LATE;
+	trace->understood = hit_understand(target, slot, record, hit) || code;
+	if (code) {
+		hit->access.pc = hit->access.address = record->registers.pc;
+		hit->access.length = 0;
+		hit->access.access = TL_EXEC;
+	} else if (!trace->understood || trace->late) {
+		count_one(target->control, COUNT_TRACES_UNKNOWN);
+		hit->access.pc = record->registers.pc;
+		hit->access.address = slot->watch.address;
+		hit->access.length = slot->watch.length;
+		hit->access.access = slot->watch.access & TL_READ ? 0 : TL_WRITE;
+		trace->understood = false;
+	}
+	trace->value_known = watched_value(slot, hit, &trace->value);
+}
+
+static void tell(struct control *control, const struct area_hit *record)
+{
+	struct target *target = record->process < AREA_PROCESSES ? control->target[record->process]
+								 : NULL;
+	struct control_trace trace = {0};
+	char thread[AREA_NAME];
+	struct slot *slot;
+	struct hit *hit;
+
+	if (!target || record->slot >= AREA_SLOTS)
+		return;
+	count_one(control, COUNT_HITS);
+	slot = &target->slot[record->slot];
+	if (!slot->armed || slot->generation != record->generation) {
+		count_one(control, COUNT_HITS_STALE);
+		return;
+	}
+	hit = calloc(1, sizeof(*hit));
+	if (!hit)
+		return;
+	memcpy(thread, record->thread, sizeof(thread));
+	thread[sizeof(thread) - 1] = '\0';
+	understand(target, slot, record, hit, &trace);
+	trace.access = &hit->access;
+	trace.slot = record->slot;
+	trace.thread = thread;
+	if (control->observer.trace)
+		control->observer.trace(control->observer.context, &trace);
+	hit_free(hit);
+}
+
+/*
+ * A record whose thread is leaving is written once more, by that thread: it is waited for, unless
+ * the thread was killed just then. Compare-and-swap, pairs with area_hit_leave().
+ */
+static void take_back(struct control *control, struct area_hit *record)
+{
+	uint64_t state = atomic_load_explicit(&record->state, memory_order_acquire);
+	uint64_t until = control_now() + LEAVING_BOUND;
+
+	if (area_hit_state(state) == AREA_HIT_HELD &&
+	    atomic_compare_exchange_strong(&record->state, &state, ((state >> 8) + 1) << 8))
+		return;
+	while (area_hit_state(atomic_load(&record->state)) == AREA_HIT_LEAVING &&
+	       control_now() < until)
+		;
+	if (area_hit_state(atomic_load(&record->state)) == AREA_HIT_LEAVING)
+		count_one(control, COUNT_HITS_LOST);
+	area_hit_free(record);
+}
+
+/* Ends the hold of a thread whose hit has been told. */
+static void release(struct control *control, const struct area_hit *record)
+{
+	struct target *target = record->process < AREA_PROCESSES ? control->target[record->process]
+								 : NULL;
+	struct area_slot *shared;
+
+	if (!target || record->slot >= AREA_SLOTS || !target->slot[record->slot].watch.hold)
+		return;
+	shared = &target->shared->slot[record->slot];
+	atomic_fetch_add(&shared->turn, 1);
+	raw_futex((uint32_t *)&shared->turn, FUTEX_WAKE, 0x7fffffff, NULL);
+}
+
+struct waiting {
+	uint64_t time, serial;
+	unsigned index;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct waiting *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->serial < y->serial ? -1 : x->serial > y->serial;
+}
+
+void traces_collect(struct control *control)
+{
+	struct waiting waiting[AREA_HITS];
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < AREA_HITS; i++) {
+		struct area_hit *record = &control->area->hit[i];
+		enum area_hit_state state =
+			area_hit_state(atomic_load_explicit(&record->state, memory_order_acquire));
+
+		if (state == AREA_HIT_HELD || state == AREA_HIT_LEAVING || state == AREA_HIT_DONE)
+			waiting[count++] = (struct waiting){record->entry_time, record->serial, i};
+	}
+	qsort(waiting, count, sizeof(*waiting), compare);
+	for (unsigned i = 0; i < count; i++) {
+		struct area_hit *record = &control->area->hit[waiting[i].index];
+
+		tell(control, record);
+		release(control, record);
+		take_back(control, record);
+	}
+}
