@@ -10,12 +10,9 @@
 #include "tool/host.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct detection {
@@ -63,16 +60,6 @@ static bool deliver(void *context, struct finding *finding)
 	return false;
 }
 
-static FILE *open_private(const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-
-	if (!file)
-		fprintf(stderr, "trapline: %s cannot be written: %s\n", path, strerror(errno));
-	return file;
-}
-
 static int open_outputs(struct detection *detection)
 {
 	struct detect_options *options = &detection->options;
@@ -84,19 +71,14 @@ static int open_outputs(struct detection *detection)
 			fprintf(stderr, "trapline: %s\n", error.text);
 			return STATUS_FAILED;
 		}
-	if (options->output && !(detection->output = open_private(options->output)))
+	if (options->output && !(detection->output = program_open_output(options->output)))
 		return STATUS_FAILED;
 	if (options->generate && strcmp(options->generate, "-") == 0)
 		detection->generated = stderr;
-	else if (options->generate && !(detection->generated = open_private(options->generate)))
+	else if (options->generate &&
+		 !(detection->generated = program_open_output(options->generate)))
 		return STATUS_FAILED;
 	return STATUS_OK;
-}
-
-static void print_count(void *context, const char *name, uint64_t value, const char *meaning)
-{
-	(void)context;
-	fprintf(stderr, "%12llu  %-24s %s\n", (unsigned long long)value, name, meaning);
 }
 
 /* Once more at the end, in place of what was written on the way: now with final counts. */
@@ -118,48 +100,25 @@ static int exit_status(const struct detection *detection, int status)
 {
 	if (detection->shown && detection->options.error_exitcode >= 0)
 		return detection->options.error_exitcode;
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	return STATUS_SIGNAL + WTERMSIG(status);
-}
-
-/* Signals from the terminal reach the program by themselves; ours is to stay until it ends. Others
- * sent to us are meant for it. */
-static pid_t program_pid;
-
-static void forward(int signal)
-{
-	if (program_pid > 0)
-		kill(program_pid, signal);
-}
-
-static void forward_signals(void)
-{
-	struct sigaction action = {.sa_handler = forward, .sa_flags = SA_RESTART};
-
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	sigaction(SIGUSR1, &action, NULL);
-	sigaction(SIGUSR2, &action, NULL);
+	return program_exit_status(status);
 }
 
 static int run(struct detection *detection)
 {
 	struct control *control = host_control(detection->host);
 	char **program = detection->options.program;
+	pid_t pid;
 	int status;
 
-	program_pid = control_spawn(control, program, program_preload_library());
-	if (program_pid < 0)
-		return program_cannot_run(program[0], (int)program_pid);
-	forward_signals();
+	pid = control_spawn(control, program, program_preload_library());
+	if (pid < 0)
+		return program_cannot_run(program[0], (int)pid);
+	program_forward_signals(pid);
 	status = control_run(control);
 	host_finish(detection->host);
 	rewrite_output(detection);
 	if (detection->options.stats)
-		host_counts(detection->host, print_count, NULL);
+		host_counts(detection->host, program_print_count, NULL);
 	return exit_status(detection, status);
 }
 

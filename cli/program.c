@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -151,4 +153,50 @@ const char *program_preload_library(void)
 			return path;
 	}
 	return PRELOAD_NAME;
+}
+
+/* Signals from the terminal reach the program by themselves; ours is to stay until it ends. Others
+ * sent to us are meant for it. */
+static pid_t program_pid;
+
+static void forward(int signal)
+{
+	if (program_pid > 0)
+		kill(program_pid, signal);
+}
+
+void program_forward_signals(pid_t pid)
+{
+	struct sigaction action = {.sa_handler = forward, .sa_flags = SA_RESTART};
+
+	program_pid = pid;
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
+}
+
+int program_exit_status(int status)
+{
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	return STATUS_SIGNAL + WTERMSIG(status);
+}
+
+FILE *program_open_output(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!file)
+		fprintf(stderr, "trapline: %s cannot be written: %s\n", path, strerror(errno));
+	return file;
+}
+
+void program_print_count(void *context, const char *name, uint64_t value, const char *meaning)
+{
+	(void)context;
+	fprintf(stderr, "%12llu  %-24s %s\n", (unsigned long long)value, name, meaning);
 }

@@ -3,6 +3,10 @@
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H
 
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
 /* Its path as execvp() finds it, allocated; NULL when there is none. */
 char *program_path(const char *name);
 /* Why a preload library would not work in it (allocated); NULL if it will, or if it will not run.
@@ -14,5 +18,13 @@ int program_run_bare(char **argv);
 int program_cannot_run(const char *name, int err);
 /* Path of libtrapline-agent.so: beside this command, or where it was installed. */
 const char *program_preload_library(void);
+/* From here on signals sent to us go to the program; those of the terminal reach it anyway. */
+void program_forward_signals(pid_t pid);
+/* Ours, when the program ended with this wait status. */
+int program_exit_status(int status);
+/* A file that only its owner may read, emptied; NULL, and said why. */
+FILE *program_open_output(const char *path);
+/* A control_count_fn that prints on stderr. */
+void program_print_count(void *context, const char *name, uint64_t value, const char *meaning);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From addresses to names: stacks of accesses, and findings made whole. */
+#include "tool/complete.h"
+
 #include "tool/private.h"
 
 #include "symbol/atomicity.h"
@@ -122,20 +124,20 @@ static void add_frame(struct finding *finding, struct finding_stack *stack,
 	frame->inlined = from->inlined;
 }
 
-static void add_stack(struct tl_host *host, struct space *space, struct finding *finding,
-		      struct finding_stack *to, const struct tl_access *access)
+static void add_stack(struct space *space, struct finding *finding, struct finding_stack *to,
+		      const struct tl_access *access, size_t max, bool raw)
 {
 	struct symbol_stack_frame stack[STACK_FRAMES];
 	struct symbol_frame found[SYMBOL_INLINE_MAX];
-	size_t depth = access_frames(space, access, stack, STACK_FRAMES);
+	size_t depth = access_frames(space, access, stack, max < STACK_FRAMES ? max : STACK_FRAMES);
 
 	for (size_t i = 0; i < depth; i++) {
 		size_t places = symbol_place_find(space_modules(space), stack[i].pc,
 						  stack[i].return_address, found,
-						  host->options.raw ? 1 : SYMBOL_INLINE_MAX);
+						  raw ? 1 : SYMBOL_INLINE_MAX);
 
 		for (size_t j = 0; j < places; j++)
-			add_frame(finding, to, &found[j], host->options.raw);
+			add_frame(finding, to, &found[j], raw);
 	}
 }
 
@@ -180,15 +182,14 @@ static uint64_t wall_clock(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void add_access(struct tl_host *host, struct finding *finding, const struct tl_access *from)
+struct finding_access *complete_access(struct finding *finding, struct space *space,
+				       const struct tl_access *from, size_t frames, bool raw)
 {
-	struct space *space = control_space(host->control, from->pid);
 	struct finding_access *access = finding_add_access(finding);
 
 	if (!access)
-		return;
+		return NULL;
 	access->tid = from->tid;
-	access->thread = thread_name(finding, from->pid, from->tid);
 	access->operation = operation(from->access);
 	access->size = from->length;
 	access->address = from->address;
@@ -196,8 +197,19 @@ static void add_access(struct tl_host *host, struct finding *finding, const stru
 	access->kernel = from->access & TL_KERNEL;
 	access->after_known = from->value_known && !from->before;
 	access->after = from->value;
-	if (space)
-		add_stack(host, space, finding, &access->stack, from);
+	if (space && frames)
+		add_stack(space, finding, &access->stack, from, frames, raw);
+	return access;
+}
+
+static void add_access(struct tl_host *host, struct finding *finding, const struct tl_access *from)
+{
+	struct space *space = control_space(host->control, from->pid);
+	struct finding_access *access =
+		complete_access(finding, space, from, STACK_FRAMES, host->options.raw);
+
+	if (access)
+		access->thread = thread_name(finding, from->pid, from->tid);
 }
 
 /* The two threads whose stacks are known: the address may be a variable of one of their frames. */

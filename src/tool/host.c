@@ -189,7 +189,8 @@ int host_create(struct tl_host **host, const struct tl_tool *tool,
 		const struct host_options *options, host_deliver_fn *deliver, void *context)
 {
 	struct tl_host *made = calloc(1, sizeof(*made));
-	struct control_observer observer = {on_sample, on_hit, on_pair, on_unwatched, NULL, made};
+	struct control_observer observer = {on_sample, on_hit, on_pair, on_unwatched,
+					    .context = made};
 	int err;
 
 	if (!made)

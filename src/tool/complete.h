@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An access as findings hold it. */
+#ifndef TOOL_COMPLETE_H
+#define TOOL_COMPLETE_H
+
+#include "control/space.h"
+#include "record/finding.h"
+
+#include <trapline/tool.h>
+
+/*
+ * Adds the access with at most `frames` frames of its thread's stack; 1 needs no unwinding. `raw`:
+ * modules and offsets only. The thread's name is left to the caller. NULL when memory is short.
+ */
+struct finding_access *complete_access(struct finding *finding, struct space *space,
+				       const struct tl_access *from, size_t frames, bool raw);
+
+#endif
