@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of `trapline watch`: expressions and options in any order, then -- PROGRAM. */
+#include "cli/watch_options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_code {
+	OPTION_IF = 256,
+	OPTION_THREAD,
+	OPTION_NOT_FROM,
+	OPTION_FIRST,
+	OPTION_EVERY,
+	OPTION_AFTER,
+	OPTION_STACK,
+	OPTION_COUNT,
+	OPTION_STOP,
+	OPTION_ABORT,
+	OPTION_EXEC,
+	OPTION_BUDGET,
+	OPTION_LATER,
+	OPTION_FOLLOW,
+	OPTION_NO_FOLLOW,
+	OPTION_NO_KERNEL,
+	OPTION_STATS,
+};
+
+static const struct option long_options[] = {
+	{"if", required_argument, NULL, OPTION_IF},
+	{"thread", required_argument, NULL, OPTION_THREAD},
+	{"not-from", required_argument, NULL, OPTION_NOT_FROM},
+	{"first", required_argument, NULL, OPTION_FIRST},
+	{"every", required_argument, NULL, OPTION_EVERY},
+	{"after", required_argument, NULL, OPTION_AFTER},
+	{"stack", no_argument, NULL, OPTION_STACK},
+	{"count", no_argument, NULL, OPTION_COUNT},
+	{"stop", no_argument, NULL, OPTION_STOP},
+	{"abort", no_argument, NULL, OPTION_ABORT},
+	{"exec", required_argument, NULL, OPTION_EXEC},
+	{"budget", required_argument, NULL, OPTION_BUDGET},
+	{"later", no_argument, NULL, OPTION_LATER},
+	{"follow", no_argument, NULL, OPTION_FOLLOW},
+	{"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
+	{"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
+	{"output", required_argument, NULL, 'o'},
+	{"stats", no_argument, NULL, OPTION_STATS},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static void print_help(void)
+{
+	fputs("usage: trapline watch EXPR… [OPTIONS] -- PROGRAM [ARGUMENTS…]\n\n"
+	      "EXPR: counter, server.stat.count, conns[3]->state, lib.so:symbol, file.c:variable,\n"
+	      "0xADDR:LEN, function, file.c:123; then :LEN and :r, :w, :rw or :x\n\n"
+	      "  --if CONDITION        only hits where it holds: 'new != old', 'new > 100 && old < 5'\n"
+	      "  --thread GLOB         only threads of such names\n"
+	      "  --not-from FUNCTION   no hits with this function on the stack\n"
+	      "  --first N             show the first N hits; counting goes on\n"
+	      "  --every N             show one hit in N; counting goes on\n"
+	      "  --after SECONDS       nothing before that\n"
+	      "  --stack               the whole stack with each hit\n"
+	      "  --count               only the table at the end\n"
+	      "  --stop                stop the process (SIGSTOP) at a hit\n"
+	      "  --abort               end it with SIGABRT, a core showing the access\n"
+	      "  --exec COMMAND        run a shell command; TRAPLINE_PID and TRAPLINE_TID are set\n"
+	      "  --budget PERCENT      of a thread's time that it may wait for hits to be noted;\n"
+	      "                        what comes faster is only counted (default 100: all noted)\n"
+	      "  --later               names that are unknown at the start may come with a module\n"
+	      "                        or program that is loaded later\n"
+	      "  --follow              follow pointers of an expression again when they change\n"
+	      "  --no-follow           not the children of the program\n"
+	      "  --no-kernel           not what system calls read and write\n"
+	      "  -o, --output FILE     hits as JSON Lines\n"
+	      "  --stats               every count, at the end\n",
+	      stdout);
+}
+
+static int wrong(const char *option, const char *value, const char *expected)
+{
+	fprintf(stderr, "trapline: --%s '%s' is not %s\n", option, value, expected);
+	return 2;
+}
+
+static int take_number(const char *option, const char *text, double low, double high,
+		       double *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtod(text, &end);
+	if (errno || end == text || *end || !(*number >= low && *number <= high)) {
+		char expected[64];
+
+		snprintf(expected, sizeof(expected), "a number from %g to %g", low, high);
+		return wrong(option, text, expected);
+	}
+	return 0;
+}
+
+static int take_action(struct watch_command *command, enum watch_action action)
+{
+	if (command->watch.action != WATCH_REPORT) {
+		fputs("trapline: only one of --count, --stop, --abort and --exec is possible\n",
+		      stderr);
+		return 2;
+	}
+	command->watch.action = action;
+	return 0;
+}
+
+static int take_value(struct watch_command *command, int option, const char *text)
+{
+	double number = 0;
+	int err;
+
+	switch (option) {
+	case OPTION_FIRST:
+		err = take_number("first", text, 1, 1e15, &number);
+		command->watch.first = (uint64_t)number;
+		return err;
+	case OPTION_EVERY:
+		err = take_number("every", text, 1, 1e15, &number);
+		command->watch.every = (uint64_t)number;
+		return err;
+	case OPTION_AFTER:
+		err = take_number("after", text, 0, 1e9, &number);
+		command->watch.after = (uint64_t)(number * 1e9);
+		return err;
+	case OPTION_BUDGET:
+		err = take_number("budget", text, 0.01, 100, &number);
+		command->control.budget = number;
+		return err;
+	case OPTION_IF:
+		return condition_parse(text, &command->watch.condition)
+			       ? wrong("if", text, "a comparison of old, new and numbers")
+			       : 0;
+	case OPTION_EXEC:
+		command->watch.command = text;
+		return take_action(command, WATCH_EXECUTE);
+	case OPTION_THREAD:
+		command->watch.thread = text;
+		return 0;
+	case OPTION_NOT_FROM:
+		command->watch.not_from = text;
+		return 0;
+	default:
+		command->output = text;
+		return 0;
+	}
+}
+
+static int take(struct watch_command *command, int option, const char *text)
+{
+	switch (option) {
+	case OPTION_STACK:
+		command->watch.stack = true;
+		return 0;
+	case OPTION_COUNT:
+		return take_action(command, WATCH_COUNT);
+	case OPTION_STOP:
+		return take_action(command, WATCH_STOP);
+	case OPTION_ABORT:
+		return take_action(command, WATCH_ABORT);
+	case OPTION_LATER:
+		command->watch.later = true;
+		return 0;
+	case OPTION_FOLLOW:
+		command->watch.repoint = true;
+		return 0;
+	case OPTION_NO_FOLLOW:
+		command->control.follow = command->watch.children = false;
+		return 0;
+	case OPTION_NO_KERNEL:
+		command->control.kernel = false;
+		return 0;
+	case OPTION_STATS:
+		command->stats = true;
+		return 0;
+	default:
+		return take_value(command, option, text);
+	}
+}
+
+static int parse(struct watch_command *command, int argc, char **argv)
+{
+	int option, err;
+
+	optind = 0;
+	while ((option = getopt_long(argc, argv, "o:h", long_options, NULL)) != -1) {
+		if (option == 'h') {
+			print_help();
+			return 1;
+		}
+		if (option == '?') {
+			fputs("trapline: `trapline watch --help` lists the options\n", stderr);
+			return 2;
+		}
+		err = take(command, option, optarg);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int check(struct watch_command *command, int count, char **expressions)
+{
+	if (!count) {
+		fputs("trapline: watch what? usage: trapline watch EXPR… [OPTIONS] -- PROGRAM\n",
+		      stderr);
+		return 2;
+	}
+	if (count > WATCH_EXPRESSIONS) {
+		fprintf(stderr, "trapline: at most %d expressions are possible\n",
+			WATCH_EXPRESSIONS);
+		return 2;
+	}
+	if (!command->program || !*command->program) {
+		fputs("trapline: which program? usage: trapline watch EXPR… [OPTIONS] -- PROGRAM\n",
+		      stderr);
+		return 2;
+	}
+	command->watch.expression = (const char *const *)expressions;
+	command->watch.expressions = (unsigned)count;
+	command->watch.stack_needed = command->watch.stack || command->watch.not_from ||
+				      command->output;
+	return 0;
+}
+
+int watch_options_parse(struct watch_command *command, int argc, char **argv)
+{
+	int own = 1, err;
+
+	memset(command, 0, sizeof(*command));
+	control_options_init(&command->control);
+	command->control.lasting = true;
+	command->control.budget = 100;
+	command->watch.children = true;
+	command->watch.lines = stderr;
+	while (own < argc && strcmp(argv[own], "--") != 0)
+		own++;
+	if (own < argc) {
+		argv[own] = NULL;
+		command->program = argv + own + 1;
+	}
+	err = parse(command, own, argv);
+	return err ? err : check(command, own - optind, argv + optind);
+}

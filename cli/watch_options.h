@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_WATCH_OPTIONS_H
+#define CLI_WATCH_OPTIONS_H
+
+#include "control/options.h"
+#include "watch/watch.h"
+
+struct watch_command {
+	struct watch_options watch;
+	struct control_options control;
+	const char *output;
+	bool stats;
+	char **program;
+};
+
+/* 0; 1: help was asked for and shown; 2: wrong, and said why. */
+int watch_options_parse(struct watch_command *command, int argc, char **argv);
+
+#endif

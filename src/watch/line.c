@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A hit as one line, with --stack followed by its frames. */
+#include "watch/private.h"
+
+static void print_value(FILE *to, const struct wanted *wanted, bool known, uint64_t value)
+{
+	if (!known)
+		fputc('?', to);
+	else if (wanted->is_pointer)
+		fprintf(to, "0x%llx", (unsigned long long)value);
+	else if (wanted->is_signed)
+		fprintf(to, "%lld", (long long)value);
+	else
+		fprintf(to, "%llu", (unsigned long long)value);
+}
+
+static void print_values(FILE *to, const struct wanted *wanted, const struct finding_access *access)
+{
+	if (access->operation == FINDING_EXECUTE)
+		return;
+	fputs("  ", to);
+	if (access->operation != FINDING_READ) {
+		print_value(to, wanted, access->before_known, access->before);
+		fputs(" → ", to);
+	}
+	print_value(to, wanted, access->after_known, access->after);
+}
+
+static void print_stack(FILE *to, const struct finding_access *access)
+{
+	for (size_t i = 0; i < access->stack.count; i++) {
+		const struct finding_frame *frame = &access->stack.frames[i];
+
+		fprintf(to, "      #%zu %s", i, frame->function ? frame->function : "?");
+		if (frame->file && frame->line)
+			fprintf(to, " %s:%u", frame->file, frame->line);
+		else if (frame->module)
+			fprintf(to, " (%s+0x%llx)", frame->module,
+				(unsigned long long)frame->offset);
+		fputs(frame->inlined ? " (inlined)\n" : "\n", to);
+	}
+}
+
+void line_print(const struct watch *watch, const struct finding *finding,
+		const struct wanted *wanted, uint64_t time)
+{
+	const struct finding_access *access = &finding->accesses[0];
+	FILE *to = watch->options.lines;
+	uint64_t since = time > watch->started ? time - watch->started : 0;
+	char place[512];
+
+	place_text(access, place, sizeof(place));
+	fprintf(to, "%4llu.%06llu  %s/%d  %-5s %s", (unsigned long long)(since / 1000000000u),
+		(unsigned long long)(since / 1000 % 1000000), access->thread ? access->thread : "?",
+		(int)access->tid, finding_operation_name(access->operation), wanted->text);
+	print_values(to, wanted, access);
+	fprintf(to, "  %s", place);
+	if (access->kernel)
+		fputs("  (by a system call)", to);
+	for (size_t i = 0; i < finding->evidence_count; i++)
+		fprintf(to, "  (%s)", finding->evidence[i]);
+	fputc('\n', to);
+	if (watch->options.stack)
+		print_stack(to, access);
+	fflush(to);
+}

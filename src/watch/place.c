@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Places of the code by how often they touched what is watched. */
+#include "watch/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void place_text(const struct finding_access *access, char *text, size_t size)
+{
+	const struct finding_frame *frame = finding_place_frame(access);
+
+	if (!frame)
+		snprintf(text, size, "?");
+	else if (frame->function && frame->file && frame->line)
+		snprintf(text, size, "%s %s:%u", frame->function, base_name(frame->file),
+			 frame->line);
+	else if (frame->function)
+		snprintf(text, size, "%s+%lld (%s)", frame->function,
+			 (long long)frame->function_offset,
+			 frame->module ? base_name(frame->module) : "?");
+	else
+		snprintf(text, size, "%s+0x%llx", frame->module ? base_name(frame->module) : "?",
+			 (unsigned long long)frame->offset);
+}
+
+static struct place *add(struct watch *watch)
+{
+	if (watch->places == watch->place_capacity) {
+		size_t capacity = watch->place_capacity ? 2 * watch->place_capacity : 64;
+		struct place *place = realloc(watch->place, capacity * sizeof(*place));
+
+		if (!place)
+			return NULL;
+		watch->place = place;
+		watch->place_capacity = capacity;
+	}
+	return &watch->place[watch->places++];
+}
+
+void place_count(struct watch *watch, unsigned wanted, const struct finding *finding)
+{
+	const struct finding_access *access = &finding->accesses[0];
+	struct place *place;
+	char text[512];
+
+	place_text(access, text, sizeof(text));
+	for (size_t i = 0; i < watch->places; i++) {
+		place = &watch->place[i];
+		if (place->wanted == wanted && place->operation == access->operation &&
+		    strcmp(place->text, text) == 0) {
+			place->count++;
+			return;
+		}
+	}
+	place = add(watch);
+	if (place)
+		*place = (struct place){wanted, access->operation, strdup(text), 1};
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return x->count == y->count ? 0 : x->count > y->count ? -1 : 1;
+}
+
+static void print_expression(struct watch *watch, unsigned index)
+{
+	const struct wanted *wanted = &watch->wanted[index];
+	FILE *to = watch->options.lines;
+
+	fprintf(to, "trapline: %s: %llu hits", wanted->text, (unsigned long long)wanted->shown);
+	if (wanted->kernel != wanted->shown)
+		fprintf(to, " shown or counted here; the kernel counted %llu on its slots",
+			(unsigned long long)wanted->kernel);
+	fputc('\n', to);
+	for (size_t i = 0; i < watch->places; i++)
+		if (watch->place[i].wanted == index)
+			fprintf(to, "%12llu  %-6s %s\n", (unsigned long long)watch->place[i].count,
+				finding_operation_name(watch->place[i].operation),
+				watch->place[i].text ? watch->place[i].text : "?");
+}
+
+void places_print(struct watch *watch)
+{
+	qsort(watch->place, watch->places, sizeof(*watch->place), by_count);
+	for (unsigned i = 0; i < watch->options.expressions; i++)
+		print_expression(watch, i);
+	if (watch->dropped)
+		fprintf(watch->options.lines,
+			"trapline: %llu hits came faster than they could be noted: the counts by "
+			"place are too low by as many\n",
+			(unsigned long long)watch->dropped);
+	fflush(watch->options.lines);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "watch/watch.h"
+
+#include "base/glob.h"
+#include "tool/complete.h"
+#include "watch/private.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STACK_FRAMES 64
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int watch_create(struct watch **watch, const struct watch_options *options)
+{
+	struct watch *made = calloc(1, sizeof(*made));
+	char error[SYMBOL_ERROR_MAX];
+
+	if (!made)
+		return -ENOMEM;
+	made->options = *options;
+	made->started = clock_ns(CLOCK_MONOTONIC);
+	for (unsigned i = 0; i < options->expressions; i++) {
+		made->wanted[i].text = options->expression[i];
+		if (symbol_expression_parse(options->expression[i], &made->wanted[i].expression,
+					    error)) {
+			fprintf(stderr, "trapline: %s: %s\n", options->expression[i], error);
+			free(made);
+			return -EINVAL;
+		}
+	}
+	*watch = made;
+	return 0;
+}
+
+void watch_attach(struct watch *watch, struct control *control)
+{
+	watch->control = control;
+}
+
+bool watch_refused(const struct watch *watch)
+{
+	return watch->refused;
+}
+
+static struct watched *find_process(const struct watch *watch, pid_t pid)
+{
+	struct watched *process = watch->processes;
+
+	while (process && process->pid != pid)
+		process = process->next;
+	return process;
+}
+
+static void process_began(void *context, pid_t pid)
+{
+	struct watch *watch = context;
+	bool first = !watch->began;
+	struct watched *process;
+
+	if (!first && !watch->options.children)
+		return;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return;
+	process->pid = pid;
+	process->next = watch->processes;
+	watch->processes = process;
+	watch->began = true;
+	if (watch_resolve(watch, process, first)) {
+		/* It waits in its constructor: nothing of its own has run. */
+		watch->refused = true;
+		kill(pid, SIGKILL);
+	}
+}
+
+static void note_counts(struct watch *watch, const struct watched *process)
+{
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		if (process->piece[i].armed)
+			watch->wanted[process->piece[i].wanted].kernel +=
+				control_slot_count(watch->control, process->pid, i);
+	watch->dropped += control_dropped(watch->control, process->pid);
+}
+
+static void process_ended(void *context, pid_t pid)
+{
+	struct watch *watch = context;
+
+	for (struct watched **at = &watch->processes; *at; at = &(*at)->next) {
+		struct watched *process = *at;
+
+		if (process->pid != pid)
+			continue;
+		note_counts(watch, process);
+		*at = process->next;
+		free(process);
+		return;
+	}
+}
+
+static void tick(void *context)
+{
+	struct watch *watch = context;
+
+	for (struct watched *process = watch->processes; process; process = process->next)
+		watch_look_again(watch, process);
+}
+
+/* As its type asks: the sign of a short integer fills the rest. */
+static uint64_t extend(const struct wanted *wanted, unsigned length, uint64_t value)
+{
+	unsigned shift = 64 - 8 * length;
+
+	return wanted->is_signed && shift ? (uint64_t)((int64_t)(value << shift) >> shift) : value;
+}
+
+static bool in_c_library(const struct finding_access *access)
+{
+	const char *module = access->stack.count ? access->stack.frames[0].module : NULL;
+	const char *name = module ? strrchr(module, '/') : NULL;
+
+	return name && strncmp(name, "/libc", 5) == 0;
+}
+
+static struct finding *begin_finding(struct watch *watch, const struct control_trace *trace,
+				     size_t frames)
+{
+	struct finding *finding = finding_create(FINDING_HIT);
+	struct finding_access *access;
+
+	if (!finding)
+		return NULL;
+	access = complete_access(finding, control_space(watch->control, trace->access->pid),
+				 trace->access, frames, false);
+	if (!access) {
+		finding_destroy(finding);
+		return NULL;
+	}
+	access->thread = *trace->thread ? finding_string(finding, trace->thread) : NULL;
+	return finding;
+}
+
+/* The whole stack where it is asked for or the first frame is not the program's own. */
+static struct finding *make_finding(struct watch *watch, const struct control_trace *trace)
+{
+	bool whole = watch->options.stack_needed;
+	struct finding *finding = begin_finding(watch, trace, whole ? STACK_FRAMES : 1);
+
+	if (finding && !whole && in_c_library(&finding->accesses[0])) {
+		finding_destroy(finding);
+		finding = begin_finding(watch, trace, STACK_FRAMES);
+	}
+	return finding;
+}
+
+static void fill_finding(struct watch *watch, struct finding *finding, const struct wanted *wanted,
+			 const struct piece *piece, const struct control_trace *trace)
+{
+	struct finding_access *access = &finding->accesses[0];
+
+	access->before_known = piece->value_known && !(trace->access->access & TL_EXEC);
+	access->before = extend(wanted, piece->length, piece->value);
+	access->after_known = trace->value_known;
+	access->after = extend(wanted, piece->length, trace->value);
+	finding->certainty = FINDING_DEFINITE;
+	if (trace->late)
+		finding_add_evidence(finding, "late: the thread had SIGTRAP blocked");
+	else if (!trace->understood || (trace->access->access & TL_GUESSED))
+		finding_add_evidence(finding, "the instruction is a guess");
+	finding->object.name = finding_string(finding, wanted->text);
+	finding->object.address = piece->address;
+	finding->object.size = piece->length;
+	finding->pid = trace->access->pid;
+	finding->program = finding_string(finding, watch->options.program);
+	finding->time = clock_ns(CLOCK_REALTIME);
+	finding_identify(finding);
+}
+
+static bool is_from(const struct finding_access *access, const char *function)
+{
+	for (size_t i = 0; i < access->stack.count; i++)
+		if (access->stack.frames[i].function &&
+		    strcmp(access->stack.frames[i].function, function) == 0)
+			return true;
+	return false;
+}
+
+/* An access that was asked for; one of unknown kind is. */
+static bool is_wanted(const struct wanted *wanted, unsigned access)
+{
+	unsigned asked = (wanted->access & SYMBOL_ACCESS_READ ? TL_READ : 0) |
+			 (wanted->access & SYMBOL_ACCESS_WRITE ? TL_WRITE : 0) |
+			 (wanted->access & SYMBOL_ACCESS_EXECUTE ? TL_EXEC : 0);
+	unsigned made = access & (TL_READ | TL_WRITE | TL_EXEC);
+
+	return !made || (made & asked);
+}
+
+static bool passes(const struct watch *watch, const struct finding *finding,
+		   const struct wanted *wanted, const struct control_trace *trace)
+{
+	const struct watch_options *options = &watch->options;
+	const struct finding_access *access = &finding->accesses[0];
+	struct condition_values values = {access->before_known, access->after_known,
+					  wanted->is_signed, access->before, access->after};
+
+	if (trace->access->time < watch->started + options->after)
+		return false;
+	if (options->thread && !glob_match(options->thread, trace->thread))
+		return false;
+	if (options->not_from && is_from(access, options->not_from))
+		return false;
+	return condition_holds(&options->condition, &values);
+}
+
+static void execute(const struct watch *watch, const struct tl_access *access)
+{
+	pid_t pid = fork();
+	char text[2][16];
+
+	if (pid == 0) {
+		snprintf(text[0], sizeof(text[0]), "%d", (int)access->pid);
+		snprintf(text[1], sizeof(text[1]), "%d", (int)access->tid);
+		setenv("TRAPLINE_PID", text[0], 1);
+		setenv("TRAPLINE_TID", text[1], 1);
+		execl("/bin/sh", "sh", "-c", watch->options.command, (char *)NULL);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+static void act(const struct watch *watch, const struct tl_access *access)
+{
+	switch (watch->options.action) {
+	case WATCH_STOP:
+		kill(access->pid, SIGSTOP);
+		break;
+	case WATCH_ABORT:
+		if (!access->tid || syscall(SYS_tgkill, access->pid, access->tid, SIGABRT))
+			kill(access->pid, SIGABRT);
+		break;
+	case WATCH_EXECUTE:
+		execute(watch, access);
+		break;
+	default:
+		break;
+	}
+}
+
+static void show(struct watch *watch, const struct finding *finding, const struct wanted *wanted,
+		 const struct tl_access *access)
+{
+	const struct watch_options *options = &watch->options;
+	bool chosen = !options->every || (watch->matched - 1) % options->every == 0;
+
+	if (!chosen || (options->first && watch->printed >= options->first))
+		return;
+	watch->printed++;
+	if (options->action != WATCH_COUNT)
+		line_print(watch, finding, wanted, access->time);
+	if (options->deliver)
+		options->deliver(options->context, finding);
+	act(watch, access);
+}
+
+static void trace(void *context, const struct control_trace *trace)
+{
+	struct watch *watch = context;
+	struct watched *process = find_process(watch, trace->access->pid);
+	struct piece *piece = process ? &process->piece[trace->slot] : NULL;
+	struct finding *finding;
+	struct wanted *wanted;
+
+	if (!piece || !piece->armed)
+		return;
+	wanted = &watch->wanted[piece->wanted];
+	finding = is_wanted(wanted, trace->access->access) ? make_finding(watch, trace) : NULL;
+	if (finding) {
+		fill_finding(watch, finding, wanted, piece, trace);
+		if (passes(watch, finding, wanted, trace)) {
+			watch->matched++;
+			wanted->shown++;
+			place_count(watch, piece->wanted, finding);
+			show(watch, finding, wanted, trace->access);
+		}
+		finding_destroy(finding);
+	}
+	piece->value_known = trace->value_known;
+	piece->value = trace->value;
+}
+
+struct control_observer watch_observer(struct watch *watch)
+{
+	return (struct control_observer){.process_began = process_began,
+					 .process_ended = process_ended,
+					 .trace = trace,
+					 .tick = tick,
+					 .context = watch};
+}
+
+void watch_finish(struct watch *watch)
+{
+	while (watch->processes)
+		process_ended(watch, watch->processes->pid);
+	if (!watch->refused)
+		places_print(watch);
+}
+
+void watch_destroy(struct watch *watch)
+{
+	for (size_t i = 0; i < watch->places; i++)
+		free(watch->place[i].text);
+	free(watch->place);
+	free(watch);
+}
