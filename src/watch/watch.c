@@ -176,7 +176,6 @@ static void fill_finding(struct watch *watch, struct finding *finding, const str
 	access->before = extend(wanted, piece->length, piece->value);
 	access->after_known = trace->value_known;
 	access->after = extend(wanted, piece->length, trace->value);
-	finding->certainty = FINDING_DEFINITE;
 	if (trace->late)
 		finding_add_evidence(finding, "late: the thread had SIGTRAP blocked");
 	else if (!trace->understood || (trace->access->access & TL_GUESSED))

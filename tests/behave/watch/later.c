@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is not there at the start: `later MODULE` loads a module that has `late_variable`, waits,
+ * and writes it three times; a pointer is set late as well, and what it points to written twice.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct node {
+	long key;
+	int state;
+};
+
+struct node *volatile head;
+
+int main(int argc, char **argv)
+{
+	void *module = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+	void (*write_late)(void) = module ? (void (*)(void))dlsym(module, "write_late") : NULL;
+
+	head = calloc(1, sizeof(*head));
+	usleep(500000);
+	for (int i = 0; i < 3 && write_late; i++)
+		write_late();
+	head->state = 4;
+	head->state = 5;
+	return 0;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+extern volatile int late_variable;
+volatile int late_variable;
+
+extern void write_late(void);
+void write_late(void)
+{
+	late_variable = late_variable + 1;
+}

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""trapline watch on small programs whose accesses are known: exact counts, lines and values.
+
+Usage: watch.py TRAPLINE COUNT LATER MODULE PYTHON
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TRAPLINE, COUNT, LATER, MODULE, PYTHON = sys.argv[1:6]
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'count.c')
+
+
+def line_of(comment):
+    with open(SOURCE, encoding='utf-8') as file:
+        return next(i for i, text in enumerate(file, 1) if comment in text)
+
+
+WRITE, READ = line_of('/* the write */'), line_of('/* the read */')
+
+
+def state(pid):
+    with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
+        return file.read().rpartition(')')[2].split()[0]
+
+
+def watch(*arguments):
+    result = subprocess.run([TRAPLINE, 'watch', *arguments], capture_output=True, text=True,
+                            timeout=120, check=False)
+    lines = [line for line in result.stderr.splitlines() if re.match(r' *\d+\.\d{6}  ', line)]
+    return result, lines
+
+
+def table(result):
+    """{(operation, place): count}"""
+    rows = re.findall(r'^ +(\d+)  (\S+) +(.*)$', result.stderr, re.M)
+    return {(operation, place): int(count) for count, operation, place in rows}
+
+
+class Watch(unittest.TestCase):
+    def test_writes_of_threads_and_children(self):
+        result, lines = watch('counter', '--', COUNT, '5', '2', '1')
+        self.assertEqual((result.returncode, result.stdout), (7, '10\n'))
+        self.assertEqual(len(lines), 15)
+        place = f'increment count.c:{WRITE}'
+        for value, line in enumerate(lines):
+            self.assertIn(f'write counter  {value} → {value + 1}  {place}', line)
+        for name, start in (('even', 0), ('odd', 5), ('child', 10)):
+            self.assertTrue(all(f' {name}/' in line for line in lines[start:start + 5]), lines)
+        self.assertEqual(table(result), {('write', place): 15})
+        self.assertIn('counter: 15 hits\n', result.stderr)
+
+    def test_only_the_program_itself(self):
+        result, lines = watch('counter', '--no-follow', '--', COUNT, '3', '1', '2')
+        self.assertEqual(len(lines), 3, result.stderr)
+
+    def test_thousands_in_a_row(self):
+        result, lines = watch('counter', '--count', '--', COUNT, '20000', '2')
+        self.assertEqual(lines, [])
+        self.assertEqual(table(result), {('write', f'increment count.c:{WRITE}'): 40000})
+
+    def test_reads_alone(self):
+        result, lines = watch('counter:r', '--', COUNT, '0')
+        self.assertTrue(all(' read ' in line for line in lines))
+        self.assertEqual(table(result)[('read', f'look count.c:{READ}')], 1)
+
+    def test_execution_by_function_and_line(self):
+        result, lines = watch('increment', f'count.c:{READ}', '--', COUNT, '3', '1', '1')
+        self.assertEqual(len([line for line in lines if 'exec  increment' in line]), 6)
+        self.assertEqual(len([line for line in lines if f'exec  count.c:{READ}' in line]), 1)
+        self.assertEqual(result.returncode, 7)
+
+    def test_condition(self):
+        result, lines = watch('counter', '--if', 'new > 8 && old != 10', '--', COUNT, '12', '1')
+        self.assertEqual([re.search(r'→ (\d+)', line)[1] for line in lines], ['9', '10', '12'])
+        self.assertIn('the kernel counted 12', result.stderr)
+
+    def test_thread_first_every_not_from(self):
+        self.assertEqual(len(watch('counter', '--thread', 'od*', '--', COUNT, '4', '2')[1]), 4)
+        result, lines = watch('counter', '--first', '2', '--every', '3', '--', COUNT, '10', '1')
+        self.assertEqual([re.search(r'→ (\d+)', line)[1] for line in lines], ['1', '4'])
+        self.assertEqual(sum(table(result).values()), 10)
+        self.assertEqual(watch('counter', '--not-from', 'work', '--', COUNT, '4', '1')[1], [])
+
+    def test_stack(self):
+        result, _ = watch('counter', '--stack', '--', COUNT, '1', '1')
+        self.assertRegex(result.stderr, r'#0 increment .*\n +#1 work ')
+
+    def test_json_lines(self):
+        with tempfile.NamedTemporaryFile(suffix='.jsonl') as file:
+            watch('counter', '-o', file.name, '--', COUNT, '2', '1')
+            hits = [json.loads(line) for line in file.read().splitlines()]
+        self.assertEqual([hit['kind'] for hit in hits], ['hit', 'hit'])
+        self.assertEqual([(hit['old'], hit['new']) for hit in hits], [('0x0', '0x1'), ('0x1', '0x2')])
+        functions = [frame['function'] for frame in hits[0]['accesses'][0]['stack']]
+        self.assertEqual(functions[:2], ['increment', 'work'])
+
+    def test_actions(self):
+        result, lines = watch('counter', '--if', 'new == 7', '--abort', '--', COUNT, '20', '1')
+        self.assertEqual((result.returncode, len(lines)), (128 + 6, 1))
+        result, _ = watch('counter', '--first', '1', '--exec', 'kill -KILL $TRAPLINE_PID', '--',
+                          COUNT, '20', '1')
+        self.assertEqual(result.returncode, 128 + 9)
+
+    def test_stop(self):
+        with subprocess.Popen([TRAPLINE, 'watch', 'counter', '--first', '1', '--stop', '--exec',
+                               'true', '--', COUNT], stderr=subprocess.PIPE) as both:
+            self.assertIn(b'only one of', both.stderr.read())
+        command = [TRAPLINE, 'watch', 'counter', '--first', '1', '--stop', '--', COUNT, '3', '1']
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:
+            pid = int(re.search(r'/(\d+) ', run.stderr.readline())[1])
+            deadline = time.monotonic() + 10
+            while state(pid) != 'T' and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertEqual(state(pid), 'T')
+            os.kill(pid, signal.SIGCONT)
+            run.stderr.read()
+            self.assertEqual(run.wait(), 7)
+
+    def test_later_modules_and_pointers(self):
+        result, lines = watch('late_variable', '--later', 'head->state', '--', LATER, MODULE)
+        self.assertEqual(len([line for line in lines if 'late_variable' in line]), 3, result.stderr)
+        self.assertEqual(len([line for line in lines if 'head->state' in line]), 2, result.stderr)
+
+    def test_wrong_names_and_too_much(self):
+        result, _ = watch('countr', '--', COUNT)
+        self.assertEqual((result.returncode, result.stdout), (2, ''))
+        self.assertIn("there is ", result.stderr)
+        self.assertIn('counter', result.stderr)
+        result, _ = watch('0x1000:64', '--', COUNT)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn('protection keys', result.stderr)
+        for wrong in (['--', COUNT], ['counter'], ['counter', '--if', 'new', '--', COUNT],
+                      ['counter', '--first', 'x', '--', COUNT], ['a[', '--', COUNT]):
+            self.assertEqual(watch(*wrong)[0].returncode, 2, wrong)
+
+    def test_python_function(self):
+        """A program of Debian's without debug information: how often a function of it runs."""
+        script = 'import os\nfor i in range(25): os.getppid()'
+        result, lines = watch('getppid', '--', PYTHON, '-S', '-c', script)
+        self.assertEqual((result.returncode, len(lines)), (0, 25), result.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
