@@ -47,8 +47,9 @@ struct tl_patch_change {
  */
 TL_API int tl_patch_apply(tl_patch **patch, void *old_fn, void *new_fn, unsigned flags);
 /*
- * Several functions at once: each thread calls old ones only up to some instant and new ones only
- * from then on. Needs a slot for each. -E2BIG for more than TL_PATCH_MAX.
+ * Several functions at once; they change together, but see "Limits" in docs/patch.md: while the
+ * call runs, a thread may still call an old one after a new one. Needs a slot for each. -E2BIG for
+ * more than TL_PATCH_MAX.
  */
 #define TL_PATCH_MAX 4
 TL_API int tl_patch_apply_all(tl_patch **patch, const struct tl_patch_change *changes, size_t count,
