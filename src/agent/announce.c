@@ -61,3 +61,28 @@ void agent_announce(void)
 	area_ring(area);
 	wait_for_go(process, area->announce_bound);
 }
+
+void agent_withdraw(void)
+{
+	struct area_process *process = agent_state.process;
+	uint64_t until = agent_now() + agent_state.area->announce_bound;
+
+	if (!process)
+		return;
+	agent_state.process = NULL;
+	atomic_store(&process->state, AREA_PROCESS_GONE);
+	area_ring(agent_state.area);
+	while (atomic_load(&process->state) == AREA_PROCESS_GONE && agent_now() < until)
+		raw_nanosleep(200000);
+}
+
+void agent_be_quiet(void)
+{
+	struct area_process *process = agent_state.process;
+
+	if (!process || atomic_exchange(&process->quiet, 1))
+		return;
+	/* Handlers that began before and still make calls: a hold is a few milliseconds at most. */
+	for (int i = 0; i < 100 && atomic_load(&agent_state.handlers); i++)
+		raw_nanosleep(100000);
+}

@@ -23,7 +23,6 @@
 #define HOLD_WORTHWHILE 20000u /* ns; a shorter hold is not worth the sleep */
 #define RECORD_PAUSE 50000u    /* ns between two looks for a free record */
 #define HOLD_PARTS_ALL 10000u  /* holds may take all of a thread's time */
-#define TRAP_PERF_CODE 6       /* si_code TRAP_PERF, asm-generic/siginfo.h */
 
 /* The kernel's siginfo_t for TRAP_PERF (asm-generic/siginfo.h); libc's may not name the fields. */
 struct perf_siginfo {
@@ -36,7 +35,7 @@ struct perf_siginfo {
 #define PERF_SIGINFO_ASYNC 1u /* TRAP_PERF_FLAG_ASYNC */
 
 _Static_assert(offsetof(struct perf_siginfo, address) == 16, "asm-generic/siginfo.h");
-_Static_assert(offsetof(struct perf_siginfo, data) == 24, "asm-generic/siginfo.h");
+_Static_assert(offsetof(struct perf_siginfo, data) == AGENT_SIGINFO_DATA, "asm-generic/siginfo.h");
 
 static uint64_t read_fs_base(void)
 {
@@ -243,13 +242,17 @@ static void on_trap(int number, siginfo_t *info, void *context)
 {
 	const struct perf_siginfo *perf = (const struct perf_siginfo *)info;
 
-	if (info->si_code != TRAP_PERF_CODE || !area_tag_is_ours(perf->data)) {
-		signal_chain(number, info, context);
+	if (info->si_code != AGENT_TRAP_PERF || !area_tag_is_ours(perf->data)) {
+		if (!mask_keep(info, context))
+			signal_chain(number, info, context);
 		return;
 	}
 	/* One of ours is never passed on, also when it is no longer wanted: it would kill. */
-	if (agent_state.process && (perf->data >> 40 & 0xff) == agent_state.index)
+	if (agent_state.process && (perf->data >> 40 & 0xff) == agent_state.index) {
+		atomic_fetch_add(&agent_state.handlers, 1);
 		handle_hit(perf, context);
+		atomic_fetch_sub(&agent_state.handlers, 1);
+	}
 }
 
 int agent_handle_signals(void)

@@ -6,11 +6,17 @@
 #include "record/area.h"
 
 #include <limits.h>
+#include <signal.h>
+#include <ucontext.h>
+
+#define AGENT_TRAP_PERF 6     /* si_code TRAP_PERF, asm-generic/siginfo.h */
+#define AGENT_SIGINFO_DATA 24 /* offset of its perf data in siginfo_t */
 
 struct agent_state {
 	struct area *area;	      /* NULL: switched off */
 	struct area_process *process; /* our entry; NULL: not watched */
 	uint32_t index;		      /* of our entry */
+	_Atomic uint32_t handlers;    /* running now, in all threads */
 	bool can_read_fs_base;	      /* the CPU and kernel allow rdfsbase */
 	char locator[32];	      /* of the area, for programs we exec */
 	char library[PATH_MAX];	      /* our own path, as it stood in LD_PRELOAD */
@@ -26,8 +32,18 @@ uint64_t agent_now(void);
  * Async-signal-safe: also called in forked children. */
 void agent_announce(void);
 
+/* End the watching of this process and wait, bounded, until its events are gone. */
+void agent_withdraw(void);
+
+/* Make no further system call in handlers: a seccomp filter is about to be set. */
+void agent_be_quiet(void);
+
 /* Install the SIGTRAP handler. 0 or -errno. */
 int agent_handle_signals(void);
+
+/* A SIGTRAP that is not ours has come: true when the thread has it "blocked" and it was kept for
+ * later. Async-signal-safe. */
+bool mask_keep(siginfo_t *info, ucontext_t *context);
 
 /* Take our variables out of `environ`, so that the program sees the user's own environment, and
  * keep what programs executed later need. False when the area's variable is not there. */

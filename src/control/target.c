@@ -162,11 +162,20 @@ static void welcome(struct control *control, uint32_t index)
 	answer(shared, AREA_PROCESS_WATCHED);
 }
 
+/* Those that say good-bye are let go at once: some wait for it. */
 void targets_welcome(struct control *control)
 {
-	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
-		if (atomic_load(&control->area->process[i].state) == AREA_PROCESS_ANNOUNCED)
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
+		struct area_process *shared = &control->area->process[i];
+		uint32_t state = atomic_load(&shared->state);
+
+		if (state == AREA_PROCESS_ANNOUNCED)
 			welcome(control, i);
+		else if (state == AREA_PROCESS_GONE && control->target[i])
+			target_end(control->target[i]);
+		else if (state == AREA_PROCESS_GONE)
+			answer(shared, AREA_PROCESS_FREE);
+	}
 }
 
 static bool has_ended(const struct target *target)
@@ -176,21 +185,25 @@ static bool has_ended(const struct target *target)
 	return target->pidfd >= 0 && poll(&ended, 1, 0) == 1;
 }
 
+static void check(struct control *control, uint32_t index)
+{
+	struct area_process *shared = &control->area->process[index];
+	struct target *target = control->target[index];
+	uint32_t state = atomic_load(&shared->state);
+
+	if (target && has_ended(target))
+		target_end(target);
+	else if (target && !atomic_load(&shared->quiet) && has_filter(target->pid))
+		atomic_store(&shared->quiet, 1);
+	else if (!target && state == AREA_PROCESS_LEFT && kill(shared->pid, 0) != 0 &&
+		 errno == ESRCH)
+		answer(shared, AREA_PROCESS_FREE);
+}
+
 void targets_check(struct control *control)
 {
-	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
-		struct area_process *shared = &control->area->process[i];
-		struct target *target = control->target[i];
-		uint32_t state = atomic_load(&shared->state);
-
-		if (target && (state == AREA_PROCESS_GONE || has_ended(target)))
-			target_end(target);
-		else if (!target && state == AREA_PROCESS_GONE)
-			answer(shared, AREA_PROCESS_FREE);
-		else if (!target && (state == AREA_PROCESS_LEFT) && kill(shared->pid, 0) != 0 &&
-			 errno == ESRCH)
-			answer(shared, AREA_PROCESS_FREE);
-	}
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
+		check(control, i);
 }
 
 struct target *target_find(struct control *control, pid_t pid)

@@ -42,7 +42,8 @@ static unsigned operand_of(const struct insn_access *access)
 	return 0;
 }
 
-/* What a system call does to the buffer it is given, by its number (asm/unistd_64.h). */
+/* What a system call does to the buffer it is given, by its number (asm/unistd_64.h). Others are
+ * not known to be plain copies: futex(2) works on its word atomically. */
 static unsigned buffer_access(int number)
 {
 	switch (number) {
@@ -93,8 +94,6 @@ static bool settle_kernel_access(struct target *target, struct slot *slot,
 	    bytes[1] != 0x05)
 		return false;
 	kind = buffer_access(call_number(target->space, registers->pc - 2));
-	if (!kind && !slot->wide && slot->watch.access == TL_WRITE)
-		kind = TL_WRITE;
 	if (!kind)
 		return false;
 	access->pc = registers->pc;

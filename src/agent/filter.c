@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program is about to restrict its system calls: prctl(PR_SET_SECCOMP) and seccomp(2), which
+ * libc has no function for. From then on handlers make none. Filters set by raw instructions are
+ * noticed by the controller, a moment later (src/control/target.c).
+ *
+ * And alternate signal stacks too small for a hit's signal frame on top of another: the handlers
+ * that run there are made to block SIGTRAP, as they would overflow.
+ */
+#include "agent/state.h"
+
+#include "base/syscall.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <trapline/event.h>
+#include <unistd.h>
+
+#define HANDLER_ROOM 2048 /* bytes our handler uses below its signal frame */
+
+static struct {
+	int (*prctl)(int, ...);
+	long (*syscall)(long, ...);
+	int (*sigaltstack)(const stack_t *, stack_t *);
+} libc;
+
+#define RESOLVE(function) libc.function = (__typeof__(libc.function))dlsym(RTLD_NEXT, #function)
+
+__attribute__((constructor)) static void resolve(void)
+{
+	if (libc.prctl)
+		return;
+	RESOLVE(syscall);
+	RESOLVE(sigaltstack);
+	RESOLVE(prctl);
+}
+
+/* All the arguments there can be; those not given are not looked at by the kernel. */
+#define COLLECT(first, count)                     \
+	long argument[count];                     \
+	va_list list;                             \
+	va_start(list, first);                    \
+	for (int i = 0; i < (count); i++)         \
+		argument[i] = va_arg(list, long); \
+	va_end(list);
+
+TL_API int prctl(int option, ...)
+{
+	COLLECT(option, 4);
+	resolve();
+	if (option == PR_SET_SECCOMP)
+		agent_be_quiet();
+	return libc.prctl(option, argument[0], argument[1], argument[2], argument[3]);
+}
+
+TL_API long syscall(long number, ...)
+{
+	COLLECT(number, 6);
+	resolve();
+	if (number == SYS_seccomp ? argument[0] != SECCOMP_GET_ACTION_AVAIL &&
+					    argument[0] != SECCOMP_GET_NOTIF_SIZES
+				  : number == SYS_prctl && argument[0] == PR_SET_SECCOMP)
+		agent_be_quiet();
+	return libc.syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4],
+			    argument[5]);
+}
+
+/* The kernel's structure (asm/signal.h), not libc's. */
+struct kernel_action {
+	void (*handler)(int);
+	unsigned long flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+static void block_trap_in_handlers(void)
+{
+	for (int number = 1; number <= 64; number++) {
+		struct kernel_action action;
+
+		if (number == SIGTRAP ||
+		    raw_syscall6(SYS_rt_sigaction, number, 0, (long)&action, sizeof(uint64_t), 0,
+				 0) ||
+		    !(action.flags & SA_ONSTACK) || action.mask >> (SIGTRAP - 1) & 1)
+			continue;
+		action.mask |= 1ull << (SIGTRAP - 1);
+		raw_syscall6(SYS_rt_sigaction, number, (long)&action, 0, sizeof(uint64_t), 0, 0);
+	}
+}
+
+TL_API int sigaltstack(const stack_t *stack, stack_t *old)
+{
+	size_t frame = getauxval(AT_MINSIGSTKSZ);
+
+	resolve();
+	if (agent_state.area && stack && !(stack->ss_flags & SS_DISABLE) &&
+	    stack->ss_size < 2 * (frame ? frame : 4096) + HANDLER_ROOM)
+		block_trap_in_handlers();
+	return libc.sigaltstack(stack, old);
+}
