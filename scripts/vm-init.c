@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first process of the machine that scripts/vm-run boots. The kernel hands it the command as
- * its own arguments (what follows "--" on the kernel's command line would be split at blanks, so
- * the command comes from a file, one argument a line end of NUL). Output goes to serial lines
- * nobody edits, the exit status to a line of its own, then the machine is switched off.
+ * The first process of the machine that scripts/vm-run boots. The commands come in a file of
+ * NUL-terminated words, since the kernel's own command line is split at blanks: the directory, then
+ * each command, an empty word between two. One that fails is the last. Output goes to serial lines
+ * that nobody edits, the exit status to a line of its own, then the machine is switched off.
  *
  *	ttyS0  kernel messages		ttyS2  the command's standard error
  *	ttyS1  its standard output	ttyS3  its status, one decimal number as a shell gives it
@@ -59,7 +59,7 @@ static int open_raw(const char *path)
 	return fd;
 }
 
-/* Working directory, then the arguments, each ended by NUL. */
+/* All words after the first, which is the directory to run in. */
 static char **read_command(char **directory)
 {
 	static char text[1 << 20];
@@ -80,17 +80,12 @@ static char **read_command(char **directory)
 	return count ? arguments : NULL;
 }
 
-static int run(int out, int err)
+static int run(char **arguments, const char *directory, int out, int err)
 {
-	char *directory = NULL;
-	char **arguments = read_command(&directory);
 	struct rlimit files = {65536, 65536};
 	int status = 0;
-	pid_t child, ended;
+	pid_t child = fork(), ended;
 
-	if (!arguments)
-		return 126;
-	child = fork();
 	if (child == 0) {
 		int in = open("/dev/null", O_RDONLY);
 
@@ -111,6 +106,25 @@ static int run(int out, int err)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+static int run_all(int out, int err)
+{
+	char *directory = NULL;
+	char **arguments = read_command(&directory);
+	int status = arguments ? 0 : 126;
+
+	while (!status && arguments && *arguments) {
+		char **end = arguments;
+
+		while (*end && **end)
+			end++;
+		if (*end)
+			*end++ = NULL;
+		status = run(arguments, directory, out, err);
+		arguments = end;
+	}
+	return status;
+}
+
 int main(void)
 {
 	int out, err, result, status;
@@ -123,7 +137,7 @@ int main(void)
 	out = open_raw("/dev/ttyS1");
 	err = open_raw("/dev/ttyS2");
 	result = open_raw("/dev/ttyS3");
-	status = out >= 0 && err >= 0 && result >= 0 ? run(out, err) : 126;
+	status = out >= 0 && err >= 0 && result >= 0 ? run_all(out, err) : 126;
 	tcdrain(out);
 	tcdrain(err);
 	dprintf(result, "%d\n", status);

@@ -101,6 +101,9 @@ typedef void tl_hit_fn(tl_hit *hit, void *arg);
  * -EACCES, -EPERM  the kernel refuses; see `trapline doctor`
  * -EOPNOTSUPP      this machine has no such hardware
  * -ENOTSUP  (equal on Linux) a region was asked for and the CPU has no protection keys
+ * -ENOMEM   some page of a region is not mapped
+ * -EFAULT   a region shares a page with the end of this thread's stack
+ * -EBUSY    a region: some thread is stopped, or blocks every signal there is
  * -ESRCH    a thread of spec->tids does not exist
  * -EMFILE   one descriptor a covered thread is needed; raise `ulimit -Hn`
  */

@@ -2,6 +2,7 @@
 #include "trap/region.h"
 
 #include "base/lock.h"
+#include "event/explain.h"
 #include "trap/object.h"
 #include "trap/region_key.h"
 #include "trap/region_pages.h"
@@ -9,6 +10,7 @@
 #include "trap/region_thread.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 static struct owner_lock lock;
 static bool opening_first;
@@ -66,7 +68,39 @@ int region_install(void)
 {
 	int err = region_key_allocate();
 
+	if (err == -ENOSPC)
+		return explain_failure(err,
+				       "all protection keys of this process are taken: a region "
+				       "needs one; let the program pkey_free() one");
 	return err ? err : region_thread_install();
+}
+
+/*
+ * The kernel writes a signal's frame, and the handler runs, just below the stack pointer: on a
+ * watched page that is death. Only the calling thread's stack is known here.
+ */
+#define SIGNAL_ROOM (32 * 1024)
+#define CALLERS_ROOM 1024 /* of the frames between the program and here */
+
+static bool lies_on_this_stack(const struct region_place *place)
+{
+	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+
+	return region_page_down(place->first) < region_page_up(sp + CALLERS_ROOM) &&
+	       region_page_up(place->first + place->length) > sp - SIGNAL_ROOM;
+}
+
+static int explain_open(int err)
+{
+	if (err == -ENOMEM)
+		explain_failure(err, "some page of the region is not mapped, or there is no memory "
+				     "left for the watch; watch mapped memory only");
+	if (err == -EBUSY)
+		explain_failure(err, "a thread did not answer for 2 s, being stopped or blocking "
+				     "every signal there is; let it run and open the region again");
+	if (err == -ENFILE)
+		explain_failure(err, "4096 regions are open already; close one");
+	return err;
 }
 
 /*
@@ -96,9 +130,14 @@ bool region_any(void)
 int region_open(unsigned index, const struct region_place *place)
 {
 	uint8_t selector;
-	uint64_t mask = take_lock(&selector);
+	uint64_t mask;
 	int err = 0;
 
+	if (lies_on_this_stack(place))
+		return explain_failure(-EFAULT, "the region shares a page with the end of this "
+						"thread's stack, where signals are delivered; "
+						"watch memory on the heap, or static");
+	mask = take_lock(&selector);
 	close_locked(index);
 	if (!region_set_count()) {
 		__atomic_store_n(&opening_first, true, __ATOMIC_SEQ_CST);
@@ -109,7 +148,7 @@ int region_open(unsigned index, const struct region_place *place)
 		err = open_locked(index, place);
 	__atomic_store_n(&opening_first, false, __ATOMIC_SEQ_CST);
 	release_lock(mask, selector);
-	return err;
+	return explain_open(err);
 }
 
 void region_close(unsigned index)

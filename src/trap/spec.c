@@ -2,6 +2,7 @@
 #include "trap/spec.h"
 
 #include "base/syscall.h"
+#include "event/explain.h"
 #include "event/slots.h"
 #include "trap/object.h"
 
@@ -73,7 +74,8 @@ int spec_check(const struct tl_spec *spec, struct tl_spec *known)
 		err = -EINVAL;
 	/* Protection keys do not check the fetching of instructions. */
 	if (!err && known->access & TL_EXEC && known->flags & TL_REGION)
-		err = -ENOTSUP;
+		err = explain_failure(-ENOTSUP, "a region sees reads and writes, never execution; "
+						"leave TL_REGION away for TL_EXEC");
 	/* What is a region stays one, however short it is moved to be. */
 	if (!(known->access & TL_EXEC) && known->len > SLOTS_MAX_LENGTH)
 		known->flags |= TL_REGION;

@@ -105,6 +105,7 @@ static void protections_kept(void)
 
 static void refused(void)
 {
+	char buffer[100];
 	struct tl_spec spec = {.size = sizeof(spec),
 			       .addr = (const void *)0x10000,
 			       .len = 100,
@@ -113,6 +114,11 @@ static void refused(void)
 	tl_event *event;
 
 	CHECK_EQUAL(tl_event_open(&event, &spec, count, NULL), -ENOMEM);
+	CHECK(strstr(tl_explain(-ENOMEM), "not mapped"));
+	spec.addr = buffer;
+	spec.len = sizeof(buffer);
+	CHECK_EQUAL(tl_event_open(&event, &spec, count, NULL), -EFAULT);
+	CHECK(strstr(tl_explain(-EFAULT), "stack"));
 	spec.access = TL_EXEC;
 	spec.len = 0;
 	spec.flags = TL_REGION;
@@ -157,6 +163,54 @@ static void children(void)
 	memory[0] = 1;
 	CHECK_EQUAL(hits, 1);
 	tl_event_close(event);
+}
+
+/* ---- death ------------------------------------------------------------------------------ */
+
+static int death_of(void (*act)(void))
+{
+	tl_event *event = watch(memory, 16, TL_WRITE);
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		signal(SIGSEGV, SIG_DFL);
+		memory[0] = 1;
+		act();
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	tl_event_close(event);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static volatile char *volatile nowhere = (volatile char *)8;
+
+static void touch_nowhere(void)
+{
+	*nowhere = 1;
+}
+
+static void touch_nowhere_beside_a_region(void)
+{
+	tl_event *event = watch(memory, 16, TL_READ | TL_WRITE);
+
+	*nowhere = (char)memory[0];
+	tl_event_close(event);
+}
+
+static void send_itself(void)
+{
+	raise(SIGSYS);
+}
+
+/* Signals that kill do so, and are what the parent is told. */
+static void deaths(void)
+{
+	CHECK_EQUAL(death_of(touch_nowhere), SIGSEGV);
+	CHECK_EQUAL(death_of(touch_nowhere_beside_a_region), SIGSEGV);
+	CHECK_EQUAL(death_of(abort), SIGABRT);
+	CHECK_EQUAL(death_of(send_itself), SIGSYS);
 }
 
 /* ---- sizes ------------------------------------------------------------------------------ */
@@ -208,6 +262,7 @@ void region_life(void)
 	RUN(protections_kept);
 	RUN(refused);
 	RUN(children);
+	RUN(deaths);
 	RUN(many);
 	RUN(large);
 }
