@@ -22,7 +22,7 @@ static void *push(void *arg)
 		struct node *first = head; /* RACE a */
 
 		node->key = (int)used;		       /* RACE b */
-		node->next = used % 16 ? first : NULL; /* RACE b */
+		node->next = used % 16 ? first : NULL; /* RACE a b */
 		head = node;			       /* RACE a */
 		pace_warm();
 	}
