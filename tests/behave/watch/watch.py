@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """trapline watch on small programs whose accesses are known: exact counts, lines and values.
 
-Usage: watch.py TRAPLINE COUNT LATER MODULE PYTHON
+Usage: watch.py TRAPLINE COUNT LATER MODULE
 """
 import json
 import os
@@ -14,7 +14,9 @@ import tempfile
 import time
 import unittest
 
-TRAPLINE, COUNT, LATER, MODULE, PYTHON = sys.argv[1:6]
+TRAPLINE, COUNT, LATER, MODULE = sys.argv[1:5]
+# Not whatever `python3` is: that may be a script of another shell, whose calls would count.
+PYTHON = sys.executable
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'count.c')
 
 
