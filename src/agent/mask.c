@@ -72,9 +72,12 @@ static void keep_for_process(const siginfo_t *info)
 	atomic_store(&process_state, PROCESS_PENDING);
 }
 
+/* Only the first thread may repeat what kill() said of its sender (do_rt_sigqueueinfo() compares
+ * thread ids). Accepted: from another thread the sender becomes this process. */
 static void send_to_process(siginfo_t *info)
 {
-	raw_syscall6(SYS_rt_sigqueueinfo, raw_getpid(), SIGTRAP, (long)info, 0, 0, 0);
+	if (raw_syscall6(SYS_rt_sigqueueinfo, raw_getpid(), SIGTRAP, (long)info, 0, 0, 0))
+		raw_syscall3(SYS_kill, raw_getpid(), SIGTRAP, 0);
 }
 
 bool mask_keep(siginfo_t *info, ucontext_t *context)
