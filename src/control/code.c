@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FUNCTION_MAX 16384 /* bytes looked at of one function */
+#define FUNCTION_MAX 1024 /* bytes looked at of one function: decoding is not free */
 #define CHOICES_MAX 512
 #define STACK_WORDS 256
 #define CODE_WINDOW (60 * MILLISECOND)
@@ -210,15 +210,20 @@ static bool choose_function(struct target *target, uint64_t *start, uint64_t *en
 			    struct choices *choices)
 {
 	struct control *control = target->control;
-	uint64_t pc = 0;
+	bool noted = target->places_used && control_random(control) % 16;
+	uint64_t pc;
 
-	if (target->places_used && control_random(control) % 16)
+	if (noted)
 		pc = target->place[control_random(control) % target->places_used];
 	else
 		pc = any_code(target);
 	if (!pc || !is_interesting(target, pc) || space_function(target->space, pc, start, end))
 		return false;
 	choices->target = target;
+	/* A noted place is the start of an instruction: large functions are not always read from
+	 * their own. */
+	if (noted && control_random(control) % 2)
+		*start = pc;
 	list_function(choices, *start, *end);
 	if (choices->call_count && control_random(control) % 3 == 0) {
 		pc = choices->calls[control_random(control) % choices->call_count];

@@ -41,6 +41,7 @@ struct slot {
 	bool open;
 	bool armed;
 	bool wide; /* widened to reads */
+	unsigned widenings;
 	uint32_t generation;
 	struct tl_watch watch;
 	struct coverage coverage;

@@ -16,6 +16,8 @@
 #define WINDOW_MAX (2 * SECOND) /* for an address that no other waits to replace */
 #define LOOK_INTERVAL (50 * MILLISECOND)
 #define DEFAULT_HITS 24
+#define WIDEN_HITS 8 /* of a watch that is widened for each writer … */
+#define WIDENINGS 3  /* … at most so often: each interrupts every CPU a thread last ran on */
 #define HOLD_WRITER 400000u /* ns: readers must have time to come, and the controller to widen */
 #define HOLD_ACCESS 150000u
 #define HOLD_LONGEST 4000000u
@@ -23,7 +25,7 @@
 static void fill_defaults(struct control *control, struct tl_watch *watch)
 {
 	if (!watch->hits)
-		watch->hits = DEFAULT_HITS;
+		watch->hits = watch->widen ? WIDEN_HITS : DEFAULT_HITS;
 	if (watch->hits > SLOT_HITS_MAX)
 		watch->hits = SLOT_HITS_MAX;
 	if (!watch->window)
@@ -290,7 +292,7 @@ struct slot *schedule_hit(struct control *control, struct target *target, struct
 {
 	if (slot->watch.access & TL_EXEC)
 		return watch_origin(control, target, slot, hit);
-	if (slot->watch.widen && (hit->access.access & TL_WRITE))
+	if (slot->watch.widen && (hit->access.access & TL_WRITE) && slot->widenings < WIDENINGS)
 		slot_widen(target, slot);
 	return slot;
 }

@@ -99,6 +99,7 @@ int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *wa
 
 	slot->watch = *watch;
 	slot->wide = false;
+	slot->widenings = 0;
 	slot->seen = 0;
 	slot->identities = 0;
 	slot->armed_at = control_now();
@@ -128,6 +129,7 @@ void slot_widen(struct target *target, struct slot *slot)
 	if (slot->wide || !slot->armed)
 		return;
 	slot->wide = true;
+	slot->widenings++;
 	count_one(target->control, COUNT_WATCHES_WIDENED);
 	repoint(target, slot, TL_READ | TL_WRITE);
 }
