@@ -218,6 +218,10 @@ static ssize_t read_file(struct space *space, uint64_t address, void *to, size_t
 
 static int read_for_insn(void *context, uint64_t address, void *to, size_t length)
 {
+	const struct symbol_mapping *mapping = find(context, address);
+
+	if (mapping && mapping->executable && !mapping->writable)
+		return space_code(context, address, to, length) == length ? 0 : -EFAULT;
 	ssize_t count = space_read(context, address, to, length);
 
 	if (count == -ESRCH)
