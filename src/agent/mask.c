@@ -16,9 +16,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <trapline/event.h>
@@ -173,18 +173,23 @@ TL_API int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 /* ------------------------------------------------------------------------------------------- */
 /* A new thread's wish is its creator's */
 
+/* On the creator's stack, which waits until the new thread has taken it: no memory is allocated in
+ * the program's heap. */
 struct beginning {
 	void *(*body)(void *);
 	void *argument;
+	uint32_t taken; /* futex */
 };
 
 /* Begins with SIGTRAP really blocked, so that none finds the wish not yet noted. */
 static void *begin_blocked(void *argument)
 {
-	struct beginning beginning = *(struct beginning *)argument;
+	struct beginning *given = argument, beginning = *given;
 	uint64_t trap = 1ull << (SIGTRAP - 1);
 
-	free(argument);
+	/* Release: pairs with the creator's acquire; *given is gone from here on. */
+	__atomic_store_n(&given->taken, 1, __ATOMIC_RELEASE);
+	raw_futex(&given->taken, FUTEX_WAKE_PRIVATE, 1, NULL);
 	blocked = true;
 	if (is_active())
 		raw_sigprocmask(SIG_UNBLOCK, &trap, NULL);
@@ -195,21 +200,17 @@ TL_API int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*body)(void *), void *argument)
 {
 	uint64_t trap = 1ull << (SIGTRAP - 1), before;
-	struct beginning *beginning;
+	struct beginning beginning = {body, argument, 0};
 	int err;
 
 	resolve();
 	if (!blocked || !is_active())
 		return libc.pthread_create(thread, attributes, body, argument);
-	beginning = malloc(sizeof(*beginning));
-	if (!beginning)
-		return libc.pthread_create(thread, attributes, body, argument);
-	*beginning = (struct beginning){body, argument};
 	raw_sigprocmask(SIG_BLOCK, &trap, &before);
-	err = libc.pthread_create(thread, attributes, begin_blocked, beginning);
+	err = libc.pthread_create(thread, attributes, begin_blocked, &beginning);
 	raw_sigprocmask(SIG_SETMASK, &before, NULL);
-	if (err)
-		free(beginning);
+	while (!err && !__atomic_load_n(&beginning.taken, __ATOMIC_ACQUIRE))
+		raw_futex(&beginning.taken, FUTEX_WAIT_PRIVATE, 0, NULL);
 	return err;
 }
 
