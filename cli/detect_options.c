@@ -249,7 +249,8 @@ static int parse(struct detect_options *options, int argc, char **argv, const ch
 static int parse_environment(struct detect_options *options, const char *command)
 {
 	const char *text = getenv("TRAPLINE_OPTIONS");
-	char *words[2 * DETECT_LIST_MAX + 2], *copy, *word, *rest;
+	static char *copy;
+	char *words[2 * DETECT_LIST_MAX + 2], *word, *rest;
 	int count = 1;
 
 	if (!text || !*text)

@@ -145,13 +145,14 @@ static struct area_hit *wait_for_record(struct area *area, struct area_process *
 					struct area_slot *slot, uint64_t *ticket)
 {
 	struct timespec pause = {0, RECORD_PAUSE};
-	uint64_t now = agent_now(), until;
+	const uint64_t begin = agent_now();
 	struct area_hit *hit = NULL;
+	uint64_t until;
 
 	if (!slot->patience || atomic_load_explicit(&process->quiet, memory_order_relaxed))
 		return NULL;
-	until = now + take_credit(area, process, (uint64_t)raw_gettid(), now, slot->patience);
-	while (!hit && (now = agent_now()) < until &&
+	until = begin + take_credit(area, process, (uint64_t)raw_gettid(), begin, slot->patience);
+	while (!hit && agent_now() < until &&
 	       !atomic_load_explicit(&area->closing, memory_order_relaxed)) {
 		area_ring(area);
 		raw_futex((uint32_t *)&slot->turn, FUTEX_WAIT, atomic_load(&slot->turn), &pause);

@@ -84,9 +84,15 @@ pid_t launch(struct control *control, char *const argv[], const char *library)
 	int ready[2], failed[2], err;
 	pid_t pid;
 
-	user = user ? strdup(user) : NULL;
-	if (pipe2(ready, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
+	if (pipe2(ready, O_CLOEXEC))
 		return -errno;
+	if (pipe2(failed, O_CLOEXEC)) {
+		err = -errno;
+		close(ready[0]);
+		close(ready[1]);
+		return err;
+	}
+	user = library && user ? strdup(user) : NULL;
 	err = library ? set_environment(control, library) : 0;
 	pid = err ? err : fork_child(control, argv, ready, failed);
 	if (library)

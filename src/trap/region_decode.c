@@ -8,7 +8,7 @@
 /* `version` is odd while the entry is being written; a reader whose version has moved meanwhile has
  * read nothing of use. Pairs within this file: look_up() with remember(). */
 struct place {
-	_Atomic uint32_t version;
+	uint32_t version;
 	uint64_t pc;
 	uint8_t bytes[INSN_MAX_LENGTH + 1];
 	struct insn insn;
