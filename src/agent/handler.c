@@ -37,6 +37,15 @@ struct perf_siginfo {
 _Static_assert(offsetof(struct perf_siginfo, address) == 16, "asm-generic/siginfo.h");
 _Static_assert(offsetof(struct perf_siginfo, data) == AGENT_SIGINFO_DATA, "asm-generic/siginfo.h");
 
+/* Under a filter the controller is not woken: it looks by itself, a moment later. */
+static void ring(struct area *area, const struct area_process *process)
+{
+	if (atomic_load_explicit(&process->quiet, memory_order_relaxed))
+		atomic_fetch_add(&area->doorbell, 1);
+	else
+		area_ring(area);
+}
+
 static uint64_t read_fs_base(void)
 {
 	uint64_t base = 0;
@@ -154,7 +163,7 @@ static struct area_hit *wait_for_record(struct area *area, struct area_process *
 	until = begin + take_credit(area, process, (uint64_t)raw_gettid(), begin, slot->patience);
 	while (!hit && agent_now() < until &&
 	       !atomic_load_explicit(&area->closing, memory_order_relaxed)) {
-		area_ring(area);
+		ring(area, process);
 		raw_futex((uint32_t *)&slot->turn, FUTEX_WAIT, atomic_load(&slot->turn), &pause);
 		hit = area_hit_claim(area, ticket);
 	}
@@ -193,7 +202,7 @@ static bool admit(struct area_process *process, struct area_slot *slot, uint32_t
 		return true;
 	atomic_fetch_add_explicit(&process->over, 1, memory_order_relaxed);
 	if (hits == slot->hold_limit)
-		area_ring(agent_state.area);
+		ring(agent_state.area, process);
 	return false;
 }
 
@@ -232,7 +241,7 @@ static void handle_hit(const struct perf_siginfo *info, const ucontext_t *contex
 	if (hit->flags & AREA_HIT_LATE)
 		atomic_fetch_add_explicit(&process->late, 1, memory_order_relaxed);
 	area_hit_publish(hit, ticket);
-	area_ring(area);
+	ring(area, process);
 	if (hold)
 		area_hit_leave(hit, ticket, hold_thread(area, process, slot, turn, entry + hold));
 	else

@@ -29,14 +29,33 @@ static bool overlap(const struct hit *a, const struct hit *b)
 
 #define UPDATE_BYTES 48 /* of code between the load and the store of one statement like x++ */
 
+/* Does code run from `from` straight to `to`, without a branch or a call? */
+static bool is_straight(struct space *space, uint64_t from, uint64_t to)
+{
+	uint8_t bytes[UPDATE_BYTES + INSN_MAX_LENGTH];
+	size_t available = space_code(space, from, bytes, sizeof(bytes)), at = 0;
+
+	while (from + at < to) {
+		struct insn insn;
+
+		if (insn_decode(bytes + at, available - at, from + at, &insn) ||
+		    insn.flow != INSN_FLOW_NEXT)
+			return false;
+		at += insn.length;
+	}
+	return from + at == to;
+}
+
 /* The value one thread read was overwritten by the other before it wrote its own back, in code so
  * near to the read that it is the same statement's. */
-static bool lost_update(const struct slot *slot, const struct hit *a, const struct hit *b)
+static bool lost_update(struct control *control, const struct slot *slot, const struct hit *a,
+			const struct hit *b)
 {
 	const struct hit *read = a->access.access & TL_WRITE ? b : a;
 	const struct hit *write = read == a ? b : a;
+	struct space *space = control_space(control, read->access.pid);
 
-	if ((read->access.access & TL_WRITE) || read->entry > write->entry)
+	if (!space || (read->access.access & TL_WRITE) || read->entry > write->entry)
 		return false;
 	for (unsigned i = 0; i < slot->hits; i++) {
 		const struct hit *later = slot->hit[i];
@@ -45,7 +64,8 @@ static bool lost_update(const struct slot *slot, const struct hit *a, const stru
 		    later->access.access == TL_WRITE && later->entry > write->entry &&
 		    later->access.pc > read->access.pc &&
 		    later->access.pc - read->access.pc <= UPDATE_BYTES &&
-		    later->entry < read->exit + 5 * MILLISECOND)
+		    later->entry < read->exit + 5 * MILLISECOND &&
+		    is_straight(space, read->access.pc, later->access.pc))
 			return true;
 	}
 	return false;
@@ -59,7 +79,7 @@ static void tell(struct control *control, struct slot *slot, struct hit *a, stru
 		pair.first = &b->access;
 		pair.second = &a->access;
 	}
-	pair.changed = lost_update(slot, a, b);
+	pair.changed = lost_update(control, slot, a, b);
 	count_one(control, COUNT_PAIRS);
 	if (control->observer.pair)
 		control->observer.pair(control->observer.context, &pair);
