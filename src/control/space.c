@@ -89,15 +89,38 @@ ssize_t space_read(struct space *space, uint64_t address, void *to, size_t lengt
 	return count < 0 ? -errno : count;
 }
 
+/* Code of a process that has ended, from its file. Only where the process could not change it. */
+static ssize_t read_file(struct space *space, uint64_t address, void *to, size_t length)
+{
+	const struct symbol_mapping *mapping =
+		symbol_mappings_find(symbol_modules_mappings(space->modules), address);
+	ssize_t count;
+	int fd;
+
+	if (!mapping || !mapping->executable || mapping->writable || mapping->deleted ||
+	    mapping->use != SYMBOL_MAPPING_FILE || address + length > mapping->end)
+		return -EFAULT;
+	fd = open(mapping->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	count = pread(fd, to, length, (off_t)(address - mapping->start + mapping->offset));
+	close(fd);
+	return count;
+}
+
 /* One line of code, read once: code seldom changes, and then at places that are mapped anew. */
 static const struct code_line *code_line(struct space *space, uint64_t address)
 {
 	struct code_line *line = &space->code[address / CODE_LINE % CODE_LINES];
+	ssize_t count;
 
 	if (line->address == address)
 		return line;
 	line->address = 0;
-	if (space_read(space, address, line->bytes, CODE_LINE) != CODE_LINE)
+	count = space_read(space, address, line->bytes, CODE_LINE);
+	if (count == -ESRCH)
+		count = read_file(space, address, line->bytes, CODE_LINE);
+	if (count != CODE_LINE)
 		return NULL;
 	line->address = address;
 	return line;
@@ -195,25 +218,6 @@ bool space_random_code(struct space *space, uint64_t random, uint64_t *start, ui
 	*start = chosen->start;
 	*end = chosen->end;
 	return true;
-}
-
-/* Code of a process that has ended, from its file. Only where the process could not change it. */
-static ssize_t read_file(struct space *space, uint64_t address, void *to, size_t length)
-{
-	const struct symbol_mapping *mapping =
-		symbol_mappings_find(symbol_modules_mappings(space->modules), address);
-	ssize_t count;
-	int fd;
-
-	if (!mapping || !mapping->executable || mapping->writable || mapping->deleted ||
-	    mapping->use != SYMBOL_MAPPING_FILE || address + length > mapping->end)
-		return -EFAULT;
-	fd = open(mapping->path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	count = pread(fd, to, length, (off_t)(address - mapping->start + mapping->offset));
-	close(fd);
-	return count;
 }
 
 static int read_for_insn(void *context, uint64_t address, void *to, size_t length)
