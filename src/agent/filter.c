@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The program is about to restrict its system calls: prctl(PR_SET_SECCOMP) and seccomp(2), which
- * libc has no function for. From then on handlers make none. Filters set by raw instructions are
- * noticed by the controller, a moment later (src/control/target.c).
+ * libc has no function for. From then on handlers make none. In strict mode even the clock cannot
+ * be read (the kernel forbids rdtsc, seccomp_set_mode_strict()): there watching ends. Filters set
+ * by raw instructions are noticed by the controller, a moment later (src/control/target.c).
  *
  * And alternate signal stacks too small for a hit's signal frame on top of another: the handlers
  * that run there are made to block SIGTRAP, as they would overflow.
@@ -48,12 +49,19 @@ __attribute__((constructor)) static void resolve(void)
 		argument[i] = va_arg(list, long); \
 	va_end(list);
 
+static void prepare(bool strict)
+{
+	agent_be_quiet();
+	if (strict && agent_state.area)
+		agent_withdraw();
+}
+
 TL_API int prctl(int option, ...)
 {
 	COLLECT(option, 4);
 	resolve();
 	if (option == PR_SET_SECCOMP)
-		agent_be_quiet();
+		prepare(argument[0] == SECCOMP_MODE_STRICT);
 	return libc.prctl(option, argument[0], argument[1], argument[2], argument[3]);
 }
 
@@ -61,10 +69,11 @@ TL_API long syscall(long number, ...)
 {
 	COLLECT(number, 6);
 	resolve();
-	if (number == SYS_seccomp ? argument[0] != SECCOMP_GET_ACTION_AVAIL &&
-					    argument[0] != SECCOMP_GET_NOTIF_SIZES
-				  : number == SYS_prctl && argument[0] == PR_SET_SECCOMP)
-		agent_be_quiet();
+	if (number == SYS_seccomp && argument[0] != SECCOMP_GET_ACTION_AVAIL &&
+	    argument[0] != SECCOMP_GET_NOTIF_SIZES)
+		prepare(argument[0] == SECCOMP_SET_MODE_STRICT);
+	else if (number == SYS_prctl && argument[0] == PR_SET_SECCOMP)
+		prepare(argument[1] == SECCOMP_MODE_STRICT);
 	return libc.syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4],
 			    argument[5]);
 }

@@ -4,8 +4,10 @@
 
 #include "base/syscall.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -38,8 +40,47 @@ static bool maps_area(pid_t pid)
 	return found;
 }
 
-/* A seccomp filter kills for a system call it does not know: then the handler makes none. */
-static bool has_filter(pid_t pid)
+/* The last of the ids in "NSpid:\t4711\t1": that of the innermost namespace. */
+static bool is_named_inside(pid_t pid, pid_t inside)
+{
+	char name[64], line[1024], *last;
+	bool found = false;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", (int)pid);
+	file = fopen(name, "re");
+	if (!file)
+		return false;
+	while (!found && fgets(line, sizeof(line), file)) {
+		last = strncmp(line, "NSpid:", 6) == 0 ? strrchr(line, '\t') : NULL;
+		found = last && last > line + 6 && strtol(last, NULL, 10) == inside;
+	}
+	fclose(file);
+	return found;
+}
+
+/* The id here of a process that calls itself `inside` in a namespace of its own; 0: none. */
+static pid_t find_outside(struct control *control, pid_t inside)
+{
+	DIR *directory = opendir("/proc");
+	struct dirent *entry;
+	pid_t found = 0;
+
+	while (directory && !found && (entry = readdir(directory))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && !target_find(control, pid) && is_named_inside(pid, inside) &&
+		    maps_area(pid))
+			found = pid;
+	}
+	if (directory)
+		closedir(directory);
+	return found;
+}
+
+/* A seccomp filter kills for a system call it does not know: then the handler makes none. Strict
+ * mode also forbids reading the clock: then nothing is watched. */
+static int seccomp_mode(pid_t pid)
 {
 	char name[64], line[256];
 	int mode = 0;
@@ -48,12 +89,12 @@ static bool has_filter(pid_t pid)
 	snprintf(name, sizeof(name), "/proc/%d/status", (int)pid);
 	file = fopen(name, "re");
 	if (!file)
-		return false;
+		return SECCOMP_MODE_DISABLED;
 	while (fgets(line, sizeof(line), file))
 		if (sscanf(line, "Seccomp: %d", &mode) == 1)
 			break;
 	fclose(file);
-	return mode != 0;
+	return mode;
 }
 
 static void close_slots(struct target *target)
@@ -109,6 +150,19 @@ void target_end(struct target *target)
 	answer(shared, AREA_PROCESS_FREE);
 }
 
+/* The process lives on unwatched. */
+static void leave(struct target *target)
+{
+	struct control *control = target->control;
+	struct area_process *shared = target->shared;
+
+	count_one(control, COUNT_PROCESSES_LEFT);
+	if (control->observer.process_ended)
+		control->observer.process_ended(control->observer.context, target->pid);
+	destroy(target);
+	answer(shared, AREA_PROCESS_LEFT);
+}
+
 /* The same process with a new image: the kernel has removed the old one's events. */
 static void end_previous_image(struct control *control, pid_t pid)
 {
@@ -126,7 +180,7 @@ static int begin(struct target *target)
 		return err;
 	target->pidfd = (int)raw_syscall3(SYS_pidfd_open, target->pid, 0, 0);
 	atomic_store(&target->shared->delivered, 0);
-	atomic_store(&target->shared->quiet, has_filter(target->pid));
+	atomic_store(&target->shared->quiet, seccomp_mode(target->pid) != SECCOMP_MODE_DISABLED);
 	return open_slots(target);
 }
 
@@ -136,7 +190,9 @@ static void welcome(struct control *control, uint32_t index)
 	struct target *target;
 	pid_t pid = shared->pid;
 
-	if (!maps_area(pid)) {
+	if (!maps_area(pid) || !is_named_inside(pid, pid))
+		pid = find_outside(control, pid);
+	if (!pid) {
 		count_one(control, COUNT_PROCESSES_STRANGE);
 		answer(shared, AREA_PROCESS_LEFT);
 		return;
@@ -185,6 +241,16 @@ static bool has_ended(const struct target *target)
 	return target->pidfd >= 0 && poll(&ended, 1, 0) == 1;
 }
 
+static void check_filter(struct target *target)
+{
+	int mode = seccomp_mode(target->pid);
+
+	if (mode != SECCOMP_MODE_DISABLED)
+		atomic_store(&target->shared->quiet, 1);
+	if (mode == SECCOMP_MODE_STRICT)
+		leave(target);
+}
+
 static void check(struct control *control, uint32_t index)
 {
 	struct area_process *shared = &control->area->process[index];
@@ -193,8 +259,8 @@ static void check(struct control *control, uint32_t index)
 
 	if (target && has_ended(target))
 		target_end(target);
-	else if (target && !atomic_load(&shared->quiet) && has_filter(target->pid))
-		atomic_store(&shared->quiet, 1);
+	else if (target && !atomic_load(&shared->quiet))
+		check_filter(target);
 	else if (!target && state == AREA_PROCESS_LEFT && kill(shared->pid, 0) != 0 &&
 		 errno == ESRCH)
 		answer(shared, AREA_PROCESS_FREE);
