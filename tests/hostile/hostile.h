@@ -4,7 +4,9 @@
  * exits 0, 1 (something differs) or 77 (this machine does not let it try).
  *
  * noise_start() starts threads that race on noise_counter, so that a race detector has something
- * to watch, hold and report while the program does what it does.
+ * to watch, hold and report while the program does what it does. One of them also writes
+ * noise_marks, NOISE_MARKS times by the time that noise_stop() returns: what `trapline watch` has
+ * to count.
  */
 #ifndef HOSTILE_H
 #define HOSTILE_H
@@ -27,6 +29,7 @@
 
 #define SKIP 77
 #define NOISE_THREADS 3
+#define NOISE_MARKS 200
 
 /* One line of the transcript; flushed, for the program may end at any moment. */
 #define say(...) (printf(__VA_ARGS__), putchar('\n'), fflush(stdout))
@@ -42,6 +45,7 @@
 	} while (0)
 
 static long noise_counter;
+static volatile long noise_marks __attribute__((unused));
 static int noise_over;
 static pthread_t noise_threads[NOISE_THREADS];
 
@@ -61,14 +65,19 @@ __attribute__((noinline, unused)) static void *noise_body(void *arg)
 		noise_counter++;
 		if (noise_counter % 16 == 0)
 			nap(1000);
+		if (arg && noise_marks < NOISE_MARKS)
+			noise_marks++;
 	}
+	while (arg && noise_marks < NOISE_MARKS)
+		noise_marks++;
 	return arg;
 }
 
 static inline void noise_start(void)
 {
 	for (int i = 0; i < NOISE_THREADS; i++)
-		expect(pthread_create(&noise_threads[i], NULL, noise_body, NULL) == 0);
+		expect(pthread_create(&noise_threads[i], NULL, noise_body,
+				      i == 0 ? &noise_threads[i] : NULL) == 0);
 }
 
 static inline void noise_stop(void)
