@@ -53,7 +53,7 @@ static bool is_named_inside(pid_t pid, pid_t inside)
 		return false;
 	while (!found && fgets(line, sizeof(line), file)) {
 		last = strncmp(line, "NSpid:", 6) == 0 ? strrchr(line, '\t') : NULL;
-		found = last && last > line + 6 && strtol(last, NULL, 10) == inside;
+		found = last && strtol(last, NULL, 10) == inside;
 	}
 	fclose(file);
 	return found;
