@@ -4,6 +4,7 @@
 
 #include "base/syscall.h"
 
+#include <asm/prctl.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -21,6 +22,27 @@ static struct area_process *claim_entry(struct area *area, uint32_t *index)
 		}
 	}
 	return NULL;
+}
+
+/* Asked of the kernel: the instruction may not be allowed (asm/prctl.h, ARCH_GET_FS). */
+static uint64_t thread_pointer(void)
+{
+	uint64_t pointer = 0;
+
+	raw_syscall3(SYS_arch_prctl, ARCH_GET_FS, (long)&pointer, 0);
+	return pointer;
+}
+
+static void reset_entry(struct area_process *process)
+{
+	process->pid = raw_getpid();
+	process->parent = (pid_t)raw_syscall3(SYS_getppid, 0, 0, 0);
+	process->start_time = agent_now();
+	process->quiet = 0;
+	process->threads = 0;
+	process->thread_pointer = thread_pointer();
+	memset(&process->heap, 0, sizeof(process->heap));
+	memset(process->credit, 0, sizeof(process->credit));
 }
 
 static void wait_for_go(struct area_process *process, uint64_t bound)
@@ -51,11 +73,7 @@ void agent_announce(void)
 		atomic_fetch_add(&area->without_entry, 1);
 		return;
 	}
-	process->pid = raw_getpid();
-	process->parent = (pid_t)raw_syscall3(SYS_getppid, 0, 0, 0);
-	process->start_time = agent_now();
-	process->quiet = 0;
-	memset(process->credit, 0, sizeof(process->credit));
+	reset_entry(process);
 	agent_state.process = process;
 	atomic_store(&process->state, AREA_PROCESS_ANNOUNCED);
 	area_ring(area);

@@ -135,7 +135,8 @@ static uint64_t hold_thread(struct area *area, struct area_process *process, str
 	uint64_t now;
 
 	while ((now = agent_now()) < until) {
-		struct timespec left = {0, (long)(until - now)};
+		struct timespec left = {(time_t)((until - now) / 1000000000u),
+					(long)((until - now) % 1000000000u)};
 
 		if (atomic_load(&slot->turn) != turn ||
 		    atomic_load_explicit(&area->closing, memory_order_relaxed))
@@ -173,6 +174,9 @@ static struct area_hit *wait_for_record(struct area *area, struct area_process *
 static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 		     const ucontext_t *context, struct area_slot *slot, bool quiet)
 {
+	/* Each thread's own address where the slot has none. */
+	uint64_t value = (slot->address ? slot->address : info->address) & ~7ull;
+
 	note_registers(&hit->registers, context);
 	hit->address = info->address;
 	hit->tid = quiet ? 0 : raw_gettid();
@@ -182,9 +186,9 @@ static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 	if (!quiet && slot->patience)
 		raw_syscall6(SYS_prctl, PR_GET_NAME, (long)hit->thread, 0, 0, 0, 0);
 	if (quiet)
-		note_nothing(hit, slot->address & ~7ull, hit->registers.general[4]);
+		note_nothing(hit, value, hit->registers.general[4]);
 	else
-		note_memory(hit, slot->address & ~7ull, hit->registers.general[4]);
+		note_memory(hit, value, hit->registers.general[4]);
 }
 
 /* True when the hit belongs to what its slot watches now and is within its limit. */

@@ -16,8 +16,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <linux/futex.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -36,7 +34,6 @@ static siginfo_t process_pending;
 
 static struct {
 	int (*pthread_sigmask)(int, const sigset_t *, sigset_t *);
-	int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 	int (*sigwait)(const sigset_t *, int *);
 	int (*sigwaitinfo)(const sigset_t *, siginfo_t *);
 	int (*sigtimedwait)(const sigset_t *, siginfo_t *, const struct timespec *);
@@ -49,7 +46,6 @@ __attribute__((constructor)) static void resolve(void)
 {
 	if (libc.pthread_sigmask)
 		return;
-	RESOLVE(pthread_create);
 	RESOLVE(sigwait);
 	RESOLVE(sigwaitinfo);
 	RESOLVE(sigtimedwait);
@@ -170,48 +166,18 @@ TL_API int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 	return -1;
 }
 
-/* ------------------------------------------------------------------------------------------- */
-/* A new thread's wish is its creator's */
-
-/* On the creator's stack, which waits until the new thread has taken it: no memory is allocated in
- * the program's heap. */
-struct beginning {
-	void *(*body)(void *);
-	void *argument;
-	uint32_t taken; /* futex */
-};
-
-/* Begins with SIGTRAP really blocked, so that none finds the wish not yet noted. */
-static void *begin_blocked(void *argument)
+bool mask_is_blocked(void)
 {
-	struct beginning *given = argument, beginning = *given;
+	return blocked && is_active();
+}
+
+void mask_begin_blocked(void)
+{
 	uint64_t trap = 1ull << (SIGTRAP - 1);
 
-	/* Release: pairs with the creator's acquire; *given is gone from here on. */
-	__atomic_store_n(&given->taken, 1, __ATOMIC_RELEASE);
-	raw_futex(&given->taken, FUTEX_WAKE_PRIVATE, 1, NULL);
 	blocked = true;
 	if (is_active())
 		raw_sigprocmask(SIG_UNBLOCK, &trap, NULL);
-	return beginning.body(beginning.argument);
-}
-
-TL_API int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-			  void *(*body)(void *), void *argument)
-{
-	uint64_t trap = 1ull << (SIGTRAP - 1), before;
-	struct beginning beginning = {body, argument, 0};
-	int err;
-
-	resolve();
-	if (!blocked || !is_active())
-		return libc.pthread_create(thread, attributes, body, argument);
-	raw_sigprocmask(SIG_BLOCK, &trap, &before);
-	err = libc.pthread_create(thread, attributes, begin_blocked, &beginning);
-	raw_sigprocmask(SIG_SETMASK, &before, NULL);
-	while (!err && !__atomic_load_n(&beginning.taken, __ATOMIC_ACQUIRE))
-		raw_futex(&beginning.taken, FUTEX_WAIT_PRIVATE, 0, NULL);
-	return err;
 }
 
 /* ------------------------------------------------------------------------------------------- */

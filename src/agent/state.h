@@ -38,12 +38,24 @@ void agent_withdraw(void);
 /* Make no further system call in handlers: a seccomp filter is about to be set. */
 void agent_be_quiet(void);
 
+/* Tell the controller what it asked to be told (`kind`: one of AREA_HIT_NOTICE) and wait, bounded,
+ * until it has seen to it. Never called by a signal handler. */
+void agent_notice(uint32_t kind, uint64_t address, uint64_t size,
+		  const struct area_registers *registers);
+
 /* Install the SIGTRAP handler. 0 or -errno. */
 int agent_handle_signals(void);
 
 /* A SIGTRAP that is not ours has come: true when the thread has it "blocked" and it was kept for
  * later. Async-signal-safe. */
 bool mask_keep(siginfo_t *info, ucontext_t *context);
+
+/* The calling thread has SIGTRAP "blocked". */
+bool mask_is_blocked(void);
+
+/* In a new thread that begins with SIGTRAP really blocked, so that none finds the wish not yet
+ * noted: it inherits its creator's. */
+void mask_begin_blocked(void);
 
 /* Take our variables out of `environ`, so that the program sees the user's own environment, and
  * keep what programs executed later need. False when the area's variable is not there. */

@@ -14,12 +14,14 @@
 #include <trapline/tool.h>
 
 struct control;
+struct control_notice;
 
 /* Told synchronously; a NULL member is not called. */
 /* A hit of a lasting watch. */
 struct control_trace {
 	const struct tl_access *access;
 	unsigned slot;
+	uint64_t address;   /* watched by the slot, in this thread */
 	const char *thread; /* name; empty: not known */
 	bool late;	    /* not at the access: where and what is not known */
 	bool understood;    /* the instruction that made the access was found */
@@ -38,6 +40,8 @@ struct control_observer {
 	/* Of lasting watches. `began`: before the process runs on; the place to arm. */
 	void (*process_began)(void *context, pid_t pid);
 	void (*trace)(void *context, const struct control_trace *trace);
+	/* The program waits until it returns: control/notice.h. */
+	void (*notice)(void *context, const struct control_notice *notice);
 	void (*tick)(void *context); /* some 50 times a second */
 	void *context;
 };
@@ -57,7 +61,8 @@ int control_watch(struct control *control, const struct tl_watch *watch);
  * anew. watch->hits, window, widen and priority mean nothing here. 0 or -errno. */
 int control_arm(struct control *control, pid_t pid, unsigned slot, const struct tl_watch *watch);
 void control_disarm(struct control *control, pid_t pid, unsigned slot);
-/* Hits of a lasting watch by the kernel's own count, also those that left no record. */
+/* Hits of a lasting watch since it was armed, by the kernel's own count: also those that left no
+ * record. */
 uint64_t control_slot_count(struct control *control, pid_t pid, unsigned slot);
 /* Records dropped in a process because none was free. */
 uint64_t control_dropped(struct control *control, pid_t pid);

@@ -39,12 +39,15 @@ struct hit {
 struct slot {
 	unsigned index;
 	bool open;
+	bool each_thread; /* an address of its own in each of coverage's threads */
 	bool armed;
 	bool wide; /* widened to reads */
 	unsigned widenings;
 	uint32_t generation;
 	struct tl_watch watch;
 	struct coverage coverage;
+	uint64_t ended_hits;  /* of threads that have ended, of each_thread */
+	uint64_t count_before; /* of a lasting watch: the kernel's count when it was armed */
 	uint64_t armed_at, deadline;
 	unsigned seen; /* hits of this watch */
 	uint64_t identity[8];
@@ -123,6 +126,8 @@ struct target *target_find(struct control *control, pid_t pid);
 /* slots.c */
 int slot_open(struct target *target, struct slot *slot);
 void slot_close(struct target *target, struct slot *slot);
+/* Hits of its generation are hits from here on. */
+void slot_publish(struct target *target, struct slot *slot);
 int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *watch);
 void slot_widen(struct target *target, struct slot *slot);
 void slot_narrow(struct target *target, struct slot *slot);
@@ -136,6 +141,11 @@ void hit_free(struct hit *hit);
 
 /* traces.c: lasting watches */
 void traces_collect(struct control *control);
+
+/* notices.c */
+void notice_tell(struct control *control, struct target *target, const struct area_hit *record);
+void notice_answer(struct control *control, uint32_t process);
+void threads_check(struct target *target);
 
 /* understand.c: from registers to accesses */
 bool hit_understand(struct target *target, struct slot *slot, const struct area_hit *record,

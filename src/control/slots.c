@@ -66,7 +66,8 @@ void slot_close(struct target *target, struct slot *slot)
 		return;
 	slot_disarm(target, slot);
 	coverage_close(&slot->coverage);
-	slot->open = false;
+	slot->open = slot->each_thread = false;
+	slot->ended_hits = slot->count_before = 0;
 }
 
 static int point(struct target *target, struct slot *slot, unsigned access)
@@ -79,7 +80,7 @@ static int point(struct target *target, struct slot *slot, unsigned access)
 	return err ? err : coverage_enable(&slot->coverage, &coverage);
 }
 
-static void publish(struct target *target, struct slot *slot)
+void slot_publish(struct target *target, struct slot *slot)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
 
@@ -91,6 +92,7 @@ static void publish(struct target *target, struct slot *slot)
 	atomic_store(&shared->hits, 0);
 	slot->generation = (slot->generation | 1) + (slot->generation & 1 ? 2 : 0);
 	atomic_store(&shared->generation, slot->generation);
+	slot->armed = true;
 }
 
 int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *watch)
@@ -104,8 +106,7 @@ int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *wa
 	slot->identities = 0;
 	slot->armed_at = control_now();
 	slot->deadline = slot->armed_at + watch->window;
-	publish(target, slot);
-	slot->armed = true;
+	slot_publish(target, slot);
 	err = point(target, slot, watch->access);
 	if (err) {
 		count_one(target->control, COUNT_WATCHES_FAILED);

@@ -251,17 +251,26 @@ static void check_filter(struct target *target)
 		leave(target);
 }
 
+static void check_target(struct target *target)
+{
+	if (has_ended(target)) {
+		target_end(target);
+		return;
+	}
+	threads_check(target);
+	if (!atomic_load(&target->shared->quiet))
+		check_filter(target);
+}
+
 static void check(struct control *control, uint32_t index)
 {
 	struct area_process *shared = &control->area->process[index];
 	struct target *target = control->target[index];
 	uint32_t state = atomic_load(&shared->state);
 
-	if (target && has_ended(target))
-		target_end(target);
-	else if (target && !atomic_load(&shared->quiet))
-		check_filter(target);
-	else if (!target && state == AREA_PROCESS_LEFT && kill(shared->pid, 0) != 0 &&
+	if (target)
+		check_target(target);
+	else if (state == AREA_PROCESS_LEFT && kill(shared->pid, 0) != 0 &&
 		 errno == ESRCH)
 		answer(shared, AREA_PROCESS_FREE);
 }

@@ -30,13 +30,14 @@ int control_arm(struct control *control, pid_t pid, unsigned index, const struct
 	slot = &target->slot[index];
 	slot->index = index;
 	slot_disarm(target, slot);
-	if ((slot->watch.access ^ watch->access) & TL_EXEC)
+	if (slot->each_thread || (slot->watch.access ^ watch->access) & TL_EXEC)
 		slot_close(target, slot);
 	slot->watch = *watch;
 	err = slot->open ? 0 : slot_open(target, slot);
 	if (err)
 		return err;
 	lasting.hits = UINT_MAX;
+	slot->count_before = coverage_count(&slot->coverage);
 	return slot_arm(target, slot, &lasting);
 }
 
@@ -61,7 +62,9 @@ uint64_t control_slot_count(struct control *control, pid_t pid, unsigned index)
 	struct target *target;
 	struct slot *slot = find_slot(control, pid, index, &target);
 
-	return slot && slot->open ? coverage_count(&slot->coverage) : 0;
+	return slot && slot->open ? coverage_count(&slot->coverage) + slot->ended_hits -
+					    slot->count_before
+				  : 0;
 }
 
 uint64_t control_dropped(struct control *control, pid_t pid)
@@ -72,9 +75,10 @@ uint64_t control_dropped(struct control *control, pid_t pid)
 }
 
 /* The watched bytes as the record has them. */
-static bool watched_value(const struct slot *slot, const struct hit *hit, uint64_t *value)
+static bool watched_value(const struct slot *slot, uint64_t address, const struct hit *hit,
+			  uint64_t *value)
 {
-	uint64_t offset = slot->watch.address - hit->value_address;
+	uint64_t offset = address - hit->value_address;
 
 	*value = 0;
 	if (slot->watch.access & TL_EXEC || offset > hit->value_length ||
@@ -103,20 +107,16 @@ static void understand(struct target *target, struct slot *slot, const struct ar
 		hit->access.access = slot->watch.access & TL_READ ? 0 : TL_WRITE;
 		trace->understood = false;
 	}
-	trace->value_known = watched_value(slot, hit, &trace->value);
+	trace->value_known = watched_value(slot, trace->address, hit, &trace->value);
 }
 
-static void tell(struct control *control, const struct area_hit *record)
+static void tell_hit(struct control *control, struct target *target, const struct area_hit *record)
 {
-	struct target *target = record->process < AREA_PROCESSES ? control->target[record->process]
-								 : NULL;
 	struct control_trace trace = {0};
 	char thread[AREA_NAME];
 	struct slot *slot;
 	struct hit *hit;
 
-	if (!target || record->slot >= AREA_SLOTS)
-		return;
 	count_one(control, COUNT_HITS);
 	slot = &target->slot[record->slot];
 	if (!slot->armed || slot->generation != record->generation) {
@@ -128,6 +128,9 @@ static void tell(struct control *control, const struct area_hit *record)
 		return;
 	memcpy(thread, record->thread, sizeof(thread));
 	thread[sizeof(thread) - 1] = '\0';
+	if (slot->each_thread)
+		slot->watch.address = record->address;
+	trace.address = slot->watch.address;
 	understand(target, slot, record, hit, &trace);
 	trace.access = &hit->access;
 	trace.slot = record->slot;
@@ -135,6 +138,19 @@ static void tell(struct control *control, const struct area_hit *record)
 	if (control->observer.trace)
 		control->observer.trace(control->observer.context, &trace);
 	hit_free(hit);
+}
+
+static void tell(struct control *control, const struct area_hit *record)
+{
+	struct target *target = record->process < AREA_PROCESSES ? control->target[record->process]
+								 : NULL;
+
+	if (!target || record->slot >= AREA_SLOTS)
+		return;
+	if (record->flags & AREA_HIT_NOTICE)
+		notice_tell(control, target, record);
+	else
+		tell_hit(control, target, record);
 }
 
 /*
@@ -201,9 +217,13 @@ void traces_collect(struct control *control)
 	qsort(waiting, count, sizeof(*waiting), compare);
 	for (unsigned i = 0; i < count; i++) {
 		struct area_hit *record = &control->area->hit[waiting[i].index];
+		bool notice = record->flags & AREA_HIT_NOTICE;
+		uint32_t process = record->process;
 
 		tell(control, record);
 		release(control, record);
 		take_back(control, record);
+		if (notice)
+			notice_answer(control, process);
 	}
 }

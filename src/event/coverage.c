@@ -256,6 +256,32 @@ uint64_t coverage_count(const struct coverage *coverage)
 	return count;
 }
 
+static uint64_t given_data(void *context, unsigned root)
+{
+	(void)root;
+	return *(const uint64_t *)context;
+}
+
+int coverage_add(struct coverage *coverage, const struct perf_request *request, pid_t tid)
+{
+	uint64_t data = request->data;
+	struct opening opening = {.coverage = coverage,
+				  .request = *request,
+				  .data = given_data,
+				  .context = &data};
+
+	return open_root(&opening, tid);
+}
+
+uint64_t coverage_remove(struct coverage *coverage, size_t index)
+{
+	uint64_t count = perf_count(coverage->roots[index].fd);
+
+	raw_close(coverage->roots[index].fd);
+	coverage->roots[index] = coverage->roots[--coverage->count];
+	return count;
+}
+
 void coverage_close(struct coverage *coverage)
 {
 	for (size_t i = 0; i < coverage->count; i++)

@@ -30,7 +30,7 @@
 #include <sys/types.h>
 
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
-#define AREA_VERSION 1
+#define AREA_VERSION 2
 #define AREA_PROCESSES 64
 #define AREA_SLOTS 4
 #define AREA_HITS 128
@@ -38,6 +38,8 @@
 #define AREA_VALUE 16	 /* bytes noted around the watched address */
 #define AREA_NAME 16	 /* of a thread, with the final zero (TASK_COMM_LEN) */
 #define AREA_CREDITS 128 /* threads share these by a hash of their identity */
+#define AREA_SIZES 16	 /* sizes of heap blocks that are asked for */
+#define AREA_BLOCKS 64	 /* heap blocks watched at a time */
 
 /* Name of the environment variable that leads a new process image to the area: "PID:FD" of the
  * controller's descriptor, opened through /proc. */
@@ -54,7 +56,12 @@ enum area_hit_state {
 enum area_hit_flag {
 	AREA_HIT_LATE = 1,   /* the kernel marked it asynchronous: not at the access */
 	AREA_HIT_UNHELD = 2, /* the thread had no credit left, or the slot wants no hold */
+	/* No hit but a notice, whose thread waits until the record is taken back: */
+	AREA_HIT_THREAD = 4, /* a thread begins; `address`: its thread pointer */
+	AREA_HIT_BLOCK = 8,  /* a heap block was allocated at `address`, of `size` bytes */
+	AREA_HIT_FREED = 16, /* the watched block at `address` is about to be freed */
 };
+#define AREA_HIT_NOTICE (AREA_HIT_THREAD | AREA_HIT_BLOCK | AREA_HIT_FREED)
 
 /* Registers in the order of src/insn: rax rcx rdx rbx rsp rbp rsi rdi r8 … r15. */
 struct area_registers {
@@ -77,6 +84,7 @@ struct area_hit {
 	uint32_t value_length;
 	uint32_t stack_length;
 	uint64_t address; /* as the kernel told it */
+	uint64_t size;	  /* of a notice */
 	uint64_t serial;  /* order of the process's hits */
 	struct area_registers registers;
 	uint8_t value[AREA_VALUE]; /* from value_address on */
@@ -110,6 +118,13 @@ enum area_process_state {
 	AREA_PROCESS_GONE,	/* has said good-bye; the controller may free the entry */
 };
 
+/* Which allocations and frees give notice. Written by the controller at any time. */
+struct area_heap {
+	_Atomic uint64_t size[AREA_SIZES];   /* 0: none wanted */
+	_Atomic uint64_t block[AREA_BLOCKS]; /* watched now; 0: free */
+	_Atomic uint32_t sizes, blocks;	     /* entries in use lie below these */
+};
+
 struct area_credit {
 	_Atomic uint64_t until; /* time up to which this thread's holds are paid for */
 };
@@ -127,6 +142,11 @@ struct area_process {
 	_Atomic uint32_t over;	    /* hits beyond the slot's limit */
 	_Atomic uint32_t late;	    /* hits delivered late */
 	_Atomic uint32_t delivered; /* all hits */
+	_Atomic uint32_t answered;  /* futex: raised when a notice was taken back */
+	_Atomic uint32_t unnoticed; /* notices that could not be given or had no answer */
+	_Atomic uint32_t threads;   /* threads give notice when they begin */
+	uint64_t thread_pointer;    /* of the thread that announced the process; 0: not known */
+	struct area_heap heap;
 	struct area_slot slot[AREA_SLOTS];
 	struct area_credit credit[AREA_CREDITS];
 };

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Notices: what the controller must see to before the thread goes on. They travel as hits do, in a
+ * record of the area; the controller takes the record back when it has done what there is to do.
+ */
+#include "agent/state.h"
+
+#include "base/syscall.h"
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define NOTICE_PAUSE 50000u	   /* ns between two looks for a free record */
+#define NOTICE_BOUND 1000000000ull /* ns until an answer is no longer waited for */
+
+static struct area_hit *claim(struct area *area, uint64_t *ticket, uint64_t until)
+{
+	struct area_hit *hit = area_hit_claim(area, ticket);
+
+	while (!hit && agent_now() < until && !atomic_load(&area->closing)) {
+		area_ring(area);
+		raw_nanosleep(NOTICE_PAUSE);
+		hit = area_hit_claim(area, ticket);
+	}
+	return hit;
+}
+
+static void fill(struct area_hit *hit, uint32_t kind, const struct area_registers *registers)
+{
+	ssize_t length = raw_read_memory(raw_getpid(), hit->stack, registers->general[4],
+					 AREA_STACK);
+
+	hit->entry_time = agent_now();
+	hit->process = agent_state.index;
+	hit->slot = 0;
+	hit->generation = 0;
+	hit->tid = raw_gettid();
+	hit->identity = (uint64_t)hit->tid;
+	hit->flags = kind;
+	hit->registers = *registers;
+	hit->value_length = 0;
+	hit->value_address = 0;
+	hit->stack_address = registers->general[4];
+	hit->stack_length = length > 0 ? (uint32_t)length : 0;
+	hit->thread[0] = '\0';
+}
+
+/* Until the record is no longer this thread's. */
+static bool wait_for_answer(struct area_process *process, const struct area_hit *hit,
+			    uint64_t ticket, uint64_t until)
+{
+	uint64_t now;
+
+	while ((now = agent_now()) < until && !atomic_load(&agent_state.area->closing)) {
+		uint32_t seen = atomic_load(&process->answered);
+		struct timespec left = {(time_t)((until - now) / 1000000000u),
+					(long)((until - now) % 1000000000u)};
+
+		if (atomic_load(&hit->state) != (ticket | AREA_HIT_HELD))
+			return true;
+		raw_futex((uint32_t *)&process->answered, FUTEX_WAIT, seen, &left);
+	}
+	return false;
+}
+
+void agent_notice(uint32_t kind, uint64_t address, uint64_t size,
+		  const struct area_registers *registers)
+{
+	struct area_process *process = agent_state.process;
+	struct area *area = agent_state.area;
+	uint64_t until = agent_now() + NOTICE_BOUND, ticket;
+	struct area_hit *hit;
+
+	/* A child that borrows its parent's memory has none of its events. */
+	if (!process || atomic_load(&area->closing) || process->pid != raw_getpid())
+		return;
+	hit = atomic_load(&process->quiet) ? NULL : claim(area, &ticket, until);
+	if (!hit) {
+		atomic_fetch_add(&process->unnoticed, 1);
+		return;
+	}
+	fill(hit, kind, registers);
+	hit->address = address;
+	hit->size = size;
+	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
+	area_hit_publish(hit, ticket);
+	area_ring(area);
+	if (!wait_for_answer(process, hit, ticket, until))
+		atomic_fetch_add(&process->unnoticed, 1);
+	area_hit_leave(hit, ticket, agent_now());
+}
