@@ -110,7 +110,7 @@ static int run(struct detection *detection)
 	pid_t pid;
 	int status;
 
-	pid = control_spawn(control, program, program_preload_library());
+	pid = control_spawn(control, program, program_preload_library(false));
 	if (pid < 0)
 		return program_cannot_run(program[0], (int)pid);
 	program_forward_signals(pid);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define PRELOAD_NAME "libtrapline-agent.so"
+#define PRELOAD_HEAP_NAME "libtrapline-agent-heap.so"
 #define INTERPRETERS_MAX 4 /* as the kernel follows #! lines */
 
 char *program_path(const char *name)
@@ -134,25 +135,25 @@ int program_run_bare(char **argv)
 	return program_cannot_run(argv[0], -errno);
 }
 
-const char *program_preload_library(void)
+const char *program_preload_library(bool heap)
 {
 	static char path[PATH_MAX];
-	static const char *const places[] = {"/" PRELOAD_NAME, "/../lib/" PRELOAD_NAME,
-					     "/../lib/x86_64-linux-gnu/" PRELOAD_NAME,
-					     "/src/agent/" PRELOAD_NAME};
+	static const char *const folders[] = {"", "/../lib", "/../lib/x86_64-linux-gnu",
+					      "/src/agent"};
+	const char *name = heap ? PRELOAD_HEAP_NAME : PRELOAD_NAME;
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	if (length < 0)
-		return PRELOAD_NAME;
+		return name;
 	self[length] = '\0';
 	*strrchr(self, '/') = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, sizeof(path), "%.*s%s", PATH_MAX - 64, self, places[i]);
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		snprintf(path, sizeof(path), "%.*s%s/%s", PATH_MAX - 64, self, folders[i], name);
 		if (access(path, R_OK) == 0)
 			return path;
 	}
-	return PRELOAD_NAME;
+	return name;
 }
 
 /* Signals from the terminal reach the program by themselves; ours is to stay until it ends. Others

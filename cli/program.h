@@ -3,6 +3,7 @@
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -16,8 +17,9 @@ char *program_cannot_be_watched(const char *name);
 int program_run_bare(char **argv);
 /* Says why a program could not be started; returns the exit status. `err` is -errno. */
 int program_cannot_run(const char *name, int err);
-/* Path of libtrapline-agent.so: beside this command, or where it was installed. */
-const char *program_preload_library(void);
+/* Path of libtrapline-agent.so, or of the one that tells of allocations too: beside this command,
+ * or where it was installed. */
+const char *program_preload_library(bool heap);
 /* From here on signals sent to us go to the program; those of the terminal reach it anyway. */
 void program_forward_signals(pid_t pid);
 /* Ours, when the program ended with this wait status. */

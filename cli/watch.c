@@ -21,7 +21,8 @@ static void write_hit(void *context, const struct finding *finding)
 static int run(struct watch_command *command, struct watch *watch, struct control *control)
 {
 	char **program = command->program;
-	pid_t pid = control_spawn(control, program, program_preload_library());
+	pid_t pid =
+		control_spawn(control, program, program_preload_library(watch_needs_heap(watch)));
 	int status;
 
 	if (pid < 0)

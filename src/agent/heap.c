@@ -115,14 +115,14 @@ static __attribute__((noinline)) void tell(uint32_t kind, void *block, size_t si
 }
 
 #define ENTRY ((const uint64_t *)__builtin_frame_address(0))
-#define TELL_ALLOCATED(block, size)                             \
-	do {                                                    \
-		if ((block) && is_wanted(size))                 \
+#define TELL_ALLOCATED(block, size)                               \
+	do {                                                      \
+		if ((block) && is_wanted(size))                   \
 			tell(AREA_HIT_BLOCK, block, size, ENTRY); \
 	} while (0)
-#define TELL_FREED(block)                                  \
-	do {                                               \
-		if (is_watched(block))                     \
+#define TELL_FREED(block)                                      \
+	do {                                                   \
+		if (is_watched(block))                         \
 			tell(AREA_HIT_FREED, block, 0, ENTRY); \
 	} while (0)
 

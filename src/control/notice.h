@@ -30,6 +30,8 @@ int control_arm_threads(struct control *control, pid_t pid, unsigned slot,
 int control_arm_thread(struct control *control, pid_t pid, unsigned slot, pid_t tid,
 		       uint64_t address);
 
+bool control_thread_lives(pid_t pid, pid_t tid);
+
 /* Silence a slot and give its hardware back, for others to use. */
 void control_close(struct control *control, pid_t pid, unsigned slot);
 

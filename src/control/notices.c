@@ -111,28 +111,28 @@ int control_arm_thread(struct control *control, pid_t pid, unsigned index, pid_t
 
 	if (!slot || !slot->each_thread)
 		return -ESRCH;
-	request = (struct perf_request){
-		.addr = address,
-		.length = slot->watch.length,
-		.access = slot->watch.access,
-		.signal = true,
-		.kernel = control->options.kernel,
-		.data = area_tag(target->index, slot->index, slot->generation)};
+	request = (struct perf_request){.addr = address,
+					.length = slot->watch.length,
+					.access = slot->watch.access,
+					.signal = true,
+					.kernel = control->options.kernel,
+					.data = area_tag(target->index, slot->index,
+							 slot->generation)};
 	return coverage_add(&slot->coverage, &request, tid);
 }
 
-static bool thread_has_ended(pid_t pid, pid_t tid)
+bool control_thread_lives(pid_t pid, pid_t tid)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)tid);
-	return access(path, F_OK) != 0;
+	return access(path, F_OK) == 0;
 }
 
 static void forget_ended(struct target *target, struct slot *slot)
 {
 	for (size_t i = 0; i < slot->coverage.count;) {
-		if (thread_has_ended(target->pid, slot->coverage.roots[i].tid))
+		if (!control_thread_lives(target->pid, slot->coverage.roots[i].tid))
 			slot->ended_hits += coverage_remove(&slot->coverage, i);
 		else
 			i++;

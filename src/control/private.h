@@ -46,7 +46,7 @@ struct slot {
 	uint32_t generation;
 	struct tl_watch watch;
 	struct coverage coverage;
-	uint64_t ended_hits;  /* of threads that have ended, of each_thread */
+	uint64_t ended_hits;   /* of threads that have ended, of each_thread */
 	uint64_t count_before; /* of a lasting watch: the kernel's count when it was armed */
 	uint64_t armed_at, deadline;
 	unsigned seen; /* hits of this watch */

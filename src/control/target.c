@@ -270,8 +270,7 @@ static void check(struct control *control, uint32_t index)
 
 	if (target)
 		check_target(target);
-	else if (state == AREA_PROCESS_LEFT && kill(shared->pid, 0) != 0 &&
-		 errno == ESRCH)
+	else if (state == AREA_PROCESS_LEFT && kill(shared->pid, 0) != 0 && errno == ESRCH)
 		answer(shared, AREA_PROCESS_FREE);
 }
 

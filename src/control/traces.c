@@ -62,9 +62,9 @@ uint64_t control_slot_count(struct control *control, pid_t pid, unsigned index)
 	struct target *target;
 	struct slot *slot = find_slot(control, pid, index, &target);
 
-	return slot && slot->open ? coverage_count(&slot->coverage) + slot->ended_hits -
-					    slot->count_before
-				  : 0;
+	return slot && slot->open
+		       ? coverage_count(&slot->coverage) + slot->ended_hits - slot->count_before
+		       : 0;
 }
 
 uint64_t control_dropped(struct control *control, pid_t pid)

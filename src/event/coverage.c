@@ -265,10 +265,8 @@ static uint64_t given_data(void *context, unsigned root)
 int coverage_add(struct coverage *coverage, const struct perf_request *request, pid_t tid)
 {
 	uint64_t data = request->data;
-	struct opening opening = {.coverage = coverage,
-				  .request = *request,
-				  .data = given_data,
-				  .context = &data};
+	struct opening opening = {
+		.coverage = coverage, .request = *request, .data = given_data, .context = &data};
 
 	return open_root(&opening, tid);
 }

@@ -226,6 +226,19 @@ static int read_suffix(const char *piece, struct symbol_expression *expression, 
 	return complain(error, "neither a length nor r, w, rw or x", piece);
 }
 
+/* FUNCTION or FUNCTION+OFFSET; "operator+" and its like are names. */
+static void take_block_offset(char *name, struct symbol_expression *expression)
+{
+	char *plus = strrchr(name, '+');
+	uint64_t number;
+
+	if (!plus || plus == name || !is_number(plus + 1, &number) || number > LENGTH_MAX)
+		return;
+	*plus = 0;
+	expression->step[expression->step_count++] =
+		(struct symbol_step){.kind = SYMBOL_STEP_OFFSET, .number = (int64_t)number};
+}
+
 static int read_heap(char *piece, struct symbol_expression *expression, char *error)
 {
 	char *at = strchr(piece, '@');
@@ -240,6 +253,9 @@ static int read_heap(char *piece, struct symbol_expression *expression, char *er
 		return complain(error, "a function's name is missing after", piece);
 	expression->kind = SYMBOL_EXPRESSION_HEAP;
 	expression->name = at + 1;
+	take_block_offset(at + 1, expression);
+	if (expression->step_count && (uint64_t)expression->step[0].number >= expression->number)
+		return complain(error, "the offset lies beyond the block:", piece);
 	return 0;
 }
 

@@ -3,7 +3,8 @@
  * What to watch, as people write it:
  *
  *   counter  server.stat.count  conns[3]->state  *p  symbol+16  lib.so:symbol  file.c:variable
- *   0xADDR:LEN  function  file.c:123  heap:SIZE@function      then :LEN and :r|w|rw|x
+ *   0xADDR:LEN  function  file.c:123  heap:SIZE@function  heap:SIZE@function+OFFSET      then :LEN
+ * and :r|w|rw|x
  *
  * This file only reads the text; symbol/target.h finds what it means.
  */

@@ -216,7 +216,11 @@ static int resolve_name(struct resolution *resolution, const struct symbol_expre
 		target->code_count = 1;
 		target->code_end = found.address + found.size;
 		target->block_size = expression->number;
-		target->length = expression->length ? expression->length : expression->number;
+		if (expression->step_count)
+			target->offset[0] = expression->step[0].number;
+		target->length = expression->length
+					 ? expression->length
+					 : expression->number - (uint64_t)target->offset[0];
 		target->access = expression->access ? expression->access : SYMBOL_ACCESS_WRITE;
 		return 0;
 	}

@@ -26,6 +26,16 @@ static void print_values(FILE *to, const struct wanted *wanted, const struct fin
 	print_value(to, wanted, access->after_known, access->after);
 }
 
+/* Which block, and which part of the whole. */
+static void print_part(FILE *to, const struct finding_object *object)
+{
+	if (object->kind == FINDING_OBJECT_HEAP)
+		fprintf(to, " [0x%llx+%llu]", (unsigned long long)object->address,
+			(unsigned long long)object->offset);
+	else if (object->offset)
+		fprintf(to, " [+%llu]", (unsigned long long)object->offset);
+}
+
 static void print_stack(FILE *to, const struct finding_access *access)
 {
 	for (size_t i = 0; i < access->stack.count; i++) {
@@ -53,6 +63,7 @@ void line_print(const struct watch *watch, const struct finding *finding,
 	fprintf(to, "%4llu.%06llu  %s/%d  %-5s %s", (unsigned long long)(since / 1000000000u),
 		(unsigned long long)(since / 1000 % 1000000), access->thread ? access->thread : "?",
 		(int)access->tid, finding_operation_name(access->operation), wanted->text);
+	print_part(to, &finding->object);
 	print_values(to, wanted, access);
 	fprintf(to, "  %s", place);
 	if (access->kernel)

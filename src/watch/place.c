@@ -81,6 +81,11 @@ static void print_expression(struct watch *watch, unsigned index)
 		fprintf(to, " shown or counted here; the kernel counted %llu on its slots",
 			(unsigned long long)wanted->kernel);
 	fputc('\n', to);
+	if (wanted->expression.kind == SYMBOL_EXPRESSION_HEAP)
+		heap_print(watch, wanted);
+	if (wanted->uncovered)
+		fprintf(to, "trapline: %s: in %llu threads the variable could not be watched\n",
+			wanted->text, (unsigned long long)wanted->uncovered);
 	for (size_t i = 0; i < watch->places; i++)
 		if (watch->place[i].wanted == index)
 			fprintf(to, "%12llu  %-6s %s\n", (unsigned long long)watch->place[i].count,

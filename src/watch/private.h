@@ -3,6 +3,7 @@
 #ifndef WATCH_PRIVATE_H
 #define WATCH_PRIVATE_H
 
+#include "control/notice.h"
 #include "symbol/target.h"
 #include "watch/watch.h"
 
@@ -12,22 +13,45 @@ struct wanted {
 	struct symbol_expression expression;
 	unsigned access; /* SYMBOL_ACCESS_…; 0 until resolved once */
 	bool is_signed, is_pointer;
-	uint64_t shown;	 /* hits that passed the filters */
-	uint64_t kernel; /* by the kernel's own counts, of ended processes */
+	uint64_t blocks;    /* of the heap that were watched */
+	bool full;	    /* some were not, since no hardware was left */
+	uint64_t uncovered; /* threads whose copy could not be watched */
+	uint64_t shown;	    /* hits that passed the filters */
+	uint64_t kernel;    /* by the kernel's own counts, of ended processes */
 };
 
 /* One hardware slot of a process. */
 struct piece {
 	unsigned wanted;
 	bool armed;
+	bool each_thread; /* a thread-local variable's: `address` is the offset in it */
+	uint64_t start;	  /* of the whole that this is a piece of; 0: not known */
+	uint64_t block;	  /* of the heap that it lies in; 0: none */
 	uint64_t address;
 	unsigned length;
 	bool value_known;
 	uint64_t value;
 };
 
+/* A thread's own copy of what a slot watches. */
+struct copy {
+	unsigned slot;
+	pid_t tid;
+	struct piece piece;
+	struct copy *next;
+};
+
+struct thread {
+	pid_t tid;
+	uint64_t pointer;
+	bool waits; /* some variable's copy is not there yet */
+	struct thread *next;
+};
+
 struct watched {
 	pid_t pid;
+	struct thread *threads; /* that are known, with their thread pointers */
+	struct copy *copies;
 	struct piece piece[AREA_SLOTS];
 	bool resolved[WATCH_EXPRESSIONS];
 	bool given_up[WATCH_EXPRESSIONS]; /* it cannot become watchable in this process */
@@ -59,6 +83,33 @@ struct watch {
 int watch_resolve(struct watch *watch, struct watched *process, bool first);
 /* What has appeared or moved since. */
 void watch_look_again(struct watch *watch, struct watched *process);
+
+unsigned slot_access(unsigned access);
+/* How long a thread is kept at its access, ns. */
+uint64_t watch_hold(const struct watch *watch);
+unsigned piece_length(uint64_t address, uint64_t length);
+int piece_free(const struct watched *process); /* or -ENOSPC */
+unsigned pieces_free(const struct watched *process);
+unsigned pieces_needed(const struct symbol_target *target); /* at the best alignment */
+/* Watch the target's length from `start` on; all or, with -errno, nothing. */
+int watch_arm_data(struct watch *watch, struct watched *process, unsigned wanted, uint64_t start,
+		   uint64_t block);
+void watch_disarm_block(struct watch *watch, struct watched *process, uint64_t block);
+
+/* heap.c */
+int heap_begin(struct watch *watch, struct watched *process, unsigned index);
+void heap_notice(struct watch *watch, struct watched *process, const struct control_notice *notice);
+void heap_print(const struct watch *watch, const struct wanted *wanted);
+
+/* copies.c */
+void copies_open(struct watch *watch, struct watched *process);
+int copies_begin(struct watch *watch, struct watched *process, unsigned index);
+void copies_notice(struct watch *watch, struct watched *process,
+		   const struct control_notice *notice);
+void copies_look_again(struct watch *watch, struct watched *process);
+/* The piece that a hit of an each_thread slot belongs to; NULL: it cannot be told. */
+struct piece *copies_piece(struct watched *process, const struct control_trace *trace);
+void copies_close(struct watched *process);
 
 /* line.c */
 void line_print(const struct watch *watch, const struct finding *finding,

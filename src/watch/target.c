@@ -9,7 +9,7 @@
 #define SLOT_BYTES 8u
 
 /* The largest naturally aligned piece at `address` within `length` bytes. */
-static unsigned piece_length(uint64_t address, uint64_t length)
+unsigned piece_length(uint64_t address, uint64_t length)
 {
 	unsigned piece = SLOT_BYTES;
 
@@ -18,7 +18,7 @@ static unsigned piece_length(uint64_t address, uint64_t length)
 	return piece;
 }
 
-static int free_piece(const struct watched *process)
+int piece_free(const struct watched *process)
 {
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
 		if (!process->piece[i].armed)
@@ -26,66 +26,122 @@ static int free_piece(const struct watched *process)
 	return -ENOSPC;
 }
 
-static unsigned slot_access(unsigned access)
+unsigned pieces_free(const struct watched *process)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		count += !process->piece[i].armed;
+	return count;
+}
+
+unsigned pieces_needed(const struct symbol_target *target)
+{
+	uint64_t offset = 0;
+	unsigned count = 0;
+
+	if (target->kind == SYMBOL_TARGET_CODE_PLACES)
+		return target->code_count;
+	while (offset < target->length && count <= AREA_SLOTS) {
+		uint64_t at = target->kind == SYMBOL_TARGET_HEAP_BLOCKS
+				      ? (uint64_t)target->offset[0] + offset
+				      : offset;
+
+		offset += piece_length(at, target->length - offset);
+		count++;
+	}
+	return count;
+}
+
+unsigned slot_access(unsigned access)
 {
 	if (access & SYMBOL_ACCESS_EXECUTE)
 		return TL_EXEC;
 	return access & SYMBOL_ACCESS_READ ? TL_READ | TL_WRITE : TL_WRITE;
 }
 
-static int arm(struct watch *watch, struct watched *process, unsigned wanted, uint64_t address,
-	       unsigned length)
+/* Actions happen while the thread is still at its access. */
+uint64_t watch_hold(const struct watch *watch)
+{
+	return watch->options.action >= WATCH_STOP ? 1000000000u : 0;
+}
+
+static int arm(struct watch *watch, struct watched *process, const struct piece *wish)
 {
 	struct space *space = control_space(watch->control, process->pid);
-	unsigned access = slot_access(watch->wanted[wanted].access);
+	unsigned access = slot_access(watch->wanted[wish->wanted].access);
 	struct tl_watch request = {.size = sizeof(request),
 				   .pid = process->pid,
-				   .address = address,
-				   .length = length,
-				   .access = access};
-	int index = free_piece(process), err;
+				   .address = wish->address,
+				   .length = wish->length,
+				   .access = access,
+				   .hold = watch_hold(watch)};
+	int index = piece_free(process), err;
 	struct piece *piece;
 
 	if (index < 0 || !space)
 		return index < 0 ? index : -ESRCH;
-	/* Actions happen while the thread is still at its access. */
-	request.hold = watch->options.action >= WATCH_STOP ? 1000000000u : 0;
 	piece = &process->piece[index];
-	*piece = (struct piece){
-		.wanted = wanted, .armed = true, .address = address, .length = length};
+	*piece = *wish;
+	piece->armed = true;
 	if (!(access & TL_EXEC))
-		piece->value_known = space_read(space, address, &piece->value, length) ==
-				     (ssize_t)length;
+		piece->value_known = space_read(space, wish->address, &piece->value,
+						wish->length) == (ssize_t)wish->length;
 	err = control_arm(watch->control, process->pid, (unsigned)index, &request);
 	piece->armed = !err;
 	return err;
 }
 
-static void disarm(struct watch *watch, struct watched *process, unsigned wanted)
+static void disarm_piece(struct watch *watch, struct watched *process, unsigned index)
 {
-	for (unsigned i = 0; i < AREA_SLOTS; i++) {
-		struct piece *piece = &process->piece[i];
+	struct piece *piece = &process->piece[index];
 
-		if (!piece->armed || piece->wanted != wanted)
-			continue;
-		watch->wanted[wanted].kernel += control_slot_count(watch->control, process->pid, i);
-		control_disarm(watch->control, process->pid, i);
-		piece->armed = false;
-	}
+	watch->wanted[piece->wanted].kernel +=
+		control_slot_count(watch->control, process->pid, index);
+	control_disarm(watch->control, process->pid, index);
+	piece->armed = false;
 }
 
-static int arm_data(struct watch *watch, struct watched *process, unsigned wanted, uint64_t address)
+static void disarm(struct watch *watch, struct watched *process, unsigned wanted)
+{
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		if (process->piece[i].armed && process->piece[i].wanted == wanted)
+			disarm_piece(watch, process, i);
+}
+
+void watch_disarm_block(struct watch *watch, struct watched *process, uint64_t block)
+{
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		if (process->piece[i].armed && process->piece[i].block == block)
+			disarm_piece(watch, process, i);
+}
+
+static void disarm_whole(struct watch *watch, struct watched *process, unsigned wanted,
+			 uint64_t start)
+{
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		if (process->piece[i].armed && process->piece[i].wanted == wanted &&
+		    process->piece[i].start == start)
+			disarm_piece(watch, process, i);
+}
+
+int watch_arm_data(struct watch *watch, struct watched *process, unsigned wanted, uint64_t start,
+		   uint64_t block)
 {
 	uint64_t left = process->target[wanted].length;
+	struct piece wish = {.wanted = wanted, .start = start, .block = block, .address = start};
 
 	while (left) {
-		unsigned length = piece_length(address, left);
-		int err = arm(watch, process, wanted, address, length);
+		int err;
 
-		if (err)
+		wish.length = piece_length(wish.address, left);
+		err = arm(watch, process, &wish);
+		if (err) {
+			disarm_whole(watch, process, wanted, start);
 			return err;
-		address += length;
-		left -= length;
+		}
+		wish.address += wish.length;
+		left -= wish.length;
 	}
 	return 0;
 }
@@ -95,8 +151,14 @@ static int arm_code(struct watch *watch, struct watched *process, unsigned wante
 	const struct symbol_target *target = &process->target[wanted];
 	int err = 0;
 
-	for (unsigned i = 0; i < target->code_count && !err; i++)
-		err = arm(watch, process, wanted, target->code[i], 1);
+	for (unsigned i = 0; i < target->code_count && !err; i++) {
+		struct piece wish = {.wanted = wanted,
+				     .start = target->code[i],
+				     .address = target->code[i],
+				     .length = 1};
+
+		err = arm(watch, process, &wish);
+	}
 	return err;
 }
 
@@ -109,9 +171,13 @@ static int arm_target(struct watch *watch, struct watched *process, unsigned wan
 
 	if (target->kind == SYMBOL_TARGET_CODE_PLACES)
 		return arm_code(watch, process, wanted);
+	if (target->kind == SYMBOL_TARGET_HEAP_BLOCKS)
+		return heap_begin(watch, process, wanted);
+	if (target->tls)
+		return copies_begin(watch, process, wanted);
 	err = symbol_target_evaluate(modules, target, symbol_modules_memory(modules), 0, &address,
 				     NULL);
-	return err ? err : arm_data(watch, process, wanted, address);
+	return err ? err : watch_arm_data(watch, process, wanted, address, 0);
 }
 
 static bool type_is_signed(const char *type)
@@ -133,33 +199,46 @@ static void describe(struct wanted *wanted, const struct symbol_target *target)
 	wanted->is_pointer = target->type && strchr(target->type, '*');
 }
 
-/* What this command does not do, in a sentence; NULL: nothing. */
-static const char *unsupported(const struct symbol_target *target)
+static void explain_room(const struct watched *process, const struct wanted *wanted,
+			 const struct symbol_target *target)
 {
-	if (target->kind == SYMBOL_TARGET_HEAP_BLOCKS)
-		return "blocks of the heap cannot be watched from outside the program yet; name a "
-		       "variable or an address";
-	if (target->tls)
-		return "it is thread-local: every thread has its own; give the address of one "
-		       "(0xADDR:LEN)";
-	return NULL;
+	char what[64];
+
+	if (target->kind == SYMBOL_TARGET_CODE_PLACES)
+		snprintf(what, sizeof(what), "%u places in the code", target->code_count);
+	else
+		snprintf(what, sizeof(what), "%llu bytes", (unsigned long long)target->length);
+	fprintf(stderr,
+		"trapline: %s is %s, for which hardware is missing: of the %d watchpoints, each "
+		"for 8 aligned bytes or one place, %u are left; name a part that fits "
+		"(EXPR:LEN) or less beside it. Larger regions need protection keys, by "
+		"tl_event_open(3) inside the program\n",
+		wanted->text, what, AREA_SLOTS, pieces_free(process));
 }
 
-static void explain(const struct wanted *wanted, const struct symbol_target *target, int err,
-		    const char *error)
+static void explain(const struct watched *process, const struct wanted *wanted,
+		    const struct symbol_target *target, int err, const char *error)
 {
 	if (err == -ENOSPC)
-		fprintf(stderr,
-			"trapline: %s needs more hardware slots than are left of %d (%llu bytes, "
-			"%u places; 8 aligned bytes or one place each). Larger regions need "
-			"protection keys, which work inside a program only (tl_event_open)\n",
-			wanted->text, AREA_SLOTS, (unsigned long long)target->length,
-			target->code_count);
+		explain_room(process, wanted, target);
 	else if (*error)
 		fprintf(stderr, "trapline: %s: %s\n", wanted->text, error);
 	else
 		fprintf(stderr, "trapline: %s cannot be watched: %s\n", wanted->text,
 			strerror(-err));
+}
+
+/* What one name takes is said where it is more than one thing. */
+static void say_pieces(const struct watch *watch, const struct watched *process, unsigned index)
+{
+	const struct symbol_target *target = &process->target[index];
+	unsigned count = pieces_needed(target);
+
+	if (count > 1 && target->kind != SYMBOL_TARGET_CODE_PLACES)
+		fprintf(watch->options.lines,
+			"trapline: %s: its %llu bytes take %u of the %d hardware watchpoints\n",
+			watch->wanted[index].text, (unsigned long long)target->length, count,
+			AREA_SLOTS);
 }
 
 /* 0: watched; -EAGAIN: may become so; else not. */
@@ -172,10 +251,6 @@ static int resolve_one(struct watch *watch, struct watched *process, unsigned in
 
 	if (err)
 		return err;
-	if (unsupported(target)) {
-		snprintf(error, SYMBOL_ERROR_MAX, "%s", unsupported(target));
-		return -EINVAL;
-	}
 	describe(wanted, target);
 	err = arm_target(watch, process, index, modules);
 	if (err)
@@ -211,14 +286,21 @@ int watch_resolve(struct watch *watch, struct watched *process, bool first)
 			continue;
 		err = resolve_one(watch, process, i, space_modules(space), error);
 		process->resolved[i] = !err;
-		if (!err || (err == -EAGAIN && may_wait(watch, wanted, &process->target[i])) ||
-		    (err == -ENOENT && watch->options.later))
+		if (!err && first)
+			say_pieces(watch, process, i);
+		if (!err)
 			continue;
+		if ((err == -EAGAIN && may_wait(watch, wanted, &process->target[i])) ||
+		    (err == -ENOENT && watch->options.later)) {
+			/* What comes later may be a thread-local variable. */
+			control_announce_threads(watch->control, process->pid);
+			continue;
+		}
 		process->given_up[i] = true;
 		/* Children may run other programs, where the names are not. */
 		if (!first && (err == -EAGAIN || err == -ENOENT))
 			continue;
-		explain(wanted, &process->target[i], err, error);
+		explain(process, wanted, &process->target[i], err, error);
 		if (first)
 			return -EINVAL;
 	}
@@ -239,7 +321,7 @@ static void follow_pointers(struct watch *watch, struct watched *process, unsign
 		    address < process->piece[i].address + process->piece[i].length)
 			return;
 	disarm(watch, process, index);
-	process->resolved[index] = !err && !arm_data(watch, process, index, address);
+	process->resolved[index] = !err && !watch_arm_data(watch, process, index, address, 0);
 }
 
 void watch_look_again(struct watch *watch, struct watched *process)
@@ -253,9 +335,10 @@ void watch_look_again(struct watch *watch, struct watched *process)
 		if (!process->resolved[i] && !process->given_up[i])
 			waiting = true;
 		else if (watch->options.repoint && process->resolved[i] &&
-			 process->target[i].link_count)
+			 process->target[i].link_count && !process->target[i].tls)
 			follow_pointers(watch, process, i, space_modules(space));
 	}
+	copies_look_again(watch, process);
 	if (!waiting)
 		return;
 	symbol_modules_refresh(space_modules(space));

@@ -51,6 +51,14 @@ void watch_attach(struct watch *watch, struct control *control)
 	watch->control = control;
 }
 
+bool watch_needs_heap(const struct watch *watch)
+{
+	for (unsigned i = 0; i < watch->options.expressions; i++)
+		if (watch->wanted[i].expression.kind == SYMBOL_EXPRESSION_HEAP)
+			return true;
+	return false;
+}
+
 bool watch_refused(const struct watch *watch)
 {
 	return watch->refused;
@@ -80,6 +88,7 @@ static void process_began(void *context, pid_t pid)
 	process->next = watch->processes;
 	watch->processes = process;
 	watch->began = true;
+	copies_open(watch, process);
 	if (watch_resolve(watch, process, first)) {
 		/* It waits in its constructor: nothing of its own has run. */
 		watch->refused = true;
@@ -107,6 +116,7 @@ static void process_ended(void *context, pid_t pid)
 			continue;
 		note_counts(watch, process);
 		*at = process->next;
+		copies_close(process);
 		free(process);
 		return;
 	}
@@ -167,6 +177,25 @@ static struct finding *make_finding(struct watch *watch, const struct control_tr
 	return finding;
 }
 
+static void fill_object(struct finding *finding, const struct piece *piece,
+			const struct control_trace *trace)
+{
+	struct finding_object *object = &finding->object;
+
+	object->address = piece->address;
+	object->size = piece->length;
+	if (piece->block)
+		object->kind = FINDING_OBJECT_HEAP;
+	else if (piece->each_thread)
+		object->kind = FINDING_OBJECT_TLS;
+	if (piece->each_thread)
+		object->tid = trace->access->tid;
+	if (piece->block || piece->start) {
+		object->address = piece->block ? piece->block : piece->start;
+		object->offset = piece->address - object->address;
+	}
+}
+
 static void fill_finding(struct watch *watch, struct finding *finding, const struct wanted *wanted,
 			 const struct piece *piece, const struct control_trace *trace)
 {
@@ -181,8 +210,7 @@ static void fill_finding(struct watch *watch, struct finding *finding, const str
 	else if (!trace->understood || (trace->access->access & TL_GUESSED))
 		finding_add_evidence(finding, "the instruction is a guess");
 	finding->object.name = finding_string(finding, wanted->text);
-	finding->object.address = piece->address;
-	finding->object.size = piece->length;
+	fill_object(finding, piece, trace);
 	finding->pid = trace->access->pid;
 	finding->program = finding_string(finding, watch->options.program);
 	finding->time = clock_ns(CLOCK_REALTIME);
@@ -277,11 +305,29 @@ static void show(struct watch *watch, const struct finding *finding, const struc
 	act(watch, access);
 }
 
+static struct piece *piece_of(struct watched *process, const struct control_trace *trace)
+{
+	struct piece *piece = &process->piece[trace->slot];
+
+	return piece->armed && piece->each_thread ? copies_piece(process, trace) : piece;
+}
+
+static void notice(void *context, const struct control_notice *notice)
+{
+	struct watch *watch = context;
+	struct watched *process = find_process(watch, notice->from->pid);
+
+	if (process && notice->kind == CONTROL_THREAD_BEGINS)
+		copies_notice(watch, process, notice);
+	else if (process)
+		heap_notice(watch, process, notice);
+}
+
 static void trace(void *context, const struct control_trace *trace)
 {
 	struct watch *watch = context;
 	struct watched *process = find_process(watch, trace->access->pid);
-	struct piece *piece = process ? &process->piece[trace->slot] : NULL;
+	struct piece *piece = process ? piece_of(process, trace) : NULL;
 	struct finding *finding;
 	struct wanted *wanted;
 
@@ -308,6 +354,7 @@ struct control_observer watch_observer(struct watch *watch)
 	return (struct control_observer){.process_began = process_began,
 					 .process_ended = process_ended,
 					 .trace = trace,
+					 .notice = notice,
 					 .tick = tick,
 					 .context = watch};
 }

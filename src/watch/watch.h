@@ -43,6 +43,8 @@ struct watch;
 /* 0; -EINVAL when an expression cannot be read, and said why. */
 int watch_create(struct watch **watch, const struct watch_options *options);
 struct control_observer watch_observer(struct watch *watch);
+/* Blocks of the heap are asked for: the program must tell of its allocations. */
+bool watch_needs_heap(const struct watch *watch);
 /* Before the program starts. */
 void watch_attach(struct watch *watch, struct control *control);
 /* True when the program was ended because an expression means nothing in it, and said why. */

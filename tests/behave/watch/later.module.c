@@ -7,3 +7,12 @@ void write_late(void)
 {
 	late_variable = late_variable + 1;
 }
+
+extern __thread volatile int late_local;
+__thread volatile int late_local;
+
+extern void write_late_local(void);
+void write_late_local(void)
+{
+	late_local = late_local + 1;
+}

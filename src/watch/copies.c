@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Thread-local variables: each thread's own copy, watched in that thread alone. Threads tell when
+ * they begin and wait until theirs is armed. A copy that is not there yet (a library's block is
+ * made at its first use, a pointer on the way may be NULL) is looked for at each tick.
+ */
+#include "watch/private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct copy *find(const struct watched *process, unsigned slot, pid_t tid)
+{
+	struct copy *copy = process->copies;
+
+	while (copy && (copy->slot != slot || copy->tid != tid))
+		copy = copy->next;
+	return copy;
+}
+
+/* A thread that blocks system calls in its handlers is known by its copy's address alone. */
+static struct copy *find_by_address(const struct watched *process, unsigned slot, uint64_t address)
+{
+	struct copy *copy = process->copies;
+
+	while (copy && (copy->slot != slot || copy->piece.address != address))
+		copy = copy->next;
+	return copy;
+}
+
+struct piece *copies_piece(struct watched *process, const struct control_trace *trace)
+{
+	struct copy *copy = find(process, trace->slot, trace->access->tid);
+
+	if (!copy)
+		copy = find_by_address(process, trace->slot, trace->address);
+	return copy ? &copy->piece : NULL;
+}
+
+static void arm_copy(struct watch *watch, struct watched *process, unsigned slot, pid_t tid,
+		     uint64_t address)
+{
+	struct space *space = control_space(watch->control, process->pid);
+	const struct piece *shared = &process->piece[slot];
+	struct copy *copy = find(process, slot, tid);
+
+	if (copy && copy->piece.armed)
+		return;
+	if (!copy) {
+		copy = calloc(1, sizeof(*copy));
+		if (!copy)
+			return;
+		copy->next = process->copies;
+		process->copies = copy;
+	}
+	copy->slot = slot;
+	copy->tid = tid;
+	copy->piece = *shared;
+	copy->piece.start = address;
+	copy->piece.address = address + shared->address;
+	copy->piece.value_known = space &&
+				  space_read(space, copy->piece.address, &copy->piece.value,
+					     shared->length) == (ssize_t)shared->length;
+	copy->piece.armed = true;
+	if (control_arm_thread(watch->control, process->pid, slot, tid, copy->piece.address))
+		watch->wanted[shared->wanted].uncovered++;
+}
+
+/* False when the thread has no copy yet. */
+static bool arm_thread(struct watch *watch, struct watched *process, unsigned index,
+		       const struct thread *thread)
+{
+	struct space *space = control_space(watch->control, process->pid);
+	struct symbol_modules *modules = space ? space_modules(space) : NULL;
+	uint64_t address;
+
+	if (!modules ||
+	    symbol_target_evaluate(modules, &process->target[index], symbol_modules_memory(modules),
+				   thread->pointer, &address, NULL))
+		return false;
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		if (process->piece[i].armed && process->piece[i].wanted == index)
+			arm_copy(watch, process, i, thread->tid, address);
+	return true;
+}
+
+static bool is_local(const struct watched *process, unsigned index)
+{
+	return process->resolved[index] && process->target[index].tls;
+}
+
+static void look_at(struct watch *watch, struct watched *process, struct thread *thread)
+{
+	thread->waits = false;
+	for (unsigned i = 0; i < watch->options.expressions; i++)
+		if (is_local(process, i) && !arm_thread(watch, process, i, thread))
+			thread->waits = true;
+}
+
+void copies_look_again(struct watch *watch, struct watched *process)
+{
+	for (struct thread *thread = process->threads; thread; thread = thread->next)
+		if (thread->waits)
+			look_at(watch, process, thread);
+}
+
+static void add_thread(struct watched *process, pid_t tid, uint64_t pointer)
+{
+	struct thread *thread = calloc(1, sizeof(*thread));
+
+	if (!thread)
+		return;
+	*thread = (struct thread){
+		.tid = tid, .pointer = pointer, .waits = true, .next = process->threads};
+	process->threads = thread;
+}
+
+static void forget_copies(struct watched *process, pid_t tid)
+{
+	for (struct copy **at = &process->copies; *at;) {
+		struct copy *copy = *at;
+
+		if (copy->tid != tid) {
+			at = &copy->next;
+			continue;
+		}
+		*at = copy->next;
+		free(copy);
+	}
+}
+
+/* Of threads that have ended; `tid` is about to be used again. */
+static void forget_threads(struct watched *process, pid_t tid)
+{
+	for (struct thread **at = &process->threads; *at;) {
+		struct thread *thread = *at;
+
+		if (thread->tid != tid && control_thread_lives(process->pid, thread->tid)) {
+			at = &thread->next;
+			continue;
+		}
+		forget_copies(process, thread->tid);
+		*at = thread->next;
+		free(thread);
+	}
+}
+
+void copies_notice(struct watch *watch, struct watched *process,
+		   const struct control_notice *notice)
+{
+	forget_threads(process, notice->from->tid);
+	add_thread(process, notice->from->tid, notice->address);
+	copies_look_again(watch, process);
+}
+
+/* The pieces of the slots: `address` is the offset within the variable. */
+static int reserve(struct watch *watch, struct watched *process, unsigned index)
+{
+	uint64_t length = process->target[index].length, offset = 0;
+	unsigned access = slot_access(watch->wanted[index].access);
+
+	if (pieces_needed(&process->target[index]) > pieces_free(process))
+		return -ENOSPC;
+	while (offset < length) {
+		struct tl_watch request = {.size = sizeof(request),
+					   .pid = process->pid,
+					   .length = piece_length(offset, length - offset),
+					   .access = access,
+					   .hold = watch_hold(watch)};
+		unsigned slot = (unsigned)piece_free(process);
+		int err = control_arm_threads(watch->control, process->pid, slot, &request);
+
+		if (err)
+			return err;
+		process->piece[slot] = (struct piece){.wanted = index,
+						      .armed = true,
+						      .each_thread = true,
+						      .address = offset,
+						      .length = request.length};
+		offset += request.length;
+	}
+	return 0;
+}
+
+int copies_begin(struct watch *watch, struct watched *process, unsigned index)
+{
+	int err = reserve(watch, process, index);
+
+	if (err)
+		return err;
+	control_announce_threads(watch->control, process->pid);
+	for (struct thread *thread = process->threads; thread; thread = thread->next)
+		thread->waits |= !arm_thread(watch, process, index, thread);
+	return 0;
+}
+
+/* Only the first thread is there when a process begins. */
+void copies_open(struct watch *watch, struct watched *process)
+{
+	uint64_t pointer = control_thread_pointer(watch->control, process->pid);
+
+	if (pointer)
+		add_thread(process, process->pid, pointer);
+}
+
+void copies_close(struct watched *process)
+{
+	while (process->copies)
+		forget_copies(process, process->copies->tid);
+	while (process->threads) {
+		struct thread *thread = process->threads;
+
+		process->threads = thread->next;
+		free(thread);
+	}
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks of the heap: `heap:SIZE@FUNCTION`. The program tells of each block of that size and waits;
+ * if the function is on the stack and hardware is left, the block is watched until it is freed.
+ */
+#include "watch/private.h"
+
+#include "tool/complete.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define STACK_FRAMES 64
+
+static bool is_heap(const struct watched *process, unsigned index)
+{
+	return process->resolved[index] && process->target[index].kind == SYMBOL_TARGET_HEAP_BLOCKS;
+}
+
+/* Notices are asked for only while a block could be watched: each costs its thread a wait. */
+static void want(struct watch *watch, struct watched *process)
+{
+	for (unsigned i = 0; i < watch->options.expressions; i++) {
+		bool room = is_heap(process, i) &&
+			    pieces_needed(&process->target[i]) <= pieces_free(process);
+
+		if (is_heap(process, i) && !room)
+			watch->wanted[i].full = true;
+		control_want_blocks(watch->control, process->pid, i,
+				    room ? process->target[i].block_size : 0);
+	}
+}
+
+int heap_begin(struct watch *watch, struct watched *process, unsigned index)
+{
+	if (pieces_needed(&process->target[index]) > pieces_free(process))
+		return -ENOSPC;
+	control_want_blocks(watch->control, process->pid, index, process->target[index].block_size);
+	return 0;
+}
+
+/* By address, and by name for what was inlined. */
+static bool is_allocated_by(const struct finding_access *access, const struct symbol_target *target)
+{
+	for (size_t i = 0; i < access->stack.count; i++) {
+		const struct finding_frame *frame = &access->stack.frames[i];
+
+		if ((frame->pc >= target->code[0] && frame->pc <= target->code_end) ||
+		    (frame->function && strcmp(frame->function, target->name) == 0))
+			return true;
+	}
+	return false;
+}
+
+static void arm_block(struct watch *watch, struct watched *process, unsigned index,
+		      const struct control_notice *notice)
+{
+	const struct symbol_target *target = &process->target[index];
+	uint64_t start = notice->address + (uint64_t)target->offset[0];
+	int err = control_note_block(watch->control, process->pid, notice->address);
+
+	if (!err)
+		err = watch_arm_data(watch, process, index, start, notice->address);
+	if (err) {
+		control_forget_block(watch->control, process->pid, notice->address);
+		watch->wanted[index].full = true;
+	} else {
+		watch->wanted[index].blocks++;
+	}
+}
+
+static void allocated(struct watch *watch, struct watched *process,
+		      const struct control_notice *notice)
+{
+	struct space *space = control_space(watch->control, process->pid);
+	struct finding *finding = space ? finding_create(FINDING_HIT) : NULL;
+	struct finding_access *access =
+		finding ? complete_access(finding, space, notice->from, STACK_FRAMES, false) : NULL;
+
+	for (unsigned i = 0; access && i < watch->options.expressions; i++)
+		if (is_heap(process, i) && process->target[i].block_size == notice->size &&
+		    is_allocated_by(access, &process->target[i]))
+			arm_block(watch, process, i, notice);
+	if (finding)
+		finding_destroy(finding);
+	want(watch, process);
+}
+
+static void freed(struct watch *watch, struct watched *process, const struct control_notice *notice)
+{
+	watch_disarm_block(watch, process, notice->address);
+	control_forget_block(watch->control, process->pid, notice->address);
+	want(watch, process);
+}
+
+void heap_notice(struct watch *watch, struct watched *process, const struct control_notice *notice)
+{
+	if (notice->kind == CONTROL_BLOCK_ALLOCATED)
+		allocated(watch, process, notice);
+	else
+		freed(watch, process, notice);
+}
+
+void heap_print(const struct watch *watch, const struct wanted *wanted)
+{
+	FILE *to = watch->options.lines;
+
+	if (!wanted->blocks)
+		fprintf(to,
+			"trapline: %s: no such block was allocated, as far as the program uses "
+			"malloc() and its like\n",
+			wanted->text);
+	else
+		fprintf(to, "trapline: %s: %llu blocks were watched%s\n", wanted->text,
+			(unsigned long long)wanted->blocks,
+			wanted->full ? ", others were not: all hardware watchpoints were in use"
+				     : "");
+}
