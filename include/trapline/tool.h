@@ -41,6 +41,8 @@ extern "C" {
 #define TL_TRAIT_UPDATE 0x10u	/* a read-modify-write without LOCK */
 #define TL_TRAIT_STACK 0x20u	/* push, pop, call, ret */
 
+#define TL_INTEREST_MAX 256u
+
 struct tl_stack; /* opaque: what was noted of the thread's stack */
 
 struct tl_access {
@@ -168,6 +170,10 @@ struct tl_tool {
 			  unsigned threads);
 	/* The program has ended. Last call. */
 	void (*exit)(void *state);
+	/* How much is it worth to hold a thread at this instruction, to see who else comes to what
+	 * it accesses? 0: not at all. Compared with the answers for other instructions; at most
+	 * TL_INTEREST_MAX. NULL: all are equal. */
+	unsigned (*interest)(void *state, pid_t pid, uint64_t pc);
 };
 
 #ifdef __cplusplus

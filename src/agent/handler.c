@@ -22,6 +22,7 @@
 
 #define HOLD_WORTHWHILE 20000u /* ns; a shorter hold is not worth the sleep */
 #define RECORD_PAUSE 50000u    /* ns between two looks for a free record */
+#define HOLDS_ALONE 2	       /* of one thread, while no other has come by */
 #define HOLD_PARTS_ALL 10000u  /* holds may take all of a thread's time */
 
 /* The kernel's siginfo_t for TRAP_PERF (asm-generic/siginfo.h); libc's may not name the fields. */
@@ -191,13 +192,35 @@ static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 		note_memory(hit, value, hit->registers.general[4]);
 }
 
-/* True when the hit belongs to what its slot watches now and is within its limit. */
-static bool admit(struct area_process *process, struct area_slot *slot, uint32_t generation)
+/*
+ * A place that one thread alone comes by is held at a few times only: each hold delays that thread,
+ * and most memory is never shared. A count missed by two threads racing here costs one hold.
+ */
+static bool is_worth_holding(struct area_slot *slot, uint64_t identity)
+{
+	uint64_t owner = atomic_load_explicit(&slot->owner, memory_order_relaxed);
+
+	if (!owner && atomic_compare_exchange_strong(&slot->owner, &owner, identity))
+		owner = identity;
+	if (owner != identity)
+		atomic_store_explicit(&slot->shared, 1, memory_order_relaxed);
+	if (slot->patience || atomic_load_explicit(&slot->shared, memory_order_relaxed))
+		return true;
+	return atomic_fetch_add_explicit(&slot->alone, 1, memory_order_relaxed) < HOLDS_ALONE;
+}
+
+/*
+ * True when the hit belongs to what its slot watches now and is within its limit. A thread that is
+ * scheduled away between its access and the signal, in a system call say, brings the generation of
+ * the moment of the signal, which may be a later one; but the address is still that of the access.
+ */
+static bool admit(struct area_process *process, struct area_slot *slot, uint32_t generation,
+		  uint64_t address)
 {
 	uint32_t hits;
 
 	atomic_fetch_add_explicit(&process->delivered, 1, memory_order_relaxed);
-	if (atomic_load(&slot->generation) != generation) {
+	if (atomic_load(&slot->generation) != generation || slot->address != address) {
 		atomic_fetch_add_explicit(&process->stale, 1, memory_order_relaxed);
 		return false;
 	}
@@ -221,7 +244,7 @@ static void handle_hit(const struct perf_siginfo *info, const ucontext_t *contex
 	struct area_hit *hit;
 
 	if (atomic_load_explicit(&area->closing, memory_order_relaxed) ||
-	    !admit(process, slot, generation))
+	    !admit(process, slot, generation, info->address))
 		return;
 	hit = area_hit_claim(area, &ticket);
 	if (!hit)
@@ -237,7 +260,7 @@ static void handle_hit(const struct perf_siginfo *info, const ucontext_t *contex
 	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
 	note_hit(hit, info, context, slot,
 		 atomic_load_explicit(&process->quiet, memory_order_relaxed));
-	hold = hit->flags & AREA_HIT_LATE || !slot->hold
+	hold = hit->flags & AREA_HIT_LATE || !slot->hold || !is_worth_holding(slot, hit->identity)
 		       ? 0
 		       : take_credit(area, process, hit->identity, entry, slot->hold);
 	if (!hold)

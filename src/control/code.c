@@ -20,6 +20,7 @@
 #define CHOICES_MAX 512
 #define STACK_WORDS 256
 #define CODE_WINDOW (60 * MILLISECOND)
+#define INTEREST_EQUAL 32     /* of an instruction that nobody has an opinion of */
 #define COLD_HOLD MILLISECOND /* code found this way may run seldom: others come seldom too */
 
 static bool is_call_before(struct space *space, uint64_t pc)
@@ -44,6 +45,22 @@ void code_note(struct target *target, uint64_t pc)
 			? target->places_used++
 			: (unsigned)(control_random(control) % CODE_PLACES);
 	target->place[place] = pc;
+}
+
+void code_promise(struct target *target, uint64_t pc)
+{
+	struct control *control = target->control;
+	unsigned place;
+
+	if (space_is_libc(target->space, pc))
+		return;
+	for (unsigned i = 0; i < target->promising_used; i++)
+		if (target->promising[i] == pc)
+			return;
+	place = target->promising_used < PROMISING_MAX
+			? target->promising_used++
+			: (unsigned)(control_random(control) % PROMISING_MAX);
+	target->promising[place] = pc;
 }
 
 static bool is_interesting(struct target *target, uint64_t pc)
@@ -160,6 +177,24 @@ static uint64_t behind_stub(struct space *space, uint64_t target)
 	return target;
 }
 
+/* Its argument is a lock, or memory that is nobody's: held there, a thread meets no race. */
+static bool orders_threads(struct space *space, uint64_t function)
+{
+	static const char *const stems[] = {"pthread_",	     "sem_",	       "mtx_",
+					    "cnd_",	     "call_once",      "malloc",
+					    "calloc",	     "free",	       "realloc",
+					    "aligned_alloc", "posix_memalign", "sched_",
+					    "nanosleep",     "clock_"};
+	const char *name = space_function_name(space, function);
+
+	while (name && *name == '_')
+		name++;
+	for (size_t i = 0; name && i < sizeof(stems) / sizeof(stems[0]); i++)
+		if (strncmp(name, stems[i], strlen(stems[i])) == 0)
+			return true;
+	return false;
+}
+
 static void consider(struct choices *choices, const struct insn *insn, uint64_t pc)
 {
 	bool leaves = false;
@@ -167,7 +202,8 @@ static void consider(struct choices *choices, const struct insn *insn, uint64_t 
 	if (insn->flow == INSN_FLOW_CALL && choices->call_count < 64) {
 		uint64_t target = behind_stub(choices->target->space, (uint64_t)insn->target);
 
-		leaves = !is_interesting(choices->target, target);
+		leaves = !is_interesting(choices->target, target) &&
+			 !orders_threads(choices->target->space, target);
 		choices->calls[choices->call_count++] = target;
 	}
 	if (choices->count < CHOICES_MAX && (leaves || is_worth_watching(insn)))
@@ -236,27 +272,86 @@ static bool choose_function(struct target *target, uint64_t *start, uint64_t *en
 	return choices->count > 0;
 }
 
-bool code_choose(struct target *target, struct tl_watch *watch)
+static unsigned interest_in(struct target *target, uint64_t pc)
+{
+	const struct control_observer *observer = &target->control->observer;
+
+	return observer->interest ? observer->interest(observer->context, target->pid, pc)
+				  : INTEREST_EQUAL;
+}
+
+/* One of `count`, each as likely as it is interesting; 0 when none is. */
+static uint64_t choose_weighted(struct target *target, const uint64_t *pc, unsigned count,
+				unsigned *interest)
+{
+	unsigned weight[CHOICES_MAX];
+	uint64_t sum = 0, at;
+
+	for (unsigned i = 0; i < count; i++) {
+		weight[i] = interest_in(target, pc[i]);
+		sum += weight[i];
+	}
+	if (!sum)
+		return 0;
+	at = control_random(target->control) % sum;
+	for (unsigned i = 0; i < count; i++) {
+		if (at < weight[i]) {
+			*interest = weight[i];
+			return pc[i];
+		}
+		at -= weight[i];
+	}
+	return 0;
+}
+
+/* A function is drawn first, so that each has its turn, then one of its instructions; one of little
+ * interest is drawn again as a rule. */
+static uint64_t choose_instruction(struct target *target)
 {
 	static struct choices choices; /* one thread; too large for comfort on the stack */
-	uint64_t start, end;
+	uint64_t start, end, best = 0;
+	unsigned best_interest = 0;
 
 	for (int attempt = 0; attempt < 4; attempt++) {
+		unsigned interest = 0;
+		uint64_t pc;
+
 		choices.count = choices.call_count = 0;
 		if (!choose_function(target, &start, &end, &choices))
 			continue;
-		*watch = (struct tl_watch){
-			.size = sizeof(*watch),
-			.pid = target->pid,
-			.address = choices.pc[control_random(target->control) % choices.count],
-			.length = 8,
-			.access = TL_EXEC,
-			.hits = 3,
-			.window = CODE_WINDOW,
-		};
-		return true;
+		pc = choose_weighted(target, choices.pc, choices.count, &interest);
+		if (interest <= best_interest)
+			continue;
+		best = pc;
+		best_interest = interest;
+		if (control_random(target->control) % INTEREST_EQUAL < interest)
+			break;
 	}
-	return false;
+	return best;
+}
+
+bool code_choose(struct target *target, struct tl_watch *watch)
+{
+	unsigned interest;
+	uint64_t pc = 0;
+
+	if (control_random(target->control) % 2)
+		pc = choose_weighted(target, target->promising, target->promising_used, &interest);
+	if (!pc)
+		pc = choose_instruction(target);
+	if (!pc)
+		return false;
+	*watch = (struct tl_watch){
+		.size = sizeof(*watch),
+		.pid = target->pid,
+		.address = pc,
+		.length = 8,
+		.access = TL_EXEC,
+		.hits = 3,
+		.hold = COLD_HOLD,
+		.window = CODE_WINDOW,
+	};
+	return true;
 }
 
 static bool is_shareable(struct target *target, const struct hit *hit, uint64_t address)

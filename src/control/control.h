@@ -43,6 +43,8 @@ struct control_observer {
 	/* The program waits until it returns: control/notice.h. */
 	void (*notice)(void *context, const struct control_notice *notice);
 	void (*tick)(void *context); /* some 50 times a second */
+	/* Of an instruction, 0 to TL_INTEREST_MAX: see <trapline/tool.h>. */
+	unsigned (*interest)(void *context, pid_t pid, uint64_t pc);
 	void *context;
 };
 

@@ -31,6 +31,24 @@ static void note_identity(struct slot *slot, uint64_t identity)
 		slot->identity[slot->identities++] = identity;
 }
 
+/* Two threads at the same bytes within one watch, not at the same time as yet. */
+static void note_sharing(struct target *target, const struct slot *slot, const struct hit *hit)
+{
+	if (!hit->usable || (slot->watch.access & TL_EXEC))
+		return;
+	for (unsigned i = 0; i < slot->hits; i++) {
+		const struct hit *other = slot->hit[i];
+
+		if (!other->usable || !hits_conflict(hit, other) ||
+		    (hit->access.access & other->access.access & TL_ATOMIC))
+			continue;
+		code_promise(target, hit->access.pc);
+		code_promise(target, other->access.pc);
+		count_one(target->control, COUNT_SHARED);
+		return;
+	}
+}
+
 static void begin(struct control *control, struct following *following,
 		  const struct area_hit *record)
 {
@@ -58,6 +76,7 @@ static void begin(struct control *control, struct following *following,
 		count_one(control, COUNT_HITS_LATE);
 		hit->usable = false;
 	}
+	note_sharing(target, slot, hit);
 	keep(slot, hit);
 	following->hit = hit;
 	following->slot = slot;

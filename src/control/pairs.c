@@ -10,7 +10,7 @@
  */
 #include "control/private.h"
 
-static bool conflict(const struct hit *a, const struct hit *b)
+bool hits_conflict(const struct hit *a, const struct hit *b)
 {
 	const struct tl_access *x = &a->access, *y = &b->access;
 
@@ -92,7 +92,7 @@ void pairs_complete(struct control *control, struct slot *slot, struct hit *hit)
 	for (unsigned i = 0; i < slot->hits; i++) {
 		struct hit *other = slot->hit[i];
 
-		if (other != hit && other->usable && other->exit && conflict(hit, other) &&
+		if (other != hit && other->usable && other->exit && hits_conflict(hit, other) &&
 		    overlap(hit, other))
 			tell(control, slot, hit, other);
 	}

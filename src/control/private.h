@@ -13,6 +13,7 @@
 
 #define REQUESTS_MAX 64
 #define CODE_PLACES 256	 /* places of code in use remembered for each process */
+#define PROMISING_MAX 64 /* instructions remembered whose memory other threads came to */
 #define SLOT_HITS_MAX 64 /* completed hits of one watch kept for pairing */
 
 enum count {
@@ -67,6 +68,8 @@ struct target {
 	unsigned slots;
 	uint64_t place[CODE_PLACES];
 	unsigned places_used;
+	uint64_t promising[PROMISING_MAX];
+	unsigned promising_used;
 	uint64_t next_look;
 	uint64_t cpu_time;
 };
@@ -153,6 +156,7 @@ bool hit_understand(struct target *target, struct slot *slot, const struct area_
 unsigned insn_traits(const struct insn *insn, unsigned operand, uint64_t address, uint64_t length);
 
 /* pairs.c */
+bool hits_conflict(const struct hit *a, const struct hit *b); /* but for their times */
 void pairs_complete(struct control *control, struct slot *slot, struct hit *hit);
 
 /* sampling.c */
@@ -168,6 +172,8 @@ struct slot *schedule_hit(struct control *control, struct target *target, struct
 /* code.c */
 void code_note(struct target *target, uint64_t pc); /* code there is in use */
 void code_look(struct target *target);		    /* at what sleeping threads will do */
+/* Another thread came to what the instruction accesses: look there again. */
+void code_promise(struct target *target, uint64_t pc);
 bool code_choose(struct target *target, struct tl_watch *watch);
 /* What to watch now that a thread stands before a chosen instruction. */
 bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *watch);

@@ -21,6 +21,7 @@
 #define HOLD_WRITER 400000u /* ns: readers must have time to come, and the controller to widen */
 #define HOLD_ACCESS 150000u
 #define HOLD_LONGEST 4000000u
+#define SOLITARY_HITS 6
 
 static void fill_defaults(struct control *control, struct tl_watch *watch)
 {
@@ -93,16 +94,16 @@ static void expire_requests(struct control *control, uint64_t now)
 	}
 }
 
-static bool watched_now(const struct target *target, uint64_t address)
+static struct slot *slot_watching(struct target *target, uint64_t address)
 {
 	for (unsigned i = 0; i < target->slots; i++)
 		if (target->slot[i].armed && target->slot[i].watch.address == address)
-			return true;
-	return false;
+			return &target->slot[i];
+	return NULL;
 }
 
 /* The best request for this process: highest priority, any of equals. */
-static int choose(struct control *control, const struct target *target)
+static int choose(struct control *control, struct target *target)
 {
 	int best = -1;
 	unsigned equals = 0;
@@ -110,7 +111,7 @@ static int choose(struct control *control, const struct target *target)
 	for (unsigned i = 0; i < control->requests; i++) {
 		const struct tl_watch *watch = &control->request[i].watch;
 
-		if (watch->pid != target->pid || watched_now(target, watch->address))
+		if (watch->pid != target->pid || slot_watching(target, watch->address))
 			continue;
 		if (best < 0 || watch->priority > control->request[best].watch.priority) {
 			best = (int)i;
@@ -172,6 +173,13 @@ static void arm_next(struct control *control, struct target *target, struct slot
 	drop_request(control, (unsigned)request);
 }
 
+/* One thread alone comes by, and often: no other is likely to while it is looked at. */
+static bool is_solitary(const struct slot *slot)
+{
+	return slot->identities == 1 && slot->seen >= SOLITARY_HITS &&
+	       !(slot->watch.access & TL_EXEC);
+}
+
 /* Nothing else waits for the slot: go on, and hold longer, since the place is seldom reached. */
 static void extend(struct target *target, struct slot *slot, uint64_t now)
 {
@@ -182,19 +190,39 @@ static void extend(struct target *target, struct slot *slot, uint64_t now)
 		shared->hold *= 2;
 }
 
-static void run_slot(struct control *control, struct target *target, struct slot *slot,
-		     uint64_t now)
+/* To watch for writes alone again costs as much as to watch another address, which is worth more.
+ */
+static void after_wide(struct control *control, struct target *target, struct slot *slot)
+{
+	if (choose(control, target) >= 0)
+		finish(control, target, slot);
+	else
+		slot_narrow(target, slot);
+}
+
+static void run_armed(struct control *control, struct target *target, struct slot *slot,
+		      uint64_t now)
 {
 	const struct area_slot *shared = &target->shared->slot[slot->index];
 
+	if (now >= slot->deadline || atomic_load(&shared->hits) >= slot->watch.hits) {
+		finish(control, target, slot);
+	} else if (is_solitary(slot)) {
+		count_one(control, COUNT_SOLITARY);
+		finish(control, target, slot);
+	} else if (slot->wide && !still_held(slot)) {
+		after_wide(control, target, slot);
+	}
+}
+
+static void run_slot(struct control *control, struct target *target, struct slot *slot,
+		     uint64_t now)
+{
 	if (slot->armed) {
 		if (now >= slot->deadline && now < slot->armed_at + WINDOW_MAX &&
 		    !(slot->watch.access & TL_EXEC) && choose(control, target) < 0)
 			extend(target, slot, now);
-		if (now >= slot->deadline || atomic_load(&shared->hits) >= slot->watch.hits)
-			finish(control, target, slot);
-		else if (slot->wide && !still_held(slot))
-			slot_narrow(target, slot);
+		run_armed(control, target, slot, now);
 	}
 	if (slot->armed || still_held(slot))
 		return;
@@ -273,7 +301,16 @@ static struct slot *watch_origin(struct control *control, struct target *target,
 	struct tl_watch watch;
 	struct slot *data;
 
-	if (!code_hit(target, hit, &watch) || watched_now(target, watch.address))
+	if (!code_hit(target, hit, &watch))
+		return slot;
+	data = slot_watching(target, watch.address);
+	if (data && hit->usable && data->hits < SLOT_HITS_MAX) {
+		/* Before its access as another may be: both at once is a race as well. */
+		hit->origin = true;
+		move_hit(slot, data, hit);
+		return data;
+	}
+	if (data)
 		return slot;
 	data = make_room(control, target);
 	fill_defaults(control, &watch);

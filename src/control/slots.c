@@ -90,6 +90,9 @@ void slot_publish(struct target *target, struct slot *slot)
 	shared->length = slot->watch.length;
 	shared->patience = target->control->options.lasting ? LASTING_PATIENCE : 0;
 	atomic_store(&shared->hits, 0);
+	atomic_store(&shared->owner, 0);
+	atomic_store(&shared->alone, 0);
+	atomic_store(&shared->shared, 0);
 	slot->generation = (slot->generation | 1) + (slot->generation & 1 ? 2 : 0);
 	atomic_store(&shared->generation, slot->generation);
 	slot->armed = true;

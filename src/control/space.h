@@ -34,6 +34,9 @@ bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint6
 /* Bounds of the function around `pc`. 0 or -ENOENT. */
 int space_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *end);
 
+/* The name of the function around `pc`, by symbol tables; or NULL. */
+const char *space_function_name(struct space *space, uint64_t pc);
+
 /* Path of the file whose code is at `pc`; NULL when it is none. Valid until the next call. */
 const char *space_module(struct space *space, uint64_t pc);
 

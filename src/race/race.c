@@ -19,14 +19,19 @@
 
 struct place {
 	uint64_t pc;
-	uint32_t watched;
-	bool judged;   /* `internal` is known */
-	bool internal; /* libc's own */
+	uint32_t watched;  /* as what a sample was about to do, or for being executed */
+	uint32_t shared;   /* another thread came to what it accesses */
+	uint32_t fruitful; /* pairs shown first with it */
+	bool judged;	   /* `internal` is known */
+	bool internal;	   /* libc's own */
 };
 
 struct block {
 	uint64_t address;  /* of 8 bytes */
 	uint64_t identity; /* of the thread seen last */
+	uint64_t hitter;   /* of the thread whose hit was the last */
+	uint64_t pc;	   /* of that hit */
+	unsigned access;   /* of that hit */
 	uint32_t watched;
 	bool shared;
 };
@@ -145,6 +150,49 @@ static void on_sample(void *state, const struct tl_access *access)
 	}
 }
 
+static void note_shared(struct race *race, uint64_t pc)
+{
+	find_place(race, pc)->shared++;
+}
+
+/* Whom it conflicts with but for the time, as far as remembered. */
+static void on_hit(void *state, const struct tl_access *access)
+{
+	struct race *race = state;
+	struct block *block = find_block(race, access->address);
+
+	if (block->hitter && block->hitter != access->identity &&
+	    ((access->access | block->access) & TL_WRITE) &&
+	    !(access->access & block->access & TL_ATOMIC)) {
+		note_shared(race, access->pc);
+		note_shared(race, block->pc);
+		block->shared = true;
+	}
+	block->hitter = access->identity;
+	block->pc = access->pc;
+	block->access = access->access;
+}
+
+/*
+ * New code comes first. What other threads were seen to come to stays worth a look, the more so
+ * when a pair came of it, and less with each look without.
+ */
+static unsigned on_interest(void *state, pid_t pid, uint64_t pc)
+{
+	struct race *race = state;
+	const struct place *place = &race->place[mix(pc) % PLACES];
+	uint32_t looks;
+	unsigned interest;
+
+	(void)pid;
+	if (place->pc != pc)
+		return 32;
+	looks = place->watched / 4 / (1 + place->fruitful);
+	interest = place->shared ? 96 >> (looks / 4 < 6 ? looks / 4 : 6)
+				 : 32 >> (place->watched < 5 ? place->watched : 5);
+	return interest ? interest : 1;
+}
+
 /* Two threads met the watch, but not at the same time: worth another look, less each time. */
 static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hits, unsigned threads)
 {
@@ -152,6 +200,8 @@ static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hit
 	struct block *block = find_block(race, watch->address);
 	struct tl_watch again = *watch;
 
+	if (watch->access & TL_EXEC)
+		find_place(race, watch->address)->watched++;
 	if ((watch->access & TL_EXEC) || threads < 2 || !hits)
 		return;
 	block->shared = true;
@@ -213,6 +263,8 @@ static void on_pair(void *state, const struct tl_pair *pair)
 		return;
 	}
 	known->certainty = verdict.certainty;
+	find_place(race, known->first)->fruitful++;
+	find_place(race, known->second)->fruitful++;
 	report.certainty = verdict.certainty;
 	report.evidence = verdict.evidence;
 	report.evidence_count = verdict.evidence_count;
@@ -245,7 +297,9 @@ const struct tl_tool race_tool = {
 	.summary = "find data races",
 	.start = start,
 	.sample = on_sample,
+	.hit = on_hit,
 	.pair = on_pair,
 	.unwatched = on_unwatched,
 	.exit = finish,
+	.interest = on_interest,
 };

@@ -100,10 +100,13 @@ struct area_hit {
  */
 struct area_slot {
 	_Atomic uint32_t generation;
-	_Atomic uint32_t turn; /* futex: raised to end the holds of this slot early */
-	_Atomic uint32_t hits; /* of this generation */
-	uint32_t hold_limit;   /* hits beyond this many pass unrecorded */
-	uint64_t hold;	       /* ns */
+	_Atomic uint32_t turn;	 /* futex: raised to end the holds of this slot early */
+	_Atomic uint32_t hits;	 /* of this generation */
+	uint32_t hold_limit;	 /* hits beyond this many pass unrecorded */
+	uint64_t hold;		 /* ns */
+	_Atomic uint64_t owner;	 /* identity of the first thread that came; 0: none yet */
+	_Atomic uint32_t alone;	 /* hits of it before any other thread came */
+	_Atomic uint32_t shared; /* another thread has come */
 	uint64_t address;
 	uint32_t length;
 	uint32_t patience; /* ns a thread may wait for a free record; 0: the hit is dropped */

@@ -4,6 +4,7 @@
 #include "tool/private.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,20 @@ static void on_unwatched(void *context, const struct tl_watch *watch, unsigned h
 		host->tool->unwatched(host->state, watch, hits, threads);
 }
 
+static unsigned on_interest(void *context, pid_t pid, uint64_t pc)
+{
+	struct tl_host *host = context;
+
+	return host->tool->interest(host->state, pid, pc);
+}
+
+/* A tool built before the member was added says so by its size. */
+static bool has_interest(const struct tl_tool *tool)
+{
+	return tool->size >= offsetof(struct tl_tool, interest) + sizeof(tool->interest) &&
+	       tool->interest;
+}
+
 static void name_run(struct tl_host *host)
 {
 	struct timespec now;
@@ -189,8 +204,9 @@ int host_create(struct tl_host **host, const struct tl_tool *tool,
 		const struct host_options *options, host_deliver_fn *deliver, void *context)
 {
 	struct tl_host *made = calloc(1, sizeof(*made));
-	struct control_observer observer = {on_sample, on_hit, on_pair, on_unwatched,
-					    .context = made};
+	struct control_observer observer = {
+		on_sample,    on_hit,	       on_pair,
+		on_unwatched, .context = made, .interest = has_interest(tool) ? on_interest : NULL};
 	int err;
 
 	if (!made)

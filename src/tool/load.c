@@ -2,7 +2,11 @@
 #include "tool/host.h"
 
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdio.h>
+
+/* Members from here on came later: a tool without them is used without them. */
+#define SIZE_MIN offsetof(struct tl_tool, interest)
 
 const struct tl_tool *tool_load(const char *path)
 {
@@ -21,7 +25,7 @@ const struct tl_tool *tool_load(const char *path)
 			path);
 		return NULL;
 	}
-	if (tool->version != TL_TOOL_VERSION || tool->size < sizeof(*tool)) {
+	if (tool->version != TL_TOOL_VERSION || tool->size < SIZE_MIN) {
 		fprintf(stderr,
 			"trapline: %s was made for version %u of the tool interface and this "
 			"trapline has %d: build it again\n",
