@@ -220,7 +220,9 @@ static bool admit(struct area_process *process, struct area_slot *slot, uint32_t
 	uint32_t hits;
 
 	atomic_fetch_add_explicit(&process->delivered, 1, memory_order_relaxed);
-	if (atomic_load(&slot->generation) != generation || slot->address != address) {
+	/* Without an address the slot watches another one in each thread. */
+	if (atomic_load(&slot->generation) != generation ||
+	    (slot->address && slot->address != address)) {
 		atomic_fetch_add_explicit(&process->stale, 1, memory_order_relaxed);
 		return false;
 	}
