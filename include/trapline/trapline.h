@@ -7,6 +7,7 @@
 #include <trapline/error.h>
 #include <trapline/event.h>
 #include <trapline/hit.h>
+#include <trapline/patch.h>
 #include <trapline/safepoint.h>
 #include <trapline/stats.h>
 #include <trapline/throttle.h>

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sites, and what a thread does that meets a trap of one.
+ *
+ * Sites are never freed or moved: a trap may be delivered when its bytes are long original again.
+ * Such a late one is right all the same: at the entry the thread goes where calls lead now, inside
+ * the bytes it goes on in the copy, which does what the original bytes do.
+ *
+ * Several sites change at one instant: each operation has a number, and `done` is the last one that
+ * had its instant. A site whose `serial` is beyond `done` leads to `previous`, else to `next`. The
+ * three words are read between two reads of `serial`, which pairs with patch_site_prepare().
+ */
+#include "patch/patch.h"
+
+#include "base/counters.h"
+#include "base/syscall.h"
+#include "trap/dispatch.h"
+#include "trap/ownership.h"
+
+#include <string.h>
+#include <ucontext.h>
+
+#define HANDLING 256
+
+static struct patch_site sites[PATCH_SITES];
+static size_t site_count;
+static uint64_t operations, done;
+
+/* Threads in our handlers: these have every signal blocked and meet no trap. Open addressing from
+ * tid; when the table is full a thread is not found, and a patch waits until it is out again. */
+static pid_t handling[HANDLING];
+
+/* ---- in the thread that trapped --------------------------------------------------------- */
+
+static pid_t *begin_handling(void)
+{
+	pid_t tid = raw_gettid();
+
+	for (unsigned i = 0; i < HANDLING; i++) {
+		pid_t *place = &handling[((unsigned)tid + i) % HANDLING], none = 0;
+
+		if (__atomic_compare_exchange_n(place, &none, tid, false, __ATOMIC_SEQ_CST,
+						__ATOMIC_RELAXED))
+			return place;
+	}
+	return NULL;
+}
+
+static void end_handling(pid_t *place)
+{
+	if (place)
+		__atomic_store_n(place, 0, __ATOMIC_SEQ_CST);
+}
+
+/* The site one of whose first bytes is at `pc`. An entry may have had several: the last counts. */
+static const struct patch_site *find_by_pc(uintptr_t pc)
+{
+	for (size_t i = __atomic_load_n(&site_count, __ATOMIC_ACQUIRE); i > 0; i--) {
+		const struct patch_site *site = &sites[i - 1];
+
+		if (site->copy && pc >= site->entry && pc < site->entry + PATCH_JUMP_LENGTH &&
+		    patch_begins(site, (unsigned)(pc - site->entry)))
+			return site;
+	}
+	return NULL;
+}
+
+uintptr_t patch_site_destination(const struct patch_site *site)
+{
+	uint64_t serial, again;
+	uintptr_t destination;
+
+	do {
+		serial = __atomic_load_n(&site->serial, __ATOMIC_SEQ_CST);
+		destination = __atomic_load_n(&done, __ATOMIC_SEQ_CST) >= serial
+				      ? __atomic_load_n(&site->next, __ATOMIC_SEQ_CST)
+				      : __atomic_load_n(&site->previous, __ATOMIC_SEQ_CST);
+		again = __atomic_load_n(&site->serial, __ATOMIC_SEQ_CST);
+	} while (serial != again);
+	return destination;
+}
+
+static bool send_on(uintptr_t pc, ucontext_t *context)
+{
+	const struct patch_site *site = find_by_pc(pc);
+	uintptr_t to;
+
+	if (!site)
+		return false;
+	to = pc == site->entry ? patch_site_destination(site) : 0;
+	counter_increment(pc == site->entry ? COUNTER_PATCH_TRAPS : COUNTER_PATCH_MOVES);
+	context->uc_mcontext.gregs[REG_RIP] =
+		(greg_t)(to ? to : site->copy + site->offset[pc - site->entry]);
+	return true;
+}
+
+/* int3 leaves the pc behind itself. */
+static bool on_breakpoint_instruction(ucontext_t *context)
+{
+	pid_t *place = begin_handling();
+	bool ours = send_on((uintptr_t)context->uc_mcontext.gregs[REG_RIP] - 1, context);
+
+	end_handling(place);
+	return ours;
+}
+
+static void on_illegal_instruction(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *interrupted = context;
+	pid_t *place = begin_handling();
+	bool ours = info->si_code > 0 &&
+		    send_on((uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP], interrupted);
+
+	end_handling(place);
+	if (!ours)
+		signal_chain(signal, info, context);
+}
+
+/* ---- the rest --------------------------------------------------------------------------- */
+
+bool patch_site_is_handling(pid_t tid)
+{
+	for (unsigned i = 0; i < HANDLING; i++)
+		if (__atomic_load_n(&handling[i], __ATOMIC_SEQ_CST) == tid)
+			return true;
+	return false;
+}
+
+/* The kernel's own view: what a raw rt_sigaction() has set is not seen by ours. */
+static uintptr_t kernel_handler(int signal)
+{
+	struct {
+		uintptr_t handler, flags, restorer;
+		uint64_t mask;
+	} action = {0};
+
+	raw_syscall6(SYS_rt_sigaction, signal, 0, (long)&action, sizeof(action.mask), 0, 0);
+	return action.handler;
+}
+
+static uintptr_t trap_handler, illegal_handler;
+
+int patch_site_own_signals(void)
+{
+	int err;
+
+	if (trap_handler)
+		return 0;
+	err = dispatch_install();
+	if (!err)
+		err = signal_own(SIGILL, on_illegal_instruction);
+	if (err)
+		return err;
+	dispatch_breakpoint_instructions(on_breakpoint_instruction);
+	trap_handler = kernel_handler(SIGTRAP);
+	illegal_handler = kernel_handler(SIGILL);
+	return 0;
+}
+
+bool patch_site_lost_signal(void)
+{
+	return kernel_handler(SIGTRAP) != trap_handler || kernel_handler(SIGILL) != illegal_handler;
+}
+
+struct patch_site *patch_site_find(uintptr_t start)
+{
+	for (size_t i = site_count; i > 0; i--)
+		if (sites[i - 1].start == start)
+			return &sites[i - 1];
+	return NULL;
+}
+
+struct patch_site *patch_site_keep(const struct patch_site *site)
+{
+	struct patch_site *kept = &sites[site_count];
+
+	if (site_count == PATCH_SITES)
+		return NULL;
+	*kept = *site;
+	__atomic_store_n(&site_count, site_count + 1, __ATOMIC_RELEASE);
+	return kept;
+}
+
+uint64_t patch_site_operation(void)
+{
+	return ++operations;
+}
+
+/* The site leads where it did until the operation's instant. */
+void patch_site_prepare(struct patch_site *site, uint64_t operation, uintptr_t next)
+{
+	__atomic_store_n(&site->previous, site->next, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&site->serial, operation, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&site->next, next, __ATOMIC_SEQ_CST);
+}
+
+void patch_site_instant(uint64_t operation)
+{
+	__atomic_store_n(&done, operation, __ATOMIC_SEQ_CST);
+}
