@@ -111,6 +111,19 @@ static int take_action(struct watch_command *command, enum watch_action action)
 	return 0;
 }
 
+static int take_condition(struct watch_command *command, const char *text)
+{
+	const char *reason;
+
+	if (!condition_parse(text, &command->watch.condition, &reason))
+		return 0;
+	fprintf(stderr,
+		"trapline: --if '%s' cannot be evaluated: %s; give something like 'new > 100 && "
+		"old != new'\n",
+		text, reason);
+	return 2;
+}
+
 static int take_value(struct watch_command *command, int option, const char *text)
 {
 	double number = 0;
@@ -134,15 +147,15 @@ static int take_value(struct watch_command *command, int option, const char *tex
 		command->control.budget = number;
 		return err;
 	case OPTION_IF:
-		return condition_parse(text, &command->watch.condition)
-			       ? wrong("if", text, "a comparison of old, new and numbers")
-			       : 0;
+		return take_condition(command, text);
 	case OPTION_EXEC:
 		command->watch.command = text;
 		return take_action(command, WATCH_EXECUTE);
 	case OPTION_THREAD:
 		command->watch.thread = text;
-		return 0;
+		return strlen(text) < FILTER_GLOB
+			       ? 0
+			       : wrong("thread", text, "a glob of less than 64 bytes");
 	case OPTION_NOT_FROM:
 		command->watch.not_from = text;
 		return 0;

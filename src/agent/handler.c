@@ -9,6 +9,7 @@
  * It never touches the watched memory itself: that would trip the watchpoint again. The kernel
  * copies it (process_vm_readv), which a breakpoint that excludes the kernel does not see.
  */
+#include "agent/choose.h"
 #include "agent/state.h"
 
 #include "base/syscall.h"
@@ -17,6 +18,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <ucontext.h>
 
@@ -70,6 +72,13 @@ static void note_registers(struct area_registers *registers, const ucontext_t *c
 	registers->fs_base = read_fs_base();
 }
 
+static uint32_t read_stack(struct area_hit *hit, uint64_t stack_address)
+{
+	ssize_t count = raw_read_memory(raw_getpid(), hit->stack, stack_address, AREA_STACK);
+
+	return count > 0 ? (uint32_t)count : 0;
+}
+
 /* The value watched and the top of the stack, in one call; what cannot be read stays unread. */
 static void note_memory(struct area_hit *hit, uint64_t value_address, uint64_t stack_address)
 {
@@ -87,8 +96,18 @@ static void note_memory(struct area_hit *hit, uint64_t value_address, uint64_t s
 		return;
 	}
 	hit->value_length = 0;
-	count = raw_syscall6(SYS_process_vm_readv, pid, (long)&local[1], 1, (long)&remote[1], 1, 0);
-	hit->stack_length = count > 0 ? (uint32_t)count : 0;
+	hit->stack_length = read_stack(hit, stack_address);
+}
+
+/* The value is what the filter has judged by. */
+static void note_choice(struct area_hit *hit, const struct agent_choice *choice)
+{
+	hit->flags |= AREA_HIT_JUDGED | (choice->before_known ? AREA_HIT_BEFORE : 0);
+	hit->before = choice->before;
+	hit->number = choice->number;
+	hit->value_address = choice->value_address;
+	hit->value_length = choice->value_length;
+	memcpy(hit->value, choice->value, AREA_VALUE);
 }
 
 static void note_nothing(struct area_hit *hit, uint64_t value_address, uint64_t stack_address)
@@ -173,7 +192,8 @@ static struct area_hit *wait_for_record(struct area *area, struct area_process *
 }
 
 static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
-		     const ucontext_t *context, struct area_slot *slot, bool quiet)
+		     const ucontext_t *context, struct area_slot *slot, bool quiet,
+		     const struct agent_choice *choice)
 {
 	/* Each thread's own address where the slot has none. */
 	uint64_t value = (slot->address ? slot->address : info->address) & ~7ull;
@@ -184,12 +204,18 @@ static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 	hit->identity = hit->tid ? (uint64_t)hit->tid : hit->registers.fs_base;
 	hit->flags = info->flags & PERF_SIGINFO_ASYNC ? AREA_HIT_LATE : 0;
 	hit->thread[0] = '\0';
+	hit->number = 0;
 	if (!quiet && slot->patience)
 		raw_syscall6(SYS_prctl, PR_GET_NAME, (long)hit->thread, 0, 0, 0, 0);
 	if (quiet)
 		note_nothing(hit, value, hit->registers.general[4]);
+	else if (choice)
+		hit->stack_length = read_stack(hit, hit->registers.general[4]);
 	else
 		note_memory(hit, value, hit->registers.general[4]);
+	hit->stack_address = hit->registers.general[4];
+	if (choice)
+		note_choice(hit, choice);
 }
 
 /*
@@ -243,14 +269,24 @@ static void handle_hit(const struct perf_siginfo *info, const ucontext_t *contex
 	uint32_t generation = (uint32_t)info->data;
 	uint64_t entry = agent_now(), ticket, hold;
 	uint32_t turn = atomic_load(&slot->turn);
+	struct agent_choice choice;
 	struct area_hit *hit;
 
 	if (atomic_load_explicit(&area->closing, memory_order_relaxed) ||
 	    !admit(process, slot, generation, info->address))
 		return;
+	if (area->filter.on && !agent_choose((uint32_t)(info->data >> 32 & 0xff),
+					     info->flags & PERF_SIGINFO_ASYNC ? 0 : info->address,
+					     context, entry, &choice))
+		return;
 	hit = area_hit_claim(area, &ticket);
 	if (!hit)
 		hit = wait_for_record(area, process, slot, &ticket);
+	if (!hit && area->filter.on && choice.place) {
+		atomic_fetch_add_explicit(&choice.place->count, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&process->unsent, 1, memory_order_relaxed);
+		return;
+	}
 	if (!hit) {
 		atomic_fetch_add_explicit(&process->dropped, 1, memory_order_relaxed);
 		return;
@@ -261,7 +297,8 @@ static void handle_hit(const struct perf_siginfo *info, const ucontext_t *contex
 	hit->generation = generation;
 	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
 	note_hit(hit, info, context, slot,
-		 atomic_load_explicit(&process->quiet, memory_order_relaxed));
+		 atomic_load_explicit(&process->quiet, memory_order_relaxed),
+		 area->filter.on ? &choice : NULL);
 	hold = hit->flags & AREA_HIT_LATE || !slot->hold || !is_worth_holding(slot, hit->identity)
 		       ? 0
 		       : take_credit(area, process, hit->identity, entry, slot->hold);

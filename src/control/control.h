@@ -21,7 +21,12 @@ struct control_notice;
 struct control_trace {
 	const struct tl_access *access;
 	unsigned slot;
-	uint64_t address;   /* watched by the slot, in this thread */
+	uint64_t address; /* watched by the slot, in this thread */
+	uint64_t trap_pc; /* where the thread goes on */
+	uint64_t number;  /* among those that passed the filter; 0: not numbered yet */
+	bool judged;	  /* the filter has let it pass, in the program */
+	bool before_known;
+	uint64_t before;    /* as the hit before left them, sent or not */
 	const char *thread; /* name; empty: not known */
 	bool late;	    /* not at the access: where and what is not known */
 	bool understood;    /* the instruction that made the access was found */
@@ -63,6 +68,22 @@ int control_watch(struct control *control, const struct tl_watch *watch);
  * anew. watch->hits, window, widen and priority mean nothing here. 0 or -errno. */
 int control_arm(struct control *control, pid_t pid, unsigned slot, const struct tl_watch *watch);
 void control_disarm(struct control *control, pid_t pid, unsigned slot);
+/* What handlers need to know of a slot to judge its hits; before control_arm(). */
+struct control_judging {
+	bool values;  /* hits read the watched bytes */
+	bool certain; /* what passes the filter is wanted: no decoding, no caller decides */
+	bool is_signed;
+	bool known;	/* the watched bytes as they are now */
+	uint64_t value; /* of them */
+};
+void control_judge(struct control *control, pid_t pid, unsigned slot,
+		   const struct control_judging *judging);
+/* Which hits are sent: before the program starts, and of one process when it begins. The latter is
+ * NULL when the process is not watched. */
+struct filter *control_filter(struct control *control);
+struct filter_process *control_filter_process(struct control *control, pid_t pid);
+/* Hits that were counted at their place although they should have been sent. */
+uint64_t control_unsent(struct control *control, pid_t pid);
 /* Hits of a lasting watch since it was armed, by the kernel's own count: also those that left no
  * record. */
 uint64_t control_slot_count(struct control *control, pid_t pid, unsigned slot);

@@ -180,6 +180,9 @@ static int begin(struct target *target)
 		return err;
 	target->pidfd = (int)raw_syscall3(SYS_pidfd_open, target->pid, 0, 0);
 	atomic_store(&target->shared->delivered, 0);
+	atomic_store(&target->shared->dropped, 0);
+	atomic_store(&target->shared->unsent, 0);
+	memset(&target->shared->filter, 0, sizeof(target->shared->filter));
 	atomic_store(&target->shared->quiet, seccomp_mode(target->pid) != SECCOMP_MODE_DISABLED);
 	return open_slots(target);
 }

@@ -74,6 +74,44 @@ uint64_t control_dropped(struct control *control, pid_t pid)
 	return target ? atomic_load(&target->shared->dropped) : 0;
 }
 
+uint64_t control_unsent(struct control *control, pid_t pid)
+{
+	struct target *target = target_find(control, pid);
+
+	return target ? atomic_load(&target->shared->unsent) : 0;
+}
+
+void control_judge(struct control *control, pid_t pid, unsigned index,
+		   const struct control_judging *judging)
+{
+	struct target *target;
+	struct slot *slot = find_slot(control, pid, index, &target);
+	struct area_slot *shared;
+
+	if (!slot)
+		return;
+	/* Hits of what it watched before would leave their value. */
+	slot_disarm(target, slot);
+	shared = &target->shared->slot[index];
+	shared->values = judging->values;
+	shared->certain = judging->certain;
+	shared->is_signed = judging->is_signed;
+	atomic_store(&shared->last, judging->value);
+	atomic_store(&shared->last_known, judging->known);
+}
+
+struct filter *control_filter(struct control *control)
+{
+	return &control->area->filter;
+}
+
+struct filter_process *control_filter_process(struct control *control, pid_t pid)
+{
+	struct target *target = target_find(control, pid);
+
+	return target ? &target->shared->filter : NULL;
+}
+
 /* The watched bytes as the record has them. */
 static bool watched_value(const struct slot *slot, uint64_t address, const struct hit *hit,
 			  uint64_t *value)
@@ -94,6 +132,11 @@ static void understand(struct target *target, struct slot *slot, const struct ar
 	bool code = slot->watch.access & TL_EXEC;
 
 	trace->late = record->flags & AREA_HIT_LATE;
+	trace->trap_pc = record->registers.pc;
+	trace->judged = record->flags & AREA_HIT_JUDGED && !trace->late;
+	trace->number = record->number;
+	trace->before_known = record->flags & AREA_HIT_BEFORE && !code;
+	trace->before = record->before;
 	trace->understood = hit_understand(target, slot, record, hit) || code;
 	if (code) {
 		hit->access.pc = hit->access.address = record->registers.pc;

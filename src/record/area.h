@@ -24,6 +24,8 @@
 #ifndef RECORD_AREA_H
 #define RECORD_AREA_H
 
+#include "record/filter.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,6 +62,9 @@ enum area_hit_flag {
 	AREA_HIT_THREAD = 4, /* a thread begins; `address`: its thread pointer */
 	AREA_HIT_BLOCK = 8,  /* a heap block was allocated at `address`, of `size` bytes */
 	AREA_HIT_FREED = 16, /* the watched block at `address` is about to be freed */
+	/* Of hits again: */
+	AREA_HIT_JUDGED = 32, /* the filter has let it pass */
+	AREA_HIT_BEFORE = 64, /* `before` is known */
 };
 #define AREA_HIT_NOTICE (AREA_HIT_THREAD | AREA_HIT_BLOCK | AREA_HIT_FREED)
 
@@ -85,6 +90,8 @@ struct area_hit {
 	uint32_t stack_length;
 	uint64_t address; /* as the kernel told it */
 	uint64_t size;	  /* of a notice */
+	uint64_t number;  /* by the filter; 0: not numbered yet */
+	uint64_t before;  /* the watched bytes as the hit before left them */
 	uint64_t serial;  /* order of the process's hits */
 	struct area_registers registers;
 	uint8_t value[AREA_VALUE]; /* from value_address on */
@@ -110,6 +117,12 @@ struct area_slot {
 	uint64_t address;
 	uint32_t length;
 	uint32_t patience; /* ns a thread may wait for a free record; 0: the hit is dropped */
+	uint32_t is_signed;
+	uint32_t values;  /* the watched bytes are read at each hit */
+	uint32_t certain; /* a hit that passes the filter is one that is wanted: it may be numbered
+			   */
+	_Atomic uint32_t last_known;
+	_Atomic uint64_t last; /* the watched bytes as the last hit left them */
 };
 
 enum area_process_state {
@@ -150,8 +163,10 @@ struct area_process {
 	_Atomic uint32_t threads;   /* threads give notice when they begin */
 	uint64_t thread_pointer;    /* of the thread that announced the process; 0: not known */
 	struct area_heap heap;
+	_Atomic uint32_t unsent; /* hits counted at their place whose record found no room */
 	struct area_slot slot[AREA_SLOTS];
 	struct area_credit credit[AREA_CREDITS];
+	struct filter_process filter;
 };
 
 struct area {
@@ -169,6 +184,7 @@ struct area {
 	uint32_t follow;	 /* programs executed are to be watched too */
 	uint32_t padding;
 	_Atomic uint32_t next_hit;
+	struct filter filter; /* of lasting watches */
 	struct area_process process[AREA_PROCESSES];
 	struct area_hit hit[AREA_HITS];
 };

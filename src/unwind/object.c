@@ -9,6 +9,9 @@
 
 #include "base/syscall.h"
 
+/* Of glibc 2.35: the preload library is loaded with an older one too, and finds no tables there. */
+#pragma weak _dl_find_object
+
 #define PAGE_MASK (~(uint64_t)4095)
 #define SEGMENT_LIMIT 64 /* program headers looked at */
 #define CACHE_SIZE 32u

@@ -6,119 +6,164 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *skip_blanks(const char *at)
+#define NESTING_MAX 32
+
+struct parser {
+	const char *at;
+	struct condition *condition;
+	unsigned depth;	  /* of the machine's stack at this point */
+	unsigned nesting; /* of parentheses and signs */
+	const char *reason;
+};
+
+/* Longer ones before those they begin with. Precedences in C's order, higher binds closer. */
+static const struct infix {
+	const char *text;
+	uint8_t operation, precedence;
+} infixes[] = {
+	{"||", CONDITION_OR, 1},	 {"&&", CONDITION_AND, 2},
+	{"==", CONDITION_EQUAL, 6},	 {"!=", CONDITION_UNEQUAL, 6},
+	{"<<", CONDITION_SHIFT_LEFT, 8}, {">>", CONDITION_SHIFT_RIGHT, 8},
+	{"<=", CONDITION_LESS_EQUAL, 7}, {">=", CONDITION_GREATER_EQUAL, 7},
+	{"<", CONDITION_LESS, 7},	 {">", CONDITION_GREATER, 7},
+	{"|", CONDITION_BIT_OR, 3},	 {"^", CONDITION_BIT_XOR, 4},
+	{"&", CONDITION_BIT_AND, 5},	 {"+", CONDITION_ADD, 9},
+	{"-", CONDITION_SUBTRACT, 9},	 {"*", CONDITION_MULTIPLY, 10},
+	{"/", CONDITION_DIVIDE, 10},	 {"%", CONDITION_REMAINDER, 10},
+};
+
+static bool parse_binary(struct parser *parser, unsigned precedence);
+
+static void skip_blanks(struct parser *parser)
 {
-	while (isspace((unsigned char)*at))
-		at++;
-	return at;
+	while (isspace((unsigned char)*parser->at))
+		parser->at++;
 }
 
-static const char *parse_operand(const char *at, enum condition_operand *operand, uint64_t *number)
+static bool fail(struct parser *parser, const char *reason)
 {
+	if (!parser->reason)
+		parser->reason = reason;
+	return false;
+}
+
+static bool emit(struct parser *parser, uint32_t operation, uint64_t number)
+{
+	struct condition *condition = parser->condition;
+
+	if (operation <= CONDITION_NEW)
+		parser->depth++;
+	else if (operation > CONDITION_COMPLEMENT)
+		parser->depth--;
+	if (condition->count == CONDITION_STEPS || parser->depth > CONDITION_DEPTH)
+		return fail(parser, "it is too long");
+	condition->step[condition->count++] =
+		(struct condition_step){.operation = operation, .number = number};
+	return true;
+}
+
+static bool take_word(struct parser *parser, const char *word)
+{
+	size_t length = strlen(word);
+
+	if (strncmp(parser->at, word, length) != 0 || isalnum((unsigned char)parser->at[length]) ||
+	    parser->at[length] == '_')
+		return false;
+	parser->at += length;
+	return true;
+}
+
+static bool parse_number(struct parser *parser)
+{
+	uint64_t number;
 	char *end;
 
-	at = skip_blanks(at);
-	if (strncmp(at, "old", 3) == 0 && !isalnum((unsigned char)at[3])) {
-		*operand = CONDITION_OLD;
-		return at + 3;
-	}
-	if (strncmp(at, "new", 3) == 0 && !isalnum((unsigned char)at[3])) {
-		*operand = CONDITION_NEW;
-		return at + 3;
-	}
-	*operand = CONDITION_NUMBER;
+	if (!isdigit((unsigned char)*parser->at))
+		return fail(parser, *parser->at ? "only old, new and integers can be compared"
+						: "something is missing at the end");
 	errno = 0;
-	*number = *at == '-' ? (uint64_t)strtoll(at, &end, 0) : strtoull(at, &end, 0);
-	return errno || end == at ? NULL : end;
+	number = strtoull(parser->at, &end, 0);
+	if (errno || isalnum((unsigned char)*end) || *end == '.')
+		return fail(parser, "one of its numbers is no integer of 64 bits");
+	parser->at = end;
+	return emit(parser, CONDITION_NUMBER, number);
 }
 
-static const char *parse_operator(const char *at, enum condition_operator *comparison)
+static bool parse_primary(struct parser *parser)
 {
-	/* Longer ones first; in the order of the enumeration. */
-	static const char *const names[] = {"==", "!=", "<=", ">=", "<", ">"};
+	if (take_word(parser, "old"))
+		return emit(parser, CONDITION_OLD, 0);
+	if (take_word(parser, "new"))
+		return emit(parser, CONDITION_NEW, 0);
+	if (*parser->at != '(')
+		return parse_number(parser);
+	parser->at++;
+	if (!parse_binary(parser, 1))
+		return false;
+	if (*parser->at != ')')
+		return fail(parser, "a closing parenthesis is missing");
+	parser->at++;
+	return true;
+}
 
-	at = skip_blanks(at);
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(at, names[i], strlen(names[i])) == 0) {
-			*comparison = (enum condition_operator)i;
-			return at + strlen(names[i]);
-		}
+static bool parse_unary(struct parser *parser)
+{
+	static const char signs[] = "!-~";
+	const char *sign;
+	bool done;
+
+	skip_blanks(parser);
+	if (parser->nesting == NESTING_MAX)
+		return fail(parser, "it is nested too deeply");
+	parser->nesting++;
+	sign = *parser->at ? strchr(signs, *parser->at) : NULL;
+	if (sign) {
+		parser->at++;
+		done = parse_unary(parser) &&
+		       emit(parser, CONDITION_NOT + (uint32_t)(sign - signs), 0);
+	} else {
+		done = parse_primary(parser);
+	}
+	parser->nesting--;
+	skip_blanks(parser);
+	return done;
+}
+
+static const struct infix *find_operator(const struct parser *parser)
+{
+	for (size_t i = 0; i < sizeof(infixes) / sizeof(infixes[0]); i++)
+		if (strncmp(parser->at, infixes[i].text, strlen(infixes[i].text)) == 0)
+			return &infixes[i];
 	return NULL;
 }
 
-int condition_parse(const char *text, struct condition *condition)
+static bool parse_binary(struct parser *parser, unsigned precedence)
 {
-	const char *at = text;
+	const struct infix *infix;
 
-	condition->count = 0;
-	while (condition->count < CONDITION_TERMS) {
-		struct condition_term *term = &condition->term[condition->count];
-
-		*term = (struct condition_term){0};
-		at = parse_operand(at, &term->left, &term->left_number);
-		at = at ? parse_operator(at, &term->comparison) : NULL;
-		at = at ? parse_operand(at, &term->right, &term->right_number) : NULL;
-		if (!at)
-			break;
-		condition->count++;
-		at = skip_blanks(at);
-		if (!*at)
-			return 0;
-		if (strncmp(at, "&&", 2) != 0)
-			break;
-		at += 2;
-	}
-	condition->count = 0;
-	return -EINVAL;
-}
-
-static bool value_of(enum condition_operand operand, uint64_t number,
-		     const struct condition_values *values, uint64_t *value)
-{
-	switch (operand) {
-	case CONDITION_OLD:
-		*value = values->old_value;
-		return values->old_known;
-	case CONDITION_NEW:
-		*value = values->new_value;
-		return values->new_known;
-	default:
-		*value = number;
-		return true;
-	}
-}
-
-static bool compare(enum condition_operator comparison, bool less, bool equal)
-{
-	switch (comparison) {
-	case CONDITION_EQUAL:
-		return equal;
-	case CONDITION_UNEQUAL:
-		return !equal;
-	case CONDITION_LESS:
-		return less;
-	case CONDITION_LESS_EQUAL:
-		return less || equal;
-	case CONDITION_GREATER:
-		return !less && !equal;
-	default:
-		return !less;
-	}
-}
-
-bool condition_holds(const struct condition *condition, const struct condition_values *values)
-{
-	for (unsigned i = 0; i < condition->count; i++) {
-		const struct condition_term *term = &condition->term[i];
-		uint64_t left, right;
-		bool less;
-
-		if (!value_of(term->left, term->left_number, values, &left) ||
-		    !value_of(term->right, term->right_number, values, &right))
-			continue;
-		less = values->is_signed ? (int64_t)left < (int64_t)right : left < right;
-		if (!compare(term->comparison, less, left == right))
+	if (!parse_unary(parser))
+		return false;
+	while ((infix = find_operator(parser)) && infix->precedence >= precedence) {
+		parser->at += strlen(infix->text);
+		if (!parse_binary(parser, infix->precedence + 1u) ||
+		    !emit(parser, infix->operation, 0))
 			return false;
 	}
 	return true;
+}
+
+int condition_parse(const char *text, struct condition *condition, const char **reason)
+{
+	struct parser parser = {.at = text, .condition = condition};
+
+	memset(condition, 0, sizeof(*condition));
+	if (parse_binary(&parser, 1) && *parser.at)
+		fail(&parser, "something unexpected follows");
+	if (!parser.reason && !condition_uses_values(condition))
+		fail(&parser, "it asks for neither old nor new");
+	if (!parser.reason)
+		return 0;
+	*reason = parser.reason;
+	condition->count = 0;
+	return -EINVAL;
 }

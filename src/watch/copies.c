@@ -168,15 +168,17 @@ static int reserve(struct watch *watch, struct watched *process, unsigned index)
 					   .access = access,
 					   .hold = watch_hold(watch)};
 		unsigned slot = (unsigned)piece_free(process);
-		int err = control_arm_threads(watch->control, process->pid, slot, &request);
+		int err;
 
-		if (err)
-			return err;
 		process->piece[slot] = (struct piece){.wanted = index,
-						      .armed = true,
 						      .each_thread = true,
 						      .address = offset,
 						      .length = request.length};
+		filter_slot_begin(watch, process, slot);
+		err = control_arm_threads(watch->control, process->pid, slot, &request);
+		if (err)
+			return err;
+		process->piece[slot].armed = true;
 		offset += request.length;
 	}
 	return 0;

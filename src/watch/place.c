@@ -44,7 +44,7 @@ static struct place *add(struct watch *watch)
 	return &watch->place[watch->places++];
 }
 
-void place_count(struct watch *watch, unsigned wanted, const struct finding *finding)
+int place_count(struct watch *watch, unsigned wanted, const struct finding *finding)
 {
 	const struct finding_access *access = &finding->accesses[0];
 	struct place *place;
@@ -54,14 +54,16 @@ void place_count(struct watch *watch, unsigned wanted, const struct finding *fin
 	for (size_t i = 0; i < watch->places; i++) {
 		place = &watch->place[i];
 		if (place->wanted == wanted && place->operation == access->operation &&
-		    strcmp(place->text, text) == 0) {
+		    place->text && strcmp(place->text, text) == 0) {
 			place->count++;
-			return;
+			return (int)i;
 		}
 	}
 	place = add(watch);
-	if (place)
-		*place = (struct place){wanted, access->operation, strdup(text), 1};
+	if (!place)
+		return -1;
+	*place = (struct place){wanted, access->operation, strdup(text), 1};
+	return (int)(watch->places - 1);
 }
 
 static int by_count(const void *a, const void *b)
@@ -98,6 +100,7 @@ void places_print(struct watch *watch)
 	qsort(watch->place, watch->places, sizeof(*watch->place), by_count);
 	for (unsigned i = 0; i < watch->options.expressions; i++)
 		print_expression(watch, i);
+	filter_print(watch);
 	if (watch->dropped)
 		fprintf(watch->options.lines,
 			"trapline: %llu hits came faster than they could be noted: the counts by "

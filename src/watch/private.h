@@ -29,8 +29,14 @@ struct piece {
 	uint64_t block;	  /* of the heap that it lies in; 0: none */
 	uint64_t address;
 	unsigned length;
-	bool value_known;
+	bool value_known; /* of a thread's copy, before the first hit there */
 	uint64_t value;
+};
+
+/* A place taught to the handlers of a process. */
+struct taught {
+	int slot;
+	int place; /* index in struct watch's; -1: its hits are not wanted */
 };
 
 /* A thread's own copy of what a slot watches. */
@@ -56,6 +62,7 @@ struct watched {
 	bool resolved[WATCH_EXPRESSIONS];
 	bool given_up[WATCH_EXPRESSIONS]; /* it cannot become watchable in this process */
 	struct symbol_target target[WATCH_EXPRESSIONS];
+	struct taught taught[FILTER_PLACES]; /* by their index in struct filter_process */
 	struct watched *next;
 };
 
@@ -73,7 +80,8 @@ struct watch {
 	struct watched *processes;
 	bool refused, began;
 	uint64_t started; /* CLOCK_MONOTONIC ns */
-	uint64_t matched, printed, dropped;
+	uint64_t dropped, unsent;
+	uint64_t refused_hits[FILTER_REFUSALS];
 	struct place *place;
 	size_t places, place_capacity;
 };
@@ -111,12 +119,30 @@ void copies_look_again(struct watch *watch, struct watched *process);
 struct piece *copies_piece(struct watched *process, const struct control_trace *trace);
 void copies_close(struct watched *process);
 
+/* filter.c */
+void filter_begin(struct watch *watch);
+void filter_process_begin(struct watch *watch, struct watched *process);
+/* Before the piece's slot is armed. */
+void filter_slot_begin(struct watch *watch, const struct watched *process, unsigned slot);
+/* FILTER_REFUSALS: it passes. Counts it else. */
+enum filter_refusal filter_judge(struct watch *watch, const struct finding *finding,
+				 const struct wanted *wanted, const struct control_trace *trace);
+uint64_t filter_number(struct watch *watch, const struct control_trace *trace);
+void filter_teach(struct watch *watch, struct watched *process, const struct finding *finding,
+		  const struct control_trace *trace, enum filter_refusal refused, int place);
+/* Adds what handlers counted; slot >= 0: of that slot alone, which is about to watch something
+ * else. */
+void filter_collect(struct watch *watch, struct watched *process, int slot);
+void filter_process_end(struct watch *watch, struct watched *process);
+void filter_print(const struct watch *watch);
+
 /* line.c */
 void line_print(const struct watch *watch, const struct finding *finding,
 		const struct wanted *wanted, uint64_t time);
 
 /* place.c */
-void place_count(struct watch *watch, unsigned wanted, const struct finding *finding);
+/* Its index, or -1 when memory is short. */
+int place_count(struct watch *watch, unsigned wanted, const struct finding *finding);
 void places_print(struct watch *watch);
 void place_text(const struct finding_access *access, char *text, size_t size);
 

@@ -68,7 +68,6 @@ uint64_t watch_hold(const struct watch *watch)
 
 static int arm(struct watch *watch, struct watched *process, const struct piece *wish)
 {
-	struct space *space = control_space(watch->control, process->pid);
 	unsigned access = slot_access(watch->wanted[wish->wanted].access);
 	struct tl_watch request = {.size = sizeof(request),
 				   .pid = process->pid,
@@ -79,14 +78,12 @@ static int arm(struct watch *watch, struct watched *process, const struct piece 
 	int index = piece_free(process), err;
 	struct piece *piece;
 
-	if (index < 0 || !space)
-		return index < 0 ? index : -ESRCH;
+	if (index < 0)
+		return index;
 	piece = &process->piece[index];
 	*piece = *wish;
 	piece->armed = true;
-	if (!(access & TL_EXEC))
-		piece->value_known = space_read(space, wish->address, &piece->value,
-						wish->length) == (ssize_t)wish->length;
+	filter_slot_begin(watch, process, (unsigned)index);
 	err = control_arm(watch->control, process->pid, (unsigned)index, &request);
 	piece->armed = !err;
 	return err;
@@ -99,6 +96,7 @@ static void disarm_piece(struct watch *watch, struct watched *process, unsigned 
 	watch->wanted[piece->wanted].kernel +=
 		control_slot_count(watch->control, process->pid, index);
 	control_disarm(watch->control, process->pid, index);
+	filter_collect(watch, process, (int)index);
 	piece->armed = false;
 }
 

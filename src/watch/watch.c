@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watch/watch.h"
 
-#include "base/glob.h"
 #include "tool/complete.h"
 #include "watch/private.h"
 
@@ -49,6 +48,7 @@ int watch_create(struct watch **watch, const struct watch_options *options)
 void watch_attach(struct watch *watch, struct control *control)
 {
 	watch->control = control;
+	filter_begin(watch);
 }
 
 bool watch_needs_heap(const struct watch *watch)
@@ -89,6 +89,7 @@ static void process_began(void *context, pid_t pid)
 	watch->processes = process;
 	watch->began = true;
 	copies_open(watch, process);
+	filter_process_begin(watch, process);
 	if (watch_resolve(watch, process, first)) {
 		/* It waits in its constructor: nothing of its own has run. */
 		watch->refused = true;
@@ -96,13 +97,14 @@ static void process_began(void *context, pid_t pid)
 	}
 }
 
-static void note_counts(struct watch *watch, const struct watched *process)
+static void note_counts(struct watch *watch, struct watched *process)
 {
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
 		if (process->piece[i].armed)
 			watch->wanted[process->piece[i].wanted].kernel +=
 				control_slot_count(watch->control, process->pid, i);
 	watch->dropped += control_dropped(watch->control, process->pid);
+	filter_process_end(watch, process);
 }
 
 static void process_ended(void *context, pid_t pid)
@@ -201,8 +203,9 @@ static void fill_finding(struct watch *watch, struct finding *finding, const str
 {
 	struct finding_access *access = &finding->accesses[0];
 
-	access->before_known = piece->value_known && !(trace->access->access & TL_EXEC);
-	access->before = extend(wanted, piece->length, piece->value);
+	access->before_known = trace->before_known || piece->value_known;
+	access->before =
+		extend(wanted, piece->length, trace->before_known ? trace->before : piece->value);
 	access->after_known = trace->value_known;
 	access->after = extend(wanted, piece->length, trace->value);
 	if (trace->late)
@@ -215,43 +218,6 @@ static void fill_finding(struct watch *watch, struct finding *finding, const str
 	finding->program = finding_string(finding, watch->options.program);
 	finding->time = clock_ns(CLOCK_REALTIME);
 	finding_identify(finding);
-}
-
-static bool is_from(const struct finding_access *access, const char *function)
-{
-	for (size_t i = 0; i < access->stack.count; i++)
-		if (access->stack.frames[i].function &&
-		    strcmp(access->stack.frames[i].function, function) == 0)
-			return true;
-	return false;
-}
-
-/* An access that was asked for; one of unknown kind is. */
-static bool is_wanted(const struct wanted *wanted, unsigned access)
-{
-	unsigned asked = (wanted->access & SYMBOL_ACCESS_READ ? TL_READ : 0) |
-			 (wanted->access & SYMBOL_ACCESS_WRITE ? TL_WRITE : 0) |
-			 (wanted->access & SYMBOL_ACCESS_EXECUTE ? TL_EXEC : 0);
-	unsigned made = access & (TL_READ | TL_WRITE | TL_EXEC);
-
-	return !made || (made & asked);
-}
-
-static bool passes(const struct watch *watch, const struct finding *finding,
-		   const struct wanted *wanted, const struct control_trace *trace)
-{
-	const struct watch_options *options = &watch->options;
-	const struct finding_access *access = &finding->accesses[0];
-	struct condition_values values = {access->before_known, access->after_known,
-					  wanted->is_signed, access->before, access->after};
-
-	if (trace->access->time < watch->started + options->after)
-		return false;
-	if (options->thread && !glob_match(options->thread, trace->thread))
-		return false;
-	if (options->not_from && is_from(access, options->not_from))
-		return false;
-	return condition_holds(&options->condition, &values);
 }
 
 static void execute(const struct watch *watch, const struct tl_access *access)
@@ -290,14 +256,12 @@ static void act(const struct watch *watch, const struct tl_access *access)
 }
 
 static void show(struct watch *watch, const struct finding *finding, const struct wanted *wanted,
-		 const struct tl_access *access)
+		 const struct tl_access *access, uint64_t number)
 {
 	const struct watch_options *options = &watch->options;
-	bool chosen = !options->every || (watch->matched - 1) % options->every == 0;
 
-	if (!chosen || (options->first && watch->printed >= options->first))
+	if (!filter_chooses(control_filter(watch->control), number))
 		return;
-	watch->printed++;
 	if (options->action != WATCH_COUNT)
 		line_print(watch, finding, wanted, access->time);
 	if (options->deliver)
@@ -330,23 +294,25 @@ static void trace(void *context, const struct control_trace *trace)
 	struct piece *piece = process ? piece_of(process, trace) : NULL;
 	struct finding *finding;
 	struct wanted *wanted;
+	enum filter_refusal refused;
+	int place = -1;
 
 	if (!piece || !piece->armed)
 		return;
 	wanted = &watch->wanted[piece->wanted];
-	finding = is_wanted(wanted, trace->access->access) ? make_finding(watch, trace) : NULL;
-	if (finding) {
-		fill_finding(watch, finding, wanted, piece, trace);
-		if (passes(watch, finding, wanted, trace)) {
-			watch->matched++;
-			wanted->shown++;
-			place_count(watch, piece->wanted, finding);
-			show(watch, finding, wanted, trace->access);
-		}
-		finding_destroy(finding);
+	finding = make_finding(watch, trace);
+	if (!finding)
+		return;
+	fill_finding(watch, finding, wanted, piece, trace);
+	piece->value_known = false; /* from here on the handler knows */
+	refused = filter_judge(watch, finding, wanted, trace);
+	if (refused == FILTER_REFUSALS) {
+		wanted->shown++;
+		place = place_count(watch, piece->wanted, finding);
+		show(watch, finding, wanted, trace->access, filter_number(watch, trace));
 	}
-	piece->value_known = trace->value_known;
-	piece->value = trace->value;
+	filter_teach(watch, process, finding, trace, refused, place);
+	finding_destroy(finding);
 }
 
 struct control_observer watch_observer(struct watch *watch)

@@ -91,6 +91,26 @@ class Watch(unittest.TestCase):
         self.assertEqual(sum(table(result).values()), 10)
         self.assertEqual(watch('counter', '--not-from', 'work', '--', COUNT, '4', '1')[1], [])
 
+    def test_refused_in_the_program(self):
+        """Tens of thousands refused, none sent out: the few that pass are right, all are counted."""
+        result, lines = watch('counter', '--if', '(new & 0x1fff) == 0 || new == old + 2', '--stats',
+                              '--', COUNT, '20000', '2')
+        self.assertEqual([re.search(r'(\d+) → (\d+)', line)[2] for line in lines],
+                         ['8192', '16384', '24576', '32768'])
+        self.assertIn('39996 hits left out by --if', result.stderr)
+        self.assertLess(int(re.search(r'(\d+)  hits +hits seen', result.stderr)[1]), 40)
+        result, lines = watch('counter', '--every', '10000', '--', COUNT, '20000', '2')
+        self.assertEqual([re.search(r'(\d+) → (\d+)', line).groups() for line in lines],
+                         [('0', '1'), ('10000', '10001'), ('20000', '20001'), ('30000', '30001')])
+        self.assertEqual(table(result), {('write', f'increment count.c:{WRITE}'): 40000})
+        result, lines = watch('counter', '--thread', 'odd', '--count', '--', COUNT, '10000', '4')
+        self.assertEqual(sum(table(result).values()), 20000)
+        self.assertIn('20000 hits left out by --thread', result.stderr)
+        result, lines = watch('counter:r', '--not-from', 'work', '--', COUNT, '10000', '1')
+        self.assertEqual(len(lines), 2, result.stderr)
+        result, lines = watch('counter', '--after', '60', '--', COUNT, '1000', '1')
+        self.assertIn('1000 hits left out before --after', result.stderr)
+
     def test_stack(self):
         result, _ = watch('counter', '--stack', '--', COUNT, '1', '1')
         self.assertRegex(result.stderr, r'#0 increment .*\n +#1 work ')
@@ -139,7 +159,7 @@ class Watch(unittest.TestCase):
         result, _ = watch('0x1000:64', '--', COUNT)
         self.assertEqual(result.returncode, 2)
         self.assertIn('protection keys', result.stderr)
-        for wrong in (['--', COUNT], ['counter'], ['counter', '--if', 'new', '--', COUNT],
+        for wrong in (['--', COUNT], ['counter'], ['counter', '--if', 'new =', '--', COUNT],
                       ['counter', '--first', 'x', '--', COUNT], ['a[', '--', COUNT]):
             self.assertEqual(watch(*wrong)[0].returncode, 2, wrong)
 
