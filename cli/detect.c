@@ -2,6 +2,7 @@
 #include "cli/detect.h"
 
 #include "cli/command.h"
+#include "cli/companion.h"
 #include "cli/detect_options.h"
 #include "cli/program.h"
 #include "report/jsonl.h"
@@ -81,9 +82,10 @@ static int open_outputs(struct detection *detection)
 	return STATUS_OK;
 }
 
-/* Once more at the end, in place of what was written on the way: now with final counts. */
-static void rewrite_output(struct detection *detection)
+/* Once more at an end, in place of what was written on the way: now with final counts. */
+static void rewrite_output(void *context)
 {
+	struct detection *detection = context;
 	struct finding *finding;
 
 	if (!detection->output || ftruncate(fileno(detection->output), 0))
@@ -92,8 +94,7 @@ static void rewrite_output(struct detection *detection)
 	for (size_t i = 0; (finding = host_finding(detection->host, i)); i++)
 		if (!suppressions_match(detection->suppressions, finding))
 			jsonl_write(detection->output, finding);
-	fclose(detection->output);
-	detection->output = NULL;
+	fflush(detection->output);
 }
 
 static int exit_status(const struct detection *detection, int status)
@@ -103,18 +104,26 @@ static int exit_status(const struct detection *detection, int status)
 	return program_exit_status(status);
 }
 
-static int run(struct detection *detection)
+/* A program that made the area itself is under way already (src/agent/companion.c). */
+static int spawn(struct detection *detection)
 {
-	struct control *control = host_control(detection->host);
 	char **program = detection->options.program;
-	pid_t pid;
-	int status;
+	pid_t pid = control_spawn(host_control(detection->host), program,
+				  program_preload_library(false));
 
-	pid = control_spawn(control, program, program_preload_library(false));
 	if (pid < 0)
 		return program_cannot_run(program[0], (int)pid);
 	program_forward_signals(pid);
-	status = control_run(control);
+	return STATUS_OK;
+}
+
+static int run(struct detection *detection)
+{
+	int status = detection->options.program ? spawn(detection) : STATUS_OK;
+
+	if (status)
+		return status;
+	status = control_run(host_control(detection->host));
 	host_finish(detection->host);
 	rewrite_output(detection);
 	if (detection->options.stats)
@@ -122,11 +131,71 @@ static int run(struct detection *detection)
 	return exit_status(detection, status);
 }
 
+static int begin(struct detection *detection, const struct tl_tool *tool, const char *program)
+{
+	struct host_options host = {.control = &detection->options.control,
+				    .raw = detection->options.raw,
+				    .program = program,
+				    .tool_options = detection->options.tool_option,
+				    .process_ended = rewrite_output};
+	int err = host_create(&detection->host, tool, &host, deliver, detection);
+
+	if (err >= 0)
+		return STATUS_OK;
+	fprintf(stderr, "trapline: cannot start: %s\n", strerror(-err));
+	return STATUS_FAILED;
+}
+
+static void end(struct detection *detection)
+{
+	if (detection->host)
+		host_destroy(detection->host);
+	if (detection->output)
+		fclose(detection->output);
+	suppressions_destroy(detection->suppressions);
+}
+
+static int run_program(struct detection *detection, const struct tl_tool *tool)
+{
+	char **program = detection->options.program;
+	char *reason = program_cannot_be_watched(program[0]);
+	int status;
+
+	if (reason) {
+		fprintf(stderr, "trapline: %s; running it bare\n", reason);
+		return program_run_bare(program);
+	}
+	status = open_outputs(detection);
+	if (!status)
+		status = begin(detection, tool, program_path(program[0]));
+	if (!status)
+		status = run(detection);
+	end(detection);
+	return status;
+}
+
+/* Beside a program that was started without us. */
+static int run_companion(struct detection *detection, const struct tl_tool *tool)
+{
+	char *program = NULL;
+	int status = companion_begin(&detection->options, &program);
+
+	if (!status)
+		status = open_outputs(detection);
+	if (!status)
+		status = begin(detection, tool, program);
+	if (!status) {
+		companion_settle(&detection->options);
+		status = run(detection);
+	}
+	end(detection);
+	free(program);
+	return status;
+}
+
 int detect_run(int argc, char **argv, const struct tl_tool *tool)
 {
 	struct detection detection = {0};
-	struct host_options host = {.control = &detection.options.control};
-	char *reason;
 	int status = detect_options_parse(&detection.options, argc, argv);
 
 	if (status)
@@ -135,26 +204,8 @@ int detect_run(int argc, char **argv, const struct tl_tool *tool)
 		fputs("trapline: which tool? `trapline run --tool ./mine.so -- PROGRAM`\n", stderr);
 		return STATUS_USAGE;
 	}
-	if (!tool && !(tool = tool_load(detection.options.tool)))
+	if (detection.options.tool && !(tool = tool_load(detection.options.tool)))
 		return STATUS_FAILED;
-	reason = program_cannot_be_watched(detection.options.program[0]);
-	if (reason) {
-		fprintf(stderr, "trapline: %s; running it bare\n", reason);
-		return program_run_bare(detection.options.program);
-	}
-	status = open_outputs(&detection);
-	if (status)
-		return status;
-	host.program = program_path(detection.options.program[0]);
-	host.raw = detection.options.raw;
-	host.tool_options = detection.options.tool_option;
-	status = host_create(&detection.host, tool, &host, deliver, &detection);
-	if (status < 0) {
-		fprintf(stderr, "trapline: cannot start: %s\n", strerror(-status));
-		return STATUS_FAILED;
-	}
-	status = run(&detection);
-	host_destroy(detection.host);
-	suppressions_destroy(detection.suppressions);
-	return status;
+	return detection.options.program ? run_program(&detection, tool)
+					 : run_companion(&detection, tool);
 }

@@ -29,6 +29,7 @@ enum option_code {
 	OPTION_NO_KERNEL,
 	OPTION_TOOL,
 	OPTION_TOOL_OPTION,
+	OPTION_AREA,
 };
 
 static const struct option long_options[] = {
@@ -52,6 +53,8 @@ static const struct option long_options[] = {
 	{"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
 	{"tool", required_argument, NULL, OPTION_TOOL},
 	{"tool-option", required_argument, NULL, OPTION_TOOL_OPTION},
+	/* Given by the preload library alone (src/agent/companion.c). */
+	{"area", required_argument, NULL, OPTION_AREA},
 	{"quiet", no_argument, NULL, 'q'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -151,6 +154,11 @@ static int take_number(struct detect_options *options, int option, const char *t
 		if (!parse_number(text, 0, 1e9, &number))
 			return wrong("start-delay", text, "a number of seconds");
 		options->control.start_delay = (uint64_t)(number * 1e9);
+		return 0;
+	case OPTION_AREA:
+		if (!parse_number(text, 3, 1e6, &number))
+			return wrong("area", text, "a descriptor");
+		options->control.area_fd = (int)number;
 		return 0;
 	default:
 		if (!parse_number(text, 0, 255, &number))
@@ -278,6 +286,8 @@ int detect_options_parse(struct detect_options *options, int argc, char **argv)
 		err = parse(options, argc, argv, argv[0]);
 	if (err)
 		return err;
+	if (options->control.area_fd >= 0)
+		return 0;
 	options->program = argv + optind;
 	if (!*options->program) {
 		fprintf(stderr,

@@ -20,7 +20,7 @@ struct detect_options {
 	bool raw;
 	bool quiet;	    /* no progress line */
 	int error_exitcode; /* -1: none */
-	char **program;
+	char **program;	    /* NULL: the one that made the area of --area */
 };
 
 /* 0; 1: help was asked for and shown; 2: wrong, and said why. `command` is "race" or "run". */

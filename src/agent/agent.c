@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The preload library: what runs inside a watched program. It adds no thread, no timer and no
- * descriptor; it waits for hits and notes them. In doubt it stays switched off.
+ * descriptor; it waits for hits and notes them. In doubt it stays switched off. Who holds the other
+ * end of the area is told it by the environment, or is started by it: companion.c.
  */
 #include "agent/state.h"
 
@@ -30,21 +31,44 @@ static void in_forked_child(void)
 	agent_announce();
 }
 
+int agent_attach(struct area *area)
+{
+	static bool registered;
+	int err = agent_handle_signals();
+
+	if (err)
+		return err;
+	agent_state.can_read_fs_base = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+	agent_state.area = area;
+	if (!registered)
+		pthread_atfork(NULL, NULL, in_forked_child);
+	registered = true;
+	agent_announce();
+	return 0;
+}
+
+static void join_invitation(void)
+{
+	struct area *area;
+
+	if (!area_attach(&area, agent_state.locator))
+		agent_attach(area);
+}
+
 __attribute__((constructor)) static void start(void)
 {
-	if (getauxval(AT_SECURE) || !agent_hide_environment())
+	if (getauxval(AT_SECURE))
 		return;
-	agent_state.can_read_fs_base = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
-	if (area_attach(&agent_state.area, agent_state.locator)) {
-		agent_state.area = NULL;
-		return;
+	switch (agent_hide_environment()) {
+	case AGENT_INVITED:
+		join_invitation();
+		break;
+	case AGENT_ALONE:
+		agent_start_companion(NULL);
+		break;
+	default:
+		break;
 	}
-	if (agent_handle_signals()) {
-		agent_state.area = NULL;
-		return;
-	}
-	pthread_atfork(NULL, NULL, in_forked_child);
-	agent_announce();
 }
 
 /* Not reached by _exit(): the controller sees the end of a process by itself as well. */
@@ -54,6 +78,11 @@ __attribute__((destructor)) static void stop(void)
 
 	if (!process || process->pid != raw_getpid())
 		return;
+	/* Whoever started the program by itself reads the report when it has ended. */
+	if (agent_state.area->root == process->pid) {
+		agent_withdraw();
+		return;
+	}
 	agent_state.process = NULL;
 	atomic_store_explicit(&process->state, AREA_PROCESS_GONE, memory_order_release);
 	area_ring(agent_state.area);

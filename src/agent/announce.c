@@ -10,6 +10,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#define PIECE 20000000		   /* ns */
+#define REPORT_BOUND 2000000000ull /* ns that a program waits for its own report */
+
 static struct area_process *claim_entry(struct area *area, uint32_t *index)
 {
 	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
@@ -45,14 +48,22 @@ static void reset_entry(struct area_process *process)
 	memset(process->credit, 0, sizeof(process->credit));
 }
 
+/* A controller that this program started may end before it has begun: a wrong option, say. */
+bool agent_has_gone(const struct area *area)
+{
+	pid_t controller = __atomic_load_n(&area->controller, __ATOMIC_RELAXED);
+
+	return atomic_load(&area->closing) || (area->root && controller != area->root &&
+					       raw_syscall3(SYS_kill, controller, 0, 0) == -ESRCH);
+}
+
 static void wait_for_go(struct area_process *process, uint64_t bound)
 {
 	uint64_t until = agent_now() + bound, now;
 
 	while (atomic_load(&process->state) == AREA_PROCESS_ANNOUNCED &&
-	       (now = agent_now()) < until) {
-		struct timespec left = {(time_t)((until - now) / 1000000000u),
-					(long)((until - now) % 1000000000u)};
+	       !agent_has_gone(agent_state.area) && (now = agent_now()) < until) {
+		struct timespec left = {0, until - now < PIECE ? (long)(until - now) : PIECE};
 
 		if (raw_futex((uint32_t *)&process->state, FUTEX_WAIT, AREA_PROCESS_ANNOUNCED,
 			      &left) == -ENOSYS)
@@ -87,10 +98,13 @@ void agent_withdraw(void)
 
 	if (!process)
 		return;
+	if (agent_state.area->root == process->pid)
+		until = agent_now() + REPORT_BOUND;
 	agent_state.process = NULL;
 	atomic_store(&process->state, AREA_PROCESS_GONE);
 	area_ring(agent_state.area);
-	while (atomic_load(&process->state) == AREA_PROCESS_GONE && agent_now() < until)
+	while (atomic_load(&process->state) == AREA_PROCESS_GONE && agent_now() < until &&
+	       !agent_has_gone(agent_state.area))
 		raw_nanosleep(200000);
 }
 

@@ -3,11 +3,17 @@
  * The program's environment, before the program looks at it: our two variables are taken out again,
  * in place, so that neither getenv() nor a walk over environ meets them. What
  * programs executed later need is kept in agent_state and put back by src/agent/execute.c.
+ *
+ * Three ways in: started by `trapline` (TRAPLINE_AREA), preloaded by the user (LD_PRELOAD and
+ * TRAPLINE_OPTIONS), linked (tl_race_start()). Preloaded without either variable it does nothing.
  */
 #include "agent/state.h"
 
 #include <string.h>
 #include <unistd.h>
+
+#define OPTIONS_VARIABLE "TRAPLINE_OPTIONS"
+#define AGENT_LIBRARY "libtrapline-agent" /* and what follows: .so, -heap.so */
 
 static char *find_variable(const char *name, char ***place)
 {
@@ -37,37 +43,55 @@ static bool copy_text(char *to, size_t size, const char *from, size_t length)
 	return true;
 }
 
-/* LD_PRELOAD is ours and then, after a colon, the user's own. */
-static void restore_preload(void)
+/* Our own entry of LD_PRELOAD, whose entries are separated by colons or blanks; NULL: none. */
+static char *find_own(char *preload, size_t *length)
+{
+	for (char *at = preload; *at; at += *length, at += *at != '\0') {
+		const char *name = at;
+
+		*length = strcspn(at, ": ");
+		for (size_t i = 0; i < *length; i++)
+			if (at[i] == '/')
+				name = at + i + 1;
+		if (strncmp(name, AGENT_LIBRARY, sizeof(AGENT_LIBRARY) - 1) == 0)
+			return at;
+	}
+	return NULL;
+}
+
+/* The user's own libraries stay. */
+static bool restore_preload(void)
 {
 	char **place;
 	char *value = find_variable("LD_PRELOAD", &place);
-	size_t own;
+	size_t length;
+	char *own = value ? find_own(value, &length) : NULL;
 
-	if (!value)
-		return;
-	own = strcspn(value, ": ");
-	if (!copy_text(agent_state.library, sizeof(agent_state.library), value, own))
-		return;
-	if (!value[own]) {
+	if (!own || !copy_text(agent_state.library, sizeof(agent_state.library), own, length))
+		return false;
+	if (own[length])
+		memmove(own, own + length + 1, strlen(own + length + 1) + 1);
+	else
+		own[own > value ? -1 : 0] = '\0';
+	if (!*value)
 		remove_variable(place);
-		return;
-	}
-	copy_text(agent_state.user_preload, sizeof(agent_state.user_preload), value + own + 1,
-		  strlen(value + own + 1));
-	memmove(value, value + own + 1, strlen(value + own + 1) + 1);
+	return true;
 }
 
-bool agent_hide_environment(void)
+enum agent_invitation agent_hide_environment(void)
 {
 	char **place;
 	char *value = find_variable(AREA_VARIABLE, &place);
+	bool preloaded,
+		invited = value && copy_text(agent_state.locator, sizeof(agent_state.locator),
+					     value, strlen(value));
 
-	if (!value)
-		return false;
-	if (!copy_text(agent_state.locator, sizeof(agent_state.locator), value, strlen(value)))
-		return false;
-	remove_variable(place);
-	restore_preload();
-	return true;
+	if (value)
+		remove_variable(place);
+	else if (!find_variable(OPTIONS_VARIABLE, &place))
+		return AGENT_NOT_INVITED;
+	preloaded = restore_preload();
+	if (value)
+		return invited ? AGENT_INVITED : AGENT_NOT_INVITED;
+	return preloaded ? AGENT_ALONE : AGENT_NOT_INVITED;
 }

@@ -18,9 +18,8 @@ struct agent_state {
 	uint32_t index;		      /* of our entry */
 	_Atomic uint32_t handlers;    /* running now, in all threads */
 	bool can_read_fs_base;	      /* the CPU and kernel allow rdfsbase */
-	char locator[32];	      /* of the area, for programs we exec */
+	char locator[AREA_LOCATOR];   /* of the area, for programs we exec */
 	char library[PATH_MAX];	      /* our own path, as it stood in LD_PRELOAD */
-	char user_preload[PATH_MAX];  /* what the user's LD_PRELOAD held beside us; "" none */
 };
 
 extern struct agent_state agent_state;
@@ -31,6 +30,9 @@ uint64_t agent_now(void);
 /* Claim a process entry, announce this process and wait, bounded, until the controller has armed.
  * Async-signal-safe: also called in forked children. */
 void agent_announce(void);
+
+/* Does the controller answer no more? */
+bool agent_has_gone(const struct area *area);
 
 /* End the watching of this process and wait, bounded, until its events are gone. */
 void agent_withdraw(void);
@@ -57,8 +59,24 @@ bool mask_is_blocked(void);
  * noted: it inherits its creator's. */
 void mask_begin_blocked(void);
 
+/* Who is to watch this process. */
+enum agent_invitation {
+	AGENT_NOT_INVITED,
+	AGENT_INVITED, /* the controller of the area that agent_state.locator leads to */
+	AGENT_ALONE,   /* preloaded without one, and TRAPLINE_OPTIONS asks for it */
+};
+
 /* Take our variables out of `environ`, so that the program sees the user's own environment, and
- * keep what programs executed later need. False when the area's variable is not there. */
-bool agent_hide_environment(void);
+ * keep what programs executed later need. */
+enum agent_invitation agent_hide_environment(void);
+
+/* From now on this process notes its hits in `area`. 0 or -errno. */
+int agent_attach(struct area *area);
+
+/*
+ * Start a controller of our own, as a process beside this one that no wait() of the program finds,
+ * and be watched by it. `options` as in TRAPLINE_OPTIONS; NULL: that variable's. 0 or -errno.
+ */
+int agent_start_companion(const char *options);
 
 #endif

@@ -69,8 +69,7 @@ static uint64_t program_hits(const struct control *control)
 
 static uint64_t spent_so_far(struct control *control)
 {
-	uint64_t own =
-		clock_of(control->inside ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t own = clock_of(CLOCK_PROCESS_CPUTIME_ID);
 	uint64_t hits = program_hits(control);
 
 	/* Entries are reused: a count that fell belongs to another process. */

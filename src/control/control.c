@@ -5,6 +5,7 @@
 #include "control/private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -52,8 +53,8 @@ uint64_t control_random(struct control *control)
 
 void control_options_init(struct control_options *options)
 {
-	*options =
-		(struct control_options){.budget = 1.0, .slots = 3, .follow = true, .kernel = true};
+	*options = (struct control_options){
+		.budget = 1.0, .slots = 3, .follow = true, .kernel = true, .area_fd = -1};
 }
 
 /* May this user see what the kernel touches? Asked by trying, on ourselves. */
@@ -101,6 +102,22 @@ static void on_child(int signal)
 		area_ring(area);
 }
 
+static int prepare_area(struct control *control, int fd)
+{
+	int err;
+
+	if (fd < 0)
+		return area_create(&control->area, &control->area_fd);
+	err = area_open(&control->area, fd);
+	if (err)
+		return err;
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	control->area_fd = fd;
+	control->area->controller_fd = fd;
+	control->area->controller = getpid();
+	return 0;
+}
+
 int control_create(struct control **control, const struct control_options *options,
 		   const struct control_observer *observer)
 {
@@ -111,7 +128,7 @@ int control_create(struct control **control, const struct control_options *optio
 		return -ENOMEM;
 	err = symbol_session_open(&made->session, NULL);
 	if (!err)
-		err = area_create(&made->area, &made->area_fd);
+		err = prepare_area(made, options->area_fd);
 	if (err) {
 		if (made->session)
 			symbol_session_close(made->session);
@@ -144,6 +161,10 @@ static void reap(struct control *control)
 {
 	int status;
 
+	if (is_attached(control)) {
+		control->child_ended = attach_is_over(control);
+		return;
+	}
 	if (!control->child_ended && waitpid(control->child, &status, WNOHANG) == control->child) {
 		control->child_ended = true;
 		control->child_status = status;

@@ -59,7 +59,11 @@ int control_create(struct control **control, const struct control_options *optio
 /* Start a program under control: argv[0] is looked up as execvp() does. Its pid or -errno. */
 pid_t control_spawn(struct control *control, char *const argv[], const char *library);
 
-/* Work until the spawned program ends. Returns its wait status. */
+/* The process that made the area for itself; 0: we spawn one. */
+pid_t control_root(const struct control *control);
+
+/* Work until the spawned program ends. Returns its wait status. Without one, until the last process
+ * that announced itself in the area has ended. */
 int control_run(struct control *control);
 
 int control_watch(struct control *control, const struct tl_watch *watch);

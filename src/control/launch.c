@@ -102,7 +102,7 @@ pid_t launch(struct control *control, char *const argv[], const char *library)
 	if (pid > 0) {
 		control->child = pid;
 		if (library && !control->options.lasting &&
-		    samples_open(&control->samples, pid, 2 * MILLISECOND, false))
+		    samples_open(&control->samples, pid, SAMPLE_PERIOD, false))
 			control->samples = NULL;
 		err = write(ready[1], "", 1) == 1 ? wait_for_exec(failed[0]) : -EPIPE;
 		if (err)

@@ -25,6 +25,7 @@ struct control_options {
 	uint64_t seed;	      /* 0: from the clock */
 	uint64_t start_delay; /* ns before the first watch */
 	uint64_t duration;    /* ns after which watching stops; 0: until the end */
+	int area_fd;	      /* of an area that the program made; -1: make one */
 	struct control_globs include, exclude; /* modules whose code is looked at */
 };
 

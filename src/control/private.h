@@ -105,7 +105,7 @@ struct control {
 	unsigned requests;
 	uint64_t next_drain, next_check;
 	uint64_t paused_until;
-	bool inside;	/* a thread of the watched program */
+	bool welcomed;	/* some process has been */
 	int64_t credit; /* ns of CPU time that may be spent */
 	uint64_t spent, exempt, budget_time;
 	uint64_t hits_seen, hits_paid;
@@ -185,7 +185,16 @@ bool control_wants_module(const struct control *control, const char *path);
 void budget_start(struct control *control);
 void budget_check(struct control *control);
 
+#define SAMPLE_PERIOD (2 * MILLISECOND) /* of CPU time */
+
 /* launch.c */
 pid_t launch(struct control *control, char *const argv[], const char *library);
+
+/* attach.c: programs that started us themselves */
+bool is_attached(const struct control *control);
+/* Samples of a process that was running before us. */
+void attach_samples(struct control *control, pid_t pid);
+/* Has everything to be watched ended? */
+bool attach_is_over(const struct control *control);
 
 #endif

@@ -24,8 +24,13 @@ struct ring {
 
 struct samples {
 	struct ring ring[CPUS_MAX];
+	int cpu[CPUS_MAX];
 	unsigned count;
+	uint64_t period;
+	bool kernel;
 	uint64_t lost;
+	int *added; /* events of further threads, which write to the rings */
+	size_t added_count, added_capacity;
 };
 
 /* ax bx cx dx si di bp sp ip flags, r8 … r15 (asm/perf_regs.h). */
@@ -86,7 +91,7 @@ int samples_open(struct samples **samples, pid_t pid, uint64_t period, bool kern
 		int result = open_ring(&made->ring[made->count], pid, cpu, period, kernel);
 
 		if (result == 0)
-			made->count++;
+			made->cpu[made->count++] = cpu;
 		else
 			err = result;
 	}
@@ -94,7 +99,49 @@ int samples_open(struct samples **samples, pid_t pid, uint64_t period, bool kern
 		free(made);
 		return err;
 	}
+	made->period = period;
+	made->kernel = kernel;
 	*samples = made;
+	return 0;
+}
+
+static bool make_room(struct samples *samples)
+{
+	size_t capacity = samples->added_capacity ? 2 * samples->added_capacity : 64;
+	int *added;
+
+	if (samples->added_count < samples->added_capacity)
+		return true;
+	added = realloc(samples->added, capacity * sizeof(*added));
+	if (!added)
+		return false;
+	samples->added = added;
+	samples->added_capacity = capacity;
+	return true;
+}
+
+int samples_add(struct samples *samples, pid_t tid)
+{
+	struct perf_event_attr attributes;
+
+	fill_attributes(&attributes, samples->period, samples->kernel);
+	for (unsigned i = 0; i < samples->count; i++) {
+		int fd;
+
+		if (!make_room(samples))
+			return -ENOMEM;
+		fd = raw_perf_event_open(&attributes, tid, samples->cpu[i], -1,
+					 PERF_FLAG_FD_CLOEXEC);
+		if (fd < 0)
+			return fd;
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, samples->ring[i].fd)) {
+			int err = -errno;
+
+			close(fd);
+			return err;
+		}
+		samples->added[samples->added_count++] = fd;
+	}
 	return 0;
 }
 
@@ -106,6 +153,9 @@ void samples_close(struct samples *samples)
 		munmap(samples->ring[i].page, (1 + RING_PAGES) * 4096u);
 		close(samples->ring[i].fd);
 	}
+	for (size_t i = 0; i < samples->added_count; i++)
+		close(samples->added[i]);
+	free(samples->added);
 	free(samples);
 }
 

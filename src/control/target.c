@@ -216,6 +216,9 @@ static void welcome(struct control *control, uint32_t index)
 		return;
 	}
 	count_one(control, COUNT_PROCESSES);
+	control->welcomed = true;
+	if (is_attached(control))
+		attach_samples(control, pid);
 	if (control->observer.process_began)
 		control->observer.process_began(control->observer.context, pid);
 	answer(shared, AREA_PROCESS_WATCHED);

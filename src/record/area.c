@@ -46,8 +46,32 @@ int area_create(struct area **area, int *fd)
 	mapped->version = AREA_VERSION;
 	mapped->size = sizeof(*mapped);
 	mapped->controller = raw_getpid();
+	mapped->controller_fd = made;
 	*area = mapped;
 	*fd = made;
+	return 0;
+}
+
+int area_open(struct area **area, int fd)
+{
+	struct area *mapped;
+	struct stat status;
+
+	/* A file too short for the area must not be touched: SIGBUS. Areas are sealed, so what is
+	 * long enough now stays so. newfstatat: what the dynamic linker itself uses, for filters.
+	 */
+	if (raw_syscall6(SYS_newfstatat, fd, (long)"", (long)&status, AT_EMPTY_PATH, 0, 0) ||
+	    status.st_size != sizeof(struct area))
+		return -EINVAL;
+	mapped = map_area(fd);
+	if (!mapped)
+		return -ENOMEM;
+	if (mapped->magic != AREA_MAGIC || mapped->version != AREA_VERSION ||
+	    mapped->size != sizeof(*mapped)) {
+		area_unmap(mapped);
+		return -EINVAL;
+	}
+	*area = mapped;
 	return 0;
 }
 
@@ -113,10 +137,7 @@ static int locator_path(const char *locator, char path[static 64])
 int area_attach(struct area **area, const char *locator)
 {
 	char path[64];
-	int err = locator_path(locator, path);
-	struct area *mapped;
-	struct stat status;
-	int fd;
+	int err = locator_path(locator, path), fd;
 
 	if (err)
 		return err;
@@ -124,25 +145,18 @@ int area_attach(struct area **area, const char *locator)
 			       0, 0);
 	if (fd < 0)
 		return fd;
-	/* A file too short for the area must not be touched: SIGBUS. Areas are sealed, so what is
-	 * long enough now stays so. newfstatat: what the dynamic linker itself uses, for filters.
-	 */
-	if (raw_syscall6(SYS_newfstatat, fd, (long)"", (long)&status, AT_EMPTY_PATH, 0, 0) ||
-	    status.st_size != sizeof(struct area)) {
-		raw_close(fd);
-		return -EINVAL;
-	}
-	mapped = map_area(fd);
+	err = area_open(area, fd);
 	raw_close(fd);
-	if (!mapped)
-		return -ENOMEM;
-	if (mapped->magic != AREA_MAGIC || mapped->version != AREA_VERSION ||
-	    mapped->size != sizeof(*mapped)) {
-		area_unmap(mapped);
-		return -EINVAL;
-	}
-	*area = mapped;
-	return 0;
+	return err;
+}
+
+void area_locator(const struct area *area, char locator[static AREA_LOCATOR])
+{
+	char *at = write_number(locator, (unsigned)area->controller);
+
+	*at = ':';
+	at = write_number(at + 1, (unsigned)area->controller_fd);
+	*at = '\0';
 }
 
 void area_ring(struct area *area)

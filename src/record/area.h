@@ -178,11 +178,12 @@ struct area {
 	_Atomic uint32_t closing;  /* the controller has gone: handlers return at once */
 	_Atomic uint32_t without_entry; /* processes that found no free entry */
 	pid_t controller;
+	int32_t controller_fd;	 /* of the area, in the controller: for locators */
+	pid_t root;		 /* the program that made this area itself; 0: the controller did */
 	uint32_t hold_parts;	 /* of a thread's time that holds may take, parts per 10,000 */
 	uint64_t announce_bound; /* ns a process waits for its go */
 	uint64_t credit_cap;	 /* ns of its own time a thread may save up for holds */
 	uint32_t follow;	 /* programs executed are to be watched too */
-	uint32_t padding;
 	_Atomic uint32_t next_hit;
 	struct filter filter; /* of lasting watches */
 	struct area_process process[AREA_PROCESSES];
@@ -208,13 +209,20 @@ static inline bool area_tag_is_ours(uint64_t tag)
 	       (tag >> 32 & 0xff) < AREA_SLOTS;
 }
 
-/* The controller's side. A new area and its descriptor (close-on-exec), or -errno. */
+/* The controller's side, or that of a program which starts one for itself. A new area and its
+ * descriptor (close-on-exec), or -errno. */
 int area_create(struct area **area, int *fd);
+/* Map the area behind a descriptor, which stays open. 0 or -errno. */
+int area_open(struct area **area, int fd);
 void area_unmap(struct area *area);
 
 /* The program's side; raw system calls only. Opens "PID:FD" through /proc, maps it, and closes the
  * descriptor again. -EINVAL when it is not an area of this version. */
 int area_attach(struct area **area, const char *locator);
+
+#define AREA_LOCATOR 32
+/* "PID:FD" of the area's controller. */
+void area_locator(const struct area *area, char locator[static AREA_LOCATOR]);
 
 /* Both. Never blocks. */
 void area_ring(struct area *area);

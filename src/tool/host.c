@@ -188,6 +188,23 @@ static bool has_interest(const struct tl_tool *tool)
 	       tool->interest;
 }
 
+static void on_process_ended(void *context, pid_t pid)
+{
+	struct tl_host *host = context;
+
+	(void)pid;
+	if (host->options.process_ended)
+		host->options.process_ended(host->context);
+}
+
+static void on_tick(void *context)
+{
+	struct tl_host *host = context;
+
+	if (host->options.tick)
+		host->options.tick(host->context);
+}
+
 static void name_run(struct tl_host *host)
 {
 	struct timespec now;
@@ -204,9 +221,14 @@ int host_create(struct tl_host **host, const struct tl_tool *tool,
 		const struct host_options *options, host_deliver_fn *deliver, void *context)
 {
 	struct tl_host *made = calloc(1, sizeof(*made));
-	struct control_observer observer = {
-		on_sample,    on_hit,	       on_pair,
-		on_unwatched, .context = made, .interest = has_interest(tool) ? on_interest : NULL};
+	struct control_observer observer = {.sample = on_sample,
+					    .hit = on_hit,
+					    .pair = on_pair,
+					    .unwatched = on_unwatched,
+					    .process_ended = on_process_ended,
+					    .tick = on_tick,
+					    .interest = has_interest(tool) ? on_interest : NULL,
+					    .context = made};
 	int err;
 
 	if (!made)

@@ -17,6 +17,9 @@ struct host_options {
 	bool raw;	     /* addresses and modules only: symbols come later, elsewhere */
 	const char *program; /* path, for findings */
 	const char *const *tool_options; /* "NAME=VALUE", NULL-terminated; or NULL */
+	void (*process_ended)(
+		void *context);	     /* while it still waits for us to let it go; or NULL */
+	void (*tick)(void *context); /* some 50 times a second; or NULL */
 };
 
 /* Called for a new finding, and again when one becomes surer. True: it is suppressed. The finding

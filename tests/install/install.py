@@ -41,10 +41,10 @@ class Install(unittest.TestCase):
         result = run("meson", "introspect", "--buildoptions", BUILD)
         return re.search(rf'"name": "{name}", "value": "([^"]*)"', result.stdout).group(1)
 
-    def pkg_config(self, *arguments):
+    def pkg_config(self, *arguments, package="trapline"):
         environment = dict(os.environ, PKG_CONFIG_SYSROOT_DIR=self.stage,
                            PKG_CONFIG_LIBDIR=os.path.join(self.libraries, "pkgconfig"))
-        result = run("pkg-config", *arguments, "trapline", env=environment)
+        result = run("pkg-config", *arguments, package, env=environment)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout.split()
 
@@ -86,6 +86,14 @@ class Install(unittest.TestCase):
     def test_cxx_static(self):
         self.static("c++", "consumer.cc")
 
+    def test_a_program_finds_its_own_race(self):
+        flags = self.pkg_config("--cflags", "--libs", package="trapline-race")
+        for compiler, source in (("cc", "racer.c"), ("c++", "racer.c")):
+            program = self.build(compiler, source, "-O1", "-pthread", *flags)
+            needed = set(re.findall(r"NEEDED.*\[(lib\w+)", run("readelf", "-d", program).stdout))
+            self.assertLessEqual(needed, {"libtrapline", "libc", "libstdc", "libm", "libgcc_s"})
+            self.expect_success(program, LD_LIBRARY_PATH=self.libraries)
+
     def test_each_header_alone_in_each_language(self):
         folder = os.path.join(self.prefix, "include", "trapline")
         headers = sorted(os.listdir(folder))
@@ -123,7 +131,7 @@ class Install(unittest.TestCase):
                  for folder, _, files in os.walk(self.prefix) for name in files}
         for name in sorted(names):
             self.assertRegex(name, r"^(bin/trapline|include/trapline/\w+\.h|lib/.*libtrapline"
-                                   r"[\w.-]*|lib/.*/trapline\.pc|share/man/man[1357]/.+"
+                                   r"[\w.-]*|lib/.*/trapline(-race)?\.pc|share/man/man[1357]/.+"
                                    r"|share/(trapline|doc)/.+)$")
 
 

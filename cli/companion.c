@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/companion.h"
+
+#include "cli/command.h"
+#include "record/area.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static const char *expand(const char *name, pid_t pid)
+{
+	const char *place = name ? strstr(name, "%p") : NULL;
+	char *expanded;
+
+	if (!place ||
+	    asprintf(&expanded, "%.*s%d%s", (int)(place - name), name, (int)pid, place + 2) < 0)
+		return name;
+	return expanded;
+}
+
+/* One descriptor for each of the threads that ran before us. */
+static void lift_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+int companion_begin(struct detect_options *options, char **program)
+{
+	char link[64], path[PATH_MAX];
+	struct area *area;
+	ssize_t length;
+	pid_t root;
+
+	if (area_open(&area, options->control.area_fd)) {
+		fprintf(stderr, "trapline: --area is for programs that preload or link "
+				"libtrapline-agent.so of this same version\n");
+		return STATUS_USAGE;
+	}
+	root = area->root;
+	area_unmap(area);
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)root);
+	length = readlink(link, path, sizeof(path) - 1);
+	path[length > 0 ? length : 0] = '\0';
+	*program = strdup(path);
+	options->output = expand(options->output, root);
+	options->generate = expand(options->generate, root);
+	lift_descriptor_limit();
+	return STATUS_OK;
+}
+
+void companion_settle(const struct detect_options *options)
+{
+	static const int ours[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2};
+	int null;
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		signal(ours[i], SIG_IGN);
+	if (!options->quiet || !options->output || options->stats)
+		return;
+	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (null < 0)
+		return;
+	dup2(null, STDERR_FILENO);
+	close(null);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command as the companion of a program that was not started by it (src/agent/companion.c). */
+#ifndef CLI_COMPANION_H
+#define CLI_COMPANION_H
+
+#include "cli/detect_options.h"
+
+/* Before files are opened: %p in their names becomes the program's process id. *program is its
+ * path, allocated. An exit status; when it fails it has said why. */
+int companion_begin(struct detect_options *options, char **program);
+
+/* When all that can fail has been done: signals meant for the program no longer reach us, and
+ * standard error is let go of where nothing will be written to it. */
+void companion_settle(const struct detect_options *options);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that started us for itself (src/agent/companion.c): it was running before, perhaps with
+ * many threads, and is no child of ours. Its processes still announce themselves in the area, which
+ * it made; we end when the last of them has.
+ */
+#include "control/private.h"
+
+#include "event/threads.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#define ANNOUNCE_PATIENCE (20 * SECOND) /* for the first announcement */
+
+bool is_attached(const struct control *control)
+{
+	return control->area->root != 0;
+}
+
+pid_t control_root(const struct control *control)
+{
+	return control->area->root;
+}
+
+void attach_samples(struct control *control, pid_t pid)
+{
+	struct thread_set threads = {0};
+
+	if (control->samples || control->options.lasting ||
+	    samples_open(&control->samples, pid, SAMPLE_PERIOD, false))
+		return;
+	thread_set_list(&threads, pid);
+	for (size_t i = 0; i < threads.count; i++)
+		if (threads.tids[i] != pid && samples_add(control->samples, threads.tids[i]))
+			count_one(control, COUNT_THREADS_UNSAMPLED);
+	thread_set_destroy(&threads);
+}
+
+static bool anybody_waits(const struct control *control)
+{
+	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
+		uint32_t state = atomic_load(&control->area->process[i].state);
+
+		if (control->target[i] || state == AREA_PROCESS_CLAIMED ||
+		    state == AREA_PROCESS_ANNOUNCED)
+			return true;
+	}
+	return false;
+}
+
+bool attach_is_over(const struct control *control)
+{
+	if (!control->welcomed && !atomic_load(&control->area->closing))
+		return control_now() - control->started > ANNOUNCE_PATIENCE ||
+		       (kill(control->area->root, 0) && errno == ESRCH);
+	return !anybody_waits(control);
+}
