@@ -3,9 +3,11 @@
 #include "cli/watch_options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum option_code {
 	OPTION_IF = 256,
@@ -19,6 +21,7 @@ enum option_code {
 	OPTION_STOP,
 	OPTION_ABORT,
 	OPTION_EXEC,
+	OPTION_GDB,
 	OPTION_BUDGET,
 	OPTION_LATER,
 	OPTION_FOLLOW,
@@ -39,6 +42,7 @@ static const struct option long_options[] = {
 	{"stop", no_argument, NULL, OPTION_STOP},
 	{"abort", no_argument, NULL, OPTION_ABORT},
 	{"exec", required_argument, NULL, OPTION_EXEC},
+	{"gdb", optional_argument, NULL, OPTION_GDB},
 	{"budget", required_argument, NULL, OPTION_BUDGET},
 	{"later", no_argument, NULL, OPTION_LATER},
 	{"follow", no_argument, NULL, OPTION_FOLLOW},
@@ -66,6 +70,8 @@ static void print_help(void)
 	      "  --stop                stop the process (SIGSTOP) at a hit\n"
 	      "  --abort               end it with SIGABRT, a core showing the access\n"
 	      "  --exec COMMAND        run a shell command; TRAPLINE_PID and TRAPLINE_TID are set\n"
+	      "  --gdb[=FILE]          start gdb at the access, on the terminal or with the commands\n"
+	      "                        in FILE\n"
 	      "  --budget PERCENT      of a thread's time that it may wait for hits to be noted;\n"
 	      "                        what comes faster is only counted (default 100: all noted)\n"
 	      "  --later               names that are unknown at the start may come with a module\n"
@@ -103,7 +109,7 @@ static int take_number(const char *option, const char *text, double low, double 
 static int take_action(struct watch_command *command, enum watch_action action)
 {
 	if (command->watch.action != WATCH_REPORT) {
-		fputs("trapline: only one of --count, --stop, --abort and --exec is possible\n",
+		fputs("trapline: only one of --count, --stop, --abort, --exec and --gdb is possible\n",
 		      stderr);
 		return 2;
 	}
@@ -122,6 +128,29 @@ static int take_condition(struct watch_command *command, const char *text)
 		"old != new'\n",
 		text, reason);
 	return 2;
+}
+
+/* gdb asks its user, who must be there, or reads a file. */
+static int take_gdb(struct watch_command *command, const char *file)
+{
+	int terminal;
+
+	command->watch.command = file;
+	if (file && access(file, R_OK) != 0) {
+		fprintf(stderr, "trapline: --gdb: %s cannot be read: %s\n", file, strerror(errno));
+		return 2;
+	}
+	if (!file && !isatty(STDIN_FILENO)) {
+		terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
+		if (terminal < 0) {
+			fputs("trapline: --gdb needs a terminal; give --gdb=FILE with the commands "
+			      "that gdb is to run\n",
+			      stderr);
+			return 2;
+		}
+		close(terminal);
+	}
+	return take_action(command, WATCH_DEBUG);
 }
 
 static int take_value(struct watch_command *command, int option, const char *text)
@@ -151,6 +180,8 @@ static int take_value(struct watch_command *command, int option, const char *tex
 	case OPTION_EXEC:
 		command->watch.command = text;
 		return take_action(command, WATCH_EXECUTE);
+	case OPTION_GDB:
+		return take_gdb(command, text);
 	case OPTION_THREAD:
 		command->watch.thread = text;
 		return strlen(text) < FILTER_GLOB

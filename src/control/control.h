@@ -28,6 +28,7 @@ struct control_trace {
 	bool before_known;
 	uint64_t before;    /* as the hit before left them, sent or not */
 	const char *thread; /* name; empty: not known */
+	bool held;	    /* the thread waits in its handler */
 	bool late;	    /* not at the access: where and what is not known */
 	bool understood;    /* the instruction that made the access was found */
 	bool value_known;

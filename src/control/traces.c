@@ -173,6 +173,7 @@ static void tell_hit(struct control *control, struct target *target, const struc
 	thread[sizeof(thread) - 1] = '\0';
 	if (slot->each_thread)
 		slot->watch.address = record->address;
+	trace.held = slot->watch.hold && !(record->flags & (AREA_HIT_LATE | AREA_HIT_UNHELD));
 	trace.address = slot->watch.address;
 	understand(target, slot, record, hit, &trace);
 	trace.access = &hit->access;

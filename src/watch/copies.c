@@ -62,7 +62,8 @@ static void arm_copy(struct watch *watch, struct watched *process, unsigned slot
 				  space_read(space, copy->piece.address, &copy->piece.value,
 					     shared->length) == (ssize_t)shared->length;
 	copy->piece.armed = true;
-	if (control_arm_thread(watch->control, process->pid, slot, tid, copy->piece.address))
+	if (!process->silent &&
+	    control_arm_thread(watch->control, process->pid, slot, tid, copy->piece.address))
 		watch->wanted[shared->wanted].uncovered++;
 }
 
@@ -157,29 +158,22 @@ void copies_notice(struct watch *watch, struct watched *process,
 static int reserve(struct watch *watch, struct watched *process, unsigned index)
 {
 	uint64_t length = process->target[index].length, offset = 0;
-	unsigned access = slot_access(watch->wanted[index].access);
 
 	if (pieces_needed(&process->target[index]) > pieces_free(process))
 		return -ENOSPC;
 	while (offset < length) {
-		struct tl_watch request = {.size = sizeof(request),
-					   .pid = process->pid,
-					   .length = piece_length(offset, length - offset),
-					   .access = access,
-					   .hold = watch_hold(watch)};
 		unsigned slot = (unsigned)piece_free(process);
+		struct piece *piece = &process->piece[slot];
 		int err;
 
-		process->piece[slot] = (struct piece){.wanted = index,
-						      .each_thread = true,
-						      .address = offset,
-						      .length = request.length};
-		filter_slot_begin(watch, process, slot);
-		err = control_arm_threads(watch->control, process->pid, slot, &request);
+		*piece = (struct piece){.wanted = index,
+					.each_thread = true,
+					.address = offset,
+					.length = piece_length(offset, length - offset)};
+		err = watch_arm_piece(watch, process, slot);
 		if (err)
 			return err;
-		process->piece[slot].armed = true;
-		offset += request.length;
+		offset += piece->length;
 	}
 	return 0;
 }
@@ -194,6 +188,17 @@ int copies_begin(struct watch *watch, struct watched *process, unsigned index)
 	for (struct thread *thread = process->threads; thread; thread = thread->next)
 		thread->waits |= !arm_thread(watch, process, index, thread);
 	return 0;
+}
+
+/* The slot was given back and is taken again. */
+void copies_resume(struct watch *watch, struct watched *process, unsigned slot)
+{
+	for (struct copy *copy = process->copies; copy; copy = copy->next)
+		if (copy->slot == slot && copy->piece.armed &&
+		    control_arm_thread(watch->control, process->pid, slot, copy->tid,
+				       copy->piece.address) &&
+		    control_thread_lives(process->pid, copy->tid))
+			watch->wanted[copy->piece.wanted].uncovered++;
 }
 
 /* Only the first thread is there when a process begins. */

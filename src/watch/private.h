@@ -56,6 +56,7 @@ struct thread {
 
 struct watched {
 	pid_t pid;
+	bool silent;		/* a debugger has the hardware */
 	struct thread *threads; /* that are known, with their thread pointers */
 	struct copy *copies;
 	struct piece piece[AREA_SLOTS];
@@ -79,6 +80,7 @@ struct watch {
 	struct wanted wanted[WATCH_EXPRESSIONS];
 	struct watched *processes;
 	bool refused, began;
+	pid_t debugger, debugged; /* gdb while it runs, and the process it was started for */
 	uint64_t started; /* CLOCK_MONOTONIC ns */
 	uint64_t dropped, unsent;
 	uint64_t refused_hits[FILTER_REFUSALS];
@@ -96,6 +98,8 @@ unsigned slot_access(unsigned access);
 /* How long a thread is kept at its access, ns. */
 uint64_t watch_hold(const struct watch *watch);
 unsigned piece_length(uint64_t address, uint64_t length);
+/* Takes the slot for the piece that is noted in it. */
+int watch_arm_piece(struct watch *watch, struct watched *process, unsigned index);
 int piece_free(const struct watched *process); /* or -ENOSPC */
 unsigned pieces_free(const struct watched *process);
 unsigned pieces_needed(const struct symbol_target *target); /* at the best alignment */
@@ -103,6 +107,20 @@ unsigned pieces_needed(const struct symbol_target *target); /* at the best align
 int watch_arm_data(struct watch *watch, struct watched *process, unsigned wanted, uint64_t start,
 		   uint64_t block);
 void watch_disarm_block(struct watch *watch, struct watched *process, uint64_t block);
+
+/* Give all hardware back for a while: what is watched meanwhile is noted and armed again by
+ * watch_resume(). */
+void watch_silence(struct watch *watch, struct watched *process);
+void watch_resume(struct watch *watch, struct watched *process);
+
+/* watch.c */
+struct watched *watch_find(const struct watch *watch, pid_t pid);
+
+/* debugger.c */
+void debugger_start(struct watch *watch, struct watched *process,
+		    const struct control_trace *trace);
+/* Has it ended? `wait`: until it has. */
+void debugger_check(struct watch *watch, bool wait);
 
 /* heap.c */
 int heap_begin(struct watch *watch, struct watched *process, unsigned index);
@@ -117,6 +135,7 @@ void copies_notice(struct watch *watch, struct watched *process,
 void copies_look_again(struct watch *watch, struct watched *process);
 /* The piece that a hit of an each_thread slot belongs to; NULL: it cannot be told. */
 struct piece *copies_piece(struct watched *process, const struct control_trace *trace);
+void copies_resume(struct watch *watch, struct watched *process, unsigned slot);
 void copies_close(struct watched *process);
 
 /* filter.c */

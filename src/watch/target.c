@@ -63,30 +63,70 @@ unsigned slot_access(unsigned access)
 /* Actions happen while the thread is still at its access. */
 uint64_t watch_hold(const struct watch *watch)
 {
+	if (watch->options.action == WATCH_DEBUG)
+		return 60 * 1000000000ull;
 	return watch->options.action >= WATCH_STOP ? 1000000000u : 0;
+}
+
+int watch_arm_piece(struct watch *watch, struct watched *process, unsigned index)
+{
+	struct piece *piece = &process->piece[index];
+	struct tl_watch request = {.size = sizeof(request),
+				   .pid = process->pid,
+				   .address = piece->address,
+				   .length = piece->length,
+				   .access = slot_access(watch->wanted[piece->wanted].access),
+				   .hold = watch_hold(watch)};
+	int err = 0;
+
+	piece->armed = true;
+	filter_slot_begin(watch, process, index);
+	if (!process->silent && piece->each_thread)
+		err = control_arm_threads(watch->control, process->pid, index, &request);
+	else if (!process->silent)
+		err = control_arm(watch->control, process->pid, index, &request);
+	piece->armed = !err;
+	return err;
 }
 
 static int arm(struct watch *watch, struct watched *process, const struct piece *wish)
 {
-	unsigned access = slot_access(watch->wanted[wish->wanted].access);
-	struct tl_watch request = {.size = sizeof(request),
-				   .pid = process->pid,
-				   .address = wish->address,
-				   .length = wish->length,
-				   .access = access,
-				   .hold = watch_hold(watch)};
-	int index = piece_free(process), err;
-	struct piece *piece;
+	int index = piece_free(process);
 
 	if (index < 0)
 		return index;
-	piece = &process->piece[index];
-	*piece = *wish;
-	piece->armed = true;
-	filter_slot_begin(watch, process, (unsigned)index);
-	err = control_arm(watch->control, process->pid, (unsigned)index, &request);
-	piece->armed = !err;
-	return err;
+	process->piece[index] = *wish;
+	return watch_arm_piece(watch, process, (unsigned)index);
+}
+
+void watch_silence(struct watch *watch, struct watched *process)
+{
+	process->silent = true;
+	for (unsigned i = 0; i < AREA_SLOTS; i++) {
+		if (!process->piece[i].armed)
+			continue;
+		watch->wanted[process->piece[i].wanted].kernel +=
+			control_slot_count(watch->control, process->pid, i);
+		control_close(watch->control, process->pid, i);
+	}
+}
+
+void watch_resume(struct watch *watch, struct watched *process)
+{
+	process->silent = false;
+	for (unsigned i = 0; i < AREA_SLOTS; i++) {
+		struct piece *piece = &process->piece[i];
+		int err = piece->armed ? watch_arm_piece(watch, process, i) : -ESRCH;
+
+		if (err == -ESRCH) /* or the process has ended */
+			continue;
+		if (err)
+			fprintf(watch->options.lines,
+				"trapline: %s can no longer be watched in process %d\n",
+				watch->wanted[piece->wanted].text, (int)process->pid);
+		else if (piece->each_thread)
+			copies_resume(watch, process, i);
+	}
 }
 
 static void disarm_piece(struct watch *watch, struct watched *process, unsigned index)

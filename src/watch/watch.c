@@ -64,7 +64,7 @@ bool watch_refused(const struct watch *watch)
 	return watch->refused;
 }
 
-static struct watched *find_process(const struct watch *watch, pid_t pid)
+struct watched *watch_find(const struct watch *watch, pid_t pid)
 {
 	struct watched *process = watch->processes;
 
@@ -128,6 +128,7 @@ static void tick(void *context)
 {
 	struct watch *watch = context;
 
+	debugger_check(watch, false);
 	for (struct watched *process = watch->processes; process; process = process->next)
 		watch_look_again(watch, process);
 }
@@ -237,8 +238,11 @@ static void execute(const struct watch *watch, const struct tl_access *access)
 		;
 }
 
-static void act(const struct watch *watch, const struct tl_access *access)
+static void act(struct watch *watch, const struct control_trace *trace)
 {
+	const struct tl_access *access = trace->access;
+	struct watched *process = watch_find(watch, access->pid);
+
 	switch (watch->options.action) {
 	case WATCH_STOP:
 		kill(access->pid, SIGSTOP);
@@ -250,23 +254,27 @@ static void act(const struct watch *watch, const struct tl_access *access)
 	case WATCH_EXECUTE:
 		execute(watch, access);
 		break;
+	case WATCH_DEBUG:
+		if (process)
+			debugger_start(watch, process, trace);
+		break;
 	default:
 		break;
 	}
 }
 
 static void show(struct watch *watch, const struct finding *finding, const struct wanted *wanted,
-		 const struct tl_access *access, uint64_t number)
+		 const struct control_trace *trace, uint64_t number)
 {
 	const struct watch_options *options = &watch->options;
 
 	if (!filter_chooses(control_filter(watch->control), number))
 		return;
 	if (options->action != WATCH_COUNT)
-		line_print(watch, finding, wanted, access->time);
+		line_print(watch, finding, wanted, trace->access->time);
 	if (options->deliver)
 		options->deliver(options->context, finding);
-	act(watch, access);
+	act(watch, trace);
 }
 
 static struct piece *piece_of(struct watched *process, const struct control_trace *trace)
@@ -279,7 +287,7 @@ static struct piece *piece_of(struct watched *process, const struct control_trac
 static void notice(void *context, const struct control_notice *notice)
 {
 	struct watch *watch = context;
-	struct watched *process = find_process(watch, notice->from->pid);
+	struct watched *process = watch_find(watch, notice->from->pid);
 
 	if (process && notice->kind == CONTROL_THREAD_BEGINS)
 		copies_notice(watch, process, notice);
@@ -290,7 +298,7 @@ static void notice(void *context, const struct control_notice *notice)
 static void trace(void *context, const struct control_trace *trace)
 {
 	struct watch *watch = context;
-	struct watched *process = find_process(watch, trace->access->pid);
+	struct watched *process = watch_find(watch, trace->access->pid);
 	struct piece *piece = process ? piece_of(process, trace) : NULL;
 	struct finding *finding;
 	struct wanted *wanted;
@@ -309,7 +317,7 @@ static void trace(void *context, const struct control_trace *trace)
 	if (refused == FILTER_REFUSALS) {
 		wanted->shown++;
 		place = place_count(watch, piece->wanted, finding);
-		show(watch, finding, wanted, trace->access, filter_number(watch, trace));
+		show(watch, finding, wanted, trace, filter_number(watch, trace));
 	}
 	filter_teach(watch, process, finding, trace, refused, place);
 	finding_destroy(finding);
@@ -327,6 +335,7 @@ struct control_observer watch_observer(struct watch *watch)
 
 void watch_finish(struct watch *watch)
 {
+	debugger_check(watch, true);
 	while (watch->processes)
 		process_ended(watch, watch->processes->pid);
 	if (!watch->refused)

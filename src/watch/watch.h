@@ -14,7 +14,14 @@
 
 #define WATCH_EXPRESSIONS 16
 
-enum watch_action { WATCH_REPORT, WATCH_COUNT, WATCH_STOP, WATCH_ABORT, WATCH_EXECUTE };
+enum watch_action {
+	WATCH_REPORT,
+	WATCH_COUNT,
+	WATCH_STOP,
+	WATCH_ABORT,
+	WATCH_EXECUTE,
+	WATCH_DEBUG
+};
 
 struct watch_options {
 	const char *const *expression;
@@ -30,7 +37,7 @@ struct watch_options {
 	uint64_t first, every; /* lines: at most so many, one in so many; 0: all */
 	uint64_t after;	       /* ns from the start before which nothing is shown or counted */
 	enum watch_action action;
-	const char *command; /* of WATCH_EXECUTE */
+	const char *command; /* of WATCH_EXECUTE; of WATCH_DEBUG: file of gdb commands, or NULL */
 	const char *program;
 	FILE *lines; /* where hits are printed */
 	/* Called for every hit that is shown; NULL: nobody. The finding stays the watch's. */
