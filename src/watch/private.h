@@ -81,7 +81,7 @@ struct watch {
 	struct watched *processes;
 	bool refused, began;
 	pid_t debugger, debugged; /* gdb while it runs, and the process it was started for */
-	uint64_t started; /* CLOCK_MONOTONIC ns */
+	uint64_t started;	  /* CLOCK_MONOTONIC ns */
 	uint64_t dropped, unsent;
 	uint64_t refused_hits[FILTER_REFUSALS];
 	struct place *place;
