@@ -104,8 +104,9 @@ enum tl_certainty {
 /* What debug information, symbols and compiler metadata say of an access. */
 enum tl_atomicity {
 	TL_ATOMICITY_UNKNOWN,
-	TL_ATOMICITY_ATOMIC, /* an atomic operation of the language or a library of them */
-	TL_ATOMICITY_PLAIN,  /* an ordinary access */
+	TL_ATOMICITY_ATOMIC,   /* an atomic operation of the language or a library of them */
+	TL_ATOMICITY_PLAIN,    /* an ordinary access */
+	TL_ATOMICITY_VOLATILE, /* an ordinary access to a volatile, which some take for atomic */
 };
 
 /* A finding. The controller adds stacks, symbols and the object, gives it an id, counts repeats and

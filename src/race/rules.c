@@ -126,6 +126,24 @@ static void weigh_side(const struct rule_side *side, struct verdict *verdict)
 				      : "debug information says that it is a plain access");
 }
 
+static bool is_plain(const struct rule_side *side)
+{
+	return side->atomicity == TL_ATOMICITY_PLAIN || side->atomicity == TL_ATOMICITY_VOLATILE;
+}
+
+/* One plain side is a race whatever the other is; a volatile one only if the other is not meant to
+ * be atomic: a lock's own code may have fences on one side alone. */
+static void weigh_volatile(const struct rule_side *first, const struct rule_side *second,
+			   struct verdict *verdict)
+{
+	if (!is_plain(first) || !is_plain(second))
+		return;
+	if (first->atomicity == TL_ATOMICITY_VOLATILE && first->reason)
+		raise_to(verdict, TL_LIKELY, first->reason);
+	if (second->atomicity == TL_ATOMICITY_VOLATILE && second->reason)
+		raise_to(verdict, TL_LIKELY, second->reason);
+}
+
 /*
  * An update without LOCK loses another thread's write. Clang and rustc make one of a relaxed load
  * and a relaxed store in a row (and of volatile ones), so there it says nothing by itself.
@@ -171,6 +189,7 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second, 
 	}
 	weigh_side(first, verdict);
 	weigh_side(second, verdict);
+	weigh_volatile(first, second, verdict);
 	weigh_update(first, second, verdict);
 	weigh_update(second, first, verdict);
 	if (changed && !is_atomic(first) && !is_atomic(second))

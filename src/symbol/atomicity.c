@@ -14,7 +14,7 @@
 
 const char *symbol_atomicity_name(enum symbol_atomicity atomicity)
 {
-	static const char *const names[] = {"unknown", "atomic", "plain"};
+	static const char *const names[] = {"unknown", "atomic", "plain", "volatile"};
 
 	return (unsigned)atomicity < sizeof(names) / sizeof(names[0]) ? names[atomicity]
 								      : "unknown";
@@ -70,11 +70,6 @@ static bool judge_variable(const struct symbol_variable *variable, enum symbol_a
 		*answer = SYMBOL_ATOMICITY_ATOMIC;
 		snprintf(reason, SYMBOL_REASON_MAX, "%.80s is declared %.120s", variable->path,
 			 variable->type);
-		return true;
-	}
-	if (variable->is_volatile) {
-		*answer = SYMBOL_ATOMICITY_UNKNOWN;
-		snprintf(reason, SYMBOL_REASON_MAX, "%.80s is volatile", variable->path);
 		return true;
 	}
 	return false;

@@ -16,6 +16,8 @@ enum symbol_atomicity {
 	SYMBOL_ATOMICITY_UNKNOWN,
 	SYMBOL_ATOMICITY_ATOMIC,
 	SYMBOL_ATOMICITY_PLAIN,
+	SYMBOL_ATOMICITY_VOLATILE, /* plain, of a volatile: no atomic operation, but often taken for
+				      one */
 };
 
 #define SYMBOL_REASON_MAX 256

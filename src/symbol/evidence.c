@@ -7,8 +7,10 @@
 #include "symbol/evidence.h"
 
 #include "symbol/atomic_names.h"
+#include "symbol/local.h"
 #include "symbol/macro.h"
 #include "symbol/names.h"
+#include "symbol/ordering.h"
 #include "symbol/session_private.h"
 #include "symbol/statement.h"
 #include "symbol/vocabulary.h"
@@ -28,8 +30,11 @@ struct judge {
 	const struct symbol_macros *macros;
 	const struct symbol_variable *variable;
 	bool rust;
-	unsigned words; /* looked at */
-	bool has_value; /* a word was a variable, parameter or member */
+	unsigned words;	    /* looked at */
+	bool has_value;	    /* a word was a variable, parameter or member */
+	bool has_volatile;  /* one that is, or leads to, a volatile */
+	Dwarf_Die function; /* the one that holds the code */
+	bool function_known;
 	char *reason;
 };
 
@@ -155,10 +160,26 @@ static enum verdict judge_flags(struct judge *judge, unsigned flags, const char 
 {
 	if (flags & SYMBOL_WORD_ATOMIC)
 		return doubt(judge, "an atomic type is involved", word, length);
-	if (flags & SYMBOL_WORD_VOLATILE)
-		return doubt(judge, "a volatile type is involved", word, length);
+	judge->has_volatile |= !!(flags & SYMBOL_WORD_VOLATILE);
 	judge->has_value |= !!(flags & SYMBOL_WORD_VALUE);
 	return HARMLESS;
+}
+
+/* The unit has many things of one name, `self` say; the function's own of that name is what is
+ * meant in its text. */
+static unsigned word_flags(struct judge *judge, const char *word, size_t length, unsigned depth)
+{
+	const unsigned doubtful = SYMBOL_WORD_ATOMIC | SYMBOL_WORD_VOLATILE;
+	unsigned flags = symbol_vocabulary_flags(judge->unit, word, length);
+	struct symbol_local local;
+
+	if (!(flags & doubtful) || depth || !judge->function_known)
+		return flags;
+	local = symbol_local_find(&judge->function, word, length);
+	if (!local.found)
+		return flags;
+	return (flags & ~doubtful) | (local.is_atomic ? SYMBOL_WORD_ATOMIC : 0) |
+	       (local.is_volatile ? SYMBOL_WORD_VOLATILE : 0);
 }
 
 static enum verdict judge_word(struct judge *judge, const char *word, size_t length, unsigned depth)
@@ -174,7 +195,7 @@ static enum verdict judge_word(struct judge *judge, const char *word, size_t len
 	if (symbol_atomic_word(word, length))
 		return ATOMIC;
 	/* What is a keyword in one language is a name in another: types come first. */
-	flags = symbol_vocabulary_flags(judge->unit, word, length);
+	flags = word_flags(judge, word, length, depth);
 	verdict = judge_flags(judge, flags, word, length);
 	if (verdict != HARMLESS)
 		return verdict;
@@ -206,10 +227,16 @@ static enum verdict judge_range(struct judge *judge, const struct symbol_source 
 	for (size_t i = 0; i < count; i++) {
 		const char *word = source->text + token[i].start;
 		enum verdict verdict;
+		size_t skipped;
 
 		if (token[i].kind != SYMBOL_TOKEN_NAME ||
 		    is_parameter(source, parameters, parameter_count, word, token[i].length))
 			continue;
+		skipped = symbol_ordering_empty_assembly(source, token + i, count - i);
+		if (skipped) {
+			i += skipped - 1;
+			continue;
+		}
 		if (is_method(source, token, i, count))
 			return doubt(judge, "may be an atomic operation", word, token[i].length);
 		/* A Rust macro, or a lifetime. */
@@ -266,6 +293,24 @@ static bool variable_is_outside(struct judge *judge, const struct symbol_source 
 	return outside;
 }
 
+/*
+ * C11 and C++11 know no synchronisation by volatile. Older code makes locks and queues of volatiles
+ * with fences of its own around them, which is meant to be atomic: then its function shows them.
+ */
+static enum symbol_atomicity judge_volatile(struct judge *judge, const struct symbol_source *source,
+					    unsigned line)
+{
+	if (symbol_ordering_near(source, source->tokens, line)) {
+		snprintf(judge->reason, SYMBOL_REASON_MAX,
+			 "a volatile in a function that orders memory itself");
+		return SYMBOL_ATOMICITY_UNKNOWN;
+	}
+	snprintf(judge->reason, SYMBOL_REASON_MAX,
+		 "line %u of the source is an ordinary access to a volatile, which orders nothing",
+		 line);
+	return SYMBOL_ATOMICITY_VOLATILE;
+}
+
 static enum symbol_atomicity judge_statement(struct judge *judge,
 					     const struct symbol_source *source,
 					     const struct symbol_token *token, size_t count)
@@ -282,6 +327,8 @@ static enum symbol_atomicity judge_statement(struct judge *judge,
 		snprintf(judge->reason, SYMBOL_REASON_MAX, "its statement names no variable");
 		return SYMBOL_ATOMICITY_UNKNOWN;
 	}
+	if (judge->has_volatile || (judge->variable && judge->variable->is_volatile))
+		return judge_volatile(judge, source, token->line);
 	snprintf(judge->reason, SYMBOL_REASON_MAX,
 		 "line %u of the source is a plain access, and nothing in it is atomic",
 		 token->line);
@@ -333,6 +380,8 @@ enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, 
 		return SYMBOL_ATOMICITY_UNKNOWN;
 	}
 	judge.rust = is_rust(&die);
+	judge.function_known = !frame->inlined &&
+			       symbol_unit_function(judge.unit, address, &judge.function) == 0;
 	judge.macros = symbol_unit_macros(object->session, judge.unit, &die);
 	if (!judge.macros) {
 		snprintf(reason, SYMBOL_REASON_MAX, "out of memory");

@@ -314,6 +314,8 @@ static enum tl_atomicity judge(struct space *space, const struct tl_access *acce
 		return TL_ATOMICITY_ATOMIC;
 	case SYMBOL_ATOMICITY_PLAIN:
 		return TL_ATOMICITY_PLAIN;
+	case SYMBOL_ATOMICITY_VOLATILE:
+		return TL_ATOMICITY_VOLATILE;
 	default:
 		return TL_ATOMICITY_UNKNOWN;
 	}
