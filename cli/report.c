@@ -78,6 +78,7 @@ static int read_stream(struct work *work, struct finding_set *set, FILE *stream,
 	return status;
 }
 
+/* What the query selects, folded; without a query everything, run by run. */
 static int read_store(const char *path, const struct query *query, struct finding_set *set)
 {
 	struct report_error error;
@@ -86,17 +87,16 @@ static int read_store(const char *path, const struct query *query, struct findin
 
 	if (err)
 		return complain(&error);
-	err = store_select(store, query, set, &error);
+	err = query ? store_select(store, query, set, &error) : store_read(store, set, &error);
 	store_close(store);
 	return err ? complain(&error) : 0;
 }
 
-/* The findings of a database go into `set` one by one, so that sets may still be joined. */
+/* Run by run, so that the runs still count once when files or another store have them too. */
 static int read_database(struct work *work, struct finding_set *set, const char *path)
 {
 	struct finding_set *inner = finding_set_create();
-	static const struct query everything;
-	int status = inner ? read_store(path, &everything, inner) : out_of_memory();
+	int status = inner ? read_store(path, NULL, inner) : out_of_memory();
 	size_t i;
 
 	for (i = 0; inner && !status && i < inner->count; i++) {

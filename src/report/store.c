@@ -318,11 +318,9 @@ static bool add_sighting(struct gathering *gathering, const char *const *values)
 	return true;
 }
 
-static int gather(void *arg, size_t columns, const char *const *values, struct report_error *error)
+static int check_sighting(size_t columns, const char *const *values, struct report_error *error)
 {
-	struct gathering *gathering = arg;
 	size_t i;
-	int err;
 
 	for (i = 0; i < columns; i++)
 		if (!values[i])
@@ -331,6 +329,16 @@ static int gather(void *arg, size_t columns, const char *const *values, struct r
 	if (strlen(values[0]) != FINDING_ID_SIZE - 1)
 		return report_error(error, -EILSEQ, "the store is damaged: '%.40s' is not an id",
 				    values[0]);
+	return 0;
+}
+
+static int gather(void *arg, size_t columns, const char *const *values, struct report_error *error)
+{
+	struct gathering *gathering = arg;
+	int err = check_sighting(columns, values, error);
+
+	if (err)
+		return err;
 	if (strcmp(gathering->id, values[0])) {
 		err = finish_id(gathering, error);
 		if (err)
@@ -377,6 +385,19 @@ static int resolve_builds(struct store *store, struct query *query, struct repor
 	return 0;
 }
 
+static int parse_body(const char *text, struct finding **finding, struct report_error *error)
+{
+	struct report_error inner = {""};
+	json_t *json = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	int err = json ? json_to_finding(json, finding, &inner)
+		       : report_error(&inner, -EILSEQ, "not JSON");
+
+	json_decref(json);
+	return err ? report_error(error, err, "the store is damaged: a finding is bad: %.200s",
+				  inner.text)
+		   : 0;
+}
+
 struct body {
 	struct finding *finding;
 };
@@ -384,16 +405,8 @@ struct body {
 static int take_body(void *arg, size_t columns, const char *const *values,
 		     struct report_error *error)
 {
-	struct report_error inner = {""};
-	json_t *json = values[0] ? json_loads(values[0], JSON_REJECT_DUPLICATES, NULL) : NULL;
-	int err = json ? json_to_finding(json, &((struct body *)arg)->finding, &inner)
-		       : report_error(&inner, -EILSEQ, "not JSON");
-
 	(void)columns;
-	json_decref(json);
-	return err ? report_error(error, err, "the store is damaged: a finding is bad: %.200s",
-				  inner.text)
-		   : 0;
+	return parse_body(values[0], &((struct body *)arg)->finding, error);
 }
 
 static int fetch_finding(struct store *store, const struct finding *sum, struct finding **finding,
@@ -484,4 +497,70 @@ int store_select(struct store *store, const struct query *query, struct finding_
 	if (!err && finding_set_fold(set))
 		err = report_error(error, -ENOMEM, "memory is short");
 	return err;
+}
+
+static const char *text_or_null(struct finding *finding, const char *text)
+{
+	return *text ? finding_string(finding, text) : NULL;
+}
+
+/* What the body says of one run, when this is another. */
+static void forget_run(struct finding *finding)
+{
+	finding->pid = 0;
+	finding->occurrence_count = 0;
+	for (size_t i = 0; i < finding->access_count; i++)
+		finding->accesses[i].time = 0;
+}
+
+static void become_sighting(struct finding *finding, const char *const *values)
+{
+	char *kept = run_name(finding);
+
+	if (!kept || strcmp(kept, values[1]) != 0)
+		forget_run(finding);
+	free(kept);
+	memcpy(finding->id, values[0], FINDING_ID_SIZE);
+	finding->run = text_or_null(finding, values[1]);
+	finding->program = text_or_null(finding, values[2]);
+	finding->build_id = text_or_null(finding, values[3]);
+	finding->host = text_or_null(finding, values[4]);
+	finding->time = strtoull(values[5], NULL, 10);
+	finding->last = strtoull(values[6], NULL, 10);
+	finding->count = strtoull(values[7], NULL, 10);
+	if (finding->count > INT64_MAX)
+		finding->count = INT64_MAX;
+	finding->runs = finding->hosts = finding->builds = 0;
+}
+
+static int take_sighting(void *arg, size_t columns, const char *const *values,
+			 struct report_error *error)
+{
+	struct finding *finding = NULL;
+	int err = check_sighting(columns, values, error);
+
+	if (!err)
+		err = parse_body(values[8], &finding, error);
+	if (err) {
+		finding_destroy(finding);
+		return err;
+	}
+	become_sighting(finding, values);
+	err = finding_set_add(arg, finding);
+	return err ? report_error(error, err, "memory is short") : 0;
+}
+
+static int read_sightings(struct store *store, void *arg, struct report_error *error)
+{
+	return store->backend->execute(
+		store,
+		"SELECT s.id, s.run, s.program, s.build_id, s.host, s.first, s.last, s.count, "
+		"f.body FROM trapline_sightings s LEFT JOIN trapline_findings f ON f.id = s.id "
+		"ORDER BY s.id, s.run",
+		NULL, 0, take_sighting, arg, error);
+}
+
+int store_read(struct store *store, struct finding_set *set, struct report_error *error)
+{
+	return transact(store, "BEGIN", read_sightings, set, error);
 }

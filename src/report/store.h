@@ -35,4 +35,8 @@ int store_merge(struct store *store, struct finding_set *set, struct report_erro
 int store_select(struct store *store, const struct query *query, struct finding_set *set,
 		 struct report_error *error);
 
+/* Adds one finding per finding and run, as the run's own output would have it; nothing is folded,
+ * so a store may be merged into another. */
+int store_read(struct store *store, struct finding_set *set, struct report_error *error);
+
 #endif

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/FLEET.md deploys, under its restrictions: another user, no capability, a system call
-filter. The machine can do the main job so; without perf_event_open it cannot, and says so; findings
+"""What docs/FLEET.md deploys, under its restrictions: another user, no capability, the system call
+filter of the drop-in and that of a container. The machine can do the main job so; without perf_event_open it cannot, and says so; findings
 are written and merged; and, where the command is there, a race is found.
 
 usage: tests/behave/report/deployment.py build/trapline build/tests/behave/report/restricted"""
+import errno
 import json
 import os
 import re
@@ -42,17 +43,25 @@ int main(void)
 """
 
 
-def restricted(*command):
-    return subprocess.run([RESTRICTED, *command], capture_output=True, text=True, check=False,
-                          stdin=subprocess.DEVNULL, timeout=120, cwd="/")
-
-
 def has_command(name):
     with open(os.path.join(ROOT, "cli", "commands.def"), encoding="utf-8") as lines:
         return re.search(rf"^COMMAND\({name},", lines.read(), re.M)
 
 
-class Deployment(unittest.TestCase):
+class Deployment:
+    """What must hold under either filter."""
+    filter = None
+
+    def restricted(self, *command):
+        return subprocess.run([RESTRICTED, self.filter, *command], capture_output=True, text=True, check=False,
+                              stdin=subprocess.DEVNULL, timeout=120, cwd="/")
+
+    def error_of(self, function, *arguments):
+        """What a function of the C library fails with there."""
+        text = (f"import ctypes; libc = ctypes.CDLL(None, use_errno=True); "
+                f"print(ctypes.get_errno() if libc.{function}{(*arguments,)} == -1 else 0)")
+        return int(self.restricted("python3", "-c", text).stdout)
+
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(dir="/tmp")
         self.addCleanup(self.folder.cleanup)
@@ -60,7 +69,7 @@ class Deployment(unittest.TestCase):
         self.path = lambda name: os.path.join(self.folder.name, name)
 
     def test_the_restrictions_hold(self):
-        status = restricted("cat", "/proc/self/status").stdout
+        status = self.restricted("cat", "/proc/self/status").stdout
         for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
             self.assertRegex(status, rf"{name}:\t0+\n")
         self.assertRegex(status, r"NoNewPrivs:\t1\n")
@@ -70,11 +79,11 @@ class Deployment(unittest.TestCase):
         plain = subprocess.run([TRAPLINE, "doctor"], capture_output=True, check=False, timeout=120)
         if plain.returncode:
             self.skipTest("this machine cannot do it without restrictions either")
-        result = restricted(TRAPLINE, "doctor")
+        result = self.restricted(TRAPLINE, "doctor")
         self.assertEqual(result.returncode, 0, result.stdout)
 
     def test_without_perf_events_it_says_so(self):
-        result = restricted("--deny-perf", TRAPLINE, "doctor")
+        result = self.restricted("--deny-perf", TRAPLINE, "doctor")
         self.assertEqual(result.returncode, 1)
         self.assertIn("seccomp", result.stdout)
 
@@ -82,9 +91,9 @@ class Deployment(unittest.TestCase):
         source = write(self.path("in.jsonl"), [finding(1)])
         os.chmod(source, 0o644)
         for _ in range(2):
-            result = restricted(TRAPLINE, "report", "--store", self.path("fleet.db"), source)
+            result = self.restricted(TRAPLINE, "report", "--store", self.path("fleet.db"), source)
             self.assertEqual(result.returncode, 0, result.stderr)
-        result = restricted(TRAPLINE, "report", "--store", self.path("fleet.db"), "--format", "jsonl")
+        result = self.restricted(TRAPLINE, "report", "--store", self.path("fleet.db"), "--format", "jsonl")
         self.assertEqual(json.loads(result.stdout)["count"], 1)
 
     @unittest.skipUnless(has_command("race"), "there is no trapline race yet")
@@ -93,10 +102,30 @@ class Deployment(unittest.TestCase):
             file.write(RACER)
         subprocess.run(["gcc", "-g", "-O1", "-pthread", "-o", self.path("racer"),
                         self.path("racer.c")], check=True)
-        result = restricted(TRAPLINE, "race", "-o", self.path("race.jsonl"), "--", self.path("racer"))
+        result = self.restricted(TRAPLINE, "race", "-o", self.path("race.jsonl"), "--", self.path("racer"))
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(self.path("race.jsonl"), encoding="utf-8") as file:
             self.assertTrue(any(json.loads(line)["kind"] == "data-race" for line in file))
+
+
+class Service(Deployment, unittest.TestCase):
+    """The drop-in for systemd."""
+    filter = "service"
+
+    def test_ptrace_is_refused(self):
+        self.assertEqual(self.error_of("ptrace", 0, 0, 0, 0), errno.EPERM)
+        self.assertEqual(self.error_of("process_vm_readv", 0, 0, 0, 0, 0, 0), 0)
+
+
+class Container(Deployment, unittest.TestCase):
+    """A container runtime's default profile, with perf_event_open added."""
+    filter = "container"
+
+    def test_the_rules_are_a_containers(self):
+        self.assertEqual(self.error_of("unshare", 0x10000000), errno.EPERM)
+        self.assertEqual(self.error_of("personality", 0x0040000), errno.EPERM)
+        self.assertEqual(self.error_of("personality", 0xffffffff), 0)
+        self.assertEqual(self.error_of("ptrace", 0, 0, 0, 0), 0)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Preloaded into a program by power_cut.py: records, in order, what the program does to the files of
- * one folder ($RECORD_FOLDER), and which of it it made durable, in the file $RECORD_LOG.
+ * Preloaded into a program by power_cut.py: records, in order, what the program does to the files
+ * of one folder ($RECORD_FOLDER), and which of it it made durable, in the file $RECORD_LOG.
  *
  * A record is six 32-bit words (operation, length of the path, of the data, offset, and two of
  * zeros), then path and data.
@@ -62,21 +62,21 @@ static int opened(const char *path, int flags, mode_t mode)
 }
 
 /* The names in the library, whatever the headers make of them for large files. */
-#define SHOWN(result, function, name, ...)                                                \
+#define SHOWN(result, function, name, ...)                                                 \
 	__attribute__((visibility("default"))) result function(__VA_ARGS__) __asm__(name); \
 	result function(__VA_ARGS__)
 
-#define OPEN(function, name)                                   \
+#define OPEN(function, name)                                         \
 	SHOWN(int, function, name, const char *path, int flags, ...) \
-	{                                                      \
-		va_list list;                                  \
-		mode_t mode = 0;                               \
-                                                               \
-		va_start(list, flags);                         \
-		if (flags & O_CREAT)                           \
-			mode = (mode_t)va_arg(list, unsigned); \
-		va_end(list);                                  \
-		return opened(path, flags, mode);              \
+	{                                                            \
+		va_list list;                                        \
+		mode_t mode = 0;                                     \
+                                                                     \
+		va_start(list, flags);                               \
+		if (flags & O_CREAT)                                 \
+			mode = (mode_t)va_arg(list, unsigned);       \
+		va_end(list);                                        \
+		return opened(path, flags, mode);                    \
 	}
 OPEN(note_open, "open")
 OPEN(note_open64, "open64")
@@ -99,13 +99,13 @@ SHOWN(int, note_truncate, "ftruncate64", int fd, off_t size)
 	return (int)syscall(SYS_ftruncate, fd, size);
 }
 
-#define SYNCHRONISE(name)                                          \
-	SHOWN(int, note_##name, #name, int fd)                     \
-	{                                                          \
-		char path[PATH_MAX];                               \
-                                                                   \
-		record(SYNC, path_of(fd, path), "", 0, 0);         \
-		return (int)syscall(SYS_##name, fd);               \
+#define SYNCHRONISE(name)                                  \
+	SHOWN(int, note_##name, #name, int fd)             \
+	{                                                  \
+		char path[PATH_MAX];                       \
+                                                           \
+		record(SYNC, path_of(fd, path), "", 0, 0); \
+		return (int)syscall(SYS_##name, fd);       \
 	}
 SYNCHRONISE(fsync)
 SYNCHRONISE(fdatasync)

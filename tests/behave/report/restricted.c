@@ -1,85 +1,136 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs a command as docs/FLEET.md deploys it: as another user, without any capability and without
- * the means to get one, and under a seccomp filter that refuses (EPERM) what the drop-in's
- * SystemCallFilter and a container's profile refuse, ptrace(2) among it.
+ * the means to get one, and under a seccomp filter with the rules of the drop-in for systemd
+ * (`service`) or of a container (`container`), with perf_event_open allowed unless --deny-perf.
  *
- * usage: restricted [--deny-perf] COMMAND…
+ * usage: restricted service|container [--deny-perf] COMMAND…
  */
 #include <errno.h>
 #include <grp.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define NOBODY 65534
 #define LAST_CAPABILITY 63
+#define LAST_KNOWN 450 /* system calls; a container's runtime answers ENOSYS to later ones */
+#define NAMESPACES                                                                     \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
+	 CLONE_NEWPID | CLONE_NEWNET)
 
-static const int refused[] = {
-	SYS_ptrace,
-	SYS_mount,
-	SYS_umount2,
-	SYS_pivot_root,
-	SYS_chroot,
-	SYS_init_module,
-	SYS_finit_module,
-	SYS_delete_module,
-	SYS_kexec_load,
-	SYS_reboot,
-	SYS_swapon,
-	SYS_swapoff,
-	SYS_settimeofday,
-	SYS_clock_settime,
-	SYS_adjtimex,
-	SYS_iopl,
-	SYS_ioperm,
-	SYS_bpf,
-	SYS_userfaultfd,
-	SYS_unshare,
-	SYS_setns,
-	SYS_keyctl,
-	SYS_add_key,
-	SYS_request_key,
-	SYS_open_by_handle_at,
-	SYS_quotactl,
-	SYS_acct,
-	SYS_sethostname,
-	SYS_setdomainname,
-	SYS_personality,
-	SYS_perf_event_open, /* last: allowed unless --deny-perf */
+#define BOTH(name) SYS_##name,
+#define CONTAINER(name)
+#define SERVICE(name) SYS_##name,
+static const int service[] = {
+#include "restricted_calls.def"
+};
+#undef CONTAINER
+#undef SERVICE
+#define CONTAINER(name) SYS_##name,
+#define SERVICE(name)
+static const int container[] = {
+#include "restricted_calls.def"
 };
 
-#define REFUSED (sizeof(refused) / sizeof(refused[0]))
+struct program {
+	struct sock_filter code[512];
+	unsigned short length;
+};
 
-static int install_filter(size_t count)
+static void load(struct program *program, unsigned offset)
 {
-	struct sock_filter filter[2 * REFUSED + 8];
-	struct sock_fprog program = {.filter = filter};
-	unsigned short at = 0;
-	size_t i;
+	program->code[program->length++] =
+		(struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset);
+}
 
-	filter[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						    offsetof(struct seccomp_data, arch));
-	filter[at++] =
-		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
-	filter[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-	filter[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						    offsetof(struct seccomp_data, nr));
-	for (i = 0; i < count; i++) {
-		filter[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-							    (unsigned)refused[i], 0, 1);
-		filter[at++] =
-			(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+static void give(struct program *program, unsigned result)
+{
+	program->code[program->length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, result);
+}
+
+static void compare(struct program *program, unsigned short comparison, unsigned value,
+		    unsigned char skip_when_true, unsigned char skip_when_false)
+{
+	program->code[program->length++] = (struct sock_filter)BPF_JUMP(
+		BPF_JMP | comparison | BPF_K, value, skip_when_true, skip_when_false);
+}
+
+static void refuse(struct program *program, int call, int error)
+{
+	compare(program, BPF_JEQ, (unsigned)call, 0, 1);
+	give(program, SECCOMP_RET_ERRNO | (unsigned)error);
+}
+
+#define NUMBER offsetof(struct seccomp_data, nr)
+#define FIRST_ARGUMENT offsetof(struct seccomp_data, args[0])
+
+/* Refuses a call when its first argument satisfies the comparison. */
+static void refuse_argument(struct program *program, int call, unsigned short comparison,
+			    unsigned value)
+{
+	compare(program, BPF_JEQ, (unsigned)call, 0, 4);
+	load(program, FIRST_ARGUMENT);
+	compare(program, comparison, value, 0, 1);
+	give(program, SECCOMP_RET_ERRNO | EPERM);
+	load(program, NUMBER);
+}
+
+/* Refuses a call unless its first argument is one of these. */
+static void refuse_others(struct program *program, int call, const unsigned *values,
+			  unsigned char count)
+{
+	compare(program, BPF_JEQ, (unsigned)call, 0, (unsigned char)(2 + 2 * count));
+	load(program, FIRST_ARGUMENT);
+	for (unsigned char i = 0; i < count; i++) {
+		compare(program, BPF_JEQ, values[i], 0, 1);
+		give(program, SECCOMP_RET_ALLOW);
 	}
-	filter[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	program.len = at;
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	give(program, SECCOMP_RET_ERRNO | EPERM);
+}
+
+static void add_container_rules(struct program *program)
+{
+	static const unsigned personalities[] = {0, 8, 0x20000, 0x20008, 0xffffffff};
+
+	for (size_t i = 0; i < sizeof(container) / sizeof(container[0]); i++)
+		refuse(program, container[i], EPERM);
+	refuse_argument(program, SYS_socket, BPF_JEQ, AF_VSOCK);
+	refuse_others(program, SYS_personality, personalities, 5);
+	compare(program, BPF_JGT, LAST_KNOWN, 0, 1);
+	give(program, SECCOMP_RET_ERRNO | ENOSYS);
+}
+
+static int install_filter(int is_container, int deny_perf)
+{
+	struct program program = {.length = 0};
+	struct sock_fprog installed;
+
+	load(&program, offsetof(struct seccomp_data, arch));
+	compare(&program, BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0);
+	give(&program, SECCOMP_RET_KILL_PROCESS);
+	load(&program, NUMBER);
+	refuse_argument(&program, SYS_clone, BPF_JSET, NAMESPACES);
+	/* Its flags are in memory: both make libraries fall back on clone(2). */
+	refuse(&program, SYS_clone3, ENOSYS);
+	if (deny_perf)
+		refuse(&program, SYS_perf_event_open, EPERM);
+	if (is_container)
+		add_container_rules(&program);
+	else
+		for (size_t i = 0; i < sizeof(service) / sizeof(service[0]); i++)
+			refuse(&program, service[i], EPERM);
+	give(&program, SECCOMP_RET_ALLOW);
+	installed = (struct sock_fprog){program.length, program.code};
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &installed);
 }
 
 static int drop_privileges(void)
@@ -98,17 +149,18 @@ static int drop_privileges(void)
 
 int main(int argc, char **argv)
 {
-	int deny_perf = argc > 1 && !strcmp(argv[1], "--deny-perf");
+	int is_container = argc > 1 && !strcmp(argv[1], "container");
+	int deny_perf = argc > 2 && !strcmp(argv[2], "--deny-perf");
 
-	if (argc < 2 + deny_perf) {
-		fputs("usage: restricted [--deny-perf] COMMAND…\n", stderr);
+	if (argc < 3 + deny_perf || (!is_container && strcmp(argv[1], "service") != 0)) {
+		fputs("usage: restricted service|container [--deny-perf] COMMAND…\n", stderr);
 		return 2;
 	}
-	if (drop_privileges() || install_filter(REFUSED - !deny_perf)) {
+	if (drop_privileges() || install_filter(is_container, deny_perf)) {
 		perror("restricted");
 		return 77;
 	}
-	execvp(argv[1 + deny_perf], argv + 1 + deny_perf);
-	perror(argv[1 + deny_perf]);
+	execvp(argv[2 + deny_perf], argv + 2 + deny_perf);
+	perror(argv[2 + deny_perf]);
 	return 127;
 }

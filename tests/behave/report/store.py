@@ -148,6 +148,28 @@ class SQLite(Stores, unittest.TestCase):
         result = report(source, "--baseline", self.store, "--format", "jsonl")
         self.assertEqual((result.returncode, len(parse(result))), (3, 1))
 
+    def test_a_store_as_an_input_keeps_its_runs(self):
+        """Read, or merged into another store: the same as if that had had the runs' own files."""
+        day = "2026-11-{:02d}T00:00:00Z".format
+        runs = [[finding(1, count=5, time=day(1)), finding(2, count=7, time=day(2))],
+                [finding(1, run="run-2", host="web-2", build_id="b002", count=10, time=day(3))],
+                [finding(1, run=None, host="web-3", count=1, time=day(4))]]
+        for findings in runs[:2]:
+            self.merge(findings)
+        direct = write(self.path("run-2.jsonl"), runs[1])
+        one = [one for one in parse(report(self.store, direct, "--format", "jsonl"))
+               if one["object"]["name"] == "variable_1"][0]
+        self.assertEqual((one["count"], one["runs"], one["hosts"], one["builds"]), (15, 2, 2, 2))
+        self.merge(runs[2])
+        self.assertEqual(report("--store", self.spare, self.store, direct).returncode, 0)
+        self.assertEqual(report("--store", self.spare, self.store).returncode, 0)
+        for query in ("new-since=2026-11-01", "new-since-build=b002", "host=web-3", "build=b002"):
+            first, second = ([[one.get(key) for key in ("id", "count", "time", "last", "runs", "hosts", "builds")]
+                              for one in parse(report("--store", store, "--format", "jsonl", "--query", query))]
+                             for store in (self.store, self.spare))
+            self.assertEqual(first, second)
+            self.assertEqual(bool(first), query != "new-since-build=b002")
+
     def test_missing_and_foreign_files(self):
         for content in (b"text\n" * 100, b"SQLite format 3\0" + b"\xff" * 5000):
             with open(self.store, "wb") as file:
