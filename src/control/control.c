@@ -220,6 +220,15 @@ static uint64_t step(struct control *control)
 	return next < control->next_check ? next : control->next_check;
 }
 
+/* Threads that died in their holds still make pairs: while there is a tool to tell. */
+static void end_targets(struct control *control)
+{
+	atomic_store(&control->area->closing, 1);
+	for (unsigned i = 0; i < AREA_PROCESSES; i++)
+		if (control->target[i])
+			target_end(control->target[i]);
+}
+
 int control_run(struct control *control)
 {
 	budget_start(control);
@@ -234,6 +243,7 @@ int control_run(struct control *control)
 		wait_for_work(control, seen, next);
 	}
 	collect(control);
+	end_targets(control);
 	return control->child_status;
 }
 
@@ -263,10 +273,7 @@ void control_counts(const struct control *control, control_count_fn *each, void 
 
 void control_destroy(struct control *control)
 {
-	atomic_store(&control->area->closing, 1);
-	for (unsigned i = 0; i < AREA_PROCESSES; i++)
-		if (control->target[i])
-			target_end(control->target[i]);
+	end_targets(control);
 	samples_close(control->samples);
 	atomic_store(&signalled_area, NULL);
 	area_unmap(control->area);
