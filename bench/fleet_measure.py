@@ -21,7 +21,8 @@ import detectors  # noqa: E402  pylint: disable=wrong-import-position
 import suite  # noqa: E402  pylint: disable=wrong-import-position
 
 # Of the race of known frequency: runs and the limit of each in seconds.
-KNOWN = {1000.0: (6, 15), 300.0: (6, 20), 100.0: (6, 40), 30.0: (4, 60)}
+KNOWN = {1000.0: (8, 10), 300.0: (8, 30), 100.0: (8, 100)}
+RARE = {30.0: (4, 210)}
 SUITE_REPEAT, SUITE_SECONDS = 2, 10
 SERVER_REPEAT, SERVER_SECONDS = 6, 36
 
@@ -57,10 +58,10 @@ def time_to_find(command, program, limit):
         return taken if has_shown(output) and taken < limit else None
 
 
-def measure_known(build, jobs):
+def measure_frequencies(build, jobs, chosen):
     """{frequency: {"limit", "times"}} of the race whose frequency is set."""
     program = str(build / "bench" / "fleet_race")
-    work = [(frequency, limit) for frequency, (runs, limit) in KNOWN.items() for _ in range(runs)]
+    work = [(frequency, limit) for frequency, (runs, limit) in chosen.items() for _ in range(runs)]
     with ThreadPoolExecutor(jobs) as pool:
         times = list(pool.map(lambda item: time_to_find(
             str(build / "trapline"), [program, str(item[1] + 5), str(item[0])], item[1]), work))
@@ -118,10 +119,12 @@ def measure_server(build, _jobs):
     return {"limit": SERVER_SECONDS, "version": server.version(), "times": [server.once() for _ in range(SERVER_REPEAT)]}
 
 
-PARTS = {"known": measure_known, "suite": measure_suite, "server": measure_server}
+PARTS = {"known": lambda build, jobs: measure_frequencies(build, jobs, KNOWN),
+         "rare": lambda build, jobs: measure_frequencies(build, jobs, RARE),
+         "suite": measure_suite, "server": measure_server}
 
 
-def measure(build, path, parts, jobs=3):
+def measure(build, path, parts, jobs=4):
     """Measures some parts anew and keeps the others of the file."""
     data = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     for part in parts or PARTS:

@@ -50,8 +50,8 @@ SITES_64(13)
 #define NAMES_4(n) NAME(n##0) NAME(n##1) NAME(n##2) NAME(n##3)
 #define NAMES_16(n) NAMES_4(n##0) NAMES_4(n##1) NAMES_4(n##2) NAMES_4(n##3)
 #define NAMES_64(n) NAMES_16(n##0) NAMES_16(n##1) NAMES_16(n##2) NAMES_16(n##3)
-static void (*const sites[])(struct own *, long) = {NAMES_64(10) NAMES_64(11) NAMES_64(12)
-							    NAMES_64(13)};
+static void (*const sites[])(struct own *,
+			     long) = {NAMES_64(10) NAMES_64(11) NAMES_64(12) NAMES_64(13)};
 _Static_assert(sizeof(sites) / sizeof(sites[0]) == SITES, "as many as the model is told");
 
 static void pause_for(double seconds)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct detection {
@@ -23,6 +24,7 @@ struct detection {
 	FILE *output, *generated;
 	unsigned shown;
 	unsigned suppressed;
+	unsigned unwritten; /* findings that the file had no room for when they were made */
 };
 
 static bool is_shown(const struct detection *detection, const struct finding *finding)
@@ -43,6 +45,16 @@ static void show(struct detection *detection, const struct finding *finding)
 	}
 }
 
+/* At once, and said at once when it fails: the disk may be full for the rest of the run. */
+static void write_one(struct detection *detection, struct finding *finding)
+{
+	jsonl_write(detection->output, finding);
+	if (!fflush(detection->output) || detection->unwritten++)
+		return;
+	fprintf(stderr, "trapline: %s cannot be written: %s\n", detection->options.output,
+		strerror(errno));
+}
+
 /* The file gets every class: `class` tells them apart, and hiding is for the terminal. */
 static bool deliver(void *context, struct finding *finding)
 {
@@ -52,10 +64,8 @@ static bool deliver(void *context, struct finding *finding)
 		detection->suppressed++;
 		return true;
 	}
-	if (detection->output) {
-		jsonl_write(detection->output, finding);
-		fflush(detection->output);
-	}
+	if (detection->output)
+		write_one(detection, finding);
 	if (is_shown(detection, finding))
 		show(detection, finding);
 	return false;
@@ -82,19 +92,46 @@ static int open_outputs(struct detection *detection)
 	return STATUS_OK;
 }
 
-/* Once more at an end, in place of what was written on the way: now with final counts. */
+static bool write_all(const struct detection *detection, FILE *stream)
+{
+	struct finding *finding;
+
+	for (size_t i = 0; (finding = host_finding(detection->host, i)); i++)
+		if (!suppressions_match(detection->suppressions, finding))
+			jsonl_write(stream, finding);
+	return !fflush(stream) && !ferror(stream);
+}
+
+static char *output_path(const struct detection *detection, struct stat *status)
+{
+	if (!detection->output || fstat(fileno(detection->output), status) ||
+	    !S_ISREG(status->st_mode) || status->st_nlink != 1)
+		return NULL;
+	return realpath(detection->options.output, NULL);
+}
+
+/*
+ * Once more at an end, in place of what was written on the way: now with final counts. What was
+ * written stays where that fails, for want of room or of permission to make a file there.
+ */
 static void rewrite_output(void *context)
 {
 	struct detection *detection = context;
-	struct finding *finding;
+	struct stat status;
+	char *path = host_finding(detection->host, 0) ? output_path(detection, &status) : NULL;
+	char *beside = NULL;
+	FILE *stream = path ? program_open_beside(path, &beside) : NULL;
 
-	if (!detection->output || ftruncate(fileno(detection->output), 0))
-		return;
-	rewind(detection->output);
-	for (size_t i = 0; (finding = host_finding(detection->host, i)); i++)
-		if (!suppressions_match(detection->suppressions, finding))
-			jsonl_write(detection->output, finding);
-	fflush(detection->output);
+	if (stream && write_all(detection, stream) && !fchmod(fileno(stream), status.st_mode) &&
+	    !rename(beside, path)) {
+		fclose(detection->output);
+		detection->output = stream;
+	} else if (stream) {
+		unlink(beside);
+		fclose(stream);
+	}
+	free(beside);
+	free(path);
 }
 
 static int exit_status(const struct detection *detection, int status)

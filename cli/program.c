@@ -196,6 +196,18 @@ FILE *program_open_output(const char *path)
 	return file;
 }
 
+FILE *program_open_beside(const char *path, char **beside)
+{
+	int fd;
+
+	if (asprintf(beside, "%s.XXXXXX", path) < 0) {
+		*beside = NULL;
+		return NULL;
+	}
+	fd = mkostemp(*beside, O_CLOEXEC);
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
 void program_print_count(void *context, const char *name, uint64_t value, const char *meaning)
 {
 	(void)context;

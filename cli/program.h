@@ -26,6 +26,11 @@ void program_forward_signals(pid_t pid);
 int program_exit_status(int status);
 /* A file that only its owner may read, emptied; NULL, and said why. */
 FILE *program_open_output(const char *path);
+
+/* A new file beside the old one, 0600, to be renamed to `path` when it is complete: a reader sees
+ * all or nothing, and what stood there is lost only when what replaces it is whole. NULL with
+ * errno; the name in *beside is the caller's to free. */
+FILE *program_open_beside(const char *path, char **beside);
 /* A control_count_fn that prints on stderr. */
 void program_print_count(void *context, const char *name, uint64_t value, const char *meaning);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where `trapline report` writes, and which renderer writes it. */
+#include "cli/program.h"
 #include "cli/report.h"
 
 #include <errno.h>
@@ -80,23 +81,6 @@ static int render(const struct report_options *options, const struct finding_set
 	}
 }
 
-/* A new file beside the old one, renamed when it is complete: a reader sees all or nothing, and an
- * input may be the output. mkostemp() makes it 0600. */
-static FILE *open_beside(const char *path, char **beside)
-{
-	FILE *stream = NULL;
-	int fd;
-
-	if (asprintf(beside, "%s.XXXXXX", path) < 0) {
-		*beside = NULL;
-		return NULL;
-	}
-	fd = mkostemp(*beside, O_CLOEXEC);
-	if (fd >= 0)
-		stream = fdopen(fd, "w");
-	return stream;
-}
-
 static bool is_special(const char *path)
 {
 	struct stat status;
@@ -116,7 +100,7 @@ static bool output_to_file(const struct report_options *options, const struct fi
 	bool special = is_special(options->output);
 	char *beside = NULL;
 	FILE *stream = special ? fopen(options->output, "we")
-			       : open_beside(options->output, &beside);
+			       : program_open_beside(options->output, &beside);
 	int err = stream ? render(options, set, symbols, stream) : -errno;
 
 	if (stream && (ferror(stream) || fflush(stream) || (!special && fsync(fileno(stream)))))
