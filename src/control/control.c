@@ -205,7 +205,8 @@ static uint64_t step(struct control *control)
 			samples_drain(control->samples, sampling_take, control);
 		if (control->observer.tick)
 			control->observer.tick(control->observer.context);
-		control->next_drain = now + DRAIN_INTERVAL;
+		control->next_drain =
+			now + (now < control->paused_until ? CHECK_INTERVAL : DRAIN_INTERVAL);
 	}
 	if (now >= control->next_check) {
 		targets_check(control);

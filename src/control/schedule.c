@@ -239,7 +239,7 @@ void schedule_run(struct control *control)
 	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
 		struct target *target = control->target[i];
 
-		if (target && now >= target->next_look) {
+		if (target && now >= target->next_look && may_watch(control, now)) {
 			code_look(target);
 			target->next_look = now + LOOK_INTERVAL;
 		}
