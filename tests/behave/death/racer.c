@@ -24,7 +24,8 @@ static struct timespec end;
 		__asm__ volatile("" : : : "memory");                     \
 	}
 PLACE(0)
-PLACE(1) PLACE(2) PLACE(3) PLACE(4) PLACE(5) PLACE(6) PLACE(7) PLACE(8) PLACE(9) PLACE(10) PLACE(11)
+PLACE(1)
+PLACE(2) PLACE(3) PLACE(4) PLACE(5) PLACE(6) PLACE(7) PLACE(8) PLACE(9) PLACE(10) PLACE(11)
 	PLACE(12) PLACE(13) PLACE(14) PLACE(15)
 
 		static void (*const places[PLACES])(long) = {
