@@ -25,13 +25,25 @@ static struct timespec end;
 	}
 PLACE(0)
 PLACE(1)
-PLACE(2) PLACE(3) PLACE(4) PLACE(5) PLACE(6) PLACE(7) PLACE(8) PLACE(9) PLACE(10) PLACE(11)
-	PLACE(12) PLACE(13) PLACE(14) PLACE(15)
+PLACE(2)
+PLACE(3)
+PLACE(4)
+PLACE(5)
+PLACE(6)
+PLACE(7)
+PLACE(8)
+PLACE(9)
+PLACE(10)
+PLACE(11)
+PLACE(12)
+PLACE(13)
+PLACE(14)
+PLACE(15)
 
-		static void (*const places[PLACES])(long) = {
-			place_0,  place_1,  place_2,  place_3, place_4,	 place_5,
-			place_6,  place_7,  place_8,  place_9, place_10, place_11,
-			place_12, place_13, place_14, place_15};
+static void (*const places[PLACES])(long) = {place_0,  place_1,	 place_2,  place_3,
+					     place_4,  place_5,	 place_6,  place_7,
+					     place_8,  place_9,	 place_10, place_11,
+					     place_12, place_13, place_14, place_15};
 
 static int is_over(void)
 {
