@@ -85,5 +85,6 @@ __attribute__((destructor)) static void stop(void)
 	}
 	agent_state.process = NULL;
 	atomic_store_explicit(&process->state, AREA_PROCESS_GONE, memory_order_release);
-	area_ring(agent_state.area);
+	if (!atomic_load(&process->quiet))
+		area_ring(agent_state.area);
 }

@@ -102,6 +102,9 @@ void agent_withdraw(void)
 		until = agent_now() + REPORT_BOUND;
 	agent_state.process = NULL;
 	atomic_store(&process->state, AREA_PROCESS_GONE);
+	/* Under a filter every call may be the last: the controller looks by itself. */
+	if (atomic_load(&process->quiet))
+		return;
 	area_ring(agent_state.area);
 	while (atomic_load(&process->state) == AREA_PROCESS_GONE && agent_now() < until &&
 	       !agent_has_gone(agent_state.area))

@@ -253,6 +253,8 @@ static bool copy_object(struct finding *to, const struct finding_object *from)
 	to->object.type = finding_string(to, from->type);
 	to->object.thread = finding_string(to, from->thread);
 	to->object.file = finding_string(to, from->file);
+	to->object.module = finding_string(to, from->module);
+	to->object.build_id = finding_string(to, from->build_id);
 	return copy_stack(to, &to->object.stack, &from->stack);
 }
 

@@ -101,6 +101,9 @@ struct finding_object {
 	const char *thread;
 	const char *file; /* where the variable is declared */
 	unsigned line;
+	const char *module;	    /* of a global: in whose data it is */
+	const char *build_id;	    /* of that */
+	uint64_t module_offset;	    /* of the first accessed byte: the module's own address */
 	struct finding_stack stack; /* where the block was allocated */
 };
 

@@ -245,6 +245,9 @@ static void decode_object(struct decoder *decoder, const json_t *json)
 	get_hex(decoder, json, "address", &object->address);
 	object->tid = (pid_t)get_integer(decoder, json, "tid", INT_MAX);
 	object->thread = get_string(decoder, json, "thread");
+	object->module = get_string(decoder, json, "module");
+	object->build_id = get_string(decoder, json, "build_id");
+	get_hex(decoder, json, "module_offset", &object->module_offset);
 	object->file = get_string(decoder, json, "file");
 	object->line = (unsigned)get_integer(decoder, json, "line", INT_MAX);
 	decode_stack(decoder, json, &object->stack);

@@ -143,6 +143,10 @@ static json_t *encode_object(struct encoder *encoder, const struct finding_objec
 	if (from->tid)
 		set_integer(encoder, object, "tid", (uint64_t)from->tid);
 	set_string(encoder, object, "thread", from->thread);
+	set_string(encoder, object, "module", from->module);
+	set_string(encoder, object, "build_id", from->build_id);
+	if (from->module)
+		set_hex(encoder, object, "module_offset", from->module_offset);
 	set_string(encoder, object, "file", from->file);
 	if (from->line)
 		set_integer(encoder, object, "line", from->line);

@@ -114,6 +114,7 @@ int finding_redact(struct finding *finding)
 	}
 	redact_stack(&finding->object.stack);
 	finding->object.address = 0;
+	finding->object.module = base_name(finding->object.module);
 	finding->object.file = base_name(finding->object.file);
 	finding->program = base_name(finding->program);
 	finding->host = NULL;

@@ -10,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "race/rules.h"
+#include "symbol/atomicity.h"
 #include "symbol/module.h"
 #include "symbol/place.h"
+#include "symbol/variable.h"
 
 #define RANGE (UINT64_C(1) << 40) /* no file's own addresses are larger, but for kernels' */
 #define MODULES_MAX 65536
@@ -96,20 +99,20 @@ static int add_range(struct symboliser *symboliser, const char *path, const char
 	return 0;
 }
 
-/* Where the frame's module begins in the invented address space; 0 or -errno. */
-static int find_range(struct symboliser *symboliser, const struct finding_frame *frame,
+/* Where the module begins in the invented address space; 0 or -errno. */
+static int find_range(struct symboliser *symboliser, const char *module, const char *build_id,
 		      uint64_t *start)
 {
-	const char *build_id = frame->build_id ? frame->build_id : "";
 	size_t i;
 	int err;
 
+	build_id = build_id ? build_id : "";
 	for (i = symboliser->count; i-- > 0;)
-		if (!strcmp(symboliser->ranges[i].path, frame->module) &&
+		if (!strcmp(symboliser->ranges[i].path, module) &&
 		    !strcmp(symboliser->ranges[i].build_id, build_id))
 			break;
 	if (i == (size_t)-1) {
-		err = add_range(symboliser, frame->module, build_id);
+		err = add_range(symboliser, module, build_id);
 		if (err)
 			return err;
 		i = symboliser->count - 1;
@@ -151,7 +154,7 @@ static bool name_frame(struct symboliser *symboliser, struct finding *finding,
 	size_t count, i;
 	uint64_t start;
 
-	if (find_range(symboliser, raw, &start))
+	if (find_range(symboliser, raw->module, raw->build_id, &start))
 		count = 0;
 	else
 		count = symbol_place_find(symboliser->modules, start + raw->offset, caller, frames,
@@ -201,8 +204,88 @@ static int name_stack(struct symboliser *symboliser, struct finding *finding,
 	return 0;
 }
 
+/* A global that is known by its place alone. */
+static void name_object(struct symboliser *symboliser, struct finding *finding,
+			struct symbol_variable *variable)
+{
+	struct finding_object *object = &finding->object;
+	uint64_t start;
+
+	if (object->kind != FINDING_OBJECT_GLOBAL || !object->module ||
+	    object->module_offset >= RANGE ||
+	    find_range(symboliser, object->module, object->build_id, &start))
+		return;
+	symbol_variable_find(symboliser->modules, start + object->module_offset,
+			     finding->access_count ? finding->accesses[0].size : 1, NULL, 0,
+			     variable);
+	if (object->name || !variable->name)
+		return;
+	object->name = finding_string(finding, variable->path ? variable->path : variable->name);
+	object->type = finding_string(finding, variable->type);
+	object->offset = variable->path ? variable->path_offset : variable->offset;
+	object->size = variable->size;
+	object->address = finding->access_count ? finding->accesses[0].address - variable->offset
+						: object->address;
+	object->file = finding_string(finding, variable->file);
+	object->line = variable->line;
+}
+
+static enum tl_atomicity judge(struct symboliser *symboliser, const struct finding_frame *place,
+			       const struct symbol_variable *variable,
+			       char reason[SYMBOL_REASON_MAX])
+{
+	uint64_t start;
+
+	if (!place->module || place->offset >= RANGE ||
+	    find_range(symboliser, place->module, place->build_id, &start))
+		return TL_ATOMICITY_UNKNOWN;
+	switch (symbol_atomicity_judge(symboliser->modules, start + place->offset, variable,
+				       reason)) {
+	case SYMBOL_ATOMICITY_ATOMIC:
+		return TL_ATOMICITY_ATOMIC;
+	case SYMBOL_ATOMICITY_PLAIN:
+		return TL_ATOMICITY_PLAIN;
+	default:
+		return TL_ATOMICITY_UNKNOWN;
+	}
+}
+
+/* What debug information tells could not be weighed where there was none. The instructions
+ * themselves were, and are not at hand here: a class falls to no rule but that of two atomics. */
+static void classify(struct symboliser *symboliser, struct finding *finding,
+		     const struct symbol_variable *variable)
+{
+	struct tl_access access[2] = {0};
+	struct rule_side side[2] = {0};
+	char reason[2][SYMBOL_REASON_MAX] = {0};
+	struct verdict verdict;
+
+	if (finding->access_count != 2 || finding->certainty != FINDING_POSSIBLE ||
+	    strcmp(finding->kind, FINDING_DATA_RACE) != 0)
+		return;
+	for (int i = 0; i < 2; i++) {
+		const struct finding_access *from = &finding->accesses[i];
+
+		if (!from->stack.count)
+			return;
+		access[i].access = (from->atomic ? TL_ATOMIC : 0) | (from->kernel ? TL_KERNEL : 0);
+		side[i].access = &access[i];
+		side[i].code.module = from->stack.frames[0].module;
+		side[i].code.function = from->stack.frames[0].function;
+		side[i].atomicity = judge(symboliser, &from->stack.frames[0], variable, reason[i]);
+		side[i].reason = reason[i][0] ? reason[i] : NULL;
+	}
+	rules_judge(&side[0], &side[1], false, &verdict);
+	if (verdict.hidden || verdict.certainty != TL_LIKELY)
+		return;
+	finding->certainty = FINDING_LIKELY;
+	for (unsigned i = 0; i < verdict.evidence_count; i++)
+		finding_add_evidence(finding, verdict.evidence[i]);
+}
+
 int symbolise(struct symboliser *symboliser, struct finding *finding)
 {
+	struct symbol_variable variable = {.kind = SYMBOL_VARIABLE_OTHER};
 	bool named = false;
 	size_t i;
 	int err = name_stack(symboliser, finding, &finding->object.stack, &named);
@@ -210,7 +293,10 @@ int symbolise(struct symboliser *symboliser, struct finding *finding)
 	named = false; /* an allocation's stack is not part of the id */
 	for (i = 0; !err && i < finding->access_count; i++)
 		err = name_stack(symboliser, finding, &finding->accesses[i].stack, &named);
-	if (named)
+	if (named) {
+		name_object(symboliser, finding, &variable);
+		classify(symboliser, finding, &variable);
 		finding_identify(finding);
+	}
 	return err;
 }

@@ -16,7 +16,9 @@ void symboliser_destroy(struct symboliser *symboliser); /* NULL is allowed */
 /*
  * Gives each frame that has a module and no function its function, file and line where they can be
  * had, with frames of inlined functions put in before it, and the finding a new id when any frame
- * got a name. 0 or -ENOMEM; a module that cannot be found leaves its frames as they are.
+ * got a name. A global is named too, and a data race of class `possible` becomes `likely` where
+ * debug information shows a plain access. 0 or -ENOMEM; a module that cannot be found leaves its
+ * frames as they are.
  */
 int symbolise(struct symboliser *symboliser, struct finding *finding);
 

@@ -268,6 +268,11 @@ static void add_object(struct tl_host *host, struct finding *finding,
 		return;
 	find_variable(space, report->accesses, report->access_count, &variable);
 	object->kind = object_kind(variable.kind);
+	if (variable.kind == SYMBOL_VARIABLE_GLOBAL && variable.module) {
+		object->module = finding_string(finding, variable.module);
+		object->build_id = finding_string(finding, variable.build_id);
+		object->module_offset = variable.module_offset;
+	}
 	object->name = finding_string(finding, variable.path ? variable.path : variable.name);
 	object->type = finding_string(finding, variable.type);
 	object->offset = variable.path ? variable.path_offset : variable.offset;

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A run of a stripped program, recorded raw, is named and judged elsewhere as if it had not been.
+
+Usage: raw.py TRAPLINE
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TRAPLINE = os.path.abspath(sys.argv[1])
+LIMIT = 60  # seconds
+
+SOURCE = """
+#include <pthread.h>
+
+int shared[4], seen;
+
+static void *reader(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		seen = shared[2]; /* read */
+		__asm__ volatile("" ::: "memory");
+	}
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, 0, reader, 0);
+	for (int i = 0;; i++) {
+		shared[2] = i; /* written */
+		__asm__ volatile("" ::: "memory");
+	}
+}
+"""
+
+
+def line_of(comment):
+    return next(i for i, text in enumerate(SOURCE.splitlines(), 1) if comment in text)
+
+
+class Raw(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="raw-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def record(self, *options):
+        """Runs the program until a finding is there; the findings' file."""
+        output = self.path("races.jsonl")
+        if os.path.exists(output):
+            os.remove(output)
+        process = subprocess.Popen([TRAPLINE, "race", "-q", "-o", output, *options, "--",
+                                    self.path("program")], stderr=subprocess.DEVNULL)
+        until = time.monotonic() + LIMIT
+        while time.monotonic() < until and not (os.path.exists(output) and os.path.getsize(output)):
+            time.sleep(0.05)
+        process.terminate()
+        process.wait(LIMIT)
+        return output
+
+    def build(self):
+        """The program stripped, and its debug information where `--symbols debug` finds it."""
+        source, whole = self.path("program.c"), self.path("whole")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(SOURCE)
+        subprocess.run(["gcc", "-g", "-O1", "-pthread", "-Wl,--build-id", "-o", whole, source],
+                       check=True)
+        notes = subprocess.run(["readelf", "-n", whole], capture_output=True, text=True, check=True)
+        build_id = notes.stdout.split("Build ID: ")[1].split()[0]
+        os.makedirs(self.path(f"debug/.build-id/{build_id[:2]}"))
+        subprocess.run(["strip", "-o", self.path("program"), whole], check=True)
+        os.rename(whole, self.path(f"debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"))
+        return build_id
+
+    def test_what_a_stripped_program_lacks_is_had_elsewhere(self):
+        build_id = self.build()
+        output = self.record("--raw")
+        with open(output, encoding="utf-8") as file:
+            recorded = [json.loads(line) for line in file]
+        self.assertTrue(recorded)
+        for finding in recorded:
+            self.assertEqual((finding["class"], finding["object"].get("name")), ("possible", None))
+            for access in finding["accesses"]:
+                self.assertEqual(access["stack"][0]["build_id"], build_id)
+                self.assertNotIn("function", access["stack"][0])
+        os.remove(self.path("program"))
+        result = subprocess.run([TRAPLINE, "report", output, "--format", "jsonl", "--symbols",
+                                 self.path("debug")], capture_output=True, text=True, check=True)
+        named = [json.loads(line) for line in result.stdout.splitlines()]
+        places = {(access["stack"][0]["function"], access["stack"][0]["line"])
+                  for finding in named for access in finding["accesses"]}
+        self.assertLessEqual({("reader", line_of("/* read */")), ("main", line_of("/* written */"))},
+                             places)
+        for finding in named:
+            self.assertEqual(finding["class"], "likely", finding)
+            self.assertTrue(finding["object"]["name"].startswith(("shared", "seen")), finding)
+            self.assertIn("is a plain access", " ".join(finding["evidence"]))
+
+
+if __name__ == "__main__":
+    if subprocess.run([TRAPLINE, "doctor"], capture_output=True, check=False).returncode:
+        print("skipped: `trapline doctor` says that it cannot work here")
+        sys.exit(1 if os.environ.get("TRAPLINE_REQUIRE_HARDWARE") == "1" else 77)
+    unittest.main(argv=sys.argv[:1])
