@@ -63,6 +63,9 @@ static const struct option long_options[] = {
 static void print_help(const char *command)
 {
 	printf("usage: trapline %s [OPTIONS] -- PROGRAM [ARGUMENTS…]\n\n", command);
+	if (strcmp(command, "run") == 0)
+		puts("Without --tool or another option the program runs as it is, ready for\n"
+		     "`trapline patch`.\n");
 	fputs("  --budget PERCENT      of CPU time and of any thread's time (default 1)\n"
 	      "  --aggressive          find as much as possible at up to twice the time\n"
 	      "  --slots N             hardware slots to use, 1 to 4 (default 3: one stays free)\n"

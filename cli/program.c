@@ -135,12 +135,11 @@ int program_run_bare(char **argv)
 	return program_cannot_run(argv[0], -errno);
 }
 
-const char *program_preload_library(bool heap)
+const char *program_library(const char *name)
 {
 	static char path[PATH_MAX];
 	static const char *const folders[] = {"", "/../lib", "/../lib/x86_64-linux-gnu",
 					      "/src/agent"};
-	const char *name = heap ? PRELOAD_HEAP_NAME : PRELOAD_NAME;
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
@@ -154,6 +153,11 @@ const char *program_preload_library(bool heap)
 			return path;
 	}
 	return name;
+}
+
+const char *program_preload_library(bool heap)
+{
+	return program_library(heap ? PRELOAD_HEAP_NAME : PRELOAD_NAME);
 }
 
 /* Signals from the terminal reach the program by themselves; ours is to stay until it ends. Others

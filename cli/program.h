@@ -17,6 +17,9 @@ char *program_cannot_be_watched(const char *name);
 int program_run_bare(char **argv);
 /* Says why a program could not be started; returns the exit status. `err` is -errno. */
 int program_cannot_run(const char *name, int err);
+/* Path of a library of ours, beside this command or where it was installed; its name if it is
+ * nowhere there. Valid until the next call. */
+const char *program_library(const char *name);
 /* Path of libtrapline-agent.so, or of the one that tells of allocations too: beside this command,
  * or where it was installed. */
 const char *program_preload_library(bool heap);

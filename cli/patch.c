@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `trapline patch`: replace functions of a running program. */
+#include "cli/patch.h"
+
+#include "cli/command.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum option_code {
+	OPTION_BREAKPOINT = 256,
+	OPTION_ANYWAY,
+	OPTION_LIST,
+	OPTION_REVERT,
+};
+
+static const struct option long_options[] = {
+	{"pid", required_argument, NULL, 'p'},
+	{"breakpoint", no_argument, NULL, OPTION_BREAKPOINT},
+	{"anyway", no_argument, NULL, OPTION_ANYWAY},
+	{"list", no_argument, NULL, OPTION_LIST},
+	{"revert", required_argument, NULL, OPTION_REVERT},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+struct options {
+	pid_t pid;
+	bool anyway, help;
+	struct patch_request request;
+};
+
+static void print_help(void)
+{
+	fputs("usage: trapline patch -p PID [OPTIONS] FIX.so OLD=NEW…\n"
+	      "       trapline patch -p PID --list\n"
+	      "       trapline patch -p PID --revert NUMBER\n\n"
+	      "Each call of OLD in the running program leads to NEW of FIX.so, from one instant for\n"
+	      "all pairs; no thread is stopped. The program was started by `trapline run`, or calls\n"
+	      "tl_patch_listen(). OLD: a function, lib.so:function or 0xADDRESS; OLD alone is "
+	      "OLD=OLD.\n\n"
+	      "  -p, --pid PID         the program\n"
+	      "  --breakpoint          change no byte: an execution breakpoint for each function\n"
+	      "  --anyway              although copies of OLD stay that were inlined\n"
+	      "  --list                the patches in force, with their numbers\n"
+	      "  --revert NUMBER       take that one back\n",
+	      stdout);
+}
+
+static int take_number(const char *option, const char *text, long *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtol(text, &end, 10);
+	if (!errno && end != text && !*end && *number > 0 && *number <= INT_MAX)
+		return 0;
+	fprintf(stderr, "trapline: --%s '%s' is not a number above 0\n", option, text);
+	return STATUS_USAGE;
+}
+
+static int take_option(struct options *options, int option)
+{
+	long number = 0;
+	int status = 0;
+
+	switch (option) {
+	case 'p':
+		status = take_number("pid", optarg, &number);
+		options->pid = (pid_t)number;
+		return status;
+	case OPTION_BREAKPOINT:
+		options->request.flags |= PATCH_REQUEST_BREAKPOINT;
+		return 0;
+	case OPTION_ANYWAY:
+		options->anyway = true;
+		return 0;
+	case OPTION_LIST:
+		options->request.operation = PATCH_LIST;
+		return 0;
+	case OPTION_REVERT:
+		options->request.operation = PATCH_REVERT;
+		status = take_number("revert", optarg, &number);
+		options->request.id = (uint32_t)number;
+		return status;
+	case 'h':
+		options->help = true;
+		return 0;
+	default:
+		return STATUS_USAGE;
+	}
+}
+
+static int usage(const char *what)
+{
+	fprintf(stderr, "trapline: %s; `trapline patch --help` shows the usage\n", what);
+	return STATUS_USAGE;
+}
+
+static int check_usage(const struct options *options, int operands)
+{
+	if (!options->pid)
+		return usage("-p PID is missing");
+	if (options->request.operation == PATCH_APPLY && operands < 2)
+		return usage("FIX.so or OLD=NEW is missing");
+	if (options->request.operation != PATCH_APPLY && operands)
+		return usage("--list and --revert take no FIX.so");
+	return 0;
+}
+
+int command_patch(int argc, char **argv)
+{
+	static struct options options;
+	int option, status = 0;
+
+	options.request = (struct patch_request){.magic = PATCH_REQUEST_MAGIC,
+						 .version = PATCH_REQUEST_VERSION,
+						 .operation = PATCH_APPLY};
+	while (!status && (option = getopt_long(argc, argv, "p:h", long_options, NULL)) != -1)
+		status = take_option(&options, option);
+	if (options.help && !status) {
+		print_help();
+		return STATUS_OK;
+	}
+	if (!status)
+		status = check_usage(&options, argc - optind);
+	if (!status && options.request.operation == PATCH_APPLY)
+		status = patch_resolve(options.pid, argv[optind], argv + optind + 1,
+				       argc - optind - 1, options.anyway, &options.request);
+	return status ? status : patch_send(options.pid, &options.request);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of `trapline patch` share: the names of a request become addresses, which go to
+ * the thread that listens in the program. */
+#ifndef CLI_PATCH_H
+#define CLI_PATCH_H
+
+#include "base/patch_request.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Fill in file, text and changes from FIX.so and OLD=NEW… 0, or an exit status after saying why. */
+int patch_resolve(pid_t pid, const char *fix, char **changes, int count, bool anyway,
+		  struct patch_request *request);
+
+/* Send the request to process `pid` and print the replies. Returns an exit status. */
+int patch_send(pid_t pid, const struct patch_request *request);
+
+#endif

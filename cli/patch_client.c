@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command's end of base/patch_request.h. */
+#include "cli/command.h"
+#include "cli/patch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define PATIENCE_SECONDS 30
+
+static bool read_text(pid_t pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	FILE *file;
+	size_t got;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	file = fopen(path, "re");
+	got = file ? fread(text, 1, size - 1, file) : 0;
+	if (file)
+		fclose(file);
+	text[got] = 0;
+	return got > 0;
+}
+
+/* In its own namespace the process has another id, the last of this line: proc_pid_status(5). */
+static pid_t own_id(pid_t pid)
+{
+	char text[4096], *line, *last;
+
+	if (!read_text(pid, "status", text, sizeof(text)))
+		return pid;
+	line = strstr(text, "\nNSpid:");
+	if (!line)
+		return pid;
+	line++;
+	line[strcspn(line, "\n")] = 0;
+	last = strrchr(line, '\t');
+	return last ? (pid_t)atoi(last + 1) : pid;
+}
+
+/* The name could be anybody's: the kernel says whose it is. */
+static bool is_process(int fd, pid_t pid)
+{
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) && peer.pid == pid;
+}
+
+static int connect_to(pid_t pid)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct timeval patience = {PATIENCE_SECONDS, 0};
+	struct sockaddr_un address;
+	char stat[1024];
+	socklen_t length;
+
+	if (!read_text(pid, "stat", stat, sizeof(stat))) {
+		fprintf(stderr, "trapline: there is no process %d\n", pid);
+	} else {
+		length = patch_address(&address, own_id(pid), patch_start_time(stat));
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+		if (fd >= 0 && !connect(fd, (struct sockaddr *)&address, length) &&
+		    is_process(fd, pid))
+			return fd;
+		fprintf(stderr,
+			"trapline: process %d does not listen for patches; start it with "
+			"`trapline run -- PROGRAM`, or let it call tl_patch_listen()\n",
+			pid);
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static void print(const struct patch_request *request, const struct patch_reply *reply)
+{
+	static const char *const done[] = {[PATCH_APPLY] = "applied", [PATCH_REVERT] = "reverted"};
+
+	if (!reply->id)
+		return;
+	if (request->operation == PATCH_LIST)
+		printf("%u  %s%s\n", reply->id, reply->text,
+		       reply->on_breakpoint ? " (on breakpoints)" : "");
+	else
+		printf("patch %u %s%s: %s\n", reply->id, done[request->operation],
+		       reply->on_breakpoint ? " on breakpoints" : "", reply->text);
+}
+
+int patch_send(pid_t pid, const struct patch_request *request)
+{
+	static struct patch_reply reply;
+	int fd = connect_to(pid);
+
+	if (fd < 0)
+		return STATUS_FAILED;
+	if (send(fd, request, sizeof(*request), MSG_NOSIGNAL) != sizeof(*request))
+		reply.status = -errno;
+	else
+		reply.more = 1;
+	while (reply.more && !reply.status) {
+		if (recv(fd, &reply, sizeof(reply), 0) != sizeof(reply)) {
+			close(fd);
+			fprintf(stderr,
+				"trapline: process %d gave no answer: it runs as another user, or "
+				"has ended\n",
+				pid);
+			return STATUS_FAILED;
+		}
+		reply.text[sizeof(reply.text) - 1] = 0;
+		if (!reply.status)
+			print(request, &reply);
+	}
+	close(fd);
+	if (!reply.status)
+		return STATUS_OK;
+	fprintf(stderr, "trapline: process %d was not patched: %s\n", pid,
+		reply.text[0] ? reply.text : strerror(-reply.status));
+	return STATUS_FAILED;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* New functions for tests/cli/patchable.c. */
+#define VISIBLE __attribute__((visibility("default")))
+
+VISIBLE int value(int x)
+{
+	return x + 1001;
+}
+
+/* Not exported: found in the symbol table. */
+__attribute__((used)) static int new_second(int x)
+{
+	return x + 1002;
+}
+
+VISIBLE int fix_variable = 1;
