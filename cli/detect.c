@@ -5,6 +5,7 @@
 #include "cli/companion.h"
 #include "cli/detect_options.h"
 #include "cli/program.h"
+#include "cli/summary.h"
 #include "report/jsonl.h"
 #include "report/suppressions.h"
 #include "report/text.h"
@@ -134,6 +135,24 @@ static void rewrite_output(void *context)
 	free(path);
 }
 
+static void summarise(struct detection *detection)
+{
+	struct summary summary = {.stream = stderr};
+	struct finding *finding;
+
+	for (size_t i = 0; (finding = host_finding(detection->host, i)); i++) {
+		if (suppressions_match(detection->suppressions, finding))
+			continue;
+		if (is_shown(detection, finding))
+			summary_add(&summary, finding);
+		else
+			summary.hidden++;
+	}
+	if (detection->suppressed && summary.lines)
+		fprintf(stderr, "trapline: suppressed %u times\n", detection->suppressed);
+	summary_end(&summary);
+}
+
 static int exit_status(const struct detection *detection, int status)
 {
 	if (detection->shown && detection->options.error_exitcode >= 0)
@@ -163,6 +182,8 @@ static int run(struct detection *detection)
 	status = control_run(host_control(detection->host));
 	host_finish(detection->host);
 	rewrite_output(detection);
+	if (!detection->options.quiet)
+		summarise(detection);
 	if (detection->options.stats)
 		host_counts(detection->host, program_print_count, NULL);
 	return exit_status(detection, status);

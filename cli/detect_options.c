@@ -84,7 +84,7 @@ static void print_help(const char *command)
 	      "  --raw                 addresses only; `trapline report` adds names later\n"
 	      "  --strategy stall-first  hold before the access, one slot: for comparison\n"
 	      "  --stats               every count, at the end\n"
-	      "  -q, --quiet           no progress line\n"
+	      "  -q, --quiet           no progress line, no summary\n"
 	      "  --tool FILE.so        (trapline run) the detector to load\n"
 	      "  --tool-option NAME=VALUE  for that detector\n\n"
 	      "TRAPLINE_OPTIONS holds further options, which the command line overrides.\n",

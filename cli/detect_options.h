@@ -18,7 +18,7 @@ struct detect_options {
 	bool show_all;
 	bool stats;
 	bool raw;
-	bool quiet;	    /* no progress line */
+	bool quiet;	    /* no progress line, no summary */
 	int error_exitcode; /* -1: none */
 	char **program;	    /* NULL: the one that made the area of --area */
 };

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run found, at its end: a line each, with the counts a report made on the way can't have. */
+#ifndef CLI_SUMMARY_H
+#define CLI_SUMMARY_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "record/finding.h"
+
+struct summary {
+	FILE *stream;
+	unsigned lines;	 /* written so far */
+	unsigned hidden; /* findings of class `possible` that were not shown */
+};
+
+/* One finding; the first brings a heading with it. */
+void summary_add(struct summary *summary, const struct finding *finding);
+
+/* Says what was kept back. Where nothing was shown it speaks to a terminal only: elsewhere the
+ * program's standard error is to stay as it is without us. */
+void summary_end(const struct summary *summary);
+
+#endif
