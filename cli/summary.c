@@ -20,6 +20,7 @@ void summary_end(const struct summary *summary)
 {
 	if (!summary->hidden || (!summary->lines && !isatty(fileno(summary->stream))))
 		return;
-	fprintf(summary->stream, "trapline: %u of class `possible` not shown; --show all shows %s\n",
+	fprintf(summary->stream,
+		"trapline: %u of class `possible` not shown; --show all shows %s\n",
 		summary->hidden, summary->hidden == 1 ? "it" : "them");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run found, at its end: a line each, with the counts a report made on the way can't have. */
+/* What a run found, at its end: a line each, with the counts a report made on the way can't have.
+ */
 #ifndef CLI_SUMMARY_H
 #define CLI_SUMMARY_H
 

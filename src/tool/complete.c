@@ -2,6 +2,7 @@
 /* From addresses to names: stacks of accesses, and findings made whole. */
 #include "tool/complete.h"
 
+#include "tool/owner.h"
 #include "tool/private.h"
 
 #include "symbol/atomicity.h"
@@ -236,6 +237,21 @@ static void find_variable(struct space *space, const struct tl_access *const *ac
 	}
 	symbol_variable_find(space_modules(space), accesses[0]->address, accesses[0]->length,
 			     threads, known, variable);
+	if (!variable->tid && variable->kind != SYMBOL_VARIABLE_GLOBAL &&
+	    owner_find(space, accesses[0]->pid, accesses[0]->address, frames[0], STACK_FRAMES,
+		       &threads[0]))
+		symbol_variable_find(space_modules(space), accesses[0]->address,
+				     accesses[0]->length, threads, 1, variable);
+}
+
+/* As gdb writes it: "main::buffer" is a variable in a frame of main(). */
+static const char *object_name(struct finding *finding, const struct symbol_variable *variable)
+{
+	const char *name = variable->path ? variable->path : variable->name;
+
+	if (variable->kind == SYMBOL_VARIABLE_STACK && name && variable->function)
+		return finding_format(finding, "%s::%s", variable->function, name);
+	return finding_string(finding, name);
 }
 
 static enum finding_object_kind object_kind(enum symbol_variable_kind kind)
@@ -273,12 +289,14 @@ static void add_object(struct tl_host *host, struct finding *finding,
 		object->build_id = finding_string(finding, variable.build_id);
 		object->module_offset = variable.module_offset;
 	}
-	object->name = finding_string(finding, variable.path ? variable.path : variable.name);
+	object->name = object_name(finding, &variable);
 	object->type = finding_string(finding, variable.type);
 	object->offset = variable.path ? variable.path_offset : variable.offset;
 	object->size = variable.size;
 	object->address = variable.address;
 	object->tid = variable.tid;
+	if (variable.tid)
+		object->thread = thread_name(finding, report->accesses[0]->pid, variable.tid);
 	object->file = finding_string(finding, variable.file);
 	object->line = variable.line;
 }
