@@ -23,7 +23,7 @@ struct tl_throttle_spec {
 	unsigned counter; /* enum tl_counter: what is limited */
 	uint64_t budget;  /* units of the counter per second; CPU time: 1000000000 is one CPU */
 	uint64_t burst;	  /* units that may be used at once after idling; 0: 50 ms of the budget */
-	uint64_t period;  /* units between checks; 0: 2 ms of CPU time, 1 of other counters */
+	uint64_t period;  /* units between checks; 0: up to 2 ms of CPU time, 1 of other counters */
 	enum tl_scope scope; /* as in tl_spec; the budget is shared by all threads of the scope */
 	const pid_t *tids;
 	size_t ntids;
@@ -31,7 +31,8 @@ struct tl_throttle_spec {
 			      * Copied; at most 63 bytes */
 };
 
-/* Errors as of tl_event_open(); -EINVAL also for a budget of 0 and a pattern that is too long. */
+/* Errors as of tl_event_open(); -EINVAL also for a budget of 0, a pattern that is too long, and
+ * context switches and migrations, since a pause is one itself. */
 TL_API int tl_throttle_open(tl_throttle **throttle, const struct tl_throttle_spec *spec);
 /* Change the budget of a running throttle; `burst` 0 as above. A thread that is pausing notices
  * within 20 ms. Async-signal-safe. */

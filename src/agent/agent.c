@@ -78,6 +78,7 @@ __attribute__((destructor)) static void stop(void)
 
 	if (!process || process->pid != raw_getpid())
 		return;
+	throttle_end();
 	/* Whoever started the program by itself reads the report when it has ended. */
 	if (agent_state.area->root == process->pid) {
 		agent_withdraw();

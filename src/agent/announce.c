@@ -85,10 +85,12 @@ void agent_announce(void)
 		return;
 	}
 	reset_entry(process);
+	throttle_enter(area, process);
 	agent_state.process = process;
 	atomic_store(&process->state, AREA_PROCESS_ANNOUNCED);
 	area_ring(area);
 	wait_for_go(process, area->announce_bound);
+	throttle_begin();
 }
 
 void agent_withdraw(void)
@@ -117,6 +119,7 @@ void agent_be_quiet(void)
 
 	if (!process || atomic_exchange(&process->quiet, 1))
 		return;
+	throttle_wake(agent_state.area);
 	/* Handlers that began before and still make calls: a hold is a few milliseconds at most. */
 	for (int i = 0; i < 100 && atomic_load(&agent_state.handlers); i++)
 		raw_nanosleep(100000);

@@ -326,7 +326,11 @@ static void on_trap(int number, siginfo_t *info, void *context)
 	/* One of ours is never passed on, also when it is no longer wanted: it would kill. */
 	if (agent_state.process && (perf->data >> 40 & 0xff) == agent_state.index) {
 		atomic_fetch_add(&agent_state.handlers, 1);
-		handle_hit(perf, context);
+		if (area_tag_limit(perf->data) < AREA_LIMITS)
+			throttle_look(area_tag_limit(perf->data), perf->flags & PERF_SIGINFO_ASYNC,
+				      context);
+		else
+			handle_hit(perf, context);
 		atomic_fetch_sub(&agent_state.handlers, 1);
 	}
 }

@@ -65,6 +65,17 @@ enum agent_invitation {
 	AGENT_INVITED, /* the controller of the area that agent_state.locator leads to */
 	AGENT_ALONE,   /* preloaded without one, and TRAPLINE_OPTIONS asks for it */
 };
+/* The event of a limit has fired: pay for what was used, and pause when it is not earned yet.
+ * Async-signal-safe. */
+void throttle_look(uint32_t index, bool late, const ucontext_t *context);
+/* Before this process announces itself: what its entry keeps for limits. */
+void throttle_enter(struct area *area, struct area_process *process);
+/* It was let go: pay for what starting it took. */
+void throttle_begin(void);
+/* It ends: pay for what was used since the last look. */
+void throttle_end(void);
+/* Let pausing threads notice that something has changed. */
+void throttle_wake(struct area *area);
 
 /* Take our variables out of `environ`, so that the program sees the user's own environment, and
  * keep what programs executed later need. */

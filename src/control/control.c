@@ -138,6 +138,7 @@ int control_create(struct control **control, const struct control_options *optio
 	made->options = *options;
 	made->observer = *observer;
 	made->options.kernel = options->kernel && kernel_allowed();
+	made->total = -1;
 	made->started = control_now();
 	made->random = options->seed ? options->seed : made->started | 1;
 	made->area->hold_parts = (uint32_t)(options->budget * 100);
@@ -155,6 +156,11 @@ pid_t control_spawn(struct control *control, char *const argv[], const char *lib
 	atomic_store(&signalled_area, control->area);
 	sigaction(SIGCHLD, &action, NULL);
 	return launch(control, argv, library);
+}
+
+struct area *control_area(struct control *control)
+{
+	return control->area;
 }
 
 static void reap(struct control *control)
@@ -198,6 +204,7 @@ static uint64_t step(struct control *control)
 {
 	uint64_t now = control_now(), next;
 
+	limits_follow(control);
 	targets_welcome(control);
 	collect(control);
 	if (now >= control->next_drain) {
@@ -209,6 +216,7 @@ static uint64_t step(struct control *control)
 			now + (now < control->paused_until ? CHECK_INTERVAL : DRAIN_INTERVAL);
 	}
 	if (now >= control->next_check) {
+		limits_reconcile(control);
 		targets_check(control);
 		budget_check(control);
 		control->next_check = now + CHECK_INTERVAL;
@@ -276,6 +284,8 @@ void control_destroy(struct control *control)
 {
 	end_targets(control);
 	samples_close(control->samples);
+	if (control->total >= 0)
+		close(control->total);
 	atomic_store(&signalled_area, NULL);
 	area_unmap(control->area);
 	close(control->area_fd);

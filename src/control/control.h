@@ -60,6 +60,9 @@ int control_create(struct control **control, const struct control_options *optio
 /* Start a program under control: argv[0] is looked up as execvp() does. Its pid or -errno. */
 pid_t control_spawn(struct control *control, char *const argv[], const char *library);
 
+/* The area it shares with the program: for limits (control/limit.h). */
+struct area *control_area(struct control *control);
+
 /* The process that made the area for itself; 0: we spawn one. */
 pid_t control_root(const struct control *control);
 

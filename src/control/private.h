@@ -57,6 +57,13 @@ struct slot {
 	unsigned hits;
 };
 
+/* A limit's events in one process. */
+struct target_limit {
+	struct coverage coverage;
+	bool open;
+	uint64_t period; /* with which they were opened */
+};
+
 struct target {
 	struct control *control;
 	uint32_t index; /* of its entry in the area; AREA_PROCESSES of them */
@@ -66,6 +73,7 @@ struct target {
 	struct space *space;
 	struct slot slot[AREA_SLOTS];
 	unsigned slots;
+	struct target_limit limit[AREA_LIMITS];
 	uint64_t place[CODE_PLACES];
 	unsigned places_used;
 	uint64_t promising[PROMISING_MAX];
@@ -104,6 +112,10 @@ struct control {
 	struct request request[REQUESTS_MAX];
 	unsigned requests;
 	uint64_t next_drain, next_check;
+	int total; /* descriptor: CPU time of all that descends from the program; -1: not counted */
+	uint64_t total_before[AREA_LIMITS]; /* of it, before the limit began */
+	bool limit_known[AREA_LIMITS];
+	uint32_t limits_changed; /* as it was when events were last opened for limits */
 	uint64_t paused_until;
 	bool welcomed;	/* some process has been */
 	int64_t credit; /* ns of CPU time that may be spent */
@@ -135,6 +147,13 @@ int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *wa
 void slot_widen(struct target *target, struct slot *slot);
 void slot_narrow(struct target *target, struct slot *slot);
 void slot_disarm(struct target *target, struct slot *slot);
+
+/* limit.c */
+void limits_open(struct target *target); /* those that are on */
+void limits_close(struct target *target);
+void limits_launch(struct control *control, pid_t pid); /* before the program begins */
+void limits_reconcile(struct control *control);		/* charge what nobody paid for */
+void limits_follow(struct control *control);		/* what has changed in the area */
 
 /* hits.c */
 void hits_collect(struct control *control);

@@ -127,6 +127,7 @@ static void destroy(struct target *target)
 
 	hits_forget_target(control, target);
 	close_slots(target);
+	limits_close(target);
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
 		hits_forget_slot(control, &target->slot[i]);
 	if (target->pidfd >= 0)
@@ -184,6 +185,7 @@ static int begin(struct target *target)
 	atomic_store(&target->shared->unsent, 0);
 	memset(&target->shared->filter, 0, sizeof(target->shared->filter));
 	atomic_store(&target->shared->quiet, seccomp_mode(target->pid) != SECCOMP_MODE_DISABLED);
+	limits_open(target);
 	return open_slots(target);
 }
 

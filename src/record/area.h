@@ -5,6 +5,8 @@
  *	+-----------------------+ 0
  *	| header                |  doorbell, configuration, counts
  *	+-----------------------+
+ *	| area_limit[8]         |  budgets that the program's threads keep to
+ *	+-----------------------+
  *	| area_process[64]      |  one for each watched process: its slots, its threads' credit
  *	+-----------------------+
  *	| area_hit[128]         |  one for each hit on its way: registers and the top of the stack
@@ -24,6 +26,7 @@
 #ifndef RECORD_AREA_H
 #define RECORD_AREA_H
 
+#include "base/rate.h"
 #include "record/filter.h"
 
 #include <stdbool.h>
@@ -42,6 +45,8 @@
 #define AREA_CREDITS 128 /* threads share these by a hash of their identity */
 #define AREA_SIZES 16	 /* sizes of heap blocks that are asked for */
 #define AREA_BLOCKS 64	 /* heap blocks watched at a time */
+#define AREA_LIMITS 8
+#define AREA_PATTERN 64
 
 /* Name of the environment variable that leads a new process image to the area: "PID:FD" of the
  * controller's descriptor, opened through /proc. */
@@ -145,6 +150,43 @@ struct area_credit {
 	_Atomic uint64_t until; /* time up to which this thread's holds are paid for */
 };
 
+enum area_limit_state {
+	AREA_LIMIT_FREE,
+	AREA_LIMIT_TAKEN, /* being filled */
+	AREA_LIMIT_ON,
+	AREA_LIMIT_OFF, /* not kept any more; the entry is not used again */
+};
+
+/* Who shares the budget. */
+enum area_limit_each {
+	AREA_EACH_TREE, /* every process that shares the area */
+	AREA_EACH_PROCESS,
+	AREA_EACH_THREAD,
+};
+
+/*
+ * A budget. `state` is stored last (release) and read first; after that only `rate`, `period` and
+ * what came of it change. Whoever pauses sleeps on `changed`.
+ */
+struct area_limit {
+	_Atomic uint32_t state;
+	_Atomic uint32_t changed; /* futex: raised to let pausing threads look again */
+	uint32_t counter;	  /* enum tl_counter */
+	uint32_t each;
+	struct rate rate;
+	uint64_t period;
+	uint64_t earned;	    /* of AREA_EACH_TREE: see base/rate.h */
+	char threads[AREA_PATTERN]; /* empty: all */
+	_Atomic uint64_t looks;
+	_Atomic uint64_t used;
+	_Atomic uint64_t pauses;
+	_Atomic uint64_t paused; /* ns */
+	_Atomic uint64_t longest;
+	_Atomic uint64_t held;	   /* looks in a held section: not paused */
+	_Atomic uint64_t filtered; /* looks under a system-call filter: not paused */
+	_Atomic uint64_t late;
+};
+
 struct area_process {
 	_Atomic uint32_t state; /* futex */
 	_Atomic uint32_t quiet; /* no system call may be made: a seccomp filter is on */
@@ -167,6 +209,8 @@ struct area_process {
 	struct area_slot slot[AREA_SLOTS];
 	struct area_credit credit[AREA_CREDITS];
 	struct filter_process filter;
+	uint64_t limit_earned[AREA_LIMITS]; /* of AREA_EACH_PROCESS */
+	uint64_t limit_clock[AREA_LIMITS];  /* ns of the process's CPU time charged so far */
 };
 
 struct area {
@@ -184,7 +228,9 @@ struct area {
 	uint64_t announce_bound; /* ns a process waits for its go */
 	uint64_t credit_cap;	 /* ns of its own time a thread may save up for holds */
 	uint32_t follow;	 /* programs executed are to be watched too */
+	_Atomic uint32_t limits_changed; /* raised with each change of a limit */
 	_Atomic uint32_t next_hit;
+	struct area_limit limit[AREA_LIMITS];
 	struct filter filter; /* of lasting watches */
 	struct area_process process[AREA_PROCESSES];
 	struct area_hit hit[AREA_HITS];
@@ -195,7 +241,9 @@ static inline enum area_hit_state area_hit_state(uint64_t state)
 	return (enum area_hit_state)(state & 0xff);
 }
 
-/* Signal data of our events: a mark, the process entry, the slot and its generation. */
+/* Signal data of our events: a mark, the process entry, the slot and its generation. Events of
+ * limits have slots of their own, from AREA_SLOT_LIMIT on, and no generation. */
+#define AREA_SLOT_LIMIT 0x40u
 #define AREA_TAG_MARK 0x7a1cull
 static inline uint64_t area_tag(uint32_t process, uint32_t slot, uint32_t generation)
 {
@@ -203,10 +251,16 @@ static inline uint64_t area_tag(uint32_t process, uint32_t slot, uint32_t genera
 	       (uint64_t)(slot & 0xff) << 32 | generation;
 }
 
+/* Which limit's event it is; AREA_LIMITS and above: none's. */
+static inline uint32_t area_tag_limit(uint64_t tag)
+{
+	return (uint32_t)(tag >> 32 & 0xff) - AREA_SLOT_LIMIT;
+}
+
 static inline bool area_tag_is_ours(uint64_t tag)
 {
 	return tag >> 48 == AREA_TAG_MARK && (tag >> 40 & 0xff) < AREA_PROCESSES &&
-	       (tag >> 32 & 0xff) < AREA_SLOTS;
+	       ((tag >> 32 & 0xff) < AREA_SLOTS || area_tag_limit(tag) < AREA_LIMITS);
 }
 
 /* The controller's side, or that of a program which starts one for itself. A new area and its

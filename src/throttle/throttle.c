@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The budget is kept as one number: the time at which all that was used so far will have been
- * earned (the generic cell rate algorithm, ITU-T I.371, as virtual scheduling). Using `cost`
- * nanoseconds' worth moves it on by that; a thread that finds it in the future pauses until then.
- * Credit for idling is bounded by never letting it fall behind now by more than the burst.
- *
  * CPU time is not counted in periods, since a late timer skips some: the kernel's CPU clock tells
- * what was really used since the last look.
+ * what was really used since the last look. A thread pauses until that is earned (base/rate.h).
  */
 #include "base/counters.h"
 #include "base/glob.h"
 #include "base/memory.h"
+#include "base/rate.h"
 #include "base/syscall.h"
 #include "event/explain.h"
 
@@ -23,7 +19,6 @@
 #include <trapline/throttle.h>
 
 #define SECOND 1000000000ull
-#define DEFAULT_CPU_PERIOD 2000000ull
 #define DEFAULT_BURST_NS 50000000ull
 #define SLICE_NS 20000000ull /* a pausing thread looks again this often */
 #define PATTERN_SIZE 64
@@ -31,9 +26,8 @@
 
 struct tl_throttle {
 	tl_event *event;
-	uint64_t budget;   /* units per second */
-	uint64_t burst_ns; /* credit for idling, as time */
-	uint64_t earned;   /* CLOCK_MONOTONIC ns at which all use so far is paid */
+	struct rate rate;
+	uint64_t earned;
 	uint64_t paused_ns;
 	uint64_t process_clock; /* CPU time of the process accounted so far */
 	bool closing;
@@ -106,26 +100,10 @@ static uint64_t used_since(struct tl_throttle *throttle)
 	return used;
 }
 
-static uint64_t cost_ns(const struct tl_throttle *throttle, uint64_t units)
-{
-	uint64_t budget = __atomic_load_n(&throttle->budget, __ATOMIC_RELAXED);
-
-	return (uint64_t)((__uint128_t)units * SECOND / budget);
-}
-
 /* Pays for `units`; returns when they will have been earned. */
 static uint64_t charge(struct tl_throttle *throttle, uint64_t units)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	uint64_t oldest = now - __atomic_load_n(&throttle->burst_ns, __ATOMIC_RELAXED);
-	uint64_t cost = cost_ns(throttle, units);
-	uint64_t earned = __atomic_load_n(&throttle->earned, __ATOMIC_RELAXED), next;
-
-	do {
-		next = (earned > oldest ? earned : oldest) + cost;
-	} while (!__atomic_compare_exchange_n(&throttle->earned, &earned, next, false,
-					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-	return next;
+	return rate_charge(&throttle->earned, &throttle->rate, units, clock_ns(CLOCK_MONOTONIC));
 }
 
 /* ---- pausing ---------------------------------------------------------------------------- */
@@ -134,10 +112,10 @@ static uint64_t charge(struct tl_throttle *throttle, uint64_t units)
 static void pause_until(struct tl_throttle *throttle, uint64_t earned)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), now = start;
-	uint64_t budget = __atomic_load_n(&throttle->budget, __ATOMIC_RELAXED);
+	uint64_t budget = __atomic_load_n(&throttle->rate.budget, __ATOMIC_RELAXED);
 
 	while (now < earned && !__atomic_load_n(&throttle->closing, __ATOMIC_ACQUIRE)) {
-		if (__atomic_load_n(&throttle->budget, __ATOMIC_RELAXED) != budget)
+		if (__atomic_load_n(&throttle->rate.budget, __ATOMIC_RELAXED) != budget)
 			break;
 		raw_nanosleep(earned - now < SLICE_NS ? earned - now : SLICE_NS);
 		now = clock_ns(CLOCK_MONOTONIC);
@@ -158,12 +136,13 @@ static bool concerns_this_thread(const struct tl_throttle *throttle)
 static void on_period(tl_hit *hit, void *arg)
 {
 	struct tl_throttle *throttle = arg;
-	uint64_t earned;
+	uint64_t used = used_since(throttle), earned;
 
 	(void)hit;
+	/* What it used under another name is not charged, and not later either. */
 	if (!concerns_this_thread(throttle))
 		return;
-	earned = charge(throttle, used_since(throttle));
+	earned = charge(throttle, used);
 	if (held)
 		counter_increment(COUNTER_PAUSES_HELD);
 	else
@@ -198,6 +177,10 @@ static int check_spec(const struct tl_throttle_spec *spec, struct tl_throttle_sp
 	if (!known->counter || !known->budget)
 		return explain_failure(-EINVAL,
 				       "tl_throttle_spec needs a counter and a budget above 0");
+	/* Sleeping is a switch, and waking may be a migration: a pause would cost another. */
+	if (known->counter == TL_CONTEXT_SWITCHES || known->counter == TL_MIGRATIONS)
+		return explain_failure(-EINVAL, "context switches and migrations cannot be "
+						"limited: a pause is one itself");
 	if (known->threads && strlen(known->threads) >= PATTERN_SIZE)
 		return explain_failure(-EINVAL, "tl_throttle_spec.threads is longer than 63 bytes");
 	return 0;
@@ -205,19 +188,19 @@ static int check_spec(const struct tl_throttle_spec *spec, struct tl_throttle_sp
 
 static uint64_t burst_time(uint64_t budget, uint64_t burst)
 {
-	return burst ? (uint64_t)((__uint128_t)burst * SECOND / budget) : DEFAULT_BURST_NS;
+	return burst ? rate_burst(budget, burst) : DEFAULT_BURST_NS;
 }
 
 static void adopt(struct tl_throttle *throttle, const struct tl_throttle_spec *spec)
 {
 	throttle->by_cpu_time = spec->counter == TL_CPU_TIME;
-	throttle->budget = spec->budget;
-	throttle->burst_ns = burst_time(spec->budget, spec->burst);
+	throttle->rate.budget = spec->budget;
+	throttle->rate.burst = burst_time(spec->budget, spec->burst);
 	throttle->earned = clock_ns(CLOCK_MONOTONIC);
 	throttle->process_clock = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	throttle->period = spec->period;
 	if (!throttle->period)
-		throttle->period = throttle->by_cpu_time ? DEFAULT_CPU_PERIOD : 1;
+		throttle->period = throttle->by_cpu_time ? rate_cpu_period(spec->budget) : 1;
 	throttle->whole_process = spec->scope == TL_PROCESS && !spec->threads;
 	if (spec->threads)
 		strcpy(throttle->pattern, spec->threads);
@@ -255,10 +238,10 @@ int tl_throttle_set_budget(tl_throttle *throttle, uint64_t budget, uint64_t burs
 {
 	if (!throttle || !budget)
 		return -EINVAL;
-	__atomic_store_n(&throttle->burst_ns, burst_time(budget, burst), __ATOMIC_RELAXED);
+	__atomic_store_n(&throttle->rate.burst, burst_time(budget, burst), __ATOMIC_RELAXED);
 	/* Debt made under the old budget is not carried over: it would be paid at the new rate. */
 	__atomic_store_n(&throttle->earned, clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
-	__atomic_store_n(&throttle->budget, budget, __ATOMIC_RELEASE);
+	__atomic_store_n(&throttle->rate.budget, budget, __ATOMIC_RELEASE);
 	return 0;
 }
 

@@ -160,6 +160,9 @@ static void check_refusals(void)
 	CHECK_EQUAL(tl_throttle_open(&throttle, &spec), -EINVAL);
 	CHECK(strstr(tl_explain(-EINVAL), "budget"), "%s", tl_explain(-EINVAL));
 	spec = cpu_spec(0.5, NULL);
+	spec.counter = TL_CONTEXT_SWITCHES;
+	CHECK_EQUAL(tl_throttle_open(&throttle, &spec), -EINVAL);
+	spec = cpu_spec(0.5, NULL);
 	spec.size = 4;
 	CHECK_EQUAL(tl_throttle_open(&throttle, &spec), -EINVAL);
 	CHECK_EQUAL(tl_throttle_close(NULL), -EINVAL);

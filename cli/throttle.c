@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `trapline throttle`: a program whose threads keep to a budget, by pausing themselves. */
+#include "cli/command.h"
+#include "cli/program.h"
+#include "cli/throttle_options.h"
+#include "control/reach.h"
+#include "control/control.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trapline/event.h>
+
+/* ------------------------------------------------------------------------------------------- */
+/* Showing limits */
+
+static void format_budget(const struct area_limit *limit, char text[32])
+{
+	uint64_t budget = __atomic_load_n(&limit->rate.budget, __ATOMIC_RELAXED);
+
+	if (limit->counter == TL_CPU_TIME)
+		snprintf(text, 32, "%.4g%%", (double)budget / 1e7);
+	else
+		snprintf(text, 32, "%llu/s", (unsigned long long)budget);
+}
+
+static void format_used(const struct area_limit *limit, char text[32])
+{
+	uint64_t used = atomic_load_explicit(&limit->used, memory_order_relaxed);
+
+	if (limit->counter == TL_CPU_TIME)
+		snprintf(text, 32, "%.3f s", (double)used / 1e9);
+	else
+		snprintf(text, 32, "%llu", (unsigned long long)used);
+}
+
+static const char *each_name(unsigned each)
+{
+	return each == AREA_EACH_TREE ? "tree" : each == AREA_EACH_PROCESS ? "process" : "thread";
+}
+
+static void show_limit(FILE *to, const struct area_limit *limit)
+{
+	const char *name = throttle_counter_name(limit->counter);
+	char budget[32], used[32];
+
+	format_budget(limit, budget);
+	format_used(limit, used);
+	fprintf(to, "%-14s %-12s %-16.*s %-8s %-14s %9.3f s %9.1f ms\n", name ? name : "?", budget,
+		AREA_PATTERN - 1, limit->threads[0] ? limit->threads : "*", each_name(limit->each),
+		used, (double)limit->paused / 1e9, (double)limit->longest / 1e6);
+}
+
+static void show_limits(FILE *to, const struct area *area)
+{
+	fprintf(to, "%-14s %-12s %-16s %-8s %-14s %11s %12s\n", "limit", "budget", "threads", "per",
+		"used", "paused", "longest");
+	for (uint32_t i = limit_next(area, 0); i < AREA_LIMITS; i = limit_next(area, i + 1))
+		show_limit(to, &area->limit[i]);
+}
+
+static void print_stats(const struct area *area)
+{
+	uint64_t looks = 0, pauses = 0, held = 0, filtered = 0, late = 0;
+
+	show_limits(stderr, area);
+	for (uint32_t i = limit_next(area, 0); i < AREA_LIMITS; i = limit_next(area, i + 1)) {
+		looks += area->limit[i].looks;
+		pauses += area->limit[i].pauses;
+		held += area->limit[i].held;
+		filtered += area->limit[i].filtered;
+		late += area->limit[i].late;
+	}
+	program_print_count(NULL, "looks", looks, "times a thread looked at what it had used");
+	program_print_count(NULL, "thread-pauses", pauses, "times it paused then");
+	program_print_count(NULL, "pauses-held", held,
+			    "times it did not because it was in a held section");
+	program_print_count(NULL, "looks-filtered", filtered,
+			    "times it could not because of a system-call filter");
+	program_print_count(NULL, "looks-late", late,
+			    "looks that came late because SIGTRAP was blocked");
+	program_print_count(NULL, "processes-without-entry", area->without_entry,
+			    "processes not limited because 64 others were");
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Setting them */
+
+static int check_possible(const struct throttle_command *command)
+{
+	for (unsigned i = 0; i < command->limits; i++) {
+		int err = limit_possible(command->limit[i].counter);
+
+		if (!err)
+			continue;
+		fprintf(stderr,
+			"trapline: %s cannot be counted here (%s); `trapline doctor` shows what "
+			"can and what to change\n",
+			throttle_counter_name(command->limit[i].counter), strerror(-err));
+		return STATUS_FAILED;
+	}
+	return STATUS_OK;
+}
+
+static int add(struct area *area, const struct limit *limit)
+{
+	if (limit_add(area, limit) >= 0)
+		return STATUS_OK;
+	fprintf(stderr, "trapline: at most %d limits are possible in one program\n", AREA_LIMITS);
+	return STATUS_FAILED;
+}
+
+static bool is_meant(const struct area_limit *shared, const struct limit *limit)
+{
+	return shared->counter == limit->counter &&
+	       (!limit->threads || strcmp(shared->threads, limit->threads) == 0);
+}
+
+/* The limit of the same counter, and of the same threads where some are named. */
+static int change(struct area *area, const struct limit *limit)
+{
+	uint32_t found = AREA_LIMITS;
+
+	for (uint32_t i = limit_next(area, 0); i < AREA_LIMITS; i = limit_next(area, i + 1)) {
+		if (!is_meant(&area->limit[i], limit))
+			continue;
+		if (found < AREA_LIMITS) {
+			fprintf(stderr,
+				"trapline: it has several limits of %s; say --threads as shown by "
+				"`trapline throttle -p PID`\n",
+				throttle_counter_name(limit->counter));
+			return STATUS_FAILED;
+		}
+		found = i;
+	}
+	if (found < AREA_LIMITS && limit->budget)
+		limit_change(area, found, limit);
+	else if (found < AREA_LIMITS)
+		limit_stop(area, found);
+	else if (limit->budget)
+		return add(area, limit);
+	return STATUS_OK;
+}
+
+static int change_running(const struct throttle_command *command)
+{
+	struct area *area;
+	int status = STATUS_OK, err = reach_area(&area, command->pid);
+
+	if (err) {
+		fprintf(stderr, "trapline: process %d: %s\n", (int)command->pid,
+			reach_explain(err));
+		return STATUS_FAILED;
+	}
+	for (unsigned i = 0; i < command->limits && status == STATUS_OK; i++)
+		status = change(area, &command->limit[i]);
+	if (!command->limits)
+		show_limits(stdout, area);
+	if (command->stats)
+		print_stats(area);
+	area_unmap(area);
+	return status;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Starting a program */
+
+/* The controller counts much that has nothing to do with limits. */
+static void print_used_count(void *context, const char *name, uint64_t value, const char *meaning)
+{
+	if (value)
+		program_print_count(context, name, value, meaning);
+}
+
+static int run(const struct throttle_command *command, struct control *control)
+{
+	struct area *area = control_area(control);
+	char **program = command->program;
+	int status = STATUS_OK;
+	pid_t pid;
+
+	for (unsigned i = 0; i < command->limits && status == STATUS_OK; i++)
+		status = add(area, &command->limit[i]);
+	if (status)
+		return status;
+	pid = control_spawn(control, program, program_preload_library());
+	if (pid < 0)
+		return program_cannot_run(program[0], (int)pid);
+	program_forward_signals(pid);
+	status = control_run(control);
+	if (command->stats) {
+		print_stats(area);
+		control_counts(control, print_used_count, NULL);
+	}
+	return program_exit_status(status);
+}
+
+static int throttle_program(const struct throttle_command *command)
+{
+	struct control_observer observer = {0};
+	struct control_options options;
+	struct control *control;
+	int status;
+
+	control_options_init(&options);
+	options.lasting = true;
+	options.follow = command->follow;
+	status = control_create(&control, &options, &observer);
+	if (status < 0) {
+		fprintf(stderr, "trapline: cannot start: %s\n", strerror(-status));
+		return STATUS_FAILED;
+	}
+	status = run(command, control);
+	control_destroy(control);
+	return status;
+}
+
+int command_throttle(int argc, char **argv)
+{
+	struct throttle_command command;
+	char *reason;
+	int status = throttle_options_parse(&command, argc, argv);
+
+	if (status)
+		return status == 1 ? STATUS_OK : STATUS_USAGE;
+	status = check_possible(&command);
+	if (status)
+		return status;
+	if (command.pid)
+		return change_running(&command);
+	reason = program_cannot_be_watched(command.program[0]);
+	if (reason) {
+		fprintf(stderr, "trapline: %s; it would run without a limit and was not started\n",
+			reason);
+		free(reason);
+		return STATUS_FAILED;
+	}
+	return throttle_program(&command);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/limit.h"
+
+#include "base/syscall.h"
+#include "control/private.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define DEFAULT_BURST (50 * MILLISECOND)
+#define LOOKS_PER_SECOND 1000 /* at most, by a counter that is not a clock */
+
+/* ------------------------------------------------------------------------------------------- */
+/* In the area, by whoever maps it */
+
+int limit_possible(unsigned counter)
+{
+	struct perf_request request = {
+		.counter = counter, .period = SECOND, .signal = true, .disabled = true};
+	int fd;
+
+	/* Sleeping is a switch, and waking may be a migration: a pause would cost another. */
+	if (counter == TL_CONTEXT_SWITCHES || counter == TL_MIGRATIONS)
+		return -EINVAL;
+	fd = perf_open(&request, 0);
+	if (fd < 0)
+		return fd;
+	raw_close(fd);
+	return 0;
+}
+
+static uint64_t period_of(const struct limit *limit)
+{
+	uint64_t period = limit->budget / LOOKS_PER_SECOND;
+
+	if (limit->period != LIMIT_DEFAULT)
+		return limit->period;
+	if (limit->counter == TL_CPU_TIME)
+		return rate_cpu_period(limit->budget);
+	return period ? period : 1;
+}
+
+/* A second of the budget at least in one look would let nothing be used in between. */
+static void set_rate(struct area_limit *shared, const struct limit *limit)
+{
+	uint64_t burst = limit->burst == LIMIT_DEFAULT ? DEFAULT_BURST
+						       : rate_burst(limit->budget, limit->burst);
+
+	__atomic_store_n(&shared->rate.burst, burst, __ATOMIC_RELAXED);
+	__atomic_store_n(&shared->rate.budget, limit->budget, __ATOMIC_RELAXED);
+	__atomic_store_n(&shared->period, period_of(limit), __ATOMIC_RELAXED);
+}
+
+/* Both those who pause and the controller look again. */
+static void announce(struct area *area, struct area_limit *shared)
+{
+	atomic_fetch_add(&shared->changed, 1);
+	raw_futex((uint32_t *)&shared->changed, FUTEX_WAKE, INT_MAX, NULL);
+	atomic_fetch_add(&area->limits_changed, 1);
+	area_ring(area);
+}
+
+static struct area_limit *claim(struct area *area, uint32_t *index)
+{
+	for (uint32_t i = 0; i < AREA_LIMITS; i++) {
+		uint32_t free_state = AREA_LIMIT_FREE;
+
+		if (atomic_compare_exchange_strong(&area->limit[i].state, &free_state,
+						   AREA_LIMIT_TAKEN)) {
+			*index = i;
+			return &area->limit[i];
+		}
+	}
+	return NULL;
+}
+
+int limit_add(struct area *area, const struct limit *limit)
+{
+	struct area_limit *shared;
+	uint32_t index;
+
+	if (limit->threads && strlen(limit->threads) >= AREA_PATTERN)
+		return -ENAMETOOLONG;
+	shared = claim(area, &index);
+	if (!shared)
+		return -ENOSPC;
+	shared->counter = limit->counter;
+	shared->each = limit->each;
+	shared->earned = control_now();
+	strcpy(shared->threads, limit->threads ? limit->threads : "");
+	set_rate(shared, limit);
+	atomic_store_explicit(&shared->state, AREA_LIMIT_ON, memory_order_release);
+	announce(area, shared);
+	return (int)index;
+}
+
+void limit_change(struct area *area, uint32_t index, const struct limit *limit)
+{
+	struct area_limit *shared = &area->limit[index];
+	uint64_t now = control_now();
+
+	set_rate(shared, limit);
+	__atomic_store_n(&shared->earned, now, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
+		__atomic_store_n(&area->process[i].limit_earned[index], now, __ATOMIC_RELAXED);
+	announce(area, shared);
+}
+
+void limit_stop(struct area *area, uint32_t index)
+{
+	atomic_store(&area->limit[index].state, AREA_LIMIT_OFF);
+	announce(area, &area->limit[index]);
+}
+
+uint32_t limit_next(const struct area *area, uint32_t index)
+{
+	while (index < AREA_LIMITS && atomic_load(&area->limit[index].state) != AREA_LIMIT_ON)
+		index++;
+	return index;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Their events, by the controller */
+
+static uint64_t limit_data(void *context, unsigned root)
+{
+	(void)root;
+	return *(uint64_t *)context;
+}
+
+static void open_event(struct target *target, uint32_t index)
+{
+	struct target_limit *limit = &target->limit[index];
+	struct area_limit *shared = &target->control->area->limit[index];
+	uint64_t data = area_tag(target->index, AREA_SLOT_LIMIT + index, 0);
+	struct coverage_target coverage = {
+		.pid = target->pid, .scope = TL_PROCESS, .best_effort = true};
+	struct perf_request request;
+
+	limit->period = __atomic_load_n(&shared->period, __ATOMIC_RELAXED);
+	/* In user mode alone: a look due while execve(2) runs would come as a SIGTRAP to the new
+	 * image, which has no handler yet. CPU time spent in the kernel is charged all the same. */
+	request = (struct perf_request){.counter = shared->counter,
+					.period = limit->period ? limit->period : 1,
+					.signal = true};
+	limit->open = !coverage_open(&limit->coverage, &coverage, &request, limit_data, &data);
+	if (!limit->open)
+		count_one(target->control, COUNT_LIMITS_FAILED);
+}
+
+static void close_event(struct target_limit *limit)
+{
+	if (limit->open)
+		coverage_close(&limit->coverage);
+	limit->open = false;
+}
+
+static bool process_clock(pid_t pid, uint64_t *time)
+{
+	clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2); /* CPUCLOCK_SCHED of the process */
+	struct timespec now;
+
+	if (clock_gettime(clock, &now))
+		return false;
+	*time = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+	return true;
+}
+
+/* What it used before there was such a limit is not charged. */
+static void begin_clock(struct target *target, uint32_t index)
+{
+	uint64_t time;
+
+	if (process_clock(target->pid, &time))
+		__atomic_store_n(&target->shared->limit_clock[index], time, __ATOMIC_RELAXED);
+}
+
+void limits_open(struct target *target)
+{
+	struct area *area = target->control->area;
+
+	for (uint32_t i = limit_next(area, 0); i < AREA_LIMITS; i = limit_next(area, i + 1))
+		open_event(target, i);
+}
+
+void limits_close(struct target *target)
+{
+	for (uint32_t i = 0; i < AREA_LIMITS; i++)
+		close_event(&target->limit[i]);
+}
+
+/* The same for what the whole program used. */
+static void begin_totals(struct control *control)
+{
+	for (uint32_t i = 0; i < AREA_LIMITS; i++) {
+		bool on = atomic_load(&control->area->limit[i].state) == AREA_LIMIT_ON;
+
+		if (on && !control->limit_known[i] && control->total >= 0)
+			control->total_before[i] = perf_count(control->total);
+		control->limit_known[i] = on;
+	}
+}
+
+static void follow(struct target *target, uint32_t index)
+{
+	struct target_limit *limit = &target->limit[index];
+	struct area_limit *shared = &target->control->area->limit[index];
+	bool on = atomic_load(&shared->state) == AREA_LIMIT_ON;
+
+	if (limit->open && (!on || limit->period != shared->period)) {
+		close_event(limit);
+		if (on)
+			open_event(target, index);
+	} else if (on && !limit->open) {
+		begin_clock(target, index);
+		open_event(target, index);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/*
+ * What nobody paid for: a process that waits in the kernel most of its time, the end of a process,
+ * programs that load no library, children of raw clone(2). The controller charges it now and then,
+ * and whoever looks next pauses for it.
+ *
+ * Living processes are charged by their clocks. For the rest one more counter, without signals, is
+ * inherited by all that descends from the program, so the kernel's sum is complete but for the last
+ * moments of each process. It is read first: use that is charged meanwhile makes the difference too
+ * small, never too large, and the next time finds the rest. Accepted: a child found between fork()
+ * and its announcement pays for its first moments twice.
+ */
+
+void limits_launch(struct control *control, pid_t pid)
+{
+	struct perf_request request = {.counter = TL_CPU_TIME, .inherit = true};
+
+	if (limit_next(control->area, 0) < AREA_LIMITS)
+		control->total = perf_open(&request, pid);
+}
+
+static void charge_limit(struct area_limit *limit, uint64_t used)
+{
+	atomic_fetch_add(&limit->used, used);
+	rate_charge(&limit->earned, &limit->rate, used, control_now());
+}
+
+/* As the process itself would (src/agent/throttle.c); whoever moves the clock on pays. */
+static void charge_process(const struct target *target, uint32_t index, struct area_limit *limit)
+{
+	uint64_t *clock = &target->shared->limit_clock[index];
+	uint64_t charged = __atomic_load_n(clock, __ATOMIC_RELAXED), time;
+
+	if (process_clock(target->pid, &time) && time > charged &&
+	    __atomic_compare_exchange_n(clock, &charged, time, false, __ATOMIC_RELAXED,
+					__ATOMIC_RELAXED))
+		charge_limit(limit, time - charged);
+}
+
+static void reconcile(struct control *control, uint32_t index)
+{
+	struct area_limit *limit = &control->area->limit[index];
+	uint64_t total = perf_count(control->total) - control->total_before[index], used;
+
+	for (unsigned i = 0; i < AREA_PROCESSES; i++)
+		if (control->target[i])
+			charge_process(control->target[i], index, limit);
+	used = atomic_load(&limit->used);
+	if (total <= used)
+		return;
+	charge_limit(limit, total - used);
+	control->count[COUNT_TIME_UNPAID] += total - used;
+}
+
+void limits_reconcile(struct control *control)
+{
+	struct area *area = control->area;
+
+	if (control->total < 0)
+		return;
+	for (uint32_t i = limit_next(area, 0); i < AREA_LIMITS; i = limit_next(area, i + 1))
+		if (area->limit[i].counter == TL_CPU_TIME &&
+		    area->limit[i].each == AREA_EACH_TREE && !area->limit[i].threads[0])
+			reconcile(control, i);
+}
+
+void limits_follow(struct control *control)
+{
+	uint32_t changed = atomic_load(&control->area->limits_changed);
+
+	if (changed == control->limits_changed)
+		return;
+	control->limits_changed = changed;
+	begin_totals(control);
+	for (unsigned i = 0; i < AREA_PROCESSES; i++)
+		for (uint32_t j = 0; control->target[i] && j < AREA_LIMITS; j++)
+			follow(control->target[i], j);
+}
