@@ -35,7 +35,7 @@
 #include <sys/types.h>
 
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
-#define AREA_VERSION 2
+#define AREA_VERSION 3
 #define AREA_PROCESSES 64
 #define AREA_SLOTS 4
 #define AREA_HITS 128
