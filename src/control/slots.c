@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* ns; bounds what a controller that is itself waiting, for a terminal say, costs a thread. */
-#define LASTING_PATIENCE (200 * 1000000u)
+#define LASTING_PATIENCE (1000 * 1000000u)
 
 static uint64_t slot_data(void *context, unsigned root)
 {

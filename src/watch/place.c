@@ -12,13 +12,9 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-void place_text(const struct finding_access *access, char *text, size_t size)
+static void frame_text(const struct finding_frame *frame, char *text, size_t size)
 {
-	const struct finding_frame *frame = finding_place_frame(access);
-
-	if (!frame)
-		snprintf(text, size, "?");
-	else if (frame->function && frame->file && frame->line)
+	if (frame->function && frame->file && frame->line)
 		snprintf(text, size, "%s %s:%u", frame->function, base_name(frame->file),
 			 frame->line);
 	else if (frame->function)
@@ -28,6 +24,38 @@ void place_text(const struct finding_access *access, char *text, size_t size)
 	else
 		snprintf(text, size, "%s+0x%llx", frame->module ? base_name(frame->module) : "?",
 			 (unsigned long long)frame->offset);
+}
+
+/* The function that another was inlined into; NULL: it was not. */
+static const struct finding_frame *outer_frame(const struct finding_access *access,
+					       const struct finding_frame *frame)
+{
+	const struct finding_frame *end = access->stack.frames + access->stack.count;
+
+	if (!frame->inlined)
+		return NULL;
+	while (frame < end && frame->inlined)
+		frame++;
+	return frame < end && frame->function ? frame : NULL;
+}
+
+void place_text(const struct finding_access *access, char *text, size_t size)
+{
+	const struct finding_frame *frame = finding_place_frame(access), *outer;
+	size_t length;
+
+	if (!frame) {
+		snprintf(text, size, "?");
+		return;
+	}
+	frame_text(frame, text, size);
+	outer = outer_frame(access, frame);
+	length = strlen(text);
+	if (!outer || length + 8 > size)
+		return;
+	memcpy(text + length, " (in ", 6);
+	frame_text(outer, text + length + 5, size - length - 6);
+	strcat(text, ")");
 }
 
 static struct place *add(struct watch *watch)
