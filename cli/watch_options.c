@@ -72,8 +72,8 @@ static void print_help(void)
 	      "  --exec COMMAND        run a shell command; TRAPLINE_PID and TRAPLINE_TID are set\n"
 	      "  --gdb[=FILE]          start gdb at the access, on the terminal or with the commands\n"
 	      "                        in FILE\n"
-	      "  --budget PERCENT      of a thread's time that it may wait for hits to be noted;\n"
-	      "                        what comes faster is only counted (default 100: all noted)\n"
+	      "  --budget PERCENT      of the program's time that hits may take; what costs more is\n"
+	      "                        sampled and its counts are estimates (default 100: all noted)\n"
 	      "  --later               names that are unknown at the start may come with a module\n"
 	      "                        or program that is loaded later\n"
 	      "  --follow              follow pointers of an expression again when they change\n"
@@ -174,6 +174,7 @@ static int take_value(struct watch_command *command, int option, const char *tex
 	case OPTION_BUDGET:
 		err = take_number("budget", text, 0.01, 100, &number);
 		command->control.budget = number;
+		command->watch.sampled = number < 100;
 		return err;
 	case OPTION_IF:
 		return take_condition(command, text);

@@ -61,6 +61,15 @@ static void exchange_last(struct area_slot *slot, uint32_t index, uint64_t value
 	own_last[index].value = value;
 }
 
+/* Two threads that race here make it uneven at worst. */
+static void note_stride(struct area_slot *slot, uint64_t stride)
+{
+	if (!atomic_fetch_add_explicit(&slot->strides, 1, memory_order_relaxed))
+		atomic_store_explicit(&slot->stride, stride, memory_order_relaxed);
+	else if (atomic_load_explicit(&slot->stride, memory_order_relaxed) != stride)
+		atomic_store_explicit(&slot->uneven, 1, memory_order_relaxed);
+}
+
 static void note_values(struct area_slot *slot, uint32_t index, uint64_t address,
 			struct agent_choice *choice, struct condition_values *values)
 {
@@ -71,6 +80,8 @@ static void note_values(struct area_slot *slot, uint32_t index, uint64_t address
 		return;
 	memcpy(&value, choice->value + offset, length);
 	exchange_last(slot, index, value, choice);
+	if (choice->before_known)
+		note_stride(slot, value - choice->before);
 	values->is_signed = slot->is_signed;
 	values->new_known = true;
 	values->new_value = extend(value, length, slot->is_signed);

@@ -25,6 +25,7 @@
 #define HOLD_WORTHWHILE 20000u /* ns; a shorter hold is not worth the sleep */
 #define RECORD_PAUSE 50000u    /* ns between two looks for a free record */
 #define HOLDS_ALONE 2	       /* of one thread, while no other has come by */
+#define INSIDE_MAX 100000u     /* ns of a handler's time that are its hit's */
 #define HOLD_PARTS_ALL 10000u  /* holds may take all of a thread's time */
 
 /* The kernel's siginfo_t for TRAP_PERF (asm-generic/siginfo.h); libc's may not name the fields. */
@@ -253,6 +254,8 @@ static bool admit(struct area_process *process, struct area_slot *slot, uint32_t
 		return false;
 	}
 	hits = atomic_fetch_add_explicit(&slot->hits, 1, memory_order_relaxed);
+	if (hits + 1 == atomic_load_explicit(&slot->quota, memory_order_relaxed))
+		ring(agent_state.area, process);
 	if (hits < slot->hold_limit)
 		return true;
 	atomic_fetch_add_explicit(&process->over, 1, memory_order_relaxed);
@@ -261,35 +264,40 @@ static bool admit(struct area_process *process, struct area_slot *slot, uint32_t
 	return false;
 }
 
-static void handle_hit(const struct perf_siginfo *info, const ucontext_t *context)
+/* Returns how long the thread was made to wait, ns. */
+static uint64_t handle_hit(const struct perf_siginfo *info, const ucontext_t *context,
+			   uint64_t entry)
 {
 	struct area *area = agent_state.area;
 	struct area_process *process = agent_state.process;
 	struct area_slot *slot = &process->slot[info->data >> 32 & 0xff];
 	uint32_t generation = (uint32_t)info->data;
-	uint64_t entry = agent_now(), ticket, hold;
+	uint64_t waited = 0, ticket, hold, begun;
 	uint32_t turn = atomic_load(&slot->turn);
 	struct agent_choice choice;
 	struct area_hit *hit;
 
 	if (atomic_load_explicit(&area->closing, memory_order_relaxed) ||
 	    !admit(process, slot, generation, info->address))
-		return;
+		return waited;
 	if (area->filter.on && !agent_choose((uint32_t)(info->data >> 32 & 0xff),
 					     info->flags & PERF_SIGINFO_ASYNC ? 0 : info->address,
 					     context, entry, &choice))
-		return;
+		return waited;
 	hit = area_hit_claim(area, &ticket);
-	if (!hit)
+	if (!hit) {
+		waited = agent_now();
 		hit = wait_for_record(area, process, slot, &ticket);
+		waited = agent_now() - waited;
+	}
 	if (!hit && area->filter.on && choice.place) {
 		atomic_fetch_add_explicit(&choice.place->count, 1, memory_order_relaxed);
 		atomic_fetch_add_explicit(&process->unsent, 1, memory_order_relaxed);
-		return;
+		return waited;
 	}
 	if (!hit) {
 		atomic_fetch_add_explicit(&process->dropped, 1, memory_order_relaxed);
-		return;
+		return waited;
 	}
 	hit->entry_time = entry;
 	hit->process = agent_state.index;
@@ -308,10 +316,26 @@ static void handle_hit(const struct perf_siginfo *info, const ucontext_t *contex
 		atomic_fetch_add_explicit(&process->late, 1, memory_order_relaxed);
 	area_hit_publish(hit, ticket);
 	ring(area, process);
-	if (hold)
-		area_hit_leave(hit, ticket, hold_thread(area, process, slot, turn, entry + hold));
-	else
+	if (!hold) {
 		area_hit_leave(hit, ticket, agent_now());
+		return waited;
+	}
+	begun = agent_now();
+	area_hit_leave(hit, ticket, hold_thread(area, process, slot, turn, entry + hold));
+	return waited + agent_now() - begun;
+}
+
+/* What the budget is charged: a thread may be scheduled away in its handler, not for its hit. */
+static void handle_and_account(const struct perf_siginfo *info, const ucontext_t *context)
+{
+	struct area_slot *slot = &agent_state.process->slot[info->data >> 32 & 0xff];
+	uint64_t begin = agent_now();
+	uint64_t waited = handle_hit(info, context, begin);
+	uint64_t took = agent_now() - begin - waited;
+
+	atomic_fetch_add_explicit(&slot->waited, waited, memory_order_relaxed);
+	atomic_fetch_add_explicit(&slot->inside, took < INSIDE_MAX ? took : INSIDE_MAX,
+				  memory_order_relaxed);
 }
 
 static void on_trap(int number, siginfo_t *info, void *context)
@@ -330,7 +354,7 @@ static void on_trap(int number, siginfo_t *info, void *context)
 			throttle_look(area_tag_limit(perf->data), perf->flags & PERF_SIGINFO_ASYNC,
 				      context);
 		else
-			handle_hit(perf, context);
+			handle_and_account(perf, context);
 		atomic_fetch_sub(&agent_state.handlers, 1);
 	}
 }

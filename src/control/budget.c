@@ -32,7 +32,7 @@ static uint64_t clock_of(clockid_t clock)
 }
 
 /* CPU clock of another process: MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED) in the kernel. */
-static clockid_t process_clock(pid_t pid)
+clockid_t control_process_clock(pid_t pid)
 {
 	return (clockid_t)(~(unsigned)pid << 3 | 2);
 }
@@ -48,7 +48,7 @@ static uint64_t program_time(struct control *control)
 		if (!target)
 			continue;
 		before = target->cpu_time;
-		now = clock_of(process_clock(target->pid));
+		now = clock_of(control_process_clock(target->pid));
 		if (now > before) {
 			sum += before ? now - before : 0;
 			target->cpu_time = now;

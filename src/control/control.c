@@ -145,6 +145,7 @@ int control_create(struct control **control, const struct control_options *optio
 	made->area->announce_bound = options->lasting ? LASTING_BOUND : ANNOUNCE_BOUND;
 	made->area->credit_cap = SECOND;
 	made->area->follow = options->follow;
+	duty_start(made);
 	*control = made;
 	return 0;
 }
@@ -221,9 +222,11 @@ static uint64_t step(struct control *control)
 		budget_check(control);
 		control->next_check = now + CHECK_INTERVAL;
 	}
-	if (!control->options.lasting)
+	if (control->options.lasting)
+		duty_run(control);
+	else
 		schedule_run(control);
-	next = control->options.lasting ? UINT64_MAX : schedule_next(control);
+	next = control->options.lasting ? duty_next(control) : schedule_next(control);
 	if (control->next_drain < next)
 		next = control->next_drain;
 	return next < control->next_check ? next : control->next_check;

@@ -95,6 +95,14 @@ uint64_t control_unsent(struct control *control, pid_t pid);
 /* Hits of a lasting watch since it was armed, by the kernel's own count: also those that left no
  * record. */
 uint64_t control_slot_count(struct control *control, pid_t pid, unsigned slot);
+/* Hits that were not seen because the slot rested, to keep to the budget. */
+struct control_estimate {
+	uint64_t hits;
+	bool at_least;		  /* there were at least so many */
+	uint64_t watched, rested; /* ns */
+};
+void control_estimate(struct control *control, pid_t pid, unsigned slot,
+		      struct control_estimate *estimate);
 /* Records dropped in a process because none was free. */
 uint64_t control_dropped(struct control *control, pid_t pid);
 

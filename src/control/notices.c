@@ -99,6 +99,7 @@ int control_arm_threads(struct control *control, pid_t pid, unsigned index,
 	slot->each_thread = true;
 	slot->open = true;
 	slot_publish(target, slot);
+	duty_begin(target, slot);
 	return 0;
 }
 

@@ -37,6 +37,22 @@ struct hit {
 	bool origin; /* held before its access, by an execution breakpoint */
 };
 
+/* Of a lasting watch within a budget: duty.c. */
+struct duty {
+	bool resting;	/* silenced until its hits are paid for */
+	bool bounded;	/* `rate` is a lower bound */
+	bool at_least;	/* so is `estimated` */
+	int64_t credit; /* ns of the program's time that hits may take */
+	uint64_t looked, cost_seen;
+	uint64_t phase_began;
+	uint64_t hits_before, busy_before, cpu_before; /* when the phase began */
+	double rate;		  /* hits per ns of CPU time when it last watched */
+	double estimated;	  /* hits while it rested */
+	uint64_t watched, rested; /* ns */
+	uint64_t value, stride;	  /* when it began to rest; 0: its hits do not count up */
+	uint64_t proven;	  /* stride of the windows so far */
+};
+
 struct slot {
 	unsigned index;
 	bool open;
@@ -47,6 +63,7 @@ struct slot {
 	uint32_t generation;
 	struct tl_watch watch;
 	struct coverage coverage;
+	struct duty duty;
 	uint64_t ended_hits;   /* of threads that have ended, of each_thread */
 	uint64_t count_before; /* of a lasting watch: the kernel's count when it was armed */
 	uint64_t armed_at, deadline;
@@ -117,8 +134,10 @@ struct control {
 	bool limit_known[AREA_LIMITS];
 	uint32_t limits_changed; /* as it was when events were last opened for limits */
 	uint64_t paused_until;
-	bool welcomed;	/* some process has been */
-	int64_t credit; /* ns of CPU time that may be spent */
+	bool welcomed;	    /* some process has been */
+	bool duty;	    /* lasting watches keep to the budget */
+	uint64_t trap_cost; /* ns of a hit outside the handler */
+	int64_t credit;	    /* ns of CPU time that may be spent */
 	uint64_t spent, exempt, budget_time;
 	uint64_t hits_seen, hits_paid;
 	uint64_t count[COUNT_COUNT];
@@ -139,6 +158,7 @@ void target_end(struct target *target);
 struct target *target_find(struct control *control, pid_t pid);
 
 /* slots.c */
+struct coverage_target slot_coverage(const struct target *target);
 int slot_open(struct target *target, struct slot *slot);
 void slot_close(struct target *target, struct slot *slot);
 /* Hits of its generation are hits from here on. */
@@ -205,6 +225,15 @@ void budget_start(struct control *control);
 void budget_check(struct control *control);
 
 #define SAMPLE_PERIOD (2 * MILLISECOND) /* of CPU time */
+
+/* CPU time of a process, for clock_gettime(). */
+clockid_t control_process_clock(pid_t pid);
+
+/* duty.c */
+void duty_start(struct control *control);
+void duty_begin(struct target *target, struct slot *slot); /* it has just been armed */
+void duty_run(struct control *control);
+uint64_t duty_next(const struct control *control);
 
 /* launch.c */
 pid_t launch(struct control *control, char *const argv[], const char *library);

@@ -24,7 +24,7 @@ static uint64_t slot_data(void *context, unsigned root)
 	return *(uint64_t *)context;
 }
 
-static struct coverage_target coverage_of(const struct target *target)
+struct coverage_target slot_coverage(const struct target *target)
 {
 	return (struct coverage_target){
 		.pid = target->pid, .scope = TL_PROCESS, .best_effort = true};
@@ -50,7 +50,7 @@ int slot_open(struct target *target, struct slot *slot)
 	 * never does. */
 	unsigned access = slot->watch.access & TL_EXEC ? TL_EXEC : TL_WRITE;
 	struct perf_request request = request_for(target, &nowhere, access);
-	struct coverage_target coverage = coverage_of(target);
+	struct coverage_target coverage = slot_coverage(target);
 	uint64_t data = area_tag(target->index, slot->index, 0);
 	int err;
 
@@ -73,7 +73,7 @@ void slot_close(struct target *target, struct slot *slot)
 static int point(struct target *target, struct slot *slot, unsigned access)
 {
 	struct perf_request request = request_for(target, &slot->watch, access);
-	struct coverage_target coverage = coverage_of(target);
+	struct coverage_target coverage = slot_coverage(target);
 	uint64_t data = area_tag(target->index, slot->index, slot->generation);
 	int err = coverage_modify(&slot->coverage, &coverage, &request, slot_data, &data);
 
@@ -90,6 +90,9 @@ void slot_publish(struct target *target, struct slot *slot)
 	shared->length = slot->watch.length;
 	shared->patience = target->control->options.lasting ? LASTING_PATIENCE : 0;
 	atomic_store(&shared->hits, 0);
+	atomic_store(&shared->inside, 0);
+	atomic_store(&shared->waited, 0);
+	atomic_store(&shared->quota, 0);
 	atomic_store(&shared->owner, 0);
 	atomic_store(&shared->alone, 0);
 	atomic_store(&shared->shared, 0);
@@ -122,7 +125,7 @@ int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *wa
 
 static void repoint(struct target *target, struct slot *slot, unsigned access)
 {
-	struct coverage_target coverage = coverage_of(target);
+	struct coverage_target coverage = slot_coverage(target);
 
 	if (coverage_disable(&slot->coverage, &coverage) || point(target, slot, access))
 		slot_disarm(target, slot);
@@ -149,7 +152,7 @@ void slot_narrow(struct target *target, struct slot *slot)
 void slot_disarm(struct target *target, struct slot *slot)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
-	struct coverage_target coverage = coverage_of(target);
+	struct coverage_target coverage = slot_coverage(target);
 
 	if (!slot->armed)
 		return;

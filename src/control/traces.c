@@ -38,7 +38,9 @@ int control_arm(struct control *control, pid_t pid, unsigned index, const struct
 		return err;
 	lasting.hits = UINT_MAX;
 	slot->count_before = coverage_count(&slot->coverage);
-	return slot_arm(target, slot, &lasting);
+	err = slot_arm(target, slot, &lasting);
+	duty_begin(target, slot);
+	return err;
 }
 
 static struct slot *find_slot(struct control *control, pid_t pid, unsigned index,

@@ -126,6 +126,14 @@ struct area_slot {
 	uint32_t values;  /* the watched bytes are read at each hit */
 	uint32_t certain; /* a hit that passes the filter is one that is wanted: it may be numbered
 			   */
+	_Atomic uint32_t
+		quota; /* the hit at which a handler rings, for the budget's sake; 0: none */
+	_Atomic uint64_t inside; /* ns that handlers took, of this generation, without … */
+	_Atomic uint64_t waited; /* … what they waited and held their thread */
+	/* By how much each hit of this window has changed the watched bytes; `uneven`: not by the
+	 * same. */
+	_Atomic uint64_t stride;
+	_Atomic uint32_t strides, uneven;
 	_Atomic uint32_t last_known;
 	_Atomic uint64_t last; /* the watched bytes as the last hit left them */
 };

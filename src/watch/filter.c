@@ -50,7 +50,7 @@ void filter_slot_begin(struct watch *watch, const struct watched *process, unsig
 	struct space *space = control_space(watch->control, process->pid);
 	struct control_judging judging = {
 		.values = !(wanted->access & SYMBOL_ACCESS_EXECUTE) &&
-			  (options->action != WATCH_COUNT ||
+			  (options->action != WATCH_COUNT || options->sampled ||
 			   condition_uses_values(&options->condition)),
 		/* The processor traps on writes too where reads alone are asked for. */
 		.certain = wanted->access != SYMBOL_ACCESS_READ && !options->not_from,
@@ -173,6 +173,17 @@ void filter_collect(struct watch *watch, struct watched *process, int slot)
 		watch->place[process->taught[i].place].count += count;
 		watch->wanted[watch->place[process->taught[i].place].wanted].shown += count;
 	}
+}
+
+void filter_estimate(struct watch *watch, const struct watched *process, unsigned slot)
+{
+	struct control_estimate *sum = &watch->wanted[process->piece[slot].wanted].estimate, part;
+
+	control_estimate(watch->control, process->pid, slot, &part);
+	sum->hits += part.hits;
+	sum->at_least |= part.at_least;
+	sum->watched += part.watched;
+	sum->rested += part.rested;
 }
 
 void filter_process_end(struct watch *watch, struct watched *process)

@@ -101,6 +101,44 @@ static int by_count(const void *a, const void *b)
 	return x->count == y->count ? 0 : x->count > y->count ? -1 : 1;
 }
 
+uint64_t place_estimate(const struct wanted *wanted, uint64_t count)
+{
+	double seen = (double)wanted->kernel;
+
+	return seen > 0 ? (uint64_t)((double)count * (seen + (double)wanted->estimate.hits) / seen)
+			: count;
+}
+
+/* A slot that rested was a sample: what is said then is what was seen, times what was not. */
+static void print_sampling(FILE *to, const struct wanted *wanted)
+{
+	const struct control_estimate *estimate = &wanted->estimate;
+	double all = (double)(estimate->watched + estimate->rested);
+
+	if (!estimate->rested)
+		return;
+	fprintf(to,
+		"trapline: %s: %s %llu hits in all, an estimate: watched for %.2f %% of the time to "
+		"keep to --budget%s\n",
+		wanted->text, estimate->at_least ? "at least" : "about",
+		(unsigned long long)place_estimate(wanted, wanted->shown),
+		100 * (double)estimate->watched / all,
+		estimate->at_least ? "; it comes too often for the rate to be told" : "");
+}
+
+static void print_place(FILE *to, const struct wanted *wanted, const struct place *place)
+{
+	char count[32];
+
+	if (wanted->estimate.rested)
+		snprintf(count, sizeof(count), "%s%llu", wanted->estimate.at_least ? ">" : "~",
+			 (unsigned long long)place_estimate(wanted, place->count));
+	else
+		snprintf(count, sizeof(count), "%llu", (unsigned long long)place->count);
+	fprintf(to, "%12s  %-6s %s\n", count, finding_operation_name(place->operation),
+		place->text ? place->text : "?");
+}
+
 static void print_expression(struct watch *watch, unsigned index)
 {
 	const struct wanted *wanted = &watch->wanted[index];
@@ -111,6 +149,7 @@ static void print_expression(struct watch *watch, unsigned index)
 		fprintf(to, " shown or counted here; the kernel counted %llu on its slots",
 			(unsigned long long)wanted->kernel);
 	fputc('\n', to);
+	print_sampling(to, wanted);
 	if (wanted->expression.kind == SYMBOL_EXPRESSION_HEAP)
 		heap_print(watch, wanted);
 	if (wanted->uncovered)
@@ -118,9 +157,7 @@ static void print_expression(struct watch *watch, unsigned index)
 			wanted->text, (unsigned long long)wanted->uncovered);
 	for (size_t i = 0; i < watch->places; i++)
 		if (watch->place[i].wanted == index)
-			fprintf(to, "%12llu  %-6s %s\n", (unsigned long long)watch->place[i].count,
-				finding_operation_name(watch->place[i].operation),
-				watch->place[i].text ? watch->place[i].text : "?");
+			print_place(to, wanted, &watch->place[i]);
 }
 
 void places_print(struct watch *watch)

@@ -13,11 +13,12 @@ struct wanted {
 	struct symbol_expression expression;
 	unsigned access; /* SYMBOL_ACCESS_…; 0 until resolved once */
 	bool is_signed, is_pointer;
-	uint64_t blocks;    /* of the heap that were watched */
-	bool full;	    /* some were not, since no hardware was left */
-	uint64_t uncovered; /* threads whose copy could not be watched */
-	uint64_t shown;	    /* hits that passed the filters */
-	uint64_t kernel;    /* by the kernel's own counts, of ended processes */
+	uint64_t blocks;		  /* of the heap that were watched */
+	bool full;			  /* some were not, since no hardware was left */
+	uint64_t uncovered;		  /* threads whose copy could not be watched */
+	uint64_t shown;			  /* hits that passed the filters */
+	uint64_t kernel;		  /* by the kernel's own counts, of ended processes */
+	struct control_estimate estimate; /* hits beyond those, to keep to --budget */
 };
 
 /* One hardware slot of a process. */
@@ -152,6 +153,8 @@ void filter_teach(struct watch *watch, struct watched *process, const struct fin
 /* Adds what handlers counted; slot >= 0: of that slot alone, which is about to watch something
  * else. */
 void filter_collect(struct watch *watch, struct watched *process, int slot);
+/* Before it is disarmed: what was not seen there. */
+void filter_estimate(struct watch *watch, const struct watched *process, unsigned slot);
 void filter_process_end(struct watch *watch, struct watched *process);
 void filter_print(const struct watch *watch);
 
@@ -163,6 +166,8 @@ void line_print(const struct watch *watch, const struct finding *finding,
 /* Its index, or -1 when memory is short. */
 int place_count(struct watch *watch, unsigned wanted, const struct finding *finding);
 void places_print(struct watch *watch);
+/* What a count by place stands for when its slots rested at times. */
+uint64_t place_estimate(const struct wanted *wanted, uint64_t count);
 void place_text(const struct finding_access *access, char *text, size_t size);
 
 #endif

@@ -135,6 +135,7 @@ static void disarm_piece(struct watch *watch, struct watched *process, unsigned 
 
 	watch->wanted[piece->wanted].kernel +=
 		control_slot_count(watch->control, process->pid, index);
+	filter_estimate(watch, process, index);
 	control_disarm(watch->control, process->pid, index);
 	filter_collect(watch, process, (int)index);
 	piece->armed = false;

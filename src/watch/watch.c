@@ -100,9 +100,11 @@ static void process_began(void *context, pid_t pid)
 static void note_counts(struct watch *watch, struct watched *process)
 {
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
-		if (process->piece[i].armed)
+		if (process->piece[i].armed) {
 			watch->wanted[process->piece[i].wanted].kernel +=
 				control_slot_count(watch->control, process->pid, i);
+			filter_estimate(watch, process, i);
+		}
 	watch->dropped += control_dropped(watch->control, process->pid);
 	filter_process_end(watch, process);
 }

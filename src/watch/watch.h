@@ -30,6 +30,7 @@ struct watch_options {
 	bool repoint;	   /* follow pointers again when they change */
 	bool children;	   /* watch forked and executed children too */
 	bool stack;	   /* print the whole stack */
+	bool sampled;	   /* to keep to a budget: values help to count what was not seen */
 	bool stack_needed; /* unwind each hit, for the output */
 	struct condition condition;
 	const char *thread;    /* glob of names; NULL: all */

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A lasting watch within a budget: a slot whose hits cost more of the program's time than they may
+ * is silenced until time has paid for them, then watches again: it samples. What is not seen
+ * meanwhile is estimated.
+ *
+ * Cost: the trap and the signal of each hit, as measured on this machine, and what the handler
+ * took, as it measured itself. Each slot earns its share of the budget as time passes.
+ *
+ * Estimate: hits per CPU time of the process while it was watched, times its CPU time while it was
+ * not. CPU time spent on hits is taken off the former. Where hardly any is left, as in a loop that
+ * does little else than what is watched, the rate is only known to be at least so high. A counter
+ * tells more: where each hit changed the value by the same, its change while nobody looked gives
+ * their number.
+ */
+#include "control/private.h"
+
+#include "event/experiment.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+#define PROBE_HITS 200
+#define PROBE_ROUNDS 5
+#define TRAP_DEFAULT 6000u	      /* ns; where it cannot be measured */
+#define CREDIT_MAX (10 * MILLISECOND) /* what a slot may cost at a stretch */
+#define WINDOW_MIN (500000u)	      /* ns of cost: a shorter window is not worth two switches */
+#define REST_MAX (2 * SECOND)
+#define LOOK_INTERVAL (5 * MILLISECOND) /* between looks at slots that watch */
+/* Of the CPU time of a window: what is left after its hits must be more, or is taken to be so much,
+ * since that is how well their cost is known. */
+#define RESIDUE_PARTS 20
+#define STRIDES_MIN 8 /* hits that must agree before a value is taken for a counter */
+
+static uint64_t clock_of(clockid_t clock)
+{
+	struct timespec now;
+
+	if (clock_gettime(clock, &now))
+		return 0;
+	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* The dearest thing about a hit, in a child that does nothing else: the quickest of some rounds. */
+static void probe(struct experiment *experiment)
+{
+	static volatile int watched;
+	struct perf_request request = {.addr = (uintptr_t)&watched,
+				       .length = sizeof(watched),
+				       .access = TL_WRITE,
+				       .signal = true};
+	uint64_t least = UINT64_MAX;
+
+	if (perf_open(&request, 0) < 0)
+		return;
+	for (int round = 0; round < PROBE_ROUNDS; round++) {
+		uint64_t begin = control_now(), took;
+
+		for (int i = 0; i < PROBE_HITS; i++)
+			watched = i;
+		took = (control_now() - begin) / PROBE_HITS;
+		if (took < least)
+			least = took;
+	}
+	experiment->value = (int64_t)least;
+}
+
+static uint64_t measure_trap(void)
+{
+	struct experiment *experiment = experiment_run(probe);
+	uint64_t cost = TRAP_DEFAULT;
+
+	if (experiment && experiment->hits == PROBE_HITS * PROBE_ROUNDS && experiment->value > 0)
+		cost = (uint64_t)experiment->value;
+	experiment_end(experiment);
+	return cost;
+}
+
+void duty_start(struct control *control)
+{
+	control->duty = control->options.lasting && control->options.budget < 100;
+	if (control->duty)
+		control->trap_cost = measure_trap();
+}
+
+static uint64_t hits_of(const struct target *target, const struct slot *slot)
+{
+	return atomic_load(&target->shared->slot[slot->index].hits);
+}
+
+/* CPU time that the hits so far took in the handler and on the way to it. */
+static uint64_t busy_of(const struct target *target, const struct slot *slot)
+{
+	return hits_of(target, slot) * target->control->trap_cost +
+	       atomic_load(&target->shared->slot[slot->index].inside);
+}
+
+static uint64_t cost_of(const struct target *target, const struct slot *slot)
+{
+	return busy_of(target, slot) + atomic_load(&target->shared->slot[slot->index].waited);
+}
+
+static void begin_window(struct target *target, struct slot *slot, uint64_t now)
+{
+	struct area_slot *shared = &target->shared->slot[slot->index];
+	struct duty *duty = &slot->duty;
+
+	duty->resting = false;
+	duty->phase_began = now;
+	duty->hits_before = hits_of(target, slot);
+	duty->busy_before = busy_of(target, slot);
+	duty->cpu_before = clock_of(control_process_clock(target->pid));
+	atomic_store(&shared->strides, 0);
+	atomic_store(&shared->uneven, 0);
+}
+
+void duty_begin(struct target *target, struct slot *slot)
+{
+	uint64_t now = control_now();
+
+	slot->duty = (struct duty){
+		.credit = CREDIT_MAX, .looked = now, .cost_seen = cost_of(target, slot)};
+	begin_window(target, slot, now);
+}
+
+/* Hits per ns of the process's own CPU time in the window that ends. */
+static void note_rate(struct target *target, struct slot *slot)
+{
+	struct duty *duty = &slot->duty;
+	uint64_t cpu = clock_of(control_process_clock(target->pid)) - duty->cpu_before;
+	uint64_t busy = busy_of(target, slot) - duty->busy_before;
+	uint64_t hits = hits_of(target, slot) - duty->hits_before;
+	uint64_t own = cpu > busy ? cpu - busy : 0;
+
+	duty->bounded = own < cpu / RESIDUE_PARTS;
+	if (duty->bounded)
+		own = cpu / RESIDUE_PARTS;
+	duty->rate = own ? (double)hits / (double)own : 0;
+}
+
+static bool read_value(struct target *target, const struct slot *slot, uint64_t *value)
+{
+	*value = 0;
+	return target->shared->slot[slot->index].values && slot->watch.address &&
+	       slot->watch.length <= sizeof(*value) &&
+	       space_read(target->space, slot->watch.address, value, slot->watch.length) ==
+		       (ssize_t)slot->watch.length;
+}
+
+/* Did every hit of the window change the value by the same? Then the value is a counter of them.
+ * Windows with few hits go by what those before have shown, unless they contradict. */
+static uint64_t stride_of(const struct target *target, struct slot *slot)
+{
+	const struct area_slot *shared = &target->shared->slot[slot->index];
+	uint32_t strides = atomic_load(&shared->strides);
+	uint64_t stride = atomic_load(&shared->stride);
+
+	if (atomic_load(&shared->uneven) || (strides && slot->duty.proven != stride))
+		slot->duty.proven = 0;
+	if (!atomic_load(&shared->uneven) && strides >= STRIDES_MIN)
+		slot->duty.proven = stride;
+	return slot->duty.proven;
+}
+
+static void rest(struct target *target, struct slot *slot, uint64_t now)
+{
+	struct coverage_target coverage = slot_coverage(target);
+	struct duty *duty = &slot->duty;
+
+	note_rate(target, slot);
+	coverage_disable(&slot->coverage, &coverage);
+	duty->stride = read_value(target, slot, &duty->value) ? stride_of(target, slot) : 0;
+	duty->resting = true;
+	duty->watched += now - duty->phase_began;
+	duty->phase_began = control_now();
+	duty->credit -= (int64_t)(duty->phase_began - now);
+	duty->cpu_before = clock_of(control_process_clock(target->pid));
+	count_one(target->control, COUNT_RESTS);
+}
+
+/* What happened while it rested: by the value's change, else if the program went on as before. */
+static double missed(const struct slot *slot, bool known, uint64_t value, uint64_t cpu)
+{
+	const struct duty *duty = &slot->duty;
+	unsigned shift = 64 - 8 * slot->watch.length;
+	int64_t change, stride;
+
+	if (!duty->stride || !known)
+		return duty->rate * (double)(cpu - duty->cpu_before);
+	change = (int64_t)((value - duty->value) << shift) >> shift;
+	stride = (int64_t)(duty->stride << shift) >> shift;
+	return change / stride > 0 ? (double)(change / stride) : 0;
+}
+
+static void estimate(struct target *target, struct slot *slot, bool known, uint64_t value,
+		     uint64_t now)
+{
+	struct duty *duty = &slot->duty;
+	uint64_t cpu = clock_of(control_process_clock(target->pid));
+
+	duty->rested += now - duty->phase_began;
+	duty->phase_began = now;
+	if (cpu < duty->cpu_before)
+		return;
+	duty->estimated += missed(slot, known, value, cpu);
+	duty->at_least |= (!duty->stride || !known) && duty->bounded && duty->rate > 0;
+	duty->cpu_before = cpu;
+	duty->value = value;
+}
+
+static void wake(struct target *target, struct slot *slot, uint64_t now)
+{
+	struct coverage_target coverage = slot_coverage(target);
+	struct area_slot *shared = &target->shared->slot[slot->index];
+	uint64_t value;
+	bool known = read_value(target, slot, &value);
+
+	estimate(target, slot, known, value, now);
+	/* Writes since then were not seen: the next hit's old value is not known. */
+	atomic_store(&shared->last_known, 0);
+	coverage_enable(&slot->coverage, &coverage);
+	/* After that: threads that were not interrupted yet ran unwatched. */
+	begin_window(target, slot, control_now());
+	slot->duty.credit -= (int64_t)(control_now() - now);
+}
+
+static unsigned armed_slots(const struct target *target)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < target->slots; i++)
+		count += target->slot[i].armed;
+	return count;
+}
+
+/* The hit at which the handler rings, because the credit is used up by then. */
+static void set_quota(struct target *target, struct slot *slot, uint64_t cost, uint64_t hits)
+{
+	uint64_t each = hits ? cost / hits : 0, left;
+
+	if (each < target->control->trap_cost)
+		each = target->control->trap_cost;
+	left = slot->duty.credit > 0 ? (uint64_t)slot->duty.credit / each : 0;
+	atomic_store(&target->shared->slot[slot->index].quota, (uint32_t)(hits + left + 1));
+}
+
+static void look(struct target *target, struct slot *slot, double share, uint64_t now)
+{
+	struct duty *duty = &slot->duty;
+	uint64_t cost = cost_of(target, slot);
+	int64_t wanted;
+
+	duty->credit +=
+		(int64_t)((double)(now - duty->looked) * share) - (int64_t)(cost - duty->cost_seen);
+	if (duty->credit > (int64_t)CREDIT_MAX)
+		duty->credit = CREDIT_MAX;
+	duty->looked = now;
+	duty->cost_seen = cost;
+	wanted = now - duty->phase_began > REST_MAX ? 0 : (int64_t)WINDOW_MIN;
+	if (!duty->resting && duty->credit < 0)
+		rest(target, slot, now);
+	else if (duty->resting && duty->credit >= wanted)
+		wake(target, slot, now);
+	if (!duty->resting)
+		set_quota(target, slot, cost, hits_of(target, slot));
+}
+
+void duty_run(struct control *control)
+{
+	uint64_t now = control_now();
+
+	if (!control->duty)
+		return;
+	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
+		struct target *target = control->target[i];
+		unsigned armed = target ? armed_slots(target) : 0;
+
+		for (unsigned j = 0; armed && j < target->slots; j++)
+			if (target->slot[j].armed)
+				look(target, &target->slot[j],
+				     control->options.budget / 100 / armed, now);
+	}
+}
+
+uint64_t duty_next(const struct control *control)
+{
+	return control->duty ? control_now() + LOOK_INTERVAL : UINT64_MAX;
+}
+
+void control_estimate(struct control *control, pid_t pid, unsigned index,
+		      struct control_estimate *result)
+{
+	struct target *target = target_find(control, pid);
+	struct slot *slot = target && index < target->slots ? &target->slot[index] : NULL;
+	uint64_t now = control_now(), value;
+	bool known;
+
+	*result = (struct control_estimate){0};
+	if (!slot || !control->duty || !slot->armed)
+		return;
+	known = read_value(target, slot, &value);
+	if (slot->duty.resting)
+		estimate(target, slot, known, value, now);
+	result->hits = (uint64_t)slot->duty.estimated;
+	result->at_least = slot->duty.at_least;
+	result->watched =
+		slot->duty.watched + (slot->duty.resting ? 0 : now - slot->duty.phase_began);
+	result->rested = slot->duty.rested;
+}

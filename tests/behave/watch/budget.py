@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""trapline watch --budget: what is hit too often is sampled, and said to be; nothing else changes.
+
+Usage: budget.py TRAPLINE HOT COUNT
+"""
+import re
+import subprocess
+import sys
+import unittest
+
+TRAPLINE, HOT, COUNT = sys.argv[1:4]
+ROUNDS, WORK = 3000000, 300
+
+
+def watch(*arguments):
+    result = subprocess.run([TRAPLINE, 'watch', *arguments], capture_output=True, text=True,
+                            timeout=120, check=False)
+    return result.stderr, result.stdout, result.returncode
+
+
+class Budget(unittest.TestCase):
+    def test_counter(self):
+        """Its hits all add the same: the value tells how many there were while nobody looked."""
+        text, output, status = watch('hot', 'cold', '--count', '--budget', '5', '--stats', '--', HOT,
+                                     str(ROUNDS), str(WORK))
+        self.assertEqual((status, output.split()[1]), (0, str(ROUNDS)))
+        noted = int(re.search(r'hot: (\d+) hits', text)[1])
+        self.assertLess(noted, ROUNDS // 2)
+        # At most the changes of windows that were too short to show a pattern are missing.
+        estimate = int(re.search(r'hot: about (\d+) hits in all, an estimate: watched for', text)[1])
+        self.assertTrue(ROUNDS * 0.5 <= estimate <= ROUNDS * 1.01, text)
+        self.assertRegex(text, rf'~{estimate}  write  touch hot.c')
+        self.assertGreater(int(re.search(r'(\d+)  rests', text)[1]), 1)
+        # The other watch is exact: it costs nothing.
+        self.assertRegex(text, r'(?m)^ +3  write  main hot.c')
+        self.assertNotRegex(text, r'cold: (about|at least)')
+
+    def test_without_a_pattern(self):
+        text, output, status = watch('hot', '--count', '--budget', '5', '--', HOT, str(ROUNDS),
+                                     str(WORK), '48271')
+        self.assertEqual(status, 0)
+        kind, estimate = re.search(r'hot: (about|at least) (\d+) hits in all', text).groups()
+        if kind == 'at least':
+            self.assertLessEqual(int(estimate), ROUNDS)
+            self.assertRegex(text, r'>\d+  write  touch hot.c')
+
+    def test_seldom(self):
+        """Few hits are exact on any budget."""
+        text, _, _ = watch('counter', '--budget', '5', '--', COUNT, '5', '2')
+        self.assertIn('counter: 10 hits\n', text)
+        self.assertNotIn('estimate', text)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
