@@ -28,6 +28,8 @@ uint64_t agent_now(void)
 /* A forked child has its parent's mapping and none of its events. */
 static void in_forked_child(void)
 {
+	mask_forget_kept();
+	wait_forget();
 	agent_announce();
 }
 

@@ -4,10 +4,12 @@
  * blocked: the program's wish is kept for each thread and shown to it, and its own SIGTRAP, should
  * one come while it is "blocked", waits here until it is unblocked.
  *
- * A program that waits for SIGTRAP with sigwait() or a signalfd needs the kernel to keep it
- * pending. From its first such call on masks are what the program says (`honest`): threads that had
- * SIGTRAP "blocked" become really so when one reaches them, and hits in such threads are late.
- * Accepted.
+ * Threads that wait for SIGTRAP are served from there too: src/agent/wait.c. A signalfd needs the
+ * kernel to keep it pending: watching ends, and from then on masks are what the program says
+ * (`honest`); threads that had SIGTRAP "blocked" become really so when one reaches them.
+ *
+ * Accepted: one sent to the process while some threads have it "blocked" and others not may wait
+ * here though one of the others could take it at once.
  */
 #include "agent/state.h"
 
@@ -34,9 +36,6 @@ static siginfo_t process_pending;
 
 static struct {
 	int (*pthread_sigmask)(int, const sigset_t *, sigset_t *);
-	int (*sigwait)(const sigset_t *, int *);
-	int (*sigwaitinfo)(const sigset_t *, siginfo_t *);
-	int (*sigtimedwait)(const sigset_t *, siginfo_t *, const struct timespec *);
 	int (*signalfd)(int, const sigset_t *, int);
 } libc;
 
@@ -46,14 +45,11 @@ __attribute__((constructor)) static void resolve(void)
 {
 	if (libc.pthread_sigmask)
 		return;
-	RESOLVE(sigwait);
-	RESOLVE(sigwaitinfo);
-	RESOLVE(sigtimedwait);
 	RESOLVE(signalfd);
 	RESOLVE(pthread_sigmask);
 }
 
-static bool is_active(void)
+bool mask_is_ours(void)
 {
 	return agent_state.area && !atomic_load_explicit(&honest, memory_order_relaxed);
 }
@@ -66,6 +62,7 @@ static void keep_for_process(const siginfo_t *info)
 		return;
 	process_pending = *info;
 	atomic_store(&process_state, PROCESS_PENDING);
+	wait_nudge();
 }
 
 /* Only the first thread may repeat what kill() said of its sender (do_rt_sigqueueinfo() compares
@@ -78,6 +75,11 @@ static void send_to_process(siginfo_t *info)
 
 bool mask_keep(siginfo_t *info, ucontext_t *context)
 {
+	if (wait_is_nudge(info)) {
+		/* Too late for it, or the thread has opened its mask meanwhile. */
+		if (blocked || !mask_take_kept(info))
+			return true;
+	}
 	if (!blocked)
 		return false;
 	if (atomic_load(&honest)) {
@@ -97,21 +99,55 @@ bool mask_keep(siginfo_t *info, ucontext_t *context)
 	return true;
 }
 
-static void release_pending(void)
+bool mask_has_kept(void)
+{
+	return has_pending || atomic_load(&process_state) == PROCESS_PENDING;
+}
+
+bool mask_take_kept(siginfo_t *info)
 {
 	int full = PROCESS_PENDING;
+
+	if (has_pending) {
+		*info = pending;
+		has_pending = false;
+		return true;
+	}
+	if (!atomic_compare_exchange_strong(&process_state, &full, PROCESS_FILLING))
+		return false;
+	*info = process_pending;
+	atomic_store(&process_state, PROCESS_NONE);
+	return true;
+}
+
+void mask_forget_kept(void)
+{
+	has_pending = false;
+	atomic_store(&process_state, PROCESS_NONE);
+}
+
+/* To this very thread, which may repeat whatever its sender said (do_rt_tgsigqueueinfo()). */
+static void release_pending(void)
+{
 	siginfo_t info;
 
-	if (atomic_compare_exchange_strong(&process_state, &full, PROCESS_FILLING)) {
-		info = process_pending;
-		atomic_store(&process_state, PROCESS_NONE);
-		send_to_process(&info);
-	}
-	if (!has_pending)
-		return;
-	info = pending;
-	has_pending = false;
-	signal_requeue(SIGTRAP, &info);
+	while (mask_take_kept(&info))
+		signal_requeue(SIGTRAP, &info);
+}
+
+void mask_open(uint64_t *before)
+{
+	uint64_t trap = 1ull << (SIGTRAP - 1);
+
+	raw_sigprocmask(SIG_BLOCK, &trap, before);
+	blocked = false;
+	release_pending();
+}
+
+void mask_close(uint64_t before)
+{
+	blocked = true;
+	raw_sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 static void note_wish(int how, bool member)
@@ -132,7 +168,7 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old)
 	int err;
 
 	resolve();
-	if (!is_active())
+	if (!mask_is_ours())
 		return libc.pthread_sigmask(how, set, old);
 	if (set) {
 		real = *set;
@@ -168,7 +204,7 @@ TL_API int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 
 bool mask_is_blocked(void)
 {
-	return blocked && is_active();
+	return blocked && mask_is_ours();
 }
 
 void mask_begin_blocked(void)
@@ -176,94 +212,22 @@ void mask_begin_blocked(void)
 	uint64_t trap = 1ull << (SIGTRAP - 1);
 
 	blocked = true;
-	if (is_active())
+	if (mask_is_ours())
 		raw_sigprocmask(SIG_UNBLOCK, &trap, NULL);
-}
-
-/* ------------------------------------------------------------------------------------------- */
-/* Waiting for SIGTRAP */
-
-static void become_honest(const sigset_t *set)
-{
-	uint64_t trap = 1ull << (SIGTRAP - 1);
-
-	resolve();
-	if (!agent_state.area || sigismember(set, SIGTRAP) != 1)
-		return;
-	atomic_store(&honest, true);
-	if (blocked)
-		raw_sigprocmask(SIG_BLOCK, &trap, NULL);
-	release_pending();
-}
-
-/* A hit in a thread that really blocks SIGTRAP waits too; it is none of the program's business. */
-static bool is_hit(const siginfo_t *info)
-{
-	uint64_t tag;
-
-	memcpy(&tag, (const char *)info + AGENT_SIGINFO_DATA, sizeof(tag));
-	return info->si_signo == SIGTRAP && info->si_code == AGENT_TRAP_PERF &&
-	       area_tag_is_ours(tag);
-}
-
-static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
-{
-	uint64_t until = 0, now;
-	struct timespec left;
-	siginfo_t own;
-	int result;
-
-	become_honest(set);
-	if (!info)
-		info = &own;
-	if (timeout)
-		until = agent_now() + (uint64_t)timeout->tv_sec * 1000000000u +
-			(uint64_t)timeout->tv_nsec;
-	for (;;) {
-		result = timeout ? libc.sigtimedwait(set, info, timeout)
-				 : libc.sigwaitinfo(set, info);
-		if (result < 0 || !is_hit(info))
-			return result;
-		now = agent_now();
-		now = timeout && until > now ? until - now : 0;
-		left.tv_sec = (time_t)(now / 1000000000u);
-		left.tv_nsec = (long)(now % 1000000000u);
-		timeout = timeout ? &left : NULL;
-	}
-}
-
-TL_API int sigwait(const sigset_t *set, int *number)
-{
-	siginfo_t info;
-	int result;
-
-	resolve();
-	if (!agent_state.area || sigismember(set, SIGTRAP) != 1)
-		return libc.sigwait(set, number);
-	do
-		result = wait_for(set, &info, NULL);
-	while (result < 0 && errno == EINTR);
-	if (result < 0)
-		return errno;
-	*number = result;
-	return 0;
-}
-
-TL_API int sigwaitinfo(const sigset_t *set, siginfo_t *info)
-{
-	return wait_for(set, info, NULL);
-}
-
-TL_API int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
-{
-	return wait_for(set, info, timeout);
 }
 
 /* What the program reads from the descriptor cannot be sorted here: watching ends. */
 TL_API int signalfd(int fd, const sigset_t *set, int flags)
 {
-	become_honest(set);
-	if (agent_state.area && sigismember(set, SIGTRAP) == 1)
+	uint64_t trap = 1ull << (SIGTRAP - 1);
+
+	resolve();
+	if (agent_state.area && sigismember(set, SIGTRAP) == 1) {
 		agent_withdraw();
+		atomic_store(&honest, true);
+		if (blocked)
+			raw_sigprocmask(SIG_BLOCK, &trap, NULL);
+		release_pending();
+	}
 	return libc.signalfd(fd, set, flags);
 }

@@ -55,6 +55,25 @@ bool mask_keep(siginfo_t *info, ucontext_t *context);
 /* The calling thread has SIGTRAP "blocked". */
 bool mask_is_blocked(void);
 
+/* What the program says of SIGTRAP is kept here rather than told to the kernel. */
+bool mask_is_ours(void);
+
+/* A SIGTRAP of the program's that waits until this thread unblocks it, or takes it. */
+bool mask_has_kept(void);
+bool mask_take_kept(siginfo_t *info);
+/* In a forked child, which inherits none. */
+void mask_forget_kept(void);
+
+/* For a call that opens the mask of a thread that has SIGTRAP "blocked": around it. It is really
+ * blocked meanwhile, but for the call itself. */
+void mask_open(uint64_t *before);
+void mask_close(uint64_t before);
+
+/* Wake a thread that waits for SIGTRAP: one has been kept. Async-signal-safe, as the next. */
+void wait_nudge(void);
+bool wait_is_nudge(const siginfo_t *info);
+void wait_forget(void);
+
 /* In a new thread that begins with SIGTRAP really blocked, so that none finds the wish not yet
  * noted: it inherits its creator's. */
 void mask_begin_blocked(void);

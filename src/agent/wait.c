@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads that wait for SIGTRAP, with sigwait() and its kin or by opening their mask for the time
+ * of a call (sigsuspend(), ppoll(), …). While they wait it is really blocked in them, or really
+ * open, and what mask.c has kept is theirs.
+ *
+ * A SIGTRAP sent to the process may reach another thread, which keeps it and nudges one that
+ * waits: a SIGTRAP of ours, sent to that thread, upon which it looks. So a thread first enters
+ * itself, then looks, then waits; whoever keeps one stores it first and then looks for waiters.
+ * Both are sequentially consistent: one of the two sees the other.
+ */
+#include "agent/state.h"
+
+#include "base/syscall.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <trapline/event.h>
+
+#define WAITERS_MAX 64 /* accepted: one more waits unnudged, for signals that reach it by itself \
+			*/
+
+static _Atomic pid_t waiters[WAITERS_MAX];
+
+static struct {
+	int (*sigwait)(const sigset_t *, int *);
+	int (*sigwaitinfo)(const sigset_t *, siginfo_t *);
+	int (*sigtimedwait)(const sigset_t *, siginfo_t *, const struct timespec *);
+	int (*sigpending)(sigset_t *);
+	int (*sigsuspend)(const sigset_t *);
+	int (*ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+	int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *,
+		       const sigset_t *);
+	int (*epoll_pwait)(int, struct epoll_event *, int, int, const sigset_t *);
+} libc;
+
+#define RESOLVE(function) libc.function = (__typeof__(libc.function))dlsym(RTLD_NEXT, #function)
+
+__attribute__((constructor)) static void resolve(void)
+{
+	if (libc.sigwait)
+		return;
+	RESOLVE(sigwaitinfo);
+	RESOLVE(sigtimedwait);
+	RESOLVE(sigpending);
+	RESOLVE(sigsuspend);
+	RESOLVE(ppoll);
+	RESOLVE(pselect);
+	RESOLVE(epoll_pwait);
+	RESOLVE(sigwait);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Nudges */
+
+static int enter_waiters(void)
+{
+	pid_t tid = raw_gettid();
+
+	for (int i = 0; i < WAITERS_MAX; i++) {
+		pid_t none = 0;
+
+		if (atomic_compare_exchange_strong(&waiters[i], &none, tid))
+			return i;
+	}
+	return -1;
+}
+
+static void leave_waiters(int place)
+{
+	if (place >= 0)
+		atomic_store(&waiters[place], 0);
+}
+
+void wait_nudge(void)
+{
+	siginfo_t info;
+
+	memset(&info, 0, sizeof(info));
+	info.si_signo = SIGTRAP;
+	info.si_code = SI_QUEUE;
+	info.si_pid = raw_getpid();
+	info.si_value.sival_ptr = waiters;
+	for (int i = 0; i < WAITERS_MAX; i++) {
+		pid_t tid = atomic_load(&waiters[i]);
+
+		if (tid && raw_syscall6(SYS_rt_tgsigqueueinfo, info.si_pid, tid, SIGTRAP,
+					(long)&info, 0, 0) == 0)
+			return;
+	}
+}
+
+bool wait_is_nudge(const siginfo_t *info)
+{
+	return info->si_code == SI_QUEUE && info->si_value.sival_ptr == waiters;
+}
+
+void wait_forget(void)
+{
+	for (int i = 0; i < WAITERS_MAX; i++)
+		atomic_store(&waiters[i], 0);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Taking SIGTRAP without a handler */
+
+/* A hit in a thread that really blocks SIGTRAP waits too; it is none of the program's business. */
+static bool is_hit(const siginfo_t *info)
+{
+	uint64_t tag;
+
+	memcpy(&tag, (const char *)info + AGENT_SIGINFO_DATA, sizeof(tag));
+	return info->si_code == AGENT_TRAP_PERF && area_tag_is_ours(tag);
+}
+
+static bool is_the_programs(const siginfo_t *info)
+{
+	return info->si_signo != SIGTRAP || (!is_hit(info) && !wait_is_nudge(info));
+}
+
+static int wait_really(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	uint64_t until = 0, now;
+	struct timespec left;
+	int result;
+
+	if (timeout)
+		until = agent_now() + (uint64_t)timeout->tv_sec * 1000000000u +
+			(uint64_t)timeout->tv_nsec;
+	for (;;) {
+		if (mask_take_kept(info))
+			return SIGTRAP;
+		result = timeout ? libc.sigtimedwait(set, info, timeout)
+				 : libc.sigwaitinfo(set, info);
+		if (result < 0 || is_the_programs(info))
+			return result;
+		now = agent_now();
+		now = timeout && until > now ? until - now : 0;
+		left.tv_sec = (time_t)(now / 1000000000u);
+		left.tv_nsec = (long)(now % 1000000000u);
+		timeout = timeout ? &left : NULL;
+	}
+}
+
+static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	uint64_t trap = 1ull << (SIGTRAP - 1), before;
+	siginfo_t own;
+	int place, result, err;
+
+	resolve();
+	if (!mask_is_ours() || sigismember(set, SIGTRAP) != 1)
+		return timeout ? libc.sigtimedwait(set, info, timeout)
+			       : libc.sigwaitinfo(set, info);
+	raw_sigprocmask(SIG_BLOCK, &trap, &before);
+	place = enter_waiters();
+	result = wait_really(set, info ? info : &own, timeout);
+	err = errno;
+	leave_waiters(place);
+	raw_sigprocmask(SIG_SETMASK, &before, NULL);
+	errno = err;
+	return result;
+}
+
+TL_API int sigwait(const sigset_t *set, int *number)
+{
+	siginfo_t info;
+	int result;
+
+	resolve();
+	if (!mask_is_ours() || sigismember(set, SIGTRAP) != 1)
+		return libc.sigwait(set, number);
+	do
+		result = wait_for(set, &info, NULL);
+	while (result < 0 && errno == EINTR);
+	if (result < 0)
+		return errno;
+	*number = result;
+	return 0;
+}
+
+TL_API int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+	return wait_for(set, info, NULL);
+}
+
+TL_API int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	return wait_for(set, info, timeout);
+}
+
+TL_API int sigpending(sigset_t *set)
+{
+	int result;
+
+	resolve();
+	result = libc.sigpending(set);
+	if (result == 0 && mask_is_blocked() && mask_has_kept())
+		sigaddset(set, SIGTRAP);
+	return result;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Masks for the time of a call */
+
+struct opening {
+	bool open;
+	uint64_t before;
+	int place;
+};
+
+static struct opening begin(const sigset_t *mask)
+{
+	struct opening opening = {.open = mask && mask_is_blocked() &&
+					  sigismember(mask, SIGTRAP) == 0};
+
+	resolve();
+	if (opening.open) {
+		opening.place = enter_waiters();
+		mask_open(&opening.before);
+	}
+	return opening;
+}
+
+static void end(const struct opening *opening)
+{
+	if (opening->open) {
+		leave_waiters(opening->place);
+		mask_close(opening->before);
+	}
+}
+
+TL_API int sigsuspend(const sigset_t *mask)
+{
+	struct opening opening = begin(mask);
+	int result = libc.sigsuspend(mask);
+
+	end(&opening);
+	return result;
+}
+
+TL_API int ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout,
+		 const sigset_t *mask)
+{
+	struct opening opening = begin(mask);
+	int result = libc.ppoll(descriptors, count, timeout, mask);
+
+	end(&opening);
+	return result;
+}
+
+TL_API int pselect(int count, fd_set *reads, fd_set *writes, fd_set *exceptions,
+		   const struct timespec *timeout, const sigset_t *mask)
+{
+	struct opening opening = begin(mask);
+	int result = libc.pselect(count, reads, writes, exceptions, timeout, mask);
+
+	end(&opening);
+	return result;
+}
+
+TL_API int epoll_pwait(int descriptor, struct epoll_event *events, int count, int timeout,
+		       const sigset_t *mask)
+{
+	struct opening opening = begin(mask);
+	int result = libc.epoll_pwait(descriptor, events, count, timeout, mask);
+
+	end(&opening);
+	return result;
+}
