@@ -49,11 +49,14 @@ static void show(struct detection *detection, const struct finding *finding)
 /* At once, and said at once when it fails: the disk may be full for the rest of the run. */
 static void write_one(struct detection *detection, struct finding *finding)
 {
-	jsonl_write(detection->output, finding);
-	if (!fflush(detection->output) || detection->unwritten++)
+	int err = jsonl_write(detection->output, finding);
+
+	if (fflush(detection->output))
+		err = -errno;
+	if (!err || detection->unwritten++)
 		return;
 	fprintf(stderr, "trapline: %s cannot be written: %s\n", detection->options.output,
-		strerror(errno));
+		strerror(-err));
 }
 
 /* The file gets every class: `class` tells them apart, and hiding is for the terminal. */
@@ -96,11 +99,13 @@ static int open_outputs(struct detection *detection)
 static bool write_all(const struct detection *detection, FILE *stream)
 {
 	struct finding *finding;
+	bool complete = true;
 
 	for (size_t i = 0; (finding = host_finding(detection->host, i)); i++)
-		if (!suppressions_match(detection->suppressions, finding))
-			jsonl_write(stream, finding);
-	return !fflush(stream) && !ferror(stream);
+		if (!suppressions_match(detection->suppressions, finding) &&
+		    jsonl_write(stream, finding))
+			complete = false;
+	return !fflush(stream) && !ferror(stream) && complete;
 }
 
 static char *output_path(const struct detection *detection, struct stat *status)
@@ -180,6 +185,8 @@ static int run(struct detection *detection)
 	if (status)
 		return status;
 	status = control_run(host_control(detection->host));
+	if (detection->options.program)
+		program_tell_unentered(host_control(detection->host));
 	host_finish(detection->host);
 	rewrite_output(detection);
 	if (!detection->options.quiet)

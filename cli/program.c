@@ -160,6 +160,39 @@ const char *program_preload_library(bool heap)
 	return program_library(heap ? PRELOAD_HEAP_NAME : PRELOAD_NAME);
 }
 
+struct entered {
+	uint64_t watched, left;
+};
+
+static void note_entered(void *context, const char *name, uint64_t value, const char *meaning)
+{
+	struct entered *entered = context;
+
+	(void)meaning;
+	if (strcmp(name, "processes") == 0)
+		entered->watched = value;
+	else if (strcmp(name, "processes-left") == 0)
+		entered->left = value;
+}
+
+void program_tell_unentered(const struct control *control)
+{
+	struct entered entered = {0};
+
+	control_counts(control, note_entered, &entered);
+	if (entered.watched)
+		return;
+	if (entered.left)
+		fputs("trapline: no event could be opened on the program, so nothing was watched: "
+		      "`trapline doctor` says why\n",
+		      stderr);
+	else
+		fprintf(stderr,
+			"trapline: the program never took part, so nothing was watched: %s must "
+			"be installed beside trapline, and the program able to open /proc\n",
+			PRELOAD_NAME);
+}
+
 /* Signals from the terminal reach the program by themselves; ours is to stay until it ends. Others
  * sent to us are meant for it. */
 static pid_t program_pid;

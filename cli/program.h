@@ -3,6 +3,8 @@
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H
 
+#include "control/control.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,6 +25,8 @@ const char *program_library(const char *name);
 /* Path of libtrapline-agent.so, or of the one that tells of allocations too: beside this command,
  * or where it was installed. */
 const char *program_preload_library(bool heap);
+/* Says so if no process was watched at all. */
+void program_tell_unentered(const struct control *control);
 /* From here on signals sent to us go to the program; those of the terminal reach it anyway. */
 void program_forward_signals(pid_t pid);
 /* Ours, when the program ended with this wait status. */

@@ -29,6 +29,7 @@ static int run(struct watch_command *command, struct watch *watch, struct contro
 		return program_cannot_run(program[0], (int)pid);
 	program_forward_signals(pid);
 	status = control_run(control);
+	program_tell_unentered(control);
 	watch_finish(watch);
 	if (command->stats)
 		control_counts(control, program_print_count, NULL);
@@ -69,9 +70,9 @@ int command_watch(int argc, char **argv)
 		return status == 1 ? STATUS_OK : STATUS_USAGE;
 	reason = program_cannot_be_watched(command.program[0]);
 	if (reason) {
-		fprintf(stderr, "trapline: %s; nothing can be watched in it\n", reason);
+		fprintf(stderr, "trapline: %s; running it bare\n", reason);
 		free(reason);
-		return STATUS_FAILED;
+		return program_run_bare(command.program);
 	}
 	if (command.output && !(output = program_open_output(command.output)))
 		return STATUS_FAILED;

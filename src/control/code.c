@@ -113,8 +113,10 @@ void code_look(struct target *target)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)target->pid);
 	directory = opendir(path);
-	if (!directory)
+	if (!directory) {
+		count_one(target->control, COUNT_LOOKS_FAILED);
 		return;
+	}
 	while ((entry = readdir(directory)) && count < 4096) {
 		unsigned place;
 

@@ -2,6 +2,7 @@
 #include "control/control.h"
 
 #include "base/syscall.h"
+#include "control/abandon.h"
 #include "control/private.h"
 
 #include <errno.h>
@@ -153,10 +154,14 @@ int control_create(struct control **control, const struct control_options *optio
 pid_t control_spawn(struct control *control, char *const argv[], const char *library)
 {
 	struct sigaction action = {.sa_handler = on_child, .sa_flags = SA_RESTART};
+	pid_t pid;
 
 	atomic_store(&signalled_area, control->area);
 	sigaction(SIGCHLD, &action, NULL);
-	return launch(control, argv, library);
+	pid = launch(control, argv, library);
+	if (pid > 0)
+		abandon_prepare(control->area, pid);
+	return pid;
 }
 
 struct area *control_area(struct control *control)
@@ -175,6 +180,7 @@ static void reap(struct control *control)
 	if (!control->child_ended && waitpid(control->child, &status, WNOHANG) == control->child) {
 		control->child_ended = true;
 		control->child_status = status;
+		abandon_settle(status);
 	}
 }
 
@@ -293,5 +299,6 @@ void control_destroy(struct control *control)
 	area_unmap(control->area);
 	close(control->area_fd);
 	symbol_session_close(control->session);
+	abandon_forget();
 	free(control);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int set_environment(const struct control *control, const char *library)
@@ -35,13 +36,24 @@ static void restore_environment(char *user)
 	free(user);
 }
 
+/* 0 when all of it came. */
+static int read_fully(int fd, void *to, size_t length)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, to, length);
+	while (got < 0 && errno == EINTR);
+	return got == (ssize_t)length ? 0 : -EIO;
+}
+
 /* The child waits for the sampling events to be opened on it, then becomes the program. */
 static void become(char *const argv[], int ready, int failed, const sigset_t *mask)
 {
-	char go;
 	int err;
+	char go;
 
-	if (read(ready, &go, 1) != 1)
+	if (read_fully(ready, &go, 1))
 		_exit(127);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(argv[0], argv);
@@ -55,9 +67,25 @@ static int wait_for_exec(int failed)
 {
 	int err = 0;
 
-	if (read(failed, &err, sizeof(err)) == (ssize_t)sizeof(err))
-		return -err;
-	return 0;
+	return read_fully(failed, &err, sizeof(err)) ? 0 : -err;
+}
+
+/* The child goes its way or, should that not be told to it, ends unstarted and unseen. */
+static int let_go(pid_t child, int ready, int failed)
+{
+	ssize_t written;
+	int err;
+
+	do
+		written = write(ready, "", 1);
+	while (written < 0 && errno == EINTR);
+	err = written == 1 ? wait_for_exec(failed) : -errno;
+	if (!err)
+		return 0;
+	kill(child, SIGKILL);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	return err;
 }
 
 static pid_t fork_child(struct control *control, char *const argv[], int ready[2], int failed[2])
@@ -69,8 +97,11 @@ static pid_t fork_child(struct control *control, char *const argv[], int ready[2
 	sigprocmask(SIG_SETMASK, &all, &mask);
 	pid = fork();
 	if (pid == 0) {
-		/* Handlers of ours must not run here, and what we ignore is ours alone. */
+		/* Handlers of ours must not run here, and what we ignore is ours alone. Its own
+		 * copies of the far ends would keep it waiting for itself. */
 		signal(SIGCHLD, SIG_DFL);
+		close(ready[1]);
+		close(failed[0]);
 		become(argv, ready[0], failed[1], &mask);
 	}
 	sigprocmask(SIG_SETMASK, &mask, NULL);
@@ -103,9 +134,11 @@ pid_t launch(struct control *control, char *const argv[], const char *library)
 		control->child = pid;
 		limits_launch(control, pid);
 		if (library && !control->options.lasting &&
-		    samples_open(&control->samples, pid, SAMPLE_PERIOD, false))
+		    samples_open(&control->samples, pid, SAMPLE_PERIOD, false)) {
 			control->samples = NULL;
-		err = write(ready[1], "", 1) == 1 ? wait_for_exec(failed[0]) : -EPIPE;
+			count_one(control, COUNT_CLOCKS_FAILED);
+		}
+		err = let_go(pid, ready[1], failed[0]);
 		if (err)
 			pid = err;
 	}

@@ -205,6 +205,7 @@ static void welcome(struct control *control, uint32_t index)
 	end_previous_image(control, pid);
 	target = calloc(1, sizeof(*target));
 	if (!target) {
+		count_one(control, COUNT_PROCESSES_LEFT);
 		answer(shared, AREA_PROCESS_LEFT);
 		return;
 	}

@@ -86,11 +86,24 @@ static int make_report(struct tl_host *host, const struct tl_report *report)
 	return host->deliver(host->context, finding);
 }
 
+static void serve_count(struct tl_host *host, const char *name, uint64_t amount)
+{
+	for (unsigned i = 0; i < host->count_count; i++)
+		if (host->counts[i].name == name || strcmp(host->counts[i].name, name) == 0) {
+			host->counts[i].value += amount;
+			return;
+		}
+	if (host->count_count < TOOL_COUNTS)
+		host->counts[host->count_count++] = (struct tool_count){name, amount};
+}
+
 static int serve_report(struct tl_host *host, const struct tl_report *report)
 {
 	uint64_t begun = control_work_begin();
 	int result = make_report(host, report);
 
+	if (result == -ENOMEM)
+		serve_count(host, "findings-lost", 1);
 	control_work_end(host->control, begun);
 	return result;
 }
@@ -104,17 +117,6 @@ static void serve_log(struct tl_host *host, const char *format, ...)
 	vfprintf(stderr, format, list);
 	va_end(list);
 	fputc('\n', stderr);
-}
-
-static void serve_count(struct tl_host *host, const char *name, uint64_t amount)
-{
-	for (unsigned i = 0; i < host->count_count; i++)
-		if (host->counts[i].name == name || strcmp(host->counts[i].name, name) == 0) {
-			host->counts[i].value += amount;
-			return;
-		}
-	if (host->count_count < TOOL_COUNTS)
-		host->counts[host->count_count++] = (struct tool_count){name, amount};
 }
 
 static const char *serve_option(struct tl_host *host, const char *name)

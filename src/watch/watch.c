@@ -28,8 +28,10 @@ int watch_create(struct watch **watch, const struct watch_options *options)
 	struct watch *made = calloc(1, sizeof(*made));
 	char error[SYMBOL_ERROR_MAX];
 
-	if (!made)
+	if (!made) {
+		fputs("trapline: out of memory\n", stderr);
 		return -ENOMEM;
+	}
 	made->options = *options;
 	made->started = clock_ns(CLOCK_MONOTONIC);
 	for (unsigned i = 0; i < options->expressions; i++) {
@@ -82,8 +84,10 @@ static void process_began(void *context, pid_t pid)
 	if (!first && !watch->options.children)
 		return;
 	process = calloc(1, sizeof(*process));
-	if (!process)
+	if (!process) {
+		fprintf(stderr, "trapline: process %d is not watched: out of memory\n", (int)pid);
 		return;
+	}
 	process->pid = pid;
 	process->next = watch->processes;
 	watch->processes = process;
