@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is run while Trapline's own calls fail: threads that race, a child, a program executed. */
+#include "../hostile/hostile.h"
+
+int main(void)
+{
+	pid_t child;
+
+	say("begins");
+	noise_start();
+	nap(300000);
+	child = fork();
+	if (child == 0) {
+		nap(20000);
+		_exit(3);
+	}
+	say_end("child", child);
+	child = vfork();
+	if (child == 0) {
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(9);
+	}
+	say_end("true", child);
+	noise_stop();
+	say("ends");
+	return 7;
+}
