@@ -23,8 +23,7 @@
 #include <sys/select.h>
 #include <trapline/event.h>
 
-#define WAITERS_MAX 64 /* accepted: one more waits unnudged, for signals that reach it by itself \
-			*/
+#define WAITERS_MAX 64 /* accepted: one more waits without nudges */
 
 static _Atomic pid_t waiters[WAITERS_MAX];
 
