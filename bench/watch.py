@@ -97,4 +97,4 @@ def main(build, docs):
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
+    main(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]))
