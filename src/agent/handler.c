@@ -219,6 +219,16 @@ static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 		note_choice(hit, choice);
 }
 
+/* The seldomer a place is come by, the longer it takes until another thread comes too. */
+static uint64_t hold_wanted(const struct area_slot *slot, uint64_t entry)
+{
+	uint64_t waited = entry > slot->armed_at ? entry - slot->armed_at : 0;
+
+	if (waited < slot->hold)
+		return slot->hold;
+	return waited < slot->hold_most ? waited : slot->hold_most;
+}
+
 /*
  * A place that one thread alone comes by is held at a few times only: each hold delays that thread,
  * and most memory is never shared. A count missed by two threads racing here costs one hold.
@@ -309,7 +319,7 @@ static uint64_t handle_hit(const struct perf_siginfo *info, const ucontext_t *co
 		 area->filter.on ? &choice : NULL);
 	hold = hit->flags & AREA_HIT_LATE || !slot->hold || !is_worth_holding(slot, hit->identity)
 		       ? 0
-		       : take_credit(area, process, hit->identity, entry, slot->hold);
+		       : take_credit(area, process, hit->identity, entry, hold_wanted(slot, entry));
 	if (!hold)
 		hit->flags |= AREA_HIT_UNHELD;
 	if (hit->flags & AREA_HIT_LATE)

@@ -19,7 +19,6 @@
 #define FUNCTION_MAX 1024 /* bytes looked at of one function: decoding is not free */
 #define CHOICES_MAX 512
 #define STACK_WORDS 256
-#define CODE_WINDOW (60 * MILLISECOND)
 #define INTEREST_EQUAL 32     /* of an instruction that nobody has an opinion of */
 #define COLD_HOLD MILLISECOND /* code found this way may run seldom: others come seldom too */
 
@@ -208,6 +207,7 @@ static void consider(struct choices *choices, const struct insn *insn, uint64_t 
 			 !orders_threads(choices->target->space, target);
 		choices->calls[choices->call_count++] = target;
 	}
+	leaves |= insn->flow == INSN_FLOW_CALL_INDIRECT;
 	if (choices->count < CHOICES_MAX && (leaves || is_worth_watching(insn)))
 		choices->pc[choices->count++] = pc;
 }
@@ -351,9 +351,29 @@ bool code_choose(struct target *target, struct tl_watch *watch)
 		.access = TL_EXEC,
 		.hits = 3,
 		.hold = COLD_HOLD,
-		.window = CODE_WINDOW,
 	};
 	return true;
+}
+
+/* Functions reached through pointers are found by asking a thread that is about to call one. */
+static void note_callee(struct target *target, const struct hit *hit)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	uint64_t pc = hit->access.pc, place, length, callee = 0;
+	struct insn_registers registers = {.pc = pc};
+	size_t available = space_code(target->space, pc, bytes, sizeof(bytes));
+	struct insn insn;
+
+	if (insn_decode(bytes, available, pc, &insn) || insn.flow != INSN_FLOW_CALL_INDIRECT)
+		return;
+	memcpy(registers.general, hit->stack.registers.general, sizeof(registers.general));
+	if (insn.target_register >= 0)
+		callee = registers.general[insn.target_register];
+	else if (insn_operand_before(&insn, 0, &registers, &place, &length) ||
+		 space_read(target->space, place, &callee, sizeof(callee)) != sizeof(callee))
+		return;
+	if (is_interesting(target, callee))
+		code_note(target, callee);
 }
 
 static bool is_shareable(struct target *target, const struct hit *hit, uint64_t address)
@@ -392,6 +412,7 @@ bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *wat
 {
 	*watch = (struct tl_watch){
 		.size = sizeof(*watch), .pid = target->pid, .hold = COLD_HOLD, .priority = 60};
+	note_callee(target, hit);
 	if (!hit->usable)
 		return watch_argument(target, hit, watch);
 	if (!is_shareable(target, hit, hit->access.address) || hit->access.length == 0)

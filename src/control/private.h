@@ -12,9 +12,10 @@
 #define SECOND 1000000000ull
 
 #define REQUESTS_MAX 64
-#define CODE_PLACES 256	 /* places of code in use remembered for each process */
-#define PROMISING_MAX 64 /* instructions remembered whose memory other threads came to */
-#define SLOT_HITS_MAX 64 /* completed hits of one watch kept for pairing */
+#define HOLD_LONGEST 8000000u /* ns */
+#define CODE_PLACES 256	      /* places of code in use remembered for each process */
+#define PROMISING_MAX 64      /* instructions remembered whose memory other threads came to */
+#define SLOT_HITS_MAX 64      /* completed hits of one watch kept for pairing */
 
 enum count {
 #define COUNT(identifier, name, meaning) COUNT_##identifier,
@@ -166,6 +167,7 @@ void slot_publish(struct target *target, struct slot *slot);
 int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *watch);
 void slot_widen(struct target *target, struct slot *slot);
 void slot_narrow(struct target *target, struct slot *slot);
+void slot_silence(struct target *target, struct slot *slot); /* its holds go on */
 void slot_disarm(struct target *target, struct slot *slot);
 
 /* limit.c */

@@ -15,12 +15,13 @@
 #define DEFAULT_WINDOW (100 * MILLISECOND)
 #define WINDOW_MAX (2 * SECOND) /* for an address that no other waits to replace */
 #define LOOK_INTERVAL (50 * MILLISECOND)
+#define HOLD_LOOK MILLISECOND /* between two looks whether a hold has ended */
+#define CODE_WINDOW (60 * MILLISECOND)
 #define DEFAULT_HITS 24
 #define WIDEN_HITS 8 /* of a watch that is widened for each writer … */
 #define WIDENINGS 3  /* … at most so often: each interrupts every CPU a thread last ran on */
 #define HOLD_WRITER 400000u /* ns: readers must have time to come, and the controller to widen */
 #define HOLD_ACCESS 150000u
-#define HOLD_LONGEST 4000000u
 #define SOLITARY_HITS 6
 
 static void fill_defaults(struct control *control, struct tl_watch *watch)
@@ -126,7 +127,11 @@ static int choose(struct control *control, struct target *target)
 
 static void finish(struct control *control, struct target *target, struct slot *slot)
 {
-	slot_disarm(target, slot);
+	/* A thread held before its access goes on being held for the address it led to. */
+	if (slot->watch.access & TL_EXEC)
+		slot_silence(target, slot);
+	else
+		slot_disarm(target, slot);
 	if (control->observer.unwatched)
 		control->observer.unwatched(control->observer.context, &slot->watch, slot->seen,
 					    slot->identities);
@@ -141,11 +146,25 @@ static bool still_held(const struct slot *slot)
 	return false;
 }
 
-/* The last slot samples code; with one slot alone, when no address waits. */
-static bool samples_code(const struct control *control, const struct target *target,
-			 const struct slot *slot)
+/* One slot samples code, and others for which no address waits; one is left for what code hits
+ * lead to. With one slot alone there is no such other. */
+static bool samples_code(struct control *control, struct target *target)
 {
-	return slot->index == target->slots - 1 && (target->slots > 1 || !control->requests);
+	unsigned code = 0;
+
+	for (unsigned i = 0; i < target->slots; i++)
+		code += target->slot[i].armed && (target->slot[i].watch.access & TL_EXEC);
+	if (target->slots == 1)
+		return choose(control, target) < 0;
+	return code == 0 || (code + 1 < target->slots && choose(control, target) < 0);
+}
+
+/* While there is credit each instruction has a short turn, so that many have one. */
+static uint64_t code_window(const struct control *control)
+{
+	if (control->credit > (int64_t)(SECOND / 4))
+		return CODE_WINDOW / 5;
+	return control->credit > (int64_t)(SECOND / 8) ? CODE_WINDOW / 2 : CODE_WINDOW;
 }
 
 static bool may_watch(const struct control *control, uint64_t now)
@@ -161,7 +180,8 @@ static void arm_next(struct control *control, struct target *target, struct slot
 	int request;
 	struct tl_watch watch;
 
-	if (samples_code(control, target, slot) && code_choose(target, &watch)) {
+	if (samples_code(control, target) && code_choose(target, &watch)) {
+		watch.window = code_window(control);
 		fill_defaults(control, &watch);
 		slot_arm(target, slot, &watch);
 		return;
@@ -180,7 +200,8 @@ static bool is_solitary(const struct slot *slot)
 	       !(slot->watch.access & TL_EXEC);
 }
 
-/* Nothing else waits for the slot: go on, and hold longer, since the place is seldom reached. */
+/* Nothing else waits for the slot and several threads came: go on, and hold longer, since the place
+ * is seldom reached. */
 static void extend(struct target *target, struct slot *slot, uint64_t now)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
@@ -205,7 +226,11 @@ static void run_armed(struct control *control, struct target *target, struct slo
 {
 	const struct area_slot *shared = &target->shared->slot[slot->index];
 
-	if (now >= slot->deadline || atomic_load(&shared->hits) >= slot->watch.hits) {
+	if (atomic_load(&shared->hits) >= slot->watch.hits) {
+		finish(control, target, slot);
+	} else if (now >= slot->deadline && still_held(slot)) {
+		slot->deadline = now + HOLD_LOOK;
+	} else if (now >= slot->deadline) {
 		finish(control, target, slot);
 	} else if (is_solitary(slot)) {
 		count_one(control, COUNT_SOLITARY);
@@ -220,7 +245,8 @@ static void run_slot(struct control *control, struct target *target, struct slot
 {
 	if (slot->armed) {
 		if (now >= slot->deadline && now < slot->armed_at + WINDOW_MAX &&
-		    !(slot->watch.access & TL_EXEC) && choose(control, target) < 0)
+		    !(slot->watch.access & TL_EXEC) && slot->identities > 1 &&
+		    choose(control, target) < 0)
 			extend(target, slot, now);
 		run_armed(control, target, slot, now);
 	}
@@ -248,6 +274,14 @@ void schedule_run(struct control *control)
 	}
 }
 
+/* Nobody tells when a hold ends. */
+static uint64_t slot_due(const struct slot *slot)
+{
+	if (slot->armed)
+		return slot->deadline;
+	return still_held(slot) ? control_now() + HOLD_LOOK : UINT64_MAX;
+}
+
 uint64_t schedule_next(const struct control *control)
 {
 	uint64_t next = UINT64_MAX;
@@ -255,9 +289,11 @@ uint64_t schedule_next(const struct control *control)
 	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
 		const struct target *target = control->target[i];
 
-		for (unsigned j = 0; target && j < target->slots; j++)
-			if (target->slot[j].armed && target->slot[j].deadline < next)
-				next = target->slot[j].deadline;
+		for (unsigned j = 0; target && j < target->slots; j++) {
+			uint64_t due = slot_due(&target->slot[j]);
+
+			next = due < next ? due : next;
+		}
 	}
 	return next;
 }
@@ -271,7 +307,7 @@ static struct slot *make_room(struct control *control, struct target *target)
 	for (unsigned i = 0; i < target->slots; i++) {
 		struct slot *slot = &target->slot[i];
 
-		if ((slot->watch.access & TL_EXEC) || still_held(slot))
+		if ((slot->armed && (slot->watch.access & TL_EXEC)) || still_held(slot))
 			continue;
 		if (!slot->armed)
 			least = slot;

@@ -86,6 +86,11 @@ void slot_publish(struct target *target, struct slot *slot)
 
 	shared->hold_limit = slot->watch.hits;
 	shared->hold = slot->watch.hold;
+	shared->hold_most = slot->watch.hold;
+	if (!target->control->options.stall_first && !target->control->options.lasting &&
+	    shared->hold_most < HOLD_LONGEST)
+		shared->hold_most = HOLD_LONGEST;
+	shared->armed_at = slot->armed_at;
 	shared->address = slot->watch.address;
 	shared->length = slot->watch.length;
 	shared->patience = target->control->options.lasting ? LASTING_PATIENCE : 0;
@@ -149,7 +154,7 @@ void slot_narrow(struct target *target, struct slot *slot)
 	repoint(target, slot, slot->watch.access);
 }
 
-void slot_disarm(struct target *target, struct slot *slot)
+void slot_silence(struct target *target, struct slot *slot)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
 	struct coverage_target coverage = slot_coverage(target);
@@ -161,6 +166,15 @@ void slot_disarm(struct target *target, struct slot *slot)
 	slot->generation = (slot->generation + 1) & ~1u;
 	atomic_store(&shared->generation, slot->generation);
 	coverage_disable(&slot->coverage, &coverage);
+}
+
+void slot_disarm(struct target *target, struct slot *slot)
+{
+	struct area_slot *shared = &target->shared->slot[slot->index];
+
+	if (!slot->armed)
+		return;
+	slot_silence(target, slot);
 	atomic_fetch_add(&shared->turn, 1);
 	raw_futex((uint32_t *)&shared->turn, FUTEX_WAKE, 0x7fffffff, NULL);
 }

@@ -115,7 +115,9 @@ struct area_slot {
 	_Atomic uint32_t turn;	 /* futex: raised to end the holds of this slot early */
 	_Atomic uint32_t hits;	 /* of this generation */
 	uint32_t hold_limit;	 /* hits beyond this many pass unrecorded */
-	uint64_t hold;		 /* ns */
+	uint64_t hold;		 /* ns, at least … */
+	uint64_t hold_most;	 /* … and at most, growing with the time waited for the hit */
+	uint64_t armed_at;	 /* CLOCK_MONOTONIC ns */
 	_Atomic uint64_t owner;	 /* identity of the first thread that came; 0: none yet */
 	_Atomic uint32_t alone;	 /* hits of it before any other thread came */
 	_Atomic uint32_t shared; /* another thread has come */
