@@ -104,6 +104,21 @@ static int find_new(const struct names *names, const char *name, uint64_t *offse
 	return 0;
 }
 
+/* A pointer called original_OLD is told where the old function can still be called. */
+static int find_original(const struct names *names, const char *old_name, uint64_t *offset)
+{
+	char error[SYMBOL_ERROR_MAX], name[256];
+	struct symbol_found found;
+
+	snprintf(name, sizeof(name), "original_%s", old_name);
+	if (symbol_lookup(names->fix, NULL, name, &found, error))
+		return 0;
+	if (found.function || found.tls || (found.size && found.size != sizeof(void *)))
+		return refuse(name, "of the fix is not a pointer");
+	*offset = found.address;
+	return 0;
+}
+
 static int open_fix(struct names *names, const char *fix, struct patch_request *request)
 {
 	struct symbol_module_record record = {.path = request->path};
@@ -143,16 +158,19 @@ static int resolve_change(const struct names *names, char *text, struct patch_re
 	char *equals = strchr(text, '=');
 	const char *colon = find_colon(text);
 	size_t used = strlen(request->text);
-	const char *new_name;
+	const char *old_name, *new_name;
 	int status;
 
 	snprintf(request->text + used, sizeof(request->text) - used, "%s%s", used ? " " : "", text);
 	if (equals)
 		*equals = 0;
-	new_name = equals ? equals + 1 : colon ? colon + 1 : text;
+	old_name = colon ? colon + 1 : text;
+	new_name = equals ? equals + 1 : old_name;
 	status = find_old(names, text, &request->change[i].old_address);
 	if (!status)
 		status = find_new(names, new_name, &request->change[i].new_file_offset);
+	if (!status)
+		status = find_original(names, old_name, &request->change[i].original_file_offset);
 	return status;
 }
 

@@ -30,6 +30,9 @@ typedef struct tl_patch tl_patch;
 struct tl_patch_change {
 	void *old_fn;
 	void *new_fn;
+	/* Receives, before new_fn is first called, where the old function can be called meanwhile
+	 * and afterwards, for a new one that adds to it. NULL: not wanted. Not on breakpoints. */
+	void **original;
 };
 
 /*
@@ -65,11 +68,6 @@ TL_API int tl_patch_revert(tl_patch *patch);
 TL_API int tl_patch_on_breakpoint(const tl_patch *patch);
 /* Why it does though TL_PATCH_BREAKPOINT was not given: static text, or NULL. */
 TL_API const char *tl_patch_reason(const tl_patch *patch);
-/* Where the old function can still be called while it is replaced, as a new one that adds to it
- * does. NULL for a patch that stands on breakpoints, and for functions it does not replace. Valid
- * for as long as the old function is loaded, also after tl_patch_revert(). */
-TL_API void *tl_patch_original(const tl_patch *patch, const void *old_fn);
-
 /*
  * Let `trapline patch -p PID` of the same user, or of root, patch this process: starts one thread,
  * which has its own table of descriptors, so that none is added to the program's. Done once; again

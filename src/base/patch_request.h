@@ -42,6 +42,9 @@ struct patch_request {
 	struct {
 		uint64_t old_address;	  /* in the program */
 		uint64_t new_file_offset; /* in the fix, as linked: add its load address */
+		/* Of a pointer in the fix that receives where the old function can be called; 0:
+		 * none. */
+		uint64_t original_file_offset;
 	} change[PATCH_REQUEST_CHANGES];
 	char text[PATCH_REQUEST_TEXT]; /* for listing: the changes by name */
 	char path[PATH_MAX];	       /* of the fix */

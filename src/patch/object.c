@@ -253,6 +253,9 @@ static int adopt_change(struct patch_change *change, const struct tl_patch_chang
 
 	if (err)
 		return err;
+	if (wanted->original && !jump)
+		return explain_failure(-EINVAL, "where the old function can be called is only told "
+						"when it is replaced by a jump");
 	change->target = (uintptr_t)wanted->new_fn;
 	err = find_site((uintptr_t)wanted->old_fn, jump, &change->site);
 	if (!err &&
@@ -260,6 +263,8 @@ static int adopt_change(struct patch_change *change, const struct tl_patch_chang
 		return explain_failure(-EINVAL, "the old and the new function are the same");
 	for (const struct tl_patch *other = patches; other && !err; other = other->link)
 		err = check_against(change, other);
+	if (!err && wanted->original)
+		*wanted->original = (void *)change->site->copy;
 	return err;
 }
 
@@ -352,7 +357,7 @@ int tl_patch_apply_all(tl_patch **patch, const struct tl_patch_change *changes, 
 
 int tl_patch_apply(tl_patch **patch, void *old_fn, void *new_fn, unsigned flags)
 {
-	struct tl_patch_change change = {old_fn, new_fn};
+	struct tl_patch_change change = {old_fn, new_fn, NULL};
 
 	return tl_patch_apply_all(patch, &change, 1, flags);
 }
@@ -392,12 +397,4 @@ int tl_patch_on_breakpoint(const tl_patch *patch)
 const char *tl_patch_reason(const tl_patch *patch)
 {
 	return patch->reason;
-}
-
-void *tl_patch_original(const tl_patch *patch, const void *old_fn)
-{
-	for (size_t i = 0; patch->jumps && i < patch->count; i++)
-		if (patch->changes[i].site->start == (uintptr_t)old_fn)
-			return (void *)patch->changes[i].site->copy;
-	return NULL;
 }

@@ -60,7 +60,7 @@ static const char *check_file(const struct patch_request *request)
 	return NULL;
 }
 
-static bool is_code_of(const struct link_map *map, uintptr_t address)
+static bool is_in(const struct link_map *map, uintptr_t address)
 {
 	struct dl_find_object found;
 
@@ -76,11 +76,14 @@ static const char *find_changes(const struct patch_request *request, void *handl
 		return "the fix's load address is not known";
 	for (uint32_t i = 0; i < request->count; i++) {
 		uintptr_t new_fn = map->l_addr + request->change[i].new_file_offset;
+		uintptr_t original = map->l_addr + request->change[i].original_file_offset;
 
-		if (!is_code_of(map, new_fn))
+		if (!is_in(map, new_fn) || !is_in(map, original))
 			return "the new function does not lie in the fix";
 		changes[i].old_fn = (void *)request->change[i].old_address;
 		changes[i].new_fn = (void *)new_fn;
+		changes[i].original = request->change[i].original_file_offset ? (void **)original
+									      : NULL;
 	}
 	return NULL;
 }

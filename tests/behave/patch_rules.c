@@ -156,16 +156,17 @@ static void check_replacements(void)
 /* The copy of the first instructions does what they do. */
 static void check_original(function *old, int x)
 {
+	struct tl_patch_change change = {(void *)old, (void *)plain_new, NULL};
 	int result = call(old, x);
-	function *original;
+	function *original = NULL;
 	tl_patch *patch;
 
-	CHECK_OK(tl_patch_apply(&patch, (void *)old, (void *)plain_new, 0));
-	original = (function *)tl_patch_original(patch, (void *)old);
+	change.original = (void **)&original;
+	CHECK_EQUAL(tl_patch_apply_all(&patch, &change, 1, TL_PATCH_BREAKPOINT), -EINVAL);
+	CHECK_OK(tl_patch_apply_all(&patch, &change, 1, 0));
 	CHECK(original, "no original");
 	CHECK_EQUAL(call(old, x), x + 1000);
 	CHECK_EQUAL(call(original, x), result);
-	CHECK(!tl_patch_original(patch, (void *)plain_new), "not replaced");
 	CHECK_OK(tl_patch_revert(patch));
 	CHECK_EQUAL(call(original, x), result);
 	CHECK_EQUAL(call(old, x), result);

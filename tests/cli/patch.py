@@ -126,6 +126,15 @@ class Patch(unittest.TestCase):
                 self.refused(program, status, words, *arguments)
             self.refused(program, 1, "first instruction", FIX, "value", "loops=value")
 
+    def test_original(self):
+        with Program() as program:
+            result = patch(program.pid, FIX, "third=adding")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertEqual(program.say("third"), "third 503")
+            self.reverts(program, 1)
+            self.assertEqual(program.say("third"), "third 3")
+            self.refused(program, 1, "only told when", "--breakpoint", FIX, "third=adding")
+
     def test_inlined_anyway(self):
         with Program() as program:
             result = patch(program.pid, "--anyway", FIX, "doubled=value")

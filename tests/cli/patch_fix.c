@@ -14,3 +14,11 @@ __attribute__((used)) static int new_second(int x)
 }
 
 VISIBLE int fix_variable = 1;
+
+/* Told where the old one is. */
+VISIBLE int (*original_third)(int);
+
+VISIBLE int adding(int x)
+{
+	return original_third(x) + 500;
+}

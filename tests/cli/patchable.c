@@ -4,6 +4,7 @@
  * being replaced and check each result.
  *
  *	call	prints "value 1 second 2"
+ *	third	prints "third 3"
  *	mixed	prints how often a thread saw the new one of value() and the old of second()
  *	close	closes every descriptor but the standard ones
  *	fork	goes on in a child and prints its process id
@@ -27,6 +28,11 @@ CALLED int value(int x)
 CALLED static int second(int x)
 {
 	return x * 3 + 2;
+}
+
+CALLED static int third(int x)
+{
+	return x * 5 + 3;
 }
 
 static inline __attribute__((always_inline)) int doubled(int x)
@@ -104,6 +110,8 @@ static void obey(const char *line)
 {
 	if (!strcmp(line, "call\n"))
 		printf("value %d second %d\n", value(0), second(0));
+	else if (!strcmp(line, "third\n"))
+		printf("third %d\n", third(0));
 	else if (!strcmp(line, "mixed\n"))
 		printf("mixed %ld\n", mixed);
 	else if (!strcmp(line, "fork\n"))
