@@ -44,7 +44,7 @@ struct tl_patch_change {
  * -EINVAL   the function cannot be replaced so; tl_explain(-EINVAL) has the reason
  * -EEXIST   old_fn, or a function whose first bytes overlap it, is replaced already
  * -ELOOP    new_fn is itself replaced
- * -EBUSY    a running thread has SIGTRAP blocked, the program has taken SIGTRAP by a raw system
+ * -EBUSY    a running thread has SIGILL blocked, the program has taken SIGILL by a raw system
  *           call, or somebody else has changed the code; tl_explain(-EBUSY) tells which
  * -EAGAIN   more than 1024 different functions have been replaced in this process
  * and, with breakpoints, what tl_event_open() returns. On failure nothing is changed.

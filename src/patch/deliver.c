@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A trap in a thread that has SIGTRAP blocked ends the process (the kernel forces the signal; see
+ * A trap in a thread that has SIGILL blocked ends the process (the kernel forces the signal; see
  * force_sig_info_to_task() in Linux, kernel/signal.c). So before a trap is written no thread may
  * have it blocked. One in a signal handler of the program is waited for; one that sleeps with
  * everything blocked, as a thread in sigwait(3), is let be after a moment.
  *
- * Accepted loss: a thread that blocks SIGTRAP, or wakes up with it blocked, and calls the old
+ * Accepted loss: a thread that blocks SIGILL, or wakes up with it blocked, and calls the old
  * function in the microseconds in which its entry is a trap.
  */
 #include "patch/patch.h"
@@ -59,7 +59,7 @@ static bool read_status(pid_t tid, char text[STATUS_LENGTH])
 /* proc_pid_status(5). A thread that is gone, or whose file cannot be read, is no obstacle. */
 static enum verdict look_at(pid_t tid)
 {
-	static const uint64_t needed = 1ull << (SIGTRAP - 1) | 1ull << (SIGILL - 1);
+	static const uint64_t needed = 1ull << (SIGILL - 1);
 	char text[STATUS_LENGTH];
 	const char *blocked, *state;
 
@@ -68,8 +68,6 @@ static enum verdict look_at(pid_t tid)
 	blocked = strstr(text, "\nSigBlk:\t");
 	state = strstr(text, "\nState:\t");
 	if (!blocked || !state || !(strtoull(blocked + 9, NULL, 16) & needed))
-		return DELIVERABLE;
-	if (patch_site_is_handling(tid))
 		return DELIVERABLE;
 	return state[8] == 'S' ? BLOCKED_ASLEEP : BLOCKED_RUNNING;
 }
@@ -106,7 +104,7 @@ int patch_wait_deliverable(void)
 			break;
 		if (waited > TIMEOUT_NS)
 			err = explain_failure(
-				-EBUSY, "a running thread has SIGTRAP blocked, so that a trap "
+				-EBUSY, "a running thread has SIGILL blocked, so that a trap "
 					"there would end the program; unblock it in all threads");
 		raw_nanosleep(STEP_NS);
 	}

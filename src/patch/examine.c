@@ -95,7 +95,7 @@ static bool is_padding(uintptr_t at, size_t *length)
 	*length = insn.length;
 	while (i + 1 < got && (bytes[i] == 0x66 || bytes[i] == 0x2e))
 		i++;
-	return bytes[i] == 0x90 || bytes[0] == PATCH_TRAP ||
+	return bytes[i] == 0x90 || bytes[0] == 0xcc ||
 	       (i + 1 < got && bytes[i] == 0x0f && bytes[i + 1] == 0x1f);
 }
 

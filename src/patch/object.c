@@ -118,9 +118,10 @@ static int begin_writing(struct tl_patch *patch, bool jump)
 	int err;
 
 	if (patch_site_lost_signal())
-		return explain_failure(-EBUSY, "the program has replaced the handler of SIGTRAP or "
-					       "SIGILL by a raw system call, so that a trap would "
-					       "not reach us");
+		return explain_failure(-EBUSY,
+				       "the program has replaced the handler of SIGILL by a "
+				       "raw system call, so that a trap would not reach "
+				       "us");
 	err = patch_wait_deliverable();
 	if (!err)
 		err = patch_write_begin(patch);
@@ -312,7 +313,7 @@ static int apply_locked(struct tl_patch *patch, const struct tl_patch_change *ch
 			unsigned flags)
 {
 	bool jump = !(flags & TL_PATCH_BREAKPOINT);
-	int err = jump ? patch_site_own_signals() : 0;
+	int err = jump ? patch_site_own_signal() : 0;
 
 	if (!err)
 		err = adopt(patch, changes, count, jump);

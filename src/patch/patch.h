@@ -5,17 +5,20 @@
  * after which no CPU executes bytes it fetched before:
  *
  *	original    55 | 48 89 e5 | ..      push %rbp; mov %rsp,%rbp
- *	1 trapped   CC | CC 89 e5 | TT      each instruction that begins here is now a trap
+ *	1 trapped   06 | 06 89 e5 | 61      each instruction that begins here is now a trap
  *	  --- the instant: callers that trap are sent to the new function from now on ---
- *	2 filled    CC | CC xx xx | TT      bytes that begin no instruction
- *	3 jump      E9 | CC xx xx | TT      jmp rel32: its distance contains the traps
+ *	2 filled    06 | 06 xx xx | 61      bytes that begin no instruction
+ *	3 jump      e9 | 06 xx xx | 61      jmp rel32: its distance contains the traps
+ *
+ * A trap is a byte that is no instruction in 64-bit mode, which raises SIGILL. Unlike int3's
+ *SIGTRAP that is not blocked in our own handlers, and debuggers pass it on.
  *
  * The distance leads to a trampoline whose place was chosen so that the distance holds a trapping
  * byte wherever an instruction began (place.c). So a thread that was interrupted inside the bytes,
  * is in a signal handler above them, or returns into them, now or in an hour, traps at its next
  * instruction and is moved to a copy of the instructions (copy.c). No thread has to be looked at.
  *
- * Back: 1 CC over E9; the instant; 2 and 3 the original bytes in the same order.
+ * Back: 1 a trap over e9; the instant; 2 and 3 the original bytes in the same order.
  *
  * A site belongs to an entry for good: traps may be delivered long after the bytes have changed.
  * Everything but the handlers runs under the lock of object.c.
@@ -30,7 +33,7 @@
 #include <trapline/patch.h>
 
 #define PATCH_JUMP_LENGTH 5 /* e9 and a 32-bit distance */
-#define PATCH_TRAP 0xcc	    /* int3 */
+#define PATCH_TRAP 0x06	    /* push %es elsewhere; invalid in 64-bit mode */
 #define PATCH_SITES 1024
 
 struct patch_site {
@@ -94,8 +97,8 @@ int patch_place(struct patch_site *site);
 struct patch_site *patch_site_find(uintptr_t start);
 /* Keeps a copy of *site for good, in the place of the old site of the same entry. NULL: no room. */
 struct patch_site *patch_site_keep(const struct patch_site *site);
-/* Own the signals that the traps raise. 0 or -errno. */
-int patch_site_own_signals(void);
+/* Own the signal that the traps raise. 0 or -errno. */
+int patch_site_own_signal(void);
 /* Whether the program has put another handler below ours. */
 bool patch_site_lost_signal(void);
 /* Begin an operation, give its sites their next destination, and have its instant. */
@@ -104,10 +107,7 @@ void patch_site_prepare(struct patch_site *site, uint64_t operation, uintptr_t n
 void patch_site_instant(uint64_t operation);
 /* Where a call at this site leads now; 0: to the old function. Async-signal-safe. */
 uintptr_t patch_site_destination(const struct patch_site *site);
-/* Whether that thread is in one of our handlers, at which it got SIGTRAP: it does not block it. */
-bool patch_site_is_handling(pid_t tid);
-
-/* ---- deliver.c: wait until no running thread has the signals of the traps blocked. 0 or -EBUSY.
+/* ---- deliver.c: wait until no running thread has the signal of the traps blocked. 0 or -EBUSY.
  */
 int patch_wait_deliverable(void);
 

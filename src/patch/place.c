@@ -3,10 +3,9 @@
  * Where a site's trampoline goes, so that the jump's distance holds a trapping byte wherever an
  * instruction began. The distance's bytes, lowest first, lie at entry + 1 … entry + 4:
  *
- *	three low ones	an instruction begins there: int3, else free
- *	the highest	one begins there: int3 (some 860 MB down) or a byte that is no instruction
- *			in 64-bit mode (100 MB to 1.6 GB up; SIGILL), else free, near distances
- *first
+ *	three low ones	an instruction begins there: the trap, else free
+ *	the highest	one begins there: one of the bytes that are no instruction in 64-bit mode
+ *			(1.6 GB to 100 MB up, 800 MB down), else free
  *
  * Three pages are mapped for each site and stay, since a thread may be about to execute them:
  *
@@ -92,8 +91,6 @@ static bool try_window(struct search *search, uint8_t highest)
 static bool search_place(struct search *search)
 {
 	if (patch_begins(search->site, 4)) {
-		if (try_window(search, PATCH_TRAP))
-			return true;
 		for (size_t i = 0; i < sizeof(invalid_opcodes); i++)
 			if (try_window(search, invalid_opcodes[i]))
 				return true;

@@ -14,43 +14,15 @@
 
 #include "base/counters.h"
 #include "base/syscall.h"
-#include "trap/dispatch.h"
 #include "trap/ownership.h"
 
-#include <string.h>
 #include <ucontext.h>
-
-#define HANDLING 256
 
 static struct patch_site sites[PATCH_SITES];
 static size_t site_count;
 static uint64_t operations, done;
 
-/* Threads in our handlers: these have every signal blocked and meet no trap. Open addressing from
- * tid; when the table is full a thread is not found, and a patch waits until it is out again. */
-static pid_t handling[HANDLING];
-
 /* ---- in the thread that trapped --------------------------------------------------------- */
-
-static pid_t *begin_handling(void)
-{
-	pid_t tid = raw_gettid();
-
-	for (unsigned i = 0; i < HANDLING; i++) {
-		pid_t *place = &handling[((unsigned)tid + i) % HANDLING], none = 0;
-
-		if (__atomic_compare_exchange_n(place, &none, tid, false, __ATOMIC_SEQ_CST,
-						__ATOMIC_RELAXED))
-			return place;
-	}
-	return NULL;
-}
-
-static void end_handling(pid_t *place)
-{
-	if (place)
-		__atomic_store_n(place, 0, __ATOMIC_SEQ_CST);
-}
 
 /* The site one of whose first bytes is at `pc`. An entry may have had several: the last counts. */
 static const struct patch_site *find_by_pc(uintptr_t pc)
@@ -94,37 +66,18 @@ static bool send_on(uintptr_t pc, ucontext_t *context)
 	return true;
 }
 
-/* int3 leaves the pc behind itself. */
-static bool on_breakpoint_instruction(ucontext_t *context)
-{
-	pid_t *place = begin_handling();
-	bool ours = send_on((uintptr_t)context->uc_mcontext.gregs[REG_RIP] - 1, context);
-
-	end_handling(place);
-	return ours;
-}
-
+/* Calls no function that could be replaced, which would trap here again and again. SIGILL stays
+ * open in it. */
 static void on_illegal_instruction(int signal, siginfo_t *info, void *context)
 {
-	ucontext_t *interrupted = context;
-	pid_t *place = begin_handling();
-	bool ours = info->si_code > 0 &&
-		    send_on((uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP], interrupted);
+	const ucontext_t *interrupted = context;
 
-	end_handling(place);
-	if (!ours)
+	if (info->si_code <= 0 ||
+	    !send_on((uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP], context))
 		signal_chain(signal, info, context);
 }
 
 /* ---- the rest --------------------------------------------------------------------------- */
-
-bool patch_site_is_handling(pid_t tid)
-{
-	for (unsigned i = 0; i < HANDLING; i++)
-		if (__atomic_load_n(&handling[i], __ATOMIC_SEQ_CST) == tid)
-			return true;
-	return false;
-}
 
 /* The kernel's own view: what a raw rt_sigaction() has set is not seen by ours. */
 static uintptr_t kernel_handler(int signal)
@@ -138,28 +91,20 @@ static uintptr_t kernel_handler(int signal)
 	return action.handler;
 }
 
-static uintptr_t trap_handler, illegal_handler;
+static uintptr_t installed;
 
-int patch_site_own_signals(void)
+int patch_site_own_signal(void)
 {
-	int err;
+	int err = signal_own(SIGILL, on_illegal_instruction);
 
-	if (trap_handler)
-		return 0;
-	err = dispatch_install();
-	if (!err)
-		err = signal_own(SIGILL, on_illegal_instruction);
-	if (err)
-		return err;
-	dispatch_breakpoint_instructions(on_breakpoint_instruction);
-	trap_handler = kernel_handler(SIGTRAP);
-	illegal_handler = kernel_handler(SIGILL);
-	return 0;
+	if (!err && !installed)
+		installed = kernel_handler(SIGILL);
+	return err;
 }
 
 bool patch_site_lost_signal(void)
 {
-	return kernel_handler(SIGTRAP) != trap_handler || kernel_handler(SIGILL) != illegal_handler;
+	return kernel_handler(SIGILL) != installed;
 }
 
 struct patch_site *patch_site_find(uintptr_t start)

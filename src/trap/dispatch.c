@@ -352,21 +352,6 @@ static void drain(void)
 		signal_requeue(SIGTRAP, &others[--other_count]);
 }
 
-static dispatch_breakpoint_fn *on_breakpoint_instruction;
-
-void dispatch_breakpoint_instructions(dispatch_breakpoint_fn *fn)
-{
-	__atomic_store_n(&on_breakpoint_instruction, fn, __ATOMIC_RELEASE);
-}
-
-/* The kernel tells int3 by this code: do_int3_user() in Linux, arch/x86/kernel/traps.c. */
-static bool is_taken_breakpoint(const siginfo_t *info, ucontext_t *context)
-{
-	dispatch_breakpoint_fn *fn = __atomic_load_n(&on_breakpoint_instruction, __ATOMIC_ACQUIRE);
-
-	return info->si_code == SI_KERNEL && fn && fn(context);
-}
-
 static void on_trap(int signal, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
@@ -378,8 +363,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 		return;
 	}
 	if (!is_ours(info, &tag)) {
-		if (!is_taken_breakpoint(info, context))
-			signal_chain(signal, info, context);
+		signal_chain(signal, info, context);
 		errno = saved_errno;
 		return;
 	}

@@ -7,16 +7,9 @@
 #include "trap/running.h"
 
 #include <signal.h>
-#include <stdbool.h>
-#include <ucontext.h>
 
 /* Own SIGTRAP in this process, once. 0 or -errno. */
 int dispatch_install(void);
-
-/* Ask `fn` about each int3 that a thread has executed before the program gets it; true: it has
- * dealt with it. Runs in the handler. One at most. */
-typedef bool dispatch_breakpoint_fn(ucontext_t *context);
-void dispatch_breakpoint_instructions(dispatch_breakpoint_fn *fn);
 
 /* Hand a hit that came another way than by a perf signal to the callback of event number `index`,
  * if it is still of that generation and covers this thread. Runs as the program does: its own

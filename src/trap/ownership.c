@@ -60,6 +60,10 @@ static int install(int signal, const struct owned_signal *owned, const struct si
 	action.sa_sigaction = owned->handler;
 	action.sa_flags = SA_SIGINFO | SA_RESTART | (program->sa_flags & SA_ONSTACK);
 	sigfillset(&action.sa_mask);
+	/* A function that a handler calls may be about to be replaced: see src/patch/patch.h. */
+	sigdelset(&action.sa_mask, SIGILL);
+	if (signal == SIGILL)
+		action.sa_flags |= SA_NODEFER;
 	return libc_sigaction(signal, &action, NULL) ? -errno : 0;
 }
 

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Runs with every signal blocked. Passes on what is not ours with signal_chain(). */
+/* Runs with every signal but SIGILL blocked. Passes on what is not ours with signal_chain(). */
 typedef void signal_handler_fn(int signal, siginfo_t *info, void *context);
 
 /* Take a signal over; does nothing if it is ours already with this handler. 0 or -errno.
