@@ -11,6 +11,7 @@
 #include "agent/state.h"
 
 #include "base/syscall.h"
+#include "trap/alternate.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -78,29 +79,6 @@ TL_API long syscall(long number, ...)
 			    argument[5]);
 }
 
-/* The kernel's structure (asm/signal.h), not libc's. */
-struct kernel_action {
-	void (*handler)(int);
-	unsigned long flags;
-	void (*restorer)(void);
-	uint64_t mask;
-};
-
-static void block_trap_in_handlers(void)
-{
-	for (int number = 1; number <= 64; number++) {
-		struct kernel_action action;
-
-		if (number == SIGTRAP ||
-		    raw_syscall6(SYS_rt_sigaction, number, 0, (long)&action, sizeof(uint64_t), 0,
-				 0) ||
-		    !(action.flags & SA_ONSTACK) || action.mask >> (SIGTRAP - 1) & 1)
-			continue;
-		action.mask |= 1ull << (SIGTRAP - 1);
-		raw_syscall6(SYS_rt_sigaction, number, (long)&action, 0, sizeof(uint64_t), 0, 0);
-	}
-}
-
 TL_API int sigaltstack(const stack_t *stack, stack_t *old)
 {
 	size_t frame = getauxval(AT_MINSIGSTKSZ);
@@ -108,6 +86,6 @@ TL_API int sigaltstack(const stack_t *stack, stack_t *old)
 	resolve();
 	if (agent_state.area && stack && !(stack->ss_flags & SS_DISABLE) &&
 	    stack->ss_size < 2 * (frame ? frame : 4096) + HANDLER_ROOM)
-		block_trap_in_handlers();
+		alternate_stack_is_small();
 	return libc.sigaltstack(stack, old);
 }

@@ -3,15 +3,13 @@
  * libc's functions that set a signal's disposition, for the signals we own. For all others they
  * do what libc does. sigaction(2), signal(3), sysv_signal(3), sigset(3), siginterrupt(3).
  */
+#include "trap/alternate.h"
 #include "trap/ownership.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <trapline/event.h>
-
-int libc_sigaction(int signal, const struct sigaction *action,
-		   struct sigaction *old) __asm__("__sigaction");
 
 /* Prototypes of libc's, some of which its headers hide. */
 TL_API int sigaction(int signal, const struct sigaction *action, struct sigaction *old);
@@ -53,7 +51,7 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 	int err;
 
 	if (!signal_is_owned(signal))
-		return libc_sigaction(signal, action, old);
+		return alternate_sigaction(signal, action, old);
 	err = signal_program_action(signal, action, old);
 	if (!err)
 		return 0;

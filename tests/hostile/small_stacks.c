@@ -11,10 +11,10 @@ __attribute__((noinline)) static int use_stack(int seed)
 {
 	volatile char space[STACK / 4];
 
-	for (size_t i = 0; i < sizeof(space); i += 64)
+	for (size_t i = 0; i < sizeof(space); i += 256)
 		space[i] = (char)seed;
 	noise_counter++;
-	return space[64];
+	return space[256];
 }
 
 static void *body(void *arg)

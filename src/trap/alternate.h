@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Alternate signal stacks too small for a hit's signal frame on top of a handler's own: handlers
+ * that run there block SIGTRAP, as they would overflow. What sigaction() shows the program is what
+ * the program set.
+ */
+#ifndef TRAP_ALTERNATE_H
+#define TRAP_ALTERNATE_H
+
+#include <signal.h>
+
+/* The program has such a stack: from now on, and for the handlers there are. */
+void alternate_stack_is_small(void);
+
+/* libc's sigaction(), for signals that are not owned. */
+int alternate_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
+
+#endif
