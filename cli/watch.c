@@ -3,8 +3,12 @@
 #include "cli/command.h"
 #include "cli/program.h"
 #include "cli/watch_options.h"
+#include "control/observe.h"
 #include "report/jsonl.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +40,59 @@ static int run(struct watch_command *command, struct watch *watch, struct contro
 	return watch_refused(watch) ? STATUS_USAGE : program_exit_status(status);
 }
 
+static struct control *stopped_control;
+
+static void on_stop(int signal)
+{
+	(void)signal;
+	control_stop(stopped_control);
+}
+
+/* SIGINT and SIGTERM end the watching, not the program. */
+static void stop_on_signals(struct control *control)
+{
+	struct sigaction action = {.sa_handler = on_stop};
+
+	stopped_control = control;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static int cannot_observe(pid_t pid, int err)
+{
+	const char *what = strerror(-err);
+
+	if (err == -ESRCH)
+		what = "there is no such process";
+	else if (err == -EACCES || err == -EPERM)
+		what = "this user may not trace it: be its owner or root, and see "
+		       "kernel.perf_event_paranoid and `trapline doctor`";
+	fprintf(stderr, "trapline: process %d cannot be watched: %s\n", (int)pid, what);
+	return STATUS_FAILED;
+}
+
+static int observe(struct watch_command *command, struct watch *watch, struct control *control)
+{
+	int err;
+
+	stop_on_signals(control);
+	err = control_observe(control, command->pid);
+	if (err)
+		return cannot_observe(command->pid, err);
+	if (!watch_refused(watch)) {
+		fprintf(stderr,
+			"trapline: process %d is watched from outside: old values are not known, "
+			"new ones only where a register still holds them, hits that come too fast "
+			"are lost and counted; its children are not watched. Ctrl-C ends this\n",
+			(int)command->pid);
+		control_run(control);
+	}
+	watch_finish(watch);
+	if (command->stats)
+		control_counts(control, program_print_count, NULL);
+	return watch_refused(watch) ? STATUS_USAGE : STATUS_OK;
+}
+
 static int watch_program(struct watch_command *command)
 {
 	struct control_observer observer;
@@ -53,30 +110,49 @@ static int watch_program(struct watch_command *command)
 		return STATUS_FAILED;
 	}
 	watch_attach(watch, control);
-	status = run(command, watch, control);
+	status = command->pid ? observe(command, watch, control) : run(command, watch, control);
 	control_destroy(control);
 	watch_destroy(watch);
 	return status;
+}
+
+static bool cannot_be_watched(const char *program)
+{
+	char *reason = program_cannot_be_watched(program);
+
+	if (!reason)
+		return false;
+	fprintf(stderr, "trapline: %s; running it bare\n", reason);
+	free(reason);
+	return true;
+}
+
+static const char *path_of(pid_t pid)
+{
+	static char path[PATH_MAX];
+	char link[64];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	length = readlink(link, path, sizeof(path) - 1);
+	path[length > 0 ? length : 0] = '\0';
+	return path;
 }
 
 int command_watch(int argc, char **argv)
 {
 	struct watch_command command;
 	FILE *output = NULL;
-	char *reason;
 	int status = watch_options_parse(&command, argc, argv);
 
 	if (status)
 		return status == 1 ? STATUS_OK : STATUS_USAGE;
-	reason = program_cannot_be_watched(command.program[0]);
-	if (reason) {
-		fprintf(stderr, "trapline: %s; running it bare\n", reason);
-		free(reason);
+	if (!command.pid && cannot_be_watched(command.program[0]))
 		return program_run_bare(command.program);
-	}
 	if (command.output && !(output = program_open_output(command.output)))
 		return STATUS_FAILED;
-	command.watch.program = program_path(command.program[0]);
+	command.watch.program = command.pid ? path_of(command.pid)
+					    : program_path(command.program[0]);
 	command.watch.deliver = output ? write_hit : NULL;
 	command.watch.context = output;
 	status = watch_program(&command);

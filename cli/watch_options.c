@@ -48,6 +48,7 @@ static const struct option long_options[] = {
 	{"follow", no_argument, NULL, OPTION_FOLLOW},
 	{"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
 	{"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
+	{"pid", required_argument, NULL, 'p'},
 	{"output", required_argument, NULL, 'o'},
 	{"stats", no_argument, NULL, OPTION_STATS},
 	{"help", no_argument, NULL, 'h'},
@@ -56,7 +57,8 @@ static const struct option long_options[] = {
 
 static void print_help(void)
 {
-	fputs("usage: trapline watch EXPR… [OPTIONS] -- PROGRAM [ARGUMENTS…]\n\n"
+	fputs("usage: trapline watch EXPR… [OPTIONS] -- PROGRAM [ARGUMENTS…]\n"
+	      "       trapline watch -p PID EXPR… [OPTIONS]\n\n"
 	      "EXPR: counter, server.stat.count, conns[3]->state, lib.so:symbol, file.c:variable,\n"
 	      "0xADDR:LEN, function, file.c:123; then :LEN and :r, :w, :rw or :x\n\n"
 	      "  --if CONDITION        only hits where it holds: 'new != old', 'new > 100 && old < 5'\n"
@@ -79,6 +81,8 @@ static void print_help(void)
 	      "  --follow              follow pointers of an expression again when they change\n"
 	      "  --no-follow           not the children of the program\n"
 	      "  --no-kernel           not what system calls read and write\n"
+	      "  -p, --pid PID         a program that runs already, neither stopped nor changed; until\n"
+	      "                        it ends or Ctrl-C\n"
 	      "  -o, --output FILE     hits as JSON Lines\n"
 	      "  --stats               every count, at the end\n",
 	      stdout);
@@ -178,6 +182,11 @@ static int take_value(struct watch_command *command, int option, const char *tex
 		return err;
 	case OPTION_IF:
 		return take_condition(command, text);
+	case 'p':
+		err = take_number("pid", text, 1, 4194304, &number);
+		command->pid = (pid_t)number;
+		command->watch.outside = true;
+		return err;
 	case OPTION_EXEC:
 		command->watch.command = text;
 		return take_action(command, WATCH_EXECUTE);
@@ -234,7 +243,7 @@ static int parse(struct watch_command *command, int argc, char **argv)
 	int option, err;
 
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "o:h", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "o:p:h", long_options, NULL)) != -1) {
 		if (option == 'h') {
 			print_help();
 			return 1;
@@ -246,6 +255,26 @@ static int parse(struct watch_command *command, int argc, char **argv)
 		err = take(command, option, optarg);
 		if (err)
 			return err;
+	}
+	return 0;
+}
+
+/* From outside a thread is past its access when we hear of it. */
+static int check_pid(const struct watch_command *command)
+{
+	if (!command->pid)
+		return 0;
+	if (command->program) {
+		fputs("trapline: -p watches a program that runs already: leave out `-- PROGRAM`, or "
+		      "-p\n",
+		      stderr);
+		return 2;
+	}
+	if (command->watch.action > WATCH_COUNT && command->watch.action != WATCH_EXECUTE) {
+		fputs("trapline: with -p no thread can be caught at its access: --stop, --abort and "
+		      "--gdb need a program that trapline starts\n",
+		      stderr);
+		return 2;
 	}
 	return 0;
 }
@@ -262,8 +291,11 @@ static int check(struct watch_command *command, int count, char **expressions)
 			WATCH_EXPRESSIONS);
 		return 2;
 	}
-	if (!command->program || !*command->program) {
-		fputs("trapline: which program? usage: trapline watch EXPR… [OPTIONS] -- PROGRAM\n",
+	if (check_pid(command))
+		return 2;
+	if (!command->pid && (!command->program || !*command->program)) {
+		fputs("trapline: which program? usage: trapline watch EXPR… [OPTIONS] -- PROGRAM, "
+		      "or trapline watch -p PID EXPR…\n",
 		      stderr);
 		return 2;
 	}

@@ -10,6 +10,7 @@ struct watch_command {
 	struct control_options control;
 	const char *output;
 	bool stats;
+	pid_t pid; /* of a running program to watch; 0: start `program` */
 	char **program;
 };
 

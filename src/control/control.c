@@ -176,6 +176,10 @@ static void reap(struct control *control)
 {
 	int status;
 
+	if (control->observing) {
+		control->child_ended = observe_is_over(control);
+		return;
+	}
 	if (is_attached(control)) {
 		control->child_ended = attach_is_over(control);
 		return;
@@ -204,7 +208,9 @@ static void wait_for_work(struct control *control, uint32_t seen, uint64_t until
 
 static void collect(struct control *control)
 {
-	if (control->options.lasting)
+	if (control->observing)
+		observe_step(control);
+	else if (control->options.lasting)
 		traces_collect(control);
 	else
 		hits_collect(control);
@@ -283,7 +289,10 @@ int control_run(struct control *control)
 		if (control->child_ended)
 			break;
 		next = step(control);
-		wait_for_work(control, seen, next);
+		if (control->observing)
+			observe_wait(control, next);
+		else
+			wait_for_work(control, seen, next);
 	}
 	collect(control);
 	end_targets(control);

@@ -98,6 +98,7 @@ struct target {
 	unsigned promising_used;
 	uint64_t next_look;
 	uint64_t cpu_time;
+	struct observed *observed; /* watched from outside alone: observe.c; NULL */
 };
 
 /* A record of the area being followed from HELD to DONE. */
@@ -136,6 +137,7 @@ struct control {
 	uint32_t limits_changed; /* as it was when events were last opened for limits */
 	uint64_t paused_until;
 	bool welcomed;	    /* some process has been */
+	bool observing;	    /* a process that ran before, from outside */
 	bool duty;	    /* lasting watches keep to the budget */
 	uint64_t trap_cost; /* ns of a hit outside the handler */
 	int64_t credit;	    /* ns of CPU time that may be spent */
@@ -157,6 +159,8 @@ void targets_welcome(struct control *control); /* newly announced processes */
 void targets_check(struct control *control);   /* those that have ended */
 void target_end(struct target *target);
 struct target *target_find(struct control *control, pid_t pid);
+/* A process without our library; `observed` is the target's from then on. 0 or -errno. */
+int target_observe(struct control *control, pid_t pid, struct observed *observed);
 
 /* slots.c */
 struct coverage_target slot_coverage(const struct target *target);
@@ -185,6 +189,7 @@ void hit_free(struct hit *hit);
 
 /* traces.c: lasting watches */
 void traces_collect(struct control *control);
+void trace_tell(struct control *control, struct target *target, const struct area_hit *record);
 
 /* notices.c */
 void notice_tell(struct control *control, struct target *target, const struct area_hit *record);
@@ -230,6 +235,17 @@ void budget_check(struct control *control);
 
 /* CPU time of a process, for clock_gettime(). */
 clockid_t control_process_clock(pid_t pid);
+
+/* observe.c */
+int observed_arm(struct target *target, struct slot *slot, const struct tl_watch *watch);
+void observed_disarm(struct target *target, struct slot *slot);
+void observed_drain(struct target *target);
+uint64_t observed_lost(const struct target *target);
+void observed_close(struct observed *observed);
+void observe_step(struct control *control);
+void observe_check(struct target *target);
+void observe_wait(struct control *control, uint64_t until);
+bool observe_is_over(const struct control *control);
 
 /* duty.c */
 void duty_start(struct control *control);

@@ -126,13 +126,17 @@ static void destroy(struct target *target)
 	struct control *control = target->control;
 
 	hits_forget_target(control, target);
-	close_slots(target);
+	if (!target->observed)
+		close_slots(target);
+	for (unsigned i = 0; target->observed && i < AREA_SLOTS; i++)
+		observed_disarm(target, &target->slot[i]);
 	limits_close(target);
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
 		hits_forget_slot(control, &target->slot[i]);
 	if (target->pidfd >= 0)
 		close(target->pidfd);
 	space_close(target->space);
+	observed_close(target->observed);
 	control->target[target->index] = NULL;
 	free(target);
 }
@@ -143,7 +147,9 @@ void target_end(struct target *target)
 	struct area_process *shared = target->shared;
 	pid_t pid = target->pid;
 
-	if (control->options.lasting)
+	if (target->observed)
+		observed_drain(target);
+	else if (control->options.lasting)
 		traces_collect(control);
 	if (control->observer.process_ended)
 		control->observer.process_ended(control->observer.context, pid);
@@ -227,6 +233,31 @@ static void welcome(struct control *control, uint32_t index)
 	answer(shared, AREA_PROCESS_WATCHED);
 }
 
+/* Its entry in the area is ours alone. */
+int target_observe(struct control *control, pid_t pid, struct observed *observed)
+{
+	struct target *target = calloc(1, sizeof(*target));
+	int err;
+
+	if (!target)
+		return -ENOMEM;
+	*target = (struct target){
+		.control = control, .pid = pid, .pidfd = -1, .shared = &control->area->process[0]};
+	target->shared->pid = pid;
+	control->target[0] = target;
+	err = begin(target);
+	if (err) {
+		destroy(target);
+		return err;
+	}
+	target->observed = observed;
+	atomic_store(&target->shared->state, AREA_PROCESS_WATCHED);
+	count_one(control, COUNT_PROCESSES);
+	if (control->observer.process_began)
+		control->observer.process_began(control->observer.context, pid);
+	return 0;
+}
+
 /* Those that say good-bye are let go at once: some wait for it. */
 void targets_welcome(struct control *control)
 {
@@ -264,6 +295,10 @@ static void check_target(struct target *target)
 {
 	if (has_ended(target)) {
 		target_end(target);
+		return;
+	}
+	if (target->observed) {
+		observe_check(target);
 		return;
 	}
 	threads_check(target);

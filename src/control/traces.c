@@ -29,6 +29,8 @@ int control_arm(struct control *control, pid_t pid, unsigned index, const struct
 		return -ENOSPC;
 	slot = &target->slot[index];
 	slot->index = index;
+	if (target->observed)
+		return observed_arm(target, slot, watch);
 	slot_disarm(target, slot);
 	if (slot->each_thread || (slot->watch.access ^ watch->access) & TL_EXEC)
 		slot_close(target, slot);
@@ -55,7 +57,9 @@ void control_disarm(struct control *control, pid_t pid, unsigned index)
 	struct target *target;
 	struct slot *slot = find_slot(control, pid, index, &target);
 
-	if (slot)
+	if (slot && target->observed)
+		observed_disarm(target, slot);
+	else if (slot)
 		slot_disarm(target, slot);
 }
 
@@ -73,6 +77,8 @@ uint64_t control_dropped(struct control *control, pid_t pid)
 {
 	struct target *target = target_find(control, pid);
 
+	if (target && target->observed)
+		return observed_lost(target);
 	return target ? atomic_load(&target->shared->dropped) : 0;
 }
 
@@ -93,7 +99,7 @@ void control_judge(struct control *control, pid_t pid, unsigned index,
 	if (!slot)
 		return;
 	/* Hits of what it watched before would leave their value. */
-	slot_disarm(target, slot);
+	control_disarm(control, pid, index);
 	shared = &target->shared->slot[index];
 	shared->values = judging->values;
 	shared->certain = judging->certain;
@@ -153,9 +159,14 @@ static void understand(struct target *target, struct slot *slot, const struct ar
 		trace->understood = false;
 	}
 	trace->value_known = watched_value(slot, trace->address, hit, &trace->value);
+	if (target->observed && hit->access.value_known && hit->access.address == trace->address &&
+	    hit->access.length == slot->watch.length) {
+		trace->value_known = true;
+		trace->value = hit->access.value;
+	}
 }
 
-static void tell_hit(struct control *control, struct target *target, const struct area_hit *record)
+void trace_tell(struct control *control, struct target *target, const struct area_hit *record)
 {
 	struct control_trace trace = {0};
 	char thread[AREA_NAME];
@@ -196,7 +207,7 @@ static void tell(struct control *control, const struct area_hit *record)
 	if (record->flags & AREA_HIT_NOTICE)
 		notice_tell(control, target, record);
 	else
-		tell_hit(control, target, record);
+		trace_tell(control, target, record);
 }
 
 /*

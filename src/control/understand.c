@@ -104,6 +104,29 @@ static bool settle_kernel_access(struct target *target, struct slot *slot,
 	return true;
 }
 
+/* Where nothing was read at the time a register may still hold what was loaded or stored: the trap
+ * came right after the instruction. */
+static void note_moved(const struct insn *insn, const struct insn_registers *registers,
+		       struct tl_access *access)
+{
+	unsigned kind = access->access & (TL_READ | TL_WRITE | TL_GUESSED);
+	unsigned length = (unsigned)access->length;
+
+	if (!length || length > 8)
+		return;
+	if (kind == TL_READ && insn->loaded >= 0)
+		access->value = registers->general[insn->loaded];
+	else if (kind == TL_WRITE && insn->stored >= 0)
+		access->value = registers->general[insn->stored];
+	else if (kind == TL_WRITE && insn->stored_constant)
+		access->value = (uint64_t)insn->constant;
+	else
+		return;
+	if (length < 8)
+		access->value &= (1ull << (8 * length)) - 1;
+	access->value_known = true;
+}
+
 static bool understand_data(struct target *target, struct slot *slot,
 			    const struct insn_registers *registers, struct tl_access *access)
 {
@@ -126,6 +149,8 @@ static bool understand_data(struct target *target, struct slot *slot,
 	if (!found.decoded)
 		return false;
 	access->traits = insn_traits(&found.insn, operand_of(&found), found.first, found.length);
+	if (target->observed)
+		note_moved(&found.insn, registers, access);
 	return true;
 }
 

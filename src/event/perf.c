@@ -3,6 +3,7 @@
 
 #include "base/syscall.h"
 
+#include <asm/perf_regs.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
@@ -46,6 +47,25 @@ static int fill_counter(struct perf_event_attr *attributes, const struct perf_re
 	return 0;
 }
 
+/* In the order of <asm/perf_regs.h>: ax bx cx dx si di bp sp ip flags, r8 … r15. */
+#define NOTED_REGISTERS (0x3ffull | 0xffull << PERF_REG_X86_R8)
+
+static void fill_noted(struct perf_event_attr *attributes, unsigned stack)
+{
+	attributes->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				  PERF_SAMPLE_ADDR | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attributes->sample_regs_user = NOTED_REGISTERS;
+	attributes->sample_stack_user = stack;
+	attributes->remove_on_exec = 1;
+	/* Names and births of threads beside them. */
+	attributes->comm = 1;
+	attributes->task = 1;
+	attributes->use_clockid = 1;
+	attributes->clockid = CLOCK_MONOTONIC;
+	attributes->watermark = 1;
+	attributes->wakeup_watermark = 65536;
+}
+
 int perf_fill_attributes(struct perf_event_attr *attributes, const struct perf_request *request)
 {
 	memset(attributes, 0, sizeof(*attributes));
@@ -58,6 +78,8 @@ int perf_fill_attributes(struct perf_event_attr *attributes, const struct perf_r
 	attributes->sigtrap = request->signal;
 	attributes->remove_on_exec = request->signal;
 	attributes->sig_data = request->signal ? request->data : 0;
+	if (request->noted)
+		fill_noted(attributes, request->noted);
 	if (!request->access)
 		return fill_counter(attributes, request);
 	attributes->type = PERF_TYPE_BREAKPOINT;
@@ -76,7 +98,7 @@ int perf_open(const struct perf_request *request, pid_t tid)
 
 	if (err)
 		return err;
-	return raw_perf_event_open(&attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	return raw_perf_event_open(&attributes, tid, request->cpu - 1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 int perf_modify(int fd, const struct perf_request *request)

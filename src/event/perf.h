@@ -24,7 +24,10 @@ struct perf_request {
 	bool threads_only; /* … but only those of the same process */
 	bool kernel;	   /* accesses by the kernel too */
 	bool disabled;
-	uint64_t data; /* siginfo's perf data */
+	int cpu;	/* 1 + the only CPU to count on; 0: all */
+	unsigned noted; /* each hit is noted in a ring, with the user's registers and so many
+			 * bytes of stack; 0: not */
+	uint64_t data;	/* siginfo's perf data */
 };
 
 /* 0, or -EINVAL for a counter this library does not know. x86: a read watch is a read+write one,

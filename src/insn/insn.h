@@ -107,6 +107,10 @@ struct insn {
 	bool plain_move;   /* mov r,m / mov m,r / mov m,imm / movzx / movsx: one load or store */
 	bool mask_written; /* overwrites a mask register its memory operand is selected by */
 	int8_t loaded;	   /* general register a load's value is found in afterwards, or -1 */
+	/* What a plain move stores: a general register's value, or a constant. */
+	int8_t stored; /* or -1 */
+	bool stored_constant;
+	int64_t constant;
 	int8_t target_register;	    /* of `call *%reg` and `jmp *%reg`, or -1 */
 	uint16_t written_registers; /* general registers it changes, bit per number */
 	uint16_t written_vectors;   /* vector registers 0..15 it changes */

@@ -518,6 +518,19 @@ static bool is_vector(const ZydisDecodedInstruction *instruction)
 	}
 }
 
+static void describe_store(const struct decoded *decoded, struct insn *insn)
+{
+	const ZydisDecodedOperand *source = &decoded->operand[1];
+
+	if (!insn->plain_move || decoded->operand[0].type != ZYDIS_OPERAND_TYPE_MEMORY)
+		return;
+	insn->stored_constant = source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	if (insn->stored_constant)
+		insn->constant = source->imm.value.s;
+	else if (source->type == ZYDIS_OPERAND_TYPE_REGISTER && !is_high_byte(source->reg.value))
+		insn->stored = register_number(source->reg.value);
+}
+
 static void describe_kind(const struct decoded *decoded, struct insn *insn)
 {
 	const ZydisDecodedInstruction *instruction = &decoded->instruction;
@@ -532,6 +545,7 @@ static void describe_kind(const struct decoded *decoded, struct insn *insn)
 	    first->type == ZYDIS_OPERAND_TYPE_REGISTER && !is_high_byte(first->reg.value) &&
 	    (first->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
 		insn->loaded = register_number(first->reg.value);
+	describe_store(decoded, insn);
 }
 
 static int decode_all(const uint8_t *bytes, size_t available, struct decoded *decoded)
@@ -560,7 +574,7 @@ int insn_decode(const uint8_t *bytes, size_t available, uint64_t pc, struct insn
 	int err;
 
 	memset(insn, 0, sizeof(*insn));
-	insn->loaded = -1;
+	insn->loaded = insn->stored = -1;
 	insn->target_register = -1;
 	err = decode_all(bytes, available, &decoded);
 	if (err)

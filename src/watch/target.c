@@ -290,6 +290,13 @@ static int resolve_one(struct watch *watch, struct watched *process, unsigned in
 
 	if (err)
 		return err;
+	if (watch->options.outside && (target->tls || target->kind == SYMBOL_TARGET_HEAP_BLOCKS)) {
+		snprintf(error, SYMBOL_ERROR_MAX,
+			 "%s can only be watched in a program that trapline starts: `trapline "
+			 "watch EXPR -- PROGRAM`",
+			 target->tls ? "a thread-local variable" : "blocks of the heap");
+		return -EINVAL;
+	}
 	describe(wanted, target);
 	err = arm_target(watch, process, index, modules);
 	if (err)

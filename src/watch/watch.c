@@ -97,7 +97,8 @@ static void process_began(void *context, pid_t pid)
 	if (watch_resolve(watch, process, first)) {
 		/* It waits in its constructor: nothing of its own has run. */
 		watch->refused = true;
-		kill(pid, SIGKILL);
+		if (!watch->options.outside)
+			kill(pid, SIGKILL);
 	}
 }
 

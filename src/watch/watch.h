@@ -26,6 +26,7 @@ enum watch_action {
 struct watch_options {
 	const char *const *expression;
 	unsigned expressions;
+	bool outside;	   /* the program runs already and nothing of ours is in it */
 	bool later;	   /* names that are unknown at the start may come with a later module */
 	bool repoint;	   /* follow pointers again when they change */
 	bool children;	   /* watch forked and executed children too */

@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Observing a process: one event a thread, CPU and slot, inherited by the threads that one creates
+ * later, since the kernel maps a ring for inherited events of one CPU alone. All events of a CPU
+ * write to one ring, which belongs to an event that counts nothing.
+ *
+ * Passes over the thread list go on until one finds no new thread; then every thread is covered and
+ * so is what they create. A thread that was half created meanwhile shows up in a later look.
+ */
+#include "control/observe.h"
+
+#include "base/syscall.h"
+#include "control/private.h"
+#include "event/threads.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define CPUS_MAX 256
+#define RING_PAGES_MAX 1024 /* of data on each CPU: some 600 hits until it must be emptied */
+#define RING_PAGES_MIN 16
+#define PASSES_MAX 100
+#define LATE_LOOKS 20	    /* looks for threads that were half created, at each check */
+#define NAMES 4096	    /* of threads; a power of two. Two that meet: one is asked for again */
+#define STACK_COPY_NS 2500u /* about what the kernel takes to note registers and stack */
+
+struct ring {
+	int fd, cpu;
+	size_t pages;
+	struct perf_event_mmap_page *page;
+	uint64_t tail;
+};
+
+struct observed {
+	struct thread_set threads; /* covered, or not to be tried again */
+	struct ring ring[CPUS_MAX];
+	unsigned rings;
+	struct {
+		pid_t tid;
+		char name[AREA_NAME];
+	} name[NAMES]; /* told by the kernel, since a thread may have ended when its hit is read */
+	unsigned looks;
+	uint64_t lost;
+	uint64_t uncovered;
+	uint64_t switch_cost;
+};
+
+/* Set by control_stop(), in a signal handler perhaps. */
+static _Atomic bool stopped;
+
+/* ---- rings -------------------------------------------------------------------------------- */
+
+static int map_ring(struct ring *ring)
+{
+	void *page = MAP_FAILED;
+
+	/* What an unprivileged user may lock in memory is little (perf_event_mlock_kb). */
+	for (ring->pages = RING_PAGES_MAX; ring->pages >= RING_PAGES_MIN; ring->pages /= 2) {
+		page = mmap(NULL, (1 + ring->pages) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    ring->fd, 0);
+		if (page != MAP_FAILED)
+			break;
+	}
+	if (page == MAP_FAILED)
+		return -errno;
+	ring->page = page;
+	return 0;
+}
+
+static int open_ring(struct ring *ring, pid_t pid, int cpu)
+{
+	struct perf_event_attr attributes = {.size = sizeof(attributes),
+					     .type = PERF_TYPE_SOFTWARE,
+					     .config = PERF_COUNT_SW_DUMMY,
+					     .exclude_kernel = 1,
+					     .exclude_hv = 1,
+					     .use_clockid = 1,
+					     .clockid = CLOCK_MONOTONIC,
+					     .watermark = 1,
+					     .wakeup_watermark = 65536};
+	int err;
+
+	ring->cpu = cpu;
+	ring->fd = raw_perf_event_open(&attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (ring->fd < 0)
+		return ring->fd;
+	err = map_ring(ring);
+	if (err)
+		close(ring->fd);
+	return err;
+}
+
+static int open_rings(struct observed *observed, pid_t pid)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	int err = -ENODEV;
+
+	for (int cpu = 0; cpu < cpus && observed->rings < CPUS_MAX; cpu++) {
+		int result = open_ring(&observed->ring[observed->rings], pid, cpu);
+
+		if (!result)
+			observed->rings++;
+		else if (result != -ENODEV)
+			return result;
+		else
+			err = result;
+	}
+	return observed->rings ? 0 : err;
+}
+
+void observed_close(struct observed *observed)
+{
+	if (!observed)
+		return;
+	for (unsigned i = 0; i < observed->rings; i++) {
+		munmap(observed->ring[i].page, (1 + observed->ring[i].pages) * 4096);
+		close(observed->ring[i].fd);
+	}
+	thread_set_destroy(&observed->threads);
+	free(observed);
+}
+
+/* ---- names of threads --------------------------------------------------------------------- */
+
+static void read_name(pid_t pid, pid_t tid, char name[AREA_NAME])
+{
+	char path[64];
+	FILE *file;
+
+	memset(name, 0, AREA_NAME);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (fgets(name, AREA_NAME, file))
+		name[strcspn(name, "\n")] = '\0';
+	fclose(file);
+}
+
+static void set_name(struct observed *observed, pid_t tid, const char *name)
+{
+	observed->name[tid % NAMES].tid = tid;
+	memcpy(observed->name[tid % NAMES].name, name, AREA_NAME);
+}
+
+static const char *name_of(struct target *target, pid_t tid)
+{
+	struct observed *observed = target->observed;
+	char name[AREA_NAME];
+
+	if (observed->name[tid % NAMES].tid != tid) {
+		read_name(target->pid, tid, name);
+		set_name(observed, tid, name);
+	}
+	return observed->name[tid % NAMES].name;
+}
+
+/* ---- events ------------------------------------------------------------------------------- */
+
+static int open_on(struct target *target, struct slot *slot, pid_t tid)
+{
+	struct observed *observed = target->observed;
+	struct perf_request request = {.addr = slot->watch.address,
+				       .length = slot->watch.length,
+				       .access = slot->watch.access,
+				       .inherit = true,
+				       .threads_only = true,
+				       .kernel = target->control->options.kernel &&
+						 !(slot->watch.access & TL_EXEC),
+				       .noted = AREA_STACK,
+				       .disabled = true};
+
+	for (unsigned i = 0; i < observed->rings; i++) {
+		int err, fd;
+
+		request.cpu = observed->ring[i].cpu + 1;
+		err = coverage_add(&slot->coverage, &request, tid);
+		if (err)
+			return err;
+		fd = slot->coverage.roots[slot->coverage.count - 1].fd;
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, observed->ring[i].fd))
+			return -errno;
+		if (!slot->duty.resting)
+			perf_enable(fd);
+	}
+	return 0;
+}
+
+static unsigned slots_open(const struct target *target)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		count += target->slot[i].open;
+	return count;
+}
+
+/* A thread that appeared later: did it inherit our events? Then so many slots are taken in it. */
+static bool seems_covered(const struct target *target, pid_t tid)
+{
+	return perf_free_slots(tid) <= AREA_SLOTS - (int)slots_open(target);
+}
+
+static void cover_latecomer(struct target *target, pid_t tid)
+{
+	if (!slots_open(target) || seems_covered(target, tid))
+		return;
+	for (unsigned i = 0; i < AREA_SLOTS; i++) {
+		int err = target->slot[i].open ? open_on(target, &target->slot[i], tid) : 0;
+
+		if (err && err != -ESRCH) {
+			target->observed->uncovered++;
+			return;
+		}
+	}
+}
+
+/* True when there were any. */
+static bool look_for_threads(struct target *target)
+{
+	struct observed *observed = target->observed;
+	struct thread_set now = {0};
+	bool found = false;
+
+	thread_set_list(&now, target->pid);
+	for (size_t i = 0; i < now.count; i++) {
+		if (thread_set_contains(&observed->threads, now.tids[i]))
+			continue;
+		found = true;
+		thread_set_add(&observed->threads, now.tids[i]);
+		name_of(target, now.tids[i]);
+		cover_latecomer(target, now.tids[i]);
+	}
+	thread_set_destroy(&now);
+	return found;
+}
+
+int observed_arm(struct target *target, struct slot *slot, const struct tl_watch *watch)
+{
+	struct observed *observed = target->observed;
+	int err = 0;
+
+	observed_disarm(target, slot);
+	slot->watch = *watch;
+	slot_publish(target, slot);
+	slot->open = true;
+	slot->duty.resting = false;
+	slot->count_before = slot->ended_hits = 0;
+	look_for_threads(target);
+	for (size_t i = 0; i < observed->threads.count && !err; i++) {
+		name_of(target, observed->threads.tids[i]);
+		err = open_on(target, slot, observed->threads.tids[i]);
+		err = err == -ESRCH ? 0 : err;
+	}
+	if (!err && !slot->coverage.count)
+		err = -ESRCH;
+	for (int pass = 0; !err && pass < PASSES_MAX && look_for_threads(target); pass++)
+		;
+	observed->looks = LATE_LOOKS;
+	if (err)
+		observed_disarm(target, slot);
+	else
+		duty_begin(target, slot);
+	return err;
+}
+
+void observed_disarm(struct target *target, struct slot *slot)
+{
+	if (!slot->open)
+		return;
+	observed_drain(target);
+	slot->armed = slot->open = false;
+	coverage_close(&slot->coverage);
+}
+
+/* ---- samples ------------------------------------------------------------------------------ */
+
+/* ax bx cx dx si di bp sp ip flags, r8 … r15, as asked for in event/perf.c. */
+#define REGISTERS 18
+static const uint8_t perf_order[8] = {0, 3, 1, 2, 6, 7, 5, 4}; /* as src/insn numbers them */
+
+struct sample_head {
+	struct perf_event_header header;
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t time, address;
+	uint64_t abi;
+	uint64_t registers[REGISTERS];
+	uint64_t stack_size;
+};
+
+static void copy_out(const struct ring *ring, uint64_t from, void *to, size_t length)
+{
+	const uint8_t *data = (const uint8_t *)ring->page + ring->page->data_offset;
+	uint64_t mask = ring->page->data_size - 1;
+	size_t first = ring->page->data_size - (from & mask);
+
+	if (first > length)
+		first = length;
+	memcpy(to, data + (from & mask), first);
+	memcpy((uint8_t *)to + first, data, length - first);
+}
+
+static struct slot *slot_at(struct target *target, uint64_t address)
+{
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		if (target->slot[i].armed && target->slot[i].watch.address == address)
+			return &target->slot[i];
+	return NULL;
+}
+
+static void fill_registers(struct area_registers *to, const struct sample_head *head)
+{
+	for (int i = 0; i < 8; i++) {
+		to->general[perf_order[i]] = head->registers[i];
+		to->general[8 + i] = head->registers[10 + i];
+	}
+	to->pc = head->registers[8];
+	to->flags = head->registers[9];
+	to->fs_base = 0;
+}
+
+/* PERF_RECORD_COMM: pid, tid, then the name. */
+static void take_name(struct target *target, const struct ring *ring, size_t length)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+		char name[AREA_NAME];
+	} record = {0};
+
+	copy_out(ring, ring->tail, &record, length < sizeof(record) ? length : sizeof(record));
+	record.name[AREA_NAME - 1] = '\0';
+	if (length > offsetof(__typeof__(record), name))
+		set_name(target->observed, (pid_t)record.tid, record.name);
+}
+
+/* PERF_RECORD_FORK: a thread begins with its creator's name. */
+static void take_birth(struct target *target, const struct ring *ring, size_t length)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t pid, parent_pid, tid, parent_tid;
+	} record;
+	char name[AREA_NAME];
+
+	if (length < sizeof(record))
+		return;
+	copy_out(ring, ring->tail, &record, sizeof(record));
+	memcpy(name, name_of(target, (pid_t)record.parent_tid), AREA_NAME);
+	set_name(target->observed, (pid_t)record.tid, name);
+}
+
+/* The stack is what was asked for, then how much of that is real. */
+static uint32_t copy_stack(const struct ring *ring, uint64_t at, const struct sample_head *head,
+			   size_t record, struct area_hit *hit)
+{
+	uint64_t real = 0;
+
+	if (!head->stack_size || head->stack_size > AREA_STACK ||
+	    sizeof(*head) + head->stack_size + sizeof(real) > record)
+		return 0;
+	copy_out(ring, at + sizeof(*head), hit->stack, head->stack_size);
+	copy_out(ring, at + sizeof(*head) + head->stack_size, &real, sizeof(real));
+	return (uint32_t)(real < head->stack_size ? real : head->stack_size);
+}
+
+static void take_sample(struct target *target, const struct ring *ring, size_t length)
+{
+	static struct area_hit hit; /* one thread; large */
+	struct sample_head head;
+	struct area_slot *shared;
+	struct slot *slot;
+
+	copy_out(ring, ring->tail, &head, sizeof(head));
+	slot = slot_at(target, head.address);
+	if (!slot || head.abi != PERF_SAMPLE_REGS_ABI_64) {
+		count_one(target->control, slot ? COUNT_SAMPLES_UNDECODED : COUNT_HITS_STALE);
+		return;
+	}
+	shared = &target->shared->slot[slot->index];
+	atomic_fetch_add(&shared->hits, 1);
+	atomic_fetch_add(&shared->inside, STACK_COPY_NS);
+	hit.entry_time = head.time;
+	hit.identity = head.tid;
+	hit.tid = (pid_t)head.tid;
+	hit.process = target->index;
+	hit.slot = slot->index;
+	hit.generation = slot->generation;
+	hit.flags = 0;
+	hit.value_length = 0;
+	hit.address = head.address;
+	fill_registers(&hit.registers, &head);
+	hit.stack_address = hit.registers.general[4];
+	hit.stack_length = copy_stack(ring, ring->tail, &head, length, &hit);
+	memcpy(hit.thread, name_of(target, hit.tid), AREA_NAME);
+	trace_tell(target->control, target, &hit);
+}
+
+/* PERF_RECORD_LOST: an id, and how many records of any kind. */
+static void take_loss(struct target *target, const struct ring *ring, size_t length)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t id, lost;
+	} record;
+
+	if (length < sizeof(record))
+		return;
+	copy_out(ring, ring->tail, &record, sizeof(record));
+	target->observed->lost += record.lost;
+	target->control->count[COUNT_SAMPLES_LOST] += record.lost;
+}
+
+static void take_record(struct target *target, const struct ring *ring,
+			const struct perf_event_header *header)
+{
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		if (header->size >= sizeof(struct sample_head))
+			take_sample(target, ring, header->size);
+		break;
+	case PERF_RECORD_LOST:
+		take_loss(target, ring, header->size);
+		break;
+	case PERF_RECORD_COMM:
+		take_name(target, ring, header->size);
+		break;
+	case PERF_RECORD_FORK:
+		take_birth(target, ring, header->size);
+		break;
+	default:
+		break;
+	}
+}
+
+static void drain_ring(struct target *target, struct ring *ring)
+{
+	/* Acquire: the records before data_head are written. Pairs with the kernel's store. */
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+
+	while (ring->tail + sizeof(struct perf_event_header) <= head) {
+		struct perf_event_header header;
+
+		copy_out(ring, ring->tail, &header, sizeof(header));
+		if (header.size < sizeof(header))
+			break;
+		take_record(target, ring, &header);
+		ring->tail += header.size;
+		/* Release: the record has been read. */
+		__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+	}
+}
+
+void observed_drain(struct target *target)
+{
+	for (unsigned i = 0; i < target->observed->rings; i++)
+		drain_ring(target, &target->observed->ring[i]);
+}
+
+uint64_t observed_lost(const struct target *target)
+{
+	return target->observed->lost;
+}
+
+/* ---- the loop's needs --------------------------------------------------------------------- */
+
+static struct target *observed_target(const struct control *control)
+{
+	struct target *target = control->target[0];
+
+	return target && target->observed ? target : NULL;
+}
+
+void observe_step(struct control *control)
+{
+	struct target *target = observed_target(control);
+
+	if (target)
+		observed_drain(target);
+}
+
+void observe_check(struct target *target)
+{
+	if (target->observed->looks && slots_open(target)) {
+		target->observed->looks--;
+		look_for_threads(target);
+	}
+}
+
+void observe_wait(struct control *control, uint64_t until)
+{
+	struct target *target = observed_target(control);
+	struct pollfd wait[CPUS_MAX + 1];
+	uint64_t now = control_now();
+	nfds_t count = 0;
+
+	if (!target || now >= until)
+		return;
+	for (unsigned i = 0; i < target->observed->rings; i++)
+		wait[count++] = (struct pollfd){target->observed->ring[i].fd, POLLIN, 0};
+	if (target->pidfd >= 0)
+		wait[count++] = (struct pollfd){target->pidfd, POLLIN, 0};
+	poll(wait, count, (int)((until - now + MILLISECOND - 1) / MILLISECOND));
+}
+
+bool observe_is_over(const struct control *control)
+{
+	return atomic_load(&stopped) || !observed_target(control);
+}
+
+void control_stop(struct control *control)
+{
+	(void)control;
+	atomic_store(&stopped, true);
+}
+
+uint64_t control_uncovered(struct control *control, pid_t pid)
+{
+	struct target *target = target_find(control, pid);
+
+	return target && target->observed ? target->observed->uncovered : 0;
+}
+
+/* One descriptor a thread, CPU and slot. */
+static void lift_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int control_observe(struct control *control, pid_t pid)
+{
+	struct observed *observed = calloc(1, sizeof(*observed));
+	int err = observed ? 0 : -ENOMEM;
+
+	atomic_store(&stopped, false);
+	lift_descriptor_limit();
+	err = err ? err : open_rings(observed, pid);
+	err = err ? err : thread_set_list(&observed->threads, pid);
+	err = err ? err : target_observe(control, pid, observed);
+	if (err)
+		observed_close(observed);
+	else
+		control->observing = true;
+	return err;
+}
