@@ -5,6 +5,7 @@
 #include "cli/companion.h"
 #include "cli/detect_options.h"
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "cli/summary.h"
 #include "report/jsonl.h"
 #include "report/suppressions.h"
@@ -25,6 +26,7 @@ struct detection {
 	FILE *output, *generated;
 	unsigned shown;
 	unsigned suppressed;
+	struct progress progress;
 	unsigned unwritten; /* findings that the file had no room for when they were made */
 };
 
@@ -37,6 +39,7 @@ static void show(struct detection *detection, const struct finding *finding)
 {
 	struct text_options text = {.color = text_wants_color(stderr), .sources = true};
 
+	progress_clear(&detection->progress);
 	text_write(stderr, finding, &text);
 	fflush(stderr);
 	detection->shown++;
@@ -73,6 +76,24 @@ static bool deliver(void *context, struct finding *finding)
 	if (is_shown(detection, finding))
 		show(detection, finding);
 	return false;
+}
+
+static void tick(void *context)
+{
+	struct detection *detection = context;
+	unsigned shown = 0, hidden = 0;
+	struct finding *finding;
+
+	if (!progress_is_due(&detection->progress))
+		return;
+	for (size_t i = 0; (finding = host_finding(detection->host, i)); i++) {
+		if (is_shown(detection, finding))
+			shown++;
+		else
+			hidden++;
+	}
+	progress_draw(&detection->progress, shown, hidden,
+		      control_cost(host_control(detection->host)));
 }
 
 static int open_outputs(struct detection *detection)
@@ -184,7 +205,10 @@ static int run(struct detection *detection)
 
 	if (status)
 		return status;
+	progress_begin(&detection->progress,
+		       detection->options.quiet || !detection->options.program);
 	status = control_run(host_control(detection->host));
+	progress_clear(&detection->progress);
 	if (detection->options.program)
 		program_tell_unentered(host_control(detection->host));
 	host_finish(detection->host);
@@ -202,7 +226,8 @@ static int begin(struct detection *detection, const struct tl_tool *tool, const 
 				    .raw = detection->options.raw,
 				    .program = program,
 				    .tool_options = detection->options.tool_option,
-				    .process_ended = rewrite_output};
+				    .process_ended = rewrite_output,
+				    .tick = tick};
 	int err = host_create(&detection->host, tool, &host, deliver, detection);
 
 	if (err >= 0)

@@ -67,7 +67,7 @@ static void print_help(const char *command)
 		puts("Without --tool or another option the program runs as it is, ready for\n"
 		     "`trapline patch`.\n");
 	fputs("  --budget PERCENT      of CPU time and of any thread's time (default 1)\n"
-	      "  --aggressive          find as much as possible at up to twice the time\n"
+	      "  --aggressive          find as much as possible at up to twice the time, with all slots\n"
 	      "  --slots N             hardware slots to use, 1 to 4 (default 3: one stays free)\n"
 	      "  --show all            also findings of class `possible`\n"
 	      "  -o, --output FILE     findings as JSON Lines\n"
@@ -142,6 +142,7 @@ static int take_number(struct detect_options *options, int option, const char *t
 		if (!parse_number(text, 1, 4, &number))
 			return wrong("slots", text, "a number from 1 to 4");
 		options->control.slots = (unsigned)number;
+		options->slots_chosen = true;
 		return 0;
 	case OPTION_SEED:
 		if (!parse_number(text, 0, 1e15, &number))
@@ -221,7 +222,9 @@ static int take(struct detect_options *options, int option, const char *text)
 		return 0;
 	case OPTION_AGGRESSIVE:
 		options->control.aggressive = true;
-		options->control.budget = 50;
+		options->control.budget = 100;
+		if (!options->slots_chosen)
+			options->control.slots = 4;
 		return 0;
 	case OPTION_NO_KERNEL:
 		options->control.kernel = false;

@@ -16,6 +16,7 @@ struct detect_options {
 	const char *generate; /* file for --gen-suppressions, "-" for stderr */
 	const char *output;
 	bool show_all;
+	bool slots_chosen;
 	bool stats;
 	bool raw;
 	bool quiet;	    /* no progress line, no summary */

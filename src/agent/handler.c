@@ -26,7 +26,7 @@
 #define RECORD_PAUSE 50000u    /* ns between two looks for a free record */
 #define HOLDS_ALONE 2	       /* of one thread, while no other has come by */
 #define INSIDE_MAX 100000u     /* ns of a handler's time that are its hit's */
-#define HOLD_PARTS_ALL 10000u  /* holds may take all of a thread's time */
+#define HOLD_PARTS_ALL 10000   /* holds may take all of a thread's time */
 
 /* The kernel's siginfo_t for TRAP_PERF (asm-generic/siginfo.h); libc's may not name the fields. */
 struct perf_siginfo {
@@ -48,6 +48,16 @@ static void ring(struct area *area, const struct area_process *process)
 		atomic_fetch_add(&area->doorbell, 1);
 	else
 		area_ring(area);
+}
+
+/* Of this thread, ns; stands still where no call may be made. */
+static uint64_t cpu_time(const struct area_process *process)
+{
+	struct timespec now = {0};
+
+	if (!atomic_load_explicit(&process->quiet, memory_order_relaxed))
+		raw_syscall3(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static uint64_t read_fs_base(void)
@@ -124,12 +134,18 @@ static void note_nothing(struct area_hit *hit, uint64_t value_address, uint64_t 
  * time, so that holds take at most parts/10000 of it. Threads whose identities hash alike share
  * one account, which only makes it stricter.
  */
+static struct area_credit *credit_of(struct area_process *process, uint64_t identity)
+{
+	uint64_t hash = (identity * 0x9e3779b97f4a7c15ull) >> 32;
+
+	return &process->credit[hash % AREA_CREDITS];
+}
+
 static uint64_t take_credit(struct area *area, struct area_process *process, uint64_t identity,
 			    uint64_t now, uint64_t hold)
 {
 	uint64_t parts = area->hold_parts ? area->hold_parts : 1;
-	uint64_t hash = (identity * 0x9e3779b97f4a7c15ull) >> 32;
-	struct area_credit *credit = &process->credit[hash % AREA_CREDITS];
+	struct area_credit *credit = credit_of(process, identity);
 	uint64_t until = atomic_load_explicit(&credit->until, memory_order_relaxed);
 	uint64_t saved;
 
@@ -149,10 +165,23 @@ static uint64_t take_credit(struct area *area, struct area_process *process, uin
 	return hold;
 }
 
+/* What a hold really took is what is paid for: the thread may have been woken late, or its hold
+ * ended early. */
+static void settle_credit(struct area *area, struct area_process *process, uint64_t identity,
+			  int64_t excess)
+{
+	int64_t parts = area->hold_parts ? area->hold_parts : 1;
+
+	if (parts < HOLD_PARTS_ALL)
+		atomic_fetch_add_explicit(&credit_of(process, identity)->until,
+					  (uint64_t)(excess * 10000 / parts), memory_order_relaxed);
+}
+
 /* Until the time is over, the controller ends the slot's turn, or it goes away. */
 static uint64_t hold_thread(struct area *area, struct area_process *process, struct area_slot *slot,
 			    uint32_t turn, uint64_t until)
 {
+	const uint64_t begin = agent_now();
 	uint64_t now;
 
 	while ((now = agent_now()) < until) {
@@ -167,7 +196,19 @@ static uint64_t hold_thread(struct area *area, struct area_process *process, str
 		else if (raw_futex((uint32_t *)&slot->turn, FUTEX_WAIT, turn, &left) == -ENOSYS)
 			break;
 	}
-	return agent_now();
+	now = agent_now();
+	atomic_fetch_add_explicit(&process->held, now - begin, memory_order_relaxed);
+	return now;
+}
+
+static void hold_and_leave(struct area *area, struct area_process *process, struct area_slot *slot,
+			   uint32_t turn, struct area_hit *hit, uint64_t ticket, uint64_t until)
+{
+	uint64_t identity = hit->identity; /* the record is the controller's once it is left */
+	uint64_t end = hold_thread(area, process, slot, turn, until);
+
+	area_hit_leave(hit, ticket, end);
+	settle_credit(area, process, identity, (int64_t)(end - until));
 }
 
 /* All records are taken: give the controller time to free one. Every wait is bounded, and paid from
@@ -275,11 +316,10 @@ static bool admit(struct area_process *process, struct area_slot *slot, uint32_t
 }
 
 /* Returns how long the thread was made to wait, ns. */
-static uint64_t handle_hit(const struct perf_siginfo *info, const ucontext_t *context,
-			   uint64_t entry)
+static uint64_t handle_hit(struct area_process *process, const struct perf_siginfo *info,
+			   const ucontext_t *context, uint64_t entry)
 {
 	struct area *area = agent_state.area;
-	struct area_process *process = agent_state.process;
 	struct area_slot *slot = &process->slot[info->data >> 32 & 0xff];
 	uint32_t generation = (uint32_t)info->data;
 	uint64_t waited = 0, ticket, hold, begun;
@@ -331,16 +371,17 @@ static uint64_t handle_hit(const struct perf_siginfo *info, const ucontext_t *co
 		return waited;
 	}
 	begun = agent_now();
-	area_hit_leave(hit, ticket, hold_thread(area, process, slot, turn, entry + hold));
+	hold_and_leave(area, process, slot, turn, hit, ticket, entry + hold);
 	return waited + agent_now() - begun;
 }
 
 /* What the budget is charged: a thread may be scheduled away in its handler, not for its hit. */
-static void handle_and_account(const struct perf_siginfo *info, const ucontext_t *context)
+static void handle_and_account(struct area_process *process, const struct perf_siginfo *info,
+			       const ucontext_t *context)
 {
-	struct area_slot *slot = &agent_state.process->slot[info->data >> 32 & 0xff];
+	struct area_slot *slot = &process->slot[info->data >> 32 & 0xff];
 	uint64_t begin = agent_now();
-	uint64_t waited = handle_hit(info, context, begin);
+	uint64_t waited = handle_hit(process, info, context, begin);
 	uint64_t took = agent_now() - begin - waited;
 
 	atomic_fetch_add_explicit(&slot->waited, waited, memory_order_relaxed);
@@ -351,21 +392,28 @@ static void handle_and_account(const struct perf_siginfo *info, const ucontext_t
 static void on_trap(int number, siginfo_t *info, void *context)
 {
 	const struct perf_siginfo *perf = (const struct perf_siginfo *)info;
+	struct area_process *process;
 
 	if (info->si_code != AGENT_TRAP_PERF || !area_tag_is_ours(perf->data)) {
 		if (!mask_keep(info, context))
 			signal_chain(number, info, context);
 		return;
 	}
-	/* One of ours is never passed on, also when it is no longer wanted: it would kill. */
-	if (agent_state.process && (perf->data >> 40 & 0xff) == agent_state.index) {
+	/* One of ours is never passed on, also when it is no longer wanted: it would kill. Another
+	 * thread may end the watching at any moment: the entry is looked up once. */
+	process = agent_state.process;
+	if (process && (perf->data >> 40 & 0xff) == agent_state.index) {
+		uint64_t begin = cpu_time(process);
+
 		atomic_fetch_add(&agent_state.handlers, 1);
 		if (area_tag_limit(perf->data) < AREA_LIMITS)
 			throttle_look(area_tag_limit(perf->data), perf->flags & PERF_SIGINFO_ASYNC,
 				      context);
 		else
-			handle_and_account(perf, context);
+			handle_and_account(process, perf, context);
 		atomic_fetch_sub(&agent_state.handlers, 1);
+		atomic_fetch_add_explicit(&process->handling, cpu_time(process) - begin,
+					  memory_order_relaxed);
 	}
 }
 

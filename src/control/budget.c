@@ -2,25 +2,29 @@
 /*
  * What all this costs, and keeping it within the budget.
  *
- * Spent: the controller's own CPU time, and what hits and samples take of the program's (fixed
- * prices, of the dear side: a trap and a signal, in a virtual machine). Allowed: the budget's share
- * of the CPU time the program used, or of a fraction of one CPU where the program mostly sleeps.
- * The difference is kept as credit, with some to begin with, since the first finds come early; in
- * debt nothing is armed until time has paid for it. Reading symbols for a finding is not counted:
- * it happens once a finding, while every slot is silent.
+ * Spent: the controller's own CPU time; the CPU time that handlers measure of themselves; for each
+ * hit the trap and signal around the handler, whose price is measured at the start;
+ * and for each sample a fixed price, since nobody can measure an interrupt from outside. Allowed:
+ * the budget's share of the CPU time the program used, or of a fraction of one CPU where the
+ * program mostly sleeps. The difference is kept as credit, with some to begin with, since the first
+ * finds come early; in debt nothing is armed until time has paid for it. Reading symbols for a
+ * finding is measured and not counted: it happens once a finding, while every slot is silent.
  *
  * The other half of the budget, any thread's latency, is kept where the holds are (src/agent).
  */
 #include "control/private.h"
 
+#include "control/price.h"
+
 #include <stdatomic.h>
 #include <time.h>
 
-#define HIT_PRICE 7000u	   /* ns; 5.9 us measured for trap and signal, and the handler */
 #define SAMPLE_PRICE 3000u /* ns */
 #define IDLE_SHARE 4	   /* a sleeping program counts as using 1/4 of a CPU */
-#define CREDIT_START (SECOND / 2)
-#define CREDIT_MAX (SECOND)
+#define CREDIT_START 50.0  /* what the budget allows in so many seconds of CPU time */
+#define CREDIT_MAX 100.0
+#define SAMPLE_PERIOD (2 * MILLISECOND) /* at 1 percent and above; longer below */
+#define SAMPLE_PERIOD_AGGRESSIVE (MILLISECOND / 2)
 
 static uint64_t clock_of(clockid_t clock)
 {
@@ -37,75 +41,136 @@ clockid_t control_process_clock(pid_t pid)
 	return (clockid_t)(~(unsigned)pid << 3 | 2);
 }
 
-static uint64_t program_time(struct control *control)
+static uint64_t advance(uint64_t *seen, uint64_t now)
 {
-	uint64_t sum = 0;
+	uint64_t more = now > *seen ? now - *seen : 0;
 
-	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
-		struct target *target = control->target[i];
-		uint64_t now, before;
-
-		if (!target)
-			continue;
-		before = target->cpu_time;
-		now = clock_of(control_process_clock(target->pid));
-		if (now > before) {
-			sum += before ? now - before : 0;
-			target->cpu_time = now;
-		}
-	}
-	return sum;
+	*seen = now;
+	return more;
 }
 
-static uint64_t program_hits(const struct control *control)
+void budget_begin(struct target *target)
 {
-	uint64_t sum = 0;
+	struct area_process *shared = target->shared;
 
+	atomic_store(&shared->delivered, 0);
+	atomic_store(&shared->handling, 0);
+	atomic_store(&shared->held, 0);
+	target->seen = (struct spending){.program = clock_of(control_process_clock(target->pid))};
+}
+
+void budget_collect(struct target *target)
+{
+	struct spending *sum = &target->control->spending, *seen = &target->seen;
+	const struct area_process *shared = target->shared;
+	uint64_t program = clock_of(control_process_clock(target->pid));
+
+	/* A process that has ended has no clock. */
+	if (program > seen->program)
+		sum->program += advance(&seen->program, program);
+	sum->hits += advance(&seen->hits, atomic_load(&shared->delivered));
+	sum->handling += advance(&seen->handling, atomic_load(&shared->handling));
+	sum->held += advance(&seen->held, atomic_load(&shared->held));
+}
+
+static void collect_all(struct control *control)
+{
 	for (unsigned i = 0; i < AREA_PROCESSES; i++)
 		if (control->target[i])
-			sum += atomic_load(&control->area->process[i].delivered);
-	return sum;
+			budget_collect(control->target[i]);
 }
 
-static uint64_t spent_so_far(struct control *control)
+/* In the program's threads: part of the CPU time it used. */
+static uint64_t spent_inside(const struct control *control)
+{
+	const struct spending *sum = &control->spending;
+
+	return sum->handling + sum->hits * control->hit_price +
+	       control->count[COUNT_SAMPLES] * SAMPLE_PRICE;
+}
+
+static uint64_t spent_outside(const struct control *control)
 {
 	uint64_t own = clock_of(CLOCK_PROCESS_CPUTIME_ID);
-	uint64_t hits = program_hits(control);
 
-	/* Entries are reused: a count that fell belongs to another process. */
-	control->hits_paid += hits > control->hits_seen ? hits - control->hits_seen : 0;
-	control->hits_seen = hits;
-	return own - control->exempt + control->hits_paid * HIT_PRICE +
-	       control->count[COUNT_SAMPLES] * SAMPLE_PRICE;
+	return own > control->exempt ? own - control->exempt : 0;
+}
+
+static void show(struct control *control)
+{
+	const struct spending *sum = &control->spending;
+	uint64_t *count = control->count;
+
+	count[COUNT_TIME_PROGRAM] = sum->program / MILLISECOND;
+	count[COUNT_TIME_CONTROLLER] = spent_outside(control) / MILLISECOND;
+	count[COUNT_TIME_SYMBOLS] = control->exempt / MILLISECOND;
+	count[COUNT_TIME_HANDLERS] =
+		(spent_inside(control) - control->count[COUNT_SAMPLES] * SAMPLE_PRICE) /
+		MILLISECOND;
+	count[COUNT_TIME_SAMPLES] = count[COUNT_SAMPLES] * SAMPLE_PRICE / MILLISECOND;
+	count[COUNT_TIME_HELD] = sum->held / MILLISECOND;
+	count[COUNT_HIT_PRICE] = control->hit_price;
+}
+
+uint64_t budget_sample_period(const struct control *control)
+{
+	if (control->options.aggressive)
+		return SAMPLE_PERIOD_AGGRESSIVE;
+	if (control->options.budget >= 1)
+		return SAMPLE_PERIOD;
+	return (uint64_t)((double)SAMPLE_PERIOD / control->options.budget);
+}
+
+static int64_t credit_of(const struct control *control, double seconds)
+{
+	return (int64_t)(control->options.budget / 100 * seconds * SECOND);
 }
 
 void budget_start(struct control *control)
 {
-	control->credit = CREDIT_START;
-	control->spent = spent_so_far(control);
+	control->hit_price = price_of_hit();
+	control->credit = credit_of(control, CREDIT_START);
+	control->spent = spent_inside(control) + spent_outside(control);
 	control->budget_time = control_now();
 }
 
-void budget_check(struct control *control)
+double control_cost(const struct control *control)
 {
-	uint64_t now = control_now(), spent = spent_so_far(control);
-	uint64_t used = program_time(control), idle = (now - control->budget_time) / IDLE_SHARE;
-	double share = control->options.budget / 100, rate;
+	uint64_t inside = spent_inside(control);
+	uint64_t bare = control->spending.program > inside ? control->spending.program - inside : 0;
 
-	if (used < idle)
-		used = idle;
-	control->credit += (int64_t)((double)used * share) - (int64_t)(spent - control->spent);
-	if (control->credit > (int64_t)CREDIT_MAX)
-		control->credit = CREDIT_MAX;
-	rate = (double)used * share / (double)(now - control->budget_time + 1);
-	control->spent = spent;
-	control->budget_time = now;
-	if (control->credit >= 0)
-		return;
+	return bare ? 100.0 * (double)(inside + spent_outside(control)) / (double)bare : 0;
+}
+
+static void pause_watching(struct control *control, uint64_t now, double rate)
+{
 	count_one(control, COUNT_PAUSES);
 	control->paused_until = now + (uint64_t)((double)-control->credit / (rate + 1e-4));
 	if (control->paused_until > now + SECOND)
 		control->paused_until = now + SECOND;
+}
+
+void budget_check(struct control *control)
+{
+	uint64_t now = control_now(), before = control->spending.program, spent, used, idle;
+	int64_t most = credit_of(control, CREDIT_MAX);
+	double share = control->options.budget / 100;
+
+	collect_all(control);
+	spent = spent_inside(control) + spent_outside(control);
+	used = control->spending.program - before;
+	idle = (now - control->budget_time) / IDLE_SHARE;
+	if (used < idle)
+		used = idle;
+	control->credit += (int64_t)((double)used * share) - (int64_t)(spent - control->spent);
+	if (control->credit > most)
+		control->credit = most;
+	if (control->credit < 0)
+		pause_watching(control, now,
+			       (double)used * share / (double)(now - control->budget_time + 1));
+	control->spent = spent;
+	control->budget_time = now;
+	show(control);
 }
 
 uint64_t control_work_begin(void)

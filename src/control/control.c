@@ -19,7 +19,9 @@
 #include <unistd.h>
 
 #define DRAIN_INTERVAL (20 * MILLISECOND)
-#define PROMPT_SLICE 100000u /* ns: the kernel's least */
+#define DRAIN_INTERVAL_AGGRESSIVE (5 * MILLISECOND)
+#define HOLD_PARTS_AGGRESSIVE 5000 /* of 10,000: holds take half of a thread's time, not all */
+#define PROMPT_SLICE 100000u	   /* ns: the kernel's least */
 #define PROMPT_NICE (-10)
 #define CHECK_INTERVAL (100 * MILLISECOND)
 #define ANNOUNCE_BOUND (100 * MILLISECOND)
@@ -146,6 +148,8 @@ int control_create(struct control **control, const struct control_options *optio
 	made->started = control_now();
 	made->random = options->seed ? options->seed : made->started | 1;
 	made->area->hold_parts = (uint32_t)(options->budget * 100);
+	if (options->aggressive && made->area->hold_parts > HOLD_PARTS_AGGRESSIVE)
+		made->area->hold_parts = HOLD_PARTS_AGGRESSIVE;
 	made->area->announce_bound = options->lasting ? LASTING_BOUND : ANNOUNCE_BOUND;
 	made->area->credit_cap = SECOND;
 	made->area->follow = options->follow;
@@ -216,6 +220,13 @@ static void collect(struct control *control)
 		hits_collect(control);
 }
 
+static uint64_t drain_interval(const struct control *control, uint64_t now)
+{
+	if (now < control->paused_until)
+		return CHECK_INTERVAL;
+	return control->options.aggressive ? DRAIN_INTERVAL_AGGRESSIVE : DRAIN_INTERVAL;
+}
+
 static uint64_t step(struct control *control)
 {
 	uint64_t now = control_now(), next;
@@ -228,8 +239,7 @@ static uint64_t step(struct control *control)
 			samples_drain(control->samples, sampling_take, control);
 		if (control->observer.tick)
 			control->observer.tick(control->observer.context);
-		control->next_drain =
-			now + (now < control->paused_until ? CHECK_INTERVAL : DRAIN_INTERVAL);
+		control->next_drain = now + drain_interval(control, now);
 	}
 	if (now >= control->next_check) {
 		limits_reconcile(control);

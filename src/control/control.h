@@ -113,6 +113,9 @@ void control_quiesce(struct control *control);
 uint64_t control_work_begin(void);
 void control_work_end(struct control *control, uint64_t begun);
 
+/* Percent of the program's own CPU time that all of this takes so far, by what is measured. */
+double control_cost(const struct control *control);
+
 /* NULL when the process is not watched. Valid until it ends. */
 struct space *control_space(struct control *control, pid_t pid);
 

@@ -15,14 +15,11 @@
  */
 #include "control/private.h"
 
-#include "event/experiment.h"
+#include "control/price.h"
 
 #include <stdatomic.h>
 #include <time.h>
 
-#define PROBE_HITS 200
-#define PROBE_ROUNDS 5
-#define TRAP_DEFAULT 6000u	      /* ns; where it cannot be measured */
 #define CREDIT_MAX (10 * MILLISECOND) /* what a slot may cost at a stretch */
 #define WINDOW_MIN (500000u)	      /* ns of cost: a shorter window is not worth two switches */
 #define REST_MAX (2 * SECOND)
@@ -41,46 +38,11 @@ static uint64_t clock_of(clockid_t clock)
 	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* The dearest thing about a hit, in a child that does nothing else: the quickest of some rounds. */
-static void probe(struct experiment *experiment)
-{
-	static volatile int watched;
-	struct perf_request request = {.addr = (uintptr_t)&watched,
-				       .length = sizeof(watched),
-				       .access = TL_WRITE,
-				       .signal = true};
-	uint64_t least = UINT64_MAX;
-
-	if (perf_open(&request, 0) < 0)
-		return;
-	for (int round = 0; round < PROBE_ROUNDS; round++) {
-		uint64_t begin = control_now(), took;
-
-		for (int i = 0; i < PROBE_HITS; i++)
-			watched = i;
-		took = (control_now() - begin) / PROBE_HITS;
-		if (took < least)
-			least = took;
-	}
-	experiment->value = (int64_t)least;
-}
-
-static uint64_t measure_trap(void)
-{
-	struct experiment *experiment = experiment_run(probe);
-	uint64_t cost = TRAP_DEFAULT;
-
-	if (experiment && experiment->hits == PROBE_HITS * PROBE_ROUNDS && experiment->value > 0)
-		cost = (uint64_t)experiment->value;
-	experiment_end(experiment);
-	return cost;
-}
-
 void duty_start(struct control *control)
 {
 	control->duty = control->options.lasting && control->options.budget < 100;
 	if (control->duty)
-		control->trap_cost = measure_trap();
+		control->trap_cost = price_of_hit();
 }
 
 static uint64_t hits_of(const struct target *target, const struct slot *slot)

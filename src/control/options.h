@@ -17,7 +17,7 @@ struct control_globs {
 struct control_options {
 	double budget;	      /* percent of the program's CPU time, and of any thread's time */
 	unsigned slots;	      /* hardware slots used, 1 to 4 */
-	bool stall_first;     /* the peer's strategy, for comparison: see schedule.h */
+	bool stall_first;     /* the peer's strategy, for comparison: see stall_first.c */
 	bool follow;	      /* children across fork and exec */
 	bool lasting;	      /* watches are armed by the caller and stay: nothing is sampled */
 	bool aggressive;      /* find as much as possible at up to twice the time */

@@ -82,6 +82,14 @@ struct target_limit {
 	uint64_t period; /* with which they were opened */
 };
 
+/* What processes have used so far; ns but for `hits`. */
+struct spending {
+	uint64_t program;  /* CPU time, with what hits took of it */
+	uint64_t hits;	   /* delivered */
+	uint64_t handling; /* CPU time in handlers */
+	uint64_t held;
+};
+
 struct target {
 	struct control *control;
 	uint32_t index; /* of its entry in the area; AREA_PROCESSES of them */
@@ -97,7 +105,7 @@ struct target {
 	uint64_t promising[PROMISING_MAX];
 	unsigned promising_used;
 	uint64_t next_look;
-	uint64_t cpu_time;
+	struct spending seen;	   /* of this process, added to the sum */
 	struct observed *observed; /* watched from outside alone: observe.c; NULL */
 };
 
@@ -142,7 +150,8 @@ struct control {
 	uint64_t trap_cost; /* ns of a hit outside the handler */
 	int64_t credit;	    /* ns of CPU time that may be spent */
 	uint64_t spent, exempt, budget_time;
-	uint64_t hits_seen, hits_paid;
+	uint64_t hit_price; /* ns of the trap and signal of one hit */
+	struct spending spending;
 	uint64_t count[COUNT_COUNT];
 };
 
@@ -215,6 +224,12 @@ uint64_t schedule_next(const struct control *control);
 struct slot *schedule_hit(struct control *control, struct target *target, struct slot *slot,
 			  struct hit *hit);
 
+/* stall_first.c: another strategy, in place of the schedule */
+int stall_first_open(struct target *target);
+void stall_first_run(struct control *control, struct target *target, uint64_t now);
+struct slot *stall_first_hit(struct control *control, struct target *target, struct slot *slot,
+			     struct hit *hit);
+
 /* code.c */
 void code_note(struct target *target, uint64_t pc); /* code there is in use */
 void code_look(struct target *target);		    /* at what sleeping threads will do */
@@ -228,10 +243,11 @@ bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *wat
 bool control_wants_module(const struct control *control, const char *path);
 
 /* budget.c */
+uint64_t budget_sample_period(const struct control *control); /* ns of CPU time */
 void budget_start(struct control *control);
+void budget_begin(struct target *target);
+void budget_collect(struct target *target); /* also at its end */
 void budget_check(struct control *control);
-
-#define SAMPLE_PERIOD (2 * MILLISECOND) /* of CPU time */
 
 /* CPU time of a process, for clock_gettime(). */
 clockid_t control_process_clock(pid_t pid);

@@ -24,7 +24,7 @@
 #define HOLD_ACCESS 150000u
 #define SOLITARY_HITS 6
 
-static void fill_defaults(struct control *control, struct tl_watch *watch)
+static void fill_defaults(struct tl_watch *watch)
 {
 	if (!watch->hits)
 		watch->hits = watch->widen ? WIDEN_HITS : DEFAULT_HITS;
@@ -34,10 +34,6 @@ static void fill_defaults(struct control *control, struct tl_watch *watch)
 		watch->window = DEFAULT_WINDOW;
 	if (!watch->hold)
 		watch->hold = watch->widen || (watch->access & TL_EXEC) ? HOLD_WRITER : HOLD_ACCESS;
-	if (control->options.stall_first) {
-		watch->hold = 100000;
-		watch->widen = false;
-	}
 }
 
 static bool waits_already(const struct control *control, const struct tl_watch *watch)
@@ -74,7 +70,7 @@ int control_watch(struct control *control, const struct tl_watch *watch)
 	}
 	request->watch = *watch;
 	request->time = control_now();
-	fill_defaults(control, &request->watch);
+	fill_defaults(&request->watch);
 	return 0;
 }
 
@@ -182,7 +178,7 @@ static void arm_next(struct control *control, struct target *target, struct slot
 
 	if (samples_code(control, target) && code_choose(target, &watch)) {
 		watch.window = code_window(control);
-		fill_defaults(control, &watch);
+		fill_defaults(&watch);
 		slot_arm(target, slot, &watch);
 		return;
 	}
@@ -265,6 +261,10 @@ void schedule_run(struct control *control)
 	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
 		struct target *target = control->target[i];
 
+		if (target && control->options.stall_first) {
+			stall_first_run(control, target, now);
+			continue;
+		}
 		if (target && now >= target->next_look && may_watch(control, now)) {
 			code_look(target);
 			target->next_look = now + LOOK_INTERVAL;
@@ -349,7 +349,7 @@ static struct slot *watch_origin(struct control *control, struct target *target,
 	if (data)
 		return slot;
 	data = make_room(control, target);
-	fill_defaults(control, &watch);
+	fill_defaults(&watch);
 	if (!data || slot_arm(target, data, &watch))
 		return slot;
 	hit->origin = hit->usable;
@@ -363,6 +363,8 @@ static struct slot *watch_origin(struct control *control, struct target *target,
 struct slot *schedule_hit(struct control *control, struct target *target, struct slot *slot,
 			  struct hit *hit)
 {
+	if (control->options.stall_first)
+		return stall_first_hit(control, target, slot, hit);
 	if (slot->watch.access & TL_EXEC)
 		return watch_origin(control, target, slot, hit);
 	if (slot->watch.widen && (hit->access.access & TL_WRITE) && slot->widenings < WIDENINGS)

@@ -109,6 +109,8 @@ static int open_slots(struct target *target)
 		target->slots = AREA_SLOTS; /* each is opened when it is armed */
 		return 0;
 	}
+	if (target->control->options.stall_first)
+		return stall_first_open(target);
 	for (unsigned i = 0; i < target->control->options.slots; i++) {
 		int err;
 
@@ -125,6 +127,7 @@ static void destroy(struct target *target)
 {
 	struct control *control = target->control;
 
+	budget_collect(target);
 	hits_forget_target(control, target);
 	if (!target->observed)
 		close_slots(target);
@@ -186,7 +189,7 @@ static int begin(struct target *target)
 	if (err)
 		return err;
 	target->pidfd = (int)raw_syscall3(SYS_pidfd_open, target->pid, 0, 0);
-	atomic_store(&target->shared->delivered, 0);
+	budget_begin(target);
 	atomic_store(&target->shared->dropped, 0);
 	atomic_store(&target->shared->unsent, 0);
 	memset(&target->shared->filter, 0, sizeof(target->shared->filter));

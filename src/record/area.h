@@ -210,6 +210,8 @@ struct area_process {
 	_Atomic uint32_t over;	    /* hits beyond the slot's limit */
 	_Atomic uint32_t late;	    /* hits delivered late */
 	_Atomic uint32_t delivered; /* all hits */
+	_Atomic uint64_t handling;  /* ns of CPU time in handlers */
+	_Atomic uint64_t held;	    /* ns of holds */
 	_Atomic uint32_t answered;  /* futex: raised when a notice was taken back */
 	_Atomic uint32_t unnoticed; /* notices that could not be given or had no answer */
 	_Atomic uint32_t threads;   /* threads give notice when they begin */

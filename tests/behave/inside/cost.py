@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `trapline race` says it cost stays within what --budget allows; the progress line is on
+terminals alone.
+
+Usage: cost.py TRAPLINE RACER
+"""
+import os
+import pty
+import re
+import subprocess
+import sys
+import unittest
+
+TRAPLINE, RACER = map(os.path.abspath, sys.argv[1:3])
+THREADS = 2
+SECONDS = 6
+LIMIT = 60  # seconds
+
+
+def counts(*options):
+    result = subprocess.run([TRAPLINE, 'race', '--stats', *options, '--', RACER, 'never',
+                             str(SECONDS)], capture_output=True, text=True, timeout=LIMIT,
+                            check=False)
+    return {name: int(value) for value, name in
+            re.findall(r'^ *(\d+)  (\S+)', result.stderr, re.M)}
+
+
+def on_terminal(*options, **environment):
+    """What it writes to standard error when that is a terminal."""
+    master, slave = pty.openpty()
+    with subprocess.Popen([TRAPLINE, 'race', *options, '--', RACER, 'never', '3'], stderr=slave,
+                          stdout=subprocess.DEVNULL,
+                          env={**os.environ, 'TERM': 'xterm', **environment}) as process:
+        os.close(slave)
+        text = b''
+        while True:
+            try:
+                text += os.read(master, 65536)
+            except OSError:
+                break
+        process.wait(LIMIT)
+    os.close(master)
+    return text.decode(errors='replace')
+
+
+class Cost(unittest.TestCase):
+    def expect_within(self, percent, count):
+        """50 s worth of the budget are lent at the start; a check comes every 100 ms, so that what
+        was spent meanwhile comes on top: half as much again is allowed for."""
+        spent = count['ms-controller'] + count['ms-hits'] + count['ms-samples']
+        allowed = percent / 100 * (50000 + count['ms-program'] + 250 * SECONDS)
+        self.assertLessEqual(spent, 1.5 * allowed + 20, count)
+
+    def test_budgets_of_cpu_time(self):
+        for percent in (0.2, 1):
+            self.expect_within(percent, counts('--budget', str(percent)))
+
+    def test_budgets_of_latency(self):
+        """Of each thread's time, and of one second that it may save up."""
+        for percent in (0.2, 1):
+            held = counts('--budget', str(percent))['ms-held']
+            allowed = percent / 100 * THREADS * (SECONDS + 1) * 1000
+            # Holds end late on a busy machine; that is paid for by those not made later.
+            self.assertLessEqual(held, 2 * allowed + THREADS * 50)
+
+    def test_aggressive_holds_longer_within_bounds(self):
+        modest, aggressive = counts(), counts('--aggressive')
+        self.assertGreater(aggressive['ms-held'], 2 * modest['ms-held'])
+        self.assertLessEqual(aggressive['ms-held'], 0.6 * THREADS * SECONDS * 1000)
+
+    def test_progress_is_for_terminals(self):
+        text = on_terminal()
+        self.assertRegex(text, r'\r\x1b\[K\x1b\[2mtrapline: 1 s, \d+ found')
+        self.assertNotIn('\x1b[2mtrapline', on_terminal(NO_COLOR='1'))
+        self.assertNotIn('trapline: 1 s', on_terminal('-q'))
+        self.assertNotIn('trapline: 1 s', on_terminal(TERM='dumb'))
+        result = subprocess.run([TRAPLINE, 'race', '--', RACER, 'never', '2'], check=False,
+                                capture_output=True, text=True, timeout=LIMIT)
+        self.assertNotIn('\r', result.stderr)
+
+
+if __name__ == '__main__':
+    if subprocess.run([TRAPLINE, 'doctor'], capture_output=True, check=False).returncode:
+        print('skipped: `trapline doctor` says that it cannot work here')
+        sys.exit(1 if os.environ.get('TRAPLINE_REQUIRE_HARDWARE') == '1' else 77)
+    unittest.main(argv=sys.argv[:1])
