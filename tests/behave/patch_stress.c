@@ -148,11 +148,11 @@ static void one_round(void)
 	CHECK_OK(tl_patch_apply_all(&patch, changes, FUNCTIONS, 0));
 	next_phase();
 	CHECK(!tl_patch_on_breakpoint(patch), "on breakpoint: %s", tl_patch_reason(patch));
-	sched_yield();
+	usleep(20);
 	next_phase();
 	CHECK_OK(tl_patch_revert(patch));
 	next_phase();
-	sched_yield();
+	usleep(20);
 }
 
 static void save_bytes(uint8_t bytes[FUNCTIONS][32])
@@ -209,7 +209,8 @@ int main(int argc, char **argv)
 	setpriority(PRIO_PROCESS, (id_t)check_gettid(), -10);
 	interrupt_every(1000);
 	for (int i = 2; i < argc; i++)
-		rounds((unsigned)strtoul(argv[i], NULL, 10), 200, count);
+		rounds((unsigned)strtoul(argv[i], NULL, 10),
+		       40 * (unsigned)strtoul(argv[i], NULL, 10), count);
 	if (argc > 2)
 		return 0;
 	rounds(4, 0, count ? count / 4 : 400);
