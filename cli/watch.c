@@ -139,6 +139,21 @@ static const char *path_of(pid_t pid)
 	return path;
 }
 
+static int open_top(struct watch_command *command)
+{
+	int err = top_open(&command->watch.top);
+
+	if (err) {
+		fprintf(stderr,
+			"trapline: --top needs a terminal to draw in, and there is none (%s); leave "
+			"it out, or use --count\n",
+			strerror(-err));
+		return err;
+	}
+	command->control.output = top_output(command->watch.top);
+	return 0;
+}
+
 int command_watch(int argc, char **argv)
 {
 	struct watch_command command;
@@ -155,7 +170,10 @@ int command_watch(int argc, char **argv)
 					    : program_path(command.program[0]);
 	command.watch.deliver = output ? write_hit : NULL;
 	command.watch.context = output;
+	if (command.top && open_top(&command))
+		return STATUS_FAILED;
 	status = watch_program(&command);
+	top_close(command.watch.top);
 	if (output && fclose(output)) {
 		fprintf(stderr, "trapline: %s could not be written\n", command.output);
 		status = STATUS_FAILED;

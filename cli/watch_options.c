@@ -28,6 +28,7 @@ enum option_code {
 	OPTION_NO_FOLLOW,
 	OPTION_NO_KERNEL,
 	OPTION_STATS,
+	OPTION_TOP,
 };
 
 static const struct option long_options[] = {
@@ -48,6 +49,7 @@ static const struct option long_options[] = {
 	{"follow", no_argument, NULL, OPTION_FOLLOW},
 	{"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
 	{"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
+	{"top", no_argument, NULL, OPTION_TOP},
 	{"pid", required_argument, NULL, 'p'},
 	{"output", required_argument, NULL, 'o'},
 	{"stats", no_argument, NULL, OPTION_STATS},
@@ -81,6 +83,7 @@ static void print_help(void)
 	      "  --follow              follow pointers of an expression again when they change\n"
 	      "  --no-follow           not the children of the program\n"
 	      "  --no-kernel           not what system calls read and write\n"
+	      "  --top                 a table in the terminal, refreshed; keys sort it, q leaves it\n"
 	      "  -p, --pid PID         a program that runs already, neither stopped nor changed; until\n"
 	      "                        it ends or Ctrl-C\n"
 	      "  -o, --output FILE     hits as JSON Lines\n"
@@ -232,6 +235,9 @@ static int take(struct watch_command *command, int option, const char *text)
 		return 0;
 	case OPTION_STATS:
 		command->stats = true;
+		return 0;
+	case OPTION_TOP:
+		command->top = true;
 		return 0;
 	default:
 		return take_value(command, option, text);

@@ -151,6 +151,9 @@ static bool take_turn(struct filter *filter, const struct area_slot *slot,
 	}
 	if (!choice->place || (chosen && !filter->count_only))
 		return true;
+	if (filter->refresh &&
+	    !atomic_exchange_explicit(&choice->place->sent, 1, memory_order_relaxed))
+		return true;
 	atomic_fetch_add_explicit(&choice->place->count, 1, memory_order_relaxed);
 	return false;
 }

@@ -59,8 +59,12 @@ uint64_t control_random(struct control *control)
 
 void control_options_init(struct control_options *options)
 {
-	*options = (struct control_options){
-		.budget = 1.0, .slots = 3, .follow = true, .kernel = true, .area_fd = -1};
+	*options = (struct control_options){.budget = 1.0,
+					    .slots = 3,
+					    .follow = true,
+					    .kernel = true,
+					    .output = -1,
+					    .area_fd = -1};
 }
 
 /* May this user see what the kernel touches? Asked by trying, on ourselves. */

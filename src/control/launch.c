@@ -47,6 +47,25 @@ static int read_fully(int fd, void *to, size_t length)
 	return got == (ssize_t)length ? 0 : -EIO;
 }
 
+/* The terminal is in use for something else: the program neither writes to it nor reads its keys.
+ */
+static void leave_terminal(int output)
+{
+	int nothing;
+
+	if (isatty(STDOUT_FILENO))
+		dup2(output, STDOUT_FILENO);
+	if (isatty(STDERR_FILENO))
+		dup2(output, STDERR_FILENO);
+	if (!isatty(STDIN_FILENO))
+		return;
+	nothing = open("/dev/null", O_RDONLY);
+	if (nothing > STDIN_FILENO) {
+		dup2(nothing, STDIN_FILENO);
+		close(nothing);
+	}
+}
+
 /* The child waits for the sampling events to be opened on it, then becomes the program. */
 static void become(char *const argv[], int ready, int failed, const sigset_t *mask)
 {
@@ -102,10 +121,11 @@ static pid_t fork_child(struct control *control, char *const argv[], int ready[2
 		signal(SIGCHLD, SIG_DFL);
 		close(ready[1]);
 		close(failed[0]);
+		if (control->options.output >= 0)
+			leave_terminal(control->options.output);
 		become(argv, ready[0], failed[1], &mask);
 	}
 	sigprocmask(SIG_SETMASK, &mask, NULL);
-	(void)control;
 	return pid;
 }
 

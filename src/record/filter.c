@@ -40,6 +40,7 @@ int filter_place_teach(struct filter_process *process, uint64_t pc, unsigned slo
 		if (atomic_load_explicit(&place->key, memory_order_relaxed))
 			continue;
 		atomic_store_explicit(&place->count, 0, memory_order_relaxed);
+		atomic_store_explicit(&place->sent, 1, memory_order_relaxed);
 		atomic_store_explicit(&place->key, key, memory_order_release);
 		return (int)(place - process->place);
 	}

@@ -23,7 +23,9 @@
 /* The same for all processes, written before the first one starts. */
 struct filter {
 	uint32_t on;
-	uint32_t count_only; /* no hit at a taught place is sent */
+	uint32_t count_only; /* no hit at a taught place is sent … */
+	uint32_t refresh;    /* … but the next one after each time the controller asks */
+	uint32_t padding;
 	uint64_t not_before; /* CLOCK_MONOTONIC, ns */
 	uint64_t every;	     /* one hit in so many is sent; 0: all */
 	uint64_t first;	     /* at most so many are sent; 0: all */
@@ -51,6 +53,8 @@ struct filter_range {
 struct filter_place {
 	_Atomic uint64_t key;
 	_Atomic uint64_t count;
+	_Atomic uint32_t sent; /* since the controller last asked for a hit of it */
+	uint32_t padding;
 };
 
 /* Of one process. */

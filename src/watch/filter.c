@@ -18,7 +18,9 @@ void filter_begin(struct watch *watch)
 	struct filter *filter = control_filter(watch->control);
 
 	filter->on = true;
-	filter->count_only = options->action == WATCH_COUNT;
+	/* A file of hits has them all. */
+	filter->count_only = (options->action == WATCH_COUNT || options->top) && !options->deliver;
+	filter->refresh = options->top != NULL;
 	filter->not_before = watch->started + options->after;
 	filter->every = options->every;
 	filter->first = options->first;
@@ -50,7 +52,7 @@ void filter_slot_begin(struct watch *watch, const struct watched *process, unsig
 	struct space *space = control_space(watch->control, process->pid);
 	struct control_judging judging = {
 		.values = !(wanted->access & SYMBOL_ACCESS_EXECUTE) &&
-			  (options->action != WATCH_COUNT || options->sampled ||
+			  (options->action != WATCH_COUNT || options->sampled || options->deliver ||
 			   condition_uses_values(&options->condition)),
 		/* The processor traps on writes too where reads alone are asked for. */
 		.certain = wanted->access != SYMBOL_ACCESS_READ && !options->not_from,
@@ -173,6 +175,15 @@ void filter_collect(struct watch *watch, struct watched *process, int slot)
 		watch->place[process->taught[i].place].count += count;
 		watch->wanted[watch->place[process->taught[i].place].wanted].shown += count;
 	}
+}
+
+void filter_refresh(struct watch *watch, struct watched *process)
+{
+	struct filter_process *filter = control_filter_process(watch->control, process->pid);
+
+	filter_collect(watch, process, -1);
+	for (unsigned i = 0; filter && i < FILTER_PLACES; i++)
+		atomic_store(&filter->place[i].sent, 0);
 }
 
 void filter_estimate(struct watch *watch, const struct watched *process, unsigned slot)

@@ -2,16 +2,24 @@
 /* A hit as one line, with --stack followed by its frames. */
 #include "watch/private.h"
 
-static void print_value(FILE *to, const struct wanted *wanted, bool known, uint64_t value)
+void value_text(const struct wanted *wanted, bool known, uint64_t value, char *text, size_t size)
 {
 	if (!known)
-		fputc('?', to);
+		snprintf(text, size, "?");
 	else if (wanted->is_pointer)
-		fprintf(to, "0x%llx", (unsigned long long)value);
+		snprintf(text, size, "0x%llx", (unsigned long long)value);
 	else if (wanted->is_signed)
-		fprintf(to, "%lld", (long long)value);
+		snprintf(text, size, "%lld", (long long)value);
 	else
-		fprintf(to, "%llu", (unsigned long long)value);
+		snprintf(text, size, "%llu", (unsigned long long)value);
+}
+
+static void print_value(FILE *to, const struct wanted *wanted, bool known, uint64_t value)
+{
+	char text[32];
+
+	value_text(wanted, known, value, text, sizeof(text));
+	fputs(text, to);
 }
 
 static void print_values(FILE *to, const struct wanted *wanted, const struct finding_access *access)

@@ -72,6 +72,17 @@ static struct place *add(struct watch *watch)
 	return &watch->place[watch->places++];
 }
 
+static void note_last(struct place *place, const struct finding *finding)
+{
+	const struct finding_access *access = &finding->accesses[0];
+
+	place->last_time = finding->time;
+	place->last_known = access->after_known;
+	place->last_value = access->after;
+	snprintf(place->last_thread, sizeof(place->last_thread), "%s",
+		 access->thread ? access->thread : "");
+}
+
 int place_count(struct watch *watch, unsigned wanted, const struct finding *finding)
 {
 	const struct finding_access *access = &finding->accesses[0];
@@ -84,13 +95,16 @@ int place_count(struct watch *watch, unsigned wanted, const struct finding *find
 		if (place->wanted == wanted && place->operation == access->operation &&
 		    place->text && strcmp(place->text, text) == 0) {
 			place->count++;
+			note_last(place, finding);
 			return (int)i;
 		}
 	}
 	place = add(watch);
 	if (!place)
 		return -1;
-	*place = (struct place){wanted, access->operation, strdup(text), 1};
+	*place = (struct place){
+		.wanted = wanted, .operation = access->operation, .text = strdup(text), .count = 1};
+	note_last(place, finding);
 	return (int)(watch->places - 1);
 }
 

@@ -73,6 +73,10 @@ struct place {
 	enum finding_operation operation;
 	char *text; /* "function file:line" */
 	uint64_t count;
+	/* Of the last hit that was sent. */
+	uint64_t last_time, last_value;
+	bool last_known;
+	char last_thread[AREA_NAME];
 };
 
 struct watch {
@@ -139,6 +143,8 @@ struct piece *copies_piece(struct watched *process, const struct control_trace *
 void copies_resume(struct watch *watch, struct watched *process, unsigned slot);
 void copies_close(struct watched *process);
 
+uint64_t watch_now(void); /* CLOCK_MONOTONIC, ns */
+
 /* filter.c */
 void filter_begin(struct watch *watch);
 void filter_process_begin(struct watch *watch, struct watched *process);
@@ -155,10 +161,13 @@ void filter_teach(struct watch *watch, struct watched *process, const struct fin
 void filter_collect(struct watch *watch, struct watched *process, int slot);
 /* Before it is disarmed: what was not seen there. */
 void filter_estimate(struct watch *watch, const struct watched *process, unsigned slot);
+/* Adds what handlers counted, and asks for one hit of each place. */
+void filter_refresh(struct watch *watch, struct watched *process);
 void filter_process_end(struct watch *watch, struct watched *process);
 void filter_print(const struct watch *watch);
 
 /* line.c */
+void value_text(const struct wanted *wanted, bool known, uint64_t value, char *text, size_t size);
 void line_print(const struct watch *watch, const struct finding *finding,
 		const struct wanted *wanted, uint64_t time);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watch/watch.h"
 
+#include "control/observe.h"
 #include "tool/complete.h"
 #include "watch/private.h"
 
@@ -131,9 +132,28 @@ static void process_ended(void *context, pid_t pid)
 	}
 }
 
+uint64_t watch_now(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* The user has had enough of the table. */
+static void end_top(struct watch *watch)
+{
+	top_leave(watch->options.top);
+	if (watch->options.outside)
+		control_stop(watch->control);
+	else
+		fputs("trapline: the program runs on; the whole table follows when it ends\n",
+		      stderr);
+}
+
 static void tick(void *context)
 {
 	struct watch *watch = context;
+
+	if (watch->options.top && !top_tick(watch->options.top, watch))
+		end_top(watch);
 
 	debugger_check(watch, false);
 	for (struct watched *process = watch->processes; process; process = process->next)
@@ -277,7 +297,7 @@ static void show(struct watch *watch, const struct finding *finding, const struc
 
 	if (!filter_chooses(control_filter(watch->control), number))
 		return;
-	if (options->action != WATCH_COUNT)
+	if (options->action != WATCH_COUNT && !options->top)
 		line_print(watch, finding, wanted, trace->access->time);
 	if (options->deliver)
 		options->deliver(options->context, finding);
@@ -343,6 +363,8 @@ struct control_observer watch_observer(struct watch *watch)
 void watch_finish(struct watch *watch)
 {
 	debugger_check(watch, true);
+	if (watch->options.top)
+		top_leave(watch->options.top);
 	while (watch->processes)
 		process_ended(watch, watch->processes->pid);
 	if (!watch->refused)

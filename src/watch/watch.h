@@ -10,6 +10,8 @@
 #include "record/finding.h"
 #include "watch/condition.h"
 
+#include "watch/top.h"
+
 #include <stdio.h>
 
 #define WATCH_EXPRESSIONS 16
@@ -38,6 +40,7 @@ struct watch_options {
 	const char *not_from;  /* function that must not be on the stack; NULL */
 	uint64_t first, every; /* lines: at most so many, one in so many; 0: all */
 	uint64_t after;	       /* ns from the start before which nothing is shown or counted */
+	struct top *top;       /* shows places instead of lines; NULL */
 	enum watch_action action;
 	const char *command; /* of WATCH_EXECUTE; of WATCH_DEBUG: file of gdb commands, or NULL */
 	const char *program;
