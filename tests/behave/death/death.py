@@ -26,9 +26,11 @@ def fail(sentence, text=""):
 
 
 def children(pid):
+    """Those that run the program; what is still to become one dies with trapline, as unstarted."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            return [int(child) for child in file.read().split()]
+            found = [int(child) for child in file.read().split()]
+        return [child for child in found if os.readlink(f"/proc/{child}/exe") != os.readlink(f"/proc/{pid}/exe")]
     except FileNotFoundError:
         return []
 
