@@ -113,6 +113,13 @@ void agent_withdraw(void)
 		raw_nanosleep(200000);
 }
 
+void agent_give_up(void)
+{
+	if (agent_state.process)
+		atomic_fetch_add(&agent_state.area->withdrawn, 1);
+	agent_withdraw();
+}
+
 void agent_be_quiet(void)
 {
 	struct area_process *process = agent_state.process;

@@ -52,9 +52,10 @@ __attribute__((constructor)) static void resolve(void)
 
 static void prepare(bool strict)
 {
-	agent_be_quiet();
 	if (strict && agent_state.area)
-		agent_withdraw();
+		agent_give_up();
+	else
+		agent_be_quiet();
 }
 
 TL_API int prctl(int option, ...)

@@ -223,7 +223,7 @@ TL_API int signalfd(int fd, const sigset_t *set, int flags)
 
 	resolve();
 	if (agent_state.area && sigismember(set, SIGTRAP) == 1) {
-		agent_withdraw();
+		agent_give_up();
 		atomic_store(&honest, true);
 		if (blocked)
 			raw_sigprocmask(SIG_BLOCK, &trap, NULL);

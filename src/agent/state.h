@@ -37,6 +37,9 @@ bool agent_has_gone(const struct area *area);
 /* End the watching of this process and wait, bounded, until its events are gone. */
 void agent_withdraw(void);
 
+/* The same, counted: what the program is about to do leaves no other way. */
+void agent_give_up(void);
+
 /* Make no further system call in handlers: a seccomp filter is about to be set. */
 void agent_be_quiet(void);
 

@@ -310,6 +310,8 @@ int control_run(struct control *control)
 	}
 	collect(control);
 	end_targets(control);
+	control->count[COUNT_PROCESSES_UNENTERED] = atomic_load(&control->area->without_entry);
+	control->count[COUNT_PROCESSES_WITHDRAWN] = atomic_load(&control->area->withdrawn);
 	return control->child_status;
 }
 

@@ -78,23 +78,37 @@ static pid_t find_outside(struct control *control, pid_t inside)
 	return found;
 }
 
-/* A seccomp filter kills for a system call it does not know: then the handler makes none. Strict
- * mode also forbids reading the clock: then nothing is watched. */
-static int seccomp_mode(pid_t pid)
+/* A number of /proc/PID/status; 0 when it is not there. */
+static int status_number(pid_t pid, const char *format)
 {
 	char name[64], line[256];
-	int mode = 0;
+	int number = 0;
 	FILE *file;
 
 	snprintf(name, sizeof(name), "/proc/%d/status", (int)pid);
 	file = fopen(name, "re");
 	if (!file)
-		return SECCOMP_MODE_DISABLED;
+		return 0;
 	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "Seccomp: %d", &mode) == 1)
+		if (sscanf(line, format, &number) == 1)
 			break;
 	fclose(file);
-	return mode;
+	return number;
+}
+
+/* A seccomp filter kills for a system call it does not know: then the handler makes none. Strict
+ * mode also forbids reading the clock: then nothing is watched. */
+static int seccomp_mode(pid_t pid)
+{
+	return status_number(pid, "Seccomp: %d");
+}
+
+/* By the program itself: it would take our signals for its own (src/agent/trace.c). */
+static bool is_debugged(struct control *control, pid_t pid)
+{
+	pid_t tracer = status_number(pid, "TracerPid: %d");
+
+	return tracer > 0 && target_find(control, tracer);
 }
 
 static void close_slots(struct target *target)
@@ -123,11 +137,22 @@ static int open_slots(struct target *target)
 	return 0;
 }
 
+/* What the handlers counted: the program's side of the losses. */
+static void take_counts(struct target *target)
+{
+	uint64_t *count = target->control->count;
+
+	count[COUNT_HITS_DROPPED] += atomic_exchange(&target->shared->dropped, 0);
+	count[COUNT_HITS_OVER] += atomic_exchange(&target->shared->over, 0);
+}
+
 static void destroy(struct target *target)
 {
 	struct control *control = target->control;
 
 	budget_collect(target);
+	if (!target->observed)
+		take_counts(target);
 	hits_forget_target(control, target);
 	if (!target->observed)
 		close_slots(target);
@@ -191,6 +216,7 @@ static int begin(struct target *target)
 	target->pidfd = (int)raw_syscall3(SYS_pidfd_open, target->pid, 0, 0);
 	budget_begin(target);
 	atomic_store(&target->shared->dropped, 0);
+	atomic_store(&target->shared->over, 0);
 	atomic_store(&target->shared->unsent, 0);
 	memset(&target->shared->filter, 0, sizeof(target->shared->filter));
 	atomic_store(&target->shared->quiet, seccomp_mode(target->pid) != SECCOMP_MODE_DISABLED);
@@ -212,6 +238,11 @@ static void welcome(struct control *control, uint32_t index)
 		return;
 	}
 	end_previous_image(control, pid);
+	if (is_debugged(control, pid)) {
+		atomic_fetch_add(&control->area->withdrawn, 1);
+		answer(shared, AREA_PROCESS_LEFT);
+		return;
+	}
 	target = calloc(1, sizeof(*target));
 	if (!target) {
 		count_one(control, COUNT_PROCESSES_LEFT);

@@ -35,7 +35,7 @@
 #include <sys/types.h>
 
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
-#define AREA_VERSION 3
+#define AREA_VERSION 4
 #define AREA_PROCESSES 64
 #define AREA_SLOTS 4
 #define AREA_HITS 128
@@ -233,6 +233,7 @@ struct area {
 	_Atomic uint32_t waiting;  /* the controller sleeps on the doorbell */
 	_Atomic uint32_t closing;  /* the controller has gone: handlers return at once */
 	_Atomic uint32_t without_entry; /* processes that found no free entry */
+	_Atomic uint32_t withdrawn;	/* processes that are not to be watched any longer */
 	pid_t controller;
 	int32_t controller_fd;	 /* of the area, in the controller: for locators */
 	pid_t root;		 /* the program that made this area itself; 0: the controller did */

@@ -31,6 +31,7 @@ extern void *__libc_stack_end;
 
 static uintptr_t base, text, text_end, wanted, stack_top;
 static unsigned nth, seen_wanted;
+static bool is_program;
 static int list = -1;
 static uintptr_t sites[SITES_MAX];
 static unsigned site_count;
@@ -64,6 +65,7 @@ __attribute__((constructor)) static void start(void)
 
 	if (!role || is_controller != (strcmp(role, "controller") == 0))
 		return;
+	is_program = !is_controller;
 	value = getenv("FAULT_SITE");
 	wanted = value ? strtoul(value, NULL, 0) : 0;
 	value = getenv("FAULT_NTH");
@@ -88,6 +90,17 @@ static bool follows_call(const uint8_t *code)
 	return false;
 }
 
+/* Inside a function of libc's that the preload library stands in for, what libc allocates is the
+ * program's: pthread_create(), popen(). */
+static bool is_the_programs(uintptr_t address)
+{
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	return dladdr1((void *)address, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+	       address - (uintptr_t)info.dli_saddr <= symbol->st_size;
+}
+
 static uintptr_t find_site(void)
 {
 	uintptr_t *word = __builtin_frame_address(0);
@@ -96,7 +109,7 @@ static uintptr_t find_site(void)
 	for (unsigned i = 0; i < LOOKED_AT && (uintptr_t)(word + i) < stack_top; i++)
 		if (word[i] >= text + 8 && word[i] < text_end &&
 		    follows_call((const uint8_t *)word[i]))
-			return word[i] - base;
+			return is_program && is_the_programs(word[i]) ? 0 : word[i] - base;
 	return 0;
 }
 

@@ -10,7 +10,7 @@ static unsigned tid_word;
 /* Runs on its maker's thread pointer: must touch no TLS and call no libc. */
 __attribute__((noinline, noreturn)) static void raw_body(void)
 {
-	for (long i = 0; i < 40000000; i++) {
+	for (long i = 0; i < 200000000; i++) {
 		raw_counter++;
 		if (i % 16 == 0)
 			noise_counter++;

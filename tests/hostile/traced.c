@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs itself under a tracer of its own from its first instruction on, as strace does: every system
- * call and every signal stops it. A second time the tracer comes later.
+ * call and every signal stops it, and no SIGTRAP may come that it did not cause. A second time the
+ * tracer comes later.
  */
 #include "hostile.h"
 #include <sys/ptrace.h>
@@ -30,6 +31,8 @@ static int follow(pid_t child)
 		}
 		if (WSTOPSIG(status) != (SIGTRAP | 0x80) && !(status >> 16))
 			signal = WSTOPSIG(status);
+		if (signal == SIGTRAP)
+			say("a SIGTRAP from nowhere");
 		ptrace(PTRACE_SYSCALL, tid, 0, signal);
 	}
 	return -1;
@@ -59,7 +62,9 @@ int main(int argc, char **argv)
 {
 	if (argc > 1)
 		return run_traced();
+	noise_start();
 	say("from the start: ended %d", trace(argv, 0));
 	say("from later on: ended %d", trace(argv, 1));
+	noise_stop();
 	return 0;
 }
