@@ -24,9 +24,10 @@
 
 #define HOLD_WORTHWHILE 20000u /* ns; a shorter hold is not worth the sleep */
 #define RECORD_PAUSE 50000u    /* ns between two looks for a free record */
-#define HOLDS_ALONE 2	       /* of one thread, while no other has come by */
-#define INSIDE_MAX 100000u     /* ns of a handler's time that are its hit's */
-#define HOLD_PARTS_ALL 10000   /* holds may take all of a thread's time */
+#define ALONE_RING 6	   /* hits after which the controller is told of those that are not held */
+#define HOLDS_ALONE 2	   /* of one thread, while no other has come by */
+#define INSIDE_MAX 100000u /* ns of a handler's time that are its hit's */
+#define HOLD_PARTS_ALL 10000 /* holds may take all of a thread's time */
 
 /* The kernel's siginfo_t for TRAP_PERF (asm-generic/siginfo.h); libc's may not name the fields. */
 struct perf_siginfo {
@@ -365,7 +366,8 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 	if (hit->flags & AREA_HIT_LATE)
 		atomic_fetch_add_explicit(&process->late, 1, memory_order_relaxed);
 	area_hit_publish(hit, ticket);
-	ring(area, process);
+	if (hold || slot->patience || atomic_load(&slot->hits) >= ALONE_RING)
+		ring(area, process);
 	if (!hold) {
 		area_hit_leave(hit, ticket, agent_now());
 		return waited;

@@ -332,12 +332,18 @@ static uint64_t choose_instruction(struct target *target)
 	return best;
 }
 
+/* With little left to spend, what is promising comes before what is new. */
+static bool is_scarce(const struct control *control)
+{
+	return control->credit < (int64_t)(SECOND / 8);
+}
+
 bool code_choose(struct target *target, struct tl_watch *watch)
 {
 	unsigned interest;
 	uint64_t pc = 0;
 
-	if (control_random(target->control) % 2)
+	if (control_random(target->control) % 8 < (is_scarce(target->control) ? 6 : 4))
 		pc = choose_weighted(target, target->promising, target->promising_used, &interest);
 	if (!pc)
 		pc = choose_instruction(target);

@@ -104,7 +104,9 @@ struct target {
 	unsigned places_used;
 	uint64_t promising[PROMISING_MAX];
 	unsigned promising_used;
+	uint64_t arm_time; /* ns that arming takes, lately: it grows with the threads */
 	uint64_t next_look;
+	unsigned looks;
 	struct spending seen;	   /* of this process, added to the sum */
 	struct observed *observed; /* watched from outside alone: observe.c; NULL */
 };

@@ -15,9 +15,11 @@
 #define DEFAULT_WINDOW (100 * MILLISECOND)
 #define WINDOW_MAX (2 * SECOND) /* for an address that no other waits to replace */
 #define LOOK_INTERVAL (50 * MILLISECOND)
+#define LOOKS_SOON 20 /* at the beginning; later ones tell little new and cost as much */
+#define LOOK_INTERVAL_LATER (400 * MILLISECOND)
 #define HOLD_LOOK MILLISECOND /* between two looks whether a hold has ended */
 #define CODE_WINDOW (60 * MILLISECOND)
-#define DEFAULT_HITS 24
+#define DEFAULT_HITS 16
 #define WIDEN_HITS 8 /* of a watch that is widened for each writer … */
 #define WIDENINGS 3  /* … at most so often: each interrupts every CPU a thread last ran on */
 #define HOLD_WRITER 400000u /* ns: readers must have time to come, and the controller to widen */
@@ -171,22 +173,42 @@ static bool may_watch(const struct control *control, uint64_t now)
 	       (!control->options.duration || now <= begin + control->options.duration);
 }
 
+/*
+ * Arming takes a few microseconds a thread. Where that comes near a hold, who stands before an
+ * access must be held until another slot is armed, and widening comes too late to be of use.
+ */
+static void suit_threads(const struct target *target, struct tl_watch *watch)
+{
+	if (target->arm_time < HOLD_WRITER / 2 || target->control->options.stall_first)
+		return;
+	if (watch->widen) {
+		watch->widen = false;
+		watch->access = TL_READ | TL_WRITE;
+	}
+	if ((watch->access & TL_EXEC) && watch->hold < 3 * target->arm_time)
+		watch->hold = 3 * target->arm_time < HOLD_LONGEST ? 3 * target->arm_time
+								  : HOLD_LONGEST;
+}
+
 static void arm_next(struct control *control, struct target *target, struct slot *slot)
 {
 	int request;
 	struct tl_watch watch;
 
 	if (samples_code(control, target) && code_choose(target, &watch)) {
-		watch.window = code_window(control);
+		watch.window = code_window(control) + 4 * target->arm_time;
 		fill_defaults(&watch);
+		suit_threads(target, &watch);
 		slot_arm(target, slot, &watch);
 		return;
 	}
 	request = choose(control, target);
 	if (request < 0)
 		return;
-	slot_arm(target, slot, &control->request[request].watch);
+	watch = control->request[request].watch;
 	drop_request(control, (unsigned)request);
+	suit_threads(target, &watch);
+	slot_arm(target, slot, &watch);
 }
 
 /* One thread alone comes by, and often: no other is likely to while it is looked at. */
@@ -253,6 +275,14 @@ static void run_slot(struct control *control, struct target *target, struct slot
 		arm_next(control, target, slot);
 }
 
+static void look(struct target *target, uint64_t now)
+{
+	code_look(target);
+	target->looks++;
+	target->next_look =
+		now + (target->looks < LOOKS_SOON ? LOOK_INTERVAL : LOOK_INTERVAL_LATER);
+}
+
 void schedule_run(struct control *control)
 {
 	uint64_t now = control_now();
@@ -265,10 +295,8 @@ void schedule_run(struct control *control)
 			stall_first_run(control, target, now);
 			continue;
 		}
-		if (target && now >= target->next_look && may_watch(control, now)) {
-			code_look(target);
-			target->next_look = now + LOOK_INTERVAL;
-		}
+		if (target && now >= target->next_look && may_watch(control, now))
+			look(target, now);
 		for (unsigned j = 0; target && j < target->slots; j++)
 			run_slot(control, target, &target->slot[j], now);
 	}
@@ -350,6 +378,7 @@ static struct slot *watch_origin(struct control *control, struct target *target,
 		return slot;
 	data = make_room(control, target);
 	fill_defaults(&watch);
+	suit_threads(target, &watch);
 	if (!data || slot_arm(target, data, &watch))
 		return slot;
 	hit->origin = hit->usable;

@@ -76,8 +76,14 @@ static int point(struct target *target, struct slot *slot, unsigned access)
 	struct coverage_target coverage = slot_coverage(target);
 	uint64_t data = area_tag(target->index, slot->index, slot->generation);
 	int err = coverage_modify(&slot->coverage, &coverage, &request, slot_data, &data);
+	uint64_t begin;
 
-	return err ? err : coverage_enable(&slot->coverage, &coverage);
+	if (err)
+		return err;
+	begin = control_now();
+	err = coverage_enable(&slot->coverage, &coverage);
+	target->arm_time = (3 * target->arm_time + (control_now() - begin)) / 4;
+	return err;
 }
 
 void slot_publish(struct target *target, struct slot *slot)
