@@ -46,6 +46,30 @@ static bool is_straight(struct space *space, uint64_t from, uint64_t to)
 	return from + at == to;
 }
 
+static uint64_t cut(uint64_t value, uint64_t length)
+{
+	return length < 8 ? value & ((1ull << 8 * length) - 1) : value;
+}
+
+/*
+ * Did the write change what the read had found? Handlers may begin in another order than the
+ * accesses were made; but a read that came after the write found what that had written.
+ */
+static bool read_another_value(struct space *space, const struct hit *read, const struct hit *write)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	size_t available = space_code(space, read->access.pc, bytes, sizeof(bytes));
+	struct insn insn;
+
+	if (read->access.before || !write->access.value_known || read->access.length > 8 ||
+	    read->access.address != write->access.address ||
+	    read->access.length != write->access.length ||
+	    insn_decode(bytes, available, read->access.pc, &insn) || insn.loaded < 0)
+		return false;
+	return cut(read->stack.registers.general[insn.loaded], read->access.length) !=
+	       cut(write->access.value, write->access.length);
+}
+
 /* The value one thread read was overwritten by the other before it wrote its own back, in code so
  * near to the read that it is the same statement's. */
 static bool lost_update(struct control *control, const struct slot *slot, const struct hit *a,
@@ -55,7 +79,8 @@ static bool lost_update(struct control *control, const struct slot *slot, const 
 	const struct hit *write = read == a ? b : a;
 	struct space *space = control_space(control, read->access.pid);
 
-	if (!space || (read->access.access & TL_WRITE) || read->entry > write->entry)
+	if (!space || (read->access.access & TL_WRITE) || read->entry > write->entry ||
+	    !read_another_value(space, read, write))
 		return false;
 	for (unsigned i = 0; i < slot->hits; i++) {
 		const struct hit *later = slot->hit[i];
