@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Race detection: docs/benchmarks/race.md and its plot.
+"""Race detection: docs/benchmarks/race.md and its plots.
 
 For the programs of tests/behave/race, time to the first finding and detection rate of trapline
 race, of the same with --strategy stall-first, of ThreadSanitizer, Helgrind and DRD; for the real
 programs of tests/real, what trapline race costs.
 
-In the environment: RACE_REPEAT (3), RACE_SECONDS (10), RACE_FREE_SECONDS (10), RACE_JOBS (1),
-RACE_PATTERNS (all programs), RACE_TOOLS, RACE_APPLICATIONS (names, or none), RACE_LOAD_SECONDS
-(15), RACE_PAIRS (3: bare and watched runs of each application, in turns).
+It works in pieces: every result is kept in BUILD/bench-race.json, and what is there is not run
+again, so that an interrupted run goes on where it was. RACE_FRESH=1 begins anew; RACE_PIECE=SECONDS
+stops after that time; RACE_TOOLS, RACE_PATTERNS and RACE_APPLICATIONS (names, or "none") choose.
+
+Further: RACE_REPEAT (3), RACE_SECONDS (10), RACE_FREE_SECONDS (10), RACE_JOBS (1),
+RACE_LOAD_SECONDS (30), RACE_PAIRS (3: bare and watched runs of each application, in turns).
 """
 import concurrent.futures
+import json
 import os
 import pathlib
 import shutil
 import statistics
 import sys
 import tempfile
+import threading
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests" / "behave" / "race"), str(ROOT / "tests" / "real")]
@@ -46,27 +52,64 @@ def run_one(tool, program, seconds, binary):
         return run.run(seconds, stop=program.racing, patience=60)
 
 
-def detect(tool):
-    """All runs of one tool: (seconds to each first finding or None, race-free programs reported)."""
-    first, blamed, count = [], set(), 0
+class Results:
+    """What was measured so far, by name of tool or application; a file that survives interruption."""
+
+    def __init__(self, path):
+        self.path = path
+        self.runs, self.pairs = {}, {}
+        self.began = time.monotonic()
+        self.lock = threading.Lock()
+        if path.exists() and not os.environ.get("RACE_FRESH"):
+            known = json.loads(path.read_text(encoding="utf-8"))
+            self.runs, self.pairs = known["runs"], known["pairs"]
+
+    def save(self):
+        fresh = self.path.with_suffix(".new")
+        with self.lock:
+            fresh.write_text(json.dumps({"runs": self.runs, "pairs": self.pairs}), encoding="utf-8")
+            fresh.replace(self.path)
+
+    def is_over(self):
+        piece = setting("RACE_PIECE", 0.0)
+        return piece and time.monotonic() - self.began > piece
+
+
+def detect(tool, results):
+    """Adds {"first": seconds or None, "false": how many, "racing": …} for each run still missing."""
+    known = results.runs.setdefault(tool.name, {})
     seconds, free_seconds = setting("RACE_SECONDS", 10.0), setting("RACE_FREE_SECONDS", 10.0)
-    work = []
+
+    def work(item):
+        name, program, binary = item
+        if results.is_over():
+            return
+        run = run_one(tool, program, seconds if program.racing else free_seconds, binary)
+        # A finding that came after the time is none: the slow tools slow the program too.
+        in_time = run.first is not None and run.first <= seconds
+        known[name] = {"racing": program.racing, "source": program.source, "false": len(run.false),
+                       "first": run.first if in_time else None}
+        results.save()
+
+    missing = []
     for program in suite.load(os.environ.get("RACE_PATTERNS", "").split()):
         if suite.compiler_missing(program):
             continue
         binary = suite.build(program, str(ROOT / "build-race"), tool.sanitizer)
-        repeat = setting("RACE_REPEAT", 3) if program.racing else 1
-        work += [(tool, program, seconds if program.racing else free_seconds, binary)] * repeat
+        for repetition in range(setting("RACE_REPEAT", 3) if program.racing else 1):
+            name = f"{program.source} {repetition}"
+            if name not in known:
+                missing.append((name, program, binary))
     with concurrent.futures.ThreadPoolExecutor(setting("RACE_JOBS", 1)) as pool:
-        for run in pool.map(lambda item: run_one(*item), work):
-            if run.program.racing:
-                # A finding that came after the time is none: the slow tools slow the program too.
-                first.append(run.first if run.first is not None and run.first <= seconds else None)
-            else:
-                count += 1
-                if run.false:
-                    blamed.add(run.program.source)
-    return first, blamed, count
+        for _ in pool.map(work, missing):
+            pass
+
+
+def summary(runs):
+    """(seconds to each first finding or None, race-free programs reported, race-free runs)."""
+    racing = [run["first"] for run in runs.values() if run["racing"]]
+    free = [run for run in runs.values() if not run["racing"]]
+    return racing, {run["source"] for run in free if run["false"]}, len(free)
 
 
 def detection_section(results):
@@ -101,55 +144,91 @@ def measure(application, wrap):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def cost_row(application, command):
+NUMBERS = ("cpu", "work", "throughput", "p99", "resident")
+
+
+def numbers(outcome):
+    return {name: getattr(outcome, name) for name in NUMBERS}
+
+
+def measure_pairs(application, command, results):
+    known = results.pairs.setdefault(application.name, [])
+    while len(known) < setting("RACE_PAIRS", 3) and not results.is_over():
+        bare = measure(application, [])
+        watched = measure(application, [command, "race", "-q", "-o", os.devnull, "--"])
+        known.append({"bare": numbers(bare), "watched": numbers(watched),
+                      "same": bare.result == watched.result and bare.status == watched.status})
+        results.save()
+
+
+def cost_row(application, pairs):
     """Medians of the ratios of pairs taken in turns."""
-    pairs = []
-    for _ in range(setting("RACE_PAIRS", 3)):
-        pairs.append((measure(application, []), measure(application, [command, "race", "-o", os.devnull, "--"])))
-
     def ratio(value):
-        known = [value(after) / value(before) for before, after in pairs if value(before) and value(after)]
-        return f"{statistics.median(known):.3f}" if known else "–"
+        known = [value(pair["watched"]) / value(pair["bare"]) for pair in pairs
+                 if value(pair["bare"]) and value(pair["watched"])]
+        if not known:
+            return "–"
+        return f"{statistics.median(known):.3f} ({min(known):.2f} to {max(known):.2f})"
 
-    extra = statistics.median((after.resident - before.resident) / 1048576 for before, after in pairs)
-    same = all(before.result == after.result and before.status == after.status for before, after in pairs)
-    return (f"| {application.name} {application.version()} | {ratio(lambda o: o.cpu / o.work if o.work else 0)} | "
-            f"{ratio(lambda o: o.throughput)} | {ratio(lambda o: o.p99)} | {ratio(lambda o: o.resident)} "
-            f"({extra:+.1f} MiB) | {'same' if same else 'differs'} |")
+    extra = statistics.median((pair["watched"]["resident"] - pair["bare"]["resident"]) / 1048576 for pair in pairs)
+    same = all(pair["same"] for pair in pairs)
+    return (f"| {application.name} {application.version()} | {len(pairs)} | "
+            f"{ratio(lambda o: o['cpu'] / o['work'] if o['work'] else 0)} | "
+            f"{ratio(lambda o: o['throughput'])} | {ratio(lambda o: o['p99'])} | "
+            f"{extra:+.1f} MiB | {'same' if same else 'differs'} |")
 
 
-def cost_section(build):
+def cost_plot(path, results):
+    """CPU time over bare of each pair, application by application."""
+    series = {}
+    for name, pairs in results.pairs.items():
+        points = [(i + 1, (pair["watched"]["cpu"] / pair["watched"]["work"]) / (pair["bare"]["cpu"] / pair["bare"]["work"]))
+                  for i, pair in enumerate(pairs) if pair["watched"]["work"] and pair["bare"]["work"]]
+        if points:
+            series[name] = points
+    if series:
+        plot(path, "CPU time over bare", "pair", "ratio", series)
+
+
+def cost_section(build, results):
     wanted = os.environ.get("RACE_APPLICATIONS", "").split()
     rows = []
     for application in applications.ALL:
         if (not wanted or application.name in wanted) and not application.missing():
-            rows.append(cost_row(application, str(build / "trapline")))
+            measure_pairs(application, str(build / "trapline"), results)
+        if results.pairs.get(application.name):
+            rows.append(cost_row(application, results.pairs[application.name]))
             print(rows[-1], flush=True)
     if not rows:
         return []
-    return ["", "What `trapline race` at default options costs real programs, as ratios over bare (CPU time for the "
-            "same work, controller included; resident memory as proportional set size of all processes):", "",
-            "| program | CPU time | throughput | p99 latency | resident memory | workload's result |",
-            "|---|---|---|---|---|---|", *rows]
+    return ["", "What `trapline race` at default options costs real programs, as ratios over bare, medians (and "
+            "extremes) of pairs taken in turns: CPU time for the same work, controller included; largest resident "
+            "memory, as proportional set size of all processes with the controller:", "",
+            "| program | pairs | CPU time | throughput | p99 latency | resident memory | workload's result |",
+            "|---|---|---|---|---|---|---|", *rows, "", "![CPU time over bare](benchmarks/race-cost.svg)"]
 
 
 def main(build, docs):
-    results = {}
+    results = Results(build / "bench-race.json")
     for tool in tools(build):
-        results[tool.name] = detect(tool)
-        found = sum(value is not None for value in results[tool.name][0])
-        print(f"{tool.name}: {found} of {len(results[tool.name][0])} runs, "
-              f"{len(results[tool.name][1])} race-free programs reported", flush=True)
-    detection_plot(docs / "race.svg", results)
+        detect(tool, results)
+    detected = {name: summary(runs) for name, runs in results.runs.items() if runs}
+    for name, (first, blamed, count) in detected.items():
+        print(f"{name}: {sum(value is not None for value in first)} of {len(first)} runs, "
+              f"{len(blamed)} of {count} race-free programs reported", flush=True)
+    costs = cost_section(build, results)
+    detection_plot(docs / "race.svg", detected)
+    cost_plot(docs / "race-cost.svg", results)
     text = ["## Finding races", "",
             f"Reproduce: `make bench BENCHES=race`. Programs of `tests/behave/race`, each racing one "
             f"{setting('RACE_REPEAT', 3)} times for at most {setting('RACE_SECONDS', 10.0):g} s, each race-free one once "
-            f"for {setting('RACE_FREE_SECONDS', 10.0):g} s. Trapline watches builds made without it in mind; "
-            "ThreadSanitizer recompiles them. `stall-first` is google/gwpsan's way: a stall before the access at a timer "
-            "sample, one watchpoint, 100 µs. DRD names one of two accesses, which is taken for right if its line is.", ""]
-    text += detection_section(results)
+            f"for {setting('RACE_FREE_SECONDS', 10.0):g} s, {setting('RACE_JOBS', 1)} at a time. Trapline watches builds "
+            "made without it in mind; ThreadSanitizer recompiles them. `stall-first` is google/gwpsan's way: a stall "
+            "before the access at a timer's interrupt, one watchpoint, 100 µs, with our unwinding and judging. DRD names "
+            "one of two accesses, which is taken for right if its line is.", ""]
+    text += detection_section(detected)
     text += ["", "![Racing runs found by time](benchmarks/race.svg)"]
-    text += cost_section(build)
+    text += costs
     (docs / "race.md").write_text("\n".join(text) + "\n", encoding="utf-8")
 
 

@@ -127,6 +127,28 @@ static void note_moved(const struct insn *insn, const struct insn_registers *reg
 	access->value_known = true;
 }
 
+static bool is_written(const struct insn *insn, int number)
+{
+	return number >= 0 && number < 16 && insn->written_registers >> number & 1;
+}
+
+/*
+ * A load over its own base, mov (%rax),%rax, leaves its address to be told by comparing the value
+ * with memory (insn/attribute.c), which a racing thread may have changed meanwhile. An odd address
+ * found so is no proof that the access was not aligned.
+ */
+static void doubt_alignment(const struct slot *slot, const struct insn_access *found,
+			    struct tl_access *access)
+{
+	const struct insn_operand *operand = &found->insn.operand[operand_of(found)];
+
+	if (!(access->traits & TL_TRAIT_UNALIGNED) ||
+	    !(is_written(&found->insn, operand->base) || is_written(&found->insn, operand->index)))
+		return;
+	access->traits &= ~(unsigned)TL_TRAIT_UNALIGNED;
+	access->address = slot->watch.address & ~(access->length - 1);
+}
+
 static bool understand_data(struct target *target, struct slot *slot,
 			    const struct insn_registers *registers, struct tl_access *access)
 {
@@ -149,6 +171,7 @@ static bool understand_data(struct target *target, struct slot *slot,
 	if (!found.decoded)
 		return false;
 	access->traits = insn_traits(&found.insn, operand_of(&found), found.first, found.length);
+	doubt_alignment(slot, &found, access);
 	if (target->observed)
 		note_moved(&found.insn, registers, access);
 	return true;
