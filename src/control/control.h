@@ -78,8 +78,9 @@ int control_arm(struct control *control, pid_t pid, unsigned slot, const struct 
 void control_disarm(struct control *control, pid_t pid, unsigned slot);
 /* What handlers need to know of a slot to judge its hits; before control_arm(). */
 struct control_judging {
-	bool values;  /* hits read the watched bytes */
-	bool certain; /* what passes the filter is wanted: no decoding, no caller decides */
+	bool unfiltered; /* all are sent: they are no hits to the user */
+	bool values;	 /* hits read the watched bytes */
+	bool certain;	 /* what passes the filter is wanted: no decoding, no caller decides */
 	bool is_signed;
 	bool known;	/* the watched bytes as they are now */
 	uint64_t value; /* of them */

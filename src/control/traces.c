@@ -101,6 +101,7 @@ void control_judge(struct control *control, pid_t pid, unsigned index,
 	/* Hits of what it watched before would leave their value. */
 	control_disarm(control, pid, index);
 	shared = &target->shared->slot[index];
+	shared->unfiltered = judging->unfiltered;
 	shared->values = judging->values;
 	shared->certain = judging->certain;
 	shared->is_signed = judging->is_signed;

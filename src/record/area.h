@@ -125,7 +125,8 @@ struct area_slot {
 	uint32_t length;
 	uint32_t patience; /* ns a thread may wait for a free record; 0: the hit is dropped */
 	uint32_t is_signed;
-	uint32_t values;  /* the watched bytes are read at each hit */
+	uint32_t unfiltered; /* its hits are sent whatever the filter says */
+	uint32_t values;     /* the watched bytes are read at each hit */
 	uint32_t certain; /* a hit that passes the filter is one that is wanted: it may be numbered
 			   */
 	_Atomic uint32_t

@@ -25,6 +25,7 @@ struct wanted {
 struct piece {
 	unsigned wanted;
 	bool armed;
+	bool scout;	  /* of no expression: something is to be looked at again when it trips */
 	bool each_thread; /* a thread-local variable's: `address` is the offset in it */
 	uint64_t start;	  /* of the whole that this is a piece of; 0: not known */
 	uint64_t block;	  /* of the heap that it lies in; 0: none */
@@ -60,6 +61,9 @@ struct watched {
 	bool silent;		/* a debugger has the hardware */
 	struct thread *threads; /* that are known, with their thread pointers */
 	struct copy *copies;
+	uint64_t linker;    /* where it tells of changed modules; 0: not known */
+	bool scouted;	    /* scouts watch for everything that may change */
+	uint64_t next_look; /* when nobody else has seen a change */
 	struct piece piece[AREA_SLOTS];
 	bool resolved[WATCH_EXPRESSIONS];
 	bool given_up[WATCH_EXPRESSIONS]; /* it cannot become watchable in this process */
@@ -98,6 +102,7 @@ struct watch {
 int watch_resolve(struct watch *watch, struct watched *process, bool first);
 /* What has appeared or moved since. */
 void watch_look_again(struct watch *watch, struct watched *process);
+void watch_scout_tripped(struct watch *watch, struct watched *process);
 
 unsigned slot_access(unsigned access);
 /* How long a thread is kept at its access, ns. */
@@ -126,6 +131,10 @@ void debugger_start(struct watch *watch, struct watched *process,
 		    const struct control_trace *trace);
 /* Has it ended? `wait`: until it has. */
 void debugger_check(struct watch *watch, bool wait);
+
+/* scouts.c: placed after each look; they give way when others need slots. */
+void scouts_place(struct watch *watch, struct watched *process);
+void scouts_give_way(struct watch *watch, struct watched *process, unsigned needed);
 
 /* heap.c */
 int heap_begin(struct watch *watch, struct watched *process, unsigned index);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SLOT_BYTES 8u
+#define LOOK_NS 1000000000u /* between looks where scouts are out */
 
 /* The largest naturally aligned piece at `address` within `length` bytes. */
 unsigned piece_length(uint64_t address, uint64_t length)
@@ -144,7 +145,8 @@ static void disarm_piece(struct watch *watch, struct watched *process, unsigned 
 static void disarm(struct watch *watch, struct watched *process, unsigned wanted)
 {
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
-		if (process->piece[i].armed && process->piece[i].wanted == wanted)
+		if (process->piece[i].armed && !process->piece[i].scout &&
+		    process->piece[i].wanted == wanted)
 			disarm_piece(watch, process, i);
 }
 
@@ -159,8 +161,8 @@ static void disarm_whole(struct watch *watch, struct watched *process, unsigned 
 			 uint64_t start)
 {
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
-		if (process->piece[i].armed && process->piece[i].wanted == wanted &&
-		    process->piece[i].start == start)
+		if (process->piece[i].armed && !process->piece[i].scout &&
+		    process->piece[i].wanted == wanted && process->piece[i].start == start)
 			disarm_piece(watch, process, i);
 }
 
@@ -298,6 +300,7 @@ static int resolve_one(struct watch *watch, struct watched *process, unsigned in
 		return -EINVAL;
 	}
 	describe(wanted, target);
+	scouts_give_way(watch, process, pieces_needed(target));
 	err = arm_target(watch, process, index, modules);
 	if (err)
 		disarm(watch, process, index);
@@ -362,15 +365,16 @@ static void follow_pointers(struct watch *watch, struct watched *process, unsign
 					 &address, NULL);
 
 	for (unsigned i = 0; i < AREA_SLOTS && !err; i++)
-		if (process->piece[i].armed && process->piece[i].wanted == index &&
-		    process->piece[i].address <= address &&
+		if (process->piece[i].armed && !process->piece[i].scout &&
+		    process->piece[i].wanted == index && process->piece[i].address <= address &&
 		    address < process->piece[i].address + process->piece[i].length)
 			return;
 	disarm(watch, process, index);
 	process->resolved[index] = !err && !watch_arm_data(watch, process, index, address, 0);
 }
 
-void watch_look_again(struct watch *watch, struct watched *process)
+/* Everything that may have changed. */
+static void look_again(struct watch *watch, struct watched *process)
 {
 	struct space *space = control_space(watch->control, process->pid);
 	bool waiting = false;
@@ -385,8 +389,28 @@ void watch_look_again(struct watch *watch, struct watched *process)
 			follow_pointers(watch, process, i, space_modules(space));
 	}
 	copies_look_again(watch, process);
-	if (!waiting)
+	if (waiting) {
+		symbol_modules_refresh(space_modules(space));
+		watch_resolve(watch, process, false);
+	}
+}
+
+void watch_scout_tripped(struct watch *watch, struct watched *process)
+{
+	look_again(watch, process);
+	scouts_place(watch, process);
+}
+
+/* Scouts see accesses by the process's own threads alone, and not while a slot is missing. */
+void watch_look_again(struct watch *watch, struct watched *process)
+{
+	uint64_t now = watch_now();
+
+	if (process->scouted && now < process->next_look) {
+		copies_look_again(watch, process);
 		return;
-	symbol_modules_refresh(space_modules(space));
-	watch_resolve(watch, process, false);
+	}
+	process->next_look = now + LOOK_NS;
+	look_again(watch, process);
+	scouts_place(watch, process);
 }

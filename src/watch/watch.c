@@ -100,13 +100,15 @@ static void process_began(void *context, pid_t pid)
 		watch->refused = true;
 		if (!watch->options.outside)
 			kill(pid, SIGKILL);
+		return;
 	}
+	scouts_place(watch, process);
 }
 
 static void note_counts(struct watch *watch, struct watched *process)
 {
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
-		if (process->piece[i].armed) {
+		if (process->piece[i].armed && !process->piece[i].scout) {
 			watch->wanted[process->piece[i].wanted].kernel +=
 				control_slot_count(watch->control, process->pid, i);
 			filter_estimate(watch, process, i);
@@ -334,6 +336,10 @@ static void trace(void *context, const struct control_trace *trace)
 
 	if (!piece || !piece->armed)
 		return;
+	if (piece->scout) {
+		watch_scout_tripped(watch, process);
+		return;
+	}
 	wanted = &watch->wanted[piece->wanted];
 	finding = make_finding(watch, trace);
 	if (!finding)

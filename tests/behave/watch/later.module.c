@@ -2,6 +2,11 @@
 extern volatile int late_variable;
 volatile int late_variable;
 
+__attribute__((constructor)) static void begin(void)
+{
+	late_variable = 10;
+}
+
 extern void write_late(void);
 void write_late(void)
 {

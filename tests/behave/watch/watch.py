@@ -147,9 +147,20 @@ class Watch(unittest.TestCase):
             self.assertEqual(run.wait(), 7)
 
     def test_later_modules_and_pointers(self):
-        result, lines = watch('late_variable', '--later', 'head->state', '--', LATER, MODULE)
-        self.assertEqual(len([line for line in lines if 'late_variable' in line]), 3, result.stderr)
-        self.assertEqual(len([line for line in lines if 'head->state' in line]), 2, result.stderr)
+        """Nothing is missed between a change and its being noticed: there is a slot to see each."""
+        result, lines = watch('late_variable', '--later', '--', LATER, MODULE)
+        self.assertEqual([re.search(r'→ (\d+)', line)[1] for line in lines], ['10', '11', '12', '13'],
+                         result.stderr)
+        result, lines = watch('head->state', '--', LATER, MODULE)
+        self.assertEqual([re.search(r'→ (\d+)', line)[1] for line in lines], ['3', '4'],
+                         result.stderr)
+        result, lines = watch('head->state', '--follow', '--', LATER, MODULE)
+        self.assertEqual([re.search(r'→ (\d+)', line)[1] for line in lines], ['3', '4', '5'],
+                         result.stderr)
+        result, lines = watch('late_variable', 'head->state', '--later', '--follow', '--', LATER,
+                              MODULE)
+        self.assertEqual(len([line for line in lines if 'late_variable' in line]), 4, result.stderr)
+        self.assertEqual(len([line for line in lines if 'head->state' in line]), 3, result.stderr)
 
     def test_wrong_names_and_too_much(self):
         result, _ = watch('countr', '--', COUNT)

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scouts: hardware slots left over that watch for the moment at which an expression comes to mean
+ * something else, so that nothing in between is missed. One is on the dynamic linker's
+ * _dl_debug_state(), which it calls for debuggers (r_brk of <link.h>) when the modules have changed
+ * and before their constructors run; others are on the pointers that an expression follows. The
+ * thread that trips one waits until everything is looked at again and armed.
+ *
+ * Whoever wants a slot takes a scout's. Where one is missing, looking again from time to time is
+ * all there is.
+ */
+#include "symbol/lookup.h"
+#include "watch/private.h"
+
+#include <string.h>
+
+#define HOLD_NS 1000000000u /* at most; ended as soon as all has been armed */
+#define LINKER "ld-linux-x86-64.so.2"
+#define LINKER_CALL "_dl_debug_state"
+
+struct posts {
+	uint64_t address[AREA_SLOTS];
+	unsigned access[AREA_SLOTS];
+	unsigned count;
+	bool complete;
+};
+
+static void add_post(struct posts *posts, uint64_t address, unsigned access)
+{
+	for (unsigned i = 0; i < posts->count; i++)
+		if (posts->address[i] == address)
+			return;
+	if (posts->count == AREA_SLOTS || (!(access & TL_EXEC) && address % sizeof(uint64_t))) {
+		posts->complete = false;
+		return;
+	}
+	posts->address[posts->count] = address;
+	posts->access[posts->count++] = access;
+}
+
+static bool is_waiting(const struct watched *process, unsigned index)
+{
+	return !process->resolved[index] && !process->given_up[index];
+}
+
+/* Threads have pointers of their own: not these. */
+static void add_pointers(struct watch *watch, struct watched *process, unsigned index,
+			 struct symbol_modules *modules, struct posts *posts)
+{
+	const struct symbol_target *target = &process->target[index];
+	uint64_t pointers[SYMBOL_TARGET_LINKS] = {0}, address;
+
+	if (!target->link_count || target->tls ||
+	    (!is_waiting(process, index) && !watch->options.repoint))
+		return;
+	symbol_target_evaluate(modules, target, symbol_modules_memory(modules), 0, &address,
+			       pointers);
+	for (unsigned i = 0; i < target->link_count; i++)
+		if (pointers[i])
+			add_post(posts, pointers[i], TL_WRITE);
+}
+
+static uint64_t linker_call(struct watched *process, struct symbol_modules *modules)
+{
+	char error[SYMBOL_ERROR_MAX];
+	struct symbol_found found;
+
+	if (!process->linker && !symbol_lookup(modules, LINKER, LINKER_CALL, &found, error))
+		process->linker = found.address;
+	return process->linker;
+}
+
+static struct posts wanted_posts(struct watch *watch, struct watched *process,
+				 struct symbol_modules *modules)
+{
+	struct posts posts = {.complete = true};
+	bool modules_wanted = false;
+
+	for (unsigned i = 0; i < watch->options.expressions; i++) {
+		/* One with links has been found: it is a pointer that it waits for. */
+		modules_wanted |= is_waiting(process, i) && !process->target[i].link_count;
+		add_pointers(watch, process, i, modules, &posts);
+	}
+	if (!modules_wanted)
+		return posts;
+	if (linker_call(process, modules))
+		add_post(&posts, process->linker, TL_EXEC);
+	else
+		posts.complete = false;
+	return posts;
+}
+
+static void dismiss(struct watch *watch, struct watched *process, unsigned index)
+{
+	control_disarm(watch->control, process->pid, index);
+	process->piece[index].armed = process->piece[index].scout = false;
+}
+
+static bool is_posted(const struct posts *posts, uint64_t address)
+{
+	for (unsigned i = 0; i < posts->count; i++)
+		if (posts->address[i] == address)
+			return true;
+	return false;
+}
+
+static bool has_scout(const struct watched *process, uint64_t address)
+{
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		if (process->piece[i].armed && process->piece[i].scout &&
+		    process->piece[i].address == address)
+			return true;
+	return false;
+}
+
+static bool send_out(struct watch *watch, struct watched *process, uint64_t address,
+		     unsigned access)
+{
+	struct control_judging judging = {.unfiltered = true};
+	struct tl_watch request = {.size = sizeof(request),
+				   .pid = process->pid,
+				   .address = address,
+				   .length = access & TL_EXEC ? 1 : sizeof(uint64_t),
+				   .access = access,
+				   .hold = HOLD_NS};
+	int index = piece_free(process);
+	struct piece *piece;
+
+	if (index < 0)
+		return false;
+	piece = &process->piece[index];
+	*piece = (struct piece){.wanted = WATCH_EXPRESSIONS,
+				.scout = true,
+				.armed = true,
+				.address = address,
+				.length = request.length};
+	control_judge(watch->control, process->pid, (unsigned)index, &judging);
+	piece->armed = !control_arm(watch->control, process->pid, (unsigned)index, &request);
+	return piece->armed;
+}
+
+/* New ones first: a thread held at one that is dismissed goes on at once. */
+void scouts_place(struct watch *watch, struct watched *process)
+{
+	struct space *space = control_space(watch->control, process->pid);
+	struct posts posts;
+
+	if (!space || watch->options.outside)
+		return;
+	posts = wanted_posts(watch, process, space_modules(space));
+	process->scouted = posts.complete;
+	for (unsigned i = 0; i < posts.count; i++)
+		if (!has_scout(process, posts.address[i]) &&
+		    !send_out(watch, process, posts.address[i], posts.access[i]))
+			process->scouted = false;
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		if (process->piece[i].armed && process->piece[i].scout &&
+		    !is_posted(&posts, process->piece[i].address))
+			dismiss(watch, process, i);
+	for (unsigned i = 0; i < posts.count && !process->scouted; i++)
+		if (!has_scout(process, posts.address[i]))
+			send_out(watch, process, posts.address[i], posts.access[i]);
+}
+
+void scouts_give_way(struct watch *watch, struct watched *process, unsigned needed)
+{
+	for (unsigned i = 0; i < AREA_SLOTS && pieces_free(process) < needed; i++)
+		if (process->piece[i].armed && process->piece[i].scout)
+			dismiss(watch, process, i);
+}
