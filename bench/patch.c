@@ -35,6 +35,13 @@
 enum way { NONE, JUMPS, BREAKPOINT, STOP_ALL, WAYS };
 static const char *const way_names[WAYS] = {"none", "jump", "breakpoint", "ptrace"};
 
+/* Nothing is known of it where it is called. */
+#ifdef __clang__
+#define CALLED __attribute__((noinline, optnone, used))
+#else
+#define CALLED __attribute__((noipa, used))
+#endif
+
 static volatile bool ending;
 static pthread_t threads[MAX_THREADS];
 static uint64_t longest[MAX_THREADS];
@@ -49,12 +56,12 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-__attribute__((noipa, used)) static int old_function(int x)
+CALLED static int old_function(int x)
 {
 	return x * 3 + 1;
 }
 
-__attribute__((noipa, used)) static int new_function(int x)
+CALLED static int new_function(int x)
 {
 	return x * 5 + 2;
 }

@@ -15,7 +15,7 @@
 static volatile int stop;
 static long served, refused, lost;
 
-__attribute__((noinline, noclone)) static int handle_request(int size)
+__attribute__((noinline)) static int handle_request(int size)
 {
 	__asm__ volatile(""); /* stays a function of its own */
 	return size * 2;

@@ -8,7 +8,12 @@
 #include <pthread.h>
 #include <signal.h>
 
+/* Nothing is known of it where it is called. */
+#ifdef __clang__
+#define FUNCTION __attribute__((noinline, optnone, used))
+#else
 #define FUNCTION __attribute__((noipa, used))
+#endif
 
 /* Called through these, so that no call is inlined or known to the compiler. */
 typedef int function(int);

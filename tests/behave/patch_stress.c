@@ -12,6 +12,7 @@
 #include "check.h"
 
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <time.h>
@@ -206,7 +207,8 @@ int main(int argc, char **argv)
 	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
 
 	/* Among busy callers the patching thread should still get its turns; not all may do so. */
-	setpriority(PRIO_PROCESS, (id_t)check_gettid(), -10);
+	setpriority(PRIO_PROCESS, (id_t)check_gettid(), -20);
+	prctl(PR_SET_TIMERSLACK, 1);
 	interrupt_every(1000);
 	for (int i = 2; i < argc; i++)
 		rounds((unsigned)strtoul(argv[i], NULL, 10),

@@ -18,7 +18,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Nothing is known of it where it is called. */
+#ifdef __clang__
+#define CALLED __attribute__((noinline, optnone, used))
+#else
 #define CALLED __attribute__((noipa, used))
+#endif
 
 CALLED int value(int x)
 {
@@ -53,7 +58,7 @@ static int chosen_now(int x)
 	return x;
 }
 
-static int (*choose(void))(int)
+__attribute__((used)) static int (*choose(void))(int)
 {
 	return chosen_now;
 }
