@@ -109,6 +109,9 @@ static int let_go(pid_t child, int ready, int failed)
 
 static pid_t fork_child(struct control *control, char *const argv[], int ready[2], int failed[2])
 {
+	/* Findings may go into a pipe that nobody reads any more: the program's end is still told.
+	 */
+	sighandler_t broken_pipe = signal(SIGPIPE, SIG_IGN);
 	sigset_t all, mask;
 	pid_t pid;
 
@@ -119,6 +122,7 @@ static pid_t fork_child(struct control *control, char *const argv[], int ready[2
 		/* Handlers of ours must not run here, and what we ignore is ours alone. Its own
 		 * copies of the far ends would keep it waiting for itself. */
 		signal(SIGCHLD, SIG_DFL);
+		signal(SIGPIPE, broken_pipe);
 		close(ready[1]);
 		close(failed[0]);
 		if (control->options.output >= 0)

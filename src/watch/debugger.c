@@ -122,8 +122,10 @@ void debugger_start(struct watch *watch, struct watched *process, const struct c
 		return;
 	write_script(script, access, resume, trace->held && access->tid);
 	watch->debugger = fork();
-	if (watch->debugger == 0)
+	if (watch->debugger == 0) {
+		signal(SIGPIPE, SIG_DFL);
 		become_gdb(watch->options.command, access->pid, script);
+	}
 	watch->debugged = access->pid;
 	if (watch->debugger > 0)
 		wait_for_attachment(watch, access->pid, access->tid ? access->tid : access->pid);

@@ -256,6 +256,7 @@ static void execute(const struct watch *watch, const struct tl_access *access)
 	char text[2][16];
 
 	if (pid == 0) {
+		signal(SIGPIPE, SIG_DFL);
 		snprintf(text[0], sizeof(text[0]), "%d", (int)access->pid);
 		snprintf(text[1], sizeof(text[1]), "%d", (int)access->tid);
 		setenv("TRAPLINE_PID", text[0], 1);
