@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cost of a poll, and time to stop all threads, four ways: the library's; page protection, as Java
- * virtual machines do; a signal to each thread, as Boehm's collector does; a polled flag with
- * membarrier(2). usage: safepoint poll | stop ROUNDS      Prints one JSON object a line.
+ * Cost of a poll, and time to stop all threads, five ways: the library's, by a poll of one load and
+ * by one of two; page protection, as Java virtual machines do; a signal to each thread, as Boehm's
+ * collector does; a polled flag with membarrier(2). usage: safepoint poll | stop ROUNDS      Prints
+ * one JSON object a line.
  *
  * Stopping is measured twice: with every thread polling in a loop, and with two polling while the
  * others sleep in a declared blocking region, as most threads of a server do.
@@ -25,8 +26,8 @@
 #define MAX_THREADS 256
 #define LONGEST 4000000000u /* ns for one measurement */
 
-enum way { TRAPLINE, PAGE, SIGNAL, FLAG, WAYS };
-static const char *const way_names[WAYS] = {"trapline", "mprotect", "signal", "flag"};
+enum way { TRAPLINE, INDIRECT, PAGE, SIGNAL, FLAG, WAYS };
+static const char *const way_names[WAYS] = {"trapline", "indirect", "mprotect", "signal", "flag"};
 
 static enum way way;
 static bool sleepers; /* all but two sleep */
@@ -45,6 +46,11 @@ static uint64_t now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static bool is_ours(void)
+{
+	return way == TRAPLINE || way == INDIRECT;
 }
 
 static long futex(uint32_t *word, int operation, uint32_t value)
@@ -83,7 +89,15 @@ static void work(void)
 
 static void loop(void)
 {
+	const uint32_t *const volatile *place = is_ours() ? tl_safepoint_place(safepoint) : NULL;
+
 	switch (way) {
+	case INDIRECT:
+		while (!ending) {
+			work();
+			TL_SAFEPOINT_POLL_AT(place);
+		}
+		break;
 	case TRAPLINE:
 		while (!ending) {
 			work();
@@ -113,9 +127,9 @@ static void *thread_main(void *argument)
 {
 	size_t index = (size_t)argument;
 
-	if (way == TRAPLINE && tl_safepoint_register(safepoint))
+	if (is_ours() && tl_safepoint_register(safepoint))
 		abort();
-	if (blocking[index] && way == TRAPLINE)
+	if (blocking[index] && is_ours())
 		tl_safepoint_enter_blocking(safepoint);
 	__atomic_add_fetch(&ready, 1, __ATOMIC_SEQ_CST);
 	if (blocking[index]) {
@@ -124,7 +138,7 @@ static void *thread_main(void *argument)
 	} else {
 		loop();
 	}
-	if (blocking[index] && way == TRAPLINE)
+	if (blocking[index] && is_ours())
 		tl_safepoint_leave_blocking(safepoint);
 	return NULL;
 }
@@ -139,7 +153,7 @@ static void await_stopped(void)
 
 static void stop(void)
 {
-	if (way == TRAPLINE) {
+	if (is_ours()) {
 		if (tl_safepoint_stop(safepoint, 60000000000))
 			abort();
 		return;
@@ -160,7 +174,7 @@ static void stop(void)
 
 static void resume(void)
 {
-	if (way == TRAPLINE) {
+	if (is_ours()) {
 		tl_safepoint_resume(safepoint);
 		return;
 	}
@@ -187,12 +201,13 @@ static int compare(const void *a, const void *b)
 
 static void begin(void)
 {
-	struct tl_safepoint_spec spec = {.size = sizeof(spec)};
+	struct tl_safepoint_spec spec = {.size = sizeof(spec),
+					 .flags = way == INDIRECT ? TL_SAFEPOINT_INDIRECT : 0};
 
 	ending = false;
 	ready = stopped = 0;
 	expected = 0;
-	if (way == TRAPLINE && tl_safepoint_open(&safepoint, &spec))
+	if (is_ours() && tl_safepoint_open(&safepoint, &spec))
 		abort();
 	for (unsigned i = 0; i < thread_count; i++) {
 		blocking[i] = sleepers && i >= 2;
@@ -212,7 +227,7 @@ static void end(void)
 	for (unsigned i = 0; i < thread_count; i++)
 		pthread_join(threads[i], NULL);
 	sleep_word = 0;
-	if (way == TRAPLINE)
+	if (is_ours())
 		tl_safepoint_close(safepoint);
 }
 
@@ -262,20 +277,23 @@ static void measure_stop(unsigned rounds)
 static void measure_poll(void)
 {
 	struct tl_safepoint_spec spec = {.size = sizeof(spec)};
-	double empty, load, region;
+	const uint32_t *const volatile *place;
+	double empty, load, two, region;
 	double page_load, test;
 
 	tl_safepoint_open(&safepoint, &spec);
 	tl_safepoint_register(safepoint);
 	empty = TIME_LOOP((void)0);
 	load = TIME_LOOP(TL_SAFEPOINT_POLL(safepoint));
+	place = tl_safepoint_place(safepoint);
+	two = TIME_LOOP(TL_SAFEPOINT_POLL_AT(place));
 	page_load = TIME_LOOP((void)*page);
 	test = TIME_LOOP(if (flag) park());
 	region = TIME_LOOP(tl_safepoint_enter_blocking(safepoint);
 			   tl_safepoint_leave_blocking(safepoint));
-	printf("{\"what\":\"poll\",\"empty\":%.3f,\"trapline\":%.3f,\"mprotect\":%.3f,"
+	printf("{\"what\":\"poll\",\"empty\":%.3f,\"trapline\":%.3f,\"indirect\":%.3f,\"mprotect\":%.3f,"
 	       "\"flag\":%.3f,\"region\":%.3f}\n",
-	       empty, load, page_load, test, region);
+	       empty, load, two, page_load, test, region);
 }
 
 int main(int argc, char **argv)

@@ -15,7 +15,10 @@
  * A poll is one load and no branch. To stop, a watchpoint on the word it loads is armed in the
  * threads that must be stopped and in no other; the hit's handler holds the thread.
  *
- * Functions return 0 or -errno. Except where a comment says so they are not async-signal-safe.
+ * A safepoint opened with TL_SAFEPOINT_INDIRECT has polls of two loads, through a pointer of the
+ * thread's own, and needs no watchpoint: to stop a thread its pointer is turned to a page that no
+ * one may read, and the fault's handler holds the thread. Stopping costs no system call, only the
+ * threads that must stop fault, and no page's rights ever change.
  */
 #ifndef TRAPLINE_SAFEPOINT_H
 #define TRAPLINE_SAFEPOINT_H
@@ -29,9 +32,15 @@ extern "C" {
 
 typedef struct tl_safepoint tl_safepoint;
 
+/*
+ * Polls are TL_SAFEPOINT_POLL_AT(); the others do not stop. SIGSEGV must not be blocked at a poll:
+ * the kernel ends a process that faults with its signal blocked.
+ */
+#define TL_SAFEPOINT_INDIRECT 1u
+
 struct tl_safepoint_spec {
 	size_t size;	/* sizeof(struct tl_safepoint_spec) */
-	unsigned flags; /* none yet: 0 */
+	unsigned flags; /* TL_SAFEPOINT_INDIRECT, or 0 */
 };
 
 /*
@@ -66,17 +75,36 @@ typedef void tl_safepoint_handshake_fn(const struct tl_safepoint_thread *thread,
 		(void)tl_safepoint_word_;                                     \
 	} while (0)
 
-/* A safepoint takes one of the four watchpoint slots in each registered thread. */
+/*
+ * The same by way of `place`, which the calling thread got from tl_safepoint_place(): in a register
+ * or a structure of its own. Works with either kind of safepoint.
+ */
+#define TL_SAFEPOINT_POLL_AT(place)                         \
+	do {                                                \
+		uintptr_t tl_safepoint_word_;               \
+		__asm__ volatile("movq %1, %0\n\t"          \
+				 "movl (%0), %k0"           \
+				 : "=r"(tl_safepoint_word_) \
+				 : "m"(*(place))            \
+				 : "memory");               \
+		(void)tl_safepoint_word_;                   \
+	} while (0)
+
+/* A safepoint takes one of the four watchpoint slots in each registered thread, an indirect one
+ * none. -ENOSPC: 64 indirect ones are open; -EBUSY: it cannot have SIGSEGV. */
 TL_API int tl_safepoint_open(tl_safepoint **safepoint, const struct tl_safepoint_spec *spec);
 /* -EBUSY while a thread is registered or the safepoint is stopped. */
 TL_API int tl_safepoint_close(tl_safepoint *safepoint);
 
 /*
  * The calling thread takes part from now on. While the safepoint is stopped it waits until resume.
- * -EALREADY if it does already, and what tl_event_open() returns. A thread that ends leaves by
- * itself.
+ * -EALREADY if it does already, and what tl_event_open() returns; -EINVAL: the safepoint is
+ * indirect and the thread blocks SIGSEGV. A thread that ends leaves by itself.
  */
 TL_API int tl_safepoint_register(tl_safepoint *safepoint);
+/* What the calling thread polls through, until it leaves; NULL if it takes no part. The same thread
+ * may keep it; others may not poll through it. */
+TL_API const uint32_t *const volatile *tl_safepoint_place(tl_safepoint *safepoint);
 /* -ENOENT if it takes no part; -EBUSY in the thread that stopped the safepoint. */
 TL_API int tl_safepoint_leave(tl_safepoint *safepoint);
 

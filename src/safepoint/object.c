@@ -34,7 +34,7 @@ static void after_fork_in_child(void)
 		safepoint->stopped = false;
 		safepoint->laggard = 0;
 		safepoint->threads = NULL;
-		pthread_setspecific(safepoint->key, NULL);
+		safepoint_forget_self(safepoint);
 	}
 	pthread_mutex_unlock(&list_lock);
 }
@@ -48,7 +48,7 @@ static int check_spec(const struct tl_safepoint_spec *spec)
 {
 	const uint8_t *bytes = (const uint8_t *)spec;
 
-	if (spec->size < sizeof(*spec) || spec->flags)
+	if (spec->size < sizeof(*spec) || spec->flags & ~TL_SAFEPOINT_INDIRECT)
 		return -EINVAL;
 	for (size_t i = sizeof(*spec); i < spec->size; i++) {
 		if (bytes[i])
@@ -68,10 +68,13 @@ int tl_safepoint_open(tl_safepoint **safepoint, const struct tl_safepoint_spec *
 	if (!opened)
 		return -ENOMEM;
 	memset(opened, 0, sizeof(*opened));
-	err = pthread_key_create(&opened->key, safepoint_thread_ended);
+	err = spec->flags & TL_SAFEPOINT_INDIRECT ? safepoint_open_trap(opened) : 0;
+	if (!err)
+		err = -pthread_key_create(&opened->key, safepoint_thread_ended);
 	if (err) {
+		safepoint_close_trap(opened);
 		free(opened);
-		return -err;
+		return err;
 	}
 	pthread_once(&fork_once, follow_forks);
 	pthread_mutex_lock(&list_lock);
@@ -93,6 +96,7 @@ int tl_safepoint_close(tl_safepoint *safepoint)
 		link = &(*link)->next;
 	*link = safepoint->next;
 	pthread_mutex_unlock(&list_lock);
+	safepoint_close_trap(safepoint);
 	pthread_key_delete(safepoint->key);
 	free(safepoint);
 	return 0;

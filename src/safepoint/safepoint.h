@@ -36,11 +36,12 @@ enum task_state {
 struct safepoint_thread {
 	struct tl_safepoint *safepoint;
 	struct safepoint_thread *next;
-	tl_event *event;
+	tl_event *event; /* NULL in an indirect safepoint */
 	pid_t tid;
 	uint32_t state;
 	uint32_t task;
-	uint32_t armed; /* its event was enabled and has not hit since */
+	uint32_t armed;	       /* its polls trap and none has since */
+	const uint32_t *place; /* what TL_SAFEPOINT_POLL_AT() loads: the word, or the trap */
 	unsigned blocking_depth;
 	uintptr_t stack_low, stack_high;
 	ucontext_t *context; /* in the handler */
@@ -48,13 +49,14 @@ struct safepoint_thread {
 };
 
 struct tl_safepoint {
-	uint32_t word; /* the polls load it; never written: must be first */
-	uint8_t unused[60];
+	uint32_t word;	      /* the polls load it; never written: must be first */
+	const uint32_t *trap; /* of an indirect one: a page that cannot be read; else NULL */
+	uint8_t unused[48];
 	uint32_t owner; /* tid, a futex */
 	uint32_t owner_waiters;
 	uint32_t stopping; /* 0 or 1, a futex: stopped threads wait for 0 */
 	uint32_t progress; /* a futex: counts threads that came to a stop */
-	uint32_t watched;  /* the owner sleeps on `progress` */
+	uint32_t watched;  /* tid: the owner sleeps on `progress` until this thread comes */
 	bool stopped;	   /* by the owner, and not yet resumed */
 	pid_t laggard;
 	pthread_key_t key; /* a thread's own record */
@@ -89,11 +91,20 @@ void safepoint_wake(uint32_t *word, unsigned count);
 int safepoint_own(struct tl_safepoint *safepoint, uint64_t deadline);
 void safepoint_disown(struct tl_safepoint *safepoint);
 
+/* indirect.c */
+int safepoint_open_trap(struct tl_safepoint *safepoint);
+void safepoint_close_trap(struct tl_safepoint *safepoint);
+
 /* thread.c */
 struct safepoint_thread *safepoint_self(const struct tl_safepoint *safepoint);
 /* The caller itself. */
 void safepoint_block(struct safepoint_thread *thread, const struct safepoint_saved *saved);
 void safepoint_unblock(struct safepoint_thread *thread); /* waits while stopped */
+/* In the handler of the thread's poll: holds it there as long as it must. */
+void safepoint_park(struct safepoint_thread *thread, ucontext_t *context);
+void safepoint_free(struct safepoint_thread *thread); /* its event too */
+/* In a forked child: the caller takes no part any more, though it may still poll. */
+void safepoint_forget_self(struct tl_safepoint *safepoint);
 void safepoint_arm(struct safepoint_thread *thread);
 void safepoint_disarm(struct safepoint_thread *thread);
 /* A thread that ended without leaving; the caller owns the safepoint. */

@@ -38,13 +38,14 @@ void safepoint_end(struct tl_safepoint *safepoint)
 		safepoint_unblock(self);
 }
 
-/* Sleep until some thread made progress; reads nothing of the thread, which may be gone. */
-static int sleep_for_progress(struct tl_safepoint *safepoint, uint32_t seen, uint64_t deadline)
+/* Sleep until this thread made progress, or others did just now. */
+static int sleep_for_progress(struct tl_safepoint *safepoint, pid_t thread, uint32_t seen,
+			      uint64_t deadline)
 {
 	uint64_t next = safepoint_now() + CHECK_INTERVAL;
 	int err;
 
-	__atomic_store_n(&safepoint->watched, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&safepoint->watched, (uint32_t)thread, __ATOMIC_SEQ_CST);
 	err = safepoint_wait(&safepoint->progress, seen, next < deadline ? next : deadline);
 	__atomic_store_n(&safepoint->watched, 0, __ATOMIC_SEQ_CST);
 	return err;
@@ -53,8 +54,7 @@ static int sleep_for_progress(struct tl_safepoint *safepoint, uint32_t seen, uin
 static void bury(struct tl_safepoint *safepoint, struct safepoint_thread *thread)
 {
 	safepoint_remove(safepoint, thread);
-	tl_event_close(thread->event);
-	free(thread);
+	safepoint_free(thread);
 }
 
 int safepoint_await(struct tl_safepoint *safepoint, bool (*is_done)(struct safepoint_thread *),
@@ -73,7 +73,7 @@ int safepoint_await(struct tl_safepoint *safepoint, bool (*is_done)(struct safep
 
 			if (is_done(thread))
 				break;
-			sleep_for_progress(safepoint, seen, deadline);
+			sleep_for_progress(safepoint, thread->tid, seen, deadline);
 			if (safepoint_now() - asked > CHECK_INTERVAL) {
 				asked = safepoint_now();
 				gone = safepoint_is_gone(thread);

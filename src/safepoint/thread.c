@@ -23,11 +23,15 @@ static void store(uint32_t *word, uint32_t value)
 	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
 }
 
-/* The owner reads `progress` before it looks at states, so it misses none of these. */
-static void notify(struct tl_safepoint *safepoint)
+/* The owner reads `progress` before it looks at states, so it misses none of these. It waits for
+ * one thread at a time: the others need not wake it, and most have stopped when it comes to them.
+ */
+static void notify(struct safepoint_thread *thread)
 {
+	struct tl_safepoint *safepoint = thread->safepoint;
+
 	__atomic_fetch_add(&safepoint->progress, 1, __ATOMIC_SEQ_CST);
-	if (load(&safepoint->watched))
+	if (load(&safepoint->watched) == (uint32_t)thread->tid)
 		safepoint_wake(&safepoint->progress, 1);
 }
 
@@ -48,7 +52,7 @@ static void come_back(struct safepoint_thread *thread, enum thread_state state)
 		if (!is_held(thread))
 			return;
 		store(&thread->state, state);
-		notify(thread->safepoint);
+		notify(thread);
 	}
 }
 
@@ -78,39 +82,56 @@ static void run_pending_task(struct safepoint_thread *thread)
 	store(&thread->task, TASK_DONE);
 }
 
+/* Make the thread's polls trap, or no longer. Its own thread or the owner. */
+static void set_trap(struct safepoint_thread *thread, bool on)
+{
+	struct tl_safepoint *safepoint = thread->safepoint;
+
+	if (safepoint->trap)
+		__atomic_store_n(&thread->place, on ? safepoint->trap : &safepoint->word,
+				 __ATOMIC_SEQ_CST);
+	else if (on)
+		tl_event_enable(thread->event);
+	else
+		tl_event_disable(thread->event);
+}
+
 /*
- * The thread polled while its event was armed. PARKED is published before the event is disabled:
- * an owner that sees RUNNING after that arms again, later than our disable.
+ * The thread polled while it was armed. PARKED is published before it is disarmed: an owner that
+ * sees RUNNING after that arms again, later than our disarming.
  */
+void safepoint_park(struct safepoint_thread *thread, ucontext_t *context)
+{
+	thread->context = context;
+	store(&thread->state, SAFEPOINT_PARKED);
+	store(&thread->armed, 0);
+	set_trap(thread, false);
+	run_pending_task(thread);
+	notify(thread);
+	come_back(thread, SAFEPOINT_PARKED);
+}
+
 static void on_poll(tl_hit *hit, void *arg)
 {
-	struct safepoint_thread *thread = arg;
-
 	/* SIGTRAP was blocked at the poll: the thread is somewhere else now, perhaps nowhere safe.
 	 * It stays armed. */
 	if (tl_hit_access(hit) & TL_LATE) {
 		counter_increment(COUNTER_SAFEPOINT_LATE);
 		return;
 	}
-	thread->context = tl_hit_context(hit);
-	store(&thread->state, SAFEPOINT_PARKED);
-	store(&thread->armed, 0);
-	tl_event_disable(thread->event);
-	run_pending_task(thread);
-	notify(thread->safepoint);
-	come_back(thread, SAFEPOINT_PARKED);
+	safepoint_park(arg, tl_hit_context(hit));
 }
 
 void safepoint_arm(struct safepoint_thread *thread)
 {
 	store(&thread->armed, 1);
-	tl_event_enable(thread->event);
+	set_trap(thread, true);
 }
 
 void safepoint_disarm(struct safepoint_thread *thread)
 {
 	if (__atomic_exchange_n(&thread->armed, 0, __ATOMIC_SEQ_CST))
-		tl_event_disable(thread->event);
+		set_trap(thread, false);
 }
 
 static void capture(ucontext_t *context, const struct safepoint_saved *saved)
@@ -134,7 +155,7 @@ void safepoint_block(struct safepoint_thread *thread, const struct safepoint_sav
 	capture(&thread->outside, saved);
 	store(&thread->state, SAFEPOINT_BLOCKING);
 	if (load(&thread->safepoint->stopping) || load(&thread->task) != TASK_NONE)
-		notify(thread->safepoint);
+		notify(thread);
 }
 
 void safepoint_unblock(struct safepoint_thread *thread)
@@ -169,6 +190,22 @@ int tl_safepoint_leave_blocking(tl_safepoint *safepoint)
 	return 0;
 }
 
+void safepoint_free(struct safepoint_thread *thread)
+{
+	if (thread->event)
+		tl_event_close(thread->event);
+	free(thread);
+}
+
+void safepoint_forget_self(struct tl_safepoint *safepoint)
+{
+	struct safepoint_thread *thread = safepoint_self(safepoint);
+
+	if (thread)
+		thread->place = &safepoint->word;
+	pthread_setspecific(safepoint->key, NULL);
+}
+
 static void find_stack(struct safepoint_thread *thread)
 {
 	pthread_attr_t attributes;
@@ -194,7 +231,12 @@ static int open_event(struct safepoint_thread *thread)
 		.scope = TL_THREAD,
 		.flags = TL_DISABLED | TL_UNDECODED,
 	};
+	sigset_t blocked;
 
+	if (thread->safepoint->trap) {
+		pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+		return sigismember(&blocked, SIGSEGV) ? -EINVAL : 0;
+	}
 	return tl_event_open(&thread->event, &spec, on_poll, thread);
 }
 
@@ -209,15 +251,14 @@ int tl_safepoint_register(tl_safepoint *safepoint)
 	if (!thread)
 		return -ENOMEM;
 	thread->safepoint = safepoint;
+	thread->place = &safepoint->word;
 	thread->tid = raw_gettid();
 	find_stack(thread);
 	err = open_event(thread);
 	if (!err)
 		err = -pthread_setspecific(safepoint->key, thread);
 	if (err) {
-		if (thread->event)
-			tl_event_close(thread->event);
-		free(thread);
+		safepoint_free(thread);
 		return err;
 	}
 	safepoint_own(safepoint, NO_DEADLINE);
@@ -225,6 +266,13 @@ int tl_safepoint_register(tl_safepoint *safepoint)
 	safepoint->threads = thread;
 	safepoint_disown(safepoint);
 	return 0;
+}
+
+const uint32_t *const volatile *tl_safepoint_place(tl_safepoint *safepoint)
+{
+	struct safepoint_thread *thread = safepoint_self(safepoint);
+
+	return thread ? &thread->place : NULL;
 }
 
 bool safepoint_is_gone(const struct safepoint_thread *thread)
@@ -252,8 +300,7 @@ static void leave(struct safepoint_thread *thread)
 	safepoint_own(safepoint, NO_DEADLINE);
 	safepoint_remove(safepoint, thread);
 	safepoint_disown(safepoint);
-	tl_event_close(thread->event);
-	free(thread);
+	safepoint_free(thread);
 }
 
 int tl_safepoint_leave(tl_safepoint *safepoint)

@@ -29,7 +29,7 @@ int region_key = -1;
 
 static uint32_t pkru_offset; /* in the standard format: CPUID leaf 0xD */
 
-static bool cpu_has_keys(void)
+bool region_key_possible(void)
 {
 	uint32_t eax, ebx, ecx, edx;
 
@@ -47,7 +47,7 @@ int region_key_allocate(void)
 
 	if (region_key >= 0)
 		return 0;
-	if (!cpu_has_keys())
+	if (!region_key_possible())
 		return -ENOTSUP;
 	key = (int)raw_syscall3(SYS_pkey_alloc, 0, PKEY_DISABLE_ACCESS, 0);
 	if (key < 0)

@@ -15,6 +15,9 @@
  * key was another's. -1: none. */
 extern int region_key;
 
+/* The processor and the kernel know protection keys. */
+bool region_key_possible(void);
+
 /* 0 once this process has the key; -ENOTSUP: no protection keys here; -ENOSPC: all 15 are taken. */
 int region_key_allocate(void);
 

@@ -6,6 +6,7 @@
 #include "insn/insn.h"
 #include "trap/dispatch.h"
 #include "trap/region_decode.h"
+#include "trap/fault.h"
 #include "trap/region_key.h"
 #include "trap/region_pages.h"
 #include "trap/region_set.h"
@@ -268,7 +269,7 @@ void region_on_fault(int signal, siginfo_t *info, void *context, uint32_t rights
 {
 	struct region_guard guard = region_guard_enter(rights);
 	int saved_errno = errno;
-	bool ours = begin_step(info, context);
+	bool ours = begin_step(info, context) || fault_offer(info, context);
 
 	region_guard_leave(guard);
 	if (!ours) {

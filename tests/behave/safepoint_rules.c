@@ -3,15 +3,27 @@
 #include "check.h"
 
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
 
 #define SECOND 1000000000u
 
 static tl_safepoint *safepoint;
+static bool indirect;
 static volatile int phase;
 static volatile pid_t stubborn;
 static volatile uint64_t polls;
+
+static inline __attribute__((always_inline)) void poll_once(void)
+{
+	if (indirect)
+		TL_SAFEPOINT_POLL_AT(tl_safepoint_place(safepoint));
+	else
+		TL_SAFEPOINT_POLL(safepoint);
+}
 
 static void wait_for(int wanted)
 {
@@ -26,7 +38,7 @@ static uint64_t poll_with_rbx(uint64_t value)
 
 	while (phase == 1) {
 		__asm__ volatile("" : "+r"(rbx));
-		TL_SAFEPOINT_POLL(safepoint);
+		poll_once();
 		polls++;
 	}
 	return rbx;
@@ -217,7 +229,7 @@ static void *stop_often(void *argument)
 {
 	CHECK_OK(tl_safepoint_register(safepoint));
 	for (int i = 0; i < 300; i++) {
-		TL_SAFEPOINT_POLL(safepoint);
+		poll_once();
 		CHECK_OK(tl_safepoint_stop(safepoint, 10ull * SECOND));
 		stops++; /* alone: no atomic needed */
 		CHECK_OK(tl_safepoint_resume(safepoint));
@@ -237,12 +249,66 @@ static void stoppers_do_not_deadlock(void)
 	CHECK_EQUAL(stops, 1200);
 }
 
-int main(void)
-{
-	struct tl_safepoint_spec spec = {.size = sizeof(spec), .flags = 1};
+static sigjmp_buf out;
 
-	CHECK_EQUAL(tl_safepoint_open(&safepoint, &spec), -EINVAL);
-	spec.flags = 0;
+static void on_fault(int number)
+{
+	siglongjmp(out, number);
+}
+
+/* The program's own faults stay the program's; and its own poll may be another instruction. */
+static void *poll_by_hand(void *argument)
+{
+	const uint32_t *const volatile *place;
+	volatile uintptr_t nowhere = 16;
+
+	CHECK_OK(tl_safepoint_register(safepoint));
+	place = tl_safepoint_place(safepoint);
+	phase = 1;
+	while (phase == 1) {
+		__asm__ volatile("testl %%eax, 0(%0)" : : "r"(*place) : "cc", "memory");
+		polls++;
+	}
+	signal(SIGSEGV, on_fault);
+	if (sigsetjmp(out, 1) == 0) {
+		*(volatile int *)nowhere = 1;
+		CHECK(0, "a fault went by");
+	}
+	signal(SIGSEGV, SIG_DFL);
+	return argument;
+}
+
+static void faults_are_told_apart(void)
+{
+	sigset_t segv, before;
+	pthread_t thread;
+	uint64_t seen;
+
+	CHECK(tl_safepoint_place(safepoint) == NULL);
+	sigemptyset(&segv);
+	sigaddset(&segv, SIGSEGV);
+	pthread_sigmask(SIG_BLOCK, &segv, &before);
+	CHECK_EQUAL(tl_safepoint_register(safepoint), -EINVAL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	phase = 0;
+	CHECK(pthread_create(&thread, NULL, poll_by_hand, NULL) == 0);
+	wait_for(1);
+	CHECK_OK(tl_safepoint_stop(safepoint, SECOND));
+	seen = polls;
+	usleep(2000);
+	CHECK_EQUAL(polls, seen);
+	CHECK_OK(tl_safepoint_resume(safepoint));
+	usleep(2000);
+	CHECK(polls != seen);
+	phase = 2;
+	pthread_join(thread, NULL);
+}
+
+static void all_rules(unsigned flags)
+{
+	struct tl_safepoint_spec spec = {.size = sizeof(spec), .flags = flags};
+
+	indirect = flags & TL_SAFEPOINT_INDIRECT;
 	CHECK_OK(tl_safepoint_open(&safepoint, &spec));
 	CHECK_EQUAL(tl_safepoint_enter_blocking(safepoint), -ENOENT);
 	CHECK_OK(tl_safepoint_stop(safepoint, SECOND));
@@ -252,6 +318,30 @@ int main(void)
 	blocking_region_counts_as_stopped();
 	handshake_runs_once_in_each();
 	stoppers_do_not_deadlock();
+	if (indirect)
+		faults_are_told_apart();
 	CHECK_OK(tl_safepoint_close(safepoint));
+}
+
+static void open_many(void)
+{
+	struct tl_safepoint_spec spec = {.size = sizeof(spec), .flags = TL_SAFEPOINT_INDIRECT};
+	tl_safepoint *many[65];
+
+	for (int i = 0; i < 64; i++)
+		CHECK_OK(tl_safepoint_open(&many[i], &spec));
+	CHECK_EQUAL(tl_safepoint_open(&many[64], &spec), -ENOSPC);
+	for (int i = 0; i < 64; i++)
+		CHECK_OK(tl_safepoint_close(many[i]));
+}
+
+int main(void)
+{
+	struct tl_safepoint_spec spec = {.size = sizeof(spec), .flags = 2};
+
+	CHECK_EQUAL(tl_safepoint_open(&safepoint, &spec), -EINVAL);
+	all_rules(0);
+	all_rules(TL_SAFEPOINT_INDIRECT);
+	open_many();
 	return 0;
 }

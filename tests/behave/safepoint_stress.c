@@ -19,9 +19,18 @@ struct worker {
 };
 
 static tl_safepoint *safepoint;
+static bool indirect;
 static struct worker workers[MAX_THREADS];
 static volatile bool ending;
 static volatile uint64_t signals;
+
+static inline __attribute__((always_inline)) void poll_once(void)
+{
+	if (indirect)
+		TL_SAFEPOINT_POLL_AT(tl_safepoint_place(safepoint));
+	else
+		TL_SAFEPOINT_POLL(safepoint);
+}
 
 static void on_signal(int number)
 {
@@ -33,7 +42,7 @@ static void run_a_while(struct worker *worker)
 {
 	for (int i = 0; i < 1000 && !ending; i++) {
 		worker->count++;
-		TL_SAFEPOINT_POLL(safepoint);
+		poll_once();
 		if (rand_r(&worker->seed) % 256 == 0) {
 			CHECK_OK(tl_safepoint_enter_blocking(safepoint));
 			usleep(rand_r(&worker->seed) % 300);
@@ -61,7 +70,7 @@ static void *die_often(void *argument)
 	(void)argument;
 	CHECK_OK(tl_safepoint_register(safepoint));
 	for (int i = 0; i < 100; i++)
-		TL_SAFEPOINT_POLL(safepoint);
+		poll_once();
 	return NULL;
 }
 
@@ -110,7 +119,7 @@ static void fork_once(void)
 		CHECK_OK(tl_safepoint_register(safepoint));
 		CHECK_OK(tl_safepoint_stop(safepoint, 1000000000));
 		CHECK_OK(tl_safepoint_resume(safepoint));
-		TL_SAFEPOINT_POLL(safepoint);
+		poll_once();
 		CHECK_OK(tl_safepoint_leave(safepoint));
 		_exit(0);
 	}
@@ -126,7 +135,8 @@ static void note_handshake(const struct tl_safepoint_thread *thread, void *arg)
 
 static void stress(unsigned threads, unsigned rounds)
 {
-	struct tl_safepoint_spec spec = {.size = sizeof(spec)};
+	struct tl_safepoint_spec spec = {.size = sizeof(spec),
+					 .flags = indirect ? TL_SAFEPOINT_INDIRECT : 0};
 	pthread_t breeder;
 
 	ending = false;
@@ -154,17 +164,20 @@ static void stress(unsigned threads, unsigned rounds)
 		pthread_join(workers[i].thread, NULL);
 	pthread_join(breeder, NULL);
 	CHECK_OK(tl_safepoint_close(safepoint));
-	printf("%u threads, %u rounds\n", threads, rounds);
+	printf("%u threads, %u rounds%s\n", threads, rounds, indirect ? ", indirect" : "");
 }
 
 int main(void)
 {
 	signal(SIGUSR1, on_signal);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	stress(1, 2000);
-	stress(4, 1000);
-	stress(32, 200);
-	stress(256, 20);
+	for (int kind = 0; kind < 2; kind++) {
+		indirect = kind;
+		stress(1, 1000);
+		stress(4, 500);
+		stress(32, 100);
+		stress(256, 10);
+	}
 	CHECK(signals > 0);
 	return 0;
 }
