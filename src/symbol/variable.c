@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/variable.h"
 
+#include "symbol/block.h"
 #include "symbol/demangle.h"
 #include "symbol/die.h"
 #include "symbol/names.h"
@@ -209,6 +210,7 @@ static void find_mapping(const struct symbol_modules *modules, uint64_t address,
 {
 	const struct symbol_mapping *mapping =
 		symbol_mappings_find(symbol_modules_mappings(modules), address);
+	struct symbol_block block;
 
 	variable->kind = SYMBOL_VARIABLE_OTHER;
 	if (!mapping)
@@ -219,6 +221,12 @@ static void find_mapping(const struct symbol_modules *modules, uint64_t address,
 		variable->kind = SYMBOL_VARIABLE_HEAP;
 	else if (mapping->use == SYMBOL_MAPPING_STACK)
 		variable->kind = SYMBOL_VARIABLE_STACK;
+	if (variable->kind != SYMBOL_VARIABLE_HEAP ||
+	    !symbol_block_find(symbol_modules_memory(modules), mapping, address, &block))
+		return;
+	variable->address = block.address;
+	variable->size = block.size;
+	variable->offset = address - block.address;
 }
 
 void symbol_variable_find(struct symbol_modules *modules, uint64_t address, uint64_t size,
