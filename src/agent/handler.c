@@ -131,9 +131,10 @@ static void note_nothing(struct area_hit *hit, uint64_t value_address, uint64_t 
 }
 
 /*
- * How long this thread may be held now. Each hold pays `hold * 10000 / parts` of the thread's own
- * time, so that holds take at most parts/10000 of it. Threads whose identities hash alike share
- * one account, which only makes it stricter.
+ * How long this thread may be held now; 0 rather than less than `least`, which would end before the
+ * controller has done anything about it: better to save up for the next time. Each hold pays `hold
+ * * 10000 / parts` of the thread's own time, so that holds take at most parts/10000 of it. Threads
+ * whose identities hash alike share one account, which only makes it stricter.
  */
 static struct area_credit *credit_of(struct area_process *process, uint64_t identity)
 {
@@ -143,7 +144,7 @@ static struct area_credit *credit_of(struct area_process *process, uint64_t iden
 }
 
 static uint64_t take_credit(struct area *area, struct area_process *process, uint64_t identity,
-			    uint64_t now, uint64_t hold)
+			    uint64_t now, uint64_t hold, uint64_t least)
 {
 	uint64_t parts = area->hold_parts ? area->hold_parts : 1;
 	struct area_credit *credit = credit_of(process, identity);
@@ -160,7 +161,7 @@ static uint64_t take_credit(struct area *area, struct area_process *process, uin
 	saved = (now - until) / 10000 * parts;
 	if (hold > saved)
 		hold = saved;
-	if (hold < HOLD_WORTHWHILE)
+	if (hold < least || hold < HOLD_WORTHWHILE)
 		return 0;
 	atomic_store_explicit(&credit->until, until + hold * 10000 / parts, memory_order_relaxed);
 	return hold;
@@ -224,7 +225,8 @@ static struct area_hit *wait_for_record(struct area *area, struct area_process *
 
 	if (!slot->patience || atomic_load_explicit(&process->quiet, memory_order_relaxed))
 		return NULL;
-	until = begin + take_credit(area, process, (uint64_t)raw_gettid(), begin, slot->patience);
+	until = begin +
+		take_credit(area, process, (uint64_t)raw_gettid(), begin, slot->patience, 0);
 	while (!hit && agent_now() < until &&
 	       !atomic_load_explicit(&area->closing, memory_order_relaxed)) {
 		ring(area, process);
@@ -360,7 +362,8 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 		 area->filter.on ? &choice : NULL);
 	hold = hit->flags & AREA_HIT_LATE || !slot->hold || !is_worth_holding(slot, hit->identity)
 		       ? 0
-		       : take_credit(area, process, hit->identity, entry, hold_wanted(slot, entry));
+		       : take_credit(area, process, hit->identity, entry, hold_wanted(slot, entry),
+				     slot->hold / 2);
 	if (!hold)
 		hit->flags |= AREA_HIT_UNHELD;
 	if (hit->flags & AREA_HIT_LATE)

@@ -23,6 +23,7 @@
 #define IDLE_SHARE 4	   /* a sleeping program counts as using 1/4 of a CPU */
 #define CREDIT_START 50.0  /* what the budget allows in so many seconds of CPU time */
 #define CREDIT_MAX 100.0
+#define SLEEPY_PARTS 10 /* a program that uses less than this part of one CPU mostly waits */
 #define SAMPLE_PERIOD (2 * MILLISECOND) /* at 1 percent and above; longer below */
 #define SAMPLE_PERIOD_AGGRESSIVE (MILLISECOND / 2)
 
@@ -160,6 +161,7 @@ void budget_check(struct control *control)
 	spent = spent_inside(control) + spent_outside(control);
 	used = control->spending.program - before;
 	idle = (now - control->budget_time) / IDLE_SHARE;
+	control->sleepy = used * SLEEPY_PARTS < now - control->budget_time;
 	if (used < idle)
 		used = idle;
 	control->credit += (int64_t)((double)used * share) - (int64_t)(spent - control->spent);

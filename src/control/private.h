@@ -146,6 +146,7 @@ struct control {
 	bool limit_known[AREA_LIMITS];
 	uint32_t limits_changed; /* as it was when events were last opened for limits */
 	uint64_t paused_until;
+	bool sleepy;	    /* the program mostly waits: what it does, it does seldom */
 	bool welcomed;	    /* some process has been */
 	bool observing;	    /* a process that ran before, from outside */
 	bool duty;	    /* lasting watches keep to the budget */

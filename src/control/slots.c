@@ -93,8 +93,8 @@ void slot_publish(struct target *target, struct slot *slot)
 	shared->hold_limit = slot->watch.hits;
 	shared->hold = slot->watch.hold;
 	shared->hold_most = slot->watch.hold;
-	if (!target->control->options.stall_first && !target->control->options.lasting &&
-	    shared->hold_most < HOLD_LONGEST)
+	if (target->control->sleepy && !target->control->options.stall_first &&
+	    !target->control->options.lasting && shared->hold_most < HOLD_LONGEST)
 		shared->hold_most = HOLD_LONGEST;
 	shared->armed_at = slot->armed_at;
 	shared->address = slot->watch.address;

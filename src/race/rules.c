@@ -159,6 +159,26 @@ static void weigh_update(const struct rule_side *side, const struct rule_side *o
 			 "a read-modify-write without LOCK loses the other thread's write");
 }
 
+static bool is_scalar(const struct rule_side *side)
+{
+	return !(side->access->access & TL_KERNEL) &&
+	       (side->access->traits & (TL_TRAIT_PLAIN | TL_TRAIT_UPDATE));
+}
+
+/*
+ * Compilers read or write a part of an object where that is enough; of an atomic or a volatile one
+ * they never do. Only locks by hand, of unions, have such pairs, and inline assembly for them.
+ */
+static void weigh_sizes(const struct rule_side *first, const struct rule_side *second,
+			struct verdict *verdict)
+{
+	if (is_atomic(first) || is_atomic(second) || !is_scalar(first) || !is_scalar(second) ||
+	    first->access->length == second->access->length)
+		return;
+	raise_to(verdict, TL_LIKELY,
+		 "the accesses are of different sizes: an atomic object is accessed as a whole");
+}
+
 static void hide(struct verdict *verdict, const char *rule)
 {
 	verdict->hidden = true;
@@ -192,6 +212,7 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second, 
 	weigh_volatile(first, second, verdict);
 	weigh_update(first, second, verdict);
 	weigh_update(second, first, verdict);
+	weigh_sizes(first, second, verdict);
 	if (changed && !is_atomic(first) && !is_atomic(second))
 		raise_to(verdict, TL_LIKELY,
 			 "the value changed between a thread's read and its write");
