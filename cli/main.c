@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
 	const char *name;
@@ -74,6 +75,12 @@ static int help(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	/* It runs what it is told to, and takes options from the environment. */
+	if (getuid() != geteuid() || getgid() != getegid()) {
+		fputs("trapline: it must not run set-user-ID or set-group-ID: `chmod ug-s` its file\n",
+		      stderr);
+		return STATUS_FAILED;
+	}
 	if (argc < 2) {
 		print_help(stderr);
 		return STATUS_USAGE;

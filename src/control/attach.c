@@ -16,12 +16,12 @@
 
 bool is_attached(const struct control *control)
 {
-	return control->area->root != 0;
+	return control->root != 0;
 }
 
 pid_t control_root(const struct control *control)
 {
-	return control->area->root;
+	return control->root;
 }
 
 void attach_samples(struct control *control, pid_t pid)
@@ -54,6 +54,6 @@ bool attach_is_over(const struct control *control)
 {
 	if (!control->welcomed && !atomic_load(&control->area->closing))
 		return control_now() - control->started > ANNOUNCE_PATIENCE ||
-		       (kill(control->area->root, 0) && errno == ESRCH);
+		       (kill(control->root, 0) && errno == ESRCH);
 	return !anybody_waits(control);
 }

@@ -123,6 +123,7 @@ static int prepare_area(struct control *control, int fd)
 		return err;
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	control->area_fd = fd;
+	control->root = control->area->root;
 	control->area->controller_fd = fd;
 	control->area->controller = getpid();
 	return 0;

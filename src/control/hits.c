@@ -50,14 +50,16 @@ static void note_sharing(struct target *target, const struct slot *slot, const s
 }
 
 static void begin(struct control *control, struct following *following,
-		  const struct area_hit *record)
+		  const struct area_hit *shared)
 {
-	struct target *target = record->process < AREA_PROCESSES ? control->target[record->process]
-								 : NULL;
+	struct area_hit *record = &control->copy;
+	struct target *target;
 	struct slot *slot;
 	struct hit *hit;
 
 	following->since = control_now();
+	area_hit_copy(record, shared);
+	target = record->process < AREA_PROCESSES ? control->target[record->process] : NULL;
 	if (!target || record->slot >= target->slots)
 		return;
 	slot = &target->slot[record->slot];
@@ -83,7 +85,7 @@ static void begin(struct control *control, struct following *following,
 	following->generation = slot->generation;
 	if (hit->usable && control->observer.hit && !(slot->watch.access & TL_EXEC))
 		control->observer.hit(control->observer.context, &hit->access);
-	if (area_hit_state(atomic_load(&record->state)) == AREA_HIT_HELD)
+	if (area_hit_state(atomic_load(&shared->state)) == AREA_HIT_HELD)
 		following->slot = schedule_hit(control, target, slot, hit);
 }
 

@@ -129,6 +129,8 @@ struct control {
 	struct control_observer observer;
 	struct symbol_session *session;
 	struct area *area;
+	struct area_hit copy; /* of the record being judged */
+	pid_t root;	      /* that was running before us; 0: we started it */
 	int area_fd;
 	struct samples *samples;
 	pid_t child;

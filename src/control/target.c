@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void answer(struct area_process *shared, enum area_process_state state)
@@ -22,20 +23,26 @@ static void answer(struct area_process *shared, enum area_process_state state)
 	raw_futex((uint32_t *)&shared->state, FUTEX_WAKE, 0x7fffffff, NULL);
 }
 
-/* Does process `pid` map our area? Else its id means another process here (a pid namespace), or
- * somebody writes into the area what is not so. */
-static bool maps_area(pid_t pid)
+/*
+ * Does process `pid` map our area, this very file? Else its id means another process here (a pid
+ * namespace), or somebody writes into the area what is not so: only processes that we started, or
+ * that these started, can have opened it.
+ */
+static bool maps_area(const struct control *control, pid_t pid)
 {
 	char name[64], line[4400];
+	unsigned long inode;
 	bool found = false;
+	struct stat own;
 	FILE *file;
 
 	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
-	file = fopen(name, "re");
+	file = fstat(control->area_fd, &own) ? NULL : fopen(name, "re");
 	if (!file)
 		return false;
 	while (!found && fgets(line, sizeof(line), file))
-		found = strstr(line, "/memfd:trapline") != NULL;
+		found = strstr(line, "/memfd:trapline") &&
+			sscanf(line, "%*s %*s %*s %*s %lu", &inode) == 1 && inode == own.st_ino;
 	fclose(file);
 	return found;
 }
@@ -70,7 +77,7 @@ static pid_t find_outside(struct control *control, pid_t inside)
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (pid > 0 && !target_find(control, pid) && is_named_inside(pid, inside) &&
-		    maps_area(pid))
+		    maps_area(control, pid))
 			found = pid;
 	}
 	if (directory)
@@ -230,7 +237,7 @@ static void welcome(struct control *control, uint32_t index)
 	struct target *target;
 	pid_t pid = shared->pid;
 
-	if (!maps_area(pid) || !is_named_inside(pid, pid))
+	if (!maps_area(control, pid) || !is_named_inside(pid, pid))
 		pid = find_outside(control, pid);
 	if (!pid) {
 		count_one(control, COUNT_PROCESSES_STRANGE);

@@ -170,7 +170,6 @@ static void understand(struct target *target, struct slot *slot, const struct ar
 void trace_tell(struct control *control, struct target *target, const struct area_hit *record)
 {
 	struct control_trace trace = {0};
-	char thread[AREA_NAME];
 	struct slot *slot;
 	struct hit *hit;
 
@@ -183,8 +182,6 @@ void trace_tell(struct control *control, struct target *target, const struct are
 	hit = calloc(1, sizeof(*hit));
 	if (!hit)
 		return;
-	memcpy(thread, record->thread, sizeof(thread));
-	thread[sizeof(thread) - 1] = '\0';
 	if (slot->each_thread)
 		slot->watch.address = record->address;
 	trace.held = slot->watch.hold && !(record->flags & (AREA_HIT_LATE | AREA_HIT_UNHELD));
@@ -192,7 +189,7 @@ void trace_tell(struct control *control, struct target *target, const struct are
 	understand(target, slot, record, hit, &trace);
 	trace.access = &hit->access;
 	trace.slot = record->slot;
-	trace.thread = thread;
+	trace.thread = record->thread;
 	if (control->observer.trace)
 		control->observer.trace(control->observer.context, &trace);
 	hit_free(hit);
@@ -275,13 +272,12 @@ void traces_collect(struct control *control)
 	qsort(waiting, count, sizeof(*waiting), compare);
 	for (unsigned i = 0; i < count; i++) {
 		struct area_hit *record = &control->area->hit[waiting[i].index];
-		bool notice = record->flags & AREA_HIT_NOTICE;
-		uint32_t process = record->process;
 
-		tell(control, record);
-		release(control, record);
+		area_hit_copy(&control->copy, record);
+		tell(control, &control->copy);
+		release(control, &control->copy);
 		take_back(control, record);
-		if (notice)
-			notice_answer(control, process);
+		if (control->copy.flags & AREA_HIT_NOTICE)
+			notice_answer(control, control->copy.process);
 	}
 }

@@ -9,12 +9,15 @@
 #include <linux/futex.h>
 #include <linux/memfd.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 _Static_assert(sizeof(struct area) < 2u << 20, "the area stays small");
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
 	       "words shared between processes need no lock");
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
 static struct area *map_area(int fd)
 {
@@ -33,7 +36,7 @@ int area_create(struct area **area, int *fd)
 	if (made < 0)
 		return made;
 	if (raw_syscall3(SYS_ftruncate, made, sizeof(struct area), 0) ||
-	    raw_fcntl(made, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW)) {
+	    raw_fcntl(made, F_ADD_SEALS, SEALS)) {
 		raw_close(made);
 		return -ENOSPC;
 	}
@@ -61,8 +64,12 @@ int area_open(struct area **area, int fd)
 	 * long enough now stays so. newfstatat: what the dynamic linker itself uses, for filters.
 	 */
 	if (raw_syscall6(SYS_newfstatat, fd, (long)"", (long)&status, AT_EMPTY_PATH, 0, 0) ||
-	    status.st_size != sizeof(struct area))
+	    status.st_size != sizeof(struct area) ||
+	    (raw_fcntl(fd, F_GET_SEALS, 0) & SEALS) != SEALS)
 		return -EINVAL;
+	/* Ours or the system's: a variable that another user set leads nowhere. */
+	if (status.st_uid != 0 && status.st_uid != (uid_t)raw_syscall3(SYS_geteuid, 0, 0, 0))
+		return -EPERM;
 	mapped = map_area(fd);
 	if (!mapped)
 		return -ENOMEM;
@@ -205,6 +212,17 @@ void area_hit_leave(struct area_hit *hit, uint64_t ticket, uint64_t now)
 		return;
 	atomic_store_explicit(&hit->exit_time, now, memory_order_relaxed);
 	atomic_store_explicit(&hit->state, ticket | AREA_HIT_DONE, memory_order_release);
+}
+
+void area_hit_copy(struct area_hit *to, const struct area_hit *from)
+{
+	memcpy(to, from, offsetof(struct area_hit, stack));
+	if (to->value_length > AREA_VALUE)
+		to->value_length = AREA_VALUE;
+	if (to->stack_length > AREA_STACK)
+		to->stack_length = AREA_STACK;
+	to->thread[AREA_NAME - 1] = '\0';
+	memcpy(to->stack, from->stack, to->stack_length);
 }
 
 void area_hit_free(struct area_hit *hit)

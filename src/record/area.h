@@ -302,6 +302,9 @@ void area_hit_publish(struct area_hit *hit, uint64_t ticket);
 void area_hit_leave(struct area_hit *hit, uint64_t ticket, uint64_t now);
 
 /* The controller's: take a record back whatever its state. */
+/* What a hit says, with lengths within bounds, out of reach of a program that scribbles. Its
+ * `state` says nothing. */
+void area_hit_copy(struct area_hit *to, const struct area_hit *from);
 void area_hit_free(struct area_hit *hit);
 
 #endif
