@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What docs/SECURITY.md claims: nothing in set-user-ID programs, nothing set-user-ID itself, no socket, no
+file that others could use, and a controller that a hostile program cannot harm.
+
+usage: tests/behave/security/security.py build/trapline build/…/scribble"""
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TRAPLINE = os.path.abspath(sys.argv.pop(1))
+SCRIBBLE = os.path.abspath(sys.argv.pop(1))
+NOBODY = "65534"
+AS_NOBODY = ["setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]
+
+SHOW = r"""
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(void)
+{
+	char line[4096];
+	int found = 0;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	while (fgets(line, sizeof(line), maps))
+		found |= strstr(line, "trapline") != NULL;
+	printf("effective %d real %d trapline %d\n", (int)geteuid(), (int)getuid(), found);
+	return 0;
+}
+"""
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=60,
+                          **options)
+
+
+def names(folder):
+    return set(os.listdir(folder)) if os.path.isdir(folder) else set()
+
+
+def unix_sockets():
+    with open("/proc/net/unix", encoding="utf-8") as lines:
+        return {line.split()[7] for line in lines if len(line.split()) > 7 and "trapline" in line}
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(dir="/tmp")
+        self.addCleanup(self.folder.cleanup)
+        os.chmod(self.folder.name, 0o755)
+        self.path = lambda name: os.path.join(self.folder.name, name)
+
+
+@unittest.skipUnless(os.getuid() == 0, "only root can make set-user-ID files of another user")
+class Privilege(Folder):
+    def setUp(self):
+        super().setUp()
+        with open(self.path("show.c"), "w", encoding="utf-8") as file:
+            file.write(SHOW)
+        subprocess.run(["gcc", "-o", self.path("show"), self.path("show.c")], check=True)
+        os.chmod(self.path("show"), 0o4755)
+        if "effective 0" not in run(*AS_NOBODY, self.path("show")).stdout:
+            self.skipTest("set-user-ID files are not honoured in /tmp")
+
+    def test_a_set_user_id_program_runs_bare(self):
+        result = run(*AS_NOBODY, TRAPLINE, "race", "--", self.path("show"), cwd="/")
+        self.assertEqual((result.returncode, result.stdout), (0, f"effective 0 real {NOBODY} trapline 0\n"))
+        self.assertIn("set-user-ID", result.stderr)
+
+    def test_nor_is_it_entered_as_a_child(self):
+        result = run(*AS_NOBODY, TRAPLINE, "race", "-q", "--", "sh", "-c", self.path("show") + "; true", cwd="/")
+        self.assertEqual(result.stdout, f"effective 0 real {NOBODY} trapline 0\n")
+
+    def test_nor_by_a_bare_preload(self):
+        library = os.path.join(os.path.dirname(TRAPLINE), "src", "agent", "libtrapline-agent.so")
+        result = run(*AS_NOBODY, "env", f"LD_PRELOAD={library}", "TRAPLINE_AREA=1:3", self.path("show"), cwd="/")
+        self.assertEqual(result.stdout, f"effective 0 real {NOBODY} trapline 0\n")
+
+    def test_the_command_refuses_to_be_set_user_id(self):
+        shutil.copy(TRAPLINE, self.path("trapline"))
+        os.chmod(self.path("trapline"), 0o4755)
+        result = run(*AS_NOBODY, self.path("trapline"), "race", "--", "true", cwd="/")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("set-user-ID", result.stderr)
+
+
+class Traces(Folder):
+    """What a run leaves and opens."""
+
+    def test_no_socket_and_no_shared_file(self):
+        places = ("/tmp", "/dev/shm", "/run", "/var/tmp")
+        before, sockets = {place: names(place) for place in places}, unix_sockets()
+        output = self.path("out.jsonl")
+        old = os.umask(0)
+        self.addCleanup(os.umask, old)
+        with subprocess.Popen([TRAPLINE, "race", "-q", "-o", output, "--", "sleep", "3"]) as process:
+            time.sleep(1.5)
+            with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+                program = int(file.read().split()[0])
+            kinds = [os.readlink(f"/proc/{pid}/fd/{fd}") for pid in (process.pid, program)
+                     for fd in os.listdir(f"/proc/{pid}/fd")]
+            new = {name for place in places for name in names(place) - before[place] if "trapline" in name}
+            self.assertFalse([kind for kind in kinds if kind.startswith("socket:")])
+            self.assertFalse(new)
+            self.assertEqual(unix_sockets() - sockets, set())
+            self.assertFalse(any("trapline" in os.readlink(f"/proc/{program}/fd/{fd}")
+                                 for fd in os.listdir(f"/proc/{program}/fd")))
+        self.assertEqual(stat.S_IMODE(os.stat(output).st_mode), 0o600)
+
+    def test_others_cannot_open_the_area(self):
+        if os.getuid() != 0:
+            self.skipTest("needs two users")
+        with subprocess.Popen([TRAPLINE, "race", "-q", "--", "sleep", "3"]) as process:
+            time.sleep(1)
+            area = [fd for fd in os.listdir(f"/proc/{process.pid}/fd")
+                    if "memfd:trapline" in os.readlink(f"/proc/{process.pid}/fd/{fd}")]
+            self.assertEqual(len(area), 1)
+            result = run(*AS_NOBODY, "cat", f"/proc/{process.pid}/fd/{area[0]}")
+            self.assertIn("Permission denied", result.stderr)
+
+
+class Patching(Folder):
+    """The one socket there is: of a program that is ready to be patched."""
+
+    @unittest.skipUnless(os.getuid() == 0, "needs two users")
+    def test_strangers_are_cut_off(self):
+        before = unix_sockets()
+        with subprocess.Popen([TRAPLINE, "run", "--", "sleep", "4"]) as process:
+            for _ in range(30):
+                time.sleep(0.1)
+                new = unix_sockets() - before
+                if new:
+                    break
+            if not new:
+                process.wait()
+                self.skipTest("this program does not listen")
+            code = ("import socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.settimeout(3)\n"
+                    "s.connect(chr(0) + sys.argv[1][1:])\n"
+                    "try:\n s.send(bytes(64)); print(s.recv(4096))\nexcept OSError as e: print(type(e).__name__)")
+            name = sorted(new)[0]
+            stranger = run(*AS_NOBODY, "/usr/bin/python3", "-c", code, name, cwd="/").stdout
+            self.assertIn(stranger.strip(), ("b''", "ConnectionResetError", "BrokenPipeError"))
+            friend = run("/usr/bin/python3", "-c", code, name, cwd="/").stdout
+            self.assertNotIn(friend.strip(), ("b''", "ConnectionResetError", "BrokenPipeError", "TimeoutError"))
+
+
+class Scribbling(Folder):
+    """A program that writes nonsense into the area harms its own findings alone."""
+
+    def check(self, *command):
+        for seed in range(1, 4):
+            with subprocess.Popen(["sleep", "60"]) as foreign:
+                result = run(TRAPLINE, *command, "-o", self.path("out.jsonl"), "--", SCRIBBLE, "2", str(seed),
+                             str(foreign.pid))
+                self.assertIsNone(foreign.poll(), "a process named in the area is left alone")
+                foreign.kill()
+            self.assertEqual(result.returncode, 5, (seed, result.stderr[-2000:]))
+            self.assertIn("scribbled over", result.stdout)
+
+    def test_under_race(self):
+        self.check("race", "-q")
+
+    def test_under_watch(self):
+        self.check("watch", "shared", "--count")
+
+
+if __name__ == "__main__":
+    unittest.main()
