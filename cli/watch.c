@@ -88,6 +88,11 @@ static int observe(struct watch_command *command, struct watch *watch, struct co
 		control_run(control);
 	}
 	watch_finish(watch);
+	if (control_uncovered(control))
+		fprintf(stderr,
+			"trapline: %llu threads could not be watched: no hardware slot or descriptor "
+			"was left for them\n",
+			(unsigned long long)control_uncovered(control));
 	if (command->stats)
 		control_counts(control, program_print_count, NULL);
 	return watch_refused(watch) ? STATUS_USAGE : STATUS_OK;

@@ -146,12 +146,14 @@ static double missed(const struct slot *slot, bool known, uint64_t value, uint64
 	const struct duty *duty = &slot->duty;
 	unsigned shift = 64 - 8 * slot->watch.length;
 	int64_t change, stride;
+	double hits;
 
 	if (!duty->stride || !known)
 		return duty->rate * (double)(cpu - duty->cpu_before);
 	change = (int64_t)((value - duty->value) << shift) >> shift;
 	stride = (int64_t)(duty->stride << shift) >> shift;
-	return change / stride > 0 ? (double)(change / stride) : 0;
+	hits = stride ? (double)change / (double)stride : 0;
+	return hits > 0 ? hits : 0;
 }
 
 static void estimate(struct target *target, struct slot *slot, bool known, uint64_t value,
@@ -202,6 +204,8 @@ static void set_quota(struct target *target, struct slot *slot, uint64_t cost, u
 
 	if (each < target->control->trap_cost)
 		each = target->control->trap_cost;
+	if (!each)
+		each = 1;
 	left = slot->duty.credit > 0 ? (uint64_t)slot->duty.credit / each : 0;
 	atomic_store(&target->shared->slot[slot->index].quota, (uint32_t)(hits + left + 1));
 }

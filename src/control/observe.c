@@ -50,8 +50,6 @@ struct observed {
 	} name[NAMES]; /* told by the kernel, since a thread may have ended when its hit is read */
 	unsigned looks;
 	uint64_t lost;
-	uint64_t uncovered;
-	uint64_t switch_cost;
 };
 
 /* Set by control_stop(), in a signal handler perhaps. */
@@ -218,7 +216,7 @@ static void cover_latecomer(struct target *target, pid_t tid)
 		int err = target->slot[i].open ? open_on(target, &target->slot[i], tid) : 0;
 
 		if (err && err != -ESRCH) {
-			target->observed->uncovered++;
+			count_one(target->control, COUNT_THREADS_UNOBSERVED);
 			return;
 		}
 	}
@@ -524,11 +522,9 @@ void control_stop(struct control *control)
 	atomic_store(&stopped, true);
 }
 
-uint64_t control_uncovered(struct control *control, pid_t pid)
+uint64_t control_uncovered(const struct control *control)
 {
-	struct target *target = target_find(control, pid);
-
-	return target && target->observed ? target->observed->uncovered : 0;
+	return control->count[COUNT_THREADS_UNOBSERVED];
 }
 
 /* One descriptor a thread, CPU and slot. */

@@ -20,7 +20,7 @@ int control_observe(struct control *control, pid_t pid);
 /* Makes control_run() return. Async-signal-safe. */
 void control_stop(struct control *control);
 
-/* Threads of an observed process that could not be covered. */
-uint64_t control_uncovered(struct control *control, pid_t pid);
+/* Threads of the observed process that could not be covered. */
+uint64_t control_uncovered(const struct control *control);
 
 #endif
