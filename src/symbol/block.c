@@ -3,9 +3,10 @@
  * glibc's heap (malloc/malloc.c, "malloc_chunk"; the same since 2.3):
  *
  *	chunk + 0	size of the previous chunk, or the end of that one's memory
- *	chunk + 8	size of this chunk, a multiple of 16; 1: the previous is in use, 2: mapped
- *by itself, 4: of another arena than the main one chunk + 16	what malloc() returned; it reaches
- *8 bytes into the next chunk
+ *	chunk + 8	size of this chunk, a multiple of 16, and three flags
+ *	chunk + 16	what malloc() returned; it reaches 8 bytes into the next chunk
+ *
+ * Flags: 1, the previous chunk is in use; 2, a mapping of its own; 4, not of the main arena.
  *
  * Chunks follow each other from the beginning of the heap: of [heap], of an arena's heap, which is
  * aligned to 64 MiB and begins with two structures, or of a mapping that is one chunk.
