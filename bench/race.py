@@ -10,7 +10,8 @@ again, so that an interrupted run goes on where it was. RACE_FRESH=1 begins anew
 stops after that time; RACE_TOOLS, RACE_PATTERNS and RACE_APPLICATIONS (names, or "none") choose.
 
 Further: RACE_REPEAT (3), RACE_SECONDS (10), RACE_FREE_SECONDS (10), RACE_JOBS (1),
-RACE_LOAD_SECONDS (30), RACE_PAIRS (3: bare and watched runs of each application, in turns).
+RACE_LOAD_SECONDS (30), RACE_PAIRS (3: bare and watched runs of each application, in turns),
+RACE_NOTE (a sentence on the circumstances, for the page).
 """
 import concurrent.futures
 import json
@@ -139,7 +140,7 @@ def measure(application, wrap):
     folder = tempfile.mkdtemp(prefix="real-")
     os.chmod(folder, 0o755)
     try:
-        return application.run(wrap, folder, setting("RACE_LOAD_SECONDS", 15.0))
+        return application.run(wrap, folder, setting("RACE_LOAD_SECONDS", 30.0))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -225,7 +226,7 @@ def main(build, docs):
             f"for {setting('RACE_FREE_SECONDS', 10.0):g} s, {setting('RACE_JOBS', 1)} at a time. Trapline watches builds "
             "made without it in mind; ThreadSanitizer recompiles them. `stall-first` is google/gwpsan's way: a stall "
             "before the access at a timer's interrupt, one watchpoint, 100 µs, with our unwinding and judging. DRD names "
-            "one of two accesses, which is taken for right if its line is.", ""]
+            "one of two accesses, which is taken for right if its line is.", *filter(None, [os.environ.get("RACE_NOTE")]), ""]
     text += detection_section(detected)
     text += ["", "![Racing runs found by time](benchmarks/race.svg)"]
     text += costs
