@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from plot import plot  # noqa: E402
 
-ROUNDS = 200
+ROUNDS = 50
 WAYS = {"none": "no patching", "jump": "trapline", "breakpoint": "trapline --breakpoint",
         "ptrace": "stop all by ptrace"}
 
@@ -40,7 +40,8 @@ def main(build, docs):
             "Reproduce: `make bench BENCHES=patch`. Threads call a function 20 times every millisecond; "
             f"it is replaced and restored {ROUNDS} times each way, in turns in one run.", "",
             "The longest delay of any thread in an operation, µs: median (90th percentile; largest) of "
-            "all operations. What the machine does by itself is in the first column.", "",
+            "all operations. What the machine does by itself is in the first column; on breakpoints every "
+            "call is a hit for as long as the patch stands.", "",
             *table(rows, lambda r: f"{r['median'] / 1000:.0f} ({r['p90'] / 1000:.0f}; "
                                    f"{r['largest'] / 1000:.0f})", "ptrace / trapline"), "",
             "![delays](benchmarks/patch.svg)", "",

@@ -117,6 +117,8 @@ static bool falls_through(const struct insn *insn)
 	       (insn->flow != INSN_FLOW_BRANCH || insn->conditional);
 }
 
+_Static_assert(PATCH_COVERED_MAX >= PATCH_JUMP_LENGTH - 1 + INSN_MAX_LENGTH, "they fit");
+
 static int examine_first_bytes(struct patch_site *site, const struct code *code)
 {
 	uintptr_t at = site->entry;
@@ -137,7 +139,8 @@ static int examine_first_bytes(struct patch_site *site, const struct code *code)
 		return explain_failure(-EINVAL, "the old function is shorter than the five bytes "
 						"of a jump and no padding follows it; use "
 						"TL_PATCH_BREAKPOINT");
-	if (patch_read(site->entry, site->original, PATCH_JUMP_LENGTH) != PATCH_JUMP_LENGTH)
+	if (patch_read(site->entry, site->original, PATCH_JUMP_LENGTH) != PATCH_JUMP_LENGTH ||
+	    patch_read(site->entry, site->covered, at - site->entry) != at - site->entry)
 		return explain_failure(-EINVAL, "the old function's first bytes cannot be read");
 	return 0;
 }

@@ -98,7 +98,9 @@ static void *run(void *arg)
 		start->err = fd < 0 ? fd : 0;
 		sem_post(&start->done);
 	}
-	while (fd >= 0) {
+	if (fd < 0)
+		return NULL;
+	for (;;) {
 		int connection = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
 
 		if (connection >= 0) {
@@ -108,7 +110,6 @@ static void *run(void *arg)
 			raw_nanosleep(RETRY_NS);
 		}
 	}
-	return NULL;
 }
 
 /* Signals of the program go to its own threads; those of faults and traps stay open. */

@@ -186,6 +186,13 @@ static int refuse_copy(void)
 					"elsewhere; use TL_PATCH_BREAKPOINT");
 }
 
+/* Another library may have been loaded in the place of the one that the site was made for. */
+static bool is_same_code(const struct patch_site *a, const struct patch_site *b)
+{
+	return a->entry == b->entry && a->beyond == b->beyond &&
+	       !memcmp(a->covered, b->covered, sizeof(a->covered));
+}
+
 /* The site of `start`: the one it has, when the code is still the same, or a new one. */
 static int find_site(uintptr_t start, bool jump, struct patch_site **found)
 {
@@ -195,8 +202,8 @@ static int find_site(uintptr_t start, bool jump, struct patch_site **found)
 
 	if (err)
 		return err;
-	if (known && known->entry == site.entry &&
-	    (!jump || (known->copy && patch_is_written(known, false)))) {
+	if (known &&
+	    (jump ? known->copy && is_same_code(known, &site) : known->entry == site.entry)) {
 		*found = known;
 		return 0;
 	}
@@ -259,8 +266,9 @@ static int adopt_change(struct patch_change *change, const struct tl_patch_chang
 						"when it is replaced by a jump");
 	change->target = (uintptr_t)wanted->new_fn;
 	err = find_site((uintptr_t)wanted->old_fn, jump, &change->site);
-	if (!err &&
-	    (change->target == change->site->start || change->target == change->site->entry))
+	if (err || !change->site)
+		return err;
+	if (change->target == change->site->start || change->target == change->site->entry)
 		return explain_failure(-EINVAL, "the old and the new function are the same");
 	for (const struct tl_patch *other = patches; other && !err; other = other->link)
 		err = check_against(change, other);

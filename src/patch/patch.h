@@ -35,12 +35,14 @@
 #define PATCH_JUMP_LENGTH 5 /* e9 and a 32-bit distance */
 #define PATCH_TRAP 0x06	    /* push %es elsewhere; invalid in 64-bit mode */
 #define PATCH_SITES 1024
+#define PATCH_COVERED_MAX 20 /* the last of them begins in the jump's bytes */
 
 struct patch_site {
 	uintptr_t start;  /* of the old function */
 	uintptr_t entry;  /* where the jump goes: `start`, or after its endbr64 */
 	uintptr_t beyond; /* the first instruction that the jump leaves alone */
 	uint8_t original[PATCH_JUMP_LENGTH];
+	uint8_t covered[PATCH_COVERED_MAX]; /* the whole instructions that the jump touches */
 	uint8_t jump[PATCH_JUMP_LENGTH];
 	uint8_t boundaries;		    /* bit i: an instruction begins at entry + i */
 	uintptr_t copy;			    /* of the instructions from `entry` on; 0: none */

@@ -116,10 +116,12 @@ static void apply(int socket, const struct patch_request *request)
 	tl_patch *patch;
 	int err;
 
-	if (!why && !(handle = dlopen(request->path, RTLD_NOW | RTLD_LOCAL)))
-		why = dlerror();
-	if (!why)
-		why = find_changes(request, handle, changes);
+	if (!why) {
+		handle = dlopen(request->path, RTLD_NOW | RTLD_LOCAL);
+		why = handle ? find_changes(request, handle, changes) : dlerror();
+		if (!handle && !why)
+			why = "the fix cannot be loaded";
+	}
 	if (why) {
 		fail(socket, -EINVAL, why);
 	} else {
