@@ -144,8 +144,8 @@ static bool still_held(const struct slot *slot)
 	return false;
 }
 
-/* One slot samples code, and others for which no address waits; one is left for what code hits
- * lead to. With one slot alone there is no such other. */
+/* One slot samples code, and in a program that mostly waits others for which no address waits; one
+ * is left for what code hits lead to. With one slot alone there is no such other. */
 static bool samples_code(struct control *control, struct target *target)
 {
 	unsigned code = 0;
@@ -154,12 +154,17 @@ static bool samples_code(struct control *control, struct target *target)
 		code += target->slot[i].armed && (target->slot[i].watch.access & TL_EXEC);
 	if (target->slots == 1)
 		return choose(control, target) < 0;
-	return code == 0 || (code + 1 < target->slots && choose(control, target) < 0);
+	return code == 0 ||
+	       (control->sleepy && code + 1 < target->slots && choose(control, target) < 0);
 }
 
-/* While there is credit each instruction has a short turn, so that many have one. */
+/* In a program that mostly waits, while there is credit, each instruction has a short turn, so that
+ * many have one. In a busy one what is hot is hit at once, and addresses that were sampled find
+ * more for what arming costs. */
 static uint64_t code_window(const struct control *control)
 {
+	if (!control->sleepy)
+		return CODE_WINDOW;
 	if (control->credit > (int64_t)(SECOND / 4))
 		return CODE_WINDOW / 5;
 	return control->credit > (int64_t)(SECOND / 8) ? CODE_WINDOW / 2 : CODE_WINDOW;

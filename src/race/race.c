@@ -187,7 +187,7 @@ static unsigned on_interest(void *state, pid_t pid, uint64_t pc)
 	(void)pid;
 	if (place->pc != pc)
 		return 32;
-	looks = place->watched / (1 + 2 * place->fruitful) / 3;
+	looks = place->watched / (1 + 2 * place->fruitful) / 6;
 	interest = place->shared ? 96 >> (looks < 6 ? looks : 6)
 				 : 32 >> (place->watched < 5 ? place->watched : 5);
 	return interest ? interest : 1;
