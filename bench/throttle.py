@@ -2,14 +2,16 @@
 """A program held to a share of a CPU by trapline, cpulimit and a cgroup: how near it comes, how long
 it stands still, and how late that makes another thread of it. docs/benchmarks/throttle.md.
 
-Takes four minutes; THROTTLE_PARTS chooses from `accuracy` and `latency`, and the other part is then as
-measured before (docs/benchmarks/throttle.json)."""
+Takes three minutes; THROTTLE_PARTS chooses from `accuracy` and `latency`, THROTTLE_SHARES shares, and the
+rest is then as measured before (docs/benchmarks/throttle.json), as is what was measured while the machine
+was quiet; without that file everything is measured. Where it never is quiet, as root: nice -n -19."""
 import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from plot import plot  # noqa: E402
@@ -17,6 +19,8 @@ from plot import plot  # noqa: E402
 SECONDS = 10
 SHARES = [5, 25, 50, 95]
 SERVICE_SHARE = 25
+TRIES = 2
+QUIET = 0.1  # of a CPU, used by others
 CGROUP_ROOT = pathlib.Path("/sys/fs/cgroup")
 
 
@@ -53,9 +57,34 @@ class Cgroup:
             self.path.rmdir()
 
 
+def busy_seconds():
+    """CPU time of the whole machine so far."""
+    with open("/proc/stat", encoding="ascii") as file:
+        fields = [int(field) for field in file.readline().split()[1:9]]
+    return (sum(fields) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
+
+
 def run(command, **keywords):
+    """Its figures, and what the rest of the machine used meanwhile, as a share of a CPU."""
+    machine, own, begun = busy_seconds(), os.times(), time.monotonic()
     output = subprocess.run(command, check=True, capture_output=True, text=True, **keywords).stdout
-    return json.loads(output.splitlines()[-1])
+    used = os.times()
+    own = used.children_user + used.children_system - own.children_user - own.children_system
+    result = json.loads(output.splitlines()[-1])
+    result["others"] = (busy_seconds() - machine - own) / (time.monotonic() - begun)
+    return result
+
+
+def run_quietly(before, way, *arguments):
+    """Where others use the machine a program gets less than its share whoever limits it: try again,
+    and keep the quietest, `before` included (a result of an earlier run, or None). With a high priority
+    the others hardly matter."""
+    if os.getpriority(os.PRIO_PROCESS, 0) < 0:
+        return way(*arguments)
+    results = [before] if before else []
+    while len(results) < TRIES and not any(result["others"] < QUIET for result in results):
+        results.append(way(*arguments))
+    return min(results, key=lambda result: result["others"])
 
 
 def ways(build, cgroup):
@@ -79,9 +108,14 @@ def ways(build, cgroup):
     return found
 
 
-def accuracy(found, program):
-    return {name: {share: way(share, None, [program, "spin", str(SECONDS)]) for share in SHARES}
-            for name, way in found.items()}
+def measured_shares():
+    return [int(share) for share in os.environ.get("THROTTLE_SHARES", "").split()] or SHARES
+
+
+def accuracy(found, program, before):
+    spin = [program, "spin", str(SECONDS)]
+    return {name: {str(share): run_quietly(before.get(name, {}).get(str(share)), way, share, None, spin)
+                   for share in measured_shares()} for name, way in found.items()}
 
 
 def error(result, share):
@@ -108,13 +142,13 @@ def service_table(rows):
     return lines
 
 
-def latency(found, program):
+def latency(found, program, before):
     service = [program, "service", str(SECONDS)]
-    rows = {"nothing": run(service)}
-    rows["trapline, `--threads 'compress*'`"] = found["trapline"](SERVICE_SHARE, "compress*", service)
-    for name, way in found.items():
-        rows[f"{name}, the whole program"] = way(SERVICE_SHARE, None, service)
-    return rows
+    rows = {"nothing": (lambda *_: run(service), None),
+            "trapline, `--threads 'compress*'`": (found["trapline"], "compress*")}
+    rows.update({f"{name}, the whole program": (way, None) for name, way in found.items()})
+    return {name: run_quietly(before.get(name), way, SERVICE_SHARE, threads, service)
+            for name, (way, threads) in rows.items()}
 
 
 def measure(build, path):
@@ -124,7 +158,9 @@ def measure(build, path):
     try:
         found = ways(build, cgroup)
         for part in os.environ.get("THROTTLE_PARTS", "accuracy latency").split():
-            measured[part] = globals()[part](found, program)
+            rows = globals()[part](found, program, measured.get(part, {}))
+            for name, row in rows.items():
+                measured.setdefault(part, {}).setdefault(name, {}).update(row)
     finally:
         cgroup.close()
     measured["missing"] = [name for name in ("cpulimit",) if name not in found] + \
@@ -133,8 +169,24 @@ def measure(build, path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def complete(measured):
+    accurate = measured.get("accuracy", {"": {}}).values()
+    return "latency" in measured and all(str(share) in shares for shares in accurate for share in SHARES)
+
+
+def others(measured):
+    """The most that anything else used during a measurement."""
+    rows = list(measured["latency"].values())
+    for shares in measured["accuracy"].values():
+        rows += shares.values()
+    return max(row["others"] for row in rows)
+
+
 def main(build, docs):
     measured = measure(build, docs / "throttle.json")
+    if not complete(measured):
+        print("not all parts are measured yet")
+        return
     rows, missing = measured["latency"], measured["missing"]
     results = {name: {int(share): row for share, row in shares.items()}
                for name, shares in measured["accuracy"].items()}
@@ -147,7 +199,9 @@ def main(build, docs):
     text = ["## Throttling", "",
             "Reproduce: `make bench BENCHES=throttle` (with Debian's `cpulimit`, and as root for the "
             f"cgroup). A program of one thread that spins for {SECONDS} s and compares its CPU time with "
-            "the time that passed:", "", *accuracy_table(results), "",
+            "the time that passed. "
+            f"Measured at nice {os.getpriority(os.PRIO_PROCESS, 0)}, while other processes used up to "
+            f"{others(measured) * 100:.0f} % of a CPU:", "", *accuracy_table(results), "",
             "![how far off](benchmarks/throttle-error.svg)", "",
             "![longest pause](benchmarks/throttle-pause.svg)", "",
             "A program with a thread `front`, which wants to run for a moment every millisecond, and two "
