@@ -11,9 +11,9 @@ import questions  # noqa: E402  (the path comes first)
 
 ROUNDS = 3
 # So many connections, list elements, deposits: the difference gives the cost of one hit.
-AMOUNTS = {"redis": (20, 520), "python": (5, 255), "neighbour": (10, 2010)}
-TOOLS = ("nobody", "trapline", "gdb", "perf")
-HOW = {"trapline": "trapline watch", "gdb": "gdb, a hardware watchpoint with commands",
+AMOUNTS = {"redis": (20, 3020), "python": (5, 1005), "neighbour": (10, 10010)}
+TOOLS = ("nobody", "trapline_lines", "trapline", "gdb", "perf")
+HOW = {"trapline_lines": "trapline watch", "trapline": "trapline watch -o, with stacks as JSON", "gdb": "gdb, a hardware watchpoint with commands",
        "perf": "perf record -e mem:"}
 
 

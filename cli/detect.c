@@ -191,7 +191,7 @@ static int spawn(struct detection *detection)
 {
 	char **program = detection->options.program;
 	pid_t pid = control_spawn(host_control(detection->host), program,
-				  program_preload_library(false));
+				  program_preload_library(PROGRAM_LIBRARY_PLAIN));
 
 	if (pid < 0)
 		return program_cannot_run(program[0], (int)pid);

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #define PRELOAD_NAME "libtrapline-agent.so"
-#define PRELOAD_HEAP_NAME "libtrapline-agent-heap.so"
 #define INTERPRETERS_MAX 4 /* as the kernel follows #! lines */
 
 char *program_path(const char *name)
@@ -155,9 +154,15 @@ const char *program_library(const char *name)
 	return name;
 }
 
-const char *program_preload_library(bool heap)
+const char *program_preload_library(enum program_library library)
 {
-	return program_library(heap ? PRELOAD_HEAP_NAME : PRELOAD_NAME);
+	static const char *const names[] = {
+		[PROGRAM_LIBRARY_PLAIN] = PRELOAD_NAME,
+		[PROGRAM_LIBRARY_HEAP] = "libtrapline-agent-heap.so",
+		[PROGRAM_LIBRARY_REGIONS] = "libtrapline-agent-region.so",
+	};
+
+	return program_library(names[library]);
 }
 
 struct entered {

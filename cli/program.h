@@ -22,9 +22,14 @@ int program_cannot_run(const char *name, int err);
 /* Path of a library of ours, beside this command or where it was installed; its name if it is
  * nowhere there. Valid until the next call. */
 const char *program_library(const char *name);
-/* Path of libtrapline-agent.so, or of the one that tells of allocations too: beside this command,
- * or where it was installed. */
-const char *program_preload_library(bool heap);
+/* Path of libtrapline-agent.so, or of one that does more: beside this command, or where it was
+ * installed. */
+enum program_library {
+	PROGRAM_LIBRARY_PLAIN,
+	PROGRAM_LIBRARY_HEAP,	 /* tells of allocations too */
+	PROGRAM_LIBRARY_REGIONS, /* and opens regions */
+};
+const char *program_preload_library(enum program_library library);
 /* Says so if no process was watched at all. */
 void program_tell_unentered(const struct control *control);
 /* From here on signals sent to us go to the program; those of the terminal reach it anyway. */

@@ -25,8 +25,10 @@ static void write_hit(void *context, const struct finding *finding)
 static int run(struct watch_command *command, struct watch *watch, struct control *control)
 {
 	char **program = command->program;
-	pid_t pid =
-		control_spawn(control, program, program_preload_library(watch_needs_heap(watch)));
+	enum program_library library = command->watch.regions	 ? PROGRAM_LIBRARY_REGIONS
+				       : watch_needs_heap(watch) ? PROGRAM_LIBRARY_HEAP
+								 : PROGRAM_LIBRARY_PLAIN;
+	pid_t pid = control_spawn(control, program, program_preload_library(library));
 	int status;
 
 	if (pid < 0)

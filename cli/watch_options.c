@@ -2,6 +2,8 @@
 /* Options of `trapline watch`: expressions and options in any order, then -- PROGRAM. */
 #include "cli/watch_options.h"
 
+#include "control/notice.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -322,6 +324,7 @@ int watch_options_parse(struct watch_command *command, int argc, char **argv)
 	command->control.budget = 100;
 	command->watch.children = true;
 	command->watch.lines = stderr;
+	command->watch.regions = control_has_regions();
 	while (own < argc && strcmp(argv[own], "--") != 0)
 		own++;
 	if (own < argc) {

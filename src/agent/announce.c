@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process makes itself known to the controller, and says good-bye. */
+#include "agent/region.h"
 #include "agent/state.h"
 
 #include "base/syscall.h"
@@ -90,6 +91,8 @@ void agent_announce(void)
 	atomic_store(&process->state, AREA_PROCESS_ANNOUNCED);
 	area_ring(area);
 	wait_for_go(process, area->announce_bound);
+	if (agent_state.regions)
+		agent_state.regions->follow();
 	throttle_begin();
 }
 

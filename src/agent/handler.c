@@ -10,6 +10,7 @@
  * copies it (process_vm_readv), which a breakpoint that excludes the kernel does not see.
  */
 #include "agent/choose.h"
+#include "agent/region.h"
 #include "agent/state.h"
 
 #include "base/syscall.h"
@@ -240,8 +241,9 @@ static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 		     const ucontext_t *context, struct area_slot *slot, bool quiet,
 		     const struct agent_choice *choice)
 {
-	/* Each thread's own address where the slot has none. */
-	uint64_t value = (slot->address ? slot->address : info->address) & ~7ull;
+	/* The access's own address where each thread has its own, and within a region. */
+	bool whole = slot->address && slot->length <= 8;
+	uint64_t value = (whole ? slot->address : info->address) & ~7ull;
 
 	note_registers(&hit->registers, context);
 	hit->address = info->address;
@@ -394,7 +396,73 @@ static void handle_and_account(struct area_process *process, const struct perf_s
 				  memory_order_relaxed);
 }
 
+/* A hold, or none, of a hit that is in `hit`. */
+static void publish(struct area_hit *hit, uint64_t ticket, struct area_slot *slot, uint32_t turn)
+{
+	struct area *area = agent_state.area;
+	struct area_process *process = agent_state.process;
+	uint64_t until = hit->entry_time, hold = 0;
+
+	if (slot->hold && !(hit->flags & AREA_HIT_LATE))
+		hold = take_credit(area, process, hit->identity, hit->entry_time, slot->hold);
+	if (!hold)
+		hit->flags |= AREA_HIT_UNHELD;
+	until += hold;
+	area_hit_publish(hit, ticket);
+	ring(area, process);
+	area_hit_leave(hit, ticket,
+		       hold ? hold_thread(area, process, slot, turn, until) : agent_now());
+}
+
+void agent_note_access(uint32_t index, uint32_t generation, const struct agent_access *access,
+		       const ucontext_t *context)
+{
+	struct area *area = agent_state.area;
+	struct area_process *process = agent_state.process;
+	struct area_slot *slot = &process->slot[index];
+	uint32_t turn = atomic_load(&slot->turn);
+	struct perf_siginfo info = {.address = access->address};
+	struct area_hit *hit;
+	uint64_t ticket;
+
+	if (atomic_load_explicit(&area->closing, memory_order_relaxed) ||
+	    !admit(process, slot, generation, slot->address))
+		return;
+	hit = area_hit_claim(area, &ticket);
+	if (!hit)
+		hit = wait_for_record(area, process, slot, &ticket);
+	if (!hit) {
+		atomic_fetch_add_explicit(&process->dropped, 1, memory_order_relaxed);
+		return;
+	}
+	hit->entry_time = agent_now();
+	hit->process = agent_state.index;
+	hit->slot = index;
+	hit->generation = generation;
+	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
+	note_hit(hit, &info, context, slot,
+		 atomic_load_explicit(&process->quiet, memory_order_relaxed), NULL);
+	hit->flags |= AREA_HIT_REGION;
+	hit->access_pc = access->pc;
+	hit->access = access->access;
+	hit->access_length = access->length;
+	publish(hit, ticket, slot, turn);
+}
+
+static void handle_trap(int number, siginfo_t *info, void *context);
+
 static void on_trap(int number, siginfo_t *info, void *context)
+{
+	const struct agent_regions *regions = agent_state.regions;
+
+	if (regions && regions->begin(info, context))
+		return;
+	handle_trap(number, info, context);
+	if (regions)
+		regions->end(context);
+}
+
+static void handle_trap(int number, siginfo_t *info, void *context)
 {
 	const struct perf_siginfo *perf = (const struct perf_siginfo *)info;
 	struct area_process *process;

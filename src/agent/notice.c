@@ -3,6 +3,7 @@
  * Notices: what the controller must see to before the thread goes on. They travel as hits do, in a
  * record of the area; the controller takes the record back when it has done what there is to do.
  */
+#include "agent/region.h"
 #include "agent/state.h"
 
 #include "base/syscall.h"
@@ -89,4 +90,6 @@ void agent_notice(uint32_t kind, uint64_t address, uint64_t size,
 	if (!wait_for_answer(process, hit, ticket, until))
 		atomic_fetch_add(&process->unnoticed, 1);
 	area_hit_leave(hit, ticket, agent_now());
+	if (agent_state.regions)
+		agent_state.regions->follow();
 }

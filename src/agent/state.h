@@ -12,14 +12,17 @@
 #define AGENT_TRAP_PERF 6     /* si_code TRAP_PERF, asm-generic/siginfo.h */
 #define AGENT_SIGINFO_DATA 24 /* offset of its perf data in siginfo_t */
 
+struct agent_regions;
+
 struct agent_state {
-	struct area *area;	      /* NULL: switched off */
-	struct area_process *process; /* our entry; NULL: not watched */
-	uint32_t index;		      /* of our entry */
-	_Atomic uint32_t handlers;    /* running now, in all threads */
-	bool can_read_fs_base;	      /* the CPU and kernel allow rdfsbase */
-	char locator[AREA_LOCATOR];   /* of the area, for programs we exec */
-	char library[PATH_MAX];	      /* our own path, as it stood in LD_PRELOAD */
+	struct area *area;		     /* NULL: switched off */
+	struct area_process *process;	     /* our entry; NULL: not watched */
+	uint32_t index;			     /* of our entry */
+	_Atomic uint32_t handlers;	     /* running now, in all threads */
+	bool can_read_fs_base;		     /* the CPU and kernel allow rdfsbase */
+	char locator[AREA_LOCATOR];	     /* of the area, for programs we exec */
+	const struct agent_regions *regions; /* NULL: this library has none */
+	char library[PATH_MAX];		     /* our own path, as it stood in LD_PRELOAD */
 };
 
 extern struct agent_state agent_state;

@@ -32,6 +32,13 @@ int control_arm_thread(struct control *control, pid_t pid, unsigned slot, pid_t 
 
 bool control_thread_lives(pid_t pid, pid_t tid);
 
+/* Regions, by slots from AREA_SLOTS on: the program opens them when it is answered next. */
+bool control_has_regions(void);
+int control_arm_region(struct control *control, pid_t pid, unsigned slot,
+		       const struct tl_watch *watch);
+/* Why the program could not; 0: it could, or has not tried yet. */
+int control_region_error(struct control *control, pid_t pid, unsigned slot);
+
 /* Silence a slot and give its hardware back, for others to use. */
 void control_close(struct control *control, pid_t pid, unsigned slot);
 

@@ -79,7 +79,7 @@ static struct slot *find_slot(struct control *control, pid_t pid, unsigned index
 			      struct target **target)
 {
 	*target = target_find(control, pid);
-	return *target && index < AREA_SLOTS ? &(*target)->slot[index] : NULL;
+	return *target && index < AREA_WATCHES ? &(*target)->slot[index] : NULL;
 }
 
 int control_arm_threads(struct control *control, pid_t pid, unsigned index,

@@ -97,7 +97,7 @@ struct target {
 	int pidfd;
 	struct area_process *shared;
 	struct space *space;
-	struct slot slot[AREA_SLOTS];
+	struct slot slot[AREA_WATCHES];
 	unsigned slots;
 	struct target_limit limit[AREA_LIMITS];
 	uint64_t place[CODE_PLACES];
@@ -213,6 +213,8 @@ void threads_check(struct target *target);
 /* understand.c: from registers to accesses */
 bool hit_understand(struct target *target, struct slot *slot, const struct area_hit *record,
 		    struct hit *hit);
+/* Of a region: the program has understood it. */
+void hit_take(struct target *target, const struct area_hit *record, struct hit *hit);
 unsigned insn_traits(const struct insn *insn, unsigned operand, uint64_t address, uint64_t length);
 
 /* pairs.c */

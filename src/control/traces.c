@@ -49,7 +49,7 @@ static struct slot *find_slot(struct control *control, pid_t pid, unsigned index
 			      struct target **target)
 {
 	*target = target_find(control, pid);
-	return *target && index < AREA_SLOTS ? &(*target)->slot[index] : NULL;
+	return *target && index < AREA_WATCHES ? &(*target)->slot[index] : NULL;
 }
 
 void control_disarm(struct control *control, pid_t pid, unsigned index)
@@ -135,6 +135,18 @@ static bool watched_value(const struct slot *slot, uint64_t address, const struc
 	return true;
 }
 
+static void take_region(struct target *target, const struct area_hit *record, struct hit *hit,
+			struct control_trace *trace)
+{
+	hit_take(target, record, hit);
+	trace->trap_pc = record->registers.pc;
+	trace->late = hit->access.access & TL_LATE;
+	trace->understood = !trace->late;
+	trace->address = hit->access.address;
+	trace->value_known = hit->access.value_known && hit->access.length <= 8;
+	trace->value = hit->access.value;
+}
+
 static void understand(struct target *target, struct slot *slot, const struct area_hit *record,
 		       struct hit *hit, struct control_trace *trace)
 {
@@ -186,7 +198,10 @@ void trace_tell(struct control *control, struct target *target, const struct are
 		slot->watch.address = record->address;
 	trace.held = slot->watch.hold && !(record->flags & (AREA_HIT_LATE | AREA_HIT_UNHELD));
 	trace.address = slot->watch.address;
-	understand(target, slot, record, hit, &trace);
+	if (record->flags & AREA_HIT_REGION)
+		take_region(target, record, hit, &trace);
+	else
+		understand(target, slot, record, hit, &trace);
 	trace.access = &hit->access;
 	trace.slot = record->slot;
 	trace.thread = record->thread;
@@ -200,7 +215,7 @@ static void tell(struct control *control, const struct area_hit *record)
 	struct target *target = record->process < AREA_PROCESSES ? control->target[record->process]
 								 : NULL;
 
-	if (!target || record->slot >= AREA_SLOTS)
+	if (!target || record->slot >= AREA_WATCHES)
 		return;
 	if (record->flags & AREA_HIT_NOTICE)
 		notice_tell(control, target, record);
@@ -235,7 +250,7 @@ static void release(struct control *control, const struct area_hit *record)
 								 : NULL;
 	struct area_slot *shared;
 
-	if (!target || record->slot >= AREA_SLOTS || !target->slot[record->slot].watch.hold)
+	if (!target || record->slot >= AREA_WATCHES || !target->slot[record->slot].watch.hold)
 		return;
 	shared = &target->shared->slot[record->slot];
 	atomic_fetch_add(&shared->turn, 1);

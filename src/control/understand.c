@@ -237,6 +237,22 @@ static void copy_value(const struct area_hit *record, struct hit *hit)
 	hit->access.value_known = true;
 }
 
+void hit_take(struct target *target, const struct area_hit *record, struct hit *hit)
+{
+	hit->entry = record->entry_time;
+	hit->access = (struct tl_access){.size = sizeof(hit->access),
+					 .pid = target->pid,
+					 .tid = record->tid,
+					 .identity = record->identity,
+					 .time = record->entry_time,
+					 .pc = record->access_pc,
+					 .address = record->address,
+					 .length = record->access_length,
+					 .access = record->access};
+	copy_stack(record, hit);
+	copy_value(record, hit);
+}
+
 bool hit_understand(struct target *target, struct slot *slot, const struct area_hit *record,
 		    struct hit *hit)
 {

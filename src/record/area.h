@@ -37,7 +37,9 @@
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
 #define AREA_VERSION 4
 #define AREA_PROCESSES 64
-#define AREA_SLOTS 4
+#define AREA_SLOTS 4	/* of the hardware */
+#define AREA_REGIONS 16 /* further slots, which a process with protection keys opens itself */
+#define AREA_WATCHES (AREA_SLOTS + AREA_REGIONS)
 #define AREA_HITS 128
 #define AREA_STACK 6144	 /* bytes of stack noted with a hit */
 #define AREA_VALUE 16	 /* bytes noted around the watched address */
@@ -68,8 +70,9 @@ enum area_hit_flag {
 	AREA_HIT_BLOCK = 8,  /* a heap block was allocated at `address`, of `size` bytes */
 	AREA_HIT_FREED = 16, /* the watched block at `address` is about to be freed */
 	/* Of hits again: */
-	AREA_HIT_JUDGED = 32, /* the filter has let it pass */
-	AREA_HIT_BEFORE = 64, /* `before` is known */
+	AREA_HIT_JUDGED = 32,  /* the filter has let it pass */
+	AREA_HIT_BEFORE = 64,  /* `before` is known */
+	AREA_HIT_REGION = 128, /* of a region: the access is known, access_pc and so on */
 };
 #define AREA_HIT_NOTICE (AREA_HIT_THREAD | AREA_HIT_BLOCK | AREA_HIT_FREED)
 
@@ -93,11 +96,13 @@ struct area_hit {
 	uint32_t flags;
 	uint32_t value_length;
 	uint32_t stack_length;
-	uint64_t address; /* as the kernel told it */
-	uint64_t size;	  /* of a notice */
-	uint64_t number;  /* by the filter; 0: not numbered yet */
-	uint64_t before;  /* the watched bytes as the hit before left them */
-	uint64_t serial;  /* order of the process's hits */
+	uint64_t address; /* as the kernel told it; of a region: of the access */
+	uint64_t access_pc;
+	uint32_t access, access_length;
+	uint64_t size;	 /* of a notice */
+	uint64_t number; /* by the filter; 0: not numbered yet */
+	uint64_t before; /* the watched bytes as the hit before left them */
+	uint64_t serial; /* order of the process's hits */
 	struct area_registers registers;
 	uint8_t value[AREA_VALUE]; /* from value_address on */
 	uint64_t value_address;
@@ -139,6 +144,9 @@ struct area_slot {
 	_Atomic uint32_t strides, uneven;
 	_Atomic uint32_t last_known;
 	_Atomic uint64_t last; /* the watched bytes as the last hit left them */
+	/* Of a region. The error is the process's answer, -errno. */
+	uint32_t region_access;
+	_Atomic int32_t region_error;
 };
 
 enum area_process_state {
@@ -219,7 +227,7 @@ struct area_process {
 	uint64_t thread_pointer;    /* of the thread that announced the process; 0: not known */
 	struct area_heap heap;
 	_Atomic uint32_t unsent; /* hits counted at their place whose record found no room */
-	struct area_slot slot[AREA_SLOTS];
+	struct area_slot slot[AREA_WATCHES];
 	struct area_credit credit[AREA_CREDITS];
 	struct filter_process filter;
 	uint64_t limit_earned[AREA_LIMITS]; /* of AREA_EACH_PROCESS */

@@ -17,12 +17,17 @@ static bool is_heap(const struct watched *process, unsigned index)
 	return process->resolved[index] && process->target[index].kind == SYMBOL_TARGET_HEAP_BLOCKS;
 }
 
+static bool has_room(const struct watch *watch, const struct watched *process, unsigned index)
+{
+	return pieces_needed(&process->target[index]) <= pieces_free(process) ||
+	       region_possible(watch, process);
+}
+
 /* Notices are asked for only while a block could be watched: each costs its thread a wait. */
 static void want(struct watch *watch, struct watched *process)
 {
 	for (unsigned i = 0; i < watch->options.expressions; i++) {
-		bool room = is_heap(process, i) &&
-			    pieces_needed(&process->target[i]) <= pieces_free(process);
+		bool room = is_heap(process, i) && has_room(watch, process, i);
 
 		if (is_heap(process, i) && !room)
 			watch->wanted[i].full = true;
@@ -33,7 +38,7 @@ static void want(struct watch *watch, struct watched *process)
 
 int heap_begin(struct watch *watch, struct watched *process, unsigned index)
 {
-	if (pieces_needed(&process->target[index]) > pieces_free(process))
+	if (!has_room(watch, process, index))
 		return -ENOSPC;
 	control_want_blocks(watch->control, process->pid, index, process->target[index].block_size);
 	return 0;
@@ -95,10 +100,12 @@ static void freed(struct watch *watch, struct watched *process, const struct con
 
 void heap_notice(struct watch *watch, struct watched *process, const struct control_notice *notice)
 {
+	process->may_open = true; /* the thread that allocated, before it goes on */
 	if (notice->kind == CONTROL_BLOCK_ALLOCATED)
 		allocated(watch, process, notice);
 	else
 		freed(watch, process, notice);
+	process->may_open = false;
 }
 
 void heap_print(const struct watch *watch, const struct wanted *wanted)

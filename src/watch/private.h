@@ -26,11 +26,13 @@ struct piece {
 	unsigned wanted;
 	bool armed;
 	bool scout;	  /* of no expression: something is to be looked at again when it trips */
+	bool region;	  /* no hardware's */
 	bool each_thread; /* a thread-local variable's: `address` is the offset in it */
 	uint64_t start;	  /* of the whole that this is a piece of; 0: not known */
 	uint64_t block;	  /* of the heap that it lies in; 0: none */
 	uint64_t address;
 	unsigned length;
+	uint8_t *shadow;  /* of a region: its bytes, as far as hits told; may be NULL */
 	bool value_known; /* of a thread's copy, before the first hit there */
 	uint64_t value;
 };
@@ -58,13 +60,14 @@ struct thread {
 
 struct watched {
 	pid_t pid;
+	bool may_open;		/* the program waits, and opens regions before it goes on */
 	bool silent;		/* a debugger has the hardware */
 	struct thread *threads; /* that are known, with their thread pointers */
 	struct copy *copies;
 	uint64_t linker;    /* where it tells of changed modules; 0: not known */
 	bool scouted;	    /* scouts watch for everything that may change */
 	uint64_t next_look; /* when nobody else has seen a change */
-	struct piece piece[AREA_SLOTS];
+	struct piece piece[AREA_WATCHES];
 	bool resolved[WATCH_EXPRESSIONS];
 	bool given_up[WATCH_EXPRESSIONS]; /* it cannot become watchable in this process */
 	struct symbol_target target[WATCH_EXPRESSIONS];
@@ -89,6 +92,7 @@ struct watch {
 	struct wanted wanted[WATCH_EXPRESSIONS];
 	struct watched *processes;
 	bool refused, began;
+	struct piece part;	  /* of a region, that a hit touched */
 	pid_t debugger, debugged; /* gdb while it runs, and the process it was started for */
 	uint64_t started;	  /* CLOCK_MONOTONIC ns */
 	uint64_t dropped, unsent;
@@ -116,6 +120,7 @@ unsigned pieces_needed(const struct symbol_target *target); /* at the best align
 /* Watch the target's length from `start` on; all or, with -errno, nothing. */
 int watch_arm_data(struct watch *watch, struct watched *process, unsigned wanted, uint64_t start,
 		   uint64_t block);
+void watch_disarm_piece(struct watch *watch, struct watched *process, unsigned index);
 void watch_disarm_block(struct watch *watch, struct watched *process, uint64_t block);
 
 /* Give all hardware back for a while: what is watched meanwhile is noted and armed again by
@@ -135,6 +140,16 @@ void debugger_check(struct watch *watch, bool wait);
 /* scouts.c: placed after each look; they give way when others need slots. */
 void scouts_place(struct watch *watch, struct watched *process);
 void scouts_give_way(struct watch *watch, struct watched *process, unsigned needed);
+
+/* region.c */
+bool region_possible(const struct watch *watch, const struct watched *process);
+int region_arm(struct watch *watch, struct watched *process, const struct piece *wish);
+struct piece *region_piece(struct watch *watch, struct watched *process,
+			   const struct control_trace *trace);
+void region_keep(struct watch *watch, struct watched *process, const struct control_trace *trace);
+void region_report(struct watch *watch, struct watched *process);
+void region_forget(struct piece *piece);
+void region_close_all(struct watched *process);
 
 /* heap.c */
 int heap_begin(struct watch *watch, struct watched *process, unsigned index);

@@ -130,7 +130,7 @@ void watch_resume(struct watch *watch, struct watched *process)
 	}
 }
 
-static void disarm_piece(struct watch *watch, struct watched *process, unsigned index)
+void watch_disarm_piece(struct watch *watch, struct watched *process, unsigned index)
 {
 	struct piece *piece = &process->piece[index];
 
@@ -138,39 +138,39 @@ static void disarm_piece(struct watch *watch, struct watched *process, unsigned 
 		control_slot_count(watch->control, process->pid, index);
 	filter_estimate(watch, process, index);
 	control_disarm(watch->control, process->pid, index);
-	filter_collect(watch, process, (int)index);
+	if (!piece->region)
+		filter_collect(watch, process, (int)index);
+	region_forget(piece);
 	piece->armed = false;
 }
 
 static void disarm(struct watch *watch, struct watched *process, unsigned wanted)
 {
-	for (unsigned i = 0; i < AREA_SLOTS; i++)
+	for (unsigned i = 0; i < AREA_WATCHES; i++)
 		if (process->piece[i].armed && !process->piece[i].scout &&
 		    process->piece[i].wanted == wanted)
-			disarm_piece(watch, process, i);
+			watch_disarm_piece(watch, process, i);
 }
 
 void watch_disarm_block(struct watch *watch, struct watched *process, uint64_t block)
 {
-	for (unsigned i = 0; i < AREA_SLOTS; i++)
+	for (unsigned i = 0; i < AREA_WATCHES; i++)
 		if (process->piece[i].armed && process->piece[i].block == block)
-			disarm_piece(watch, process, i);
+			watch_disarm_piece(watch, process, i);
 }
 
 static void disarm_whole(struct watch *watch, struct watched *process, unsigned wanted,
 			 uint64_t start)
 {
-	for (unsigned i = 0; i < AREA_SLOTS; i++)
+	for (unsigned i = 0; i < AREA_WATCHES; i++)
 		if (process->piece[i].armed && !process->piece[i].scout &&
 		    process->piece[i].wanted == wanted && process->piece[i].start == start)
-			disarm_piece(watch, process, i);
+			watch_disarm_piece(watch, process, i);
 }
 
-int watch_arm_data(struct watch *watch, struct watched *process, unsigned wanted, uint64_t start,
-		   uint64_t block)
+static int arm_pieces(struct watch *watch, struct watched *process, struct piece wish)
 {
-	uint64_t left = process->target[wanted].length;
-	struct piece wish = {.wanted = wanted, .start = start, .block = block, .address = start};
+	uint64_t left = process->target[wish.wanted].length;
 
 	while (left) {
 		int err;
@@ -178,13 +178,26 @@ int watch_arm_data(struct watch *watch, struct watched *process, unsigned wanted
 		wish.length = piece_length(wish.address, left);
 		err = arm(watch, process, &wish);
 		if (err) {
-			disarm_whole(watch, process, wanted, start);
+			disarm_whole(watch, process, wish.wanted, wish.start);
 			return err;
 		}
 		wish.address += wish.length;
 		left -= wish.length;
 	}
 	return 0;
+}
+
+int watch_arm_data(struct watch *watch, struct watched *process, unsigned wanted, uint64_t start,
+		   uint64_t block)
+{
+	struct piece wish = {.wanted = wanted, .start = start, .block = block, .address = start};
+	int err = arm_pieces(watch, process, wish);
+
+	if (err != -ENOSPC || !region_possible(watch, process) ||
+	    process->target[wanted].length > UINT32_MAX)
+		return err;
+	wish.length = (unsigned)process->target[wanted].length;
+	return region_arm(watch, process, &wish);
 }
 
 static int arm_code(struct watch *watch, struct watched *process, unsigned wanted)
@@ -240,8 +253,8 @@ static void describe(struct wanted *wanted, const struct symbol_target *target)
 	wanted->is_pointer = target->type && strchr(target->type, '*');
 }
 
-static void explain_room(const struct watched *process, const struct wanted *wanted,
-			 const struct symbol_target *target)
+static void explain_room(const struct watch *watch, const struct watched *process,
+			 const struct wanted *wanted, const struct symbol_target *target)
 {
 	char what[64];
 
@@ -251,17 +264,20 @@ static void explain_room(const struct watched *process, const struct wanted *wan
 		snprintf(what, sizeof(what), "%llu bytes", (unsigned long long)target->length);
 	fprintf(stderr,
 		"trapline: %s is %s, for which hardware is missing: of the %d watchpoints, each "
-		"for 8 aligned bytes or one place, %u are left; name a part that fits "
-		"(EXPR:LEN) or less beside it. Larger regions need protection keys, by "
-		"tl_event_open(3) inside the program\n",
-		wanted->text, what, AREA_SLOTS, pieces_free(process));
+		"for 8 aligned bytes or one place, %u are left%s; name a part that fits "
+		"(EXPR:LEN) or less beside it\n",
+		wanted->text, what, AREA_SLOTS, pieces_free(process),
+		watch->options.regions ? ""
+				       : ", and this processor has no protection keys, which "
+					 "larger regions need");
 }
 
-static void explain(const struct watched *process, const struct wanted *wanted,
-		    const struct symbol_target *target, int err, const char *error)
+static void explain(const struct watch *watch, const struct watched *process,
+		    const struct wanted *wanted, const struct symbol_target *target, int err,
+		    const char *error)
 {
 	if (err == -ENOSPC)
-		explain_room(process, wanted, target);
+		explain_room(watch, process, wanted, target);
 	else if (*error)
 		fprintf(stderr, "trapline: %s: %s\n", wanted->text, error);
 	else
@@ -270,12 +286,25 @@ static void explain(const struct watched *process, const struct wanted *wanted,
 }
 
 /* What one name takes is said where it is more than one thing. */
+static bool is_region(const struct watched *process, unsigned index)
+{
+	for (unsigned i = AREA_SLOTS; i < AREA_WATCHES; i++)
+		if (process->piece[i].armed && process->piece[i].wanted == index)
+			return true;
+	return false;
+}
+
 static void say_pieces(const struct watch *watch, const struct watched *process, unsigned index)
 {
 	const struct symbol_target *target = &process->target[index];
 	unsigned count = pieces_needed(target);
 
-	if (count > 1 && target->kind != SYMBOL_TARGET_CODE_PLACES)
+	if (is_region(process, index))
+		fprintf(watch->options.lines,
+			"trapline: %s: its %llu bytes are watched as a region, by a protection "
+			"key\n",
+			watch->wanted[index].text, (unsigned long long)target->length);
+	else if (count > 1 && count <= AREA_SLOTS && target->kind != SYMBOL_TARGET_CODE_PLACES)
 		fprintf(watch->options.lines,
 			"trapline: %s: its %llu bytes take %u of the %d hardware watchpoints\n",
 			watch->wanted[index].text, (unsigned long long)target->length, count,
@@ -349,7 +378,7 @@ int watch_resolve(struct watch *watch, struct watched *process, bool first)
 		/* Children may run other programs, where the names are not. */
 		if (!first && (err == -EAGAIN || err == -ENOENT))
 			continue;
-		explain(process, wanted, &process->target[i], err, error);
+		explain(watch, process, wanted, &process->target[i], err, error);
 		if (first)
 			return -EINVAL;
 	}
@@ -389,6 +418,7 @@ static void look_again(struct watch *watch, struct watched *process)
 			follow_pointers(watch, process, i, space_modules(space));
 	}
 	copies_look_again(watch, process);
+	region_report(watch, process);
 	if (waiting) {
 		symbol_modules_refresh(space_modules(space));
 		watch_resolve(watch, process, false);

@@ -79,7 +79,7 @@ struct watched *watch_find(const struct watch *watch, pid_t pid)
 static void process_began(void *context, pid_t pid)
 {
 	struct watch *watch = context;
-	bool first = !watch->began;
+	bool first = !watch->began, refused;
 	struct watched *process;
 
 	if (!first && !watch->options.children)
@@ -95,7 +95,10 @@ static void process_began(void *context, pid_t pid)
 	watch->began = true;
 	copies_open(watch, process);
 	filter_process_begin(watch, process);
-	if (watch_resolve(watch, process, first)) {
+	process->may_open = true;
+	refused = watch_resolve(watch, process, first);
+	process->may_open = false;
+	if (refused) {
 		/* It waits in its constructor: nothing of its own has run. */
 		watch->refused = true;
 		if (!watch->options.outside)
@@ -129,6 +132,7 @@ static void process_ended(void *context, pid_t pid)
 		note_counts(watch, process);
 		*at = process->next;
 		copies_close(process);
+		region_close_all(process);
 		free(process);
 		return;
 	}
@@ -307,10 +311,13 @@ static void show(struct watch *watch, const struct finding *finding, const struc
 	act(watch, trace);
 }
 
-static struct piece *piece_of(struct watched *process, const struct control_trace *trace)
+static struct piece *piece_of(struct watch *watch, struct watched *process,
+			      const struct control_trace *trace)
 {
 	struct piece *piece = &process->piece[trace->slot];
 
+	if (piece->region)
+		return region_piece(watch, process, trace);
 	return piece->armed && piece->each_thread ? copies_piece(process, trace) : piece;
 }
 
@@ -329,7 +336,7 @@ static void trace(void *context, const struct control_trace *trace)
 {
 	struct watch *watch = context;
 	struct watched *process = watch_find(watch, trace->access->pid);
-	struct piece *piece = process ? piece_of(process, trace) : NULL;
+	struct piece *piece = process ? piece_of(watch, process, trace) : NULL;
 	struct finding *finding;
 	struct wanted *wanted;
 	enum filter_refusal refused;
@@ -353,7 +360,10 @@ static void trace(void *context, const struct control_trace *trace)
 		place = place_count(watch, piece->wanted, finding);
 		show(watch, finding, wanted, trace, filter_number(watch, trace));
 	}
-	filter_teach(watch, process, finding, trace, refused, place);
+	if (piece->region)
+		region_keep(watch, process, trace);
+	else
+		filter_teach(watch, process, finding, trace, refused, place);
 	finding_destroy(finding);
 }
 

@@ -31,6 +31,7 @@ struct watch_options {
 	bool outside;	   /* the program runs already and nothing of ours is in it */
 	bool later;	   /* names that are unknown at the start may come with a later module */
 	bool repoint;	   /* follow pointers again when they change */
+	bool regions;	   /* the program's library can open them */
 	bool children;	   /* watch forked and executed children too */
 	bool stack;	   /* print the whole stack */
 	bool sampled;	   /* to keep to a budget: values help to count what was not seen */

@@ -91,6 +91,16 @@ class Question:
                                 if not frame.get('inlined')), '?')] += 1
         return Answer(seconds, functions, text)
 
+    def ask_trapline_lines(self):
+        """Lines and table alone, without the stacks that ask_trapline() has written."""
+        seconds, text = self.run([self.trapline, 'watch', self.expression(), *self.options, '--',
+                                  *self.command()])
+        functions = collections.Counter()
+        for count, place in re.findall(r'^ +(\d+)  \S+ +(\S+ .*)$', text, re.M):
+            outer = re.search(r'\(in (\S+) ', place)
+            functions[outer[1] if outer else place.split()[0]] += int(count)
+        return Answer(seconds, functions, text)
+
     def expression(self):
         return self.symbol
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the preload library with regions adds to the one without. */
+#ifndef AGENT_REGION_H
+#define AGENT_REGION_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+struct agent_regions {
+	/* Open and close what the controller wants now. Async-signal-safe. */
+	void (*follow)(void);
+	/* At each SIGTRAP: true if it was the end of a region's single step and nothing else. */
+	bool (*begin)(siginfo_t *info, ucontext_t *context);
+	/* Before the context is returned to. */
+	void (*end)(ucontext_t *context);
+};
+
+/* An access as the region's handler understood it, from the registers before the instruction. */
+struct agent_access {
+	uint64_t pc, address;
+	uint32_t length, access;
+};
+
+/* Note a hit of a slot that is no hardware's. */
+void agent_note_access(uint32_t slot, uint32_t generation, const struct agent_access *access,
+		       const ucontext_t *context);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is larger than the hardware: a region, which the program itself watches by a protection key.
+ * Any of its bytes may be touched, so what they were is kept here, as the hits before left them.
+ */
+#include "watch/private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHADOW_MAX (64u << 20)
+
+static int free_index(const struct watched *process)
+{
+	for (unsigned i = AREA_SLOTS; i < AREA_WATCHES; i++)
+		if (!process->piece[i].armed)
+			return (int)i;
+	return -ENOSPC;
+}
+
+bool region_possible(const struct watch *watch, const struct watched *process)
+{
+	return watch->options.regions && process->may_open && free_index(process) >= 0;
+}
+
+static void note_shadow(struct watch *watch, struct watched *process, struct piece *piece)
+{
+	struct space *space = control_space(watch->control, process->pid);
+
+	piece->shadow = piece->length <= SHADOW_MAX ? malloc(piece->length) : NULL;
+	if (piece->shadow && (!space || space_read(space, piece->address, piece->shadow,
+						   piece->length) != (ssize_t)piece->length))
+		region_forget(piece);
+}
+
+void region_forget(struct piece *piece)
+{
+	free(piece->shadow);
+	piece->shadow = NULL;
+}
+
+int region_arm(struct watch *watch, struct watched *process, const struct piece *wish)
+{
+	int index = free_index(process);
+	struct piece *piece = index < 0 ? NULL : &process->piece[index];
+	struct tl_watch request = {.size = sizeof(request),
+				   .pid = process->pid,
+				   .address = wish->address,
+				   .length = wish->length,
+				   .access = slot_access(watch->wanted[wish->wanted].access),
+				   .hold = watch_hold(watch)};
+	int err;
+
+	if (!piece)
+		return -ENOSPC;
+	*piece = *wish;
+	piece->region = true;
+	if (watch->wanted[wish->wanted].access == SYMBOL_ACCESS_READ)
+		request.access = TL_READ; /* by the instruction: nothing is left to filter */
+	err = control_arm_region(watch->control, process->pid, (unsigned)index, &request);
+	piece->armed = !err;
+	if (!err)
+		note_shadow(watch, process, piece);
+	return err;
+}
+
+/* Its hits carry their own place; what lies beside the region in the same access is left out. */
+struct piece *region_piece(struct watch *watch, struct watched *process,
+			   const struct control_trace *trace)
+{
+	struct piece *piece = &process->piece[trace->slot], *part = &watch->part;
+	uint64_t first = trace->access->address, end = first + trace->access->length;
+
+	if (first < piece->address)
+		first = piece->address;
+	if (end > piece->address + piece->length)
+		end = piece->address + piece->length;
+	if (!piece->armed || first >= end)
+		return NULL;
+	*part = *piece;
+	part->address = first;
+	part->length = end - first > 8 ? 8 : (unsigned)(end - first);
+	part->value = 0;
+	part->value_known = piece->shadow;
+	if (piece->shadow)
+		memcpy(&part->value, piece->shadow + (first - piece->address), part->length);
+	return part;
+}
+
+/* The thread that made the access may have gone on; then what it left is read late. */
+void region_keep(struct watch *watch, struct watched *process, const struct control_trace *trace)
+{
+	struct piece *piece = &process->piece[trace->slot];
+	struct space *space = control_space(watch->control, process->pid);
+	uint64_t first = trace->access->address, length = trace->access->length;
+
+	if (!piece->shadow || !(trace->access->access & TL_WRITE) || first < piece->address ||
+	    first + length > piece->address + piece->length)
+		return;
+	if (trace->value_known && length <= 8)
+		memcpy(piece->shadow + (first - piece->address), &trace->value, length);
+	else if (space)
+		space_read(space, first, piece->shadow + (first - piece->address), length);
+}
+
+void region_report(struct watch *watch, struct watched *process)
+{
+	for (unsigned i = AREA_SLOTS; i < AREA_WATCHES; i++) {
+		struct piece *piece = &process->piece[i];
+		int err = piece->armed ? control_region_error(watch->control, process->pid, i) : 0;
+
+		if (!err)
+			continue;
+		fprintf(watch->options.lines,
+			"trapline: %s cannot be watched as a region in process %d: %s\n",
+			watch->wanted[piece->wanted].text, (int)process->pid, strerror(-err));
+		watch_disarm_piece(watch, process, i);
+	}
+}
+
+void region_close_all(struct watched *process)
+{
+	for (unsigned i = AREA_SLOTS; i < AREA_WATCHES; i++)
+		region_forget(&process->piece[i]);
+}
