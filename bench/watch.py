@@ -11,7 +11,7 @@ import questions  # noqa: E402  (the path comes first)
 
 ROUNDS = 3
 # So many connections, list elements, deposits: the difference gives the cost of one hit.
-AMOUNTS = {"redis": (20, 3020), "python": (5, 1005), "neighbour": (10, 10010)}
+AMOUNTS = {"redis": (20, 1020), "python": (5, 505), "neighbour": (10, 3010)}
 TOOLS = ("nobody", "trapline_lines", "trapline", "gdb", "perf")
 HOW = {"trapline_lines": "trapline watch", "trapline": "trapline watch -o, with stacks as JSON", "gdb": "gdb, a hardware watchpoint with commands",
        "perf": "perf record -e mem:"}

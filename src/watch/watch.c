@@ -357,6 +357,7 @@ static void trace(void *context, const struct control_trace *trace)
 	refused = filter_judge(watch, finding, wanted, trace);
 	if (refused == FILTER_REFUSALS) {
 		wanted->shown++;
+		wanted->kernel += piece->region; /* which has no count of its own */
 		place = place_count(watch, piece->wanted, finding);
 		show(watch, finding, wanted, trace, filter_number(watch, trace));
 	}
