@@ -307,6 +307,8 @@ static int check(struct watch_command *command, int count, char **expressions)
 		      stderr);
 		return 2;
 	}
+	command->watch.regions = control_has_regions() && !command->pid &&
+				 command->watch.action != WATCH_DEBUG;
 	command->watch.expression = (const char *const *)expressions;
 	command->watch.expressions = (unsigned)count;
 	command->watch.stack_needed = command->watch.stack || command->watch.not_from ||
@@ -324,7 +326,6 @@ int watch_options_parse(struct watch_command *command, int argc, char **argv)
 	command->control.budget = 100;
 	command->watch.children = true;
 	command->watch.lines = stderr;
-	command->watch.regions = control_has_regions();
 	while (own < argc && strcmp(argv[own], "--") != 0)
 		own++;
 	if (own < argc) {

@@ -143,6 +143,8 @@ void scouts_give_way(struct watch *watch, struct watched *process, unsigned need
 
 /* region.c */
 bool region_possible(const struct watch *watch, const struct watched *process);
+/* Does something there share a page with a region? */
+bool region_beside(const struct watched *process, uint64_t address, uint64_t length);
 int region_arm(struct watch *watch, struct watched *process, const struct piece *wish);
 struct piece *region_piece(struct watch *watch, struct watched *process,
 			   const struct control_trace *trace);

@@ -40,6 +40,42 @@ void region_forget(struct piece *piece)
 	piece->shadow = NULL;
 }
 
+#define PAGE 4096ull
+
+static bool share_a_page(const struct piece *a, const struct piece *b)
+{
+	return a->address / PAGE <= (b->address + b->length - 1) / PAGE &&
+	       b->address / PAGE <= (a->address + a->length - 1) / PAGE;
+}
+
+bool region_beside(const struct watched *process, uint64_t address, uint64_t length)
+{
+	struct piece wish = {.address = address, .length = (unsigned)length};
+
+	for (unsigned i = AREA_SLOTS; i < AREA_WATCHES; i++)
+		if (process->piece[i].armed && share_a_page(&process->piece[i], &wish))
+			return true;
+	return false;
+}
+
+/*
+ * An access that is stepped and trips a watchpoint too has two traps at once, of which the kernel
+ * tells one: what lies on a page of a region becomes a region itself.
+ */
+static void move_neighbours(struct watch *watch, struct watched *process, const struct piece *piece)
+{
+	for (unsigned i = 0; i < AREA_SLOTS; i++) {
+		struct piece wish = process->piece[i];
+
+		if (!wish.armed || wish.scout || wish.each_thread ||
+		    slot_access(watch->wanted[wish.wanted].access) == TL_EXEC ||
+		    !share_a_page(piece, &wish) || free_index(process) < 0)
+			continue;
+		watch_disarm_piece(watch, process, i);
+		region_arm(watch, process, &wish);
+	}
+}
+
 int region_arm(struct watch *watch, struct watched *process, const struct piece *wish)
 {
 	int index = free_index(process);
@@ -60,9 +96,11 @@ int region_arm(struct watch *watch, struct watched *process, const struct piece 
 		request.access = TL_READ; /* by the instruction: nothing is left to filter */
 	err = control_arm_region(watch->control, process->pid, (unsigned)index, &request);
 	piece->armed = !err;
-	if (!err)
-		note_shadow(watch, process, piece);
-	return err;
+	if (err)
+		return err;
+	note_shadow(watch, process, piece);
+	move_neighbours(watch, process, piece);
+	return 0;
 }
 
 /* Its hits carry their own place; what lies beside the region in the same access is left out. */

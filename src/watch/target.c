@@ -191,12 +191,14 @@ int watch_arm_data(struct watch *watch, struct watched *process, unsigned wanted
 		   uint64_t block)
 {
 	struct piece wish = {.wanted = wanted, .start = start, .block = block, .address = start};
-	int err = arm_pieces(watch, process, wish);
+	uint64_t length = process->target[wanted].length;
+	int err = -ENOSPC;
 
-	if (err != -ENOSPC || !region_possible(watch, process) ||
-	    process->target[wanted].length > UINT32_MAX)
+	if (!region_possible(watch, process) || !region_beside(process, start, length))
+		err = arm_pieces(watch, process, wish);
+	if (err != -ENOSPC || !region_possible(watch, process) || length > UINT32_MAX)
 		return err;
-	wish.length = (unsigned)process->target[wanted].length;
+	wish.length = (unsigned)length;
 	return region_arm(watch, process, &wish);
 }
 
@@ -267,9 +269,10 @@ static void explain_room(const struct watch *watch, const struct watched *proces
 		"for 8 aligned bytes or one place, %u are left%s; name a part that fits "
 		"(EXPR:LEN) or less beside it\n",
 		wanted->text, what, AREA_SLOTS, pieces_free(process),
-		watch->options.regions ? ""
-				       : ", and this processor has no protection keys, which "
-					 "larger regions need");
+		watch->options.regions
+			? ""
+			: ", and a region needs a processor with protection keys and a program "
+			  "that trapline starts, without --gdb");
 }
 
 static void explain(const struct watch *watch, const struct watched *process,

@@ -20,7 +20,7 @@ COMMANDS = {
     'chosen': "all.table --thread 'writ*' --if 'new > 110'",
     'reads': 'all.table:r --stack',
     'block': 'heap:100@main',
-    'beside': 'all.table all.before',
+    'beside': 'all.before all.table apart',
 }
 
 
@@ -59,7 +59,7 @@ class Refusal(unittest.TestCase):
                                 text=True, check=False)
         self.assertEqual((result.returncode, result.stdout), (2, ''))
         self.assertIn('256 bytes, for which hardware is missing', result.stderr)
-        self.assertIn('this processor has no protection keys', result.stderr)
+        self.assertIn('a region needs a processor with protection keys', result.stderr)
 
 
 @unittest.skipUnless(has_keys() or shutil.which('qemu-system-x86_64'),
@@ -106,8 +106,11 @@ class Region(unittest.TestCase):
 
     def test_hardware_beside_a_region(self):
         lines, text = self.lines('beside')
+        # qemu leaves a watchpoint's mark and tells of it again at the next single step.
+        lines = [line for line in lines if 'apart  3 → 3' not in line]
         self.assertEqual(len([line for line in lines if 'all.before  0 → 1' in line]), 1, text)
-        self.assertEqual(len(lines), 8, text)
+        self.assertEqual(len([line for line in lines if 'apart  0 → 3' in line]), 1, text)
+        self.assertEqual(len(lines), 9, text)
 
 
 if __name__ == '__main__':

@@ -38,6 +38,13 @@ static void test_understood(void **state)
 	assert_int_equal(e.kind, SYMBOL_EXPRESSION_HEAP);
 	assert_int_equal(e.number, 64);
 	assert_string_equal(e.name, "make_item");
+	assert_int_equal(e.step_count, 0);
+	assert_int_equal(symbol_expression_parse("heap:64@make_item+16:4", &e, error), 0);
+	assert_string_equal(e.name, "make_item");
+	assert_int_equal(e.step[0].number, 16);
+	assert_int_equal(e.length, 4);
+	assert_int_equal(symbol_expression_parse("heap:64@operator+", &e, error), 0);
+	assert_string_equal(e.name, "operator+");
 	assert_int_equal(symbol_expression_parse("ns::Class::value+8", &e, error), 0);
 	assert_string_equal(e.name, "ns::Class::value");
 	assert_int_equal(symbol_expression_parse("**p", &e, error), 0);
@@ -46,26 +53,11 @@ static void test_understood(void **state)
 
 static void test_refused(void **state)
 {
-	static const char *const texts[] = {"",
-					    ":",
-					    "a:",
-					    "a:0",
-					    "a[",
-					    "a[x]",
-					    "a.",
-					    "a->",
-					    "a b",
-					    "a:w:w",
-					    "a:b:c",
-					    "heap:8",
-					    "heap:0@f",
-					    "heap:8@",
-					    "file.c:0",
-					    "0x",
-					    "99999999999999999999",
-					    "a+",
-					    "*",
-					    "a:1:2"};
+	static const char *const texts[] = {
+		"",	    ":",       "a:",	     "a:0",	 "a[",	  "a[x]",
+		"a.",	    "a->",     "a b",	     "a:w:w",	 "a:b:c", "heap:8",
+		"heap:0@f", "heap:8@", "heap:8@f+8", "file.c:0", "0x",	  "99999999999999999999",
+		"a+",	    "*",       "a:1:2"};
 	struct symbol_expression e;
 
 	(void)state;
@@ -141,6 +133,9 @@ static void check_program(const char *program)
 	assert_int_equal(target.kind, SYMBOL_TARGET_HEAP_BLOCKS);
 	assert_int_equal(target.block_size, 48);
 	assert_true(target.code_end > target.code[0]);
+	assert_int_equal(resolve(&fixture, "heap:48@main+40", &target, &address), 0);
+	assert_int_equal(target.offset[0], 40);
+	assert_int_equal(target.length, 8);
 	assert_int_equal(resolve(&fixture, "fixture.c:38", &target, &address), 0);
 	assert_true(target.code_count >= 1);
 	assert_int_equal(target.line, 38);
