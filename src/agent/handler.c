@@ -404,7 +404,8 @@ static void publish(struct area_hit *hit, uint64_t ticket, struct area_slot *slo
 	uint64_t until = hit->entry_time, hold = 0;
 
 	if (slot->hold && !(hit->flags & AREA_HIT_LATE))
-		hold = take_credit(area, process, hit->identity, hit->entry_time, slot->hold);
+		hold = take_credit(area, process, hit->identity, hit->entry_time, slot->hold,
+				   slot->hold / 2);
 	if (!hold)
 		hit->flags |= AREA_HIT_UNHELD;
 	until += hold;

@@ -19,7 +19,11 @@ static bool is_heap(const struct watched *process, unsigned index)
 
 static bool has_room(const struct watch *watch, const struct watched *process, unsigned index)
 {
-	return pieces_needed(&process->target[index]) <= pieces_free(process) ||
+	unsigned available = 0;
+
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		available += !process->piece[i].armed || process->piece[i].scout;
+	return pieces_needed(&process->target[index]) <= available ||
 	       region_possible(watch, process);
 }
 
@@ -64,6 +68,7 @@ static void arm_block(struct watch *watch, struct watched *process, unsigned ind
 	uint64_t start = notice->address + (uint64_t)target->offset[0];
 	int err = control_note_block(watch->control, process->pid, notice->address);
 
+	scouts_give_way(watch, process, pieces_needed(target));
 	if (!err)
 		err = watch_arm_data(watch, process, index, start, notice->address);
 	if (err) {

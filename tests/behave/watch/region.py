@@ -38,7 +38,7 @@ def run_all():
     """{name: what the command printed}: all in one machine, which takes seconds to start."""
     with tempfile.NamedTemporaryFile('w', suffix='.sh') as script:
         for name, arguments in COMMANDS.items():
-            script.write(f'echo "== {name}" >&2\n"{TRAPLINE}" watch {arguments} -- "{TABLE}" >&2\n'
+            script.write(f'echo "== {name}" >&2\n"{TRAPLINE}" watch {arguments} -- "{TABLE}" >/dev/null\n'
                          'echo "status $?" >&2\n')
         script.flush()
         command = ['sh', script.name]
