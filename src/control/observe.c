@@ -37,7 +37,7 @@ struct ring {
 	int fd, cpu;
 	size_t pages;
 	struct perf_event_mmap_page *page;
-	uint64_t tail;
+	uint64_t head, tail;
 };
 
 struct observed {
@@ -150,12 +150,17 @@ static void set_name(struct observed *observed, pid_t tid, const char *name)
 	memcpy(observed->name[tid % NAMES].name, name, AREA_NAME);
 }
 
+static bool has_name(const struct observed *observed, pid_t tid)
+{
+	return observed->name[tid % NAMES].tid == tid && observed->name[tid % NAMES].name[0];
+}
+
 static const char *name_of(struct target *target, pid_t tid)
 {
 	struct observed *observed = target->observed;
 	char name[AREA_NAME];
 
-	if (observed->name[tid % NAMES].tid != tid) {
+	if (!has_name(observed, tid)) {
 		read_name(target->pid, tid, name);
 		set_name(observed, tid, name);
 	}
@@ -342,7 +347,8 @@ static void take_name(struct target *target, const struct ring *ring, size_t len
 		set_name(target->observed, (pid_t)record.tid, record.name);
 }
 
-/* PERF_RECORD_FORK: a thread begins with its creator's name. */
+/* PERF_RECORD_FORK: a thread begins with its creator's name. It may have told another since, in
+ * another CPU's ring. */
 static void take_birth(struct target *target, const struct ring *ring, size_t length)
 {
 	struct {
@@ -354,6 +360,8 @@ static void take_birth(struct target *target, const struct ring *ring, size_t le
 	if (length < sizeof(record))
 		return;
 	copy_out(ring, ring->tail, &record, sizeof(record));
+	if (has_name(target->observed, (pid_t)record.tid))
+		return;
 	memcpy(name, name_of(target, (pid_t)record.parent_tid), AREA_NAME);
 	set_name(target->observed, (pid_t)record.tid, name);
 }
@@ -441,17 +449,53 @@ static void take_record(struct target *target, const struct ring *ring,
 	}
 }
 
-static void drain_ring(struct target *target, struct ring *ring)
+/* The next record of a ring and its time: every record but a sample ends with it (sample_id_all).
+ */
+static bool peek(const struct ring *ring, struct perf_event_header *header, uint64_t *time)
 {
+	if (ring->tail + sizeof(*header) > ring->head)
+		return false;
+	copy_out(ring, ring->tail, header, sizeof(*header));
+	if (header->size < sizeof(*header) + sizeof(*time))
+		return false;
+	copy_out(ring,
+		 ring->tail + (header->type == PERF_RECORD_SAMPLE
+				       ? offsetof(struct sample_head, time)
+				       : header->size - sizeof(*time)),
+		 time, sizeof(*time));
+	return true;
+}
+
+/* The ring whose next record is the earliest of all; NULL: all are empty. */
+static struct ring *earliest(struct observed *observed, struct perf_event_header *header)
+{
+	struct ring *found = NULL;
+	uint64_t first = 0;
+
+	for (unsigned i = 0; i < observed->rings; i++) {
+		struct perf_event_header next;
+		uint64_t time;
+
+		if (!peek(&observed->ring[i], &next, &time) || (found && time >= first))
+			continue;
+		found = &observed->ring[i];
+		first = time;
+		*header = next;
+	}
+	return found;
+}
+
+void observed_drain(struct target *target)
+{
+	struct observed *observed = target->observed;
+	struct perf_event_header header;
+	struct ring *ring;
+
 	/* Acquire: the records before data_head are written. Pairs with the kernel's store. */
-	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-
-	while (ring->tail + sizeof(struct perf_event_header) <= head) {
-		struct perf_event_header header;
-
-		copy_out(ring, ring->tail, &header, sizeof(header));
-		if (header.size < sizeof(header))
-			break;
+	for (unsigned i = 0; i < observed->rings; i++)
+		observed->ring[i].head =
+			__atomic_load_n(&observed->ring[i].page->data_head, __ATOMIC_ACQUIRE);
+	while ((ring = earliest(observed, &header))) {
 		take_record(target, ring, &header);
 		ring->tail += header.size;
 		/* Release: the record has been read. */
@@ -459,10 +503,14 @@ static void drain_ring(struct target *target, struct ring *ring)
 	}
 }
 
-void observed_drain(struct target *target)
+void observed_settle(struct target *target)
 {
-	for (unsigned i = 0; i < target->observed->rings; i++)
-		drain_ring(target, &target->observed->ring[i]);
+	struct coverage_target coverage = slot_coverage(target);
+
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		if (target->slot[i].open)
+			coverage_disable(&target->slot[i].coverage, &coverage);
+	observed_drain(target);
 }
 
 uint64_t observed_lost(const struct target *target)

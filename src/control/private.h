@@ -263,6 +263,8 @@ clockid_t control_process_clock(pid_t pid);
 int observed_arm(struct target *target, struct slot *slot, const struct tl_watch *watch);
 void observed_disarm(struct target *target, struct slot *slot);
 void observed_drain(struct target *target);
+/* The last hits, so that the kernel's counts and ours are of the same. */
+void observed_settle(struct target *target);
 uint64_t observed_lost(const struct target *target);
 void observed_close(struct observed *observed);
 void observe_step(struct control *control);

@@ -183,7 +183,7 @@ void target_end(struct target *target)
 	pid_t pid = target->pid;
 
 	if (target->observed)
-		observed_drain(target);
+		observed_settle(target);
 	else if (control->options.lasting)
 		traces_collect(control);
 	if (control->observer.process_ended)

@@ -60,6 +60,7 @@ static void fill_noted(struct perf_event_attr *attributes, unsigned stack)
 	/* Names and births of threads beside them. */
 	attributes->comm = 1;
 	attributes->task = 1;
+	attributes->sample_id_all = 1;
 	attributes->use_clockid = 1;
 	attributes->clockid = CLOCK_MONOTONIC;
 	attributes->watermark = 1;
