@@ -55,8 +55,6 @@ struct observed {
 /* Set by control_stop(), in a signal handler perhaps. */
 static _Atomic bool stopped;
 
-/* ---- rings -------------------------------------------------------------------------------- */
-
 static int map_ring(struct ring *ring)
 {
 	void *page = MAP_FAILED;
@@ -127,8 +125,6 @@ void observed_close(struct observed *observed)
 	free(observed);
 }
 
-/* ---- names of threads --------------------------------------------------------------------- */
-
 static void read_name(pid_t pid, pid_t tid, char name[AREA_NAME])
 {
 	char path[64];
@@ -166,8 +162,6 @@ static const char *name_of(struct target *target, pid_t tid)
 	}
 	return observed->name[tid % NAMES].name;
 }
-
-/* ---- events ------------------------------------------------------------------------------- */
 
 static int open_on(struct target *target, struct slot *slot, pid_t tid)
 {
@@ -284,8 +278,6 @@ void observed_disarm(struct target *target, struct slot *slot)
 	slot->armed = slot->open = false;
 	coverage_close(&slot->coverage);
 }
-
-/* ---- samples ------------------------------------------------------------------------------ */
 
 /* ax bx cx dx si di bp sp ip flags, r8 … r15, as asked for in event/perf.c. */
 #define REGISTERS 18
@@ -517,8 +509,6 @@ uint64_t observed_lost(const struct target *target)
 {
 	return target->observed->lost;
 }
-
-/* ---- the loop's needs --------------------------------------------------------------------- */
 
 static struct target *observed_target(const struct control *control)
 {
