@@ -114,12 +114,13 @@ def summary(runs):
 
 
 def detection_section(results):
-    lines = ["| tool | racing runs found within the time | median seconds to the first finding | "
-             "race-free programs reported |", "|---|---|---|---|"]
+    free = any(count for _, _, count in results.values())
+    lines = ["| tool | racing runs found within the time | median seconds to the first finding |"
+             + (" race-free programs reported |" if free else ""), "|---|---|---|" + ("---|" if free else "")]
     for name, (first, blamed, count) in results.items():
         found = sorted(value for value in first if value is not None)
         median = f"{statistics.median(found):.2f}" if found else "–"
-        lines.append(f"| {name} | {len(found)} of {len(first)} | {median} | {len(blamed)} of {count} |")
+        lines.append(f"| {name} | {len(found)} of {len(first)} | {median} |" + (f" {len(blamed)} of {count} |" if free else ""))
     blamed = [f"{name}: " + ", ".join(sorted(value[1])) for name, value in results.items() if value[1]]
     return lines + ([""] + [f"Reported by {text}." for text in blamed] if blamed else [])
 
@@ -187,8 +188,13 @@ def cost_plot(path, results):
                   for i, pair in enumerate(pairs) if pair["watched"]["work"] and pair["bare"]["work"]]
         if points:
             series[name] = points
-    if series:
+    if has_series(results):
         plot(path, "CPU time over bare", "pair", "ratio", series)
+
+
+def has_series(results):
+    """One pair is no line."""
+    return any(len(pairs) > 1 for pairs in results.pairs.values())
 
 
 def cost_section(build, results):
@@ -206,7 +212,8 @@ def cost_section(build, results):
             "extremes) of pairs taken in turns: CPU time for the same work, controller included; largest resident "
             "memory, as proportional set size of all processes with the controller:", "",
             "| program | pairs | CPU time | throughput | p99 latency | resident memory | workload's result |",
-            "|---|---|---|---|---|---|---|", *rows, "", "![CPU time over bare](benchmarks/race-cost.svg)"]
+            "|---|---|---|---|---|---|---|", *rows] + (["", "![CPU time over bare](benchmarks/race-cost.svg)"]
+                                                     if has_series(results) else [])
 
 
 def main(build, docs):
