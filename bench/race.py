@@ -216,6 +216,10 @@ def cost_section(build, results):
                                                      if has_series(results) else [])
 
 
+def times(count):
+    return "once" if count == 1 else f"{count} times"
+
+
 def main(build, docs):
     results = Results(build / "bench-race.json")
     for tool in tools(build):
@@ -229,7 +233,7 @@ def main(build, docs):
     cost_plot(docs / "race-cost.svg", results)
     text = ["## Finding races", "",
             f"Reproduce: `make bench BENCHES=race`. Programs of `tests/behave/race`, each racing one "
-            f"{setting('RACE_REPEAT', 3)} times for at most {setting('RACE_SECONDS', 10.0):g} s, each race-free one once "
+            f"{times(setting('RACE_REPEAT', 3))} for at most {setting('RACE_SECONDS', 10.0):g} s, each race-free one once "
             f"for {setting('RACE_FREE_SECONDS', 10.0):g} s, {setting('RACE_JOBS', 1)} at a time. Trapline watches builds "
             "made without it in mind; ThreadSanitizer recompiles them. `stall-first` is google/gwpsan's way: a stall "
             "before the access at a timer's interrupt, one watchpoint, 100 µs, with our unwinding and judging. DRD names "
