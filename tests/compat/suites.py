@@ -64,7 +64,7 @@ class Redis(Workload):
 
     def command(self, folder):
         chosen = [word for unit in self.units for word in ("--single", unit)]
-        return ["tclsh", "tests/test_helper.tcl", "--clients", "3", "--skip-leaks", "--timeout", "160", *chosen]
+        return ["tclsh", "tests/test_helper.tcl", "--clients", "3", "--timeout", "160", *chosen]
 
     def directory(self, folder):
         return fetch("redis")
@@ -149,7 +149,7 @@ class Perl(Workload):
 class Bash(Workload):
     """Bash's own tests, each script's output: jobs, traps, pipelines, coprocesses, here-documents."""
 
-    name, package, quick = "bash-suite", "bash", True
+    name, package = "bash-suite", "bash"
     needs = ("bash", "gcc")
     scripts = ("arith", "array", "builtins", "case", "complete", "comsub", "cond", "coproc", "dirstack", "errors",
                "execscript", "exp", "extglob", "func", "getopts", "glob-test", "heredoc", "herestr", "ifs", "jobs",
@@ -182,7 +182,7 @@ class Bash(Workload):
 class Zlib(Workload):
     """A real package built with make -j and tested; what comes out must be the same byte for byte."""
 
-    name, package, quick = "gcc-make", "gcc", True
+    name, package = "gcc-make", "gcc"
     needs = ("gcc", "make")
     title = "zlib: configure, make -j4, make check; checksums of what is built"
 
