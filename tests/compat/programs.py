@@ -67,7 +67,7 @@ class Go(Workload):
 
     def __init__(self, name, static):
         self.name, self.static = name, static
-        self.refuses = ("watch",) if static else ()
+        self.refuses = ("throttle",) if static else ()
         self.title = ("goroutines, preemption, nil dereferences, timers, sockets, a child process; "
                       + ("static: refused in a sentence and run bare" if static else "dynamic (cgo)"))
 
