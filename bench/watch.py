@@ -84,7 +84,8 @@ def main(build, docs):
                 lines += rows(kind, measure(kind, build, folder))
             except questions.Unavailable as reason:
                 lines.append(f"| {kind.title} | not asked: {reason} | | | | |")
-    lines += ["", "- gdb and trapline tell the value before and after and stop the thread at its access; perf notes the "
+    lines += ["", "- A negative cost of one more hit is one that drowned in the noise of starting the tools.",
+              "- gdb and trapline tell the value before and after and stop the thread at its access; perf notes the "
               "place alone and answers when the program has ended.",
               "- gdb leaves out writes that change nothing (redis's `resetServerStats()` stores 0 over 0).",
               "- Neither gdb nor perf can leave `deposit()` out of the third question; trapline decides it in the "
