@@ -7,6 +7,7 @@
  * Everything here may run in a vfork()ed child, which borrows its parent's memory: arrays live on
  * the stack (as in libc's own execl()), nothing is allocated and no state changes.
  */
+#include "agent/arguments.h"
 #include "agent/state.h"
 
 #include "base/syscall.h"
@@ -132,8 +133,15 @@ static void extend(char *const environment[], const struct extension *extension,
 
 TL_API int execve(const char *path, char *const argv[], char *const environment[])
 {
+	struct agent_arguments given = {.path = path, .argv = argv};
+	int result;
+
 	EXTEND(environment);
-	return libc.execve(path, argv, extended);
+	given.environment = extended;
+	agent_arguments_copy(&given);
+	result = libc.execve(given.path, given.argv, given.environment);
+	agent_arguments_free(&given);
+	return result;
 }
 
 TL_API int execv(const char *path, char *const argv[])
@@ -143,8 +151,15 @@ TL_API int execv(const char *path, char *const argv[])
 
 TL_API int execvpe(const char *file, char *const argv[], char *const environment[])
 {
+	struct agent_arguments given = {.path = file, .argv = argv};
+	int result;
+
 	EXTEND(environment);
-	return libc.execvpe(file, argv, extended);
+	given.environment = extended;
+	agent_arguments_copy(&given);
+	result = libc.execvpe(given.path, given.argv, given.environment);
+	agent_arguments_free(&given);
+	return result;
 }
 
 TL_API int execvp(const char *file, char *const argv[])
@@ -154,18 +169,33 @@ TL_API int execvp(const char *file, char *const argv[])
 
 TL_API int fexecve(int fd, char *const argv[], char *const environment[])
 {
+	struct agent_arguments given = {.path = "", .argv = argv};
+	int result;
+
 	EXTEND(environment);
-	return libc.fexecve(fd, argv, extended);
+	given.environment = extended;
+	agent_arguments_copy(&given);
+	result = libc.fexecve(fd, given.argv, given.environment);
+	agent_arguments_free(&given);
+	return result;
 }
 
 TL_API int execveat(int directory, const char *path, char *const argv[], char *const environment[],
 		    int flags)
 {
+	struct agent_arguments given = {.path = path, .argv = argv};
+	int result;
+
 	EXTEND(environment);
-	if (libc.execveat)
-		return libc.execveat(directory, path, argv, extended, flags);
-	errno = ENOSYS;
-	return -1;
+	if (!libc.execveat) {
+		errno = ENOSYS;
+		return -1;
+	}
+	given.environment = extended;
+	agent_arguments_copy(&given);
+	result = libc.execveat(directory, given.path, given.argv, given.environment, flags);
+	agent_arguments_free(&given);
+	return result;
 }
 
 /* The arguments of an execl function, `first` being argv[0], as an array on the stack. */

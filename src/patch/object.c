@@ -141,6 +141,7 @@ static int apply_jumps(struct tl_patch *patch)
 	if (err)
 		return err;
 	for (size_t i = 0; i < patch->count; i++)
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): each change has a site */
 		__atomic_store_n(patch->changes[i].site->destination, patch->changes[i].target,
 				 __ATOMIC_SEQ_CST);
 	operation = prepare(patch, true);

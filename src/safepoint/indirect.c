@@ -55,7 +55,7 @@ static bool skip_poll(ucontext_t *context)
 	int length = poll_length(pc);
 
 	if (length > 0)
-		context->uc_mcontext.gregs[REG_RIP] = (greg_t)(pc + (uintptr_t)length);
+		context->uc_mcontext.gregs[REG_RIP] += length;
 	return length > 0;
 }
 

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/arguments.h"
+
+#include "agent/state.h"
+#include "base/syscall.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static size_t strings_size(char *const strings[], size_t *count)
+{
+	size_t size = 0;
+
+	for (*count = 0; strings && strings[*count]; (*count)++)
+		size += strlen(strings[*count]) + 1;
+	return size;
+}
+
+static char *copy_string(const char *string, char **to)
+{
+	size_t size = strlen(string) + 1;
+	char *copy = memcpy(*to, string, size);
+
+	*to += size;
+	return copy;
+}
+
+static void copy_strings(char *const strings[], size_t count, char **array, char **to)
+{
+	for (size_t i = 0; i < count; i++)
+		array[i] = copy_string(strings[i], to);
+	array[count] = NULL;
+}
+
+/* The entry belongs to the process that announced itself; a vfork()ed child sees its parent's. */
+static bool is_watched(void)
+{
+	const struct area_process *process = agent_state.process;
+
+	return process && process->pid == raw_getpid();
+}
+
+void agent_arguments_copy(struct agent_arguments *arguments)
+{
+	size_t argc, variables, size;
+	char **arrays, *text;
+	long memory;
+
+	arguments->memory = NULL;
+	if (!is_watched() || !arguments->path || !arguments->argv || !arguments->environment)
+		return;
+	size = strlen(arguments->path) + 1 + strings_size(arguments->argv, &argc) +
+	       strings_size(arguments->environment, &variables) +
+	       (argc + variables + 2) * sizeof(char *);
+	memory = raw_syscall6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory < 0)
+		return; /* accepted: only a watchpoint on one of them does harm */
+	arguments->memory = (void *)memory;
+	arguments->size = size;
+	arrays = arguments->memory;
+	text = (char *)(arrays + argc + variables + 2);
+	copy_strings(arguments->argv, argc, arrays, &text);
+	copy_strings(arguments->environment, variables, arrays + argc + 1, &text);
+	arguments->path = copy_string(arguments->path, &text);
+	arguments->argv = arrays;
+	arguments->environment = arrays + argc + 1;
+}
+
+void agent_arguments_free(const struct agent_arguments *arguments)
+{
+	if (arguments->memory)
+		raw_syscall3(SYS_munmap, (long)arguments->memory, (long)arguments->size, 0);
+}
