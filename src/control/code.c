@@ -10,6 +10,7 @@
  * code of the program.
  */
 #include "control/private.h"
+#include "control/thread_status.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -86,26 +87,19 @@ static void note_stack(struct target *target, uint64_t stack_pointer)
 	}
 }
 
-/* Field 8 of 9 of a blocked thread's line: number, six arguments, stack pointer, pc (proc(5)). */
-static void look_at_thread(struct target *target, const char *tid)
+static void look_at_thread(struct target *target, pid_t tid)
 {
-	char path[300];
-	uint64_t stack_pointer;
-	FILE *file;
+	struct thread_sleep waiting;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%s/syscall", (int)target->pid, tid);
-	file = fopen(path, "re");
-	if (!file)
-		return;
-	if (fscanf(file, "%*s %*s %*s %*s %*s %*s %*s %lx", &stack_pointer) == 1)
-		note_stack(target, stack_pointer);
-	fclose(file);
+	if (thread_status_sleep(target->pid, tid, &waiting))
+		note_stack(target, waiting.stack_pointer);
 }
 
 /* A few threads, at random: their stacks tell what sleepers will do next. */
 void code_look(struct target *target)
 {
-	char path[64], chosen[4][16] = {""};
+	pid_t chosen[4] = {0};
+	char path[64];
 	struct dirent *entry;
 	unsigned count = 0;
 	DIR *directory;
@@ -119,17 +113,17 @@ void code_look(struct target *target)
 	while ((entry = readdir(directory)) && count < 4096) {
 		unsigned place;
 
-		if (entry->d_name[0] == '.' || strlen(entry->d_name) > 15)
+		if (entry->d_name[0] == '.')
 			continue;
 		place = count < 4 ? count
 				  : (unsigned)(control_random(target->control) % (count + 1));
 		if (place < 4)
-			strcpy(chosen[place], entry->d_name);
+			chosen[place] = (pid_t)strtol(entry->d_name, NULL, 10);
 		count++;
 	}
 	closedir(directory);
 	for (unsigned i = 0; i < 4; i++)
-		if (chosen[i][0])
+		if (chosen[i])
 			look_at_thread(target, chosen[i]);
 }
 

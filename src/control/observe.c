@@ -11,6 +11,8 @@
 
 #include "base/syscall.h"
 #include "control/private.h"
+#include "control/ring.h"
+#include "control/thread_status.h"
 #include "event/threads.h"
 
 #include <errno.h>
@@ -21,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -32,13 +33,6 @@
 #define LATE_LOOKS 20	    /* looks for threads that were half created, at each check */
 #define NAMES 4096	    /* of threads; a power of two. Two that meet: one is asked for again */
 #define STACK_COPY_NS 2500u /* about what the kernel takes to note registers and stack */
-
-struct ring {
-	int fd, cpu;
-	size_t pages;
-	struct perf_event_mmap_page *page;
-	uint64_t head, tail;
-};
 
 struct observed {
 	struct thread_set threads; /* covered, or not to be tried again */
@@ -55,23 +49,6 @@ struct observed {
 /* Set by control_stop(), in a signal handler perhaps. */
 static _Atomic bool stopped;
 
-static int map_ring(struct ring *ring)
-{
-	void *page = MAP_FAILED;
-
-	/* What an unprivileged user may lock in memory is little (perf_event_mlock_kb). */
-	for (ring->pages = RING_PAGES_MAX; ring->pages >= RING_PAGES_MIN; ring->pages /= 2) {
-		page = mmap(NULL, (1 + ring->pages) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
-			    ring->fd, 0);
-		if (page != MAP_FAILED)
-			break;
-	}
-	if (page == MAP_FAILED)
-		return -errno;
-	ring->page = page;
-	return 0;
-}
-
 static int open_ring(struct ring *ring, pid_t pid, int cpu)
 {
 	struct perf_event_attr attributes = {.size = sizeof(attributes),
@@ -83,16 +60,8 @@ static int open_ring(struct ring *ring, pid_t pid, int cpu)
 					     .clockid = CLOCK_MONOTONIC,
 					     .watermark = 1,
 					     .wakeup_watermark = 65536};
-	int err;
 
-	ring->cpu = cpu;
-	ring->fd = raw_perf_event_open(&attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (ring->fd < 0)
-		return ring->fd;
-	err = map_ring(ring);
-	if (err)
-		close(ring->fd);
-	return err;
+	return ring_open(ring, &attributes, pid, cpu, RING_PAGES_MIN, RING_PAGES_MAX);
 }
 
 static int open_rings(struct observed *observed, pid_t pid)
@@ -117,27 +86,10 @@ void observed_close(struct observed *observed)
 {
 	if (!observed)
 		return;
-	for (unsigned i = 0; i < observed->rings; i++) {
-		munmap(observed->ring[i].page, (1 + observed->ring[i].pages) * 4096);
-		close(observed->ring[i].fd);
-	}
+	for (unsigned i = 0; i < observed->rings; i++)
+		ring_close(&observed->ring[i]);
 	thread_set_destroy(&observed->threads);
 	free(observed);
-}
-
-static void read_name(pid_t pid, pid_t tid, char name[AREA_NAME])
-{
-	char path[64];
-	FILE *file;
-
-	memset(name, 0, AREA_NAME);
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
-	file = fopen(path, "re");
-	if (!file)
-		return;
-	if (fgets(name, AREA_NAME, file))
-		name[strcspn(name, "\n")] = '\0';
-	fclose(file);
 }
 
 static void set_name(struct observed *observed, pid_t tid, const char *name)
@@ -157,7 +109,7 @@ static const char *name_of(struct target *target, pid_t tid)
 	char name[AREA_NAME];
 
 	if (!has_name(observed, tid)) {
-		read_name(target->pid, tid, name);
+		thread_status_name(target->pid, tid, name, sizeof(name));
 		set_name(observed, tid, name);
 	}
 	return observed->name[tid % NAMES].name;
@@ -293,18 +245,6 @@ struct sample_head {
 	uint64_t stack_size;
 };
 
-static void copy_out(const struct ring *ring, uint64_t from, void *to, size_t length)
-{
-	const uint8_t *data = (const uint8_t *)ring->page + ring->page->data_offset;
-	uint64_t mask = ring->page->data_size - 1;
-	size_t first = ring->page->data_size - (from & mask);
-
-	if (first > length)
-		first = length;
-	memcpy(to, data + (from & mask), first);
-	memcpy((uint8_t *)to + first, data, length - first);
-}
-
 static struct slot *slot_at(struct target *target, uint64_t address)
 {
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
@@ -333,7 +273,7 @@ static void take_name(struct target *target, const struct ring *ring, size_t len
 		char name[AREA_NAME];
 	} record = {0};
 
-	copy_out(ring, ring->tail, &record, length < sizeof(record) ? length : sizeof(record));
+	ring_copy(ring, ring->tail, &record, length < sizeof(record) ? length : sizeof(record));
 	record.name[AREA_NAME - 1] = '\0';
 	if (length > offsetof(__typeof__(record), name))
 		set_name(target->observed, (pid_t)record.tid, record.name);
@@ -351,7 +291,7 @@ static void take_birth(struct target *target, const struct ring *ring, size_t le
 
 	if (length < sizeof(record))
 		return;
-	copy_out(ring, ring->tail, &record, sizeof(record));
+	ring_copy(ring, ring->tail, &record, sizeof(record));
 	if (has_name(target->observed, (pid_t)record.tid))
 		return;
 	memcpy(name, name_of(target, (pid_t)record.parent_tid), AREA_NAME);
@@ -367,8 +307,8 @@ static uint32_t copy_stack(const struct ring *ring, uint64_t at, const struct sa
 	if (!head->stack_size || head->stack_size > AREA_STACK ||
 	    sizeof(*head) + head->stack_size + sizeof(real) > record)
 		return 0;
-	copy_out(ring, at + sizeof(*head), hit->stack, head->stack_size);
-	copy_out(ring, at + sizeof(*head) + head->stack_size, &real, sizeof(real));
+	ring_copy(ring, at + sizeof(*head), hit->stack, head->stack_size);
+	ring_copy(ring, at + sizeof(*head) + head->stack_size, &real, sizeof(real));
 	return (uint32_t)(real < head->stack_size ? real : head->stack_size);
 }
 
@@ -379,7 +319,7 @@ static void take_sample(struct target *target, const struct ring *ring, size_t l
 	struct area_slot *shared;
 	struct slot *slot;
 
-	copy_out(ring, ring->tail, &head, sizeof(head));
+	ring_copy(ring, ring->tail, &head, sizeof(head));
 	slot = slot_at(target, head.address);
 	if (!slot || head.abi != PERF_SAMPLE_REGS_ABI_64) {
 		count_one(target->control, slot ? COUNT_SAMPLES_UNDECODED : COUNT_HITS_STALE);
@@ -414,7 +354,7 @@ static void take_loss(struct target *target, const struct ring *ring, size_t len
 
 	if (length < sizeof(record))
 		return;
-	copy_out(ring, ring->tail, &record, sizeof(record));
+	ring_copy(ring, ring->tail, &record, sizeof(record));
 	target->observed->lost += record.lost;
 	target->control->count[COUNT_SAMPLES_LOST] += record.lost;
 }
@@ -447,14 +387,14 @@ static bool peek(const struct ring *ring, struct perf_event_header *header, uint
 {
 	if (ring->tail + sizeof(*header) > ring->head)
 		return false;
-	copy_out(ring, ring->tail, header, sizeof(*header));
+	ring_copy(ring, ring->tail, header, sizeof(*header));
 	if (header->size < sizeof(*header) + sizeof(*time))
 		return false;
-	copy_out(ring,
-		 ring->tail + (header->type == PERF_RECORD_SAMPLE
-				       ? offsetof(struct sample_head, time)
-				       : header->size - sizeof(*time)),
-		 time, sizeof(*time));
+	ring_copy(ring,
+		  ring->tail + (header->type == PERF_RECORD_SAMPLE
+					? offsetof(struct sample_head, time)
+					: header->size - sizeof(*time)),
+		  time, sizeof(*time));
 	return true;
 }
 
@@ -483,15 +423,12 @@ void observed_drain(struct target *target)
 	struct perf_event_header header;
 	struct ring *ring;
 
-	/* Acquire: the records before data_head are written. Pairs with the kernel's store. */
 	for (unsigned i = 0; i < observed->rings; i++)
-		observed->ring[i].head =
-			__atomic_load_n(&observed->ring[i].page->data_head, __ATOMIC_ACQUIRE);
+		ring_look(&observed->ring[i]);
 	while ((ring = earliest(observed, &header))) {
 		take_record(target, ring, &header);
 		ring->tail += header.size;
-		/* Release: the record has been read. */
-		__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+		ring_release(ring);
 	}
 }
 

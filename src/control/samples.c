@@ -2,6 +2,7 @@
 #include "control/samples.h"
 
 #include "base/syscall.h"
+#include "control/ring.h"
 
 #include <asm/perf_regs.h>
 #include <errno.h>
@@ -9,22 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #define RING_PAGES 16 /* of data, a power of two; 64 KiB hold about 300 samples */
 #define CPUS_MAX 64   /* each thread inherits one event a CPU: beyond this it is too dear */
 
-struct ring {
-	int fd;
-	struct perf_event_mmap_page *page;
-	uint64_t tail;
-};
-
 struct samples {
 	struct ring ring[CPUS_MAX];
-	int cpu[CPUS_MAX];
 	unsigned count;
 	uint64_t period;
 	bool kernel;
@@ -62,21 +55,10 @@ static void fill_attributes(struct perf_event_attr *attributes, uint64_t period,
 
 static int open_ring(struct ring *ring, pid_t pid, int cpu, uint64_t period, bool kernel)
 {
-	size_t size = (1 + RING_PAGES) * 4096u;
 	struct perf_event_attr attributes;
 
 	fill_attributes(&attributes, period, kernel);
-	ring->fd = raw_perf_event_open(&attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (ring->fd < 0)
-		return ring->fd;
-	ring->page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
-	if (ring->page == MAP_FAILED) {
-		int err = -errno;
-
-		close(ring->fd);
-		return err;
-	}
-	return 0;
+	return ring_open(ring, &attributes, pid, cpu, RING_PAGES, RING_PAGES);
 }
 
 int samples_open(struct samples **samples, pid_t pid, uint64_t period, bool kernel)
@@ -91,7 +73,7 @@ int samples_open(struct samples **samples, pid_t pid, uint64_t period, bool kern
 		int result = open_ring(&made->ring[made->count], pid, cpu, period, kernel);
 
 		if (result == 0)
-			made->cpu[made->count++] = cpu;
+			made->count++;
 		else
 			err = result;
 	}
@@ -130,7 +112,7 @@ int samples_add(struct samples *samples, pid_t tid)
 
 		if (!make_room(samples))
 			return -ENOMEM;
-		fd = raw_perf_event_open(&attributes, tid, samples->cpu[i], -1,
+		fd = raw_perf_event_open(&attributes, tid, samples->ring[i].cpu, -1,
 					 PERF_FLAG_FD_CLOEXEC);
 		if (fd < 0)
 			return fd;
@@ -149,10 +131,8 @@ void samples_close(struct samples *samples)
 {
 	if (!samples)
 		return;
-	for (unsigned i = 0; i < samples->count; i++) {
-		munmap(samples->ring[i].page, (1 + RING_PAGES) * 4096u);
-		close(samples->ring[i].fd);
-	}
+	for (unsigned i = 0; i < samples->count; i++)
+		ring_close(&samples->ring[i]);
 	for (size_t i = 0; i < samples->added_count; i++)
 		close(samples->added[i]);
 	free(samples->added);
@@ -162,19 +142,6 @@ void samples_close(struct samples *samples)
 uint64_t samples_lost(const struct samples *samples)
 {
 	return samples->lost;
-}
-
-/* A record in one piece, though it may wrap around the end of the ring. */
-static void copy_record(const struct ring *ring, uint64_t from, void *to, size_t length)
-{
-	const uint8_t *data = (const uint8_t *)ring->page + ring->page->data_offset;
-	uint64_t mask = ring->page->data_size - 1;
-	size_t first = ring->page->data_size - (from & mask);
-
-	if (first > length)
-		first = length;
-	memcpy(to, data + (from & mask), first);
-	memcpy((uint8_t *)to + first, data, length - first);
 }
 
 struct sample_record {
@@ -205,19 +172,18 @@ static void take_record(const struct sample_record *record, sample_fn *take, voi
 static unsigned drain_ring(struct samples *samples, struct ring *ring, sample_fn *take,
 			   void *context)
 {
-	/* Acquire: the records before data_head are written. Pairs with the kernel's store. */
-	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 	unsigned count = 0;
 
-	while (ring->tail + sizeof(struct perf_event_header) <= head) {
+	ring_look(ring);
+	while (ring->tail + sizeof(struct perf_event_header) <= ring->head) {
 		struct perf_event_header header;
 		struct sample_record record;
 
-		copy_record(ring, ring->tail, &header, sizeof(header));
+		ring_copy(ring, ring->tail, &header, sizeof(header));
 		if (header.size < sizeof(header))
 			break;
 		if (header.type == PERF_RECORD_SAMPLE && header.size == sizeof(record)) {
-			copy_record(ring, ring->tail, &record, sizeof(record));
+			ring_copy(ring, ring->tail, &record, sizeof(record));
 			take_record(&record, take, context);
 			count++;
 		} else if (header.type == PERF_RECORD_LOST) {
@@ -225,7 +191,7 @@ static unsigned drain_ring(struct samples *samples, struct ring *ring, sample_fn
 		}
 		ring->tail += header.size;
 	}
-	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+	ring_release(ring);
 	return count;
 }
 

@@ -2,6 +2,7 @@
 /* From addresses to names: stacks of accesses, and findings made whole. */
 #include "tool/complete.h"
 
+#include "control/thread_status.h"
 #include "tool/owner.h"
 #include "tool/private.h"
 
@@ -160,19 +161,10 @@ static enum finding_operation operation(unsigned access)
 
 static const char *thread_name(struct finding *finding, pid_t pid, pid_t tid)
 {
-	char path[64], name[64];
-	size_t length;
-	FILE *file;
+	char name[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
-	file = tid ? fopen(path, "re") : NULL;
-	if (!file)
-		return NULL;
-	length = fread(name, 1, sizeof(name) - 1, file);
-	fclose(file);
-	name[length] = '\0';
-	name[strcspn(name, "\n")] = '\0';
-	return finding_string(finding, name);
+	return thread_status_name(pid, tid, name, sizeof(name)) ? finding_string(finding, name)
+								: NULL;
 }
 
 static uint64_t wall_clock(void)
