@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An event and the ring that the kernel writes its records to (perf_event_open(2), "MMAP layout"). */
+/* An event and the ring that the kernel writes its records to (perf_event_open(2), "MMAP layout").
+ */
 #ifndef CONTROL_RING_H
 #define CONTROL_RING_H
 
