@@ -81,8 +81,10 @@ struct tl_watch {
  * `before`, nothing since deciding on) its access when the other made its own. */
 struct tl_pair {
 	size_t size;
-	const struct tl_access *first, *second; /* in order of time */
-	bool changed; /* the value changed between a thread's read and its later write */
+	const struct tl_access *first, *second; /* in the order their holds began */
+	bool changed;	    /* the value changed between a thread's read and its later write */
+	bool order_certain; /* the accesses were made in that order, too: a thread can lose its CPU
+			     * between an access and its hold */
 };
 
 struct tl_frame {

@@ -4,11 +4,14 @@
  *
  * A thread does nothing between its access and the end of its hold, so it is "at" its access from
  * some moment not later than the handler's entry until not earlier than the handler's exit. If for
- * two threads max(entry) < min(exit), both were at their accesses at one moment: no operation of
- * either can have ordered them. Both hits carry the same generation, hence the same address in the
+ * two threads max(entry) < min(exit), both were at their accesses at one moment: no later
+ * operation of either can have ordered them. That the access itself releases another thread is for
+ * race/rules.c to exclude. Both hits carry the same generation, hence the same address in the
  * same address space.
  */
 #include "control/private.h"
+
+#include <string.h>
 
 bool hits_conflict(const struct hit *a, const struct hit *b)
 {
@@ -96,15 +99,52 @@ static bool lost_update(struct control *control, const struct slot *slot, const 
 	return false;
 }
 
+/* Are the bytes that both accessed known, of each hold's beginning, and not the same? */
+static bool bytes_changed(const struct hit *first, const struct hit *second)
+{
+	const struct tl_access *x = &first->access, *y = &second->access;
+	uint64_t begin = x->address > y->address ? x->address : y->address;
+	uint64_t x_end = x->address + x->length, y_end = y->address + y->length;
+	uint64_t end = x_end < y_end ? x_end : y_end;
+	uint64_t base = first->value_address;
+
+	if (base != second->value_address || begin < base)
+		return false;
+	if (end > base + first->value_length)
+		end = base + first->value_length;
+	if (end > base + second->value_length)
+		end = base + second->value_length;
+	return begin < end && memcmp(first->value + (begin - base), second->value + (begin - base),
+				     end - begin) != 0;
+}
+
+/*
+ * Was the second access made after the first's hold had begun? Either nobody could be trapped
+ * there before, or memory changed meanwhile: by the second itself, unless a third thread wrote in
+ * between, which would be a race as well.
+ */
+static bool order_is_certain(const struct slot *slot, const struct hit *first,
+			     const struct hit *second)
+{
+	if (slot->armed_at >= first->entry)
+		return true;
+	return (second->access.access & TL_WRITE) && bytes_changed(first, second);
+}
+
 static void tell(struct control *control, struct slot *slot, struct hit *a, struct hit *b)
 {
-	struct tl_pair pair = {.size = sizeof(pair), .first = &a->access, .second = &b->access};
+	struct tl_pair pair = {.size = sizeof(pair)};
 
 	if (b->entry < a->entry) {
-		pair.first = &b->access;
-		pair.second = &a->access;
+		struct hit *later = a;
+
+		a = b;
+		b = later;
 	}
+	pair.first = &a->access;
+	pair.second = &b->access;
 	pair.changed = lost_update(control, slot, a, b);
+	pair.order_certain = order_is_certain(slot, a, b);
 	count_one(control, COUNT_PAIRS);
 	if (control->observer.pair)
 		control->observer.pair(control->observer.context, &pair);

@@ -249,9 +249,11 @@ static void on_pair(void *state, const struct tl_pair *pair)
 	struct rule_side first = side_of(race, pair->first), second = side_of(race, pair->second);
 	const struct tl_access *accesses[2] = {pair->first, pair->second};
 	struct tl_report report = {.size = sizeof(report), .kind = "data-race"};
+	struct rule_meeting meeting = {.changed = pair->changed,
+				       .order_certain = pair->order_certain};
 	struct verdict verdict;
 
-	rules_judge(&first, &second, pair->changed, &verdict);
+	rules_judge(&first, &second, &meeting, &verdict);
 	if (verdict.hidden) {
 		race->services->count(race->host, verdict.rule, 1);
 		return;

@@ -179,41 +179,68 @@ static void weigh_sizes(const struct rule_side *first, const struct rule_side *s
 		 "the accesses are of different sizes: an atomic object is accessed as a whole");
 }
 
-static void hide(struct verdict *verdict, const char *rule)
+/*
+ * The earlier of the two was made; its thread is held before it does anything more. That orders
+ * nothing, unless the access itself is what a lock, a flag or a count of references is released
+ * by: whoever reads it then is free to clear, free or reuse the memory, by any means. Plain and
+ * not able to be atomic, it releases nothing; neither does a thread that still stands before it.
+ */
+static bool may_release(const struct rule_side *side)
 {
-	verdict->hidden = true;
-	verdict->rule = rule;
+	if (!(side->access->access & TL_WRITE) || side->access->before ||
+	    side->atomicity == TL_ATOMICITY_PLAIN)
+		return false;
+	if (is_atomic(side))
+		return true;
+	return !not_atomic_by_itself(side->access) && !in_libc_string_function(side) &&
+	       !(side->access->traits & TL_TRAIT_UPDATE && side->updates_tell);
 }
 
-void rules_judge(const struct rule_side *first, const struct rule_side *second, bool changed,
-		 struct verdict *verdict)
+/* What one side shows of itself, once it is known that neither was released by the other. */
+static void weigh(const struct rule_side *first, const struct rule_side *second,
+		  struct verdict *verdict)
 {
-	memset(verdict, 0, sizeof(*verdict));
-	verdict->certainty = TL_POSSIBLE;
-	if ((first->access->access | second->access->access) & TL_GUESSED) {
-		hide(verdict, "hidden-guessed");
-		return;
-	}
-	if (is_hidden_place(first) || is_hidden_place(second)) {
-		hide(verdict, "hidden-libc");
-		return;
-	}
-	if (is_atomic(first) && is_atomic(second)) {
-		hide(verdict, "hidden-atomic");
-		return;
-	}
-	if ((first->access->traits | second->access->traits) & TL_TRAIT_STACK) {
-		/* A stack slot in use by its owner's call is no variable another thread names. */
-		hide(verdict, "hidden-call-stack");
-		return;
-	}
 	weigh_side(first, verdict);
 	weigh_side(second, verdict);
 	weigh_volatile(first, second, verdict);
 	weigh_update(first, second, verdict);
 	weigh_update(second, first, verdict);
 	weigh_sizes(first, second, verdict);
-	if (changed && !is_atomic(first) && !is_atomic(second))
+}
+
+static const char *hiding_rule(const struct rule_side *first, const struct rule_side *second,
+			       bool released)
+{
+	if ((first->access->access | second->access->access) & TL_GUESSED)
+		return "hidden-guessed";
+	if (is_hidden_place(first) || is_hidden_place(second))
+		return "hidden-libc";
+	if (is_atomic(first) && is_atomic(second))
+		return "hidden-atomic";
+	/* A stack slot in use by its owner's call is no variable another thread names. */
+	if ((first->access->traits | second->access->traits) & TL_TRAIT_STACK)
+		return "hidden-call-stack";
+	if (released && (is_atomic(first) || is_atomic(second)))
+		return "hidden-released";
+	return NULL;
+}
+
+void rules_judge(const struct rule_side *first, const struct rule_side *second,
+		 const struct rule_meeting *meeting, struct verdict *verdict)
+{
+	bool released = may_release(first) || (!meeting->order_certain && may_release(second));
+
+	memset(verdict, 0, sizeof(*verdict));
+	verdict->certainty = TL_POSSIBLE;
+	verdict->rule = hiding_rule(first, second, released);
+	verdict->hidden = verdict->rule != NULL;
+	if (verdict->hidden)
+		return;
+	if (released)
+		add_evidence(verdict, "the store could be an atomic one that lets the other go on");
+	else
+		weigh(first, second, verdict);
+	if (meeting->changed && !is_atomic(first) && !is_atomic(second))
 		raise_to(verdict, TL_LIKELY,
 			 "the value changed between a thread's read and its write");
 }

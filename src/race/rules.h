@@ -32,8 +32,15 @@ struct rule_side {
 	bool updates_tell;  /* its compilers make no update of an atomic load and store */
 };
 
-void rules_judge(const struct rule_side *first, const struct rule_side *second, bool changed,
-		 struct verdict *verdict);
+/* How they met. */
+struct rule_meeting {
+	bool changed;	    /* the value changed between a thread's read and its later write */
+	bool order_certain; /* the first was made before the second */
+};
+
+/* `first` is the one whose hold began first. */
+void rules_judge(const struct rule_side *first, const struct rule_side *second,
+		 const struct rule_meeting *meeting, struct verdict *verdict);
 
 /* Code of the C library and the dynamic linker that orders threads or is ordered by them: never an
  * access of the program's own. Functions that work on the caller's memory are not. */

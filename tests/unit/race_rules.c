@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What two accesses show of themselves: which pairs are hidden, and how sure the others are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "race/rules.h"
+
+#include <string.h>
+
+static const struct rule_meeting in_order = {.order_certain = true};
+static const struct rule_meeting in_doubt = {.order_certain = false};
+
+static struct tl_access plain(unsigned access)
+{
+	return (struct tl_access){.access = access, .traits = TL_TRAIT_PLAIN, .length = 8};
+}
+
+static struct tl_access vector(unsigned access)
+{
+	return (struct tl_access){.access = access, .traits = TL_TRAIT_VECTOR, .length = 32};
+}
+
+static struct rule_side side(const struct tl_access *access, enum tl_atomicity atomicity)
+{
+	return (struct rule_side){
+		.access = access, .code = {"/bin/program", "f"}, .atomicity = atomicity};
+}
+
+static struct verdict judge(struct rule_side first, struct rule_side second,
+			    const struct rule_meeting *meeting)
+{
+	struct verdict verdict;
+
+	rules_judge(&first, &second, meeting, &verdict);
+	return verdict;
+}
+
+static void expect(struct verdict verdict, enum tl_certainty certainty)
+{
+	assert_false(verdict.hidden);
+	assert_null(verdict.rule);
+	assert_int_equal(verdict.certainty, certainty);
+}
+
+static void expect_hidden(struct verdict verdict, const char *rule)
+{
+	assert_true(verdict.hidden);
+	assert_string_equal(verdict.rule, rule);
+}
+
+static void test_classes(void **state)
+{
+	struct tl_access load = plain(TL_READ), store = plain(TL_WRITE), copy = vector(TL_WRITE);
+
+	(void)state;
+	expect(judge(side(&load, TL_ATOMICITY_UNKNOWN), side(&store, TL_ATOMICITY_UNKNOWN),
+		     &in_order),
+	       TL_POSSIBLE);
+	expect(judge(side(&load, TL_ATOMICITY_PLAIN), side(&store, TL_ATOMICITY_UNKNOWN),
+		     &in_order),
+	       TL_LIKELY);
+	expect(judge(side(&load, TL_ATOMICITY_UNKNOWN), side(&copy, TL_ATOMICITY_UNKNOWN),
+		     &in_order),
+	       TL_DEFINITE);
+}
+
+/* A count of references that reaches zero, a flag that is set: what comes after is in order. */
+static void test_released(void **state)
+{
+	struct tl_access decrement = {.access = TL_READ | TL_WRITE | TL_ATOMIC, .length = 4};
+	struct tl_access store = plain(TL_WRITE), clear = vector(TL_WRITE);
+
+	(void)state;
+	expect_hidden(judge(side(&decrement, TL_ATOMICITY_UNKNOWN),
+			    side(&clear, TL_ATOMICITY_PLAIN), &in_order),
+		      "hidden-released");
+	expect(judge(side(&store, TL_ATOMICITY_UNKNOWN), side(&clear, TL_ATOMICITY_PLAIN),
+		     &in_order),
+	       TL_POSSIBLE);
+	expect(judge(side(&store, TL_ATOMICITY_PLAIN), side(&clear, TL_ATOMICITY_UNKNOWN),
+		     &in_order),
+	       TL_DEFINITE);
+}
+
+static void test_released_in_doubt(void **state)
+{
+	struct tl_access store = plain(TL_WRITE), clear = vector(TL_WRITE);
+	struct rule_side early = side(&clear, TL_ATOMICITY_PLAIN);
+
+	(void)state;
+	expect(judge(early, side(&store, TL_ATOMICITY_UNKNOWN), &in_order), TL_DEFINITE);
+	expect(judge(early, side(&store, TL_ATOMICITY_UNKNOWN), &in_doubt), TL_POSSIBLE);
+	expect_hidden(judge(early, side(&store, TL_ATOMICITY_ATOMIC), &in_doubt),
+		      "hidden-released");
+	expect(judge(early, side(&store, TL_ATOMICITY_PLAIN), &in_doubt), TL_DEFINITE);
+}
+
+/* It still stands before its store: nothing is released yet. */
+static void test_not_made_yet(void **state)
+{
+	struct tl_access store = plain(TL_WRITE), clear = vector(TL_WRITE);
+
+	(void)state;
+	store.before = true;
+	expect(judge(side(&store, TL_ATOMICITY_UNKNOWN), side(&clear, TL_ATOMICITY_UNKNOWN),
+		     &in_order),
+	       TL_DEFINITE);
+}
+
+static void test_hidden(void **state)
+{
+	struct tl_access load = plain(TL_READ), store = plain(TL_WRITE), guess = store,
+			 push = store;
+	struct rule_side libc = side(&store, TL_ATOMICITY_UNKNOWN);
+
+	(void)state;
+	guess.access |= TL_GUESSED;
+	push.traits |= TL_TRAIT_STACK;
+	libc.code = (struct rule_code){"/lib/libc.so.6", "pthread_mutex_unlock"};
+	expect_hidden(judge(side(&load, TL_ATOMICITY_PLAIN), side(&guess, TL_ATOMICITY_PLAIN),
+			    &in_order),
+		      "hidden-guessed");
+	expect_hidden(judge(side(&load, TL_ATOMICITY_PLAIN), side(&push, TL_ATOMICITY_PLAIN),
+			    &in_order),
+		      "hidden-call-stack");
+	expect_hidden(judge(side(&load, TL_ATOMICITY_PLAIN), libc, &in_order), "hidden-libc");
+	expect_hidden(judge(side(&load, TL_ATOMICITY_ATOMIC), side(&store, TL_ATOMICITY_ATOMIC),
+			    &in_order),
+		      "hidden-atomic");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_released),
+		cmocka_unit_test(test_released_in_doubt),
+		cmocka_unit_test(test_not_made_yet),
+		cmocka_unit_test(test_hidden),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
