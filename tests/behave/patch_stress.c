@@ -50,6 +50,7 @@ static function *const new_functions[FUNCTIONS] = {first_new, second_new, third_
 /* Modulo 4: 0 old, 1 being applied, 2 new, 3 being reverted. */
 static uint64_t phase;
 static int stop;
+static int callers_priority;
 static uint64_t calls, calls_of_new, calls_in_change;
 
 /* What a thread, outside of signal handlers, has seen in the phase it was last in. */
@@ -105,6 +106,7 @@ static void *caller(void *arg)
 	unsigned pause = *(unsigned *)arg;
 	struct seen seen = {0};
 
+	setpriority(PRIO_PROCESS, (id_t)check_gettid(), callers_priority);
 	for (long x = 0; !__atomic_load_n(&stop, __ATOMIC_RELAXED); x++) {
 		check_call((unsigned)x % FUNCTIONS, x, &seen);
 		if (pause && x % 256 == 0)
@@ -207,6 +209,7 @@ int main(int argc, char **argv)
 	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
 
 	/* Among busy callers the patching thread should still get its turns; not all may do so. */
+	callers_priority = getpriority(PRIO_PROCESS, 0);
 	setpriority(PRIO_PROCESS, (id_t)check_gettid(), -20);
 	prctl(PR_SET_TIMERSLACK, 1);
 	interrupt_every(1000);
