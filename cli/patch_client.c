@@ -78,6 +78,15 @@ static int connect_to(pid_t pid)
 	return -1;
 }
 
+/* The process may be anybody's: it should not talk to our terminal. */
+static void make_printable(char *text, size_t size)
+{
+	text[size - 1] = '\0';
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
 static void print(const struct patch_request *request, const struct patch_reply *reply)
 {
 	static const char *const done[] = {[PATCH_APPLY] = "applied", [PATCH_REVERT] = "reverted"};
@@ -112,7 +121,7 @@ int patch_send(pid_t pid, const struct patch_request *request)
 				pid);
 			return STATUS_FAILED;
 		}
-		reply.text[sizeof(reply.text) - 1] = 0;
+		make_printable(reply.text, sizeof(reply.text));
 		if (!reply.status)
 			print(request, &reply);
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `trapline patch` asks for: load a fix and apply it, list, revert. */
+#include "patch/fix.h"
 #include "patch/listen.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -60,13 +60,6 @@ static const char *check_file(const struct patch_request *request)
 	return NULL;
 }
 
-static bool is_in(const struct link_map *map, uintptr_t address)
-{
-	struct dl_find_object found;
-
-	return !_dl_find_object((void *)address, &found) && found.dlfo_link_map == map;
-}
-
 static const char *find_changes(const struct patch_request *request, void *handle,
 				struct tl_patch_change *changes)
 {
@@ -78,8 +71,13 @@ static const char *find_changes(const struct patch_request *request, void *handl
 		uintptr_t new_fn = map->l_addr + request->change[i].new_file_offset;
 		uintptr_t original = map->l_addr + request->change[i].original_file_offset;
 
-		if (!is_in(map, new_fn) || !is_in(map, original))
-			return "the new function does not lie in the fix";
+		if (!fix_holds(map, new_fn, 1, PF_X))
+			return "the new function does not lie in the fix's code";
+		if (request->change[i].original_file_offset &&
+		    (original % sizeof(void *) ||
+		     !fix_holds(map, original, sizeof(void *), PF_W)))
+			return "the fix's pointer to the original cannot be written: it must not "
+			       "be const";
 		changes[i].old_fn = (void *)request->change[i].old_address;
 		changes[i].new_fn = (void *)new_fn;
 		changes[i].original = request->change[i].original_file_offset ? (void **)original

@@ -135,6 +135,10 @@ class Patch(unittest.TestCase):
             self.assertEqual(program.say("third"), "third 3")
             self.refused(program, 1, "only told when", "--breakpoint", FIX, "third=adding")
 
+    def test_constant_original(self):
+        with Program() as program:
+            self.refused(program, 1, "must not be const", FIX, "uses_doubled=constant")
+
     def test_inlined_anyway(self):
         with Program() as program:
             result = patch(program.pid, "--anyway", FIX, "doubled=value")

@@ -22,3 +22,11 @@ VISIBLE int adding(int x)
 {
 	return original_third(x) + 500;
 }
+
+VISIBLE int constant(int x)
+{
+	return x + 600;
+}
+
+/* Cannot be told: read-only once relocated. */
+VISIBLE int (*const original_uses_doubled)(int) = constant;
