@@ -74,8 +74,7 @@ static const char *find_changes(const struct patch_request *request, void *handl
 		if (!fix_holds(map, new_fn, 1, PF_X))
 			return "the new function does not lie in the fix's code";
 		if (request->change[i].original_file_offset &&
-		    (original % sizeof(void *) ||
-		     !fix_holds(map, original, sizeof(void *), PF_W)))
+		    (original % sizeof(void *) || !fix_holds(map, original, sizeof(void *), PF_W)))
 			return "the fix's pointer to the original cannot be written: it must not "
 			       "be const";
 		changes[i].old_fn = (void *)request->change[i].old_address;
