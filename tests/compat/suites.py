@@ -17,7 +17,7 @@ class Python(Workload):
 
     def __init__(self, name, tests, ignore=(), quick=False):
         self.name, self.tests, self.ignore, self.quick = name, tests, ignore, quick
-        self.title = "python3 -m test " + " ".join(tests)
+        self.title = "python3 -m test " + " ".join(tests) + "".join(f", without {pattern}" for pattern in ignore)
 
     def missing(self):
         found = os.path.exists("/usr/lib/python3.11/test/test_threading.py")
@@ -162,8 +162,8 @@ class Bash(Workload):
         for name in ("recho", "zecho", "printenv", "xcase"):
             output = os.path.join(source, "tests", name)
             if not os.path.exists(output):
-                must(["gcc", "-w", f"-I{source}/include", "-DHAVE_STDLIB_H", "-DHAVE_STRING_H", "-DHAVE_UNISTD_H", "-o", output,
-                      os.path.join(source, "support", name + ".c")])
+                must(["gcc", "-w", f"-I{source}", f"-I{source}/include", "-DHAVE_STDLIB_H", "-DHAVE_STRING_H",
+                      "-DHAVE_UNISTD_H", "-o", output, os.path.join(source, "support", name + ".c")])
 
     def command(self, folder):
         calls = "; ".join(f"echo == {name}; timeout 60 bash ./{name}.tests 2>&1; echo == status $?"
@@ -242,7 +242,9 @@ ALL = [Python("python-threads", ("test_threading", "test_thread", "test_threadin
                                  "test_threadsignals", "test_threadedtempfile")),
        Python("python-signals", ("test_signal", "test_subprocess", "test_fork1", "test_wait3", "test_wait4",
                                  "test_faulthandler", "test_posix")),
-       Python("python-sockets", ("test_socket", "test_socketserver", "test_selectors", "test_epoll")),
+       # A virtual machine's own vsock device makes accept(2) of the VSOCK tests wait for ever, bare too.
+       Python("python-sockets", ("test_socket", "test_socketserver", "test_selectors", "test_epoll"),
+              ignore=("*VSOCK*",)),
        Python("python-asyncio", ("test_asyncio",)),
        Python("python-multiprocessing", ("test_multiprocessing_fork",)),
        Python("python-quick", ("test_thread", "test_wait4", "test_fork1"), quick=True),

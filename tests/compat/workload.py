@@ -34,7 +34,7 @@ class Workload:
     package = ""     # whose version is shown
     needs = ()       # commands
     source = None    # Debian source package whose tests are used
-    seconds = 170    # after which a run is given up
+    seconds = 600    # after which a run is given up
     quick = False    # part of the bounded subset
     refuses = ()     # modes in which it cannot be run, which must be said
     user = None      # UID to run as, when we are root
