@@ -69,7 +69,8 @@ struct watched {
 	uint64_t next_look; /* when nobody else has seen a change */
 	struct piece piece[AREA_WATCHES];
 	bool resolved[WATCH_EXPRESSIONS];
-	bool given_up[WATCH_EXPRESSIONS]; /* it cannot become watchable in this process */
+	bool may_unload[WATCH_EXPRESSIONS]; /* it came with a module loaded later */
+	bool given_up[WATCH_EXPRESSIONS];   /* it cannot become watchable in this process */
 	struct symbol_target target[WATCH_EXPRESSIONS];
 	struct taught taught[FILTER_PLACES]; /* by their index in struct filter_process */
 	struct watched *next;

@@ -79,6 +79,7 @@ static struct posts wanted_posts(struct watch *watch, struct watched *process,
 	for (unsigned i = 0; i < watch->options.expressions; i++) {
 		/* One with links has been found: it is a pointer that it waits for. */
 		modules_wanted |= is_waiting(process, i) && !process->target[i].link_count;
+		modules_wanted |= process->resolved[i] && process->may_unload[i];
 		add_pointers(watch, process, i, modules, &posts);
 	}
 	if (!modules_wanted)

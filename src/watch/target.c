@@ -388,6 +388,18 @@ int watch_resolve(struct watch *watch, struct watched *process, bool first)
 	return 0;
 }
 
+/* What came with a module that was loaded since may go with it. */
+static void resolve_later(struct watch *watch, struct watched *process)
+{
+	bool before[WATCH_EXPRESSIONS];
+
+	memcpy(before, process->resolved, sizeof(before));
+	watch_resolve(watch, process, false);
+	for (unsigned i = 0; i < watch->options.expressions; i++)
+		if (process->resolved[i] && !before[i])
+			process->may_unload[i] = process->target[i].module != NULL;
+}
+
 static void follow_pointers(struct watch *watch, struct watched *process, unsigned index,
 			    struct symbol_modules *modules)
 {
@@ -405,6 +417,37 @@ static void follow_pointers(struct watch *watch, struct watched *process, unsign
 	process->resolved[index] = !err && !watch_arm_data(watch, process, index, address, 0);
 }
 
+static bool is_loaded(const struct symbol_modules *modules, const struct symbol_module *module)
+{
+	const struct symbol_module *other;
+
+	for (size_t i = 0; (other = symbol_modules_at(modules, i)) && !other->gone; i++)
+		if (other == module)
+			return true;
+	return false;
+}
+
+/* Where a module was that is unloaded something else may be soon; it may come back elsewhere. */
+static void forget_unloaded(struct watch *watch, struct watched *process,
+			    struct symbol_modules *modules)
+{
+	bool refreshed = false;
+
+	for (unsigned i = 0; i < watch->options.expressions; i++) {
+		const struct symbol_target *target = &process->target[i];
+
+		if (!process->resolved[i] || !process->may_unload[i] || target->tls)
+			continue;
+		if (!refreshed)
+			symbol_modules_refresh(modules);
+		refreshed = true;
+		if (is_loaded(modules, target->module))
+			continue;
+		disarm(watch, process, i);
+		process->resolved[i] = false;
+	}
+}
+
 /* Everything that may have changed. */
 static void look_again(struct watch *watch, struct watched *process)
 {
@@ -413,6 +456,7 @@ static void look_again(struct watch *watch, struct watched *process)
 
 	if (!space)
 		return;
+	forget_unloaded(watch, process, space_modules(space));
 	for (unsigned i = 0; i < watch->options.expressions; i++) {
 		if (!process->resolved[i] && !process->given_up[i])
 			waiting = true;
@@ -424,7 +468,7 @@ static void look_again(struct watch *watch, struct watched *process)
 	region_report(watch, process);
 	if (waiting) {
 		symbol_modules_refresh(space_modules(space));
-		watch_resolve(watch, process, false);
+		resolve_later(watch, process);
 	}
 }
 
