@@ -48,6 +48,16 @@ static void give_up(pid_t pid)
 	}
 }
 
+/* A vfork()ed child is not watched, and must not end what watches the parent, whose memory it has.
+ */
+static void give_up_self(void)
+{
+	const struct area_process *process = agent_state.process;
+
+	if (process && process->pid == raw_getpid())
+		agent_give_up();
+}
+
 TL_API long ptrace(enum __ptrace_request request, ...)
 {
 	void *address, *data;
@@ -61,7 +71,7 @@ TL_API long ptrace(enum __ptrace_request request, ...)
 	va_end(list);
 	resolve();
 	if (agent_state.area && request == PTRACE_TRACEME)
-		agent_give_up();
+		give_up_self();
 	else if (agent_state.area && (request == PTRACE_ATTACH || request == PTRACE_SEIZE))
 		give_up(pid);
 	return libc_ptrace((int)request, pid, address, data);

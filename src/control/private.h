@@ -107,6 +107,8 @@ struct target {
 	uint64_t arm_time; /* ns that arming takes, lately: it grows with the threads */
 	uint64_t next_look;
 	unsigned looks;
+	pid_t first_tracer;	   /* who traced it before it was watched; 0: nobody */
+	bool debugged;		   /* by somebody who came later: nothing is sampled meanwhile */
 	struct spending seen;	   /* of this process, added to the sum */
 	struct observed *observed; /* watched from outside alone: observe.c; NULL */
 };

@@ -273,10 +273,12 @@ static void run_slot(struct control *control, struct target *target, struct slot
 			extend(target, slot, now);
 		run_armed(control, target, slot, now);
 	}
+	if (slot->armed && target->debugged)
+		finish(control, target, slot);
 	if (slot->armed || still_held(slot))
 		return;
 	hits_forget_slot(control, slot);
-	if (may_watch(control, now))
+	if (may_watch(control, now) && !target->debugged)
 		arm_next(control, target, slot);
 }
 

@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define GENERATIONS 64 /* that are looked at to tell whether a process stems from the program */
+
 static void answer(struct area_process *shared, enum area_process_state state)
 {
 	atomic_store(&shared->state, state);
@@ -85,37 +87,52 @@ static pid_t find_outside(struct control *control, pid_t inside)
 	return found;
 }
 
-/* A number of /proc/PID/status; 0 when it is not there. */
-static int status_number(pid_t pid, const char *format)
+/* What /proc/PID/status tells of the process; zeros when it is gone. */
+struct process_status {
+	pid_t parent, tracer;
+	/* A filter kills for a system call it does not know: then the handler makes none. Strict
+	 * mode also forbids reading the clock: then nothing is watched. */
+	int seccomp;
+};
+
+static struct process_status read_status(pid_t pid)
 {
+	struct process_status status = {0, 0, SECCOMP_MODE_DISABLED};
 	char name[64], line[256];
-	int number = 0;
 	FILE *file;
 
 	snprintf(name, sizeof(name), "/proc/%d/status", (int)pid);
 	file = fopen(name, "re");
 	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, format, &number) == 1)
+		return status;
+	while (fgets(line, sizeof(line), file)) {
+		sscanf(line, "PPid: %d", &status.parent);
+		sscanf(line, "TracerPid: %d", &status.tracer);
+		/* The last of the three. */
+		if (sscanf(line, "Seccomp: %d", &status.seccomp) == 1)
 			break;
+	}
 	fclose(file);
-	return number;
+	return status;
 }
 
-/* A seccomp filter kills for a system call it does not know: then the handler makes none. Strict
- * mode also forbids reading the clock: then nothing is watched. */
-static int seccomp_mode(pid_t pid)
+/* Started by the program, however far down. */
+static bool is_descendant(const struct control *control, pid_t pid)
 {
-	return status_number(pid, "Seccomp: %d");
+	pid_t ancestor = control->root ? control->root : control->child;
+
+	for (int i = 0; i < GENERATIONS && pid > 1 && pid != ancestor; i++)
+		pid = read_status(pid).parent;
+	return pid == ancestor;
 }
 
-/* By the program itself: it would take our signals for its own (src/agent/trace.c). */
-static bool is_debugged(struct control *control, pid_t pid)
+/* By the program itself: it would take our signals for its own (src/agent/trace.c). The debugger
+ * need not be watched itself. */
+static bool is_debugged_within(struct control *control, pid_t pid)
 {
-	pid_t tracer = status_number(pid, "TracerPid: %d");
+	pid_t tracer = read_status(pid).tracer;
 
-	return tracer > 0 && target_find(control, tracer);
+	return tracer > 0 && (target_find(control, tracer) || is_descendant(control, tracer));
 }
 
 static void close_slots(struct target *target)
@@ -216,6 +233,7 @@ static void end_previous_image(struct control *control, pid_t pid)
 
 static int begin(struct target *target)
 {
+	struct process_status status = read_status(target->pid);
 	int err = space_open(&target->space, target->control->session, target->pid);
 
 	if (err)
@@ -226,7 +244,8 @@ static int begin(struct target *target)
 	atomic_store(&target->shared->over, 0);
 	atomic_store(&target->shared->unsent, 0);
 	memset(&target->shared->filter, 0, sizeof(target->shared->filter));
-	atomic_store(&target->shared->quiet, seccomp_mode(target->pid) != SECCOMP_MODE_DISABLED);
+	atomic_store(&target->shared->quiet, status.seccomp != SECCOMP_MODE_DISABLED);
+	target->first_tracer = status.tracer;
 	limits_open(target);
 	return open_slots(target);
 }
@@ -245,7 +264,7 @@ static void welcome(struct control *control, uint32_t index)
 		return;
 	}
 	end_previous_image(control, pid);
-	if (is_debugged(control, pid)) {
+	if (is_debugged_within(control, pid)) {
 		atomic_fetch_add(&control->area->withdrawn, 1);
 		answer(shared, AREA_PROCESS_LEFT);
 		return;
@@ -322,13 +341,34 @@ static bool has_ended(const struct target *target)
 	return target->pidfd >= 0 && poll(&ended, 1, 0) == 1;
 }
 
-static void check_filter(struct target *target)
+/*
+ * A debugger that came from outside stops at a hit as at a breakpoint it knows nothing of, so a
+ * sampling tool waits until it has left. Watches that the user asked for stay, and so does all of a
+ * process that was traced before it was watched.
+ */
+static void check_tracer(struct target *target, pid_t tracer)
 {
-	int mode = seccomp_mode(target->pid);
+	bool debugged = tracer > 0 && tracer != target->first_tracer;
 
-	if (mode != SECCOMP_MODE_DISABLED)
+	if (debugged && !target->debugged)
+		count_one(target->control, COUNT_DEBUGGERS);
+	target->debugged = debugged;
+}
+
+/* What the process or others did to it since the last look. */
+static void check_status(struct target *target)
+{
+	bool lasting = target->control->options.lasting;
+	struct process_status status;
+
+	if (lasting && atomic_load(&target->shared->quiet))
+		return;
+	status = read_status(target->pid);
+	if (!lasting)
+		check_tracer(target, status.tracer);
+	if (status.seccomp != SECCOMP_MODE_DISABLED)
 		atomic_store(&target->shared->quiet, 1);
-	if (mode == SECCOMP_MODE_STRICT)
+	if (status.seccomp == SECCOMP_MODE_STRICT)
 		leave(target);
 }
 
@@ -343,8 +383,7 @@ static void check_target(struct target *target)
 		return;
 	}
 	threads_check(target);
-	if (!atomic_load(&target->shared->quiet))
-		check_filter(target);
+	check_status(target);
 }
 
 static void check(struct control *control, uint32_t index)
