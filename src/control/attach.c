@@ -29,7 +29,7 @@ void attach_samples(struct control *control, pid_t pid)
 	struct thread_set threads = {0};
 
 	if (control->samples || control->options.lasting ||
-	    samples_open(&control->samples, pid, budget_sample_period(control), false))
+	    samples_open(&control->samples, pid, burst_period(control), false))
 		return;
 	thread_set_list(&threads, pid);
 	for (size_t i = 0; i < threads.count; i++)

@@ -4,7 +4,8 @@
  *
  * Spent: the controller's own CPU time; the CPU time that handlers measure of themselves; for each
  * hit the trap and signal around the handler, whose price is measured at the start;
- * and for each sample a fixed price, since nobody can measure an interrupt from outside. Allowed:
+ * for each sample a fixed price, since nobody can measure an interrupt from outside; and what events
+ * cost threads that come and go (switches.c). Allowed:
  * the budget's share of the CPU time the program used, or of a fraction of one CPU where the
  * program mostly sleeps. The difference is kept as credit, with some to begin with, since the first
  * finds come early; in debt nothing is armed until time has paid for it. Reading symbols for a
@@ -15,6 +16,7 @@
 #include "control/private.h"
 
 #include "control/price.h"
+#include "control/switches.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -24,8 +26,6 @@
 #define CREDIT_START 50.0  /* what the budget allows in so many seconds of CPU time */
 #define CREDIT_MAX 100.0
 #define SLEEPY_PARTS 10 /* a program that uses less than this part of one CPU mostly waits */
-#define SAMPLE_PERIOD (2 * MILLISECOND) /* at 1 percent and above; longer below */
-#define SAMPLE_PERIOD_AGGRESSIVE (MILLISECOND / 2)
 
 static uint64_t clock_of(clockid_t clock)
 {
@@ -87,7 +87,7 @@ static uint64_t spent_inside(const struct control *control)
 	const struct spending *sum = &control->spending;
 
 	return sum->handling + sum->hits * control->hit_price +
-	       control->count[COUNT_SAMPLES] * SAMPLE_PRICE;
+	       control->count[COUNT_SAMPLES] * SAMPLE_PRICE + sum->switching;
 }
 
 static uint64_t spent_outside(const struct control *control)
@@ -105,21 +105,13 @@ static void show(struct control *control)
 	count[COUNT_TIME_PROGRAM] = sum->program / MILLISECOND;
 	count[COUNT_TIME_CONTROLLER] = spent_outside(control) / MILLISECOND;
 	count[COUNT_TIME_SYMBOLS] = control->exempt / MILLISECOND;
-	count[COUNT_TIME_HANDLERS] =
-		(spent_inside(control) - control->count[COUNT_SAMPLES] * SAMPLE_PRICE) /
-		MILLISECOND;
+	count[COUNT_TIME_HANDLERS] = (sum->handling + sum->hits * control->hit_price) / MILLISECOND;
+	count[COUNT_TIME_SWITCHING] = sum->switching / MILLISECOND;
+	count[COUNT_SWITCH_PRICE] = control->switch_price;
+	count[COUNT_TIMER_PRICE] = control->timer_price;
 	count[COUNT_TIME_SAMPLES] = count[COUNT_SAMPLES] * SAMPLE_PRICE / MILLISECOND;
 	count[COUNT_TIME_HELD] = sum->held / MILLISECOND;
 	count[COUNT_HIT_PRICE] = control->hit_price;
-}
-
-uint64_t budget_sample_period(const struct control *control)
-{
-	if (control->options.aggressive)
-		return SAMPLE_PERIOD_AGGRESSIVE;
-	if (control->options.budget >= 1)
-		return SAMPLE_PERIOD;
-	return (uint64_t)((double)SAMPLE_PERIOD / control->options.budget);
 }
 
 static int64_t credit_of(const struct control *control, double seconds)
@@ -130,6 +122,7 @@ static int64_t credit_of(const struct control *control, double seconds)
 void budget_start(struct control *control)
 {
 	control->hit_price = price_of_hit();
+	switches_start(control);
 	control->credit = credit_of(control, CREDIT_START);
 	control->spent = spent_inside(control) + spent_outside(control);
 	control->budget_time = control_now();
@@ -158,6 +151,7 @@ void budget_check(struct control *control)
 	double share = control->options.budget / 100;
 
 	collect_all(control);
+	control->spending.switching += switches_spent(control);
 	spent = spent_inside(control) + spent_outside(control);
 	used = control->spending.program - before;
 	idle = (now - control->budget_time) / IDLE_SHARE;

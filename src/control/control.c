@@ -4,6 +4,7 @@
 #include "base/syscall.h"
 #include "control/abandon.h"
 #include "control/private.h"
+#include "control/switches.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -256,7 +257,10 @@ static uint64_t step(struct control *control)
 		duty_run(control);
 	else
 		schedule_run(control);
+	bursts_run(control);
 	next = control->options.lasting ? duty_next(control) : schedule_next(control);
+	if (bursts_next(control) < next)
+		next = bursts_next(control);
 	if (control->next_drain < next)
 		next = control->next_drain;
 	return next < control->next_check ? next : control->next_check;
@@ -343,6 +347,7 @@ void control_counts(const struct control *control, control_count_fn *each, void 
 void control_destroy(struct control *control)
 {
 	end_targets(control);
+	switches_end(control);
 	samples_close(control->samples);
 	if (control->total >= 0)
 		close(control->total);

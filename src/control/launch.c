@@ -158,7 +158,7 @@ pid_t launch(struct control *control, char *const argv[], const char *library)
 		control->child = pid;
 		limits_launch(control, pid);
 		if (library && !control->options.lasting &&
-		    samples_open(&control->samples, pid, budget_sample_period(control), false)) {
+		    samples_open(&control->samples, pid, burst_period(control), false)) {
 			control->samples = NULL;
 			count_one(control, COUNT_CLOCKS_FAILED);
 		}

@@ -3,9 +3,14 @@
 #ifndef CONTROL_PRICE_H
 #define CONTROL_PRICE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* ns of CPU time, measured on this thread with a watchpoint of its own. */
 uint64_t price_of_hit(void);
+
+/* ns of CPU time that it costs a thread to sleep and to wake with watchpoints armed, or with a
+ * timer for samples, over what it costs without. Takes about 50 ms, nearly all of it asleep. */
+uint64_t price_of_switch(bool timer);
 
 #endif

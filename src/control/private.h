@@ -8,6 +8,8 @@
 #include "event/coverage.h"
 #include "insn/insn.h"
 
+#include <pthread.h>
+
 #define MILLISECOND 1000000ull
 #define SECOND 1000000000ull
 
@@ -88,6 +90,7 @@ struct spending {
 	uint64_t hits;	   /* delivered */
 	uint64_t handling; /* CPU time in handlers */
 	uint64_t held;
+	uint64_t switching; /* CPU time for events as threads come and go, estimated */
 };
 
 struct target {
@@ -109,6 +112,10 @@ struct target {
 	unsigned looks;
 	pid_t first_tracer;	   /* who traced it before it was watched; 0: nobody */
 	bool debugged;		   /* by somebody who came later: nothing is sampled meanwhile */
+	unsigned armed_slots;
+	uint64_t armed_since, armed_time; /* ns with any slot armed, not yet charged */
+	double switch_rate;		  /* times a second that threads get a CPU */
+	uint64_t timeslices, looked_at, next_count;
 	struct spending seen;	   /* of this process, added to the sum */
 	struct observed *observed; /* watched from outside alone: observe.c; NULL */
 };
@@ -135,6 +142,12 @@ struct control {
 	pid_t root;	      /* that was running before us; 0: we started it */
 	int area_fd;
 	struct samples *samples;
+	struct {
+		bool on;
+		uint64_t until;	      /* when it changes */
+		uint64_t since, time; /* ns that they were on, not yet charged */
+		uint64_t switching;   /* ns that this takes, lately: it grows with the threads */
+	} burst;
 	pid_t child;
 	bool child_ended;
 	int child_status;
@@ -157,6 +170,9 @@ struct control {
 	uint64_t trap_cost; /* ns of a hit outside the handler */
 	int64_t credit;	    /* ns of CPU time that may be spent */
 	uint64_t spent, exempt, budget_time;
+	_Atomic uint64_t switch_price, timer_price; /* ns a thread's coming and going costs */
+	pthread_t pricing_thread;
+	bool pricing;
 	uint64_t hit_price; /* ns of the trap and signal of one hit */
 	struct spending spending;
 	uint64_t count[COUNT_COUNT];
@@ -251,8 +267,14 @@ bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *wat
 /* Do --include and --exclude let us look at code of this file? */
 bool control_wants_module(const struct control *control, const char *path);
 
+/* bursts.c */
+uint64_t burst_period(const struct control *control); /* ns of CPU time between samples */
+void bursts_run(struct control *control);
+/* ns that samples were on since the last call. */
+uint64_t bursts_take_time(struct control *control);
+uint64_t bursts_next(const struct control *control);
+
 /* budget.c */
-uint64_t budget_sample_period(const struct control *control); /* ns of CPU time */
 void budget_start(struct control *control);
 void budget_begin(struct target *target);
 void budget_collect(struct target *target); /* also at its end */

@@ -45,6 +45,7 @@ static void fill_attributes(struct perf_event_attr *attributes, uint64_t period,
 				  PERF_SAMPLE_REGS_USER;
 	attributes->sample_regs_user = WANTED_REGISTERS;
 	attributes->inherit = 1;
+	attributes->disabled = 1;
 	attributes->exclude_kernel = !kernel;
 	attributes->exclude_hv = 1;
 	attributes->use_clockid = 1;
@@ -85,6 +86,16 @@ int samples_open(struct samples **samples, pid_t pid, uint64_t period, bool kern
 	made->kernel = kernel;
 	*samples = made;
 	return 0;
+}
+
+void samples_switch(struct samples *samples, bool on)
+{
+	unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+
+	for (unsigned i = 0; i < samples->count; i++)
+		ioctl(samples->ring[i].fd, request, 0);
+	for (size_t i = 0; i < samples->added_count; i++)
+		ioctl(samples->added[i], request, 0);
 }
 
 static bool make_room(struct samples *samples)

@@ -10,6 +10,7 @@
 #include "control/private.h"
 
 #include "base/syscall.h"
+#include "control/switches.h"
 
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -109,6 +110,8 @@ void slot_publish(struct target *target, struct slot *slot)
 	atomic_store(&shared->shared, 0);
 	slot->generation = (slot->generation | 1) + (slot->generation & 1 ? 2 : 0);
 	atomic_store(&shared->generation, slot->generation);
+	if (!slot->armed)
+		switches_armed(target);
 	slot->armed = true;
 }
 
@@ -168,6 +171,7 @@ void slot_silence(struct target *target, struct slot *slot)
 	if (!slot->armed)
 		return;
 	slot->armed = false;
+	switches_silent(target);
 	/* First the generation: whoever is late is stale from here on. */
 	slot->generation = (slot->generation + 1) & ~1u;
 	atomic_store(&shared->generation, slot->generation);

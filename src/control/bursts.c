@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When samples are taken.
+ *
+ * A task-clock event sets a timer each time a thread of the program gets a CPU and cancels it when
+ * the thread leaves, whatever its period: in a server that sleeps and wakes tens of thousands of
+ * times a second that costs a fifth of its CPU time in a virtual machine. So the events are on for
+ * short bursts, with a short period, and off between: as many samples as watches can be made of.
+ *
+ * To switch them interrupts a CPU per thread. The more threads, the longer the rest.
+ */
+#include "control/private.h"
+
+#include "control/samples.h"
+
+#define BURST (4 * MILLISECOND)
+#define REST_SOON (36 * MILLISECOND)   /* in the beginning, when all is new */
+#define REST_LATER (196 * MILLISECOND) /* at a budget of 1 percent and above; longer below */
+#define SOON (4 * SECOND)
+#define SWITCH_PARTS 100 /* a rest is at least so many times what switching takes */
+#define PERIOD (MILLISECOND / 25)
+#define PERIOD_AGGRESSIVE (MILLISECOND / 2)
+
+/* In programs that hardly run the events cost nothing, and a burst would miss what they do. */
+static bool is_steady(const struct control *control)
+{
+	return control->options.aggressive || control->options.stall_first;
+}
+
+uint64_t burst_period(const struct control *control)
+{
+	if (control->options.aggressive)
+		return PERIOD_AGGRESSIVE;
+	return PERIOD;
+}
+
+static uint64_t rest(const struct control *control, uint64_t now)
+{
+	uint64_t least = SWITCH_PARTS * control->burst.switching, rest = REST_LATER;
+
+	if (now - control->started < SOON)
+		rest = REST_SOON;
+	if (control->options.budget < 1)
+		rest = (uint64_t)((double)rest / control->options.budget);
+	return rest > least ? rest : least;
+}
+
+static void turn(struct control *control, bool on)
+{
+	uint64_t begin = control_now(), now;
+
+	samples_switch(control->samples, on);
+	now = control_now();
+	control->burst.switching = (3 * control->burst.switching + (now - begin)) / 4;
+	if (on)
+		control->burst.since = now;
+	else if (control->burst.on)
+		control->burst.time += now - control->burst.since;
+	control->burst.on = on;
+	control->burst.until = on ? now + BURST : now + rest(control, now);
+	if (on)
+		count_one(control, COUNT_BURSTS);
+}
+
+static void run_steadily(struct control *control)
+{
+	turn(control, true);
+	control->burst.until = UINT64_MAX;
+}
+
+void bursts_run(struct control *control)
+{
+	uint64_t now = control_now();
+
+	if (!control->samples || now < control->burst.until)
+		return;
+	if (is_steady(control)) {
+		run_steadily(control);
+	} else if (control->burst.on) {
+		samples_drain(control->samples, sampling_take, control);
+		turn(control, false);
+	} else if (now < control->paused_until) {
+		control->burst.until = control->paused_until;
+	} else {
+		turn(control, true);
+	}
+}
+
+uint64_t bursts_take_time(struct control *control)
+{
+	uint64_t time = control->burst.time, now = control_now();
+
+	if (control->burst.on) {
+		time += now - control->burst.since;
+		control->burst.since = now;
+	}
+	control->burst.time = 0;
+	return time;
+}
+
+uint64_t bursts_next(const struct control *control)
+{
+	return control->samples ? control->burst.until : UINT64_MAX;
+}
