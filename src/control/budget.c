@@ -4,12 +4,12 @@
  *
  * Spent: the controller's own CPU time; the CPU time that handlers measure of themselves; for each
  * hit the trap and signal around the handler, whose price is measured at the start;
- * for each sample a fixed price, since nobody can measure an interrupt from outside; and what events
- * cost threads that come and go (switches.c). Allowed:
- * the budget's share of the CPU time the program used, or of a fraction of one CPU where the
- * program mostly sleeps. The difference is kept as credit, with some to begin with, since the first
- * finds come early; in debt nothing is armed until time has paid for it. Reading symbols for a
- * finding is measured and not counted: it happens once a finding, while every slot is silent.
+ * for each sample a fixed price, since nobody can measure an interrupt from outside; and what
+ * events cost threads that come and go (switches.c). Allowed: the budget's share of the CPU time
+ * the program used, or of a fraction of one CPU where the program mostly sleeps. The difference is
+ * kept as credit, with some to begin with, since the first finds come early; in debt nothing is
+ * armed until time has paid for it. Reading symbols for a finding is measured and not counted: it
+ * happens once a finding, while every slot is silent.
  *
  * The other half of the budget, any thread's latency, is kept where the holds are (src/agent).
  */
