@@ -110,8 +110,8 @@ struct target {
 	uint64_t arm_time; /* ns that arming takes, lately: it grows with the threads */
 	uint64_t next_look;
 	unsigned looks;
-	pid_t first_tracer;	   /* who traced it before it was watched; 0: nobody */
-	bool debugged;		   /* by somebody who came later: nothing is sampled meanwhile */
+	pid_t first_tracer; /* who traced it before it was watched; 0: nobody */
+	bool debugged;	    /* by somebody who came later: nothing is sampled meanwhile */
 	unsigned armed_slots;
 	uint64_t armed_since, armed_time; /* ns with any slot armed, not yet charged */
 	double switch_rate;		  /* times a second that threads get a CPU */
