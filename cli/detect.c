@@ -190,8 +190,11 @@ static int exit_status(const struct detection *detection, int status)
 static int spawn(struct detection *detection)
 {
 	char **program = detection->options.program;
+	enum program_library library = detection->options.control.allocations
+					       ? PROGRAM_LIBRARY_HEAP
+					       : PROGRAM_LIBRARY_PLAIN;
 	pid_t pid = control_spawn(host_control(detection->host), program,
-				  program_preload_library(PROGRAM_LIBRARY_PLAIN));
+				  program_preload_library(library));
 
 	if (pid < 0)
 		return program_cannot_run(program[0], (int)pid);

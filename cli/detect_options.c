@@ -29,6 +29,7 @@ enum option_code {
 	OPTION_NO_KERNEL,
 	OPTION_TOOL,
 	OPTION_TOOL_OPTION,
+	OPTION_ALLOCATIONS,
 	OPTION_AREA,
 };
 
@@ -51,6 +52,7 @@ static const struct option long_options[] = {
 	{"strategy", required_argument, NULL, OPTION_STRATEGY},
 	{"aggressive", no_argument, NULL, OPTION_AGGRESSIVE},
 	{"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
+	{"allocations", required_argument, NULL, OPTION_ALLOCATIONS},
 	{"tool", required_argument, NULL, OPTION_TOOL},
 	{"tool-option", required_argument, NULL, OPTION_TOOL_OPTION},
 	/* Given by the preload library alone (src/agent/companion.c). */
@@ -81,6 +83,7 @@ static void print_help(const char *command)
 	      "  --seed N              of the random choices\n"
 	      "  --no-follow           not the programs that this one executes\n"
 	      "  --no-kernel           not what system calls read and write\n"
+	      "  --allocations WHICH   heap blocks whose allocation is remembered: sampled, all or none\n"
 	      "  --raw                 addresses only; `trapline report` adds names later\n"
 	      "  --strategy stall-first  hold before the access, one slot: for comparison\n"
 	      "  --stats               every count, at the end\n"
@@ -172,6 +175,21 @@ static int take_number(struct detect_options *options, int option, const char *t
 	}
 }
 
+static int take_allocations(struct detect_options *options, const char *text)
+{
+	static const char *const names[] = {[CONTROL_ALLOCATIONS_NONE] = "none",
+					    [CONTROL_ALLOCATIONS_SAMPLED] = "sampled",
+					    [CONTROL_ALLOCATIONS_ALL] = "all"};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(text, names[i]) == 0) {
+			options->control.allocations = (enum control_allocations)i;
+			return 0;
+		}
+	}
+	return wrong("allocations", text, "`sampled`, `all` or `none`");
+}
+
 static int take_text(struct detect_options *options, int option, const char *text)
 {
 	switch (option) {
@@ -194,6 +212,8 @@ static int take_text(struct detect_options *options, int option, const char *tex
 		return add_glob(&options->control.include, text);
 	case OPTION_EXCLUDE:
 		return add_glob(&options->control.exclude, text);
+	case OPTION_ALLOCATIONS:
+		return take_allocations(options, text);
 	case OPTION_GENERATE:
 		options->generate = text;
 		return 0;
@@ -286,6 +306,7 @@ int detect_options_parse(struct detect_options *options, int argc, char **argv)
 
 	memset(options, 0, sizeof(*options));
 	control_options_init(&options->control);
+	options->control.allocations = CONTROL_ALLOCATIONS_SAMPLED;
 	options->error_exitcode = -1;
 	err = parse_environment(options, argv[0]);
 	if (!err)

@@ -46,6 +46,11 @@ static void reset_entry(struct area_process *process)
 	process->threads = 0;
 	process->thread_pointer = thread_pointer();
 	memset(&process->heap, 0, sizeof(process->heap));
+	/* A forked child's blocks are where its parent's were. */
+	atomic_store(&process->allocations, agent_state.allocations);
+	atomic_store(&process->allocations_noted, 0);
+	atomic_store(&process->allocations_passed, 0);
+	atomic_store(&process->allocations_replaced, 0);
 	memset(process->credit, 0, sizeof(process->credit));
 }
 

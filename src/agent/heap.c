@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libc's allocation functions, in the library that is preloaded only when blocks of the heap are
- * watched. Each does what the next one in line does; where the controller asked for blocks of that
- * size, or watches the block that is freed, it is told before the program goes on.
+ * libc's allocation functions, in the library that is preloaded where blocks of the heap are
+ * watched, or remembered. Each does what the next one in line does; where the controller asked for
+ * blocks of that size, or watches the block that is freed, it is told before the program goes on.
  */
+#include "agent/allocation.h"
 #include "agent/state.h"
 
 #include <dlfcn.h>
@@ -99,63 +100,107 @@ static bool is_watched(const void *block)
 	return false;
 }
 
-/* `frame`: where the allocation function was entered with, by the frame pointer we are built
- * with: the caller's, the return address, the caller's stack pointer. */
+/* `frame` begins with what the function's first instruction saves: the caller's frame pointer; next
+ * to it is the return address. */
+static inline struct allocation_caller caller_of(const uint64_t *frame)
+{
+	return (struct allocation_caller){
+		.pc = frame[1], .stack_pointer = (uintptr_t)(frame + 2), .frame_pointer = frame[0]};
+}
+
+#define CALLER caller_of(__builtin_frame_address(0))
+
 static __attribute__((noinline)) void tell(uint32_t kind, void *block, size_t size,
-					   const uint64_t *frame)
+					   struct allocation_caller caller)
 {
 	struct area_registers registers = {0};
 	int saved_errno = errno;
 
-	registers.pc = frame[1] - 1; /* within the call */
-	registers.general[4] = (uintptr_t)(frame + 2);
-	registers.general[5] = frame[0];
+	registers.pc = caller.pc - 1; /* within the call */
+	registers.general[4] = caller.stack_pointer;
+	registers.general[5] = caller.frame_pointer;
 	agent_notice(kind, (uintptr_t)block, size, &registers);
 	errno = saved_errno;
 }
 
-#define ENTRY ((const uint64_t *)__builtin_frame_address(0))
-#define TELL_ALLOCATED(block, size)                               \
-	do {                                                      \
-		if ((block) && is_wanted(size))                   \
-			tell(AREA_HIT_BLOCK, block, size, ENTRY); \
-	} while (0)
-#define TELL_FREED(block)                                      \
-	do {                                                   \
-		if (is_watched(block))                         \
-			tell(AREA_HIT_FREED, block, 0, ENTRY); \
-	} while (0)
+static void free_rarely(void *block);
+/* What becomes of a block that is not remembered. */
+static void (*_Atomic free_usually)(void *) = free_rarely;
+
+/* Nothing is watched in a program whose blocks are remembered: the controller does one or the
+ * other. */
+static void settle_free(void)
+{
+	if (agent_state.area && agent_state.area->allocations.on && resolved() &&
+	    !atomic_load_explicit(&early_used, memory_order_relaxed))
+		atomic_store_explicit(&free_usually, next.free, memory_order_relaxed);
+}
+
+static void *allocated(void *block, size_t size, struct allocation_caller caller)
+{
+	settle_free();
+	if (block && is_wanted(size))
+		tell(AREA_HIT_BLOCK, block, size, caller);
+	allocation_consider(block, size, caller);
+	return block;
+}
+
+static void freed(void *block, struct allocation_caller caller)
+{
+	if (is_watched(block))
+		tell(AREA_HIT_FREED, block, 0, caller);
+	if (allocation_is_known(block))
+		allocation_release(block, caller);
+}
 
 /* ------------------------------------------------------------------------------------------- */
-/* In libc's place */
+/* In libc's place. What is usual goes straight on to libc's own; the rest is done by a function
+ * that takes the place of the one called. */
+
+#define RARE static __attribute__((noinline, cold))
+
+RARE void *allocate_rarely(size_t size)
+{
+	return allocated(resolved() ? next.malloc(size) : allocate_early(size), size, CALLER);
+}
 
 TL_API void *malloc(size_t size)
 {
-	void *block = resolved() ? next.malloc(size) : allocate_early(size);
+	return allocation_is_due(size) ? allocate_rarely(size) : next.malloc(size);
+}
 
-	TELL_ALLOCATED(block, size);
-	return block;
+/* Early memory is zero. */
+RARE void *allocate_zeroed_rarely(size_t count, size_t each)
+{
+	return allocated(resolved() ? next.calloc(count, each) : allocate_early(count * each),
+			 count * each, CALLER);
 }
 
 TL_API void *calloc(size_t count, size_t each)
 {
-	void *block = resolved() ? next.calloc(count, each) : allocate_early(count * each);
-
-	TELL_ALLOCATED(block, count * each);
-	return block;
+	return allocation_is_due(count * each) ? allocate_zeroed_rarely(count, each)
+					       : next.calloc(count, each);
 }
 
-TL_API void free(void *block)
+static __attribute__((noinline)) void free_rarely(void *block)
 {
 	if (is_early(block))
 		return;
-	TELL_FREED(block);
+	freed(block, CALLER);
 	if (block && resolved())
 		next.free(block);
 }
 
+TL_API void free(void *block)
+{
+	if (allocation_is_known(block))
+		free_rarely(block);
+	else
+		atomic_load_explicit(&free_usually, memory_order_relaxed)(block);
+}
+
 /* Whatever moves: the old block is one no longer, the new one a block allocated here. */
-TL_API void *realloc(void *block, size_t size)
+static void *resize(void *block, size_t size, struct allocation_caller caller)
 {
 	void *moved;
 
@@ -168,50 +213,50 @@ TL_API void *realloc(void *block, size_t size)
 		}
 		return moved;
 	}
-	TELL_FREED(block);
+	freed(block, caller);
 	moved = next.realloc(block, size);
-	TELL_ALLOCATED(moved, size);
+	if (block && (moved == block || (!moved && size)))
+		allocation_forget_release(block);
+	if (allocation_is_due(size))
+		allocated(moved, size, caller);
 	return moved;
+}
+
+TL_API void *realloc(void *block, size_t size)
+{
+	return resize(block, size, CALLER);
 }
 
 TL_API void *reallocarray(void *block, size_t count, size_t each)
 {
 	size_t size;
-	void *moved;
 
 	if (__builtin_mul_overflow(count, each, &size)) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	if (is_early(block) || !resolved())
-		return realloc(block, size);
-	TELL_FREED(block);
-	moved = next.realloc(block, size);
-	TELL_ALLOCATED(moved, size);
-	return moved;
+	return resize(block, size, CALLER);
 }
 
 TL_API void *memalign(size_t alignment, size_t size)
 {
 	void *block = resolved() ? next.memalign(alignment, size) : NULL;
 
-	TELL_ALLOCATED(block, size);
-	return block;
+	return allocation_is_due(size) ? allocated(block, size, CALLER) : block;
 }
 
 TL_API void *aligned_alloc(size_t alignment, size_t size)
 {
 	void *block = resolved() ? next.memalign(alignment, size) : NULL;
 
-	TELL_ALLOCATED(block, size);
-	return block;
+	return allocation_is_due(size) ? allocated(block, size, CALLER) : block;
 }
 
 TL_API int posix_memalign(void **block, size_t alignment, size_t size)
 {
 	int err = resolved() ? next.posix_memalign(block, alignment, size) : ENOMEM;
 
-	if (!err)
-		TELL_ALLOCATED(*block, size);
+	if (!err && allocation_is_due(size))
+		allocated(*block, size, CALLER);
 	return err;
 }

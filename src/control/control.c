@@ -130,6 +130,18 @@ static int prepare_area(struct control *control, int fd)
 	return 0;
 }
 
+/* A tenth of the budget. */
+static void choose_allocations(struct control *control)
+{
+	struct allocation_choice *choice = &control->area->allocations;
+
+	choice->all = control->options.allocations == CONTROL_ALLOCATIONS_ALL;
+	choice->parts = (uint32_t)(control->options.budget * 10);
+	if (!choice->parts)
+		choice->parts = 1;
+	atomic_store(&choice->on, control->options.allocations != CONTROL_ALLOCATIONS_NONE);
+}
+
 int control_create(struct control **control, const struct control_options *options,
 		   const struct control_observer *observer)
 {
@@ -159,6 +171,7 @@ int control_create(struct control **control, const struct control_options *optio
 	made->area->announce_bound = options->lasting ? LASTING_BOUND : ANNOUNCE_BOUND;
 	made->area->credit_cap = SECOND;
 	made->area->follow = options->follow;
+	choose_allocations(made);
 	duty_start(made);
 	*control = made;
 	return 0;

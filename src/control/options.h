@@ -14,6 +14,13 @@ struct control_globs {
 	size_t count;
 };
 
+/* Which blocks of the heap the program is to remember. */
+enum control_allocations {
+	CONTROL_ALLOCATIONS_NONE,
+	CONTROL_ALLOCATIONS_SAMPLED,
+	CONTROL_ALLOCATIONS_ALL,
+};
+
 struct control_options {
 	double budget;	      /* percent of the program's CPU time, and of any thread's time */
 	unsigned slots;	      /* hardware slots used, 1 to 4 */
@@ -21,6 +28,7 @@ struct control_options {
 	bool follow;	      /* children across fork and exec */
 	bool lasting;	      /* watches are armed by the caller and stay: nothing is sampled */
 	bool aggressive;      /* find as much as possible at up to twice the time */
+	enum control_allocations allocations; /* needs the library that interposes malloc() */
 	bool kernel;	      /* watch what system calls touch, where permitted */
 	uint64_t seed;	      /* 0: from the clock */
 	uint64_t start_delay; /* ns before the first watch */

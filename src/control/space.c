@@ -35,6 +35,14 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static void look_again(struct space *space)
+{
+	space->refreshed = now_ns();
+	/* What was mapped anew may be other code at old addresses. */
+	if (symbol_modules_refresh(space->modules) == 1)
+		memset(space->code, 0, sizeof(space->code));
+}
+
 static const struct symbol_mapping *find(struct space *space, uint64_t address)
 {
 	const struct symbol_mapping *mapping =
@@ -42,11 +50,14 @@ static const struct symbol_mapping *find(struct space *space, uint64_t address)
 
 	if (mapping || now_ns() - space->refreshed < REFRESH_NS)
 		return mapping;
-	space->refreshed = now_ns();
-	/* What was mapped anew may be other code at old addresses. */
-	if (symbol_modules_refresh(space->modules) == 1)
-		memset(space->code, 0, sizeof(space->code));
+	look_again(space);
 	return symbol_mappings_find(symbol_modules_mappings(space->modules), address);
+}
+
+void space_learn(struct space *space, uint64_t address)
+{
+	if (!symbol_mappings_find(symbol_modules_mappings(space->modules), address))
+		look_again(space);
 }
 
 int space_open(struct space **space, struct symbol_session *session, pid_t pid)

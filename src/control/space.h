@@ -31,6 +31,9 @@ bool space_writable(struct space *space, uint64_t address);
 /* The mapping around `address`: [*start, *end). False when there is none. */
 bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint64_t *end);
 
+/* For something that is to be said once: look again now if nothing is known at `address`. */
+void space_learn(struct space *space, uint64_t address);
+
 /* Bounds of the function around `pc`. 0 or -ENOENT. */
 int space_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *end);
 

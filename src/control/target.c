@@ -168,6 +168,10 @@ static void take_counts(struct target *target)
 
 	count[COUNT_HITS_DROPPED] += atomic_exchange(&target->shared->dropped, 0);
 	count[COUNT_HITS_OVER] += atomic_exchange(&target->shared->over, 0);
+	count[COUNT_ALLOCATIONS] += atomic_exchange(&target->shared->allocations_noted, 0);
+	count[COUNT_ALLOCATIONS_PASSED] += atomic_exchange(&target->shared->allocations_passed, 0);
+	count[COUNT_ALLOCATIONS_REPLACED] +=
+		atomic_exchange(&target->shared->allocations_replaced, 0);
 }
 
 static void destroy(struct target *target)

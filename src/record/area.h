@@ -27,6 +27,7 @@
 #define RECORD_AREA_H
 
 #include "base/rate.h"
+#include "record/allocation.h"
 #include "record/filter.h"
 
 #include <stdbool.h>
@@ -35,7 +36,7 @@
 #include <sys/types.h>
 
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
-#define AREA_VERSION 4
+#define AREA_VERSION 5
 #define AREA_PROCESSES 64
 #define AREA_SLOTS 4	/* of the hardware */
 #define AREA_REGIONS 16 /* further slots, which a process with protection keys opens itself */
@@ -226,6 +227,10 @@ struct area_process {
 	_Atomic uint32_t threads;   /* threads give notice when they begin */
 	uint64_t thread_pointer;    /* of the thread that announced the process; 0: not known */
 	struct area_heap heap;
+	_Atomic uint64_t allocations; /* address of its struct allocation_table; 0: none */
+	_Atomic uint32_t allocations_noted;
+	_Atomic uint32_t allocations_passed;   /* their time had not been earned */
+	_Atomic uint32_t allocations_replaced; /* by another block of the same place */
 	_Atomic uint32_t unsent; /* hits counted at their place whose record found no room */
 	struct area_slot slot[AREA_WATCHES];
 	struct area_credit credit[AREA_CREDITS];
@@ -250,6 +255,7 @@ struct area {
 	uint64_t announce_bound; /* ns a process waits for its go */
 	uint64_t credit_cap;	 /* ns of its own time a thread may save up for holds */
 	uint32_t follow;	 /* programs executed are to be watched too */
+	struct allocation_choice allocations;
 	_Atomic uint32_t limits_changed; /* raised with each change of a limit */
 	_Atomic uint32_t next_hit;
 	struct area_limit limit[AREA_LIMITS];

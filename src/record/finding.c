@@ -255,7 +255,9 @@ static bool copy_object(struct finding *to, const struct finding_object *from)
 	to->object.file = finding_string(to, from->file);
 	to->object.module = finding_string(to, from->module);
 	to->object.build_id = finding_string(to, from->build_id);
-	return copy_stack(to, &to->object.stack, &from->stack);
+	to->object.freed.thread = finding_string(to, from->freed.thread);
+	return copy_stack(to, &to->object.stack, &from->stack) &&
+	       copy_stack(to, &to->object.freed.stack, &from->freed.stack);
 }
 
 static bool copy_rest(struct finding *to, const struct finding *from)

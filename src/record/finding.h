@@ -90,6 +90,14 @@ struct finding_access {
 	struct finding_stack stack;
 };
 
+/* What became of a block. */
+struct finding_freed {
+	uint64_t time; /* nanoseconds since 1970; 0: it was not freed, or that is not known */
+	pid_t tid;
+	const char *thread;
+	struct finding_stack stack;
+};
+
 struct finding_object {
 	enum finding_object_kind kind;
 	const char *name; /* variable, or a description of the block; NULL: nothing is known */
@@ -104,7 +112,9 @@ struct finding_object {
 	const char *module;	    /* of a global: in whose data it is */
 	const char *build_id;	    /* of that */
 	uint64_t module_offset;	    /* of the first accessed byte: the module's own address */
-	struct finding_stack stack; /* where the block was allocated */
+	struct finding_stack stack; /* where the block was allocated; its frame 0 is in the call */
+	uint64_t time;		    /* when that was, nanoseconds since 1970; 0: not known */
+	struct finding_freed freed;
 };
 
 /* One more time the same thing happened. */

@@ -112,4 +112,5 @@ void record_modules_resolve(const struct record_modules *modules, struct finding
 	for (i = 0; i < finding->access_count; i++)
 		resolve_stack(modules, finding, &finding->accesses[i].stack);
 	resolve_stack(modules, finding, &finding->object.stack);
+	resolve_stack(modules, finding, &finding->object.freed.stack);
 }

@@ -226,6 +226,20 @@ static void decode_accesses(struct decoder *decoder, const json_t *json)
 	}
 }
 
+static void decode_freed(struct decoder *decoder, const json_t *json, struct finding_freed *freed)
+{
+	if (!json)
+		return;
+	if (!json_is_object(json)) {
+		fail(decoder, "freed", "an object");
+		return;
+	}
+	freed->tid = (pid_t)get_integer(decoder, json, "tid", INT_MAX);
+	freed->thread = get_string(decoder, json, "thread");
+	freed->time = get_time(decoder, json, "time");
+	decode_stack(decoder, json, &freed->stack);
+}
+
 static void decode_object(struct decoder *decoder, const json_t *json)
 {
 	struct finding_object *object = &decoder->finding->object;
@@ -251,6 +265,8 @@ static void decode_object(struct decoder *decoder, const json_t *json)
 	object->file = get_string(decoder, json, "file");
 	object->line = (unsigned)get_integer(decoder, json, "line", INT_MAX);
 	decode_stack(decoder, json, &object->stack);
+	object->time = get_time(decoder, json, "time");
+	decode_freed(decoder, get(json, "freed"), &object->freed);
 }
 
 static void decode_evidence(struct decoder *decoder, const json_t *json)

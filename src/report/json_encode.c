@@ -128,6 +128,18 @@ static json_t *encode_access(struct encoder *encoder, const struct finding_acces
 	return object;
 }
 
+static json_t *encode_freed(struct encoder *encoder, const struct finding_freed *from)
+{
+	json_t *object = json_object();
+
+	set_integer(encoder, object, "tid", (uint64_t)from->tid);
+	set_string(encoder, object, "thread", from->thread);
+	set_time(encoder, object, "time", from->time);
+	if (from->stack.count)
+		set_stack(encoder, object, &from->stack);
+	return object;
+}
+
 static json_t *encode_object(struct encoder *encoder, const struct finding_object *from)
 {
 	json_t *object = json_object();
@@ -152,6 +164,10 @@ static json_t *encode_object(struct encoder *encoder, const struct finding_objec
 		set_integer(encoder, object, "line", from->line);
 	if (from->stack.count)
 		set_stack(encoder, object, &from->stack);
+	if (from->time)
+		set_time(encoder, object, "time", from->time);
+	if (from->freed.time)
+		set(encoder, object, "freed", encode_freed(encoder, &from->freed));
 	return object;
 }
 

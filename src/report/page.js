@@ -153,16 +153,24 @@ function drawAccess(access, finding) {
     drawStack(access.stack, access.place));
 }
 const OBJECTS = { global: "Global", heap: "Heap block", stack: "Stack variable", tls: "Thread-local", other: "Object" };
-function drawObject(object) {
+const threadText = (one) => `thread ${one.thread || ""}${one.tid ? ` (${one.tid})` : ""}`;
+const ageText = (from, to) => `${spanText(milliseconds(to) - milliseconds(from))} before`;
+function drawFreed(freed, time) {
+  return [make("p", { class: "facts" }, `freed by ${threadText(freed)}, ${ageText(freed.time, time)}, and perhaps another block since`),
+    freed.stack && drawStack(freed.stack, -1)];
+}
+function drawObject(object, time) {
   if (!object || !(object.name || object.address || object.stack || object.kind !== "other")) return null;
   const facts = [object.offset && `at offset ${object.offset}`, object.type && `of type ${object.type}`,
     object.size && plural(object.size, "byte"), object.address && `at ${object.address}`,
-    (object.thread || object.tid) && `${object.kind === "heap" ? "allocated by" : "of"} thread ${object.thread || ""}${object.tid ? ` (${object.tid})` : ""}`,
+    (object.thread || object.tid) && `${object.kind === "heap" ? "allocated by" : "of"} ${threadText(object)}`,
+    object.time && time && ageText(object.time, time),
     object.file && `declared at ${base(object.file)}:${object.line}`];
   return make("section", { class: "card" },
     make("h3", {}, `${OBJECTS[object.kind] || "Object"} ${object.name || ""}`),
     make("p", { class: "facts" }, facts.filter(Boolean).join(", ")),
-    object.stack && drawStack(object.stack, -1));
+    object.stack && drawStack(object.stack, -1),
+    object.freed && drawFreed(object.freed, time));
 }
 /* Milliseconds with their fraction: Date alone drops what is below a millisecond. */
 function milliseconds(text) {
@@ -229,7 +237,7 @@ function drawDetail() {
     drawFacts(finding),
     ...[finding.message && finding.accesses.length && make("p", { class: "card" }, finding.message),
       make("div", { class: "sides" }, finding.accesses.map((access) => drawAccess(access, finding))),
-      drawObject(finding.object),
+      drawObject(finding.object, finding.time),
       finding.evidence && finding.evidence.length && make("section", { class: "card" }, make("h3", {}, "Why"),
         make("ul", {}, finding.evidence.map((text) => make("li", {}, text)))),
       drawTimeline(finding)].filter(Boolean));

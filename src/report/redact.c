@@ -113,6 +113,7 @@ int finding_redact(struct finding *finding)
 		redact_stack(&access->stack);
 	}
 	redact_stack(&finding->object.stack);
+	redact_stack(&finding->object.freed.stack);
 	finding->object.address = 0;
 	finding->object.module = base_name(finding->object.module);
 	finding->object.file = base_name(finding->object.file);

@@ -256,6 +256,13 @@ static json_t *related_value(struct encoder *encoder, const struct finding_acces
 	return location;
 }
 
+static void append_block_stack(struct encoder *encoder, json_t *stacks,
+			       const struct finding_stack *stack, const char *message)
+{
+	if (stack->count)
+		append(encoder, stacks, stack_value(encoder, stack, message));
+}
+
 static void set_accesses(struct encoder *encoder, json_t *result, const struct finding *finding)
 {
 	json_t *related = json_array(), *stacks = json_array();
@@ -274,10 +281,13 @@ static void set_accesses(struct encoder *encoder, json_t *result, const struct f
 	/* The schema wants the stacks of a result to differ; two threads may be at one place. */
 	if (i == 2 && json_equal(json_array_get(stacks, 0), json_array_get(stacks, 1)))
 		json_array_remove(stacks, 1);
-	if (i > 2)
+	if (i > 2) {
 		json_decref(stacks);
-	else
-		set(encoder, result, "stacks", stacks);
+		return;
+	}
+	append_block_stack(encoder, stacks, &finding->object.stack, "allocation of the block");
+	append_block_stack(encoder, stacks, &finding->object.freed.stack, "release of the block");
+	set(encoder, result, "stacks", stacks);
 }
 
 static void set_location(struct encoder *encoder, json_t *result, const struct finding *finding)

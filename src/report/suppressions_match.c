@@ -114,10 +114,9 @@ static bool finding_matches(const struct condition *condition, const struct find
 		return matches(condition->glob, finding->id);
 	case KEY_CLASS:
 		return matches(condition->glob, finding_class_name(finding->certainty));
-	case KEY_STACK:
-		return stack_matches(condition->glob, &finding->object.stack);
 	default:
-		return any_frame_matches(condition, &finding->object.stack);
+		return false; /* of the accesses alone: where a block came from is known by chance
+			       */
 	}
 }
 

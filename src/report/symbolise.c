@@ -290,7 +290,9 @@ int symbolise(struct symboliser *symboliser, struct finding *finding)
 	size_t i;
 	int err = name_stack(symboliser, finding, &finding->object.stack, &named);
 
-	named = false; /* an allocation's stack is not part of the id */
+	if (!err)
+		err = name_stack(symboliser, finding, &finding->object.freed.stack, &named);
+	named = false; /* where a block came from is not part of the id */
 	for (i = 0; !err && i < finding->access_count; i++)
 		err = name_stack(symboliser, finding, &finding->accesses[i].stack, &named);
 	if (named) {

@@ -209,17 +209,48 @@ static const char *object_title(enum finding_object_kind kind)
 	}
 }
 
-static void write_object_owner(const struct writer *writer, const struct finding_object *object)
+static void write_thread(const struct writer *writer, const char *name, pid_t tid)
 {
-	if (object->kind == FINDING_OBJECT_HEAP)
-		fputs(", allocated by thread ", writer->stream);
+	fputs(" thread ", writer->stream);
+	if (name)
+		utf8_print(writer->stream, name);
+	if (tid)
+		fprintf(writer->stream, "%s%d%s", name ? " (" : "", (int)tid, name ? ")" : "");
+}
+
+/* How long before the finding was made. */
+static void write_age(const struct writer *writer, uint64_t time, uint64_t finding_time)
+{
+	uint64_t age = finding_time - time;
+
+	if (!time || time > finding_time)
+		return;
+	if (age < 1000000000)
+		fprintf(writer->stream, ", %.1f ms before", (double)age / 1e6);
 	else
-		fputs(" of thread ", writer->stream);
-	if (object->thread)
-		utf8_print(writer->stream, object->thread);
-	if (object->tid)
-		fprintf(writer->stream, "%s%d%s", object->thread ? " (" : "", (int)object->tid,
-			object->thread ? ")" : "");
+		fprintf(writer->stream, ", %.1f s before", (double)age / 1e9);
+}
+
+static void write_object_owner(const struct writer *writer, const struct finding_object *object,
+			       uint64_t finding_time)
+{
+	fputs(object->kind == FINDING_OBJECT_HEAP ? ", allocated by" : " of", writer->stream);
+	write_thread(writer, object->thread, object->tid);
+	write_age(writer, object->time, finding_time);
+}
+
+/* Nobody knows whose the memory is since. */
+static void write_freed(const struct writer *writer, const struct finding_freed *freed,
+			uint64_t finding_time)
+{
+	if (!freed->time)
+		return;
+	begin_line(writer);
+	fputs("  freed by", writer->stream);
+	write_thread(writer, freed->thread, freed->tid);
+	write_age(writer, freed->time, finding_time);
+	fputs(", and perhaps another block since:\n", writer->stream);
+	write_stack(writer, &freed->stack, NULL);
 }
 
 static bool object_known(const struct finding_object *object)
@@ -228,7 +259,8 @@ static bool object_known(const struct finding_object *object)
 	       object->kind != FINDING_OBJECT_OTHER;
 }
 
-static void write_object(const struct writer *writer, const struct finding_object *object)
+static void write_object(const struct writer *writer, const struct finding_object *object,
+			 uint64_t finding_time)
 {
 	if (!object_known(object))
 		return;
@@ -240,7 +272,8 @@ static void write_object(const struct writer *writer, const struct finding_objec
 		fputc(' ', writer->stream);
 		print_styled(writer, STYLE_FUNCTION, object->name);
 	}
-	if (object->name && object->offset)
+	if (object->offset &&
+	    (object->name || (object->kind == FINDING_OBJECT_HEAP && object->size)))
 		fprintf(writer->stream, " + %" PRIu64, object->offset);
 	if (object->type) {
 		fputs(" of type ", writer->stream);
@@ -251,7 +284,7 @@ static void write_object(const struct writer *writer, const struct finding_objec
 	if (object->address)
 		fprintf(writer->stream, " at 0x%" PRIx64, object->address);
 	if (object->tid || object->thread)
-		write_object_owner(writer, object);
+		write_object_owner(writer, object, finding_time);
 	if (object->file) {
 		fputs(", declared at ", writer->stream);
 		utf8_print(writer->stream, object->file);
@@ -259,6 +292,7 @@ static void write_object(const struct writer *writer, const struct finding_objec
 	}
 	fputc('\n', writer->stream);
 	write_stack(writer, &object->stack, NULL);
+	write_freed(writer, &object->freed, finding_time);
 }
 
 static void write_evidence(const struct writer *writer, const struct finding *finding)
@@ -318,7 +352,7 @@ void text_write(FILE *stream, const struct finding *finding, const struct text_o
 		write_stack(&writer, &finding->accesses[i].stack,
 			    finding_place_frame(&finding->accesses[i]));
 	}
-	write_object(&writer, &finding->object);
+	write_object(&writer, &finding->object, finding->time);
 	write_evidence(&writer, finding);
 	write_origin(&writer, finding);
 	begin_line(&writer);

@@ -3,6 +3,7 @@
 #include "tool/complete.h"
 
 #include "control/thread_status.h"
+#include "tool/block.h"
 #include "tool/owner.h"
 #include "tool/private.h"
 
@@ -102,20 +103,20 @@ int host_stack(struct tl_host *host, const struct tl_access *access, struct tl_f
 	return (int)count;
 }
 
-static void add_frame(struct finding *finding, struct finding_stack *stack,
+static bool add_frame(struct finding *finding, struct finding_stack *stack,
 		      const struct symbol_frame *from, bool raw)
 {
 	struct finding_frame *frame = finding_add_frame(finding, stack);
 
 	if (!frame)
-		return;
+		return false;
 	frame->pc = from->pc;
 	frame->module = finding_string(finding, from->module);
 	frame->build_id =
 		from->build_id && *from->build_id ? finding_string(finding, from->build_id) : NULL;
 	frame->offset = from->module_offset;
 	if (raw)
-		return;
+		return true;
 	frame->function = finding_string(finding, from->function);
 	if (from->function && !from->inlined)
 		frame->function_offset = (int64_t)from->function_offset;
@@ -124,23 +125,31 @@ static void add_frame(struct finding *finding, struct finding_stack *stack,
 	frame->line = from->line;
 	frame->column = from->column;
 	frame->inlined = from->inlined;
+	return true;
+}
+
+bool complete_frames(struct finding *finding, struct space *space, struct finding_stack *stack,
+		     uint64_t pc, bool return_address, bool raw)
+{
+	struct symbol_frame found[SYMBOL_INLINE_MAX];
+	size_t places = symbol_place_find(space_modules(space), pc, return_address, found,
+					  raw ? 1 : SYMBOL_INLINE_MAX);
+
+	for (size_t i = 0; i < places; i++)
+		if (!add_frame(finding, stack, &found[i], raw))
+			return false;
+	return true;
 }
 
 static void add_stack(struct space *space, struct finding *finding, struct finding_stack *to,
 		      const struct tl_access *access, size_t max, bool raw)
 {
 	struct symbol_stack_frame stack[STACK_FRAMES];
-	struct symbol_frame found[SYMBOL_INLINE_MAX];
 	size_t depth = access_frames(space, access, stack, max < STACK_FRAMES ? max : STACK_FRAMES);
 
-	for (size_t i = 0; i < depth; i++) {
-		size_t places = symbol_place_find(space_modules(space), stack[i].pc,
-						  stack[i].return_address, found,
-						  raw ? 1 : SYMBOL_INLINE_MAX);
-
-		for (size_t j = 0; j < places; j++)
-			add_frame(finding, to, &found[j], raw);
-	}
+	for (size_t i = 0; i < depth; i++)
+		if (!complete_frames(finding, space, to, stack[i].pc, stack[i].return_address, raw))
+			return;
 }
 
 static enum finding_operation operation(unsigned access)
@@ -167,7 +176,7 @@ static const char *thread_name(struct finding *finding, pid_t pid, pid_t tid)
 								: NULL;
 }
 
-static uint64_t wall_clock(void)
+uint64_t complete_time(void)
 {
 	struct timespec now;
 
@@ -274,6 +283,7 @@ static void add_object(struct tl_host *host, struct finding *finding,
 	space = control_space(host->control, report->accesses[0]->pid);
 	if (!space)
 		return;
+	space_learn(space, report->accesses[0]->address);
 	find_variable(space, report->accesses, report->access_count, &variable);
 	object->kind = object_kind(variable.kind);
 	if (variable.kind == SYMBOL_VARIABLE_GLOBAL && variable.module) {
@@ -291,6 +301,8 @@ static void add_object(struct tl_host *host, struct finding *finding,
 		object->thread = thread_name(finding, report->accesses[0]->pid, variable.tid);
 	object->file = finding_string(finding, variable.file);
 	object->line = variable.line;
+	if (variable.kind == SYMBOL_VARIABLE_HEAP)
+		block_complete(host, finding, space, report->accesses[0], &variable);
 }
 
 struct finding *finding_complete(struct tl_host *host, const struct tl_report *report)
@@ -313,7 +325,7 @@ struct finding *finding_complete(struct tl_host *host, const struct tl_report *r
 	finding->program = finding_string(finding, host->options.program);
 	finding->run = finding_string(finding, host->run);
 	finding->host = finding_string(finding, host->host);
-	finding->time = wall_clock();
+	finding->time = complete_time();
 	finding_identify(finding);
 	return finding;
 }

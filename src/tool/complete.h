@@ -15,4 +15,11 @@
 struct finding_access *complete_access(struct finding *finding, struct space *space,
 				       const struct tl_access *from, size_t frames, bool raw);
 
+/* Appends the frames at `pc` to a stack of the finding; false when memory is short. */
+bool complete_frames(struct finding *finding, struct space *space, struct finding_stack *stack,
+		     uint64_t pc, bool return_address, bool raw);
+
+/* ns since 1970 */
+uint64_t complete_time(void);
+
 #endif

@@ -50,22 +50,38 @@ static int keep(struct tl_host *host, struct finding *finding)
 	return 0;
 }
 
+static void replace(struct tl_host *host, size_t index, struct finding *finding)
+{
+	struct finding *known = host->findings[index];
+
+	finding->count = known->count + 1;
+	finding->last = finding->time;
+	finding->time = known->time;
+	for (size_t i = 0; i < known->occurrence_count; i++)
+		finding_add_occurrence(finding, known->occurrences[i].time,
+				       known->occurrences[i].tid, false);
+	finding_destroy(known);
+	host->findings[index] = finding;
+}
+
 static int repeat(struct tl_host *host, size_t index, struct finding *finding)
 {
 	struct finding *known = host->findings[index];
-	bool surer = finding->certainty > known->certainty;
 
-	if (!surer) {
-		finding_add_occurrence(known, finding->time,
-				       finding->access_count ? finding->accesses[0].tid : 0, true);
-		finding_destroy(finding);
+	if (finding->certainty > known->certainty) {
+		replace(host, index, finding);
+		return host->deliver(host->context, finding);
+	}
+	/* Nothing new to show, but the last word on it says where the block came from. */
+	if (finding->certainty == known->certainty && finding->object.stack.count &&
+	    !known->object.stack.count) {
+		replace(host, index, finding);
 		return 1;
 	}
-	finding->count = known->count + 1;
-	finding->time = known->time;
-	finding_destroy(known);
-	host->findings[index] = finding;
-	return host->deliver(host->context, finding);
+	finding_add_occurrence(known, finding->time,
+			       finding->access_count ? finding->accesses[0].tid : 0, true);
+	finding_destroy(finding);
+	return 1;
 }
 
 static int make_report(struct tl_host *host, const struct tl_report *report)

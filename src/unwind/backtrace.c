@@ -17,17 +17,14 @@ void unwind_registers_from_context(struct unwind_registers *registers, const uco
 	registers->interrupted = 1;
 }
 
-int unwind_backtrace(const ucontext_t *context, uintptr_t *pcs, size_t max, int *complete)
+static int collect(struct walk *walk, uintptr_t *pcs, size_t max, int *complete)
 {
-	struct walk walk;
 	size_t count = 0;
 	int status = 0;
 
-	walk_init(&walk);
-	unwind_registers_from_context(&walk.registers, context);
 	while (count < max) {
-		pcs[count++] = walk.registers.value[UNWIND_PC];
-		status = walk_step(&walk);
+		pcs[count++] = walk->registers.value[UNWIND_PC];
+		status = walk_step(walk);
 		if (status)
 			break;
 	}
@@ -36,4 +33,23 @@ int unwind_backtrace(const ucontext_t *context, uintptr_t *pcs, size_t max, int 
 	if (complete)
 		*complete = status == 1;
 	return (int)count;
+}
+
+int unwind_backtrace(const ucontext_t *context, uintptr_t *pcs, size_t max, int *complete)
+{
+	struct walk walk;
+
+	walk_init(&walk);
+	unwind_registers_from_context(&walk.registers, context);
+	return collect(&walk, pcs, max, complete);
+}
+
+int unwind_callers(const struct unwind_registers *registers, uintptr_t *pcs, size_t max,
+		   int *complete)
+{
+	struct walk walk;
+
+	walk_init(&walk);
+	walk.registers = *registers;
+	return collect(&walk, pcs, max, complete);
 }

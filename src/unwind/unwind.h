@@ -50,6 +50,11 @@ struct unwind_registers {
 
 void unwind_registers_from_context(struct unwind_registers *registers, const ucontext_t *context);
 
+/* The same of a call that is still under way: `registers` are the caller's, as far as they are
+ * known, and pcs[0] is the return address into it. */
+int unwind_callers(const struct unwind_registers *registers, uintptr_t *pcs, size_t max,
+		   int *complete);
+
 /* One step: makes `registers` those of the caller. 0, 1 at the outermost frame, or -errno. */
 int unwind_step(struct unwind_registers *registers);
 

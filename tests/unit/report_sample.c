@@ -79,7 +79,12 @@ struct finding *sample_race(void)
 	object->address = 0x7ffff0001000;
 	object->tid = 4711;
 	object->thread = finding_string(finding, "server");
+	object->time = NOON - UINT64_C(2300000000);
 	add_frame(finding, &object->stack, "stats_create", "src/stats.c", 12, 10, 0x1100, false);
+	object->freed.tid = 4714;
+	object->freed.thread = finding_string(finding, "reporter");
+	object->freed.time = NOON - 400000;
+	add_frame(finding, &object->freed.stack, "stats_drop", "src/stats.c", 20, 18, 0x1180, false);
 	finding_add_evidence(finding, "the value changed between the writer's read and its write");
 	finding_add_evidence(finding, "neither access is in an atomic function");
 	set_origin(finding);

@@ -70,7 +70,6 @@ static void test_rules_that_hide(void **state)
 		"data-race thread:worker-*",
 		"data-race program:server",
 		"data-race class:likely",
-		"data-race function:stats_create",
 		"data-race stack:stats_add;serve;worker",
 		"data-race stack:stats_add;...;worker",
 		"data-race stack:...;worker",
@@ -95,6 +94,9 @@ static void test_rules_that_do_not(void **state)
 		"data-race function:serv",
 		"data-race function:serve file:other.c",
 		"data-race top:serve",
+		"data-race function:stats_create", /* where the block was allocated */
+		"data-race stack:stats_create",
+		"data-race function:stats_drop",
 		"data-race object:struct",
 		"data-race class:definite",
 		"data-race stack:serve",
