@@ -22,8 +22,8 @@ struct agent_state {
 	bool can_read_fs_base;		     /* the CPU and kernel allow rdfsbase */
 	char locator[AREA_LOCATOR];	     /* of the area, for programs we exec */
 	const struct agent_regions *regions; /* NULL: this library has none */
-	uint64_t allocations; /* address of what is remembered of blocks; 0: nothing yet */
-	char library[PATH_MAX];		     /* our own path, as it stood in LD_PRELOAD */
+	uint64_t allocations;	/* address of what is remembered of blocks; 0: nothing yet */
+	char library[PATH_MAX]; /* our own path, as it stood in LD_PRELOAD */
 };
 
 extern struct agent_state agent_state;

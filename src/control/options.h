@@ -22,17 +22,17 @@ enum control_allocations {
 };
 
 struct control_options {
-	double budget;	      /* percent of the program's CPU time, and of any thread's time */
-	unsigned slots;	      /* hardware slots used, 1 to 4 */
-	bool stall_first;     /* the peer's strategy, for comparison: see stall_first.c */
-	bool follow;	      /* children across fork and exec */
-	bool lasting;	      /* watches are armed by the caller and stay: nothing is sampled */
-	bool aggressive;      /* find as much as possible at up to twice the time */
+	double budget;	  /* percent of the program's CPU time, and of any thread's time */
+	unsigned slots;	  /* hardware slots used, 1 to 4 */
+	bool stall_first; /* the peer's strategy, for comparison: see stall_first.c */
+	bool follow;	  /* children across fork and exec */
+	bool lasting;	  /* watches are armed by the caller and stay: nothing is sampled */
+	bool aggressive;  /* find as much as possible at up to twice the time */
 	enum control_allocations allocations; /* needs the library that interposes malloc() */
-	bool kernel;	      /* watch what system calls touch, where permitted */
-	uint64_t seed;	      /* 0: from the clock */
-	uint64_t start_delay; /* ns before the first watch */
-	uint64_t duration;    /* ns after which watching stops; 0: until the end */
+	bool kernel;			      /* watch what system calls touch, where permitted */
+	uint64_t seed;			      /* 0: from the clock */
+	uint64_t start_delay;		      /* ns before the first watch */
+	uint64_t duration;		      /* ns after which watching stops; 0: until the end */
 	int output;  /* where the program's output goes instead of a terminal; -1: nowhere */
 	int area_fd; /* of an area that the program made; -1: make one */
 	struct control_globs include, exclude; /* modules whose code is looked at */

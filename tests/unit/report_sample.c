@@ -84,7 +84,8 @@ struct finding *sample_race(void)
 	object->freed.tid = 4714;
 	object->freed.thread = finding_string(finding, "reporter");
 	object->freed.time = NOON - 400000;
-	add_frame(finding, &object->freed.stack, "stats_drop", "src/stats.c", 20, 18, 0x1180, false);
+	add_frame(finding, &object->freed.stack, "stats_drop", "src/stats.c", 20, 18, 0x1180,
+		  false);
 	finding_add_evidence(finding, "the value changed between the writer's read and its write");
 	finding_add_evidence(finding, "neither access is in an atomic function");
 	set_origin(finding);
