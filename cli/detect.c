@@ -193,8 +193,8 @@ static int spawn(struct detection *detection)
 	enum program_library library = detection->options.control.allocations
 					       ? PROGRAM_LIBRARY_HEAP
 					       : PROGRAM_LIBRARY_PLAIN;
-	pid_t pid = control_spawn(host_control(detection->host), program,
-				  program_preload_library(library));
+	pid_t pid = program_spawn(host_control(detection->host), program, library,
+				  detection->options.patchable);
 
 	if (pid < 0)
 		return program_cannot_run(program[0], (int)pid);

@@ -30,6 +30,7 @@ enum option_code {
 	OPTION_TOOL,
 	OPTION_TOOL_OPTION,
 	OPTION_ALLOCATIONS,
+	OPTION_PATCHABLE,
 	OPTION_AREA,
 };
 
@@ -52,6 +53,7 @@ static const struct option long_options[] = {
 	{"strategy", required_argument, NULL, OPTION_STRATEGY},
 	{"aggressive", no_argument, NULL, OPTION_AGGRESSIVE},
 	{"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
+	{"patchable", no_argument, NULL, OPTION_PATCHABLE},
 	{"allocations", required_argument, NULL, OPTION_ALLOCATIONS},
 	{"tool", required_argument, NULL, OPTION_TOOL},
 	{"tool-option", required_argument, NULL, OPTION_TOOL_OPTION},
@@ -85,6 +87,7 @@ static void print_help(const char *command)
 	      "  --no-kernel           not what system calls read and write\n"
 	      "  --allocations WHICH   heap blocks whose allocation is remembered: sampled, all or none\n"
 	      "  --raw                 addresses only; `trapline report` adds names later\n"
+	      "  --patchable           ready for `trapline patch`, by one thread more\n"
 	      "  --strategy stall-first  hold before the access, one slot: for comparison\n"
 	      "  --stats               every count, at the end\n"
 	      "  -q, --quiet           no progress line, no summary\n"
@@ -239,6 +242,9 @@ static int take(struct detect_options *options, int option, const char *text)
 		return 0;
 	case OPTION_RAW:
 		options->raw = true;
+		return 0;
+	case OPTION_PATCHABLE:
+		options->patchable = true;
 		return 0;
 	case OPTION_AGGRESSIVE:
 		options->control.aggressive = true;

@@ -19,6 +19,7 @@ struct detect_options {
 	bool slots_chosen;
 	bool stats;
 	bool raw;
+	bool patchable;	    /* `trapline patch` can talk to it */
 	bool quiet;	    /* no progress line, no summary */
 	int error_exitcode; /* -1: none */
 	char **program;	    /* NULL: the one that made the area of --area */

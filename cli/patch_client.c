@@ -70,7 +70,8 @@ static int connect_to(pid_t pid)
 			return fd;
 		fprintf(stderr,
 			"trapline: process %d does not listen for patches; start it with "
-			"`trapline run -- PROGRAM`, or let it call tl_patch_listen()\n",
+			"`trapline run -- PROGRAM` or with --patchable, or let it call "
+			"tl_patch_listen()\n",
 			pid);
 	}
 	if (fd >= 0)

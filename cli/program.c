@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #define PRELOAD_NAME "libtrapline-agent.so"
-#define INTERPRETERS_MAX 4 /* as the kernel follows #! lines */
+#define LISTEN_VARIABLE "TRAPLINE_PATCH_LISTEN" /* src/patch/listen.c */
+#define INTERPRETERS_MAX 4			/* as the kernel follows #! lines */
 
 char *program_path(const char *name)
 {
@@ -163,6 +164,47 @@ const char *program_preload_library(enum program_library library)
 	};
 
 	return program_library(names[library]);
+}
+
+static char *user_preload; /* LD_PRELOAD before program_ask_to_listen() */
+
+bool program_ask_to_listen(void)
+{
+	const char *user = getenv("LD_PRELOAD"), *library = program_library("libtrapline.so.0");
+	char *preload;
+	bool done;
+
+	user_preload = user ? strdup(user) : NULL;
+	if ((user && !user_preload) ||
+	    asprintf(&preload, user && *user ? "%s:%s" : "%s", library, user) < 0)
+		return false;
+	done = !setenv("LD_PRELOAD", preload, 1) && !setenv(LISTEN_VARIABLE, "1", 1);
+	free(preload);
+	return done;
+}
+
+void program_ask_no_more(void)
+{
+	unsetenv(LISTEN_VARIABLE);
+	if (user_preload)
+		setenv("LD_PRELOAD", user_preload, 1);
+	else
+		unsetenv("LD_PRELOAD");
+	free(user_preload);
+	user_preload = NULL;
+}
+
+pid_t program_spawn(struct control *control, char **program, enum program_library library,
+		    bool patchable)
+{
+	pid_t pid;
+
+	if (patchable && !program_ask_to_listen())
+		return -ENOMEM;
+	pid = control_spawn(control, program, program_preload_library(library));
+	if (patchable)
+		program_ask_no_more();
+	return pid;
 }
 
 struct entered {

@@ -30,6 +30,13 @@ enum program_library {
 	PROGRAM_LIBRARY_REGIONS, /* and opens regions */
 };
 const char *program_preload_library(enum program_library library);
+/* In our own environment, for a program that is about to be started: libtrapline in it, listening
+ * for `trapline patch`. False when memory is short. Undone by the other. */
+bool program_ask_to_listen(void);
+void program_ask_no_more(void);
+/* control_spawn() with that library, and if wanted with libtrapline beside it, as above. */
+pid_t program_spawn(struct control *control, char **program, enum program_library library,
+		    bool patchable);
 /* Says so if no process was watched at all. */
 void program_tell_unentered(const struct control *control);
 /* From here on signals sent to us go to the program; those of the terminal reach it anyway. */

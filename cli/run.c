@@ -9,24 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LISTEN_VARIABLE "TRAPLINE_PATCH_LISTEN" /* src/patch/listen.c */
-
 static int run_patchable(char **program)
 {
-	const char *library = program_library("libtrapline.so.0"), *user = getenv("LD_PRELOAD");
-	char *why = program_cannot_be_watched(program[0]), *preload;
+	char *why = program_cannot_be_watched(program[0]);
 
 	if (why) {
 		fprintf(stderr, "trapline: %s\n", why);
 		free(why);
 		return STATUS_CANNOT_RUN;
 	}
-	if (asprintf(&preload, user && *user ? "%s:%s" : "%s", library, user) < 0)
-		return STATUS_CANNOT_RUN;
-	setenv("LD_PRELOAD", preload, 1);
-	setenv(LISTEN_VARIABLE, "1", 1);
-	free(preload);
-	return program_run_bare(program);
+	return program_ask_to_listen() ? program_run_bare(program) : STATUS_CANNOT_RUN;
 }
 
 int command_run(int argc, char **argv)

@@ -185,7 +185,7 @@ static int run(const struct throttle_command *command, struct control *control)
 		status = add(area, &command->limit[i]);
 	if (status)
 		return status;
-	pid = control_spawn(control, program, program_preload_library(PROGRAM_LIBRARY_PLAIN));
+	pid = program_spawn(control, program, PROGRAM_LIBRARY_PLAIN, command->patchable);
 	if (pid < 0)
 		return program_cannot_run(program[0], (int)pid);
 	program_forward_signals(pid);

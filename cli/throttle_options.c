@@ -23,6 +23,7 @@ enum option_code {
 	OPTION_PERIOD,
 	OPTION_AND,
 	OPTION_NO_FOLLOW,
+	OPTION_PATCHABLE,
 	OPTION_STATS,
 };
 
@@ -37,6 +38,7 @@ static const struct option long_options[] = {
 	{"and", no_argument, NULL, OPTION_AND},
 	{"pid", required_argument, NULL, 'p'},
 	{"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
+	{"patchable", no_argument, NULL, OPTION_PATCHABLE},
 	{"stats", no_argument, NULL, OPTION_STATS},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -81,6 +83,7 @@ static void print_help(void)
 	      "  -p, --pid PID         of a program that runs under trapline: change its limits;\n"
 	      "                        without a limit, show them\n"
 	      "  --no-follow           not the programs that this one executes\n"
+	      "  --patchable           ready for `trapline patch`, by one thread more\n"
 	      "  --stats               what the limits did, at the end\n",
 	      stdout);
 }
@@ -301,6 +304,9 @@ static int take(struct throttle_command *command, struct group *group, int optio
 		return 0;
 	case OPTION_AND:
 		return end_group(command, group);
+	case OPTION_PATCHABLE:
+		command->patchable = true;
+		return 0;
 	case OPTION_NO_FOLLOW:
 		command->follow = false;
 		return 0;
@@ -316,6 +322,11 @@ static int check_whole(const struct throttle_command *command)
 {
 	if (command->pid && *command->program) {
 		fputs("trapline: either -p PID or -- PROGRAM, not both\n", stderr);
+		return 2;
+	}
+	if (command->pid && command->patchable) {
+		fputs("trapline: --patchable needs a program that trapline starts: leave out -p\n",
+		      stderr);
 		return 2;
 	}
 	if (command->pid)

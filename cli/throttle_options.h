@@ -12,6 +12,7 @@ struct throttle_command {
 	struct limit limit[AREA_LIMITS];
 	unsigned limits;
 	pid_t pid; /* of a running program; 0: start one */
+	bool patchable;
 	bool follow;
 	bool stats;
 	char **program;

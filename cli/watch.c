@@ -28,7 +28,7 @@ static int run(struct watch_command *command, struct watch *watch, struct contro
 	enum program_library library = command->watch.regions	 ? PROGRAM_LIBRARY_REGIONS
 				       : watch_needs_heap(watch) ? PROGRAM_LIBRARY_HEAP
 								 : PROGRAM_LIBRARY_PLAIN;
-	pid_t pid = control_spawn(control, program, program_preload_library(library));
+	pid_t pid = program_spawn(control, program, library, command->patchable);
 	int status;
 
 	if (pid < 0)

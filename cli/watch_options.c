@@ -28,6 +28,7 @@ enum option_code {
 	OPTION_LATER,
 	OPTION_FOLLOW,
 	OPTION_NO_FOLLOW,
+	OPTION_PATCHABLE,
 	OPTION_NO_KERNEL,
 	OPTION_STATS,
 	OPTION_TOP,
@@ -50,6 +51,7 @@ static const struct option long_options[] = {
 	{"later", no_argument, NULL, OPTION_LATER},
 	{"follow", no_argument, NULL, OPTION_FOLLOW},
 	{"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
+	{"patchable", no_argument, NULL, OPTION_PATCHABLE},
 	{"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
 	{"top", no_argument, NULL, OPTION_TOP},
 	{"pid", required_argument, NULL, 'p'},
@@ -84,6 +86,7 @@ static void print_help(void)
 	      "                        or program that is loaded later\n"
 	      "  --follow              follow pointers of an expression again when they change\n"
 	      "  --no-follow           not the children of the program\n"
+	      "  --patchable           ready for `trapline patch`, by one thread more\n"
 	      "  --no-kernel           not what system calls read and write\n"
 	      "  --top                 a table in the terminal, refreshed; keys sort it, q leaves it\n"
 	      "  -p, --pid PID         a program that runs already, neither stopped nor changed; until\n"
@@ -229,6 +232,9 @@ static int take(struct watch_command *command, int option, const char *text)
 	case OPTION_FOLLOW:
 		command->watch.repoint = true;
 		return 0;
+	case OPTION_PATCHABLE:
+		command->patchable = true;
+		return 0;
 	case OPTION_NO_FOLLOW:
 		command->control.follow = command->watch.children = false;
 		return 0;
@@ -275,6 +281,12 @@ static int check_pid(const struct watch_command *command)
 	if (command->program) {
 		fputs("trapline: -p watches a program that runs already: leave out `-- PROGRAM`, or "
 		      "-p\n",
+		      stderr);
+		return 2;
+	}
+	if (command->patchable) {
+		fputs("trapline: with -p the program is left as it is: --patchable needs one that "
+		      "trapline starts\n",
 		      stderr);
 		return 2;
 	}

@@ -9,7 +9,7 @@ struct watch_command {
 	struct watch_options watch;
 	struct control_options control;
 	const char *output;
-	bool stats, top;
+	bool stats, top, patchable;
 	pid_t pid; /* of a running program to watch; 0: start `program` */
 	char **program;
 };

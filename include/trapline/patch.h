@@ -71,7 +71,7 @@ TL_API const char *tl_patch_reason(const tl_patch *patch);
 /*
  * Let `trapline patch -p PID` of the same user, or of root, patch this process: starts one thread,
  * which has its own table of descriptors, so that none is added to the program's. Done once; again
- * in forked children. `trapline run` does it for programs that do not. 0 or -errno.
+ * in forked children. `trapline run` and --patchable do it for programs that do not. 0 or -errno.
  */
 TL_API int tl_patch_listen(void);
 

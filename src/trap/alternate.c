@@ -11,6 +11,8 @@
 int libc_sigaction(int signal, const struct sigaction *action,
 		   struct sigaction *old) __asm__("__sigaction");
 
+static sigaction_fn *next_sigaction = libc_sigaction;
+
 static _Atomic bool is_small;
 static _Atomic uint64_t added; /* signals in whose masks SIGTRAP is ours, not the program's */
 
@@ -50,6 +52,11 @@ void alternate_stack_is_small(void)
 	}
 }
 
+void alternate_use(sigaction_fn *next)
+{
+	next_sigaction = next;
+}
+
 int alternate_sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
 	uint64_t bit = bit_of(signal);
@@ -63,7 +70,7 @@ int alternate_sigaction(int signal, const struct sigaction *action, struct sigac
 		wanted = *action;
 		sigaddset(&wanted.sa_mask, SIGTRAP);
 	}
-	result = libc_sigaction(signal, adding ? &wanted : action, old);
+	result = next_sigaction(signal, adding ? &wanted : action, old);
 	if (result)
 		return result;
 	if (old && was_added)

@@ -12,7 +12,11 @@
 /* The program has such a stack: from now on, and for the handlers there are. */
 void alternate_stack_is_small(void);
 
-/* libc's sigaction(), for signals that are not owned. */
+/* Who does it from now on: libc, or another library like ours that comes before it. */
+typedef int sigaction_fn(int signal, const struct sigaction *action, struct sigaction *old);
+void alternate_use(sigaction_fn *next);
+
+/* The next one's sigaction(), for signals that are not owned. */
 int alternate_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
 
 #endif

@@ -32,11 +32,16 @@ static uint64_t interrupting;
 
 static void resolve(void)
 {
+	sigaction_fn *next;
+
 	if (__atomic_load_n(&libc_siginterrupt, __ATOMIC_ACQUIRE))
 		return;
 	libc_signal = (sighandler_t(*)(int, sighandler_t))dlsym(RTLD_NEXT, "signal");
 	libc_sysv_signal = (sighandler_t(*)(int, sighandler_t))dlsym(RTLD_NEXT, "sysv_signal");
 	libc_sigset = (sighandler_t(*)(int, sighandler_t))dlsym(RTLD_NEXT, "sigset");
+	next = (sigaction_fn *)dlsym(RTLD_NEXT, "sigaction");
+	if (next)
+		alternate_use(next);
 	__atomic_store_n(&libc_siginterrupt, (int (*)(int, int))dlsym(RTLD_NEXT, "siginterrupt"),
 			 __ATOMIC_RELEASE);
 }

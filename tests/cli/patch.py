@@ -25,9 +25,18 @@ def patch(pid, *arguments, wrap=()):
                           check=False)
 
 
+# What a program may be started by that is to be patched.
+STARTS = {
+    "run": (),
+    "race": ("--patchable", "-q"),
+    "watch": ("variable", "--patchable"),
+    "throttle": ("--cpu", "90%", "--patchable"),
+}
+
+
 class Program:
-    def __init__(self, bare=False):
-        command = [PATCHABLE] if bare else [TRAPLINE, "run", "--", PATCHABLE]
+    def __init__(self, bare=False, by="run", options=()):
+        command = [PATCHABLE] if bare else [TRAPLINE, by, *STARTS[by], *options, "--", PATCHABLE]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True)
         self.pid = int(re.match(r"pid (\d+) doubled 7 chosen 4 loops 7",
@@ -76,6 +85,33 @@ class Patch(unittest.TestCase):
                 self.reverts(program, number)
             self.assertEqual(patch(program.pid, "--list").stdout, "")
             self.assertEqual(program.say("mixed"), "mixed 0")
+
+    def test_while_it_is_watched(self):
+        for by in ("race", "watch", "throttle"):
+            with self.subTest(by=by), Program(by=by) as program:
+                for number in (1, 2, 3):
+                    self.applies(program, number)
+                    self.reverts(program, number)
+                # Its own handler of the signal that patching uses does not get in the way.
+                self.assertEqual(program.say("handle"), "handled 1")
+                self.applies(program, 4)
+                self.assertEqual(program.say("handle"), "handled 2")
+                self.reverts(program, 4)
+                self.assertEqual(program.say("mixed"), "mixed 0")
+
+    def test_a_child_while_it_is_watched(self):
+        with Program(by="race") as program:
+            self.applies(program, 1)
+            program.pid = int(program.say("fork").split()[1])
+            self.assertEqual(program.say("call"), NEW)
+            self.reverts(program, 1)
+
+    def test_breakpoints_while_it_is_watched(self):
+        with Program(by="race", options=("--slots", "1")) as program:
+            result = patch(program.pid, "--breakpoint", FIX, *BOTH)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(program.say("call"), NEW)
+            self.reverts(program, 1)
 
     def test_twice_is_refused(self):
         with Program() as program:
@@ -146,7 +182,7 @@ class Patch(unittest.TestCase):
 
     def test_program_that_does_not_listen(self):
         with Program(bare=True) as program:
-            self.refused(program, 1, "does not listen", FIX, "value")
+            self.refused(program, 1, "does not listen.*--patchable", FIX, "value")
         self.assertEqual(patch(2 ** 22 + 1, "--list").returncode, 1)
 
     def test_another_file_at_the_path(self):

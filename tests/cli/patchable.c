@@ -9,8 +9,10 @@
  *	close	closes every descriptor but the standard ones
  *	fork	goes on in a child and prints its process id
  *	user	becomes user 65534
+ *	handle	sets its own handler of SIGILL, raises it, and prints how often it ran
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +113,23 @@ static void go_on_in_child(void)
 	printf("pid %d\n", getpid());
 }
 
+static volatile sig_atomic_t handled;
+
+static void on_illegal(int signal)
+{
+	(void)signal;
+	handled = handled + 1;
+}
+
+static int handle(void)
+{
+	struct sigaction action = {.sa_handler = on_illegal};
+
+	sigaction(SIGILL, &action, NULL);
+	raise(SIGILL);
+	return handled;
+}
+
 static void obey(const char *line)
 {
 	if (!strcmp(line, "call\n"))
@@ -123,6 +142,8 @@ static void obey(const char *line)
 		go_on_in_child();
 	else if (!strcmp(line, "user\n"))
 		printf("user %d\n", setgid(65534) || setuid(65534) ? -1 : 65534);
+	else if (!strcmp(line, "handle\n"))
+		printf("handled %d\n", handle());
 	else if (!strcmp(line, "close\n"))
 		printf("closed %d\n", close_range(3, ~0u, 0));
 	fflush(stdout);
