@@ -25,6 +25,7 @@
 #include <trapline/throttle.h>
 
 #define SECOND 1000000000u
+#define LOOK_NS 20000000u /* a look must cost far less than the lowest budget earns */
 
 /* `tid`: whose clock it is. A task made by clone(2) without storage of its own shares it. */
 static __thread struct {
@@ -142,6 +143,16 @@ static bool may_pause(const struct area_limit *limit)
 	       !atomic_load_explicit(&agent_state.process->quiet, memory_order_relaxed);
 }
 
+/* Where the kernel does not let it wait for a change, it looks for one from time to time. */
+static void wait_for_change(struct area_limit *limit, uint32_t changed, uint64_t length)
+{
+	struct timespec left = {(time_t)(length / SECOND), (long)(length % SECOND)};
+	long err = raw_futex((uint32_t *)&limit->changed, FUTEX_WAIT, changed, &left);
+
+	if (err && err != -ETIMEDOUT && err != -EINTR)
+		raw_nanosleep(length < LOOK_NS ? length : LOOK_NS);
+}
+
 /* Until `earned`, or until `changed` is no longer what it was: then what is owed is forgiven, since
  * it would be paid at another rate. */
 static void pause_until(struct area_limit *limit, uint32_t index, uint64_t earned, uint32_t changed)
@@ -149,11 +160,7 @@ static void pause_until(struct area_limit *limit, uint32_t index, uint64_t earne
 	uint64_t begin = agent_now(), now = begin;
 
 	while (now < earned && may_pause(limit)) {
-		struct timespec left = {(time_t)((earned - now) / SECOND),
-					(long)((earned - now) % SECOND)};
-
-		if (raw_futex((uint32_t *)&limit->changed, FUTEX_WAIT, changed, &left) == -ENOSYS)
-			break;
+		wait_for_change(limit, changed, earned - now);
 		now = agent_now();
 		if (atomic_load(&limit->changed) == changed)
 			continue;
