@@ -65,7 +65,8 @@ uint64_t price_of_hit(void)
 	uint64_t price;
 	int fd;
 
-	sigaction(SIGTRAP, &action, &before);
+	if (sigaction(SIGTRAP, &action, &before))
+		return DEFAULT_PRICE;
 	hits = 0;
 	fd = perf_open(&request, 0);
 	price = fd < 0 ? 0 : measure();
