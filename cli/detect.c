@@ -213,7 +213,7 @@ static int run(struct detection *detection)
 	status = control_run(host_control(detection->host));
 	progress_clear(&detection->progress);
 	if (detection->options.program)
-		program_tell_unentered(host_control(detection->host));
+		program_tell_unentered(host_control(detection->host), "nothing was watched");
 	host_finish(detection->host);
 	rewrite_output(detection);
 	if (!detection->options.quiet)

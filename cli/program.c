@@ -222,7 +222,7 @@ static void note_entered(void *context, const char *name, uint64_t value, const 
 		entered->left = value;
 }
 
-void program_tell_unentered(const struct control *control)
+void program_tell_unentered(const struct control *control, const char *consequence)
 {
 	struct entered entered = {0};
 
@@ -230,37 +230,37 @@ void program_tell_unentered(const struct control *control)
 	if (entered.watched)
 		return;
 	if (entered.left)
-		fputs("trapline: no event could be opened on the program, so nothing was watched: "
-		      "`trapline doctor` says why\n",
-		      stderr);
+		fprintf(stderr,
+			"trapline: no event could be opened on the program, so %s: `trapline "
+			"doctor` says why\n",
+			consequence);
 	else
 		fprintf(stderr,
-			"trapline: the program never took part, so nothing was watched: %s must "
-			"be installed beside trapline, and the program able to open /proc\n",
-			PRELOAD_NAME);
+			"trapline: the program never took part, so %s: %s must be installed "
+			"beside trapline, and the program able to open /proc\n",
+			consequence, PRELOAD_NAME);
 }
 
 /* Signals from the terminal reach the program by themselves; ours is to stay until it ends. Others
  * sent to us are meant for it. */
 static pid_t program_pid;
 
-static void forward(int signal)
+static void forward(int signal, siginfo_t *info, void *context)
 {
-	if (program_pid > 0)
+	(void)context;
+	/* The kernel's own go to every process of the terminal. */
+	if (program_pid > 0 && info->si_code <= 0)
 		kill(program_pid, signal);
 }
 
 void program_forward_signals(pid_t pid)
 {
-	struct sigaction action = {.sa_handler = forward, .sa_flags = SA_RESTART};
+	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+	struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_RESTART | SA_SIGINFO};
 
 	program_pid = pid;
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	sigaction(SIGUSR1, &action, NULL);
-	sigaction(SIGUSR2, &action, NULL);
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &action, NULL);
 }
 
 int program_exit_status(int status)

@@ -190,6 +190,7 @@ static int run(const struct throttle_command *command, struct control *control)
 		return program_cannot_run(program[0], (int)pid);
 	program_forward_signals(pid);
 	status = control_run(control);
+	program_tell_unentered(control, "it ran without a limit");
 	if (command->stats) {
 		print_stats(area);
 		control_counts(control, print_used_count, NULL);

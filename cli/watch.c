@@ -35,7 +35,7 @@ static int run(struct watch_command *command, struct watch *watch, struct contro
 		return program_cannot_run(program[0], (int)pid);
 	program_forward_signals(pid);
 	status = control_run(control);
-	program_tell_unentered(control);
+	program_tell_unentered(control, "nothing was watched");
 	watch_finish(watch);
 	if (command->stats)
 		control_counts(control, program_print_count, NULL);

@@ -5,6 +5,7 @@
 usage: tests/cli/command.py build/trapline"""
 import os
 import re
+import signal
 import subprocess
 import sys
 import unittest
@@ -73,6 +74,22 @@ class Command(unittest.TestCase):
         result = run("--frobnicate")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
         self.assertIn("--frobnicate", result.stderr)
+
+    def test_signals_reach_the_program(self):
+        """Those sent to trapline by another process; what a terminal sends, the program gets by itself."""
+        script = ("import os, signal, sys\n"
+                  "for number in map(int, sys.argv[1].split()):\n"
+                  "    signal.signal(number, lambda number, frame: os._exit(number))\n"
+                  "print('ready', flush=True)\n"
+                  "while True:\n    signal.pause()")
+        numbers = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+        for number in numbers:
+            with self.subTest(signal=number), subprocess.Popen(
+                    [TRAPLINE, "race", "-q", "--", sys.executable, "-c", script, " ".join(map(str, map(int, numbers)))],
+                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+                self.assertEqual(process.stdout.readline(), "ready\n")
+                process.send_signal(number)
+                self.assertEqual(process.wait(60), int(number))
 
 
 if __name__ == "__main__":
