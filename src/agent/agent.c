@@ -8,8 +8,11 @@
 
 #include "base/syscall.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -57,6 +60,32 @@ static void join_invitation(void)
 		agent_attach(area);
 }
 
+static const char *why_alone_failed(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return "there is no trapline command where this library was installed";
+	case -ECHILD:
+		return "trapline ended at once beside it";
+	case -EACCES:
+		return "no events could be opened on it, `trapline doctor` tells why";
+	case -ETIMEDOUT:
+		return "trapline did not answer";
+	default:
+		return strerrordesc_np(-err);
+	}
+}
+
+/* Whoever preloads the library asked for it, and there is no command that would tell. */
+static void begin_alone(void)
+{
+	int err = agent_start_companion(NULL);
+
+	if (err)
+		dprintf(STDERR_FILENO, "trapline: races are not looked for in process %d: %s\n",
+			(int)raw_getpid(), why_alone_failed(err));
+}
+
 __attribute__((constructor)) static void start(void)
 {
 	if (getauxval(AT_SECURE))
@@ -66,7 +95,7 @@ __attribute__((constructor)) static void start(void)
 		join_invitation();
 		break;
 	case AGENT_ALONE:
-		agent_start_companion(NULL);
+		begin_alone();
 		break;
 	default:
 		break;
