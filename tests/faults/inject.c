@@ -3,14 +3,16 @@
  * Makes chosen system calls of Trapline fail, from outside: it traces a `trapline` command and puts
  * an error in place of the call.
  *
- *	inject --role controller|program [--list FILE] COMMAND…
- *	inject --role … --call NUMBER --site OFFSET --error ERRNO [--nth N] COMMAND…
+ *	inject --role controller|program [--alone] [--list FILE] COMMAND…
+ *	inject --role … [--alone] --call NUMBER --site OFFSET --error ERRNO [--nth N] COMMAND…
  *
  * Which call is meant is told by its place in the code: the offset, in Trapline's own file, of the
  * instruction that makes it or of the innermost return address of Trapline's on the stack (for
  * calls made inside a library that Trapline called). That is the same on each run, however the
  * threads are scheduled. Role controller: calls of the `trapline` process, and of its child until
- * that executes the program. Role program: calls that the preload library makes by itself.
+ * that executes the program. Role program: calls that the preload library makes by itself, also in
+ * the child that becomes a controller where no command stands in front (--alone: the program is
+ * followed, since that child comes of it).
  *
  * The exit status is the command's. --report FILE receives how many calls were made to fail.
  */
@@ -48,7 +50,7 @@ struct site {
 };
 
 static struct {
-	bool program;
+	bool program, alone;
 	const char *list, *report;
 	uint64_t call, site;
 	int error;
@@ -240,16 +242,24 @@ static void resume(const struct task *task, int signal)
 	ptrace(task->is_traced ? PTRACE_SYSCALL : PTRACE_CONT, task->tid, 0, signal);
 }
 
+static bool runs_trapline(pid_t tid)
+{
+	char link[64], path[4096] = "", *name;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", tid);
+	if (readlink(link, path, sizeof(path) - 1) < 0)
+		return false;
+	name = strrchr(path, '/');
+	return name && strcmp(name, "/trapline") == 0;
+}
+
 /* True when the task is no longer ours. */
 static bool on_exec(struct task *task)
 {
 	task->text = 0;
-	if (task->tid == root)
-		task->is_program = false;
-	else
-		task->is_program = true;
+	task->is_program = !runs_trapline(task->tid);
 	task->is_traced = options.program == task->is_program;
-	if (!task->is_program || options.program)
+	if (!task->is_program || options.program || options.alone)
 		return false;
 	ptrace(PTRACE_DETACH, task->tid, 0, 0);
 	task->tid = 0;
@@ -361,11 +371,15 @@ static void write_results(void)
 
 int main(int argc, char **argv)
 {
-	static const struct option names[] = {
-		{"role", required_argument, NULL, 'r'},	  {"list", required_argument, NULL, 'l'},
-		{"report", required_argument, NULL, 'p'}, {"call", required_argument, NULL, 'c'},
-		{"site", required_argument, NULL, 's'},	  {"error", required_argument, NULL, 'e'},
-		{"nth", required_argument, NULL, 'n'},	  {NULL, 0, NULL, 0}};
+	static const struct option names[] = {{"role", required_argument, NULL, 'r'},
+					      {"list", required_argument, NULL, 'l'},
+					      {"report", required_argument, NULL, 'p'},
+					      {"call", required_argument, NULL, 'c'},
+					      {"site", required_argument, NULL, 's'},
+					      {"error", required_argument, NULL, 'e'},
+					      {"nth", required_argument, NULL, 'n'},
+					      {"alone", no_argument, NULL, 'a'},
+					      {NULL, 0, NULL, 0}};
 	int option, status;
 
 	while ((option = getopt_long(argc, argv, "+", names, NULL)) != -1) {
@@ -387,6 +401,9 @@ int main(int argc, char **argv)
 			break;
 		case 'e':
 			options.error = atoi(optarg);
+			break;
+		case 'a':
+			options.alone = true;
 			break;
 		case 'n':
 			options.nth = (unsigned)atoi(optarg);
