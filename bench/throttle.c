@@ -3,23 +3,29 @@
  * A program to be limited by one means or another, that measures by its own clocks what it got.
  * Prints one JSON object.
  *
- * usage: throttle spin SECONDS [THREADS]
- *		all the time; its share of a CPU, and its longest pause
+ * usage: throttle spin SECONDS [BESIDE]
+ *		all the time: its share of a CPU, and its longest pause. BESIDE: a second thread
+ *		that `spin`s too, `fork`s children of 5 ms of CPU time each, `sleep`s 5 ms after
+ *		each 5 ms of CPU time, or `block`s all signals, as the first does then
  *	  throttle service SECONDS
  *		a thread `front` that wants to run for a moment every millisecond, beside two
- *threads `compress-…` that run all the time: how late `front` is
+ *		threads `compress-…` that run all the time: how late `front` is
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MAX_WAKES 100000
 #define INTERVAL 1000000ull
+#define TURN 5000000ull
 
 static uint64_t now(clockid_t clock)
 {
@@ -39,22 +45,86 @@ static void *spin_thread(void *name)
 	return NULL;
 }
 
-static void spin(uint64_t length, int threads)
+static void use(uint64_t length)
+{
+	uint64_t end = now(CLOCK_THREAD_CPUTIME_ID) + length;
+
+	while (now(CLOCK_THREAD_CPUTIME_ID) < end)
+		for (volatile int i = 0; i < 10000; i++)
+			;
+}
+
+static void *fork_thread(void *unused)
+{
+	for (;;) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			use(TURN);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+	return unused;
+}
+
+static void *sleep_thread(void *unused)
+{
+	for (;;) {
+		use(TURN);
+		usleep(TURN / 1000);
+	}
+	return unused;
+}
+
+static const struct beside {
+	const char *name;
+	void *(*thread)(void *);
+} besides[] = {
+	{"spin", spin_thread},
+	{"fork", fork_thread},
+	{"sleep", sleep_thread},
+	{"block", spin_thread},
+};
+
+static int start_beside(const char *name)
+{
+	pthread_t thread;
+	sigset_t all;
+
+	sigfillset(&all);
+	if (!strcmp(name, "block"))
+		sigprocmask(SIG_SETMASK, &all, NULL);
+	for (size_t i = 0; i < sizeof(besides) / sizeof(besides[0]); i++)
+		if (!strcmp(name, besides[i].name))
+			return pthread_create(&thread, NULL, besides[i].thread, NULL);
+	return -1;
+}
+
+/* Of the process and its children that have ended, to the microsecond. */
+static uint64_t used(void)
+{
+	struct rusage children;
+
+	getrusage(RUSAGE_CHILDREN, &children);
+	return now(CLOCK_PROCESS_CPUTIME_ID) +
+	       (uint64_t)(children.ru_utime.tv_sec + children.ru_stime.tv_sec) * 1000000000u +
+	       (uint64_t)(children.ru_utime.tv_usec + children.ru_stime.tv_usec) * 1000u;
+}
+
+static void spin(uint64_t length)
 {
 	uint64_t begun, cpu, last, time, longest = 0;
-	pthread_t thread;
 
-	for (int i = 1; i < threads; i++)
-		pthread_create(&thread, NULL, spin_thread, NULL);
 	begun = last = now(CLOCK_MONOTONIC);
-	cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+	cpu = used();
 	do {
 		time = now(CLOCK_MONOTONIC);
 		if (time - last > longest)
 			longest = time - last;
 		last = time;
 	} while (time - begun < length);
-	cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	cpu = used() - cpu;
 	printf("{\"share\":%.6f,\"longest_ms\":%.3f}\n", (double)cpu / (double)(time - begun),
 	       (double)longest / 1e6);
 	fflush(stdout);
@@ -113,10 +183,10 @@ int main(int argc, char **argv)
 {
 	uint64_t length = argc > 2 ? (uint64_t)(atof(argv[2]) * 1e9) : 0;
 
-	if (length && !strcmp(argv[1], "spin"))
-		spin(length, argc > 3 ? atoi(argv[3]) : 1);
+	if (length && !strcmp(argv[1], "spin") && (argc == 3 || !start_beside(argv[3])))
+		spin(length);
 	if (length && !strcmp(argv[1], "service"))
 		service(length);
-	fprintf(stderr, "usage: throttle spin SECONDS [THREADS] | service SECONDS\n");
+	fprintf(stderr, "usage: throttle spin SECONDS [spin|fork|sleep|block] | service SECONDS\n");
 	return 2;
 }

@@ -207,6 +207,8 @@ static int throttle_program(const struct throttle_command *command)
 
 	control_options_init(&options);
 	options.lasting = true;
+	/* There are no watches to ration. */
+	options.budget = 100;
 	options.follow = command->follow;
 	status = control_create(&control, &options, &observer);
 	if (status < 0) {

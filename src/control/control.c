@@ -241,6 +241,9 @@ static void collect(struct control *control)
 
 static uint64_t drain_interval(const struct control *control, uint64_t now)
 {
+	/* Nothing to drain, and nobody to tell. */
+	if (!control->samples && !control->observer.tick)
+		return CHECK_INTERVAL;
 	if (now < control->paused_until)
 		return CHECK_INTERVAL;
 	return control->options.aggressive ? DRAIN_INTERVAL_AGGRESSIVE : DRAIN_INTERVAL;
