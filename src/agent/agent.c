@@ -46,7 +46,7 @@ int agent_attach(struct area *area)
 	agent_state.can_read_fs_base = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
 	agent_state.area = area;
 	if (!registered)
-		pthread_atfork(NULL, NULL, in_forked_child);
+		pthread_atfork(NULL, throttle_note_children, in_forked_child);
 	registered = true;
 	agent_announce();
 	return 0;

@@ -100,6 +100,8 @@ void throttle_enter(struct area *area, struct area_process *process);
 void throttle_begin(void);
 /* It ends: pay for what was used since the last look. */
 void throttle_end(void);
+/* Tell the controller what children that were waited for used. Async-signal-safe. */
+void throttle_note_children(void);
 /* Let pausing threads notice that something has changed. */
 void throttle_wake(struct area *area);
 

@@ -22,6 +22,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <trapline/throttle.h>
 
 #define SECOND 1000000000u
@@ -50,6 +51,14 @@ static uint64_t cpu_clock(clockid_t clock)
 static bool is_on(const struct area_limit *limit)
 {
 	return atomic_load_explicit(&limit->state, memory_order_acquire) == AREA_LIMIT_ON;
+}
+
+static bool has_limits(void)
+{
+	for (uint32_t i = 0; i < AREA_LIMITS; i++)
+		if (is_on(&agent_state.area->limit[i]))
+			return true;
+	return false;
 }
 
 static bool charges_processes(const struct area_limit *limit)
@@ -82,6 +91,24 @@ static uint64_t used_by_thread(uint32_t index, uint64_t period)
 	own[index].tid = tid;
 	own[index].clock = now;
 	return used;
+}
+
+/* To the microsecond, and with the giving back of their memory, which the controller's own counter
+ * no longer sees: see limits_reconcile(). */
+void throttle_note_children(void)
+{
+	struct area_process *process = agent_state.process;
+	struct rusage usage;
+
+	if (!process || !has_limits() ||
+	    atomic_load_explicit(&process->quiet, memory_order_relaxed) ||
+	    raw_syscall3(SYS_getrusage, RUSAGE_CHILDREN, (long)&usage, 0))
+		return;
+	__atomic_store_n(&process->children_time,
+			 (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * SECOND +
+				 (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) *
+					 1000u,
+			 __ATOMIC_RELAXED);
 }
 
 static uint64_t used_since(struct area_limit *limit, uint32_t index)
@@ -229,6 +256,7 @@ void throttle_look(uint32_t index, bool late, const ucontext_t *context)
 		return;
 	}
 	pay_all(index, earned, changed);
+	throttle_note_children();
 	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
 	raw_sigprocmask(SIG_SETMASK, &mask, NULL);
 	for (uint32_t i = 0; i < AREA_LIMITS; i++)
@@ -251,6 +279,7 @@ void throttle_enter(struct area *area, struct area_process *process)
 		process->limit_earned[i] = process->start_time;
 		process->limit_clock[i] = previous ? previous->limit_clock[i] : 0;
 	}
+	process->children_time = 0;
 }
 
 static uint64_t pay_for_process(uint32_t index)

@@ -160,6 +160,7 @@ struct control {
 	uint64_t next_drain, next_check;
 	int total; /* descriptor: CPU time of all that descends from the program; -1: not counted */
 	uint64_t total_before[AREA_LIMITS]; /* of it, before the limit began */
+	bool limit_from_start[AREA_LIMITS]; /* no process had announced itself */
 	bool limit_known[AREA_LIMITS];
 	uint32_t limits_changed; /* as it was when events were last opened for limits */
 	uint64_t paused_until;

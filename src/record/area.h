@@ -237,6 +237,7 @@ struct area_process {
 	struct filter_process filter;
 	uint64_t limit_earned[AREA_LIMITS]; /* of AREA_EACH_PROCESS */
 	uint64_t limit_clock[AREA_LIMITS];  /* ns of the process's CPU time charged so far */
+	uint64_t children_time; /* ns of CPU time of the children it has waited for, as last seen */
 };
 
 struct area {
