@@ -207,6 +207,7 @@ static int throttle_program(const struct throttle_command *command)
 
 	control_options_init(&options);
 	options.lasting = true;
+	options.limits_only = true;
 	/* There are no watches to ration. */
 	options.budget = 100;
 	options.follow = command->follow;

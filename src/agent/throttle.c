@@ -94,7 +94,7 @@ static uint64_t used_by_thread(uint32_t index, uint64_t period)
 }
 
 /* To the microsecond, and with the giving back of their memory, which the controller's own counter
- * no longer sees: see limits_reconcile(). */
+ * no longer sees: see src/control/unpaid.c. */
 void throttle_note_children(void)
 {
 	struct area_process *process = agent_state.process;

@@ -264,7 +264,7 @@ static uint64_t step(struct control *control)
 		control->next_drain = now + drain_interval(control, now);
 	}
 	if (now >= control->next_check) {
-		limits_reconcile(control);
+		unpaid_charge(control);
 		targets_check(control);
 		budget_check(control);
 		control->next_check = now + CHECK_INTERVAL;

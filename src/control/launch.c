@@ -156,7 +156,7 @@ pid_t launch(struct control *control, char *const argv[], const char *library)
 	close(failed[1]);
 	if (pid > 0) {
 		control->child = pid;
-		limits_launch(control, pid);
+		unpaid_launch(control, pid);
 		if (library && !control->options.lasting &&
 		    samples_open(&control->samples, pid, burst_period(control), false)) {
 			control->samples = NULL;

@@ -158,23 +158,12 @@ static void close_event(struct target_limit *limit)
 	limit->open = false;
 }
 
-static bool process_clock(pid_t pid, uint64_t *time)
-{
-	clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2); /* CPUCLOCK_SCHED of the process */
-	struct timespec now;
-
-	if (clock_gettime(clock, &now))
-		return false;
-	*time = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-	return true;
-}
-
 /* What it used before there was such a limit is not charged. */
 static void begin_clock(struct target *target, uint32_t index)
 {
 	uint64_t time;
 
-	if (process_clock(target->pid, &time))
+	if (control_process_time(target->pid, &time))
 		__atomic_store_n(&target->shared->limit_clock[index], time, __ATOMIC_RELAXED);
 }
 
@@ -190,28 +179,6 @@ void limits_close(struct target *target)
 {
 	for (uint32_t i = 0; i < AREA_LIMITS; i++)
 		close_event(&target->limit[i]);
-}
-
-static bool has_targets(const struct control *control)
-{
-	for (unsigned i = 0; i < AREA_PROCESSES; i++)
-		if (control->target[i])
-			return true;
-	return false;
-}
-
-/* The same for what the whole program used. */
-static void begin_totals(struct control *control)
-{
-	for (uint32_t i = 0; i < AREA_LIMITS; i++) {
-		bool on = atomic_load(&control->area->limit[i].state) == AREA_LIMIT_ON;
-
-		if (on && !control->limit_known[i] && control->total >= 0) {
-			control->total_before[i] = perf_count(control->total);
-			control->limit_from_start[i] = !has_targets(control);
-		}
-		control->limit_known[i] = on;
-	}
 }
 
 static void follow(struct target *target, uint32_t index)
@@ -230,96 +197,6 @@ static void follow(struct target *target, uint32_t index)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------- */
-/*
- * What nobody paid for: a process that waits in the kernel most of its time, the end of a process,
- * programs that load no library, children of raw clone(2). The controller charges it now and then,
- * and whoever looks next pauses for it.
- *
- * Living processes are charged by their clocks. For the rest one more counter, without signals, is
- * inherited by all that descends from the program, so the kernel's sum is complete but for the last
- * moments of each process, in which it gives back its memory (0.1 ms on Linux 6.18). These are in
- * what its parent is told when it waits for it. Of the two sums, each of which misses something,
- * the larger one counts. They are read first: use that is charged meanwhile makes the difference
- * too small, never too large, and the next time finds the rest. Accepted: a child found between
- * fork() and its announcement pays for its first moments twice; time that a virtual machine's
- * processor was away is in the counter, and not in the clocks.
- */
-
-void limits_launch(struct control *control, pid_t pid)
-{
-	struct perf_request request = {.counter = TL_CPU_TIME, .inherit = true};
-
-	if (limit_next(control->area, 0) < AREA_LIMITS)
-		control->total = perf_open(&request, pid);
-}
-
-static void charge_limit(struct area_limit *limit, uint64_t used)
-{
-	atomic_fetch_add(&limit->used, used);
-	rate_charge(&limit->earned, &limit->rate, used, control_now());
-}
-
-/* As the process itself would (src/agent/throttle.c); whoever moves the clock on pays. */
-static void charge_process(const struct target *target, uint32_t index, struct area_limit *limit)
-{
-	uint64_t *clock = &target->shared->limit_clock[index];
-	uint64_t charged = __atomic_load_n(clock, __ATOMIC_RELAXED), time;
-
-	if (process_clock(target->pid, &time) && time > charged &&
-	    __atomic_compare_exchange_n(clock, &charged, time, false, __ATOMIC_RELAXED,
-					__ATOMIC_RELAXED))
-		charge_limit(limit, time - charged);
-}
-
-/* Of the processes we know and of all children they have waited for. */
-static uint64_t time_of_known(struct control *control)
-{
-	uint64_t sum = 0, time;
-
-	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
-		const struct target *target = control->target[i];
-
-		/* A process that executes another program may have two entries for a moment. */
-		if (!target || target_find(control, target->pid) != target)
-			continue;
-		sum += __atomic_load_n(&target->shared->children_time, __ATOMIC_RELAXED);
-		sum += process_clock(target->pid, &time) ? time : 0;
-	}
-	return sum;
-}
-
-static void reconcile(struct control *control, uint32_t index)
-{
-	struct area_limit *limit = &control->area->limit[index];
-	uint64_t total = perf_count(control->total) - control->total_before[index], used, known;
-
-	known = control->limit_from_start[index] ? time_of_known(control) : 0;
-	if (known > total)
-		total = known;
-
-	for (unsigned i = 0; i < AREA_PROCESSES; i++)
-		if (control->target[i])
-			charge_process(control->target[i], index, limit);
-	used = atomic_load(&limit->used);
-	if (total <= used)
-		return;
-	charge_limit(limit, total - used);
-	control->count[COUNT_TIME_UNPAID] += total - used;
-}
-
-void limits_reconcile(struct control *control)
-{
-	struct area *area = control->area;
-
-	if (control->total < 0)
-		return;
-	for (uint32_t i = limit_next(area, 0); i < AREA_LIMITS; i = limit_next(area, i + 1))
-		if (area->limit[i].counter == TL_CPU_TIME &&
-		    area->limit[i].each == AREA_EACH_TREE && !area->limit[i].threads[0])
-			reconcile(control, i);
-}
-
 void limits_follow(struct control *control)
 {
 	uint32_t changed = atomic_load(&control->area->limits_changed);
@@ -327,7 +204,7 @@ void limits_follow(struct control *control)
 	if (changed == control->limits_changed)
 		return;
 	control->limits_changed = changed;
-	begin_totals(control);
+	unpaid_begin(control);
 	for (unsigned i = 0; i < AREA_PROCESSES; i++)
 		for (uint32_t j = 0; control->target[i] && j < AREA_LIMITS; j++)
 			follow(control->target[i], j);

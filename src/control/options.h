@@ -27,6 +27,7 @@ struct control_options {
 	bool stall_first; /* the peer's strategy, for comparison: see stall_first.c */
 	bool follow;	  /* children across fork and exec */
 	bool lasting;	  /* watches are armed by the caller and stay: nothing is sampled */
+	bool limits_only; /* nothing is watched ever: no code or memory is looked at */
 	bool aggressive;  /* find as much as possible at up to twice the time */
 	enum control_allocations allocations; /* needs the library that interposes malloc() */
 	bool kernel;			      /* watch what system calls touch, where permitted */

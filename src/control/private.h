@@ -82,6 +82,8 @@ struct target_limit {
 	struct coverage coverage;
 	bool open;
 	uint64_t period; /* with which they were opened */
+	bool compared;	 /* of CPU time: its counters with the process's clock (unpaid.c) */
+	uint64_t counted, clocked;
 };
 
 /* What processes have used so far; ns but for `hits`. */
@@ -161,6 +163,7 @@ struct control {
 	int total; /* descriptor: CPU time of all that descends from the program; -1: not counted */
 	uint64_t total_before[AREA_LIMITS]; /* of it, before the limit began */
 	bool limit_from_start[AREA_LIMITS]; /* no process had announced itself */
+	uint64_t counted, clocked; /* what processes used, by counters and by clocks: unpaid.c */
 	bool limit_known[AREA_LIMITS];
 	uint32_t limits_changed; /* as it was when events were last opened for limits */
 	uint64_t paused_until;
@@ -210,9 +213,13 @@ void slot_disarm(struct target *target, struct slot *slot);
 /* limit.c */
 void limits_open(struct target *target); /* those that are on */
 void limits_close(struct target *target);
-void limits_launch(struct control *control, pid_t pid); /* before the program begins */
-void limits_reconcile(struct control *control);		/* charge what nobody paid for */
-void limits_follow(struct control *control);		/* what has changed in the area */
+void limits_follow(struct control *control); /* what has changed in the area */
+
+/* unpaid.c: CPU time that nobody paid for */
+void unpaid_launch(struct control *control, pid_t pid); /* before the program begins */
+void unpaid_begin(struct control *control);		/* limits that are new */
+void unpaid_charge(struct control *control);
+bool control_process_time(pid_t pid, uint64_t *time); /* ns; false: it has ended */
 
 /* hits.c */
 void hits_collect(struct control *control);

@@ -238,7 +238,10 @@ static void end_previous_image(struct control *control, pid_t pid)
 static int begin(struct target *target)
 {
 	struct process_status status = read_status(target->pid);
-	int err = space_open(&target->space, target->control->session, target->pid);
+	struct control *control = target->control;
+	int err = control->options.limits_only
+			  ? 0
+			  : space_open(&target->space, control->session, target->pid);
 
 	if (err)
 		return err;

@@ -101,8 +101,8 @@ static bool seems_covered(const struct opening *opening, pid_t tid, int free_whe
 static int open_latecomers(struct opening *opening, struct thread_set *known, bool *found)
 {
 	struct thread_set now = {0};
-	int free_when_covered =
-		perf_free_slots(opening->coverage->count ? opening->coverage->roots[0].tid : 0);
+	pid_t covered = opening->coverage->count ? opening->coverage->roots[0].tid : 0;
+	int free_when_covered = opening->request.access ? perf_free_slots(covered) : 0;
 	int err = thread_set_list(&now, opening->target->pid);
 
 	*found = false;

@@ -7,6 +7,7 @@
  *	block		with every signal blocked
  *	fork		children one after the other, each 15 ms of CPU time
  *	short		children one after the other that run this program again and end at once
+ *	raw		a child of raw clone(2), which nobody is told of, uses 0.3 s, then itself
  *	names		two threads, `compress-1` and `front`
  *	alarm		a timer's signal each 10 ms, every third handler left by siglongjmp()
  *	filter		under a system-call filter that allows everything
@@ -26,6 +27,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -174,6 +176,21 @@ static void child(char *self)
 	waitpid(pid, NULL, 0);
 }
 
+static void raw_child(void)
+{
+	static int done;
+	long pid;
+
+	if (done++)
+		return;
+	pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (pid == 0) {
+		use(0.3);
+		syscall(SYS_exit_group, 0);
+	}
+	waitpid((pid_t)pid, NULL, 0);
+}
+
 static sigjmp_buf out;
 static volatile sig_atomic_t alarms, jumps;
 
@@ -232,6 +249,8 @@ int main(int argc, char **argv)
 	for (int i = 1; argc > 3 && i < atoi(argv[3]); i++)
 		start_thread(NULL, &thread);
 	while (goes_on()) {
+		if (!strcmp(what, "raw"))
+			raw_child();
 		if (!strcmp(what, "fork"))
 			child(NULL);
 		else if (!strcmp(what, "short"))

@@ -86,6 +86,9 @@ class Shares(unittest.TestCase):
         # The kernel does not count the very end of a process: a tenth, when that is all it does.
         self.check_share(0.2, total(busy(["--cpu", "20%"], 1.2, "short")[0]), least=0, threads=15)
 
+    def test_others_pay_for_a_child_that_cannot_be_limited(self):
+        self.check_share(0.25, total(busy(["--cpu", "25%"], 2, "raw")[0]), least=0)
+
     def test_names(self):
         done = throttle("--cpu", "10%", "--threads", "compress*", "--", BUSY, "1", "names")
         got = json.loads(done.stdout)
