@@ -2,6 +2,8 @@
 /* Options of `trapline race` and `trapline run`, from TRAPLINE_OPTIONS and the command line. */
 #include "cli/detect_options.h"
 
+#include "cli/wrong_option.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -268,16 +270,13 @@ static int parse(struct detect_options *options, int argc, char **argv, const ch
 	int option, err;
 
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "+o:qh", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+:o:qh", long_options, NULL)) != -1) {
 		if (option == 'h') {
 			print_help(command);
 			return 1;
 		}
-		if (option == '?') {
-			fprintf(stderr, "trapline: `trapline %s --help` lists the options\n",
-				command);
-			return 2;
-		}
+		if (option == '?' || option == ':')
+			return wrong_option(command, argv, long_options, option);
 		err = take(options, option, optarg);
 		if (err)
 			return err;

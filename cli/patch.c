@@ -3,6 +3,7 @@
 #include "cli/patch.h"
 
 #include "cli/command.h"
+#include "cli/wrong_option.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -38,9 +39,9 @@ static void print_help(void)
 	      "       trapline patch -p PID --list\n"
 	      "       trapline patch -p PID --revert NUMBER\n\n"
 	      "Each call of OLD in the running program leads to NEW of FIX.so, from one instant for\n"
-	      "all pairs; no thread is stopped. The program was started by `trapline run`, or calls\n"
-	      "tl_patch_listen(). OLD: a function, lib.so:function or 0xADDRESS; OLD alone is "
-	      "OLD=OLD.\n\n"
+	      "all pairs; no thread is stopped. The program was started by `trapline run`, or by another\n"
+	      "command with --patchable, or calls tl_patch_listen(). OLD: a function, lib.so:function or\n"
+	      "0xADDRESS; OLD alone is OLD=OLD.\n\n"
 	      "  -p, --pid PID         the program\n"
 	      "  --breakpoint          change no byte: an execution breakpoint for each function\n"
 	      "  --anyway              although copies of OLD stay that were inlined\n"
@@ -118,8 +119,10 @@ int command_patch(int argc, char **argv)
 	options.request = (struct patch_request){.magic = PATCH_REQUEST_MAGIC,
 						 .version = PATCH_REQUEST_VERSION,
 						 .operation = PATCH_APPLY};
-	while (!status && (option = getopt_long(argc, argv, "p:h", long_options, NULL)) != -1)
-		status = take_option(&options, option);
+	while (!status && (option = getopt_long(argc, argv, ":p:h", long_options, NULL)) != -1)
+		status = option == '?' || option == ':'
+				 ? wrong_option(argv[0], argv, long_options, option)
+				 : take_option(&options, option);
 	if (options.help && !status) {
 		print_help();
 		return STATUS_OK;

@@ -2,6 +2,7 @@
 /* The command line of `trapline report`. */
 #include "cli/command.h"
 #include "cli/report.h"
+#include "cli/wrong_option.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -189,10 +190,8 @@ int report_parse_options(struct report_options *options, int argc, char **argv)
 			print_help(stdout);
 			return -1;
 		}
-		if (code == '?')
-			return usage_error("'%s' is not one of its options", argv[optind - 1]);
-		if (code == ':')
-			return usage_error("'%s' needs a value", argv[optind - 1]);
+		if (code == '?' || code == ':')
+			return wrong_option("report", argv, long_options, code);
 		status = take_option(options, code, optarg);
 		if (status)
 			return status;

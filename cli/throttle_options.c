@@ -2,6 +2,8 @@
 /* Options of `trapline throttle`: limits, whose they are, and either -p PID or -- PROGRAM. */
 #include "cli/throttle_options.h"
 
+#include "cli/wrong_option.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -356,15 +358,13 @@ int throttle_options_parse(struct throttle_command *command, int argc, char **ar
 
 	*command = (struct throttle_command){.follow = true};
 	optind = 0;
-	while (!err && (option = getopt_long(argc, argv, "+p:h", long_options, NULL)) != -1) {
+	while (!err && (option = getopt_long(argc, argv, "+:p:h", long_options, NULL)) != -1) {
 		if (option == 'h') {
 			print_help();
 			return 1;
 		}
-		if (option == '?') {
-			fputs("trapline: `trapline throttle --help` lists the options\n", stderr);
-			return 2;
-		}
+		if (option == '?' || option == ':')
+			return wrong_option(argv[0], argv, long_options, option);
 		err = take(command, &group, option, optarg);
 	}
 	if (!err)

@@ -2,6 +2,8 @@
 /* Options of `trapline watch`: expressions and options in any order, then -- PROGRAM. */
 #include "cli/watch_options.h"
 
+#include "cli/wrong_option.h"
+
 #include "control/notice.h"
 
 #include <errno.h>
@@ -66,7 +68,7 @@ static void print_help(void)
 	fputs("usage: trapline watch EXPR… [OPTIONS] -- PROGRAM [ARGUMENTS…]\n"
 	      "       trapline watch -p PID EXPR… [OPTIONS]\n\n"
 	      "EXPR: counter, server.stat.count, conns[3]->state, lib.so:symbol, file.c:variable,\n"
-	      "0xADDR:LEN, function, file.c:123; then :LEN and :r, :w, :rw or :x\n\n"
+	      "0xADDR:LEN, heap:SIZE@FUNCTION, function, file.c:123; then :LEN and :r, :w, :rw or :x\n\n"
 	      "  --if CONDITION        only hits where it holds: 'new != old', 'new > 100 && old < 5'\n"
 	      "  --thread GLOB         only threads of such names\n"
 	      "  --not-from FUNCTION   no hits with this function on the stack\n"
@@ -257,15 +259,13 @@ static int parse(struct watch_command *command, int argc, char **argv)
 	int option, err;
 
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "o:p:h", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":o:p:h", long_options, NULL)) != -1) {
 		if (option == 'h') {
 			print_help();
 			return 1;
 		}
-		if (option == '?') {
-			fputs("trapline: `trapline watch --help` lists the options\n", stderr);
-			return 2;
-		}
+		if (option == '?' || option == ':')
+			return wrong_option(argv[0], argv, long_options, option);
 		err = take(command, option, optarg);
 		if (err)
 			return err;

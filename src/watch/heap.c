@@ -123,8 +123,8 @@ void heap_print(const struct watch *watch, const struct wanted *wanted)
 			"malloc() and its like\n",
 			wanted->text);
 	else
-		fprintf(to, "trapline: %s: %llu blocks were watched%s\n", wanted->text,
-			(unsigned long long)wanted->blocks,
+		fprintf(to, "trapline: %s: %llu block%s watched%s\n", wanted->text,
+			(unsigned long long)wanted->blocks, wanted->blocks == 1 ? " was" : "s were",
 			wanted->full ? ", others were not: all hardware watchpoints were in use"
 				     : "");
 }

@@ -45,6 +45,34 @@ class Command(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (2, ""), name)
             self.assertIn("no-such-option-exists", result.stderr)
 
+    def test_options_that_were_probably_meant(self):
+        for name, typed, words in (
+                ("race", ("--bugdet", "3"), "race has no option '--bugdet'; did you mean '--budget'?"),
+                ("watch", ("x", "--fisrt=3"), "did you mean '--first'?"),
+                ("throttle", ("-x",), "throttle has no option '-x'; `trapline throttle --help`"),
+                ("run", ("--stats=3",), "'--stats=3' has a value, and takes none"),
+                ("patch", ("-p",), "'-p' needs a value"),
+                ("report", ("--fromat", "html"), "did you mean '--format'?"),
+                ("race", ("--output",), "'--output' needs a value")):
+            result = run(name, *typed)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
+            self.assertIn(words, result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1)
+
+    def test_help_and_manual_pages_have_the_same_options(self):
+        for name in commands():
+            shown = set(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", run(name, "--help").stdout))
+            with open(os.path.join(ROOT, "man", f"trapline-{name}.1"), encoding="utf-8") as page:
+                told = set(re.findall(r"(?:Fl |, )-([a-z][a-z-]*)", page.read()))
+            if name == "run":  # its other options are trapline-race(1)'s
+                self.assertLessEqual(told, shown)
+                continue
+            self.assertEqual(shown - told - {"help"}, self.ELSEWHERE.get(name, set()), name)
+            self.assertEqual(told - shown, set(), name)
+
+    # Shown by --help as well, but told on another page.
+    ELSEWHERE = {"race": {"tool", "tool-option"}}
+
     def test_every_command_has_a_manual_page(self):
         for name in commands():
             self.assertTrue(os.path.exists(os.path.join(ROOT, "man", f"trapline-{name}.1")), name)
