@@ -125,6 +125,8 @@ void agent_give_up(void)
 {
 	if (agent_state.process)
 		atomic_fetch_add(&agent_state.area->withdrawn, 1);
+	if (agent_state.regions)
+		agent_state.regions->close();
 	agent_withdraw();
 }
 

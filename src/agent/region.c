@@ -91,6 +91,15 @@ static void follow(void)
 		follow_one(i);
 }
 
+static void close_all(void)
+{
+	for (uint32_t i = 0; i < AREA_REGIONS; i++) {
+		if (regions[i].event)
+			tl_event_close(regions[i].event);
+		regions[i].event = NULL;
+	}
+}
+
 static bool begin(siginfo_t *info, ucontext_t *context)
 {
 	return region_on_trap(info, context);
@@ -104,7 +113,7 @@ static void end(ucontext_t *context)
 /* Before the constructor that announces this process. */
 __attribute__((constructor(101))) static void offer(void)
 {
-	static const struct agent_regions offered = {follow, begin, end};
+	static const struct agent_regions offered = {follow, close_all, begin, end};
 
 	agent_state.regions = &offered;
 }
