@@ -4,6 +4,7 @@
  * descriptor; it waits for hits and notes them. In doubt it stays switched off. Who holds the other
  * end of the area is told it by the environment, or is started by it: companion.c.
  */
+#include "agent/region.h"
 #include "agent/state.h"
 
 #include "base/syscall.h"
@@ -33,6 +34,8 @@ static void in_forked_child(void)
 {
 	mask_forget_kept();
 	wait_forget();
+	if (agent_state.regions)
+		agent_state.regions->close();
 	agent_announce();
 }
 

@@ -97,6 +97,8 @@ static void close_all(void)
 		if (regions[i].event)
 			tl_event_close(regions[i].event);
 		regions[i].event = NULL;
+		/* A forked child's slots count from their own beginning. */
+		regions[i].generation = 0;
 	}
 }
 

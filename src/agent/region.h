@@ -11,7 +11,8 @@
 struct agent_regions {
 	/* Open and close what the controller wants now. Async-signal-safe. */
 	void (*follow)(void);
-	/* All of them: this process is watched no longer. */
+	/* All of them: this process is watched no longer, or is a forked child that has yet to be.
+	 */
 	void (*close)(void);
 	/* At each SIGTRAP: true if it was the end of a region's single step and nothing else. */
 	bool (*begin)(siginfo_t *info, ucontext_t *context);
