@@ -5,8 +5,8 @@
  *
  * noise_start() starts threads that race on noise_counter, so that a race detector has something
  * to watch, hold and report while the program does what it does. One of them also writes
- * noise_marks, NOISE_MARKS times by the time that noise_stop() returns: what `trapline watch` has
- * to count.
+ * noise_marks and noise_table, NOISE_MARKS times by the time that noise_stop() returns: what
+ * `trapline watch` has to count.
  */
 #ifndef HOSTILE_H
 #define HOSTILE_H
@@ -46,6 +46,9 @@
 
 static long noise_counter;
 static volatile long noise_marks __attribute__((unused));
+/* Each mark is also written here: 32 bytes take every hardware slot, more needs a region. It has a
+ * page of its own, since whatever shares one with a region faults too. */
+static volatile long noise_table[512] __attribute__((unused, aligned(4096)));
 static int noise_over;
 static pthread_t noise_threads[NOISE_THREADS];
 
@@ -57,6 +60,12 @@ static inline void nap(long microseconds)
 		;
 }
 
+static inline void noise_mark(void)
+{
+	noise_table[noise_marks % 4] = noise_marks;
+	noise_marks++;
+}
+
 __attribute__((noinline, unused)) static void *noise_body(void *arg)
 {
 	while (!__atomic_load_n(&noise_over, __ATOMIC_RELAXED)) {
@@ -66,10 +75,10 @@ __attribute__((noinline, unused)) static void *noise_body(void *arg)
 		if (noise_counter % 16 == 0)
 			nap(1000);
 		if (arg && noise_marks < NOISE_MARKS)
-			noise_marks++;
+			noise_mark();
 	}
 	while (arg && noise_marks < NOISE_MARKS)
-		noise_marks++;
+		noise_mark();
 	return arg;
 }
 
