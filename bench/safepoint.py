@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Polling, and stopping all threads, five ways: docs/benchmarks/safepoint.md and its plots."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from plot import plot  # noqa: E402
 
-ROUNDS = 60
+ROUNDS = 200
 WAYS = {"trapline": "trapline", "indirect": "trapline, two loads", "mprotect": "page protection", "signal": "signal to each thread",
         "flag": "polled flag + membarrier"}
 
@@ -48,7 +49,8 @@ def main(build, docs):
     draw(docs / "safepoint-sleeping.svg", "Time to stop, two threads polling, the rest asleep", rows, 1)
     text = ["## Safepoints", "",
             "Reproduce: `make bench BENCHES=safepoint`. Times until all threads stand still, median "
-            "(90th percentile), of one run in which the ways took turns.", "",
+            f"(90th percentile) of {ROUNDS}, of one run in which the ways took turns, at nice "
+            f"{os.getpriority(os.PRIO_PROCESS, 0)}.", "",
             "A poll in an otherwise empty loop, ns an iteration: "
             f"none {poll['empty']:.2f}, trapline {poll['trapline']:.2f}, its two loads {poll['indirect']:.2f}, page protection "
             f"{poll['mprotect']:.2f}, flag with its branch {poll['flag']:.2f}. Entering and leaving a "
