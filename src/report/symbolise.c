@@ -257,6 +257,7 @@ static void classify(struct symboliser *symboliser, struct finding *finding,
 {
 	struct tl_access access[2] = {0};
 	struct rule_side side[2] = {0};
+	const struct rule_meeting meeting = {0}; /* neither is told in a finding */
 	char reason[2][SYMBOL_REASON_MAX] = {0};
 	struct verdict verdict;
 
@@ -275,7 +276,7 @@ static void classify(struct symboliser *symboliser, struct finding *finding,
 		side[i].atomicity = judge(symboliser, &from->stack.frames[0], variable, reason[i]);
 		side[i].reason = reason[i][0] ? reason[i] : NULL;
 	}
-	rules_judge(&side[0], &side[1], false, &verdict);
+	rules_judge(&side[0], &side[1], &meeting, &verdict);
 	if (verdict.hidden || verdict.certainty != TL_LIKELY)
 		return;
 	finding->certainty = FINDING_LIKELY;
