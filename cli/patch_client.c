@@ -102,6 +102,20 @@ static void print(const struct patch_request *request, const struct patch_reply 
 		       reply->on_breakpoint ? " on breakpoints" : "", reply->text);
 }
 
+/* The library speaks to programmers. */
+static void print_reason(pid_t pid, const char *reason)
+{
+	static const char flag[] = "TL_PATCH_BREAKPOINT";
+	const char *at = strstr(reason, flag);
+
+	fprintf(stderr, "trapline: process %d was not patched: ", pid);
+	if (at)
+		fprintf(stderr, "%.*s--breakpoint%s\n", (int)(at - reason), reason,
+			at + sizeof(flag) - 1);
+	else
+		fprintf(stderr, "%s\n", reason);
+}
+
 int patch_send(pid_t pid, const struct patch_request *request)
 {
 	static struct patch_reply reply;
@@ -129,7 +143,6 @@ int patch_send(pid_t pid, const struct patch_request *request)
 	close(fd);
 	if (!reply.status)
 		return STATUS_OK;
-	fprintf(stderr, "trapline: process %d was not patched: %s\n", pid,
-		reply.text[0] ? reply.text : strerror(-reply.status));
+	print_reason(pid, reply.text[0] ? reply.text : strerror(-reply.status));
 	return STATUS_FAILED;
 }

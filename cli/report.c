@@ -141,7 +141,8 @@ static int merge_into_store(const struct work *work)
 	store_close(store);
 	if (err)
 		return complain(&error);
-	fprintf(stderr, "trapline report: merged %zu findings into the store\n", work->set->count);
+	fprintf(stderr, "trapline report: merged %zu finding%s into the store\n", work->set->count,
+		work->set->count == 1 ? "" : "s");
 	return 0;
 }
 

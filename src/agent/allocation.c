@@ -18,7 +18,8 @@
 
 #define MEAN_LEAST 16u /* as allocation_is_due() counts: hardly any is left out */
 #define MEAN_MOST (64u << 20)
-#define CREDIT 1000000u		/* ns of remembering that a process begins with, and may save up */
+#define CREDIT 1000000u /* ns of remembering that a process begins with, and may save up */
+#define LARGE (64u << 10)
 #define TOOK_MOST 100000u	/* ns; a thread may be scheduled away, not for its block */
 #define WITHOUT_WATCH (1 << 20) /* bytes until a process that is not watched looks again */
 
@@ -54,13 +55,18 @@ static uint64_t earns(const struct area *area, uint64_t took)
 	return area->allocations.parts ? took * 10000 / area->allocations.parts : 0;
 }
 
-/* Two threads that race here look once more or once less: no more than a few blocks' worth. */
-static bool is_earned(const struct area *area, uint64_t now)
+/*
+ * A large block is seldom, costs its page faults anyway, and much lies in it (a pool, a table): it
+ * may be remembered on credit. Two threads that race here look once more or once less.
+ */
+static bool is_earned(const struct area *area, uint64_t now, size_t size)
 {
 	uint64_t credit = earns(area, CREDIT);
 	uint64_t paid = atomic_load_explicit(&paid_until, memory_order_relaxed);
 	uint64_t bytes = atomic_load_explicit(&mean, memory_order_relaxed);
 
+	if (now < paid && size >= LARGE && paid - now < credit)
+		return true;
 	if (now < paid) {
 		if (bytes < MEAN_MOST)
 			atomic_store_explicit(&mean, bytes * 2, memory_order_relaxed);
@@ -177,7 +183,7 @@ static void consider(struct area *area, void *block, size_t size,
 	if (area->allocations.all) {
 		allocation_left = 0;
 	} else {
-		bool earned = is_earned(area, now);
+		bool earned = is_earned(area, now, size);
 
 		draw();
 		if (!earned) {
