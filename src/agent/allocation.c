@@ -217,14 +217,17 @@ void allocation_release(void *block, struct allocation_caller caller)
 	struct area_process *process = agent_state.process;
 	uint64_t address = (uintptr_t)block, now;
 
-	if (!atomic_compare_exchange_strong_explicit(&entry->block, &address, 0,
-						     memory_order_acq_rel, memory_order_relaxed) ||
-	    !process || is_quiet(process) || !begin(record, sequence))
+	/* Marked before all else: no later block of this address is taken for it. */
+	if (!atomic_compare_exchange_strong_explicit(&entry->block, &address,
+						     address | ALLOCATION_FREED,
+						     memory_order_acq_rel, memory_order_relaxed))
 		return;
+	if (!process || is_quiet(process) || !begin(record, sequence)) {
+		allocation_forget_release(block);
+		return;
+	}
 	now = agent_now();
 	note_event(&record->freed, &caller, now);
-	atomic_store_explicit(&entry->block, (uintptr_t)block | ALLOCATION_FREED,
-			      memory_order_release);
 	end(record, sequence);
 	pay(agent_state.area, process, now);
 }

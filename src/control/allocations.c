@@ -5,8 +5,14 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
-_Static_assert(sizeof(struct allocation_entry) == 16, "what is read is what was written");
+#define RECORD_TRIES 10
+#define RECORD_PAUSE 50 /* µs */
+
+_Static_assert(offsetof(struct allocation_table, entry) == 0 &&
+		       sizeof(struct allocation_entry) == 16,
+	       "what is read is what was written");
 
 static bool read_all(struct space *space, uint64_t address, void *to, size_t length)
 {
@@ -44,6 +50,8 @@ static bool read_record(struct space *space, uint64_t table, uint32_t place,
 	block->freed = record.freed;
 	if (!(entry->block & ALLOCATION_FREED))
 		block->freed.time = 0;
+	else if (!block->freed.time)
+		return false;
 	bound(&block->allocated);
 	bound(&block->freed);
 	return true;
@@ -55,6 +63,22 @@ static bool is_better(const struct control_block *block, const struct control_bl
 	if (!than->allocated.time || !block->freed.time != !than->freed.time)
 		return !than->allocated.time || !block->freed.time;
 	return block->allocated.time > than->allocated.time;
+}
+
+/* A thread may be noting that it frees the block just now, which takes it some 20 µs. */
+static bool read_patiently(struct space *space, uint64_t table, uint32_t place,
+			   struct allocation_entry *entry, struct control_block *block)
+{
+	uint64_t entry_at = table + place * sizeof(*entry);
+
+	for (int i = 0; i < RECORD_TRIES; i++) {
+		if (read_record(space, table, place, entry, block))
+			return true;
+		usleep(RECORD_PAUSE);
+		if (!read_all(space, entry_at, entry, sizeof(*entry)))
+			return false;
+	}
+	return false;
 }
 
 bool control_block_find(struct control *control, pid_t pid, uint64_t address,
@@ -72,8 +96,9 @@ bool control_block_find(struct control *control, pid_t pid, uint64_t address,
 		uint64_t start = entries[i].block & ~(uint64_t)ALLOCATION_FREED;
 
 		if (start && address >= start && address - start < entries[i].size &&
-		    read_record(target->space, table, i, &entries[i], &found) &&
-		    is_better(&found, block))
+		    read_patiently(target->space, table, i, &entries[i], &found) &&
+		    /* It may have become another one's place meanwhile. */
+		    address - found.address < found.size && is_better(&found, block))
 			*block = found;
 	}
 	return block->allocated.time;

@@ -12,7 +12,7 @@
  *	record[i]	the rest of it; `sequence` is odd while it is written
  *
  * A record is written by the thread that made `sequence` odd by compare-and-swap; another that
- * comes meanwhile gives up. `block` is stored last (release) and is taken away, by
+ * comes meanwhile gives up. `block` is stored last (release) and is marked as freed, by
  * compare-and-swap, before the block is given back: no later block of the address can be taken for
  * it.
  */
