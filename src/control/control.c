@@ -25,6 +25,7 @@
 #define PROMPT_SLICE 100000u	   /* ns: the kernel's least */
 #define PROMPT_NICE (-10)
 #define CHECK_INTERVAL (100 * MILLISECOND)
+#define CHECK_INTERVAL_PAUSED (500 * MILLISECOND) /* at most: nothing is watched meanwhile */
 #define ANNOUNCE_BOUND (100 * MILLISECOND)
 /* Lasting watches must be there from the first instruction on, whatever symbols take to read. */
 #define LASTING_BOUND (10 * SECOND)
@@ -239,13 +240,25 @@ static void collect(struct control *control)
 		hits_collect(control);
 }
 
+/* While there is nothing to spend, each look would cost what a watch could have. */
+static uint64_t check_interval(const struct control *control, uint64_t now)
+{
+	uint64_t left = control->paused_until > now ? control->paused_until - now : 0;
+
+	if (control->options.lasting || atomic_load(&control->area->limits_changed))
+		return CHECK_INTERVAL;
+	if (left > CHECK_INTERVAL_PAUSED)
+		left = CHECK_INTERVAL_PAUSED;
+	return left > CHECK_INTERVAL ? left : CHECK_INTERVAL;
+}
+
 static uint64_t drain_interval(const struct control *control, uint64_t now)
 {
 	/* Nothing to drain, and nobody to tell. */
 	if (!control->samples && !control->observer.tick)
 		return CHECK_INTERVAL;
 	if (now < control->paused_until)
-		return CHECK_INTERVAL;
+		return check_interval(control, now);
 	return control->options.aggressive ? DRAIN_INTERVAL_AGGRESSIVE : DRAIN_INTERVAL;
 }
 
@@ -267,7 +280,7 @@ static uint64_t step(struct control *control)
 		unpaid_charge(control);
 		targets_check(control);
 		budget_check(control);
-		control->next_check = now + CHECK_INTERVAL;
+		control->next_check = now + check_interval(control, now);
 	}
 	if (control->options.lasting)
 		duty_run(control);

@@ -14,10 +14,11 @@
 #define SECOND 1000000000ull
 
 #define REQUESTS_MAX 64
-#define HOLD_LONGEST 8000000u /* ns */
-#define CODE_PLACES 256	      /* places of code in use remembered for each process */
-#define PROMISING_MAX 64      /* instructions remembered whose memory other threads came to */
-#define SLOT_HITS_MAX 64      /* completed hits of one watch kept for pairing */
+#define REQUEST_AGE (300 * MILLISECOND) /* an address sampled longer ago may be something else */
+#define HOLD_LONGEST 8000000u		/* ns */
+#define CODE_PLACES 256			/* places of code in use remembered for each process */
+#define PROMISING_MAX 64 /* instructions remembered whose memory other threads came to */
+#define SLOT_HITS_MAX 64 /* completed hits of one watch kept for pairing */
 
 enum count {
 #define COUNT(identifier, name, meaning) COUNT_##identifier,

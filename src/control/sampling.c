@@ -97,5 +97,8 @@ void sampling_take(void *context, const struct sample *sample)
 		return;
 	if (module && !space_is_libc(walk.target->space, sample->registers.pc))
 		code_note(walk.target, sample->registers.pc);
-	walk_instructions(&walk);
+	if (control_now() - sample->time > REQUEST_AGE)
+		count_one(control, COUNT_SAMPLES_OLD);
+	else
+		walk_instructions(&walk);
 }
