@@ -18,6 +18,7 @@
 #define HOLD_LONGEST 8000000u		/* ns */
 #define CODE_PLACES 256			/* places of code in use remembered for each process */
 #define PROMISING_MAX 64 /* instructions remembered whose memory other threads came to */
+#define ACTIVE_MAX 48	 /* threads that slots are opened in where few of many run */
 #define SLOT_HITS_MAX 64 /* completed hits of one watch kept for pairing */
 
 enum count {
@@ -61,6 +62,8 @@ struct slot {
 	unsigned index;
 	bool open;
 	bool each_thread; /* an address of its own in each of coverage's threads */
+	bool few;	  /* open in the threads that were active then, of this version */
+	unsigned version;
 	bool armed;
 	bool wide; /* widened to reads */
 	unsigned widenings;
@@ -85,6 +88,18 @@ struct target_limit {
 	uint64_t period; /* with which they were opened */
 	bool compared;	 /* of CPU time: its counters with the process's clock (unpaid.c) */
 	uint64_t counted, clocked;
+};
+
+/* Which threads the slots cover, where few of many run: active.c. */
+struct active {
+	bool few;	  /* those in `tid`; else all */
+	unsigned version; /* slots opened for an earlier one are opened anew */
+	unsigned count;
+	pid_t tid[ACTIVE_MAX];
+	struct active_thread *known; /* owned: all threads as last looked at */
+	size_t known_count;
+	uint64_t next_look;
+	unsigned looks;
 };
 
 /* What processes have used so far; ns but for `hits`. */
@@ -119,6 +134,7 @@ struct target {
 	uint64_t armed_since, armed_time; /* ns with any slot armed, not yet charged */
 	double switch_rate;		  /* times a second that threads get a CPU */
 	uint64_t timeslices, looked_at, next_count;
+	struct active active;
 	struct spending seen;	   /* of this process, added to the sum */
 	struct observed *observed; /* watched from outside alone: observe.c; NULL */
 };
@@ -203,6 +219,8 @@ int target_observe(struct control *control, pid_t pid, struct observed *observed
 struct coverage_target slot_coverage(const struct target *target);
 int slot_open(struct target *target, struct slot *slot);
 void slot_close(struct target *target, struct slot *slot);
+/* A silent one, where the threads to cover have changed. */
+void slot_suit_threads(struct target *target, struct slot *slot);
 /* Hits of its generation are hits from here on. */
 void slot_publish(struct target *target, struct slot *slot);
 int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *watch);
@@ -210,6 +228,11 @@ void slot_widen(struct target *target, struct slot *slot);
 void slot_narrow(struct target *target, struct slot *slot);
 void slot_silence(struct target *target, struct slot *slot); /* its holds go on */
 void slot_disarm(struct target *target, struct slot *slot);
+
+/* active.c: which threads run */
+void active_look(struct target *target, uint64_t now);
+void active_note(struct target *target, pid_t tid);
+void active_forget(struct target *target);
 
 /* limit.c */
 void limits_open(struct target *target); /* those that are on */

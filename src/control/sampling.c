@@ -92,6 +92,7 @@ void sampling_take(void *context, const struct sample *sample)
 		count_one(control, COUNT_SAMPLES_ELSEWHERE);
 		return;
 	}
+	active_note(walk.target, sample->tid);
 	module = space_module(walk.target->space, sample->registers.pc);
 	if (module && !control_wants_module(control, module))
 		return;

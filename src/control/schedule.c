@@ -199,6 +199,7 @@ static void arm_next(struct control *control, struct target *target, struct slot
 	int request;
 	struct tl_watch watch;
 
+	slot_suit_threads(target, slot);
 	if (samples_code(control, target) && code_choose(target, &watch)) {
 		watch.window = code_window(control) + 4 * target->arm_time;
 		fill_defaults(&watch);
@@ -284,6 +285,7 @@ static void run_slot(struct control *control, struct target *target, struct slot
 static void look(struct target *target, uint64_t now)
 {
 	code_look(target);
+	active_look(target, now);
 	target->looks++;
 	target->next_look =
 		now + (target->looks < LOOKS_SOON ? LOOK_INTERVAL : LOOK_INTERVAL_LATER);

@@ -31,6 +31,18 @@ struct coverage_target slot_coverage(const struct target *target)
 		.pid = target->pid, .scope = TL_PROCESS, .best_effort = true};
 }
 
+static struct coverage_target covered_by(const struct target *target, const struct slot *slot)
+{
+	struct coverage_target coverage = slot_coverage(target);
+
+	if (slot->few) {
+		coverage.scope = TL_THREADS;
+		coverage.tids = target->active.tid;
+		coverage.ntids = target->active.count;
+	}
+	return coverage;
+}
+
 static struct perf_request request_for(const struct target *target, const struct tl_watch *watch,
 				       unsigned access)
 {
@@ -51,7 +63,7 @@ int slot_open(struct target *target, struct slot *slot)
 	 * never does. */
 	unsigned access = slot->watch.access & TL_EXEC ? TL_EXEC : TL_WRITE;
 	struct perf_request request = request_for(target, &nowhere, access);
-	struct coverage_target coverage = slot_coverage(target);
+	struct coverage_target coverage = covered_by(target, slot);
 	uint64_t data = area_tag(target->index, slot->index, 0);
 	int err;
 
@@ -71,10 +83,27 @@ void slot_close(struct target *target, struct slot *slot)
 	slot->ended_hits = slot->count_before = 0;
 }
 
+void slot_suit_threads(struct target *target, struct slot *slot)
+{
+	const struct active *active = &target->active;
+
+	if (slot->version == active->version || slot->armed)
+		return;
+	coverage_close(&slot->coverage);
+	slot->version = active->version;
+	slot->few = active->few;
+	slot->watch = (struct tl_watch){0};
+	if (slot_open(target, slot) && slot->few) {
+		slot->few = false;
+		slot_open(target, slot);
+	}
+	count_one(target->control, COUNT_SLOTS_MOVED);
+}
+
 static int point(struct target *target, struct slot *slot, unsigned access)
 {
 	struct perf_request request = request_for(target, &slot->watch, access);
-	struct coverage_target coverage = slot_coverage(target);
+	struct coverage_target coverage = covered_by(target, slot);
 	uint64_t data = area_tag(target->index, slot->index, slot->generation);
 	int err = coverage_modify(&slot->coverage, &coverage, &request, slot_data, &data);
 	uint64_t begin;
@@ -139,7 +168,7 @@ int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *wa
 
 static void repoint(struct target *target, struct slot *slot, unsigned access)
 {
-	struct coverage_target coverage = slot_coverage(target);
+	struct coverage_target coverage = covered_by(target, slot);
 
 	if (coverage_disable(&slot->coverage, &coverage) || point(target, slot, access))
 		slot_disarm(target, slot);
@@ -166,7 +195,7 @@ void slot_narrow(struct target *target, struct slot *slot)
 void slot_silence(struct target *target, struct slot *slot)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
-	struct coverage_target coverage = slot_coverage(target);
+	struct coverage_target coverage = covered_by(target, slot);
 
 	if (!slot->armed)
 		return;

@@ -192,6 +192,7 @@ static void destroy(struct target *target)
 	if (target->pidfd >= 0)
 		close(target->pidfd);
 	space_close(target->space);
+	active_forget(target);
 	observed_close(target->observed);
 	control->target[target->index] = NULL;
 	free(target);

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HARNESS_MAX_THREADS 512
+#define HARNESS_MAX_THREADS 2048
 
 static int harness_stop;
 static double harness_seconds = 10;
@@ -109,14 +109,20 @@ static inline void harness_sleep(void)
 		;
 }
 
+/* The exit status of main(). */
+static inline int harness_join(void)
+{
+	for (int i = 0; i < harness_count; i++)
+		pthread_join(harness_ids[i], NULL);
+	return 0;
+}
+
 /* Lets the threads run for SECONDS, stops them and joins them; the exit status of main(). */
 static inline int harness_finish(void)
 {
 	harness_sleep();
 	__atomic_store_n(&harness_stop, 1, __ATOMIC_RELAXED);
-	for (int i = 0; i < harness_count; i++)
-		pthread_join(harness_ids[i], NULL);
-	return 0;
+	return harness_join();
 }
 
 #endif
