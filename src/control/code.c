@@ -22,8 +22,9 @@
 #define STACK_WORDS 256
 #define INTEREST_EQUAL 32     /* of an instruction that nobody has an opinion of */
 #define COLD_HOLD MILLISECOND /* code found this way may run seldom: others come seldom too */
-#define PROMISING_HOLD (4 * MILLISECOND) /* to come here costs as much as a longer hold is worth \
-					  */
+#define PROMISING_HOLD                                                            \
+	(2 * MILLISECOND) /* to come here costs as much as a longer hold is worth \
+			   */
 
 static bool is_call_before(struct space *space, uint64_t pc)
 {
@@ -341,9 +342,6 @@ bool code_choose(struct target *target, struct tl_watch *watch)
 
 	if (control_random(target->control) % 8 < (is_scarce(target->control) ? 6 : 4))
 		pc = choose_weighted(target, target->promising, target->promising_used, &interest);
-	/* Where all that was promising has disappointed, what is new comes first again. */
-	if (pc && control_random(target->control) % INTEREST_EQUAL >= interest)
-		pc = interest = 0;
 	if (!pc)
 		pc = choose_instruction(target);
 	if (!pc)
@@ -354,8 +352,8 @@ bool code_choose(struct target *target, struct tl_watch *watch)
 		.address = pc,
 		.length = 8,
 		.access = TL_EXEC,
-		.hits = 2,
-		.hold = interest >= INTEREST_EQUAL ? PROMISING_HOLD : COLD_HOLD,
+		.hits = 3,
+		.hold = interest > INTEREST_EQUAL ? PROMISING_HOLD : COLD_HOLD,
 	};
 	return true;
 }

@@ -18,7 +18,7 @@
 #define LOOK_INTERVAL_LATER (400 * MILLISECOND)
 #define HOLD_LOOK MILLISECOND /* between two looks whether a hold has ended */
 #define CODE_WINDOW (60 * MILLISECOND)
-#define DEFAULT_HITS 8
+#define DEFAULT_HITS 16
 #define WIDEN_HITS 8 /* of a watch that is widened for each writer … */
 #define WIDENINGS 3  /* … at most so often: each interrupts every CPU a thread last ran on */
 #define HOLD_WRITER 400000u /* ns: readers must have time to come, and the controller to widen */

@@ -16,15 +16,12 @@
 #define PLACES 8192	     /* instructions remembered */
 #define BLOCKS 8192	     /* addresses remembered */
 #define PAIRS 4096	     /* pairs of instructions remembered */
-#define SOON 5000000u	     /* ns, some holds */
 #define SHARED_HOLD 2000000u /* ns; no more hits than with shorter ones, but longer to meet in */
-#define FOLLOWED 4	     /* watches of an address that are always followed by another */
 
 struct place {
 	uint64_t pc;
 	uint32_t watched;  /* as what a sample was about to do, or for being executed */
 	uint32_t shared;   /* another thread came to what it accesses */
-	uint32_t ordered;  /* it did, and soon, but not at the same time */
 	uint32_t fruitful; /* pairs shown first with it */
 	bool judged;	   /* `internal` is known */
 	bool internal;	   /* libc's own */
@@ -34,7 +31,6 @@ struct block {
 	uint64_t address;  /* of 8 bytes */
 	uint64_t identity; /* of the thread seen last */
 	uint64_t hitter;   /* of the thread whose hit was the last */
-	uint64_t time;	   /* of that hit */
 	uint64_t pc;	   /* of that hit */
 	unsigned access;   /* of that hit */
 	uint32_t watched;
@@ -60,12 +56,6 @@ static uint64_t mix(uint64_t value)
 {
 	value *= 0x9e3779b97f4a7c15ull;
 	return value ^ value >> 32;
-}
-
-static uint64_t next_random(struct race *race)
-{
-	race->random = race->random * 6364136223846793005ull + 1442695040888963407ull;
-	return race->random >> 33;
 }
 
 static struct place *find_place(struct race *race, uint64_t pc)
@@ -147,7 +137,8 @@ static void on_sample(void *state, const struct tl_access *access)
 	block->identity = access->identity;
 	watch.length = watch_length(access);
 	watch.address = access->address;
-	if (access->access == TL_READ || (next_random(race) & 1)) {
+	race->random = race->random * 6364136223846793005ull + 1442695040888963407ull;
+	if (access->access == TL_READ || race->random >> 63) {
 		watch.access = TL_WRITE;
 		watch.widen = true;
 	} else {
@@ -162,12 +153,9 @@ static void on_sample(void *state, const struct tl_access *access)
 	}
 }
 
-static void note_shared(struct race *race, uint64_t pc, bool soon)
+static void note_shared(struct race *race, uint64_t pc)
 {
-	struct place *place = find_place(race, pc);
-
-	place->shared++;
-	place->ordered += soon;
+	find_place(race, pc)->shared++;
 }
 
 /* Whom it conflicts with but for the time, as far as remembered. */
@@ -179,22 +167,18 @@ static void on_hit(void *state, const struct tl_access *access)
 	if (block->hitter && block->hitter != access->identity &&
 	    ((access->access | block->access) & TL_WRITE) &&
 	    !(access->access & block->access & TL_ATOMIC)) {
-		bool soon = access->time - block->time < SOON;
-
-		note_shared(race, access->pc, soon);
-		note_shared(race, block->pc, soon);
+		note_shared(race, access->pc);
+		note_shared(race, block->pc);
 		block->shared = true;
 	}
 	block->hitter = access->identity;
-	block->time = access->time;
 	block->pc = access->pc;
 	block->access = access->access;
 }
 
 /*
  * New code comes first. What other threads were seen to come to stays worth a look, the more so
- * when a pair came of it, and less with each look without; and less the more often the other came
- * soon after, for by chance it would have come during a hold: a lock keeps them apart.
+ * when a pair came of it, and less with each look without.
  */
 static unsigned on_interest(void *state, pid_t pid, uint64_t pc)
 {
@@ -206,14 +190,13 @@ static unsigned on_interest(void *state, pid_t pid, uint64_t pc)
 	(void)pid;
 	if (place->pc != pc)
 		return 32;
-	looks = (place->watched / 4 + place->ordered / 2) / (1 + place->fruitful);
+	looks = place->watched / (1 + 2 * place->fruitful) / 6;
 	interest = place->shared ? 96 >> (looks < 6 ? looks : 6)
 				 : 32 >> (place->watched < 5 ? place->watched : 5);
 	return interest ? interest : 1;
 }
 
-/* Two threads met the watch, but not at the same time: worth another look, the less likely the more
- * there were, since what stays ordered each time is so by a lock as a rule. */
+/* Two threads met the watch, but not at the same time: worth another look, less each time. */
 static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hits, unsigned threads)
 {
 	struct race *race = state;
@@ -225,7 +208,7 @@ static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hit
 	if ((watch->access & TL_EXEC) || threads < 2 || !hits)
 		return;
 	block->shared = true;
-	if (next_random(race) % (block->watched + 1) >= FOLLOWED)
+	if (block->watched > 64)
 		return;
 	block->watched++;
 	again.priority = 48 - (block->watched < 40 ? block->watched : 40);
