@@ -353,7 +353,8 @@ bool code_choose(struct target *target, struct tl_watch *watch)
 		.length = 8,
 		.access = TL_EXEC,
 		.hits = 3,
-		.hold = interest > INTEREST_EQUAL ? PROMISING_HOLD : COLD_HOLD,
+		.hold = interest > INTEREST_EQUAL && !target->control->sleepy ? PROMISING_HOLD
+									      : COLD_HOLD,
 	};
 	return true;
 }

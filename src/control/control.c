@@ -25,7 +25,7 @@
 #define PROMPT_SLICE 100000u	   /* ns: the kernel's least */
 #define PROMPT_NICE (-10)
 #define CHECK_INTERVAL (100 * MILLISECOND)
-#define CHECK_INTERVAL_PAUSED (500 * MILLISECOND) /* at most: nothing is watched meanwhile */
+#define CHECK_INTERVAL_PAUSED (250 * MILLISECOND) /* at most: nothing is watched meanwhile */
 #define ANNOUNCE_BOUND (100 * MILLISECOND)
 /* Lasting watches must be there from the first instruction on, whatever symbols take to read. */
 #define LASTING_BOUND (10 * SECOND)

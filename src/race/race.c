@@ -13,10 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACES 8192	     /* instructions remembered */
-#define BLOCKS 8192	     /* addresses remembered */
-#define PAIRS 4096	     /* pairs of instructions remembered */
-#define SHARED_HOLD 2000000u /* ns; no more hits than with shorter ones, but longer to meet in */
+#define PLACES 8192 /* instructions remembered */
+#define BLOCKS 8192 /* addresses remembered */
+#define PAIRS 4096  /* pairs of instructions remembered */
 
 struct place {
 	uint64_t pc;
@@ -145,8 +144,6 @@ static void on_sample(void *state, const struct tl_access *access)
 		watch.access = TL_READ | TL_WRITE;
 	}
 	watch.priority = priority(place, block, access);
-	if (block->shared)
-		watch.hold = SHARED_HOLD;
 	if (race->services->watch(race->host, &watch) == 0) {
 		place->watched++;
 		block->watched++;
@@ -212,8 +209,7 @@ static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hit
 		return;
 	block->watched++;
 	again.priority = 48 - (block->watched < 40 ? block->watched : 40);
-	again.window = 0;
-	again.hold = SHARED_HOLD;
+	again.hold = again.window = 0;
 	race->services->watch(race->host, &again);
 }
 
