@@ -25,6 +25,7 @@
 #define IDLE_SHARE 4	   /* a sleeping program counts as using 1/4 of a CPU */
 #define CREDIT_START 50.0  /* what the budget allows in so many seconds of CPU time */
 #define CREDIT_MAX 100.0
+#define LOAN 150.0	/* and in so many, to begin with, for threads that come and go alone */
 #define SLEEPY_PARTS 10 /* a program that uses less than this part of one CPU mostly waits */
 
 static uint64_t clock_of(clockid_t clock)
@@ -124,6 +125,7 @@ void budget_start(struct control *control)
 	control->hit_price = price_of_hit();
 	switches_start(control);
 	control->credit = credit_of(control, CREDIT_START);
+	control->loan = (uint64_t)credit_of(control, LOAN);
 	control->spent = spent_inside(control) + spent_outside(control);
 	control->budget_time = control_now();
 }
@@ -144,21 +146,34 @@ static void pause_watching(struct control *control, uint64_t now, double rate)
 		control->paused_until = now + SECOND;
 }
 
+/* Servers that sleep and wake all the time would be left after seconds otherwise, with nothing
+ * seen; other programs never need it. */
+static uint64_t count_switching(struct control *control)
+{
+	uint64_t more = switches_spent(control);
+	uint64_t lent = more < control->loan ? more : control->loan;
+
+	control->spending.switching += more;
+	control->loan -= lent;
+	return lent;
+}
+
 void budget_check(struct control *control)
 {
-	uint64_t now = control_now(), before = control->spending.program, spent, used, idle;
+	uint64_t now = control_now(), before = control->spending.program, spent, lent, used, idle;
 	int64_t most = credit_of(control, CREDIT_MAX);
 	double share = control->options.budget / 100;
 
 	collect_all(control);
-	control->spending.switching += switches_spent(control);
+	lent = count_switching(control);
 	spent = spent_inside(control) + spent_outside(control);
 	used = control->spending.program - before;
 	idle = (now - control->budget_time) / IDLE_SHARE;
 	control->sleepy = used * SLEEPY_PARTS < now - control->budget_time;
 	if (used < idle)
 		used = idle;
-	control->credit += (int64_t)((double)used * share) - (int64_t)(spent - control->spent);
+	control->credit +=
+		(int64_t)((double)used * share) - (int64_t)(spent - control->spent - lent);
 	if (control->credit > most)
 		control->credit = most;
 	if (control->credit < 0)

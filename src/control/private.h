@@ -190,6 +190,7 @@ struct control {
 	bool duty;	    /* lasting watches keep to the budget */
 	uint64_t trap_cost; /* ns of a hit outside the handler */
 	int64_t credit;	    /* ns of CPU time that may be spent */
+	uint64_t loan;	    /* ns: of what switches cost, not charged to credit */
 	uint64_t spent, exempt, budget_time;
 	_Atomic uint64_t switch_price, timer_price; /* ns a thread's coming and going costs */
 	pthread_t pricing_thread;
