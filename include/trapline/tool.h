@@ -82,9 +82,11 @@ struct tl_watch {
 struct tl_pair {
 	size_t size;
 	const struct tl_access *first, *second; /* in the order their holds began */
-	bool changed;	    /* the value changed between a thread's read and its later write */
-	bool order_certain; /* the accesses were made in that order, too: a thread can lose its CPU
-			     * between an access and its hold */
+	bool changed; /* the value changed between a thread's read and its later write */
+	/* Between the accesses another may have been made to the same bytes, of a thread that found
+	 * there what the first (the second) had written: it may be what put them in order. A thread
+	 * can lose its CPU between an access and its hold, so the second may have come first. */
+	bool first_seen, second_seen;
 };
 
 struct tl_frame {

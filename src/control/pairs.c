@@ -131,6 +131,42 @@ static bool order_is_certain(const struct slot *slot, const struct hit *first,
 	return (second->access.access & TL_WRITE) && bytes_changed(first, second);
 }
 
+/* When the thread had last ended a hold of this watch. */
+static uint64_t previous_exit(const struct slot *slot, const struct hit *hit)
+{
+	uint64_t last = 0;
+
+	for (unsigned i = 0; i < slot->hits; i++) {
+		const struct hit *other = slot->hit[i];
+
+		if (other->access.identity == hit->access.identity && other->exit &&
+		    other->exit < hit->entry && other->exit > last)
+			last = other->exit;
+	}
+	return last;
+}
+
+/*
+ * May any thread have read what `writer` wrote, before `later` made its access? Its reading would
+ * have been a hit as well; in a slot that watched writes alone, whoever reads unseen to reuse the
+ * memory writes to it first.
+ */
+static bool may_be_seen(const struct slot *slot, const struct hit *writer, const struct hit *later)
+{
+	uint64_t since = writer->entry < later->entry ? writer->entry : previous_exit(slot, writer);
+
+	if (!(slot->watch.access & TL_READ) && (later->access.access & TL_WRITE))
+		return true;
+	for (unsigned i = 0; i < slot->hits; i++) {
+		const struct hit *other = slot->hit[i];
+
+		if (other != later && other->access.identity != writer->access.identity &&
+		    other->entry > since && other->entry < later->entry)
+			return true;
+	}
+	return false;
+}
+
 static void tell(struct control *control, struct slot *slot, struct hit *a, struct hit *b)
 {
 	struct tl_pair pair = {.size = sizeof(pair)};
@@ -144,7 +180,8 @@ static void tell(struct control *control, struct slot *slot, struct hit *a, stru
 	pair.first = &a->access;
 	pair.second = &b->access;
 	pair.changed = lost_update(control, slot, a, b);
-	pair.order_certain = order_is_certain(slot, a, b);
+	pair.first_seen = may_be_seen(slot, a, b);
+	pair.second_seen = !order_is_certain(slot, a, b) && may_be_seen(slot, b, a);
 	count_one(control, COUNT_PAIRS);
 	if (control->observer.pair)
 		control->observer.pair(control->observer.context, &pair);

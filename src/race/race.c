@@ -250,7 +250,8 @@ static void on_pair(void *state, const struct tl_pair *pair)
 	const struct tl_access *accesses[2] = {pair->first, pair->second};
 	struct tl_report report = {.size = sizeof(report), .kind = "data-race"};
 	struct rule_meeting meeting = {.changed = pair->changed,
-				       .order_certain = pair->order_certain};
+				       .first_seen = pair->first_seen,
+				       .second_seen = pair->second_seen};
 	struct verdict verdict;
 
 	rules_judge(&first, &second, &meeting, &verdict);

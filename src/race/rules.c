@@ -228,7 +228,8 @@ static const char *hiding_rule(const struct rule_side *first, const struct rule_
 void rules_judge(const struct rule_side *first, const struct rule_side *second,
 		 const struct rule_meeting *meeting, struct verdict *verdict)
 {
-	bool released = may_release(first) || (!meeting->order_certain && may_release(second));
+	bool released = (meeting->first_seen && may_release(first)) ||
+			(meeting->second_seen && may_release(second));
 
 	memset(verdict, 0, sizeof(*verdict));
 	verdict->certainty = TL_POSSIBLE;

@@ -34,8 +34,9 @@ struct rule_side {
 
 /* How they met. */
 struct rule_meeting {
-	bool changed;	    /* the value changed between a thread's read and its later write */
-	bool order_certain; /* the first was made before the second */
+	bool changed;	  /* the value changed between a thread's read and its later write */
+	bool first_seen;  /* a thread may have acted on the first before the second was made */
+	bool second_seen; /* on the second before the first was made */
 };
 
 /* `first` is the one whose hold began first. */

@@ -10,8 +10,9 @@
 
 #include <string.h>
 
-static const struct rule_meeting in_order = {.order_certain = true};
-static const struct rule_meeting in_doubt = {.order_certain = false};
+static const struct rule_meeting in_order = {.first_seen = true};
+static const struct rule_meeting in_doubt = {.first_seen = true, .second_seen = true};
+static const struct rule_meeting unseen = {.first_seen = false};
 
 static struct tl_access plain(unsigned access)
 {
@@ -98,6 +99,17 @@ static void test_released_in_doubt(void **state)
 	expect(judge(early, side(&store, TL_ATOMICITY_PLAIN), &in_doubt), TL_DEFINITE);
 }
 
+/* Nobody came between: the second itself is the first to see the store. */
+static void test_unseen(void **state)
+{
+	struct tl_access store = plain(TL_WRITE), clear = vector(TL_WRITE);
+
+	(void)state;
+	expect(judge(side(&store, TL_ATOMICITY_UNKNOWN), side(&clear, TL_ATOMICITY_UNKNOWN),
+		     &unseen),
+	       TL_DEFINITE);
+}
+
 /* It still stands before its store: nothing is released yet. */
 static void test_not_made_yet(void **state)
 {
@@ -140,6 +152,7 @@ int main(void)
 		cmocka_unit_test(test_released_in_doubt),
 		cmocka_unit_test(test_not_made_yet),
 		cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_unseen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
