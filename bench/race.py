@@ -121,7 +121,8 @@ def detection_section(results):
         found = sorted(value for value in first if value is not None)
         median = f"{statistics.median(found):.2f}" if found else "–"
         lines.append(f"| {name} | {len(found)} of {len(first)} | {median} |" + (f" {len(blamed)} of {count} |" if free else ""))
-    blamed = [f"{name}: " + ", ".join(sorted(value[1])) for name, value in results.items() if value[1]]
+    blamed = [f"{name}: " + ", ".join(sorted(value[1])) for name, value in results.items()
+              if 0 < len(value[1]) <= LISTED]
     return lines + ([""] + [f"Reported by {text}." for text in blamed] if blamed else [])
 
 
@@ -146,6 +147,7 @@ def measure(application, wrap):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+LISTED = 12  # of more programs the number says enough
 NUMBERS = ("cpu", "work", "throughput", "p99", "resident")
 
 
