@@ -133,15 +133,17 @@ static void revert_all(int sockets[2])
  * to lie on the stack. Of LeakSanitizer, where it is linked. */
 __attribute__((weak)) void __lsan_disable(void);
 __attribute__((weak)) void __lsan_enable(void);
-static bool begun;
+static bool hidden; /* by the former; a replay does not come by there */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
-	if (__lsan_disable)
+	if (__lsan_disable && __lsan_enable) {
 		__lsan_disable();
+		hidden = true;
+	}
 	return 0;
 }
 
@@ -153,9 +155,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	unsigned count;
 	int sockets[2], status;
 
-	if (!begun && __lsan_enable)
+	if (hidden)
 		__lsan_enable();
-	begun = true;
+	hidden = false;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
 		abort();
 	/* As recv(2) leaves it. */

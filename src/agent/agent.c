@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -63,6 +62,11 @@ static void join_invitation(void)
 		agent_attach(area);
 }
 
+static void say(const char *text)
+{
+	raw_syscall3(SYS_write, STDERR_FILENO, (long)text, (long)strlen(text));
+}
+
 static const char *why_alone_failed(int err)
 {
 	switch (err) {
@@ -75,7 +79,7 @@ static const char *why_alone_failed(int err)
 	case -ETIMEDOUT:
 		return "trapline did not answer";
 	default:
-		return strerrordesc_np(-err);
+		return "it could not be begun";
 	}
 }
 
@@ -84,9 +88,11 @@ static void begin_alone(void)
 {
 	int err = agent_start_companion(NULL);
 
-	if (err)
-		dprintf(STDERR_FILENO, "trapline: races are not looked for in process %d: %s\n",
-			(int)raw_getpid(), why_alone_failed(err));
+	if (!err)
+		return;
+	say("trapline: races are not looked for: ");
+	say(why_alone_failed(err));
+	say("\n");
 }
 
 __attribute__((constructor)) static void start(void)

@@ -24,6 +24,9 @@
 #include <ucontext.h>
 
 #define HOLD_WORTHWHILE 20000u /* ns; a shorter hold is not worth the sleep */
+#define WAIT_MOST 1000000000u  /* ns; whatever stands in the area: the program may scribble */
+#define VAIN_LEAST 100000000u  /* ns; a shorter wait tells nothing */
+#define VAIN_MOST 4	       /* waits in a row without a free record, after which nobody waits */
 #define RECORD_PAUSE 50000u    /* ns between two looks for a free record */
 #define ALONE_RING 6	   /* hits after which the controller is told of those that are not held */
 #define HOLDS_ALONE 2	   /* of one thread, while no other has come by */
@@ -152,6 +155,8 @@ static uint64_t take_credit(struct area *area, struct area_process *process, uin
 	uint64_t until = atomic_load_explicit(&credit->until, memory_order_relaxed);
 	uint64_t saved;
 
+	if (hold > WAIT_MOST)
+		hold = WAIT_MOST;
 	if (parts >= HOLD_PARTS_ALL)
 		return hold;
 
@@ -214,6 +219,9 @@ static void hold_and_leave(struct area *area, struct area_process *process, stru
 	settle_credit(area, process, identity, (int64_t)(end - until));
 }
 
+/* Waits for a record that were for nothing, since one was free. Any thread. */
+static _Atomic unsigned waits_in_vain;
+
 /* All records are taken: give the controller time to free one. Every wait is bounded, and paid from
  * the thread's credit, so that waiting takes no larger part of its time than holds may. */
 static struct area_hit *wait_for_record(struct area *area, struct area_process *process,
@@ -224,7 +232,8 @@ static struct area_hit *wait_for_record(struct area *area, struct area_process *
 	struct area_hit *hit = NULL;
 	uint64_t until;
 
-	if (!slot->patience || atomic_load_explicit(&process->quiet, memory_order_relaxed))
+	if (!slot->patience || atomic_load_explicit(&process->quiet, memory_order_relaxed) ||
+	    atomic_load_explicit(&waits_in_vain, memory_order_relaxed) >= VAIN_MOST)
 		return NULL;
 	until = begin +
 		take_credit(area, process, (uint64_t)raw_gettid(), begin, slot->patience, 0);
@@ -234,6 +243,20 @@ static struct area_hit *wait_for_record(struct area *area, struct area_process *
 		raw_futex((uint32_t *)&slot->turn, FUTEX_WAIT, atomic_load(&slot->turn), &pause);
 		hit = area_hit_claim(area, ticket);
 	}
+	if (!hit && until - begin >= VAIN_LEAST)
+		atomic_fetch_add_explicit(&waits_in_vain, 1, memory_order_relaxed);
+	return hit;
+}
+
+static struct area_hit *claim_record(struct area *area, struct area_process *process,
+				     struct area_slot *slot, uint64_t *ticket)
+{
+	struct area_hit *hit = area_hit_claim(area, ticket);
+
+	if (!hit)
+		return wait_for_record(area, process, slot, ticket);
+	if (atomic_load_explicit(&waits_in_vain, memory_order_relaxed))
+		atomic_store_explicit(&waits_in_vain, 0, memory_order_relaxed);
 	return hit;
 }
 
@@ -339,12 +362,9 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 					     info->flags & PERF_SIGINFO_ASYNC ? 0 : info->address,
 					     context, entry, &choice))
 		return waited;
-	hit = area_hit_claim(area, &ticket);
-	if (!hit) {
-		waited = agent_now();
-		hit = wait_for_record(area, process, slot, &ticket);
-		waited = agent_now() - waited;
-	}
+	waited = agent_now();
+	hit = claim_record(area, process, slot, &ticket);
+	waited = agent_now() - waited;
 	if (!hit && area->filter.on && choice.place) {
 		atomic_fetch_add_explicit(&choice.place->count, 1, memory_order_relaxed);
 		atomic_fetch_add_explicit(&process->unsent, 1, memory_order_relaxed);
@@ -429,9 +449,7 @@ void agent_note_access(uint32_t index, uint32_t generation, const struct agent_a
 	if (atomic_load_explicit(&area->closing, memory_order_relaxed) ||
 	    !admit(process, slot, generation, slot->address))
 		return;
-	hit = area_hit_claim(area, &ticket);
-	if (!hit)
-		hit = wait_for_record(area, process, slot, &ticket);
+	hit = claim_record(area, process, slot, &ticket);
 	if (!hit) {
 		atomic_fetch_add_explicit(&process->dropped, 1, memory_order_relaxed);
 		return;
