@@ -24,10 +24,12 @@
 #include <ucontext.h>
 
 #define HOLD_WORTHWHILE 20000u /* ns; a shorter hold is not worth the sleep */
-#define WAIT_MOST 1000000000u  /* ns; whatever stands in the area: the program may scribble */
-#define VAIN_LEAST 100000000u  /* ns; a shorter wait tells nothing */
-#define VAIN_MOST 4	       /* waits in a row without a free record, after which nobody waits */
-#define RECORD_PAUSE 50000u    /* ns between two looks for a free record */
+/* ns; whatever stands in the area, which the program may scribble on. */
+#define HOLD_MOST 10000000u
+#define WAIT_MOST 1000000000u
+#define VAIN_LEAST 100000000u /* ns; a shorter wait tells nothing */
+#define VAIN_MOST 4	      /* waits in a row without a free record, after which nobody waits */
+#define RECORD_PAUSE 50000u   /* ns between two looks for a free record */
 #define ALONE_RING 6	   /* hits after which the controller is told of those that are not held */
 #define HOLDS_ALONE 2	   /* of one thread, while no other has come by */
 #define INSIDE_MAX 100000u /* ns of a handler's time that are its hit's */
@@ -155,8 +157,6 @@ static uint64_t take_credit(struct area *area, struct area_process *process, uin
 	uint64_t until = atomic_load_explicit(&credit->until, memory_order_relaxed);
 	uint64_t saved;
 
-	if (hold > WAIT_MOST)
-		hold = WAIT_MOST;
 	if (parts >= HOLD_PARTS_ALL)
 		return hold;
 
@@ -230,13 +230,13 @@ static struct area_hit *wait_for_record(struct area *area, struct area_process *
 	struct timespec pause = {0, RECORD_PAUSE};
 	const uint64_t begin = agent_now();
 	struct area_hit *hit = NULL;
-	uint64_t until;
+	uint64_t until, patience;
 
 	if (!slot->patience || atomic_load_explicit(&process->quiet, memory_order_relaxed) ||
 	    atomic_load_explicit(&waits_in_vain, memory_order_relaxed) >= VAIN_MOST)
 		return NULL;
-	until = begin +
-		take_credit(area, process, (uint64_t)raw_gettid(), begin, slot->patience, 0);
+	patience = slot->patience < WAIT_MOST ? slot->patience : WAIT_MOST;
+	until = begin + take_credit(area, process, (uint64_t)raw_gettid(), begin, patience, 0);
 	while (!hit && agent_now() < until &&
 	       !atomic_load_explicit(&area->closing, memory_order_relaxed)) {
 		ring(area, process);
@@ -293,9 +293,11 @@ static uint64_t hold_wanted(const struct area_slot *slot, uint64_t entry)
 {
 	uint64_t waited = entry > slot->armed_at ? entry - slot->armed_at : 0;
 
+	if (waited > slot->hold_most)
+		waited = slot->hold_most;
 	if (waited < slot->hold)
-		return slot->hold;
-	return waited < slot->hold_most ? waited : slot->hold_most;
+		waited = slot->hold;
+	return waited < HOLD_MOST ? waited : HOLD_MOST;
 }
 
 /*
@@ -424,8 +426,8 @@ static void publish(struct area_hit *hit, uint64_t ticket, struct area_slot *slo
 	uint64_t until = hit->entry_time, hold = 0;
 
 	if (slot->hold && !(hit->flags & AREA_HIT_LATE))
-		hold = take_credit(area, process, hit->identity, hit->entry_time, slot->hold,
-				   slot->hold / 2);
+		hold = take_credit(area, process, hit->identity, hit->entry_time,
+				   slot->hold < HOLD_MOST ? slot->hold : HOLD_MOST, slot->hold / 2);
 	if (!hold)
 		hit->flags |= AREA_HIT_UNHELD;
 	until += hold;
