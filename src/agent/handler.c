@@ -25,7 +25,7 @@
 
 #define HOLD_WORTHWHILE 20000u /* ns; a shorter hold is not worth the sleep */
 /* ns; whatever stands in the area, which the program may scribble on. */
-#define HOLD_MOST 10000000u
+#define HOLD_MOST 60000000000ull /* for a debugger to come (src/watch/target.c) */
 #define WAIT_MOST 1000000000u
 #define VAIN_LEAST 100000000u /* ns; a shorter wait tells nothing */
 #define VAIN_MOST 4	      /* waits in a row without a free record, after which nobody waits */
