@@ -59,12 +59,14 @@ class Program:
 
 class Patch(unittest.TestCase):
     def applies(self, program, number, *options):
+        program.say("new")
         result = patch(program.pid, *options, FIX, *BOTH)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertRegex(result.stdout, rf"^patch {number} applied.*value second=new_second\n$")
         self.assertEqual(program.say("call"), NEW)
 
     def reverts(self, program, number):
+        program.say("old")
         result = patch(program.pid, "--revert", str(number))
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(program.say("call"), OLD)

@@ -5,7 +5,9 @@
  *
  *	call	prints "value 1 second 2"
  *	third	prints "third 3"
- *	mixed	prints how often a thread saw the new one of value() and the old of second()
+ *	new	says that from now on patches are only applied
+ *	old	says that from now on they are only reverted
+ *	mixed	prints how often a thread saw the one step back that cannot be on the way there
  *	close	closes every descriptor but the standard ones
  *	fork	goes on in a child and prints its process id
  *	user	becomes user 65534
@@ -74,17 +76,24 @@ __asm__(".text\n.globl loops\n.type loops,@function\nloops:\n.cfi_startproc\n"
 int variable = 3;
 static volatile bool stop;
 static long mixed;
+static int ways; /* how often the way that patches go has changed; odd: they are applied */
 
-/* value() is new when second() is: never new before the instant and old after it. */
+/*
+ * value() is new when second() is: on the way to new ones no thread sees a new one first and an old
+ * one after it, and none the other way round on the way back.
+ */
 static void *caller(void *arg)
 {
 	(void)arg;
 	while (!stop) {
+		int before = __atomic_load_n(&ways, __ATOMIC_ACQUIRE);
 		int first = value(0), then = second(0);
+		bool wrong = before % 2 ? first == 1001 && then == 2 : first == 1 && then == 1002;
 
 		if ((first != 1 && first != 1001) || (then != 2 && then != 1002))
 			abort();
-		if (first == 1001 && then == 2)
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (wrong && __atomic_load_n(&ways, __ATOMIC_RELAXED) == before)
 			__atomic_fetch_add(&mixed, 1, __ATOMIC_RELAXED);
 		usleep(50);
 	}
@@ -98,6 +107,16 @@ static void start_callers(void)
 	for (int i = 0; i < 4; i++)
 		if (pthread_create(&thread, NULL, caller, NULL))
 			abort();
+}
+
+/* Returns how often the way has changed. */
+static int go(int parity)
+{
+	int change = __atomic_load_n(&ways, __ATOMIC_RELAXED);
+
+	if (change % 2 != parity)
+		__atomic_store_n(&ways, ++change, __ATOMIC_RELEASE);
+	return change;
 }
 
 static void go_on_in_child(void)
@@ -136,6 +155,10 @@ static void obey(const char *line)
 		printf("value %d second %d\n", value(0), second(0));
 	else if (!strcmp(line, "third\n"))
 		printf("third %d\n", third(0));
+	else if (!strcmp(line, "new\n"))
+		printf("towards new, change %d\n", go(1));
+	else if (!strcmp(line, "old\n"))
+		printf("towards old, change %d\n", go(0));
 	else if (!strcmp(line, "mixed\n"))
 		printf("mixed %ld\n", mixed);
 	else if (!strcmp(line, "fork\n"))
