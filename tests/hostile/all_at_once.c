@@ -4,34 +4,23 @@
  * blocked, SIGTRAP ignored, every descriptor closed and none to be had, privilege dropped, not
  * dumpable, and a filter that kills for what a watcher might call.
  */
-#include "hostile.h"
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-
-#define DENY(number)                                         \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), \
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+#include "filter.h"
 
 static void filter_calls(void)
 {
 	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		DENY(SYS_perf_event_open),
-		DENY(SYS_ioctl),
-		DENY(SYS_process_vm_readv),
-		DENY(SYS_openat),
-		DENY(SYS_memfd_create),
-		DENY(SYS_rt_tgsigqueueinfo),
-		DENY(SYS_timer_create),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		FILTER_LOAD,
+		FILTER_DENY(SYS_perf_event_open),
+		FILTER_DENY(SYS_ioctl),
+		FILTER_DENY(SYS_process_vm_readv),
+		FILTER_DENY(SYS_openat),
+		FILTER_DENY(SYS_memfd_create),
+		FILTER_DENY(SYS_rt_tgsigqueueinfo),
+		FILTER_DENY(SYS_timer_create),
+		FILTER_ALLOW,
 	};
-	struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
 
-	expect(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-	expect(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) ==
-	       0);
+	filter_install(filter, sizeof(filter) / sizeof(filter[0]));
 }
 
 int main(void)
