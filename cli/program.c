@@ -2,6 +2,7 @@
 #include "cli/program.h"
 
 #include "cli/command.h"
+#include "control/preload.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -166,32 +167,22 @@ const char *program_preload_library(enum program_library library)
 	return program_library(names[library]);
 }
 
-static char *user_preload; /* LD_PRELOAD before program_ask_to_listen() */
+static struct preload preload; /* before program_ask_to_listen() */
 
 bool program_ask_to_listen(void)
 {
-	const char *user = getenv("LD_PRELOAD"), *library = program_library("libtrapline.so.0");
-	char *preload;
-	bool done;
-
-	user_preload = user ? strdup(user) : NULL;
-	if ((user && !user_preload) ||
-	    asprintf(&preload, user && *user ? "%s:%s" : "%s", library, user) < 0)
+	if (preload_put(&preload, program_library("libtrapline.so.0")))
 		return false;
-	done = !setenv("LD_PRELOAD", preload, 1) && !setenv(LISTEN_VARIABLE, "1", 1);
-	free(preload);
-	return done;
+	if (!setenv(LISTEN_VARIABLE, "1", 1))
+		return true;
+	preload_restore(&preload);
+	return false;
 }
 
 void program_ask_no_more(void)
 {
 	unsetenv(LISTEN_VARIABLE);
-	if (user_preload)
-		setenv("LD_PRELOAD", user_preload, 1);
-	else
-		unsetenv("LD_PRELOAD");
-	free(user_preload);
-	user_preload = NULL;
+	preload_restore(&preload);
 }
 
 pid_t program_spawn(struct control *control, char **program, enum program_library library,

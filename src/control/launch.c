@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starting the program with the preload library, its environment otherwise untouched. */
+#include "control/preload.h"
 #include "control/private.h"
 
 #include <errno.h>
@@ -11,29 +12,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int set_environment(const struct control *control, const char *library)
+static int set_environment(const struct control *control, const char *library,
+			   struct preload *before)
 {
-	const char *user = getenv("LD_PRELOAD");
-	char locator[32], *preload;
-	int err;
+	char locator[32];
+	int err = preload_put(before, library);
 
+	if (err)
+		return err;
 	snprintf(locator, sizeof(locator), "%d:%d", (int)getpid(), control->area_fd);
-	if (asprintf(&preload, user && *user ? "%s:%s" : "%s", library, user) < 0)
-		return -ENOMEM;
-	locator[sizeof(locator) - 1] = '\0';
-	err = setenv("LD_PRELOAD", preload, 1) || setenv(AREA_VARIABLE, locator, 1) ? -errno : 0;
-	free(preload);
+	if (!setenv(AREA_VARIABLE, locator, 1))
+		return 0;
+	err = -errno;
+	preload_restore(before);
 	return err;
 }
 
-static void restore_environment(char *user)
+static void restore_environment(struct preload *before)
 {
 	unsetenv(AREA_VARIABLE);
-	if (user)
-		setenv("LD_PRELOAD", user, 1);
-	else
-		unsetenv("LD_PRELOAD");
-	free(user);
+	preload_restore(before);
 }
 
 /* 0 when all of it came. */
@@ -135,7 +133,7 @@ static pid_t fork_child(struct control *control, char *const argv[], int ready[2
 
 pid_t launch(struct control *control, char *const argv[], const char *library)
 {
-	char *user = getenv("LD_PRELOAD");
+	struct preload before = {0};
 	int ready[2], failed[2], err;
 	pid_t pid;
 
@@ -147,11 +145,10 @@ pid_t launch(struct control *control, char *const argv[], const char *library)
 		close(ready[1]);
 		return err;
 	}
-	user = library && user ? strdup(user) : NULL;
-	err = library ? set_environment(control, library) : 0;
+	err = library ? set_environment(control, library, &before) : 0;
 	pid = err ? err : fork_child(control, argv, ready, failed);
-	if (library)
-		restore_environment(user);
+	if (library && !err)
+		restore_environment(&before);
 	close(ready[0]);
 	close(failed[1]);
 	if (pid > 0) {
