@@ -9,12 +9,10 @@
  * that a clock sample shows is added at once. What is lost: hits of threads that wake meanwhile.
  */
 #include "control/private.h"
+#include "control/thread_status.h"
+#include "event/threads.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define MANY_THREADS 64 /* with fewer all are watched */
 #define FEW_PARTS 4	/* of all threads, the few are at most this part */
@@ -31,24 +29,6 @@ struct active_thread {
 	uint64_t slices; /* of time that it has been given */
 };
 
-static bool read_slices(int directory, const char *name, uint64_t *slices)
-{
-	char path[280], text[96];
-	ssize_t length;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/schedstat", name);
-	fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	length = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (length <= 0)
-		return false;
-	text[length] = '\0';
-	return sscanf(text, "%*u %*u %lu", slices) == 1;
-}
-
 /* The kernel lists threads in an order that seldom changes: look from the last match on. */
 static const struct active_thread *find(const struct active *active, pid_t tid, size_t *from)
 {
@@ -63,70 +43,50 @@ static const struct active_thread *find(const struct active *active, pid_t tid, 
 	return NULL;
 }
 
-static bool contains(const struct active *active, pid_t tid)
+/* False: it is there already, or there is no room. */
+static bool add(struct active *active, pid_t tid)
 {
 	for (unsigned i = 0; i < active->count; i++)
 		if (active->tid[i] == tid)
-			return true;
-	return false;
-}
-
-static void add(struct active *active, pid_t tid)
-{
-	if (!contains(active, tid) && active->count < ACTIVE_MAX)
-		active->tid[active->count++] = tid;
+			return false;
+	if (active->count == ACTIVE_MAX)
+		return false;
+	active->tid[active->count++] = tid;
+	return true;
 }
 
 struct scan {
 	struct active_thread *thread;
-	size_t count, capacity;
-	size_t ran;
+	size_t count, ran;
 };
 
-static bool note_thread(struct scan *scan, pid_t tid, uint64_t slices)
+static size_t at_most(size_t count)
 {
-	if (scan->count == scan->capacity) {
-		size_t capacity = scan->capacity ? 2 * scan->capacity : 256;
-		struct active_thread *grown =
-			realloc(scan->thread, capacity * sizeof(*scan->thread));
-
-		if (!grown)
-			return false;
-		scan->thread = grown;
-		scan->capacity = capacity;
-	}
-	scan->thread[scan->count++] = (struct active_thread){tid, slices};
-	return true;
+	return count < THREADS_MAX ? count : THREADS_MAX;
 }
 
-/* Adds those that ran since the last scan to `active`, which is empty. */
-static bool scan_threads(struct target *target, struct active *active, struct scan *scan)
+/* Adds those of `threads` that ran since the last scan to `active`, which is empty. */
+static bool scan_threads(const struct target *target, struct active *active,
+			 const struct thread_set *threads, struct scan *scan)
 {
-	char path[64];
-	struct dirent *entry;
-	DIR *directory;
-	size_t from = 0;
+	size_t most = at_most(threads->count), from = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)target->pid);
-	directory = opendir(path);
-	if (!directory)
+	scan->thread = malloc((most + 1) * sizeof(*scan->thread));
+	if (!scan->thread)
 		return false;
-	while ((entry = readdir(directory)) && scan->count < THREADS_MAX) {
-		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+	for (size_t i = 0; i < most; i++) {
 		const struct active_thread *known;
-		uint64_t slices;
+		struct active_thread thread = {.tid = threads->tids[i]};
 
-		if (!tid || !read_slices(dirfd(directory), entry->d_name, &slices))
+		if (!thread_status_slices(target->pid, thread.tid, &thread.slices))
 			continue;
-		known = find(active, tid, &from);
-		if (!known || known->slices != slices) {
-			add(active, tid);
+		known = find(active, thread.tid, &from);
+		if (!known || known->slices != thread.slices) {
+			add(active, thread.tid);
 			scan->ran++;
 		}
-		if (!note_thread(scan, tid, slices))
-			break;
+		scan->thread[scan->count++] = thread;
 	}
-	closedir(directory);
 	return true;
 }
 
@@ -156,14 +116,17 @@ static void conclude(struct target *target, struct scan *scan)
 void active_look(struct target *target, uint64_t now)
 {
 	struct active *active = &target->active;
+	struct thread_set threads = {0};
 	struct scan scan = {0};
 	uint64_t took, pause;
 
 	if (now < active->next_look || (!active->few && target->arm_time < DEAR))
 		return;
 	active->count = 0;
-	if (scan_threads(target, active, &scan))
+	if (!thread_set_list(&threads, target->pid) &&
+	    scan_threads(target, active, &threads, &scan))
 		conclude(target, &scan);
+	thread_set_destroy(&threads);
 	took = control_now() - now;
 	pause = took * LOOK_SHARE > LOOKS_LEAST ? took * LOOK_SHARE : LOOKS_LEAST;
 	active->next_look = now + (active->looks++ < LOOKS_SOON ? LOOK_INTERVAL_SOON : pause);
@@ -173,10 +136,8 @@ void active_note(struct target *target, pid_t tid)
 {
 	struct active *active = &target->active;
 
-	if (!active->few || contains(active, tid) || active->count == ACTIVE_MAX)
-		return;
-	add(active, tid);
-	active->version++;
+	if (active->few && add(active, tid))
+		active->version++;
 }
 
 void active_forget(struct target *target)

@@ -6,16 +6,16 @@
  * the timer of its clock, and undoes it when the thread leaves; in a virtual machine each of these
  * may be an exit to the hypervisor. A server that sleeps and wakes 50,000 times a second pays a
  * tenth of its CPU time for slots that never trip. Nobody counts this, so it is estimated: how
- * often the threads get a CPU (schedstat, Documentation/scheduler/sched-stats.rst), times how long
+ * often the threads get a CPU, times how long
  * the events were on, times the price of one such round trip, measured here on a thread of our own.
  */
 #include "control/switches.h"
 
 #include "control/price.h"
+#include "control/thread_status.h"
 #include "event/threads.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 
 #define LOOK_INTERVAL SECOND /* between counts; the first comes sooner */
 #define LOOK_SOON (100 * MILLISECOND)
@@ -66,33 +66,18 @@ static uint64_t take_armed_time(struct target *target, uint64_t now)
 	return time;
 }
 
-/* How often a thread has got a CPU so far. */
-static uint64_t timeslices(pid_t pid, pid_t tid)
-{
-	unsigned long count = 0;
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%*u %*u %lu", &count) != 1)
-		count = 0;
-	fclose(file);
-	return count;
-}
-
 static uint64_t count_of(const struct target *target)
 {
 	struct thread_set threads = {0};
-	uint64_t sum = 0;
+	uint64_t sum = 0, slices;
 	size_t looked_at;
 
 	thread_set_list(&threads, target->pid);
 	looked_at = threads.count < THREADS_LOOKED_AT ? threads.count : THREADS_LOOKED_AT;
 	for (size_t i = 0; i < looked_at; i++)
-		sum += timeslices(target->pid, threads.tids[i * threads.count / looked_at]);
+		if (thread_status_slices(target->pid, threads.tids[i * threads.count / looked_at],
+					 &slices))
+			sum += slices;
 	if (looked_at)
 		sum = sum * threads.count / looked_at;
 	thread_set_destroy(&threads);

@@ -37,3 +37,11 @@ bool thread_status_sleep(pid_t pid, pid_t tid, struct thread_sleep *waiting)
 	       sscanf(line, "%*s %*s %*s %*s %*s %*s %*s %lx %lx", &waiting->stack_pointer,
 		      &waiting->pc) == 2;
 }
+
+bool thread_status_slices(pid_t pid, pid_t tid, uint64_t *slices)
+{
+	char line[96];
+
+	return read_line(pid, tid, "schedstat", line, sizeof(line)) &&
+	       sscanf(line, "%*u %*u %lu", slices) == 1;
+}

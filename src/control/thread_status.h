@@ -19,4 +19,8 @@ bool thread_status_name(pid_t pid, pid_t tid, char *name, size_t size);
 /* False: it runs, or is gone. */
 bool thread_status_sleep(pid_t pid, pid_t tid, struct thread_sleep *waiting);
 
+/* How often it has got a CPU so far (schedstat: Documentation/scheduler/sched-stats.rst). False: it
+ * is gone, or the kernel does not count. */
+bool thread_status_slices(pid_t pid, pid_t tid, uint64_t *slices);
+
 #endif
