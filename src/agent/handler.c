@@ -157,6 +157,8 @@ static uint64_t take_credit(struct area *area, struct area_process *process, uin
 	uint64_t until = atomic_load_explicit(&credit->until, memory_order_relaxed);
 	uint64_t saved;
 
+	if (hold > HOLD_MOST)
+		hold = HOLD_MOST;
 	if (parts >= HOLD_PARTS_ALL)
 		return hold;
 
@@ -297,7 +299,7 @@ static uint64_t hold_wanted(const struct area_slot *slot, uint64_t entry)
 		waited = slot->hold_most;
 	if (waited < slot->hold)
 		waited = slot->hold;
-	return waited < HOLD_MOST ? waited : HOLD_MOST;
+	return waited;
 }
 
 /*
@@ -426,8 +428,8 @@ static void publish(struct area_hit *hit, uint64_t ticket, struct area_slot *slo
 	uint64_t until = hit->entry_time, hold = 0;
 
 	if (slot->hold && !(hit->flags & AREA_HIT_LATE))
-		hold = take_credit(area, process, hit->identity, hit->entry_time,
-				   slot->hold < HOLD_MOST ? slot->hold : HOLD_MOST, slot->hold / 2);
+		hold = take_credit(area, process, hit->identity, hit->entry_time, slot->hold,
+				   slot->hold / 2);
 	if (!hold)
 		hit->flags |= AREA_HIT_UNHELD;
 	until += hold;

@@ -28,15 +28,6 @@
 #define LOAN 150.0	/* and in so many, to begin with, for threads that come and go alone */
 #define SLEEPY_PARTS 10 /* a program that uses less than this part of one CPU mostly waits */
 
-static uint64_t clock_of(clockid_t clock)
-{
-	struct timespec now;
-
-	if (clock_gettime(clock, &now))
-		return 0;
-	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
-
 /* CPU clock of another process: MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED) in the kernel. */
 clockid_t control_process_clock(pid_t pid)
 {
@@ -58,14 +49,15 @@ void budget_begin(struct target *target)
 	atomic_store(&shared->delivered, 0);
 	atomic_store(&shared->handling, 0);
 	atomic_store(&shared->held, 0);
-	target->seen = (struct spending){.program = clock_of(control_process_clock(target->pid))};
+	target->seen =
+		(struct spending){.program = control_clock(control_process_clock(target->pid))};
 }
 
 void budget_collect(struct target *target)
 {
 	struct spending *sum = &target->control->spending, *seen = &target->seen;
 	const struct area_process *shared = target->shared;
-	uint64_t program = clock_of(control_process_clock(target->pid));
+	uint64_t program = control_clock(control_process_clock(target->pid));
 
 	/* A process that has ended has no clock. */
 	if (program > seen->program)
@@ -93,7 +85,7 @@ static uint64_t spent_inside(const struct control *control)
 
 static uint64_t spent_outside(const struct control *control)
 {
-	uint64_t own = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t own = control_clock(CLOCK_PROCESS_CPUTIME_ID);
 
 	return own > control->exempt ? own - control->exempt : 0;
 }
@@ -186,10 +178,10 @@ void budget_check(struct control *control)
 
 uint64_t control_work_begin(void)
 {
-	return clock_of(CLOCK_THREAD_CPUTIME_ID);
+	return control_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void control_work_end(struct control *control, uint64_t begun)
 {
-	control->exempt += clock_of(CLOCK_THREAD_CPUTIME_ID) - begun;
+	control->exempt += control_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
 }

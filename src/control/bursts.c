@@ -21,10 +21,16 @@
 #define PERIOD (MILLISECOND / 25)
 #define PERIOD_AGGRESSIVE (MILLISECOND / 2)
 
-/* In programs that hardly run the events cost nothing, and a burst would miss what they do. */
+/* What finds as much as possible may cost it. */
 static bool is_steady(const struct control *control)
 {
-	return control->options.aggressive || control->options.stall_first;
+	return control->options.aggressive;
+}
+
+/* The other strategy has a timer of its own in each thread and watches nothing that is sampled. */
+static bool is_silent(const struct control *control)
+{
+	return !control->samples || control->options.stall_first;
 }
 
 uint64_t burst_period(const struct control *control)
@@ -72,7 +78,7 @@ void bursts_run(struct control *control)
 {
 	uint64_t now = control_now();
 
-	if (!control->samples || now < control->burst.until)
+	if (is_silent(control) || now < control->burst.until)
 		return;
 	if (is_steady(control)) {
 		run_steadily(control);
@@ -100,5 +106,5 @@ uint64_t bursts_take_time(struct control *control)
 
 uint64_t bursts_next(const struct control *control)
 {
-	return control->samples ? control->burst.until : UINT64_MAX;
+	return is_silent(control) ? UINT64_MAX : control->burst.until;
 }

@@ -42,12 +42,18 @@ _Static_assert(sizeof(count_table) / sizeof(count_table[0]) == COUNT_COUNT, "all
 /* For the SIGCHLD handler, which rings the doorbell so that no end is waited for. */
 static struct area *_Atomic signalled_area;
 
-uint64_t control_now(void)
+uint64_t control_clock(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (clock_gettime(clock, &now))
+		return 0;
 	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+uint64_t control_now(void)
+{
+	return control_clock(CLOCK_MONOTONIC);
 }
 
 /* xorshift64* (Vigna, 2016): good enough to choose with. */

@@ -29,15 +29,6 @@
 #define RESIDUE_PARTS 20
 #define STRIDES_MIN 8 /* hits that must agree before a value is taken for a counter */
 
-static uint64_t clock_of(clockid_t clock)
-{
-	struct timespec now;
-
-	if (clock_gettime(clock, &now))
-		return 0;
-	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
-
 void duty_start(struct control *control)
 {
 	control->duty = control->options.lasting && control->options.budget < 100;
@@ -71,7 +62,7 @@ static void begin_window(struct target *target, struct slot *slot, uint64_t now)
 	duty->phase_began = now;
 	duty->hits_before = hits_of(target, slot);
 	duty->busy_before = busy_of(target, slot);
-	duty->cpu_before = clock_of(control_process_clock(target->pid));
+	duty->cpu_before = control_clock(control_process_clock(target->pid));
 	atomic_store(&shared->strides, 0);
 	atomic_store(&shared->uneven, 0);
 }
@@ -89,7 +80,7 @@ void duty_begin(struct target *target, struct slot *slot)
 static void note_rate(struct target *target, struct slot *slot)
 {
 	struct duty *duty = &slot->duty;
-	uint64_t cpu = clock_of(control_process_clock(target->pid)) - duty->cpu_before;
+	uint64_t cpu = control_clock(control_process_clock(target->pid)) - duty->cpu_before;
 	uint64_t busy = busy_of(target, slot) - duty->busy_before;
 	uint64_t hits = hits_of(target, slot) - duty->hits_before;
 	uint64_t own = cpu > busy ? cpu - busy : 0;
@@ -136,7 +127,7 @@ static void rest(struct target *target, struct slot *slot, uint64_t now)
 	duty->watched += now - duty->phase_began;
 	duty->phase_began = control_now();
 	duty->credit -= (int64_t)(duty->phase_began - now);
-	duty->cpu_before = clock_of(control_process_clock(target->pid));
+	duty->cpu_before = control_clock(control_process_clock(target->pid));
 	count_one(target->control, COUNT_RESTS);
 }
 
@@ -160,7 +151,7 @@ static void estimate(struct target *target, struct slot *slot, bool known, uint6
 		     uint64_t now)
 {
 	struct duty *duty = &slot->duty;
-	uint64_t cpu = clock_of(control_process_clock(target->pid));
+	uint64_t cpu = control_clock(control_process_clock(target->pid));
 
 	duty->rested += now - duty->phase_began;
 	duty->phase_began = now;

@@ -205,6 +205,8 @@ static inline void count_one(struct control *control, enum count count)
 	control->count[count]++;
 }
 
+uint64_t
+control_clock(clockid_t clock); /* ns; 0 when it is not there, as of a process that ended */
 uint64_t control_now(void);
 uint64_t control_random(struct control *control);
 

@@ -29,12 +29,8 @@
 
 bool control_process_time(pid_t pid, uint64_t *time)
 {
-	struct timespec now;
-
-	if (clock_gettime(control_process_clock(pid), &now))
-		return false;
-	*time = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-	return true;
+	*time = control_clock(control_process_clock(pid));
+	return *time;
 }
 
 /* ------------------------------------------------------------------------------------------- */
