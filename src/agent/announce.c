@@ -101,48 +101,24 @@ void agent_announce(void)
 	throttle_begin();
 }
 
-static bool is_there(const struct area *area)
-{
-	pid_t controller = __atomic_load_n(&area->controller, __ATOMIC_RELAXED);
-
-	return raw_syscall3(SYS_kill, controller, 0, 0) != -ESRCH;
-}
-
-void agent_await_answer(const struct area_process *process, uint32_t state, uint64_t bound)
-{
-	const struct area *area = agent_state.area;
-	const uint64_t begin = agent_now();
-	uint64_t waited = 0;
-
-	while (atomic_load(&process->state) == state && waited < bound && !agent_has_gone(area)) {
-		/* Dead, or out of sight: of another process namespace. */
-		if (waited >= area->announce_bound && !is_there(area))
-			return;
-		raw_nanosleep(200000);
-		waited = agent_now() - begin;
-	}
-}
-
-static void withdraw(uint64_t bound)
+void agent_withdraw(void)
 {
 	struct area_process *process = agent_state.process;
+	uint64_t until = agent_now() + agent_state.area->announce_bound;
 
 	if (!process)
 		return;
+	if (agent_state.area->root == process->pid)
+		until = agent_now() + REPORT_BOUND;
 	agent_state.process = NULL;
 	atomic_store(&process->state, AREA_PROCESS_GONE);
 	/* Under a filter every call may be the last: the controller looks by itself. */
 	if (atomic_load(&process->quiet))
 		return;
 	area_ring(agent_state.area);
-	agent_await_answer(process, AREA_PROCESS_GONE, bound);
-}
-
-void agent_withdraw(void)
-{
-	bool reported = agent_state.process && agent_state.area->root == agent_state.process->pid;
-
-	withdraw(reported ? REPORT_BOUND : agent_state.area->announce_bound);
+	while (atomic_load(&process->state) == AREA_PROCESS_GONE && agent_now() < until &&
+	       !agent_has_gone(agent_state.area))
+		raw_nanosleep(200000);
 }
 
 void agent_give_up(void)
@@ -151,7 +127,7 @@ void agent_give_up(void)
 		atomic_fetch_add(&agent_state.area->withdrawn, 1);
 	if (agent_state.regions)
 		agent_state.regions->close();
-	withdraw(AGENT_GIVE_UP_BOUND);
+	agent_withdraw();
 }
 
 void agent_be_quiet(void)

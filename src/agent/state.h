@@ -44,14 +44,6 @@ void agent_withdraw(void);
 /* The same, counted: what the program is about to do leaves no other way. */
 void agent_give_up(void);
 
-/*
- * Wait until the controller has seen to a process in that state, `bound` ns at most. A busy machine
- * may not let it run for long, and a hit after giving up is the program's to deal with: a SIGTRAP
- * in its signalfd or its debugger, its end in seccomp's strict mode.
- */
-#define AGENT_GIVE_UP_BOUND 10000000000ull
-void agent_await_answer(const struct area_process *process, uint32_t state, uint64_t bound);
-
 /* Make no further system call in handlers: a seccomp filter is about to be set. */
 void agent_be_quiet(void);
 

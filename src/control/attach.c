@@ -24,18 +24,35 @@ pid_t control_root(const struct control *control)
 	return control->root;
 }
 
-void attach_samples(struct control *control, pid_t pid)
+static void add_threads(struct control *control, pid_t pid, pid_t but)
 {
 	struct thread_set threads = {0};
 
+	thread_set_list(&threads, pid);
+	for (size_t i = 0; i < threads.count; i++)
+		if (threads.tids[i] != but && samples_add(control->samples, threads.tids[i]))
+			count_one(control, COUNT_THREADS_UNSAMPLED);
+	thread_set_destroy(&threads);
+}
+
+void attach_samples(struct control *control, pid_t pid)
+{
 	if (control->samples || control->options.lasting ||
 	    samples_open(&control->samples, pid, burst_period(control), false))
 		return;
-	thread_set_list(&threads, pid);
-	for (size_t i = 0; i < threads.count; i++)
-		if (threads.tids[i] != pid && samples_add(control->samples, threads.tids[i]))
-			count_one(control, COUNT_THREADS_UNSAMPLED);
-	thread_set_destroy(&threads);
+	add_threads(control, pid, pid);
+}
+
+void attach_samples_again(struct control *control)
+{
+	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
+		const struct target *target = control->target[i];
+
+		if (target && !control->samples)
+			attach_samples(control, target->pid);
+		else if (target)
+			add_threads(control, target->pid, 0);
+	}
 }
 
 static bool anybody_waits(const struct control *control)

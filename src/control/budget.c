@@ -21,9 +21,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#define SAMPLE_PRICE 3000u /* ns */
-#define IDLE_SHARE 4	   /* a sleeping program counts as using 1/4 of a CPU */
-#define CREDIT_START 50.0  /* what the budget allows in so many seconds of CPU time */
+#define IDLE_SHARE 4	  /* a sleeping program counts as using 1/4 of a CPU */
+#define CREDIT_START 50.0 /* what the budget allows in so many seconds of CPU time */
 #define CREDIT_MAX 100.0
 #define LOAN 150.0	/* and in so many, to begin with, for threads that come and go alone */
 #define SLEEPY_PARTS 10 /* a program that uses less than this part of one CPU mostly waits */
@@ -79,8 +78,7 @@ static uint64_t spent_inside(const struct control *control)
 {
 	const struct spending *sum = &control->spending;
 
-	return sum->handling + sum->hits * control->hit_price +
-	       control->count[COUNT_SAMPLES] * SAMPLE_PRICE + sum->switching;
+	return sum->handling + sum->hits * control->hit_price + sum->sampling + sum->switching;
 }
 
 static uint64_t spent_outside(const struct control *control)
@@ -102,7 +100,8 @@ static void show(struct control *control)
 	count[COUNT_TIME_SWITCHING] = sum->switching / MILLISECOND;
 	count[COUNT_SWITCH_PRICE] = control->switch_price;
 	count[COUNT_TIMER_PRICE] = control->timer_price;
-	count[COUNT_TIME_SAMPLES] = count[COUNT_SAMPLES] * SAMPLE_PRICE / MILLISECOND;
+	count[COUNT_TIME_SAMPLES] = sum->sampling / MILLISECOND;
+	count[COUNT_SAMPLE_PRICE] = control->sample_price;
 	count[COUNT_TIME_HELD] = sum->held / MILLISECOND;
 	count[COUNT_HIT_PRICE] = control->hit_price;
 }
@@ -139,13 +138,17 @@ static void pause_watching(struct control *control, uint64_t now, double rate)
 }
 
 /* Servers that sleep and wake all the time would be left after seconds otherwise, with nothing
- * seen; other programs never need it. */
-static uint64_t count_switching(struct control *control)
+ * seen; and while all is new, samples are worth more than they may cost. Returns what is lent. */
+static uint64_t count_switching(struct control *control, uint64_t now)
 {
-	uint64_t more = switches_spent(control);
-	uint64_t lent = more < control->loan ? more : control->loan;
+	struct switches_cost cost = switches_spent(control);
+	uint64_t wanted = (uint64_t)cost.switching, lent;
 
-	control->spending.switching += more;
+	if (bursts_are_new(control, now))
+		wanted += (uint64_t)cost.sampling;
+	lent = wanted < control->loan ? wanted : control->loan;
+	control->spending.switching += (uint64_t)cost.switching;
+	control->spending.sampling += (uint64_t)cost.sampling;
 	control->loan -= lent;
 	return lent;
 }
@@ -157,7 +160,7 @@ void budget_check(struct control *control)
 	double share = control->options.budget / 100;
 
 	collect_all(control);
-	lent = count_switching(control);
+	lent = count_switching(control, now);
 	spent = spent_inside(control) + spent_outside(control);
 	used = control->spending.program - before;
 	idle = (now - control->budget_time) / IDLE_SHARE;

@@ -13,9 +13,14 @@
 
 #include "control/samples.h"
 
+#include <stdatomic.h>
+
 #define BURST (4 * MILLISECOND)
 #define REST_SOON (36 * MILLISECOND)   /* in the beginning, when all is new */
 #define REST_LATER (196 * MILLISECOND) /* at a budget of 1 percent and above; longer below */
+#define BURST_BRIEF (2 * MILLISECOND)
+#define REST_BRIEF (1500 * MILLISECOND)
+#define BUDGET_PARTS 3 /* one of them is for samples */
 #define SOON (4 * SECOND)
 #define SWITCH_PARTS 100 /* a rest is at least so many times what switching takes */
 #define PERIOD (MILLISECOND / 25)
@@ -30,7 +35,7 @@ static bool is_steady(const struct control *control)
 /* The other strategy has a timer of its own in each thread and watches nothing that is sampled. */
 static bool is_silent(const struct control *control)
 {
-	return !control->samples || control->options.stall_first;
+	return (!control->samples && !control->burst.brief) || control->options.stall_first;
 }
 
 uint64_t burst_period(const struct control *control)
@@ -40,22 +45,55 @@ uint64_t burst_period(const struct control *control)
 	return PERIOD;
 }
 
+/* From when on threads come and go too often for events that are merely open. Only a process that
+ * is not watched itself loses by it: its samples were dropped in any case. */
+static void become_brief(struct control *control)
+{
+	for (unsigned i = 0; i < AREA_PROCESSES && !control->burst.brief; i++)
+		control->burst.brief = control->target[i] && control->target[i]->calm.on;
+}
+
+bool bursts_are_new(const struct control *control, uint64_t now)
+{
+	return now - control->started < SOON;
+}
+
+/* So long that samples take a part of the budget and no more, in a program that computes. */
+static uint64_t affordable_rest(const struct control *control)
+{
+	double share = (double)atomic_load(&control->sample_price) / (double)burst_period(control);
+
+	return (uint64_t)((double)BURST * share * 100 * BUDGET_PARTS / control->options.budget);
+}
+
 static uint64_t rest(const struct control *control, uint64_t now)
 {
 	uint64_t least = SWITCH_PARTS * control->burst.switching, rest = REST_LATER;
 
-	if (now - control->started < SOON)
+	if (control->burst.brief)
+		rest = REST_BRIEF;
+	else if (bursts_are_new(control, now))
 		rest = REST_SOON;
+	else if (affordable_rest(control) > least)
+		least = affordable_rest(control);
 	if (control->options.budget < 1)
 		rest = (uint64_t)((double)rest / control->options.budget);
 	return rest > least ? rest : least;
+}
+
+static uint64_t length(const struct control *control)
+{
+	return control->burst.brief ? BURST_BRIEF : BURST;
 }
 
 static void turn(struct control *control, bool on)
 {
 	uint64_t begin = control_now(), now;
 
-	samples_switch(control->samples, on);
+	if (on && control->burst.brief)
+		attach_samples_again(control);
+	if (control->samples)
+		samples_switch(control->samples, on);
 	now = control_now();
 	control->burst.switching = (3 * control->burst.switching + (now - begin)) / 4;
 	if (on)
@@ -63,7 +101,7 @@ static void turn(struct control *control, bool on)
 	else if (control->burst.on)
 		control->burst.time += now - control->burst.since;
 	control->burst.on = on;
-	control->burst.until = on ? now + BURST : now + rest(control, now);
+	control->burst.until = now + (on ? length(control) : rest(control, now));
 	if (on)
 		count_one(control, COUNT_BURSTS);
 }
@@ -72,6 +110,18 @@ static void run_steadily(struct control *control)
 {
 	turn(control, true);
 	control->burst.until = UINT64_MAX;
+}
+
+static void end_burst(struct control *control)
+{
+	if (control->samples)
+		samples_drain(control->samples, sampling_take, control);
+	turn(control, false);
+	become_brief(control);
+	if (control->burst.brief) {
+		samples_close(control->samples);
+		control->samples = NULL;
+	}
 }
 
 void bursts_run(struct control *control)
@@ -83,8 +133,7 @@ void bursts_run(struct control *control)
 	if (is_steady(control)) {
 		run_steadily(control);
 	} else if (control->burst.on) {
-		samples_drain(control->samples, sampling_take, control);
-		turn(control, false);
+		end_burst(control);
 	} else if (now < control->paused_until) {
 		control->burst.until = control->paused_until;
 	} else {

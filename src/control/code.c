@@ -22,6 +22,8 @@
 #define STACK_WORDS 256
 #define INTEREST_EQUAL 32     /* of an instruction that nobody has an opinion of */
 #define COLD_HOLD MILLISECOND /* code found this way may run seldom: others come seldom too */
+#define CALM_HOLD \
+	(3 * MILLISECOND / 2) /* of a thread that seldom runs, so that busy ones come by */
 #define PROMISING_HOLD                                                            \
 	(2 * MILLISECOND) /* to come here costs as much as a longer hold is worth \
 			   */
@@ -36,18 +38,21 @@ static bool is_call_before(struct space *space, uint64_t pc)
 	       (bytes[0] == 0xff && (bytes[1] >> 3 & 7) == 2);
 }
 
-void code_note(struct target *target, uint64_t pc)
+static void note_place(struct control *control, struct places *places, uint64_t pc)
 {
-	struct control *control = target->control;
 	unsigned place;
 
-	for (unsigned i = 0; i < target->places_used; i++)
-		if (target->place[i] / 64 == pc / 64)
+	for (unsigned i = 0; i < places->used; i++)
+		if (places->pc[i] / 64 == pc / 64)
 			return;
-	place = target->places_used < CODE_PLACES
-			? target->places_used++
-			: (unsigned)(control_random(control) % CODE_PLACES);
-	target->place[place] = pc;
+	place = places->used < CODE_PLACES ? places->used++
+					   : (unsigned)(control_random(control) % CODE_PLACES);
+	places->pc[place] = pc;
+}
+
+void code_note(struct target *target, uint64_t pc)
+{
+	note_place(target->control, &target->places, pc);
 }
 
 void code_promise(struct target *target, uint64_t pc)
@@ -75,7 +80,7 @@ static bool is_interesting(struct target *target, uint64_t pc)
 }
 
 /* Return addresses near the top of a sleeping thread's stack. */
-static void note_stack(struct target *target, uint64_t stack_pointer)
+static void note_stack(struct target *target, struct places *places, uint64_t stack_pointer)
 {
 	uint64_t words[STACK_WORDS];
 	ssize_t length = space_read(target->space, stack_pointer, words, sizeof(words));
@@ -85,17 +90,22 @@ static void note_stack(struct target *target, uint64_t stack_pointer)
 		if (words[i] >> 47 || words[i] < 4096 || !is_interesting(target, words[i]) ||
 		    !is_call_before(target->space, words[i]))
 			continue;
-		code_note(target, words[i]);
+		note_place(target->control, places, words[i]);
 		found++;
 	}
 }
 
-static void look_at_thread(struct target *target, pid_t tid)
+static void look_at_thread(struct target *target, struct places *places, pid_t tid)
 {
 	struct thread_sleep waiting;
 
 	if (thread_status_sleep(target->pid, tid, &waiting))
-		note_stack(target, waiting.stack_pointer);
+		note_stack(target, places, waiting.stack_pointer);
+}
+
+void code_look_at(struct target *target, struct calm_thread *thread)
+{
+	look_at_thread(target, &thread->places, thread->tid);
 }
 
 /* A few threads, at random: their stacks tell what sleepers will do next. */
@@ -127,7 +137,7 @@ void code_look(struct target *target)
 	closedir(directory);
 	for (unsigned i = 0; i < 4; i++)
 		if (chosen[i])
-			look_at_thread(target, chosen[i]);
+			look_at_thread(target, &target->places, chosen[i]);
 }
 
 struct choices {
@@ -241,15 +251,15 @@ static uint64_t any_code(struct target *target)
 }
 
 /* A function in use, or now and then one that such a function calls, or any. */
-static bool choose_function(struct target *target, uint64_t *start, uint64_t *end,
-			    struct choices *choices)
+static bool choose_function(struct target *target, const struct places *places, uint64_t *start,
+			    uint64_t *end, struct choices *choices)
 {
 	struct control *control = target->control;
-	bool noted = target->places_used && control_random(control) % 16;
+	bool noted = places->used && control_random(control) % 16;
 	uint64_t pc;
 
 	if (noted)
-		pc = target->place[control_random(control) % target->places_used];
+		pc = places->pc[control_random(control) % places->used];
 	else
 		pc = any_code(target);
 	if (!pc || !is_interesting(target, pc) || space_function(target->space, pc, start, end))
@@ -305,7 +315,7 @@ static uint64_t choose_weighted(struct target *target, const uint64_t *pc, unsig
 
 /* A function is drawn first, so that each has its turn, then one of its instructions; one of little
  * interest is drawn again as a rule. */
-static uint64_t choose_instruction(struct target *target)
+static uint64_t choose_instruction(struct target *target, const struct places *places)
 {
 	static struct choices choices; /* one thread; too large for comfort on the stack */
 	uint64_t start, end, best = 0;
@@ -316,7 +326,7 @@ static uint64_t choose_instruction(struct target *target)
 		uint64_t pc;
 
 		choices.count = choices.call_count = 0;
-		if (!choose_function(target, &start, &end, &choices))
+		if (!choose_function(target, places, &start, &end, &choices))
 			continue;
 		pc = choose_weighted(target, choices.pc, choices.count, &interest);
 		if (interest <= best_interest)
@@ -335,6 +345,22 @@ static bool is_scarce(const struct control *control)
 	return control->credit < (int64_t)(SECOND / 8);
 }
 
+bool code_choose_in(struct target *target, struct calm_thread *thread, struct tl_watch *watch)
+{
+	uint64_t pc = choose_instruction(target, &thread->places);
+
+	*watch = (struct tl_watch){
+		.size = sizeof(*watch),
+		.pid = target->pid,
+		.address = pc,
+		.length = 8,
+		.access = TL_EXEC,
+		.hits = 1,
+		.hold = CALM_HOLD,
+	};
+	return pc;
+}
+
 bool code_choose(struct target *target, struct tl_watch *watch)
 {
 	unsigned interest = 0;
@@ -343,7 +369,7 @@ bool code_choose(struct target *target, struct tl_watch *watch)
 	if (control_random(target->control) % 8 < (is_scarce(target->control) ? 6 : 4))
 		pc = choose_weighted(target, target->promising, target->promising_used, &interest);
 	if (!pc)
-		pc = choose_instruction(target);
+		pc = choose_instruction(target, &target->places);
 	if (!pc)
 		return false;
 	*watch = (struct tl_watch){
@@ -412,10 +438,22 @@ static bool watch_argument(struct target *target, const struct hit *hit, struct 
 	return true;
 }
 
+/* What it calls is looked at next, and who called it. */
+static void note_calm(struct target *target, const struct hit *hit)
+{
+	struct calm_thread *thread = calm_find(target, hit->access.tid);
+
+	if (!thread)
+		return;
+	note_place(target->control, &thread->places, hit->access.pc);
+	note_stack(target, &thread->places, hit->stack.registers.general[4]);
+}
+
 bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *watch)
 {
 	*watch = (struct tl_watch){
 		.size = sizeof(*watch), .pid = target->pid, .hold = COLD_HOLD, .priority = 60};
+	note_calm(target, hit);
 	note_callee(target, hit);
 	if (!hit->usable)
 		return watch_argument(target, hit, watch);
@@ -426,5 +464,7 @@ bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *wat
 	/* Another's read conflicts with a write only. */
 	watch->access = hit->access.access & TL_WRITE ? TL_READ | TL_WRITE : TL_WRITE;
 	watch->widen = watch->access == TL_WRITE;
+	if (target->calm.on)
+		watch->window = CALM_HOLD;
 	return true;
 }

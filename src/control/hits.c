@@ -89,6 +89,14 @@ static void begin(struct control *control, struct following *following,
 		following->slot = schedule_hit(control, target, slot, hit);
 }
 
+static void note_hold(struct control *control, const struct hit *hit)
+{
+	struct target *target = target_find(control, hit->access.pid);
+
+	if (target && target->calm.on && hit->exit > hit->entry)
+		calm_held(target, hit->access.tid, hit->exit - hit->entry);
+}
+
 static void end(struct control *control, struct following *following, struct area_hit *record,
 		uint64_t exit)
 {
@@ -96,6 +104,7 @@ static void end(struct control *control, struct following *following, struct are
 
 	if (hit) {
 		hit->exit = exit;
+		note_hold(control, hit);
 		pairs_complete(control, following->slot, hit);
 	}
 	following->hit = NULL;

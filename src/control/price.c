@@ -30,6 +30,9 @@ static void on_hit(int signal)
 #define EVENTS 3
 #define DEFAULT_SWITCH_PRICE 3000u /* ns, where it cannot be measured: a virtual machine's */
 #define HIGHEST_SWITCH_PRICE 30000u
+#define WORK 2000000u /* rounds of a loop: a millisecond or less */
+#define WORK_ROUNDS 7
+#define DEFAULT_SAMPLE_PRICE 3000u /* ns, where it cannot be measured */
 
 static uint64_t cpu_time(void)
 {
@@ -39,18 +42,22 @@ static uint64_t cpu_time(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static void lower(uint64_t *lowest, uint64_t cost)
+{
+	if (cost < *lowest)
+		*lowest = cost;
+}
+
 /* The lowest of all tries: what else happens meanwhile only adds. */
 static uint64_t measure(void)
 {
 	uint64_t lowest = HIGHEST_PRICE;
 
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t begin = cpu_time(), taken;
+		uint64_t begin = cpu_time();
 
 		watched = i;
-		taken = cpu_time() - begin;
-		if (taken < lowest)
-			lowest = taken;
+		lower(&lowest, cpu_time() - begin);
 	}
 	return lowest;
 }
@@ -87,11 +94,11 @@ static uint64_t nap_cost(void)
 	return (cpu_time() - begin) / NAPS;
 }
 
-static int compare(const void *a, const void *b)
+static int open_clock(uint64_t period)
 {
-	const uint64_t *x = a, *y = b;
+	struct perf_request request = {.disabled = true, .counter = TL_CPU_TIME, .period = period};
 
-	return (*x > *y) - (*x < *y);
+	return perf_open(&request, 0);
 }
 
 static int open_event(bool timer)
@@ -100,28 +107,23 @@ static int open_event(bool timer)
 	struct perf_request request = {
 		.disabled = true, .addr = (uintptr_t)&never, .length = 4, .access = TL_WRITE};
 
-	if (timer)
-		request = (struct perf_request){
-			.disabled = true, .counter = TL_CPU_TIME, .period = 100000};
-	return perf_open(&request, 0);
+	return timer ? open_clock(100000) : perf_open(&request, 0);
 }
 
-/* Medians of rounds in turns: the machine is not idle. */
+/* The lowest of rounds in turns: what else happens meanwhile only adds. */
 static uint64_t compare_naps(const int *events, unsigned count)
 {
-	uint64_t with[ROUNDS], without[ROUNDS];
+	uint64_t with = UINT64_MAX, without = UINT64_MAX;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		without[i] = nap_cost();
+		lower(&without, nap_cost());
 		for (unsigned j = 0; j < count; j++)
 			perf_enable(events[j]);
-		with[i] = nap_cost();
+		lower(&with, nap_cost());
 		for (unsigned j = 0; j < count; j++)
 			perf_disable(events[j]);
 	}
-	qsort(with, ROUNDS, sizeof(with[0]), compare);
-	qsort(without, ROUNDS, sizeof(without[0]), compare);
-	return with[ROUNDS / 2] > without[ROUNDS / 2] ? with[ROUNDS / 2] - without[ROUNDS / 2] : 0;
+	return with > without ? with - without : 0;
 }
 
 uint64_t price_of_switch(bool timer)
@@ -141,4 +143,31 @@ uint64_t price_of_switch(bool timer)
 	for (unsigned i = 0; i < count; i++)
 		close(events[i]);
 	return price < HIGHEST_SWITCH_PRICE ? price : DEFAULT_SWITCH_PRICE;
+}
+
+static uint64_t work_cost(void)
+{
+	uint64_t begin = cpu_time();
+
+	for (unsigned i = 0; i < WORK; i++)
+		__asm__ volatile("" : "+r"(i));
+	return cpu_time() - begin;
+}
+
+uint64_t price_of_sample(uint64_t period)
+{
+	uint64_t with = UINT64_MAX, without = UINT64_MAX, more;
+	int clock = open_clock(period);
+
+	if (clock < 0)
+		return DEFAULT_SAMPLE_PRICE;
+	for (int i = 0; i < WORK_ROUNDS; i++) {
+		lower(&without, work_cost());
+		perf_enable(clock);
+		lower(&with, work_cost());
+		perf_disable(clock);
+	}
+	close(clock);
+	more = with > without ? (with - without) * period / with : 0;
+	return more < period && more > LOWEST_PRICE ? more : DEFAULT_SAMPLE_PRICE;
 }

@@ -19,6 +19,8 @@
 #define CODE_PLACES 256			/* places of code in use remembered for each process */
 #define PROMISING_MAX 64 /* instructions remembered whose memory other threads came to */
 #define ACTIVE_MAX 48	 /* threads that slots are opened in where few of many run */
+#define CALM_MAX 16	 /* threads known by name of those that seldom get a CPU */
+#define CALM_THREADS 64	 /* of a process with more, all are alike */
 #define SLOT_HITS_MAX 64 /* completed hits of one watch kept for pairing */
 
 enum count {
@@ -64,6 +66,9 @@ struct slot {
 	bool each_thread; /* an address of its own in each of coverage's threads */
 	bool few;	  /* open in the threads that were active then, of this version */
 	unsigned version;
+	bool brief;	/* open only while it is armed */
+	pid_t only;	/* brief: in this thread; 0: in all */
+	double comings; /* brief: times a second that threads it is open in get a CPU */
 	bool armed;
 	bool wide; /* widened to reads */
 	unsigned widenings;
@@ -102,6 +107,32 @@ struct active {
 	unsigned looks;
 };
 
+/* Code there is in use. */
+struct places {
+	uint64_t pc[CODE_PLACES];
+	unsigned used;
+};
+
+struct calm_thread {
+	pid_t tid;
+	double comings; /* times a second that it gets a CPU */
+	uint64_t next;	/* when it may be held again */
+	struct places places;
+};
+
+/* How often which thread gets a CPU, and what follows from that: calm.c. */
+struct calm {
+	bool on;    /* slots are open only while they are armed */
+	bool known; /* `seen` is of an earlier look */
+	struct {
+		pid_t tid;
+		uint64_t slices;
+	} seen[CALM_THREADS];
+	unsigned seen_count;
+	struct calm_thread thread[CALM_MAX];
+	unsigned count;
+};
+
 /* What processes have used so far; ns but for `hits`. */
 struct spending {
 	uint64_t program;  /* CPU time, with what hits took of it */
@@ -109,6 +140,7 @@ struct spending {
 	uint64_t handling; /* CPU time in handlers */
 	uint64_t held;
 	uint64_t switching; /* CPU time for events as threads come and go, estimated */
+	uint64_t sampling;  /* CPU time for clock interrupts, estimated */
 };
 
 struct target {
@@ -121,8 +153,7 @@ struct target {
 	struct slot slot[AREA_WATCHES];
 	unsigned slots;
 	struct target_limit limit[AREA_LIMITS];
-	uint64_t place[CODE_PLACES];
-	unsigned places_used;
+	struct places places;
 	uint64_t promising[PROMISING_MAX];
 	unsigned promising_used;
 	uint64_t arm_time; /* ns that arming takes, lately: it grows with the threads */
@@ -132,9 +163,13 @@ struct target {
 	bool debugged;	    /* by somebody who came later: nothing is sampled meanwhile */
 	unsigned armed_slots;
 	uint64_t armed_since, armed_time; /* ns with any slot armed, not yet charged */
+	double brief_comings;		  /* of threads at which brief slots were armed, likewise */
 	double switch_rate;		  /* times a second that threads get a CPU */
+	double cpu_rate;		  /* CPUs that it uses */
+	uint64_t cpu_time;		  /* at the last look */
 	uint64_t timeslices, looked_at, next_count;
 	struct active active;
+	struct calm calm;
 	struct spending seen;	   /* of this process, added to the sum */
 	struct observed *observed; /* watched from outside alone: observe.c; NULL */
 };
@@ -166,6 +201,7 @@ struct control {
 		uint64_t until;	      /* when it changes */
 		uint64_t since, time; /* ns that they were on, not yet charged */
 		uint64_t switching;   /* ns that this takes, lately: it grows with the threads */
+		bool brief;	      /* the events are open only while they are on */
 	} burst;
 	pid_t child;
 	bool child_ended;
@@ -193,6 +229,7 @@ struct control {
 	uint64_t loan;	    /* ns: of what switches cost, not charged to credit */
 	uint64_t spent, exempt, budget_time;
 	_Atomic uint64_t switch_price, timer_price; /* ns a thread's coming and going costs */
+	_Atomic uint64_t sample_price;		    /* ns */
 	pthread_t pricing_thread;
 	bool pricing;
 	uint64_t hit_price; /* ns of the trap and signal of one hit */
@@ -231,11 +268,23 @@ void slot_widen(struct target *target, struct slot *slot);
 void slot_narrow(struct target *target, struct slot *slot);
 void slot_silence(struct target *target, struct slot *slot); /* its holds go on */
 void slot_disarm(struct target *target, struct slot *slot);
+/* In this thread alone, of a process that is calm. */
+int slot_arm_in(struct target *target, struct slot *slot, const struct tl_watch *watch,
+		const struct calm_thread *thread);
 
 /* active.c: which threads run */
 void active_look(struct target *target, uint64_t now);
 void active_note(struct target *target, pid_t tid);
 void active_forget(struct target *target);
+
+/* calm.c: threads that seldom get a CPU, in a process where others often do */
+void calm_look(struct target *target, const pid_t *tids, const uint64_t *slices, unsigned count,
+	       double seconds);
+/* One that may be held and has no slot. NULL: none. */
+struct calm_thread *calm_choose(struct target *target, uint64_t now);
+/* It has been held so long, ns. */
+void calm_held(struct target *target, pid_t tid, uint64_t held);
+struct calm_thread *calm_find(struct target *target, pid_t tid);
 
 /* limit.c */
 void limits_open(struct target *target); /* those that are on */
@@ -292,10 +341,13 @@ struct slot *stall_first_hit(struct control *control, struct target *target, str
 
 /* code.c */
 void code_note(struct target *target, uint64_t pc); /* code there is in use */
-void code_look(struct target *target);		    /* at what sleeping threads will do */
+/* In use by one thread: what it will return to, where it sleeps. */
+void code_look_at(struct target *target, struct calm_thread *thread);
+void code_look(struct target *target); /* at what sleeping threads will do */
 /* Another thread came to what the instruction accesses: look there again. */
 void code_promise(struct target *target, uint64_t pc);
 bool code_choose(struct target *target, struct tl_watch *watch);
+bool code_choose_in(struct target *target, struct calm_thread *thread, struct tl_watch *watch);
 /* What to watch now that a thread stands before a chosen instruction. */
 bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *watch);
 
@@ -308,6 +360,7 @@ void bursts_run(struct control *control);
 /* ns that samples were on since the last call. */
 uint64_t bursts_take_time(struct control *control);
 uint64_t bursts_next(const struct control *control);
+bool bursts_are_new(const struct control *control, uint64_t now); /* all of what they show is */
 
 /* budget.c */
 void budget_start(struct control *control);
@@ -344,6 +397,8 @@ pid_t launch(struct control *control, char *const argv[], const char *library);
 bool is_attached(const struct control *control);
 /* Samples of a process that was running before us. */
 void attach_samples(struct control *control, pid_t pid);
+/* Samples of all that is watched, opened anew. */
+void attach_samples_again(struct control *control);
 /* Has everything to be watched ended? */
 bool attach_is_over(const struct control *control);
 

@@ -24,6 +24,11 @@
 #define HOLD_WRITER 400000u /* ns: readers must have time to come, and the controller to widen */
 #define HOLD_ACCESS 150000u
 #define SOLITARY_HITS 6
+#define CALM_PRIORITY 90	/* of addresses that several threads were seen to access */
+#define CALM_ARM_TIME 400000ull /* ns: choosing an instruction, opening and closing one event */
+#define CALM_WINDOW_MAX (500 * MILLISECOND)
+#define CALM_SHARED_WINDOW \
+	(2 * MILLISECOND) /* of an address that busy threads were seen to access */
 
 static void fill_defaults(struct tl_watch *watch)
 {
@@ -143,14 +148,21 @@ static bool still_held(const struct slot *slot)
 	return false;
 }
 
-/* One slot samples code, and in a program that mostly waits others for which no address waits; one
- * is left for what code hits lead to. With one slot alone there is no such other. */
-static bool samples_code(struct control *control, struct target *target)
+static unsigned code_slots(const struct target *target)
 {
 	unsigned code = 0;
 
 	for (unsigned i = 0; i < target->slots; i++)
 		code += target->slot[i].armed && (target->slot[i].watch.access & TL_EXEC);
+	return code;
+}
+
+/* One slot samples code, and in a program that mostly waits others for which no address waits; one
+ * is left for what code hits lead to. With one slot alone there is no such other. */
+static bool samples_code(struct control *control, struct target *target)
+{
+	unsigned code = code_slots(target);
+
 	if (target->slots == 1)
 		return choose(control, target) < 0;
 	return code == 0 ||
@@ -185,7 +197,7 @@ static void suit_threads(const struct target *target, struct tl_watch *watch)
 {
 	if (target->arm_time < HOLD_WRITER / 2 || target->control->options.stall_first)
 		return;
-	if (watch->widen) {
+	if (watch->widen && !target->calm.on) {
 		watch->widen = false;
 		watch->access = TL_READ | TL_WRITE;
 	}
@@ -194,11 +206,65 @@ static void suit_threads(const struct target *target, struct tl_watch *watch)
 								  : HOLD_LONGEST;
 }
 
-static void arm_next(struct control *control, struct target *target, struct slot *slot)
+/* So long that being armed costs the thread about as much as arming costs us. */
+static uint64_t calm_window(const struct target *target, const struct calm_thread *thread)
+{
+	double price = thread->comings * (double)atomic_load(&target->control->switch_price);
+	double window = (double)(CALM_ARM_TIME * SECOND) / (price + 1);
+
+	return window > (double)CALM_WINDOW_MAX ? CALM_WINDOW_MAX : (uint64_t)window;
+}
+
+/* Credit that was lent is spent. */
+static bool is_scarce(const struct control *control)
+{
+	return control->credit < (int64_t)(SECOND / 8);
+}
+
+static bool anybody_watches_data(const struct target *target)
+{
+	for (unsigned i = 0; i < target->slots; i++)
+		if (target->slot[i].armed && !target->slot[i].only)
+			return true;
+	return false;
+}
+
+/* Code in all slots but one, which is for what that leads to, and for what samples showed. */
+static void arm_next_calm(struct control *control, struct target *target, struct slot *slot,
+			  uint64_t now)
+{
+	struct calm_thread *thread = calm_choose(target, now);
+	struct tl_watch watch;
+	int request;
+
+	if (thread && code_slots(target) + 1 < target->slots &&
+	    code_choose_in(target, thread, &watch)) {
+		watch.window = calm_window(target, thread);
+		slot_arm_in(target, slot, &watch, thread);
+		return;
+	}
+	request = choose(control, target);
+	if (request < 0 || anybody_watches_data(target) ||
+	    (is_scarce(control) && control->request[request].watch.priority < CALM_PRIORITY))
+		return;
+	watch = control->request[request].watch;
+	drop_request(control, (unsigned)request);
+	watch.widen = false;
+	watch.access = TL_READ | TL_WRITE;
+	watch.window = CALM_SHARED_WINDOW;
+	slot_arm(target, slot, &watch);
+}
+
+static void arm_next(struct control *control, struct target *target, struct slot *slot,
+		     uint64_t now)
 {
 	int request;
 	struct tl_watch watch;
 
+	if (target->calm.on) {
+		arm_next_calm(control, target, slot, now);
+		return;
+	}
 	slot_suit_threads(target, slot);
 	if (samples_code(control, target) && code_choose(target, &watch)) {
 		watch.window = code_window(control) + 4 * target->arm_time;
@@ -258,6 +324,8 @@ static void run_armed(struct control *control, struct target *target, struct slo
 	} else if (is_solitary(slot)) {
 		count_one(control, COUNT_SOLITARY);
 		finish(control, target, slot);
+	} else if (slot->brief && !slot->only && slot->hits && !still_held(slot)) {
+		finish(control, target, slot);
 	} else if (slot->wide && !still_held(slot)) {
 		after_wide(control, target, slot);
 	}
@@ -269,7 +337,7 @@ static void run_slot(struct control *control, struct target *target, struct slot
 	if (slot->armed) {
 		if (now >= slot->deadline && now < slot->armed_at + WINDOW_MAX &&
 		    !(slot->watch.access & TL_EXEC) && slot->identities > 1 &&
-		    choose(control, target) < 0)
+		    choose(control, target) < 0 && !slot->brief)
 			extend(target, slot, now);
 		run_armed(control, target, slot, now);
 	}
@@ -279,7 +347,7 @@ static void run_slot(struct control *control, struct target *target, struct slot
 		return;
 	hits_forget_slot(control, slot);
 	if (may_watch(control, now) && !target->debugged)
-		arm_next(control, target, slot);
+		arm_next(control, target, slot, now);
 }
 
 static void look(struct target *target, uint64_t now)
@@ -373,8 +441,11 @@ static struct slot *watch_origin(struct control *control, struct target *target,
 	struct tl_watch watch;
 	struct slot *data;
 
-	if (!code_hit(target, hit, &watch))
+	if (!code_hit(target, hit, &watch)) {
+		if (target->calm.on)
+			slot_disarm(target, slot);
 		return slot;
+	}
 	data = slot_watching(target, watch.address);
 	if (data && hit->usable && data->hits < SLOT_HITS_MAX) {
 		/* Before its access as another may be: both at once is a race as well. */

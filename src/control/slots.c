@@ -35,7 +35,10 @@ static struct coverage_target covered_by(const struct target *target, const stru
 {
 	struct coverage_target coverage = slot_coverage(target);
 
-	if (slot->few) {
+	if (slot->brief && slot->only) {
+		coverage.scope = TL_THREAD;
+		coverage.pid = slot->only;
+	} else if (slot->few) {
 		coverage.scope = TL_THREADS;
 		coverage.tids = target->active.tid;
 		coverage.ntids = target->active.count;
@@ -87,9 +90,12 @@ void slot_suit_threads(struct target *target, struct slot *slot)
 {
 	const struct active *active = &target->active;
 
-	if (slot->version == active->version || slot->armed)
+	if (slot->armed || target->calm.on)
+		return;
+	if (slot->open && slot->version == active->version)
 		return;
 	coverage_close(&slot->coverage);
+	slot->brief = false;
 	slot->version = active->version;
 	slot->few = active->few;
 	slot->watch = (struct tl_watch){0};
@@ -113,6 +119,23 @@ static int point(struct target *target, struct slot *slot, unsigned access)
 	begin = control_now();
 	err = coverage_enable(&slot->coverage, &coverage);
 	target->arm_time = (3 * target->arm_time + (control_now() - begin)) / 4;
+	return err;
+}
+
+/* Open and enabled in one call a thread, where it would take three to move it. */
+static int open_brief(struct target *target, struct slot *slot, unsigned access)
+{
+	struct perf_request request = request_for(target, &slot->watch, access);
+	struct coverage_target coverage = covered_by(target, slot);
+	uint64_t data = area_tag(target->index, slot->index, slot->generation);
+	uint64_t begin = control_now();
+	int err;
+
+	request.disabled = false;
+	err = coverage_open(&slot->coverage, &coverage, &request, slot_data, &data);
+	slot->open = !err;
+	if (!slot->only)
+		target->arm_time = (3 * target->arm_time + (control_now() - begin)) / 4;
 	return err;
 }
 
@@ -140,14 +163,17 @@ void slot_publish(struct target *target, struct slot *slot)
 	slot->generation = (slot->generation | 1) + (slot->generation & 1 ? 2 : 0);
 	atomic_store(&shared->generation, slot->generation);
 	if (!slot->armed)
-		switches_armed(target);
+		switches_armed(target, slot);
 	slot->armed = true;
 }
 
-int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *watch)
+static int arm(struct target *target, struct slot *slot, const struct tl_watch *watch)
 {
 	int err;
 
+	if (slot->brief || target->calm.on)
+		coverage_close(&slot->coverage);
+	slot->brief = target->calm.on;
 	slot->watch = *watch;
 	slot->wide = false;
 	slot->widenings = 0;
@@ -156,7 +182,8 @@ int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *wa
 	slot->armed_at = control_now();
 	slot->deadline = slot->armed_at + watch->window;
 	slot_publish(target, slot);
-	err = point(target, slot, watch->access);
+	err = slot->brief ? open_brief(target, slot, watch->access)
+			  : point(target, slot, watch->access);
 	if (err) {
 		count_one(target->control, COUNT_WATCHES_FAILED);
 		slot_disarm(target, slot);
@@ -164,6 +191,22 @@ int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *wa
 	}
 	count_one(target->control, watch->access & TL_EXEC ? COUNT_CODE_WATCHES : COUNT_WATCHES);
 	return 0;
+}
+
+int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *watch)
+{
+	slot->only = 0;
+	slot->comings = target->switch_rate;
+	return arm(target, slot, watch);
+}
+
+int slot_arm_in(struct target *target, struct slot *slot, const struct tl_watch *watch,
+		const struct calm_thread *thread)
+{
+	slot->only = thread->tid;
+	slot->comings = thread->comings;
+	count_one(target->control, COUNT_CALM_WATCHES);
+	return arm(target, slot, watch);
 }
 
 static void repoint(struct target *target, struct slot *slot, unsigned access)
@@ -200,11 +243,16 @@ void slot_silence(struct target *target, struct slot *slot)
 	if (!slot->armed)
 		return;
 	slot->armed = false;
-	switches_silent(target);
+	switches_silent(target, slot);
 	/* First the generation: whoever is late is stale from here on. */
 	slot->generation = (slot->generation + 1) & ~1u;
 	atomic_store(&shared->generation, slot->generation);
-	coverage_disable(&slot->coverage, &coverage);
+	if (slot->brief) {
+		coverage_close(&slot->coverage);
+		slot->open = false;
+	} else {
+		coverage_disable(&slot->coverage, &coverage);
+	}
 }
 
 void slot_disarm(struct target *target, struct slot *slot)

@@ -6,8 +6,8 @@
  * the timer of its clock, and undoes it when the thread leaves; in a virtual machine each of these
  * may be an exit to the hypervisor. A server that sleeps and wakes 50,000 times a second pays a
  * tenth of its CPU time for slots that never trip. Nobody counts this, so it is estimated: how
- * often the threads get a CPU, times how long
- * the events were on, times the price of one such round trip, measured here on a thread of our own.
+ * often the threads get a CPU, times how long the events were on, times the price of one such round
+ * trip, measured here on a thread of our own.
  */
 #include "control/switches.h"
 
@@ -19,7 +19,7 @@
 
 #define LOOK_INTERVAL SECOND /* between counts; the first comes sooner */
 #define LOOK_SOON (100 * MILLISECOND)
-#define THREADS_LOOKED_AT 64 /* of more, some: the rest is taken to be like them */
+#define THREADS_LOOKED_AT CALM_THREADS
 
 static void *measure(void *argument)
 {
@@ -27,6 +27,7 @@ static void *measure(void *argument)
 
 	atomic_store(&control->switch_price, price_of_switch(false));
 	atomic_store(&control->timer_price, price_of_switch(true));
+	atomic_store(&control->sample_price, price_of_sample(burst_period(control)));
 	return NULL;
 }
 
@@ -42,16 +43,22 @@ void switches_end(struct control *control)
 	control->pricing = false;
 }
 
-void switches_armed(struct target *target)
+/* Slots that are open all the time cost as much together as one. */
+void switches_armed(struct target *target, const struct slot *slot)
 {
-	if (target->armed_slots++ == 0)
+	if (!slot->brief && target->armed_slots++ == 0)
 		target->armed_since = control_now();
 }
 
-void switches_silent(struct target *target)
+void switches_silent(struct target *target, const struct slot *slot)
 {
-	if (--target->armed_slots == 0)
-		target->armed_time += control_now() - target->armed_since;
+	uint64_t now = control_now();
+
+	if (slot->brief)
+		target->brief_comings +=
+			slot->comings * (double)(now - slot->armed_at) / (double)SECOND;
+	else if (--target->armed_slots == 0)
+		target->armed_time += now - target->armed_since;
 }
 
 static uint64_t take_armed_time(struct target *target, uint64_t now)
@@ -66,54 +73,90 @@ static uint64_t take_armed_time(struct target *target, uint64_t now)
 	return time;
 }
 
-static uint64_t count_of(const struct target *target)
+/* Of so many threads that were looked at; of more, some, and the rest is taken to be like them. */
+struct comings {
+	pid_t tid[THREADS_LOOKED_AT];
+	uint64_t slices[THREADS_LOOKED_AT];
+	unsigned count;
+	bool all;
+};
+
+static uint64_t count_of(const struct target *target, struct comings *comings)
 {
 	struct thread_set threads = {0};
-	uint64_t sum = 0, slices;
 	size_t looked_at;
+	uint64_t sum = 0;
 
 	thread_set_list(&threads, target->pid);
-	looked_at = threads.count < THREADS_LOOKED_AT ? threads.count : THREADS_LOOKED_AT;
-	for (size_t i = 0; i < looked_at; i++)
-		if (thread_status_slices(target->pid, threads.tids[i * threads.count / looked_at],
-					 &slices))
-			sum += slices;
+	comings->all = threads.count <= THREADS_LOOKED_AT;
+	looked_at = comings->all ? threads.count : THREADS_LOOKED_AT;
+	for (size_t i = 0; i < looked_at; i++) {
+		unsigned at = comings->count;
+
+		comings->tid[at] = threads.tids[i * threads.count / looked_at];
+		if (!thread_status_slices(target->pid, comings->tid[at], &comings->slices[at]))
+			continue;
+		sum += comings->slices[at];
+		comings->count++;
+	}
 	if (looked_at)
 		sum = sum * threads.count / looked_at;
 	thread_set_destroy(&threads);
 	return sum;
 }
 
+static double advance(uint64_t *last, uint64_t now)
+{
+	uint64_t before = *last;
+
+	*last = now;
+	return now > before ? (double)(now - before) : 0;
+}
+
 /* Threads that end take their counts along: the rate is then what it was. */
 static void look(struct target *target, uint64_t now)
 {
-	uint64_t count = count_of(target);
+	struct comings comings = {0};
+	uint64_t count = count_of(target, &comings), before = target->looked_at;
+	uint64_t cpu_time = control_clock(control_process_clock(target->pid));
+	double seconds = (double)(now - before + 1) / (double)SECOND;
 
-	if (target->looked_at && count >= target->timeslices)
-		target->switch_rate = (double)(count - target->timeslices) * (double)SECOND /
-				      (double)(now - target->looked_at + 1);
-	target->next_count = now + (target->looked_at ? LOOK_INTERVAL : LOOK_SOON);
+	if (before && count >= target->timeslices) {
+		target->switch_rate = advance(&target->timeslices, count) / seconds;
+		target->cpu_rate = advance(&target->cpu_time, cpu_time) / seconds / (double)SECOND;
+	}
+	target->next_count = now + (before ? LOOK_INTERVAL : LOOK_SOON);
 	target->timeslices = count;
+	target->cpu_time = cpu_time;
 	target->looked_at = now;
+	calm_look(target, comings.tid, comings.slices, comings.all ? comings.count : 0, seconds);
 }
 
-static double spent_by(struct control *control, struct target *target, uint64_t now, double sampled)
+static void add_spent(struct control *control, struct target *target, uint64_t now, double sampled,
+		      struct switches_cost *cost)
 {
 	double armed = (double)take_armed_time(target, now) / (double)SECOND;
+	double coming = (double)atomic_load(&control->switch_price);
+	double timer = (double)atomic_load(&control->timer_price);
+	double sample = (double)atomic_load(&control->sample_price);
 
 	if (now >= target->next_count)
 		look(target, now);
-	return target->switch_rate * (armed * (double)atomic_load(&control->switch_price) +
-				      sampled * (double)atomic_load(&control->timer_price));
+	cost->switching += (target->switch_rate * armed + target->brief_comings) * coming +
+			   target->switch_rate * sampled * timer;
+	cost->sampling += target->cpu_rate * sampled * (double)SECOND /
+			  (double)burst_period(control) * sample;
+	target->brief_comings = 0;
 }
 
-uint64_t switches_spent(struct control *control)
+struct switches_cost switches_spent(struct control *control)
 {
-	double sampled = (double)bursts_take_time(control) / (double)SECOND, sum = 0;
+	double sampled = (double)bursts_take_time(control) / (double)SECOND;
+	struct switches_cost cost = {0};
 	uint64_t now = control_now();
 
 	for (unsigned i = 0; i < AREA_PROCESSES; i++)
 		if (control->target[i] && !control->target[i]->observed)
-			sum += spent_by(control, control->target[i], now, sampled);
-	return (uint64_t)sum;
+			add_spent(control, control->target[i], now, sampled, &cost);
+	return cost;
 }

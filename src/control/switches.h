@@ -8,9 +8,14 @@
 void switches_start(struct control *control);
 void switches_end(struct control *control);
 /* A slot of the target begins or ends to watch. */
-void switches_armed(struct target *target);
-void switches_silent(struct target *target);
-/* The CPU time that switching threads took of the programs since the last call, as estimated. */
-uint64_t switches_spent(struct control *control);
+void switches_armed(struct target *target, const struct slot *slot);
+void switches_silent(struct target *target, const struct slot *slot);
+/* CPU time, ns, that was taken of the programs since the last call, as estimated. */
+struct switches_cost {
+	double switching; /* by slots and clocks as threads came and went */
+	double sampling;  /* by the clocks' interrupts */
+};
+
+struct switches_cost switches_spent(struct control *control);
 
 #endif
