@@ -50,9 +50,13 @@ static void note_place(struct control *control, struct places *places, uint64_t 
 	places->pc[place] = pc;
 }
 
-void code_note(struct target *target, uint64_t pc)
+void code_note(struct target *target, pid_t tid, uint64_t pc)
 {
+	struct calm_thread *thread = calm_find(target, tid);
+
 	note_place(target->control, &target->places, pc);
+	if (thread)
+		note_place(target->control, &thread->places, pc);
 }
 
 void code_promise(struct target *target, uint64_t pc)
@@ -403,7 +407,7 @@ static void note_callee(struct target *target, const struct hit *hit)
 		 space_read(target->space, place, &callee, sizeof(callee)) != sizeof(callee))
 		return;
 	if (is_interesting(target, callee))
-		code_note(target, callee);
+		code_note(target, hit->access.tid, callee);
 }
 
 static bool is_shareable(struct target *target, const struct hit *hit, uint64_t address)

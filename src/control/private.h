@@ -340,7 +340,8 @@ struct slot *stall_first_hit(struct control *control, struct target *target, str
 			     struct hit *hit);
 
 /* code.c */
-void code_note(struct target *target, uint64_t pc); /* code there is in use */
+/* Code there is in use by the thread. */
+void code_note(struct target *target, pid_t tid, uint64_t pc);
 /* In use by one thread: what it will return to, where it sleeps. */
 void code_look_at(struct target *target, struct calm_thread *thread);
 void code_look(struct target *target); /* at what sleeping threads will do */

@@ -97,7 +97,7 @@ void sampling_take(void *context, const struct sample *sample)
 	if (module && !control_wants_module(control, module))
 		return;
 	if (module && !space_is_libc(walk.target->space, sample->registers.pc))
-		code_note(walk.target, sample->registers.pc);
+		code_note(walk.target, sample->tid, sample->registers.pc);
 	if (control_now() - sample->time > REQUEST_AGE)
 		count_one(control, COUNT_SAMPLES_OLD);
 	else
