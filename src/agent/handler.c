@@ -137,10 +137,9 @@ static void note_nothing(struct area_hit *hit, uint64_t value_address, uint64_t 
 }
 
 /*
- * How long this thread may be held now; 0 rather than less than `least`, which would end before the
- * controller has done anything about it: better to save up for the next time. Each hold pays `hold
- * * 10000 / parts` of the thread's own time, so that holds take at most parts/10000 of it. Threads
- * whose identities hash alike share one account, which only makes it stricter.
+ * Each hold pays `hold * 10000 / parts` of the thread's own time, so that holds take at most
+ * parts/10000 of it. Threads whose identities hash alike share one account, which only makes it
+ * stricter.
  */
 static struct area_credit *credit_of(struct area_process *process, uint64_t identity)
 {
@@ -149,16 +148,21 @@ static struct area_credit *credit_of(struct area_process *process, uint64_t iden
 	return &process->credit[hash % AREA_CREDITS];
 }
 
+struct wish {
+	uint64_t hold;	  /* ns */
+	uint64_t least;	  /* less is not worth it: better to save up for the next time */
+	uint64_t reserve; /* of what is saved, left for others */
+};
+
+/* How long this thread may be held now; 0: not at all. */
 static uint64_t take_credit(struct area *area, struct area_process *process, uint64_t identity,
-			    uint64_t now, uint64_t hold, uint64_t least)
+			    uint64_t now, const struct wish *wish)
 {
 	uint64_t parts = area->hold_parts ? area->hold_parts : 1;
 	struct area_credit *credit = credit_of(process, identity);
 	uint64_t until = atomic_load_explicit(&credit->until, memory_order_relaxed);
-	uint64_t saved;
+	uint64_t saved, hold = wish->hold < HOLD_MOST ? wish->hold : HOLD_MOST;
 
-	if (hold > HOLD_MOST)
-		hold = HOLD_MOST;
 	if (parts >= HOLD_PARTS_ALL)
 		return hold;
 
@@ -167,9 +171,10 @@ static uint64_t take_credit(struct area *area, struct area_process *process, uin
 	if (until >= now)
 		return 0;
 	saved = (now - until) / 10000 * parts;
+	saved = saved > wish->reserve ? saved - wish->reserve : 0;
 	if (hold > saved)
 		hold = saved;
-	if (hold < least || hold < HOLD_WORTHWHILE)
+	if (hold < wish->least || hold < HOLD_WORTHWHILE)
 		return 0;
 	atomic_store_explicit(&credit->until, until + hold * 10000 / parts, memory_order_relaxed);
 	return hold;
@@ -238,7 +243,8 @@ static struct area_hit *wait_for_record(struct area *area, struct area_process *
 	    atomic_load_explicit(&waits_in_vain, memory_order_relaxed) >= VAIN_MOST)
 		return NULL;
 	patience = slot->patience < WAIT_MOST ? slot->patience : WAIT_MOST;
-	until = begin + take_credit(area, process, (uint64_t)raw_gettid(), begin, patience, 0);
+	until = begin + take_credit(area, process, (uint64_t)raw_gettid(), begin,
+				    &(struct wish){.hold = patience});
 	while (!hit && agent_now() < until &&
 	       !atomic_load_explicit(&area->closing, memory_order_relaxed)) {
 		ring(area, process);
@@ -290,16 +296,24 @@ static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 		note_choice(hit, choice);
 }
 
+/* Less than half of a hold would end before the controller has done anything about it. */
+static struct wish hold_of(const struct area_slot *slot)
+{
+	return (struct wish){
+		.hold = slot->hold, .least = slot->hold / 2, .reserve = slot->reserve};
+}
+
 /* The seldomer a place is come by, the longer it takes until another thread comes too. */
-static uint64_t hold_wanted(const struct area_slot *slot, uint64_t entry)
+static struct wish hold_wanted(const struct area_slot *slot, uint64_t entry)
 {
 	uint64_t waited = entry > slot->armed_at ? entry - slot->armed_at : 0;
+	struct wish wish = hold_of(slot);
 
 	if (waited > slot->hold_most)
 		waited = slot->hold_most;
-	if (waited < slot->hold)
-		waited = slot->hold;
-	return waited;
+	if (waited > wish.hold)
+		wish.hold = waited;
+	return wish;
 }
 
 /*
@@ -358,6 +372,7 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 	uint32_t turn = atomic_load(&slot->turn);
 	struct agent_choice choice;
 	struct area_hit *hit;
+	struct wish wish;
 
 	if (atomic_load_explicit(&area->closing, memory_order_relaxed) ||
 	    !admit(process, slot, generation, info->address))
@@ -386,10 +401,10 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 	note_hit(hit, info, context, slot,
 		 atomic_load_explicit(&process->quiet, memory_order_relaxed),
 		 area->filter.on ? &choice : NULL);
+	wish = hold_wanted(slot, entry);
 	hold = hit->flags & AREA_HIT_LATE || !slot->hold || !is_worth_holding(slot, hit->identity)
 		       ? 0
-		       : take_credit(area, process, hit->identity, entry, hold_wanted(slot, entry),
-				     slot->hold / 2);
+		       : take_credit(area, process, hit->identity, entry, &wish);
 	if (!hold)
 		hit->flags |= AREA_HIT_UNHELD;
 	if (hit->flags & AREA_HIT_LATE)
@@ -426,10 +441,10 @@ static void publish(struct area_hit *hit, uint64_t ticket, struct area_slot *slo
 	struct area *area = agent_state.area;
 	struct area_process *process = agent_state.process;
 	uint64_t until = hit->entry_time, hold = 0;
+	struct wish wish = hold_of(slot);
 
 	if (slot->hold && !(hit->flags & AREA_HIT_LATE))
-		hold = take_credit(area, process, hit->identity, hit->entry_time, slot->hold,
-				   slot->hold / 2);
+		hold = take_credit(area, process, hit->identity, hit->entry_time, &wish);
 	if (!hold)
 		hit->flags |= AREA_HIT_UNHELD;
 	until += hold;

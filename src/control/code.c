@@ -372,6 +372,10 @@ bool code_choose(struct target *target, struct tl_watch *watch)
 
 	if (control_random(target->control) % 8 < (is_scarce(target->control) ? 6 : 4))
 		pc = choose_weighted(target, target->promising, target->promising_used, &interest);
+	/* What was looked at often without a find leaves its turn to others: of few that promise
+	 * one is always drawn. */
+	if (pc && control_random(target->control) % INTEREST_EQUAL >= interest)
+		pc = 0;
 	if (!pc)
 		pc = choose_instruction(target, &target->places);
 	if (!pc)

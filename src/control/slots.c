@@ -18,6 +18,7 @@
 
 /* ns; bounds what a controller that is itself waiting, for a terminal say, costs a thread. */
 #define LASTING_PATIENCE (1000 * 1000000u)
+#define HOLD_RESERVE (MILLISECOND / 2) /* of time saved up: half of what is wanted at code */
 
 static uint64_t slot_data(void *context, unsigned root)
 {
@@ -139,6 +140,21 @@ static int open_brief(struct target *target, struct slot *slot, unsigned access)
 	return err;
 }
 
+/*
+ * A thread that comes by data all the time is held there, shortly, as often as it has saved up for
+ * that, and would never have what a hold at an instruction takes. So every other watch of data
+ * leaves it so much.
+ */
+static uint64_t reserve_of(const struct target *target, const struct slot *slot)
+{
+	struct control *control = target->control;
+
+	if ((slot->watch.access & TL_EXEC) || control->options.lasting ||
+	    control->options.stall_first || control_random(control) % 2)
+		return 0;
+	return HOLD_RESERVE;
+}
+
 void slot_publish(struct target *target, struct slot *slot)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
@@ -146,6 +162,7 @@ void slot_publish(struct target *target, struct slot *slot)
 	shared->hold_limit = slot->watch.hits;
 	shared->hold = slot->watch.hold;
 	shared->hold_most = slot->watch.hold;
+	shared->reserve = reserve_of(target, slot);
 	if (target->control->sleepy && !target->control->options.stall_first &&
 	    !target->control->options.lasting && shared->hold_most < HOLD_LONGEST)
 		shared->hold_most = HOLD_LONGEST;

@@ -123,6 +123,7 @@ struct area_slot {
 	uint32_t hold_limit;	 /* hits beyond this many pass unrecorded */
 	uint64_t hold;		 /* ns, at least … */
 	uint64_t hold_most;	 /* … and at most, growing with the time waited for the hit */
+	uint64_t reserve;	 /* ns of what a thread has saved up that holds here leave it */
 	uint64_t armed_at;	 /* CLOCK_MONOTONIC ns */
 	_Atomic uint64_t owner;	 /* identity of the first thread that came; 0: none yet */
 	_Atomic uint32_t alone;	 /* hits of it before any other thread came */
