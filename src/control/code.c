@@ -13,6 +13,7 @@
 #include "control/thread_status.h"
 
 #include <dirent.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,25 +39,13 @@ static bool is_call_before(struct space *space, uint64_t pc)
 	       (bytes[0] == 0xff && (bytes[1] >> 3 & 7) == 2);
 }
 
-static void note_place(struct control *control, struct places *places, uint64_t pc)
-{
-	unsigned place;
-
-	for (unsigned i = 0; i < places->used; i++)
-		if (places->pc[i] / 64 == pc / 64)
-			return;
-	place = places->used < CODE_PLACES ? places->used++
-					   : (unsigned)(control_random(control) % CODE_PLACES);
-	places->pc[place] = pc;
-}
-
 void code_note(struct target *target, pid_t tid, uint64_t pc)
 {
 	struct calm_thread *thread = calm_find(target, tid);
 
-	note_place(target->control, &target->places, pc);
+	places_note(target->control, &target->places, pc);
 	if (thread)
-		note_place(target->control, &thread->places, pc);
+		places_note(target->control, &thread->places, pc);
 }
 
 void code_promise(struct target *target, uint64_t pc)
@@ -94,7 +83,7 @@ static void note_stack(struct target *target, struct places *places, uint64_t st
 		if (words[i] >> 47 || words[i] < 4096 || !is_interesting(target, words[i]) ||
 		    !is_call_before(target->space, words[i]))
 			continue;
-		note_place(target->control, places, words[i]);
+		places_note(target->control, places, words[i]);
 		found++;
 	}
 }
@@ -150,6 +139,7 @@ struct choices {
 	unsigned count;
 	uint64_t calls[64];
 	unsigned call_count;
+	uint64_t place; /* that all this was listed for */
 };
 
 /* rsp and rbp lead to the thread's own frame; another thread's is reached by other registers. */
@@ -260,15 +250,12 @@ static bool choose_function(struct target *target, const struct places *places, 
 {
 	struct control *control = target->control;
 	bool noted = places->used && control_random(control) % 16;
-	uint64_t pc;
+	uint64_t pc = noted ? places_draw(control, places) : any_code(target);
 
-	if (noted)
-		pc = places->pc[control_random(control) % places->used];
-	else
-		pc = any_code(target);
 	if (!pc || !is_interesting(target, pc) || space_function(target->space, pc, start, end))
 		return false;
 	choices->target = target;
+	choices->place = noted ? pc : 0;
 	/* A noted place is the start of an instruction: large functions are not always read from
 	 * their own. */
 	if (noted && control_random(control) % 2)
@@ -279,6 +266,7 @@ static bool choose_function(struct target *target, const struct places *places, 
 		if (is_interesting(target, pc) &&
 		    space_function(target->space, pc, start, end) == 0) {
 			choices->count = choices->call_count = 0;
+			choices->place = 0;
 			list_function(choices, *start, *end);
 		}
 	}
@@ -319,7 +307,8 @@ static uint64_t choose_weighted(struct target *target, const uint64_t *pc, unsig
 
 /* A function is drawn first, so that each has its turn, then one of its instructions; one of little
  * interest is drawn again as a rule. */
-static uint64_t choose_instruction(struct target *target, const struct places *places)
+static uint64_t choose_instruction(struct target *target, const struct places *places,
+				   uint64_t *place)
 {
 	static struct choices choices; /* one thread; too large for comfort on the stack */
 	uint64_t start, end, best = 0;
@@ -337,6 +326,7 @@ static uint64_t choose_instruction(struct target *target, const struct places *p
 			continue;
 		best = pc;
 		best_interest = interest;
+		*place = choices.place;
 		if (control_random(target->control) % INTEREST_EQUAL < interest)
 			break;
 	}
@@ -349,48 +339,62 @@ static bool is_scarce(const struct control *control)
 	return control->credit < (int64_t)(SECOND / 8);
 }
 
-bool code_choose_in(struct target *target, struct calm_thread *thread, struct tl_watch *watch)
+static void fill(struct target *target, uint64_t pc, unsigned hits, uint64_t hold,
+		 struct tl_watch *watch)
 {
-	uint64_t pc = choose_instruction(target, &thread->places);
-
 	*watch = (struct tl_watch){
 		.size = sizeof(*watch),
 		.pid = target->pid,
 		.address = pc,
 		.length = 8,
 		.access = TL_EXEC,
-		.hits = 1,
-		.hold = CALM_HOLD,
+		.hits = hits,
+		.hold = hold,
 	};
+}
+
+bool code_choose_in(struct target *target, struct calm_thread *thread, struct code_choice *choice)
+{
+	uint64_t pc = choose_instruction(target, &thread->places, &choice->place);
+
+	fill(target, pc, 1, CALM_HOLD, &choice->watch);
 	return pc;
 }
 
-bool code_choose(struct target *target, struct tl_watch *watch)
+/* One that promises something, or 0. What was looked at often without a find leaves its turn to
+ * others: of few that promise one would always be drawn. */
+static uint64_t choose_promising(struct target *target, unsigned *interest)
+{
+	struct control *control = target->control;
+	uint64_t pc;
+
+	if (control_random(control) % 8 >= (is_scarce(control) ? 6 : 4))
+		return 0;
+	pc = choose_weighted(target, target->promising, target->promising_used, interest);
+	return control_random(control) % INTEREST_EQUAL < *interest ? pc : 0;
+}
+
+bool code_choose(struct target *target, struct code_choice *choice)
 {
 	unsigned interest = 0;
-	uint64_t pc = 0;
+	uint64_t pc = choose_promising(target, &interest), hold = COLD_HOLD;
 
-	if (control_random(target->control) % 8 < (is_scarce(target->control) ? 6 : 4))
-		pc = choose_weighted(target, target->promising, target->promising_used, &interest);
-	/* What was looked at often without a find leaves its turn to others: of few that promise
-	 * one is always drawn. */
-	if (pc && control_random(target->control) % INTEREST_EQUAL >= interest)
-		pc = 0;
+	choice->place = 0;
+	if (pc && interest > INTEREST_EQUAL && !target->control->sleepy)
+		hold = PROMISING_HOLD;
 	if (!pc)
-		pc = choose_instruction(target, &target->places);
-	if (!pc)
-		return false;
-	*watch = (struct tl_watch){
-		.size = sizeof(*watch),
-		.pid = target->pid,
-		.address = pc,
-		.length = 8,
-		.access = TL_EXEC,
-		.hits = 3,
-		.hold = interest > INTEREST_EQUAL && !target->control->sleepy ? PROMISING_HOLD
-									      : COLD_HOLD,
-	};
-	return true;
+		pc = choose_instruction(target, &target->places, &choice->place);
+	fill(target, pc, 3, hold, &choice->watch);
+	return pc;
+}
+
+void code_unwatched(struct target *target, const struct slot *slot)
+{
+	struct calm_thread *thread = slot->brief ? calm_find(target, slot->only) : NULL;
+	bool came = atomic_load(&target->shared->slot[slot->index].hits);
+
+	if (slot->place)
+		places_tell(thread ? &thread->places : &target->places, slot->place, came);
 }
 
 /* Functions reached through pointers are found by asking a thread that is about to call one. */
@@ -446,14 +450,13 @@ static bool watch_argument(struct target *target, const struct hit *hit, struct 
 	return true;
 }
 
-/* What it calls is looked at next, and who called it. */
+/* Who called it is looked at next. */
 static void note_calm(struct target *target, const struct hit *hit)
 {
 	struct calm_thread *thread = calm_find(target, hit->access.tid);
 
 	if (!thread)
 		return;
-	note_place(target->control, &thread->places, hit->access.pc);
 	note_stack(target, &thread->places, hit->stack.registers.general[4]);
 }
 
@@ -462,6 +465,7 @@ bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *wat
 	*watch = (struct tl_watch){
 		.size = sizeof(*watch), .pid = target->pid, .hold = COLD_HOLD, .priority = 60};
 	note_calm(target, hit);
+	code_note(target, hit->access.tid, hit->access.pc);
 	note_callee(target, hit);
 	if (!hit->usable)
 		return watch_argument(target, hit, watch);

@@ -82,6 +82,7 @@ struct slot {
 	unsigned seen; /* hits of this watch */
 	uint64_t identity[8];
 	unsigned identities;
+	uint64_t place; /* that its instruction was chosen for; 0: none */
 	struct hit *hit[SLOT_HITS_MAX];
 	unsigned hits;
 };
@@ -109,8 +110,17 @@ struct active {
 
 /* Code there is in use. */
 struct places {
-	uint64_t pc[CODE_PLACES];
+	struct {
+		uint64_t pc;
+		unsigned vain; /* watches of code there that nobody came by, since somebody did */
+	} place[CODE_PLACES];
 	unsigned used;
+};
+
+/* An instruction to watch, and the place that it was chosen for; 0: none. */
+struct code_choice {
+	struct tl_watch watch;
+	uint64_t place;
 };
 
 struct calm_thread {
@@ -339,6 +349,13 @@ void stall_first_run(struct control *control, struct target *target, uint64_t no
 struct slot *stall_first_hit(struct control *control, struct target *target, struct slot *slot,
 			     struct hit *hit);
 
+/* places.c */
+void places_note(struct control *control, struct places *places, uint64_t pc);
+/* One of them, seldom of those where nobody comes; 0: there is none. */
+uint64_t places_draw(struct control *control, const struct places *places);
+/* Somebody has come by code there while it was watched, or nobody. */
+void places_tell(struct places *places, uint64_t pc, bool came);
+
 /* code.c */
 /* Code there is in use by the thread. */
 void code_note(struct target *target, pid_t tid, uint64_t pc);
@@ -347,8 +364,10 @@ void code_look_at(struct target *target, struct calm_thread *thread);
 void code_look(struct target *target); /* at what sleeping threads will do */
 /* Another thread came to what the instruction accesses: look there again. */
 void code_promise(struct target *target, uint64_t pc);
-bool code_choose(struct target *target, struct tl_watch *watch);
-bool code_choose_in(struct target *target, struct calm_thread *thread, struct tl_watch *watch);
+bool code_choose(struct target *target, struct code_choice *choice);
+bool code_choose_in(struct target *target, struct calm_thread *thread, struct code_choice *choice);
+/* The watch of an instruction is over. */
+void code_unwatched(struct target *target, const struct slot *slot);
 /* What to watch now that a thread stands before a chosen instruction. */
 bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *watch);
 

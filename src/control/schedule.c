@@ -134,6 +134,8 @@ static void finish(struct control *control, struct target *target, struct slot *
 		slot_silence(target, slot);
 	else
 		slot_disarm(target, slot);
+	if (slot->watch.access & TL_EXEC)
+		code_unwatched(target, slot);
 	if (control->observer.unwatched)
 		control->observer.unwatched(control->observer.context, &slot->watch, slot->seen,
 					    slot->identities);
@@ -234,13 +236,15 @@ static void arm_next_calm(struct control *control, struct target *target, struct
 			  uint64_t now)
 {
 	struct calm_thread *thread = calm_choose(target, now);
+	struct code_choice code;
 	struct tl_watch watch;
 	int request;
 
 	if (thread && code_slots(target) + 1 < target->slots &&
-	    code_choose_in(target, thread, &watch)) {
-		watch.window = calm_window(target, thread);
-		slot_arm_in(target, slot, &watch, thread);
+	    code_choose_in(target, thread, &code)) {
+		code.watch.window = calm_window(target, thread);
+		slot_arm_in(target, slot, &code.watch, thread);
+		slot->place = code.place;
 		return;
 	}
 	request = choose(control, target);
@@ -259,6 +263,7 @@ static void arm_next(struct control *control, struct target *target, struct slot
 		     uint64_t now)
 {
 	int request;
+	struct code_choice code;
 	struct tl_watch watch;
 
 	if (target->calm.on) {
@@ -266,11 +271,11 @@ static void arm_next(struct control *control, struct target *target, struct slot
 		return;
 	}
 	slot_suit_threads(target, slot);
-	if (samples_code(control, target) && code_choose(target, &watch)) {
-		watch.window = code_window(control) + 4 * target->arm_time;
-		fill_defaults(&watch);
-		suit_threads(target, &watch);
-		slot_arm(target, slot, &watch);
+	if (samples_code(control, target) && code_choose(target, &code)) {
+		code.watch.window = code_window(control) + 4 * target->arm_time;
+		suit_threads(target, &code.watch);
+		slot_arm(target, slot, &code.watch);
+		slot->place = code.place;
 		return;
 	}
 	request = choose(control, target);

@@ -195,6 +195,7 @@ static int arm(struct target *target, struct slot *slot, const struct tl_watch *
 	slot->wide = false;
 	slot->widenings = 0;
 	slot->seen = 0;
+	slot->place = 0;
 	slot->identities = 0;
 	slot->armed_at = control_now();
 	slot->deadline = slot->armed_at + watch->window;
