@@ -475,7 +475,7 @@ bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *wat
 	watch->address = hit->access.address;
 	/* Another's read conflicts with a write only. */
 	watch->access = hit->access.access & TL_WRITE ? TL_READ | TL_WRITE : TL_WRITE;
-	watch->widen = watch->access == TL_WRITE;
+	watch->widen = watch->access == TL_WRITE && (target->calm.on || !arms_slowly(target));
 	if (target->calm.on)
 		watch->window = CALM_HOLD;
 	return true;

@@ -19,6 +19,8 @@
 #define CODE_PLACES 256			/* places of code in use remembered for each process */
 #define PROMISING_MAX 64 /* instructions remembered whose memory other threads came to */
 #define ACTIVE_MAX 48	 /* threads that slots are opened in where few of many run */
+#define ARM_SLOW 200000u /* ns */
+#define DEAR_MAX 64	 /* addresses remembered as dear to watch */
 #define CALM_MAX 16	 /* threads known by name of those that seldom get a CPU */
 #define CALM_THREADS 64	 /* of a process with more, all are alike */
 #define SLOT_HITS_MAX 64 /* completed hits of one watch kept for pairing */
@@ -123,6 +125,13 @@ struct code_choice {
 	uint64_t place;
 };
 
+/* An address whose last watch cost more than was wanted of it: dear.c. */
+struct dear {
+	uint64_t address;
+	uint64_t until;	 /* ns: when that is paid for */
+	bool by_writers; /* no reader was seen */
+};
+
 struct calm_thread {
 	pid_t tid;
 	double comings; /* times a second that it gets a CPU */
@@ -180,6 +189,7 @@ struct target {
 	uint64_t timeslices, looked_at, next_count;
 	struct active active;
 	struct calm calm;
+	struct dear dear[DEAR_MAX];
 	struct spending seen;	   /* of this process, added to the sum */
 	struct observed *observed; /* watched from outside alone: observe.c; NULL */
 };
@@ -295,6 +305,17 @@ struct calm_thread *calm_choose(struct target *target, uint64_t now);
 /* It has been held so long, ns. */
 void calm_held(struct target *target, pid_t tid, uint64_t held);
 struct calm_thread *calm_find(struct target *target, pid_t tid);
+
+/* Arming takes a few microseconds a thread. Where that comes near a hold, widening comes too late
+ * to be of use. */
+static inline bool arms_slowly(const struct target *target)
+{
+	return target->arm_time >= ARM_SLOW && !target->control->options.stall_first;
+}
+
+/* dear.c: addresses that many threads come to all the time */
+void dear_note(struct target *target, const struct slot *slot); /* its watch is over */
+bool dear_is(struct target *target, const struct tl_watch *watch);
 
 /* limit.c */
 void limits_open(struct target *target); /* those that are on */

@@ -54,12 +54,18 @@ static bool waits_already(const struct control *control, const struct tl_watch *
 int control_watch(struct control *control, const struct tl_watch *watch)
 {
 	struct request *request = &control->request[control->requests];
+	struct target *target;
 	unsigned lowest = 0;
 
 	if ((watch->length & (watch->length - 1)) || watch->length > 8 || !watch->length ||
 	    watch->address % watch->length || !watch->access)
 		return -EINVAL;
 	count_one(control, COUNT_REQUESTS);
+	target = target_find(control, watch->pid);
+	if (target && dear_is(target, watch)) {
+		count_one(control, COUNT_REQUESTS_DEAR);
+		return -EBUSY;
+	}
 	if (waits_already(control, watch))
 		return 0;
 	if (control->requests == REQUESTS_MAX) {
@@ -136,6 +142,8 @@ static void finish(struct control *control, struct target *target, struct slot *
 		slot_disarm(target, slot);
 	if (slot->watch.access & TL_EXEC)
 		code_unwatched(target, slot);
+	else
+		dear_note(target, slot);
 	if (control->observer.unwatched)
 		control->observer.unwatched(control->observer.context, &slot->watch, slot->seen,
 					    slot->identities);
@@ -191,13 +199,10 @@ static bool may_watch(const struct control *control, uint64_t now)
 	       (!control->options.duration || now <= begin + control->options.duration);
 }
 
-/*
- * Arming takes a few microseconds a thread. Where that comes near a hold, who stands before an
- * access must be held until another slot is armed, and widening comes too late to be of use.
- */
+/* Who stands before an access must be held until another slot is armed. */
 static void suit_threads(const struct target *target, struct tl_watch *watch)
 {
-	if (target->arm_time < HOLD_WRITER / 2 || target->control->options.stall_first)
+	if (!arms_slowly(target))
 		return;
 	if (watch->widen && !target->calm.on) {
 		watch->widen = false;
@@ -460,9 +465,12 @@ static struct slot *watch_origin(struct control *control, struct target *target,
 	}
 	if (data)
 		return slot;
+	if (dear_is(target, &watch)) {
+		count_one(control, COUNT_REQUESTS_DEAR);
+		return slot;
+	}
 	data = make_room(control, target);
 	fill_defaults(&watch);
-	suit_threads(target, &watch);
 	if (!data || slot_arm(target, data, &watch))
 		return slot;
 	hit->origin = hit->usable;
