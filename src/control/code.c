@@ -333,12 +333,6 @@ static uint64_t choose_instruction(struct target *target, const struct places *p
 	return best;
 }
 
-/* With little left to spend, what is promising comes before what is new. */
-static bool is_scarce(const struct control *control)
-{
-	return control->credit < (int64_t)(SECOND / 8);
-}
-
 static void fill(struct target *target, uint64_t pc, unsigned hits, uint64_t hold,
 		 struct tl_watch *watch)
 {

@@ -19,9 +19,9 @@ void dear_note(struct target *target, const struct slot *slot)
 	const struct control *control = target->control;
 	uint64_t hits = atomic_load(&target->shared->slot[slot->index].hits);
 	uint64_t over = hits > slot->watch.hits ? hits - slot->watch.hits : 0;
-	double seconds = (double)(over * control->hit_price) * 100 / control->options.budget;
+	double pays = (double)(over * control->hit_price) * 100 / control->options.budget; /* ns */
 	struct dear *dear = dear_at(target, slot->watch.address);
-	uint64_t until = control_now() + (uint64_t)seconds;
+	uint64_t until = control_now() + (uint64_t)pays;
 
 	/* Of two that fall together the dearer is remembered. */
 	if (!over || (dear->address != slot->watch.address && dear->until > until))

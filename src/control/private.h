@@ -262,6 +262,12 @@ static inline void count_one(struct control *control, enum count count)
 	control->count[count]++;
 }
 
+/* With little left to spend, what is promising comes before what is new. */
+static inline bool is_scarce(const struct control *control)
+{
+	return control->credit < (int64_t)(SECOND / 8);
+}
+
 uint64_t
 control_clock(clockid_t clock); /* ns; 0 when it is not there, as of a process that ended */
 uint64_t control_now(void);

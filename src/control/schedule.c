@@ -222,12 +222,6 @@ static uint64_t calm_window(const struct target *target, const struct calm_threa
 	return window > (double)CALM_WINDOW_MAX ? CALM_WINDOW_MAX : (uint64_t)window;
 }
 
-/* Credit that was lent is spent. */
-static bool is_scarce(const struct control *control)
-{
-	return control->credit < (int64_t)(SECOND / 8);
-}
-
 static bool anybody_watches_data(const struct target *target)
 {
 	for (unsigned i = 0; i < target->slots; i++)
