@@ -24,7 +24,7 @@
 #define IDLE_SHARE 4	  /* a sleeping program counts as using 1/4 of a CPU */
 #define CREDIT_START 50.0 /* what the budget allows in so many seconds of CPU time */
 #define CREDIT_MAX 100.0
-#define LOAN 150.0	/* and in so many, to begin with, for threads that come and go alone */
+#define LOAN 20.0	/* and in so many, to begin with, for threads that come and go alone */
 #define SLEEPY_PARTS 10 /* a program that uses less than this part of one CPU mostly waits */
 
 /* CPU clock of another process: MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED) in the kernel. */
@@ -156,7 +156,7 @@ static uint64_t count_switching(struct control *control, uint64_t now)
 void budget_check(struct control *control)
 {
 	uint64_t now = control_now(), before = control->spending.program, spent, lent, used, idle;
-	int64_t most = credit_of(control, CREDIT_MAX);
+	int64_t most = credit_of(control, CREDIT_MAX), had = control->credit;
 	double share = control->options.budget / 100;
 
 	collect_all(control);
@@ -171,6 +171,9 @@ void budget_check(struct control *control)
 		(int64_t)((double)used * share) - (int64_t)(spent - control->spent - lent);
 	if (control->credit > most)
 		control->credit = most;
+	/* What is too dear is not to run into debt. */
+	if (had >= (int64_t)CREDIT_FOR_DEAR && control->credit < (int64_t)CREDIT_FOR_DEAR)
+		switches_look(control);
 	if (control->credit < 0)
 		pause_watching(control, now,
 			       (double)used * share / (double)(now - control->budget_time + 1));

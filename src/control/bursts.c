@@ -50,7 +50,7 @@ uint64_t burst_period(const struct control *control)
 static void become_brief(struct control *control)
 {
 	for (unsigned i = 0; i < AREA_PROCESSES && !control->burst.brief; i++)
-		control->burst.brief = control->target[i] && control->target[i]->calm.on;
+		control->burst.brief = control->target[i] && control->target[i]->calm.brief;
 }
 
 bool bursts_are_new(const struct control *control, uint64_t now)
@@ -70,8 +70,10 @@ static uint64_t rest(const struct control *control, uint64_t now)
 {
 	uint64_t least = SWITCH_PARTS * control->burst.switching, rest = REST_LATER;
 
-	if (control->burst.brief)
+	if (control->burst.brief && !bursts_are_new(control, now))
 		rest = REST_BRIEF;
+	else if (control->burst.brief)
+		rest = REST_LATER;
 	else if (bursts_are_new(control, now))
 		rest = REST_SOON;
 	else if (affordable_rest(control) > least)

@@ -2,12 +2,13 @@
 /*
  * Threads that seldom get a CPU, in a process where others do all the time.
  *
- * A slot costs each thread that gets a CPU while it is armed (switches.c), and some tenth of that
+ * A slot costs each thread that gets a CPU while it is armed (switches.c), and about half of that
  * while it is only open. In a server whose workers sleep and wake tens of thousands of times a
- * second nothing can be armed for long. But it has others, for housekeeping: those that run a few
- * times a second can be watched at next to no cost, and what they access the workers access as
- * well. So slots are opened for one watch at a time; code is watched in one calm thread; and when
- * that stands before an access, the address is watched in all threads while it is held.
+ * second nothing can stay open: slots are opened for one watch at a time. Nor can anything be armed
+ * for long. But it has other threads, for housekeeping: those that run a few times a second can be
+ * watched at next to no cost, and what they access the workers access as well. So, when what was
+ * lent is spent, code is watched in one calm thread; and when that stands before an access, the
+ * address is watched in all threads while it is held.
  */
 #include "control/private.h"
 
@@ -17,6 +18,9 @@
 #define DEAR_COMINGS 5000.0 /* a second; with fewer, slots that stay open cost little */
 #define DEAR_PARTS 10	    /* and armed ones cost more than this part of the CPU time used … */
 #define CHEAP_PARTS 40	    /* … until they cost less than this one */
+#define OPEN_PARTS 2	    /* of what an armed slot costs, what a merely open one does */
+#define BRIEF_PARTS 200	    /* open ones cost more than this part of the CPU time used … */
+#define LASTING_PARTS 400   /* … until they cost less than this one */
 #define CALM_PARTS 7	    /* all calm threads together come less often than this part of all do */
 
 static uint64_t slices_before(const struct calm *calm, pid_t tid, uint64_t otherwise)
@@ -27,19 +31,35 @@ static uint64_t slices_before(const struct calm *calm, pid_t tid, uint64_t other
 	return otherwise;
 }
 
+/* Do slots cost more than this part of the CPU time used? */
+static bool cost_more(const struct target *target, double price, double parts)
+{
+	return target->switch_rate * price * parts > target->cpu_rate * (double)SECOND;
+}
+
+static bool open_is_dear(const struct target *target)
+{
+	const struct control *control = target->control;
+	double price = (double)atomic_load(&control->switch_price) / OPEN_PARTS;
+
+	if (control->options.aggressive || control->options.stall_first || control->options.lasting)
+		return false;
+	return cost_more(target, price, target->calm.brief ? LASTING_PARTS : BRIEF_PARTS);
+}
+
 static bool is_dear(const struct target *target)
 {
 	const struct control *control = target->control;
-	double comings = target->switch_rate, price = (double)atomic_load(&control->switch_price);
-	double parts = target->calm.on ? CHEAP_PARTS : DEAR_PARTS;
+	double price = (double)atomic_load(&control->switch_price);
 
-	/* What was lent for the first finds is spent the dear way, which finds more in a given
-	 * time. */
-	if (control->loan || control->options.aggressive || control->options.stall_first ||
+	/* What there is for the first finds is spent the dear way, which finds more for it. */
+	if (!target->calm.on && (control->loan || control->credit > (int64_t)CREDIT_FOR_DEAR))
+		return false;
+	if (control->options.aggressive || control->options.stall_first ||
 	    control->options.lasting || target->slots < 2)
 		return false;
-	return comings > DEAR_COMINGS &&
-	       comings * price * parts > target->cpu_rate * (double)SECOND;
+	return target->switch_rate > DEAR_COMINGS &&
+	       cost_more(target, price, target->calm.on ? CHEAP_PARTS : DEAR_PARTS);
 }
 
 struct calm_thread *calm_find(struct target *target, pid_t tid)
@@ -115,12 +135,26 @@ static void look_at_threads(struct target *target, const pid_t *tids, const uint
 	forget_others(target);
 }
 
+/* Those of all threads, as soon as nobody is held. */
+static void end_watches(struct target *target)
+{
+	for (unsigned i = 0; i < target->slots; i++)
+		target->slot[i].deadline = 0;
+}
+
 void calm_look(struct target *target, const pid_t *tids, const uint64_t *slices, unsigned count,
 	       double seconds)
 {
 	struct calm *calm = &target->calm;
+	bool was;
 
-	calm->on = calm->known && count && is_dear(target);
+	calm->brief = calm->known && count && open_is_dear(target);
+	was = calm->on;
+	calm->on = calm->brief && is_dear(target);
+	if (calm->on && !was)
+		end_watches(target);
+	if (calm->brief)
+		slots_close_silent(target);
 	if (calm->on)
 		look_at_threads(target, tids, slices, count, target->switch_rate, seconds);
 	calm->seen_count = count;

@@ -20,10 +20,11 @@
 #define PROMISING_MAX 64 /* instructions remembered whose memory other threads came to */
 #define ACTIVE_MAX 48	 /* threads that slots are opened in where few of many run */
 #define ARM_SLOW 200000u /* ns */
-#define DEAR_MAX 64	 /* addresses remembered as dear to watch */
-#define CALM_MAX 16	 /* threads known by name of those that seldom get a CPU */
-#define CALM_THREADS 64	 /* of a process with more, all are alike */
-#define SLOT_HITS_MAX 64 /* completed hits of one watch kept for pairing */
+#define CREDIT_FOR_DEAR (SECOND / 8) /* with more, slots are used that cost much */
+#define DEAR_MAX 64		     /* addresses remembered as dear to watch */
+#define CALM_MAX 16		     /* threads known by name of those that seldom get a CPU */
+#define CALM_THREADS 64		     /* of a process with more, all are alike */
+#define SLOT_HITS_MAX 64	     /* completed hits of one watch kept for pairing */
 
 enum count {
 #define COUNT(identifier, name, meaning) COUNT_##identifier,
@@ -69,7 +70,7 @@ struct slot {
 	bool few;	  /* open in the threads that were active then, of this version */
 	unsigned version;
 	bool brief;	/* open only while it is armed */
-	pid_t only;	/* brief: in this thread; 0: in all */
+	pid_t only;	/* in this thread alone, which is calm; 0: in all */
 	double comings; /* brief: times a second that threads it is open in get a CPU */
 	bool armed;
 	bool wide; /* widened to reads */
@@ -141,7 +142,8 @@ struct calm_thread {
 
 /* How often which thread gets a CPU, and what follows from that: calm.c. */
 struct calm {
-	bool on;    /* slots are open only while they are armed */
+	bool brief; /* slots are open only while they are armed … */
+	bool on;    /* … and code is watched in calm threads alone */
 	bool known; /* `seen` is of an earlier look */
 	struct {
 		pid_t tid;
@@ -265,7 +267,7 @@ static inline void count_one(struct control *control, enum count count)
 /* With little left to spend, what is promising comes before what is new. */
 static inline bool is_scarce(const struct control *control)
 {
-	return control->credit < (int64_t)(SECOND / 8);
+	return control->credit < (int64_t)CREDIT_FOR_DEAR;
 }
 
 uint64_t
@@ -285,6 +287,7 @@ int target_observe(struct control *control, pid_t pid, struct observed *observed
 struct coverage_target slot_coverage(const struct target *target);
 int slot_open(struct target *target, struct slot *slot);
 void slot_close(struct target *target, struct slot *slot);
+void slots_close_silent(struct target *target); /* all that are open and not armed */
 /* A silent one, where the threads to cover have changed. */
 void slot_suit_threads(struct target *target, struct slot *slot);
 /* Hits of its generation are hits from here on. */

@@ -18,6 +18,8 @@
 #define LOOK_INTERVAL_LATER (400 * MILLISECOND)
 #define HOLD_LOOK MILLISECOND /* between two looks whether a hold has ended */
 #define CODE_WINDOW (60 * MILLISECOND)
+#define WINDOW_COST (10 * MILLISECOND) /* of CPU time, of all threads */
+#define WINDOW_LEAST (2 * MILLISECOND)
 #define DEFAULT_HITS 16
 #define WIDEN_HITS 8 /* of a watch that is widened for each writer … */
 #define WIDENINGS 3  /* … at most so often: each interrupts every CPU a thread last ran on */
@@ -258,6 +260,19 @@ static void arm_next_calm(struct control *control, struct target *target, struct
 	slot_arm(target, slot, &watch);
 }
 
+/* So long that being armed costs the program no more than so much: where threads come and go that
+ * often, who is to come by comes soon. */
+static uint64_t affordable(const struct target *target, uint64_t window)
+{
+	double price = (double)atomic_load(&target->control->switch_price) / (double)SECOND;
+	double longest = (double)WINDOW_COST / (target->switch_rate * price + 1e-9);
+
+	if (target->control->options.aggressive || target->control->options.stall_first ||
+	    (double)window < longest)
+		return window;
+	return longest > (double)WINDOW_LEAST ? (uint64_t)longest : WINDOW_LEAST;
+}
+
 static void arm_next(struct control *control, struct target *target, struct slot *slot,
 		     uint64_t now)
 {
@@ -271,7 +286,7 @@ static void arm_next(struct control *control, struct target *target, struct slot
 	}
 	slot_suit_threads(target, slot);
 	if (samples_code(control, target) && code_choose(target, &code)) {
-		code.watch.window = code_window(control) + 4 * target->arm_time;
+		code.watch.window = affordable(target, code_window(control)) + 4 * target->arm_time;
 		suit_threads(target, &code.watch);
 		slot_arm(target, slot, &code.watch);
 		slot->place = code.place;
@@ -283,6 +298,7 @@ static void arm_next(struct control *control, struct target *target, struct slot
 	watch = control->request[request].watch;
 	drop_request(control, (unsigned)request);
 	suit_threads(target, &watch);
+	watch.window = affordable(target, watch.window);
 	slot_arm(target, slot, &watch);
 }
 
@@ -328,7 +344,8 @@ static void run_armed(struct control *control, struct target *target, struct slo
 	} else if (is_solitary(slot)) {
 		count_one(control, COUNT_SOLITARY);
 		finish(control, target, slot);
-	} else if (slot->brief && !slot->only && slot->hits && !still_held(slot)) {
+	} else if (target->calm.on && slot->brief && !slot->only && slot->hits &&
+		   !still_held(slot)) {
 		finish(control, target, slot);
 	} else if (slot->wide && !still_held(slot)) {
 		after_wide(control, target, slot);
@@ -341,7 +358,7 @@ static void run_slot(struct control *control, struct target *target, struct slot
 	if (slot->armed) {
 		if (now >= slot->deadline && now < slot->armed_at + WINDOW_MAX &&
 		    !(slot->watch.access & TL_EXEC) && slot->identities > 1 &&
-		    choose(control, target) < 0 && !slot->brief)
+		    choose(control, target) < 0 && !target->calm.on)
 			extend(target, slot, now);
 		run_armed(control, target, slot, now);
 	}

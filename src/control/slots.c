@@ -87,11 +87,25 @@ void slot_close(struct target *target, struct slot *slot)
 	slot->ended_hits = slot->count_before = 0;
 }
 
+/* Its holds go on: they need no event. */
+static void close_silent(struct slot *slot)
+{
+	coverage_close(&slot->coverage);
+	slot->open = false;
+}
+
+void slots_close_silent(struct target *target)
+{
+	for (unsigned i = 0; i < target->slots; i++)
+		if (target->slot[i].open && !target->slot[i].armed)
+			close_silent(&target->slot[i]);
+}
+
 void slot_suit_threads(struct target *target, struct slot *slot)
 {
 	const struct active *active = &target->active;
 
-	if (slot->armed || target->calm.on)
+	if (slot->armed || target->calm.brief)
 		return;
 	if (slot->open && slot->version == active->version)
 		return;
@@ -188,9 +202,9 @@ static int arm(struct target *target, struct slot *slot, const struct tl_watch *
 {
 	int err;
 
-	if (slot->brief || target->calm.on)
+	if (slot->brief || target->calm.brief)
 		coverage_close(&slot->coverage);
-	slot->brief = target->calm.on;
+	slot->brief = target->calm.brief;
 	slot->watch = *watch;
 	slot->wide = false;
 	slot->widenings = 0;
@@ -265,12 +279,10 @@ void slot_silence(struct target *target, struct slot *slot)
 	/* First the generation: whoever is late is stale from here on. */
 	slot->generation = (slot->generation + 1) & ~1u;
 	atomic_store(&shared->generation, slot->generation);
-	if (slot->brief) {
-		coverage_close(&slot->coverage);
-		slot->open = false;
-	} else {
+	if (slot->brief || target->calm.brief)
+		close_silent(slot);
+	else
 		coverage_disable(&slot->coverage, &coverage);
-	}
 }
 
 void slot_disarm(struct target *target, struct slot *slot)

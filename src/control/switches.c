@@ -46,7 +46,7 @@ void switches_end(struct control *control)
 /* Slots that are open all the time cost as much together as one. */
 void switches_armed(struct target *target, const struct slot *slot)
 {
-	if (!slot->brief && target->armed_slots++ == 0)
+	if (!slot->only && target->armed_slots++ == 0)
 		target->armed_since = control_now();
 }
 
@@ -54,7 +54,7 @@ void switches_silent(struct target *target, const struct slot *slot)
 {
 	uint64_t now = control_now();
 
-	if (slot->brief)
+	if (slot->only)
 		target->brief_comings +=
 			slot->comings * (double)(now - slot->armed_at) / (double)SECOND;
 	else if (--target->armed_slots == 0)
@@ -159,4 +159,11 @@ struct switches_cost switches_spent(struct control *control)
 		if (control->target[i] && !control->target[i]->observed)
 			add_spent(control, control->target[i], now, sampled, &cost);
 	return cost;
+}
+
+void switches_look(struct control *control)
+{
+	for (unsigned i = 0; i < AREA_PROCESSES; i++)
+		if (control->target[i] && !control->target[i]->observed)
+			look(control->target[i], control_now());
 }
