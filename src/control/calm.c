@@ -114,7 +114,7 @@ static void look_at_threads(struct target *target, const pid_t *tids, const uint
 			    unsigned count, double comings, double seconds)
 {
 	struct calm *calm = &target->calm;
-	struct thread_rate thread[CALM_THREADS];
+	struct thread_rate thread[CALM_THREADS] = {0};
 	double sum = 0;
 
 	for (unsigned i = 0; i < calm->count; i++)
