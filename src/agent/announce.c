@@ -44,6 +44,9 @@ static void reset_entry(struct area_process *process)
 	process->start_time = agent_now();
 	process->quiet = 0;
 	process->threads = 0;
+	/* Set right after: execve(2) leaves neither the address nor what is there. */
+	process->proof_address = (uint64_t)&agent_state.process;
+	process->proof = (uint64_t)process;
 	process->thread_pointer = thread_pointer();
 	memset(&process->heap, 0, sizeof(process->heap));
 	/* A forked child's blocks are where its parent's were. */

@@ -226,7 +226,9 @@ struct area_process {
 	_Atomic uint32_t answered;  /* futex: raised when a notice was taken back */
 	_Atomic uint32_t unnoticed; /* notices that could not be given or had no answer */
 	_Atomic uint32_t threads;   /* threads give notice when they begin */
-	uint64_t thread_pointer;    /* of the thread that announced the process; 0: not known */
+	uint64_t proof_address; /* in its own memory, where `proof` is while it is that program */
+	uint64_t proof;
+	uint64_t thread_pointer; /* of the thread that announced the process; 0: not known */
 	struct area_heap heap;
 	_Atomic uint64_t allocations; /* address of its struct allocation_table; 0: none */
 	_Atomic uint32_t allocations_noted;
