@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a stopped thread would do next, as far as its registers and memory tell: its instructions
+ * are carried out on a copy of its registers, with memory read where it stands and written nowhere.
+ * Values that are not known (vector registers, thread-local storage, what functions of other
+ * libraries return) stay unknown, and so does what is made of them. A guess by nature: other
+ * threads change memory meanwhile. Nothing here allocates, blocks or faults, whatever bytes it is
+ * given.
+ */
+#ifndef INSN_FORWARD_H
+#define INSN_FORWARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define INSN_FORWARD_WRITES 48 /* remembered; older ones are read from memory again */
+
+struct insn_forward_write {
+	uint64_t address, bits;
+	unsigned length;
+	bool known;
+};
+
+struct insn_forward_access {
+	uint64_t pc, address, length;
+	unsigned access; /* TL_READ | TL_WRITE, TL_ATOMIC */
+};
+
+struct insn_forward {
+	uint64_t general[16]; /* in the order of the encoding */
+	uint64_t pc;
+	uint16_t known; /* which of `general` are, a bit each */
+	bool flags_known;
+	bool zero, sign, carry, overflow, parity;
+	struct insn_forward_write write[INSN_FORWARD_WRITES];
+	unsigned writes; /* made so far; the last ones are in `write` */
+	/* Memory as it is: 0, or -errno. */
+	int (*read)(void *context, uint64_t address, void *to, size_t length);
+	/* Each access whose address is known, but for pushes, pops, calls and returns. */
+	void (*tell)(void *context, const struct insn_forward_access *access);
+	void *context;
+};
+
+/* Carries out the instruction at forward->pc, whose bytes these are. 0; -EILSEQ or -ENODATA: it
+ * cannot be decoded; -ENOENT: where it leads is not known; -EINTR: it enters the kernel. `*leaves`:
+ * it is a call, or a jump to where a register or memory says. */
+int insn_forward_step(struct insn_forward *forward, const uint8_t *bytes, size_t available,
+		      bool *leaves);
+
+/* Returns from a function that was just entered and is not followed. 0 or -ENOENT. */
+int insn_forward_return(struct insn_forward *forward);
+
+#endif

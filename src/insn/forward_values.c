@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "insn/forward_values.h"
+
+int forward_register_number(ZydisRegister name)
+{
+	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
+
+	return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15
+		       ? (int)(whole - ZYDIS_REGISTER_RAX)
+		       : -1;
+}
+
+static bool is_high_byte(ZydisRegister name)
+{
+	return name >= ZYDIS_REGISTER_AH && name <= ZYDIS_REGISTER_BH;
+}
+
+static unsigned width_of(ZydisRegister name)
+{
+	return ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, name);
+}
+
+struct value forward_read_register(const struct insn_forward *forward, ZydisRegister name)
+{
+	int number = forward_register_number(name);
+
+	if (number < 0 || !(forward->known >> number & 1))
+		return value_unknown;
+	return value_known(value_cut(forward->general[number] >> (is_high_byte(name) ? 8 : 0),
+				     width_of(name)));
+}
+
+void forward_forget_register(struct insn_forward *forward, int number)
+{
+	if (number >= 0)
+		forward->known &= (uint16_t) ~(1u << number);
+}
+
+/* 32 bits clear the upper half; fewer leave the rest as it is. */
+void forward_write_register(struct insn_forward *forward, ZydisRegister name, struct value value)
+{
+	int number = forward_register_number(name);
+	unsigned width = width_of(name), shift = is_high_byte(name) ? 8 : 0;
+	uint64_t mask = value_cut(~0ull, width) << shift;
+
+	if (number < 0)
+		return;
+	if (!value.known || (width < 32 && !(forward->known >> number & 1))) {
+		forward_forget_register(forward, number);
+		return;
+	}
+	if (width >= 32)
+		forward->general[number] = value_cut(value.bits, width);
+	else
+		forward->general[number] = (forward->general[number] & ~mask) |
+					   (value.bits << shift & mask);
+	forward->known |= (uint16_t)(1u << number);
+}
+
+bool forward_address(const struct step *step, const ZydisDecodedOperand *operand, uint64_t *address)
+{
+	uint64_t sum = (uint64_t)operand->mem.disp.value;
+	struct value part;
+
+	if (operand->mem.segment == ZYDIS_REGISTER_FS ||
+	    operand->mem.segment == ZYDIS_REGISTER_GS ||
+	    operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB || step->instruction.address_width != 64)
+		return false;
+	if (operand->mem.base == ZYDIS_REGISTER_RIP) {
+		sum += step->next;
+	} else if (operand->mem.base != ZYDIS_REGISTER_NONE) {
+		part = forward_read_register(step->forward, operand->mem.base);
+		if (!part.known)
+			return false;
+		sum += part.bits;
+	}
+	if (operand->mem.index != ZYDIS_REGISTER_NONE) {
+		part = forward_read_register(step->forward, operand->mem.index);
+		if (!part.known)
+			return false;
+		sum += part.bits * operand->mem.scale;
+	}
+	*address = sum;
+	return true;
+}
+
+/* The last write that touches these bytes decides; one that covers a part of them, or of others
+ * before it, leaves them unknown. */
+struct value forward_read_memory(const struct insn_forward *forward, uint64_t address,
+				 unsigned length)
+{
+	unsigned count = forward->writes < INSN_FORWARD_WRITES ? forward->writes
+							       : INSN_FORWARD_WRITES;
+	uint64_t bits = 0;
+
+	if (!length || length > 8)
+		return value_unknown;
+	for (unsigned i = 1; i <= count; i++) {
+		const struct insn_forward_write *write =
+			&forward->write[(forward->writes - i) % INSN_FORWARD_WRITES];
+
+		if (address - write->address >= write->length && write->address - address >= length)
+			continue;
+		if (!write->known || address < write->address ||
+		    address - write->address + length > write->length)
+			return value_unknown;
+		return value_known(
+			value_cut(write->bits >> 8 * (address - write->address), 8 * length));
+	}
+	return forward->read(forward->context, address, &bits, length) ? value_unknown
+								       : value_known(bits);
+}
+
+void forward_write_memory(struct insn_forward *forward, uint64_t address, unsigned length,
+			  struct value value)
+{
+	forward->write[forward->writes++ % INSN_FORWARD_WRITES] = (struct insn_forward_write){
+		address, value.bits, length, value.known && length <= 8};
+}
+
+struct value forward_get(const struct step *step, unsigned index)
+{
+	const ZydisDecodedOperand *operand = &step->operand[index];
+	uint64_t address;
+
+	switch (operand->type) {
+	case ZYDIS_OPERAND_TYPE_REGISTER:
+		return forward_read_register(step->forward, operand->reg.value);
+	case ZYDIS_OPERAND_TYPE_IMMEDIATE:
+		return value_known(value_cut(operand->imm.value.u, step->operand[0].size));
+	case ZYDIS_OPERAND_TYPE_MEMORY:
+		return forward_address(step, operand, &address)
+			       ? forward_read_memory(step->forward, address, operand->size / 8)
+			       : value_unknown;
+	default:
+		return value_unknown;
+	}
+}
+
+void forward_set(struct step *step, unsigned index, struct value value)
+{
+	const ZydisDecodedOperand *operand = &step->operand[index];
+	uint64_t address;
+
+	if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER)
+		forward_write_register(step->forward, operand->reg.value, value);
+	else if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		 forward_address(step, operand, &address))
+		forward_write_memory(step->forward, address, operand->size / 8, value);
+}
