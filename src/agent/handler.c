@@ -136,41 +136,29 @@ static void note_nothing(struct area_hit *hit, uint64_t value_address, uint64_t 
 	hit->stack_length = 0;
 }
 
-/*
- * Each hold pays `hold * 10000 / parts` of the thread's own time, so that holds take at most
- * parts/10000 of it. Threads whose identities hash alike share one account, which only makes it
- * stricter.
- */
-static struct area_credit *credit_of(struct area_process *process, uint64_t identity)
-{
-	uint64_t hash = (identity * 0x9e3779b97f4a7c15ull) >> 32;
-
-	return &process->credit[hash % AREA_CREDITS];
-}
-
 struct wish {
 	uint64_t hold;	  /* ns */
 	uint64_t least;	  /* less is not worth it: better to save up for the next time */
 	uint64_t reserve; /* of what is saved, left for others */
 };
 
-/* How long this thread may be held now; 0: not at all. */
+/*
+ * How long this thread may be held now; 0: not at all. Each hold pays `hold * 10000 / parts` of the
+ * thread's own time, so that holds take at most parts/10000 of it.
+ */
 static uint64_t take_credit(struct area *area, struct area_process *process, uint64_t identity,
 			    uint64_t now, const struct wish *wish)
 {
 	uint64_t parts = area->hold_parts ? area->hold_parts : 1;
-	struct area_credit *credit = credit_of(process, identity);
+	struct area_credit *credit = area_credit_of(process, identity);
 	uint64_t until = atomic_load_explicit(&credit->until, memory_order_relaxed);
 	uint64_t saved, hold = wish->hold < HOLD_MOST ? wish->hold : HOLD_MOST;
 
 	if (parts >= HOLD_PARTS_ALL)
 		return hold;
-
+	saved = area_credit_saved(area, until, now);
 	if (until + area->credit_cap < now)
 		until = now - area->credit_cap;
-	if (until >= now)
-		return 0;
-	saved = (now - until) / 10000 * parts;
 	saved = saved > wish->reserve ? saved - wish->reserve : 0;
 	if (hold > saved)
 		hold = saved;
@@ -188,7 +176,7 @@ static void settle_credit(struct area *area, struct area_process *process, uint6
 	int64_t parts = area->hold_parts ? area->hold_parts : 1;
 
 	if (parts < HOLD_PARTS_ALL)
-		atomic_fetch_add_explicit(&credit_of(process, identity)->until,
+		atomic_fetch_add_explicit(&area_credit_of(process, identity)->until,
 					  (uint64_t)(excess * 10000 / parts), memory_order_relaxed);
 }
 

@@ -156,7 +156,7 @@ static uint64_t count_switching(struct control *control, uint64_t now)
 void budget_check(struct control *control)
 {
 	uint64_t now = control_now(), before = control->spending.program, spent, lent, used, idle;
-	int64_t most = credit_of(control, CREDIT_MAX), had = control->credit;
+	int64_t most = credit_of(control, CREDIT_MAX);
 	double share = control->options.budget / 100;
 
 	collect_all(control);
@@ -169,11 +169,10 @@ void budget_check(struct control *control)
 		used = idle;
 	control->credit +=
 		(int64_t)((double)used * share) - (int64_t)(spent - control->spent - lent);
+	control->income =
+		(double)used * share * (double)SECOND / (double)(now - control->budget_time + 1);
 	if (control->credit > most)
 		control->credit = most;
-	/* What is too dear is not to run into debt. */
-	if (had >= (int64_t)CREDIT_FOR_DEAR && control->credit < (int64_t)CREDIT_FOR_DEAR)
-		switches_look(control);
 	if (control->credit < 0)
 		pause_watching(control, now,
 			       (double)used * share / (double)(now - control->budget_time + 1));

@@ -19,7 +19,7 @@
 #define REST_SOON (36 * MILLISECOND)   /* in the beginning, when all is new */
 #define REST_LATER (196 * MILLISECOND) /* at a budget of 1 percent and above; longer below */
 #define BURST_BRIEF (2 * MILLISECOND)
-#define REST_BRIEF (1500 * MILLISECOND)
+#define REST_BRIEF (6000 * MILLISECOND)
 #define BUDGET_PARTS 3 /* one of them is for samples */
 #define SOON (4 * SECOND)
 #define SWITCH_PARTS 100 /* a rest is at least so many times what switching takes */
@@ -50,7 +50,7 @@ uint64_t burst_period(const struct control *control)
 static void become_brief(struct control *control)
 {
 	for (unsigned i = 0; i < AREA_PROCESSES && !control->burst.brief; i++)
-		control->burst.brief = control->target[i] && control->target[i]->calm.brief;
+		control->burst.brief = control->target[i] && control->target[i]->brief.on;
 }
 
 bool bursts_are_new(const struct control *control, uint64_t now)

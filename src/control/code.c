@@ -21,10 +21,11 @@
 #define FUNCTION_MAX 1024 /* bytes looked at of one function: decoding is not free */
 #define CHOICES_MAX 512
 #define STACK_WORDS 256
-#define INTEREST_EQUAL 32     /* of an instruction that nobody has an opinion of */
 #define COLD_HOLD MILLISECOND /* code found this way may run seldom: others come seldom too */
-#define CALM_HOLD \
-	(3 * MILLISECOND / 2) /* of a thread that seldom runs, so that busy ones come by */
+#define CALM_PROBES 4	      /* of looks at threads that seldom get a CPU, one is no probe */
+#define START_PARTS 4	      /* of probes, one is at any instruction of a function */
+#define BRIEF_HITS 6	      /* of an address, in all threads: what is dear ends soon */
+#define BRIEF_HOLD (MILLISECOND / 10) /* of those that come by while one is held */
 #define PROMISING_HOLD                                                            \
 	(2 * MILLISECOND) /* to come here costs as much as a longer hold is worth \
 			   */
@@ -39,29 +40,24 @@ static bool is_call_before(struct space *space, uint64_t pc)
 	       (bytes[0] == 0xff && (bytes[1] >> 3 & 7) == 2);
 }
 
-void code_note(struct target *target, pid_t tid, uint64_t pc)
+/* A calm thread does what others do not. */
+struct places *code_places(struct target *target, pid_t tid)
 {
-	struct calm_thread *thread = calm_find(target, tid);
+	struct calm_thread *thread = brief_calm(target, tid);
 
-	places_note(target->control, &target->places, pc);
-	if (thread)
-		places_note(target->control, &thread->places, pc);
+	return thread ? &thread->places : &target->places;
 }
 
-void code_promise(struct target *target, uint64_t pc)
+struct places *code_starts(struct target *target, pid_t tid)
 {
-	struct control *control = target->control;
-	unsigned place;
+	struct calm_thread *thread = brief_calm(target, tid);
 
-	if (space_is_libc(target->space, pc))
-		return;
-	for (unsigned i = 0; i < target->promising_used; i++)
-		if (target->promising[i] == pc)
-			return;
-	place = target->promising_used < PROMISING_MAX
-			? target->promising_used++
-			: (unsigned)(control_random(control) % PROMISING_MAX);
-	target->promising[place] = pc;
+	return thread ? &thread->starts : &target->starts;
+}
+
+void code_note(struct target *target, pid_t tid, uint64_t pc)
+{
+	places_note(target->control, code_places(target, tid), pc);
 }
 
 static bool is_interesting(struct target *target, uint64_t pc)
@@ -130,7 +126,7 @@ void code_look(struct target *target)
 	closedir(directory);
 	for (unsigned i = 0; i < 4; i++)
 		if (chosen[i])
-			look_at_thread(target, &target->places, chosen[i]);
+			look_at_thread(target, code_places(target, chosen[i]), chosen[i]);
 }
 
 struct choices {
@@ -273,7 +269,7 @@ static bool choose_function(struct target *target, const struct places *places, 
 	return choices->count > 0;
 }
 
-static unsigned interest_in(struct target *target, uint64_t pc)
+unsigned code_interest(struct target *target, uint64_t pc)
 {
 	const struct control_observer *observer = &target->control->observer;
 
@@ -289,7 +285,7 @@ static uint64_t choose_weighted(struct target *target, const uint64_t *pc, unsig
 	uint64_t sum = 0, at;
 
 	for (unsigned i = 0; i < count; i++) {
-		weight[i] = interest_in(target, pc[i]);
+		weight[i] = code_interest(target, pc[i]);
 		sum += weight[i];
 	}
 	if (!sum)
@@ -347,34 +343,66 @@ static void fill(struct target *target, uint64_t pc, unsigned hits, uint64_t hol
 	};
 }
 
-bool code_choose_in(struct target *target, struct calm_thread *thread, struct code_choice *choice)
+/* The thread that was there, or, since threads that often get a CPU all do the same, another. */
+static const struct thread_rate *thread_for(struct target *target, const struct promise *promise,
+					    uint64_t now)
 {
-	uint64_t pc = choose_instruction(target, &thread->places, &choice->place);
+	const struct thread_rate *thread = brief_find(target, promise->tid, now);
 
-	fill(target, pc, 1, CALM_HOLD, &choice->watch);
-	return pc;
+	if (thread || brief_calm(target, promise->tid))
+		return thread;
+	thread = brief_choose(target, now);
+	return thread && !brief_calm(target, thread->tid) ? thread : NULL;
 }
 
-/* One that promises something, or 0. What was looked at often without a find leaves its turn to
- * others: of few that promise one would always be drawn. */
-static uint64_t choose_promising(struct target *target, unsigned *interest)
+static bool choose_promised(struct target *target, uint64_t now, struct code_choice *choice)
+{
+	unsigned interest;
+	struct promise *promise = promises_choose(target, &interest);
+	const struct thread_rate *thread = promise ? thread_for(target, promise, now) : NULL;
+
+	if (!thread)
+		return false;
+	promise->tries += promise->changes > 0;
+	choice->thread = *thread;
+	fill(target, promise->pc, 1, brief_hold(target), &choice->watch);
+	return true;
+}
+
+bool code_choose_single(struct target *target, uint64_t now, struct code_choice *choice)
 {
 	struct control *control = target->control;
+	const struct thread_rate *thread;
+	const struct places *starts;
 	uint64_t pc;
 
-	if (control_random(control) % 8 >= (is_scarce(control) ? 6 : 4))
-		return 0;
-	pc = choose_weighted(target, target->promising, target->promising_used, interest);
-	return control_random(control) % INTEREST_EQUAL < *interest ? pc : 0;
+	*choice = (struct code_choice){0};
+	if (choose_promised(target, now, choice))
+		return true;
+	thread = brief_choose(target, now);
+	if (!thread)
+		return false;
+	choice->thread = *thread;
+	/* Who seldom comes by is waited for long, and probes do not see all. */
+	choice->probe = !brief_calm(target, thread->tid) || control_random(control) % CALM_PROBES;
+	starts = code_starts(target, thread->tid);
+	choice->start = choice->probe && starts->used && control_random(control) % START_PARTS;
+	if (choice->start)
+		pc = choice->place = places_draw_sharply(control, starts);
+	else
+		pc = choose_instruction(target, code_places(target, thread->tid), &choice->place);
+	fill(target, pc, 1, brief_hold(target), &choice->watch);
+	return pc;
 }
 
 bool code_choose(struct target *target, struct code_choice *choice)
 {
 	unsigned interest = 0;
-	uint64_t pc = choose_promising(target, &interest), hold = COLD_HOLD;
+	const struct promise *promise = promises_choose(target, &interest);
+	uint64_t pc = promise ? promise->pc : 0, hold = COLD_HOLD;
 
-	choice->place = 0;
-	if (pc && interest > INTEREST_EQUAL && !target->control->sleepy)
+	*choice = (struct code_choice){0};
+	if (promise && interest > INTEREST_EQUAL && !target->control->sleepy)
 		hold = PROMISING_HOLD;
 	if (!pc)
 		pc = choose_instruction(target, &target->places, &choice->place);
@@ -384,11 +412,13 @@ bool code_choose(struct target *target, struct code_choice *choice)
 
 void code_unwatched(struct target *target, const struct slot *slot)
 {
-	struct calm_thread *thread = slot->brief ? calm_find(target, slot->only) : NULL;
 	bool came = atomic_load(&target->shared->slot[slot->index].hits);
 
-	if (slot->place)
-		places_tell(thread ? &thread->places : &target->places, slot->place, came);
+	/* What came of a probe is told at its end. */
+	if (slot->place && !(came && slot->probes))
+		places_tell(slot->start ? code_starts(target, slot->only)
+					: code_places(target, slot->only),
+			    slot->place, came);
 }
 
 /* Functions reached through pointers are found by asking a thread that is about to call one. */
@@ -447,20 +477,33 @@ static bool watch_argument(struct target *target, const struct hit *hit, struct 
 /* Who called it is looked at next. */
 static void note_calm(struct target *target, const struct hit *hit)
 {
-	struct calm_thread *thread = calm_find(target, hit->access.tid);
+	struct calm_thread *thread = brief_calm(target, hit->access.tid);
 
 	if (!thread)
 		return;
 	note_stack(target, &thread->places, hit->stack.registers.general[4]);
 }
 
+void code_came(struct target *target, const struct hit *hit)
+{
+	note_calm(target, hit);
+	code_note(target, hit->access.tid, hit->access.pc);
+	note_callee(target, hit);
+}
+
+/* Whoever comes by while the first is held is enough. */
+static void shorten(struct target *target, struct tl_watch *watch)
+{
+	watch->widen = false;
+	watch->hits = BRIEF_HITS;
+	watch->hold = BRIEF_HOLD;
+	watch->window = brief_hold(target);
+}
+
 bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *watch)
 {
 	*watch = (struct tl_watch){
 		.size = sizeof(*watch), .pid = target->pid, .hold = COLD_HOLD, .priority = 60};
-	note_calm(target, hit);
-	code_note(target, hit->access.tid, hit->access.pc);
-	note_callee(target, hit);
 	if (!hit->usable)
 		return watch_argument(target, hit, watch);
 	if (!is_shareable(target, hit, hit->access.address) || hit->access.length == 0)
@@ -469,8 +512,8 @@ bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *wat
 	watch->address = hit->access.address;
 	/* Another's read conflicts with a write only. */
 	watch->access = hit->access.access & TL_WRITE ? TL_READ | TL_WRITE : TL_WRITE;
-	watch->widen = watch->access == TL_WRITE && (target->calm.on || !arms_slowly(target));
-	if (target->calm.on)
-		watch->window = CALM_HOLD;
+	watch->widen = watch->access == TL_WRITE && !arms_slowly(target);
+	if (target->brief.single)
+		shorten(target, watch);
 	return true;
 }

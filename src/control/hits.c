@@ -40,10 +40,11 @@ static void note_sharing(struct target *target, const struct slot *slot, const s
 		const struct hit *other = slot->hit[i];
 
 		if (!other->usable || !hits_conflict(hit, other) ||
-		    (hit->access.access & other->access.access & TL_ATOMIC))
+		    (hit->access.access & other->access.access & TL_ATOMIC) ||
+		    (target->brief.single && (!other->origin || other->exit)))
 			continue;
-		code_promise(target, hit->access.pc);
-		code_promise(target, other->access.pc);
+		promises_note(target, hit->access.pc, hit->access.tid);
+		promises_note(target, other->access.pc, other->access.tid);
 		count_one(target->control, COUNT_SHARED);
 		return;
 	}
@@ -89,14 +90,6 @@ static void begin(struct control *control, struct following *following,
 		following->slot = schedule_hit(control, target, slot, hit);
 }
 
-static void note_hold(struct control *control, const struct hit *hit)
-{
-	struct target *target = target_find(control, hit->access.pid);
-
-	if (target && target->calm.on && hit->exit > hit->entry)
-		calm_held(target, hit->access.tid, hit->exit - hit->entry);
-}
-
 static void end(struct control *control, struct following *following, struct area_hit *record,
 		uint64_t exit)
 {
@@ -104,7 +97,6 @@ static void end(struct control *control, struct following *following, struct are
 
 	if (hit) {
 		hit->exit = exit;
-		note_hold(control, hit);
 		pairs_complete(control, following->slot, hit);
 	}
 	following->hit = NULL;

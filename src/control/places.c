@@ -36,6 +36,28 @@ uint64_t places_draw(struct control *control, const struct places *places)
 	return drawn;
 }
 
+static uint64_t weight(unsigned vain)
+{
+	return (1ull << 20) / ((uint64_t)(1 + vain) * (1 + vain));
+}
+
+uint64_t places_draw_sharply(struct control *control, const struct places *places)
+{
+	uint64_t sum = 0, at;
+
+	for (unsigned i = 0; i < places->used; i++)
+		sum += weight(places->place[i].vain);
+	if (!sum)
+		return 0;
+	at = control_random(control) % sum;
+	for (unsigned i = 0; i < places->used; i++) {
+		if (at < weight(places->place[i].vain))
+			return places->place[i].pc;
+		at -= weight(places->place[i].vain);
+	}
+	return 0;
+}
+
 void places_tell(struct places *places, uint64_t pc, bool came)
 {
 	for (unsigned i = 0; i < places->used; i++)

@@ -6,6 +6,7 @@
 #include "control/control.h"
 #include "control/samples.h"
 #include "event/coverage.h"
+#include "insn/forward.h"
 #include "insn/insn.h"
 
 #include <pthread.h>
@@ -17,14 +18,16 @@
 #define REQUEST_AGE (300 * MILLISECOND) /* an address sampled longer ago may be something else */
 #define HOLD_LONGEST 8000000u		/* ns */
 #define CODE_PLACES 256			/* places of code in use remembered for each process */
-#define PROMISING_MAX 64 /* instructions remembered whose memory other threads came to */
-#define ACTIVE_MAX 48	 /* threads that slots are opened in where few of many run */
-#define ARM_SLOW 200000u /* ns */
-#define CREDIT_FOR_DEAR (SECOND / 8) /* with more, slots are used that cost much */
-#define DEAR_MAX 64		     /* addresses remembered as dear to watch */
-#define CALM_MAX 16		     /* threads known by name of those that seldom get a CPU */
-#define CALM_THREADS 64		     /* of a process with more, all are alike */
-#define SLOT_HITS_MAX 64	     /* completed hits of one watch kept for pairing */
+#define PROMISING_MAX 64	   /* instructions remembered whose memory other threads came to */
+#define PROBE_WORDS 64		   /* looked at of one thread's next accesses */
+#define ACTIVE_MAX 48		   /* threads that slots are opened in where few of many run */
+#define ARM_SLOW 200000u	   /* ns */
+#define CREDIT_SCARCE (SECOND / 8) /* with less, what is promising comes before what is new */
+#define LINES_MAX 4096		   /* of memory remembered, with who was there */
+#define DEAR_MAX 64		   /* addresses remembered as dear to watch */
+#define CALM_MAX 16		   /* threads known by name of those that seldom get a CPU */
+#define BRIEF_THREADS 64	   /* of a process with more, slots are never brief */
+#define SLOT_HITS_MAX 64	   /* completed hits of one watch kept for pairing */
 
 enum count {
 #define COUNT(identifier, name, meaning) COUNT_##identifier,
@@ -63,6 +66,20 @@ struct duty {
 	uint64_t proven;	  /* stride of the windows so far */
 };
 
+struct probe_word {
+	uint64_t pc; /* of the instruction that is to access it */
+	uint64_t address, value;
+	unsigned length;
+};
+
+/* Memory that a held thread is about to access: probe.c. */
+struct probe {
+	const struct hit *hit;
+	uint64_t until; /* when it is looked at again; 0: nobody is held for that */
+	struct probe_word word[PROBE_WORDS];
+	unsigned words;
+};
+
 struct slot {
 	unsigned index;
 	bool open;
@@ -70,8 +87,10 @@ struct slot {
 	bool few;	  /* open in the threads that were active then, of this version */
 	unsigned version;
 	bool brief;	/* open only while it is armed */
-	pid_t only;	/* in this thread alone, which is calm; 0: in all */
-	double comings; /* brief: times a second that threads it is open in get a CPU */
+	pid_t only;	/* in this thread alone; 0: in all */
+	double comings; /* times a second that this thread gets a CPU */
+	bool probes;	/* who comes by is held to see whether its memory changes */
+	struct probe probe;
 	bool armed;
 	bool wide; /* widened to reads */
 	unsigned widenings;
@@ -85,7 +104,8 @@ struct slot {
 	unsigned seen; /* hits of this watch */
 	uint64_t identity[8];
 	unsigned identities;
-	uint64_t place; /* that its instruction was chosen for; 0: none */
+	uint64_t place; /* that its instruction was chosen for; 0: none … */
+	bool start;	/* … one of code_starts() */
 	struct hit *hit[SLOT_HITS_MAX];
 	unsigned hits;
 };
@@ -120,10 +140,28 @@ struct places {
 	unsigned used;
 };
 
+/* An instruction whose memory other threads came to. */
+struct promise {
+	uint64_t pc;
+	pid_t tid;	  /* of a thread that was there */
+	unsigned changes; /* times its memory changed under a thread that was held there */
+	unsigned tries;	  /* times it was chosen since the first change */
+};
+
+/* A thread, as far as it is known how often it gets a CPU. */
+struct thread_rate {
+	pid_t tid;
+	uint64_t slices; /* of time that it has been given */
+	double comings;	 /* a second */
+};
+
 /* An instruction to watch, and the place that it was chosen for; 0: none. */
 struct code_choice {
 	struct tl_watch watch;
 	uint64_t place;
+	bool start;		   /* the place is one of code_starts() */
+	struct thread_rate thread; /* to watch it in, where it is one alone */
+	bool probe;
 };
 
 /* An address whose last watch cost more than was wanted of it: dear.c. */
@@ -133,25 +171,34 @@ struct dear {
 	bool by_writers; /* no reader was seen */
 };
 
-struct calm_thread {
-	pid_t tid;
-	double comings; /* times a second that it gets a CPU */
-	uint64_t next;	/* when it may be held again */
-	struct places places;
+struct line_seen {
+	uint64_t number; /* of the line: address / 64 */
+	pid_t tid;	 /* who was there first … */
+	uint16_t visits; /* … and so often */
+	bool shared;	 /* another thread was, too */
 };
 
-/* How often which thread gets a CPU, and what follows from that: calm.c. */
-struct calm {
-	bool brief; /* slots are open only while they are armed … */
-	bool on;    /* … and code is watched in calm threads alone */
-	bool known; /* `seen` is of an earlier look */
-	struct {
-		pid_t tid;
-		uint64_t slices;
-	} seen[CALM_THREADS];
-	unsigned seen_count;
-	struct calm_thread thread[CALM_MAX];
+/* A thread that seldom gets a CPU, beside others that do all the time. */
+struct calm_thread {
+	pid_t tid;
+	bool seen; /* in the last look */
+	struct places places, starts;
+};
+
+/* How often which thread gets a CPU, and what follows from that: brief.c. */
+struct brief {
+	bool on;	       /* slots are open only while they are armed … */
+	bool single;	       /* … and code is watched in one thread at a time */
+	bool known;	       /* `thread` is of an earlier look */
+	uint64_t next;	       /* when the next thread may be held */
+	uint64_t next_request; /* when an address that a tool asked for may be watched */
+	uint64_t next_all;     /* when code may be in all threads */
+	struct thread_rate thread[BRIEF_THREADS];
 	unsigned count;
+	pid_t running[BRIEF_THREADS]; /* those that got a CPU since the look before */
+	unsigned running_count;
+	struct calm_thread calm[CALM_MAX];
+	unsigned calm_count;
 };
 
 /* What processes have used so far; ns but for `hits`. */
@@ -175,7 +222,8 @@ struct target {
 	unsigned slots;
 	struct target_limit limit[AREA_LIMITS];
 	struct places places;
-	uint64_t promising[PROMISING_MAX];
+	struct places starts; /* of regions without synchronisation: probe.c */
+	struct promise promising[PROMISING_MAX];
 	unsigned promising_used;
 	uint64_t arm_time; /* ns that arming takes, lately: it grows with the threads */
 	uint64_t next_look;
@@ -184,14 +232,15 @@ struct target {
 	bool debugged;	    /* by somebody who came later: nothing is sampled meanwhile */
 	unsigned armed_slots;
 	uint64_t armed_since, armed_time; /* ns with any slot armed, not yet charged */
-	double brief_comings;		  /* of threads at which brief slots were armed, likewise */
+	double single_comings;		  /* of single threads while slots were armed in them */
 	double switch_rate;		  /* times a second that threads get a CPU */
 	double cpu_rate;		  /* CPUs that it uses */
 	uint64_t cpu_time;		  /* at the last look */
 	uint64_t timeslices, looked_at, next_count;
 	struct active active;
-	struct calm calm;
+	struct brief brief;
 	struct dear dear[DEAR_MAX];
+	struct line_seen line[LINES_MAX];
 	struct spending seen;	   /* of this process, added to the sum */
 	struct observed *observed; /* watched from outside alone: observe.c; NULL */
 };
@@ -247,7 +296,8 @@ struct control {
 	bool observing;	    /* a process that ran before, from outside */
 	bool duty;	    /* lasting watches keep to the budget */
 	uint64_t trap_cost; /* ns of a hit outside the handler */
-	int64_t credit;	    /* ns of CPU time that may be spent */
+	int64_t credit;	    /* ns of CPU time that may be spent … */
+	double income;	    /* … and ns a second that were added lately */
 	uint64_t loan;	    /* ns: of what switches cost, not charged to credit */
 	uint64_t spent, exempt, budget_time;
 	_Atomic uint64_t switch_price, timer_price; /* ns a thread's coming and going costs */
@@ -264,10 +314,9 @@ static inline void count_one(struct control *control, enum count count)
 	control->count[count]++;
 }
 
-/* With little left to spend, what is promising comes before what is new. */
 static inline bool is_scarce(const struct control *control)
 {
-	return control->credit < (int64_t)CREDIT_FOR_DEAR;
+	return control->credit < (int64_t)CREDIT_SCARCE;
 }
 
 uint64_t
@@ -297,23 +346,46 @@ void slot_widen(struct target *target, struct slot *slot);
 void slot_narrow(struct target *target, struct slot *slot);
 void slot_silence(struct target *target, struct slot *slot); /* its holds go on */
 void slot_disarm(struct target *target, struct slot *slot);
-/* In this thread alone, of a process that is calm. */
+void slot_release(struct target *target, struct slot *slot); /* whom it holds */
+/* In this thread alone, where slots are brief. */
 int slot_arm_in(struct target *target, struct slot *slot, const struct tl_watch *watch,
-		const struct calm_thread *thread);
+		const struct thread_rate *thread);
 
 /* active.c: which threads run */
 void active_look(struct target *target, uint64_t now);
 void active_note(struct target *target, pid_t tid);
 void active_forget(struct target *target);
 
-/* calm.c: threads that seldom get a CPU, in a process where others often do */
-void calm_look(struct target *target, const pid_t *tids, const uint64_t *slices, unsigned count,
-	       double seconds);
+/* brief.c: programs whose threads come and go all the time */
+/* `thread`: all, with their slices now; none: they are too many. */
+void brief_look(struct target *target, const struct thread_rate *thread, unsigned count,
+		double seconds);
 /* One that may be held and has no slot. NULL: none. */
-struct calm_thread *calm_choose(struct target *target, uint64_t now);
-/* It has been held so long, ns. */
-void calm_held(struct target *target, pid_t tid, uint64_t held);
-struct calm_thread *calm_find(struct target *target, pid_t tid);
+const struct thread_rate *brief_choose(struct target *target, uint64_t now);
+/* This one, if it may be and has none. */
+const struct thread_rate *brief_find(struct target *target, pid_t tid, uint64_t now);
+uint64_t
+brief_hold(const struct target *target); /* ns, that a thread has saved up for often enough */
+/* NULL: it is none of those that seldom get a CPU. */
+struct calm_thread *brief_calm(struct target *target, pid_t tid);
+
+/* ahead.c */
+/* Where the thread will be then. */
+struct ahead_end {
+	uint64_t pc; /* 0: not known */
+	bool waited; /* for another thread, as far as it may have to */
+};
+typedef void ahead_fn(void *context, const struct insn_forward_access *access);
+/* In so many instructions at most. False: there is none. `end` may be NULL. */
+bool ahead_walk(struct target *target, const struct insn_registers *from, unsigned most,
+		ahead_fn *each, void *context, struct ahead_end *end);
+
+/* lines.c: a thread comes to memory there. False: it is its own. */
+bool lines_note(struct target *target, uint64_t address, pid_t tid);
+
+/* probe.c */
+void probe_begin(struct target *target, struct slot *slot, const struct hit *hit);
+void probe_end(struct target *target, struct slot *slot);
 
 /* Arming takes a few microseconds a thread. Where that comes near a hold, widening comes too late
  * to be of use. */
@@ -383,19 +455,37 @@ struct slot *stall_first_hit(struct control *control, struct target *target, str
 void places_note(struct control *control, struct places *places, uint64_t pc);
 /* One of them, seldom of those where nobody comes; 0: there is none. */
 uint64_t places_draw(struct control *control, const struct places *places);
+/* One of them, hardly ever of those where others do better. */
+uint64_t places_draw_sharply(struct control *control, const struct places *places);
 /* Somebody has come by code there while it was watched, or nobody. */
 void places_tell(struct places *places, uint64_t pc, bool came);
 
+/* promises.c */
+/* Another thread came to what the instruction accesses: look there again. */
+void promises_note(struct target *target, uint64_t pc, pid_t tid);
+/* Its memory changed while the thread was held there or before. */
+void promises_change(struct target *target, uint64_t pc, pid_t tid);
+/* One that is worth a look now, and how much it is; NULL: none. What was looked at often without a
+ * find leaves its turn to others: of few that promise one would always be chosen. */
+struct promise *promises_choose(struct target *target, unsigned *interest);
+
 /* code.c */
+#define INTEREST_EQUAL 32 /* of an instruction that nobody has an opinion of */
+unsigned code_interest(struct target *target, uint64_t pc);
+/* In use by the thread. */
+struct places *code_places(struct target *target, pid_t tid);
+/* Where regions begin in which it does not wait for others. */
+struct places *code_starts(struct target *target, pid_t tid);
 /* Code there is in use by the thread. */
 void code_note(struct target *target, pid_t tid, uint64_t pc);
 /* In use by one thread: what it will return to, where it sleeps. */
 void code_look_at(struct target *target, struct calm_thread *thread);
 void code_look(struct target *target); /* at what sleeping threads will do */
-/* Another thread came to what the instruction accesses: look there again. */
-void code_promise(struct target *target, uint64_t pc);
 bool code_choose(struct target *target, struct code_choice *choice);
-bool code_choose_in(struct target *target, struct calm_thread *thread, struct code_choice *choice);
+/* In one thread alone. */
+bool code_choose_single(struct target *target, uint64_t now, struct code_choice *choice);
+/* A thread has come to a chosen instruction: what is around it, others may come to as well. */
+void code_came(struct target *target, const struct hit *hit);
 /* The watch of an instruction is over. */
 void code_unwatched(struct target *target, const struct slot *slot);
 /* What to watch now that a thread stands before a chosen instruction. */

@@ -16,21 +16,22 @@
 #define LOOK_INTERVAL (50 * MILLISECOND)
 #define LOOKS_SOON 20 /* at the beginning; later ones tell little new and cost as much */
 #define LOOK_INTERVAL_LATER (400 * MILLISECOND)
-#define HOLD_LOOK MILLISECOND /* between two looks whether a hold has ended */
+#define LOOK_INTERVAL_BRIEF (4 * SECOND) /* where probes tell more (probe.c) */
+#define HOLD_LOOK MILLISECOND		 /* between two looks whether a hold has ended */
 #define CODE_WINDOW (60 * MILLISECOND)
-#define WINDOW_COST (10 * MILLISECOND) /* of CPU time, of all threads */
-#define WINDOW_LEAST (2 * MILLISECOND)
 #define DEFAULT_HITS 16
 #define WIDEN_HITS 8 /* of a watch that is widened for each writer … */
 #define WIDENINGS 3  /* … at most so often: each interrupts every CPU a thread last ran on */
 #define HOLD_WRITER 400000u /* ns: readers must have time to come, and the controller to widen */
 #define HOLD_ACCESS 150000u
 #define SOLITARY_HITS 6
-#define CALM_PRIORITY 90	/* of addresses that several threads were seen to access */
-#define CALM_ARM_TIME 400000ull /* ns: choosing an instruction, opening and closing one event */
-#define CALM_WINDOW_MAX (500 * MILLISECOND)
-#define CALM_SHARED_WINDOW \
-	(2 * MILLISECOND) /* of an address that busy threads were seen to access */
+#define BRIEF_WINDOW (2 * MILLISECOND) /* of an address */
+#define ALL_PARTS 8	 /* of what comes in, one goes to looks at code in all threads … */
+#define ALL_SECONDS 10.0 /* … and of what is left, in so many seconds */
+#define BRIEF_REQUESTS (500 * MILLISECOND) /* from one of these to the next */
+#define BRIEF_MARGIN (MILLISECOND / 5)	   /* between its end and that of the hold it is for */
+#define SINGLE_COST 200000ull /* ns of CPU time that an armed slot may take of a single thread */
+#define SINGLE_WINDOW_MAX (250 * MILLISECOND)
 
 static void fill_defaults(struct tl_watch *watch)
 {
@@ -190,7 +191,7 @@ static uint64_t code_window(const struct control *control)
 		return CODE_WINDOW;
 	if (control->credit > (int64_t)(SECOND / 4))
 		return CODE_WINDOW / 5;
-	return control->credit > (int64_t)(SECOND / 8) ? CODE_WINDOW / 2 : CODE_WINDOW;
+	return is_scarce(control) ? CODE_WINDOW : CODE_WINDOW / 2;
 }
 
 static bool may_watch(const struct control *control, uint64_t now)
@@ -206,7 +207,7 @@ static void suit_threads(const struct target *target, struct tl_watch *watch)
 {
 	if (!arms_slowly(target))
 		return;
-	if (watch->widen && !target->calm.on) {
+	if (watch->widen) {
 		watch->widen = false;
 		watch->access = TL_READ | TL_WRITE;
 	}
@@ -215,62 +216,90 @@ static void suit_threads(const struct target *target, struct tl_watch *watch)
 								  : HOLD_LONGEST;
 }
 
-/* So long that being armed costs the thread about as much as arming costs us. */
-static uint64_t calm_window(const struct target *target, const struct calm_thread *thread)
+static uint64_t single_window(const struct target *target, const struct thread_rate *thread)
 {
 	double price = thread->comings * (double)atomic_load(&target->control->switch_price);
-	double window = (double)(CALM_ARM_TIME * SECOND) / (price + 1);
+	double window = (double)(SINGLE_COST * SECOND) / (price + 1);
 
-	return window > (double)CALM_WINDOW_MAX ? CALM_WINDOW_MAX : (uint64_t)window;
+	return window > (double)SINGLE_WINDOW_MAX ? SINGLE_WINDOW_MAX : (uint64_t)window;
 }
 
-static bool anybody_watches_data(const struct target *target)
+static bool is_for_code(const struct target *target, const struct slot *slot)
 {
-	for (unsigned i = 0; i < target->slots; i++)
-		if (target->slot[i].armed && !target->slot[i].only)
-			return true;
-	return false;
+	return slot->index + 1 < target->slots || target->slots == 1;
 }
 
-/* Code in all slots but one, which is for what that leads to, and for what samples showed. */
-static void arm_next_calm(struct control *control, struct target *target, struct slot *slot,
-			  uint64_t now)
+static void arm_single(struct target *target, struct slot *slot, uint64_t now)
 {
-	struct calm_thread *thread = calm_choose(target, now);
 	struct code_choice code;
+
+	if (!code_choose_single(target, now, &code))
+		return;
+	code.watch.window = single_window(target, &code.thread);
+	if (slot_arm_in(target, slot, &code.watch, &code.thread))
+		return;
+	slot->place = code.place;
+	slot->start = code.start;
+	slot->probes = code.probe;
+}
+
+static void arm_code(struct target *target, struct slot *slot, uint64_t window)
+{
+	struct code_choice code;
+
+	if (!code_choose(target, &code))
+		return;
+	code.watch.window = window;
+	suit_threads(target, &code.watch);
+	if (!slot_arm(target, slot, &code.watch))
+		slot->place = code.place;
+}
+
+/*
+ * Threads that come by one after the other are all held, which finds what lasts no longer than
+ * arming an address does, and writes of what was there, which a probe does not see. A part of what
+ * comes in goes to that, and of what is left.
+ */
+static bool is_turn_of_all(const struct control *control, struct target *target, uint64_t now)
+{
+	double cost = (double)(target->arm_time + 3 * control->hit_price) +
+		      target->switch_rate * (double)atomic_load(&control->switch_price) *
+			      (double)BRIEF_WINDOW / (double)SECOND;
+	double left = control->credit > 0 ? (double)control->credit / ALL_SECONDS : 0;
+
+	if (now < target->brief.next_all)
+		return false;
+	target->brief.next_all =
+		now + (uint64_t)(cost * ALL_PARTS * (double)SECOND / (control->income + left + 1));
+	return true;
+}
+
+/* Code in all slots but the last, which is for what that leads to, and for what samples showed. */
+static void arm_next_brief(struct control *control, struct target *target, struct slot *slot,
+			   uint64_t now)
+{
 	struct tl_watch watch;
 	int request;
 
-	if (thread && code_slots(target) + 1 < target->slots &&
-	    code_choose_in(target, thread, &code)) {
-		code.watch.window = calm_window(target, thread);
-		slot_arm_in(target, slot, &code.watch, thread);
-		slot->place = code.place;
+	if (is_for_code(target, slot)) {
+		if (is_turn_of_all(control, target, now))
+			arm_code(target, slot, BRIEF_WINDOW);
+		else
+			arm_single(target, slot, now);
 		return;
 	}
-	request = choose(control, target);
-	if (request < 0 || anybody_watches_data(target) ||
-	    (is_scarce(control) && control->request[request].watch.priority < CALM_PRIORITY))
+	if (is_scarce(control) || now < target->brief.next_request)
 		return;
+	request = choose(control, target);
+	if (request < 0)
+		return;
+	target->brief.next_request = now + BRIEF_REQUESTS;
 	watch = control->request[request].watch;
 	drop_request(control, (unsigned)request);
 	watch.widen = false;
 	watch.access = TL_READ | TL_WRITE;
-	watch.window = CALM_SHARED_WINDOW;
+	watch.window = BRIEF_WINDOW;
 	slot_arm(target, slot, &watch);
-}
-
-/* So long that being armed costs the program no more than so much: where threads come and go that
- * often, who is to come by comes soon. */
-static uint64_t affordable(const struct target *target, uint64_t window)
-{
-	double price = (double)atomic_load(&target->control->switch_price) / (double)SECOND;
-	double longest = (double)WINDOW_COST / (target->switch_rate * price + 1e-9);
-
-	if (target->control->options.aggressive || target->control->options.stall_first ||
-	    (double)window < longest)
-		return window;
-	return longest > (double)WINDOW_LEAST ? (uint64_t)longest : WINDOW_LEAST;
 }
 
 static void arm_next(struct control *control, struct target *target, struct slot *slot,
@@ -280,13 +309,13 @@ static void arm_next(struct control *control, struct target *target, struct slot
 	struct code_choice code;
 	struct tl_watch watch;
 
-	if (target->calm.on) {
-		arm_next_calm(control, target, slot, now);
+	if (target->brief.single) {
+		arm_next_brief(control, target, slot, now);
 		return;
 	}
 	slot_suit_threads(target, slot);
 	if (samples_code(control, target) && code_choose(target, &code)) {
-		code.watch.window = affordable(target, code_window(control)) + 4 * target->arm_time;
+		code.watch.window = code_window(control) + 4 * target->arm_time;
 		suit_threads(target, &code.watch);
 		slot_arm(target, slot, &code.watch);
 		slot->place = code.place;
@@ -298,7 +327,6 @@ static void arm_next(struct control *control, struct target *target, struct slot
 	watch = control->request[request].watch;
 	drop_request(control, (unsigned)request);
 	suit_threads(target, &watch);
-	watch.window = affordable(target, watch.window);
 	slot_arm(target, slot, &watch);
 }
 
@@ -330,6 +358,12 @@ static void after_wide(struct control *control, struct target *target, struct sl
 		slot_narrow(target, slot);
 }
 
+/* Does it watch what a thread held before its access led to? */
+static bool has_origin(const struct slot *slot)
+{
+	return slot->hits && slot->hit[0]->origin;
+}
+
 static void run_armed(struct control *control, struct target *target, struct slot *slot,
 		      uint64_t now)
 {
@@ -337,15 +371,14 @@ static void run_armed(struct control *control, struct target *target, struct slo
 
 	if (atomic_load(&shared->hits) >= slot->watch.hits) {
 		finish(control, target, slot);
-	} else if (now >= slot->deadline && still_held(slot)) {
+	} else if (now >= slot->deadline && still_held(slot) && !target->brief.single) {
 		slot->deadline = now + HOLD_LOOK;
 	} else if (now >= slot->deadline) {
 		finish(control, target, slot);
 	} else if (is_solitary(slot)) {
 		count_one(control, COUNT_SOLITARY);
 		finish(control, target, slot);
-	} else if (target->calm.on && slot->brief && !slot->only && slot->hits &&
-		   !still_held(slot)) {
+	} else if (target->brief.single && has_origin(slot) && !still_held(slot)) {
 		finish(control, target, slot);
 	} else if (slot->wide && !still_held(slot)) {
 		after_wide(control, target, slot);
@@ -358,12 +391,14 @@ static void run_slot(struct control *control, struct target *target, struct slot
 	if (slot->armed) {
 		if (now >= slot->deadline && now < slot->armed_at + WINDOW_MAX &&
 		    !(slot->watch.access & TL_EXEC) && slot->identities > 1 &&
-		    choose(control, target) < 0 && !target->calm.on)
+		    choose(control, target) < 0 && !target->brief.single)
 			extend(target, slot, now);
 		run_armed(control, target, slot, now);
 	}
 	if (slot->armed && target->debugged)
 		finish(control, target, slot);
+	if (slot->probe.until && now >= slot->probe.until)
+		probe_end(target, slot);
 	if (slot->armed || still_held(slot))
 		return;
 	hits_forget_slot(control, slot);
@@ -376,8 +411,11 @@ static void look(struct target *target, uint64_t now)
 	code_look(target);
 	active_look(target, now);
 	target->looks++;
-	target->next_look =
-		now + (target->looks < LOOKS_SOON ? LOOK_INTERVAL : LOOK_INTERVAL_LATER);
+	if (target->looks < LOOKS_SOON)
+		target->next_look = now + LOOK_INTERVAL;
+	else
+		target->next_look =
+			now + (target->brief.single ? LOOK_INTERVAL_BRIEF : LOOK_INTERVAL_LATER);
 }
 
 void schedule_run(struct control *control)
@@ -400,11 +438,18 @@ void schedule_run(struct control *control)
 }
 
 /* Nobody tells when a hold ends. */
-static uint64_t slot_due(const struct slot *slot)
+static uint64_t slot_due(const struct target *target, const struct slot *slot)
 {
 	if (slot->armed)
 		return slot->deadline;
-	return still_held(slot) ? control_now() + HOLD_LOOK : UINT64_MAX;
+	if (slot->probe.until)
+		return slot->probe.until;
+	if (still_held(slot))
+		return control_now() + HOLD_LOOK;
+	if (target->brief.single && is_for_code(target, slot) &&
+	    may_watch(target->control, control_now()))
+		return target->brief.next;
+	return UINT64_MAX;
 }
 
 uint64_t schedule_next(const struct control *control)
@@ -415,7 +460,7 @@ uint64_t schedule_next(const struct control *control)
 		const struct target *target = control->target[i];
 
 		for (unsigned j = 0; target && j < target->slots; j++) {
-			uint64_t due = slot_due(&target->slot[j]);
+			uint64_t due = slot_due(target, &target->slot[j]);
 
 			next = due < next ? due : next;
 		}
@@ -462,8 +507,13 @@ static struct slot *watch_origin(struct control *control, struct target *target,
 	struct tl_watch watch;
 	struct slot *data;
 
+	code_came(target, hit);
+	if (slot->probes) {
+		probe_begin(target, slot, hit);
+		return slot;
+	}
 	if (!code_hit(target, hit, &watch)) {
-		if (target->calm.on)
+		if (target->brief.single)
 			slot_disarm(target, slot);
 		return slot;
 	}
@@ -484,6 +534,8 @@ static struct slot *watch_origin(struct control *control, struct target *target,
 	fill_defaults(&watch);
 	if (!data || slot_arm(target, data, &watch))
 		return slot;
+	if (target->brief.single)
+		data->deadline = hit->entry + slot->watch.hold - BRIEF_MARGIN;
 	hit->origin = hit->usable;
 	if (hit->usable && hit->access.address >= watch.address)
 		move_hit(slot, data, hit);

@@ -37,9 +37,13 @@ static struct coverage_target covered_by(const struct target *target, const stru
 {
 	struct coverage_target coverage = slot_coverage(target);
 
-	if (slot->brief && slot->only) {
+	if (slot->only) {
 		coverage.scope = TL_THREAD;
 		coverage.pid = slot->only;
+	} else if (slot->brief && target->brief.single && target->brief.running_count) {
+		coverage.scope = TL_THREADS;
+		coverage.tids = target->brief.running;
+		coverage.ntids = target->brief.running_count;
 	} else if (slot->few) {
 		coverage.scope = TL_THREADS;
 		coverage.tids = target->active.tid;
@@ -107,21 +111,21 @@ int slot_open(struct target *target, struct slot *slot)
 	return err;
 }
 
-void slot_close(struct target *target, struct slot *slot)
-{
-	if (!slot->open)
-		return;
-	slot_disarm(target, slot);
-	coverage_close(&slot->coverage);
-	slot->open = slot->each_thread = false;
-	slot->ended_hits = slot->count_before = 0;
-}
-
 /* Its holds go on: they need no event. */
 static void close_silent(struct slot *slot)
 {
 	coverage_close(&slot->coverage);
 	slot->open = false;
+}
+
+void slot_close(struct target *target, struct slot *slot)
+{
+	if (!slot->open)
+		return;
+	slot_disarm(target, slot);
+	close_silent(slot);
+	slot->each_thread = false;
+	slot->ended_hits = slot->count_before = 0;
 }
 
 void slots_close_silent(struct target *target)
@@ -135,12 +139,13 @@ void slot_suit_threads(struct target *target, struct slot *slot)
 {
 	const struct active *active = &target->active;
 
-	if (slot->armed || target->calm.brief)
+	if (slot->armed || target->brief.on)
 		return;
 	if (slot->open && slot->version == active->version)
 		return;
-	coverage_close(&slot->coverage);
+	close_silent(slot);
 	slot->brief = false;
+	slot->only = 0;
 	slot->version = active->version;
 	slot->few = active->few;
 	slot->watch = (struct tl_watch){0};
@@ -233,20 +238,23 @@ static int arm(struct target *target, struct slot *slot, const struct tl_watch *
 {
 	int err;
 
-	if (slot->brief || target->calm.brief)
-		coverage_close(&slot->coverage);
-	slot->brief = target->calm.brief;
+	if (slot->brief || target->brief.on)
+		close_silent(slot);
+	slot->brief = target->brief.on;
 	slot->watch = *watch;
 	slot->wide = false;
 	slot->widenings = 0;
 	slot->seen = 0;
 	slot->place = 0;
+	slot->start = slot->probes = false;
+	slot->probe.until = 0;
 	slot->identities = 0;
 	slot->armed_at = control_now();
 	slot->deadline = slot->armed_at + watch->window;
 	slot_publish(target, slot);
-	err = slot->brief ? open_brief(target, slot, watch->access)
-			  : point(target, slot, watch->access);
+	/* Where slots were brief until now none is open. */
+	err = slot->brief || !slot->open ? open_brief(target, slot, watch->access)
+					 : point(target, slot, watch->access);
 	if (err) {
 		count_one(target->control, COUNT_WATCHES_FAILED);
 		slot_disarm(target, slot);
@@ -259,16 +267,15 @@ static int arm(struct target *target, struct slot *slot, const struct tl_watch *
 int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *watch)
 {
 	slot->only = 0;
-	slot->comings = target->switch_rate;
 	return arm(target, slot, watch);
 }
 
 int slot_arm_in(struct target *target, struct slot *slot, const struct tl_watch *watch,
-		const struct calm_thread *thread)
+		const struct thread_rate *thread)
 {
 	slot->only = thread->tid;
 	slot->comings = thread->comings;
-	count_one(target->control, COUNT_CALM_WATCHES);
+	count_one(target->control, COUNT_SINGLE_WATCHES);
 	return arm(target, slot, watch);
 }
 
@@ -310,19 +317,24 @@ void slot_silence(struct target *target, struct slot *slot)
 	/* First the generation: whoever is late is stale from here on. */
 	slot->generation = (slot->generation + 1) & ~1u;
 	atomic_store(&shared->generation, slot->generation);
-	if (slot->brief || target->calm.brief)
+	if (slot->brief || target->brief.on)
 		close_silent(slot);
 	else
 		coverage_disable(&slot->coverage, &coverage);
 }
 
-void slot_disarm(struct target *target, struct slot *slot)
+void slot_release(struct target *target, struct slot *slot)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
 
+	atomic_fetch_add(&shared->turn, 1);
+	raw_futex((uint32_t *)&shared->turn, FUTEX_WAKE, 0x7fffffff, NULL);
+}
+
+void slot_disarm(struct target *target, struct slot *slot)
+{
 	if (!slot->armed)
 		return;
 	slot_silence(target, slot);
-	atomic_fetch_add(&shared->turn, 1);
-	raw_futex((uint32_t *)&shared->turn, FUTEX_WAKE, 0x7fffffff, NULL);
+	slot_release(target, slot);
 }

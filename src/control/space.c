@@ -100,6 +100,24 @@ ssize_t space_read(struct space *space, uint64_t address, void *to, size_t lengt
 	return count < 0 ? -errno : count;
 }
 
+unsigned space_gather(struct space *space, const struct space_part *part, unsigned count)
+{
+	struct iovec local[SPACE_PARTS] = {0}, remote[SPACE_PARTS] = {0};
+	ssize_t left;
+	unsigned read = 0;
+
+	if (count > SPACE_PARTS)
+		count = SPACE_PARTS;
+	for (unsigned i = 0; i < count; i++) {
+		local[i] = (struct iovec){part[i].to, part[i].length};
+		remote[i] = (struct iovec){(void *)part[i].address, part[i].length};
+	}
+	left = process_vm_readv(space->pid, local, count, remote, count, 0);
+	while (read < count && left >= (ssize_t)part[read].length)
+		left -= (ssize_t)part[read++].length;
+	return read;
+}
+
 /* Code of a process that has ended, from its file. Only where the process could not change it. */
 static ssize_t read_file(struct space *space, uint64_t address, void *to, size_t length)
 {

@@ -22,6 +22,15 @@ struct symbol_modules *space_modules(struct space *space);
 /* Bytes read, less at the end of what is mapped, or -errno. Never through the breakpoints. */
 ssize_t space_read(struct space *space, uint64_t address, void *to, size_t length);
 
+#define SPACE_PARTS 64
+struct space_part {
+	uint64_t address;
+	void *to;
+	size_t length;
+};
+/* Several places in one call, at most SPACE_PARTS. How many could be read, from the first on. */
+unsigned space_gather(struct space *space, const struct space_part *part, unsigned count);
+
 /* Code at `pc`, from a cache: bytes available, at most `length`. */
 size_t space_code(struct space *space, uint64_t pc, uint8_t *to, size_t length);
 

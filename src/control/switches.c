@@ -17,9 +17,11 @@
 
 #include <stdatomic.h>
 
-#define LOOK_INTERVAL SECOND /* between counts; the first comes sooner */
-#define LOOK_SOON (100 * MILLISECOND)
-#define THREADS_LOOKED_AT CALM_THREADS
+#define LOOK_INTERVAL                                                              \
+	SECOND /* between counts; the first comes sooner, and those of brief slots \
+		*/
+#define LOOK_SOON (200 * MILLISECOND)
+#define THREADS_LOOKED_AT BRIEF_THREADS
 
 static void *measure(void *argument)
 {
@@ -43,7 +45,7 @@ void switches_end(struct control *control)
 	control->pricing = false;
 }
 
-/* Slots that are open all the time cost as much together as one. */
+/* Slots that are armed in all threads cost as much together as one. */
 void switches_armed(struct target *target, const struct slot *slot)
 {
 	if (!slot->only && target->armed_slots++ == 0)
@@ -55,7 +57,7 @@ void switches_silent(struct target *target, const struct slot *slot)
 	uint64_t now = control_now();
 
 	if (slot->only)
-		target->brief_comings +=
+		target->single_comings +=
 			slot->comings * (double)(now - slot->armed_at) / (double)SECOND;
 	else if (--target->armed_slots == 0)
 		target->armed_time += now - target->armed_since;
@@ -75,8 +77,7 @@ static uint64_t take_armed_time(struct target *target, uint64_t now)
 
 /* Of so many threads that were looked at; of more, some, and the rest is taken to be like them. */
 struct comings {
-	pid_t tid[THREADS_LOOKED_AT];
-	uint64_t slices[THREADS_LOOKED_AT];
+	struct thread_rate thread[THREADS_LOOKED_AT];
 	unsigned count;
 	bool all;
 };
@@ -91,26 +92,18 @@ static uint64_t count_of(const struct target *target, struct comings *comings)
 	comings->all = threads.count <= THREADS_LOOKED_AT;
 	looked_at = comings->all ? threads.count : THREADS_LOOKED_AT;
 	for (size_t i = 0; i < looked_at; i++) {
-		unsigned at = comings->count;
+		struct thread_rate *thread = &comings->thread[comings->count];
 
-		comings->tid[at] = threads.tids[i * threads.count / looked_at];
-		if (!thread_status_slices(target->pid, comings->tid[at], &comings->slices[at]))
+		thread->tid = threads.tids[i * threads.count / looked_at];
+		if (!thread_status_slices(target->pid, thread->tid, &thread->slices))
 			continue;
-		sum += comings->slices[at];
+		sum += thread->slices;
 		comings->count++;
 	}
 	if (looked_at)
 		sum = sum * threads.count / looked_at;
 	thread_set_destroy(&threads);
 	return sum;
-}
-
-static double advance(uint64_t *last, uint64_t now)
-{
-	uint64_t before = *last;
-
-	*last = now;
-	return now > before ? (double)(now - before) : 0;
 }
 
 /* Threads that end take their counts along: the rate is then what it was. */
@@ -121,15 +114,17 @@ static void look(struct target *target, uint64_t now)
 	uint64_t cpu_time = control_clock(control_process_clock(target->pid));
 	double seconds = (double)(now - before + 1) / (double)SECOND;
 
-	if (before && count >= target->timeslices) {
-		target->switch_rate = advance(&target->timeslices, count) / seconds;
-		target->cpu_rate = advance(&target->cpu_time, cpu_time) / seconds / (double)SECOND;
+	if (before && count >= target->timeslices && cpu_time >= target->cpu_time) {
+		target->switch_rate = (double)(count - target->timeslices) / seconds;
+		target->cpu_rate = (double)(cpu_time - target->cpu_time) / seconds / (double)SECOND;
 	}
-	target->next_count = now + (before ? LOOK_INTERVAL : LOOK_SOON);
 	target->timeslices = count;
 	target->cpu_time = cpu_time;
 	target->looked_at = now;
-	calm_look(target, comings.tid, comings.slices, comings.all ? comings.count : 0, seconds);
+	brief_look(target, comings.thread, comings.all ? comings.count : 0, seconds);
+	target->next_count =
+		now +
+		(before && (target->brief.single || !target->brief.on) ? LOOK_INTERVAL : LOOK_SOON);
 }
 
 static void add_spent(struct control *control, struct target *target, uint64_t now, double sampled,
@@ -142,11 +137,11 @@ static void add_spent(struct control *control, struct target *target, uint64_t n
 
 	if (now >= target->next_count)
 		look(target, now);
-	cost->switching += (target->switch_rate * armed + target->brief_comings) * coming +
+	cost->switching += (target->switch_rate * armed + target->single_comings) * coming +
 			   target->switch_rate * sampled * timer;
 	cost->sampling += target->cpu_rate * sampled * (double)SECOND /
 			  (double)burst_period(control) * sample;
-	target->brief_comings = 0;
+	target->single_comings = 0;
 }
 
 struct switches_cost switches_spent(struct control *control)
@@ -159,11 +154,4 @@ struct switches_cost switches_spent(struct control *control)
 		if (control->target[i] && !control->target[i]->observed)
 			add_spent(control, control->target[i], now, sampled, &cost);
 	return cost;
-}
-
-void switches_look(struct control *control)
-{
-	for (unsigned i = 0; i < AREA_PROCESSES; i++)
-		if (control->target[i] && !control->target[i]->observed)
-			look(control->target[i], control_now());
 }

@@ -17,6 +17,5 @@ struct switches_cost {
 };
 
 struct switches_cost switches_spent(struct control *control);
-void switches_look(struct control *control); /* at how often threads get a CPU */
 
 #endif

@@ -269,8 +269,10 @@ bool hit_understand(struct target *target, struct slot *slot, const struct area_
 	understood = code ? understand_code(target, &registers, &hit->access)
 			  : understand_data(target, slot, &registers, &hit->access);
 	copy_value(record, hit);
+	/* An instruction that was watched is known, whether it accesses memory or not. */
 	if (!understood) {
-		count_one(target->control, COUNT_HITS_UNKNOWN);
+		if (!code)
+			count_one(target->control, COUNT_HITS_UNKNOWN);
 		return false;
 	}
 	if (!code && (hit->access.address >= slot->watch.address + slot->watch.length ||

@@ -13,15 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACES 8192 /* instructions remembered */
-#define BLOCKS 8192 /* addresses remembered */
-#define PAIRS 4096  /* pairs of instructions remembered */
+#define PLACES 8192	/* instructions remembered */
+#define BLOCKS 8192	/* addresses remembered */
+#define REPEAT_LOOKS 12 /* that finding the same again counts for */
+#define PAIRS 4096	/* pairs of instructions remembered */
 
 struct place {
 	uint64_t pc;
 	uint32_t watched;  /* as what a sample was about to do, or for being executed */
 	uint32_t shared;   /* another thread came to what it accesses */
 	uint32_t fruitful; /* pairs shown first with it */
+	uint32_t repeats;  /* pairs seen again */
 	bool judged;	   /* `internal` is known */
 	bool internal;	   /* libc's own */
 };
@@ -187,7 +189,7 @@ static unsigned on_interest(void *state, pid_t pid, uint64_t pc)
 	(void)pid;
 	if (place->pc != pc)
 		return 32;
-	looks = place->watched / (1 + 2 * place->fruitful) / 6;
+	looks = (place->watched + REPEAT_LOOKS * place->repeats) / (1 + 2 * place->fruitful) / 6;
 	interest = place->shared ? 96 >> (looks < 6 ? looks : 6)
 				 : 32 >> (place->watched < 5 ? place->watched : 5);
 	return interest ? interest : 1;
@@ -259,7 +261,10 @@ static void on_pair(void *state, const struct tl_pair *pair)
 		race->services->count(race->host, verdict.rule, 1);
 		return;
 	}
-	known->count++;
+	if (known->count++) {
+		find_place(race, known->first)->repeats++;
+		find_place(race, known->second)->repeats++;
+	}
 	/* Each report silences all slots while symbols are read: repeats are counted in bulk. */
 	if (verdict.certainty <= known->certainty && (known->count & (known->count - 1))) {
 		race->services->count(race->host, "repeats", 1);

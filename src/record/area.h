@@ -268,6 +268,23 @@ struct area {
 	struct area_hit hit[AREA_HITS];
 };
 
+/* Threads whose identities hash alike share one account, which only makes it stricter. */
+static inline struct area_credit *area_credit_of(struct area_process *process, uint64_t identity)
+{
+	uint64_t hash = (identity * 0x9e3779b97f4a7c15ull) >> 32;
+
+	return &process->credit[hash % AREA_CREDITS];
+}
+
+/* How long a thread may be held at `now` (ns) that has paid up to `until`, all together. */
+static inline uint64_t area_credit_saved(const struct area *area, uint64_t until, uint64_t now)
+{
+	uint64_t parts = area->hold_parts ? area->hold_parts : 1;
+	uint64_t age = until < now ? now - until : 0;
+
+	return (age < area->credit_cap ? age : area->credit_cap) / 10000 * parts;
+}
+
 static inline enum area_hit_state area_hit_state(uint64_t state)
 {
 	return (enum area_hit_state)(state & 0xff);

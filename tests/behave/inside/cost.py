@@ -81,7 +81,7 @@ class Cost(unittest.TestCase):
                                      WORKERS, str(seconds)], capture_output=True, text=True,
                                     timeout=LIMIT, check=False)
             count = counts_in(result.stderr)
-            if count['calm-watches'] and result.returncode == 9:
+            if count['single-watches'] and result.returncode == 9:
                 return
         self.fail(result.stderr)
 

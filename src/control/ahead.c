@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The memory accesses that a thread is about to make, as far as its registers and memory tell, up
+ * to where it may wait for another: what another thread writes there meanwhile is not ordered with
+ * them. Erickson et al. (DataCollider, OSDI 2010) look at one access, Effinger-Dean et al. (IFRit,
+ * OOPSLA 2012) at a region without synchronisation; here that is followed by carrying out its
+ * instructions on a copy of the registers.
+ */
+#include "control/private.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LINE 64
+#define LINES 32 /* of memory that was read */
+#define CALLS_MAX 24
+
+struct line {
+	uint64_t address;
+	bool there;
+	uint8_t bytes[LINE];
+};
+
+struct looking {
+	struct target *target;
+	ahead_fn *each;
+	void *context;
+	struct line line[LINES];
+};
+
+static const struct line *line_at(struct looking *looking, uint64_t address)
+{
+	struct line *line = &looking->line[address / LINE % LINES];
+
+	if (!line->address || line->address != address) {
+		line->address = address;
+		line->there = space_read(looking->target->space, address, line->bytes, LINE) ==
+			      LINE;
+	}
+	return line;
+}
+
+static int read_memory(void *context, uint64_t address, void *to, size_t length)
+{
+	size_t done = 0;
+
+	while (done < length) {
+		uint64_t at = address + done;
+		const struct line *line = line_at(context, at & ~(uint64_t)(LINE - 1));
+		size_t part = LINE - at % LINE;
+
+		if (!line->there)
+			return -EFAULT;
+		if (part > length - done)
+			part = length - done;
+		memcpy((uint8_t *)to + done, line->bytes + at % LINE, part);
+		done += part;
+	}
+	return 0;
+}
+
+static void tell(void *context, const struct insn_forward_access *access)
+{
+	const struct looking *looking = context;
+
+	if (access->address >= 4096 && !(access->address >> 47))
+		looking->each(looking->context, access);
+}
+
+/* Does the function, of the C library, wait for other threads? Those that let them go on do not. */
+static bool waits(struct space *space, uint64_t function)
+{
+	static const char *const stems[] = {"pthread_", "sem_", "mtx_", "cnd_", "call_once"};
+	static const char *const goes_on[] = {"unlock",	   "post", "signal",
+					      "broadcast", "self", "specific"};
+	const char *name = space_function_name(space, function);
+	bool found = false;
+
+	while (name && *name == '_')
+		name++;
+	for (size_t i = 0; name && i < sizeof(stems) / sizeof(stems[0]); i++)
+		found |= strncmp(name, stems[i], strlen(stems[i])) == 0;
+	for (size_t i = 0; found && i < sizeof(goes_on) / sizeof(goes_on[0]); i++)
+		found = !strstr(name, goes_on[i]);
+	return found;
+}
+
+/* Functions of the C library are not followed: what they return is not known. */
+static int arrive(struct target *target, struct insn_forward *forward)
+{
+	bool waiting;
+	int err;
+
+	if (!space_is_libc(target->space, forward->pc))
+		return 0;
+	waiting = waits(target->space, forward->pc);
+	err = insn_forward_return(forward);
+	return err || !waiting ? err : -EAGAIN;
+}
+
+bool ahead_walk(struct target *target, const struct insn_registers *from, unsigned most,
+		ahead_fn *each, void *context, struct ahead_end *end)
+{
+	static struct looking looking; /* one thread; large */
+	struct insn_forward forward = {.pc = from->pc,
+				       .known = 0xffff,
+				       .read = read_memory,
+				       .tell = tell,
+				       .context = &looking};
+	unsigned calls = 0, steps = 0;
+	bool leaves = false;
+	int err = 0;
+
+	for (unsigned i = 0; i < LINES; i++)
+		looking.line[i].address = 0;
+	looking.target = target;
+	looking.each = each;
+	looking.context = context;
+	memcpy(forward.general, from->general, sizeof(forward.general));
+	for (; steps < most && calls < CALLS_MAX && !err; steps++) {
+		uint8_t bytes[INSN_MAX_LENGTH];
+		size_t available = space_code(target->space, forward.pc, bytes, sizeof(bytes));
+
+		err = insn_forward_step(&forward, bytes, available, &leaves);
+		calls += leaves;
+		if (!err && leaves)
+			err = arrive(target, &forward);
+	}
+	if (end)
+		*end = (struct ahead_end){.pc = !err || err == -EAGAIN ? forward.pc : 0,
+					  .waited = err == -EAGAIN};
+	return steps > 1 || !err;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Does memory change under a thread that is about to access it?
+ *
+ * A thread is held before an instruction and the memory that it accesses there and in the next ones
+ * is read from outside, twice. If it has changed, another thread wrote to it, ordered by nothing
+ * that the held one has done since: so there may be a race, and it is worth what watching the
+ * address in all other threads costs. Repeated reads in place of a watchpoint are DataCollider's
+ * (Erickson et al., OSDI 2010). Not seen: who only reads, and who writes what was there.
+ */
+#include "control/private.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define LOOK_AHEAD 256 /* instructions */
+#define STARTS_LEAST 8
+#define LOOK_BEFORE_END (200000u) /* ns: the second look comes while the thread is surely held */
+
+static bool is_writable(struct target *target, uint64_t stack, uint64_t address)
+{
+	return !(address >= stack - 128 && address < stack + 65536) &&
+	       space_writable(target->space, address);
+}
+
+struct probing {
+	struct target *target;
+	struct probe *probe;
+	uint64_t stack;
+};
+
+static void add(const struct probing *probing, uint64_t pc, uint64_t address, uint64_t length)
+{
+	struct probe *probe = probing->probe;
+
+	if (probe->words == PROBE_WORDS || !is_writable(probing->target, probing->stack, address))
+		return;
+	probe->word[probe->words++] = (struct probe_word){
+		.pc = pc, .address = address, .length = length < 8 ? (unsigned)length : 8};
+}
+
+static void add_access(void *context, const struct insn_forward_access *access)
+{
+	if (!(access->access & TL_ATOMIC))
+		add(context, access->pc, access->address, access->length);
+}
+
+/* At a call that leaves the program's own code: what it is handed to read or write. */
+static void add_arguments(const struct probing *probing, const struct insn_registers *registers)
+{
+	add(probing, registers->pc, registers->general[7], 8);
+	add(probing, registers->pc, registers->general[6], 8);
+}
+
+/* How many of them could be read, from the first on. */
+static unsigned read_words(struct target *target, const struct probe *probe,
+			   uint64_t value[static PROBE_WORDS])
+{
+	struct space_part part[PROBE_WORDS];
+
+	for (unsigned i = 0; i < probe->words; i++) {
+		value[i] = 0;
+		part[i] = (struct space_part){probe->word[i].address, &value[i],
+					      probe->word[i].length};
+	}
+	return space_gather(target->space, part, probe->words);
+}
+
+/* Where it has waited a region begins that is to be looked at as well. Where code waits nowhere any
+ * place will do. */
+static void note_start(struct target *target, pid_t tid, const struct ahead_end *end)
+{
+	struct places *starts = code_starts(target, tid);
+
+	if (end->pc && (end->waited || starts->used < STARTS_LEAST) &&
+	    !space_is_libc(target->space, end->pc))
+		places_note(target->control, starts, end->pc);
+}
+
+static bool may_be_shared(struct target *target, const struct probe *probe, pid_t tid)
+{
+	bool shared = false;
+
+	for (unsigned i = 0; i < probe->words; i++)
+		shared |= lines_note(target, probe->word[i].address, tid);
+	return shared;
+}
+
+static void tell_place(struct target *target, const struct slot *slot, bool changed)
+{
+	places_tell(slot->start ? code_starts(target, slot->only) : code_places(target, slot->only),
+		    slot->place, changed);
+}
+
+void probe_begin(struct target *target, struct slot *slot, const struct hit *hit)
+{
+	struct probe *probe = &slot->probe;
+	struct probing probing = {target, probe, hit->stack.registers.general[4]};
+	struct insn_registers registers = {.pc = hit->stack.registers.pc,
+					   .flags = hit->stack.registers.flags};
+	uint64_t value[PROBE_WORDS];
+	struct ahead_end end;
+
+	memcpy(registers.general, hit->stack.registers.general, sizeof(registers.general));
+	count_one(target->control, COUNT_PROBES);
+	*probe = (struct probe){.hit = hit,
+				.until = hit->entry + slot->watch.hold - LOOK_BEFORE_END};
+	ahead_walk(target, &registers, LOOK_AHEAD, add_access, &probing, &end);
+	note_start(target, hit->access.tid, &end);
+	if (!probe->words)
+		add_arguments(&probing, &registers);
+	if (!may_be_shared(target, probe, hit->access.tid)) {
+		probe->until = 0;
+		slot_disarm(target, slot);
+		tell_place(target, slot, false);
+		count_one(target->control, COUNT_PROBES_PRIVATE);
+		return;
+	}
+	probe->words = read_words(target, probe, value);
+	for (unsigned i = 0; i < probe->words; i++)
+		probe->word[i].value = value[i];
+}
+
+/* Acquire: the looks at its memory come before. A thread changes the state before it goes on. */
+static bool is_held(struct control *control, const struct hit *hit)
+{
+	atomic_thread_fence(memory_order_acquire);
+	for (unsigned i = 0; i < AREA_HITS; i++)
+		if (control->following[i].hit == hit)
+			return area_hit_state(atomic_load(&control->area->hit[i].state)) ==
+			       AREA_HIT_HELD;
+	return false;
+}
+
+void probe_end(struct target *target, struct slot *slot)
+{
+	struct probe *probe = &slot->probe;
+	uint64_t value[PROBE_WORDS];
+	bool changed = false;
+	unsigned known;
+
+	known = read_words(target, probe, value);
+	probe->until = 0;
+	if (!is_held(target->control, probe->hit)) {
+		count_one(target->control, COUNT_PROBES_LATE);
+		return;
+	}
+	slot_release(target, slot);
+	for (unsigned i = 0; i < known; i++) {
+		if (value[i] == probe->word[i].value)
+			continue;
+		promises_change(target, probe->word[i].pc, probe->hit->access.tid);
+		changed = true;
+	}
+	tell_place(target, slot, changed);
+	if (changed)
+		count_one(target->control, COUNT_PROBES_CHANGED);
+}
