@@ -159,6 +159,8 @@ void brief_look(struct target *target, const struct thread_rate *thread, unsigne
 		slots_close_silent(target);
 	if (brief->single)
 		find_calm(target);
+	else
+		brief->calm_count = 0;
 }
 
 uint64_t brief_hold(const struct target *target)

@@ -18,8 +18,9 @@
 #define BURST (4 * MILLISECOND)
 #define REST_SOON (36 * MILLISECOND)   /* in the beginning, when all is new */
 #define REST_LATER (196 * MILLISECOND) /* at a budget of 1 percent and above; longer below */
-#define BURST_BRIEF (2 * MILLISECOND)
-#define REST_BRIEF (6000 * MILLISECOND)
+/* Where threads come and go all the time, which is dear, and probes tell more (probe.c). */
+#define BURST_SINGLE (2 * MILLISECOND)
+#define REST_SINGLE (6000 * MILLISECOND)
 #define BUDGET_PARTS 3 /* one of them is for samples */
 #define SOON (4 * SECOND)
 #define SWITCH_PARTS 100 /* a rest is at least so many times what switching takes */
@@ -66,16 +67,23 @@ static uint64_t affordable_rest(const struct control *control)
 	return (uint64_t)((double)BURST * share * 100 * BUDGET_PARTS / control->options.budget);
 }
 
+static bool all_are_single(const struct control *control)
+{
+	for (unsigned i = 0; i < AREA_PROCESSES; i++)
+		if (control->target[i] && !control->target[i]->brief.single)
+			return false;
+	return control->burst.brief;
+}
+
 static uint64_t rest(const struct control *control, uint64_t now)
 {
 	uint64_t least = SWITCH_PARTS * control->burst.switching, rest = REST_LATER;
+	bool soon = bursts_are_new(control, now);
 
-	if (control->burst.brief && !bursts_are_new(control, now))
-		rest = REST_BRIEF;
-	else if (control->burst.brief)
-		rest = REST_LATER;
-	else if (bursts_are_new(control, now))
-		rest = REST_SOON;
+	if (all_are_single(control))
+		rest = soon ? REST_LATER : REST_SINGLE;
+	else if (soon)
+		rest = control->burst.brief ? REST_LATER : REST_SOON;
 	else if (affordable_rest(control) > least)
 		least = affordable_rest(control);
 	if (control->options.budget < 1)
@@ -85,7 +93,7 @@ static uint64_t rest(const struct control *control, uint64_t now)
 
 static uint64_t length(const struct control *control)
 {
-	return control->burst.brief ? BURST_BRIEF : BURST;
+	return all_are_single(control) ? BURST_SINGLE : BURST;
 }
 
 static void turn(struct control *control, bool on)
