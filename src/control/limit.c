@@ -125,12 +125,6 @@ uint32_t limit_next(const struct area *area, uint32_t index)
 /* ------------------------------------------------------------------------------------------- */
 /* Their events, by the controller */
 
-static uint64_t limit_data(void *context, unsigned root)
-{
-	(void)root;
-	return *(uint64_t *)context;
-}
-
 static void open_event(struct target *target, uint32_t index)
 {
 	struct target_limit *limit = &target->limit[index];
@@ -146,7 +140,7 @@ static void open_event(struct target *target, uint32_t index)
 	request = (struct perf_request){.counter = shared->counter,
 					.period = limit->period ? limit->period : 1,
 					.signal = true};
-	limit->open = !coverage_open(&limit->coverage, &coverage, &request, limit_data, &data);
+	limit->open = !cover_open(target, &limit->coverage, &coverage, &request, data);
 	if (!limit->open)
 		count_one(target->control, COUNT_LIMITS_FAILED);
 }

@@ -332,6 +332,13 @@ struct target *target_find(struct control *control, pid_t pid);
 /* A process without our library; `observed` is the target's from then on. 0 or -errno. */
 int target_observe(struct control *control, pid_t pid, struct observed *observed);
 
+/* cover.c: each event opened in a process, with the same signal data in all its threads */
+int cover_open(struct target *target, struct coverage *coverage,
+	       const struct coverage_target *threads, const struct perf_request *request,
+	       uint64_t data);
+int cover_modify(struct coverage *coverage, const struct coverage_target *threads,
+		 const struct perf_request *request, uint64_t data);
+
 /* slots.c */
 struct coverage_target slot_coverage(const struct target *target);
 int slot_open(struct target *target, struct slot *slot);

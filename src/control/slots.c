@@ -21,12 +21,6 @@
 #define LASTING_PATIENCE (1000 * 1000000u)
 #define HOLD_RESERVE (MILLISECOND / 2) /* of time saved up: half of what is wanted at code */
 
-static uint64_t slot_data(void *context, unsigned root)
-{
-	(void)root;
-	return *(uint64_t *)context;
-}
-
 struct coverage_target slot_coverage(const struct target *target)
 {
 	return (struct coverage_target){
@@ -64,36 +58,6 @@ static struct perf_request request_for(const struct target *target, const struct
 				     .disabled = true};
 }
 
-/* Has it not executed another program? Where its memory may not be read (a policy of the system's)
- * that is not known: a set-user-ID program's events may not be opened either. */
-static bool is_itself(const struct target *target)
-{
-	uint64_t seen = 0;
-	ssize_t length =
-		space_read(target->space, target->shared->proof_address, &seen, sizeof(seen));
-
-	return length == -EPERM ||
-	       (length == (ssize_t)sizeof(seen) && seen == target->shared->proof);
-}
-
-/*
- * An event that is open when its process executes another program is removed by the kernel
- * (remove_on_exec). One opened afterwards would send SIGTRAP to a program that knows nothing of us.
- * So each is opened disabled, and enabled only if the process was itself after that.
- */
-static int open_safely(struct target *target, struct slot *slot, const struct perf_request *request,
-		       uint64_t *data)
-{
-	struct coverage_target coverage = covered_by(target, slot);
-	int err = coverage_open(&slot->coverage, &coverage, request, slot_data, data);
-
-	if (err || is_itself(target))
-		return err;
-	coverage_close(&slot->coverage);
-	count_one(target->control, COUNT_PROCESSES_CHANGED);
-	return -ESRCH;
-}
-
 int slot_open(struct target *target, struct slot *slot)
 {
 	/* Some valid address: it is silent until it is armed. */
@@ -102,11 +66,12 @@ int slot_open(struct target *target, struct slot *slot)
 	 * never does. */
 	unsigned access = slot->watch.access & TL_EXEC ? TL_EXEC : TL_WRITE;
 	struct perf_request request = request_for(target, &nowhere, access);
+	struct coverage_target coverage = covered_by(target, slot);
 	uint64_t data = area_tag(target->index, slot->index, 0);
 	int err;
 
 	slot->generation = atomic_load(&target->shared->slot[slot->index].generation) & ~1u;
-	err = open_safely(target, slot, &request, &data);
+	err = cover_open(target, &slot->coverage, &coverage, &request, data);
 	slot->open = !err;
 	return err;
 }
@@ -161,7 +126,7 @@ static int point(struct target *target, struct slot *slot, unsigned access)
 	struct perf_request request = request_for(target, &slot->watch, access);
 	struct coverage_target coverage = covered_by(target, slot);
 	uint64_t data = area_tag(target->index, slot->index, slot->generation);
-	int err = coverage_modify(&slot->coverage, &coverage, &request, slot_data, &data);
+	int err = cover_modify(&slot->coverage, &coverage, &request, data);
 	uint64_t begin;
 
 	if (err)
@@ -181,10 +146,9 @@ static int open_brief(struct target *target, struct slot *slot, unsigned access)
 	uint64_t begin = control_now();
 	int err;
 
-	err = open_safely(target, slot, &request, &data);
+	request.disabled = false;
+	err = cover_open(target, &slot->coverage, &coverage, &request, data);
 	slot->open = !err;
-	if (!err)
-		err = coverage_enable(&slot->coverage, &coverage);
 	if (!slot->only)
 		target->arm_time = (3 * target->arm_time + (control_now() - begin)) / 4;
 	return err;

@@ -29,12 +29,6 @@
 #define LOOK_AHEAD 12	   /* instructions; the peer looks at one */
 #define OWN_STACK 262144
 
-static uint64_t timer_data(void *context, unsigned root)
-{
-	(void)root;
-	return *(uint64_t *)context;
-}
-
 static struct coverage_target coverage_of(const struct target *target)
 {
 	return (struct coverage_target){
@@ -53,7 +47,7 @@ static int open_timer(struct target *target, struct slot *slot)
 	slot_publish(target, slot);
 	atomic_store(&target->shared->slot[TIMER].shared, 1);
 	data = area_tag(target->index, TIMER, slot->generation);
-	err = coverage_open(&slot->coverage, &coverage, &request, timer_data, &data);
+	err = cover_open(target, &slot->coverage, &coverage, &request, data);
 	slot->open = !err;
 	return err;
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening events in a program that may become another one at any moment.
+ *
+ * An event that is open when its process executes another program is removed by the kernel
+ * (remove_on_exec). One opened afterwards would send SIGTRAP to a program that knows nothing of us.
+ * So each is opened disabled, and enabled only if the process was itself after that. The price is
+ * the race of clone(2) with enabling that event/coverage.h tells of.
+ */
+#include "control/private.h"
+
+#include <errno.h>
+
+static uint64_t same_for_all(void *context, unsigned root)
+{
+	(void)root;
+	return *(const uint64_t *)context;
+}
+
+/* Where its memory may not be read (a policy of the system's) that is not known: a set-user-ID
+ * program's events may not be opened either. */
+static bool is_itself(const struct target *target)
+{
+	uint64_t seen = 0;
+	ssize_t length =
+		space_read(target->space, target->shared->proof_address, &seen, sizeof(seen));
+
+	return length == -EPERM ||
+	       (length == (ssize_t)sizeof(seen) && seen == target->shared->proof);
+}
+
+int cover_open(struct target *target, struct coverage *coverage,
+	       const struct coverage_target *threads, const struct perf_request *request,
+	       uint64_t data)
+{
+	struct perf_request disabled = *request;
+	int err;
+
+	disabled.disabled = true;
+	err = coverage_open(coverage, threads, &disabled, same_for_all, &data);
+	if (err)
+		return err;
+	if (!is_itself(target)) {
+		count_one(target->control, COUNT_PROCESSES_CHANGED);
+		err = -ESRCH;
+	} else if (!request->disabled) {
+		err = coverage_enable(coverage, threads);
+	}
+	if (err)
+		coverage_close(coverage);
+	return err;
+}
+
+int cover_modify(struct coverage *coverage, const struct coverage_target *threads,
+		 const struct perf_request *request, uint64_t data)
+{
+	return coverage_modify(coverage, threads, request, same_for_all, &data);
+}
