@@ -67,35 +67,49 @@ static void tell(void *context, const struct insn_forward_access *access)
 		looking->each(looking->context, access);
 }
 
-/* Does the function, of the C library, wait for other threads? Those that let them go on do not. */
-static bool waits(struct space *space, uint64_t function)
+enum effect { NO_EFFECT, RELEASES, WAITS };
+
+static bool contains_any(const char *name, const char *const *parts)
 {
-	static const char *const stems[] = {"pthread_", "sem_", "mtx_", "cnd_", "call_once"};
-	static const char *const goes_on[] = {"unlock",	   "post", "signal",
-					      "broadcast", "self", "specific"};
+	for (; *parts; parts++)
+		if (strstr(name, *parts))
+			return true;
+	return false;
+}
+
+/* What a function of the C library does to the order of threads. */
+static enum effect effect_of(struct space *space, uint64_t function)
+{
+	static const char *const families[] = {"pthread_", "sem_", "mtx_", "cnd_", "call_once"};
+	static const char *const releases[] = {"unlock", "post", "signal", "broadcast", NULL};
+	static const char *const neither[] = {"self", "specific", "equal", "init", "attr", NULL};
 	const char *name = space_function_name(space, function);
 	bool found = false;
 
 	while (name && *name == '_')
 		name++;
-	for (size_t i = 0; name && i < sizeof(stems) / sizeof(stems[0]); i++)
-		found |= strncmp(name, stems[i], strlen(stems[i])) == 0;
-	for (size_t i = 0; found && i < sizeof(goes_on) / sizeof(goes_on[0]); i++)
-		found = !strstr(name, goes_on[i]);
-	return found;
+	for (size_t i = 0; name && i < sizeof(families) / sizeof(families[0]); i++)
+		found |= strncmp(name, families[i], strlen(families[i])) == 0;
+	if (!found || contains_any(name, neither))
+		return NO_EFFECT;
+	return contains_any(name, releases) ? RELEASES : WAITS;
 }
 
 /* Functions of the C library are not followed: what they return is not known. */
-static int arrive(struct target *target, struct insn_forward *forward)
+static int arrive(struct target *target, struct insn_forward *forward, struct ahead_end *end)
 {
-	bool waiting;
+	enum effect effect;
 	int err;
 
 	if (!space_is_libc(target->space, forward->pc))
 		return 0;
-	waiting = waits(target->space, forward->pc);
+	effect = effect_of(target->space, forward->pc);
 	err = insn_forward_return(forward);
-	return err || !waiting ? err : -EAGAIN;
+	if (err)
+		return err;
+	if (effect == RELEASES && !end->released)
+		end->released = forward->pc;
+	return effect == WAITS ? -EAGAIN : 0;
 }
 
 bool ahead_walk(struct target *target, const struct insn_registers *from, unsigned most,
@@ -107,6 +121,7 @@ bool ahead_walk(struct target *target, const struct insn_registers *from, unsign
 				       .read = read_memory,
 				       .tell = tell,
 				       .context = &looking};
+	struct ahead_end found = {0};
 	unsigned calls = 0, steps = 0;
 	bool leaves = false;
 	int err = 0;
@@ -124,10 +139,11 @@ bool ahead_walk(struct target *target, const struct insn_registers *from, unsign
 		err = insn_forward_step(&forward, bytes, available, &leaves);
 		calls += leaves;
 		if (!err && leaves)
-			err = arrive(target, &forward);
+			err = arrive(target, &forward, &found);
 	}
+	found.waited = err == -EAGAIN;
+	found.pc = !err || found.waited ? forward.pc : 0;
 	if (end)
-		*end = (struct ahead_end){.pc = !err || err == -EAGAIN ? forward.pc : 0,
-					  .waited = err == -EAGAIN};
+		*end = found;
 	return steps > 1 || !err;
 }

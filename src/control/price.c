@@ -27,6 +27,7 @@ static void on_hit(int signal)
 #define NAPS 20	   /* in a round */
 #define ROUNDS 9   /* with events and as many without */
 #define NAP 20000u /* ns */
+#define ATTEMPTS 3
 #define EVENTS 3
 #define DEFAULT_SWITCH_PRICE 3000u /* ns, where it cannot be measured: a virtual machine's */
 #define HIGHEST_SWITCH_PRICE 30000u
@@ -148,11 +149,12 @@ uint64_t price_of_switch(bool timer)
 			break;
 		count++;
 	}
-	if (count)
+	/* Nothing costs nothing: other work came between. */
+	for (int i = 0; count && i < ATTEMPTS && (i == 0 || !price); i++)
 		price = compare_naps(events, count);
 	for (unsigned i = 0; i < count; i++)
 		close(events[i]);
-	return price < HIGHEST_SWITCH_PRICE ? price : DEFAULT_SWITCH_PRICE;
+	return price && price < HIGHEST_SWITCH_PRICE ? price : DEFAULT_SWITCH_PRICE;
 }
 
 static uint64_t work_cost(void)

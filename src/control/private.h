@@ -381,6 +381,8 @@ struct calm_thread *brief_calm(struct target *target, pid_t tid);
 struct ahead_end {
 	uint64_t pc; /* 0: not known */
 	bool waited; /* for another thread, as far as it may have to */
+	uint64_t
+		released; /* where it has first given something back that others wait for; 0: not */
 };
 typedef void ahead_fn(void *context, const struct insn_forward_access *access);
 /* In so many instructions at most. False: there is none. `end` may be NULL. */

@@ -66,12 +66,15 @@ static unsigned read_words(struct target *target, const struct probe *probe,
 	return space_gather(target->space, part, probe->words);
 }
 
-/* Where it has waited a region begins that is to be looked at as well. Where code waits nowhere any
- * place will do. */
+/* Where it has waited a region begins that is to be looked at as well; and where it has given a
+ * lock back, since whoever is held with one keeps others from what it protects. Where code waits
+ * nowhere any place will do. */
 static void note_start(struct target *target, pid_t tid, const struct ahead_end *end)
 {
 	struct places *starts = code_starts(target, tid);
 
+	if (end->released)
+		places_note(target->control, starts, end->released);
 	if (end->pc && (end->waited || starts->used < STARTS_LEAST) &&
 	    !space_is_libc(target->space, end->pc))
 		places_note(target->control, starts, end->pc);
