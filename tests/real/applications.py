@@ -210,7 +210,7 @@ class Memcached(Server):
                 "-m", "64"]
 
     def load(self, outcome, folder, port, seconds):
-        line = text_of([load_client(folder), str(port), str(seconds), "2", "8"],
+        line = text_of([load_client(folder), str(port), str(seconds), "4", "8"],
                        limit=seconds + 60, status=False)
         values = dict(re.findall(r"(operations|per second|p99|errors) (\d+)", line))
         outcome.result.append(f"errors {values.get('errors')}")
