@@ -141,6 +141,7 @@ void hits_forget_slot(struct control *control, struct slot *slot)
 	for (unsigned i = 0; i < slot->hits; i++)
 		hit_free(slot->hit[i]);
 	slot->hits = 0;
+	slot->probe.until = 0; /* its hit is gone */
 }
 
 void hits_forget_target(struct control *control, struct target *target)
