@@ -41,7 +41,7 @@ static bool is_call_before(struct space *space, uint64_t pc)
 }
 
 /* A calm thread does what others do not. */
-struct places *code_places(struct target *target, pid_t tid)
+static struct places *code_places(struct target *target, pid_t tid)
 {
 	struct calm_thread *thread = brief_calm(target, tid);
 
@@ -410,15 +410,21 @@ bool code_choose(struct target *target, struct code_choice *choice)
 	return pc;
 }
 
+void code_tell(struct target *target, const struct slot *slot, bool worth)
+{
+	if (slot->place)
+		places_tell(slot->start ? code_starts(target, slot->only)
+					: code_places(target, slot->only),
+			    slot->place, worth);
+}
+
 void code_unwatched(struct target *target, const struct slot *slot)
 {
 	bool came = atomic_load(&target->shared->slot[slot->index].hits);
 
 	/* What came of a probe is told at its end. */
-	if (slot->place && !(came && slot->probes))
-		places_tell(slot->start ? code_starts(target, slot->only)
-					: code_places(target, slot->only),
-			    slot->place, came);
+	if (!(came && slot->probes))
+		code_tell(target, slot, came);
 }
 
 /* Functions reached through pointers are found by asking a thread that is about to call one. */
@@ -426,13 +432,12 @@ static void note_callee(struct target *target, const struct hit *hit)
 {
 	uint8_t bytes[INSN_MAX_LENGTH];
 	uint64_t pc = hit->access.pc, place, length, callee = 0;
-	struct insn_registers registers = {.pc = pc};
+	struct insn_registers registers = hit_registers(&hit->stack.registers);
 	size_t available = space_code(target->space, pc, bytes, sizeof(bytes));
 	struct insn insn;
 
 	if (insn_decode(bytes, available, pc, &insn) || insn.flow != INSN_FLOW_CALL_INDIRECT)
 		return;
-	memcpy(registers.general, hit->stack.registers.general, sizeof(registers.general));
 	if (insn.target_register >= 0)
 		callee = registers.general[insn.target_register];
 	else if (insn_operand_before(&insn, 0, &registers, &place, &length) ||
@@ -442,7 +447,7 @@ static void note_callee(struct target *target, const struct hit *hit)
 		code_note(target, hit->access.tid, callee);
 }
 
-static bool is_shareable(struct target *target, const struct hit *hit, uint64_t address)
+bool code_is_shareable(struct target *target, const struct hit *hit, uint64_t address)
 {
 	uint64_t stack = hit->stack.registers.general[4];
 
@@ -466,7 +471,7 @@ static bool watch_argument(struct target *target, const struct hit *hit, struct 
 	uint64_t argument =
 		hit->stack.registers.general[control_random(target->control) & 1 ? 7 : 6];
 
-	if (!is_shareable(target, hit, argument))
+	if (!code_is_shareable(target, hit, argument))
 		return false;
 	watch->address = argument & ~7ull;
 	watch->length = 8;
@@ -506,7 +511,7 @@ bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *wat
 		.size = sizeof(*watch), .pid = target->pid, .hold = COLD_HOLD, .priority = 60};
 	if (!hit->usable)
 		return watch_argument(target, hit, watch);
-	if (!is_shareable(target, hit, hit->access.address) || hit->access.length == 0)
+	if (!code_is_shareable(target, hit, hit->access.address) || hit->access.length == 0)
 		return false;
 	watch->length = aligned_length(hit->access.address, hit->access.length);
 	watch->address = hit->access.address;

@@ -434,6 +434,7 @@ void notice_answer(struct control *control, uint32_t process);
 void threads_check(struct target *target);
 
 /* understand.c: from registers to accesses */
+struct insn_registers hit_registers(const struct area_registers *noted);
 bool hit_understand(struct target *target, struct slot *slot, const struct area_hit *record,
 		    struct hit *hit);
 /* Of a region: the program has understood it. */
@@ -481,8 +482,6 @@ struct promise *promises_choose(struct target *target, unsigned *interest);
 /* code.c */
 #define INTEREST_EQUAL 32 /* of an instruction that nobody has an opinion of */
 unsigned code_interest(struct target *target, uint64_t pc);
-/* In use by the thread. */
-struct places *code_places(struct target *target, pid_t tid);
 /* Where regions begin in which it does not wait for others. */
 struct places *code_starts(struct target *target, pid_t tid);
 /* Code there is in use by the thread. */
@@ -495,6 +494,10 @@ bool code_choose(struct target *target, struct code_choice *choice);
 bool code_choose_single(struct target *target, uint64_t now, struct code_choice *choice);
 /* A thread has come to a chosen instruction: what is around it, others may come to as well. */
 void code_came(struct target *target, const struct hit *hit);
+/* May others access it? Not what is near the thread's own stack. */
+bool code_is_shareable(struct target *target, const struct hit *hit, uint64_t address);
+/* Was the place that the slot's instruction was chosen for worth the watch? */
+void code_tell(struct target *target, const struct slot *slot, bool worth);
 /* The watch of an instruction is over. */
 void code_unwatched(struct target *target, const struct slot *slot);
 /* What to watch now that a thread stands before a chosen instruction. */

@@ -11,29 +11,23 @@
 #include "control/private.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #define LOOK_AHEAD 256 /* instructions */
 #define STARTS_LEAST 8
 #define LOOK_BEFORE_END (200000u) /* ns: the second look comes while the thread is surely held */
 
-static bool is_writable(struct target *target, uint64_t stack, uint64_t address)
-{
-	return !(address >= stack - 128 && address < stack + 65536) &&
-	       space_writable(target->space, address);
-}
-
 struct probing {
 	struct target *target;
 	struct probe *probe;
-	uint64_t stack;
+	const struct hit *hit;
 };
 
 static void add(const struct probing *probing, uint64_t pc, uint64_t address, uint64_t length)
 {
 	struct probe *probe = probing->probe;
 
-	if (probe->words == PROBE_WORDS || !is_writable(probing->target, probing->stack, address))
+	if (probe->words == PROBE_WORDS ||
+	    !code_is_shareable(probing->target, probing->hit, address))
 		return;
 	probe->word[probe->words++] = (struct probe_word){
 		.pc = pc, .address = address, .length = length < 8 ? (unsigned)length : 8};
@@ -89,22 +83,14 @@ static bool may_be_shared(struct target *target, const struct probe *probe, pid_
 	return shared;
 }
 
-static void tell_place(struct target *target, const struct slot *slot, bool changed)
-{
-	places_tell(slot->start ? code_starts(target, slot->only) : code_places(target, slot->only),
-		    slot->place, changed);
-}
-
 void probe_begin(struct target *target, struct slot *slot, const struct hit *hit)
 {
 	struct probe *probe = &slot->probe;
-	struct probing probing = {target, probe, hit->stack.registers.general[4]};
-	struct insn_registers registers = {.pc = hit->stack.registers.pc,
-					   .flags = hit->stack.registers.flags};
+	struct probing probing = {target, probe, hit};
+	struct insn_registers registers = hit_registers(&hit->stack.registers);
 	uint64_t value[PROBE_WORDS];
 	struct ahead_end end;
 
-	memcpy(registers.general, hit->stack.registers.general, sizeof(registers.general));
 	count_one(target->control, COUNT_PROBES);
 	*probe = (struct probe){.hit = hit,
 				.until = hit->entry + slot->watch.hold - LOOK_BEFORE_END};
@@ -115,7 +101,7 @@ void probe_begin(struct target *target, struct slot *slot, const struct hit *hit
 	if (!may_be_shared(target, probe, hit->access.tid)) {
 		probe->until = 0;
 		slot_disarm(target, slot);
-		tell_place(target, slot, false);
+		code_tell(target, slot, false);
 		count_one(target->control, COUNT_PROBES_PRIVATE);
 		return;
 	}
@@ -140,9 +126,8 @@ void probe_end(struct target *target, struct slot *slot)
 	struct probe *probe = &slot->probe;
 	uint64_t value[PROBE_WORDS];
 	bool changed = false;
-	unsigned known;
+	unsigned known = read_words(target, probe, value);
 
-	known = read_words(target, probe, value);
 	probe->until = 0;
 	if (!is_held(target->control, probe->hit)) {
 		count_one(target->control, COUNT_PROBES_LATE);
@@ -155,7 +140,7 @@ void probe_end(struct target *target, struct slot *slot)
 		promises_change(target, probe->word[i].pc, probe->hit->access.tid);
 		changed = true;
 	}
-	tell_place(target, slot, changed);
+	code_tell(target, slot, changed);
 	if (changed)
 		count_one(target->control, COUNT_PROBES_CHANGED);
 }

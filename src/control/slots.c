@@ -12,7 +12,6 @@
 #include "base/syscall.h"
 #include "control/switches.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <string.h>

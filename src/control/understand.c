@@ -25,7 +25,7 @@ unsigned insn_traits(const struct insn *insn, unsigned operand, uint64_t address
 	return traits;
 }
 
-static struct insn_registers registers_of(const struct area_registers *noted)
+struct insn_registers hit_registers(const struct area_registers *noted)
 {
 	struct insn_registers registers = {
 		.pc = noted->pc, .flags = noted->flags, .fs_base = noted->fs_base};
@@ -256,7 +256,7 @@ void hit_take(struct target *target, const struct area_hit *record, struct hit *
 bool hit_understand(struct target *target, struct slot *slot, const struct area_hit *record,
 		    struct hit *hit)
 {
-	struct insn_registers registers = registers_of(&record->registers);
+	struct insn_registers registers = hit_registers(&record->registers);
 	bool code = slot->watch.access & TL_EXEC, understood;
 
 	hit->entry = record->entry_time;
