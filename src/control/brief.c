@@ -15,6 +15,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define OPEN_PARTS 2	    /* of what an armed slot costs, what a merely open one does */
 #define BRIEF_PARTS 200	    /* open ones cost more than this part of the CPU time used … */
@@ -138,18 +139,16 @@ void brief_look(struct target *target, const struct thread_rate *thread, unsigne
 	struct thread_rate now[BRIEF_THREADS];
 	bool was = brief->single;
 
+	brief->running_count = 0;
 	for (unsigned i = 0; i < count; i++) {
 		now[i] = thread[i];
 		now[i].comings =
 			(double)(thread[i].slices - slices_before(brief, &thread[i])) / seconds;
-	}
-	for (unsigned i = 0; i < count; i++)
-		brief->thread[i] = now[i];
-	brief->count = count;
-	brief->running_count = 0;
-	for (unsigned i = 0; i < count; i++)
 		if (now[i].comings > 0)
 			brief->running[brief->running_count++] = now[i].tid;
+	}
+	memcpy(brief->thread, now, count * sizeof(now[0]));
+	brief->count = count;
 	brief->on = brief->known && count && open_is_dear(target);
 	brief->single = brief->on && armed_is_dear(target);
 	brief->known = true;

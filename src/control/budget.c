@@ -129,8 +129,10 @@ double control_cost(const struct control *control)
 	return bare ? 100.0 * (double)(inside + spent_outside(control)) / (double)bare : 0;
 }
 
-static void pause_watching(struct control *control, uint64_t now, double rate)
+static void pause_watching(struct control *control, uint64_t now)
 {
+	double rate = control->income / (double)SECOND;
+
 	count_one(control, COUNT_PAUSES);
 	control->paused_until = now + (uint64_t)((double)-control->credit / (rate + 1e-4));
 	if (control->paused_until > now + SECOND)
@@ -174,8 +176,7 @@ void budget_check(struct control *control)
 	if (control->credit > most)
 		control->credit = most;
 	if (control->credit < 0)
-		pause_watching(control, now,
-			       (double)used * share / (double)(now - control->budget_time + 1));
+		pause_watching(control, now);
 	control->spent = spent;
 	control->budget_time = now;
 	show(control);

@@ -281,24 +281,16 @@ unsigned code_interest(struct target *target, uint64_t pc)
 static uint64_t choose_weighted(struct target *target, const uint64_t *pc, unsigned count,
 				unsigned *interest)
 {
-	unsigned weight[CHOICES_MAX];
-	uint64_t sum = 0, at;
+	uint64_t weight[CHOICES_MAX];
+	unsigned drawn;
 
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; i < count; i++)
 		weight[i] = code_interest(target, pc[i]);
-		sum += weight[i];
-	}
-	if (!sum)
+	drawn = control_draw(target->control, weight, count);
+	if (drawn == count)
 		return 0;
-	at = control_random(target->control) % sum;
-	for (unsigned i = 0; i < count; i++) {
-		if (at < weight[i]) {
-			*interest = weight[i];
-			return pc[i];
-		}
-		at -= weight[i];
-	}
-	return 0;
+	*interest = (unsigned)weight[drawn];
+	return pc[drawn];
 }
 
 /* A function is drawn first, so that each has its turn, then one of its instructions; one of little

@@ -65,6 +65,23 @@ uint64_t control_random(struct control *control)
 	return control->random * 0x2545f4914f6cdd1dull >> 16;
 }
 
+unsigned control_draw(struct control *control, const uint64_t *weight, unsigned count)
+{
+	uint64_t sum = 0, at;
+
+	for (unsigned i = 0; i < count; i++)
+		sum += weight[i];
+	if (!sum)
+		return count;
+	at = control_random(control) % sum;
+	for (unsigned i = 0; i < count; i++) {
+		if (at < weight[i])
+			return i;
+		at -= weight[i];
+	}
+	return count;
+}
+
 void control_options_init(struct control_options *options)
 {
 	*options = (struct control_options){.budget = 1.0,

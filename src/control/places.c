@@ -8,6 +8,7 @@
 
 #define BYTES 64 /* places nearer to each other are one */
 #define DRAWS 8
+#define SHARPNESS (1ull << 20) /* weight of a place that was never in vain */
 
 void places_note(struct control *control, struct places *places, uint64_t pc)
 {
@@ -36,26 +37,18 @@ uint64_t places_draw(struct control *control, const struct places *places)
 	return drawn;
 }
 
-static uint64_t weight(unsigned vain)
-{
-	return (1ull << 20) / ((uint64_t)(1 + vain) * (1 + vain));
-}
-
 uint64_t places_draw_sharply(struct control *control, const struct places *places)
 {
-	uint64_t sum = 0, at;
+	uint64_t weight[CODE_PLACES];
+	unsigned drawn;
 
-	for (unsigned i = 0; i < places->used; i++)
-		sum += weight(places->place[i].vain);
-	if (!sum)
-		return 0;
-	at = control_random(control) % sum;
 	for (unsigned i = 0; i < places->used; i++) {
-		if (at < weight(places->place[i].vain))
-			return places->place[i].pc;
-		at -= weight(places->place[i].vain);
+		uint64_t looks = 1 + (uint64_t)places->place[i].vain;
+
+		weight[i] = SHARPNESS / (looks * looks);
 	}
-	return 0;
+	drawn = control_draw(control, weight, places->used);
+	return drawn < places->used ? places->place[drawn].pc : 0;
 }
 
 void places_tell(struct places *places, uint64_t pc, bool came)

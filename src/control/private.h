@@ -323,6 +323,8 @@ uint64_t
 control_clock(clockid_t clock); /* ns; 0 when it is not there, as of a process that ended */
 uint64_t control_now(void);
 uint64_t control_random(struct control *control);
+/* One of `count`, each as likely as its weight says; `count`: none has any. */
+unsigned control_draw(struct control *control, const uint64_t *weight, unsigned count);
 
 /* target.c */
 void targets_welcome(struct control *control); /* newly announced processes */

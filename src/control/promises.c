@@ -43,9 +43,8 @@ void promises_change(struct target *target, uint64_t pc, pid_t tid)
 {
 	struct promise *promise = keep(target, pc, tid);
 
-	if (!promise)
-		return;
-	promise->changes++;
+	if (promise)
+		promise->changes++;
 }
 
 /* Memory that changes under a thread is worth some tries, whatever is thought of the instruction.
@@ -63,26 +62,18 @@ static unsigned interest_of(struct target *target, const struct promise *promise
 /* Each as likely as it is interesting. */
 static struct promise *draw_promise(struct target *target, unsigned *interest)
 {
-	unsigned weight[PROMISING_MAX], sum = 0, at;
+	unsigned count = target->promising_used, drawn;
+	uint64_t weight[PROMISING_MAX];
 
-	for (unsigned i = 0; i < target->promising_used; i++) {
+	for (unsigned i = 0; i < count; i++)
 		weight[i] = interest_of(target, &target->promising[i]);
-		sum += weight[i];
-	}
-	if (!sum)
+	drawn = control_draw(target->control, weight, count);
+	if (drawn == count)
 		return NULL;
-	at = (unsigned)(control_random(target->control) % sum);
-	for (unsigned i = 0; i < target->promising_used; i++) {
-		*interest = weight[i];
-		if (at < weight[i])
-			return &target->promising[i];
-		at -= weight[i];
-	}
-	return NULL;
+	*interest = (unsigned)weight[drawn];
+	return &target->promising[drawn];
 }
 
-/* One that promises something, or NULL. What was looked at often without a find leaves its turn to
- * others: of few that promise one would always be drawn. */
 struct promise *promises_choose(struct target *target, unsigned *interest)
 {
 	struct control *control = target->control;

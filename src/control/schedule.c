@@ -243,16 +243,18 @@ static void arm_single(struct target *target, struct slot *slot, uint64_t now)
 	slot->probes = code.probe;
 }
 
-static void arm_code(struct target *target, struct slot *slot, uint64_t window)
+/* False: there is no instruction to watch. */
+static bool arm_code(struct target *target, struct slot *slot, uint64_t window)
 {
 	struct code_choice code;
 
 	if (!code_choose(target, &code))
-		return;
+		return false;
 	code.watch.window = window;
 	suit_threads(target, &code.watch);
 	if (!slot_arm(target, slot, &code.watch))
 		slot->place = code.place;
+	return true;
 }
 
 /*
@@ -306,7 +308,6 @@ static void arm_next(struct control *control, struct target *target, struct slot
 		     uint64_t now)
 {
 	int request;
-	struct code_choice code;
 	struct tl_watch watch;
 
 	if (target->brief.single) {
@@ -314,13 +315,9 @@ static void arm_next(struct control *control, struct target *target, struct slot
 		return;
 	}
 	slot_suit_threads(target, slot);
-	if (samples_code(control, target) && code_choose(target, &code)) {
-		code.watch.window = code_window(control) + 4 * target->arm_time;
-		suit_threads(target, &code.watch);
-		slot_arm(target, slot, &code.watch);
-		slot->place = code.place;
+	if (samples_code(control, target) &&
+	    arm_code(target, slot, code_window(control) + 4 * target->arm_time))
 		return;
-	}
 	request = choose(control, target);
 	if (request < 0)
 		return;

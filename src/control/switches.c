@@ -17,9 +17,8 @@
 
 #include <stdatomic.h>
 
-#define LOOK_INTERVAL                                                              \
-	SECOND /* between counts; the first comes sooner, and those of brief slots \
-		*/
+/* Between counts; the first comes sooner, and those of brief slots. */
+#define LOOK_INTERVAL SECOND
 #define LOOK_SOON (200 * MILLISECOND)
 #define THREADS_LOOKED_AT BRIEF_THREADS
 
