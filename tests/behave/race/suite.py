@@ -99,8 +99,8 @@ def build(program, directory, sanitizer=None):
     name = "-".join([program.name.replace("/", "-") + program.extension.replace(".", "-"),
                      program.compiler + program.optimisation] + ([sanitizer] if sanitizer else []))
     output = os.path.join(directory, name)
-    inputs = [program.path(), os.path.join(HERE, "harness.h"), os.path.join(HERE, "harness.rs"),
-              os.path.join(HERE, "suite.py")]
+    inputs = [program.path()] + [os.path.join(HERE, name) for name in
+                                 ("harness.h", "harness.rs", "pairs.h", "suite.py")]
     inputs += [path for _, path in program.extra_sources()]
     if os.path.exists(output) and all(
             os.path.getmtime(path) <= os.path.getmtime(output) for path in inputs):

@@ -3,27 +3,17 @@
  * Workers that sleep and wake all the time, in pairs that send each other a request and its answer
  * over pipes, and a thread that seldom runs and changes what all of them read.
  */
-#include "../harness.h"
+#include "../pairs.h"
 
 #ifndef LATE
 #define LATE 0 /* seconds */
 #endif
-#define PAIRS_MAX 8
 
-static int pipes[2 * PAIRS_MAX][2];
 static struct {
 	long rate;
 	long burst;
 } limits = {100, 10};
 static long allowed;
-
-static void answer(int from, int to)
-{
-	char octet = 0;
-
-	if (read(from, &octet, 1) != 1 || write(to, &octet, 1) != 1)
-		__atomic_store_n(&harness_stop, 1, __ATOMIC_RELAXED);
-}
 
 static void *worker(void *arg)
 {
@@ -31,11 +21,10 @@ static void *worker(void *arg)
 	long sum = 0;
 
 	while (running()) {
-		answer(pipes[index][0], pipes[index ^ 1][1]);
+		answer_partner(index);
 		sum += limits.rate; /* RACE a */
 	}
-	/* The partner may wait. */
-	close(pipes[index ^ 1][1]);
+	leave_partner(index);
 	__atomic_fetch_add(&allowed, sum, __ATOMIC_RELAXED);
 	return NULL;
 }
@@ -59,13 +48,9 @@ int main(int argc, char **argv)
 	int workers;
 
 	harness_init(argc, argv, 5);
-	workers = harness_threads - 1 < 2 * PAIRS_MAX ? (harness_threads - 1) & ~1 : 2 * PAIRS_MAX;
-	for (int i = 0; i < workers; i++)
-		if (pipe(pipes[i]))
-			return 2;
-	for (int i = 0; i < workers; i += 2)
-		if (write(pipes[i][1], "r", 1) != 1)
-			return 2;
+	workers = open_pairs(harness_threads - 1);
+	if (!workers)
+		return 2;
 	harness_start(worker, workers);
 	harness_start(housekeeper, 1);
 	return harness_finish();
