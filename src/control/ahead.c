@@ -67,49 +67,21 @@ static void tell(void *context, const struct insn_forward_access *access)
 		looking->each(looking->context, access);
 }
 
-enum effect { NO_EFFECT, RELEASES, WAITS };
-
-static bool contains_any(const char *name, const char *const *parts)
-{
-	for (; *parts; parts++)
-		if (strstr(name, *parts))
-			return true;
-	return false;
-}
-
-/* What a function of the C library does to the order of threads. */
-static enum effect effect_of(struct space *space, uint64_t function)
-{
-	static const char *const families[] = {"pthread_", "sem_", "mtx_", "cnd_", "call_once"};
-	static const char *const releases[] = {"unlock", "post", "signal", "broadcast", NULL};
-	static const char *const neither[] = {"self", "specific", "equal", "init", "attr", NULL};
-	const char *name = space_function_name(space, function);
-	bool found = false;
-
-	while (name && *name == '_')
-		name++;
-	for (size_t i = 0; name && i < sizeof(families) / sizeof(families[0]); i++)
-		found |= strncmp(name, families[i], strlen(families[i])) == 0;
-	if (!found || contains_any(name, neither))
-		return NO_EFFECT;
-	return contains_any(name, releases) ? RELEASES : WAITS;
-}
-
 /* Functions of the C library are not followed: what they return is not known. */
 static int arrive(struct target *target, struct insn_forward *forward, struct ahead_end *end)
 {
-	enum effect effect;
+	enum order_effect effect;
 	int err;
 
 	if (!space_is_libc(target->space, forward->pc))
 		return 0;
-	effect = effect_of(target->space, forward->pc);
+	effect = order_effect(target->space, forward->pc);
 	err = insn_forward_return(forward);
 	if (err)
 		return err;
-	if (effect == RELEASES && !end->released)
+	if (effect == ORDER_RELEASES && !end->released)
 		end->released = forward->pc;
-	return effect == WAITS ? -EAGAIN : 0;
+	return effect == ORDER_WAITS ? -EAGAIN : 0;
 }
 
 bool ahead_walk(struct target *target, const struct insn_registers *from, unsigned most,

@@ -175,24 +175,6 @@ static uint64_t behind_stub(struct space *space, uint64_t target)
 	return target;
 }
 
-/* Its argument is a lock, or memory that is nobody's: held there, a thread meets no race. */
-static bool orders_threads(struct space *space, uint64_t function)
-{
-	static const char *const stems[] = {"pthread_",	     "sem_",	       "mtx_",
-					    "cnd_",	     "call_once",      "malloc",
-					    "calloc",	     "free",	       "realloc",
-					    "aligned_alloc", "posix_memalign", "sched_",
-					    "nanosleep",     "clock_"};
-	const char *name = space_function_name(space, function);
-
-	while (name && *name == '_')
-		name++;
-	for (size_t i = 0; name && i < sizeof(stems) / sizeof(stems[0]); i++)
-		if (strncmp(name, stems[i], strlen(stems[i])) == 0)
-			return true;
-	return false;
-}
-
 static void consider(struct choices *choices, const struct insn *insn, uint64_t pc)
 {
 	bool leaves = false;
@@ -201,7 +183,7 @@ static void consider(struct choices *choices, const struct insn *insn, uint64_t 
 		uint64_t target = behind_stub(choices->target->space, (uint64_t)insn->target);
 
 		leaves = !is_interesting(choices->target, target) &&
-			 !orders_threads(choices->target->space, target);
+			 !order_is_its_purpose(choices->target->space, target);
 		choices->calls[choices->call_count++] = target;
 	}
 	leaves |= insn->flow == INSN_FLOW_CALL_INDIRECT;

@@ -378,6 +378,12 @@ brief_hold(const struct target *target); /* ns, that a thread has saved up for o
 /* NULL: it is none of those that seldom get a CPU. */
 struct calm_thread *brief_calm(struct target *target, pid_t tid);
 
+/* order.c: by the name of a function of the C library */
+/* Its argument is a lock, or memory that is nobody's: held there, a thread meets no race. */
+bool order_is_its_purpose(struct space *space, uint64_t function);
+enum order_effect { ORDER_NONE, ORDER_RELEASES, ORDER_WAITS /* for other threads */ };
+enum order_effect order_effect(struct space *space, uint64_t function);
+
 /* ahead.c */
 /* Where the thread will be then. */
 struct ahead_end {
