@@ -132,22 +132,19 @@ static void begin(struct target *target)
 		target->slot[i].deadline = 0;
 }
 
-void brief_look(struct target *target, const struct thread_rate *thread, unsigned count,
-		double seconds)
+void brief_look(struct target *target, struct thread_rate *thread, unsigned count, double seconds)
 {
 	struct brief *brief = &target->brief;
-	struct thread_rate now[BRIEF_THREADS];
 	bool was = brief->single;
 
 	brief->running_count = 0;
 	for (unsigned i = 0; i < count; i++) {
-		now[i] = thread[i];
-		now[i].comings =
+		thread[i].comings =
 			(double)(thread[i].slices - slices_before(brief, &thread[i])) / seconds;
-		if (now[i].comings > 0)
-			brief->running[brief->running_count++] = now[i].tid;
+		if (thread[i].comings > 0)
+			brief->running[brief->running_count++] = thread[i].tid;
 	}
-	memcpy(brief->thread, now, count * sizeof(now[0]));
+	memcpy(brief->thread, thread, count * sizeof(thread[0]));
 	brief->count = count;
 	brief->on = brief->known && count && open_is_dear(target);
 	brief->single = brief->on && armed_is_dear(target);

@@ -366,9 +366,8 @@ void active_note(struct target *target, pid_t tid);
 void active_forget(struct target *target);
 
 /* brief.c: programs whose threads come and go all the time */
-/* `thread`: all, with their slices now; none: they are too many. */
-void brief_look(struct target *target, const struct thread_rate *thread, unsigned count,
-		double seconds);
+/* `thread`: all, with their slices now; their comings are filled in. None: they are too many. */
+void brief_look(struct target *target, struct thread_rate *thread, unsigned count, double seconds);
 /* One that may be held and has no slot. NULL: none. */
 const struct thread_rate *brief_choose(struct target *target, uint64_t now);
 /* This one, if it may be and has none. */
