@@ -40,8 +40,8 @@ static void show(struct detection *detection, const struct finding *finding)
 	struct text_options text = {.color = text_wants_color(stderr), .sources = true};
 
 	progress_clear(&detection->progress);
-	text_write(stderr, finding, &text);
-	fflush(stderr);
+	text_write(program_messages(), finding, &text);
+	fflush(program_messages());
 	detection->shown++;
 	if (detection->generated) {
 		suppressions_generate(detection->generated, finding);
@@ -110,7 +110,7 @@ static int open_outputs(struct detection *detection)
 	if (options->output && !(detection->output = program_open_output(options->output)))
 		return STATUS_FAILED;
 	if (options->generate && strcmp(options->generate, "-") == 0)
-		detection->generated = stderr;
+		detection->generated = program_messages();
 	else if (options->generate &&
 		 !(detection->generated = program_open_output(options->generate)))
 		return STATUS_FAILED;
@@ -163,7 +163,7 @@ static void rewrite_output(void *context)
 
 static void summarise(struct detection *detection)
 {
-	struct summary summary = {.stream = stderr};
+	struct summary summary = {.stream = program_messages()};
 	struct finding *finding;
 
 	for (size_t i = 0; (finding = host_finding(detection->host, i)); i++) {
@@ -175,8 +175,9 @@ static void summarise(struct detection *detection)
 			summary.hidden++;
 	}
 	if (detection->suppressed && summary.lines)
-		fprintf(stderr, "trapline: suppressed %u times\n", detection->suppressed);
+		fprintf(summary.stream, "trapline: suppressed %u times\n", detection->suppressed);
 	summary_end(&summary);
+	fflush(summary.stream);
 }
 
 static int exit_status(const struct detection *detection, int status)

@@ -20,7 +20,8 @@
 
 #define PRELOAD_NAME "libtrapline-agent.so"
 #define LISTEN_VARIABLE "TRAPLINE_PATCH_LISTEN" /* src/patch/listen.c */
-#define INTERPRETERS_MAX 4			/* as the kernel follows #! lines */
+#define MESSAGES_BUFFER (256 << 10)
+#define INTERPRETERS_MAX 4 /* as the kernel follows #! lines */
 
 char *program_path(const char *name)
 {
@@ -259,6 +260,20 @@ int program_exit_status(int status)
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	return STATUS_SIGNAL + WTERMSIG(status);
+}
+
+FILE *program_messages(void)
+{
+	static FILE *messages;
+
+	if (messages)
+		return messages;
+	messages = fdopen(STDERR_FILENO, "w");
+	if (messages)
+		setvbuf(messages, NULL, _IOFBF, MESSAGES_BUFFER);
+	else
+		messages = stderr;
+	return messages;
 }
 
 FILE *program_open_output(const char *path)

@@ -43,6 +43,9 @@ void program_tell_unentered(const struct control *control, const char *consequen
 void program_forward_signals(pid_t pid);
 /* Ours, when the program ended with this wait status. */
 int program_exit_status(int status);
+/* Standard error with a buffer: what is written before a fflush() reaches it in one piece, among
+ * what the program writes to the same terminal or file. stderr itself, when memory is short. */
+FILE *program_messages(void);
 /* A file that only its owner may read, emptied; NULL, and said why. */
 FILE *program_open_output(const char *path);
 

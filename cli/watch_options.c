@@ -2,6 +2,7 @@
 /* Options of `trapline watch`: expressions and options in any order, then -- PROGRAM. */
 #include "cli/watch_options.h"
 
+#include "cli/program.h"
 #include "cli/wrong_option.h"
 
 #include "control/notice.h"
@@ -337,7 +338,7 @@ int watch_options_parse(struct watch_command *command, int argc, char **argv)
 	command->control.lasting = true;
 	command->control.budget = 100;
 	command->watch.children = true;
-	command->watch.lines = stderr;
+	command->watch.lines = program_messages();
 	while (own < argc && strcmp(argv[own], "--") != 0)
 		own++;
 	if (own < argc) {

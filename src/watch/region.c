@@ -155,6 +155,7 @@ void region_report(struct watch *watch, struct watched *process)
 			watch->wanted[piece->wanted].text, (int)process->pid, strerror(-err));
 		watch_disarm_piece(watch, process, i);
 	}
+	fflush(watch->options.lines);
 }
 
 void region_close_all(struct watched *process)

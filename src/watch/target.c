@@ -128,6 +128,7 @@ void watch_resume(struct watch *watch, struct watched *process)
 		else if (piece->each_thread)
 			copies_resume(watch, process, i);
 	}
+	fflush(watch->options.lines);
 }
 
 void watch_disarm_piece(struct watch *watch, struct watched *process, unsigned index)
@@ -312,6 +313,7 @@ static void say_pieces(const struct watch *watch, const struct watched *process,
 			"trapline: %s: its %llu bytes take %u of the %d hardware watchpoints\n",
 			watch->wanted[index].text, (unsigned long long)target->length, count,
 			AREA_SLOTS);
+	fflush(watch->options.lines);
 }
 
 /* 0: watched; -EAGAIN: may become so; else not. */

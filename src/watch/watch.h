@@ -45,7 +45,7 @@ struct watch_options {
 	enum watch_action action;
 	const char *command; /* of WATCH_EXECUTE; of WATCH_DEBUG: file of gdb commands, or NULL */
 	const char *program;
-	FILE *lines; /* where hits are printed */
+	FILE *lines; /* where hits are printed; flushed after each line */
 	/* Called for every hit that is shown; NULL: nobody. The finding stays the watch's. */
 	void (*deliver)(void *context, const struct finding *finding);
 	void *context;

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -40,6 +41,23 @@ def watch(*arguments):
     return result, lines
 
 
+def writes(*arguments):
+    """What reaches standard error, a string per write(2)."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with ours, subprocess.Popen([TRAPLINE, *arguments], stdout=subprocess.DEVNULL,
+                                stderr=theirs) as process:
+        theirs.close()
+        ours.settimeout(0.2)
+        written, ended = [], False
+        while True:
+            try:
+                written.append(ours.recv(1 << 16).decode())
+            except TimeoutError:
+                if ended:
+                    return written
+                ended = process.poll() is not None
+
+
 def table(result):
     """{(operation, place): count}"""
     rows = re.findall(r'^ +(\d+)  (\S+) +(.*)$', result.stderr, re.M)
@@ -58,6 +76,14 @@ class Watch(unittest.TestCase):
             self.assertTrue(all(f' {name}/' in line for line in lines[start:start + 5]), lines)
         self.assertEqual(table(result), {('write', place): 15})
         self.assertIn('counter: 15 hits\n', result.stderr)
+
+    def test_what_belongs_together_is_one_write(self):
+        """The program may write to the same file or terminal: no line is torn."""
+        written = writes('watch', 'counter', '--stack', '--', COUNT, '5', '1')
+        hits = [text for text in written if re.match(r' *\d+\.\d{6}  ', text)]
+        self.assertEqual(len(hits), 5, written)
+        self.assertTrue(all(text.endswith('\n') for text in written), written)
+        self.assertTrue(all('#0 increment' in text for text in hits), hits)
 
     def test_only_the_program_itself(self):
         result, lines = watch('counter', '--no-follow', '--', COUNT, '3', '1', '2')
