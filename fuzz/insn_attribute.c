@@ -10,6 +10,7 @@
 #include <trapline/event.h>
 
 #include "insn/insn.h"
+#include "insn/update.h"
 
 #define CODE 0x400000ul
 #define DATA 0x10000ul
@@ -82,6 +83,17 @@ static void fill(struct world *world, struct insn_registers *registers, const st
 	}
 }
 
+/* Reads nothing beyond the code, and needs some for a load. */
+static void ask_for_updates(const struct world *world, const struct insn_registers *registers,
+			    uint8_t watched)
+{
+	struct insn_bytes object = {DATA + watched, 4};
+	size_t at = registers->pc - CODE;
+
+	insn_update_follows(world->code + at, world->length - at, registers, &object);
+	check(!insn_update_begun(world->code, world->length, CODE, registers, &object) || at > 1);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -104,6 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	registers.pc = CODE + header.pc % (world.length + 1);
 	registers.flags = header.pad[0] << 8;
 	fill(&world, &registers, &header);
+	ask_for_updates(&world, &registers, header.watched);
 	wanted = TL_WRITE | (header.wanted & (TL_READ | TL_KERNEL));
 	memset(&answer, 0xa5, sizeof(answer));
 	insn_attribute(&registers, DATA + header.watched % 256, 1u << (header.watched_length & 3),

@@ -30,75 +30,6 @@ static bool overlap(const struct hit *a, const struct hit *b)
 	return entry < exit;
 }
 
-#define UPDATE_BYTES 48 /* of code between the load and the store of one statement like x++ */
-
-/* Does code run from `from` straight to `to`, without a branch or a call? */
-static bool is_straight(struct space *space, uint64_t from, uint64_t to)
-{
-	uint8_t bytes[UPDATE_BYTES + INSN_MAX_LENGTH];
-	size_t available = space_code(space, from, bytes, sizeof(bytes)), at = 0;
-
-	while (from + at < to) {
-		struct insn insn;
-
-		if (insn_decode(bytes + at, available - at, from + at, &insn) ||
-		    insn.flow != INSN_FLOW_NEXT)
-			return false;
-		at += insn.length;
-	}
-	return from + at == to;
-}
-
-static uint64_t cut(uint64_t value, uint64_t length)
-{
-	return length < 8 ? value & ((1ull << 8 * length) - 1) : value;
-}
-
-/*
- * Did the write change what the read had found? Handlers may begin in another order than the
- * accesses were made; but a read that came after the write found what that had written.
- */
-static bool read_another_value(struct space *space, const struct hit *read, const struct hit *write)
-{
-	uint8_t bytes[INSN_MAX_LENGTH];
-	size_t available = space_code(space, read->access.pc, bytes, sizeof(bytes));
-	struct insn insn;
-
-	if (read->access.before || !write->access.value_known || read->access.length > 8 ||
-	    read->access.address != write->access.address ||
-	    read->access.length != write->access.length ||
-	    insn_decode(bytes, available, read->access.pc, &insn) || insn.loaded < 0)
-		return false;
-	return cut(read->stack.registers.general[insn.loaded], read->access.length) !=
-	       cut(write->access.value, write->access.length);
-}
-
-/* The value one thread read was overwritten by the other before it wrote its own back, in code so
- * near to the read that it is the same statement's. */
-static bool lost_update(struct control *control, const struct slot *slot, const struct hit *a,
-			const struct hit *b)
-{
-	const struct hit *read = a->access.access & TL_WRITE ? b : a;
-	const struct hit *write = read == a ? b : a;
-	struct space *space = control_space(control, read->access.pid);
-
-	if (!space || (read->access.access & TL_WRITE) || read->entry > write->entry ||
-	    !read_another_value(space, read, write))
-		return false;
-	for (unsigned i = 0; i < slot->hits; i++) {
-		const struct hit *later = slot->hit[i];
-
-		if (later->access.identity == read->access.identity &&
-		    later->access.access == TL_WRITE && later->entry > write->entry &&
-		    later->access.pc > read->access.pc &&
-		    later->access.pc - read->access.pc <= UPDATE_BYTES &&
-		    later->entry < read->exit + 5 * MILLISECOND &&
-		    is_straight(space, read->access.pc, later->access.pc))
-			return true;
-	}
-	return false;
-}
-
 /* Are the bytes that both accessed known, of each hold's beginning, and not the same? */
 static bool bytes_changed(const struct hit *first, const struct hit *second)
 {
@@ -179,7 +110,7 @@ static void tell(struct control *control, struct slot *slot, struct hit *a, stru
 	}
 	pair.first = &a->access;
 	pair.second = &b->access;
-	pair.changed = lost_update(control, slot, a, b);
+	pair.changed = update_is_lost(control, a, b);
 	pair.first_seen = may_be_seen(slot, a, b);
 	pair.second_seen = !order_is_certain(slot, a, b) && may_be_seen(slot, b, a);
 	count_one(control, COUNT_PAIRS);

@@ -48,6 +48,9 @@ struct hit {
 	uint64_t value_address;
 	bool usable; /* for pairs: on time, understood, inside what is watched */
 	bool origin; /* held before its access, by an execution breakpoint */
+	/* Of a plain store it is held before: what stood there since. */
+	bool old_known;
+	uint64_t old;
 };
 
 /* Of a lasting watch within a budget: duty.c. */
@@ -364,6 +367,10 @@ int slot_arm_in(struct target *target, struct slot *slot, const struct tl_watch 
 void active_look(struct target *target, uint64_t now);
 void active_note(struct target *target, pid_t tid);
 void active_forget(struct target *target);
+
+/* update.c: is one thread's update lost by another's write? */
+void update_note(struct target *target, struct hit *hit); /* what a store will overwrite */
+bool update_is_lost(struct control *control, const struct hit *held, const struct hit *write);
 
 /* brief.c: programs whose threads come and go all the time */
 /* `thread`: all, with their slices now; their comings are filled in. None: they are too many. */

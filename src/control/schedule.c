@@ -505,6 +505,7 @@ static struct slot *watch_origin(struct control *control, struct target *target,
 	struct slot *data;
 
 	code_came(target, hit);
+	update_note(target, hit);
 	if (slot->probes) {
 		probe_begin(target, slot, hit);
 		return slot;

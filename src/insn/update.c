@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "insn/update.h"
+
+#include <trapline/event.h>
+
+static uint32_t registers_of(const struct insn_operand *operand)
+{
+	uint32_t set = 0;
+
+	if (operand->base >= 0)
+		set |= 1u << operand->base;
+	if (operand->index >= 0)
+		set |= 1u << operand->index;
+	return set;
+}
+
+/* The operand that the object is accessed by, if it is. */
+static const struct insn_operand *operand_at(const struct insn *insn, unsigned access,
+					     const struct insn_registers *registers,
+					     const struct insn_bytes *object)
+{
+	for (unsigned i = 0; i < insn->operand_count; i++) {
+		uint64_t first, length;
+
+		if (insn->operand[i].access == access &&
+		    insn_operand_before(insn, i, registers, &first, &length) == 0 &&
+		    first == object->address && length == object->length)
+			return &insn->operand[i];
+	}
+	return NULL;
+}
+
+bool insn_update_follows(const uint8_t *code, size_t available,
+			 const struct insn_registers *registers, const struct insn_bytes *object)
+{
+	struct insn_registers at = *registers;
+	uint32_t changed = 0;
+	size_t done = 0;
+
+	while (done < INSN_UPDATE_BYTES) {
+		const struct insn_operand *stored;
+		struct insn insn;
+
+		at.pc = registers->pc + done;
+		if (insn_decode(code + done, available - done, at.pc, &insn) ||
+		    insn.flow != INSN_FLOW_NEXT)
+			return false;
+		stored = operand_at(&insn, TL_WRITE, &at, object);
+		if (stored && !(registers_of(stored) & changed))
+			return true;
+		changed |= insn.written_registers;
+		done += insn.length;
+	}
+	return false;
+}
+
+/* Direct jumps from anywhere in the function to behind `load`, up to `store`, or any indirect one:
+ * the thread may have come by one of them. */
+static bool is_jumped_into(const uint8_t *code, size_t available, uint64_t start, uint64_t load,
+			   uint64_t store)
+{
+	for (size_t done = 0; done < available;) {
+		struct insn insn;
+
+		if (insn_decode(code + done, available - done, start + done, &insn) ||
+		    insn.flow == INSN_FLOW_JUMP_INDIRECT)
+			return true;
+		if (insn.flow == INSN_FLOW_BRANCH && (uint64_t)insn.target > load &&
+		    (uint64_t)insn.target <= store)
+			return true;
+		done += insn.length;
+	}
+	return false;
+}
+
+/* The last load of the object from which straight code leads to registers->pc; 0: none. What its
+ * address is made of must not have changed since. */
+static uint64_t find_load(const uint8_t *code, size_t available, uint64_t start,
+			  const struct insn_registers *registers, const struct insn_bytes *object)
+{
+	struct insn_registers at = *registers;
+	uint32_t made_of = 0;
+	uint64_t load = 0;
+	size_t done = 0;
+
+	while (done < available && start + done < registers->pc) {
+		const struct insn_operand *loaded;
+		struct insn insn;
+
+		at.pc = start + done;
+		if (insn_decode(code + done, available - done, at.pc, &insn))
+			return 0;
+		loaded = insn.loaded >= 0 ? operand_at(&insn, TL_READ, &at, object) : NULL;
+		if (loaded) {
+			load = at.pc;
+			made_of = registers_of(loaded);
+		}
+		if (insn.flow != INSN_FLOW_NEXT || insn.written_registers & made_of ||
+		    operand_at(&insn, TL_WRITE, &at, object))
+			load = 0;
+		done += insn.length;
+	}
+	return start + done == registers->pc ? load : 0;
+}
+
+bool insn_update_begun(const uint8_t *code, size_t available, uint64_t start,
+		       const struct insn_registers *registers, const struct insn_bytes *object)
+{
+	uint64_t load = find_load(code, available, start, registers, object);
+
+	return load && registers->pc - load <= INSN_UPDATE_BYTES &&
+	       !is_jumped_into(code, available, start, load, registers->pc);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Is a thread within an update, between reading an object and writing it back? Told where straight
+ * code leads from the load to the store (x++ without an instruction of its own), by registers that
+ * it does not change on the way. Pure functions on bytes and registers handed in.
+ */
+#ifndef INSN_UPDATE_H
+#define INSN_UPDATE_H
+
+#include "insn/insn.h"
+
+#define INSN_UPDATE_BYTES 48 /* of code between the load and the store of one statement */
+
+struct insn_bytes {
+	uint64_t address, length; /* length: at most 8 */
+};
+
+/* Does a thread that stands behind a load of `object`, with these registers, go on to store there?
+ * `code`: the bytes at registers->pc. */
+bool insn_update_follows(const uint8_t *code, size_t available,
+			 const struct insn_registers *registers, const struct insn_bytes *object);
+
+/* Has a thread that stands before a store to `object`, with these registers, come from a load of
+ * it? `code`: the bytes of the function, [start, start + available). False where a jump may lead in
+ * between. */
+bool insn_update_begun(const uint8_t *code, size_t available, uint64_t start,
+		       const struct insn_registers *registers, const struct insn_bytes *object);
+
+#endif
