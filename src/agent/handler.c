@@ -33,6 +33,7 @@
 #define ALONE_RING 6	   /* hits after which the controller is told of those that are not held */
 #define HOLDS_ALONE 2	   /* of one thread, while no other has come by */
 #define INSIDE_MAX 100000u /* ns of a handler's time that are its hit's */
+#define RHYTHMIC_PARTS 8
 #define HOLD_PARTS_ALL 10000 /* holds may take all of a thread's time */
 
 /* The kernel's siginfo_t for TRAP_PERF (asm-generic/siginfo.h); libc's may not name the fields. */
@@ -303,6 +304,26 @@ static struct wish hold_wanted(const struct area_slot *slot, uint64_t entry)
 	return wish;
 }
 
+/* Another thread is expected at its access before `wish->hold` is over. Acquire pairs with plan()
+ * of control/rhythm.c. */
+static bool meets(const struct area_slot *slot, uint64_t entry, struct wish *wish)
+{
+	uint64_t until = atomic_load_explicit(&slot->meeting_until, memory_order_acquire);
+
+	if (entry >= until ||
+	    entry < atomic_load_explicit(&slot->meeting_from, memory_order_relaxed))
+		return false;
+	*wish = (struct wish){.hold = until - entry, .least = (until - entry) / 2};
+	return true;
+}
+
+/* Where it is known when others come, few are held that come at another time. */
+static bool passes(const struct area_slot *slot, const struct area_hit *hit)
+{
+	return atomic_load_explicit(&slot->rhythmic, memory_order_relaxed) &&
+	       hit->serial % RHYTHMIC_PARTS;
+}
+
 /*
  * A place that one thread alone comes by is held at a few times only: each hold delays that thread,
  * and most memory is never shared. A count missed by two threads racing here costs one hold.
@@ -318,6 +339,16 @@ static bool is_worth_holding(struct area_slot *slot, uint64_t identity)
 	if (slot->patience || atomic_load_explicit(&slot->shared, memory_order_relaxed))
 		return true;
 	return atomic_fetch_add_explicit(&slot->alone, 1, memory_order_relaxed) < HOLDS_ALONE;
+}
+
+static bool is_held(struct area_slot *slot, const struct area_hit *hit, struct wish *wish)
+{
+	bool worth = is_worth_holding(slot, hit->identity);
+
+	if (meets(slot, hit->entry_time, wish))
+		return true;
+	*wish = hold_wanted(slot, hit->entry_time);
+	return worth && !passes(slot, hit);
 }
 
 /*
@@ -388,8 +419,7 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 	note_hit(hit, info, context, slot,
 		 atomic_load_explicit(&process->quiet, memory_order_relaxed),
 		 area->filter.on ? &choice : NULL);
-	wish = hold_wanted(slot, entry);
-	hold = hit->flags & AREA_HIT_LATE || !slot->hold || !is_worth_holding(slot, hit->identity)
+	hold = hit->flags & AREA_HIT_LATE || !slot->hold || !is_held(slot, hit, &wish)
 		       ? 0
 		       : take_credit(area, process, hit->identity, entry, &wish);
 	if (!hold)
@@ -397,7 +427,8 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 	if (hit->flags & AREA_HIT_LATE)
 		atomic_fetch_add_explicit(&process->late, 1, memory_order_relaxed);
 	area_hit_publish(hit, ticket);
-	if (hold || slot->patience || atomic_load(&slot->hits) >= ALONE_RING)
+	if (hold || slot->patience || atomic_load(&slot->hits) >= ALONE_RING ||
+	    atomic_load_explicit(&slot->rhythmic, memory_order_relaxed))
 		ring(area, process);
 	if (!hold) {
 		area_hit_leave(hit, ticket, agent_now());

@@ -22,7 +22,7 @@ static void keep(struct slot *slot, struct hit *hit)
 	slot->hit[slot->hits++] = hit;
 }
 
-static void note_identity(struct slot *slot, uint64_t identity)
+void hit_note_identity(struct slot *slot, uint64_t identity)
 {
 	for (unsigned i = 0; i < slot->identities; i++)
 		if (slot->identity[i] == identity)
@@ -73,13 +73,14 @@ static void begin(struct control *control, struct following *following,
 	if (!hit)
 		return;
 	slot->seen++;
-	note_identity(slot, record->identity);
+	hit_note_identity(slot, record->identity);
 	hit->usable = hit_understand(target, slot, record, hit);
 	if (record->flags & AREA_HIT_LATE) {
 		count_one(control, COUNT_HITS_LATE);
 		hit->usable = false;
 	}
 	note_sharing(target, slot, hit);
+	rhythm_came(target, slot, hit);
 	keep(slot, hit);
 	following->hit = hit;
 	following->slot = slot;
@@ -98,6 +99,7 @@ static void end(struct control *control, struct following *following, struct are
 	if (hit) {
 		hit->exit = exit;
 		pairs_complete(control, following->slot, hit);
+		rhythm_left(control->target[record->process], following->slot, hit);
 	}
 	following->hit = NULL;
 	following->since = 0;

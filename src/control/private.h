@@ -26,8 +26,10 @@
 #define LINES_MAX 4096		   /* of memory remembered, with who was there */
 #define DEAR_MAX 64		   /* addresses remembered as dear to watch */
 #define CALM_MAX 16		   /* threads known by name of those that seldom get a CPU */
-#define BRIEF_THREADS 64	   /* of a process with more, slots are never brief */
-#define SLOT_HITS_MAX 64	   /* completed hits of one watch kept for pairing */
+#define RHYTHMS 8		   /* addresses */
+#define BEATS 8
+#define BRIEF_THREADS 64 /* of a process with more, slots are never brief */
+#define SLOT_HITS_MAX 64 /* completed hits of one watch kept for pairing */
 
 enum count {
 #define COUNT(identifier, name, meaning) COUNT_##identifier,
@@ -120,6 +122,20 @@ struct target_limit {
 	uint64_t period; /* with which they were opened */
 	bool compared;	 /* of CPU time: its counters with the process's clock (unpaid.c) */
 	uint64_t counted, clocked;
+};
+
+/* A thread that comes by an address again and again. */
+struct beat {
+	uint64_t identity;
+	uint64_t last;	   /* ns: when it last came, or when its hold there ended */
+	uint64_t interval; /* ns */
+	unsigned access;
+	bool regular; /* it came so again */
+};
+
+struct rhythm {
+	uint64_t address, seen;
+	struct beat beat[BEATS];
 };
 
 /* Which threads the slots cover, where few of many run: active.c. */
@@ -244,6 +260,7 @@ struct target {
 	struct brief brief;
 	struct dear dear[DEAR_MAX];
 	struct line_seen line[LINES_MAX];
+	struct rhythm rhythm[RHYTHMS];
 	struct spending seen;	   /* of this process, added to the sum */
 	struct observed *observed; /* watched from outside alone: observe.c; NULL */
 };
@@ -368,6 +385,16 @@ void active_look(struct target *target, uint64_t now);
 void active_note(struct target *target, pid_t tid);
 void active_forget(struct target *target);
 
+/* rhythm.c: threads that come by an address at equal intervals */
+void rhythm_begin(struct target *target, const struct slot *slot); /* it is being armed */
+void rhythm_came(struct target *target, const struct slot *slot, const struct hit *hit);
+/* Its hold has ended; who sleeps after its access sleeps from then on. */
+void rhythm_left(struct target *target, const struct slot *slot, const struct hit *hit);
+/* Are two expected at an address that is watched, now or later? */
+bool rhythm_is_on(const struct target *target);
+/* An address that regular threads come by is watched until they meet. */
+void rhythm_suit(const struct target *target, struct tl_watch *watch);
+
 /* update.c: is one thread's update lost by another's write? */
 void update_note(struct target *target, struct hit *hit); /* what a store will overwrite */
 bool update_is_lost(struct control *control, const struct hit *held, const struct hit *write);
@@ -437,6 +464,7 @@ void hits_collect(struct control *control);
 void hits_forget_slot(struct control *control, struct slot *slot);
 void hits_forget_target(struct control *control, struct target *target);
 void hit_free(struct hit *hit);
+void hit_note_identity(struct slot *slot, uint64_t identity); /* a thread has come there */
 
 /* traces.c: lasting watches */
 void traces_collect(struct control *control);

@@ -324,6 +324,7 @@ static void arm_next(struct control *control, struct target *target, struct slot
 	watch = control->request[request].watch;
 	drop_request(control, (unsigned)request);
 	suit_threads(target, &watch);
+	rhythm_suit(target, &watch);
 	slot_arm(target, slot, &watch);
 }
 
@@ -496,6 +497,7 @@ static void move_hit(struct slot *from, struct slot *to, struct hit *hit)
 			break;
 		}
 	to->hit[to->hits++] = hit;
+	hit_note_identity(to, hit->access.identity);
 }
 
 static struct slot *watch_origin(struct control *control, struct target *target, struct slot *slot,
@@ -530,6 +532,7 @@ static struct slot *watch_origin(struct control *control, struct target *target,
 	}
 	data = make_room(control, target);
 	fill_defaults(&watch);
+	rhythm_suit(target, &watch);
 	if (!data || slot_arm(target, data, &watch))
 		return slot;
 	if (target->brief.single)

@@ -18,6 +18,7 @@
 
 /* ns; bounds what a controller that is itself waiting, for a terminal say, costs a thread. */
 #define LASTING_PATIENCE (1000 * 1000000u)
+#define RHYTHM_RESERVE (6 * MILLISECOND)
 #define HOLD_RESERVE (MILLISECOND / 2) /* of time saved up: half of what is wanted at code */
 
 struct coverage_target slot_coverage(const struct target *target)
@@ -162,6 +163,8 @@ static uint64_t reserve_of(const struct target *target, const struct slot *slot)
 {
 	struct control *control = target->control;
 
+	if (rhythm_is_on(target))
+		return RHYTHM_RESERVE;
 	if ((slot->watch.access & TL_EXEC) || control->options.lasting ||
 	    control->options.stall_first || control_random(control) % 2)
 		return 0;
@@ -195,6 +198,7 @@ void slot_publish(struct target *target, struct slot *slot)
 	if (!slot->armed)
 		switches_armed(target, slot);
 	slot->armed = true;
+	rhythm_begin(target, slot);
 }
 
 static int arm(struct target *target, struct slot *slot, const struct tl_watch *watch)

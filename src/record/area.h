@@ -36,7 +36,7 @@
 #include <sys/types.h>
 
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
-#define AREA_VERSION 6
+#define AREA_VERSION 7
 #define AREA_PROCESSES 64
 #define AREA_SLOTS 4	/* of the hardware */
 #define AREA_REGIONS 16 /* further slots, which a process with protection keys opens itself */
@@ -118,11 +118,15 @@ struct area_hit {
  */
 struct area_slot {
 	_Atomic uint32_t generation;
-	_Atomic uint32_t turn;	 /* futex: raised to end the holds of this slot early */
-	_Atomic uint32_t hits;	 /* of this generation */
-	uint32_t hold_limit;	 /* hits beyond this many pass unrecorded */
-	uint64_t hold;		 /* ns, at least … */
-	uint64_t hold_most;	 /* … and at most, growing with the time waited for the hit */
+	_Atomic uint32_t turn; /* futex: raised to end the holds of this slot early */
+	_Atomic uint32_t hits; /* of this generation */
+	uint32_t hold_limit;   /* hits beyond this many pass unrecorded */
+	uint64_t hold;	       /* ns, at least … */
+	uint64_t hold_most;    /* … and at most, growing with the time waited for the hit */
+	/* From `meeting_from` until `meeting_until`, ns, another thread is expected: who comes in
+	 * that time is held until its end. `rhythmic`: others are hardly held. */
+	_Atomic uint64_t meeting_from, meeting_until;
+	_Atomic uint32_t rhythmic;
 	uint64_t reserve;	 /* ns of what a thread has saved up that holds here leave it */
 	uint64_t armed_at;	 /* CLOCK_MONOTONIC ns */
 	_Atomic uint64_t owner;	 /* identity of the first thread that came; 0: none yet */
