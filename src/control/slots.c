@@ -18,6 +18,8 @@
 
 /* ns; bounds what a controller that is itself waiting, for a terminal say, costs a thread. */
 #define LASTING_PATIENCE (1000 * 1000000u)
+#define HOLD_PHASE SECOND
+#define HOLD_LONG (4 * MILLISECOND)
 #define RHYTHM_RESERVE (6 * MILLISECOND)
 #define HOLD_RESERVE (MILLISECOND / 2) /* of time saved up: half of what is wanted at code */
 
@@ -171,17 +173,34 @@ static uint64_t reserve_of(const struct target *target, const struct slot *slot)
 	return HOLD_RESERVE;
 }
 
+/*
+ * In a program that mostly sleeps a hold may be long. Who comes shortly after another, since that
+ * one woke it, comes to it again only in a long hold, which nobody has saved up for where short
+ * ones are to be had all the time: so these alternate.
+ */
+static void publish_hold(const struct target *target, const struct slot *slot,
+			 struct area_slot *shared)
+{
+	const struct control *control = target->control;
+	uint64_t age = slot->armed_at - control->started;
+
+	shared->hold = slot->watch.hold;
+	shared->hold_most = slot->watch.hold;
+	shared->reserve = reserve_of(target, slot);
+	if (!control->sleepy || control->options.stall_first || control->options.lasting)
+		return;
+	if (age / HOLD_PHASE % 2 && shared->hold < HOLD_LONG)
+		shared->hold = HOLD_LONG;
+	if (shared->hold_most < HOLD_LONGEST)
+		shared->hold_most = HOLD_LONGEST;
+}
+
 void slot_publish(struct target *target, struct slot *slot)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
 
 	shared->hold_limit = slot->watch.hits;
-	shared->hold = slot->watch.hold;
-	shared->hold_most = slot->watch.hold;
-	shared->reserve = reserve_of(target, slot);
-	if (target->control->sleepy && !target->control->options.stall_first &&
-	    !target->control->options.lasting && shared->hold_most < HOLD_LONGEST)
-		shared->hold_most = HOLD_LONGEST;
+	publish_hold(target, slot, shared);
 	shared->armed_at = slot->armed_at;
 	shared->address = slot->watch.address;
 	shared->length = slot->watch.length;
