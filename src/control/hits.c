@@ -80,7 +80,7 @@ static void begin(struct control *control, struct following *following,
 		hit->usable = false;
 	}
 	note_sharing(target, slot, hit);
-	rhythm_came(target, slot, hit);
+	meeting_came(target, slot, hit);
 	keep(slot, hit);
 	following->hit = hit;
 	following->slot = slot;
@@ -99,7 +99,7 @@ static void end(struct control *control, struct following *following, struct are
 	if (hit) {
 		hit->exit = exit;
 		pairs_complete(control, following->slot, hit);
-		rhythm_left(control->target[record->process], following->slot, hit);
+		meeting_left(control->target[record->process], following->slot, hit);
 	}
 	following->hit = NULL;
 	following->since = 0;

@@ -4,6 +4,7 @@
 #define CONTROL_PRIVATE_H
 
 #include "control/control.h"
+#include "control/rhythm.h"
 #include "control/samples.h"
 #include "event/coverage.h"
 #include "insn/forward.h"
@@ -16,7 +17,7 @@
 
 #define REQUESTS_MAX 64
 #define REQUEST_AGE (300 * MILLISECOND) /* an address sampled longer ago may be something else */
-#define HOLD_LONGEST 8000000u		/* ns */
+#define HOLD_LONGEST 8000000u		/* ns; RHYTHM_HOLD, too */
 #define CODE_PLACES 256			/* places of code in use remembered for each process */
 #define PROMISING_MAX 64	   /* instructions remembered whose memory other threads came to */
 #define PROBE_WORDS 64		   /* looked at of one thread's next accesses */
@@ -27,9 +28,8 @@
 #define DEAR_MAX 64		   /* addresses remembered as dear to watch */
 #define CALM_MAX 16		   /* threads known by name of those that seldom get a CPU */
 #define RHYTHMS 8		   /* addresses */
-#define BEATS 8
-#define BRIEF_THREADS 64 /* of a process with more, slots are never brief */
-#define SLOT_HITS_MAX 64 /* completed hits of one watch kept for pairing */
+#define BRIEF_THREADS 64	   /* of a process with more, slots are never brief */
+#define SLOT_HITS_MAX 64	   /* completed hits of one watch kept for pairing */
 
 enum count {
 #define COUNT(identifier, name, meaning) COUNT_##identifier,
@@ -122,20 +122,6 @@ struct target_limit {
 	uint64_t period; /* with which they were opened */
 	bool compared;	 /* of CPU time: its counters with the process's clock (unpaid.c) */
 	uint64_t counted, clocked;
-};
-
-/* A thread that comes by an address again and again. */
-struct beat {
-	uint64_t identity;
-	uint64_t last;	   /* ns: when it last came, or when its hold there ended */
-	uint64_t interval; /* ns */
-	unsigned access;
-	bool regular; /* it came so again */
-};
-
-struct rhythm {
-	uint64_t address, seen;
-	struct beat beat[BEATS];
 };
 
 /* Which threads the slots cover, where few of many run: active.c. */
@@ -385,15 +371,15 @@ void active_look(struct target *target, uint64_t now);
 void active_note(struct target *target, pid_t tid);
 void active_forget(struct target *target);
 
-/* rhythm.c: threads that come by an address at equal intervals */
-void rhythm_begin(struct target *target, const struct slot *slot); /* it is being armed */
-void rhythm_came(struct target *target, const struct slot *slot, const struct hit *hit);
+/* meetings.c: threads that come by an address at equal intervals */
+void meeting_begin(struct target *target, const struct slot *slot); /* it is being armed */
+void meeting_came(struct target *target, const struct slot *slot, const struct hit *hit);
 /* Its hold has ended; who sleeps after its access sleeps from then on. */
-void rhythm_left(struct target *target, const struct slot *slot, const struct hit *hit);
+void meeting_left(struct target *target, const struct slot *slot, const struct hit *hit);
 /* Are two expected at an address that is watched, now or later? */
-bool rhythm_is_on(const struct target *target);
+bool meeting_is_on(const struct target *target);
 /* An address that regular threads come by is watched until they meet. */
-void rhythm_suit(const struct target *target, struct tl_watch *watch);
+void meeting_suit(const struct target *target, struct tl_watch *watch);
 
 /* update.c: is one thread's update lost by another's write? */
 void update_note(struct target *target, struct hit *hit); /* what a store will overwrite */

@@ -324,7 +324,7 @@ static void arm_next(struct control *control, struct target *target, struct slot
 	watch = control->request[request].watch;
 	drop_request(control, (unsigned)request);
 	suit_threads(target, &watch);
-	rhythm_suit(target, &watch);
+	meeting_suit(target, &watch);
 	slot_arm(target, slot, &watch);
 }
 
@@ -532,7 +532,7 @@ static struct slot *watch_origin(struct control *control, struct target *target,
 	}
 	data = make_room(control, target);
 	fill_defaults(&watch);
-	rhythm_suit(target, &watch);
+	meeting_suit(target, &watch);
 	if (!data || slot_arm(target, data, &watch))
 		return slot;
 	if (target->brief.single)

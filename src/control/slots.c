@@ -165,7 +165,7 @@ static uint64_t reserve_of(const struct target *target, const struct slot *slot)
 {
 	struct control *control = target->control;
 
-	if (rhythm_is_on(target))
+	if (meeting_is_on(target))
 		return RHYTHM_RESERVE;
 	if ((slot->watch.access & TL_EXEC) || control->options.lasting ||
 	    control->options.stall_first || control_random(control) % 2)
@@ -217,7 +217,7 @@ void slot_publish(struct target *target, struct slot *slot)
 	if (!slot->armed)
 		switches_armed(target, slot);
 	slot->armed = true;
-	rhythm_begin(target, slot);
+	meeting_begin(target, slot);
 }
 
 static int arm(struct target *target, struct slot *slot, const struct tl_watch *watch)

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When threads that come at equal intervals are expected to meet. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <trapline/event.h>
+
+#include "control/rhythm.h"
+
+#define MS 1000000ull
+
+static void visit(struct rhythm *rhythm, uint64_t identity, uint64_t time, unsigned access)
+{
+	rhythm_visit(rhythm, &(struct visit){identity, time, time, access});
+}
+
+/* Visits of one thread: three, the last one of them at `last`. */
+static void come(struct rhythm *rhythm, uint64_t identity, uint64_t interval, uint64_t last,
+		 unsigned access)
+{
+	for (int i = 2; i >= 0; i--)
+		visit(rhythm, identity, last - (uint64_t)i * interval, access);
+}
+
+static void two_that_come_shortly_after_each_other_meet(void **state)
+{
+	struct rhythm rhythm = {0};
+	struct meeting meeting;
+
+	(void)state;
+	come(&rhythm, 1, 200 * MS, 1000 * MS, TL_WRITE);
+	come(&rhythm, 2, 170 * MS, 1033 * MS, TL_READ);
+	meeting = rhythm_meeting(&rhythm, 1034 * MS);
+	assert_true(meeting.rhythmic);
+	/* At 1200 and 1203. */
+	assert_in_range(meeting.from, 1198 * MS, 1200 * MS);
+	assert_in_range(meeting.until, 1203 * MS, 1205 * MS);
+	assert_true(meeting.until - meeting.from <= RHYTHM_HOLD);
+}
+
+static void far_apart_they_do_not_but_are_known(void **state)
+{
+	struct rhythm rhythm = {0};
+	struct meeting meeting;
+
+	(void)state;
+	come(&rhythm, 1, 200 * MS, 1000 * MS, TL_WRITE);
+	come(&rhythm, 2, 200 * MS, 1090 * MS, TL_READ);
+	meeting = rhythm_meeting(&rhythm, 1091 * MS);
+	assert_true(meeting.rhythmic);
+	assert_int_equal(meeting.until, 0);
+}
+
+static void readers_alone_do_not_conflict(void **state)
+{
+	struct rhythm rhythm = {0};
+
+	(void)state;
+	come(&rhythm, 1, 200 * MS, 1000 * MS, TL_READ);
+	come(&rhythm, 2, 200 * MS, 1002 * MS, TL_READ);
+	assert_false(rhythm_meeting(&rhythm, 1003 * MS).rhythmic);
+	come(&rhythm, 3, 200 * MS, 1202 * MS, TL_READ | TL_WRITE);
+	assert_true(rhythm_meeting(&rhythm, 1203 * MS).rhythmic);
+}
+
+static void who_comes_now_and_then_is_not_foretold(void **state)
+{
+	static const uint64_t times[] = {100, 290, 370, 610, 680, 1000};
+	struct rhythm rhythm = {0};
+
+	(void)state;
+	come(&rhythm, 1, 200 * MS, 1000 * MS, TL_WRITE);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		visit(&rhythm, 2, times[i] * MS, TL_READ);
+	assert_false(rhythm_meeting(&rhythm, 1001 * MS).rhythmic);
+}
+
+/* Several accesses of one visit are one; what is too frequent is no rhythm. */
+static void visits_are_told_from_accesses(void **state)
+{
+	struct rhythm rhythm = {0};
+
+	(void)state;
+	for (uint64_t round = 1; round <= 4; round++)
+		for (uint64_t i = 0; i < 5; i++) {
+			visit(&rhythm, 1, 200 * round * MS + i * MS / 20, TL_READ);
+			visit(&rhythm, 2, 200 * round * MS + 2 * MS + i * MS / 20, TL_WRITE);
+		}
+	assert_true(rhythm_meeting(&rhythm, 803 * MS).rhythmic);
+	for (uint64_t i = 0; i < 50; i++) {
+		visit(&rhythm, 3, 700 * MS + 2 * i * MS, TL_READ);
+		visit(&rhythm, 4, 700 * MS + 2 * i * MS, TL_WRITE);
+	}
+	for (unsigned i = 0; i < BEATS; i++)
+		assert_true(rhythm.beat[i].identity < 3 || !rhythm.beat[i].regular);
+}
+
+/* From the end of a hold on its time begins anew; a gap changes when, not how often. */
+static void holds_and_gaps_shift_it(void **state)
+{
+	struct rhythm rhythm = {0};
+	struct meeting meeting;
+
+	(void)state;
+	come(&rhythm, 1, 200 * MS, 1000 * MS, TL_WRITE);
+	rhythm_visit(&rhythm, &(struct visit){1, 1200 * MS, 1206 * MS, TL_WRITE});
+	come(&rhythm, 2, 170 * MS, 1236 * MS, TL_READ);
+	meeting = rhythm_meeting(&rhythm, 1237 * MS);
+	assert_in_range(meeting.from, 1404 * MS, 1406 * MS);
+	visit(&rhythm, 1, 1950 * MS, TL_WRITE);
+	visit(&rhythm, 2, 1981 * MS, TL_READ);
+	meeting = rhythm_meeting(&rhythm, 1982 * MS);
+	assert_in_range(meeting.from, 2148 * MS, 2150 * MS);
+	assert_in_range(meeting.until, 2151 * MS, 2153 * MS);
+}
+
+/* Who was not seen for long may have ended. */
+static void what_was_long_ago_foretells_nothing(void **state)
+{
+	struct rhythm rhythm = {0};
+
+	(void)state;
+	come(&rhythm, 1, 100 * MS, 1000 * MS, TL_WRITE);
+	come(&rhythm, 2, 100 * MS, 1001 * MS, TL_READ);
+	assert_true(rhythm_meeting(&rhythm, 1500 * MS).rhythmic);
+	assert_false(rhythm_meeting(&rhythm, 5000 * MS).rhythmic);
+}
+
+/* More threads than are remembered: those that came last are. */
+static void the_oldest_is_forgotten(void **state)
+{
+	struct rhythm rhythm = {0};
+
+	(void)state;
+	for (uint64_t i = 1; i <= 3 * BEATS; i++)
+		come(&rhythm, i, 100 * MS, 1000 * MS + i * MS, TL_WRITE);
+	assert_true(rhythm_meeting(&rhythm, 1030 * MS).rhythmic);
+	for (unsigned i = 0; i < BEATS; i++)
+		assert_true(rhythm.beat[i].identity > 2 * BEATS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_that_come_shortly_after_each_other_meet),
+		cmocka_unit_test(far_apart_they_do_not_but_are_known),
+		cmocka_unit_test(readers_alone_do_not_conflict),
+		cmocka_unit_test(who_comes_now_and_then_is_not_foretold),
+		cmocka_unit_test(visits_are_told_from_accesses),
+		cmocka_unit_test(holds_and_gaps_shift_it),
+		cmocka_unit_test(what_was_long_ago_foretells_nothing),
+		cmocka_unit_test(the_oldest_is_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
