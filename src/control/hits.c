@@ -22,7 +22,7 @@ static void keep(struct slot *slot, struct hit *hit)
 	slot->hit[slot->hits++] = hit;
 }
 
-void hit_note_identity(struct slot *slot, uint64_t identity)
+static void note_identity(struct slot *slot, uint64_t identity)
 {
 	for (unsigned i = 0; i < slot->identities; i++)
 		if (slot->identity[i] == identity)
@@ -32,7 +32,7 @@ void hit_note_identity(struct slot *slot, uint64_t identity)
 }
 
 /* Two threads at the same bytes within one watch, not at the same time as yet. */
-static void note_sharing(struct target *target, const struct slot *slot, const struct hit *hit)
+static void note_sharing(struct target *target, struct slot *slot, const struct hit *hit)
 {
 	if (!hit->usable || (slot->watch.access & TL_EXEC))
 		return;
@@ -45,6 +45,7 @@ static void note_sharing(struct target *target, const struct slot *slot, const s
 			continue;
 		promises_note(target, hit->access.pc, hit->access.tid);
 		promises_note(target, other->access.pc, other->access.tid);
+		note_identity(slot, other->access.identity); /* that was held before its access */
 		count_one(target->control, COUNT_SHARED);
 		return;
 	}
@@ -73,7 +74,7 @@ static void begin(struct control *control, struct following *following,
 	if (!hit)
 		return;
 	slot->seen++;
-	hit_note_identity(slot, record->identity);
+	note_identity(slot, record->identity);
 	hit->usable = hit_understand(target, slot, record, hit);
 	if (record->flags & AREA_HIT_LATE) {
 		count_one(control, COUNT_HITS_LATE);

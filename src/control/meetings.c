@@ -73,42 +73,51 @@ void meeting_left(struct target *target, const struct slot *slot, const struct h
 	plan(target, slot, rhythm);
 }
 
-static const struct rhythm *known(const struct target *target, uint64_t address)
+static struct meeting expected(const struct target *target, uint64_t address)
 {
 	for (unsigned i = 0; i < RHYTHMS; i++)
-		if (target->rhythm[i].address == address &&
-		    rhythm_meeting(&target->rhythm[i], control_now()).rhythmic)
-			return &target->rhythm[i];
-	return NULL;
+		if (target->rhythm[i].address == address)
+			return rhythm_meeting(&target->rhythm[i], control_now());
+	return (struct meeting){0};
 }
 
 void meeting_begin(struct target *target, const struct slot *slot)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
-	const struct rhythm *rhythm;
 
 	atomic_store(&shared->meeting_until, 0);
 	atomic_store(&shared->rhythmic, 0);
-	rhythm = has_rhythm(target, slot) ? known(target, slot->watch.address) : NULL;
-	if (rhythm)
-		plan(target, slot, rhythm);
+	if (has_rhythm(target, slot) && expected(target, slot->watch.address).rhythmic)
+		plan(target, slot, find(target, slot->watch.address));
+}
+
+bool meeting_waits(const struct target *target, const struct slot *slot)
+{
+	return slot->armed && atomic_load(&target->shared->slot[slot->index].rhythmic);
 }
 
 bool meeting_is_on(const struct target *target)
 {
 	for (unsigned i = 0; i < target->slots; i++)
-		if (target->slot[i].armed && atomic_load(&target->shared->slot[i].rhythmic))
+		if (meeting_waits(target, &target->slot[i]))
 			return true;
 	return false;
 }
 
+/* A slot for writes alone sees no readers come. Where there is time for it they are seen. */
 void meeting_suit(const struct target *target, struct tl_watch *watch)
 {
-	if ((watch->access & TL_EXEC) || target->brief.single || meeting_is_on(target) ||
-	    !known(target, watch->address))
+	struct meeting meeting;
+
+	if ((watch->access & TL_EXEC) || target->brief.single || !target->control->sleepy)
+		return;
+	meeting = expected(target, watch->address);
+	if (!meeting.shared)
 		return;
 	watch->access = TL_READ | TL_WRITE;
 	watch->widen = false;
+	if (!meeting.rhythmic || meeting_is_on(target))
+		return;
 	watch->hits = SLOT_HITS_MAX;
 	watch->window = WINDOW;
 }

@@ -376,7 +376,8 @@ void meeting_begin(struct target *target, const struct slot *slot); /* it is bei
 void meeting_came(struct target *target, const struct slot *slot, const struct hit *hit);
 /* Its hold has ended; who sleeps after its access sleeps from then on. */
 void meeting_left(struct target *target, const struct slot *slot, const struct hit *hit);
-/* Are two expected at an address that is watched, now or later? */
+/* Are two expected at the address that is watched, now or later? At any that is? */
+bool meeting_waits(const struct target *target, const struct slot *slot);
 bool meeting_is_on(const struct target *target);
 /* An address that regular threads come by is watched until they meet. */
 void meeting_suit(const struct target *target, struct tl_watch *watch);
@@ -450,7 +451,6 @@ void hits_collect(struct control *control);
 void hits_forget_slot(struct control *control, struct slot *slot);
 void hits_forget_target(struct control *control, struct target *target);
 void hit_free(struct hit *hit);
-void hit_note_identity(struct slot *slot, uint64_t identity); /* a thread has come there */
 
 /* traces.c: lasting watches */
 void traces_collect(struct control *control);

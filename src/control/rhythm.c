@@ -57,7 +57,10 @@ static void consider(const struct beat *a, const struct beat *b, uint64_t now,
 {
 	uint64_t first = next_of(a, now), second = next_of(b, now);
 
-	if (!first || !second || !((a->access | b->access) & TL_WRITE))
+	if (!a->identity || !b->identity || !((a->access | b->access) & TL_WRITE))
+		return;
+	meeting->shared = true;
+	if (!first || !second)
 		return;
 	meeting->rhythmic = true;
 	if (first > second) {

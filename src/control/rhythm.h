@@ -39,6 +39,7 @@ struct visit {
 struct meeting {
 	uint64_t from, until; /* 0: none is to be expected */
 	bool rhythmic;	      /* two that conflict are regular, whenever they meet */
+	bool shared;	      /* two conflict */
 };
 
 /* Told again when the hold has ended. */

@@ -467,7 +467,7 @@ uint64_t schedule_next(const struct control *control)
 }
 
 /* A data slot for an address that a held thread is about to access: a silent one, else the one that
- * has seen least. */
+ * has seen least. One that waits for a meeting stays. */
 static struct slot *make_room(struct control *control, struct target *target)
 {
 	struct slot *least = NULL;
@@ -475,7 +475,8 @@ static struct slot *make_room(struct control *control, struct target *target)
 	for (unsigned i = 0; i < target->slots; i++) {
 		struct slot *slot = &target->slot[i];
 
-		if ((slot->armed && (slot->watch.access & TL_EXEC)) || still_held(slot))
+		if ((slot->armed && (slot->watch.access & TL_EXEC)) || still_held(slot) ||
+		    meeting_waits(target, slot))
 			continue;
 		if (!slot->armed)
 			least = slot;
@@ -497,7 +498,6 @@ static void move_hit(struct slot *from, struct slot *to, struct hit *hit)
 			break;
 		}
 	to->hit[to->hits++] = hit;
-	hit_note_identity(to, hit->access.identity);
 }
 
 static struct slot *watch_origin(struct control *control, struct target *target, struct slot *slot,
