@@ -36,8 +36,10 @@ static void note_visit(struct beat *beat, uint64_t time)
 	if (beat->interval && passed > beat->interval + bound)
 		return;
 	beat->regular = beat->interval && passed + bound >= beat->interval;
-	beat->interval = beat->last && passed >= INTERVAL_LEAST && passed <= INTERVAL_MOST ? passed
-											   : 0;
+	if (!beat->last || passed < INTERVAL_LEAST || passed > INTERVAL_MOST)
+		*beat = (struct beat){.identity = beat->identity};
+	else
+		beat->interval = passed;
 }
 
 /* When it comes next; 0: not known. */

@@ -18,7 +18,8 @@
 
 /* ns; bounds what a controller that is itself waiting, for a terminal say, costs a thread. */
 #define LASTING_PATIENCE (1000 * 1000000u)
-#define HOLD_PHASE SECOND
+#define HOLD_PHASE (SECOND / 2)
+#define HOLD_PHASES 4 /* of these, in the last holds are long */
 #define HOLD_LONG (4 * MILLISECOND)
 #define RHYTHM_RESERVE (6 * MILLISECOND)
 #define HOLD_RESERVE (MILLISECOND / 2) /* of time saved up: half of what is wanted at code */
@@ -189,7 +190,7 @@ static void publish_hold(const struct target *target, const struct slot *slot,
 	shared->reserve = reserve_of(target, slot);
 	if (!control->sleepy || control->options.stall_first || control->options.lasting)
 		return;
-	if (age / HOLD_PHASE % 2 && shared->hold < HOLD_LONG)
+	if (age / HOLD_PHASE % HOLD_PHASES == HOLD_PHASES - 1 && shared->hold < HOLD_LONG)
 		shared->hold = HOLD_LONG;
 	if (shared->hold_most < HOLD_LONGEST)
 		shared->hold_most = HOLD_LONGEST;

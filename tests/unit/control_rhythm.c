@@ -97,6 +97,25 @@ static void visits_are_told_from_accesses(void **state)
 		assert_true(rhythm.beat[i].identity < 3 || !rhythm.beat[i].regular);
 }
 
+/* Around the shortest interval that counts, and the longest. */
+static void what_is_nearly_too_frequent_foretells_what_it_can(void **state)
+{
+	static const uint64_t bounds[] = {20 * MS, 4000 * MS};
+
+	(void)state;
+	for (uint64_t i = 0; i < 2 * 2 * 1000; i++) {
+		uint64_t bound = bounds[i % 2], step = bound / 1000, time = 0;
+		struct rhythm rhythm = {0};
+
+		for (uint64_t n = 1; n < 20; n++) {
+			time += bound - step * (i / 4 % 40) + step * (i * n % 50);
+			visit(&rhythm, 1, time, TL_WRITE);
+			visit(&rhythm, 2, time + MS / 2, TL_READ);
+			assert_true(rhythm_meeting(&rhythm, time + MS).until <= time + 2 * bound);
+		}
+	}
+}
+
 /* From the end of a hold on its time begins anew; a gap changes when, not how often. */
 static void holds_and_gaps_shift_it(void **state)
 {
@@ -149,6 +168,7 @@ int main(void)
 		cmocka_unit_test(readers_alone_do_not_conflict),
 		cmocka_unit_test(who_comes_now_and_then_is_not_foretold),
 		cmocka_unit_test(visits_are_told_from_accesses),
+		cmocka_unit_test(what_is_nearly_too_frequent_foretells_what_it_can),
 		cmocka_unit_test(holds_and_gaps_shift_it),
 		cmocka_unit_test(what_was_long_ago_foretells_nothing),
 		cmocka_unit_test(the_oldest_is_forgotten),
