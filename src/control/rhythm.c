@@ -6,6 +6,7 @@
 #define MILLISECOND 1000000ull
 #define VISIT MILLISECOND /* accesses nearer to each other are one visit */
 #define INTERVAL_LEAST (20 * MILLISECOND)
+#define CONFIRMATIONS 2 /* once, it may be chance: not every visit is seen */
 #define INTERVAL_MOST (4000 * MILLISECOND)
 #define REGULAR_PARTS 32  /* two intervals differ by no more than this part of one … */
 #define EARLY MILLISECOND /* … and by so much a thread may come before and after its time */
@@ -27,19 +28,29 @@ static struct beat *find_beat(struct rhythm *rhythm, uint64_t identity)
 	return oldest;
 }
 
-/* After a time that was not watched, or in which it was held elsewhere, its interval is the same:
- * only when it began is not. */
+/* After a time that was not watched it is some intervals later, but for holds elsewhere. */
+static void note_gap(struct beat *beat, uint64_t passed, uint64_t bound)
+{
+	uint64_t rest = passed % beat->interval;
+
+	if (rest > bound + RHYTHM_HOLD && beat->interval - rest > bound + RHYTHM_HOLD)
+		beat->confirmed = 0;
+}
+
 static void note_visit(struct beat *beat, uint64_t time)
 {
 	uint64_t passed = time - beat->last, bound = beat->interval / REGULAR_PARTS;
 
-	if (beat->interval && passed > beat->interval + bound)
-		return;
-	beat->regular = beat->interval && passed + bound >= beat->interval;
-	if (!beat->last || passed < INTERVAL_LEAST || passed > INTERVAL_MOST)
+	if (beat->interval && passed > beat->interval + bound) {
+		note_gap(beat, passed, bound);
+	} else if (!beat->last || passed < INTERVAL_LEAST || passed > INTERVAL_MOST) {
 		*beat = (struct beat){.identity = beat->identity};
-	else
+	} else {
+		beat->confirmed = beat->interval && passed + bound >= beat->interval
+					  ? beat->confirmed + 1
+					  : 0;
 		beat->interval = passed;
+	}
 }
 
 /* When it comes next; 0: not known. */
@@ -47,7 +58,7 @@ static uint64_t next_of(const struct beat *beat, uint64_t now)
 {
 	uint64_t passed = now - beat->last, count = 1;
 
-	if (!beat->regular || beat->last > now)
+	if (beat->confirmed < CONFIRMATIONS || beat->last > now)
 		return 0;
 	if (passed + EARLY > beat->interval)
 		count += (passed + EARLY) / beat->interval;

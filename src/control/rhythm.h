@@ -21,7 +21,7 @@ struct beat {
 	uint64_t last; /* when it last came, or when its hold there ended: it sleeps from then on */
 	uint64_t interval;
 	unsigned access;
-	bool regular; /* it came so again */
+	unsigned confirmed; /* times that it came so again */
 };
 
 struct rhythm {

@@ -16,11 +16,11 @@ static void visit(struct rhythm *rhythm, uint64_t identity, uint64_t time, unsig
 	rhythm_visit(rhythm, &(struct visit){identity, time, time, access});
 }
 
-/* Visits of one thread: three, the last one of them at `last`. */
+/* Visits of one thread: four, the last one of them at `last`. */
 static void come(struct rhythm *rhythm, uint64_t identity, uint64_t interval, uint64_t last,
 		 unsigned access)
 {
-	for (int i = 2; i >= 0; i--)
+	for (int i = 3; i >= 0; i--)
 		visit(rhythm, identity, last - (uint64_t)i * interval, access);
 }
 
@@ -94,7 +94,25 @@ static void visits_are_told_from_accesses(void **state)
 		visit(&rhythm, 4, 700 * MS + 2 * i * MS, TL_WRITE);
 	}
 	for (unsigned i = 0; i < BEATS; i++)
-		assert_true(rhythm.beat[i].identity < 3 || !rhythm.beat[i].regular);
+		assert_true(rhythm.beat[i].identity < 3 || !rhythm.beat[i].confirmed);
+}
+
+/* Of a thread that comes all the time only some visits are seen: by chance two such times are
+ * equal, but not again and again. */
+static void visits_seen_by_chance_are_no_rhythm(void **state)
+{
+	uint64_t random = 1, time = 0;
+	unsigned rhythmic = 0;
+	struct rhythm rhythm = {0};
+
+	(void)state;
+	for (int i = 0; i < 10000; i++) {
+		random = random * 6364136223846793005ull + 1442695040888963407ull;
+		time += 20 * MS + (random >> 33) % (300 * MS);
+		visit(&rhythm, 1 + (random >> 20) % 2, time, TL_WRITE);
+		rhythmic += rhythm_meeting(&rhythm, time + MS).rhythmic;
+	}
+	assert_in_range(rhythmic, 0, 100);
 }
 
 /* Around the shortest interval that counts, and the longest. */
@@ -128,11 +146,11 @@ static void holds_and_gaps_shift_it(void **state)
 	come(&rhythm, 2, 170 * MS, 1236 * MS, TL_READ);
 	meeting = rhythm_meeting(&rhythm, 1237 * MS);
 	assert_in_range(meeting.from, 1404 * MS, 1406 * MS);
-	visit(&rhythm, 1, 1950 * MS, TL_WRITE);
-	visit(&rhythm, 2, 1981 * MS, TL_READ);
-	meeting = rhythm_meeting(&rhythm, 1982 * MS);
-	assert_in_range(meeting.from, 2148 * MS, 2150 * MS);
-	assert_in_range(meeting.until, 2151 * MS, 2153 * MS);
+	visit(&rhythm, 1, 4608 * MS, TL_WRITE);
+	visit(&rhythm, 2, 4639 * MS, TL_READ);
+	meeting = rhythm_meeting(&rhythm, 4640 * MS);
+	assert_in_range(meeting.from, 4806 * MS, 4808 * MS);
+	assert_in_range(meeting.until, 4809 * MS, 4811 * MS);
 }
 
 /* Who was not seen for long may have ended. */
@@ -168,6 +186,7 @@ int main(void)
 		cmocka_unit_test(readers_alone_do_not_conflict),
 		cmocka_unit_test(who_comes_now_and_then_is_not_foretold),
 		cmocka_unit_test(visits_are_told_from_accesses),
+		cmocka_unit_test(visits_seen_by_chance_are_no_rhythm),
 		cmocka_unit_test(what_is_nearly_too_frequent_foretells_what_it_can),
 		cmocka_unit_test(holds_and_gaps_shift_it),
 		cmocka_unit_test(what_was_long_ago_foretells_nothing),
