@@ -253,6 +253,7 @@ struct target {
 
 /* A record of the area being followed from HELD to DONE. */
 struct following {
+	struct target *target; /* as long as there is a hit */
 	struct hit *hit;
 	struct slot *slot;
 	uint32_t generation;
