@@ -102,10 +102,11 @@ class Deployment:
             file.write(RACER)
         subprocess.run(["gcc", "-g", "-O1", "-pthread", "-o", self.path("racer"),
                         self.path("racer.c")], check=True)
-        result = self.restricted(TRAPLINE, "race", "-o", self.path("race.jsonl"), "--", self.path("racer"))
+        result = self.restricted(TRAPLINE, "race", "--stats", "-o", self.path("race.jsonl"), "--", self.path("racer"))
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(self.path("race.jsonl"), encoding="utf-8") as file:
-            self.assertTrue(any(json.loads(line)["kind"] == "data-race" for line in file))
+            self.assertTrue(any(json.loads(line)["kind"] == "data-race" for line in file),
+                            result.stderr)
 
 
 class Service(Deployment, unittest.TestCase):
