@@ -33,7 +33,7 @@
 #define ALONE_RING 6	   /* hits after which the controller is told of those that are not held */
 #define HOLDS_ALONE 2	   /* of one thread, while no other has come by */
 #define INSIDE_MAX 100000u /* ns of a handler's time that are its hit's */
-#define RHYTHMIC_PARTS 8
+#define RHYTHMIC_PARTS 8   /* of so many one is held, where it is known when others come */
 #define HOLD_PARTS_ALL 10000 /* holds may take all of a thread's time */
 
 /* The kernel's siginfo_t for TRAP_PERF (asm-generic/siginfo.h); libc's may not name the fields. */
@@ -305,7 +305,7 @@ static struct wish hold_wanted(const struct area_slot *slot, uint64_t entry)
 }
 
 /* Another thread is expected at its access before `wish->hold` is over. Acquire pairs with plan()
- * of control/rhythm.c. */
+ * of control/meetings.c. */
 static bool meets(const struct area_slot *slot, uint64_t entry, struct wish *wish)
 {
 	uint64_t until = atomic_load_explicit(&slot->meeting_until, memory_order_acquire);

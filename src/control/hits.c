@@ -81,7 +81,7 @@ static void begin(struct control *control, struct following *following,
 		hit->usable = false;
 	}
 	note_sharing(target, slot, hit);
-	meeting_came(target, slot, hit);
+	meeting_note(target, slot, hit);
 	keep(slot, hit);
 	following->target = target;
 	following->hit = hit;
@@ -101,7 +101,7 @@ static void end(struct control *control, struct following *following, struct are
 	if (hit) {
 		hit->exit = exit;
 		pairs_complete(control, following->slot, hit);
-		meeting_left(following->target, following->slot, hit);
+		meeting_note(following->target, following->slot, hit);
 	}
 	following->hit = NULL;
 	following->since = 0;

@@ -6,20 +6,27 @@
 
 #define WINDOW (2 * SECOND)
 
+/* NULL: nothing is known of the address. */
+static struct rhythm *known(struct target *target, uint64_t address)
+{
+	for (unsigned i = 0; i < RHYTHMS; i++)
+		if (target->rhythm[i].address == address)
+			return &target->rhythm[i];
+	return NULL;
+}
+
 static struct rhythm *find(struct target *target, uint64_t address)
 {
-	struct rhythm *oldest = &target->rhythm[0];
+	struct rhythm *found = known(target, address);
 
-	for (unsigned i = 0; i < RHYTHMS; i++) {
-		struct rhythm *rhythm = &target->rhythm[i];
-
-		if (rhythm->address == address)
-			return rhythm;
-		if (rhythm->seen < oldest->seen)
-			oldest = rhythm;
-	}
-	*oldest = (struct rhythm){.address = address};
-	return oldest;
+	if (found)
+		return found;
+	found = &target->rhythm[0];
+	for (unsigned i = 1; i < RHYTHMS; i++)
+		if (target->rhythm[i].seen < found->seen)
+			found = &target->rhythm[i];
+	*found = (struct rhythm){.address = address};
+	return found;
 }
 
 /* The end is what makes the beginning count: it is written last, and zero meanwhile. Pairs with
@@ -49,46 +56,28 @@ static bool has_rhythm(const struct target *target, const struct slot *slot)
 	       !options->stall_first && !target->brief.single;
 }
 
-void meeting_came(struct target *target, const struct slot *slot, const struct hit *hit)
+void meeting_note(struct target *target, const struct slot *slot, const struct hit *hit)
 {
+	struct visit visit = {hit->access.identity, hit->entry, hit->exit ? hit->exit : hit->entry,
+			      hit->access.access};
 	struct rhythm *rhythm;
 
 	if (!hit->usable || !has_rhythm(target, slot))
 		return;
 	rhythm = find(target, slot->watch.address);
-	rhythm_visit(rhythm, &(struct visit){hit->access.identity, hit->entry, hit->entry,
-					     hit->access.access});
+	rhythm_visit(rhythm, &visit);
 	plan(target, slot, rhythm);
-}
-
-void meeting_left(struct target *target, const struct slot *slot, const struct hit *hit)
-{
-	struct rhythm *rhythm;
-
-	if (!hit->usable || !has_rhythm(target, slot))
-		return;
-	rhythm = find(target, slot->watch.address);
-	rhythm_visit(rhythm, &(struct visit){hit->access.identity, hit->entry, hit->exit,
-					     hit->access.access});
-	plan(target, slot, rhythm);
-}
-
-static struct meeting expected(const struct target *target, uint64_t address)
-{
-	for (unsigned i = 0; i < RHYTHMS; i++)
-		if (target->rhythm[i].address == address)
-			return rhythm_meeting(&target->rhythm[i], control_now());
-	return (struct meeting){0};
 }
 
 void meeting_begin(struct target *target, const struct slot *slot)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
+	const struct rhythm *rhythm = known(target, slot->watch.address);
 
 	atomic_store(&shared->meeting_until, 0);
 	atomic_store(&shared->rhythmic, 0);
-	if (has_rhythm(target, slot) && expected(target, slot->watch.address).rhythmic)
-		plan(target, slot, find(target, slot->watch.address));
+	if (rhythm && has_rhythm(target, slot))
+		plan(target, slot, rhythm);
 }
 
 bool meeting_waits(const struct target *target, const struct slot *slot)
@@ -105,13 +94,15 @@ bool meeting_is_on(const struct target *target)
 }
 
 /* A slot for writes alone sees no readers come. Where there is time for it they are seen. */
-void meeting_suit(const struct target *target, struct tl_watch *watch)
+void meeting_suit(struct target *target, struct tl_watch *watch)
 {
+	const struct rhythm *rhythm = known(target, watch->address);
 	struct meeting meeting;
 
-	if ((watch->access & TL_EXEC) || target->brief.single || !target->control->sleepy)
+	if (!rhythm || (watch->access & TL_EXEC) || target->brief.single ||
+	    !target->control->sleepy)
 		return;
-	meeting = expected(target, watch->address);
+	meeting = rhythm_meeting(rhythm, control_now());
 	if (!meeting.shared)
 		return;
 	watch->access = TL_READ | TL_WRITE;

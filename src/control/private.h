@@ -17,7 +17,6 @@
 
 #define REQUESTS_MAX 64
 #define REQUEST_AGE (300 * MILLISECOND) /* an address sampled longer ago may be something else */
-#define HOLD_LONGEST 8000000u		/* ns; RHYTHM_HOLD, too */
 #define CODE_PLACES 256			/* places of code in use remembered for each process */
 #define PROMISING_MAX 64	   /* instructions remembered whose memory other threads came to */
 #define PROBE_WORDS 64		   /* looked at of one thread's next accesses */
@@ -374,14 +373,13 @@ void active_forget(struct target *target);
 
 /* meetings.c: threads that come by an address at equal intervals */
 void meeting_begin(struct target *target, const struct slot *slot); /* it is being armed */
-void meeting_came(struct target *target, const struct slot *slot, const struct hit *hit);
-/* Its hold has ended; who sleeps after its access sleeps from then on. */
-void meeting_left(struct target *target, const struct slot *slot, const struct hit *hit);
+/* It has come, or its hold has ended. */
+void meeting_note(struct target *target, const struct slot *slot, const struct hit *hit);
 /* Are two expected at the address that is watched, now or later? At any that is? */
 bool meeting_waits(const struct target *target, const struct slot *slot);
 bool meeting_is_on(const struct target *target);
 /* An address that regular threads come by is watched until they meet. */
-void meeting_suit(const struct target *target, struct tl_watch *watch);
+void meeting_suit(struct target *target, struct tl_watch *watch);
 
 /* update.c: is one thread's update lost by another's write? */
 void update_note(struct target *target, struct hit *hit); /* what a store will overwrite */
@@ -464,6 +462,7 @@ void threads_check(struct target *target);
 
 /* understand.c: from registers to accesses */
 struct insn_registers hit_registers(const struct area_registers *noted);
+uint64_t value_cut(uint64_t value, uint64_t length); /* its first bytes; all from 8 on */
 bool hit_understand(struct target *target, struct slot *slot, const struct area_hit *record,
 		    struct hit *hit);
 /* Of a region: the program has understood it. */

@@ -33,7 +33,7 @@ static void note_gap(struct beat *beat, uint64_t passed, uint64_t bound)
 {
 	uint64_t rest = passed % beat->interval;
 
-	if (rest > bound + RHYTHM_HOLD && beat->interval - rest > bound + RHYTHM_HOLD)
+	if (rest > bound + HOLD_LONGEST && beat->interval - rest > bound + HOLD_LONGEST)
 		beat->confirmed = 0;
 }
 
@@ -82,7 +82,7 @@ static void consider(const struct beat *a, const struct beat *b, uint64_t now,
 		first = second;
 		second = later;
 	}
-	if (second - first + 2 * EARLY > RHYTHM_HOLD ||
+	if (second - first + 2 * EARLY > HOLD_LONGEST ||
 	    (meeting->until && meeting->from <= first - EARLY))
 		return;
 	meeting->from = first - EARLY;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define BEATS 8
-#define RHYTHM_HOLD 8000000u /* ns: no meeting takes longer */
+#define HOLD_LONGEST 8000000u /* ns; no meeting takes longer either */
 
 /* A thread that comes by an address again and again. Times are CLOCK_MONOTONIC ns. */
 struct beat {

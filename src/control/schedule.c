@@ -507,7 +507,6 @@ static struct slot *watch_origin(struct control *control, struct target *target,
 	struct slot *data;
 
 	code_came(target, hit);
-	update_note(target, hit);
 	if (slot->probes) {
 		probe_begin(target, slot, hit);
 		return slot;
@@ -517,6 +516,7 @@ static struct slot *watch_origin(struct control *control, struct target *target,
 			slot_disarm(target, slot);
 		return slot;
 	}
+	update_note(target, hit);
 	data = slot_watching(target, watch.address);
 	if (data && hit->usable && data->hits < SLOT_HITS_MAX) {
 		/* Before its access as another may be: both at once is a race as well. */

@@ -25,6 +25,11 @@ unsigned insn_traits(const struct insn *insn, unsigned operand, uint64_t address
 	return traits;
 }
 
+uint64_t value_cut(uint64_t value, uint64_t length)
+{
+	return length < 8 ? value & ((1ull << 8 * length) - 1) : value;
+}
+
 struct insn_registers hit_registers(const struct area_registers *noted)
 {
 	struct insn_registers registers = {
@@ -122,8 +127,7 @@ static void note_moved(const struct insn *insn, const struct insn_registers *reg
 		access->value = (uint64_t)insn->constant;
 	else
 		return;
-	if (length < 8)
-		access->value &= (1ull << (8 * length)) - 1;
+	access->value = value_cut(access->value, length);
 	access->value_known = true;
 }
 
@@ -232,8 +236,7 @@ static void copy_value(const struct area_hit *record, struct hit *hit)
 	if (offset + 8 > length || offset > AREA_VALUE)
 		return;
 	memcpy(&hit->access.value, record->value + offset, 8);
-	if (hit->access.length < 8)
-		hit->access.value &= (1ull << (8 * hit->access.length)) - 1;
+	hit->access.value = value_cut(hit->access.value, hit->access.length);
 	hit->access.value_known = true;
 }
 

@@ -10,11 +10,6 @@
 
 #define FUNCTION_MAX 4096 /* bytes of one that is decoded to the end */
 
-static uint64_t cut(uint64_t value, uint64_t length)
-{
-	return length < 8 ? value & ((1ull << 8 * length) - 1) : value;
-}
-
 /* What a thread found that is held behind a load. */
 static bool value_read(struct space *space, const struct hit *read, uint64_t *value)
 {
@@ -24,7 +19,7 @@ static bool value_read(struct space *space, const struct hit *read, uint64_t *va
 
 	if (insn_decode(bytes, available, read->access.pc, &insn) || insn.loaded < 0)
 		return false;
-	*value = cut(read->stack.registers.general[insn.loaded], read->access.length);
+	*value = value_cut(read->stack.registers.general[insn.loaded], read->access.length);
 	return true;
 }
 
@@ -86,5 +81,5 @@ bool update_is_lost(struct control *control, const struct hit *held, const struc
 		   !goes_on_to_store(space, held)) {
 		return false;
 	}
-	return found != cut(write->access.value, write->access.length);
+	return found != value_cut(write->access.value, write->access.length);
 }

@@ -37,7 +37,7 @@ static void two_that_come_shortly_after_each_other_meet(void **state)
 	/* At 1200 and 1203. */
 	assert_in_range(meeting.from, 1198 * MS, 1200 * MS);
 	assert_in_range(meeting.until, 1203 * MS, 1205 * MS);
-	assert_true(meeting.until - meeting.from <= RHYTHM_HOLD);
+	assert_true(meeting.until - meeting.from <= HOLD_LONGEST);
 }
 
 static void far_apart_they_do_not_but_are_known(void **state)
