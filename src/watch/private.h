@@ -60,13 +60,14 @@ struct thread {
 
 struct watched {
 	pid_t pid;
+	bool begun;		/* it runs, and may be loading modules */
 	bool may_open;		/* the program waits, and opens regions before it goes on */
 	bool silent;		/* a debugger has the hardware */
 	struct thread *threads; /* that are known, with their thread pointers */
 	struct copy *copies;
-	uint64_t linker;    /* where it tells of changed modules; 0: not known */
-	bool scouted;	    /* scouts watch for everything that may change */
-	uint64_t next_look; /* when nobody else has seen a change */
+	uint64_t linker_call, linker_record; /* 0: not known */
+	bool scouted;			     /* scouts watch for everything that may change */
+	uint64_t next_look;		     /* when nobody else has seen a change */
 	struct piece piece[AREA_WATCHES];
 	bool resolved[WATCH_EXPRESSIONS];
 	bool may_unload[WATCH_EXPRESSIONS]; /* it came with a module loaded later */
@@ -137,6 +138,12 @@ void debugger_start(struct watch *watch, struct watched *process,
 		    const struct control_trace *trace);
 /* Has it ended? `wait`: until it has. */
 void debugger_check(struct watch *watch, bool wait);
+
+/* linker.c: where it tells of changed modules, 0 if not known; has it loaded a module that is
+ * mapped, and no change under way? True where it cannot be asked. */
+uint64_t linker_call(struct watched *process, struct symbol_modules *modules);
+bool linker_has(struct watched *process, struct symbol_modules *modules,
+		const struct symbol_module *module);
 
 /* scouts.c: placed after each look; they give way when others need slots. */
 void scouts_place(struct watch *watch, struct watched *process);

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scouts: hardware slots left over that watch for the moment at which an expression comes to mean
- * something else, so that nothing in between is missed. One is on the dynamic linker's
- * _dl_debug_state(), which it calls for debuggers (r_brk of <link.h>) when the modules have changed
- * and before their constructors run; others are on the pointers that an expression follows. The
- * thread that trips one waits until everything is looked at again and armed.
+ * something else, so that nothing in between is missed. One is on the function that the dynamic
+ * linker calls when the modules have changed; others are on the pointers that an expression
+ * follows. The thread that trips one waits until everything is looked at again and armed.
  *
  * Whoever wants a slot takes a scout's. Where one is missing, looking again from time to time is
  * all there is.
  */
-#include "symbol/lookup.h"
 #include "watch/private.h"
 
 #include <string.h>
 
 #define HOLD_NS 1000000000u /* at most; ended as soon as all has been armed */
-#define LINKER "ld-linux-x86-64.so.2"
-#define LINKER_CALL "_dl_debug_state"
 
 struct posts {
 	uint64_t address[AREA_SLOTS];
@@ -60,16 +56,6 @@ static void add_pointers(struct watch *watch, struct watched *process, unsigned 
 			add_post(posts, pointers[i], TL_WRITE);
 }
 
-static uint64_t linker_call(struct watched *process, struct symbol_modules *modules)
-{
-	char error[SYMBOL_ERROR_MAX];
-	struct symbol_found found;
-
-	if (!process->linker && !symbol_lookup(modules, LINKER, LINKER_CALL, &found, error))
-		process->linker = found.address;
-	return process->linker;
-}
-
 static struct posts wanted_posts(struct watch *watch, struct watched *process,
 				 struct symbol_modules *modules)
 {
@@ -85,7 +71,7 @@ static struct posts wanted_posts(struct watch *watch, struct watched *process,
 	if (!modules_wanted)
 		return posts;
 	if (linker_call(process, modules))
-		add_post(&posts, process->linker, TL_EXEC);
+		add_post(&posts, process->linker_call, TL_EXEC);
 	else
 		posts.complete = false;
 	return posts;

@@ -326,6 +326,8 @@ static int resolve_one(struct watch *watch, struct watched *process, unsigned in
 
 	if (err)
 		return err;
+	if (process->begun && target->module && !linker_has(process, modules, target->module))
+		return -EAGAIN;
 	if (watch->options.outside && (target->tls || target->kind == SYMBOL_TARGET_HEAP_BLOCKS)) {
 		snprintf(error, SYMBOL_ERROR_MAX,
 			 "%s can only be watched in a program that trapline starts: `trapline "

@@ -98,6 +98,7 @@ static void process_began(void *context, pid_t pid)
 	process->may_open = true;
 	refused = watch_resolve(watch, process, first);
 	process->may_open = false;
+	process->begun = true;
 	if (refused) {
 		/* It waits in its constructor: nothing of its own has run. */
 		watch->refused = true;

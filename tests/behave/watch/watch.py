@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """trapline watch on small programs whose accesses are known: exact counts, lines and values.
 
-Usage: watch.py TRAPLINE COUNT LATER MODULE
+Usage: watch.py TRAPLINE COUNT LATER MODULE MAPPED
 """
 import json
 import os
@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-TRAPLINE, COUNT, LATER, MODULE = sys.argv[1:5]
+TRAPLINE, COUNT, LATER, MODULE, MAPPED = sys.argv[1:6]
 # Not whatever `python3` is: that may be a script of another shell, whose calls would count.
 PYTHON = sys.executable
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'count.c')
@@ -187,6 +187,12 @@ class Watch(unittest.TestCase):
                               MODULE)
         self.assertEqual(len([line for line in lines if 'late_variable' in line]), 4, result.stderr)
         self.assertEqual(len([line for line in lines if 'head->state' in line]), 3, result.stderr)
+
+    def test_a_module_is_not_watched_before_it_is_loaded(self):
+        """The linker's own zeros in it are nobody's accesses."""
+        result, lines = watch('late_variable', '--later', '--', MAPPED, MODULE)
+        self.assertEqual([re.search(r'→ (\d+)', line)[1] for line in lines], ['10', '10', '11'],
+                         result.stderr)
 
     def test_wrong_names_and_too_much(self):
         result, _ = watch('countr', '--', COUNT)
