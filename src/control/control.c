@@ -4,6 +4,7 @@
 #include "base/syscall.h"
 #include "control/abandon.h"
 #include "control/private.h"
+#include "control/restriction.h"
 #include "control/switches.h"
 
 #include <errno.h>
@@ -351,6 +352,7 @@ static void run_promptly(void)
 int control_run(struct control *control)
 {
 	run_promptly();
+	control->filters = restriction_inherited();
 	budget_start(control);
 	while (!control->child_ended) {
 		uint32_t seen = atomic_load(&control->area->doorbell);

@@ -271,6 +271,7 @@ struct control {
 	struct area *area;
 	struct area_hit copy; /* of the record being judged */
 	pid_t root;	      /* that was running before us; 0: we started it */
+	int filters;	      /* of system calls, inherited, that let handlers make theirs */
 	int area_fd;
 	struct samples *samples;
 	struct {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes: from their announcement in the area to their end. */
 #include "control/private.h"
+#include "control/restriction.h"
 
 #include "base/syscall.h"
 
@@ -90,14 +91,13 @@ static pid_t find_outside(struct control *control, pid_t inside)
 /* What /proc/PID/status tells of the process; zeros when it is gone. */
 struct process_status {
 	pid_t parent, tracer;
-	/* A filter kills for a system call it does not know: then the handler makes none. Strict
-	 * mode also forbids reading the clock: then nothing is watched. */
-	int seccomp;
+	/* Strict mode also forbids reading the clock: then nothing is watched. */
+	struct restriction restriction;
 };
 
 static struct process_status read_status(pid_t pid)
 {
-	struct process_status status = {0, 0, SECCOMP_MODE_DISABLED};
+	struct process_status status = {.restriction = {.mode = SECCOMP_MODE_DISABLED}};
 	char name[64], line[256];
 	FILE *file;
 
@@ -108,8 +108,9 @@ static struct process_status read_status(pid_t pid)
 	while (fgets(line, sizeof(line), file)) {
 		sscanf(line, "PPid: %d", &status.parent);
 		sscanf(line, "TracerPid: %d", &status.tracer);
-		/* The last of the three. */
-		if (sscanf(line, "Seccomp: %d", &status.seccomp) == 1)
+		sscanf(line, "Seccomp: %d", &status.restriction.mode);
+		/* The last of them, where there is one. */
+		if (sscanf(line, "Seccomp_filters: %d", &status.restriction.filters) == 1)
 			break;
 	}
 	fclose(file);
@@ -252,7 +253,8 @@ static int begin(struct target *target)
 	atomic_store(&target->shared->over, 0);
 	atomic_store(&target->shared->unsent, 0);
 	memset(&target->shared->filter, 0, sizeof(target->shared->filter));
-	atomic_store(&target->shared->quiet, status.seccomp != SECCOMP_MODE_DISABLED);
+	atomic_store(&target->shared->quiet,
+		     restriction_is_on(&status.restriction, control->filters));
 	target->first_tracer = status.tracer;
 	limits_open(target);
 	return open_slots(target);
@@ -374,9 +376,9 @@ static void check_status(struct target *target)
 	status = read_status(target->pid);
 	if (!lasting)
 		check_tracer(target, status.tracer);
-	if (status.seccomp != SECCOMP_MODE_DISABLED)
+	if (restriction_is_on(&status.restriction, target->control->filters))
 		atomic_store(&target->shared->quiet, 1);
-	if (status.seccomp == SECCOMP_MODE_STRICT)
+	if (status.restriction.mode == SECCOMP_MODE_STRICT)
 		leave(target);
 }
 

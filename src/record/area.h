@@ -214,7 +214,7 @@ struct area_limit {
 
 struct area_process {
 	_Atomic uint32_t state; /* futex */
-	_Atomic uint32_t quiet; /* no system call may be made: a seccomp filter is on */
+	_Atomic uint32_t quiet; /* no system call may be made (control/restriction.h) */
 	pid_t pid;
 	pid_t parent;
 	uint64_t start_time; /* CLOCK_MONOTONIC ns of the announcement */

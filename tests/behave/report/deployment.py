@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What docs/FLEET.md deploys, under its restrictions: another user, no capability, the system call
 filter of the drop-in and that of a container. The machine can do the main job so; without perf_event_open it cannot, and says so; findings
-are written and merged; and, where the command is there, a race is found.
+are written and merged; and, where the command is there, a race is found, whole.
 
 usage: tests/behave/report/deployment.py build/trapline build/tests/behave/report/restricted"""
 import errno
@@ -105,8 +105,13 @@ class Deployment:
         result = self.restricted(TRAPLINE, "race", "--stats", "-o", self.path("race.jsonl"), "--", self.path("racer"))
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(self.path("race.jsonl"), encoding="utf-8") as file:
-            self.assertTrue(any(json.loads(line)["kind"] == "data-race" for line in file),
-                            result.stderr)
+            races = [line for line in map(json.loads, file) if line["kind"] == "data-race"]
+        self.assertTrue(races, result.stderr)
+        # Whoever may make no system call in a handler knows neither thread nor callers.
+        for access in races[0]["accesses"]:
+            self.assertEqual(access["thread"], "racer")
+            self.assertIn("main" if access["tid"] == races[0]["pid"] else "start_thread",
+                          [frame.get("function") for frame in access["stack"]])
 
 
 class Service(Deployment, unittest.TestCase):
