@@ -351,6 +351,13 @@ static bool is_held(struct area_slot *slot, const struct area_hit *hit, struct w
 	return worth && !passes(slot, hit);
 }
 
+/* The controller, which has been rung for, may want this thread's CPU to end the watch. */
+static void give_way(const struct area_process *process)
+{
+	if (!atomic_load_explicit(&process->quiet, memory_order_relaxed))
+		raw_syscall3(SYS_sched_yield, 0, 0, 0);
+}
+
 /*
  * True when the hit belongs to what its slot watches now and is within its limit. A thread that is
  * scheduled away between its access and the signal, in a system call say, brings the generation of
@@ -376,6 +383,7 @@ static bool admit(struct area_process *process, struct area_slot *slot, uint32_t
 	atomic_fetch_add_explicit(&process->over, 1, memory_order_relaxed);
 	if (hits == slot->hold_limit)
 		ring(agent_state.area, process);
+	give_way(process);
 	return false;
 }
 
