@@ -55,6 +55,27 @@ int cover_open(struct target *target, struct coverage *coverage,
 	return err;
 }
 
+int cover_add(struct target *target, struct coverage *coverage, const struct perf_request *request,
+	      pid_t tid)
+{
+	struct perf_request disabled = *request;
+	int err;
+
+	disabled.disabled = true;
+	err = coverage_add(coverage, &disabled, tid);
+	if (err)
+		return err;
+	if (is_itself(target)) {
+		err = perf_enable(coverage->roots[coverage->count - 1].fd);
+	} else {
+		count_one(target->control, COUNT_PROCESSES_CHANGED);
+		err = -ESRCH;
+	}
+	if (err)
+		coverage_remove(coverage, coverage->count - 1);
+	return err;
+}
+
 int cover_modify(struct coverage *coverage, const struct coverage_target *threads,
 		 const struct perf_request *request, uint64_t data)
 {

@@ -119,7 +119,7 @@ int control_arm_thread(struct control *control, pid_t pid, unsigned index, pid_t
 					.kernel = control->options.kernel,
 					.data = area_tag(target->index, slot->index,
 							 slot->generation)};
-	return coverage_add(&slot->coverage, &request, tid);
+	return cover_add(target, &slot->coverage, &request, tid);
 }
 
 bool control_thread_lives(pid_t pid, pid_t tid)

@@ -345,6 +345,9 @@ int target_observe(struct control *control, pid_t pid, struct observed *observed
 int cover_open(struct target *target, struct coverage *coverage,
 	       const struct coverage_target *threads, const struct perf_request *request,
 	       uint64_t data);
+/* One thread's own, not inherited. */
+int cover_add(struct target *target, struct coverage *coverage, const struct perf_request *request,
+	      pid_t tid);
 int cover_modify(struct coverage *coverage, const struct coverage_target *threads,
 		 const struct perf_request *request, uint64_t data);
 

@@ -62,7 +62,7 @@ int coverage_disable(struct coverage *coverage, const struct coverage_target *ta
 int coverage_modify(struct coverage *coverage, const struct coverage_target *target,
 		    const struct perf_request *request, coverage_data_fn *data, void *context);
 /* For roots that come and go one by one, each with a request of its own; the rest of the scope's
- * behaviour does not apply. Open it enabled. coverage_remove() returns the root's count. */
+ * behaviour does not apply. The new one is the last. coverage_remove() returns the root's count. */
 int coverage_add(struct coverage *coverage, const struct perf_request *request, pid_t tid);
 uint64_t coverage_remove(struct coverage *coverage, size_t index);
 uint64_t coverage_count(const struct coverage *coverage);
