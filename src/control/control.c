@@ -283,6 +283,9 @@ static uint64_t drain_interval(const struct control *control, uint64_t now)
 		return CHECK_INTERVAL;
 	if (now < control->paused_until)
 		return check_interval(control, now);
+	/* Each look wakes a CPU; what a burst leaves is drained at its end. */
+	if (!control->burst.on)
+		return CHECK_INTERVAL;
 	return control->options.aggressive ? DRAIN_INTERVAL_AGGRESSIVE : DRAIN_INTERVAL;
 }
 
@@ -304,6 +307,7 @@ static uint64_t step(struct control *control)
 		unpaid_charge(control);
 		targets_check(control);
 		budget_check(control);
+		switches_price(control, now);
 		control->next_check = now + check_interval(control, now);
 	}
 	if (control->options.lasting)

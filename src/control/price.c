@@ -30,7 +30,7 @@ static void on_hit(int signal)
 #define ATTEMPTS 3
 #define EVENTS 3
 #define DEFAULT_SWITCH_PRICE 3000u /* ns, where it cannot be measured: a virtual machine's */
-#define HIGHEST_SWITCH_PRICE 30000u
+#define HIGHEST_SWITCH_PRICE 30000
 #define WORK 2000000u /* rounds of a loop: a millisecond or less */
 #define WORK_ROUNDS 7
 #define DEFAULT_SAMPLE_PRICE 3000u /* ns, where it cannot be measured */
@@ -113,35 +113,38 @@ static int open_event(bool timer)
 
 static int compare(const void *a, const void *b)
 {
-	const uint64_t *x = a, *y = b;
+	const int64_t *x = a, *y = b;
 
 	return (*x > *y) - (*x < *y);
 }
 
-/* The medians of rounds in turns: what else happens meanwhile adds to either, and a virtual
- * machine's exits come in two kinds, so that one cheap round tells nothing. */
-static uint64_t compare_naps(const int *events, unsigned count)
+/*
+ * The median of what events add to a round, over the round before it. What else happens meanwhile
+ * adds to either, and a virtual machine's exits come in two kinds, so that one cheap round tells
+ * nothing; nor do two medians, if the machine is busy in one half of the time and idle in the
+ * other.
+ */
+static int64_t compare_naps(const int *events, unsigned count)
 {
-	uint64_t with[ROUNDS], without[ROUNDS];
+	int64_t more[ROUNDS];
 
 	for (int i = 0; i < ROUNDS; i++) {
-		without[i] = nap_cost();
+		more[i] = -(int64_t)nap_cost();
 		for (unsigned j = 0; j < count; j++)
 			perf_enable(events[j]);
-		with[i] = nap_cost();
+		more[i] += (int64_t)nap_cost();
 		for (unsigned j = 0; j < count; j++)
 			perf_disable(events[j]);
 	}
-	qsort(with, ROUNDS, sizeof(with[0]), compare);
-	qsort(without, ROUNDS, sizeof(without[0]), compare);
-	return with[ROUNDS / 2] > without[ROUNDS / 2] ? with[ROUNDS / 2] - without[ROUNDS / 2] : 0;
+	qsort(more, ROUNDS, sizeof(more[0]), compare);
+	return more[ROUNDS / 2];
 }
 
 uint64_t price_of_switch(bool timer)
 {
 	int events[EVENTS];
 	unsigned count = 0;
-	uint64_t price = HIGHEST_SWITCH_PRICE;
+	int64_t price = 0;
 
 	while (count < (timer ? 1 : EVENTS)) {
 		events[count] = open_event(timer);
@@ -150,11 +153,11 @@ uint64_t price_of_switch(bool timer)
 		count++;
 	}
 	/* Nothing costs nothing: other work came between. */
-	for (int i = 0; count && i < ATTEMPTS && (i == 0 || !price); i++)
+	for (int i = 0; count && i < ATTEMPTS && price <= 0; i++)
 		price = compare_naps(events, count);
 	for (unsigned i = 0; i < count; i++)
 		close(events[i]);
-	return price && price < HIGHEST_SWITCH_PRICE ? price : DEFAULT_SWITCH_PRICE;
+	return price > 0 && price < HIGHEST_SWITCH_PRICE ? (uint64_t)price : DEFAULT_SWITCH_PRICE;
 }
 
 static uint64_t work_cost(void)

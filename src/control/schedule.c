@@ -435,7 +435,17 @@ void schedule_run(struct control *control)
 	}
 }
 
-/* Nobody tells when a hold ends. */
+/* Nobody tells when a hold ends; before its time it seldom does. */
+static uint64_t hold_due(const struct slot *slot)
+{
+	uint64_t soon = control_now() + HOLD_LOOK, first = UINT64_MAX;
+
+	for (unsigned i = 0; i < slot->hits; i++)
+		if (!slot->hit[i]->exit && slot->hit[i]->entry + slot->watch.hold < first)
+			first = slot->hit[i]->entry + slot->watch.hold;
+	return first > soon && first < UINT64_MAX ? first : soon;
+}
+
 static uint64_t slot_due(const struct target *target, const struct slot *slot)
 {
 	if (slot->armed)
@@ -443,7 +453,7 @@ static uint64_t slot_due(const struct target *target, const struct slot *slot)
 	if (slot->probe.until)
 		return slot->probe.until;
 	if (still_held(slot))
-		return control_now() + HOLD_LOOK;
+		return hold_due(slot);
 	if (target->brief.single && is_for_code(target, slot) &&
 	    may_watch(target->control, control_now()))
 		return target->brief.next;

@@ -6,6 +6,8 @@
 
 /* Measures the prices, beside what else is done. */
 void switches_start(struct control *control);
+/* Again, a few times in the first seconds. */
+void switches_price(struct control *control, uint64_t now);
 void switches_end(struct control *control);
 /* A slot of the target begins or ends to watch. */
 void switches_armed(struct target *target, const struct slot *slot);
