@@ -69,8 +69,9 @@ void switches_price(struct control *control, uint64_t now)
 {
 	unsigned priced = atomic_load(&control->priced);
 
-	if (!control->pricing || control->options.lasting || priced != control->pricings ||
-	    priced == SWITCH_PRICINGS || now < control->started + pricing_time[priced])
+	if (!control->pricing || control->options.lasting || control->options.limits_only ||
+	    priced != control->pricings || priced == SWITCH_PRICINGS ||
+	    now < control->started + pricing_time[priced])
 		return;
 	switches_end(control);
 	switches_start(control);

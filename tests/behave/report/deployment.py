@@ -42,6 +42,33 @@ int main(void)
 }
 """
 
+COUNTED = """
+#include <pthread.h>
+#include <time.h>
+static volatile int counted;
+__attribute__((noinline)) static void count(void)
+{
+	counted++;
+}
+static void *work(void *unused)
+{
+	struct timespec start, now;
+	for (int i = 0; i < 100; i++)
+		count();
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < 500);
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, 0, work, 0);
+	return pthread_join(thread, 0);
+}
+"""
+
 
 def has_command(name):
     with open(os.path.join(ROOT, "cli", "commands.def"), encoding="utf-8") as lines:
@@ -96,13 +123,30 @@ class Deployment:
         result = self.restricted(TRAPLINE, "report", "--store", self.path("fleet.db"), "--format", "jsonl")
         self.assertEqual(json.loads(result.stdout)["count"], 1)
 
+    def build(self, text):
+        with open(self.path("program.c"), "w", encoding="utf-8") as file:
+            file.write(text)
+        subprocess.run(["gcc", "-g", "-O1", "-pthread", "-o", self.path("program"), self.path("program.c")],
+                       check=True)
+        return self.path("program")
+
+    def test_every_hit_is_counted_with_its_callers(self):
+        result = self.restricted(TRAPLINE, "watch", "counted:w", "--stack", "--", self.build(COUNTED))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("counted:w: 100 hits\n", result.stderr)
+        self.assertEqual(len(re.findall(r"#2 .*start_thread", result.stderr)), 100, result.stderr)
+
+    def test_a_thread_is_paused(self):
+        """Half a second of CPU time at a quarter of one CPU takes two, less what may be used at once."""
+        result = self.restricted(TRAPLINE, "throttle", "--cpu", "25%", "--stats", "--", self.build(COUNTED))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        counts = {name: int(count) for count, name in re.findall(r"^ *(\d+)  ([a-z-]+)", result.stderr, re.M)}
+        self.assertGreater(counts["thread-pauses"], 0, result.stderr)
+        self.assertEqual(counts["looks-filtered"], 0, result.stderr)
+
     @unittest.skipUnless(has_command("race"), "there is no trapline race yet")
     def test_a_race_is_found(self):
-        with open(self.path("racer.c"), "w", encoding="utf-8") as file:
-            file.write(RACER)
-        subprocess.run(["gcc", "-g", "-O1", "-pthread", "-o", self.path("racer"),
-                        self.path("racer.c")], check=True)
-        result = self.restricted(TRAPLINE, "race", "--stats", "-o", self.path("race.jsonl"), "--", self.path("racer"))
+        result = self.restricted(TRAPLINE, "race", "--stats", "-o", self.path("race.jsonl"), "--", self.build(RACER))
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(self.path("race.jsonl"), encoding="utf-8") as file:
             races = [line for line in map(json.loads, file) if line["kind"] == "data-race"]
