@@ -112,10 +112,10 @@ static void turn(struct control *control, bool on)
 		control->burst.time += now - control->burst.since;
 	control->burst.on = on;
 	control->burst.until = now + (on ? length(control) : rest(control, now));
-	if (!on)
-		return;
-	control->next_drain = now;
-	count_one(control, COUNT_BURSTS);
+	if (on) {
+		control->next_drain = now;
+		count_one(control, COUNT_BURSTS);
+	}
 }
 
 static void run_steadily(struct control *control)

@@ -33,6 +33,14 @@ static bool is_itself(const struct target *target)
 	return length == (ssize_t)sizeof(seen) && seen == target->shared->proof;
 }
 
+static int check_itself(struct target *target)
+{
+	if (is_itself(target))
+		return 0;
+	count_one(target->control, COUNT_PROCESSES_CHANGED);
+	return -ESRCH;
+}
+
 int cover_open(struct target *target, struct coverage *coverage,
 	       const struct coverage_target *threads, const struct perf_request *request,
 	       uint64_t data)
@@ -44,12 +52,9 @@ int cover_open(struct target *target, struct coverage *coverage,
 	err = coverage_open(coverage, threads, &disabled, same_for_all, &data);
 	if (err)
 		return err;
-	if (!is_itself(target)) {
-		count_one(target->control, COUNT_PROCESSES_CHANGED);
-		err = -ESRCH;
-	} else if (!request->disabled) {
+	err = check_itself(target);
+	if (!err && !request->disabled)
 		err = coverage_enable(coverage, threads);
-	}
 	if (err)
 		coverage_close(coverage);
 	return err;
@@ -65,12 +70,9 @@ int cover_add(struct target *target, struct coverage *coverage, const struct per
 	err = coverage_add(coverage, &disabled, tid);
 	if (err)
 		return err;
-	if (is_itself(target)) {
+	err = check_itself(target);
+	if (!err)
 		err = perf_enable(coverage->roots[coverage->count - 1].fd);
-	} else {
-		count_one(target->control, COUNT_PROCESSES_CHANGED);
-		err = -ESRCH;
-	}
 	if (err)
 		coverage_remove(coverage, coverage->count - 1);
 	return err;

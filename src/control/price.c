@@ -118,6 +118,12 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+int64_t price_middle(int64_t *prices, unsigned count)
+{
+	qsort(prices, count, sizeof(prices[0]), compare);
+	return prices[count / 2];
+}
+
 /*
  * The median of what events add to a round, over the round before it. What else happens meanwhile
  * adds to either, and a virtual machine's exits come in two kinds, so that one cheap round tells
@@ -136,8 +142,7 @@ static int64_t compare_naps(const int *events, unsigned count)
 		for (unsigned j = 0; j < count; j++)
 			perf_disable(events[j]);
 	}
-	qsort(more, ROUNDS, sizeof(more[0]), compare);
-	return more[ROUNDS / 2];
+	return price_middle(more, ROUNDS);
 }
 
 uint64_t price_of_switch(bool timer)

@@ -13,6 +13,9 @@ uint64_t price_of_hit(void);
  * timer for samples, over what it costs without. Takes about 50 ms, nearly all of it asleep. */
 uint64_t price_of_switch(bool timer);
 
+/* The middle one; of an even number, the dearer of two. Sorts them. */
+int64_t price_middle(int64_t *prices, unsigned count);
+
 /* ns that the interrupt of a clock with this period (ns of CPU time) takes of a thread that
  * computes. */
 uint64_t price_of_sample(uint64_t period);

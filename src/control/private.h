@@ -313,10 +313,10 @@ struct control {
 	_Atomic uint64_t sample_price;		    /* ns */
 	pthread_t pricing_thread;
 	bool pricing;
-	unsigned pricings;		 /* begun */
-	_Atomic unsigned priced;	 /* ended */
-	uint64_t price[SWITCH_PRICINGS]; /* the thread's, while it runs */
-	uint64_t hit_price;		 /* ns of the trap and signal of one hit */
+	unsigned pricings;		/* begun */
+	_Atomic unsigned priced;	/* ended */
+	int64_t price[SWITCH_PRICINGS]; /* the thread's, while it runs */
+	uint64_t hit_price;		/* ns of the trap and signal of one hit */
 	struct spending spending;
 	uint64_t count[COUNT_COUNT];
 };

@@ -17,6 +17,7 @@
 static void make_calls(struct experiment *experiment)
 {
 	uint32_t word = 0;
+	uint64_t mask;
 	char name[16], copy;
 	struct timespec soon = {0, 1};
 	struct iovec from = {name, 1}, to = {&copy, 1};
@@ -26,6 +27,7 @@ static void make_calls(struct experiment *experiment)
 	raw_futex(&word, FUTEX_WAKE, 1, NULL);
 	raw_futex(&word, FUTEX_WAIT, 0, &soon);
 	raw_nanosleep(1);
+	raw_sigprocmask(SIG_SETMASK, NULL, &mask);
 	raw_gettid();
 	raw_syscall6(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0);
 	raw_syscall6(SYS_process_vm_readv, raw_getpid(), (long)&to, 1, (long)&from, 1, 0);

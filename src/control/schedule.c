@@ -435,7 +435,8 @@ void schedule_run(struct control *control)
 	}
 }
 
-/* Nobody tells when a hold ends; before its time it seldom does. */
+/* Of a slot with a thread that is held. Nobody tells when a hold ends; before its time it seldom
+ * does. */
 static uint64_t hold_due(const struct slot *slot)
 {
 	uint64_t soon = control_now() + HOLD_LOOK, first = UINT64_MAX;
@@ -443,7 +444,7 @@ static uint64_t hold_due(const struct slot *slot)
 	for (unsigned i = 0; i < slot->hits; i++)
 		if (!slot->hit[i]->exit && slot->hit[i]->entry + slot->watch.hold < first)
 			first = slot->hit[i]->entry + slot->watch.hold;
-	return first > soon && first < UINT64_MAX ? first : soon;
+	return first > soon ? first : soon;
 }
 
 static uint64_t slot_due(const struct target *target, const struct slot *slot)

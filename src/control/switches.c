@@ -16,8 +16,6 @@
 #include "event/threads.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Between counts; the first comes sooner, and those of brief slots. */
 #define LOOK_INTERVAL SECOND
@@ -27,30 +25,13 @@
 /* One measurement in some twenty is far off, where the machine has just become busy, say. */
 static const uint64_t pricing_time[SWITCH_PRICINGS] = {0, SECOND / 2, 2 * SECOND};
 
-static int compare(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* The middle one; the dearer of two. */
-static uint64_t middle(const uint64_t *prices, unsigned count)
-{
-	uint64_t sorted[SWITCH_PRICINGS];
-
-	memcpy(sorted, prices, count * sizeof(sorted[0]));
-	qsort(sorted, count, sizeof(sorted[0]), compare);
-	return sorted[count / 2];
-}
-
 static void *measure(void *argument)
 {
 	struct control *control = argument;
 	unsigned index = atomic_load(&control->priced);
 
-	control->price[index] = price_of_switch(false);
-	atomic_store(&control->switch_price, middle(control->price, index + 1));
+	control->price[index] = (int64_t)price_of_switch(false);
+	atomic_store(&control->switch_price, (uint64_t)price_middle(control->price, index + 1));
 	if (!index) {
 		atomic_store(&control->timer_price, price_of_switch(true));
 		atomic_store(&control->sample_price, price_of_sample(burst_period(control)));
