@@ -6,27 +6,30 @@ DESTDIR ?=
 NINJA ?= ninja
 MESON ?= meson
 
-.PHONY: all demo check bench fuzz soak install clean lint
+.PHONY: all tests demo check bench fuzz soak install clean lint
 
-all: $(BUILD)/build.ninja
-	$(NINJA) -C $(BUILD)
-
-$(BUILD)/build.ninja:
+# The command, the libraries and the manual pages; the tests and what they need are built by those who
+# run them.
+all:
 	@scripts/setup --name build
-	$(MESON) setup $(BUILD) $(MESON_OPTIONS)
+	@scripts/configure $(BUILD) product $(MESON_OPTIONS)
+	$(NINJA) -C $(BUILD) product
 
 # Each installs what is missing from Debian first (root or sudo), else names it.
+tests:
+	@scripts/setup build check
+	@scripts/configure $(BUILD) tests $(MESON_OPTIONS)
+	$(NINJA) -C $(BUILD)
+
 demo:
 	@scripts/setup build demo
-	@$(MAKE) --no-print-directory all
 	@scripts/demo $(BUILD)
 
-check:
-	@scripts/setup build check
-	@$(MAKE) --no-print-directory all
-	@scripts/run-tests $(BUILD) $(SUITES)
+# SUITES="unit install" chooses suites of tests, TESTS="exactness life" single ones (both: both).
+check: tests
+	@scripts/run-tests $(BUILD) $(addprefix --suite ,$(SUITES)) $(TESTS)
 
-bench: all
+bench: tests
 	@bench/run $(BUILD)
 
 # SECONDS_EACH=N limits each fuzzer; FUZZERS="a b" chooses some.
@@ -37,15 +40,14 @@ fuzz:
 
 # SOAK_SECONDS=N: an hour unless told.
 SOAK_SECONDS ?= 3600
-soak: all
+soak: tests
 	@tests/soak/run $(BUILD) $(SOAK_SECONDS)
 
 install: all
 	$(MESON) configure $(BUILD) -Dprefix=$(PREFIX)
-	DESTDIR=$(DESTDIR) $(MESON) install -C $(BUILD)
+	DESTDIR=$(DESTDIR) $(MESON) install --no-rebuild -C $(BUILD)
 
-lint:
-	@scripts/setup build check
+lint: tests
 	@scripts/lint $(BUILD)
 
 clean:
