@@ -2,6 +2,7 @@
 #include "cli/companion.h"
 
 #include "cli/command.h"
+#include "cli/program.h"
 #include "record/area.h"
 
 #include <fcntl.h>
@@ -40,6 +41,7 @@ int companion_begin(struct detect_options *options, char **program)
 	char link[64], path[PATH_MAX];
 	struct area *area;
 	ssize_t length;
+	char *why;
 	pid_t root;
 
 	if (area_open(&area, options->control.area_fd)) {
@@ -49,6 +51,12 @@ int companion_begin(struct detect_options *options, char **program)
 	}
 	root = area->root;
 	area_unmap(area);
+	why = program_lethal_filter();
+	if (why) {
+		fprintf(stderr, "trapline: %s\n", why);
+		free(why);
+		return STATUS_FAILED;
+	}
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)root);
 	length = readlink(link, path, sizeof(path) - 1);
 	path[length > 0 ? length : 0] = '\0';

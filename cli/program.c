@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "control/preload.h"
+#include "event/lethal.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -97,7 +98,21 @@ static bool script_interpreter(const char *text, char next[PATH_MAX])
 	return true;
 }
 
-char *program_cannot_be_watched(const char *name)
+char *program_lethal_filter(void)
+{
+	const char *call = lethal_call();
+	char *text;
+
+	return call && asprintf(&text,
+				"a seccomp filter here kills whoever calls %s(2): allow it in the "
+				"container's or service's profile",
+				call) >= 0
+		       ? text
+		       : NULL;
+}
+
+/* Of a file that has no library loaded into it, or not ours. */
+static char *cannot_be_entered(const char *name)
 {
 	char path[PATH_MAX], head[512], *why = NULL;
 	char *found = program_path(name);
@@ -123,6 +138,13 @@ char *program_cannot_be_watched(const char *name)
 			break;
 	}
 	return why;
+}
+
+char *program_cannot_be_watched(const char *name)
+{
+	char *why = program_lethal_filter();
+
+	return why ? why : cannot_be_entered(name);
 }
 
 int program_cannot_run(const char *name, int err)

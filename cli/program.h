@@ -12,7 +12,9 @@
 
 /* Its path as execvp() finds it, allocated; NULL when there is none. */
 char *program_path(const char *name);
-/* Why a preload library would not work in it (allocated); NULL if it will, or if it will not run.
+/* Why watching anything would end us (allocated); NULL if it will not. */
+char *program_lethal_filter(void);
+/* The same, or why a preload library would not work in it; NULL if it will, or if it will not run.
  */
 char *program_cannot_be_watched(const char *name);
 /* Becomes the program. Returns an exit status when that fails. */

@@ -229,17 +229,16 @@ int command_throttle(int argc, char **argv)
 
 	if (status)
 		return status == 1 ? STATUS_OK : STATUS_USAGE;
-	status = check_possible(&command);
-	if (status)
-		return status;
-	if (command.pid)
-		return change_running(&command);
-	reason = program_cannot_be_watched(command.program[0]);
+	reason = command.pid ? program_lethal_filter()
+			     : program_cannot_be_watched(command.program[0]);
 	if (reason) {
-		fprintf(stderr, "trapline: %s; it would run without a limit and was not started\n",
-			reason);
+		fprintf(stderr, "trapline: %s%s\n", reason,
+			command.pid ? "" : "; it would run without a limit and was not started");
 		free(reason);
 		return STATUS_FAILED;
 	}
-	return throttle_program(&command);
+	status = check_possible(&command);
+	if (status)
+		return status;
+	return command.pid ? change_running(&command) : throttle_program(&command);
 }

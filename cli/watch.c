@@ -123,13 +123,14 @@ static int watch_program(struct watch_command *command)
 	return status;
 }
 
-static bool cannot_be_watched(const char *program)
+static bool cannot_be_watched(const struct watch_command *command)
 {
-	char *reason = program_cannot_be_watched(program);
+	char *reason = command->pid ? program_lethal_filter()
+				    : program_cannot_be_watched(command->program[0]);
 
 	if (!reason)
 		return false;
-	fprintf(stderr, "trapline: %s; running it bare\n", reason);
+	fprintf(stderr, "trapline: %s%s\n", reason, command->pid ? "" : "; running it bare");
 	free(reason);
 	return true;
 }
@@ -169,8 +170,8 @@ int command_watch(int argc, char **argv)
 
 	if (status)
 		return status == 1 ? STATUS_OK : STATUS_USAGE;
-	if (!command.pid && cannot_be_watched(command.program[0]))
-		return program_run_bare(command.program);
+	if (cannot_be_watched(&command))
+		return command.pid ? STATUS_FAILED : program_run_bare(command.program);
 	if (command.output && !(output = program_open_output(command.output)))
 		return STATUS_FAILED;
 	command.watch.program = command.pid ? path_of(command.pid)

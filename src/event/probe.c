@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "event/probe.h"
 
+#include "event/lethal.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -21,13 +23,25 @@ _Static_assert(sizeof(probes) / sizeof(probes[0]) == PROBE_COUNT, "every probe h
 
 static struct probe_outcome outcomes[PROBE_COUNT];
 
-const struct probe_outcome *probe_outcome(enum probe probe)
+/* Nothing is tried where that would end us: most of it takes the call in question. */
+static void try(enum probe probe)
 {
 	struct probe_outcome *outcome = &outcomes[probe];
+	const char *call = lethal_call();
 
-	if (outcome->state == PROBE_UNKNOWN)
+	if (!call) {
 		probes[probe].run(outcome);
-	return outcome;
+		return;
+	}
+	probe_say(outcome, PROBE_MISSING, "not tried: a seccomp filter kills for %s(2)", call);
+	probe_advise(outcome, "allow %s(2) in the container's or service's profile", call);
+}
+
+const struct probe_outcome *probe_outcome(enum probe probe)
+{
+	if (outcomes[probe].state == PROBE_UNKNOWN)
+		try(probe);
+	return &outcomes[probe];
 }
 
 bool probe_works(enum probe probe)

@@ -16,9 +16,12 @@ PERF_EVENT_OPEN, PROCESS_VM_READV, MEMBARRIER = 298, 310, 324  # x86-64
 SKIP = 77
 
 
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+
+
 def doctor(*wrapper, options=("--json",)):
-    return subprocess.run([*wrapper, TRAPLINE, "doctor", *options], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, timeout=60, check=False)
+    return run(*wrapper, TRAPLINE, "doctor", *options)
 
 
 def checks(result):
@@ -70,6 +73,19 @@ class Doctor(unittest.TestCase):
         self.assertEqual(denied["memory"]["status"], "missing")
         denied = checks(doctor(DEPRIVED, str(MEMBARRIER), str(errno.ENOSYS)))
         self.assertEqual(denied["membarrier"]["status"], "missing")
+
+    def test_seccomp_that_kills(self):
+        """Tried in a child: nothing of ours dies of it, and the program runs all the same."""
+        for call, name in ((PERF_EVENT_OPEN, "perf_event_open"), (PROCESS_VM_READV, "process_vm_readv")):
+            wrapper = (DEPRIVED, str(call), "0", TRAPLINE)
+            told = f"kills whoever calls {name}"
+            self.assertIn(f"kills for {name}", checks(doctor(*wrapper[:3]))["perf-events"]["detail"])
+            for command, status in ((("race", "--"), 5), (("watch", "x", "--"), 5), (("throttle", "--cpu", "50%", "--"), 1)):
+                result = run(*wrapper, *command, "sh", "-c", "exit 5")
+                self.assertEqual((result.returncode, result.stdout), (status, ""), command)
+                self.assertIn(told, result.stderr)
+            result = run(*wrapper, "watch", "x", "-p", str(os.getpid()))
+            self.assertEqual((result.returncode, told in result.stderr), (1, True), result)
 
     def test_slots_that_are_taken(self):
         if not machine_works():
