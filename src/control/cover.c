@@ -4,10 +4,14 @@
  *
  * An event that is open when its process executes another program is removed by the kernel
  * (remove_on_exec). One opened afterwards would send SIGTRAP to a program that knows nothing of us.
- * So each is opened disabled, and enabled only if the process was itself after that. The price is
- * the race of clone(2) with enabling that event/coverage.h tells of.
+ * So would one in a thread of another process: ids are given anew, and a program may write any into
+ * the area. So each event is opened disabled, and enabled only if its thread belongs to the process
+ * and the process was itself after that. The price is the race of clone(2) with enabling that
+ * event/coverage.h tells of.
  */
 #include "control/private.h"
+
+#include "base/syscall.h"
 
 #include <errno.h>
 #include <sys/uio.h>
@@ -24,21 +28,48 @@ static bool is_itself(const struct target *target)
 {
 	uint64_t seen = 0;
 	struct iovec local = {&seen, sizeof(seen)};
-	struct iovec remote = {(void *)target->shared->proof_address, sizeof(seen)};
+	struct iovec remote = {(void *)target->proof_address, sizeof(seen)};
 	/* Where limits alone are wanted there is no space to read through. */
 	ssize_t length = process_vm_readv(target->pid, &local, 1, &remote, 1, 0);
 
 	if (length < 0)
 		return errno == EPERM;
-	return length == (ssize_t)sizeof(seen) && seen == target->shared->proof;
+	return length == (ssize_t)sizeof(seen) && seen == target->proof;
 }
 
 static int check_itself(struct target *target)
 {
-	if (is_itself(target))
+	if (is_itself(target) && !target_has_ended(target))
 		return 0;
 	count_one(target->control, COUNT_PROCESSES_CHANGED);
 	return -ESRCH;
+}
+
+/*
+ * Asked once an event is open in a thread of that id: a thread that belongs to the process then is
+ * the one that the event is in, or else that one has ended. The id of the process itself cannot be
+ * another's while check_itself() finds afterwards that it runs. EPERM: the kernel looks whose
+ * thread it is before it looks who may send a signal.
+ */
+bool cover_belongs(struct target *target, pid_t tid)
+{
+	long err = raw_syscall3(SYS_tgkill, target->pid, tid, 0);
+
+	if (!err || err == -EPERM || err == -EACCES)
+		return true;
+	count_one(target->control, COUNT_THREADS_STRANGE);
+	return false;
+}
+
+static int remove_strangers(struct target *target, struct coverage *coverage)
+{
+	for (size_t i = 0; i < coverage->count;) {
+		if (cover_belongs(target, coverage->roots[i].tid))
+			i++;
+		else
+			coverage_remove(coverage, i);
+	}
+	return coverage->count ? 0 : -ESRCH;
 }
 
 int cover_open(struct target *target, struct coverage *coverage,
@@ -52,7 +83,9 @@ int cover_open(struct target *target, struct coverage *coverage,
 	err = coverage_open(coverage, threads, &disabled, same_for_all, &data);
 	if (err)
 		return err;
-	err = check_itself(target);
+	err = remove_strangers(target, coverage);
+	if (!err)
+		err = check_itself(target);
 	if (!err && !request->disabled)
 		err = coverage_enable(coverage, threads);
 	if (err)
@@ -70,7 +103,7 @@ int cover_add(struct target *target, struct coverage *coverage, const struct per
 	err = coverage_add(coverage, &disabled, tid);
 	if (err)
 		return err;
-	err = check_itself(target);
+	err = cover_belongs(target, tid) ? check_itself(target) : -ESRCH;
 	if (!err)
 		err = perf_enable(coverage->roots[coverage->count - 1].fd);
 	if (err)

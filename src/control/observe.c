@@ -135,6 +135,10 @@ static int open_on(struct target *target, struct slot *slot, pid_t tid)
 		err = coverage_add(&slot->coverage, &request, tid);
 		if (err)
 			return err;
+		if (!cover_belongs(target, tid)) {
+			coverage_remove(&slot->coverage, slot->coverage.count - 1);
+			return -ESRCH;
+		}
 		fd = slot->coverage.roots[slot->coverage.count - 1].fd;
 		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, observed->ring[i].fd))
 			return -errno;

@@ -221,6 +221,8 @@ struct target {
 	pid_t pid;
 	int pidfd;
 	struct area_process *shared;
+	/* What it announced, out of its reach: cover.c. */
+	uint64_t proof_address, proof;
 	struct space *space;
 	struct slot slot[AREA_WATCHES];
 	unsigned slots;
@@ -342,6 +344,7 @@ unsigned control_draw(struct control *control, const uint64_t *weight, unsigned 
 void targets_welcome(struct control *control); /* newly announced processes */
 void targets_check(struct control *control);   /* those that have ended */
 void target_end(struct target *target);
+bool target_has_ended(const struct target *target);
 struct target *target_find(struct control *control, pid_t pid);
 /* A process without our library; `observed` is the target's from then on. 0 or -errno. */
 int target_observe(struct control *control, pid_t pid, struct observed *observed);
@@ -353,6 +356,8 @@ int cover_open(struct target *target, struct coverage *coverage,
 /* One thread's own, not inherited. */
 int cover_add(struct target *target, struct coverage *coverage, const struct perf_request *request,
 	      pid_t tid);
+/* Is the thread in which an event was opened just now one of the process's? */
+bool cover_belongs(struct target *target, pid_t tid);
 int cover_modify(struct coverage *coverage, const struct coverage_target *threads,
 		 const struct perf_request *request, uint64_t data);
 

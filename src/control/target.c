@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define GENERATIONS 64 /* that are looked at to tell whether a process stems from the program */
@@ -33,8 +34,9 @@ static void answer(struct area_process *shared, enum area_process_state state)
  */
 static bool maps_area(const struct control *control, pid_t pid)
 {
-	char name[64], line[4400];
 	unsigned long inode;
+	unsigned major, minor;
+	char name[64], line[4400];
 	bool found = false;
 	struct stat own;
 	FILE *file;
@@ -45,7 +47,8 @@ static bool maps_area(const struct control *control, pid_t pid)
 		return false;
 	while (!found && fgets(line, sizeof(line), file))
 		found = strstr(line, "/memfd:trapline") &&
-			sscanf(line, "%*s %*s %*s %*s %lu", &inode) == 1 && inode == own.st_ino;
+			sscanf(line, "%*s %*s %*s %x:%x %lu", &major, &minor, &inode) == 3 &&
+			makedev(major, minor) == own.st_dev && inode == own.st_ino;
 	fclose(file);
 	return found;
 }
@@ -134,6 +137,13 @@ static bool is_debugged_within(struct control *control, pid_t pid)
 	pid_t tracer = read_status(pid).tracer;
 
 	return tracer > 0 && (target_find(control, tracer) || is_descendant(control, tracer));
+}
+
+bool target_has_ended(const struct target *target)
+{
+	struct pollfd ended = {target->pidfd, POLLIN, 0};
+
+	return target->pidfd >= 0 && poll(&ended, 1, 0) == 1;
 }
 
 static void close_slots(struct target *target)
@@ -237,6 +247,12 @@ static void end_previous_image(struct control *control, pid_t pid)
 		target_end(previous);
 }
 
+/* -errno: where there are no such descriptors the end of a process is not seen at once. */
+static int hold_id(pid_t pid)
+{
+	return (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
+}
+
 static int begin(struct target *target)
 {
 	struct process_status status = read_status(target->pid);
@@ -247,7 +263,8 @@ static int begin(struct target *target)
 
 	if (err)
 		return err;
-	target->pidfd = (int)raw_syscall3(SYS_pidfd_open, target->pid, 0, 0);
+	target->proof_address = target->shared->proof_address;
+	target->proof = target->shared->proof;
 	budget_begin(target);
 	atomic_store(&target->shared->dropped, 0);
 	atomic_store(&target->shared->over, 0);
@@ -285,10 +302,14 @@ static void welcome(struct control *control, uint32_t index)
 		answer(shared, AREA_PROCESS_LEFT);
 		return;
 	}
-	*target = (struct target){
-		.control = control, .index = index, .pid = pid, .pidfd = -1, .shared = shared};
+	*target = (struct target){.control = control,
+				  .index = index,
+				  .pid = pid,
+				  .pidfd = hold_id(pid),
+				  .shared = shared};
 	control->target[index] = target;
-	if (begin(target)) {
+	/* Again, since the id may have been given to another process before it was held. */
+	if (!maps_area(control, pid) || begin(target)) {
 		count_one(control, COUNT_PROCESSES_LEFT);
 		destroy(target);
 		answer(shared, AREA_PROCESS_LEFT);
@@ -311,8 +332,10 @@ int target_observe(struct control *control, pid_t pid, struct observed *observed
 
 	if (!target)
 		return -ENOMEM;
-	*target = (struct target){
-		.control = control, .pid = pid, .pidfd = -1, .shared = &control->area->process[0]};
+	*target = (struct target){.control = control,
+				  .pid = pid,
+				  .pidfd = hold_id(pid),
+				  .shared = &control->area->process[0]};
 	target->shared->pid = pid;
 	control->target[0] = target;
 	err = begin(target);
@@ -342,13 +365,6 @@ void targets_welcome(struct control *control)
 		else if (state == AREA_PROCESS_GONE)
 			answer(shared, AREA_PROCESS_FREE);
 	}
-}
-
-static bool has_ended(const struct target *target)
-{
-	struct pollfd ended = {target->pidfd, POLLIN, 0};
-
-	return target->pidfd >= 0 && poll(&ended, 1, 0) == 1;
 }
 
 /*
@@ -384,7 +400,7 @@ static void check_status(struct target *target)
 
 static void check_target(struct target *target)
 {
-	if (has_ended(target)) {
+	if (target_has_ended(target)) {
 		target_end(target);
 		return;
 	}

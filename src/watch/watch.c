@@ -265,7 +265,11 @@ static void execute(const struct watch *watch, const struct tl_access *access)
 		snprintf(text[0], sizeof(text[0]), "%d", (int)access->pid);
 		snprintf(text[1], sizeof(text[1]), "%d", (int)access->tid);
 		setenv("TRAPLINE_PID", text[0], 1);
-		setenv("TRAPLINE_TID", text[1], 1);
+		/* The program told it: a command that acts on it must not meet another process. */
+		if (control_thread_lives(access->pid, access->tid))
+			setenv("TRAPLINE_TID", text[1], 1);
+		else
+			unsetenv("TRAPLINE_TID");
 		execl("/bin/sh", "sh", "-c", watch->options.command, (char *)NULL);
 		_exit(127);
 	}

@@ -3,7 +3,7 @@
 """What docs/SECURITY.md claims: nothing in set-user-ID programs, nothing set-user-ID itself, no socket, no
 file that others could use, and a controller that a hostile program cannot harm.
 
-usage: tests/behave/security/security.py build/trapline build/…/scribble"""
+usage: tests/behave/security/security.py build/trapline build/…/scribble build/…/impostor"""
 import os
 import shutil
 import stat
@@ -15,6 +15,7 @@ import unittest
 
 TRAPLINE = os.path.abspath(sys.argv.pop(1))
 SCRIBBLE = os.path.abspath(sys.argv.pop(1))
+IMPOSTOR = os.path.abspath(sys.argv.pop(1))
 NOBODY = "65534"
 AS_NOBODY = ["setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]
 
@@ -168,6 +169,14 @@ class Scribbling(Folder):
 
     def test_under_watch(self):
         self.check("watch", "shared", "--count")
+
+    def test_a_thread_of_another_process_is_left_alone(self):
+        with subprocess.Popen([IMPOSTOR, "victim"]) as victim:
+            result = run(TRAPLINE, "watch", "own", "--stats", "--", IMPOSTOR, str(victim.pid))
+            self.assertIsNone(victim.poll(), "the thread that was named lives on")
+            victim.kill()
+        self.assertEqual(result.returncode, 5, result.stderr[-2000:])
+        self.assertRegex(result.stderr[-9000:], r"[1-9]\d* +threads-strange")
 
 
 if __name__ == "__main__":
