@@ -153,6 +153,7 @@ function drawAccess(access, finding) {
     drawStack(access.stack, access.place));
 }
 const OBJECTS = { global: "Global", heap: "Heap block", stack: "Stack variable", tls: "Thread-local", other: "Object" };
+const MEMORY = { global: "Static data", heap: "Heap memory", stack: "Memory on the stack", tls: "Thread-local memory" };
 const threadText = (one) => `thread ${one.thread || ""}${one.tid ? ` (${one.tid})` : ""}`;
 const ageText = (from, to) => `${spanText(milliseconds(to) - milliseconds(from))} before`;
 function drawFreed(freed, time) {
@@ -167,7 +168,7 @@ function drawObject(object, time) {
     object.time && time && ageText(object.time, time),
     object.file && `declared at ${base(object.file)}:${object.line}`];
   return make("section", { class: "card" },
-    make("h3", {}, `${OBJECTS[object.kind] || "Object"} ${object.name || ""}`),
+    make("h3", {}, object.name || object.size ? `${OBJECTS[object.kind] || "Object"} ${object.name || ""}` : MEMORY[object.kind] || "Memory"),
     make("p", { class: "facts" }, facts.filter(Boolean).join(", ")),
     object.stack && drawStack(object.stack, -1),
     object.freed && drawFreed(object.freed, time));

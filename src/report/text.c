@@ -259,6 +259,37 @@ static bool object_known(const struct finding_object *object)
 	       object->kind != FINDING_OBJECT_OTHER;
 }
 
+/* Memory whose variable or block is not known: no more than where it lies. */
+static const char *memory_title(enum finding_object_kind kind)
+{
+	switch (kind) {
+	case FINDING_OBJECT_GLOBAL:
+		return "static data";
+	case FINDING_OBJECT_HEAP:
+		return "heap memory";
+	case FINDING_OBJECT_STACK:
+		return "memory on the stack";
+	case FINDING_OBJECT_TLS:
+		return "thread-local memory";
+	default:
+		return NULL;
+	}
+}
+
+static void write_object_title(const struct writer *writer, const struct finding_object *object)
+{
+	bool known = object->name || object->size;
+	const char *title = known ? object_title(object->kind) : memory_title(object->kind);
+
+	if (title)
+		fprintf(writer->stream, " %s", title);
+	if (known || object->kind != FINDING_OBJECT_GLOBAL || !object->module)
+		return;
+	fputs(" of ", writer->stream);
+	utf8_print(writer->stream, base_name(object->module));
+	fprintf(writer->stream, "+0x%" PRIx64, object->module_offset);
+}
+
 static void write_object(const struct writer *writer, const struct finding_object *object,
 			 uint64_t finding_time)
 {
@@ -266,8 +297,7 @@ static void write_object(const struct writer *writer, const struct finding_objec
 		return;
 	begin_line(writer);
 	fputs("  object:", writer->stream);
-	if (object_title(object->kind))
-		fprintf(writer->stream, " %s", object_title(object->kind));
+	write_object_title(writer, object);
 	if (object->name) {
 		fputc(' ', writer->stream);
 		print_styled(writer, STYLE_FUNCTION, object->name);

@@ -11,6 +11,9 @@ static int kind_of(const struct symbol_object *object, const GElf_Sym *symbol, G
 {
 	if (symbol->st_shndx == SHN_UNDEF)
 		return SYMBOL_NAME_UNDEFINED;
+	/* A number, not a place: the linker's version definitions are such. */
+	if (symbol->st_shndx == SHN_ABS)
+		return -1;
 	switch (GELF_ST_TYPE(symbol->st_info)) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
@@ -159,7 +162,9 @@ const struct symbol_name *symbol_names_find(const struct symbol_names *names,
 
 		if (address - name->address < name->size)
 			return name;
-		if (name->size == 0 && i + 1 == low)
+		/* A label of assembly code begins a function; one among data says nothing of what
+		 * follows it. */
+		if (name->size == 0 && i + 1 == low && kind == SYMBOL_NAME_CODE)
 			return name;
 	}
 	return NULL;

@@ -37,8 +37,8 @@ struct symbol_names {
 
 /* Read at first use; never NULL except out of memory. */
 const struct symbol_names *symbol_object_names(struct symbol_object *object);
-/* The symbol whose extent holds `address`, the nearest before it if sizes are not stated; or NULL.
- */
+/* The symbol whose extent holds `address`; of code the nearest before it if sizes are not stated;
+ * or NULL. */
 const struct symbol_name *symbol_names_find(const struct symbol_names *names,
 					    enum symbol_name_kind kind, uint64_t address);
 /* The `index`th of those called `name`, or NULL. */

@@ -22,6 +22,7 @@
 #define TYPE_TEXT 256
 /* The ABI lets a leaf function use this much below its stack pointer. */
 #define RED_ZONE 128
+#define ACCESSOR_FRAMES 4
 /* glibc's thread descriptor above the thread pointer: never more than this. */
 #define DESCRIPTOR_SIZE 4096
 
@@ -137,33 +138,68 @@ static bool find_tls(struct symbol_modules *modules, uint64_t address, uint64_t 
 	return true;
 }
 
+/* "main._omp_fn.0" is GCC's name for what stands in main() below a `#pragma omp parallel`. */
+static const char *owner_name(struct symbol_session *session, Dwarf_Die *function)
+{
+	const char *name = symbol_die_name(function),
+		   *end = name ? strstr(name, "._omp_fn.") : NULL;
+	char text[PATH_TEXT];
+
+	if (!end)
+		return symbol_keep(session, name);
+	snprintf(text, sizeof(text), "%.*s", (int)(end - name), name);
+	return symbol_keep(session, text);
+}
+
+/* The frame's variable at the address, wherever that lies. */
+static bool find_in_frame(struct symbol_modules *modules, uint64_t address, uint64_t size,
+			  const struct symbol_stack_frame *frame, struct symbol_variable *variable)
+{
+	const struct symbol_module *module =
+		symbol_modules_find(modules, frame->pc - frame->return_address);
+	struct symbol_object *object = module ? symbol_module_object(modules, module) : NULL;
+	Dwarf_Die die, function;
+	uint64_t start;
+
+	if (!object ||
+	    symbol_scope_variable_at(object, module->bias, frame, symbol_modules_memory(modules),
+				     address, &die, &function, &start) < 0)
+		return false;
+	set_module(module, 0, variable);
+	describe(object->session, &die, address - start, size, variable);
+	variable->address = start;
+	variable->function = owner_name(object->session, &function);
+	return true;
+}
+
 /* The frame whose part of the stack holds the address, and its variable there. */
 static void find_in_frames(struct symbol_modules *modules, uint64_t address, uint64_t size,
 			   const struct symbol_thread *thread, struct symbol_variable *variable)
 {
 	for (size_t i = 0; i < thread->frame_count; i++) {
 		const struct symbol_stack_frame *frame = &thread->frames[i];
-		const struct symbol_module *module;
-		struct symbol_object *object;
-		Dwarf_Die die, function;
-		uint64_t start;
 
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there are frame_count */
 		if (!frame->has_cfa || address >= frame->cfa)
 			continue;
 		variable->frame = i;
-		module = symbol_modules_find(modules, frame->pc - frame->return_address);
-		object = module ? symbol_module_object(modules, module) : NULL;
-		if (!object || symbol_scope_variable_at(object, module->bias, frame,
-							symbol_modules_memory(modules), address,
-							&die, &function, &start) < 0)
-			return;
-		set_module(module, 0, variable);
-		describe(object->session, &die, address - start, size, variable);
-		variable->address = start;
-		variable->function = symbol_keep(object->session, symbol_die_name(&function));
+		find_in_frame(modules, address, size, frame, variable);
 		return;
 	}
+}
+
+/*
+ * A variable of a function that lies in another's frame: what OpenMP's outlined functions share
+ * with the one that they were taken from, whose own debug information may have lost it.
+ */
+static void find_by_reference(struct symbol_modules *modules, uint64_t address, uint64_t size,
+			      const struct symbol_thread *threads, size_t thread_count,
+			      struct symbol_variable *variable)
+{
+	for (size_t i = 0; i < thread_count; i++)
+		for (size_t j = 0; j < threads[i].frame_count && j < ACCESSOR_FRAMES; j++)
+			if (find_in_frame(modules, address, size, &threads[i].frames[j], variable))
+				return;
 }
 
 static bool find_stack(struct symbol_modules *modules, uint64_t address, uint64_t size,
@@ -179,6 +215,9 @@ static bool find_stack(struct symbol_modules *modules, uint64_t address, uint64_
 	if (thread->stack_pointer == 0 || address + RED_ZONE < thread->stack_pointer)
 		return false;
 	if (!in_frames && (!mapping || address >= mapping->end))
+		return false;
+	/* The kernel joins a thread's stack with what is mapped behind it. */
+	if (!in_frames && last && mapping->use != SYMBOL_MAPPING_STACK)
 		return false;
 	variable->kind = SYMBOL_VARIABLE_STACK;
 	variable->tid = thread->tid;
@@ -229,6 +268,19 @@ static void find_mapping(const struct symbol_modules *modules, uint64_t address,
 	variable->offset = address - block.address;
 }
 
+static bool find_in_threads(struct symbol_modules *modules, uint64_t address, uint64_t size,
+			    const struct symbol_thread *threads, size_t thread_count,
+			    struct symbol_variable *variable)
+{
+	for (size_t i = 0; i < thread_count; i++)
+		if (find_tls(modules, address, size, &threads[i], variable))
+			return true;
+	for (size_t i = 0; i < thread_count; i++)
+		if (find_stack(modules, address, size, &threads[i], variable))
+			return true;
+	return false;
+}
+
 void symbol_variable_find(struct symbol_modules *modules, uint64_t address, uint64_t size,
 			  const struct symbol_thread *threads, size_t thread_count,
 			  struct symbol_variable *variable)
@@ -236,11 +288,8 @@ void symbol_variable_find(struct symbol_modules *modules, uint64_t address, uint
 	memset(variable, 0, sizeof(*variable));
 	if (find_global(modules, address, size, variable))
 		return;
-	for (size_t i = 0; i < thread_count; i++)
-		if (find_tls(modules, address, size, &threads[i], variable))
-			return;
-	for (size_t i = 0; i < thread_count; i++)
-		if (find_stack(modules, address, size, &threads[i], variable))
-			return;
-	find_mapping(modules, address, variable);
+	if (!find_in_threads(modules, address, size, threads, thread_count, variable))
+		find_mapping(modules, address, variable);
+	if (variable->kind == SYMBOL_VARIABLE_STACK && !variable->name)
+		find_by_reference(modules, address, size, threads, thread_count, variable);
 }

@@ -214,12 +214,13 @@ static void add_access(struct tl_host *host, struct finding *finding, const stru
 		access->thread = thread_name(finding, from->pid, from->tid);
 }
 
-/* The two threads whose stacks are known: the address may be a variable of one of their frames. */
+/* The two threads whose stacks are known, and who else sleeps with the address in its stack: it may
+ * be a variable of one of their frames. */
 static void find_variable(struct space *space, const struct tl_access *const *accesses,
 			  size_t count, struct symbol_variable *variable)
 {
-	static struct symbol_stack_frame frames[2][STACK_FRAMES]; /* one thread; large */
-	struct symbol_thread threads[2] = {0};
+	static struct symbol_stack_frame frames[3][STACK_FRAMES]; /* one thread; large */
+	struct symbol_thread threads[3] = {0};
 	size_t known = 0;
 
 	for (size_t i = 0; i < count && i < 2; i++) {
@@ -239,10 +240,10 @@ static void find_variable(struct space *space, const struct tl_access *const *ac
 	symbol_variable_find(space_modules(space), accesses[0]->address, accesses[0]->length,
 			     threads, known, variable);
 	if (!variable->tid && variable->kind != SYMBOL_VARIABLE_GLOBAL &&
-	    owner_find(space, accesses[0]->pid, accesses[0]->address, frames[0], STACK_FRAMES,
-		       &threads[0]))
+	    owner_find(space, accesses[0]->pid, accesses[0]->address, frames[known], STACK_FRAMES,
+		       &threads[known]))
 		symbol_variable_find(space_modules(space), accesses[0]->address,
-				     accesses[0]->length, threads, 1, variable);
+				     accesses[0]->length, threads, known + 1, variable);
 }
 
 /* As gdb writes it: "main::buffer" is a variable in a frame of main(). */
@@ -293,9 +294,12 @@ static void add_object(struct tl_host *host, struct finding *finding,
 	}
 	object->name = object_name(finding, &variable);
 	object->type = finding_string(finding, variable.type);
-	object->offset = variable.path ? variable.path_offset : variable.offset;
+	/* Of what has neither a name nor an extent, the start is its mapping's. */
+	if (variable.name || variable.size) {
+		object->offset = variable.path ? variable.path_offset : variable.offset;
+		object->address = variable.address;
+	}
 	object->size = variable.size;
-	object->address = variable.address;
 	object->tid = variable.tid;
 	if (variable.tid)
 		object->thread = thread_name(finding, report->accesses[0]->pid, variable.tid);

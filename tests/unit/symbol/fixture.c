@@ -31,6 +31,15 @@ int *pointer_to_counter = &static_counter;
 _Thread_local long thread_total;
 atomic_int flag;
 
+/* Symbols that are no objects: a version definition is such a number, and a label has no extent. */
+__asm__(".globl a_number, a_label\n"
+	".type a_number, @object\n"
+	".set a_number, 0\n"
+	".data\n"
+	".type a_label, @object\n"
+	"a_label: .zero 4096\n"
+	".text");
+
 __attribute__((noinline)) static void handler(int number)
 {
 	(void)number;

@@ -2,6 +2,8 @@
 /* Naming what is at a data address of a stopped program. */
 #include "stopped.h"
 
+#include "symbol/names.h"
+#include "symbol/object.h"
 #include "symbol/variable.h"
 
 #include <stdbool.h>
@@ -138,11 +140,37 @@ static void test_symbols_only(void **state)
 	check_program(FIXTURE_SYMBOLS, false);
 }
 
+static void test_no_objects(void **state)
+{
+	static const char *const programs[] = {FIXTURE_O0, FIXTURE_SYMBOLS};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct fixture fixture;
+		const struct symbol_module *module;
+		const struct symbol_names *names;
+		const struct symbol_name *label;
+		struct symbol_variable variable;
+
+		open_fixture(&fixture, programs[i]);
+		module = symbol_modules_find(fixture.modules, fixture.target.server);
+		names = symbol_object_names(symbol_module_object(fixture.modules, module));
+		assert_null(symbol_names_find(names, SYMBOL_NAME_DATA, 16));
+		label = symbol_names_lookup(names, "a_label", 0); /* can be asked for by name */
+		assert_non_null(label);
+		variable = find(&fixture, module->bias + label->address + 2048, 4);
+		assert_int_equal(variable.kind, SYMBOL_VARIABLE_GLOBAL);
+		assert_null(variable.name);
+		close_fixture(&fixture);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_debug),
 		cmocka_unit_test(test_symbols_only),
+		cmocka_unit_test(test_no_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
