@@ -150,7 +150,7 @@ struct wish {
 static uint64_t take_credit(struct area *area, struct area_process *process, uint64_t identity,
 			    uint64_t now, const struct wish *wish)
 {
-	uint64_t parts = area->hold_parts ? area->hold_parts : 1;
+	uint64_t parts = area_hold_parts(area);
 	struct area_credit *credit = area_credit_of(process, identity);
 	uint64_t until = atomic_load_explicit(&credit->until, memory_order_relaxed);
 	uint64_t saved, hold = wish->hold < HOLD_MOST ? wish->hold : HOLD_MOST;
@@ -174,7 +174,7 @@ static uint64_t take_credit(struct area *area, struct area_process *process, uin
 static void settle_credit(struct area *area, struct area_process *process, uint64_t identity,
 			  int64_t excess)
 {
-	int64_t parts = area->hold_parts ? area->hold_parts : 1;
+	int64_t parts = area_hold_parts(area);
 
 	if (parts < HOLD_PARTS_ALL)
 		atomic_fetch_add_explicit(&area_credit_of(process, identity)->until,

@@ -178,11 +178,8 @@ static bool has_slot(const struct target *target, pid_t tid)
 /* When it will have saved up for a hold. */
 static uint64_t holdable_at(const struct target *target, pid_t tid, uint64_t hold)
 {
-	const struct area *area = target->control->area;
-	uint64_t parts = area->hold_parts ? area->hold_parts : 1;
-
 	return atomic_load(&area_credit_of(target->shared, (uint64_t)tid)->until) +
-	       hold * 10000 / parts;
+	       hold * 10000 / area_hold_parts(target->control->area);
 }
 
 const struct thread_rate *brief_choose(struct target *target, uint64_t now)

@@ -62,8 +62,10 @@ static void begin(struct control *control, struct following *following,
 	following->since = control_now();
 	area_hit_copy(record, shared);
 	target = record->process < AREA_PROCESSES ? control->target[record->process] : NULL;
-	if (!target || record->slot >= target->slots)
+	if (!target || record->slot >= target->slots) {
+		count_one(control, COUNT_HITS_STRANGE);
 		return;
+	}
 	slot = &target->slot[record->slot];
 	count_one(control, COUNT_HITS);
 	if (!slot->armed || slot->generation != record->generation || slot->hits == SLOT_HITS_MAX) {

@@ -121,15 +121,15 @@ struct filter_process *control_filter_process(struct control *control, pid_t pid
 	return target ? &target->shared->filter : NULL;
 }
 
-/* The watched bytes as the record has them. */
+/* The watched bytes as the record has them; of more than a register nothing is told. */
 static bool watched_value(const struct slot *slot, uint64_t address, const struct hit *hit,
 			  uint64_t *value)
 {
 	uint64_t offset = address - hit->value_address;
 
 	*value = 0;
-	if (slot->watch.access & TL_EXEC || offset > hit->value_length ||
-	    offset + slot->watch.length > hit->value_length)
+	if (slot->watch.access & TL_EXEC || slot->watch.length > sizeof(*value) ||
+	    offset > hit->value_length || offset + slot->watch.length > hit->value_length)
 		return false;
 	memcpy(value, hit->value + offset, slot->watch.length);
 	return true;
@@ -179,6 +179,11 @@ static void understand(struct target *target, struct slot *slot, const struct ar
 	}
 }
 
+static bool is_region(const struct area_hit *record)
+{
+	return record->flags & AREA_HIT_REGION;
+}
+
 void trace_tell(struct control *control, struct target *target, const struct area_hit *record)
 {
 	struct control_trace trace = {0};
@@ -187,6 +192,11 @@ void trace_tell(struct control *control, struct target *target, const struct are
 
 	count_one(control, COUNT_HITS);
 	slot = &target->slot[record->slot];
+	/* Who writes what in a record, the program decides. */
+	if (is_region(record) != (record->slot >= AREA_SLOTS)) {
+		count_one(control, COUNT_HITS_STRANGE);
+		return;
+	}
 	if (!slot->armed || slot->generation != record->generation) {
 		count_one(control, COUNT_HITS_STALE);
 		return;
@@ -198,7 +208,7 @@ void trace_tell(struct control *control, struct target *target, const struct are
 		slot->watch.address = record->address;
 	trace.held = slot->watch.hold && !(record->flags & (AREA_HIT_LATE | AREA_HIT_UNHELD));
 	trace.address = slot->watch.address;
-	if (record->flags & AREA_HIT_REGION)
+	if (is_region(record))
 		take_region(target, record, hit, &trace);
 	else
 		understand(target, slot, record, hit, &trace);
@@ -215,8 +225,10 @@ static void tell(struct control *control, const struct area_hit *record)
 	struct target *target = record->process < AREA_PROCESSES ? control->target[record->process]
 								 : NULL;
 
-	if (!target || record->slot >= AREA_WATCHES)
+	if (!target || record->slot >= AREA_WATCHES) {
+		count_one(control, COUNT_HITS_STRANGE);
 		return;
+	}
 	if (record->flags & AREA_HIT_NOTICE)
 		notice_tell(control, target, record);
 	else

@@ -280,10 +280,18 @@ static inline struct area_credit *area_credit_of(struct area_process *process, u
 	return &process->credit[hash % AREA_CREDITS];
 }
 
+/* Never 0, and read once: whoever has the area may write 0 between a comparison and a division. */
+static inline uint32_t area_hold_parts(const struct area *area)
+{
+	uint32_t parts = __atomic_load_n(&area->hold_parts, __ATOMIC_RELAXED);
+
+	return parts ? parts : 1;
+}
+
 /* How long a thread may be held at `now` (ns) that has paid up to `until`, all together. */
 static inline uint64_t area_credit_saved(const struct area *area, uint64_t until, uint64_t now)
 {
-	uint64_t parts = area->hold_parts ? area->hold_parts : 1;
+	uint64_t parts = area_hold_parts(area);
 	uint64_t age = until < now ? now - until : 0;
 
 	return (age < area->credit_cap ? age : area->credit_cap) / 10000 * parts;

@@ -83,10 +83,12 @@ int filter_place_teach(struct filter_process *process, uint64_t pc, unsigned slo
 /* Is hit number `number`, from 1, one to be sent? */
 static inline bool filter_chooses(const struct filter *filter, uint64_t number)
 {
-	uint64_t sent = filter->every ? (number - 1) / filter->every : number - 1;
+	/* Read once: another process may write zero between a comparison and a division. */
+	uint64_t every = __atomic_load_n(&filter->every, __ATOMIC_RELAXED);
+	uint64_t first = __atomic_load_n(&filter->first, __ATOMIC_RELAXED);
+	uint64_t sent = every ? (number - 1) / every : number - 1;
 
-	return (!filter->every || (number - 1) % filter->every == 0) &&
-	       (!filter->first || sent < filter->first);
+	return (!every || (number - 1) % every == 0) && (!first || sent < first);
 }
 
 #endif

@@ -134,7 +134,7 @@ void region_keep(struct watch *watch, struct watched *process, const struct cont
 	uint64_t first = trace->access->address, length = trace->access->length;
 
 	if (!piece->shadow || !(trace->access->access & TL_WRITE) || first < piece->address ||
-	    first + length > piece->address + piece->length)
+	    length > piece->length || first - piece->address > piece->length - length)
 		return;
 	if (trace->value_known && length <= 8)
 		memcpy(piece->shadow + (first - piece->address), &trace->value, length);
