@@ -26,10 +26,11 @@
 #include <trapline/trapline.h>
 #include <unistd.h>
 
-#define MAX_THREADS 64
+#define MAX_THREADS 256
 #define CALLS 20
 #define PAUSE_NS 1000000
-#define SETTLE_US 3000 /* after an operation, for delays to end in */
+#define SETTLE_US 3000	  /* after an operation, for delays to end in */
+#define OBSERVED_US 10000 /* at least, in every way: the longest delay grows with the time */
 #define JUMP 5
 
 enum way { NONE, JUMPS, BREAKPOINT, STOP_ALL, WAYS };
@@ -261,14 +262,15 @@ struct result {
 
 static void measure(enum way way, unsigned count, void (*operate)(enum way), struct result *result)
 {
-	uint64_t began;
+	uint64_t began, taken;
 
 	usleep(SETTLE_US);
 	forget_delays(count);
 	began = now();
 	operate(way);
 	result->time[result->count] = now() - began;
-	usleep(SETTLE_US);
+	taken = result->time[result->count] / 1000;
+	usleep(taken + SETTLE_US < OBSERVED_US ? (useconds_t)(OBSERVED_US - taken) : SETTLE_US);
 	result->delay[result->count++] = longest_delay(count);
 }
 
@@ -323,7 +325,7 @@ static void measure_all(unsigned count, unsigned rounds)
 
 int main(int argc, char **argv)
 {
-	static const unsigned counts[] = {1, 4, 16, 64};
+	static const unsigned counts[] = {1, 4, 16, 64, 256};
 	unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 100;
 
 	start_patcher();

@@ -38,15 +38,16 @@ def main(build, docs):
                         for way, name in WAYS.items()}, log_x=True, log_y=True)
     text = ["## Hot patching", "",
             "Reproduce: `make bench BENCHES=patch`. Threads call a function 20 times every millisecond; "
-            f"it is replaced and restored {ROUNDS} times each way, in turns in one run.", "",
+            f"it is replaced and restored {ROUNDS} times each way, in turns in one run. Trapline does its "
+            "work in portions of 10 µs and offers its CPU to the threads after each.", "",
             "The longest delay of any thread in an operation, µs: median (90th percentile; largest) of "
             "all operations. What the machine does by itself is in the first column; on breakpoints every "
             "call is a hit for as long as the patch stands.", "",
             *table(rows, lambda r: f"{r['median'] / 1000:.0f} ({r['p90'] / 1000:.0f}; "
                                    f"{r['largest'] / 1000:.0f})", "ptrace / trapline"), "",
             "![delays](benchmarks/patch.svg)", "",
-            "Time of an operation, µs, median. Trapline's is spent beside the threads, most of it in "
-            "reading whether each can take the trap's signal:", "",
+            "Time of an operation, µs, median. Trapline's is spent beside the threads, which run meanwhile; "
+            "most of it goes into reading whether each can take the trap's signal:", "",
             *table(rows, lambda r: f"{r['operation'] / 1000:.0f}", "time, ptrace / trapline"), ""]
     (docs / "patch.md").write_text("\n".join(text), encoding="utf-8")
     print("\n".join(text))

@@ -99,7 +99,7 @@ static int add_entries(struct thread_set *set, const char *buffer, long length)
 	return 0;
 }
 
-int thread_set_list(struct thread_set *set, pid_t pid)
+int thread_set_list_paced(struct thread_set *set, pid_t pid, void (*between)(void))
 {
 	_Alignas(8) char buffer[768];
 	char path[32];
@@ -112,10 +112,18 @@ int thread_set_list(struct thread_set *set, pid_t pid)
 	if (fd < 0)
 		return fd;
 	while (!err &&
-	       (length = raw_syscall3(SYS_getdents64, fd, (long)buffer, sizeof(buffer))) > 0)
+	       (length = raw_syscall3(SYS_getdents64, fd, (long)buffer, sizeof(buffer))) > 0) {
 		err = add_entries(set, buffer, length);
+		if (between)
+			between();
+	}
 	if (!err && length < 0)
 		err = (int)length;
 	raw_close(fd);
 	return err;
+}
+
+int thread_set_list(struct thread_set *set, pid_t pid)
+{
+	return thread_set_list_paced(set, pid, NULL);
 }

@@ -20,5 +20,7 @@ bool thread_set_contains(const struct thread_set *set, pid_t tid);
 
 /* Append the threads of process `pid` (0: this one) as the kernel lists them now. 0 or -errno. */
 int thread_set_list(struct thread_set *set, pid_t pid);
+/* The same, with a call of `between` after each twenty threads or so. */
+int thread_set_list_paced(struct thread_set *set, pid_t pid, void (*between)(void));
 
 #endif

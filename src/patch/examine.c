@@ -40,6 +40,30 @@ int patch_decode(uintptr_t at, uintptr_t end, struct insn *insn)
 	return got ? insn_decode(bytes, got, at, insn) : -ENODATA;
 }
 
+/* A whole function, read piece by piece: a system call for each instruction would cost more than
+ * all the rest of an operation. */
+struct window {
+	uintptr_t at;
+	size_t length;
+	uint8_t bytes[1024];
+};
+
+static int decode_next(struct window *window, uintptr_t at, uintptr_t end, struct insn *insn)
+{
+	size_t offset = at - window->at, available;
+
+	if (offset + INSN_MAX_LENGTH > window->length && window->at + window->length < end) {
+		size_t wanted = end - at < sizeof(window->bytes) ? end - at : sizeof(window->bytes);
+
+		patch_pace();
+		window->at = at;
+		window->length = patch_read(at, window->bytes, wanted);
+		offset = 0;
+	}
+	available = window->length > offset ? window->length - offset : 0;
+	return available ? insn_decode(window->bytes + offset, available, at, insn) : -ENODATA;
+}
+
 /* ---- the entry -------------------------------------------------------------------------- */
 
 static bool is_stub(const struct insn *insn)
@@ -185,12 +209,13 @@ static int examine_branch(struct branches *branches, const struct code *code,
 /* Padding and data inside code may not decode: such bytes are stepped over one by one. */
 static int examine_branches(struct branches *branches, const struct code *code)
 {
+	struct window window = {.at = code->start};
 	uintptr_t at = code->start;
 	struct insn insn;
 	int err = 0;
 
 	while (at < code->end && !err) {
-		if (patch_decode(at, code->end, &insn)) {
+		if (decode_next(&window, at, code->end, &insn)) {
 			at++;
 			continue;
 		}
@@ -207,12 +232,15 @@ static int examine_parts(const struct branches *branches)
 {
 	for (size_t i = 0; i < branches->count; i++) {
 		struct code part;
+		struct window window;
 		struct insn insn;
 
 		if (unwind_function_bounds(branches->outside[i], &part.start, &part.end))
 			continue;
+		window.at = part.start;
+		window.length = 0;
 		for (uintptr_t at = part.start; at < part.end;) {
-			if (patch_decode(at, part.end, &insn)) {
+			if (decode_next(&window, at, part.end, &insn)) {
 				at++;
 				continue;
 			}

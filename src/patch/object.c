@@ -352,6 +352,7 @@ int tl_patch_apply_all(tl_patch **patch, const struct tl_patch_change *changes, 
 		return -ENOMEM;
 	pthread_once(&once, follow_forks);
 	pthread_mutex_lock(&lock);
+	patch_pace_begin();
 	err = apply_locked(created, changes, count, flags);
 	if (!err) {
 		created->link = patches;
@@ -390,6 +391,7 @@ int tl_patch_revert(tl_patch *patch)
 	if (!patch)
 		return explain_failure(-EINVAL, "tl_patch_revert() needs a patch");
 	pthread_mutex_lock(&lock);
+	patch_pace_begin();
 	err = patch->jumps ? revert_jumps(patch) : revert_breakpoints(patch);
 	if (!err)
 		forget(patch);

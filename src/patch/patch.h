@@ -107,11 +107,18 @@ bool patch_site_lost_signal(void);
 uint64_t patch_site_operation(void);
 void patch_site_prepare(struct patch_site *site, uint64_t operation, uintptr_t next);
 void patch_site_instant(uint64_t operation);
+/* Traps are about to be written, or are all gone again. */
+void patch_site_traps(bool standing);
 /* Where a call at this site leads now; 0: to the old function. Async-signal-safe. */
 uintptr_t patch_site_destination(const struct patch_site *site);
 /* ---- deliver.c: wait until no running thread has the signal of the traps blocked. 0 or -EBUSY.
  */
 int patch_wait_deliverable(void);
+
+/* ---- pace.c: an operation begins; between two small pieces of its work: yield if it is time. */
+void patch_pace_begin(void);
+void patch_pace(void);
+uint64_t patch_now_ns(void); /* CLOCK_MONOTONIC */
 
 /* ---- write.c. 0 or -errno, and nothing is changed. */
 int patch_write_begin(struct tl_patch *patch);

@@ -21,6 +21,7 @@
 static struct patch_site sites[PATCH_SITES];
 static size_t site_count;
 static uint64_t operations, done;
+static bool traps_stand;
 
 /* ---- in the thread that trapped --------------------------------------------------------- */
 
@@ -52,6 +53,14 @@ uintptr_t patch_site_destination(const struct patch_site *site)
 	return destination;
 }
 
+/* Where the scheduler has displaced the patcher between two steps, every call by every thread traps
+ * until it runs again: each offers it the CPU. */
+static void let_patcher_finish(void)
+{
+	if (__atomic_load_n(&traps_stand, __ATOMIC_RELAXED))
+		raw_syscall3(SYS_sched_yield, 0, 0, 0);
+}
+
 static bool send_on(uintptr_t pc, ucontext_t *context)
 {
 	const struct patch_site *site = find_by_pc(pc);
@@ -61,6 +70,7 @@ static bool send_on(uintptr_t pc, ucontext_t *context)
 		return false;
 	to = pc == site->entry ? patch_site_destination(site) : 0;
 	counter_increment(pc == site->entry ? COUNTER_PATCH_TRAPS : COUNTER_PATCH_MOVES);
+	let_patcher_finish();
 	context->uc_mcontext.gregs[REG_RIP] =
 		(greg_t)(to ? to : site->copy + site->offset[pc - site->entry]);
 	return true;
@@ -142,4 +152,9 @@ void patch_site_prepare(struct patch_site *site, uint64_t operation, uintptr_t n
 void patch_site_instant(uint64_t operation)
 {
 	__atomic_store_n(&done, operation, __ATOMIC_SEQ_CST);
+}
+
+void patch_site_traps(bool standing)
+{
+	__atomic_store_n(&traps_stand, standing, __ATOMIC_RELAXED);
 }

@@ -74,6 +74,7 @@ int patch_write_begin(struct tl_patch *patch)
 	err = err ? -ENOSYS : find_protections(patch);
 	if (err)
 		return err;
+	patch_pace();
 	for (size_t i = 0; i < patch->count && !err; i++)
 		err = protect(&patch->changes[i], patch->changes[i].protection | PROT_WRITE);
 	if (err)
@@ -97,6 +98,7 @@ static void store(const struct patch_site *site, unsigned i, uint8_t byte)
 
 void patch_write_traps(const struct tl_patch *patch)
 {
+	patch_site_traps(true);
 	for (size_t c = 0; c < patch->count; c++) {
 		const struct patch_site *site = patch->changes[c].site;
 
@@ -125,6 +127,7 @@ void patch_write_jumps(const struct tl_patch *patch)
 	write_tails(patch, true);
 	for (size_t c = 0; c < patch->count; c++)
 		store(patch->changes[c].site, 0, patch->changes[c].site->jump[0]);
+	patch_site_traps(false);
 	synchronise_cpus();
 }
 
@@ -138,6 +141,7 @@ void patch_write_originals(const struct tl_patch *patch)
 			if (patch_begins(site, i))
 				store(site, i, site->original[i]);
 	}
+	patch_site_traps(false);
 	synchronise_cpus();
 }
 
