@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process makes itself known to the controller, and says good-bye. */
+#include "agent/patience.h"
 #include "agent/region.h"
 #include "agent/state.h"
 
 #include "base/syscall.h"
 
 #include <asm/prctl.h>
-#include <errno.h>
-#include <linux/futex.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#define PIECE 20000000		   /* ns */
 #define REPORT_BOUND 2000000000ull /* ns that a program waits for its own report */
 
 static struct area_process *claim_entry(struct area *area, uint32_t *index)
@@ -57,27 +55,13 @@ static void reset_entry(struct area_process *process)
 	memset(process->credit, 0, sizeof(process->credit));
 }
 
-/* A controller that this program started may end before it has begun: a wrong option, say. */
-bool agent_has_gone(const struct area *area)
-{
-	pid_t controller = __atomic_load_n(&area->controller, __ATOMIC_RELAXED);
-
-	return atomic_load(&area->closing) || (area->root && controller != area->root &&
-					       raw_syscall3(SYS_kill, controller, 0, 0) == -ESRCH);
-}
-
 static void wait_for_go(struct area_process *process, uint64_t bound)
 {
-	uint64_t until = agent_now() + bound, now;
+	struct patience patience = patience_begin(bound);
 
 	while (atomic_load(&process->state) == AREA_PROCESS_ANNOUNCED &&
-	       !agent_has_gone(agent_state.area) && (now = agent_now()) < until) {
-		struct timespec left = {0, until - now < PIECE ? (long)(until - now) : PIECE};
-
-		if (raw_futex((uint32_t *)&process->state, FUTEX_WAIT, AREA_PROCESS_ANNOUNCED,
-			      &left) == -ENOSYS)
-			return;
-	}
+	       patience_wait(&patience, &process->state, AREA_PROCESS_ANNOUNCED))
+		;
 }
 
 void agent_announce(void)
@@ -86,7 +70,7 @@ void agent_announce(void)
 	struct area_process *process;
 
 	agent_state.process = NULL;
-	if (!area || atomic_load(&area->closing))
+	if (!area || area_is_closed(area))
 		return;
 	process = claim_entry(area, &agent_state.index);
 	if (!process) {
@@ -104,24 +88,30 @@ void agent_announce(void)
 	throttle_begin();
 }
 
+void agent_wait_until_gone(struct area_process *process, uint64_t bound)
+{
+	struct patience patience = patience_begin_firm(bound);
+
+	while (atomic_load(&process->state) == AREA_PROCESS_GONE &&
+	       patience_wait(&patience, &process->state, AREA_PROCESS_GONE))
+		;
+}
+
 void agent_withdraw(void)
 {
 	struct area_process *process = agent_state.process;
-	uint64_t until = agent_now() + agent_state.area->announce_bound;
 
 	if (!process)
 		return;
-	if (agent_state.area->root == process->pid)
-		until = agent_now() + REPORT_BOUND;
 	agent_state.process = NULL;
 	atomic_store(&process->state, AREA_PROCESS_GONE);
 	/* Under a filter every call may be the last: the controller looks by itself. */
 	if (atomic_load(&process->quiet))
 		return;
 	area_ring(agent_state.area);
-	while (atomic_load(&process->state) == AREA_PROCESS_GONE && agent_now() < until &&
-	       !agent_has_gone(agent_state.area))
-		raw_nanosleep(200000);
+	agent_wait_until_gone(process, agent_state.area->root == process->pid
+					       ? REPORT_BOUND
+					       : agent_state.area->announce_bound);
 }
 
 void agent_give_up(void)

@@ -102,7 +102,7 @@ static void fill_environment(char **to, char *options)
 
 static void give_up(struct area *area)
 {
-	atomic_store(&area->closing, 1);
+	area_close(area);
 	raw_syscall3(SYS_exit_group, 127, 0, 0);
 }
 
@@ -221,7 +221,7 @@ static int attach(struct beginning *beginning)
 		area_locator(area, agent_state.locator);
 		return 0;
 	}
-	atomic_store(&area->closing, 1);
+	area_close(area);
 	agent_state.process = NULL;
 	return err;
 }

@@ -71,8 +71,7 @@ struct extension {
 /* Is there a library to load where the new image will look for it (chroot, namespaces)? */
 static bool can_follow(void)
 {
-	return agent_state.area && agent_state.library[0] &&
-	       !atomic_load_explicit(&agent_state.area->closing, memory_order_relaxed) &&
+	return agent_state.area && agent_state.library[0] && !area_is_closed(agent_state.area) &&
 	       agent_state.area->follow &&
 	       raw_syscall3(SYS_faccessat, AT_FDCWD, (long)agent_state.library, R_OK) == 0;
 }

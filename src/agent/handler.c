@@ -10,6 +10,7 @@
  * copies it (process_vm_readv), which a breakpoint that excludes the kernel does not see.
  */
 #include "agent/choose.h"
+#include "agent/patience.h"
 #include "agent/region.h"
 #include "agent/state.h"
 
@@ -189,11 +190,10 @@ static uint64_t hold_thread(struct area *area, struct area_process *process, str
 	uint64_t now;
 
 	while ((now = agent_now()) < until) {
-		struct timespec left = {(time_t)((until - now) / 1000000000u),
-					(long)((until - now) % 1000000000u)};
+		struct timespec left = {0, until - now < PATIENCE_SLICE ? (long)(until - now)
+									: PATIENCE_SLICE};
 
-		if (atomic_load(&slot->turn) != turn ||
-		    atomic_load_explicit(&area->closing, memory_order_relaxed))
+		if (atomic_load(&slot->turn) != turn || area_is_closed(area))
 			break;
 		if (atomic_load_explicit(&process->quiet, memory_order_relaxed))
 			__builtin_ia32_pause();
@@ -234,8 +234,7 @@ static struct area_hit *wait_for_record(struct area *area, struct area_process *
 	patience = slot->patience < WAIT_MOST ? slot->patience : WAIT_MOST;
 	until = begin + take_credit(area, process, (uint64_t)raw_gettid(), begin,
 				    &(struct wish){.hold = patience});
-	while (!hit && agent_now() < until &&
-	       !atomic_load_explicit(&area->closing, memory_order_relaxed)) {
+	while (!hit && agent_now() < until && !area_is_closed(area)) {
 		ring(area, process);
 		raw_futex((uint32_t *)&slot->turn, FUTEX_WAIT, atomic_load(&slot->turn), &pause);
 		hit = area_hit_claim(area, ticket);
@@ -400,8 +399,7 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 	struct area_hit *hit;
 	struct wish wish;
 
-	if (atomic_load_explicit(&area->closing, memory_order_relaxed) ||
-	    !admit(process, slot, generation, info->address))
+	if (area_is_closed(area) || !admit(process, slot, generation, info->address))
 		return waited;
 	if (area->filter.on && !agent_choose((uint32_t)(info->data >> 32 & 0xff),
 					     info->flags & PERF_SIGINFO_ASYNC ? 0 : info->address,
@@ -491,8 +489,7 @@ void agent_note_access(uint32_t index, uint32_t generation, const struct agent_a
 	struct area_hit *hit;
 	uint64_t ticket;
 
-	if (atomic_load_explicit(&area->closing, memory_order_relaxed) ||
-	    !admit(process, slot, generation, slot->address))
+	if (area_is_closed(area) || !admit(process, slot, generation, slot->address))
 		return;
 	hit = claim_record(area, process, slot, &ticket);
 	if (!hit) {

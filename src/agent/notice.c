@@ -3,23 +3,23 @@
  * Notices: what the controller must see to before the thread goes on. They travel as hits do, in a
  * record of the area; the controller takes the record back when it has done what there is to do.
  */
+#include "agent/patience.h"
 #include "agent/region.h"
 #include "agent/state.h"
 
 #include "base/syscall.h"
 
-#include <linux/futex.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#define NOTICE_PAUSE 50000u	   /* ns between two looks for a free record */
-#define NOTICE_BOUND 1000000000ull /* ns until an answer is no longer waited for */
+#define NOTICE_PAUSE 50000u /* ns between two looks for a free record */
 
-static struct area_hit *claim(struct area *area, uint64_t *ticket, uint64_t until)
+/* Until a record is free. Nobody is woken by that: slices would be too long to wait. */
+static struct area_hit *claim(struct area *area, uint64_t *ticket, struct patience *patience)
 {
 	struct area_hit *hit = area_hit_claim(area, ticket);
 
-	while (!hit && agent_now() < until && !atomic_load(&area->closing)) {
+	while (!hit && patience_goes_on(patience)) {
 		area_ring(area);
 		raw_nanosleep(NOTICE_PAUSE);
 		hit = area_hit_claim(area, ticket);
@@ -49,19 +49,15 @@ static void fill(struct area_hit *hit, uint32_t kind, const struct area_register
 
 /* Until the record is no longer this thread's. */
 static bool wait_for_answer(struct area_process *process, const struct area_hit *hit,
-			    uint64_t ticket, uint64_t until)
+			    uint64_t ticket, struct patience *patience)
 {
-	uint64_t now;
+	uint32_t seen;
 
-	while ((now = agent_now()) < until && !atomic_load(&agent_state.area->closing)) {
-		uint32_t seen = atomic_load(&process->answered);
-		struct timespec left = {(time_t)((until - now) / 1000000000u),
-					(long)((until - now) % 1000000000u)};
-
+	do {
+		seen = atomic_load(&process->answered);
 		if (atomic_load(&hit->state) != (ticket | AREA_HIT_HELD))
 			return true;
-		raw_futex((uint32_t *)&process->answered, FUTEX_WAIT, seen, &left);
-	}
+	} while (patience_wait(patience, &process->answered, seen));
 	return false;
 }
 
@@ -70,13 +66,14 @@ void agent_notice(uint32_t kind, uint64_t address, uint64_t size,
 {
 	struct area_process *process = agent_state.process;
 	struct area *area = agent_state.area;
-	uint64_t until = agent_now() + NOTICE_BOUND, ticket;
+	struct patience patience = patience_begin(area->announce_bound);
 	struct area_hit *hit;
+	uint64_t ticket;
 
 	/* A child that borrows its parent's memory has none of its events. */
-	if (!process || atomic_load(&area->closing) || process->pid != raw_getpid())
+	if (!process || area_is_closed(area) || process->pid != raw_getpid())
 		return;
-	hit = atomic_load(&process->quiet) ? NULL : claim(area, &ticket, until);
+	hit = atomic_load(&process->quiet) ? NULL : claim(area, &ticket, &patience);
 	if (!hit) {
 		atomic_fetch_add(&process->unnoticed, 1);
 		return;
@@ -87,7 +84,7 @@ void agent_notice(uint32_t kind, uint64_t address, uint64_t size,
 	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
 	area_hit_publish(hit, ticket);
 	area_ring(area);
-	if (!wait_for_answer(process, hit, ticket, until))
+	if (!wait_for_answer(process, hit, ticket, &patience))
 		atomic_fetch_add(&process->unnoticed, 1);
 	area_hit_leave(hit, ticket, agent_now());
 	if (agent_state.regions)

@@ -35,7 +35,7 @@ uint64_t agent_now(void);
  * Async-signal-safe: also called in forked children. */
 void agent_announce(void);
 
-/* Does the controller answer no more? */
+/* Does the controller answer no more? patience.c. */
 bool agent_has_gone(const struct area *area);
 
 /* End the watching of this process and wait, bounded, until its events are gone. */
@@ -43,6 +43,9 @@ void agent_withdraw(void);
 
 /* The same, counted: what the program is about to do leaves no other way. */
 void agent_give_up(void);
+
+/* Wait, at most `bound` ns, for the controller to let go of a process that has said good-bye. */
+void agent_wait_until_gone(struct area_process *process, uint64_t bound);
 
 /* Make no further system call in handlers: a seccomp filter is about to be set. */
 void agent_be_quiet(void);

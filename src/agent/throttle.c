@@ -26,6 +26,7 @@
 #include <trapline/throttle.h>
 
 #define SECOND 1000000000u
+#define SLICE_NS 100000000
 #define LOOK_NS 20000000u /* a look must cost far less than the lowest budget earns */
 
 /* `tid`: whose clock it is. A task made by clone(2) without storage of its own shares it. */
@@ -165,15 +166,15 @@ static void note_pause(struct area_limit *limit, uint64_t length)
 
 static bool may_pause(const struct area_limit *limit)
 {
-	return is_on(limit) &&
-	       !atomic_load_explicit(&agent_state.area->closing, memory_order_relaxed) &&
+	return is_on(limit) && !area_is_closed(agent_state.area) &&
 	       !atomic_load_explicit(&agent_state.process->quiet, memory_order_relaxed);
 }
 
-/* Where the kernel does not let it wait for a change, it looks for one from time to time. */
+/* Where the kernel does not let it wait for a change, it looks for one from time to time. In
+ * slices: the controller's death wakes nobody, and ends its limits. */
 static void wait_for_change(struct area_limit *limit, uint32_t changed, uint64_t length)
 {
-	struct timespec left = {(time_t)(length / SECOND), (long)(length % SECOND)};
+	struct timespec left = {0, length < SLICE_NS ? (long)length : SLICE_NS};
 	long err = raw_futex((uint32_t *)&limit->changed, FUTEX_WAIT, changed, &left);
 
 	if (err && err != -ETIMEDOUT && err != -EINTR)

@@ -26,16 +26,13 @@ __attribute__((constructor)) static void resolve(void)
 static void give_up_other(struct area_process *process)
 {
 	struct area *area = agent_state.area;
-	uint64_t until = agent_now() + area->announce_bound;
 	uint32_t watched = AREA_PROCESS_WATCHED;
 
 	if (!atomic_compare_exchange_strong(&process->state, &watched, AREA_PROCESS_GONE))
 		return;
 	atomic_fetch_add(&area->withdrawn, 1);
 	area_ring(area);
-	while (atomic_load(&process->state) == AREA_PROCESS_GONE && agent_now() < until &&
-	       !agent_has_gone(area))
-		raw_nanosleep(200000);
+	agent_wait_until_gone(process, area->announce_bound);
 }
 
 static void give_up(pid_t pid)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A defect of ours, or a library that calls exit() or abort() when it has no memory (libdw does),
- * must not look like a failure of the program. The area is marked as closing and every event is
+ * must not look like a failure of the program. The area is marked as closed and every event is
  * closed, so handlers return at once; then all that is left to do is to wait.
  *
  * All of it may run in a signal handler: system calls alone.
@@ -36,7 +36,7 @@ static _Noreturn void wait_for_program(void)
 	pid_t child = stake.child;
 
 	if (!stake.has_ended) {
-		atomic_store(&stake.area->closing, 1);
+		area_close(stake.area);
 		/* Every descriptor but the standard ones: the events are among them. */
 		raw_syscall3(SYS_close_range, STDERR_FILENO + 1, ~0u, 0);
 		while (waitpid(child, &stake.status, 0) != child)

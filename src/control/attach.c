@@ -69,7 +69,7 @@ static bool anybody_waits(const struct control *control)
 
 bool attach_is_over(const struct control *control)
 {
-	if (!control->welcomed && !atomic_load(&control->area->closing))
+	if (!control->welcomed && !area_is_closed(control->area))
 		return control_now() - control->started > ANNOUNCE_PATIENCE ||
 		       (kill(control->root, 0) && errno == ESRCH);
 	return !anybody_waits(control);

@@ -3,6 +3,7 @@
 
 #include "base/syscall.h"
 #include "control/abandon.h"
+#include "control/life.h"
 #include "control/private.h"
 #include "control/restriction.h"
 #include "control/switches.h"
@@ -196,6 +197,7 @@ int control_create(struct control **control, const struct control_options *optio
 	made->area->announce_bound = options->lasting ? LASTING_BOUND : ANNOUNCE_BOUND;
 	made->area->credit_cap = SECOND;
 	made->area->follow = options->follow;
+	life_begin(made->area);
 	choose_allocations(made);
 	duty_start(made);
 	*control = made;
@@ -293,6 +295,8 @@ static uint64_t step(struct control *control)
 {
 	uint64_t now = control_now(), next;
 
+	if (atomic_exchange(&control->area->unanswered, 0))
+		count_one(control, COUNT_UNANSWERED);
 	limits_follow(control);
 	targets_welcome(control);
 	collect(control);
@@ -326,7 +330,7 @@ static uint64_t step(struct control *control)
 /* Threads that died in their holds still make pairs: while there is a tool to tell. */
 static void end_targets(struct control *control)
 {
-	atomic_store(&control->area->closing, 1);
+	area_close(control->area);
 	for (unsigned i = 0; i < AREA_PROCESSES; i++)
 		if (control->target[i])
 			target_end(control->target[i]);
@@ -410,6 +414,7 @@ void control_destroy(struct control *control)
 	if (control->total >= 0)
 		close(control->total);
 	atomic_store(&signalled_area, NULL);
+	life_end();
 	area_unmap(control->area);
 	close(control->area_fd);
 	symbol_session_close(control->session);

@@ -30,13 +30,14 @@
 #include "record/allocation.h"
 #include "record/filter.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
-#define AREA_VERSION 7
+#define AREA_VERSION 8
 #define AREA_PROCESSES 64
 #define AREA_SLOTS 4	/* of the hardware */
 #define AREA_REGIONS 16 /* further slots, which a process with protection keys opens itself */
@@ -253,7 +254,9 @@ struct area {
 	uint32_t size;
 	_Atomic uint32_t doorbell; /* futex: raised whenever the controller has something to do */
 	_Atomic uint32_t waiting;  /* the controller sleeps on the doorbell */
-	_Atomic uint32_t closing;  /* the controller has gone: handlers return at once */
+	_Atomic uint32_t life;	   /* of the controller: see area_is_closed() */
+	/* Somebody has waited for the controller in vain: nobody waits until it clears this. */
+	_Atomic uint32_t unanswered;
 	_Atomic uint32_t without_entry; /* processes that found no free entry */
 	_Atomic uint32_t withdrawn;	/* processes that are not to be watched any longer */
 	pid_t controller;
@@ -271,6 +274,25 @@ struct area {
 	struct area_process process[AREA_PROCESSES];
 	struct area_hit hit[AREA_HITS];
 };
+
+/*
+ * Has the controller gone? Then nothing is waited for and handlers return at once.
+ *
+ * `life` is 0 until there is a controller, then the id of its thread, and has AREA_CLOSED set from
+ * its end on: by itself, or by the kernel when it is killed, since that is the mark of a robust
+ * futex whose owner died (control/life.c). So any process that maps the area sees the death at
+ * once, whatever its user and pid namespace, without a system call.
+ */
+#define AREA_CLOSED 0x40000000u /* FUTEX_OWNER_DIED */
+static inline bool area_is_closed(const struct area *area)
+{
+	return atomic_load_explicit(&area->life, memory_order_relaxed) & AREA_CLOSED;
+}
+
+static inline void area_close(struct area *area)
+{
+	atomic_fetch_or(&area->life, AREA_CLOSED);
+}
 
 /* Threads whose identities hash alike share one account, which only makes it stricter. */
 static inline struct area_credit *area_credit_of(struct area_process *process, uint64_t identity)

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the program waits for when nobody answers: its processes and threads announce themselves to a
+controller that was killed, or that is stopped.
+
+usage: tests/behave/death/unanswered.py build/trapline build/tests/behave/death/forker
+
+Killed: nothing is waited for. Stopped: the first wait ends after a second, or after ten when the controller was at
+work as it was stopped; the later ones at once. The bounds are at most half of what as many waits of the shortest kind
+take (0.1 s for a fork under `race`, 1 s for anything under `watch`), and far more than the work itself needs."""
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+TRAPLINE, FORKER = map(os.path.abspath, sys.argv[1:3])
+COUNT = {"race": 60, "watch": 30}
+BOUND = {"race": 3, "watch": 15}  # seconds
+LIMIT = 60  # seconds: nothing takes as long
+
+
+class Unanswered(unittest.TestCase):
+    def line(self, process):
+        ready, _, _ = select.select([process.stdout], [], [], LIMIT)
+        self.assertTrue(ready, f"a line within {LIMIT} s")
+        return process.stdout.readline().decode()
+
+    def took(self, number, command, what, count):
+        """Seconds, after the controller got the signal."""
+        with subprocess.Popen([TRAPLINE, *command, "--", FORKER, what, str(count)], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0) as process:
+            try:
+                self.assertEqual(self.line(process), "ready\n")
+                time.sleep(0.3)
+                os.kill(process.pid, number)
+                process.stdin.write(b"go\n")
+                word, milliseconds = self.line(process).split()
+                self.assertEqual(word, "took")
+                return int(milliseconds) / 1000
+            finally:
+                if number == signal.SIGSTOP:
+                    os.kill(process.pid, signal.SIGCONT)
+                process.stdin.close()
+
+    def check(self, command, what):
+        for number in (signal.SIGKILL, signal.SIGSTOP):
+            with self.subTest(signal=number.name):
+                self.assertLess(self.took(number, command, what, COUNT[command[0]]), BOUND[command[0]])
+
+    def test_forks_under_race(self):
+        self.check(["race", "-q"], "forks")
+
+    def test_forks_under_watch(self):
+        self.check(["watch", "shared", "--count"], "forks")
+
+    def test_threads_under_watch(self):
+        self.check(["watch", "own", "--count"], "threads")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
