@@ -23,6 +23,13 @@ const char *symbol_die_linkage(Dwarf_Die *die)
 	return NULL;
 }
 
+const char *symbol_die_producer(Dwarf_Die *unit)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &attribute));
+}
+
 int symbol_die_type(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Attribute attribute;

@@ -14,6 +14,8 @@
 /* Name and linkage name (mangled) as written; each NULL if there is none. */
 const char *symbol_die_name(Dwarf_Die *die);
 const char *symbol_die_linkage(Dwarf_Die *die);
+/* The compiler that made the unit, in its own words; NULL if it does not say. */
+const char *symbol_die_producer(Dwarf_Die *unit);
 /* The entry's type. 0 or -ENOENT. */
 int symbol_die_type(Dwarf_Die *die, Dwarf_Die *type);
 /* An unsigned attribute of the entry or its origin; `missing` without one. */

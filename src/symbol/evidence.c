@@ -7,10 +7,12 @@
 #include "symbol/evidence.h"
 
 #include "symbol/atomic_names.h"
+#include "symbol/die.h"
 #include "symbol/local.h"
 #include "symbol/macro.h"
 #include "symbol/names.h"
 #include "symbol/ordering.h"
+#include "symbol/pragma.h"
 #include "symbol/session_private.h"
 #include "symbol/statement.h"
 #include "symbol/vocabulary.h"
@@ -30,9 +32,11 @@ struct judge {
 	const struct symbol_macros *macros;
 	const struct symbol_variable *variable;
 	bool rust;
+	bool pragmas;	    /* the compiler heeds `#pragma omp atomic` and its kin */
 	unsigned words;	    /* looked at */
 	bool has_value;	    /* a word was a variable, parameter or member */
 	bool has_volatile;  /* one that is, or leads to, a volatile */
+	bool has_pragma;    /* a word was, or was a macro with, a directive that makes atomic */
 	Dwarf_Die function; /* the one that holds the code */
 	bool function_known;
 	char *reason;
@@ -229,6 +233,10 @@ static enum verdict judge_range(struct judge *judge, const struct symbol_source 
 		enum verdict verdict;
 		size_t skipped;
 
+		if (symbol_pragma_here(source, token + i, count - i)) {
+			judge->has_pragma = true;
+			return ATOMIC;
+		}
 		if (token[i].kind != SYMBOL_TOKEN_NAME ||
 		    is_parameter(source, parameters, parameter_count, word, token[i].length))
 			continue;
@@ -311,15 +319,93 @@ static enum symbol_atomicity judge_volatile(struct judge *judge, const struct sy
 	return SYMBOL_ATOMICITY_VOLATILE;
 }
 
+static bool heads_atomic_block(const struct judge *judge, const struct symbol_source *source,
+			       const struct symbol_token *token, size_t count)
+{
+	char reason[SYMBOL_REASON_MAX];
+	bool macro;
+
+	for (size_t i = 0; i < count; i++) {
+		struct judge probe = *judge;
+
+		probe.reason = reason;
+		if (symbol_pragma_here(source, token + i, count - i))
+			return true;
+		if (token[i].kind != SYMBOL_TOKEN_NAME)
+			continue;
+		judge_macro(&probe, source->text + token[i].start, token[i].length, 0, &macro);
+		if (probe.has_pragma)
+			return true;
+	}
+	return false;
+}
+
+#define BLOCKS_MAX 3 /* `atomic compare capture` allows an if within its block */
+
+/* `_Pragma("omp atomic capture") { v = x; x++; }`, which a macro may hide. */
+static bool in_atomic_block(const struct judge *judge, const struct symbol_source *source,
+			    size_t at)
+{
+	const struct symbol_tokens *tokens = source->tokens;
+
+	for (unsigned depth = 0; depth < BLOCKS_MAX; depth++) {
+		size_t open = symbol_pragma_block(tokens, at), head = open;
+
+		if (open == at)
+			return false;
+		while (head > 0 && !symbol_statement_ends(&tokens->token[head - 1]))
+			head--;
+		if (heads_atomic_block(judge, source, tokens->token + head, open - head))
+			return true;
+		at = open;
+	}
+	return false;
+}
+
+/* What a directive makes of the statement; one around it, or in it, counts for all of it. */
+static enum symbol_pragma directive_over(const struct judge *judge,
+					 const struct symbol_source *source,
+					 const struct symbol_statement *statement)
+{
+	enum symbol_pragma form;
+
+	if (!judge->pragmas)
+		return SYMBOL_PRAGMA_NONE;
+	form = symbol_pragma_over(source, source->tokens, statement);
+	if (form == SYMBOL_PRAGMA_NONE &&
+	    (judge->has_pragma || in_atomic_block(judge, source, statement->first)))
+		form = SYMBOL_PRAGMA_MIXED;
+	return form;
+}
+
+/* `#pragma omp atomic read` makes the one access atomic; `v` of `v = x;` is as plain as ever. */
+static bool directive_spares(const struct judge *judge, enum symbol_pragma form,
+			     const struct symbol_source *source, const struct symbol_token *token,
+			     size_t count)
+{
+	return form != SYMBOL_PRAGMA_MIXED && judge->variable && judge->variable->typed &&
+	       judge->variable->name &&
+	       !symbol_pragma_names(form, source, token, count, judge->variable->name);
+}
+
 static enum symbol_atomicity judge_statement(struct judge *judge,
 					     const struct symbol_source *source,
-					     const struct symbol_token *token, size_t count)
+					     const struct symbol_statement *statement)
 {
+	const struct symbol_token *token = source->tokens->token + statement->first;
+	size_t count = statement->last - statement->first;
 	enum verdict verdict = judge_range(judge, source, token, count, NULL, 0, 0);
+	enum symbol_pragma form = directive_over(judge, source, statement);
 
+	if (form != SYMBOL_PRAGMA_NONE && !directive_spares(judge, form, source, token, count)) {
+		snprintf(judge->reason, SYMBOL_REASON_MAX,
+			 "a directive makes its statement atomic");
+		return SYMBOL_ATOMICITY_UNKNOWN;
+	}
 	if (verdict == DOUBTFUL)
 		return SYMBOL_ATOMICITY_UNKNOWN;
-	if (verdict == ATOMIC && !variable_is_outside(judge, source, token, count)) {
+	if (verdict == ATOMIC &&
+	    (judge->has_pragma || !variable_is_outside(judge, source, token, count))) {
 		snprintf(judge->reason, SYMBOL_REASON_MAX, "its statement has an atomic operation");
 		return SYMBOL_ATOMICITY_UNKNOWN;
 	}
@@ -387,6 +473,6 @@ enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, 
 		snprintf(reason, SYMBOL_REASON_MAX, "out of memory");
 		return SYMBOL_ATOMICITY_UNKNOWN;
 	}
-	return judge_statement(&judge, source, tokens->token + statement.first,
-			       statement.last - statement.first);
+	judge.pragmas = symbol_pragma_heeded(symbol_die_producer(&die));
+	return judge_statement(&judge, source, &statement);
 }

@@ -84,10 +84,26 @@ static size_t token_of_line(const struct symbol_tokens *tokens, unsigned line)
 	return at;
 }
 
+/* `#pragma omp flush` between the tokens [first, last). */
+static bool flushes(const struct symbol_source *source, const struct symbol_tokens *tokens,
+		    size_t first, size_t last)
+{
+	for (size_t i = 0; i < tokens->directive_count; i++) {
+		const struct symbol_directive *directive = &tokens->directive[i];
+		const struct symbol_token *token = &tokens->directive_token[directive->first];
+
+		if (directive->kind == 'p' && directive->at > first && directive->at < last &&
+		    directive->count >= 2 && is_text(source, &token[0], "omp") &&
+		    is_text(source, &token[1], "flush"))
+			return true;
+	}
+	return false;
+}
+
 bool symbol_ordering_near(const struct symbol_source *source, const struct symbol_tokens *tokens,
 			  unsigned line)
 {
-	size_t at = body_around(tokens, token_of_line(tokens, line)), depth = 0;
+	size_t body = body_around(tokens, token_of_line(tokens, line)), at = body, depth = 0;
 
 	for (; at < tokens->count; at++) {
 		const struct symbol_token *token = &tokens->token[at];
@@ -95,7 +111,7 @@ bool symbol_ordering_near(const struct symbol_source *source, const struct symbo
 
 		depth += token->mark == '{';
 		if (token->mark == '}' && (depth == 0 || --depth == 0))
-			return false;
+			return flushes(source, tokens, body, at);
 		if (token->kind != SYMBOL_TOKEN_NAME)
 			continue;
 		if (orders_memory(word, token->length))

@@ -2,12 +2,11 @@
 #include "symbol/statement.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
 /* A statement longer than this is machine-made: not judged. */
 #define STATEMENT_TOKENS_MAX 4096
 
-static bool ends_statement(const struct symbol_token *token)
+bool symbol_statement_ends(const struct symbol_token *token)
 {
 	return token->mark == ';' || token->mark == '{' || token->mark == '}';
 }
@@ -48,18 +47,18 @@ int symbol_statement_find(const struct symbol_tokens *tokens, unsigned line, uns
 	if (column) {
 		first = at_column(tokens, first, end, column);
 		end = first + 1;
-		if (ends_statement(&tokens->token[first]))
+		if (symbol_statement_ends(&tokens->token[first]))
 			return -ENOENT;
 	} else {
 		/* A closing mark at the end of the line belongs to what is before it. */
-		while (end > first && ends_statement(&tokens->token[end - 1]))
+		while (end > first && symbol_statement_ends(&tokens->token[end - 1]))
 			end--;
 		if (first == end)
 			return -ENOENT;
 	}
-	while (first > 0 && !ends_statement(&tokens->token[first - 1]))
+	while (first > 0 && !symbol_statement_ends(&tokens->token[first - 1]))
 		first--;
-	while (end < tokens->count && !ends_statement(&tokens->token[end]))
+	while (end < tokens->count && !symbol_statement_ends(&tokens->token[end]))
 		end++;
 	if (end - first > STATEMENT_TOKENS_MAX)
 		return -ENOENT;

@@ -5,6 +5,8 @@
 
 #include "symbol/token.h"
 
+#include <stdbool.h>
+
 struct symbol_statement {
 	size_t first, last; /* tokens [first, last) */
 };
@@ -12,5 +14,7 @@ struct symbol_statement {
 /* `column` 0: unknown; then every statement that touches the line is included. 0 or -ENOENT. */
 int symbol_statement_find(const struct symbol_tokens *tokens, unsigned line, unsigned column,
 			  struct symbol_statement *statement);
+/* Semicolons and braces. */
+bool symbol_statement_ends(const struct symbol_token *token);
 
 #endif

@@ -181,11 +181,18 @@ static bool token_is(const struct reader *reader, const struct symbol_token *tok
 
 static char directive_kind(const struct reader *reader, const struct symbol_token *name)
 {
-	if (token_is(reader, name, "define"))
-		return 'd';
-	if (token_is(reader, name, "include") || token_is(reader, name, "include_next"))
-		return 'i';
-	return token_is(reader, name, "undef") ? 'u' : 0;
+	static const struct {
+		const char *name;
+		char kind;
+	} kinds[] = {{"define", 'd'}, {"include", 'i'}, {"include_next", 'i'}, {"undef", 'u'},
+		     {"pragma", 'p'}, {"if", '?'},	{"ifdef", '?'},	       {"ifndef", '?'},
+		     {"else", ':'},   {"elif", ':'},	{"elifdef", ':'},      {"elifndef", ':'},
+		     {"endif", '.'}};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (token_is(reader, name, kinds[i].name))
+			return kinds[i].kind;
+	return 0;
 }
 
 static bool append_directive(struct symbol_tokens *tokens, const struct symbol_directive *directive)
@@ -209,7 +216,7 @@ static bool read_directive(struct reader *reader, struct symbol_tokens *tokens)
 {
 	struct list list = {&tokens->directive_token, &tokens->directive_token_count};
 	size_t first = tokens->directive_token_count;
-	struct symbol_directive directive = {.line = reader->line};
+	struct symbol_directive directive = {.line = reader->line, .at = (uint32_t)tokens->count};
 	bool fine = true;
 
 	advance(reader);

@@ -23,11 +23,14 @@ struct symbol_token {
 	char mark; /* of a SYMBOL_TOKEN_MARK */
 };
 
-/* A macro as defined, or an included file: tokens [first, first + count) of `directive`. */
+/* A macro as defined, an included file, a pragma: tokens [first, first + count) of
+ * `directive_token`. */
 struct symbol_directive {
 	uint32_t first, count; /* after the directive's own name */
 	uint32_t line;
-	uint8_t kind; /* 'd' define, 'i' include, 'u' undef */
+	uint32_t at;  /* the token of the program text that it stands before */
+	uint8_t kind; /* 'd' define, 'i' include, 'u' undef, 'p' pragma; '?' if and its kin, ':'
+			 else and elif, '.' endif */
 };
 
 struct symbol_tokens {

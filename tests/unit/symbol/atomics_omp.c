@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Statements below atomic directives, and their neighbours. "plain:" marks lines with an access
+ * that must come out as plain; "atomic:" marks lines where nothing may. Compiled as C and as C++.
+ */
+#define ATOMIC_UPDATE _Pragma("omp atomic")
+#define DIRECTIVE(text) _Pragma(#text)
+#define ATOMIC_CAPTURE DIRECTIVE(omp atomic capture)
+
+int x, y, other, seen;
+double real;
+struct {
+	int count, sum;
+} pair;
+static int array[16];
+
+__attribute__((noinline)) int forms(int n)
+{
+	int v = 0;
+
+#pragma omp atomic
+	x++;	 /* atomic: */
+	other++; /* plain: */
+#pragma omp atomic read
+	v = y;	  /* atomic: */
+	seen = v; /* plain: */
+#pragma omp atomic write
+	y = n;	   /* atomic: */
+	other = n; /* plain: */
+#pragma omp atomic update
+	x = x * n;  /* atomic: */
+	other += 5; /* plain: */
+#pragma omp atomic capture
+	v = x--;  /* atomic: */
+	seen = v; /* plain: */
+#pragma omp atomic capture
+	{
+		v = x;	/* atomic: */
+		x += n; /* atomic: */
+	}
+	seen = v; /* plain: */
+#pragma omp atomic
+	real += 1.5;	  /* atomic: */
+	return v + other; /* plain: */
+}
+
+__attribute__((noinline)) int clauses(int n)
+{
+	int v;
+
+#pragma omp atomic seq_cst
+	pair.count += n; /* atomic: */
+	pair.sum += n;	 /* plain: */
+#pragma omp atomic read acquire
+	v = y; /* atomic: */
+#pragma omp atomic hint(1) write, release
+	y = v;	  /* atomic: */
+	seen = n; /* plain: */
+#pragma omp atomic relaxed capture
+	v = ++x;	   /* atomic: */
+	array[n & 15] = v; /* plain: */
+	return v;
+}
+
+#ifndef __clang__
+__attribute__((noinline)) int compared(int n)
+{
+	int v;
+
+#pragma omp atomic compare
+	if (x == n) {  /* atomic: */
+		x = 5; /* atomic: */
+	}
+	other = n; /* plain: */
+#pragma omp atomic compare
+	y = y < n ? n : y; /* atomic: */
+#pragma omp atomic compare capture
+	{
+		v = x;	       /* atomic: */
+		if (x == n) {  /* atomic: */
+			x = 7; /* atomic: */
+		}
+	}
+	seen = v; /* plain: */
+#pragma omp atomic capture compare
+	if (y == n) {  /* atomic: */
+		y = 1; /* atomic: */
+	} else {
+		v = y; /* atomic: */
+	}
+	seen = v; /* plain: */
+	return v;
+}
+#else
+#define compared clauses
+#endif
+
+__attribute__((noinline)) void between(int n)
+{
+#pragma omp atomic /* a comment \
+		      of two lines */
+
+	/* and another { one } ; */
+
+	x	   /* atomic: */
+		+= /* atomic: */
+		n; /* atomic: */
+#ifndef NO_ATOMICS
+#pragma omp atomic
+#endif
+	x += n;	   /* atomic: */
+	other = n; /* plain: */
+#pragma omp atomic
+#ifdef NO_ATOMICS
+	y += n + 1;
+#else
+	y += n; /* atomic: */
+#endif
+	other += n; /* plain: */
+	if (n > 3)
+#pragma omp atomic
+		x += n; /* atomic: */
+	else
+		other = 2; /* plain: */
+	for (int i = 0; i < n; i++) {
+#pragma omp atomic
+		array[i & 15]++;       /* atomic: */
+		array[(i + 1) & 15]++; /* plain: */
+	}
+}
+
+__attribute__((noinline)) int operators(int n)
+{
+	int v;
+
+	_Pragma("omp atomic") x++;    /* atomic: */
+	_Pragma(" omp  atomic write") /* atomic: */
+		y = n;		      /* atomic: */
+	seen = n;		      /* plain: */
+	ATOMIC_UPDATE		      /* atomic: */
+		x -= n;		      /* atomic: */
+	other = n;		      /* plain: */
+	_Pragma("omp atomic capture")
+	{
+		v = x;	/* atomic: */
+		x -= n; /* atomic: */
+	}
+	ATOMIC_CAPTURE
+	{
+		v = y; /* atomic: */
+		y = n; /* atomic: */
+	}
+	seen = v;	  /* plain: */
+	return v + other; /* plain: */
+}
+
+#ifdef _OPENACC
+__attribute__((noinline)) int accelerated(int n)
+{
+	int v;
+
+#pragma acc atomic update
+	x += n;	    /* atomic: */
+	other += n; /* plain: */
+#pragma acc atomic read
+	v = y; /* atomic: */
+#pragma acc atomic write
+	y = n;	  /* atomic: */
+	seen = n; /* plain: */
+#pragma acc atomic capture
+	{
+		v = x; /* atomic: */
+		x++;   /* atomic: */
+	}
+	return v + other; /* plain: */
+}
+#else
+#define accelerated forms
+#endif
+
+int main(void)
+{
+	between(3);
+	return forms(1) + clauses(2) + operators(4) + compared(6) + accelerated(5);
+}
