@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the registers of a hit to the access that was made. */
 #include "control/private.h"
+#include "control/system_call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,63 +48,17 @@ static unsigned operand_of(const struct insn_access *access)
 	return 0;
 }
 
-/* What a system call does to the buffer it is given, by its number (asm/unistd_64.h). Others are
- * not known to be plain copies: futex(2) works on its word atomically. */
-static unsigned buffer_access(int number)
+static bool settle_kernel_access(struct slot *slot, const struct insn_registers *registers,
+				 const struct insn_memory *memory, struct tl_access *access)
 {
-	switch (number) {
-	case 0:	 /* read */
-	case 17: /* pread64 */
-	case 19: /* readv */
-	case 45: /* recvfrom */
-	case 47: /* recvmsg */
-		return TL_WRITE;
-	case 1:	 /* write */
-	case 18: /* pwrite64 */
-	case 20: /* writev */
-	case 44: /* sendto */
-	case 46: /* sendmsg */
-		return TL_READ;
-	default:
-		return 0;
-	}
-}
-
-/* The number loaded just before the instruction: `mov $n,%eax` or, for 0, `xor %eax,%eax`. */
-static int call_number(struct space *space, uint64_t syscall_pc)
-{
-	uint8_t bytes[5];
-	int number;
-
-	if (space_code(space, syscall_pc - 5, bytes, 5) != 5)
-		return -1;
-	if (bytes[0] == 0xb8) {
-		memcpy(&number, bytes + 1, sizeof(number));
-		return number;
-	}
-	return bytes[3] == 0x31 && bytes[4] == 0xc0 ? 0 : -1;
-}
-
-/*
- * Right after a system call rcx is the return address (the instruction leaves it there): then the
- * trap cannot have another cause, whatever else leads to this place.
- */
-static bool settle_kernel_access(struct target *target, struct slot *slot,
-				 const struct insn_registers *registers, struct tl_access *access)
-{
-	uint8_t bytes[2];
+	struct insn_bytes watched = {slot->watch.address, slot->watch.length}, bytes;
 	unsigned kind;
 
-	if (registers->general[1] != registers->pc ||
-	    space_code(target->space, registers->pc - 2, bytes, 2) != 2 || bytes[0] != 0x0f ||
-	    bytes[1] != 0x05)
-		return false;
-	kind = buffer_access(call_number(target->space, registers->pc - 2));
-	if (!kind)
+	if (!system_call_copied(registers, memory, &watched, &kind, &bytes))
 		return false;
 	access->pc = registers->pc;
-	access->address = slot->watch.address;
-	access->length = slot->watch.length;
+	access->address = bytes.address;
+	access->length = bytes.length;
 	access->access = TL_KERNEL | kind;
 	access->traits = 0;
 	return true;
@@ -168,7 +123,7 @@ static bool understand_data(struct target *target, struct slot *slot,
 	access->length = found.length;
 	access->access = found.access;
 	if ((found.access & (TL_KERNEL | TL_GUESSED)) &&
-	    settle_kernel_access(target, slot, registers, access))
+	    settle_kernel_access(slot, registers, &memory, access))
 		return true;
 	if (found.access & TL_KERNEL)
 		return true;

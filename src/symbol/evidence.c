@@ -32,6 +32,7 @@ struct judge {
 	const struct symbol_macros *macros;
 	const struct symbol_variable *variable;
 	bool rust;
+	unsigned line;	    /* of the access: its statement may have begun before */
 	bool pragmas;	    /* the compiler heeds `#pragma omp atomic` and its kin */
 	unsigned words;	    /* looked at */
 	bool has_value;	    /* a word was a variable, parameter or member */
@@ -305,17 +306,16 @@ static bool variable_is_outside(struct judge *judge, const struct symbol_source 
  * C11 and C++11 know no synchronisation by volatile. Older code makes locks and queues of volatiles
  * with fences of its own around them, which is meant to be atomic: then its function shows them.
  */
-static enum symbol_atomicity judge_volatile(struct judge *judge, const struct symbol_source *source,
-					    unsigned line)
+static enum symbol_atomicity judge_volatile(struct judge *judge, const struct symbol_source *source)
 {
-	if (symbol_ordering_near(source, source->tokens, line)) {
+	if (symbol_ordering_near(source, source->tokens, judge->line)) {
 		snprintf(judge->reason, SYMBOL_REASON_MAX,
 			 "a volatile in a function that orders memory itself");
 		return SYMBOL_ATOMICITY_UNKNOWN;
 	}
 	snprintf(judge->reason, SYMBOL_REASON_MAX,
 		 "line %u of the source is an ordinary access to a volatile, which orders nothing",
-		 line);
+		 judge->line);
 	return SYMBOL_ATOMICITY_VOLATILE;
 }
 
@@ -414,10 +414,10 @@ static enum symbol_atomicity judge_statement(struct judge *judge,
 		return SYMBOL_ATOMICITY_UNKNOWN;
 	}
 	if (judge->has_volatile || (judge->variable && judge->variable->is_volatile))
-		return judge_volatile(judge, source, token->line);
+		return judge_volatile(judge, source);
 	snprintf(judge->reason, SYMBOL_REASON_MAX,
 		 "line %u of the source is a plain access, and nothing in it is atomic",
-		 token->line);
+		 judge->line);
 	return SYMBOL_ATOMICITY_PLAIN;
 }
 
@@ -451,7 +451,8 @@ enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, 
 		frame->file ? symbol_source_find(object->session, frame->file) : NULL;
 	const char *why = unusable(object, frame, source);
 	const struct symbol_tokens *tokens = why ? NULL : symbol_source_tokens(source);
-	struct judge judge = {.object = object, .variable = variable, .reason = reason};
+	struct judge judge = {
+		.object = object, .variable = variable, .line = frame->line, .reason = reason};
 	struct symbol_statement statement;
 	Dwarf_Die die;
 

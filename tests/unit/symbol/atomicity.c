@@ -58,6 +58,13 @@ static void judge(struct check *check, uint64_t pc)
 	size_t count = symbol_place_find(check->modules, pc, false, frames, SYMBOL_INLINE_MAX);
 	enum symbol_atomicity answer = symbol_atomicity_judge(check->modules, pc, NULL, reason);
 
+	/* What it says is of the line that the report shows, not of where the statement begins. */
+	if (answer == SYMBOL_ATOMICITY_PLAIN) {
+		unsigned told = 0;
+
+		if (sscanf(reason, "line %u ", &told) == 1)
+			assert_int_equal(told, frames[0].line);
+	}
 	for (size_t i = 0; i < count; i++) {
 		unsigned line = frames[i].line;
 

@@ -56,7 +56,12 @@ __attribute__((noinline)) int clauses(int n)
 #pragma omp atomic hint(1) write, release
 	y = v;	  /* atomic: */
 	seen = n; /* plain: */
-#pragma omp atomic relaxed capture
+	/* clang-format off */
+#	pragma   omp \
+	atomic    \
+	relaxed   \
+	capture
+	/* clang-format on */
 	v = ++x;	   /* atomic: */
 	array[n & 15] = v; /* plain: */
 	return v;
@@ -178,8 +183,15 @@ __attribute__((noinline)) int accelerated(int n)
 #define accelerated forms
 #endif
 
+__attribute__((noinline)) int long_statement(int n)
+{
+	return n + other +   /* plain: */
+	       n * n + seen; /* plain: */
+}
+
 int main(void)
 {
 	between(3);
-	return forms(1) + clauses(2) + operators(4) + compared(6) + accelerated(5);
+	return long_statement(7) + forms(1) + clauses(2) + operators(4) + compared(6) +
+	       accelerated(5);
 }
