@@ -105,7 +105,8 @@ static void judge_all(struct check *check)
 	}
 }
 
-static void check_program(const char *program, const char *source)
+/* Returns how many lines that are marked as atomic it met. */
+static unsigned check_program(const char *program, const char *source)
 {
 	struct symbol_module_record record = {.path = program};
 	struct check check = {.source = source};
@@ -140,16 +141,29 @@ static void check_program(const char *program, const char *source)
 	symbol_session_close(check.session);
 	assert_int_equal(check.wrong, 0);
 	assert_int_equal(missing, 0);
-	assert_true(seen >= 1 && atomic >= 1); /* it did look */
+	assert_true(seen >= 1); /* it did look */
+	return atomic;
 }
 
 static void test_programs(void **state)
 {
 	static const char *const programs[][2] = {ATOMICS_PROGRAMS};
 
+	const size_t count = sizeof(programs) / sizeof(programs[0]);
+
 	(void)state;
-	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
-		check_program(programs[i][0], programs[i][1]);
+	/*
+	 * Programs of one source follow each other. Not every level need have atomic lines: without
+	 * optimisation older rustc calls functions of its own library for them.
+	 */
+	for (size_t i = 0; i < count;) {
+		const char *source = programs[i][1];
+		unsigned atomic = 0;
+
+		for (; i < count && strcmp(programs[i][1], source) == 0; i++)
+			atomic += check_program(programs[i][0], source);
+		assert_true(atomic >= 1);
+	}
 }
 
 int main(void)
