@@ -57,9 +57,15 @@ int agent_attach(struct area *area)
 static void join_invitation(void)
 {
 	struct area *area;
+	uint64_t secret;
+	int err = area_attach(&area, agent_state.locator);
 
-	if (!area_attach(&area, agent_state.locator))
-		agent_attach(area);
+	if (err && agent_should_ask(agent_state.locator, err, &secret))
+		err = agent_ask(&area, secret);
+	if (err)
+		return;
+	area_locator(area, area->controller, agent_state.locator);
+	agent_attach(area);
 }
 
 static void say(const char *text)

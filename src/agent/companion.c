@@ -218,7 +218,7 @@ static int attach(struct beginning *beginning)
 		err = outcome(area);
 	if (!err) {
 		permit(area->controller);
-		area_locator(area, agent_state.locator);
+		area_locator(area, area->controller, agent_state.locator);
 		return 0;
 	}
 	area_close(area);

@@ -68,12 +68,19 @@ struct extension {
 	size_t preload_size;  /* bytes for our LD_PRELOAD=… */
 };
 
-/* Is there a library to load where the new image will look for it (chroot, namespaces)? */
+/* Is there a library to load where the new image will look for it (another user, chroot,
+ * namespaces)? */
 static bool can_follow(void)
 {
-	return agent_state.area && agent_state.library[0] && !area_is_closed(agent_state.area) &&
-	       agent_state.area->follow &&
-	       raw_syscall3(SYS_faccessat, AT_FDCWD, (long)agent_state.library, R_OK) == 0;
+	struct area *area = agent_state.area;
+
+	if (!area || !agent_state.library[0] || area_is_closed(area) || !area->follow)
+		return false;
+	if (raw_syscall3(SYS_faccessat, AT_FDCWD, (long)agent_state.library, R_OK) == 0)
+		return true;
+	atomic_fetch_add(&area->unreadable, 1);
+	area_ring(area);
+	return false;
 }
 
 static struct extension measure(char *const environment[])
@@ -115,13 +122,13 @@ static void extend(char *const environment[], const struct extension *extension,
 	to[extension->count + (user ? 0 : 1)] = locator;
 	to[extension->count + (user ? 1 : 2)] = NULL;
 	strcpy(locator, AREA_VARIABLE "=");
-	strcat(locator, agent_state.locator);
+	agent_executed_locator(locator + sizeof(AREA_VARIABLE));
 }
 
 /* Declares `extended`: the environment to hand on, in the caller's own stack frame. */
 #define EXTEND(environment)                                                               \
 	char **extended = (char **)(environment);                                         \
-	char locator[sizeof(AREA_VARIABLE) + sizeof(agent_state.locator)];                \
+	char locator[sizeof(AREA_VARIABLE) + AREA_LOCATOR];                               \
 	resolve();                                                                        \
 	if (can_follow()) {                                                               \
 		struct extension extension = measure(environment);                        \

@@ -198,6 +198,7 @@ int control_create(struct control **control, const struct control_options *optio
 	made->area->credit_cap = SECOND;
 	made->area->follow = options->follow;
 	life_begin(made->area);
+	handover_begin(made);
 	choose_allocations(made);
 	duty_start(made);
 	*control = made;
@@ -298,6 +299,7 @@ static uint64_t step(struct control *control)
 	if (atomic_exchange(&control->area->unanswered, 0))
 		count_one(control, COUNT_UNANSWERED);
 	limits_follow(control);
+	handover_run(control);
 	targets_welcome(control);
 	collect(control);
 	if (now >= control->next_drain) {
@@ -320,6 +322,8 @@ static uint64_t step(struct control *control)
 		schedule_run(control);
 	bursts_run(control);
 	next = control->options.lasting ? duty_next(control) : schedule_next(control);
+	if (handover_next(control) < next)
+		next = handover_next(control);
 	if (bursts_next(control) < next)
 		next = bursts_next(control);
 	if (control->next_drain < next)

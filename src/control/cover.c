@@ -24,7 +24,7 @@ static uint64_t same_for_all(void *context, unsigned root)
 
 /* Where its memory may not be read (a policy of the system's) that is not known: a set-user-ID
  * program's events may not be opened either. */
-static bool is_itself(const struct target *target)
+bool cover_is_itself(const struct target *target)
 {
 	uint64_t seen = 0;
 	struct iovec local = {&seen, sizeof(seen)};
@@ -39,7 +39,7 @@ static bool is_itself(const struct target *target)
 
 static int check_itself(struct target *target)
 {
-	if (is_itself(target) && !target_has_ended(target))
+	if (cover_is_itself(target) && !target_has_ended(target))
 		return 0;
 	count_one(target->control, COUNT_PROCESSES_CHANGED);
 	return -ESRCH;

@@ -15,12 +15,12 @@
 static int set_environment(const struct control *control, const char *library,
 			   struct preload *before)
 {
-	char locator[32];
+	char locator[AREA_LOCATOR];
 	int err = preload_put(before, library);
 
 	if (err)
 		return err;
-	snprintf(locator, sizeof(locator), "%d:%d", (int)getpid(), control->area_fd);
+	area_locator(control->area, getpid(), locator);
 	if (!setenv(AREA_VARIABLE, locator, 1))
 		return 0;
 	err = -errno;

@@ -4,6 +4,8 @@
 #define CONTROL_PRIVATE_H
 
 #include "control/control.h"
+#include "control/handover.h"
+#include "control/places.h"
 #include "control/rhythm.h"
 #include "control/samples.h"
 #include "event/coverage.h"
@@ -17,7 +19,6 @@
 
 #define REQUESTS_MAX 64
 #define REQUEST_AGE (300 * MILLISECOND) /* an address sampled longer ago may be something else */
-#define CODE_PLACES 256			/* places of code in use remembered for each process */
 #define PROMISING_MAX 64	   /* instructions remembered whose memory other threads came to */
 #define PROBE_WORDS 64		   /* looked at of one thread's next accesses */
 #define ACTIVE_MAX 48		   /* threads that slots are opened in where few of many run */
@@ -135,15 +136,6 @@ struct active {
 	unsigned looks;
 };
 
-/* Code there is in use. */
-struct places {
-	struct {
-		uint64_t pc;
-		unsigned vain; /* watches of code there that nobody came by, since somebody did */
-	} place[CODE_PLACES];
-	unsigned used;
-};
-
 /* An instruction whose memory other threads came to. */
 struct promise {
 	uint64_t pc;
@@ -220,6 +212,7 @@ struct target {
 	uint32_t index; /* of its entry in the area; AREA_PROCESSES of them */
 	pid_t pid;
 	int pidfd;
+	uint64_t changed; /* seen as another program since then; 0: it is itself */
 	struct area_process *shared;
 	/* What it announced, out of its reach: cover.c. */
 	uint64_t proof_address, proof;
@@ -285,6 +278,9 @@ struct control {
 		uint64_t switching;   /* ns that this takes, lately: it grows with the threads */
 		bool brief;	      /* the events are open only while they are on */
 	} burst;
+	uint64_t secret;
+	struct asker asker[AREA_ASKERS];
+	uint64_t next_handover;
 	pid_t child;
 	bool child_ended;
 	int child_status;
@@ -346,6 +342,10 @@ void targets_check(struct control *control);   /* those that have ended */
 void target_end(struct target *target);
 bool target_has_ended(const struct target *target);
 struct target *target_find(struct control *control, pid_t pid);
+/* Does process `pid` map our area? Does it call itself `inside`, as it would without a namespace?
+ */
+bool target_maps_area(const struct control *control, pid_t pid);
+bool target_is_named_inside(pid_t pid, pid_t inside);
 /* A process without our library; `observed` is the target's from then on. 0 or -errno. */
 int target_observe(struct control *control, pid_t pid, struct observed *observed);
 
@@ -358,6 +358,8 @@ int cover_add(struct target *target, struct coverage *coverage, const struct per
 	      pid_t tid);
 /* Is the thread in which an event was opened just now one of the process's? */
 bool cover_belongs(struct target *target, pid_t tid);
+/* It has executed nothing since it announced itself. */
+bool cover_is_itself(const struct target *target);
 int cover_modify(struct coverage *coverage, const struct coverage_target *threads,
 		 const struct perf_request *request, uint64_t data);
 
@@ -502,15 +504,6 @@ int stall_first_open(struct target *target);
 void stall_first_run(struct control *control, struct target *target, uint64_t now);
 struct slot *stall_first_hit(struct control *control, struct target *target, struct slot *slot,
 			     struct hit *hit);
-
-/* places.c */
-void places_note(struct control *control, struct places *places, uint64_t pc);
-/* One of them, seldom of those where nobody comes; 0: there is none. */
-uint64_t places_draw(struct control *control, const struct places *places);
-/* One of them, hardly ever of those where others do better. */
-uint64_t places_draw_sharply(struct control *control, const struct places *places);
-/* Somebody has come by code there while it was watched, or nobody. */
-void places_tell(struct places *places, uint64_t pc, bool came);
 
 /* promises.c */
 /* Another thread came to what the instruction accesses: look there again. */

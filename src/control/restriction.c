@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
 
@@ -49,6 +50,33 @@ int restriction_inherited(void)
 	passed = experiment && experiment->value && !experiment->ending;
 	experiment_end(experiment);
 	return passed ? (int)machine_status("Seccomp_filters", 0) : 0;
+}
+
+static void make_asking_calls(struct experiment *experiment)
+{
+	int pair[2] = {-1, -1};
+	char text[8];
+
+	signal(SIGSYS, SIG_DFL);
+	raw_syscall6(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, (long)pair, 0, 0);
+	raw_syscall6(SYS_setsockopt, pair[0], SOL_SOCKET, SO_RCVTIMEO, 0, 0, 0);
+	raw_syscall3(SYS_recvmsg, pair[0], 0, MSG_CMSG_CLOEXEC);
+	raw_syscall3(SYS_memfd_create, 0, 0, 0);
+	raw_syscall3(SYS_readlink, (long)"/proc/self/exe", (long)text, sizeof(text));
+	experiment->value = 1;
+}
+
+bool restriction_lets_ask(void)
+{
+	struct experiment *experiment;
+	bool passed;
+
+	if (!machine_filtered())
+		return true;
+	experiment = experiment_run(make_asking_calls);
+	passed = experiment && experiment->value && !experiment->ending;
+	experiment_end(experiment);
+	return passed;
 }
 
 bool restriction_is_on(const struct restriction *restriction, int inherited)

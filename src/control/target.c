@@ -2,6 +2,7 @@
 /* Processes: from their announcement in the area to their end. */
 #include "control/private.h"
 #include "control/restriction.h"
+#include "control/say.h"
 
 #include "base/syscall.h"
 
@@ -19,6 +20,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#define ANNOUNCE_PATIENCE (2 * SECOND) /* after a program was executed */
 #define GENERATIONS 64 /* that are looked at to tell whether a process stems from the program */
 
 static void answer(struct area_process *shared, enum area_process_state state)
@@ -32,7 +34,7 @@ static void answer(struct area_process *shared, enum area_process_state state)
  * namespace), or somebody writes into the area what is not so: only processes that we started, or
  * that these started, can have opened it.
  */
-static bool maps_area(const struct control *control, pid_t pid)
+bool target_maps_area(const struct control *control, pid_t pid)
 {
 	unsigned long inode;
 	unsigned major, minor;
@@ -54,7 +56,7 @@ static bool maps_area(const struct control *control, pid_t pid)
 }
 
 /* The last of the ids in "NSpid:\t4711\t1": that of the innermost namespace. */
-static bool is_named_inside(pid_t pid, pid_t inside)
+bool target_is_named_inside(pid_t pid, pid_t inside)
 {
 	char name[64], line[1024], *last;
 	bool found = false;
@@ -72,6 +74,14 @@ static bool is_named_inside(pid_t pid, pid_t inside)
 	return found;
 }
 
+/* It may announce itself: it has not yet, or has become another program since. */
+static bool is_unknown(struct control *control, pid_t pid)
+{
+	const struct target *target = target_find(control, pid);
+
+	return !target || !cover_is_itself(target);
+}
+
 /* The id here of a process that calls itself `inside` in a namespace of its own; 0: none. */
 static pid_t find_outside(struct control *control, pid_t inside)
 {
@@ -82,8 +92,8 @@ static pid_t find_outside(struct control *control, pid_t inside)
 	while (directory && !found && (entry = readdir(directory))) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (pid > 0 && !target_find(control, pid) && is_named_inside(pid, inside) &&
-		    maps_area(control, pid))
+		if (pid > 0 && target_is_named_inside(pid, inside) && is_unknown(control, pid) &&
+		    target_maps_area(control, pid))
 			found = pid;
 	}
 	if (directory)
@@ -283,7 +293,7 @@ static void welcome(struct control *control, uint32_t index)
 	struct target *target;
 	pid_t pid = shared->pid;
 
-	if (!maps_area(control, pid) || !is_named_inside(pid, pid))
+	if (!target_maps_area(control, pid) || !target_is_named_inside(pid, pid))
 		pid = find_outside(control, pid);
 	if (!pid) {
 		count_one(control, COUNT_PROCESSES_STRANGE);
@@ -309,7 +319,7 @@ static void welcome(struct control *control, uint32_t index)
 				  .shared = shared};
 	control->target[index] = target;
 	/* Again, since the id may have been given to another process before it was held. */
-	if (!maps_area(control, pid) || begin(target)) {
+	if (!target_maps_area(control, pid) || begin(target)) {
 		count_one(control, COUNT_PROCESSES_LEFT);
 		destroy(target);
 		answer(shared, AREA_PROCESS_LEFT);
@@ -398,6 +408,40 @@ static void check_status(struct target *target)
 		leave(target);
 }
 
+/* What it executed did not announce itself: the events are gone, and nothing is noted any more. */
+static void lose(struct target *target)
+{
+	struct control *control = target->control;
+	char name[CONTROL_NAME];
+
+	count_one(control, COUNT_PROCESSES_LOST);
+	if (target->pid == control->child) {
+		control_name(target->pid, name);
+		control_say("%s (%d), which the program has become, could not be entered and is "
+			    "not watched",
+			    name, (int)target->pid);
+	}
+	target_end(target);
+}
+
+/* False: it has become another program. Its announcement is waited for, or its asking. */
+static bool check_itself(struct target *target)
+{
+	uint64_t now = control_now();
+
+	if (cover_is_itself(target)) {
+		target->changed = 0;
+		return true;
+	}
+	if (!target->changed) {
+		target->changed = now;
+		handover_expect(target->control, target->pid);
+	} else if (now - target->changed > ANNOUNCE_PATIENCE) {
+		lose(target);
+	}
+	return false;
+}
+
 static void check_target(struct target *target)
 {
 	if (target_has_ended(target)) {
@@ -408,6 +452,8 @@ static void check_target(struct target *target)
 		observe_check(target);
 		return;
 	}
+	if (!check_itself(target))
+		return;
 	threads_check(target);
 	check_status(target);
 }

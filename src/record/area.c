@@ -123,17 +123,17 @@ static char *write_text(char *at, const char *text)
 	return at;
 }
 
-/* "12:34" becomes "/proc/12/fd/34". */
-static int locator_path(const char *locator, char path[static 64])
+int area_locator_path(const char *locator, char path[static AREA_PATH])
 {
 	unsigned pid, fd;
+	uint64_t secret;
 	char *at = path;
 
 	locator = read_number(locator, &pid);
 	if (!locator || *locator != ':')
 		return -EINVAL;
 	locator = read_number(locator + 1, &fd);
-	if (!locator || *locator)
+	if (!locator || (*locator && area_read_secret(locator, &secret)))
 		return -EINVAL;
 	at = write_number(write_text(at, "/proc/"), pid);
 	at = write_number(write_text(at, "/fd/"), fd);
@@ -143,8 +143,8 @@ static int locator_path(const char *locator, char path[static 64])
 
 int area_attach(struct area **area, const char *locator)
 {
-	char path[64];
-	int err = locator_path(locator, path), fd;
+	char path[AREA_PATH];
+	int err = area_locator_path(locator, path), fd;
 
 	if (err)
 		return err;
@@ -157,13 +157,20 @@ int area_attach(struct area **area, const char *locator)
 	return err;
 }
 
-void area_locator(const struct area *area, char locator[static AREA_LOCATOR])
+void area_locator(const struct area *area, pid_t pid, char locator[static AREA_LOCATOR])
 {
-	char *at = write_number(locator, (unsigned)area->controller);
+	char *at = write_number(locator, (unsigned)pid);
 
 	*at = ':';
 	at = write_number(at + 1, (unsigned)area->controller_fd);
-	*at = '\0';
+	area_write_secret(at, area->secret);
+}
+
+int area_locator_secret(const char *locator, uint64_t *secret)
+{
+	const char *last = strrchr(locator, ':');
+
+	return last ? area_read_secret(last, secret) : -EINVAL;
 }
 
 void area_ring(struct area *area)

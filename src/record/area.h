@@ -51,9 +51,10 @@
 #define AREA_BLOCKS 64	 /* heap blocks watched at a time */
 #define AREA_LIMITS 8
 #define AREA_PATTERN 64
+#define AREA_ASKERS 16 /* processes that are handed the area at a time */
 
-/* Name of the environment variable that leads a new process image to the area: "PID:FD" of the
- * controller's descriptor, opened through /proc. */
+/* Name of the environment variable that leads a new process image to the area: "PID:FD:SECRET", of
+ * the controller's descriptor, opened through /proc. */
 #define AREA_VARIABLE "TRAPLINE_AREA"
 
 enum area_hit_state {
@@ -266,6 +267,11 @@ struct area {
 	uint64_t announce_bound; /* ns a process waits for its go */
 	uint64_t credit_cap;	 /* ns of its own time a thread may save up for holds */
 	uint32_t follow;	 /* programs executed are to be watched too */
+	_Atomic uint32_t answers; /* the controller hands the area to whom is noted here: */
+	_Atomic int32_t asker[AREA_ASKERS]; /* src/agent/ask.c; 0: free */
+	uint64_t secret;		    /* known to those alone that map the area */
+	uint32_t user, group;		    /* effective, of the controller */
+	_Atomic uint32_t unreadable;	    /* programs executed where our library cannot be read */
 	struct allocation_choice allocations;
 	_Atomic uint32_t limits_changed; /* raised with each change of a limit */
 	_Atomic uint32_t next_hit;
@@ -357,9 +363,25 @@ void area_unmap(struct area *area);
  * descriptor again. -EINVAL when it is not an area of this version. */
 int area_attach(struct area **area, const char *locator);
 
-#define AREA_LOCATOR 32
-/* "PID:FD" of the area's controller. */
-void area_locator(const struct area *area, char locator[static AREA_LOCATOR]);
+#define AREA_LOCATOR 48
+/* "PID:FD:SECRET" of the area's controller; `pid` 0: it is to be asked for. */
+void area_locator(const struct area *area, pid_t pid, char locator[static AREA_LOCATOR]);
+
+#define AREA_PATH 64
+/* "12:34" and "12:34:SECRET" become "/proc/12/fd/34". 0 or -EINVAL. */
+int area_locator_path(const char *locator, char path[static AREA_PATH]);
+
+/* The third part of a locator: shown by who asks for the area (src/agent/ask.c). 0 or -EINVAL. */
+int area_locator_secret(const char *locator, uint64_t *secret);
+/* ":SECRET" alone. */
+void area_write_secret(char *at, uint64_t secret);
+int area_read_secret(const char *text, uint64_t *secret);
+/* The name of the memory file that shows that a process asks, and by which socket:
+ * "trapline-ask-SECRET-FD". */
+#define AREA_SIGN 48
+#define AREA_SIGN_PREFIX "trapline-ask-"
+void area_write_sign(char name[static AREA_SIGN], uint64_t secret, unsigned fd);
+int area_read_sign(const char *name, uint64_t secret); /* the socket, or -EINVAL */
 
 /* Both. Never blocks. */
 void area_ring(struct area *area);

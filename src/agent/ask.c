@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program executed where the area cannot be opened through /proc: as another user than the
+ * controller's, in another pid namespace, without /proc. What executes it still maps the area, and
+ * tells the controller whom to look for. The new image then makes a pair of sockets without a name
+ * and a memory file whose name says so; the controller, if it may, takes one end out of this
+ * process (pidfd_getfd(2)) and sends the area's descriptor through it. Nothing listens anywhere,
+ * and all of it is closed again before the program begins.
+ */
+#include "agent/state.h"
+
+#include "base/syscall.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/memfd.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#define PATIENCE_USEC 500000 /* for the controller's answer */
+#define LOOKS 20
+#define LOOK_NS 1000000
+#define AREA_FILE "/memfd:trapline (deleted)"
+
+static bool leads_to_area(const char *locator)
+{
+	char path[AREA_PATH], target[sizeof(AREA_FILE)];
+	long length;
+
+	if (area_locator_path(locator, path))
+		return false;
+	length = raw_syscall3(SYS_readlink, (long)path, (long)target, sizeof(target));
+	return length == sizeof(AREA_FILE) - 1 && memcmp(target, AREA_FILE, (size_t)length) == 0;
+}
+
+/* What this image may open the next one may not: capabilities that are kept across setuid(2) are
+ * lost by execve(2). */
+static bool is_controllers_user(const struct area *area)
+{
+	return (uid_t)raw_syscall3(SYS_geteuid, 0, 0, 0) == area->user &&
+	       (gid_t)raw_syscall3(SYS_getegid, 0, 0, 0) == area->group;
+}
+
+/* False where none is free: too many execute at a time. */
+static bool announce_asker(struct area *area)
+{
+	int32_t self = raw_getpid();
+
+	for (unsigned i = 0; i < AREA_ASKERS; i++) {
+		int32_t none = 0;
+
+		if (atomic_load(&area->asker[i]) == self ||
+		    atomic_compare_exchange_strong(&area->asker[i], &none, self)) {
+			area_ring(area);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A controller that somebody waited for in vain may have been busy: it is rung once more. */
+static bool controller_answers(struct area *area)
+{
+	if (atomic_load(&area->unanswered))
+		area_ring(area);
+	for (unsigned i = 0; i < LOOKS && atomic_load(&area->unanswered); i++)
+		raw_nanosleep(LOOK_NS);
+	return !atomic_load(&area->unanswered);
+}
+
+/* Nothing out of the ordinary is called where a filter may kill for it. */
+static bool may_ask(struct area *area)
+{
+	const struct area_process *process = agent_state.process;
+
+	return atomic_load(&area->answers) && !(process && atomic_load(&process->quiet)) &&
+	       controller_answers(area);
+}
+
+/* Without the secret nobody asks: the controller does not look, or does not answer. */
+static void forget_secret(char locator[static AREA_LOCATOR])
+{
+	uint64_t secret;
+
+	if (!area_locator_secret(locator, &secret))
+		*strrchr(locator, ':') = '\0';
+}
+
+void agent_executed_locator(char locator[static AREA_LOCATOR])
+{
+	struct area *area = agent_state.area;
+	bool leads;
+
+	strcpy(locator, agent_state.locator);
+	leads = leads_to_area(locator);
+	if (leads && is_controllers_user(area))
+		return;
+	if (!may_ask(area) || !announce_asker(area))
+		forget_secret(locator);
+	else if (!leads)
+		area_locator(area, 0, locator);
+}
+
+bool agent_should_ask(const char *locator, int err, uint64_t *secret)
+{
+	return !area_locator_secret(locator, secret) &&
+	       (err == -EACCES || err == -EPERM || locator[0] == '0');
+}
+
+static int make_sign(uint64_t secret, int socket)
+{
+	char name[AREA_SIGN];
+
+	area_write_sign(name, secret, (unsigned)socket);
+	return (int)raw_syscall3(SYS_memfd_create, (long)name, MFD_CLOEXEC, 0);
+}
+
+static int receive_descriptor(int socket)
+{
+	char byte;
+	struct iovec data = {&byte, 1};
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr message = {.msg_iov = &data,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	struct timeval patience = {0, PATIENCE_USEC};
+	long got;
+	int fd;
+
+	raw_syscall6(SYS_setsockopt, socket, SOL_SOCKET, SO_RCVTIMEO, (long)&patience,
+		     sizeof(patience), 0);
+	do
+		got = raw_syscall3(SYS_recvmsg, socket, (long)&message, MSG_CMSG_CLOEXEC);
+	while (got == -EINTR);
+	if (got < 0)
+		return (int)got;
+	if (message.msg_controllen < CMSG_LEN(sizeof(int)) ||
+	    control.header.cmsg_type != SCM_RIGHTS)
+		return -EPERM;
+	memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
+	return fd;
+}
+
+int agent_ask(struct area **area, uint64_t secret)
+{
+	int pair[2], sign, fd, err;
+
+	err = (int)raw_syscall6(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
+				(long)pair, 0, 0);
+	if (err)
+		return err;
+	sign = make_sign(secret, pair[1]);
+	fd = sign < 0 ? sign : receive_descriptor(pair[0]);
+	raw_close(pair[0]);
+	raw_close(pair[1]);
+	if (sign >= 0)
+		raw_close(sign);
+	if (fd < 0)
+		return fd;
+	err = area_open(area, fd);
+	raw_close(fd);
+	return err;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handing the area to programs that cannot open it: the controller's side of src/agent/ask.c.
+ *
+ * Whoever executes one has noted its id; what it executes, or a child of it, then shows the area's
+ * secret by the name of a memory file. Only who maps the area can have told it. What is looked at
+ * is bounded, and looking takes a twentieth of one CPU's time at most, whatever the program asks
+ * for.
+ */
+#include "control/private.h"
+
+#include "base/syscall.h"
+#include "control/restriction.h"
+#include "control/say.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LOOK_INTERVAL MILLISECOND
+#define REST 20		  /* times what a look took */
+#define PATIENCE SECOND	  /* longer than the program's */
+#define DESCRIPTORS 64	  /* looked at of a process: it asks before it has opened many */
+#define PROCESSES_MAX 256 /* looked at of an asker's children */
+
+void handover_begin(struct control *control)
+{
+	uint64_t secret;
+
+	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
+		return;
+	control->secret = control->area->secret = secret;
+	control->area->user = geteuid();
+	control->area->group = getegid();
+	atomic_store(&control->area->answers, restriction_lets_ask());
+}
+
+/* The socket by which process `pid` asks, or -errno. */
+static int find_socket(const struct control *control, pid_t pid)
+{
+	static const char start[] = "/memfd:";
+	char path[400], target[64];
+	int found = -ENOENT, looks = DESCRIPTORS;
+	struct dirent *entry;
+	DIR *list;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	list = opendir(path);
+	if (!list)
+		return -errno;
+	while (found < 0 && looks-- > 0 && (entry = readdir(list))) {
+		ssize_t length = readlinkat(dirfd(list), entry->d_name, target, sizeof(target) - 1);
+
+		target[length < 0 ? 0 : length] = '\0';
+		if (strncmp(target, start, sizeof(start) - 1) == 0)
+			found = area_read_sign(target + sizeof(start) - 1, control->secret);
+	}
+	closedir(list);
+	return found;
+}
+
+static int send_area(const struct control *control, int socket)
+{
+	struct iovec data = {(void *)"", 1};
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} room = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+			     .cmsg_level = SOL_SOCKET,
+			     .cmsg_type = SCM_RIGHTS}};
+	struct msghdr message = {.msg_iov = &data,
+				 .msg_iovlen = 1,
+				 .msg_control = &room,
+				 .msg_controllen = sizeof(room)};
+
+	memcpy(CMSG_DATA(&room.header), &control->area_fd, sizeof(int));
+	return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 ? 0 : -errno;
+}
+
+/* -ENOENT: it does not ask. */
+static int answer(const struct control *control, pid_t pid)
+{
+	int number = find_socket(control, pid), process, socket, err;
+
+	if (number < 0)
+		return number;
+	process = (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
+	if (process < 0)
+		return process;
+	socket = (int)raw_syscall3(SYS_pidfd_getfd, process, number, 0);
+	close(process);
+	if (socket < 0)
+		return socket;
+	err = send_area(control, socket);
+	close(socket);
+	return err;
+}
+
+/* The children of one thread, or of all of a process: "/proc/PID/task/TID/children". */
+static int answer_children(const struct control *control, pid_t pid, const char *thread)
+{
+	int result = -ENOENT, child, left = PROCESSES_MAX;
+	char path[400];
+	FILE *children;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/children", (int)pid, thread);
+	children = fopen(path, "re");
+	while (children && result == -ENOENT && left-- > 0 && fscanf(children, "%d", &child) == 1)
+		result = answer(control, child);
+	if (children)
+		fclose(children);
+	return result;
+}
+
+static int answer_family(const struct control *control, pid_t pid)
+{
+	int result = answer(control, pid), left = PROCESSES_MAX;
+	struct dirent *entry;
+	char path[64];
+	DIR *threads;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	threads = result == -ENOENT ? opendir(path) : NULL;
+	while (threads && result == -ENOENT && left-- > 0 && (entry = readdir(threads)))
+		if (entry->d_name[0] != '.')
+			result = answer_children(control, pid, entry->d_name);
+	if (threads)
+		closedir(threads);
+	return result;
+}
+
+static bool is_asker(const struct control *control, pid_t pid, pid_t inside)
+{
+	return target_is_named_inside(pid, inside) &&
+	       (target_maps_area(control, pid) || find_socket(control, pid) >= 0);
+}
+
+/* The id here of who calls itself `inside`, perhaps in a namespace of its own; 0: not found. */
+static pid_t find_asker(const struct control *control, pid_t inside)
+{
+	pid_t found = is_asker(control, inside, inside) ? inside : 0;
+	DIR *list = found ? NULL : opendir("/proc");
+	struct dirent *entry;
+
+	while (list && !found && (entry = readdir(list))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && is_asker(control, pid, inside))
+			found = pid;
+	}
+	if (list)
+		closedir(list);
+	return found;
+}
+
+static void remember(struct control *control, pid_t pid, pid_t inside)
+{
+	struct asker *oldest = &control->asker[0];
+
+	for (unsigned i = 0; i < AREA_ASKERS; i++)
+		if (control->asker[i].until < oldest->until)
+			oldest = &control->asker[i];
+	*oldest = (struct asker){.pid = pid, .inside = inside, .until = control_now() + PATIENCE};
+}
+
+void handover_expect(struct control *control, pid_t pid)
+{
+	remember(control, pid, pid);
+}
+
+static void take_notes(struct control *control)
+{
+	for (unsigned i = 0; i < AREA_ASKERS; i++) {
+		pid_t pid = atomic_exchange(&control->area->asker[i], 0);
+
+		if (pid > 0)
+			remember(control, 0, pid);
+	}
+}
+
+static void refuse(struct control *control, pid_t pid)
+{
+	char name[CONTROL_NAME];
+
+	count_one(control, COUNT_AREAS_REFUSED);
+	control_name(pid, name);
+	control_say("%s (%d) is another user's, or not to be looked into, and is not watched: run "
+		    "trapline as root",
+		    name, (int)pid);
+}
+
+static void look(struct control *control, struct asker *asker, uint64_t now)
+{
+	int result = -ENOENT;
+
+	if (!asker->pid)
+		asker->pid = find_asker(control, asker->inside);
+	if (asker->pid)
+		result = answer_family(control, asker->pid);
+	if (result == 0)
+		count_one(control, COUNT_AREAS_HANDED);
+	else if (result == -EACCES || result == -EPERM)
+		refuse(control, asker->pid);
+	else if (now < asker->until)
+		return;
+	asker->until = 0;
+}
+
+static void note_unreadable(struct control *control)
+{
+	uint64_t seen = atomic_load(&control->area->unreadable);
+
+	if (seen && !control->count[COUNT_PROGRAMS_UNREADABLE])
+		control_say("a program is not watched, since the user who executes it, or its "
+			    "root directory, cannot read the library it needs: install trapline "
+			    "where all can read it");
+	control->count[COUNT_PROGRAMS_UNREADABLE] = seen;
+}
+
+void handover_run(struct control *control)
+{
+	uint64_t now = control_now(), after;
+	bool looked = false;
+
+	note_unreadable(control);
+	take_notes(control);
+	if (now < control->next_handover)
+		return;
+	for (unsigned i = 0; i < AREA_ASKERS; i++) {
+		if (!control->asker[i].until)
+			continue;
+		look(control, &control->asker[i], now);
+		looked = true;
+	}
+	after = control_now();
+	if (looked)
+		control->next_handover = after + LOOK_INTERVAL + REST * (after - now);
+}
+
+uint64_t handover_next(const struct control *control)
+{
+	for (unsigned i = 0; i < AREA_ASKERS; i++)
+		if (control->asker[i].until)
+			return control->next_handover;
+	return UINT64_MAX;
+}

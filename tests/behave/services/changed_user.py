@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that are executed as another user than trapline's, or in a namespace, as service managers and start
+scripts do: they are watched, or it is said at once that they are not.
+
+usage: tests/behave/services/changed_user.py build/trapline build/…/racer"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TRAPLINE, RACER = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
+WRITES = 500  # of `counted`
+ENDING = 3    # status of the racer
+SECONDS = "1.5"
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+PYTHON = [sys.executable, "-c"]
+CHANGES = {
+    "setpriv": [*NOBODY, RACER, SECONDS],
+    "runuser": ["runuser", "-u", "nobody", "--", RACER, SECONDS],
+    "su": ["su", "nobody", "-s", "/bin/sh", "-c", f"exec {RACER} {SECONDS}"],
+    "start-stop-daemon": ["start-stop-daemon", "--start", "--chuid", "nobody", "--exec", RACER, "--", SECONDS],
+    "chroot": ["chroot", "--userspec=nobody", "/", RACER, SECONDS],
+    "namespace": ["unshare", "-p", "-f", "--mount-proc", *NOBODY, RACER, SECONDS],
+    "capabilities": ["setpriv", "--bounding-set", "-all", RACER, SECONDS],
+    "setuid, then system": [*PYTHON, "import os, sys; os.setgid(65534); os.setuid(65534); "
+                            f"sys.exit(os.waitstatus_to_exitcode(os.system('{RACER} {SECONDS}')))"],
+    "child's user": [*PYTHON, f"import subprocess, sys; sys.exit(subprocess.run(['{RACER}', '{SECONDS}'], user=65534)"
+                     ".returncode)"],
+}
+
+
+def run(command, trapline=TRAPLINE):
+    return subprocess.run([trapline, *command], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60,
+                          check=False, cwd="/")
+
+
+@unittest.skipUnless(os.getuid() == 0, "only root can change its user")
+class ChangedUser(unittest.TestCase):
+    def test_races_are_found(self):
+        for name, command in CHANGES.items():
+            with self.subTest(change=name):
+                result = run(["race", "--aggressive", "--stats", "--", *command])
+                self.assertEqual(result.returncode, ENDING, result.stderr)
+                self.assertIn("on raced", result.stderr)
+
+    def test_hits_are_counted(self):
+        for name in ("setpriv", "runuser", "child's user"):
+            with self.subTest(change=name):
+                result = run(["watch", "counted:w", "--later", "--stats", "--", *CHANGES[name]])
+                self.assertEqual(result.returncode, ENDING, result.stderr)
+                self.assertEqual(result.stderr.count("write counted"), WRITES, result.stderr[-4000:])
+
+    def test_what_cannot_be_watched_is_told(self):
+        with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # which is 0700: nobody cannot read it
+            build = os.path.dirname(TRAPLINE)
+            trapline = shutil.copy(TRAPLINE, folder)
+            for name in ("libtrapline-agent.so", "libtrapline-agent-heap.so"):
+                shutil.copy(os.path.join(build, "src", "agent", name), folder)
+            result = run(["race", "--", *CHANGES["setpriv"]], trapline)
+        self.assertEqual((result.returncode, result.stdout), (ENDING, ""))
+        self.assertEqual(result.stderr.count("cannot read the library"), 1, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
