@@ -203,6 +203,14 @@ static int spawn(struct detection *detection)
 	return STATUS_OK;
 }
 
+static void print_statistics(const struct detection *detection)
+{
+	struct statistics statistics = {.count = 0};
+
+	host_counts(detection->host, statistics_add, &statistics);
+	statistics_print(&statistics, detection->options.stats, stderr);
+}
+
 static int run(struct detection *detection)
 {
 	int status = detection->options.program ? spawn(detection) : STATUS_OK;
@@ -219,8 +227,7 @@ static int run(struct detection *detection)
 	rewrite_output(detection);
 	if (!detection->options.quiet)
 		summarise(detection);
-	if (detection->options.stats)
-		host_counts(detection->host, program_print_count, NULL);
+	print_statistics(detection);
 	return exit_status(detection, status);
 }
 

@@ -49,7 +49,7 @@ static const struct option long_options[] = {
 	{"start-delay", required_argument, NULL, OPTION_START_DELAY},
 	{"error-exitcode", required_argument, NULL, OPTION_ERROR_EXITCODE},
 	{"output", required_argument, NULL, 'o'},
-	{"stats", no_argument, NULL, OPTION_STATS},
+	{"stats", optional_argument, NULL, OPTION_STATS},
 	{"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
 	{"raw", no_argument, NULL, OPTION_RAW},
 	{"strategy", required_argument, NULL, OPTION_STRATEGY},
@@ -91,7 +91,7 @@ static void print_help(const char *command)
 	      "  --raw                 addresses only; `trapline report` adds names later\n"
 	      "  --patchable           ready for `trapline patch`, by one thread more\n"
 	      "  --strategy stall-first  hold before the access, one slot: for comparison\n"
-	      "  --stats               every count, at the end\n"
+	      "  --stats[=all]         what was counted, at the end; zeros, too\n"
 	      "  -q, --quiet           no progress line, no summary\n"
 	      "  --tool FILE.so        (trapline run) the detector to load\n"
 	      "  --tool-option NAME=VALUE  for that detector\n\n"
@@ -237,8 +237,7 @@ static int take(struct detect_options *options, int option, const char *text)
 {
 	switch (option) {
 	case OPTION_STATS:
-		options->stats = true;
-		return 0;
+		return statistics_parse(text, &options->stats);
 	case OPTION_NO_FOLLOW:
 		options->control.follow = false;
 		return 0;

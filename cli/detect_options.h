@@ -2,6 +2,7 @@
 #ifndef CLI_DETECT_OPTIONS_H
 #define CLI_DETECT_OPTIONS_H
 
+#include "cli/statistics.h"
 #include "control/options.h"
 
 #define DETECT_LIST_MAX 32
@@ -17,7 +18,7 @@ struct detect_options {
 	const char *output;
 	bool show_all;
 	bool slots_chosen;
-	bool stats;
+	enum statistics_choice stats;
 	bool raw;
 	bool patchable;	    /* `trapline patch` can talk to it */
 	bool quiet;	    /* no progress line, no summary */

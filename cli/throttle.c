@@ -167,15 +167,9 @@ static int change_running(const struct throttle_command *command)
 /* ------------------------------------------------------------------------------------------- */
 /* Starting a program */
 
-/* The controller counts much that has nothing to do with limits. */
-static void print_used_count(void *context, const char *name, uint64_t value, const char *meaning)
-{
-	if (value)
-		program_print_count(context, name, value, meaning);
-}
-
 static int run(const struct throttle_command *command, struct control *control)
 {
+	struct statistics statistics = {.count = 0};
 	struct area *area = control_area(control);
 	char **program = command->program;
 	int status = STATUS_OK;
@@ -193,7 +187,8 @@ static int run(const struct throttle_command *command, struct control *control)
 	program_tell_unentered(control, "it ran without a limit");
 	if (command->stats) {
 		print_stats(area);
-		control_counts(control, print_used_count, NULL);
+		control_counts(control, statistics_add, &statistics);
+		statistics_print(&statistics, command->stats, stderr);
 	}
 	return program_exit_status(status);
 }

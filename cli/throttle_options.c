@@ -41,7 +41,7 @@ static const struct option long_options[] = {
 	{"pid", required_argument, NULL, 'p'},
 	{"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
 	{"patchable", no_argument, NULL, OPTION_PATCHABLE},
-	{"stats", no_argument, NULL, OPTION_STATS},
+	{"stats", optional_argument, NULL, OPTION_STATS},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -86,7 +86,7 @@ static void print_help(void)
 	      "                        without a limit, show them\n"
 	      "  --no-follow           not the programs that this one executes\n"
 	      "  --patchable           ready for `trapline patch`, by one thread more\n"
-	      "  --stats               what the limits did, at the end\n",
+	      "  --stats[=all]         what the limits did, at the end; zeros, too\n",
 	      stdout);
 }
 
@@ -313,8 +313,7 @@ static int take(struct throttle_command *command, struct group *group, int optio
 		command->follow = false;
 		return 0;
 	case OPTION_STATS:
-		command->stats = true;
-		return 0;
+		return statistics_parse(text, &command->stats);
 	default:
 		return take_pid(command, text);
 	}

@@ -3,6 +3,7 @@
 #ifndef CLI_THROTTLE_OPTIONS_H
 #define CLI_THROTTLE_OPTIONS_H
 
+#include "cli/statistics.h"
 #include "control/limit.h"
 
 #include <stdbool.h>
@@ -14,7 +15,7 @@ struct throttle_command {
 	pid_t pid; /* of a running program; 0: start one */
 	bool patchable;
 	bool follow;
-	bool stats;
+	enum statistics_choice stats;
 	char **program;
 };
 

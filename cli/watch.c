@@ -22,6 +22,14 @@ static void write_hit(void *context, const struct finding *finding)
 	fflush(output);
 }
 
+static void print_statistics(const struct watch_command *command, const struct control *control)
+{
+	struct statistics statistics = {.count = 0};
+
+	control_counts(control, statistics_add, &statistics);
+	statistics_print(&statistics, command->stats, stderr);
+}
+
 static int run(struct watch_command *command, struct watch *watch, struct control *control)
 {
 	char **program = command->program;
@@ -37,8 +45,7 @@ static int run(struct watch_command *command, struct watch *watch, struct contro
 	status = control_run(control);
 	program_tell_unentered(control, "nothing was watched");
 	watch_finish(watch);
-	if (command->stats)
-		control_counts(control, program_print_count, NULL);
+	print_statistics(command, control);
 	return watch_refused(watch) ? STATUS_USAGE : program_exit_status(status);
 }
 
@@ -95,8 +102,7 @@ static int observe(struct watch_command *command, struct watch *watch, struct co
 			"trapline: %llu threads could not be watched: no hardware slot or descriptor "
 			"was left for them\n",
 			(unsigned long long)control_uncovered(control));
-	if (command->stats)
-		control_counts(control, program_print_count, NULL);
+	print_statistics(command, control);
 	return watch_refused(watch) ? STATUS_USAGE : STATUS_OK;
 }
 

@@ -59,7 +59,7 @@ static const struct option long_options[] = {
 	{"top", no_argument, NULL, OPTION_TOP},
 	{"pid", required_argument, NULL, 'p'},
 	{"output", required_argument, NULL, 'o'},
-	{"stats", no_argument, NULL, OPTION_STATS},
+	{"stats", optional_argument, NULL, OPTION_STATS},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -95,7 +95,7 @@ static void print_help(void)
 	      "  -p, --pid PID         a program that runs already, neither stopped nor changed; until\n"
 	      "                        it ends or Ctrl-C\n"
 	      "  -o, --output FILE     hits as JSON Lines\n"
-	      "  --stats               every count, at the end\n",
+	      "  --stats[=all]         what was counted, at the end; zeros, too\n",
 	      stdout);
 }
 
@@ -245,8 +245,7 @@ static int take(struct watch_command *command, int option, const char *text)
 		command->control.kernel = false;
 		return 0;
 	case OPTION_STATS:
-		command->stats = true;
-		return 0;
+		return statistics_parse(text, &command->stats);
 	case OPTION_TOP:
 		command->top = true;
 		return 0;

@@ -2,6 +2,7 @@
 #ifndef CLI_WATCH_OPTIONS_H
 #define CLI_WATCH_OPTIONS_H
 
+#include "cli/statistics.h"
 #include "control/options.h"
 #include "watch/watch.h"
 
@@ -9,7 +10,8 @@ struct watch_command {
 	struct watch_options watch;
 	struct control_options control;
 	const char *output;
-	bool stats, top, patchable;
+	bool top, patchable;
+	enum statistics_choice stats;
 	pid_t pid; /* of a running program to watch; 0: start `program` */
 	char **program;
 };

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -23,6 +25,7 @@ struct code_line {
 struct space {
 	pid_t pid;
 	struct symbol_modules *modules;
+	char *program;	    /* NULL: not known */
 	uint64_t refreshed; /* when the map was last read again for an address not in it */
 	struct code_line code[CODE_LINES];
 };
@@ -60,6 +63,19 @@ void space_learn(struct space *space, uint64_t address)
 		look_again(space);
 }
 
+static char *read_program(pid_t pid)
+{
+	char link[64], path[PATH_MAX];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	length = readlink(link, path, sizeof(path) - 1);
+	if (length <= 0)
+		return NULL;
+	path[length] = '\0';
+	return strdup(path);
+}
+
 int space_open(struct space **space, struct symbol_session *session, pid_t pid)
 {
 	struct space *made = calloc(1, sizeof(*made));
@@ -74,6 +90,7 @@ int space_open(struct space **space, struct symbol_session *session, pid_t pid)
 		free(made);
 		return err;
 	}
+	made->program = read_program(pid);
 	*space = made;
 	return 0;
 }
@@ -83,7 +100,13 @@ void space_close(struct space *space)
 	if (!space)
 		return;
 	symbol_modules_close(space->modules);
+	free(space->program);
 	free(space);
+}
+
+const char *space_program(const struct space *space)
+{
+	return space->program;
 }
 
 struct symbol_modules *space_modules(struct space *space)

@@ -16,6 +16,9 @@ struct space;
 int space_open(struct space **space, struct symbol_session *session, pid_t pid);
 void space_close(struct space *space);
 
+/* The file that the process executes, as the kernel names it; NULL where that is not known. */
+const char *space_program(const struct space *space);
+
 /* Its modules, for names and stacks. */
 struct symbol_modules *space_modules(struct space *space);
 

@@ -14,6 +14,7 @@
 #include "symbol/variable.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -312,6 +313,7 @@ static void add_object(struct tl_host *host, struct finding *finding,
 struct finding *finding_complete(struct tl_host *host, const struct tl_report *report)
 {
 	struct finding *finding = finding_create(report->kind);
+	const struct space *space = NULL;
 
 	if (!finding)
 		return NULL;
@@ -324,14 +326,27 @@ struct finding *finding_complete(struct tl_host *host, const struct tl_report *r
 	for (size_t i = 0; i < report->access_count; i++)
 		add_access(host, finding, report->accesses[i]);
 	add_object(host, finding, report);
-	if (report->access_count)
+	if (report->access_count) {
 		finding->pid = report->accesses[0]->pid;
-	finding->program = finding_string(finding, host->options.program);
+		space = control_space(host->control, finding->pid);
+	}
+	finding->program = complete_program(finding, space, host->options.program);
 	finding->run = finding_string(finding, host->run);
 	finding->host = finding_string(finding, host->host);
 	finding->time = complete_time();
 	finding_identify(finding);
 	return finding;
+}
+
+const char *complete_program(struct finding *finding, const struct space *space,
+			     const char *started)
+{
+	const char *executed = space ? space_program(space) : NULL;
+	char *resolved = started ? realpath(started, NULL) : NULL;
+	bool same = !executed || (resolved && strcmp(resolved, executed) == 0);
+
+	free(resolved);
+	return finding_string(finding, same ? started : executed);
 }
 
 static enum tl_atomicity judge(struct space *space, const struct tl_access *access,

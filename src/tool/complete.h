@@ -19,6 +19,13 @@ struct finding_access *complete_access(struct finding *finding, struct space *sp
 bool complete_frames(struct finding *finding, struct space *space, struct finding_stack *stack,
 		     uint64_t pc, bool return_address, bool raw);
 
+/*
+ * The program that the process executes, which may be another than the one that was started: a
+ * shell starts others. `started`, as it was called, where it is that; NULL: not known.
+ */
+const char *complete_program(struct finding *finding, const struct space *space,
+			     const char *started);
+
 /* ns since 1970 */
 uint64_t complete_time(void);
 

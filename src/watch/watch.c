@@ -250,7 +250,8 @@ static void fill_finding(struct watch *watch, struct finding *finding, const str
 	finding->object.name = finding_string(finding, wanted->text);
 	fill_object(finding, piece, trace);
 	finding->pid = trace->access->pid;
-	finding->program = finding_string(finding, watch->options.program);
+	finding->program = complete_program(finding, control_space(watch->control, finding->pid),
+					    watch->options.program);
 	finding->time = clock_ns(CLOCK_REALTIME);
 	finding_identify(finding);
 }

@@ -50,7 +50,8 @@ class Command(unittest.TestCase):
                 ("race", ("--bugdet", "3"), "race has no option '--bugdet'; did you mean '--budget'?"),
                 ("watch", ("x", "--fisrt=3"), "did you mean '--first'?"),
                 ("throttle", ("-x",), "throttle has no option '-x'; `trapline throttle --help`"),
-                ("run", ("--stats=3",), "'--stats=3' has a value, and takes none"),
+                ("run", ("--raw=3",), "'--raw=3' has a value, and takes none"),
+                ("run", ("--stats=3",), "--stats '3' is not `all`"),
                 ("patch", ("-p",), "'-p' needs a value"),
                 ("report", ("--fromat", "html"), "did you mean '--format'?"),
                 ("race", ("--output",), "'--output' needs a value")):

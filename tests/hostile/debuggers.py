@@ -38,7 +38,7 @@ class Watched:
 
     def __init__(self):
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-            [TRAPLINE, 'race', '-q', '--stats', '--', PROGRAM], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            [TRAPLINE, 'race', '-q', '--stats=all', '--', PROGRAM], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True)
         self.pid = self.find()
 

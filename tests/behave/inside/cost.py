@@ -25,7 +25,7 @@ def counts_in(text):
 
 @functools.lru_cache
 def counts(*options):
-    result = subprocess.run([TRAPLINE, 'race', '--stats', *options, '--', RACER, 'never',
+    result = subprocess.run([TRAPLINE, 'race', '--stats=all', *options, '--', RACER, 'never',
                              str(SECONDS)], capture_output=True, text=True, timeout=LIMIT,
                             check=False)
     return counts_in(result.stderr)
@@ -77,7 +77,7 @@ class Cost(unittest.TestCase):
     def test_slots_are_brief_where_threads_come_and_go(self):
         """The race begins when what was lent is spent; on a busy machine that takes longer."""
         for seconds in (18, 50):
-            result = subprocess.run([TRAPLINE, 'race', '--stats', '--error-exitcode', '9', '--',
+            result = subprocess.run([TRAPLINE, 'race', '--stats=all', '--error-exitcode', '9', '--',
                                      WORKERS, str(seconds)], capture_output=True, text=True,
                                     timeout=LIMIT, check=False)
             count = counts_in(result.stderr)

@@ -6,6 +6,7 @@ Usage: raw.py TRAPLINE
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -55,17 +56,18 @@ class Raw(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def record(self, *options):
-        """Runs the program until a finding is there; the findings' file."""
+    def record(self, *options, command=()):
+        """Runs the program, or a command that does, until a finding is there; the findings' file."""
         output = self.path("races.jsonl")
         if os.path.exists(output):
             os.remove(output)
         process = subprocess.Popen([TRAPLINE, "race", "-q", "-o", output, *options, "--",
-                                    self.path("program")], stderr=subprocess.DEVNULL)
+                                    *(command or [self.path("program")])],
+                                   stderr=subprocess.DEVNULL, start_new_session=True)
         until = time.monotonic() + LIMIT
         while time.monotonic() < until and not (os.path.exists(output) and os.path.getsize(output)):
             time.sleep(0.05)
-        process.terminate()
+        os.killpg(process.pid, signal.SIGTERM)  # what a shell has started, too
         process.wait(LIMIT)
         return output
 
@@ -106,6 +108,21 @@ class Raw(unittest.TestCase):
             self.assertEqual(finding["class"], "likely", finding)
             self.assertTrue(finding["object"]["name"].startswith(("shared", "seen")), finding)
             self.assertIn("is a plain access", " ".join(finding["evidence"]))
+
+    def test_a_finding_is_of_the_program_that_raced_and_not_of_the_shell_that_started_it(self):
+        self.build()
+        output = self.record(command=("sh", "-c", self.path("program") + "; true"))
+        with open(output, encoding="utf-8") as file:
+            programs = {json.loads(line)["program"] for line in file}
+        self.assertEqual(programs, {os.path.realpath(self.path("program"))})
+
+    def test_what_counted_nothing_is_shown_only_when_asked_for(self):
+        shown, whole = (subprocess.run([TRAPLINE, "race", "-q", option, "--", "sleep", "0.1"],
+                                       capture_output=True, text=True, check=True).stderr
+                        for option in ("--stats", "--stats=all"))
+        self.assertRegex(shown, r"(?m)^processes:\n +1  processes ")
+        self.assertNotRegex(shown, r"(?m)^ *0  ")
+        self.assertRegex(whole, r"(?m)^ *0  hits-lost ")
 
 
 if __name__ == "__main__":

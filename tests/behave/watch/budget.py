@@ -22,7 +22,7 @@ def watch(*arguments):
 class Budget(unittest.TestCase):
     def test_counter(self):
         """Its hits all add the same: the value tells how many there were while nobody looked."""
-        text, output, status = watch('hot', 'cold', '--count', '--budget', '5', '--stats', '--', HOT,
+        text, output, status = watch('hot', 'cold', '--count', '--budget', '5', '--stats=all', '--', HOT,
                                      str(ROUNDS), str(WORK))
         self.assertEqual((status, output.split()[1]), (0, str(ROUNDS)))
         noted = int(re.search(r'hot: (\d+) hits', text)[1])

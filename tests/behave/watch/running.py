@@ -115,7 +115,7 @@ class Running(unittest.TestCase):
         """Nothing is lost in silence: what is noted and what is lost make the kernel's count."""
         program = self.start(4, 20000)
         os.kill(program.pid, 0)
-        watcher = self.watch(program, 'shared', '--count', '--budget', '1', '--stats')
+        watcher = self.watch(program, 'shared', '--count', '--budget', '1', '--stats=all')
         program.stdin.write('\n')
         program.stdin.flush()
         watcher.send_signal(signal.SIGINT)
