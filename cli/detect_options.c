@@ -249,7 +249,7 @@ static int take(struct detect_options *options, int option, const char *text)
 		return 0;
 	case OPTION_AGGRESSIVE:
 		options->control.aggressive = true;
-		options->control.budget = 100;
+		options->control.budget = CONTROL_AGGRESSIVE_BUDGET;
 		if (!options->slots_chosen)
 			options->control.slots = 4;
 		return 0;

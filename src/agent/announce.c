@@ -2,6 +2,7 @@
 /* A process makes itself known to the controller, and says good-bye. */
 #include "agent/patience.h"
 #include "agent/region.h"
+#include "agent/credit.h"
 #include "agent/state.h"
 
 #include "base/syscall.h"
@@ -52,7 +53,7 @@ static void reset_entry(struct area_process *process)
 	atomic_store(&process->allocations_noted, 0);
 	atomic_store(&process->allocations_passed, 0);
 	atomic_store(&process->allocations_replaced, 0);
-	memset(process->credit, 0, sizeof(process->credit));
+	credit_reset(agent_state.area, process, process->start_time);
 }
 
 static void wait_for_go(struct area_process *process, uint64_t bound)

@@ -10,6 +10,7 @@
  * copies it (process_vm_readv), which a breakpoint that excludes the kernel does not see.
  */
 #include "agent/choose.h"
+#include "agent/credit.h"
 #include "agent/patience.h"
 #include "agent/region.h"
 #include "agent/state.h"
@@ -24,9 +25,6 @@
 #include <sys/prctl.h>
 #include <ucontext.h>
 
-#define HOLD_WORTHWHILE 20000u /* ns; a shorter hold is not worth the sleep */
-/* ns; whatever stands in the area, which the program may scribble on. */
-#define HOLD_MOST 60000000000ull /* for a debugger to come (src/watch/target.c) */
 #define WAIT_MOST 1000000000u
 #define VAIN_LEAST 100000000u /* ns; a shorter wait tells nothing */
 #define VAIN_MOST 4	      /* waits in a row without a free record, after which nobody waits */
@@ -35,7 +33,6 @@
 #define HOLDS_ALONE 2	   /* of one thread, while no other has come by */
 #define INSIDE_MAX 100000u /* ns of a handler's time that are its hit's */
 #define RHYTHMIC_PARTS 8   /* of so many one is held, where it is known when others come */
-#define HOLD_PARTS_ALL 10000 /* holds may take all of a thread's time */
 
 /* The kernel's siginfo_t for TRAP_PERF (asm-generic/siginfo.h); libc's may not name the fields. */
 struct perf_siginfo {
@@ -138,48 +135,22 @@ static void note_nothing(struct area_hit *hit, uint64_t value_address, uint64_t 
 	hit->stack_length = 0;
 }
 
-struct wish {
-	uint64_t hold;	  /* ns */
-	uint64_t least;	  /* less is not worth it: better to save up for the next time */
-	uint64_t reserve; /* of what is saved, left for others */
-};
-
-/*
- * How long this thread may be held now; 0: not at all. Each hold pays `hold * 10000 / parts` of the
- * thread's own time, so that holds take at most parts/10000 of it.
- */
-static uint64_t take_credit(struct area *area, struct area_process *process, uint64_t identity,
-			    uint64_t now, const struct wish *wish)
+/* How long a thread that has no account has lived, at least; 0 where no call may be made. */
+static uint64_t lived(const struct area_process *process)
 {
-	uint64_t parts = area_hold_parts(area);
-	struct area_credit *credit = area_credit_of(process, identity);
-	uint64_t until = atomic_load_explicit(&credit->until, memory_order_relaxed);
-	uint64_t saved, hold = wish->hold < HOLD_MOST ? wish->hold : HOLD_MOST;
+	struct timespec used = {0};
 
-	if (parts >= HOLD_PARTS_ALL)
-		return hold;
-	saved = area_credit_saved(area, until, now);
-	if (until + area->credit_cap < now)
-		until = now - area->credit_cap;
-	saved = saved > wish->reserve ? saved - wish->reserve : 0;
-	if (hold > saved)
-		hold = saved;
-	if (hold < wish->least || hold < HOLD_WORTHWHILE)
-		return 0;
-	atomic_store_explicit(&credit->until, until + hold * 10000 / parts, memory_order_relaxed);
-	return hold;
+	if (!atomic_load_explicit(&process->quiet, memory_order_relaxed))
+		raw_syscall3(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&used, 0);
+	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
-/* What a hold really took is what is paid for: the thread may have been woken late, or its hold
- * ended early. */
-static void settle_credit(struct area *area, struct area_process *process, uint64_t identity,
-			  int64_t excess)
+static struct credit take_credit(struct area *area, struct area_process *process, uint64_t identity,
+				 uint64_t now, const struct wish *wish)
 {
-	int64_t parts = area_hold_parts(area);
+	bool is_new = credit_is_new(process, identity);
 
-	if (parts < HOLD_PARTS_ALL)
-		atomic_fetch_add_explicit(&area_credit_of(process, identity)->until,
-					  (uint64_t)(excess * 10000 / parts), memory_order_relaxed);
+	return credit_take(area, process, identity, now, is_new, is_new ? lived(process) : 0, wish);
 }
 
 /* Until the time is over, the controller ends the slot's turn, or it goes away. */
@@ -206,13 +177,13 @@ static uint64_t hold_thread(struct area *area, struct area_process *process, str
 }
 
 static void hold_and_leave(struct area *area, struct area_process *process, struct area_slot *slot,
-			   uint32_t turn, struct area_hit *hit, uint64_t ticket, uint64_t until)
+			   uint32_t turn, struct area_hit *hit, uint64_t ticket, uint64_t until,
+			   const struct credit *credit)
 {
-	uint64_t identity = hit->identity; /* the record is the controller's once it is left */
 	uint64_t end = hold_thread(area, process, slot, turn, until);
 
 	area_hit_leave(hit, ticket, end);
-	settle_credit(area, process, identity, (int64_t)(end - until));
+	credit_settle(credit, (int64_t)(end - until));
 }
 
 /* Waits for a record that were for nothing, since one was free. Any thread. */
@@ -233,7 +204,8 @@ static struct area_hit *wait_for_record(struct area *area, struct area_process *
 		return NULL;
 	patience = slot->patience < WAIT_MOST ? slot->patience : WAIT_MOST;
 	until = begin + take_credit(area, process, (uint64_t)raw_gettid(), begin,
-				    &(struct wish){.hold = patience});
+				    &(struct wish){.hold = patience})
+				.hold;
 	while (!hit && agent_now() < until && !area_is_closed(area)) {
 		ring(area, process);
 		raw_futex((uint32_t *)&slot->turn, FUTEX_WAIT, atomic_load(&slot->turn), &pause);
@@ -393,9 +365,10 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 	struct area *area = agent_state.area;
 	struct area_slot *slot = &process->slot[info->data >> 32 & 0xff];
 	uint32_t generation = (uint32_t)info->data;
-	uint64_t waited = 0, ticket, hold, begun;
+	uint64_t waited = 0, ticket, begun;
 	uint32_t turn = atomic_load(&slot->turn);
 	struct agent_choice choice;
+	struct credit credit = {0};
 	struct area_hit *hit;
 	struct wish wish;
 
@@ -425,23 +398,22 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 	note_hit(hit, info, context, slot,
 		 atomic_load_explicit(&process->quiet, memory_order_relaxed),
 		 area->filter.on ? &choice : NULL);
-	hold = hit->flags & AREA_HIT_LATE || !slot->hold || !is_held(slot, hit, &wish)
-		       ? 0
-		       : take_credit(area, process, hit->identity, entry, &wish);
-	if (!hold)
+	if (!(hit->flags & AREA_HIT_LATE) && slot->hold && is_held(slot, hit, &wish))
+		credit = take_credit(area, process, hit->identity, entry, &wish);
+	if (!credit.hold)
 		hit->flags |= AREA_HIT_UNHELD;
 	if (hit->flags & AREA_HIT_LATE)
 		atomic_fetch_add_explicit(&process->late, 1, memory_order_relaxed);
 	area_hit_publish(hit, ticket);
-	if (hold || slot->patience || atomic_load(&slot->hits) >= ALONE_RING ||
+	if (credit.hold || slot->patience || atomic_load(&slot->hits) >= ALONE_RING ||
 	    atomic_load_explicit(&slot->rhythmic, memory_order_relaxed))
 		ring(area, process);
-	if (!hold) {
+	if (!credit.hold) {
 		area_hit_leave(hit, ticket, agent_now());
 		return waited;
 	}
 	begun = agent_now();
-	hold_and_leave(area, process, slot, turn, hit, ticket, entry + hold);
+	hold_and_leave(area, process, slot, turn, hit, ticket, entry + credit.hold, &credit);
 	return waited + agent_now() - begun;
 }
 
@@ -464,18 +436,21 @@ static void publish(struct area_hit *hit, uint64_t ticket, struct area_slot *slo
 {
 	struct area *area = agent_state.area;
 	struct area_process *process = agent_state.process;
-	uint64_t until = hit->entry_time, hold = 0;
+	uint64_t entry = hit->entry_time;
 	struct wish wish = hold_of(slot);
+	struct credit credit = {0};
 
 	if (slot->hold && !(hit->flags & AREA_HIT_LATE))
-		hold = take_credit(area, process, hit->identity, hit->entry_time, &wish);
-	if (!hold)
+		credit = take_credit(area, process, hit->identity, entry, &wish);
+	if (!credit.hold)
 		hit->flags |= AREA_HIT_UNHELD;
-	until += hold;
 	area_hit_publish(hit, ticket);
 	ring(area, process);
-	area_hit_leave(hit, ticket,
-		       hold ? hold_thread(area, process, slot, turn, until) : agent_now());
+	if (credit.hold)
+		hold_and_leave(area, process, slot, turn, hit, ticket, entry + credit.hold,
+			       &credit);
+	else
+		area_hit_leave(hit, ticket, agent_now());
 }
 
 void agent_note_access(uint32_t index, uint32_t generation, const struct agent_access *access,

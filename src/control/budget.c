@@ -23,6 +23,9 @@
 
 #define IDLE_SHARE 4	  /* a sleeping program counts as using 1/4 of a CPU */
 #define CREDIT_START 50.0 /* what the budget allows in so many seconds of CPU time */
+#define AGGRESSIVE_START                                                        \
+	2.0 /* so that a run of a few seconds takes no more than twice the time \
+	     */
 #define CREDIT_MAX 100.0
 #define LOAN 20.0	/* and in so many, to begin with, for threads that come and go alone */
 #define SLEEPY_PARTS 10 /* a program that uses less than this part of one CPU mostly waits */
@@ -115,8 +118,9 @@ void budget_start(struct control *control)
 {
 	control->hit_price = price_of_hit();
 	switches_start(control);
-	control->credit = credit_of(control, CREDIT_START);
-	control->loan = (uint64_t)credit_of(control, LOAN);
+	control->credit =
+		credit_of(control, control->options.aggressive ? AGGRESSIVE_START : CREDIT_START);
+	control->loan = control->options.aggressive ? 0 : (uint64_t)credit_of(control, LOAN);
 	control->spent = spent_inside(control) + spent_outside(control);
 	control->budget_time = control_now();
 }

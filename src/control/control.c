@@ -23,7 +23,7 @@
 
 #define DRAIN_INTERVAL (20 * MILLISECOND)
 #define DRAIN_INTERVAL_AGGRESSIVE (5 * MILLISECOND)
-#define HOLD_PARTS_AGGRESSIVE 5000 /* of 10,000: holds take half of a thread's time, not all */
+#define HOLD_PARTS_AGGRESSIVE 3000 /* of 10,000; see CONTROL_AGGRESSIVE_BUDGET */
 #define PROMPT_SLICE 100000u	   /* ns: the kernel's least */
 #define PROMPT_NICE (-20)
 #define CHECK_INTERVAL (100 * MILLISECOND)

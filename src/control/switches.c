@@ -102,7 +102,7 @@ struct comings {
 	bool all;
 };
 
-static uint64_t count_of(const struct target *target, struct comings *comings)
+static uint64_t count_of(struct target *target, struct comings *comings)
 {
 	struct thread_set threads = {0};
 	size_t looked_at;
@@ -122,6 +122,11 @@ static uint64_t count_of(const struct target *target, struct comings *comings)
 	}
 	if (looked_at)
 		sum = sum * threads.count / looked_at;
+	/* A thread that makes threads for pieces of work waits for them: half of all can be held.
+	 */
+	atomic_store_explicit(&target->shared->lanes,
+			      threads.count < 2 ? 1 : (uint32_t)threads.count / 2,
+			      memory_order_relaxed);
 	thread_set_destroy(&threads);
 	return sum;
 }

@@ -37,7 +37,7 @@
 #include <sys/types.h>
 
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
-#define AREA_VERSION 8
+#define AREA_VERSION 9
 #define AREA_PROCESSES 64
 #define AREA_SLOTS 4	/* of the hardware */
 #define AREA_REGIONS 16 /* further slots, which a process with protection keys opens itself */
@@ -175,6 +175,7 @@ struct area_heap {
 
 struct area_credit {
 	_Atomic uint64_t until; /* time up to which this thread's holds are paid for */
+	_Atomic uint64_t owner; /* identity of the thread that used it last; 0: none */
 };
 
 enum area_limit_state {
@@ -243,6 +244,8 @@ struct area_process {
 	_Atomic uint32_t unsent; /* hits counted at their place whose record found no room */
 	struct area_slot slot[AREA_WATCHES];
 	struct area_credit credit[AREA_CREDITS];
+	struct area_credit newcomers; /* of all threads without an account (agent/credit.h) */
+	_Atomic uint32_t lanes;	      /* half of its threads, at least 1: what `newcomers` earns */
 	struct filter_process filter;
 	uint64_t limit_earned[AREA_LIMITS]; /* of AREA_EACH_PROCESS */
 	uint64_t limit_clock[AREA_LIMITS];  /* ns of the process's CPU time charged so far */

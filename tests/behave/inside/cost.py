@@ -3,7 +3,7 @@
 """What `trapline race` says it cost stays within what --budget allows; the progress line is on
 terminals alone.
 
-Usage: cost.py TRAPLINE RACER WORKERS
+Usage: cost.py TRAPLINE RACER WORKERS CHURN
 """
 import functools
 import os
@@ -11,9 +11,10 @@ import pty
 import re
 import subprocess
 import sys
+import time
 import unittest
 
-TRAPLINE, RACER, WORKERS = map(os.path.abspath, sys.argv[1:4])
+TRAPLINE, RACER, WORKERS, CHURN = map(os.path.abspath, sys.argv[1:5])
 THREADS = 2
 SECONDS = 4
 LIMIT = 90  # seconds
@@ -72,7 +73,18 @@ class Cost(unittest.TestCase):
     def test_aggressive_holds_longer_within_bounds(self):
         modest, aggressive = counts('--budget', '1'), counts('--aggressive')
         self.assertGreater(aggressive['ms-held'], 2 * modest['ms-held'])
-        self.assertLessEqual(aggressive['ms-held'], 0.6 * THREADS * SECONDS * 1000)
+        self.assertLessEqual(aggressive['ms-held'], 0.4 * THREADS * SECONDS * 1000)
+
+    def test_brief_threads_are_held_no_longer(self):
+        """Two live at a time, so that one lane's holds may count twice."""
+        for options, share in (('--aggressive', 0.3), ('--budget=1', 0.01)):
+            begun = time.monotonic()
+            result = subprocess.run([TRAPLINE, 'race', '--stats', options, '--', CHURN, '3'],
+                                    capture_output=True, text=True, timeout=LIMIT, check=False)
+            took = time.monotonic() - begun
+            self.assertEqual(result.returncode, 0, result.stderr)
+            held = counts_in(result.stderr)['ms-held']
+            self.assertLessEqual(held, 1.4 * share * took * 1000 + 40, (options, took))
 
     def test_slots_are_brief_where_threads_come_and_go(self):
         """The race begins when what was lent is spent; on a busy machine that takes longer."""
