@@ -8,6 +8,7 @@
 #include "agent/state.h"
 
 #include "base/syscall.h"
+#include "trap/ownership.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -31,6 +32,7 @@ uint64_t agent_now(void)
 /* A forked child has its parent's mapping and none of its events. */
 static void in_forked_child(void)
 {
+	signal_conceal(SIGTRAP);
 	mask_forget_kept();
 	wait_forget();
 	if (agent_state.regions)
@@ -47,6 +49,7 @@ int agent_attach(struct area *area)
 		return err;
 	agent_state.can_read_fs_base = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
 	agent_state.area = area;
+	mask_adopt();
 	if (!registered)
 		pthread_atfork(NULL, throttle_note_children, in_forked_child);
 	registered = true;

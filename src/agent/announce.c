@@ -128,6 +128,7 @@ void agent_be_quiet(void)
 {
 	struct area_process *process = agent_state.process;
 
+	agent_state.quiet = true;
 	if (!process || atomic_exchange(&process->quiet, 1))
 		return;
 	throttle_wake(agent_state.area);

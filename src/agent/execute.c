@@ -4,28 +4,24 @@
  * variables put into the environment of the new image, where its own copy of this library takes
  * them out again. Raw system calls that execute are not followed.
  *
+ * The new image inherits whether SIGTRAP is ignored and blocked, which is kept here and not in the
+ * kernel (src/trap/ownership.h, mask.c): during the call the kernel knows.
+ *
  * Everything here may run in a vfork()ed child, which borrows its parent's memory: arrays live on
  * the stack (as in libc's own execl()), nothing is allocated and no state changes.
  */
+#include "agent/execute.h"
+
 #include "agent/arguments.h"
-#include "agent/state.h"
+#include "agent/extension.h"
+#include "trap/ownership.h"
 
-#include "base/syscall.h"
-
-#include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <trapline/event.h>
 #include <unistd.h>
-
-#define PRELOAD "LD_PRELOAD="
 
 /* libc's own, resolved once before the program runs. */
 static struct {
@@ -37,8 +33,6 @@ static struct {
 			   const posix_spawnattr_t *, char *const[], char *const[]);
 	int (*posix_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *,
 			    const posix_spawnattr_t *, char *const[], char *const[]);
-	int (*system)(const char *);
-	FILE *(*popen)(const char *, const char *);
 } libc;
 
 #define RESOLVE(function) libc.function = (__typeof__(libc.function))dlsym(RTLD_NEXT, #function)
@@ -52,8 +46,6 @@ static void resolve(void)
 	RESOLVE(execveat);
 	RESOLVE(posix_spawn);
 	RESOLVE(posix_spawnp);
-	RESOLVE(system);
-	RESOLVE(popen);
 	RESOLVE(execve);
 }
 
@@ -62,90 +54,42 @@ __attribute__((constructor)) static void resolve_early(void)
 	resolve();
 }
 
-struct extension {
-	size_t count;	      /* of the environment as given */
-	size_t preload_place; /* index of its LD_PRELOAD, or count */
-	size_t preload_size;  /* bytes for our LD_PRELOAD=… */
+struct exposure {
+	bool mask;
+	uint64_t before;
 };
 
-/* Is there a library to load where the new image will look for it (another user, chroot,
- * namespaces)? */
-static bool can_follow(void)
+static struct exposure expose(void)
 {
-	struct area *area = agent_state.area;
+	struct exposure exposure = {.mask = mask_is_blocked()};
 
-	if (!area || !agent_state.library[0] || area_is_closed(area) || !area->follow)
-		return false;
-	if (raw_syscall3(SYS_faccessat, AT_FDCWD, (long)agent_state.library, R_OK) == 0)
-		return true;
-	atomic_fetch_add(&area->unreadable, 1);
-	area_ring(area);
-	return false;
+	signal_expose(SIGTRAP, true);
+	/* Afterwards: setting SIG_IGN would discard what is released here. */
+	if (exposure.mask)
+		mask_open(&exposure.before);
+	return exposure;
 }
 
-static struct extension measure(char *const environment[])
+static void conceal(const struct exposure *exposure)
 {
-	struct extension extension = {0};
-
-	while (environment && environment[extension.count])
-		extension.count++;
-	extension.preload_place = extension.count;
-	for (size_t i = 0; i < extension.count; i++) {
-		if (strncmp(environment[i], PRELOAD, sizeof(PRELOAD) - 1) == 0) {
-			extension.preload_place = i;
-			break;
-		}
-	}
-	extension.preload_size = sizeof(PRELOAD) + strlen(agent_state.library) + 1;
-	if (extension.preload_place < extension.count)
-		extension.preload_size += strlen(environment[extension.preload_place]);
-	return extension;
+	if (exposure->mask)
+		mask_close(exposure->before);
+	signal_expose(SIGTRAP, false);
 }
-
-/* `to` has room for count + 3 pointers, `preload` for preload_size bytes. */
-static void extend(char *const environment[], const struct extension *extension, char **to,
-		   char *preload, char *locator)
-{
-	const char *user = NULL;
-
-	for (size_t i = 0; i < extension->count; i++)
-		to[i] = environment[i];
-	if (extension->preload_place < extension->count)
-		user = environment[extension->preload_place] + sizeof(PRELOAD) - 1;
-	strcpy(preload, PRELOAD);
-	strcat(preload, agent_state.library);
-	if (user && *user) {
-		strcat(preload, ":");
-		strcat(preload, user);
-	}
-	to[extension->preload_place] = preload;
-	to[extension->count + (user ? 0 : 1)] = locator;
-	to[extension->count + (user ? 1 : 2)] = NULL;
-	strcpy(locator, AREA_VARIABLE "=");
-	agent_executed_locator(locator + sizeof(AREA_VARIABLE));
-}
-
-/* Declares `extended`: the environment to hand on, in the caller's own stack frame. */
-#define EXTEND(environment)                                                               \
-	char **extended = (char **)(environment);                                         \
-	char locator[sizeof(AREA_VARIABLE) + AREA_LOCATOR];                               \
-	resolve();                                                                        \
-	if (can_follow()) {                                                               \
-		struct extension extension = measure(environment);                        \
-		extended = alloca((extension.count + 3) * sizeof(char *));                \
-		extend(environment, &extension, extended, alloca(extension.preload_size), \
-		       locator);                                                          \
-	}
 
 TL_API int execve(const char *path, char *const argv[], char *const environment[])
 {
 	struct agent_arguments given = {.path = path, .argv = argv};
+	struct exposure exposure;
 	int result;
 
-	EXTEND(environment);
+	resolve();
+	AGENT_EXTEND(environment);
 	given.environment = extended;
 	agent_arguments_copy(&given);
+	exposure = expose();
 	result = libc.execve(given.path, given.argv, given.environment);
+	conceal(&exposure);
 	agent_arguments_free(&given);
 	return result;
 }
@@ -158,12 +102,16 @@ TL_API int execv(const char *path, char *const argv[])
 TL_API int execvpe(const char *file, char *const argv[], char *const environment[])
 {
 	struct agent_arguments given = {.path = file, .argv = argv};
+	struct exposure exposure;
 	int result;
 
-	EXTEND(environment);
+	resolve();
+	AGENT_EXTEND(environment);
 	given.environment = extended;
 	agent_arguments_copy(&given);
+	exposure = expose();
 	result = libc.execvpe(given.path, given.argv, given.environment);
+	conceal(&exposure);
 	agent_arguments_free(&given);
 	return result;
 }
@@ -176,12 +124,16 @@ TL_API int execvp(const char *file, char *const argv[])
 TL_API int fexecve(int fd, char *const argv[], char *const environment[])
 {
 	struct agent_arguments given = {.path = "", .argv = argv};
+	struct exposure exposure;
 	int result;
 
-	EXTEND(environment);
+	resolve();
+	AGENT_EXTEND(environment);
 	given.environment = extended;
 	agent_arguments_copy(&given);
+	exposure = expose();
 	result = libc.fexecve(fd, given.argv, given.environment);
+	conceal(&exposure);
 	agent_arguments_free(&given);
 	return result;
 }
@@ -190,16 +142,20 @@ TL_API int execveat(int directory, const char *path, char *const argv[], char *c
 		    int flags)
 {
 	struct agent_arguments given = {.path = path, .argv = argv};
+	struct exposure exposure;
 	int result;
 
-	EXTEND(environment);
+	resolve();
+	AGENT_EXTEND(environment);
 	if (!libc.execveat) {
 		errno = ENOSYS;
 		return -1;
 	}
 	given.environment = extended;
 	agent_arguments_copy(&given);
+	exposure = expose();
 	result = libc.execveat(directory, given.path, given.argv, given.environment, flags);
+	conceal(&exposure);
 	agent_arguments_free(&given);
 	return result;
 }
@@ -242,49 +198,38 @@ TL_API int execle(const char *path, const char *first, ...)
 	return execve(path, argv, environment);
 }
 
+int agent_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
+{
+	struct exposure exposure;
+	int err;
+
+	resolve();
+	AGENT_EXTEND(environment);
+	exposure = expose();
+	err = libc.posix_spawn(pid, path, actions, attributes, argv, extended);
+	conceal(&exposure);
+	return err;
+}
+
 TL_API int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 		       const posix_spawnattr_t *attributes, char *const argv[],
 		       char *const environment[])
 {
-	EXTEND(environment);
-	return libc.posix_spawn(pid, path, actions, attributes, argv, extended);
+	return agent_spawn(pid, path, actions, attributes, argv, environment);
 }
 
 TL_API int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 			const posix_spawnattr_t *attributes, char *const argv[],
 			char *const environment[])
 {
-	EXTEND(environment);
-	return libc.posix_spawnp(pid, file, actions, attributes, argv, extended);
-}
+	struct exposure exposure;
+	int err;
 
-/*
- * system() and popen() hand on `environ` inside libc, so it is exchanged during the call. Another
- * thread that reads the environment meanwhile finds what it looks for; one that changes it makes
- * libc copy the array, which is then left alone. Accepted: that copy shows our two variables.
- */
-TL_API int system(const char *command)
-{
-	char **before = environ;
-	int result;
-
-	EXTEND(before);
-	environ = extended;
-	result = libc.system(command);
-	if (environ == extended)
-		environ = before;
-	return result;
-}
-
-TL_API FILE *popen(const char *command, const char *mode)
-{
-	char **before = environ;
-	FILE *result;
-
-	EXTEND(before);
-	environ = extended;
-	result = libc.popen(command, mode);
-	if (environ == extended)
-		environ = before;
-	return result;
+	resolve();
+	AGENT_EXTEND(environment);
+	exposure = expose();
+	err = libc.posix_spawnp(pid, file, actions, attributes, argv, extended);
+	conceal(&exposure);
+	return err;
 }

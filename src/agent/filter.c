@@ -11,8 +11,9 @@
 #include "agent/state.h"
 
 #include "base/syscall.h"
-#include "trap/ownership.h"
 #include "trap/alternate.h"
+#include "trap/borrower.h"
+#include "trap/ownership.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -53,8 +54,11 @@ __attribute__((constructor)) static void resolve(void)
 		argument[i] = va_arg(list, long); \
 	va_end(list);
 
+/* A filter that a child which borrows this memory sets is its own. */
 static void prepare(bool strict)
 {
+	if (borrower_is())
+		return;
 	if (strict && agent_state.area)
 		agent_give_up();
 	else
@@ -126,7 +130,7 @@ TL_API int sigaltstack(const stack_t *stack, stack_t *old)
 
 	resolve();
 	if (agent_state.area && stack && !(stack->ss_flags & SS_DISABLE) &&
-	    stack->ss_size < 2 * (frame ? frame : 4096) + HANDLER_ROOM)
+	    stack->ss_size < 2 * (frame ? frame : 4096) + HANDLER_ROOM && !borrower_is())
 		alternate_stack_is_small();
 	return libc.sigaltstack(stack, old);
 }

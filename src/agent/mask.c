@@ -8,12 +8,17 @@
  * kernel to keep it pending: watching ends, and from then on masks are what the program says
  * (`honest`); threads that had SIGTRAP "blocked" become really so when one reaches them.
  *
+ * A child that borrows this memory (src/trap/borrower.h) has its mask from the kernel alone. Where
+ * its parent has SIGTRAP "blocked", it becomes really so in the child before anything looks at it
+ * or changes it; which child has done so is noted in `real_in`, and what the parent wishes stays.
+ *
  * Accepted: one sent to the process while some threads have it "blocked" and others not may wait
  * here though one of the others could take it at once.
  */
 #include "agent/state.h"
 
 #include "base/syscall.h"
+#include "trap/borrower.h"
 #include "trap/ownership.h"
 
 #include <dlfcn.h>
@@ -27,7 +32,10 @@
 static __thread bool blocked __attribute__((tls_model("initial-exec")));
 static __thread bool has_pending __attribute__((tls_model("initial-exec")));
 static __thread siginfo_t pending __attribute__((tls_model("initial-exec")));
+static __thread pid_t real_in __attribute__((tls_model("initial-exec")));
 static _Atomic bool honest;
+
+#define TRAP_BIT (1ull << (SIGTRAP - 1))
 
 /* One sent to the process, not to a thread: any thread may take it. */
 enum { PROCESS_NONE, PROCESS_FILLING, PROCESS_PENDING };
@@ -52,6 +60,27 @@ __attribute__((constructor)) static void resolve(void)
 bool mask_is_ours(void)
 {
 	return agent_state.area && !atomic_load_explicit(&honest, memory_order_relaxed);
+}
+
+/* True in a child that borrows this memory, whose mask is then what it wishes. */
+static bool left_to_kernel(void)
+{
+	uint64_t trap = TRAP_BIT;
+	pid_t tid;
+
+	if (!borrower_is())
+		return false;
+	tid = raw_gettid();
+	if (blocked && real_in != tid) {
+		real_in = tid;
+		raw_sigprocmask(SIG_BLOCK, &trap, NULL);
+	}
+	return true;
+}
+
+bool mask_is_kept(void)
+{
+	return mask_is_ours() && !left_to_kernel();
 }
 
 static void keep_for_process(const siginfo_t *info)
@@ -82,6 +111,14 @@ bool mask_keep(siginfo_t *info, ucontext_t *context)
 	}
 	if (!blocked)
 		return false;
+	if (borrower_is()) {
+		if (real_in == raw_gettid())
+			return false; /* it has unblocked it since */
+		real_in = raw_gettid();
+		sigaddset(&context->uc_sigmask, SIGTRAP);
+		signal_requeue(SIGTRAP, info);
+		return true;
+	}
 	if (atomic_load(&honest)) {
 		/* From here on really blocked, so that sending it again finds who waits for it. */
 		sigaddset(&context->uc_sigmask, SIGTRAP);
@@ -137,7 +174,7 @@ static void release_pending(void)
 
 void mask_open(uint64_t *before)
 {
-	uint64_t trap = 1ull << (SIGTRAP - 1);
+	uint64_t trap = TRAP_BIT;
 
 	raw_sigprocmask(SIG_BLOCK, &trap, before);
 	blocked = false;
@@ -152,6 +189,7 @@ void mask_close(uint64_t before)
 
 static void note_wish(int how, bool member)
 {
+	real_in = 0;
 	if (how == SIG_BLOCK)
 		blocked = blocked || member;
 	else if (how == SIG_UNBLOCK)
@@ -164,11 +202,12 @@ static void note_wish(int how, bool member)
 static int change_mask(int how, const sigset_t *set, sigset_t *old)
 {
 	bool before = blocked;
+	bool blocks = set && how != SIG_UNBLOCK && sigismember(set, SIGTRAP) == 1;
 	sigset_t real;
 	int err;
 
 	resolve();
-	if (!mask_is_ours())
+	if ((!before && !blocks) || !mask_is_kept())
 		return libc.pthread_sigmask(how, set, old);
 	if (set) {
 		real = *set;
@@ -204,25 +243,34 @@ TL_API int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 
 bool mask_is_blocked(void)
 {
-	return blocked && mask_is_ours();
+	return blocked && mask_is_kept();
 }
 
 void mask_begin_blocked(void)
 {
-	uint64_t trap = 1ull << (SIGTRAP - 1);
+	uint64_t trap = TRAP_BIT;
 
 	blocked = true;
 	if (mask_is_ours())
 		raw_sigprocmask(SIG_UNBLOCK, &trap, NULL);
 }
 
+void mask_adopt(void)
+{
+	uint64_t mask = 0;
+
+	raw_sigprocmask(SIG_BLOCK, NULL, &mask);
+	if (mask & TRAP_BIT)
+		mask_begin_blocked();
+}
+
 /* What the program reads from the descriptor cannot be sorted here: watching ends. */
 TL_API int signalfd(int fd, const sigset_t *set, int flags)
 {
-	uint64_t trap = 1ull << (SIGTRAP - 1);
+	uint64_t trap = TRAP_BIT;
 
 	resolve();
-	if (agent_state.area && sigismember(set, SIGTRAP) == 1) {
+	if (agent_state.area && sigismember(set, SIGTRAP) == 1 && !left_to_kernel()) {
 		agent_give_up();
 		atomic_store(&honest, true);
 		if (blocked)

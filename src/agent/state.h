@@ -20,6 +20,7 @@ struct agent_state {
 	uint32_t index;			     /* of our entry */
 	_Atomic uint32_t handlers;	     /* running now, in all threads */
 	bool can_read_fs_base;		     /* the CPU and kernel allow rdfsbase */
+	bool quiet;			     /* a seccomp filter was set: few calls are safe */
 	char locator[AREA_LOCATOR];	     /* of the area, for programs we exec */
 	const struct agent_regions *regions; /* NULL: this library has none */
 	uint64_t allocations;	/* address of what is remembered of blocks; 0: nothing yet */
@@ -73,8 +74,10 @@ bool mask_keep(siginfo_t *info, ucontext_t *context);
 /* The calling thread has SIGTRAP "blocked". */
 bool mask_is_blocked(void);
 
-/* What the program says of SIGTRAP is kept here rather than told to the kernel. */
+/* What the program says of SIGTRAP is kept here rather than told to the kernel, … */
 bool mask_is_ours(void);
+/* … and the caller's too, which is no child that borrows this memory. */
+bool mask_is_kept(void);
 
 /* A SIGTRAP of the program's that waits until this thread unblocks it, or takes it. */
 bool mask_has_kept(void);
@@ -95,6 +98,9 @@ void wait_forget(void);
 /* In a new thread that begins with SIGTRAP really blocked, so that none finds the wish not yet
  * noted: it inherits its creator's. */
 void mask_begin_blocked(void);
+
+/* In a program that was executed with SIGTRAP blocked. */
+void mask_adopt(void);
 
 /* Who is to watch this process. */
 enum agent_invitation {

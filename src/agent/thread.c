@@ -6,10 +6,13 @@
 #include "agent/state.h"
 
 #include "base/syscall.h"
+#include "trap/borrower.h"
 
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <threads.h>
 #include <trapline/event.h>
@@ -17,6 +20,7 @@
 static struct {
 	int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 	int (*thrd_create)(thrd_t *, thrd_start_t, void *);
+	int (*clone)(int (*)(void *), void *, int, void *, ...);
 } libc;
 
 #define RESOLVE(function) libc.function = (__typeof__(libc.function))dlsym(RTLD_NEXT, #function)
@@ -26,6 +30,7 @@ __attribute__((constructor)) static void resolve(void)
 	if (libc.pthread_create)
 		return;
 	RESOLVE(thrd_create);
+	RESOLVE(clone);
 	RESOLVE(pthread_create);
 }
 
@@ -136,4 +141,23 @@ TL_API int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 	result = libc.thrd_create(thread, begin_thrd, &beginning);
 	after_creation(&beginning, before, result == thrd_success);
 	return result;
+}
+
+/* A process that shares memory and signals with this one, as threads once were made. */
+TL_API int clone(int (*body)(void *), void *stack, int flags, void *argument, ...)
+{
+	const int sharing = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
+	pid_t *parent, *child;
+	va_list list;
+	void *tls;
+
+	va_start(list, argument);
+	parent = va_arg(list, pid_t *);
+	tls = va_arg(list, void *);
+	child = va_arg(list, pid_t *);
+	va_end(list);
+	resolve();
+	if ((flags & sharing) == (CLONE_VM | CLONE_SIGHAND))
+		borrower_share();
+	return libc.clone(body, stack, flags, argument, parent, tls, child);
 }

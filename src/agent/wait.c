@@ -154,7 +154,7 @@ static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec 
 	int place, result, err;
 
 	resolve();
-	if (!mask_is_ours() || sigismember(set, SIGTRAP) != 1)
+	if (sigismember(set, SIGTRAP) != 1 || !mask_is_kept())
 		return timeout ? libc.sigtimedwait(set, info, timeout)
 			       : libc.sigwaitinfo(set, info);
 	raw_sigprocmask(SIG_BLOCK, &trap, &before);
@@ -173,7 +173,7 @@ TL_API int sigwait(const sigset_t *set, int *number)
 	int result;
 
 	resolve();
-	if (!mask_is_ours() || sigismember(set, SIGTRAP) != 1)
+	if (sigismember(set, SIGTRAP) != 1 || !mask_is_kept())
 		return libc.sigwait(set, number);
 	do
 		result = wait_for(set, &info, NULL);

@@ -2,6 +2,7 @@
 #include "trap/alternate.h"
 
 #include "base/syscall.h"
+#include "trap/borrower.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -75,6 +76,11 @@ int alternate_sigaction(int signal, const struct sigaction *action, struct sigac
 		return result;
 	if (old && was_added)
 		sigdelset(&old->sa_mask, SIGTRAP);
+	if (!adding && !was_added)
+		return 0;
+	/* A child that borrows this memory has changed its own action, not the owner's. */
+	if (borrower_is())
+		return 0;
 	if (adding)
 		atomic_fetch_or(&added, bit);
 	else if (action)

@@ -4,6 +4,7 @@
  * do what libc does. sigaction(2), signal(3), sysv_signal(3), sigset(3), siginterrupt(3).
  */
 #include "trap/alternate.h"
+#include "trap/borrower.h"
 #include "trap/ownership.h"
 
 #include <dlfcn.h>
@@ -146,12 +147,13 @@ int siginterrupt(int signal, int flag)
 		return libc_siginterrupt(signal, flag);
 	}
 	sigaction(signal, NULL, &action);
-	if (flag) {
-		__atomic_fetch_or(&interrupting, bit, __ATOMIC_RELAXED);
+	if (flag)
 		action.sa_flags &= ~SA_RESTART;
-	} else {
-		__atomic_fetch_and(&interrupting, ~bit, __ATOMIC_RELAXED);
+	else
 		action.sa_flags |= SA_RESTART;
-	}
+	if (flag && !borrower_is())
+		__atomic_fetch_or(&interrupting, bit, __ATOMIC_RELAXED);
+	else if (!borrower_is())
+		__atomic_fetch_and(&interrupting, ~bit, __ATOMIC_RELAXED);
 	return sigaction(signal, &action, NULL);
 }

@@ -4,6 +4,7 @@
 #include "base/counters.h"
 #include "base/lock.h"
 #include "base/syscall.h"
+#include "trap/borrower.h"
 
 #include <errno.h>
 #include <string.h>
@@ -26,6 +27,7 @@ struct owned_signal {
 	unsigned version; /* low bit: which copy */
 	struct sigaction action[2];
 	signal_handler_fn *handler;
+	unsigned exposed; /* calls under way that execute a program: signal_expose() */
 	struct owner_lock lock;
 };
 
@@ -64,6 +66,8 @@ static int install(int signal, const struct owned_signal *owned, const struct si
 	sigdelset(&action.sa_mask, SIGILL);
 	if (signal == SIGILL)
 		action.sa_flags |= SA_NODEFER;
+	if (owned->exposed && program->sa_handler == SIG_IGN)
+		action.sa_handler = SIG_IGN;
 	return libc_sigaction(signal, &action, NULL) ? -errno : 0;
 }
 
@@ -77,6 +81,7 @@ int signal_own(int signal, signal_handler_fn *handler)
 
 	if (signal_is_owned(signal))
 		return 0;
+	borrower_begin();
 	before = owner_lock(&owned->lock);
 	if (!signal_is_owned(signal)) {
 		libc_sigaction(signal, NULL, &program);
@@ -96,6 +101,22 @@ bool signal_is_owned(int signal)
 	       __atomic_load_n(&owned_signals[signal].owned, __ATOMIC_ACQUIRE);
 }
 
+/* Of a child that has signals of its own. Until it sets an action the kernel's is our handler, and
+ * the program's, which the child inherits, the one that is kept. */
+static int borrowers_action(int signal, const struct sigaction *action, struct sigaction *old)
+{
+	struct owned_signal *owned = &owned_signals[signal];
+	struct sigaction before;
+
+	if (libc_sigaction(signal, action, &before))
+		return -errno;
+	if (before.sa_sigaction == owned->handler)
+		read_action(owned, &before);
+	if (old)
+		*old = before;
+	return 0;
+}
+
 int signal_program_action(int signal, const struct sigaction *action, struct sigaction *old)
 {
 	struct owned_signal *owned = &owned_signals[signal];
@@ -103,6 +124,8 @@ int signal_program_action(int signal, const struct sigaction *action, struct sig
 	uint64_t before;
 	int err = 0;
 
+	if (borrower_is())
+		return borrowers_action(signal, action, old);
 	if (action)
 		wanted = *action;
 	before = owner_lock(&owned->lock);
@@ -115,6 +138,52 @@ int signal_program_action(int signal, const struct sigaction *action, struct sig
 	if (old)
 		*old = before_action;
 	return err;
+}
+
+/* What is pending and blocked stays so, though setting SIG_IGN discards it (sigaction(2)). */
+static void ignore_as_inherited(int signal, const struct sigaction *program)
+{
+	const uint64_t bit = 1ull << (signal - 1);
+	const struct timespec now = {0};
+	siginfo_t info;
+	bool waits = raw_syscall6(SYS_rt_sigtimedwait, (long)&bit, (long)&info, (long)&now,
+				  sizeof(bit), 0, 0) == signal;
+
+	libc_sigaction(signal, program, NULL);
+	if (waits)
+		signal_requeue(signal, &info);
+}
+
+void signal_expose(int signal, bool expose)
+{
+	struct owned_signal *owned = &owned_signals[signal];
+	struct sigaction program;
+	uint64_t before;
+
+	if (!signal_is_owned(signal))
+		return;
+	if (borrower_is()) {
+		if (!signal_program_action(signal, NULL, &program) && expose &&
+		    program.sa_handler == SIG_IGN)
+			ignore_as_inherited(signal, &program);
+		return;
+	}
+	before = owner_lock(&owned->lock);
+	owned->exposed += expose ? 1 : -1;
+	read_action(owned, &program);
+	if (program.sa_handler == SIG_IGN)
+		install(signal, owned, &program);
+	owner_unlock(&owned->lock, before);
+}
+
+void signal_conceal(int signal)
+{
+	struct owned_signal *owned = &owned_signals[signal];
+
+	if (!owned->exposed)
+		return;
+	owned->exposed = 1;
+	signal_expose(signal, false);
 }
 
 void signal_requeue(int signal, siginfo_t *info)

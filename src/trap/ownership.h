@@ -22,6 +22,16 @@ bool signal_is_owned(int signal);
 /* What sigaction() means for the program, for an owned signal. */
 int signal_program_action(int signal, const struct sigaction *action, struct sigaction *old);
 
+/*
+ * Around a call that executes a program, which inherits that the signal is ignored: where the
+ * program ignores it, so does the kernel meanwhile. Accepted: hits in that time are not seen, of
+ * programs that ignore SIGTRAP.
+ */
+void signal_expose(int signal, bool expose);
+
+/* In a forked child: the calls that were under way are its parent's. */
+void signal_conceal(int signal);
+
 /* Do what would have happened without us: the program's handler with its mask and flags, nothing,
  * or death by the signal. */
 void signal_chain(int signal, siginfo_t *info, void *context);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes that share this memory and have signals of their own: a vfork()ed child until it
+ * executes, posix_spawn()'s, clone(CLONE_VM) without CLONE_SIGHAND. What is kept here of the
+ * program's dispositions and masks is its owner's, and such a child must leave it as it is: the
+ * kernel alone keeps the child's.
+ */
+#ifndef TRAP_BORROWER_H
+#define TRAP_BORROWER_H
+
+#include <stdbool.h>
+
+/* This process keeps its signals here. Async-signal-safe. */
+void borrower_begin(void);
+
+/* A process is about to be made that shares this memory and its signals: whoever shares the memory
+ * counts as the owner from then on. */
+void borrower_share(void);
+
+/* Is the caller such a child? False before borrower_begin(). Async-signal-safe; one getpid(2). */
+bool borrower_is(void);
+
+#endif
