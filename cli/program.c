@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/program.h"
 
+#include "base/file.h"
 #include "cli/command.h"
+#include "control/abandon.h"
 #include "control/preload.h"
 #include "event/lethal.h"
 
@@ -124,7 +126,7 @@ static char *cannot_be_entered(const char *name)
 	strcpy(path, found);
 	free(found);
 	for (int depth = 0; depth < INTERPRETERS_MAX; depth++) {
-		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		int fd = file_open(path);
 		ssize_t length = fd < 0 ? -1 : pread(fd, head, sizeof(head) - 1, 0);
 		bool script;
 
@@ -265,6 +267,8 @@ static void forward(int signal, siginfo_t *info, void *context)
 	/* The kernel's own go to every process of the terminal. */
 	if (program_pid > 0 && info->si_code <= 0)
 		kill(program_pid, signal);
+	if (signal == SIGTERM || signal == SIGHUP)
+		abandon_when_stuck();
 }
 
 void program_forward_signals(pid_t pid)

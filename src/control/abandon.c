@@ -10,12 +10,15 @@
 
 #include "base/syscall.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -25,8 +28,25 @@ static struct {
 	int status;
 } stake;
 
+/* Looks at whether it goes on, once a second: idle ones in a row, or any, after which it is left.
+ * Reading symbols may take long, but then it uses its CPU. */
+#define LOOKS_IDLE 3
+#define LOOKS_MOST 60
+#define WORK_LEAST 10000000u /* ns of CPU time in a second */
+
+static struct {
+	_Atomic uint64_t beats;
+	uint64_t beats_seen, time_seen;
+	unsigned idle, looks;
+} pulse;
+
+/* Nothing where nobody reads: it must not wait for that. */
 static void tell(const char *text)
 {
+	struct pollfd errors = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	if (raw_syscall3(SYS_poll, (long)&errors, 1, 0) != 1 || !(errors.revents & POLLOUT))
+		return;
 	if (raw_syscall3(SYS_write, STDERR_FILENO, (long)text, (long)strlen(text)) < 0)
 		return;
 }
@@ -62,6 +82,65 @@ static void at_exit(void)
 	wait_for_program();
 }
 
+static uint64_t time_used(void)
+{
+	struct timespec used = {0};
+
+	raw_syscall3(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&used, 0);
+	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+static void look_again(void)
+{
+	const struct itimerval second = {.it_value.tv_sec = 1};
+
+	pulse.beats_seen = atomic_load(&pulse.beats);
+	pulse.time_seen = time_used();
+	raw_syscall3(SYS_setitimer, ITIMER_REAL, (long)&second, 0);
+}
+
+static void on_alarm(int number)
+{
+	(void)number;
+	if (atomic_load(&pulse.beats) != pulse.beats_seen)
+		return;
+	if (time_used() - pulse.time_seen >= WORK_LEAST)
+		pulse.idle = 0;
+	else
+		pulse.idle++;
+	if (pulse.idle < LOOKS_IDLE && ++pulse.looks < LOOKS_MOST) {
+		look_again();
+		return;
+	}
+	tell("trapline: was asked to end and is stuck: the watching ends\n");
+	if (!stake.child)
+		_exit(128 + SIGTERM);
+	wait_for_program();
+}
+
+void abandon_beat(void)
+{
+	atomic_fetch_add_explicit(&pulse.beats, 1, memory_order_relaxed);
+}
+
+void abandon_when_stuck(void)
+{
+	pulse.idle = pulse.looks = 0;
+	look_again();
+}
+
+/* After the program was started, which inherits neither the handler nor the mask. */
+static void let_alarms_through(void)
+{
+	struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+	sigset_t alarm;
+
+	sigaction(SIGALRM, &action, NULL);
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+}
+
 void abandon_prepare(struct area *area, pid_t child)
 {
 	static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
@@ -76,6 +155,7 @@ void abandon_prepare(struct area *area, pid_t child)
 	sigaltstack(&stack, NULL);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		sigaction(numbers[i], &action, NULL);
+	let_alarms_through();
 }
 
 void abandon_settle(int status)

@@ -14,6 +14,13 @@ void abandon_prepare(struct area *area, pid_t child);
 /* The child has ended so: waiting is over, its status is still what this process ends with. */
 void abandon_settle(int status);
 
+/* The controller has gone round its loop. */
+void abandon_beat(void);
+
+/* Somebody asked this process to end. Should it turn out to be stuck, in a file, a terminal or a
+ * pipe that does not go on, it is left as after a crash. Async-signal-safe. */
+void abandon_when_stuck(void);
+
 /* Nothing is at stake any more. */
 void abandon_forget(void);
 

@@ -374,6 +374,7 @@ int control_run(struct control *control)
 		if (control->child_ended)
 			break;
 		next = step(control);
+		abandon_beat();
 		if (control->observing)
 			observe_wait(control, next);
 		else

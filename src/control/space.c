@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "control/space.h"
 
+#include "base/file.h"
 #include "symbol/bounds.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,9 +152,9 @@ static ssize_t read_file(struct space *space, uint64_t address, void *to, size_t
 	if (!mapping || !mapping->executable || mapping->writable || mapping->deleted ||
 	    mapping->use != SYMBOL_MAPPING_FILE || address + length > mapping->end)
 		return -EFAULT;
-	fd = open(mapping->path, O_RDONLY | O_CLOEXEC);
+	fd = file_open(mapping->path);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	count = pread(fd, to, length, (off_t)(address - mapping->start + mapping->offset));
 	close(fd);
 	return count;

@@ -148,8 +148,8 @@ int area_attach(struct area **area, const char *locator)
 
 	if (err)
 		return err;
-	fd = (int)raw_syscall6(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC | O_NOCTTY, 0,
-			       0, 0);
+	fd = (int)raw_syscall6(SYS_openat, AT_FDCWD, (long)path,
+			       O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0, 0, 0);
 	if (fd < 0)
 		return fd;
 	err = area_open(area, fd);

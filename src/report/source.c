@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/source.h"
 
+#include "base/file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,15 +14,15 @@
 
 static FILE *open_regular(const char *file, int *err)
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = file_open(file);
 	struct stat status;
 	FILE *stream = NULL;
 
 	if (fd < 0) {
-		*err = -errno;
+		*err = fd;
 		return NULL;
 	}
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size > SOURCE_MAX_BYTES)
+	if (fstat(fd, &status) || status.st_size > SOURCE_MAX_BYTES)
 		*err = -EINVAL;
 	else if (!(stream = fdopen(fd, "r")))
 		*err = -errno;

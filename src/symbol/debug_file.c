@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/debug_file.h"
 
+#include "base/file.h"
 #include "symbol/debuginfod.h"
 #include "symbol/image.h"
 #include "symbol/session_private.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* CRC-32 of .gnu_debuglink (polynomial 0xedb88320, initial value and result inverted). */
@@ -41,20 +40,6 @@ static bool crc_matches(int fd, uint32_t wanted)
 	return got == 0 && crc == wanted;
 }
 
-static int open_regular(const char *path)
-{
-	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
-		close(fd);
-		return -ENOENT;
-	}
-	return fd;
-}
-
 static bool is_wanted(int fd, const struct symbol_debug_request *request)
 {
 	struct symbol_image image;
@@ -79,7 +64,7 @@ try_file(struct symbol_session *session, const struct symbol_debug_request *requ
 	va_end(list);
 	if (length < 0 || length >= (int)sizeof(text))
 		return -ENAMETOOLONG;
-	fd = open_regular(text);
+	fd = file_open(text);
 	if (fd < 0)
 		return fd;
 	if (!is_wanted(fd, request)) {
@@ -175,14 +160,14 @@ int symbol_debug_file_find_alternate(struct symbol_session *session, const char 
 	int fd = -ENOENT;
 
 	if (link[0] == '/')
-		fd = open_regular(link);
+		fd = file_open(link);
 	else if (slash && snprintf(text, sizeof(text), "%.*s/%s", (int)(slash - debug_file),
 				   debug_file, link) < (int)sizeof(text))
-		fd = open_regular(text);
+		fd = file_open(text);
 	for (char **root = session->debug_directories; *root && fd < 0; root++)
 		if (snprintf(text, sizeof(text), "%s/.dwz/%s", *root, base ? base + 1 : link) <
 		    (int)sizeof(text))
-			fd = open_regular(text);
+			fd = file_open(text);
 	if (fd >= 0)
 		*path = strdup(link);
 	return fd;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/debuginfod.h"
 
+#include "base/file.h"
 #include "symbol/session_private.h"
 
 #include <dlfcn.h>
@@ -148,9 +149,9 @@ int symbol_debuginfod_fetch(struct symbol_session *session, const struct symbol_
 	symbol_count(session, outcome(error));
 	if (error)
 		return error;
-	fd = open(found, O_RDONLY | O_CLOEXEC);
+	fd = file_open(found);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	*path = strdup(found);
 	return fd;
 }

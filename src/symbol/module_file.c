@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/module_file.h"
 
+#include "base/file.h"
 #include "symbol/debug_file.h"
 #include "symbol/image.h"
 
@@ -37,7 +38,7 @@ static bool may_be_it(const struct symbol_module *module, int fd)
 
 static int open_path(const struct symbol_module *module, const char *text, char **path)
 {
-	int fd = open(text, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = file_open(text);
 
 	if (fd < 0)
 		return -ENOENT;
@@ -74,7 +75,7 @@ static int open_mapped(const struct symbol_module *module, pid_t pid, char **pat
 	if (mapping && mapping->inode == module->inode) {
 		snprintf(text, sizeof(text), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
 			 mapping->start, mapping->end);
-		fd = open(text, O_RDONLY | O_CLOEXEC);
+		fd = file_open(text);
 		if (fd >= 0)
 			*path = strdup(module->path);
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/source.h"
 
+#include "base/file.h"
 #include "symbol/session_private.h"
 #include "symbol/token.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 static int open_source(struct symbol_session *session, const char *path, char *opened, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = file_open(path);
 
 	snprintf(opened, size, "%s", path);
 	for (char **root = session->source_directories; *root && fd < 0; root++) {
@@ -27,7 +27,7 @@ static int open_source(struct symbol_session *session, const char *path, char *o
 			while (*tail == '/')
 				tail++;
 			if (snprintf(opened, size, "%s/%s", *root, tail) < (int)size)
-				fd = open(opened, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+				fd = file_open(opened);
 		}
 	}
 	return fd;
@@ -39,7 +39,7 @@ static char *read_all(int fd, size_t *length, time_t *modified)
 	char *text;
 	ssize_t got;
 
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size < 0 ||
+	if (fstat(fd, &status) < 0 || status.st_size < 0 ||
 	    (uint64_t)status.st_size > SOURCE_BYTES_MAX)
 		return NULL;
 	*modified = status.st_mtime;

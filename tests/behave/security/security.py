@@ -3,7 +3,7 @@
 """What docs/SECURITY.md claims: nothing in set-user-ID programs, nothing set-user-ID itself, no socket, no
 file that others could use, and a controller that a hostile program cannot harm.
 
-usage: tests/behave/security/security.py build/trapline build/…/scribble build/…/impostor"""
+usage: tests/behave/security/security.py build/trapline build/…/scribble build/…/impostor build/…/pipes"""
 import os
 import shutil
 import stat
@@ -16,6 +16,7 @@ import unittest
 TRAPLINE = os.path.abspath(sys.argv.pop(1))
 SCRIBBLE = os.path.abspath(sys.argv.pop(1))
 IMPOSTOR = os.path.abspath(sys.argv.pop(1))
+PIPES = os.path.abspath(sys.argv.pop(1))
 NOBODY = "65534"
 AS_NOBODY = ["setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]
 
@@ -149,6 +150,28 @@ class Patching(Folder):
             self.assertIn(stranger.strip(), ("b''", "ConnectionResetError", "BrokenPipeError"))
             friend = run("/usr/bin/python3", "-c", code, name, cwd="/").stdout
             self.assertNotIn(friend.strip(), ("b''", "ConnectionResetError", "BrokenPipeError", "TimeoutError"))
+
+
+class Waiting(Folder):
+    """Nothing that a program does to its files, and nobody who does not read, keeps trapline from its end."""
+
+    def test_a_pipe_in_the_place_of_the_program(self):
+        for number in range(8):
+            shutil.copy(PIPES, self.path(f"pipes{number}"))
+        result = run(TRAPLINE, "race", "-q", "--", "sh", "-c", 'for i in "$0"/pipes?; do "$i"; done; exit 5',
+                     self.folder.name)
+        self.assertEqual(result.returncode, 5, result.stderr[-2000:])
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.path("pipes7")).st_mode))
+
+    def test_it_ends_when_asked_although_nobody_reads_what_it_prints(self):
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        with subprocess.Popen([TRAPLINE, "watch", "shared", "--", SCRIBBLE, "60", "0", "1"], stderr=writer,
+                              stdout=subprocess.DEVNULL) as process:
+            os.close(writer)
+            time.sleep(2)
+            process.terminate()
+            self.assertEqual(process.wait(20), 128 + 15)
 
 
 class Scribbling(Folder):
