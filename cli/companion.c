@@ -60,7 +60,7 @@ int companion_begin(struct detect_options *options, char **program)
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)root);
 	length = readlink(link, path, sizeof(path) - 1);
 	path[length > 0 ? length : 0] = '\0';
-	*program = strdup(path);
+	*program = options->named ? program_path(options->named) : strdup(path);
 	options->output = expand(options->output, root);
 	options->generate = expand(options->generate, root);
 	lift_descriptor_limit();

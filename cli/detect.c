@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/detect.h"
 
+#include "cli/beside.h"
 #include "cli/command.h"
 #include "cli/companion.h"
 #include "cli/detect_options.h"
@@ -187,15 +188,17 @@ static int exit_status(const struct detection *detection, int status)
 	return program_exit_status(status);
 }
 
+static enum program_library library_of(const struct detect_options *options)
+{
+	return options->control.allocations ? PROGRAM_LIBRARY_HEAP : PROGRAM_LIBRARY_PLAIN;
+}
+
 /* A program that made the area itself is under way already (src/agent/companion.c). */
 static int spawn(struct detection *detection)
 {
 	char **program = detection->options.program;
-	enum program_library library = detection->options.control.allocations
-					       ? PROGRAM_LIBRARY_HEAP
-					       : PROGRAM_LIBRARY_PLAIN;
-	pid_t pid = program_spawn(host_control(detection->host), program, library,
-				  detection->options.patchable);
+	pid_t pid = program_spawn(host_control(detection->host), program,
+				  library_of(&detection->options), detection->options.patchable);
 
 	if (pid < 0)
 		return program_cannot_run(program[0], (int)pid);
@@ -256,7 +259,15 @@ static void end(struct detection *detection)
 	suppressions_destroy(detection->suppressions);
 }
 
-static int run_program(struct detection *detection, const struct tl_tool *tool)
+static int run_beside(struct detection *detection, char **argv)
+{
+	if (detection->options.patchable && !program_ask_to_listen())
+		return STATUS_FAILED;
+	return beside_run(argv, detection->options.program,
+			  program_preload_library(library_of(&detection->options)));
+}
+
+static int run_program(struct detection *detection, const struct tl_tool *tool, char **argv)
 {
 	char **program = detection->options.program;
 	char *reason = program_cannot_be_watched(program[0]);
@@ -266,6 +277,8 @@ static int run_program(struct detection *detection, const struct tl_tool *tool)
 		fprintf(stderr, "trapline: %s; running it bare\n", reason);
 		return program_run_bare(program);
 	}
+	if (detection->options.beside)
+		return run_beside(detection, argv);
 	status = open_outputs(detection);
 	if (!status)
 		status = begin(detection, tool, program_path(program[0]));
@@ -307,6 +320,6 @@ int detect_run(int argc, char **argv, const struct tl_tool *tool)
 	}
 	if (detection.options.tool && !(tool = tool_load(detection.options.tool)))
 		return STATUS_FAILED;
-	return detection.options.program ? run_program(&detection, tool)
+	return detection.options.program ? run_program(&detection, tool, argv)
 					 : run_companion(&detection, tool);
 }

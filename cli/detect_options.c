@@ -34,6 +34,7 @@ enum option_code {
 	OPTION_ALLOCATIONS,
 	OPTION_PATCHABLE,
 	OPTION_AREA,
+	OPTION_BESIDE,
 };
 
 static const struct option long_options[] = {
@@ -56,6 +57,7 @@ static const struct option long_options[] = {
 	{"aggressive", no_argument, NULL, OPTION_AGGRESSIVE},
 	{"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
 	{"patchable", no_argument, NULL, OPTION_PATCHABLE},
+	{"beside", no_argument, NULL, OPTION_BESIDE},
 	{"allocations", required_argument, NULL, OPTION_ALLOCATIONS},
 	{"tool", required_argument, NULL, OPTION_TOOL},
 	{"tool-option", required_argument, NULL, OPTION_TOOL_OPTION},
@@ -89,6 +91,7 @@ static void print_help(const char *command)
 	      "  --no-kernel           not what system calls read and write\n"
 	      "  --allocations WHICH   heap blocks whose allocation is remembered: sampled, all or none\n"
 	      "  --raw                 addresses only; `trapline report` adds names later\n"
+	      "  --beside              for services: the program is the process that was started\n"
 	      "  --patchable           ready for `trapline patch`, by one thread more\n"
 	      "  --strategy stall-first  hold before the access, one slot: for comparison\n"
 	      "  --stats[=all]         what was counted, at the end; zeros, too\n"
@@ -247,6 +250,9 @@ static int take(struct detect_options *options, int option, const char *text)
 	case OPTION_PATCHABLE:
 		options->patchable = true;
 		return 0;
+	case OPTION_BESIDE:
+		options->beside = true;
+		return 0;
 	case OPTION_AGGRESSIVE:
 		options->control.aggressive = true;
 		options->control.budget = CONTROL_AGGRESSIVE_BUDGET;
@@ -317,6 +323,7 @@ int detect_options_parse(struct detect_options *options, int argc, char **argv)
 		err = parse(options, argc, argv, argv[0]);
 	if (err)
 		return err;
+	options->named = argv[optind];
 	if (options->control.area_fd >= 0)
 		return 0;
 	options->program = argv + optind;

@@ -20,9 +20,11 @@ struct detect_options {
 	bool slots_chosen;
 	enum statistics_choice stats;
 	bool raw;
+	bool beside;	    /* the program is the process that was started */
 	bool patchable;	    /* `trapline patch` can talk to it */
 	bool quiet;	    /* no progress line, no summary */
 	int error_exitcode; /* -1: none */
+	const char *named;  /* the program as the command line has it; NULL: it does not */
 	char **program;	    /* NULL: the one that made the area of --area */
 };
 

@@ -197,8 +197,8 @@ int control_create(struct control **control, const struct control_options *optio
 	made->area->announce_bound = options->lasting ? LASTING_BOUND : ANNOUNCE_BOUND;
 	made->area->credit_cap = SECOND;
 	made->area->follow = options->follow;
-	life_begin(made->area);
 	handover_begin(made);
+	life_begin(made->area);
 	choose_allocations(made);
 	duty_start(made);
 	*control = made;
