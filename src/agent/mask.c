@@ -198,6 +198,15 @@ static void note_wish(int how, bool member)
 		blocked = member;
 }
 
+void mask_wish(bool wanted)
+{
+	bool before = blocked;
+
+	note_wish(SIG_SETMASK, wanted);
+	if (before && !blocked)
+		release_pending();
+}
+
 /* Returns an error number, as pthread_sigmask() does. */
 static int change_mask(int how, const sigset_t *set, sigset_t *old)
 {

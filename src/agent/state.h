@@ -99,6 +99,9 @@ void wait_forget(void);
  * noted: it inherits its creator's. */
 void mask_begin_blocked(void);
 
+/* The calling thread wishes SIGTRAP to be blocked, or not. */
+void mask_wish(bool blocked);
+
 /* In a program that was executed with SIGTRAP blocked. */
 void mask_adopt(void);
 

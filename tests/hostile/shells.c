@@ -7,7 +7,7 @@
 #include "hostile.h"
 
 #define THREADS 3
-#define ROUNDS 15
+#define ROUNDS 8
 
 extern char **environ;
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sigsuspend, ppoll and pselect with masks of their own; interrupted system calls say EINTR. */
+/* Masks restored by jumps; sigsuspend, ppoll and pselect with masks of their own; interrupted
+ * system calls say EINTR. */
 #include "hostile.h"
 #include <poll.h>
+#include <setjmp.h>
 #include <sys/select.h>
+#include <ucontext.h>
 
 static volatile sig_atomic_t handled;
 
@@ -10,6 +13,96 @@ static void on_signal(int number)
 {
 	(void)number;
 	handled++;
+}
+
+static void set_trap(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	expect(pthread_sigmask(how, &set, NULL) == 0);
+}
+
+static int trap_is_blocked(void)
+{
+	sigset_t mask;
+
+	expect(pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0);
+	return sigismember(&mask, SIGTRAP);
+}
+
+/* Saved while SIGTRAP was `how`; one comes while it is the contrary. */
+static void by_jump(int how, int save)
+{
+	volatile int before = handled;
+	sigjmp_buf to;
+
+	set_trap(how);
+	if (sigsetjmp(to, save) == 0) {
+		set_trap(how == SIG_BLOCK ? SIG_UNBLOCK : SIG_BLOCK);
+		raise(SIGTRAP);
+		siglongjmp(to, 1);
+	}
+	say("jump: blocked %d, handled %d", trap_is_blocked(), (int)handled - before);
+	set_trap(SIG_UNBLOCK);
+	say("jump: handled %d", (int)handled - before);
+}
+
+static void by_context(int how)
+{
+	volatile int before = handled, back = 0;
+	ucontext_t to;
+
+	set_trap(how);
+	expect(getcontext(&to) == 0);
+	if (!back++) {
+		set_trap(how == SIG_BLOCK ? SIG_UNBLOCK : SIG_BLOCK);
+		raise(SIGTRAP);
+		setcontext(&to);
+	}
+	say("context: blocked %d, handled %d", trap_is_blocked(), (int)handled - before);
+	set_trap(SIG_UNBLOCK);
+}
+
+static ucontext_t main_context, other_context;
+
+static void other(void)
+{
+	for (;;) {
+		set_trap(SIG_BLOCK);
+		expect(swapcontext(&other_context, &main_context) == 0);
+		say("other: blocked %d", trap_is_blocked());
+	}
+}
+
+static void by_swap(void)
+{
+	static char stack[65536];
+
+	expect(getcontext(&other_context) == 0);
+	other_context.uc_stack.ss_sp = stack;
+	other_context.uc_stack.ss_size = sizeof(stack);
+	makecontext(&other_context, other, 0);
+	for (int i = 0; i < 3; i++) {
+		expect(swapcontext(&main_context, &other_context) == 0);
+		say("main: blocked %d", trap_is_blocked());
+	}
+}
+
+static void test_jumps(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	expect(sigaction(SIGTRAP, &action, NULL) == 0);
+	by_jump(SIG_UNBLOCK, 1);
+	by_jump(SIG_BLOCK, 1);
+	by_jump(SIG_UNBLOCK, 0);
+	by_jump(SIG_BLOCK, 0);
+	by_context(SIG_UNBLOCK);
+	by_context(SIG_BLOCK);
+	by_swap();
+	handled = 0;
 }
 
 int main(void)
@@ -25,6 +118,7 @@ int main(void)
 	sigemptyset(&open);
 	expect(pthread_sigmask(SIG_BLOCK, &blocked, NULL) == 0);
 	noise_start();
+	test_jumps();
 	expect(sigaction(SIGUSR1, &action, NULL) == 0 && pipe(ends) == 0);
 	for (int i = 0; i < 200; i++) {
 		raise(SIGUSR1);
