@@ -13,6 +13,8 @@
  */
 #include "control/private.h"
 
+#include "control/switches.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +39,7 @@ static bool cost_more(const struct target *target, double price, double parts)
 static bool open_is_dear(const struct target *target)
 {
 	const struct control *control = target->control;
-	double price = (double)atomic_load(&control->switch_price) / OPEN_PARTS;
+	double price = switches_price_of(target) / OPEN_PARTS;
 
 	if (control->options.aggressive || control->options.stall_first || control->options.lasting)
 		return false;
@@ -46,7 +48,7 @@ static bool open_is_dear(const struct target *target)
 
 static bool armed_is_dear(const struct target *target)
 {
-	double price = (double)atomic_load(&target->control->switch_price);
+	double price = switches_price_of(target);
 
 	return target->switch_rate > DEAR_COMINGS &&
 	       cost_more(target, price, target->brief.single ? CHEAP_PARTS : DEAR_PARTS);

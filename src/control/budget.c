@@ -148,12 +148,13 @@ static void pause_watching(struct control *control, uint64_t now)
 static uint64_t count_switching(struct control *control, uint64_t now)
 {
 	struct switches_cost cost = switches_spent(control);
-	uint64_t wanted = (uint64_t)cost.switching, lent;
+	int64_t switching = (int64_t)cost.switching; /* negative: given back */
+	uint64_t wanted = switching > 0 ? (uint64_t)switching : 0, lent;
 
 	if (bursts_are_new(control, now))
 		wanted += (uint64_t)cost.sampling;
 	lent = wanted < control->loan ? wanted : control->loan;
-	control->spending.switching += (uint64_t)cost.switching;
+	control->spending.switching += (uint64_t)switching;
 	control->spending.sampling += (uint64_t)cost.sampling;
 	control->loan -= lent;
 	return lent;

@@ -3,6 +3,7 @@
 #ifndef CONTROL_PRIVATE_H
 #define CONTROL_PRIVATE_H
 
+#include "control/bound.h"
 #include "control/control.h"
 #include "control/handover.h"
 #include "control/places.h"
@@ -233,6 +234,7 @@ struct target {
 	uint64_t armed_since, armed_time; /* ns with any slot armed, not yet charged */
 	double single_comings;		  /* of single threads while slots were armed in them */
 	double switch_rate;		  /* times a second that threads get a CPU */
+	struct bound bound;		  /* of what each costs while slots are armed */
 	double cpu_rate;		  /* CPUs that it uses */
 	uint64_t cpu_time;		  /* at the last look */
 	uint64_t timeslices, looked_at, next_count;

@@ -7,6 +7,8 @@
  */
 #include "control/private.h"
 
+#include "control/switches.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -218,7 +220,7 @@ static void suit_threads(const struct target *target, struct tl_watch *watch)
 
 static uint64_t single_window(const struct target *target, const struct thread_rate *thread)
 {
-	double price = thread->comings * (double)atomic_load(&target->control->switch_price);
+	double price = thread->comings * switches_price_of(target);
 	double window = (double)(SINGLE_COST * SECOND) / (price + 1);
 
 	return window > (double)SINGLE_WINDOW_MAX ? SINGLE_WINDOW_MAX : (uint64_t)window;
@@ -265,8 +267,8 @@ static bool arm_code(struct target *target, struct slot *slot, uint64_t window)
 static bool is_turn_of_all(const struct control *control, struct target *target, uint64_t now)
 {
 	double cost = (double)(target->arm_time + 3 * control->hit_price) +
-		      target->switch_rate * (double)atomic_load(&control->switch_price) *
-			      (double)BRIEF_WINDOW / (double)SECOND;
+		      target->switch_rate * switches_price_of(target) * (double)BRIEF_WINDOW /
+			      (double)SECOND;
 	double left = control->credit > 0 ? (double)control->credit / ALL_SECONDS : 0;
 
 	if (now < target->brief.next_all)

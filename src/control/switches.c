@@ -7,7 +7,7 @@
  * may be an exit to the hypervisor. A server that sleeps and wakes 50,000 times a second pays a
  * tenth of its CPU time for slots that never trip. Nobody counts this, so it is estimated: how
  * often the threads get a CPU, times how long the events were on, times the price of one such round
- * trip, measured here on a thread of our own.
+ * trip, measured here on a thread of our own and bounded by what is seen (bound.h).
  */
 #include "control/switches.h"
 
@@ -63,6 +63,11 @@ void switches_end(struct control *control)
 	if (control->pricing)
 		pthread_join(control->pricing_thread, NULL);
 	control->pricing = false;
+}
+
+double switches_price_of(const struct target *target)
+{
+	return bound_price(&target->bound, (double)atomic_load(&target->control->switch_price));
 }
 
 /* Slots that are armed in all threads cost as much together as one. */
@@ -142,6 +147,8 @@ static void look(struct target *target, uint64_t now)
 	if (before && count >= target->timeslices && cpu_time >= target->cpu_time) {
 		target->switch_rate = (double)(count - target->timeslices) / seconds;
 		target->cpu_rate = (double)(cpu_time - target->cpu_time) / seconds / (double)SECOND;
+		bound_look(&target->bound, (double)(count - target->timeslices),
+			   cpu_time - target->cpu_time);
 	}
 	target->timeslices = count;
 	target->cpu_time = cpu_time;
@@ -157,12 +164,14 @@ static void add_spent(struct control *control, struct target *target, uint64_t n
 {
 	double armed = (double)take_armed_time(target, now) / (double)SECOND;
 	double coming = (double)atomic_load(&control->switch_price);
-	double timer = (double)atomic_load(&control->timer_price);
+	double timer = bound_price(&target->bound, (double)atomic_load(&control->timer_price));
 	double sample = (double)atomic_load(&control->sample_price);
 
 	if (now >= target->next_count)
 		look(target, now);
-	cost->switching += (target->switch_rate * armed + target->single_comings) * coming +
+	cost->switching += bound_charge(&target->bound,
+					target->switch_rate * armed + target->single_comings,
+					coming) +
 			   target->switch_rate * sampled * timer;
 	cost->sampling += target->cpu_rate * sampled * (double)SECOND /
 			  (double)burst_period(control) * sample;

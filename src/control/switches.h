@@ -12,6 +12,8 @@ void switches_end(struct control *control);
 /* A slot of the target begins or ends to watch. */
 void switches_armed(struct target *target, const struct slot *slot);
 void switches_silent(struct target *target, const struct slot *slot);
+/* What a slot that is armed costs a thread of this target that comes and goes, ns. */
+double switches_price_of(const struct target *target);
 /* CPU time, ns, that was taken of the programs since the last call, as estimated. */
 struct switches_cost {
 	double switching; /* by slots and clocks as threads came and went */
