@@ -40,6 +40,9 @@ extern "C" {
 #define TL_TRAIT_UNALIGNED 0x8u /* not naturally aligned: the CPU may split it */
 #define TL_TRAIT_UPDATE 0x10u	/* a read-modify-write without LOCK */
 #define TL_TRAIT_STACK 0x20u	/* push, pop, call, ret */
+/* A string function of the C library loads more at a time than it may be asked about, and what it
+ * is asked about could not be told. */
+#define TL_TRAIT_UNBOUNDED 0x40u
 
 #define TL_INTEREST_MAX 256u
 

@@ -399,6 +399,10 @@ bool meeting_is_on(const struct target *target);
 /* An address that regular threads come by is watched until they meet. */
 void meeting_suit(struct target *target, struct tl_watch *watch);
 
+/* extent.c: cuts a load of the C library to what its call is to read. False: that is nothing. */
+bool extent_settle(struct target *target, const struct slot *slot,
+		   const struct insn_registers *registers, struct hit *hit);
+
 /* update.c: is one thread's update lost by another's write? */
 void update_note(struct target *target, struct hit *hit); /* what a store will overwrite */
 bool update_is_lost(struct control *control, const struct hit *held, const struct hit *write);
@@ -481,6 +485,8 @@ void threads_check(struct target *target);
 /* understand.c: from registers to accesses */
 struct insn_registers hit_registers(const struct area_registers *noted);
 uint64_t value_cut(uint64_t value, uint64_t length); /* its first bytes; all from 8 on */
+/* Does it touch bytes that are watched? */
+bool hit_is_inside(const struct slot *slot, const struct tl_access *access);
 bool hit_understand(struct target *target, struct slot *slot, const struct area_hit *record,
 		    struct hit *hit);
 /* Of a region: the program has understood it. */

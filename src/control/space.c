@@ -220,6 +220,11 @@ int space_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *
 	return symbol_bounds_find(space->modules, pc, start, end);
 }
 
+int space_whole_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *end)
+{
+	return symbol_bounds_whole(space->modules, pc, start, end);
+}
+
 const char *space_function_name(struct space *space, uint64_t pc)
 {
 	return symbol_bounds_name(space->modules, pc);

@@ -49,6 +49,9 @@ void space_learn(struct space *space, uint64_t address);
 /* Bounds of the function around `pc`. 0 or -ENOENT. */
 int space_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *end);
 
+/* The same of the whole function, wherever its frame changes (symbol/bounds.h). */
+int space_whole_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *end);
+
 /* The name of the function around `pc`, by symbol tables; or NULL. */
 const char *space_function_name(struct space *space, uint64_t pc);
 

@@ -211,6 +211,12 @@ void hit_take(struct target *target, const struct area_hit *record, struct hit *
 	copy_value(record, hit);
 }
 
+bool hit_is_inside(const struct slot *slot, const struct tl_access *access)
+{
+	return access->address < slot->watch.address + slot->watch.length &&
+	       access->address + access->length > slot->watch.address;
+}
+
 bool hit_understand(struct target *target, struct slot *slot, const struct area_hit *record,
 		    struct hit *hit)
 {
@@ -233,10 +239,10 @@ bool hit_understand(struct target *target, struct slot *slot, const struct area_
 			count_one(target->control, COUNT_HITS_UNKNOWN);
 		return false;
 	}
-	if (!code && (hit->access.address >= slot->watch.address + slot->watch.length ||
-		      hit->access.address + hit->access.length <= slot->watch.address)) {
+	if (!code && !hit_is_inside(slot, &hit->access)) {
 		count_one(target->control, COUNT_HITS_OUTSIDE);
 		return false;
 	}
-	return true;
+	/* Lasting watches tell what the hardware saw. */
+	return target->control->options.lasting || extent_settle(target, slot, &registers, hit);
 }

@@ -237,6 +237,11 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 	verdict->hidden = verdict->rule != NULL;
 	if (verdict->hidden)
 		return;
+	if ((first->access->traits | second->access->traits) & TL_TRAIT_UNBOUNDED) {
+		add_evidence(verdict, "a string function of the C library may have loaded this "
+				      "behind the end of what it reads");
+		return;
+	}
 	if (released)
 		add_evidence(verdict, "the store could be an atomic one that lets the other go on");
 	else

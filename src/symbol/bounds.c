@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int symbol_bounds_find(struct symbol_modules *modules, uint64_t pc, uint64_t *start, uint64_t *end)
 {
@@ -22,6 +23,85 @@ int symbol_bounds_find(struct symbol_modules *modules, uint64_t pc, uint64_t *st
 	free(frame);
 	*start = low + object->eh_bias + module->bias;
 	*end = high + object->eh_bias + module->bias;
+	return pc >= *start && pc < *end ? 0 : -ENOENT;
+}
+
+/* A section of the file, where its linked address is. */
+struct part {
+	const uint8_t *bytes;
+	uint64_t address, length;
+};
+
+static bool find_part(struct symbol_object *object, const char *name, struct part *part)
+{
+	const Elf_Data *data = symbol_object_section(object, name, &part->address);
+
+	if (!data || !data->d_buf)
+		return false;
+	part->bytes = data->d_buf;
+	part->length = data->d_size;
+	return true;
+}
+
+/* The number at `offset`, which a bad file may let lie anywhere; 0: outside. */
+static int32_t number_at(const struct part *part, uint64_t offset)
+{
+	int32_t number = 0;
+
+	if (offset <= part->length && part->length - offset >= sizeof(number))
+		memcpy(&number, part->bytes + offset, sizeof(number));
+	return number;
+}
+
+/* Of .eh_frame_hdr as linkers write it (Linux Standard Base, 10.6.2): version 1, pcrel sdata4,
+ * udata4, and a table of datarel sdata4: functions' starts in order, and their entries. */
+static const uint8_t usual_header[4] = {1, 0x1b, 0x03, 0x3b};
+#define TABLE 12	/* offset of the table */
+#define TABLE_ENTRY 8	/* bytes */
+#define ENTRY_START 8	/* in an entry of .eh_frame: its function's start, pcrel sdata4 … */
+#define ENTRY_LENGTH 12 /* … and length */
+
+static int find_entry(const struct part *header, uint64_t address, uint64_t *start, uint64_t *entry)
+{
+	uint64_t low = 0, high = (uint32_t)number_at(header, 8);
+
+	if (header->length < TABLE || memcmp(header->bytes, usual_header, sizeof(usual_header)))
+		return -ENOENT;
+	if (high > (header->length - TABLE) / TABLE_ENTRY)
+		return -ENOENT;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		int64_t begin = number_at(header, TABLE + middle * TABLE_ENTRY);
+
+		if (header->address + (uint64_t)begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return -ENOENT;
+	*start = header->address + (uint64_t)(int64_t)number_at(header, TABLE + (low - 1) * 8);
+	*entry = header->address + (uint64_t)(int64_t)number_at(header, TABLE + (low - 1) * 8 + 4);
+	return 0;
+}
+
+int symbol_bounds_whole(struct symbol_modules *modules, uint64_t pc, uint64_t *start, uint64_t *end)
+{
+	const struct symbol_module *module = symbol_modules_find(modules, pc);
+	struct symbol_object *object = module ? symbol_module_object(modules, module) : NULL;
+	struct part header, frames;
+	uint64_t entry, at;
+
+	if (!object || !find_part(object, ".eh_frame_hdr", &header) ||
+	    !find_part(object, ".eh_frame", &frames) ||
+	    find_entry(&header, pc - module->bias, start, &entry))
+		return -ENOENT;
+	at = entry - frames.address;
+	/* An entry of another form does not lead back to where the table says. */
+	if (entry + ENTRY_START + (uint64_t)(int64_t)number_at(&frames, at + ENTRY_START) != *start)
+		return -ENOENT;
+	*start += module->bias;
+	*end = *start + (uint32_t)number_at(&frames, at + ENTRY_LENGTH);
 	return pc >= *start && pc < *end ? 0 : -ENOENT;
 }
 

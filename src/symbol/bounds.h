@@ -8,6 +8,14 @@
 /* [*start, *end) of the code that one frame description covers around `pc`. 0 or -ENOENT. */
 int symbol_bounds_find(struct symbol_modules *modules, uint64_t pc, uint64_t *start, uint64_t *end);
 
+/*
+ * [*start, *end) of the whole function, or of that part of a divided one which is around `pc`: what
+ * one entry of the unwind table describes, where that has the form that linkers give it. 0 or
+ * -ENOENT.
+ */
+int symbol_bounds_whole(struct symbol_modules *modules, uint64_t pc, uint64_t *start,
+			uint64_t *end);
+
 /* The function around `pc` by symbol tables alone, as linked; or NULL. */
 const char *symbol_bounds_name(struct symbol_modules *modules, uint64_t pc);
 

@@ -44,6 +44,17 @@ static inline void symbol_register_set(struct symbol_registers *registers, unsig
 	registers->known |= 1u << number;
 }
 
+/* DWARF's number of the register that the instruction encoding has as `number` (0 to 15). */
+static inline unsigned symbol_register_encoded(unsigned number)
+{
+	static const uint8_t dwarf[16] = {SYMBOL_RAX, SYMBOL_RCX, SYMBOL_RDX, SYMBOL_RBX,
+					  SYMBOL_RSP, SYMBOL_RBP, SYMBOL_RSI, SYMBOL_RDI,
+					  SYMBOL_R8,  SYMBOL_R9,  SYMBOL_R10, SYMBOL_R11,
+					  SYMBOL_R12, SYMBOL_R13, SYMBOL_R14, SYMBOL_R15};
+
+	return dwarf[number & 15];
+}
+
 /* From the order of the instruction encoding (rax rcx rdx rbx rsp rbp rsi rdi r8 … r15), all known.
  */
 static inline struct symbol_registers symbol_registers_of(const uint64_t general[16], uint64_t pc)

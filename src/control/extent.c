@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads of the C library's string functions reach behind what they are asked about: 32 bytes for a
+ * string of two. What is behind a terminator, a match or a length is not read in the language's
+ * sense, and who writes there races with nobody. Such an access is cut to what its call is to read;
+ * where that cannot be told the access says so, and proves nothing by itself.
+ */
+#include "control/arguments.h"
+#include "control/private.h"
+
+static int read_memory(void *context, uint64_t address, void *to, size_t length)
+{
+	return space_read(context, address, to, length) == (ssize_t)length ? 0 : -1;
+}
+
+/* glibc's for these load four elements, one by one, before they look at the first. */
+static bool looks_ahead(const struct c_function *function)
+{
+	return function->operand[0].flags & (C_SPANS | C_SPANS_NOT);
+}
+
+/* NULL: it is none that loads too much, or this load cannot be too large. */
+static const struct c_function *searching(struct space *space, const struct tl_access *access)
+{
+	const struct c_function *function;
+	const char *name;
+
+	if ((access->access & (TL_WRITE | TL_KERNEL)) || !space_is_libc(space, access->pc))
+		return NULL;
+	name = space_function_name(space, access->pc);
+	function = name ? c_function_find(name) : NULL;
+	return function && (access->length > function->width || looks_ahead(function)) ? function
+										       : NULL;
+}
+
+bool extent_settle(struct target *target, const struct slot *slot,
+		   const struct insn_registers *registers, struct hit *hit)
+{
+	struct tl_access *access = &hit->access;
+	struct symbol_memory memory = {read_memory, target->space};
+	struct c_call call = {.function = searching(target->space, access), .memory = &memory};
+	struct arguments_place place = {
+		.space = target->space, .pid = target->pid, .registers = registers};
+	enum c_extent extent;
+
+	if (!call.function)
+		return true;
+	if (space_whole_function(target->space, access->pc, &place.start, &place.end) == 0)
+		arguments_recover(&place, access->stack, &call);
+	extent = c_extent(&call, &access->address, &access->length);
+	if (extent == C_EXTENT_UNKNOWN) {
+		count_one(target->control, COUNT_HITS_UNBOUNDED);
+		access->traits |= TL_TRAIT_UNBOUNDED;
+	} else if (extent == C_EXTENT_OUTSIDE ||
+		   (!(slot->watch.access & TL_EXEC) && !hit_is_inside(slot, access))) {
+		count_one(target->control, COUNT_HITS_BEHIND);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a register held when its function was entered, told from the code alone: each way that leads
+ * to a place is followed (a data-flow analysis to its fixed point), and what holds on all of them
+ * is the answer. So a function's arguments are known in its midst, as far as some register still
+ * has them, plus or minus a constant.
+ */
+#ifndef INSN_ORIGIN_H
+#define INSN_ORIGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define INSN_ORIGIN_CODE 12288 /* bytes; larger functions are not followed */
+#define INSN_ORIGIN_NONE (-1)
+
+/* The register holds what `number` held at the function's start, plus `offset`. */
+struct insn_origin {
+	int8_t number; /* in the order of the encoding, or INSN_ORIGIN_NONE */
+	int32_t offset;
+};
+
+/* Room for the analysis, the caller's: large. Its contents need not be set. */
+struct insn_origin_work {
+	struct insn_origin at[INSN_ORIGIN_CODE][16]; /* before the instruction at each byte */
+	struct insn_origin anywhere[16];	     /* at jumps to where a register says */
+	uint8_t reached[INSN_ORIGIN_CODE];
+	uint8_t waiting[INSN_ORIGIN_CODE];
+	uint16_t queue[INSN_ORIGIN_CODE];
+	uint32_t queued;
+	uint8_t jumps_anywhere;
+};
+
+/*
+ * For each general register at offset `place` of the function whose whole code is `code`. 0;
+ * -ENOENT: no way that is known leads there; -EILSEQ or -E2BIG: the code cannot be followed.
+ * Assumes that the function is entered at its start alone, and that what it calls keeps what the
+ * ABI says.
+ */
+int insn_origins(const uint8_t *code, size_t length, size_t place, struct insn_origin_work *work,
+		 struct insn_origin origin[16]);
+
+#endif
