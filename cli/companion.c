@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/program.h"
+#include "control/observe.h"
 #include "record/area.h"
 
 #include <fcntl.h>
@@ -67,13 +68,32 @@ int companion_begin(struct detect_options *options, char **program)
 	return STATUS_OK;
 }
 
-void companion_settle(const struct detect_options *options)
+static struct control *stopped_control;
+
+static void on_stop(int signal)
 {
-	static const int ours[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2};
+	(void)signal;
+	control_stop(stopped_control);
+}
+
+static void settle_signals(struct control *control)
+{
+	static const int ignored[] = {SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
+
+	stopped_control = control;
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaction(ends[i], &action, NULL);
+}
+
+void companion_settle(const struct detect_options *options, struct control *control)
+{
 	int null;
 
-	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-		signal(ours[i], SIG_IGN);
+	settle_signals(control);
 	if (!options->quiet || !options->output || options->stats)
 		return;
 	null = open("/dev/null", O_WRONLY | O_CLOEXEC);

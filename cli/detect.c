@@ -299,7 +299,7 @@ static int run_companion(struct detection *detection, const struct tl_tool *tool
 	if (!status)
 		status = begin(detection, tool, program);
 	if (!status) {
-		companion_settle(&detection->options);
+		companion_settle(&detection->options, host_control(detection->host));
 		status = run(detection);
 	}
 	end(detection);

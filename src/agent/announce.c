@@ -15,13 +15,18 @@
 
 static struct area_process *claim_entry(struct area *area, uint32_t *index)
 {
-	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
-		uint32_t free_state = AREA_PROCESS_FREE;
+	pid_t own = raw_getpid();
 
-		if (atomic_compare_exchange_strong(&area->process[i].state, &free_state,
-						   AREA_PROCESS_CLAIMED)) {
+	/* The id first: it is known whose the entry is however soon this process is killed. */
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
+		struct area_process *process = &area->process[i];
+		pid_t none = 0;
+
+		if (__atomic_compare_exchange_n(&process->pid, &none, own, false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED)) {
+			atomic_store(&process->state, AREA_PROCESS_CLAIMED);
 			*index = i;
-			return &area->process[i];
+			return process;
 		}
 	}
 	return NULL;
@@ -38,7 +43,6 @@ static uint64_t thread_pointer(void)
 
 static void reset_entry(struct area_process *process)
 {
-	process->pid = raw_getpid();
 	process->parent = (pid_t)raw_syscall3(SYS_getppid, 0, 0, 0);
 	process->start_time = agent_now();
 	process->quiet = 0;

@@ -209,7 +209,7 @@ static struct area_hit *wait_for_record(struct area *area, struct area_process *
 	while (!hit && agent_now() < until && !area_is_closed(area)) {
 		ring(area, process);
 		raw_futex((uint32_t *)&slot->turn, FUTEX_WAIT, atomic_load(&slot->turn), &pause);
-		hit = area_hit_claim(area, ticket);
+		hit = area_hit_claim(area, agent_state.index, ticket);
 	}
 	if (!hit && until - begin >= VAIN_LEAST)
 		atomic_fetch_add_explicit(&waits_in_vain, 1, memory_order_relaxed);
@@ -219,7 +219,7 @@ static struct area_hit *wait_for_record(struct area *area, struct area_process *
 static struct area_hit *claim_record(struct area *area, struct area_process *process,
 				     struct area_slot *slot, uint64_t *ticket)
 {
-	struct area_hit *hit = area_hit_claim(area, ticket);
+	struct area_hit *hit = area_hit_claim(area, agent_state.index, ticket);
 
 	if (!hit)
 		return wait_for_record(area, process, slot, ticket);

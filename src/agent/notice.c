@@ -17,12 +17,12 @@
 /* Until a record is free. Nobody is woken by that: slices would be too long to wait. */
 static struct area_hit *claim(struct area *area, uint64_t *ticket, struct patience *patience)
 {
-	struct area_hit *hit = area_hit_claim(area, ticket);
+	struct area_hit *hit = area_hit_claim(area, agent_state.index, ticket);
 
 	while (!hit && patience_goes_on(patience)) {
 		area_ring(area);
 		raw_nanosleep(NOTICE_PAUSE);
-		hit = area_hit_claim(area, ticket);
+		hit = area_hit_claim(area, agent_state.index, ticket);
 	}
 	return hit;
 }

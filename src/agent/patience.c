@@ -8,7 +8,8 @@
 #include <linux/futex.h>
 #include <stdatomic.h>
 
-#define ASLEEP_MOST 50 /* slices: a second */
+#define ASLEEP_MOST 50		  /* slices: a second */
+#define BOUND_MOST 20000000000ull /* ns, whatever stands in the area */
 
 /* A controller that this program started may end before it has begun: a wrong option, say. */
 bool agent_has_gone(const struct area *area)
@@ -22,12 +23,15 @@ bool agent_has_gone(const struct area *area)
 
 struct patience patience_begin(uint64_t bound)
 {
-	return (struct patience){.until = agent_now() + bound};
+	return (struct patience){.until = agent_now() + (bound < BOUND_MOST ? bound : BOUND_MOST)};
 }
 
 struct patience patience_begin_firm(uint64_t bound)
 {
-	return (struct patience){.until = agent_now() + bound, .firm = true};
+	struct patience patience = patience_begin(bound);
+
+	patience.firm = true;
+	return patience;
 }
 
 bool patience_goes_on(const struct patience *patience)

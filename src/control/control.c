@@ -3,7 +3,9 @@
 
 #include "base/syscall.h"
 #include "control/abandon.h"
+#include "control/entries.h"
 #include "control/life.h"
+#include "control/observed.h"
 #include "control/private.h"
 #include "control/restriction.h"
 #include "control/switches.h"
@@ -178,8 +180,11 @@ int control_create(struct control **control, const struct control_options *optio
 		return -ENOMEM;
 	err = symbol_session_open(&made->session, NULL);
 	if (!err)
+		err = entries_create(made);
+	if (!err)
 		err = prepare_area(made, options->area_fd);
 	if (err) {
+		free(made->entries);
 		if (made->session)
 			symbol_session_close(made->session);
 		free(made);
@@ -232,7 +237,7 @@ static void reap(struct control *control)
 		return;
 	}
 	if (is_attached(control)) {
-		control->child_ended = attach_is_over(control);
+		control->child_ended = observe_is_stopped() || attach_is_over(control);
 		return;
 	}
 	if (!control->child_ended && waitpid(control->child, &status, WNOHANG) == control->child) {
@@ -420,6 +425,7 @@ void control_destroy(struct control *control)
 		close(control->total);
 	atomic_store(&signalled_area, NULL);
 	life_end();
+	entries_destroy(control);
 	area_unmap(control->area);
 	close(control->area_fd);
 	symbol_session_close(control->session);

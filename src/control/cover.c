@@ -22,9 +22,12 @@ static uint64_t same_for_all(void *context, unsigned root)
 	return *(const uint64_t *)context;
 }
 
-/* Where its memory may not be read (a policy of the system's) that is not known: a set-user-ID
- * program's events may not be opened either. */
-bool cover_is_itself(const struct target *target)
+/*
+ * 0, or why not: -ESRCH when it is ending, -ENOEXEC when it has become another program. Where its
+ * memory may not be read (a policy of the system's) that is not known: a set-user-ID program's
+ * events may not be opened either.
+ */
+static int look_at_it(const struct target *target)
 {
 	uint64_t seen = 0;
 	struct iovec local = {&seen, sizeof(seen)};
@@ -32,17 +35,26 @@ bool cover_is_itself(const struct target *target)
 	/* Where limits alone are wanted there is no space to read through. */
 	ssize_t length = process_vm_readv(target->pid, &local, 1, &remote, 1, 0);
 
+	if (target_has_ended(target) || (length < 0 && errno == ESRCH))
+		return -ESRCH;
 	if (length < 0)
-		return errno == EPERM;
-	return length == (ssize_t)sizeof(seen) && seen == target->proof;
+		return errno == EPERM ? 0 : -ENOEXEC;
+	return length == (ssize_t)sizeof(seen) && seen == target->proof ? 0 : -ENOEXEC;
+}
+
+bool cover_is_itself(const struct target *target)
+{
+	return look_at_it(target) != -ENOEXEC;
 }
 
 static int check_itself(struct target *target)
 {
-	if (cover_is_itself(target) && !target_has_ended(target))
-		return 0;
-	count_one(target->control, COUNT_PROCESSES_CHANGED);
-	return -ESRCH;
+	int err = look_at_it(target);
+
+	if (err)
+		count_one(target->control,
+			  err == -ENOEXEC ? COUNT_PROCESSES_CHANGED : COUNT_PROCESSES_ENDING);
+	return err ? -ESRCH : 0;
 }
 
 /*

@@ -95,8 +95,7 @@ static void begin(struct control *control, struct following *following,
 		following->slot = schedule_hit(control, target, slot, hit);
 }
 
-static void end(struct control *control, struct following *following, struct area_hit *record,
-		uint64_t exit)
+static void settle(struct control *control, struct following *following, uint64_t exit)
 {
 	struct hit *hit = following->hit;
 
@@ -106,8 +105,14 @@ static void end(struct control *control, struct following *following, struct are
 		meeting_note(following->target, following->slot, hit);
 	}
 	following->hit = NULL;
-	following->since = 0;
-	area_hit_free(record);
+	following->settled = true;
+}
+
+/* What its thread is about to change is taken back another time. */
+static void take_back(struct following *following, struct area_hit *record)
+{
+	if (area_hit_take(record))
+		*following = (struct following){0};
 }
 
 static void look(struct control *control, unsigned index)
@@ -123,12 +128,14 @@ static void look(struct control *control, unsigned index)
 	if (!following->since)
 		begin(control, following, record);
 	state = area_hit_state(atomic_load_explicit(&record->state, memory_order_acquire));
-	if (state == AREA_HIT_DONE) {
-		end(control, following, record, atomic_load(&record->exit_time));
-	} else if (control_now() - following->since > HOLD_LOST) {
+	if (!following->settled && state == AREA_HIT_DONE) {
+		settle(control, following, atomic_load(&record->exit_time));
+	} else if (!following->settled && control_now() - following->since > HOLD_LOST) {
 		count_one(control, COUNT_HITS_LOST);
-		end(control, following, record, following->since);
+		settle(control, following, following->since);
 	}
+	if (following->settled)
+		take_back(following, record);
 }
 
 void hits_collect(struct control *control)
@@ -150,19 +157,40 @@ void hits_forget_slot(struct control *control, struct slot *slot)
 	slot->probe.until = 0; /* its hit is gone */
 }
 
+static bool is_of(const struct area_hit *record, uint32_t process)
+{
+	uint64_t state = atomic_load_explicit(&record->state, memory_order_acquire);
+
+	return area_hit_state(state) != AREA_HIT_FREE && area_hit_owner(state) == process;
+}
+
 void hits_forget_target(struct control *control, struct target *target)
+{
+	for (unsigned i = 0; !control->options.lasting && i < AREA_HITS; i++) {
+		struct area_hit *record = &control->area->hit[i];
+		struct following *following = &control->following[i];
+
+		if (!is_of(record, target->index))
+			continue;
+		look(control, i);
+		if (!following->since || following->settled)
+			continue;
+		if (following->hit)
+			count_one(control, COUNT_HITS_LOST);
+		settle(control, following, control_now());
+		take_back(following, record);
+	}
+}
+
+void hits_reclaim(struct control *control, uint32_t process)
 {
 	for (unsigned i = 0; i < AREA_HITS; i++) {
 		struct area_hit *record = &control->area->hit[i];
 
-		if (record->process != target->index ||
-		    area_hit_state(atomic_load(&record->state)) == AREA_HIT_FREE)
+		if (!is_of(record, process))
 			continue;
-		look(control, i);
-		if (area_hit_state(atomic_load(&record->state)) != AREA_HIT_FREE) {
-			if (control->following[i].hit)
-				count_one(control, COUNT_HITS_LOST);
-			end(control, &control->following[i], record, control_now());
-		}
+		count_one(control, COUNT_HITS_RECLAIMED);
+		control->following[i] = (struct following){0};
+		area_hit_reclaim(record);
 	}
 }

@@ -10,6 +10,7 @@
 #include "control/observe.h"
 
 #include "base/syscall.h"
+#include "control/observed.h"
 #include "control/private.h"
 #include "control/ring.h"
 #include "control/thread_status.h"
@@ -490,15 +491,20 @@ void observe_wait(struct control *control, uint64_t until)
 	poll(wait, count, (int)((until - now + MILLISECOND - 1) / MILLISECOND));
 }
 
+bool observe_is_stopped(void)
+{
+	return atomic_load(&stopped);
+}
+
 bool observe_is_over(const struct control *control)
 {
-	return atomic_load(&stopped) || !observed_target(control);
+	return observe_is_stopped() || !observed_target(control);
 }
 
 void control_stop(struct control *control)
 {
-	(void)control;
 	atomic_store(&stopped, true);
+	area_ring(control->area);
 }
 
 uint64_t control_uncovered(const struct control *control)

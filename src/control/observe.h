@@ -17,7 +17,7 @@
  * -EACCES when this user may not trace it. */
 int control_observe(struct control *control, pid_t pid);
 
-/* Makes control_run() return. Async-signal-safe. */
+/* Makes control_run() return, of a process that we have not started. Async-signal-safe. */
 void control_stop(struct control *control);
 
 /* Threads of the observed process that could not be covered. */

@@ -247,13 +247,14 @@ struct target {
 	struct observed *observed; /* watched from outside alone: observe.c; NULL */
 };
 
-/* A record of the area being followed from HELD to DONE. */
+/* A record of the area from when it is first seen until it is taken back. */
 struct following {
 	struct target *target; /* as long as there is a hit */
 	struct hit *hit;
 	struct slot *slot;
 	uint32_t generation;
-	uint64_t since;
+	uint64_t since; /* 0: nothing is known of it yet */
+	bool settled;	/* all is done but taking the record back */
 };
 
 struct request {
@@ -272,6 +273,7 @@ struct control {
 	pid_t root;	      /* that was running before us; 0: we started it */
 	int filters;	      /* of system calls, inherited, that let handlers make theirs */
 	int area_fd;
+	struct entries *entries;
 	struct samples *samples;
 	struct {
 		bool on;
@@ -331,8 +333,8 @@ static inline bool is_scarce(const struct control *control)
 	return control->credit < (int64_t)CREDIT_SCARCE;
 }
 
-uint64_t
-control_clock(clockid_t clock); /* ns; 0 when it is not there, as of a process that ended */
+/* ns; 0 when it is not there, as of a process that ended. */
+uint64_t control_clock(clockid_t clock);
 uint64_t control_now(void);
 uint64_t control_random(struct control *control);
 /* One of `count`, each as likely as its weight says; `count`: none has any. */
@@ -343,6 +345,9 @@ void targets_welcome(struct control *control); /* newly announced processes */
 void targets_check(struct control *control);   /* those that have ended */
 void target_end(struct target *target);
 bool target_has_ended(const struct target *target);
+bool target_maps_area(const struct control *control, pid_t pid); /* this very area */
+pid_t target_name_inside(pid_t pid); /* its id in its own pid namespace; 0: not known */
+bool target_is_named_inside(pid_t pid, pid_t inside);
 struct target *target_find(struct control *control, pid_t pid);
 /* Does process `pid` map our area? Does it call itself `inside`, as it would without a namespace?
  */
@@ -565,19 +570,6 @@ void budget_check(struct control *control);
 
 /* CPU time of a process, for clock_gettime(). */
 clockid_t control_process_clock(pid_t pid);
-
-/* observe.c */
-int observed_arm(struct target *target, struct slot *slot, const struct tl_watch *watch);
-void observed_disarm(struct target *target, struct slot *slot);
-void observed_drain(struct target *target);
-/* The last hits, so that the kernel's counts and ours are of the same. */
-void observed_settle(struct target *target);
-uint64_t observed_lost(const struct target *target);
-void observed_close(struct observed *observed);
-void observe_step(struct control *control);
-void observe_check(struct target *target);
-void observe_wait(struct control *control, uint64_t until);
-bool observe_is_over(const struct control *control);
 
 /* duty.c */
 void duty_start(struct control *control);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes: from their announcement in the area to their end. */
+#include "control/entries.h"
+#include "control/observed.h"
 #include "control/private.h"
 #include "control/restriction.h"
 #include "control/say.h"
@@ -22,12 +24,6 @@
 
 #define ANNOUNCE_PATIENCE (2 * SECOND) /* after a program was executed */
 #define GENERATIONS 64 /* that are looked at to tell whether a process stems from the program */
-
-static void answer(struct area_process *shared, enum area_process_state state)
-{
-	atomic_store(&shared->state, state);
-	raw_futex((uint32_t *)&shared->state, FUTEX_WAKE, 0x7fffffff, NULL);
-}
 
 /*
  * Does process `pid` map our area, this very file? Else its id means another process here (a pid
@@ -55,23 +51,28 @@ bool target_maps_area(const struct control *control, pid_t pid)
 	return found;
 }
 
-/* The last of the ids in "NSpid:\t4711\t1": that of the innermost namespace. */
-bool target_is_named_inside(pid_t pid, pid_t inside)
+/* The last of the ids in "NSpid:\t4711\t1". */
+pid_t target_name_inside(pid_t pid)
 {
 	char name[64], line[1024], *last;
-	bool found = false;
+	pid_t inside = 0;
 	FILE *file;
 
 	snprintf(name, sizeof(name), "/proc/%d/status", (int)pid);
 	file = fopen(name, "re");
 	if (!file)
-		return false;
-	while (!found && fgets(line, sizeof(line), file)) {
+		return 0;
+	while (!inside && fgets(line, sizeof(line), file)) {
 		last = strncmp(line, "NSpid:", 6) == 0 ? strrchr(line, '\t') : NULL;
-		found = last && strtol(last, NULL, 10) == inside;
+		inside = last ? (pid_t)strtol(last, NULL, 10) : 0;
 	}
 	fclose(file);
-	return found;
+	return inside;
+}
+
+bool target_is_named_inside(pid_t pid, pid_t inside)
+{
+	return inside > 0 && target_name_inside(pid) == inside;
 }
 
 /* It may announce itself: it has not yet, or has become another program since. */
@@ -210,8 +211,6 @@ static void destroy(struct target *target)
 	limits_close(target);
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
 		hits_forget_slot(control, &target->slot[i]);
-	if (target->pidfd >= 0)
-		close(target->pidfd);
 	space_close(target->space);
 	active_forget(target);
 	observed_close(target->observed);
@@ -222,7 +221,7 @@ static void destroy(struct target *target)
 void target_end(struct target *target)
 {
 	struct control *control = target->control;
-	struct area_process *shared = target->shared;
+	uint32_t index = target->index;
 	pid_t pid = target->pid;
 
 	if (target->observed)
@@ -232,7 +231,7 @@ void target_end(struct target *target)
 	if (control->observer.process_ended)
 		control->observer.process_ended(control->observer.context, pid);
 	destroy(target);
-	answer(shared, AREA_PROCESS_FREE);
+	entry_leave(control, index);
 }
 
 /* The process lives on unwatched. */
@@ -245,19 +244,9 @@ static void leave(struct target *target)
 	if (control->observer.process_ended)
 		control->observer.process_ended(control->observer.context, target->pid);
 	destroy(target);
-	answer(shared, AREA_PROCESS_LEFT);
+	entry_answer(shared, AREA_PROCESS_LEFT);
 }
 
-/* The same process with a new image: the kernel has removed the old one's events. */
-static void end_previous_image(struct control *control, pid_t pid)
-{
-	struct target *previous = target_find(control, pid);
-
-	if (previous)
-		target_end(previous);
-}
-
-/* -errno: where there are no such descriptors the end of a process is not seen at once. */
 static int hold_id(pid_t pid)
 {
 	return (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
@@ -287,6 +276,15 @@ static int begin(struct target *target)
 	return open_slots(target);
 }
 
+/* Those that have ended, with nobody to say so. */
+static void targets_end(struct control *control)
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
+		if (control->target[i] && target_has_ended(control->target[i]))
+			target_end(control->target[i]);
+	entries_check(control);
+}
+
 static void welcome(struct control *control, uint32_t index)
 {
 	struct area_process *shared = &control->area->process[index];
@@ -297,19 +295,20 @@ static void welcome(struct control *control, uint32_t index)
 		pid = find_outside(control, pid);
 	if (!pid) {
 		count_one(control, COUNT_PROCESSES_STRANGE);
-		answer(shared, AREA_PROCESS_LEFT);
+		entry_answer(shared, AREA_PROCESS_LEFT);
 		return;
 	}
-	end_previous_image(control, pid);
+	/* The same process with a new image: the kernel has removed the old one's events. */
+	entries_replace(control, index, pid);
 	if (is_debugged_within(control, pid)) {
 		atomic_fetch_add(&control->area->withdrawn, 1);
-		answer(shared, AREA_PROCESS_LEFT);
+		entry_answer(shared, AREA_PROCESS_LEFT);
 		return;
 	}
 	target = calloc(1, sizeof(*target));
 	if (!target) {
 		count_one(control, COUNT_PROCESSES_LEFT);
-		answer(shared, AREA_PROCESS_LEFT);
+		entry_answer(shared, AREA_PROCESS_LEFT);
 		return;
 	}
 	*target = (struct target){.control = control,
@@ -318,11 +317,13 @@ static void welcome(struct control *control, uint32_t index)
 				  .pidfd = hold_id(pid),
 				  .shared = shared};
 	control->target[index] = target;
+	entry_know(control, index, pid, target->pidfd);
 	/* Again, since the id may have been given to another process before it was held. */
-	if (!target_maps_area(control, pid) || begin(target)) {
-		count_one(control, COUNT_PROCESSES_LEFT);
+	if (target->pidfd < 0 || !target_maps_area(control, pid) || begin(target)) {
+		count_one(control,
+			  target_has_ended(target) ? COUNT_PROCESSES_ENDING : COUNT_PROCESSES_LEFT);
 		destroy(target);
-		answer(shared, AREA_PROCESS_LEFT);
+		entry_leave(control, index);
 		return;
 	}
 	count_one(control, COUNT_PROCESSES);
@@ -331,7 +332,7 @@ static void welcome(struct control *control, uint32_t index)
 		attach_samples(control, pid);
 	if (control->observer.process_began)
 		control->observer.process_began(control->observer.context, pid);
-	answer(shared, AREA_PROCESS_WATCHED);
+	entry_answer(shared, AREA_PROCESS_WATCHED);
 }
 
 /* Its entry in the area is ours alone. */
@@ -348,6 +349,7 @@ int target_observe(struct control *control, pid_t pid, struct observed *observed
 				  .shared = &control->area->process[0]};
 	target->shared->pid = pid;
 	control->target[0] = target;
+	entry_know(control, 0, pid, target->pidfd);
 	err = begin(target);
 	if (err) {
 		destroy(target);
@@ -368,12 +370,16 @@ void targets_welcome(struct control *control)
 		struct area_process *shared = &control->area->process[i];
 		uint32_t state = atomic_load(&shared->state);
 
+		if (state == AREA_PROCESS_ANNOUNCED && entries_are_scarce(control)) {
+			targets_end(control);
+			state = atomic_load(&shared->state);
+		}
 		if (state == AREA_PROCESS_ANNOUNCED)
 			welcome(control, i);
 		else if (state == AREA_PROCESS_GONE && control->target[i])
 			target_end(control->target[i]);
 		else if (state == AREA_PROCESS_GONE)
-			answer(shared, AREA_PROCESS_FREE);
+			entry_leave(control, i);
 	}
 }
 
@@ -412,6 +418,7 @@ static void check_status(struct target *target)
 static void lose(struct target *target)
 {
 	struct control *control = target->control;
+	uint32_t index = target->index;
 	char name[CONTROL_NAME];
 
 	count_one(control, COUNT_PROCESSES_LOST);
@@ -422,6 +429,7 @@ static void lose(struct target *target)
 			    name, (int)target->pid);
 	}
 	target_end(target);
+	entry_release(control, index);
 }
 
 /* False: it has become another program. Its announcement is waited for, or its asking. */
@@ -458,22 +466,12 @@ static void check_target(struct target *target)
 	check_status(target);
 }
 
-static void check(struct control *control, uint32_t index)
-{
-	struct area_process *shared = &control->area->process[index];
-	struct target *target = control->target[index];
-	uint32_t state = atomic_load(&shared->state);
-
-	if (target)
-		check_target(target);
-	else if (state == AREA_PROCESS_LEFT && kill(shared->pid, 0) != 0 && errno == ESRCH)
-		answer(shared, AREA_PROCESS_FREE);
-}
-
 void targets_check(struct control *control)
 {
 	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
-		check(control, i);
+		if (control->target[i])
+			check_target(control->target[i]);
+	entries_check(control);
 }
 
 struct target *target_find(struct control *control, pid_t pid)

@@ -3,6 +3,7 @@
  * Lasting watches: armed once, every hit told in order and forgotten. Nobody is held to find a
  * pair, so a record is free again as soon as it was told.
  */
+#include "control/observed.h"
 #include "control/private.h"
 
 #include "base/syscall.h"
@@ -13,8 +14,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LEAVING_BOUND (1 * MILLISECOND)
 
 int control_arm(struct control *control, pid_t pid, unsigned index, const struct tl_watch *watch)
 {
@@ -235,24 +234,13 @@ static void tell(struct control *control, const struct area_hit *record)
 		trace_tell(control, target, record);
 }
 
-/*
- * A record whose thread is leaving is written once more, by that thread: it is waited for, unless
- * the thread was killed just then. Compare-and-swap, pairs with area_hit_leave().
- */
-static void take_back(struct control *control, struct area_hit *record)
+/* A record whose thread is leaving is written once more, by that thread: it is not told again and
+ * taken back later. */
+static void take_back(struct control *control, unsigned index)
 {
-	uint64_t state = atomic_load_explicit(&record->state, memory_order_acquire);
-	uint64_t until = control_now() + LEAVING_BOUND;
+	struct following *following = &control->following[index];
 
-	if (area_hit_state(state) == AREA_HIT_HELD &&
-	    atomic_compare_exchange_strong(&record->state, &state, ((state >> 8) + 1) << 8))
-		return;
-	while (area_hit_state(atomic_load(&record->state)) == AREA_HIT_LEAVING &&
-	       control_now() < until)
-		;
-	if (area_hit_state(atomic_load(&record->state)) == AREA_HIT_LEAVING)
-		count_one(control, COUNT_HITS_LOST);
-	area_hit_free(record);
+	following->settled = !area_hit_take(&control->area->hit[index]);
 }
 
 /* Ends the hold of a thread whose hit has been told. */
@@ -262,7 +250,11 @@ static void release(struct control *control, const struct area_hit *record)
 								 : NULL;
 	struct area_slot *shared;
 
-	if (!target || record->slot >= AREA_WATCHES || !target->slot[record->slot].watch.hold)
+	if (!target || record->slot >= AREA_WATCHES)
+		return;
+	/* One that is held although nobody wants it was told so by what the program wrote. */
+	if (!target->slot[record->slot].watch.hold &&
+	    record->flags & (AREA_HIT_UNHELD | AREA_HIT_NOTICE))
 		return;
 	shared = &target->shared->slot[record->slot];
 	atomic_fetch_add(&shared->turn, 1);
@@ -293,7 +285,10 @@ void traces_collect(struct control *control)
 		enum area_hit_state state =
 			area_hit_state(atomic_load_explicit(&record->state, memory_order_acquire));
 
-		if (state == AREA_HIT_HELD || state == AREA_HIT_LEAVING || state == AREA_HIT_DONE)
+		if (control->following[i].settled)
+			take_back(control, i);
+		else if (state == AREA_HIT_HELD || state == AREA_HIT_LEAVING ||
+			 state == AREA_HIT_DONE)
 			waiting[count++] = (struct waiting){record->entry_time, record->serial, i};
 	}
 	qsort(waiting, count, sizeof(*waiting), compare);
@@ -303,7 +298,7 @@ void traces_collect(struct control *control)
 		area_hit_copy(&control->copy, record);
 		tell(control, &control->copy);
 		release(control, &control->copy);
-		take_back(control, record);
+		take_back(control, waiting[i].index);
 		if (control->copy.flags & AREA_HIT_NOTICE)
 			notice_answer(control, control->copy.process);
 	}

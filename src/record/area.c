@@ -17,6 +17,13 @@ _Static_assert(sizeof(struct area) < 2u << 20, "the area stays small");
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
 	       "words shared between processes need no lock");
 
+_Static_assert(AREA_PROCESSES <= 256, "an index fits into a record's state");
+
+/* Between two accesses to what is shared. Here a test puts every other thread's steps. */
+#ifndef AREA_STEP
+#define AREA_STEP()
+#endif
+
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
 static struct area *map_area(int fd)
@@ -182,7 +189,13 @@ void area_ring(struct area *area)
 		raw_futex((uint32_t *)&area->doorbell, FUTEX_WAKE, 1, NULL);
 }
 
-struct area_hit *area_hit_claim(struct area *area, uint64_t *ticket)
+/* Free, for its next use. */
+static uint64_t next_use(uint64_t state)
+{
+	return ((state >> 16) + 1) << 16;
+}
+
+struct area_hit *area_hit_claim(struct area *area, uint32_t process, uint64_t *ticket)
 {
 	uint32_t start = atomic_fetch_add_explicit(&area->next_hit, 1, memory_order_relaxed);
 
@@ -192,12 +205,12 @@ struct area_hit *area_hit_claim(struct area *area, uint64_t *ticket)
 
 		if (area_hit_state(state) != AREA_HIT_FREE)
 			continue;
+		AREA_STEP();
+		*ticket = state >> 16 << 16 | (uint64_t)(process & 0xff) << 8;
 		if (atomic_compare_exchange_strong_explicit(
-			    &hit->state, &state, state | AREA_HIT_FILLING, memory_order_acquire,
-			    memory_order_relaxed)) {
-			*ticket = state;
+			    &hit->state, &state, *ticket | AREA_HIT_FILLING, memory_order_acquire,
+			    memory_order_relaxed))
 			return hit;
-		}
 	}
 	return NULL;
 }
@@ -212,18 +225,22 @@ void area_hit_publish(struct area_hit *hit, uint64_t ticket)
 
 void area_hit_leave(struct area_hit *hit, uint64_t ticket, uint64_t now)
 {
-	uint64_t held = ticket | AREA_HIT_HELD;
+	uint64_t held = ticket | AREA_HIT_HELD, leaving = ticket | AREA_HIT_LEAVING;
 
 	if (!atomic_compare_exchange_strong_explicit(&hit->state, &held, ticket | AREA_HIT_LEAVING,
 						     memory_order_acquire, memory_order_relaxed))
 		return;
+	AREA_STEP();
 	atomic_store_explicit(&hit->exit_time, now, memory_order_relaxed);
-	atomic_store_explicit(&hit->state, ticket | AREA_HIT_DONE, memory_order_release);
+	AREA_STEP();
+	atomic_compare_exchange_strong_explicit(&hit->state, &leaving, ticket | AREA_HIT_DONE,
+						memory_order_release, memory_order_relaxed);
 }
 
 void area_hit_copy(struct area_hit *to, const struct area_hit *from)
 {
 	memcpy(to, from, offsetof(struct area_hit, stack));
+	to->process = area_hit_owner(atomic_load_explicit(&from->state, memory_order_relaxed));
 	if (to->value_length > AREA_VALUE)
 		to->value_length = AREA_VALUE;
 	if (to->stack_length > AREA_STACK)
@@ -232,10 +249,21 @@ void area_hit_copy(struct area_hit *to, const struct area_hit *from)
 	memcpy(to->stack, from->stack, to->stack_length);
 }
 
-void area_hit_free(struct area_hit *hit)
+bool area_hit_take(struct area_hit *hit)
 {
 	uint64_t state = atomic_load_explicit(&hit->state, memory_order_relaxed);
 
-	atomic_store_explicit(&hit->exit_time, 0, memory_order_relaxed);
-	atomic_store_explicit(&hit->state, ((state >> 8) + 1) << 8, memory_order_release);
+	if (area_hit_state(state) != AREA_HIT_HELD && area_hit_state(state) != AREA_HIT_DONE)
+		return false;
+	AREA_STEP();
+	/* Release: who claims it next overwrites what was read here. */
+	return atomic_compare_exchange_strong_explicit(&hit->state, &state, next_use(state),
+						       memory_order_release, memory_order_relaxed);
+}
+
+void area_hit_reclaim(struct area_hit *hit)
+{
+	uint64_t state = atomic_load_explicit(&hit->state, memory_order_relaxed);
+
+	atomic_store_explicit(&hit->state, next_use(state), memory_order_release);
 }

@@ -14,14 +14,21 @@
  *
  * It is a sealed-size memory file made by the controller before the program starts, so nothing that
  * happens to the program loses what is in it. Inside the program its contents are never trusted
- *with control: no pointer is followed, every index is bounded before use, so a program that
- *scribbles over it harms findings alone. The controller copies a hit out before judging it.
+ * with control: no pointer is followed, every index is bounded before use, so a program that
+ * scribbles over it harms findings alone. The controller copies a hit out before judging it.
  *
- * A hit's life, in one word `state` (ticket << 8 | enum area_hit_state):
- *	FREE -> FILLING (the thread, by compare-and-swap) -> HELD (filled; release store, pairs with
- *	the acquire load in area_hit_peek()) -> LEAVING (compare-and-swap by the thread when its
- *hold is over, so that a record the controller took back is not written again) -> DONE -> FREE (the
- *controller, ticket + 1). When no record is free the newest hit is dropped and counted.
+ * A hit's life, in one word `state` (number of the use, index of the process, state):
+ *
+ *	FREE -> FILLING	  the thread: from here on the record is its own
+ *	FILLING -> HELD	  the thread, filled (release; pairs with the controller's acquire)
+ *	HELD -> LEAVING	  the thread, when its hold is over: its own again, for exit_time
+ *	LEAVING -> DONE	  the thread (release)
+ *	HELD, DONE -> FREE  the controller, with the next number
+ *
+ * Each step is a compare-and-swap of the whole word, so who comes late changes nothing. What is a
+ * thread's own (FILLING, LEAVING) stays so however long the thread is kept from running; only when
+ * its process has ended does the controller take it back. tests/unit/record_protocol.c tries all
+ * orders. When no record is free the newest hit is dropped and counted.
  */
 #ifndef RECORD_AREA_H
 #define RECORD_AREA_H
@@ -89,11 +96,11 @@ struct area_registers {
 
 struct area_hit {
 	_Atomic uint64_t state;
-	_Atomic uint64_t exit_time; /* CLOCK_MONOTONIC ns when the hold ended; 0 before */
+	_Atomic uint64_t exit_time; /* CLOCK_MONOTONIC ns when the hold ended; once DONE */
 	uint64_t entry_time;	    /* when the handler began */
 	uint64_t identity; /* of the thread: its kernel id, or fs base where no call is safe */
 	pid_t tid;	   /* 0: not known */
-	uint32_t process;  /* index */
+	uint32_t process;  /* index; in a copy: by whom the record was claimed */
 	uint32_t slot;
 	uint32_t generation;
 	uint32_t flags;
@@ -162,8 +169,8 @@ enum area_process_state {
 	AREA_PROCESS_CLAIMED,	/* being filled by the process */
 	AREA_PROCESS_ANNOUNCED, /* asks to be watched */
 	AREA_PROCESS_WATCHED,	/* go */
-	AREA_PROCESS_LEFT,	/* not watched: too many, or refused */
-	AREA_PROCESS_GONE,	/* has said good-bye; the controller may free the entry */
+	AREA_PROCESS_LEFT,	/* not watched, or not any longer */
+	AREA_PROCESS_GONE,	/* has said good-bye, and waits until it is LEFT */
 };
 
 /* Which allocations and frees give notice. Written by the controller at any time. */
@@ -218,7 +225,7 @@ struct area_limit {
 struct area_process {
 	_Atomic uint32_t state; /* futex */
 	_Atomic uint32_t quiet; /* no system call may be made (control/restriction.h) */
-	pid_t pid;
+	pid_t pid; /* of its owner, as that calls itself; 0: free (control/entries.h) */
 	pid_t parent;
 	uint64_t start_time; /* CLOCK_MONOTONIC ns of the announcement */
 	_Atomic uint64_t serial;
@@ -333,6 +340,12 @@ static inline enum area_hit_state area_hit_state(uint64_t state)
 	return (enum area_hit_state)(state & 0xff);
 }
 
+/* Index of the process that claimed the record; of a free one it says nothing. */
+static inline uint32_t area_hit_owner(uint64_t state)
+{
+	return (uint32_t)(state >> 8) & 0xff;
+}
+
 /* Signal data of our events: a mark, the process entry, the slot and its generation. Events of
  * limits have slots of their own, from AREA_SLOT_LIMIT on, and no generation. */
 #define AREA_SLOT_LIMIT 0x40u
@@ -389,16 +402,20 @@ int area_read_sign(const char *name, uint64_t secret); /* the socket, or -EINVAL
 /* Both. Never blocks. */
 void area_ring(struct area *area);
 
-/* Claim a free hit record for this thread; NULL when all are taken. *ticket is for the rest. */
-struct area_hit *area_hit_claim(struct area *area, uint64_t *ticket);
+/* Claim a free hit record for a thread of this process; NULL when all are taken. *ticket is for the
+ * rest. */
+struct area_hit *area_hit_claim(struct area *area, uint32_t process, uint64_t *ticket);
 void area_hit_publish(struct area_hit *hit, uint64_t ticket);
 /* The hold is over. */
 void area_hit_leave(struct area_hit *hit, uint64_t ticket, uint64_t now);
 
-/* The controller's: take a record back whatever its state. */
+/* The controller's. */
 /* What a hit says, with lengths within bounds, out of reach of a program that scribbles. Its
  * `state` says nothing. */
 void area_hit_copy(struct area_hit *to, const struct area_hit *from);
-void area_hit_free(struct area_hit *hit);
+/* Take a record back that is HELD or DONE. False: its thread is about to change it. */
+bool area_hit_take(struct area_hit *hit);
+/* Whatever its state: the process that claimed it has ended. */
+void area_hit_reclaim(struct area_hit *hit);
 
 #endif

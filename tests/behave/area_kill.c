@@ -55,7 +55,7 @@ static void *note(void *arg)
 
 	for (;;) {
 		uint64_t ticket;
-		struct area_hit *hit = area_hit_claim(area, &ticket);
+		struct area_hit *hit = area_hit_claim(area, 0, &ticket);
 
 		if (!hit) {
 			atomic_fetch_add(&area->process[0].dropped, 1);
@@ -93,9 +93,7 @@ static void take_all(void)
 		taken++;
 		/* As the controller: a record is taken back when its thread has left, or is dead.
 		 */
-		if (state == AREA_HIT_DONE)
-			area_hit_free(hit);
-		else
+		if (state != AREA_HIT_DONE || !area_hit_take(hit))
 			taken--;
 	}
 }
@@ -111,7 +109,7 @@ static void take_what_the_dead_left(void)
 			taken++;
 		}
 		if (state != AREA_HIT_FREE)
-			area_hit_free(hit);
+			area_hit_reclaim(hit);
 	}
 }
 

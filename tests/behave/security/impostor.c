@@ -63,11 +63,10 @@ static void lie(struct area *area, uint32_t process, pid_t victim)
 {
 	uint64_t pointer = PLACE - ((uintptr_t)&own - (uintptr_t)__builtin_thread_pointer());
 	uint64_t ticket;
-	struct area_hit *hit = area_hit_claim(area, &ticket);
+	struct area_hit *hit = area_hit_claim(area, process, &ticket);
 
 	if (!hit)
 		return;
-	hit->process = process;
 	hit->tid = victim;
 	hit->flags = AREA_HIT_THREAD;
 	hit->address = pointer;

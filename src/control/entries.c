@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/entries.h"
+
+#include "base/syscall.h"
+#include "control/private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LOOK_FIRST (200 * MILLISECOND) /* after a stranger's entry was first seen … */
+#define LOOK_LAST (10 * SECOND)	       /* … and, doubling, at most */
+#define LOOK_SHARE 50		       /* looks through /proc take at most this part of the time */
+
+struct entry {
+	pid_t claimed;		   /* by whom, as it calls itself, when it was last looked at */
+	pid_t pid;		   /* here; 0: not known */
+	int pidfd;		   /* -1: none */
+	uint64_t next_look, pause; /* whose process is not known */
+};
+
+struct entries {
+	struct entry entry[AREA_PROCESSES];
+	uint64_t next_search; /* through /proc, for any */
+};
+
+int entries_create(struct control *control)
+{
+	control->entries = calloc(1, sizeof(*control->entries));
+	if (!control->entries)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
+		control->entries->entry[i].pidfd = -1;
+	return 0;
+}
+
+static void forget(struct entry *entry)
+{
+	if (entry->pidfd >= 0)
+		close(entry->pidfd);
+	*entry = (struct entry){.pidfd = -1};
+}
+
+void entries_destroy(struct control *control)
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
+		forget(&control->entries->entry[i]);
+	free(control->entries);
+}
+
+void entry_answer(struct area_process *shared, enum area_process_state state)
+{
+	atomic_store(&shared->state, state);
+	raw_futex((uint32_t *)&shared->state, FUTEX_WAKE, INT_MAX, NULL);
+}
+
+void entry_know(struct control *control, uint32_t index, pid_t pid, int pidfd)
+{
+	struct entry *entry = &control->entries->entry[index];
+
+	forget(entry);
+	entry->claimed = control->area->process[index].pid;
+	entry->pid = pid;
+	entry->pidfd = pidfd;
+}
+
+/* The id last: who finds it 0 claims the entry. */
+void entry_release(struct control *control, uint32_t index)
+{
+	struct area_process *shared = &control->area->process[index];
+
+	hits_reclaim(control, index);
+	forget(&control->entries->entry[index]);
+	entry_answer(shared, AREA_PROCESS_FREE);
+	__atomic_store_n(&shared->pid, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- has it ended? ------------------------------------------------------------------------ */
+
+static bool has_ended(const struct entry *entry)
+{
+	struct pollfd ended = {entry->pidfd, POLLIN, 0};
+
+	return poll(&ended, 1, 0) == 1;
+}
+
+/* False too where it may not be looked at: then another user's process is given the benefit. */
+static bool is_another(const struct control *control, pid_t pid)
+{
+	char name[64];
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == ESRCH;
+	close(fd);
+	return !target_maps_area(control, pid);
+}
+
+/*
+ * One look through /proc for all entries that are `due`: those that some process, in whatever
+ * namespace, may have are due no longer.
+ */
+static void search(struct control *control, bool due[AREA_PROCESSES])
+{
+	DIR *directory = opendir("/proc");
+	struct dirent *listed;
+
+	for (uint32_t i = 0; !directory && i < AREA_PROCESSES; i++)
+		due[i] = false;
+	while (directory && (listed = readdir(directory))) {
+		pid_t pid = (pid_t)strtol(listed->d_name, NULL, 10);
+		pid_t inside = pid > 0 ? target_name_inside(pid) : 0;
+
+		for (uint32_t i = 0; inside > 0 && i < AREA_PROCESSES; i++)
+			if (due[i] && control->entries->entry[i].claimed == inside &&
+			    !is_another(control, pid))
+				due[i] = false;
+	}
+	if (directory)
+		closedir(directory);
+}
+
+/* A process that never came as far as to be known by more than the id that it wrote. */
+static bool is_due(struct entry *entry, pid_t claimed, uint64_t now)
+{
+	if (entry->claimed != claimed || !entry->pause) {
+		entry->claimed = claimed;
+		entry->pause = LOOK_FIRST;
+		entry->next_look = now + entry->pause;
+	}
+	/* Not another user's, which /proc may hide. */
+	return now >= entry->next_look && (!kill(claimed, 0) || errno != EPERM);
+}
+
+static void put_off(struct entry *entry, uint64_t now)
+{
+	entry->pause = entry->pause * 2 < LOOK_LAST ? entry->pause * 2 : LOOK_LAST;
+	entry->next_look = now + entry->pause;
+}
+
+/* ---- giving entries to others ------------------------------------------------------------- */
+
+void entry_leave(struct control *control, uint32_t index)
+{
+	const struct entry *entry = &control->entries->entry[index];
+
+	if (entry->pidfd >= 0 && has_ended(entry))
+		entry_release(control, index);
+	else
+		entry_answer(&control->area->process[index], AREA_PROCESS_LEFT);
+}
+
+void entries_replace(struct control *control, uint32_t index, pid_t pid)
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
+		if (i == index || control->entries->entry[i].pid != pid)
+			continue;
+		if (control->target[i])
+			target_end(control->target[i]);
+		if (control->entries->entry[i].pid == pid)
+			entry_release(control, i);
+	}
+}
+
+/* Entries whose process nobody holds on to: is there one? */
+static void check_unknown(struct control *control, uint64_t now)
+{
+	struct entries *entries = control->entries;
+	bool due[AREA_PROCESSES] = {false}, any = false;
+
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
+		pid_t claimed = __atomic_load_n(&control->area->process[i].pid, __ATOMIC_ACQUIRE);
+
+		due[i] = claimed && !control->target[i] && entries->entry[i].pidfd < 0 &&
+			 is_due(&entries->entry[i], claimed, now);
+		any |= due[i];
+	}
+	if (!any || now < entries->next_search)
+		return;
+	search(control, due);
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
+		if (now >= entries->entry[i].next_look)
+			put_off(&entries->entry[i], now);
+		if (!due[i])
+			continue;
+		count_one(control, COUNT_ENTRIES_RECLAIMED);
+		entry_release(control, i);
+	}
+	entries->next_search = now + (control_now() - now) * LOOK_SHARE;
+}
+
+void entries_check(struct control *control)
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
+		const struct entry *entry = &control->entries->entry[i];
+
+		if (!control->target[i] && entry->pidfd >= 0 && has_ended(entry))
+			entry_release(control, i);
+	}
+	check_unknown(control, control_now());
+}
+
+bool entries_are_scarce(const struct control *control)
+{
+	unsigned taken = 0;
+
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
+		taken += control->area->process[i].pid != 0;
+	return taken > AREA_PROCESSES / 2;
+}
