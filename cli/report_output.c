@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "report/group.h"
 #include "report/html.h"
 #include "report/jsonl.h"
 #include "report/sarif.h"
@@ -33,6 +34,34 @@ static int write_jsonl(FILE *stream, const struct finding_set *set)
 	return err;
 }
 
+/* A line above those of class `possible` that are about one object. */
+static void write_group(FILE *stream, const struct finding_set *set, size_t at,
+			const struct text_options *options)
+{
+	char name[GROUP_NAME_SIZE], other[GROUP_NAME_SIZE] = "";
+	size_t count = 1;
+
+	finding_group(set->findings[at], name);
+	if (at > 0)
+		finding_group(set->findings[at - 1], other);
+	if (!name[0] || strcmp(name, other) == 0)
+		return;
+	for (; at + count < set->count; count++) {
+		finding_group(set->findings[at + count], other);
+		if (strcmp(name, other) != 0)
+			break;
+	}
+	if (count > 1)
+		text_write_heading(stream, name, count, options);
+}
+
+static void write_whole(FILE *stream, const struct finding_set *set, size_t at,
+			const struct text_options *options)
+{
+	write_group(stream, set, at, options);
+	text_write(stream, set->findings[at], options);
+}
+
 static int write_text(FILE *stream, const struct finding_set *set, enum report_format format,
 		      bool sources)
 {
@@ -45,7 +74,7 @@ static int write_text(FILE *stream, const struct finding_set *set, enum report_f
 		else if (format == REPORT_SUMMARY)
 			text_write_summary(stream, set->findings[i], &options);
 		else
-			text_write(stream, set->findings[i], &options);
+			write_whole(stream, set, i, &options);
 	}
 	return 0;
 }

@@ -44,6 +44,10 @@ extern "C" {
  * is asked about could not be told. */
 #define TL_TRAIT_UNBOUNDED 0x40u
 
+/* What the code around an access does, as far as straight code shows it. */
+#define TL_AROUND_UPDATE 0x1u /* a load and a store of the same bytes: an update in two steps */
+#define TL_AROUND_RETRY 0x2u  /* the load of what a LOCK CMPXCHG of the same bytes expects there */
+
 #define TL_INTEREST_MAX 256u
 
 struct tl_stack; /* opaque: what was noted of the thread's stack */
@@ -127,6 +131,7 @@ struct tl_report {
 	size_t evidence_count;
 	const struct tl_access *const *accesses;
 	size_t access_count;
+	unsigned rank; /* among those of one certainty lower ones come first; 0: none */
 };
 
 struct tl_host; /* opaque */
@@ -159,6 +164,8 @@ struct tl_services {
 	void (*count)(struct tl_host *host, const char *name, uint64_t amount);
 	/* The user's value of `--tool-option NAME=VALUE`, or NULL. */
 	const char *(*option)(struct tl_host *host, const char *name);
+	/* TL_AROUND_…, of an access with a stack. Decodes code: for what is to be reported. */
+	unsigned (*around)(struct tl_host *host, const struct tl_access *access);
 };
 
 struct tl_tool {

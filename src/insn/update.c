@@ -54,6 +54,90 @@ bool insn_update_follows(const uint8_t *code, size_t available,
 	return false;
 }
 
+/* The prefixes of one instruction, its opcode behind them. */
+static const uint8_t *opcode_of(const uint8_t *code, const struct insn *insn, bool *lock,
+				uint8_t *rex)
+{
+	const uint8_t *end = code + insn->length;
+
+	*lock = false;
+	*rex = 0;
+	for (; code < end; code++) {
+		if (*code == 0xf0)
+			*lock = true;
+		else if ((*code & 0xf0) == 0x40)
+			*rex = *code;
+		else if (*code != 0x66 && *code != 0x67 && *code != 0x64 && *code != 0x65 &&
+			 *code != 0xf2 && *code != 0xf3)
+			break;
+	}
+	return code;
+}
+
+static bool is_lock_cmpxchg(const uint8_t *code, const struct insn *insn)
+{
+	bool lock;
+	uint8_t rex;
+	const uint8_t *opcode = opcode_of(code, insn, &lock, &rex);
+
+	return lock && opcode + 1 < code + insn->length && opcode[0] == 0x0f &&
+	       (opcode[1] & 0xfe) == 0xb0;
+}
+
+/* Which register `mov %from,%to` copies to which; false: it is another instruction. */
+static bool is_copy(const uint8_t *code, const struct insn *insn, unsigned *from, unsigned *to)
+{
+	bool lock;
+	uint8_t rex;
+	const uint8_t *opcode = opcode_of(code, insn, &lock, &rex);
+	unsigned reg, rm;
+
+	if (opcode + 1 >= code + insn->length || (opcode[0] != 0x89 && opcode[0] != 0x8b) ||
+	    opcode[1] >> 6 != 3)
+		return false;
+	reg = (opcode[1] >> 3 & 7) | (rex & 4) << 1;
+	rm = (opcode[1] & 7) | (rex & 1) << 3;
+	*from = opcode[0] == 0x89 ? reg : rm;
+	*to = opcode[0] == 0x89 ? rm : reg;
+	return true;
+}
+
+/* Which registers hold the value, after one more instruction. */
+static uint32_t carry(uint32_t holding, const uint8_t *code, const struct insn *insn)
+{
+	unsigned from, to;
+	bool copied = is_copy(code, insn, &from, &to) && holding >> from & 1;
+
+	holding &= ~(uint32_t)insn->written_registers;
+	return copied ? holding | 1u << to : holding;
+}
+
+bool insn_retry_follows(const uint8_t *code, size_t available,
+			const struct insn_registers *registers, int loaded,
+			const struct insn_bytes *object)
+{
+	struct insn_registers at = *registers;
+	uint32_t changed = 0, holding = loaded >= 0 ? 1u << loaded : 0;
+	size_t done = 0;
+
+	while (done < INSN_UPDATE_BYTES && holding) {
+		const struct insn_operand *operand;
+		struct insn insn;
+
+		at.pc = registers->pc + done;
+		if (insn_decode(code + done, available - done, at.pc, &insn) ||
+		    insn.flow != INSN_FLOW_NEXT)
+			return false;
+		operand = operand_at(&insn, TL_READ | TL_WRITE, &at, object);
+		if (operand && !(registers_of(operand) & changed) && insn.atomic)
+			return (holding & 1) && is_lock_cmpxchg(code + done, &insn);
+		holding = carry(holding, code + done, &insn);
+		changed |= insn.written_registers;
+		done += insn.length;
+	}
+	return false;
+}
+
 /* Direct jumps from anywhere in the function to behind `load`, up to `store`, or any indirect one:
  * the thread may have come by one of them. */
 static bool is_jumped_into(const uint8_t *code, size_t available, uint64_t start, uint64_t load,

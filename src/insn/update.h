@@ -26,4 +26,14 @@ bool insn_update_follows(const uint8_t *code, size_t available,
 bool insn_update_begun(const uint8_t *code, size_t available, uint64_t start,
 		       const struct insn_registers *registers, const struct insn_bytes *object);
 
+/*
+ * Does what a thread has loaded from `object` into the register `loaded` become what a LOCK CMPXCHG
+ * of the same bytes expects there, on straight code? So begin the loops that compilers make of an
+ * atomic operation without an instruction of its own: the value is a proposal, which the
+ * instruction compares. `registers` and `code`: behind the load.
+ */
+bool insn_retry_follows(const uint8_t *code, size_t available,
+			const struct insn_registers *registers, int loaded,
+			const struct insn_bytes *object);
+
 #endif

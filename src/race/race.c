@@ -271,9 +271,15 @@ static void on_pair(void *state, const struct tl_pair *pair)
 		return;
 	}
 	known->certainty = verdict.certainty;
+	if (verdict.certainty == TL_POSSIBLE) {
+		first.around = race->services->around(race->host, pair->first);
+		second.around = race->services->around(race->host, pair->second);
+		rules_rank(&first, &second, &verdict);
+	}
 	find_place(race, known->first)->fruitful++;
 	find_place(race, known->second)->fruitful++;
 	report.certainty = verdict.certainty;
+	report.rank = verdict.rank;
 	report.evidence = verdict.evidence;
 	report.evidence_count = verdict.evidence_count;
 	report.accesses = accesses;

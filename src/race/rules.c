@@ -237,6 +237,7 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 	verdict->hidden = verdict->rule != NULL;
 	if (verdict->hidden)
 		return;
+	verdict->released = released;
 	if ((first->access->traits | second->access->traits) & TL_TRAIT_UNBOUNDED) {
 		add_evidence(verdict, "a string function of the C library may have loaded this "
 				      "behind the end of what it reads");
@@ -249,4 +250,97 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 	if (meeting->changed && !is_atomic(first) && !is_atomic(second))
 		raise_to(verdict, TL_LIKELY,
 			 "the value changed between a thread's read and its write");
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Which of those that are possible come first */
+
+/* The numbers stand in files: a new rank takes one between two others. */
+enum {
+	RANK_UPDATE = 10,
+	RANK_STORES = 20,
+	RANK_UPDATE_READ = 30,
+	RANK_STORE_READ = 40,
+	RANK_RELEASED = 50,
+	RANK_SAME_STORES = 60,
+	RANK_ATOMIC_STORE = 70,
+	RANK_ATOMIC_READ = 80,
+	RANK_BEHIND = 85,
+	RANK_RETRY = 90
+};
+
+static void rank(struct verdict *verdict, unsigned number, const char *reason)
+{
+	verdict->rank = number;
+	if (reason)
+		add_evidence(verdict, reason);
+}
+
+static bool is_unlocked_update(const struct rule_side *side)
+{
+	return !is_atomic(side) &&
+	       ((side->access->traits & TL_TRAIT_UPDATE) || (side->around & TL_AROUND_UPDATE));
+}
+
+static bool writes(const struct rule_side *side)
+{
+	return side->access->access & TL_WRITE;
+}
+
+/* Both stores are made by then, and what each had written was read in its handler. */
+static bool wrote_the_same(const struct rule_side *first, const struct rule_side *second)
+{
+	const struct tl_access *a = first->access, *b = second->access;
+
+	return a->value_known && b->value_known && !a->before && !b->before &&
+	       a->address == b->address && a->length == b->length && a->value == b->value;
+}
+
+/* One side is atomic: the other is not, or the pair were hidden. */
+static void rank_beside_atomic(const struct rule_side *plain, struct verdict *verdict)
+{
+	if (writes(plain))
+		rank(verdict, RANK_ATOMIC_STORE,
+		     "an atomic operation meets a store: plain, or relaxed as the end of a lock is");
+	else
+		rank(verdict, RANK_ATOMIC_READ,
+		     "an atomic operation meets a load of the same object: plain, or relaxed");
+}
+
+static void rank_plain(const struct rule_side *first, const struct rule_side *second,
+		       struct verdict *verdict)
+{
+	if (writes(first) && writes(second) && wrote_the_same(first, second))
+		rank(verdict, RANK_SAME_STORES, "two stores of the same value");
+	else if (writes(first) && writes(second))
+		rank(verdict, RANK_STORES,
+		     first->access->value_known && second->access->value_known
+			     ? "two stores of different values, neither with LOCK"
+			     : "two stores, neither with LOCK");
+	else if (is_unlocked_update(first) || is_unlocked_update(second))
+		rank(verdict, RANK_UPDATE_READ, "an update without LOCK meets a load");
+	else
+		rank(verdict, RANK_STORE_READ, "a store meets a load, neither with LOCK");
+}
+
+void rules_rank(const struct rule_side *first, const struct rule_side *second,
+		struct verdict *verdict)
+{
+	if (verdict->hidden || verdict->certainty != TL_POSSIBLE)
+		return;
+	if ((first->around | second->around) & TL_AROUND_RETRY)
+		rank(verdict, RANK_RETRY,
+		     "a load proposes the value that a LOCK CMPXCHG then compares");
+	else if ((first->access->traits | second->access->traits) & TL_TRAIT_UNBOUNDED)
+		rank(verdict, RANK_BEHIND, NULL); /* its reason is there */
+	else if (verdict->released)
+		rank(verdict, RANK_RELEASED, NULL); /* as here */
+	else if ((is_unlocked_update(first) && writes(second)) ||
+		 (is_unlocked_update(second) && writes(first)))
+		rank(verdict, RANK_UPDATE,
+		     "an update without LOCK can lose the other thread's write");
+	else if (is_atomic(first) || is_atomic(second))
+		rank_beside_atomic(is_atomic(first) ? second : first, verdict);
+	else
+		rank_plain(first, second, verdict);
 }

@@ -16,6 +16,8 @@ struct verdict {
 	enum tl_certainty certainty;
 	const char *evidence[RULES_EVIDENCE];
 	unsigned evidence_count;
+	bool released; /* the earlier access could be what let the other go on */
+	unsigned rank; /* 0: none; else lower comes first */
 };
 
 /* `code` describes where each access was made; either may be NULL. */
@@ -30,6 +32,7 @@ struct rule_side {
 	enum tl_atomicity atomicity;
 	const char *reason; /* for atomicity */
 	bool updates_tell;  /* its compilers make no update of an atomic load and store */
+	unsigned around;    /* TL_AROUND_… */
 };
 
 /* How they met. */
@@ -42,6 +45,13 @@ struct rule_meeting {
 /* `first` is the one whose hold began first. */
 void rules_judge(const struct rule_side *first, const struct rule_side *second,
 		 const struct rule_meeting *meeting, struct verdict *verdict);
+
+/*
+ * Which of those that are possible deserve a look first. Sets the rank of a verdict of that class
+ * and adds its reason; docs/report.md lists the ranks, which mean the same in every version.
+ */
+void rules_rank(const struct rule_side *first, const struct rule_side *second,
+		struct verdict *verdict);
 
 /* Code of the C library and the dynamic linker that orders threads or is ordered by them: never an
  * access of the program's own. Functions that work on the caller's memory are not. */

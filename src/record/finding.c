@@ -266,6 +266,7 @@ static bool copy_rest(struct finding *to, const struct finding *from)
 
 	memcpy(to->id, from->id, sizeof(to->id));
 	to->certainty = from->certainty;
+	to->rank = from->rank;
 	to->message = finding_string(to, from->message);
 	to->pid = from->pid;
 	to->program = finding_string(to, from->program);

@@ -129,6 +129,7 @@ struct finding {
 	const char *kind;
 	char id[FINDING_ID_SIZE];     /* "" until finding_identify() */
 	enum finding_class certainty; /* "class" in the JSON form */
+	unsigned rank;		      /* among those of its class: lower ones first; 0: none */
 	const char *message;	      /* one sentence of a tool-defined kind */
 	const char **evidence;
 	size_t evidence_count;

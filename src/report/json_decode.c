@@ -352,6 +352,7 @@ static void decode_all(struct decoder *decoder, const json_t *json)
 	struct finding *finding = decoder->finding;
 	uint64_t count;
 
+	finding->rank = (unsigned)get_integer(decoder, json, "rank", INT_MAX);
 	finding->certainty = get_name(decoder, json, "class", finding_class_parse,
 				      "\"definite\", \"likely\" or \"possible\"");
 	finding->message = get_string(decoder, json, "message");

@@ -246,6 +246,8 @@ json_t *json_from_finding(const struct finding *finding)
 	set_string(&encoder, object, "id", finding->id);
 	if (finding->certainty)
 		set_string(&encoder, object, "class", finding_class_name(finding->certainty));
+	if (finding->rank)
+		set_integer(&encoder, object, "rank", finding->rank);
 	set_string(&encoder, object, "message", finding->message);
 	set(&encoder, object, "evidence", encode_evidence(&encoder, finding));
 	set_origin(&encoder, object, finding);

@@ -61,8 +61,9 @@ function passes(finding) {
     (!state.program || finding.program === state.program) &&
     state.words.every((word) => haystack(finding).includes(word));
 }
+const places = new Map(all.map((finding, index) => [finding, index]));
 const ORDERS = {
-  class: (a, b) => CLASSES.indexOf(classOf(a)) - CLASSES.indexOf(classOf(b)) || b.count - a.count,
+  class: (a, b) => places.get(a) - places.get(b), /* as they were written: possible ones by object and rank */
   count: (a, b) => b.count - a.count,
   last: (a, b) => (b.last || b.time || "").localeCompare(a.last || a.time || ""),
   first: (a, b) => (b.time || "").localeCompare(a.time || ""),

@@ -331,6 +331,9 @@ static json_t *result_value(struct encoder *encoder, const struct finding *findi
 	set(encoder, result, "ruleId", string_value(finding->kind));
 	set(encoder, result, "ruleIndex", json_integer(rule_index(encoder, finding->kind)));
 	set(encoder, result, "level", json_string(level(finding)));
+	/* SARIF's goes from 0 to 100, the highest first. */
+	if (finding->rank && finding->rank <= 100)
+		set(encoder, result, "rank", json_integer(100 - (json_int_t)finding->rank));
 	set(encoder, result, "message", result_message(finding));
 	set_location(encoder, result, finding);
 	set_accesses(encoder, result, finding);

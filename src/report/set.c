@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/set.h"
 
+#include "report/group.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +133,11 @@ static void merge_facts(struct finding *to, const struct finding *from)
 	size_t i;
 
 	if (from->certainty > to->certainty)
+		to->rank = from->rank;
+	else if (from->certainty == to->certainty && from->rank &&
+		 (!to->rank || from->rank < to->rank))
+		to->rank = from->rank;
+	if (from->certainty > to->certainty)
 		to->certainty = from->certainty;
 	for (i = 0; i < from->evidence_count; i++)
 		finding_add_evidence(to, from->evidence[i]); /* past the bound it is left out */
@@ -194,18 +201,6 @@ void finding_set_sort_by_id(struct finding_set *set)
 {
 	if (set->count)
 		qsort(set->findings, set->count, sizeof(struct finding *), compare_keys);
-}
-
-static int compare_importance(const void *first, const void *second)
-{
-	const struct finding *a = *(struct finding *const *)first;
-	const struct finding *b = *(struct finding *const *)second;
-
-	if (a->certainty != b->certainty)
-		return a->certainty < b->certainty ? 1 : -1;
-	if (a->count != b->count)
-		return a->count < b->count ? 1 : -1;
-	return strcmp(a->id, b->id);
 }
 
 static int compare_text(const void *first, const void *second)
@@ -274,8 +269,8 @@ int finding_set_fold(struct finding_set *set)
 	free(scratch);
 	set->count = to;
 	set->folded = true;
-	if (to)
-		qsort(set->findings, to, sizeof(struct finding *), compare_importance);
+	if (finding_groups_sort(set->findings, to))
+		return -ENOMEM;
 	return rebuild_table(set, to * 2 + 1);
 }
 

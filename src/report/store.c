@@ -99,7 +99,10 @@ void store_close(struct store *store)
 		store->backend->close(store);
 }
 
-/* The body of the surest sighting, with lines if any has them, is the one kept. */
+#define RANKS 128 /* of a finding, that are told apart */
+
+/* The body of the surest sighting, with lines if any has them, is the one kept; among equals the
+ * one that ranks first. */
 static int rank(const struct finding *finding)
 {
 	int rank = 4 * (int)finding->certainty;
@@ -110,7 +113,8 @@ static int rank(const struct finding *finding)
 
 		rank += frame && frame->file && frame->line;
 	}
-	return rank;
+	return rank * RANKS +
+	       (finding->rank && finding->rank < RANKS ? RANKS - (int)finding->rank : 0);
 }
 
 static int store_body(struct store *store, const struct finding *finding,

@@ -436,3 +436,17 @@ void text_write_summary(FILE *stream, const struct finding *finding,
 	}
 	fputc('\n', stream);
 }
+
+void text_write_heading(FILE *stream, const char *object, size_t count,
+			const struct text_options *options)
+{
+	struct writer writer = {stream, options};
+
+	begin_line(&writer);
+	style(&writer, STYLE_FUNCTION);
+	utf8_print(stream, object);
+	style(&writer, STYLE_PLAIN);
+	fprintf(stream, ": %zu findings of class possible, what deserves a look first\n", count);
+	begin_line(&writer);
+	fputc('\n', stream);
+}

@@ -24,4 +24,8 @@ void text_write(FILE *stream, const struct finding *finding, const struct text_o
 void text_write_summary(FILE *stream, const struct finding *finding,
 			const struct text_options *options);
 
+/* Above the possible findings about one object. */
+void text_write_heading(FILE *stream, const char *object, size_t count,
+			const struct text_options *options);
+
 #endif

@@ -9,5 +9,8 @@
  * in *length bytes; NULL if there are none. Every compiler that contributed an object file is
  * named. */
 const char *symbol_compilers(struct symbol_modules *modules, uint64_t pc, size_t *length);
+/* The compiler of the code at `pc` and its options, in its own words (DW_AT_producer: "GNU C17
+ * 12.2.0 …"); NULL without debug information. */
+const char *symbol_producer(struct symbol_modules *modules, uint64_t pc);
 
 #endif

@@ -13,6 +13,7 @@
 #include "symbol/stack.h"
 #include "symbol/variable.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,6 +321,8 @@ struct finding *finding_complete(struct tl_host *host, const struct tl_report *r
 	finding->certainty = report->certainty == TL_DEFINITE ? FINDING_DEFINITE
 			     : report->certainty == TL_LIKELY ? FINDING_LIKELY
 							      : FINDING_POSSIBLE;
+	if (report->size >= offsetof(struct tl_report, rank) + sizeof(report->rank))
+		finding->rank = report->rank;
 	finding->message = finding_string(finding, report->message);
 	for (size_t i = 0; i < report->evidence_count; i++)
 		finding_add_evidence(finding, report->evidence[i]);
@@ -390,13 +393,19 @@ enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *a
 	return known->atomicity;
 }
 
-/* Without the section nothing is known, and nothing is claimed. */
+/*
+ * Debug information names the very compiler; else the file's section names all that had a part in
+ * it. Without either nothing is known, and nothing is claimed.
+ */
 bool host_keeps_atomics_apart(struct tl_host *host, pid_t pid, uint64_t pc)
 {
 	struct space *space = control_space(host->control, pid);
+	const char *producer = space ? symbol_producer(space_modules(space), pc) : NULL;
 	size_t length = 0;
 	const char *text = space ? symbol_compilers(space_modules(space), pc, &length) : NULL;
 
+	if (producer)
+		return strncmp(producer, "GNU ", 4) == 0 && strncmp(producer, "GNU AS", 6) != 0;
 	return text && memmem(text, length, "GCC:", 4) && !memmem(text, length, "clang", 5) &&
 	       !memmem(text, length, "rustc", 5);
 }

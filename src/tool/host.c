@@ -64,6 +64,13 @@ static void replace(struct tl_host *host, size_t index, struct finding *finding)
 	host->findings[index] = finding;
 }
 
+/* Pairs of the same two places differ in what they show of themselves. */
+static bool ranks_before(const struct finding *finding, const struct finding *known)
+{
+	return finding->certainty == known->certainty && finding->rank &&
+	       (!known->rank || finding->rank < known->rank);
+}
+
 static int repeat(struct tl_host *host, size_t index, struct finding *finding)
 {
 	struct finding *known = host->findings[index];
@@ -72,9 +79,11 @@ static int repeat(struct tl_host *host, size_t index, struct finding *finding)
 		replace(host, index, finding);
 		return host->deliver(host->context, finding);
 	}
-	/* Nothing new to show, but the last word on it says where the block came from. */
-	if (finding->certainty == known->certainty && finding->object.stack.count &&
-	    !known->object.stack.count) {
+	/* Nothing new to show, but the last word on it says where the block came from, or what is
+	 * worst of it. */
+	if (ranks_before(finding, known) ||
+	    (finding->certainty == known->certainty && finding->object.stack.count &&
+	     !known->object.stack.count)) {
 		replace(host, index, finding);
 		return 1;
 	}
@@ -153,6 +162,7 @@ static const struct tl_services services = {
 	.stack = host_stack,
 	.atomicity = host_atomicity,
 	.keeps_atomics_apart = host_keeps_atomics_apart,
+	.around = host_around,
 	.report = serve_report,
 	.log = serve_log,
 	.count = serve_count,

@@ -45,6 +45,9 @@ int host_stack(struct tl_host *host, const struct tl_access *access, struct tl_f
 enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *access,
 				 const char **reason);
 
+/* around.c */
+unsigned host_around(struct tl_host *host, const struct tl_access *access);
+
 bool host_keeps_atomics_apart(struct tl_host *host, pid_t pid, uint64_t pc);
 
 #endif

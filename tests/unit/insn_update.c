@@ -35,6 +35,16 @@ CODE(two_stores, LOAD "\nadd $1, %eax\n" STORE, "xor %eax, %eax", STORE "\nret")
 CODE(compared_alone, "cmpl $0, 0x40(%rcx)\nnop", "sete %al\nmovzbl %al, %eax", STORE "\nret");
 CODE(locked, LOAD, "add $1, %eax", "lock xadd %eax, 0x40(%rcx)\nret");
 
+#define EXCHANGE "lock cmpxchg %edx, 0x40(%rcx)\n"
+CODE(retry, LOAD, "1: mov %eax, %edx\nor %edi, %edx", EXCHANGE "jne 1b\nret");
+CODE(retry_copied, "mov 0x40(%rcx), %r9d", "mov %r9d, %edx\nmov %r9d, %eax\nor %edi, %edx",
+     EXCHANGE "ret");
+CODE(retry_of_other, LOAD, "mov %eax, %edx\nor %edi, %edx", "lock cmpxchg %edx, 0x44(%rcx)\nret");
+CODE(retry_lost, LOAD, "mov %eax, %edx\nxor %eax, %eax", EXCHANGE "ret");
+CODE(retry_branch, LOAD, "test %eax, %eax\njz 1f", EXCHANGE "1: ret");
+CODE(retry_unlocked, LOAD, "mov %eax, %edx\nor %edi, %edx", "cmpxchg %edx, 0x40(%rcx)\nret");
+CODE(retry_add, LOAD, "mov %eax, %edx", "lock xadd %edx, 0x40(%rcx)\nret");
+
 static const struct insn_bytes object = {OBJECT, LENGTH};
 
 static struct insn_registers registers_at(const uint8_t *place)
@@ -120,6 +130,26 @@ static void less_code_says_less(void **state)
 	}
 }
 
+static bool retries(const uint8_t *begin, const uint8_t *end, int loaded)
+{
+	struct insn_registers registers = registers_at(begin);
+
+	return insn_retry_follows(begin, (size_t)(end - begin), &registers, loaded, &object);
+}
+
+static void test_retry(void **state)
+{
+	(void)state;
+	assert_true(retries(retry_loaded, retry_end, 0));
+	assert_true(retries(retry_copied_loaded, retry_copied_end, 9));
+	assert_false(retries(retry_loaded, retry_end, 3));
+	assert_false(retries(retry_of_other_loaded, retry_of_other_end, 0));
+	assert_false(retries(retry_lost_loaded, retry_lost_end, 0));
+	assert_false(retries(retry_branch_loaded, retry_branch_end, 0));
+	assert_false(retries(retry_unlocked_loaded, retry_unlocked_end, 0));
+	assert_false(retries(retry_add_loaded, retry_add_end, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +159,7 @@ int main(void)
 		cmocka_unit_test(who_may_have_jumped_in_has_not_loaded),
 		cmocka_unit_test(a_second_store_or_another_kind_of_access_is_none),
 		cmocka_unit_test(less_code_says_less),
+		cmocka_unit_test(test_retry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,6 +144,144 @@ static void test_hidden(void **state)
 		      "hidden-atomic");
 }
 
+/* Of those that are possible, what harms comes before what is likely meant. */
+static void test_ranks(void **state)
+{
+	const unsigned lock = TL_READ | TL_WRITE | TL_ATOMIC, both = TL_READ | TL_WRITE;
+	const struct {
+		const char *name;
+		unsigned first, first_traits, first_around;
+		unsigned second, second_traits, second_around;
+		uint64_t values[2];
+		bool released;
+		unsigned rank;
+	} rows[] = {
+		{"an update in memory and a store",
+		 both,
+		 TL_TRAIT_UPDATE,
+		 0,
+		 TL_WRITE,
+		 TL_TRAIT_PLAIN,
+		 0,
+		 {0},
+		 false,
+		 10},
+		{"an update in two steps and a LOCK",
+		 TL_READ,
+		 TL_TRAIT_PLAIN,
+		 TL_AROUND_UPDATE,
+		 lock,
+		 0,
+		 0,
+		 {0},
+		 false,
+		 10},
+		{"two stores",
+		 TL_WRITE,
+		 TL_TRAIT_PLAIN,
+		 0,
+		 TL_WRITE,
+		 TL_TRAIT_PLAIN,
+		 0,
+		 {1, 2},
+		 false,
+		 20},
+		{"an update and a load",
+		 both,
+		 TL_TRAIT_UPDATE,
+		 0,
+		 TL_READ,
+		 TL_TRAIT_PLAIN,
+		 0,
+		 {0},
+		 false,
+		 30},
+		{"a store and a load",
+		 TL_READ,
+		 TL_TRAIT_PLAIN,
+		 0,
+		 TL_WRITE,
+		 TL_TRAIT_PLAIN,
+		 0,
+		 {0},
+		 false,
+		 40},
+		{"a store that may let go on",
+		 TL_WRITE,
+		 TL_TRAIT_PLAIN,
+		 0,
+		 TL_READ,
+		 TL_TRAIT_PLAIN,
+		 0,
+		 {0},
+		 true,
+		 50},
+		{"two stores of one value",
+		 TL_WRITE,
+		 TL_TRAIT_PLAIN,
+		 0,
+		 TL_WRITE,
+		 TL_TRAIT_PLAIN,
+		 0,
+		 {3, 3},
+		 false,
+		 60},
+		{"a LOCK and a store", lock, 0, 0, TL_WRITE, TL_TRAIT_PLAIN, 0, {0}, false, 70},
+		{"a LOCK and a load", TL_READ, TL_TRAIT_PLAIN, 0, lock, 0, 0, {0}, false, 80},
+		{"a load for a LOCK CMPXCHG",
+		 TL_READ,
+		 TL_TRAIT_PLAIN,
+		 TL_AROUND_RETRY,
+		 TL_WRITE,
+		 TL_TRAIT_PLAIN,
+		 0,
+		 {0},
+		 false,
+		 90},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct tl_access a = {.access = rows[i].first,
+				      .traits = rows[i].first_traits,
+				      .length = 8,
+				      .value_known = rows[i].values[0],
+				      .value = rows[i].values[0]};
+		struct tl_access b = {.access = rows[i].second,
+				      .traits = rows[i].second_traits,
+				      .length = 8,
+				      .value_known = rows[i].values[1],
+				      .value = rows[i].values[1]};
+		struct rule_side first = side(&a, TL_ATOMICITY_UNKNOWN);
+		struct rule_side second = side(&b, TL_ATOMICITY_UNKNOWN);
+		struct rule_meeting meeting = {.first_seen = rows[i].released};
+		struct verdict verdict;
+
+		print_message("%s\n", rows[i].name);
+		first.around = rows[i].first_around;
+		second.around = rows[i].second_around;
+		rules_judge(&first, &second, &meeting, &verdict);
+		expect(verdict, TL_POSSIBLE);
+		rules_rank(&second, &first, &verdict);
+		assert_int_equal(verdict.rank, rows[i].rank);
+		assert_int_equal(verdict.evidence_count, 1);
+	}
+}
+
+/* What is surer than possible has none. */
+static void test_no_rank(void **state)
+{
+	struct tl_access load = plain(TL_READ), copy = vector(TL_WRITE);
+	struct rule_side first = side(&load, TL_ATOMICITY_UNKNOWN);
+	struct rule_side second = side(&copy, TL_ATOMICITY_UNKNOWN);
+	struct verdict verdict = judge(first, second, &in_order);
+
+	(void)state;
+	rules_rank(&first, &second, &verdict);
+	assert_int_equal(verdict.certainty, TL_DEFINITE);
+	assert_int_equal(verdict.rank, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +291,8 @@ int main(void)
 		cmocka_unit_test(test_not_made_yet),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_unseen),
+		cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_no_rank),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

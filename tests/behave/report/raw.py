@@ -42,6 +42,32 @@ int main(void)
 }
 """
 
+# What a stripped program shows of itself: an update without LOCK, a loop around LOCK CMPXCHG.
+RANKED = """
+#include <pthread.h>
+
+long counter, flags;
+
+static void *worker(void *mask)
+{
+	for (;;) {
+		counter++;
+		__asm__ volatile("" ::: "memory");
+		__asm__ volatile("" : : "r"(__sync_fetch_and_xor(&flags, (long)mask)));
+		for (volatile int i = 0; i < 300; i++)
+			;
+	}
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, 0, worker, (void *)1);
+	worker((void *)2);
+}
+"""
+
 
 def line_of(comment):
     return next(i for i, text in enumerate(SOURCE.splitlines(), 1) if comment in text)
@@ -56,8 +82,15 @@ class Raw(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def record(self, *options, command=()):
-        """Runs the program, or a command that does, until a finding is there; the findings' file."""
+    @staticmethod
+    def text(path):
+        if not os.path.exists(path):
+            return ""
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    def record(self, *options, command=(), enough=bool):
+        """Runs the program, or a command that does, until its findings are enough; their file."""
         output = self.path("races.jsonl")
         if os.path.exists(output):
             os.remove(output)
@@ -65,11 +98,17 @@ class Raw(unittest.TestCase):
                                     *(command or [self.path("program")])],
                                    stderr=subprocess.DEVNULL, start_new_session=True)
         until = time.monotonic() + LIMIT
-        while time.monotonic() < until and not (os.path.exists(output) and os.path.getsize(output)):
+        while time.monotonic() < until and not enough(self.text(output)):
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGTERM)  # what a shell has started, too
         process.wait(LIMIT)
         return output
+
+    def compile(self, source, *options):
+        with open(self.path("program.c"), "w", encoding="utf-8") as file:
+            file.write(source)
+        subprocess.run(["gcc", "-O1", "-pthread", *options, "-o", self.path("program"),
+                        self.path("program.c")], check=True)
 
     def build(self):
         """The program stripped, and its debug information where `--symbols debug` finds it."""
@@ -115,6 +154,29 @@ class Raw(unittest.TestCase):
         with open(output, encoding="utf-8") as file:
             programs = {json.loads(line)["program"] for line in file}
         self.assertEqual(programs, {os.path.realpath(self.path("program"))})
+
+    def test_an_update_without_lock_comes_first_and_the_load_before_cmpxchg_last(self):
+        self.compile(RANKED, "-s")
+        subprocess.run(["objcopy", "-R", ".comment", self.path("program")], check=True)
+        wanted = {"an update without LOCK can lose the other thread's write": 10,
+                  "a load proposes the value that a LOCK CMPXCHG then compares": 90}
+        output = self.record(enough=lambda text: all(f'"{reason}"' in text for reason in wanted))
+        result = subprocess.run([TRAPLINE, "report", output, "--format", "jsonl"],
+                                capture_output=True, text=True, check=True)
+        findings = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual({finding["class"] for finding in findings}, {"possible"})
+        ranks = [finding["rank"] for finding in findings]
+        self.assertEqual((ranks[0], ranks[-1]), (10, 90), findings)
+        for finding in findings:
+            self.assertEqual(wanted[finding["evidence"][0]], finding["rank"])
+
+    def test_debug_information_names_the_compiler_where_the_section_was_stripped(self):
+        self.compile(RANKED, "-g")
+        subprocess.run(["objcopy", "-R", ".comment", self.path("program")], check=True)
+        os.remove(self.path("program.c"))
+        with open(self.record(enough=lambda text: '"definite"' in text), encoding="utf-8") as file:
+            classes = {finding["object"]["name"]: finding["class"] for finding in map(json.loads, file)}
+        self.assertEqual(classes["counter"], "definite")
 
     def test_what_counted_nothing_is_shown_only_when_asked_for(self):
         shown, whole = (subprocess.run([TRAPLINE, "race", "-q", option, "--", "sleep", "0.1"],
