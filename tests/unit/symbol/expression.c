@@ -136,9 +136,9 @@ static void check_program(const char *program)
 	assert_int_equal(resolve(&fixture, "heap:48@main+40", &target, &address), 0);
 	assert_int_equal(target.offset[0], 40);
 	assert_int_equal(target.length, 8);
-	assert_int_equal(resolve(&fixture, "fixture.c:38", &target, &address), 0);
+	assert_int_equal(resolve(&fixture, "fixture.c:43", &target, &address), 0);
 	assert_true(target.code_count >= 1);
-	assert_int_equal(target.line, 38);
+	assert_int_equal(target.line, 43);
 	assert_int_equal(resolve(&fixture, "static_countr", &target, &address), -EAGAIN);
 	assert_non_null(strstr(error, "static_counter"));
 	assert_int_equal(resolve(&fixture, "libnot.so:thing", &target, &address), -EAGAIN);
