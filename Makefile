@@ -6,7 +6,7 @@ DESTDIR ?=
 NINJA ?= ninja
 MESON ?= meson
 
-.PHONY: all tests demo check bench fuzz soak install clean lint
+.PHONY: all tests demo check deb bench fuzz soak install clean lint
 
 # The command, the libraries and the manual pages; the tests and what they need are built by those who
 # run them.
@@ -42,6 +42,11 @@ fuzz:
 SOAK_SECONDS ?= 3600
 soak: tests
 	@tests/soak/run $(BUILD) $(SOAK_SECONDS)
+
+# Debian packages of what is committed, in $(BUILD)/deb.
+deb:
+	@scripts/setup build deb
+	@scripts/deb $(BUILD)
 
 install: all
 	$(MESON) configure $(BUILD) -Dprefix=$(PREFIX)
