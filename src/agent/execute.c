@@ -13,11 +13,13 @@
 #include "agent/execute.h"
 
 #include "agent/arguments.h"
+#include "agent/enter.h"
 #include "agent/extension.h"
 #include "trap/ownership.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <trapline/event.h>
@@ -84,7 +86,7 @@ TL_API int execve(const char *path, char *const argv[], char *const environment[
 	int result;
 
 	resolve();
-	AGENT_EXTEND(environment);
+	AGENT_EXTEND(environment, agent_can_enter(AT_FDCWD, path));
 	given.environment = extended;
 	agent_arguments_copy(&given);
 	exposure = expose();
@@ -106,7 +108,7 @@ TL_API int execvpe(const char *file, char *const argv[], char *const environment
 	int result;
 
 	resolve();
-	AGENT_EXTEND(environment);
+	AGENT_EXTEND(environment, agent_can_enter_file(file));
 	given.environment = extended;
 	agent_arguments_copy(&given);
 	exposure = expose();
@@ -128,7 +130,7 @@ TL_API int fexecve(int fd, char *const argv[], char *const environment[])
 	int result;
 
 	resolve();
-	AGENT_EXTEND(environment);
+	AGENT_EXTEND(environment, agent_can_enter(fd, ""));
 	given.environment = extended;
 	agent_arguments_copy(&given);
 	exposure = expose();
@@ -146,7 +148,7 @@ TL_API int execveat(int directory, const char *path, char *const argv[], char *c
 	int result;
 
 	resolve();
-	AGENT_EXTEND(environment);
+	AGENT_EXTEND(environment, agent_can_enter(directory, path));
 	if (!libc.execveat) {
 		errno = ENOSYS;
 		return -1;
@@ -205,7 +207,7 @@ int agent_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 	int err;
 
 	resolve();
-	AGENT_EXTEND(environment);
+	AGENT_EXTEND(environment, agent_can_enter(AT_FDCWD, path));
 	exposure = expose();
 	err = libc.posix_spawn(pid, path, actions, attributes, argv, extended);
 	conceal(&exposure);
@@ -227,7 +229,7 @@ TL_API int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 	int err;
 
 	resolve();
-	AGENT_EXTEND(environment);
+	AGENT_EXTEND(environment, agent_can_enter_file(file));
 	exposure = expose();
 	err = libc.posix_spawnp(pid, file, actions, attributes, argv, extended);
 	conceal(&exposure);

@@ -34,10 +34,10 @@ size_t agent_extension_size(const struct agent_extension *extension);
 /* `text` has room for agent_extension_size() bytes. */
 void agent_extension_fill(const struct agent_extension *extension, char **to, char *text);
 
-/* Declares `extended`: the environment to hand on. */
-#define AGENT_EXTEND(environment)                                                        \
+/* Declares `extended`: the environment to hand on, where `can_enter`. */
+#define AGENT_EXTEND(environment, can_enter)                                             \
 	char **extended = (char **)(environment);                                        \
-	if (agent_can_follow()) {                                                        \
+	if (agent_can_follow() && (can_enter)) {                                         \
 		size_t extended_count = agent_extension_count(environment);              \
 		struct agent_extension extension;                                        \
 		extended = alloca((extended_count + 3) * sizeof(char *));                \

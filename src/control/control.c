@@ -388,6 +388,7 @@ int control_run(struct control *control)
 	collect(control);
 	end_targets(control);
 	control->count[COUNT_PROCESSES_UNENTERED] = atomic_load(&control->area->without_entry);
+	control->count[COUNT_PROGRAMS_UNENTERED] = atomic_load(&control->area->unentered);
 	control->count[COUNT_PROCESSES_WITHDRAWN] = atomic_load(&control->area->withdrawn);
 	return control->child_status;
 }

@@ -36,6 +36,62 @@ int main(void)
 }
 """
 
+# What a child sees of us: variables, and the library.
+SEEN = r"""
+#include <stdio.h>
+#include <string.h>
+extern char **environ;
+int main(int argc, char **argv)
+{
+	char line[4096];
+	int variables = 0, library = 0;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	while (fgets(line, sizeof(line), maps))
+		library |= strstr(line, "libtrapline") != NULL;
+	for (char **at = environ; *at; at++)
+		variables += strncmp(*at, "TRAPLINE_AREA=", 14) == 0 ||
+			     (strncmp(*at, "LD_PRELOAD=", 11) == 0 && strstr(*at, "trapline"));
+	printf("%s: variables %d library %d\n", argc > 1 ? argv[1] : "?", variables, library);
+	return 0;
+}
+"""
+
+# Every way to execute a program, from a process with one thread and with several.
+EXECUTE = r"""
+import ctypes, os, subprocess, sys, threading, time
+path, folder = sys.argv[1], os.path.dirname(sys.argv[1])
+os.environ["PATH"] = folder + ":" + os.environ.get("PATH", "/usr/bin:/bin")
+libc = ctypes.CDLL(None)
+def call(way):
+    arguments = [path, way]
+    if way == "posix_spawn":
+        os.waitpid(os.posix_spawn(path, arguments, os.environ), 0)
+    elif way == "posix_spawnp":
+        os.waitpid(os.posix_spawnp(os.path.basename(path), arguments, os.environ), 0)
+    elif way == "system":
+        os.system(path + " system")
+    elif way == "subprocess":
+        subprocess.run(arguments, check=True)
+    else:
+        child = os.fork()
+        if child == 0:
+            if way == "execve":
+                os.execv(path, arguments)
+            if way == "execvp":
+                vector = (ctypes.c_char_p * 3)(path.encode(), way.encode(), None)
+                libc.execvp(os.path.basename(path).encode(), vector)
+            descriptor = os.open(path, os.O_PATH)
+            os.set_inheritable(descriptor, True)
+            os.execve(descriptor, arguments, os.environ)
+        os.waitpid(child, 0)
+def calls():
+    for way in ("posix_spawn", "posix_spawnp", "system", "subprocess", "execve", "execvp", "fexecve"):
+        call(way)
+calls()
+threading.Thread(target=time.sleep, args=(0.01,)).start()
+calls()
+"""
+
 
 def run(*command, **options):
     return subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=60,
@@ -90,6 +146,67 @@ class Privilege(Folder):
         result = run(*AS_NOBODY, self.path("trapline"), "race", "--", "true", cwd="/")
         self.assertEqual(result.returncode, 1)
         self.assertIn("set-user-ID", result.stderr)
+
+
+class Children(Folder):
+    """Programs that nothing can be loaded into see nothing of us, however they are executed; the others are
+    watched."""
+
+    def setUp(self):
+        super().setUp()
+        with open(self.path("seen.c"), "w", encoding="utf-8") as file:
+            file.write(SEEN)
+        for name, options in (("dynamic", []), ("static", ["-static"]), ("static-pie", ["-static-pie"])):
+            subprocess.run(["gcc", "-o", self.path(name), self.path("seen.c"), *options], check=True)
+        # A script cannot hand on a name in the place of its own: it gets its path as well.
+        for name in ("dynamic", "static"):
+            self.script(f"script-{name}", f"#!{self.path(name)}\n")
+        self.script("script-twice", f"#! {self.path('script-static')} more\n")
+        with open(self.path("execute.py"), "w", encoding="utf-8") as file:
+            file.write(EXECUTE)
+
+    def script(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(self.path(name), 0o755)
+
+    def seen(self, name):
+        user = AS_NOBODY if os.getuid() == 0 else []
+        result = run(*user, TRAPLINE, "race", "-q", "--", "/usr/bin/python3", self.path("execute.py"), self.path(name),
+                     cwd="/")
+        lines = [line.split(": ")[1] for line in result.stdout.splitlines()]
+        self.assertEqual(len(lines), 14, result)
+        return set(lines)
+
+    def test_those_that_cannot_be_entered(self):
+        for name in ("static", "static-pie", "script-twice"):
+            with self.subTest(name):
+                self.assertEqual(self.seen(name), {"variables 0 library 0"})
+
+    def test_those_that_can(self):
+        for name in ("dynamic", "script-dynamic"):
+            with self.subTest(name):
+                self.assertEqual(self.seen(name), {"variables 0 library 1"})
+        result = run(TRAPLINE, "race", "-q", "--", "sh", "-c", "/lib64/ld-linux-x86-64.so.2 " + self.path("dynamic"))
+        self.assertEqual(result.stdout, "?: variables 0 library 1\n")
+
+    @unittest.skipUnless(os.getuid() == 0, "only root can make set-user-ID files of another user")
+    def test_set_user_id(self):
+        os.chmod(self.path("dynamic"), 0o4755)
+        self.assertEqual(self.seen("dynamic"), {"variables 0 library 0"})
+        os.chmod(self.path("dynamic"), 0o2755)
+        self.assertEqual(self.seen("dynamic"), {"variables 0 library 0"})
+        # Its own user's, and root's, raise nothing.
+        os.chmod(self.path("dynamic"), 0o4755)
+        os.chown(self.path("dynamic"), int(NOBODY), int(NOBODY))
+        os.chmod(self.path("dynamic"), 0o4755)
+        self.assertEqual(self.seen("dynamic"), {"variables 0 library 1"})
+
+    def test_capabilities(self):
+        if os.getuid() != 0 or not shutil.which("setcap"):
+            self.skipTest("needs root and setcap")
+        subprocess.run(["setcap", "cap_net_raw+ep", self.path("dynamic")], check=True)
+        self.assertEqual(self.seen("dynamic"), {"variables 0 library 0"})
 
 
 class Traces(Folder):

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that is executed gets our variables only where the dynamic linker will load the library
+ * that takes them out again. Where it will not, they would show: in set-user-ID programs and those
+ * with file capabilities, which see TRAPLINE_AREA; in static ones, those of another architecture or
+ * of another C library, which see both, and may complain of LD_PRELOAD. So the file is read first,
+ * and each interpreter that its first line names.
+ *
+ * Accepted: the file may be another by the time it is executed, and a security module may raise
+ * privilege by rules that cannot be read here.
+ *
+ * Other threads must not find a descriptor taken that nobody opened: where there are any, the
+ * reading is done by a child that shares the memory and has a table of descriptors of its own.
+ */
+#include "agent/enter.h"
+
+#include "agent/state.h"
+#include "base/memory.h"
+#include "base/syscall.h"
+#include "trap/borrower.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/single_threaded.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define SHELL "/bin/sh"
+#define LINKER "ld-linux" /* and what follows: glibc's dynamic linker, by its file's name */
+#define HEAD 256	  /* bytes of a first line that the kernel looks at, BINPRM_BUF_SIZE */
+#define INTERPRETERS_MAX 5
+#define HEADERS_MAX 64
+#define DYNAMIC_MAX 128
+#define CHILD_STACK 16384
+
+struct file {
+	int directory;
+	const char *path;
+	char next[HEAD]; /* the interpreter that `path` names */
+	bool can_enter;
+};
+
+/* ------------------------------------------------------------------------------------------- */
+/* One file, open */
+
+static bool read_at(int fd, void *to, size_t length, uint64_t offset)
+{
+	return raw_syscall6(SYS_pread64, fd, (long)to, (long)length, (long)offset, 0, 0) ==
+	       (long)length;
+}
+
+/* As the kernel judges (cap_bprm_creds_from_file()): then AT_SECURE is set. */
+static bool raises_privilege(int fd, const struct stat *status)
+{
+	uid_t user = (uid_t)raw_syscall3(SYS_getuid, 0, 0, 0);
+	uid_t becomes = status->st_mode & S_ISUID ? status->st_uid
+						  : (uid_t)raw_syscall3(SYS_geteuid, 0, 0, 0);
+	gid_t group = (gid_t)raw_syscall3(SYS_getgid, 0, 0, 0);
+	const mode_t set_group = S_ISGID | S_IXGRP;
+	gid_t group_becomes = (status->st_mode & set_group) == set_group
+				      ? status->st_gid
+				      : (gid_t)raw_syscall3(SYS_getegid, 0, 0, 0);
+
+	if (becomes != user || group_becomes != group)
+		return true;
+	return user != 0 &&
+	       raw_syscall6(SYS_fgetxattr, fd, (long)"security.capability", 0, 0, 0, 0) > 0;
+}
+
+static bool names_linker(int fd, const Elf64_Phdr *header)
+{
+	char path[HEAD];
+	const char *name = path;
+	size_t length = header->p_filesz < sizeof(path) ? header->p_filesz : sizeof(path) - 1;
+
+	if (!read_at(fd, path, length, header->p_offset))
+		return false;
+	path[length] = '\0';
+	for (const char *at = path; *at; at++)
+		if (*at == '/')
+			name = at + 1;
+	return strncmp(name, LINKER, sizeof(LINKER) - 1) == 0;
+}
+
+/* The dynamic linker itself, executed by name, has no interpreter and a name of its own. */
+static bool is_linker(int fd, const Elf64_Phdr *header)
+{
+	Elf64_Dyn entry;
+
+	for (unsigned i = 0; i < DYNAMIC_MAX && (i + 1) * sizeof(entry) <= header->p_filesz; i++) {
+		if (!read_at(fd, &entry, sizeof(entry), header->p_offset + i * sizeof(entry)) ||
+		    entry.d_tag == DT_NULL)
+			return false;
+		if (entry.d_tag == DT_SONAME)
+			return true;
+	}
+	return false;
+}
+
+static bool is_loaded_by_linker(int fd, const Elf64_Ehdr *header)
+{
+	Elf64_Phdr program, dynamic = {0};
+
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
+		return false;
+	for (unsigned i = 0; i < header->e_phnum && i < HEADERS_MAX; i++) {
+		if (!read_at(fd, &program, sizeof(program), header->e_phoff + i * sizeof(program)))
+			return false;
+		if (program.p_type == PT_INTERP)
+			return names_linker(fd, &program);
+		if (program.p_type == PT_DYNAMIC)
+			dynamic = program;
+	}
+	return is_linker(fd, &dynamic);
+}
+
+/* The interpreter of a first line, as the kernel reads it (fs/binfmt_script.c). */
+static bool find_interpreter(const char head[HEAD], char next[HEAD])
+{
+	const char *at = head + 2;
+	size_t length;
+
+	while (*at == ' ' || *at == '\t')
+		at++;
+	length = strcspn(at, " \t\n");
+	if (!length)
+		return false;
+	memmove(next, at, length);
+	next[length] = '\0';
+	return true;
+}
+
+/* True when file->next is to be looked at in its stead. */
+static bool examine(struct file *file, int fd)
+{
+	char head[HEAD] = "";
+	struct stat status;
+	Elf64_Ehdr header;
+
+	if (raw_syscall3(SYS_fstat, fd, (long)&status, 0) || !S_ISREG(status.st_mode))
+		return false;
+	if (raw_syscall6(SYS_pread64, fd, (long)head, sizeof(head) - 1, 0, 0, 0) <= 0)
+		return false;
+	if (head[0] == '#' && head[1] == '!')
+		return find_interpreter(head, file->next);
+	if (memcmp(head, ELFMAG, SELFMAG) != 0) {
+		/* execvp() hands it to the shell. */
+		strcpy(file->next, SHELL);
+		return true;
+	}
+	memcpy(&header, head, sizeof(header));
+	file->can_enter = is_loaded_by_linker(fd, &header) && !raises_privilege(fd, &status);
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Files by name */
+
+/* "/proc/self/fd/12": a descriptor that may be open for its path alone. */
+static const char *descriptor_path(int descriptor, char path[static 32])
+{
+	char digits[12];
+	int count = 0;
+	char *at = stpcpy(path, "/proc/self/fd/");
+
+	do {
+		digits[count++] = (char)('0' + descriptor % 10);
+		descriptor /= 10;
+	} while (descriptor > 0);
+	while (count > 0)
+		*at++ = digits[--count];
+	*at = '\0';
+	return path;
+}
+
+/* Never waits: what is no regular file is not read. */
+static int look(void *argument)
+{
+	struct file *file = argument;
+	char of_descriptor[32];
+	bool more = true;
+
+	if (!*file->path && file->directory >= 0) {
+		file->path = descriptor_path(file->directory, of_descriptor);
+		file->directory = AT_FDCWD;
+	}
+	for (int depth = 0; more && depth < INTERPRETERS_MAX; depth++) {
+		int fd = (int)raw_syscall6(SYS_openat, file->directory, (long)file->path,
+					   O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0);
+
+		if (fd < 0)
+			break;
+		more = examine(file, fd);
+		raw_close(fd);
+		file->directory = AT_FDCWD;
+		file->path = file->next;
+	}
+	return 0;
+}
+
+static bool is_alone(void)
+{
+	return __libc_single_threaded || agent_state.quiet || borrower_is();
+}
+
+/* The child has no signal to end with, so no wait() of the program's finds it, and its handlers do
+ * not run there. */
+static void look_from_child(struct file *file)
+{
+	static int (*libc_clone)(int (*)(void *), void *, int, void *, ...);
+	uint64_t all = ~0ull, before;
+	char *stack = page_allocate(CHILD_STACK);
+	int child;
+
+	if (!stack)
+		return;
+
+	if (!libc_clone)
+		*(void **)&libc_clone = dlsym(RTLD_NEXT, "clone");
+	raw_sigprocmask(SIG_SETMASK, &all, &before);
+	child = libc_clone(look, stack + CHILD_STACK, CLONE_VM | CLONE_VFORK, file);
+	if (child > 0)
+		raw_syscall6(SYS_wait4, child, 0, __WALL, 0, 0, 0);
+	raw_sigprocmask(SIG_SETMASK, &before, NULL);
+	page_free(stack, CHILD_STACK);
+}
+
+bool agent_can_enter(int directory, const char *path)
+{
+	struct file file = {.directory = directory, .path = path};
+
+	if (!path)
+		return false;
+	if (is_alone())
+		look(&file);
+	else
+		look_from_child(&file);
+	if (!file.can_enter)
+		atomic_fetch_add(&agent_state.area->unentered, 1);
+	return file.can_enter;
+}
+
+static bool is_executable(const char *path)
+{
+	struct stat status;
+
+	return raw_syscall6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status, 0, 0, 0) == 0 &&
+	       S_ISREG(status.st_mode) &&
+	       raw_syscall3(SYS_faccessat, AT_FDCWD, (long)path, X_OK) == 0;
+}
+
+bool agent_can_enter_file(const char *file)
+{
+	const char *folders = getenv("PATH"), *end;
+	char path[PATH_MAX];
+	size_t length;
+
+	if (!file || strchr(file, '/'))
+		return agent_can_enter(AT_FDCWD, file);
+	for (folders = folders ? folders : "/bin:/usr/bin";; folders = end + 1) {
+		length = strcspn(folders, ":");
+		end = folders + length;
+		if (length + 1 + strlen(file) < sizeof(path)) {
+			memcpy(path, folders, length);
+			if (length)
+				path[length++] = '/';
+			strcpy(path + length, file);
+			if (is_executable(path))
+				return agent_can_enter(AT_FDCWD, path);
+		}
+		if (!*end)
+			return agent_can_enter(AT_FDCWD, "");
+	}
+}
