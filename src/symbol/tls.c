@@ -38,13 +38,14 @@ static int block_from_index(const struct symbol_memory *memory, uint64_t fs_base
 	return 0;
 }
 
-static uint64_t symbol_value(struct symbol_object *object, uint32_t index)
+/* `index`: of a file that may have been made to harm us. */
+static uint64_t symbol_value(struct symbol_object *object, uint64_t index)
 {
 	uint64_t address;
 	Elf_Data *symbols = index ? symbol_object_section(object, ".dynsym", &address) : NULL;
 	Elf64_Sym symbol;
 
-	if (!symbols || (index + 1) * sizeof(symbol) > symbols->d_size)
+	if (!symbols || !symbols->d_buf || index >= symbols->d_size / sizeof(symbol))
 		return 0;
 	memcpy(&symbol, (const char *)symbols->d_buf + index * sizeof(symbol), sizeof(symbol));
 	return symbol.st_shndx == SHN_UNDEF ? UINT64_MAX : symbol.st_value;
@@ -85,7 +86,7 @@ int symbol_tls_block(struct symbol_modules *modules, const struct symbol_module 
 		return 0;
 	}
 	data = symbol_object_section(object, ".rela.dyn", &address);
-	for (size_t i = 0; data && (i + 1) * sizeof(Elf64_Rela) <= data->d_size; i++) {
+	for (size_t i = 0; data && data->d_buf && i < data->d_size / sizeof(Elf64_Rela); i++) {
 		Elf64_Rela relocation;
 
 		memcpy(&relocation, (const char *)data->d_buf + i * sizeof(relocation),
