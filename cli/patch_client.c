@@ -2,6 +2,7 @@
 /* The command's end of base/patch_request.h. */
 #include "cli/command.h"
 #include "cli/patch.h"
+#include "record/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -80,12 +81,13 @@ static int connect_to(pid_t pid)
 }
 
 /* The process may be anybody's: it should not talk to our terminal. */
-static void make_printable(char *text, size_t size)
+static void make_printable(struct patch_reply *reply)
 {
-	text[size - 1] = '\0';
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
+	char raw[sizeof(reply->text)];
+
+	memcpy(raw, reply->text, sizeof(raw));
+	raw[sizeof(raw) - 1] = '\0';
+	utf8_escape(reply->text, sizeof(reply->text), raw);
 }
 
 static void print(const struct patch_request *request, const struct patch_reply *reply)
@@ -136,7 +138,7 @@ int patch_send(pid_t pid, const struct patch_request *request)
 				pid);
 			return STATUS_FAILED;
 		}
-		make_printable(reply.text, sizeof(reply.text));
+		make_printable(&reply);
 		if (!reply.status)
 			print(request, &reply);
 	}

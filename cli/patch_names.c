@@ -2,6 +2,7 @@
 /* OLD=NEW: where the old function is in the process, and the new one in the fix. */
 #include "cli/command.h"
 #include "cli/patch.h"
+#include "record/utf8.h"
 #include "symbol/copies.h"
 #include "symbol/lookup.h"
 
@@ -31,6 +32,7 @@ static int refuse(const char *name, const char *why)
 static int check_copies(const struct names *names, const struct symbol_found *found,
 			const char *name)
 {
+	char shown[4 * SYMBOL_COPIES_NAME];
 	struct symbol_copies copies;
 
 	if (symbol_copies_find(names->process, found->module, name, &copies))
@@ -45,12 +47,13 @@ static int check_copies(const struct names *names, const struct symbol_found *fo
 				"would stay as they are; replace the functions around them as "
 				"well, and give --anyway\n",
 				name, copies.inlined, copies.inlined == 1 ? "" : "s",
-				copies.inlined_in);
+				utf8_escape(shown, sizeof(shown), copies.inlined_in));
 		else
 			fprintf(stderr,
 				"trapline: the compiler made variants of %s, such as %s, which "
 				"would stay as they are; give --anyway to replace %s alone\n",
-				name, copies.specialised_name, name);
+				name, utf8_escape(shown, sizeof(shown), copies.specialised_name),
+				name);
 		return STATUS_FAILED;
 	}
 	return 0;
@@ -80,7 +83,9 @@ static int find_old(const struct names *names, char *text, uint64_t *address)
 		*colon = '\0';
 	err = symbol_lookup(names->process, colon ? text : NULL, name, &found, error);
 	if (err) {
-		fprintf(stderr, "trapline: %s\n", error);
+		fputs("trapline: ", stderr);
+		utf8_print(stderr, error);
+		fputc('\n', stderr);
 		return STATUS_FAILED;
 	}
 	if (!found.function)

@@ -6,6 +6,7 @@
 #include "control/abandon.h"
 #include "control/preload.h"
 #include "event/lethal.h"
+#include "record/utf8.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -48,10 +49,12 @@ char *program_path(const char *name)
 
 static char *reason(const char *path, const char *why)
 {
-	char *text;
+	char shown[PATH_MAX], *text;
 
-	return asprintf(&text, "%s %s, so no library can be loaded into it", path, why) < 0 ? NULL
-											    : text;
+	/* A script may have named it. */
+	utf8_escape(shown, sizeof(shown), path);
+	return asprintf(&text, "%s %s, so no library can be loaded into it", shown, why) < 0 ? NULL
+											     : text;
 }
 
 static bool has_interpreter(int fd, const Elf64_Ehdr *header)

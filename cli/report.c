@@ -13,7 +13,7 @@
 #include "report/store.h"
 #include "report/suppressions.h"
 #include "report/symbolise.h"
-#include "report/utf8.h"
+#include "record/utf8.h"
 
 #define STATUS_NEW 3 /* with --baseline: there is something that the baseline has not */
 

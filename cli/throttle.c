@@ -5,6 +5,7 @@
 #include "cli/throttle_options.h"
 #include "control/reach.h"
 #include "control/control.h"
+#include "record/utf8.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -44,13 +45,16 @@ static const char *each_name(unsigned each)
 static void show_limit(FILE *to, const struct area_limit *limit)
 {
 	const char *name = throttle_counter_name(limit->counter);
-	char budget[32], used[32];
+	char budget[32], used[32], raw[AREA_PATTERN], threads[2 * AREA_PATTERN];
 
+	memcpy(raw, limit->threads, sizeof(raw));
+	raw[AREA_PATTERN - 1] = '\0';
+	utf8_escape(threads, sizeof(threads), raw[0] ? raw : "*");
 	format_budget(limit, budget);
 	format_used(limit, used);
-	fprintf(to, "%-14s %-12s %-16.*s %-8s %-14s %9.3f s %9.1f ms\n", name ? name : "?", budget,
-		AREA_PATTERN - 1, limit->threads[0] ? limit->threads : "*", each_name(limit->each),
-		used, (double)limit->paused / 1e9, (double)limit->longest / 1e6);
+	fprintf(to, "%-14s %-12s %-16s %-8s %-14s %9.3f s %9.1f ms\n", name ? name : "?", budget,
+		threads, each_name(limit->each), used, (double)limit->paused / 1e9,
+		(double)limit->longest / 1e6);
 }
 
 static void show_limits(FILE *to, const struct area *area)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "control/say.h"
 
+#include "record/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,14 +13,14 @@
 
 void control_say(const char *format, ...)
 {
-	char sentence[SENTENCE_MAX];
+	char sentence[SENTENCE_MAX], shown[2 * SENTENCE_MAX];
 	va_list list;
 
 	va_start(list, format);
 	vsnprintf(sentence, sizeof(sentence), format, list);
 	va_end(list);
 	dprintf(STDERR_FILENO, "%strapline: %s\n", isatty(STDERR_FILENO) ? ERASE_LINE : "",
-		sentence);
+		utf8_escape(shown, sizeof(shown), sentence));
 }
 
 void control_name(pid_t pid, char name[static CONTROL_NAME])

@@ -14,7 +14,7 @@
 
 #include "report/html_page.h"
 #include "report/json.h"
-#include "report/utf8.h"
+#include "record/utf8.h"
 
 #define SOURCE_LINE_SIZE 400
 #define SNIPPETS_MAX 20000 /* places whose source is put into the page */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "report/timestamp.h"
-#include "report/utf8.h"
+#include "record/utf8.h"
 
 /*
  * jansson's json_object_set_new() takes NULL values and fails then, so one failed allocation below

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/utf8.h"
+#include "record/utf8.h"
 
 struct encoder {
 	const struct sarif_options *options;

@@ -11,7 +11,7 @@
 
 #include "report/json.h"
 #include "report/store_backend.h"
-#include "report/utf8.h"
+#include "record/utf8.h"
 
 #define ATTEMPTS 8
 #define NUMBER_SIZE 24

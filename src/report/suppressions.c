@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "report/suppressions_rule.h"
-#include "report/utf8.h"
+#include "record/utf8.h"
 
 #define FILE_MAX_BYTES (16u << 20)
 #define STACK_PARTS_MAX 256
@@ -290,18 +290,22 @@ void suppressions_each(const struct suppressions *suppressions, suppressions_eac
 		fn(rule->place, rule->text, rule->hidden, arg);
 }
 
-/* A glob that matches exactly `text`, quoted. */
+/* A glob that matches `text`, quoted; any byte where one may not be shown. */
 static void write_glob(FILE *stream, const char *text)
 {
 	fputc('"', stream);
-	for (; *text; text++) {
+	for (size_t shown; *text; text += shown ? shown : 1) {
+		shown = utf8_showable(text);
+		if (*text == '\n')
+			break;
 		if (strchr("*?\\", *text)) /* the glob's own escape, itself escaped in quotes */
 			fputs(*text == '\\' ? "\\\\\\" : "\\\\", stream);
 		else if (*text == '"')
 			fputc('\\', stream);
-		else if (*text == '\n')
-			break;
-		fputc(*text, stream);
+		if (shown)
+			fwrite(text, 1, shown, stream);
+		else
+			fputc('?', stream);
 	}
 	fputc('"', stream);
 }
@@ -332,7 +336,7 @@ void suppressions_generate(FILE *stream, const struct finding *finding)
 		named = named && frame && frame->function && !strchr(frame->function, '\n');
 	}
 	fputs(finding->access_count ? "\n" : "", stream);
-	fprintf(stream, "%s", finding->kind);
+	utf8_print(stream, finding->kind);
 	if (!named)
 		fprintf(stream, " id:%s", finding->id);
 	for (i = 0; named && i < finding->access_count; i++)

@@ -8,7 +8,7 @@
 
 #include "report/source.h"
 #include "report/timestamp.h"
-#include "report/utf8.h"
+#include "record/utf8.h"
 
 enum style { STYLE_PLAIN, STYLE_TITLE, STYLE_FUNCTION, STYLE_FAINT, STYLE_CODE };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/host.h"
 
+#include "record/utf8.h"
 #include "tool/private.h"
 
 #include <errno.h>
@@ -136,12 +137,17 @@ static int serve_report(struct tl_host *host, const struct tl_report *report)
 static void serve_log(struct tl_host *host, const char *format, ...)
 {
 	va_list list;
+	char *text;
 
-	fprintf(stderr, "trapline: %s: ", host->tool->name);
 	va_start(list, format);
-	vfprintf(stderr, format, list);
+	if (vasprintf(&text, format, list) < 0)
+		text = NULL;
 	va_end(list);
+	fprintf(stderr, "trapline: %s: ", host->tool->name);
+	/* Names of the program's are in it, as a rule. */
+	utf8_print(stderr, text);
 	fputc('\n', stderr);
+	free(text);
 }
 
 static const char *serve_option(struct tl_host *host, const char *name)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A hit as one line, with --stack followed by its frames. */
+#include "record/utf8.h"
 #include "watch/private.h"
 
 void value_text(const struct wanted *wanted, bool known, uint64_t value, char *text, size_t size)
@@ -44,19 +45,36 @@ static void print_part(FILE *to, const struct finding_object *object)
 		fprintf(to, " [+%llu]", (unsigned long long)object->offset);
 }
 
+static void print_place(FILE *to, const struct finding_frame *frame)
+{
+	if (frame->file && frame->line) {
+		fputc(' ', to);
+		utf8_print(to, frame->file);
+		fprintf(to, ":%u", frame->line);
+	} else if (frame->module) {
+		fputs(" (", to);
+		utf8_print(to, frame->module);
+		fprintf(to, "+0x%llx)", (unsigned long long)frame->offset);
+	}
+}
+
 static void print_stack(FILE *to, const struct finding_access *access)
 {
 	for (size_t i = 0; i < access->stack.count; i++) {
 		const struct finding_frame *frame = &access->stack.frames[i];
 
-		fprintf(to, "      #%zu %s", i, frame->function ? frame->function : "?");
-		if (frame->file && frame->line)
-			fprintf(to, " %s:%u", frame->file, frame->line);
-		else if (frame->module)
-			fprintf(to, " (%s+0x%llx)", frame->module,
-				(unsigned long long)frame->offset);
+		fprintf(to, "      #%zu ", i);
+		utf8_print(to, frame->function);
+		print_place(to, frame);
 		fputs(frame->inlined ? " (inlined)\n" : "\n", to);
 	}
+}
+
+static void print_remark(FILE *to, const char *text)
+{
+	fputs("  (", to);
+	utf8_print(to, text);
+	fputc(')', to);
 }
 
 void line_print(const struct watch *watch, const struct finding *finding,
@@ -68,16 +86,19 @@ void line_print(const struct watch *watch, const struct finding *finding,
 	char place[512];
 
 	place_text(access, place, sizeof(place));
-	fprintf(to, "%4llu.%06llu  %s/%d  %-5s %s", (unsigned long long)(since / 1000000000u),
-		(unsigned long long)(since / 1000 % 1000000), access->thread ? access->thread : "?",
-		(int)access->tid, finding_operation_name(access->operation), wanted->text);
+	fprintf(to, "%4llu.%06llu  ", (unsigned long long)(since / 1000000000u),
+		(unsigned long long)(since / 1000 % 1000000));
+	utf8_print(to, access->thread);
+	fprintf(to, "/%d  %-5s %s", (int)access->tid, finding_operation_name(access->operation),
+		wanted->text);
 	print_part(to, &finding->object);
 	print_values(to, wanted, access);
-	fprintf(to, "  %s", place);
+	fputs("  ", to);
+	utf8_print(to, place);
 	if (access->kernel)
 		fputs("  (by a system call)", to);
 	for (size_t i = 0; i < finding->evidence_count; i++)
-		fprintf(to, "  (%s)", finding->evidence[i]);
+		print_remark(to, finding->evidence[i]);
 	fputc('\n', to);
 	if (watch->options.stack)
 		print_stack(to, access);

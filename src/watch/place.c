@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Places of the code by how often they touched what is watched. */
+#include "record/utf8.h"
 #include "watch/private.h"
 
 #include <stdlib.h>
@@ -149,8 +150,9 @@ static void print_place(FILE *to, const struct wanted *wanted, const struct plac
 			 (unsigned long long)place_estimate(wanted, place->count));
 	else
 		snprintf(count, sizeof(count), "%llu", (unsigned long long)place->count);
-	fprintf(to, "%12s  %-6s %s\n", count, finding_operation_name(place->operation),
-		place->text ? place->text : "?");
+	fprintf(to, "%12s  %-6s ", count, finding_operation_name(place->operation));
+	utf8_print(to, place->text);
+	fputc('\n', to);
 }
 
 static void print_expression(struct watch *watch, unsigned index)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From expressions to hardware slots, again and again while modules come and pointers move. */
+#include "record/utf8.h"
 #include "watch/private.h"
 
 #include <errno.h>
@@ -280,13 +281,16 @@ static void explain(const struct watch *watch, const struct watched *process,
 		    const struct wanted *wanted, const struct symbol_target *target, int err,
 		    const char *error)
 {
-	if (err == -ENOSPC)
+	if (err == -ENOSPC) {
 		explain_room(watch, process, wanted, target);
-	else if (*error)
-		fprintf(stderr, "trapline: %s: %s\n", wanted->text, error);
-	else
+	} else if (*error) {
+		fprintf(stderr, "trapline: %s: ", wanted->text);
+		utf8_print(stderr, error);
+		fputc('\n', stderr);
+	} else {
 		fprintf(stderr, "trapline: %s cannot be watched: %s\n", wanted->text,
 			strerror(-err));
+	}
 }
 
 /* What one name takes is said where it is more than one thing. */

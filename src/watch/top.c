@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "record/utf8.h"
 #include "watch/top.h"
 
 #include "watch/private.h"
@@ -141,20 +142,24 @@ static int compare(const void *a, const void *b, void *context)
 	return result ? result : compare_numbers((double)x->count, (double)y->count);
 }
 
-/* A line of at most `columns` columns; the rest of the row is cleared. Bytes of a character are
- * never parted. */
+/* At most `columns` columns of it. Bytes of a character are never parted. */
+static void put_text(FILE *to, const char *text, unsigned columns)
+{
+	for (unsigned used = 0; *text && used < columns; used++) {
+		size_t length = utf8_showable(text);
+
+		if (length)
+			fwrite(text, 1, length, to);
+		else
+			fputc('?', to);
+		text += length ? length : 1;
+	}
+}
+
+/* The rest of the row is cleared. */
 static void put_line(FILE *to, const char *text, unsigned columns)
 {
-	unsigned used = 0;
-
-	for (; *text; text++) {
-		bool begins = ((unsigned char)*text & 0xc0) != 0x80;
-
-		if (begins && used == columns)
-			break;
-		used += begins;
-		fputc(begins && iscntrl((unsigned char)*text) ? '?' : *text, to);
-	}
+	put_text(to, text, columns);
 	fputs("\033[K\r\n", to);
 }
 
@@ -235,10 +240,8 @@ static void put_tail(FILE *to, const struct top *top, unsigned rows, unsigned co
 	if (end)
 		memmove(line, end + 1, strlen(end + 1) + 1);
 	fprintf(to, "\033[%u;1H", rows);
-	for (char *at = text; *at; at++)
-		if (iscntrl((unsigned char)*at))
-			*at = ' ';
-	fprintf(to, "%.*s\033[K", (int)columns, text);
+	put_text(to, text, columns);
+	fputs("\033[K", to);
 }
 
 static void draw(struct top *top, struct watch *watch, uint64_t now)

@@ -24,7 +24,7 @@ SHOW = r"""
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-int main(void)
+int main(int argc, char **argv)
 {
 	char line[4096];
 	int found = 0;
@@ -90,6 +90,38 @@ def calls():
 calls()
 threading.Thread(target=time.sleep, args=(0.01,)).start()
 calls()
+"""
+
+# Names of a thread, a function, a source file; the program's own comes with where it is put.
+NAMES = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <time.h>
+#include <stdlib.h>
+long shared;
+int rounds;
+void turn(void) __asm__("\"turn\033[31m\"");
+__attribute__((noinline)) void turn(void) { shared++; __asm__ volatile("" : : : "memory"); }
+# 1 "file\033[32m\302\23333m.c"
+static void *race(void *arg)
+{
+	pthread_setname_np(pthread_self(), "t\033[35m\n\u202ehi");
+	for (int i = 0; i < rounds; i++) {
+		for (int j = 0; j < 30; j++)
+			turn();
+		nanosleep(&(struct timespec){0, 1000000}, NULL);
+	}
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread[2];
+	rounds = argc > 1 ? atoi(argv[1]) : 1;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&thread[i], NULL, race, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+}
 """
 
 
@@ -289,6 +321,37 @@ class Waiting(Folder):
             time.sleep(2)
             process.terminate()
             self.assertEqual(process.wait(20), 128 + 15)
+
+
+class Terminal(Folder):
+    """What a program calls itself and its parts is shown, and drives nothing."""
+
+    def setUp(self):
+        super().setUp()
+        self.program = self.path("p\x1b[34m\u202e\u009b31m")
+        with open(self.path("names.c"), "w", encoding="utf-8") as file:
+            file.write(NAMES)
+        subprocess.run(["gcc", "-g", "-O1", "-pthread", "-o", self.program, self.path("names.c")], check=True)
+        self.stripped = self.program + ".stripped"
+        subprocess.run(["objcopy", "--strip-debug", self.program, self.stripped], check=True)
+
+    def check(self, wanted, *command):
+        result = run(*command)
+        for text in wanted:
+            self.assertIn(text, result.stdout + result.stderr)
+        self.assertNotRegex(result.stdout + result.stderr, "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+        self.assertFalse([line for line in result.stderr.splitlines() if line.startswith("\\xe2")])
+
+    def test_in_what_watch_prints(self):
+        thread = "t\\x1b[35m\\x0a\\xe2\\x80\\xaehi"
+        self.check((thread, "file\\x1b[32m\\xc2\\x9b33m.c"), TRAPLINE, "watch", "shared", "--stack", "--", self.program)
+        self.check((thread, "turn\\x1b[31m", "p\\x1b[34m"), TRAPLINE, "watch", "shared:8", "--stack", "--", self.stripped)
+
+    def test_in_what_race_and_report_print(self):
+        output = self.path("out.jsonl")
+        self.check(("t\\x1b[35m",), TRAPLINE, "race", "--show", "all", "-o", output, "--gen-suppressions", "-",
+                   "--", self.stripped, "2500")
+        self.check(("t\\x1b[35m",), TRAPLINE, "report", output)
 
 
 class Scribbling(Folder):

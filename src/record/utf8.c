@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/utf8.h"
+#include "record/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,24 +69,76 @@ char *utf8_clean(const char *text)
 	return clean;
 }
 
+/* U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069: Unicode Standard Annex 9, and the
+ * separators of lines and paragraphs. */
+static bool is_direction(const unsigned char *at, size_t length)
+{
+	if (length == 2)
+		return at[0] == 0xd8 && at[1] == 0x9c;
+	if (length != 3 || at[0] != 0xe2)
+		return false;
+	if (at[1] == 0x80)
+		return at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xa8 && at[2] <= 0xae);
+	return at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9;
+}
+
 /* C0, DEL and the C1 controls U+0080 to U+009F. */
 static bool is_control(const unsigned char *at, size_t length)
 {
 	return at[0] < 0x20 || at[0] == 0x7f || (length == 2 && at[0] == 0xc2 && at[1] < 0xa0);
 }
 
+size_t utf8_showable(const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	size_t length = sequence_length(at);
+
+	return is_control(at, length) || is_direction(at, length) ? 0 : length;
+}
+
+#define ESCAPED 4 /* "\xNN" */
+
+/* The next piece of the output; advances *text. */
+static size_t next_piece(const char **text, char piece[ESCAPED + 1])
+{
+	size_t length = utf8_showable(*text);
+
+	if (length)
+		memcpy(piece, *text, length);
+	else
+		snprintf(piece, ESCAPED + 1, "\\x%02x", (unsigned char)**text);
+	*text += length ? length : 1;
+	return length ? length : ESCAPED;
+}
+
 void utf8_print(FILE *stream, const char *text)
 {
-	const unsigned char *at = (const unsigned char *)(text ? text : "?");
-	size_t length;
+	char piece[ESCAPED + 1];
 
-	for (; *at; at += length) {
-		length = sequence_length(at);
-		if (length && !is_control(at, length)) {
-			fwrite(at, 1, length, stream);
-			continue;
-		}
-		length = 1;
-		fprintf(stream, "\\x%02x", *at);
+	if (!text)
+		text = "?";
+	while (*text) {
+		size_t length = next_piece(&text, piece);
+
+		fwrite(piece, 1, length, stream);
 	}
+}
+
+char *utf8_escape(char *to, size_t size, const char *text)
+{
+	char piece[ESCAPED + 1];
+	size_t used = 0;
+
+	if (!text)
+		text = "?";
+	while (*text) {
+		size_t length = next_piece(&text, piece);
+
+		if (length >= size - used)
+			break;
+		memcpy(to + used, piece, length);
+		used += length;
+	}
+	to[used] = '\0';
+	return to;
 }
