@@ -44,6 +44,8 @@ static int check_place(const void *addr, size_t len, unsigned access)
 		return explain_failure(-EINVAL,
 				       "access may hold TL_READ, TL_WRITE and TL_EXEC; the "
 				       "other bits are only told, never asked for");
+	if (!addr)
+		return explain_failure(-EINVAL, "addr is 0; set it to what is to be watched");
 	if (!(access & TL_EXEC))
 		return check_memory((uintptr_t)addr, len);
 	if (access != TL_EXEC)

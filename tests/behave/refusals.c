@@ -34,7 +34,33 @@ static void refuse_bad_specs(void)
 	bad = good, bad.scope = TL_THREADS, refuse(bad, -EINVAL, "TL_THREADS");
 	bad = good, bad.flags = 0x8000, refuse(bad, -EINVAL, "flags");
 	bad = good, bad.access = 0, bad.counter = TL_CPU_TIME, refuse(bad, -EINVAL, "period");
+	bad = good, bad.addr = NULL, refuse(bad, -EINVAL, "addr is 0");
+	bad.flags = TL_DISABLED, refuse(bad, -EINVAL, "addr is 0");
+	bad = good, bad.addr = NULL, bad.len = 64, refuse(bad, -EINVAL, "addr is 0");
+	bad = check_spec(NULL, 0, TL_EXEC, TL_PROCESS), refuse(bad, -EINVAL, "addr is 0");
 	bad = good, bad.addr = (void *)-4l, refuse(bad, -EINVAL, "range");
+}
+
+static void refuse_bad_moves(void)
+{
+	tl_event *event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit, NULL);
+	int err = tl_event_move(event, NULL, 8, TL_WRITE);
+
+	CHECK_EQUAL(err, -EINVAL);
+	CHECK(strstr(tl_explain(err), "addr is 0"), "explained as: %s", tl_explain(err));
+	CHECK_OK(tl_event_close(event));
+}
+
+/* Which has no place. */
+static void open_counter(void)
+{
+	struct tl_spec spec = check_spec(NULL, 0, 0, TL_THREAD);
+	tl_event *event;
+
+	spec.counter = TL_CPU_TIME;
+	spec.period = 1000000000;
+	CHECK_OK(tl_event_open(&event, &spec, check_count_hit, NULL));
+	CHECK_OK(tl_event_close(event));
 }
 
 static void refuse_fifth(void)
@@ -59,6 +85,8 @@ int main(void)
 {
 	check_hardware();
 	refuse_bad_specs();
+	refuse_bad_moves();
+	open_counter();
 	refuse_fifth();
 	CHECK_EQUAL(tl_event_close(NULL), -EINVAL);
 	return 0;
