@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/detect.h"
 
+#include "cli/background.h"
 #include "cli/beside.h"
 #include "cli/command.h"
 #include "cli/companion.h"
@@ -214,6 +215,19 @@ static void print_statistics(const struct detection *detection)
 	statistics_print(&statistics, detection->options.stats, stderr);
 }
 
+/* With what the program left behind, in the background. */
+static void go_on(struct detection *detection, int status)
+{
+	const struct background how = {.program = detection->options.program[0],
+				       .foreground = detection->options.foreground,
+				       .quiet = detection->options.quiet,
+				       .to_file = detection->options.output};
+
+	progress_begin(&detection->progress, !how.foreground || how.quiet);
+	background_go_on(host_control(detection->host), &how, exit_status(detection, status));
+	progress_clear(&detection->progress);
+}
+
 static int run(struct detection *detection)
 {
 	int status = detection->options.program ? spawn(detection) : STATUS_OK;
@@ -224,6 +238,9 @@ static int run(struct detection *detection)
 		       detection->options.quiet || !detection->options.program);
 	status = control_run(host_control(detection->host));
 	progress_clear(&detection->progress);
+	if (detection->options.program)
+		go_on(detection, status);
+	control_finish(host_control(detection->host));
 	if (detection->options.program)
 		program_tell_unentered(host_control(detection->host), "nothing was watched");
 	host_finish(detection->host);

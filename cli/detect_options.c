@@ -35,6 +35,7 @@ enum option_code {
 	OPTION_PATCHABLE,
 	OPTION_AREA,
 	OPTION_BESIDE,
+	OPTION_FOREGROUND,
 };
 
 static const struct option long_options[] = {
@@ -58,6 +59,7 @@ static const struct option long_options[] = {
 	{"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
 	{"patchable", no_argument, NULL, OPTION_PATCHABLE},
 	{"beside", no_argument, NULL, OPTION_BESIDE},
+	{"foreground", no_argument, NULL, OPTION_FOREGROUND},
 	{"allocations", required_argument, NULL, OPTION_ALLOCATIONS},
 	{"tool", required_argument, NULL, OPTION_TOOL},
 	{"tool-option", required_argument, NULL, OPTION_TOOL_OPTION},
@@ -91,6 +93,7 @@ static void print_help(const char *command)
 	      "  --no-kernel           not what system calls read and write\n"
 	      "  --allocations WHICH   heap blocks whose allocation is remembered: sampled, all or none\n"
 	      "  --raw                 addresses only; `trapline report` adds names later\n"
+	      "  --foreground          end with the program's last process, not with its first\n"
 	      "  --beside              for services: the program is the process that was started\n"
 	      "  --patchable           ready for `trapline patch`, by one thread more\n"
 	      "  --strategy stall-first  hold before the access, one slot: for comparison\n"
@@ -249,6 +252,9 @@ static int take(struct detect_options *options, int option, const char *text)
 		return 0;
 	case OPTION_PATCHABLE:
 		options->patchable = true;
+		return 0;
+	case OPTION_FOREGROUND:
+		options->foreground = true;
 		return 0;
 	case OPTION_BESIDE:
 		options->beside = true;

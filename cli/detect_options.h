@@ -20,6 +20,7 @@ struct detect_options {
 	bool slots_chosen;
 	enum statistics_choice stats;
 	bool raw;
+	bool foreground;    /* stay until the last process has ended */
 	bool beside;	    /* the program is the process that was started */
 	bool patchable;	    /* `trapline patch` can talk to it */
 	bool quiet;	    /* no progress line, no summary */

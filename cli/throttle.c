@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `trapline throttle`: a program whose threads keep to a budget, by pausing themselves. */
+#include "cli/background.h"
 #include "cli/command.h"
 #include "cli/program.h"
 #include "cli/throttle_options.h"
@@ -176,6 +177,7 @@ static int run(const struct throttle_command *command, struct control *control)
 	struct statistics statistics = {.count = 0};
 	struct area *area = control_area(control);
 	char **program = command->program;
+	struct background how = {.program = program[0], .foreground = command->foreground};
 	int status = STATUS_OK;
 	pid_t pid;
 
@@ -188,6 +190,8 @@ static int run(const struct throttle_command *command, struct control *control)
 		return program_cannot_run(program[0], (int)pid);
 	program_forward_signals(pid);
 	status = control_run(control);
+	background_go_on(control, &how, program_exit_status(status));
+	control_finish(control);
 	program_tell_unentered(control, "it ran without a limit");
 	if (command->stats) {
 		print_stats(area);

@@ -26,6 +26,7 @@ enum option_code {
 	OPTION_AND,
 	OPTION_NO_FOLLOW,
 	OPTION_PATCHABLE,
+	OPTION_FOREGROUND,
 	OPTION_STATS,
 };
 
@@ -41,6 +42,7 @@ static const struct option long_options[] = {
 	{"pid", required_argument, NULL, 'p'},
 	{"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
 	{"patchable", no_argument, NULL, OPTION_PATCHABLE},
+	{"foreground", no_argument, NULL, OPTION_FOREGROUND},
 	{"stats", optional_argument, NULL, OPTION_STATS},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -85,6 +87,7 @@ static void print_help(void)
 	      "  -p, --pid PID         of a program that runs under trapline: change its limits;\n"
 	      "                        without a limit, show them\n"
 	      "  --no-follow           not the programs that this one executes\n"
+	      "  --foreground          end with the program's last process, not with its first\n"
 	      "  --patchable           ready for `trapline patch`, by one thread more\n"
 	      "  --stats[=all]         what the limits did, at the end; zeros, too\n",
 	      stdout);
@@ -306,6 +309,9 @@ static int take(struct throttle_command *command, struct group *group, int optio
 		return 0;
 	case OPTION_AND:
 		return end_group(command, group);
+	case OPTION_FOREGROUND:
+		command->foreground = true;
+		return 0;
 	case OPTION_PATCHABLE:
 		command->patchable = true;
 		return 0;

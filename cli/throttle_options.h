@@ -14,6 +14,7 @@ struct throttle_command {
 	unsigned limits;
 	pid_t pid; /* of a running program; 0: start one */
 	bool patchable;
+	bool foreground; /* stay until the last process has ended */
 	bool follow;
 	enum statistics_choice stats;
 	char **program;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `trapline watch`: who reads, writes or runs this? */
+#include "cli/background.h"
 #include "cli/command.h"
 #include "cli/program.h"
 #include "cli/watch_options.h"
@@ -37,34 +38,21 @@ static int run(struct watch_command *command, struct watch *watch, struct contro
 				       : watch_needs_heap(watch) ? PROGRAM_LIBRARY_HEAP
 								 : PROGRAM_LIBRARY_PLAIN;
 	pid_t pid = program_spawn(control, program, library, command->patchable);
+	struct background how = {.program = program[0],
+				 .foreground = command->foreground || command->top,
+				 .to_file = command->output};
 	int status;
 
 	if (pid < 0)
 		return program_cannot_run(program[0], (int)pid);
 	program_forward_signals(pid);
 	status = control_run(control);
+	background_go_on(control, &how, program_exit_status(status));
+	control_finish(control);
 	program_tell_unentered(control, "nothing was watched");
 	watch_finish(watch);
 	print_statistics(command, control);
 	return watch_refused(watch) ? STATUS_USAGE : program_exit_status(status);
-}
-
-static struct control *stopped_control;
-
-static void on_stop(int signal)
-{
-	(void)signal;
-	control_stop(stopped_control);
-}
-
-/* SIGINT and SIGTERM end the watching, not the program. */
-static void stop_on_signals(struct control *control)
-{
-	struct sigaction action = {.sa_handler = on_stop};
-
-	stopped_control = control;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
 }
 
 static int cannot_observe(pid_t pid, int err)
@@ -84,7 +72,7 @@ static int observe(struct watch_command *command, struct watch *watch, struct co
 {
 	int err;
 
-	stop_on_signals(control);
+	background_stop_on_signals(control);
 	err = control_observe(control, command->pid);
 	if (err)
 		return cannot_observe(command->pid, err);
@@ -95,6 +83,7 @@ static int observe(struct watch_command *command, struct watch *watch, struct co
 			"are lost and counted; its children are not watched. Ctrl-C ends this\n",
 			(int)command->pid);
 		control_run(control);
+		control_finish(control);
 	}
 	watch_finish(watch);
 	if (control_uncovered(control))

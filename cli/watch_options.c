@@ -32,6 +32,7 @@ enum option_code {
 	OPTION_FOLLOW,
 	OPTION_NO_FOLLOW,
 	OPTION_PATCHABLE,
+	OPTION_FOREGROUND,
 	OPTION_NO_KERNEL,
 	OPTION_STATS,
 	OPTION_TOP,
@@ -55,6 +56,7 @@ static const struct option long_options[] = {
 	{"follow", no_argument, NULL, OPTION_FOLLOW},
 	{"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
 	{"patchable", no_argument, NULL, OPTION_PATCHABLE},
+	{"foreground", no_argument, NULL, OPTION_FOREGROUND},
 	{"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
 	{"top", no_argument, NULL, OPTION_TOP},
 	{"pid", required_argument, NULL, 'p'},
@@ -89,6 +91,7 @@ static void print_help(void)
 	      "                        or program that is loaded later\n"
 	      "  --follow              follow pointers of an expression again when they change\n"
 	      "  --no-follow           not the children of the program\n"
+	      "  --foreground          end with the program's last process, not with its first\n"
 	      "  --patchable           ready for `trapline patch`, by one thread more\n"
 	      "  --no-kernel           not what system calls read and write\n"
 	      "  --top                 a table in the terminal, refreshed; keys sort it, q leaves it\n"
@@ -234,6 +237,9 @@ static int take(struct watch_command *command, int option, const char *text)
 		return 0;
 	case OPTION_FOLLOW:
 		command->watch.repoint = true;
+		return 0;
+	case OPTION_FOREGROUND:
+		command->foreground = true;
 		return 0;
 	case OPTION_PATCHABLE:
 		command->patchable = true;

@@ -11,6 +11,7 @@ struct watch_command {
 	struct control_options control;
 	const char *output;
 	bool top, patchable;
+	bool foreground; /* stay until the last process has ended */
 	enum statistics_choice stats;
 	pid_t pid; /* of a running program to watch; 0: start `program` */
 	char **program;

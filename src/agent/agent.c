@@ -29,6 +29,13 @@ uint64_t agent_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* A fork that fails, and a child that is killed at once, leave it one too high. */
+static void before_fork(void)
+{
+	if (agent_state.area)
+		atomic_fetch_add(&agent_state.area->forking, 1);
+}
+
 /* A forked child has its parent's mapping and none of its events. */
 static void in_forked_child(void)
 {
@@ -38,6 +45,8 @@ static void in_forked_child(void)
 	if (agent_state.regions)
 		agent_state.regions->close();
 	agent_announce();
+	if (agent_state.area)
+		atomic_fetch_sub(&agent_state.area->forking, 1);
 }
 
 int agent_attach(struct area *area)
@@ -51,7 +60,7 @@ int agent_attach(struct area *area)
 	agent_state.area = area;
 	mask_adopt();
 	if (!registered)
-		pthread_atfork(NULL, throttle_note_children, in_forked_child);
+		pthread_atfork(before_fork, throttle_note_children, in_forked_child);
 	registered = true;
 	agent_announce();
 	return 0;

@@ -71,12 +71,12 @@ static bool controller_answers(struct area *area)
 }
 
 /* Nothing out of the ordinary is called where a filter may kill for it. */
-static bool may_ask(struct area *area)
+static bool may_ask(const struct area *area)
 {
 	const struct area_process *process = agent_state.process;
 
-	return atomic_load(&area->answers) && !(process && atomic_load(&process->quiet)) &&
-	       controller_answers(area);
+	return atomic_load(&area->answers) && !agent_state.quiet &&
+	       !(process && atomic_load(&process->quiet));
 }
 
 /* Without the secret nobody asks: the controller does not look, or does not answer. */
@@ -94,10 +94,14 @@ void agent_executed_locator(char locator[static AREA_LOCATOR])
 	bool leads;
 
 	strcpy(locator, agent_state.locator);
+	if (!may_ask(area)) {
+		forget_secret(locator);
+		return;
+	}
 	leads = leads_to_area(locator);
 	if (leads && is_controllers_user(area))
 		return;
-	if (!may_ask(area) || !announce_asker(area))
+	if (!controller_answers(area) || !announce_asker(area))
 		forget_secret(locator);
 	else if (!leads)
 		area_locator(area, 0, locator);

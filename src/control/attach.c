@@ -55,16 +55,17 @@ void attach_samples_again(struct control *control)
 	}
 }
 
-static bool anybody_waits(const struct control *control)
+unsigned attach_waiting(const struct control *control)
 {
+	unsigned count = 0;
+
 	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
 		uint32_t state = atomic_load(&control->area->process[i].state);
 
-		if (control->target[i] || state == AREA_PROCESS_CLAIMED ||
-		    state == AREA_PROCESS_ANNOUNCED)
-			return true;
+		count += control->target[i] || state == AREA_PROCESS_CLAIMED ||
+			 state == AREA_PROCESS_ANNOUNCED;
 	}
-	return false;
+	return count;
 }
 
 bool attach_is_over(const struct control *control)
@@ -72,5 +73,5 @@ bool attach_is_over(const struct control *control)
 	if (!control->welcomed && !area_is_closed(control->area))
 		return control_now() - control->started > ANNOUNCE_PATIENCE ||
 		       (kill(control->root, 0) && errno == ESRCH);
-	return !anybody_waits(control);
+	return !attach_waiting(control);
 }

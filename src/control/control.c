@@ -4,6 +4,7 @@
 #include "base/syscall.h"
 #include "control/abandon.h"
 #include "control/entries.h"
+#include "control/linger.h"
 #include "control/life.h"
 #include "control/observed.h"
 #include "control/private.h"
@@ -236,6 +237,10 @@ static void reap(struct control *control)
 		control->child_ended = observe_is_over(control);
 		return;
 	}
+	if (control->lingering) {
+		control->child_ended = observe_is_stopped() || !attach_waiting(control);
+		return;
+	}
 	if (is_attached(control)) {
 		control->child_ended = observe_is_stopped() || attach_is_over(control);
 		return;
@@ -366,11 +371,8 @@ static void run_promptly(void)
 		setpriority(PRIO_PROCESS, 0, PROMPT_NICE);
 }
 
-int control_run(struct control *control)
+static void run_loop(struct control *control)
 {
-	run_promptly();
-	control->filters = restriction_inherited();
-	budget_start(control);
 	while (!control->child_ended) {
 		uint32_t seen = atomic_load(&control->area->doorbell);
 		uint64_t next;
@@ -386,11 +388,30 @@ int control_run(struct control *control)
 			wait_for_work(control, seen, next);
 	}
 	collect(control);
+}
+
+int control_run(struct control *control)
+{
+	run_promptly();
+	control->filters = restriction_inherited();
+	budget_start(control);
+	run_loop(control);
+	return control->child_status;
+}
+
+void control_run_on(struct control *control)
+{
+	control->lingering = true;
+	control->child_ended = false;
+	run_loop(control);
+}
+
+void control_finish(struct control *control)
+{
 	end_targets(control);
 	control->count[COUNT_PROCESSES_UNENTERED] = atomic_load(&control->area->without_entry);
 	control->count[COUNT_PROGRAMS_UNENTERED] = atomic_load(&control->area->unentered);
 	control->count[COUNT_PROCESSES_WITHDRAWN] = atomic_load(&control->area->withdrawn);
-	return control->child_status;
 }
 
 /* Silence every slot, for work that takes longer than a hold. */

@@ -66,9 +66,11 @@ struct area *control_area(struct control *control);
 /* The process that made the area for itself; 0: we spawn one. */
 pid_t control_root(const struct control *control);
 
-/* Work until the spawned program ends. Returns its wait status. Without one, until the last process
- * that announced itself in the area has ended. */
+/* Work until the spawned program's first process ends. Returns its wait status. Without one, until
+ * the last process that announced itself in the area has ended. */
 int control_run(struct control *control);
+/* The watching ends: what is still on its way is told. */
+void control_finish(struct control *control);
 
 int control_watch(struct control *control, const struct tl_watch *watch);
 

@@ -287,6 +287,7 @@ struct control {
 	uint64_t next_handover;
 	pid_t child;
 	bool child_ended;
+	bool lingering; /* it has, and others of the program go on */
 	int child_status;
 	uint64_t started;
 	uint64_t random;
@@ -588,5 +589,7 @@ void attach_samples(struct control *control, pid_t pid);
 void attach_samples_again(struct control *control);
 /* Has everything to be watched ended? */
 bool attach_is_over(const struct control *control);
+/* Processes that are watched or ask to be. */
+unsigned attach_waiting(const struct control *control);
 
 #endif

@@ -44,6 +44,11 @@ int ring_open(struct ring *ring, const struct perf_event_attr *attributes, pid_t
 	return err;
 }
 
+int ring_map_again(struct ring *ring)
+{
+	return map(ring, ring->pages, ring->pages);
+}
+
 void ring_close(struct ring *ring)
 {
 	munmap(ring->page, mapping_size(ring));

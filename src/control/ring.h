@@ -21,6 +21,8 @@ struct ring {
  * unprivileged user may lock in memory is little (perf_event_mlock_kb). 0 or -errno. */
 int ring_open(struct ring *ring, const struct perf_event_attr *attributes, pid_t pid, int cpu,
 	      size_t least, size_t most);
+/* In a forked process, which has no mapping of it. 0 or -errno. */
+int ring_map_again(struct ring *ring);
 void ring_close(struct ring *ring);
 
 /* How far the kernel has written. */

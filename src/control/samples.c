@@ -138,6 +138,18 @@ int samples_add(struct samples *samples, pid_t tid)
 	return 0;
 }
 
+/* The kernel does not hand a ring's mapping on to a forked process. */
+int samples_map_again(struct samples *samples)
+{
+	for (unsigned i = 0; i < samples->count; i++) {
+		int err = ring_map_again(&samples->ring[i]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 void samples_close(struct samples *samples)
 {
 	if (!samples)

@@ -32,6 +32,8 @@ typedef void sample_fn(void *context, const struct sample *sample);
 unsigned samples_drain(struct samples *samples, sample_fn *take, void *context);
 /* Times that a ring was full. */
 uint64_t samples_lost(const struct samples *samples);
+/* In a forked process. 0 or -errno. */
+int samples_map_again(struct samples *samples);
 void samples_close(struct samples *samples);
 
 #endif

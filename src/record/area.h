@@ -277,6 +277,7 @@ struct area {
 	uint64_t announce_bound; /* ns a process waits for its go */
 	uint64_t credit_cap;	 /* ns of its own time a thread may save up for holds */
 	uint32_t follow;	 /* programs executed are to be watched too */
+	_Atomic uint32_t forking; /* children that have not announced themselves yet, at most */
 	_Atomic uint32_t answers; /* the controller hands the area to whom is noted here: */
 	_Atomic int32_t asker[AREA_ASKERS]; /* src/agent/ask.c; 0: free */
 	uint64_t secret;		    /* known to those alone that map the area */

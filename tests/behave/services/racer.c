@@ -6,6 +6,7 @@
  *	racer SECONDS [background]	in the background: forks twice, as daemon(3), and the
  *					first process ends at once with status 4
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,8 @@ static void go_into_background(void)
 	setsid();
 	if (fork() > 0)
 		_exit(0);
+	for (int fd = 0, null = open("/dev/null", O_RDWR); fd < 3; fd++)
+		dup2(null, fd);
 }
 
 int main(int argc, char **argv)

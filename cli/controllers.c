@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * No file is kept of what is watched: a process that watches is a `trapline` that says so in the
+ * area whose descriptor it holds. What the program could have written into the area is only shown,
+ * and asked of /proc again where more depends on it.
+ */
+#include "cli/controllers.h"
+
+#include "control/reach.h"
+
+#include <dirent.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_trapline(pid_t pid)
+{
+	char link[64], path[4096], *name;
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	length = readlink(link, path, sizeof(path) - 1);
+	path[length > 0 ? length : 0] = '\0';
+	name = strrchr(path, '/');
+	return name && (strcmp(name, "/trapline") == 0 || strcmp(name, "/trapline (deleted)") == 0);
+}
+
+static void read_command(pid_t pid, char *command, size_t size)
+{
+	size_t length = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	file = fopen(path, "re");
+	if (file) {
+		length = fread(command, 1, size - 1, file);
+		fclose(file);
+	}
+	while (length && !command[length - 1])
+		length--;
+	command[length] = '\0';
+	for (size_t i = 0; i < length; i++)
+		if (!command[i])
+			command[i] = ' ';
+}
+
+/* Parent and start, in clock ticks since the machine's (proc(5), stat). */
+static bool read_stat(pid_t pid, pid_t *parent, unsigned long long *start)
+{
+	char path[64], line[1024], *rest = NULL;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (file && fgets(line, sizeof(line), file))
+		rest = strrchr(line, ')');
+	if (file)
+		fclose(file);
+	return rest && sscanf(rest + 1,
+			      " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+			      "%*d %*d %llu",
+			      parent, start) == 2;
+}
+
+static time_t started(pid_t pid)
+{
+	unsigned long long start;
+	struct timespec now, up;
+	pid_t parent;
+
+	if (!read_stat(pid, &parent, &start))
+		return 0;
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	return now.tv_sec - up.tv_sec + (time_t)(start / (unsigned long long)sysconf(_SC_CLK_TCK));
+}
+
+static void read_watched(struct controller *controller, const struct area *area)
+{
+	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
+		pid_t pid = area->process[i].pid, parent;
+		unsigned long long start;
+
+		if (atomic_load(&area->process[i].state) != AREA_PROCESS_WATCHED ||
+		    !read_stat(pid, &parent, &start))
+			continue;
+		controller->watched[controller->count++] = pid;
+		controller->parent |= parent == controller->pid;
+	}
+}
+
+static bool read_controller(pid_t pid, struct controller *controller)
+{
+	struct area *area;
+	bool found;
+
+	if (pid == getpid() || !is_trapline(pid) || reach_area(&area, pid))
+		return false;
+	*controller = (struct controller){.pid = pid};
+	found = area->controller == pid;
+	if (found) {
+		read_watched(controller, area);
+		read_command(pid, controller->command, sizeof(controller->command));
+		controller->since = started(pid);
+	}
+	area_unmap(area);
+	return found;
+}
+
+void controllers_each(controller_fn *each, void *context)
+{
+	DIR *list = opendir("/proc");
+	struct controller controller;
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && read_controller(pid, &controller))
+			each(context, &controller);
+	}
+	if (list)
+		closedir(list);
+}
+
+const char *controllers_name(pid_t pid)
+{
+	static char name[32];
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(name, sizeof(name), file))
+		strcpy(name, "?");
+	if (file)
+		fclose(file);
+	name[strcspn(name, "\n")] = '\0';
+	return name;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the program leaves behind when its first process has ended: daemons, children of shells.
+ * They are watched on until the last of them has ended, by this process or by a copy of it, to
+ * which its events, rings and the area belong as well.
+ */
+#include "control/linger.h"
+
+#include "base/syscall.h"
+#include "control/life.h"
+#include "control/private.h"
+#include "control/switches.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
+
+#define FORK_PATIENCE 100 /* looks of a millisecond */
+
+unsigned control_others(struct control *control)
+{
+	if (control->observing || is_attached(control))
+		return 0;
+	/* A child that has begun and not announced itself yet may be all that is left. */
+	for (int i = 0; i < FORK_PATIENCE; i++) {
+		unsigned others;
+
+		targets_welcome(control);
+		targets_check(control);
+		others = attach_waiting(control);
+		if (others || !atomic_load(&control->area->forking))
+			return others;
+		raw_nanosleep(MILLISECOND);
+	}
+	return 0;
+}
+
+void control_prepare_copy(struct control *control)
+{
+	switches_end(control);
+}
+
+int control_take_over(struct control *control)
+{
+	__atomic_store_n(&control->area->controller, getpid(), __ATOMIC_RELAXED);
+	life_begin(control->area);
+	return control->samples ? samples_map_again(control->samples) : 0;
+}
