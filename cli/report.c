@@ -271,6 +271,18 @@ static int load_suppressions(struct work *work)
 	return 0;
 }
 
+static void say_ambiguous(const struct work *work)
+{
+	const char *path = symbol_session_ambiguous_source(work->symbols);
+
+	if (path)
+		fprintf(stderr,
+			"trapline report: %" PRIu64 " source files were not used: several of those "
+			"given fit, of '%s' for one\n",
+			symbol_session_statistic(work->symbols, SYMBOL_STATISTIC_SOURCES_AMBIGUOUS),
+			path);
+}
+
 static int report_all(struct work *work)
 {
 	const struct report_options *options = work->options;
@@ -291,6 +303,7 @@ static int report_all(struct work *work)
 		return status;
 	if (!report_output(options, work->set, work->symbols))
 		return STATUS_FAILED;
+	say_ambiguous(work);
 	if (work->bad_lines)
 		return STATUS_FAILED;
 	if (!work->set->count)
@@ -314,6 +327,8 @@ static int run(struct work *work)
 	if (!work->set || !work->suppressions || symbol_session_open(&work->symbols, &symbols) ||
 	    symboliser_create(&work->symboliser, work->symbols))
 		return out_of_memory();
+	if (work->options->symbol_count || work->options->source_count)
+		symboliser_judge_all(work->symboliser);
 	if (!is_only_merging(work->options))
 		return report_all(work);
 	status = merge_only(work);

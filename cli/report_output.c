@@ -63,9 +63,12 @@ static void write_whole(FILE *stream, const struct finding_set *set, size_t at,
 }
 
 static int write_text(FILE *stream, const struct finding_set *set, enum report_format format,
-		      bool sources)
+		      struct symbol_session *sources)
 {
-	struct text_options options = {.color = text_wants_color(stream), .sources = sources};
+	struct text_options options = {.color = text_wants_color(stream),
+				       .sources = sources,
+				       .source = read_source,
+				       .source_arg = sources};
 	size_t i;
 
 	for (i = 0; i < set->count; i++) {
@@ -106,7 +109,7 @@ static int render(const struct report_options *options, const struct finding_set
 	case REPORT_HTML:
 		return html_write(stream, set, &html);
 	default:
-		return write_text(stream, set, options->format, !options->redact);
+		return write_text(stream, set, options->format, options->redact ? NULL : symbols);
 	}
 }
 

@@ -131,7 +131,9 @@ struct tl_report {
 	size_t evidence_count;
 	const struct tl_access *const *accesses;
 	size_t access_count;
-	unsigned rank; /* among those of one certainty lower ones come first; 0: none */
+	unsigned rank;	       /* among those of one certainty lower ones come first; 0: none */
+	const uint32_t *facts; /* a number of the tool's own for each access, which the finding
+				  keeps; or NULL */
 };
 
 struct tl_host; /* opaque */

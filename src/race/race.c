@@ -8,6 +8,7 @@
  */
 #include "race/race.h"
 
+#include "race/facts.h"
 #include "race/rules.h"
 
 #include <stdlib.h>
@@ -255,6 +256,7 @@ static void on_pair(void *state, const struct tl_pair *pair)
 				       .first_seen = pair->first_seen,
 				       .second_seen = pair->second_seen};
 	struct verdict verdict;
+	uint32_t facts[2];
 
 	rules_judge(&first, &second, &meeting, &verdict);
 	if (verdict.hidden) {
@@ -271,15 +273,15 @@ static void on_pair(void *state, const struct tl_pair *pair)
 		return;
 	}
 	known->certainty = verdict.certainty;
-	if (verdict.certainty == TL_POSSIBLE) {
-		first.around = race->services->around(race->host, pair->first);
-		second.around = race->services->around(race->host, pair->second);
-		rules_rank(&first, &second, &verdict);
-	}
+	first.around = race->services->around(race->host, pair->first);
+	second.around = race->services->around(race->host, pair->second);
+	rules_rank(&first, &second, &verdict);
 	find_place(race, known->first)->fruitful++;
 	find_place(race, known->second)->fruitful++;
 	report.certainty = verdict.certainty;
 	report.rank = verdict.rank;
+	facts_of(&first, &second, &meeting, facts);
+	report.facts = facts;
 	report.evidence = verdict.evidence;
 	report.evidence_count = verdict.evidence_count;
 	report.accesses = accesses;

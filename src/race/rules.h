@@ -9,6 +9,7 @@
 #include <trapline/tool.h>
 
 #define RULES_EVIDENCE 8
+#define RULES_RANK_LAST 95 /* of what is possible: what came to be known shows no race */
 
 struct verdict {
 	bool hidden;

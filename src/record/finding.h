@@ -86,7 +86,8 @@ struct finding_access {
 	bool after_known;  /* and just after it */
 	uint64_t before;   /* the first min(size, 8) bytes, little-endian */
 	uint64_t after;
-	uint64_t time; /* nanoseconds since 1970; 0: the finding's */
+	uint64_t time;	/* nanoseconds since 1970; 0: the finding's */
+	uint32_t facts; /* the tool's own, to judge again by; 0: none */
 	struct finding_stack stack;
 };
 

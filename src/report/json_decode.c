@@ -210,6 +210,7 @@ static void decode_access(struct decoder *decoder, const json_t *json,
 	access->before_known = get_hex(decoder, json, "before", &access->before);
 	access->after_known = get_hex(decoder, json, "after", &access->after);
 	access->time = get_time(decoder, json, "time");
+	access->facts = (uint32_t)get_integer(decoder, json, "facts", UINT32_MAX);
 	decode_stack(decoder, json, &access->stack);
 }
 

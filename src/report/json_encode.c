@@ -124,6 +124,8 @@ static json_t *encode_access(struct encoder *encoder, const struct finding_acces
 		set_hex(encoder, object, "after", access->after);
 	if (access->time)
 		set_time(encoder, object, "time", access->time);
+	if (access->facts)
+		set_integer(encoder, object, "facts", access->facts);
 	set_stack(encoder, object, &access->stack);
 	return object;
 }

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "race/rules.h"
-#include "symbol/atomicity.h"
+#include "report/judge.h"
 #include "symbol/module.h"
 #include "symbol/place.h"
 #include "symbol/variable.h"
@@ -28,6 +27,7 @@ struct symboliser {
 	struct symbol_modules *modules;
 	struct range *ranges; /* of index i: [(i + 1) * RANGE, (i + 2) * RANGE) */
 	size_t count, capacity;
+	bool anew; /* findings that have their names, too */
 };
 
 int symboliser_create(struct symboliser **symboliser, struct symbol_session *session)
@@ -41,6 +41,11 @@ int symboliser_create(struct symboliser **symboliser, struct symbol_session *ses
 	}
 	*symboliser = made;
 	return 0;
+}
+
+void symboliser_judge_all(struct symboliser *symboliser)
+{
+	symboliser->anew = true;
 }
 
 void symboliser_destroy(struct symboliser *symboliser)
@@ -121,9 +126,23 @@ static int find_range(struct symboliser *symboliser, const char *module, const c
 	return 0;
 }
 
-static bool is_nameless(const struct finding_frame *frame)
+struct symbol_modules *symboliser_find(struct symboliser *symboliser,
+				       const struct finding_frame *frame, uint64_t *pc)
 {
-	return frame->module && !frame->function && frame->offset < RANGE;
+	uint64_t start;
+
+	if (!frame->module || frame->offset >= RANGE ||
+	    find_range(symboliser, frame->module, frame->build_id, &start))
+		return NULL;
+	*pc = start + frame->offset;
+	return symboliser->modules;
+}
+
+/* Without a name; or, where more may be known, without the line that debug information has. */
+static bool is_nameless(const struct symboliser *symboliser, const struct finding_frame *frame)
+{
+	return frame->module && frame->offset < RANGE &&
+	       (!frame->function || (symboliser->anew && !frame->file));
 }
 
 static bool add_named(struct finding *finding, struct finding_stack *stack,
@@ -160,7 +179,7 @@ static bool name_frame(struct symboliser *symboliser, struct finding *finding,
 		count = symbol_place_find(symboliser->modules, start + raw->offset, caller, frames,
 					  SYMBOL_INLINE_MAX);
 	/* cppcheck-suppress uninitvar; filled in where count is not 0 */
-	if (!count || !frames[0].function) {
+	if (!count || !frames[0].function || (raw->function && !frames[0].file)) {
 		struct finding_frame *frame = finding_add_frame(finding, stack);
 
 		if (frame)
@@ -182,12 +201,12 @@ static int name_stack(struct symboliser *symboliser, struct finding *finding,
 	size_t i;
 
 	for (i = 0; i < stack->count; i++)
-		if (is_nameless(&stack->frames[i]))
+		if (is_nameless(symboliser, &stack->frames[i]))
 			break;
 	if (i == stack->count)
 		return 0;
 	for (i = 0; i < stack->count; i++) {
-		if (is_nameless(&stack->frames[i])) {
+		if (is_nameless(symboliser, &stack->frames[i])) {
 			if (!name_frame(symboliser, finding, &complete, &stack->frames[i], i > 0,
 					named))
 				break; /* full: the outermost frames are left out */
@@ -218,7 +237,7 @@ static void name_object(struct symboliser *symboliser, struct finding *finding,
 	symbol_variable_find(symboliser->modules, start + object->module_offset,
 			     finding->access_count ? finding->accesses[0].size : 1, NULL, 0,
 			     variable);
-	if (object->name || !variable->name)
+	if (!variable->name || (object->name && (object->type || !variable->type)))
 		return;
 	object->name = finding_string(finding, variable->path ? variable->path : variable->name);
 	object->type = finding_string(finding, variable->type);
@@ -228,60 +247,6 @@ static void name_object(struct symboliser *symboliser, struct finding *finding,
 						: object->address;
 	object->file = finding_string(finding, variable->file);
 	object->line = variable->line;
-}
-
-static enum tl_atomicity judge(struct symboliser *symboliser, const struct finding_frame *place,
-			       const struct symbol_variable *variable,
-			       char reason[SYMBOL_REASON_MAX])
-{
-	uint64_t start;
-
-	if (!place->module || place->offset >= RANGE ||
-	    find_range(symboliser, place->module, place->build_id, &start))
-		return TL_ATOMICITY_UNKNOWN;
-	switch (symbol_atomicity_judge(symboliser->modules, start + place->offset, variable,
-				       reason)) {
-	case SYMBOL_ATOMICITY_ATOMIC:
-		return TL_ATOMICITY_ATOMIC;
-	case SYMBOL_ATOMICITY_PLAIN:
-		return TL_ATOMICITY_PLAIN;
-	default:
-		return TL_ATOMICITY_UNKNOWN;
-	}
-}
-
-/* What debug information tells could not be weighed where there was none. The instructions
- * themselves were, and are not at hand here: a class falls to no rule but that of two atomics. */
-static void classify(struct symboliser *symboliser, struct finding *finding,
-		     const struct symbol_variable *variable)
-{
-	struct tl_access access[2] = {0};
-	struct rule_side side[2] = {0};
-	const struct rule_meeting meeting = {0}; /* neither is told in a finding */
-	char reason[2][SYMBOL_REASON_MAX] = {0};
-	struct verdict verdict;
-
-	if (finding->access_count != 2 || finding->certainty != FINDING_POSSIBLE ||
-	    strcmp(finding->kind, FINDING_DATA_RACE) != 0)
-		return;
-	for (int i = 0; i < 2; i++) {
-		const struct finding_access *from = &finding->accesses[i];
-
-		if (!from->stack.count)
-			return;
-		access[i].access = (from->atomic ? TL_ATOMIC : 0) | (from->kernel ? TL_KERNEL : 0);
-		side[i].access = &access[i];
-		side[i].code.module = from->stack.frames[0].module;
-		side[i].code.function = from->stack.frames[0].function;
-		side[i].atomicity = judge(symboliser, &from->stack.frames[0], variable, reason[i]);
-		side[i].reason = reason[i][0] ? reason[i] : NULL;
-	}
-	rules_judge(&side[0], &side[1], &meeting, &verdict);
-	if (verdict.hidden || verdict.certainty != TL_LIKELY)
-		return;
-	finding->certainty = FINDING_LIKELY;
-	for (unsigned i = 0; i < verdict.evidence_count; i++)
-		finding_add_evidence(finding, verdict.evidence[i]);
 }
 
 int symbolise(struct symboliser *symboliser, struct finding *finding)
@@ -296,10 +261,11 @@ int symbolise(struct symboliser *symboliser, struct finding *finding)
 	named = false; /* where a block came from is not part of the id */
 	for (i = 0; !err && i < finding->access_count; i++)
 		err = name_stack(symboliser, finding, &finding->accesses[i].stack, &named);
-	if (named) {
+	if (!err && (named || symboliser->anew)) {
 		name_object(symboliser, finding, &variable);
-		classify(symboliser, finding, &variable);
-		finding_identify(finding);
+		judge_again(symboliser, finding, &variable);
 	}
+	if (named)
+		finding_identify(finding);
 	return err;
 }

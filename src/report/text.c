@@ -150,13 +150,23 @@ static void write_place(const struct writer *writer, const struct finding_frame 
 	style(writer, STYLE_PLAIN);
 }
 
+static int read_source(const struct writer *writer, const struct finding_frame *frame, char *text,
+		       size_t size)
+{
+	const struct text_options *options = writer->options;
+
+	return options->source
+		       ? options->source(options->source_arg, frame->file, frame->line, text, size)
+		       : source_line(frame->file, frame->line, text, size);
+}
+
 static void write_source(const struct writer *writer, const struct finding_frame *frame)
 {
 	char text[512];
 	const char *start = text;
 
 	if (!writer->options->sources || !frame->file || !frame->line ||
-	    source_line(frame->file, frame->line, text, sizeof(text)))
+	    read_source(writer, frame, text, sizeof(text)))
 		return;
 	while (*start == ' ' || *start == '\t')
 		start++;

@@ -9,7 +9,10 @@
 
 struct text_options {
 	bool color;
-	bool sources;	    /* quote the source line of each place when it can be read */
+	bool sources; /* quote the source line of each place when it can be read */
+	/* Reads the line; NULL: from the file itself. 0 or negative. */
+	int (*source)(void *arg, const char *file, unsigned line, char *text, size_t size);
+	void *source_arg;
 	unsigned frames;    /* of each stack at most; 0: all */
 	const char *prefix; /* before each line, such as "==1234== "; NULL: nothing */
 };

@@ -5,6 +5,8 @@
 #include "symbol/object.h"
 #include "symbol/unit.h"
 
+#include <string.h>
+
 const char *symbol_compilers(struct symbol_modules *modules, uint64_t pc, size_t *length)
 {
 	const struct symbol_module *module = symbol_modules_find(modules, pc);
@@ -26,4 +28,9 @@ const char *symbol_producer(struct symbol_modules *modules, uint64_t pc)
 	Dwarf_Die die;
 
 	return unit && symbol_unit_root(unit, &die) == 0 ? symbol_die_producer(&die) : NULL;
+}
+
+bool symbol_producer_is_gcc(const char *producer)
+{
+	return strncmp(producer, "GNU ", 4) == 0 && strncmp(producer, "GNU AS", 6) != 0;
 }

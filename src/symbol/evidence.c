@@ -422,7 +422,8 @@ static enum symbol_atomicity judge_statement(struct judge *judge,
 }
 
 static const char *unusable(const struct symbol_object *object, const struct symbol_frame *frame,
-			    const struct symbol_source *source)
+			    const struct symbol_source *source,
+			    const struct symbol_source_hint *hint)
 {
 	if (!frame->file || frame->line == 0)
 		return "no line information";
@@ -430,7 +431,9 @@ static const char *unusable(const struct symbol_object *object, const struct sym
 		return "made up by the compiler";
 	if (!source || !source->text)
 		return "its source cannot be read";
-	if (object->modified && source->modified > object->modified) {
+	if (source->given && !symbol_source_fits(source->text, source->length, hint))
+		return "its source is of another version";
+	if (!source->given && object->modified && source->modified > object->modified) {
 		symbol_count(object->session, SYMBOL_STATISTIC_SOURCES_NEWER);
 		return "its source changed after the build";
 	}
@@ -447,9 +450,10 @@ enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, 
 						  const struct symbol_variable *variable,
 						  char reason[SYMBOL_REASON_MAX])
 {
+	const struct symbol_source_hint hint = {frame->line, frame->function, frame->function_line};
 	struct symbol_source *source =
-		frame->file ? symbol_source_find(object->session, frame->file) : NULL;
-	const char *why = unusable(object, frame, source);
+		frame->file ? symbol_source_find(object->session, frame->file, &hint) : NULL;
+	const char *why = unusable(object, frame, source, &hint);
 	const struct symbol_tokens *tokens = why ? NULL : symbol_source_tokens(source);
 	struct judge judge = {
 		.object = object, .variable = variable, .line = frame->line, .reason = reason};

@@ -101,12 +101,13 @@ static bool known(const struct symbol_macros *macros, const struct symbol_source
 
 static bool add_source(struct search *search, const char *path)
 {
+	static const struct symbol_source_hint any = {0};
 	struct symbol_macros *macros = search->macros;
 	struct symbol_source *source;
 
 	if (macros->count == FILES_MAX)
 		return false;
-	source = symbol_source_find(search->session, path);
+	source = symbol_source_find(search->session, path, &any);
 	if (!source || !source->text)
 		return false;
 	if (!known(macros, source))
@@ -139,7 +140,8 @@ static bool find_include(struct search *search, const struct symbol_source *from
 		if (search->directory[i])
 			found |= try_include(search, search->directory[i],
 					     strlen(search->directory[i]), name);
-	return found;
+	/* Given sources stand elsewhere than the directories that were recorded. */
+	return found || (search->session->source_directories[0] && add_source(search, name));
 }
 
 /* The name between quotes or angle brackets; false for a computed include. */

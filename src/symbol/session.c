@@ -87,6 +87,11 @@ void symbol_session_close(struct symbol_session *session)
 	free(session);
 }
 
+const char *symbol_session_ambiguous_source(const struct symbol_session *session)
+{
+	return session->source_ambiguous;
+}
+
 uint64_t symbol_session_statistic(const struct symbol_session *session,
 				  enum symbol_statistic statistic)
 {

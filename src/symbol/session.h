@@ -17,8 +17,9 @@ struct symbol_options {
 	/* Searched by build-id and by debug link before /usr/lib/debug. NULL-terminated, or NULL.
 	 */
 	const char *const *debug_directories;
-	/* Where sources are looked for when the recorded path does not exist: joined with the
-	 * recorded path's tails, longest first. NULL-terminated, or NULL. */
+	/* Where sources are looked for when the recorded path does not exist, at any depth: what
+	 * ends like the path. They are taken for those of the build, whenever they were made.
+	 * NULL-terminated, or NULL. */
 	const char *const *source_directories;
 	/* Milliseconds that debuginfod may take in all of this session; 0: 15000. Only used when
 	 * DEBUGINFOD_URLS is set: there is no network access otherwise. */
@@ -29,6 +30,10 @@ struct symbol_options {
 int symbol_session_open(struct symbol_session **session, const struct symbol_options *options);
 /* Close what was made from the session first. */
 void symbol_session_close(struct symbol_session *session);
+
+/* A recorded path that more than one file in the source directories fits, so that none was used;
+ * NULL: there was none. SYMBOL_STATISTIC_SOURCES_AMBIGUOUS counts them. */
+const char *symbol_session_ambiguous_source(const struct symbol_session *session);
 
 enum symbol_statistic {
 #define STATISTIC(identifier, name, meaning) SYMBOL_STATISTIC_##identifier,

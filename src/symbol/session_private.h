@@ -8,6 +8,7 @@
 
 struct symbol_object;
 struct symbol_source;
+struct symbol_source_index;
 
 struct symbol_session {
 	char **debug_directories;  /* NULL-terminated; the defaults last */
@@ -17,6 +18,8 @@ struct symbol_session {
 	struct symbol_object *objects; /* list */
 	struct symbol_source *sources; /* list */
 	unsigned source_count;
+	struct symbol_source_index *source_index; /* read at first use */
+	const char *source_ambiguous;		  /* the last path that several files fit */
 	uint64_t statistic[SYMBOL_STATISTIC_COUNT];
 };
 

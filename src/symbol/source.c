@@ -6,7 +6,6 @@
 #include "symbol/token.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +15,37 @@
 #define SOURCE_BYTES_MAX (16u << 20)
 #define SOURCES_MAX 8192
 
-static int open_source(struct symbol_session *session, const char *path, char *opened, size_t size)
+/* Below the source directories. NULL: it is not there, or cannot be told from others. */
+static const char *find_given(struct symbol_session *session, const char *path,
+			      const struct symbol_source_hint *hint)
 {
-	int fd = file_open(path);
+	const char *found;
+	bool ambiguous;
 
-	snprintf(opened, size, "%s", path);
-	for (char **root = session->source_directories; *root && fd < 0; root++) {
-		/* The recorded path's tails, longest first: a/b/c.c, b/c.c, c.c. */
-		for (const char *tail = path; tail && fd < 0; tail = strchr(tail, '/')) {
-			while (*tail == '/')
-				tail++;
-			if (snprintf(opened, size, "%s/%s", *root, tail) < (int)size)
-				fd = file_open(opened);
-		}
+	if (!session->source_directories[0])
+		return NULL;
+	if (!session->source_index)
+		session->source_index = symbol_source_index_read(session->source_directories);
+	if (!session->source_index)
+		return NULL;
+	found = symbol_source_index_find(session->source_index, path, hint, &ambiguous);
+	if (ambiguous) {
+		symbol_count(session, SYMBOL_STATISTIC_SOURCES_AMBIGUOUS);
+		session->source_ambiguous = symbol_keep(session, path);
 	}
-	return fd;
+	return found;
+}
+
+/* A relative path leads nowhere but below the directories, or from the working directory. */
+static int open_source(struct symbol_session *session, const char *path,
+		       const struct symbol_source_hint *hint, const char **opened, bool *given)
+{
+	int fd = path[0] == '/' ? file_open(path) : -1;
+	const char *found = fd < 0 ? find_given(session, path, hint) : NULL;
+
+	*given = found != NULL;
+	*opened = found ? found : path;
+	return fd < 0 ? file_open(*opened) : fd;
 }
 
 static char *read_all(int fd, size_t *length, time_t *modified)
@@ -71,11 +86,12 @@ static void index_lines(struct symbol_source *source)
 	source->line_count = count;
 }
 
-struct symbol_source *symbol_source_find(struct symbol_session *session, const char *path)
+struct symbol_source *symbol_source_find(struct symbol_session *session, const char *path,
+					 const struct symbol_source_hint *hint)
 {
 	const char *kept = symbol_keep(session, path);
 	struct symbol_source *source;
-	char opened[PATH_MAX];
+	const char *opened = NULL;
 	int fd;
 
 	for (source = session->sources; source; source = source->next)
@@ -88,12 +104,12 @@ struct symbol_source *symbol_source_find(struct symbol_session *session, const c
 	source->next = session->sources;
 	session->sources = source;
 	session->source_count++;
-	fd = kept ? open_source(session, path, opened, sizeof(opened)) : -1;
+	fd = kept ? open_source(session, path, hint, &opened, &source->given) : -1;
 	if (fd >= 0) {
 		source->text = read_all(fd, &source->length, &source->modified);
 		close(fd);
 	}
-	if (source->text) {
+	if (source->text && opened) {
 		source->opened = strdup(opened);
 		index_lines(source);
 	} else {
@@ -105,7 +121,8 @@ struct symbol_source *symbol_source_find(struct symbol_session *session, const c
 int symbol_source_line(struct symbol_session *session, const char *path, unsigned number,
 		       char *text, size_t size)
 {
-	const struct symbol_source *source = symbol_source_find(session, path);
+	const struct symbol_source_hint hint = {.line = number};
+	const struct symbol_source *source = symbol_source_find(session, path, &hint);
 	size_t start, length;
 
 	if (!source || number == 0 || number > source->line_count || size == 0)
@@ -124,6 +141,7 @@ void symbol_sources_free(struct symbol_session *session)
 	struct symbol_source *source = session->sources;
 
 	session->sources = NULL;
+	symbol_source_index_free(session->source_index);
 	while (source) {
 		struct symbol_source *next = source->next;
 

@@ -311,6 +311,15 @@ static void add_object(struct tl_host *host, struct finding *finding,
 		block_complete(host, finding, space, report->accesses[0], &variable);
 }
 
+static void keep_facts(struct finding *finding, const struct tl_report *report)
+{
+	if (report->size < offsetof(struct tl_report, facts) + sizeof(report->facts) ||
+	    !report->facts)
+		return;
+	for (size_t i = 0; i < finding->access_count && i < report->access_count; i++)
+		finding->accesses[i].facts = report->facts[i];
+}
+
 struct finding *finding_complete(struct tl_host *host, const struct tl_report *report)
 {
 	struct finding *finding = finding_create(report->kind);
@@ -328,6 +337,7 @@ struct finding *finding_complete(struct tl_host *host, const struct tl_report *r
 		finding_add_evidence(finding, report->evidence[i]);
 	for (size_t i = 0; i < report->access_count; i++)
 		add_access(host, finding, report->accesses[i]);
+	keep_facts(finding, report);
 	add_object(host, finding, report);
 	if (report->access_count) {
 		finding->pid = report->accesses[0]->pid;
@@ -405,7 +415,7 @@ bool host_keeps_atomics_apart(struct tl_host *host, pid_t pid, uint64_t pc)
 	const char *text = space ? symbol_compilers(space_modules(space), pc, &length) : NULL;
 
 	if (producer)
-		return strncmp(producer, "GNU ", 4) == 0 && strncmp(producer, "GNU AS", 6) != 0;
+		return symbol_producer_is_gcc(producer);
 	return text && memmem(text, length, "GCC:", 4) && !memmem(text, length, "clang", 5) &&
 	       !memmem(text, length, "rustc", 5);
 }

@@ -110,11 +110,11 @@ class Raw(unittest.TestCase):
         subprocess.run(["gcc", "-O1", "-pthread", *options, "-o", self.path("program"),
                         self.path("program.c")], check=True)
 
-    def build(self):
+    def build(self, program=SOURCE):
         """The program stripped, and its debug information where `--symbols debug` finds it."""
         source, whole = self.path("program.c"), self.path("whole")
         with open(source, "w", encoding="utf-8") as file:
-            file.write(SOURCE)
+            file.write(program)
         subprocess.run(["gcc", "-g", "-O1", "-pthread", "-Wl,--build-id", "-o", whole, source],
                        check=True)
         notes = subprocess.run(["readelf", "-n", whole], capture_output=True, text=True, check=True)
@@ -177,6 +177,57 @@ class Raw(unittest.TestCase):
         with open(self.record(enough=lambda text: '"definite"' in text), encoding="utf-8") as file:
             classes = {finding["object"]["name"]: finding["class"] for finding in map(json.loads, file)}
         self.assertEqual(classes["counter"], "definite")
+
+    def report(self, output, *options):
+        result = subprocess.run([TRAPLINE, "report", output, "--format", "jsonl", *options],
+                                capture_output=True, text=True, check=True)
+        return [json.loads(line) for line in result.stdout.splitlines()], result.stderr
+
+    def give_source(self, path, text):
+        path = self.path(path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def test_sources_that_come_later_are_found_by_their_ends_and_raise_the_class(self):
+        self.give_source("build/server/stat.c", SOURCE)
+        subprocess.run(["gcc", "-g", "-O1", "-pthread", "-o", self.path("program"), "../server/./stat.c"],
+                       check=True, cwd=os.path.join(self.folder, "build/server"))
+        os.remove(self.path("build/server/stat.c"))
+        output = self.record()
+        found, _ = self.report(output)
+        self.assertEqual({finding["class"] for finding in found}, {"possible"})
+        # One of another directory, one of another version, and the very one, newer than the program.
+        self.give_source("tree/client/stat.c", SOURCE.replace("seen", "heard"))
+        self.give_source("tree/old/server/stat.c", SOURCE.replace("reader", "a_reader\n\n\n\n", 1)[:300])
+        self.give_source("tree/new/server/stat.c", SOURCE)
+        found, told = self.report(output, "--sources", self.path("tree"))
+        self.assertEqual({finding["class"] for finding in found}, {"likely"}, found)
+        self.assertEqual(told, "")
+        for finding in found:
+            lines = {f"line {access['stack'][0]['line']} of" for access in finding["accesses"]}
+            self.assertTrue(any(line in reason for line in lines for reason in finding["evidence"]))
+        text = subprocess.run([TRAPLINE, "report", output, "--sources", self.path("tree")],
+                              capture_output=True, text=True, check=True)
+        self.assertIn("| shared[2] = i; /* written */", text.stdout)
+        # A third that fits as well: nothing tells which it was.
+        self.give_source("tree/newer/server/stat.c", SOURCE + "/* more */\n")
+        found, told = self.report(output, "--sources", self.path("tree"))
+        self.assertEqual({finding["class"] for finding in found}, {"possible"})
+        self.assertIn("several of those given fit", told)
+
+    def test_debug_information_that_comes_later_lowers_the_class(self):
+        build_id = self.build(RANKED.replace("counter++", "atomic_step()").replace(
+            "static void *worker", "static void atomic_step(void)\n{\n\tcounter++;\n}\n\nstatic void *worker"))
+        output = self.record(enough=lambda text: '"definite"' in text)
+        found, _ = self.report(output)
+        self.assertIn("definite", {finding["class"] for finding in found}, build_id)
+        found, _ = self.report(output, "--symbols", self.path("debug"))
+        steps = [finding for finding in found
+                 if finding["accesses"][0]["stack"][0].get("function") == "atomic_step"]
+        self.assertTrue(steps, found)
+        for finding in steps:
+            self.assertEqual((finding["class"], finding["rank"]), ("possible", 95), finding)
 
     def test_what_counted_nothing_is_shown_only_when_asked_for(self):
         shown, whole = (subprocess.run([TRAPLINE, "race", "-q", option, "--", "sleep", "0.1"],

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "race/facts.h"
+
+enum {
+	TRAITS = 0xffff, /* TL_TRAIT_… */
+	BEFORE = 1 << 16,
+	SEEN = 1 << 17, /* a thread may have acted on it before the other was made */
+	CHANGED = 1 << 18,
+	UPDATES_TELL = 1 << 19,
+	AROUND_SHIFT = 20,    /* two bits: TL_AROUND_… */
+	ATOMICITY_SHIFT = 22, /* two bits */
+	KEPT = 1 << 30,
+};
+
+static uint32_t number_of(const struct rule_side *side, bool seen, bool changed)
+{
+	return KEPT | (side->access->traits & TRAITS) | (side->access->before ? BEFORE : 0) |
+	       (seen ? SEEN : 0) | (changed ? CHANGED : 0) |
+	       (side->updates_tell ? UPDATES_TELL : 0) | (side->around & 3) << AROUND_SHIFT |
+	       ((uint32_t)side->atomicity & 3) << ATOMICITY_SHIFT;
+}
+
+void facts_of(const struct rule_side *first, const struct rule_side *second,
+	      const struct rule_meeting *meeting, uint32_t facts[2])
+{
+	facts[0] = number_of(first, meeting->first_seen, meeting->changed);
+	facts[1] = number_of(second, meeting->second_seen, meeting->changed);
+}
+
+bool facts_read(uint32_t facts, struct tl_access *access, struct rule_side *side)
+{
+	access->traits = facts & TRAITS;
+	access->before = facts & BEFORE;
+	side->updates_tell = facts & UPDATES_TELL;
+	side->around = facts >> AROUND_SHIFT & 3;
+	side->atomicity = (enum tl_atomicity)(facts >> ATOMICITY_SHIFT & 3);
+	return facts & KEPT;
+}
+
+void facts_meeting(const uint32_t facts[2], struct rule_meeting *meeting)
+{
+	meeting->first_seen = facts[0] & SEEN;
+	meeting->second_seen = facts[1] & SEEN;
+	meeting->changed = (facts[0] | facts[1]) & CHANGED;
+}
