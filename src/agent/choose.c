@@ -163,10 +163,9 @@ static bool is_unwanted(const struct filter_place *place)
 	return place && atomic_load_explicit(&place->key, memory_order_relaxed) & FILTER_UNWANTED;
 }
 
-bool agent_choose(uint32_t index, uint64_t address, const ucontext_t *context, uint64_t now,
-		  struct agent_choice *choice)
+bool agent_choose(struct area_process *process, uint32_t index, uint64_t address,
+		  const ucontext_t *context, uint64_t now, struct agent_choice *choice)
 {
-	struct area_process *process = agent_state.process;
 	struct filter *filter = &agent_state.area->filter;
 	struct area_slot *slot = &process->slot[index];
 	struct condition_values values = {0};

@@ -22,7 +22,7 @@ struct agent_choice {
  * data touched, as the kernel told it; 0: the hit is late, and where the thread is and what is in
  * memory now says nothing about it. Async-signal-safe.
  */
-bool agent_choose(uint32_t slot, uint64_t address, const ucontext_t *context, uint64_t now,
-		  struct agent_choice *choice);
+bool agent_choose(struct area_process *process, uint32_t slot, uint64_t address,
+		  const ucontext_t *context, uint64_t now, struct agent_choice *choice);
 
 #endif

@@ -374,7 +374,7 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 
 	if (area_is_closed(area) || !admit(process, slot, generation, info->address))
 		return waited;
-	if (area->filter.on && !agent_choose((uint32_t)(info->data >> 32 & 0xff),
+	if (area->filter.on && !agent_choose(process, (uint32_t)(info->data >> 32 & 0xff),
 					     info->flags & PERF_SIGINFO_ASYNC ? 0 : info->address,
 					     context, entry, &choice))
 		return waited;
@@ -432,10 +432,10 @@ static void handle_and_account(struct area_process *process, const struct perf_s
 }
 
 /* A hold, or none, of a hit that is in `hit`. */
-static void publish(struct area_hit *hit, uint64_t ticket, struct area_slot *slot, uint32_t turn)
+static void publish(struct area_process *process, struct area_hit *hit, uint64_t ticket,
+		    struct area_slot *slot, uint32_t turn)
 {
 	struct area *area = agent_state.area;
-	struct area_process *process = agent_state.process;
 	uint64_t entry = hit->entry_time;
 	struct wish wish = hold_of(slot);
 	struct credit credit = {0};
@@ -453,11 +453,10 @@ static void publish(struct area_hit *hit, uint64_t ticket, struct area_slot *slo
 		area_hit_leave(hit, ticket, agent_now());
 }
 
-void agent_note_access(uint32_t index, uint32_t generation, const struct agent_access *access,
-		       const ucontext_t *context)
+void agent_note_access(struct area_process *process, uint32_t index, uint32_t generation,
+		       const struct agent_access *access, const ucontext_t *context)
 {
 	struct area *area = agent_state.area;
-	struct area_process *process = agent_state.process;
 	struct area_slot *slot = &process->slot[index];
 	uint32_t turn = atomic_load(&slot->turn);
 	struct perf_siginfo info = {.address = access->address};
@@ -482,7 +481,7 @@ void agent_note_access(uint32_t index, uint32_t generation, const struct agent_a
 	hit->access_pc = access->pc;
 	hit->access = access->access;
 	hit->access_length = access->length;
-	publish(hit, ticket, slot, turn);
+	publish(process, hit, ticket, slot, turn);
 }
 
 static void handle_trap(int number, siginfo_t *info, void *context);
@@ -508,16 +507,17 @@ static void handle_trap(int number, siginfo_t *info, void *context)
 			signal_chain(number, info, context);
 		return;
 	}
-	/* One of ours is never passed on, also when it is no longer wanted: it would kill. Another
-	 * thread may end the watching at any moment: the entry is looked up once. */
+	/* One of ours is never passed on, also when it is no longer wanted: it would kill. */
 	process = agent_state.process;
+	if (!process && agent_state.area)
+		atomic_fetch_add(&agent_state.area->hits_gone, 1);
 	if (process && (perf->data >> 40 & 0xff) == agent_state.index) {
 		uint64_t begin = cpu_time(process);
 
 		atomic_fetch_add(&agent_state.handlers, 1);
 		if (area_tag_limit(perf->data) < AREA_LIMITS)
-			throttle_look(area_tag_limit(perf->data), perf->flags & PERF_SIGINFO_ASYNC,
-				      context);
+			throttle_look(process, area_tag_limit(perf->data),
+				      perf->flags & PERF_SIGINFO_ASYNC, context);
 		else
 			handle_and_account(process, perf, context);
 		atomic_fetch_sub(&agent_state.handlers, 1);

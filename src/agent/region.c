@@ -44,11 +44,14 @@ static void on_hit(tl_hit *hit, void *argument)
 				      .address = (uintptr_t)tl_hit_addr(hit),
 				      .length = (uint32_t)tl_hit_size(hit),
 				      .access = tl_hit_access(hit)};
+	struct area_process *process = agent_state.process;
 
-	if (!agent_state.process)
+	if (!process) {
+		atomic_fetch_add(&agent_state.area->hits_gone, 1);
 		return;
+	}
 	atomic_fetch_add(&agent_state.handlers, 1);
-	agent_note_access(AREA_SLOTS + index, regions[index].generation, &access,
+	agent_note_access(process, AREA_SLOTS + index, regions[index].generation, &access,
 			  tl_hit_context(hit));
 	atomic_fetch_sub(&agent_state.handlers, 1);
 }
@@ -70,9 +73,9 @@ static void open_one(uint32_t index, struct area_slot *slot)
 	atomic_store(&slot->region_error, err);
 }
 
-static void follow_one(uint32_t index)
+static void follow_one(struct area_process *process, uint32_t index)
 {
-	struct area_slot *slot = &agent_state.process->slot[AREA_SLOTS + index];
+	struct area_slot *slot = &process->slot[AREA_SLOTS + index];
 	uint32_t generation = atomic_load(&slot->generation);
 
 	if (regions[index].generation == generation)
@@ -87,8 +90,10 @@ static void follow_one(uint32_t index)
 
 static void follow(void)
 {
-	for (uint32_t i = 0; agent_state.process && i < AREA_REGIONS; i++)
-		follow_one(i);
+	struct area_process *process = agent_state.process;
+
+	for (uint32_t i = 0; process && i < AREA_REGIONS; i++)
+		follow_one(process, i);
 }
 
 static void close_all(void)

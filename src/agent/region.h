@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+struct area_process;
+
 struct agent_regions {
 	/* Open and close what the controller wants now. Async-signal-safe. */
 	void (*follow)(void);
@@ -27,7 +29,7 @@ struct agent_access {
 };
 
 /* Note a hit of a slot that is no hardware's. */
-void agent_note_access(uint32_t slot, uint32_t generation, const struct agent_access *access,
-		       const ucontext_t *context);
+void agent_note_access(struct area_process *process, uint32_t slot, uint32_t generation,
+		       const struct agent_access *access, const ucontext_t *context);
 
 #endif

@@ -15,8 +15,11 @@
 struct agent_regions;
 
 struct agent_state {
-	struct area *area;		     /* NULL: switched off */
-	struct area_process *process;	     /* our entry; NULL: not watched */
+	struct area *area; /* NULL: switched off */
+	/* Our entry; NULL: not watched. Another thread may end the watching at any moment, with
+	 * exit(): whoever uses it reads it once. The entry stays mapped, so that a handler which
+	 * has read it before may finish. */
+	struct area_process *_Atomic process;
 	uint32_t index;			     /* of our entry */
 	_Atomic uint32_t handlers;	     /* running now, in all threads */
 	bool can_read_fs_base;		     /* the CPU and kernel allow rdfsbase */
@@ -113,7 +116,8 @@ enum agent_invitation {
 };
 /* The event of a limit has fired: pay for what was used, and pause when it is not earned yet.
  * Async-signal-safe. */
-void throttle_look(uint32_t index, bool late, const ucontext_t *context);
+void throttle_look(struct area_process *process, uint32_t index, bool late,
+		   const ucontext_t *context);
 /* Before this process announces itself: what its entry keeps for limits. */
 void throttle_enter(struct area *area, struct area_process *process);
 /* It was let go: pay for what starting it took. */

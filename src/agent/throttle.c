@@ -112,28 +112,29 @@ void throttle_note_children(void)
 			 __ATOMIC_RELAXED);
 }
 
-static uint64_t used_since(struct area_limit *limit, uint32_t index)
+static uint64_t used_since(struct area_process *process, struct area_limit *limit, uint32_t index)
 {
 	if (limit->counter != TL_CPU_TIME)
 		return limit->period;
 	if (charges_processes(limit))
-		return used_by_process(&agent_state.process->limit_clock[index]);
+		return used_by_process(&process->limit_clock[index]);
 	return used_by_thread(index, limit->period);
 }
 
-static uint64_t *account(struct area_limit *limit, uint32_t index)
+static uint64_t *account(struct area_process *process, struct area_limit *limit, uint32_t index)
 {
 	if (limit->each == AREA_EACH_TREE)
 		return &limit->earned;
 	if (limit->each == AREA_EACH_PROCESS)
-		return &agent_state.process->limit_earned[index];
+		return &process->limit_earned[index];
 	return &own[index].earned;
 }
 
-static uint64_t charge(struct area_limit *limit, uint32_t index, uint64_t used)
+static uint64_t charge(struct area_process *process, struct area_limit *limit, uint32_t index,
+		       uint64_t used)
 {
 	atomic_fetch_add_explicit(&limit->used, used, memory_order_relaxed);
-	return rate_charge(account(limit, index), &limit->rate, used, agent_now());
+	return rate_charge(account(process, limit, index), &limit->rate, used, agent_now());
 }
 
 static bool concerns_this_thread(const struct area_limit *limit)
@@ -164,10 +165,10 @@ static void note_pause(struct area_limit *limit, uint64_t length)
 		;
 }
 
-static bool may_pause(const struct area_limit *limit)
+static bool may_pause(const struct area_process *process, const struct area_limit *limit)
 {
 	return is_on(limit) && !area_is_closed(agent_state.area) &&
-	       !atomic_load_explicit(&agent_state.process->quiet, memory_order_relaxed);
+	       !atomic_load_explicit(&process->quiet, memory_order_relaxed);
 }
 
 /* Where the kernel does not let it wait for a change, it looks for one from time to time. In
@@ -183,17 +184,18 @@ static void wait_for_change(struct area_limit *limit, uint32_t changed, uint64_t
 
 /* Until `earned`, or until `changed` is no longer what it was: then what is owed is forgiven, since
  * it would be paid at another rate. */
-static void pause_until(struct area_limit *limit, uint32_t index, uint64_t earned, uint32_t changed)
+static void pause_until(struct area_process *process, struct area_limit *limit, uint32_t index,
+			uint64_t earned, uint32_t changed)
 {
 	uint64_t begin = agent_now(), now = begin;
 
-	while (now < earned && may_pause(limit)) {
+	while (now < earned && may_pause(process, limit)) {
 		wait_for_change(limit, changed, earned - now);
 		now = agent_now();
 		if (atomic_load(&limit->changed) == changed)
 			continue;
 		if (limit->each != AREA_EACH_TREE)
-			__atomic_store_n(account(limit, index), now, __ATOMIC_RELAXED);
+			__atomic_store_n(account(process, limit, index), now, __ATOMIC_RELAXED);
 		break;
 	}
 	if (now > begin)
@@ -211,13 +213,13 @@ void throttle_wake(struct area *area)
 }
 
 /* 0: nothing to wait for. */
-static uint64_t pay(struct area_limit *limit, uint32_t index)
+static uint64_t pay(struct area_process *process, struct area_limit *limit, uint32_t index)
 {
-	uint64_t used = used_since(limit, index), earned;
+	uint64_t used = used_since(process, limit, index), earned;
 
 	if (!concerns_this_thread(limit))
 		return 0;
-	earned = charge(limit, index, used);
+	earned = charge(process, limit, index, used);
 	if (!held)
 		return earned;
 	atomic_fetch_add_explicit(&limit->held, 1, memory_order_relaxed);
@@ -228,7 +230,8 @@ static uint64_t pay(struct area_limit *limit, uint32_t index)
  * Clocks of several limits may fire at once, and then their signals are merged into one: a look for
  * one limit of CPU time is a look for all of them. A merged signal of another counter is lost.
  */
-static void pay_all(uint32_t index, uint64_t earned[AREA_LIMITS], uint32_t changed[AREA_LIMITS])
+static void pay_all(struct area_process *process, uint32_t index, uint64_t earned[AREA_LIMITS],
+		    uint32_t changed[AREA_LIMITS])
 {
 	struct area_limit *limits = agent_state.area->limit;
 	bool is_time = limits[index].counter == TL_CPU_TIME;
@@ -237,11 +240,12 @@ static void pay_all(uint32_t index, uint64_t earned[AREA_LIMITS], uint32_t chang
 		bool due = i == index || (is_time && limits[i].counter == TL_CPU_TIME);
 
 		changed[i] = atomic_load(&limits[i].changed);
-		earned[i] = due && is_on(&limits[i]) ? pay(&limits[i], i) : 0;
+		earned[i] = due && is_on(&limits[i]) ? pay(process, &limits[i], i) : 0;
 	}
 }
 
-void throttle_look(uint32_t index, bool late, const ucontext_t *context)
+void throttle_look(struct area_process *process, uint32_t index, bool late,
+		   const ucontext_t *context)
 {
 	struct area_limit *limit = &agent_state.area->limit[index];
 	uint64_t earned[AREA_LIMITS], mask;
@@ -252,16 +256,16 @@ void throttle_look(uint32_t index, bool late, const ucontext_t *context)
 	atomic_fetch_add_explicit(&limit->looks, 1, memory_order_relaxed);
 	if (late)
 		atomic_fetch_add_explicit(&limit->late, 1, memory_order_relaxed);
-	if (!may_pause(limit)) {
+	if (!may_pause(process, limit)) {
 		atomic_fetch_add_explicit(&limit->filtered, 1, memory_order_relaxed);
 		return;
 	}
-	pay_all(index, earned, changed);
+	pay_all(process, index, earned, changed);
 	throttle_note_children();
 	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
 	raw_sigprocmask(SIG_SETMASK, &mask, NULL);
 	for (uint32_t i = 0; i < AREA_LIMITS; i++)
-		pause_until(&agent_state.area->limit[i], i, earned[i], changed[i]);
+		pause_until(process, &agent_state.area->limit[i], i, earned[i], changed[i]);
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -283,11 +287,11 @@ void throttle_enter(struct area *area, struct area_process *process)
 	process->children_time = 0;
 }
 
-static uint64_t pay_for_process(uint32_t index)
+static uint64_t pay_for_process(struct area_process *process, uint32_t index)
 {
 	struct area_limit *limit = &agent_state.area->limit[index];
 
-	return charge(limit, index, used_by_process(&agent_state.process->limit_clock[index]));
+	return charge(process, limit, index, used_by_process(&process->limit_clock[index]));
 }
 
 static bool is_watched(const struct area_process *process)
@@ -298,21 +302,25 @@ static bool is_watched(const struct area_process *process)
 
 void throttle_begin(void)
 {
-	for (uint32_t i = 0; is_watched(agent_state.process) && i < AREA_LIMITS; i++) {
+	struct area_process *process = agent_state.process;
+
+	for (uint32_t i = 0; is_watched(process) && i < AREA_LIMITS; i++) {
 		struct area_limit *limit = &agent_state.area->limit[i];
 		uint32_t changed = atomic_load(&limit->changed);
 
 		if (is_on(limit) && charges_processes(limit))
-			pause_until(limit, i, pay_for_process(i), changed);
+			pause_until(process, limit, i, pay_for_process(process, i), changed);
 	}
 }
 
 void throttle_end(void)
 {
-	for (uint32_t i = 0; is_watched(agent_state.process) && i < AREA_LIMITS; i++)
+	struct area_process *process = agent_state.process;
+
+	for (uint32_t i = 0; is_watched(process) && i < AREA_LIMITS; i++)
 		if (is_on(&agent_state.area->limit[i]) &&
 		    charges_processes(&agent_state.area->limit[i]))
-			pay_for_process(i);
+			pay_for_process(process, i);
 }
 
 /* ------------------------------------------------------------------------------------------- */

@@ -282,6 +282,7 @@ struct area {
 	_Atomic int32_t asker[AREA_ASKERS]; /* src/agent/ask.c; 0: free */
 	uint64_t secret;		    /* known to those alone that map the area */
 	uint32_t user, group;		    /* effective, of the controller */
+	_Atomic uint32_t hits_gone;	    /* of processes that had ended their watching */
 	_Atomic uint32_t unentered;  /* programs executed that our library cannot be loaded into */
 	_Atomic uint32_t unreadable; /* programs executed where our library cannot be read */
 	struct allocation_choice allocations;
