@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/companion.h"
 #include "cli/detect_options.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/summary.h"
@@ -25,11 +26,11 @@ struct detection {
 	struct detect_options options;
 	struct tl_host *host;
 	struct suppressions *suppressions;
-	FILE *output, *generated;
+	struct output output;
+	FILE *generated;
 	unsigned shown;
 	unsigned suppressed;
 	struct progress progress;
-	unsigned unwritten; /* findings that the file had no room for when they were made */
 };
 
 static bool is_shown(const struct detection *detection, const struct finding *finding)
@@ -51,19 +52,6 @@ static void show(struct detection *detection, const struct finding *finding)
 	}
 }
 
-/* At once, and said at once when it fails: the disk may be full for the rest of the run. */
-static void write_one(struct detection *detection, struct finding *finding)
-{
-	int err = jsonl_write(detection->output, finding);
-
-	if (fflush(detection->output))
-		err = -errno;
-	if (!err || detection->unwritten++)
-		return;
-	fprintf(stderr, "trapline: %s cannot be written: %s\n", detection->options.output,
-		strerror(-err));
-}
-
 /* The file gets every class: `class` tells them apart, and hiding is for the terminal. */
 static bool deliver(void *context, struct finding *finding)
 {
@@ -73,8 +61,8 @@ static bool deliver(void *context, struct finding *finding)
 		detection->suppressed++;
 		return true;
 	}
-	if (detection->output)
-		write_one(detection, finding);
+	if (detection->output.file)
+		output_write(&detection->output, finding);
 	if (is_shown(detection, finding))
 		show(detection, finding);
 	return false;
@@ -109,7 +97,7 @@ static int open_outputs(struct detection *detection)
 			fprintf(stderr, "trapline: %s\n", error.text);
 			return STATUS_FAILED;
 		}
-	if (options->output && !(detection->output = program_open_output(options->output)))
+	if (options->output && !output_open(&detection->output, options->output))
 		return STATUS_FAILED;
 	if (options->generate && strcmp(options->generate, "-") == 0)
 		detection->generated = program_messages();
@@ -133,7 +121,7 @@ static bool write_all(const struct detection *detection, FILE *stream)
 
 static char *output_path(const struct detection *detection, struct stat *status)
 {
-	if (!detection->output || fstat(fileno(detection->output), status) ||
+	if (!detection->output.file || fstat(fileno(detection->output.file), status) ||
 	    !S_ISREG(status->st_mode) || status->st_nlink != 1)
 		return NULL;
 	return realpath(detection->options.output, NULL);
@@ -153,8 +141,9 @@ static void rewrite_output(void *context)
 
 	if (stream && write_all(detection, stream) && !fchmod(fileno(stream), status.st_mode) &&
 	    !rename(beside, path)) {
-		fclose(detection->output);
-		detection->output = stream;
+		fclose(detection->output.file);
+		detection->output.file = stream;
+		detection->output.lost = 0;
 	} else if (stream) {
 		unlink(beside);
 		fclose(stream);
@@ -267,13 +256,28 @@ static int begin(struct detection *detection, const struct tl_tool *tool, const 
 	return STATUS_FAILED;
 }
 
-static void end(struct detection *detection)
+static int close_generated(const struct detection *detection, int status)
+{
+	FILE *file = detection->generated;
+	bool failed;
+
+	if (!file || file == program_messages())
+		return status;
+	failed = ferror(file);
+	if (!fclose(file) && !failed)
+		return status;
+	fprintf(stderr, "trapline: %s could not be written in full\n", detection->options.generate);
+	return status == STATUS_OK ? STATUS_FAILED : status;
+}
+
+/* The status to end with. */
+static int end(struct detection *detection, int status)
 {
 	if (detection->host)
 		host_destroy(detection->host);
-	if (detection->output)
-		fclose(detection->output);
+	status = output_close(&detection->output, status);
 	suppressions_destroy(detection->suppressions);
+	return close_generated(detection, status);
 }
 
 static int run_beside(struct detection *detection, char **argv)
@@ -301,8 +305,7 @@ static int run_program(struct detection *detection, const struct tl_tool *tool, 
 		status = begin(detection, tool, program_path(program[0]));
 	if (!status)
 		status = run(detection);
-	end(detection);
-	return status;
+	return end(detection, status);
 }
 
 /* Beside a program that was started without us. */
@@ -319,7 +322,7 @@ static int run_companion(struct detection *detection, const struct tl_tool *tool
 		companion_settle(&detection->options, host_control(detection->host));
 		status = run(detection);
 	}
-	end(detection);
+	status = end(detection, status);
 	free(program);
 	return status;
 }

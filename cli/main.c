@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/suggest.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,6 +60,21 @@ static int run_command(int argc, char **argv)
 	return unknown_command(argv[0]);
 }
 
+static void on_full(int signal)
+{
+	(void)signal;
+}
+
+/* A limit on the size of files makes a write fail instead of ending us. A handler, since the
+ * program that is executed then finds the signal as it was. */
+static void survive_file_limit(void)
+{
+	struct sigaction action = {.sa_handler = on_full, .sa_flags = SA_RESTART}, before;
+
+	if (!sigaction(SIGXFSZ, NULL, &before) && before.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &action, NULL);
+}
+
 /* `trapline help COMMAND` is `trapline COMMAND --help`. */
 static int help(int argc, char **argv)
 {
@@ -99,5 +115,6 @@ int main(int argc, char **argv)
 			argv[1]);
 		return STATUS_USAGE;
 	}
+	survive_file_limit();
 	return run_command(argc - 1, argv + 1);
 }

@@ -113,11 +113,12 @@ static int render(const struct report_options *options, const struct finding_set
 	}
 }
 
-static bool is_special(const char *path)
+/* What is there already: its mode, 0 for nothing. */
+static mode_t mode_of(const char *path)
 {
 	struct stat status;
 
-	return !stat(path, &status) && !S_ISREG(status.st_mode);
+	return stat(path, &status) ? 0 : status.st_mode;
 }
 
 static bool complain(const char *path, int err)
@@ -129,7 +130,8 @@ static bool complain(const char *path, int err)
 static bool output_to_file(const struct report_options *options, const struct finding_set *set,
 			   struct symbol_session *symbols)
 {
-	bool special = is_special(options->output);
+	mode_t mode = mode_of(options->output);
+	bool special = mode && !S_ISREG(mode);
 	char *beside = NULL;
 	FILE *stream = special ? fopen(options->output, "we")
 			       : program_open_beside(options->output, &beside);
@@ -137,6 +139,9 @@ static bool output_to_file(const struct report_options *options, const struct fi
 
 	if (stream && (ferror(stream) || fflush(stream) || (!special && fsync(fileno(stream)))))
 		err = err ? err : -EIO;
+	/* A file that is replaced keeps its mode; a new one is its maker's alone. */
+	if (!err && !special && mode && fchmod(fileno(stream), mode & 07777))
+		err = -errno;
 	if (stream && fclose(stream) && !err)
 		err = -EIO;
 	if (!err && beside && rename(beside, options->output))

@@ -2,10 +2,10 @@
 /* `trapline watch`: who reads, writes or runs this? */
 #include "cli/background.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "cli/watch_options.h"
 #include "control/observe.h"
-#include "report/jsonl.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,10 +17,7 @@
 
 static void write_hit(void *context, const struct finding *finding)
 {
-	FILE *output = context;
-
-	jsonl_write(output, finding);
-	fflush(output);
+	output_write(context, finding);
 }
 
 static void print_statistics(const struct watch_command *command, const struct control *control)
@@ -160,26 +157,22 @@ static int open_top(struct watch_command *command)
 int command_watch(int argc, char **argv)
 {
 	struct watch_command command;
-	FILE *output = NULL;
+	struct output output = {0};
 	int status = watch_options_parse(&command, argc, argv);
 
 	if (status)
 		return status == 1 ? STATUS_OK : STATUS_USAGE;
 	if (cannot_be_watched(&command))
 		return command.pid ? STATUS_FAILED : program_run_bare(command.program);
-	if (command.output && !(output = program_open_output(command.output)))
+	if (command.output && !output_open(&output, command.output))
 		return STATUS_FAILED;
 	command.watch.program = command.pid ? path_of(command.pid)
 					    : program_path(command.program[0]);
-	command.watch.deliver = output ? write_hit : NULL;
-	command.watch.context = output;
+	command.watch.deliver = output.file ? write_hit : NULL;
+	command.watch.context = &output;
 	if (command.top && open_top(&command))
 		return STATUS_FAILED;
 	status = watch_program(&command);
 	top_close(command.watch.top);
-	if (output && fclose(output)) {
-		fprintf(stderr, "trapline: %s could not be written\n", command.output);
-		status = STATUS_FAILED;
-	}
-	return status;
+	return output_close(&output, status);
 }

@@ -4,6 +4,7 @@
 file that others could use, and a controller that a hostile program cannot harm.
 
 usage: tests/behave/security/security.py build/trapline build/…/scribble build/…/impostor build/…/pipes"""
+import json
 import os
 import shutil
 import stat
@@ -263,6 +264,43 @@ class Traces(Folder):
             self.assertFalse(any("trapline" in os.readlink(f"/proc/{program}/fd/{fd}")
                                  for fd in os.listdir(f"/proc/{program}/fd")))
         self.assertEqual(stat.S_IMODE(os.stat(output).st_mode), 0o600)
+
+    def test_a_file_that_is_there_keeps_its_mode(self):
+        output = self.path("out.jsonl")
+        for command in (["race", "-q", "-o", output, "--", "true"], ["watch", "getppid", "-o", output, "--", "true"],
+                        ["report", "-o", output, "/dev/null"]):
+            for there in (0o644, 0o640):
+                with open(output, "w", encoding="ascii") as file:
+                    file.write("before")
+                os.chmod(output, there)
+                run(TRAPLINE, *command)
+                self.assertEqual((stat.S_IMODE(os.stat(output).st_mode), os.stat(output).st_size), (there, 0), command)
+
+    def watch_full(self, output, *before):
+        """Watch a hundred writes, with the hits in a file on a disk that is full, or soon is."""
+        with open(self.path("full.c"), "w", encoding="utf-8") as file:
+            file.write("int counter; int main(void) { for (int i = 0; i < 100; i++) counter++; return 0; }")
+        subprocess.run(["gcc", "-o", self.path("full"), self.path("full.c")], check=True)
+        result = run(*before, TRAPLINE, "watch", "counter", "--count", "-o", output, "--", self.path("full"))
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn(f"trapline: {output} cannot be written: No space left on device", result.stderr)
+        self.assertRegex(result.stderr, r"\d+ findings could not be written")
+        return result.stdout
+
+    def test_what_finds_no_room_is_told(self):
+        self.watch_full("/dev/full")
+        result = run(TRAPLINE, "race", "-q", "-o", "/dev/full", "--", SCRIBBLE, "6", "0", "1")
+        self.assertIn("cannot be written: No space left on device", result.stderr)
+        self.assertIn("could not be written", result.stderr)
+        self.assertEqual(result.returncode, 5, "the program's own status stays")
+
+    @unittest.skipUnless(os.getuid() == 0, "only root can make a small disk")
+    def test_what_found_room_is_whole(self):
+        os.mkdir(self.path("disk"))
+        lines = self.watch_full(self.path("disk/out.jsonl"), "unshare", "-m", "sh", "-c",
+                                'mount -t tmpfs -o size=16k none "$0" && { "$@"; status=$?; cat "$0/out.jsonl"; exit $status; }',
+                                self.path("disk")).splitlines()
+        self.assertGreater(len([json.loads(line) for line in lines]), 3)
 
     def test_others_cannot_open_the_area(self):
         if os.getuid() != 0:

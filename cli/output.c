@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/output.h"
+
+#include "cli/command.h"
+#include "cli/program.h"
+#include "report/jsonl.h"
+
+#include <errno.h>
+#include <stdio_ext.h>
+#include <string.h>
+#include <unistd.h>
+
+bool output_open(struct output *output, const char *path)
+{
+	*output = (struct output){.path = path, .file = program_open_output(path)};
+	return output->file;
+}
+
+/* A line cut short would spoil the next one too. What is no regular file cannot be cut. */
+static void take_back(FILE *file, off_t end)
+{
+	__fpurge(file);
+	clearerr(file);
+	if (end >= 0 && !ftruncate(fileno(file), end))
+		fseeko(file, end, SEEK_SET);
+}
+
+static void say_lost(struct output *output, int err)
+{
+	if (!output->lost++)
+		fprintf(stderr, "trapline: %s cannot be written: %s\n", output->path,
+			strerror(-err));
+}
+
+void output_write(struct output *output, const struct finding *finding)
+{
+	off_t end = ftello(output->file);
+	int err = jsonl_write(output->file, finding);
+
+	if (fflush(output->file))
+		err = -errno;
+	if (!err)
+		return;
+	take_back(output->file, end);
+	say_lost(output, err);
+}
+
+int output_close(struct output *output, int status)
+{
+	FILE *file = output->file;
+
+	if (!file)
+		return status;
+	output->file = NULL;
+	if (fclose(file))
+		say_lost(output, -errno);
+	if (!output->lost)
+		return status;
+	fprintf(stderr, "trapline: %s: %llu finding%s could not be written\n", output->path,
+		(unsigned long long)output->lost, output->lost == 1 ? "" : "s");
+	return status == STATUS_OK ? STATUS_FAILED : status;
+}

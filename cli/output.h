@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file of -o: a finding a line, written at once. What finds no room is told, never hidden. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include "record/finding.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct output {
+	const char *path;
+	FILE *file; /* NULL: none was asked for, or it could not be opened */
+	uint64_t lost;
+};
+
+/* One that is made has mode 0600; one that is there is emptied and keeps its mode. False, and says
+ * so, when it cannot be opened. */
+bool output_open(struct output *output, const char *path);
+/* The first failure is told on standard error. What was written of the line is taken back. */
+void output_write(struct output *output, const struct finding *finding);
+/* Says how much is missing. The status to end with: `status`, or a failure where that is success
+ * and something is missing. */
+int output_close(struct output *output, int status);
+
+#endif
