@@ -168,6 +168,7 @@ static int take_gdb(struct watch_command *command, const char *file)
 		}
 		close(terminal);
 	}
+	command->control.hold_most = WATCH_DEBUG_HOLD;
 	return take_action(command, WATCH_DEBUG);
 }
 

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#define HOLD_USUAL 1000000000u	   /* ns */
 #define REPORT_BOUND 2000000000ull /* ns that a program waits for its own report */
 
 static struct area_process *claim_entry(struct area *area, uint32_t *index)
@@ -57,6 +58,8 @@ static void reset_entry(struct area_process *process)
 	atomic_store(&process->allocations_noted, 0);
 	atomic_store(&process->allocations_passed, 0);
 	atomic_store(&process->allocations_replaced, 0);
+	agent_state.hold_most = agent_state.area->hold_most ? agent_state.area->hold_most
+							    : HOLD_USUAL;
 	credit_reset(agent_state.area, process, process->start_time);
 }
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define PARTS_ALL 10000 /* holds may take all of a thread's time */
-#define HOLD_MOST                                                                         \
-	60000000000ull	     /* ns, for a debugger to come (src/watch/target.c); whatever \
+#define HOLD_MOST                                                                       \
+	60000000000ull	     /* ns, for a debugger to come (WATCH_DEBUG_HOLD); whatever \
 			      * stands in the area, which the program may scribble on */
 #define START_HOLDS 2000000u /* ns of holds of new threads that a process begins with */
 #define LANES_MOST 4096u     /* so that no product below overflows */

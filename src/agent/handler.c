@@ -160,6 +160,8 @@ static uint64_t hold_thread(struct area *area, struct area_process *process, str
 	const uint64_t begin = agent_now();
 	uint64_t now;
 
+	if (until > begin + agent_state.hold_most)
+		until = begin + agent_state.hold_most;
 	while ((now = agent_now()) < until) {
 		struct timespec left = {0, until - now < PATIENCE_SLICE ? (long)(until - now)
 									: PATIENCE_SLICE};

@@ -21,6 +21,7 @@ struct agent_state {
 	 * has read it before may finish. */
 	struct area_process *_Atomic process;
 	uint32_t index;			     /* of our entry */
+	uint64_t hold_most;		     /* ns of one hold, whatever the area says later */
 	_Atomic uint32_t handlers;	     /* running now, in all threads */
 	bool can_read_fs_base;		     /* the CPU and kernel allow rdfsbase */
 	bool quiet;			     /* a seccomp filter was set: few calls are safe */

@@ -10,6 +10,7 @@
 
 #include "base/syscall.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -23,7 +24,9 @@
 
 static struct {
 	struct area *area;
-	pid_t child; /* 0: nothing is at stake */
+	pid_t self;	    /* a child that has not become another program has nothing at stake */
+	pid_t child;	    /* 0: none of ours, at most others' programs in the area */
+	const char *errors; /* an existing file that is to be told too; NULL: none */
 	bool has_ended;
 	int status;
 } stake;
@@ -51,6 +54,21 @@ static void tell(const char *text)
 		return;
 }
 
+/* Where nobody keeps what goes to standard error: a companion's, a service's, a test's. */
+static void note(const char *text)
+{
+	long fd;
+
+	if (!stake.errors)
+		return;
+	fd = raw_syscall3(SYS_open, (long)stake.errors,
+			  O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+	if (fd >= 0) {
+		raw_syscall3(SYS_write, fd, (long)text, (long)strlen(text));
+		raw_close((int)fd);
+	}
+}
+
 static _Noreturn void wait_for_program(void)
 {
 	pid_t child = stake.child;
@@ -67,18 +85,30 @@ static _Noreturn void wait_for_program(void)
 
 static void on_crash(int number)
 {
-	(void)number;
-	if (!stake.child)
+	static const char text[] =
+		"trapline: an error of its own ends the watching; the program goes on\n";
+
+	if (raw_getpid() != stake.self)
 		_exit(128 + number);
-	tell("trapline: an error of its own ends the watching; the program goes on\n");
+	note(text);
+	if (!stake.child) {
+		if (stake.area)
+			area_close(stake.area);
+		_exit(128 + number);
+	}
+	tell(text);
 	wait_for_program();
 }
 
 static void at_exit(void)
 {
-	if (!stake.child)
+	static const char text[] =
+		"trapline: out of memory or resources: the watching ends, the program goes on\n";
+
+	if (!stake.child || raw_getpid() != stake.self)
 		return;
-	tell("trapline: out of memory or resources: the watching ends, the program goes on\n");
+	note(text);
+	tell(text);
 	wait_for_program();
 }
 
@@ -141,7 +171,7 @@ static void let_alarms_through(void)
 	sigprocmask(SIG_UNBLOCK, &alarm, NULL);
 }
 
-void abandon_prepare(struct area *area, pid_t child)
+void abandon_prepare(struct area *area)
 {
 	static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
 	static char room[16384];
@@ -149,12 +179,18 @@ void abandon_prepare(struct area *area, pid_t child)
 	struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_RESETHAND};
 
 	stake.area = area;
-	stake.child = child;
-	stake.has_ended = false;
-	atexit(at_exit);
+	stake.self = raw_getpid();
+	stake.errors = getenv("TRAPLINE_ERRORS");
 	sigaltstack(&stack, NULL);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		sigaction(numbers[i], &action, NULL);
+}
+
+void abandon_begin(pid_t child)
+{
+	stake.child = child;
+	stake.has_ended = false;
+	atexit(at_exit);
 	let_alarms_through();
 }
 
@@ -167,4 +203,5 @@ void abandon_settle(int status)
 void abandon_forget(void)
 {
 	stake.child = 0;
+	stake.area = NULL;
 }

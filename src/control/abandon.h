@@ -7,9 +7,13 @@
 
 #include <sys/types.h>
 
-/* From here on, should this process crash or a library end it, it waits for `child` instead and
- * ends as that did. */
-void abandon_prepare(struct area *area, pid_t child);
+/* From here on, should this process crash, the area is closed and the file that the environment's
+ * TRAPLINE_ERRORS names, where there is one, is told. */
+void abandon_prepare(struct area *area);
+
+/* And from here on, should it crash or a library end it, it waits for `child` and ends as that did.
+ */
+void abandon_begin(pid_t child);
 
 /* The child has ended so: waiting is over, its status is still what this process ends with. */
 void abandon_settle(int status);

@@ -202,7 +202,9 @@ int control_create(struct control **control, const struct control_options *optio
 		made->area->hold_parts = HOLD_PARTS_AGGRESSIVE;
 	made->area->announce_bound = options->lasting ? LASTING_BOUND : ANNOUNCE_BOUND;
 	made->area->credit_cap = SECOND;
+	made->area->hold_most = options->hold_most;
 	made->area->follow = options->follow;
+	abandon_prepare(made->area);
 	handover_begin(made);
 	life_begin(made->area);
 	choose_allocations(made);
@@ -220,7 +222,7 @@ pid_t control_spawn(struct control *control, char *const argv[], const char *lib
 	sigaction(SIGCHLD, &action, NULL);
 	pid = launch(control, argv, library);
 	if (pid > 0)
-		abandon_prepare(control->area, pid);
+		abandon_begin(pid);
 	return pid;
 }
 

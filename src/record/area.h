@@ -276,6 +276,7 @@ struct area {
 	uint32_t hold_parts;	 /* of a thread's time that holds may take, parts per 10,000 */
 	uint64_t announce_bound; /* ns a process waits for its go */
 	uint64_t credit_cap;	 /* ns of its own time a thread may save up for holds */
+	uint64_t hold_most;	 /* ns of one hold; 0: a second. Read when a process begins */
 	uint32_t follow;	 /* programs executed are to be watched too */
 	_Atomic uint32_t forking; /* children that have not announced themselves yet, at most */
 	_Atomic uint32_t answers; /* the controller hands the area to whom is noted here: */

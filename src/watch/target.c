@@ -66,7 +66,7 @@ unsigned slot_access(unsigned access)
 uint64_t watch_hold(const struct watch *watch)
 {
 	if (watch->options.action == WATCH_DEBUG)
-		return 60 * 1000000000ull;
+		return WATCH_DEBUG_HOLD;
 	return watch->options.action >= WATCH_STOP ? 1000000000u : 0;
 }
 

@@ -25,6 +25,8 @@ enum watch_action {
 	WATCH_DEBUG
 };
 
+#define WATCH_DEBUG_HOLD 60000000000ull /* ns, for a debugger to come */
+
 struct watch_options {
 	const char *const *expression;
 	unsigned expressions;

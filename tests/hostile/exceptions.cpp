@@ -19,7 +19,7 @@ __attribute__((noinline)) static void throw_deep(int depth)
 
 static void *body(void *arg)
 {
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < 4000; i++) {
 		try {
 			throw_deep(i % 20);
 		} catch (const std::exception &) {

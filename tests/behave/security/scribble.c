@@ -81,6 +81,7 @@ int main(int argc, char **argv)
 {
 	const struct timespec pause = {0, 20000};
 	pthread_t threads[2];
+	unsigned long written = 0;
 	time_t end;
 
 	if (argc != 4)
@@ -92,13 +93,13 @@ int main(int argc, char **argv)
 		pthread_create(&threads[i], NULL, race, NULL);
 	end = time(NULL) + atoi(argv[1]);
 	while (time(NULL) < end) {
-		for (int i = 0; area && i < 40; i++)
+		for (int i = 0; area && i < 40; i++, written++)
 			area[draw() % words] = evil();
 		nanosleep(&pause, NULL);
 	}
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
-	printf("scribbled over %zu words\n", words);
+	printf("scribbled over %zu words, %lu times\n", words, written);
 	return 5;
 }

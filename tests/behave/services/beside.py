@@ -26,7 +26,8 @@ try:
     print("a child")
 except ChildProcessError:
     print("no child")
-print(os.getppid(), sorted(name for name in os.environ if "TRAPLINE" in name or name == "LD_PRELOAD"),
+ours = [name for name in os.environ if "TRAPLINE" in name and name != "TRAPLINE_ERRORS" or name == "LD_PRELOAD"]
+print(os.getppid(), sorted(ours),
       sorted(map(int, os.listdir("/proc/self/fd")))[:-1], len(os.listdir("/proc/self/task")), flush=True)
 manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 manager.sendto(b"READY=1", os.environ["NOTIFY_SOCKET"])

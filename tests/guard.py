@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs one test and fails it for what no test looks at by itself: an error of its own that ended a
+`trapline` or a companion, in whatever run and wherever its standard error went, and a process that
+is left behind, whatever session or parent it has.
+
+usage: tests/guard.py TEST ARGUMENTS…      as tests/meson.build does with every test
+
+Processes are known by a variable of their environment. The errors are those that Trapline appends to
+the file that TRAPLINE_ERRORS names. The test's own exit status is kept where nothing was wrong."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+# Seconds for what still ends by itself: a companion ends after its last process.
+PATIENCE = float(os.environ.get("GUARD_PATIENCE", "20"))
+MARK = "GUARDED_TEST"
+
+
+def is_marked(pid, mark):
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return mark in file.read().split(b"\0")
+    except OSError:
+        return False  # it has ended, or is another user's
+
+
+def is_zombie(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+def left_behind(mark):
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return [pid for pid in pids if pid != os.getpid() and is_marked(pid, mark) and not is_zombie(pid)]
+
+
+def command_of(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def wait_for_leftovers(mark):
+    """Those that did not end by themselves; they are ended."""
+    until = time.monotonic() + PATIENCE
+    pids = left_behind(mark)
+    while pids and time.monotonic() < until:
+        time.sleep(0.1)
+        pids = left_behind(mark)
+    told = [f"{pid} {command_of(pid)}" for pid in pids]
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    return told
+
+
+def main():
+    mark = f"{os.getpid()}.{time.monotonic_ns()}"
+    with tempfile.NamedTemporaryFile(prefix="trapline-errors-") as errors:
+        os.chmod(errors.name, 0o666)
+        # A guard above sees what this one's test leaves as well, by the outer mark that is lost here.
+        environment = {**os.environ, MARK: mark, "TRAPLINE_ERRORS": errors.name}
+        status = subprocess.run(sys.argv[1:], env=environment, check=False).returncode
+        wrong = [f"left behind: {line}" for line in wait_for_leftovers(f"{MARK}={mark}".encode())]
+        wrong += errors.read().decode(errors="replace").splitlines()
+    for line in wrong:
+        print(f"guard: {line}", file=sys.stderr)
+    if wrong:
+        return 1
+    return 128 - status if status < 0 else status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
