@@ -10,6 +10,7 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/summary.h"
+#include "cli/unwatched.h"
 #include "report/jsonl.h"
 #include "report/suppressions.h"
 #include "report/text.h"
@@ -231,7 +232,7 @@ static int run(struct detection *detection)
 		go_on(detection, status);
 	control_finish(host_control(detection->host));
 	if (detection->options.program)
-		program_tell_unentered(host_control(detection->host), "nothing was watched");
+		unwatched_tell(host_control(detection->host), "nothing was watched");
 	host_finish(detection->host);
 	rewrite_output(detection);
 	if (!detection->options.quiet)

@@ -25,6 +25,7 @@
 #define PRELOAD_NAME "libtrapline-agent.so"
 #define LISTEN_VARIABLE "TRAPLINE_PATCH_LISTEN" /* src/patch/listen.c */
 #define MESSAGES_BUFFER (256 << 10)
+#define LINKER "ld-linux"  /* of glibc, and what follows */
 #define INTERPRETERS_MAX 4 /* as the kernel follows #! lines */
 
 char *program_path(const char *name)
@@ -57,15 +58,29 @@ static char *reason(const char *path, const char *why)
 											     : text;
 }
 
-static bool has_interpreter(int fd, const Elf64_Ehdr *header)
+/* The dynamic linker that a program names. glibc's loads our library, others fail in it. */
+static char *examine_linker(const char *path, int fd, const Elf64_Phdr *header)
+{
+	char linker[256] = "";
+	size_t length = header->p_filesz < sizeof(linker) ? header->p_filesz : sizeof(linker) - 1;
+	const char *name;
+
+	if (pread(fd, linker, length, (off_t)header->p_offset) != (ssize_t)length)
+		return NULL;
+	name = strrchr(linker, '/');
+	name = name ? name + 1 : linker;
+	if (strncmp(name, LINKER, sizeof(LINKER) - 1) == 0)
+		return NULL;
+	return reason(path, "is for another C library than glibc");
+}
+
+static bool find_interpreter(int fd, const Elf64_Ehdr *header, Elf64_Phdr *found)
 {
 	for (unsigned i = 0; i < header->e_phnum; i++) {
-		Elf64_Phdr program;
-
-		if (pread(fd, &program, sizeof(program),
-			  (off_t)(header->e_phoff + i * sizeof(program))) != sizeof(program))
+		if (pread(fd, found, sizeof(*found),
+			  (off_t)(header->e_phoff + i * sizeof(*found))) != sizeof(*found))
 			return false;
-		if (program.p_type == PT_INTERP)
+		if (found->p_type == PT_INTERP)
 			return true;
 	}
 	return false;
@@ -73,12 +88,17 @@ static bool has_interpreter(int fd, const Elf64_Ehdr *header)
 
 static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header)
 {
+	Elf64_Phdr interpreter;
 	struct stat status;
+	char *why;
 
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
 		return reason(path, "is not a 64-bit x86 program");
-	if (!has_interpreter(fd, header))
+	if (!find_interpreter(fd, header, &interpreter))
 		return reason(path, "is statically linked");
+	why = examine_linker(path, fd, &interpreter);
+	if (why)
+		return why;
 	if (fstat(fd, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) &&
 	    (status.st_uid != geteuid() || status.st_gid != getegid()))
 		return reason(path, "is set-user-ID or set-group-ID");
@@ -224,40 +244,6 @@ pid_t program_spawn(struct control *control, char **program, enum program_librar
 	if (patchable)
 		program_ask_no_more();
 	return pid;
-}
-
-struct entered {
-	uint64_t watched, left;
-};
-
-static void note_entered(void *context, const char *name, uint64_t value, const char *meaning)
-{
-	struct entered *entered = context;
-
-	(void)meaning;
-	if (strcmp(name, "processes") == 0)
-		entered->watched = value;
-	else if (strcmp(name, "processes-left") == 0)
-		entered->left = value;
-}
-
-void program_tell_unentered(const struct control *control, const char *consequence)
-{
-	struct entered entered = {0};
-
-	control_counts(control, note_entered, &entered);
-	if (entered.watched)
-		return;
-	if (entered.left)
-		fprintf(stderr,
-			"trapline: no event could be opened on the program, so %s: `trapline "
-			"doctor` says why\n",
-			consequence);
-	else
-		fprintf(stderr,
-			"trapline: the program never took part, so %s: %s must be installed "
-			"beside trapline, and the program able to open /proc\n",
-			consequence, PRELOAD_NAME);
 }
 
 /* Signals from the terminal reach the program by themselves; ours is to stay until it ends. Others

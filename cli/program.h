@@ -39,8 +39,6 @@ void program_ask_no_more(void);
 /* control_spawn() with that library, and if wanted with libtrapline beside it, as above. */
 pid_t program_spawn(struct control *control, char **program, enum program_library library,
 		    bool patchable);
-/* Says so if no process took part at all, and what that means: "nothing was watched". */
-void program_tell_unentered(const struct control *control, const char *consequence);
 /* From here on signals sent to us go to the program; those of the terminal reach it anyway. */
 void program_forward_signals(pid_t pid);
 /* Ours, when the program ended with this wait status. */

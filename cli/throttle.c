@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/program.h"
 #include "cli/throttle_options.h"
+#include "cli/unwatched.h"
 #include "control/reach.h"
 #include "control/control.h"
 #include "record/utf8.h"
@@ -192,7 +193,7 @@ static int run(const struct throttle_command *command, struct control *control)
 	status = control_run(control);
 	background_go_on(control, &how, program_exit_status(status));
 	control_finish(control);
-	program_tell_unentered(control, "it ran without a limit");
+	unwatched_tell(control, "it ran without a limit");
 	if (command->stats) {
 		print_stats(area);
 		control_counts(control, statistics_add, &statistics);

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/unwatched.h"
 #include "cli/watch_options.h"
 #include "control/observe.h"
 
@@ -46,7 +47,7 @@ static int run(struct watch_command *command, struct watch *watch, struct contro
 	status = control_run(control);
 	background_go_on(control, &how, program_exit_status(status));
 	control_finish(control);
-	program_tell_unentered(control, "nothing was watched");
+	unwatched_tell(control, "nothing was watched");
 	watch_finish(watch);
 	print_statistics(command, control);
 	return watch_refused(watch) ? STATUS_USAGE : program_exit_status(status);

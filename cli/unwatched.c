@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/unwatched.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LIBRARY "libtrapline-agent.so"
+#define WATCHES_FEW 10	 /* in a whole run */
+#define REFUSALS_MANY 10 /* for each watch */
+
+/* Counters of what kept processes from being watched; of equal ones the first is told. */
+static const struct reason {
+	const char *counter, *words;
+} reasons[] = {
+	{"processes-left", "no event could be opened in processes, as where no hardware slot is "
+			   "free; `trapline doctor` says why"},
+	{"areas-refused", "programs ran as another user, whom only root may look into"},
+	{"programs-unreadable", "programs were executed where " LIBRARY " cannot be read"},
+	{"programs-unentered", "programs were executed that no library can be loaded into: static, "
+			       "set-user-ID or for another C library"},
+	{"processes-lost", "processes became programs that could not be entered"},
+	{"processes-withdrawn", "processes were let go, since they debug themselves, take SIGTRAP "
+				"by a signalfd or allow no system calls"},
+	{"processes-unentered", "processes were more than can be watched at a time"},
+	{"processes-strange", "processes had ended, or were others, when they were looked at"},
+	{"unanswered", "the program waited for trapline in vain"},
+};
+
+#define REASON_COUNT (sizeof(reasons) / sizeof(reasons[0]))
+
+struct tally {
+	uint64_t watched, reason[REASON_COUNT];
+	uint64_t watches, refused, paused;
+};
+
+static void take(void *context, const char *name, uint64_t value, const char *meaning)
+{
+	struct tally *tally = context;
+
+	(void)meaning;
+	for (size_t i = 0; i < REASON_COUNT; i++)
+		if (strcmp(name, reasons[i].counter) == 0)
+			tally->reason[i] = value;
+	if (strcmp(name, "processes") == 0)
+		tally->watched = value;
+	else if (strcmp(name, "watches") == 0 || strcmp(name, "code-watches") == 0)
+		tally->watches += value;
+	else if (strcmp(name, "watches-failed") == 0)
+		tally->refused = value;
+	else if (strcmp(name, "pauses") == 0)
+		tally->paused = value;
+}
+
+static size_t main_reason(const struct tally *tally)
+{
+	size_t most = 0;
+
+	for (size_t i = 1; i < REASON_COUNT; i++)
+		if (tally->reason[i] > tally->reason[most])
+			most = i;
+	return most;
+}
+
+static void tell_processes(const struct tally *tally, const char *nothing)
+{
+	size_t most = main_reason(tally);
+	uint64_t count = tally->reason[most];
+
+	if (!count && !tally->watched)
+		fprintf(stderr,
+			"trapline: the program never took part, so %s: " LIBRARY " must be "
+			"installed beside trapline, and the program able to open /proc\n",
+			nothing);
+	else if (count && count >= tally->watched)
+		fprintf(stderr, "trapline: %s: %s (%s: %llu; processes: %llu)\n",
+			tally->watched ? "little was watched" : nothing, reasons[most].words,
+			reasons[most].counter, (unsigned long long)count,
+			(unsigned long long)tally->watched);
+}
+
+/* Of a tool that samples: where it set watches, and could not. */
+static void tell_watches(const struct tally *tally)
+{
+	bool refused = tally->refused >= tally->paused;
+	uint64_t count = refused ? tally->refused : tally->paused;
+
+	if (tally->watches >= WATCHES_FEW || count < WATCHES_FEW ||
+	    count < REFUSALS_MANY * tally->watches)
+		return;
+	fprintf(stderr, "trapline: little was watched: %s (%s: %llu; watches: %llu)\n",
+		refused ? "hardware slots refused addresses"
+			: "the budget was used up; --budget raises it",
+		refused ? "watches-failed" : "pauses", (unsigned long long)count,
+		(unsigned long long)tally->watches);
+}
+
+void unwatched_tell(const struct control *control, const char *nothing)
+{
+	struct tally tally = {0};
+
+	control_counts(control, take, &tally);
+	tell_processes(&tally, nothing);
+	if (tally.watched)
+		tell_watches(&tally);
+}
