@@ -388,6 +388,8 @@ static void run_loop(struct control *control)
 			observe_wait(control, next);
 		else
 			wait_for_work(control, seen, next);
+		if (!control->observing)
+			pace_keep(control);
 	}
 	collect(control);
 }

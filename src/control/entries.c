@@ -72,11 +72,21 @@ void entry_know(struct control *control, uint32_t index, pid_t pid, int pidfd)
 	entry->pidfd = pidfd;
 }
 
+static bool has_ended(const struct entry *entry)
+{
+	struct pollfd ended = {entry->pidfd, POLLIN, 0};
+
+	return poll(&ended, 1, 0) == 1;
+}
+
 /* The id last: who finds it 0 claims the entry. */
 void entry_release(struct control *control, uint32_t index)
 {
 	struct area_process *shared = &control->area->process[index];
+	const struct entry *entry = &control->entries->entry[index];
 
+	if (entry->pidfd >= 0 && has_ended(entry))
+		pace_allow_process(control);
 	hits_reclaim(control, index);
 	forget(&control->entries->entry[index]);
 	entry_answer(shared, AREA_PROCESS_FREE);
@@ -84,13 +94,6 @@ void entry_release(struct control *control, uint32_t index)
 }
 
 /* ---- has it ended? ------------------------------------------------------------------------ */
-
-static bool has_ended(const struct entry *entry)
-{
-	struct pollfd ended = {entry->pidfd, POLLIN, 0};
-
-	return poll(&ended, 1, 0) == 1;
-}
 
 /* False too where it may not be looked at: then another user's process is given the benefit. */
 static bool is_another(const struct control *control, pid_t pid)

@@ -5,6 +5,7 @@
 
 #include "control/bound.h"
 #include "control/control.h"
+#include "control/pace.h"
 #include "control/handover.h"
 #include "control/places.h"
 #include "control/rhythm.h"
@@ -274,6 +275,7 @@ struct control {
 	int filters;	      /* of system calls, inherited, that let handlers make theirs */
 	int area_fd;
 	struct entries *entries;
+	struct pace pace;
 	struct samples *samples;
 	struct {
 		bool on;
