@@ -12,8 +12,8 @@ struct search {
 	struct symbol_evaluation evaluation;
 	uint64_t pc;	  /* the file's own */
 	uint64_t address; /* the process's */
-	Dwarf_Die found;
-	uint64_t start;
+	enum symbol_scope_way way;
+	struct symbol_scope_found *found;
 };
 
 static int locate(Dwarf_Die *die, unsigned attribute_name, struct search *search,
@@ -45,20 +45,57 @@ static void set_frame_base(Dwarf_Die *function, struct search *search)
 	search->evaluation.has_frame_base = true;
 }
 
+/* What a reference holds: the address of what it refers to. */
+static bool refers_to(const struct search *search, const struct symbol_location *location,
+		      uint64_t *start)
+{
+	const struct symbol_registers *registers = search->evaluation.registers;
+
+	switch (location->kind) {
+	case SYMBOL_LOCATION_REGISTER:
+		if (!symbol_register_known(registers, (unsigned)location->value))
+			return false;
+		*start = registers->value[location->value];
+		return true;
+	case SYMBOL_LOCATION_MEMORY:
+		return symbol_memory_read(search->evaluation.memory, location->value, start,
+					  sizeof(*start)) == 0;
+	default:
+		*start = location->value;
+		return true;
+	}
+}
+
+static bool is_reference(Dwarf_Die *type)
+{
+	return dwarf_tag(type) == DW_TAG_reference_type ||
+	       dwarf_tag(type) == DW_TAG_rvalue_reference_type;
+}
+
 static bool is_at(Dwarf_Die *die, struct search *search)
 {
 	struct symbol_location location;
+	uint64_t start;
 	Dwarf_Die type;
-	uint64_t size;
 
-	if (locate(die, DW_AT_location, search, &location) < 0 ||
-	    location.kind != SYMBOL_LOCATION_MEMORY || symbol_die_type(die, &type) < 0)
+	if (locate(die, DW_AT_location, search, &location) < 0 || symbol_die_type(die, &type) < 0)
 		return false;
-	size = symbol_die_size(&type);
-	if (search->address - location.value >= size)
+	if (location.kind == SYMBOL_LOCATION_MEMORY &&
+	    search->address - location.value < symbol_die_size(&type)) {
+		start = location.value;
+	} else if (search->way == SYMBOL_SCOPE_REFERRED && is_reference(&type)) {
+		Dwarf_Die reference = type;
+
+		if (!refers_to(search, &location, &start) ||
+		    symbol_die_type(&reference, &type) < 0 ||
+		    search->address - start >= symbol_die_size(&type))
+			return false;
+	} else {
 		return false;
-	search->found = *die;
-	search->start = location.value;
+	}
+	search->found->variable = *die;
+	search->found->type = type;
+	search->found->start = start;
 	return true;
 }
 
@@ -92,7 +129,7 @@ static bool search_scope(Dwarf_Die *scope, struct search *search, unsigned depth
 int symbol_scope_variable_at(struct symbol_object *object, uint64_t bias,
 			     const struct symbol_stack_frame *frame,
 			     const struct symbol_memory *memory, uint64_t address,
-			     Dwarf_Die *variable, Dwarf_Die *function, uint64_t *start)
+			     enum symbol_scope_way way, struct symbol_scope_found *found)
 {
 	struct search search = {
 		.evaluation = {.registers = &frame->registers,
@@ -102,15 +139,13 @@ int symbol_scope_variable_at(struct symbol_object *object, uint64_t bias,
 			       .bias = bias},
 		.pc = frame->pc - frame->return_address - bias,
 		.address = address,
+		.way = way,
+		.found = found,
 	};
 	struct symbol_unit *unit = symbol_units_find(object, search.pc);
 
-	if (!unit || symbol_unit_function(unit, search.pc, function) < 0)
+	if (!unit || symbol_unit_function(unit, search.pc, &found->function) < 0)
 		return -ENOENT;
-	set_frame_base(function, &search);
-	if (!search_scope(function, &search, 0))
-		return -ENOENT;
-	*variable = search.found;
-	*start = search.start;
-	return 0;
+	set_frame_base(&found->function, &search);
+	return search_scope(&found->function, &search, 0) ? 0 : -ENOENT;
 }

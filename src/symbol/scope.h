@@ -6,11 +6,22 @@
 #include "symbol/object.h"
 #include "symbol/stack.h"
 
+struct symbol_scope_found {
+	Dwarf_Die variable, function, type;
+	uint64_t start;
+};
+
+enum symbol_scope_way {
+	SYMBOL_SCOPE_OWN,      /* the variable lies at the address */
+	SYMBOL_SCOPE_REFERRED, /* or is a reference to what lies there */
+};
+
 /* The variable or parameter of the function of `frame` whose memory holds `address`: its entry, the
- * function's entry, and where it starts. `bias` is the module's. 0 or -ENOENT. */
+ * function's entry, its type or what it refers to, and where that starts. `bias` is the module's. 0
+ * or -ENOENT. */
 int symbol_scope_variable_at(struct symbol_object *object, uint64_t bias,
 			     const struct symbol_stack_frame *frame,
 			     const struct symbol_memory *memory, uint64_t address,
-			     Dwarf_Die *variable, Dwarf_Die *function, uint64_t *start);
+			     enum symbol_scope_way way, struct symbol_scope_found *found);
 
 #endif

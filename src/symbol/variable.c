@@ -33,26 +33,25 @@ const char *symbol_variable_kind_name(enum symbol_variable_kind kind)
 	return (unsigned)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "other";
 }
 
-/* Name, type and member from the variable's entry; `offset` is into it. */
-static void describe(struct symbol_session *session, Dwarf_Die *die, uint64_t offset, uint64_t size,
-		     struct symbol_variable *variable)
+/* Name, type (NULL: unknown) and member from the variable's entry; `offset` is into it. */
+static void describe(struct symbol_session *session, Dwarf_Die *die, Dwarf_Die *type,
+		     uint64_t offset, uint64_t size, struct symbol_variable *variable)
 {
 	char path[PATH_TEXT], text[TYPE_TEXT], file[PATH_MAX];
 	struct symbol_type_facts facts = {0};
 	const char *name = symbol_die_name(die);
 	uint64_t start = 0;
-	Dwarf_Die type;
 
 	variable->offset = offset;
 	variable->name = symbol_keep(session, name);
 	if (symbol_die_declared(die, file, sizeof(file), &variable->line))
 		variable->file = symbol_keep(session, file);
-	if (!name || symbol_die_type(die, &type) < 0)
+	if (!name || !type)
 		return;
-	variable->size = symbol_die_size(&type);
+	variable->size = symbol_die_size(type);
 	snprintf(path, sizeof(path), "%s", name);
-	symbol_type_member_at(&type, offset, size, path, sizeof(path), &start, &facts);
-	symbol_type_name(&type, text, sizeof(text));
+	symbol_type_member_at(type, offset, size, path, sizeof(path), &start, &facts);
+	symbol_type_name(type, text, sizeof(text));
 	variable->path = symbol_keep(session, path);
 	variable->path_offset = offset - start;
 	variable->type = symbol_keep(session, text);
@@ -84,12 +83,13 @@ static bool find_in_object(struct symbol_object *object, uint64_t at, uint64_t s
 	const struct symbol_names *names = symbol_object_names(object);
 	const struct symbol_entity *entity = NULL;
 	const struct symbol_name *name;
-	Dwarf_Die die;
+	Dwarf_Die die, type;
 
 	if (symbol_units_index_all(object) == 0)
 		entity = symbol_units_variable(object->units, at, tls);
 	if (entity && symbol_entity_die(object->units, entity, &die) == 0) {
-		describe(object->session, &die, at - entity->address, size, variable);
+		describe(object->session, &die, symbol_die_type(&die, &type) ? NULL : &type,
+			 at - entity->address, size, variable);
 		return true;
 	}
 	name = names ? symbol_names_find(names, kind, at) : NULL;
@@ -138,13 +138,16 @@ static bool find_tls(struct symbol_modules *modules, uint64_t address, uint64_t 
 	return true;
 }
 
-/* "main._omp_fn.0" is GCC's name for what stands in main() below a `#pragma omp parallel`. */
+/* "main._omp_fn.0" is GCC's name for what stands in main() below a `#pragma omp parallel`; Clang's,
+ * ".omp_outlined.", does not say where it stands. */
 static const char *owner_name(struct symbol_session *session, Dwarf_Die *function)
 {
 	const char *name = symbol_die_name(function),
 		   *end = name ? strstr(name, "._omp_fn.") : NULL;
 	char text[PATH_TEXT];
 
+	if (name && strncmp(name, ".omp_outlined.", strlen(".omp_outlined.")) == 0)
+		return NULL;
 	if (!end)
 		return symbol_keep(session, name);
 	snprintf(text, sizeof(text), "%.*s", (int)(end - name), name);
@@ -153,22 +156,23 @@ static const char *owner_name(struct symbol_session *session, Dwarf_Die *functio
 
 /* The frame's variable at the address, wherever that lies. */
 static bool find_in_frame(struct symbol_modules *modules, uint64_t address, uint64_t size,
-			  const struct symbol_stack_frame *frame, struct symbol_variable *variable)
+			  const struct symbol_stack_frame *frame, enum symbol_scope_way way,
+			  struct symbol_variable *variable)
 {
 	const struct symbol_module *module =
 		symbol_modules_find(modules, frame->pc - frame->return_address);
 	struct symbol_object *object = module ? symbol_module_object(modules, module) : NULL;
-	Dwarf_Die die, function;
-	uint64_t start;
+	struct symbol_scope_found found;
 
 	if (!object ||
 	    symbol_scope_variable_at(object, module->bias, frame, symbol_modules_memory(modules),
-				     address, &die, &function, &start) < 0)
+				     address, way, &found) < 0)
 		return false;
 	set_module(module, 0, variable);
-	describe(object->session, &die, address - start, size, variable);
-	variable->address = start;
-	variable->function = owner_name(object->session, &function);
+	describe(object->session, &found.variable, &found.type, address - found.start, size,
+		 variable);
+	variable->address = found.start;
+	variable->function = owner_name(object->session, &found.function);
 	return true;
 }
 
@@ -183,14 +187,15 @@ static void find_in_frames(struct symbol_modules *modules, uint64_t address, uin
 		if (!frame->has_cfa || address >= frame->cfa)
 			continue;
 		variable->frame = i;
-		find_in_frame(modules, address, size, frame, variable);
+		find_in_frame(modules, address, size, frame, SYMBOL_SCOPE_OWN, variable);
 		return;
 	}
 }
 
 /*
- * A variable of a function that lies in another's frame: what OpenMP's outlined functions share
- * with the one that they were taken from, whose own debug information may have lost it.
+ * A variable of a function that lies in another's frame, or that it has a reference to: what
+ * OpenMP's outlined functions share with the one that they were taken from, whose own debug
+ * information may have lost it.
  */
 static void find_by_reference(struct symbol_modules *modules, uint64_t address, uint64_t size,
 			      const struct symbol_thread *threads, size_t thread_count,
@@ -198,7 +203,8 @@ static void find_by_reference(struct symbol_modules *modules, uint64_t address, 
 {
 	for (size_t i = 0; i < thread_count; i++)
 		for (size_t j = 0; j < threads[i].frame_count && j < ACCESSOR_FRAMES; j++)
-			if (find_in_frame(modules, address, size, &threads[i].frames[j], variable))
+			if (find_in_frame(modules, address, size, &threads[i].frames[j],
+					  SYMBOL_SCOPE_REFERRED, variable))
 				return;
 }
 

@@ -68,6 +68,28 @@ int main(void)
 }
 """
 
+# A local of an inlined function, shared by what the compiler makes of the block.
+OUTLINED = """
+static inline __attribute__((always_inline)) int work(int n)
+{
+	int last = 0;
+
+#pragma omp parallel num_threads(4)
+	for (int i = 0; i < n; i++) {
+		last = i;
+		__asm__ volatile("" ::: "memory");
+	}
+	return last;
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	for (;;)
+		__asm__ volatile("" : : "r"(work(argc * 2000000000)));
+}
+"""
+
 
 def line_of(comment):
     return next(i for i, text in enumerate(SOURCE.splitlines(), 1) if comment in text)
@@ -104,10 +126,10 @@ class Raw(unittest.TestCase):
         process.wait(LIMIT)
         return output
 
-    def compile(self, source, *options):
+    def compile(self, source, *options, compiler="gcc"):
         with open(self.path("program.c"), "w", encoding="utf-8") as file:
             file.write(source)
-        subprocess.run(["gcc", "-O1", "-pthread", *options, "-o", self.path("program"),
+        subprocess.run([compiler, "-O1", "-pthread", *options, "-o", self.path("program"),
                         self.path("program.c")], check=True)
 
     def build(self, program=SOURCE):
@@ -228,6 +250,14 @@ class Raw(unittest.TestCase):
         self.assertTrue(steps, found)
         for finding in steps:
             self.assertEqual((finding["class"], finding["rank"]), ("possible", 95), finding)
+
+    def test_what_outlined_functions_share_has_the_name_it_has_in_the_source(self):
+        """By the frame it lies in, or by the outlined function's own view of it."""
+        for compiler in ("gcc", "clang"):
+            self.compile(OUTLINED, "-g", "-fopenmp", compiler=compiler)
+            with open(self.record(), encoding="utf-8") as file:
+                names = {finding["object"].get("name") for finding in map(json.loads, file)}
+            self.assertLessEqual(names, {"work::last", "main::last", "last"}, compiler)
 
     def test_what_counted_nothing_is_shown_only_when_asked_for(self):
         shown, whole = (subprocess.run([TRAPLINE, "race", "-q", option, "--", "sleep", "0.1"],
