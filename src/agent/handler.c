@@ -486,6 +486,19 @@ void agent_note_access(struct area_process *process, uint32_t index, uint32_t ge
 	publish(process, hit, ticket, slot, turn);
 }
 
+/* Not ours. A forced one is never kept for later: where the program has it blocked, it kills. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+	bool passed = true;
+
+	if (signal_is_forced(info) && mask_is_blocked())
+		passed = signal_chain_blocked(number, info, context);
+	else if (!mask_keep(info, context))
+		passed = signal_chain(number, info, context);
+	if (!passed && agent_state.area)
+		atomic_fetch_add(&agent_state.area->traps_without_cause, 1);
+}
+
 static void handle_trap(int number, siginfo_t *info, void *context);
 
 static void on_trap(int number, siginfo_t *info, void *context)
@@ -505,8 +518,7 @@ static void handle_trap(int number, siginfo_t *info, void *context)
 	struct area_process *process;
 
 	if (info->si_code != AGENT_TRAP_PERF || !area_tag_is_ours(perf->data)) {
-		if (!mask_keep(info, context))
-			signal_chain(number, info, context);
+		pass_on(number, info, context);
 		return;
 	}
 	/* One of ours is never passed on, also when it is no longer wanted: it would kill. */

@@ -415,6 +415,8 @@ void control_finish(struct control *control)
 	end_targets(control);
 	control->count[COUNT_PROCESSES_UNENTERED] = atomic_load(&control->area->without_entry);
 	control->count[COUNT_HITS_GONE] = atomic_load(&control->area->hits_gone);
+	control->count[COUNT_TRAPS_WITHOUT_CAUSE] =
+		atomic_load(&control->area->traps_without_cause);
 	control->count[COUNT_PROGRAMS_UNENTERED] = atomic_load(&control->area->unentered);
 	control->count[COUNT_PROCESSES_WITHDRAWN] = atomic_load(&control->area->withdrawn);
 }

@@ -280,10 +280,11 @@ struct area {
 	uint32_t follow;	 /* programs executed are to be watched too */
 	_Atomic uint32_t forking; /* children that have not announced themselves yet, at most */
 	_Atomic uint32_t answers; /* the controller hands the area to whom is noted here: */
-	_Atomic int32_t asker[AREA_ASKERS]; /* src/agent/ask.c; 0: free */
-	uint64_t secret;		    /* known to those alone that map the area */
-	uint32_t user, group;		    /* effective, of the controller */
-	_Atomic uint32_t hits_gone;	    /* of processes that had ended their watching */
+	_Atomic int32_t asker[AREA_ASKERS];   /* src/agent/ask.c; 0: free */
+	uint64_t secret;		      /* known to those alone that map the area */
+	uint32_t user, group;		      /* effective, of the controller */
+	_Atomic uint32_t traps_without_cause; /* SIGTRAPs that were dropped: src/trap/cause.h */
+	_Atomic uint32_t hits_gone;	      /* of processes that had ended their watching */
 	_Atomic uint32_t unentered;  /* programs executed that our library cannot be loaded into */
 	_Atomic uint32_t unreadable; /* programs executed where our library cannot be read */
 	struct allocation_choice allocations;

@@ -5,6 +5,7 @@
 #include "base/lock.h"
 #include "base/syscall.h"
 #include "trap/borrower.h"
+#include "trap/cause.h"
 
 #include <errno.h>
 #include <string.h>
@@ -191,8 +192,7 @@ void signal_requeue(int signal, siginfo_t *info)
 	raw_syscall6(SYS_rt_tgsigqueueinfo, raw_getpid(), raw_gettid(), signal, (long)info, 0, 0);
 }
 
-/* The kernel forces a fault's signal past SIG_IGN, but only sends a perf event's or a user's. */
-static bool is_forced(const siginfo_t *info)
+bool signal_is_forced(const siginfo_t *info)
 {
 	return info->si_code > 0 && info->si_code != TRAP_PERF_CODE;
 }
@@ -224,22 +224,39 @@ static void call_program_handler(int signal, const struct sigaction *action, sig
 		action->sa_handler(signal);
 }
 
-void signal_chain(int signal, siginfo_t *info, void *context)
+/* Returns false where it does not. */
+static bool kill_by(int signal, siginfo_t *info, const ucontext_t *context)
+{
+	if (signal == SIGTRAP && cause_is_missing(info, context)) {
+		counter_increment(COUNTER_TRAPS_WITHOUT_CAUSE);
+		return false;
+	}
+	die_by(signal, info);
+	return true;
+}
+
+bool signal_chain_blocked(int signal, siginfo_t *info, void *context)
+{
+	counter_increment(COUNTER_SIGNALS_CHAINED);
+	return kill_by(signal, info, context);
+}
+
+bool signal_chain(int signal, siginfo_t *info, void *context)
 {
 	struct owned_signal *owned = &owned_signals[signal];
 	struct sigaction action, reset;
 
 	counter_increment(COUNTER_SIGNALS_CHAINED);
 	read_action(owned, &action);
-	if (action.sa_handler == SIG_DFL || (action.sa_handler == SIG_IGN && is_forced(info))) {
-		die_by(signal, info);
-		return;
-	}
+	if (action.sa_handler == SIG_DFL ||
+	    (action.sa_handler == SIG_IGN && signal_is_forced(info)))
+		return kill_by(signal, info, context);
 	if (action.sa_handler == SIG_IGN)
-		return;
+		return true;
 	if (action.sa_flags & SA_RESETHAND) {
 		memset(&reset, 0, sizeof(reset));
 		signal_program_action(signal, &reset, NULL);
 	}
 	call_program_handler(signal, &action, info, context);
+	return true;
 }

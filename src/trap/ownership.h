@@ -33,8 +33,16 @@ void signal_expose(int signal, bool expose);
 void signal_conceal(int signal);
 
 /* Do what would have happened without us: the program's handler with its mask and flags, nothing,
- * or death by the signal. */
-void signal_chain(int signal, siginfo_t *info, void *context);
+ * or death by the signal. False: a debug trap without a cause (src/trap/cause.h), which would have
+ * killed, was dropped. */
+bool signal_chain(int signal, siginfo_t *info, void *context);
+
+/* The kernel forces a fault's signal past SIG_IGN and a mask, but only sends a perf event's or a
+ * user's. */
+bool signal_is_forced(const siginfo_t *info);
+
+/* The same for a forced one where the program has it blocked: it dies, whatever its handler. */
+bool signal_chain_blocked(int signal, siginfo_t *info, void *context);
 
 /* For a signal that the kernel sent to this thread and that must be delivered again later. */
 void signal_requeue(int signal, siginfo_t *info);

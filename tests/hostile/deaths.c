@@ -2,6 +2,57 @@
 /* Children with racing threads die of every kind of signal, abort, _exit and fault. */
 #include "hostile.h"
 
+static void single_step(void)
+{
+	__asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq; .rept 10; nop; .endr" : : : "memory");
+}
+
+/* popf ends the step that it is itself. */
+static void step_once(void)
+{
+	__asm__ volatile("pushfq; pushfq; orq $0x100, (%%rsp); popfq; popfq" : : : "memory");
+}
+
+static void breakpoint(void)
+{
+	__asm__ volatile("int3");
+}
+
+static void int1(void)
+{
+	__asm__ volatile(".byte 0xf1");
+}
+
+static void send_trap(void)
+{
+	raise(SIGTRAP);
+}
+
+/* The kernel forces what an instruction raises past a mask and SIG_IGN, but not what is sent. */
+static void test_traps(void)
+{
+	static void (*const traps[])(void) = {single_step, step_once, breakpoint, int1, send_trap};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	for (size_t i = 0; i < 3 * sizeof(traps) / sizeof(traps[0]); i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			noise_start();
+			nap(20000);
+			if (i % 3 == 1)
+				signal(SIGTRAP, SIG_IGN);
+			if (i % 3 == 2)
+				pthread_sigmask(SIG_BLOCK, &set, NULL);
+			traps[i / 3]();
+			_exit(3);
+		}
+		say_end("trap", child);
+	}
+}
+
 int main(void)
 {
 	static const int numbers[] = {SIGHUP,  SIGINT,	SIGQUIT, SIGILL,  SIGABRT, SIGBUS,
@@ -36,5 +87,6 @@ int main(void)
 		__asm__ volatile("ud2");
 	}
 	say_end("ud2", child);
+	test_traps();
 	return 0;
 }
