@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/summary.h"
 #include "cli/unwatched.h"
+#include "report/group.h"
 #include "report/jsonl.h"
 #include "report/suppressions.h"
 #include "report/text.h"
@@ -153,19 +154,40 @@ static void rewrite_output(void *context)
 	free(path);
 }
 
-static void summarise(struct detection *detection)
+/* What is to be shown, in the order of importance; the caller frees. */
+static struct finding **list_shown(const struct detection *detection, size_t *count,
+				   unsigned *hidden)
 {
-	struct summary summary = {.stream = program_messages()};
-	struct finding *finding;
+	struct finding **shown, *finding;
+	size_t all = 0;
 
-	for (size_t i = 0; (finding = host_finding(detection->host, i)); i++) {
+	while (host_finding(detection->host, all))
+		all++;
+	shown = calloc(all + 1, sizeof(struct finding *));
+	*count = 0;
+	for (size_t i = 0; shown && (finding = host_finding(detection->host, i)); i++) {
 		if (suppressions_match(detection->suppressions, finding))
 			continue;
 		if (is_shown(detection, finding))
-			summary_add(&summary, finding);
+			shown[(*count)++] = finding;
 		else
-			summary.hidden++;
+			(*hidden)++;
 	}
+	if (shown)
+		finding_groups_sort(shown, *count); /* or as they came, when memory is short */
+	return shown;
+}
+
+static void summarise(struct detection *detection)
+{
+	struct summary summary = {.stream = program_messages()};
+	struct finding **shown;
+	size_t count;
+
+	shown = list_shown(detection, &count, &summary.hidden);
+	for (size_t i = 0; i < count; i++)
+		summary_add(&summary, shown[i]);
+	free(shown);
 	if (detection->suppressed && summary.lines)
 		fprintf(summary.stream, "trapline: suppressed %u times\n", detection->suppressed);
 	summary_end(&summary);
