@@ -37,13 +37,14 @@ static char **companion_arguments(char **argv, char **program)
 	if (!arguments)
 		return NULL;
 	arguments[used++] = (char *)"trapline";
-	for (char **at = argv; at < program; at++)
+	for (char **at = argv; at < program && *at; at++)
 		if (at + 1 < program || strcmp(*at, "--") != 0)
 			arguments[used++] = *at;
 	arguments[used++] = (char *)"--area";
 	arguments[used++] = (char *)COMPANION_AREA;
 	arguments[used++] = (char *)"--";
-	memcpy(&arguments[used], program, (words - (size_t)(program - argv)) * sizeof(*argv));
+	for (char **at = program; *at; at++)
+		arguments[used++] = *at;
 	return arguments;
 }
 

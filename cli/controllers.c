@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define SECOND 1000000000ll
+
 static bool is_trapline(pid_t pid)
 {
 	char link[64], path[4096], *name;
@@ -66,17 +68,24 @@ static bool read_stat(pid_t pid, pid_t *parent, unsigned long long *start)
 			      parent, start) == 2;
 }
 
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now = {0};
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
+}
+
 static time_t started(pid_t pid)
 {
 	unsigned long long start;
-	struct timespec now, up;
 	pid_t parent;
 
 	if (!read_stat(pid, &parent, &start))
 		return 0;
-	clock_gettime(CLOCK_REALTIME, &now);
-	clock_gettime(CLOCK_BOOTTIME, &up);
-	return now.tv_sec - up.tv_sec + (time_t)(start / (unsigned long long)sysconf(_SC_CLK_TCK));
+	return (time_t)((clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) +
+			 (int64_t)start * (SECOND / sysconf(_SC_CLK_TCK))) /
+			SECOND);
 }
 
 static void read_watched(struct controller *controller, const struct area *area)

@@ -27,6 +27,7 @@
 #define LOOK_INTERVAL MILLISECOND
 #define REST 20		  /* times what a look took */
 #define PATIENCE SECOND	  /* longer than the program's */
+#define SENTENCES_MAX 5	  /* of refusals, in a run */
 #define DESCRIPTORS 64	  /* looked at of a process: it asks before it has opened many */
 #define PROCESSES_MAX 256 /* looked at of an asker's children */
 
@@ -190,6 +191,9 @@ static void refuse(struct control *control, pid_t pid)
 	char name[CONTROL_NAME];
 
 	count_one(control, COUNT_AREAS_REFUSED);
+	/* A program can ask as often as it likes. */
+	if (control->count[COUNT_AREAS_REFUSED] > SENTENCES_MAX)
+		return;
 	control_name(pid, name);
 	control_say("%s (%d) is another user's, or not to be looked into, and is not watched: run "
 		    "trapline as root",
