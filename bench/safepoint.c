@@ -202,7 +202,7 @@ static int compare(const void *a, const void *b)
 static void begin(void)
 {
 	struct tl_safepoint_spec spec = {.size = sizeof(spec),
-					 .flags = way == INDIRECT ? TL_SAFEPOINT_INDIRECT : 0};
+					 .flags = way == INDIRECT ? 0 : TL_SAFEPOINT_WATCHPOINT};
 
 	ending = false;
 	ready = stopped = 0;

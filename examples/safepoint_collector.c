@@ -248,10 +248,12 @@ static void cons(struct machine *machine)
 
 static void interpret(struct machine *machine)
 {
+	const uint32_t *const volatile *place = tl_safepoint_place(safepoint);
+
 	for (const struct code *code = program;; code++) {
 		value v;
 
-		TL_SAFEPOINT_POLL(safepoint);
+		TL_SAFEPOINT_POLL_AT(place);
 		machine->instructions++;
 		switch (code->operation) {
 		case PUSH:

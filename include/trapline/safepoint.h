@@ -5,20 +5,23 @@
  *	tl_safepoint_open(&safepoint, &spec);
  *	…                                         in each thread:
  *	tl_safepoint_register(safepoint);
- *	for (;;) { work(); TL_SAFEPOINT_POLL(safepoint); }
+ *	place = tl_safepoint_place(safepoint);
+ *	for (;;) { work(); TL_SAFEPOINT_POLL_AT(place); }
  *	…                                         in the collector:
  *	if (tl_safepoint_stop(safepoint, 1000000000) == 0) {
  *		tl_safepoint_each(safepoint, scan_roots, heap);
  *		tl_safepoint_resume(safepoint);
  *	}
  *
- * A poll is one load and no branch. To stop, a watchpoint on the word it loads is armed in the
- * threads that must be stopped and in no other; the hit's handler holds the thread.
+ * A poll is two loads and no branch, through a pointer of the thread's own. To stop a thread its
+ * pointer is turned to a page that no one may read, and the fault's handler holds the thread.
+ * Stopping costs no system call, only the threads that must stop fault, and no page's rights ever
+ * change.
  *
- * A safepoint opened with TL_SAFEPOINT_INDIRECT has polls of two loads, through a pointer of the
- * thread's own, and needs no watchpoint: to stop a thread its pointer is turned to a page that no
- * one may read, and the fault's handler holds the thread. Stopping costs no system call, only the
- * threads that must stop fault, and no page's rights ever change.
+ * A thread that has not asked for its place polls with TL_SAFEPOINT_POLL(), one load: a watchpoint
+ * on the word that it loads is armed in the threads that must be stopped and in no other, and the
+ * hit's handler holds the thread. That takes several times as long where traps are slow, as in
+ * virtual machines, and one of the four slots in each such thread.
  */
 #ifndef TRAPLINE_SAFEPOINT_H
 #define TRAPLINE_SAFEPOINT_H
@@ -33,14 +36,16 @@ extern "C" {
 typedef struct tl_safepoint tl_safepoint;
 
 /*
- * Polls are TL_SAFEPOINT_POLL_AT(); the others do not stop. SIGSEGV must not be blocked at a poll:
- * the kernel ends a process that faults with its signal blocked.
+ * No thread has a watchpoint, or asks for one: polls are TL_SAFEPOINT_POLL_AT(), the others do not
+ * stop. For machines without watchpoints, and programs that need all four slots.
  */
 #define TL_SAFEPOINT_INDIRECT 1u
+/* Polls stop by watchpoints alone, TL_SAFEPOINT_POLL_AT() too, and SIGSEGV is not touched. */
+#define TL_SAFEPOINT_WATCHPOINT 2u
 
 struct tl_safepoint_spec {
 	size_t size;	/* sizeof(struct tl_safepoint_spec) */
-	unsigned flags; /* TL_SAFEPOINT_INDIRECT, or 0 */
+	unsigned flags; /* one of the above, or 0: as each thread polls */
 };
 
 /*
@@ -61,7 +66,8 @@ struct tl_safepoint_thread {
 /* Nonzero ends the iteration and is returned. */
 typedef int tl_safepoint_each_fn(const struct tl_safepoint_thread *thread, void *arg);
 /* Runs in the thread at its poll, in signal context; or, for a thread in a blocking region, in the
- * thread that asked, while the other cannot leave the region. */
+ * thread that asked, while the other cannot leave the region. It must not poll: in signal context
+ * that ends the process. */
 typedef void tl_safepoint_handshake_fn(const struct tl_safepoint_thread *thread, void *arg);
 
 /* Nothing in memory is kept in registers across it, so that a collector may move what was there. */
@@ -77,7 +83,8 @@ typedef void tl_safepoint_handshake_fn(const struct tl_safepoint_thread *thread,
 
 /*
  * The same by way of `place`, which the calling thread got from tl_safepoint_place(): in a register
- * or a structure of its own. Works with either kind of safepoint.
+ * or a structure of its own. SIGSEGV must not be blocked at such a poll: the kernel ends a process
+ * that faults with its signal blocked.
  */
 #define TL_SAFEPOINT_POLL_AT(place)                         \
 	do {                                                \
@@ -90,20 +97,22 @@ typedef void tl_safepoint_handshake_fn(const struct tl_safepoint_thread *thread,
 		(void)tl_safepoint_word_;                   \
 	} while (0)
 
-/* A safepoint takes one of the four watchpoint slots in each registered thread, an indirect one
- * none. -ENOSPC: 64 indirect ones are open; -EBUSY: it cannot have SIGSEGV. */
+/* With TL_SAFEPOINT_INDIRECT, -ENOSPC: 64 are open that may stop by faults; -EBUSY: it cannot have
+ * SIGSEGV. Else threads keep to their watchpoints then. */
 TL_API int tl_safepoint_open(tl_safepoint **safepoint, const struct tl_safepoint_spec *spec);
 /* -EBUSY while a thread is registered or the safepoint is stopped. */
 TL_API int tl_safepoint_close(tl_safepoint *safepoint);
 
 /*
- * The calling thread takes part from now on. While the safepoint is stopped it waits until resume.
- * -EALREADY if it does already, and what tl_event_open() returns; -EINVAL: the safepoint is
- * indirect and the thread blocks SIGSEGV. A thread that ends leaves by itself.
+ * The calling thread takes part from now on, with a watchpoint of its own until the first stop
+ * after it has asked for its place. While the safepoint is stopped it waits until resume. -EALREADY
+ * if it does already, and what tl_event_open() returns; -EINVAL: the safepoint is indirect and the
+ * thread blocks SIGSEGV. A thread that ends leaves by itself.
  */
 TL_API int tl_safepoint_register(tl_safepoint *safepoint);
-/* What the calling thread polls through, until it leaves; NULL if it takes no part. The same thread
- * may keep it; others may not poll through it. */
+/* What the calling thread polls through from now on, until it leaves; NULL if it takes no part. The
+ * same thread may keep it; others may not poll through it, and TL_SAFEPOINT_POLL() no longer stops
+ * it. Where SIGSEGV is blocked the thread keeps its watchpoint, which stops it there too. */
 TL_API const uint32_t *const volatile *tl_safepoint_place(tl_safepoint *safepoint);
 /* -ENOENT if it takes no part; -EBUSY in the thread that stopped the safepoint. */
 TL_API int tl_safepoint_leave(tl_safepoint *safepoint);

@@ -48,7 +48,9 @@ static int check_spec(const struct tl_safepoint_spec *spec)
 {
 	const uint8_t *bytes = (const uint8_t *)spec;
 
-	if (spec->size < sizeof(*spec) || spec->flags & ~TL_SAFEPOINT_INDIRECT)
+	const unsigned ways = TL_SAFEPOINT_INDIRECT | TL_SAFEPOINT_WATCHPOINT;
+
+	if (spec->size < sizeof(*spec) || spec->flags & ~ways || spec->flags == ways)
 		return -EINVAL;
 	for (size_t i = sizeof(*spec); i < spec->size; i++) {
 		if (bytes[i])
@@ -68,7 +70,12 @@ int tl_safepoint_open(tl_safepoint **safepoint, const struct tl_safepoint_spec *
 	if (!opened)
 		return -ENOMEM;
 	memset(opened, 0, sizeof(*opened));
-	err = spec->flags & TL_SAFEPOINT_INDIRECT ? safepoint_open_trap(opened) : 0;
+	opened->no_watchpoints = spec->flags & TL_SAFEPOINT_INDIRECT;
+	if (!(spec->flags & TL_SAFEPOINT_WATCHPOINT))
+		err = safepoint_open_trap(opened);
+	/* Without a page threads stay with their watchpoints, by way of their place too. */
+	if (!opened->no_watchpoints)
+		err = 0;
 	if (!err)
 		err = -pthread_key_create(&opened->key, safepoint_thread_ended);
 	if (err) {

@@ -36,12 +36,14 @@ enum task_state {
 struct safepoint_thread {
 	struct tl_safepoint *safepoint;
 	struct safepoint_thread *next;
-	tl_event *event; /* NULL in an indirect safepoint */
+	tl_event *event; /* NULL where it is stopped by way of `place` alone */
 	pid_t tid;
 	uint32_t state;
 	uint32_t task;
 	uint32_t armed;	       /* its polls trap and none has since */
 	const uint32_t *place; /* what TL_SAFEPOINT_POLL_AT() loads: the word, or the trap */
+	uint32_t placed;       /* it has asked where that is */
+	bool indirect;	       /* its polls trap by `place`; changed by the owner as it arms */
 	unsigned blocking_depth;
 	uintptr_t stack_low, stack_high;
 	ucontext_t *context; /* in the handler */
@@ -50,8 +52,9 @@ struct safepoint_thread {
 
 struct tl_safepoint {
 	uint32_t word;	      /* the polls load it; never written: must be first */
-	const uint32_t *trap; /* of an indirect one: a page that cannot be read; else NULL */
-	uint8_t unused[48];
+	const uint32_t *trap; /* a page that cannot be read; NULL: watchpoints alone */
+	bool no_watchpoints;  /* threads have none to begin with */
+	uint8_t unused[47];
 	uint32_t owner; /* tid, a futex */
 	uint32_t owner_waiters;
 	uint32_t stopping; /* 0 or 1, a futex: stopped threads wait for 0 */

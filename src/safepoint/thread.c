@@ -87,7 +87,7 @@ static void set_trap(struct safepoint_thread *thread, bool on)
 {
 	struct tl_safepoint *safepoint = thread->safepoint;
 
-	if (safepoint->trap)
+	if (thread->indirect)
 		__atomic_store_n(&thread->place, on ? safepoint->trap : &safepoint->word,
 				 __ATOMIC_SEQ_CST);
 	else if (on)
@@ -122,8 +122,20 @@ static void on_poll(tl_hit *hit, void *arg)
 	safepoint_park(arg, tl_hit_context(hit));
 }
 
+/*
+ * A thread that has asked for its place polls there. Only the owner turns to it, while the thread
+ * is not armed, so that whoever disarms it finds the way in which it was armed. The watchpoint
+ * stays, silent: to close it here would wait for a handler that may wait for this very owner.
+ */
+static void choose_way(struct safepoint_thread *thread)
+{
+	if (thread->safepoint->trap && !load(&thread->armed) && load(&thread->placed))
+		thread->indirect = true;
+}
+
 void safepoint_arm(struct safepoint_thread *thread)
 {
+	choose_way(thread);
 	store(&thread->armed, 1);
 	set_trap(thread, true);
 }
@@ -221,6 +233,15 @@ static void find_stack(struct safepoint_thread *thread)
 	pthread_attr_destroy(&attributes);
 }
 
+/* At a poll that faults with its signal blocked the kernel ends the process. */
+static bool takes_faults(void)
+{
+	sigset_t blocked;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+	return !sigismember(&blocked, SIGSEGV);
+}
+
 static int open_event(struct safepoint_thread *thread)
 {
 	struct tl_spec spec = {
@@ -231,11 +252,10 @@ static int open_event(struct safepoint_thread *thread)
 		.scope = TL_THREAD,
 		.flags = TL_DISABLED | TL_UNDECODED,
 	};
-	sigset_t blocked;
 
-	if (thread->safepoint->trap) {
-		pthread_sigmask(SIG_SETMASK, NULL, &blocked);
-		return sigismember(&blocked, SIGSEGV) ? -EINVAL : 0;
+	if (thread->safepoint->no_watchpoints) {
+		thread->indirect = true;
+		return takes_faults() ? 0 : -EINVAL;
 	}
 	return tl_event_open(&thread->event, &spec, on_poll, thread);
 }
@@ -268,11 +288,29 @@ int tl_safepoint_register(tl_safepoint *safepoint)
 	return 0;
 }
 
+static void give_up_watchpoint(struct safepoint_thread *thread)
+{
+	tl_event_close(thread->event);
+	thread->event = NULL;
+}
+
 const uint32_t *const volatile *tl_safepoint_place(tl_safepoint *safepoint)
 {
 	struct safepoint_thread *thread = safepoint_self(safepoint);
 
-	return thread ? &thread->place : NULL;
+	if (!thread)
+		return NULL;
+	if (takes_faults())
+		store(&thread->placed, 1);
+	/* As the owner, for a moment; not where somebody else is, who may wait for this thread. */
+	if (thread->event && safepoint->trap && load(&thread->placed) &&
+	    !safepoint_own(safepoint, 0)) {
+		choose_way(thread);
+		if (thread->indirect)
+			give_up_watchpoint(thread);
+		safepoint_disown(safepoint);
+	}
+	return &thread->place;
 }
 
 bool safepoint_is_gone(const struct safepoint_thread *thread)

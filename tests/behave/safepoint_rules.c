@@ -278,7 +278,17 @@ static void *poll_by_hand(void *argument)
 	return argument;
 }
 
-static void faults_are_told_apart(void)
+/* Where the fault cannot be taken a thread keeps its watchpoint, or cannot take part. */
+static void check_blocked_signal(bool watchpoints)
+{
+	CHECK_EQUAL(tl_safepoint_register(safepoint), watchpoints ? 0 : -EINVAL);
+	if (watchpoints) {
+		CHECK(tl_safepoint_place(safepoint), "no place");
+		CHECK_OK(tl_safepoint_leave(safepoint));
+	}
+}
+
+static void faults_are_told_apart(bool watchpoints)
 {
 	sigset_t segv, before;
 	pthread_t thread;
@@ -288,7 +298,7 @@ static void faults_are_told_apart(void)
 	sigemptyset(&segv);
 	sigaddset(&segv, SIGSEGV);
 	pthread_sigmask(SIG_BLOCK, &segv, &before);
-	CHECK_EQUAL(tl_safepoint_register(safepoint), -EINVAL);
+	check_blocked_signal(watchpoints);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	phase = 0;
 	CHECK(pthread_create(&thread, NULL, poll_by_hand, NULL) == 0);
@@ -304,11 +314,36 @@ static void faults_are_told_apart(void)
 	pthread_join(thread, NULL);
 }
 
-static void all_rules(unsigned flags)
+static void *ask_for_slots(void *argument)
+{
+	static long words[4];
+	tl_event *events[4];
+
+	CHECK_OK(tl_safepoint_register(safepoint));
+	CHECK(tl_safepoint_place(safepoint), "no place");
+	for (int i = 0; i < 4; i++)
+		events[i] = check_open(&words[i], 8, TL_WRITE, TL_THREAD, check_count_hit, NULL);
+	for (int i = 0; i < 4; i++)
+		CHECK_OK(tl_event_close(events[i]));
+	CHECK_OK(tl_safepoint_leave(safepoint));
+	return argument;
+}
+
+/* A thread that polls at its place has no watchpoint. */
+static void slots_are_given_back(void)
+{
+	pthread_t thread;
+
+	CHECK(!pthread_create(&thread, NULL, ask_for_slots, NULL), "create");
+	pthread_join(thread, NULL);
+}
+
+/* By flags, and by how threads poll. */
+static void all_rules(unsigned flags, bool place)
 {
 	struct tl_safepoint_spec spec = {.size = sizeof(spec), .flags = flags};
 
-	indirect = flags & TL_SAFEPOINT_INDIRECT;
+	indirect = place;
 	CHECK_OK(tl_safepoint_open(&safepoint, &spec));
 	CHECK_EQUAL(tl_safepoint_enter_blocking(safepoint), -ENOENT);
 	CHECK_OK(tl_safepoint_stop(safepoint, SECOND));
@@ -318,8 +353,10 @@ static void all_rules(unsigned flags)
 	blocking_region_counts_as_stopped();
 	handshake_runs_once_in_each();
 	stoppers_do_not_deadlock();
-	if (indirect)
-		faults_are_told_apart();
+	if (indirect && flags != TL_SAFEPOINT_WATCHPOINT) {
+		faults_are_told_apart(!flags);
+		slots_are_given_back();
+	}
 	CHECK_OK(tl_safepoint_close(safepoint));
 }
 
@@ -337,11 +374,16 @@ static void open_many(void)
 
 int main(void)
 {
-	struct tl_safepoint_spec spec = {.size = sizeof(spec), .flags = 2};
+	struct tl_safepoint_spec spec = {.size = sizeof(spec), .flags = 4};
 
 	CHECK_EQUAL(tl_safepoint_open(&safepoint, &spec), -EINVAL);
-	all_rules(0);
-	all_rules(TL_SAFEPOINT_INDIRECT);
+	spec.flags = TL_SAFEPOINT_INDIRECT | TL_SAFEPOINT_WATCHPOINT;
+	CHECK_EQUAL(tl_safepoint_open(&safepoint, &spec), -EINVAL);
+	all_rules(0, false);
+	all_rules(0, true);
+	all_rules(TL_SAFEPOINT_INDIRECT, true);
+	all_rules(TL_SAFEPOINT_WATCHPOINT, false);
+	all_rules(TL_SAFEPOINT_WATCHPOINT, true);
 	open_many();
 	return 0;
 }

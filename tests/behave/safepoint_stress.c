@@ -136,7 +136,7 @@ static void note_handshake(const struct tl_safepoint_thread *thread, void *arg)
 static void stress(unsigned threads, unsigned rounds)
 {
 	struct tl_safepoint_spec spec = {.size = sizeof(spec),
-					 .flags = indirect ? TL_SAFEPOINT_INDIRECT : 0};
+					 .flags = indirect ? 0 : TL_SAFEPOINT_WATCHPOINT};
 	pthread_t breeder;
 
 	ending = false;
