@@ -168,6 +168,9 @@ struct tl_services {
 	const char *(*option)(struct tl_host *host, const char *name);
 	/* TL_AROUND_…, of an access with a stack. Decodes code: for what is to be reported. */
 	unsigned (*around)(struct tl_host *host, const struct tl_access *access);
+	/* Path of the program file or library that `address` lies in, its data included; NULL: in
+	 * none, as the heap and the stacks. Lives as long as the host. */
+	const char *(*module)(struct tl_host *host, pid_t pid, uint64_t address);
 };
 
 struct tl_tool {

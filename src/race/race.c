@@ -9,6 +9,7 @@
 #include "race/race.h"
 
 #include "race/facts.h"
+#include "race/library.h"
 #include "race/rules.h"
 
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 #define BLOCKS 8192	/* addresses remembered */
 #define REPEAT_LOOKS 12 /* that finding the same again counts for */
 #define PAIRS 4096	/* pairs of instructions remembered */
+#define ENTRY_FRAMES 24 /* looked at for where the C library was entered */
+#define LIBRARY_PARTS 4 /* of the interest in an access that the C library makes */
 
 struct place {
 	uint64_t pc;
@@ -25,8 +28,9 @@ struct place {
 	uint32_t shared;   /* another thread came to what it accesses */
 	uint32_t fruitful; /* pairs shown first with it */
 	uint32_t repeats;  /* pairs seen again */
-	bool judged;	   /* `internal` is known */
+	bool judged;	   /* `internal` and `library` are known */
 	bool internal;	   /* libc's own */
+	bool library;	   /* of libc, but not what is made to copy, compare and search memory */
 };
 
 struct block {
@@ -37,6 +41,7 @@ struct block {
 	unsigned access;   /* of that hit */
 	uint32_t watched;
 	bool shared;
+	bool library; /* a pair here was the C library's own affair */
 };
 
 struct known_pair {
@@ -88,16 +93,29 @@ static struct rule_code describe(struct race *race, pid_t pid, uint64_t pc)
 	return (struct rule_code){frames[0].module, frames[count - 1].function};
 }
 
-static bool is_internal(struct race *race, const struct tl_access *access, struct place *place)
+static void judge_place(struct race *race, const struct tl_access *access, struct place *place)
 {
 	struct rule_code code;
 
-	if (!place->judged) {
-		code = describe(race, access->pid, access->pc);
-		place->internal = rules_is_libc_internal(&code);
-		place->judged = true;
-	}
-	return place->internal;
+	if (place->judged)
+		return;
+	code = describe(race, access->pid, access->pc);
+	place->internal = rules_is_libc_internal(&code);
+	place->library = code.module && library_is(code.module) &&
+			 !library_is_string(code.function);
+	place->judged = true;
+}
+
+/* What the C library does to data of its own is told by who else comes there from elsewhere. */
+static bool is_internal(struct race *race, const struct tl_access *access, struct place *place)
+{
+	const char *memory;
+
+	judge_place(race, access, place);
+	if (place->internal || !place->library)
+		return place->internal;
+	memory = race->services->module(race->host, access->pid, access->address);
+	return memory && library_is(memory);
 }
 
 /* The largest aligned piece of at most 8 bytes at the access's first byte. */
@@ -122,6 +140,8 @@ static unsigned priority(const struct place *place, const struct block *block,
 		interest += 8;
 	if (access->access & TL_ATOMIC)
 		interest /= 8;
+	if (place->library)
+		interest /= LIBRARY_PARTS;
 	return interest + 1;
 }
 
@@ -132,7 +152,8 @@ static void on_sample(void *state, const struct tl_access *access)
 	struct block *block = find_block(race, access->address);
 	struct tl_watch watch = {.size = sizeof(watch), .pid = access->pid};
 
-	if (access->traits & TL_TRAIT_STACK || is_internal(race, access, place))
+	if (access->traits & TL_TRAIT_STACK || is_internal(race, access, place) ||
+	    (place->library && block->library))
 		return;
 	if (block->identity && block->identity != access->identity)
 		block->shared = true;
@@ -233,11 +254,25 @@ static struct known_pair *find_pair(struct race *race, const struct tl_pair *pai
 	return known;
 }
 
+/* Of the C library's frames on top of the stack the outermost: what the program called. */
+static const char *entry_of(struct race *race, const struct tl_access *access)
+{
+	struct tl_frame frames[ENTRY_FRAMES];
+	int count = race->services->stack(race->host, access, frames, ENTRY_FRAMES);
+	const char *entry = NULL;
+
+	for (int i = 0; i < count && frames[i].module && library_is(frames[i].module); i++)
+		entry = frames[i].function;
+	return entry;
+}
+
 static struct rule_side side_of(struct race *race, const struct tl_access *access)
 {
 	struct rule_side side = {.access = access};
 
 	side.code = describe(race, access->pid, access->pc);
+	if (side.code.module && library_is(side.code.module))
+		side.code.entry = entry_of(race, access);
 	side.atomicity = race->services->atomicity(race->host, access, &side.reason);
 	if (access->traits & TL_TRAIT_UPDATE)
 		side.updates_tell =
@@ -258,9 +293,12 @@ static void on_pair(void *state, const struct tl_pair *pair)
 	struct verdict verdict;
 	uint32_t facts[2];
 
+	meeting.memory = race->services->module(race->host, pair->first->pid, pair->first->address);
 	rules_judge(&first, &second, &meeting, &verdict);
 	if (verdict.hidden) {
 		race->services->count(race->host, verdict.rule, 1);
+		if (first.code.entry && second.code.entry)
+			find_block(race, pair->first->address)->library = true;
 		return;
 	}
 	if (known->count++) {

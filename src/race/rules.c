@@ -1,66 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "race/rules.h"
 
+#include "race/library.h"
+
 #include <stddef.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------- */
 /* Code that is synchronisation, or is kept in order by it */
 
-static const char *base_name(const char *path)
+static bool in_library(const struct rule_side *side)
 {
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+	return side->code.module && library_is(side->code.module) &&
+	       !(side->access->access & TL_KERNEL);
 }
 
-static bool starts_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static bool is_libc(const char *module)
-{
-	static const char *const names[] = {"libc.so.", "libc-2.",   "libpthread",  "ld-linux",
-					    "ld-2.",	"ld-musl",   "libtrapline", "[vdso]",
-					    "libtsan",	"libc.musl-"};
-	const char *name = base_name(module);
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (starts_with(name, names[i]))
-			return true;
-	return false;
-}
-
-/*
- * libc functions whose memory accesses are made on the caller's behalf, to memory it named.
- * Variants chosen by CPU carry the plain name inside theirs (__memmove_avx_unaligned_erms).
- */
-static bool works_on_callers_memory(const char *function)
-{
-	static const char *const stems[] = {
-		"mem",	"str",	 "stp",	   "wcs",    "wmem",	       "wcp", "bcopy", "bzero",
-		"bcmp", "index", "rindex", "rawmem", "explicit_bzero", "ffs"};
-
-	while (*function == '_')
-		function++;
-	for (size_t i = 0; i < sizeof(stems) / sizeof(stems[0]); i++)
-		if (starts_with(function, stems[i]))
-			return true;
-	return false;
-}
-
+/* Without a name of the function that makes the access, the one that the program called tells. */
 bool rules_is_libc_internal(const struct rule_code *code)
 {
-	if (!code->module || !is_libc(code->module))
+	if (!code->module || !library_is(code->module))
 		return false;
-	return !code->function || !works_on_callers_memory(code->function);
+	return library_is_runtime(code->module) || library_is_internal(code->function) ||
+	       (!library_is_string(code->function) && library_is_internal(code->entry));
 }
 
 /* A system call's buffer is the caller's, whichever wrapper of libc made the call. */
 static bool is_hidden_place(const struct rule_side *side)
 {
 	return !(side->access->access & TL_KERNEL) && rules_is_libc_internal(&side->code);
+}
+
+/* The program's own code, or a function that does to memory just what the program asked for:
+ * strcpy(), but not the memcpy() of a stream's buffer. */
+static bool is_programs(const struct rule_side *side)
+{
+	if (!in_library(side))
+		return true;
+	return library_is_string(side->code.function) &&
+	       (!side->code.entry || library_is_string(side->code.entry));
+}
+
+/* The C library's functions make no atomic access to what they are handed, but for those whose
+ * purpose is order. */
+static bool orders_nothing(const struct rule_side *side)
+{
+	return in_library(side) && (side->code.function || side->code.entry) &&
+	       !rules_is_libc_internal(&side->code);
+}
+
+/*
+ * Two accesses that the C library makes. To data of its own, in its file, they are its own affair,
+ * but for functions of which one thread alone may be in any. Data of the program or of another
+ * library was handed to it. The heap holds both: there the functions decide that are known to
+ * access what they were handed.
+ */
+static bool is_library_matter(const struct rule_side *first, const struct rule_side *second,
+			      const struct rule_meeting *meeting)
+{
+	if (is_programs(first) || is_programs(second))
+		return false;
+	if (meeting->memory && library_is(meeting->memory))
+		return !library_is_unsafe(first->code.entry) ||
+		       !library_is_unsafe(second->code.entry);
+	if (meeting->memory)
+		return false;
+	return !(library_is_string(first->code.function) ||
+		 library_works_for_caller(first->code.entry)) ||
+	       !(library_is_string(second->code.function) ||
+		 library_works_for_caller(second->code.entry));
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -84,8 +91,7 @@ static const char *not_atomic_by_itself(const struct tl_access *access)
 
 static bool in_libc_string_function(const struct rule_side *side)
 {
-	return side->code.module && is_libc(side->code.module) && side->code.function &&
-	       works_on_callers_memory(side->code.function);
+	return in_library(side) && library_is_string(side->code.function);
 }
 
 static void add_evidence(struct verdict *verdict, const char *text)
@@ -120,6 +126,9 @@ static void weigh_side(const struct rule_side *side, struct verdict *verdict)
 	else if (in_libc_string_function(side))
 		raise_to(verdict, TL_DEFINITE,
 			 "a memory or string function of the C library makes the access");
+	else if (orders_nothing(side))
+		raise_to(verdict, TL_DEFINITE,
+			 "a function of the C library makes the access that orders nothing");
 	if (side->atomicity == TL_ATOMICITY_PLAIN)
 		raise_to(verdict, TL_LIKELY,
 			 side->reason ? side->reason
@@ -192,7 +201,7 @@ static bool may_release(const struct rule_side *side)
 		return false;
 	if (is_atomic(side))
 		return true;
-	return !not_atomic_by_itself(side->access) && !in_libc_string_function(side) &&
+	return !not_atomic_by_itself(side->access) && !orders_nothing(side) &&
 	       !(side->access->traits & TL_TRAIT_UPDATE && side->updates_tell);
 }
 
@@ -209,11 +218,12 @@ static void weigh(const struct rule_side *first, const struct rule_side *second,
 }
 
 static const char *hiding_rule(const struct rule_side *first, const struct rule_side *second,
-			       bool released)
+			       const struct rule_meeting *meeting, bool released)
 {
 	if ((first->access->access | second->access->access) & TL_GUESSED)
 		return "hidden-guessed";
-	if (is_hidden_place(first) || is_hidden_place(second))
+	if (is_hidden_place(first) || is_hidden_place(second) ||
+	    is_library_matter(first, second, meeting))
 		return "hidden-libc";
 	if (is_atomic(first) && is_atomic(second))
 		return "hidden-atomic";
@@ -233,7 +243,7 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 
 	memset(verdict, 0, sizeof(*verdict));
 	verdict->certainty = TL_POSSIBLE;
-	verdict->rule = hiding_rule(first, second, released);
+	verdict->rule = hiding_rule(first, second, meeting, released);
 	verdict->hidden = verdict->rule != NULL;
 	if (verdict->hidden)
 		return;

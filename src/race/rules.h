@@ -25,6 +25,7 @@ struct verdict {
 struct rule_code {
 	const char *module;   /* path */
 	const char *function; /* of the symbol table or debug information */
+	const char *entry; /* in the C library: the function of it that was called from outside */
 };
 
 struct rule_side {
@@ -38,9 +39,10 @@ struct rule_side {
 
 /* How they met. */
 struct rule_meeting {
-	bool changed;	  /* the value changed between a thread's read and its later write */
-	bool first_seen;  /* a thread may have acted on the first before the second was made */
-	bool second_seen; /* on the second before the first was made */
+	bool changed;	    /* the value changed between a thread's read and its later write */
+	bool first_seen;    /* a thread may have acted on the first before the second was made */
+	bool second_seen;   /* on the second before the first was made */
+	const char *memory; /* path of the file whose data it is; NULL: none, as of the heap */
 };
 
 /* `first` is the one whose hold began first. */
@@ -54,8 +56,8 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 void rules_rank(const struct rule_side *first, const struct rule_side *second,
 		struct verdict *verdict);
 
-/* Code of the C library and the dynamic linker that orders threads or is ordered by them: never an
- * access of the program's own. Functions that work on the caller's memory are not. */
+/* Code of the C library and the dynamic linker that orders threads, allocates memory or loads code:
+ * never an access of the program's own. Functions that work on the caller's memory are not. */
 bool rules_is_libc_internal(const struct rule_code *code);
 
 #endif

@@ -25,6 +25,15 @@ static ssize_t serve_read(struct tl_host *host, pid_t pid, uint64_t address, voi
 	return space ? space_read(space, address, to, length) : -ESRCH;
 }
 
+static const char *serve_module(struct tl_host *host, pid_t pid, uint64_t address)
+{
+	struct space *space = control_space(host->control, pid);
+	const struct symbol_module *module =
+		space ? symbol_modules_find(space_modules(space), address) : NULL;
+
+	return module ? module->path : NULL;
+}
+
 static struct finding *find_same(struct tl_host *host, const struct finding *finding, size_t *index)
 {
 	for (size_t i = 0; i < host->finding_count; i++)
@@ -173,6 +182,7 @@ static const struct tl_services services = {
 	.log = serve_log,
 	.count = serve_count,
 	.option = serve_option,
+	.module = serve_module,
 };
 
 static void on_sample(void *context, const struct tl_access *access)

@@ -27,7 +27,7 @@ static struct tl_access vector(unsigned access)
 static struct rule_side side(const struct tl_access *access, enum tl_atomicity atomicity)
 {
 	return (struct rule_side){
-		.access = access, .code = {"/bin/program", "f"}, .atomicity = atomicity};
+		.access = access, .code = {"/bin/program", "f", NULL}, .atomicity = atomicity};
 }
 
 static struct verdict judge(struct rule_side first, struct rule_side second,
@@ -131,7 +131,7 @@ static void test_hidden(void **state)
 	(void)state;
 	guess.access |= TL_GUESSED;
 	push.traits |= TL_TRAIT_STACK;
-	libc.code = (struct rule_code){"/lib/libc.so.6", "pthread_mutex_unlock"};
+	libc.code = (struct rule_code){"/lib/libc.so.6", "pthread_mutex_unlock", NULL};
 	expect_hidden(judge(side(&load, TL_ATOMICITY_PLAIN), side(&guess, TL_ATOMICITY_PLAIN),
 			    &in_order),
 		      "hidden-guessed");
@@ -282,6 +282,83 @@ static void test_no_rank(void **state)
 	assert_int_equal(verdict.rank, 0);
 }
 
+struct library_row {
+	const char *function, *entry;	/* of the first, in the C library */
+	const char *function2, *entry2; /* of the second; NULL: the program's own */
+	const char *memory;		/* whose file the data are of; NULL: heap */
+	enum tl_certainty certainty;	/* 0: hidden */
+};
+
+#define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
+#define PROGRAM "/bin/program"
+
+static const struct library_row library_rows[] = {
+	/* What the program handed over is the program's, whoever accesses it. */
+	{"_IO_default_xsputn", "snprintf", "_IO_default_xsputn", "snprintf", PROGRAM, TL_DEFINITE},
+	{"_IO_default_xsputn", "snprintf", "_IO_default_xsputn", "snprintf", NULL, TL_DEFINITE},
+	{"_IO_default_xsputn", "__snprintf", NULL, NULL, NULL, TL_DEFINITE},
+	{"__strftime_internal", "strftime", "msort_with_tmp", "qsort", PROGRAM, TL_DEFINITE},
+	{"__vfscanf_internal", "__isoc99_sscanf", NULL, NULL, PROGRAM, TL_DEFINITE},
+	{NULL, "getdelim", NULL, NULL, NULL, TL_DEFINITE},
+	{"__memcpy_avx_unaligned", "fread", "__memcpy_avx_unaligned", "fread", NULL, TL_DEFINITE},
+	/* Streams are the library's own, and the locks of all. */
+	{"_IO_fputs", "_IO_fputs", "_IO_new_file_xsputn", "fprintf", NULL, 0},
+	{"_IO_fputs", "_IO_fputs", "_IO_putc", "_IO_putc", LIBC, 0},
+	{"__lll_lock_wait_private", "fprintf", NULL, NULL, NULL, 0},
+	{"___pthread_mutex_lock", "___pthread_mutex_lock", NULL, NULL, PROGRAM, 0},
+	{"__new_sem_post", "__new_sem_post", NULL, NULL, PROGRAM, 0},
+	{"futex_wait", "pthread_cond_wait", NULL, NULL, PROGRAM, 0},
+	{NULL, "pthread_barrier_wait", NULL, NULL, PROGRAM, 0},
+	{"_int_free", "__libc_free", NULL, NULL, NULL, 0},
+	{"__GI___libc_malloc", "snprintf", NULL, NULL, NULL, 0},
+	{"_dl_fixup", NULL, NULL, NULL, PROGRAM, 0},
+	{"__run_exit_handlers", "exit", NULL, NULL, PROGRAM, 0},
+	/* Its own data: the program that reads them races, and functions of which one alone may
+	   run. */
+	{"__offtime", "localtime", NULL, NULL, LIBC, TL_DEFINITE},
+	{"random", "rand_x", "random", "rand_x", LIBC, 0},
+	{"_IO_default_xsputn", "asctime", "_IO_default_xsputn", "asctime", LIBC, TL_DEFINITE},
+	{"__strcpy_evex", "__strcpy_evex", "_IO_default_xsputn", "asctime", LIBC, TL_DEFINITE},
+	/* memcpy() within realloc() is what another thread may race with. */
+	{"__memmove_evex_unaligned", "realloc", NULL, NULL, NULL, TL_DEFINITE},
+};
+
+static void test_whose_memory(void **state)
+{
+	struct tl_access load = plain(TL_READ), store = plain(TL_WRITE);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(library_rows) / sizeof(library_rows[0]); i++) {
+		const struct library_row *row = &library_rows[i];
+		struct rule_side first = side(&store, TL_ATOMICITY_UNKNOWN);
+		struct rule_side second = side(&load, TL_ATOMICITY_UNKNOWN);
+		struct rule_meeting meeting = {.memory = row->memory};
+		struct verdict verdict;
+
+		first.code = (struct rule_code){LIBC, row->function, row->entry};
+		if (row->function2)
+			second.code = (struct rule_code){LIBC, row->function2, row->entry2};
+		verdict = judge(first, second, &meeting);
+		if (verdict.hidden != !row->certainty ||
+		    (!verdict.hidden && verdict.certainty != row->certainty))
+			fail_msg("row %zu, %s in %s: %d", i, row->function, row->entry,
+				 verdict.hidden ? 0 : (int)verdict.certainty);
+	}
+}
+
+/* A load of more than a string needs may not have touched what was written. */
+static void test_unbounded(void **state)
+{
+	struct tl_access load = vector(TL_READ), store = plain(TL_WRITE);
+	struct rule_side first = side(&load, TL_ATOMICITY_UNKNOWN);
+
+	(void)state;
+	first.code = (struct rule_code){LIBC, "__strlen_avx2", "__strlen_avx2"};
+	expect(judge(first, side(&store, TL_ATOMICITY_PLAIN), &in_order), TL_DEFINITE);
+	load.traits |= TL_TRAIT_UNBOUNDED;
+	expect(judge(first, side(&store, TL_ATOMICITY_PLAIN), &in_order), TL_POSSIBLE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +367,8 @@ int main(void)
 		cmocka_unit_test(test_released_in_doubt),
 		cmocka_unit_test(test_not_made_yet),
 		cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_unbounded),
+		cmocka_unit_test(test_whose_memory),
 		cmocka_unit_test(test_unseen),
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_no_rank),
