@@ -15,8 +15,8 @@ struct output {
 	uint64_t lost;
 };
 
-/* One that is made has mode 0600; one that is there is emptied and keeps its mode. False, and says
- * so, when it cannot be opened. */
+/* Its mode is 0600 from then on, also of one that was there, which is emptied. False, and says so,
+ * when it cannot be opened. */
 bool output_open(struct output *output, const char *path);
 /* The first failure is told on standard error. What was written of the line is taken back. */
 void output_write(struct output *output, const struct finding *finding);

@@ -295,7 +295,13 @@ FILE *program_open_output(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	struct stat status;
 
+	/* One that is there already, too, where it is ours to do so: values of variables are in it.
+	 */
+	if (file && !fstat(fd, &status) && S_ISREG(status.st_mode) && fchmod(fd, 0600))
+		fprintf(stderr, "trapline: %s is another user's and stays readable as it was\n",
+			path);
 	if (!file)
 		fprintf(stderr, "trapline: %s cannot be written: %s\n", path, strerror(errno));
 	return file;

@@ -113,12 +113,11 @@ static int render(const struct report_options *options, const struct finding_set
 	}
 }
 
-/* What is there already: its mode, 0 for nothing. */
-static mode_t mode_of(const char *path)
+static bool is_special(const char *path)
 {
 	struct stat status;
 
-	return stat(path, &status) ? 0 : status.st_mode;
+	return !stat(path, &status) && !S_ISREG(status.st_mode);
 }
 
 static bool complain(const char *path, int err)
@@ -130,8 +129,7 @@ static bool complain(const char *path, int err)
 static bool output_to_file(const struct report_options *options, const struct finding_set *set,
 			   struct symbol_session *symbols)
 {
-	mode_t mode = mode_of(options->output);
-	bool special = mode && !S_ISREG(mode);
+	bool special = is_special(options->output);
 	char *beside = NULL;
 	FILE *stream = special ? fopen(options->output, "we")
 			       : program_open_beside(options->output, &beside);
@@ -139,9 +137,6 @@ static bool output_to_file(const struct report_options *options, const struct fi
 
 	if (stream && (ferror(stream) || fflush(stream) || (!special && fsync(fileno(stream)))))
 		err = err ? err : -EIO;
-	/* A file that is replaced keeps its mode; a new one is its maker's alone. */
-	if (!err && !special && mode && fchmod(fileno(stream), mode & 07777))
-		err = -errno;
 	if (stream && fclose(stream) && !err)
 		err = -EIO;
 	if (!err && beside && rename(beside, options->output))

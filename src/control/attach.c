@@ -4,6 +4,7 @@
  * many threads, and is no child of ours. Its processes still announce themselves in the area, which
  * it made; we end when the last of them has.
  */
+#include "control/entries.h"
 #include "control/private.h"
 
 #include "event/threads.h"
@@ -55,20 +56,16 @@ void attach_samples_again(struct control *control)
 	}
 }
 
-unsigned attach_waiting(const struct control *control)
+unsigned attach_waiting(struct control *control)
 {
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
-		uint32_t state = atomic_load(&control->area->process[i].state);
-
-		count += control->target[i] || state == AREA_PROCESS_CLAIMED ||
-			 state == AREA_PROCESS_ANNOUNCED;
-	}
+	for (unsigned i = 0; i < AREA_PROCESSES; i++)
+		count += control->target[i] || entry_is_wanted(control, i);
 	return count;
 }
 
-bool attach_is_over(const struct control *control)
+bool attach_is_over(struct control *control)
 {
 	if (!control->welcomed && !area_is_closed(control->area))
 		return control_now() - control->started > ANNOUNCE_PATIENCE ||

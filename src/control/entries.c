@@ -18,6 +18,7 @@
 
 #define LOOK_FIRST (200 * MILLISECOND) /* after a stranger's entry was first seen … */
 #define LOOK_LAST (10 * SECOND)	       /* … and, doubling, at most */
+#define CLAIM_PATIENCE (5 * SECOND)    /* waited for a process that has claimed an entry */
 #define LOOK_SHARE 50		       /* looks through /proc take at most this part of the time */
 
 struct entry {
@@ -25,6 +26,8 @@ struct entry {
 	pid_t pid;		   /* here; 0: not known */
 	int pidfd;		   /* -1: none */
 	uint64_t next_look, pause; /* whose process is not known */
+	pid_t wanted;		   /* by whom, announced or not, … */
+	uint64_t wanted_since;	   /* … and when that was first seen */
 };
 
 struct entries {
@@ -152,6 +155,27 @@ static void put_off(struct entry *entry, uint64_t now)
 }
 
 /* ---- giving entries to others ------------------------------------------------------------- */
+
+/*
+ * Announcing takes a process microseconds and us no longer than a turn of the loop. Whoever has
+ * claimed an entry and does not come is stopped, or the claim is nonsense that names a process
+ * which nobody may look at.
+ */
+bool entry_is_wanted(struct control *control, uint32_t index)
+{
+	const struct area_process *shared = &control->area->process[index];
+	struct entry *entry = &control->entries->entry[index];
+	uint32_t state = atomic_load(&shared->state);
+	pid_t pid = __atomic_load_n(&shared->pid, __ATOMIC_ACQUIRE);
+
+	if (!pid || (state != AREA_PROCESS_CLAIMED && state != AREA_PROCESS_ANNOUNCED))
+		return false;
+	if (entry->wanted != pid || !entry->wanted_since) {
+		entry->wanted = pid;
+		entry->wanted_since = control_now();
+	}
+	return control_now() - entry->wanted_since < CLAIM_PATIENCE;
+}
 
 void entry_leave(struct control *control, uint32_t index)
 {

@@ -18,6 +18,9 @@ void entries_destroy(struct control *control);
 /* Tells the process what has become of its entry. */
 void entry_answer(struct area_process *shared, enum area_process_state state);
 
+/* Does a process that nobody watches yet seem to ask for it? */
+bool entry_is_wanted(struct control *control, uint32_t index);
+
 /* The process behind an entry, which a pidfd (-1: there is none) holds on to; it is closed with it.
  */
 void entry_know(struct control *control, uint32_t index, pid_t pid, int pidfd);

@@ -590,8 +590,8 @@ void attach_samples(struct control *control, pid_t pid);
 /* Samples of all that is watched, opened anew. */
 void attach_samples_again(struct control *control);
 /* Has everything to be watched ended? */
-bool attach_is_over(const struct control *control);
+bool attach_is_over(struct control *control);
 /* Processes that are watched or ask to be. */
-unsigned attach_waiting(const struct control *control);
+unsigned attach_waiting(struct control *control);
 
 #endif
