@@ -2,6 +2,7 @@
 #include "cli/program.h"
 
 #include "base/file.h"
+#include "base/syscall.h"
 #include "cli/command.h"
 #include "control/abandon.h"
 #include "control/preload.h"
@@ -249,13 +250,22 @@ pid_t program_spawn(struct control *control, char **program, enum program_librar
 /* Signals from the terminal reach the program by themselves; ours is to stay until it ends. Others
  * sent to us are meant for it. */
 static pid_t program_pid;
+static int program_fd = -1; /* its pidfd: when it has been waited for, the id may be another's */
+
+static void send_to_program(int signal)
+{
+	if (program_fd >= 0)
+		raw_syscall6(SYS_pidfd_send_signal, program_fd, signal, 0, 0, 0, 0);
+	else
+		kill(program_pid, signal);
+}
 
 static void forward(int signal, siginfo_t *info, void *context)
 {
 	(void)context;
 	/* The kernel's own go to every process of the terminal. */
 	if (program_pid > 0 && info->si_code <= 0)
-		kill(program_pid, signal);
+		send_to_program(signal);
 	if (signal == SIGTERM || signal == SIGHUP)
 		abandon_when_stuck();
 }
@@ -266,6 +276,7 @@ void program_forward_signals(pid_t pid)
 	struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_RESTART | SA_SIGINFO};
 
 	program_pid = pid;
+	program_fd = (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
 	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &action, NULL);
 }

@@ -11,7 +11,6 @@
  */
 #include "agent/choose.h"
 #include "agent/credit.h"
-#include "agent/patience.h"
 #include "agent/region.h"
 #include "agent/state.h"
 
@@ -26,6 +25,7 @@
 #include <ucontext.h>
 
 #define WAIT_MOST 1000000000u
+#define HOLD_SLICE 500000000  /* ns: the controller's death wakes nobody who is held */
 #define VAIN_LEAST 100000000u /* ns; a shorter wait tells nothing */
 #define VAIN_MOST 4	      /* waits in a row without a free record, after which nobody waits */
 #define RECORD_PAUSE 50000u   /* ns between two looks for a free record */
@@ -163,8 +163,8 @@ static uint64_t hold_thread(struct area *area, struct area_process *process, str
 	if (until > begin + agent_state.hold_most)
 		until = begin + agent_state.hold_most;
 	while ((now = agent_now()) < until) {
-		struct timespec left = {0, until - now < PATIENCE_SLICE ? (long)(until - now)
-									: PATIENCE_SLICE};
+		struct timespec left = {0, until - now < HOLD_SLICE ? (long)(until - now)
+								    : HOLD_SLICE};
 
 		if (atomic_load(&slot->turn) != turn || area_is_closed(area))
 			break;

@@ -119,6 +119,10 @@ void control_work_end(struct control *control, uint64_t begun);
 /* Percent of the program's own CPU time that all of this takes so far, by what is measured. */
 double control_cost(const struct control *control);
 
+/* A signal to a process that is watched, or to one thread of it (0: none in particular). 0, or
+ * -ESRCH when it has ended: never to another that was given its id. */
+int control_signal(struct control *control, pid_t pid, pid_t tid, int signal);
+
 /* NULL when the process is not watched. Valid until it ends. */
 struct space *control_space(struct control *control, pid_t pid);
 

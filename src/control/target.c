@@ -481,3 +481,16 @@ struct target *target_find(struct control *control, pid_t pid)
 			return control->target[i];
 	return NULL;
 }
+
+/* A thread's id is another process's only when this one has ended just after it was looked at, and
+ * every other id has been given meanwhile. */
+int control_signal(struct control *control, pid_t pid, pid_t tid, int signal)
+{
+	const struct target *target = target_find(control, pid);
+
+	if (!target || target_has_ended(target))
+		return -ESRCH;
+	if (tid)
+		return (int)raw_syscall3(SYS_tgkill, pid, tid, signal);
+	return (int)raw_syscall6(SYS_pidfd_send_signal, target->pidfd, signal, 0, 0, 0, 0);
+}

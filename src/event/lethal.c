@@ -18,6 +18,7 @@ static const struct {
 	{"process_vm_readv", SYS_process_vm_readv, {0}},
 	{"memfd_create", SYS_memfd_create, {0}},
 	{"pidfd_open", SYS_pidfd_open, {0}},
+	{"pidfd_send_signal", SYS_pidfd_send_signal, {-1, 0, 0}},
 	{"sched_setattr", SYS_sched_setattr, {0}},
 	{"close_range", SYS_close_range, {1, 0, 0}}, /* the last before the first */
 };

@@ -30,7 +30,10 @@ static inline void symbol_count(struct symbol_session *session, enum symbol_stat
 
 static inline const char *symbol_keep(struct symbol_session *session, const char *text)
 {
-	return symbol_strings_keep(&session->strings, text);
+	const char *kept = symbol_strings_keep(&session->strings, text);
+
+	session->statistic[SYMBOL_STATISTIC_NAMES_LEFT_OUT] = session->strings.left_out;
+	return kept;
 }
 
 #endif

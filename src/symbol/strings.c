@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STRING_COST (4 * sizeof(char *)) /* of its slots and its block, beside its text */
+
 /* FNV-1a, 64 bits. */
 static uint64_t hash_text(const char *text)
 {
@@ -41,6 +43,22 @@ static bool grow(struct symbol_strings *strings)
 	return true;
 }
 
+static const char *keep_new(struct symbol_strings *strings, char **slot, const char *text)
+{
+	size_t bytes = strlen(text) + 1 + STRING_COST;
+
+	if (bytes > SYMBOL_STRINGS_BYTES - strings->bytes) {
+		strings->left_out++;
+		return "(name left out)";
+	}
+	*slot = strdup(text);
+	if (!*slot)
+		return NULL;
+	strings->used++;
+	strings->bytes += bytes;
+	return *slot;
+}
+
 const char *symbol_strings_keep(struct symbol_strings *strings, const char *text)
 {
 	char **slot;
@@ -50,11 +68,7 @@ const char *symbol_strings_keep(struct symbol_strings *strings, const char *text
 	if (strings->used * 2 >= strings->slots && !grow(strings))
 		return NULL;
 	slot = find_slot(strings->slot, strings->slots, text);
-	if (!*slot) {
-		*slot = strdup(text);
-		strings->used += *slot != NULL;
-	}
-	return *slot;
+	return *slot ? *slot : keep_new(strings, slot, text);
 }
 
 void symbol_strings_free(struct symbol_strings *strings)

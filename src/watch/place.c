@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PLACES_MOST 4096 /* which a program decides, by the code that it makes or loads */
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -100,9 +102,11 @@ int place_count(struct watch *watch, unsigned wanted, const struct finding *find
 			return (int)i;
 		}
 	}
-	place = add(watch);
-	if (!place)
+	place = watch->places < PLACES_MOST ? add(watch) : NULL;
+	if (!place) {
+		watch->unplaced++;
 		return -1;
+	}
 	*place = (struct place){
 		.wanted = wanted, .operation = access->operation, .text = strdup(text), .count = 1};
 	note_last(place, finding);
@@ -182,6 +186,10 @@ void places_print(struct watch *watch)
 	for (unsigned i = 0; i < watch->options.expressions; i++)
 		print_expression(watch, i);
 	filter_print(watch);
+	if (watch->unplaced)
+		fprintf(watch->options.lines,
+			"trapline: %llu hits at further places: %u places are listed at most\n",
+			(unsigned long long)watch->unplaced, PLACES_MOST);
 	if (watch->dropped)
 		fprintf(watch->options.lines,
 			"trapline: %llu hits came faster than they could be noted: the counts by "

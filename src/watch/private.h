@@ -101,6 +101,7 @@ struct watch {
 	uint64_t refused_hits[FILTER_REFUSALS];
 	struct place *place;
 	size_t places, place_capacity;
+	uint64_t unplaced; /* hits at places beyond PLACES_MOST, or without memory for one */
 };
 
 /* target.c: from expressions to slots. Arms what can be; 0, or -EINVAL when the first process

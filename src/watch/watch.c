@@ -103,7 +103,7 @@ static void process_began(void *context, pid_t pid)
 		/* It waits in its constructor: nothing of its own has run. */
 		watch->refused = true;
 		if (!watch->options.outside)
-			kill(pid, SIGKILL);
+			control_signal(watch->control, pid, 0, SIGKILL);
 		return;
 	}
 	scouts_place(watch, process);
@@ -285,11 +285,12 @@ static void act(struct watch *watch, const struct control_trace *trace)
 
 	switch (watch->options.action) {
 	case WATCH_STOP:
-		kill(access->pid, SIGSTOP);
+		control_signal(watch->control, access->pid, 0, SIGSTOP);
 		break;
 	case WATCH_ABORT:
-		if (!access->tid || syscall(SYS_tgkill, access->pid, access->tid, SIGABRT))
-			kill(access->pid, SIGABRT);
+		if (!access->tid ||
+		    control_signal(watch->control, access->pid, access->tid, SIGABRT))
+			control_signal(watch->control, access->pid, 0, SIGABRT);
 		break;
 	case WATCH_EXECUTE:
 		execute(watch, access);

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """trapline watch --budget: what is hit too often is sampled, and said to be; nothing else changes.
 
-Usage: budget.py TRAPLINE HOT COUNT
+Usage: budget.py TRAPLINE HOT COUNT PLACES
 """
 import re
 import subprocess
 import sys
 import unittest
 
-TRAPLINE, HOT, COUNT = sys.argv[1:4]
+TRAPLINE, HOT, COUNT, PLACES = sys.argv[1:5]
 ROUNDS, WORK = 3000000, 300
 
 
@@ -44,6 +44,14 @@ class Budget(unittest.TestCase):
         if kind == 'at least':
             self.assertLessEqual(int(estimate), ROUNDS)
             self.assertRegex(text, r'>\d+  write  touch hot.c')
+
+    def test_many_places(self):
+        """So many are listed, and it is said how many hits were elsewhere."""
+        text, _, status = watch('counter', '--count', '--', PLACES)
+        self.assertEqual(status, 7, text[-1000:])
+        self.assertIn('counter: 5000 hits\n', text)
+        self.assertEqual(len(re.findall(r'(?m)^ +1  rmw    main', text)), 4096)
+        self.assertIn('904 hits at further places: 4096 places are listed at most\n', text)
 
     def test_seldom(self):
         """Few hits are exact on any budget."""
