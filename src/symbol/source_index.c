@@ -60,16 +60,14 @@ static bool is_hidden(const FTSENT *entry)
 struct symbol_source_index *symbol_source_index_read(char *const *directories)
 {
 	struct symbol_source_index *index = calloc(1, sizeof(*index));
-	FTS *walk = index && *directories
-			    ? fts_open(directories, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL)
-			    : NULL;
+	FTS *walk = index && *directories ? fts_open(directories, FTS_PHYSICAL | FTS_NOCHDIR, NULL)
+					  : NULL;
 	FTSENT *entry;
 
 	while (walk && (entry = fts_read(walk))) {
 		if (is_hidden(entry))
 			fts_set(walk, entry, FTS_SKIP);
-		else if ((entry->fts_info == FTS_F || entry->fts_info == FTS_NSOK) &&
-			 !add(index, entry->fts_path))
+		else if (entry->fts_info == FTS_F && !add(index, entry->fts_path))
 			break;
 	}
 	if (walk)
