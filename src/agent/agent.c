@@ -8,6 +8,7 @@
 #include "agent/state.h"
 
 #include "base/syscall.h"
+#include "trap/borrower.h"
 #include "trap/ownership.h"
 
 #include <errno.h>
@@ -39,6 +40,7 @@ static void before_fork(void)
 /* A forked child has its parent's mapping and none of its events. */
 static void in_forked_child(void)
 {
+	borrower_begin();
 	signal_conceal(SIGTRAP);
 	mask_forget_kept();
 	wait_forget();

@@ -12,7 +12,8 @@
  * its parent has SIGTRAP "blocked", it becomes really so in the child before anything looks at it
  * or changes it; which child has done so is noted in `real_in`, and what the parent wishes stays.
  *
- * Accepted: one sent to the process while some threads have it "blocked" and others not may wait
+ * Accepted: what a handler wishes stays after it has returned, where the kernel would restore the
+ * mask. One sent to the process while some threads have it "blocked" and others not may wait
  * here though one of the others could take it at once.
  */
 #include "agent/state.h"

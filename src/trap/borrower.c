@@ -18,8 +18,10 @@ void borrower_begin(void)
 {
 	pid_t *page = __atomic_load_n(&owner, __ATOMIC_ACQUIRE), *none = NULL;
 
-	if (page)
+	if (page) {
+		borrower_is();
 		return;
+	}
 	page = page_allocate(PAGE);
 	if (!page)
 		return;

@@ -10,7 +10,8 @@
 
 #include <stdbool.h>
 
-/* This process keeps its signals here. Async-signal-safe. */
+/* This process keeps its signals here; in a forked child before it makes any of its own.
+ * Async-signal-safe. */
 void borrower_begin(void);
 
 /* A process is about to be made that shares this memory and its signals: whoever shares the memory

@@ -3,6 +3,8 @@
 
 #include "base/counters.h"
 #include "base/syscall.h"
+#include "trap/borrower.h"
+#include "trap/ownership.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -58,9 +60,11 @@ void creation_settle(void)
 		drain(__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST) & 1);
 }
 
-/* In a forked child no other thread is creating one any more. */
+/* In a forked child no other thread is creating one any more, and its signals are its own. */
 static void forget_in_child(void)
 {
+	if (signal_is_owned(SIGTRAP))
+		borrower_begin();
 	under_way[0] = under_way[1] = 0;
 	if (own_creation)
 		under_way[own_creation - 1] = 1;

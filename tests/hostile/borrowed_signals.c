@@ -149,6 +149,21 @@ static void all_children(void)
 	look("parent");
 }
 
+/* A forked child's own come first of all that it does. */
+static void all_of_forked(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		vfork_with(DEFAULT);
+		look("forked");
+		vfork_with(BLOCK);
+		look("forked");
+		_exit(0);
+	}
+	wait_for(child);
+}
+
 static void fail_to_execute(void)
 {
 	char *const arguments[] = {self, NULL};
@@ -173,6 +188,7 @@ int main(int argc, char **argv)
 		set_blocked(i % 2 ? SIG_BLOCK : SIG_UNBLOCK);
 		look("first");
 		all_children();
+		all_of_forked();
 		fail_to_execute();
 	}
 	raise(SIGTRAP);
