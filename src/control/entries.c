@@ -121,17 +121,22 @@ static void search(struct control *control, bool due[AREA_PROCESSES])
 	DIR *directory = opendir("/proc");
 	struct dirent *listed;
 
-	for (uint32_t i = 0; !directory && i < AREA_PROCESSES; i++)
-		due[i] = false;
+	errno = directory ? 0 : errno;
 	while (directory && (listed = readdir(directory))) {
 		pid_t pid = (pid_t)strtol(listed->d_name, NULL, 10);
 		pid_t inside = pid > 0 ? target_name_inside(pid) : 0;
 
+		/* What cannot be asked is given the benefit. */
+		if (!inside)
+			inside = pid;
 		for (uint32_t i = 0; inside > 0 && i < AREA_PROCESSES; i++)
 			if (due[i] && control->entries->entry[i].claimed == inside &&
 			    !is_another(control, pid))
 				due[i] = false;
+		errno = 0;
 	}
+	for (uint32_t i = 0; errno && i < AREA_PROCESSES; i++)
+		due[i] = false;
 	if (directory)
 		closedir(directory);
 }

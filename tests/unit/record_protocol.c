@@ -16,7 +16,7 @@
  */
 #define AREA_STEP() step()
 static void step(void);
-#include "../../src/record/area.c"
+#include "../../src/record/area.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <stdio.h>
 #include <stdlib.h>
