@@ -10,9 +10,11 @@
 #include "base/syscall.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #define PAGE 4096ul
@@ -24,23 +26,72 @@ static int synchronise_cpus(void)
 
 /* ---- protection ------------------------------------------------------------------------- */
 
+/* PROCMAP_QUERY of Linux 6.11 (uapi/linux/fs.h), which older headers lack. The text is hundreds of
+ * lines in large programs, and the kernel holds each mapping's lock for its line. */
+struct procmap_query {
+	uint64_t size, query_flags, query_addr;
+	uint64_t vma_start, vma_end, vma_flags, vma_page_size, vma_offset, inode;
+	uint32_t dev_major, dev_minor, vma_name_size, build_id_size;
+	uint64_t vma_name_addr, build_id_addr;
+};
+#define PROCMAP_QUERY _IOWR('f', 17, struct procmap_query)
+_Static_assert(sizeof(struct procmap_query) == 104, "uapi/linux/fs.h");
+
+/* The mapping that holds an address, with what the text's letters say. */
+struct mapping {
+	unsigned long end;
+	bool readable, writable, executable, shared;
+};
+
+static int query_mapping(int maps, uintptr_t at, struct mapping *mapping)
+{
+	struct procmap_query query = {.size = sizeof(query), .query_addr = at};
+	int err = raw_ioctl(maps, PROCMAP_QUERY, (unsigned long)&query);
+
+	mapping->end = query.vma_end;
+	mapping->readable = query.vma_flags & 1;
+	mapping->writable = query.vma_flags & 2;
+	mapping->executable = query.vma_flags & 4;
+	mapping->shared = query.vma_flags & 8;
+	return err;
+}
+
+static int read_mapping(uintptr_t at, struct mapping *mapping)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	int err = maps ? -EFAULT : -EACCES;
+	char line[512], mode[5];
+	unsigned long start;
+
+	while (err == -EFAULT && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx %4s", &start, &mapping->end, mode) != 3 || at < start ||
+		    at >= mapping->end)
+			continue;
+		mapping->readable = mode[0] == 'r';
+		mapping->writable = mode[1] == 'w';
+		mapping->executable = mode[2] == 'x';
+		mapping->shared = mode[3] != 'p';
+		err = 0;
+	}
+	if (maps)
+		fclose(maps);
+	return err;
+}
+
 /* One mapping must hold all of it; a shared one would change the file. */
-static int find_protection(struct patch_change *change, FILE *maps)
+static int find_protection(struct patch_change *change, int maps)
 {
 	uintptr_t at = change->site->entry;
-	char line[512], mode[5];
-	unsigned long start, end;
-	int err = -EFAULT;
+	struct mapping mapping = {0};
+	int err = query_mapping(maps, at, &mapping);
 
-	rewind(maps);
-	while (err == -EFAULT && fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%lx-%lx %4s", &start, &end, mode) != 3 || at < start || at >= end)
-			continue;
-		err = mode[3] == 'p' && at + PATCH_JUMP_LENGTH <= end ? 0 : -EACCES;
-		change->protection = (mode[0] == 'r' ? PROT_READ : 0) |
-				     (mode[1] == 'w' ? PROT_WRITE : 0) |
-				     (mode[2] == 'x' ? PROT_EXEC : 0);
-	}
+	if (err)
+		err = read_mapping(at, &mapping);
+	if (!err && (mapping.shared || at + PATCH_JUMP_LENGTH > mapping.end))
+		err = -EACCES;
+	change->protection = (mapping.readable ? PROT_READ : 0) |
+			     (mapping.writable ? PROT_WRITE : 0) |
+			     (mapping.executable ? PROT_EXEC : 0);
 	change->page = at & ~(PAGE - 1);
 	change->pages_end = (at + PATCH_JUMP_LENGTH + PAGE - 1) & ~(PAGE - 1);
 	return err;
@@ -48,13 +99,13 @@ static int find_protection(struct patch_change *change, FILE *maps)
 
 static int find_protections(struct tl_patch *patch)
 {
-	FILE *maps = fopen("/proc/self/maps", "re");
-	int err = maps ? 0 : -EACCES;
+	long maps = raw_syscall3(SYS_open, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	int err = maps < 0 ? -EACCES : 0;
 
 	for (size_t i = 0; i < patch->count && !err; i++)
-		err = find_protection(&patch->changes[i], maps);
-	if (maps)
-		fclose(maps);
+		err = find_protection(&patch->changes[i], (int)maps);
+	if (maps >= 0)
+		raw_close((int)maps);
 	return err;
 }
 
