@@ -20,39 +20,48 @@ static bool looks_ahead(const struct c_function *function)
 }
 
 /* NULL: it is none that loads too much, or this load cannot be too large. */
-static const struct c_function *searching(struct space *space, const struct tl_access *access)
+static const struct c_function *searching(const char *name, const struct tl_access *access)
 {
-	const struct c_function *function;
-	const char *name;
+	const struct c_function *function = name ? c_function_find(name) : NULL;
 
-	if ((access->access & (TL_WRITE | TL_KERNEL)) || !space_is_libc(space, access->pc))
-		return NULL;
-	name = space_function_name(space, access->pc);
-	function = name ? c_function_find(name) : NULL;
 	return function && (access->length > function->width || looks_ahead(function)) ? function
 										       : NULL;
 }
 
+static bool unbounded(struct target *target, struct tl_access *access)
+{
+	count_one(target->control, COUNT_HITS_UNBOUNDED);
+	access->traits |= TL_TRAIT_UNBOUNDED;
+	return true;
+}
+
+/* A function without a name may be any, and only those that search and copy have vector loads. */
 bool extent_settle(struct target *target, const struct slot *slot,
 		   const struct insn_registers *registers, struct hit *hit)
 {
 	struct tl_access *access = &hit->access;
 	struct symbol_memory memory = {read_memory, target->space};
-	struct c_call call = {.function = searching(target->space, access), .memory = &memory};
+	struct c_call call = {.memory = &memory};
 	struct arguments_place place = {
 		.space = target->space, .pid = target->pid, .registers = registers};
 	enum c_extent extent;
+	const char *name;
 
+	if ((access->access & (TL_WRITE | TL_KERNEL)) || !space_is_libc(target->space, access->pc))
+		return true;
+	name = space_function_name(target->space, access->pc);
+	if (!name && (access->traits & TL_TRAIT_VECTOR))
+		return unbounded(target, access);
+	call.function = searching(name, access);
 	if (!call.function)
 		return true;
 	if (space_whole_function(target->space, access->pc, &place.start, &place.end) == 0)
 		arguments_recover(&place, access->stack, &call);
 	extent = c_extent(&call, &access->address, &access->length);
-	if (extent == C_EXTENT_UNKNOWN) {
-		count_one(target->control, COUNT_HITS_UNBOUNDED);
-		access->traits |= TL_TRAIT_UNBOUNDED;
-	} else if (extent == C_EXTENT_OUTSIDE ||
-		   (!(slot->watch.access & TL_EXEC) && !hit_is_inside(slot, access))) {
+	if (extent == C_EXTENT_UNKNOWN)
+		return unbounded(target, access);
+	if (extent == C_EXTENT_OUTSIDE ||
+	    (!(slot->watch.access & TL_EXEC) && !hit_is_inside(slot, access))) {
 		count_one(target->control, COUNT_HITS_BEHIND);
 		return false;
 	}

@@ -3,6 +3,7 @@
 
 #include "symbol/names.h"
 #include "symbol/object.h"
+#include "symbol/variant.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -105,13 +106,21 @@ int symbol_bounds_whole(struct symbol_modules *modules, uint64_t pc, uint64_t *s
 	return pc >= *start && pc < *end ? 0 : -ENOENT;
 }
 
+static const struct symbol_name *find_name(struct symbol_modules *modules,
+					   const struct symbol_module *module, uint64_t pc)
+{
+	struct symbol_object *object = module ? symbol_module_object(modules, module) : NULL;
+	const struct symbol_names *names = object ? symbol_object_names(object) : NULL;
+
+	return names ? symbol_names_find(names, SYMBOL_NAME_CODE, pc - module->bias) : NULL;
+}
+
 const char *symbol_bounds_name(struct symbol_modules *modules, uint64_t pc)
 {
 	const struct symbol_module *module = symbol_modules_find(modules, pc);
-	struct symbol_object *object = module ? symbol_module_object(modules, module) : NULL;
-	const struct symbol_names *names = object ? symbol_object_names(object) : NULL;
-	const struct symbol_name *name =
-		names ? symbol_names_find(names, SYMBOL_NAME_CODE, pc - module->bias) : NULL;
+	const struct symbol_name *name = find_name(modules, module, pc);
 
+	if (!name && module && symbol_variants_learn(modules, module))
+		name = find_name(modules, module, pc);
 	return name ? name->name : NULL;
 }

@@ -141,6 +141,28 @@ const struct symbol_names *symbol_object_names(struct symbol_object *object)
 	return object->names;
 }
 
+bool symbol_names_add(struct symbol_object *object, const struct symbol_name *more, size_t count)
+{
+	struct symbol_names *names = object->names;
+	struct symbol_name *grown;
+
+	if (!names || !count)
+		return false;
+	grown = realloc(names->name, (names->count + count) * sizeof(*grown));
+	if (!grown)
+		return false;
+	names->name = grown;
+	for (size_t i = 0; i < count; i++) {
+		grown[names->count] = more[i];
+		grown[names->count].name = keep_name(object, more[i].name);
+		names->count += grown[names->count].name != NULL;
+	}
+	free(names->order);
+	names->order = NULL;
+	index_names(names);
+	return true;
+}
+
 /* Symbols can nest and overlap; how far back an enclosing one is looked for. */
 #define NESTING_MAX 16
 

@@ -37,6 +37,9 @@ struct symbol_names {
 
 /* Read at first use; never NULL except out of memory. */
 const struct symbol_names *symbol_object_names(struct symbol_object *object);
+/* More of them, whose names are kept by somebody. False: there are none, or no memory. What was
+ * found before is no longer valid. */
+bool symbol_names_add(struct symbol_object *object, const struct symbol_name *more, size_t count);
 /* The symbol whose extent holds `address`; of code the nearest before it if sizes are not stated;
  * or NULL. */
 const struct symbol_name *symbol_names_find(const struct symbol_names *names,

@@ -38,6 +38,7 @@ struct symbol_object {
 	struct symbol_place_cache *places;
 	struct symbol_row_cache *rows;
 	struct symbol_metadata *metadata;
+	uint64_t variants_tried; /* ns: variant.c */
 };
 
 /*

@@ -8,6 +8,7 @@
 #include "symbol/place_cache.h"
 #include "symbol/session_private.h"
 #include "symbol/unit.h"
+#include "symbol/variant.h"
 
 #include <dwarf.h>
 #include <limits.h>
@@ -234,7 +235,12 @@ size_t symbol_place_find(struct symbol_modules *modules, uint64_t pc, bool retur
 	symbol_count(session, SYMBOL_STATISTIC_PLACES);
 	if (object)
 		count = find_in_object(object, address - module->bias, found);
-	else
+	if (object && !found[count - 1].function && symbol_variants_learn(modules, module)) {
+		symbol_place_cache_free(object->places);
+		object->places = NULL;
+		count = find_in_object(object, address - module->bias, found);
+	}
+	if (!object)
 		symbol_count(session, SYMBOL_STATISTIC_PLACES_OUTSIDE);
 	/* Leave out innermost frames last: the outermost name is the least informative. */
 	if (count > max)

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/variant.h"
+
+#include "symbol/bounds.h"
+#include "symbol/names.h"
+#include "symbol/object.h"
+
+#include <elf.h>
+#include <string.h>
+#include <time.h>
+
+#define CHOOSERS_MAX 256
+#define LEARNT_MAX 256
+#define RELOCATIONS_MAX 65536 /* of one section that are looked at */
+#define AGAIN 1000000000u     /* ns */
+
+struct table {
+	const uint8_t *bytes;
+	size_t length;
+};
+
+/* The dynamic symbols of one object; of a file that may have been made to harm us. */
+struct symbols {
+	struct table symbol, text;
+};
+
+struct chooser {
+	uint64_t address;
+	const char *name;
+};
+
+struct learning {
+	struct symbol_modules *modules;
+	const struct symbol_module *module; /* whose functions are named */
+	struct symbol_object *object;
+	struct chooser chooser[CHOOSERS_MAX];
+	unsigned choosers;
+	struct symbol_name learnt[LEARNT_MAX];
+	unsigned count;
+};
+
+static bool find_table(struct symbol_object *object, const char *section, struct table *table)
+{
+	uint64_t address;
+	const Elf_Data *data = symbol_object_section(object, section, &address);
+
+	if (!data || !data->d_buf)
+		return false;
+	*table = (struct table){data->d_buf, data->d_size};
+	return true;
+}
+
+static bool find_symbols(struct symbol_object *object, struct symbols *symbols)
+{
+	return find_table(object, ".dynsym", &symbols->symbol) &&
+	       find_table(object, ".dynstr", &symbols->text);
+}
+
+/* False: there is none of that index, or its name does not end. */
+static bool symbol_at(const struct symbols *symbols, uint64_t index, Elf64_Sym *symbol,
+		      const char **name)
+{
+	if (index >= symbols->symbol.length / sizeof(*symbol))
+		return false;
+	memcpy(symbol, symbols->symbol.bytes + index * sizeof(*symbol), sizeof(*symbol));
+	*name = (const char *)symbols->text.bytes + symbol->st_name;
+	return symbol->st_name < symbols->text.length &&
+	       memchr(*name, 0, symbols->text.length - symbol->st_name);
+}
+
+static void find_choosers(struct learning *learning)
+{
+	struct symbols symbols;
+	const char *name;
+	Elf64_Sym symbol;
+
+	if (!find_symbols(learning->object, &symbols))
+		return;
+	for (uint64_t i = 1; symbol_at(&symbols, i, &symbol, &name); i++)
+		if (ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC && symbol.st_value &&
+		    learning->choosers < CHOOSERS_MAX)
+			learning->chooser[learning->choosers++] =
+				(struct chooser){symbol.st_value, name};
+}
+
+/* The function's name, by its chooser's address or its own name. */
+static const char *chosen_by(const struct learning *learning, uint64_t address, const char *name)
+{
+	for (unsigned i = 0; i < learning->choosers; i++)
+		if (name ? strcmp(learning->chooser[i].name, name) == 0
+			 : learning->chooser[i].address == address)
+			return learning->chooser[i].name;
+	return NULL;
+}
+
+static void learn(struct learning *learning, uint64_t address, const char *name)
+{
+	const struct symbol_names *names = symbol_object_names(learning->object);
+	uint64_t start, end, own = address - learning->module->bias;
+
+	if (!names || learning->count == LEARNT_MAX || address < learning->module->start ||
+	    address >= learning->module->end ||
+	    symbol_bounds_whole(learning->modules, address, &start, &end) || start != address ||
+	    symbol_names_find(names, SYMBOL_NAME_CODE, own))
+		return;
+	for (unsigned i = 0; i < learning->count; i++)
+		if (learning->learnt[i].address == own)
+			return;
+	learning->learnt[learning->count++] = (struct symbol_name){
+		.address = own, .size = end - start, .name = name, .kind = SYMBOL_NAME_CODE};
+}
+
+static void look_at(struct learning *learning, const struct symbol_module *from,
+		    const struct symbols *symbols, const Elf64_Rela *relocation)
+{
+	uint32_t type = ELF64_R_TYPE(relocation->r_info);
+	const char *name = NULL, *text;
+	Elf64_Sym symbol;
+	uint64_t address;
+
+	if (type == R_X86_64_IRELATIVE && from == learning->module)
+		name = chosen_by(learning, (uint64_t)relocation->r_addend, NULL);
+	else if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) &&
+		 symbol_at(symbols, ELF64_R_SYM(relocation->r_info), &symbol, &text))
+		name = chosen_by(learning, 0, text);
+	if (name &&
+	    !symbol_memory_read(symbol_modules_memory(learning->modules),
+				from->bias + relocation->r_offset, &address, sizeof(address)))
+		learn(learning, address, name);
+}
+
+static void look_through(struct learning *learning, const struct symbol_module *from,
+			 struct symbol_object *object)
+{
+	static const char *const sections[] = {".rela.plt", ".rela.dyn"};
+	struct symbols symbols;
+	struct table table;
+	Elf64_Rela relocation;
+
+	if (!find_symbols(object, &symbols))
+		return;
+	for (int i = 0; i < 2; i++) {
+		if (!find_table(object, sections[i], &table))
+			continue;
+		for (size_t j = 0; j < table.length / sizeof(relocation) && j < RELOCATIONS_MAX;
+		     j++) {
+			memcpy(&relocation, table.bytes + j * sizeof(relocation),
+			       sizeof(relocation));
+			look_at(learning, from, &symbols, &relocation);
+		}
+	}
+}
+
+static uint64_t now_nanoseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+bool symbol_variants_learn(struct symbol_modules *modules, const struct symbol_module *module)
+{
+	static struct learning learning; /* one thread, see session.h; large */
+	struct symbol_object *object = symbol_module_object(modules, module);
+	const struct symbol_module *from;
+
+	if (!object || !symbol_modules_pid(modules) ||
+	    now_nanoseconds() - object->variants_tried < AGAIN)
+		return false;
+	object->variants_tried = now_nanoseconds();
+	learning = (struct learning){.modules = modules, .module = module, .object = object};
+	find_choosers(&learning);
+	/* Opening the others takes time: those whose code was met are open already. */
+	for (size_t i = 0; learning.choosers && (from = symbol_modules_at(modules, i)); i++)
+		if (!from->gone && from->object)
+			look_through(&learning, from, from->object);
+	return symbol_names_add(object, learning.learnt, learning.count);
+}
