@@ -75,7 +75,7 @@ static void join_invitation(void)
 	int err = area_attach(&area, agent_state.locator);
 
 	if (err && agent_should_ask(agent_state.locator, err, &secret))
-		err = agent_ask(&area, secret);
+		err = agent_ask(&area, secret, area_locator_pid(agent_state.locator));
 	if (err)
 		return;
 	area_locator(area, area->controller, agent_state.locator);

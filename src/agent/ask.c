@@ -19,7 +19,8 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#define PATIENCE_USEC 500000 /* for the controller's answer */
+#define SLICE_USEC 100000 /* of waiting for the controller's answer … */
+#define SLICES 30	  /* … which may be busy with symbols */
 #define LOOKS 20
 #define LOOK_NS 1000000
 #define AREA_FILE "/memfd:trapline (deleted)"
@@ -60,14 +61,16 @@ static bool announce_asker(struct area *area)
 	return false;
 }
 
-/* A controller that somebody waited for in vain may have been busy: it is rung once more. */
+/* One that somebody waited for in vain may have been busy: it is rung once more, and sleeps on only
+ * where it is stopped. */
 static bool controller_answers(struct area *area)
 {
-	if (atomic_load(&area->unanswered))
-		area_ring(area);
+	if (!atomic_load(&area->unanswered))
+		return true;
+	area_ring(area);
 	for (unsigned i = 0; i < LOOKS && atomic_load(&area->unanswered); i++)
 		raw_nanosleep(LOOK_NS);
-	return !atomic_load(&area->unanswered);
+	return !atomic_load(&area->unanswered) || !atomic_load(&area->waiting);
 }
 
 /* Nothing out of the ordinary is called where a filter may kill for it. */
@@ -101,7 +104,10 @@ void agent_executed_locator(char locator[static AREA_LOCATOR])
 	leads = leads_to_area(locator);
 	if (leads && is_controllers_user(area))
 		return;
-	if (!controller_answers(area) || !announce_asker(area))
+	/* Where it may not look into another user's process it is told all the same, and says so.
+	 */
+	if (!controller_answers(area) || !announce_asker(area) ||
+	    (atomic_load(&area->answers) == AREA_ANSWERS_USER && !is_controllers_user(area)))
 		forget_secret(locator);
 	else if (!leads)
 		area_locator(area, 0, locator);
@@ -121,7 +127,13 @@ static int make_sign(uint64_t secret, int socket)
 	return (int)raw_syscall3(SYS_memfd_create, (long)name, MFD_CLOEXEC, 0);
 }
 
-static int receive_descriptor(int socket)
+/* By its process, where the locator tells which. */
+static bool controller_lives(pid_t controller)
+{
+	return !controller || raw_syscall3(SYS_kill, controller, 0, 0) != -ESRCH;
+}
+
+static int receive_descriptor(int socket, pid_t controller)
 {
 	char byte;
 	struct iovec data = {&byte, 1};
@@ -133,15 +145,15 @@ static int receive_descriptor(int socket)
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
 				 .msg_controllen = sizeof(control)};
-	struct timeval patience = {0, PATIENCE_USEC};
-	long got;
+	struct timeval slice = {0, SLICE_USEC};
+	long got = -EAGAIN;
 	int fd;
 
-	raw_syscall6(SYS_setsockopt, socket, SOL_SOCKET, SO_RCVTIMEO, (long)&patience,
-		     sizeof(patience), 0);
-	do
+	raw_syscall6(SYS_setsockopt, socket, SOL_SOCKET, SO_RCVTIMEO, (long)&slice, sizeof(slice),
+		     0);
+	for (int i = 0;
+	     i < SLICES && (got == -EAGAIN || got == -EINTR) && controller_lives(controller); i++)
 		got = raw_syscall3(SYS_recvmsg, socket, (long)&message, MSG_CMSG_CLOEXEC);
-	while (got == -EINTR);
 	if (got < 0)
 		return (int)got;
 	if (message.msg_controllen < CMSG_LEN(sizeof(int)) ||
@@ -151,7 +163,7 @@ static int receive_descriptor(int socket)
 	return fd;
 }
 
-int agent_ask(struct area **area, uint64_t secret)
+int agent_ask(struct area **area, uint64_t secret, pid_t controller)
 {
 	int pair[2], sign, fd, err;
 
@@ -160,7 +172,7 @@ int agent_ask(struct area **area, uint64_t secret)
 	if (err)
 		return err;
 	sign = make_sign(secret, pair[1]);
-	fd = sign < 0 ? sign : receive_descriptor(pair[0]);
+	fd = sign < 0 ? sign : receive_descriptor(pair[0], controller);
 	raw_close(pair[0]);
 	raw_close(pair[1]);
 	if (sign >= 0)

@@ -65,8 +65,9 @@ void agent_notice(uint32_t kind, uint64_t address, uint64_t size,
 void agent_executed_locator(char locator[static AREA_LOCATOR]);
 /* The area could not be opened by its locator: may the controller hand it over? */
 bool agent_should_ask(const char *locator, int err, uint64_t *secret);
-/* Be handed the area by the controller, which looks for who shows its secret. 0 or -errno. */
-int agent_ask(struct area **area, uint64_t secret);
+/* Be handed the area by the controller, which looks for who shows its secret. `controller` 0: not
+ * known. 0 or -errno. */
+int agent_ask(struct area **area, uint64_t secret, pid_t controller);
 
 /* Install the SIGTRAP handler. 0 or -errno. */
 int agent_handle_signals(void);

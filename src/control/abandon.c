@@ -194,6 +194,11 @@ void abandon_begin(pid_t child)
 	let_alarms_through();
 }
 
+void abandon_take_over(void)
+{
+	stake.self = raw_getpid();
+}
+
 void abandon_settle(int status)
 {
 	stake.status = status;

@@ -15,6 +15,9 @@ void abandon_prepare(struct area *area);
  */
 void abandon_begin(pid_t child);
 
+/* In a forked process that goes on in the controller's place. */
+void abandon_take_over(void);
+
 /* The child has ended so: waiting is over, its status is still what this process ends with. */
 void abandon_settle(int status);
 

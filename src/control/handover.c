@@ -15,7 +15,7 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/futex.h>
+#include <linux/capability.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,11 +25,26 @@
 #include <unistd.h>
 
 #define LOOK_INTERVAL MILLISECOND
-#define REST 20		  /* times what a look took */
-#define PATIENCE SECOND	  /* longer than the program's */
-#define SENTENCES_MAX 5	  /* of refusals, in a run */
-#define DESCRIPTORS 64	  /* looked at of a process: it asks before it has opened many */
-#define PROCESSES_MAX 256 /* looked at of an asker's children */
+#define PARTS 8		      /* of the time that has passed, until the next look */
+#define REST 20		      /* times what a look took */
+#define PATIENCE (4 * SECOND) /* longer than the program's */
+#define SENTENCES_MAX 5	      /* of refusals, in a run */
+#define DESCRIPTORS 64	      /* looked at of a process: it asks before it has opened many */
+#define PROCESSES_MAX 256     /* looked at of an asker's children */
+
+/* Root of a container often may not. */
+static bool may_look_into_others(void)
+{
+	unsigned long long capabilities = 0;
+	char line[256];
+	FILE *file = fopen("/proc/self/status", "re");
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "CapEff: %llx", &capabilities);
+	if (file)
+		fclose(file);
+	return capabilities >> CAP_SYS_PTRACE & 1;
+}
 
 void handover_begin(struct control *control)
 {
@@ -40,7 +55,9 @@ void handover_begin(struct control *control)
 	control->secret = control->area->secret = secret;
 	control->area->user = geteuid();
 	control->area->group = getegid();
-	atomic_store(&control->area->answers, restriction_lets_ask());
+	if (restriction_lets_ask())
+		atomic_store(&control->area->answers,
+			     may_look_into_others() ? AREA_ANSWERS_ALL : AREA_ANSWERS_USER);
 }
 
 /* The socket by which process `pid` asks, or -errno. */
@@ -104,7 +121,13 @@ static int answer(const struct control *control, pid_t pid)
 	return err;
 }
 
-/* The children of one thread, or of all of a process: "/proc/PID/task/TID/children". */
+/* The better of two answers: done, refused, -ENOENT. */
+static int better(int a, int b)
+{
+	return a == 0 || b == -ENOENT ? a : b;
+}
+
+/* The children of one thread: "/proc/PID/task/TID/children". */
 static int answer_children(const struct control *control, pid_t pid, const char *thread)
 {
 	int result = -ENOENT, child, left = PROCESSES_MAX;
@@ -113,25 +136,25 @@ static int answer_children(const struct control *control, pid_t pid, const char 
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%s/children", (int)pid, thread);
 	children = fopen(path, "re");
-	while (children && result == -ENOENT && left-- > 0 && fscanf(children, "%d", &child) == 1)
-		result = answer(control, child);
+	while (children && result && left-- > 0 && fscanf(children, "%d", &child) == 1)
+		result = better(answer(control, child), result);
 	if (children)
 		fclose(children);
 	return result;
 }
 
-static int answer_family(const struct control *control, pid_t pid)
+static int answer_all_children(const struct control *control, pid_t pid)
 {
-	int result = answer(control, pid), left = PROCESSES_MAX;
+	int result = -ENOENT, left = PROCESSES_MAX;
 	struct dirent *entry;
 	char path[64];
 	DIR *threads;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	threads = result == -ENOENT ? opendir(path) : NULL;
-	while (threads && result == -ENOENT && left-- > 0 && (entry = readdir(threads)))
+	threads = opendir(path);
+	while (threads && result && left-- > 0 && (entry = readdir(threads)))
 		if (entry->d_name[0] != '.')
-			result = answer_children(control, pid, entry->d_name);
+			result = better(answer_children(control, pid, entry->d_name), result);
 	if (threads)
 		closedir(threads);
 	return result;
@@ -161,14 +184,26 @@ static pid_t find_asker(const struct control *control, pid_t inside)
 	return found;
 }
 
-static void remember(struct control *control, pid_t pid, pid_t inside)
+/* The same asker's, or else the one that has waited longest. */
+static struct asker *choose_place(struct control *control, pid_t inside)
 {
 	struct asker *oldest = &control->asker[0];
 
 	for (unsigned i = 0; i < AREA_ASKERS; i++)
+		if (control->asker[i].inside == inside)
+			return &control->asker[i];
+	for (unsigned i = 1; i < AREA_ASKERS; i++)
 		if (control->asker[i].until < oldest->until)
 			oldest = &control->asker[i];
-	*oldest = (struct asker){.pid = pid, .inside = inside, .until = control_now() + PATIENCE};
+	return oldest;
+}
+
+static void remember(struct control *control, pid_t pid, pid_t inside)
+{
+	uint64_t now = control_now();
+
+	*choose_place(control, inside) = (struct asker){
+		.pid = pid, .inside = inside, .since = now, .next = now, .until = now + PATIENCE};
 }
 
 void handover_expect(struct control *control, pid_t pid)
@@ -196,8 +231,19 @@ static void refuse(struct control *control, pid_t pid)
 		return;
 	control_name(pid, name);
 	control_say("%s (%d) is another user's, or not to be looked into, and is not watched: run "
-		    "trapline as root",
+		    "trapline as root, with CAP_SYS_PTRACE",
 		    name, (int)pid);
+}
+
+/* It has several children, perhaps, of which each asks. */
+static void look_for_children(struct control *control, struct asker *asker, uint64_t now)
+{
+	int result = answer_all_children(control, asker->pid);
+
+	if (result == 0)
+		count_one(control, COUNT_AREAS_HANDED);
+	else if (result != -ENOENT && now >= asker->until)
+		refuse(control, asker->pid);
 }
 
 static void look(struct control *control, struct asker *asker, uint64_t now)
@@ -207,14 +253,16 @@ static void look(struct control *control, struct asker *asker, uint64_t now)
 	if (!asker->pid)
 		asker->pid = find_asker(control, asker->inside);
 	if (asker->pid)
-		result = answer_family(control, asker->pid);
+		result = answer(control, asker->pid);
 	if (result == 0)
 		count_one(control, COUNT_AREAS_HANDED);
 	else if (result == -EACCES || result == -EPERM)
 		refuse(control, asker->pid);
-	else if (now < asker->until)
-		return;
-	asker->until = 0;
+	else if (asker->pid)
+		look_for_children(control, asker, now);
+	if (now >= asker->until || (result != -ENOENT && result != -EAGAIN))
+		asker->until = 0;
+	asker->next = now + LOOK_INTERVAL + (now - asker->since) / PARTS;
 }
 
 static void note_unreadable(struct control *control)
@@ -238,20 +286,22 @@ void handover_run(struct control *control)
 	if (now < control->next_handover)
 		return;
 	for (unsigned i = 0; i < AREA_ASKERS; i++) {
-		if (!control->asker[i].until)
+		if (!control->asker[i].until || now < control->asker[i].next)
 			continue;
 		look(control, &control->asker[i], now);
 		looked = true;
 	}
 	after = control_now();
 	if (looked)
-		control->next_handover = after + LOOK_INTERVAL + REST * (after - now);
+		control->next_handover = after + REST * (after - now);
 }
 
 uint64_t handover_next(const struct control *control)
 {
+	uint64_t next = UINT64_MAX;
+
 	for (unsigned i = 0; i < AREA_ASKERS; i++)
-		if (control->asker[i].until)
-			return control->next_handover;
-	return UINT64_MAX;
+		if (control->asker[i].until && control->asker[i].next < next)
+			next = control->asker[i].next;
+	return next < control->next_handover ? control->next_handover : next;
 }

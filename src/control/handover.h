@@ -11,9 +11,10 @@ struct control;
 
 /* Who is to be handed the area. */
 struct asker {
-	pid_t inside;	/* as it calls itself … */
-	pid_t pid;	/* … and here; 0: not found yet */
-	uint64_t until; /* 0: nobody */
+	pid_t inside;	      /* as it calls itself … */
+	pid_t pid;	      /* … and here; 0: not found yet */
+	uint64_t since, next; /* … and looked at next */
+	uint64_t until;	      /* 0: nobody */
 };
 
 void handover_begin(struct control *control);

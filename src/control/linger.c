@@ -7,6 +7,7 @@
 #include "control/linger.h"
 
 #include "base/syscall.h"
+#include "control/abandon.h"
 #include "control/life.h"
 #include "control/private.h"
 #include "control/switches.h"
@@ -42,6 +43,7 @@ void control_prepare_copy(struct control *control)
 int control_take_over(struct control *control)
 {
 	__atomic_store_n(&control->area->controller, getpid(), __ATOMIC_RELAXED);
+	abandon_take_over();
 	life_begin(control->area);
 	return control->samples ? samples_map_again(control->samples) : 0;
 }

@@ -173,6 +173,13 @@ void area_locator(const struct area *area, pid_t pid, char locator[static AREA_L
 	area_write_secret(at, area->secret);
 }
 
+pid_t area_locator_pid(const char *locator)
+{
+	unsigned pid;
+
+	return read_number(locator, &pid) ? (pid_t)pid : 0;
+}
+
 int area_locator_secret(const char *locator, uint64_t *secret)
 {
 	const char *last = strrchr(locator, ':');

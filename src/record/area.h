@@ -60,6 +60,9 @@
 #define AREA_PATTERN 64
 #define AREA_ASKERS 16 /* processes that are handed the area at a time */
 
+/* Whom the controller hands the area: nobody, who is of its own user, everybody. */
+enum area_answers { AREA_ANSWERS_NONE, AREA_ANSWERS_USER, AREA_ANSWERS_ALL };
+
 /* Name of the environment variable that leads a new process image to the area: "PID:FD:SECRET", of
  * the controller's descriptor, opened through /proc. */
 #define AREA_VARIABLE "TRAPLINE_AREA"
@@ -392,6 +395,8 @@ void area_locator(const struct area *area, pid_t pid, char locator[static AREA_L
 /* "12:34" and "12:34:SECRET" become "/proc/12/fd/34". 0 or -EINVAL. */
 int area_locator_path(const char *locator, char path[static AREA_PATH]);
 
+/* Its first part; 0: not known. */
+pid_t area_locator_pid(const char *locator);
 /* The third part of a locator: shown by who asks for the area (src/agent/ask.c). 0 or -EINVAL. */
 int area_locator_secret(const char *locator, uint64_t *secret);
 /* ":SECRET" alone. */

@@ -386,8 +386,9 @@ int watch_resolve(struct watch *watch, struct watched *process, bool first)
 			continue;
 		}
 		process->given_up[i] = true;
-		/* Children may run other programs, where the names are not. */
-		if (!first && (err == -EAGAIN || err == -ENOENT))
+		/* Children may run other programs, where the names are not; what has just been
+		 * executed announces itself as another process. */
+		if (!first && (err == -EAGAIN || err == -ENOENT || err == -ESRCH))
 			continue;
 		explain(watch, process, wanted, &process->target[i], err, error);
 		if (first)

@@ -14,14 +14,17 @@ import unittest
 TRAPLINE, RACER = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
 WRITES = 500  # of `counted`
 ENDING = 3    # status of the racer
-SECONDS = "1.5"
+SECONDS = "0.2"
+RACE_SECONDS = "4"
 NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
 PYTHON = [sys.executable, "-c"]
 CHANGES = {
     "setpriv": [*NOBODY, RACER, SECONDS],
     "runuser": ["runuser", "-u", "nobody", "--", RACER, SECONDS],
     "su": ["su", "nobody", "-s", "/bin/sh", "-c", f"exec {RACER} {SECONDS}"],
-    "start-stop-daemon": ["start-stop-daemon", "--start", "--chuid", "nobody", "--exec", RACER, "--", SECONDS],
+    # It refuses where another process of that file runs.
+    "start-stop-daemon": ["start-stop-daemon", "--start", "--chuid", "nobody", "--pidfile", "/nonexistent", "--startas", RACER,
+                          "--", SECONDS],
     "chroot": ["chroot", "--userspec=nobody", "/", RACER, SECONDS],
     "namespace": ["unshare", "-p", "-f", "--mount-proc", *NOBODY, RACER, SECONDS],
     "capabilities": ["setpriv", "--bounding-set", "-all", RACER, SECONDS],
@@ -39,19 +42,17 @@ def run(command, trapline=TRAPLINE):
 
 @unittest.skipUnless(os.getuid() == 0, "only root can change its user")
 class ChangedUser(unittest.TestCase):
-    def test_races_are_found(self):
+    def test_hits_are_counted(self):
         for name, command in CHANGES.items():
             with self.subTest(change=name):
-                result = run(["race", "--aggressive", "--stats", "--", *command])
+                result = run(["watch", "counted:w", "--later", "--count", "--stats", "--", *command])
                 self.assertEqual(result.returncode, ENDING, result.stderr)
-                self.assertIn("on raced", result.stderr)
+                self.assertIn(f"counted:w: {WRITES} hits", result.stderr)
 
-    def test_hits_are_counted(self):
-        for name in ("setpriv", "runuser", "child's user"):
-            with self.subTest(change=name):
-                result = run(["watch", "counted:w", "--later", "--stats", "--", *CHANGES[name]])
-                self.assertEqual(result.returncode, ENDING, result.stderr)
-                self.assertEqual(result.stderr.count("write counted"), WRITES, result.stderr[-4000:])
+    def test_races_are_found(self):
+        result = run(["race", "--aggressive", "--stats", "--", *NOBODY, RACER, RACE_SECONDS])
+        self.assertEqual(result.returncode, ENDING, result.stderr)
+        self.assertIn("on raced", result.stderr)
 
     def test_what_cannot_be_watched_is_told(self):
         with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # which is 0700: nobody cannot read it

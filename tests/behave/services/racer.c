@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A service in small: two threads race on one variable and one of them writes another a known
- * number of times, for as long as told; then it ends with status 3.
+ * number of times, for as long as told and until that is done; then it ends with status 3.
  *
  *	racer SECONDS [background]	in the background: forks twice, as daemon(3), and the
  *					first process ends at once with status 4
@@ -24,7 +24,8 @@ static void *race(void *count)
 {
 	const struct timespec pause = {0, 100000};
 
-	for (int writes = 0; !__atomic_load_n(&stop, __ATOMIC_RELAXED);) {
+	for (int writes = 0;
+	     !__atomic_load_n(&stop, __ATOMIC_RELAXED) || (count && writes < WRITES);) {
 		for (int i = 0; i < 500; i++)
 			raced++;
 		if (count && writes < WRITES) {
