@@ -28,9 +28,9 @@ class Unanswered(unittest.TestCase):
         self.assertTrue(ready, f"a line within {LIMIT} s")
         return process.stdout.readline().decode()
 
-    def took(self, number, command, what, count):
+    def took(self, number, command, what, count, wrap=()):
         """Seconds, after the controller got the signal."""
-        with subprocess.Popen([TRAPLINE, *command, "--", FORKER, what, str(count)], stdin=subprocess.PIPE,
+        with subprocess.Popen([TRAPLINE, *command, "--", *wrap, FORKER, what, str(count)], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0) as process:
             try:
                 self.assertEqual(self.line(process), "ready\n")
@@ -55,6 +55,14 @@ class Unanswered(unittest.TestCase):
 
     def test_forks_under_watch(self):
         self.check(["watch", "shared", "--count"], "forks")
+
+    @unittest.skipUnless(os.getuid() == 0, "other users and namespaces are root's to make")
+    def test_forks_elsewhere(self):
+        """The death is told to whoever maps the area."""
+        for wrap in (["unshare", "-p", "-f", "--mount-proc"], ["setpriv", "--reuid", "65534", "--clear-groups"]):
+            with self.subTest(wrap=wrap[0]):
+                took = self.took(signal.SIGKILL, ["watch", "shared", "--count"], "forks", COUNT["watch"], wrap)
+                self.assertLess(took, BOUND["watch"])
 
     def test_threads_under_watch(self):
         self.check(["watch", "own", "--count"], "threads")
