@@ -17,7 +17,6 @@ struct names {
 	struct symbol_session *session;
 	struct symbol_modules *process; /* the program's modules */
 	struct symbol_modules *fix;	/* the fix alone, at address 0 */
-	const struct symbol_module *fix_module;
 	bool anyway;
 };
 

@@ -63,7 +63,6 @@ struct tl_access {
 	unsigned access;   /* TL_READ | TL_WRITE, TL_ATOMIC, TL_KERNEL, TL_GUESSED */
 	unsigned traits;   /* TL_TRAIT_… */
 	uint64_t time;	   /* CLOCK_MONOTONIC, ns */
-	bool own_stack;	   /* the address lies in the sampled thread's own stack */
 	bool before;	   /* the thread was held before the access, not after it */
 	bool value_known;  /* `value`: the first 8 bytes from `address`, after the access */
 	uint64_t value;

@@ -404,8 +404,6 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 		credit = take_credit(area, process, hit->identity, entry, &wish);
 	if (!credit.hold)
 		hit->flags |= AREA_HIT_UNHELD;
-	if (hit->flags & AREA_HIT_LATE)
-		atomic_fetch_add_explicit(&process->late, 1, memory_order_relaxed);
 	area_hit_publish(hit, ticket);
 	if (credit.hold || slot->patience || atomic_load(&slot->hits) >= ALONE_RING ||
 	    atomic_load_explicit(&slot->rhythmic, memory_order_relaxed))

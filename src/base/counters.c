@@ -3,17 +3,13 @@
 
 struct counters base_counters;
 
-static const struct {
-	const char *name;
-	const char *meaning;
-} counter_table[] = {
-#define COUNTER(identifier, name, meaning) [COUNTER_##identifier] = {name, meaning},
+static const char *const names[] = {
+#define COUNTER(identifier, name, meaning) [COUNTER_##identifier] = name,
 #include "base/counters.def"
 #undef COUNTER
 };
 
-_Static_assert(sizeof(counter_table) / sizeof(counter_table[0]) == COUNTER_COUNT,
-	       "every counter has a name");
+_Static_assert(sizeof(names) / sizeof(names[0]) == COUNTER_COUNT, "every counter has a name");
 
 uint64_t counter_value(enum counter counter)
 {
@@ -24,10 +20,5 @@ uint64_t counter_value(enum counter counter)
 
 const char *counter_name(enum counter counter)
 {
-	return (unsigned)counter < COUNTER_COUNT ? counter_table[counter].name : NULL;
-}
-
-const char *counter_meaning(enum counter counter)
-{
-	return (unsigned)counter < COUNTER_COUNT ? counter_table[counter].meaning : NULL;
+	return (unsigned)counter < COUNTER_COUNT ? names[counter] : NULL;
 }

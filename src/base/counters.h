@@ -30,7 +30,6 @@ static inline void counter_increment(enum counter counter)
 }
 
 uint64_t counter_value(enum counter counter);
-const char *counter_name(enum counter counter);	   /* static text; NULL past the end */
-const char *counter_meaning(enum counter counter); /* static text; NULL past the end */
+const char *counter_name(enum counter counter); /* static text; NULL past the end */
 
 #endif

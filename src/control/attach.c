@@ -20,11 +20,6 @@ bool is_attached(const struct control *control)
 	return control->root != 0;
 }
 
-pid_t control_root(const struct control *control)
-{
-	return control->root;
-}
-
 static void add_threads(struct control *control, pid_t pid, pid_t but)
 {
 	struct thread_set threads = {0};

@@ -127,7 +127,7 @@ static void run_steadily(struct control *control)
 static void end_burst(struct control *control)
 {
 	if (control->samples)
-		samples_drain(control->samples, sampling_take, control);
+		sampling_drain(control);
 	turn(control, false);
 	become_brief(control);
 	if (control->burst.brief) {

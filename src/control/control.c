@@ -316,7 +316,7 @@ static uint64_t step(struct control *control)
 	collect(control);
 	if (now >= control->next_drain) {
 		if (control->samples)
-			samples_drain(control->samples, sampling_take, control);
+			sampling_drain(control);
 		if (control->observer.tick)
 			control->observer.tick(control->observer.context);
 		control->next_drain = now + drain_interval(control, now);
@@ -443,6 +443,9 @@ void control_counts(const struct control *control, control_count_fn *each, void 
 {
 	for (int i = 0; i < COUNT_COUNT; i++)
 		each(context, count_table[i].name, control->count[i], count_table[i].meaning);
+	for (int i = 0; i < SYMBOL_STATISTIC_COUNT; i++)
+		each(context, symbol_statistic_name(i),
+		     symbol_session_statistic(control->session, i), symbol_statistic_meaning(i));
 }
 
 void control_destroy(struct control *control)

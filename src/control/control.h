@@ -63,9 +63,6 @@ pid_t control_spawn(struct control *control, char *const argv[], const char *lib
 /* The area it shares with the program: for limits (control/limit.h). */
 struct area *control_area(struct control *control);
 
-/* The process that made the area for itself; 0: we spawn one. */
-pid_t control_root(const struct control *control);
-
 /* Work until the spawned program's first process ends. Returns its wait status. Without one, until
  * the last process that announced itself in the area has ended. */
 int control_run(struct control *control);
@@ -132,7 +129,6 @@ struct tl_stack {
 	uint64_t address;
 	size_t length;
 	const uint8_t *bytes;
-	uint64_t held_until; /* while the thread is held its memory can be read as well */
 };
 
 void control_destroy(struct control *control);

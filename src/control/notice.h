@@ -47,7 +47,5 @@ void control_want_blocks(struct control *control, pid_t pid, unsigned index, uin
 /* The freeing of this block gives notice. 0, or -ENFILE: AREA_BLOCKS are watched. */
 int control_note_block(struct control *control, pid_t pid, uint64_t block);
 void control_forget_block(struct control *control, pid_t pid, uint64_t block);
-/* Notices of a process that could not be given, or had no answer in time. */
-uint64_t control_unnoticed(struct control *control, pid_t pid);
 
 #endif

@@ -51,13 +51,6 @@ void notice_answer(struct control *control, uint32_t process)
 	raw_futex((uint32_t *)&shared->answered, FUTEX_WAKE, INT_MAX, NULL);
 }
 
-uint64_t control_unnoticed(struct control *control, pid_t pid)
-{
-	struct target *target = target_find(control, pid);
-
-	return target ? atomic_load(&target->shared->unnoticed) : 0;
-}
-
 /* ---- threads ------------------------------------------------------------------------------ */
 
 void control_announce_threads(struct control *control, pid_t pid)

@@ -46,7 +46,6 @@ struct hit {
 	struct tl_stack stack;
 	uint8_t *stack_bytes; /* owned */
 	uint64_t entry, exit; /* exit 0: still held */
-	uint64_t ticket;
 	unsigned value_length;
 	uint8_t value[AREA_VALUE];
 	uint64_t value_address;
@@ -506,7 +505,7 @@ bool hits_conflict(const struct hit *a, const struct hit *b); /* but for their t
 void pairs_complete(struct control *control, struct slot *slot, struct hit *hit);
 
 /* sampling.c */
-void sampling_take(void *context, const struct sample *sample);
+void sampling_drain(struct control *control);
 
 /* schedule.c */
 void schedule_run(struct control *control);

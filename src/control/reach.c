@@ -144,15 +144,6 @@ int reach_area(struct area **area, pid_t pid)
 	return err == -ENOENT ? reach_anyone(area, &identity) : err;
 }
 
-int reach_process(const struct area *area, pid_t pid)
-{
-	for (int i = 0; i < AREA_PROCESSES; i++)
-		if (area->process[i].pid == pid &&
-		    atomic_load(&area->process[i].state) == AREA_PROCESS_WATCHED)
-			return i;
-	return -ENOENT;
-}
-
 const char *reach_explain(int err)
 {
 	switch (err) {

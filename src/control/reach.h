@@ -15,9 +15,6 @@
  */
 int reach_area(struct area **area, pid_t pid);
 
-/* Its index in the area, or -ENOENT: it is not one of the program's, or not watched. */
-int reach_process(const struct area *area, pid_t pid);
-
 /* One sentence for an error of reach_area(), without the process's number. */
 const char *reach_explain(int err);
 

@@ -162,9 +162,12 @@ void samples_close(struct samples *samples)
 	free(samples);
 }
 
-uint64_t samples_lost(const struct samples *samples)
+uint64_t samples_take_lost(struct samples *samples)
 {
-	return samples->lost;
+	uint64_t lost = samples->lost;
+
+	samples->lost = 0;
+	return lost;
 }
 
 struct sample_record {
@@ -174,6 +177,11 @@ struct sample_record {
 	uint64_t time;
 	uint64_t abi;
 	uint64_t registers[REGISTER_COUNT];
+};
+
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t id, count;
 };
 
 static void take_record(const struct sample_record *record, sample_fn *take, void *context)
@@ -201,6 +209,7 @@ static unsigned drain_ring(struct samples *samples, struct ring *ring, sample_fn
 	while (ring->tail + sizeof(struct perf_event_header) <= ring->head) {
 		struct perf_event_header header;
 		struct sample_record record;
+		struct lost_record lost;
 
 		ring_copy(ring, ring->tail, &header, sizeof(header));
 		if (header.size < sizeof(header))
@@ -209,8 +218,9 @@ static unsigned drain_ring(struct samples *samples, struct ring *ring, sample_fn
 			ring_copy(ring, ring->tail, &record, sizeof(record));
 			take_record(&record, take, context);
 			count++;
-		} else if (header.type == PERF_RECORD_LOST) {
-			samples->lost++;
+		} else if (header.type == PERF_RECORD_LOST && header.size >= sizeof(lost)) {
+			ring_copy(ring, ring->tail, &lost, sizeof(lost));
+			samples->lost += lost.count;
 		}
 		ring->tail += header.size;
 	}

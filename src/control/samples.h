@@ -30,8 +30,8 @@ void samples_switch(struct samples *samples, bool on);
 /* Calls `take` for each sample since the last call; returns how many. */
 typedef void sample_fn(void *context, const struct sample *sample);
 unsigned samples_drain(struct samples *samples, sample_fn *take, void *context);
-/* Times that a ring was full. */
-uint64_t samples_lost(const struct samples *samples);
+/* How many found no room in their ring, since the last call. */
+uint64_t samples_take_lost(struct samples *samples);
 /* In a forked process. 0 or -errno. */
 int samples_map_again(struct samples *samples);
 void samples_close(struct samples *samples);

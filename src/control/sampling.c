@@ -28,8 +28,9 @@ static void offer(void *context, const struct insn_forward_access *found)
 				   .access = found->access,
 				   .time = to->sample->time};
 
-	access.own_stack = access.address >= stack - RED_ZONE && access.address < stack + OWN_STACK;
-	if (access.own_stack || !space_writable(to->target->space, access.address) ||
+	bool own_stack = access.address >= stack - RED_ZONE && access.address < stack + OWN_STACK;
+
+	if (own_stack || !space_writable(to->target->space, access.address) ||
 	    insn_decode(bytes, space_code(to->target->space, found->pc, bytes, sizeof(bytes)),
 			found->pc, &insn))
 		return;
@@ -41,7 +42,7 @@ static void offer(void *context, const struct insn_forward_access *found)
 		to->control->observer.sample(to->control->observer.context, &access);
 }
 
-void sampling_take(void *context, const struct sample *sample)
+static void take(void *context, const struct sample *sample)
 {
 	struct control *control = context;
 	struct offer to = {.control = control, .sample = sample};
@@ -63,4 +64,10 @@ void sampling_take(void *context, const struct sample *sample)
 		count_one(control, COUNT_SAMPLES_OLD);
 	else if (!ahead_walk(to.target, &sample->registers, LOOK_AHEAD, offer, &to, NULL))
 		count_one(control, COUNT_SAMPLES_UNDECODED);
+}
+
+void sampling_drain(struct control *control)
+{
+	samples_drain(control->samples, take, control);
+	control->count[COUNT_SAMPLES_UNREAD] += samples_take_lost(control->samples);
 }

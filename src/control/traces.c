@@ -164,6 +164,8 @@ static void understand(struct target *target, struct slot *slot, const struct ar
 		hit->access.access = TL_EXEC;
 	} else if (!trace->understood || trace->late) {
 		count_one(target->control, COUNT_TRACES_UNKNOWN);
+		if (trace->late)
+			count_one(target->control, COUNT_HITS_LATE);
 		hit->access.pc = record->registers.pc;
 		hit->access.address = slot->watch.address;
 		hit->access.length = slot->watch.length;

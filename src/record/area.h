@@ -234,9 +234,7 @@ struct area_process {
 	_Atomic uint64_t serial;
 	_Atomic uint32_t dropped;   /* hits without a free record */
 	_Atomic uint32_t stale;	    /* hits of an older generation */
-	_Atomic uint32_t unheld;    /* hits whose thread had no credit */
 	_Atomic uint32_t over;	    /* hits beyond the slot's limit */
-	_Atomic uint32_t late;	    /* hits delivered late */
 	_Atomic uint32_t delivered; /* all hits */
 	_Atomic uint64_t handling;  /* ns of CPU time in handlers */
 	_Atomic uint64_t held;	    /* ns of holds */

@@ -112,7 +112,6 @@ int symbol_copies_find(struct symbol_modules *modules, const struct symbol_modul
 		copies->indirect = is_indirect(object->module, name);
 	if (names)
 		find_specialised(names, name, copies);
-	copies->debug_information = dwarf != NULL;
 	if (dwarf)
 		find_inlined(dwarf, name, copies);
 	return 0;

@@ -11,7 +11,6 @@
 
 struct symbol_copies {
 	bool indirect;			     /* the symbol is an IFUNC: a resolver, not the code */
-	bool debug_information;		     /* there is some: `inlined` is known */
 	size_t inlined;			     /* places it was inlined at */
 	char inlined_in[SYMBOL_COPIES_NAME]; /* the function around the first of them */
 	size_t specialised;		     /* variants: name.constprop.0, name.isra.0, … */

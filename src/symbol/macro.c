@@ -177,9 +177,8 @@ static void read_includes(struct search *search, struct symbol_source *source)
 
 		if (directive->kind != 'i')
 			continue;
-		if (!included_name(source, tokens, directive, name, sizeof(name)) ||
-		    !find_include(search, source, name))
-			search->macros->incomplete = true;
+		if (included_name(source, tokens, directive, name, sizeof(name)))
+			find_include(search, source, name);
 	}
 }
 
@@ -196,12 +195,11 @@ struct symbol_macros *symbol_unit_macros(struct symbol_session *session, struct 
 	if (!unit->macros)
 		return NULL;
 	unit->macros->source = calloc(FILES_MAX, sizeof(struct symbol_source *));
-	unit->macros->incomplete = true;
 	if (!unit->macros->source || !name)
 		return unit->macros;
 	symbol_die_absolute(die, name, path, sizeof(path));
 	add_directories(&search, die);
-	unit->macros->incomplete = !add_source(&search, path);
+	add_source(&search, path);
 	for (size_t i = 0; i < unit->macros->count; i++)
 		read_includes(&search, unit->macros->source[i]);
 	return unit->macros;

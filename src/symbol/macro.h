@@ -13,7 +13,6 @@
 struct symbol_macros {
 	struct symbol_source **source;
 	size_t count;
-	bool incomplete; /* an included file could not be found */
 };
 
 struct symbol_macro {

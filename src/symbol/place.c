@@ -195,7 +195,6 @@ static void find_by_table(struct symbol_object *object, uint64_t address,
 		return;
 	set_name(object->session, NULL, name->name, frame);
 	frame->function_offset = address - name->address;
-	frame->from_table = true;
 }
 
 static size_t find_in_object(struct symbol_object *object, uint64_t address,

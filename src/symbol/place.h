@@ -17,7 +17,6 @@ struct symbol_frame {
 	const char *file;	  /* absolute where the compiler said so; NULL: unknown */
 	unsigned line, column;	  /* 0: unknown */
 	bool inlined;		  /* inlined into the next frame */
-	bool from_table;	  /* the name is from a symbol table, not from debug information */
 	bool line_guessed;	  /* compiler-made code: the line is that of the code before it */
 	const char *module;	  /* path; NULL: pc is in no known file */
 	const char *build_id;	  /* hexadecimal; the empty string: none */

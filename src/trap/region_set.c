@@ -136,17 +136,6 @@ bool region_set_take(unsigned index, struct region_entry *taken)
 	return true;
 }
 
-bool region_set_find(unsigned index, struct region_entry *found)
-{
-	const struct copy *copy = valid();
-	size_t at = position(copy, index);
-
-	if (at == copy->count)
-		return false;
-	*found = copy->entry[at];
-	return true;
-}
-
 size_t region_set_count(void)
 {
 	return __atomic_load_n(&copies[__atomic_load_n(&version, __ATOMIC_ACQUIRE) & 1].count,

@@ -32,7 +32,6 @@ struct region_cursor {
 
 int region_set_insert(const struct region_entry *entry); /* 0, or -ENFILE when the table is full */
 bool region_set_take(unsigned index, struct region_entry *taken); /* removes it; false: not there */
-bool region_set_find(unsigned index, struct region_entry *found);
 size_t region_set_count(void);
 
 /* The next entry that overlaps [first, end), highest first; false when there is no other. Async-

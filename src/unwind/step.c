@@ -71,19 +71,6 @@ int walk_step(struct walk *walk)
 	return status ? status : check_place(walk);
 }
 
-int unwind_step(struct unwind_registers *registers)
-{
-	struct walk walk;
-	int status;
-
-	walk_init(&walk);
-	walk.registers = *registers;
-	status = walk_step(&walk);
-	if (status == 0)
-		*registers = walk.registers;
-	return status;
-}
-
 int unwind_function_bounds(uintptr_t pc, uintptr_t *start, uintptr_t *end)
 {
 	struct object object;

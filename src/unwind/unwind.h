@@ -55,7 +55,4 @@ void unwind_registers_from_context(struct unwind_registers *registers, const uco
 int unwind_callers(const struct unwind_registers *registers, uintptr_t *pcs, size_t max,
 		   int *complete);
 
-/* One step: makes `registers` those of the caller. 0, 1 at the outermost frame, or -errno. */
-int unwind_step(struct unwind_registers *registers);
-
 #endif

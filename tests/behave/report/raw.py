@@ -6,6 +6,7 @@ Usage: raw.py TRAPLINE
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -266,6 +267,20 @@ class Raw(unittest.TestCase):
         self.assertRegex(shown, r"(?m)^processes:\n +1  processes ")
         self.assertNotRegex(shown, r"(?m)^ *0  ")
         self.assertRegex(whole, r"(?m)^ *0  hits-lost ")
+
+    def test_whatever_is_counted_is_shown(self):
+        whole = subprocess.run([TRAPLINE, "race", "-q", "--stats=all", "--", "sleep", "0.1"], capture_output=True,
+                               text=True, check=True).stderr
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "src")
+        for table, prefix in (("control/counts.def", "COUNT"), ("symbol/statistics.def", "SYMBOL_STATISTIC")):
+            with open(os.path.join(source, table), encoding="utf-8") as file:
+                rows = re.findall(r'^[A-Z]+\((\w+), "([\w-]+)"', file.read(), re.M)
+            self.assertGreater(len(rows), 15)
+            code = subprocess.run(["grep", "-rhoE", prefix + r"_\w+", "--include=*.[ch]", source], capture_output=True,
+                                  text=True, check=True).stdout.split()
+            for identifier, name in rows:
+                self.assertRegex(whole, rf"(?m)^ +\d+  {name} ")
+                self.assertIn(f"{prefix}_{identifier}", code, "nothing counts it")
 
 
 if __name__ == "__main__":
