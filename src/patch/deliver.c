@@ -51,13 +51,13 @@ static bool read_stat(int tasks, pid_t tid, char text[STAT_LENGTH])
 }
 
 /* The name may hold spaces and brackets; what follows it are a letter and numbers. */
-static const char *skip_fields(const char *state, int count)
+static const char *skip_fields(const char *at, int count)
 {
-	for (; state && count; count--) {
-		state = strchr(state, ' ');
-		state = state ? state + 1 : NULL;
+	for (; at && count; count--) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
 	}
-	return state;
+	return at;
 }
 
 /* A thread that is gone, or whose file cannot be read, is no obstacle. */
@@ -70,7 +70,9 @@ static enum verdict look_at(int tasks, pid_t tid)
 	if (!read_stat(tasks, tid, text))
 		return DELIVERABLE;
 	state = strrchr(text, ')');
-	state = state && state[1] ? state + 2 : NULL;
+	if (!state || !state[1])
+		return DELIVERABLE;
+	state += 2;
 	blocked = skip_fields(state, FIELD_BLOCKED - 3);
 	if (!blocked || !(strtoull(blocked, NULL, 10) & needed))
 		return DELIVERABLE;
