@@ -21,7 +21,7 @@
 /* Those that a called function leaves as they were: rbx, rsp, rbp, r12 … r15 (System V ABI). */
 #define KEPT_BY_CALLS 0xf038u
 
-static const uint8_t argument_register[C_ARGUMENTS] = {7, 6, 2, 1}; /* rdi, rsi, rdx, rcx */
+static const int8_t argument_register[C_ARGUMENTS] = {7, 6, 2, 1}; /* rdi, rsi, rdx, rcx */
 
 /* The analysis of a place, kept: code at one place of one process seldom changes, and where it did
  * an argument is told wrongly at worst. */

@@ -45,7 +45,7 @@ struct block {
 };
 
 struct known_pair {
-	uint64_t first, second; /* pcs, lower first */
+	uint64_t first, second; /* pcs, or those of the calls into the C library; lower first */
 	enum tl_certainty certainty;
 	uint64_t count;
 };
@@ -237,9 +237,8 @@ static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hit
 	race->services->watch(race->host, &again);
 }
 
-static struct known_pair *find_pair(struct race *race, const struct tl_pair *pair)
+static struct known_pair *find_pair(struct race *race, uint64_t first, uint64_t second)
 {
-	uint64_t first = pair->first->pc, second = pair->second->pc;
 	struct known_pair *known;
 
 	if (first > second) {
@@ -254,25 +253,31 @@ static struct known_pair *find_pair(struct race *race, const struct tl_pair *pai
 	return known;
 }
 
-/* Of the C library's frames on top of the stack the outermost: what the program called. */
-static const char *entry_of(struct race *race, const struct tl_access *access)
+/* Of the C library's frames on top of the stack the outermost: what the program called. `*place`:
+ * where it did. */
+static const char *entry_of(struct race *race, const struct tl_access *access, uint64_t *place)
 {
 	struct tl_frame frames[ENTRY_FRAMES];
 	int count = race->services->stack(race->host, access, frames, ENTRY_FRAMES);
 	const char *entry = NULL;
+	int i;
 
-	for (int i = 0; i < count && frames[i].module && library_is(frames[i].module); i++)
+	for (i = 0; i < count && frames[i].module && library_is(frames[i].module); i++)
 		entry = frames[i].function;
+	if (i < count)
+		*place = frames[i].pc;
 	return entry;
 }
 
-static struct rule_side side_of(struct race *race, const struct tl_access *access)
+/* `*place`: the code that the access is told at. */
+static struct rule_side side_of(struct race *race, const struct tl_access *access, uint64_t *place)
 {
 	struct rule_side side = {.access = access};
 
+	*place = access->pc;
 	side.code = describe(race, access->pid, access->pc);
 	if (side.code.module && library_is(side.code.module))
-		side.code.entry = entry_of(race, access);
+		side.code.entry = entry_of(race, access, place);
 	side.atomicity = race->services->atomicity(race->host, access, &side.reason);
 	if (access->traits & TL_TRAIT_UPDATE)
 		side.updates_tell =
@@ -283,8 +288,10 @@ static struct rule_side side_of(struct race *race, const struct tl_access *acces
 static void on_pair(void *state, const struct tl_pair *pair)
 {
 	struct race *race = state;
-	struct known_pair *known = find_pair(race, pair);
-	struct rule_side first = side_of(race, pair->first), second = side_of(race, pair->second);
+	uint64_t place[2];
+	struct rule_side first = side_of(race, pair->first, &place[0]);
+	struct rule_side second = side_of(race, pair->second, &place[1]);
+	struct known_pair *known = find_pair(race, place[0], place[1]);
 	const struct tl_access *accesses[2] = {pair->first, pair->second};
 	struct tl_report report = {.size = sizeof(report), .kind = "data-race"};
 	struct rule_meeting meeting = {.changed = pair->changed,
@@ -302,8 +309,8 @@ static void on_pair(void *state, const struct tl_pair *pair)
 		return;
 	}
 	if (known->count++) {
-		find_place(race, known->first)->repeats++;
-		find_place(race, known->second)->repeats++;
+		find_place(race, pair->first->pc)->repeats++;
+		find_place(race, pair->second->pc)->repeats++;
 	}
 	/* Each report silences all slots while symbols are read: repeats are counted in bulk. */
 	if (verdict.certainty <= known->certainty && (known->count & (known->count - 1))) {
@@ -314,8 +321,8 @@ static void on_pair(void *state, const struct tl_pair *pair)
 	first.around = race->services->around(race->host, pair->first);
 	second.around = race->services->around(race->host, pair->second);
 	rules_rank(&first, &second, &verdict);
-	find_place(race, known->first)->fruitful++;
-	find_place(race, known->second)->fruitful++;
+	find_place(race, pair->first->pc)->fruitful++;
+	find_place(race, pair->second->pc)->fruitful++;
 	report.certainty = verdict.certainty;
 	report.rank = verdict.rank;
 	facts_of(&first, &second, &meeting, facts);
