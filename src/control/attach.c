@@ -5,6 +5,7 @@
  * it made; we end when the last of them has.
  */
 #include "control/entries.h"
+#include "control/linger.h"
 #include "control/private.h"
 
 #include "event/threads.h"
@@ -65,5 +66,5 @@ bool attach_is_over(struct control *control)
 	if (!control->welcomed && !area_is_closed(control->area))
 		return control_now() - control->started > ANNOUNCE_PATIENCE ||
 		       (kill(control->root, 0) && errno == ESRCH);
-	return !attach_waiting(control);
+	return linger_is_over(control);
 }

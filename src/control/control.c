@@ -240,7 +240,7 @@ static void reap(struct control *control)
 		return;
 	}
 	if (control->lingering) {
-		control->child_ended = observe_is_stopped() || !attach_waiting(control);
+		control->child_ended = observe_is_stopped() || linger_is_over(control);
 		return;
 	}
 	if (is_attached(control)) {

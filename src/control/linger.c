@@ -15,14 +15,15 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#define FORK_PATIENCE 100 /* looks of a millisecond */
+#define FORK_LOOKS 500 /* of a millisecond */
+#define FORK_PATIENCE SECOND
 
 unsigned control_others(struct control *control)
 {
 	if (control->observing || is_attached(control))
 		return 0;
 	/* A child that has begun and not announced itself yet may be all that is left. */
-	for (int i = 0; i < FORK_PATIENCE; i++) {
+	for (int i = 0; i < FORK_LOOKS; i++) {
 		unsigned others;
 
 		targets_welcome(control);
@@ -33,6 +34,22 @@ unsigned control_others(struct control *control)
 		raw_nanosleep(MILLISECOND);
 	}
 	return 0;
+}
+
+/* Between a process that ends and the child that it leaves there may be nobody for a moment. */
+bool linger_is_over(struct control *control)
+{
+	uint64_t now = control_now();
+
+	if (attach_waiting(control)) {
+		control->alone_since = 0;
+		return false;
+	}
+	if (!atomic_load(&control->area->forking))
+		return true;
+	if (!control->alone_since)
+		control->alone_since = now;
+	return now - control->alone_since > FORK_PATIENCE;
 }
 
 void control_prepare_copy(struct control *control)

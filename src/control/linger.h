@@ -11,6 +11,9 @@ unsigned control_others(struct control *control);
 /* Work until the last of them has ended, or control_stop(). */
 void control_run_on(struct control *control);
 
+/* Has the last process ended, and no child of it is on its way? */
+bool linger_is_over(struct control *control);
+
 /* Around a fork(2): before it in the parent, which must not touch `control` afterwards and has to
  * live until the second has returned in the child. That returns 0 or -errno. */
 void control_prepare_copy(struct control *control);

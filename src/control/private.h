@@ -288,7 +288,8 @@ struct control {
 	uint64_t next_handover;
 	pid_t child;
 	bool child_ended;
-	bool lingering; /* it has, and others of the program go on */
+	bool lingering;	      /* it has, and others of the program go on */
+	uint64_t alone_since; /* nobody is watched since then */
 	int child_status;
 	uint64_t started;
 	uint64_t random;

@@ -87,7 +87,7 @@ class Beside(unittest.TestCase):
             self.assertEqual(service.stdout.read(), f"no child\n{os.getpid()} [] [0, 1, 2] 1\n")
 
     def test_races_are_found(self):
-        result = subprocess.run(self.command(RACER, "2"), stdin=subprocess.DEVNULL, timeout=60, check=False)
+        result = subprocess.run(self.command(RACER, "4"), stdin=subprocess.DEVNULL, timeout=60, check=False)
         self.assertEqual(result.returncode, ENDING)
         self.end_controllers()
         with open(self.output, encoding="utf-8") as lines:
