@@ -3,6 +3,7 @@
 #include "cli/detect_options.h"
 
 #include "cli/wrong_option.h"
+#include "symbol/session.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -322,6 +323,7 @@ int detect_options_parse(struct detect_options *options, int argc, char **argv)
 
 	memset(options, 0, sizeof(*options));
 	control_options_init(&options->control);
+	options->control.reader = SYMBOL_READER_SELF;
 	options->control.allocations = CONTROL_ALLOCATIONS_SAMPLED;
 	options->error_exitcode = -1;
 	err = parse_environment(options, argv[0]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 #include "cli/suggest.h"
+#include "symbol/session.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -97,6 +98,9 @@ int main(int argc, char **argv)
 		      stderr);
 		return STATUS_FAILED;
 	}
+	/* Not a command: what `trapline` starts itself. */
+	if (argc == 2 && strcmp(argv[1], SYMBOL_READER_ARGUMENT) == 0)
+		return symbol_reader_main();
 	if (argc < 2) {
 		print_help(stderr);
 		return STATUS_USAGE;

@@ -146,7 +146,9 @@ static int open_fix(struct names *names, const char *fix, struct patch_request *
 
 static int open_process(struct names *names, pid_t pid)
 {
-	int err = symbol_session_open(&names->session, NULL);
+	const struct symbol_options options = {.size = sizeof(options),
+					       .reader = SYMBOL_READER_SELF};
+	int err = symbol_session_open(&names->session, &options);
 
 	if (!err)
 		err = symbol_modules_of_process(names->session, pid, &names->process);

@@ -319,6 +319,7 @@ static int run(struct work *work)
 		.size = sizeof(symbols),
 		.debug_directories = work->options->symbols,
 		.source_directories = work->options->source_directories,
+		.reader = SYMBOL_READER_SELF,
 	};
 	int status;
 

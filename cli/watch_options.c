@@ -6,6 +6,7 @@
 #include "cli/wrong_option.h"
 
 #include "control/notice.h"
+#include "symbol/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -341,6 +342,7 @@ int watch_options_parse(struct watch_command *command, int argc, char **argv)
 
 	memset(command, 0, sizeof(*command));
 	control_options_init(&command->control);
+	command->control.reader = SYMBOL_READER_SELF;
 	command->control.lasting = true;
 	command->control.budget = 100;
 	command->watch.children = true;

@@ -9,6 +9,7 @@
 #include "control/abandon.h"
 
 #include "base/syscall.h"
+#include "symbol/session.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -117,7 +118,7 @@ static uint64_t time_used(void)
 	struct timespec used = {0};
 
 	raw_syscall3(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&used, 0);
-	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec + symbol_reader_time();
 }
 
 static void look_again(void)

@@ -17,6 +17,7 @@
 
 #include "control/price.h"
 #include "control/switches.h"
+#include "symbol/session.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -86,7 +87,8 @@ static uint64_t spent_inside(const struct control *control)
 
 static uint64_t spent_outside(const struct control *control)
 {
-	uint64_t own = control_clock(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t own =
+		control_clock(CLOCK_PROCESS_CPUTIME_ID) + symbol_session_time(control->session);
 
 	return own > control->exempt ? own - control->exempt : 0;
 }
@@ -187,12 +189,18 @@ void budget_check(struct control *control)
 	show(control);
 }
 
-uint64_t control_work_begin(void)
+/* This thread's, and that of the process that reads program files for it. */
+static uint64_t work_clock(const struct control *control)
 {
-	return control_clock(CLOCK_THREAD_CPUTIME_ID);
+	return control_clock(CLOCK_THREAD_CPUTIME_ID) + symbol_session_time(control->session);
+}
+
+uint64_t control_work_begin(const struct control *control)
+{
+	return work_clock(control);
 }
 
 void control_work_end(struct control *control, uint64_t begun)
 {
-	control->exempt += control_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
+	control->exempt += work_clock(control) - begun;
 }

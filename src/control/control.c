@@ -174,12 +174,14 @@ static void choose_allocations(struct control *control)
 int control_create(struct control **control, const struct control_options *options,
 		   const struct control_observer *observer)
 {
+	struct symbol_options symbols = {.size = sizeof(symbols)};
 	struct control *made = calloc(1, sizeof(*made));
 	int err;
 
 	if (!made)
 		return -ENOMEM;
-	err = symbol_session_open(&made->session, NULL);
+	symbols.reader = options->reader;
+	err = symbol_session_open(&made->session, &symbols);
 	if (!err)
 		err = entries_create(made);
 	if (!err)

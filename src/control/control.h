@@ -110,7 +110,7 @@ uint64_t control_dropped(struct control *control, pid_t pid);
 void control_quiesce(struct control *control);
 
 /* Around work for a finding, which the budget does not count: see budget.c. */
-uint64_t control_work_begin(void);
+uint64_t control_work_begin(const struct control *control);
 void control_work_end(struct control *control, uint64_t begun);
 
 /* Percent of the program's own CPU time that all of this takes so far, by what is measured. */

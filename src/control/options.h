@@ -38,8 +38,9 @@ struct control_options {
 	uint64_t start_delay;		      /* ns before the first watch */
 	uint64_t duration;		      /* ns after which watching stops; 0: until the end */
 	uint64_t hold_most;		      /* ns that a thread is held at a time; 0: a second */
-	int output;  /* where the program's output goes instead of a terminal; -1: nowhere */
-	int area_fd; /* of an area that the program made; -1: make one */
+	int output;	    /* where the program's output goes instead of a terminal; -1: nowhere */
+	int area_fd;	    /* of an area that the program made; -1: make one */
+	const char *reader; /* struct symbol_options says what it is */
 	struct control_globs include, exclude; /* modules whose code is looked at */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/atomicity.h"
 
+#include "symbol/ask.h"
 #include "symbol/atomic_names.h"
 #include "symbol/evidence.h"
 #include "symbol/metadata.h"
@@ -79,12 +80,16 @@ enum symbol_atomicity symbol_atomicity_judge(struct symbol_modules *modules, uin
 					     const struct symbol_variable *variable,
 					     char reason[SYMBOL_REASON_MAX])
 {
-	const struct symbol_module *module = symbol_modules_find(modules, pc);
-	struct symbol_object *object = module ? symbol_module_object(modules, module) : NULL;
 	enum symbol_atomicity answer = SYMBOL_ATOMICITY_UNKNOWN;
 	struct symbol_frame frames[SYMBOL_INLINE_MAX];
+	const struct symbol_module *module;
+	struct symbol_object *object;
 	size_t count;
 
+	if (symbol_ask_atomicity(modules, pc, variable, reason, &answer))
+		return answer;
+	module = symbol_modules_find(modules, pc);
+	object = module ? symbol_module_object(modules, module) : NULL;
 	if (!object) {
 		snprintf(reason, SYMBOL_REASON_MAX, "no program file for its code");
 		return SYMBOL_ATOMICITY_UNKNOWN;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/bounds.h"
 
+#include "symbol/ask.h"
 #include "symbol/names.h"
 #include "symbol/object.h"
 #include "symbol/variant.h"
@@ -11,13 +12,19 @@
 
 int symbol_bounds_find(struct symbol_modules *modules, uint64_t pc, uint64_t *start, uint64_t *end)
 {
-	const struct symbol_module *module = symbol_modules_find(modules, pc);
-	struct symbol_object *object = module ? symbol_module_object(modules, module) : NULL;
-	Dwarf_CFI *cfi = object ? symbol_object_eh(object) : NULL;
+	const struct symbol_module *module;
+	struct symbol_object *object;
 	Dwarf_Addr low, high;
 	Dwarf_Frame *frame;
+	Dwarf_CFI *cfi;
 	bool signal;
+	int result;
 
+	if (symbol_ask_bounds(modules, false, pc, start, end, &result))
+		return result;
+	module = symbol_modules_find(modules, pc);
+	object = module ? symbol_module_object(modules, module) : NULL;
+	cfi = object ? symbol_object_eh(object) : NULL;
 	if (!cfi || dwarf_cfi_addrframe(cfi, pc - module->bias - object->eh_bias, &frame))
 		return -ENOENT;
 	dwarf_frame_info(frame, &low, &high, &signal);
@@ -88,11 +95,16 @@ static int find_entry(const struct part *header, uint64_t address, uint64_t *sta
 
 int symbol_bounds_whole(struct symbol_modules *modules, uint64_t pc, uint64_t *start, uint64_t *end)
 {
-	const struct symbol_module *module = symbol_modules_find(modules, pc);
-	struct symbol_object *object = module ? symbol_module_object(modules, module) : NULL;
+	const struct symbol_module *module;
+	struct symbol_object *object;
 	struct part header, frames;
 	uint64_t entry, at;
+	int result;
 
+	if (symbol_ask_bounds(modules, true, pc, start, end, &result))
+		return result;
+	module = symbol_modules_find(modules, pc);
+	object = module ? symbol_module_object(modules, module) : NULL;
 	if (!object || !find_part(object, ".eh_frame_hdr", &header) ||
 	    !find_part(object, ".eh_frame", &frames) ||
 	    find_entry(&header, pc - module->bias, start, &entry))
@@ -117,9 +129,14 @@ static const struct symbol_name *find_name(struct symbol_modules *modules,
 
 const char *symbol_bounds_name(struct symbol_modules *modules, uint64_t pc)
 {
-	const struct symbol_module *module = symbol_modules_find(modules, pc);
-	const struct symbol_name *name = find_name(modules, module, pc);
+	const struct symbol_module *module;
+	const struct symbol_name *name;
+	const char *answer;
 
+	if (symbol_ask_bounds_name(modules, pc, &answer))
+		return answer;
+	module = symbol_modules_find(modules, pc);
+	name = find_name(modules, module, pc);
 	if (!name && module && symbol_variants_learn(modules, module))
 		name = find_name(modules, module, pc);
 	return name ? name->name : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/compiler.h"
 
+#include "symbol/ask.h"
 #include "symbol/die.h"
 #include "symbol/object.h"
 #include "symbol/unit.h"
@@ -9,11 +10,17 @@
 
 const char *symbol_compilers(struct symbol_modules *modules, uint64_t pc, size_t *length)
 {
-	const struct symbol_module *module = symbol_modules_find(modules, pc);
-	struct symbol_object *object = module ? symbol_module_object(modules, module) : NULL;
+	const struct symbol_module *module;
+	struct symbol_object *object;
+	const char *text;
 	uint64_t address;
-	Elf_Data *data = object ? symbol_object_section(object, ".comment", &address) : NULL;
+	Elf_Data *data;
 
+	if (symbol_ask_compilers(modules, pc, &text, length))
+		return text;
+	module = symbol_modules_find(modules, pc);
+	object = module ? symbol_module_object(modules, module) : NULL;
+	data = object ? symbol_object_section(object, ".comment", &address) : NULL;
 	if (!data || !data->d_buf || !data->d_size)
 		return NULL;
 	*length = data->d_size;
@@ -22,11 +29,17 @@ const char *symbol_compilers(struct symbol_modules *modules, uint64_t pc, size_t
 
 const char *symbol_producer(struct symbol_modules *modules, uint64_t pc)
 {
-	const struct symbol_module *module = symbol_modules_find(modules, pc);
-	struct symbol_object *object = module ? symbol_module_object(modules, module) : NULL;
-	struct symbol_unit *unit = object ? symbol_units_find(object, pc - module->bias) : NULL;
+	const struct symbol_module *module;
+	struct symbol_object *object;
+	struct symbol_unit *unit;
+	const char *producer;
 	Dwarf_Die die;
 
+	if (symbol_ask_producer(modules, pc, &producer))
+		return producer;
+	module = symbol_modules_find(modules, pc);
+	object = module ? symbol_module_object(modules, module) : NULL;
+	unit = object ? symbol_units_find(object, pc - module->bias) : NULL;
 	return unit && symbol_unit_root(unit, &die) == 0 ? symbol_die_producer(&die) : NULL;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/copies.h"
 
+#include "symbol/ask.h"
 #include "symbol/die.h"
 #include "symbol/names.h"
 #include "symbol/object.h"
@@ -101,10 +102,16 @@ static bool is_indirect(Dwfl_Module *module, const char *name)
 int symbol_copies_find(struct symbol_modules *modules, const struct symbol_module *module,
 		       const char *name, struct symbol_copies *copies)
 {
-	struct symbol_object *object = symbol_module_object(modules, module);
-	const struct symbol_names *names = object ? symbol_object_names(object) : NULL;
-	Dwarf *dwarf = object ? symbol_object_dwarf(object) : NULL;
+	const struct symbol_names *names;
+	struct symbol_object *object;
+	Dwarf *dwarf;
+	int result;
 
+	if (symbol_ask_copies(modules, module, name, copies, &result))
+		return result;
+	object = symbol_module_object(modules, module);
+	names = object ? symbol_object_names(object) : NULL;
+	dwarf = object ? symbol_object_dwarf(object) : NULL;
 	memset(copies, 0, sizeof(*copies));
 	if (!object)
 		return -ENOENT;

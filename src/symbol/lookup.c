@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/lookup.h"
 
+#include "symbol/ask.h"
 #include "symbol/demangle.h"
 #include "symbol/die.h"
 #include "symbol/line.h"
@@ -199,7 +200,10 @@ int symbol_lookup(struct symbol_modules *modules, const char *qualifier, const c
 {
 	const struct symbol_module *module;
 	bool module_seen = false;
+	int result;
 
+	if (symbol_ask_lookup(modules, qualifier, name, found, error, &result))
+		return result;
 	for (size_t i = 0; qualifier && (module = symbol_modules_at(modules, i)); i++)
 		module_seen |= !module->gone && is_module(module, qualifier);
 	/* Debug information of all modules first: it has types. */

@@ -2,6 +2,7 @@
 #include "symbol/macro.h"
 
 #include "symbol/die.h"
+#include "symbol/mirror.h"
 #include "symbol/session_private.h"
 
 #include <dwarf.h>
@@ -53,7 +54,13 @@ static void add_parent(struct search *search, Dwarf_Die *die, const char *direct
 		add_directory(search, die, path);
 }
 
-static void add_compiler_directories(struct search *search, Dwarf_Die *die)
+/* Where compilers look by themselves, on this machine. */
+static struct {
+	bool looked;
+	glob_t found;
+} compilers;
+
+void symbol_macros_prepare(void)
 {
 	static const char *const patterns[] = {"/usr/include",
 					       "/usr/include/x86_64-linux-gnu",
@@ -63,15 +70,18 @@ static void add_compiler_directories(struct search *search, Dwarf_Die *die)
 					       "/usr/include/c++/*",
 					       "/usr/include/x86_64-linux-gnu/c++/*"};
 
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
-		glob_t found;
+	if (compilers.looked)
+		return;
+	compilers.looked = true;
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+		glob(patterns[i], GLOB_APPEND, NULL, &compilers.found);
+}
 
-		if (glob(patterns[i], 0, NULL, &found) != 0)
-			continue;
-		for (size_t j = 0; j < found.gl_pathc; j++)
-			add_directory(search, die, found.gl_pathv[j]);
-		globfree(&found);
-	}
+static void add_compiler_directories(struct search *search, Dwarf_Die *die)
+{
+	symbol_macros_prepare();
+	for (size_t i = 0; i < compilers.found.gl_pathc; i++)
+		add_directory(search, die, compilers.found.gl_pathv[i]);
 }
 
 /* Directories of the line table: those of -I that gave code or declarations. */
@@ -115,31 +125,50 @@ static bool add_source(struct search *search, const char *path)
 	return true;
 }
 
-static bool try_include(struct search *search, const char *directory, size_t length,
-			const char *name)
+/* Which of the directories have the file. */
+static void look_for(const char *const *directories, size_t count, const char *name, bool *present)
 {
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "%.*s/%s", (int)length, directory, name) >=
-	    (int)sizeof(path))
-		return false;
-	return access(path, R_OK) == 0 && add_source(search, path);
+	if (symbol_serving()) {
+		symbol_mirror_present(directories, count, name, present);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		present[i] = snprintf(path, sizeof(path), "%s/%s", directories[i], name) <
+				     (int)sizeof(path) &&
+			     access(path, R_OK) == 0;
+}
+
+static bool include(struct search *search, const char *directory, const char *name)
+{
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/%s", directory, name) < (int)sizeof(path) &&
+	       add_source(search, path);
 }
 
 /* The directories are a guess at what -I named, so each file of that name is read: a definition too
  * many makes an access unknown, one too few could make it plain. */
 static bool find_include(struct search *search, const struct symbol_source *from, const char *name)
 {
-	const char *slash = strrchr(from->opened, '/');
-	bool found;
+	const char *directories[DIRECTORIES_MAX + 1], *slash = strrchr(from->opened, '/');
+	bool present[DIRECTORIES_MAX + 1], found = false;
+	char own[PATH_MAX];
+	size_t count = 0;
 
 	if (name[0] == '/')
 		return add_source(search, name);
-	found = slash && try_include(search, from->opened, (size_t)(slash - from->opened), name);
+	if (slash && snprintf(own, sizeof(own), "%.*s", (int)(slash - from->opened), from->opened) <
+			     (int)sizeof(own))
+		directories[count++] = own;
 	for (size_t i = 0; i < search->directory_count; i++)
 		if (search->directory[i])
-			found |= try_include(search, search->directory[i],
-					     strlen(search->directory[i]), name);
+			directories[count++] = search->directory[i];
+	look_for(directories, count, name, present);
+	for (size_t i = 0; i < count; i++)
+		if (present[i])
+			found |= include(search, directories[i], name);
 	/* Given sources stand elsewhere than the directories that were recorded. */
 	return found || (search->session->source_directories[0] && add_source(search, name));
 }

@@ -29,6 +29,8 @@ bool symbol_macros_next(const struct symbol_macros *macros, const char *name, si
 			struct symbol_macro *macro);
 /* Tokens of a source, made at first use; NULL if it could not be read. */
 const struct symbol_tokens *symbol_source_tokens(struct symbol_source *source);
+/* Looks for the compilers' own directories, once and for all; else done at first use. */
+void symbol_macros_prepare(void);
 void symbol_macros_free(struct symbol_macros *macros);
 
 #endif

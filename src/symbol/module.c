@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/module.h"
 
+#include "symbol/ask.h"
+#include "symbol/mirror.h"
 #include "symbol/module_file.h"
+#include "symbol/module_private.h"
 #include "symbol/object.h"
 #include "symbol/session_private.h"
 
@@ -17,21 +20,6 @@
 #define REFRESH_NANOSECONDS 100000000ull
 #define GONE_MAX 1024
 
-struct list {
-	struct symbol_module **module;
-	size_t count, room;
-};
-
-struct symbol_modules {
-	struct symbol_session *session;
-	pid_t pid; /* 0: recorded */
-	struct symbol_memory memory;
-	struct symbol_mappings mappings;
-	struct list loaded; /* by start */
-	struct list gone;   /* oldest first */
-	uint64_t refreshed; /* CLOCK_MONOTONIC, ns */
-};
-
 static uint64_t now_nanoseconds(void)
 {
 	struct timespec now;
@@ -40,7 +28,7 @@ static uint64_t now_nanoseconds(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static int append(struct list *list, struct symbol_module *module)
+int symbol_module_append(struct symbol_module_list *list, struct symbol_module *module)
 {
 	if (list->count == list->room) {
 		size_t room = list->room ? list->room * 2 : 16;
@@ -55,7 +43,7 @@ static int append(struct list *list, struct symbol_module *module)
 	return 0;
 }
 
-static void module_free(struct symbol_module *module)
+void symbol_module_free(struct symbol_module *module)
 {
 	if (!module)
 		return;
@@ -64,15 +52,15 @@ static void module_free(struct symbol_module *module)
 	free(module);
 }
 
-static void list_free(struct list *list)
+static void list_free(struct symbol_module_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		module_free(list->module[i]);
+		symbol_module_free(list->module[i]);
 	free(list->module);
 	memset(list, 0, sizeof(*list));
 }
 
-static struct symbol_module *module_create(struct symbol_session *session, const char *path,
+struct symbol_module *symbol_module_create(struct symbol_session *session, const char *path,
 					   const struct symbol_build_id *id)
 {
 	struct symbol_module *module = calloc(1, sizeof(*module));
@@ -82,6 +70,7 @@ static struct symbol_module *module_create(struct symbol_session *session, const
 		return NULL;
 	symbol_build_id_format(id, text);
 	module->fd = -1;
+	module->id = ++session->last_id;
 	module->build_id = *id;
 	module->path = symbol_keep(session, path);
 	module->build_id_text = symbol_keep(session, text);
@@ -178,7 +167,7 @@ static void hold_file(struct symbol_modules *modules, struct symbol_module *modu
 	}
 }
 
-static bool covered(const struct list *list, const struct symbol_mapping *mapping)
+static bool covered(const struct symbol_module_list *list, const struct symbol_mapping *mapping)
 {
 	for (size_t i = list->count; i-- > 0;) {
 		const struct symbol_module *module = list->module[i];
@@ -189,7 +178,8 @@ static bool covered(const struct list *list, const struct symbol_mapping *mappin
 	return false;
 }
 
-static struct symbol_module *take_old(struct list *old, const struct symbol_mapping *mapping)
+static struct symbol_module *take_old(struct symbol_module_list *old,
+				      const struct symbol_mapping *mapping)
 {
 	for (size_t i = 0; i < old->count; i++) {
 		struct symbol_module *module = old->module[i];
@@ -218,7 +208,7 @@ static int add_mapped(struct symbol_modules *modules, const struct symbol_mappin
 		return 0;
 	if (symbol_image_address(&image, mapping->offset, mapping->executable, &address) < 0)
 		return 0;
-	module = module_create(modules->session, mapping->path, &image.build_id);
+	module = symbol_module_create(modules->session, mapping->path, &image.build_id);
 	if (!module)
 		return -ENOMEM;
 	module->inode = mapping->inode;
@@ -227,16 +217,17 @@ static int add_mapped(struct symbol_modules *modules, const struct symbol_mappin
 	module->bias = mapping->start - address;
 	symbol_image_range(&image, &low, &high);
 	module->end = end_of_run(mappings, index, high + module->bias);
+	module->bad = symbol_reader_died_of(modules->session, module);
 	hold_file(modules, module);
-	if (append(&modules->loaded, module) < 0) {
-		module_free(module);
+	if (symbol_module_append(&modules->loaded, module) < 0) {
+		symbol_module_free(module);
 		return -ENOMEM;
 	}
 	return 1;
 }
 
 static int add_all(struct symbol_modules *modules, const struct symbol_mappings *mappings,
-		   struct list *old)
+		   struct symbol_module_list *old)
 {
 	int changed = 0;
 
@@ -250,7 +241,7 @@ static int add_all(struct symbol_modules *modules, const struct symbol_mappings 
 		if (covered(&modules->loaded, mapping))
 			continue;
 		module = take_old(old, mapping);
-		added = module ? append(&modules->loaded, module)
+		added = module ? symbol_module_append(&modules->loaded, module)
 			       : add_mapped(modules, mappings, i);
 		if (added < 0)
 			return added;
@@ -259,7 +250,7 @@ static int add_all(struct symbol_modules *modules, const struct symbol_mappings 
 	return changed;
 }
 
-static void retire(struct symbol_modules *modules, struct list *old)
+static void retire(struct symbol_modules *modules, struct symbol_module_list *old)
 {
 	for (size_t i = 0; i < old->count; i++) {
 		struct symbol_module *module = old->module[i];
@@ -268,14 +259,14 @@ static void retire(struct symbol_modules *modules, struct list *old)
 			continue;
 		module->gone = true;
 		if (modules->gone.count >= GONE_MAX) {
-			module_free(modules->gone.module[0]);
+			symbol_module_free(modules->gone.module[0]);
 			memmove(modules->gone.module, modules->gone.module + 1,
 				(GONE_MAX - 1) * sizeof(*modules->gone.module));
 			modules->gone.count--;
 			symbol_count(modules->session, SYMBOL_STATISTIC_MODULES_FORGOTTEN);
 		}
-		if (append(&modules->gone, module) < 0)
-			module_free(module);
+		if (symbol_module_append(&modules->gone, module) < 0)
+			symbol_module_free(module);
 	}
 	free(old->module);
 }
@@ -283,12 +274,14 @@ static void retire(struct symbol_modules *modules, struct list *old)
 int symbol_modules_refresh(struct symbol_modules *modules)
 {
 	struct symbol_mappings mappings;
-	struct list old = modules->loaded;
+	struct symbol_module_list old = modules->loaded;
 	int changed;
 
 	if (modules->pid == 0)
 		return 0;
 	modules->refreshed = now_nanoseconds();
+	if (symbol_serving())
+		return symbol_mirror_refresh(modules);
 	symbol_count(modules->session, SYMBOL_STATISTIC_MAP_READS);
 	changed = symbol_mappings_read(modules->pid, &mappings);
 	if (changed < 0)
@@ -301,6 +294,8 @@ int symbol_modules_refresh(struct symbol_modules *modules)
 	sort_loaded(modules);
 	symbol_mappings_free(&modules->mappings);
 	modules->mappings = mappings;
+	if (changed)
+		modules->version++;
 	return changed;
 }
 
@@ -313,6 +308,10 @@ int symbol_modules_recorded(struct symbol_session *session, struct symbol_module
 	if (!modules)
 		return -ENOMEM;
 	modules->session = session;
+	modules->id = ++session->last_id;
+	modules->version = 1;
+	modules->next = session->all;
+	session->all = modules;
 	*result = modules;
 	return 0;
 }
@@ -340,18 +339,20 @@ int symbol_modules_add(struct symbol_modules *modules, const struct symbol_modul
 
 	if (!record->path || record->start >= record->end)
 		return -EINVAL;
-	module = module_create(modules->session, record->path, &record->build_id);
+	module = symbol_module_create(modules->session, record->path, &record->build_id);
 	if (!module)
 		return -ENOMEM;
 	module->start = record->start;
 	module->end = record->end;
 	module->bias = record->bias;
 	module->recorded = true;
-	if (append(&modules->loaded, module) < 0) {
-		module_free(module);
+	module->bad = symbol_reader_died_of(modules->session, module);
+	if (symbol_module_append(&modules->loaded, module) < 0) {
+		symbol_module_free(module);
 		return -ENOMEM;
 	}
 	sort_loaded(modules);
+	modules->version++;
 	return 0;
 }
 
@@ -403,9 +404,46 @@ const struct symbol_module *symbol_modules_at(const struct symbol_modules *modul
 	return index < modules->gone.count ? modules->gone.module[index] : NULL;
 }
 
+static struct symbol_module *by_id(const struct symbol_module_list *list, uint64_t id)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->module[i]->id == id)
+			return list->module[i];
+	return NULL;
+}
+
+struct symbol_module *symbol_modules_by_id(const struct symbol_modules *modules, uint64_t id)
+{
+	struct symbol_module *module = modules ? by_id(&modules->loaded, id) : NULL;
+
+	return module || !modules ? module : by_id(&modules->gone, id);
+}
+
+struct symbol_modules *symbol_modules_known(const struct symbol_session *session, uint64_t id)
+{
+	struct symbol_modules *modules = session->all;
+
+	while (modules && modules->id != id)
+		modules = modules->next;
+	return modules;
+}
+
 const struct symbol_mappings *symbol_modules_mappings(const struct symbol_modules *modules)
 {
 	return &modules->mappings;
+}
+
+bool symbol_modules_mapping(const struct symbol_modules *modules, uint64_t address,
+			    struct symbol_mapping *mapping)
+{
+	const struct symbol_mapping *found;
+
+	if (symbol_serving())
+		return symbol_mirror_mapping(address, mapping);
+	found = symbol_mappings_find(&modules->mappings, address);
+	if (found)
+		*mapping = *found;
+	return found != NULL;
 }
 
 const struct symbol_memory *symbol_modules_memory(const struct symbol_modules *modules)
@@ -431,6 +469,8 @@ bool symbol_modules_is_main(const struct symbol_modules *modules,
 	ssize_t got;
 	int fd;
 
+	if (symbol_serving())
+		return module->main;
 	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)symbol_modules_pid(modules));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -463,10 +503,16 @@ struct symbol_object *symbol_module_object(struct symbol_modules *modules,
 	/* All modules handed out are ours and writable; only what is lazy changes. */
 	struct symbol_module *module = (struct symbol_module *)constant;
 
+	symbol_mirror_blame(module);
+	/* Where there is a reader nobody else reads, not even when it gave up. */
+	if (modules->session->reader || module->bad)
+		return NULL;
 	if (module->tried)
 		return module->object;
 	module->tried = true;
 	module->object = symbol_object_known(modules->session, &module->build_id);
+	if (!module->object && module->held)
+		module->fd = symbol_mirror_held_file(module);
 	if (!module->object && module->fd >= 0) {
 		symbol_object_open(modules->session, module->fd, module->path, &module->build_id,
 				   &module->object);
@@ -479,8 +525,15 @@ struct symbol_object *symbol_module_object(struct symbol_modules *modules,
 
 void symbol_modules_close(struct symbol_modules *modules)
 {
+	struct symbol_modules **at;
+
 	if (!modules)
 		return;
+	for (at = &modules->session->all; *at && *at != modules;)
+		at = &(*at)->next;
+	if (*at)
+		*at = modules->next;
+	symbol_ask_forget(modules);
 	symbol_mappings_free(&modules->mappings);
 	list_free(&modules->loaded);
 	list_free(&modules->gone);

@@ -24,9 +24,12 @@ struct symbol_module {
 	bool deleted;		   /* the file was unlinked or replaced */
 	bool gone;		   /* it was unloaded since */
 	/* Private to this folder. */
+	uint64_t id; /* in the session */
 	uint64_t inode;
 	bool tried, recorded;
-	int fd; /* held when the path will not lead to the file; -1 otherwise */
+	bool bad;	 /* a reader died of the file: it is not read again */
+	bool main, held; /* in the reader: it is the program itself; its asker has it open */
+	int fd;		 /* held when the path will not lead to the file; -1 otherwise */
 	struct symbol_object *object;
 };
 
@@ -59,6 +62,9 @@ const struct symbol_module *symbol_modules_find(struct symbol_modules *modules, 
 const struct symbol_module *symbol_modules_at(const struct symbol_modules *modules, size_t index);
 /* The memory map as last read; empty for recorded modules. */
 const struct symbol_mappings *symbol_modules_mappings(const struct symbol_modules *modules);
+/* The mapping at `address`, as last read; its path is not to be kept. */
+bool symbol_modules_mapping(const struct symbol_modules *modules, uint64_t address,
+			    struct symbol_mapping *mapping);
 /* The process's memory while it lives; no memory for recorded modules. */
 const struct symbol_memory *symbol_modules_memory(const struct symbol_modules *modules);
 /* 0 for recorded modules. */

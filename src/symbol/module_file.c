@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "symbol/debug_file.h"
 #include "symbol/image.h"
+#include "symbol/mirror.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,6 +126,8 @@ int symbol_module_file_open(struct symbol_session *session, const struct symbol_
 			    pid_t pid, unsigned attempt, char **path)
 {
 	*path = NULL;
+	if (symbol_serving() && attempt < SYMBOL_MODULE_FILE_BY_ID)
+		return symbol_mirror_file(module, attempt, path);
 	if (module->path[0] == '[')
 		return attempt == 0 ? open_vdso(module, pid) : -ENOENT;
 	switch (attempt) {
@@ -134,7 +137,7 @@ int symbol_module_file_open(struct symbol_session *session, const struct symbol_
 		return open_path(module, module->path, path);
 	case 2:
 		return open_mapped(module, pid, path);
-	case 3:
+	case SYMBOL_MODULE_FILE_BY_ID:
 		return module->build_id.length
 			       ? symbol_debug_file_find_program(session, &module->build_id, path)
 			       : -ENOENT;

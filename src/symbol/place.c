@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/place.h"
 
+#include "symbol/ask.h"
 #include "symbol/demangle.h"
 #include "symbol/die.h"
 #include "symbol/names.h"
@@ -226,11 +227,15 @@ size_t symbol_place_find(struct symbol_modules *modules, uint64_t pc, bool retur
 {
 	struct symbol_session *session = symbol_modules_session(modules);
 	uint64_t address = pc - (return_address && pc > 0);
-	const struct symbol_module *module = symbol_modules_find(modules, address);
-	struct symbol_object *object = module ? symbol_module_object(modules, module) : NULL;
 	struct symbol_frame found[SYMBOL_INLINE_MAX] = {0};
+	const struct symbol_module *module;
+	struct symbol_object *object;
 	size_t count = 1;
 
+	if (symbol_ask_place(modules, pc, return_address, frames, max, &count))
+		return count;
+	module = symbol_modules_find(modules, address);
+	object = module ? symbol_module_object(modules, module) : NULL;
 	symbol_count(session, SYMBOL_STATISTIC_PLACES);
 	if (object)
 		count = find_in_object(object, address - module->bias, found);

@@ -2,6 +2,7 @@
 #include "symbol/session.h"
 
 #include "symbol/object.h"
+#include "symbol/reader.h"
 #include "symbol/session_private.h"
 #include "symbol/source.h"
 
@@ -55,6 +56,7 @@ int symbol_session_open(struct symbol_session **result, const struct symbol_opti
 {
 	static const struct symbol_options defaults = {.size = sizeof(defaults)};
 	struct symbol_session *session;
+	int error = 0;
 
 	if (!options)
 		options = &defaults;
@@ -71,6 +73,13 @@ int symbol_session_open(struct symbol_session **result, const struct symbol_opti
 		symbol_session_close(session);
 		return -ENOMEM;
 	}
+	if (options->reader)
+		error = symbol_reader_create(session, options->reader,
+					     options->reader_milliseconds);
+	if (error) {
+		symbol_session_close(session);
+		return error;
+	}
 	*result = session;
 	return 0;
 }
@@ -79,6 +88,7 @@ void symbol_session_close(struct symbol_session *session)
 {
 	if (!session)
 		return;
+	symbol_reader_destroy(session->reader);
 	symbol_objects_free(session);
 	symbol_sources_free(session);
 	symbol_strings_free(&session->strings);

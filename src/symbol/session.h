@@ -24,7 +24,19 @@ struct symbol_options {
 	/* Milliseconds that debuginfod may take in all of this session; 0: 15000. Only used when
 	 * DEBUGINFOD_URLS is set: there is no network access otherwise. */
 	unsigned network_milliseconds;
+	/* The program files are read by a process of their own that can do nothing else: this
+	 * program (SYMBOL_READER_SELF: the one that runs), started with the single argument
+	 * SYMBOL_READER_ARGUMENT, has to call symbol_reader_main(). NULL: they are read here. */
+	const char *reader;
+	/* Milliseconds of its CPU time that the reader may take for one question; 0: 15000. */
+	unsigned reader_milliseconds;
 };
+
+#define SYMBOL_READER_SELF "/proc/self/exe"
+#define SYMBOL_READER_ARGUMENT "symbol-reader"
+
+/* The whole life of a reader; the process's exit status. */
+int symbol_reader_main(void);
 
 /* `options` may be NULL. 0 or -errno. */
 int symbol_session_open(struct symbol_session **session, const struct symbol_options *options);
@@ -41,6 +53,12 @@ enum symbol_statistic {
 #undef STATISTIC
 	SYMBOL_STATISTIC_COUNT
 };
+
+/* CPU time that readers of the session have used, in ns. */
+uint64_t symbol_session_time(const struct symbol_session *session);
+
+/* Of the reader that runs, if one does. Async-signal-safe. */
+uint64_t symbol_reader_time(void);
 
 uint64_t symbol_session_statistic(const struct symbol_session *session,
 				  enum symbol_statistic statistic);

@@ -6,7 +6,9 @@
 #include "symbol/session.h"
 #include "symbol/strings.h"
 
+struct symbol_modules;
 struct symbol_object;
+struct symbol_reader;
 struct symbol_source;
 struct symbol_source_index;
 
@@ -20,6 +22,9 @@ struct symbol_session {
 	unsigned source_count;
 	struct symbol_source_index *source_index; /* read at first use */
 	const char *source_ambiguous;		  /* the last path that several files fit */
+	struct symbol_modules *all;		  /* list */
+	uint64_t last_id;			  /* of modules, of both kinds */
+	struct symbol_reader *reader;		  /* that is asked; NULL: files are read here */
 	uint64_t statistic[SYMBOL_STATISTIC_COUNT];
 };
 

@@ -2,6 +2,7 @@
 #include "symbol/source.h"
 
 #include "base/file.h"
+#include "symbol/ask.h"
 #include "symbol/session_private.h"
 #include "symbol/token.h"
 
@@ -122,9 +123,13 @@ int symbol_source_line(struct symbol_session *session, const char *path, unsigne
 		       char *text, size_t size)
 {
 	const struct symbol_source_hint hint = {.line = number};
-	const struct symbol_source *source = symbol_source_find(session, path, &hint);
+	const struct symbol_source *source;
 	size_t start, length;
+	int result;
 
+	if (symbol_ask_source_line(session, path, number, text, size, &result))
+		return result;
+	source = symbol_source_find(session, path, &hint);
 	if (!source || number == 0 || number > source->line_count || size == 0)
 		return -ENOENT;
 	start = source->line[number - 1];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/stack.h"
 
+#include "symbol/ask.h"
 #include "symbol/object.h"
 #include "symbol/row.h"
 #include "symbol/session_private.h"
@@ -116,6 +117,8 @@ size_t symbol_stack_unwind(struct symbol_modules *modules, const struct symbol_s
 	bool return_address = false;
 	size_t count = 0;
 
+	if (symbol_ask_stack(modules, source, frames, max, complete, &count))
+		return count;
 	symbol_count(session, SYMBOL_STATISTIC_STACKS);
 	while (count < max) {
 		struct symbol_stack_frame *frame = &frames[count++];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/target.h"
 
+#include "symbol/ask.h"
 #include "symbol/die.h"
 #include "symbol/line.h"
 #include "symbol/lookup.h"
@@ -265,7 +266,10 @@ int symbol_target_resolve(struct symbol_modules *modules,
 			  char error[SYMBOL_ERROR_MAX])
 {
 	struct resolution resolution = {.modules = modules, .target = target, .error = error};
+	int result;
 
+	if (symbol_ask_target(modules, expression, target, error, &result))
+		return result;
 	memset(target, 0, sizeof(*target));
 	error[0] = 0;
 	target->name = symbol_keep(symbol_modules_session(modules),

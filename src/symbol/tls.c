@@ -7,6 +7,7 @@
  */
 #include "symbol/tls.h"
 
+#include "symbol/ask.h"
 #include "symbol/object.h"
 
 #include <elf.h>
@@ -75,10 +76,14 @@ static int try_relocation(struct symbol_modules *modules, struct symbol_object *
 int symbol_tls_block(struct symbol_modules *modules, const struct symbol_module *module,
 		     uint64_t fs_base, uint64_t *start)
 {
-	struct symbol_object *object = symbol_module_object(modules, module);
+	struct symbol_object *object;
 	uint64_t address;
 	Elf_Data *data;
+	int result;
 
+	if (symbol_ask_tls(modules, module, fs_base, start, &result))
+		return result;
+	object = symbol_module_object(modules, module);
 	if (!object || !object->image.has_tls || fs_base == 0)
 		return -ENOENT;
 	if (symbol_modules_is_main(modules, module)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/variable.h"
 
+#include "symbol/ask.h"
 #include "symbol/block.h"
 #include "symbol/demangle.h"
 #include "symbol/die.h"
@@ -211,19 +212,18 @@ static void find_by_reference(struct symbol_modules *modules, uint64_t address, 
 static bool find_stack(struct symbol_modules *modules, uint64_t address, uint64_t size,
 		       const struct symbol_thread *thread, struct symbol_variable *variable)
 {
-	const struct symbol_mappings *mappings = symbol_modules_mappings(modules);
-	const struct symbol_mapping *mapping =
-		symbol_mappings_find(mappings, thread->stack_pointer);
+	struct symbol_mapping mapping;
+	bool mapped = symbol_modules_mapping(modules, thread->stack_pointer, &mapping);
 	const struct symbol_stack_frame *last =
 		thread->frame_count ? &thread->frames[thread->frame_count - 1] : NULL;
 	bool in_frames = last && last->has_cfa && address < last->cfa;
 
 	if (thread->stack_pointer == 0 || address + RED_ZONE < thread->stack_pointer)
 		return false;
-	if (!in_frames && (!mapping || address >= mapping->end))
+	if (!in_frames && (!mapped || address >= mapping.end))
 		return false;
 	/* The kernel joins a thread's stack with what is mapped behind it. */
-	if (!in_frames && last && mapping->use != SYMBOL_MAPPING_STACK)
+	if (!in_frames && last && mapping.use != SYMBOL_MAPPING_STACK)
 		return false;
 	variable->kind = SYMBOL_VARIABLE_STACK;
 	variable->tid = thread->tid;
@@ -253,21 +253,20 @@ static bool find_global(struct symbol_modules *modules, uint64_t address, uint64
 static void find_mapping(const struct symbol_modules *modules, uint64_t address,
 			 struct symbol_variable *variable)
 {
-	const struct symbol_mapping *mapping =
-		symbol_mappings_find(symbol_modules_mappings(modules), address);
+	struct symbol_mapping mapping;
 	struct symbol_block block;
 
 	variable->kind = SYMBOL_VARIABLE_OTHER;
-	if (!mapping)
+	if (!symbol_modules_mapping(modules, address, &mapping))
 		return;
-	variable->address = mapping->start;
-	variable->offset = address - mapping->start;
-	if (mapping->use == SYMBOL_MAPPING_BREAK || mapping->use == SYMBOL_MAPPING_ANONYMOUS)
+	variable->address = mapping.start;
+	variable->offset = address - mapping.start;
+	if (mapping.use == SYMBOL_MAPPING_BREAK || mapping.use == SYMBOL_MAPPING_ANONYMOUS)
 		variable->kind = SYMBOL_VARIABLE_HEAP;
-	else if (mapping->use == SYMBOL_MAPPING_STACK)
+	else if (mapping.use == SYMBOL_MAPPING_STACK)
 		variable->kind = SYMBOL_VARIABLE_STACK;
 	if (variable->kind != SYMBOL_VARIABLE_HEAP ||
-	    !symbol_block_find(symbol_modules_memory(modules), mapping, address, &block))
+	    !symbol_block_find(symbol_modules_memory(modules), &mapping, address, &block))
 		return;
 	variable->address = block.address;
 	variable->size = block.size;
@@ -292,6 +291,8 @@ void symbol_variable_find(struct symbol_modules *modules, uint64_t address, uint
 			  struct symbol_variable *variable)
 {
 	memset(variable, 0, sizeof(*variable));
+	if (symbol_ask_variable(modules, address, size, threads, thread_count, variable))
+		return;
 	if (find_global(modules, address, size, variable))
 		return;
 	if (!find_in_threads(modules, address, size, threads, thread_count, variable))

@@ -390,7 +390,7 @@ enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *a
 	if (!space || (access->access & TL_KERNEL))
 		return TL_ATOMICITY_UNKNOWN;
 	if (known->pc != access->pc || known->pid != access->pid) {
-		uint64_t begun = control_work_begin();
+		uint64_t begun = control_work_begin(host->control);
 
 		control_quiesce(host->control);
 		known->pc = access->pc;

@@ -134,7 +134,7 @@ static void serve_count(struct tl_host *host, const char *name, uint64_t amount)
 
 static int serve_report(struct tl_host *host, const struct tl_report *report)
 {
-	uint64_t begun = control_work_begin();
+	uint64_t begun = control_work_begin(host->control);
 	int result = make_report(host, report);
 
 	if (result == -ENOMEM)

@@ -143,6 +143,34 @@ def unix_sockets():
         return {line.split()[7] for line in lines if len(line.split()) > 7 and "trapline" in line}
 
 
+def nameless_sockets():
+    with open("/proc/net/unix", encoding="utf-8") as lines:
+        return {f"socket:[{line.split()[6]}]" for line in lines if len(line.split()) == 7}
+
+
+def descriptors(pid):
+    return [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+
+
+def children(pid):
+    """Of the process: by their arguments."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        pids = [int(word) for word in file.read().split()]
+    found = {}
+    for child in pids:
+        with open(f"/proc/{child}/cmdline", encoding="utf-8") as file:
+            found[file.read().rstrip("\0").replace("\0", " ")] = child
+    return found
+
+
+def is_gone(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
 class Folder(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(dir="/tmp")
@@ -256,12 +284,13 @@ class Traces(Folder):
         self.addCleanup(os.umask, old)
         with subprocess.Popen([TRAPLINE, "race", "-q", "-o", output, "--", "sleep", "3"]) as process:
             time.sleep(1.5)
-            with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
-                program = int(file.read().split()[0])
-            kinds = [os.readlink(f"/proc/{pid}/fd/{fd}") for pid in (process.pid, program)
-                     for fd in os.listdir(f"/proc/{pid}/fd")]
+            program = children(process.pid)["sleep 3"]
             new = {name for place in places for name in names(place) - before[place] if "trapline" in name}
-            self.assertFalse([kind for kind in kinds if kind.startswith("socket:")])
+            self.assertFalse([kind for kind in descriptors(program) if kind.startswith("socket:")])
+            # To the process that reads symbols, and nowhere else.
+            own = {kind for kind in descriptors(process.pid) if kind.startswith("socket:")}
+            self.assertLessEqual(len(own), 1)
+            self.assertLessEqual(own, nameless_sockets())
             self.assertFalse(new)
             self.assertEqual(unix_sockets() - sockets, set())
             self.assertFalse(any("trapline" in os.readlink(f"/proc/{program}/fd/{fd}")
@@ -308,6 +337,30 @@ class Traces(Folder):
                                 'mount -t tmpfs -o size=16k none "$0" && { "$@"; status=$?; cat "$0/out.jsonl"; exit $status; }',
                                 self.path("disk")).splitlines()
         self.assertGreater(len([json.loads(line) for line in lines]), 3)
+
+    def test_symbols_are_read_by_a_process_that_can_do_nothing_else(self):
+        output = self.path("out.jsonl")
+        with subprocess.Popen([TRAPLINE, "watch", "-o", output, "environ", "--", "sleep", "3"],
+                              stderr=subprocess.DEVNULL) as process:
+            for _ in range(100):
+                reader = children(process.pid).get("trapline symbol-reader")
+                if reader and "sleep 3" in children(process.pid):
+                    break
+                time.sleep(0.05)
+            with open(f"/proc/{reader}/status", encoding="utf-8") as file:
+                status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
+            self.assertEqual((status["Seccomp"], status["NoNewPrivs"]), ("2", "1"))
+            self.assertEqual((int(status["CapEff"], 16), int(status["CapPrm"], 16)), (0, 0))
+            if os.getuid() == 0:
+                kinds = descriptors(reader)
+                self.assertEqual(len([kind for kind in kinds if kind.startswith("socket:")]), 1)
+                self.assertFalse([kind for kind in kinds if kind.startswith(("pipe:", "anon_inode:", "/memfd"))])
+            process.kill()
+        for _ in range(100):
+            if is_gone(reader):
+                break
+            time.sleep(0.05)
+        self.assertTrue(is_gone(reader))
 
     def test_others_cannot_open_the_area(self):
         if os.getuid() != 0:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading expressions, and finding what they mean in a stopped program. */
+#include "confined.h"
 #include "stopped.h"
 
 #include "symbol/expression.h"
@@ -110,7 +111,7 @@ static void check_program(const char *program)
 	struct symbol_target target;
 	uint64_t address, server;
 
-	assert_int_equal(symbol_session_open(&fixture.session, NULL), 0);
+	assert_int_equal(symbol_session_open(&fixture.session, test_options()), 0);
 	target_start(&fixture.target, program);
 	fixture.memory = symbol_memory_of_process(fixture.target.pid);
 	assert_int_equal(symbol_modules_of_process(fixture.session, fixture.target.pid,
@@ -136,9 +137,9 @@ static void check_program(const char *program)
 	assert_int_equal(resolve(&fixture, "heap:48@main+40", &target, &address), 0);
 	assert_int_equal(target.offset[0], 40);
 	assert_int_equal(target.length, 8);
-	assert_int_equal(resolve(&fixture, "fixture.c:43", &target, &address), 0);
+	assert_int_equal(resolve(&fixture, "fixture.c:47", &target, &address), 0);
 	assert_true(target.code_count >= 1);
-	assert_int_equal(target.line, 43);
+	assert_int_equal(target.line, 47);
 	assert_int_equal(resolve(&fixture, "static_countr", &target, &address), -EAGAIN);
 	assert_non_null(strstr(error, "static_counter"));
 	assert_int_equal(resolve(&fixture, "libnot.so:thing", &target, &address), -EAGAIN);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where files come from: by build-id for raw records, bounded downloads, damaged and replaced
  * files. */
+#include "confined.h"
 #include "stopped.h"
 
 #include "symbol/place.h"
@@ -67,7 +68,8 @@ static bool found_by_record(const char *path, const char *const *directories, un
 	const uint64_t bias = 0x550000000000;
 	struct symbol_options options = {.size = sizeof(options),
 					 .debug_directories = directories,
-					 .network_milliseconds = milliseconds};
+					 .network_milliseconds = milliseconds,
+					 .reader = test_options()->reader};
 	struct symbol_image image = image_of(FIXTURE_O2);
 	struct symbol_module_record record = {.path = path,
 					      .build_id = image.build_id,
@@ -198,7 +200,7 @@ static void test_deleted(void **state)
 	target_start(&target, path);
 	unlink(path);
 	copy_file(FIXTURE_O0, path, 1 << 20);
-	assert_int_equal(symbol_session_open(&session, NULL), 0);
+	assert_int_equal(symbol_session_open(&session, test_options()), 0);
 	assert_int_equal(symbol_modules_of_process(session, target.pid, &modules), 0);
 	for (size_t i = 0; (module = symbol_modules_at(modules, i)); i++)
 		if (strcmp(module->path, path) == 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unwinding and symbolising a stopped program from registers and a copy of its stack. */
+#include "confined.h"
 #include "stopped.h"
 
 #include "symbol/place.h"
@@ -72,7 +73,7 @@ static void check_stack(const char *program, bool lines, bool through_signal)
 	bool complete;
 	size_t count;
 
-	assert_int_equal(symbol_session_open(&session, NULL), 0);
+	assert_int_equal(symbol_session_open(&session, test_options()), 0);
 	target_start(&target, program);
 	assert_int_equal(symbol_modules_of_process(session, target.pid, &modules), 0);
 	count = unwind_target(&target, modules, frames, SYMBOL_STACK_MAX, &complete);
@@ -140,7 +141,7 @@ static void test_speed(void **state)
 	bool complete;
 
 	(void)state;
-	assert_int_equal(symbol_session_open(&session, NULL), 0);
+	assert_int_equal(symbol_session_open(&session, test_options()), 0);
 	target_start(&target, FIXTURE_O2);
 	assert_int_equal(symbol_modules_of_process(session, target.pid, &modules), 0);
 	unwind_target(&target, modules, frames, SYMBOL_STACK_MAX, &complete);
