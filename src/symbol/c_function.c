@@ -143,13 +143,12 @@ static uint32_t fold(uint32_t value)
 }
 
 /* Is `value` one of string `set`? Negative: it could not be read. */
-static int is_in(const struct c_call *call, uint64_t set, uint32_t value)
+static int is_in(struct reader *reader, uint64_t set, uint32_t value)
 {
-	struct reader reader = read_from(call);
 	uint32_t one;
 
-	for (uint64_t at = set; at - set < SCAN_MOST; at += reader.width) {
-		if (!element(&reader, at, &one))
+	for (uint64_t at = set; at - set < SCAN_MOST; at += reader->width) {
+		if (!element(reader, at, &one))
 			return -1;
 		if (!one || one == value)
 			return one != 0;
@@ -157,26 +156,38 @@ static int is_in(const struct c_call *call, uint64_t set, uint32_t value)
 	return -1;
 }
 
-/* Does string `needle` end with the element at `at`, of memory from `begin` on? Negative: it could
- * not be read. */
-static int ends_here(const struct c_call *call, const struct c_operand *operand, uint64_t begin,
-		     uint64_t at)
+/* How many elements string `needle` has. Negative: too many, or it could not be read. */
+static int needle_length(struct reader *reader, uint64_t needle)
 {
-	struct reader hay = read_from(call), needle = read_from(call);
-	uint64_t other = call->argument[operand->other], length = 0;
+	uint32_t one;
+
+	for (int length = 0; length <= NEEDLE_MOST; length++)
+		if (!element(reader, needle + (unsigned)length * reader->width, &one))
+			return -1;
+		else if (!one)
+			return length;
+	return -1;
+}
+
+/* Does string `other` end with the element at `at`, of memory from `begin` on? Negative: it could
+ * not be read. */
+static int ends_here(const struct c_call *call, const struct c_operand *operand,
+		     struct reader *reader, uint64_t at)
+{
+	uint64_t needle = call->argument[operand->other];
+	uint64_t begin = call->argument[operand->pointer];
 	bool folds = operand->flags & C_FOLDS;
+	int length = needle_length(&reader[0], needle);
 	uint32_t one, two;
 
-	while (element(&needle, other + length * needle.width, &one) && one)
-		if (++length > NEEDLE_MOST)
-			return -1;
-	if (!needle.length)
-		return -1;
-	if (!length || (at - begin) / hay.width + 1 < length)
-		return !length;
-	for (uint64_t i = 0; i < length; i++) {
-		if (!element(&needle, other + i * needle.width, &one) ||
-		    !element(&hay, at - (length - 1 - i) * hay.width, &two))
+	if (length <= 0 || (at - begin) / reader->width + 1 < (unsigned)length)
+		return length < 0 ? -1 : !length;
+	/* From its end: most places differ there. */
+	for (unsigned i = 0; i < (unsigned)length; i++) {
+		uint64_t place = needle + ((unsigned)length - 1 - i) * reader->width;
+
+		if (!element(&reader[0], place, &one) ||
+		    !element(&reader[1], at - i * reader->width, &two))
 			return -1;
 		if (folds ? fold(one) != fold(two) : one != two)
 			return 0;
@@ -184,7 +195,8 @@ static int ends_here(const struct c_call *call, const struct c_operand *operand,
 	return 1;
 }
 
-/* Both readers of a comparison; what a locale folds beyond ASCII is not known. */
+/* Do two elements of strings that are compared? Negative: what a locale folds beyond ASCII is not
+ * known. */
 static int differs(const struct c_operand *operand, uint32_t one, uint32_t two)
 {
 	if (!(operand->flags & C_FOLDS))
@@ -199,9 +211,10 @@ static bool is_known(const struct c_call *call, int number)
 	return number >= 0 && (call->known >> number & 1);
 }
 
-/* Is the element at `at`, `value`, the last that is read? Negative: not known. */
-static int is_last(const struct c_call *call, const struct c_operand *operand, struct reader *other,
-		   uint64_t at, uint32_t value)
+/* Is the element at `at`, `value`, the last that is read? Negative: not known. `reader`: one for
+ * the other string, one more. */
+static int is_last(const struct c_call *call, const struct c_operand *operand,
+		   struct reader *reader, uint64_t at, uint32_t value)
 {
 	uint64_t begin = call->argument[operand->pointer];
 	unsigned width = call->function->width;
@@ -221,12 +234,12 @@ static int is_last(const struct c_call *call, const struct c_operand *operand, s
 	if (!is_known(call, operand->other))
 		return -1;
 	if (operand->flags & C_FINDS)
-		return ends_here(call, operand, begin, at);
+		return ends_here(call, operand, reader, at);
 	if (operand->flags & C_COMPARES)
-		return element(other, call->argument[operand->other] + (at - begin), &two)
+		return element(&reader[0], call->argument[operand->other] + (at - begin), &two)
 			       ? differs(operand, value, two)
 			       : -1;
-	in = is_in(call, call->argument[operand->other], value);
+	in = is_in(&reader[0], call->argument[operand->other], value);
 	return in < 0 ? -1 : (operand->flags & C_SPANS) ? !in : in;
 }
 
@@ -239,7 +252,7 @@ struct range {
 static bool forwards(const struct c_call *call, const struct c_operand *operand, uint64_t limit,
 		     struct range *range)
 {
-	struct reader reader = read_from(call), other = read_from(call);
+	struct reader reader = read_from(call), others[2] = {read_from(call), read_from(call)};
 	uint64_t at = range->begin, count = UINT64_MAX;
 	bool certain = operand->count < 0 || is_known(call, operand->count);
 	uint32_t value;
@@ -255,7 +268,7 @@ static bool forwards(const struct c_call *call, const struct c_operand *operand,
 		}
 		if (at - range->begin > SCAN_MOST || !element(&reader, at, &value))
 			return false;
-		last = is_last(call, operand, &other, at, value);
+		last = is_last(call, operand, others, at, value);
 		certain &= last >= 0;
 		if (last > 0) {
 			range->end = at + reader.width;
