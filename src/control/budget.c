@@ -137,12 +137,12 @@ double control_cost(const struct control *control)
 
 static void pause_watching(struct control *control, uint64_t now)
 {
-	double rate = control->income / (double)SECOND;
+	double rate = control->income / (double)SECOND, pause;
 
 	count_one(control, COUNT_PAUSES);
-	control->paused_until = now + (uint64_t)((double)-control->credit / (rate + 1e-4));
-	if (control->paused_until > now + SECOND)
-		control->paused_until = now + SECOND;
+	/* What handlers took the program tells, which may be anything. */
+	pause = -(double)control->credit / (rate + 1e-4);
+	control->paused_until = now + (pause < (double)SECOND ? (uint64_t)pause : SECOND);
 }
 
 /* Servers that sleep and wake all the time would be left after seconds otherwise, with nothing

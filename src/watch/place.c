@@ -122,10 +122,13 @@ static int by_count(const void *a, const void *b)
 
 uint64_t place_estimate(const struct wanted *wanted, uint64_t count)
 {
-	double seen = (double)wanted->kernel;
+	double seen = (double)wanted->kernel, all;
 
-	return seen > 0 ? (uint64_t)((double)count * (seen + (double)wanted->estimate.hits) / seen)
-			: count;
+	if (seen <= 0)
+		return count;
+	all = (double)count * (seen + (double)wanted->estimate.hits) / seen;
+	/* The program counts at its places, and may count anything. */
+	return all < (double)UINT64_MAX ? (uint64_t)all : UINT64_MAX;
 }
 
 /* A slot that rested was a sample: what is said then is what was seen, times what was not. */
