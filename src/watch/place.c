@@ -191,7 +191,7 @@ void places_print(struct watch *watch)
 	filter_print(watch);
 	if (watch->unplaced)
 		fprintf(watch->options.lines,
-			"trapline: %llu hits at further places: %u places are listed at most\n",
+			"trapline: %llu hits at further places: %d places are listed at most\n",
 			(unsigned long long)watch->unplaced, PLACES_MOST);
 	if (watch->dropped)
 		fprintf(watch->options.lines,
