@@ -46,6 +46,8 @@ static struct symbol_answers *answers_of(struct symbol_modules *modules)
 {
 	if (!modules->answers)
 		modules->answers = calloc(1, sizeof(*modules->answers));
+	if (!modules->answers)
+		symbol_count(modules->session, SYMBOL_STATISTIC_UNREAD);
 	return modules->answers;
 }
 
