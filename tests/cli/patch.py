@@ -11,9 +11,10 @@ import sys
 import tempfile
 import unittest
 
-FIX = os.path.abspath(sys.argv.pop(3))
-PATCHABLE = os.path.abspath(sys.argv.pop(2))
-TRAPLINE = os.path.abspath(sys.argv.pop(1))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from reachable import reachable  # pylint: disable=wrong-import-position
+
+TRAPLINE, PATCHABLE, FIX = reachable(*(sys.argv.pop(1) for _ in range(3)))
 OLD = "value 1 second 2"
 NEW = "value 1001 second 1002"
 BOTH = ("value", "second=new_second")

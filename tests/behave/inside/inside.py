@@ -12,7 +12,12 @@ import tempfile
 import time
 import unittest
 
-TRAPLINE, LIBRARY, PRELOADED, LINKED = map(os.path.abspath, sys.argv[1:5])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
+from reachable import reachable  # pylint: disable=wrong-import-position
+
+TRAPLINE, PRELOADED = reachable(sys.argv[1], sys.argv[3])
+LIBRARY = os.path.join(os.path.dirname(TRAPLINE), os.path.relpath(sys.argv[2], os.path.dirname(sys.argv[1])))
+LINKED = os.path.abspath(sys.argv[4])
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'racer.c')
 SELF = 'wait -1 ECHILD, descriptors {}, threads 1, environment clean\n'
 LIMIT = 90  # seconds: nothing takes as long, whatever else the machine does

@@ -16,7 +16,13 @@ import unittest
 
 RESTRICTED = os.path.abspath(sys.argv.pop(2))
 
-from sample import ROOT, TRAPLINE, finding, write  # pylint: disable=wrong-import-position
+import sample  # pylint: disable=wrong-import-position
+from sample import ROOT, finding, write  # pylint: disable=wrong-import-position
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from reachable import reachable  # pylint: disable=wrong-import-position
+
+TRAPLINE = reachable(sample.TRAPLINE)[0]
 
 RACER = """
 #include <pthread.h>

@@ -14,10 +14,10 @@ import tempfile
 import time
 import unittest
 
-TRAPLINE = os.path.abspath(sys.argv.pop(1))
-SCRIBBLE = os.path.abspath(sys.argv.pop(1))
-IMPOSTOR = os.path.abspath(sys.argv.pop(1))
-PIPES = os.path.abspath(sys.argv.pop(1))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from reachable import reachable  # pylint: disable=wrong-import-position
+
+TRAPLINE, SCRIBBLE, IMPOSTOR, PIPES = reachable(*(sys.argv.pop(1) for _ in range(4)))
 NOBODY = "65534"
 AS_NOBODY = ["setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]
 

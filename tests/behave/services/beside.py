@@ -26,7 +26,7 @@ try:
     print("a child")
 except ChildProcessError:
     print("no child")
-ours = [name for name in os.environ if "TRAPLINE" in name and name != "TRAPLINE_ERRORS" or name == "LD_PRELOAD"]
+ours = [name for name in os.environ if name == "TRAPLINE_AREA" or name == "LD_PRELOAD"]
 print(os.getppid(), sorted(ours),
       sorted(map(int, os.listdir("/proc/self/fd")))[:-1], len(os.listdir("/proc/self/task")), flush=True)
 manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

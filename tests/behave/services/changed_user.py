@@ -12,7 +12,10 @@ import sys
 import tempfile
 import unittest
 
-TRAPLINE, RACER = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from reachable import reachable  # pylint: disable=wrong-import-position
+
+TRAPLINE, RACER = reachable(sys.argv.pop(1), sys.argv.pop(1))
 WRITES = 500  # of `counted`
 ENDING = 3    # status of the racer
 SECONDS = "0.2"
