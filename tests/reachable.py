@@ -6,7 +6,8 @@ import shutil
 import stat
 import tempfile
 
-LIBRARIES = [os.path.join("src", "agent", f"libtrapline-agent{kind}.so") for kind in ("", "-heap", "-region")]
+LIBRARIES = ["libtrapline.so.0", *(os.path.join("src", "agent", f"libtrapline-agent{kind}.so")
+                                   for kind in ("", "-heap", "-region"))]
 
 
 def _can_reach(path):

@@ -166,11 +166,11 @@ static void jump_anywhere(const struct follow *follow, const struct insn_origin 
 
 __attribute__((noinline)) static int step(const struct follow *follow, size_t at)
 {
-	struct insn_origin state[16];
+	struct insn_origin *state = follow->work->current;
 	struct one one;
 	size_t next;
 
-	memcpy(state, follow->work->at[at], sizeof(state));
+	memcpy(state, follow->work->at[at], sizeof(follow->work->current));
 	if (!decode(follow, at, &one))
 		return -EILSEQ;
 	next = at + one.instruction.length;

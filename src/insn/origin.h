@@ -23,6 +23,7 @@ struct insn_origin {
 /* Room for the analysis, the caller's: large. Its contents need not be set. */
 struct insn_origin_work {
 	struct insn_origin at[INSN_ORIGIN_CODE][16]; /* before the instruction at each byte */
+	struct insn_origin current[16];		     /* around the instruction that is looked at */
 	struct insn_origin anywhere[16];	     /* at jumps to where a register says */
 	uint8_t reached[INSN_ORIGIN_CODE];
 	uint8_t waiting[INSN_ORIGIN_CODE];

@@ -281,7 +281,7 @@ static bool forwards(const struct c_call *call, const struct c_operand *operand,
 static bool backwards(const struct c_call *call, const struct c_operand *operand, uint64_t limit,
 		      struct range *range)
 {
-	struct reader reader = read_from(call);
+	struct reader reader = read_from(call), others[2] = {reader, reader};
 	unsigned width = reader.width;
 	uint32_t value;
 	int last;
@@ -293,7 +293,7 @@ static bool backwards(const struct c_call *call, const struct c_operand *operand
 		reader.length = 0;
 		if (range->end - at > SCAN_MOST / 64 || !element(&reader, at - width, &value))
 			return false;
-		last = is_last(call, operand, &reader, at - width, value);
+		last = is_last(call, operand, others, at - width, value);
 		if (last < 0)
 			return false;
 		if (last) {
