@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #define PATIENCE_SECONDS 30
+#define LISTEN_TRIES 25
+#define LISTEN_PAUSE 20000 /* us */
 
 static bool read_text(pid_t pid, const char *name, char *text, size_t size)
 {
@@ -53,6 +55,19 @@ static bool is_process(int fd, pid_t pid)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) && peer.pid == pid;
 }
 
+/* A forked child begins to listen while its fork() returns already. */
+static bool connect_patiently(int fd, const struct sockaddr_un *address, socklen_t length)
+{
+	for (int i = 0; i < LISTEN_TRIES; i++) {
+		if (!connect(fd, (const struct sockaddr *)address, length))
+			return true;
+		if (errno != ECONNREFUSED)
+			return false;
+		usleep(LISTEN_PAUSE);
+	}
+	return false;
+}
+
 static int connect_to(pid_t pid)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -66,8 +81,7 @@ static int connect_to(pid_t pid)
 	} else {
 		length = patch_address(&address, own_id(pid), patch_start_time(stat));
 		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-		if (fd >= 0 && !connect(fd, (struct sockaddr *)&address, length) &&
-		    is_process(fd, pid))
+		if (fd >= 0 && connect_patiently(fd, &address, length) && is_process(fd, pid))
 			return fd;
 		fprintf(stderr,
 			"trapline: process %d does not listen for patches; start it with "

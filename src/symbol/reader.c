@@ -142,9 +142,10 @@ static void end(struct symbol_reader *reader)
 	/* That of a process that we were forked from ends with it. */
 	if (reader->pid && reader->owner == getpid()) {
 		reader->ended += cpu_time(reader);
-		kill(reader->pid, SIGKILL);
-		while (waitpid(reader->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		/* One that cannot be killed ends when it finds its socket closed. */
+		if (kill(reader->pid, SIGKILL) == 0)
+			while (waitpid(reader->pid, NULL, 0) < 0 && errno == EINTR)
+				;
 	}
 	if (reader->socket >= 0)
 		close(reader->socket);
