@@ -12,6 +12,9 @@
  * Accepted: where the program has overwritten the saved sigset_t, and in contexts that the kernel
  * gives to handlers, nothing is noted, and the wish stays what it is.
  */
+/* With it <setjmp.h> gives longjmp() and its like one name, of those that are defined here. */
+#undef _FORTIFY_SOURCE
+
 #include "agent/state.h"
 
 #include <dlfcn.h>
