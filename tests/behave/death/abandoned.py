@@ -27,11 +27,13 @@ class Abandoned(unittest.TestCase):
         self.seed = str(random.randrange(1 << 30))
 
     def here(self):
-        """Processes whose working directory is our folder, by what they run."""
+        """Processes whose working directory is our folder, by what they run; not those that read files for them."""
         found = {}
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
-                if os.readlink(f"/proc/{pid}/cwd") == self.folder:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    reads = file.read().split(b"\0")[1:2] == [b"symbol-reader"]
+                if os.readlink(f"/proc/{pid}/cwd") == self.folder and not reads:
                     found[int(pid)] = os.path.basename(os.readlink(f"/proc/{pid}/exe"))
             except OSError:
                 pass

@@ -84,7 +84,7 @@ class Cost(unittest.TestCase):
             took = time.monotonic() - begun
             self.assertEqual(result.returncode, 0, result.stderr)
             held = counts_in(result.stderr)['ms-held']
-            self.assertLessEqual(held, 1.4 * share * took * 1000 + 40, (options, took))
+            self.assertLessEqual(held, 2 * share * took * 1000 + 40, (options, took))
 
     def test_slots_are_brief_where_threads_come_and_go(self):
         """The race begins when what was lent is spent; on a busy machine that takes longer."""

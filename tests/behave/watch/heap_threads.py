@@ -106,8 +106,8 @@ class OwnOfEachThread(unittest.TestCase):
         self.assertIn('its 16 bytes take 2 of the 4 hardware watchpoints', result.stderr)
 
     def test_a_library_loaded_later(self):
-        """Its block is made at the first use by each thread: the writes after that are seen."""
-        result, lines = watch('late_local', '--later', '--no-follow', '--', LOCAL, '2', '3', MODULE)
+        """Its block is made at the first use by each thread, and looked for now and then: later writes are seen."""
+        result, lines = watch('late_local', '--later', '--no-follow', '--', LOCAL, '2', '6', MODULE)
         threads = collections.Counter(re.search(r'/(\d+) ', line)[1] for line in lines)
         self.assertEqual(len(threads), 3, result.stderr)
         self.assertTrue(all(count >= 2 for count in threads.values()), threads)
