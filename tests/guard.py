@@ -67,7 +67,7 @@ def wait_for_leftovers(mark):
 
 def main():
     mark = f"{os.getpid()}.{time.monotonic_ns()}"
-    with tempfile.NamedTemporaryFile(prefix="trapline-errors-") as errors:
+    with tempfile.NamedTemporaryFile(prefix="guard-errors-") as errors:
         os.chmod(errors.name, 0o666)
         # A guard above sees what this one's test leaves as well, by the outer mark that is lost here.
         environment = {**os.environ, MARK: mark, "TRAPLINE_ERRORS": errors.name}
