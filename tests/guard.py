@@ -53,6 +53,10 @@ def wait_for_leftovers(mark):
     """Those that did not end by themselves; they are ended."""
     until = time.monotonic() + PATIENCE
     pids = left_behind(mark)
+    if not pids:
+        # A process has no environment at the moment that it executes a program.
+        time.sleep(0.05)
+        pids = left_behind(mark)
     while pids and time.monotonic() < until:
         time.sleep(0.1)
         pids = left_behind(mark)
