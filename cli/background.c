@@ -19,13 +19,18 @@ static void on_stop(int signal)
 	control_stop(stopped_control);
 }
 
-void background_stop_on_signals(struct control *control)
+void background_stop_on(int signal)
 {
 	struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
 
+	sigaction(signal, &action, NULL);
+}
+
+void background_stop_on_signals(struct control *control)
+{
 	stopped_control = control;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	background_stop_on(SIGINT);
+	background_stop_on(SIGTERM);
 }
 
 static void settle_signals(struct control *control)

@@ -21,5 +21,7 @@ bool background_go_on(struct control *control, const struct background *how, int
 
 /* SIGINT and SIGTERM end the watching, not the program. */
 void background_stop_on_signals(struct control *control);
+/* This signal, too. */
+void background_stop_on(int signal);
 
 #endif

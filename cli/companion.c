@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/companion.h"
 
+#include "cli/background.h"
 #include "cli/command.h"
 #include "cli/program.h"
-#include "control/observe.h"
 #include "record/area.h"
 
 #include <fcntl.h>
@@ -68,25 +68,14 @@ int companion_begin(struct detect_options *options, char **program)
 	return STATUS_OK;
 }
 
-static struct control *stopped_control;
-
-static void on_stop(int signal)
-{
-	(void)signal;
-	control_stop(stopped_control);
-}
-
 static void settle_signals(struct control *control)
 {
 	static const int ignored[] = {SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
-	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
 
-	stopped_control = control;
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		sigaction(ends[i], &action, NULL);
+	background_stop_on_signals(control);
+	background_stop_on(SIGHUP);
 }
 
 void companion_settle(const struct detect_options *options, struct control *control)

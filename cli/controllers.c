@@ -135,19 +135,3 @@ void controllers_each(controller_fn *each, void *context)
 	if (list)
 		closedir(list);
 }
-
-const char *controllers_name(pid_t pid)
-{
-	static char name[32];
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	file = fopen(path, "re");
-	if (!file || !fgets(name, sizeof(name), file))
-		strcpy(name, "?");
-	if (file)
-		fclose(file);
-	name[strcspn(name, "\n")] = '\0';
-	return name;
-}

@@ -21,7 +21,4 @@ struct controller {
 typedef void controller_fn(void *context, const struct controller *controller);
 void controllers_each(controller_fn *each, void *context);
 
-/* What a process calls itself; "?" when it has ended. */
-const char *controllers_name(pid_t pid);
-
 #endif

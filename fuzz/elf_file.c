@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A file that a process has mapped, whatever its bytes are: named, unwound and judged by the path
  * that the controller takes, from the process's map on. The process is this one. */
+#include "ask_stack.h"
+
 #include "symbol/atomicity.h"
 #include "symbol/bounds.h"
 #include "symbol/compiler.h"
@@ -39,22 +41,11 @@ static uint64_t pointer_of_thread(void)
 static void ask_code(struct symbol_modules *modules, uint64_t address)
 {
 	struct symbol_frame frames[SYMBOL_INLINE_MAX];
-	struct symbol_stack_frame stack[8];
 	char reason[SYMBOL_REASON_MAX];
-	uint64_t words[64], start, end;
-	struct symbol_stack_source source = {.copy = words,
-					     .copy_address = 0x7000,
-					     .copy_length = sizeof(words),
-					     .memory = symbol_modules_memory(modules)};
-	bool complete;
+	uint64_t start, end;
 
-	for (unsigned i = 0; i < 64; i++)
-		words[i] = i % 2 ? address + i : 0x7000 + 8 * i;
-	for (unsigned i = 0; i < SYMBOL_REGISTER_COUNT; i++)
-		symbol_register_set(&source.registers, i, 0x7000);
-	symbol_register_set(&source.registers, SYMBOL_PC, address);
 	symbol_place_find(modules, address, true, frames, SYMBOL_INLINE_MAX);
-	symbol_stack_unwind(modules, &source, stack, 8, &complete);
+	ask_stack(modules, symbol_modules_memory(modules), address);
 	symbol_bounds_find(modules, address, &start, &end);
 	symbol_bounds_name(modules, address);
 	symbol_atomicity_judge(modules, address, NULL, reason);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program file: everything we ask of one, asked of whatever bytes these are. */
+#include "ask_stack.h"
+
 #include "symbol/atomicity.h"
 #include "symbol/expression.h"
 #include "symbol/object.h"
@@ -18,21 +20,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void ask(struct symbol_modules *modules, uint64_t address)
 {
 	struct symbol_frame frames[SYMBOL_INLINE_MAX];
-	struct symbol_stack_frame stack[8];
 	struct symbol_variable variable;
 	char reason[SYMBOL_REASON_MAX];
-	uint64_t words[64] = {0};
-	struct symbol_stack_source source = {
-		.copy = words, .copy_address = 0x7000, .copy_length = sizeof(words)};
-	bool complete;
 
-	for (unsigned i = 0; i < 64; i++)
-		words[i] = i % 2 ? address + i : 0x7000 + 8 * i;
-	for (unsigned i = 0; i < SYMBOL_REGISTER_COUNT; i++)
-		symbol_register_set(&source.registers, i, 0x7000);
-	symbol_register_set(&source.registers, SYMBOL_PC, address);
 	symbol_place_find(modules, address, true, frames, SYMBOL_INLINE_MAX);
-	symbol_stack_unwind(modules, &source, stack, 8, &complete);
+	ask_stack(modules, NULL, address);
 	symbol_variable_find(modules, address, 4, NULL, 0, &variable);
 	symbol_atomicity_judge(modules, address, &variable, reason);
 }

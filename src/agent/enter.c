@@ -16,6 +16,7 @@
 
 #include "agent/state.h"
 #include "base/memory.h"
+#include "base/own_path.h"
 #include "base/syscall.h"
 #include "trap/borrower.h"
 
@@ -162,32 +163,15 @@ static bool examine(struct file *file, int fd)
 /* ------------------------------------------------------------------------------------------- */
 /* Files by name */
 
-/* "/proc/self/fd/12": a descriptor that may be open for its path alone. */
-static const char *descriptor_path(int descriptor, char path[static 32])
-{
-	char digits[12];
-	int count = 0;
-	char *at = stpcpy(path, "/proc/self/fd/");
-
-	do {
-		digits[count++] = (char)('0' + descriptor % 10);
-		descriptor /= 10;
-	} while (descriptor > 0);
-	while (count > 0)
-		*at++ = digits[--count];
-	*at = '\0';
-	return path;
-}
-
 /* Never waits: what is no regular file is not read. */
 static int look(void *argument)
 {
 	struct file *file = argument;
-	char of_descriptor[32];
+	char of_descriptor[OWN_PATH_SIZE];
 	bool more = true;
 
 	if (!*file->path && file->directory >= 0) {
-		file->path = descriptor_path(file->directory, of_descriptor);
+		file->path = own_path(of_descriptor, file->directory);
 		file->directory = AT_FDCWD;
 	}
 	for (int depth = 0; more && depth < INTERPRETERS_MAX; depth++) {
@@ -220,7 +204,6 @@ static void look_from_child(struct file *file)
 
 	if (!stack)
 		return;
-
 	if (!libc_clone)
 		*(void **)&libc_clone = dlsym(RTLD_NEXT, "clone");
 	raw_sigprocmask(SIG_SETMASK, &all, &before);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 
+#include "base/own_path.h"
 #include "base/syscall.h"
 
 #include <errno.h>
@@ -8,8 +9,6 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define OWN "/proc/self/fd/"
 
 static bool is_regular(int fd)
 {
@@ -19,26 +18,11 @@ static bool is_regular(int fd)
 	       S_ISREG(status.st_mode);
 }
 
-static void own_path(char path[static sizeof(OWN) + 12], int fd)
-{
-	char digits[12], *at = path + sizeof(OWN) - 1;
-	int count = 0;
-
-	memcpy(path, OWN, sizeof(OWN));
-	do {
-		digits[count++] = (char)('0' + fd % 10);
-		fd /= 10;
-	} while (fd);
-	while (count)
-		*at++ = digits[--count];
-	*at = '\0';
-}
-
 /* First without opening it (O_PATH), to see what it is; then that very file. O_NONBLOCK: another
  * process's lease on it refuses us instead of letting us wait. */
 int file_open(const char *path)
 {
-	char own[sizeof(OWN) + 12];
+	char own[OWN_PATH_SIZE];
 	int found =
 		(int)raw_syscall6(SYS_openat, AT_FDCWD, (long)path, O_PATH | O_CLOEXEC, 0, 0, 0);
 	int fd = -EINVAL;
@@ -46,8 +30,7 @@ int file_open(const char *path)
 	if (found < 0)
 		return found;
 	if (is_regular(found)) {
-		own_path(own, found);
-		fd = (int)raw_syscall6(SYS_openat, AT_FDCWD, (long)own,
+		fd = (int)raw_syscall6(SYS_openat, AT_FDCWD, (long)own_path(own, found),
 				       O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0);
 	}
 	raw_close(found);

@@ -18,8 +18,6 @@
 #define STARTS_MOST 16	  /* instructions in front of the call */
 #define RSP 4
 #define ALL_KNOWN ((1u << C_ARGUMENTS) - 1)
-/* Those that a called function leaves as they were: rbx, rsp, rbp, r12 … r15 (System V ABI). */
-#define KEPT_BY_CALLS 0xf038u
 
 static const int8_t argument_register[C_ARGUMENTS] = {7, 6, 2, 1}; /* rdi, rsi, rdx, rcx */
 
@@ -149,7 +147,7 @@ static bool step(struct space *space, struct insn_forward *forward)
 static void go_back(struct space *space, const struct symbol_registers *caller, uint64_t begin,
 		    uint64_t call, struct insn_forward *forward)
 {
-	uint16_t kept = KEPT_BY_CALLS;
+	uint16_t kept = INSN_KEPT_BY_CALLS;
 	uint8_t bytes[INSN_MAX_LENGTH];
 	int64_t pushed = 0;
 	struct insn insn;

@@ -348,9 +348,7 @@ void targets_welcome(struct control *control); /* newly announced processes */
 void targets_check(struct control *control);   /* those that have ended */
 void target_end(struct target *target);
 bool target_has_ended(const struct target *target);
-bool target_maps_area(const struct control *control, pid_t pid); /* this very area */
 pid_t target_name_inside(pid_t pid); /* its id in its own pid namespace; 0: not known */
-bool target_is_named_inside(pid_t pid, pid_t inside);
 struct target *target_find(struct control *control, pid_t pid);
 /* Does process `pid` map our area? Does it call itself `inside`, as it would without a namespace?
  */

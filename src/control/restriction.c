@@ -39,17 +39,20 @@ static void make_calls(struct experiment *experiment)
 	experiment->value = 1;
 }
 
+/* In a child: does every call come back? */
+static bool passes(void (*make)(struct experiment *))
+{
+	struct experiment *experiment = experiment_run(make);
+	bool passed = experiment && experiment->value && !experiment->ending;
+
+	experiment_end(experiment);
+	return passed;
+}
+
 int restriction_inherited(void)
 {
-	struct experiment *experiment;
-	bool passed;
-
-	if (!machine_filtered())
-		return 0;
-	experiment = experiment_run(make_calls);
-	passed = experiment && experiment->value && !experiment->ending;
-	experiment_end(experiment);
-	return passed ? (int)machine_status("Seccomp_filters", 0) : 0;
+	return machine_filtered() && passes(make_calls) ? (int)machine_status("Seccomp_filters", 0)
+							: 0;
 }
 
 static void make_asking_calls(struct experiment *experiment)
@@ -68,15 +71,7 @@ static void make_asking_calls(struct experiment *experiment)
 
 bool restriction_lets_ask(void)
 {
-	struct experiment *experiment;
-	bool passed;
-
-	if (!machine_filtered())
-		return true;
-	experiment = experiment_run(make_asking_calls);
-	passed = experiment && experiment->value && !experiment->ending;
-	experiment_end(experiment);
-	return passed;
+	return !machine_filtered() || passes(make_asking_calls);
 }
 
 bool restriction_is_on(const struct restriction *restriction, int inherited)

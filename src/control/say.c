@@ -35,7 +35,4 @@ void control_name(pid_t pid, char name[static CONTROL_NAME])
 	if (file)
 		fclose(file);
 	name[strcspn(name, "\n")] = '\0';
-	for (char *at = name; *at; at++)
-		if (*at < ' ' || *at > '~')
-			*at = '?';
 }

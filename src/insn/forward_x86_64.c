@@ -6,13 +6,11 @@
  */
 #include "insn/forward.h"
 #include "insn/forward_values.h"
+#include "insn/insn.h"
 
 #include <errno.h>
 #include <string.h>
 #include <trapline/event.h>
-
-/* Those that a called function leaves as they were: rbx, rsp, rbp, r12 … r15 (System V ABI). */
-#define KEPT_BY_CALLS 0xf038u
 
 static void set_flags(struct insn_forward *forward, uint64_t result, unsigned size)
 {
@@ -458,7 +456,7 @@ int insn_forward_return(struct insn_forward *forward)
 {
 	struct value target = pop(forward);
 
-	forward->known &= KEPT_BY_CALLS;
+	forward->known &= INSN_KEPT_BY_CALLS;
 	forward->flags_known = false;
 	forward->pc = target.bits;
 	return target.known ? 0 : -ENOENT;

@@ -13,6 +13,9 @@
 #include <stdint.h>
 
 #define INSN_MAX_LENGTH 15
+/* General registers that a called function leaves as they were, by number: rbx, rsp, rbp, r12 … r15
+ * (System V ABI). */
+#define INSN_KEPT_BY_CALLS 0xf038u
 #define INSN_MAX_OPERANDS 4
 
 struct insn_extended;

@@ -2,12 +2,11 @@
 #include "insn/origin.h"
 
 #include "insn/forward_values.h"
+#include "insn/insn.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Those that a called function leaves as they were: rbx, rsp, rbp, r12 … r15 (System V ABI). */
-#define KEPT_BY_CALLS 0xf038u
 #define OFFSET_MOST 0x100000 /* of an origin: a loop that adds to a register ends here */
 
 struct follow {
@@ -149,7 +148,7 @@ static void carry_out(const struct one *one, struct insn_origin state[16])
 static void after_call(struct insn_origin state[16])
 {
 	for (int i = 0; i < 16; i++)
-		if (!(KEPT_BY_CALLS >> i & 1))
+		if (!(INSN_KEPT_BY_CALLS >> i & 1))
 			state[i].number = INSN_ORIGIN_NONE;
 }
 

@@ -3,8 +3,8 @@
 
 #include "race/facts.h"
 #include "race/rules.h"
-#include "symbol/atomicity.h"
 #include "symbol/compiler.h"
+#include "tool/atomicity.h"
 
 #include <string.h>
 
@@ -16,21 +16,6 @@ struct race {
 	bool kept; /* what it was judged by is in the finding */
 	bool more; /* is known now than was then */
 };
-
-static enum tl_atomicity atomicity(struct symbol_modules *modules, uint64_t pc,
-				   const struct symbol_variable *variable, char *reason)
-{
-	switch (symbol_atomicity_judge(modules, pc, variable, reason)) {
-	case SYMBOL_ATOMICITY_ATOMIC:
-		return TL_ATOMICITY_ATOMIC;
-	case SYMBOL_ATOMICITY_PLAIN:
-		return TL_ATOMICITY_PLAIN;
-	case SYMBOL_ATOMICITY_VOLATILE:
-		return TL_ATOMICITY_VOLATILE;
-	default:
-		return TL_ATOMICITY_UNKNOWN;
-	}
-}
 
 static unsigned operation(const struct finding_access *from)
 {
@@ -79,7 +64,7 @@ static void learn(struct symboliser *symboliser, struct race *race, int index,
 
 	if (!modules || race->access[index].access & TL_KERNEL)
 		return;
-	told = atomicity(modules, pc, variable, race->reason[index]);
+	told = tool_atomicity(symbol_atomicity_judge(modules, pc, variable, race->reason[index]));
 	if (told != TL_ATOMICITY_UNKNOWN) {
 		race->more |= told != side->atomicity;
 		side->atomicity = told;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/confine.h"
 
+#include "base/own_path.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -92,8 +94,6 @@ static const struct sock_filter filter[] = {
 
 /* ---- openat(2) -------------------------------------------------------------------------- */
 
-#define OWN "/proc/self/fd/"
-
 static int again(const char *number)
 {
 	int fd = fcntl((int)strtol(number, NULL, 10), F_DUPFD, 0);
@@ -105,8 +105,8 @@ static int open_for(int directory, const char *path, int flags)
 {
 	if ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_DIRECTORY)))
 		return -EPERM;
-	if (strncmp(path, OWN, strlen(OWN)) == 0) /* here, not at the asker */
-		return again(path + strlen(OWN));
+	if (strncmp(path, OWN_PATH, strlen(OWN_PATH)) == 0) /* here, not at the asker */
+		return again(path + strlen(OWN_PATH));
 	if (directory != AT_FDCWD && path[0] != '/')
 		return -EPERM;
 	return ask_to_open(path);

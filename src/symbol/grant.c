@@ -5,6 +5,7 @@
  * that its question is about, and open nothing but regular files of real file systems to read.
  */
 #include "base/file.h"
+#include "base/own_path.h"
 #include "symbol/debuginfod.h"
 #include "symbol/module_file.h"
 #include "symbol/module_private.h"
@@ -212,14 +213,13 @@ static int open_path(const struct symbol_reader *reader, const char *path)
 {
 	int found = look_at(reader, path), fd = -ENOENT;
 	struct statfs system;
-	char own[64];
+	char own[OWN_PATH_SIZE];
 
 	if (found < 0)
 		return -ENOENT;
-	snprintf(own, sizeof(own), "/proc/self/fd/%d", found);
 	if (fstatfs(found, &system) == 0 && system.f_type != PROC_SUPER_MAGIC &&
 	    system.f_type != SYSFS_MAGIC)
-		fd = file_open(own);
+		fd = file_open(own_path(own, found));
 	close(found);
 	return fd;
 }

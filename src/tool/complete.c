@@ -3,11 +3,11 @@
 #include "tool/complete.h"
 
 #include "control/thread_status.h"
+#include "tool/atomicity.h"
 #include "tool/block.h"
 #include "tool/owner.h"
 #include "tool/private.h"
 
-#include "symbol/atomicity.h"
 #include "symbol/compiler.h"
 #include "symbol/place.h"
 #include "symbol/stack.h"
@@ -368,16 +368,8 @@ static enum tl_atomicity judge(struct space *space, const struct tl_access *acce
 	struct symbol_variable variable = {0};
 
 	find_variable(space, &access, 1, &variable);
-	switch (symbol_atomicity_judge(space_modules(space), access->pc, &variable, reason)) {
-	case SYMBOL_ATOMICITY_ATOMIC:
-		return TL_ATOMICITY_ATOMIC;
-	case SYMBOL_ATOMICITY_PLAIN:
-		return TL_ATOMICITY_PLAIN;
-	case SYMBOL_ATOMICITY_VOLATILE:
-		return TL_ATOMICITY_VOLATILE;
-	default:
-		return TL_ATOMICITY_UNKNOWN;
-	}
+	return tool_atomicity(
+		symbol_atomicity_judge(space_modules(space), access->pc, &variable, reason));
 }
 
 enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *access,

@@ -6,6 +6,7 @@
  *
  * usage: killer FORKS SEED [wait]
  */
+#include "../own_area.h"
 #include "record/area.h"
 
 #include <signal.h>
@@ -17,20 +18,6 @@
 #include <unistd.h>
 
 #define PATIENCE 100 /* tenths of a second until all must be free */
-
-static struct area *find_area(void)
-{
-	unsigned long start, found = 0;
-	char line[512];
-	FILE *maps = fopen("/proc/self/maps", "r");
-
-	while (maps && fgets(line, sizeof(line), maps))
-		if (strstr(line, "memfd:trapline") && sscanf(line, "%lx-", &start) == 1)
-			found = start;
-	if (maps)
-		fclose(maps);
-	return (struct area *)found;
-}
 
 static unsigned taken(const struct area *area)
 {
@@ -59,7 +46,7 @@ static void kill_one(long nanoseconds)
 int main(int argc, char **argv)
 {
 	const struct timespec tenth = {0, 100000000};
-	struct area *area = find_area();
+	struct area *area = own_area(NULL);
 	unsigned left = 0;
 	char line[16];
 

@@ -7,6 +7,7 @@
  *
  * usage: impostor victim | impostor VICTIM_PID
  */
+#include "../own_area.h"
 #include "record/area.h"
 
 #include <stdio.h>
@@ -36,20 +37,6 @@ static int be_victim(void)
 	}
 }
 
-static struct area *find_area(void)
-{
-	unsigned long start, found = 0;
-	char line[512];
-	FILE *maps = fopen("/proc/self/maps", "r");
-
-	while (maps && fgets(line, sizeof(line), maps))
-		if (strstr(line, "memfd:trapline") && sscanf(line, "%lx-", &start) == 1)
-			found = start;
-	if (maps)
-		fclose(maps);
-	return (struct area *)found;
-}
-
 static uint32_t own_index(const struct area *area)
 {
 	uint32_t index = 0;
@@ -77,7 +64,7 @@ static void lie(struct area *area, uint32_t process, pid_t victim)
 
 int main(int argc, char **argv)
 {
-	struct area *area = find_area();
+	struct area *area = own_area(NULL);
 	uint32_t process;
 
 	if (argc != 2)

@@ -6,6 +6,7 @@
  *
  * usage: insistent announce|invent|notice|hit|ring SECONDS
  */
+#include "../own_area.h"
 #include "record/area.h"
 
 #include <sched.h>
@@ -17,20 +18,6 @@
 #include <unistd.h>
 
 long shared;
-
-static struct area *find_area(void)
-{
-	unsigned long start, found = 0;
-	char line[512];
-	FILE *maps = fopen("/proc/self/maps", "r");
-
-	while (maps && fgets(line, sizeof(line), maps))
-		if (strstr(line, "memfd:trapline") && sscanf(line, "%lx-", &start) == 1)
-			found = start;
-	if (maps)
-		fclose(maps);
-	return (struct area *)found;
-}
 
 static double now(void)
 {
@@ -101,7 +88,7 @@ static bool ask(struct area *area, uint32_t index, const char *what)
 
 int main(int argc, char **argv)
 {
-	struct area *area = find_area();
+	struct area *area = own_area(NULL);
 	uint32_t index = 0;
 	long asked = 0;
 	char line[16];

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the symbols say of an access, in the words of the tool interface. */
+#ifndef TOOL_ATOMICITY_H
+#define TOOL_ATOMICITY_H
+
+#include "symbol/atomicity.h"
+
+#include <trapline/tool.h>
+
+static inline enum tl_atomicity tool_atomicity(enum symbol_atomicity atomicity)
+{
+	switch (atomicity) {
+	case SYMBOL_ATOMICITY_ATOMIC:
+		return TL_ATOMICITY_ATOMIC;
+	case SYMBOL_ATOMICITY_PLAIN:
+		return TL_ATOMICITY_PLAIN;
+	case SYMBOL_ATOMICITY_VOLATILE:
+		return TL_ATOMICITY_VOLATILE;
+	default:
+		return TL_ATOMICITY_UNKNOWN;
+	}
+}
+
+#endif
