@@ -45,6 +45,16 @@ class Abandoned(unittest.TestCase):
             self.assertLess(time.monotonic(), until, f"{name} has ended: {self.here()}")
             time.sleep(0.05)
 
+    def companion(self):
+        """The process that reads files for it is like it until it has executed."""
+        until = time.monotonic() + LIMIT
+        while True:
+            found = [pid for pid, name in self.here().items() if name == "trapline"]
+            if len(found) == 1:
+                return found[0]
+            self.assertLess(time.monotonic(), until, found)
+            time.sleep(0.01)
+
     def check(self, *command):
         result = subprocess.run([TRAPLINE, *command, "--", KILLER, FORKS, self.seed], capture_output=True, text=True,
                                 stdin=subprocess.DEVNULL, timeout=2 * LIMIT, check=False, cwd=self.folder)
@@ -73,8 +83,7 @@ class Abandoned(unittest.TestCase):
             with self.subTest(signal=number.name), self.preloaded("0", self.seed, "wait") as process:
                 ready, _, _ = select.select([process.stdout], [], [], LIMIT)
                 self.assertTrue(ready)
-                companion, = [pid for pid, name in self.here().items() if name == "trapline"]
-                os.kill(companion, number)
+                os.kill(self.companion(), number)
                 self.expect_nobody("trapline")
                 self.assertIsNone(process.poll(), "the program goes on")
                 process.communicate("go\n", timeout=LIMIT)
