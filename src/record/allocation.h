@@ -54,8 +54,9 @@ struct allocation_table {
 /* How blocks are chosen. Written by the controller before the program starts. */
 struct allocation_choice {
 	_Atomic uint32_t on;
-	uint32_t all;	/* every one, at whatever cost */
-	uint32_t parts; /* of the program's time that remembering may take, per 10,000 */
+	uint32_t all;	 /* every one, at whatever cost */
+	uint32_t births; /* the thread tells of each that is remembered, and waits */
+	uint32_t parts;	 /* of the program's time that remembering may take, per 10,000 */
 };
 
 static inline uint32_t allocation_place(uint64_t block)

@@ -36,6 +36,7 @@
 #include "base/rate.h"
 #include "record/allocation.h"
 #include "record/filter.h"
+#include "record/guard.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -44,7 +45,7 @@
 #include <sys/types.h>
 
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
-#define AREA_VERSION 9
+#define AREA_VERSION 10
 #define AREA_PROCESSES 64
 #define AREA_SLOTS 4	/* of the hardware */
 #define AREA_REGIONS 16 /* further slots, which a process with protection keys opens itself */
@@ -52,6 +53,7 @@
 #define AREA_HITS 128
 #define AREA_STACK 6144	 /* bytes of stack noted with a hit */
 #define AREA_VALUE 16	 /* bytes noted around the watched address */
+#define AREA_OPMASKS 8	 /* mask registers */
 #define AREA_NAME 16	 /* of a thread, with the final zero (TASK_COMM_LEN) */
 #define AREA_CREDITS 128 /* threads share these by a hash of their identity */
 #define AREA_SIZES 16	 /* sizes of heap blocks that are asked for */
@@ -83,11 +85,14 @@ enum area_hit_flag {
 	AREA_HIT_BLOCK = 8,  /* a heap block was allocated at `address`, of `size` bytes */
 	AREA_HIT_FREED = 16, /* the watched block at `address` is about to be freed */
 	/* Of hits again: */
-	AREA_HIT_JUDGED = 32,  /* the filter has let it pass */
-	AREA_HIT_BEFORE = 64,  /* `before` is known */
-	AREA_HIT_REGION = 128, /* of a region: the access is known, access_pc and so on */
+	AREA_HIT_JUDGED = 32,	/* the filter has let it pass */
+	AREA_HIT_BEFORE = 64,	/* `before` is known */
+	AREA_HIT_REGION = 128,	/* of a region: the access is known, access_pc and so on */
+	AREA_HIT_OPMASKS = 256, /* `opmask` is known */
+	/* A notice again: `access` is an enum guard_event, at or about a guarded block. */
+	AREA_HIT_GUARD = 512,
 };
-#define AREA_HIT_NOTICE (AREA_HIT_THREAD | AREA_HIT_BLOCK | AREA_HIT_FREED)
+#define AREA_HIT_NOTICE (AREA_HIT_THREAD | AREA_HIT_BLOCK | AREA_HIT_FREED | AREA_HIT_GUARD)
 
 /* Registers in the order of src/insn: rax rcx rdx rbx rsp rbp rsi rdi r8 … r15. */
 struct area_registers {
@@ -96,6 +101,14 @@ struct area_registers {
 	uint64_t flags;
 	uint64_t fs_base; /* 0: not known */
 };
+
+/* Of these, as many as lie in the page of the first. */
+static inline size_t area_value_length(uint64_t address)
+{
+	size_t left = 4096 - address % 4096;
+
+	return left < AREA_VALUE ? left : AREA_VALUE;
+}
 
 struct area_hit {
 	_Atomic uint64_t state;
@@ -112,15 +125,16 @@ struct area_hit {
 	uint64_t address; /* as the kernel told it; of a region: of the access */
 	uint64_t access_pc;
 	uint32_t access, access_length;
-	uint64_t size;	 /* of a notice */
-	uint64_t number; /* by the filter; 0: not numbered yet */
+	uint64_t size;	 /* of a notice; of AREA_HIT_GUARD: the offset, signed */
+	uint64_t number; /* by the filter; 0: not numbered yet; of AREA_HIT_GUARD: the block */
 	uint64_t before; /* the watched bytes as the hit before left them */
 	uint64_t serial; /* order of the process's hits */
 	struct area_registers registers;
 	uint8_t value[AREA_VALUE]; /* from value_address on */
 	uint64_t value_address;
 	uint64_t stack_address;
-	char thread[AREA_NAME]; /* its name; empty: not known */
+	char thread[AREA_NAME];	       /* its name; empty: not known */
+	uint64_t opmask[AREA_OPMASKS]; /* k0 … k7, with AREA_HIT_OPMASKS */
 	uint8_t stack[AREA_STACK];
 };
 
@@ -139,8 +153,9 @@ struct area_slot {
 	 * that time is held until its end. `rhythmic`: others are hardly held. */
 	_Atomic uint64_t meeting_from, meeting_until;
 	_Atomic uint32_t rhythmic;
-	uint64_t reserve;	 /* ns of what a thread has saved up that holds here leave it */
-	uint64_t armed_at;	 /* CLOCK_MONOTONIC ns */
+	uint32_t answered; /* each hit is held, and paid afterwards: the controller answers it */
+	uint64_t reserve;  /* ns of what a thread has saved up that holds here leave it */
+	uint64_t armed_at; /* CLOCK_MONOTONIC ns */
 	_Atomic uint64_t owner;	 /* identity of the first thread that came; 0: none yet */
 	_Atomic uint32_t alone;	 /* hits of it before any other thread came */
 	_Atomic uint32_t shared; /* another thread has come */
@@ -227,7 +242,7 @@ struct area_limit {
 
 struct area_process {
 	_Atomic uint32_t state; /* futex */
-	_Atomic uint32_t quiet; /* no system call may be made (control/restriction.h) */
+	_Atomic uint32_t quiet; /* no system call may be made (process/restriction.h) */
 	pid_t pid; /* of its owner, as that calls itself; 0: free (control/entries.h) */
 	pid_t parent;
 	uint64_t start_time; /* CLOCK_MONOTONIC ns of the announcement */
@@ -249,6 +264,7 @@ struct area_process {
 	_Atomic uint32_t allocations_noted;
 	_Atomic uint32_t allocations_passed;   /* their time had not been earned */
 	_Atomic uint32_t allocations_replaced; /* by another block of the same place */
+	struct guard_process guard;
 	_Atomic uint32_t unsent; /* hits counted at their place whose record found no room */
 	struct area_slot slot[AREA_WATCHES];
 	struct area_credit credit[AREA_CREDITS];
@@ -289,6 +305,7 @@ struct area {
 	_Atomic uint32_t unentered;  /* programs executed that our library cannot be loaded into */
 	_Atomic uint32_t unreadable; /* programs executed where our library cannot be read */
 	struct allocation_choice allocations;
+	struct guard_choice guard;
 	_Atomic uint32_t limits_changed; /* raised with each change of a limit */
 	_Atomic uint32_t next_hit;
 	struct area_limit limit[AREA_LIMITS];
@@ -302,7 +319,7 @@ struct area {
  *
  * `life` is 0 until there is a controller, then the id of its thread, and has AREA_CLOSED set from
  * its end on: by itself, or by the kernel when it is killed, since that is the mark of a robust
- * futex whose owner died (control/life.c). So any process that maps the area sees the death at
+ * futex whose owner died (process/life.c). So any process that maps the area sees the death at
  * once, whatever its user and pid namespace, without a system call.
  */
 #define AREA_CLOSED 0x40000000u /* FUTEX_OWNER_DIED */

@@ -178,6 +178,40 @@ int finding_add_evidence(struct finding *finding, const char *text)
 	return 0;
 }
 
+static bool is_detail_name(const char *name)
+{
+	return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
+}
+
+const char *finding_detail(const struct finding *finding, const char *name)
+{
+	for (size_t i = 0; i < finding->detail_count; i++)
+		if (!strcmp(finding->details[i].name, name))
+			return finding->details[i].value;
+	return NULL;
+}
+
+int finding_add_detail(struct finding *finding, const char *name, const char *value)
+{
+	struct finding_detail detail = {finding_string(finding, name),
+					finding_string(finding, value)};
+
+	if (!detail.name || !detail.value)
+		return -ENOMEM;
+	if (!is_detail_name(name))
+		return -EINVAL;
+	for (size_t i = 0; i < finding->detail_count; i++)
+		if (!strcmp(finding->details[i].name, name)) {
+			finding->details[i] = detail;
+			return 0;
+		}
+	if (!grow(finding, (void **)&finding->details, finding->detail_count,
+		  &finding->detail_capacity, sizeof(*finding->details), FINDING_DETAILS_MAX))
+		return finding->detail_count >= FINDING_DETAILS_MAX ? -E2BIG : -ENOMEM;
+	finding->details[finding->detail_count++] = detail;
+	return 0;
+}
+
 /* Keeps every second of a full sample, so that it goes on to cover the whole run. */
 static void thin_out(struct finding *finding)
 {
@@ -277,6 +311,10 @@ static bool copy_rest(struct finding *to, const struct finding *from)
 	for (i = 0; i < from->evidence_count; i++)
 		if (finding_add_evidence(to, from->evidence[i]))
 			return false;
+	for (i = 0; i < from->detail_count; i++)
+		if (finding_add_detail(to, from->details[i].name, from->details[i].value))
+			return false;
+	to->strategy = finding_string(to, from->strategy);
 	for (i = 0; i < from->occurrence_count; i++)
 		finding_add_occurrence(to, from->occurrences[i].time, from->occurrences[i].tid,
 				       false);

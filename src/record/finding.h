@@ -22,6 +22,7 @@
 #define FINDING_FRAMES_MAX 1024
 #define FINDING_EVIDENCE_MAX 64
 #define FINDING_OCCURRENCES_MAX 128
+#define FINDING_DETAILS_MAX 32
 
 #define FINDING_ID_SIZE 17 /* 16 hexadecimal digits and the final zero */
 
@@ -118,6 +119,12 @@ struct finding_object {
 	struct finding_freed freed;
 };
 
+/* A tool's own words on it: a member of the JSON form, a line of the text. */
+struct finding_detail {
+	const char *name; /* lower case, digits, dashes */
+	const char *value;
+};
+
 /* One more time the same thing happened. */
 struct finding_occurrence {
 	uint64_t time; /* nanoseconds since 1970 */
@@ -135,6 +142,10 @@ struct finding {
 	const char **evidence;
 	size_t evidence_count;
 	size_t evidence_capacity;
+	const char *strategy; /* what led to it */
+	struct finding_detail *details;
+	size_t detail_count;
+	size_t detail_capacity;
 	struct finding_object object;
 	struct finding_access *accesses;
 	size_t access_count;
@@ -174,6 +185,10 @@ struct finding_access *finding_add_access(struct finding *finding);
 struct finding_frame *finding_add_frame(struct finding *finding, struct finding_stack *stack);
 int finding_add_evidence(struct finding *finding,
 			 const char *text); /* 0 or -errno; a repeat is 0 */
+
+/* A name that is there gets the new value. 0 or -errno: -EINVAL for what is no such name. */
+int finding_add_detail(struct finding *finding, const char *name, const char *value);
+const char *finding_detail(const struct finding *finding, const char *name); /* or NULL */
 
 /* Adds one occurrence: count, last, and the sample, which thins itself out evenly when it is full.
  * The thread is for the timeline; call it once per access of the pair with `counts` true only for

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Guarded blocks: what a watched program keeps of the blocks of its heap that were chosen to be
+ * looked after (src/guard), as the controller reads it from outside. It lies in the program's own
+ * memory, so that a forked child has its own copy, as it has of the blocks. Its contents are the
+ * program's: every number is bounded before use.
+ *
+ *	front                the block                 back
+ *	+--------------------+-------------------------+--------------------+
+ *	| secret pattern     | `size` bytes            | secret pattern     |
+ *	+--------------------+-------------------------+--------------------+
+ *	raw                  address                                        raw + room
+ *
+ * A block's place among GUARD_WAYS is found from its address. `entry` holds the address and, in its
+ * low four bits, the state; the record of the same index the rest. States change by
+ * compare-and-swap:
+ *
+ *	0 -> BUSY	by who makes the block, which fills the record
+ *	BUSY -> LIVE	(release) the program has it
+ *	LIVE -> DYING	by who frees it: of two that do one is too late
+ *	DYING -> DEAD	(release) freed, not yet given back to the allocator: in the quarantine
+ *	DEAD -> LEAVING	by who takes it out of the quarantine
+ *	LEAVING -> 0	and only then the memory is given back
+ *
+ * So no later block of the same address is taken for it.
+ */
+#ifndef RECORD_GUARD_H
+#define RECORD_GUARD_H
+
+#include "record/allocation.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define GUARD_BLOCKS 32768u /* a power of two */
+#define GUARD_WAYS 4u	    /* a divisor of it */
+#define GUARD_ALIGNMENT 16u /* of every guarded block's address, at least */
+#define GUARD_CERTAIN 64u   /* contexts of which every block is chosen */
+#define GUARD_PAGE 4096u
+#define GUARD_PAGES 65536u /* of the address space for blocks on pages of their own */
+#define GUARD_KEPT 4096u   /* bytes of a freed block whose last values are kept */
+
+enum guard_state {
+	GUARD_NONE,
+	GUARD_BUSY,
+	GUARD_LIVE,
+	GUARD_DYING,
+	GUARD_DEAD,
+	GUARD_LEAVING,
+};
+#define GUARD_STATE_MASK 15ull
+
+/* What a page's owner is while the run that it begins is taken: so many pages, all but the last of
+ * the run, are to be filled at the first fault in one of them. Else the place of its block + 1. */
+#define GUARD_PAGE_OPENS 0x80000000u
+
+/* By which functions a block is made, and is to be freed. */
+enum guard_family { GUARD_MALLOC, GUARD_NEW, GUARD_NEW_ARRAY };
+
+struct guard_record {
+	_Atomic uint64_t serial; /* of the block, never 0, never used again in this process */
+	uint64_t size;		 /* as asked for */
+	uint64_t raw, room;	 /* of the memory as it came from the allocator */
+	uint64_t run;		 /* the pages of which it is, see src/guard/pages.h; 0: none */
+	uint32_t pages;		 /* without the empty one */
+	uint32_t unused;
+	uint64_t context; /* a hash of where it was allocated */
+	uint64_t kept;	  /* address of the freed block's first GUARD_KEPT bytes; 0: none */
+	uint64_t checked; /* CLOCK_MONOTONIC ns: its patterns were whole then */
+	uint32_t family;  /* enum guard_family */
+	uint32_t zeroed;  /* by calloc() */
+	int32_t told;	  /* process whose controller was told of its birth; 0: none */
+	struct allocation_event allocated, freed; /* freed.time is 0 until it is */
+};
+
+struct guard_table {
+	_Atomic uint64_t entry[GUARD_BLOCKS];
+	struct guard_record record[GUARD_BLOCKS];
+};
+
+/* What the program tells at a guarded block or a call of free(), and waits for. */
+enum guard_event {
+	GUARD_BORN = 1, /* `address` of a block just made; not yet known to the program */
+	GUARD_FREED,	/* it is in the quarantine from here on */
+	GUARD_FREED_TWICE,
+	GUARD_FREED_INSIDE,    /* free() of an address inside the block */
+	GUARD_FREED_NO_BLOCK,  /* free() of what lies on a stack or in a program file */
+	GUARD_FREED_OTHERWISE, /* by a function of another family */
+	GUARD_BROKEN_FRONT, /* a pattern was found broken; `offset` of the first byte from the … */
+	GUARD_BROKEN_BACK,  /* … block's address, `length` up to the last */
+	GUARD_BROKEN_DEAD,  /* a freed block has changed */
+};
+
+/* As the controller wishes it; before the program starts. */
+struct guard_choice {
+	_Atomic uint32_t on;
+	uint32_t all;	 /* every block that fits the memory */
+	uint32_t pages;	 /* blocks may stand on pages of their own */
+	uint32_t births; /* births are told, as far as the budget allows */
+	uint32_t parts;	 /* of the program's time that guarding may take, per 10,000 */
+	uint64_t memory; /* bytes that freed blocks may keep from the program */
+};
+
+/* A context of which every block is chosen, by the return addresses into the program. */
+struct guard_context {
+	_Atomic uint64_t caller; /* of the allocation function; 0: free */
+	_Atomic uint64_t above;	 /* of that one's; 0: whatever it is */
+};
+
+/* Of one process, in the area. */
+struct guard_process {
+	_Atomic uint64_t table;	     /* address of its struct guard_table; 0: none */
+	_Atomic uint32_t changed;    /* raised when `certain` was */
+	_Atomic uint64_t pages;	     /* address of the first of GUARD_PAGES; 0: none */
+	_Atomic uint64_t owner;	     /* address of a uint32_t for each */
+	_Atomic uint32_t descriptor; /* + 1, while the process waits to be let go; 0: none */
+	_Atomic uint32_t pages_seen; /* the controller has a copy of it */
+	_Atomic uint32_t chosen;     /* blocks */
+	_Atomic uint32_t passed;     /* over budget */
+	_Atomic uint32_t crowded;    /* no place in the table */
+	_Atomic uint32_t refused;    /* the allocator had no room for a block with its patterns */
+	_Atomic uint32_t let_go;     /* freed blocks that left the quarantine */
+	_Atomic uint32_t unkept;     /* freed blocks that had no room in it */
+	struct guard_context certain[GUARD_CERTAIN];
+};
+
+static inline uint32_t guard_place(uint64_t address)
+{
+	return (uint32_t)(address / GUARD_ALIGNMENT * 0x9e3779b97f4a7c15ull >> 40) % GUARD_BLOCKS /
+	       GUARD_WAYS * GUARD_WAYS;
+}
+
+static inline uint64_t guard_word(uint64_t address, enum guard_state state)
+{
+	return address | state;
+}
+
+static inline enum guard_state guard_state(uint64_t word)
+{
+	return (enum guard_state)(word & GUARD_STATE_MASK);
+}
+
+static inline uint64_t guard_address(uint64_t word)
+{
+	return word & ~GUARD_STATE_MASK;
+}
+
+#endif

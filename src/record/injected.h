@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is put into a process that was not started by us: the handler of src/agent, linked at
+ *address zero, without relocations (src/agent/injected.ld), and where in it the controller writes
+ *what the handler must know. The image lies in the process as it was linked:
+ *
+ *	+---------------------------+ 0
+ *	| struct injected_header    |
+ *	| code, constants		    |  readable and executable, never writable by the
+ *program
+ *	+---------------------------+ header.data, a multiple of the page
+ *	| struct injected_state ... |  readable and writable
+ *	+---------------------------+ header.size, a multiple of the page
+ */
+#ifndef RECORD_INJECTED_H
+#define RECORD_INJECTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define INJECTED_MAGIC 0x3174636a6e697274ull /* "trinjct1" */
+#define INJECTED_PAGE 4096u
+
+/* Written by the linker script. Offsets from the image's beginning. */
+struct injected_header {
+	uint64_t magic;
+	uint32_t entry;	   /* the signal handler */
+	uint32_t restorer; /* what it returns to: rt_sigreturn(2) */
+	uint32_t data;
+	uint32_t state; /* struct injected_state */
+	uint32_t own;	/* struct injected_own */
+	uint32_t size;
+};
+
+/* The beginning of the handler's struct agent_state (src/agent/state.h). */
+struct injected_state {
+	uint64_t area;
+	uint64_t process; /* its entry */
+	uint32_t index;
+	uint32_t unused;
+	uint64_t hold_most;
+	uint32_t handlers; /* running now */
+	bool can_read_fs_base;
+	uint16_t opmask_at; /* of struct insn_xsave_layout */
+	bool quiet;
+};
+
+/* As the kernel's rt_sigaction(2) has it. */
+struct injected_action {
+	uint64_t handler;
+	uint64_t flags;
+	uint64_t restorer;
+	uint64_t mask;
+};
+
+#define INJECTED_ROOM 256 /* bytes for the arguments of calls made while it is put in */
+
+struct injected_own {
+	uint64_t clock;			 /* the vDSO's clock_gettime(); 0: none */
+	struct injected_action previous; /* the program's */
+	uint64_t controller;		 /* process id, as it calls itself */
+	uint32_t entered;		 /* handlers begun and not left, in all threads */
+	uint32_t unused;
+	uint8_t room[INJECTED_ROOM];
+};
+
+#endif
