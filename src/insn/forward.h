@@ -30,7 +30,8 @@ struct insn_forward_access {
 struct insn_forward {
 	uint64_t general[16]; /* in the order of the encoding */
 	uint64_t pc;
-	uint16_t known; /* which of `general` are, a bit each */
+	uint64_t fs_base; /* of thread-local storage; 0: not known */
+	uint16_t known;	  /* which of `general` are, a bit each */
 	bool flags_known;
 	bool zero, sign, carry, overflow, parity;
 	struct insn_forward_write write[INSN_FORWARD_WRITES];
@@ -47,6 +48,14 @@ struct insn_forward {
  * it is a call, or a jump to where a register or memory says. */
 int insn_forward_step(struct insn_forward *forward, const uint8_t *bytes, size_t available,
 		      bool *leaves);
+
+/* Whether a condition holds by the flags, numbered as in the low four bits of the opcodes of jcc,
+ * setcc and cmovcc; -1: they are not known. */
+int insn_forward_holds(const struct insn_forward *forward, unsigned condition);
+
+/* Memory as the thread would find it there, at most 8 bytes. False: not known. */
+bool insn_forward_read(const struct insn_forward *forward, uint64_t address, unsigned length,
+		       uint64_t *bits);
 
 /* Returns from a function that was just entered and is not followed. 0 or -ENOENT. */
 int insn_forward_return(struct insn_forward *forward);

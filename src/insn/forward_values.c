@@ -62,8 +62,8 @@ bool forward_address(const struct step *step, const ZydisDecodedOperand *operand
 	uint64_t sum = (uint64_t)operand->mem.disp.value;
 	struct value part;
 
-	if (operand->mem.segment == ZYDIS_REGISTER_FS ||
-	    operand->mem.segment == ZYDIS_REGISTER_GS ||
+	if (operand->mem.segment == ZYDIS_REGISTER_GS ||
+	    (operand->mem.segment == ZYDIS_REGISTER_FS && !step->forward->fs_base) ||
 	    operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB || step->instruction.address_width != 64)
 		return false;
 	if (operand->mem.base == ZYDIS_REGISTER_RIP) {
@@ -80,6 +80,8 @@ bool forward_address(const struct step *step, const ZydisDecodedOperand *operand
 			return false;
 		sum += part.bits * operand->mem.scale;
 	}
+	if (operand->mem.segment == ZYDIS_REGISTER_FS)
+		sum += step->forward->fs_base;
 	*address = sum;
 	return true;
 }

@@ -365,11 +365,70 @@ static bool carry_out_arithmetic(struct step *step)
 	}
 }
 
+/* As long as no other thread comes in between. */
+static void exchange(struct step *step, bool adds)
+{
+	struct value to = forward_get(step, 0), from = forward_get(step, 1);
+
+	if (adds) {
+		struct value sum = value_unknown;
+
+		step->forward->flags_known = false;
+		if (to.known && from.known)
+			sum = add(step->forward, to, from, step->operand[0].size);
+		forward_set(step, 1, to);
+		forward_set(step, 0, sum);
+		return;
+	}
+	forward_set(step, 0, from);
+	forward_set(step, 1, to);
+}
+
+static void compare_and_exchange(struct step *step)
+{
+	struct insn_forward *forward = step->forward;
+	unsigned size = step->operand[0].size;
+	struct value found = forward_get(step, 0), from = forward_get(step, 1),
+		     expected = forward_read_register(forward, ZYDIS_REGISTER_RAX);
+
+	expected.bits = value_cut(expected.bits, size);
+	if (!found.known || !expected.known) {
+		forget_results(step);
+		forward_set(step, 0, value_unknown);
+		return;
+	}
+	subtract(forward, expected, found, size);
+	if (expected.bits == value_cut(found.bits, size))
+		forward_set(step, 0, from);
+	else
+		forward_write_register(forward,
+				       size == 64   ? ZYDIS_REGISTER_RAX
+				       : size == 32 ? ZYDIS_REGISTER_EAX
+				       : size == 16 ? ZYDIS_REGISTER_AX
+						    : ZYDIS_REGISTER_AL,
+				       found);
+}
+
+static bool carry_out_exchange(struct step *step)
+{
+	switch (step->instruction.mnemonic) {
+	case ZYDIS_MNEMONIC_XCHG:
+		exchange(step, false);
+		return true;
+	case ZYDIS_MNEMONIC_XADD:
+		exchange(step, true);
+		return true;
+	case ZYDIS_MNEMONIC_CMPXCHG:
+		compare_and_exchange(step);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void carry_out(struct step *step)
 {
-	if (step->instruction.attributes & ZYDIS_ATTRIB_HAS_LOCK)
-		forget_results(step);
-	else if (carry_out_move(step) || carry_out_arithmetic(step))
+	if (carry_out_move(step) || carry_out_arithmetic(step) || carry_out_exchange(step))
 		;
 	else if (step->instruction.meta.category == ZYDIS_CATEGORY_SETCC)
 		conditional(step, false);
@@ -460,4 +519,18 @@ int insn_forward_return(struct insn_forward *forward)
 	forward->flags_known = false;
 	forward->pc = target.bits;
 	return target.known ? 0 : -ENOENT;
+}
+
+int insn_forward_holds(const struct insn_forward *forward, unsigned condition)
+{
+	return forward->flags_known ? holds(forward, condition & 15) : -1;
+}
+
+bool insn_forward_read(const struct insn_forward *forward, uint64_t address, unsigned length,
+		       uint64_t *bits)
+{
+	struct value value = forward_read_memory(forward, address, length);
+
+	*bits = value.bits;
+	return value.known;
 }

@@ -31,6 +31,8 @@ struct insn_registers {
 	/* Mask and vector registers, for masked operands, gathers and scatters; NULL where unknown
 	 * (such operands then only may have touched a place). */
 	const struct insn_extended *extended;
+	/* k0 … k7, where these alone are known; NULL: see `extended`. */
+	const uint64_t *opmasks;
 };
 
 /* Byte offsets of the parts of a standard-format XSAVE area; they differ between CPU makers. 0: the

@@ -187,7 +187,11 @@ static int selected_by_register(const struct view *view, uint64_t *selected)
 
 	if (view->after && (view->insn->mask_written || operand->vector_index >= 0))
 		return -ENODATA;
-	return insn_extended_mask(view->registers->extended, (unsigned)operand->mask, selected);
+	if (!view->registers->opmasks)
+		return insn_extended_mask(view->registers->extended, (unsigned)operand->mask,
+					  selected);
+	*selected = view->registers->opmasks[operand->mask];
+	return 0;
 }
 
 static int selected_by_signs(const struct view *view, uint64_t *selected)

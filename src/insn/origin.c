@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define STACK_POINTER 4
+#define FRAME_POINTER 5
 #define OFFSET_MOST 0x100000 /* of an origin: a loop that adds to a register ends here */
 
 struct follow {
@@ -127,9 +129,36 @@ static struct insn_origin result(const struct one *one, const struct insn_origin
 	return from.offset > OFFSET_MOST || from.offset < -OFFSET_MOST ? none : from;
 }
 
+/* The stack pointer behind what pushes, pops or leaves a frame; none for all else. */
+static struct insn_origin stack_after(const struct one *one, const struct insn_origin state[16])
+{
+	struct insn_origin none = {.number = INSN_ORIGIN_NONE}, stack = state[STACK_POINTER];
+
+	if (one->instruction.operand_width != 64)
+		return none;
+	switch (one->instruction.mnemonic) {
+	case ZYDIS_MNEMONIC_PUSH:
+		stack.offset -= 8;
+		break;
+	case ZYDIS_MNEMONIC_POP:
+		if (whole_register(&one->operand[0]) == STACK_POINTER)
+			return none;
+		stack.offset += 8;
+		break;
+	case ZYDIS_MNEMONIC_LEAVE:
+		stack = state[FRAME_POINTER];
+		stack.offset += 8;
+		break;
+	default:
+		return none;
+	}
+	return stack.offset > OFFSET_MOST || stack.offset < -OFFSET_MOST ? none : stack;
+}
+
 static void carry_out(const struct one *one, struct insn_origin state[16])
 {
 	struct insn_origin first = result(one, state);
+	struct insn_origin stack = stack_after(one, state);
 	int target = whole_register(&one->operand[0]);
 
 	for (unsigned i = 0; i < one->instruction.operand_count; i++) {
@@ -143,6 +172,8 @@ static void carry_out(const struct one *one, struct insn_origin state[16])
 	}
 	if (first.number >= 0 && target >= 0)
 		state[target] = first;
+	if (stack.number >= 0)
+		state[STACK_POINTER] = stack;
 }
 
 static void after_call(struct insn_origin state[16])

@@ -75,7 +75,6 @@ static const char *const function_prefixes[] = {
 	"cmm_",
 	"__atomic_",
 	"__sync_",
-	"atomic_",
 	"__aarch64_cas",
 	"__aarch64_ldadd",
 	"__aarch64_swp",
@@ -92,6 +91,41 @@ static const char *const function_prefixes[] = {
 	"rte_atomic",
 };
 
+/* What stands in the names of C11's operations, of Linux's, and of those made after them. */
+/* clang-format off */
+static const char *const operation_words[] = {"load", "store", "read", "set", "get", "exchange", "xchg",
+	"swap", "compare", "cmpxchg", "cmp", "cas", "try", "strong", "weak", "explicit", "fetch", "add",
+	"sub", "inc", "dec", "and", "or", "xor", "andnot", "not", "nand", "neg", "max", "min", "test",
+	"flag", "clear", "thread", "signal", "fence", "init", "return", "nv", "unless", "negative",
+	"positive", "zero", "acquire", "release", "relaxed", "acq", "rel", "relax", "seq", "cst", "mb",
+	"full", "nofence", "barrier", "bit", "bool", "char", "short", "int", "uint", "long", "ulong",
+	"ll", "llong", "ullong", "ptr", "pointer", "size", "sz", "u8", "u16", "u32", "u64", "i8", "i16",
+	"i32", "i64", "s32", "s64", "8", "16", "32", "64", "128", "n", "4", "1", "2", "val", "if",
+	"consume", NULL};
+/* clang-format on */
+
+/* "atomic_fetch_add_explicit" and "atomic_dec_and_test", but not "atomic_write_config": each word
+ * is one of theirs. Anybody may name a function so. */
+static bool is_operation_name(const char *name)
+{
+	static const char prefix[] = "atomic_";
+
+	if (!starts_with(name, prefix))
+		return false;
+	for (const char *word = name + strlen(prefix);; word++) {
+		size_t length = strcspn(word, "_(<");
+		const char *const *known = operation_words;
+
+		while (*known && !(strlen(*known) == length && memcmp(*known, word, length) == 0))
+			known++;
+		if (!*known)
+			return false;
+		word += length;
+		if (*word != '_')
+			return true;
+	}
+}
+
 /* "int std::atomic_load<int>(…)", "<core::sync::atomic::AtomicU32 as …>": the return type of a
  * template and the angle bracket come first. */
 bool symbol_atomic_function_name(const char *name)
@@ -100,6 +134,8 @@ bool symbol_atomic_function_name(const char *name)
 
 	while (*name == '<' || *name == '&')
 		name++;
+	if (is_operation_name(name) || (space && is_operation_name(space + 1)))
+		return true;
 	for (size_t i = 0; i < sizeof(function_prefixes) / sizeof(function_prefixes[0]); i++) {
 		if (starts_with(name, function_prefixes[i]))
 			return true;

@@ -37,6 +37,7 @@ int symbol_mapping_parse(const char *line, struct symbol_mapping *mapping)
 	mapping->readable = permissions[0] == 'r';
 	mapping->writable = permissions[1] == 'w';
 	mapping->executable = permissions[0] && permissions[1] && permissions[2] == 'x';
+	mapping->shared = strlen(permissions) == 4 && permissions[3] == 's';
 	mapping->use = use_of(line + at);
 	mapping->path = strdup(line + at);
 	if (!mapping->path)

@@ -19,6 +19,7 @@ struct symbol_mapping {
 	uint64_t start, end, offset, inode;
 	unsigned device_major, device_minor;
 	bool readable, writable, executable, deleted;
+	bool shared; /* stores reach the file, or other processes */
 	enum symbol_mapping_use use;
 	char *path; /* without " (deleted)"; the empty string for anonymous memory */
 };

@@ -68,5 +68,6 @@ void registers_from_context(const ucontext_t *context, struct insn_registers *re
 	registers->fs_base = segment_base(ARCH_GET_FS);
 	registers->gs_base = segment_base(ARCH_GET_GS);
 	registers->extended = extended;
+	registers->opmasks = NULL;
 	view_extended(context, extended);
 }

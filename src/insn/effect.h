@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one instruction makes of what: each place that it writes, by which operation, and from which
+ * places. Data flow is followed with it, forwards (src/shadow) or backwards. Pure functions on
+ * bytes: nothing is read but the bytes handed in.
+ */
+#ifndef INSN_EFFECT_H
+#define INSN_EFFECT_H
+
+#include "insn/insn.h"
+
+#define INSN_EFFECT_RESULTS 6
+#define INSN_EFFECT_SOURCES 4
+
+enum insn_place_kind {
+	INSN_PLACE_NONE,
+	INSN_PLACE_GENERAL,  /* by number in the order of the encoding */
+	INSN_PLACE_VECTOR,   /* 0..31 */
+	INSN_PLACE_MASK,     /* k0..k7 */
+	INSN_PLACE_FLAGS,    /* `number`: which, INSN_FLAG_… */
+	INSN_PLACE_MEMORY,   /* `number`: of the operand in struct insn */
+	INSN_PLACE_CONSTANT, /* its value in `constant` of the result */
+	INSN_PLACE_OTHER,    /* x87, MMX, segments, the program counter and so on */
+};
+
+#define INSN_FLAG_CARRY 0x01u
+#define INSN_FLAG_PARITY 0x02u
+#define INSN_FLAG_ZERO 0x04u
+#define INSN_FLAG_SIGN 0x08u
+#define INSN_FLAG_OVERFLOW 0x10u
+#define INSN_FLAG_OTHER 0x20u
+#define INSN_FLAGS_ALL 0x3fu
+
+/* Bytes [first, first + length) of a register or an operand; of memory operands `first` is 0. */
+struct insn_place {
+	uint8_t kind; /* enum insn_place_kind */
+	uint8_t number;
+	uint8_t first;	 /* 1 for ah, ch, dh, bh; 8 for the upper half of xmm */
+	uint8_t shift;	 /* a source's value counts that many bits higher: lea's scale */
+	uint16_t length; /* bytes; 0 for flags */
+};
+
+/*
+ * How a result comes of its sources. What it says of a result's bits holds of the low `to.length`
+ * bytes; a shorter source has zeroes above.
+ */
+enum insn_operation {
+	/* Any bit of the result may depend on any bit of any source. */
+	INSN_COMPUTE,
+	/* No source counts: a constant, also where registers are named (xor %eax,%eax). */
+	INSN_CONSTANT,
+	/* The bits as they are. */
+	INSN_COPY,
+	INSN_COPY_SIGN,	    /* a shorter source's top bit fills what is above it */
+	INSN_COPY_REVERSED, /* the bytes in reverse order */
+	/* Bit by bit. */
+	INSN_AND,
+	INSN_AND_NOT, /* not source 0, and source 1 */
+	INSN_OR,
+	INSN_XOR, /* `not` too, with one source */
+	/* A bit depends on bits of the same place and lower ones. */
+	INSN_ADD,
+	INSN_SUBTRACT, /* source 0 less source 1; with one source: 0 less that */
+	INSN_MULTIPLY,
+	/* Source 0 by as many bits as source 1 says. */
+	INSN_SHIFT_LEFT,
+	INSN_SHIFT_RIGHT,
+	INSN_SHIFT_RIGHT_SIGN,
+	INSN_ROTATE_LEFT,
+	INSN_ROTATE_RIGHT,
+	/* Source 0, or source 1 where `condition` holds, by the flags in source 2. */
+	INSN_SELECT,
+	/* Element by element of `element` bytes, each of those at the same place in the sources. */
+	INSN_ELEMENTS,
+	/* Bytes of sources 0 and 1 in another order, as `lane` says. */
+	INSN_SHUFFLE,
+	/* Bit i is the top bit of element i of source 0. */
+	INSN_TOP_BITS,
+};
+
+#define INSN_LANE_ZERO 0xffu
+
+struct insn_result {
+	struct insn_place to;
+	uint8_t operation;    /* enum insn_operation */
+	uint8_t element;      /* bytes, of INSN_ELEMENTS and INSN_TOP_BITS */
+	uint8_t condition;    /* of INSN_SELECT: as insn_forward_holds() takes it */
+	bool clears;	      /* the bytes of the register above `to` become zero */
+	bool conditional;     /* it may not be written at all (masked elements, cmpxchg) */
+	uint8_t source_count; /* constants included */
+	struct insn_place source[INSN_EFFECT_SOURCES];
+	/* Of INSN_SHUFFLE, for each 16 bytes: from which byte of the same 16 of source 0, or from
+	 * 16 on of source 1; INSN_LANE_ZERO: it is 0. */
+	uint8_t lane[16];
+	uint64_t constant; /* of INSN_PLACE_CONSTANT, with its sign */
+};
+
+struct insn_effect {
+	struct insn insn;
+	uint8_t count;
+	struct insn_result result[INSN_EFFECT_RESULTS];
+	/* More is written than `result` holds. */
+	bool more;
+	/* What says whether a conditional branch is taken (flags, or rcx), or where an indirect
+	 * jump, call or return leads. Kind INSN_PLACE_NONE: nothing does. */
+	struct insn_place decides;
+};
+
+/*
+ * What the instruction at `bytes` makes of what. Registers that an operand's address is made of are
+ * no sources: insn.operand[] names them. A flags result is of the value that its operation makes of
+ * its sources, whether or not that is kept (cmp: INSN_SUBTRACT). System calls: only what the
+ * instruction itself destroys. 0, or as insn_decode().
+ */
+int insn_effect_decode(const uint8_t *bytes, size_t available, uint64_t pc,
+		       struct insn_effect *effect);
+
+#endif

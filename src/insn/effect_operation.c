@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "insn/effect_operation.h"
+
+/* The operations of integer instructions that have one. */
+static enum insn_operation integer_operation(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_MOV:
+	case ZYDIS_MNEMONIC_MOVZX:
+	case ZYDIS_MNEMONIC_MOVNTI:
+	case ZYDIS_MNEMONIC_LODSB:
+	case ZYDIS_MNEMONIC_LODSW:
+	case ZYDIS_MNEMONIC_LODSD:
+	case ZYDIS_MNEMONIC_LODSQ:
+		return INSN_COPY;
+	case ZYDIS_MNEMONIC_MOVSX:
+	case ZYDIS_MNEMONIC_MOVSXD:
+	case ZYDIS_MNEMONIC_CBW:
+	case ZYDIS_MNEMONIC_CWDE:
+	case ZYDIS_MNEMONIC_CDQE:
+		return INSN_COPY_SIGN;
+	case ZYDIS_MNEMONIC_BSWAP:
+	case ZYDIS_MNEMONIC_MOVBE:
+		return INSN_COPY_REVERSED;
+	case ZYDIS_MNEMONIC_AND:
+	case ZYDIS_MNEMONIC_TEST:
+		return INSN_AND;
+	case ZYDIS_MNEMONIC_ANDN:
+		return INSN_AND_NOT;
+	case ZYDIS_MNEMONIC_OR:
+		return INSN_OR;
+	case ZYDIS_MNEMONIC_XOR:
+	case ZYDIS_MNEMONIC_NOT:
+		return INSN_XOR;
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_ADC:
+	case ZYDIS_MNEMONIC_INC:
+	case ZYDIS_MNEMONIC_LEA:
+		return INSN_ADD;
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_SBB:
+	case ZYDIS_MNEMONIC_CMP:
+	case ZYDIS_MNEMONIC_DEC:
+	case ZYDIS_MNEMONIC_NEG:
+		return INSN_SUBTRACT;
+	case ZYDIS_MNEMONIC_SHL:
+	case ZYDIS_MNEMONIC_SHLX:
+		return INSN_SHIFT_LEFT;
+	case ZYDIS_MNEMONIC_SHR:
+	case ZYDIS_MNEMONIC_SHRX:
+		return INSN_SHIFT_RIGHT;
+	case ZYDIS_MNEMONIC_SAR:
+	case ZYDIS_MNEMONIC_SARX:
+		return INSN_SHIFT_RIGHT_SIGN;
+	case ZYDIS_MNEMONIC_ROL:
+		return INSN_ROTATE_LEFT;
+	case ZYDIS_MNEMONIC_ROR:
+	case ZYDIS_MNEMONIC_RORX:
+		return INSN_ROTATE_RIGHT;
+	default:
+		return INSN_COMPUTE;
+	}
+}
+
+static bool is_vector_move(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_MOVAPS:
+	case ZYDIS_MNEMONIC_MOVAPD:
+	case ZYDIS_MNEMONIC_MOVUPS:
+	case ZYDIS_MNEMONIC_MOVUPD:
+	case ZYDIS_MNEMONIC_MOVDQA:
+	case ZYDIS_MNEMONIC_MOVDQU:
+	case ZYDIS_MNEMONIC_MOVNTDQ:
+	case ZYDIS_MNEMONIC_MOVNTPS:
+	case ZYDIS_MNEMONIC_MOVNTPD:
+	case ZYDIS_MNEMONIC_MOVNTDQA:
+	case ZYDIS_MNEMONIC_LDDQU:
+	case ZYDIS_MNEMONIC_MOVD:
+	case ZYDIS_MNEMONIC_MOVQ:
+	case ZYDIS_MNEMONIC_MOVSS:
+	case ZYDIS_MNEMONIC_MOVSD:
+	case ZYDIS_MNEMONIC_VMOVAPS:
+	case ZYDIS_MNEMONIC_VMOVAPD:
+	case ZYDIS_MNEMONIC_VMOVUPS:
+	case ZYDIS_MNEMONIC_VMOVUPD:
+	case ZYDIS_MNEMONIC_VMOVDQA:
+	case ZYDIS_MNEMONIC_VMOVDQU:
+	case ZYDIS_MNEMONIC_VMOVDQA32:
+	case ZYDIS_MNEMONIC_VMOVDQA64:
+	case ZYDIS_MNEMONIC_VMOVDQU8:
+	case ZYDIS_MNEMONIC_VMOVDQU16:
+	case ZYDIS_MNEMONIC_VMOVDQU32:
+	case ZYDIS_MNEMONIC_VMOVDQU64:
+	case ZYDIS_MNEMONIC_VMOVNTDQ:
+	case ZYDIS_MNEMONIC_VMOVNTPS:
+	case ZYDIS_MNEMONIC_VMOVNTPD:
+	case ZYDIS_MNEMONIC_VMOVNTDQA:
+	case ZYDIS_MNEMONIC_VLDDQU:
+	case ZYDIS_MNEMONIC_VMOVD:
+	case ZYDIS_MNEMONIC_VMOVQ:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum insn_operation logical_operation(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_PAND:
+	case ZYDIS_MNEMONIC_ANDPS:
+	case ZYDIS_MNEMONIC_ANDPD:
+	case ZYDIS_MNEMONIC_VPAND:
+	case ZYDIS_MNEMONIC_VPANDD:
+	case ZYDIS_MNEMONIC_VPANDQ:
+	case ZYDIS_MNEMONIC_VANDPS:
+	case ZYDIS_MNEMONIC_VANDPD:
+		return INSN_AND;
+	case ZYDIS_MNEMONIC_PANDN:
+	case ZYDIS_MNEMONIC_ANDNPS:
+	case ZYDIS_MNEMONIC_ANDNPD:
+	case ZYDIS_MNEMONIC_VPANDN:
+	case ZYDIS_MNEMONIC_VPANDND:
+	case ZYDIS_MNEMONIC_VPANDNQ:
+	case ZYDIS_MNEMONIC_VANDNPS:
+	case ZYDIS_MNEMONIC_VANDNPD:
+		return INSN_AND_NOT;
+	case ZYDIS_MNEMONIC_POR:
+	case ZYDIS_MNEMONIC_ORPS:
+	case ZYDIS_MNEMONIC_ORPD:
+	case ZYDIS_MNEMONIC_VPOR:
+	case ZYDIS_MNEMONIC_VPORD:
+	case ZYDIS_MNEMONIC_VPORQ:
+	case ZYDIS_MNEMONIC_VORPS:
+	case ZYDIS_MNEMONIC_VORPD:
+		return INSN_OR;
+	case ZYDIS_MNEMONIC_PXOR:
+	case ZYDIS_MNEMONIC_XORPS:
+	case ZYDIS_MNEMONIC_XORPD:
+	case ZYDIS_MNEMONIC_VPXOR:
+	case ZYDIS_MNEMONIC_VPXORD:
+	case ZYDIS_MNEMONIC_VPXORQ:
+	case ZYDIS_MNEMONIC_VXORPS:
+	case ZYDIS_MNEMONIC_VXORPD:
+		return INSN_XOR;
+	default:
+		return INSN_COMPUTE;
+	}
+}
+
+/* Element by element, of so many bytes. Zydis names a vector's elements as the encoding does, which
+ * for some is the whole register. */
+static const struct {
+	uint16_t mnemonic;
+	uint8_t element;
+} by_element[] = {
+#define INTEGERS(element, name)                  \
+	{ZYDIS_MNEMONIC_P##name, element},       \
+	{                                        \
+		ZYDIS_MNEMONIC_VP##name, element \
+	}
+#define FLOATS(name)                                                     \
+	{ZYDIS_MNEMONIC_##name##PS, 4}, {ZYDIS_MNEMONIC_V##name##PS, 4}, \
+		{ZYDIS_MNEMONIC_##name##PD, 8},                          \
+	{                                                                \
+		ZYDIS_MNEMONIC_V##name##PD, 8                            \
+	}
+	INTEGERS(1, ADDB),   INTEGERS(1, SUBB),	  INTEGERS(1, CMPEQB), INTEGERS(1, CMPGTB),
+	INTEGERS(1, MINUB),  INTEGERS(1, MAXUB),  INTEGERS(1, MINSB),  INTEGERS(1, MAXSB),
+	INTEGERS(1, ADDUSB), INTEGERS(1, SUBUSB), INTEGERS(1, AVGB),   INTEGERS(1, ABSB),
+	INTEGERS(2, ADDW),   INTEGERS(2, SUBW),	  INTEGERS(2, CMPEQW), INTEGERS(2, CMPGTW),
+	INTEGERS(2, MULLW),  INTEGERS(2, MULHW),  INTEGERS(2, MINSW),  INTEGERS(2, MAXSW),
+	INTEGERS(2, ABSW),   INTEGERS(4, ADDD),	  INTEGERS(4, SUBD),   INTEGERS(4, CMPEQD),
+	INTEGERS(4, CMPGTD), INTEGERS(4, MULLD),  INTEGERS(4, MINSD),  INTEGERS(4, MAXSD),
+	INTEGERS(4, MINUD),  INTEGERS(4, MAXUD),  INTEGERS(4, ABSD),   INTEGERS(8, ADDQ),
+	INTEGERS(8, SUBQ),   INTEGERS(8, CMPEQQ), INTEGERS(8, CMPGTQ), INTEGERS(8, MULUDQ),
+	FLOATS(ADD),	     FLOATS(SUB),	  FLOATS(MUL),	       FLOATS(DIV),
+};
+
+static unsigned element_size(ZydisMnemonic mnemonic)
+{
+	for (unsigned i = 0; i < sizeof(by_element) / sizeof(*by_element); i++)
+		if (by_element[i].mnemonic == mnemonic)
+			return by_element[i].element;
+	return 0;
+}
+
+/* Of the instructions that gather top bits into a general register; else 0. */
+static unsigned top_bits_element(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_PMOVMSKB:
+	case ZYDIS_MNEMONIC_VPMOVMSKB:
+		return 1;
+	case ZYDIS_MNEMONIC_MOVMSKPS:
+	case ZYDIS_MNEMONIC_VMOVMSKPS:
+		return 4;
+	case ZYDIS_MNEMONIC_MOVMSKPD:
+	case ZYDIS_MNEMONIC_VMOVMSKPD:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/* The same register twice, whose contents then do not matter. */
+static bool cancels(const struct effect_decoded *decoded, enum insn_operation operation)
+{
+	unsigned last = decoded->instruction.operand_count_visible;
+	const ZydisDecodedOperand *a, *b;
+	ZydisMnemonic mnemonic = decoded->instruction.mnemonic;
+
+	if (last < 2)
+		return false;
+	a = &decoded->operand[last - 2];
+	b = &decoded->operand[last - 1];
+	if (a->type != ZYDIS_OPERAND_TYPE_REGISTER || b->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+	    a->reg.value != b->reg.value)
+		return false;
+	if (operation == INSN_XOR || operation == INSN_AND_NOT)
+		return true;
+	/* sbb with itself spreads the carry; psub and pcmpeq of one register are 0 and all ones. */
+	return mnemonic == ZYDIS_MNEMONIC_SUB ||
+	       (mnemonic >= ZYDIS_MNEMONIC_PSUBB && mnemonic <= ZYDIS_MNEMONIC_PSUBQ) ||
+	       mnemonic == ZYDIS_MNEMONIC_PCMPEQB || mnemonic == ZYDIS_MNEMONIC_PCMPEQW ||
+	       mnemonic == ZYDIS_MNEMONIC_PCMPEQD || mnemonic == ZYDIS_MNEMONIC_PCMPEQQ ||
+	       mnemonic == ZYDIS_MNEMONIC_VPCMPEQB || mnemonic == ZYDIS_MNEMONIC_VPCMPEQW ||
+	       mnemonic == ZYDIS_MNEMONIC_VPCMPEQD || mnemonic == ZYDIS_MNEMONIC_VPCMPEQQ;
+}
+
+/* Elements of 1, 2, 4 or 8 bytes are taken in turn from both sources' low or high halves, or from
+ * where two or one bits each of a constant say. */
+enum pattern { LOW, HIGH, BOTH_BY_CONSTANT, ONE_BY_CONSTANT, BYTES_LEFT, BYTES_RIGHT };
+
+static const struct shuffle {
+	uint16_t mnemonic;
+	uint8_t element;
+	uint8_t pattern;
+} shuffles[] = {
+#define INTERLEAVES(element, name)                             \
+	{ZYDIS_MNEMONIC_PUNPCKL##name, element, LOW},          \
+		{ZYDIS_MNEMONIC_VPUNPCKL##name, element, LOW}, \
+		{ZYDIS_MNEMONIC_PUNPCKH##name, element, HIGH}, \
+	{                                                      \
+		ZYDIS_MNEMONIC_VPUNPCKH##name, element, HIGH   \
+	}
+	INTERLEAVES(1, BW),
+	INTERLEAVES(2, WD),
+	INTERLEAVES(4, DQ),
+	INTERLEAVES(8, QDQ),
+	{ZYDIS_MNEMONIC_UNPCKLPS, 4, LOW},
+	{ZYDIS_MNEMONIC_UNPCKHPS, 4, HIGH},
+	{ZYDIS_MNEMONIC_UNPCKLPD, 8, LOW},
+	{ZYDIS_MNEMONIC_UNPCKHPD, 8, HIGH},
+	{ZYDIS_MNEMONIC_VUNPCKLPS, 4, LOW},
+	{ZYDIS_MNEMONIC_VUNPCKHPS, 4, HIGH},
+	{ZYDIS_MNEMONIC_VUNPCKLPD, 8, LOW},
+	{ZYDIS_MNEMONIC_VUNPCKHPD, 8, HIGH},
+	{ZYDIS_MNEMONIC_PSHUFD, 4, ONE_BY_CONSTANT},
+	{ZYDIS_MNEMONIC_VPSHUFD, 4, ONE_BY_CONSTANT},
+	{ZYDIS_MNEMONIC_SHUFPS, 4, BOTH_BY_CONSTANT},
+	{ZYDIS_MNEMONIC_VSHUFPS, 4, BOTH_BY_CONSTANT},
+	{ZYDIS_MNEMONIC_SHUFPD, 8, BOTH_BY_CONSTANT},
+	{ZYDIS_MNEMONIC_PSLLDQ, 1, BYTES_LEFT},
+	{ZYDIS_MNEMONIC_VPSLLDQ, 1, BYTES_LEFT},
+	{ZYDIS_MNEMONIC_PSRLDQ, 1, BYTES_RIGHT},
+	{ZYDIS_MNEMONIC_VPSRLDQ, 1, BYTES_RIGHT},
+};
+
+static const struct shuffle *find_shuffle(ZydisMnemonic mnemonic)
+{
+	for (unsigned i = 0; i < sizeof(shuffles) / sizeof(*shuffles); i++)
+		if (shuffles[i].mnemonic == mnemonic)
+			return &shuffles[i];
+	return NULL;
+}
+
+/* Which element of the two sources, counted through both, element `index` of the result is. */
+static unsigned element_from(const struct shuffle *shuffle, unsigned index, uint64_t constant)
+{
+	unsigned count = 16u / shuffle->element, bits = count == 4 ? 2 : 1;
+	unsigned chosen = (unsigned)(constant >> index * bits) & (count - 1);
+
+	switch (shuffle->pattern) {
+	case LOW:
+		return index / 2 + index % 2 * count;
+	case HIGH:
+		return index / 2 + count / 2 + index % 2 * count;
+	case ONE_BY_CONSTANT:
+		return chosen;
+	default:
+		return chosen + (index >= count / 2 ? count : 0);
+	}
+}
+
+static uint8_t shifted(const struct shuffle *shuffle, unsigned index, uint64_t constant)
+{
+	unsigned by = constant < 16 ? (unsigned)constant : 16;
+	unsigned from = shuffle->pattern == BYTES_LEFT ? index - by : index + by;
+
+	return from < 16 ? (uint8_t)from : INSN_LANE_ZERO;
+}
+
+void effect_lane(const struct effect_decoded *decoded, uint64_t constant, uint8_t lane[16])
+{
+	const struct shuffle *shuffle = find_shuffle(decoded->instruction.mnemonic);
+
+	for (unsigned i = 0; shuffle && i < 16; i++)
+		lane[i] =
+			shuffle->pattern >= BYTES_LEFT
+				? shifted(shuffle, i, constant)
+				: (uint8_t)(element_from(shuffle, i / shuffle->element, constant) *
+						    shuffle->element +
+					    i % shuffle->element);
+}
+
+enum insn_operation effect_operation(const struct effect_decoded *decoded, unsigned *element)
+{
+	const ZydisDecodedInstruction *instruction = &decoded->instruction;
+	ZydisMnemonic mnemonic = instruction->mnemonic;
+	enum insn_operation operation = integer_operation(mnemonic);
+
+	*element = 0;
+	if (operation == INSN_COMPUTE)
+		operation = logical_operation(mnemonic);
+	if (operation == INSN_COMPUTE && is_vector_move(mnemonic) &&
+	    instruction->avx.mask.reg <= ZYDIS_REGISTER_K0)
+		operation = INSN_COPY;
+	if (operation == INSN_COMPUTE && mnemonic == ZYDIS_MNEMONIC_IMUL &&
+	    instruction->operand_count_visible > 1)
+		operation = INSN_MULTIPLY;
+	if (operation == INSN_COMPUTE && instruction->meta.category == ZYDIS_CATEGORY_CMOV)
+		operation = INSN_SELECT;
+	if (operation == INSN_COMPUTE && (*element = element_size(mnemonic)))
+		operation = INSN_ELEMENTS;
+	if (operation == INSN_COMPUTE && find_shuffle(mnemonic))
+		operation = INSN_SHUFFLE;
+	if (operation == INSN_COMPUTE && (*element = top_bits_element(mnemonic)))
+		operation = INSN_TOP_BITS;
+	/* A masked result keeps elements of what was there. */
+	if (instruction->avx.mask.reg > ZYDIS_REGISTER_K0 &&
+	    instruction->avx.mask.reg <= ZYDIS_REGISTER_K7)
+		return INSN_COMPUTE;
+	return cancels(decoded, operation) ? INSN_CONSTANT : operation;
+}

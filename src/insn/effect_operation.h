@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which operation an instruction carries out. Not for other folders. */
+#ifndef INSN_EFFECT_OPERATION_H
+#define INSN_EFFECT_OPERATION_H
+
+#include "insn/effect.h"
+
+#include <Zydis/Zydis.h>
+
+struct effect_decoded {
+	ZydisDecodedInstruction instruction;
+	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+/* INSN_COMPUTE: not known. `*element`: bytes, of INSN_ELEMENTS and INSN_TOP_BITS; else 0. */
+enum insn_operation effect_operation(const struct effect_decoded *decoded, unsigned *element);
+
+/* Of INSN_SHUFFLE: where each byte of a lane comes from. `constant`: the instruction's, or 0. */
+void effect_lane(const struct effect_decoded *decoded, uint64_t constant, uint8_t lane[16]);
+
+#endif

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Zydis says which operands are read and written; effect_operation() tells the operation by the
+ * mnemonic. What it does not know is INSN_COMPUTE, which claims nothing.
+ */
+#include "insn/effect_operation.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define REGISTER_RAX 0
+#define REGISTER_RCX 1
+#define REGISTER_RSP 4
+#define REGISTER_RBP 5
+
+static unsigned bytes_of(ZydisRegister name)
+{
+	return ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, name) / 8u;
+}
+
+static struct insn_place place_of_register(ZydisRegister name)
+{
+	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
+	struct insn_place place = {.kind = INSN_PLACE_OTHER, .length = (uint16_t)bytes_of(name)};
+
+	if (whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15) {
+		place.kind = INSN_PLACE_GENERAL;
+		place.number = (uint8_t)(whole - ZYDIS_REGISTER_RAX);
+		place.first = name >= ZYDIS_REGISTER_AH && name <= ZYDIS_REGISTER_BH;
+	} else if (whole >= ZYDIS_REGISTER_ZMM0 && whole <= ZYDIS_REGISTER_ZMM31) {
+		place.kind = INSN_PLACE_VECTOR;
+		place.number = (uint8_t)(whole - ZYDIS_REGISTER_ZMM0);
+	} else if (name >= ZYDIS_REGISTER_K0 && name <= ZYDIS_REGISTER_K7) {
+		place.kind = INSN_PLACE_MASK;
+		place.number = (uint8_t)(name - ZYDIS_REGISTER_K0);
+	}
+	return place;
+}
+
+/* Which of struct insn's operands this one is: they are its memory operands in order. */
+static uint8_t memory_number(const struct effect_decoded *decoded, unsigned index)
+{
+	uint8_t number = 0;
+
+	for (unsigned i = 0; i < index; i++)
+		number += decoded->operand[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+			  decoded->operand[i].mem.type != ZYDIS_MEMOP_TYPE_AGEN;
+	return number;
+}
+
+static struct insn_place place_of(const struct effect_decoded *decoded, unsigned index)
+{
+	const ZydisDecodedOperand *operand = &decoded->operand[index];
+
+	switch (operand->type) {
+	case ZYDIS_OPERAND_TYPE_REGISTER:
+		return place_of_register(operand->reg.value);
+	case ZYDIS_OPERAND_TYPE_MEMORY:
+		return (struct insn_place){.kind = INSN_PLACE_MEMORY,
+					   .number = memory_number(decoded, index),
+					   .length = (uint16_t)(operand->size / 8)};
+	case ZYDIS_OPERAND_TYPE_IMMEDIATE:
+		return (struct insn_place){.kind = INSN_PLACE_CONSTANT, .length = 8};
+	default:
+		return (struct insn_place){.kind = INSN_PLACE_OTHER};
+	}
+}
+
+static struct insn_place flags_place(unsigned flags)
+{
+	return (struct insn_place){.kind = INSN_PLACE_FLAGS, .number = (uint8_t)flags};
+}
+
+static unsigned flags_of(ZydisAccessedFlagsMask flags)
+{
+	return (flags & ZYDIS_CPUFLAG_CF ? INSN_FLAG_CARRY : 0) |
+	       (flags & ZYDIS_CPUFLAG_PF ? INSN_FLAG_PARITY : 0) |
+	       (flags & ZYDIS_CPUFLAG_ZF ? INSN_FLAG_ZERO : 0) |
+	       (flags & ZYDIS_CPUFLAG_SF ? INSN_FLAG_SIGN : 0) |
+	       (flags & ZYDIS_CPUFLAG_OF ? INSN_FLAG_OVERFLOW : 0) |
+	       (flags & (ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_DF) ? INSN_FLAG_OTHER : 0);
+}
+
+static unsigned flags_read(const struct effect_decoded *decoded)
+{
+	return decoded->instruction.cpu_flags ? flags_of(decoded->instruction.cpu_flags->tested)
+					      : 0;
+}
+
+static unsigned flags_written(const struct effect_decoded *decoded)
+{
+	const ZydisAccessedFlags *flags = decoded->instruction.cpu_flags;
+
+	return flags ? flags_of(flags->modified | flags->set_0 | flags->set_1 | flags->undefined)
+		     : 0;
+}
+
+static struct insn_result *add_result(struct insn_effect *effect, struct insn_place to,
+				      enum insn_operation operation)
+{
+	struct insn_result *result = &effect->result[effect->count];
+
+	if (effect->count == INSN_EFFECT_RESULTS) {
+		effect->more = true;
+		return NULL;
+	}
+	effect->count++;
+	result->to = to;
+	result->operation = (uint8_t)operation;
+	result->clears = to.kind == INSN_PLACE_GENERAL && to.length == 4;
+	return result;
+}
+
+/* Sources that do not fit make it depend on anything: said by an unknown one. */
+static void add_source(struct insn_result *result, struct insn_place place)
+{
+	if (result->source_count < INSN_EFFECT_SOURCES)
+		result->source[result->source_count++] = place;
+	else
+		result->source[INSN_EFFECT_SOURCES - 1] =
+			(struct insn_place){.kind = INSN_PLACE_OTHER};
+}
+
+static void add_constant(struct insn_result *result, uint64_t constant)
+{
+	result->constant = constant;
+	add_source(result, (struct insn_place){.kind = INSN_PLACE_CONSTANT, .length = 8});
+}
+
+/* Hidden flags and instruction pointers are no sources of their own. */
+static bool counts_as_source(const ZydisDecodedOperand *operand)
+{
+	if (!(operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) &&
+	    operand->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		return false;
+	return operand->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+	       (operand->reg.value != ZYDIS_REGISTER_RFLAGS &&
+		operand->reg.value != ZYDIS_REGISTER_RIP &&
+		operand->reg.value != ZYDIS_REGISTER_K0);
+}
+
+static void add_sources(const struct effect_decoded *decoded, struct insn_result *result)
+{
+	for (unsigned i = 0; i < decoded->instruction.operand_count; i++) {
+		const ZydisDecodedOperand *operand = &decoded->operand[i];
+
+		if (!counts_as_source(operand) || (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+						   operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN))
+			continue;
+		if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+			add_constant(result, operand->imm.value.u);
+		else
+			add_source(result, place_of(decoded, i));
+	}
+}
+
+static void add_address(const ZydisDecodedOperand *operand, struct insn_result *result)
+{
+	struct insn_place place;
+
+	if (operand->mem.base == ZYDIS_REGISTER_RIP)
+		return; /* a constant */
+	if (operand->mem.base != ZYDIS_REGISTER_NONE)
+		add_source(result, place_of_register(operand->mem.base));
+	if (operand->mem.index != ZYDIS_REGISTER_NONE) {
+		place = place_of_register(operand->mem.index);
+		for (unsigned scale = operand->mem.scale; scale > 1; scale /= 2)
+			place.shift++;
+		add_source(result, place);
+	}
+	add_constant(result, (uint64_t)operand->mem.disp.value);
+}
+
+static bool reads_flags_for_value(enum insn_operation operation, unsigned flags)
+{
+	return flags && operation != INSN_SELECT && operation != INSN_CONSTANT &&
+	       operation != INSN_COPY;
+}
+
+/* The scalar moves and those of half a register, whose operands Zydis calls whole. */
+static void narrow(const struct effect_decoded *decoded, struct insn_result *result)
+{
+	struct insn_place *to = &result->to, *from = &result->source[0];
+
+	switch (decoded->instruction.mnemonic) {
+	case ZYDIS_MNEMONIC_MOVSS:
+	case ZYDIS_MNEMONIC_MOVSD:
+		from->length = decoded->instruction.mnemonic == ZYDIS_MNEMONIC_MOVSS ? 4 : 8;
+		if (from->kind == INSN_PLACE_VECTOR || to->kind == INSN_PLACE_MEMORY)
+			to->length = from->length;
+		break;
+	case ZYDIS_MNEMONIC_MOVQ:
+	case ZYDIS_MNEMONIC_VMOVQ:
+		from->length = 8;
+		break;
+	case ZYDIS_MNEMONIC_MOVD:
+	case ZYDIS_MNEMONIC_VMOVD:
+		if (from->length > 8)
+			from->length = to->length;
+		break;
+	default:
+		break;
+	}
+}
+
+static void write_operand(const struct effect_decoded *decoded, unsigned index,
+			  enum insn_operation operation, unsigned element,
+			  struct insn_effect *effect)
+{
+	struct insn_result *result = add_result(effect, place_of(decoded, index), operation);
+
+	if (!result)
+		return;
+	result->element = (uint8_t)element;
+	result->conditional = !(decoded->operand[index].actions & ZYDIS_OPERAND_ACTION_WRITE);
+	if (result->to.kind == INSN_PLACE_VECTOR)
+		result->clears = decoded->instruction.encoding > ZYDIS_INSTRUCTION_ENCODING_3DNOW;
+	if (operation == INSN_CONSTANT)
+		return;
+	if (decoded->instruction.mnemonic == ZYDIS_MNEMONIC_LEA)
+		add_address(&decoded->operand[1], result);
+	else if (operation == INSN_SELECT) {
+		add_source(result, place_of(decoded, 0));
+		add_source(result, place_of(decoded, 1));
+		result->condition = decoded->instruction.opcode & 15u;
+	} else
+		add_sources(decoded, result);
+	if (operation == INSN_SELECT || reads_flags_for_value(operation, flags_read(decoded)))
+		add_source(result, flags_place(flags_read(decoded)));
+	if (operation == INSN_COPY)
+		narrow(decoded, result);
+	if (operation == INSN_SHUFFLE)
+		effect_lane(decoded, result->constant, result->lane);
+	if ((decoded->instruction.mnemonic == ZYDIS_MNEMONIC_INC ||
+	     decoded->instruction.mnemonic == ZYDIS_MNEMONIC_DEC))
+		add_constant(result, 1);
+}
+
+/* Scalar forms of AVX with three registers, and moves of three, take their upper part from another
+ * one than their lower. */
+static bool is_three_way_move(const struct effect_decoded *decoded, enum insn_operation operation)
+{
+	return operation == INSN_COPY && decoded->instruction.operand_count_visible > 2;
+}
+
+static void write_flags(const struct effect_decoded *decoded, enum insn_operation operation,
+			struct insn_effect *effect)
+{
+	unsigned flags = flags_written(decoded);
+	struct insn_result *result;
+
+	if (!flags)
+		return;
+	result = add_result(effect, flags_place(flags), operation);
+	if (!result || operation == INSN_CONSTANT)
+		return;
+	add_sources(decoded, result);
+	if (reads_flags_for_value(operation, flags_read(decoded)))
+		add_source(result, flags_place(flags_read(decoded)));
+	if (decoded->instruction.mnemonic == ZYDIS_MNEMONIC_INC ||
+	    decoded->instruction.mnemonic == ZYDIS_MNEMONIC_DEC)
+		add_constant(result, 1);
+}
+
+static void write_all(const struct effect_decoded *decoded, struct insn_effect *effect)
+{
+	unsigned element;
+	enum insn_operation operation = effect_operation(decoded, &element);
+
+	if (is_three_way_move(decoded, operation))
+		operation = INSN_COMPUTE;
+	for (unsigned i = 0; i < decoded->instruction.operand_count; i++) {
+		const ZydisDecodedOperand *operand = &decoded->operand[i];
+		bool flags = operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+			     operand->reg.value == ZYDIS_REGISTER_RFLAGS;
+
+		if ((operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) && !flags &&
+		    (operand->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+		     operand->reg.value != ZYDIS_REGISTER_RIP))
+			write_operand(decoded, i, operation, element, effect);
+	}
+	write_flags(decoded, operation, effect);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Instructions with several results of different kinds */
+
+static void move_pointer(struct insn_effect *effect, unsigned number)
+{
+	struct insn_place place = {
+		.kind = INSN_PLACE_GENERAL, .number = (uint8_t)number, .length = 8};
+	struct insn_result *result = add_result(effect, place, INSN_ADD);
+
+	if (result)
+		add_source(result, place);
+}
+
+static void copy(struct insn_effect *effect, struct insn_place to, struct insn_place from)
+{
+	struct insn_result *result = add_result(effect, to, INSN_COPY);
+
+	if (result)
+		add_source(result, from);
+}
+
+static struct insn_place memory_place(const struct insn_effect *effect, unsigned number)
+{
+	return (struct insn_place){.kind = INSN_PLACE_MEMORY,
+				   .number = (uint8_t)number,
+				   .length = effect->insn.operand[number].size};
+}
+
+static int stack_operand(const struct insn *insn)
+{
+	for (int i = 0; i < insn->operand_count; i++)
+		if (insn->operand[i].stack_push || insn->operand[i].stack_pop)
+			return i;
+	return -1;
+}
+
+static bool write_stack(const struct effect_decoded *decoded, struct insn_effect *effect)
+{
+	int slot = stack_operand(&effect->insn);
+	struct insn_place memory;
+
+	if (slot < 0)
+		return false;
+	memory = memory_place(effect, (unsigned)slot);
+	switch (decoded->instruction.mnemonic) {
+	case ZYDIS_MNEMONIC_PUSH:
+		if (decoded->operand[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+			add_result(effect, memory, INSN_CONSTANT);
+		else
+			copy(effect, memory, place_of(decoded, 0));
+		move_pointer(effect, REGISTER_RSP);
+		return true;
+	case ZYDIS_MNEMONIC_POP:
+		move_pointer(effect, REGISTER_RSP);
+		copy(effect, place_of(decoded, 0), memory);
+		return true;
+	case ZYDIS_MNEMONIC_CALL:
+		add_result(effect, memory, INSN_CONSTANT);
+		move_pointer(effect, REGISTER_RSP);
+		return true;
+	case ZYDIS_MNEMONIC_RET:
+		effect->decides = memory;
+		move_pointer(effect, REGISTER_RSP);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool write_exchange(const struct effect_decoded *decoded, struct insn_effect *effect)
+{
+	struct insn_place first = place_of(decoded, 0), second = place_of(decoded, 1);
+	struct insn_result *sum;
+
+	switch (decoded->instruction.mnemonic) {
+	case ZYDIS_MNEMONIC_XCHG:
+		copy(effect, first, second);
+		copy(effect, second, first);
+		return true;
+	case ZYDIS_MNEMONIC_XADD:
+		sum = add_result(effect, first, INSN_ADD);
+		add_source(sum, first);
+		add_source(sum, second);
+		copy(effect, second, first);
+		write_flags(decoded, INSN_ADD, effect);
+		return true;
+	case ZYDIS_MNEMONIC_LEAVE:
+		copy(effect,
+		     (struct insn_place){
+			     .kind = INSN_PLACE_GENERAL, .number = REGISTER_RSP, .length = 8},
+		     (struct insn_place){
+			     .kind = INSN_PLACE_GENERAL, .number = REGISTER_RBP, .length = 8});
+		copy(effect,
+		     (struct insn_place){
+			     .kind = INSN_PLACE_GENERAL, .number = REGISTER_RBP, .length = 8},
+		     memory_place(effect, 0));
+		return true;
+	case ZYDIS_MNEMONIC_CMPXCHG:
+		write_operand(decoded, 0, INSN_COMPUTE, 0, effect);
+		copy(effect,
+		     (struct insn_place){.kind = INSN_PLACE_GENERAL,
+					 .number = REGISTER_RAX,
+					 .length = first.length},
+		     first);
+		effect->result[effect->count - 1].conditional = true;
+		write_flags(decoded, INSN_COMPUTE, effect);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool write_string(const struct effect_decoded *decoded, struct insn_effect *effect)
+{
+	const struct insn *insn = &effect->insn;
+	struct insn_result *flags;
+
+	if (!insn->string || decoded->instruction.meta.category != ZYDIS_CATEGORY_STRINGOP)
+		return false;
+	switch (decoded->instruction.mnemonic) {
+	case ZYDIS_MNEMONIC_MOVSB:
+	case ZYDIS_MNEMONIC_MOVSW:
+	case ZYDIS_MNEMONIC_MOVSD:
+	case ZYDIS_MNEMONIC_MOVSQ:
+		copy(effect, memory_place(effect, 0), memory_place(effect, 1));
+		break;
+	case ZYDIS_MNEMONIC_STOSB:
+	case ZYDIS_MNEMONIC_STOSW:
+	case ZYDIS_MNEMONIC_STOSD:
+	case ZYDIS_MNEMONIC_STOSQ:
+		copy(effect, memory_place(effect, 0),
+		     (struct insn_place){.kind = INSN_PLACE_GENERAL,
+					 .number = REGISTER_RAX,
+					 .length = insn->operand[0].size});
+		break;
+	case ZYDIS_MNEMONIC_LODSB:
+	case ZYDIS_MNEMONIC_LODSW:
+	case ZYDIS_MNEMONIC_LODSD:
+	case ZYDIS_MNEMONIC_LODSQ:
+		copy(effect, place_of(decoded, 0), memory_place(effect, 0));
+		break;
+	default: /* cmps, scas */
+		flags = add_result(effect, flags_place(INSN_FLAGS_ALL), INSN_SUBTRACT);
+		if (insn->operand_count < 2)
+			add_source(flags, (struct insn_place){.kind = INSN_PLACE_GENERAL,
+							      .number = REGISTER_RAX,
+							      .length = insn->operand[0].size});
+		for (unsigned i = 0; i < insn->operand_count; i++)
+			add_source(flags, memory_place(effect, i));
+	}
+	for (unsigned i = 0; i < insn->operand_count; i++)
+		move_pointer(effect, (unsigned)insn->operand[i].base);
+	if (insn->repeated)
+		move_pointer(effect, REGISTER_RCX);
+	return true;
+}
+
+/* movlps, movhps and their like: half a register, the rest stays. */
+static bool write_half(const struct effect_decoded *decoded, struct insn_effect *effect)
+{
+	struct insn_place to = place_of(decoded, 0), from = place_of(decoded, 1);
+	struct insn_place *vector = to.kind == INSN_PLACE_VECTOR ? &to : &from;
+
+	switch (decoded->instruction.mnemonic) {
+	case ZYDIS_MNEMONIC_MOVHPS:
+	case ZYDIS_MNEMONIC_MOVHPD:
+		vector->first = 8;
+		break;
+	case ZYDIS_MNEMONIC_MOVLHPS:
+		to.first = 8;
+		break;
+	case ZYDIS_MNEMONIC_MOVHLPS:
+		from.first = 8;
+		break;
+	case ZYDIS_MNEMONIC_MOVLPS:
+	case ZYDIS_MNEMONIC_MOVLPD:
+		break;
+	default:
+		return false;
+	}
+	to.length = from.length = 8;
+	copy(effect, to, from);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Where it goes on */
+
+static void tell_decision(const struct effect_decoded *decoded, struct insn_effect *effect)
+{
+	switch (effect->insn.flow) {
+	case INSN_FLOW_BRANCH:
+		if (!effect->insn.conditional)
+			return;
+		effect->decides = flags_read(decoded)
+					  ? flags_place(flags_read(decoded))
+					  : (struct insn_place){.kind = INSN_PLACE_GENERAL,
+								.number = REGISTER_RCX,
+								.length = 8};
+		return;
+	case INSN_FLOW_JUMP_INDIRECT:
+	case INSN_FLOW_CALL_INDIRECT:
+		effect->decides = place_of(decoded, 0);
+		return;
+	default:
+		return;
+	}
+}
+
+int insn_effect_decode(const uint8_t *bytes, size_t available, uint64_t pc,
+		       struct insn_effect *effect)
+{
+	struct effect_decoded decoded;
+	ZydisDecoder decoder;
+	int err;
+
+	memset(effect, 0, sizeof(*effect));
+	err = insn_decode(bytes, available, pc, &effect->insn);
+	if (err)
+		return err;
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, effect->insn.length,
+						 &decoded.instruction, decoded.operand)))
+		return -EILSEQ;
+	tell_decision(&decoded, effect);
+	if (!write_stack(&decoded, effect) && !write_exchange(&decoded, effect) &&
+	    !write_string(&decoded, effect) && !write_half(&decoded, effect))
+		write_all(&decoded, effect);
+	return 0;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of a value that a thread has loaded: its instructions are carried out on a copy of
+ * its registers (insn/forward.h), and beside each register and byte of memory goes a shadow, a bit
+ * for each bit, that says whether it depends on the value. Seward and Nethercote (Memcheck, USENIX
+ * 2005) keep such shadows for a whole program; here they begin with a few bytes and end with a
+ * bounded number of instructions. Nothing here allocates, blocks or faults.
+ */
+#ifndef INSN_SHADOW_H
+#define INSN_SHADOW_H
+
+#include "insn/effect.h"
+#include "insn/forward.h"
+
+#define SHADOW_LINE 64u
+#define SHADOW_LINES 48 /* of memory that hold a shadow */
+#define SHADOW_VECTORS 32
+#define SHADOW_FORKS 6 /* branches of unknown direction that both sides of are followed */
+#define SHADOW_RANGES 8
+
+struct shadow_line {
+	uint64_t address; /* 0: free */
+	uint8_t bits[SHADOW_LINE];
+};
+
+struct shadow {
+	uint64_t general[16];
+	uint64_t mask[8];
+	uint8_t vector[SHADOW_VECTORS][SHADOW_LINE];
+	uint32_t vectors; /* which have any, a bit each */
+	uint8_t flags;	  /* INSN_FLAG_… */
+	/* The dependence was assumed of some instruction, not known bit by bit. */
+	uint16_t vague_general;
+	uint32_t vague_vectors;
+	bool vague_flags, vague_memory;
+	bool lost; /* more memory depends on the value than there are lines for */
+	struct shadow_line line[SHADOW_LINES];
+};
+
+/* ------------------------------------------------------------------------------------------- */
+/* Memory's shadow: `bits` has `length` bytes. */
+
+void shadow_read(const struct shadow *shadow, uint64_t address, uint8_t *bits, size_t length);
+void shadow_write(struct shadow *shadow, uint64_t address, const uint8_t *bits, size_t length);
+void shadow_fill(struct shadow *shadow, uint64_t address, uint8_t bits, size_t length);
+/* The first bytes from `address` on that have a shadow; false: none of `length` has. */
+bool shadow_find(const struct shadow *shadow, uint64_t address, uint64_t length, uint64_t *first,
+		 uint64_t *found);
+
+/* ------------------------------------------------------------------------------------------- */
+/* One instruction */
+
+/* Where its memory operands are. */
+struct shadow_operands {
+	uint64_t address[INSN_MAX_OPERANDS];
+	bool known[INSN_MAX_OPERANDS];
+};
+
+/* The shadows after an instruction, from those before it. `forward`: values before it; those of
+ * vectors are never known. */
+void shadow_apply(struct shadow *shadow, const struct insn_effect *effect,
+		  const struct shadow_operands *operands, const struct insn_forward *forward);
+
+/* Has the place any, and is it vague? */
+bool shadow_of_place(const struct shadow *shadow, const struct insn_place *place,
+		     const struct shadow_operands *operands, bool *vague);
+
+/* ------------------------------------------------------------------------------------------- */
+/* A walk */
+
+enum shadow_sink {
+	SHADOW_SINK_NONE,
+	SHADOW_SINK_BRANCH,   /* a conditional branch's direction */
+	SHADOW_SINK_TARGET,   /* where a jump, call or return leads */
+	SHADOW_SINK_ADDRESS,  /* of memory: its base … */
+	SHADOW_SINK_INDEX,    /* … or its index */
+	SHADOW_SINK_ARGUMENT, /* of a system call */
+	SHADOW_SINK_SENT,     /* bytes that a system call passes to the outside */
+};
+
+/* What is to be done with a function that a call leads to. */
+enum shadow_function {
+	SHADOW_FOLLOW,
+	/* It loads more than it is asked about: `struct shadow_answer` says what it does. */
+	SHADOW_SKIP,
+	/* It is a detour to another one, which `struct shadow_answer` names. */
+	SHADOW_DETOUR,
+	/* It ends the program: whoever comes there is of no account. */
+	SHADOW_DIES,
+	/* Nothing behind it belongs to the question: memory is given back. */
+	SHADOW_END,
+};
+
+struct shadow_answer {
+	bool depends; /* what it returns depends on the value */
+	bool known;   /* it returns `value` */
+	uint64_t value;
+	/* It copies `length` bytes from `from` (0: it sets them, to a value of its own) to `to`. */
+	uint64_t to, from, length;
+	uint64_t target;   /* of a detour: the function … */
+	unsigned discards; /* … which is entered with so many bytes less on the stack */
+};
+
+struct shadow_range {
+	uint64_t address, length;
+};
+
+struct shadow_found {
+	uint8_t sink; /* enum shadow_sink */
+	uint64_t pc;
+	unsigned argument;	   /* of a system call, from 0; 6: its number */
+	uint64_t call;		   /* the system call's number, of ARGUMENT and SENT */
+	struct shadow_range bytes; /* that are sent */
+	/* The thread comes there on the way that its registers and memory tell, or all ways that it
+	 * may take come to such a place. Else it may take another way. */
+	bool certain;
+	bool vague;
+	unsigned steps;
+	/* Memory that held a copy when the walk ended, but for the value's own. */
+	struct shadow_range copy[SHADOW_RANGES];
+	unsigned copies;
+};
+
+struct shadow_state {
+	struct insn_forward forward;
+	struct shadow shadow;
+	bool late; /* behind a system call or a function that was skipped: memory may be another */
+};
+
+struct shadow_walk {
+	/* The caller's. Memory as it is, code, and what functions are for: `context`. */
+	int (*read)(void *context, uint64_t address, void *to, size_t length);
+	size_t (*code)(void *context, uint64_t pc, uint8_t *bytes, size_t max);
+	/* `state`: at the function's first instruction. */
+	enum shadow_function (*function)(void *context, const struct shadow_state *state,
+					 struct shadow_answer *answer);
+	void *context;
+	unsigned steps; /* at most so many instructions */
+	/* State: large, need not be set. */
+	struct shadow_state state, fork[SHADOW_FORKS];
+};
+
+/* A load that has been made. */
+struct shadow_load {
+	uint64_t pc; /* the instruction */
+	/* The bytes in question, before it. */
+	uint64_t address;
+	const uint8_t *bits;
+	size_t length;
+	uint64_t accessed; /* the first byte that the instruction loaded */
+	/* After it. */
+	const struct insn_registers *after;
+	uint16_t known; /* which general registers are */
+};
+
+/* Follows what `load` has loaded. 0, or why it cannot: -EILSEQ, -ENODATA. */
+int shadow_follow(struct shadow_walk *walk, const struct shadow_load *load,
+		  struct shadow_found *found);
+
+#endif
