@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cost/bound.h"
+
+#include <string.h>
+
+#define ENOUGH 1000.0	  /* switches between two looks; fewer tell nothing */
+#define WITH_SHARE 0.5	  /* of the switches were with slots armed, at least … */
+#define WITHOUT_SHARE 0.1 /* … at most */
+#define STANDS_OUT 2.0	  /* a price that is more than half of what passes to a switch */
+#define GUESS_PARTS 4.0	  /* of what passes, before both are known */
+#define LEAST_PARTS 8.0	  /* what is seen of it is not exact */
+/* Some of the work is done as the CPU goes idle, where it counts as nobody's time. */
+#define UNSEEN 2.0
+
+static double mean(double known, double seen)
+{
+	return known > 0 ? (3 * known + seen) / 4 : seen;
+}
+
+void bound_look(struct bound *bound, double switches, uint64_t cpu_time)
+{
+	double armed = bound->armed;
+
+	bound->armed = 0;
+	if (switches < ENOUGH)
+		return;
+	if (armed >= WITH_SHARE * switches)
+		bound->with = mean(bound->with, (double)cpu_time / switches);
+	else if (armed <= WITHOUT_SHARE * switches)
+		bound->without = mean(bound->without, (double)cpu_time / switches);
+}
+
+static bool is_known(const struct bound *bound)
+{
+	return bound->with > 0 && bound->without > 0;
+}
+
+/* What passes to a switch: without slots where that is known. */
+static double passes(const struct bound *bound)
+{
+	return bound->without > 0 ? bound->without : bound->with;
+}
+
+double bound_price(const struct bound *bound, double price)
+{
+	double least, more;
+
+	if (passes(bound) <= 0 || price * STANDS_OUT <= passes(bound))
+		return price;
+	if (!is_known(bound))
+		return price < passes(bound) / GUESS_PARTS ? price : passes(bound) / GUESS_PARTS;
+	least = bound->without / LEAST_PARTS;
+	more = UNSEEN * (bound->with - bound->without);
+	more = more > least ? more : least;
+	return price < more ? price : more;
+}
+
+static double give_back(struct bound *bound, double price)
+{
+	double owed = bound->guessed * price;
+	double back = bound->charged > owed ? bound->charged - owed : 0;
+
+	bound->guessed = bound->charged = 0;
+	return back;
+}
+
+double bound_charge(struct bound *bound, double switches, double price)
+{
+	double believed = bound_price(bound, price);
+
+	bound->armed += switches;
+	if (is_known(bound))
+		return switches * believed - give_back(bound, believed);
+	bound->guessed += switches;
+	bound->charged += switches * believed;
+	return switches * believed;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cost/budget.h"
+
+#include "base/clock.h"
+
+#define IDLE_SHARE 4 /* a sleeping program counts as using 1/4 of a CPU */
+/* What the budget allows in so many seconds of the program's CPU time: */
+#define START_SECONDS 50.0
+#define START_SECONDS_AGGRESSIVE 2.0 /* a short run takes no more than twice the time */
+#define MOST_SECONDS 100.0
+#define LOAN_SECONDS 20.0 /* and lent, for threads that sleep and wake alone */
+#define SLEEPY_PARTS 10	  /* a program that uses less of one CPU than this part waits */
+#define PAUSE_MOST SECOND
+#define INCOME_LEAST 1e-4 /* of a second: no pause is computed from less */
+#define SCARCE (SECOND / 8)
+
+static uint64_t advance(uint64_t *seen, uint64_t now)
+{
+	uint64_t more = now > *seen ? now - *seen : 0;
+
+	*seen = now;
+	return more;
+}
+
+void budget_add(struct budget *budget, struct spending *seen, const struct spending *used)
+{
+	struct spending *sum = &budget->sum;
+
+	if (used->program > seen->program)
+		sum->program += advance(&seen->program, used->program);
+	sum->hits += advance(&seen->hits, used->hits);
+	sum->handling += advance(&seen->handling, used->handling);
+	sum->held += advance(&seen->held, used->held);
+}
+
+uint64_t budget_inside(const struct budget *budget)
+{
+	const struct spending *sum = &budget->sum;
+
+	return sum->handling + sum->hits * budget->prices.hit + sum->samples + sum->wakeups;
+}
+
+uint64_t budget_outside(const struct budget *budget, uint64_t own)
+{
+	return own > budget->exempt ? own - budget->exempt : 0;
+}
+
+double budget_cost(const struct budget *budget, uint64_t own)
+{
+	uint64_t inside = budget_inside(budget);
+	uint64_t bare = budget->sum.program > inside ? budget->sum.program - inside : 0;
+
+	return bare ? 100.0 * (double)(inside + budget_outside(budget, own)) / (double)bare : 0;
+}
+
+static int64_t allowed_in(const struct budget *budget, double seconds)
+{
+	return (int64_t)(budget->percent / 100 * seconds * SECOND);
+}
+
+void budget_start(struct budget *budget, double percent, bool aggressive, uint64_t own,
+		  uint64_t now)
+{
+	budget->percent = percent;
+	budget->bucket.tokens =
+		allowed_in(budget, aggressive ? START_SECONDS_AGGRESSIVE : START_SECONDS);
+	budget->bucket.most = allowed_in(budget, MOST_SECONDS);
+	budget->loan = aggressive ? 0 : (uint64_t)allowed_in(budget, LOAN_SECONDS);
+	budget->spent = budget_inside(budget) + budget_outside(budget, own);
+	budget->program_before = budget->sum.program;
+	budget->settled_at = now;
+}
+
+/* Servers that sleep and wake all the time would be left after seconds otherwise, with nothing
+ * seen. Returns what is lent. */
+static uint64_t lend(struct budget *budget, const struct budget_estimate *estimate)
+{
+	uint64_t wanted = estimate->wakeups > 0 ? (uint64_t)estimate->wakeups : 0, lent;
+
+	if (estimate->lend_samples)
+		wanted += estimate->samples;
+	lent = wanted < budget->loan ? wanted : budget->loan;
+	budget->loan -= lent;
+	return lent;
+}
+
+static void pause_arming(struct budget *budget, uint64_t now)
+{
+	double rate = budget->income / (double)SECOND + INCOME_LEAST;
+	uint64_t pause = bucket_wait(&budget->bucket, rate);
+
+	/* What handlers took, the program tells, which may be anything. */
+	budget->paused_until = now + (pause < PAUSE_MOST ? pause : PAUSE_MOST);
+}
+
+bool budget_settle(struct budget *budget, const struct budget_estimate *estimate, uint64_t own,
+		   uint64_t now)
+{
+	uint64_t passed = now - budget->settled_at, idle = passed / IDLE_SHARE;
+	uint64_t used = budget->sum.program - budget->program_before, lent, spent;
+	double earned;
+
+	lent = lend(budget, estimate);
+	budget->sum.wakeups += (uint64_t)estimate->wakeups;
+	budget->sum.samples += estimate->samples;
+	spent = budget_inside(budget) + budget_outside(budget, own);
+	budget->sleepy = used * SLEEPY_PARTS < passed;
+	earned = (double)(used > idle ? used : idle) * budget->percent / 100;
+	bucket_settle(&budget->bucket, (int64_t)earned, (int64_t)(spent - budget->spent - lent));
+	budget->income = earned * (double)SECOND / (double)(passed + 1);
+	budget->spent = spent;
+	budget->program_before = budget->sum.program;
+	budget->settled_at = now;
+	if (!bucket_is_empty(&budget->bucket))
+		return false;
+	pause_arming(budget, now);
+	return true;
+}
+
+bool budget_is_scarce(const struct budget *budget)
+{
+	return budget->bucket.tokens < (int64_t)SCARCE;
+}
+
+unsigned budget_spent(const struct budget *budget, uint64_t now)
+{
+	const struct bucket *bucket = &budget->bucket;
+
+	if (now < budget->paused_until || bucket_is_empty(bucket))
+		return 200;
+	if (bucket->tokens >= bucket->most)
+		return 0;
+	return (unsigned)(100 - 100 * (double)bucket->tokens / (double)bucket->most);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What all this costs, and keeping it within the budget.
+ *
+ * Spent: the controller's own CPU time; the CPU time that handlers measure of themselves; for each
+ * hit the trap and signal around the handler; for each sample a fixed price, since nobody can
+ * measure an interrupt from outside; and what events cost threads that sleep and wake
+ * (cost/wakeups.h). Allowed: the budget's share of the CPU time that the program used, or of a
+ * quarter of one CPU where it mostly sleeps. The difference is kept in a token bucket, with some to
+ * begin with, since the first finds come early; in debt nothing is armed until time has paid for
+ * it. Reading symbols for a finding is measured and not counted: it happens once a finding, while
+ * every slot is silent.
+ *
+ * The other half of the budget, any thread's latency, is kept where the holds are (src/agent).
+ * Pure arithmetic, run by the controller's thread some ten times a second.
+ */
+#ifndef COST_BUDGET_H
+#define COST_BUDGET_H
+
+#include "cost/bucket.h"
+#include "cost/prices.h"
+
+/* What processes have used so far; ns but for `hits`. */
+struct spending {
+	uint64_t program;  /* CPU time, with what hits took of it */
+	uint64_t hits;	   /* delivered */
+	uint64_t handling; /* CPU time in handlers */
+	uint64_t held;
+	uint64_t wakeups; /* CPU time for events as threads sleep and wake, estimated */
+	uint64_t samples; /* CPU time for clock interrupts, estimated */
+};
+
+struct budget {
+	double percent;
+	struct bucket bucket;
+	double income;	 /* ns a second that were earned lately */
+	uint64_t loan;	 /* ns: of what wake-ups cost, not charged to the bucket */
+	uint64_t exempt; /* ns of our own CPU time that are not counted */
+	uint64_t spent, settled_at;
+	uint64_t paused_until; /* nothing is armed before */
+	bool sleepy;	       /* the program mostly waits: what it does, it does seldom */
+	struct prices prices;
+	struct spending sum;	 /* of all processes, those that have ended too */
+	uint64_t program_before; /* sum.program at the last settlement */
+};
+
+/* `aggressive`: little is saved up before the start. `own`: the controller's CPU time so far. */
+void budget_start(struct budget *budget, double percent, bool aggressive, uint64_t own,
+		  uint64_t now);
+
+/* Adds what a process has used since `seen`, and remembers it there. A `program` of 0: its clock is
+ * gone, as it has ended. */
+void budget_add(struct budget *budget, struct spending *seen, const struct spending *used);
+
+/* CPU time spent since the last settlement, ns, as estimated; see struct wakeups_cost. */
+struct budget_estimate {
+	int64_t wakeups;
+	uint64_t samples;
+	bool lend_samples; /* all they show is new: they are worth more than they may cost */
+};
+
+/* True: the bucket is empty, and `paused_until` says for how long. */
+bool budget_settle(struct budget *budget, const struct budget_estimate *estimate, uint64_t own,
+		   uint64_t now);
+
+/* What was taken of the program's own threads, ns of CPU time. */
+uint64_t budget_inside(const struct budget *budget);
+/* What we used beside it, of `own`. */
+uint64_t budget_outside(const struct budget *budget, uint64_t own);
+/* Percent of the program's own CPU time that all of this takes. */
+double budget_cost(const struct budget *budget, uint64_t own);
+
+/* Percent of what the bucket can hold that is not in it; above 100 nothing may be armed. */
+unsigned budget_spent(const struct budget *budget, uint64_t now);
+
+/* With less than an eighth of a second in the bucket, what is promising comes before what is new.
+ */
+bool budget_is_scarce(const struct budget *budget);
+
+#endif

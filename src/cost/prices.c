@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cost/prices.h"
+
+#include "base/clock.h"
+#include "cost/price.h"
+
+/* When each round may begin. */
+static const uint64_t round_age[PRICES_ROUNDS] = {0, SECOND / 2, 2 * SECOND};
+
+static void *measure(void *argument)
+{
+	struct prices *prices = argument;
+	unsigned round = atomic_load(&prices->ended);
+
+	prices->round[round] = (int64_t)price_of_switch(false);
+	atomic_store(&prices->wakeup, (uint64_t)price_middle(prices->round, round + 1));
+	if (!round) {
+		atomic_store(&prices->timer, price_of_switch(true));
+		atomic_store(&prices->sample, price_of_sample(prices->period));
+	}
+	atomic_store(&prices->ended, round + 1);
+	return NULL;
+}
+
+static void begin(struct prices *prices)
+{
+	prices->measuring = !pthread_create(&prices->thread, NULL, measure, prices);
+	prices->begun++;
+}
+
+void prices_start(struct prices *prices, uint64_t period)
+{
+	prices->hit = price_of_hit();
+	prices->period = period;
+	begin(prices);
+}
+
+void prices_run(struct prices *prices, uint64_t age)
+{
+	unsigned ended = atomic_load(&prices->ended);
+
+	if (!prices->measuring || ended != prices->begun || ended == PRICES_ROUNDS ||
+	    age < round_age[ended])
+		return;
+	prices_end(prices);
+	begin(prices);
+}
+
+void prices_end(struct prices *prices)
+{
+	if (prices->measuring)
+		pthread_join(prices->thread, NULL);
+	prices->measuring = false;
+}

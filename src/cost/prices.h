@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What single things cost the program on this machine, ns of CPU time. Measured on threads of our
+ * own (cost/price.c says how): a hit at the start, before anything is watched; the rest by a thread
+ * beside the controller's, which takes some 50 ms, nearly all of it asleep. What threads that sleep
+ * and wake pay is measured two more times in the first seconds, since one measurement in some
+ * twenty is far off, where the machine has just become busy, say; the middle of them counts.
+ *
+ * The controller's thread starts and ends; any thread may read the prices, which are 0 until they
+ * are known.
+ */
+#ifndef COST_PRICES_H
+#define COST_PRICES_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PRICES_ROUNDS 3
+
+struct prices {
+	uint64_t hit;		 /* the trap and the signal of one hit, beside the handler */
+	_Atomic uint64_t wakeup; /* a thread sleeps and wakes while slots are armed in it */
+	_Atomic uint64_t timer;	 /* the same, while the clock of samples is on */
+	_Atomic uint64_t sample; /* the interrupt of one sample */
+	uint64_t period;	 /* ns of CPU time between samples, of which that is the price */
+	pthread_t thread;
+	bool measuring;
+	unsigned begun;
+	_Atomic unsigned ended;
+	int64_t round[PRICES_ROUNDS]; /* of `wakeup`; the thread's while it runs */
+};
+
+void prices_start(struct prices *prices, uint64_t period);
+/* Begins a further round when it is due; `age`: ns since prices_start(). */
+void prices_run(struct prices *prices, uint64_t age);
+/* Waits for the thread, which a fork would not take along. */
+void prices_end(struct prices *prices);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What events cost a process whose threads sleep and wake.
+ *
+ * Each time a thread gets a CPU the kernel writes its watchpoints to the debug registers, or starts
+ * the timer of its clock, and undoes it when the thread leaves; in a virtual machine each of these
+ * may be an exit to the hypervisor. A server that sleeps and wakes 50,000 times a second pays a
+ * tenth of its CPU time for slots that never trip. Nobody counts this, so it is estimated: wake-ups
+ * a second, times how long events were on, times the price of one, bounded by what is seen
+ * (cost/bound.h).
+ *
+ * Pure arithmetic: the caller says what time it is and what it has counted. One for each process.
+ */
+#ifndef COST_WAKEUPS_H
+#define COST_WAKEUPS_H
+
+#include "cost/bound.h"
+#include "cost/prices.h"
+
+struct wakeups {
+	double rate; /* wake-ups a second, of all threads together */
+	double cpus; /* that the process uses */
+	struct bound bound;
+	/* Not yet charged. Slots that are armed in all threads cost as much together as one. */
+	unsigned armed; /* slots, in all threads */
+	uint64_t armed_since, armed_time;
+	double single; /* wake-ups of single threads while a slot was armed in them alone */
+	/* At the last count: */
+	uint64_t counted, cpu_time, counted_at;
+};
+
+void wakeups_arm(struct wakeups *wakeups, uint64_t now);
+void wakeups_silence(struct wakeups *wakeups, uint64_t now);
+/* A slot was armed for `time` ns in one thread, which wakes `rate` times a second. */
+void wakeups_silence_single(struct wakeups *wakeups, double rate, uint64_t time);
+
+/* So often have its threads got a CPU so far, and it has used so much CPU time. Threads that end
+ * take their counts along: the rate then stays what it was. */
+void wakeups_count(struct wakeups *wakeups, uint64_t now, uint64_t count, uint64_t cpu_time);
+
+/* What an armed slot costs a thread of this process at each wake-up, ns. */
+double wakeups_price(const struct wakeups *wakeups, const struct prices *prices);
+
+/* ns of the program's CPU time. `wakeups` may be negative: what was charged before on a guess is
+ * given back. */
+struct wakeups_cost {
+	double wakeups;
+	double samples; /* the clocks' interrupts */
+};
+
+/* Since the last call; samples were on for `sampled` ns of it. */
+struct wakeups_cost wakeups_charge(struct wakeups *wakeups, const struct prices *prices,
+				   uint64_t now, uint64_t sampled);
+
+#endif

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which address goes to which slot, and for how long.
+ *
+ * A write-only slot costs the program nothing for reads. When it trips, its thread is held as the
+ * writer and the slot is widened to reads meanwhile, so that readers walk into it.
+ */
+#include "explore/background.h"
+#include "explore/code.h"
+#include "explore/hold.h"
+#include "explore/in_use.h"
+#include "explore/probe.h"
+#include "explore/strategy.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define WINDOW_MAX (2 * SECOND) /* for an address that no other waits to replace */
+#define LOOK_INTERVAL (50 * MILLISECOND)
+#define LOOKS_SOON 20 /* at the beginning; later ones tell little new and cost as much */
+#define LOOK_INTERVAL_LATER (400 * MILLISECOND)
+#define LOOK_INTERVAL_BRIEF (4 * SECOND) /* where probes tell more (probe.c) */
+#define HOLD_LOOK MILLISECOND		 /* between two looks whether a hold has ended */
+#define CODE_WINDOW (60 * MILLISECOND)
+#define WIDENINGS 3 /* … at most so often: each interrupts every CPU a thread last ran on */
+#define SOLITARY_HITS 6
+#define BRIEF_WINDOW (2 * MILLISECOND) /* of an address */
+#define ALL_PARTS 8	 /* of what comes in, one goes to looks at code in all threads … */
+#define ALL_SECONDS 10.0 /* … and of what is left, in so many seconds */
+#define BRIEF_REQUESTS (500 * MILLISECOND) /* from one of these to the next */
+#define BRIEF_MARGIN (MILLISECOND / 5)	   /* between its end and that of the hold it is for */
+#define SINGLE_COST 200000ull /* ns of CPU time that an armed slot may take of a single thread */
+#define SINGLE_WINDOW_MAX (250 * MILLISECOND)
+
+static void finish(struct explorer *explorer, struct target *target, struct slot *slot)
+{
+	/* A thread held before its access goes on being held for the address it led to. */
+	if (slot->watch.access & TL_EXEC)
+		slot_silence(target, slot);
+	else
+		slot_disarm(target, slot);
+	if (slot->watch.access & TL_EXEC)
+		code_unwatched(target, slot);
+	else
+		cooldown_note(target, slot);
+	explorer->events->unwatched(target, slot);
+}
+
+/* A disarmed slot keeps its hits until the last hold has ended. */
+static bool still_held(const struct slot *slot)
+{
+	for (unsigned i = 0; i < slot->hits; i++)
+		if (!slot->hit[i]->exit)
+			return true;
+	return false;
+}
+
+static void forget_hits(struct target *target, struct slot *slot)
+{
+	hits_forget_slot(explorer_of(target)->hits, slot);
+	choice_of(target, slot)->probe.until = 0; /* its hit is gone */
+}
+
+static unsigned code_slots(const struct target *target)
+{
+	unsigned code = 0;
+
+	for (unsigned i = 0; i < target->slots; i++)
+		code += target->slot[i].armed && (target->slot[i].watch.access & TL_EXEC);
+	return code;
+}
+
+/* One slot samples code, and in a program that mostly waits others for which no address waits; one
+ * is left for what code hits lead to. With one slot alone there is no such other. */
+static bool samples_code(struct explorer *explorer, struct target *target)
+{
+	unsigned code = code_slots(target);
+
+	if (target->slots == 1)
+		return request_choose(explorer, target) < 0;
+	return code == 0 || (explorer->budget->sleepy && code + 1 < target->slots &&
+			     request_choose(explorer, target) < 0);
+}
+
+/* In a program that mostly waits, while there is credit, each instruction has a short turn, so that
+ * many have one. In a busy one what is hot is hit at once, and addresses that were sampled find
+ * more for what arming costs. */
+static uint64_t code_window(const struct explorer *explorer)
+{
+	if (!explorer->budget->sleepy)
+		return CODE_WINDOW;
+	if (explorer->budget->bucket.tokens > (int64_t)(SECOND / 4))
+		return CODE_WINDOW / 5;
+	return budget_is_scarce(explorer->budget) ? CODE_WINDOW : CODE_WINDOW / 2;
+}
+
+static bool may_watch(const struct explorer *explorer, uint64_t now)
+{
+	uint64_t begin = explorer->program->started + explorer->program->options.start_delay;
+
+	return now >= explorer->budget->paused_until && now >= begin &&
+	       (!explorer->program->options.duration ||
+		now <= begin + explorer->program->options.duration);
+}
+
+/* Who stands before an access must be held until another slot is armed. */
+static void suit_threads(const struct target *target, struct tl_watch *watch)
+{
+	if (!arms_slowly(target))
+		return;
+	if (watch->widen) {
+		watch->widen = false;
+		watch->access = TL_READ | TL_WRITE;
+	}
+	if ((watch->access & TL_EXEC) && watch->hold < 3 * target->arm_time)
+		watch->hold = 3 * target->arm_time < HOLD_LONGEST ? 3 * target->arm_time
+								  : HOLD_LONGEST;
+}
+
+static uint64_t single_window(const struct target *target, const struct thread_rate *thread)
+{
+	double price = thread->rate * target_wakeup_price(target);
+	double window = (double)(SINGLE_COST * SECOND) / (price + 1);
+
+	return window > (double)SINGLE_WINDOW_MAX ? SINGLE_WINDOW_MAX : (uint64_t)window;
+}
+
+static bool is_for_code(const struct target *target, const struct slot *slot)
+{
+	return slot->index + 1 < target->slots || target->slots == 1;
+}
+
+static void arm_single(struct target *target, struct slot *slot, uint64_t now)
+{
+	struct code_choice code;
+
+	if (!code_choose_single(target, now, &code))
+		return;
+	code.watch.window = single_window(target, &code.thread);
+	if (slot_arm_in(target, slot, &code.watch, &code.thread))
+		return;
+	choice_of(target, slot)->place = code.place;
+	choice_of(target, slot)->start = code.start;
+	choice_of(target, slot)->probes = code.probe;
+	choice_of(target, slot)->heuristic = code.heuristic;
+}
+
+/* False: there is no instruction to watch. */
+static bool arm_code(struct target *target, struct slot *slot, uint64_t window)
+{
+	struct code_choice code;
+
+	if (!code_choose(target, &code))
+		return false;
+	code.watch.window = window;
+	suit_threads(target, &code.watch);
+	if (!slot_arm(target, slot, &code.watch)) {
+		choice_of(target, slot)->place = code.place;
+		choice_of(target, slot)->heuristic = code.heuristic;
+	}
+	return true;
+}
+
+/*
+ * Threads that come by one after the other are all held, which finds what lasts no longer than
+ * arming an address does, and writes of what was there, which a probe does not see. A part of what
+ * comes in goes to that, and of what is left.
+ */
+static bool is_turn_of_all(const struct explorer *explorer, struct target *target, uint64_t now)
+{
+	double cost = (double)(target->arm_time + 3 * explorer->budget->prices.hit) +
+		      target->wakeups.rate * target_wakeup_price(target) * (double)BRIEF_WINDOW /
+			      (double)SECOND;
+	double left = explorer->budget->bucket.tokens > 0
+			      ? (double)explorer->budget->bucket.tokens / ALL_SECONDS
+			      : 0;
+
+	if (now < target->explored->next_all)
+		return false;
+	target->explored->next_all = now + (uint64_t)(cost * ALL_PARTS * (double)SECOND /
+						      (explorer->budget->income + left + 1));
+	return true;
+}
+
+/* Code in all slots but the last, which is for what that leads to, and for what samples showed. */
+static void arm_next_brief(struct explorer *explorer, struct target *target, struct slot *slot,
+			   uint64_t now)
+{
+	struct tl_watch watch;
+	int request;
+
+	if (is_for_code(target, slot)) {
+		if (is_turn_of_all(explorer, target, now))
+			arm_code(target, slot, BRIEF_WINDOW);
+		else
+			arm_single(target, slot, now);
+		return;
+	}
+	if (budget_is_scarce(explorer->budget) || now < target->explored->next_request)
+		return;
+	request = request_choose(explorer, target);
+	if (request < 0)
+		return;
+	target->explored->next_request = now + BRIEF_REQUESTS;
+	watch = explorer->request[request].watch;
+	request_drop(explorer, (unsigned)request);
+	watch.widen = false;
+	watch.access = TL_READ | TL_WRITE;
+	watch.window = BRIEF_WINDOW;
+	slot_arm(target, slot, &watch);
+	choice_of(target, slot)->heuristic = HEURISTIC_SAMPLE;
+}
+
+static void arm_next(struct explorer *explorer, struct target *target, struct slot *slot,
+		     uint64_t now)
+{
+	int request;
+	struct tl_watch watch;
+
+	if (target->transient.single) {
+		arm_next_brief(explorer, target, slot, now);
+		return;
+	}
+	slot_suit_threads(target, slot);
+	if (samples_code(explorer, target) &&
+	    arm_code(target, slot, code_window(explorer) + 4 * target->arm_time))
+		return;
+	request = request_choose(explorer, target);
+	if (request < 0)
+		return;
+	watch = explorer->request[request].watch;
+	request_drop(explorer, (unsigned)request);
+	suit_threads(target, &watch);
+	meeting_suit(target, &watch);
+	slot_arm(target, slot, &watch);
+	choice_of(target, slot)->heuristic = HEURISTIC_SAMPLE;
+}
+
+/* One thread alone comes by, and often: no other is likely to while it is looked at. */
+static bool is_solitary(const struct slot *slot)
+{
+	return slot->identities == 1 && slot->seen >= SOLITARY_HITS &&
+	       !(slot->watch.access & TL_EXEC);
+}
+
+/* Nothing else waits for the slot and several threads came: go on, and hold longer, since the place
+ * is seldom reached. */
+static void extend(struct target *target, struct slot *slot, uint64_t now)
+{
+	struct area_slot *shared = &target->shared->slot[slot->index];
+
+	slot->deadline = now + slot->watch.window;
+	if (shared->hold < HOLD_LONGEST)
+		shared->hold *= 2;
+}
+
+/* To watch for writes alone again costs as much as to watch another address, which is worth more.
+ */
+static void after_wide(struct explorer *explorer, struct target *target, struct slot *slot)
+{
+	if (request_choose(explorer, target) >= 0)
+		finish(explorer, target, slot);
+	else
+		slot_narrow(target, slot);
+}
+
+/* Does it watch what a thread held before its access led to? */
+static bool has_origin(const struct slot *slot)
+{
+	return slot->hits && slot->hit[0]->origin;
+}
+
+static void run_armed(struct explorer *explorer, struct target *target, struct slot *slot,
+		      uint64_t now)
+{
+	const struct area_slot *shared = &target->shared->slot[slot->index];
+
+	if (atomic_load(&shared->hits) >= slot->watch.hits) {
+		finish(explorer, target, slot);
+	} else if (now >= slot->deadline && still_held(slot) && !target->transient.single) {
+		slot->deadline = now + HOLD_LOOK;
+	} else if (now >= slot->deadline) {
+		finish(explorer, target, slot);
+	} else if (is_solitary(slot)) {
+		count_one(explorer->program, COUNT_SOLITARY);
+		finish(explorer, target, slot);
+	} else if (target->transient.single && has_origin(slot) && !still_held(slot)) {
+		finish(explorer, target, slot);
+	} else if (slot->wide && !still_held(slot)) {
+		after_wide(explorer, target, slot);
+	}
+}
+
+static void run_slot(struct explorer *explorer, struct target *target, struct slot *slot,
+		     uint64_t now)
+{
+	if (slot->armed) {
+		if (now >= slot->deadline && now < slot->armed_at + WINDOW_MAX &&
+		    !(slot->watch.access & TL_EXEC) && slot->identities > 1 &&
+		    request_choose(explorer, target) < 0 && !target->transient.single)
+			extend(target, slot, now);
+		run_armed(explorer, target, slot, now);
+	}
+	if (slot->armed && target->debugged)
+		finish(explorer, target, slot);
+	if (choice_of(target, slot)->probe.until && now >= choice_of(target, slot)->probe.until)
+		probe_end(target, slot);
+	if (slot->armed || still_held(slot))
+		return;
+	forget_hits(target, slot);
+	if (may_watch(explorer, now) && !target->debugged)
+		arm_next(explorer, target, slot, now);
+}
+
+static void look(struct target *target, uint64_t now)
+{
+	code_look(target);
+	active_look(target, now);
+	target->explored->looks++;
+	if (target->explored->looks < LOOKS_SOON)
+		target->explored->next_look = now + LOOK_INTERVAL;
+	else
+		target->explored->next_look =
+			now +
+			(target->transient.single ? LOOK_INTERVAL_BRIEF : LOOK_INTERVAL_LATER);
+}
+
+static void run(struct program *program)
+{
+	struct explorer *explorer = program->explorer;
+	uint64_t now = clock_now();
+
+	requests_expire(explorer, now);
+	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
+		struct target *target = explorer->program->target[i];
+
+		if (target)
+			background_look(target);
+		if (target && target->slots && now >= target->explored->next_look &&
+		    may_watch(explorer, now))
+			look(target, now);
+		for (unsigned j = 0; target && j < target->slots; j++)
+			run_slot(explorer, target, &target->slot[j], now);
+	}
+}
+
+/* Of a slot with a thread that is held. Nobody tells when a hold ends; before its time it seldom
+ * does. */
+static uint64_t hold_due(const struct slot *slot)
+{
+	uint64_t soon = clock_now() + HOLD_LOOK, first = UINT64_MAX;
+
+	for (unsigned i = 0; i < slot->hits; i++)
+		if (!slot->hit[i]->exit && slot->hit[i]->entry + slot->watch.hold < first)
+			first = slot->hit[i]->entry + slot->watch.hold;
+	return first > soon ? first : soon;
+}
+
+static uint64_t slot_due(const struct target *target, const struct slot *slot)
+{
+	if (slot->armed)
+		return slot->deadline;
+	if (choice_of(target, slot)->probe.until)
+		return choice_of(target, slot)->probe.until;
+	if (still_held(slot))
+		return hold_due(slot);
+	if (target->transient.single && is_for_code(target, slot) &&
+	    may_watch(explorer_of(target), clock_now()))
+		return target->explored->next;
+	return UINT64_MAX;
+}
+
+static uint64_t next_due(const struct program *program)
+{
+	const struct explorer *explorer = program->explorer;
+	uint64_t next = UINT64_MAX;
+
+	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
+		const struct target *target = explorer->program->target[i];
+
+		for (unsigned j = 0; target && j < target->slots; j++) {
+			uint64_t due = slot_due(target, &target->slot[j]);
+
+			next = due < next ? due : next;
+		}
+	}
+	return next;
+}
+
+/* A data slot for an address that a held thread is about to access: a silent one, else the one that
+ * has seen least. One that waits for a meeting stays. */
+static struct slot *make_room(struct explorer *explorer, struct target *target)
+{
+	struct slot *least = NULL;
+
+	for (unsigned i = 0; i < target->slots; i++) {
+		struct slot *slot = &target->slot[i];
+
+		if ((slot->armed && (slot->watch.access & TL_EXEC)) || still_held(slot) ||
+		    meeting_waits(target, slot))
+			continue;
+		if (!slot->armed)
+			least = slot;
+		else if (!least || (least->armed && slot->seen < least->seen))
+			least = slot;
+	}
+	if (least && least->armed)
+		finish(explorer, target, least);
+	if (least)
+		forget_hits(target, least);
+	return least;
+}
+
+static void move_hit(struct slot *from, struct slot *to, struct hit *hit)
+{
+	for (unsigned i = 0; i < from->hits; i++)
+		if (from->hit[i] == hit) {
+			from->hit[i] = from->hit[--from->hits];
+			break;
+		}
+	to->hit[to->hits++] = hit;
+}
+
+static struct slot *watch_origin(struct explorer *explorer, struct target *target,
+				 struct slot *slot, struct hit *hit)
+{
+	struct tl_watch watch;
+	struct slot *data;
+
+	code_came(target, hit);
+	if (choice_of(target, slot)->probes) {
+		probe_begin(target, slot, hit);
+		return slot;
+	}
+	if (!code_hit(target, hit, &watch)) {
+		if (target->transient.single)
+			slot_disarm(target, slot);
+		return slot;
+	}
+	update_note(target, hit);
+	data = slot_watching(target, watch.address);
+	if (data && hit->usable && data->hits < SLOT_HITS_MAX) {
+		/* Before its access as another may be: both at once is a race as well. */
+		hit->origin = true;
+		move_hit(slot, data, hit);
+		return data;
+	}
+	if (data)
+		return slot;
+	if (cooldown_forbids(target, &watch)) {
+		count_one(explorer->program, COUNT_REQUESTS_DEAR);
+		return slot;
+	}
+	data = make_room(explorer, target);
+	request_fill(&watch);
+	meeting_suit(target, &watch);
+	if (!data || slot_arm(target, data, &watch))
+		return slot;
+	if (target->transient.single)
+		data->deadline = hit->entry + slot->watch.hold - BRIEF_MARGIN;
+	choice_of(target, data)->heuristic = hit->usable ? choice_of(target, slot)->heuristic
+							 : HEURISTIC_ARGUMENT;
+	hit->origin = hit->usable;
+	if (hit->usable && hit->access.address >= watch.address)
+		move_hit(slot, data, hit);
+	else
+		return slot;
+	return data;
+}
+
+static struct slot *take_hit(struct target *target, struct slot *slot, struct hit *hit)
+{
+	if (slot->watch.access & TL_EXEC)
+		return watch_origin(explorer_of(target), target, slot, hit);
+	if (slot->watch.widen && (hit->access.access & TL_WRITE) && slot->widenings < WIDENINGS)
+		slot_widen(target, slot);
+	return slot;
+}
+
+static void note_shared(struct target *target, const struct hit *hit, const struct hit *other)
+{
+	code_contended(target, hit->access.pc, hit->access.tid);
+	code_contended(target, other->access.pc, other->access.tid);
+}
+
+static int open_slots(struct target *target)
+{
+	const struct control_options *options = &target->program->options;
+
+	target->placed = options->placed;
+	for (unsigned i = 0; i < options->slots; i++) {
+		int err;
+
+		target->slot[i].index = i;
+		err = slot_open(target, &target->slot[i]);
+		if (err)
+			return i > 0 && err == -ENOSPC ? 0 : err;
+		target->slots = i + 1;
+	}
+	return 0;
+}
+
+static void collect(struct program *program)
+{
+	hits_collect(program->explorer->hits);
+}
+
+const struct strategy choosing_strategy = {
+	.name = "choosing",
+	.open = open_slots,
+	.publish = choose_hold,
+	.collect = collect,
+	.run = run,
+	.next = next_due,
+	.hit = take_hit,
+	.visit = meeting_note,
+	.shared = note_shared,
+};

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watching code instead of data: an execution breakpoint on an instruction that accesses memory,
+ * chosen at random. When a thread comes by it is held before its access, and another slot watches
+ * the address meanwhile and afterwards. This finds what clock samples never see: cold code, and
+ * threads that mostly sleep.
+ *
+ * The instructions come from functions in use: those that samples fell into, those that sleeping
+ * threads will return to (found on their stacks), functions called from there, and, rarely, any
+ * code of the program.
+ */
+#include "explore/code.h"
+
+#include "explore/background.h"
+#include "explore/in_use.h"
+#include "sample/order.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTION_MAX 1024 /* bytes looked at of one function: decoding is not free */
+#define CHOICES_MAX 512
+#define COLD_HOLD MILLISECOND /* code found this way may run seldom: others come seldom too */
+#define CALM_PROBES 4	      /* of looks at threads that seldom get a CPU, one is no probe */
+#define START_PARTS 4	      /* of probes, one is at any instruction of a function */
+#define BRIEF_HITS 6	      /* of an address, in all threads: what is dear ends soon */
+#define BRIEF_HOLD (MILLISECOND / 10) /* of those that come by while one is held */
+#define CONTENDED_HOLD                                                            \
+	(2 * MILLISECOND) /* to come here costs as much as a longer hold is worth \
+			   */
+
+struct choices {
+	struct target *target;
+	uint64_t pc[CHOICES_MAX];
+	unsigned count;
+	uint64_t calls[64];
+	unsigned call_count;
+	uint64_t place; /* that all this was listed for */
+};
+
+/* rsp and rbp lead to the thread's own frame; another thread's is reached by other registers. */
+static bool is_worth_watching(const struct insn *insn)
+{
+	for (unsigned i = 0; i < insn->operand_count; i++) {
+		const struct insn_operand *operand = &insn->operand[i];
+
+		if (operand->access && !operand->stack_push && !operand->stack_pop &&
+		    operand->base != 4 && !(operand->base == 5 && operand->index < 0) &&
+		    operand->segment == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Where a call to a stub of the procedure linkage table really goes. */
+static uint64_t behind_stub(struct space *space, uint64_t target)
+{
+	uint8_t bytes[2 * INSN_MAX_LENGTH];
+	size_t available = space_code(space, target, bytes, sizeof(bytes)), at = 0;
+	uint64_t slot, length, final;
+
+	for (int i = 0; i < 2; i++) {
+		struct insn_registers registers = {.pc = target + at};
+		struct insn insn;
+
+		if (insn_decode(bytes + at, available - at, target + at, &insn))
+			return target;
+		if (insn.flow == INSN_FLOW_JUMP_INDIRECT && insn.operand_count == 1 &&
+		    insn.operand[0].base == 16 &&
+		    insn_operand_before(&insn, 0, &registers, &slot, &length) == 0 &&
+		    space_read(space, slot, &final, sizeof(final)) == sizeof(final))
+			return final;
+		at += insn.length;
+	}
+	return target;
+}
+
+static void consider(struct choices *choices, const struct insn *insn, uint64_t pc)
+{
+	bool leaves = false;
+
+	if (insn->flow == INSN_FLOW_CALL && choices->call_count < 64) {
+		uint64_t target = behind_stub(choices->target->space, (uint64_t)insn->target);
+
+		leaves = !code_is_interesting(choices->target, target) &&
+			 !order_is_its_purpose(choices->target->space, target);
+		choices->calls[choices->call_count++] = target;
+	}
+	leaves |= insn->flow == INSN_FLOW_CALL_INDIRECT;
+	if (choices->count < CHOICES_MAX && (leaves || is_worth_watching(insn)))
+		choices->pc[choices->count++] = pc;
+}
+
+static void list_function(struct choices *choices, uint64_t start, uint64_t end)
+{
+	uint8_t *bytes;
+	size_t available, at = 0;
+
+	if (end - start > FUNCTION_MAX)
+		end = start + FUNCTION_MAX;
+	bytes = malloc(end - start);
+	if (!bytes)
+		return;
+	available = space_code(choices->target->space, start, bytes, end - start);
+	while (at < available) {
+		struct insn insn;
+
+		if (insn_decode(bytes + at, available - at, start + at, &insn))
+			break;
+		consider(choices, &insn, start + at);
+		at += insn.length;
+	}
+	free(bytes);
+}
+
+static uint64_t any_code(struct target *target)
+{
+	uint64_t start, end;
+
+	if (!space_random_code(target->space, random_next(&target->program->random), &start, &end))
+		return 0;
+	return start + random_next(&target->program->random) % (end - start);
+}
+
+/* A function in use, or now and then one that such a function calls, or any. */
+static bool choose_function(struct target *target, const struct sites *sites, uint64_t *start,
+			    uint64_t *end, struct choices *choices)
+{
+	struct explorer *explorer = explorer_of(target);
+	bool noted = sites->used && random_next(&explorer->program->random) % 16;
+	uint64_t pc = noted ? sites_draw(sites, &explorer->program->random) : any_code(target);
+
+	if (!pc || !code_is_interesting(target, pc) ||
+	    space_function(target->space, pc, start, end))
+		return false;
+	choices->target = target;
+	choices->place = noted ? pc : 0;
+	/* A noted place is the start of an instruction: large functions are not always read from
+	 * their own. */
+	if (noted && random_next(&explorer->program->random) % 2)
+		*start = pc;
+	list_function(choices, *start, *end);
+	if (choices->call_count && random_next(&explorer->program->random) % 3 == 0) {
+		pc = choices->calls[random_next(&explorer->program->random) % choices->call_count];
+		if (code_is_interesting(target, pc) &&
+		    space_function(target->space, pc, start, end) == 0) {
+			choices->count = choices->call_count = 0;
+			choices->place = 0;
+			list_function(choices, *start, *end);
+		}
+	}
+	return choices->count > 0;
+}
+
+static unsigned interest_of(void *context, uint64_t pc)
+{
+	struct target *target = context;
+
+	return explorer_of(target)->events->interest(target, pc);
+}
+
+static struct contended_site *choose_contended(struct target *target, unsigned *interest)
+{
+	struct explorer *explorer = explorer_of(target);
+
+	if (is_off(target, HEURISTIC_CONTENDED))
+		return NULL;
+	return contended_choose(&target->explored->memory.contended, &explorer->program->random,
+				budget_is_scarce(explorer->budget), interest_of, target, interest);
+}
+
+void code_contended(struct target *target, uint64_t pc, pid_t tid)
+{
+	if (!space_is_libc(target->space, pc))
+		contended_note(&target->explored->memory.contended, &target->program->random, pc,
+			       tid);
+}
+
+void code_changed(struct target *target, uint64_t pc, pid_t tid)
+{
+	if (!space_is_libc(target->space, pc))
+		contended_change(&target->explored->memory.contended, &target->program->random, pc,
+				 tid);
+}
+
+/* One of `count`, each as likely as it is interesting; 0 when none is. */
+static uint64_t choose_weighted(struct target *target, const uint64_t *pc, unsigned count,
+				unsigned *interest)
+{
+	uint64_t weight[CHOICES_MAX];
+	unsigned drawn;
+
+	for (unsigned i = 0; i < count; i++)
+		weight[i] = interest_of(target, pc[i]);
+	drawn = random_draw(&target->program->random, weight, count);
+	if (drawn == count)
+		return 0;
+	*interest = (unsigned)weight[drawn];
+	return pc[drawn];
+}
+
+/* A function is drawn first, so that each has its turn, then one of its instructions; one of little
+ * interest is drawn again as a rule. */
+static uint64_t choose_instruction(struct target *target, const struct sites *sites,
+				   uint64_t *place)
+{
+	static struct choices choices; /* one thread; too large for comfort on the stack */
+	uint64_t start, end, best = 0;
+	unsigned best_interest = 0;
+
+	for (int attempt = 0; attempt < 4; attempt++) {
+		unsigned interest = 0;
+		uint64_t pc;
+
+		choices.count = choices.call_count = 0;
+		if (!choose_function(target, sites, &start, &end, &choices))
+			continue;
+		pc = choose_weighted(target, choices.pc, choices.count, &interest);
+		if (interest <= best_interest)
+			continue;
+		best = pc;
+		best_interest = interest;
+		*place = choices.place;
+		if (random_next(&target->program->random) % INTEREST_EQUAL < interest)
+			break;
+	}
+	return best;
+}
+
+static void fill(struct target *target, uint64_t pc, unsigned hits, uint64_t hold,
+		 struct tl_watch *watch)
+{
+	*watch = (struct tl_watch){
+		.size = sizeof(*watch),
+		.pid = target->pid,
+		.address = pc,
+		.length = 8,
+		.access = TL_EXEC,
+		.hits = hits,
+		.hold = hold,
+	};
+}
+
+/* The thread that was there, or, since threads that often get a CPU all do the same, another. */
+static const struct thread_rate *thread_for(struct target *target,
+					    const struct contended_site *site, uint64_t now)
+{
+	const struct thread_rate *thread = single_find(target, site->tid, now);
+
+	if (thread || background_find(target, site->tid))
+		return thread;
+	thread = single_choose(target, now);
+	return thread && !background_find(target, thread->tid) ? thread : NULL;
+}
+
+static bool choose_contended_single(struct target *target, uint64_t now, struct code_choice *choice)
+{
+	unsigned interest;
+	struct contended_site *site = choose_contended(target, &interest);
+	const struct thread_rate *thread = site ? thread_for(target, site, now) : NULL;
+
+	if (!thread)
+		return false;
+	site->tries += site->changes > 0;
+	choice->thread = *thread;
+	choice->heuristic = site->changes ? HEURISTIC_PROBE : HEURISTIC_CONTENDED;
+	fill(target, site->pc, 1, single_hold(target), &choice->watch);
+	return true;
+}
+
+bool code_choose_single(struct target *target, uint64_t now, struct code_choice *choice)
+{
+	struct explorer *explorer = explorer_of(target);
+	const struct thread_rate *thread;
+	const struct sites *starts;
+	uint64_t pc = 0;
+
+	*choice = (struct code_choice){0};
+	if (choose_contended_single(target, now, choice))
+		return true;
+	thread = single_choose(target, now);
+	if (!thread)
+		return false;
+	choice->thread = *thread;
+	/* Who seldom comes by is waited for long, and probes do not see all. */
+	choice->heuristic = background_find(target, thread->tid) ? HEURISTIC_BACKGROUND
+								 : HEURISTIC_CODE;
+	choice->probe = !is_off(target, HEURISTIC_PROBE) &&
+			(!background_find(target, thread->tid) ||
+			 random_next(&explorer->program->random) % CALM_PROBES);
+	starts = code_starts(target, thread->tid);
+	choice->start = choice->probe && starts->used && !is_off(target, HEURISTIC_START) &&
+			random_next(&explorer->program->random) % START_PARTS;
+	if (choice->start)
+		choice->heuristic = HEURISTIC_START;
+	if (choice->start)
+		pc = choice->place = sites_draw_sharply(starts, &explorer->program->random);
+	else if (!is_off(target, HEURISTIC_CODE))
+		pc = choose_instruction(target, code_sites(target, thread->tid), &choice->place);
+	fill(target, pc, 1, single_hold(target), &choice->watch);
+	return pc;
+}
+
+bool code_choose(struct target *target, struct code_choice *choice)
+{
+	unsigned interest = 0;
+	const struct contended_site *site = choose_contended(target, &interest);
+	uint64_t pc = site ? site->pc : 0, hold = COLD_HOLD;
+
+	*choice = (struct code_choice){0};
+	if (site && interest > INTEREST_EQUAL && !explorer_of(target)->budget->sleepy)
+		hold = CONTENDED_HOLD;
+	choice->heuristic = site ? HEURISTIC_CONTENDED : HEURISTIC_CODE;
+	if (!pc && !is_off(target, HEURISTIC_CODE))
+		pc = choose_instruction(target, &target->explored->memory.sites, &choice->place);
+	fill(target, pc, 3, hold, &choice->watch);
+	return pc;
+}
+
+void code_tell(struct target *target, const struct slot *slot, bool worth)
+{
+	if (choice_of(target, slot)->place)
+		sites_tell(choice_of(target, slot)->start ? code_starts(target, slot->only)
+							  : code_sites(target, slot->only),
+			   choice_of(target, slot)->place, worth);
+}
+
+void code_unwatched(struct target *target, const struct slot *slot)
+{
+	bool came = atomic_load(&target->shared->slot[slot->index].hits);
+
+	/* What came of a probe is told at its end. */
+	if (!(came && choice_of(target, slot)->probes))
+		code_tell(target, slot, came);
+}
+
+bool code_is_shareable(struct target *target, const struct hit *hit, uint64_t address)
+{
+	uint64_t stack = hit->stack.registers.general[4];
+
+	return address >= 4096 && !(address >> 47) &&
+	       !(address >= stack - 128 && address < stack + 65536) &&
+	       space_writable(target->space, address);
+}
+
+static unsigned aligned_length(uint64_t address, uint64_t length)
+{
+	unsigned result = 8;
+
+	while (result > length || address % result)
+		result /= 2;
+	return result;
+}
+
+/* At a call that leaves the program's own code: what it is handed to read or write. */
+static bool watch_argument(struct target *target, const struct hit *hit, struct tl_watch *watch)
+{
+	uint64_t argument =
+		hit->stack.registers.general[random_next(&target->program->random) & 1 ? 7 : 6];
+
+	if (is_off(target, HEURISTIC_ARGUMENT) || !code_is_shareable(target, hit, argument))
+		return false;
+	watch->address = argument & ~7ull;
+	watch->length = 8;
+	watch->access = TL_READ | TL_WRITE;
+	return true;
+}
+
+/* Whoever comes by while the first is held is enough. */
+static void shorten(struct target *target, struct tl_watch *watch)
+{
+	watch->widen = false;
+	watch->hits = BRIEF_HITS;
+	watch->hold = BRIEF_HOLD;
+	watch->window = single_hold(target);
+}
+
+bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *watch)
+{
+	*watch = (struct tl_watch){
+		.size = sizeof(*watch), .pid = target->pid, .hold = COLD_HOLD, .priority = 60};
+	if (!hit->usable)
+		return watch_argument(target, hit, watch);
+	if (!code_is_shareable(target, hit, hit->access.address) || hit->access.length == 0)
+		return false;
+	watch->length = aligned_length(hit->access.address, hit->access.length);
+	watch->address = hit->access.address;
+	/* Another's read conflicts with a write only. */
+	watch->access = hit->access.access & TL_WRITE ? TL_READ | TL_WRITE : TL_WRITE;
+	if (is_off(target, HEURISTIC_WIDENING))
+		watch->access = TL_READ | TL_WRITE;
+	watch->widen = watch->access == TL_WRITE && !arms_slowly(target);
+	if (target->transient.single)
+		shorten(target, watch);
+	return true;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watching code instead of data: an execution breakpoint on an instruction that accesses memory,
+ * chosen at random among code in use. A thread that comes by is held before its access, and another
+ * slot watches the address meanwhile and afterwards.
+ */
+#ifndef EXPLORE_CODE_H
+#define EXPLORE_CODE_H
+
+#include "explore/explorer.h"
+
+/* An instruction to watch, and the site that it was chosen for; 0: none. */
+struct code_choice {
+	struct tl_watch watch;
+	uint64_t place;
+	bool start;		   /* the place is one of code_starts() */
+	struct thread_rate thread; /* to watch it in, where it is one alone */
+	bool probe;
+	enum heuristic heuristic;
+};
+
+bool code_choose(struct target *target, struct code_choice *choice);
+/* In one thread alone. */
+bool code_choose_single(struct target *target, uint64_t now, struct code_choice *choice);
+/* What to watch now that a thread stands before a chosen instruction. */
+bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *watch);
+/* May others access it? Not what is near the thread's own stack. */
+bool code_is_shareable(struct target *target, const struct hit *hit, uint64_t address);
+/* Was the site that the slot's instruction was chosen for worth the watch? */
+void code_tell(struct target *target, const struct slot *slot, bool worth);
+/* The watch of an instruction is over. */
+void code_unwatched(struct target *target, const struct slot *slot);
+/* Another thread came to what the instruction accesses; its memory changed under a thread that was
+ * held there. Nothing of the C library is remembered. */
+void code_contended(struct target *target, uint64_t pc, pid_t tid);
+void code_changed(struct target *target, uint64_t pc, pid_t tid);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Contended sites: instructions whose memory other threads came to. They are worth more watches
+ * than others, as long as something comes of it.
+ *
+ * Pure arithmetic; one set for each process.
+ */
+#ifndef EXPLORE_CONTENDED_H
+#define EXPLORE_CONTENDED_H
+
+#include "base/random.h"
+#include "explore/weights.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct contended_site {
+	uint64_t pc;
+	pid_t tid;	  /* of a thread that was there */
+	unsigned changes; /* times its memory changed under a thread that was held there */
+	unsigned tries;	  /* times it was chosen since the first change */
+};
+
+struct contended {
+	struct contended_site site[CONTENDED_MAX];
+	unsigned used;
+};
+
+/* Another thread came to what the instruction accesses. Where all places are taken it takes a
+ * random one. */
+struct contended_site *contended_note(struct contended *contended, struct random *random,
+				      uint64_t pc, pid_t tid);
+/* Its memory changed while the thread was held there or before. */
+void contended_change(struct contended *contended, struct random *random, uint64_t pc, pid_t tid);
+
+/* How much an instruction is worth a watch, by itself. */
+typedef unsigned interest_fn(void *context, uint64_t pc);
+
+/* One that is worth a watch now, and how much it is; NULL: none. What was looked at often without a
+ * find leaves its turn to others: of few contended sites one would always be chosen. `scarce`:
+ * there is little to spend. */
+struct contended_site *contended_choose(struct contended *contended, struct random *random,
+					bool scarce, interest_fn *interest_of, void *context,
+					unsigned *interest);
+
+#endif

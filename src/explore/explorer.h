@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Choosing what to watch next, and what is known for that: of each process (struct explored), and
+ * what tools asked for. The controller has one struct explorer; its thread alone touches it.
+ *
+ * What is remembered stands in explore/memory.h, the numbers in explore/weights.h, and what is done
+ * with them in the strategies: choosing.c and stall_first.c.
+ */
+#ifndef EXPLORE_EXPLORER_H
+#define EXPLORE_EXPLORER_H
+
+#include "cost/budget.h"
+#include "explore/heuristic.h"
+#include "explore/memory.h"
+#include "hit/collect.h"
+
+#define REQUESTS_MAX 64
+#define REQUEST_AGE (300 * MILLISECOND) /* an address sampled longer ago may be something else */
+#define PROBE_WORDS 64			/* looked at of one thread's next accesses */
+#define BACKGROUND_MAX 16		/* threads known by name of those that seldom wake */
+
+struct probe_word {
+	uint64_t pc; /* of the instruction that is to access it */
+	uint64_t address, value;
+	unsigned length;
+};
+
+/* Memory that a held thread is about to access (explore/probe.h). */
+struct probe {
+	const struct hit *hit;
+	uint64_t until; /* when it is looked at again; 0: nobody is held for that */
+	struct probe_word word[PROBE_WORDS];
+	unsigned words;
+};
+
+/* A thread that seldom gets a CPU, beside others that do all the time. */
+struct background_thread {
+	pid_t tid;
+	bool seen; /* in the last look */
+	struct sites sites, starts;
+};
+
+/* What a slot watches, and why. */
+struct slot_choice {
+	uint64_t place;		  /* that its instruction was chosen for; 0: none … */
+	bool start;		  /* … one of code_starts() */
+	bool probes;		  /* who comes by is held to see whether its memory changes */
+	enum heuristic heuristic; /* that led to the watch */
+	struct probe probe;
+};
+
+/* What is known of a process to choose what to watch next. */
+struct explored {
+	struct memory memory;
+	struct slot_choice choice[AREA_WATCHES]; /* by slot */
+	uint64_t counted_at;   /* the census after which background threads were looked for */
+	bool single;	       /* as it was when background threads were last looked for */
+	uint64_t next;	       /* when the next single thread may be held */
+	uint64_t next_request; /* when an address that a tool asked for may be watched */
+	uint64_t next_all;     /* when code may be in all threads */
+	uint64_t next_look;
+	unsigned looks;
+	struct background_thread background[BACKGROUND_MAX];
+	unsigned background_count;
+};
+
+struct request {
+	struct tl_watch watch;
+	uint64_t time;
+};
+
+struct explorer_events {
+	/* What the tool thinks of an instruction: 0 to TL_INTEREST_MAX. */
+	unsigned (*interest)(struct target *target, uint64_t pc);
+	/* A watch is over. */
+	void (*unwatched)(struct target *target, const struct slot *slot);
+};
+
+struct explorer {
+	struct program *program;
+	const struct explorer_events *events;
+	const struct budget *budget;
+	struct hits *hits;
+	struct request request[REQUESTS_MAX];
+	unsigned requests;
+};
+
+static inline struct explorer *explorer_of(const struct target *target)
+{
+	return target->program->explorer;
+}
+
+static inline bool is_off(const struct target *target, enum heuristic heuristic)
+{
+	return heuristic_is_off(target->program->options.without, heuristic);
+}
+
+static inline struct slot_choice *choice_of(const struct target *target, const struct slot *slot)
+{
+	return &target->explored->choice[slot->index];
+}
+
+/* requests.c: addresses that a tool asked to have watched */
+/* 0, or -EINVAL, -EBUSY: too many wait, or the address cools down. */
+int request_add(struct explorer *explorer, const struct tl_watch *watch);
+void request_fill(struct tl_watch *watch); /* what the tool left open */
+void requests_expire(struct explorer *explorer, uint64_t now);
+void request_drop(struct explorer *explorer, unsigned index);
+/* The best one for this process: highest priority, any of equals. -1: none. */
+int request_choose(struct explorer *explorer, struct target *target);
+struct slot *slot_watching(struct target *target, uint64_t address);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Code in use, and by which thread: where clock samples fell, where sleeping threads will return to
+ * (found on their stacks), and what a thread that was held is about to call.
+ */
+#include "explore/in_use.h"
+#include "process/thread_status.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STACK_WORDS 256 /* looked at from the stack pointer on */
+
+struct background_thread *background_find(struct target *target, pid_t tid)
+{
+	for (unsigned i = 0; i < target->explored->background_count; i++)
+		if (target->explored->background[i].tid == tid)
+			return &target->explored->background[i];
+	return NULL;
+}
+
+static bool is_call_before(struct space *space, uint64_t pc)
+{
+	uint8_t bytes[7];
+
+	if (space_code(space, pc - 7, bytes, 7) != 7)
+		return false;
+	return bytes[2] == 0xe8 || bytes[5] == 0xff || bytes[4] == 0xff || bytes[1] == 0xff ||
+	       (bytes[0] == 0xff && (bytes[1] >> 3 & 7) == 2);
+}
+
+/* A calm thread does what others do not. */
+struct sites *code_sites(struct target *target, pid_t tid)
+{
+	struct background_thread *thread = background_find(target, tid);
+
+	return thread ? &thread->sites : &target->explored->memory.sites;
+}
+
+struct sites *code_starts(struct target *target, pid_t tid)
+{
+	struct background_thread *thread = background_find(target, tid);
+
+	return thread ? &thread->starts : &target->explored->memory.starts;
+}
+
+void code_note(struct target *target, pid_t tid, uint64_t pc)
+{
+	sites_note(code_sites(target, tid), &target->program->random, pc);
+}
+
+bool code_is_interesting(struct target *target, uint64_t pc)
+{
+	const char *module = space_module(target->space, pc);
+
+	return module && program_wants_module(target->program, module) &&
+	       !space_is_libc(target->space, pc);
+}
+
+/* Return addresses near the top of a sleeping thread's stack. */
+static void note_stack(struct target *target, struct sites *sites, uint64_t stack_pointer)
+{
+	uint64_t words[STACK_WORDS];
+	ssize_t length = space_read(target->space, stack_pointer, words, sizeof(words));
+	unsigned found = 0;
+
+	for (ssize_t i = 0; i < length / 8 && found < 4; i++) {
+		if (words[i] >> 47 || words[i] < 4096 || !code_is_interesting(target, words[i]) ||
+		    !is_call_before(target->space, words[i]))
+			continue;
+		sites_note(sites, &target->program->random, words[i]);
+		found++;
+	}
+}
+
+static void look_at_thread(struct target *target, struct sites *sites, pid_t tid)
+{
+	struct thread_sleep waiting;
+
+	if (thread_status_sleep(target->pid, tid, &waiting))
+		note_stack(target, sites, waiting.stack_pointer);
+}
+
+void code_look_at(struct target *target, struct background_thread *thread)
+{
+	look_at_thread(target, &thread->sites, thread->tid);
+}
+
+/* A few threads, at random: their stacks tell what sleepers will do next. */
+void code_look(struct target *target)
+{
+	pid_t chosen[4] = {0};
+	char path[64];
+	struct dirent *entry;
+	unsigned count = 0;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)target->pid);
+	directory = opendir(path);
+	if (!directory) {
+		count_one(target->program, COUNT_LOOKS_FAILED);
+		return;
+	}
+	while ((entry = readdir(directory)) && count < 4096) {
+		unsigned place;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		place = count < 4 ? count
+				  : (unsigned)(random_next(&target->program->random) % (count + 1));
+		if (place < 4)
+			chosen[place] = (pid_t)strtol(entry->d_name, NULL, 10);
+		count++;
+	}
+	closedir(directory);
+	for (unsigned i = 0; i < 4; i++)
+		if (chosen[i])
+			look_at_thread(target, code_sites(target, chosen[i]), chosen[i]);
+}
+
+/* Functions reached through pointers are found by asking a thread that is about to call one. */
+static void note_callee(struct target *target, const struct hit *hit)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	uint64_t pc = hit->access.pc, place, length, callee = 0;
+	struct insn_registers registers = hit_registers(&hit->stack.registers);
+	size_t available = space_code(target->space, pc, bytes, sizeof(bytes));
+	struct insn insn;
+
+	if (insn_decode(bytes, available, pc, &insn) || insn.flow != INSN_FLOW_CALL_INDIRECT)
+		return;
+	if (insn.target_register >= 0)
+		callee = registers.general[insn.target_register];
+	else if (insn_operand_before(&insn, 0, &registers, &place, &length) ||
+		 space_read(target->space, place, &callee, sizeof(callee)) != sizeof(callee))
+		return;
+	if (code_is_interesting(target, callee))
+		code_note(target, hit->access.tid, callee);
+}
+
+/* Who called it is looked at next. */
+static void note_background(struct target *target, const struct hit *hit)
+{
+	struct background_thread *thread = background_find(target, hit->access.tid);
+
+	if (!thread)
+		return;
+	note_stack(target, &thread->sites, hit->stack.registers.general[4]);
+}
+
+void code_came(struct target *target, const struct hit *hit)
+{
+	note_background(target, hit);
+	code_note(target, hit->access.tid, hit->access.pc);
+	note_callee(target, hit);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a function was called with, told while a thread stands in its midst: from registers that
+ * still hold it (insn/origin.h), or by carrying out anew the straight code in front of the call,
+ * from what its caller's frame still has.
+ */
+#include "hit/arguments.h"
+
+#include "insn/forward.h"
+
+#include "insn/origin.h"
+#include "symbol/stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWERS 64
+#define CALLER_MOST 16384 /* bytes of a caller's code that are looked through */
+#define CALL_STEPS 8	  /* from the call to the function: a stub of the linkage table */
+#define STARTS_MOST 16	  /* instructions in front of the call */
+#define RSP 4
+#define ALL_KNOWN ((1u << C_ARGUMENTS) - 1)
+
+static const int8_t argument_register[C_ARGUMENTS] = {7, 6, 2, 1}; /* rdi, rsi, rdx, rcx */
+
+/* The analysis of a place, kept: code at one place of one process seldom changes, and where it did
+ * an argument is told wrongly at worst. */
+struct answer {
+	uint64_t pc;
+	pid_t pid;
+	bool known;
+	struct insn_origin origin[16];
+};
+
+static bool origins(struct space *space, uint64_t start, size_t length, uint64_t pc,
+		    struct insn_origin origin[16])
+{
+	struct insn_origin_work *work;
+	uint8_t *code;
+	bool known;
+
+	if (length > INSN_ORIGIN_CODE)
+		return false;
+	work = malloc(sizeof(*work));
+	code = malloc(length);
+	known = work && code && space_code(space, start, code, length) == length &&
+		insn_origins(code, length, pc - start, work, origin) == 0;
+	free(work);
+	free(code);
+	return known;
+}
+
+static const struct answer *answer_for(const struct arguments_place *place)
+{
+	static struct answer answers[ANSWERS]; /* one thread */
+	uint64_t pc = place->registers->pc;
+	struct answer *answer = &answers[pc % ANSWERS];
+
+	if (answer->pc != pc || answer->pid != place->pid) {
+		answer->pc = pc;
+		answer->pid = place->pid;
+		answer->known = origins(place->space, place->start, place->end - place->start, pc,
+					answer->origin);
+	}
+	return answer;
+}
+
+/* The lowest register that has it. */
+static void from_registers(const struct arguments_place *place, struct c_call *call)
+{
+	const struct answer *answer = answer_for(place);
+
+	if (!answer->known)
+		return;
+	for (int i = C_ARGUMENTS - 1; i >= 0; i--)
+		for (int j = 15; j >= 0; j--)
+			if (answer->origin[j].number == argument_register[i]) {
+				call->argument[i] = place->registers->general[j] -
+						    (uint64_t)(int64_t)answer->origin[j].offset;
+				call->known |= 1u << i;
+			}
+}
+
+/* Where the straight code begins that ends with the call before `back`: no way leads into it but
+ * from its start. `length` bytes of `code` stand before `back`, of `all` in the function. */
+static bool find_straight(const uint8_t *code, size_t all, uint64_t start, uint64_t back,
+			  uint64_t *begin, uint64_t *call)
+{
+	size_t length = back - start, last = 0;
+	struct insn insn;
+
+	*begin = start;
+	for (size_t at = 0; at < all; at += insn.length) {
+		if (insn_decode(code + at, all - at, start + at, &insn) ||
+		    insn.flow == INSN_FLOW_JUMP_INDIRECT)
+			return false;
+		if (at < length)
+			last = at;
+		if (insn.flow != INSN_FLOW_NEXT && at + insn.length < length &&
+		    start + at + insn.length > *begin)
+			*begin = start + at + insn.length;
+		if (insn.flow == INSN_FLOW_BRANCH && (uint64_t)insn.target > *begin &&
+		    (uint64_t)insn.target < back)
+			*begin = (uint64_t)insn.target;
+	}
+	*call = start + last;
+	return *begin <= *call;
+}
+
+struct reading {
+	const struct arguments_place *place;
+	const struct symbol_stack_source *stack;
+	bool calling; /* the call itself: what it reads says where it leads */
+};
+
+/* The copy of the stack, and what the program cannot change. */
+static int read_kept(void *context, uint64_t address, void *to, size_t length)
+{
+	const struct reading *reading = context;
+	uint64_t offset = address - reading->stack->copy_address;
+
+	if (offset < reading->stack->copy_length &&
+	    length <= reading->stack->copy_length - offset) {
+		memcpy(to, (const uint8_t *)reading->stack->copy + offset, length);
+		return 0;
+	}
+	if (!reading->calling && space_writable(reading->place->space, address))
+		return -1;
+	return space_read(reading->place->space, address, to, length) == (ssize_t)length ? 0 : -1;
+}
+
+static void tell_nobody(void *context, const struct insn_forward_access *access)
+{
+	(void)context;
+	(void)access;
+}
+
+static bool step(struct space *space, struct insn_forward *forward)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	size_t available = space_code(space, forward->pc, bytes, sizeof(bytes));
+	bool leaves;
+
+	return insn_forward_step(forward, bytes, available, &leaves) == 0;
+}
+
+/* The registers at `begin`, from those at the call's return: what the code between writes is not
+ * known, but for the stack pointer. */
+static void go_back(struct space *space, const struct symbol_registers *caller, uint64_t begin,
+		    uint64_t call, struct insn_forward *forward)
+{
+	uint16_t kept = INSN_KEPT_BY_CALLS;
+	uint8_t bytes[INSN_MAX_LENGTH];
+	int64_t pushed = 0;
+	struct insn insn;
+
+	for (uint64_t at = begin; at < call; at += insn.length) {
+		size_t available = space_code(space, at, bytes, sizeof(bytes));
+
+		if (insn_decode(bytes, available, at, &insn))
+			return;
+		if (insn.stack_change_known)
+			pushed += insn.stack_change;
+		kept &= (uint16_t) ~(insn.stack_change_known ? insn.written_registers & ~(1u << RSP)
+							     : insn.written_registers);
+	}
+	for (unsigned i = 0; i < 16; i++)
+		if ((kept >> i & 1) && symbol_register_known(caller, symbol_register_encoded(i))) {
+			forward->general[i] = caller->value[symbol_register_encoded(i)];
+			forward->known |= (uint16_t)(1u << i);
+		}
+	forward->general[RSP] -= (uint64_t)pushed;
+}
+
+/* The arguments that the function is entered with, by way of a stub or not; none are known where
+ * that does not come out. */
+static void carry_out(struct reading *reading, struct insn_forward *forward, uint64_t at_call,
+		      struct c_call *call)
+{
+	const struct arguments_place *place = reading->place;
+	uint64_t begin = forward->pc;
+
+	reading->calling = false;
+	while (forward->pc != at_call)
+		if (forward->pc < begin || forward->pc > at_call || !step(place->space, forward))
+			return;
+	reading->calling = true;
+	for (int i = 0; i < CALL_STEPS && forward->pc != place->start; i++)
+		if (!step(place->space, forward))
+			return;
+	if (forward->pc != place->start)
+		return;
+	for (int i = 0; i < C_ARGUMENTS; i++)
+		if (!(call->known >> i & 1) && (forward->known >> argument_register[i] & 1)) {
+			call->argument[i] = forward->general[argument_register[i]];
+			call->known |= 1u << i;
+		}
+}
+
+/* From each instruction of the straight code on, the earliest first: what a later one overwrites is
+ * known from there on. */
+static void from_code(struct reading *reading, const struct symbol_registers *caller,
+		      uint64_t begin, uint64_t at_call, struct c_call *call)
+{
+	struct space *space = reading->place->space;
+	uint8_t bytes[INSN_MAX_LENGTH];
+	struct insn insn;
+
+	for (int i = 0; i < STARTS_MOST && begin <= at_call && call->known != ALL_KNOWN; i++) {
+		struct insn_forward forward = {
+			.pc = begin, .read = read_kept, .tell = tell_nobody, .context = reading};
+
+		go_back(space, caller, begin, at_call, &forward);
+		carry_out(reading, &forward, at_call, call);
+		if (insn_decode(bytes, space_code(space, begin, bytes, sizeof(bytes)), begin,
+				&insn))
+			return;
+		begin += insn.length;
+	}
+}
+
+static void from_call(const struct arguments_place *place, const struct tl_stack *stack,
+		      struct c_call *call)
+{
+	struct symbol_stack_frame frames[2];
+	struct symbol_stack_source source = {0};
+	struct reading reading = {.place = place, .stack = &source};
+	uint64_t start, end, begin, at_call, back;
+	bool complete;
+	uint8_t *code;
+
+	source.registers = symbol_registers_of(stack->registers.general, stack->registers.pc);
+	source.copy = stack->bytes;
+	source.copy_address = stack->address;
+	source.copy_length = stack->length;
+	if (symbol_stack_unwind(space_modules(place->space), &source, frames, 2, &complete) < 2 ||
+	    frames[0].guessed || frames[0].signal)
+		return;
+	back = frames[1].pc;
+	if (space_whole_function(place->space, back - 1, &start, &end) || back <= start ||
+	    back > end || end - start > CALLER_MOST)
+		return;
+	code = malloc(end - start);
+	if (code && space_code(place->space, start, code, end - start) == end - start &&
+	    find_straight(code, end - start, start, back, &begin, &at_call))
+		from_code(&reading, &frames[1].registers, begin, at_call, call);
+	free(code);
+}
+
+void arguments_recover(const struct arguments_place *place, const struct tl_stack *stack,
+		       struct c_call *call)
+{
+	call->known = 0;
+	from_registers(place, call);
+	if (call->known != ALL_KNOWN && stack)
+		from_call(place, stack, call);
+}

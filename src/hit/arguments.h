@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HIT_ARGUMENTS_H
+#define HIT_ARGUMENTS_H
+
+#include "hit/stack.h"
+#include "insn/insn.h"
+#include "process/space.h"
+#include "symbol/c_function.h"
+
+/* A thread in a function, its registers as they are there. */
+struct arguments_place {
+	struct space *space;
+	pid_t pid;
+	uint64_t start, end; /* of the function */
+	const struct insn_registers *registers;
+};
+
+/* As many of the call's arguments as can be told. `stack`: NULL where none was noted. */
+void arguments_recover(const struct arguments_place *place, const struct tl_stack *stack,
+		       struct c_call *call);
+
+#endif

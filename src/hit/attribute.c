@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the registers of a hit to the access that was made. */
+#include "hit/hit.h"
+#include "hit/system_call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+unsigned insn_traits(const struct insn *insn, unsigned operand, uint64_t address, uint64_t length)
+{
+	const struct insn_operand *at = &insn->operand[operand];
+	unsigned traits = 0;
+
+	if (insn->string)
+		traits |= TL_TRAIT_STRING;
+	else if (at->stack_push || at->stack_pop)
+		traits |= TL_TRAIT_STACK;
+	else if (length > 8 || at->vector_index >= 0 || at->masked)
+		traits |= TL_TRAIT_VECTOR;
+	else if (at->access == TL_READ || at->access == TL_WRITE)
+		traits |= TL_TRAIT_PLAIN;
+	if (length && length <= 8 && address % length)
+		traits |= TL_TRAIT_UNALIGNED;
+	if (at->access == (TL_READ | TL_WRITE) && !insn->atomic)
+		traits |= TL_TRAIT_UPDATE;
+	return traits;
+}
+
+uint64_t value_cut(uint64_t value, uint64_t length)
+{
+	return length < 8 ? value & ((1ull << 8 * length) - 1) : value;
+}
+
+static struct tl_registers general(const struct area_registers *noted)
+{
+	struct tl_registers registers = {
+		.pc = noted->pc, .flags = noted->flags, .fs_base = noted->fs_base};
+
+	memcpy(registers.general, noted->general, sizeof(registers.general));
+	return registers;
+}
+
+struct insn_registers hit_registers(const struct area_registers *noted)
+{
+	struct insn_registers registers = {
+		.pc = noted->pc, .flags = noted->flags, .fs_base = noted->fs_base};
+
+	memcpy(registers.general, noted->general, sizeof(registers.general));
+	return registers;
+}
+
+static unsigned operand_of(const struct insn_access *access)
+{
+	for (unsigned i = 0; i < access->insn.operand_count; i++)
+		if (access->insn.operand[i].access == (access->access & (TL_READ | TL_WRITE)))
+			return i;
+	return 0;
+}
+
+static bool settle_kernel_access(struct slot *slot, const struct insn_registers *registers,
+				 const struct insn_memory *memory, struct tl_access *access)
+{
+	struct insn_bytes watched = {slot->watch.address, slot->watch.length}, bytes;
+	unsigned kind;
+
+	if (!system_call_copied(registers, memory, &watched, &kind, &bytes))
+		return false;
+	access->pc = registers->pc;
+	access->address = bytes.address;
+	access->length = bytes.length;
+	access->access = TL_KERNEL | kind;
+	access->traits = 0;
+	return true;
+}
+
+/* Where nothing was read at the time a register may still hold what was loaded or stored: the trap
+ * came right after the instruction. */
+static void note_moved(const struct insn *insn, const struct insn_registers *registers,
+		       struct tl_access *access)
+{
+	unsigned kind = access->access & (TL_READ | TL_WRITE | TL_GUESSED);
+	unsigned length = (unsigned)access->length;
+
+	if (!length || length > 8)
+		return;
+	if (kind == TL_READ && insn->loaded >= 0)
+		access->value = registers->general[insn->loaded];
+	else if (kind == TL_WRITE && insn->stored >= 0)
+		access->value = registers->general[insn->stored];
+	else if (kind == TL_WRITE && insn->stored_constant)
+		access->value = (uint64_t)insn->constant;
+	else
+		return;
+	access->value = value_cut(access->value, length);
+	access->value_known = true;
+}
+
+static bool is_written(const struct insn *insn, int number)
+{
+	return number >= 0 && number < 16 && insn->written_registers >> number & 1;
+}
+
+/*
+ * A load over its own base, mov (%rax),%rax, leaves its address to be told by comparing the value
+ * with memory (insn/attribute.c), which a racing thread may have changed meanwhile. An odd address
+ * found so is no proof that the access was not aligned.
+ */
+static void doubt_alignment(const struct slot *slot, const struct insn_access *found,
+			    struct tl_access *access)
+{
+	const struct insn_operand *operand = &found->insn.operand[operand_of(found)];
+
+	if (!(access->traits & TL_TRAIT_UNALIGNED) ||
+	    !(is_written(&found->insn, operand->base) || is_written(&found->insn, operand->index)))
+		return;
+	access->traits &= ~(unsigned)TL_TRAIT_UNALIGNED;
+	access->address = slot->watch.address & ~(access->length - 1);
+}
+
+static bool understand_data(struct target *target, struct slot *slot,
+			    const struct insn_registers *registers, struct tl_access *access)
+{
+	struct insn_memory memory = space_insn_memory(target->space);
+	struct insn_access found;
+	unsigned wanted = slot->wide ? TL_READ | TL_WRITE : slot->watch.access;
+
+	if ((target->program->options.lasting || slot->owner) && target->program->options.kernel)
+		wanted |= TL_KERNEL;
+	insn_attribute(registers, slot->watch.address, slot->watch.length, wanted, &memory, &found);
+	access->pc = found.pc;
+	access->address = found.first;
+	access->length = found.length;
+	access->access = found.access;
+	if ((found.access & (TL_KERNEL | TL_GUESSED)) &&
+	    settle_kernel_access(slot, registers, &memory, access))
+		return true;
+	if (found.access & TL_KERNEL)
+		return true;
+	if (!found.decoded)
+		return false;
+	access->traits = insn_traits(&found.insn, operand_of(&found), found.first, found.length);
+	doubt_alignment(slot, &found, access);
+	if (target->observed)
+		note_moved(&found.insn, registers, access);
+	return true;
+}
+
+/* Held before the instruction: the first memory operand that is not its stack's. */
+static bool understand_code(struct target *target, const struct insn_registers *registers,
+			    struct tl_access *access)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	size_t available = space_code(target->space, registers->pc, bytes, sizeof(bytes));
+	struct insn insn;
+
+	access->pc = registers->pc;
+	access->before = true;
+	if (insn_decode(bytes, available, registers->pc, &insn))
+		return false;
+	for (unsigned i = 0; i < insn.operand_count; i++) {
+		const struct insn_operand *operand = &insn.operand[i];
+
+		if (!operand->access || operand->stack_push || operand->stack_pop ||
+		    insn_operand_before(&insn, i, registers, &access->address, &access->length))
+			continue;
+		access->access = operand->access | (insn.atomic ? TL_ATOMIC : 0);
+		access->traits = insn_traits(&insn, i, access->address, access->length);
+		return true;
+	}
+	return false;
+}
+
+static void copy_stack(const struct area_hit *record, struct hit *hit)
+{
+	uint32_t length = record->stack_length;
+
+	hit->stack.registers = record->registers;
+	hit->stack.address = record->stack_address;
+	if (length > AREA_STACK)
+		length = AREA_STACK;
+	hit->stack_bytes = malloc(length ? length : 1);
+	if (!hit->stack_bytes)
+		return;
+	memcpy(hit->stack_bytes, record->stack, length);
+	hit->stack.bytes = hit->stack_bytes;
+	hit->stack.length = length;
+	hit->access.stack = &hit->stack;
+}
+
+static void copy_value(const struct area_hit *record, struct hit *hit)
+{
+	uint64_t offset = hit->access.address - record->value_address;
+	uint32_t length = record->value_length;
+
+	hit->value_address = record->value_address;
+	if (length > AREA_VALUE)
+		length = AREA_VALUE;
+	hit->value_length = length;
+	memcpy(hit->value, record->value, length);
+	if (offset + 8 > length || offset > AREA_VALUE)
+		return;
+	memcpy(&hit->access.value, record->value + offset, 8);
+	hit->access.value = value_cut(hit->access.value, hit->access.length);
+	hit->access.value_known = true;
+}
+
+void hit_take(struct target *target, const struct area_hit *record, struct hit *hit)
+{
+	hit->entry = record->entry_time;
+	hit->access = (struct tl_access){.size = sizeof(hit->access),
+					 .pid = target->pid,
+					 .tid = record->tid,
+					 .identity = record->identity,
+					 .time = record->entry_time,
+					 .pc = record->access_pc,
+					 .address = record->address,
+					 .length = record->access_length,
+					 .access = record->access};
+	copy_stack(record, hit);
+	copy_value(record, hit);
+}
+
+void hit_free(struct hit *hit)
+{
+	if (!hit)
+		return;
+	free(hit->stack_bytes);
+	free(hit);
+}
+
+bool hit_attribute(struct target *target, struct slot *slot, const struct area_hit *record,
+		   struct hit *hit)
+{
+	struct insn_registers registers = hit_registers(&record->registers);
+	bool code = slot->watch.access & TL_EXEC, understood;
+
+	hit->entry = record->entry_time;
+	hit->access = (struct tl_access){.size = sizeof(hit->access),
+					 .pid = target->pid,
+					 .tid = record->tid,
+					 .identity = record->identity,
+					 .time = record->entry_time};
+	if (record->flags & AREA_HIT_OPMASKS)
+		registers.opmasks = record->opmask;
+	hit->registers = general(&record->registers);
+	hit->access.registers = &hit->registers;
+	copy_stack(record, hit);
+	understood = code ? understand_code(target, &registers, &hit->access)
+			  : understand_data(target, slot, &registers, &hit->access);
+	copy_value(record, hit);
+	/* An instruction that was watched is known, whether it accesses memory or not. */
+	if (!understood) {
+		if (!code)
+			count_one(target->program, COUNT_HITS_UNKNOWN);
+		return false;
+	}
+	if (!code && !hit_is_inside(slot, &hit->access)) {
+		count_one(target->program, COUNT_HITS_OUTSIDE);
+		return false;
+	}
+	/* Lasting watches tell what the hardware saw. */
+	if (target->program->options.lasting || extent_settle(target, slot, &registers, hit))
+		return true;
+	if (slot->owner)
+		hit->access.traits |= TL_TRAIT_BEYOND;
+	return slot->owner;
+}

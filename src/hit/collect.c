@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hits on their way: seen when a thread begins its hold, complete when it ends. */
+#include "hit/collect.h"
+
+#include "base/clock.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOLD_LOST (2 * SECOND) /* a thread killed or stopped in its hold never ends it */
+
+/* A hit belongs to its slot while that is armed for it, and is freed with the slot's list. */
+static void keep(struct slot *slot, struct hit *hit)
+{
+	slot->hit[slot->hits++] = hit;
+}
+
+static void note_identity(struct slot *slot, uint64_t identity)
+{
+	for (unsigned i = 0; i < slot->identities; i++)
+		if (slot->identity[i] == identity)
+			return;
+	if (slot->identities < 8)
+		slot->identity[slot->identities++] = identity;
+}
+
+/* Two threads at the same bytes within one watch, not at the same time as yet. */
+static void note_sharing(const struct hits *hits, struct target *target, struct slot *slot,
+			 const struct hit *hit)
+{
+	if (!hit->usable || (slot->watch.access & TL_EXEC))
+		return;
+	for (unsigned i = 0; i < slot->hits; i++) {
+		const struct hit *other = slot->hit[i];
+
+		if (!other->usable || !hits_conflict(hit, other) ||
+		    (hit->access.access & other->access.access & TL_ATOMIC) ||
+		    (target->transient.single && (!other->origin || other->exit)))
+			continue;
+		hits->events->shared(target, hit, other);
+		note_identity(slot, other->access.identity); /* that was held before its access */
+		count_one(target->program, COUNT_SHARED);
+		return;
+	}
+}
+
+static void begin(struct hits *hits, struct following *following, const struct area_hit *shared)
+{
+	struct area_hit *record = &hits->copy;
+	struct target *target;
+	struct slot *slot;
+	struct hit *hit;
+
+	following->since = clock_now();
+	area_hit_copy(record, shared);
+	target = record->process < AREA_PROCESSES ? hits->program->target[record->process] : NULL;
+	if (!target || record->slot >= target->slots) {
+		count_one(hits->program, COUNT_HITS_STRANGE);
+		return;
+	}
+	slot = &target->slot[record->slot];
+	count_one(hits->program, COUNT_HITS);
+	if (!slot->armed || slot->generation != record->generation || slot->hits == SLOT_HITS_MAX) {
+		count_one(hits->program, COUNT_HITS_STALE);
+		return;
+	}
+	hit = calloc(1, sizeof(*hit));
+	if (!hit)
+		return;
+	slot->seen++;
+	note_identity(slot, record->identity);
+	hit->usable = hit_attribute(target, slot, record, hit);
+	if (record->flags & AREA_HIT_LATE) {
+		count_one(hits->program, COUNT_HITS_LATE);
+		hit->usable = false;
+	}
+	note_sharing(hits, target, slot, hit);
+	hits->events->visit(target, slot, hit);
+	keep(slot, hit);
+	following->target = target;
+	following->hit = hit;
+	following->slot = slot;
+	following->generation = slot->generation;
+	if (hit->usable && !(slot->watch.access & TL_EXEC))
+		hits->events->seen(target, hit);
+	if (area_hit_state(atomic_load(&shared->state)) == AREA_HIT_HELD)
+		following->slot = hits->events->held(target, slot, hit);
+}
+
+static void settle(struct hits *hits, struct following *following, uint64_t exit)
+{
+	struct hit *hit = following->hit;
+
+	if (hit) {
+		hit->exit = exit;
+		pairs_complete(hits->events, following->target, following->slot, hit);
+		hits->events->visit(following->target, following->slot, hit);
+	}
+	following->hit = NULL;
+	following->settled = true;
+}
+
+/* What its thread is about to change is taken back another time. */
+static void take_back(struct following *following, struct area_hit *record)
+{
+	if (area_hit_take(record))
+		*following = (struct following){0};
+}
+
+/* Notices, and hits of watches that tools placed: see placed.c. */
+static bool is_told_in_order(const struct hits *hits, const struct area_hit *record)
+{
+	const struct target *target =
+		record->process < AREA_PROCESSES ? hits->program->target[record->process] : NULL;
+
+	return (record->flags & AREA_HIT_NOTICE) || (target && record->slot >= target->slots &&
+						     record->slot < target->slots + target->placed);
+}
+
+static void look(struct hits *hits, unsigned index)
+{
+	struct area_hit *record = &hits->program->area->hit[index];
+	struct following *following = &hits->following[index];
+	/* Acquire: what the thread wrote before publishing. Pairs with area_hit_publish(). */
+	enum area_hit_state state =
+		area_hit_state(atomic_load_explicit(&record->state, memory_order_acquire));
+
+	if (state != AREA_HIT_HELD && state != AREA_HIT_LEAVING && state != AREA_HIT_DONE)
+		return;
+	if (following->told || is_told_in_order(hits, record))
+		return;
+	if (!following->since)
+		begin(hits, following, record);
+	state = area_hit_state(atomic_load_explicit(&record->state, memory_order_acquire));
+	if (!following->settled && state == AREA_HIT_DONE) {
+		settle(hits, following, atomic_load(&record->exit_time));
+	} else if (!following->settled && clock_now() - following->since > HOLD_LOST) {
+		count_one(hits->program, COUNT_HITS_LOST);
+		settle(hits, following, following->since);
+	}
+	if (following->settled)
+		take_back(following, record);
+}
+
+void hits_collect(struct hits *hits)
+{
+	for (unsigned i = 0; i < AREA_HITS; i++)
+		look(hits, i);
+}
+
+void hits_forget_slot(struct hits *hits, struct slot *slot)
+{
+	for (unsigned i = 0; i < AREA_HITS; i++)
+		if (hits->following[i].slot == slot) {
+			hits->following[i].hit = NULL;
+			hits->following[i].slot = NULL;
+		}
+	for (unsigned i = 0; i < slot->hits; i++)
+		hit_free(slot->hit[i]);
+	slot->hits = 0;
+}
+
+static bool is_of(const struct area_hit *record, uint32_t process)
+{
+	uint64_t state = atomic_load_explicit(&record->state, memory_order_acquire);
+
+	return area_hit_state(state) != AREA_HIT_FREE && area_hit_owner(state) == process;
+}
+
+void hits_forget_target(struct hits *hits, struct target *target)
+{
+	if (!hits->program->options.lasting)
+		for (unsigned i = 0; !hits->program->options.lasting && i < AREA_HITS; i++) {
+			struct area_hit *record = &hits->program->area->hit[i];
+			struct following *following = &hits->following[i];
+
+			if (!is_of(record, target->index))
+				continue;
+			look(hits, i);
+			if (!following->since || following->settled)
+				continue;
+			if (following->hit)
+				count_one(hits->program, COUNT_HITS_LOST);
+			settle(hits, following, clock_now());
+			take_back(following, record);
+		}
+}
+
+void hits_reclaim(struct hits *hits, uint32_t process)
+{
+	for (unsigned i = 0; i < AREA_HITS; i++) {
+		struct area_hit *record = &hits->program->area->hit[i];
+
+		if (!is_of(record, process))
+			continue;
+		count_one(hits->program, COUNT_HITS_RECLAIMED);
+		hits->following[i] = (struct following){0};
+		area_hit_reclaim(record);
+	}
+}
+
+/* Acquire: what the caller has read of its memory was read before. A thread changes the state
+ * before it goes on. */
+bool hits_is_held(const struct hits *hits, const struct hit *hit)
+{
+	atomic_thread_fence(memory_order_acquire);
+	for (unsigned i = 0; i < AREA_HITS; i++)
+		if (hits->following[i].hit == hit)
+			return area_hit_state(atomic_load(&hits->program->area->hit[i].state)) ==
+			       AREA_HIT_HELD;
+	return false;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Collecting hits: seen when a thread begins its hold, complete when it ends, and paired with those
+ * of other threads in the same watch.
+ *
+ * Promised: each record of the area is taken once and given back once, whatever its thread or its
+ * process does meanwhile; a hit of a watch that has ended is counted and dropped. Run by the
+ * controller's thread, which tells the events synchronously.
+ */
+#ifndef HIT_COLLECT_H
+#define HIT_COLLECT_H
+
+#include "hit/hit.h"
+
+/* All are called. */
+struct hit_events {
+	/* A usable hit of data. */
+	void (*seen)(struct target *target, const struct hit *hit);
+	/* Its thread is held now. The slot whose hit it is from now on. */
+	struct slot *(*held)(struct target *target, struct slot *slot, struct hit *hit);
+	/* A thread has come by, or its hold has ended. */
+	void (*visit)(struct target *target, const struct slot *slot, const struct hit *hit);
+	/* Two threads came to the same bytes within one watch, not at the same time. */
+	void (*shared)(struct target *target, const struct hit *hit, const struct hit *other);
+	/* Two threads were at conflicting accesses at one moment. */
+	/* What led to the slot's watch is for the callee to add. */
+	void (*pair)(struct target *target, const struct slot *slot, struct tl_pair *pair);
+};
+
+/* A record of the area from when it is first seen until it is taken back. */
+struct following {
+	struct target *target; /* as long as there is a hit */
+	struct hit *hit;
+	struct slot *slot;
+	uint32_t generation;
+	uint64_t since; /* 0: nothing is known of it yet */
+	bool settled;	/* all is done but taking the record back */
+	bool told;	/* the same, of a record that nobody follows: records.c */
+};
+
+struct hits {
+	struct program *program;
+	const struct hit_events *events;
+	struct area_hit copy; /* of the record being judged */
+	struct following following[AREA_HITS];
+};
+
+void hits_collect(struct hits *hits);
+/* The slot's watch is over and nobody is held in it. */
+void hits_forget_slot(struct hits *hits, struct slot *slot);
+/* The process has ended or is left: those who were held in it count as held until now. */
+void hits_forget_target(struct hits *hits, struct target *target);
+/* Records that the process of this entry, which has ended, has begun to write. */
+void hits_reclaim(struct hits *hits, uint32_t process);
+/* Is its thread still held? */
+bool hits_is_held(const struct hits *hits, const struct hit *hit);
+
+/* pairs.c */
+bool hits_conflict(const struct hit *a, const struct hit *b); /* but for their times */
+void pairs_complete(const struct hit_events *events, struct target *target, struct slot *slot,
+		    struct hit *hit);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads of the C library's string functions reach behind what they are asked about: 32 bytes for a
+ * string of two. What is behind a terminator, a match or a length is not read in the language's
+ * sense, and who writes there races with nobody. Such an access is cut to what its call is to read;
+ * where that cannot be told the access says so, and proves nothing by itself.
+ */
+#include "hit/arguments.h"
+#include "hit/hit.h"
+
+static int read_memory(void *context, uint64_t address, void *to, size_t length)
+{
+	return space_read(context, address, to, length) == (ssize_t)length ? 0 : -1;
+}
+
+/* glibc's for these load four elements, one by one, before they look at the first. */
+static bool looks_ahead(const struct c_function *function)
+{
+	return function->operand[0].flags & (C_SPANS | C_SPANS_NOT);
+}
+
+/* NULL: it is none that loads too much, or this load cannot be too large. */
+static const struct c_function *searching(const char *name, const struct tl_access *access)
+{
+	const struct c_function *function = name ? c_function_find(name) : NULL;
+
+	return function && (access->length > function->width || looks_ahead(function)) ? function
+										       : NULL;
+}
+
+static bool unbounded(struct target *target, struct tl_access *access)
+{
+	count_one(target->program, COUNT_HITS_UNBOUNDED);
+	access->traits |= TL_TRAIT_UNBOUNDED;
+	return true;
+}
+
+/* A function without a name may be any, and only those that search and copy have vector loads. */
+bool extent_settle(struct target *target, const struct slot *slot,
+		   const struct insn_registers *registers, struct hit *hit)
+{
+	struct tl_access *access = &hit->access;
+	struct symbol_memory memory = {read_memory, target->space};
+	struct c_call call = {.memory = &memory};
+	struct arguments_place place = {
+		.space = target->space, .pid = target->pid, .registers = registers};
+	enum c_extent extent;
+	const char *name;
+
+	if ((access->access & (TL_WRITE | TL_KERNEL)) || !space_is_libc(target->space, access->pc))
+		return true;
+	name = space_function_name(target->space, access->pc);
+	if (!name && (access->traits & TL_TRAIT_VECTOR))
+		return unbounded(target, access);
+	call.function = searching(name, access);
+	if (!call.function)
+		return true;
+	if (space_whole_function(target->space, access->pc, &place.start, &place.end) == 0)
+		arguments_recover(&place, access->stack, &call);
+	extent = c_extent(&call, &access->address, &access->length);
+	if (extent == C_EXTENT_UNKNOWN)
+		return unbounded(target, access);
+	if (extent == C_EXTENT_OUTSIDE ||
+	    (!(slot->watch.access & TL_EXEC) && !hit_is_inside(slot, access))) {
+		count_one(target->program, COUNT_HITS_BEHIND);
+		return false;
+	}
+	return true;
+}

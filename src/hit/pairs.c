@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which hits of one watch prove a race.
+ *
+ * A thread does nothing between its access and the end of its hold, so it is "at" its access from
+ * some moment not later than the handler's entry until not earlier than the handler's exit. If for
+ * two threads max(entry) < min(exit), both were at their accesses at one moment: no later
+ * operation of either can have ordered them. That the access itself releases another thread is for
+ * race/rules.c to exclude. Both hits carry the same generation, hence the same address in the
+ * same address space.
+ */
+#include "hit/collect.h"
+
+#include <string.h>
+
+bool hits_conflict(const struct hit *a, const struct hit *b)
+{
+	const struct tl_access *x = &a->access, *y = &b->access;
+
+	if (x->identity == y->identity || !((x->access | y->access) & TL_WRITE))
+		return false;
+	return x->address < y->address + y->length && y->address < x->address + x->length;
+}
+
+static bool overlap(const struct hit *a, const struct hit *b)
+{
+	uint64_t entry = a->entry > b->entry ? a->entry : b->entry;
+	uint64_t exit = a->exit < b->exit ? a->exit : b->exit;
+
+	return entry < exit;
+}
+
+/* Are the bytes that both accessed known, of each hold's beginning, and not the same? */
+static bool bytes_changed(const struct hit *first, const struct hit *second)
+{
+	const struct tl_access *x = &first->access, *y = &second->access;
+	uint64_t begin = x->address > y->address ? x->address : y->address;
+	uint64_t x_end = x->address + x->length, y_end = y->address + y->length;
+	uint64_t end = x_end < y_end ? x_end : y_end;
+	uint64_t base = first->value_address;
+
+	if (base != second->value_address || begin < base)
+		return false;
+	if (end > base + first->value_length)
+		end = base + first->value_length;
+	if (end > base + second->value_length)
+		end = base + second->value_length;
+	return begin < end && memcmp(first->value + (begin - base), second->value + (begin - base),
+				     end - begin) != 0;
+}
+
+/*
+ * Was the second access made after the first's hold had begun? Either nobody could be trapped
+ * there before, or memory changed meanwhile: by the second itself, unless a third thread wrote in
+ * between, which would be a race as well.
+ */
+static bool order_is_certain(const struct slot *slot, const struct hit *first,
+			     const struct hit *second)
+{
+	if (slot->armed_at >= first->entry)
+		return true;
+	return (second->access.access & TL_WRITE) && bytes_changed(first, second);
+}
+
+/* When the thread had last ended a hold of this watch. */
+static uint64_t previous_exit(const struct slot *slot, const struct hit *hit)
+{
+	uint64_t last = 0;
+
+	for (unsigned i = 0; i < slot->hits; i++) {
+		const struct hit *other = slot->hit[i];
+
+		if (other->access.identity == hit->access.identity && other->exit &&
+		    other->exit < hit->entry && other->exit > last)
+			last = other->exit;
+	}
+	return last;
+}
+
+/*
+ * May any thread have read what `writer` wrote, before `later` made its access? Its reading would
+ * have been a hit as well; in a slot that watched writes alone, whoever reads unseen to reuse the
+ * memory writes to it first.
+ */
+static bool may_be_seen(const struct slot *slot, const struct hit *writer, const struct hit *later)
+{
+	uint64_t since = writer->entry < later->entry ? writer->entry : previous_exit(slot, writer);
+
+	if (!(slot->watch.access & TL_READ) && (later->access.access & TL_WRITE))
+		return true;
+	for (unsigned i = 0; i < slot->hits; i++) {
+		const struct hit *other = slot->hit[i];
+
+		if (other != later && other->access.identity != writer->access.identity &&
+		    other->entry > since && other->entry < later->entry)
+			return true;
+	}
+	return false;
+}
+
+static void tell(const struct hit_events *events, struct target *target, struct slot *slot,
+		 struct hit *a, struct hit *b)
+{
+	struct tl_pair pair = {.size = sizeof(pair)};
+
+	if (b->entry < a->entry) {
+		struct hit *later = a;
+
+		a = b;
+		b = later;
+	}
+	pair.first = &a->access;
+	pair.second = &b->access;
+	pair.changed = update_is_lost(target->space, a, b);
+	pair.first_seen = may_be_seen(slot, a, b);
+	pair.second_seen = !order_is_certain(slot, a, b) && may_be_seen(slot, b, a);
+	count_one(target->program, COUNT_PAIRS);
+	events->pair(target, slot, &pair);
+}
+
+void pairs_complete(const struct hit_events *events, struct target *target, struct slot *slot,
+		    struct hit *hit)
+{
+	if (!hit->usable)
+		return;
+	for (unsigned i = 0; i < slot->hits; i++) {
+		struct hit *other = slot->hit[i];
+
+		if (other != hit && other->usable && other->exit && hits_conflict(hit, other) &&
+		    overlap(hit, other))
+			tell(events, target, slot, hit, other);
+	}
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of hits that are told in the order in which the hits were made, and then forgotten. */
+#ifndef HIT_RECORDS_H
+#define HIT_RECORDS_H
+
+#include "hit/collect.h"
+
+struct records_reader {
+	/* Of the record as the program may still change it; NULL: all are. */
+	bool (*wanted)(struct control *control, const struct area_hit *record);
+	void (*tell)(struct control *control, const struct area_hit *copy);
+	void (*taken)(struct control *control, const struct area_hit *copy); /* or NULL */
+};
+
+/* Copies, tells and takes back each record that is wanted. */
+void records_collect(struct hits *hits, const struct records_reader *reader);
+
+#endif

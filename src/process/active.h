@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which threads slots are opened in. Among a great many threads most wait. To arm an inherited
+ * event interrupts a CPU for each thread, sleeping ones too: with a thousand a single watch takes
+ * as long as a hundred would in the few that run. So where few of many ran lately, the slots are
+ * opened in these alone, with some others at random, since who slept may wake.
+ *
+ * Who ran is told by the kernel's count of a thread's time slices, looked at now and then; a thread
+ * that a clock sample shows is added at once. What is lost: hits of threads that wake meanwhile.
+ */
+#ifndef PROCESS_ACTIVE_H
+#define PROCESS_ACTIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define ACTIVE_MAX 48 /* threads */
+
+struct target;
+struct active_thread;
+
+struct active {
+	bool few;	  /* those in `tid`; else all */
+	unsigned version; /* slots opened for an earlier one are opened anew */
+	unsigned count;
+	pid_t tid[ACTIVE_MAX];
+	struct active_thread *known; /* owned: all threads as last looked at */
+	size_t known_count;
+	uint64_t next_look;
+	unsigned looks;
+};
+
+void active_look(struct target *target, uint64_t now);
+/* It runs. */
+void active_note(struct target *target, pid_t tid);
+void active_forget(struct target *target);
+
+#endif

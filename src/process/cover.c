@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening events in a program that may become another one at any moment.
+ *
+ * An event that is open when its process executes another program is removed by the kernel
+ * (remove_on_exec). One opened afterwards would send SIGTRAP to a program that knows nothing of us.
+ * So would one in a thread of another process: ids are given anew, and a program may write any into
+ * the area. So each event is opened disabled, and enabled only if its thread belongs to the process
+ * and the process was itself after that. The price is the race of clone(2) with enabling that
+ * event/coverage.h tells of.
+ */
+#include "process/cover.h"
+
+#include "base/syscall.h"
+#include "inject/inject.h"
+#include "process/target.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+
+static uint64_t same_for_all(void *context, unsigned root)
+{
+	(void)root;
+	return *(const uint64_t *)context;
+}
+
+/*
+ * 0, or why not: -ESRCH when it is ending, -ENOEXEC when it has become another program. Where its
+ * memory may not be read (a policy of the system's) that is not known: a set-user-ID program's
+ * events may not be opened either.
+ */
+static int look_at_it(const struct target *target)
+{
+	uint64_t seen = 0;
+	struct iovec local = {&seen, sizeof(seen)};
+	struct iovec remote = {(void *)target->proof_address, sizeof(seen)};
+	/* Where limits alone are wanted there is no space to read through. */
+	ssize_t length = process_vm_readv(target->pid, &local, 1, &remote, 1, 0);
+
+	if (target_has_ended(target) || (length < 0 && errno == ESRCH))
+		return -ESRCH;
+	if (length < 0)
+		return errno == EPERM ? 0 : -ENOEXEC;
+	return length == (ssize_t)sizeof(seen) && seen == target->proof ? 0 : -ENOEXEC;
+}
+
+bool cover_is_itself(const struct target *target)
+{
+	return look_at_it(target) != -ENOEXEC;
+}
+
+static int check_itself(struct target *target)
+{
+	int err = look_at_it(target);
+
+	if (err)
+		count_one(target->program,
+			  err == -ENOEXEC ? COUNT_PROCESSES_CHANGED : COUNT_PROCESSES_ENDING);
+	return err ? -ESRCH : 0;
+}
+
+/*
+ * Asked once an event is open in a thread of that id: a thread that belongs to the process then is
+ * the one that the event is in, or else that one has ended. The id of the process itself cannot be
+ * another's while check_itself() finds afterwards that it runs. EPERM: the kernel looks whose
+ * thread it is before it looks who may send a signal.
+ */
+bool cover_belongs(struct target *target, pid_t tid)
+{
+	long err = raw_syscall3(SYS_tgkill, target->pid, tid, 0);
+
+	/* Nobody keeps blocked signals apart there, as the preload library does. */
+	if (target->entered && inject_blocks(target->pid, tid)) {
+		count_one(target->program, COUNT_THREADS_BLOCKING);
+		return false;
+	}
+	if (!err || err == -EPERM || err == -EACCES)
+		return true;
+	count_one(target->program, COUNT_THREADS_STRANGE);
+	return false;
+}
+
+static int remove_strangers(struct target *target, struct coverage *coverage)
+{
+	for (size_t i = 0; i < coverage->count;) {
+		if (cover_belongs(target, coverage->roots[i].tid))
+			i++;
+		else
+			coverage_remove(coverage, i);
+	}
+	return coverage->count ? 0 : -ESRCH;
+}
+
+int cover_open(struct target *target, struct coverage *coverage,
+	       const struct coverage_target *threads, const struct perf_request *request,
+	       uint64_t data)
+{
+	struct perf_request disabled = *request;
+	int err;
+
+	disabled.disabled = true;
+	err = coverage_open(coverage, threads, &disabled, same_for_all, &data);
+	if (err)
+		return err;
+	err = remove_strangers(target, coverage);
+	if (!err)
+		err = check_itself(target);
+	if (!err && !request->disabled)
+		err = coverage_enable(coverage, threads);
+	if (err)
+		coverage_close(coverage);
+	return err;
+}
+
+int cover_add(struct target *target, struct coverage *coverage, const struct perf_request *request,
+	      pid_t tid)
+{
+	struct perf_request disabled = *request;
+	int err;
+
+	disabled.disabled = true;
+	err = coverage_add(coverage, &disabled, tid);
+	if (err)
+		return err;
+	err = cover_belongs(target, tid) ? check_itself(target) : -ESRCH;
+	if (!err)
+		err = perf_enable(coverage->roots[coverage->count - 1].fd);
+	if (err)
+		coverage_remove(coverage, coverage->count - 1);
+	return err;
+}
+
+int cover_modify(struct coverage *coverage, const struct coverage_target *threads,
+		 const struct perf_request *request, uint64_t data)
+{
+	return coverage_modify(coverage, threads, request, same_for_all, &data);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening events in a program that may become another one at any moment.
+ *
+ * Promised: no event is enabled in a thread of another process, nor in a program that knows nothing
+ * of us, where its SIGTRAP would kill. All threads of one event have the same signal data.
+ */
+#ifndef PROCESS_COVER_H
+#define PROCESS_COVER_H
+
+#include "event/coverage.h"
+
+struct target;
+
+int cover_open(struct target *target, struct coverage *coverage,
+	       const struct coverage_target *threads, const struct perf_request *request,
+	       uint64_t data);
+/* One thread's own, not inherited. */
+int cover_add(struct target *target, struct coverage *coverage, const struct perf_request *request,
+	      pid_t tid);
+int cover_modify(struct coverage *coverage, const struct coverage_target *threads,
+		 const struct perf_request *request, uint64_t data);
+/* Is the thread in which an event was opened just now one of the process's? */
+bool cover_belongs(struct target *target, pid_t tid);
+/* It has executed nothing since it announced itself. */
+bool cover_is_itself(const struct target *target);
+
+#endif

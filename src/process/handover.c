@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handing the area to programs that cannot open it: the controller's side of src/agent/ask.c.
+ *
+ * Whoever executes one has noted its id; what it executes, or a child of it, then shows the area's
+ * secret by the name of a memory file. Only who maps the area can have told it. What is looked at
+ * is bounded, and looking takes a twentieth of one CPU's time at most, whatever the program asks
+ * for.
+ */
+#include "process/handover.h"
+
+#include "base/clock.h"
+#include "base/syscall.h"
+#include "process/identity.h"
+#include "process/program.h"
+#include "process/restriction.h"
+#include "process/say.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LOOK_INTERVAL MILLISECOND
+#define PARTS 8		      /* of the time that has passed, until the next look */
+#define REST 20		      /* times what a look took */
+#define PATIENCE (4 * SECOND) /* longer than the program's */
+#define SENTENCES_MAX 5	      /* of refusals, in a run */
+#define DESCRIPTORS 64	      /* looked at of a process: it asks before it has opened many */
+#define PROCESSES_MAX 256     /* looked at of an asker's children */
+
+/* Root of a container often may not. */
+static bool may_look_into_others(void)
+{
+	unsigned long long capabilities = 0;
+	char line[256];
+	FILE *file = fopen("/proc/self/status", "re");
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "CapEff: %llx", &capabilities);
+	if (file)
+		fclose(file);
+	return capabilities >> CAP_SYS_PTRACE & 1;
+}
+
+void handover_begin(struct program *program)
+{
+	uint64_t secret;
+
+	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
+		return;
+	program->handover.secret = program->area->secret = secret;
+	program->area->user = geteuid();
+	program->area->group = getegid();
+	if (restriction_lets_ask())
+		atomic_store(&program->area->answers,
+			     may_look_into_others() ? AREA_ANSWERS_ALL : AREA_ANSWERS_USER);
+}
+
+/* The socket by which process `pid` asks, or -errno. */
+static int find_socket(const struct program *program, pid_t pid)
+{
+	static const char start[] = "/memfd:";
+	char path[400], target[64];
+	int found = -ENOENT, looks = DESCRIPTORS;
+	struct dirent *entry;
+	DIR *list;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	list = opendir(path);
+	if (!list)
+		return -errno;
+	while (found < 0 && looks-- > 0 && (entry = readdir(list))) {
+		ssize_t length = readlinkat(dirfd(list), entry->d_name, target, sizeof(target) - 1);
+
+		target[length < 0 ? 0 : length] = '\0';
+		if (strncmp(target, start, sizeof(start) - 1) == 0)
+			found = area_read_sign(target + sizeof(start) - 1,
+					       program->handover.secret);
+	}
+	closedir(list);
+	return found;
+}
+
+static int send_area(const struct program *program, int socket)
+{
+	struct iovec data = {(void *)"", 1};
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} room = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+			     .cmsg_level = SOL_SOCKET,
+			     .cmsg_type = SCM_RIGHTS}};
+	struct msghdr message = {.msg_iov = &data,
+				 .msg_iovlen = 1,
+				 .msg_control = &room,
+				 .msg_controllen = sizeof(room)};
+
+	memcpy(CMSG_DATA(&room.header), &program->area_fd, sizeof(int));
+	return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 ? 0 : -errno;
+}
+
+/* -ENOENT: it does not ask. */
+static int answer(const struct program *program, pid_t pid)
+{
+	int number = find_socket(program, pid), process, socket, err;
+
+	if (number < 0)
+		return number;
+	process = (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
+	if (process < 0)
+		return process;
+	socket = (int)raw_syscall3(SYS_pidfd_getfd, process, number, 0);
+	close(process);
+	if (socket < 0)
+		return socket;
+	err = send_area(program, socket);
+	close(socket);
+	return err;
+}
+
+/* The better of two answers: done, refused, -ENOENT. */
+static int better(int a, int b)
+{
+	return a == 0 || b == -ENOENT ? a : b;
+}
+
+/* The children of one thread: "/proc/PID/task/TID/children". */
+static int answer_children(const struct program *program, pid_t pid, const char *thread)
+{
+	int result = -ENOENT, child, left = PROCESSES_MAX;
+	char path[400];
+	FILE *children;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/children", (int)pid, thread);
+	children = fopen(path, "re");
+	while (children && result && left-- > 0 && fscanf(children, "%d", &child) == 1)
+		result = better(answer(program, child), result);
+	if (children)
+		fclose(children);
+	return result;
+}
+
+static int answer_all_children(const struct program *program, pid_t pid)
+{
+	int result = -ENOENT, left = PROCESSES_MAX;
+	struct dirent *entry;
+	char path[64];
+	DIR *threads;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	threads = opendir(path);
+	while (threads && result && left-- > 0 && (entry = readdir(threads)))
+		if (entry->d_name[0] != '.')
+			result = better(answer_children(program, pid, entry->d_name), result);
+	if (threads)
+		closedir(threads);
+	return result;
+}
+
+static bool is_asker(const struct program *program, pid_t pid, pid_t inside)
+{
+	return process_is_named(pid, inside) &&
+	       (process_maps(program->area_fd, pid) || find_socket(program, pid) >= 0);
+}
+
+/* The id here of who calls itself `inside`, perhaps in a namespace of its own; 0: not found. */
+static pid_t find_asker(const struct program *program, pid_t inside)
+{
+	pid_t found = is_asker(program, inside, inside) ? inside : 0;
+	DIR *list = found ? NULL : opendir("/proc");
+	struct dirent *entry;
+
+	while (list && !found && (entry = readdir(list))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && is_asker(program, pid, inside))
+			found = pid;
+	}
+	if (list)
+		closedir(list);
+	return found;
+}
+
+/* The same asker's, or else the one that has waited longest. */
+static struct asker *choose_place(struct program *program, pid_t inside)
+{
+	struct asker *oldest = &program->handover.asker[0];
+
+	for (unsigned i = 0; i < AREA_ASKERS; i++)
+		if (program->handover.asker[i].inside == inside)
+			return &program->handover.asker[i];
+	for (unsigned i = 1; i < AREA_ASKERS; i++)
+		if (program->handover.asker[i].until < oldest->until)
+			oldest = &program->handover.asker[i];
+	return oldest;
+}
+
+static void remember(struct program *program, pid_t pid, pid_t inside)
+{
+	uint64_t now = clock_now();
+
+	*choose_place(program, inside) = (struct asker){
+		.pid = pid, .inside = inside, .since = now, .next = now, .until = now + PATIENCE};
+}
+
+void handover_expect(struct program *program, pid_t pid)
+{
+	remember(program, pid, pid);
+}
+
+static void take_notes(struct program *program)
+{
+	for (unsigned i = 0; i < AREA_ASKERS; i++) {
+		pid_t pid = atomic_exchange(&program->area->asker[i], 0);
+
+		if (pid > 0)
+			remember(program, 0, pid);
+	}
+}
+
+static void refuse(struct program *program, pid_t pid)
+{
+	char name[PROCESS_NAME];
+
+	count_one(program, COUNT_AREAS_REFUSED);
+	/* A program can ask as often as it likes. */
+	if (program->count[COUNT_AREAS_REFUSED] > SENTENCES_MAX)
+		return;
+	process_name(pid, name);
+	say("%s (%d) is another user's, or not to be looked into, and is not watched: run "
+	    "trapline as root, with CAP_SYS_PTRACE",
+	    name, (int)pid);
+}
+
+/* It has several children, perhaps, of which each asks. */
+static void look_for_children(struct program *program, struct asker *asker, uint64_t now)
+{
+	int result = answer_all_children(program, asker->pid);
+
+	if (result == 0)
+		count_one(program, COUNT_AREAS_HANDED);
+	else if (result != -ENOENT && now >= asker->until)
+		refuse(program, asker->pid);
+}
+
+static void look(struct program *program, struct asker *asker, uint64_t now)
+{
+	int result = -ENOENT;
+
+	if (!asker->pid)
+		asker->pid = find_asker(program, asker->inside);
+	if (asker->pid)
+		result = answer(program, asker->pid);
+	if (result == 0)
+		count_one(program, COUNT_AREAS_HANDED);
+	else if (result == -EACCES || result == -EPERM)
+		refuse(program, asker->pid);
+	else if (asker->pid)
+		look_for_children(program, asker, now);
+	if (now >= asker->until || (result != -ENOENT && result != -EAGAIN))
+		asker->until = 0;
+	asker->next = now + LOOK_INTERVAL + (now - asker->since) / PARTS;
+}
+
+static void note_unreadable(struct program *program)
+{
+	uint64_t seen = atomic_load(&program->area->unreadable);
+
+	if (seen && !program->count[COUNT_PROGRAMS_UNREADABLE])
+		say("a program is not watched, since the user who executes it, or its "
+		    "root directory, cannot read the library it needs: install trapline "
+		    "where all can read it");
+	program->count[COUNT_PROGRAMS_UNREADABLE] = seen;
+}
+
+void handover_run(struct program *program)
+{
+	uint64_t now = clock_now(), after;
+	bool looked = false;
+
+	note_unreadable(program);
+	take_notes(program);
+	if (now < program->handover.next)
+		return;
+	for (unsigned i = 0; i < AREA_ASKERS; i++) {
+		if (!program->handover.asker[i].until || now < program->handover.asker[i].next)
+			continue;
+		look(program, &program->handover.asker[i], now);
+		looked = true;
+	}
+	after = clock_now();
+	if (looked)
+		program->handover.next = after + REST * (after - now);
+}
+
+uint64_t handover_next(const struct program *program)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (unsigned i = 0; i < AREA_ASKERS; i++)
+		if (program->handover.asker[i].until && program->handover.asker[i].next < next)
+			next = program->handover.asker[i].next;
+	return next < program->handover.next ? program->handover.next : next;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which process is meant by an id that the program told, and whether it is one of the program's. */
+#ifndef PROCESS_IDENTITY_H
+#define PROCESS_IDENTITY_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * Does process `pid` map our area, this very file? Else its id means another process here (a pid
+ * namespace), or somebody writes into the area what is not so: only processes that we started, or
+ * that these started, can have opened it.
+ */
+bool process_maps(int area_fd, pid_t pid);
+
+/* Its id in its own pid namespace; 0: not known. */
+pid_t process_name_inside(pid_t pid);
+
+/* Does it call itself `inside`, as it would without a namespace? */
+bool process_is_named(pid_t pid, pid_t inside);
+
+/* False too where `pidfd` is -1. */
+static inline bool pidfd_has_ended(int pidfd)
+{
+	struct pollfd ended = {pidfd, POLLIN, 0};
+
+	return pidfd >= 0 && poll(&ended, 1, 0) == 1;
+}
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the user asked for, as the controller takes it. */
+#ifndef PROCESS_OPTIONS_H
+#define PROCESS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONTROL_GLOBS_MAX 64
+
+struct control_globs {
+	const char *glob[CONTROL_GLOBS_MAX];
+	size_t count;
+};
+
+/* Which blocks of the heap the program is to remember. */
+enum control_allocations {
+	CONTROL_ALLOCATIONS_NONE,
+	CONTROL_ALLOCATIONS_SAMPLED,
+	CONTROL_ALLOCATIONS_ALL,
+};
+
+/* Percent. Holds take three tenths of a thread's time besides (control.c): 1.4 / 0.7 is twice. */
+#define CONTROL_AGGRESSIVE_BUDGET 40
+
+struct control_options {
+	double budget;	  /* percent of the program's CPU time, and of any thread's time */
+	unsigned slots;	  /* hardware slots used for what is chosen here … */
+	unsigned placed;  /* … and so many more for watches that tools place themselves */
+	bool own_stacks;  /* samples of accesses to the thread's own stack are told, too */
+	bool stall_first; /* the peer's strategy, for comparison: see stall_first.c */
+	uint32_t without; /* strategies that are off, one bit each: explore/heuristic.h */
+	bool follow;	  /* children across fork and exec */
+	bool lasting;	  /* watches are armed by the caller and stay: nothing is sampled */
+	bool limits_only; /* nothing is watched ever: no code or memory is looked at */
+	bool aggressive;  /* find as much as possible at up to twice the time, with this budget: */
+	enum control_allocations allocations; /* needs the library that interposes malloc() */
+	bool births; /* of those blocks, for the observer's notice(): they have not been written yet
+		      */
+	bool guard;  /* programs guard blocks of their heap; needs the library that does */
+	bool kernel; /* watch what system calls touch, where permitted */
+	uint64_t seed;	      /* 0: from the clock */
+	uint64_t start_delay; /* ns before the first watch */
+	uint64_t duration;    /* ns after which watching stops; 0: until the end */
+	uint64_t hold_most;   /* ns that a thread is held at a time; 0: a second */
+	int output;	    /* where the program's output goes instead of a terminal; -1: nowhere */
+	int area_fd;	    /* of an area that the program made; -1: make one */
+	const char *reader; /* struct symbol_options says what it is */
+	struct control_globs include, exclude; /* modules whose code is looked at */
+};
+
+void control_options_init(struct control_options *options);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Our own LD_PRELOAD, as a program that is about to be started inherits it. */
+#ifndef PROCESS_PRELOAD_H
+#define PROCESS_PRELOAD_H
+
+/* What it was before; zeros to begin with. */
+struct preload {
+	char *user; /* owned; NULL: it was not set */
+};
+
+/* Puts `library` before what the user preloads. 0 or -ENOMEM, and then nothing has changed. */
+int preload_put(struct preload *before, const char *library);
+
+/* After preload_put(), which succeeded. */
+void preload_restore(struct preload *before);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program under watch: its processes, the area that it shares with the controller, what the
+ * user asked for, and what is counted. Everybody in the controller works on one of these; it knows
+ * nobody above it. The controller's thread alone touches it.
+ */
+#ifndef PROCESS_PROGRAM_H
+#define PROCESS_PROGRAM_H
+
+#include "base/random.h"
+#include "process/handover.h"
+#include "process/counts.h"
+#include "process/options.h"
+#include "record/area.h"
+
+struct control;
+struct explorer;
+struct program;
+struct slot;
+struct target;
+
+/* What the rooms above do as processes come and go. Called by the controller's thread. */
+struct program_events {
+	/* The process waits for us. What is to be watched from its first instruction on is opened;
+	 * 0, or -errno: it is not watched. */
+	int (*open)(struct target *target);
+	void (*began)(struct target *target);
+	/* Now and then. False: nothing more is to be looked at. */
+	bool (*check)(struct target *target);
+	/* It ends, or is left alone: the last hits are told. */
+	void (*ending)(struct target *target);
+	void (*left)(struct target *target);
+	/* What open() opened, also where that failed half way. */
+	void (*close)(struct target *target);
+	/* Its entry of the area is free for others. `ended`: a process that there really was. */
+	void (*released)(struct program *program, uint32_t index, bool ended);
+	/* A slot of its is about to count hits: how its threads are to be held. */
+	void (*publish)(struct target *target, struct slot *slot);
+	/* Is it one that ran before us and was entered? */
+	bool (*is_entered)(const struct program *program, pid_t pid);
+};
+
+struct program {
+	const struct program_events *events;
+	const struct prices *prices;
+	/* Theirs who keep them. */
+	struct control *control;
+	struct explorer *explorer;
+	struct control_options options;
+	struct symbol_session *session;
+	struct area *area;
+	int area_fd;
+	pid_t root;	  /* that was running before us; 0: we started it */
+	pid_t child;	  /* that we started */
+	int filters;	  /* of system calls, inherited, that let handlers make theirs */
+	bool welcomed;	  /* some process has been */
+	uint64_t started; /* CLOCK_MONOTONIC ns */
+	struct random random;
+	struct target *target[AREA_PROCESSES]; /* by entry of the area; NULL: not watched */
+	struct entries *entries;
+	struct entered *entered; /* processes that ran before us: enter.c; NULL */
+	struct handover handover;
+	uint64_t count[COUNT_COUNT];
+};
+
+/* Did it start us, or run before us? Then its first process is no child of ours. */
+static inline bool program_is_attached(const struct program *program)
+{
+	return program->root != 0;
+}
+
+/* Do --include and --exclude let us look at code of this file? */
+bool program_wants_module(const struct program *program, const char *path);
+
+static inline void count_one(struct program *program, enum count count)
+{
+	program->count[count]++;
+}
+
+#endif

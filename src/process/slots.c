@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The generation in the area is even while a slot is silent or changing and odd while its hits
+ * count; it travels in the signal's data, so that a hit on its way during a change is known as
+ * stale.
+ */
+#include "process/slot.h"
+
+#include "base/syscall.h"
+#include "base/clock.h"
+#include "process/cover.h"
+#include "process/target.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* ns; bounds what a controller that is itself waiting, for a terminal say, costs a thread. */
+#define LASTING_PATIENCE (1000 * 1000000u)
+#define PLACED_PATIENCE (2 * 1000000u)
+
+struct coverage_target slot_coverage(const struct target *target)
+{
+	return (struct coverage_target){
+		.pid = target->pid, .scope = TL_PROCESS, .best_effort = true};
+}
+
+static struct coverage_target covered_by(const struct target *target, const struct slot *slot)
+{
+	struct coverage_target coverage = slot_coverage(target);
+
+	if (slot->only) {
+		coverage.scope = TL_THREAD;
+		coverage.pid = slot->only;
+	} else if (slot->transient && !slot->owner && target->transient.single &&
+		   target->transient.running_count) {
+		coverage.scope = TL_THREADS;
+		coverage.tids = target->transient.running;
+		coverage.ntids = target->transient.running_count;
+	} else if (slot->few) {
+		coverage.scope = TL_THREADS;
+		coverage.tids = target->active.tid;
+		coverage.ntids = target->active.count;
+	}
+	return coverage;
+}
+
+static struct perf_request request_for(const struct target *target, const struct tl_watch *watch,
+				       unsigned access)
+{
+	return (struct perf_request){.addr = watch->address,
+				     .length = watch->length,
+				     .access = access,
+				     .signal = true,
+				     /* Fixed for a slot: the kernel refuses to change it. */
+				     .kernel = target->program->options.kernel,
+				     .disabled = true};
+}
+
+int slot_open(struct target *target, struct slot *slot)
+{
+	/* Some valid address: it is silent until it is armed. */
+	struct tl_watch nowhere = {.address = 4096, .length = 8};
+	/* What a moved event may not change is whether it sees the kernel; one that breaks on code
+	 * never does. */
+	unsigned access = slot->watch.access & TL_EXEC ? TL_EXEC : TL_WRITE;
+	struct perf_request request = request_for(target, &nowhere, access);
+	struct coverage_target coverage = covered_by(target, slot);
+	uint64_t data = area_tag(target->index, slot->index, 0);
+	int err;
+
+	slot->generation = atomic_load(&target->shared->slot[slot->index].generation) & ~1u;
+	err = cover_open(target, &slot->coverage, &coverage, &request, data);
+	slot->open = !err;
+	return err;
+}
+
+/* Its holds go on: they need no event. */
+static void close_silent(struct slot *slot)
+{
+	coverage_close(&slot->coverage);
+	slot->open = false;
+}
+
+void slot_close(struct target *target, struct slot *slot)
+{
+	if (!slot->open)
+		return;
+	slot_disarm(target, slot);
+	close_silent(slot);
+	slot->each_thread = false;
+	slot->ended_hits = slot->count_before = 0;
+}
+
+void slots_close_silent(struct target *target)
+{
+	for (unsigned i = 0; i < target->slots; i++)
+		if (target->slot[i].open && !target->slot[i].armed)
+			close_silent(&target->slot[i]);
+}
+
+void slot_suit_threads(struct target *target, struct slot *slot)
+{
+	const struct active *active = &target->active;
+
+	if (slot->armed || target->transient.on)
+		return;
+	if (slot->open && slot->version == active->version)
+		return;
+	close_silent(slot);
+	slot->transient = false;
+	slot->only = 0;
+	slot->version = active->version;
+	slot->few = active->few;
+	slot->watch = (struct tl_watch){0};
+	if (slot_open(target, slot) && slot->few) {
+		slot->few = false;
+		slot_open(target, slot);
+	}
+	count_one(target->program, COUNT_SLOTS_MOVED);
+}
+
+static int point(struct target *target, struct slot *slot, unsigned access)
+{
+	struct perf_request request = request_for(target, &slot->watch, access);
+	struct coverage_target coverage = covered_by(target, slot);
+	uint64_t data = area_tag(target->index, slot->index, slot->generation);
+	int err = cover_modify(&slot->coverage, &coverage, &request, data);
+	uint64_t begin;
+
+	if (err)
+		return err;
+	begin = clock_now();
+	err = coverage_enable(&slot->coverage, &coverage);
+	target->arm_time = (3 * target->arm_time + (clock_now() - begin)) / 4;
+	return err;
+}
+
+/* Opened where it is to watch: moving an open event takes two calls a thread more. */
+static int open_transient(struct target *target, struct slot *slot, unsigned access)
+{
+	struct perf_request request = request_for(target, &slot->watch, access);
+	struct coverage_target coverage = covered_by(target, slot);
+	uint64_t data = area_tag(target->index, slot->index, slot->generation);
+	uint64_t begin = clock_now();
+	int err;
+
+	request.disabled = false;
+	err = cover_open(target, &slot->coverage, &coverage, &request, data);
+	slot->open = !err;
+	if (!slot->only)
+		target->arm_time = (3 * target->arm_time + (clock_now() - begin)) / 4;
+	return err;
+}
+
+/* Threads that wake while the slot is armed pay for it. */
+static void begin_charging(struct target *target, const struct slot *slot)
+{
+	if (!slot->only)
+		wakeups_arm(&target->wakeups, clock_now());
+}
+
+static void end_charging(struct target *target, const struct slot *slot)
+{
+	uint64_t now = clock_now();
+
+	if (slot->only)
+		wakeups_silence_single(&target->wakeups, slot->rate, now - slot->armed_at);
+	else
+		wakeups_silence(&target->wakeups, now);
+}
+
+void slot_publish(struct target *target, struct slot *slot)
+{
+	struct area_slot *shared = &target->shared->slot[slot->index];
+
+	shared->hold_limit = slot->watch.hits;
+	shared->hold = shared->hold_most = slot->watch.hold;
+	shared->answered = slot->owner && slot->watch.hold;
+	shared->reserve = 0;
+	atomic_store(&shared->meeting_until, 0);
+	atomic_store(&shared->rhythmic, 0);
+	shared->armed_at = slot->armed_at;
+	shared->address = slot->watch.address;
+	shared->length = slot->watch.length;
+	shared->patience = 0;
+	if (target->program->options.lasting)
+		shared->patience = LASTING_PATIENCE;
+	else if (slot->owner)
+		shared->patience = PLACED_PATIENCE;
+	atomic_store(&shared->hits, 0);
+	atomic_store(&shared->inside, 0);
+	atomic_store(&shared->waited, 0);
+	atomic_store(&shared->quota, 0);
+	atomic_store(&shared->owner, 0);
+	atomic_store(&shared->alone, 0);
+	atomic_store(&shared->shared, 0);
+	slot->generation = (slot->generation | 1) + (slot->generation & 1 ? 2 : 0);
+	atomic_store(&shared->generation, slot->generation);
+	if (!slot->armed)
+		begin_charging(target, slot);
+	slot->armed = true;
+	target->program->events->publish(target, slot);
+}
+
+static bool overlap(const struct tl_watch *a, const struct tl_watch *b)
+{
+	return a->address < b->address + b->length && b->address < a->address + a->length;
+}
+
+/*
+ * An access that trips two slots sends two signals of which the second finds the first pending and
+ * is lost. So no two watch the same bytes: what a tool has placed stays, and what was chosen goes.
+ */
+static bool makes_way(struct target *target, const struct slot *slot, const struct tl_watch *watch)
+{
+	for (unsigned i = 0; i < target->slots + target->placed; i++) {
+		struct slot *other = &target->slot[i];
+
+		if (other == slot || !other->armed || !(slot->owner || other->owner) ||
+		    !overlap(&other->watch, watch))
+			continue;
+		count_one(target->program, COUNT_WATCHES_OVERLAPPING);
+		if (other->owner)
+			return false;
+		slot_disarm(target, other);
+	}
+	return true;
+}
+
+static int arm(struct target *target, struct slot *slot, const struct tl_watch *watch)
+{
+	int err;
+
+	if (!makes_way(target, slot, watch))
+		return -EADDRINUSE;
+	if (slot->transient || target->transient.on || slot->owner)
+		close_silent(slot);
+	slot->transient = target->transient.on || slot->owner;
+	slot->watch = *watch;
+	slot->wide = false;
+	slot->widenings = 0;
+	slot->seen = 0;
+	slot->identities = 0;
+	slot->armed_at = clock_now();
+	slot->deadline = slot->armed_at + watch->window;
+	slot_publish(target, slot);
+	/* Where slots were transient until now none is open. */
+	err = slot->transient || !slot->open ? open_transient(target, slot, watch->access)
+					     : point(target, slot, watch->access);
+	if (err) {
+		count_one(target->program, COUNT_WATCHES_FAILED);
+		slot_disarm(target, slot);
+		return err;
+	}
+	count_one(target->program, watch->access & TL_EXEC ? COUNT_CODE_WATCHES : COUNT_WATCHES);
+	return 0;
+}
+
+int slot_arm(struct target *target, struct slot *slot, const struct tl_watch *watch)
+{
+	slot->only = 0;
+	return arm(target, slot, watch);
+}
+
+int slot_arm_in(struct target *target, struct slot *slot, const struct tl_watch *watch,
+		const struct thread_rate *thread)
+{
+	slot->only = thread->tid;
+	slot->rate = thread->rate;
+	count_one(target->program, COUNT_SINGLE_WATCHES);
+	return arm(target, slot, watch);
+}
+
+static void repoint(struct target *target, struct slot *slot, unsigned access)
+{
+	struct coverage_target coverage = covered_by(target, slot);
+
+	if (coverage_disable(&slot->coverage, &coverage) || point(target, slot, access))
+		slot_disarm(target, slot);
+}
+
+void slot_widen(struct target *target, struct slot *slot)
+{
+	if (slot->wide || !slot->armed)
+		return;
+	slot->wide = true;
+	slot->widenings++;
+	count_one(target->program, COUNT_WATCHES_WIDENED);
+	repoint(target, slot, TL_READ | TL_WRITE);
+}
+
+void slot_narrow(struct target *target, struct slot *slot)
+{
+	if (!slot->wide || !slot->armed)
+		return;
+	slot->wide = false;
+	repoint(target, slot, slot->watch.access);
+}
+
+void slot_silence(struct target *target, struct slot *slot)
+{
+	struct area_slot *shared = &target->shared->slot[slot->index];
+	struct coverage_target coverage = covered_by(target, slot);
+
+	if (!slot->armed)
+		return;
+	slot->armed = false;
+	end_charging(target, slot);
+	/* First the generation: whoever is late is stale from here on. */
+	slot->generation = (slot->generation + 1) & ~1u;
+	atomic_store(&shared->generation, slot->generation);
+	if (slot->transient || target->transient.on)
+		close_silent(slot);
+	else
+		coverage_disable(&slot->coverage, &coverage);
+}
+
+void slot_release(struct target *target, struct slot *slot)
+{
+	struct area_slot *shared = &target->shared->slot[slot->index];
+
+	atomic_fetch_add(&shared->turn, 1);
+	raw_futex((uint32_t *)&shared->turn, FUTEX_WAKE, 0x7fffffff, NULL);
+}
+
+void slot_disarm(struct target *target, struct slot *slot)
+{
+	if (!slot->armed)
+		return;
+	slot_silence(target, slot);
+	slot_release(target, slot);
+}

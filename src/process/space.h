@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A watched process's address space as seen from outside: memory, mappings, code. */
+#ifndef PROCESS_SPACE_H
+#define PROCESS_SPACE_H
+
+#include "insn/insn.h"
+#include "symbol/module.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct space;
+
+int space_open(struct space **space, struct symbol_session *session, pid_t pid);
+void space_close(struct space *space);
+
+/* The file that the process executes, as the kernel names it; NULL where that is not known. */
+const char *space_program(const struct space *space);
+
+/* Its modules, for names and stacks. */
+struct symbol_modules *space_modules(struct space *space);
+
+/* Bytes read, less at the end of what is mapped, or -errno. Never through the breakpoints. */
+ssize_t space_read(struct space *space, uint64_t address, void *to, size_t length);
+
+#define SPACE_PARTS 64
+struct space_part {
+	uint64_t address;
+	void *to;
+	size_t length;
+};
+/* Several places in one call, at most SPACE_PARTS. How many could be read, from the first on. */
+unsigned space_gather(struct space *space, const struct space_part *part, unsigned count);
+
+/* Code at `pc`, from a cache: bytes available, at most `length`. */
+size_t space_code(struct space *space, uint64_t pc, uint8_t *to, size_t length);
+
+/* Is `address` in memory that the program can write? Looks again, bounded, at what changed. */
+bool space_writable(struct space *space, uint64_t address);
+
+/* The mapping around `address`: [*start, *end). False when there is none. */
+bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint64_t *end);
+
+/* For something that is to be said once: look again now if nothing is known at `address`. */
+void space_learn(struct space *space, uint64_t address);
+
+/* Bounds of the function around `pc`. 0 or -ENOENT. */
+int space_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *end);
+
+/* The same of the whole function, wherever its frame changes (symbol/bounds.h). */
+int space_whole_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *end);
+
+/* The name of the function around `pc`, by symbol tables; or NULL. */
+const char *space_function_name(struct space *space, uint64_t pc);
+
+/* Path of the file whose code is at `pc`; NULL when it is none. Valid until the next call. */
+const char *space_module(struct space *space, uint64_t pc);
+
+/* Is `pc` in the C library, the dynamic linker, the vDSO or our own library? */
+bool space_is_libc(struct space *space, uint64_t pc);
+
+/* Some executable mapping outside the C library, the program's own half of the time. */
+bool space_random_code(struct space *space, uint64_t random, uint64_t *start, uint64_t *end);
+
+/* For insn_attribute(). */
+struct insn_memory space_insn_memory(struct space *space);
+
+#endif

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes: from their announcement in the area to their end. */
+#include "process/target.h"
+
+#include "process/restriction.h"
+#include "process/say.h"
+
+#include "base/clock.h"
+#include "base/syscall.h"
+#include "inject/inject.h"
+#include "process/cover.h"
+#include "process/entries.h"
+#include "process/handover.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define ANNOUNCE_PATIENCE (2 * SECOND) /* after a program was executed */
+#define GENERATIONS 64 /* that are looked at to tell whether a process stems from the program */
+
+/* It may announce itself: it has not yet, or has become another program since. */
+static bool is_unknown(struct program *program, pid_t pid)
+{
+	const struct target *target = target_find(program, pid);
+
+	return !target || !cover_is_itself(target);
+}
+
+/* The id here of a process that calls itself `inside` in a namespace of its own; 0: none. */
+static pid_t find_outside(struct program *program, pid_t inside)
+{
+	DIR *directory = opendir("/proc");
+	struct dirent *entry;
+	pid_t found = 0;
+
+	while (directory && !found && (entry = readdir(directory))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && process_is_named(pid, inside) && is_unknown(program, pid) &&
+		    process_maps(program->area_fd, pid))
+			found = pid;
+	}
+	if (directory)
+		closedir(directory);
+	return found;
+}
+
+/* What /proc/PID/status tells of the process; zeros when it is gone. */
+struct process_status {
+	pid_t parent, tracer;
+	/* Strict mode also forbids reading the clock: then nothing is watched. */
+	struct restriction restriction;
+};
+
+static struct process_status read_status(pid_t pid)
+{
+	struct process_status status = {.restriction = {.mode = SECCOMP_MODE_DISABLED}};
+	char name[64], line[256];
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", (int)pid);
+	file = fopen(name, "re");
+	if (!file)
+		return status;
+	while (fgets(line, sizeof(line), file)) {
+		sscanf(line, "PPid: %d", &status.parent);
+		sscanf(line, "TracerPid: %d", &status.tracer);
+		sscanf(line, "Seccomp: %d", &status.restriction.mode);
+		/* The last of them, where there is one. */
+		if (sscanf(line, "Seccomp_filters: %d", &status.restriction.filters) == 1)
+			break;
+	}
+	fclose(file);
+	return status;
+}
+
+/* Started by the program, however far down. */
+static bool is_descendant(const struct program *program, pid_t pid)
+{
+	pid_t ancestor = program->root ? program->root : program->child;
+
+	for (int i = 0; i < GENERATIONS && pid > 1 && pid != ancestor; i++)
+		pid = read_status(pid).parent;
+	return pid == ancestor;
+}
+
+/* By the program itself: it would take our signals for its own (src/agent/trace.c). The debugger
+ * need not be watched itself. */
+static bool is_debugged_within(struct program *program, pid_t pid)
+{
+	pid_t tracer = read_status(pid).tracer;
+
+	return tracer > 0 && (target_find(program, tracer) || is_descendant(program, tracer));
+}
+
+/* What the handlers counted: the program's side of the losses. */
+static void take_counts(struct target *target)
+{
+	uint64_t *count = target->program->count;
+
+	count[COUNT_HITS_DROPPED] += atomic_exchange(&target->shared->dropped, 0);
+	count[COUNT_HITS_OVER] += atomic_exchange(&target->shared->over, 0);
+	count[COUNT_HITS_STALE] += atomic_exchange(&target->shared->stale, 0);
+	count[COUNT_NOTICES_LOST] += atomic_exchange(&target->shared->unnoticed, 0);
+	count[COUNT_ALLOCATIONS] += atomic_exchange(&target->shared->allocations_noted, 0);
+	count[COUNT_ALLOCATIONS_PASSED] += atomic_exchange(&target->shared->allocations_passed, 0);
+	count[COUNT_ALLOCATIONS_REPLACED] +=
+		atomic_exchange(&target->shared->allocations_replaced, 0);
+}
+
+static void destroy(struct target *target)
+{
+	if (!target->observed)
+		take_counts(target);
+	target->program->events->close(target);
+	space_close(target->space);
+	active_forget(target);
+	target->program->target[target->index] = NULL;
+	free(target);
+}
+
+void target_end(struct target *target)
+{
+	struct program *program = target->program;
+	uint32_t index = target->index;
+
+	program->events->ending(target);
+	destroy(target);
+	entry_leave(program, index);
+}
+
+/* The process lives on unwatched. */
+static void leave(struct target *target)
+{
+	struct program *program = target->program;
+	struct area_process *shared = target->shared;
+
+	count_one(program, COUNT_PROCESSES_LEFT);
+	program->events->left(target);
+	destroy(target);
+	entry_answer(shared, AREA_PROCESS_LEFT);
+}
+
+static int hold_id(pid_t pid)
+{
+	return (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
+}
+
+static int begin(struct target *target)
+{
+	struct process_status status = read_status(target->pid);
+	struct program *program = target->program;
+	int err = program->options.limits_only
+			  ? 0
+			  : space_open(&target->space, program->session, target->pid);
+
+	if (err)
+		return err;
+	target->proof_address = target->shared->proof_address;
+	target->proof = target->shared->proof;
+	atomic_store(&target->shared->dropped, 0);
+	atomic_store(&target->shared->over, 0);
+	atomic_store(&target->shared->stale, 0);
+	atomic_store(&target->shared->unnoticed, 0);
+	atomic_store(&target->shared->unsent, 0);
+	memset(&target->shared->filter, 0, sizeof(target->shared->filter));
+	atomic_store(&target->shared->quiet,
+		     restriction_is_on(&status.restriction, program->filters));
+	target->first_tracer = status.tracer;
+	return program->events->open(target);
+}
+
+/* Those that have ended, with nobody to say so. */
+static void targets_end(struct program *program)
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): each entry has its own target */
+		if (program->target[i] && target_has_ended(program->target[i]))
+			target_end(program->target[i]);
+	entries_check(program);
+}
+
+/* Other entries of a process that has announced itself in this one: their programs are no more. */
+static void replace(struct program *program, uint32_t index, pid_t pid)
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
+		if (i == index || entry_process(program, i) != pid)
+			continue;
+		if (program->target[i])
+			/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): as above */
+			target_end(program->target[i]);
+		if (entry_process(program, i) == pid)
+			entry_release(program, i);
+	}
+}
+
+static void welcome(struct program *program, uint32_t index)
+{
+	struct area_process *shared = &program->area->process[index];
+	struct target *target;
+	pid_t pid = shared->pid;
+
+	if (!process_maps(program->area_fd, pid) || !process_is_named(pid, pid))
+		pid = find_outside(program, pid);
+	if (!pid) {
+		count_one(program, COUNT_PROCESSES_STRANGE);
+		entry_answer(shared, AREA_PROCESS_LEFT);
+		return;
+	}
+	/* The same process with a new image: the kernel has removed the old one's events. */
+	replace(program, index, pid);
+	if (is_debugged_within(program, pid)) {
+		atomic_fetch_add(&program->area->withdrawn, 1);
+		entry_answer(shared, AREA_PROCESS_LEFT);
+		return;
+	}
+	target = calloc(1, sizeof(*target));
+	if (!target) {
+		count_one(program, COUNT_PROCESSES_LEFT);
+		entry_answer(shared, AREA_PROCESS_LEFT);
+		return;
+	}
+	*target = (struct target){.program = program,
+				  .control = program->control,
+				  .index = index,
+				  .pid = pid,
+				  .pidfd = hold_id(pid),
+				  .entered = program->events->is_entered(program, pid),
+				  .shared = shared};
+	program->target[index] = target;
+	entry_know(program, index, pid, target->pidfd);
+	/* Again, since the id may have been given to another process before it was held. */
+	if (target->pidfd < 0 || !process_maps(program->area_fd, pid) || begin(target)) {
+		count_one(program,
+			  target_has_ended(target) ? COUNT_PROCESSES_ENDING : COUNT_PROCESSES_LEFT);
+		destroy(target);
+		entry_leave(program, index);
+		return;
+	}
+	count_one(program, COUNT_PROCESSES);
+	program->welcomed = true;
+	program->events->began(target);
+	entry_answer(shared, AREA_PROCESS_WATCHED);
+}
+
+/* Its entry in the area is ours alone. */
+int target_observe(struct program *program, pid_t pid, struct observed *observed)
+{
+	struct target *target = calloc(1, sizeof(*target));
+	int err;
+
+	if (!target)
+		return -ENOMEM;
+	*target = (struct target){.program = program,
+				  .control = program->control,
+				  .pid = pid,
+				  .pidfd = hold_id(pid),
+				  .shared = &program->area->process[0]};
+	target->shared->pid = pid;
+	program->target[0] = target;
+	entry_know(program, 0, pid, target->pidfd);
+	err = begin(target);
+	if (err) {
+		destroy(target);
+		return err;
+	}
+	target->observed = observed;
+	atomic_store(&target->shared->state, AREA_PROCESS_WATCHED);
+	count_one(program, COUNT_PROCESSES);
+	program->events->began(target);
+	return 0;
+}
+
+/* Those that say good-bye are let go at once: some wait for it. */
+void targets_welcome(struct program *program)
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
+		struct area_process *shared = &program->area->process[i];
+		uint32_t state = atomic_load(&shared->state);
+
+		if (state == AREA_PROCESS_ANNOUNCED && entries_are_scarce(program)) {
+			targets_end(program);
+			state = atomic_load(&shared->state);
+		}
+		if (state == AREA_PROCESS_ANNOUNCED)
+			welcome(program, i);
+		else if (state == AREA_PROCESS_GONE && program->target[i])
+			target_end(program->target[i]);
+		else if (state == AREA_PROCESS_GONE)
+			entry_leave(program, i);
+	}
+}
+
+/*
+ * A debugger that came from outside stops at a hit as at a breakpoint it knows nothing of, so a
+ * sampling tool waits until it has left. Watches that the user asked for stay, and so does all of a
+ * process that was traced before it was watched.
+ */
+static void check_tracer(struct target *target, pid_t tracer)
+{
+	bool debugged = tracer > 0 && tracer != target->first_tracer;
+
+	if (debugged && !target->debugged)
+		count_one(target->program, COUNT_DEBUGGERS);
+	target->debugged = debugged;
+}
+
+/* What the process or others did to it since the last look. */
+static void check_status(struct target *target)
+{
+	bool lasting = target->program->options.lasting;
+	struct process_status status;
+
+	if (lasting && atomic_load(&target->shared->quiet))
+		return;
+	status = read_status(target->pid);
+	if (!lasting)
+		check_tracer(target, status.tracer);
+	if (restriction_is_on(&status.restriction, target->program->filters))
+		atomic_store(&target->shared->quiet, 1);
+	/* Nobody tells us where the program sets an action of its own. */
+	if (target->entered && !inject_is_in_place(target->pid)) {
+		count_one(target->program, COUNT_ACTIONS_TAKEN);
+		leave(target);
+	} else if (status.restriction.mode == SECCOMP_MODE_STRICT) {
+		leave(target);
+	}
+}
+
+/* What it executed did not announce itself: the events are gone, and nothing is noted any more. */
+static void lose(struct target *target)
+{
+	struct program *program = target->program;
+	uint32_t index = target->index;
+	char name[PROCESS_NAME];
+
+	count_one(program, COUNT_PROCESSES_LOST);
+	if (target->pid == program->child) {
+		process_name(target->pid, name);
+		say("%s (%d), which the program has become, could not be entered and is "
+		    "not watched",
+		    name, (int)target->pid);
+	}
+	target_end(target);
+	entry_release(program, index);
+}
+
+/* False: it has become another program. Its announcement is waited for, or its asking. */
+static bool check_itself(struct target *target)
+{
+	uint64_t now = clock_now();
+
+	if (cover_is_itself(target)) {
+		target->changed = 0;
+		return true;
+	}
+	if (!target->changed) {
+		target->changed = now;
+		handover_expect(target->program, target->pid);
+	} else if (now - target->changed > ANNOUNCE_PATIENCE) {
+		lose(target);
+	}
+	return false;
+}
+
+static void check_target(struct target *target)
+{
+	if (target_has_ended(target)) {
+		target_end(target);
+		return;
+	}
+	if (!target->observed && !check_itself(target))
+		return;
+	if (target->program->events->check(target))
+		check_status(target);
+}
+
+void targets_check(struct program *program)
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
+		if (program->target[i])
+			check_target(program->target[i]);
+	entries_check(program);
+}
+
+struct target *target_find(const struct program *program, pid_t pid)
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
+		if (program->target[i] && program->target[i]->pid == pid)
+			return program->target[i];
+	return NULL;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A watched process, from its announcement in the area to its end: its address space, its slots,
+ * and what the rooms above keep of it. The controller's thread alone touches it; it is freed in
+ * target_end(), after which nobody may know it.
+ */
+#ifndef PROCESS_TARGET_H
+#define PROCESS_TARGET_H
+
+#include "cost/budget.h"
+#include "cost/wakeups.h"
+#include "process/active.h"
+#include "process/identity.h"
+#include "process/program.h"
+#include "process/slot.h"
+#include "process/space.h"
+#include "process/transient.h"
+
+#define ARM_SLOW 200000u /* ns */
+
+struct target {
+	struct program *program;
+	uint32_t index; /* of its entry in the area; AREA_PROCESSES of them */
+	pid_t pid;
+	int pidfd;
+	uint64_t changed; /* seen as another program since then; 0: it is itself */
+	struct area_process *shared;
+	/* What it announced, out of its reach: cover.c. */
+	uint64_t proof_address, proof;
+	struct space *space; /* NULL where limits alone are wanted */
+	struct slot slot[AREA_WATCHES];
+	unsigned slots;	    /* for what strategies choose … */
+	unsigned placed;    /* … and those behind them, for what tools place */
+	uint64_t arm_time;  /* ns that arming takes, lately: it grows with the threads */
+	pid_t first_tracer; /* who traced it before it was watched; 0: nobody */
+	bool entered;	    /* its handler is src/inject's */
+	bool debugged;	    /* by somebody who came later: nothing is sampled meanwhile */
+	struct wakeups wakeups;
+	uint64_t next_count; /* when its wake-ups are counted next */
+	struct active active;
+	struct transient transient;
+	struct spending seen; /* added to the budget's sum */
+	/* Theirs who keep it. */
+	struct control *control;
+	struct explored *explored;
+	struct target_limit *limit; /* AREA_LIMITS */
+	struct duty *duty;	    /* one a slot */
+	struct observed *observed;  /* watched from outside alone; NULL: it is not */
+};
+
+/* Newly announced processes are watched, those that say good-bye let go: some wait for it. */
+void targets_welcome(struct program *program);
+/* Those that have ended, that became others, that are debugged. */
+void targets_check(struct program *program);
+void target_end(struct target *target);
+/* NULL: it is not watched. */
+struct target *target_find(const struct program *program, pid_t pid);
+/* A process without our library; `observed` is the target's from then on. 0 or -errno. */
+int target_observe(struct program *program, pid_t pid, struct observed *observed);
+
+static inline bool target_has_ended(const struct target *target)
+{
+	return pidfd_has_ended(target->pidfd);
+}
+
+/* What an armed slot costs a thread of this process at each wake-up, ns. */
+static inline double target_wakeup_price(const struct target *target)
+{
+	return wakeups_price(&target->wakeups, target->program->prices);
+}
+
+/* Arming takes a few microseconds a thread. Where that comes near a hold, widening comes too late
+ * to be of use. */
+static inline bool arms_slowly(const struct target *target)
+{
+	return target->arm_time >= ARM_SLOW && !target->program->options.stall_first;
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What /proc tells of a thread without stopping it. */
+#ifndef PROCESS_THREAD_STATUS_H
+#define PROCESS_THREAD_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A thread that waits in a system call (proc_pid_syscall(5)). */
+struct thread_sleep {
+	uint64_t stack_pointer, pc;
+};
+
+/* Its name, filled up with zeros. False: it is gone, and the name is empty. */
+bool thread_status_name(pid_t pid, pid_t tid, char *name, size_t size);
+
+/* False: it runs, or is gone. */
+bool thread_status_sleep(pid_t pid, pid_t tid, struct thread_sleep *waiting);
+
+/* How often it has got a CPU so far (schedstat: Documentation/scheduler/sched-stats.rst). False: it
+ * is gone, or the kernel does not count. */
+bool thread_status_slices(pid_t pid, pid_t tid, uint64_t *slices);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "process/transient.h"
+
+#include "base/clock.h"
+#include "process/target.h"
+
+#include <string.h>
+
+#define OPEN_PARTS 2	    /* of what an armed slot costs, what a merely open one does */
+#define ON_PARTS 200	    /* open ones cost more than this part of the CPU time used … */
+#define OFF_PARTS 400	    /* … until they cost less than this one */
+#define SINGLE_RATE 5000.0  /* wake-ups a second; with fewer, armed slots cost little … */
+#define SINGLE_PARTS 10	    /* … and no more than this part of the CPU time used … */
+#define SINGLE_OFF_PARTS 40 /* … until they cost less than this one */
+
+/* Do slots that cost a thread so much each time take more than this part of the CPU time used? */
+static bool cost_more(const struct target *target, double price, double parts)
+{
+	return target->wakeups.rate * price * parts > target->wakeups.cpus * (double)SECOND;
+}
+
+static bool open_is_dear(const struct target *target)
+{
+	const struct control_options *options = &target->program->options;
+	double price = target_wakeup_price(target) / OPEN_PARTS;
+
+	if (options->aggressive || options->stall_first || options->lasting)
+		return false;
+	return cost_more(target, price, target->transient.on ? OFF_PARTS : ON_PARTS);
+}
+
+static bool armed_is_dear(const struct target *target)
+{
+	double price = target_wakeup_price(target);
+
+	return target->wakeups.rate > SINGLE_RATE &&
+	       cost_more(target, price, target->transient.single ? SINGLE_OFF_PARTS : SINGLE_PARTS);
+}
+
+static uint64_t slices_before(const struct transient *transient, const struct thread_rate *thread)
+{
+	for (unsigned i = 0; i < transient->count; i++)
+		if (transient->thread[i].tid == thread->tid)
+			return transient->thread[i].slices;
+	return thread->slices;
+}
+
+void transient_look(struct target *target, struct thread_rate *thread, unsigned count,
+		    double seconds)
+{
+	struct transient *transient = &target->transient;
+
+	transient->running_count = 0;
+	for (unsigned i = 0; i < count; i++) {
+		thread[i].rate =
+			(double)(thread[i].slices - slices_before(transient, &thread[i])) / seconds;
+		if (thread[i].rate > 0)
+			transient->running[transient->running_count++] = thread[i].tid;
+	}
+	memcpy(transient->thread, thread, count * sizeof(thread[0]));
+	transient->count = count;
+	transient->on = transient->known && count && open_is_dear(target);
+	transient->single = transient->on && armed_is_dear(target);
+	transient->known = true;
+	if (transient->on)
+		slots_close_silent(target);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Programs whose threads sleep and wake all the time.
+ *
+ * A slot costs each thread that gets a CPU while it is armed (cost/wakeups.h), and about half of
+ * that while it is only open. In a server whose workers sleep and wake tens of thousands of times a
+ * second nothing can stay open: slots are transient, opened for one watch at a time; and where even
+ * that is too much, a watch is of one thread alone.
+ */
+#ifndef PROCESS_TRANSIENT_H
+#define PROCESS_TRANSIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define TRANSIENT_THREADS 64 /* of a process with more, slots are never transient */
+
+struct target;
+
+/* A thread, as far as it is known how often it wakes. */
+struct thread_rate {
+	pid_t tid;
+	uint64_t slices; /* of time that it has been given */
+	double rate;	 /* wake-ups a second */
+};
+
+struct transient {
+	bool on;     /* slots are open only while they are armed … */
+	bool single; /* … and code is watched in one thread at a time */
+	bool known;  /* `thread` is of an earlier count */
+	struct thread_rate thread[TRANSIENT_THREADS];
+	unsigned count;
+	pid_t running[TRANSIENT_THREADS]; /* those that woke since the count before */
+	unsigned running_count;
+};
+
+/* `thread`: all, with their slices now; their rates are filled in. None: they are too many. */
+void transient_look(struct target *target, struct thread_rate *thread, unsigned count,
+		    double seconds);
+
+#endif

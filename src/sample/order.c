@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sample/order.h"
+
+#include <string.h>
+
+/* Without the underscores that names of the library's own begin with. NULL: it has none. */
+static const char *plain_name(struct space *space, uint64_t function)
+{
+	const char *name = space_function_name(space, function);
+
+	while (name && *name == '_')
+		name++;
+	return name;
+}
+
+static bool begins_with_any(const char *name, const char *const *stems)
+{
+	for (; name && *stems; stems++)
+		if (strncmp(name, *stems, strlen(*stems)) == 0)
+			return true;
+	return false;
+}
+
+static bool contains_any(const char *name, const char *const *parts)
+{
+	for (; *parts; parts++)
+		if (strstr(name, *parts))
+			return true;
+	return false;
+}
+
+static const char *const families[] = {"pthread_", "sem_", "mtx_", "cnd_", "call_once", NULL};
+
+bool order_is_its_purpose(struct space *space, uint64_t function)
+{
+	static const char *const stems[] = {"malloc",  "calloc",	"free",
+					    "realloc", "aligned_alloc", "posix_memalign",
+					    "sched_",  "nanosleep",	"clock_",
+					    NULL};
+	const char *name = plain_name(space, function);
+
+	return begins_with_any(name, families) || begins_with_any(name, stems);
+}
+
+enum order_effect order_effect(struct space *space, uint64_t function)
+{
+	static const char *const releases[] = {"unlock", "post", "signal", "broadcast", NULL};
+	static const char *const neither[] = {"self", "specific", "equal", "init", "attr", NULL};
+	const char *name = plain_name(space, function);
+
+	if (!begins_with_any(name, families) || contains_any(name, neither))
+		return ORDER_NONE;
+	return contains_any(name, releases) ? ORDER_RELEASES : ORDER_WAITS;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What functions of the C library do to the order of threads, told by their names alone. */
+#ifndef SAMPLE_ORDER_H
+#define SAMPLE_ORDER_H
+
+#include "process/space.h"
+
+enum order_effect { ORDER_NONE, ORDER_RELEASES, ORDER_WAITS /* for other threads */ };
+enum order_effect order_effect(struct space *space, uint64_t function);
+
+/* Its argument is a lock, or memory that is nobody's: held there, a thread meets no race. */
+bool order_is_its_purpose(struct space *space, uint64_t function);
+
+#endif

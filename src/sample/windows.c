@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sample/windows.h"
+
+#include "base/clock.h"
+#include "event/threads.h"
+
+#include <stdatomic.h>
+
+#define WINDOW (4 * MILLISECOND)
+#define REST_SOON (36 * MILLISECOND)   /* in the beginning, when all is new */
+#define REST_LATER (196 * MILLISECOND) /* at a budget of 1 percent and above; longer below */
+/* Where threads come and go all the time, which is dear, and probes tell more (probe.c). */
+#define WINDOW_SINGLE (2 * MILLISECOND)
+#define REST_SINGLE (6000 * MILLISECOND)
+#define BUDGET_PARTS 3 /* one of them is for samples */
+#define SOON (4 * SECOND)
+#define SWITCH_PARTS 100 /* a rest is at least so many times what switching takes */
+#define PERIOD (MILLISECOND / 25)
+#define PERIOD_AGGRESSIVE (MILLISECOND / 2)
+
+/* What finds as much as possible may cost it. */
+static bool is_steady(const struct windows *windows)
+{
+	return windows->program->options.aggressive;
+}
+
+/* The other strategy has a timer of its own in each thread and watches nothing that is sampled. */
+static bool is_silent(const struct windows *windows)
+{
+	return (!windows->samples && !windows->transient) || windows->program->options.stall_first;
+}
+
+uint64_t windows_period(const struct control_options *options)
+{
+	if (options->aggressive)
+		return PERIOD_AGGRESSIVE;
+	return PERIOD;
+}
+
+static void add_threads(struct windows *windows, pid_t pid, pid_t but)
+{
+	struct thread_set threads = {0};
+
+	thread_set_list(&threads, pid);
+	for (size_t i = 0; i < threads.count; i++)
+		if (threads.tids[i] != but && samples_add(windows->samples, threads.tids[i]))
+			count_one(windows->program, COUNT_THREADS_UNSAMPLED);
+	thread_set_destroy(&threads);
+}
+
+void windows_attach(struct windows *windows, pid_t pid)
+{
+	if (windows->samples || windows->program->options.lasting ||
+	    samples_open(&windows->samples, pid, windows_period(&windows->program->options), false))
+		return;
+	add_threads(windows, pid, pid);
+}
+
+static void open_again(struct windows *windows)
+{
+	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
+		const struct target *target = windows->program->target[i];
+
+		if (target && !windows->samples)
+			windows_attach(windows, target->pid);
+		else if (target)
+			add_threads(windows, target->pid, 0);
+	}
+}
+
+/* From when on threads come and go too often for events that are merely open. Only a process that
+ * is not watched itself loses by it: its samples were dropped in any case. */
+static void become_transient(struct windows *windows)
+{
+	for (unsigned i = 0; i < AREA_PROCESSES && !windows->transient; i++)
+		windows->transient = windows->program->target[i] &&
+				     windows->program->target[i]->transient.on;
+}
+
+bool windows_are_new(const struct program *program, uint64_t now)
+{
+	return now - program->started < SOON;
+}
+
+/* So long that samples take a part of the budget and no more, in a program that computes. */
+static uint64_t affordable_rest(const struct windows *windows)
+{
+	double share = (double)atomic_load(&windows->budget->prices.sample) /
+		       (double)windows_period(&windows->program->options);
+
+	return (uint64_t)((double)WINDOW * share * 100 * BUDGET_PARTS /
+			  windows->program->options.budget);
+}
+
+static bool all_are_single(const struct windows *windows)
+{
+	for (unsigned i = 0; i < AREA_PROCESSES; i++)
+		if (windows->program->target[i] && !windows->program->target[i]->transient.single)
+			return false;
+	return windows->transient;
+}
+
+static uint64_t rest(const struct windows *windows, uint64_t now)
+{
+	uint64_t least = SWITCH_PARTS * windows->switching, rest = REST_LATER;
+	bool soon = windows_are_new(windows->program, now);
+
+	if (all_are_single(windows))
+		rest = soon ? REST_LATER : REST_SINGLE;
+	else if (soon)
+		rest = windows->transient ? REST_LATER : REST_SOON;
+	else if (affordable_rest(windows) > least)
+		least = affordable_rest(windows);
+	if (windows->program->options.budget < 1)
+		rest = (uint64_t)((double)rest / windows->program->options.budget);
+	return rest > least ? rest : least;
+}
+
+static uint64_t length(const struct windows *windows)
+{
+	return all_are_single(windows) ? WINDOW_SINGLE : WINDOW;
+}
+
+static void turn(struct windows *windows, bool on)
+{
+	uint64_t begin = clock_now(), now;
+
+	if (on && windows->transient)
+		open_again(windows);
+	if (windows->samples)
+		samples_switch(windows->samples, on);
+	now = clock_now();
+	windows->switching = (3 * windows->switching + (now - begin)) / 4;
+	if (on)
+		windows->since = now;
+	else if (windows->on)
+		windows->time += now - windows->since;
+	windows->on = on;
+	windows->until = now + (on ? length(windows) : rest(windows, now));
+	if (on)
+		count_one(windows->program, COUNT_BURSTS);
+}
+
+static void run_steadily(struct windows *windows)
+{
+	turn(windows, true);
+	windows->until = UINT64_MAX;
+}
+
+static void end_window(struct windows *windows)
+{
+	windows_drain(windows);
+	turn(windows, false);
+	become_transient(windows);
+	if (windows->transient) {
+		windows_close(windows);
+	}
+}
+
+void windows_run(struct windows *windows)
+{
+	uint64_t now = clock_now();
+
+	if (is_silent(windows) || now < windows->until)
+		return;
+	if (is_steady(windows)) {
+		run_steadily(windows);
+	} else if (windows->on) {
+		end_window(windows);
+	} else if (now < windows->budget->paused_until) {
+		windows->until = windows->budget->paused_until;
+	} else {
+		turn(windows, true);
+	}
+}
+
+uint64_t windows_take_time(struct windows *windows)
+{
+	uint64_t time = windows->time, now = clock_now();
+
+	if (windows->on) {
+		time += now - windows->since;
+		windows->since = now;
+	}
+	windows->time = 0;
+	return time;
+}
+
+uint64_t windows_next(const struct windows *windows)
+{
+	return is_silent(windows) ? UINT64_MAX : windows->until;
+}
+
+int windows_launch(struct windows *windows, pid_t pid)
+{
+	int err = samples_open(&windows->samples, pid, windows_period(&windows->program->options),
+			       false);
+
+	if (err)
+		windows->samples = NULL;
+	return err;
+}
+
+void windows_drain(struct windows *windows)
+{
+	if (!windows->samples)
+		return;
+	samples_drain(windows->samples, windows->take, windows->context);
+	windows->program->count[COUNT_SAMPLES_UNREAD] += samples_take_lost(windows->samples);
+}
+
+void windows_close(struct windows *windows)
+{
+	samples_close(windows->samples);
+	windows->samples = NULL;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sampling windows: when samples are taken.
+ *
+ * A task-clock event sets a timer each time a thread of the program gets a CPU and cancels it when
+ * the thread leaves, whatever its period: in a server that sleeps and wakes tens of thousands of
+ * times a second that costs a fifth of its CPU time in a virtual machine. So the events are on for
+ * short windows, with a short period, and off between: as many samples as watches can be made of.
+ *
+ * To switch them interrupts a CPU per thread. The more threads, the longer the rest. Run by the
+ * controller's thread.
+ */
+#ifndef SAMPLE_WINDOWS_H
+#define SAMPLE_WINDOWS_H
+
+#include "process/target.h"
+#include "sample/samples.h"
+
+struct windows {
+	struct program *program;
+	const struct budget *budget;
+	sample_fn *take; /* each sample is handed to it, with `context` */
+	void *context;
+	struct samples *samples; /* NULL: none is open */
+	bool on;
+	uint64_t until;	      /* when it changes; CLOCK_MONOTONIC ns */
+	uint64_t since, time; /* ns that they were on, not yet charged */
+	uint64_t switching;   /* ns that this takes, lately: it grows with the threads */
+	bool transient;	      /* the events are open only while they are on */
+};
+
+/* ns of CPU time between samples. */
+uint64_t windows_period(const struct control_options *options);
+/* On a process that is about to begin, and all that descends from it. 0 or -errno. */
+int windows_launch(struct windows *windows, pid_t pid);
+/* On a process that runs already, where nothing is sampled yet. */
+void windows_attach(struct windows *windows, pid_t pid);
+/* Opens or closes a window that is due. */
+void windows_run(struct windows *windows);
+/* When the next one is; UINT64_MAX: never. */
+uint64_t windows_next(const struct windows *windows);
+/* ns that samples were on since the last call. */
+uint64_t windows_take_time(struct windows *windows);
+/* All of what they show is new, in the first seconds of a run. */
+bool windows_are_new(const struct program *program, uint64_t now);
+/* Hands on what the kernel has written meanwhile. */
+void windows_drain(struct windows *windows);
+void windows_close(struct windows *windows);
+
+#endif
