@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "control/allocations.h"
 
-#include "control/private.h"
+#include "control/state.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -85,7 +85,7 @@ bool control_block_find(struct control *control, pid_t pid, uint64_t address,
 			struct control_block *block)
 {
 	static struct allocation_entry entries[ALLOCATION_ENTRIES]; /* one thread; large */
-	struct target *target = target_find(control, pid);
+	struct target *target = target_find(&control->program, pid);
 	uint64_t table = target ? atomic_load(&target->shared->allocations) : 0;
 	struct control_block found;
 

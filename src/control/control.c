@@ -2,18 +2,26 @@
 #include "control/control.h"
 
 #include "base/syscall.h"
-#include "control/abandon.h"
-#include "control/entries.h"
+#include "process/abandon.h"
+#include "control/enter.h"
+#include "process/entries.h"
 #include "control/linger.h"
-#include "control/life.h"
+#include "process/life.h"
 #include "control/observed.h"
-#include "control/private.h"
-#include "control/restriction.h"
-#include "control/switches.h"
+#include "control/placed.h"
+#include "control/account.h"
+#include "control/attach.h"
+#include "control/duty.h"
+#include "control/events.h"
+#include "control/lasting.h"
+#include "control/launch.h"
+#include "control/sampling.h"
+#include "control/state.h"
+#include "base/clock.h"
+#include "process/restriction.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -32,6 +40,8 @@
 #define CHECK_INTERVAL (100 * MILLISECOND)
 #define CHECK_INTERVAL_PAUSED (250 * MILLISECOND) /* at most: nothing is watched meanwhile */
 #define ANNOUNCE_BOUND (100 * MILLISECOND)
+#define PLACED_BOUND \
+	SECOND /* what is watched from its birth is watched before its thread goes on */
 /* Lasting watches must be there from the first instruction on, whatever symbols take to read. */
 #define LASTING_BOUND (10 * SECOND)
 
@@ -39,53 +49,13 @@ static const struct {
 	const char *name, *meaning;
 } count_table[] = {
 #define COUNT(identifier, name, meaning) [COUNT_##identifier] = {name, meaning},
-#include "control/counts.def"
+#include "process/counts.def"
 #undef COUNT
 };
 _Static_assert(sizeof(count_table) / sizeof(count_table[0]) == COUNT_COUNT, "all are named");
 
 /* For the SIGCHLD handler, which rings the doorbell so that no end is waited for. */
 static struct area *_Atomic signalled_area;
-
-uint64_t control_clock(clockid_t clock)
-{
-	struct timespec now;
-
-	if (clock_gettime(clock, &now))
-		return 0;
-	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
-
-uint64_t control_now(void)
-{
-	return control_clock(CLOCK_MONOTONIC);
-}
-
-/* xorshift64* (Vigna, 2016): good enough to choose with. */
-uint64_t control_random(struct control *control)
-{
-	control->random ^= control->random >> 12;
-	control->random ^= control->random << 25;
-	control->random ^= control->random >> 27;
-	return control->random * 0x2545f4914f6cdd1dull >> 16;
-}
-
-unsigned control_draw(struct control *control, const uint64_t *weight, unsigned count)
-{
-	uint64_t sum = 0, at;
-
-	for (unsigned i = 0; i < count; i++)
-		sum += weight[i];
-	if (!sum)
-		return count;
-	at = control_random(control) % sum;
-	for (unsigned i = 0; i < count; i++) {
-		if (at < weight[i])
-			return i;
-		at -= weight[i];
-	}
-	return count;
-}
 
 void control_options_init(struct control_options *options)
 {
@@ -114,25 +84,6 @@ static bool kernel_allowed(void)
 	return true;
 }
 
-static bool matches(const struct control_globs *globs, const char *path)
-{
-	const char *name = strrchr(path, '/');
-
-	name = name ? name + 1 : path;
-	for (size_t i = 0; i < globs->count; i++)
-		if (fnmatch(globs->glob[i], path, 0) == 0 || fnmatch(globs->glob[i], name, 0) == 0)
-			return true;
-	return false;
-}
-
-bool control_wants_module(const struct control *control, const char *path)
-{
-	const struct control_options *options = &control->options;
-
-	return (!options->include.count || matches(&options->include, path)) &&
-	       !matches(&options->exclude, path);
-}
-
 static void on_child(int signal)
 {
 	struct area *area = atomic_load(&signalled_area);
@@ -147,28 +98,36 @@ static int prepare_area(struct control *control, int fd)
 	int err;
 
 	if (fd < 0)
-		return area_create(&control->area, &control->area_fd);
-	err = area_open(&control->area, fd);
+		return area_create(&control->program.area, &control->program.area_fd);
+	err = area_open(&control->program.area, fd);
 	if (err)
 		return err;
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
-	control->area_fd = fd;
-	control->root = control->area->root;
-	control->area->controller_fd = fd;
-	control->area->controller = getpid();
+	control->program.area_fd = fd;
+	control->program.root = control->program.area->root;
+	control->program.area->controller_fd = fd;
+	control->program.area->controller = getpid();
 	return 0;
 }
 
 /* A tenth of the budget. */
 static void choose_allocations(struct control *control)
 {
-	struct allocation_choice *choice = &control->area->allocations;
+	struct allocation_choice *choice = &control->program.area->allocations;
 
-	choice->all = control->options.allocations == CONTROL_ALLOCATIONS_ALL;
-	choice->parts = (uint32_t)(control->options.budget * 10);
+	choice->all = control->program.options.allocations == CONTROL_ALLOCATIONS_ALL;
+	choice->parts = (uint32_t)(control->program.options.budget * 10);
 	if (!choice->parts)
 		choice->parts = 1;
-	atomic_store(&choice->on, control->options.allocations != CONTROL_ALLOCATIONS_NONE);
+	choice->births = control->program.options.births;
+	atomic_store(&choice->on, control->program.options.allocations != CONTROL_ALLOCATIONS_NONE);
+}
+
+static const struct strategy *strategy_of(const struct control_options *options)
+{
+	if (options->lasting)
+		return &lasting_strategy;
+	return options->stall_first ? &stall_first_strategy : &choosing_strategy;
 }
 
 int control_create(struct control **control, const struct control_options *options,
@@ -181,56 +140,90 @@ int control_create(struct control **control, const struct control_options *optio
 	if (!made)
 		return -ENOMEM;
 	symbols.reader = options->reader;
-	err = symbol_session_open(&made->session, &symbols);
+	err = symbol_session_open(&made->program.session, &symbols);
 	if (!err)
-		err = entries_create(made);
+		err = entries_create(&made->program);
 	if (!err)
 		err = prepare_area(made, options->area_fd);
 	if (err) {
-		free(made->entries);
-		if (made->session)
-			symbol_session_close(made->session);
+		free(made->program.entries);
+		if (made->program.session)
+			symbol_session_close(made->program.session);
 		free(made);
 		return err;
 	}
-	made->options = *options;
+	made->program.events = &control_events;
+	made->program.prices = &made->budget.prices;
+	made->program.control = made;
+	made->windows = (struct windows){.program = &made->program,
+					 .budget = &made->budget,
+					 .take = sampling_take,
+					 .context = made};
+	made->program.options = *options;
 	made->observer = *observer;
-	made->options.kernel = options->kernel && kernel_allowed();
-	made->total = -1;
-	made->started = control_now();
-	made->random = options->seed ? options->seed : made->started | 1;
-	made->area->hold_parts = (uint32_t)(options->budget * 100);
-	if (options->aggressive && made->area->hold_parts > HOLD_PARTS_AGGRESSIVE)
-		made->area->hold_parts = HOLD_PARTS_AGGRESSIVE;
-	made->area->announce_bound = options->lasting ? LASTING_BOUND : ANNOUNCE_BOUND;
-	made->area->credit_cap = SECOND;
-	made->area->hold_most = options->hold_most;
-	made->area->follow = options->follow;
-	abandon_prepare(made->area);
-	handover_begin(made);
-	life_begin(made->area);
+	made->program.options.kernel = options->kernel && kernel_allowed();
+	limits_init(&made->limits, &made->program);
+	made->strategy = strategy_of(options);
+	made->hits.program = &made->program;
+	made->hits.events = &control_hit_events;
+	made->explorer.program = &made->program;
+	made->explorer.events = &control_explorer_events;
+	made->explorer.budget = &made->budget;
+	made->explorer.hits = &made->hits;
+	made->program.explorer = &made->explorer;
+	made->program.started = clock_now();
+	made->program.random.state = options->seed ? options->seed : made->program.started | 1;
+	made->program.area->hold_parts = (uint32_t)(options->budget * 100);
+	if (options->aggressive && made->program.area->hold_parts > HOLD_PARTS_AGGRESSIVE)
+		made->program.area->hold_parts = HOLD_PARTS_AGGRESSIVE;
+	made->program.area->announce_bound = options->lasting  ? LASTING_BOUND
+					     : options->placed ? PLACED_BOUND
+							       : ANNOUNCE_BOUND;
+	made->program.area->credit_cap = SECOND;
+	made->program.area->hold_most = options->hold_most;
+	made->program.area->follow = options->follow;
+	abandon_prepare(made->program.area);
+	handover_begin(&made->program);
+	life_begin(made->program.area);
 	choose_allocations(made);
 	duty_start(made);
 	*control = made;
 	return 0;
 }
 
-pid_t control_spawn(struct control *control, char *const argv[], const char *library)
+static pid_t spawn(struct control *control, char *const argv[], const char *library,
+		   enum control_entry entry)
 {
 	struct sigaction action = {.sa_handler = on_child, .sa_flags = SA_RESTART};
 	pid_t pid;
 
-	atomic_store(&signalled_area, control->area);
+	atomic_store(&signalled_area, control->program.area);
 	sigaction(SIGCHLD, &action, NULL);
-	pid = launch(control, argv, library);
+	pid = launch(control, argv, library, entry);
 	if (pid > 0)
 		abandon_begin(pid);
 	return pid;
 }
 
+pid_t control_spawn(struct control *control, char *const argv[], const char *library)
+{
+	return spawn(control, argv, library, CONTROL_ENTRY_NONE);
+}
+
+pid_t control_spawn_entered(struct control *control, char *const argv[], enum control_entry entry)
+{
+	return spawn(control, argv, NULL, entry);
+}
+
+void control_rouse(struct control *control)
+{
+	atomic_store(&control->roused, true);
+	area_ring(control->program.area);
+}
+
 struct area *control_area(struct control *control)
 {
-	return control->area;
+	return control->program.area;
 }
 
 static void reap(struct control *control)
@@ -245,11 +238,13 @@ static void reap(struct control *control)
 		control->child_ended = observe_is_stopped() || linger_is_over(control);
 		return;
 	}
-	if (is_attached(control)) {
-		control->child_ended = observe_is_stopped() || attach_is_over(control);
+	if (program_is_attached(&control->program)) {
+		control->child_ended = observe_is_stopped() || attach_is_over(control) ||
+				       entered_is_over(control);
 		return;
 	}
-	if (!control->child_ended && waitpid(control->child, &status, WNOHANG) == control->child) {
+	if (!control->child_ended &&
+	    waitpid(control->program.child, &status, WNOHANG) == control->program.child) {
 		control->child_ended = true;
 		control->child_status = status;
 		abandon_settle(status);
@@ -258,7 +253,7 @@ static void reap(struct control *control)
 
 static void wait_for_work(struct control *control, uint32_t seen, uint64_t until)
 {
-	uint64_t now = control_now();
+	uint64_t now = clock_now();
 	struct timespec left = {0};
 
 	if (now >= until)
@@ -266,27 +261,33 @@ static void wait_for_work(struct control *control, uint32_t seen, uint64_t until
 	left.tv_sec = (time_t)((until - now) / SECOND);
 	left.tv_nsec = (long)((until - now) % SECOND);
 	/* Pairs with area_ring(): either that sees `waiting`, or this sees the doorbell moved. */
-	atomic_store(&control->area->waiting, 1);
-	raw_futex((uint32_t *)&control->area->doorbell, FUTEX_WAIT, seen, &left);
-	atomic_store(&control->area->waiting, 0);
+	atomic_store(&control->program.area->waiting, 1);
+	raw_futex((uint32_t *)&control->program.area->doorbell, FUTEX_WAIT, seen, &left);
+	atomic_store(&control->program.area->waiting, 0);
+}
+
+/* Of watches that tools placed first, in the order in which they were made. */
+static void collect_hits(struct control *control)
+{
+	if (!control->program.options.lasting)
+		placed_collect(control);
+	control->strategy->collect(&control->program);
 }
 
 static void collect(struct control *control)
 {
 	if (control->observing)
 		observe_step(control);
-	else if (control->options.lasting)
-		traces_collect(control);
 	else
-		hits_collect(control);
+		collect_hits(control);
 }
 
 /* While there is nothing to spend, each look would cost what a watch could have. */
 static uint64_t check_interval(const struct control *control, uint64_t now)
 {
-	uint64_t left = control->paused_until > now ? control->paused_until - now : 0;
+	uint64_t left = control->budget.paused_until > now ? control->budget.paused_until - now : 0;
 
-	if (control->options.lasting || atomic_load(&control->area->limits_changed))
+	if (control->program.options.lasting || atomic_load(&control->program.area->limits_changed))
 		return CHECK_INTERVAL;
 	if (left > CHECK_INTERVAL_PAUSED)
 		left = CHECK_INTERVAL_PAUSED;
@@ -296,50 +297,60 @@ static uint64_t check_interval(const struct control *control, uint64_t now)
 static uint64_t drain_interval(const struct control *control, uint64_t now)
 {
 	/* Nothing to drain, and nobody to tell. */
-	if (!control->samples && !control->observer.tick)
+	if (!control->windows.samples && !control->observer.tick)
 		return CHECK_INTERVAL;
-	if (now < control->paused_until)
+	if (now < control->budget.paused_until)
 		return check_interval(control, now);
-	/* Each look wakes a CPU; what a burst leaves is drained at its end. */
-	if (!control->burst.on)
+	/* Each look wakes a CPU; what a window leaves is drained at its end. */
+	if (!control->windows.on)
 		return CHECK_INTERVAL;
-	return control->options.aggressive ? DRAIN_INTERVAL_AGGRESSIVE : DRAIN_INTERVAL;
+	return control->program.options.aggressive ? DRAIN_INTERVAL_AGGRESSIVE : DRAIN_INTERVAL;
+}
+
+/* What a window shows is read as it comes, not when the last look was due. */
+static void run_windows(struct control *control, uint64_t now)
+{
+	bool were_on = control->windows.on;
+
+	windows_run(&control->windows);
+	if (!were_on && control->windows.on)
+		control->next_drain = now;
 }
 
 static uint64_t step(struct control *control)
 {
-	uint64_t now = control_now(), next;
+	uint64_t now = clock_now(), next;
 
-	if (atomic_exchange(&control->area->unanswered, 0))
-		count_one(control, COUNT_UNANSWERED);
-	limits_follow(control);
-	handover_run(control);
-	targets_welcome(control);
+	if (atomic_exchange(&control->program.area->unanswered, 0))
+		count_one(&control->program, COUNT_UNANSWERED);
+	limits_follow(&control->limits);
+	handover_run(&control->program);
+	targets_welcome(&control->program);
+	entered_go(control);
 	collect(control);
-	if (now >= control->next_drain) {
-		if (control->samples)
-			sampling_drain(control);
+	if (now >= control->next_drain || atomic_exchange(&control->roused, false)) {
+		windows_drain(&control->windows);
 		if (control->observer.tick)
 			control->observer.tick(control->observer.context);
 		control->next_drain = now + drain_interval(control, now);
 	}
 	if (now >= control->next_check) {
-		unpaid_charge(control);
-		targets_check(control);
-		budget_check(control);
-		switches_price(control, now);
+		unpaid_charge(&control->limits);
+		entered_look(control);
+		targets_check(&control->program);
+		account_settle(control);
 		control->next_check = now + check_interval(control, now);
 	}
-	if (control->options.lasting)
-		duty_run(control);
-	else
-		schedule_run(control);
-	bursts_run(control);
-	next = control->options.lasting ? duty_next(control) : schedule_next(control);
-	if (handover_next(control) < next)
-		next = handover_next(control);
-	if (bursts_next(control) < next)
-		next = bursts_next(control);
+	placed_run(control);
+	control->strategy->run(&control->program);
+	run_windows(control, now);
+	next = control->strategy->next(&control->program);
+	if (placed_next(control) < next)
+		next = placed_next(control);
+	if (handover_next(&control->program) < next)
+		next = handover_next(&control->program);
+	if (windows_next(&control->windows) < next)
+		next = windows_next(&control->windows);
 	if (control->next_drain < next)
 		next = control->next_drain;
 	return next < control->next_check ? next : control->next_check;
@@ -348,10 +359,10 @@ static uint64_t step(struct control *control)
 /* Threads that died in their holds still make pairs: while there is a tool to tell. */
 static void end_targets(struct control *control)
 {
-	area_close(control->area);
+	area_close(control->program.area);
 	for (unsigned i = 0; i < AREA_PROCESSES; i++)
-		if (control->target[i])
-			target_end(control->target[i]);
+		if (control->program.target[i])
+			target_end(control->program.target[i]);
 }
 
 /*
@@ -378,7 +389,7 @@ static void run_promptly(void)
 static void run_loop(struct control *control)
 {
 	while (!control->child_ended) {
-		uint32_t seen = atomic_load(&control->area->doorbell);
+		uint32_t seen = atomic_load(&control->program.area->doorbell);
 		uint64_t next;
 
 		reap(control);
@@ -391,7 +402,7 @@ static void run_loop(struct control *control)
 		else
 			wait_for_work(control, seen, next);
 		if (!control->observing)
-			pace_keep(control);
+			account_pause(control);
 	}
 	collect(control);
 }
@@ -399,8 +410,8 @@ static void run_loop(struct control *control)
 int control_run(struct control *control)
 {
 	run_promptly();
-	control->filters = restriction_inherited();
-	budget_start(control);
+	control->program.filters = restriction_inherited();
+	account_begin(control);
 	run_loop(control);
 	return control->child_status;
 }
@@ -415,28 +426,49 @@ void control_run_on(struct control *control)
 void control_finish(struct control *control)
 {
 	end_targets(control);
-	control->count[COUNT_PROCESSES_UNENTERED] = atomic_load(&control->area->without_entry);
-	control->count[COUNT_HITS_GONE] = atomic_load(&control->area->hits_gone);
-	control->count[COUNT_TRAPS_WITHOUT_CAUSE] =
-		atomic_load(&control->area->traps_without_cause);
-	control->count[COUNT_PROGRAMS_UNENTERED] = atomic_load(&control->area->unentered);
-	control->count[COUNT_PROCESSES_WITHDRAWN] = atomic_load(&control->area->withdrawn);
+	control->program.count[COUNT_PROCESSES_UNENTERED] =
+		atomic_load(&control->program.area->without_entry);
+	control->program.count[COUNT_HITS_GONE] = atomic_load(&control->program.area->hits_gone);
+	control->program.count[COUNT_TRAPS_WITHOUT_CAUSE] =
+		atomic_load(&control->program.area->traps_without_cause);
+	control->program.count[COUNT_PROGRAMS_UNENTERED] =
+		atomic_load(&control->program.area->unentered);
+	control->program.count[COUNT_PROCESSES_WITHDRAWN] =
+		atomic_load(&control->program.area->withdrawn);
 }
 
 /* Silence every slot, for work that takes longer than a hold. */
 void control_quiesce(struct control *control)
 {
 	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
-		struct target *target = control->target[i];
+		struct target *target = control->program.target[i];
 
 		for (unsigned j = 0; target && j < target->slots; j++)
 			slot_disarm(target, &target->slot[j]);
 	}
 }
 
+/* A thread's id is another process's only when this one has ended just after it was looked at, and
+ * every other id has been given meanwhile. */
+int control_signal(struct control *control, pid_t pid, pid_t tid, int signal)
+{
+	const struct target *target = target_find(&control->program, pid);
+
+	if (!target || target_has_ended(target))
+		return -ESRCH;
+	if (tid)
+		return (int)raw_syscall3(SYS_tgkill, pid, tid, signal);
+	return (int)raw_syscall6(SYS_pidfd_send_signal, target->pidfd, signal, 0, 0, 0, 0);
+}
+
+int control_watch(struct control *control, const struct tl_watch *watch)
+{
+	return request_add(&control->explorer, watch);
+}
+
 struct space *control_space(struct control *control, pid_t pid)
 {
-	struct target *target = target_find(control, pid);
+	struct target *target = target_find(&control->program, pid);
 
 	return target ? target->space : NULL;
 }
@@ -444,25 +476,27 @@ struct space *control_space(struct control *control, pid_t pid)
 void control_counts(const struct control *control, control_count_fn *each, void *context)
 {
 	for (int i = 0; i < COUNT_COUNT; i++)
-		each(context, count_table[i].name, control->count[i], count_table[i].meaning);
+		each(context, count_table[i].name, control->program.count[i],
+		     count_table[i].meaning);
 	for (int i = 0; i < SYMBOL_STATISTIC_COUNT; i++)
 		each(context, symbol_statistic_name(i),
-		     symbol_session_statistic(control->session, i), symbol_statistic_meaning(i));
+		     symbol_session_statistic(control->program.session, i),
+		     symbol_statistic_meaning(i));
 }
 
 void control_destroy(struct control *control)
 {
 	end_targets(control);
-	switches_end(control);
-	samples_close(control->samples);
-	if (control->total >= 0)
-		close(control->total);
+	prices_end(&control->budget.prices);
+	windows_close(&control->windows);
+	limits_end(&control->limits);
 	atomic_store(&signalled_area, NULL);
 	life_end();
-	entries_destroy(control);
-	area_unmap(control->area);
-	close(control->area_fd);
-	symbol_session_close(control->session);
+	entries_destroy(&control->program);
+	free(control->program.entered);
+	area_unmap(control->program.area);
+	close(control->program.area_fd);
+	symbol_session_close(control->program.session);
 	abandon_forget();
 	free(control);
 }

@@ -7,14 +7,16 @@
 #ifndef CONTROL_CONTROL_H
 #define CONTROL_CONTROL_H
 
-#include "control/options.h"
-#include "control/space.h"
+#include "hit/stack.h"
+#include "process/options.h"
+#include "process/space.h"
 #include "record/area.h"
 
 #include <trapline/tool.h>
 
 struct control;
 struct control_notice;
+struct control_guard_notice;
 
 /* Told synchronously; a NULL member is not called. */
 /* A hit of a lasting watch. */
@@ -48,6 +50,12 @@ struct control_observer {
 	void (*trace)(void *context, const struct control_trace *trace);
 	/* The program waits until it returns: control/notice.h. */
 	void (*notice)(void *context, const struct control_notice *notice);
+	/* A hit of a watch that `owner` placed; it ended by itself. */
+	void (*placed)(void *context, unsigned owner, const struct tl_access *access);
+	void (*displaced)(void *context, unsigned owner, const struct tl_watch *watch,
+			  unsigned hits, unsigned threads);
+	/* The same: control/guards.h. */
+	void (*guard)(void *context, const struct control_guard_notice *notice);
 	void (*tick)(void *context); /* some 50 times a second */
 	/* Of an instruction, 0 to TL_INTEREST_MAX: see <trapline/tool.h>. */
 	unsigned (*interest)(void *context, pid_t pid, uint64_t pc);
@@ -59,8 +67,16 @@ int control_create(struct control **control, const struct control_options *optio
 
 /* Start a program under control: argv[0] is looked up as execvp() does. Its pid or -errno. */
 pid_t control_spawn(struct control *control, char *const argv[], const char *library);
+/* The same, of a program that no library can be loaded into: it is entered before its first
+ * instruction (src/inject). Where that fails it runs, unwatched, and it is said why. */
+enum control_entry {
+	CONTROL_ENTRY_NONE,
+	CONTROL_ENTRY_FIRST, /* before its first instruction */
+	CONTROL_ENTRY_LATE,  /* when its runtime has set its actions of signals, as Go's does */
+};
+pid_t control_spawn_entered(struct control *control, char *const argv[], enum control_entry entry);
 
-/* The area it shares with the program: for limits (control/limit.h). */
+/* The area it shares with the program: for limits (limit/limit.h). */
 struct area *control_area(struct control *control);
 
 /* Work until the spawned program's first process ends. Returns its wait status. Without one, until
@@ -70,6 +86,18 @@ int control_run(struct control *control);
 void control_finish(struct control *control);
 
 int control_watch(struct control *control, const struct tl_watch *watch);
+
+/*
+ * Watches that a tool places and takes away itself: `arm` and `disarm` of <trapline/tool.h> say
+ * what they return. `owner` (from 1 on) tells tools apart; a cookie is unique to its owner.
+ */
+int control_place(struct control *control, unsigned owner, const struct tl_watch *watch);
+void control_displace(struct control *control, unsigned owner, uint64_t cookie);
+unsigned control_places(struct control *control, pid_t pid); /* how many slots there are for it */
+/* The observer's tick is called soon. Any thread. */
+void control_rouse(struct control *control);
+/* Percent of the budget that is spent; above 100 nothing may be armed. */
+unsigned control_spent(const struct control *control);
 
 /* Lasting watches: slot `slot` of process `pid` watches this until the process ends or it is armed
  * anew. watch->hits, window, widen and priority mean nothing here. 0 or -errno. */
@@ -122,14 +150,6 @@ int control_signal(struct control *control, pid_t pid, pid_t tid, int signal);
 
 /* NULL when the process is not watched. Valid until it ends. */
 struct space *control_space(struct control *control, pid_t pid);
-
-/* The stack noted with a hit: bytes from *address on, registers beside. */
-struct tl_stack {
-	struct area_registers registers;
-	uint64_t address;
-	size_t length;
-	const uint8_t *bytes;
-};
 
 void control_destroy(struct control *control);
 

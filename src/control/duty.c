@@ -13,9 +13,11 @@
  * tells more: where each hit changed the value by the same, its change while nobody looked gives
  * their number.
  */
-#include "control/private.h"
+#include "control/duty.h"
+#include "control/state.h"
+#include "base/clock.h"
 
-#include "control/price.h"
+#include "cost/price.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -31,7 +33,7 @@
 
 void duty_start(struct control *control)
 {
-	control->duty = control->options.lasting && control->options.budget < 100;
+	control->duty = control->program.options.lasting && control->program.options.budget < 100;
 	if (control->duty)
 		control->trap_cost = price_of_hit();
 }
@@ -56,22 +58,22 @@ static uint64_t cost_of(const struct target *target, const struct slot *slot)
 static void begin_window(struct target *target, struct slot *slot, uint64_t now)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
-	struct duty *duty = &slot->duty;
+	struct duty *duty = &target->duty[slot->index];
 
 	duty->resting = false;
 	duty->phase_began = now;
 	duty->hits_before = hits_of(target, slot);
 	duty->busy_before = busy_of(target, slot);
-	duty->cpu_before = control_clock(control_process_clock(target->pid));
+	duty->cpu_before = clock_read(clock_of_process(target->pid));
 	atomic_store(&shared->strides, 0);
 	atomic_store(&shared->uneven, 0);
 }
 
 void duty_begin(struct target *target, struct slot *slot)
 {
-	uint64_t now = control_now();
+	uint64_t now = clock_now();
 
-	slot->duty = (struct duty){
+	target->duty[slot->index] = (struct duty){
 		.credit = CREDIT_MAX, .looked = now, .cost_seen = cost_of(target, slot)};
 	begin_window(target, slot, now);
 }
@@ -79,8 +81,8 @@ void duty_begin(struct target *target, struct slot *slot)
 /* Hits per ns of the process's own CPU time in the window that ends. */
 static void note_rate(struct target *target, struct slot *slot)
 {
-	struct duty *duty = &slot->duty;
-	uint64_t cpu = control_clock(control_process_clock(target->pid)) - duty->cpu_before;
+	struct duty *duty = &target->duty[slot->index];
+	uint64_t cpu = clock_read(clock_of_process(target->pid)) - duty->cpu_before;
 	uint64_t busy = busy_of(target, slot) - duty->busy_before;
 	uint64_t hits = hits_of(target, slot) - duty->hits_before;
 	uint64_t own = cpu > busy ? cpu - busy : 0;
@@ -108,33 +110,34 @@ static uint64_t stride_of(const struct target *target, struct slot *slot)
 	uint32_t strides = atomic_load(&shared->strides);
 	uint64_t stride = atomic_load(&shared->stride);
 
-	if (atomic_load(&shared->uneven) || (strides && slot->duty.proven != stride))
-		slot->duty.proven = 0;
+	if (atomic_load(&shared->uneven) || (strides && target->duty[slot->index].proven != stride))
+		target->duty[slot->index].proven = 0;
 	if (!atomic_load(&shared->uneven) && strides >= STRIDES_MIN)
-		slot->duty.proven = stride;
-	return slot->duty.proven;
+		target->duty[slot->index].proven = stride;
+	return target->duty[slot->index].proven;
 }
 
 static void rest(struct target *target, struct slot *slot, uint64_t now)
 {
 	struct coverage_target coverage = slot_coverage(target);
-	struct duty *duty = &slot->duty;
+	struct duty *duty = &target->duty[slot->index];
 
 	note_rate(target, slot);
 	coverage_disable(&slot->coverage, &coverage);
 	duty->stride = read_value(target, slot, &duty->value) ? stride_of(target, slot) : 0;
 	duty->resting = true;
 	duty->watched += now - duty->phase_began;
-	duty->phase_began = control_now();
+	duty->phase_began = clock_now();
 	duty->credit -= (int64_t)(duty->phase_began - now);
-	duty->cpu_before = control_clock(control_process_clock(target->pid));
-	count_one(target->control, COUNT_RESTS);
+	duty->cpu_before = clock_read(clock_of_process(target->pid));
+	count_one(target->program, COUNT_RESTS);
 }
 
 /* What happened while it rested: by the value's change, else if the program went on as before. */
-static double missed(const struct slot *slot, bool known, uint64_t value, uint64_t cpu)
+static double missed(const struct target *target, const struct slot *slot, bool known,
+		     uint64_t value, uint64_t cpu)
 {
-	const struct duty *duty = &slot->duty;
+	const struct duty *duty = &target->duty[slot->index];
 	unsigned shift = 64 - 8 * slot->watch.length;
 	int64_t change, stride;
 	double hits;
@@ -150,14 +153,14 @@ static double missed(const struct slot *slot, bool known, uint64_t value, uint64
 static void estimate(struct target *target, struct slot *slot, bool known, uint64_t value,
 		     uint64_t now)
 {
-	struct duty *duty = &slot->duty;
-	uint64_t cpu = control_clock(control_process_clock(target->pid));
+	struct duty *duty = &target->duty[slot->index];
+	uint64_t cpu = clock_read(clock_of_process(target->pid));
 
 	duty->rested += now - duty->phase_began;
 	duty->phase_began = now;
 	if (cpu < duty->cpu_before)
 		return;
-	duty->estimated += missed(slot, known, value, cpu);
+	duty->estimated += missed(target, slot, known, value, cpu);
 	duty->at_least |= (!duty->stride || !known) && duty->bounded && duty->rate > 0;
 	duty->cpu_before = cpu;
 	duty->value = value;
@@ -175,8 +178,8 @@ static void wake(struct target *target, struct slot *slot, uint64_t now)
 	atomic_store(&shared->last_known, 0);
 	coverage_enable(&slot->coverage, &coverage);
 	/* After that: threads that were not interrupted yet ran unwatched. */
-	begin_window(target, slot, control_now());
-	slot->duty.credit -= (int64_t)(control_now() - now);
+	begin_window(target, slot, clock_now());
+	target->duty[slot->index].credit -= (int64_t)(clock_now() - now);
 }
 
 static unsigned armed_slots(const struct target *target)
@@ -197,13 +200,15 @@ static void set_quota(struct target *target, struct slot *slot, uint64_t cost, u
 		each = target->control->trap_cost;
 	if (!each)
 		each = 1;
-	left = slot->duty.credit > 0 ? (uint64_t)slot->duty.credit / each : 0;
+	left = target->duty[slot->index].credit > 0
+		       ? (uint64_t)target->duty[slot->index].credit / each
+		       : 0;
 	atomic_store(&target->shared->slot[slot->index].quota, (uint32_t)(hits + left + 1));
 }
 
 static void look(struct target *target, struct slot *slot, double share, uint64_t now)
 {
-	struct duty *duty = &slot->duty;
+	struct duty *duty = &target->duty[slot->index];
 	uint64_t cost = cost_of(target, slot);
 	int64_t wanted;
 
@@ -224,43 +229,45 @@ static void look(struct target *target, struct slot *slot, double share, uint64_
 
 void duty_run(struct control *control)
 {
-	uint64_t now = control_now();
+	uint64_t now = clock_now();
 
 	if (!control->duty)
 		return;
 	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
-		struct target *target = control->target[i];
+		struct target *target = control->program.target[i];
 		unsigned armed = target ? armed_slots(target) : 0;
 
 		for (unsigned j = 0; armed && j < target->slots; j++)
 			if (target->slot[j].armed)
 				look(target, &target->slot[j],
-				     control->options.budget / 100 / armed, now);
+				     control->program.options.budget / 100 / armed, now);
 	}
 }
 
 uint64_t duty_next(const struct control *control)
 {
-	return control->duty ? control_now() + LOOK_INTERVAL : UINT64_MAX;
+	return control->duty ? clock_now() + LOOK_INTERVAL : UINT64_MAX;
 }
 
 void control_estimate(struct control *control, pid_t pid, unsigned index,
 		      struct control_estimate *result)
 {
-	struct target *target = target_find(control, pid);
+	struct target *target = target_find(&control->program, pid);
 	struct slot *slot = target && index < target->slots ? &target->slot[index] : NULL;
-	uint64_t now = control_now(), value;
+	uint64_t now = clock_now(), value;
 	bool known;
 
 	*result = (struct control_estimate){0};
 	if (!slot || !control->duty || !slot->armed)
 		return;
 	known = read_value(target, slot, &value);
-	if (slot->duty.resting)
+	if (target->duty[slot->index].resting)
 		estimate(target, slot, known, value, now);
-	result->hits = (uint64_t)slot->duty.estimated;
-	result->at_least = slot->duty.at_least;
-	result->watched =
-		slot->duty.watched + (slot->duty.resting ? 0 : now - slot->duty.phase_began);
-	result->rested = slot->duty.rested;
+	result->hits = (uint64_t)target->duty[slot->index].estimated;
+	result->at_least = target->duty[slot->index].at_least;
+	result->watched = target->duty[slot->index].watched +
+			  (target->duty[slot->index].resting
+				   ? 0
+				   : now - target->duty[slot->index].phase_began);
+	result->rested = target->duty[slot->index].rested;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starting the program with the preload library, its environment otherwise untouched. */
-#include "control/preload.h"
-#include "control/private.h"
+#include "process/preload.h"
+#include "control/enter.h"
+#include "control/launch.h"
+#include "control/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +22,7 @@ static int set_environment(const struct control *control, const char *library,
 
 	if (err)
 		return err;
-	area_locator(control->area, getpid(), locator);
+	area_locator(control->program.area, getpid(), locator);
 	if (!setenv(AREA_VARIABLE, locator, 1))
 		return 0;
 	err = -errno;
@@ -123,15 +125,16 @@ static pid_t fork_child(struct control *control, char *const argv[], int ready[2
 		signal(SIGPIPE, broken_pipe);
 		close(ready[1]);
 		close(failed[0]);
-		if (control->options.output >= 0)
-			leave_terminal(control->options.output);
+		if (control->program.options.output >= 0)
+			leave_terminal(control->program.options.output);
 		become(argv, ready[0], failed[1], &mask);
 	}
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	return pid;
 }
 
-pid_t launch(struct control *control, char *const argv[], const char *library)
+pid_t launch(struct control *control, char *const argv[], const char *library,
+	     enum control_entry entry)
 {
 	struct preload before = {0};
 	int ready[2], failed[2], err;
@@ -152,14 +155,18 @@ pid_t launch(struct control *control, char *const argv[], const char *library)
 	close(ready[0]);
 	close(failed[1]);
 	if (pid > 0) {
-		control->child = pid;
-		unpaid_launch(control, pid);
-		if (library && !control->options.lasting &&
-		    samples_open(&control->samples, pid, burst_period(control), false)) {
-			control->samples = NULL;
-			count_one(control, COUNT_CLOCKS_FAILED);
+		bool watched = library || entry;
+
+		control->program.child = pid;
+		unpaid_launch(&control->limits, pid);
+		if (watched && !control->program.options.lasting &&
+		    windows_launch(&control->windows, pid)) {
+			count_one(&control->program, COUNT_CLOCKS_FAILED);
 		}
+		entered_expect(control, pid, entry);
 		err = let_go(pid, ready[1], failed[0]);
+		if (!err)
+			entered_start(control, pid, entry);
 		if (err)
 			pid = err;
 	}

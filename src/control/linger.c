@@ -7,10 +7,11 @@
 #include "control/linger.h"
 
 #include "base/syscall.h"
-#include "control/abandon.h"
-#include "control/life.h"
-#include "control/private.h"
-#include "control/switches.h"
+#include "process/abandon.h"
+#include "process/life.h"
+#include "control/state.h"
+#include "base/clock.h"
+#include "process/entries.h"
 
 #include <stdatomic.h>
 #include <unistd.h>
@@ -20,16 +21,16 @@
 
 unsigned control_others(struct control *control)
 {
-	if (control->observing || is_attached(control))
+	if (control->observing || program_is_attached(&control->program))
 		return 0;
 	/* A child that has begun and not announced itself yet may be all that is left. */
 	for (int i = 0; i < FORK_LOOKS; i++) {
 		unsigned others;
 
-		targets_welcome(control);
-		targets_check(control);
-		others = attach_waiting(control);
-		if (others || !atomic_load(&control->area->forking))
+		targets_welcome(&control->program);
+		targets_check(&control->program);
+		others = entries_waiting(&control->program);
+		if (others || !atomic_load(&control->program.area->forking))
 			return others;
 		raw_nanosleep(MILLISECOND);
 	}
@@ -39,13 +40,13 @@ unsigned control_others(struct control *control)
 /* Between a process that ends and the child that it leaves there may be nobody for a moment. */
 bool linger_is_over(struct control *control)
 {
-	uint64_t now = control_now();
+	uint64_t now = clock_now();
 
-	if (attach_waiting(control)) {
+	if (entries_waiting(&control->program)) {
 		control->alone_since = 0;
 		return false;
 	}
-	if (!atomic_load(&control->area->forking))
+	if (!atomic_load(&control->program.area->forking))
 		return true;
 	if (!control->alone_since)
 		control->alone_since = now;
@@ -54,13 +55,13 @@ bool linger_is_over(struct control *control)
 
 void control_prepare_copy(struct control *control)
 {
-	switches_end(control);
+	prices_end(&control->budget.prices);
 }
 
 int control_take_over(struct control *control)
 {
-	__atomic_store_n(&control->area->controller, getpid(), __ATOMIC_RELAXED);
+	__atomic_store_n(&control->program.area->controller, getpid(), __ATOMIC_RELAXED);
 	abandon_take_over();
-	life_begin(control->area);
-	return control->samples ? samples_map_again(control->samples) : 0;
+	life_begin(control->program.area);
+	return control->windows.samples ? samples_map_again(control->windows.samples) : 0;
 }

@@ -2,7 +2,11 @@
 #include "control/notice.h"
 
 #include "base/syscall.h"
-#include "control/private.h"
+#include "control/guards.h"
+#include "control/duty.h"
+#include "control/state.h"
+#include "control/upcall.h"
+#include "process/cover.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -31,7 +35,11 @@ void notice_tell(struct control *control, struct target *target, const struct ar
 	struct control_notice notice = {
 		.from = &from, .address = record->address, .size = record->size};
 
-	count_one(control, COUNT_NOTICES);
+	count_one(&control->program, COUNT_NOTICES);
+	if (record->flags & AREA_HIT_GUARD) {
+		guards_tell(control, target, record);
+		return;
+	}
 	if (record->flags & AREA_HIT_THREAD)
 		notice.kind = CONTROL_THREAD_BEGINS;
 	else if (record->flags & AREA_HIT_BLOCK)
@@ -45,7 +53,7 @@ void notice_tell(struct control *control, struct target *target, const struct ar
 /* The record must have been taken back before: that is the answer, this wakes who waits for it. */
 void notice_answer(struct control *control, uint32_t process)
 {
-	struct area_process *shared = &control->area->process[process % AREA_PROCESSES];
+	struct area_process *shared = &control->program.area->process[process % AREA_PROCESSES];
 
 	atomic_fetch_add(&shared->answered, 1);
 	raw_futex((uint32_t *)&shared->answered, FUTEX_WAKE, INT_MAX, NULL);
@@ -55,7 +63,7 @@ void notice_answer(struct control *control, uint32_t process)
 
 void control_announce_threads(struct control *control, pid_t pid)
 {
-	struct target *target = target_find(control, pid);
+	struct target *target = target_find(&control->program, pid);
 
 	if (target)
 		atomic_store(&target->shared->threads, 1);
@@ -63,7 +71,7 @@ void control_announce_threads(struct control *control, pid_t pid)
 
 uint64_t control_thread_pointer(struct control *control, pid_t pid)
 {
-	struct target *target = target_find(control, pid);
+	struct target *target = target_find(&control->program, pid);
 
 	return target ? target->shared->thread_pointer : 0;
 }
@@ -71,7 +79,7 @@ uint64_t control_thread_pointer(struct control *control, pid_t pid)
 static struct slot *find_slot(struct control *control, pid_t pid, unsigned index,
 			      struct target **target)
 {
-	*target = target_find(control, pid);
+	*target = target_find(&control->program, pid);
 	return *target && index < AREA_WATCHES ? &(*target)->slot[index] : NULL;
 }
 
@@ -109,7 +117,7 @@ int control_arm_thread(struct control *control, pid_t pid, unsigned index, pid_t
 					.length = slot->watch.length,
 					.access = slot->watch.access,
 					.signal = true,
-					.kernel = control->options.kernel,
+					.kernel = control->program.options.kernel,
 					.data = area_tag(target->index, slot->index,
 							 slot->generation)};
 	return cover_add(target, &slot->coverage, &request, tid);
@@ -154,7 +162,7 @@ void control_close(struct control *control, pid_t pid, unsigned index)
 
 void control_want_blocks(struct control *control, pid_t pid, unsigned index, uint64_t size)
 {
-	struct target *target = target_find(control, pid);
+	struct target *target = target_find(&control->program, pid);
 	struct area_heap *heap = target ? &target->shared->heap : NULL;
 
 	if (!heap || index >= AREA_SIZES)
@@ -166,7 +174,7 @@ void control_want_blocks(struct control *control, pid_t pid, unsigned index, uin
 
 int control_note_block(struct control *control, pid_t pid, uint64_t block)
 {
-	struct target *target = target_find(control, pid);
+	struct target *target = target_find(&control->program, pid);
 	struct area_heap *heap = target ? &target->shared->heap : NULL;
 
 	for (uint32_t i = 0; heap && i < AREA_BLOCKS; i++) {
@@ -182,7 +190,7 @@ int control_note_block(struct control *control, pid_t pid, uint64_t block)
 
 void control_forget_block(struct control *control, pid_t pid, uint64_t block)
 {
-	struct target *target = target_find(control, pid);
+	struct target *target = target_find(&control->program, pid);
 
 	for (unsigned i = 0; target && i < AREA_BLOCKS; i++)
 		if (atomic_load(&target->shared->heap.block[i]) == block)

@@ -11,9 +11,13 @@
 
 #include "base/syscall.h"
 #include "control/observed.h"
-#include "control/private.h"
-#include "control/ring.h"
-#include "control/thread_status.h"
+#include "control/duty.h"
+#include "control/state.h"
+#include "control/traces.h"
+#include "base/clock.h"
+#include "process/cover.h"
+#include "sample/perf_record.h"
+#include "process/thread_status.h"
 #include "event/threads.h"
 
 #include <errno.h>
@@ -124,7 +128,7 @@ static int open_on(struct target *target, struct slot *slot, pid_t tid)
 				       .access = slot->watch.access,
 				       .inherit = true,
 				       .threads_only = true,
-				       .kernel = target->control->options.kernel &&
+				       .kernel = target->program->options.kernel &&
 						 !(slot->watch.access & TL_EXEC),
 				       .noted = AREA_STACK,
 				       .disabled = true};
@@ -143,7 +147,7 @@ static int open_on(struct target *target, struct slot *slot, pid_t tid)
 		fd = slot->coverage.roots[slot->coverage.count - 1].fd;
 		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, observed->ring[i].fd))
 			return -errno;
-		if (!slot->duty.resting)
+		if (!target->duty[slot->index].resting)
 			perf_enable(fd);
 	}
 	return 0;
@@ -172,7 +176,7 @@ static void cover_latecomer(struct target *target, pid_t tid)
 		int err = target->slot[i].open ? open_on(target, &target->slot[i], tid) : 0;
 
 		if (err && err != -ESRCH) {
-			count_one(target->control, COUNT_THREADS_UNOBSERVED);
+			count_one(target->program, COUNT_THREADS_UNOBSERVED);
 			return;
 		}
 	}
@@ -207,7 +211,7 @@ int observed_arm(struct target *target, struct slot *slot, const struct tl_watch
 	slot->watch = *watch;
 	slot_publish(target, slot);
 	slot->open = true;
-	slot->duty.resting = false;
+	target->duty[slot->index].resting = false;
 	slot->count_before = slot->ended_hits = 0;
 	look_for_threads(target);
 	for (size_t i = 0; i < observed->threads.count && !err; i++) {
@@ -236,17 +240,13 @@ void observed_disarm(struct target *target, struct slot *slot)
 	coverage_close(&slot->coverage);
 }
 
-/* ax bx cx dx si di bp sp ip flags, r8 … r15, as asked for in event/perf.c. */
-#define REGISTERS 18
-static const uint8_t perf_order[8] = {0, 3, 1, 2, 6, 7, 5, 4}; /* as src/insn numbers them */
-
 struct sample_head {
 	struct perf_event_header header;
 	uint64_t ip;
 	uint32_t pid, tid;
 	uint64_t time, address;
 	uint64_t abi;
-	uint64_t registers[REGISTERS];
+	uint64_t registers[PERF_RECORD_REGISTERS]; /* as asked for in event/perf.c */
 	uint64_t stack_size;
 };
 
@@ -260,12 +260,12 @@ static struct slot *slot_at(struct target *target, uint64_t address)
 
 static void fill_registers(struct area_registers *to, const struct sample_head *head)
 {
-	for (int i = 0; i < 8; i++) {
-		to->general[perf_order[i]] = head->registers[i];
-		to->general[8 + i] = head->registers[10 + i];
-	}
-	to->pc = head->registers[8];
-	to->flags = head->registers[9];
+	struct insn_registers registers = {0};
+
+	perf_record_registers(head->registers, &registers);
+	memcpy(to->general, registers.general, sizeof(to->general));
+	to->pc = registers.pc;
+	to->flags = registers.flags;
 	to->fs_base = 0;
 }
 
@@ -327,7 +327,7 @@ static void take_sample(struct target *target, const struct ring *ring, size_t l
 	ring_copy(ring, ring->tail, &head, sizeof(head));
 	slot = slot_at(target, head.address);
 	if (!slot || head.abi != PERF_SAMPLE_REGS_ABI_64) {
-		count_one(target->control, slot ? COUNT_SAMPLES_UNDECODED : COUNT_HITS_STALE);
+		count_one(target->program, slot ? COUNT_SAMPLES_UNDECODED : COUNT_HITS_STALE);
 		return;
 	}
 	shared = &target->shared->slot[slot->index];
@@ -361,7 +361,7 @@ static void take_loss(struct target *target, const struct ring *ring, size_t len
 		return;
 	ring_copy(ring, ring->tail, &record, sizeof(record));
 	target->observed->lost += record.lost;
-	target->control->count[COUNT_SAMPLES_LOST] += record.lost;
+	target->program->count[COUNT_SAMPLES_LOST] += record.lost;
 }
 
 static void take_record(struct target *target, const struct ring *ring,
@@ -454,7 +454,7 @@ uint64_t observed_lost(const struct target *target)
 
 static struct target *observed_target(const struct control *control)
 {
-	struct target *target = control->target[0];
+	struct target *target = control->program.target[0];
 
 	return target && target->observed ? target : NULL;
 }
@@ -479,7 +479,7 @@ void observe_wait(struct control *control, uint64_t until)
 {
 	struct target *target = observed_target(control);
 	struct pollfd wait[CPUS_MAX + 1];
-	uint64_t now = control_now();
+	uint64_t now = clock_now();
 	nfds_t count = 0;
 
 	if (!target || now >= until)
@@ -504,12 +504,12 @@ bool observe_is_over(const struct control *control)
 void control_stop(struct control *control)
 {
 	atomic_store(&stopped, true);
-	area_ring(control->area);
+	area_ring(control->program.area);
 }
 
 uint64_t control_uncovered(const struct control *control)
 {
-	return control->count[COUNT_THREADS_UNOBSERVED];
+	return control->program.count[COUNT_THREADS_UNOBSERVED];
 }
 
 /* One descriptor a thread, CPU and slot. */
@@ -532,7 +532,7 @@ int control_observe(struct control *control, pid_t pid)
 	lift_descriptor_limit();
 	err = err ? err : open_rings(observed, pid);
 	err = err ? err : thread_set_list(&observed->threads, pid);
-	err = err ? err : target_observe(control, pid, observed);
+	err = err ? err : target_observe(&control->program, pid, observed);
 	if (err)
 		observed_close(observed);
 	else

@@ -3,7 +3,7 @@
 #ifndef CONTROL_OBSERVED_H
 #define CONTROL_OBSERVED_H
 
-#include "control/private.h"
+#include "control/state.h"
 
 int observed_arm(struct target *target, struct slot *slot, const struct tl_watch *watch);
 void observed_disarm(struct target *target, struct slot *slot);

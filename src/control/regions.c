@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Regions: slots that the watched process opens itself, where it has protection keys. */
-#include "control/private.h"
+#include "control/state.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,7 +21,7 @@ bool control_has_regions(void)
 int control_arm_region(struct control *control, pid_t pid, unsigned index,
 		       const struct tl_watch *watch)
 {
-	struct target *target = target_find(control, pid);
+	struct target *target = target_find(&control->program, pid);
 	struct slot *slot;
 
 	if (!target || index < AREA_SLOTS || index >= AREA_WATCHES)
@@ -41,7 +41,7 @@ int control_arm_region(struct control *control, pid_t pid, unsigned index,
 
 int control_region_error(struct control *control, pid_t pid, unsigned index)
 {
-	struct target *target = target_find(control, pid);
+	struct target *target = target_find(&control->program, pid);
 
 	return target && index < AREA_WATCHES
 		       ? atomic_load(&target->shared->slot[index].region_error)

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From one clock sample to the memory accesses that the thread is about to make. */
-#include "control/private.h"
+#include "control/sampling.h"
+#include "control/state.h"
+#include "base/clock.h"
+#include "insn/forward.h"
+#include "explore/in_use.h"
+#include "sample/ahead.h"
+
+#include <string.h>
 
 #define OWN_STACK 262144 /* bytes above the stack pointer taken for the thread's own stack */
 #define RED_ZONE 128
@@ -10,6 +17,7 @@ struct offer {
 	struct control *control;
 	struct target *target;
 	const struct sample *sample;
+	const struct tl_registers *registers; /* of the sample */
 };
 
 static void offer(void *context, const struct insn_forward_access *found)
@@ -30,44 +38,52 @@ static void offer(void *context, const struct insn_forward_access *found)
 
 	bool own_stack = access.address >= stack - RED_ZONE && access.address < stack + OWN_STACK;
 
-	if (own_stack || !space_writable(to->target->space, access.address) ||
+	if ((own_stack && !to->control->program.options.own_stacks) ||
+	    !space_writable(to->target->space, access.address) ||
 	    insn_decode(bytes, space_code(to->target->space, found->pc, bytes, sizeof(bytes)),
 			found->pc, &insn))
 		return;
 	for (unsigned i = 0; i < insn.operand_count; i++)
 		if (insn.operand[i].access == (access.access & (TL_READ | TL_WRITE)))
 			access.traits = insn_traits(&insn, i, access.address, access.length);
-	count_one(to->control, COUNT_ACCESSES);
+	if (own_stack)
+		access.traits |= TL_TRAIT_OWN_STACK;
+	access.registers = to->registers;
+	count_one(&to->control->program, COUNT_ACCESSES);
 	if (to->control->observer.sample)
 		to->control->observer.sample(to->control->observer.context, &access);
 }
 
-static void take(void *context, const struct sample *sample)
+static struct tl_registers registers_of(const struct insn_registers *noted)
 {
+	struct tl_registers registers = {
+		.pc = noted->pc, .flags = noted->flags, .fs_base = noted->fs_base};
+
+	memcpy(registers.general, noted->general, sizeof(registers.general));
+	return registers;
+}
+
+void sampling_take(void *context, const struct sample *sample)
+{
+	struct tl_registers registers = registers_of(&sample->registers);
 	struct control *control = context;
-	struct offer to = {.control = control, .sample = sample};
+	struct offer to = {.control = control, .sample = sample, .registers = &registers};
 	const char *module;
 
-	count_one(control, COUNT_SAMPLES);
-	to.target = target_find(control, sample->pid);
+	count_one(&control->program, COUNT_SAMPLES);
+	to.target = target_find(&control->program, sample->pid);
 	if (!to.target) {
-		count_one(control, COUNT_SAMPLES_ELSEWHERE);
+		count_one(&control->program, COUNT_SAMPLES_ELSEWHERE);
 		return;
 	}
 	active_note(to.target, sample->tid);
 	module = space_module(to.target->space, sample->registers.pc);
-	if (module && !control_wants_module(control, module))
+	if (module && !program_wants_module(&control->program, module))
 		return;
-	if (module && !space_is_libc(to.target->space, sample->registers.pc))
+	if (module && to.target->slots && !space_is_libc(to.target->space, sample->registers.pc))
 		code_note(to.target, sample->tid, sample->registers.pc);
-	if (control_now() - sample->time > REQUEST_AGE)
-		count_one(control, COUNT_SAMPLES_OLD);
-	else if (!ahead_walk(to.target, &sample->registers, LOOK_AHEAD, offer, &to, NULL))
-		count_one(control, COUNT_SAMPLES_UNDECODED);
-}
-
-void sampling_drain(struct control *control)
-{
-	samples_drain(control->samples, take, control);
-	control->count[COUNT_SAMPLES_UNREAD] += samples_take_lost(control->samples);
+	if (clock_now() - sample->time > REQUEST_AGE)
+		count_one(&control->program, COUNT_SAMPLES_OLD);
+	else if (!ahead_walk(to.target->space, &sample->registers, LOOK_AHEAD, offer, &to, NULL))
+		count_one(&control->program, COUNT_SAMPLES_UNDECODED);
 }

@@ -3,122 +3,16 @@
  * Lasting watches: armed once, every hit told in order and forgotten. Nobody is held to find a
  * pair, so a record is free again as soon as it was told.
  */
-#include "control/observed.h"
-#include "control/private.h"
-
-#include "base/syscall.h"
+#include "control/state.h"
+#include "control/traces.h"
+#include "control/upcall.h"
+#include "hit/records.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-int control_arm(struct control *control, pid_t pid, unsigned index, const struct tl_watch *watch)
-{
-	struct target *target = target_find(control, pid);
-	struct tl_watch lasting = *watch;
-	struct slot *slot;
-	int err;
-
-	if (!target)
-		return -ESRCH;
-	if (index >= AREA_SLOTS)
-		return -ENOSPC;
-	slot = &target->slot[index];
-	slot->index = index;
-	if (target->observed)
-		return observed_arm(target, slot, watch);
-	slot_disarm(target, slot);
-	if (slot->each_thread || (slot->watch.access ^ watch->access) & TL_EXEC)
-		slot_close(target, slot);
-	slot->watch = *watch;
-	err = slot->open ? 0 : slot_open(target, slot);
-	if (err)
-		return err;
-	lasting.hits = UINT_MAX;
-	slot->count_before = coverage_count(&slot->coverage);
-	err = slot_arm(target, slot, &lasting);
-	duty_begin(target, slot);
-	return err;
-}
-
-static struct slot *find_slot(struct control *control, pid_t pid, unsigned index,
-			      struct target **target)
-{
-	*target = target_find(control, pid);
-	return *target && index < AREA_WATCHES ? &(*target)->slot[index] : NULL;
-}
-
-void control_disarm(struct control *control, pid_t pid, unsigned index)
-{
-	struct target *target;
-	struct slot *slot = find_slot(control, pid, index, &target);
-
-	if (slot && target->observed)
-		observed_disarm(target, slot);
-	else if (slot)
-		slot_disarm(target, slot);
-}
-
-uint64_t control_slot_count(struct control *control, pid_t pid, unsigned index)
-{
-	struct target *target;
-	struct slot *slot = find_slot(control, pid, index, &target);
-
-	return slot && slot->open
-		       ? coverage_count(&slot->coverage) + slot->ended_hits - slot->count_before
-		       : 0;
-}
-
-uint64_t control_dropped(struct control *control, pid_t pid)
-{
-	struct target *target = target_find(control, pid);
-
-	if (target && target->observed)
-		return observed_lost(target);
-	return target ? atomic_load(&target->shared->dropped) : 0;
-}
-
-uint64_t control_unsent(struct control *control, pid_t pid)
-{
-	struct target *target = target_find(control, pid);
-
-	return target ? atomic_load(&target->shared->unsent) : 0;
-}
-
-void control_judge(struct control *control, pid_t pid, unsigned index,
-		   const struct control_judging *judging)
-{
-	struct target *target;
-	struct slot *slot = find_slot(control, pid, index, &target);
-	struct area_slot *shared;
-
-	if (!slot)
-		return;
-	/* Hits of what it watched before would leave their value. */
-	control_disarm(control, pid, index);
-	shared = &target->shared->slot[index];
-	shared->unfiltered = judging->unfiltered;
-	shared->values = judging->values;
-	shared->certain = judging->certain;
-	shared->is_signed = judging->is_signed;
-	atomic_store(&shared->last, judging->value);
-	atomic_store(&shared->last_known, judging->known);
-}
-
-struct filter *control_filter(struct control *control)
-{
-	return &control->area->filter;
-}
-
-struct filter_process *control_filter_process(struct control *control, pid_t pid)
-{
-	struct target *target = target_find(control, pid);
-
-	return target ? &target->shared->filter : NULL;
-}
 
 /* The watched bytes as the record has them; of more than a register nothing is told. */
 static bool watched_value(const struct slot *slot, uint64_t address, const struct hit *hit,
@@ -157,15 +51,15 @@ static void understand(struct target *target, struct slot *slot, const struct ar
 	trace->number = record->number;
 	trace->before_known = record->flags & AREA_HIT_BEFORE && !code;
 	trace->before = record->before;
-	trace->understood = hit_understand(target, slot, record, hit) || code;
+	trace->understood = hit_attribute(target, slot, record, hit) || code;
 	if (code) {
 		hit->access.pc = hit->access.address = record->registers.pc;
 		hit->access.length = 0;
 		hit->access.access = TL_EXEC;
 	} else if (!trace->understood || trace->late) {
-		count_one(target->control, COUNT_TRACES_UNKNOWN);
+		count_one(target->program, COUNT_TRACES_UNKNOWN);
 		if (trace->late)
-			count_one(target->control, COUNT_HITS_LATE);
+			count_one(target->program, COUNT_HITS_LATE);
 		hit->access.pc = record->registers.pc;
 		hit->access.address = slot->watch.address;
 		hit->access.length = slot->watch.length;
@@ -191,15 +85,15 @@ void trace_tell(struct control *control, struct target *target, const struct are
 	struct slot *slot;
 	struct hit *hit;
 
-	count_one(control, COUNT_HITS);
+	count_one(&control->program, COUNT_HITS);
 	slot = &target->slot[record->slot];
 	/* Who writes what in a record, the program decides. */
 	if (is_region(record) != (record->slot >= AREA_SLOTS)) {
-		count_one(control, COUNT_HITS_STRANGE);
+		count_one(&control->program, COUNT_HITS_STRANGE);
 		return;
 	}
 	if (!slot->armed || slot->generation != record->generation) {
-		count_one(control, COUNT_HITS_STALE);
+		count_one(&control->program, COUNT_HITS_STALE);
 		return;
 	}
 	hit = calloc(1, sizeof(*hit));
@@ -223,11 +117,11 @@ void trace_tell(struct control *control, struct target *target, const struct are
 
 static void tell(struct control *control, const struct area_hit *record)
 {
-	struct target *target = record->process < AREA_PROCESSES ? control->target[record->process]
-								 : NULL;
+	struct target *target =
+		record->process < AREA_PROCESSES ? control->program.target[record->process] : NULL;
 
 	if (!target || record->slot >= AREA_WATCHES) {
-		count_one(control, COUNT_HITS_STRANGE);
+		count_one(&control->program, COUNT_HITS_STRANGE);
 		return;
 	}
 	if (record->flags & AREA_HIT_NOTICE)
@@ -236,21 +130,11 @@ static void tell(struct control *control, const struct area_hit *record)
 		trace_tell(control, target, record);
 }
 
-/* A record whose thread is leaving is written once more, by that thread: it is not told again and
- * taken back later. */
-static void take_back(struct control *control, unsigned index)
-{
-	struct following *following = &control->following[index];
-
-	following->settled = !area_hit_take(&control->area->hit[index]);
-}
-
 /* Ends the hold of a thread whose hit has been told. */
 static void release(struct control *control, const struct area_hit *record)
 {
-	struct target *target = record->process < AREA_PROCESSES ? control->target[record->process]
-								 : NULL;
-	struct area_slot *shared;
+	struct target *target =
+		record->process < AREA_PROCESSES ? control->program.target[record->process] : NULL;
 
 	if (!target || record->slot >= AREA_WATCHES)
 		return;
@@ -258,50 +142,24 @@ static void release(struct control *control, const struct area_hit *record)
 	if (!target->slot[record->slot].watch.hold &&
 	    record->flags & (AREA_HIT_UNHELD | AREA_HIT_NOTICE))
 		return;
-	shared = &target->shared->slot[record->slot];
-	atomic_fetch_add(&shared->turn, 1);
-	raw_futex((uint32_t *)&shared->turn, FUTEX_WAKE, 0x7fffffff, NULL);
+	slot_release(target, &target->slot[record->slot]);
 }
 
-struct waiting {
-	uint64_t time, serial;
-	unsigned index;
-};
-
-static int compare(const void *a, const void *b)
+static void tell_and_release(struct control *control, const struct area_hit *record)
 {
-	const struct waiting *x = a, *y = b;
+	tell(control, record);
+	release(control, record);
+}
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->serial < y->serial ? -1 : x->serial > y->serial;
+static void answer(struct control *control, const struct area_hit *record)
+{
+	if (record->flags & AREA_HIT_NOTICE)
+		notice_answer(control, record->process);
 }
 
 void traces_collect(struct control *control)
 {
-	struct waiting waiting[AREA_HITS];
-	unsigned count = 0;
+	static const struct records_reader reader = {.tell = tell_and_release, .taken = answer};
 
-	for (unsigned i = 0; i < AREA_HITS; i++) {
-		struct area_hit *record = &control->area->hit[i];
-		enum area_hit_state state =
-			area_hit_state(atomic_load_explicit(&record->state, memory_order_acquire));
-
-		if (control->following[i].settled)
-			take_back(control, i);
-		else if (state == AREA_HIT_HELD || state == AREA_HIT_LEAVING ||
-			 state == AREA_HIT_DONE)
-			waiting[count++] = (struct waiting){record->entry_time, record->serial, i};
-	}
-	qsort(waiting, count, sizeof(*waiting), compare);
-	for (unsigned i = 0; i < count; i++) {
-		struct area_hit *record = &control->area->hit[waiting[i].index];
-
-		area_hit_copy(&control->copy, record);
-		tell(control, &control->copy);
-		release(control, &control->copy);
-		take_back(control, waiting[i].index);
-		if (control->copy.flags & AREA_HIT_NOTICE)
-			notice_answer(control, control->copy.process);
-	}
+	records_collect(&control->hits, &reader);
 }

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/enter.h"
+
+#include "process/entries.h"
+#include "control/state.h"
+#include "base/clock.h"
+#include "process/identity.h"
+#include "process/say.h"
+
+#include "base/syscall.h"
+#include "event/threads.h"
+
+#include <errno.h>
+#include <linux/kcmp.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define HOLD_USUAL SECOND  /* ns, as the preload library has it (src/agent/announce.c) */
+#define RUNTIME_LOOKS 4000 /* for a runtime that sets its actions: two seconds in all */
+#define RUNTIME_LOOK_NS 500000
+#define CHILDREN_MAX 256 /* of one thread, looked at at a time */
+
+struct entered {
+	struct injection injection[AREA_PROCESSES];
+	unsigned count, total;
+	uint64_t longest;
+	uint64_t until; /* ns when the watching ends; 0: never by itself */
+};
+
+static const struct injection *find(const struct control *control, pid_t pid)
+{
+	for (unsigned i = 0; control->program.entered && i < control->program.entered->count; i++)
+		if (control->program.entered->injection[i].pid == pid)
+			return &control->program.entered->injection[i];
+	return NULL;
+}
+
+bool entered_is(const struct control *control, pid_t pid)
+{
+	return find(control, pid) != NULL;
+}
+
+bool entered_is_over(const struct control *control)
+{
+	const struct entered *entered = control->program.entered;
+
+	return entered && entered->until && clock_now() > entered->until;
+}
+
+/* ---- entering ----------------------------------------------------------------------------- */
+
+/* -1: none is free. */
+static int claim_entry(struct control *control, pid_t inside)
+{
+	for (int i = 0; i < AREA_PROCESSES; i++) {
+		struct area_process *shared = &control->program.area->process[i];
+		pid_t none = 0;
+
+		if (!__atomic_compare_exchange_n(&shared->pid, &none, inside, false,
+						 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			continue;
+		atomic_store(&shared->state, AREA_PROCESS_CLAIMED);
+		return i;
+	}
+	return -1;
+}
+
+/* What src/agent/announce.c and credit_reset() write. No thread has an account; new ones are paid
+ * for from now on. */
+static void fill_entry(struct area_process *shared, pid_t pid, uint64_t proof_address,
+		       uint64_t proof)
+{
+	uint64_t now = clock_now();
+
+	shared->start_time = now;
+	shared->quiet = 0;
+	shared->threads = 0;
+	shared->proof_address = proof_address;
+	shared->proof = proof;
+	shared->thread_pointer = 0;
+	memset(&shared->heap, 0, sizeof(shared->heap));
+	atomic_store(&shared->allocations, 0);
+	memset(shared->credit, 0, sizeof(shared->credit));
+	atomic_store(&shared->newcomers.until, now);
+	atomic_store(&shared->lanes, 1);
+	for (unsigned i = 0; i < AREA_LIMITS; i++) {
+		uint64_t used = 0;
+
+		(used = clock_read(clock_of_process(pid)));
+		shared->limit_earned[i] = now;
+		shared->limit_clock[i] = used;
+	}
+	shared->children_time = 0;
+}
+
+/* From here on it is a process like others: welcome() finds it. */
+static void announce(struct control *control, const struct injection *injection, int index)
+{
+	struct area_process *shared = &control->program.area->process[index];
+	uint64_t own = injection->area + offsetof(struct area, process) +
+		       (uint64_t)index * sizeof(struct area_process);
+
+	fill_entry(shared, injection->pid,
+		   injection->state + offsetof(struct injected_state, process), own);
+	atomic_store(&shared->state, AREA_PROCESS_ANNOUNCED);
+}
+
+static void give_back(struct area_process *shared)
+{
+	atomic_store(&shared->state, AREA_PROCESS_FREE);
+	__atomic_store_n(&shared->pid, 0, __ATOMIC_RELEASE);
+}
+
+/* What a controller left behind that has died. */
+static int remove_old(pid_t pid, struct inject_reason *reason)
+{
+	struct injection old;
+	int found = inject_find(pid, &old, reason);
+
+	return found == 1 ? inject_leave(&old, reason) : found;
+}
+
+typedef int enter_fn(const struct inject_request *request, struct injection *injection,
+		     struct inject_reason *reason);
+
+static int enter(struct control *control, pid_t pid, int index, enter_fn *way,
+		 struct inject_reason *reason)
+{
+	struct entered *entered = control->program.entered;
+	struct injection *injection = &entered->injection[entered->count];
+	const struct inject_request request = {
+		.pid = pid,
+		.area_fd = control->program.area_fd,
+		.area_size = sizeof(struct area),
+		.entry_offset = offsetof(struct area, process) +
+				(uint64_t)index * sizeof(struct area_process),
+		.index = (uint32_t)index,
+		.hold_most = control->program.area->hold_most ? control->program.area->hold_most
+							      : HOLD_USUAL,
+	};
+	int err = way(&request, injection, reason);
+
+	if (err)
+		return err;
+	entered->count++;
+	entered->total++;
+	if (entered->longest < injection->stopped)
+		entered->longest = injection->stopped;
+	/* It may have executed something at that very moment. */
+	if (!inject_is_in_place(pid)) {
+		snprintf(reason->text, sizeof(reason->text),
+			 "process %d has become another program: try again", (int)pid);
+		return -EAGAIN;
+	}
+	announce(control, injection, index);
+	return 0;
+}
+
+static int begin(struct control *control)
+{
+	if (control->program.entered)
+		return 0;
+	control->program.entered = calloc(1, sizeof(*control->program.entered));
+	if (!control->program.entered)
+		return -ENOMEM;
+	if (control->program.options.duration)
+		control->program.entered->until = clock_now() +
+						  control->program.options.start_delay +
+						  control->program.options.duration;
+	return 0;
+}
+
+static int enter_by(struct control *control, pid_t pid, enter_fn *way, struct inject_reason *reason)
+{
+	pid_t inside = process_name_inside(pid);
+	int index = claim_entry(control, inside ? inside : pid), err;
+
+	if (index < 0 || control->program.entered->count == AREA_PROCESSES) {
+		snprintf(reason->text, sizeof(reason->text),
+			 "%d processes are watched already, and no more can be", AREA_PROCESSES);
+		return -ENOSPC;
+	}
+	err = enter(control, pid, index, way, reason);
+	if (err)
+		give_back(&control->program.area->process[index]);
+	return err;
+}
+
+int control_enter(struct control *control, pid_t pid, struct inject_reason *reason)
+{
+	int err = begin(control);
+
+	if (!err)
+		err = remove_old(pid, reason);
+	if (!err)
+		err = enter_by(control, pid, inject_enter, reason);
+	if (!err && !control->program.root)
+		control->program.root = control->program.area->root = pid;
+	return err;
+}
+
+/* If it cannot be stopped there it cannot be entered either, which tells why. */
+void entered_expect(struct control *control, pid_t child, enum control_entry entry)
+{
+	if (entry == CONTROL_ENTRY_FIRST && !begin(control))
+		inject_expect(child);
+}
+
+/* Our action would be replaced, were it there before. */
+static void wait_for_runtime(pid_t child)
+{
+	for (int i = 0; i < RUNTIME_LOOKS && !inject_is_in_place(child); i++)
+		raw_nanosleep(RUNTIME_LOOK_NS);
+}
+
+void entered_start(struct control *control, pid_t child, enum control_entry entry)
+{
+	struct inject_reason reason = {""};
+	int err;
+
+	if (!entry)
+		return;
+	err = begin(control);
+	if (!err && entry == CONTROL_ENTRY_LATE) {
+		wait_for_runtime(child);
+		err = enter_by(control, child, inject_enter, &reason);
+	} else if (!err) {
+		err = enter_by(control, child, inject_enter_expected, &reason);
+	}
+	if (err && err != -ESRCH)
+		say("%s; it runs unwatched", reason.text);
+	if (control->program.entered)
+		control->program.entered->until = 0;
+}
+
+/* One that was entered before its first instruction waits there for its events. */
+void entered_go(struct control *control)
+{
+	struct entered *entered = control->program.entered;
+
+	for (unsigned i = 0; entered && i < entered->count; i++) {
+		struct injection *injection = &entered->injection[i];
+
+		if (injection->held &&
+		    atomic_load(&control->program.area->process[injection->index].state) !=
+			    AREA_PROCESS_ANNOUNCED)
+			inject_go(injection);
+	}
+}
+
+/* ---- children ----------------------------------------------------------------------------- */
+
+/* A forked child has its parent's memory, with the handler, the area and the action, and none of
+ * its events. Handlers that ran in other threads when it was made do not run in it. */
+static int tell_child(struct control *control, const struct injection *injection, int index)
+{
+	const struct injected_state state = {
+		.area = injection->area,
+		.process = injection->area + offsetof(struct area, process) +
+			   (uint64_t)index * sizeof(struct area_process),
+		.index = (uint32_t)index,
+		.hold_most = control->program.area->hold_most ? control->program.area->hold_most
+							      : HOLD_USUAL,
+	};
+	const size_t length = offsetof(struct injected_state, can_read_fs_base);
+	struct iovec local = {(void *)&state, length}, remote = {(void *)injection->state, length};
+	uint32_t none = 0;
+	struct iovec zero = {&none, sizeof(none)};
+	struct iovec entered = {(void *)(injection->own + offsetof(struct injected_own, entered)),
+				sizeof(none)};
+
+	if (process_vm_writev(injection->pid, &local, 1, &remote, 1, 0) != (ssize_t)length ||
+	    process_vm_writev(injection->pid, &zero, 1, &entered, 1, 0) != sizeof(none))
+		return -ESRCH;
+	return 0;
+}
+
+/* It has memory of its own and our action: not a child that borrows its parent's memory (vfork(2),
+ * clone(2) with CLONE_VM), whose state there is the parent's. In doubt it is left alone. */
+static bool is_adoptable(const struct injection *parent, pid_t child)
+{
+	return raw_syscall6(SYS_kcmp, parent->pid, child, KCMP_VM, 0, 0, 0) > 0 &&
+	       inject_is_in_place(child);
+}
+
+static void adopt(struct control *control, const struct injection *parent, pid_t child)
+{
+	struct entered *entered = control->program.entered;
+	struct injection *injection = &entered->injection[entered->count];
+	pid_t inside = process_name_inside(child);
+	int index;
+
+	if (entered->count == AREA_PROCESSES || !process_maps(control->program.area_fd, child) ||
+	    !is_adoptable(parent, child))
+		return;
+	index = claim_entry(control, inside ? inside : child);
+	if (index < 0) {
+		count_one(&control->program, COUNT_PROCESSES_UNENTERED);
+		return;
+	}
+	*injection = *parent;
+	injection->pid = child;
+	injection->index = (uint32_t)index;
+	injection->pidfd = (int)raw_syscall3(SYS_pidfd_open, child, 0, 0);
+	if (injection->pidfd < 0 || tell_child(control, injection, index)) {
+		if (injection->pidfd >= 0)
+			close(injection->pidfd);
+		give_back(&control->program.area->process[index]);
+		return;
+	}
+	entered->count++;
+	entered->total++;
+	announce(control, injection, index);
+}
+
+static unsigned list_children(pid_t pid, pid_t tid, pid_t child[CHILDREN_MAX])
+{
+	unsigned count = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
+	file = fopen(path, "re");
+	while (file && count < CHILDREN_MAX && fscanf(file, "%d", &child[count]) == 1)
+		count++;
+	if (file)
+		fclose(file);
+	return count;
+}
+
+static void look_at_thread(struct control *control, const struct injection *parent, pid_t tid)
+{
+	pid_t child[CHILDREN_MAX];
+	unsigned count = list_children(parent->pid, tid, child);
+
+	for (unsigned i = 0; i < count; i++)
+		if (!entered_is(control, child[i]))
+			adopt(control, parent, child[i]);
+}
+
+static bool has_ended(const struct injection *injection)
+{
+	struct pollfd ended = {injection->pidfd, POLLIN, 0};
+
+	return injection->pidfd < 0 || poll(&ended, 1, 0) == 1;
+}
+
+static void forget_ended(struct entered *entered)
+{
+	for (unsigned i = 0; i < entered->count;) {
+		struct injection *injection = &entered->injection[i];
+
+		if (!has_ended(injection)) {
+			i++;
+			continue;
+		}
+		inject_go(injection);
+		if (injection->pidfd >= 0)
+			close(injection->pidfd);
+		*injection = entered->injection[--entered->count];
+	}
+}
+
+void entered_look(struct control *control)
+{
+	struct entered *entered = control->program.entered;
+
+	if (!entered)
+		return;
+	forget_ended(entered);
+	for (unsigned i = 0; control->program.options.follow && i < entered->count; i++) {
+		struct thread_set threads = {0};
+
+		thread_set_list(&threads, entered->injection[i].pid);
+		for (size_t j = 0; j < threads.count; j++)
+			look_at_thread(control, &entered->injection[i], threads.tids[j]);
+		thread_set_destroy(&threads);
+	}
+}
+
+/* ---- leaving ------------------------------------------------------------------------------ */
+
+static void leave(struct entered *entered, struct injection *injection)
+{
+	struct inject_reason reason = {""};
+	pid_t pid = injection->pid;
+	int err;
+
+	inject_go(injection);
+	err = inject_leave(injection, &reason);
+
+	if (entered->longest < injection->stopped)
+		entered->longest = injection->stopped;
+	if (err && err != -ESRCH)
+		say("%s (process %d keeps trapline's handler)", reason.text, (int)pid);
+}
+
+void control_leave(struct control *control)
+{
+	struct entered *entered = control->program.entered;
+
+	/* A child that was forked in the last moment has the handler too. */
+	entered_look(control);
+	for (unsigned i = 0; entered && i < entered->count; i++)
+		leave(entered, &entered->injection[i]);
+	if (!entered)
+		return;
+	entered->count = 0;
+	control->program.count[COUNT_ENTERED] = entered->total;
+	control->program.count[COUNT_ENTERED_STOP] = entered->longest;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is done as watched processes come and go (process/program.h). */
+#include "control/enter.h"
+#include "control/observed.h"
+#include "control/placed.h"
+#include "control/account.h"
+#include "control/duty.h"
+#include "control/events.h"
+#include "control/state.h"
+#include "control/traces.h"
+#include "control/upcall.h"
+#include "explore/hold.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <trapline/event.h>
+
+static int allocate(struct target *target)
+{
+	target->explored = calloc(1, sizeof(*target->explored));
+	target->limit = calloc(AREA_LIMITS, sizeof(*target->limit));
+	target->duty = calloc(AREA_WATCHES, sizeof(*target->duty));
+	return target->explored && target->limit && target->duty ? 0 : -ENOMEM;
+}
+
+static int open(struct target *target)
+{
+	int err = allocate(target);
+
+	if (err)
+		return err;
+	account_open(target);
+	limits_open(target);
+	return target->control->strategy->open(target);
+}
+
+static void began(struct target *target)
+{
+	struct control *control = target->control;
+
+	if (program_is_attached(target->program) && !target->observed)
+		windows_attach(&control->windows, target->pid);
+	if (control->observer.process_began)
+		control->observer.process_began(control->observer.context, target->pid);
+}
+
+static bool check(struct target *target)
+{
+	if (target->observed)
+		observe_check(target);
+	else
+		threads_check(target);
+	return !target->observed;
+}
+
+static void left(struct target *target)
+{
+	const struct control_observer *observer = &target->control->observer;
+
+	if (observer->process_ended)
+		observer->process_ended(observer->context, target->pid);
+}
+
+static void ending(struct target *target)
+{
+	if (target->observed)
+		observed_settle(target);
+	else if (target->program->options.lasting)
+		traces_collect(target->control);
+	left(target);
+}
+
+static void close_slots(struct target *target)
+{
+	placed_end(target);
+	for (unsigned i = 0; i < target->slots; i++)
+		slot_close(target, &target->slot[i]);
+}
+
+static void close(struct target *target)
+{
+	struct control *control = target->control;
+
+	account_collect(target);
+	if (!target->program->options.lasting)
+		placed_collect(control);
+	hits_forget_target(&control->hits, target);
+	if (!target->observed)
+		close_slots(target);
+	for (unsigned i = 0; target->observed && i < AREA_SLOTS; i++)
+		observed_disarm(target, &target->slot[i]);
+	if (target->limit)
+		limits_close(target);
+	for (unsigned i = 0; target->explored && i < AREA_SLOTS; i++)
+		hits_forget_slot(&control->hits, &target->slot[i]);
+	observed_close(target->observed);
+	free(target->explored);
+	free(target->limit);
+	free(target->duty);
+}
+
+static void released(struct program *program, uint32_t index, bool ended)
+{
+	if (ended)
+		pace_allow_process(&program->control->pace);
+	hits_reclaim(&program->control->hits, index);
+}
+
+static void publish(struct target *target, struct slot *slot)
+{
+	const struct strategy *strategy = target->control->strategy;
+
+	if (strategy->publish)
+		strategy->publish(target, slot);
+}
+
+static bool is_entered(const struct program *program, pid_t pid)
+{
+	return entered_is(program->control, pid);
+}
+
+const struct program_events control_events = {
+	.open = open,
+	.began = began,
+	.check = check,
+	.ending = ending,
+	.left = left,
+	.close = close,
+	.released = released,
+	.publish = publish,
+	.is_entered = is_entered,
+};
+
+/* ---- hits --------------------------------------------------------------------------------- */
+
+static void seen(struct target *target, const struct hit *hit)
+{
+	const struct control_observer *observer = &target->control->observer;
+
+	if (observer->hit)
+		observer->hit(observer->context, &hit->access);
+}
+
+static struct slot *held(struct target *target, struct slot *slot, struct hit *hit)
+{
+	return target->control->strategy->hit(target, slot, hit);
+}
+
+static void visit(struct target *target, const struct slot *slot, const struct hit *hit)
+{
+	target->control->strategy->visit(target, slot, hit);
+}
+
+static void shared(struct target *target, const struct hit *hit, const struct hit *other)
+{
+	target->control->strategy->shared(target, hit, other);
+}
+
+/* Threads are expected at equal intervals, whatever led to the address before. */
+static enum heuristic heuristic_of(const struct target *target, const struct slot *slot)
+{
+	if (target->program->options.stall_first)
+		return HEURISTIC_STALL_FIRST;
+	return meeting_waits(target, slot) ? HEURISTIC_COINCIDENCE
+					   : choice_of(target, slot)->heuristic;
+}
+
+static void pair(struct target *target, const struct slot *slot, struct tl_pair *pair)
+{
+	const struct control_observer *observer = &target->control->observer;
+
+	pair->strategy = heuristic_name(heuristic_of(target, slot));
+	if (observer->pair)
+		observer->pair(observer->context, pair);
+}
+
+const struct hit_events control_hit_events = {
+	.seen = seen,
+	.held = held,
+	.visit = visit,
+	.shared = shared,
+	.pair = pair,
+};
+
+/* ---- choosing ----------------------------------------------------------------------------- */
+
+static unsigned interest(struct target *target, uint64_t pc)
+{
+	const struct control_observer *observer = &target->control->observer;
+
+	return observer->interest ? observer->interest(observer->context, target->pid, pc)
+				  : INTEREST_EQUAL;
+}
+
+static void unwatched(struct target *target, const struct slot *slot)
+{
+	const struct control_observer *observer = &target->control->observer;
+
+	if (observer->unwatched)
+		observer->unwatched(observer->context, &slot->watch, slot->seen, slot->identities);
+}
+
+const struct explorer_events control_explorer_events = {
+	.interest = interest,
+	.unwatched = unwatched,
+};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the rooms below are handed, so that they call nobody above them by name. */
+#ifndef CONTROL_EVENTS_H
+#define CONTROL_EVENTS_H
+
+#include "explore/explorer.h"
+#include "hit/collect.h"
+#include "process/program.h"
+
+extern const struct program_events control_events;
+extern const struct hit_events control_hit_events;
+extern const struct explorer_events control_explorer_events;
+
+#endif

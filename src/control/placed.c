@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watches that tools place themselves, in slots of their own behind those that are chosen for.
+ *
+ * Each is open only while it is armed, in the threads it is meant for. Its hits are told in order
+ * and forgotten; nobody is paired. It ends when its tool takes it away, or after its window or its
+ * hits, which bounds what a place that is come by all the time costs the program.
+ */
+#include "control/placed.h"
+
+#include "control/state.h"
+#include "control/upcall.h"
+#include "base/clock.h"
+#include "hit/records.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define LAST_RECORDS (5 * MILLISECOND)
+
+static struct slot *slot_of(struct target *target, unsigned index)
+{
+	return &target->slot[target->slots + index];
+}
+
+unsigned control_places(struct control *control, pid_t pid)
+{
+	const struct target *target = target_find(&control->program, pid);
+
+	return target ? target->placed : 0;
+}
+
+static bool is_valid(const struct tl_watch *watch)
+{
+	unsigned data = TL_READ | TL_WRITE;
+
+	if (!watch->cookie || !watch->address)
+		return false;
+	if (watch->access == TL_EXEC)
+		return true;
+	return (watch->access == TL_WRITE || watch->access == data) && watch->length &&
+	       watch->length <= 8 && !(watch->length & (watch->length - 1)) &&
+	       !(watch->address % watch->length);
+}
+
+static struct slot *find(struct target *target, unsigned owner, uint64_t cookie)
+{
+	for (unsigned i = 0; i < target->placed; i++) {
+		struct slot *slot = slot_of(target, i);
+
+		if (slot->owner == owner && slot->watch.cookie == cookie)
+			return slot;
+	}
+	return NULL;
+}
+
+static struct slot *find_free(struct target *target)
+{
+	for (unsigned i = 0; i < target->placed; i++)
+		if (!slot_of(target, i)->owner)
+			return slot_of(target, i);
+	return NULL;
+}
+
+static struct tl_watch bounded(const struct tl_watch *watch)
+{
+	struct tl_watch bounded = *watch;
+
+	if (!bounded.hits || bounded.hits > TL_HITS_MAX)
+		bounded.hits = TL_HITS_MAX;
+	if (bounded.access == TL_EXEC)
+		bounded.length = sizeof(long); /* perf_event_open(2) */
+	bounded.widen = false;
+	return bounded;
+}
+
+int control_place(struct control *control, unsigned owner, const struct tl_watch *watch)
+{
+	struct target *target = target_find(&control->program, watch->pid);
+	struct tl_watch wanted = bounded(watch);
+	struct thread_rate thread = {.tid = watch->tid};
+	struct slot *slot;
+	int err;
+
+	if (!is_valid(watch))
+		return -EINVAL;
+	if (!target || target->observed)
+		return -ESRCH;
+	if ((clock_now() < control->budget.paused_until && !watch->urgent) || target->debugged)
+		return -EAGAIN;
+	if (find(target, owner, watch->cookie))
+		return -EEXIST;
+	slot = find_free(target);
+	if (!slot)
+		return -EBUSY;
+	slot->index = (unsigned)(slot - target->slot);
+	slot->owner = owner;
+	err = watch->tid ? slot_arm_in(target, slot, &wanted, &thread)
+			 : slot_arm(target, slot, &wanted);
+	if (!watch->window)
+		slot->deadline = UINT64_MAX;
+	if (err)
+		slot->owner = 0;
+	return err;
+}
+
+static void take_away(struct target *target, struct slot *slot)
+{
+	slot_disarm(target, slot);
+	slot->owner = 0;
+}
+
+void control_displace(struct control *control, unsigned owner, uint64_t cookie)
+{
+	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
+		struct target *target = control->program.target[i];
+		struct slot *slot = target ? find(target, owner, cookie) : NULL;
+
+		if (slot)
+			take_away(target, slot);
+	}
+}
+
+static void note_identity(struct slot *slot, uint64_t identity)
+{
+	for (unsigned i = 0; i < slot->identities; i++)
+		if (slot->identity[i] == identity)
+			return;
+	if (slot->identities < sizeof(slot->identity) / sizeof(slot->identity[0]))
+		slot->identity[slot->identities++] = identity;
+}
+
+/* What was watched is known even where the instruction is not. */
+static void tell_what_is_known(const struct slot *slot, const struct area_hit *record,
+			       struct tl_access *access)
+{
+	access->pc = record->registers.pc;
+	access->address = slot->watch.address;
+	access->length = slot->watch.length;
+	access->access = TL_GUESSED | (slot->watch.access & TL_READ ? 0 : TL_WRITE);
+	if (record->flags & AREA_HIT_LATE)
+		access->access |= TL_LATE;
+}
+
+static void understand(struct target *target, struct slot *slot, const struct area_hit *record,
+		       struct hit *hit)
+{
+	bool understood = hit_attribute(target, slot, record, hit);
+
+	if (slot->watch.access & TL_EXEC) {
+		hit->access.pc = hit->access.address = record->registers.pc;
+		hit->access.length = 0;
+		hit->access.access = TL_EXEC;
+		hit->access.before = true;
+	} else if (!understood || record->flags & AREA_HIT_LATE) {
+		tell_what_is_known(slot, record, &hit->access);
+	}
+}
+
+/* The slot whose watch the hit is of; NULL: it is over, or there never was such a one. */
+static struct slot *find_hit(struct control *control, const struct area_hit *record)
+{
+	struct target *target = control->program.target[record->process];
+	struct slot *slot = &target->slot[record->slot];
+
+	/* A watch that is over has the generation after its own. */
+	uint32_t generation = slot->armed ? slot->generation : slot->generation - 1;
+
+	if (slot->owner && generation == record->generation)
+		return slot;
+	count_one(&control->program, COUNT_HITS_STALE);
+	return NULL;
+}
+
+static bool is_hit(struct control *control, const struct area_hit *record)
+{
+	const struct target *target =
+		record->process < AREA_PROCESSES ? control->program.target[record->process] : NULL;
+
+	return target && record->slot >= target->slots &&
+	       record->slot < target->slots + target->placed;
+}
+
+static void tell(struct control *control, const struct area_hit *record)
+{
+	struct target *target;
+	struct slot *slot;
+	struct hit *hit;
+
+	count_one(&control->program, COUNT_HITS);
+	/* Who writes what in a record, the program decides. */
+	if (!is_hit(control, record)) {
+		count_one(&control->program, COUNT_HITS_STRANGE);
+		return;
+	}
+	target = control->program.target[record->process];
+	slot = find_hit(control, record);
+	hit = slot ? calloc(1, sizeof(*hit)) : NULL;
+	if (!hit)
+		return;
+	slot->seen++;
+	note_identity(slot, record->identity);
+	understand(target, slot, record, hit);
+	hit->access.cookie = slot->watch.cookie;
+	if (control->observer.placed)
+		control->observer.placed(control->observer.context, slot->owner, &hit->access);
+	hit_free(hit);
+	/* Whether the tool has taken it away meanwhile or not. */
+	slot_release(target, slot);
+}
+
+static bool is_record(struct control *control, const struct area_hit *record)
+{
+	return (record->flags & AREA_HIT_NOTICE) || is_hit(control, record);
+}
+
+static void tell_either(struct control *control, const struct area_hit *record)
+{
+	if (!(record->flags & AREA_HIT_NOTICE))
+		tell(control, record);
+	else if (record->process < AREA_PROCESSES && control->program.target[record->process])
+		notice_tell(control, control->program.target[record->process], record);
+	else
+		count_one(&control->program, COUNT_HITS_STRANGE);
+}
+
+static void answer(struct control *control, const struct area_hit *record)
+{
+	if (record->flags & AREA_HIT_NOTICE)
+		notice_answer(control, record->process);
+}
+
+void placed_collect(struct control *control)
+{
+	static const struct records_reader reader = {
+		.wanted = is_record, .tell = tell_either, .taken = answer};
+
+	if (control->program.options.placed || control->program.options.guard)
+		records_collect(&control->hits, &reader);
+}
+
+static uint32_t admitted(const struct target *target, const struct slot *slot)
+{
+	uint32_t hits = atomic_load(&target->shared->slot[slot->index].hits);
+
+	return hits < slot->watch.hits ? hits : slot->watch.hits;
+}
+
+/* One that nobody comes by costs nothing, and may stay while the budget is spent. */
+static bool is_over(const struct target *target, const struct slot *slot, uint64_t now)
+{
+	return now >= slot->deadline || target->debugged ||
+	       admitted(target, slot) == slot->watch.hits ||
+	       (slot->seen && now < target->control->budget.paused_until);
+}
+
+static void finish(struct control *control, struct target *target, struct slot *slot)
+{
+	struct tl_watch watch = slot->watch;
+	unsigned owner = slot->owner;
+
+	take_away(target, slot);
+	slot_release(target, slot);
+	if (control->observer.displaced)
+		control->observer.displaced(control->observer.context, owner, &watch, slot->seen,
+					    slot->identities);
+}
+
+/* A thread that was admitted may have yet to write its record: it is waited for, not for long. */
+static void run(struct control *control, struct target *target, struct slot *slot, uint64_t now)
+{
+	if (slot->armed && is_over(target, slot, now)) {
+		slot_silence(target, slot);
+		slot->deadline = now + LAST_RECORDS;
+	}
+	if (!slot->armed && (now >= slot->deadline || slot->seen >= admitted(target, slot)))
+		finish(control, target, slot);
+}
+
+void placed_run(struct control *control)
+{
+	uint64_t now = clock_now();
+
+	for (unsigned i = 0; control->program.options.placed && i < AREA_PROCESSES; i++)
+		for (unsigned j = 0;
+		     control->program.target[i] && j < control->program.target[i]->placed; j++) {
+			struct slot *slot = slot_of(control->program.target[i], j);
+
+			if (slot->owner)
+				run(control, control->program.target[i], slot, now);
+		}
+}
+
+uint64_t placed_next(const struct control *control)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (unsigned i = 0; control->program.options.placed && i < AREA_PROCESSES; i++)
+		for (unsigned j = 0;
+		     control->program.target[i] && j < control->program.target[i]->placed; j++) {
+			const struct slot *slot = slot_of(control->program.target[i], j);
+
+			if (slot->owner && slot->deadline < next)
+				next = slot->deadline;
+		}
+	return next;
+}
+
+void placed_end(struct target *target)
+{
+	for (unsigned i = 0; i < target->placed; i++)
+		if (slot_of(target, i)->owner)
+			take_away(target, slot_of(target, i));
+}
