@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "guard/choose.h"
+
+#include "agent/state.h"
+#include "base/syscall.h"
+#include "guard/guard.h"
+#include "guard/own.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+_Static_assert(CHOOSE_CELLS == 1u << (64 - 54), "choose_cell() takes so many bits");
+
+#define CONTEXTS 8192u /* known at a time; a power of two */
+#define CONTEXT_WAYS 4u
+#define MEAN_MOST (1u << 24) /* allocations passed for each one chosen, on average */
+#define OFTEN 1000000000ull  /* ns: chosen again so soon, a context passes twice as many … */
+#define SELDOM 4000000000ull /* … and so late, half as many */
+#define CREDIT 2000000u	     /* ns of guarding that a process may save up, … */
+#define LOAN 50000000u	     /* … and owe for contexts that are new */
+#define TOLD_DEBT 25000000u  /* of which this much for births that are told */
+#define TOLD_PRICE 60000u    /* ns: what telling a birth costs outside; of a free it is half */
+#define TOOK_MOST 150000u    /* ns; a thread may be scheduled away, not for its block */
+#define WITHOUT_WATCH 4096   /* allocations until a process that is not watched looks again */
+#define SLOT_WORDS 64u	     /* of the stack, in which a caller's return address is looked for */
+
+struct context {
+	_Atomic uint64_t key;  /* 0: free */
+	_Atomic uint64_t last; /* CLOCK_MONOTONIC ns when it was last chosen */
+	_Atomic uint32_t mean;
+	_Atomic uint32_t times; /* chosen */
+};
+
+/* A return address, as far as its function allocates for others. */
+struct site {
+	_Atomic uint64_t caller; /* 0: free */
+	_Atomic uint64_t above;	 /* the first return address seen above it */
+	/* Where that stands, in words above the stack pointer; 0: not found. A function whose frame
+	 * varies in size has it in other places, and is not split. */
+	_Atomic uint32_t slot;
+	_Atomic uint32_t split;
+};
+
+__thread struct choose_lane *choose_lane __attribute__((tls_model("initial-exec")));
+
+static struct choose_lane lanes[CHOOSE_LANES];
+static _Atomic uint32_t lanes_taken;
+static struct context contexts[CONTEXTS];
+static struct site sites[CONTEXTS];
+static _Atomic uint64_t paid_until; /* CLOCK_MONOTONIC ns */
+static _Atomic uint32_t certain_seen;
+static bool is_fit;
+
+/* ---- chance --------------------------------------------------------------------------------- */
+
+static uint32_t draw(uint32_t mean)
+{
+	static __thread uint64_t random __attribute__((tls_model("initial-exec")));
+
+	if (!random)
+		random = agent_now() ^ (uintptr_t)&random;
+	random ^= random << 13;
+	random ^= random >> 7;
+	random ^= random << 17;
+	return (uint32_t)((random >> 20) % (2ull * mean + 1));
+}
+
+/* ---- what is known of places ---------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t mixed = (a ^ (b << 32 | b >> 32)) * 0xd6e8feb86659fd93ull;
+
+	return mixed ^ mixed >> 32;
+}
+
+static struct site *find_site(uint64_t caller, bool make)
+{
+	uint32_t first = (uint32_t)(mix(caller, 0) % CONTEXTS) / CONTEXT_WAYS * CONTEXT_WAYS;
+
+	for (uint32_t i = first; i < first + CONTEXT_WAYS; i++) {
+		uint64_t seen = atomic_load_explicit(&sites[i].caller, memory_order_relaxed);
+
+		if (seen == caller)
+			return &sites[i];
+		if (!seen && make &&
+		    atomic_compare_exchange_strong_explicit(&sites[i].caller, &seen, caller,
+							    memory_order_relaxed,
+							    memory_order_relaxed))
+			return &sites[i];
+	}
+	return NULL;
+}
+
+/* Of those in a place that are all taken, the one that was chosen longest ago is forgotten. */
+static struct context *find_context(uint64_t key, bool *is_new)
+{
+	uint32_t first = (uint32_t)(key % CONTEXTS) / CONTEXT_WAYS * CONTEXT_WAYS;
+	struct context *oldest = &contexts[first];
+
+	*is_new = false;
+	for (uint32_t i = first; i < first + CONTEXT_WAYS; i++) {
+		uint64_t seen = atomic_load_explicit(&contexts[i].key, memory_order_relaxed);
+
+		if (seen == key)
+			return &contexts[i];
+		if (atomic_load_explicit(&contexts[i].last, memory_order_relaxed) <
+		    atomic_load_explicit(&oldest->last, memory_order_relaxed))
+			oldest = &contexts[i];
+	}
+	*is_new = true;
+	atomic_store_explicit(&oldest->key, key, memory_order_relaxed);
+	atomic_store_explicit(&oldest->mean, 0, memory_order_relaxed);
+	atomic_store_explicit(&oldest->times, 0, memory_order_relaxed);
+	return oldest;
+}
+
+/* The word stood there in every call that was looked at, so it lies in the frame of a function
+ * that is running now. */
+static uint64_t key_of(const struct allocation_caller *caller, const struct site *site)
+{
+	const uint64_t *stack = (const uint64_t *)caller->stack_pointer;
+	uint32_t slot = site ? atomic_load_explicit(&site->slot, memory_order_relaxed) : 0;
+
+	if (!slot || !atomic_load_explicit(&site->split, memory_order_relaxed))
+		return mix(caller->pc, 0);
+	return mix(caller->pc, stack[slot - 1]);
+}
+
+static uint32_t find_slot(const struct allocation_caller *caller, uint64_t above)
+{
+	uint64_t words[SLOT_WORDS];
+	ssize_t got = raw_read_memory(raw_getpid(), words, caller->stack_pointer, sizeof(words));
+
+	for (uint32_t i = 0; got > 0 && i < (size_t)got / sizeof(words[0]); i++)
+		if (words[i] == above)
+			return i + 1;
+	return 0;
+}
+
+/* What the block's stack shows of who is above. */
+static void learn(const struct allocation_caller *caller, const struct allocation_event *event)
+{
+	struct site *site = event->frames > 1 ? find_site(caller->pc, true) : NULL;
+	uint64_t above = site ? event->frame[1] : 0, known;
+	uint32_t slot;
+
+	if (!site || atomic_load_explicit(&site->split, memory_order_relaxed))
+		return;
+	known = atomic_load_explicit(&site->above, memory_order_relaxed);
+	if (known == above)
+		return;
+	slot = find_slot(caller, above);
+	if (!known) {
+		atomic_store_explicit(&site->above, above, memory_order_relaxed);
+		atomic_store_explicit(&site->slot, slot, memory_order_relaxed);
+	} else if (slot && slot == atomic_load_explicit(&site->slot, memory_order_relaxed)) {
+		atomic_store_explicit(&site->split, 1, memory_order_relaxed);
+	}
+}
+
+/* ---- what it may cost ----------------------------------------------------------------------- */
+
+/* The time that pays for `took` ns of guarding. */
+static uint64_t earns(const struct area *area, uint64_t took)
+{
+	uint32_t parts = __atomic_load_n(&area->guard.parts, __ATOMIC_RELAXED);
+
+	return parts ? took * 10000 / parts : 0;
+}
+
+/* ns of guarding that are not paid for. */
+static uint64_t debt(const struct area *area, uint64_t now)
+{
+	uint64_t paid = atomic_load_explicit(&paid_until, memory_order_relaxed);
+	uint64_t credit = earns(area, CREDIT);
+
+	if (paid + credit < now)
+		atomic_store_explicit(&paid_until, now - credit, memory_order_relaxed);
+	return paid < now ? 0
+			  : (paid - now) / 10000 *
+				    __atomic_load_n(&area->guard.parts, __ATOMIC_RELAXED);
+}
+
+/* ---- choosing ------------------------------------------------------------------------------- */
+
+static bool is_certain(struct area_process *process, const struct allocation_caller *caller,
+		       const struct site *site)
+{
+	for (unsigned i = 0; i < GUARD_CERTAIN; i++) {
+		struct guard_context *context = &process->guard.certain[i];
+		uint64_t above = atomic_load_explicit(&context->above, memory_order_relaxed);
+
+		if (atomic_load_explicit(&context->caller, memory_order_relaxed) != caller->pc)
+			continue;
+		/* Until the site is split it is all of its callers. */
+		if (!above || !site || !atomic_load_explicit(&site->split, memory_order_relaxed) ||
+		    key_of(caller, site) == mix(caller->pc, above))
+			return true;
+	}
+	return false;
+}
+
+/* The controller has named contexts: counts of before do not hold them back. */
+static void follow_certain(struct area_process *process)
+{
+	uint32_t changed = atomic_load_explicit(&process->guard.changed, memory_order_acquire);
+
+	if (atomic_exchange_explicit(&certain_seen, changed, memory_order_relaxed) != changed)
+		memset(lanes, 0, sizeof(lanes));
+}
+
+static bool is_turn(const struct area *area, struct context *context, bool is_new, uint64_t now,
+		    struct choose_decision *decision)
+{
+	uint64_t owed = debt(area, now);
+	uint64_t last = atomic_load_explicit(&context->last, memory_order_relaxed);
+	uint32_t mean = atomic_load_explicit(&context->mean, memory_order_relaxed);
+	uint32_t times = atomic_load_explicit(&context->times, memory_order_relaxed);
+	bool chosen = owed < (times < 4 ? LOAN : 1);
+
+	if (!chosen || (!is_new && now - last < OFTEN))
+		mean = mean < MEAN_MOST ? 2 * mean + 1 : MEAN_MOST;
+	else if (now - last > SELDOM)
+		mean /= 2;
+	atomic_store_explicit(&context->mean, mean, memory_order_relaxed);
+	if (!chosen)
+		return false;
+	atomic_store_explicit(&context->last, now, memory_order_relaxed);
+	atomic_store_explicit(&context->times, times + 1, memory_order_relaxed);
+	decision->told = owed < (is_new ? TOLD_DEBT : 1);
+	return true;
+}
+
+/* A lane that is given to somebody for the first time is all zeros, or what another left. */
+static void take_lane(void)
+{
+	own_begin_thread();
+	choose_lane = &lanes[atomic_fetch_add_explicit(&lanes_taken, 1, memory_order_relaxed) %
+			     CHOOSE_LANES];
+}
+
+static void set_cell(uint64_t place, uint32_t left)
+{
+	*choose_cell(choose_lane, place) =
+		(struct choose_cell){.place = (uint32_t)place, .left = (int32_t)left};
+}
+
+static bool is_due_below(uint64_t key)
+{
+	struct choose_cell *cell = choose_cell(choose_lane, key);
+
+	return cell->place != (uint32_t)key || --cell->left < 0;
+}
+
+bool choose(const struct allocation_caller *caller, struct choose_decision *decision)
+{
+	struct area_process *process = agent_state.process;
+	struct area *area = agent_state.area;
+	struct context *context;
+	const struct site *site;
+	bool is_new, chosen, certain;
+
+	if (!choose_lane)
+		take_lane();
+	if (!area || !process || guard_is_quiet() || !area->guard.on || !is_fit) {
+		set_cell(caller->pc, WITHOUT_WATCH);
+		return false;
+	}
+	site = find_site(caller->pc, false);
+	decision->context = key_of(caller, site);
+	decision->told = area->guard.births;
+	follow_certain(process);
+	if (site && site->split && !is_due_below(decision->context))
+		return false;
+	decision->begun = agent_now();
+	certain = area->guard.all || is_certain(process, caller, site);
+	context = find_context(decision->context, &is_new);
+	chosen = is_turn(area, context, is_new, decision->begun, decision);
+	if (certain) {
+		/* Of these all are guarded; which of them are told is a matter of the budget. */
+		decision->told = area->guard.births &&
+				 (decision->told || debt(area, decision->begun) < TOLD_DEBT / 4);
+		set_cell(caller->pc, 0);
+		return true;
+	}
+	decision->told = decision->told && area->guard.births;
+	/* All that a split site's callers do is looked at. */
+	set_cell(caller->pc, 0);
+	set_cell(site && site->split ? decision->context : caller->pc,
+		 draw(atomic_load_explicit(&context->mean, memory_order_relaxed)));
+	if (!chosen)
+		atomic_fetch_add_explicit(&process->guard.passed, 1, memory_order_relaxed);
+	return chosen;
+}
+
+void choose_pay(const struct allocation_caller *caller, const struct choose_decision *decision,
+		const struct allocation_event *event)
+{
+	struct area_process *process = agent_state.process;
+	uint64_t took = agent_now() - decision->begun;
+
+	if (!process)
+		return;
+	if (event)
+		learn(caller, event);
+	if (took > TOOK_MOST)
+		took = TOOK_MOST;
+	if (decision->told)
+		took += TOLD_PRICE;
+	atomic_fetch_add_explicit(&paid_until, earns(agent_state.area, took), memory_order_relaxed);
+	atomic_fetch_add_explicit(&process->handling, took < TOOK_MOST ? took : TOOK_MOST,
+				  memory_order_relaxed);
+}
+
+bool choose_affords(void)
+{
+	struct area *area = agent_state.area;
+
+	if (!area || debt(area, agent_now()) >= TOLD_DEBT)
+		return false;
+	atomic_fetch_add_explicit(&paid_until, earns(area, TOLD_PRICE / 2), memory_order_relaxed);
+	return true;
+}
+
+void choose_begin(bool fit)
+{
+	uint64_t none = 0;
+
+	is_fit = fit;
+	/* A forked child goes on with what its parent owes. */
+	atomic_compare_exchange_strong(&paid_until, &none, agent_now());
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which blocks are guarded. What counts is where a block is allocated: a context that is new, or
+ * comes seldom, is chosen nearly always, one that comes all the time hardly ever. So an error in a
+ * rare context is met although a hot one allocates a million times as often.
+ *
+ * A context is the return address of the allocation function; where that proves to be in a function
+ * that allocates for others (two different callers of it were seen), with the return address of
+ * that function besides.
+ *
+ * Each thread counts in a lane of its own (threads beyond GUARD_LANES share them), so that counting
+ * costs no cache line that another CPU writes. A cell says how many allocations at its place are
+ * still to pass before one is looked at. Two places that hash alike drive each other out, and are
+ * looked at too often, which costs some ns.
+ */
+#ifndef GUARD_CHOOSE_H
+#define GUARD_CHOOSE_H
+
+#include "agent/allocation.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CHOOSE_LANES 32u
+#define CHOOSE_CELLS 1024u
+
+struct choose_cell {
+	uint32_t place; /* the lower half of a return address, or of a context */
+	int32_t left;
+};
+
+struct choose_lane {
+	struct choose_cell cell[CHOOSE_CELLS];
+};
+
+/* NULL: this thread has not looked yet. */
+extern __thread struct choose_lane *choose_lane __attribute__((tls_model("initial-exec")));
+
+static inline struct choose_cell *choose_cell(struct choose_lane *lane, uint64_t place)
+{
+	return &lane->cell[place * 0x9e3779b97f4a7c15ull >> 54];
+}
+
+/* Is the block that is allocated for this caller to be shown to choose()? */
+static inline bool choose_is_due(const void *caller)
+{
+	struct choose_cell *cell;
+
+	if (__builtin_expect(!choose_lane, 0))
+		return true;
+	cell = choose_cell(choose_lane, (uintptr_t)caller);
+	return __builtin_expect(cell->place != (uint32_t)(uintptr_t)caller || --cell->left < 0, 0);
+}
+
+struct choose_decision {
+	uint64_t context;
+	uint64_t begun; /* agent_now(), for choose_pay() */
+	bool told;	/* there is time for the controller to be told */
+};
+
+/* True: guard it, and call choose_pay() afterwards. Async-signal-safe, as the rest. */
+bool choose(const struct allocation_caller *caller, struct choose_decision *decision);
+/* It was guarded, or could not be. `event`: where it was allocated; NULL: it could not be. */
+void choose_pay(const struct allocation_caller *caller, const struct choose_decision *decision,
+		const struct allocation_event *event);
+
+/* Is there time for the controller to be told of a free? Then it is paid for. */
+bool choose_affords(void);
+
+/* In a process that is watched from now on, also a forked one. `fit`: blocks may be guarded. */
+void choose_begin(bool fit);
+
+#endif

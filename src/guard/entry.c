@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "guard/entry.h"
+
+#include "guard/pages.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <trapline/event.h>
+
+void *guard_allocate(struct guard_wish wish, struct allocation_caller caller)
+{
+	struct choose_decision decision;
+	int saved_errno = errno;
+	void *block = NULL;
+
+	if (allocator_is_found() && choose(&caller, &decision)) {
+		uint32_t place;
+
+		wish.context = decision.context;
+		wish.told = decision.told;
+		block = block_make(&wish, caller);
+		place = block ? guard_find((uintptr_t)block) : GUARD_NOWHERE;
+		choose_pay(&caller, &decision,
+			   place == GUARD_NOWHERE ? NULL : &guard_table.record[place].allocated);
+	}
+	errno = saved_errno;
+	return block;
+}
+
+void guard_free(void *block, enum guard_family family, struct allocation_caller caller)
+{
+	int saved_errno = errno;
+
+	if (!block || allocator_is_early(block) || !allocator_is_found())
+		return;
+	if (!release(block, family, caller))
+		allocator.free(block);
+	errno = saved_errno;
+}
+
+/* A program that brings some of these functions itself hands our blocks to functions that do not
+ * know them. */
+static bool is_all_ours(void)
+{
+	static const char *const names[] = {"malloc", "calloc", "realloc", "free"};
+	struct dl_find_object ours, found;
+
+	if (_dl_find_object((void *)is_all_ours, &ours))
+		return false;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (_dl_find_object(dlsym(RTLD_DEFAULT, names[i]), &found) ||
+		    found.dlfo_link_map != ours.dlfo_link_map)
+			return false;
+	return true;
+}
+
+static void begin(struct area_process *process)
+{
+	memset(&process->guard, 0, sizeof(process->guard));
+	/* A forked child's blocks are where its parent's were. */
+	process->guard.table = (uintptr_t)&guard_table;
+	if (allocator_is_found())
+		own_begin(agent_state.area->guard.all);
+	choose_begin(is_all_ours());
+	pages_begin(process);
+}
+
+/* Before the constructor that announces this process. */
+__attribute__((constructor(101))) static void offer(void)
+{
+	static const struct agent_guard offered = {begin, pages_begun, release_check_all};
+
+	if (allocator_is_found())
+		own_begin(false);
+	agent_state.guard = &offered;
+}

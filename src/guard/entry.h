@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every function that stands in an allocation function's place begins with. */
+#ifndef GUARD_ENTRY_H
+#define GUARD_ENTRY_H
+
+#include "agent/allocator.h"
+#include "guard/choose.h"
+#include "guard/guard.h"
+#include "guard/own.h"
+
+#include <stdatomic.h>
+
+/* Called in a tail: its caller's frame is gone, and the program's function is the caller. */
+#define RARE static __attribute__((noinline, cold))
+
+/* `frame` begins with what the function's first instruction saves: the caller's frame pointer; next
+ * to it is the return address. */
+static inline struct allocation_caller caller_of(const uint64_t *frame)
+{
+	return (struct allocation_caller){
+		.pc = frame[1], .stack_pointer = (uintptr_t)(frame + 2), .frame_pointer = frame[0]};
+}
+
+#define CALLER caller_of(__builtin_frame_address(0))
+#define IS_DUE choose_is_due(__builtin_return_address(0))
+
+static inline uintptr_t stack_pointer(void)
+{
+	uintptr_t value;
+
+	__asm__("mov %%rsp, %0" : "=r"(value));
+	return value;
+}
+
+/* Must the block be looked at before it goes to the allocator? Its address is enough to tell that
+ * of nearly all. */
+static inline bool guard_is_suspect(const void *block)
+{
+	uintptr_t address = (uintptr_t)block, stack = stack_pointer();
+
+	/* All at once: one branch, which is hardly ever taken. */
+	unsigned suspect = atomic_load_explicit(&guard_filter[guard_filter_place(address)],
+						memory_order_relaxed) != 0;
+
+	suspect |= (address & own_suspected) != 0;
+	suspect |= address - stack < own_stack_end - stack;
+	suspect |= address - own_image < own_image_size;
+	return __builtin_expect(suspect, 0);
+}
+
+/* entry.c. A guarded block, if it is chosen and can be made; else NULL. */
+void *guard_allocate(struct guard_wish wish, struct allocation_caller caller);
+/* Of a block that is suspect. */
+void guard_free(void *block, enum guard_family family, struct allocation_caller caller);
+
+#endif

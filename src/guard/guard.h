@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Guarding blocks of the heap, inside the program: which are chosen (choose.c), how they are made
+ * and checked (block.c), where they are found again (table.c), what becomes of them when they are
+ * freed (release.c, quarantine.c), and what is told (tell.c).
+ * The functions in whose place we stand are in interpose.c and operators.c. Everything here may run
+ * in a signal handler of the program's that allocates; nothing waits for another thread but for the
+ * controller's answer to what is told, which is bounded.
+ */
+#ifndef GUARD_GUARD_H
+#define GUARD_GUARD_H
+
+#include "agent/allocation.h"
+#include "agent/state.h"
+#include "record/guard.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+extern struct guard_table guard_table;
+
+/* ---- table.c -------------------------------------------------------------------------------- */
+
+#define GUARD_NOWHERE UINT32_MAX
+
+/* A free place for a block there, now BUSY; GUARD_NOWHERE: all of its ways are taken. */
+uint32_t guard_claim(uint64_t address);
+/* Where the block of exactly this address is, in whichever state. */
+uint32_t guard_find(uint64_t address);
+/* Where the block around the address is, its patterns included: among those that begin in the 1 KiB
+ * before it, or among all. */
+uint32_t guard_find_around(uint64_t address, bool all);
+bool guard_change(uint32_t place, enum guard_state from, enum guard_state to);
+/* The place is free from here on. */
+void guard_drop(uint32_t place);
+
+/*
+ * A byte for each granule of memory, by a hash: how many guarded blocks begin there. Whoever frees
+ * looks here first, so it is small enough to stay in the innermost cache. 255 stays 255.
+ */
+#define GUARD_FILTER 8192u
+extern _Atomic uint8_t guard_filter[GUARD_FILTER];
+
+static inline uint32_t guard_filter_place(uint64_t address)
+{
+	return (uint32_t)(address / GUARD_ALIGNMENT * 0x9e3779b97f4a7c15ull >> 51);
+}
+
+/* ---- block.c -------------------------------------------------------------------------------- */
+
+struct guard_wish {
+	size_t size, alignment;
+	bool zeroed;
+	bool told; /* of its birth, before the program has it */
+	enum guard_family family;
+	uint64_t context;
+};
+
+/* Where a block stands: in memory of the allocator's, or on pages of its own. */
+struct block_ground {
+	uint64_t raw, address;
+	size_t room;
+	uint64_t run; /* 0: it is the allocator's */
+	uint32_t pages;
+};
+
+/* A guarded block; NULL: it could not be made, and an ordinary one is to be. */
+void *block_make(const struct guard_wish *wish, struct allocation_caller caller);
+
+/* What was found broken, from the first such byte to the last, as offsets from the block. */
+struct block_damage {
+	int64_t offset;
+	uint32_t length; /* 0: nothing */
+};
+/* Of the bytes before the block, behind it, and of a freed block itself. Nothing is touched as the
+ * program touches it: what is watched is not tripped. */
+struct block_damage block_check_front(uint64_t address);
+struct block_damage block_check_back(const struct guard_record *record, uint64_t address);
+struct block_damage block_check_kept(const struct guard_record *record, uint64_t address);
+/* Patterns as they were, so that one damage is told once. */
+void block_repair(const struct guard_record *record, uint64_t address);
+/* Its last values are kept in memory of the allocator's. */
+void block_keep(struct guard_record *record, uint64_t address);
+/* Bytes that the block keeps from the program while it is in the quarantine. */
+uint64_t block_cost(const struct guard_record *record);
+/* Its memory goes back to the allocator. The place is no longer the block's. */
+void block_give_back(const struct block_ground *ground, uint64_t kept);
+
+/* ---- release.c ------------------------------------------------------------------------------ */
+
+/* free() of what is suspect. True: it has been seen to; else it goes on to the allocator. */
+bool release(void *block, enum guard_family family, struct allocation_caller caller);
+/* All that there are. */
+void release_check_all(void);
+
+/* ---- quarantine.c --------------------------------------------------------------------------- */
+
+/* False: there is no room for it. Older blocks leave, each LEAVING when `left` is called. */
+bool quarantine_put(uint32_t place, void (*left)(uint32_t place));
+
+/* ---- tell.c --------------------------------------------------------------------------------- */
+
+bool tell_event(const struct agent_guard_notice *notice, struct allocation_caller caller);
+bool tell_damage(uint32_t place, enum guard_event event, struct block_damage damage,
+		 struct allocation_caller caller);
+/* Of a call that is refused: what the program handed to free(). */
+bool tell_refused(enum guard_event event, const void *address, uint32_t place,
+		  struct allocation_caller caller);
+
+static inline bool guard_is_quiet(void)
+{
+	const struct area_process *process = agent_state.process;
+
+	return !process || atomic_load_explicit(&process->quiet, memory_order_relaxed);
+}
+
+#endif

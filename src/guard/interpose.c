@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libc's allocation functions, in the library that is preloaded where blocks are guarded. What is
+ * usual goes straight on to the allocator that the program would have without us; the rest is done
+ * by a function that takes the place of the one called. valloc() and pvalloc() are left alone: what
+ * they give is freed like any block that was not chosen.
+ */
+#include "agent/allocator.h"
+#include "guard/entry.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trapline/event.h>
+
+/* Prototypes that libc's headers may hide. */
+TL_API void *memalign(size_t alignment, size_t size);
+TL_API size_t malloc_usable_size(void *block);
+
+/* ------------------------------------------------------------------------------------------- */
+/* Allocating */
+
+static void *allocate_usually(size_t size)
+{
+	return allocator_is_found() ? allocator.malloc(size) : allocator_early(size);
+}
+
+RARE void *allocate_rarely(size_t size)
+{
+	void *block = guard_allocate((struct guard_wish){.size = size}, CALLER);
+
+	return block ? block : allocate_usually(size);
+}
+
+TL_API void *malloc(size_t size)
+{
+	return IS_DUE ? allocate_rarely(size) : allocator.malloc(size);
+}
+
+RARE void *allocate_zeroed_rarely(size_t count, size_t each)
+{
+	void *block = NULL;
+	size_t size;
+
+	if (!__builtin_mul_overflow(count, each, &size))
+		block = guard_allocate((struct guard_wish){.size = size, .zeroed = true}, CALLER);
+	if (block)
+		return block;
+	/* Early memory is zero. */
+	return allocator_is_found() ? allocator.calloc(count, each) : allocator_early(count * each);
+}
+
+TL_API void *calloc(size_t count, size_t each)
+{
+	return IS_DUE ? allocate_zeroed_rarely(count, each) : allocator.calloc(count, each);
+}
+
+static void *align_usually(size_t alignment, size_t size)
+{
+	return allocator_is_found() ? allocator.memalign(alignment, size) : NULL;
+}
+
+/* What is no power of two is the allocator's to judge. */
+static bool is_alignment(size_t alignment)
+{
+	return alignment && !(alignment & (alignment - 1));
+}
+
+RARE void *align_rarely(size_t alignment, size_t size)
+{
+	void *block = NULL;
+
+	if (is_alignment(alignment))
+		block = guard_allocate((struct guard_wish){.size = size, .alignment = alignment},
+				       CALLER);
+	return block ? block : align_usually(alignment, size);
+}
+
+TL_API void *memalign(size_t alignment, size_t size)
+{
+	return IS_DUE ? align_rarely(alignment, size) : allocator.memalign(alignment, size);
+}
+
+TL_API void *aligned_alloc(size_t alignment, size_t size)
+{
+	return IS_DUE ? align_rarely(alignment, size) : allocator.memalign(alignment, size);
+}
+
+RARE int align_posix_rarely(void **to, size_t alignment, size_t size)
+{
+	void *block = NULL;
+
+	if (is_alignment(alignment) && alignment % sizeof(void *) == 0)
+		block = guard_allocate((struct guard_wish){.size = size, .alignment = alignment},
+				       CALLER);
+	if (!block)
+		return allocator_is_found() ? allocator.posix_memalign(to, alignment, size)
+					    : ENOMEM;
+	*to = block;
+	return 0;
+}
+
+TL_API int posix_memalign(void **block, size_t alignment, size_t size)
+{
+	return IS_DUE ? align_posix_rarely(block, alignment, size)
+		      : allocator.posix_memalign(block, alignment, size);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Freeing */
+
+RARE void free_rarely(void *block)
+{
+	guard_free(block, GUARD_MALLOC, CALLER);
+}
+
+TL_API void free(void *block)
+{
+	if (guard_is_suspect(block))
+		free_rarely(block);
+	else
+		allocator.free(block);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Of another size */
+
+static void *resize_early(void *block, size_t size)
+{
+	void *moved = allocate_usually(size);
+
+	if (moved && block) {
+		size_t there = allocator_early_rest(block);
+
+		memcpy(moved, block, size < there ? size : there);
+	}
+	return moved;
+}
+
+/* To nothing: what the allocator makes of that. */
+static void *resize_to_nothing(void *block, struct allocation_caller caller)
+{
+	void *other = allocator.malloc(1);
+
+	guard_free(block, GUARD_MALLOC, caller);
+	return other ? allocator.realloc(other, 0) : NULL;
+}
+
+/* A guarded block always moves. */
+static void *resize_guarded(void *block, uint32_t place, size_t size,
+			    struct allocation_caller caller)
+{
+	size_t old = guard_table.record[place].size;
+	void *moved;
+
+	if (!size)
+		return resize_to_nothing(block, caller);
+	moved = guard_allocate((struct guard_wish){.size = size}, caller);
+	if (!moved)
+		moved = allocator.malloc(size);
+	if (!moved)
+		return NULL;
+	memcpy(moved, block, old < size ? old : size);
+	guard_free(block, GUARD_MALLOC, caller);
+	return moved;
+}
+
+static void *resize(void *block, size_t size, struct allocation_caller caller)
+{
+	uint32_t place = guard_find((uintptr_t)block);
+	void *moved;
+	size_t old;
+
+	if (allocator_is_early(block) || !allocator_is_found())
+		return resize_early(block, size);
+	if (place != GUARD_NOWHERE) {
+		if (guard_state(guard_table.entry[place]) == GUARD_LIVE)
+			return resize_guarded(block, place, size, caller);
+		tell_refused(GUARD_FREED_TWICE, block, place, caller);
+		return size ? allocator.malloc(size) : NULL;
+	}
+	moved = NULL;
+	if (!block || (size && allocator.usable_size && !guard_is_suspect(block)))
+		moved = guard_allocate((struct guard_wish){.size = size}, caller);
+	if (!moved)
+		return allocator.realloc(block, size);
+	if (block) {
+		old = allocator.usable_size(block);
+		memcpy(moved, block, old < size ? old : size);
+		allocator.free(block);
+	}
+	return moved;
+}
+
+RARE void *resize_rarely(void *block, size_t size)
+{
+	return resize(block, size, CALLER);
+}
+
+TL_API void *realloc(void *block, size_t size)
+{
+	return IS_DUE || guard_is_suspect(block) ? resize_rarely(block, size)
+						 : allocator.realloc(block, size);
+}
+
+TL_API void *reallocarray(void *block, size_t count, size_t each)
+{
+	size_t size;
+
+	if (__builtin_mul_overflow(count, each, &size)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return resize(block, size, CALLER);
+}
+
+/* All that the program may use of a guarded block is what it asked for; of an empty one, where it
+ * relies on finding something, what is behind it. */
+static size_t usable(struct guard_record *record, uintptr_t block)
+{
+	if (!record->size)
+		record->size = record->raw + record->room - block;
+	return record->size;
+}
+
+TL_API size_t malloc_usable_size(void *block)
+{
+	uint32_t place = guard_find((uintptr_t)block);
+
+	if (place != GUARD_NOWHERE)
+		return usable(&guard_table.record[place], (uintptr_t)block);
+	if (!block || allocator_is_early(block) || !allocator_is_found() || !allocator.usable_size)
+		return 0;
+	return allocator.usable_size(block);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "guard/own.h"
+
+#include "agent/allocator.h"
+#include "base/syscall.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+
+uintptr_t own_image, own_image_size;
+uintptr_t own_suspected = UINTPTR_MAX, own_unaligned = UINTPTR_MAX;
+__thread uintptr_t own_stack_end __attribute__((tls_model("initial-exec")));
+
+#define FIRST_STACK_MOST (1ull << 30)
+
+/* Highest address of the first thread's stack, by the dynamic linker. */
+extern void *__libc_stack_end;
+
+void own_begin(bool all)
+{
+	struct dl_find_object program, allocators, libc;
+
+	if (_dl_find_object((void *)getauxval(AT_PHDR), &program) == 0) {
+		own_image_size =
+			(uintptr_t)program.dlfo_map_end - (uintptr_t)program.dlfo_map_start;
+		own_image = (uintptr_t)program.dlfo_map_start;
+	}
+	own_unaligned = 7; /* small blocks of some allocators are aligned to 8 */
+	if (_dl_find_object((void *)allocator.free, &allocators) == 0 &&
+	    _dl_find_object((void *)getauxval, &libc) == 0 &&
+	    allocators.dlfo_link_map == libc.dlfo_link_map)
+		own_unaligned = 15;
+	own_suspected = all ? UINTPTR_MAX : own_unaligned;
+}
+
+/* A thread's stack ends where its thread-local storage begins. */
+void own_begin_thread(void)
+{
+	own_stack_end = raw_gettid() == raw_getpid() ? (uintptr_t)__libc_stack_end
+						     : (uintptr_t)__builtin_thread_pointer();
+}
+
+bool own_looks_wrong(const void *block)
+{
+	return (uintptr_t)block & own_unaligned;
+}
+
+/* Between the stack pointer and the end of the same stack. Of a program that runs on a stack of its
+ * own making, nothing is known. */
+static bool is_on_stack(uintptr_t address, uint64_t stack_pointer)
+{
+	pthread_attr_t attributes;
+	void *start;
+	size_t size = 0;
+
+	if (address < stack_pointer)
+		return false;
+	if (!own_stack_end)
+		own_begin_thread();
+	if (address >= own_stack_end)
+		return false;
+	if (raw_gettid() == raw_getpid())
+		return own_stack_end - stack_pointer <= FIRST_STACK_MOST;
+	if (pthread_getattr_np(pthread_self(), &attributes))
+		return false;
+	if (pthread_attr_getstack(&attributes, &start, &size))
+		size = 0;
+	pthread_attr_destroy(&attributes);
+	return size && stack_pointer >= (uintptr_t)start &&
+	       stack_pointer - (uintptr_t)start < size && address - (uintptr_t)start < size;
+}
+
+bool own_is_no_block(const void *block, uint64_t stack_pointer)
+{
+	uintptr_t address = (uintptr_t)block;
+
+	return own_looks_wrong(block) || address - own_image < own_image_size ||
+	       is_on_stack(address, stack_pointer);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an address surely is, when it is no block of the heap. */
+#ifndef GUARD_OWN_H
+#define GUARD_OWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+extern uintptr_t own_image, own_image_size; /* of the program file as it is mapped */
+/* Bits that no block of this allocator's has set; all of them before it is found. */
+extern uintptr_t own_unaligned;
+/* Bits of addresses that are looked at before they are freed; the same, or all. */
+extern uintptr_t own_suspected;
+/* Of the calling thread; 0: it has not been looked for. */
+extern __thread uintptr_t own_stack_end __attribute__((tls_model("initial-exec")));
+
+/* `all`: every address is to be looked at. */
+void own_begin(bool all);
+void own_begin_thread(void);
+/* No allocator gives such an address out. */
+bool own_looks_wrong(const void *block);
+/* The same, or it lies on the calling thread's stack, or in the program file. Not for signal
+ * handlers, unless the program itself does what is undefined there. */
+bool own_is_no_block(const void *block, uint64_t stack_pointer);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "guard/pages.h"
+
+#include "agent/state.h"
+#include "base/syscall.h"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <stdatomic.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#define LENGTH ((size_t)GUARD_PAGES * GUARD_PAGE)
+#define TRIES 8
+
+/* An owner while the run is claimed and nobody's: see record/guard.h. */
+static _Atomic uint32_t owner[GUARD_PAGES];
+static _Atomic uint64_t arena; /* 0: none */
+static _Atomic uint32_t next;
+static _Atomic uint64_t filled; /* bytes of live runs */
+static _Atomic bool usable;
+static int descriptor = -1;
+
+/* What a program is limited to it shall have to itself. */
+static bool is_limited(void)
+{
+	struct rlimit limit = {0};
+
+	return raw_syscall6(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0) ||
+	       limit.rlim_cur != RLIM_INFINITY;
+}
+
+static uint64_t map_arena(void)
+{
+	uint64_t known = atomic_load(&arena);
+	long mapped;
+
+	if (known || is_limited())
+		return known;
+	mapped = raw_syscall6(SYS_mmap, 0, LENGTH, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mapped < 0 && mapped > -4096)
+		return 0;
+	raw_syscall3(SYS_madvise, mapped, LENGTH, MADV_NOHUGEPAGE);
+	raw_syscall3(SYS_madvise, mapped, LENGTH, MADV_DONTDUMP);
+	atomic_store(&arena, (uint64_t)mapped);
+	return (uint64_t)mapped;
+}
+
+/* With the faults of system calls where that is permitted. */
+static int open_faults(void)
+{
+	long fd = raw_syscall3(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK, 0, 0);
+
+	if (fd < 0)
+		fd = raw_syscall3(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY, 0,
+				  0);
+	return (int)fd;
+}
+
+static bool cover(int fd, uint64_t start)
+{
+	struct uffdio_api api = {.api = UFFD_API,
+				 .features = UFFD_FEATURE_THREAD_ID | UFFD_FEATURE_EXACT_ADDRESS};
+	struct uffdio_register range = {.range = {start, LENGTH},
+					.mode = UFFDIO_REGISTER_MODE_MISSING};
+
+	return raw_ioctl(fd, UFFDIO_API, (unsigned long)&api) == 0 &&
+	       raw_ioctl(fd, UFFDIO_REGISTER, (unsigned long)&range) == 0;
+}
+
+void pages_begin(struct area_process *process)
+{
+	uint64_t start;
+
+	atomic_store(&usable, false);
+	if (!agent_state.area->guard.pages || !(start = map_arena()))
+		return;
+	descriptor = open_faults();
+	if (descriptor < 0)
+		return;
+	if (!cover(descriptor, start)) {
+		raw_close(descriptor);
+		descriptor = -1;
+		return;
+	}
+	process->guard.owner = (uintptr_t)owner;
+	process->guard.pages = start;
+	process->guard.descriptor = (uint32_t)descriptor + 1;
+}
+
+void pages_begun(struct area_process *process)
+{
+	if (descriptor < 0)
+		return;
+	raw_close(descriptor);
+	descriptor = -1;
+	process->guard.descriptor = 0;
+	atomic_store(&usable, atomic_load(&process->guard.pages_seen) != 0);
+}
+
+/* ---- runs ----------------------------------------------------------------------------------- */
+
+static void let_go(uint32_t first, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		atomic_store_explicit(&owner[first + i], 0, memory_order_release);
+}
+
+static bool claim(uint32_t first, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t nobody = 0;
+
+		if (!atomic_compare_exchange_strong(&owner[first + i], &nobody,
+						    GUARD_PAGE_OPENS | (count - 1))) {
+			let_go(first, i);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The run that nobody has had for longest, as far as live ones do not stand in the way. */
+static uint32_t find(uint32_t count)
+{
+	for (int i = 0; i < TRIES && count <= GUARD_PAGES / 4; i++) {
+		uint32_t first = atomic_fetch_add(&next, count) % GUARD_PAGES;
+
+		if (first + count <= GUARD_PAGES && claim(first, count))
+			return first;
+	}
+	return GUARD_PAGES;
+}
+
+uint64_t pages_take(size_t room, uint32_t *pages)
+{
+	uint64_t start = atomic_load(&arena),
+		 bytes = (room + GUARD_PAGE - 1) & ~(GUARD_PAGE - 1ull);
+	uint32_t first;
+
+	if (!atomic_load(&usable) || room > LENGTH / 4)
+		return 0;
+	if (atomic_fetch_add(&filled, bytes) + bytes > agent_state.area->guard.memory) {
+		atomic_fetch_sub(&filled, bytes);
+		return 0;
+	}
+	*pages = (uint32_t)(bytes / GUARD_PAGE);
+	first = find(*pages + 1);
+	if (first == GUARD_PAGES) {
+		atomic_fetch_sub(&filled, bytes);
+		return 0;
+	}
+	/* The controller fills the whole run at this fault. */
+	*(volatile uint8_t *)(start + (uint64_t)first * GUARD_PAGE) = 0;
+	return start + (uint64_t)first * GUARD_PAGE;
+}
+
+void pages_own(uint64_t run, uint32_t pages, uint32_t place)
+{
+	uint32_t first = (uint32_t)((run - atomic_load(&arena)) / GUARD_PAGE);
+
+	for (uint32_t i = 0; i <= pages; i++)
+		atomic_store_explicit(&owner[first + i], place + 1, memory_order_release);
+}
+
+void pages_empty(uint64_t run, uint32_t pages)
+{
+	/* Under a filter every call may be the last. */
+	if (agent_state.process && !atomic_load(&agent_state.process->quiet))
+		raw_syscall3(SYS_madvise, (long)run, (long)pages * GUARD_PAGE, MADV_DONTNEED);
+	atomic_fetch_sub(&filled, (uint64_t)pages * GUARD_PAGE);
+}
+
+void pages_give_back(uint64_t run, uint32_t pages)
+{
+	/* What was looked at since it was freed, and the page behind. */
+	if (raw_syscall3(SYS_madvise, (long)run, ((long)pages + 1) * GUARD_PAGE, MADV_DONTNEED))
+		return;
+	let_go((uint32_t)((run - atomic_load(&arena)) / GUARD_PAGE), pages + 1);
+}

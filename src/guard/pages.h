@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks on pages of their own, in a piece of address space that the controller sees faults in
+ * (userfaultfd(2)): a page that is empty cannot be touched without its knowing. A run is the pages
+ * of one block and one more, which stays empty:
+ *
+ *	| ... pattern | block | pattern to the page's end || empty |
+ *
+ * The block stands at the end, so what runs over it meets the empty page at the latest. When it is
+ * freed its pages are emptied: they cost no memory until the run is another block's.
+ *
+ * The program holds no descriptor for it: it is open while the process waits to be let go, and the
+ * controller takes a copy. Where that did not happen there are no runs.
+ */
+#ifndef GUARD_PAGES_H
+#define GUARD_PAGES_H
+
+#include "record/guard.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct area_process;
+
+/* Before the process is announced, and when it was let go. Of a forked child, too, which has the
+ * pages of its parent and its faults for itself. */
+void pages_begin(struct area_process *process);
+void pages_begun(struct area_process *process);
+
+/* A run for so many bytes of a block and in front of it, filled with zeroes; its pages without the
+ * empty one: 0: none. */
+uint64_t pages_take(size_t room, uint32_t *pages);
+/* Whose it is. */
+void pages_own(uint64_t run, uint32_t pages, uint32_t place);
+/* The block is freed; what touches it is seen from here on. */
+void pages_empty(uint64_t run, uint32_t pages);
+void pages_give_back(uint64_t run, uint32_t pages);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of free(). A call that is wrong beyond doubt is told and does nothing: the memory
+ * it names is either in the quarantine, where nobody misses it, or was never a block. The
+ * allocator would end the program, or be corrupted. Where nobody could be told, the call goes on to
+ * the allocator, as it would without us, unless the block is one of ours, which it does not know.
+ */
+#include "guard/guard.h"
+
+#include "agent/allocator.h"
+#include "guard/choose.h"
+#include "guard/own.h"
+#include "guard/pages.h"
+
+/* The allocation functions of C alone lead from one to the other. */
+static bool is_otherwise(const struct guard_record *record, enum guard_family family)
+{
+	return record->family != family;
+}
+
+static void check_patterns(uint32_t place, struct allocation_caller caller)
+{
+	struct guard_record *record = &guard_table.record[place];
+	uint64_t address = guard_address(
+		atomic_load_explicit(&guard_table.entry[place], memory_order_relaxed));
+	struct block_damage front = block_check_front(address);
+	struct block_damage back = block_check_back(record, address);
+
+	tell_damage(place, GUARD_BROKEN_FRONT, front, caller);
+	tell_damage(place, GUARD_BROKEN_BACK, back, caller);
+	if (front.length || back.length)
+		block_repair(record, address);
+	record->checked = agent_now();
+}
+
+/* Of a block at the place, which was just taken out of the quarantine. */
+static void release_finally(uint32_t place)
+{
+	struct guard_record *record = &guard_table.record[place];
+	const struct block_ground ground = {
+		.raw = record->raw, .run = record->run, .pages = record->pages};
+	uint64_t kept = record->kept;
+	uint64_t address = guard_address(
+		atomic_load_explicit(&guard_table.entry[place], memory_order_relaxed));
+	struct area_process *process = agent_state.process;
+	/* Nobody in particular: the block leaves because its time is over. */
+	struct allocation_caller nobody = {0};
+
+	if (process) {
+		tell_damage(place, GUARD_BROKEN_DEAD, block_check_kept(record, address), nobody);
+		if (!ground.run)
+			check_patterns(place, nobody);
+		atomic_fetch_add_explicit(&process->guard.let_go, 1, memory_order_relaxed);
+	}
+	guard_drop(place);
+	block_give_back(&ground, kept);
+}
+
+static void put_aside(uint32_t place, uint64_t address)
+{
+	struct guard_record *record = &guard_table.record[place];
+	struct area_process *process = agent_state.process;
+
+	if (process) {
+		block_keep(record, address);
+		if (record->run)
+			pages_empty(record->run, record->pages);
+		guard_change(place, GUARD_DYING, GUARD_DEAD);
+		if (quarantine_put(place, release_finally))
+			return;
+		atomic_fetch_add_explicit(&process->guard.unkept, 1, memory_order_relaxed);
+		guard_change(place, GUARD_DEAD, GUARD_LEAVING);
+	} else {
+		if (record->run)
+			pages_empty(record->run, record->pages);
+		guard_change(place, GUARD_DYING, GUARD_LEAVING);
+	}
+	release_finally(place);
+}
+
+static void free_block(uint32_t place, uint64_t address, enum guard_family family,
+		       struct allocation_caller caller)
+{
+	struct guard_record *record = &guard_table.record[place];
+	const struct area_process *process = agent_state.process;
+	struct agent_guard_notice freed = {
+		.event = GUARD_FREED, .address = address, .block = address};
+
+	if (process && !guard_is_quiet()) {
+		if (is_otherwise(record, family))
+			tell_refused(GUARD_FREED_OTHERWISE, (void *)address, place, caller);
+		check_patterns(place, caller);
+		allocation_note_event(&record->freed, &caller, agent_now());
+		if (record->told == process->pid && choose_affords())
+			tell_event(&freed, caller);
+	}
+	put_aside(place, address);
+}
+
+static bool refuse(const void *block, struct allocation_caller caller)
+{
+	bool wrong = own_looks_wrong(block);
+	uint32_t place = GUARD_NOWHERE;
+
+	if (wrong || own_suspected == UINTPTR_MAX)
+		place = guard_find_around((uintptr_t)block, wrong);
+	if (place != GUARD_NOWHERE) {
+		tell_refused(GUARD_FREED_INSIDE, block, place, caller);
+		return true;
+	}
+	return own_is_no_block(block, caller.stack_pointer) &&
+	       tell_refused(GUARD_FREED_NO_BLOCK, block, GUARD_NOWHERE, caller);
+}
+
+bool release(void *block, enum guard_family family, struct allocation_caller caller)
+{
+	uint32_t place = guard_find((uintptr_t)block);
+
+	if (place == GUARD_NOWHERE)
+		return refuse(block, caller);
+	if (guard_change(place, GUARD_LIVE, GUARD_DYING))
+		free_block(place, (uintptr_t)block, family, caller);
+	else
+		tell_refused(GUARD_FREED_TWICE, block, place, caller);
+	return true;
+}
+
+void release_check_all(void)
+{
+	struct allocation_caller nobody = {0};
+
+	for (uint32_t place = 0; place < GUARD_BLOCKS; place++) {
+		uint64_t word =
+			atomic_load_explicit(&guard_table.entry[place], memory_order_acquire);
+
+		/* Other threads may go on: what they free meanwhile they check themselves. */
+		if (guard_state(word) == GUARD_LIVE)
+			check_patterns(place, nobody);
+		else if (guard_state(word) == GUARD_DEAD)
+			tell_damage(place, GUARD_BROKEN_DEAD,
+				    block_check_kept(&guard_table.record[place],
+						     guard_address(word)),
+				    nobody);
+	}
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "guard/guard.h"
+
+struct guard_table guard_table;
+_Static_assert(GUARD_FILTER == 1u << (64 - 51), "guard_filter_place() takes so many bits");
+
+#define LOOK_BACK 64u /* granules */
+
+_Atomic uint8_t guard_filter[GUARD_FILTER];
+
+/* From one more block to one less. */
+static void filter_count(uint64_t address, int by)
+{
+	_Atomic uint8_t *count = &guard_filter[guard_filter_place(address)];
+	uint8_t seen = atomic_load_explicit(count, memory_order_relaxed);
+
+	while (seen != UINT8_MAX &&
+	       !atomic_compare_exchange_weak_explicit(count, &seen, (uint8_t)(seen + by),
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+uint32_t guard_claim(uint64_t address)
+{
+	uint32_t first = guard_place(address);
+
+	for (uint32_t place = first; place < first + GUARD_WAYS; place++) {
+		uint64_t none = 0;
+
+		if (atomic_compare_exchange_strong_explicit(
+			    &guard_table.entry[place], &none, guard_word(address, GUARD_BUSY),
+			    memory_order_acquire, memory_order_relaxed))
+			return place;
+	}
+	return GUARD_NOWHERE;
+}
+
+uint32_t guard_find(uint64_t address)
+{
+	uint32_t first = guard_place(address);
+
+	if (!address || address % GUARD_ALIGNMENT)
+		return GUARD_NOWHERE;
+	for (uint32_t place = first; place < first + GUARD_WAYS; place++)
+		if (guard_address(atomic_load_explicit(&guard_table.entry[place],
+						       memory_order_acquire)) == address)
+			return place;
+	return GUARD_NOWHERE;
+}
+
+static bool is_around(uint32_t place, uint64_t address)
+{
+	uint64_t word = atomic_load_explicit(&guard_table.entry[place], memory_order_acquire);
+	const struct guard_record *record = &guard_table.record[place];
+
+	return (guard_state(word) == GUARD_LIVE || guard_state(word) == GUARD_DEAD) &&
+	       address >= record->raw && address - record->raw < record->room;
+}
+
+uint32_t guard_find_around(uint64_t address, bool all)
+{
+	uint64_t near = address / GUARD_ALIGNMENT * GUARD_ALIGNMENT;
+
+	for (unsigned i = 0; i < LOOK_BACK && !all; i++) {
+		uint32_t place = guard_find(near - i * GUARD_ALIGNMENT);
+
+		if (place != GUARD_NOWHERE && is_around(place, address))
+			return place;
+	}
+	for (uint32_t place = 0; place < GUARD_BLOCKS && all; place++)
+		if (is_around(place, address))
+			return place;
+	return GUARD_NOWHERE;
+}
+
+bool guard_change(uint32_t place, enum guard_state from, enum guard_state to)
+{
+	uint64_t address = guard_address(
+		atomic_load_explicit(&guard_table.entry[place], memory_order_relaxed));
+	uint64_t seen = guard_word(address, from);
+	bool changed;
+
+	/* Before anybody can look for it; and as long as somebody may. */
+	if (to == GUARD_LIVE)
+		filter_count(address, 1);
+	changed = atomic_compare_exchange_strong_explicit(&guard_table.entry[place], &seen,
+							  guard_word(address, to),
+							  memory_order_acq_rel,
+							  memory_order_relaxed);
+	return changed;
+}
+
+void guard_drop(uint32_t place)
+{
+	uint64_t word = atomic_load_explicit(&guard_table.entry[place], memory_order_relaxed);
+
+	if (guard_state(word) == GUARD_LEAVING)
+		filter_count(guard_address(word), -1);
+	atomic_store_explicit(&guard_table.entry[place], 0, memory_order_release);
+}

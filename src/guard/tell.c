@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "guard/guard.h"
+
+#include <errno.h>
+
+bool tell_event(const struct agent_guard_notice *notice, struct allocation_caller caller)
+{
+	struct area_registers registers = {0};
+	int saved_errno = errno;
+	bool told;
+
+	registers.pc = caller.pc - 1; /* within the call */
+	registers.general[4] = caller.stack_pointer;
+	registers.general[5] = caller.frame_pointer;
+	told = agent_notice_guard(notice, &registers);
+	errno = saved_errno;
+	return told;
+}
+
+bool tell_damage(uint32_t place, enum guard_event event, struct block_damage damage,
+		 struct allocation_caller caller)
+{
+	uint64_t block = guard_address(
+		atomic_load_explicit(&guard_table.entry[place], memory_order_relaxed));
+	struct agent_guard_notice notice = {.event = event,
+					    .address = block,
+					    .block = block,
+					    .offset = damage.offset,
+					    .length = damage.length};
+
+	return damage.length && tell_event(&notice, caller);
+}
+
+bool tell_refused(enum guard_event event, const void *address, uint32_t place,
+		  struct allocation_caller caller)
+{
+	struct agent_guard_notice notice = {.event = event, .address = (uintptr_t)address};
+
+	if (place != GUARD_NOWHERE)
+		notice.block = guard_address(
+			atomic_load_explicit(&guard_table.entry[place], memory_order_relaxed));
+	notice.offset = (int64_t)(notice.address - notice.block);
+	return tell_event(&notice, caller);
+}

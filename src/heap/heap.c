@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The detector of heap errors. The program guards some of its blocks (src/guard) and tells what it
+ * sees itself: wrong calls of free(), broken patterns, births and deaths. Here the slots are given
+ * to the bytes around them, what is accessed is looked up among them, and all of it is told.
+ */
+#include "heap/heap.h"
+
+#include "heap/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MEMORY_USUAL 32u /* MiB */
+#define MEMORY_MOST (1u << 20)
+#define MIB (1024.0 * 1024.0)
+#define SAMPLE_PAUSE 1000000ull /* ns between two samples that are looked up */
+
+static bool is_own_code(const struct heap *heap, pid_t pid, uint64_t pc)
+{
+	const char *module = heap->services->module(heap->host, pid, pc);
+	const char *name = module ? strrchr(module, '/') : NULL;
+
+	return name && strncmp(name, "/libtrapline-agent", 18) == 0;
+}
+
+static bool is_system_call(const struct heap *heap, const struct tl_access *access)
+{
+	static const uint8_t syscall[] = {0x0f, 0x05};
+	uint8_t code[sizeof(syscall)];
+
+	return access->registers &&
+	       heap->services->read(heap->host, access->pid, access->registers->pc - sizeof(code),
+				    code, sizeof(code)) == (ssize_t)sizeof(code) &&
+	       memcmp(code, syscall, sizeof(code)) == 0;
+}
+
+/* The judgement of an access to a block; hidden ones are counted. */
+static struct heap_verdict judge(struct heap *heap, const struct tl_guarded *block,
+				 const struct tl_access *access)
+{
+	struct heap_access seen = {.address = access->address,
+				   .length = access->length,
+				   .time = access->time,
+				   .access = access->access,
+				   .traits = access->traits,
+				   .is_own_code = is_own_code(heap, access->pid, access->pc)};
+	struct heap_verdict verdict;
+
+	seen.function = heap->services->function_name(heap->host, access->pid, access->pc);
+	if (access->access & TL_KERNEL)
+		seen.is_system_call = is_system_call(heap, access);
+	verdict = heap_judge(block, &seen);
+	if (verdict.rule)
+		heap->services->count(heap->host, verdict.rule, 1);
+	else if (verdict.kind != HEAP_NO_ERROR && (access->access & TL_WRITE))
+		heap->told[heap->tolds++ % HEAP_TOLD] = block->serial;
+	return verdict;
+}
+
+static void on_hit(void *state, const struct tl_access *access)
+{
+	struct heap *heap = state;
+	struct heap_watch *watch = watches_find(heap, access->cookie);
+	struct tl_guarded block;
+	struct heap_verdict verdict;
+
+	if (!watch)
+		return;
+	if (!heap->services->guarded(heap->host, watch->pid, watch->block, &block) ||
+	    block.serial != watch->serial) {
+		/* Its memory is the allocator's again. */
+		heap->services->count(heap->host, "heap-watches-late", 1);
+		watches_end(heap, watch);
+		return;
+	}
+	verdict = judge(heap, &block, access);
+	if (verdict.kind != HEAP_NO_ERROR)
+		say_access(heap, &block, access, &verdict, watch->strategy);
+}
+
+/* It costs a look into the program's memory, and most samples are of no guarded block. */
+static void on_sample(void *state, const struct tl_access *access)
+{
+	struct heap *heap = state;
+	struct heap_verdict verdict;
+	struct tl_guarded block;
+
+	if (!heap->samples || access->time < heap->sampled_until || !access->address)
+		return;
+	heap->sampled_until = access->time + SAMPLE_PAUSE;
+	if (!heap->services->guarded(heap->host, access->pid, access->address, &block))
+		return;
+	/* A sample tells what is about to be accessed, if nothing decides otherwise before that; a
+	 * page that is really touched tells so by itself. */
+	if (block.on_pages)
+		return;
+	heap->services->count(heap->host, "heap-samples", 1);
+	verdict = judge(heap, &block, access);
+	if (verdict.kind != HEAP_NO_ERROR)
+		say_access(heap, &block, access, &verdict, STRATEGY_SAMPLE);
+}
+
+static void on_mismatch(struct heap *heap, const struct tl_guarded_news *news)
+{
+	const struct tl_guarded *block = news->block;
+	struct tl_frame frame = {0};
+	const char *rule;
+
+	if (block->made.count)
+		heap->services->symbolise(heap->host, block->pid, block->made.pcs[0], &frame, 1);
+	rule = heap_mismatch(block, frame.function);
+	if (rule)
+		heap->services->count(heap->host, rule, 1);
+	else
+		say_call(heap, news);
+}
+
+static bool is_told(const struct heap *heap, uint64_t serial)
+{
+	for (unsigned i = 0; i < HEAP_TOLD; i++)
+		if (heap->told[i] == serial)
+			return true;
+	return false;
+}
+
+static void on_block(void *state, const struct tl_guarded_news *news)
+{
+	struct heap *heap = state;
+
+	switch (news->event) {
+	case TL_GUARDED_BORN:
+		watches_birth(heap, news);
+		break;
+	case TL_GUARDED_FREED:
+		watches_free(heap, news);
+		break;
+	case TL_GUARDED_FREED_OTHERWISE:
+		on_mismatch(heap, news);
+		break;
+	case TL_GUARDED_FREED_TWICE:
+	case TL_GUARDED_FREED_INSIDE:
+	case TL_GUARDED_FREED_NO_BLOCK:
+		say_call(heap, news);
+		break;
+	default:
+		if (is_told(heap, news->block->serial))
+			heap->services->count(heap->host, "heap-broken-told", 1);
+		else
+			say_broken(heap, news);
+	}
+}
+
+static void on_unwatched(void *state, const struct tl_watch *wanted, unsigned hits,
+			 unsigned threads)
+{
+	struct heap_watch *watch = watches_find(state, wanted->cookie);
+
+	(void)hits;
+	(void)threads;
+	if (watch)
+		watch->cookie = 0;
+}
+
+static void on_process_ended(void *state, pid_t pid)
+{
+	struct heap *heap = state;
+
+	watches_end_process(heap, pid);
+	if (heap->pages)
+		pages_drop(heap->pages, pid);
+}
+
+/* Called by the thread that takes the faults. */
+static void wake(void *context)
+{
+	struct heap *heap = context;
+
+	heap->services->wake(heap->host);
+}
+
+static void on_process_began(void *state, pid_t pid)
+{
+	struct tl_guard_faults faults = {.size = sizeof(faults)};
+	struct heap *heap = state;
+
+	/* Executed, it has none of its earlier ones. */
+	if (heap->pages)
+		pages_drop(heap->pages, pid);
+	if (!heap->on_pages || heap->services->guard_faults(heap->host, pid, &faults))
+		return;
+	if (!heap->pages)
+		heap->pages = pages_start(wake, heap);
+	if (heap->pages)
+		pages_add(heap->pages, pid, &faults);
+	else
+		close(faults.descriptor);
+}
+
+/* What the freed block held there, as far as that was kept; the page behind a block is empty. */
+static void content_of(struct heap *heap, const struct tl_guarded *block, uint64_t page,
+		       uint8_t content[static TL_GUARD_PAGE])
+{
+	uint64_t from = page > block->address ? page : block->address;
+	uint64_t to = block->address + block->kept_length;
+
+	memset(content, 0, TL_GUARD_PAGE);
+	if (to > page + TL_GUARD_PAGE)
+		to = page + TL_GUARD_PAGE;
+	if (block->freed && block->kept && from < to)
+		heap->services->read(heap->host, block->pid, block->kept + (from - block->address),
+				     content + (from - page), to - from);
+}
+
+/* Our own part in the program reads memory by this call, about which nothing is to be told. */
+static bool is_read_by_call(const struct pages_fault *fault)
+{
+	char path[64], text[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)fault->pid, (int)fault->tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(text, sizeof(text), file))
+		text[0] = '\0';
+	fclose(file);
+	return strtol(text, NULL, 10) == SYS_process_vm_readv;
+}
+
+/* A thread waits to touch an empty page. What it touches is watched, the page is filled, and the
+ * access shows itself as a hit. */
+static void look_at(struct heap *heap, const struct pages_fault *fault)
+{
+	static uint8_t content[TL_GUARD_PAGE]; /* callbacks run in one thread */
+	uint64_t page = fault->address & ~(uint64_t)(TL_GUARD_PAGE - 1);
+	struct tl_guarded block;
+
+	memset(content, 0, sizeof(content));
+	if (heap->services->guarded(heap->host, fault->pid, fault->address, &block)) {
+		/* A program may empty pages of its block itself. */
+		bool wrong = (block.freed || fault->address >= block.back) &&
+			     !is_read_by_call(fault);
+
+		if (wrong && !watches_fault(heap, &block, fault->address))
+			heap->services->count(heap->host, "heap-pages-unwatched", 1);
+		content_of(heap, &block, page, content);
+	}
+	heap->services->count(heap->host, "heap-pages-touched", 1);
+	pages_fill(fault, content);
+}
+
+static void on_tick(void *state)
+{
+	struct heap *heap = state;
+	struct pages_fault fault;
+
+	while (heap->pages && pages_next(heap->pages, &fault))
+		look_at(heap, &fault);
+}
+
+static bool has_option(const struct heap *heap, const char *name)
+{
+	const char *value = heap->services->option(heap->host, name);
+
+	return value && strcmp(value, "0") != 0;
+}
+
+/* Is the strategy on: alone by "strategy", and not among those of "without"? */
+static bool wants(const struct heap *heap, const char *strategy)
+{
+	const char *only = heap->services->option(heap->host, "strategy");
+	const char *without = heap->services->option(heap->host, "without");
+
+	if (only && strcmp(only, "default") != 0 && !strstr(only, strategy))
+		return false;
+	return !without || !strstr(without, strategy);
+}
+
+static int choose(struct heap *heap)
+{
+	const char *text = heap->services->option(heap->host, "memory");
+	char *end = NULL;
+	double memory = text ? strtod(text, &end) : MEMORY_USUAL;
+	struct tl_guarding guarding = {.size = sizeof(guarding), .all = has_option(heap, "all")};
+
+	if (text && (end == text || *end || !(memory >= 1) || memory > MEMORY_MOST)) {
+		heap->services->log(heap->host, "memory '%s' is not a number of MiB from 1 to %u",
+				    text, MEMORY_MOST);
+		return -1;
+	}
+	heap->watches = wants(heap, STRATEGY_WATCH);
+	heap->samples = wants(heap, STRATEGY_SAMPLE);
+	heap->all = guarding.all;
+	heap->on_pages = wants(heap, STRATEGY_PAGE);
+	guarding.births = heap->watches;
+	guarding.pages = heap->on_pages;
+	guarding.memory = (uint64_t)(memory * MIB);
+	heap->services->guard(heap->host, &guarding);
+	return 0;
+}
+
+static int start(struct tl_host *host, const struct tl_services *services, void **state)
+{
+	struct heap *heap = calloc(1, sizeof(*heap));
+
+	if (!heap)
+		return -1;
+	heap->host = host;
+	heap->services = services;
+	*state = heap;
+	return choose(heap);
+}
+
+static void finish(void *state)
+{
+	struct heap *heap = state;
+
+	pages_stop(heap->pages);
+	free(heap);
+}
+
+const struct tl_tool heap_tool = {
+	.size = sizeof(heap_tool),
+	.version = TL_TOOL_VERSION,
+	.name = "heap",
+	.summary = "find use after free, overflows and wrong frees of heap blocks",
+	.start = start,
+	.sample = on_sample,
+	.hit = on_hit,
+	.unwatched = on_unwatched,
+	.exit = finish,
+	.process_began = on_process_began,
+	.process_ended = on_process_ended,
+	.tick = on_tick,
+	.slots = 4,
+	.wants = TL_WANTS_GUARDS,
+	.guarded = on_block,
+};

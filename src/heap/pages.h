@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Faults in the pages that blocks have to themselves. A thread of ours takes each from the kernel
+ * and fills at once what is no error: a run that a block is made on, and what somebody outside the
+ * program reads. The others wait for the tool, which watches the bytes and then fills the page: the
+ * access is made and trips the watch.
+ */
+#ifndef HEAP_PAGES_H
+#define HEAP_PAGES_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <trapline/tool.h>
+
+struct pages;
+
+struct pages_fault {
+	pid_t pid, tid;
+	uint64_t address;
+	int descriptor;
+};
+
+/* `wake` is called by the thread when there is something to take. NULL: no memory, no thread. */
+struct pages *pages_start(void (*wake)(void *context), void *context);
+void pages_stop(struct pages *pages);
+
+/* Takes the descriptor over. */
+void pages_add(struct pages *pages, pid_t pid, const struct tl_guard_faults *faults);
+void pages_drop(struct pages *pages, pid_t pid);
+
+/* The next fault that waits; false: there is none. */
+bool pages_next(struct pages *pages, struct pages_fault *fault);
+/* The page around the fault gets these bytes, and who waits for it goes on. */
+void pages_fill(const struct pages_fault *fault, const void *bytes);
+
+#endif

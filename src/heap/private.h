@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this folder share. Not for other folders. */
+#ifndef HEAP_PRIVATE_H
+#define HEAP_PRIVATE_H
+
+#include "heap/pages.h"
+#include "heap/rules.h"
+
+#include <trapline/tool.h>
+
+#define HEAP_TOLD 64u
+#define HEAP_WATCHES 8 /* at a time, of all processes */
+
+/* By which a finding was made: a member of its JSON form. */
+#define STRATEGY_WATCH "watch"
+#define STRATEGY_PAGE "page"
+#define STRATEGY_PATTERN "pattern"
+#define STRATEGY_SAMPLE "sample"
+#define STRATEGY_CALL "call"
+
+struct heap_watch {
+	uint64_t cookie; /* 0: free */
+	pid_t pid;
+	uint64_t serial, block; /* whose */
+	uint64_t address;
+	uint64_t since; /* ns */
+	const char *strategy;
+};
+
+struct heap {
+	struct tl_host *host;
+	const struct tl_services *services;
+	bool all;			 /* budget or not */
+	bool watches, samples, on_pages; /* strategies that are on */
+	struct pages *pages;		 /* NULL: no process has any */
+	struct heap_watch watch[HEAP_WATCHES];
+	uint64_t last_cookie;
+	/* Blocks of which the culprit was seen: a pattern that it has broken is not told again. */
+	uint64_t told[HEAP_TOLD]; /* serials */
+	unsigned tolds;
+	uint64_t sampled_until; /* ns: samples before that are not looked up */
+};
+
+/* say.c */
+void say_access(struct heap *heap, const struct tl_guarded *block, const struct tl_access *access,
+		const struct heap_verdict *verdict, const char *strategy);
+void say_call(struct heap *heap, const struct tl_guarded_news *news);
+void say_broken(struct heap *heap, const struct tl_guarded_news *news);
+
+/* watches.c */
+void watches_birth(struct heap *heap, const struct tl_guarded_news *news);
+void watches_free(struct heap *heap, const struct tl_guarded_news *news);
+/* Somebody is about to touch this. False: there is no slot. */
+bool watches_fault(struct heap *heap, const struct tl_guarded *block, uint64_t address);
+/* NULL: it is over. */
+struct heap_watch *watches_find(struct heap *heap, uint64_t cookie);
+void watches_end(struct heap *heap, struct heap_watch *watch);
+void watches_end_process(struct heap *heap, pid_t pid);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every rule that hides an access to a guarded block, with its reason. What no rule hides is an
+ * error for certain: nothing but the block's owner has business between its `front` and `back`, and
+ * after it was freed nobody has.
+ */
+#include "heap/rules.h"
+
+#include <string.h>
+
+static struct heap_verdict hide(const char *rule)
+{
+	return (struct heap_verdict){.kind = HEAP_NO_ERROR, .rule = rule};
+}
+
+static bool is_read(const struct heap_access *access)
+{
+	return (access->access & (TL_READ | TL_WRITE)) == TL_READ;
+}
+
+/*
+ * Code that looks for the end of something word by word, or 16 or 32 bytes at a time, may load what
+ * lies behind it: an aligned load that begins inside the block crosses no page and changes nothing.
+ * The C library's string functions do so; what they were asked about is known where the arguments
+ * of the call tell it (TL_TRAIT_BEYOND), or is not (TL_TRAIT_UNBOUNDED).
+ */
+static bool loads_beyond(const struct tl_guarded *block, const struct heap_access *access)
+{
+	bool begins_inside = access->address >= block->address &&
+			     access->address - block->address < block->length;
+
+	return is_read(access) && begins_inside && access->length >= 16 &&
+	       !(access->traits & TL_TRAIT_UNALIGNED);
+}
+
+/* Its masked loads are of 64 bytes wherever they stay in a page; the mask is overwritten by the
+ * time of the trap, and its arguments alone do not tell how far it was to search. */
+static bool is_by_strstr(const struct heap_access *access)
+{
+	return is_read(access) && access->function &&
+	       strncmp(access->function, "__strstr_", 9) == 0;
+}
+
+/*
+ * The kernel copies a path or another string from the program by whole words, up to the one in
+ * which it ends. Which bytes a system call was asked about is known where its arguments tell it,
+ * and then also whether they were read or written.
+ */
+static bool is_unbounded_copy(const struct heap_access *access)
+{
+	return (access->access & TL_KERNEL) &&
+	       (access->access & (TL_READ | TL_WRITE)) == (TL_READ | TL_WRITE);
+}
+
+static struct heap_verdict judge_bounds(const struct tl_guarded *block,
+					const struct heap_access *access)
+{
+	struct heap_verdict verdict = {.certainty = TL_DEFINITE};
+	uint64_t end = block->address + block->length;
+
+	if (is_unbounded_copy(access))
+		return hide("heap-kernel-string");
+	if (access->address < block->address) {
+		verdict.kind = HEAP_BEFORE;
+		verdict.distance = block->address - access->address;
+	} else if (access->address + access->length > end) {
+		verdict.kind = HEAP_AFTER;
+		verdict.distance = access->address > end ? access->address - end : 0;
+	}
+	if (loads_beyond(block, access) || is_by_strstr(access))
+		verdict.certainty = TL_POSSIBLE;
+	return verdict;
+}
+
+struct heap_verdict heap_judge(const struct tl_guarded *block, const struct heap_access *access)
+{
+	struct heap_verdict freed = {.kind = HEAP_USE_AFTER_FREE, .certainty = TL_DEFINITE};
+
+	/* Patterns are filled in, and blocks are copied when they move, by our own code. */
+	if (access->is_own_code)
+		return hide("heap-own-code");
+	/* A masked instruction trips where its mask is clear and it touches nothing; then nothing
+	 * of it explains the trap, and the kernel is taken to have made the access. */
+	if ((access->access & TL_KERNEL) && !access->is_system_call)
+		return hide("heap-masked");
+	/* No load beyond the end of what was asked about crosses into a page that has none of it:
+	 * of a freed block's own pages nothing may be loaded at all. */
+	if (block->freed && block->on_pages && block->ended.time &&
+	    access->time > block->ended.time)
+		return freed;
+	if (access->traits & TL_TRAIT_BEYOND)
+		return hide("heap-loads-beyond");
+	if (access->traits & TL_TRAIT_UNBOUNDED)
+		return hide("heap-not-bounded");
+	/* It may have been somebody else's memory then. */
+	if (access->time < block->made.time)
+		return hide("heap-before-birth");
+	/* Without a time it is just being freed. */
+	if (!block->freed || !block->ended.time || access->time <= block->ended.time)
+		return judge_bounds(block, access);
+	if (access->access & TL_GUESSED)
+		freed.certainty = TL_LIKELY;
+	return freed;
+}
+
+/*
+ * A program or library with an operator new of its own that calls malloc(), and the common operator
+ * delete, or the reverse, makes its pairs itself.
+ */
+const char *heap_mismatch(const struct tl_guarded *block, const char *maker)
+{
+	(void)block;
+	return maker && strncmp(maker, "operator ", 9) == 0 ? "heap-own-operator" : NULL;
+}

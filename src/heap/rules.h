@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an access at or about a guarded block is, and every rule by which one is no error. */
+#ifndef HEAP_RULES_H
+#define HEAP_RULES_H
+
+#include <trapline/tool.h>
+
+/* What was seen, as far as the rules ask. */
+struct heap_access {
+	uint64_t address, length, time;
+	unsigned access, traits;
+	bool is_own_code;     /* of the library that we preload */
+	bool is_system_call;  /* the thread is right behind one */
+	const char *function; /* that makes it, by the file's symbols; NULL: not known */
+};
+
+enum heap_error { HEAP_NO_ERROR, HEAP_USE_AFTER_FREE, HEAP_AFTER, HEAP_BEFORE };
+
+struct heap_verdict {
+	enum heap_error kind;
+	enum tl_certainty certainty;
+	const char *rule;  /* that hid it, for --stats; NULL: none */
+	uint64_t distance; /* bytes from the block's end, or start, to the first wrong one */
+};
+
+struct heap_verdict heap_judge(const struct tl_guarded *block, const struct heap_access *access);
+
+/* A block freed by the wrong function. `maker`: the function at the call that made the block, as
+ * it is shown; NULL: not known. NULL: it is an error; else the rule's name. */
+const char *heap_mismatch(const struct tl_guarded *block, const char *maker);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Findings in words: the access or the call, the block, and what became of it. */
+#include "heap/private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SENTENCE 200
+#define EVIDENCE_MAX 4
+#define DETAILS_MAX 4
+
+struct sentence {
+	char text[SENTENCE];
+};
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+struct amount {
+	char text[32];
+};
+
+static struct amount bytes(uint64_t count)
+{
+	struct amount said;
+
+	snprintf(said.text, sizeof(said.text), "%" PRIu64 " byte%s", count, plural(count));
+	return said;
+}
+
+static const char *operation(unsigned access)
+{
+	switch (access & (TL_READ | TL_WRITE)) {
+	case TL_READ:
+		return "read";
+	case TL_WRITE:
+		return "write";
+	case TL_READ | TL_WRITE:
+		return "update";
+	default:
+		return "access";
+	}
+}
+
+static struct tl_object object_of(const struct tl_guarded *block)
+{
+	return (struct tl_object){.kind = "heap",
+				  .address = block->address,
+				  .size = block->length,
+				  .made = block->made,
+				  .ended = block->ended};
+}
+
+static const char *const kinds[] = {[HEAP_USE_AFTER_FREE] = "heap-use-after-free",
+				    [HEAP_AFTER] = "heap-buffer-overflow",
+				    [HEAP_BEFORE] = "heap-buffer-overflow"};
+
+/* "write of 1 byte, 3 bytes after a block of 13 bytes" */
+static struct sentence describe(const struct tl_guarded *block, const struct tl_access *access,
+				const struct heap_verdict *verdict)
+{
+	struct sentence said;
+	const char *made = operation(access->access);
+	int64_t offset = (int64_t)(access->address - block->address);
+
+	if (verdict->kind == HEAP_USE_AFTER_FREE)
+		snprintf(said.text, sizeof(said.text),
+			 "%s of %s, at offset %" PRId64 " of a freed block of %s", made,
+			 bytes(access->length).text, offset, bytes(block->length).text);
+	else if (verdict->kind == HEAP_AFTER && access->address < block->address + block->length)
+		snprintf(said.text, sizeof(said.text),
+			 "%s of %s, at offset %" PRId64 " of a block of %s: across its end", made,
+			 bytes(access->length).text, offset, bytes(block->length).text);
+	else
+		snprintf(said.text, sizeof(said.text), "%s of %s, %s %s a block of %s", made,
+			 bytes(access->length).text, bytes(verdict->distance).text,
+			 verdict->kind == HEAP_AFTER ? "after" : "before",
+			 bytes(block->length).text);
+	return said;
+}
+
+static void report(struct heap *heap, const struct tl_report *finding,
+		   const struct tl_guarded *block)
+{
+	struct tl_object object = object_of(block);
+	struct tl_report whole = *finding;
+
+	whole.size = sizeof(whole);
+	if (block->address)
+		whole.object = &object;
+	heap->services->report(heap->host, &whole);
+}
+
+/* Where it went wrong once it goes wrong again: from now on every block of the context is guarded.
+ */
+static void raise_context(struct heap *heap, const struct tl_guarded *block)
+{
+	if (block->made.count &&
+	    !heap->services->guard_always(heap->host, block->pid, block->made.pcs[0] + 1, 0))
+		heap->services->count(heap->host, "heap-contexts-certain", 1);
+}
+
+void say_access(struct heap *heap, const struct tl_guarded *block, const struct tl_access *access,
+		const struct heap_verdict *verdict, const char *strategy)
+{
+	struct sentence message = describe(block, access, verdict);
+	struct tl_detail side = {"side", verdict->kind == HEAP_AFTER ? "after" : "before"};
+	struct tl_report finding = {.kind = kinds[verdict->kind],
+				    .certainty = verdict->certainty,
+				    .message = message.text,
+				    .accesses = &access,
+				    .access_count = 1,
+				    .details = &side,
+				    .detail_count = verdict->kind != HEAP_USE_AFTER_FREE,
+				    .strategy = strategy};
+
+	report(heap, &finding, block);
+	raise_context(heap, block);
+}
+
+/* ---- wrong calls ---------------------------------------------------------------------------- */
+
+static const char *maker_of(enum tl_guarded_family family)
+{
+	static const char *const makers[] = {[TL_GUARDED_MALLOC] = "malloc()",
+					     [TL_GUARDED_NEW] = "operator new",
+					     [TL_GUARDED_NEW_ARRAY] = "operator new[]"};
+
+	return family <= TL_GUARDED_NEW_ARRAY ? makers[family] : "another function";
+}
+
+static struct sentence describe_call(const struct tl_guarded_news *news)
+{
+	const struct tl_guarded *block = news->block;
+	struct sentence said;
+
+	switch (news->event) {
+	case TL_GUARDED_FREED_TWICE:
+		snprintf(said.text, sizeof(said.text), "a block of %s is freed again",
+			 bytes(block->length).text);
+		break;
+	case TL_GUARDED_FREED_INSIDE:
+		snprintf(said.text, sizeof(said.text),
+			 "free of an address at offset %" PRId64 " of a block of %s",
+			 (int64_t)(news->address - block->address), bytes(block->length).text);
+		break;
+	case TL_GUARDED_FREED_OTHERWISE:
+		snprintf(said.text, sizeof(said.text),
+			 "a block of %s made by %s is freed by another kind of function",
+			 bytes(block->length).text, maker_of(block->family));
+		break;
+	default:
+		snprintf(said.text, sizeof(said.text),
+			 "free of 0x%" PRIx64 ", which is no block of the heap", news->address);
+	}
+	return said;
+}
+
+static const char *call_kind(enum tl_guarded_event event)
+{
+	if (event == TL_GUARDED_FREED_TWICE)
+		return "double-free";
+	return event == TL_GUARDED_FREED_OTHERWISE ? "mismatched-free" : "invalid-free";
+}
+
+void say_call(struct heap *heap, const struct tl_guarded_news *news)
+{
+	struct sentence message = describe_call(news);
+	struct tl_access call = *news->from;
+	const struct tl_access *access = &call;
+	struct tl_report finding = {.kind = call_kind(news->event),
+				    .certainty = TL_DEFINITE,
+				    .message = message.text,
+				    .accesses = &access,
+				    .access_count = 1,
+				    .strategy = STRATEGY_CALL};
+
+	call.address = news->address;
+	report(heap, &finding, news->block);
+	raise_context(heap, news->block);
+}
+
+/* ---- patterns ------------------------------------------------------------------------------- */
+
+static struct sentence describe_broken(const struct tl_guarded_news *news)
+{
+	const struct tl_guarded *block = news->block;
+	int64_t offset = (int64_t)(news->address - block->address);
+	struct sentence said;
+
+	if (news->event == TL_GUARDED_BROKEN_FREED)
+		snprintf(said.text, sizeof(said.text),
+			 "%s at offset %" PRId64 " of a freed block of %s were overwritten",
+			 bytes(news->length).text, offset, bytes(block->length).text);
+	else if (news->event == TL_GUARDED_BROKEN_FRONT)
+		snprintf(said.text, sizeof(said.text),
+			 "%s, %s before a block of %s, were overwritten", bytes(news->length).text,
+			 bytes((uint64_t)-offset).text, bytes(block->length).text);
+	else
+		snprintf(said.text, sizeof(said.text),
+			 "%s, %s after a block of %s, were overwritten", bytes(news->length).text,
+			 bytes((uint64_t)offset - block->length).text, bytes(block->length).text);
+	return said;
+}
+
+/* By CLOCK_MONOTONIC, as far as both are known. */
+static struct sentence describe_time(const struct tl_guarded_news *news)
+{
+	const struct tl_guarded *block = news->block;
+	uint64_t since = news->event == TL_GUARDED_BROKEN_FREED ? block->ended.time
+								: block->checked;
+	uint64_t ago = news->from->time > since ? news->from->time - since : 0;
+	struct sentence said;
+
+	snprintf(said.text, sizeof(said.text),
+		 "the pattern was whole %.3f ms before it was found broken", (double)ago / 1e6);
+	return said;
+}
+
+/*
+ * Who did it is not known: the finding has the block's stacks, and as its place the block's
+ * allocation, so that two such blocks are two findings.
+ */
+void say_broken(struct heap *heap, const struct tl_guarded_news *news)
+{
+	const struct tl_guarded *block = news->block;
+	struct sentence message = describe_broken(news), between = describe_time(news);
+	struct tl_access place = {.size = sizeof(place),
+				  .pid = block->pid,
+				  .tid = block->made.tid,
+				  .time = news->from->time,
+				  .address = news->address,
+				  .length = news->length,
+				  .access = TL_WRITE,
+				  .pc = block->made.count ? block->made.pcs[0] : 0};
+	const struct tl_access *access = &place;
+	const char *evidence[] = {
+		"only the broken pattern was seen: the place shown is where the block was allocated",
+		"from now on every block allocated there is watched"};
+	struct tl_detail details[] = {{"between", between.text},
+				      {"side", news->event == TL_GUARDED_BROKEN_FRONT ? "before"
+										      : "after"}};
+	struct tl_report finding = {.certainty = TL_DEFINITE,
+				    .message = message.text,
+				    .evidence = evidence,
+				    .evidence_count = 2,
+				    .accesses = &access,
+				    .access_count = 1,
+				    .details = details,
+				    .detail_count = 2,
+				    .strategy = STRATEGY_PATTERN};
+
+	finding.kind = kinds[HEAP_AFTER];
+	if (news->event == TL_GUARDED_BROKEN_FREED) {
+		finding.kind = kinds[HEAP_USE_AFTER_FREE];
+		finding.detail_count = 1;
+	}
+	report(heap, &finding, block);
+	raise_context(heap, block);
+}
