@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this folder share while a program runs. A task is one question that is being
+ * asked of it, with the watches that it takes; its watches' cookies name it, its turn and the
+ * stage, so that a hit of a watch that has ended since is told from one of its successor.
+ */
+#ifndef STACK_CONTEXT_H
+#define STACK_CONTEXT_H
+
+#include "stack/foretell.h"
+#include "stack/functions.h"
+#include "tool/set.h"
+
+#define PROCESSES 64
+#define TASKS 16
+#define TASK_FRAMES 32
+#define REPORTED 256
+#define SUSPECTS 8
+#define AREAS 64
+
+enum stage {
+	STAGE_SITE,    /* code: the address of a local is about to leave its frame */
+	STAGE_RETURN,  /* code: where that frame returns to, in its thread */
+	STAGE_HOLDER,  /* data: the memory that still has the address */
+	STAGE_OBJECT,  /* data: what it points to */
+	STAGE_SUSPECT, /* code: an instruction that a sample saw about to use a gone frame */
+	STAGE_READY,   /* code: where a function's prologue has ended */
+	STAGE_SLOT,    /* data: a slot of its frame that nobody is to write */
+	STAGES
+};
+
+struct suspect {
+	uint64_t pc; /* 0: free */
+	bool wanted, watched;
+	unsigned looks;
+};
+
+/* Where a thread's stack pointer was seen by a sample. */
+struct stack_area {
+	uint64_t start, end; /* of the mapping */
+	pid_t tid;
+};
+
+struct process {
+	pid_t pid;   /* 0: free */
+	bool seen;   /* its entry point is known */
+	bool guards; /* the last turn was guard.c's */
+	bool wanted; /* it has the function that the user named */
+	struct stack_area area[AREAS];
+	struct suspect suspect[SUSPECTS];
+	struct functions *functions;
+	uint64_t main_start; /* of the first thread's stack */
+};
+
+struct task {
+	struct process *process; /* NULL: free */
+	uint64_t turn;
+	unsigned armed; /* stages, a bit each */
+	pid_t tid;	/* the frame's thread */
+	/* Use after return. */
+	struct site *site;
+	uint64_t address;  /* of the local */
+	uint64_t holder;   /* where its address was stored; 0: not in memory */
+	uint64_t end;	   /* of the frame: its canonical address */
+	uint64_t frame_pc; /* in its function, when the address left it */
+	uint64_t frame_rbp;
+	bool frame_is_caller;
+	uint64_t returns_to;
+	uint64_t returned; /* CLOCK_MONOTONIC, ns; 0: not seen yet */
+	bool thread_stack; /* the frame is on the stack that its thread began with */
+	unsigned others;   /* stores to `holder` since the site's last one */
+	bool kept;	   /* `holder` has had the address since */
+	pid_t reader;	   /* the thread that loaded it from there, the last one */
+	bool foretold;	   /* what it will do with it is: `use` */
+	struct foretold use;
+	uint64_t made[TASK_FRAMES], ended[TASK_FRAMES]; /* stacks, by pcs */
+	unsigned made_count, ended_count;
+	uint64_t made_time;
+	uint64_t made_address, made_pointer; /* the local's, and the stack pointer's then */
+	/* Suspect. */
+	struct suspect *suspect;
+	/* Overwritten slots. */
+	struct victim *victim;
+	uint64_t slot;
+	uint64_t entry; /* the stack pointer at the victim's entry */
+	uint64_t value;
+	const char *what; /* the slot is */
+	bool same_value;
+};
+
+struct stack {
+	struct tl_host *host;
+	const struct tl_services *services;
+	struct process process[PROCESSES];
+	struct task task[TASKS];
+	uint64_t turns;
+	uint64_t reported[REPORTED]; /* pcs of accesses told already */
+	uint64_t random;
+	const char *function; /* the user's choice; or NULL */
+};
+
+uint64_t stack_now(void);
+struct process *stack_process(struct stack *stack, pid_t pid);
+struct space *stack_space(struct stack *stack, pid_t pid);
+/* May one more watch be placed in the process? */
+bool stack_has_slot(struct stack *stack, const struct process *process);
+
+struct task *task_begin(struct stack *stack, struct process *process);
+/* Disarms what is armed. */
+void task_end(struct stack *stack, struct task *task);
+/* `watch` says address, length, access, tid, hits, hold and window. 0 or -errno. */
+int task_arm(struct stack *stack, struct task *task, enum stage stage, struct tl_watch *watch);
+void task_disarm(struct stack *stack, struct task *task, enum stage stage);
+/* The task that a cookie names, if it is still at it. */
+struct task *task_find(struct stack *stack, uint64_t cookie, enum stage *stage);
+
+bool stack_was_reported(const struct stack *stack, uint64_t pc);
+void stack_note_reported(struct stack *stack, uint64_t pc);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread has loaded a pointer: which access will it make through it? Its instructions are carried
+ * out twice on a copy of its registers (insn/forward.h), the second time without the pointer. An
+ * access that the first time goes to the memory in question, and the second time is not known, is
+ * made through the pointer.
+ */
+#ifndef STACK_FORETELL_H
+#define STACK_FORETELL_H
+
+#include "process/space.h"
+#include "insn/insn.h"
+
+struct foretold {
+	uint64_t pc, next; /* of the instruction, and of the one behind it */
+	uint64_t address, length;
+	unsigned access; /* TL_READ | TL_WRITE */
+};
+
+/* `pointers`: the registers that hold it, bit per number; `holder`: where it was loaded from.
+ * [start, end): the memory. True: found. */
+bool foretell_use(struct space *space, const struct insn_registers *registers, uint16_t pointers,
+		  uint64_t holder, uint64_t start, uint64_t end, struct foretold *use);
+
+#endif

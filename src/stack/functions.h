@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The functions of a program that are known so far, from its entry point on and from where samples
+ * fell: what they call is looked at in turn, a few at a time. What comes of it is a list of sites,
+ * instructions at which the address of a local leaves its frame, and of functions whose frames may
+ * be written beyond their arrays.
+ */
+#ifndef STACK_FUNCTIONS_H
+#define STACK_FUNCTIONS_H
+
+#include "process/space.h"
+#include "stack/code.h"
+
+enum site_kind {
+	SITE_STORE,  /* stores a frame's address elsewhere */
+	SITE_RETURN, /* returns one */
+	SITE_THREAD, /* hands one to a new thread */
+};
+
+struct site {
+	enum site_kind kind;
+	uint64_t pc;	/* of the instruction */
+	uint64_t next;	/* not looked at again before: CLOCK_MONOTONIC, ns */
+	uint32_t looks; /* times that it was watched */
+	uint32_t idle;	/* of these the last ones, that came to nothing */
+	uint8_t number; /* the register that has the address */
+	bool watched;
+	bool dangling; /* an address outlived its frame here */
+	bool told;     /* a use of one was reported */
+};
+
+struct victim {
+	const struct code *code;
+	uint32_t looks, idle; /* idle: the last ones, when nobody called it */
+	uint64_t next;
+	bool watched;
+	bool wanted; /* the user named it */
+};
+
+struct functions;
+
+/* NULL when memory is short. */
+struct functions *functions_create(void);
+void functions_destroy(struct functions *functions);
+
+/* Code that is run: a sample's, or the program's entry point. */
+void functions_see(struct functions *functions, struct space *space, uint64_t pc);
+/* Functions that the data of the file around `pc` points to. */
+void functions_see_data(struct functions *functions, struct space *space, uint64_t pc);
+/* Looks at up to `count` functions that nobody has looked at. How many. */
+unsigned functions_work(struct functions *functions, struct space *space, unsigned count);
+/* What is known of the function around `pc`, which is looked at now if it was not; or NULL. */
+const struct code *functions_around(struct functions *functions, struct space *space, uint64_t pc);
+/* Bytes of its code, which stay until the next call of a function of this file; 0: not readable. */
+size_t functions_bytes(struct space *space, const struct code *code, const uint8_t **bytes);
+struct code_work *functions_room(void);
+
+/* What is to be watched next, or NULL: the one that has waited longest. */
+struct site *functions_site(struct functions *functions, uint64_t now);
+struct victim *functions_victim(struct functions *functions, uint64_t now);
+/* The user wants the frames of this function looked at, and no others. False: none is called so, or
+ * its code cannot be followed. */
+bool functions_want(struct functions *functions, struct space *space, const char *name);
+
+struct functions_size {
+	unsigned functions, sites, victims, dropped;
+};
+struct functions_size functions_size(const struct functions *functions);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stack/judge.h"
+
+#include "insn/operand.h"
+#include "stack/frames.h"
+#include "stack/owner.h"
+
+#include <string.h>
+
+#define RSP 4
+
+struct insn_registers judge_registers(const struct tl_registers *from, uint64_t pc)
+{
+	struct insn_registers to = {.pc = pc, .flags = from->flags, .fs_base = from->fs_base};
+
+	memcpy(to.general, from->general, sizeof(to.general));
+	return to;
+}
+
+bool judge_operand(struct space *space, const struct tl_access *access, struct insn *insn,
+		   unsigned *operand)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	struct insn_registers registers;
+
+	if (!access->registers ||
+	    insn_decode(bytes, space_code(space, access->pc, bytes, sizeof(bytes)), access->pc,
+			insn))
+		return false;
+	registers = judge_registers(access->registers,
+				    access->before ? access->pc : access->pc + insn->length);
+	for (unsigned i = 0; i < insn->operand_count; i++) {
+		uint64_t first, length;
+
+		if (!(insn->operand[i].access & access->access & (TL_READ | TL_WRITE)))
+			continue;
+		*operand = i;
+		if (access->before
+			    ? !insn_operand_before(insn, i, &registers, &first, &length) &&
+				      insn_overlap(first, length, access->address, access->length)
+			    : insn_operand_touch(insn, i, &registers, access->address,
+						 access->length, &first, &length) != INSN_TOUCH_NO)
+			return true;
+	}
+	return false;
+}
+
+/* What the code around the access says: its own frame's memory, or an argument's. */
+static void describe_code(struct process *process, struct space *space,
+			  const struct tl_access *access, struct rules_use *use)
+{
+	const struct tl_registers *registers = access->registers;
+	const struct code *code = functions_around(process->functions, space, access->pc);
+	const uint8_t *bytes;
+	struct code_at at;
+	struct insn insn;
+	unsigned operand;
+	size_t length;
+
+	use->keeps_nothing = code && (code->calls || !code->takes_address);
+	if (!judge_operand(space, access, &insn, &operand))
+		return;
+	use->implicit |= insn.operand[operand].stack_push || insn.operand[operand].stack_pop;
+	use->frame_based = insn.operand[operand].base == RSP;
+	length = code ? functions_bytes(space, code, &bytes) : 0;
+	if (!length || code_describe(bytes, length, access->pc - code->start, &insn, operand,
+				     functions_room(), &at))
+		return;
+	if (at.depth_known) {
+		use->entry_known = true;
+		use->entry = registers->general[at.through] - (uint64_t)(int64_t)at.depth;
+	}
+	use->frame_based |= at.base.number == CODE_FRAME;
+	if (at.base_register < 0 || at.base.number < 0 || at.base.number == CODE_FRAME ||
+	    insn.written_registers >> at.base_register & 1)
+		return;
+	use->argument_known = true;
+	use->argument = registers->general[at.base_register] - (uint64_t)(int64_t)at.base.offset;
+}
+
+static bool is_verified(const struct process *process, struct space *space,
+			const struct tl_access *access)
+{
+	static struct tl_frame_place frames[FRAMES_MAX]; /* one thread; large */
+	int count = frames_of(space, access, frames, FRAMES_MAX);
+	struct rules_base base = {.main = access->tid == access->pid,
+				  .start = process->main_start,
+				  .fs_base = access->registers->fs_base};
+
+	while (count > 1 && !frames[count - 1].cfa)
+		count--;
+	return rules_is_whole(frames, count, access->registers->general[RSP], &base);
+}
+
+static void describe_own(const struct process *process, struct space *space,
+			 const struct tl_access *access, struct rules_use *use)
+{
+	use->own = true;
+	use->pointer_known = true;
+	use->pointer = access->registers->general[RSP];
+	/* Unwinding is dear: only where it can decide. */
+	if (use->address < use->pointer ||
+	    (use->argument_known && use->entry_known && use->argument < use->entry &&
+	     use->address < use->entry))
+		use->verified = is_verified(process, space, access);
+}
+
+/* Between the accessing thread's stack pointer, less the red zone, and where its stack begins:
+ * glibc keeps a thread's data at the top of its stack. */
+static bool is_on_stack(const struct process *process, const struct tl_access *access)
+{
+	uint64_t pointer = access->registers->general[RSP], base = access->registers->fs_base;
+
+	if (access->tid == access->pid)
+		base = process->main_start;
+	return access->address >= pointer - RULES_RED_ZONE && access->address < base;
+}
+
+static void describe_other(const struct process *process, struct space *space,
+			   const struct tl_access *access, const struct judge_frame *frame,
+			   struct rules_use *use)
+{
+	struct owner owner;
+
+	use->ended = frame->tid && !owner_exists(access->pid, frame->tid);
+	use->inherited = is_on_stack(process, access);
+	if (!owner_find_asleep(space, access->pid, access->address, access->tid,
+			       process->main_start, &owner))
+		return;
+	use->pointer_known = true;
+	use->pointer = owner.pointer;
+	use->verified = owner.verified;
+	/* Another thread has the stack now. */
+	if (use->ended && owner.tid != frame->tid)
+		use->ended = frame->kept;
+}
+
+/* Does the address lie in the mapping that the thread's stack pointer is in? */
+static bool is_own(struct space *space, const struct tl_access *access)
+{
+	uint64_t start, end;
+
+	return space_mapping(space, access->registers->general[RSP], &start, &end) &&
+	       access->address >= start && access->address < end;
+}
+
+void judge_describe(struct stack *stack, struct process *process, const struct tl_access *access,
+		    const struct judge_frame *frame, struct rules_use *use)
+{
+	struct space *space = stack_space(stack, access->pid);
+
+	*use = (struct rules_use){.address = access->address,
+				  .guessed = access->access & TL_GUESSED || !space ||
+					     !access->registers,
+				  .implicit = access->traits & TL_TRAIT_STACK,
+				  .kept = frame->kept,
+				  .seen_returning = frame->returned};
+	if (!use->guessed && !(access->access & TL_KERNEL))
+		describe_code(process, space, access, use);
+}
+
+void judge_use(struct stack *stack, struct process *process, const struct tl_access *access,
+	       const struct judge_frame *frame, struct rules_verdict *verdict)
+{
+	struct space *space = stack_space(stack, access->pid);
+	struct rules_use use;
+
+	judge_describe(stack, process, access, frame, &use);
+	if (use.implicit || use.frame_based || use.guessed)
+		; /* hidden whatever else is so */
+	else if (is_own(space, access))
+		describe_own(process, space, access, &use);
+	else
+		describe_other(process, space, access, frame, &use);
+	if (frame->tid == access->tid)
+		use.own = true;
+	rules_judge_use(&use, verdict);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Puts together what the rules ask about an access. */
+#ifndef STACK_JUDGE_H
+#define STACK_JUDGE_H
+
+#include "stack/context.h"
+#include "stack/rules.h"
+
+/* What is known of the frame whose memory it may be; zeros: nothing. */
+struct judge_frame {
+	pid_t tid;     /* its thread */
+	bool kept;     /* the pointer was loaded from where it has stood since the return */
+	bool returned; /* the return was seen */
+};
+
+/* `access`: of data, after it was made; or with `before` not made yet. */
+void judge_use(struct stack *stack, struct process *process, const struct tl_access *access,
+	       const struct judge_frame *frame, struct rules_verdict *verdict);
+
+/* The same without a verdict: what would be asked. */
+void judge_describe(struct stack *stack, struct process *process, const struct tl_access *access,
+		    const struct judge_frame *frame, struct rules_use *use);
+
+/* The instruction at access->pc, and which operand makes the access. False: not known. */
+bool judge_operand(struct space *space, const struct tl_access *access, struct insn *insn,
+		   unsigned *operand);
+
+/* Registers as src/insn has them. `pc`: where they are thought to stand. */
+struct insn_registers judge_registers(const struct tl_registers *from, uint64_t pc);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whose stack an address is on, and where its owner's stack pointer is. */
+#ifndef STACK_OWNER_H
+#define STACK_OWNER_H
+
+#include "process/space.h"
+#include "stack/rules.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct owner {
+	pid_t tid;
+	uint64_t pointer; /* its stack pointer, while it sleeps */
+	bool verified;	  /* its frames lead to where its stack begins */
+};
+
+/* Where the kernel put the first thread's stack pointer (proc_pid_stat(5), startstack); 0: not
+ * known. */
+uint64_t owner_main_start(pid_t pid);
+
+/* The thread that sleeps in a system call with its stack pointer in the mapping of `address`. Looks
+ * at each thread of the process, at most OWNER_THREADS. `except`: not this one. */
+#define OWNER_THREADS 1024
+bool owner_find_asleep(struct space *space, pid_t pid, uint64_t address, pid_t except,
+		       uint64_t main_start, struct owner *owner);
+/* It has not moved since. */
+bool owner_still(pid_t pid, const struct owner *owner);
+bool owner_exists(pid_t pid, pid_t tid);
+
+#endif

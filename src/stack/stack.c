@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Use after return and overwritten frames, in three ways that share the slots: instructions that a
+ * sample made suspect (suspect.c), addresses of locals that leave their frames (use.c), and slots
+ * of live frames (guard.c). All that is reported was seen at a hit, with its registers and stack.
+ */
+#include "stack/stack.h"
+
+#include "stack/context.h"
+#include "stack/guard.h"
+#include "stack/owner.h"
+#include "stack/suspect.h"
+#include "stack/use.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A function is looked at in 20 to 50 µs; at 50 ticks a second a few each keep to half a percent of
+ * a CPU until all are known. */
+#define FUNCTIONS_A_TICK 6
+#define SLOTS 3
+#define SPENT_MOST 95 /* percent of the budget: above it no new question is asked */
+
+static int start(struct tl_host *host, const struct tl_services *services, void **state)
+{
+	struct stack *stack = calloc(1, sizeof(*stack));
+
+	if (!stack)
+		return -1;
+	stack->host = host;
+	stack->services = services;
+	stack->random = stack_now() | 1;
+	stack->function = services->option(host, "function");
+	*state = stack;
+	return 0;
+}
+
+static void on_process_began(void *state, pid_t pid)
+{
+	struct stack *stack = state;
+	struct process *process = stack_process(stack, 0);
+
+	if (!process) {
+		stack->services->count(stack->host, "stack-processes-full", 1);
+		return;
+	}
+	*process = (struct process){.pid = pid, .functions = functions_create()};
+	if (!process->functions)
+		process->pid = 0;
+}
+
+static void count_functions(struct stack *stack, const struct process *process)
+{
+	struct functions_size size = functions_size(process->functions);
+
+	stack->services->count(stack->host, "stack-functions", size.functions);
+	stack->services->count(stack->host, "stack-sites", size.sites);
+	stack->services->count(stack->host, "stack-victims", size.victims);
+	stack->services->count(stack->host, "stack-functions-dropped", size.dropped);
+}
+
+static void on_process_ended(void *state, pid_t pid)
+{
+	struct stack *stack = state;
+	struct process *process = stack_process(stack, pid);
+
+	if (!process)
+		return;
+	for (unsigned i = 0; i < TASKS; i++)
+		if (stack->task[i].process == process)
+			task_end(stack, &stack->task[i]);
+	count_functions(stack, process);
+	functions_destroy(process->functions);
+	*process = (struct process){0};
+}
+
+/* Where the program begins, by the auxiliary vector. */
+static uint64_t entry_point(pid_t pid)
+{
+	Elf64_auxv_t vector[64];
+	uint64_t entry = 0;
+	char path[64];
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	length = read(fd, vector, sizeof(vector));
+	close(fd);
+	for (size_t i = 0; length > 0 && i < (size_t)length / sizeof(vector[0]); i++)
+		if (vector[i].a_type == AT_ENTRY)
+			entry = vector[i].a_un.a_val;
+	return entry;
+}
+
+/* Not as it begins: a process that ends at once costs nothing so. */
+static void see_process(struct stack *stack, struct process *process, struct space *space)
+{
+	uint64_t entry = entry_point(process->pid);
+
+	process->seen = true;
+	process->main_start = owner_main_start(process->pid);
+	if (entry) {
+		functions_see(process->functions, space, entry);
+		functions_see_data(process->functions, space, entry);
+	}
+	if (stack->function)
+		process->wanted = functions_want(process->functions, space, stack->function);
+	if (stack->function && !process->wanted)
+		stack->services->log(stack->host, "no function is called '%s' in process %d",
+				     stack->function, (int)process->pid);
+}
+
+static void on_sample(void *state, const struct tl_access *access)
+{
+	struct stack *stack = state;
+	struct process *process = stack_process(stack, access->pid);
+	struct space *space = process ? stack_space(stack, access->pid) : NULL;
+
+	if (!space || !process->seen || !access->registers)
+		return;
+	functions_see(process->functions, space, access->pc);
+	suspect_sample(stack, process, access);
+}
+
+/* One new question. False: there is none now. */
+static bool begin(struct stack *stack, struct process *process)
+{
+	uint64_t now = stack_now();
+
+	if (suspect_begin(stack, process))
+		return true;
+	process->guards = !process->guards;
+	if (process->wanted)
+		return guard_begin(stack, process, now);
+	return process->guards ? guard_begin(stack, process, now) || use_begin(stack, process, now)
+			       : use_begin(stack, process, now) || guard_begin(stack, process, now);
+}
+
+static void begin_all(struct stack *stack, struct process *process)
+{
+	for (unsigned i = 0; i < SLOTS; i++)
+		if (stack->services->spent(stack->host) > SPENT_MOST ||
+		    !stack_has_slot(stack, process) || !begin(stack, process))
+			return;
+}
+
+static void on_hit(void *state, const struct tl_access *access)
+{
+	struct stack *stack = state;
+	enum stage stage;
+	struct task *task = task_find(stack, access->cookie, &stage);
+
+	if (!task || !access->registers)
+		return;
+	if (stage == STAGE_SUSPECT)
+		suspect_hit(stack, task, access);
+	else if (stage == STAGE_READY || stage == STAGE_SLOT)
+		guard_hit(stack, task, stage, access);
+	else
+		use_hit(stack, task, stage, access);
+}
+
+static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hits, unsigned threads)
+{
+	struct stack *stack = state;
+	enum stage stage;
+	struct task *task = task_find(stack, watch->cookie, &stage);
+
+	(void)hits;
+	(void)threads;
+	if (!task)
+		return;
+	task->armed &= ~(1u << stage);
+	if (stage == STAGE_SUSPECT)
+		suspect_over(stack, task);
+	else if (stage == STAGE_READY || stage == STAGE_SLOT)
+		guard_over(stack, task, stage);
+	else
+		use_over(stack, task, stage);
+}
+
+static void on_tick(void *state)
+{
+	struct stack *stack = state;
+
+	for (unsigned i = 0; i < TASKS; i++)
+		if (stack->task[i].process && stack->task[i].site)
+			use_tick(stack, &stack->task[i], stack_now());
+	for (unsigned i = 0; i < PROCESSES; i++) {
+		struct process *process = &stack->process[i];
+		struct space *space = process->pid ? stack_space(stack, process->pid) : NULL;
+
+		if (!space)
+			continue;
+		if (!process->seen)
+			see_process(stack, process, space);
+		functions_work(process->functions, space, FUNCTIONS_A_TICK);
+		begin_all(stack, process);
+	}
+}
+
+static void finish(void *state)
+{
+	struct stack *stack = state;
+
+	for (unsigned i = 0; i < PROCESSES; i++)
+		functions_destroy(stack->process[i].functions);
+	free(stack);
+}
+
+const struct tl_tool stack_tool = {
+	.size = sizeof(stack_tool),
+	.version = TL_TOOL_VERSION,
+	.name = "stack",
+	.summary = "find uses of frames that are gone, and writes over live ones",
+	.start = start,
+	.sample = on_sample,
+	.hit = on_hit,
+	.unwatched = on_unwatched,
+	.exit = finish,
+	.process_began = on_process_began,
+	.process_ended = on_process_ended,
+	.tick = on_tick,
+	.slots = SLOTS,
+	.wants = TL_WANTS_OWN_STACK,
+};

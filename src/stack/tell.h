@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is told of a finding: its sentence, the frame, the variable, and when it was gone. */
+#ifndef STACK_TELL_H
+#define STACK_TELL_H
+
+#include "stack/context.h"
+#include "stack/rules.h"
+
+/* A use of a gone frame. `task`: what is known of the frame; NULL: nothing. */
+void tell_use(struct stack *stack, const struct tl_access *access, const struct task *task,
+	      const struct rules_verdict *verdict);
+/* A write to `task->slot`. */
+void tell_overwrite(struct stack *stack, const struct tl_access *access, const struct task *task,
+		    const struct rules_verdict *verdict);
+
+#endif

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stack/use.h"
+
+#include "stack/foretell.h"
+#include "stack/frames.h"
+#include "stack/judge.h"
+#include "stack/owner.h"
+#include "stack/tell.h"
+
+#include <trapline/event.h>
+
+#define RSP 4
+#define RBP 5
+#define WORD 8
+#define MILLISECOND 1000000ull
+
+#define HOLD (3 * MILLISECOND) /* at most: until the hit was looked at */
+/* How long a site is watched for somebody to come by, and its frame for its return. */
+#define SITE_WINDOW (40 * MILLISECOND)
+#define SITE_WINDOW_LATER (160 * MILLISECOND) /* after SITE_EARLY looks */
+#define SITE_EARLY 6
+#define RETURN_WINDOW (1000 * MILLISECOND)
+#define RETURN_HITS 64 /* other calls that return to the same place: recursion */
+/* An address that is dangling is rare in a correct program: somebody may come for it late. */
+#define HOLDER_WINDOW (2000 * MILLISECOND)
+#define HOLDER_HITS 512
+#define OTHERS_MOST 8 /* stores there by others than the site, one behind the other */
+#define OBJECT_WINDOW (100 * MILLISECOND) /* of who has just loaded the address */
+#define OBJECT_HITS 16
+#define OPEN_WINDOW (100 * MILLISECOND) /* of an address that is in registers only */
+#define OPEN_HITS 24
+/* A site that came to nothing so often waits so long until the next look: doubled each time. */
+#define PAUSE (2 * MILLISECOND)
+#define PAUSES 9
+#define PAUSE_TOLD (1000 * MILLISECOND) /* a use was told: others may follow, at no hurry */
+#define STACK_REACH (8ull << 20) /* bytes above the stack pointer that may be its own stack */
+#define FRAME_REACH 65536 /* bytes below it that a frame that has just returned may have had */
+#define UNKEPT_EVERY \
+	4 /* of the frames whose address is nowhere any more one in so many is watched */
+
+static void rest(struct task *task, bool idle)
+{
+	struct site *site = task->site;
+
+	if (!site)
+		return;
+	site->idle = idle ? site->idle + 1 : 0;
+	site->next = stack_now() + (site->told ? PAUSE_TOLD : 0) +
+		     (PAUSE << (site->idle < PAUSES ? site->idle : PAUSES));
+}
+
+static void end(struct stack *stack, struct task *task, bool idle)
+{
+	rest(task, idle);
+	task_end(stack, task);
+}
+
+bool use_begin(struct stack *stack, struct process *process, uint64_t now)
+{
+	struct site *site = functions_site(process->functions, now);
+	struct tl_watch watch = {.access = TL_EXEC, .hits = 1, .hold = HOLD, .window = SITE_WINDOW};
+	struct task *task = site ? task_begin(stack, process) : NULL;
+
+	if (!task)
+		return false;
+	if (site->looks >= SITE_EARLY)
+		watch.window = SITE_WINDOW_LATER;
+	watch.address = site->pc;
+	task->site = site;
+	site->watched = true;
+	site->looks++;
+	if (task_arm(stack, task, STAGE_SITE, &watch)) {
+		end(stack, task, false);
+		return false;
+	}
+	stack->services->count(stack->host, "stack-sites-watched", 1);
+	return true;
+}
+
+static bool read_word(struct stack *stack, pid_t pid, uint64_t address, uint64_t *word)
+{
+	return stack->services->read(stack->host, pid, address, word, sizeof(*word)) ==
+	       sizeof(*word);
+}
+
+/* Watches the local itself: in its thread, or in that which has the address now. */
+static bool watch_object(struct stack *stack, struct task *task, pid_t tid, uint64_t address,
+			 bool open)
+{
+	struct tl_watch watch = {.access = TL_READ | TL_WRITE,
+				 .address = address & ~(uint64_t)(WORD - 1),
+				 .length = WORD,
+				 .tid = tid,
+				 .hits = open ? OPEN_HITS : OBJECT_HITS,
+				 .window = open ? OPEN_WINDOW : OBJECT_WINDOW};
+
+	return task_arm(stack, task, STAGE_OBJECT, &watch) == 0;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* The address leaves its frame */
+
+/* Where the store at the site goes; 0: not known. */
+static uint64_t stored_to(struct space *space, const struct tl_access *access)
+{
+	struct insn_registers registers = judge_registers(access->registers, access->pc);
+	uint8_t bytes[INSN_MAX_LENGTH];
+	uint64_t first, length;
+	struct insn insn;
+
+	if (insn_decode(bytes, space_code(space, access->pc, bytes, sizeof(bytes)), access->pc,
+			&insn) ||
+	    insn.operand_count != 1 || insn_operand_before(&insn, 0, &registers, &first, &length))
+		return 0;
+	return first;
+}
+
+/* glibc keeps a thread's own data at the top of its stack. A coroutine's stack may go on in another
+ * thread when this one has ended. */
+static bool is_thread_stack(struct space *space, const struct tl_access *access)
+{
+	uint64_t start, end, own = access->registers->fs_base;
+
+	return space_mapping(space, access->registers->general[RSP], &start, &end) &&
+	       own > access->registers->general[RSP] && own < end;
+}
+
+static bool note_frame(struct space *space, struct task *task, const struct tl_access *access)
+{
+	struct tl_frame_place frames[TASK_FRAMES];
+	uint64_t pointer = access->registers->general[RSP];
+	int count, found;
+
+	/* Called again from the same place, at the same depth: as it was. */
+	task->made_time = access->time;
+	if (task->made_count && task->made_address == task->address &&
+	    task->made_pointer == pointer && task->tid == access->tid)
+		return true;
+	task->made_count = task->ended_count = 0;
+	count = frames_of(space, access, frames, TASK_FRAMES);
+	found = frames_find(frames, count, pointer, task->address);
+	if (found < 0 || found + 1 >= count)
+		return false;
+	/* Kept in the same frame, or in one that goes before it does. */
+	if (task->holder && task->holder >= pointer && task->holder < frames[found].cfa)
+		return false;
+	task->tid = access->tid;
+	task->end = frames[found].cfa;
+	task->frame_pc = frames[found].pc;
+	task->frame_is_caller = found > 0;
+	task->frame_rbp = found ? task->end - 2 * WORD : access->registers->general[RBP];
+	task->returns_to = frames[found + 1].pc;
+	task->made_count = frames_pcs(frames, count, task->made, TASK_FRAMES);
+	task->thread_stack = is_thread_stack(space, access);
+	task->made_address = task->address;
+	task->made_pointer = pointer;
+	return true;
+}
+
+static bool watch_return(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	struct tl_watch watch = {.access = TL_EXEC,
+				 .address = task->returns_to,
+				 .tid = access->tid,
+				 .hits = RETURN_HITS,
+				 .hold = HOLD,
+				 .window = RETURN_WINDOW};
+
+	return task_arm(stack, task, STAGE_RETURN, &watch) == 0;
+}
+
+static void see_escape(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	struct space *space = stack_space(stack, access->pid);
+
+	task->holder = task->site->kind == SITE_STORE ? stored_to(space, access) : 0;
+	if (!note_frame(space, task, access))
+		end(stack, task, true);
+	else if (!watch_return(stack, task, access))
+		end(stack, task, false);
+}
+
+/* The result of a function that is about to return is an address in its own frame. */
+static void see_result(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	struct tl_frame_place frames[TASK_FRAMES];
+	uint64_t pointer = access->registers->general[RSP];
+	int count;
+
+	if (task->address >= pointer || pointer - task->address > FRAME_REACH) {
+		end(stack, task, true);
+		return;
+	}
+	count = frames_of(stack_space(stack, access->pid), access, frames, TASK_FRAMES);
+	task->tid = access->tid;
+	task->end = pointer + WORD;
+	task->frame_pc = access->pc;
+	task->frame_rbp = pointer - WORD;
+	task->returned = task->made_time = access->time;
+	task->ended_count = frames_pcs(frames, count, task->ended, TASK_FRAMES);
+	task->site->dangling = true;
+	stack->services->count(stack->host, "stack-dangling", 1);
+	if (!watch_object(stack, task, access->tid, task->address, true))
+		end(stack, task, false);
+}
+
+static void hit_site(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	uint64_t pointer = access->registers->general[RSP];
+
+	task_disarm(stack, task, STAGE_SITE);
+	task->address = access->registers->general[task->site->number];
+	if (task->site->kind == SITE_RETURN)
+		see_result(stack, task, access);
+	else if (task->address + RULES_RED_ZONE - pointer < STACK_REACH)
+		see_escape(stack, task, access);
+	else
+		end(stack, task, true); /* an object of the heap, this time */
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* The frame is gone */
+
+/* Its address is nowhere that is known: registers may have it, or a thread's stack. */
+static void watch_unkept(struct stack *stack, struct task *task)
+{
+	bool turn = task->site->kind == SITE_THREAD || task->site->looks % UNKEPT_EVERY == 0;
+
+	if (!turn || !watch_object(stack, task, 0, task->address, true))
+		end(stack, task, true);
+}
+
+static void watch_holder(struct stack *stack, struct task *task)
+{
+	struct tl_watch watch = {.access = TL_READ | TL_WRITE,
+				 .address = task->holder,
+				 .length = WORD,
+				 .hits = HOLDER_HITS,
+				 .hold = HOLD,
+				 .window = HOLDER_WINDOW};
+	uint64_t word;
+
+	/* Read once more: what was written before the watch was armed is not told by it. */
+	if ((!(task->armed >> STAGE_HOLDER & 1) && task_arm(stack, task, STAGE_HOLDER, &watch)) ||
+	    !read_word(stack, task->process->pid, task->holder, &word) || word != task->address) {
+		end(stack, task, false);
+		return;
+	}
+	task->kept = true;
+	task->site->dangling = true;
+	stack->services->count(stack->host, "stack-dangling", 1);
+}
+
+static void see_gone(struct stack *stack, struct task *task)
+{
+	uint64_t word;
+
+	if (task->holder && task->holder % WORD == 0 &&
+	    read_word(stack, task->process->pid, task->holder, &word) && word == task->address)
+		watch_holder(stack, task);
+	else if (!(task->armed >> STAGE_HOLDER & 1))
+		watch_unkept(stack, task);
+	/* Else it is looked on: the site may come again. */
+}
+
+static void hit_return(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	struct tl_frame_place frames[TASK_FRAMES];
+
+	/* Another call of the same function, deeper down or on another stack. */
+	if (access->registers->general[RSP] != task->end)
+		return;
+	task_disarm(stack, task, STAGE_RETURN);
+	task->returned = access->time;
+	if (!task->ended_count)
+		task->ended_count = frames_pcs(frames,
+					       frames_of(stack_space(stack, access->pid), access,
+							 frames, TASK_FRAMES),
+					       task->ended, TASK_FRAMES);
+	see_gone(stack, task);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Somebody loads the address */
+
+static uint16_t registers_with(const struct tl_registers *registers, uint64_t value)
+{
+	uint16_t with = 0;
+
+	for (int i = 0; i < 16; i++)
+		if (i != RSP && i != RBP && registers->general[i] == value)
+			with |= (uint16_t)(1u << i);
+	return with;
+}
+
+static void see_load(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	struct insn_registers registers = judge_registers(access->registers, access->registers->pc);
+	uint16_t pointers = registers_with(access->registers, task->address);
+	struct foretold use = {0};
+
+	stack->services->count(stack->host, "stack-dangling-loads", 1);
+	if (!pointers || task->armed >> STAGE_OBJECT & 1)
+		return;
+	task->foretold = foretell_use(stack_space(stack, access->pid), &registers, pointers,
+				      task->holder, task->address, task->end, &use);
+	task->use = use;
+	task->reader = access->tid;
+	watch_object(stack, task, access->tid, task->foretold ? use.address : task->address, false);
+}
+
+/* Is it the site's store, of an address on the stack of who makes it? */
+static bool is_next_frame(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	uint64_t pointer = access->registers->general[RSP];
+
+	return access->pc == task->site->pc && task->site->kind == SITE_STORE &&
+	       read_word(stack, task->process->pid, task->holder, &task->address) &&
+	       task->address + RULES_RED_ZONE - pointer < STACK_REACH &&
+	       note_frame(stack_space(stack, access->pid), task, access);
+}
+
+/*
+ * The site again, mostly, with the next frame's address: that one is followed at once, so that of
+ * a function that is called all the time no frame is missed while the turn lasts. Any other store
+ * means that the address is there no more; the site is waited for.
+ */
+static void see_store(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	uint64_t word;
+
+	if (task->kept && access->pc != task->site->pc && access->tid == task->tid &&
+	    task->address < access->registers->general[RSP] &&
+	    read_word(stack, task->process->pid, task->holder, &word) && word == task->address)
+		return; /* the same again: its thread stands above, so it dangles still */
+	task_disarm(stack, task, STAGE_OBJECT);
+	task_disarm(stack, task, STAGE_RETURN);
+	task->kept = task->foretold = false;
+	task->returned = 0;
+	if (is_next_frame(stack, task, access)) {
+		task->others = 0;
+		if (!watch_return(stack, task, access))
+			end(stack, task, false);
+	} else if (++task->others > OTHERS_MOST) {
+		end(stack, task, false);
+	}
+}
+
+static void hit_holder(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	if (access->access & TL_GUESSED)
+		end(stack, task, false);
+	else if (access->access & TL_WRITE)
+		see_store(stack, task, access);
+	else if (task->kept)
+		see_load(stack, task, access);
+}
+
+/* An instruction that overwrites the register its address is made of does not tell by itself what
+ * it touched; that it would come, and where it would go, was foretold. */
+static bool is_foretold(const struct task *task, struct tl_access *access)
+{
+	if (!task->kept || !task->foretold || access->tid != task->reader ||
+	    access->registers->pc != task->use.next)
+		return false;
+	access->pc = task->use.pc;
+	access->address = task->use.address;
+	access->length = task->use.length;
+	access->access &= ~TL_GUESSED;
+	return true;
+}
+
+static void hit_object(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	struct judge_frame frame = {.tid = task->tid, .returned = task->returned != 0};
+	struct tl_access about = *access;
+	struct rules_verdict verdict;
+
+	frame.kept = is_foretold(task, &about);
+	if (stack_was_reported(stack, about.pc))
+		return;
+	judge_use(stack, task->process, &about, &frame, &verdict);
+	if (verdict.hidden) {
+		stack->services->count(stack->host, verdict.rule, 1);
+		return;
+	}
+	tell_use(stack, &about, task, &verdict);
+	task->site->told = true;
+	end(stack, task, false);
+}
+
+void use_hit(struct stack *stack, struct task *task, enum stage stage,
+	     const struct tl_access *access)
+{
+	switch (stage) {
+	case STAGE_SITE:
+		hit_site(stack, task, access);
+		break;
+	case STAGE_RETURN:
+		hit_return(stack, task, access);
+		break;
+	case STAGE_HOLDER:
+		hit_holder(stack, task, access);
+		break;
+	default:
+		hit_object(stack, task, access);
+		break;
+	}
+}
+
+void use_over(struct stack *stack, struct task *task, enum stage stage)
+{
+	/* With the address still in memory the next who loads it is waited for. */
+	if (stage != STAGE_HOLDER && task->armed >> STAGE_HOLDER & 1)
+		return;
+	end(stack, task, stage == STAGE_SITE || stage == STAGE_RETURN || !task->kept);
+}
+
+void use_tick(struct stack *stack, struct task *task, uint64_t now)
+{
+	if (!(task->armed >> STAGE_RETURN & 1) || !task->thread_stack ||
+	    owner_exists(task->process->pid, task->tid))
+		return;
+	/* It went without returning: pthread_exit(), or a thread's function that was the frame. */
+	task_disarm(stack, task, STAGE_RETURN);
+	task->returned = now;
+	see_gone(stack, task);
+}

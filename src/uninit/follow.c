@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "uninit/follow.h"
+
+#include "symbol/c_function.h"
+#include "uninit/binding.h"
+#include "uninit/rules.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE 64u
+#define LINES 256u	/* of memory that was read */
+#define FUNCTIONS 1024u /* remembered by address */
+#define STEPS 3000u
+#define MOVE_MOST 65536u
+#define STRING_MOST 4096u /* bytes of a string that is measured */
+
+struct line {
+	uint64_t address;
+	bool there;
+	uint8_t bytes[LINE];
+};
+
+struct known_function {
+	uint64_t pc;
+	pid_t pid;
+	char name[BINDING_NAME];
+	enum shadow_function what;
+	const struct c_function *c_function;
+};
+
+struct follow {
+	struct tl_host *host;
+	const struct tl_services *services;
+	pid_t pid;
+	struct line line[LINES];
+	struct known_function function[FUNCTIONS];
+	struct shadow_walk walk;
+};
+
+struct follow *uninit_follow_create(struct tl_host *host, const struct tl_services *services)
+{
+	struct follow *follow = calloc(1, sizeof(*follow));
+
+	if (follow) {
+		follow->host = host;
+		follow->services = services;
+	}
+	return follow;
+}
+
+void uninit_follow_destroy(struct follow *follow)
+{
+	free(follow);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Memory */
+
+static const struct line *line_at(struct follow *follow, uint64_t address)
+{
+	struct line *line = &follow->line[address / LINE % LINES];
+
+	if (!line->address || line->address != address) {
+		line->address = address;
+		line->there = follow->services->read(follow->host, follow->pid, address,
+						     line->bytes, LINE) == LINE;
+	}
+	return line;
+}
+
+static int read_memory(void *context, uint64_t address, void *to, size_t length)
+{
+	size_t done = 0;
+
+	while (done < length) {
+		uint64_t at = address + done;
+		const struct line *line = line_at(context, at - at % LINE);
+		size_t part = LINE - at % LINE;
+
+		if (!line->there)
+			return -EFAULT;
+		if (part > length - done)
+			part = length - done;
+		memcpy((uint8_t *)to + done, line->bytes + at % LINE, part);
+		done += part;
+	}
+	return 0;
+}
+
+static size_t read_code(void *context, uint64_t pc, uint8_t *bytes, size_t max)
+{
+	size_t most = LINE - pc % LINE;
+
+	if (!read_memory(context, pc, bytes, max))
+		return max;
+	return most < max && !read_memory(context, pc, bytes, most) ? most : 0;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Functions of the C library that are not followed */
+
+static void note_function(struct known_function *known, const char *module, const char *name)
+{
+	known->what = uninit_function(module, name);
+	known->c_function = name ? c_function_find(name) : NULL;
+	snprintf(known->name, sizeof(known->name), "%s", name ? name : "");
+}
+
+static const struct known_function *function_at(struct follow *follow, uint64_t pc)
+{
+	struct known_function *known = &follow->function[(pc >> 2) % FUNCTIONS];
+	const char *module;
+
+	if (known->pc == pc && known->pid == follow->pid)
+		return known;
+	*known = (struct known_function){.pc = pc, .pid = follow->pid, .what = SHADOW_FOLLOW};
+	module = follow->services->module(follow->host, follow->pid, pc);
+	if (!module)
+		return known;
+	/* Names are asked for only where a rule may go by them. */
+	note_function(known, module,
+		      uninit_is_library(module)
+			      ? follow->services->function_name(follow->host, follow->pid, pc)
+			      : NULL);
+	return known;
+}
+
+struct reading {
+	const struct shadow_state *state;
+};
+
+/* Memory as the walk has left it so far. */
+static int read_for_library(void *context, uint64_t address, void *to, size_t length)
+{
+	const struct reading *reading = context;
+
+	for (size_t i = 0; i < length; i++) {
+		uint64_t byte;
+
+		if (!insn_forward_read(&reading->state->forward, address + i, 1, &byte))
+			return -EFAULT;
+		((uint8_t *)to)[i] = (uint8_t)byte;
+	}
+	return 0;
+}
+
+/* Does any byte that the call is to read depend on the value? */
+static bool reads_shadow(struct c_call *call, const struct shadow_state *state)
+{
+	for (unsigned i = 0; i < call->function->operands; i++) {
+		int8_t pointer = call->function->operand[i].pointer;
+		uint64_t first, length, start;
+
+		if (pointer < 0 || !(call->known >> pointer & 1))
+			continue;
+		start = call->argument[pointer];
+		while (shadow_find(&state->shadow, start, STRING_MOST, &first, &length)) {
+			start = first + length;
+			if (c_extent(call, &first, &length) == C_EXTENT_WITHIN)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* strlen() and its like: the others' results are not told. */
+static void measure(const struct c_call *call, struct shadow_answer *answer)
+{
+	const char *name = call->function->name;
+	bool searches = strcmp(name, "strchrnul") == 0;
+	uint8_t sought = searches ? (uint8_t)call->argument[1] : 0;
+
+	if ((!searches && strcmp(name, "strlen") != 0) || (call->known & 3) != 3)
+		return;
+	for (uint64_t at = 0; at < STRING_MOST; at++) {
+		uint8_t byte;
+
+		if (call->memory->read(call->memory->context, call->argument[0] + at, &byte, 1))
+			return;
+		if (byte && byte != sought)
+			continue;
+		answer->known = true;
+		answer->value = searches ? call->argument[0] + at : at;
+		return;
+	}
+}
+
+/* memcpy() and its like, where their code is not yet known: what is bound late is chosen late. */
+static bool moves(const char *name, const struct c_call *call, struct shadow_answer *answer)
+{
+	bool sets = strcmp(name, "memset") == 0, ends = strcmp(name, "mempcpy") == 0;
+
+	if ((!sets && !ends && strcmp(name, "memcpy") != 0 && strcmp(name, "memmove") != 0) ||
+	    (call->known & 7) != 7 || call->argument[2] > MOVE_MOST)
+		return false;
+	answer->to = call->argument[0];
+	answer->from = sets ? 0 : call->argument[1];
+	answer->length = call->argument[2];
+	answer->known = true;
+	answer->value = call->argument[0] + (ends ? call->argument[2] : 0);
+	return true;
+}
+
+static void note_arguments(const struct shadow_state *state, struct c_call *call)
+{
+	static const uint8_t argument_register[C_ARGUMENTS] = {7, 6, 2, 1};
+
+	for (unsigned i = 0; i < C_ARGUMENTS; i++) {
+		call->argument[i] = state->forward.general[argument_register[i]];
+		call->known |= (unsigned)(state->forward.known >> argument_register[i] & 1) << i;
+	}
+}
+
+static enum shadow_function skip(const struct known_function *known,
+				 const struct shadow_state *state, struct shadow_answer *answer)
+{
+	struct reading reading = {state};
+	struct symbol_memory memory = {read_for_library, &reading};
+	struct c_call call = {.function = known->c_function, .memory = &memory};
+
+	note_arguments(state, &call);
+	if (!known->c_function)
+		return moves(known->name, &call, answer) ? SHADOW_SKIP : SHADOW_END;
+	answer->depends = reads_shadow(&call, state);
+	measure(&call, answer);
+	return SHADOW_SKIP;
+}
+
+/* The function that a call through the linkage table would be bound to. One that is chosen by CPU
+ * is known by its name from then on. */
+static enum shadow_function detour(struct follow *follow, const struct shadow_state *state,
+				   struct shadow_answer *answer)
+{
+	struct binding_memory memory = {read_memory, follow};
+	struct binding binding = {.address = 0};
+	struct known_function *known;
+	uint64_t link_map, index;
+
+	if (!insn_forward_read(&state->forward, state->forward.general[4], 8, &link_map) ||
+	    !insn_forward_read(&state->forward, state->forward.general[4] + 8, 8, &index) ||
+	    !binding_find(&memory, link_map, index, &binding))
+		return SHADOW_END;
+	answer->target = binding.address;
+	answer->discards = 16;
+	if (binding.indirect) {
+		known = &follow->function[(binding.address >> 2) % FUNCTIONS];
+		*known = (struct known_function){.pc = binding.address, .pid = follow->pid};
+		note_function(known, "libc.so.6", binding.name);
+		known->what = SHADOW_SKIP;
+	}
+	return SHADOW_DETOUR;
+}
+
+static enum shadow_function look_at_function(void *context, const struct shadow_state *state,
+					     struct shadow_answer *answer)
+{
+	struct follow *follow = context;
+	const struct known_function *known = function_at(follow, state->forward.pc);
+
+	if (known->what == SHADOW_DETOUR)
+		return detour(follow, state, answer);
+	if (known->what == SHADOW_SKIP)
+		return skip(known, state, answer);
+	return known->what;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
+/* A string function is at work: what it is to read, it decides by. */
+static bool decides_itself(struct follow *follow, const struct tl_access *access,
+			   struct shadow_found *found)
+{
+	const char *module = follow->services->module(follow->host, access->pid, access->pc);
+	const char *name =
+		uninit_is_library(module)
+			? follow->services->function_name(follow->host, access->pid, access->pc)
+			: NULL;
+
+	if (!name || !c_function_find(name))
+		return false;
+	*found = (struct shadow_found){
+		.sink = SHADOW_SINK_BRANCH, .pc = access->pc, .certain = true};
+	return true;
+}
+
+bool uninit_follow_load(struct follow *follow, const struct tl_access *access, uint64_t address,
+			uint8_t fresh, struct shadow_found *found)
+{
+	struct insn_registers after = {0};
+	uint8_t bits[8];
+	struct shadow_load load = {.pc = access->pc,
+				   .address = address,
+				   .accessed = access->address,
+				   .bits = bits,
+				   .length = sizeof(bits),
+				   .after = &after,
+				   .known = 0xffff};
+
+	if (decides_itself(follow, access, found))
+		return true;
+	if (!access->registers)
+		return false;
+	memcpy(after.general, access->registers->general, sizeof(after.general));
+	after.pc = access->registers->pc;
+	after.flags = access->registers->flags;
+	after.fs_base = access->registers->fs_base;
+	for (unsigned i = 0; i < sizeof(bits); i++)
+		bits[i] = fresh >> i & 1 ? 0xff : 0;
+	follow->pid = access->pid;
+	for (unsigned i = 0; i < LINES; i++)
+		follow->line[i].address = 0;
+	follow->walk.read = read_memory;
+	follow->walk.code = read_code;
+	follow->walk.function = look_at_function;
+	follow->walk.context = follow;
+	follow->walk.steps = STEPS;
+	return shadow_follow(&follow->walk, &load, found) == 0;
+}

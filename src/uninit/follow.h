@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Following a value that a held thread has loaded, through the program's code and memory as they
+ * are. */
+#ifndef UNINIT_FOLLOW_H
+#define UNINIT_FOLLOW_H
+
+#include "insn/shadow.h"
+
+#include <trapline/tool.h>
+
+struct follow;
+
+struct follow *uninit_follow_create(struct tl_host *host, const struct tl_services *services);
+void uninit_follow_destroy(struct follow *follow);
+
+/* The bytes in question: `fresh` has a bit for each of the 8 from `address` on. False: the
+ * instruction or the registers are not known. */
+bool uninit_follow_load(struct follow *follow, const struct tl_access *access, uint64_t address,
+			uint8_t fresh, struct shadow_found *found);
+
+#endif

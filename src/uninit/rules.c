@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "uninit/rules.h"
+
+#include "symbol/c_function.h"
+
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool begins_with_any(const char *text, const char *const *stems)
+{
+	for (; *stems; stems++)
+		if (strncmp(text, *stems, strlen(*stems)) == 0)
+			return true;
+	return false;
+}
+
+bool uninit_is_library(const char *module)
+{
+	static const char *const names[] = {"libc.so.", "libc-2.",    "ld-linux",   "ld-2.",
+					    "ld-musl",	"libpthread", "libc.musl-", NULL};
+
+	return module && begins_with_any(base_name(module), names);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* The block is the allocator's */
+
+static bool is_allocator_file(const char *module)
+{
+	static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc",
+					    "libtrapline", "libhoard",	  NULL};
+
+	return module && begins_with_any(base_name(module), names);
+}
+
+/* A function goes by its own name and by the library's for it: __libc_free, __GI___libc_realloc. */
+static const char *plain_name(const char *function)
+{
+	static const char *const prefixes[] = {"_", "GI_", "libc_", NULL};
+	const char *const *prefix = prefixes;
+
+	while (*prefix)
+		if (strncmp(function, *prefix, strlen(*prefix)) == 0) {
+			function += strlen(*prefix);
+			prefix = prefixes;
+		} else {
+			prefix++;
+		}
+	return function;
+}
+
+static bool is_allocator_function(const struct tl_frame *frame)
+{
+	static const char *const stems[] = {"malloc",	      "calloc",	      "realloc",
+					    "free",	      "cfree",	      "int_malloc",
+					    "int_free",	      "int_realloc",  "int_memalign",
+					    "memalign",	      "mid_memalign", "aligned_alloc",
+					    "posix_memalign", "tcache",	      "arena",
+					    "unlink_chunk",   "sysmalloc",    "systrim",
+					    "valloc",	      "pvalloc",      NULL};
+
+	return is_allocator_file(frame->module) ||
+	       (uninit_is_library(frame->module) && frame->function &&
+		begins_with_any(plain_name(frame->function), stems));
+}
+
+/*
+ * What the allocator does to a block it does to its own memory: links of free blocks, sizes, the
+ * copy that realloc() makes of a block as far as it reaches, written or not. From then on the block
+ * is another one, or none.
+ */
+static bool is_allocators(const struct rules_load *load)
+{
+	for (int i = 0; i < load->place.count; i++) {
+		if (is_allocator_function(&load->place.frames[i]))
+			return true;
+		/* Beyond the library's frames it is the program that asks. */
+		if (!uninit_is_library(load->place.frames[i].module))
+			return false;
+	}
+	return false;
+}
+
+/* The dynamic linker's own, which works on blocks that it does not get from malloc() alone. */
+static bool is_linkers(const struct rules_load *load)
+{
+	static const char *const names[] = {"ld-linux", "ld-2.", "ld-musl", NULL};
+
+	return load->place.count && load->place.frames[0].module &&
+	       begins_with_any(base_name(load->place.frames[0].module), names);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
+static void hide(struct rules_verdict *verdict, const char *rule)
+{
+	if (!verdict->hidden)
+		verdict->hidden = rule;
+}
+
+static void add_evidence(struct rules_verdict *verdict, const char *text)
+{
+	if (verdict->evidence_count < RULES_EVIDENCE)
+		verdict->evidence[verdict->evidence_count++] = text;
+}
+
+void uninit_admit(const struct rules_load *load, struct rules_verdict *verdict)
+{
+	const struct tl_access *access = load->access;
+
+	*verdict = (struct rules_verdict){.certainty = TL_POSSIBLE};
+	if (is_allocators(load)) {
+		verdict->over = true;
+		hide(verdict, "hidden-allocator");
+	}
+	if (is_linkers(load))
+		hide(verdict, "hidden-linker");
+	/* The instruction is not known, or came late: another may have written before it. */
+	if (access->access & (TL_LATE | TL_GUESSED)) {
+		verdict->over = true;
+		hide(verdict, "hidden-guessed");
+	}
+	/* String functions load whole vectors. What is behind the terminator is not read in the
+	 * language's sense. */
+	if (access->traits & TL_TRAIT_BEYOND)
+		hide(verdict, "hidden-beyond");
+	/* The watches may have been armed too late. */
+	if (load->unheld) {
+		verdict->over = true;
+		hide(verdict, "hidden-unheld");
+	}
+	/* Somebody wrote there unseen: with all signals blocked, or by way of another mapping. */
+	if (load->changed) {
+		verdict->over = true;
+		hide(verdict, "hidden-changed");
+	}
+}
+
+static void weigh_sink(const struct shadow_found *found, struct rules_verdict *verdict)
+{
+	static const char *const text[] = {
+		[SHADOW_SINK_BRANCH] = "a branch depends on the value",
+		[SHADOW_SINK_TARGET] = "where a call, jump or return leads depends on the value",
+		[SHADOW_SINK_ADDRESS] = "an address that is accessed depends on the value",
+		[SHADOW_SINK_INDEX] = "an index of memory that is accessed depends on the value",
+		[SHADOW_SINK_ARGUMENT] = "an argument of a system call depends on the value",
+		[SHADOW_SINK_SENT] = "a system call passes the value to the outside",
+	};
+
+	add_evidence(verdict, text[found->sink]);
+	if (!found->certain) {
+		/* Where another way leads on the value may be of no account. */
+		add_evidence(verdict,
+			     "the thread may go another way than the one that was followed");
+		verdict->certainty = TL_POSSIBLE;
+	} else if (found->vague) {
+		/* Of shuffles and their like only some bytes may come from those in question. */
+		add_evidence(verdict, "some instruction on the way was not followed bit by bit");
+		verdict->certainty = TL_POSSIBLE;
+	} else {
+		verdict->certainty = TL_DEFINITE;
+	}
+}
+
+void uninit_judge(const struct rules_load *load, struct rules_verdict *verdict)
+{
+	uninit_admit(load, verdict);
+	if (verdict->hidden)
+		return;
+	if (!load->found || !load->found->sink) {
+		/* Copies of structures take their padding along, a bit-field's neighbours are
+		 * loaded with it: correct programs do so all the time. */
+		verdict->again = true;
+		add_evidence(verdict, "the value was loaded; nothing was seen to depend on it yet");
+		return;
+	}
+	weigh_sink(load->found, verdict);
+	if (load->access->traits & TL_TRAIT_UNBOUNDED) {
+		verdict->certainty = TL_POSSIBLE;
+		add_evidence(verdict, "a string function of the C library may have loaded this "
+				      "behind the end of what it reads");
+	}
+	/* Between the copy and this load more may have happened than was watched: another store of
+	 * the same copy, another owner of the memory. */
+	if (load->copied)
+		verdict->certainty = TL_POSSIBLE;
+	if (load->copied)
+		add_evidence(verdict, "the bytes were copied out of the block");
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
+/*
+ * String functions load more than they are asked about, and what they make of it would look like a
+ * decision. Free memory is the allocator's. The dynamic linker binds a function at its first call
+ * by looking through tables for longer than any walk.
+ */
+enum shadow_function uninit_function(const char *module, const char *function)
+{
+	static const char *const deadly[] = {"abort",	     "exit",	       "fatal",
+					     "message",	     "assert_fail",    "assert_perror_fail",
+					     "fortify_fail", "stack_chk_fail", NULL};
+	struct tl_frame frame = {.module = module, .function = function};
+
+	if (is_allocator_function(&frame))
+		return SHADOW_END;
+	if (!uninit_is_library(module) || !function)
+		return SHADOW_FOLLOW;
+	if (c_function_find(function))
+		return SHADOW_SKIP;
+	if (strncmp(plain_name(function), "dl_runtime_resolve", 18) == 0)
+		return SHADOW_DETOUR;
+	if (strncmp(plain_name(function), "dl_", 3) == 0)
+		return SHADOW_END;
+	if (begins_with_any(plain_name(function), deadly))
+		return SHADOW_DIES;
+	return SHADOW_FOLLOW;
+}

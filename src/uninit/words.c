@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "uninit/words.h"
+
+#include <stdlib.h>
+
+#define CONTEXTS 4096 /* remembered; others forget by being overwritten */
+
+struct context {
+	uint64_t key;
+	uint32_t turns;
+};
+
+struct words {
+	struct word word[WORDS_MAX];
+	struct context context[CONTEXTS];
+	uint64_t cookies;
+};
+
+struct words *words_create(void)
+{
+	return calloc(1, sizeof(struct words));
+}
+
+void words_destroy(struct words *words)
+{
+	free(words);
+}
+
+struct word *words_find(struct words *words, uint64_t cookie)
+{
+	for (unsigned i = 0; cookie && i < WORDS_MAX; i++)
+		if (words->word[i].cookie == cookie)
+			return &words->word[i];
+	return NULL;
+}
+
+struct word *words_next(struct words *words, struct word *after)
+{
+	for (unsigned i = after ? (unsigned)(after - words->word) + 1 : 0; i < WORDS_MAX; i++)
+		if (words->word[i].cookie)
+			return &words->word[i];
+	return NULL;
+}
+
+unsigned words_count(const struct words *words, pid_t pid)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < WORDS_MAX; i++)
+		count += words->word[i].cookie && words->word[i].origin.pid == pid;
+	return count;
+}
+
+struct word *words_add(struct words *words, const struct origin *origin, uint64_t address)
+{
+	for (unsigned i = 0; i < WORDS_MAX; i++) {
+		struct word *word = &words->word[i];
+
+		if (word->cookie)
+			continue;
+		*word = (struct word){
+			.cookie = ++words->cookies, .address = address, .origin = *origin};
+		return word;
+	}
+	return NULL;
+}
+
+void words_remove(struct word *word)
+{
+	word->cookie = 0;
+}
+
+static struct context *context_of(struct words *words, uint64_t key)
+{
+	struct context *context = &words->context[key % CONTEXTS];
+
+	if (context->key != key)
+		*context = (struct context){.key = key};
+	return context;
+}
+
+unsigned words_turns(struct words *words, uint64_t key)
+{
+	return context_of(words, key)->turns;
+}
+
+/*
+ * The first, the last, and then the others in steps of the golden ratio: these never come close to
+ * each other before all is covered, whatever the length.
+ */
+uint64_t words_turn(struct words *words, const struct origin *origin)
+{
+	uint64_t count = (origin->length + WORD_LENGTH - 1) / WORD_LENGTH;
+	uint32_t turn = context_of(words, origin->context)->turns++;
+
+	if (count < 2 || turn % count == 0)
+		return 0;
+	if (turn % count == 1 && turn < count)
+		return count - 1;
+	return (uint64_t)((unsigned __int128)(turn * 0x9e3779b97f4a7c15ull) * count >> 64);
+}
+
+uint8_t words_within(const struct origin *origin, uint64_t address)
+{
+	uint8_t bytes = 0;
+
+	for (unsigned i = 0; i < WORD_LENGTH; i++)
+		if (address + i - origin->address < origin->length)
+			bytes |= (uint8_t)(1u << i);
+	return bytes;
+}
+
+uint8_t words_touched(const struct word *word, uint64_t first, uint64_t length)
+{
+	uint8_t bytes = 0;
+
+	for (unsigned i = 0; i < WORD_LENGTH; i++)
+		if (word->address + i - first < length)
+			bytes |= (uint8_t)(1u << i);
+	return bytes;
+}

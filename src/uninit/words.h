@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is watched: words of 8 bytes, each with the bytes of it that nobody has written since the
+ * block was allocated. And which words of a block come next: over the allocations of a context all
+ * have their turn.
+ */
+#ifndef UNINIT_WORDS_H
+#define UNINIT_WORDS_H
+
+#include <trapline/tool.h>
+
+#define WORDS_MAX 64 /* of all processes */
+#define WORD_LENGTH 8u
+#define WORD_FRAMES 24
+
+/* Where a block comes from. */
+struct origin {
+	pid_t pid, tid;
+	uint64_t address, length;
+	uint64_t time;
+	uint64_t context; /* hash of the innermost callers and the length */
+	uint64_t pcs[WORD_FRAMES];
+	size_t count;
+};
+
+struct word {
+	uint64_t cookie; /* 0: free */
+	uint64_t address;
+	uint64_t since; /* ns */
+	uint64_t birth; /* the number of the block it was made for, of those told of */
+	uint8_t fresh;	/* bytes that nobody wrote, a bit each */
+	bool copied;	/* what was copied out of the block, elsewhere */
+	bool pending;	/* `tid` is about to make that copy */
+	pid_t tid;
+	uint64_t initial; /* as the block's memory was at its birth */
+	bool initial_known;
+	struct origin origin;
+};
+
+struct words;
+
+struct words *words_create(void);
+void words_destroy(struct words *words);
+
+struct word *words_find(struct words *words, uint64_t cookie);
+/* Each in turn; NULL at the end. */
+struct word *words_next(struct words *words, struct word *after);
+unsigned words_count(const struct words *words, pid_t pid);
+/* With a cookie of its own; NULL: WORDS_MAX are in use. */
+struct word *words_add(struct words *words, const struct origin *origin, uint64_t address);
+void words_remove(struct word *word);
+
+/* The next word of this block to watch: its number, from 0. All of a context's have their turn. */
+uint64_t words_turn(struct words *words, const struct origin *origin);
+/* How many of the context have had a turn, as far as remembered. */
+unsigned words_turns(struct words *words, uint64_t context);
+
+/* The bytes of the word at `address` that lie in the block. */
+uint8_t words_within(const struct origin *origin, uint64_t address);
+/* The bytes of the word that lie in [first, first + length). */
+uint8_t words_touched(const struct word *word, uint64_t first, uint64_t length);
+
+#endif
