@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where calls come from and go to, by the code of a process. */
+#include "flow/origin_tree.h"
+
+#include <string.h>
+
+int flow_tree_code(struct flow_tree *tree, pid_t pid, uint64_t pc, struct flow_code *code)
+{
+	static uint8_t bytes[FLOW_SLICE_CODE]; /* one thread */
+	uint64_t end;
+	int err = tree->services->function(tree->host, pid, pc, &code->start, &end);
+
+	if (err)
+		return err;
+	code->length = end - code->start;
+	if (end <= code->start || code->length > sizeof(bytes) || pc < code->start || pc >= end)
+		return -1;
+	code->bytes = bytes;
+	return tree->services->read(tree->host, pid, code->start, bytes, code->length) ==
+			       (ssize_t)code->length
+		       ? 0
+		       : -1;
+}
+
+uint64_t flow_call_before(struct flow_tree *tree, pid_t pid, uint64_t pc)
+{
+	struct flow_code code;
+	struct insn call;
+	uint64_t found;
+
+	if (flow_tree_code(tree, pid, pc - 1, &code) ||
+	    insn_previous(code.bytes, code.length, code.start, pc, &found, &call))
+		return 0;
+	return call.flow == INSN_FLOW_CALL || call.flow == INSN_FLOW_CALL_INDIRECT ? found : 0;
+}
+
+bool flow_decode_at(struct flow_tree *tree, pid_t pid, uint64_t pc, struct insn *insn)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	ssize_t got = tree->services->read(tree->host, pid, pc, bytes, sizeof(bytes));
+
+	return got > 0 && !insn_decode(bytes, (size_t)got, pc, insn);
+}
+
+/* Through a stub of the linker's: `jmp *slot`, perhaps behind endbr64. */
+uint64_t flow_resolve_stub(struct flow_tree *tree, pid_t pid, uint64_t target)
+{
+	uint8_t bytes[32];
+	struct insn insn;
+	uint64_t at = target, slot, to;
+
+	if (tree->services->read(tree->host, pid, target, bytes, sizeof(bytes)) !=
+	    (ssize_t)sizeof(bytes))
+		return target;
+	for (unsigned i = 0; i < 2 && at - target < sizeof(bytes) - INSN_MAX_LENGTH; i++) {
+		if (insn_decode(bytes + (at - target), sizeof(bytes) - (at - target), at, &insn))
+			return target;
+		if (insn.flow == INSN_FLOW_JUMP_INDIRECT && insn.operand_count == 1 &&
+		    insn.operand[0].base == 16) {
+			slot = at + insn.length + (uint64_t)insn.operand[0].displacement;
+			return tree->services->read(tree->host, pid, slot, &to, sizeof(to)) ==
+					       (ssize_t)sizeof(to)
+				       ? to
+				       : target;
+		}
+		at += insn.length;
+	}
+	return target;
+}
+
+#define JUMPS_DEEP 2 /* functions between */
+#define JUMPS 8	     /* out of a function, that are looked along */
+
+/* The jumps out of the function: how many, at most JUMPS. */
+static unsigned find_jumps(const struct flow_code *code, uint64_t jump[JUMPS],
+			   uint64_t target[JUMPS])
+{
+	unsigned count = 0;
+	size_t offset = 0;
+
+	while (offset < code->length && count < JUMPS) {
+		struct insn insn;
+
+		if (insn_decode(code->bytes + offset, code->length - offset, code->start + offset,
+				&insn)) {
+			offset++;
+			continue;
+		}
+		if (insn.flow == INSN_FLOW_BRANCH &&
+		    (uint64_t)insn.target - code->start >= code->length) {
+			jump[count] = code->start + offset;
+			target[count++] = (uint64_t)insn.target;
+		}
+		offset += insn.length;
+	}
+	return count;
+}
+
+/* The one jump by which control came from `called` to `own`, perhaps through others; 0: none is
+ * known, or several are. */
+static uint64_t find_jump(struct flow_tree *tree, pid_t pid, uint64_t called, uint64_t own,
+			  unsigned depth)
+{
+	uint64_t jump[JUMPS], target[JUMPS], found = 0, deeper;
+	struct flow_code code;
+	unsigned count;
+
+	if (flow_tree_code(tree, pid, called, &code))
+		return 0;
+	count = find_jumps(&code, jump, target);
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t to = flow_resolve_stub(tree, pid, target[i]);
+
+		deeper = to == own ? jump[i] : depth ? find_jump(tree, pid, to, own, depth - 1) : 0;
+		if (deeper && found)
+			return 0;
+		found = found ? found : deeper;
+	}
+	return found;
+}
+
+/* A register that was loaded from one place of a variable's, whose pointer is there still. */
+uint64_t flow_loaded_pointer(struct flow_tree *tree, pid_t pid, uint64_t call, int number)
+{
+	const struct insn_place place = {
+		.kind = INSN_PLACE_GENERAL, .number = (uint8_t)number, .length = 8};
+	struct flow_slice slice;
+	struct flow_code code;
+	struct insn insn;
+	uint64_t to;
+
+	if (flow_tree_code(tree, pid, call, &code) ||
+	    flow_slice_place(code.bytes, code.length, code.start, call, place, &tree->work,
+			     &slice) ||
+	    slice.ends != 1 || slice.more || slice.end[0].kind != FLOW_END_LOAD ||
+	    !flow_decode_at(tree, pid, slice.end[0].pc, &insn) ||
+	    insn.operand[slice.end[0].operand].base != 16)
+		return 0;
+	return tree->services->read(
+		       tree->host, pid,
+		       slice.end[0].pc + insn.length +
+			       (uint64_t)insn.operand[slice.end[0].operand].displacement,
+		       &to, sizeof(to)) == (ssize_t)sizeof(to)
+		       ? to
+		       : 0;
+}
+
+uint64_t flow_find_jump(struct flow_tree *tree, pid_t pid, uint64_t called, uint64_t own)
+{
+	return find_jump(tree, pid, called, own, JUMPS_DEEP);
+}
+
+static bool is_c_library(const char *module)
+{
+	const char *slash = module ? strrchr(module, '/') : NULL;
+	const char *name = slash ? slash + 1 : module;
+
+	return name && (strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-", 5) == 0 ||
+			strncmp(name, "ld-", 3) == 0 || strncmp(name, "ld-linux", 8) == 0 ||
+			name[0] == '[');
+}
+
+bool flow_in_c_library(struct flow_tree *tree, pid_t pid, uint64_t pc)
+{
+	return is_c_library(tree->services->module(tree->host, pid, pc));
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The expression that `trapline flow from` and `to` ask about, in the first process in which it
+ * means something. */
+#ifndef FLOW_EXPRESSION_H
+#define FLOW_EXPRESSION_H
+
+#include <trapline/tool.h>
+
+struct flow_expression {
+	struct tl_host *host;
+	const struct tl_services *services;
+	const char *text;
+	pid_t pid;     /* of the process that is asked; 0: none yet; -1: it has ended */
+	pid_t waiting; /* in which it may mean something later */
+	unsigned ticks;
+	struct tl_expression meaning;
+	bool refused;
+	char error[512]; /* why it means nothing, so far */
+};
+
+/* Takes a piece of at most 8 bytes of the expression's memory. */
+typedef void flow_piece_fn(void *context, pid_t pid, uint64_t address, uint64_t length);
+
+/* `tool`: for what is said when there is none. 0 or -EINVAL. */
+int flow_expression_init(struct flow_expression *expression, struct tl_host *host,
+			 const struct tl_services *services, const char *tool);
+/* The tool's callbacks of these names. */
+void flow_expression_began(struct flow_expression *expression, pid_t pid, flow_piece_fn *piece,
+			   void *context);
+void flow_expression_tick(struct flow_expression *expression, flow_piece_fn *piece, void *context);
+void flow_expression_born(struct flow_expression *expression, const struct tl_block *block,
+			  flow_piece_fn *piece, void *context);
+/* True once: it was this process that was asked. */
+bool flow_expression_ended(struct flow_expression *expression, pid_t pid);
+/* Says why nothing was asked, if nothing was. */
+void flow_expression_finish(struct flow_expression *expression);
+/* The largest aligned piece at an address, of at most `length` and 8 bytes. */
+unsigned flow_piece_length(uint64_t address, uint64_t length);
+
+#endif

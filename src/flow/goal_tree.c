@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "flow/goal_tree.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NEST_MOST 3 /* calls followed into or out of from one load */
+#define RAX 0
+
+struct standpoint {
+	uint32_t reader;
+	const struct flow_store *load;
+	unsigned frame;	  /* of the load's, whose function it is in */
+	bool deeper;	  /* in a function that it calls: no frame yet */
+	uint64_t context; /* where the function returns to; 0: not known */
+	unsigned nest;
+};
+
+static void follow_uses(struct flow_goals *goals, const struct standpoint *from,
+			const struct flow_uses *uses);
+
+static struct flow_spot_of_value spot_below(const struct flow_goals *goals,
+					    const struct standpoint *from)
+{
+	return (struct flow_spot_of_value){
+		.reader = from->reader,
+		.pid = from->load->pid,
+		.depth = goals->spot[goals->reader[from->reader].spot].depth + 1,
+		.context = from->context,
+	};
+}
+
+static void add_spot(struct flow_goals *goals, const struct flow_spot_of_value *spot)
+{
+	for (uint32_t i = 0; i < goals->spots; i++)
+		if (goals->spot[i].reader == spot->reader && goals->spot[i].state == spot->state &&
+		    goals->spot[i].filler == spot->filler &&
+		    goals->spot[i].context == spot->context &&
+		    strcmp(goals->spot[i].end, spot->end) == 0)
+			return;
+	if (goals->spots == FLOW_VALUES)
+		goals->tree.services->count(goals->tree.host, "flow-values-refused", 1);
+	else
+		goals->spot[goals->spots++] = *spot;
+}
+
+static void add_end(struct flow_goals *goals, const struct standpoint *from, const char *format,
+		    const char *text)
+{
+	struct flow_spot_of_value spot = spot_below(goals, from);
+
+	spot.state = FLOW_VALUE_ENDED;
+	spot.context = 0;
+	snprintf(spot.end, sizeof(spot.end), format, text);
+	add_spot(goals, &spot);
+}
+
+/* "function file:12" */
+static void place_text(struct flow_goals *goals, pid_t pid, uint64_t pc, char *text, size_t size)
+{
+	static struct tl_frame frames[16];
+	int count = goals->tree.services->symbolise(goals->tree.host, pid, pc, frames, 16);
+	const char *slash = count > 0 && frames[0].file ? strrchr(frames[0].file, '/') : NULL;
+
+	if (count > 0 && frames[0].function && frames[0].file)
+		snprintf(text, size, "%.48s %.24s:%u", frames[0].function,
+			 slash ? slash + 1 : frames[0].file, frames[0].line);
+	else
+		snprintf(text, size, "%.64s",
+			 count > 0 && frames[0].function ? frames[0].function : "?");
+}
+
+/*
+ * How many arguments functions of the C library take: what stands in the register of another is
+ * left from before. Of those that are not listed nothing is told.
+ */
+static bool takes_argument(const char *name, uint8_t number)
+{
+	static const struct {
+		const char *name;
+		unsigned arguments;
+	} functions[] = {
+		{"write", 3},  {"send", 4},    {"pwrite", 4}, {"writev", 3},  {"sendto", 6},
+		{"printf", 6}, {"fprintf", 6}, {"fputs", 2},  {"fputc", 2},   {"putc", 2},
+		{"puts", 1},   {"memcpy", 3},  {"memset", 3}, {"memmove", 3}, {"malloc", 1},
+		{"free", 1},   {"realloc", 2}, {"calloc", 2}, {"strlen", 1},  {"strcmp", 2},
+	};
+	/* rdi rsi rdx rcx r8 r9: which argument a register is, from 1 on. */
+	static const uint8_t order[16] = {[7] = 1, [6] = 2, [2] = 3, [1] = 4, [8] = 5, [9] = 6};
+
+	while (*name == '_')
+		name++;
+	for (unsigned i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		size_t length = strlen(functions[i].name);
+
+		if (strncmp(name, functions[i].name, length) == 0 &&
+		    (!name[length] || name[length] == ' ' || name[length] == '_'))
+			return number < 16 && order[number] &&
+			       order[number] <= functions[i].arguments;
+	}
+	return false;
+}
+
+/* A system call or a function of the C library is a goal; one of the program's is followed. */
+static void follow_argument(struct flow_goals *goals, const struct standpoint *from,
+			    const struct flow_use *use)
+{
+	struct flow_tree *tree = &goals->tree;
+	pid_t pid = from->load->pid;
+	struct standpoint callee = *from;
+	struct flow_uses uses;
+	struct flow_code code;
+	struct insn insn;
+	uint64_t target = use->target ? flow_resolve_stub(tree, pid, use->target) : 0;
+	char name[80];
+
+	if (!target) {
+		add_end(goals, from, "%s",
+			"in a register of an argument at a call by a pointer: not followed");
+		return;
+	}
+	place_text(goals, pid, target, name, sizeof(name));
+	callee.deeper = true;
+	callee.nest++;
+	if (flow_in_c_library(tree, pid, target)) {
+		if (takes_argument(name, use->place.number))
+			add_end(goals, from, "an argument of %s", name);
+		return;
+	}
+	if (callee.nest > NEST_MOST || !flow_decode_at(tree, pid, use->pc, &insn) ||
+	    flow_tree_code(tree, pid, target, &code) ||
+	    flow_uses_of_place(code.bytes, code.length, code.start, target, use->place, &tree->work,
+			       &uses)) {
+		add_end(goals, from, "in a register of an argument at a call of %s", name);
+		return;
+	}
+	callee.context = use->jump ? from->context : use->pc + insn.length;
+	follow_uses(goals, &callee, &uses);
+}
+
+/* Behind the call, in the function that the load's returns to. */
+static void follow_return(struct flow_goals *goals, const struct standpoint *from)
+{
+	const struct insn_place place = {.kind = INSN_PLACE_GENERAL, .number = RAX, .length = 8};
+	const struct flow_store *load = from->load;
+	struct standpoint caller = *from;
+	struct flow_uses uses;
+	struct flow_code code;
+
+	caller.frame++;
+	caller.nest++;
+	if (from->deeper || caller.nest > NEST_MOST || caller.frame >= load->frames) {
+		add_end(goals, from, "%s", "returned to its caller: not followed");
+		return;
+	}
+	caller.context = caller.frame + 1 < load->frames ? load->frame[caller.frame + 1].pc : 0;
+	if (flow_tree_code(&goals->tree, load->pid, load->frame[caller.frame].pc, &code) ||
+	    flow_uses_of_place(code.bytes, code.length, code.start, load->frame[caller.frame].pc,
+			       place, &goals->tree.work, &uses)) {
+		add_end(goals, from, "%s", "returned to its caller, which could not be read");
+		return;
+	}
+	follow_uses(goals, &caller, &uses);
+}
+
+static void follow_use(struct flow_goals *goals, const struct standpoint *from,
+		       const struct flow_use *use)
+{
+	struct flow_spot_of_value spot = spot_below(goals, from);
+	char place[80];
+
+	switch (use->kind) {
+	case FLOW_USE_STORE:
+		spot.state = FLOW_VALUE_SOUGHT;
+		spot.filler = use->pc;
+		spot.operand = use->operand;
+		spot.first = use->first;
+		spot.wanted = use->length;
+		add_spot(goals, &spot);
+		break;
+	case FLOW_USE_ARGUMENT:
+		follow_argument(goals, from, use);
+		break;
+	case FLOW_USE_RETURN:
+		follow_return(goals, from);
+		break;
+	default:
+		place_text(goals, from->load->pid, use->pc, place, sizeof(place));
+		add_end(goals, from,
+			use->kind == FLOW_USE_COMPARE ? "a comparison, in %s" : "an address, in %s",
+			place);
+	}
+}
+
+static void follow_uses(struct flow_goals *goals, const struct standpoint *from,
+			const struct flow_uses *uses)
+{
+	for (unsigned i = 0; i < uses->count; i++)
+		follow_use(goals, from, &uses->use[i]);
+	if (uses->more)
+		add_end(goals, from, "%s", "not followed: there are too many uses");
+}
+
+static void expand(struct flow_goals *goals, uint32_t reader, const struct flow_store *load)
+{
+	struct standpoint from = {.reader = reader,
+				  .load = load,
+				  .context = load->frames > 1 ? load->frame[1].pc : 0};
+	struct flow_uses uses;
+	struct flow_code code;
+	char place[80];
+
+	place_text(goals, load->pid, load->pc, place, sizeof(place));
+	if (load->kernel)
+		add_end(goals, &from, "the kernel, in %s()", place);
+	else if (flow_in_c_library(&goals->tree, load->pid, load->pc))
+		add_end(goals, &from, "read by the C library, in %s: not followed", place);
+	else if (flow_tree_code(&goals->tree, load->pid, load->pc, &code) ||
+		 flow_uses_of_load(code.bytes, code.length, code.start, load->pc, &goals->tree.work,
+				   &uses))
+		add_end(goals, &from, "%s", "not followed: its code could not be read");
+	else
+		follow_uses(goals, &from, &uses);
+}
+
+static uint32_t find_above(const struct flow_goals *goals, uint32_t spot, uint64_t pc)
+{
+	while (goals->spot[spot].reader != FLOW_NONE) {
+		uint32_t reader = goals->spot[spot].reader;
+
+		if (goals->reader[reader].pc == pc)
+			return reader;
+		spot = goals->reader[reader].spot;
+	}
+	return FLOW_NONE;
+}
+
+void flow_goals_confirm(struct flow_goals *goals, uint32_t spot, const struct flow_store *load)
+{
+	struct flow_reader *reader;
+	struct flow_place *place;
+
+	goals->spot[spot].confirmed++;
+	for (uint32_t i = 0; i < goals->readers; i++)
+		if (goals->reader[i].spot == spot && goals->reader[i].pc == load->pc) {
+			goals->reader[i].count++;
+			return;
+		}
+	if (goals->readers == FLOW_WRITERS) {
+		goals->tree.services->count(goals->tree.host, "flow-writers-refused", 1);
+		return;
+	}
+	reader = &goals->reader[goals->readers++];
+	*reader = (struct flow_reader){
+		.spot = spot,
+		.pc = load->pc,
+		.count = 1,
+		.place = flow_place_find(&goals->tree.places, load->pid, load->pc),
+		.kernel = load->kernel,
+		.repeats = find_above(goals, spot, load->pc),
+	};
+	if (reader->place != FLOW_NOWHERE) {
+		place = &goals->tree.places.place[reader->place];
+		for (unsigned i = 0; i < load->frames && !place->frames; i++)
+			place->stack[i] = i ? load->frame[i].pc : load->pc;
+		place->frames = place->frames ? place->frames : load->frames;
+		place->tid = load->tid;
+	}
+	if (reader->repeats == FLOW_NONE && goals->spot[spot].depth < FLOW_DEPTH)
+		expand(goals, goals->readers - 1, load);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Forwards from the values of an expression to where they go: the mirror image of
+ * flow/origin_tree.h. A spot is a place in memory that a certain store fills with the value (the
+ * expression's own: any store). A reader is code that was seen to load it from there, in the
+ * caller's of which it was: its instructions tell what becomes of it (flow/forward_slice.h). Each
+ * store is the next spot, the others are ends.
+ */
+#ifndef FLOW_GOAL_TREE_H
+#define FLOW_GOAL_TREE_H
+
+#include "flow/forward_slice.h"
+#include "flow/origin_tree.h"
+
+struct flow_spot_of_value {
+	uint32_t reader; /* which took the value here; FLOW_NONE: the expression */
+	enum flow_value_state state;
+	pid_t pid;
+	uint64_t address, length;
+	uint64_t filler;		 /* the store's pc; 0: any */
+	unsigned operand, first, wanted; /* bytes of the operand; wanted 0: all */
+	uint64_t context;		 /* where the store's function returns to; 0: anywhere */
+	char end[160];
+	unsigned depth;
+	uint64_t visits, confirmed;
+};
+
+struct flow_reader {
+	uint32_t spot;
+	uint64_t pc, count;
+	uint32_t place;
+	bool kernel;
+	uint32_t repeats; /* the reader further up that it is again; FLOW_NONE */
+};
+
+struct flow_goals {
+	struct flow_tree tree; /* for code, calls and places; it has no values of its own */
+	struct flow_spot_of_value spot[FLOW_VALUES];
+	uint32_t spots;
+	struct flow_reader reader[FLOW_WRITERS];
+	uint32_t readers;
+};
+
+/* The load counts for the spot; what is new of it becomes a reader with its uses. */
+void flow_goals_confirm(struct flow_goals *goals, uint32_t spot, const struct flow_store *load);
+
+#endif

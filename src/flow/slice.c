@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "flow/slice_private.h"
+
+#include <errno.h>
+#include <string.h>
+#include <trapline/event.h>
+
+#define RAX 0
+#define RSP 4
+
+/* General registers 0 to 15, vectors 16 to 47, masks 48 to 55; others are not followed. */
+static int bit_of(const struct insn_place *place)
+{
+	switch (place->kind) {
+	case INSN_PLACE_GENERAL:
+		return place->number < 16 ? place->number : -1;
+	case INSN_PLACE_VECTOR:
+		return place->number < 32 ? 16 + place->number : -1;
+	case INSN_PLACE_MASK:
+		return place->number < 8 ? 48 + place->number : -1;
+	default:
+		return -1;
+	}
+}
+
+int slice_decode(const uint8_t *code, size_t length, uint64_t start, struct flow_slice_work *work)
+{
+	size_t offset = 0;
+
+	if (length > FLOW_SLICE_CODE)
+		return -E2BIG;
+	memset(work->at, 0, sizeof(work->at));
+	work->count = 0;
+	while (offset < length) {
+		struct insn_effect *effect = &work->effect[work->count];
+
+		if (work->count == FLOW_SLICE_INSNS)
+			return -E2BIG;
+		if (insn_effect_decode(code + offset, length - offset, start + offset, effect)) {
+			offset++; /* a table within the code, or padding */
+			continue;
+		}
+		work->pc[work->count] = start + offset;
+		work->at[offset] = (uint16_t)(work->count + 1);
+		work->count++;
+		offset += effect->insn.length;
+	}
+	memset(work->visited, 0, sizeof(work->visited));
+	work->queued = 0;
+	return 0;
+}
+
+uint16_t slice_index(const struct flow_slice_work *work, uint64_t start, uint64_t pc)
+{
+	uint64_t offset = pc - start;
+
+	return offset < FLOW_SLICE_CODE && work->at[offset] ? (uint16_t)(work->at[offset] - 1)
+							    : SLICE_NOWHERE;
+}
+
+static void add_end(struct flow_slice *slice, const struct flow_end *end)
+{
+	for (unsigned i = 0; i < slice->ends; i++) {
+		const struct flow_end *other = &slice->end[i];
+
+		if (other->kind == end->kind && other->pc == end->pc &&
+		    other->operand == end->operand && other->constant == end->constant &&
+		    other->first == end->first && other->place.number == end->place.number &&
+		    other->place.kind == end->place.kind)
+			return;
+	}
+	if (slice->ends == FLOW_SLICE_ENDS)
+		slice->more = true;
+	else
+		slice->end[slice->ends++] = *end;
+}
+
+static void add_unknown(struct flow_slice *slice, uint64_t pc, const char *reason)
+{
+	const struct flow_end end = {.kind = FLOW_END_UNKNOWN, .pc = pc, .reason = reason};
+
+	add_end(slice, &end);
+}
+
+/* And is from now on. */
+static bool was_visited(struct flow_slice_work *work, uint16_t index, unsigned bit,
+			const struct insn_place *place)
+{
+	uint64_t key = (uint64_t)index << 32 | bit << 24 | (uint64_t)place->first << 16 |
+		       place->length;
+	uint64_t hash = key * 0x9e3779b97f4a7c15ull >> 44;
+	bool was = work->visited[hash / 64] >> hash % 64 & 1;
+
+	_Static_assert(FLOW_SLICE_VISITED == 1u << 20, "the hash has 20 bits");
+	work->visited[hash / 64] |= 1ull << hash % 64;
+	return was;
+}
+
+int slice_enter(struct flow_slice_work *work, uint16_t index, const struct insn_place *place)
+{
+	int bit = bit_of(place);
+
+	if (bit < 0)
+		return -EINVAL;
+	if (was_visited(work, index, (unsigned)bit, place))
+		return 0;
+	if (work->queued == sizeof(work->queue) / sizeof(work->queue[0]))
+		return -ENOSPC;
+	work->queue[work->queued].index = index;
+	work->queue[work->queued++].place = *place;
+	return 0;
+}
+
+/* Look for `place` before instruction `index`. */
+static void look_before(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
+			const struct insn_place *place)
+{
+	int err = slice_enter(work, index, place);
+
+	if (err == -EINVAL)
+		add_unknown(slice, work->pc[index], "a register that is not followed");
+	else if (err)
+		slice->more = true;
+}
+
+static bool is_copy(const struct insn_result *result)
+{
+	return result->operation == INSN_COPY || result->operation == INSN_COPY_SIGN ||
+	       result->operation == INSN_CONSTANT;
+}
+
+/* Bytes [first, first + length) of a register or operand. */
+struct bytes {
+	unsigned first, length;
+};
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+static unsigned most(unsigned a, unsigned b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * Which bytes of a source make the wanted bytes of a result? Where bytes keep their place, or are
+ * moved as a whole, those alone; of what is computed all.
+ */
+static struct bytes narrow(const struct insn_result *result, const struct insn_place *source,
+			   struct bytes wanted)
+{
+	struct bytes whole = {source->first, source->length};
+	unsigned first = most(wanted.first, result->to.first) - result->to.first;
+	unsigned end = least(wanted.first + wanted.length, result->to.first + result->to.length) -
+		       result->to.first;
+	unsigned element = result->element;
+
+	switch (result->operation) {
+	case INSN_ELEMENTS:
+		if (!element || source->length != result->to.length)
+			return whole;
+		first = first / element * element;
+		end = (end + element - 1) / element * element;
+		break;
+	case INSN_COPY:
+	case INSN_AND:
+	case INSN_OR:
+	case INSN_XOR:
+	case INSN_AND_NOT:
+	case INSN_SELECT:
+		break;
+	default:
+		return whole;
+	}
+	if (first >= source->length || end <= first)
+		return (struct bytes){source->first, 0};
+	return (struct bytes){source->first + first, least(end, source->length) - first};
+}
+
+static void follow_source(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
+			  const struct insn_place *source, struct bytes bytes)
+{
+	struct flow_end end = {.kind = FLOW_END_LOAD,
+			       .pc = work->pc[index],
+			       .operand = source->number,
+			       .first = (uint16_t)bytes.first,
+			       .length = (uint16_t)bytes.length};
+	struct insn_place place = *source;
+
+	if (source->kind == INSN_PLACE_MEMORY) {
+		add_end(slice, &end);
+		return;
+	}
+	place.first = (uint8_t)bytes.first;
+	place.length = (uint16_t)bytes.length;
+	place.shift = 0;
+	look_before(work, slice, index, &place);
+}
+
+/* The sources of one result of instruction `index`, as far as they make the wanted bytes. */
+static void follow(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
+		   const struct insn_result *result, struct bytes wanted)
+{
+	struct flow_end end = {
+		.kind = FLOW_END_CONSTANT, .pc = work->pc[index], .constant = result->constant};
+	bool only_constant = true;
+
+	if (!is_copy(result))
+		slice->copies = false;
+	for (unsigned i = 0; i < result->source_count && result->operation != INSN_CONSTANT; i++) {
+		const struct insn_place *source = &result->source[i];
+		struct bytes bytes;
+
+		if (source->kind == INSN_PLACE_CONSTANT || source->kind == INSN_PLACE_FLAGS)
+			continue;
+		only_constant = false;
+		bytes = narrow(result, source, wanted);
+		if (bytes.length)
+			follow_source(work, slice, index, source, bytes);
+	}
+	if (only_constant)
+		add_end(slice, &end);
+}
+
+static bool writes(const struct insn_result *result, const struct insn_place *place)
+{
+	return result->to.kind == place->kind && result->to.number == place->number &&
+	       result->to.first < place->first + place->length &&
+	       place->first < result->to.first + result->to.length;
+}
+
+/* The bytes above the result become zero, and the place is among them. */
+static bool clears(const struct insn_result *result, const struct insn_place *place)
+{
+	return result->to.kind == place->kind && result->to.number == place->number &&
+	       result->clears && place->first >= result->to.first + result->to.length;
+}
+
+/* Nothing of the place is left of what it was before. */
+static bool kills(const struct insn_result *result, const struct insn_place *place)
+{
+	return !result->conditional &&
+	       ((result->clears && result->to.first <= place->first) ||
+		(result->to.first <= place->first &&
+		 result->to.first + result->to.length >= place->first + place->length));
+}
+
+static unsigned covered_by(const struct insn_result *result, const struct insn_place *place)
+{
+	unsigned first = most(result->to.first, place->first);
+	unsigned end = least(result->to.first + result->to.length, place->first + place->length);
+
+	return result->conditional || end < first ? 0 : end - first;
+}
+
+/* Does a call leave the register as it was? */
+bool slice_is_kept_by_calls(const struct insn_place *place)
+{
+	return place->kind == INSN_PLACE_GENERAL && INSN_KEPT_BY_CALLS >> place->number & 1;
+}
+
+bool slice_is_call(const struct insn *insn)
+{
+	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
+}
+
+static bool is_result_of_call(const struct insn_place *place)
+{
+	return place->number == 0 &&
+	       (place->kind == INSN_PLACE_GENERAL || place->kind == INSN_PLACE_VECTOR);
+}
+
+/* True: what was looked for does not come from before this instruction. */
+static bool meet_call(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
+		      const struct insn_place *place)
+{
+	const struct insn *insn = &work->effect[index].insn;
+	struct flow_end end = {.pc = work->pc[index]};
+
+	if (slice_is_kept_by_calls(place))
+		return false;
+	if (!is_result_of_call(place)) {
+		add_unknown(slice, end.pc, "a register that the call before it may change");
+		return true;
+	}
+	end.kind = FLOW_END_RETURN;
+	end.target = insn->flow == INSN_FLOW_CALL ? (uint64_t)insn->target : 0;
+	add_end(slice, &end);
+	return true;
+}
+
+/* The place is looked for behind instruction `index`: did this one make it? */
+static bool made_by(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
+		    const struct insn_place *place)
+{
+	const struct insn_effect *effect = &work->effect[index];
+	unsigned covered = 0;
+	bool killed = false;
+
+	if (slice_is_call(&effect->insn))
+		return meet_call(work, slice, index, place);
+	if (effect->insn.flow == INSN_FLOW_SYSCALL && place->kind == INSN_PLACE_GENERAL &&
+	    place->number == RAX) {
+		const struct flow_end end = {.kind = FLOW_END_KERNEL, .pc = work->pc[index]};
+
+		add_end(slice, &end);
+		return true;
+	}
+	for (unsigned i = 0; i < effect->count; i++)
+		if (writes(&effect->result[i], place)) {
+			follow(work, slice, index, &effect->result[i],
+			       (struct bytes){place->first, place->length});
+			killed |= kills(&effect->result[i], place);
+			covered += covered_by(&effect->result[i], place);
+		} else if (clears(&effect->result[i], place)) {
+			killed = true;
+		}
+	/* Several results of one instruction write different bytes each. */
+	killed |= covered >= place->length;
+	if (!killed && effect->more && place->kind == INSN_PLACE_GENERAL &&
+	    effect->insn.written_registers >> place->number & 1) {
+		add_unknown(slice, work->pc[index], "an instruction that writes much");
+		return true;
+	}
+	return killed;
+}
+
+bool slice_falls_through(const struct insn *insn)
+{
+	if (insn->flow == INSN_FLOW_BRANCH)
+		return insn->conditional;
+	return insn->flow == INSN_FLOW_NEXT || slice_is_call(insn) ||
+	       insn->flow == INSN_FLOW_SYSCALL;
+}
+
+/* Does control come from `from` to `to`? Jumps to where a register says may go to the start of any
+ * block that nothing else leads to. */
+static bool leads_to(const struct flow_slice_work *work, uint16_t from, uint16_t to, bool orphan)
+{
+	const struct insn *insn = &work->effect[from].insn;
+
+	if (slice_falls_through(insn) && work->pc[from] + insn->length == work->pc[to])
+		return true;
+	if (insn->flow == INSN_FLOW_BRANCH && (uint64_t)insn->target == work->pc[to])
+		return true;
+	return orphan && insn->flow == INSN_FLOW_JUMP_INDIRECT;
+}
+
+static bool is_orphan(const struct flow_slice_work *work, uint16_t index)
+{
+	for (unsigned i = 0; i < work->count; i++)
+		if (leads_to(work, i, index, false))
+			return false;
+	return true;
+}
+
+static void reach_start(const struct flow_slice_work *work, struct flow_slice *slice,
+			const struct insn_place *place)
+{
+	struct flow_end end = {.kind = FLOW_END_ARGUMENT, .pc = work->pc[0], .place = *place};
+	bool argument = place->kind == INSN_PLACE_VECTOR
+				? place->number < 8
+				: place->kind == INSN_PLACE_GENERAL &&
+					  (SLICE_ARGUMENTS >> place->number & 1);
+
+	if (argument || slice_is_kept_by_calls(place))
+		add_end(slice, &end);
+	else
+		add_unknown(slice, work->pc[0], "a register that nobody has set");
+}
+
+static void go_back(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
+		    const struct insn_place *place)
+{
+	bool orphan = index && is_orphan(work, index), came = false;
+
+	if (index == 0)
+		reach_start(work, slice, place);
+	for (unsigned i = 0; i < work->count; i++) {
+		if (!leads_to(work, i, index, orphan))
+			continue;
+		came = true;
+		if (!made_by(work, slice, i, place))
+			look_before(work, slice, i, place);
+	}
+	if (!came && index)
+		add_unknown(slice, work->pc[index], "no way is known that leads here");
+}
+
+static void run(struct flow_slice_work *work, struct flow_slice *slice)
+{
+	for (unsigned i = 0; i < work->queued; i++) {
+		struct insn_place place = work->queue[i].place;
+
+		go_back(work, slice, work->queue[i].index, &place);
+	}
+}
+
+/* Everything that can run between the load and `last`, both left out. */
+static void reach(struct flow_slice_work *work, uint16_t from, uint16_t last)
+{
+	bool changed = true;
+
+	memset(work->reached, 0, work->count);
+	work->reached[from] = 1;
+	while (changed) {
+		changed = false;
+		for (unsigned i = 0; i < work->count; i++) {
+			if (!work->reached[i] || i == last)
+				continue;
+			for (unsigned j = 0; j < work->count; j++)
+				if (!work->reached[j] && leads_to(work, i, j, false)) {
+					work->reached[j] = 1;
+					changed = true;
+				}
+		}
+	}
+}
+
+static bool changes(const struct insn *insn, int number)
+{
+	if (number < 0 || number > 15)
+		return false;
+	if (slice_is_call(insn))
+		return number != RSP && !(INSN_KEPT_BY_CALLS >> number & 1);
+	return insn->written_registers >> number & 1;
+}
+
+/*
+ * From the load on straight down to `last`, as it is laid out, nothing changes what the address was
+ * made of, and no jump leads away in between: then it is the same. Ways with loops are not told.
+ */
+static bool is_address_kept(struct flow_slice_work *work, uint16_t load, uint16_t last,
+			    unsigned operand)
+{
+	const struct insn_operand *from = &work->effect[load].insn.operand[operand];
+
+	if (from->segment == 2 || from->vector_index >= 0)
+		return false;
+	if (load == last)
+		return true;
+	reach(work, load, last);
+	for (unsigned i = 0; i < work->count; i++) {
+		const struct insn *insn = &work->effect[i].insn;
+
+		if (work->reached[i] && i != last &&
+		    (changes(insn, from->base) || changes(insn, from->index)))
+			return false;
+	}
+	return true;
+}
+
+static void finish(struct flow_slice_work *work, struct flow_slice *slice, uint64_t start,
+		   uint16_t last)
+{
+	for (unsigned i = 0; i < slice->ends; i++) {
+		struct flow_end *end = &slice->end[i];
+		uint16_t load = slice_index(work, start, end->pc);
+
+		if (end->kind == FLOW_END_LOAD && load != SLICE_NOWHERE && last != SLICE_NOWHERE)
+			end->address_kept = is_address_kept(work, load, last, end->operand);
+	}
+}
+
+int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
+		     const struct flow_stored *stored, struct flow_slice_work *work,
+		     struct flow_slice *slice)
+{
+	int err = slice_decode(code, length, start, work);
+	uint16_t index = err ? SLICE_NOWHERE : slice_index(work, start, pc);
+	bool found = false;
+
+	memset(slice, 0, sizeof(*slice));
+	slice->copies = true;
+	if (err)
+		return err;
+	if (index == SLICE_NOWHERE)
+		return -EILSEQ;
+	for (unsigned i = 0; i < work->effect[index].count; i++) {
+		const struct insn_result *result = &work->effect[index].result[i];
+
+		if (result->to.kind != INSN_PLACE_MEMORY || result->to.number != stored->operand)
+			continue;
+		follow(work, slice, index, result, (struct bytes){stored->first, stored->length});
+		found = true;
+	}
+	run(work, slice);
+	finish(work, slice, start, index);
+	return found ? 0 : -ENOENT;
+}
+
+int flow_slice_place(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
+		     struct insn_place place, struct flow_slice_work *work,
+		     struct flow_slice *slice)
+{
+	int err = slice_decode(code, length, start, work);
+	uint16_t index = err ? SLICE_NOWHERE : slice_index(work, start, pc);
+
+	memset(slice, 0, sizeof(*slice));
+	slice->copies = true;
+	if (err)
+		return err;
+	if (index == SLICE_NOWHERE)
+		return -EILSEQ;
+	look_before(work, slice, index, &place);
+	run(work, slice);
+	finish(work, slice, start, index);
+	return 0;
+}
+
+int flow_slice_return(const uint8_t *code, size_t length, uint64_t start,
+		      struct flow_slice_work *work, struct flow_slice *slice)
+{
+	const struct insn_place place = {.kind = INSN_PLACE_GENERAL, .number = RAX, .length = 8};
+	int err = slice_decode(code, length, start, work);
+
+	memset(slice, 0, sizeof(*slice));
+	slice->copies = true;
+	if (err)
+		return err;
+	for (unsigned i = 0; i < work->count; i++)
+		if (work->effect[i].insn.flow == INSN_FLOW_RETURN)
+			look_before(work, slice, i, &place);
+	run(work, slice);
+	return slice->ends ? 0 : -ENOENT;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a value that an instruction stores, or that a register holds, was made within its function:
+ * backwards through the code, along every way that leads there, to the loads, constants, calls and
+ * arguments that may have made it. Only the value is followed, not what its address was made of nor
+ * what decided the way. Pure functions on bytes; the code may be anything.
+ */
+#ifndef FLOW_SLICE_H
+#define FLOW_SLICE_H
+
+#include "insn/effect.h"
+
+#define FLOW_SLICE_CODE 16384 /* bytes; of larger functions nothing is told */
+#define FLOW_SLICE_INSNS 4096
+#define FLOW_SLICE_ENDS 8
+#define FLOW_SLICE_VISITED 1048576u
+
+enum flow_end_kind {
+	FLOW_END_LOAD,	   /* the memory operand `operand` of the instruction at `pc` */
+	FLOW_END_CONSTANT, /* `constant`, made at `pc` */
+	FLOW_END_RETURN,   /* what the call at `pc` returned; `target` of a direct one, or 0 */
+	FLOW_END_ARGUMENT, /* register `number` held it at the function's start */
+	FLOW_END_KERNEL,   /* what the system call at `pc` returned */
+	FLOW_END_UNKNOWN,  /* `reason` at `pc` */
+};
+
+struct flow_end {
+	enum flow_end_kind kind;
+	uint64_t pc;
+	unsigned operand;
+	uint16_t first, length;	 /* of a load: which bytes of the operand; length 0: any */
+	struct insn_place place; /* of an argument: the register */
+	uint64_t constant, target;
+	const char *reason; /* static text */
+	/* Of a load: the registers of its address are the same behind the slice's instruction. */
+	bool address_kept;
+};
+
+struct flow_slice {
+	struct flow_end end[FLOW_SLICE_ENDS];
+	unsigned ends;
+	bool more;   /* there were others */
+	bool copies; /* the value came unchanged from any end that it came from */
+};
+
+/* Room for the analysis: large; its contents need not be set. */
+struct flow_slice_work {
+	struct insn_effect effect[FLOW_SLICE_INSNS];
+	uint64_t pc[FLOW_SLICE_INSNS];
+	unsigned count;
+	uint16_t at[FLOW_SLICE_CODE]; /* index of the instruction at each byte, plus 1 */
+	/* What was looked for before which instruction, by a hash: a collision, of which there is
+	 * one in hundreds of slices, loses a way. */
+	uint64_t visited[FLOW_SLICE_VISITED / 64];
+	uint8_t reached[FLOW_SLICE_INSNS];
+	struct {
+		uint16_t index;
+		struct insn_place place;
+	} queue[8 * FLOW_SLICE_INSNS];
+	unsigned queued;
+};
+
+/* Which of its memory operands an instruction stores to, and which bytes of it are asked about. */
+struct flow_stored {
+	unsigned operand;
+	unsigned first, length;
+};
+
+/*
+ * What made the bytes that the instruction at `pc` stores. `code` holds the function, [start, start
+ * + length). 0; -E2BIG, -EILSEQ, or -ENOENT: it stores nothing there.
+ */
+int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
+		     const struct flow_stored *stored, struct flow_slice_work *work,
+		     struct flow_slice *slice);
+/* What made the value of `place` before the instruction at `pc`. 0 or -errno. */
+int flow_slice_place(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
+		     struct insn_place place, struct flow_slice_work *work,
+		     struct flow_slice *slice);
+/* What made the value of rax, at each return of the function. */
+int flow_slice_return(const uint8_t *code, size_t length, uint64_t start,
+		      struct flow_slice_work *work, struct flow_slice *slice);
+
+#endif
