@@ -4,6 +4,7 @@
  * descriptor; it waits for hits and notes them. In doubt it stays switched off. Who holds the other
  * end of the area is told it by the environment, or is started by it: companion.c.
  */
+#include "agent/opmask.h"
 #include "agent/region.h"
 #include "agent/state.h"
 
@@ -59,6 +60,7 @@ int agent_attach(struct area *area)
 	if (err)
 		return err;
 	agent_state.can_read_fs_base = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+	agent_state.opmask_at = opmask_probe();
 	agent_state.area = area;
 	mask_adopt();
 	if (!registered)
@@ -139,6 +141,8 @@ __attribute__((destructor)) static void stop(void)
 	if (!process || process->pid != raw_getpid())
 		return;
 	throttle_end();
+	if (agent_state.guard)
+		agent_state.guard->end();
 	/* Whoever started the program by itself reads the report when it has ended. */
 	if (agent_state.area->root == process->pid) {
 		agent_withdraw();

@@ -10,11 +10,8 @@
 
 #include "agent/state.h"
 #include "base/syscall.h"
-#include "unwind/unwind.h"
 
 #include <errno.h>
-#include <string.h>
-#include <sys/prctl.h>
 
 #define MEAN_LEAST 16u /* as allocation_is_due() counts: hardly any is left out */
 #define MEAN_MOST (64u << 20)
@@ -28,10 +25,6 @@ __thread int64_t allocation_left __attribute__((tls_model("initial-exec")));
 
 static _Atomic uint64_t mean = MEAN_LEAST;
 static _Atomic uint64_t paid_until; /* CLOCK_MONOTONIC ns; 0: nothing was remembered yet */
-
-/* Of this library's code, by the linker. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char etext[] __attribute__((visibility("hidden")));
 
 /* ------------------------------------------------------------------------------------------- */
 /* Which */
@@ -93,36 +86,6 @@ static void pay(const struct area *area, struct area_process *process, uint64_t 
 /* ------------------------------------------------------------------------------------------- */
 /* What */
 
-static bool is_own_code(uint64_t pc)
-{
-	return pc >= (uintptr_t)__ehdr_start && pc < (uintptr_t)etext;
-}
-
-static void note_stack(struct allocation_event *event, const struct allocation_caller *caller)
-{
-	struct unwind_registers registers = {.known = 1u << UNWIND_RBP | 1u << UNWIND_RSP |
-						      1u << UNWIND_PC};
-	uint32_t count, own = 0;
-
-	registers.value[UNWIND_RBP] = caller->frame_pointer;
-	registers.value[UNWIND_PC] = caller->pc;
-	registers.value[UNWIND_RSP] = caller->stack_pointer;
-	count = (uint32_t)unwind_callers(&registers, event->frame, ALLOCATION_FRAMES, NULL);
-	while (own < count && is_own_code(event->frame[own]))
-		own++;
-	memmove(event->frame, event->frame + own, (count - own) * sizeof(event->frame[0]));
-	event->frames = count - own;
-}
-
-static void note_event(struct allocation_event *event, const struct allocation_caller *caller,
-		       uint64_t now)
-{
-	event->time = now;
-	event->tid = raw_gettid();
-	raw_syscall6(SYS_prctl, PR_GET_NAME, (long)event->thread, 0, 0, 0, 0);
-	note_stack(event, caller);
-}
-
 /* The record is this thread's if it is nobody's and still as it was at `sequence`. */
 static bool begin(struct allocation_record *record, uint32_t sequence)
 {
@@ -153,7 +116,7 @@ static void remember(struct area_process *process, uint64_t block, uint64_t size
 	if (before && !(before & ALLOCATION_FREED))
 		atomic_fetch_add_explicit(&process->allocations_replaced, 1, memory_order_relaxed);
 	atomic_store_explicit(&entry->size, size, memory_order_relaxed);
-	note_event(&record->allocated, caller, now);
+	allocation_note_event(&record->allocated, caller, now);
 	record->freed.time = 0;
 	atomic_store_explicit(&entry->block, block, memory_order_release);
 	end(record, sequence);
@@ -169,7 +132,17 @@ static bool is_quiet(const struct area_process *process)
 	return atomic_load_explicit(&process->quiet, memory_order_relaxed);
 }
 
-static void consider(struct area *area, void *block, size_t size,
+static void tell(uint32_t kind, void *block, size_t size, const struct allocation_caller *caller)
+{
+	struct area_registers registers = {0};
+
+	registers.pc = caller->pc - 1; /* within the call */
+	registers.general[4] = caller->stack_pointer;
+	registers.general[5] = caller->frame_pointer;
+	agent_notice(kind, (uintptr_t)block, size, &registers);
+}
+
+static void consider(struct area *area, void *block, size_t size, bool fresh,
 		     const struct allocation_caller *caller)
 {
 	struct area_process *process = agent_state.process;
@@ -193,10 +166,12 @@ static void consider(struct area *area, void *block, size_t size,
 		}
 	}
 	remember(process, (uintptr_t)block, size, caller, now);
+	if (fresh && area->allocations.births)
+		tell(AREA_HIT_BLOCK, block, size, caller);
 	pay(area, process, now);
 }
 
-void allocation_consider(void *block, size_t size, struct allocation_caller caller)
+void allocation_consider(void *block, size_t size, bool fresh, struct allocation_caller caller)
 {
 	struct area *area = agent_state.area;
 	int saved_errno = errno;
@@ -204,7 +179,7 @@ void allocation_consider(void *block, size_t size, struct allocation_caller call
 	allocation_left = 0;
 	if (!area || !area->allocations.on || !block)
 		return;
-	consider(area, block, size, &caller);
+	consider(area, block, size, fresh, &caller);
 	errno = saved_errno;
 }
 
@@ -227,7 +202,9 @@ void allocation_release(void *block, struct allocation_caller caller)
 		return;
 	}
 	now = agent_now();
-	note_event(&record->freed, &caller, now);
+	if (agent_state.area->allocations.births)
+		tell(AREA_HIT_FREED, block, 0, &caller);
+	allocation_note_event(&record->freed, &caller, now);
 	end(record, sequence);
 	pay(agent_state.area, process, now);
 }

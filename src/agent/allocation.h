@@ -38,8 +38,12 @@ struct allocation_caller {
 	uint64_t stack_pointer, frame_pointer;
 };
 
-/* Async-signal-safe, as the next two. */
-void allocation_consider(void *block, size_t size, struct allocation_caller caller);
+/* Fills the event in, at `now` (agent_now()). Async-signal-safe, as the next three. */
+void allocation_note_event(struct allocation_event *event, const struct allocation_caller *caller,
+			   uint64_t now);
+
+/* `fresh`: nobody has written to it, calloc() neither. */
+void allocation_consider(void *block, size_t size, bool fresh, struct allocation_caller caller);
 
 /* A block that is known is about to be given back. */
 void allocation_release(void *block, struct allocation_caller caller);

@@ -87,10 +87,14 @@ void agent_announce(void)
 	}
 	reset_entry(process);
 	throttle_enter(area, process);
+	if (agent_state.guard)
+		agent_state.guard->begin(process);
 	agent_state.process = process;
 	atomic_store(&process->state, AREA_PROCESS_ANNOUNCED);
 	area_ring(area);
 	wait_for_go(process, area->announce_bound);
+	if (agent_state.guard)
+		agent_state.guard->begun(process);
 	if (agent_state.regions)
 		agent_state.regions->follow();
 	throttle_begin();

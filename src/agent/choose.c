@@ -25,7 +25,7 @@ static void read_value(struct agent_choice *choice, uint64_t address, bool possi
 	choice->value_address = address & ~7ull;
 	if (possible)
 		count = raw_read_memory(raw_getpid(), choice->value, choice->value_address,
-					AREA_VALUE);
+					area_value_length(choice->value_address));
 	choice->value_length = count > 0 ? (uint32_t)count : 0;
 }
 

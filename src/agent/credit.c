@@ -86,6 +86,20 @@ struct credit credit_take(struct area *area, struct area_process *process, uint6
 	return credit;
 }
 
+struct credit credit_owe(struct area *area, struct area_process *process, uint64_t identity,
+			 uint64_t now, uint64_t hold)
+{
+	struct credit credit = {hold, area_credit_of(process, identity), area_hold_parts(area)};
+
+	if (credit.parts >= PARTS_ALL)
+		return (struct credit){hold, NULL, 1};
+	if (credit_is_new(process, identity))
+		open_account(credit.account, identity, now, 0);
+	atomic_fetch_add_explicit(&credit.account->until, hold * 10000 / credit.parts,
+				  memory_order_relaxed);
+	return credit;
+}
+
 void credit_settle(const struct credit *credit, int64_t excess)
 {
 	if (credit->account)

@@ -39,6 +39,9 @@ bool credit_is_new(struct area_process *process, uint64_t identity);
  * that it has been there at least. Async-signal-safe, as are all. */
 struct credit credit_take(struct area *area, struct area_process *process, uint64_t identity,
 			  uint64_t now, bool is_new, uint64_t lived, const struct wish *wish);
+/* The same for a hold that is made whatever has been saved up, and lasts `hold` ns at most. */
+struct credit credit_owe(struct area *area, struct area_process *process, uint64_t identity,
+			 uint64_t now, uint64_t hold);
 /* What a hold took beyond what was paid for, or less: the thread may have been woken late, or its
  * hold ended early. */
 void credit_settle(const struct credit *credit, int64_t excess);

@@ -11,6 +11,7 @@
  */
 #include "agent/choose.h"
 #include "agent/credit.h"
+#include "agent/opmask.h"
 #include "agent/region.h"
 #include "agent/state.h"
 
@@ -99,17 +100,20 @@ static uint32_t read_stack(struct area_hit *hit, uint64_t stack_address)
 /* The value watched and the top of the stack, in one call; what cannot be read stays unread. */
 static void note_memory(struct area_hit *hit, uint64_t value_address, uint64_t stack_address)
 {
-	struct iovec local[2] = {{hit->value, AREA_VALUE}, {hit->stack, AREA_STACK}};
-	struct iovec remote[2] = {{(void *)value_address, AREA_VALUE},
+	struct iovec local[2] = {{hit->value, area_value_length(value_address)},
+				 {hit->stack, AREA_STACK}};
+	/* The next page may be one that nobody is to touch. */
+	const size_t length = area_value_length(value_address);
+	struct iovec remote[2] = {{(void *)value_address, length},
 				  {(void *)stack_address, AREA_STACK}};
 	pid_t pid = raw_getpid();
 	long count = raw_syscall6(SYS_process_vm_readv, pid, (long)local, 2, (long)remote, 2, 0);
 
 	hit->value_address = value_address;
 	hit->stack_address = stack_address;
-	if (count >= AREA_VALUE) {
-		hit->value_length = AREA_VALUE;
-		hit->stack_length = (uint32_t)(count - AREA_VALUE);
+	if (count >= (long)length) {
+		hit->value_length = (uint32_t)length;
+		hit->stack_length = (uint32_t)((size_t)count - length);
 		return;
 	}
 	hit->value_length = 0;
@@ -243,6 +247,8 @@ static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 	hit->tid = quiet ? 0 : raw_gettid();
 	hit->identity = hit->tid ? (uint64_t)hit->tid : hit->registers.fs_base;
 	hit->flags = info->flags & PERF_SIGINFO_ASYNC ? AREA_HIT_LATE : 0;
+	if (opmask_note(context, agent_state.opmask_at, hit->opmask))
+		hit->flags |= AREA_HIT_OPMASKS;
 	hit->thread[0] = '\0';
 	hit->number = 0;
 	if (!quiet && slot->patience)
@@ -360,6 +366,17 @@ static bool admit(struct area_process *process, struct area_slot *slot, uint32_t
 	return false;
 }
 
+/* Filters need a thread's own storage, and unwinding. Where the handler has neither all is sent. */
+static bool has_filter(const struct area *area)
+{
+#ifdef AGENT_INJECTED
+	(void)area;
+	return false;
+#else
+	return area->filter.on;
+#endif
+}
+
 /* Returns how long the thread was made to wait, ns. */
 static uint64_t handle_hit(struct area_process *process, const struct perf_siginfo *info,
 			   const ucontext_t *context, uint64_t entry)
@@ -376,14 +393,14 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 
 	if (area_is_closed(area) || !admit(process, slot, generation, info->address))
 		return waited;
-	if (area->filter.on && !agent_choose(process, (uint32_t)(info->data >> 32 & 0xff),
-					     info->flags & PERF_SIGINFO_ASYNC ? 0 : info->address,
-					     context, entry, &choice))
+	if (has_filter(area) && !agent_choose(process, (uint32_t)(info->data >> 32 & 0xff),
+					      info->flags & PERF_SIGINFO_ASYNC ? 0 : info->address,
+					      context, entry, &choice))
 		return waited;
 	waited = agent_now();
 	hit = claim_record(area, process, slot, &ticket);
 	waited = agent_now() - waited;
-	if (!hit && area->filter.on && choice.place) {
+	if (!hit && has_filter(area) && choice.place) {
 		atomic_fetch_add_explicit(&choice.place->count, 1, memory_order_relaxed);
 		atomic_fetch_add_explicit(&process->unsent, 1, memory_order_relaxed);
 		return waited;
@@ -399,8 +416,10 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
 	note_hit(hit, info, context, slot,
 		 atomic_load_explicit(&process->quiet, memory_order_relaxed),
-		 area->filter.on ? &choice : NULL);
-	if (!(hit->flags & AREA_HIT_LATE) && slot->hold && is_held(slot, hit, &wish))
+		 has_filter(area) ? &choice : NULL);
+	if (!(hit->flags & AREA_HIT_LATE) && slot->answered)
+		credit = credit_owe(area, process, hit->identity, entry, slot->hold);
+	else if (!(hit->flags & AREA_HIT_LATE) && slot->hold && is_held(slot, hit, &wish))
 		credit = take_credit(area, process, hit->identity, entry, &wish);
 	if (!credit.hold)
 		hit->flags |= AREA_HIT_UNHELD;
@@ -499,7 +518,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 
 static void handle_trap(int number, siginfo_t *info, void *context);
 
-static void on_trap(int number, siginfo_t *info, void *context)
+void agent_take_trap(int number, siginfo_t *info, void *context)
 {
 	const struct agent_regions *regions = agent_state.regions;
 
@@ -540,5 +559,5 @@ static void handle_trap(int number, siginfo_t *info, void *context)
 
 int agent_handle_signals(void)
 {
-	return signal_own(SIGTRAP, on_trap);
+	return signal_own(SIGTRAP, agent_take_trap);
 }

@@ -5,68 +5,17 @@
  * blocks of that size, or watches the block that is freed, it is told before the program goes on.
  */
 #include "agent/allocation.h"
+#include "agent/allocator.h"
 #include "agent/state.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trapline/event.h>
 
-static struct {
-	void *(*malloc)(size_t);
-	void *(*calloc)(size_t, size_t);
-	void *(*realloc)(void *, size_t);
-	void *(*memalign)(size_t, size_t);
-	int (*posix_memalign)(void **, size_t, size_t);
-	void (*free)(void *);
-} next;
-
 /* Prototypes that libc's headers may hide. */
 TL_API void *memalign(size_t alignment, size_t size);
-
-/*
- * What is allocated while dlsym() looks for the real functions. It is never given back; glibc's
- * needs it for an error message alone.
- */
-#define EARLY_BYTES 16384
-static _Alignas(16) char early[EARLY_BYTES];
-static _Atomic size_t early_used;
-
-static void *allocate_early(size_t size)
-{
-	size_t at = atomic_fetch_add(&early_used, (size + 15) & ~(size_t)15);
-
-	return size < EARLY_BYTES && at + size <= EARLY_BYTES ? early + at : NULL;
-}
-
-static bool is_early(const void *block)
-{
-	return (const char *)block >= early && (const char *)block < early + EARLY_BYTES;
-}
-
-#define RESOLVE(function) next.function = (__typeof__(next.function))dlsym(RTLD_NEXT, #function)
-
-/* False while the answer is not known: this thread is asking. */
-static bool resolved(void)
-{
-	static __thread bool asking __attribute__((tls_model("initial-exec")));
-
-	if (__atomic_load_n(&next.free, __ATOMIC_ACQUIRE))
-		return true;
-	if (asking)
-		return false;
-	asking = true;
-	RESOLVE(malloc);
-	RESOLVE(calloc);
-	RESOLVE(realloc);
-	RESOLVE(memalign);
-	RESOLVE(posix_memalign);
-	__atomic_store_n(&next.free, (void (*)(void *))dlsym(RTLD_NEXT, "free"), __ATOMIC_RELEASE);
-	asking = false;
-	return true;
-}
 
 /* ------------------------------------------------------------------------------------------- */
 /* What is told */
@@ -131,17 +80,17 @@ static void (*_Atomic free_usually)(void *) = free_rarely;
  * other. */
 static void settle_free(void)
 {
-	if (agent_state.area && agent_state.area->allocations.on && resolved() &&
-	    !atomic_load_explicit(&early_used, memory_order_relaxed))
-		atomic_store_explicit(&free_usually, next.free, memory_order_relaxed);
+	if (agent_state.area && agent_state.area->allocations.on && allocator_is_found() &&
+	    !allocator_has_early())
+		atomic_store_explicit(&free_usually, allocator.free, memory_order_relaxed);
 }
 
-static void *allocated(void *block, size_t size, struct allocation_caller caller)
+static void *allocated(void *block, size_t size, bool fresh, struct allocation_caller caller)
 {
 	settle_free();
 	if (block && is_wanted(size))
 		tell(AREA_HIT_BLOCK, block, size, caller);
-	allocation_consider(block, size, caller);
+	allocation_consider(block, size, fresh, caller);
 	return block;
 }
 
@@ -161,34 +110,36 @@ static void freed(void *block, struct allocation_caller caller)
 
 RARE void *allocate_rarely(size_t size)
 {
-	return allocated(resolved() ? next.malloc(size) : allocate_early(size), size, CALLER);
+	return allocated(allocator_is_found() ? allocator.malloc(size) : allocator_early(size),
+			 size, true, CALLER);
 }
 
 TL_API void *malloc(size_t size)
 {
-	return allocation_is_due(size) ? allocate_rarely(size) : next.malloc(size);
+	return allocation_is_due(size) ? allocate_rarely(size) : allocator.malloc(size);
 }
 
 /* Early memory is zero. */
 RARE void *allocate_zeroed_rarely(size_t count, size_t each)
 {
-	return allocated(resolved() ? next.calloc(count, each) : allocate_early(count * each),
-			 count * each, CALLER);
+	return allocated(allocator_is_found() ? allocator.calloc(count, each)
+					      : allocator_early(count * each),
+			 count * each, false, CALLER);
 }
 
 TL_API void *calloc(size_t count, size_t each)
 {
 	return allocation_is_due(count * each) ? allocate_zeroed_rarely(count, each)
-					       : next.calloc(count, each);
+					       : allocator.calloc(count, each);
 }
 
 static __attribute__((noinline)) void free_rarely(void *block)
 {
-	if (is_early(block))
+	if (allocator_is_early(block))
 		return;
 	freed(block, CALLER);
-	if (block && resolved())
-		next.free(block);
+	if (block && allocator_is_found())
+		allocator.free(block);
 }
 
 TL_API void free(void *block)
@@ -204,21 +155,21 @@ static void *resize(void *block, size_t size, struct allocation_caller caller)
 {
 	void *moved;
 
-	if (is_early(block) || !resolved()) {
-		moved = resolved() ? next.malloc(size) : allocate_early(size);
+	if (allocator_is_early(block) || !allocator_is_found()) {
+		moved = allocator_is_found() ? allocator.malloc(size) : allocator_early(size);
 		if (moved && block) {
-			size_t there = (size_t)(early + EARLY_BYTES - (char *)block);
+			size_t there = allocator_early_rest(block);
 
 			memmove(moved, block, size < there ? size : there);
 		}
 		return moved;
 	}
 	freed(block, caller);
-	moved = next.realloc(block, size);
+	moved = allocator.realloc(block, size);
 	if (block && (moved == block || (!moved && size)))
 		allocation_forget_release(block);
 	if (allocation_is_due(size))
-		allocated(moved, size, caller);
+		allocated(moved, size, !block, caller);
 	return moved;
 }
 
@@ -240,23 +191,23 @@ TL_API void *reallocarray(void *block, size_t count, size_t each)
 
 TL_API void *memalign(size_t alignment, size_t size)
 {
-	void *block = resolved() ? next.memalign(alignment, size) : NULL;
+	void *block = allocator_is_found() ? allocator.memalign(alignment, size) : NULL;
 
-	return allocation_is_due(size) ? allocated(block, size, CALLER) : block;
+	return allocation_is_due(size) ? allocated(block, size, true, CALLER) : block;
 }
 
 TL_API void *aligned_alloc(size_t alignment, size_t size)
 {
-	void *block = resolved() ? next.memalign(alignment, size) : NULL;
+	void *block = allocator_is_found() ? allocator.memalign(alignment, size) : NULL;
 
-	return allocation_is_due(size) ? allocated(block, size, CALLER) : block;
+	return allocation_is_due(size) ? allocated(block, size, true, CALLER) : block;
 }
 
 TL_API int posix_memalign(void **block, size_t alignment, size_t size)
 {
-	int err = resolved() ? next.posix_memalign(block, alignment, size) : ENOMEM;
+	int err = allocator_is_found() ? allocator.posix_memalign(block, alignment, size) : ENOMEM;
 
 	if (!err && allocation_is_due(size))
-		allocated(*block, size, CALLER);
+		allocated(*block, size, true, CALLER);
 	return err;
 }

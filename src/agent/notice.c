@@ -14,6 +14,13 @@
 
 #define NOTICE_PAUSE 50000u /* ns between two looks for a free record */
 
+/* What a notice says beside who gives it. */
+struct agent_notice {
+	uint32_t kind;
+	uint64_t address, size, number;
+	uint32_t access, length;
+};
+
 /* Until a record is free. Nobody is woken by that: slices would be too long to wait. */
 static struct area_hit *claim(struct area *area, uint64_t *ticket, struct patience *patience)
 {
@@ -61,32 +68,60 @@ static bool wait_for_answer(struct area_process *process, const struct area_hit 
 	return false;
 }
 
-void agent_notice(uint32_t kind, uint64_t address, uint64_t size,
-		  const struct area_registers *registers)
+/* False: nobody was told, or nobody has answered. */
+static bool tell(const struct agent_notice *what, const struct area_registers *registers)
 {
 	struct area_process *process = agent_state.process;
 	struct area *area = agent_state.area;
-	struct patience patience = patience_begin(area->announce_bound);
+	struct patience patience;
 	struct area_hit *hit;
 	uint64_t ticket;
+	bool answered;
 
 	/* A child that borrows its parent's memory has none of its events. */
 	if (!process || area_is_closed(area) || process->pid != raw_getpid())
-		return;
+		return false;
+	patience = patience_begin(area->announce_bound);
 	hit = atomic_load(&process->quiet) ? NULL : claim(area, &ticket, &patience);
 	if (!hit) {
 		atomic_fetch_add(&process->unnoticed, 1);
-		return;
+		return false;
 	}
-	fill(hit, kind, registers);
-	hit->address = address;
-	hit->size = size;
+	fill(hit, what->kind, registers);
+	hit->address = what->address;
+	hit->size = what->size;
+	hit->number = what->number;
+	hit->access = what->access;
+	hit->access_length = what->length;
 	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
 	area_hit_publish(hit, ticket);
 	area_ring(area);
-	if (!wait_for_answer(process, hit, ticket, &patience))
+	answered = wait_for_answer(process, hit, ticket, &patience);
+	if (!answered)
 		atomic_fetch_add(&process->unnoticed, 1);
 	area_hit_leave(hit, ticket, agent_now());
 	if (agent_state.regions)
 		agent_state.regions->follow();
+	return answered;
+}
+
+void agent_notice(uint32_t kind, uint64_t address, uint64_t size,
+		  const struct area_registers *registers)
+{
+	struct agent_notice what = {.kind = kind, .address = address, .size = size};
+
+	tell(&what, registers);
+}
+
+bool agent_notice_guard(const struct agent_guard_notice *notice,
+			const struct area_registers *registers)
+{
+	struct agent_notice what = {.kind = AREA_HIT_GUARD,
+				    .address = notice->address,
+				    .size = (uint64_t)notice->offset,
+				    .number = notice->block,
+				    .access = notice->event,
+				    .length = notice->length};
+
+	return tell(&what, registers);
 }

@@ -5,7 +5,7 @@
 
 #include "record/area.h"
 
-#include <limits.h>
+#include <linux/limits.h>
 #include <signal.h>
 #include <ucontext.h>
 
@@ -13,7 +13,9 @@
 #define AGENT_SIGINFO_DATA 24 /* offset of its perf data in siginfo_t */
 
 struct agent_regions;
+struct agent_guard;
 
+/* The first members are those of struct injected_state (record/injected.h). */
 struct agent_state {
 	struct area *area; /* NULL: switched off */
 	/* Our entry; NULL: not watched. Another thread may end the watching at any moment, with
@@ -24,14 +26,17 @@ struct agent_state {
 	uint64_t hold_most;		     /* ns of one hold, whatever the area says later */
 	_Atomic uint32_t handlers;	     /* running now, in all threads */
 	bool can_read_fs_base;		     /* the CPU and kernel allow rdfsbase */
+	uint16_t opmask_at;		     /* see agent/opmask.h */
 	bool quiet;			     /* a seccomp filter was set: few calls are safe */
 	char locator[AREA_LOCATOR];	     /* of the area, for programs we exec */
 	const struct agent_regions *regions; /* NULL: this library has none */
+	const struct agent_guard *guard;     /* NULL: this library guards no blocks */
 	uint64_t allocations;	/* address of what is remembered of blocks; 0: nothing yet */
 	char library[PATH_MAX]; /* our own path, as it stood in LD_PRELOAD */
 };
 
-extern struct agent_state agent_state;
+/* Hidden: the injected handler has no table of addresses to find it by. */
+extern struct agent_state agent_state __attribute__((visibility("hidden")));
 
 /* CLOCK_MONOTONIC in ns, without a system call where the kernel's vDSO can. */
 uint64_t agent_now(void);
@@ -60,6 +65,24 @@ void agent_be_quiet(void);
 void agent_notice(uint32_t kind, uint64_t address, uint64_t size,
 		  const struct area_registers *registers);
 
+/* The same at or about a guarded block: record/guard.h. */
+struct agent_guard_notice {
+	uint32_t event;	  /* enum guard_event */
+	uint64_t address; /* as the program has it */
+	uint64_t block;	  /* the guarded block's; 0: none */
+	int64_t offset;
+	uint32_t length;
+};
+bool agent_notice_guard(const struct agent_guard_notice *notice,
+			const struct area_registers *registers);
+
+/* What the preload library that guards blocks adds to the one without. */
+struct agent_guard {
+	void (*begin)(struct area_process *process); /* before it is announced, also when forked */
+	void (*begun)(struct area_process *process); /* it was let go */
+	void (*end)(void);			     /* the process ends, and is still watched */
+};
+
 /* What leads a program that is about to be executed to the area: as it led this one, or by asking
  * for it, of which the controller is told. */
 void agent_executed_locator(char locator[static AREA_LOCATOR]);
@@ -71,6 +94,8 @@ int agent_ask(struct area **area, uint64_t secret, pid_t controller);
 
 /* Install the SIGTRAP handler. 0 or -errno. */
 int agent_handle_signals(void);
+/* The handler itself. */
+void agent_take_trap(int number, siginfo_t *info, void *context);
 
 /* A SIGTRAP that is not ours has come: true when the thread has it "blocked" and it was kept for
  * later. Async-signal-safe. */

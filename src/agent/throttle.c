@@ -30,12 +30,41 @@
 #define LOOK_NS 20000000u /* a look must cost far less than the lowest budget earns */
 
 /* `tid`: whose clock it is. A task made by clone(2) without storage of its own shares it. */
-static __thread struct {
+struct own {
 	uint64_t clock; /* CPU time charged so far */
 	uint64_t earned;
 	pid_t tid;
-} own[AREA_LIMITS] __attribute__((tls_model("initial-exec")));
+};
+
+#ifdef AGENT_INJECTED
+/* Threads have no storage of ours. Accepted: those whose ids meet in the table share an account,
+ * and each pays a period at a look that comes after the other's. */
+#define OWN_THREADS 256
+static struct own own_table[OWN_THREADS][AREA_LIMITS];
+
+static struct own *own(uint32_t index)
+{
+	return &own_table[(uint32_t)raw_gettid() % OWN_THREADS][index];
+}
+
+static bool is_held(void)
+{
+	return false;
+}
+#else
+static __thread struct own own_limits[AREA_LIMITS] __attribute__((tls_model("initial-exec")));
 static __thread unsigned held __attribute__((tls_model("initial-exec")));
+
+static struct own *own(uint32_t index)
+{
+	return &own_limits[index];
+}
+
+static bool is_held(void)
+{
+	return held;
+}
+#endif
 
 static uint64_t cpu_clock(clockid_t clock)
 {
@@ -86,16 +115,17 @@ static uint64_t used_by_thread(uint32_t index, uint64_t period)
 {
 	uint64_t now = cpu_clock(CLOCK_THREAD_CPUTIME_ID), used = period;
 	pid_t tid = raw_gettid();
+	struct own *account = own(index);
 
-	if (own[index].tid == tid && now >= own[index].clock)
-		used = now - own[index].clock;
-	own[index].tid = tid;
-	own[index].clock = now;
+	if (account->tid == tid && now >= account->clock)
+		used = now - account->clock;
+	account->tid = tid;
+	account->clock = now;
 	return used;
 }
 
 /* To the microsecond, and with the giving back of their memory, which the controller's own counter
- * no longer sees: see src/control/unpaid.c. */
+ * no longer sees: see src/limit/unpaid.c. */
 void throttle_note_children(void)
 {
 	struct area_process *process = agent_state.process;
@@ -127,7 +157,7 @@ static uint64_t *account(struct area_process *process, struct area_limit *limit,
 		return &limit->earned;
 	if (limit->each == AREA_EACH_PROCESS)
 		return &process->limit_earned[index];
-	return &own[index].earned;
+	return &own(index)->earned;
 }
 
 static uint64_t charge(struct area_process *process, struct area_limit *limit, uint32_t index,
@@ -220,7 +250,7 @@ static uint64_t pay(struct area_process *process, struct area_limit *limit, uint
 	if (!concerns_this_thread(limit))
 		return 0;
 	earned = charge(process, limit, index, used);
-	if (!held)
+	if (!is_held())
 		return earned;
 	atomic_fetch_add_explicit(&limit->held, 1, memory_order_relaxed);
 	return 0;
@@ -326,6 +356,8 @@ void throttle_end(void)
 /* ------------------------------------------------------------------------------------------- */
 /* The library's functions of these names, for programs that mark their critical sections */
 
+#ifndef AGENT_INJECTED
+
 static void (*library_hold)(void);
 static void (*library_release)(void);
 
@@ -349,3 +381,4 @@ TL_API void tl_throttle_release(void)
 	if (held)
 		held--;
 }
+#endif

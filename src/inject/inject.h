@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Into a process that runs already, and out of it again: one of its threads is stopped by ptrace(2)
+ * for less than a millisecond and made to map memory for the handler (record/injected.h) and the
+ * area, and to set the action of SIGTRAP, by system calls made in its place. It then goes on as if
+ * it had never been stopped. The handler does nothing before events are opened.
+ */
+#ifndef INJECT_INJECT_H
+#define INJECT_INJECT_H
+
+#include "record/injected.h"
+
+#include <sys/types.h>
+
+#define INJECT_REASON 512
+
+/* Why not, as one sentence that says what to do; without "trapline: ". */
+struct inject_reason {
+	char text[INJECT_REASON];
+};
+
+struct injection {
+	pid_t pid;
+	struct inject_held *held; /* it waits before its first instruction; NULL */
+	int pidfd;
+	uint32_t index;	      /* of its entry in the area */
+	uint64_t image, size; /* where the handler lies in the process */
+	uint64_t area, area_size;
+	uint64_t state; /* address of its struct injected_state, … */
+	uint64_t own;	/* … and of its struct injected_own */
+	uint64_t entry;
+	uint64_t stopped; /* ns that the longest stop of a thread took */
+	unsigned stops;
+};
+
+struct inject_request {
+	pid_t pid;
+	int area_fd;
+	uint64_t area_size;
+	uint64_t entry_offset; /* of the process's entry in the area */
+	uint32_t index;	       /* of the entry */
+	uint64_t hold_most;
+};
+
+/*
+ * 0: hits of the area's events are handled. -errno with a reason: the process is as it was.
+ * -EAGAIN: it was executing or ending at that moment. Blocks signals meanwhile.
+ */
+int inject_enter(const struct inject_request *request, struct injection *injection,
+		 struct inject_reason *reason);
+
+/*
+ * A child that has not executed its program yet: first the one, then, when execve(2) has succeeded,
+ * the other. The program runs on when it returns, entered or not. Signals are to be blocked from
+ * the first to the return of the second.
+ */
+int inject_expect(pid_t child);
+int inject_enter_expected(const struct inject_request *request, struct injection *injection,
+			  struct inject_reason *reason);
+void inject_go(struct injection *injection);
+
+/*
+ * After the last event in the process is closed. 0: nothing remains of us. -ESRCH: it has ended.
+ * -EBUSY: a thread is still in the handler or has one of its signals waiting; the handler stays,
+ * and lets everything pass. Others with a reason.
+ */
+int inject_leave(struct injection *injection, struct inject_reason *reason);
+
+/*
+ * Is there a handler of ours in the process, left by a controller that has died?
+ * 1: `injection` describes it. 0: no. -EBUSY with a reason: its controller lives.
+ */
+int inject_find(pid_t pid, struct injection *injection, struct inject_reason *reason);
+
+/* Does the thread have SIGTRAP blocked? A hit there would wait, and where it waits for signals with
+ * sigwait(3) it would take it for the program's. */
+bool inject_blocks(pid_t pid, pid_t tid);
+
+/* Is the handler still the action of SIGTRAP, as far as /proc tells without stopping anybody? */
+bool inject_is_in_place(pid_t pid);
+
+#endif

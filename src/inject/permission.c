@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/permission.h"
+
+#include "event/threads.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MASK_LOOKS 50
+#define WAITER_LOOKS 5
+#define MASK_LOOK_NS 2000000
+
+int permission_refuse(struct inject_reason *reason, int err, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(reason->text, sizeof(reason->text), format, arguments);
+	va_end(arguments);
+	return err;
+}
+
+static int read_number(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	int number = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%d", &number) != 1)
+		number = 0;
+	fclose(file);
+	return number;
+}
+
+static int explain_permission(struct inject_reason *reason, pid_t pid, int err)
+{
+	int scope = read_number("/proc/sys/kernel/yama/ptrace_scope");
+	struct status status;
+
+	if (status_read(pid, &status))
+		return permission_refuse(
+			reason, err,
+			"process %d may not be looked at: /proc hides it (hidepid), "
+			"be its user or root",
+			(int)pid);
+	if (status.tracer)
+		return permission_refuse(
+			reason, err,
+			"process %d (%s) is traced by process %d already, a debugger "
+			"perhaps: end that first",
+			(int)pid, status.name, (int)status.tracer);
+	if (geteuid() && status.uid != geteuid())
+		return permission_refuse(
+			reason, err,
+			"process %d (%s) is user %u's: run trapline as that user, or "
+			"as root",
+			(int)pid, status.name, (unsigned)status.uid);
+	if (scope >= 3)
+		return permission_refuse(reason, err,
+					 "kernel.yama.ptrace_scope is 3: nobody may attach to any "
+					 "process until the machine is booted with another value");
+	if (scope && geteuid())
+		return permission_refuse(
+			reason, err,
+			"kernel.yama.ptrace_scope is %d: only root may attach to a process that "
+			"runs already. Run trapline as root, or `sysctl kernel.yama.ptrace_scope=0`",
+			scope);
+	return permission_refuse(
+		reason, err,
+		"process %d (%s) may not be traced: it is not dumpable (it changed its user, or "
+		"said so by prctl(2)), has capabilities that you have not, or is in another user "
+		"namespace. Root with CAP_SYS_PTRACE may",
+		(int)pid, status.name);
+}
+
+int permission_explain(struct inject_reason *reason, pid_t pid, int err)
+{
+	switch (err) {
+	case -ESRCH:
+		return permission_refuse(reason, err,
+					 "there is no process %d, or it has just ended", (int)pid);
+	case -EPERM:
+	case -EACCES:
+		return explain_permission(reason, pid, err);
+	case -EAGAIN:
+		return permission_refuse(
+			reason, err,
+			"process %d was starting another program or being stopped: try again",
+			(int)pid);
+	case -ETIMEDOUT:
+		return permission_refuse(
+			reason, err,
+			"process %d does not come to a stop: it waits for a device or "
+			"a file system (state D)",
+			(int)pid);
+	case -ENOEXEC:
+		return permission_refuse(reason, err, "process %d runs 32-bit code", (int)pid);
+	default:
+		return permission_refuse(reason, err, "process %d cannot be entered: %s", (int)pid,
+					 strerror(-err));
+	}
+}
+
+/* Whatever /proc/PID/exe leads to in its mount namespace. */
+static int check_program(struct inject_reason *reason, pid_t pid)
+{
+	unsigned char ident[EI_NIDENT];
+	ssize_t length;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return permission_refuse(
+			reason, -ENOEXEC,
+			"process %d has no program: it is a thread of the kernel's, or "
+			"ending",
+			(int)pid);
+	if (fd < 0)
+		return permission_explain(reason, pid, -errno);
+	length = read(fd, ident, sizeof(ident));
+	close(fd);
+	if (length == sizeof(ident) && ident[EI_CLASS] == ELFCLASS32)
+		return permission_explain(reason, pid, -ENOEXEC);
+	return 0;
+}
+
+/* While it waits for signals they are not blocked, as the kernel shows it (do_sigtimedwait()). */
+static bool waits_for_signals(pid_t pid, pid_t tid)
+{
+	struct sleeper sleeper;
+
+	return !sleeper_read(pid, tid, &sleeper) &&
+	       (sleeper.call == SYS_rt_sigtimedwait || sleeper.call == SYS_rt_sigsuspend);
+}
+
+/* Threads seen to wait for signals: one that has been woken and has no CPU yet looks as if it
+ * blocked none. Accepted: a later thread of such an id is left alone too. */
+static struct thread_set waiters;
+
+/* Looked at before and after: it may run for a moment between two waits. */
+bool inject_blocks(pid_t pid, pid_t tid)
+{
+	struct status status;
+	bool waits = waits_for_signals(pid, tid);
+
+	if (thread_set_contains(&waiters, tid))
+		return true;
+	if (status_read(tid, &status))
+		return false;
+	waits = waits || waits_for_signals(pid, tid);
+	if (waits)
+		thread_set_add(&waiters, tid);
+	return waits || status.blocked & STATUS_TRAP;
+}
+
+/* Whoever creates a thread or forks blocks all signals for a moment: only what lasts counts. */
+static bool blocks(pid_t pid, pid_t tid)
+{
+	const struct timespec pause = {0, MASK_LOOK_NS};
+
+	for (int i = 0; i < MASK_LOOKS; i++) {
+		if (!inject_blocks(pid, tid))
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+/* No event is opened in threads that have SIGTRAP blocked (inject_blocks()); some thread is to be
+ * left. */
+static int check_masks(struct inject_reason *reason, pid_t pid)
+{
+	const struct timespec pause = {0, MASK_LOOK_NS};
+	struct thread_set threads = {0};
+	bool open = false;
+
+	thread_set_list(&threads, pid);
+	for (int look = 0; look < WAITER_LOOKS; look++) {
+		for (size_t i = 0; i < threads.count; i++)
+			inject_blocks(pid, threads.tids[i]);
+		nanosleep(&pause, NULL);
+	}
+	for (size_t i = 0; i < threads.count && !open; i++)
+		open = !blocks(pid, threads.tids[i]);
+	thread_set_destroy(&threads);
+	if (open)
+		return 0;
+	return permission_refuse(
+		reason, -EBUSY,
+		"every thread of process %d blocks SIGTRAP, so hits cannot be told: "
+		"start the program under trapline, which keeps blocked signals apart",
+		(int)pid);
+}
+
+static int check_state(struct inject_reason *reason, pid_t pid, const struct status *status)
+{
+	switch (status->state) {
+	case 'Z':
+	case 'X':
+		return permission_refuse(reason, -ESRCH, "process %d (%s) has ended", (int)pid,
+					 status->name);
+	case 'T':
+		return permission_refuse(reason, -EAGAIN,
+					 "process %d (%s) is stopped: `kill -CONT %d` first",
+					 (int)pid, status->name, (int)pid);
+	default:
+		return 0;
+	}
+}
+
+static int check_signal(struct inject_reason *reason, pid_t pid, const struct status *status)
+{
+	if (status->ignored & STATUS_TRAP)
+		return permission_refuse(
+			reason, -EBUSY,
+			"process %d (%s) ignores SIGTRAP, which the programs that it starts would "
+			"inherit no longer: start it under trapline",
+			(int)pid, status->name);
+	if ((status->pending | status->shared_pending) & STATUS_TRAP)
+		return permission_refuse(reason, -EBUSY,
+					 "process %d (%s) has a SIGTRAP waiting for it: try again",
+					 (int)pid, status->name);
+	return check_masks(reason, pid);
+}
+
+/* What a filter does for a call nobody can ask. Ours are the same, as in a container, where it has
+ * as many as we: each is inherited, and none is ever taken away (seccomp(2)). */
+static bool filters_more(const struct status *status)
+{
+	struct status own;
+
+	if (status->seccomp != SECCOMP_MODE_FILTER)
+		return false;
+	return status_read(getpid(), &own) || own.seccomp != SECCOMP_MODE_FILTER ||
+	       !status->filters || status->filters > own.filters;
+}
+
+int permission_check(struct inject_reason *reason, pid_t pid, struct status *status)
+{
+	int err = status_read(pid, status);
+
+	if (err)
+		return permission_explain(reason, pid, err);
+	if (status->tgid != pid)
+		return permission_refuse(reason, -EINVAL,
+					 "%d is a thread of process %d: give the process", (int)pid,
+					 (int)status->tgid);
+	if (pid == getpid())
+		return permission_refuse(reason, -EINVAL, "process %d is this very trapline",
+					 (int)pid);
+	if (status->tracer)
+		return explain_permission(reason, pid, -EPERM);
+	err = check_state(reason, pid, status);
+	if (!err)
+		err = check_program(reason, pid);
+	if (err)
+		return err;
+	if (status->seccomp == SECCOMP_MODE_STRICT)
+		return permission_refuse(
+			reason, -EPERM,
+			"process %d (%s) is under strict seccomp: it may make no call "
+			"that would be needed",
+			(int)pid, status->name);
+	if (filters_more(status))
+		return permission_refuse(
+			reason, -EPERM,
+			"process %d (%s) has a seccomp filter that may kill it for a call made in "
+			"its place: start it under trapline instead",
+			(int)pid, status->name);
+	return check_signal(reason, pid, status);
+}

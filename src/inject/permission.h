@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a process cannot be entered, and what to do: each rule of the kernel's has its own sentence.
+ */
+#ifndef INJECT_PERMISSION_H
+#define INJECT_PERMISSION_H
+
+#include "inject/inject.h"
+#include "inject/status.h"
+
+/* A system call on the process failed with -err: which rule was it? Returns err. */
+int permission_explain(struct inject_reason *reason, pid_t pid, int err);
+
+/* Before anything is done: 0, or -errno with a reason. */
+int permission_check(struct inject_reason *reason, pid_t pid, struct status *status);
+
+int __attribute__((format(printf, 3, 4)))
+permission_refuse(struct inject_reason *reason, int err, const char *format, ...);
+
+#endif

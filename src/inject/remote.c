@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/remote.h"
+
+#include "event/threads.h"
+#include "inject/memory.h"
+#include "inject/status.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND 1000000000ull
+#define STOP_BOUND (SECOND / 4) /* for a thread to come to a stop */
+#define SPIN_NS 100000
+#define CALL_BOUND (10 * SECOND)     /* for a call to return; they do not sleep */
+#define USER_CODE_64 0x33	     /* its code segment (asm/segment.h, __USER_CS) */
+#define CALL_STOP (SIGTRAP | 0x80)   /* PTRACE_O_TRACESYSGOOD */
+#define ERROR_RESTART_NO_HANDLER 514 /* ERESTARTNOHAND, linux/errno.h of the kernel */
+#define THREADS_LOOKED_AT 64
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* Whoever is stopped waits for us, and being woken takes longer than a call of its: at first we
+ * look. Then SIGCHLD tells of a stop; it is blocked meanwhile (rush.h), and so never missed. */
+static int wait_for(pid_t tid, int *status, uint64_t bound)
+{
+	const uint64_t begin = now_ns(), until = begin + bound;
+	sigset_t child;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	for (;;) {
+		struct timespec left = {0};
+		pid_t found = waitpid(tid, status, __WALL | WNOHANG);
+		uint64_t now = now_ns();
+
+		if (found == tid)
+			return WIFSTOPPED(*status) ? 0 : -ESRCH;
+		if (found < 0 && errno != EINTR)
+			return -ESRCH;
+		if (now >= until)
+			return -ETIMEDOUT;
+		if (now < begin + SPIN_NS) {
+			sched_yield();
+			continue;
+		}
+		left.tv_sec = (time_t)((until - now) / SECOND);
+		left.tv_nsec = (long)((until - now) % SECOND);
+		sigtimedwait(&child, NULL, &left);
+	}
+}
+
+static bool is_event_stop(int status)
+{
+	return status >> 16 == PTRACE_EVENT_STOP;
+}
+
+/* Signals that are on their way are delivered first. A stop by job control is none of ours. */
+static int wait_for_stop(pid_t tid)
+{
+	int status, err;
+
+	while (!(err = wait_for(tid, &status, STOP_BOUND)) && !is_event_stop(status))
+		ptrace(PTRACE_CONT, tid, NULL, (void *)(long)WSTOPSIG(status));
+	if (!err && WSTOPSIG(status) != SIGTRAP)
+		return -EAGAIN;
+	return err;
+}
+
+/* Each of its calls waits for a CPU, on a busy machine among many. Where this is permitted it runs
+ * at once; a thread that has a policy of its own keeps that. */
+static void run_first(struct remote *remote)
+{
+	const struct sched_param first = {.sched_priority = 1};
+
+	remote->policy = sched_getscheduler(remote->tid);
+	if (remote->policy == SCHED_OTHER || remote->policy == SCHED_BATCH)
+		remote->raised = sched_setscheduler(remote->tid, SCHED_FIFO, &first) == 0;
+}
+
+/* First it goes on. */
+static void let_go(const struct remote *remote)
+{
+	const struct sched_param none = {0};
+
+	ptrace(PTRACE_DETACH, remote->tid, NULL, NULL);
+	if (remote->raised)
+		sched_setscheduler(remote->tid, remote->policy, &none);
+}
+
+/* It is what we took it for, and not what another thread of it has executed meanwhile. */
+static int check(const struct remote *remote)
+{
+	uint16_t instruction = 0;
+
+	if (remote->registers.cs != USER_CODE_64)
+		return -ENOEXEC;
+	if (!remote->call)
+		return 0;
+	if (memory_read(remote->tid, remote->call, &instruction, sizeof(instruction)) ||
+	    instruction != 0x050f)
+		return -EAGAIN;
+	return 0;
+}
+
+/* It stands. */
+static int look_at(struct remote *remote)
+{
+	int err = 0;
+
+	remote->begun = now_ns();
+	run_first(remote);
+	if (ptrace(PTRACE_GETREGS, remote->tid, NULL, &remote->registers))
+		err = -errno;
+	if (!err)
+		err = check(remote);
+	if (!err &&
+	    ptrace(PTRACE_GETSIGMASK, remote->tid, (void *)sizeof(remote->mask), &remote->mask))
+		err = -errno;
+	if (err)
+		let_go(remote);
+	return err;
+}
+
+int remote_begin(struct remote *remote, pid_t tid, uint64_t call)
+{
+	int err;
+
+	*remote = (struct remote){.tid = tid, .call = call};
+	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD))
+		return -errno;
+	err = ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ? -errno : wait_for_stop(tid);
+	if (err == -EAGAIN)
+		let_go(remote);
+	return err ? err : look_at(remote);
+}
+
+int remote_expect(pid_t child)
+{
+	void *options = (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC);
+
+	return ptrace(PTRACE_SEIZE, child, NULL, options) ? -errno : 0;
+}
+
+/* From where it tells of the execution to where the kernel lets it go. */
+int remote_begin_expected(struct remote *remote, pid_t child)
+{
+	int status, err;
+
+	*remote = (struct remote){.tid = child};
+	while (!(err = wait_for(child, &status, CALL_BOUND)) &&
+	       status >> 8 != (SIGTRAP | PTRACE_EVENT_EXEC << 8))
+		ptrace(PTRACE_CONT, child, NULL, (void *)(long)WSTOPSIG(status));
+	if (err)
+		return err;
+	if (ptrace(PTRACE_INTERRUPT, child, NULL, NULL) || ptrace(PTRACE_CONT, child, NULL, NULL))
+		return -errno;
+	err = wait_for_stop(child);
+	if (err == -EAGAIN)
+		let_go(remote);
+	return err ? err : look_at(remote);
+}
+
+/* To a stop at the entry or the exit of its call. */
+static int go_to_call(pid_t tid)
+{
+	int status, err;
+
+	if (ptrace(PTRACE_SYSCALL, tid, NULL, NULL))
+		return -errno;
+	while (!(err = wait_for(tid, &status, CALL_BOUND)) && WSTOPSIG(status) != CALL_STOP) {
+		/* All signals are blocked: what stops it else is SIGKILL, or SIGSTOP. */
+		if (ptrace(PTRACE_SYSCALL, tid, NULL, NULL))
+			return -errno;
+	}
+	return err;
+}
+
+/* Before the first call: no signal is delivered between calls. */
+static int block_signals(struct remote *remote)
+{
+	uint64_t all = ~0ull;
+
+	if (remote->called)
+		return 0;
+	remote->called = true;
+	return ptrace(PTRACE_SETSIGMASK, remote->tid, (void *)sizeof(all), &all) ? -errno : 0;
+}
+
+long remote_call(struct remote *remote, long number, const uint64_t arguments[6])
+{
+	struct user_regs_struct registers = remote->registers;
+	int err = block_signals(remote);
+
+	if (err)
+		return err;
+	registers.rip = remote->call;
+	registers.rax = (uint64_t)number;
+	registers.orig_rax = (uint64_t)-1; /* it is in no call that would be begun again */
+	registers.rdi = arguments[0];
+	registers.rsi = arguments[1];
+	registers.rdx = arguments[2];
+	registers.r10 = arguments[3];
+	registers.r8 = arguments[4];
+	registers.r9 = arguments[5];
+	if (ptrace(PTRACE_SETREGS, remote->tid, NULL, &registers))
+		return -errno;
+	err = go_to_call(remote->tid);
+	if (!err)
+		err = go_to_call(remote->tid);
+	if (err)
+		return err;
+	if (ptrace(PTRACE_GETREGS, remote->tid, NULL, &registers))
+		return -errno;
+	return (long)registers.rax;
+}
+
+/*
+ * Calls that end with EINTR when a thread is stopped and goes on, though nobody sent it a signal
+ * (signal(7)), and that have done nothing by then. The kernel is told to begin them again unless a
+ * handler runs. Accepted: one with a timeout waits anew for all of it.
+ */
+static bool may_begin_again(long call)
+{
+	switch (call) {
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+	case SYS_rt_sigtimedwait:
+	case SYS_semop:
+	case SYS_semtimedop:
+	case SYS_io_getevents:
+	case SYS_io_pgetevents:
+	case SYS_read:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_accept:
+	case SYS_accept4:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Once more to where the kernel is about to let it go on, so that the kernel itself begins a call
+ * again that was interrupted, or delivers what has come meanwhile. */
+static void return_to_stop(const struct remote *remote)
+{
+	if (ptrace(PTRACE_INTERRUPT, remote->tid, NULL, NULL) ||
+	    ptrace(PTRACE_CONT, remote->tid, NULL, NULL))
+		return;
+	wait_for_stop(remote->tid);
+}
+
+void remote_restore(struct remote *remote)
+{
+	struct user_regs_struct *registers = &remote->registers;
+	bool again = (long)registers->orig_rax >= 0 && (long)registers->rax == -EINTR &&
+		     may_begin_again((long)registers->orig_rax);
+
+	if (remote->called)
+		return_to_stop(remote);
+	if (again)
+		registers->rax = (uint64_t)-ERROR_RESTART_NO_HANDLER;
+	if (remote->called || again)
+		ptrace(PTRACE_SETREGS, remote->tid, NULL, registers);
+	if (remote->called)
+		ptrace(PTRACE_SETSIGMASK, remote->tid, (void *)sizeof(remote->mask), &remote->mask);
+}
+
+void remote_release(const struct remote *remote)
+{
+	let_go(remote);
+}
+
+uint64_t remote_end(struct remote *remote)
+{
+	remote_restore(remote);
+	let_go(remote);
+	return now_ns() - remote->begun;
+}
+
+/* Calls that the kernel begins again by itself come first, then code of the program, then calls
+ * that remote_end() takes care of. */
+static unsigned price_of_place(pid_t pid, pid_t tid)
+{
+	struct sleeper sleeper;
+
+	if (sleeper_read(pid, tid, &sleeper))
+		return 2;
+	switch (sleeper.call) {
+	case SYS_futex:
+	case SYS_poll:
+	case SYS_select:
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep:
+	case SYS_wait4:
+	case SYS_pause:
+		return 1;
+	default:
+		return may_begin_again(sleeper.call) ? 3 : 4;
+	}
+}
+
+/*
+ * Is it one that the process's signals are sent to, or those of its children's ends? What it
+ * ignores is not ignored while it is traced: another thread would be woken for that, in a call
+ * perhaps that then ends with EINTR (sig_ignored(), complete_signal() of kernel/signal.c).
+ */
+static bool receives_signals(pid_t pid, pid_t tid)
+{
+	char path[64], byte;
+	ssize_t length = 0;
+	int fd;
+
+	if (tid == pid)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		length = read(fd, &byte, 1);
+		close(fd);
+	}
+	return length > 0;
+}
+
+/* Lower is better; 0: it cannot be woken, and is not stopped. */
+static unsigned price_of(pid_t pid, pid_t tid)
+{
+	struct status status;
+
+	if (status_read(tid, &status) || strchr("DTtZX", status.state))
+		return 0;
+	return price_of_place(pid, tid) + (receives_signals(pid, tid) ? 4 : 0);
+}
+
+pid_t remote_choose(pid_t pid)
+{
+	struct thread_set threads = {0};
+	unsigned best = ~0u;
+	pid_t chosen = 0;
+
+	thread_set_list(&threads, pid);
+	for (size_t i = 0; i < threads.count && i < THREADS_LOOKED_AT && best > 1; i++) {
+		unsigned price = price_of(pid, threads.tids[i]);
+
+		if (!price || price >= best)
+			continue;
+		best = price;
+		chosen = threads.tids[i];
+	}
+	thread_set_destroy(&threads);
+	return chosen;
+}

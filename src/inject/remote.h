@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread of another process, stopped, that makes system calls for us. Whatever it was doing goes
+ * on afterwards: a call that it slept in is begun again by the kernel, as after SIGSTOP and
+ * SIGCONT, or, where the kernel would end it with EINTR, as if it could be (remote_end()).
+ */
+#ifndef INJECT_REMOTE_H
+#define INJECT_REMOTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+struct remote {
+	pid_t tid;
+	uint64_t call;			   /* address of a `syscall` instruction in it */
+	bool called;			   /* some call has been made */
+	bool raised;			   /* it runs before others, as this thread does (rush.h) */
+	int policy;			   /* what it runs by otherwise */
+	struct user_regs_struct registers; /* as it was found */
+	uint64_t mask;
+	uint64_t begun; /* CLOCK_MONOTONIC ns when it was found stopped */
+};
+
+/*
+ * Stop the thread. 0; -ESRCH: it ended; -ETIMEDOUT: it sleeps where nothing wakes it, and is left
+ * alone; -EPERM; -EAGAIN: it was stopped by a signal, or is another program than the one `call` was
+ * found in (0: no call will be made); -ENOEXEC: it runs 32-bit code. Signals wait while it is ours.
+ */
+int remote_begin(struct remote *remote, pid_t tid, uint64_t call);
+
+/* A child that this thread is about to let execute a program: it stops there. 0 or -errno. */
+int remote_expect(pid_t child);
+/* It has executed it and stands before the first instruction. As remote_begin(). */
+int remote_begin_expected(struct remote *remote, pid_t child);
+
+/* What the call returned, or -errno where it could not be made. -ESRCH also when the thread ended.
+ */
+long remote_call(struct remote *remote, long number, const uint64_t arguments[6]);
+
+#define REMOTE_CALL(remote, number, ...) \
+	remote_call(remote, number, (const uint64_t[6]){__VA_ARGS__})
+
+/* It goes on as it was found. Returns ns that it was stopped. */
+uint64_t remote_end(struct remote *remote);
+/* The same in two steps: after the first it is as it was found, and goes on when this process dies.
+ */
+void remote_restore(struct remote *remote);
+void remote_release(const struct remote *remote);
+
+/* The thread of a process that is best stopped. 0: there is none left. */
+pid_t remote_choose(pid_t pid);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/status.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static FILE *open_of(pid_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return fopen(path, "re");
+}
+
+static void take_line(struct status *status, const char *line)
+{
+	const char *last;
+
+	sscanf(line, "State: %c", &status->state);
+	sscanf(line, "Tgid: %d", &status->tgid);
+	sscanf(line, "TracerPid: %d", &status->tracer);
+	sscanf(line, "Uid: %*u %u", &status->uid);
+	sscanf(line, "Seccomp: %d", &status->seccomp);
+	sscanf(line, "Seccomp_filters: %d", &status->filters);
+	sscanf(line, "SigPnd: %lx", &status->pending);
+	sscanf(line, "ShdPnd: %lx", &status->shared_pending);
+	sscanf(line, "SigBlk: %lx", &status->blocked);
+	sscanf(line, "SigIgn: %lx", &status->ignored);
+	sscanf(line, "SigCgt: %lx", &status->caught);
+	last = strncmp(line, "NSpid:", 6) == 0 ? strrchr(line, '\t') : NULL;
+	if (last)
+		status->inside = (pid_t)strtol(last, NULL, 10);
+}
+
+int status_read(pid_t tid, struct status *status)
+{
+	FILE *file = open_of(tid, "status");
+	char line[1024];
+
+	memset(status, 0, sizeof(*status));
+	if (!file)
+		return errno == ENOENT ? -ESRCH : -errno;
+	if (fgets(line, sizeof(line), file))
+		sscanf(line, "Name: %16[^\n]", status->name);
+	while (fgets(line, sizeof(line), file))
+		take_line(status, line);
+	fclose(file);
+	return status->state ? 0 : -ESRCH;
+}
+
+int mappings_read(pid_t pid, mapping_fn *each, void *context)
+{
+	FILE *file = open_of(pid, "maps");
+	char line[4400], rights[8];
+	int result = 0;
+
+	if (!file)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (!result && fgets(line, sizeof(line), file)) {
+		struct mapping mapping = {.start = 0};
+		int name = 0;
+
+		if (sscanf(line, "%lx-%lx %7s %*x %*s %lu %n", &mapping.start, &mapping.end, rights,
+			   &mapping.inode, &name) < 4)
+			continue;
+		mapping.readable = rights[0] == 'r';
+		mapping.writable = rights[1] == 'w';
+		mapping.executable = rights[2] == 'x';
+		mapping.shared = rights[3] == 's';
+		if (name)
+			snprintf(mapping.name, sizeof(mapping.name), "%.*s",
+				 (int)strcspn(line + name, "\n"), line + name);
+		result = each(context, &mapping);
+	}
+	fclose(file);
+	return result;
+}
+
+/* "running", "-1 0xSP 0xPC" or "NR 0xA … 0xF 0xSP 0xPC". */
+int sleeper_read(pid_t pid, pid_t tid, struct sleeper *sleeper)
+{
+	char name[32], line[256];
+	unsigned long sp, pc;
+	FILE *file;
+	int err;
+
+	snprintf(name, sizeof(name), "task/%d/syscall", (int)tid);
+	file = open_of(pid, name);
+	if (!file)
+		return errno == ENOENT ? -ESRCH : -errno;
+	err = fgets(line, sizeof(line), file) ? 0 : -ESRCH;
+	fclose(file);
+	if (err)
+		return err;
+	if (sscanf(line, "-1 %lx %lx", &sp, &pc) == 2)
+		*sleeper = (struct sleeper){-1, sp, pc};
+	else if (sscanf(line, "%ld %*x %*x %*x %*x %*x %*x %lx %lx", &sleeper->call, &sp, &pc) == 3)
+		*sleeper = (struct sleeper){sleeper->call, sp, pc};
+	else
+		return -EBUSY;
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What /proc tells of a process and its threads, without stopping anybody. */
+#ifndef INJECT_STATUS_H
+#define INJECT_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define STATUS_TRAP (1ull << 4) /* SIGTRAP's bit in a mask */
+
+struct status {
+	char name[17];
+	char state; /* R S D T t Z X */
+	pid_t tgid, tracer;
+	uid_t uid;    /* effective */
+	pid_t inside; /* its id in its own pid namespace */
+	int seccomp;  /* SECCOMP_MODE_… */
+	int filters;  /* 0: not known */
+	uint64_t pending, shared_pending, blocked, ignored, caught;
+};
+
+/* Of a thread, or of a process by its first thread. 0 or -errno. */
+int status_read(pid_t tid, struct status *status);
+
+struct mapping {
+	uint64_t start, end;
+	bool readable, writable, executable, shared;
+	uint64_t inode;
+	char name[256];
+};
+
+/* Calls `each` until it returns non-zero, which is returned; 0 at the end; -errno. */
+typedef int mapping_fn(void *context, const struct mapping *mapping);
+int mappings_read(pid_t pid, mapping_fn *each, void *context);
+
+/* Where a thread that sleeps in the kernel is. */
+struct sleeper {
+	long call; /* number of the system call; -1: none (a page fault) */
+	uint64_t sp, pc;
+};
+
+/* 0; -EBUSY: it runs; -ESRCH; -errno where it cannot be asked. */
+int sleeper_read(pid_t pid, pid_t tid, struct sleeper *sleeper);
+
+#endif
