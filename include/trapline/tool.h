@@ -5,6 +5,7 @@
  *controller draws samples of what the program's threads access, watches the addresses the tool asks
  *for in every thread, holds a thread briefly at its access, and tells the tool which accesses of
  *different threads overlapped. `trapline race` is such a tool (src/race) and uses nothing else.
+ *Several run at once, and share slots, samples and budget: `--tool` may be given more than once.
  *
  *	static int on_sample(void *state, const struct tl_access *access) { … return 1; }
  *	const struct tl_tool tl_tool = {
@@ -43,14 +44,34 @@ extern "C" {
 /* A string function of the C library loads more at a time than it may be asked about, and what it
  * is asked about could not be told. */
 #define TL_TRAIT_UNBOUNDED 0x40u
+/* It loads them although it is not asked about them: in the language's sense they are not
+ * accessed. Of hits of watches that arm() made; others are not told. */
+#define TL_TRAIT_BEYOND 0x80u
+/* Of the thread's own stack, from the red zone up. Samples of it: to tools that want them. */
+#define TL_TRAIT_OWN_STACK 0x100u
 
 /* What the code around an access does, as far as straight code shows it. */
 #define TL_AROUND_UPDATE 0x1u /* a load and a store of the same bytes: an update in two steps */
 #define TL_AROUND_RETRY 0x2u  /* the load of what a LOCK CMPXCHG of the same bytes expects there */
 
 #define TL_INTEREST_MAX 256u
+#define TL_HITS_MAX 1024u /* of a watch that a tool places itself */
+
+/* struct tl_tool's `wants` */
+#define TL_WANTS_OWN_STACK 0x1u /* samples of accesses to the thread's own stack, too */
+#define TL_WANTS_BLOCKS 0x2u	/* to know of some of the heap's blocks: born() and freed() */
+#define TL_WANTS_GUARDS 0x4u	/* blocks of the heap are chosen and guarded: struct tl_guarded */
 
 struct tl_stack; /* opaque: what was noted of the thread's stack */
+
+/* Of the thread, as they were noted: of a sample, some instructions before the access at most; of a
+ * hit of data after the access, of a hit of code before it. */
+struct tl_registers {
+	uint64_t general[16]; /* rax rcx rdx rbx rsp rbp rsi rdi r8 … r15 */
+	uint64_t pc;	      /* the instruction that comes next */
+	uint64_t flags;
+	uint64_t fs_base; /* 0: not known */
+};
 
 struct tl_access {
 	size_t size;
@@ -66,7 +87,9 @@ struct tl_access {
 	bool before;	   /* the thread was held before the access, not after it */
 	bool value_known;  /* `value`: the first 8 bytes from `address`, after the access */
 	uint64_t value;
-	const struct tl_stack *stack; /* NULL for samples */
+	const struct tl_stack *stack;	      /* NULL for samples */
+	const struct tl_registers *registers; /* NULL: not known */
+	uint64_t cookie; /* of a hit of a watch that arm() made: the watch's; else 0 */
 };
 
 /* What to watch, and how. */
@@ -81,6 +104,22 @@ struct tl_watch {
 	uint64_t hold;	   /* ns to hold each thread; 0: the controller's choice */
 	uint64_t window;   /* ns to watch at most; 0: the controller's choice */
 	unsigned priority; /* among those waiting; higher goes first */
+	/* For arm() alone. */
+	pid_t tid;	 /* watch this thread alone; 0: all of the process, later ones too */
+	uint64_t cookie; /* the tool's own name for the watch, not 0 */
+	bool urgent;	 /* placed although the budget is spent */
+};
+
+/* A block of the heap, of those that were chosen to be told of. The thread waits, for a bounded
+ * time, until the callback returns: watches that are armed in it see all that comes after. */
+struct tl_block {
+	size_t size;
+	pid_t pid;
+	uint64_t address, length; /* length: as asked for; 0: not known */
+	uint64_t time;		  /* CLOCK_MONOTONIC, ns */
+	bool written; /* calloc(), realloc(): not all of it is as the allocator left it */
+	/* Who: pid, tid, time, pc and stack; no access. For stack() and unwind(). */
+	const struct tl_access *from;
 };
 
 /* Two threads were at the same bytes at the same time: neither had done anything after (or, with
@@ -93,6 +132,19 @@ struct tl_pair {
 	 * there what the first (the second) had written: it may be what put them in order. A thread
 	 * can lose its CPU between an access and its hold, so the second may have come first. */
 	bool first_seen, second_seen;
+	const char *strategy; /* what led to the watch that both came to; static text, or NULL */
+};
+
+/* A frame of a thread's stack by addresses. */
+struct tl_frame_place {
+	uint64_t pc;	   /* frame 0: the instruction that comes next; callers: return addresses */
+	uint64_t function; /* first instruction; 0: not known */
+	uint64_t cfa;	   /* its canonical frame address: the stack pointer before the call */
+	uint64_t return_slot; /* where its return address stands; 0: not known */
+	/* Registers as they were at `pc`, in the order of the encoding, as far as `known` says, a
+	 * bit each. */
+	uint64_t general[16];
+	uint16_t known;
 };
 
 struct tl_frame {
@@ -119,6 +171,30 @@ enum tl_atomicity {
 	TL_ATOMICITY_VOLATILE, /* an ordinary access to a volatile, which some take for atomic */
 };
 
+/* One moment of a block's life. `pcs`: innermost first, the first one the instruction, the others
+ * return addresses; none: not known. */
+struct tl_moment {
+	uint64_t time;	    /* CLOCK_MONOTONIC, ns; 0: not known, or it did not happen */
+	pid_t tid;	    /* 0: not known */
+	const char *thread; /* name, or NULL */
+	const uint64_t *pcs;
+	size_t count;
+};
+
+/* What a finding is about, where the tool knows better than symbols do. */
+struct tl_object {
+	const char *kind; /* "heap", "stack", "global", "tls" or "other" */
+	const char *name; /* as "13-byte block"; or NULL */
+	uint64_t address, size;
+	struct tl_moment made, ended; /* allocated and freed; of a frame: ended is its return */
+};
+
+/* What else the finding tells, as a member of its JSON form and a line of its text. */
+struct tl_detail {
+	const char *name;  /* lower case, digits, dashes */
+	const char *value; /* any text */
+};
+
 /* A finding. The controller adds stacks, symbols and the object, gives it an id, counts repeats and
  * applies suppressions. */
 struct tl_report {
@@ -133,7 +209,101 @@ struct tl_report {
 	unsigned rank;	       /* among those of one certainty lower ones come first; 0: none */
 	const uint32_t *facts; /* a number of the tool's own for each access, which the finding
 				  keeps; or NULL */
+	const struct tl_object *object; /* NULL: symbols and stacks say what the first access is
+					   of */
+	const struct tl_detail *details;
+	size_t detail_count;
+	const char *strategy;		/* what led to it; or NULL */
+	const struct tl_moment *stacks; /* of each access, used where it has no noted stack: the
+					   pcs alone count; or NULL */
 };
+
+/* What is mapped at an address. */
+struct tl_memory {
+	uint64_t start, end;
+	uint64_t device, inode, offset; /* of the file, where there is one; `offset` of `start` */
+	bool shared;			/* stores are seen by other processes */
+	bool writable;
+};
+
+/* What an expression means. */
+struct tl_expression {
+	uint64_t address, length;
+	uint64_t block_size; /* of heap:SIZE@function, else 0: `address` is an offset in … */
+	uint64_t maker, maker_end; /* … blocks of that size made by this function */
+	bool thread_local_copy;	   /* each thread has its own */
+};
+
+/*
+ * Guarded blocks: some of the heap's blocks, chosen by where they are allocated, whose bytes before
+ * and behind are the program's no more than anybody's, and whose memory is not given out again for
+ * a while after they are freed. Programs have them where a tool has TL_WANTS_GUARDS.
+ */
+enum tl_guarded_event {
+	TL_GUARDED_BORN = 1,	    /* made; the program does not know it yet */
+	TL_GUARDED_FREED,	    /* freed; kept from the allocator */
+	TL_GUARDED_FREED_TWICE,	    /* what follows: free() of it again … */
+	TL_GUARDED_FREED_INSIDE,    /* … of an address inside … */
+	TL_GUARDED_FREED_NO_BLOCK,  /* … of what is none … */
+	TL_GUARDED_FREED_OTHERWISE, /* … by the wrong function */
+	TL_GUARDED_BROKEN_FRONT,    /* bytes before it, … */
+	TL_GUARDED_BROKEN_BACK,	    /* … behind it … */
+	TL_GUARDED_BROKEN_FREED,    /* … or of the freed block are no longer what they were */
+};
+
+enum tl_guarded_family { TL_GUARDED_MALLOC, TL_GUARDED_NEW, TL_GUARDED_NEW_ARRAY };
+
+struct tl_guarded {
+	size_t size;
+	pid_t pid;
+	uint64_t serial;  /* of the block in its process, never 0 */
+	uint64_t address; /* 0: it is about none */
+	uint64_t length;  /* as asked for */
+	/* Memory from `front` to `back` is the block's alone; `front` <= `address`. */
+	uint64_t front, back;
+	uint64_t context; /* tells allocation contexts apart */
+	enum tl_guarded_family family;
+	bool freed;
+	bool zeroed;   /* by calloc() */
+	bool told;     /* of its birth, and the thread waited until that was answered */
+	bool on_pages; /* of its own: see guard_faults() */
+	struct tl_moment made, ended;
+	uint64_t checked; /* CLOCK_MONOTONIC ns: nothing was broken then */
+	/* Address of a copy of a freed block's first bytes, as they were then; 0: none. */
+	uint64_t kept, kept_length;
+};
+
+/* What a thread tells that waits meanwhile. */
+struct tl_guarded_news {
+	size_t size;
+	enum tl_guarded_event event;
+	const struct tl_guarded *block;
+	const struct tl_access *from; /* the call: its thread, time and stack; no access */
+	uint64_t address;	      /* what was handed to free(), or the first broken byte */
+	uint64_t length;	      /* of what is broken, up to the last */
+};
+
+/* How blocks are to be guarded; of several tools' wishes the most. */
+struct tl_guarding {
+	size_t size;
+	bool all;	 /* every block that finds room */
+	bool births;	 /* told, as far as the budget allows; with `all`, of all */
+	uint64_t memory; /* bytes that may be kept from the program; 0: no opinion */
+	bool pages;	 /* on pages of their own, as far as memory allows: see guard_faults() */
+};
+
+/* Guarded blocks on pages of their own: who touches a freed one, or the page behind one, faults and
+ * waits until somebody fills the page. */
+struct tl_guard_faults {
+	size_t size;
+	int descriptor; /* of userfaultfd(2); the tool's to close */
+	uint64_t start, length;
+	/* Address of a uint32_t for each page. With TL_GUARD_PAGE_OPENS in it so many pages from
+	 * there on are to be filled with zeroes at once, for a block that is being made. */
+	uint64_t owner;
+};
+#define TL_GUARD_PAGE 4096u
+#define TL_GUARD_PAGE_OPENS 0x80000000u
 
 struct tl_host; /* opaque */
 
@@ -170,6 +340,54 @@ struct tl_services {
 	/* Path of the program file or library that `address` lies in, its data included; NULL: in
 	 * none, as the heap and the stacks. Lives as long as the host. */
 	const char *(*module)(struct tl_host *host, pid_t pid, uint64_t address);
+
+	/* Watches that the tool places itself. Nobody is paired. A watch lasts until disarm(), for
+	 * `window` ns (0: no bound) or `hits` hits (0: TL_HITS_MAX); unwatched() tells when it
+	 * ended by itself. Each hit calls hit() with the watch's cookie, in
+	 * the order of their times as far as they have arrived; its thread goes on at
+	 * once, or with `hold` not 0 when hit() returns, at most after so many ns. `widen` and
+	 * `priority` mean nothing. */
+	/* How many the tool may have in this process at a time: slots are shared with the other
+	 * tools. */
+	unsigned (*slots)(struct tl_host *host, pid_t pid);
+	/* Armed in all threads (or `tid` alone) when it returns 0. -EBUSY: all slots are taken.
+	 * -EAGAIN: the budget is spent, or a debugger is at it. -ESRCH: no such process or thread.
+	 * -EEXIST: the cookie is in use. -EADDRINUSE: another tool watches some of the bytes, and
+	 * the kernel sends one signal for both. -EINVAL, or the kernel's error. */
+	int (*arm)(struct tl_host *host, const struct tl_watch *watch);
+	void (*disarm)(struct tl_host *host, uint64_t cookie); /* unknown ones are no error */
+	/* Call tick() soon. The one service that other threads of the tool may call. */
+	void (*wake)(struct tl_host *host);
+	/* The stack of a hit by addresses, innermost first: how many frames. */
+	int (*unwind)(struct tl_host *host, const struct tl_access *access,
+		      struct tl_frame_place *frames, size_t max);
+	/* Percent of the budget that is spent: above 100 a tool places nothing new. */
+	unsigned (*spent)(struct tl_host *host);
+	/* The mapping around `address`. 0 or -ENOENT. */
+	int (*memory)(struct tl_host *host, pid_t pid, uint64_t address, struct tl_memory *memory);
+	/* The function around `pc`, wherever its frame changes: [*start, *end). 0 or -ENOENT. */
+	int (*function)(struct tl_host *host, pid_t pid, uint64_t pc, uint64_t *start,
+			uint64_t *end);
+	/* What an expression of `trapline watch` means now, of data. `fs_base`: of the thread whose
+	 * copy of a thread-local variable is meant, or 0. 0; -EAGAIN: it may mean something later
+	 * (a module, a pointer); -ENOENT, -EINVAL: never. `error` receives a sentence. */
+	int (*resolve)(struct tl_host *host, pid_t pid, const char *expression, uint64_t fs_base,
+		       struct tl_expression *meaning, char *error, size_t size);
+	/* The function at `pc` by the file's symbols alone, which takes less time than symbolise():
+	 * for a thread that is held. NULL: not known. Lives as long as the host. */
+	const char *(*function_name)(struct tl_host *host, pid_t pid, uint64_t pc);
+	/* Of guarded blocks. Before the program starts: in start(). */
+	void (*guard)(struct tl_host *host, const struct tl_guarding *guarding);
+	/* The guarded block that has `address` between its `front` and `back`, freed ones too.
+	 * False: there is none. What it points to is valid until the next call. */
+	bool (*guarded)(struct tl_host *host, pid_t pid, uint64_t address,
+			struct tl_guarded *block);
+	/* From now on guard every block allocated by a call that returns to `caller` in a function
+	 * that returns to `above` (0: whichever). 0, -EBUSY: no room for more, or -ESRCH. */
+	int (*guard_always)(struct tl_host *host, pid_t pid, uint64_t caller, uint64_t above);
+	/* Of a process that began, in process_began(): 0, -ENOENT: it has no such pages, or another
+	 * error. */
+	int (*guard_faults)(struct tl_host *host, pid_t pid, struct tl_guard_faults *faults);
 };
 
 struct tl_tool {
@@ -193,6 +411,17 @@ struct tl_tool {
 	 * it accesses? 0: not at all. Compared with the answers for other instructions; at most
 	 * TL_INTEREST_MAX. NULL: all are equal. */
 	unsigned (*interest)(void *state, pid_t pid, uint64_t pc);
+	/* A process is watched from here on: before its program runs on. */
+	void (*process_began)(void *state, pid_t pid);
+	void (*process_ended)(void *state, pid_t pid);
+	void (*tick)(void *state); /* some 50 times a second, and after wake() */
+	unsigned slots; /* how many watches it would place at a time in a process, by arm(); 0: it
+			   asks by watch() alone */
+	unsigned wants; /* TL_WANTS_… */
+	void (*born)(void *state, const struct tl_block *block);  /* allocated, nobody has it yet */
+	void (*freed)(void *state, const struct tl_block *block); /* about to be given back */
+	/* Of a guarded block. Its thread waits until this returns, but not for long. */
+	void (*guarded)(void *state, const struct tl_guarded_news *news);
 };
 
 #ifdef __cplusplus

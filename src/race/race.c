@@ -331,6 +331,7 @@ static void on_pair(void *state, const struct tl_pair *pair)
 	report.evidence_count = verdict.evidence_count;
 	report.accesses = accesses;
 	report.access_count = 2;
+	report.strategy = pair->strategy;
 	race->services->report(race->host, &report);
 }
 

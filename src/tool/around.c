@@ -55,7 +55,7 @@ static unsigned before_store(struct space *space, const struct tl_access *access
 
 unsigned host_around(struct tl_host *host, const struct tl_access *access)
 {
-	struct space *space = control_space(host->control, access->pid);
+	struct space *space = control_space(host->set->control, access->pid);
 	struct insn_bytes object = {access->address, access->length};
 	struct insn_registers registers;
 

@@ -5,8 +5,6 @@
 #include "tool/complete.h"
 #include "tool/private.h"
 
-#include <time.h>
-
 /* glibc gives up to so many bytes more than were asked for (its smallest chunk; a remainder that
  * would be none), and whole pages to blocks that have a mapping of their own. */
 #define SLACK 32u
@@ -27,24 +25,13 @@ static bool agrees(const struct control_block *block, const struct symbol_variab
 	       room - block->size <= (room < 64 * SLACK ? SLACK : SLACK_MAPPED);
 }
 
-/* CLOCK_MONOTONIC to time since 1970. */
-static uint64_t wall_time(uint64_t time)
-{
-	struct timespec now;
-	uint64_t monotonic;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	monotonic = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	return complete_time() - (monotonic > time ? monotonic - time : 0);
-}
-
 /* All of it are return addresses; frame 0 is told as an instruction is, within the call. */
 static void add_stack(struct tl_host *host, struct finding *finding, struct space *space,
 		      const struct allocation_event *event, struct finding_stack *stack)
 {
 	for (uint32_t i = 0; i < event->frames; i++)
 		if (!complete_frames(finding, space, stack, event->frame[i] - !i, i > 0,
-				     host->options.raw))
+				     host->set->options.raw))
 			return;
 }
 
@@ -55,7 +42,7 @@ void block_complete(struct tl_host *host, struct finding *finding, struct space 
 	struct finding_freed *freed = &object->freed;
 	struct control_block block;
 
-	if (!control_block_find(host->control, access->pid, access->address, &block) ||
+	if (!control_block_find(host->set->control, access->pid, access->address, &block) ||
 	    !agrees(&block, variable))
 		return;
 	object->address = block.address;
@@ -63,12 +50,12 @@ void block_complete(struct tl_host *host, struct finding *finding, struct space 
 	object->offset = access->address - block.address;
 	object->tid = block.allocated.tid;
 	object->thread = finding_string(finding, block.allocated.thread);
-	object->time = wall_time(block.allocated.time);
+	object->time = complete_wall_time(block.allocated.time);
 	add_stack(host, finding, space, &block.allocated, &object->stack);
 	if (!block.freed.time)
 		return;
 	freed->tid = block.freed.tid;
 	freed->thread = finding_string(finding, block.freed.thread);
-	freed->time = wall_time(block.freed.time);
+	freed->time = complete_wall_time(block.freed.time);
 	add_stack(host, finding, space, &block.freed, &freed->stack);
 }

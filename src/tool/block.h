@@ -3,9 +3,9 @@
 #ifndef TOOL_BLOCK_H
 #define TOOL_BLOCK_H
 
-#include "control/space.h"
+#include "process/space.h"
 #include "symbol/variable.h"
-#include "tool/host.h"
+#include "tool/set.h"
 
 /* `variable` is what else is known of the block around the access's address. */
 void block_complete(struct tl_host *host, struct finding *finding, struct space *space,

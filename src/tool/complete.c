@@ -2,7 +2,7 @@
 /* From addresses to names: stacks of accesses, and findings made whole. */
 #include "tool/complete.h"
 
-#include "control/thread_status.h"
+#include "process/thread_status.h"
 #include "tool/atomicity.h"
 #include "tool/block.h"
 #include "tool/owner.h"
@@ -21,6 +21,11 @@
 #include <unistd.h>
 
 #define STACK_FRAMES 64
+
+/* A report of a tool built before the member was added says so by its size. */
+#define REPORT_HAS(report, member)                                                          \
+	((report)->size >= offsetof(struct tl_report, member) + sizeof((report)->member) && \
+	 (report)->member)
 
 static size_t unwind(struct space *space, const struct tl_access *access,
 		     struct symbol_stack_frame *frames, size_t max)
@@ -69,7 +74,7 @@ static void convert(const struct symbol_frame *from, struct tl_frame *to)
 int host_symbolise(struct tl_host *host, pid_t pid, uint64_t pc, struct tl_frame *frames,
 		   size_t max)
 {
-	struct space *space = control_space(host->control, pid);
+	struct space *space = control_space(host->set->control, pid);
 	struct symbol_frame found[SYMBOL_INLINE_MAX];
 	size_t count;
 
@@ -86,7 +91,7 @@ int host_symbolise(struct tl_host *host, pid_t pid, uint64_t pc, struct tl_frame
 int host_stack(struct tl_host *host, const struct tl_access *access, struct tl_frame *frames,
 	       size_t max)
 {
-	struct space *space = control_space(host->control, access->pid);
+	struct space *space = control_space(host->set->control, access->pid);
 	struct symbol_stack_frame stack[STACK_FRAMES];
 	struct symbol_frame found[SYMBOL_INLINE_MAX];
 	size_t depth, count = 0;
@@ -186,6 +191,16 @@ uint64_t complete_time(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+uint64_t complete_wall_time(uint64_t monotonic)
+{
+	struct timespec now;
+	uint64_t nanoseconds;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	nanoseconds = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return complete_time() - (nanoseconds > monotonic ? nanoseconds - monotonic : 0);
+}
+
 struct finding_access *complete_access(struct finding *finding, struct space *space,
 				       const struct tl_access *from, size_t frames, bool raw)
 {
@@ -206,14 +221,22 @@ struct finding_access *complete_access(struct finding *finding, struct space *sp
 	return access;
 }
 
-static void add_access(struct tl_host *host, struct finding *finding, const struct tl_access *from)
+/* A stack that the tool has kept stands in for one that was noted. */
+static void add_access(struct tl_host *host, struct finding *finding, const struct tl_access *from,
+		       const struct tl_moment *kept)
 {
-	struct space *space = control_space(host->control, from->pid);
-	struct finding_access *access =
-		complete_access(finding, space, from, STACK_FRAMES, host->options.raw);
+	struct space *space = control_space(host->set->control, from->pid);
+	bool use_kept = kept && kept->count && !from->stack;
+	struct finding_access *access = complete_access(
+		finding, space, from, use_kept ? 0 : STACK_FRAMES, host->set->options.raw);
 
-	if (access)
-		access->thread = thread_name(finding, from->pid, from->tid);
+	if (!access)
+		return;
+	access->thread = thread_name(finding, from->pid, from->tid);
+	for (size_t i = 0; use_kept && space && i < kept->count; i++)
+		if (!complete_frames(finding, space, &access->stack, kept->pcs[i], i > 0,
+				     host->set->options.raw))
+			return;
 }
 
 /* The two threads whose stacks are known, and who else sleeps with the address in its stack: it may
@@ -283,7 +306,7 @@ static void add_object(struct tl_host *host, struct finding *finding,
 
 	if (!report->access_count)
 		return;
-	space = control_space(host->control, report->accesses[0]->pid);
+	space = control_space(host->set->control, report->accesses[0]->pid);
 	if (!space)
 		return;
 	space_learn(space, report->accesses[0]->address);
@@ -313,11 +336,20 @@ static void add_object(struct tl_host *host, struct finding *finding,
 
 static void keep_facts(struct finding *finding, const struct tl_report *report)
 {
-	if (report->size < offsetof(struct tl_report, facts) + sizeof(report->facts) ||
-	    !report->facts)
+	if (!REPORT_HAS(report, facts))
 		return;
 	for (size_t i = 0; i < finding->access_count && i < report->access_count; i++)
 		finding->accesses[i].facts = report->facts[i];
+}
+
+static void add_details(struct finding *finding, const struct tl_report *report)
+{
+	if (REPORT_HAS(report, strategy))
+		finding->strategy = finding_string(finding, report->strategy);
+	if (!REPORT_HAS(report, detail_count))
+		return;
+	for (size_t i = 0; i < report->detail_count; i++)
+		finding_add_detail(finding, report->details[i].name, report->details[i].value);
 }
 
 struct finding *finding_complete(struct tl_host *host, const struct tl_report *report)
@@ -330,22 +362,27 @@ struct finding *finding_complete(struct tl_host *host, const struct tl_report *r
 	finding->certainty = report->certainty == TL_DEFINITE ? FINDING_DEFINITE
 			     : report->certainty == TL_LIKELY ? FINDING_LIKELY
 							      : FINDING_POSSIBLE;
-	if (report->size >= offsetof(struct tl_report, rank) + sizeof(report->rank))
+	if (REPORT_HAS(report, rank))
 		finding->rank = report->rank;
 	finding->message = finding_string(finding, report->message);
 	for (size_t i = 0; i < report->evidence_count; i++)
 		finding_add_evidence(finding, report->evidence[i]);
 	for (size_t i = 0; i < report->access_count; i++)
-		add_access(host, finding, report->accesses[i]);
+		add_access(host, finding, report->accesses[i],
+			   REPORT_HAS(report, stacks) ? &report->stacks[i] : NULL);
 	keep_facts(finding, report);
-	add_object(host, finding, report);
+	if (REPORT_HAS(report, object))
+		object_complete(host, finding, report);
+	else
+		add_object(host, finding, report);
+	add_details(finding, report);
 	if (report->access_count) {
 		finding->pid = report->accesses[0]->pid;
-		space = control_space(host->control, finding->pid);
+		space = control_space(host->set->control, finding->pid);
 	}
-	finding->program = complete_program(finding, space, host->options.program);
-	finding->run = finding_string(finding, host->run);
-	finding->host = finding_string(finding, host->host);
+	finding->program = complete_program(finding, space, host->set->options.program);
+	finding->run = finding_string(finding, host->set->run);
+	finding->host = finding_string(finding, host->set->hostname);
 	finding->time = complete_time();
 	finding_identify(finding);
 	return finding;
@@ -372,24 +409,34 @@ static enum tl_atomicity judge(struct space *space, const struct tl_access *acce
 		symbol_atomicity_judge(space_modules(space), access->pc, &variable, reason));
 }
 
+/* What an instruction accesses decides as well: a function may be handed a plain variable and an
+ * atomic one. Blocks of the heap and frames have no declarations of their own to tell apart. */
+static uint64_t judged_object(struct space *space, const struct tl_access *access)
+{
+	return symbol_modules_find(space_modules(space), access->address) ? access->address : 0;
+}
+
 enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *access,
 				 const char **reason)
 {
-	struct space *space = control_space(host->control, access->pid);
-	struct tool_judgement *known = &host->judgement[access->pc % TOOL_JUDGEMENTS];
+	struct space *space = control_space(host->set->control, access->pid);
+	struct tool_judgement *known = &host->set->judgement[access->pc % TOOL_JUDGEMENTS];
+	uint64_t object;
 
 	*reason = NULL;
 	if (!space || (access->access & TL_KERNEL))
 		return TL_ATOMICITY_UNKNOWN;
-	if (known->pc != access->pc || known->pid != access->pid) {
-		uint64_t begun = control_work_begin(host->control);
+	object = judged_object(space, access);
+	if (known->pc != access->pc || known->pid != access->pid || known->object != object) {
+		uint64_t begun = control_work_begin(host->set->control);
 
-		control_quiesce(host->control);
+		control_quiesce(host->set->control);
 		known->pc = access->pc;
 		known->pid = access->pid;
+		known->object = object;
 		known->reason[0] = '\0';
 		known->atomicity = judge(space, access, known->reason);
-		control_work_end(host->control, begun);
+		control_work_end(host->set->control, begun);
 	}
 	*reason = known->reason[0] ? known->reason : NULL;
 	return known->atomicity;
@@ -401,7 +448,7 @@ enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *a
  */
 bool host_keeps_atomics_apart(struct tl_host *host, pid_t pid, uint64_t pc)
 {
-	struct space *space = control_space(host->control, pid);
+	struct space *space = control_space(host->set->control, pid);
 	const char *producer = space ? symbol_producer(space_modules(space), pc) : NULL;
 	size_t length = 0;
 	const char *text = space ? symbol_compilers(space_modules(space), pc, &length) : NULL;

@@ -3,7 +3,7 @@
 #ifndef TOOL_COMPLETE_H
 #define TOOL_COMPLETE_H
 
-#include "control/space.h"
+#include "process/space.h"
 #include "record/finding.h"
 
 #include <trapline/tool.h>
@@ -26,7 +26,8 @@ bool complete_frames(struct finding *finding, struct space *space, struct findin
 const char *complete_program(struct finding *finding, const struct space *space,
 			     const char *started);
 
-/* ns since 1970 */
+/* ns since 1970: now, and of a time by CLOCK_MONOTONIC. */
 uint64_t complete_time(void);
+uint64_t complete_wall_time(uint64_t monotonic);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tool/host.h"
+#include "tool/set.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/owner.h"
 
-#include "control/thread_status.h"
+#include "process/thread_status.h"
 #include "symbol/memory.h"
 
 #include <dirent.h>

@@ -3,7 +3,7 @@
 #ifndef TOOL_OWNER_H
 #define TOOL_OWNER_H
 
-#include "control/space.h"
+#include "process/space.h"
 #include "symbol/stack.h"
 #include "symbol/variable.h"
 

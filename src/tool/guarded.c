@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Guarded blocks in the words of the tool interface. */
+#include "control/guards.h"
+#include "tool/private.h"
+
+static void moment_of(const struct allocation_event *event, struct tl_moment *moment)
+{
+	*moment = (struct tl_moment){.time = event->time,
+				     .tid = event->tid,
+				     .thread = event->thread[0] ? event->thread : NULL,
+				     .pcs = event->frame,
+				     .count = event->frames};
+}
+
+/* `from` is what the block points to. */
+static void block_of(const struct control_guard *from, pid_t pid, struct tl_guarded *block)
+{
+	const struct guard_record *record = &from->record;
+
+	*block = (struct tl_guarded){.size = sizeof(*block),
+				     .pid = pid,
+				     .serial = record->serial,
+				     .address = from->address,
+				     .length = record->size,
+				     .front = record->raw,
+				     .back = record->raw + record->room,
+				     .context = record->context,
+				     .family = (enum tl_guarded_family)record->family,
+				     .zeroed = record->zeroed,
+				     .told = record->told,
+				     .freed = from->state >= GUARD_DYING,
+				     .on_pages = record->run != 0,
+				     .checked = record->checked,
+				     .kept = record->kept,
+				     .kept_length = record->size < GUARD_KEPT ? record->size
+									      : GUARD_KEPT};
+	moment_of(&record->allocated, &block->made);
+	if (block->freed)
+		moment_of(&record->freed, &block->ended);
+}
+
+void guarded_tell(struct tool_set *set, const struct control_guard_notice *notice)
+{
+	struct tl_guarded block = {.size = sizeof(block), .pid = notice->from->pid};
+	struct tl_guarded_news news = {.size = sizeof(news),
+				       .event = (enum tl_guarded_event)notice->event,
+				       .block = &block,
+				       .from = notice->from,
+				       .address = notice->address + (uint64_t)notice->offset,
+				       .length = notice->length};
+
+	if (notice->known)
+		block_of(&notice->block, notice->from->pid, &block);
+	if (notice->event < GUARD_BROKEN_FRONT)
+		news.address = notice->address;
+	for (unsigned i = 0; i < set->count; i++)
+		if (TOOL_HAS(set->host[i].tool, guarded))
+			set->host[i].tool->guarded(set->host[i].state, &news);
+}
+
+void host_guard(struct tl_host *host, const struct tl_guarding *guarding)
+{
+	control_guard(host->set->control, guarding);
+}
+
+bool host_guarded(struct tl_host *host, pid_t pid, uint64_t address, struct tl_guarded *block)
+{
+	static struct control_guard found; /* one thread; what the tool is handed points to it */
+
+	if (!control_guard_at(host->set->control, pid, address, &found) &&
+	    !control_guard_around(host->set->control, pid, address, &found) &&
+	    !control_guard_on_page(host->set->control, pid, address, &found))
+		return false;
+	block_of(&found, pid, block);
+	return true;
+}
+
+int host_guard_faults(struct tl_host *host, pid_t pid, struct tl_guard_faults *faults)
+{
+	struct control_guard_pages pages;
+	int err = control_guard_pages(host->set->control, pid, &pages);
+
+	if (err < 0)
+		return err;
+	faults->descriptor = pages.descriptor;
+	faults->start = pages.start;
+	faults->length = (uint64_t)GUARD_PAGES * GUARD_PAGE;
+	faults->owner = pages.owner;
+	return 0;
+}
+
+int host_guard_always(struct tl_host *host, pid_t pid, uint64_t caller, uint64_t above)
+{
+	return control_guard_always(host->set->control, pid, caller, above);
+}

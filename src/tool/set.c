@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/set.h"
+
+#include "control/notice.h"
+#include "tool/private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+unsigned tool_places(const struct tl_tool *tool)
+{
+	return TOOL_HAS(tool, slots) ? tool->slots : 0;
+}
+
+static unsigned wants_of(const struct tl_tool *tool)
+{
+	return TOOL_HAS(tool, wants) ? tool->wants : 0;
+}
+
+static struct tl_host *host_of(struct tool_set *set, unsigned number)
+{
+	return number >= 1 && number <= set->count ? &set->host[number - 1] : NULL;
+}
+
+static void on_sample(void *context, const struct tl_access *access)
+{
+	struct tool_set *set = context;
+	bool own_stack = access->traits & TL_TRAIT_OWN_STACK;
+
+	for (unsigned i = 0; i < set->count; i++) {
+		const struct tl_tool *tool = set->host[i].tool;
+
+		if (tool->sample && (!own_stack || (wants_of(tool) & TL_WANTS_OWN_STACK)))
+			tool->sample(set->host[i].state, access);
+	}
+}
+
+static void on_hit(void *context, const struct tl_access *access)
+{
+	struct tool_set *set = context;
+
+	for (unsigned i = 0; i < set->count; i++)
+		if (set->host[i].tool->hit)
+			set->host[i].tool->hit(set->host[i].state, access);
+}
+
+static void on_pair(void *context, const struct tl_pair *pair)
+{
+	struct tool_set *set = context;
+
+	for (unsigned i = 0; i < set->count; i++)
+		if (set->host[i].tool->pair)
+			set->host[i].tool->pair(set->host[i].state, pair);
+}
+
+/* Of what was chosen, for whichever tool: those that place watches themselves know their own. */
+static void on_unwatched(void *context, const struct tl_watch *watch, unsigned hits,
+			 unsigned threads)
+{
+	struct tool_set *set = context;
+
+	for (unsigned i = 0; i < set->count; i++)
+		if (set->host[i].tool->unwatched && !tool_places(set->host[i].tool))
+			set->host[i].tool->unwatched(set->host[i].state, watch, hits, threads);
+}
+
+static void on_notice(void *context, const struct control_notice *notice)
+{
+	struct tool_set *set = context;
+	struct tl_block block = {.size = sizeof(block),
+				 .pid = notice->from->pid,
+				 .address = notice->address,
+				 .length = notice->size,
+				 .time = notice->from->time,
+				 .from = notice->from};
+
+	for (unsigned i = 0; i < set->count; i++) {
+		struct tl_host *host = &set->host[i];
+
+		if (notice->kind == CONTROL_BLOCK_ALLOCATED && TOOL_HAS(host->tool, born))
+			host->tool->born(host->state, &block);
+		else if (notice->kind == CONTROL_BLOCK_FREED && TOOL_HAS(host->tool, freed))
+			host->tool->freed(host->state, &block);
+	}
+}
+
+static void on_placed(void *context, unsigned owner, const struct tl_access *access)
+{
+	struct tl_host *host = host_of(context, owner);
+
+	if (host && host->tool->hit)
+		host->tool->hit(host->state, access);
+}
+
+static void on_displaced(void *context, unsigned owner, const struct tl_watch *watch, unsigned hits,
+			 unsigned threads)
+{
+	struct tl_host *host = host_of(context, owner);
+
+	if (host && host->tool->unwatched)
+		host->tool->unwatched(host->state, watch, hits, threads);
+}
+
+/* The most that any tool says: what one has no opinion of, another may look for. */
+static unsigned on_interest(void *context, pid_t pid, uint64_t pc)
+{
+	struct tool_set *set = context;
+	unsigned most = 0;
+
+	for (unsigned i = 0; i < set->count; i++) {
+		const struct tl_tool *tool = set->host[i].tool;
+		unsigned interest =
+			TOOL_HAS(tool, interest) ? tool->interest(set->host[i].state, pid, pc) : 0;
+
+		most = interest > most ? interest : most;
+	}
+	return most;
+}
+
+static void on_process_began(void *context, pid_t pid)
+{
+	struct tool_set *set = context;
+
+	for (unsigned i = 0; i < set->count; i++)
+		if (TOOL_HAS(set->host[i].tool, process_began))
+			set->host[i].tool->process_began(set->host[i].state, pid);
+}
+
+static void on_process_ended(void *context, pid_t pid)
+{
+	struct tool_set *set = context;
+
+	for (unsigned i = 0; i < set->count; i++)
+		if (TOOL_HAS(set->host[i].tool, process_ended))
+			set->host[i].tool->process_ended(set->host[i].state, pid);
+	if (set->options.process_ended)
+		set->options.process_ended(set->context);
+}
+
+static void on_tick(void *context)
+{
+	struct tool_set *set = context;
+
+	for (unsigned i = 0; i < set->count; i++)
+		if (TOOL_HAS(set->host[i].tool, tick))
+			set->host[i].tool->tick(set->host[i].state);
+	if (set->options.tick)
+		set->options.tick(set->context);
+}
+
+static void on_guard(void *context, const struct control_guard_notice *notice)
+{
+	guarded_tell(context, notice);
+}
+
+static void name_run(struct tool_set *set)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (gethostname(set->hostname, sizeof(set->hostname) - 1))
+		strcpy(set->hostname, "unknown");
+	snprintf(set->run, sizeof(set->run), "%llx-%x",
+		 (unsigned long long)now.tv_sec << 30 | (unsigned long long)now.tv_nsec,
+		 (unsigned)getpid());
+}
+
+/*
+ * Who chooses by samples and pairs shares `slots` with those who place watches themselves: each
+ * side has at least one, and those who place no more than they ask for and than half.
+ */
+void tool_set_divide(const struct tl_tool *const *tools, unsigned count, unsigned slots,
+		     struct tool_shares *shares)
+{
+	bool chooses = false;
+	unsigned wanted = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		wanted += tool_places(tools[i]);
+		chooses |= !tool_places(tools[i]);
+	}
+	shares->placed = wanted < slots ? wanted : slots;
+	if (chooses && shares->placed > slots / 2)
+		shares->placed = slots / 2;
+	shares->chosen = chooses ? slots - shares->placed : 0;
+}
+
+static bool has_opinion(const struct tl_tool *const *tools, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (TOOL_HAS(tools[i], interest))
+			return true;
+	return false;
+}
+
+static int create_control(struct tool_set *set, const struct tl_tool *const *tools)
+{
+	struct control_observer observer = {.sample = on_sample,
+					    .hit = on_hit,
+					    .pair = on_pair,
+					    .unwatched = on_unwatched,
+					    .placed = on_placed,
+					    .displaced = on_displaced,
+					    .process_began = on_process_began,
+					    .process_ended = on_process_ended,
+					    .notice = on_notice,
+					    .guard = on_guard,
+					    .tick = on_tick,
+					    .context = set};
+	struct control_options options = *set->options.control;
+	struct tool_shares shares;
+
+	if (has_opinion(tools, set->count))
+		observer.interest = on_interest;
+	tool_set_divide(tools, set->count, options.slots, &shares);
+	options.slots = shares.chosen;
+	options.placed = shares.placed;
+	for (unsigned i = 0; i < set->count; i++) {
+		options.own_stacks |= wants_of(tools[i]) & TL_WANTS_OWN_STACK;
+		options.births |= wants_of(tools[i]) & TL_WANTS_BLOCKS;
+		options.guard |= (wants_of(tools[i]) & TL_WANTS_GUARDS) != 0;
+	}
+	return control_create(&set->control, &options, &observer);
+}
+
+static int start_tools(struct tool_set *set)
+{
+	for (unsigned i = 0; i < set->count; i++) {
+		struct tl_host *host = &set->host[i];
+		int err = host->tool->start ? host->tool->start(host, &host_services, &host->state)
+					    : 0;
+
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+int tool_set_create(struct tool_set **set, const struct tl_tool *const *tools, unsigned count,
+		    const struct host_options *options, host_deliver_fn *deliver, void *context)
+{
+	struct tool_set *made;
+	int err;
+
+	if (!count || count > TOOL_SET_MAX)
+		return -EINVAL;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	made->count = count;
+	made->options = *options;
+	made->deliver = deliver;
+	made->context = context;
+	for (unsigned i = 0; i < count; i++)
+		made->host[i] = (struct tl_host){.set = made, .tool = tools[i], .number = i + 1};
+	name_run(made);
+	err = create_control(made, tools);
+	if (!err)
+		err = start_tools(made);
+	if (err < 0) {
+		if (made->control)
+			control_destroy(made->control);
+		free(made);
+		return err;
+	}
+	*set = made;
+	return 0;
+}
+
+struct control *tool_set_control(struct tool_set *set)
+{
+	return set->control;
+}
+
+struct space *tool_space(struct tl_host *host, pid_t pid)
+{
+	return control_space(host->set->control, pid);
+}
+
+void tool_set_finish(struct tool_set *set)
+{
+	for (unsigned i = 0; i < set->count; i++)
+		if (set->host[i].tool->exit)
+			set->host[i].tool->exit(set->host[i].state);
+}
+
+struct finding *tool_set_finding(struct tool_set *set, size_t index)
+{
+	return index < set->finding_count ? set->findings[index] : NULL;
+}
+
+void tool_set_counts(const struct tool_set *set, control_count_fn *each, void *context)
+{
+	control_counts(set->control, each, context);
+	for (unsigned i = 0; i < set->count; i++)
+		for (unsigned j = 0; j < set->host[i].count_count; j++)
+			each(context, set->host[i].counts[j].name, set->host[i].counts[j].value,
+			     "counted by the tool");
+}
+
+void tool_set_destroy(struct tool_set *set)
+{
+	control_destroy(set->control);
+	for (size_t i = 0; i < set->finding_count; i++)
+		finding_destroy(set->findings[i]);
+	free(set->findings);
+	free(set);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stack of a hit by addresses. */
+#include "symbol/bounds.h"
+#include "symbol/stack.h"
+#include "tool/private.h"
+
+#define FRAMES_MAX 64
+
+static void copy_registers(const struct symbol_registers *from, struct tl_frame_place *to)
+{
+	static const uint8_t number[16] = {SYMBOL_RAX, SYMBOL_RCX, SYMBOL_RDX, SYMBOL_RBX,
+					   SYMBOL_RSP, SYMBOL_RBP, SYMBOL_RSI, SYMBOL_RDI,
+					   SYMBOL_R8,  SYMBOL_R9,  SYMBOL_R10, SYMBOL_R11,
+					   SYMBOL_R12, SYMBOL_R13, SYMBOL_R14, SYMBOL_R15};
+
+	for (unsigned i = 0; i < 16; i++) {
+		if (!symbol_register_known(from, number[i]))
+			continue;
+		to->general[i] = from->value[number[i]];
+		to->known |= (uint16_t)(1u << i);
+	}
+}
+
+int host_unwind(struct tl_host *host, const struct tl_access *access, struct tl_frame_place *frames,
+		size_t max)
+{
+	struct space *space = control_space(host->set->control, access->pid);
+	static struct symbol_stack_frame found[FRAMES_MAX]; /* one thread; large */
+	struct symbol_stack_source source = {0};
+	uint64_t end;
+	bool complete;
+	size_t count;
+
+	if (!space || !access->stack || !max)
+		return 0;
+	source.registers =
+		symbol_registers_of(access->stack->registers.general, access->stack->registers.pc);
+	source.copy = access->stack->bytes;
+	source.copy_address = access->stack->address;
+	source.copy_length = access->stack->length;
+	count = symbol_stack_unwind(space_modules(space), &source, found,
+				    max < FRAMES_MAX ? max : FRAMES_MAX, &complete);
+	for (size_t i = 0; i < count; i++) {
+		frames[i] = (struct tl_frame_place){.pc = found[i].pc, .cfa = found[i].cfa};
+		copy_registers(&found[i].registers, &frames[i]);
+		if (found[i].has_cfa && !found[i].signal)
+			frames[i].return_slot = found[i].cfa - sizeof(uint64_t);
+		symbol_bounds_whole(space_modules(space), found[i].pc - found[i].return_address,
+				    &frames[i].function, &end);
+	}
+	return (int)count;
+}
