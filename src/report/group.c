@@ -11,6 +11,7 @@
 struct row {
 	struct finding *finding;
 	char *group;	/* NULL: it stands alone */
+	bool libraries; /* its places are in the system's libraries alone */
 	unsigned best;	/* rank in the group */
 	uint64_t count; /* of the whole group */
 };
@@ -58,6 +59,29 @@ void finding_group(const struct finding *finding, char name[GROUP_NAME_SIZE])
 		name_unnamed(object, name);
 }
 
+static bool is_of_the_system(const char *path)
+{
+	static const char *const folders[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/",
+					      "/usr/libexec/"};
+
+	for (size_t i = 0; path && i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+			return true;
+	return false;
+}
+
+bool finding_is_of_libraries(const struct finding *finding)
+{
+	for (size_t i = 0; i < finding->access_count; i++) {
+		const struct finding_frame *frame = finding_place_frame(&finding->accesses[i]);
+
+		if (!frame || !is_of_the_system(frame->module) ||
+		    (finding->program && strcmp(frame->module, finding->program) == 0))
+			return false;
+	}
+	return finding->access_count;
+}
+
 static unsigned order_of(const struct finding *finding)
 {
 	return finding->rank ? finding->rank : UINT_MAX;
@@ -88,6 +112,8 @@ static int compare(const void *first, const void *second)
 {
 	const struct row *a = first, *b = second;
 
+	if (a->libraries != b->libraries)
+		return a->libraries - b->libraries;
 	if (a->finding->certainty != b->finding->certainty)
 		return compare_numbers(b->finding->certainty, a->finding->certainty);
 	if (a->best != b->best)
@@ -134,6 +160,7 @@ int finding_groups_sort(struct finding **findings, size_t count)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		row[i].finding = findings[i];
+		row[i].libraries = finding_is_of_libraries(findings[i]);
 		finding_group(findings[i], name);
 		/* Without the memory for it, it stands alone. */
 		row[i].group = name[0] ? strdup(name) : NULL;

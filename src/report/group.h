@@ -14,7 +14,10 @@
  * not of class `possible`, or nothing is known of its object. */
 void finding_group(const struct finding *finding, char name[GROUP_NAME_SIZE]);
 
-/* 0 or -ENOMEM. */
+/* Are all its places in libraries of the system, and none in the program? */
+bool finding_is_of_libraries(const struct finding *finding);
+
+/* Those in libraries of the system come after the program's own. 0 or -ENOMEM. */
 int finding_groups_sort(struct finding **findings, size_t count);
 
 #endif

@@ -285,6 +285,19 @@ static void decode_evidence(struct decoder *decoder, const json_t *json)
 	}
 }
 
+static void decode_details(struct decoder *decoder, const json_t *json)
+{
+	const json_t *names = get_array(decoder, json, "details");
+
+	for (size_t i = 0; i < json_array_size(names) && !decoder->code; i++) {
+		const char *name = json_string_value(json_array_get(names, i));
+		const char *value = name ? json_string_value(json_object_get(json, name)) : NULL;
+
+		if (!value || finding_add_detail(decoder->finding, name, value) == -EINVAL)
+			fail(decoder, "details", "an array of the names of members that are text");
+	}
+}
+
 static void decode_occurrences(struct decoder *decoder, const json_t *json)
 {
 	const json_t *array = get_array(decoder, json, "occurrences");
@@ -365,6 +378,8 @@ static void decode_all(struct decoder *decoder, const json_t *json)
 	decode_occurrences(decoder, json);
 	decode_origin(decoder, json);
 	decode_evidence(decoder, json);
+	decode_details(decoder, json);
+	finding->strategy = get_string(decoder, json, "strategy");
 	decode_object(decoder, get(json, "object"));
 	decode_accesses(decoder, json);
 	decode_hit_values(decoder, json);

@@ -130,7 +130,7 @@ static json_t *encode_access(struct encoder *encoder, const struct finding_acces
 	return object;
 }
 
-static json_t *encode_freed(struct encoder *encoder, const struct finding_freed *from)
+static json_t *encode_moment(struct encoder *encoder, const struct finding_freed *from)
 {
 	json_t *object = json_object();
 
@@ -169,7 +169,7 @@ static json_t *encode_object(struct encoder *encoder, const struct finding_objec
 	if (from->time)
 		set_time(encoder, object, "time", from->time);
 	if (from->freed.time)
-		set(encoder, object, "freed", encode_freed(encoder, &from->freed));
+		set(encoder, object, "freed", encode_moment(encoder, &from->freed));
 	return object;
 }
 
@@ -237,6 +237,42 @@ static void set_accesses(struct encoder *encoder, json_t *object, const struct f
 	set(encoder, object, "accesses", accesses);
 }
 
+/* A block's life by its two stacks, beside `object`, which has them as well: for findings that are
+ * about the life. */
+static void set_life(struct encoder *encoder, json_t *object, const struct finding *finding)
+{
+	const struct finding_object *block = &finding->object;
+	const struct finding_freed made = {.time = block->time,
+					   .tid = block->tid,
+					   .thread = block->thread,
+					   .stack = block->stack};
+
+	if (block->kind != FINDING_OBJECT_HEAP || strcmp(finding->kind, FINDING_DATA_RACE) == 0 ||
+	    strcmp(finding->kind, FINDING_HIT) == 0)
+		return;
+	if (made.stack.count)
+		set(encoder, object, "allocated", encode_moment(encoder, &made));
+	if (block->freed.stack.count)
+		set(encoder, object, "freed", encode_moment(encoder, &block->freed));
+}
+
+/* Members of their own, and "details" tells which. None takes the place of another member. */
+static void set_details(struct encoder *encoder, json_t *object, const struct finding *finding)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < finding->detail_count; i++) {
+		const struct finding_detail *detail = &finding->details[i];
+
+		if (json_object_get(object, detail->name))
+			continue;
+		set_string(encoder, object, detail->name, detail->value);
+		if (json_array_append_new(names, string_value(detail->name)))
+			encoder->failed = true;
+	}
+	set(encoder, object, "details", names);
+}
+
 json_t *json_from_finding(const struct finding *finding)
 {
 	bool hit = !strcmp(finding->kind, FINDING_HIT) && finding->access_count;
@@ -265,6 +301,10 @@ json_t *json_from_finding(const struct finding *finding)
 	}
 	if (finding->occurrence_count)
 		set(&encoder, object, "occurrences", encode_occurrences(&encoder, finding));
+	set_life(&encoder, object, finding);
+	set_string(&encoder, object, "strategy", finding->strategy);
+	if (finding->detail_count)
+		set_details(&encoder, object, finding);
 	if (encoder.failed) {
 		json_decref(object);
 		return NULL;

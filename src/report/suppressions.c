@@ -16,7 +16,7 @@ static const char *const key_names[] = {
 	[KEY_FUNCTION] = "function", [KEY_TOP] = "top",	      [KEY_FILE] = "file",
 	[KEY_MODULE] = "module",     [KEY_OBJECT] = "object", [KEY_THREAD] = "thread",
 	[KEY_PROGRAM] = "program",   [KEY_ID] = "id",	      [KEY_CLASS] = "class",
-	[KEY_STACK] = "stack",
+	[KEY_STACK] = "stack",	     [KEY_WITHIN] = "within",
 };
 
 _Static_assert(sizeof(key_names) / sizeof(key_names[0]) == KEY_COUNT, "every key has a name");

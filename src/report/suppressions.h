@@ -19,6 +19,7 @@
  *   top       the function shown as an access's place
  *   file      a source file of any frame, whole path or last component
  *   module    a module of any frame, whole path or last component
+ *   within    the module of the instruction, the same glob for every access
  *   object    the variable or object
  *   thread    the name of an accessing thread
  *   program   the executable, whole path or last component

@@ -120,10 +120,24 @@ static bool finding_matches(const struct condition *condition, const struct find
 	}
 }
 
+/* The instruction's own module, of every access. */
+static bool lies_within(const char *glob, const struct finding *finding)
+{
+	for (size_t i = 0; i < finding->access_count; i++) {
+		const struct finding_stack *stack = &finding->accesses[i].stack;
+
+		if (!stack->count || !matches_path(glob, stack->frames[0].module))
+			return false;
+	}
+	return finding->access_count;
+}
+
 static bool condition_holds(const struct condition *condition, const struct finding *finding)
 {
 	size_t i;
 
+	if (condition->key == KEY_WITHIN)
+		return lies_within(condition->glob, finding);
 	if (finding_matches(condition, finding))
 		return true;
 	for (i = 0; i < finding->access_count; i++)

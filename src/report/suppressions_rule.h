@@ -16,6 +16,7 @@ enum key {
 	KEY_ID,
 	KEY_CLASS,
 	KEY_STACK,
+	KEY_WITHIN,
 	KEY_COUNT
 };
 

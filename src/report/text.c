@@ -241,25 +241,34 @@ static void write_age(const struct writer *writer, uint64_t time, uint64_t findi
 		fprintf(writer->stream, ", %.1f s before", (double)age / 1e9);
 }
 
+/* A frame with a stack: where the address of its variable was given away. */
 static void write_object_owner(const struct writer *writer, const struct finding_object *object,
 			       uint64_t finding_time)
 {
 	fputs(object->kind == FINDING_OBJECT_HEAP ? ", allocated by" : " of", writer->stream);
 	write_thread(writer, object->thread, object->tid);
+	if (object->kind == FINDING_OBJECT_STACK && object->stack.count)
+		fputs(", whose address was given away", writer->stream);
 	write_age(writer, object->time, finding_time);
 }
 
-/* Nobody knows whose the memory is since. */
-static void write_freed(const struct writer *writer, const struct finding_freed *freed,
-			uint64_t finding_time)
+/* A race's memory may have been given to somebody else since; a detector of blocks knows. */
+static void write_freed(const struct writer *writer, const struct finding *finding)
 {
+	const struct finding_freed *freed = &finding->object.freed;
+	bool frame = finding->object.kind == FINDING_OBJECT_STACK;
+	bool doubtful = strcmp(finding->kind, FINDING_DATA_RACE) == 0;
+
 	if (!freed->time)
 		return;
 	begin_line(writer);
-	fputs("  freed by", writer->stream);
+	fputs(frame ? "  its frame returned in" : "  freed by", writer->stream);
 	write_thread(writer, freed->thread, freed->tid);
-	write_age(writer, freed->time, finding_time);
-	fputs(", and perhaps another block since:\n", writer->stream);
+	write_age(writer, freed->time, finding->time);
+	if (frame)
+		fputs(", to:\n", writer->stream);
+	else
+		fputs(doubtful ? ", and perhaps another block since:\n" : ":\n", writer->stream);
 	write_stack(writer, &freed->stack, NULL);
 }
 
@@ -300,9 +309,10 @@ static void write_object_title(const struct writer *writer, const struct finding
 	fprintf(writer->stream, "+0x%" PRIx64, object->module_offset);
 }
 
-static void write_object(const struct writer *writer, const struct finding_object *object,
-			 uint64_t finding_time)
+static void write_object(const struct writer *writer, const struct finding *finding)
 {
+	const struct finding_object *object = &finding->object;
+
 	if (!object_known(object))
 		return;
 	begin_line(writer);
@@ -324,7 +334,7 @@ static void write_object(const struct writer *writer, const struct finding_objec
 	if (object->address)
 		fprintf(writer->stream, " at 0x%" PRIx64, object->address);
 	if (object->tid || object->thread)
-		write_object_owner(writer, object, finding_time);
+		write_object_owner(writer, object, finding->time);
 	if (object->file) {
 		fputs(", declared at ", writer->stream);
 		utf8_print(writer->stream, object->file);
@@ -332,7 +342,7 @@ static void write_object(const struct writer *writer, const struct finding_objec
 	}
 	fputc('\n', writer->stream);
 	write_stack(writer, &object->stack, NULL);
-	write_freed(writer, &object->freed, finding_time);
+	write_freed(writer, finding);
 }
 
 static void write_evidence(const struct writer *writer, const struct finding *finding)
@@ -343,6 +353,16 @@ static void write_evidence(const struct writer *writer, const struct finding *fi
 		begin_line(writer);
 		fputs(i ? "       " : "  why: ", writer->stream);
 		utf8_print(writer->stream, finding->evidence[i]);
+		fputc('\n', writer->stream);
+	}
+}
+
+static void write_details(const struct writer *writer, const struct finding *finding)
+{
+	for (size_t i = 0; i < finding->detail_count; i++) {
+		begin_line(writer);
+		fprintf(writer->stream, "  %s: ", finding->details[i].name);
+		utf8_print(writer->stream, finding->details[i].value);
 		fputc('\n', writer->stream);
 	}
 }
@@ -377,6 +397,10 @@ static void write_origin(const struct writer *writer, const struct finding *find
 		fputs(" on ", writer->stream);
 		utf8_print(writer->stream, finding->host);
 	}
+	if (finding->strategy) {
+		fputs(", by ", writer->stream);
+		utf8_print(writer->stream, finding->strategy);
+	}
 	style(writer, STYLE_PLAIN);
 	fputc('\n', writer->stream);
 }
@@ -392,8 +416,9 @@ void text_write(FILE *stream, const struct finding *finding, const struct text_o
 		write_stack(&writer, &finding->accesses[i].stack,
 			    finding_place_frame(&finding->accesses[i]));
 	}
-	write_object(&writer, &finding->object, finding->time);
+	write_object(&writer, finding);
 	write_evidence(&writer, finding);
+	write_details(&writer, finding);
 	write_origin(&writer, finding);
 	begin_line(&writer);
 	fputc('\n', stream);
