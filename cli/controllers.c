@@ -6,7 +6,7 @@
  */
 #include "cli/controllers.h"
 
-#include "control/reach.h"
+#include "process/reach.h"
 
 #include <dirent.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/detect.h"
 
+#include "cli/attach.h"
 #include "cli/background.h"
 #include "cli/beside.h"
 #include "cli/command.h"
@@ -13,9 +14,11 @@
 #include "cli/unwatched.h"
 #include "report/group.h"
 #include "report/jsonl.h"
+#include "report/known.h"
 #include "report/suppressions.h"
 #include "report/text.h"
-#include "tool/host.h"
+#include "cli/tools.h"
+#include "tool/set.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,17 +29,35 @@
 
 struct detection {
 	struct detect_options options;
-	struct tl_host *host;
+	struct tool_set *tools;
+	const struct tl_tool *tool[TOOL_SET_MAX];
+	unsigned tool_count;
+	const struct detect_view *view; /* or NULL */
 	struct suppressions *suppressions;
+	struct suppressions *known; /* races of runtimes: report/known.supp */
 	struct output output;
 	FILE *generated;
 	unsigned shown;
 	unsigned suppressed;
+	unsigned hidden_known;
 	struct progress progress;
 };
 
-static bool is_shown(const struct detection *detection, const struct finding *finding)
+/* Says so in the finding. */
+static bool is_known(const struct detection *detection, struct finding *finding)
 {
+	const char *rule;
+
+	if (finding_detail(finding, KNOWN_DETAIL))
+		return true;
+	rule = suppressions_match(detection->known, finding);
+	return rule && !finding_add_detail(finding, KNOWN_DETAIL, rule);
+}
+
+static bool is_shown(const struct detection *detection, struct finding *finding)
+{
+	if (is_known(detection, finding) && !detection->options.show_known)
+		return false;
 	return finding->certainty != FINDING_POSSIBLE || detection->options.show_all;
 }
 
@@ -44,10 +65,12 @@ static void show(struct detection *detection, const struct finding *finding)
 {
 	struct text_options text = {.color = text_wants_color(stderr), .sources = true};
 
-	progress_clear(&detection->progress);
-	text_write(program_messages(), finding, &text);
-	fflush(program_messages());
 	detection->shown++;
+	if (!detection->view) {
+		progress_clear(&detection->progress);
+		text_write(program_messages(), finding, &text);
+		fflush(program_messages());
+	}
 	if (detection->generated) {
 		suppressions_generate(detection->generated, finding);
 		fflush(detection->generated);
@@ -63,7 +86,9 @@ static bool deliver(void *context, struct finding *finding)
 		detection->suppressed++;
 		return true;
 	}
-	if (detection->output.file)
+	if (is_known(detection, finding) && !detection->options.show_known)
+		detection->hidden_known++;
+	if (detection->output.file && !(detection->view && detection->view->write))
 		output_write(&detection->output, finding);
 	if (is_shown(detection, finding))
 		show(detection, finding);
@@ -78,14 +103,14 @@ static void tick(void *context)
 
 	if (!progress_is_due(&detection->progress))
 		return;
-	for (size_t i = 0; (finding = host_finding(detection->host, i)); i++) {
+	for (size_t i = 0; (finding = tool_set_finding(detection->tools, i)); i++) {
 		if (is_shown(detection, finding))
 			shown++;
-		else
+		else if (!is_known(detection, finding))
 			hidden++;
 	}
 	progress_draw(&detection->progress, shown, hidden,
-		      control_cost(host_control(detection->host)));
+		      control_cost(tool_set_control(detection->tools)));
 }
 
 static int open_outputs(struct detection *detection)
@@ -94,6 +119,11 @@ static int open_outputs(struct detection *detection)
 	struct report_error error;
 
 	detection->suppressions = suppressions_create();
+	detection->known = known_create();
+	if (!detection->suppressions || !detection->known) {
+		fputs("trapline: memory is short\n", stderr);
+		return STATUS_FAILED;
+	}
 	for (unsigned i = 0; i < options->suppressions_count; i++)
 		if (suppressions_read(detection->suppressions, options->suppressions[i], &error)) {
 			fprintf(stderr, "trapline: %s\n", error.text);
@@ -109,12 +139,53 @@ static int open_outputs(struct detection *detection)
 	return STATUS_OK;
 }
 
+/* What is to be shown, in the order of importance; the caller frees. */
+static struct finding **list_shown(const struct detection *detection, size_t *count,
+				   unsigned *hidden)
+{
+	struct finding **shown, *finding;
+	size_t all = 0;
+
+	while (tool_set_finding(detection->tools, all))
+		all++;
+	shown = calloc(all + 1, sizeof(struct finding *));
+	*count = 0;
+	for (size_t i = 0; shown && (finding = tool_set_finding(detection->tools, i)); i++) {
+		if (suppressions_match(detection->suppressions, finding))
+			continue;
+		if (is_shown(detection, finding))
+			shown[(*count)++] = finding;
+		else if (!is_known(detection, finding))
+			(*hidden)++;
+	}
+	if (shown)
+		finding_groups_sort(shown, *count); /* or as they came, when memory is short */
+	return shown;
+}
+
+typedef void write_fn(void *context, FILE *stream, struct finding *const *findings, size_t count);
+
+static void write_view(const struct detection *detection, write_fn *write, FILE *stream)
+{
+	unsigned hidden = 0;
+	size_t count;
+	struct finding **shown = list_shown(detection, &count, &hidden);
+
+	if (shown)
+		write(detection->view->context, stream, shown, count);
+	free(shown);
+}
+
 static bool write_all(const struct detection *detection, FILE *stream)
 {
 	struct finding *finding;
 	bool complete = true;
 
-	for (size_t i = 0; (finding = host_finding(detection->host, i)); i++)
+	if (detection->view && detection->view->write) {
+		write_view(detection, detection->view->write, stream);
+		return !fflush(stream) && !ferror(stream);
+	}
+	for (size_t i = 0; (finding = tool_set_finding(detection->tools, i)); i++)
 		if (!suppressions_match(detection->suppressions, finding) &&
 		    jsonl_write(stream, finding))
 			complete = false;
@@ -129,6 +200,15 @@ static char *output_path(const struct detection *detection, struct stat *status)
 	return realpath(detection->options.output, NULL);
 }
 
+/* Another run may have made a new file there since: then that is left alone. */
+static bool is_still_ours(const char *path, const struct stat *ours)
+{
+	struct stat status;
+
+	return !stat(path, &status) && status.st_dev == ours->st_dev &&
+	       status.st_ino == ours->st_ino;
+}
+
 /*
  * Once more at an end, in place of what was written on the way: now with final counts. What was
  * written stays where that fails, for want of room or of permission to make a file there.
@@ -137,12 +217,12 @@ static void rewrite_output(void *context)
 {
 	struct detection *detection = context;
 	struct stat status;
-	char *path = host_finding(detection->host, 0) ? output_path(detection, &status) : NULL;
+	char *path = tool_set_finding(detection->tools, 0) ? output_path(detection, &status) : NULL;
 	char *beside = NULL;
 	FILE *stream = path ? program_open_beside(path, &beside) : NULL;
 
 	if (stream && write_all(detection, stream) && !fchmod(fileno(stream), status.st_mode) &&
-	    !rename(beside, path)) {
+	    is_still_ours(path, &status) && !rename(beside, path)) {
 		fclose(detection->output.file);
 		detection->output.file = stream;
 		detection->output.lost = 0;
@@ -154,36 +234,17 @@ static void rewrite_output(void *context)
 	free(path);
 }
 
-/* What is to be shown, in the order of importance; the caller frees. */
-static struct finding **list_shown(const struct detection *detection, size_t *count,
-				   unsigned *hidden)
-{
-	struct finding **shown, *finding;
-	size_t all = 0;
-
-	while (host_finding(detection->host, all))
-		all++;
-	shown = calloc(all + 1, sizeof(struct finding *));
-	*count = 0;
-	for (size_t i = 0; shown && (finding = host_finding(detection->host, i)); i++) {
-		if (suppressions_match(detection->suppressions, finding))
-			continue;
-		if (is_shown(detection, finding))
-			shown[(*count)++] = finding;
-		else
-			(*hidden)++;
-	}
-	if (shown)
-		finding_groups_sort(shown, *count); /* or as they came, when memory is short */
-	return shown;
-}
-
 static void summarise(struct detection *detection)
 {
-	struct summary summary = {.stream = program_messages()};
+	struct summary summary = {.stream = program_messages(), .known = detection->hidden_known};
 	struct finding **shown;
 	size_t count;
 
+	if (detection->view) {
+		write_view(detection, detection->view->show, program_messages());
+		fflush(program_messages());
+		return;
+	}
 	shown = list_shown(detection, &count, &summary.hidden);
 	for (size_t i = 0; i < count; i++)
 		summary_add(&summary, shown[i]);
@@ -201,17 +262,32 @@ static int exit_status(const struct detection *detection, int status)
 	return program_exit_status(status);
 }
 
-static enum program_library library_of(const struct detect_options *options)
+/* What is no file cannot be written anew: a view goes there once, at the end. */
+static void write_stream(struct detection *detection)
 {
-	return options->control.allocations ? PROGRAM_LIBRARY_HEAP : PROGRAM_LIBRARY_PLAIN;
+	struct stat status;
+	char *path = output_path(detection, &status);
+
+	if (!path && detection->output.file && detection->view && detection->view->write)
+		write_all(detection, detection->output.file);
+	free(path);
+}
+
+static enum program_library library_of(const struct detection *detection)
+{
+	for (unsigned i = 0; i < detection->tool_count; i++)
+		if (tools_wants_guards(detection->tool[i]))
+			return PROGRAM_LIBRARY_GUARD;
+	return detection->options.control.allocations ? PROGRAM_LIBRARY_HEAP
+						      : PROGRAM_LIBRARY_PLAIN;
 }
 
 /* A program that made the area itself is under way already (src/agent/companion.c). */
 static int spawn(struct detection *detection)
 {
 	char **program = detection->options.program;
-	pid_t pid = program_spawn(host_control(detection->host), program,
-				  library_of(&detection->options), detection->options.patchable);
+	pid_t pid = program_spawn(tool_set_control(detection->tools), program,
+				  library_of(detection), detection->options.patchable);
 
 	if (pid < 0)
 		return program_cannot_run(program[0], (int)pid);
@@ -223,7 +299,9 @@ static void print_statistics(const struct detection *detection)
 {
 	struct statistics statistics = {.count = 0};
 
-	host_counts(detection->host, statistics_add, &statistics);
+	tool_set_counts(detection->tools, statistics_add, &statistics);
+	statistics_add(&statistics, "hidden-known", detection->hidden_known,
+		       "findings that a rule of those that come with trapline knows");
 	statistics_print(&statistics, detection->options.stats, stderr);
 }
 
@@ -236,7 +314,7 @@ static void go_on(struct detection *detection, int status)
 				       .to_file = detection->options.output};
 
 	progress_begin(&detection->progress, !how.foreground || how.quiet);
-	background_go_on(host_control(detection->host), &how, exit_status(detection, status));
+	background_go_on(tool_set_control(detection->tools), &how, exit_status(detection, status));
 	progress_clear(&detection->progress);
 }
 
@@ -244,26 +322,32 @@ static int run(struct detection *detection)
 {
 	int status = detection->options.program ? spawn(detection) : STATUS_OK;
 
+	if (!status && detection->options.pid)
+		status = attach_begin(tool_set_control(detection->tools), detection->options.pid);
 	if (status)
 		return status;
 	progress_begin(&detection->progress,
-		       detection->options.quiet || !detection->options.program);
-	status = control_run(host_control(detection->host));
+		       detection->options.quiet ||
+			       (!detection->options.program && !detection->options.pid));
+	status = control_run(tool_set_control(detection->tools));
 	progress_clear(&detection->progress);
 	if (detection->options.program)
 		go_on(detection, status);
-	control_finish(host_control(detection->host));
+	control_finish(tool_set_control(detection->tools));
+	if (detection->options.pid)
+		attach_end(tool_set_control(detection->tools));
 	if (detection->options.program)
-		unwatched_tell(host_control(detection->host), "nothing was watched");
-	host_finish(detection->host);
+		unwatched_tell(tool_set_control(detection->tools), "nothing was watched");
+	tool_set_finish(detection->tools);
 	rewrite_output(detection);
+	write_stream(detection);
 	if (!detection->options.quiet)
 		summarise(detection);
 	print_statistics(detection);
 	return exit_status(detection, status);
 }
 
-static int begin(struct detection *detection, const struct tl_tool *tool, const char *program)
+static int begin(struct detection *detection, const char *program)
 {
 	struct host_options host = {.control = &detection->options.control,
 				    .raw = detection->options.raw,
@@ -271,7 +355,8 @@ static int begin(struct detection *detection, const struct tl_tool *tool, const 
 				    .tool_options = detection->options.tool_option,
 				    .process_ended = rewrite_output,
 				    .tick = tick};
-	int err = host_create(&detection->host, tool, &host, deliver, detection);
+	int err = tool_set_create(&detection->tools, detection->tool, detection->tool_count, &host,
+				  deliver, detection);
 
 	if (err >= 0)
 		return STATUS_OK;
@@ -296,10 +381,11 @@ static int close_generated(const struct detection *detection, int status)
 /* The status to end with. */
 static int end(struct detection *detection, int status)
 {
-	if (detection->host)
-		host_destroy(detection->host);
+	if (detection->tools)
+		tool_set_destroy(detection->tools);
 	status = output_close(&detection->output, status);
 	suppressions_destroy(detection->suppressions);
+	suppressions_destroy(detection->known);
 	return close_generated(detection, status);
 }
 
@@ -308,10 +394,10 @@ static int run_beside(struct detection *detection, char **argv)
 	if (detection->options.patchable && !program_ask_to_listen())
 		return STATUS_FAILED;
 	return beside_run(argv, detection->options.program,
-			  program_preload_library(library_of(&detection->options)));
+			  program_preload_library(library_of(detection)));
 }
 
-static int run_program(struct detection *detection, const struct tl_tool *tool, char **argv)
+static int run_program(struct detection *detection, char **argv)
 {
 	char **program = detection->options.program;
 	char *reason = program_cannot_be_watched(program[0]);
@@ -325,14 +411,51 @@ static int run_program(struct detection *detection, const struct tl_tool *tool, 
 		return run_beside(detection, argv);
 	status = open_outputs(detection);
 	if (!status)
-		status = begin(detection, tool, program_path(program[0]));
+		status = begin(detection, program_path(program[0]));
+	if (!status)
+		status = run(detection);
+	return end(detection, status);
+}
+
+/* What stands on the program's allocations needs them interposed from its start. */
+static bool cannot_attach(const struct detection *detection)
+{
+	for (unsigned i = 0; i < detection->tool_count; i++)
+		if (tools_wants_guards(detection->tool[i])) {
+			fprintf(stderr,
+				"trapline: %s sees a program's heap from its start only: start it under "
+				"trapline, without -p\n",
+				detection->tool[i]->name);
+			return true;
+		}
+	return false;
+}
+
+/* One that runs already. */
+static int run_attached(struct detection *detection)
+{
+	char *reason = program_lethal_filter();
+	int status;
+
+	if (!reason && cannot_attach(detection))
+		return STATUS_USAGE;
+	if (reason) {
+		fprintf(stderr, "trapline: %s\n", reason);
+		free(reason);
+		return STATUS_FAILED;
+	}
+	/* No library is there that would remember them. */
+	detection->options.control.allocations = CONTROL_ALLOCATIONS_NONE;
+	status = open_outputs(detection);
+	if (!status)
+		status = begin(detection, attach_program(detection->options.pid));
 	if (!status)
 		status = run(detection);
 	return end(detection, status);
 }
 
 /* Beside a program that was started without us. */
-static int run_companion(struct detection *detection, const struct tl_tool *tool)
+static int run_companion(struct detection *detection)
 {
 	char *program = NULL;
 	int status = companion_begin(&detection->options, &program);
@@ -340,9 +463,9 @@ static int run_companion(struct detection *detection, const struct tl_tool *tool
 	if (!status)
 		status = open_outputs(detection);
 	if (!status)
-		status = begin(detection, tool, program);
+		status = begin(detection, program);
 	if (!status) {
-		companion_settle(&detection->options, host_control(detection->host));
+		companion_settle(&detection->options, tool_set_control(detection->tools));
 		status = run(detection);
 	}
 	status = end(detection, status);
@@ -350,19 +473,54 @@ static int run_companion(struct detection *detection, const struct tl_tool *tool
 	return status;
 }
 
-int detect_run(int argc, char **argv, const struct tl_tool *tool)
+/* `tool` is the command's own; NULL: --tool says which. */
+static int choose_tools(struct detection *detection, const struct tl_tool *tool)
 {
-	struct detection detection = {0};
+	const struct detect_options *options = &detection->options;
+
+	if (tool)
+		detection->tool[detection->tool_count++] = tool;
+	for (unsigned i = 0; i < options->tools; i++) {
+		if (detection->tool_count == TOOL_SET_MAX) {
+			fprintf(stderr, "trapline: at most %d tools can run at once\n",
+				TOOL_SET_MAX);
+			return STATUS_USAGE;
+		}
+		tool = tools_find(options->tool[i]);
+		if (!tool)
+			return STATUS_FAILED;
+		detection->tool[detection->tool_count++] = tool;
+	}
+	if (detection->tool_count)
+		return STATUS_OK;
+	fputs("trapline: which tool? `trapline run --tool race --tool ./mine.so -- PROGRAM`\n",
+	      stderr);
+	return STATUS_USAGE;
+}
+
+static void add_view(struct detection *detection)
+{
+	struct detect_options *options = &detection->options;
+
+	for (const char *const *at = detection->view->tool_options; at && *at; at++)
+		if (options->tool_options < DETECT_LIST_MAX)
+			options->tool_option[options->tool_options++] = *at;
+}
+
+int detect_run(int argc, char **argv, const struct tl_tool *tool, const struct detect_view *view)
+{
+	struct detection detection = {.view = view};
 	int status = detect_options_parse(&detection.options, argc, argv);
 
 	if (status)
 		return status == 1 ? STATUS_OK : STATUS_USAGE;
-	if (!tool && !detection.options.tool) {
-		fputs("trapline: which tool? `trapline run --tool ./mine.so -- PROGRAM`\n", stderr);
-		return STATUS_USAGE;
-	}
-	if (detection.options.tool && !(tool = tool_load(detection.options.tool)))
-		return STATUS_FAILED;
-	return detection.options.program ? run_program(&detection, tool, argv)
-					 : run_companion(&detection, tool);
+	if (view)
+		add_view(&detection);
+	status = choose_tools(&detection, tool);
+	if (status)
+		return status;
+	if (detection.options.pid)
+		return run_attached(&detection);
+	return detection.options.program ? run_program(&detection, argv)
+					 : run_companion(&detection);
 }

@@ -2,7 +2,9 @@
 /* Options of `trapline race` and `trapline run`, from TRAPLINE_OPTIONS and the command line. */
 #include "cli/detect_options.h"
 
+#include "cli/attach.h"
 #include "cli/wrong_option.h"
+#include "explore/heuristic.h"
 #include "symbol/session.h"
 
 #include <ctype.h>
@@ -37,6 +39,9 @@ enum option_code {
 	OPTION_AREA,
 	OPTION_BESIDE,
 	OPTION_FOREGROUND,
+	OPTION_ALL,
+	OPTION_MEMORY,
+	OPTION_WITHOUT,
 };
 
 static const struct option long_options[] = {
@@ -62,14 +67,27 @@ static const struct option long_options[] = {
 	{"beside", no_argument, NULL, OPTION_BESIDE},
 	{"foreground", no_argument, NULL, OPTION_FOREGROUND},
 	{"allocations", required_argument, NULL, OPTION_ALLOCATIONS},
+	{"all", no_argument, NULL, OPTION_ALL},
+	{"memory", required_argument, NULL, OPTION_MEMORY},
+	{"without", required_argument, NULL, OPTION_WITHOUT},
 	{"tool", required_argument, NULL, OPTION_TOOL},
 	{"tool-option", required_argument, NULL, OPTION_TOOL_OPTION},
 	/* Given by the preload library alone (src/agent/companion.c). */
 	{"area", required_argument, NULL, OPTION_AREA},
+	{"pid", required_argument, NULL, 'p'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
+
+static void print_heap_help(void)
+{
+	fputs("  --all                 guard every block, not only those that are chosen\n"
+	      "  --memory MIB          that guarding may keep from the program (default 32)\n"
+	      "  --strategy NAMES      the only ways to find who did it: watch, sample\n"
+	      "  --without NAMES       not these\n",
+	      stdout);
+}
 
 static void print_help(const char *command)
 {
@@ -77,10 +95,16 @@ static void print_help(const char *command)
 	if (strcmp(command, "run") == 0)
 		puts("Without --tool or another option the program runs as it is, ready for\n"
 		     "`trapline patch`.\n");
-	fputs("  --budget PERCENT      of CPU time and of any thread's time (default 1)\n"
+	if (strcmp(command, "uninit") == 0)
+		fputs("  --all                 look at every block, not only at those that are chosen\n",
+		      stdout);
+	if (strcmp(command, "heap") == 0)
+		print_heap_help();
+	fputs("  -p, --pid PID         a program that runs already, by number or name, until Ctrl-C\n"
+	      "  --budget PERCENT      of CPU time and of any thread's time (default 1)\n"
 	      "  --aggressive          find as much as possible at up to twice the time, with all slots\n"
 	      "  --slots N             hardware slots to use, 1 to 4 (default 3: one stays free)\n"
-	      "  --show all            also findings of class `possible`\n"
+	      "  --show all|known      also findings of class `possible`; or those known of runtimes\n"
 	      "  -o, --output FILE     findings as JSON Lines\n"
 	      "  --error-exitcode N    end with status N when something was found\n"
 	      "  --suppressions FILE   findings not to show; may be repeated\n"
@@ -97,11 +121,12 @@ static void print_help(const char *command)
 	      "  --foreground          end with the program's last process, not with its first\n"
 	      "  --beside              for services: the program is the process that was started\n"
 	      "  --patchable           ready for `trapline patch`, by one thread more\n"
+	      "  --without NAME        this way of choosing what to watch is off; may be repeated\n"
 	      "  --strategy stall-first  hold before the access, one slot: for comparison\n"
 	      "  --stats[=all]         what was counted, at the end; zeros, too\n"
 	      "  -q, --quiet           no progress line, no summary\n"
-	      "  --tool FILE.so        (trapline run) the detector to load\n"
-	      "  --tool-option NAME=VALUE  for that detector\n\n"
+	      "  --tool NAME|FILE.so   a detector to run besides; may be repeated\n"
+	      "  --tool-option [TOOL.]NAME=VALUE  for the detectors, or for one of them\n\n"
 	      "TRAPLINE_OPTIONS holds further options, which the command line overrides.\n",
 	      stdout);
 }
@@ -202,15 +227,53 @@ static int take_allocations(struct detect_options *options, const char *text)
 	return wrong("allocations", text, "`sampled`, `all` or `none`");
 }
 
+/* Of one tool alone: it is handed on as --tool-option NAME=VALUE is. */
+static int take_for_tool(struct detect_options *options, const char *name, const char *value)
+{
+	char *text;
+
+	if (strcmp(options->command, "heap") != 0 &&
+	    (strcmp(options->command, "uninit") != 0 || strcmp(name, "all") != 0)) {
+		fprintf(stderr, "trapline: --%s is an option of `trapline heap`\n", name);
+		return 2;
+	}
+	if (asprintf(&text, "%s.%s=%s", options->command, name, value) < 0)
+		return 2;
+	return add_text(options->tool_option, &options->tool_options, name, text);
+}
+
+static int take_without(struct detect_options *options, const char *name)
+{
+	enum heuristic heuristic = heuristic_find(name);
+
+	if (heuristic != HEURISTIC_NONE) {
+		options->control.without |= 1u << heuristic;
+		return 0;
+	}
+	fprintf(stderr, "trapline: --without '%s' is not one of these:\n", name);
+	for (const struct heuristic_entry *entry = heuristic_table; entry->name; entry++)
+		fprintf(stderr, "  %-18s %s\n", entry->name, entry->summary);
+	return 2;
+}
+
 static int take_text(struct detect_options *options, int option, const char *text)
 {
 	switch (option) {
 	case OPTION_SHOW:
 		options->show_all = strcmp(text, "all") == 0;
-		return options->show_all || strcmp(text, "default") == 0
+		options->show_known = options->show_all || strcmp(text, "known") == 0;
+		return options->show_known || strcmp(text, "default") == 0
 			       ? 0
-			       : wrong("show", text, "`all` or `default`");
+			       : wrong("show", text, "`all`, `known` or `default`");
+	case OPTION_MEMORY:
+		return take_for_tool(options, "memory", text);
+	case OPTION_WITHOUT:
+		return strcmp(options->command, "heap") == 0
+			       ? take_for_tool(options, "without", text)
+			       : take_without(options, text);
 	case OPTION_STRATEGY:
+		if (strcmp(options->command, "heap") == 0)
+			return take_for_tool(options, "strategy", text);
 		options->control.stall_first = strcmp(text, "stall-first") == 0;
 		return options->control.stall_first || strcmp(text, "default") == 0
 			       ? 0
@@ -230,11 +293,12 @@ static int take_text(struct detect_options *options, int option, const char *tex
 		options->generate = text;
 		return 0;
 	case OPTION_TOOL:
-		options->tool = text;
-		return 0;
+		return add_text(options->tool, &options->tools, "tool", text);
 	case 'o':
 		options->output = text;
 		return 0;
+	case 'p':
+		return attach_find(text, &options->pid) ? 2 : 0;
 	default:
 		return take_number(options, option, text);
 	}
@@ -266,6 +330,11 @@ static int take(struct detect_options *options, int option, const char *text)
 		if (!options->slots_chosen)
 			options->control.slots = 4;
 		return 0;
+	case OPTION_ALL:
+		options->control.budget = CONTROL_AGGRESSIVE_BUDGET;
+		if (!options->slots_chosen)
+			options->control.slots = 4;
+		return take_for_tool(options, "all", "1");
 	case OPTION_NO_KERNEL:
 		options->control.kernel = false;
 		return 0;
@@ -282,7 +351,7 @@ static int parse(struct detect_options *options, int argc, char **argv, const ch
 	int option, err;
 
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "+:o:qh", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+:o:p:qh", long_options, NULL)) != -1) {
 		if (option == 'h') {
 			print_help(command);
 			return 1;
@@ -326,6 +395,7 @@ int detect_options_parse(struct detect_options *options, int argc, char **argv)
 	options->control.reader = SYMBOL_READER_SELF;
 	options->control.allocations = CONTROL_ALLOCATIONS_SAMPLED;
 	options->error_exitcode = -1;
+	options->command = argv[0];
 	err = parse_environment(options, argv[0]);
 	if (!err)
 		err = parse(options, argc, argv, argv[0]);
@@ -333,6 +403,12 @@ int detect_options_parse(struct detect_options *options, int argc, char **argv)
 		return err;
 	options->named = argv[optind];
 	if (options->control.area_fd >= 0)
+		return 0;
+	if (options->pid && argv[optind]) {
+		fputs("trapline: -p takes the place of a program: give one of the two\n", stderr);
+		return 2;
+	}
+	if (options->pid)
 		return 0;
 	options->program = argv + optind;
 	if (!*options->program) {

@@ -3,20 +3,26 @@
 #define CLI_DETECT_OPTIONS_H
 
 #include "cli/statistics.h"
-#include "control/options.h"
+#include "process/options.h"
+
+#include <sys/types.h>
 
 #define DETECT_LIST_MAX 32
 
 struct detect_options {
 	struct control_options control;
-	const char *tool;
+	pid_t pid;			   /* of a program that runs already; 0: none */
+	const char *tool[DETECT_LIST_MAX]; /* names and files */
+	unsigned tools;
 	const char *tool_option[DETECT_LIST_MAX + 1];
 	unsigned tool_options;
 	const char *suppressions[DETECT_LIST_MAX];
 	unsigned suppressions_count;
 	const char *generate; /* file for --gen-suppressions, "-" for stderr */
 	const char *output;
+	const char *command; /* "race", "heap" or "run" */
 	bool show_all;
+	bool show_known; /* findings that report/known.supp has */
 	bool slots_chosen;
 	enum statistics_choice stats;
 	bool raw;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trapline doctor: what works on this machine, and what to change. */
 #include "cli/command.h"
+#include "cli/doctor_prices.h"
 #include "event/probe.h"
 
 #include <stdio.h>
@@ -36,12 +37,22 @@ static void print_table_row(enum probe probe)
 		printf("  %-8s %-18s → %s\n", "", "", outcome->advice);
 }
 
+static void print_prices(void)
+{
+	struct doctor_prices prices;
+
+	doctor_prices_measure(&prices);
+	doctor_prices_print(&prices);
+}
+
 static void print_table(const struct utsname *system)
 {
 	printf("trapline %s on %s %s (%s), %ld CPUs\n\n", TRAPLINE_VERSION, system->sysname,
 	       system->release, system->machine, sysconf(_SC_NPROCESSORS_ONLN));
 	for (int probe = 0; probe < PROBE_COUNT; probe++)
 		print_table_row((enum probe)probe);
+	if (probe_main_job())
+		print_prices();
 	if (probe_main_job())
 		puts("\n`trapline race` and `trapline watch` work here.");
 	else
@@ -89,14 +100,21 @@ static void print_json_row(enum probe probe)
 
 static void print_json(const struct utsname *system)
 {
+	struct doctor_prices prices;
+
 	printf("{\"v\":1,");
 	print_json_member("trapline", TRAPLINE_VERSION);
 	putchar(',');
 	print_json_member("kernel", system->release);
 	putchar(',');
 	print_json_member("machine", system->machine);
-	printf(",\"cpus\":%ld,\"main_job\":%s,\"checks\":[", sysconf(_SC_NPROCESSORS_ONLN),
+	printf(",\"cpus\":%ld,\"main_job\":%s,", sysconf(_SC_NPROCESSORS_ONLN),
 	       probe_main_job() ? "true" : "false");
+	if (probe_main_job()) {
+		doctor_prices_measure(&prices);
+		doctor_prices_print_json(&prices);
+	}
+	printf("\"checks\":[");
 	for (int probe = 0; probe < PROBE_COUNT; probe++)
 		print_json_row((enum probe)probe);
 	puts("\n]}");

@@ -2,7 +2,7 @@
 /* `trapline list`: what is watched on this machine, and by which process. */
 #include "cli/command.h"
 #include "cli/controllers.h"
-#include "control/say.h"
+#include "process/say.h"
 #include "record/utf8.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 static void print_controller(void *context, const struct controller *controller)
 {
 	unsigned *count = context;
-	char since[32], name[CONTROL_NAME];
+	char since[32], name[PROCESS_NAME];
 
 	(*count)++;
 	strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%S", localtime(&controller->since));
@@ -20,7 +20,7 @@ static void print_controller(void *context, const struct controller *controller)
 	fputs("\n    watches", stdout);
 	for (unsigned i = 0; i < controller->count; i++) {
 		fputs(i ? ", " : " ", stdout);
-		control_name(controller->watched[i], name);
+		process_name(controller->watched[i], name);
 		utf8_print(stdout, name);
 		printf(" (%d)", (int)controller->watched[i]);
 	}

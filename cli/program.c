@@ -4,8 +4,8 @@
 #include "base/file.h"
 #include "base/syscall.h"
 #include "cli/command.h"
-#include "control/abandon.h"
-#include "control/preload.h"
+#include "process/abandon.h"
+#include "process/preload.h"
 #include "event/lethal.h"
 #include "record/utf8.h"
 
@@ -87,7 +87,30 @@ static bool find_interpreter(int fd, const Elf64_Ehdr *header, Elf64_Phdr *found
 	return false;
 }
 
-static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header)
+/* Go's runtime sets the actions of all signals as it begins, by system calls of its own. Its linker
+ * leaves this section in every program. */
+static bool is_go(int fd, const Elf64_Ehdr *header)
+{
+	static const char wanted[] = ".go.buildinfo";
+	Elf64_Shdr section, names;
+	char name[sizeof(wanted)];
+
+	if (pread(fd, &names, sizeof(names),
+		  (off_t)(header->e_shoff + header->e_shstrndx * sizeof(names))) != sizeof(names))
+		return false;
+	for (unsigned i = 0; i < header->e_shnum; i++)
+		if (pread(fd, &section, sizeof(section),
+			  (off_t)(header->e_shoff + i * sizeof(section))) == sizeof(section) &&
+		    pread(fd, name, sizeof(name), (off_t)(names.sh_offset + section.sh_name)) ==
+			    sizeof(name) &&
+		    memcmp(name, wanted, sizeof(name)) == 0)
+			return true;
+	return false;
+}
+
+/* `entry`: how it is entered where no library can be loaded into it. */
+static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header,
+			 enum control_entry *entry)
 {
 	Elf64_Phdr interpreter;
 	struct stat status;
@@ -95,17 +118,18 @@ static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header)
 
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
 		return reason(path, "is not a 64-bit x86 program");
-	if (!find_interpreter(fd, header, &interpreter))
-		return reason(path, "is statically linked");
-	why = examine_linker(path, fd, &interpreter);
-	if (why)
-		return why;
 	if (fstat(fd, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) &&
 	    (status.st_uid != geteuid() || status.st_gid != getegid()))
 		return reason(path, "is set-user-ID or set-group-ID");
 	if (geteuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
 		return reason(path, "has file capabilities");
-	return NULL;
+	if (!find_interpreter(fd, header, &interpreter))
+		why = reason(path, "is statically linked");
+	else
+		why = examine_linker(path, fd, &interpreter);
+	if (why)
+		*entry = is_go(fd, header) ? CONTROL_ENTRY_LATE : CONTROL_ENTRY_FIRST;
+	return why;
 }
 
 /* The interpreter of a script's first line, in `next`. */
@@ -138,7 +162,7 @@ char *program_lethal_filter(void)
 }
 
 /* Of a file that has no library loaded into it, or not ours. */
-static char *cannot_be_entered(const char *name)
+static char *takes_no_library(const char *name, enum control_entry *entry)
 {
 	char path[PATH_MAX], head[512], *why = NULL;
 	char *found = program_path(name);
@@ -157,7 +181,7 @@ static char *cannot_be_entered(const char *name)
 		head[length > 0 ? length : 0] = '\0';
 		script = length > 0 && script_interpreter(head, path);
 		if (length >= (ssize_t)sizeof(Elf64_Ehdr) && memcmp(head, ELFMAG, SELFMAG) == 0)
-			why = examine_elf(path, fd, (const Elf64_Ehdr *)head);
+			why = examine_elf(path, fd, (const Elf64_Ehdr *)head, entry);
 		if (fd >= 0)
 			close(fd);
 		if (!script)
@@ -169,8 +193,23 @@ static char *cannot_be_entered(const char *name)
 char *program_cannot_be_watched(const char *name)
 {
 	char *why = program_lethal_filter();
+	enum control_entry entry = CONTROL_ENTRY_NONE;
 
-	return why ? why : cannot_be_entered(name);
+	if (why)
+		return why;
+	why = takes_no_library(name, &entry);
+	if (!entry)
+		return why;
+	free(why);
+	return NULL;
+}
+
+enum control_entry program_entry(const char *name)
+{
+	enum control_entry entry = CONTROL_ENTRY_NONE;
+
+	free(takes_no_library(name, &entry));
+	return entry;
 }
 
 int program_cannot_run(const char *name, int err)
@@ -189,7 +228,7 @@ const char *program_library(const char *name)
 {
 	static char path[PATH_MAX];
 	static const char *const folders[] = {"", "/../lib", "/../lib/x86_64-linux-gnu",
-					      "/src/agent"};
+					      "/src/agent", "/src/guard"};
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
@@ -211,6 +250,7 @@ const char *program_preload_library(enum program_library library)
 		[PROGRAM_LIBRARY_PLAIN] = PRELOAD_NAME,
 		[PROGRAM_LIBRARY_HEAP] = "libtrapline-agent-heap.so",
 		[PROGRAM_LIBRARY_REGIONS] = "libtrapline-agent-region.so",
+		[PROGRAM_LIBRARY_GUARD] = "libtrapline-agent-guard.so",
 	};
 
 	return program_library(names[library]);
@@ -237,8 +277,11 @@ void program_ask_no_more(void)
 pid_t program_spawn(struct control *control, char **program, enum program_library library,
 		    bool patchable)
 {
+	enum control_entry entry = program_entry(program[0]);
 	pid_t pid;
 
+	if (entry)
+		return control_spawn_entered(control, program, entry);
 	if (patchable && !program_ask_to_listen())
 		return -ENOMEM;
 	pid = control_spawn(control, program, program_preload_library(library));

@@ -14,9 +14,11 @@
 char *program_path(const char *name);
 /* Why watching anything would end us (allocated); NULL if it will not. */
 char *program_lethal_filter(void);
-/* The same, or why a preload library would not work in it; NULL if it will, or if it will not run.
- */
+/* The same, or why it cannot be entered either; NULL if it can, or if it will not run. */
 char *program_cannot_be_watched(const char *name);
+/* CONTROL_ENTRY_NONE: the preload library is loaded into it. Else it is statically linked or for
+ * another C library. */
+enum control_entry program_entry(const char *name);
 /* Becomes the program. Returns an exit status when that fails. */
 int program_run_bare(char **argv);
 /* Says why a program could not be started; returns the exit status. `err` is -errno. */
@@ -30,6 +32,7 @@ enum program_library {
 	PROGRAM_LIBRARY_PLAIN,
 	PROGRAM_LIBRARY_HEAP,	 /* tells of allocations too */
 	PROGRAM_LIBRARY_REGIONS, /* and opens regions */
+	PROGRAM_LIBRARY_GUARD,	 /* guards blocks of the heap */
 };
 const char *program_preload_library(enum program_library library);
 /* In our own environment, for a program that is about to be started: libtrapline in it, listening

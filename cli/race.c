@@ -6,5 +6,5 @@
 
 int command_race(int argc, char **argv)
 {
-	return detect_run(argc, argv, &race_tool);
+	return detect_run(argc, argv, &race_tool, NULL);
 }

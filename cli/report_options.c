@@ -16,7 +16,10 @@ static void print_help(FILE *to)
 	      "       trapline report [options] --store STORE [FILE...]\n\n"
 	      "Symbolise, merge, deduplicate and render findings. A FILE is JSON Lines, as -o FILE\n"
 	      "of the other commands writes it, or a store made by --store; - is standard input.\n\n"
-	      "  --format FORMAT      text (default), summary, jsonl, sarif or html\n"
+	      "  --format FORMAT      text (default), summary, jsonl, sarif, html,\n"
+	      "                       markdown (bug reports) or dot (flow)\n"
+	      "  --issue ID           a bug report of one finding: the same as --query id=ID with\n"
+	      "                       --format markdown\n"
 	      "  -o, --output FILE    write there, not to standard output; mode 0600\n"
 	      "  --store STORE        merge FILEs into a SQLite file or a PostgreSQL server\n"
 	      "                       (postgres://... or \"host=... dbname=...\"); without FILEs,\n"
@@ -40,6 +43,7 @@ enum option_code {
 	OPTION_FORMAT = 256,
 	OPTION_STORE,
 	OPTION_QUERY,
+	OPTION_ISSUE,
 	OPTION_BASELINE,
 	OPTION_ERROR_EXITCODE,
 	OPTION_SUPPRESSIONS,
@@ -55,6 +59,7 @@ static const struct option long_options[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"store", required_argument, NULL, OPTION_STORE},
 	{"query", required_argument, NULL, OPTION_QUERY},
+	{"issue", required_argument, NULL, OPTION_ISSUE},
 	{"baseline", required_argument, NULL, OPTION_BASELINE},
 	{"error-exitcode", required_argument, NULL, OPTION_ERROR_EXITCODE},
 	{"suppressions", required_argument, NULL, OPTION_SUPPRESSIONS},
@@ -80,11 +85,10 @@ static int parse_format(struct report_options *options, const char *name)
 	static const struct {
 		const char *name;
 		enum report_format format;
-	} formats[] = {{"text", REPORT_TEXT},
-		       {"summary", REPORT_SUMMARY},
-		       {"jsonl", REPORT_JSONL},
-		       {"sarif", REPORT_SARIF},
-		       {"html", REPORT_HTML}};
+	} formats[] = {{"text", REPORT_TEXT},	{"summary", REPORT_SUMMARY},
+		       {"jsonl", REPORT_JSONL}, {"sarif", REPORT_SARIF},
+		       {"html", REPORT_HTML},	{"markdown", REPORT_MARKDOWN},
+		       {"dot", REPORT_DOT}};
 	size_t i;
 
 	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
@@ -93,7 +97,8 @@ static int parse_format(struct report_options *options, const char *name)
 			return 0;
 		}
 	}
-	return usage_error("'%s' is not a format: text, summary, jsonl, sarif or html", name);
+	return usage_error(
+		"'%s' is not a format: text, summary, jsonl, sarif, html, markdown or dot", name);
 }
 
 static int add_to(const char **list, unsigned *count, const char *word)
@@ -124,6 +129,17 @@ static int parse_query(struct report_options *options, const char *word)
 	return usage_error("%s", error.text);
 }
 
+static int choose_issue(struct report_options *options, const char *id)
+{
+	static char term[64];
+
+	if (strspn(id, "0123456789abcdef*") != strlen(id) || strlen(id) >= FINDING_ID_SIZE)
+		return usage_error("'%s' is no id of a finding, as 0123456789abcdef", id);
+	snprintf(term, sizeof(term), "id=%s", id);
+	options->format = REPORT_MARKDOWN;
+	return parse_query(options, term);
+}
+
 static int take_option(struct report_options *options, int code, const char *word)
 {
 	switch (code) {
@@ -137,6 +153,8 @@ static int take_option(struct report_options *options, int code, const char *wor
 		return 0;
 	case OPTION_QUERY:
 		return parse_query(options, word);
+	case OPTION_ISSUE:
+		return choose_issue(options, word);
 	case OPTION_BASELINE:
 		options->baseline = word;
 		return 0;
@@ -166,11 +184,9 @@ static void guess_format(struct report_options *options)
 	static const struct {
 		const char *suffix;
 		enum report_format format;
-	} suffixes[] = {{".html", REPORT_HTML},
-			{".htm", REPORT_HTML},
-			{".sarif", REPORT_SARIF},
-			{".jsonl", REPORT_JSONL},
-			{".ndjson", REPORT_JSONL}};
+	} suffixes[] = {{".html", REPORT_HTML},	  {".htm", REPORT_HTML},
+			{".md", REPORT_MARKDOWN}, {".sarif", REPORT_SARIF},
+			{".jsonl", REPORT_JSONL}, {".ndjson", REPORT_JSONL}};
 	const char *dot = options->output ? strrchr(options->output, '.') : NULL;
 	size_t i;
 

@@ -11,9 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "report/flow.h"
 #include "report/group.h"
 #include "report/html.h"
 #include "report/jsonl.h"
+#include "report/markdown.h"
 #include "report/sarif.h"
 #include "report/suppressions.h"
 #include "report/text.h"
@@ -82,6 +84,15 @@ static int write_text(FILE *stream, const struct finding_set *set, enum report_f
 	return 0;
 }
 
+/* All of it `trapline flow`'s: it has a page of its own. */
+static bool is_flow(const struct finding_set *set)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (!flow_is_finding(set->findings[i]))
+			return false;
+	return set->count > 0;
+}
+
 static int render(const struct report_options *options, const struct finding_set *set,
 		  struct symbol_session *symbols, FILE *stream)
 {
@@ -93,10 +104,24 @@ static int render(const struct report_options *options, const struct finding_set
 		.source_arg = symbols,
 		.source_context = 3,
 	};
+	struct markdown_options markdown = {
+		.version = TRAPLINE_VERSION,
+		.source = html.source,
+		.source_arg = symbols,
+		.source_context = 3,
+	};
+	struct flow_view flow = {.findings = set->findings, .count = set->count};
 	char *root;
 	int err;
 
+	if (is_flow(set) && options->format == REPORT_HTML) {
+		flow_write_html(stream, &flow);
+		return ferror(stream) ? -EIO : 0;
+	}
 	switch (options->format) {
+	case REPORT_DOT:
+		flow_write_dot(stream, &flow);
+		return ferror(stream) ? -EIO : 0;
 	case REPORT_JSONL:
 		return write_jsonl(stream, set);
 	case REPORT_SARIF:
@@ -108,6 +133,8 @@ static int render(const struct report_options *options, const struct finding_set
 		return err;
 	case REPORT_HTML:
 		return html_write(stream, set, &html);
+	case REPORT_MARKDOWN:
+		return markdown_write(stream, set, &markdown);
 	default:
 		return write_text(stream, set, options->format, options->redact ? NULL : symbols);
 	}

@@ -18,6 +18,13 @@ static int run_patchable(char **program)
 		free(why);
 		return STATUS_CANNOT_RUN;
 	}
+	if (program_entry(program[0])) {
+		fprintf(stderr,
+			"trapline: %s takes no library (it is statically linked, or for another C "
+			"library than glibc), and patches need one\n",
+			program[0]);
+		return STATUS_CANNOT_RUN;
+	}
 	return program_ask_to_listen() ? program_run_bare(program) : STATUS_CANNOT_RUN;
 }
 
@@ -25,5 +32,5 @@ int command_run(int argc, char **argv)
 {
 	if (argc > 2 && strcmp(argv[1], "--") == 0)
 		return run_patchable(argv + 2);
-	return detect_run(argc, argv, NULL);
+	return detect_run(argc, argv, NULL, NULL);
 }

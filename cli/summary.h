@@ -11,8 +11,10 @@
 
 struct summary {
 	FILE *stream;
-	unsigned lines;	 /* written so far */
-	unsigned hidden; /* findings of class `possible` that were not shown */
+	unsigned lines;	    /* written so far */
+	unsigned libraries; /* of these, in the system's libraries alone: they come last */
+	unsigned known;	    /* hidden since a rule that comes with trapline knows them */
+	unsigned hidden;    /* findings of class `possible` that were not shown */
 };
 
 /* One finding; the first brings a heading with it. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `trapline throttle`: a program whose threads keep to a budget, by pausing themselves. */
+#include "cli/attach.h"
 #include "cli/background.h"
 #include "cli/command.h"
 #include "cli/program.h"
 #include "cli/throttle_options.h"
 #include "cli/unwatched.h"
-#include "control/reach.h"
+#include "process/reach.h"
 #include "control/control.h"
 #include "record/utf8.h"
 
@@ -150,43 +151,41 @@ static int change(struct area *area, const struct limit *limit)
 	return STATUS_OK;
 }
 
-static int change_running(const struct throttle_command *command)
-{
-	struct area *area;
-	int status = STATUS_OK, err = reach_area(&area, command->pid);
-
-	if (err) {
-		fprintf(stderr, "trapline: process %d: %s\n", (int)command->pid,
-			reach_explain(err));
-		return STATUS_FAILED;
-	}
-	for (unsigned i = 0; i < command->limits && status == STATUS_OK; i++)
-		status = change(area, &command->limit[i]);
-	if (!command->limits)
-		show_limits(stdout, area);
-	if (command->stats)
-		print_stats(area);
-	area_unmap(area);
-	return status;
-}
-
 /* ------------------------------------------------------------------------------------------- */
 /* Starting a program */
 
-static int run(const struct throttle_command *command, struct control *control)
+static void tell_statistics(const struct throttle_command *command, struct control *control)
 {
 	struct statistics statistics = {.count = 0};
-	struct area *area = control_area(control);
-	char **program = command->program;
-	struct background how = {.program = program[0], .foreground = command->foreground};
-	int status = STATUS_OK;
-	pid_t pid;
 
-	for (unsigned i = 0; i < command->limits && status == STATUS_OK; i++)
-		status = add(area, &command->limit[i]);
+	if (!command->stats)
+		return;
+	print_stats(control_area(control));
+	control_counts(control, statistics_add, &statistics);
+	statistics_print(&statistics, command->stats, stderr);
+}
+
+/* Until this command is ended; then the program goes on without a limit. */
+static int run_attached(const struct throttle_command *command, struct control *control)
+{
+	int status = attach_begin(control, command->pid);
+
 	if (status)
 		return status;
-	pid = program_spawn(control, program, PROGRAM_LIBRARY_PLAIN, command->patchable);
+	control_run(control);
+	control_finish(control);
+	attach_end(control);
+	tell_statistics(command, control);
+	return STATUS_OK;
+}
+
+static int run_program(const struct throttle_command *command, struct control *control)
+{
+	char **program = command->program;
+	struct background how = {.program = program[0], .foreground = command->foreground};
+	int status;
+	pid_t pid = program_spawn(control, program, PROGRAM_LIBRARY_PLAIN, command->patchable);
+
 	if (pid < 0)
 		return program_cannot_run(program[0], (int)pid);
 	program_forward_signals(pid);
@@ -194,12 +193,20 @@ static int run(const struct throttle_command *command, struct control *control)
 	background_go_on(control, &how, program_exit_status(status));
 	control_finish(control);
 	unwatched_tell(control, "it ran without a limit");
-	if (command->stats) {
-		print_stats(area);
-		control_counts(control, statistics_add, &statistics);
-		statistics_print(&statistics, command->stats, stderr);
-	}
+	tell_statistics(command, control);
 	return program_exit_status(status);
+}
+
+static int run(const struct throttle_command *command, struct control *control)
+{
+	struct area *area = control_area(control);
+	int status = STATUS_OK;
+
+	for (unsigned i = 0; i < command->limits && status == STATUS_OK; i++)
+		status = add(area, &command->limit[i]);
+	if (status)
+		return status;
+	return command->pid ? run_attached(command, control) : run_program(command, control);
 }
 
 static int throttle_program(const struct throttle_command *command)
@@ -222,6 +229,29 @@ static int throttle_program(const struct throttle_command *command)
 	}
 	status = run(command, control);
 	control_destroy(control);
+	return status;
+}
+
+/* Of a program under trapline; else it is entered, where a limit is given. */
+static int change_running(const struct throttle_command *command)
+{
+	struct area *area;
+	int status = STATUS_OK, err = reach_area(&area, command->pid);
+
+	if (err == -ENOENT && command->limits)
+		return throttle_program(command);
+	if (err) {
+		fprintf(stderr, "trapline: process %d: %s\n", (int)command->pid,
+			reach_explain(err));
+		return STATUS_FAILED;
+	}
+	for (unsigned i = 0; i < command->limits && status == STATUS_OK; i++)
+		status = change(area, &command->limit[i]);
+	if (!command->limits)
+		show_limits(stdout, area);
+	if (command->stats)
+		print_stats(area);
+	area_unmap(area);
 	return status;
 }
 

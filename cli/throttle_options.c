@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of `trapline throttle`: limits, whose they are, and either -p PID or -- PROGRAM. */
+#include "cli/attach.h"
 #include "cli/throttle_options.h"
 
 #include "cli/wrong_option.h"
@@ -84,8 +85,9 @@ static void print_help(void)
 	      "                        a count (default: 50 ms of the budget)\n"
 	      "  --period AMOUNT       between two looks at what was used (default: up to 2ms)\n"
 	      "  --and                 what follows is another limit, for other threads\n"
-	      "  -p, --pid PID         of a program that runs under trapline: change its limits;\n"
-	      "                        without a limit, show them\n"
+	      "  -p, --pid PID         a program that runs already, by number or name: limited until\n"
+	      "                        Ctrl-C; where it runs under trapline, its limits are changed,\n"
+	      "                        or shown\n"
 	      "  --no-follow           not the programs that this one executes\n"
 	      "  --foreground          end with the program's last process, not with its first\n"
 	      "  --patchable           ready for `trapline patch`, by one thread more\n"
@@ -274,17 +276,6 @@ static int end_group(struct throttle_command *command, struct group *group)
 	return err;
 }
 
-static int take_pid(struct throttle_command *command, const char *text)
-{
-	char *end;
-	long pid = strtol(text, &end, 10);
-
-	if (end == text || *end || pid <= 0 || pid > 1 << 30)
-		return wrong("pid", text, "the number of a process");
-	command->pid = (pid_t)pid;
-	return 0;
-}
-
 static int take(struct throttle_command *command, struct group *group, int option, const char *text)
 {
 	switch (option) {
@@ -321,7 +312,7 @@ static int take(struct throttle_command *command, struct group *group, int optio
 	case OPTION_STATS:
 		return statistics_parse(text, &command->stats);
 	default:
-		return take_pid(command, text);
+		return attach_find(text, &command->pid) ? 2 : 0;
 	}
 }
 

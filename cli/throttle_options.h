@@ -4,7 +4,7 @@
 #define CLI_THROTTLE_OPTIONS_H
 
 #include "cli/statistics.h"
-#include "control/limit.h"
+#include "limit/limit.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

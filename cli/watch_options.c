@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of `trapline watch`: expressions and options in any order, then -- PROGRAM. */
+#include "cli/attach.h"
 #include "cli/watch_options.h"
 
 #include "cli/program.h"
@@ -199,8 +200,7 @@ static int take_value(struct watch_command *command, int option, const char *tex
 	case OPTION_IF:
 		return take_condition(command, text);
 	case 'p':
-		err = take_number("pid", text, 1, 4194304, &number);
-		command->pid = (pid_t)number;
+		err = attach_find(text, &command->pid) ? 2 : 0;
 		command->watch.outside = true;
 		return err;
 	case OPTION_EXEC:

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/attach.h"
+
+#include "cli/background.h"
+#include "cli/command.h"
+#include "control/enter.h"
+#include "record/utf8.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define NAME_MAX_BYTES 64
+#define PID_MOST 4194304 /* PID_MAX_LIMIT, linux/threads.h */
+
+static bool is_named(pid_t pid, const char *wanted)
+{
+	char path[64], name[NAME_MAX_BYTES] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(name, sizeof(name), file))
+		name[0] = '\0';
+	fclose(file);
+	name[strcspn(name, "\n")] = '\0';
+	/* The kernel keeps fifteen bytes of a name. */
+	return name[0] && strncmp(name, wanted, 15) == 0;
+}
+
+static int find_named(const char *wanted, pid_t *pid)
+{
+	DIR *directory = opendir("/proc");
+	struct dirent *entry;
+	char shown[2 * NAME_MAX_BYTES];
+	unsigned found = 0;
+
+	while (directory && (entry = readdir(directory))) {
+		pid_t candidate = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (candidate <= 0 || candidate == getpid() || !is_named(candidate, wanted))
+			continue;
+		if (!found++)
+			*pid = candidate;
+	}
+	if (directory)
+		closedir(directory);
+	if (found == 1)
+		return 0;
+	utf8_escape(shown, sizeof(shown), wanted);
+	if (found)
+		fprintf(stderr,
+			"trapline: %u processes are named %s: give the number of one, `pgrep -x %s` "
+			"lists them\n",
+			found, shown, shown);
+	else
+		fprintf(stderr, "trapline: no process is named %s\n", shown);
+	return -ESRCH;
+}
+
+int attach_find(const char *text, pid_t *pid)
+{
+	char *end;
+	long number;
+
+	errno = 0;
+	number = strtol(text, &end, 10);
+	if (end == text || *end)
+		return find_named(text, pid);
+	if (!errno && number > 0 && number <= PID_MOST) {
+		*pid = (pid_t)number;
+		return 0;
+	}
+	fprintf(stderr, "trapline: --pid '%s' is not the number of a process, from 1 to %d\n", text,
+		PID_MOST);
+	return -EINVAL;
+}
+
+const char *attach_program(pid_t pid)
+{
+	static char path[PATH_MAX];
+	char link[64];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	length = readlink(link, path, sizeof(path) - 1);
+	path[length > 0 ? length : 0] = '\0';
+	return path;
+}
+
+/* One descriptor for each of its threads and slot. */
+static void lift_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int attach_begin(struct control *control, pid_t pid)
+{
+	char shown[2 * INJECT_REASON];
+	struct inject_reason reason;
+	int err;
+
+	lift_descriptor_limit();
+	background_stop_on_signals(control);
+	background_stop_on(SIGHUP);
+	err = control_enter(control, pid, &reason);
+	if (!err)
+		return STATUS_OK;
+	utf8_escape(shown, sizeof(shown), reason.text);
+	fprintf(stderr, "trapline: %s\n", shown);
+	return STATUS_FAILED;
+}
+
+void attach_end(struct control *control)
+{
+	control_leave(control);
+}

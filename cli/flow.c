@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `trapline flow`: where values come from and go to, who shares what, what is wasted. */
+#include "flow/flow.h"
+
+#include "cli/command.h"
+#include "cli/detect.h"
+#include "report/flow.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WORDS_MOST 256 /* of options, before the program */
+
+static const struct question {
+	const char *name;
+	const struct tl_tool *tool;
+	const struct tl_tool *heap_tool; /* of one that asks about an expression, when that is
+					    heap:…; else NULL */
+} questions[] = {
+	{"from", &flow_from_tool, &flow_from_heap_tool},
+	{"to", &flow_to_tool, &flow_to_heap_tool},
+	{"share", &flow_share_tool, NULL},
+	{"waste", &flow_waste_tool, NULL},
+	{"map", &flow_map_tool, NULL},
+};
+
+static const char *const bys[] = {
+	[FLOW_BY_FUNCTION] = "function", [FLOW_BY_MODULE] = "module", [FLOW_BY_FILE] = "file",
+	[FLOW_BY_LINE] = "line",	 [FLOW_BY_THREAD] = "thread",
+};
+
+typedef void write_fn(FILE *stream, const struct flow_view *view);
+
+struct choice {
+	enum flow_by by;
+	write_fn *write; /* NULL: JSON Lines */
+};
+
+static void print_help(void)
+{
+	fputs("usage: trapline flow from EXPR [OPTIONS] -- PROGRAM [ARGUMENTS…]\n"
+	      "       trapline flow to EXPR   [OPTIONS] -- PROGRAM [ARGUMENTS…]\n"
+	      "       trapline flow share [OPTIONS] -- PROGRAM [ARGUMENTS…]\n"
+	      "       trapline flow waste [OPTIONS] -- PROGRAM [ARGUMENTS…]\n"
+	      "       trapline flow map   [OPTIONS] -- PROGRAM [ARGUMENTS…]\n\n"
+	      "  from EXPR             which code, from which source, made the values found in EXPR,\n"
+	      "                        which is what `trapline watch` takes\n"
+	      "  to EXPR               which code reads them, and what becomes of them\n"
+	      "  share                 which threads share which cache lines, truly or falsely\n"
+	      "  waste                 stores nobody reads, stores of what is there, loads of what\n"
+	      "                        is known\n"
+	      "  map                   which code reads what which code has written\n\n"
+	      "  --by WHAT             nodes of a map: function (default), line, file, module, thread\n"
+	      "  --format FORMAT       of --output: jsonl (default), html, dot, text\n"
+	      "  -o, --output FILE     all that was found\n"
+	      "  --budget PERCENT      of CPU time (default 1)\n"
+	      "  --aggressive          as many samples as there can be\n\n"
+	      "The other options are those of `trapline race`; `trapline race --help` lists them.\n",
+	      stdout);
+}
+
+static int wrong(const char *option, const char *value, const char *expected)
+{
+	fprintf(stderr, "trapline flow: %s '%s' is not %s\n", option, value, expected);
+	return STATUS_USAGE;
+}
+
+static int take_by(struct choice *choice, const char *value)
+{
+	for (unsigned i = 0; i < sizeof(bys) / sizeof(bys[0]); i++)
+		if (strcmp(bys[i], value) == 0) {
+			choice->by = (enum flow_by)i;
+			return 0;
+		}
+	return wrong("--by", value, "function, line, file, module or thread");
+}
+
+static int take_format(struct choice *choice, const char *value)
+{
+	static const struct {
+		const char *name;
+		write_fn *write;
+	} formats[] = {
+		{"jsonl", NULL},
+		{"html", flow_write_html},
+		{"dot", flow_write_dot},
+		{"text", flow_write_text},
+	};
+
+	for (unsigned i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (strcmp(formats[i].name, value) == 0) {
+			choice->write = formats[i].write;
+			return 0;
+		}
+	return wrong("--format", value, "jsonl, html, dot or text");
+}
+
+/* The value of option `name` at argv[*at], in this word or the next; NULL: it is another. */
+static const char *value_of(char **argv, int *at, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (strncmp(argv[*at], name, length) != 0)
+		return NULL;
+	if (argv[*at][length] == '=')
+		return argv[*at] + length + 1;
+	if (argv[*at][length] || !argv[*at + 1])
+		return NULL;
+	return argv[++*at];
+}
+
+/* Takes our own options out; what is left is for detect_run(). */
+static int take_options(struct choice *choice, int argc, char **argv, char **rest, int *count)
+{
+	int err = 0;
+
+	for (int i = 0; i < argc && !err; i++) {
+		const char *value;
+
+		if (strcmp(argv[i], "--") == 0) {
+			while (i < argc && *count < WORDS_MOST)
+				rest[(*count)++] = argv[i++];
+			if (i < argc) {
+				fputs("trapline flow: the command line is too long\n", stderr);
+				return STATUS_USAGE;
+			}
+		} else if ((value = value_of(argv, &i, "--by"))) {
+			err = take_by(choice, value);
+		} else if ((value = value_of(argv, &i, "--format"))) {
+			err = take_format(choice, value);
+		} else if (*count < WORDS_MOST) {
+			rest[(*count)++] = argv[i];
+		}
+	}
+	return err;
+}
+
+static void show(void *context, FILE *stream, struct finding *const *findings, size_t count)
+{
+	const struct choice *choice = context;
+	struct flow_view view = {.findings = findings, .count = count, .by = choice->by};
+
+	flow_write_text(stream, &view);
+}
+
+static void write(void *context, FILE *stream, struct finding *const *findings, size_t count)
+{
+	const struct choice *choice = context;
+	struct flow_view view = {.findings = findings, .count = count, .by = choice->by};
+
+	choice->write(stream, &view);
+}
+
+static const struct question *find_question(const char *name)
+{
+	for (unsigned i = 0; name && i < sizeof(questions) / sizeof(questions[0]); i++)
+		if (strcmp(questions[i].name, name) == 0)
+			return &questions[i];
+	return NULL;
+}
+
+static int ask(const struct question *question, const char *expression, int argc, char **argv)
+{
+	char *rest[WORDS_MOST + 2] = {(char *)"flow"};
+	struct choice choice = {.by = FLOW_BY_FUNCTION};
+	char option[1024];
+	const char *const options[] = {expression ? option : NULL, NULL};
+	struct detect_view view = {.tool_options = options, .show = show, .context = &choice};
+	int count = 1, err = take_options(&choice, argc, argv, rest, &count);
+
+	if (err)
+		return err;
+	if (expression &&
+	    (size_t)snprintf(option, sizeof(option), "expression=%s", expression) >= sizeof(option))
+		return wrong("expression", expression, "as short as it must be");
+	rest[count] = NULL;
+	if (choice.write)
+		view.write = write;
+	if (expression && strncmp(expression, "heap:", 5) == 0)
+		return detect_run(count, rest, question->heap_tool, &view);
+	return detect_run(count, rest, question->tool, &view);
+}
+
+int command_flow(int argc, char **argv)
+{
+	const struct question *question = find_question(argv[1]);
+	int first = 2;
+
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+		print_help();
+		return STATUS_OK;
+	}
+	if (argc > 1 && argv[1][0] == '-' && strcmp(argv[1], "--") != 0)
+		return wrong("option", argv[1], "what comes first: from, to, share, waste or map");
+	if (!question) {
+		fputs("trapline: which question? usage: trapline flow from EXPR|to EXPR|share|waste|map [OPTIONS] -- "
+		      "PROGRAM\n",
+		      stderr);
+		return STATUS_USAGE;
+	}
+	if (question->heap_tool && argc < 3) {
+		fprintf(stderr,
+			"trapline: of what? usage: trapline flow %s EXPR [OPTIONS] -- PROGRAM\n",
+			question->name);
+		return STATUS_USAGE;
+	}
+	first += question->heap_tool != NULL;
+	return ask(question, question->heap_tool ? argv[2] : NULL, argc - first, argv + first);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `trapline service`: have a service of systemd's watched from its next start on, and stop that. */
+#include "cli/command.h"
+#include "cli/unit.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STATE_FOLDER "/var/lib/trapline"
+
+extern char **environ;
+
+struct service {
+	const char *root;
+	const char *name;
+	char **options; /* for the command, NULL-terminated; the first is the command itself */
+};
+
+static void print_help(void)
+{
+	puts("usage: trapline service enable [--root DIR] NAME [COMMAND [OPTIONS…]]\n"
+	     "       trapline service disable [--root DIR] NAME\n"
+	     "       trapline service show [--root DIR] NAME\n\n"
+	     "Have systemd start the service NAME under `trapline COMMAND --beside OPTIONS…` (default:\n"
+	     "race) from its next start on, by a drop-in of its unit; disable removes the drop-in, and\n"
+	     "show prints it. Findings go to " STATE_FOLDER
+	     "/NAME/findings.jsonl unless OPTIONS have\n"
+	     "an -o. The service keeps its user, its main process and its restrictions; only the system\n"
+	     "calls perf_event_open and process_vm_readv are added where it has a filter.\n\n"
+	     "  --root DIR   the system below DIR, not this one");
+}
+
+/* systemd.service(5): what may stand before the path. '@' takes the next word for argv[0]. */
+static size_t prefix_length(const char *command)
+{
+	return strspn(command, "-:+!|");
+}
+
+static bool is_ours(const char *path)
+{
+	char line[64] = "";
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return false;
+	if (!fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	fclose(file);
+	return strstr(line, "trapline service") != NULL;
+}
+
+static bool has_output(char *const *options)
+{
+	for (; *options; options++)
+		if (strncmp(*options, "-o", 2) == 0 || strncmp(*options, "--output", 8) == 0)
+			return true;
+	return false;
+}
+
+/* In systemd's quotes: specifiers and variables are the unit's own matter, so none is ours. */
+static void write_word(FILE *file, const char *word)
+{
+	fputs(" \"", file);
+	for (; *word; word++) {
+		if (*word == '"' || *word == '\\')
+			fputc('\\', file);
+		if (*word == '%' || *word == '$')
+			fputc(*word, file);
+		fputc(*word, file);
+	}
+	fputc('"', file);
+}
+
+static void write_command(FILE *file, const struct service *service, const char *trapline,
+			  const char *command)
+{
+	size_t prefix = prefix_length(command);
+
+	fprintf(file, "ExecStart=%.*s%s %s --beside -q", (int)prefix, command, trapline,
+		service->options[0]);
+	if (!has_output(service->options))
+		fputs(" -o " STATE_FOLDER "/%N/findings.jsonl", file);
+	for (char **option = service->options + 1; *option; option++)
+		write_word(file, *option);
+	fprintf(file, " -- %s\n", command + prefix);
+}
+
+static bool trapline_path(char path[static PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+	if (length <= 0)
+		return false;
+	path[length] = '\0';
+	return true;
+}
+
+static void write_drop_in(FILE *file, const struct service *service, const struct unit *unit,
+			  const char *trapline)
+{
+	fputs("# by `trapline service enable`; `trapline service disable` removes it\n[Service]\n"
+	      "ExecStart=\n",
+	      file);
+	for (size_t i = 0; i < unit->count; i++)
+		write_command(file, service, trapline, unit->command[i]);
+	if (!has_output(service->options))
+		fputs("StateDirectory=trapline/%N\nReadWritePaths=-" STATE_FOLDER "/%N\n", file);
+	if (unit->filters)
+		fputs("SystemCallFilter=perf_event_open process_vm_readv\n", file);
+}
+
+static int fail(const char *what, const char *path)
+{
+	fprintf(stderr, "trapline: %s %s: %s\n", path, what, strerror(errno));
+	return STATUS_FAILED;
+}
+
+/* systemd reads units again: only of the system that runs. */
+static int reload(const struct service *service)
+{
+	char *arguments[] = {(char *)"systemctl", (char *)"daemon-reload", NULL};
+	int status = 0;
+	pid_t pid;
+
+	if (*service->root || access("/run/systemd/system", F_OK))
+		return STATUS_OK;
+	if (posix_spawnp(&pid, arguments[0], NULL, NULL, arguments, environ) ||
+	    waitpid(pid, &status, 0) != pid || status) {
+		fputs("trapline: `systemctl daemon-reload` failed; systemd goes by the unit as it "
+		      "was until that is done\n",
+		      stderr);
+		return STATUS_FAILED;
+	}
+	return STATUS_OK;
+}
+
+/* Those that `path` lies in. */
+static bool make_folders(const char *path)
+{
+	char *copy = strdup(path);
+	bool made = copy;
+
+	for (char *at = copy ? copy + 1 : NULL; made && (at = strchr(at, '/')); at++) {
+		*at = '\0';
+		made = !mkdir(copy, 0755) || errno == EEXIST;
+		*at = '/';
+	}
+	free(copy);
+	return made;
+}
+
+static int write_file(const struct service *service, const struct unit *unit, const char *path)
+{
+	char trapline[PATH_MAX];
+	FILE *file;
+	bool failed;
+
+	if (!access(path, F_OK) && !is_ours(path)) {
+		fprintf(stderr, "trapline: %s is somebody else's: move it away first\n", path);
+		return STATUS_FAILED;
+	}
+	if (!trapline_path(trapline) || !make_folders(path))
+		return fail("cannot be made", path);
+	file = fopen(path, "we");
+	if (!file)
+		return fail("cannot be written", path);
+	write_drop_in(file, service, unit, trapline);
+	failed = ferror(file);
+	return fclose(file) || failed ? fail("cannot be written", path) : STATUS_OK;
+}
+
+/* NULL: it can be started under us. */
+static const char *why_not(const struct unit *unit)
+{
+	if (!unit->count)
+		return "has no ExecStart=, so nothing is to be watched";
+	if (unit->too_many)
+		return "has more commands to start than trapline can take";
+	for (size_t i = 0; i < unit->count; i++)
+		if (strchr("@", unit->command[i][prefix_length(unit->command[i])]))
+			return "gives its program another name by '@': write the drop-in by hand, "
+			       "see docs/FLEET.md";
+	return NULL;
+}
+
+static int enable(const struct service *service, const char *path)
+{
+	struct unit unit;
+	const char *reason;
+	int status;
+
+	if (!unit_read(&unit, service->root, service->name)) {
+		fprintf(stderr,
+			"trapline: there is no service '%s': `systemctl list-unit-files` lists "
+			"them\n",
+			service->name);
+		return STATUS_FAILED;
+	}
+	reason = why_not(&unit);
+	if (reason)
+		fprintf(stderr, "trapline: %s %s\n", unit.path, reason);
+	status = reason ? STATUS_FAILED : write_file(service, &unit, path);
+	if (!status)
+		status = reload(service);
+	if (!status)
+		printf("%s is watched from its next start on: `systemctl restart %s`\n",
+		       service->name, service->name);
+	unit_free(&unit);
+	return status;
+}
+
+static int disable(const struct service *service, const char *path)
+{
+	int status;
+
+	if (!is_ours(path)) {
+		fprintf(stderr, "trapline: %s is not watched: there is no %s of trapline's\n",
+			service->name, path);
+		return STATUS_FAILED;
+	}
+	if (unlink(path))
+		return fail("cannot be removed", path);
+	status = reload(service);
+	if (!status)
+		printf("%s is not watched from its next start on; `trapline stop` ends it now\n",
+		       service->name);
+	return status;
+}
+
+static int show(const struct service *service, const char *path)
+{
+	FILE *file = is_ours(path) ? fopen(path, "re") : NULL;
+	char line[4096];
+
+	if (!file) {
+		fprintf(stderr, "trapline: %s is not watched\n", service->name);
+		return STATUS_FAILED;
+	}
+	printf("# %s\n", path);
+	while (fgets(line, sizeof(line), file))
+		fputs(line, stdout);
+	fclose(file);
+	return STATUS_OK;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(const struct service *service, const char *path);
+} actions[] = {{"enable", enable}, {"disable", disable}, {"show", show}};
+
+static int usage(const char *what)
+{
+	fprintf(stderr, "trapline: %s; usage: trapline service enable|disable|show NAME\n", what);
+	return STATUS_USAGE;
+}
+
+static int unknown_option(const char *option)
+{
+	fprintf(stderr,
+		"trapline: service has no option '%s'; `trapline service --help` lists them\n",
+		option);
+	return STATUS_USAGE;
+}
+
+static int act(const char *action, const struct service *service)
+{
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+		char *path;
+		int status;
+
+		if (strcmp(actions[i].name, action) != 0)
+			continue;
+		path = unit_drop_in(service->root, service->name);
+		status = path ? actions[i].run(service, path) : fail("cannot be named", "drop-in");
+		free(path);
+		return status;
+	}
+	return usage("that is nothing to do with a service");
+}
+
+int command_service(int argc, char **argv)
+{
+	static char race[] = "race";
+	static char *by_default[] = {race, NULL};
+	struct service service = {.root = "", .options = by_default};
+	int at = 2;
+
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+		print_help();
+		return STATUS_OK;
+	}
+	for (int i = 1; i < argc && i <= at; i++)
+		if (argv[i][0] == '-' && (i == 1 || strcmp(argv[i], "--root") != 0))
+			return unknown_option(argv[i]);
+	if (argc > at + 1 && strcmp(argv[at], "--root") == 0) {
+		service.root = argv[at + 1];
+		at += 2;
+	}
+	if (at >= argc)
+		return usage("which service");
+	service.name = argv[at++];
+	if (!unit_is_name(service.name))
+		return usage("that is no name of a service");
+	if (at < argc)
+		service.options = argv + at;
+	if (at < argc && strcmp(argv[1], "enable") != 0)
+		return usage("a command belongs to enable");
+	return act(argv[1], &service);
+}

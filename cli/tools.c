@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/tools.h"
+
+#include "flow/flow.h"
+#include "heap/heap.h"
+#include "race/race.h"
+#include "stack/stack.h"
+#include "tool/set.h"
+#include "uninit/uninit.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct tl_tool *const tools[] = {
+	&race_tool,    &heap_tool,	 &stack_tool,	   &uninit_tool,   &flow_from_tool,
+	&flow_to_tool, &flow_share_tool, &flow_waste_tool, &flow_map_tool,
+};
+
+#define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
+
+static bool is_file(const char *name)
+{
+	size_t length = strlen(name);
+
+	return strchr(name, '/') || (length > 3 && strcmp(name + length - 3, ".so") == 0);
+}
+
+const struct tl_tool *tools_find(const char *name)
+{
+	for (size_t i = 0; i < TOOL_COUNT; i++)
+		if (strcmp(tools[i]->name, name) == 0)
+			return tools[i];
+	if (is_file(name))
+		return tool_load(name);
+	fprintf(stderr, "trapline: there is no tool '%s'; the tools are", name);
+	for (size_t i = 0; i < TOOL_COUNT; i++)
+		fprintf(stderr, " %s", tools[i]->name);
+	fputs(", and shared objects by their path\n", stderr);
+	return NULL;
+}
+
+bool tools_wants_guards(const struct tl_tool *tool)
+{
+	return tool->size >= offsetof(struct tl_tool, wants) + sizeof(tool->wants) &&
+	       (tool->wants & TL_WANTS_GUARDS);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The detectors that come with `trapline`, by name. */
+#ifndef CLI_TOOLS_H
+#define CLI_TOOLS_H
+
+#include <trapline/tool.h>
+
+/* One of ours by its name, or of others by the path of its shared object, which has a '/' or ends
+ * in ".so". NULL with one sentence on stderr. */
+const struct tl_tool *tools_find(const char *name);
+
+/* Does it want the program to guard blocks of its heap? */
+bool tools_wants_guards(const struct tl_tool *tool);
+
+#endif
