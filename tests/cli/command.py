@@ -64,12 +64,17 @@ class Command(unittest.TestCase):
         for name in commands():
             shown = set(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", run(name, "--help").stdout))
             with open(os.path.join(ROOT, "man", f"trapline-{name}.1"), encoding="utf-8") as page:
-                told = set(re.findall(r"(?:Fl |, )-([a-z][a-z-]*)", page.read()))
-            if name == "run":  # its other options are trapline-race(1)'s
-                self.assertLessEqual(told, shown)
+                text = page.read()
+            told = set(re.findall(r"(?:Fl |, )-([a-z][a-z-]*)", text))
+            if name in self.LIKE_RACE:
+                self.assertLessEqual(told, shown, name)
+                self.assertIn("Xr trapline-race 1", text, name)
                 continue
             self.assertEqual(shown - told - {"help"}, self.ELSEWHERE.get(name, set()), name)
             self.assertEqual(told - shown, set(), name)
+
+    # Commands whose further options are trapline-race(1)'s, and are told there.
+    LIKE_RACE = {"run", "stack", "heap", "uninit", "flow"}
 
     # Shown by --help as well, but told on another page.
     ELSEWHERE = {"race": {"tool", "tool-option"}}

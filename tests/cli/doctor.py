@@ -43,6 +43,14 @@ class Doctor(unittest.TestCase):
         self.assertEqual(report["kernel"], platform.release())
         self.assertEqual(result.stderr, "")
 
+    def test_prices_are_told_where_there_is_something_to_pay_for(self):
+        report = json.loads(doctor().stdout)
+        self.assertEqual("prices" in report, report["main_job"])
+        if report["main_job"]:
+            self.assertEqual(set(report["prices"]), {"hit_ns", "wakeup_ns", "sample_ns"})
+            self.assertGreater(report["prices"]["hit_ns"], 0)
+            self.assertRegex(doctor(options=()).stdout, r"µs  a hit, beside its handler: \d+ a second")
+
     def test_what_is_missing_comes_with_advice(self):
         for check in checks(doctor()).values():
             self.assertIn(check["status"], ("works", "limited", "missing"))

@@ -61,15 +61,14 @@ class Rust(Workload):
 
 
 class Go(Workload):
-    """Static as Go builds by default: refused with one sentence, and run bare; and with cgo, watched."""
+    """Static as Go builds by default, entered when its runtime has begun; and with cgo, watched."""
 
     package, needs = "golang-go", ("go",)
 
     def __init__(self, name, static):
         self.name, self.static = name, static
-        self.refuses = ("throttle",) if static else ()
         self.title = ("goroutines, preemption, nil dereferences, timers, sockets, a child process; "
-                      + ("static: refused in a sentence and run bare" if static else "dynamic (cgo)"))
+                      + ("static" if static else "dynamic (cgo)"))
 
     def prepare(self):
         line = ["go", "build", "-o", os.path.join(BUILD, self.name)]

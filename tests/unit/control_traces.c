@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control/private.h"
-#include "control/space.h"
+#include "control/state.h"
+#include "control/traces.h"
+#include "process/space.h"
 
 static uint8_t watched[64];
 static unsigned told;
@@ -35,12 +36,14 @@ static int set_up(void **state)
 	struct bench *bench = calloc(1, sizeof(*bench));
 
 	bench->control.observer.trace = note;
-	bench->control.options.lasting = true;
-	assert_int_equal(symbol_session_open(&bench->control.session, NULL), 0);
+	bench->control.program.options.lasting = true;
+	assert_int_equal(symbol_session_open(&bench->control.program.session, NULL), 0);
 	bench->target.control = &bench->control;
+	bench->target.program = &bench->control.program;
 	bench->target.pid = getpid();
 	bench->target.shared = &bench->shared;
-	assert_int_equal(space_open(&bench->target.space, bench->control.session, getpid()), 0);
+	assert_int_equal(space_open(&bench->target.space, bench->control.program.session, getpid()),
+			 0);
 	told = 0;
 	*state = bench;
 	return 0;
@@ -51,7 +54,7 @@ static int tear_down(void **state)
 	struct bench *bench = *state;
 
 	space_close(bench->target.space);
-	symbol_session_close(bench->control.session);
+	symbol_session_close(bench->control.program.session);
 	free(bench);
 	return 0;
 }
@@ -79,7 +82,7 @@ static void a_regions_bytes_do_not_fit_a_value(void **state)
 
 	tell(bench, AREA_SLOTS, AREA_VALUE, 0);
 	assert_int_equal(told, 0);
-	assert_int_equal(bench->control.count[COUNT_HITS_STRANGE], 1);
+	assert_int_equal(bench->control.program.count[COUNT_HITS_STRANGE], 1);
 }
 
 static void a_slot_is_no_region(void **state)
@@ -88,7 +91,7 @@ static void a_slot_is_no_region(void **state)
 
 	tell(bench, 0, 8, AREA_HIT_REGION);
 	assert_int_equal(told, 0);
-	assert_int_equal(bench->control.count[COUNT_HITS_STRANGE], 1);
+	assert_int_equal(bench->control.program.count[COUNT_HITS_STRANGE], 1);
 }
 
 static void each_of_its_kind_is_told(void **state)
@@ -102,7 +105,7 @@ static void each_of_its_kind_is_told(void **state)
 	tell(bench, AREA_SLOTS, AREA_VALUE, AREA_HIT_REGION);
 	assert_int_equal(told, 2);
 	assert_false(seen.value_known);
-	assert_int_equal(bench->control.count[COUNT_HITS_STRANGE], 0);
+	assert_int_equal(bench->control.program.count[COUNT_HITS_STRANGE], 0);
 }
 
 int main(void)

@@ -85,9 +85,40 @@ static void test_merging(void **state)
 	assert_int_equal(merged(0, FINDING_LIKELY, 40, FINDING_POSSIBLE), 0);
 }
 
+static void set_place(struct finding *finding, const char *module)
+{
+	struct finding_access *access = finding_add_access(finding);
+	struct finding_frame *frame = finding_add_frame(finding, &access->stack);
+
+	frame->module = finding_string(finding, module);
+}
+
+static void test_libraries_come_last(void **state)
+{
+	static const struct row rows[] = {{"a", FINDING_DEFINITE, 0, 9, "1"},
+					  {"b", FINDING_LIKELY, 0, 1, "0"}};
+	struct finding *findings[2];
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		findings[i] = make(&rows[i], i);
+	set_place(findings[0], "/usr/lib/x86_64-linux-gnu/libgomp.so.1");
+	set_place(findings[0], "/lib/x86_64-linux-gnu/libgomp.so.1");
+	set_place(findings[1], "/usr/lib/x86_64-linux-gnu/libgomp.so.1");
+	set_place(findings[1], "/usr/bin/program");
+	assert_true(finding_is_of_libraries(findings[0]));
+	assert_false(finding_is_of_libraries(findings[1]));
+	assert_int_equal(finding_groups_sort(findings, 2), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(findings[i]->message[0], '0' + (int)i);
+		finding_destroy(findings[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_order),
+					   cmocka_unit_test(test_libraries_come_last),
 					   cmocka_unit_test(test_merging)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,6 +78,7 @@ static void test_rules_that_hide(void **state)
 		"# comment\n\n  data-race\tfunction:serve # why\n",
 		"hit function:*\ndata-race function:serve\n",
 		"data-race stack:\"...;serve;...\"",
+		"data-race within:server",
 	};
 	size_t i;
 
@@ -101,6 +102,8 @@ static void test_rules_that_do_not(void **state)
 		"data-race class:definite",
 		"data-race stack:serve",
 		"data-race stack:stats_add;worker",
+		"data-race within:libc.so*",
+		"hit within:server",
 		"data-race stack:...;nothing",
 		"data-race stack:stats_add;serve;worker;more",
 		"# data-race function:serve",

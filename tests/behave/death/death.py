@@ -51,7 +51,7 @@ def one_round(trapline, racer, folder, chance):
     output, errors = os.path.join(folder, "out.jsonl"), os.path.join(folder, "errors")
     of_program = chance.random() < 0.6
     with open(errors, "w+", encoding="utf-8") as stderr, subprocess.Popen(
-            [trapline, "race", "-q", "-o", output, "--", racer, str(SECONDS)], stdin=subprocess.DEVNULL,
+            [trapline, "race", "-q", "--foreground", "-o", output, "--", racer, str(SECONDS)], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=stderr, text=True, start_new_session=True) as process:
         time.sleep(chance.uniform(0, SECONDS))
         program = children(process.pid)

@@ -32,6 +32,28 @@ class Command(unittest.TestCase):
         with open(os.path.join(ROOT, "src/report/set.c"), encoding="utf-8") as source:
             self.assertIn(source.read().split("\n")[20].strip(), result.stdout)
 
+    def test_issue(self):
+        file = self.file([finding(1), finding(2)])
+        [ident] = [one["id"] for one in parse(report(file, "--format", "jsonl")) if "write_1" in json.dumps(one)]
+        result = report(file, "--issue", ident)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertTrue(result.stdout.startswith("# data-race: `write_1` (`set.c`:21) and `read_1` (`set.c`:21)\n"))
+        self.assertNotIn("variable_2", result.stdout)
+        for part in ("| `/usr/bin/server` | `ab12` |", f"`{ident}`", "->     21  ", "## The code"):
+            self.assertIn(part, result.stdout)
+        for wrong in ("", "xyz", "0" * 17):
+            self.assertEqual(report(file, "--issue", wrong or "-").returncode, 2)
+
+    def test_markup_of_the_programs_is_none(self):
+        hostile = finding(1)
+        hostile["accesses"][0]["stack"][0]["function"] = "`</code>\n# heading [x](y) \u009b"
+        hostile["object"]["name"] = "```\n\n# heading"
+        text = report(self.file([hostile]), "--format", "markdown", "--redact").stdout
+        self.assertEqual([line for line in text.splitlines() if line.startswith(("# h", "```"))], [])
+        self.assertNotIn("\u009b", text)
+        title = text.splitlines()[0]
+        self.assertEqual(title.count("`") % 2, 0)
+
     def test_surest_first(self):
         result = report(self.file([finding(2), finding(1), finding(0)]), "--format", "jsonl")
         self.assertEqual([one["class"] for one in parse(result)], ["definite", "likely", "possible"])

@@ -240,14 +240,14 @@ class Raw(unittest.TestCase):
         self.assertIn("several of those given fit", told)
 
     def test_debug_information_that_comes_later_lowers_the_class(self):
-        build_id = self.build(RANKED.replace("counter++", "atomic_step()").replace(
-            "static void *worker", "static void atomic_step(void)\n{\n\tcounter++;\n}\n\nstatic void *worker"))
+        build_id = self.build(RANKED.replace("counter++", "atomic_inc()").replace(
+            "static void *worker", "static void atomic_inc(void)\n{\n\tcounter++;\n}\n\nstatic void *worker"))
         output = self.record(enough=lambda text: '"definite"' in text)
         found, _ = self.report(output)
         self.assertIn("definite", {finding["class"] for finding in found}, build_id)
         found, _ = self.report(output, "--symbols", self.path("debug"))
         steps = [finding for finding in found
-                 if finding["accesses"][0]["stack"][0].get("function") == "atomic_step"]
+                 if finding["accesses"][0]["stack"][0].get("function") == "atomic_inc"]
         self.assertTrue(steps, found)
         for finding in steps:
             self.assertEqual((finding["class"], finding["rank"]), ("possible", 95), finding)
@@ -272,7 +272,7 @@ class Raw(unittest.TestCase):
         whole = subprocess.run([TRAPLINE, "race", "-q", "--stats=all", "--", "sleep", "0.1"], capture_output=True,
                                text=True, check=True).stderr
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "src")
-        for table, prefix in (("control/counts.def", "COUNT"), ("symbol/statistics.def", "SYMBOL_STATISTIC")):
+        for table, prefix in (("process/counts.def", "COUNT"), ("symbol/statistics.def", "SYMBOL_STATISTIC")):
             with open(os.path.join(source, table), encoding="utf-8") as file:
                 rows = re.findall(r'^[A-Z]+\((\w+), "([\w-]+)"', file.read(), re.M)
             self.assertGreater(len(rows), 15)

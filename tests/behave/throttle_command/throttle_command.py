@@ -196,8 +196,14 @@ class Refusals(unittest.TestCase):
         self.check(2, "put --and", "--cpu", "5%", "--faults", "7", "--burst", "7", "--", "true")
 
     def test_processes(self):
-        self.check(1, "not started under trapline", "-p", str(os.getpid()), "--cpu", "5%")
-        self.check(1, "no such process", "-p", str(2 ** 22 + 5))
+        # One that was not started under trapline is entered, unless that could harm it.
+        ignoring = "import signal, time; signal.signal(signal.SIGTRAP, signal.SIG_IGN); print(1, flush=True); time.sleep(60)"
+        with subprocess.Popen([sys.executable, "-c", ignoring], stdout=subprocess.PIPE) as process:
+            process.stdout.readline()
+            self.check(1, "ignores SIGTRAP", "-p", str(process.pid), "--cpu", "5%")
+            process.kill()
+        self.check(1, "no such process", "-p", str(2 ** 22))
+        self.check(2, "is not the number of a process", "-p", str(2 ** 22 + 5))
 
     def test_programs(self):
         self.check(127, "cannot be run", "--cpu", "5%", "--", "/nonexistent")

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "control/bound.h"
+#include "cost/bound.h"
 
 #define PRICE 3000.0 /* ns, as measured on a thread of our own */
 #define LOOK 1e9     /* ns between two looks */

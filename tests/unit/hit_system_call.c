@@ -10,7 +10,7 @@
 
 #include <trapline/event.h>
 
-#include "control/system_call.h"
+#include "hit/system_call.h"
 
 #define CODE 0x1000u
 #define BUFFER 0x8003u

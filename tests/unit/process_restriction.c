@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <linux/seccomp.h>
 
-#include "control/restriction.h"
+#include "process/restriction.h"
 
 static bool is_on(int mode, int filters, int inherited)
 {

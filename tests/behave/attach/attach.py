@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that run already, and static ones: what is found in them, what is refused, and that nothing
+remains.
+
+usage: attach.py TRAPLINE SUBJECT SUBJECT_STATIC [TEST…]"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TRAPLINE, SUBJECT, STATIC = sys.argv[1:4]
+TRIES = 4  # of what is up to chance: whether a race is met within some seconds
+
+
+class Subject:
+    """A program that runs; its last words say whether anybody disturbed it."""
+
+    def __init__(self, *arguments, program=SUBJECT, ready=True, **keywords):
+        self.process = subprocess.Popen([program, *map(str, arguments)], stdout=subprocess.PIPE, text=True, **keywords)
+        self.pid = self.process.pid
+        if ready:
+            assert self.process.stdout.readline() == "ready\n"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def last_words(self):
+        words = self.process.stdout.read().split("\n")[-2:]
+        return words[0], self.process.wait()
+
+    def status(self, *names):
+        with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as file:
+            return [line for line in file if line.split(":")[0] in names]
+
+    def traces(self):
+        """What would tell that somebody is or was there."""
+        with open(f"/proc/{self.pid}/maps", encoding="utf-8") as file:
+            # The heap and the stacks of threads that come and go are the program's own affair.
+            maps = [line.split()[-1] + line.split()[1] for line in file if "trapline" in line or "r-xp" in line]
+        return (sorted(maps), self.status("SigCgt", "SigIgn", "TracerPid", "Seccomp"),
+                sorted(os.listdir(f"/proc/{self.pid}/fd")))
+
+
+def trapline(*arguments, timeout=60, **keywords):
+    return subprocess.run([TRAPLINE, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
+                          check=False, **keywords)
+
+
+def machine_works():
+    return trapline("doctor", "--json").returncode == 0
+
+
+def races(output):
+    with open(output, encoding="utf-8") as file:
+        return [finding for finding in map(json.loads, file) if finding["class"] != "possible"]
+
+
+def finds(*arguments):
+    """The variables with races, by as many runs as it takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = os.path.join(folder, "out.jsonl")
+        done = trapline("race", "-q", "-o", output, *arguments)
+        return {finding["object"]["name"] for finding in races(output)}, done
+
+
+class Found(unittest.TestCase):
+    def check_race(self, program):
+        for _ in range(TRIES):
+            with Subject("race", 4, program=program) as subject:
+                found, done = finds("-p", subject.pid, "--duration", 3)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertLessEqual(found, {"racy"})
+                self.assertEqual(subject.last_words(), ("ok", 0))
+            if found:
+                return
+        self.fail("the race was not found")
+
+    def test_running(self):
+        self.check_race(SUBJECT)
+
+    def test_running_static(self):
+        self.check_race(STATIC)
+
+    def test_static_from_its_start(self):
+        for _ in range(TRIES):
+            found, done = finds("--", STATIC, "race", 3)
+            self.assertIn("ok", done.stdout)
+            self.assertLessEqual(found, {"racy"})
+            if found:
+                return
+        self.fail("the race was not found")
+
+    def test_silent(self):
+        with Subject("sleep", 3) as subject:
+            found, done = finds("-p", subject.pid, "--duration", 2)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(found, set())
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
+    def test_by_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, "attach_by_name")
+            os.symlink(os.path.abspath(SUBJECT), name)
+            with Subject("work", 3, program=name) as subject:
+                done = trapline("race", "-p", "attach_by_name", "--duration", 1)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(subject.last_words(), ("ok", 0))
+        self.assertIn("no process is named", trapline("race", "-p", "attach_by_name").stderr)
+
+
+class Exact(unittest.TestCase):
+    def check(self, program, threads, writes):
+        with Subject("count", 30, threads, writes, program=program) as subject:
+            watcher = subprocess.Popen([TRAPLINE, "watch", "counted:w", "--count", "-p", str(subject.pid)],
+                                       stderr=subprocess.PIPE, text=True)
+            self.assertIn("is watched", watcher.stderr.readline())
+            time.sleep(0.3)
+            os.kill(subject.pid, signal.SIGUSR1)
+            self.assertEqual(subject.process.stdout.readline(), "counted\n")
+            watcher.send_signal(signal.SIGINT)
+            told = watcher.communicate(timeout=30)[1]
+        # What came faster than it could be noted is told, and the kernel's count is exact either way.
+        counted = re.search(r"the kernel counted (\d+)", told) or re.search(r": (\d+) hits", told)
+        self.assertEqual(int(counted.group(1)), threads * writes, told)
+
+    def test_threads_that_come_and_go(self):
+        for threads, writes in ((1, 3000), (16, 200), (300, 10)):
+            self.check(SUBJECT, threads, writes)
+
+    def test_static(self):
+        self.check(STATIC, 16, 100)
+
+    def test_static_from_its_start(self):
+        for threads, writes in ((1, 2000), (16, 100), (300, 5)):
+            done = trapline("watch", "counted:w", "--count", "--", STATIC, "count", 1, threads, writes)
+            self.assertIn(f": {threads * writes} hits", done.stderr)
+
+
+class Untouched(unittest.TestCase):
+    def test_nothing_remains(self):
+        for program, what in ((SUBJECT, "work"), (STATIC, "sleep")):
+            with Subject(what, 2, program=program) as subject:
+                before = subject.traces()
+                done = trapline("race", "-p", subject.pid, "--duration", 1)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(subject.traces(), before)
+                self.assertEqual(subject.last_words(), ("ok", 0))
+
+    def test_rounds(self):
+        with Subject("work", 5) as subject:
+            before = subject.traces()
+            for _ in range(10):
+                done = trapline("race", "-q", "-p", subject.pid, "--duration", 0.05)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(subject.traces(), before)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
+    def test_killed(self):
+        """The handler stays, lets everything pass, and is removed by the next that comes."""
+        with Subject("race", 4) as subject:
+            before = subject.traces()
+            watcher = subprocess.Popen([TRAPLINE, "race", "-q", "-p", str(subject.pid)], stderr=subprocess.DEVNULL)
+            while subject.traces() == before:
+                time.sleep(0.02)
+            busy = trapline("race", "-p", subject.pid, "--duration", 0.1)
+            self.assertEqual(busy.returncode, 1)
+            self.assertIn("watched by another trapline", busy.stderr)
+            time.sleep(0.3)
+            watcher.kill()
+            watcher.wait()
+            time.sleep(0.5)
+            self.assertNotEqual(subject.traces(), before)
+            done = trapline("race", "-q", "-p", subject.pid, "--duration", 0.5)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(subject.traces(), before)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
+    def test_own_handler(self):
+        with Subject("trap", 2) as subject:
+            before = subject.traces()
+            done = trapline("race", "-q", "-p", subject.pid, "--duration", 1)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(subject.traces(), before)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
+    def test_some_thread_blocks(self):
+        """It waits for signals, and none of ours comes."""
+        with Subject("some", 3) as subject:
+            before = subject.traces()
+            done = trapline("race", "-q", "-p", subject.pid, "--duration", 2)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(subject.traces(), before)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
+    def test_limit(self):
+        with Subject("work", 5) as subject:
+            before = subject.traces()
+            limiter = subprocess.Popen([TRAPLINE, "throttle", "--cpu", "5%", "-p", str(subject.pid), "--stats"],
+                                       stderr=subprocess.PIPE, text=True)
+            time.sleep(2)
+            limiter.send_signal(signal.SIGINT)
+            told = limiter.communicate(timeout=20)[1]
+            self.assertRegex(told, r"[1-9]\d* +thread-pauses")
+            self.assertEqual(subject.traces(), before)
+
+
+class Refused(unittest.TestCase):
+    def check(self, pid, sentence, **keywords):
+        done = trapline("race", "-p", pid, "--duration", 0.2, **keywords)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, sentence)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def check_subject(self, what, sentence):
+        with Subject(what, 2) as subject:
+            before = subject.traces()
+            self.check(subject.pid, sentence)
+            self.assertEqual(subject.traces(), before)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
+    def test_ignored(self):
+        self.check_subject("ignore", "ignores SIGTRAP")
+
+    def test_blocked(self):
+        self.check_subject("block", "blocks SIGTRAP")
+
+    def test_filter(self):
+        self.check_subject("filter", "seccomp filter")
+
+    def test_strict(self):
+        with Subject("strict") as subject:
+            time.sleep(0.1)
+            self.check(subject.pid, "strict seccomp")
+
+    def test_stopped(self):
+        with Subject("work", 2) as subject:
+            os.kill(subject.pid, signal.SIGSTOP)
+            time.sleep(0.1)
+            self.check(subject.pid, "is stopped: `kill -CONT")
+            os.kill(subject.pid, signal.SIGCONT)
+            self.assertEqual(subject.last_words()[1], 0)
+
+    def test_ended(self):
+        process = subprocess.Popen(["true"])
+        time.sleep(0.2)
+        self.check(process.pid, "has ended")
+        process.wait()
+        self.check(process.pid, "no process")
+
+    def test_thread(self):
+        with Subject("work", 2) as subject:
+            threads = [int(tid) for tid in os.listdir(f"/proc/{subject.pid}/task") if int(tid) != subject.pid]
+            self.check(threads[0], "is a thread of process")
+
+    @unittest.skipUnless(os.getuid() == 0, "needs another user")
+    def test_another_user(self):
+        with Subject("work", 2) as subject:
+            self.check(subject.pid, "root as that user|is user 0's", user=65534, group=65534, extra_groups=[])
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
+    def test_wrong_line(self):
+        for line in (["-p", "0"], ["-p", "1", "--", "true"]):
+            done = trapline("race", *line)
+            self.assertEqual(done.returncode, 2, done.stderr)
+
+
+if not machine_works() and os.environ.get("TRAPLINE_REQUIRE_HARDWARE") != "1":
+    print("hardware watchpoints do not fire here")
+    sys.exit(77)
+unittest.main(argv=sys.argv[:1] + sys.argv[4:])

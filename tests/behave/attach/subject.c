@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program to attach to: `subject WHAT [SECONDS]`. It says "ready" when it runs and at its end
+ *what came of its own work, which nobody may change: "ok", or what was wrong.
+ *
+ *	race	threads add to `racy` without order
+ *	work	threads count under a lock, sleep, poll, fork children and wait for them
+ *	sleep	the same without children
+ *	trap	a handler of its own for SIGTRAP, which it sends itself: each must arrive
+ *	ignore	SIGTRAP ignored
+ *	block	all threads block SIGTRAP
+ *	some	as race, beside a thread that blocks all signals and waits for them
+ *	strict	strict seccomp
+ *	count T N	on SIGUSR1: T threads one after another and beside each other, N writes each
+ *to `counted`
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WORKERS 4
+#define TOGETHER 50 /* threads of `count` at a time */
+#define SECOND 1000000000ull
+
+static unsigned long long end;
+static volatile long racy, counted;
+static long guarded, expected, wrong, traps_sent;
+static bool forks;
+static int queue; /* in which nothing ever comes; there before "ready" is said */
+static volatile sig_atomic_t traps_seen, asked;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static unsigned long long now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (unsigned long long)time.tv_sec * SECOND + (unsigned long long)time.tv_nsec;
+}
+
+static void nap(long nanoseconds)
+{
+	struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+
+	/* Nobody sends signals to these threads: what ends early was interrupted by us. `wrong`
+	 * tells which by its digits. */
+	if (nanosleep(&time, NULL))
+		__atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+}
+
+static void *race(void *unused)
+{
+	while (now() < end) {
+		for (int i = 0; i < 300; i++)
+			racy++;
+		nap(1000000);
+	}
+	return unused;
+}
+
+static void *work(void *unused)
+{
+	struct epoll_event event;
+
+	for (unsigned round = 0; now() < end; round++) {
+		for (int i = 0; i < 1000; i++) {
+			pthread_mutex_lock(&lock);
+			guarded++;
+			pthread_mutex_unlock(&lock);
+			__atomic_fetch_add(&expected, 1, __ATOMIC_RELAXED);
+		}
+		nap(200000);
+		if (poll(NULL, 0, 1))
+			__atomic_fetch_add(&wrong, 1000, __ATOMIC_RELAXED);
+		/* A child's end wakes any thread while the one that it is told to is stopped. */
+		if (epoll_wait(queue, &event, 1, 1) && !(forks && errno == EINTR))
+			__atomic_fetch_add(&wrong, 1000000, __ATOMIC_RELAXED);
+	}
+	return unused;
+}
+
+static void fork_children(void)
+{
+	while (now() < end) {
+		pid_t child = fork();
+		int status;
+
+		if (child == 0) {
+			guarded++;
+			_exit(7);
+		}
+		if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
+		    WEXITSTATUS(status) != 7)
+			__atomic_fetch_add(&wrong, 1000000000, __ATOMIC_RELAXED);
+		nap(3000000);
+	}
+}
+
+static void on_trap(int number)
+{
+	(void)number;
+	traps_seen++;
+}
+
+static void *trap(void *unused)
+{
+	while (now() < end) {
+		syscall(SYS_tgkill, getpid(), (int)syscall(SYS_gettid), SIGTRAP);
+		traps_sent++;
+		for (int i = 0; i < 300; i++)
+			racy++;
+		nap(1000000);
+	}
+	return unused;
+}
+
+/* Whatever comes is none of its business. */
+static void *block(void *unused)
+{
+	const struct timespec slice = {0, 20000000};
+	sigset_t set;
+
+	sigfillset(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	while (now() < end) {
+		racy++;
+		if (sigtimedwait(&set, NULL, &slice) > 0)
+			__atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+	}
+	return unused;
+}
+
+static void on_ask(int number)
+{
+	(void)number;
+	asked = 1;
+}
+
+static void *count(void *writes)
+{
+	for (long i = 0; i < (long)writes; i++)
+		counted = i;
+	return NULL;
+}
+
+static void count_all(long threads, long writes)
+{
+	pthread_t thread[TOGETHER];
+
+	while (!asked && now() < end)
+		poll(NULL, 0, 10);
+	for (long begun = 0; begun < threads;) {
+		int together = 0;
+
+		for (; together < TOGETHER && begun < threads; together++, begun++)
+			pthread_create(&thread[together], NULL, count, (void *)writes);
+		while (together)
+			pthread_join(thread[--together], NULL);
+	}
+	printf("counted\n");
+	fflush(stdout);
+	while (asked < 2 && now() < end)
+		poll(NULL, 0, 10);
+}
+
+static void run(void *(*function)(void *), int threads)
+{
+	pthread_t thread[WORKERS];
+
+	queue = epoll_create1(EPOLL_CLOEXEC);
+	for (int i = 0; i < threads; i++)
+		pthread_create(&thread[i], NULL, function, NULL);
+	printf("ready\n");
+	fflush(stdout);
+	if (forks)
+		fork_children();
+	for (int i = 0; i < threads; i++)
+		pthread_join(thread[i], NULL);
+}
+
+/* As a service that needs no socket may be confined. */
+static void kill_for_sockets(void)
+{
+	struct sock_filter instruction[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socketpair, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(instruction) / sizeof(instruction[0]), instruction};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t waiter;
+	const char *what = argc > 1 ? argv[1] : "";
+
+	end = now() + (argc > 2 ? strtoul(argv[2], NULL, 10) : 10) * SECOND;
+	signal(SIGUSR1, on_ask);
+	if (strcmp(what, "race") == 0) {
+		run(race, WORKERS);
+	} else if (strcmp(what, "work") == 0) {
+		forks = true;
+		run(work, WORKERS);
+	} else if (strcmp(what, "sleep") == 0) {
+		run(work, WORKERS);
+	} else if (strcmp(what, "trap") == 0) {
+		signal(SIGTRAP, on_trap);
+		run(trap, 1);
+		wrong = traps_seen - traps_sent;
+	} else if (strcmp(what, "ignore") == 0) {
+		signal(SIGTRAP, SIG_IGN);
+		run(race, 2);
+	} else if (strcmp(what, "block") == 0) {
+		sigset_t set;
+
+		sigfillset(&set);
+		sigprocmask(SIG_BLOCK, &set, NULL);
+		run(race, 1);
+	} else if (strcmp(what, "some") == 0) {
+		pthread_create(&waiter, NULL, block, NULL);
+		run(race, WORKERS);
+		pthread_join(waiter, NULL);
+	} else if (strcmp(what, "filter") == 0) {
+		kill_for_sockets();
+		run(race, 2);
+	} else if (strcmp(what, "strict") == 0) {
+		printf("ready\n");
+		fflush(stdout);
+		prctl(PR_SET_SECCOMP, 1);
+		for (volatile long i = 0; i < 2000000000; i++)
+			;
+		syscall(SYS_exit, 0);
+	} else if (strcmp(what, "count") == 0 && argc > 4) {
+		printf("ready\n");
+		fflush(stdout);
+		count_all(atol(argv[3]), atol(argv[4]));
+	}
+	printf(wrong || guarded != expected ? "wrong %ld %ld %ld\n" : "ok\n", wrong, guarded,
+	       expected);
+	return wrong != 0;
+}

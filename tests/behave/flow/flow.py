@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`trapline flow share` tells true sharing from false and none, in threads and processes; `waste`
+agrees with an exhaustive count. A sample: tests/behave/flow/run does all.
+
+usage: tests/behave/flow/flow.py build/trapline SHARING WASTING COUNTED FLOWS"""
+import os
+import sys
+import unittest
+
+import answers
+import roads
+
+TRAPLINE, SHARING, WASTING, COUNTED, FLOWS = (os.path.abspath(sys.argv.pop(1)) for _ in range(5))
+
+
+class Share(unittest.TestCase):
+    def expect(self, actors, kind, distance, wanted):
+        found, said = answers.sharing(TRAPLINE, SHARING, actors, kind, distance)
+        self.assertEqual(sorted(set(found)), wanted, said)
+
+    def test_counters_on_one_line_are_shared_falsely(self):
+        self.expect("thread", "false", 8, ["false-sharing"])
+
+    def test_one_counter_is_shared_truly(self):
+        self.expect("fork", "true", 0, ["true-sharing"])
+
+    def test_counters_on_their_own_lines_are_not_shared(self):
+        self.expect("thread", "none", 128, [])
+
+
+class Waste(unittest.TestCase):
+    def test_shares_agree_with_an_exhaustive_count(self):
+        errors = answers.waste_errors(TRAPLINE, WASTING, COUNTED, ["half-dead", "clean"])
+        # A busy machine takes few samples.
+        self.assertLess(max(error for error, _ in errors.values()), 12, errors)
+
+
+class From(unittest.TestCase):
+    def follow(self, case):
+        missing, strange, said = roads.walk(TRAPLINE, FLOWS, case, "2")
+        self.assertEqual((missing, strange), (set(), set()), said)
+
+    def test_through_a_structure_that_is_copied(self):
+        self.follow("struct")
+
+    def test_from_one_thread_to_another(self):
+        self.follow("queue")
+
+    def test_an_expression_must_mean_something(self):
+        findings, said = answers.ask(TRAPLINE, ["from", "no_such_name"], [FLOWS, "counter", "0.2"])
+        self.assertEqual(findings, [])
+        self.assertIn("no_such_name", said)
+
+
+class To(unittest.TestCase):
+    def test_through_a_structure_on_the_heap(self):
+        missing, strange, said = roads.walk_on(TRAPLINE, FLOWS, "heap", "2")
+        self.assertEqual((missing, strange), (set(), set()), said)
+
+
+class Command(unittest.TestCase):
+    def test_a_question_must_be_asked(self):
+        import subprocess
+        result = subprocess.run([TRAPLINE, "flow", "--", "true"], capture_output=True, text=True,
+                                check=False)
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+
+
+if __name__ == "__main__":
+    if answers.must_skip(TRAPLINE):
+        print("no hardware watchpoints here; see `trapline doctor`")
+        sys.exit(answers.SKIP)
+    unittest.main()

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Watches that a tool places itself: n accesses give n hits, in one thread or all; they end when
+they are taken away or have had their hits; several tools share the slots.
+
+usage: tests/behave/placed/placed.py build/trapline TOOL.so PROGRAM"""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+TRAPLINE, TOOL, PROGRAM = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
+SKIP = 77
+
+
+def addresses():
+    """The program is linked at a fixed place."""
+    text = subprocess.run(["nm", PROGRAM], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"^([0-9a-f]+) \w (shared|lonely|limited|visit)$", text, re.MULTILINE)
+    return [f"--tool-option=placing.{name}={address}" for address, name in found]
+
+
+def run(*options):
+    result = subprocess.run([TRAPLINE, "run", "--aggressive", *options, *addresses(), "--", PROGRAM],
+                            capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60,
+                            check=False)
+    return result.returncode, result.stdout, result.stderr
+
+
+class Placed(unittest.TestCase):
+    def test_each_access_is_a_hit(self):
+        status, output, errors = run("--tool", TOOL)
+        self.assertEqual((status, output), (0, "200\n"), errors)
+        self.assertIn("slots 4 armed 0 0 0 0 again -17 full -16", errors)
+        self.assertRegex(errors, r"shared 200 lonely 20 limited 10 code 200 strange 0 "
+                                 r"stackless 0 unwound 4[23]0 ended 0 0 10 0")
+
+    def test_tools_share_the_slots(self):
+        status, output, errors = run("--tool", TOOL, "--tool", "race")
+        self.assertEqual((status, output), (0, "200\n"), errors)
+        self.assertIn("slots 2 armed 0 0 -16 -16 again -17", errors)
+        self.assertRegex(errors, r"shared 200 lonely 20 limited 0 code 0")
+
+    def test_an_unknown_tool_is_refused(self):
+        status, _, errors = run("--tool", "rice")
+        self.assertNotEqual(status, 0)
+        self.assertIn("there is no tool 'rice'", errors)
+        self.assertEqual(len(errors.splitlines()), 1)
+
+
+def machine_works():
+    return subprocess.run([TRAPLINE, "doctor", "--json"], capture_output=True,
+                          check=False).returncode == 0
+
+
+if __name__ == "__main__":
+    if not machine_works() and os.environ.get("TRAPLINE_REQUIRE_HARDWARE") != "1":
+        print("no hardware watchpoints here; see `trapline doctor`")
+        sys.exit(SKIP)
+    unittest.main(verbosity=2)

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes beyond an array that reach what its frame needs to return: see cases.h. Each call but the
+ * last one is right; the last one comes when the time is over, and mostly ends the program.
+ */
+#include "cases.h"
+
+struct message {
+	int length;
+	char text[24];
+};
+
+static char source[512];
+static volatile int length; /* of what is written */
+
+static int next_length(int right, int wrong)
+{
+	usleep(20000);
+	return again() ? right : wrong;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
+APART static void overrun_loop(char *to, int count)
+{
+	for (int i = 0; i < count; i++) {
+		to[i] = source[i];
+		__asm__ volatile("" : : : "memory");
+	}
+}
+
+APART static void victim_loop(int count)
+{
+	char buffer[32];
+
+	overrun_loop(buffer, count);
+	cases_sum += (unsigned long)buffer[cases_sum % 16];
+}
+
+APART static void victim_copy(int count)
+{
+	char buffer[32], *to = buffer;
+
+	HIDE(to);
+	memcpy(to, source, (size_t)count);
+	cases_sum += (unsigned long)buffer[cases_sum % 16];
+}
+
+APART static void victim_string(int count)
+{
+	char buffer[32], *to = buffer;
+
+	source[count] = '\0';
+	HIDE(to);
+	strcpy(to, source);
+	source[count] = 'x';
+	cases_sum += (unsigned long)buffer[cases_sum % 16];
+}
+
+APART static void victim_format(int count)
+{
+	char buffer[40], *to = buffer;
+
+	HIDE(to);
+	sprintf(to, "%.*s", count, source);
+	cases_sum += (unsigned long)buffer[cases_sum % 16];
+}
+
+APART static void overrun_words(long *to, int count)
+{
+	for (int i = 0; i <= count; i++) {
+		to[i] = i;
+		__asm__ volatile("" : : : "memory");
+	}
+}
+
+APART static void victim_words(int count)
+{
+	long table[8];
+
+	overrun_words(table, count);
+	cases_sum += (unsigned long)table[cases_sum % 8];
+}
+
+APART static void overrun_set(char *to, int count)
+{
+	memset(to, 0, (size_t)count);
+}
+
+APART static void victim_set(int count)
+{
+	char buffer[48];
+
+	overrun_set(buffer, count);
+	cases_sum += (unsigned long)buffer[cases_sum % 16];
+}
+
+APART static void overrun_member(struct message *message, int count)
+{
+	message->length = count;
+	for (int i = 0; i < count; i++) {
+		message->text[i] = source[i];
+		__asm__ volatile("" : : : "memory");
+	}
+}
+
+APART static void victim_member(int count)
+{
+	struct message message;
+
+	overrun_member(&message, count);
+	cases_sum += (unsigned long)message.text[cases_sum % 16];
+}
+
+static void run_loop(void)
+{
+	do
+		victim_loop(length = next_length(24, 80));
+	while (again());
+}
+
+static void run_copy(void)
+{
+	do
+		victim_copy(length = next_length(24, 96));
+	while (again());
+}
+
+static void run_string(void)
+{
+	do
+		victim_string(length = next_length(24, 96));
+	while (again());
+}
+
+static void run_format(void)
+{
+	do
+		victim_format(length = next_length(24, 96));
+	while (again());
+}
+
+static void run_words(void)
+{
+	do
+		victim_words(length = next_length(7, 12));
+	while (again());
+}
+
+static void run_set(void)
+{
+	do
+		victim_set(length = next_length(40, 112));
+	while (again());
+}
+
+static void run_member(void)
+{
+	do
+		victim_member(length = next_length(20, 80));
+	while (again());
+}
+
+int main(int argc, char **argv)
+{
+	static const struct one_case cases[] = {{"loop", run_loop},	{"copy", run_copy},
+						{"string", run_string}, {"format", run_format},
+						{"words", run_words},	{"set", run_set},
+						{"member", run_member}, {NULL, NULL}};
+
+	memset(source, 'x', sizeof(source));
+	return run_case(cases, argc, argv);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing: sites by pc, the sharing table and cooldown by address, by tables and by counting. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "explore/memory.h"
+
+#define DRAWS 20000
+
+static void draws_follow_the_weights(void **state)
+{
+	static const struct {
+		uint64_t weight[3];
+		unsigned percent[3];
+	} table[] = {{{1, 1, 2}, {25, 25, 50}}, {{0, 5, 0}, {0, 100, 0}}, {{9, 0, 1}, {90, 0, 10}}};
+	struct random random = {1};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		unsigned count[3] = {0};
+
+		for (int n = 0; n < DRAWS; n++)
+			count[random_draw(&random, table[i].weight, 3)]++;
+		for (int j = 0; j < 3; j++)
+			assert_in_range(count[j] * 100 / DRAWS + 2, table[i].percent[j] + 0,
+					table[i].percent[j] + 4);
+	}
+	assert_int_equal(random_draw(&random, (uint64_t[]){0, 0}, 2), 2);
+}
+
+/* How often, of a hundred, a site is drawn that was so often in vain, beside one that never was. */
+static void sites_in_vain_are_drawn_seldom(void **state)
+{
+	static const struct {
+		unsigned vain, least, most;	  /* drawn */
+		unsigned least_sharp, most_sharp; /* drawn sharply */
+	} table[] = {{0, 47, 53, 47, 53}, {1, 30, 37, 18, 22}, {9, 7, 12, 0, 2}, {99, 0, 3, 0, 1}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct sites sites = {0};
+		struct random random = {7};
+		unsigned drawn = 0, sharp = 0;
+
+		sites_note(&sites, &random, 0x1000);
+		sites_note(&sites, &random, 0x1001); /* the same site */
+		sites_note(&sites, &random, 0x2000);
+		assert_int_equal(sites.used, 2);
+		for (unsigned n = 0; n < table[i].vain; n++)
+			sites_tell(&sites, 0x2000, false);
+		for (int n = 0; n < DRAWS; n++) {
+			drawn += sites_draw(&sites, &random) == 0x2000;
+			sharp += sites_draw_sharply(&sites, &random) == 0x2000;
+		}
+		assert_in_range(drawn * 100 / DRAWS, table[i].least, table[i].most);
+		assert_in_range(sharp * 100 / DRAWS, table[i].least_sharp, table[i].most_sharp);
+		sites_tell(&sites, 0x2000, true);
+		assert_int_equal(sites.site[1].vain, 0);
+	}
+}
+
+static void no_site_is_drawn_where_none_is(void **state)
+{
+	struct sites sites = {0};
+	struct random random = {7};
+
+	(void)state;
+	assert_int_equal(sites_draw(&sites, &random), 0);
+	assert_int_equal(sites_draw_sharply(&sites, &random), 0);
+	for (uint64_t i = 1; i < 3 * SITES_MAX; i++)
+		sites_note(&sites, &random, i * SITE_BYTES);
+	assert_int_equal(sites.used, SITES_MAX);
+}
+
+/* What the tool thinks of an instruction: the first two are worth nothing to it. */
+static unsigned interest_of(void *context, uint64_t pc)
+{
+	(void)context;
+	return pc < 0x3000 ? 0 : INTEREST_EQUAL;
+}
+
+static void change_makes_a_site_interesting_until_it_was_tried_in_vain(void **state)
+{
+	static const struct {
+		unsigned changes, tries, interest;
+	} table[] = {{1, 0, 96}, {1, 3, 96}, {1, 4, 48}, {1, 40, 8}, {3, 12, 48}, {0, 9, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct contended contended = {0};
+		struct random random = {3};
+		unsigned interest = 0;
+
+		contended_note(&contended, &random, 0x1000, 5)->tries = table[i].tries;
+		for (unsigned n = 0; n < table[i].changes; n++)
+			contended_change(&contended, &random, 0x1000, 5);
+		for (int n = 0; n < 1000 && !interest; n++)
+			contended_choose(&contended, &random, false, interest_of, NULL, &interest);
+		assert_int_equal(interest, table[i].interest);
+	}
+}
+
+static void contended_sites_take_their_part_of_the_choices(void **state)
+{
+	struct contended contended = {0};
+	struct random random = {3};
+	unsigned interest, chosen[2] = {0};
+
+	(void)state;
+	contended_note(&contended, &random, 0x3000, 5);
+	contended_note(&contended, &random, 0x1000, 6);
+	assert_int_equal(contended_note(&contended, &random, 0x3000, 7)->tid, 7);
+	for (int scarce = 0; scarce < 2; scarce++)
+		for (int n = 0; n < DRAWS; n++) {
+			struct contended_site *site = contended_choose(
+				&contended, &random, scarce, interest_of, NULL, &interest);
+
+			assert_true(!site || site->pc == 0x3000);
+			chosen[scarce] += site != NULL;
+		}
+	assert_in_range(chosen[0] * 100 / DRAWS, 48, 52);
+	assert_in_range(chosen[1] * 100 / DRAWS, 73, 77);
+}
+
+static void a_line_is_a_threads_own_until_another_comes(void **state)
+{
+	static struct sharing sharing;
+
+	(void)state;
+	for (unsigned i = 1; i < SHARING_VISITS; i++)
+		assert_true(sharing_note(&sharing, 0x5000, 1));
+	assert_false(sharing_note(&sharing, 0x503f, 1));
+	assert_true(sharing_note(&sharing, 0x5040, 1));
+	assert_true(sharing_note(&sharing, 0x5008, 2));
+	for (int i = 0; i < 9; i++)
+		assert_true(sharing_note(&sharing, 0x5000, 1));
+}
+
+static void an_address_cools_down_until_it_is_paid_for(void **state)
+{
+	static const struct {
+		bool by_writers, sees_reads;
+		uint64_t at;
+		bool on;
+	} table[] = {
+		{true, false, 1499, true},   {true, true, 1499, true},	{true, true, 1500, false},
+		{false, false, 1001, false}, {false, true, 1001, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct cooldowns cooldowns = {0};
+
+		cooldown_begin(&cooldowns, 0x7000, table[i].by_writers, 1000, 500);
+		assert_int_equal(cooldown_is_on(&cooldowns, 0x7000, table[i].sees_reads,
+						table[i].at),
+				 table[i].on);
+		assert_false(cooldown_is_on(&cooldowns, 0x7004, true, table[i].at));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(draws_follow_the_weights),
+		cmocka_unit_test(sites_in_vain_are_drawn_seldom),
+		cmocka_unit_test(no_site_is_drawn_where_none_is),
+		cmocka_unit_test(change_makes_a_site_interesting_until_it_was_tried_in_vain),
+		cmocka_unit_test(contended_sites_take_their_part_of_the_choices),
+		cmocka_unit_test(a_line_is_a_threads_own_until_another_comes),
+		cmocka_unit_test(an_address_cools_down_until_it_is_paid_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

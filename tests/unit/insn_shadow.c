@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of a value, in code assembled here. Each piece begins behind the load of the eight
+ * bytes at `loaded`, of which rdi is the address. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "insn/shadow.h"
+
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 };
+
+/* `load` makes the access; `behind` is followed. */
+#define CODE(name, load, behind)                                                             \
+	extern const uint8_t name##_start[], name##_behind[];                                \
+	__asm__(".pushsection .text\n" #name "_start:\n" load "\n" #name "_behind:\n" behind \
+		"\nud2\n.popsection")
+
+#define LOAD "mov (%rdi), %rax"
+
+CODE(branch, LOAD, "test %rax, %rax\njz 1f\nnop\n1:");
+CODE(no_use, LOAD, "mov %rax, %rcx\nxor %eax, %eax\nxor %ecx, %ecx\ntest %eax, %eax\njz 1f\n1:");
+CODE(spilled, LOAD, "mov %rax, -16(%rsp)\nmov -16(%rsp), %rcx\ncmp $1, %ecx\njl 1f\nnop\n1:");
+CODE(copied, LOAD, "mov %rax, (%rsi)\nxor %eax, %eax");
+CODE(overwritten, LOAD, "mov %rax, (%rsi)\nmovq $0, (%rsi)\nmov $0, %eax");
+CODE(low_byte, LOAD, "and $0xff, %eax\ntest %eax, %eax\njz 1f\nnop\n1:");
+CODE(other_byte, LOAD, "shr $8, %rax\ntest %al, %al\njz 1f\nnop\n1: xor %eax, %eax");
+CODE(masked_out, LOAD, "and $0xff00, %eax\ntest %eax, %eax\njz 1f\nnop\n1: xor %eax, %eax");
+CODE(address, LOAD, "mov (%rax), %rcx");
+CODE(index, LOAD, "and $15, %eax\nmov (%rsi,%rax,4), %ecx");
+CODE(address_only_made, LOAD, "lea (%rax,%rsi), %rcx\nxor %ecx, %ecx\nxor %eax, %eax");
+CODE(call_through, LOAD, "call *%rax");
+CODE(jump_through, LOAD, "jmp *%rax");
+CODE(set_and_branch, LOAD, "cmp $3, %rax\nsete %cl\nxor %eax, %eax\ntest %cl, %cl\njne 1f\n1:");
+CODE(moved_by_condition, LOAD,
+     "cmp $3, %rax\ncmove %rsi, %rdx\nxor %eax, %eax\ncmp $1, %rdx\nja 1f\n1:");
+CODE(other_side_moved, LOAD,
+     "xor %ecx, %ecx\ntest %ecx, %ecx\ncmovne %rax, %rdx\nxor %eax, %eax\ncmp $9, %edx\nja 1f\n1:");
+CODE(vector_copy, "movdqu (%rdi), %xmm1", "movups %xmm1, (%rsi)\npxor %xmm1, %xmm1");
+CODE(vector_scan, "pcmpeqb (%rdi), %xmm1", "pmovmskb %xmm1, %eax\ntest %eax, %eax\njz 1f\n1:");
+CODE(vector_high, "movdqu (%rdi), %xmm1",
+     "movhlps %xmm1, %xmm2\nmovq %xmm2, %rax\npxor %xmm1, %xmm1\npxor %xmm2, %xmm2\n"
+     "test %rax, %rax\njz 1f\nnop\n1: xor %eax, %eax");
+CODE(shuffled, "movdqu (%rdi), %xmm1",
+     "pshufd $0x4e, %xmm1, %xmm1\nmovq %xmm1, %rax\npxor %xmm1, %xmm1\ntest %rax, %rax\njz 1f\nnop\n"
+     "1: xor %eax, %eax");
+CODE(interleaved, "movdqu (%rdi), %xmm1",
+     "pxor %xmm2, %xmm2\npunpcklqdq %xmm1, %xmm2\nmovups %xmm2, (%rsi)\npxor %xmm1, %xmm1\n"
+     "pxor %xmm2, %xmm2");
+CODE(argument, LOAD, "mov %eax, %edi\nmov $3, %eax\nsyscall");
+CODE(sent, LOAD, "mov %rax, (%rsi)\nxor %edi, %edi\nmov $8, %edx\nmov $1, %eax\nsyscall");
+CODE(not_sent, LOAD,
+     "mov %rax, 16(%rsi)\nxor %edi, %edi\nmov $8, %edx\nmov $1, %eax\nsyscall\nmovq $0, 16(%rsi)");
+CODE(string_copy, LOAD,
+     "mov %rax, -16(%rsp)\nmov %rsi, %rdi\nlea -16(%rsp), %rsi\nmov $8, %ecx\nrep movsb\n"
+     "movq $0, -16(%rsp)\nxor %eax, %eax");
+CODE(known_to_differ, LOAD,
+     "and $0xff, %eax\nor $0x100, %eax\ntest %eax, %eax\njz 1f\ncmp $0x80000, %eax\nja 1f\n1: "
+     "xor %eax, %eax");
+CODE(bit_field, "movzbl (%rdi), %eax",
+     "and $0xf8, %eax\nor $1, %eax\nmov %al, (%rdi)\nmov $0, %eax\ntest %esp, %esp\njz 1f\n1:");
+CODE(either_way, LOAD,
+     "movq %xmm0, %rcx\ntest %ecx, %ecx\njz 1f\ntest %eax, %eax\njz 2f\n1: cmp $5, %rax\nja 2f\n2:");
+CODE(one_way, LOAD,
+     "movq %xmm0, %rcx\ntest %ecx, %ecx\njz 1f\ntest %eax, %eax\njz 1f\n1: xor %eax, %eax");
+CODE(called, LOAD, "call 2f\nxor %eax, %eax\nud2\n2: test %rax, %rax\njz 1f\n1: ret");
+CODE(loop, LOAD, "1: mov %rax, %rcx\njmp 1b");
+CODE(reversed, LOAD, "bswap %rax\ntest %al, %al\njz 1f\nnop\n1: xor %eax, %eax");
+CODE(summed, LOAD, "add $1, %rax\ntest %al, %al\njz 1f\nnop\n1: xor %eax, %eax");
+
+static uint64_t loaded[4], other[32], stack[64];
+static struct shadow_walk walk;
+static struct shadow_found found;
+
+static int read_memory(void *context, uint64_t address, void *to, size_t length)
+{
+	struct iovec here = {to, length}, there = {(void *)(uintptr_t)address, length};
+
+	(void)context;
+	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)length ? 0 : -EFAULT;
+}
+
+static size_t read_code(void *context, uint64_t pc, uint8_t *bytes, size_t max)
+{
+	return read_memory(context, pc, bytes, max) ? 0 : max;
+}
+
+static enum shadow_function follow(void *context, const struct shadow_state *state,
+				   struct shadow_answer *answer)
+{
+	(void)context;
+	(void)state;
+	(void)answer;
+	return SHADOW_FOLLOW;
+}
+
+/* Of the first 16 bytes at `loaded`, those that `bytes` has a bit for were never written. */
+static void run(const uint8_t *start, const uint8_t *behind, unsigned bytes)
+{
+	uint8_t bits[16];
+	struct insn_registers after = {.pc = (uintptr_t)behind};
+	struct shadow_load load = {.pc = (uintptr_t)start,
+				   .address = (uintptr_t)loaded,
+				   .accessed = (uintptr_t)loaded,
+				   .bits = bits,
+				   .length = sizeof(bits),
+				   .after = &after,
+				   .known = 0xffff};
+
+	for (unsigned i = 0; i < sizeof(bits); i++)
+		bits[i] = bytes >> i & 1 ? 0xff : 0;
+	after.general[RAX] = loaded[0];
+	after.general[RDI] = (uintptr_t)loaded;
+	after.general[RSI] = (uintptr_t)other;
+	after.general[RSP] = (uintptr_t)&stack[32];
+	walk.read = read_memory;
+	walk.code = read_code;
+	walk.function = follow;
+	walk.steps = 1000;
+	assert_int_equal(shadow_follow(&walk, &load, &found), 0);
+}
+
+#define RUN(name, bytes) run(name##_start, name##_behind, bytes)
+#define EXPECT(name, bytes, expected)                       \
+	do {                                                \
+		RUN(name, bytes);                           \
+		if (found.sink != (expected))               \
+			fail_msg(#name ": %u", found.sink); \
+	} while (0)
+
+static void a_branch_depends_on_it(void **state)
+{
+	(void)state;
+	EXPECT(branch, 0xff, SHADOW_SINK_BRANCH);
+	assert_true(found.certain);
+	assert_false(found.vague);
+	EXPECT(branch, 0, SHADOW_SINK_NONE);
+	EXPECT(spilled, 0xf, SHADOW_SINK_BRANCH);
+	EXPECT(spilled, 0xf0, SHADOW_SINK_NONE);
+	EXPECT(set_and_branch, 0xff, SHADOW_SINK_BRANCH);
+	EXPECT(moved_by_condition, 0xff, SHADOW_SINK_BRANCH);
+	EXPECT(called, 0xff, SHADOW_SINK_BRANCH);
+	EXPECT(no_use, 0xff, SHADOW_SINK_NONE);
+	EXPECT(other_side_moved, 0xff, SHADOW_SINK_NONE);
+}
+
+static void only_the_bytes_that_count(void **state)
+{
+	(void)state;
+	EXPECT(low_byte, 1, SHADOW_SINK_BRANCH);
+	EXPECT(low_byte, 0xfe, SHADOW_SINK_NONE);
+	EXPECT(other_byte, 2, SHADOW_SINK_BRANCH);
+	EXPECT(other_byte, 0xfd, SHADOW_SINK_NONE);
+	EXPECT(masked_out, 0xfd, SHADOW_SINK_NONE);
+	EXPECT(masked_out, 2, SHADOW_SINK_BRANCH);
+	EXPECT(known_to_differ, 0xff, SHADOW_SINK_NONE);
+	EXPECT(bit_field, 0xff, SHADOW_SINK_NONE);
+	EXPECT(reversed, 0x80, SHADOW_SINK_BRANCH);
+	EXPECT(reversed, 0x7f, SHADOW_SINK_NONE);
+	EXPECT(summed, 0xfe, SHADOW_SINK_NONE);
+	EXPECT(summed, 0x1, SHADOW_SINK_BRANCH);
+}
+
+static void addresses_and_targets(void **state)
+{
+	(void)state;
+	EXPECT(address, 0xff, SHADOW_SINK_ADDRESS);
+	EXPECT(index, 1, SHADOW_SINK_INDEX);
+	EXPECT(index, 0xfe, SHADOW_SINK_NONE);
+	EXPECT(address_only_made, 0xff, SHADOW_SINK_NONE);
+	EXPECT(call_through, 0xff, SHADOW_SINK_TARGET);
+	EXPECT(jump_through, 0xff, SHADOW_SINK_TARGET);
+}
+
+static void copies_are_told(void **state)
+{
+	(void)state;
+	EXPECT(copied, 0xf0, SHADOW_SINK_NONE);
+	assert_int_equal(found.copies, 1);
+	assert_int_equal(found.copy[0].address, (uintptr_t)other + 4);
+	assert_int_equal(found.copy[0].length, 4);
+	EXPECT(overwritten, 0xff, SHADOW_SINK_NONE);
+	assert_int_equal(found.copies, 0);
+	EXPECT(vector_copy, 0x3c00, SHADOW_SINK_NONE);
+	assert_int_equal(found.copies, 1);
+	assert_int_equal(found.copy[0].address, (uintptr_t)other + 10);
+	assert_int_equal(found.copy[0].length, 4);
+	EXPECT(string_copy, 0x6, SHADOW_SINK_NONE);
+	assert_int_equal(found.copies, 1);
+	assert_int_equal(found.copy[0].address, (uintptr_t)other + 1);
+	assert_int_equal(found.copy[0].length, 2);
+}
+
+static void vectors_are_followed(void **state)
+{
+	(void)state;
+	EXPECT(vector_scan, 0x100, SHADOW_SINK_BRANCH);
+	EXPECT(vector_high, 0xff00, SHADOW_SINK_BRANCH);
+	EXPECT(vector_high, 0xff, SHADOW_SINK_NONE);
+	EXPECT(shuffled, 0xff00, SHADOW_SINK_BRANCH);
+	assert_false(found.vague);
+	EXPECT(shuffled, 0xff, SHADOW_SINK_NONE);
+	EXPECT(interleaved, 0x3, SHADOW_SINK_NONE);
+	assert_int_equal(found.copies, 1);
+	assert_int_equal(found.copy[0].address, (uintptr_t)other + 8);
+	assert_int_equal(found.copy[0].length, 2);
+}
+
+static void system_calls(void **state)
+{
+	(void)state;
+	EXPECT(argument, 0xf, SHADOW_SINK_ARGUMENT);
+	assert_int_equal(found.argument, 0);
+	assert_int_equal(found.call, 3);
+	EXPECT(argument, 0xf0, SHADOW_SINK_NONE);
+	EXPECT(sent, 0xf0, SHADOW_SINK_SENT);
+	assert_int_equal(found.bytes.address, (uintptr_t)other + 4);
+	assert_int_equal(found.bytes.length, 4);
+	EXPECT(not_sent, 0xff, SHADOW_SINK_NONE);
+}
+
+static void ways_that_are_not_known(void **state)
+{
+	(void)state;
+	EXPECT(either_way, 0xff, SHADOW_SINK_BRANCH);
+	assert_true(found.certain);
+	EXPECT(one_way, 0xff, SHADOW_SINK_BRANCH);
+	assert_false(found.certain);
+	EXPECT(loop, 0xff, SHADOW_SINK_NONE);
+	assert_int_equal(found.steps, 1000);
+}
+
+/* Nothing that bytes say makes it leave its bounds. */
+static void anything_is_bounded(void **state)
+{
+	static uint8_t code[4096 + 64];
+	uint64_t random = 7;
+
+	(void)state;
+	for (unsigned i = 0; i < 3000; i++) {
+		for (unsigned j = 0; j < sizeof(code); j++) {
+			random = random * 6364136223846793005ull + 1442695040888963407ull;
+			code[j] = (uint8_t)(random >> 56);
+		}
+		memcpy(code, (const uint8_t[]){0x48, 0x8b, 0x07}, 3);
+		walk.steps = 200;
+		run(code, code + 3, 0xff);
+		assert_true(found.steps <= 1000 && found.copies <= SHADOW_RANGES);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_branch_depends_on_it),
+		cmocka_unit_test(only_the_bytes_that_count),
+		cmocka_unit_test(addresses_and_targets),
+		cmocka_unit_test(copies_are_told),
+		cmocka_unit_test(vectors_are_followed),
+		cmocka_unit_test(system_calls),
+		cmocka_unit_test(ways_that_are_not_known),
+		cmocka_unit_test(anything_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is told of a function's frame from its code: where its addresses go, what its prologue
+ * saves, and what a register's value came from. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "stack/code.h"
+
+#include <string.h>
+#include <trapline/event.h>
+
+#define RDI 7
+#define RAX 0
+
+/* Each function begins at NAME_start, ends at NAME_end, and has one instruction at NAME_place. */
+#define FUNCTION(name, text)                                               \
+	extern const uint8_t name##_start[], name##_place[], name##_end[]; \
+	__asm__(".pushsection .text\n" #name "_start:\n" text #name "_end:\n.popsection")
+
+FUNCTION(keeps, "mov %rdi, kept(%rip)\nkeeps_place: ret\n"
+		".pushsection .bss\nkept: .skip 8\n.popsection\n");
+FUNCTION(hands, "sub $0x28, %rsp\nlea 8(%rsp), %rdi\nhands_place: call keeps_start\n"
+		"add $0x28, %rsp\nret\n");
+FUNCTION(stores, "push %rbp\nmov %rsp, %rbp\nsub $0x30, %rsp\nlea -0x20(%rbp), %rax\n"
+		 "mov %rax, -8(%rbp)\nmov -8(%rbp), %rax\nstores_place: mov %rax, kept(%rip)\n"
+		 "leave\nret\n");
+FUNCTION(returns, "push %rbp\nmov %rsp, %rbp\nlea -0x20(%rbp), %rax\npop %rbp\n"
+		  "returns_place: ret\n");
+FUNCTION(guarded, "push %rbx\npush %r12\nsub $0x48, %rsp\nmov %fs:0x28, %rax\n"
+		  "mov %rax, 0x38(%rsp)\nxor %eax, %eax\nmov %rsp, %rdi\ncall keeps_start\n"
+		  "guarded_place: add $0x48, %rsp\npop %r12\npop %rbx\nret\n");
+FUNCTION(makes_room, "push %rax\nmov %rsp, %rdi\nmakes_room_place: call keeps_start\npop %rcx\n"
+		     "ret\n");
+FUNCTION(spills, "push %rbp\nmov %rsp, %rbp\nmov %rdi, -0x18(%rbp)\nmov -0x18(%rbp), %rax\n"
+		 "spills_place: mov 4(%rax), %eax\npop %rbp\nret\n");
+FUNCTION(spills_twice,
+	 "push %rbp\nmov %rsp, %rbp\nmov %rdi, -0x18(%rbp)\naddq $8, -0x18(%rbp)\n"
+	 "mov -0x18(%rbp), %rax\nspills_twice_place: mov 4(%rax), %eax\npop %rbp\nret\n");
+FUNCTION(own, "sub $0x28, %rsp\nlea 8(%rsp), %rdx\nown_place: mov (%rdx), %eax\nadd $0x28, %rsp\n"
+	      "ret\n");
+FUNCTION(jumped_into, "test %esi, %esi\njne 1f\nmov kept(%rip), %rdi\n1:\n"
+		      "jumped_into_place: mov (%rdi), %eax\nret\n");
+
+static struct code_work work;
+
+static struct code analyse(const uint8_t *start, const uint8_t *end)
+{
+	struct code code;
+
+	assert_int_equal(code_analyse(start, (size_t)(end - start), (uint64_t)(uintptr_t)start,
+				      &work, &code),
+			 0);
+	return code;
+}
+
+#define ANALYSE(name) analyse(name##_start, name##_end)
+
+static struct code_at describe(const uint8_t *start, const uint8_t *place, const uint8_t *end)
+{
+	struct code_at at;
+	struct insn insn;
+
+	assert_int_equal(
+		insn_decode(place, (size_t)(end - place), (uint64_t)(uintptr_t)place, &insn), 0);
+	assert_int_equal(code_describe(start, (size_t)(end - start), (size_t)(place - start), &insn,
+				       0, &work, &at),
+			 0);
+	return at;
+}
+
+#define DESCRIBE(name) describe(name##_start, name##_place, name##_end)
+
+static void addresses_leave(void **state)
+{
+	struct code code = ANALYSE(keeps);
+
+	(void)state;
+	assert_int_equal(code.stores, 1);
+	assert_int_equal(code.store[0].value.number, RDI);
+	assert_false(code.takes_address);
+	code = ANALYSE(stores);
+	assert_int_equal(code.stores, 1);
+	assert_int_equal(code.store[0].at, stores_place - stores_start);
+	assert_int_equal(code.store[0].value.number, CODE_FRAME);
+	assert_int_equal(code.store[0].value.offset, -0x28);
+	code = ANALYSE(returns);
+	assert_int_equal(code.returns_frame, returns_place - returns_start);
+}
+
+static void addresses_are_handed_on(void **state)
+{
+	struct code code = ANALYSE(hands);
+	bool found = false;
+
+	(void)state;
+	assert_true(code.calls);
+	assert_true(code.takes_address);
+	for (unsigned i = 0; i < code.passes; i++)
+		if (code.pass[i].to == RDI) {
+			assert_int_equal(code.pass[i].value.number, CODE_FRAME);
+			assert_int_equal(code.pass[i].value.offset, 8 - 0x28);
+			assert_int_equal(code.pass[i].target, (uintptr_t)keeps_start);
+			found = true;
+		}
+	assert_true(found);
+}
+
+static void prologues_save(void **state)
+{
+	struct code code = ANALYSE(guarded);
+
+	(void)state;
+	assert_true(code.saved.known);
+	assert_int_equal(code.saved.offset, -16);
+	assert_true(code.canary.known);
+	assert_int_equal(code.canary.offset, -16 - 0x48 + 0x38);
+	assert_int_equal(code.depth, -16 - 0x48);
+	assert_true(code.ready > code.canary_at);
+	/* Pushed to make room for a local, which may be written. */
+	code = ANALYSE(makes_room);
+	assert_false(code.saved.known);
+}
+
+static void values_come_from_arguments(void **state)
+{
+	struct code_at at = DESCRIBE(spills);
+
+	(void)state;
+	assert_true(at.depth_known);
+	assert_int_equal(at.depth, -8);
+	assert_int_equal(at.base_register, RAX);
+	assert_int_equal(at.base.number, RDI);
+	assert_int_equal(at.base.offset, 0);
+	at = DESCRIBE(spills_twice);
+	assert_int_equal(at.base.number, INSN_ORIGIN_NONE);
+	at = DESCRIBE(jumped_into);
+	assert_int_equal(at.base.number, INSN_ORIGIN_NONE);
+	at = DESCRIBE(own);
+	assert_int_equal(at.base.number, CODE_FRAME);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(addresses_leave),
+		cmocka_unit_test(addresses_are_handed_on),
+		cmocka_unit_test(prologues_save),
+		cmocka_unit_test(values_come_from_arguments),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
