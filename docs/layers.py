@@ -9,8 +9,11 @@ BOTH = [[("base", "system calls, counters")], [("insn", "one instruction")],
         [("event", "perf events, slots")], [("record", "plain data")]]
 INSIDE = [[("unwind", "callers, in a handler")], [("trap", "owns SIGTRAP, SIGSEGV")],
           [("safepoint", ""), ("patch", ""), ("throttle", "")], [("agent", "the preload library")]]
-OUTSIDE = [[("symbol", "modules, lines, names")], [("control", "samples, arms, pairs")],
-           [("tool", "interface of detectors")], [("race", ""), ("watch", "")],
+OUTSIDE = [[("symbol", "names, lines"), ("inject", "ptrace")], [("cost", "prices, budget")],
+           [("process", "targets, slots, memory")], [("sample", "rings, windows, look-ahead")],
+           [("hit", "attribute, pair"), ("limit", "events")], [("explore", "what to watch next")],
+           [("control", "the loop, lasting watches")], [("tool", "interface of detectors")],
+           [("race", ""), ("heap", ""), ("flow", ""), ("watch", "")],
            [("report", "text, JSONL, HTML")], [("cli", "trapline COMMAND")]]
 WIDTH, ROW, GAP, MARGIN, TOP = 250, 46, 8, 24, 66
 STYLE = """
