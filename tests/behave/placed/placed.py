@@ -3,14 +3,16 @@
 """Watches that a tool places itself: n accesses give n hits, in one thread or all; they end when
 they are taken away or have had their hits; several tools share the slots.
 
-usage: tests/behave/placed/placed.py build/trapline TOOL.so PROGRAM"""
+usage: tests/behave/placed/placed.py build/trapline TOOL.so EXAMPLE.so PROGRAM"""
+import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
-TRAPLINE, TOOL, PROGRAM = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
+TRAPLINE, TOOL, EXAMPLE, PROGRAM = (os.path.abspath(sys.argv.pop(1)) for _ in range(4))
 SKIP = 77
 
 
@@ -47,6 +49,38 @@ class Placed(unittest.TestCase):
         self.assertNotEqual(status, 0)
         self.assertIn("there is no tool 'rice'", errors)
         self.assertEqual(len(errors.splitlines()), 1)
+
+
+def second_writers(variable):
+    """What the example finds that docs/tools.md explains."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "findings")
+        status, output, errors = run("--tool", EXAMPLE, "--tool-option", "single-writer.variable=" + variable, "-o", file)
+        with open(file, encoding="utf-8") as lines:
+            found = [json.loads(line) for line in lines]
+    return status, output, errors, [finding for finding in found if finding["kind"] == "second-writer"]
+
+
+class Example(unittest.TestCase):
+    def test_a_second_writer_is_told_with_both_stacks(self):
+        status, output, errors, found = second_writers("shared")
+        self.assertEqual((status, output), (0, "200\n"), errors)
+        self.assertEqual(len(found), 1, errors)
+        self.assertEqual(found[0]["variable"], "shared")
+        self.assertEqual(found[0]["object"]["name"], "shared")
+        places = [access["stack"][0]["function"] for access in found[0]["accesses"]]
+        self.assertEqual(places, ["visit", "visit"])
+        self.assertEqual(len({access["tid"] for access in found[0]["accesses"]}), 2)
+
+    def test_a_single_one_is_not(self):
+        status, output, errors, found = second_writers("lonely")
+        self.assertEqual((status, output, found), (0, "200\n", []), errors)
+        self.assertNotIn("not watched", errors)
+
+    def test_what_cannot_be_watched_is_told_once(self):
+        _, _, errors, found = second_writers("nobody_knows")
+        self.assertEqual(found, [])
+        self.assertEqual(errors.count("nobody_knows is not watched yet: "), 1, errors)
 
 
 def machine_works():
