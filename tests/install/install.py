@@ -3,6 +3,7 @@
 """Install into an empty directory, then build and run programs against what is there alone.
 
 usage: tests/install/install.py BUILD"""
+import json
 import os
 import re
 import subprocess
@@ -121,6 +122,14 @@ class Install(unittest.TestCase):
         # With what notes allocations, by default.
         self.assertIn(os.path.join(self.libraries, "libtrapline-agent-heap.so"), result.stdout,
                       result.stderr)
+
+    def test_make_builds_all_that_is_installed(self):
+        built = run("ninja", "-C", BUILD, "-t", "query", "product").stdout
+        installed = json.loads(run("meson", "introspect", "--installed", BUILD).stdout)
+        names = [os.path.relpath(file, BUILD) for file in installed if os.path.isabs(file)]
+        names = [name for name in names if not name.startswith(("..", "meson-private/", "man/"))]
+        self.assertIn("trapline", names)
+        self.assertEqual([name for name in names if f" {name}\n" not in built], [])
 
     def test_manual_pages_and_their_links(self):
         pages = os.path.join(self.prefix, self.option("mandir"))
