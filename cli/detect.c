@@ -473,28 +473,41 @@ static int run_companion(struct detection *detection)
 	return status;
 }
 
-/* `tool` is the command's own; NULL: --tool says which. */
-static int choose_tools(struct detection *detection, const struct tl_tool *tool)
+/* `names`: as given to --tool, separated by commas. */
+static int add_tools(struct detection *detection, const char *names)
 {
-	const struct detect_options *options = &detection->options;
+	for (const char *name = names, *end; *name; name = *end ? end + 1 : end) {
+		char *one;
 
-	if (tool)
-		detection->tool[detection->tool_count++] = tool;
-	for (unsigned i = 0; i < options->tools; i++) {
+		end = strchrnul(name, ',');
 		if (detection->tool_count == TOOL_SET_MAX) {
 			fprintf(stderr, "trapline: at most %d tools can run at once\n",
 				TOOL_SET_MAX);
 			return STATUS_USAGE;
 		}
-		tool = tools_find(options->tool[i]);
-		if (!tool)
+		one = strndup(name, (size_t)(end - name));
+		detection->tool[detection->tool_count] = one ? tools_find(one) : NULL;
+		free(one);
+		if (!detection->tool[detection->tool_count])
 			return STATUS_FAILED;
-		detection->tool[detection->tool_count++] = tool;
+		detection->tool_count++;
 	}
-	if (detection->tool_count)
-		return STATUS_OK;
-	fputs("trapline: which tool? `trapline run --tool race --tool ./mine.so -- PROGRAM`\n",
-	      stderr);
+	return STATUS_OK;
+}
+
+/* `tool` is the command's own; NULL: --tool says which. */
+static int choose_tools(struct detection *detection, const struct tl_tool *tool)
+{
+	const struct detect_options *options = &detection->options;
+	int status = STATUS_OK;
+
+	if (tool)
+		detection->tool[detection->tool_count++] = tool;
+	for (unsigned i = 0; i < options->tools && status == STATUS_OK; i++)
+		status = add_tools(detection, options->tool[i]);
+	if (detection->tool_count || status != STATUS_OK)
+		return status;
+	fputs("trapline: which tool? `trapline run --tool race,./mine.so -- PROGRAM`\n", stderr);
 	return STATUS_USAGE;
 }
 

@@ -125,7 +125,7 @@ static void print_help(const char *command)
 	      "  --strategy stall-first  hold before the access, one slot: for comparison\n"
 	      "  --stats[=all]         what was counted, at the end; zeros, too\n"
 	      "  -q, --quiet           no progress line, no summary\n"
-	      "  --tool NAME|FILE.so   a detector to run besides; may be repeated\n"
+	      "  --tool NAME|FILE.so,…  detectors to run besides; may be repeated\n"
 	      "  --tool-option [TOOL.]NAME=VALUE  for the detectors, or for one of them\n\n"
 	      "TRAPLINE_OPTIONS holds further options, which the command line overrides.\n",
 	      stdout);

@@ -32,23 +32,28 @@ def run(*options):
 
 class Placed(unittest.TestCase):
     def test_each_access_is_a_hit(self):
-        status, output, errors = run("--tool", TOOL)
-        self.assertEqual((status, output), (0, "200\n"), errors)
+        # On a busy machine hits may come faster than they are taken. That is counted, and tried again.
+        for _ in range(10):
+            status, output, errors = run("--stats", "--tool", TOOL)
+            self.assertEqual((status, output), (0, "200\n"), errors)
+            if "hits-dropped" not in errors:
+                break
         self.assertIn("slots 4 armed 0 0 0 0 again -17 full -16", errors)
         self.assertRegex(errors, r"shared 200 lonely 20 limited 10 code 200 strange 0 "
                                  r"stackless 0 unwound 4[23]0 ended 0 0 10 0")
 
     def test_tools_share_the_slots(self):
-        status, output, errors = run("--tool", TOOL, "--tool", "race")
+        status, output, errors = run("--tool", TOOL + ",race")
         self.assertEqual((status, output), (0, "200\n"), errors)
         self.assertIn("slots 2 armed 0 0 -16 -16 again -17", errors)
         self.assertRegex(errors, r"shared 200 lonely 20 limited 0 code 0")
 
     def test_an_unknown_tool_is_refused(self):
-        status, _, errors = run("--tool", "rice")
-        self.assertNotEqual(status, 0)
-        self.assertIn("there is no tool 'rice'", errors)
-        self.assertEqual(len(errors.splitlines()), 1)
+        for names in ("rice", "race,rice"):
+            status, _, errors = run("--tool", names)
+            self.assertNotEqual(status, 0)
+            self.assertIn("there is no tool 'rice'", errors)
+            self.assertEqual(len(errors.splitlines()), 1)
 
 
 def second_writers(variable):
