@@ -337,6 +337,7 @@ static uint64_t step(struct control *control)
 	if (now >= control->next_check) {
 		unpaid_charge(&control->limits);
 		entered_look(control);
+		limits_suit_stacks(&control->limits);
 		targets_check(&control->program);
 		account_settle(control);
 		control->next_check = now + check_interval(control, now);

@@ -16,6 +16,7 @@
 #include "control/duty.h"
 #include "control/state.h"
 #include "base/clock.h"
+#include "process/cover.h"
 
 #include "cost/price.h"
 
@@ -119,7 +120,7 @@ static uint64_t stride_of(const struct target *target, struct slot *slot)
 
 static void rest(struct target *target, struct slot *slot, uint64_t now)
 {
-	struct coverage_target coverage = slot_coverage(target);
+	struct coverage_target coverage = cover_threads(target);
 	struct duty *duty = &target->duty[slot->index];
 
 	note_rate(target, slot);
@@ -168,7 +169,7 @@ static void estimate(struct target *target, struct slot *slot, bool known, uint6
 
 static void wake(struct target *target, struct slot *slot, uint64_t now)
 {
-	struct coverage_target coverage = slot_coverage(target);
+	struct coverage_target coverage = cover_threads(target);
 	struct area_slot *shared = &target->shared->slot[slot->index];
 	uint64_t value;
 	bool known = read_value(target, slot, &value);

@@ -4,6 +4,7 @@
 #include "process/entries.h"
 #include "control/state.h"
 #include "base/clock.h"
+#include "inject/stacks.h"
 #include "process/identity.h"
 #include "process/say.h"
 
@@ -27,6 +28,7 @@
 
 struct entered {
 	struct injection injection[AREA_PROCESSES];
+	struct inject_stacks stacks[AREA_PROCESSES]; /* by the entry's number */
 	unsigned count, total;
 	uint64_t longest;
 	uint64_t until; /* ns when the watching ends; 0: never by itself */
@@ -50,6 +52,11 @@ bool entered_is_over(const struct control *control)
 	const struct entered *entered = control->program.entered;
 
 	return entered && entered->until && clock_now() > entered->until;
+}
+
+const struct inject_stacks *entered_stacks(const struct control *control, uint32_t index)
+{
+	return &control->program.entered->stacks[index];
 }
 
 /* ---- entering ----------------------------------------------------------------------------- */
@@ -96,6 +103,22 @@ static void fill_entry(struct area_process *shared, pid_t pid, uint64_t proof_ad
 		shared->limit_clock[i] = used;
 	}
 	shared->children_time = 0;
+}
+
+static void look_at_stacks(struct control *control, struct injection *injection)
+{
+	struct inject_stacks *stacks = &control->program.entered->stacks[injection->index];
+	unsigned before = stacks->found;
+	char name[PROCESS_NAME];
+
+	inject_stacks_look(injection, stacks);
+	control->program.count[COUNT_THREADS_CRAMPED] += stacks->found - before;
+	if (before || !stacks->found)
+		return;
+	process_name(injection->pid, name);
+	say("handlers of %s (%d) run on alternate stacks that leave no room for a hit: threads "
+	    "with such a stack are not watched; started under trapline all are",
+	    name, (int)injection->pid);
 }
 
 /* From here on it is a process like others: welcome() finds it. */
@@ -157,6 +180,9 @@ static int enter(struct control *control, pid_t pid, int index, enter_fn *way,
 			 "process %d has become another program: try again", (int)pid);
 		return -EAGAIN;
 	}
+	inject_stacks_destroy(&entered->stacks[index]);
+	if (!injection->held)
+		look_at_stacks(control, injection);
 	announce(control, injection, index);
 	return 0;
 }
@@ -288,6 +314,16 @@ static bool is_adoptable(const struct injection *parent, pid_t child)
 	       inject_is_in_place(child);
 }
 
+/* The actions are its parent's; its one thread is asked. */
+static void inherit_stacks(struct entered *entered, const struct injection *parent, int index)
+{
+	const struct inject_stacks *known = &entered->stacks[parent->index];
+
+	inject_stacks_destroy(&entered->stacks[index]);
+	entered->stacks[index].asked = known->asked;
+	entered->stacks[index].exposed = known->exposed;
+}
+
 static void adopt(struct control *control, const struct injection *parent, pid_t child)
 {
 	struct entered *entered = control->program.entered;
@@ -315,6 +351,8 @@ static void adopt(struct control *control, const struct injection *parent, pid_t
 	}
 	entered->count++;
 	entered->total++;
+	inherit_stacks(entered, parent, index);
+	look_at_stacks(control, injection);
 	announce(control, injection, index);
 }
 
@@ -366,12 +404,10 @@ static void forget_ended(struct entered *entered)
 	}
 }
 
-void entered_look(struct control *control)
+static void look_at_children(struct control *control)
 {
 	struct entered *entered = control->program.entered;
 
-	if (!entered)
-		return;
 	forget_ended(entered);
 	for (unsigned i = 0; control->program.options.follow && i < entered->count; i++) {
 		struct thread_set threads = {0};
@@ -381,6 +417,18 @@ void entered_look(struct control *control)
 			look_at_thread(control, &entered->injection[i], threads.tids[j]);
 		thread_set_destroy(&threads);
 	}
+}
+
+void entered_look(struct control *control)
+{
+	struct entered *entered = control->program.entered;
+
+	if (!entered)
+		return;
+	look_at_children(control);
+	for (unsigned i = 0; i < entered->count; i++)
+		if (!entered->injection[i].held)
+			look_at_stacks(control, &entered->injection[i]);
 }
 
 /* ---- leaving ------------------------------------------------------------------------------ */
@@ -404,12 +452,14 @@ void control_leave(struct control *control)
 {
 	struct entered *entered = control->program.entered;
 
-	/* A child that was forked in the last moment has the handler too. */
-	entered_look(control);
-	for (unsigned i = 0; entered && i < entered->count; i++)
-		leave(entered, &entered->injection[i]);
 	if (!entered)
 		return;
+	/* A child that was forked in the last moment has the handler too. */
+	look_at_children(control);
+	for (unsigned i = 0; i < entered->count; i++)
+		leave(entered, &entered->injection[i]);
+	for (unsigned i = 0; i < AREA_PROCESSES; i++)
+		inject_stacks_destroy(&entered->stacks[i]);
 	entered->count = 0;
 	control->program.count[COUNT_ENTERED] = entered->total;
 	control->program.count[COUNT_ENTERED_STOP] = entered->longest;

@@ -23,6 +23,8 @@ void control_leave(struct control *control);
 void entered_expect(struct control *control, pid_t child, enum control_entry entry);
 void entered_start(struct control *control, pid_t child, enum control_entry entry);
 bool entered_is(const struct control *control, pid_t pid);
+/* Of the process with that entry, as long as the controller lives. */
+const struct inject_stacks *entered_stacks(const struct control *control, uint32_t index);
 /* Lets those go on whose announcement has been answered. */
 void entered_go(struct control *control);
 /* Children that entered processes have forked meanwhile. */

@@ -120,6 +120,11 @@ static bool is_entered(const struct program *program, pid_t pid)
 	return entered_is(program->control, pid);
 }
 
+static const struct inject_stacks *stacks(const struct program *program, uint32_t index)
+{
+	return entered_stacks(program->control, index);
+}
+
 const struct program_events control_events = {
 	.open = open,
 	.began = began,
@@ -130,6 +135,7 @@ const struct program_events control_events = {
 	.released = released,
 	.publish = publish,
 	.is_entered = is_entered,
+	.stacks = stacks,
 };
 
 /* ---- hits --------------------------------------------------------------------------------- */

@@ -439,7 +439,7 @@ void observed_drain(struct target *target)
 
 void observed_settle(struct target *target)
 {
-	struct coverage_target coverage = slot_coverage(target);
+	struct coverage_target coverage = cover_threads(target);
 
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
 		if (target->slot[i].open)

@@ -32,15 +32,9 @@
 #define LOOK_AHEAD 12	   /* instructions; the peer looks at one */
 #define OWN_STACK 262144
 
-static struct coverage_target coverage_of(const struct target *target)
-{
-	return (struct coverage_target){
-		.pid = target->pid, .scope = TL_PROCESS, .best_effort = true};
-}
-
 static int open_timer(struct target *target, struct slot *slot)
 {
-	struct coverage_target coverage = coverage_of(target);
+	struct coverage_target coverage = cover_threads(target);
 	struct perf_request request = {.counter = TL_CPU_TIME, .period = INTERVAL, .signal = true};
 	uint64_t data;
 	int err;

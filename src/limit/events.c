@@ -2,6 +2,7 @@
 #include "limit/events.h"
 
 #include "base/clock.h"
+#include "inject/stacks.h"
 #include "limit/limit.h"
 #include "process/cover.h"
 
@@ -26,10 +27,10 @@ static void open_event(struct target *target, uint32_t index)
 	struct target_limit *limit = &target->limit[index];
 	struct area_limit *shared = &target->program->area->limit[index];
 	uint64_t data = area_tag(target->index, AREA_SLOT_LIMIT + index, 0);
-	struct coverage_target coverage = {
-		.pid = target->pid, .scope = TL_PROCESS, .best_effort = true};
+	struct coverage_target coverage = cover_threads(target);
 	struct perf_request request;
 
+	limit->stacks_version = target->stacks ? target->stacks->version : 0;
 	limit->period = __atomic_load_n(&shared->period, __ATOMIC_RELAXED);
 	/* In user mode alone: a look due while execve(2) runs would come as a SIGTRAP to the new
 	 * image, which has no handler yet. CPU time spent in the kernel is charged all the same. */
@@ -84,6 +85,21 @@ static void follow(struct target *target, uint32_t index)
 	} else if (on && !limit->open) {
 		begin_clock(target, index);
 		open_event(target, index);
+	}
+}
+
+void limits_suit_stacks(struct limits *limits)
+{
+	for (unsigned i = 0; i < AREA_PROCESSES * AREA_LIMITS; i++) {
+		struct target *target = limits->program->target[i / AREA_LIMITS];
+		struct target_limit *limit = target ? &target->limit[i % AREA_LIMITS] : NULL;
+
+		if (!limit || !limit->open || !target->stacks ||
+		    limit->stacks_version == target->stacks->version)
+			continue;
+		close_event(limit);
+		limit->compared = false;
+		open_event(target, i % AREA_LIMITS);
 	}
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/syscall.h"
 #include "inject/inject.h"
+#include "inject/stacks.h"
 #include "process/target.h"
 
 #include <errno.h>
@@ -22,6 +23,21 @@ static uint64_t same_for_all(void *context, unsigned root)
 {
 	(void)root;
 	return *(const uint64_t *)context;
+}
+
+/* Threads that come later inherit no event where each must be asked for its stack first. */
+struct coverage_target cover_threads(const struct target *target)
+{
+	const struct inject_stacks *stacks = target->stacks;
+	struct coverage_target threads = {
+		.pid = target->pid, .scope = TL_PROCESS, .best_effort = true};
+
+	if (stacks && stacks->exposed) {
+		threads.scope = TL_THREADS;
+		threads.tids = stacks->roomy.tids;
+		threads.ntids = stacks->roomy.count;
+	}
+	return threads;
 }
 
 /*
@@ -69,6 +85,10 @@ bool cover_belongs(struct target *target, pid_t tid)
 {
 	long err = raw_syscall3(SYS_tgkill, target->pid, tid, 0);
 
+	if (target->stacks && !inject_stacks_allow(target->stacks, tid)) {
+		count_one(target->program, COUNT_THREADS_UNASKED);
+		return false;
+	}
 	/* Nobody keeps blocked signals apart there, as the preload library does. */
 	if (target->entered && inject_blocks(target->pid, tid)) {
 		count_one(target->program, COUNT_THREADS_BLOCKING);

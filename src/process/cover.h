@@ -12,6 +12,8 @@
 
 struct target;
 
+/* All threads of the process, and those that come, that a signal may be sent to. */
+struct coverage_target cover_threads(const struct target *target);
 int cover_open(struct target *target, struct coverage *coverage,
 	       const struct coverage_target *threads, const struct perf_request *request,
 	       uint64_t data);

@@ -38,6 +38,8 @@ struct program_events {
 	void (*publish)(struct target *target, struct slot *slot);
 	/* Is it one that ran before us and was entered? */
 	bool (*is_entered)(const struct program *program, pid_t pid);
+	/* Of such a one with that entry: threads that no signal may be sent to. */
+	const struct inject_stacks *(*stacks)(const struct program *program, uint32_t index);
 };
 
 struct program {

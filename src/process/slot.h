@@ -49,10 +49,11 @@ struct slot {
 	unsigned hits;
 };
 
-struct coverage_target slot_coverage(const struct target *target);
 int slot_open(struct target *target, struct slot *slot);
 void slot_close(struct target *target, struct slot *slot);
 void slots_close_silent(struct target *target); /* all that are open and not armed */
+/* All, where the threads that a signal may be sent to have changed (inject/stacks.h). */
+void slots_suit_stacks(struct target *target);
 /* A silent one, where the threads to cover have changed. */
 void slot_suit_threads(struct target *target, struct slot *slot);
 /* Hits of its generation are hits from here on. */

@@ -8,6 +8,7 @@
 
 #include "base/syscall.h"
 #include "base/clock.h"
+#include "inject/stacks.h"
 #include "process/cover.h"
 #include "process/target.h"
 
@@ -20,15 +21,9 @@
 #define LASTING_PATIENCE (1000 * 1000000u)
 #define PLACED_PATIENCE (2 * 1000000u)
 
-struct coverage_target slot_coverage(const struct target *target)
-{
-	return (struct coverage_target){
-		.pid = target->pid, .scope = TL_PROCESS, .best_effort = true};
-}
-
 static struct coverage_target covered_by(const struct target *target, const struct slot *slot)
 {
-	struct coverage_target coverage = slot_coverage(target);
+	struct coverage_target coverage = cover_threads(target);
 
 	if (slot->only) {
 		coverage.scope = TL_THREAD;
@@ -271,6 +266,28 @@ int slot_arm_in(struct target *target, struct slot *slot, const struct tl_watch 
 	slot->rate = thread->rate;
 	count_one(target->program, COUNT_SINGLE_WATCHES);
 	return arm(target, slot, watch);
+}
+
+/* The kernel's count of hits so far is kept. */
+static void reopen(struct target *target, struct slot *slot)
+{
+	unsigned access = slot->wide ? TL_READ | TL_WRITE : slot->watch.access;
+
+	slot->ended_hits += coverage_count(&slot->coverage);
+	close_silent(slot);
+	if (open_transient(target, slot, access))
+		slot_disarm(target, slot);
+}
+
+void slots_suit_stacks(struct target *target)
+{
+	if (!target->stacks || target->stacks_version == target->stacks->version)
+		return;
+	target->stacks_version = target->stacks->version;
+	slots_close_silent(target);
+	for (unsigned i = 0; i < target->slots + target->placed; i++)
+		if (target->slot[i].open && !target->slot[i].each_thread)
+			reopen(target, &target->slot[i]);
 }
 
 static void repoint(struct target *target, struct slot *slot, unsigned access)

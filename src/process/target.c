@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/syscall.h"
 #include "inject/inject.h"
+#include "inject/stacks.h"
 #include "process/cover.h"
 #include "process/entries.h"
 #include "process/handover.h"
@@ -205,6 +206,12 @@ static void replace(struct program *program, uint32_t index, pid_t pid)
 	}
 }
 
+static void use_stacks(struct target *target)
+{
+	target->stacks = target->program->events->stacks(target->program, target->index);
+	target->stacks_version = target->stacks->version;
+}
+
 static void welcome(struct program *program, uint32_t index)
 {
 	struct area_process *shared = &program->area->process[index];
@@ -238,6 +245,8 @@ static void welcome(struct program *program, uint32_t index)
 				  .pidfd = hold_id(pid),
 				  .entered = program->events->is_entered(program, pid),
 				  .shared = shared};
+	if (target->entered)
+		use_stacks(target);
 	program->target[index] = target;
 	entry_know(program, index, pid, target->pidfd);
 	/* Again, since the id may have been given to another process before it was held. */
@@ -382,6 +391,7 @@ static void check_target(struct target *target)
 	}
 	if (!target->observed && !check_itself(target))
 		return;
+	slots_suit_stacks(target);
 	if (target->program->events->check(target))
 		check_status(target);
 }

@@ -34,7 +34,9 @@ struct target {
 	uint64_t arm_time;  /* ns that arming takes, lately: it grows with the threads */
 	pid_t first_tracer; /* who traced it before it was watched; 0: nobody */
 	bool entered;	    /* its handler is src/inject's */
-	bool debugged;	    /* by somebody who came later: nothing is sampled meanwhile */
+	const struct inject_stacks *stacks; /* of one that was entered; else NULL */
+	unsigned stacks_version;	    /* that its events were opened for */
+	bool debugged; /* by somebody who came later: nothing is sampled meanwhile */
 	struct wakeups wakeups;
 	uint64_t next_count; /* when its wake-ups are counted next */
 	struct active active;

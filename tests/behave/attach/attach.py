@@ -202,6 +202,20 @@ class Untouched(unittest.TestCase):
             self.assertEqual(subject.traces(), before)
             self.assertEqual(subject.last_words(), ("ok", 0))
 
+    def test_small_signal_stacks(self):
+        """Two threads have no room for a hit: none comes to them, and it is said. The others are watched."""
+        for program in (SUBJECT, STATIC):
+            with Subject("stacks", 4, program=program) as subject:
+                before = subject.traces()
+                found, done = finds("-p", subject.pid, "--stats=all", "--duration", 3)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("alternate stacks that leave no room", done.stderr)
+                self.assertRegex(done.stderr, r"\b2 +threads-cramped\b")
+                self.assertRegex(done.stderr, r"[1-9]\d* +watches\b")
+                self.assertLessEqual(found, {"racy"})
+                self.assertEqual(subject.traces(), before)
+                self.assertEqual(subject.last_words(), ("ok", 0))
+
     def test_limit(self):
         with Subject("work", 5) as subject:
             before = subject.traces()

@@ -10,6 +10,8 @@
  *	ignore	SIGTRAP ignored
  *	block	all threads block SIGTRAP
  *	some	as race, beside a thread that blocks all signals and waits for them
+ *	stacks	as race, but within handlers on alternate stacks of the least size, and beside
+ *		them a thread with a large one and a thread with none
  *	strict	strict seccomp
  *	count T N	on SIGUSR1: T threads one after another and beside each other, N writes each
  *to `counted`
@@ -25,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -144,6 +147,48 @@ static void *block(void *unused)
 	return unused;
 }
 
+static void on_signal(int number)
+{
+	(void)number;
+	for (int i = 0; i < 300; i++)
+		racy++;
+}
+
+/* Stacks of all sizes: `size` bytes; 0: none. */
+static void *handle(void *size)
+{
+	stack_t stack = {.ss_size = (size_t)size};
+
+	if (stack.ss_size) {
+		stack.ss_sp = malloc(stack.ss_size);
+		if (!stack.ss_sp || sigaltstack(&stack, NULL))
+			wrong++;
+	}
+	while (now() < end) {
+		raise(SIGUSR2);
+		nap(1000000);
+	}
+	return size;
+}
+
+static void run_with_stacks(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+	const size_t least = getauxval(AT_MINSIGSTKSZ);
+	const size_t size[WORKERS] = {0, 65536, least ? least : MINSIGSTKSZ,
+				      least ? least : MINSIGSTKSZ};
+	pthread_t thread[WORKERS];
+
+	sigaction(SIGUSR2, &action, NULL);
+	for (int i = 0; i < WORKERS; i++)
+		pthread_create(&thread[i], NULL, handle, (void *)size[i]);
+	nap(100000000);
+	printf("ready\n");
+	fflush(stdout);
+	for (int i = 0; i < WORKERS; i++)
+		pthread_join(thread[i], NULL);
+}
+
 static void on_ask(int number)
 {
 	(void)number;
@@ -238,6 +283,8 @@ int main(int argc, char **argv)
 		pthread_create(&waiter, NULL, block, NULL);
 		run(race, WORKERS);
 		pthread_join(waiter, NULL);
+	} else if (strcmp(what, "stacks") == 0) {
+		run_with_stacks();
 	} else if (strcmp(what, "filter") == 0) {
 		kill_for_sockets();
 		run(race, 2);
