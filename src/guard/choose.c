@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 _Static_assert(CHOOSE_CELLS == 1u << (64 - 54), "choose_cell() takes so many bits");
 
@@ -17,12 +18,12 @@ _Static_assert(CHOOSE_CELLS == 1u << (64 - 54), "choose_cell() takes so many bit
 #define OFTEN 1000000000ull  /* ns: chosen again so soon, a context passes twice as many … */
 #define SELDOM 4000000000ull /* … and so late, half as many */
 #define CREDIT 2000000u	     /* ns of guarding that a process may save up, … */
-#define LOAN 50000000u	     /* … and owe for contexts that are new */
-#define TOLD_DEBT 25000000u  /* of which this much for births that are told */
-#define TOLD_PRICE 60000u    /* ns: what telling a birth costs outside; of a free it is half */
-#define TOOK_MOST 150000u    /* ns; a thread may be scheduled away, not for its block */
-#define WITHOUT_WATCH 4096   /* allocations until a process that is not watched looks again */
-#define SLOT_WORDS 64u	     /* of the stack, in which a caller's return address is looked for */
+#define LOAN 50000000u	    /* … and owe for contexts that are new, as all of them together may */
+#define TOLD_DEBT 25000000u /* of which this much for births that are told */
+#define TOLD_PRICE 60000u   /* ns: what telling a birth costs outside; of a free it is half */
+#define TOOK_MOST 150000u   /* ns; a thread may be scheduled away, not for its block */
+#define WITHOUT_WATCH 4096  /* allocations until a process that is not watched looks again */
+#define SLOT_WORDS 64u	    /* of the stack, in which a caller's return address is looked for */
 
 struct context {
 	_Atomic uint64_t key;  /* 0: free */
@@ -47,7 +48,8 @@ static struct choose_lane lanes[CHOOSE_LANES];
 static _Atomic uint32_t lanes_taken;
 static struct context contexts[CONTEXTS];
 static struct site sites[CONTEXTS];
-static _Atomic uint64_t paid_until; /* CLOCK_MONOTONIC ns */
+/* ns by earning_clock(): all is paid for then; and when that was last read. */
+static _Atomic uint64_t paid_until, earning_seen;
 static _Atomic uint32_t certain_seen;
 static bool is_fit;
 
@@ -161,6 +163,21 @@ static void learn(const struct allocation_caller *caller, const struct allocatio
 
 /* ---- what it may cost ----------------------------------------------------------------------- */
 
+/*
+ * The clock by which time is earned. It is the wall's, which is read in no time. Where every block
+ * is guarded most of the time is ours, and on a busy machine the program waits for a CPU: what
+ * it has used itself is what may be doubled.
+ */
+static uint64_t earning_clock(const struct area *area)
+{
+	struct timespec now = {0};
+
+	if (!area->guard.all)
+		return agent_now();
+	raw_syscall3(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&now, 0);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 /* The time that pays for `took` ns of guarding. */
 static uint64_t earns(const struct area *area, uint64_t took)
 {
@@ -169,17 +186,64 @@ static uint64_t earns(const struct area *area, uint64_t took)
 	return parts ? took * 10000 / parts : 0;
 }
 
+/* Of all processes together, ns of guarding that were lent and are not paid for. */
+static uint64_t lent(const struct area *area, uint64_t now)
+{
+	uint64_t until = atomic_load_explicit(&area->guard.lent_until, memory_order_relaxed);
+
+	return until < now ? 0 : (until - now) / 10000 * area->guard.parts;
+}
+
+static void lend(struct area *area, uint64_t now, uint64_t took)
+{
+	uint64_t until = atomic_load_explicit(&area->guard.lent_until, memory_order_relaxed);
+
+	if (until < now)
+		atomic_compare_exchange_strong_explicit(&area->guard.lent_until, &until, now,
+							memory_order_relaxed, memory_order_relaxed);
+	atomic_fetch_add_explicit(&area->guard.lent_until, earns(area, took), memory_order_relaxed);
+}
+
+/*
+ * What has just been done, with what that costs outside. The time that it took earns nothing: with
+ * a large budget the program would else hardly come to what it does itself. Blocks that are
+ * guarded in any case owe nothing for that, else none of them would ever be told of.
+ */
+static void pay(struct area *area, struct area_process *process, const struct choose_bill *bill,
+		uint64_t outside)
+{
+	uint64_t now = agent_now(), took = now - bill->begun, earning = earning_clock(area);
+	uint64_t paid = atomic_load_explicit(&paid_until, memory_order_relaxed), cost = 0;
+
+	if (took > TOOK_MOST)
+		took = TOOK_MOST;
+	if (outside || !area->guard.all)
+		cost = took + outside;
+	atomic_fetch_add_explicit(&paid_until, earning - bill->earning + earns(area, cost),
+				  memory_order_relaxed);
+	atomic_store_explicit(&earning_seen, earning, memory_order_relaxed);
+	if (paid > earning)
+		lend(area, now, cost);
+	atomic_fetch_add_explicit(&process->handling, took, memory_order_relaxed);
+}
+
 /* ns of guarding that are not paid for. */
-static uint64_t debt(const struct area *area, uint64_t now)
+static uint64_t debt(const struct area *area, uint64_t earning)
 {
 	uint64_t paid = atomic_load_explicit(&paid_until, memory_order_relaxed);
 	uint64_t credit = earns(area, CREDIT);
 
-	if (paid + credit < now)
-		atomic_store_explicit(&paid_until, now - credit, memory_order_relaxed);
-	return paid < now ? 0
-			  : (paid - now) / 10000 *
-				    __atomic_load_n(&area->guard.parts, __ATOMIC_RELAXED);
+	if (paid + credit < earning)
+		atomic_store_explicit(&paid_until, earning - credit, memory_order_relaxed);
+	return paid < earning ? 0
+			      : (paid - earning) / 10000 *
+					__atomic_load_n(&area->guard.parts, __ATOMIC_RELAXED);
+}
+
+/* May a process owe as much, when there is reason for a loan? */
+static bool is_lent(const struct area *area, uint64_t now, uint64_t owed, uint64_t most)
+{
+	return owed < most && lent(area, now) < LOAN;
 }
 
 /* ---- choosing ------------------------------------------------------------------------------- */
@@ -210,14 +274,14 @@ static void follow_certain(struct area_process *process)
 		memset(lanes, 0, sizeof(lanes));
 }
 
-static bool is_turn(const struct area *area, struct context *context, bool is_new, uint64_t now,
+static bool is_turn(const struct area *area, struct context *context, bool is_new,
 		    struct choose_decision *decision)
 {
-	uint64_t owed = debt(area, now);
+	uint64_t now = decision->bill.begun, owed = debt(area, decision->bill.earning);
 	uint64_t last = atomic_load_explicit(&context->last, memory_order_relaxed);
 	uint32_t mean = atomic_load_explicit(&context->mean, memory_order_relaxed);
 	uint32_t times = atomic_load_explicit(&context->times, memory_order_relaxed);
-	bool chosen = owed < (times < 4 ? LOAN : 1);
+	bool chosen = !owed || (times < 4 && is_lent(area, now, owed, LOAN));
 
 	if (!chosen || (!is_new && now - last < OFTEN))
 		mean = mean < MEAN_MOST ? 2 * mean + 1 : MEAN_MOST;
@@ -228,7 +292,7 @@ static bool is_turn(const struct area *area, struct context *context, bool is_ne
 		return false;
 	atomic_store_explicit(&context->last, now, memory_order_relaxed);
 	atomic_store_explicit(&context->times, times + 1, memory_order_relaxed);
-	decision->told = owed < (is_new ? TOLD_DEBT : 1);
+	decision->told = !owed || (is_new && is_lent(area, now, owed, TOLD_DEBT));
 	return true;
 }
 
@@ -269,18 +333,20 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	}
 	site = find_site(caller->pc, false);
 	decision->context = key_of(caller, site);
-	decision->told = area->guard.births;
+	decision->told = false;
 	follow_certain(process);
 	if (site && site->split && !is_due_below(decision->context))
 		return false;
-	decision->begun = agent_now();
+	choose_begin_bill(&decision->bill);
 	certain = area->guard.all || is_certain(process, caller, site);
 	context = find_context(decision->context, &is_new);
-	chosen = is_turn(area, context, is_new, decision->begun, decision);
+	chosen = is_turn(area, context, is_new, decision);
 	if (certain) {
 		/* Of these all are guarded; which of them are told is a matter of the budget. */
 		decision->told = area->guard.births &&
-				 (decision->told || debt(area, decision->begun) < TOLD_DEBT / 4);
+				 (decision->told ||
+				  is_lent(area, decision->bill.begun,
+					  debt(area, decision->bill.earning), TOLD_DEBT / 4));
 		set_cell(caller->pc, 0);
 		return true;
 	}
@@ -298,36 +364,40 @@ void choose_pay(const struct allocation_caller *caller, const struct choose_deci
 		const struct allocation_event *event)
 {
 	struct area_process *process = agent_state.process;
-	uint64_t took = agent_now() - decision->begun;
 
-	if (!process)
+	if (!process || guard_is_quiet())
 		return;
 	if (event)
 		learn(caller, event);
-	if (took > TOOK_MOST)
-		took = TOOK_MOST;
-	if (decision->told)
-		took += TOLD_PRICE;
-	atomic_fetch_add_explicit(&paid_until, earns(agent_state.area, took), memory_order_relaxed);
-	atomic_fetch_add_explicit(&process->handling, took < TOOK_MOST ? took : TOOK_MOST,
-				  memory_order_relaxed);
+	pay(agent_state.area, process, &decision->bill, decision->told ? TOLD_PRICE : 0);
 }
 
 bool choose_affords(void)
 {
-	struct area *area = agent_state.area;
+	const struct area *area = agent_state.area;
 
-	if (!area || debt(area, agent_now()) >= TOLD_DEBT)
-		return false;
-	atomic_fetch_add_explicit(&paid_until, earns(area, TOLD_PRICE / 2), memory_order_relaxed);
-	return true;
+	return area && is_lent(area, agent_now(), debt(area, earning_clock(area)), TOLD_DEBT);
+}
+
+void choose_begin_bill(struct choose_bill *bill)
+{
+	bill->begun = agent_now();
+	bill->earning = earning_clock(agent_state.area);
+}
+
+void choose_pay_release(const struct choose_bill *bill, bool told)
+{
+	if (agent_state.process && !guard_is_quiet())
+		pay(agent_state.area, agent_state.process, bill, told ? TOLD_PRICE / 2 : 0);
 }
 
 void choose_begin(bool fit)
 {
-	uint64_t none = 0;
+	uint64_t paid = atomic_load(&paid_until), seen = atomic_load(&earning_seen);
+	uint64_t earning = earning_clock(agent_state.area);
 
 	is_fit = fit;
-	/* A forked child goes on with what its parent owes. */
-	atomic_compare_exchange_strong(&paid_until, &none, agent_now());
+	/* A forked child goes on with what its parent owed, by a clock of its own. */
+	atomic_store(&paid_until, earning + (paid > seen ? paid - seen : 0));
+	atomic_store(&earning_seen, earning);
 }

@@ -52,10 +52,16 @@ static inline bool choose_is_due(const void *caller)
 	return __builtin_expect(cell->place != (uint32_t)(uintptr_t)caller || --cell->left < 0, 0);
 }
 
+/* When something began that is to be paid for. */
+struct choose_bill {
+	uint64_t begun;	  /* agent_now() */
+	uint64_t earning; /* by the clock by which time is earned */
+};
+
 struct choose_decision {
 	uint64_t context;
-	uint64_t begun; /* agent_now(), for choose_pay() */
-	bool told;	/* there is time for the controller to be told */
+	struct choose_bill bill; /* for choose_pay() */
+	bool told;		 /* there is time for the controller to be told */
 };
 
 /* True: guard it, and call choose_pay() afterwards. Async-signal-safe, as the rest. */
@@ -64,8 +70,11 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 void choose_pay(const struct allocation_caller *caller, const struct choose_decision *decision,
 		const struct allocation_event *event);
 
-/* Is there time for the controller to be told of a free? Then it is paid for. */
+/* Is there time for the controller to be told of a free? */
 bool choose_affords(void);
+/* Before and after a guarded block is freed. `told`: the controller knows. */
+void choose_begin_bill(struct choose_bill *bill);
+void choose_pay_release(const struct choose_bill *bill, bool told);
 
 /* In a process that is watched from now on, also a forked one. `fit`: blocks may be guarded. */
 void choose_begin(bool fit);

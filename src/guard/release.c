@@ -85,16 +85,21 @@ static void free_block(uint32_t place, uint64_t address, enum guard_family famil
 	const struct area_process *process = agent_state.process;
 	struct agent_guard_notice freed = {
 		.event = GUARD_FREED, .address = address, .block = address};
+	struct choose_bill bill = {0};
+	bool told = false;
 
 	if (process && !guard_is_quiet()) {
+		choose_begin_bill(&bill);
 		if (is_otherwise(record, family))
 			tell_refused(GUARD_FREED_OTHERWISE, (void *)address, place, caller);
 		check_patterns(place, caller);
 		allocation_note_event(&record->freed, &caller, agent_now());
 		if (record->told == process->pid && choose_affords())
-			tell_event(&freed, caller);
+			told = tell_event(&freed, caller);
 	}
 	put_aside(place, address);
+	if (bill.begun)
+		choose_pay_release(&bill, told);
 }
 
 static bool refuse(const void *block, struct allocation_caller caller)

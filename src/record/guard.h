@@ -91,7 +91,7 @@ enum guard_event {
 	GUARD_BROKEN_DEAD,  /* a freed block has changed */
 };
 
-/* As the controller wishes it; before the program starts. */
+/* As the controller wishes it, before the program starts; and what its processes share. */
 struct guard_choice {
 	_Atomic uint32_t on;
 	uint32_t all;	 /* every block that fits the memory */
@@ -99,6 +99,9 @@ struct guard_choice {
 	uint32_t births; /* births are told, as far as the budget allows */
 	uint32_t parts;	 /* of the program's time that guarding may take, per 10,000 */
 	uint64_t memory; /* bytes that freed blocks may keep from the program */
+	/* CLOCK_MONOTONIC ns at which all is paid for that was lent to processes, one clock for all
+	 * of them: where many begin each would else have a loan of its own. */
+	_Atomic uint64_t lent_until;
 };
 
 /* A context of which every block is chosen, by the return addresses into the program. */
