@@ -4,6 +4,7 @@
 #include "process/entries.h"
 #include "control/state.h"
 #include "base/clock.h"
+#include "inject/remote.h"
 #include "inject/stacks.h"
 #include "process/identity.h"
 #include "process/say.h"
@@ -25,6 +26,7 @@
 #define RUNTIME_LOOKS 4000 /* for a runtime that sets its actions: two seconds in all */
 #define RUNTIME_LOOK_NS 500000
 #define CHILDREN_MAX 256 /* of one thread, looked at at a time */
+#define GENERATIONS_MAX 16
 
 struct entered {
 	struct injection injection[AREA_PROCESSES];
@@ -217,19 +219,6 @@ static int enter_by(struct control *control, pid_t pid, enter_fn *way, struct in
 	return err;
 }
 
-int control_enter(struct control *control, pid_t pid, struct inject_reason *reason)
-{
-	int err = begin(control);
-
-	if (!err)
-		err = remove_old(pid, reason);
-	if (!err)
-		err = enter_by(control, pid, inject_enter, reason);
-	if (!err && !control->program.root)
-		control->program.root = control->program.area->root = pid;
-	return err;
-}
-
 /* If it cannot be stopped there it cannot be entered either, which tells why. */
 void entered_expect(struct control *control, pid_t child, enum control_entry entry)
 {
@@ -356,6 +345,7 @@ static void adopt(struct control *control, const struct injection *parent, pid_t
 	announce(control, injection, index);
 }
 
+/* Those of one thread. */
 static unsigned list_children(pid_t pid, pid_t tid, pid_t child[CHILDREN_MAX])
 {
 	unsigned count = 0;
@@ -369,6 +359,72 @@ static unsigned list_children(pid_t pid, pid_t tid, pid_t child[CHILDREN_MAX])
 	if (file)
 		fclose(file);
 	return count;
+}
+
+static int enter_running(struct control *control, pid_t pid, struct inject_reason *reason)
+{
+	int err = remove_old(pid, reason);
+
+	return err ? err : enter_by(control, pid, inject_enter, reason);
+}
+
+/* One that cannot be entered is left alone, and its own children are looked at all the same. */
+static void enter_child(struct control *control, pid_t child, struct inject_reason *reason)
+{
+	int err = enter_running(control, child, reason);
+
+	if (!err || err == -ESRCH)
+		return;
+	if (!control->program.count[COUNT_CHILDREN_REFUSED])
+		say("%s; this child is not watched", reason->text);
+	count_one(&control->program, COUNT_CHILDREN_REFUSED);
+}
+
+/* Children that a process made before it was entered, and theirs. */
+static void enter_descendants(struct control *control, pid_t pid, unsigned depth)
+{
+	struct thread_set threads = {0}, children = {0};
+	struct inject_reason reason = {""};
+	pid_t child[CHILDREN_MAX];
+
+	thread_set_list(&threads, pid);
+	for (size_t i = 0; i < threads.count; i++) {
+		unsigned count = list_children(pid, threads.tids[i], child);
+
+		for (unsigned j = 0; j < count; j++)
+			thread_set_add(&children, child[j]);
+	}
+	for (size_t i = 0; i < children.count; i++) {
+		pid_t found = children.tids[i];
+
+		if (found == getpid() || entered_is(control, found))
+			continue;
+		enter_child(control, found, &reason);
+		if (depth < GENERATIONS_MAX)
+			enter_descendants(control, found, depth + 1);
+	}
+	thread_set_destroy(&children);
+	thread_set_destroy(&threads);
+}
+
+/* A process that cannot be entered may have children that do all the work (a server's workers). */
+int control_enter(struct control *control, pid_t pid, struct inject_reason *reason)
+{
+	int err = begin(control);
+
+	if (!err)
+		err = enter_running(control, pid, reason);
+	if (!control->program.entered)
+		return err;
+	if (control->program.options.follow)
+		enter_descendants(control, pid, 0);
+	if (err && control->program.entered->count) {
+		say("%s; its children are watched", reason->text);
+		err = 0;
+	}
+	if (!err && !control->program.root)
+		control->program.root = control->program.area->root = pid;
+	return err;
 }
 
 static void look_at_thread(struct control *control, const struct injection *parent, pid_t tid)
@@ -425,6 +481,7 @@ void entered_look(struct control *control)
 
 	if (!entered)
 		return;
+	remote_let_late_go();
 	look_at_children(control);
 	for (unsigned i = 0; i < entered->count; i++)
 		if (!entered->injection[i].held)

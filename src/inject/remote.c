@@ -18,7 +18,9 @@
 #include <unistd.h>
 
 #define SECOND 1000000000ull
-#define STOP_BOUND (SECOND / 4) /* for a thread to come to a stop */
+#define STOP_BOUND (SECOND / 4) /* for a thread to come to a stop … */
+#define STOP_LOOKS 40		/* … and so many times more where it only waits for a CPU */
+#define LATE_MAX 64
 #define SPIN_NS 100000
 #define CALL_BOUND (10 * SECOND)     /* for a call to return; they do not sleep */
 #define USER_CODE_64 0x33	     /* its code segment (asm/segment.h, __USER_CS) */
@@ -69,12 +71,29 @@ static bool is_event_stop(int status)
 	return status >> 16 == PTRACE_EVENT_STOP;
 }
 
+/* It sleeps where nothing wakes it; else it will stop as soon as it gets a CPU. */
+static bool is_stuck(pid_t tid)
+{
+	struct status status;
+
+	return status_read(tid, &status) || status.state == 'D';
+}
+
+static int wait_for_state(pid_t tid, int *status)
+{
+	int err = wait_for(tid, status, STOP_BOUND);
+
+	for (int i = 0; i < STOP_LOOKS && err == -ETIMEDOUT && !is_stuck(tid); i++)
+		err = wait_for(tid, status, STOP_BOUND);
+	return err;
+}
+
 /* Signals that are on their way are delivered first. A stop by job control is none of ours. */
 static int wait_for_stop(pid_t tid)
 {
 	int status, err;
 
-	while (!(err = wait_for(tid, &status, STOP_BOUND)) && !is_event_stop(status))
+	while (!(err = wait_for_state(tid, &status)) && !is_event_stop(status))
 		ptrace(PTRACE_CONT, tid, NULL, (void *)(long)WSTOPSIG(status));
 	if (!err && WSTOPSIG(status) != SIGTRAP)
 		return -EAGAIN;
@@ -100,6 +119,39 @@ static void let_go(const struct remote *remote)
 	ptrace(PTRACE_DETACH, remote->tid, NULL, NULL);
 	if (remote->raised)
 		sched_setscheduler(remote->tid, remote->policy, &none);
+}
+
+/* Threads that we gave up waiting for: each stops some time later, when it wakes. */
+static pid_t late[LATE_MAX];
+static unsigned late_count;
+
+static bool is_still_late(pid_t tid)
+{
+	int status;
+	pid_t found = waitpid(tid, &status, __WALL | WNOHANG);
+
+	if (found != tid || !WIFSTOPPED(status))
+		return !found;
+	ptrace(PTRACE_DETACH, tid, NULL,
+	       (void *)(long)(is_event_stop(status) ? 0 : WSTOPSIG(status)));
+	return false;
+}
+
+void remote_let_late_go(void)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < late_count; i++)
+		if (is_still_late(late[i]))
+			late[kept++] = late[i];
+	late_count = kept;
+}
+
+/* Of more than there is room for the kernel lets go those that are left when this process ends. */
+static void note_late(pid_t tid)
+{
+	if (late_count < LATE_MAX)
+		late[late_count++] = tid;
 }
 
 /* It is what we took it for, and not what another thread of it has executed meanwhile. */
@@ -140,12 +192,15 @@ int remote_begin(struct remote *remote, pid_t tid, uint64_t call)
 {
 	int err;
 
+	remote_let_late_go();
 	*remote = (struct remote){.tid = tid, .call = call};
 	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD))
 		return -errno;
 	err = ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ? -errno : wait_for_stop(tid);
 	if (err == -EAGAIN)
 		let_go(remote);
+	else if (err == -ETIMEDOUT)
+		note_late(tid);
 	return err ? err : look_at(remote);
 }
 

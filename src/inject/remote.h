@@ -25,10 +25,15 @@ struct remote {
 
 /*
  * Stop the thread. 0; -ESRCH: it ended; -ETIMEDOUT: it sleeps where nothing wakes it, and is left
- * alone; -EPERM; -EAGAIN: it was stopped by a signal, or is another program than the one `call` was
- * found in (0: no call will be made); -ENOEXEC: it runs 32-bit code. Signals wait while it is ours.
+ * alone (remote_let_late_go()); -EPERM; -EAGAIN: it was stopped by a signal, or is another program
+ * than the one `call` was found in (0: no call will be made); -ENOEXEC: it runs 32-bit code.
+ * Signals wait while it is ours.
  */
 int remote_begin(struct remote *remote, pid_t tid, uint64_t call);
+
+/* Threads for which remote_begin() returned -ETIMEDOUT, and that have come to their stop since:
+ * they go on. To be called now and then. */
+void remote_let_late_go(void);
 
 /* A child that this thread is about to let execute a program: it stops there. 0 or -errno. */
 int remote_expect(pid_t child);

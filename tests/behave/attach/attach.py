@@ -100,6 +100,24 @@ class Found(unittest.TestCase):
                 return
         self.fail("the race was not found")
 
+    def test_children_that_run_already(self):
+        """Also of a process that is refused itself."""
+        for _ in range(TRIES):
+            with Subject("master", 5) as subject:
+                time.sleep(0.2)
+                with open(f"/proc/{subject.pid}/task/{subject.pid}/children", encoding="ascii") as file:
+                    children = file.read().split()
+                self.assertEqual(len(children), 2)
+                found, done = finds("-p", subject.pid, "--stats=all", "--duration", 3)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("its children are watched", done.stderr)
+                self.assertRegex(done.stderr, r"\b2 +entered\b")
+                self.assertEqual(trapline("race", "--no-follow", "-p", subject.pid).returncode, 1)
+                self.assertEqual(subject.last_words(), ("ok", 0))
+            if found:
+                return
+        self.fail("the race was not found")
+
     def test_silent(self):
         with Subject("sleep", 3) as subject:
             found, done = finds("-p", subject.pid, "--duration", 2)

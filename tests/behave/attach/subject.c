@@ -10,6 +10,7 @@
  *	ignore	SIGTRAP ignored
  *	block	all threads block SIGTRAP
  *	some	as race, beside a thread that blocks all signals and waits for them
+ *	master	a process that blocks all signals, and its children, which race
  *	stacks	as race, but within handlers on alternate stacks of the least size, and beside
  *		them a thread with a large one and a thread with none
  *	strict	strict seccomp
@@ -237,6 +238,24 @@ static void run(void *(*function)(void *), int threads)
 		pthread_join(thread[i], NULL);
 }
 
+/* One that nobody can enter, as servers have: it waits for its workers alone. */
+static void run_master(void)
+{
+	sigset_t all;
+	int status;
+
+	sigfillset(&all);
+	for (int i = 0; i < 2; i++) {
+		if (fork() == 0) {
+			run(race, 2);
+			_exit(wrong != 0);
+		}
+	}
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	while (wait(&status) > 0)
+		wrong += status != 0;
+}
+
 /* As a service that needs no socket may be confined. */
 static void kill_for_sockets(void)
 {
@@ -283,6 +302,8 @@ int main(int argc, char **argv)
 		pthread_create(&waiter, NULL, block, NULL);
 		run(race, WORKERS);
 		pthread_join(waiter, NULL);
+	} else if (strcmp(what, "master") == 0) {
+		run_master();
 	} else if (strcmp(what, "stacks") == 0) {
 		run_with_stacks();
 	} else if (strcmp(what, "filter") == 0) {
