@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Write your own detector. A tool is a shared object that `trapline run --tool ./mine.so --
- *PROGRAM` loads outside the program it watches: it may allocate, lock, and take its time. The
- *controller draws samples of what the program's threads access, watches the addresses the tool asks
- *for in every thread, holds a thread briefly at its access, and tells the tool which accesses of
- *different threads overlapped. `trapline race` is such a tool (src/race) and uses nothing else.
- *Several run at once, and share slots, samples and budget: `--tool` may be given more than once.
+ * Write your own detector. A tool is a shared object that `trapline run --tool ./mine.so` loads
+ * outside the program it watches; it exports `tl_tool`. The controller draws samples of what the
+ * program's threads access and tells what comes to the bytes that tools have watched: those that
+ * they ask for by watch(), where threads are held briefly and pairs are told, or those that they
+ * place themselves by arm(). `trapline race` is such a tool and uses nothing else.
  *
- *	static int on_sample(void *state, const struct tl_access *access) { … return 1; }
+ *	static void hit(void *state, const struct tl_access *access) { … }
  *	const struct tl_tool tl_tool = {
- *		.size = sizeof(struct tl_tool), .name = "mine", .sample = on_sample, …
+ *		.size = sizeof(struct tl_tool), .version = TL_TOOL_VERSION,
+ *		.name = "mine", .hit = hit, …
  *	};
  *
- * The object exports `tl_tool`. All callbacks run in one thread, one at a time. Pointers handed to
- * a callback are valid until it returns. Callbacks left NULL are not called.
+ * Threads: all callbacks run in one thread, one at a time; only wake() may be called from another.
+ * Nothing runs in the program or in a signal handler, so a tool may allocate, lock and take its
+ * time, within reason: what it does not look at in time is lost and counted.
+ * Ownership: what a callback is handed is valid until it returns; callbacks left NULL are not
+ * called. Times are ns of CLOCK_MONOTONIC, lengths are bytes. Services return 0 or more, or a
+ * negative error number.
+ * Several tools (`--tool race,./mine.so`) share slots, samples and budget.
+ * Structures grow at their end: `size` says what the other side knows, and a tool checks it before
+ * it uses a member newer than itself.
  *
- * Structures grow at their end: `size` says what the other side knows, a tool checks it before it
- * uses a field newer than itself.
+ * docs/tools.md tells all of it; examples/tool_single_writer.c is a whole tool.
  */
 #ifndef TRAPLINE_TOOL_H
 #define TRAPLINE_TOOL_H
