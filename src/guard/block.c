@@ -164,7 +164,7 @@ static bool stand_on_pages(const struct guard_wish *wish, struct block_ground *g
 {
 	size_t size = (wish->size + GUARD_ALIGNMENT - 1) & ~(size_t)(GUARD_ALIGNMENT - 1);
 
-	if (wish->alignment > GUARD_ALIGNMENT)
+	if (!wish->pages || wish->alignment > GUARD_ALIGNMENT)
 		return false;
 	/* Some programs use what malloc_usable_size() says that an empty block has. */
 	if (!size)

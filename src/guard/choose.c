@@ -19,6 +19,7 @@ _Static_assert(CHOOSE_CELLS == 1u << (64 - 54), "choose_cell() takes so many bit
 #define SELDOM 4000000000ull /* … and so late, half as many */
 #define CREDIT 2000000u	     /* ns of guarding that a process may save up, … */
 #define LOAN 50000000u	    /* … and owe for contexts that are new, as all of them together may */
+#define LOAN_ALL 500000000u /* the same where every block is guarded */
 #define TOLD_DEBT 25000000u /* of which this much for births that are told */
 #define TOLD_PRICE 60000u   /* ns: what telling a birth costs outside; of a free it is half */
 #define TOOK_MOST 150000u   /* ns; a thread may be scheduled away, not for its block */
@@ -206,18 +207,18 @@ static void lend(struct area *area, uint64_t now, uint64_t took)
 
 /*
  * What has just been done, with what that costs outside. The time that it took earns nothing: with
- * a large budget the program would else hardly come to what it does itself. Blocks that are
- * guarded in any case owe nothing for that, else none of them would ever be told of.
+ * a large budget the program would else hardly come to what it does itself. Where every block is
+ * guarded nothing is owed for what each has, only for what is `more`: pages, and what is told.
  */
 static void pay(struct area *area, struct area_process *process, const struct choose_bill *bill,
-		uint64_t outside)
+		uint64_t outside, bool more)
 {
 	uint64_t now = agent_now(), took = now - bill->begun, earning = earning_clock(area);
 	uint64_t paid = atomic_load_explicit(&paid_until, memory_order_relaxed), cost = 0;
 
 	if (took > TOOK_MOST)
 		took = TOOK_MOST;
-	if (outside || !area->guard.all)
+	if (more || !area->guard.all)
 		cost = took + outside;
 	atomic_fetch_add_explicit(&paid_until, earning - bill->earning + earns(area, cost),
 				  memory_order_relaxed);
@@ -240,10 +241,16 @@ static uint64_t debt(const struct area *area, uint64_t earning)
 					__atomic_load_n(&area->guard.parts, __ATOMIC_RELAXED);
 }
 
+/* What may be owed, ns: by one process, and of loans by all of them. */
+static uint64_t loan(const struct area *area)
+{
+	return area->guard.all ? LOAN_ALL : LOAN;
+}
+
 /* May a process owe as much, when there is reason for a loan? */
 static bool is_lent(const struct area *area, uint64_t now, uint64_t owed, uint64_t most)
 {
-	return owed < most && lent(area, now) < LOAN;
+	return owed < most && lent(area, now) < loan(area);
 }
 
 /* ---- choosing ------------------------------------------------------------------------------- */
@@ -334,6 +341,7 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	site = find_site(caller->pc, false);
 	decision->context = key_of(caller, site);
 	decision->told = false;
+	decision->pages = true;
 	follow_certain(process);
 	if (site && site->split && !is_due_below(decision->context))
 		return false;
@@ -342,11 +350,12 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	context = find_context(decision->context, &is_new);
 	chosen = is_turn(area, context, is_new, decision);
 	if (certain) {
-		/* Of these all are guarded; which of them are told is a matter of the budget. */
+		/* Of these all are guarded; the rest is a matter of the budget. */
+		uint64_t now = decision->bill.begun, owed = debt(area, decision->bill.earning);
+
 		decision->told = area->guard.births &&
-				 (decision->told ||
-				  is_lent(area, decision->bill.begun,
-					  debt(area, decision->bill.earning), TOLD_DEBT / 4));
+				 (decision->told || is_lent(area, now, owed, TOLD_DEBT / 4));
+		decision->pages = is_lent(area, now, owed, loan(area));
 		set_cell(caller->pc, 0);
 		return true;
 	}
@@ -369,7 +378,8 @@ void choose_pay(const struct allocation_caller *caller, const struct choose_deci
 		return;
 	if (event)
 		learn(caller, event);
-	pay(agent_state.area, process, &decision->bill, decision->told ? TOLD_PRICE : 0);
+	pay(agent_state.area, process, &decision->bill, decision->told ? TOLD_PRICE : 0,
+	    decision->told || decision->pages);
 }
 
 bool choose_affords(void)
@@ -385,10 +395,11 @@ void choose_begin_bill(struct choose_bill *bill)
 	bill->earning = earning_clock(agent_state.area);
 }
 
-void choose_pay_release(const struct choose_bill *bill, bool told)
+void choose_pay_release(const struct choose_bill *bill, bool told, bool pages)
 {
 	if (agent_state.process && !guard_is_quiet())
-		pay(agent_state.area, agent_state.process, bill, told ? TOLD_PRICE / 2 : 0);
+		pay(agent_state.area, agent_state.process, bill, told ? TOLD_PRICE / 2 : 0,
+		    told || pages);
 }
 
 void choose_begin(bool fit)

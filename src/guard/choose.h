@@ -62,6 +62,7 @@ struct choose_decision {
 	uint64_t context;
 	struct choose_bill bill; /* for choose_pay() */
 	bool told;		 /* there is time for the controller to be told */
+	bool pages;		 /* and for pages of its own */
 };
 
 /* True: guard it, and call choose_pay() afterwards. Async-signal-safe, as the rest. */
@@ -72,9 +73,9 @@ void choose_pay(const struct allocation_caller *caller, const struct choose_deci
 
 /* Is there time for the controller to be told of a free? */
 bool choose_affords(void);
-/* Before and after a guarded block is freed. `told`: the controller knows. */
+/* Before and after a guarded block is freed. `told`: the controller knows; `pages`: it had some. */
 void choose_begin_bill(struct choose_bill *bill);
-void choose_pay_release(const struct choose_bill *bill, bool told);
+void choose_pay_release(const struct choose_bill *bill, bool told, bool pages);
 
 /* In a process that is watched from now on, also a forked one. `fit`: blocks may be guarded. */
 void choose_begin(bool fit);

@@ -51,7 +51,8 @@ static inline uint32_t guard_filter_place(uint64_t address)
 struct guard_wish {
 	size_t size, alignment;
 	bool zeroed;
-	bool told; /* of its birth, before the program has it */
+	bool told;  /* of its birth, before the program has it */
+	bool pages; /* of its own, where there are any */
 	enum guard_family family;
 	uint64_t context;
 };

@@ -140,7 +140,8 @@ uint64_t pages_take(size_t room, uint32_t *pages)
 		 bytes = (room + GUARD_PAGE - 1) & ~(GUARD_PAGE - 1ull);
 	uint32_t first;
 
-	if (!atomic_load(&usable) || room > LENGTH / 4)
+	/* A program may limit itself at any time. */
+	if (!atomic_load(&usable) || room > LENGTH / 4 || is_limited())
 		return 0;
 	if (atomic_fetch_add(&filled, bytes) + bytes > agent_state.area->guard.memory) {
 		atomic_fetch_sub(&filled, bytes);

@@ -86,7 +86,7 @@ static void free_block(uint32_t place, uint64_t address, enum guard_family famil
 	struct agent_guard_notice freed = {
 		.event = GUARD_FREED, .address = address, .block = address};
 	struct choose_bill bill = {0};
-	bool told = false;
+	bool told = false, pages = record->run;
 
 	if (process && !guard_is_quiet()) {
 		choose_begin_bill(&bill);
@@ -99,7 +99,7 @@ static void free_block(uint32_t place, uint64_t address, enum guard_family famil
 	}
 	put_aside(place, address);
 	if (bill.begun)
-		choose_pay_release(&bill, told);
+		choose_pay_release(&bill, told, pages);
 }
 
 static bool refuse(const void *block, struct allocation_caller caller)
