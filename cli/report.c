@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/jsonl.h"
@@ -23,6 +24,7 @@ struct work {
 	struct symboliser *symboliser;
 	struct suppressions *suppressions;
 	struct finding_set *set;
+	struct report_aims aims;
 	uint64_t suppressed;
 	bool bad_lines; /* some input was no finding; the rest is reported all the same */
 };
@@ -55,6 +57,37 @@ static int take_finding(struct work *work, struct finding_set *set, struct findi
 	return finding_set_add(set, finding) ? out_of_memory() : 0;
 }
 
+/* A run may be in more than one file. */
+static bool has_aim(const struct report_aims *aims, const struct aim_told *told)
+{
+	for (size_t i = 0; i < aims->count; i++)
+		if (strcmp(aims->told[i].id, told->id) == 0 &&
+		    strcmp(aims->told[i].run, told->run) == 0)
+			return true;
+	return false;
+}
+
+static int take_aims(struct report_aims *aims, const struct jsonl_reader *reader)
+{
+	const struct aim_told *told;
+
+	for (size_t i = 0; (told = jsonl_reader_aim(reader, i)); i++) {
+		if (has_aim(aims, told))
+			continue;
+		if (aims->count == aims->capacity) {
+			size_t capacity = aims->capacity ? 2 * aims->capacity : 16;
+			struct aim_told *grown = realloc(aims->told, capacity * sizeof(*grown));
+
+			if (!grown)
+				return out_of_memory();
+			aims->told = grown;
+			aims->capacity = capacity;
+		}
+		aims->told[aims->count++] = *told;
+	}
+	return 0;
+}
+
 static int read_stream(struct work *work, struct finding_set *set, FILE *stream, const char *name)
 {
 	struct jsonl_reader *reader = jsonl_reader_create(stream, name);
@@ -74,6 +107,8 @@ static int read_stream(struct work *work, struct finding_set *set, FILE *stream,
 		if (result == -ENODATA)
 			break;
 	}
+	if (reader && !status && set == work->set)
+		status = take_aims(&work->aims, reader);
 	jsonl_reader_destroy(reader);
 	return status;
 }
@@ -301,7 +336,7 @@ static int report_all(struct work *work)
 		status = apply_baseline(work);
 	if (status)
 		return status;
-	if (!report_output(options, work->set, work->symbols))
+	if (!report_output(options, work->set, &work->aims, work->symbols))
 		return STATUS_FAILED;
 	say_ambiguous(work);
 	if (work->bad_lines)
@@ -352,5 +387,6 @@ int command_report(int argc, char **argv)
 	symbol_session_close(work.symbols);
 	suppressions_destroy(work.suppressions);
 	finding_set_destroy(work.set);
+	free(work.aims.told);
 	return status;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "record/aim.h"
 #include "report/query.h"
 #include "report/set.h"
 
@@ -46,8 +47,14 @@ int report_parse_options(struct report_options *options, int argc, char **argv);
 
 struct symbol_session;
 
+/* What earlier runs have told of findings that they aimed at. */
+struct report_aims {
+	struct aim_told *told;
+	size_t count, capacity;
+};
+
 /* Renders the folded set; false when it could not be written, after saying why. */
 bool report_output(const struct report_options *options, const struct finding_set *set,
-		   struct symbol_session *symbols);
+		   const struct report_aims *aims, struct symbol_session *symbols);
 
 #endif

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "report/aim.h"
 #include "report/flow.h"
 #include "report/group.h"
 #include "report/html.h"
@@ -26,13 +27,15 @@ static int read_source(void *arg, const char *file, unsigned line, char *text, s
 	return symbol_source_line(arg, file, line, text, size);
 }
 
-static int write_jsonl(FILE *stream, const struct finding_set *set)
+static int write_jsonl(FILE *stream, const struct finding_set *set, const struct report_aims *aims)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; !err && i < set->count; i++)
 		err = jsonl_write(stream, set->findings[i]);
+	for (i = 0; !err && i < aims->count; i++)
+		err = jsonl_write_aim(stream, &aims->told[i]);
 	return err;
 }
 
@@ -64,8 +67,17 @@ static void write_whole(FILE *stream, const struct finding_set *set, size_t at,
 	text_write(stream, set->findings[at], options);
 }
 
-static int write_text(FILE *stream, const struct finding_set *set, enum report_format format,
-		      struct symbol_session *sources)
+static void write_aims(FILE *stream, const struct report_aims *aims)
+{
+	if (aims->count)
+		fprintf(stream, "aimed at %zu finding%s:\n", aims->count,
+			aims->count == 1 ? "" : "s");
+	for (size_t i = 0; i < aims->count; i++)
+		aim_write_text(stream, &aims->told[i]);
+}
+
+static int write_text(FILE *stream, const struct finding_set *set, const struct report_aims *aims,
+		      enum report_format format, struct symbol_session *sources)
 {
 	struct text_options options = {.color = text_wants_color(stream),
 				       .sources = sources,
@@ -81,6 +93,8 @@ static int write_text(FILE *stream, const struct finding_set *set, enum report_f
 		else
 			write_whole(stream, set, i, &options);
 	}
+	if (format != REPORT_SUPPRESSIONS)
+		write_aims(stream, aims);
 	return 0;
 }
 
@@ -94,7 +108,7 @@ static bool is_flow(const struct finding_set *set)
 }
 
 static int render(const struct report_options *options, const struct finding_set *set,
-		  struct symbol_session *symbols, FILE *stream)
+		  const struct report_aims *aims, struct symbol_session *symbols, FILE *stream)
 {
 	struct sarif_options sarif = {TRAPLINE_VERSION, NULL};
 	struct html_options html = {
@@ -123,7 +137,7 @@ static int render(const struct report_options *options, const struct finding_set
 		flow_write_dot(stream, &flow);
 		return ferror(stream) ? -EIO : 0;
 	case REPORT_JSONL:
-		return write_jsonl(stream, set);
+		return write_jsonl(stream, set, aims);
 	case REPORT_SARIF:
 		/* Paths below the working directory are relative, as code scanning wants them. */
 		root = getcwd(NULL, 0);
@@ -136,7 +150,8 @@ static int render(const struct report_options *options, const struct finding_set
 	case REPORT_MARKDOWN:
 		return markdown_write(stream, set, &markdown);
 	default:
-		return write_text(stream, set, options->format, options->redact ? NULL : symbols);
+		return write_text(stream, set, aims, options->format,
+				  options->redact ? NULL : symbols);
 	}
 }
 
@@ -154,13 +169,13 @@ static bool complain(const char *path, int err)
 }
 
 static bool output_to_file(const struct report_options *options, const struct finding_set *set,
-			   struct symbol_session *symbols)
+			   const struct report_aims *aims, struct symbol_session *symbols)
 {
 	bool special = is_special(options->output);
 	char *beside = NULL;
 	FILE *stream = special ? fopen(options->output, "we")
 			       : program_open_beside(options->output, &beside);
-	int err = stream ? render(options, set, symbols, stream) : -errno;
+	int err = stream ? render(options, set, aims, symbols, stream) : -errno;
 
 	if (stream && (ferror(stream) || fflush(stream) || (!special && fsync(fileno(stream)))))
 		err = err ? err : -EIO;
@@ -175,13 +190,13 @@ static bool output_to_file(const struct report_options *options, const struct fi
 }
 
 bool report_output(const struct report_options *options, const struct finding_set *set,
-		   struct symbol_session *symbols)
+		   const struct report_aims *aims, struct symbol_session *symbols)
 {
 	int err;
 
 	if (options->output)
-		return output_to_file(options, set, symbols);
-	err = render(options, set, symbols, stdout);
+		return output_to_file(options, set, aims, symbols);
+	err = render(options, set, aims, symbols, stdout);
 	if (fflush(stdout) && !err)
 		err = -errno;
 	return err ? complain("standard output", err) : true;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/aim.h"
 #include "report/html.h"
 #include "report/jsonl.h"
 #include "report/redact.h"
@@ -58,6 +59,22 @@ static void check_again(const struct finding *finding)
 	free(line);
 }
 
+static void show_aims(const struct jsonl_reader *reader)
+{
+	const struct aim_told *told;
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	for (size_t i = 0; (told = jsonl_reader_aim(reader, i)); i++) {
+		aim_write_text(stream, told);
+		if (jsonl_write_aim(stream, told))
+			abort();
+	}
+	fclose(stream);
+	free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	FILE *stream = size ? fmemopen((void *)data, size, "r") : NULL;
@@ -78,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			finding_set_add(set, finding);
 		}
 	} while (result > 0 || result == -EILSEQ);
+	show_aims(reader);
 	finding_set_fold(set);
 	render(set);
 	finding_set_destroy(set);

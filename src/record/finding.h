@@ -208,6 +208,9 @@ void finding_place(const struct finding_access *access, char *text, size_t size)
  * NULL when the stack is empty. */
 const struct finding_frame *finding_place_frame(const struct finding_access *access);
 
+/* Length of a function's name without what GCC and Clang append to copies of it. */
+size_t finding_function_length(const char *name);
+
 /* Static names as they stand in the JSON form, and back; unknown text gives -1. */
 const char *finding_class_name(enum finding_class certainty); /* "" for unclassed */
 const char *finding_operation_name(enum finding_operation operation);

@@ -56,8 +56,7 @@ static int module_length(const char *name)
 	return (int)strlen(name);
 }
 
-/* Length of the name without what GCC and Clang append to copies of a function. */
-static int function_length(const char *name)
+size_t finding_function_length(const char *name)
 {
 	static const char *const suffixes[] = {".constprop.", ".isra.",	    ".part.",
 					       ".cold",	      ".lto_priv.", ".llvm."};
@@ -69,7 +68,7 @@ static int function_length(const char *name)
 		if (found && found != name && (size_t)(found - name) < length)
 			length = (size_t)(found - name);
 	}
-	return (int)length;
+	return length;
 }
 
 static bool is_c_library(const struct finding_frame *frame)
@@ -96,7 +95,7 @@ static void function_place(const struct finding_frame *frame, char *text, size_t
 {
 	const char *module = frame->module ? base_name(frame->module) : "?";
 	const char *file = frame->file ? base_name(frame->file) : NULL;
-	int length = function_length(frame->function);
+	int length = (int)finding_function_length(frame->function);
 
 	if (file && frame->line && frame->function_line)
 		snprintf(text, size, "%.*s@%s%+d", length, frame->function, file,

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/aim.h"
 #include "report/json.h"
 
 #define LINE_MAX_BYTES (16u << 20) /* a finding at all its bounds takes about 5 MiB */
 #define TABLES_MAX 4096		   /* processes of one recording */
+#define AIMS_MAX 4096
 
 struct jsonl_reader {
 	FILE *stream;
@@ -18,6 +20,8 @@ struct jsonl_reader {
 	size_t capacity;
 	struct record_modules *tables[TABLES_MAX];
 	size_t table_count;
+	struct aim_told *aims;
+	size_t aim_count, aim_capacity;
 };
 
 static int write_line(FILE *stream, json_t *json)
@@ -35,6 +39,11 @@ static int write_line(FILE *stream, json_t *json)
 int jsonl_write(FILE *stream, const struct finding *finding)
 {
 	return write_line(stream, json_from_finding(finding));
+}
+
+int jsonl_write_aim(FILE *stream, const struct aim_told *told)
+{
+	return write_line(stream, aim_to_json(told));
 }
 
 int jsonl_write_modules(FILE *stream, const struct record_modules *modules)
@@ -65,9 +74,15 @@ void jsonl_reader_destroy(struct jsonl_reader *reader)
 		return;
 	for (i = 0; i < reader->table_count; i++)
 		record_modules_destroy(reader->tables[i]);
+	free(reader->aims);
 	free(reader->name);
 	free(reader->line);
 	free(reader);
+}
+
+const struct aim_told *jsonl_reader_aim(const struct jsonl_reader *reader, size_t index)
+{
+	return index < reader->aim_count ? &reader->aims[index] : NULL;
 }
 
 static bool reserve(struct jsonl_reader *reader, size_t size)
@@ -143,6 +158,28 @@ static int keep_modules(struct jsonl_reader *reader, struct record_modules *modu
 	return 0;
 }
 
+static int keep_aim(struct jsonl_reader *reader, const json_t *json, struct report_error *error)
+{
+	struct aim_told told, *grown;
+	int err = aim_from_json(json, &told, error);
+
+	if (err)
+		return err;
+	if (reader->aim_count == AIMS_MAX)
+		return report_error(error, -EILSEQ, "more than %d objects of type aim", AIMS_MAX);
+	if (reader->aim_count == reader->aim_capacity) {
+		size_t capacity = reader->aim_capacity ? 2 * reader->aim_capacity : 16;
+
+		grown = realloc(reader->aims, capacity * sizeof(*grown));
+		if (!grown)
+			return report_error(error, -ENOMEM, "memory is short");
+		reader->aims = grown;
+		reader->aim_capacity = capacity;
+	}
+	reader->aims[reader->aim_count++] = told;
+	return 0;
+}
+
 static void complete_finding(struct jsonl_reader *reader, struct finding *finding)
 {
 	size_t i;
@@ -155,7 +192,8 @@ static void complete_finding(struct jsonl_reader *reader, struct finding *findin
 		finding_identify(finding);
 }
 
-/* 1 with a finding, 0 for a module table, or -errno with *error about the line's content. */
+/* 1 with a finding, 0 for a module table and what was aimed at, or -errno with *error about the
+ * line's content. */
 static int decode_line(struct jsonl_reader *reader, const json_t *json, struct finding **finding,
 		       struct report_error *error)
 {
@@ -169,6 +207,8 @@ static int decode_line(struct jsonl_reader *reader, const json_t *json, struct f
 			err = report_error(error, -E2BIG, "more than %d module tables", TABLES_MAX);
 		return err;
 	}
+	if (aim_is_json(json))
+		return keep_aim(reader, json, error);
 	err = json_to_finding(json, finding, error);
 	if (err)
 		return err;

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "record/aim.h"
 #include "record/finding.h"
 #include "record/modules.h"
 #include "report/error.h"
@@ -12,6 +13,7 @@
 /* Write one line; with fflush() after it, a killed writer loses none before it.
  * 0, -ENOMEM, or -EIO when the stream refuses. */
 int jsonl_write(FILE *stream, const struct finding *finding);
+int jsonl_write_aim(FILE *stream, const struct aim_told *told);
 int jsonl_write_modules(FILE *stream, const struct record_modules *modules);
 
 struct jsonl_reader;
@@ -28,5 +30,9 @@ void jsonl_reader_destroy(struct jsonl_reader *reader);
  * table of the same run and pid that came before; findings without an id get one.
  */
 int jsonl_read(struct jsonl_reader *reader, struct finding **finding, struct report_error *error);
+
+/* What earlier runs have told of what they aimed at, of the lines read so far; NULL past the end.
+ */
+const struct aim_told *jsonl_reader_aim(const struct jsonl_reader *reader, size_t index);
 
 #endif
