@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/detect.h"
 
+#include "cli/aim.h"
 #include "cli/attach.h"
 #include "cli/background.h"
 #include "cli/beside.h"
@@ -35,6 +36,7 @@ struct detection {
 	const struct detect_view *view; /* or NULL */
 	struct suppressions *suppressions;
 	struct suppressions *known; /* races of runtimes: report/known.supp */
+	struct aiming *aiming;	    /* of --aim; NULL: none */
 	struct output output;
 	FILE *generated;
 	unsigned shown;
@@ -82,6 +84,8 @@ static bool deliver(void *context, struct finding *finding)
 {
 	struct detection *detection = context;
 
+	if (detection->aiming)
+		aim_recognise(&detection->aiming->list, finding);
 	if (suppressions_match(detection->suppressions, finding)) {
 		detection->suppressed++;
 		return true;
@@ -117,6 +121,11 @@ static int open_outputs(struct detection *detection)
 {
 	struct detect_options *options = &detection->options;
 	struct report_error error;
+
+	/* Before the output, which may be the same file, is emptied. */
+	if (options->aim && !(detection->aiming = aiming_read(options->aim)))
+		return STATUS_FAILED;
+	options->control.aims = detection->aiming ? &detection->aiming->list : NULL;
 
 	detection->suppressions = suppressions_create();
 	detection->known = known_create();
@@ -176,6 +185,22 @@ static void write_view(const struct detection *detection, write_fn *write, FILE 
 	free(shown);
 }
 
+static void settle_aims(const struct detection *detection)
+{
+	const struct finding *finding;
+
+	for (size_t i = 0; (finding = tool_set_finding(detection->tools, i)); i++)
+		aiming_settle(detection->aiming, finding);
+}
+
+static bool write_aims(const struct detection *detection, FILE *stream)
+{
+	if (!detection->aiming)
+		return true;
+	settle_aims(detection);
+	return aiming_write(detection->aiming, stream, tool_set_run(detection->tools));
+}
+
 static bool write_all(const struct detection *detection, FILE *stream)
 {
 	struct finding *finding;
@@ -189,6 +214,7 @@ static bool write_all(const struct detection *detection, FILE *stream)
 		if (!suppressions_match(detection->suppressions, finding) &&
 		    jsonl_write(stream, finding))
 			complete = false;
+	complete &= write_aims(detection, stream);
 	return !fflush(stream) && !ferror(stream) && complete;
 }
 
@@ -217,7 +243,8 @@ static void rewrite_output(void *context)
 {
 	struct detection *detection = context;
 	struct stat status;
-	char *path = tool_set_finding(detection->tools, 0) ? output_path(detection, &status) : NULL;
+	bool has_any = tool_set_finding(detection->tools, 0) || detection->aiming;
+	char *path = has_any ? output_path(detection, &status) : NULL;
 	char *beside = NULL;
 	FILE *stream = path ? program_open_beside(path, &beside) : NULL;
 
@@ -251,13 +278,19 @@ static void summarise(struct detection *detection)
 	free(shown);
 	if (detection->suppressed && summary.lines)
 		fprintf(summary.stream, "trapline: suppressed %u times\n", detection->suppressed);
+	if (detection->aiming) {
+		settle_aims(detection);
+		aiming_show(detection->aiming, summary.stream);
+	}
 	summary_end(&summary);
 	fflush(summary.stream);
 }
 
 static int exit_status(const struct detection *detection, int status)
 {
-	if (detection->shown && detection->options.error_exitcode >= 0)
+	bool found = detection->aiming ? aiming_succeeded(detection->aiming) : detection->shown;
+
+	if (found && detection->options.error_exitcode >= 0)
 		return detection->options.error_exitcode;
 	return program_exit_status(status);
 }
@@ -270,6 +303,8 @@ static void write_stream(struct detection *detection)
 
 	if (!path && detection->output.file && detection->view && detection->view->write)
 		write_all(detection, detection->output.file);
+	else if (!path && detection->output.file && write_aims(detection, detection->output.file))
+		fflush(detection->output.file);
 	free(path);
 }
 
@@ -386,6 +421,7 @@ static int end(struct detection *detection, int status)
 	status = output_close(&detection->output, status);
 	suppressions_destroy(detection->suppressions);
 	suppressions_destroy(detection->known);
+	aiming_destroy(detection->aiming);
 	return close_generated(detection, status);
 }
 

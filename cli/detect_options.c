@@ -42,6 +42,7 @@ enum option_code {
 	OPTION_ALL,
 	OPTION_MEMORY,
 	OPTION_WITHOUT,
+	OPTION_AIM,
 };
 
 static const struct option long_options[] = {
@@ -69,6 +70,7 @@ static const struct option long_options[] = {
 	{"allocations", required_argument, NULL, OPTION_ALLOCATIONS},
 	{"all", no_argument, NULL, OPTION_ALL},
 	{"memory", required_argument, NULL, OPTION_MEMORY},
+	{"aim", required_argument, NULL, OPTION_AIM},
 	{"without", required_argument, NULL, OPTION_WITHOUT},
 	{"tool", required_argument, NULL, OPTION_TOOL},
 	{"tool-option", required_argument, NULL, OPTION_TOOL_OPTION},
@@ -121,6 +123,7 @@ static void print_help(const char *command)
 	      "  --foreground          end with the program's last process, not with its first\n"
 	      "  --beside              for services: the program is the process that was started\n"
 	      "  --patchable           ready for `trapline patch`, by one thread more\n"
+	      "  --aim FILE            findings of an earlier run (-o) whose places are watched first\n"
 	      "  --without NAME        this way of choosing what to watch is off; may be repeated\n"
 	      "  --strategy stall-first  hold before the access, one slot: for comparison\n"
 	      "  --stats[=all]         what was counted, at the end; zeros, too\n"
@@ -242,6 +245,18 @@ static int take_for_tool(struct detect_options *options, const char *name, const
 	return add_text(options->tool_option, &options->tool_options, name, text);
 }
 
+/* The places of findings are watched by those who choose, for tools that judge pairs. */
+static int take_aim(struct detect_options *options, const char *path)
+{
+	if (strcmp(options->command, "race") != 0 && strcmp(options->command, "run") != 0) {
+		fputs("trapline: --aim is an option of `trapline race` and `trapline run`\n",
+		      stderr);
+		return 2;
+	}
+	options->aim = path;
+	return 0;
+}
+
 static int take_without(struct detect_options *options, const char *name)
 {
 	enum heuristic heuristic = heuristic_find(name);
@@ -278,6 +293,8 @@ static int take_text(struct detect_options *options, int option, const char *tex
 		return options->control.stall_first || strcmp(text, "default") == 0
 			       ? 0
 			       : wrong("strategy", text, "`stall-first` or `default`");
+	case OPTION_AIM:
+		return take_aim(options, text);
 	case OPTION_SUPPRESSIONS:
 		return add_text(options->suppressions, &options->suppressions_count, "suppressions",
 				text);
@@ -401,6 +418,10 @@ int detect_options_parse(struct detect_options *options, int argc, char **argv)
 		err = parse(options, argc, argv, argv[0]);
 	if (err)
 		return err;
+	if (options->aim && options->control.stall_first) {
+		fputs("trapline: --aim does not go with --strategy stall-first\n", stderr);
+		return 2;
+	}
 	options->named = argv[optind];
 	if (options->control.area_fd >= 0)
 		return 0;

@@ -20,6 +20,7 @@ struct detect_options {
 	unsigned suppressions_count;
 	const char *generate; /* file for --gen-suppressions, "-" for stderr */
 	const char *output;
+	const char *aim;     /* file of findings to watch first; NULL: none */
 	const char *command; /* "race", "heap" or "run" */
 	bool show_all;
 	bool show_known; /* findings that report/known.supp has */

@@ -9,6 +9,7 @@
 #include "control/state.h"
 #include "control/traces.h"
 #include "control/upcall.h"
+#include "explore/aim.h"
 #include "explore/hold.h"
 
 #include <errno.h>
@@ -95,6 +96,8 @@ static void close(struct target *target)
 	for (unsigned i = 0; target->explored && i < AREA_SLOTS; i++)
 		hits_forget_slot(&control->hits, &target->slot[i]);
 	observed_close(target->observed);
+	if (target->explored)
+		aim_end(target);
 	free(target->explored);
 	free(target->limit);
 	free(target->duty);
@@ -176,9 +179,11 @@ static void pair(struct target *target, const struct slot *slot, struct tl_pair 
 {
 	const struct control_observer *observer = &target->control->observer;
 
+	aim_pair(target, slot, pair);
 	pair->strategy = heuristic_name(heuristic_of(target, slot));
 	if (observer->pair)
 		observer->pair(observer->context, pair);
+	aim_told(target);
 }
 
 const struct hit_events control_hit_events = {

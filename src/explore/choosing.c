@@ -5,6 +5,7 @@
  * A write-only slot costs the program nothing for reads. When it trips, its thread is held as the
  * writer and the slot is widened to reads meanwhile, so that readers walk into it.
  */
+#include "explore/aim.h"
 #include "explore/background.h"
 #include "explore/code.h"
 #include "explore/hold.h"
@@ -79,6 +80,8 @@ static bool samples_code(struct explorer *explorer, struct target *target)
 
 	if (target->slots == 1)
 		return request_choose(explorer, target) < 0;
+	if (aim_is_on(target) && code + 1 < target->slots)
+		return true;
 	return code == 0 || (explorer->budget->sleepy && code + 1 < target->slots &&
 			     request_choose(explorer, target) < 0);
 }
@@ -154,6 +157,8 @@ static bool arm_code(struct target *target, struct slot *slot, uint64_t window)
 	if (!code_choose(target, &code))
 		return false;
 	code.watch.window = window;
+	if (code.heuristic == HEURISTIC_AIM && !target->transient.single)
+		code.watch.window = aim_window(target, window, WINDOW_MAX / 2);
 	suit_threads(target, &code.watch);
 	if (!slot_arm(target, slot, &code.watch)) {
 		choice_of(target, slot)->place = code.place;
@@ -226,9 +231,12 @@ static void arm_next(struct explorer *explorer, struct target *target, struct sl
 	if (samples_code(explorer, target) &&
 	    arm_code(target, slot, code_window(explorer) + 4 * target->arm_time))
 		return;
+	if (aim_is_on(target) && now < target->explored->next_request)
+		return;
 	request = request_choose(explorer, target);
 	if (request < 0)
 		return;
+	target->explored->next_request = now + BRIEF_REQUESTS;
 	watch = explorer->request[request].watch;
 	request_drop(explorer, (unsigned)request);
 	suit_threads(target, &watch);
@@ -285,7 +293,8 @@ static void run_armed(struct explorer *explorer, struct target *target, struct s
 	} else if (is_solitary(slot)) {
 		count_one(explorer->program, COUNT_SOLITARY);
 		finish(explorer, target, slot);
-	} else if (target->transient.single && has_origin(slot) && !still_held(slot)) {
+	} else if (target->transient.single && has_origin(slot) && !still_held(slot) &&
+		   choice_of(target, slot)->heuristic != HEURISTIC_AIM) {
 		finish(explorer, target, slot);
 	} else if (slot->wide && !still_held(slot)) {
 		after_wide(explorer, target, slot);
@@ -337,6 +346,8 @@ static void run(struct program *program)
 
 		if (target)
 			background_look(target);
+		if (target && target->slots && may_watch(explorer, now))
+			aim_look(target, now);
 		if (target && target->slots && now >= target->explored->next_look &&
 		    may_watch(explorer, now))
 			look(target, now);
@@ -459,6 +470,9 @@ static struct slot *watch_origin(struct explorer *explorer, struct target *targe
 		return slot;
 	if (target->transient.single)
 		data->deadline = hit->entry + slot->watch.hold - BRIEF_MARGIN;
+	/* Who waits for what the held thread owns comes after it: that is a chance. */
+	if (target->transient.single && choice_of(target, slot)->heuristic == HEURISTIC_AIM)
+		data->deadline = hit->entry + slot->watch.hold + BRIEF_WINDOW;
 	choice_of(target, data)->heuristic = hit->usable ? choice_of(target, slot)->heuristic
 							 : HEURISTIC_ARGUMENT;
 	hit->origin = hit->usable;
@@ -476,6 +490,12 @@ static struct slot *take_hit(struct target *target, struct slot *slot, struct hi
 	if (slot->watch.widen && (hit->access.access & TL_WRITE) && slot->widenings < WIDENINGS)
 		slot_widen(target, slot);
 	return slot;
+}
+
+static void visit(struct target *target, const struct slot *slot, const struct hit *hit)
+{
+	aim_visit(target, slot, hit);
+	meeting_note(target, slot, hit);
 }
 
 static void note_shared(struct target *target, const struct hit *hit, const struct hit *other)
@@ -514,6 +534,6 @@ const struct strategy choosing_strategy = {
 	.run = run,
 	.next = next_due,
 	.hit = take_hit,
-	.visit = meeting_note,
+	.visit = visit,
 	.shared = note_shared,
 };

@@ -11,6 +11,7 @@
  */
 #include "explore/code.h"
 
+#include "explore/aim.h"
 #include "explore/background.h"
 #include "explore/in_use.h"
 #include "sample/order.h"
@@ -29,6 +30,7 @@
 #define CONTENDED_HOLD                                                            \
 	(2 * MILLISECOND) /* to come here costs as much as a longer hold is worth \
 			   */
+#define AIMED_HITS 3
 
 struct choices {
 	struct target *target;
@@ -243,12 +245,11 @@ static void fill(struct target *target, uint64_t pc, unsigned hits, uint64_t hol
 }
 
 /* The thread that was there, or, since threads that often get a CPU all do the same, another. */
-static const struct thread_rate *thread_for(struct target *target,
-					    const struct contended_site *site, uint64_t now)
+static const struct thread_rate *thread_for(struct target *target, pid_t tid, uint64_t now)
 {
-	const struct thread_rate *thread = single_find(target, site->tid, now);
+	const struct thread_rate *thread = single_find(target, tid, now);
 
-	if (thread || background_find(target, site->tid))
+	if (thread || background_find(target, tid))
 		return thread;
 	thread = single_choose(target, now);
 	return thread && !background_find(target, thread->tid) ? thread : NULL;
@@ -258,7 +259,7 @@ static bool choose_contended_single(struct target *target, uint64_t now, struct 
 {
 	unsigned interest;
 	struct contended_site *site = choose_contended(target, &interest);
-	const struct thread_rate *thread = site ? thread_for(target, site, now) : NULL;
+	const struct thread_rate *thread = site ? thread_for(target, site->tid, now) : NULL;
 
 	if (!thread)
 		return false;
@@ -266,6 +267,23 @@ static bool choose_contended_single(struct target *target, uint64_t now, struct 
 	choice->thread = *thread;
 	choice->heuristic = site->changes ? HEURISTIC_PROBE : HEURISTIC_CONTENDED;
 	fill(target, site->pc, 1, single_hold(target), &choice->watch);
+	return true;
+}
+
+static bool choose_aimed_single(struct target *target, uint64_t now, struct code_choice *choice)
+{
+	pid_t tid = 0;
+	uint64_t pc = aim_choose(target, &tid);
+	const struct thread_rate *thread;
+
+	if (!pc)
+		return false;
+	thread = tid ? thread_for(target, tid, now) : single_choose(target, now);
+	if (!thread)
+		return false;
+	choice->thread = *thread;
+	choice->heuristic = HEURISTIC_AIM;
+	fill(target, pc, 1, single_hold(target), &choice->watch);
 	return true;
 }
 
@@ -277,7 +295,8 @@ bool code_choose_single(struct target *target, uint64_t now, struct code_choice 
 	uint64_t pc = 0;
 
 	*choice = (struct code_choice){0};
-	if (choose_contended_single(target, now, choice))
+	if (choose_aimed_single(target, now, choice) ||
+	    choose_contended_single(target, now, choice))
 		return true;
 	thread = single_choose(target, now);
 	if (!thread)
@@ -302,12 +321,26 @@ bool code_choose_single(struct target *target, uint64_t now, struct code_choice 
 	return pc;
 }
 
+static bool choose_aimed(struct target *target, struct code_choice *choice)
+{
+	pid_t tid;
+	uint64_t pc = aim_choose(target, &tid);
+
+	if (!pc)
+		return false;
+	*choice = (struct code_choice){.heuristic = HEURISTIC_AIM};
+	fill(target, pc, AIMED_HITS, CONTENDED_HOLD, &choice->watch);
+	return true;
+}
+
 bool code_choose(struct target *target, struct code_choice *choice)
 {
 	unsigned interest = 0;
 	const struct contended_site *site = choose_contended(target, &interest);
 	uint64_t pc = site ? site->pc : 0, hold = COLD_HOLD;
 
+	if (choose_aimed(target, choice))
+		return true;
 	*choice = (struct code_choice){0};
 	if (site && interest > INTEREST_EQUAL && !explorer_of(target)->budget->sleepy)
 		hold = CONTENDED_HOLD;

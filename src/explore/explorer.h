@@ -47,6 +47,8 @@ struct slot_choice {
 	bool probes;		  /* who comes by is held to see whether its memory changes */
 	enum heuristic heuristic; /* that led to the watch */
 	struct probe probe;
+	/* Findings aimed at that had a chance in this watch, and a meeting: a bit each. */
+	uint64_t chances, meetings;
 };
 
 /* What is known of a process to choose what to watch next. */
@@ -62,6 +64,7 @@ struct explored {
 	unsigned looks;
 	struct background_thread background[BACKGROUND_MAX];
 	unsigned background_count;
+	struct aimed *aimed; /* explore/aim.h; NULL: nothing is aimed at */
 };
 
 struct request {

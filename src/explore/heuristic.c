@@ -5,6 +5,7 @@
 #include <string.h>
 
 const struct heuristic_entry heuristic_table[] = {
+	{"aim", HEURISTIC_AIM, "places of the findings of --aim"},
 	{"sample", HEURISTIC_SAMPLE, "addresses that clock samples are about to access"},
 	{"code", HEURISTIC_CODE, "instructions of code in use, at random"},
 	{"contended", HEURISTIC_CONTENDED, "instructions whose memory other threads came to"},

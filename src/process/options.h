@@ -14,6 +14,8 @@ struct control_globs {
 	size_t count;
 };
 
+struct aim_list;
+
 /* Which blocks of the heap the program is to remember. */
 enum control_allocations {
 	CONTROL_ALLOCATIONS_NONE,
@@ -25,16 +27,17 @@ enum control_allocations {
 #define CONTROL_AGGRESSIVE_BUDGET 40
 
 struct control_options {
-	double budget;	  /* percent of the program's CPU time, and of any thread's time */
-	unsigned slots;	  /* hardware slots used for what is chosen here … */
-	unsigned placed;  /* … and so many more for watches that tools place themselves */
-	bool own_stacks;  /* samples of accesses to the thread's own stack are told, too */
-	bool stall_first; /* the peer's strategy, for comparison: see stall_first.c */
-	uint32_t without; /* strategies that are off, one bit each: explore/heuristic.h */
-	bool follow;	  /* children across fork and exec */
-	bool lasting;	  /* watches are armed by the caller and stay: nothing is sampled */
-	bool limits_only; /* nothing is watched ever: no code or memory is looked at */
-	bool aggressive;  /* find as much as possible at up to twice the time, with this budget: */
+	double budget;	       /* percent of the program's CPU time, and of any thread's time */
+	unsigned slots;	       /* hardware slots used for what is chosen here … */
+	unsigned placed;       /* … and so many more for watches that tools place themselves */
+	bool own_stacks;       /* samples of accesses to the thread's own stack are told, too */
+	bool stall_first;      /* the peer's strategy, for comparison: see stall_first.c */
+	struct aim_list *aims; /* findings to watch first: record/aim.h; NULL: none */
+	uint32_t without;      /* strategies that are off, one bit each: explore/heuristic.h */
+	bool follow;	       /* children across fork and exec */
+	bool lasting;	       /* watches are armed by the caller and stay: nothing is sampled */
+	bool limits_only;      /* nothing is watched ever: no code or memory is looked at */
+	bool aggressive; /* find as much as possible at up to twice the time, with this budget: */
 	enum control_allocations allocations; /* needs the library that interposes malloc() */
 	bool births; /* of those blocks, for the observer's notice(): they have not been written yet
 		      */

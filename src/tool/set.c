@@ -271,6 +271,11 @@ int tool_set_create(struct tool_set **set, const struct tl_tool *const *tools, u
 	return 0;
 }
 
+const char *tool_set_run(const struct tool_set *set)
+{
+	return set->run;
+}
+
 struct control *tool_set_control(struct tool_set *set)
 {
 	return set->control;

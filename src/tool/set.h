@@ -35,6 +35,7 @@ typedef bool host_deliver_fn(void *context, struct finding *finding);
 /* 1 to TOOL_SET_MAX tools. 0 or -errno. */
 int tool_set_create(struct tool_set **set, const struct tl_tool *const *tools, unsigned count,
 		    const struct host_options *options, host_deliver_fn *deliver, void *context);
+const char *tool_set_run(const struct tool_set *set); /* the id of this run, as findings have it */
 struct control *tool_set_control(struct tool_set *set);
 /* For tools that come with us: a watched process's memory, code and modules. NULL: it is not
  * watched. */

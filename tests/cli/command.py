@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 TRAPLINE = os.path.abspath(sys.argv.pop(1))
@@ -59,6 +60,48 @@ class Command(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
             self.assertIn(words, result.stderr)
             self.assertEqual(result.stderr.count("\n"), 1)
+
+    def aim(self, text, *more):
+        """--aim at a file of that text, of a program that always works."""
+        with tempfile.NamedTemporaryFile("wb") as file:
+            file.write(text)
+            file.flush()
+            result = run("race", "--aim", file.name, *more, "--", "true")
+            return result.returncode, result.stderr.replace(file.name, "FILE")
+
+    def test_what_cannot_be_aimed_at_is_told_in_one_sentence(self):
+        side = b'{"place":"a","found":"line"}'
+        for text, words in (
+                (b"", "has no finding with two places in the code: nothing to aim at"),
+                (b"\n\n", "nothing to aim at"),
+                (b"\x7fELF\x02\x01\0\0", "FILE:1: the last line was cut short"),
+                (b"\xff\xfe\n", "FILE:1: not JSON"),
+                (b"[1]\n", "FILE:1: "),
+                (b'{"v":1,"kind":7}\n', 'field "kind"'),
+                (b'{"v":1,"kind":"data-race","accesses":7}\n', 'field "accesses"'),
+                (b'{"v":1,"kind":"data-race"}\n', "nothing to aim at"),
+                (b'{"type":"aim","id":"1","chances":-4,"sides":[%s,%s]}\n' % (side, side), 'field "chances"'),
+                (b'{"type":"aim","id":"1","sides":[%s,%s]}\n' % (side, side), "nothing to aim at"),
+                (b'{"v":1,"kind":"\x1b[31m"' + b"[" * 100000 + b"\n", "FILE:1: not JSON")):
+            status, told = self.aim(text)
+            self.assertEqual(status, 1, (text[:60], told))
+            self.assertIn(words, told)
+            self.assertNotIn("\x1b", told)
+            self.assertLessEqual(told.count("\n"), 2)
+
+    def test_aim_says_what_it_does_not_go_with(self):
+        for arguments, words in (
+                (("heap", "--aim", "x", "--", "true"), "--aim is an option of `trapline race`"),
+                (("race", "--aim", "x", "--strategy", "stall-first", "--", "true"),
+                 "--aim does not go with --strategy stall-first"),
+                (("race", "--aim"), "'--aim' needs a value")):
+            result = run(*arguments)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(words, result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1)
+        result = run("race", "--aim", "/nowhere/at/all", "--", "true")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr, "trapline: cannot open /nowhere/at/all: No such file or directory\n")
 
     def test_help_and_manual_pages_have_the_same_options(self):
         for name in commands():
