@@ -104,6 +104,11 @@ int permission_explain(struct inject_reason *reason, pid_t pid, int err)
 			(int)pid);
 	case -ENOEXEC:
 		return permission_refuse(reason, err, "process %d runs 32-bit code", (int)pid);
+	case -ECANCELED:
+		return permission_refuse(
+			reason, err,
+			"process %d is under seccomp, which may kill it for a call made in its place",
+			(int)pid);
 	default:
 		return permission_refuse(reason, err, "process %d cannot be entered: %s", (int)pid,
 					 strerror(-err));
@@ -234,18 +239,6 @@ static int check_signal(struct inject_reason *reason, pid_t pid, const struct st
 	return check_masks(reason, pid);
 }
 
-/* What a filter does for a call nobody can ask. Ours are the same, as in a container, where it has
- * as many as we: each is inherited, and none is ever taken away (seccomp(2)). */
-static bool filters_more(const struct status *status)
-{
-	struct status own;
-
-	if (status->seccomp != SECCOMP_MODE_FILTER)
-		return false;
-	return status_read(getpid(), &own) || own.seccomp != SECCOMP_MODE_FILTER ||
-	       !status->filters || status->filters > own.filters;
-}
-
 int permission_check(struct inject_reason *reason, pid_t pid, struct status *status)
 {
 	int err = status_read(pid, status);
@@ -272,7 +265,7 @@ int permission_check(struct inject_reason *reason, pid_t pid, struct status *sta
 			"process %d (%s) is under strict seccomp: it may make no call "
 			"that would be needed",
 			(int)pid, status->name);
-	if (filters_more(status))
+	if (!status_may_call(pid))
 		return permission_refuse(
 			reason, -EPERM,
 			"process %d (%s) has a seccomp filter that may kill it for a call made in "

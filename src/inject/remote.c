@@ -163,6 +163,8 @@ static int check(const struct remote *remote)
 		return -ENOEXEC;
 	if (!remote->call)
 		return 0;
+	if (!status_may_call(remote->tid))
+		return -ECANCELED;
 	if (memory_read(remote->tid, remote->call, &instruction, sizeof(instruction)) ||
 	    instruction != 0x050f)
 		return -EAGAIN;

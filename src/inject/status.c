@@ -2,9 +2,12 @@
 #include "inject/status.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static FILE *open_of(pid_t pid, const char *name)
 {
@@ -48,6 +51,45 @@ int status_read(pid_t tid, struct status *status)
 		take_line(status, line);
 	fclose(file);
 	return status->state ? 0 : -ESRCH;
+}
+
+static int number_after(const char *text, const char *label, int otherwise)
+{
+	const char *found = strstr(text, label);
+
+	return found ? (int)strtol(found + strlen(label), NULL, 10) : otherwise;
+}
+
+static bool read_restriction(pid_t tid, struct status *status)
+{
+	char path[64], text[4096];
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	length = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (length <= 0)
+		return false;
+	text[length] = '\0';
+	status->seccomp = number_after(text, "\nSeccomp:", SECCOMP_MODE_DISABLED);
+	status->filters = number_after(text, "\nSeccomp_filters:", 0);
+	return true;
+}
+
+bool status_may_call(pid_t tid)
+{
+	struct status status, own;
+
+	if (!read_restriction(tid, &status))
+		return false;
+	if (status.seccomp != SECCOMP_MODE_FILTER)
+		return status.seccomp == SECCOMP_MODE_DISABLED;
+	return read_restriction(getpid(), &own) && own.seccomp == SECCOMP_MODE_FILTER &&
+	       status.filters && status.filters <= own.filters;
 }
 
 int mappings_read(pid_t pid, mapping_fn *each, void *context)

@@ -23,6 +23,12 @@ struct status {
 /* Of a thread, or of a process by its first thread. 0 or -errno. */
 int status_read(pid_t tid, struct status *status);
 
+/* May the thread make a call for us? Not under strict seccomp, nor under a filter that this process
+ * has not: nobody can ask what it does for that call, and it may kill. Ours are the same, as in a
+ * container, where it has as many as we: each is inherited, and none is ever taken away
+ * (seccomp(2)). Quick: the thread may stand still meanwhile. */
+bool status_may_call(pid_t tid);
+
 struct mapping {
 	uint64_t start, end;
 	bool readable, writable, executable, shared;

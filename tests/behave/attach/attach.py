@@ -234,6 +234,14 @@ class Untouched(unittest.TestCase):
                 self.assertEqual(subject.traces(), before)
                 self.assertEqual(subject.last_words(), ("ok", 0))
 
+    def test_strict_meanwhile(self):
+        """No call is made in its place any more: seccomp would kill it. The handler stays."""
+        with Subject("late", 1) as subject:
+            done = trapline("race", "-p", subject.pid, "--duration", 1.5)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("under seccomp", done.stderr)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
     def test_limit(self):
         with Subject("work", 5) as subject:
             before = subject.traces()
