@@ -12,8 +12,8 @@
 #include "process/cover.h"
 #include "process/entries.h"
 #include "process/handover.h"
+#include "process/namespaces.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
@@ -39,22 +39,15 @@ static bool is_unknown(struct program *program, pid_t pid)
 }
 
 /* The id here of a process that calls itself `inside` in a namespace of its own; 0: none. */
-static pid_t find_outside(struct program *program, pid_t inside)
+static pid_t find_outside(struct program *program, struct process_names *names, pid_t inside)
 {
-	DIR *directory = opendir("/proc");
-	struct dirent *entry;
-	pid_t found = 0;
+	size_t at = 0;
+	pid_t pid;
 
-	while (directory && !found && (entry = readdir(directory))) {
-		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-
-		if (pid > 0 && process_is_named(pid, inside) && is_unknown(program, pid) &&
-		    process_maps(program->area_fd, pid))
-			found = pid;
-	}
-	if (directory)
-		closedir(directory);
-	return found;
+	do
+		pid = process_names_next(names, inside, &at);
+	while (pid && !(is_unknown(program, pid) && process_maps(program->area_fd, pid)));
+	return pid;
 }
 
 /* What /proc/PID/status tells of the process; zeros when it is gone. */
@@ -212,14 +205,14 @@ static void use_stacks(struct target *target)
 	target->stacks_version = target->stacks->version;
 }
 
-static void welcome(struct program *program, uint32_t index)
+static void welcome(struct program *program, uint32_t index, struct process_names *names)
 {
 	struct area_process *shared = &program->area->process[index];
 	struct target *target;
 	pid_t pid = shared->pid;
 
 	if (!process_maps(program->area_fd, pid) || !process_is_named(pid, pid))
-		pid = find_outside(program, pid);
+		pid = find_outside(program, names, pid);
 	if (!pid) {
 		count_one(program, COUNT_PROCESSES_STRANGE);
 		entry_answer(shared, AREA_PROCESS_LEFT);
@@ -291,9 +284,22 @@ int target_observe(struct program *program, pid_t pid, struct observed *observed
 	return 0;
 }
 
-/* Those that say good-bye are let go at once: some wait for it. */
+/* Which processes have announced themselves. */
+static void list_announced(const struct program *program, bool announced[AREA_PROCESSES])
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
+		announced[i] = atomic_load(&program->area->process[i].state) ==
+			       AREA_PROCESS_ANNOUNCED;
+}
+
+/* Those that say good-bye are let go at once: some wait for it. Those that announce themselves
+ * meanwhile are left to the next round, since the list of names may be older than they are. */
 void targets_welcome(struct program *program)
 {
+	struct process_names names = {0};
+	bool announced[AREA_PROCESSES];
+
+	list_announced(program, announced);
 	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
 		struct area_process *shared = &program->area->process[i];
 		uint32_t state = atomic_load(&shared->state);
@@ -302,13 +308,14 @@ void targets_welcome(struct program *program)
 			targets_end(program);
 			state = atomic_load(&shared->state);
 		}
-		if (state == AREA_PROCESS_ANNOUNCED)
-			welcome(program, i);
+		if (state == AREA_PROCESS_ANNOUNCED && announced[i])
+			welcome(program, i, &names);
 		else if (state == AREA_PROCESS_GONE && program->target[i])
 			target_end(program->target[i]);
 		else if (state == AREA_PROCESS_GONE)
 			entry_leave(program, i);
 	}
+	process_names_clear(&names);
 }
 
 /*
