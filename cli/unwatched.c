@@ -23,7 +23,7 @@ static const struct reason {
 	{"processes-withdrawn", "processes were let go, since they debug themselves, take SIGTRAP "
 				"by a signalfd or allow no system calls"},
 	{"processes-unentered", "processes were more than can be watched at a time"},
-	{"processes-strange", "processes had ended, or were others, when they were looked at"},
+	{"processes-strange", "processes were others than they said"},
 	{"unanswered", "the program waited for trapline in vain"},
 };
 

@@ -15,7 +15,7 @@
 struct process_names {
 	struct process_name {
 		pid_t pid, inside;
-	} *name;
+	} * name;
 	size_t count, room;
 	bool listed;
 };

@@ -151,6 +151,17 @@ static int hold_id(pid_t pid)
 	return (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
 }
 
+/* The process of this id has ended meanwhile, as far as ids of other namespaces let tell. */
+static bool nobody_is(pid_t pid)
+{
+	int pidfd = hold_id(pid);
+	bool ended = pidfd == -ESRCH || pidfd_has_ended(pidfd);
+
+	if (pidfd >= 0)
+		close(pidfd);
+	return ended;
+}
+
 static int begin(struct target *target)
 {
 	struct process_status status = read_status(target->pid);
@@ -209,12 +220,13 @@ static void welcome(struct program *program, uint32_t index, struct process_name
 {
 	struct area_process *shared = &program->area->process[index];
 	struct target *target;
-	pid_t pid = shared->pid;
+	pid_t announced = shared->pid, pid = announced;
 
 	if (!process_maps(program->area_fd, pid) || !process_is_named(pid, pid))
 		pid = find_outside(program, names, pid);
 	if (!pid) {
-		count_one(program, COUNT_PROCESSES_STRANGE);
+		count_one(program,
+			  nobody_is(announced) ? COUNT_PROCESSES_ENDING : COUNT_PROCESSES_STRANGE);
 		entry_answer(shared, AREA_PROCESS_LEFT);
 		return;
 	}

@@ -79,14 +79,18 @@ int samples_open(struct samples **samples, pid_t pid, uint64_t period, bool kern
 	return 0;
 }
 
-void samples_switch(struct samples *samples, bool on)
+int samples_switch(struct samples *samples, bool on)
 {
 	unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+	int err = 0;
 
 	for (unsigned i = 0; i < samples->count; i++)
-		ioctl(samples->ring[i].fd, request, 0);
+		if (ioctl(samples->ring[i].fd, request, 0))
+			err = -errno;
 	for (size_t i = 0; i < samples->added_count; i++)
-		ioctl(samples->added[i], request, 0);
+		if (ioctl(samples->added[i], request, 0))
+			err = -errno;
+	return err;
 }
 
 static bool make_room(struct samples *samples)

@@ -25,8 +25,8 @@ struct samples;
 int samples_open(struct samples **samples, pid_t pid, uint64_t period, bool kernel);
 /* Another thread of the program, which no event covers yet, into the same rings. 0 or -errno. */
 int samples_add(struct samples *samples, pid_t tid);
-/* They begin silent. */
-void samples_switch(struct samples *samples, bool on);
+/* They begin silent. 0, or -errno of the last event that would not. */
+int samples_switch(struct samples *samples, bool on);
 /* Calls `take` for each sample since the last call; returns how many. */
 typedef void sample_fn(void *context, const struct sample *sample);
 unsigned samples_drain(struct samples *samples, sample_fn *take, void *context);

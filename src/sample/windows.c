@@ -50,10 +50,12 @@ static void add_threads(struct windows *windows, pid_t pid, pid_t but)
 
 void windows_attach(struct windows *windows, pid_t pid)
 {
-	if (windows->samples || windows->program->options.lasting ||
-	    samples_open(&windows->samples, pid, windows_period(&windows->program->options), false))
+	if (windows->samples || windows->program->options.lasting)
 		return;
-	add_threads(windows, pid, pid);
+	if (samples_open(&windows->samples, pid, windows_period(&windows->program->options), false))
+		count_one(windows->program, COUNT_CLOCKS_FAILED);
+	else
+		add_threads(windows, pid, pid);
 }
 
 static void open_again(struct windows *windows)
@@ -127,8 +129,8 @@ static void turn(struct windows *windows, bool on)
 
 	if (on && windows->transient)
 		open_again(windows);
-	if (windows->samples)
-		samples_switch(windows->samples, on);
+	if (windows->samples && samples_switch(windows->samples, on))
+		count_one(windows->program, COUNT_CLOCKS_FAILED);
 	now = clock_now();
 	windows->switching = (3 * windows->switching + (now - begin)) / 4;
 	if (on)

@@ -486,6 +486,8 @@ bool symbol_modules_is_main(const struct symbol_modules *modules,
 
 static void open_object(struct symbol_modules *modules, struct symbol_module *module)
 {
+	bool is_file = module->path[0] == '/', opened = false;
+
 	for (unsigned i = 0; i < SYMBOL_MODULE_FILE_ATTEMPTS && !module->object; i++) {
 		char *path = NULL;
 		int fd = symbol_module_file_open(modules->session, module, modules->pid, i, &path);
@@ -493,8 +495,11 @@ static void open_object(struct symbol_modules *modules, struct symbol_module *mo
 		if (fd >= 0)
 			symbol_object_open(modules->session, fd, path, &module->build_id,
 					   &module->object);
+		opened |= fd >= 0;
 		free(path);
 	}
+	if (is_file && !opened)
+		symbol_count(modules->session, SYMBOL_STATISTIC_OBJECTS_REJECTED);
 }
 
 struct symbol_object *symbol_module_object(struct symbol_modules *modules,
