@@ -34,6 +34,7 @@ struct entered {
 	unsigned count, total;
 	uint64_t longest;
 	uint64_t until; /* ns when the watching ends; 0: never by itself */
+	bool expected;	/* the child stops before its program's first instruction */
 };
 
 static const struct injection *find(const struct control *control, pid_t pid)
@@ -219,11 +220,10 @@ static int enter_by(struct control *control, pid_t pid, enter_fn *way, struct in
 	return err;
 }
 
-/* If it cannot be stopped there it cannot be entered either, which tells why. */
 void entered_expect(struct control *control, pid_t child, enum control_entry entry)
 {
 	if (entry == CONTROL_ENTRY_FIRST && !begin(control))
-		inject_expect(child);
+		control->program.entered->expected = !inject_expect(child);
 }
 
 /* Our action would be replaced, were it there before. */
@@ -245,7 +245,11 @@ void entered_start(struct control *control, pid_t child, enum control_entry entr
 		wait_for_runtime(child);
 		err = enter_by(control, child, inject_enter, &reason);
 	} else if (!err) {
-		err = enter_by(control, child, inject_enter_expected, &reason);
+		/* What cannot be stopped there cannot be entered later either, which tells why. */
+		err = enter_by(control, child,
+			       control->program.entered->expected ? inject_enter_expected
+								  : inject_enter,
+			       &reason);
 	}
 	if (err && err != -ESRCH)
 		say("%s; it runs unwatched", reason.text);

@@ -36,6 +36,37 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 }
 
+static bool is_own_child(pid_t tid)
+{
+	struct status status;
+
+	return !status_read(tid, &status) && status.tgid == tid && status.parent == getpid();
+}
+
+static bool is_end(const siginfo_t *info)
+{
+	return info->si_code == CLD_EXITED || info->si_code == CLD_KILLED ||
+	       info->si_code == CLD_DUMPED;
+}
+
+/* What waitpid(2) gives at once, but that the end of our own child is left to who waits for it: its
+ * status is asked for once. */
+static pid_t look_now(pid_t tid, int *status)
+{
+	siginfo_t info = {0};
+	const int options = WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL;
+
+	if (waitid(P_PID, (id_t)tid, &info, options))
+		return -1;
+	if (!info.si_pid)
+		return 0;
+	if (is_end(&info) && is_own_child(tid)) {
+		errno = ESRCH;
+		return -1;
+	}
+	return waitpid(tid, status, __WALL | WNOHANG);
+}
+
 /* Whoever is stopped waits for us, and being woken takes longer than a call of its: at first we
  * look. Then SIGCHLD tells of a stop; it is blocked meanwhile (rush.h), and so never missed. */
 static int wait_for(pid_t tid, int *status, uint64_t bound)
@@ -47,7 +78,7 @@ static int wait_for(pid_t tid, int *status, uint64_t bound)
 	sigaddset(&child, SIGCHLD);
 	for (;;) {
 		struct timespec left = {0};
-		pid_t found = waitpid(tid, status, __WALL | WNOHANG);
+		pid_t found = look_now(tid, status);
 		uint64_t now = now_ns();
 
 		if (found == tid)
@@ -128,7 +159,7 @@ static unsigned late_count;
 static bool is_still_late(pid_t tid)
 {
 	int status;
-	pid_t found = waitpid(tid, &status, __WALL | WNOHANG);
+	pid_t found = look_now(tid, &status);
 
 	if (found != tid || !WIFSTOPPED(status))
 		return !found;

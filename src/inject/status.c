@@ -23,6 +23,7 @@ static void take_line(struct status *status, const char *line)
 
 	sscanf(line, "State: %c", &status->state);
 	sscanf(line, "Tgid: %d", &status->tgid);
+	sscanf(line, "PPid: %d", &status->parent);
 	sscanf(line, "TracerPid: %d", &status->tracer);
 	sscanf(line, "Uid: %*u %u", &status->uid);
 	sscanf(line, "Seccomp: %d", &status->seccomp);

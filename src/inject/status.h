@@ -12,7 +12,7 @@
 struct status {
 	char name[17];
 	char state; /* R S D T t Z X */
-	pid_t tgid, tracer;
+	pid_t tgid, parent, tracer;
 	uid_t uid;    /* effective */
 	pid_t inside; /* its id in its own pid namespace */
 	int seccomp;  /* SECCOMP_MODE_… */

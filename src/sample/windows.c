@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "event/threads.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 
 #define WINDOW (4 * MILLISECOND)
@@ -37,25 +38,35 @@ uint64_t windows_period(const struct control_options *options)
 	return PERIOD;
 }
 
+/* What has ended leaves nothing to sample. */
+static bool fails(int err)
+{
+	return err && err != -ESRCH;
+}
+
 static void add_threads(struct windows *windows, pid_t pid, pid_t but)
 {
 	struct thread_set threads = {0};
 
 	thread_set_list(&threads, pid);
 	for (size_t i = 0; i < threads.count; i++)
-		if (threads.tids[i] != but && samples_add(windows->samples, threads.tids[i]))
+		if (threads.tids[i] != but && fails(samples_add(windows->samples, threads.tids[i])))
 			count_one(windows->program, COUNT_THREADS_UNSAMPLED);
 	thread_set_destroy(&threads);
 }
 
 void windows_attach(struct windows *windows, pid_t pid)
 {
+	int err;
+
 	if (windows->samples || windows->program->options.lasting)
 		return;
-	if (samples_open(&windows->samples, pid, windows_period(&windows->program->options), false))
-		count_one(windows->program, COUNT_CLOCKS_FAILED);
-	else
+	err = samples_open(&windows->samples, pid, windows_period(&windows->program->options),
+			   false);
+	if (!err)
 		add_threads(windows, pid, pid);
+	else if (fails(err))
+		count_one(windows->program, COUNT_CLOCKS_FAILED);
 }
 
 static void open_again(struct windows *windows)

@@ -308,6 +308,14 @@ class Refused(unittest.TestCase):
             self.check(subject.pid, "root as that user|is user 0's", user=65534, group=65534, extra_groups=[])
             self.assertEqual(subject.last_words(), ("ok", 0))
 
+    def test_traced_from_its_start(self):
+        """Everything that strace's children start is its tracee: a static program runs unwatched, and its end is
+        told."""
+        line = ["strace", "-f", "-e", "trace=none", "-o", os.devnull, TRAPLINE, "race", "--", STATIC, "work", "1"]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.stdout.splitlines(), done.returncode), (["ready", "ok"], 0), done.stderr)
+        self.assertRegex(done.stderr, "is traced by process .* runs unwatched")
+
     def test_wrong_line(self):
         for line in (["-p", "0"], ["-p", "1", "--", "true"]):
             done = trapline("race", *line)
