@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs in the emulated machine, in busybox's shell: the tests one by one, and what they print only when
 # they fail. Emulation is slow: a race has a minute at twice the program's time.
-# usage: inside.sh BUILD TESTS RACING FREE     (each a list of names)
-build=$1 tests=$2 racing=$3 free=$4
+# usage: inside.sh BUILD TESTS RACING FREE REPRODUCERS     (each a list of names)
+build=$1 tests=$2 racing=$3 free=$4 reproducers=$5
 failed=0
 cd /tmp || exit 1
 echo "kernel $(cat /proc/sys/kernel/osrelease)"
@@ -18,6 +18,10 @@ told() {
 	fi
 }
 
+# Whether they pass is the kernel's affair.
+for name in $reproducers; do
+	echo "$name: $("$build/tests/kernel/$name")"
+done
 "$build/trapline" doctor >output 2>&1
 told doctor $?
 for name in $tests; do
