@@ -8,12 +8,13 @@ usage: docs/layers.py >docs/layers.svg"""
 BOTH = [[("base", "system calls, counters")], [("insn", "one instruction")],
         [("event", "perf events, slots")], [("record", "plain data")]]
 INSIDE = [[("unwind", "callers, in a handler")], [("trap", "owns SIGTRAP, SIGSEGV")],
-          [("safepoint", ""), ("patch", ""), ("throttle", "")], [("agent", "the preload library")]]
+          [("safepoint", ""), ("patch", ""), ("throttle", "")],
+          [("agent", "the preload library")], [("guard", "blocks of the heap")]]
 OUTSIDE = [[("symbol", "names, lines"), ("inject", "ptrace")], [("cost", "prices, budget")],
            [("process", "targets, slots, memory")], [("sample", "rings, windows, look-ahead")],
            [("hit", "attribute, pair"), ("limit", "events")], [("explore", "what to watch next")],
            [("control", "the loop, lasting watches")], [("tool", "interface of detectors")],
-           [("race", ""), ("heap", ""), ("flow", ""), ("watch", "")],
+           [("race", ""), ("heap", ""), ("stack", "")], [("uninit", ""), ("flow", ""), ("watch", "")],
            [("report", "text, JSONL, HTML")], [("cli", "trapline COMMAND")]]
 WIDTH, ROW, GAP, MARGIN, TOP = 250, 46, 8, 24, 66
 STYLE = """

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One store trips two watchpoints with sigtrap, one on all of its bytes and one on some. Each should
- * be told with its sig_data; SIGTRAP is no real-time signal, so the second one of a thread is
- * dropped while the first is pending (send_sig_perf()), and its hit is lost without a trace.
+ * One store trips two watchpoints with sigtrap, one on all of its bytes and one on some. Each
+ * should be told with its sig_data; SIGTRAP is no real-time signal, so the second one of a thread
+ * is dropped while the first is pending (send_sig_perf()), and its hit is lost without a trace.
  */
 #include "kernel.h"
 
