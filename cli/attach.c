@@ -4,6 +4,7 @@
 #include "cli/background.h"
 #include "cli/command.h"
 #include "control/enter.h"
+#include "event/threads.h"
 #include "record/utf8.h"
 
 #include <dirent.h>
@@ -36,23 +37,60 @@ static bool is_named(pid_t pid, const char *wanted)
 	return name[0] && strncmp(name, wanted, 15) == 0;
 }
 
-static int find_named(const char *wanted, pid_t *pid)
+static void list_named(struct thread_set *found, const char *wanted)
 {
 	DIR *directory = opendir("/proc");
 	struct dirent *entry;
-	char shown[2 * NAME_MAX_BYTES];
-	unsigned found = 0;
 
 	while (directory && (entry = readdir(directory))) {
 		pid_t candidate = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (candidate <= 0 || candidate == getpid() || !is_named(candidate, wanted))
-			continue;
-		if (!found++)
-			*pid = candidate;
+		if (candidate > 0 && candidate != getpid() && is_named(candidate, wanted))
+			thread_set_add(found, candidate);
 	}
 	if (directory)
 		closedir(directory);
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], line[256];
+	pid_t parent = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file) && sscanf(line, "PPid: %d", &parent) != 1)
+		;
+	if (file)
+		fclose(file);
+	return parent;
+}
+
+/* Of a server and its workers, which have its name, the server: with it its children are watched.
+ */
+static unsigned count_first(const struct thread_set *named, pid_t *pid)
+{
+	unsigned found = 0;
+
+	for (size_t i = 0; i < named->count; i++) {
+		if (thread_set_contains(named, parent_of(named->tids[i])))
+			continue;
+		if (!found++)
+			*pid = named->tids[i];
+	}
+	return found;
+}
+
+static int find_named(const char *wanted, pid_t *pid)
+{
+	char shown[2 * NAME_MAX_BYTES];
+	struct thread_set named = {0};
+	unsigned found;
+
+	list_named(&named, wanted);
+	found = count_first(&named, pid);
+	thread_set_destroy(&named);
 	if (found == 1)
 		return 0;
 	utf8_escape(shown, sizeof(shown), wanted);

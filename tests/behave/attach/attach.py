@@ -135,6 +135,18 @@ class Found(unittest.TestCase):
                 self.assertEqual(subject.last_words(), ("ok", 0))
         self.assertIn("no process is named", trapline("race", "-p", "attach_by_name").stderr)
 
+    def test_server_by_name(self):
+        """Its workers have its name too."""
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, "attach_server")
+            os.symlink(os.path.abspath(SUBJECT), name)
+            with Subject("master", 3, program=name) as subject:
+                time.sleep(0.2)
+                done = trapline("race", "-p", "attach_server", "--stats=all", "--duration", 0.5)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertRegex(done.stderr, r"\b2 +entered\b")
+                self.assertEqual(subject.last_words(), ("ok", 0))
+
 
 class Exact(unittest.TestCase):
     def check(self, program, threads, writes):
