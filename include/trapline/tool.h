@@ -292,10 +292,12 @@ struct tl_guarded_news {
 /* How blocks are to be guarded; of several tools' wishes the most. */
 struct tl_guarding {
 	size_t size;
-	bool all;	 /* every block that finds room */
-	bool births;	 /* told, as far as the budget allows; with `all`, of all */
+	bool all;    /* every block that finds room */
+	bool births; /* told, as far as the budget allows; with `all`, of the first ones in any case
+		      */
 	uint64_t memory; /* bytes that may be kept from the program; 0: no opinion */
 	bool pages;	 /* on pages of their own, as far as memory allows: see guard_faults() */
+	uint32_t whole;	 /* with `all`: so many have all of that in any case; 0: 65,536 */
 };
 
 /* Guarded blocks on pages of their own: who touches a freed one, or the page behind one, faults and

@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 
 #define ALL_PARTS 3000u /* per 10,000, where all blocks are guarded at up to twice the time */
+/* Where all are guarded: a test has all of it for its blocks, however slow the machine is. */
+#define WHOLE_USUAL 65536u
 #define LOOK_BACK 1024u /* bytes: a block that begins farther before an address is not found */
 #define PLACES (LOOK_BACK / GUARD_ALIGNMENT)
 
@@ -206,6 +208,8 @@ void control_guard(struct control *control, const struct tl_guarding *guarding)
 	choice->pages |= guarding->pages;
 	if (guarding->memory > choice->memory)
 		choice->memory = guarding->memory;
+	if (guarding->all)
+		choice->whole = guarding->whole ? guarding->whole : WHOLE_USUAL;
 	/* Half of the budget: the other half pays for what is watched. */
 	choice->parts = (uint32_t)(control->program.options.budget * 50);
 	if (choice->all)

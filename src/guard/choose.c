@@ -19,7 +19,6 @@ _Static_assert(CHOOSE_CELLS == 1u << (64 - 54), "choose_cell() takes so many bit
 #define SELDOM 4000000000ull /* … and so late, half as many */
 #define CREDIT 2000000u	     /* ns of guarding that a process may save up, … */
 #define LOAN 50000000u	    /* … and owe for contexts that are new, as all of them together may */
-#define LOAN_ALL 500000000u /* the same where every block is guarded */
 #define TOLD_DEBT 25000000u /* of which this much for births that are told */
 #define TOLD_PRICE 60000u   /* ns: what telling a birth costs outside; of a free it is half */
 #define TOOK_MOST 150000u   /* ns; a thread may be scheduled away, not for its block */
@@ -241,16 +240,17 @@ static uint64_t debt(const struct area *area, uint64_t earning)
 					__atomic_load_n(&area->guard.parts, __ATOMIC_RELAXED);
 }
 
-/* What may be owed, ns: by one process, and of loans by all of them. */
-static uint64_t loan(const struct area *area)
-{
-	return area->guard.all ? LOAN_ALL : LOAN;
-}
-
 /* May a process owe as much, when there is reason for a loan? */
 static bool is_lent(const struct area *area, uint64_t now, uint64_t owed, uint64_t most)
 {
-	return owed < most && lent(area, now) < loan(area);
+	return owed < most && lent(area, now) < LOAN;
+}
+
+/* Is it the turn of those that have all of it in any case? */
+static bool is_whole(const struct area *area)
+{
+	return area->guard.all &&
+	       atomic_load_explicit(&area->guard.wholes, memory_order_relaxed) < area->guard.whole;
 }
 
 /* ---- choosing ------------------------------------------------------------------------------- */
@@ -324,6 +324,20 @@ static bool is_due_below(uint64_t key)
 	return cell->place != (uint32_t)key || --cell->left < 0;
 }
 
+/* Of these all are guarded; what more there is, is a matter of the budget. */
+static void choose_more(struct area *area, struct choose_decision *decision)
+{
+	uint64_t owed = debt(area, decision->bill.earning);
+
+	decision->whole = is_whole(area);
+	if (decision->whole)
+		atomic_fetch_add_explicit(&area->guard.wholes, 1, memory_order_relaxed);
+	decision->pages = decision->whole || is_lent(area, decision->bill.begun, owed, LOAN);
+	decision->told = area->guard.births &&
+			 (decision->whole || decision->told ||
+			  is_lent(area, decision->bill.begun, owed, TOLD_DEBT / 4));
+}
+
 bool choose(const struct allocation_caller *caller, struct choose_decision *decision)
 {
 	struct area_process *process = agent_state.process;
@@ -340,7 +354,7 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	}
 	site = find_site(caller->pc, false);
 	decision->context = key_of(caller, site);
-	decision->told = false;
+	decision->told = decision->whole = false;
 	decision->pages = true;
 	follow_certain(process);
 	if (site && site->split && !is_due_below(decision->context))
@@ -350,12 +364,7 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	context = find_context(decision->context, &is_new);
 	chosen = is_turn(area, context, is_new, decision);
 	if (certain) {
-		/* Of these all are guarded; the rest is a matter of the budget. */
-		uint64_t now = decision->bill.begun, owed = debt(area, decision->bill.earning);
-
-		decision->told = area->guard.births &&
-				 (decision->told || is_lent(area, now, owed, TOLD_DEBT / 4));
-		decision->pages = is_lent(area, now, owed, loan(area));
+		choose_more(area, decision);
 		set_cell(caller->pc, 0);
 		return true;
 	}
@@ -379,14 +388,15 @@ void choose_pay(const struct allocation_caller *caller, const struct choose_deci
 	if (event)
 		learn(caller, event);
 	pay(agent_state.area, process, &decision->bill, decision->told ? TOLD_PRICE : 0,
-	    decision->told || decision->pages);
+	    !decision->whole && (decision->told || decision->pages));
 }
 
 bool choose_affords(void)
 {
 	const struct area *area = agent_state.area;
 
-	return area && is_lent(area, agent_now(), debt(area, earning_clock(area)), TOLD_DEBT);
+	return area && (is_whole(area) ||
+			is_lent(area, agent_now(), debt(area, earning_clock(area)), TOLD_DEBT));
 }
 
 void choose_begin_bill(struct choose_bill *bill)
@@ -399,7 +409,7 @@ void choose_pay_release(const struct choose_bill *bill, bool told, bool pages)
 {
 	if (agent_state.process && !guard_is_quiet())
 		pay(agent_state.area, agent_state.process, bill, told ? TOLD_PRICE / 2 : 0,
-		    told || pages);
+		    (told || pages) && !is_whole(agent_state.area));
 }
 
 void choose_begin(bool fit)

@@ -63,6 +63,7 @@ struct choose_decision {
 	struct choose_bill bill; /* for choose_pay() */
 	bool told;		 /* there is time for the controller to be told */
 	bool pages;		 /* and for pages of its own */
+	bool whole;		 /* it has all of it in any case, and owes nothing */
 };
 
 /* True: guard it, and call choose_pay() afterwards. Async-signal-safe, as the rest. */

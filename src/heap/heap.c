@@ -283,6 +283,7 @@ static bool wants(const struct heap *heap, const char *strategy)
 static int choose(struct heap *heap)
 {
 	const char *text = heap->services->option(heap->host, "memory");
+	const char *whole = heap->services->option(heap->host, "whole");
 	char *end = NULL;
 	double memory = text ? strtod(text, &end) : MEMORY_USUAL;
 	struct tl_guarding guarding = {.size = sizeof(guarding), .all = has_option(heap, "all")};
@@ -299,6 +300,7 @@ static int choose(struct heap *heap)
 	guarding.births = heap->watches;
 	guarding.pages = heap->on_pages;
 	guarding.memory = (uint64_t)(memory * MIB);
+	guarding.whole = whole ? (uint32_t)strtoul(whole, NULL, 10) : 0;
 	heap->services->guard(heap->host, &guarding);
 	return 0;
 }

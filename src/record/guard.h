@@ -97,11 +97,13 @@ struct guard_choice {
 	uint32_t all;	 /* every block that fits the memory */
 	uint32_t pages;	 /* blocks may stand on pages of their own */
 	uint32_t births; /* births are told, as far as the budget allows */
+	uint32_t whole;	 /* with `all`: so many have pages and are told, whatever that costs */
 	uint32_t parts;	 /* of the program's time that guarding may take, per 10,000 */
 	uint64_t memory; /* bytes that freed blocks may keep from the program */
 	/* CLOCK_MONOTONIC ns at which all is paid for that was lent to processes, one clock for all
 	 * of them: where many begin each would else have a loan of its own. */
 	_Atomic uint64_t lent_until;
+	_Atomic uint32_t wholes; /* blocks so far, of all processes, up to `whole` */
 };
 
 /* A context of which every block is chosen, by the return addresses into the program. */

@@ -12,7 +12,7 @@ LEAST, SHARE, LENT = 30_000, 0.3, 50_000_000
 
 def main():
     trapline, program = sys.argv[1:]
-    done = subprocess.run([trapline, "heap", "--all", "-q", "--stats", "--", program], capture_output=True, text=True,
+    done = subprocess.run([trapline, "heap", "--all", "--tool-option", "whole=1", "-q", "--stats", "--", program], capture_output=True, text=True,
                           timeout=250, check=False)
     told = int((re.search(r"^ *(\d+)  notices", done.stderr, re.M) or [0, 0])[1])
     used = int(done.stdout)
