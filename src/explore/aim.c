@@ -157,7 +157,6 @@ uint64_t aim_choose(struct target *target, pid_t *tid)
 	site = choose(target, target->explored->aimed);
 	if (!site)
 		return 0;
-	count_one(target->program, COUNT_AIMED);
 	*tid = site->tid;
 	return site->pc;
 }

@@ -283,6 +283,7 @@ static bool choose_aimed_single(struct target *target, uint64_t now, struct code
 		return false;
 	choice->thread = *thread;
 	choice->heuristic = HEURISTIC_AIM;
+	count_one(target->program, COUNT_AIMED);
 	fill(target, pc, 1, single_hold(target), &choice->watch);
 	return true;
 }
@@ -329,6 +330,7 @@ static bool choose_aimed(struct target *target, struct code_choice *choice)
 	if (!pc)
 		return false;
 	*choice = (struct code_choice){.heuristic = HEURISTIC_AIM};
+	count_one(target->program, COUNT_AIMED);
 	fill(target, pc, AIMED_HITS, CONTENDED_HOLD, &choice->watch);
 	return true;
 }
