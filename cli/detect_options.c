@@ -43,6 +43,7 @@ enum option_code {
 	OPTION_MEMORY,
 	OPTION_WITHOUT,
 	OPTION_AIM,
+	OPTION_REMEMBER,
 };
 
 static const struct option long_options[] = {
@@ -71,6 +72,7 @@ static const struct option long_options[] = {
 	{"all", no_argument, NULL, OPTION_ALL},
 	{"memory", required_argument, NULL, OPTION_MEMORY},
 	{"aim", required_argument, NULL, OPTION_AIM},
+	{"remember", required_argument, NULL, OPTION_REMEMBER},
 	{"without", required_argument, NULL, OPTION_WITHOUT},
 	{"tool", required_argument, NULL, OPTION_TOOL},
 	{"tool-option", required_argument, NULL, OPTION_TOOL_OPTION},
@@ -86,6 +88,7 @@ static void print_heap_help(void)
 {
 	fputs("  --all                 guard every block, not only those that are chosen\n"
 	      "  --memory MIB          that guarding may keep from the program (default 32)\n"
+	      "  --remember FILE       contexts with evidence, kept for later runs\n"
 	      "  --strategy NAMES      the only ways to find who did it: watch, sample\n"
 	      "  --without NAMES       not these\n",
 	      stdout);
@@ -293,6 +296,8 @@ static int take_text(struct detect_options *options, int option, const char *tex
 		return options->control.stall_first || strcmp(text, "default") == 0
 			       ? 0
 			       : wrong("strategy", text, "`stall-first` or `default`");
+	case OPTION_REMEMBER:
+		return take_for_tool(options, "remember", text);
 	case OPTION_AIM:
 		return take_aim(options, text);
 	case OPTION_SUPPRESSIONS:

@@ -170,6 +170,7 @@ static void on_process_ended(void *state, pid_t pid)
 	struct heap *heap = state;
 
 	watches_end_process(heap, pid);
+	remember_process_ended(heap->remember, pid);
 	if (heap->pages)
 		pages_drop(heap->pages, pid);
 }
@@ -187,6 +188,8 @@ static void on_process_began(void *state, pid_t pid)
 	struct tl_guard_faults faults = {.size = sizeof(faults)};
 	struct heap *heap = state;
 
+	remember_process_ended(heap->remember, pid);
+	remember_process_began(heap->remember, pid);
 	/* Executed, it has none of its earlier ones. */
 	if (heap->pages)
 		pages_drop(heap->pages, pid);
@@ -258,6 +261,7 @@ static void on_tick(void *state)
 	struct heap *heap = state;
 	struct pages_fault fault;
 
+	remember_tick(heap->remember);
 	while (heap->pages && pages_next(heap->pages, &fault))
 		look_at(heap, &fault);
 }
@@ -314,6 +318,8 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	heap->host = host;
 	heap->services = services;
 	*state = heap;
+	if (remember_start(&heap->remember, host, services))
+		return -1;
 	return choose(heap);
 }
 
@@ -321,6 +327,7 @@ static void finish(void *state)
 {
 	struct heap *heap = state;
 
+	remember_stop(heap->remember);
 	pages_stop(heap->pages);
 	free(heap);
 }

@@ -4,6 +4,7 @@
 #define HEAP_PRIVATE_H
 
 #include "heap/pages.h"
+#include "heap/remember.h"
 #include "heap/rules.h"
 
 #include <trapline/tool.h>
@@ -32,6 +33,7 @@ struct heap {
 	const struct tl_services *services;
 	bool all;			 /* budget or not */
 	bool watches, samples, on_pages; /* strategies that are on */
+	struct remember *remember;	 /* NULL: nothing is remembered */
 	struct pages *pages;		 /* NULL: no process has any */
 	struct heap_watch watch[HEAP_WATCHES];
 	uint64_t last_cookie;

@@ -98,9 +98,11 @@ static void report(struct heap *heap, const struct tl_report *finding,
  */
 static void raise_context(struct heap *heap, const struct tl_guarded *block)
 {
-	if (block->made.count &&
-	    !heap->services->guard_always(heap->host, block->pid, block->made.pcs[0] + 1, 0))
+	if (!block->made.count)
+		return;
+	if (!heap->services->guard_always(heap->host, block->pid, block->made.pcs[0] + 1, 0))
 		heap->services->count(heap->host, "heap-contexts-certain", 1);
+	remember_note(heap->remember, block->pid, block->made.pcs[0] + 1);
 }
 
 void say_access(struct heap *heap, const struct tl_guarded *block, const struct tl_access *access,

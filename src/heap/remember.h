@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts with evidence, from earlier runs and for later ones: `--remember FILE`. */
+#ifndef HEAP_REMEMBER_H
+#define HEAP_REMEMBER_H
+
+#include <trapline/tool.h>
+
+struct remember; /* NULL: nothing is remembered */
+
+/* 0, or -1 after it was logged why. */
+int remember_start(struct remember **remember, struct tl_host *host,
+		   const struct tl_services *services);
+void remember_process_began(struct remember *remember, pid_t pid);
+void remember_process_ended(struct remember *remember, pid_t pid);
+/* There is evidence of an error in what is allocated by the call that returns to `caller`. */
+void remember_note(struct remember *remember, pid_t pid, uint64_t caller);
+/* Now and then: files that were loaded meanwhile; what could not be written yet. */
+void remember_tick(struct remember *remember);
+void remember_stop(struct remember *remember);
+
+#endif
