@@ -261,8 +261,16 @@ static void rewrite_output(void *context)
 	free(path);
 }
 
+static void read_statistics(const struct detection *detection, struct statistics *statistics)
+{
+	tool_set_counts(detection->tools, statistics_add, statistics);
+	statistics_add(statistics, "hidden-known", detection->hidden_known,
+		       "findings that a rule of those that come with trapline knows");
+}
+
 static void summarise(struct detection *detection)
 {
+	struct statistics statistics = {.count = 0};
 	struct summary summary = {.stream = program_messages(), .known = detection->hidden_known};
 	struct finding **shown;
 	size_t count;
@@ -282,7 +290,8 @@ static void summarise(struct detection *detection)
 		settle_aims(detection);
 		aiming_show(detection->aiming, summary.stream);
 	}
-	summary_end(&summary);
+	read_statistics(detection, &statistics);
+	summary_end(&summary, &statistics);
 	fflush(summary.stream);
 }
 
@@ -334,9 +343,7 @@ static void print_statistics(const struct detection *detection)
 {
 	struct statistics statistics = {.count = 0};
 
-	tool_set_counts(detection->tools, statistics_add, &statistics);
-	statistics_add(&statistics, "hidden-known", detection->hidden_known,
-		       "findings that a rule of those that come with trapline knows");
+	read_statistics(detection, &statistics);
 	statistics_print(&statistics, detection->options.stats, stderr);
 }
 

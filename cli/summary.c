@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/summary.h"
 
+#include "cli/looked.h"
 #include "report/group.h"
 #include "report/text.h"
 
@@ -19,7 +20,7 @@ void summary_add(struct summary *summary, const struct finding *finding)
 	text_write_summary(summary->stream, finding, &text);
 }
 
-void summary_end(const struct summary *summary)
+void summary_end(const struct summary *summary, const struct statistics *statistics)
 {
 	if (!summary->lines && !isatty(fileno(summary->stream)))
 		return;
@@ -31,4 +32,5 @@ void summary_end(const struct summary *summary)
 		fprintf(summary->stream,
 			"trapline: %u known of runtimes not shown; --show known shows %s\n",
 			summary->known, summary->known == 1 ? "it" : "them");
+	looked_tell(statistics, summary->stream);
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli/statistics.h"
 #include "record/finding.h"
 
 struct summary {
@@ -20,8 +21,8 @@ struct summary {
 /* One finding; the first brings a heading with it. */
 void summary_add(struct summary *summary, const struct finding *finding);
 
-/* Says what was kept back. Where nothing was shown it speaks to a terminal only: elsewhere the
- * program's standard error is to stay as it is without us. */
-void summary_end(const struct summary *summary);
+/* Says what was kept back, and what was looked at and what not. Where nothing was shown it speaks
+ * to a terminal only: elsewhere the program's standard error is to stay as it is without us. */
+void summary_end(const struct summary *summary, const struct statistics *statistics);
 
 #endif

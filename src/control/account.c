@@ -67,6 +67,10 @@ static void show(struct control *control)
 	count[COUNT_SWITCH_PRICE] = prices->wakeup;
 	count[COUNT_TIMER_PRICE] = prices->timer;
 	count[COUNT_SAMPLE_PRICE] = prices->sample;
+	count[COUNT_THREADS_SEEN] = control->looked.threads.members;
+	count[COUNT_CODE_RAN] = control->looked.ran.members;
+	count[COUNT_CODE_REACHED] = control->looked.reached.members;
+	count[COUNT_TIME_WATCHING] = (clock_now() - control->program.started) / MILLISECOND;
 }
 
 static struct wakeups_cost charge_wakeups(struct control *control)

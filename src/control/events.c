@@ -147,6 +147,7 @@ static void seen(struct target *target, const struct hit *hit)
 {
 	const struct control_observer *observer = &target->control->observer;
 
+	looked_reached(&target->control->looked, hit->access.tid, hit->access.pc);
 	if (observer->hit)
 		observer->hit(observer->context, &hit->access);
 }

@@ -80,6 +80,7 @@ void sampling_take(void *context, const struct sample *sample)
 	module = space_module(to.target->space, sample->registers.pc);
 	if (module && !program_wants_module(&control->program, module))
 		return;
+	looked_ran(&control->looked, sample->tid, sample->registers.pc);
 	if (module && to.target->slots && !space_is_libc(to.target->space, sample->registers.pc))
 		code_note(to.target, sample->tid, sample->registers.pc);
 	if (clock_now() - sample->time > REQUEST_AGE)

@@ -12,6 +12,7 @@
 #include "cost/budget.h"
 #include "cost/pace.h"
 #include "explore/explorer.h"
+#include "explore/looked.h"
 #include "explore/strategy.h"
 #include "hit/collect.h"
 #include "limit/events.h"
@@ -34,6 +35,7 @@ struct control {
 	uint64_t trap_cost;  /* ns of a hit outside the handler */
 	struct limits limits;
 	struct explorer explorer;
+	struct looked looked;
 	const struct strategy *strategy;
 	struct budget budget;
 };

@@ -46,7 +46,7 @@ def short(path):
 
 def place(access):
     """The innermost frame that is not of the C library: function, file and line as far as they are known."""
-    stack = access.get("stack") or [{}]
+    stack = [one for one in access.get("stack", []) if isinstance(one, dict)] or [{}]
     frame = next((one for one in stack if not re.match(r"(libc|ld-linux.*)\.so", short(one.get("module")))), stack[0])
     where = f"{short(frame.get('module'))}+{frame.get('offset')}"
     if frame.get("file") and frame.get("line"):

@@ -32,7 +32,7 @@ class Outcome:
 
     def __init__(self):
         self.checks = set()    # lines that must be the same on every run
-        self.status = None     # of the command; negative: the signal
+        self.status = None     # of the command; 128 and more: the signal
         self.killed = 0        # processes that did not end by themselves
         self.operations = 0    # done by the program, in its own unit
         self.seconds = 0.0     # that these took

@@ -56,7 +56,10 @@ def main():
         except ChildProcessError:
             break
         if pid == command:
+            # As a shell tells it, and `trapline` in the place of the program.
             outcome["status"] = os.waitstatus_to_exitcode(status)
+            if outcome["status"] < 0:
+                outcome["status"] = 128 - outcome["status"]
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     outcome["cpu"] = used.ru_utime + used.ru_stime
     with open(report, "w", encoding="utf-8") as file:
