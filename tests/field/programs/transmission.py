@@ -6,7 +6,7 @@ import re
 import signal
 import time
 
-from program import Server, client, conversation, http_get
+from program import Failure, Server, client, conversation, http_get
 
 
 class Transmission(Server):
@@ -32,6 +32,15 @@ class Transmission(Server):
                 "--rpc-bind-address", "127.0.0.1", "-a", "127.0.0.1", "--log-error"]
 
     def ask(self, place, method, arguments):
+        """Again, where a reload has just closed the interface."""
+        for _ in range(20):
+            try:
+                return self.ask_once(place, method, arguments)
+            except (OSError, AttributeError, IndexError):
+                time.sleep(0.1)
+        raise Failure("its interface does not answer")
+
+    def ask_once(self, place, method, arguments):
         body = json.dumps({"method": method, "arguments": arguments})
         token = re.search(r"X-Transmission-Session-Id: (\S+)", http_get(place.port, "/transmission/rpc")).group(1)
         answer = conversation(("127.0.0.1", place.port), "POST /transmission/rpc HTTP/1.0\r\nHost: localhost\r\n"
