@@ -395,8 +395,7 @@ bool choose_affords(void)
 {
 	const struct area *area = agent_state.area;
 
-	return area && (is_whole(area) ||
-			is_lent(area, agent_now(), debt(area, earning_clock(area)), TOLD_DEBT));
+	return area && is_lent(area, agent_now(), debt(area, earning_clock(area)), TOLD_DEBT);
 }
 
 void choose_begin_bill(struct choose_bill *bill)
@@ -409,7 +408,7 @@ void choose_pay_release(const struct choose_bill *bill, bool told, bool pages)
 {
 	if (agent_state.process && !guard_is_quiet())
 		pay(agent_state.area, agent_state.process, bill, told ? TOLD_PRICE / 2 : 0,
-		    (told || pages) && !is_whole(agent_state.area));
+		    told || (pages && !is_whole(agent_state.area)));
 }
 
 void choose_begin(bool fit)
