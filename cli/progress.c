@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/progress.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,22 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECOND 1000000000ull
 #define LINE_MAX_BYTES 128
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
 
 void progress_begin(struct progress *progress, bool quiet)
 {
 	const char *terminal = getenv("TERM"), *plain = getenv("NO_COLOR");
 
-	*progress = (struct progress){.began = now_ns()};
+	*progress = (struct progress){.began = clock_now()};
 	progress->next = progress->began + SECOND;
 	progress->plain = plain && *plain;
 	progress->on = !quiet && isatty(STDERR_FILENO) && terminal && *terminal &&
@@ -32,7 +25,7 @@ void progress_begin(struct progress *progress, bool quiet)
 
 bool progress_is_due(struct progress *progress)
 {
-	uint64_t now = progress->on ? now_ns() : 0;
+	uint64_t now = progress->on ? clock_now() : 0;
 
 	if (!progress->on || now < progress->next)
 		return false;
@@ -51,7 +44,7 @@ static size_t columns(void)
 
 void progress_draw(struct progress *progress, unsigned found, unsigned hidden, double cost)
 {
-	uint64_t seconds = (now_ns() - progress->began) / SECOND;
+	uint64_t seconds = (clock_now() - progress->began) / SECOND;
 	char line[LINE_MAX_BYTES];
 
 	snprintf(line, sizeof(line), "trapline: %llu s, %u found, %u possible hidden, cost %.1f %%",

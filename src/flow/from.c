@@ -8,25 +8,16 @@
  */
 #include "flow/flow.h"
 
-#include "flow/expression.h"
+#include "flow/asking.h"
 #include "flow/origin_tree.h"
 #include "flow/tell.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define MILLISECOND 1000000ull
-#define WINDOW (100 * MILLISECOND)
-#define HITS 48u   /* of a watch: what comes by all the time costs no more */
-#define ENOUGH 48u /* answers to a question, after which others come first */
-#define WATCHES 3
-
-struct asked {
-	uint32_t value;		      /* FLOW_NONE: free */
-	uint64_t cookie, code_cookie; /* 0: over; code: of a sought value */
-	uint64_t deadline;
+/* What a question has told so far. */
+struct told {
 	struct flow_store last; /* there, since it is watched */
 	/* Of a sought value: what the load that came last would have read. */
 	pid_t tid;
@@ -37,40 +28,10 @@ struct asked {
 struct from {
 	struct tl_host *host;
 	const struct tl_services *services;
-	struct flow_expression expression;
+	struct flow_asking asking;
 	struct flow_tree *tree;
-	struct asked asked[WATCHES];
-	uint64_t cookie;
+	struct told told[FLOW_QUESTIONS];
 };
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-static int start(struct tl_host *host, const struct tl_services *services, void **state)
-{
-	struct from *from = calloc(1, sizeof(*from));
-
-	if (from)
-		from->tree = calloc(1, sizeof(*from->tree));
-	if (!from || !from->tree) {
-		free(from);
-		return -ENOMEM;
-	}
-	from->host = host;
-	from->services = services;
-	from->tree->host = host;
-	from->tree->services = services;
-	flow_places_init(&from->tree->places, host, services);
-	for (unsigned i = 0; i < WATCHES; i++)
-		from->asked[i].value = FLOW_NONE;
-	*state = from;
-	return flow_expression_init(&from->expression, host, services, "from");
-}
 
 static void add_root(void *context, pid_t pid, uint64_t address, uint64_t length)
 {
@@ -82,141 +43,98 @@ static void add_root(void *context, pid_t pid, uint64_t address, uint64_t length
 			.writer = FLOW_NONE, .pid = pid, .address = address, .length = length};
 }
 
+static bool item(void *state, uint32_t index, struct flow_item *item)
+{
+	const struct from *from = state;
+	const struct flow_value *value = &from->tree->value[index];
+
+	if (index >= from->tree->values)
+		return false;
+	*item = (struct flow_item){.visits = value->visits,
+				   .confirmed = value->confirmed,
+				   .ended = value->state == FLOW_VALUE_ENDED,
+				   .sought = value->state == FLOW_VALUE_SOUGHT};
+	return true;
+}
+
+static bool ask_known(struct from *from, unsigned index, const struct flow_value *value)
+{
+	struct flow_question *question = &from->asking.question[index];
+
+	question->cookie = flow_asking_arm(&from->asking, value->pid, value->address, value->length,
+					   value->reader ? TL_READ | TL_WRITE : TL_WRITE);
+	return question->cookie;
+}
+
+static bool ask_sought(struct from *from, unsigned index, const struct flow_value *value)
+{
+	struct flow_question *question = &from->asking.question[index];
+	const struct flow_tree *tree = from->tree;
+	const struct flow_value *parent = &tree->value[tree->writer[value->writer].value];
+
+	question->cookie = flow_asking_arm(&from->asking, value->pid, parent->address,
+					   parent->length, TL_WRITE);
+	if (question->cookie)
+		question->code_cookie = flow_asking_arm(
+			&from->asking, value->pid, value->copied ? value->copy_call : value->reader,
+			1, TL_EXEC);
+	if (question->code_cookie)
+		return true;
+	flow_asking_stop(&from->asking, question);
+	return false;
+}
+
+static bool ask(void *state, unsigned question, uint32_t index)
+{
+	struct from *from = state;
+	struct flow_value *value = &from->tree->value[index];
+
+	from->told[question] = (struct told){0};
+	value->visits++;
+	return value->state == FLOW_VALUE_SOUGHT ? ask_sought(from, question, value)
+						 : ask_known(from, question, value);
+}
+
+static const struct flow_asker asker = {.item = item, .ask = ask, .add = add_root};
+
+static int start(struct tl_host *host, const struct tl_services *services, void **state)
+{
+	struct from *from = calloc(1, sizeof(*from));
+
+	if (from)
+		from->tree = calloc(1, sizeof(*from->tree));
+	if (!from || !from->tree) {
+		free(from);
+		return -ENOMEM;
+	}
+	from->host = from->tree->host = host;
+	from->services = from->tree->services = services;
+	from->asking = (struct flow_asking){
+		.host = host, .services = services, .asker = &asker, .state = from};
+	flow_places_init(&from->tree->places, host, services);
+	*state = from;
+	return flow_asking_init(&from->asking, "from");
+}
+
 static void process_began(void *state, pid_t pid)
 {
 	struct from *from = state;
 
-	flow_expression_began(&from->expression, pid, add_root, from);
+	flow_expression_began(&from->asking.expression, pid, add_root, from);
 }
 
 static void on_born(void *state, const struct tl_block *block)
 {
 	struct from *from = state;
 
-	flow_expression_born(&from->expression, block, add_root, from);
-}
-
-static uint64_t arm(struct from *from, const struct flow_value *value, uint64_t address,
-		    uint64_t length, unsigned access)
-{
-	struct tl_watch watch = {.size = sizeof(watch),
-				 .pid = value->pid,
-				 .address = address,
-				 .length = access == TL_EXEC ? 1
-							     : flow_piece_length(address, length),
-				 .access = access,
-				 .hits = HITS,
-				 .window = WINDOW,
-				 .cookie = ++from->cookie};
-
-	if (from->services->arm(from->host, &watch) == 0)
-		return watch.cookie;
-	from->services->count(from->host, "flow-not-armed", 1);
-	return 0;
-}
-
-static bool ask(struct from *from, struct asked *asked, uint32_t index)
-{
-	struct flow_tree *tree = from->tree;
-	struct flow_value *value = &tree->value[index];
-	bool sought = value->state == FLOW_VALUE_SOUGHT;
-	uint64_t address = value->address, length = value->length;
-
-	if (sought) {
-		const struct flow_value *parent = &tree->value[tree->writer[value->writer].value];
-
-		address = parent->address;
-		length = parent->length;
-	}
-	*asked = (struct asked){.value = FLOW_NONE};
-	value->visits++;
-	asked->cookie = arm(from, value, address, length,
-			    sought || !value->reader ? TL_WRITE : TL_READ | TL_WRITE);
-	if (asked->cookie && sought)
-		asked->code_cookie = arm(
-			from, value, value->copied ? value->copy_call : value->reader, 1, TL_EXEC);
-	if (asked->cookie && sought && !asked->code_cookie) {
-		from->services->disarm(from->host, asked->cookie);
-		return false;
-	}
-	if (!asked->cookie)
-		return false;
-	asked->value = index;
-	asked->deadline = now() + 2 * WINDOW;
-	return true;
-}
-
-static void stop(struct from *from, struct asked *asked)
-{
-	if (asked->cookie)
-		from->services->disarm(from->host, asked->cookie);
-	if (asked->code_cookie)
-		from->services->disarm(from->host, asked->code_cookie);
-	asked->value = FLOW_NONE;
-}
-
-static bool is_asked(const struct from *from, uint32_t value)
-{
-	for (unsigned i = 0; i < WATCHES; i++)
-		if (from->asked[i].value == value)
-			return true;
-	return false;
-}
-
-/* Those that were visited least, then those nearest to the expression. */
-static uint32_t choose(const struct from *from)
-{
-	const struct flow_tree *tree = from->tree;
-	uint32_t best = FLOW_NONE;
-
-	for (uint32_t i = 0; i < tree->values; i++) {
-		const struct flow_value *value = &tree->value[i];
-		uint64_t turns = value->visits + (value->confirmed >= ENOUGH ? 16 : 0);
-
-		if (value->state == FLOW_VALUE_ENDED || is_asked(from, i))
-			continue;
-		if (best == FLOW_NONE ||
-		    turns < tree->value[best].visits +
-				    (tree->value[best].confirmed >= ENOUGH ? 16 : 0))
-			best = i;
-	}
-	return best;
-}
-
-static unsigned slots_in_use(const struct from *from)
-{
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < WATCHES; i++)
-		if (from->asked[i].value != FLOW_NONE)
-			count += (from->asked[i].cookie != 0) + (from->asked[i].code_cookie != 0);
-	return count;
+	flow_expression_born(&from->asking.expression, block, add_root, from);
 }
 
 static void on_tick(void *state)
 {
 	struct from *from = state;
-	uint64_t time = now();
 
-	flow_expression_tick(&from->expression, add_root, from);
-	for (unsigned i = 0; i < WATCHES && from->expression.pid > 0; i++) {
-		struct asked *asked = &from->asked[i];
-		uint32_t value;
-		unsigned needed;
-
-		if (asked->value != FLOW_NONE && time > asked->deadline)
-			stop(from, asked);
-		if (asked->value != FLOW_NONE)
-			continue;
-		value = choose(from);
-		if (value == FLOW_NONE)
-			return;
-		needed = from->tree->value[value].state == FLOW_VALUE_SOUGHT ? 2 : 1;
-		if (slots_in_use(from) + needed >
-			    from->services->slots(from->host, from->expression.pid) ||
-		    !ask(from, asked, value))
-			return;
-	}
+	flow_asking_tick(&from->asking);
 }
 
 /* Frames only of what is new: unwinding is dear. */
@@ -262,84 +180,82 @@ static bool is_reader(struct from *from, const struct flow_value *value,
 				   frames[1].pc == value->context);
 }
 
-static void on_value(struct from *from, struct asked *asked, const struct tl_access *access)
+static void on_value(struct from *from, uint32_t index, struct told *told,
+		     const struct tl_access *access)
 {
 	struct flow_tree *tree = from->tree;
-	uint32_t index = asked->value;
 	struct flow_value *value = &tree->value[index];
 
 	if (value->reader && access->access & TL_READ && is_reader(from, value, access)) {
 		value->reads++;
-		if (asked->last.known)
-			flow_tree_confirm(tree, index, &asked->last, access);
-		asked->last.known = false;
+		if (told->last.known)
+			flow_tree_confirm(tree, index, &told->last, access);
+		told->last.known = false;
 	}
 	if (!(access->access & TL_WRITE))
 		return;
-	note_store(from, index, access, &asked->last);
+	note_store(from, index, access, &told->last);
 	if (!value->reader)
-		flow_tree_confirm(tree, index, &asked->last, access);
+		flow_tree_confirm(tree, index, &told->last, access);
 }
 
-/* The store that the sought value goes into. */
-static void on_goal(struct from *from, struct asked *asked, const struct tl_access *access)
+/* The store that the sought value goes into. True: its address is known. */
+static bool on_goal(struct from *from, uint32_t index, struct told *told,
+		    const struct tl_access *access)
 {
 	struct flow_tree *tree = from->tree;
-	struct flow_value *value = &tree->value[asked->value];
+	struct flow_value *value = &tree->value[index];
 	const struct flow_writer *writer = &tree->writer[value->writer];
 
 	if (!(access->access & TL_WRITE) || access->pc != writer->pc)
-		return;
-	if (!asked->found || asked->tid != access->tid) {
-		asked->found = false;
-		return;
+		return false;
+	if (!told->found || told->tid != access->tid) {
+		told->found = false;
+		return false;
 	}
-	value->address = asked->address;
-	value->length = asked->length;
+	value->address = told->address;
+	value->length = told->length;
 	value->state = FLOW_VALUE_KNOWN;
 	value->visits = 0;
-	stop(from, asked);
+	return true;
 }
 
-static void on_code(struct from *from, struct asked *asked, const struct tl_access *access)
+static void on_code(struct from *from, uint32_t index, struct told *told,
+		    const struct tl_access *access)
 {
-	struct flow_value *value = &from->tree->value[asked->value];
+	struct flow_value *value = &from->tree->value[index];
 	struct tl_frame_place frames[2];
 
 	if (value->context && !value->copied &&
 	    (from->services->unwind(from->host, access, frames, 2) < 2 ||
 	     frames[1].pc != value->context))
 		return;
-	asked->found =
-		flow_tree_address(from->tree, value, access, &asked->address, &asked->length);
-	asked->tid = access->tid;
+	told->found = flow_tree_address(from->tree, value, access, &told->address, &told->length);
+	told->tid = access->tid;
 }
 
 static void on_hit(void *state, const struct tl_access *access)
 {
 	struct from *from = state;
+	struct flow_question *question;
+	int number;
 
 	if (access->access & TL_LATE) {
 		from->services->count(from->host, "flow-hits-late", 1);
 		return;
 	}
-	for (unsigned i = 0; i < WATCHES; i++) {
-		struct asked *asked = &from->asked[i];
-
-		if (asked->value == FLOW_NONE || !access->cookie)
-			continue;
-		if (access->cookie == asked->code_cookie)
-			on_code(from, asked, access);
-		else if (access->cookie != asked->cookie)
-			continue;
-		else if (access->access & TL_GUESSED && !(access->access & TL_KERNEL))
-			from->services->count(from->host, "flow-hits-guessed", 1);
-		else if (from->tree->value[asked->value].state == FLOW_VALUE_SOUGHT)
-			on_goal(from, asked, access);
-		else
-			on_value(from, asked, access);
+	number = flow_asking_find(&from->asking, access);
+	if (number < 0)
 		return;
-	}
+	question = &from->asking.question[number];
+	if (access->cookie == question->code_cookie)
+		on_code(from, question->item, &from->told[number], access);
+	else if (access->access & TL_GUESSED && !(access->access & TL_KERNEL))
+		from->services->count(from->host, "flow-hits-guessed", 1);
+	else if (from->tree->value[question->item].state != FLOW_VALUE_SOUGHT)
+		on_value(from, question->item, &from->told[number], access);
+	else if (on_goal(from, question->item, &from->told[number], access))
+		flow_asking_stop(&from->asking, question);
 }
 
 static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hits, unsigned threads)
@@ -347,19 +263,7 @@ static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hit
 	struct from *from = state;
 
 	(void)hits, (void)threads;
-	for (unsigned i = 0; i < WATCHES; i++) {
-		struct asked *asked = &from->asked[i];
-
-		if (asked->value == FLOW_NONE)
-			continue;
-		if (asked->cookie == watch->cookie)
-			asked->cookie = 0;
-		else if (asked->code_cookie == watch->cookie)
-			asked->code_cookie = 0;
-		else
-			continue;
-		stop(from, asked);
-	}
+	flow_asking_unwatched(&from->asking, watch);
 }
 
 /* Nodes that are the same code and ask for the same reader are one finding. */
@@ -430,23 +334,20 @@ static void process_ended(void *state, pid_t pid)
 {
 	struct from *from = state;
 
-	if (!flow_expression_ended(&from->expression, pid))
+	if (!flow_asking_ended(&from->asking, pid))
 		return;
-	for (unsigned i = 0; i < WATCHES; i++)
-		if (from->asked[i].value != FLOW_NONE)
-			stop(from, &from->asked[i]);
 	for (uint32_t i = 0; i < from->tree->writers; i++)
 		tell_writer(from->tree, i);
 	if (!from->tree->writers)
 		from->services->log(from->host, "%s: nobody was seen to write it",
-				    from->expression.text);
+				    from->asking.expression.text);
 }
 
 static void finish(void *state)
 {
 	struct from *from = state;
 
-	flow_expression_finish(&from->expression);
+	flow_asking_finish(&from->asking);
 	flow_places_free(&from->tree->places);
 	free(from->tree);
 	free(from);
@@ -456,7 +357,7 @@ static void finish(void *state)
 	.size = sizeof(struct tl_tool), .version = TL_TOOL_VERSION, .name = "from",              \
 	.summary = "where the values of an expression come from", .start = start, .hit = on_hit, \
 	.unwatched = on_unwatched, .exit = finish, .process_began = process_began,               \
-	.process_ended = process_ended, .tick = on_tick, .slots = WATCHES
+	.process_ended = process_ended, .tick = on_tick, .slots = FLOW_QUESTIONS
 
 const struct tl_tool flow_from_tool = {TOOL};
 /* Threads wait when they allocate: for heap:SIZE@function alone. */

@@ -72,45 +72,19 @@ static void finish(void *state)
 	free(state);
 }
 
-static void on_sample(void *state, const struct tl_access *access)
-{
-	flow_prober_sample(state, access);
-}
-
-static void on_hit(void *state, const struct tl_access *access)
-{
-	flow_prober_hit(state, access);
-}
-
-static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hits, unsigned threads)
-{
-	(void)hits, (void)threads;
-	flow_prober_unwatched(state, watch);
-}
-
-static void on_tick(void *state)
-{
-	flow_prober_tick(state);
-}
-
-static void process_began(void *state, pid_t pid)
-{
-	flow_prober_began(state, pid);
-}
-
 const struct tl_tool flow_map_tool = {
 	.size = sizeof(flow_map_tool),
 	.version = TL_TOOL_VERSION,
 	.name = "map",
 	.summary = "which code reads what which code has written",
 	.start = start,
-	.sample = on_sample,
-	.hit = on_hit,
-	.unwatched = on_unwatched,
+	.sample = flow_prober_sample,
+	.hit = flow_prober_hit,
+	.unwatched = flow_prober_unwatched,
 	.exit = finish,
-	.process_began = process_began,
+	.process_began = flow_prober_began,
 	.process_ended = process_ended,
-	.tick = on_tick,
+	.tick = flow_prober_tick,
 	.slots = FLOW_PROBES,
 	.wants = TL_WANTS_OWN_STACK,
 };

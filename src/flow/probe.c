@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow/probe.h"
 
+#include "base/clock.h"
+
 #include "flow/random.h"
 #include "insn/insn.h"
 
@@ -8,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#define MILLISECOND 1000000ull
 #define CODE_WINDOW (20 * MILLISECOND) /* for the instruction to come by again */
 #define CODE_HOLD (2 * MILLISECOND)    /* at most, while the data watch is armed */
 #define SKIP_MOST 8u /* occurrences passed over: the first after a pause is a special one */
@@ -19,14 +20,6 @@
 #define SIGHTS 16384u /* kept; a reservoir of those made */
 #define START_INTERVAL MILLISECOND
 
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 int flow_prober_init(struct flow_prober *prober, struct tl_host *host,
 		     const struct tl_services *services, bool loads)
 {
@@ -34,8 +27,8 @@ int flow_prober_init(struct flow_prober *prober, struct tl_host *host,
 	prober->host = host;
 	prober->services = services;
 	prober->loads = loads;
-	prober->random = now() | 1;
-	prober->began = now();
+	prober->random = clock_now() | 1;
+	prober->began = clock_now();
 	prober->pair = calloc(FLOW_OBSERVATIONS, sizeof(*prober->pair));
 	prober->sight = calloc(SIGHTS, sizeof(*prober->sight));
 	flow_places_init(&prober->places, host, services);
@@ -49,8 +42,9 @@ static void count(struct flow_prober *prober, const char *name)
 
 /* Pushes, calls and the like are stores and loads as others are; an instruction that does both is
  * sampled as a store. */
-void flow_prober_sample(struct flow_prober *prober, const struct tl_access *access)
+void flow_prober_sample(void *state, const struct tl_access *access)
 {
+	struct flow_prober *prober = state;
 	bool store = access->access & TL_WRITE;
 	uint32_t place = flow_place_find(&prober->places, access->pid, access->pc);
 	uint64_t victim;
@@ -113,7 +107,7 @@ static void keep_sight(struct flow_prober *prober, const struct flow_sight *sigh
 /* Nobody came after the last access, so far. */
 static void conclude(struct flow_prober *prober, struct flow_probe *probe)
 {
-	uint64_t time = now();
+	uint64_t time = clock_now();
 
 	if (probe->pair.store || prober->loads) {
 		probe->pair.way = FLOW_CENSORED;
@@ -143,7 +137,7 @@ static int arm_data(struct flow_prober *prober, struct flow_probe *probe, uint64
 	int err = prober->services->arm(prober->host, &watch);
 
 	probe->data_cookie = err ? 0 : watch.cookie;
-	probe->deadline = now() + 2 * window;
+	probe->deadline = clock_now() + 2 * window;
 	if (err)
 		count(prober, "flow-data-not-armed");
 	return err;
@@ -169,7 +163,7 @@ static void start(struct flow_prober *prober, struct flow_probe *probe)
 				     .place = candidate->place,
 				     .store = candidate->store};
 	prober->candidates = 0;
-	probe->again_until = now() + AGAIN_WINDOW;
+	probe->again_until = clock_now() + AGAIN_WINDOW;
 	if (arm_data(prober, probe, AGAIN_WINDOW + draw_window(prober)))
 		probe->used = false;
 	else
@@ -190,7 +184,7 @@ static void start_code(struct flow_prober *prober, struct flow_probe *probe)
 				 .cookie = ++prober->cookie};
 
 	probe->skip = (unsigned)flow_below(&prober->random, SKIP_MOST);
-	probe->deadline = now() + 2 * CODE_WINDOW;
+	probe->deadline = clock_now() + 2 * CODE_WINDOW;
 	watch.hits = probe->skip + 1;
 	if (prober->services->arm(prober->host, &watch)) {
 		count(prober, "flow-code-not-armed");
@@ -352,8 +346,9 @@ static struct flow_probe *find_probe(struct flow_prober *prober, uint64_t cookie
 	return NULL;
 }
 
-void flow_prober_hit(struct flow_prober *prober, const struct tl_access *access)
+void flow_prober_hit(void *state, const struct tl_access *access)
 {
+	struct flow_prober *prober = state;
 	struct flow_probe *probe = find_probe(prober, access->cookie);
 
 	if (!probe)
@@ -365,9 +360,13 @@ void flow_prober_hit(struct flow_prober *prober, const struct tl_access *access)
 }
 
 /* A code watch ends when its hits are used up, too: the data watch goes on. */
-void flow_prober_unwatched(struct flow_prober *prober, const struct tl_watch *watch)
+void flow_prober_unwatched(void *state, const struct tl_watch *watch, unsigned hits,
+			   unsigned threads)
 {
+	struct flow_prober *prober = state;
 	struct flow_probe *probe = find_probe(prober, watch->cookie);
+
+	(void)hits, (void)threads;
 
 	if (!probe)
 		return;
@@ -406,9 +405,10 @@ static bool is_not_again(const struct flow_probe *probe, uint64_t time)
 	       time > probe->again_until;
 }
 
-void flow_prober_tick(struct flow_prober *prober)
+void flow_prober_tick(void *state)
 {
-	uint64_t time = now();
+	struct flow_prober *prober = state;
+	uint64_t time = clock_now();
 
 	for (unsigned i = 0; i < FLOW_PROBES; i++) {
 		struct flow_probe *probe = &prober->probe[i];
@@ -431,8 +431,10 @@ void flow_prober_tick(struct flow_prober *prober)
 	}
 }
 
-void flow_prober_began(struct flow_prober *prober, pid_t pid)
+void flow_prober_began(void *state, pid_t pid)
 {
+	struct flow_prober *prober = state;
+
 	if (prober->lives < sizeof(prober->living) / sizeof(prober->living[0]))
 		prober->living[prober->lives++] = pid;
 	else

@@ -95,13 +95,15 @@ struct flow_prober {
 
 int flow_prober_init(struct flow_prober *prober, struct tl_host *host,
 		     const struct tl_services *services, bool loads);
-/* The tool's callbacks of the same names. */
-void flow_prober_sample(struct flow_prober *prober, const struct tl_access *access);
-void flow_prober_hit(struct flow_prober *prober, const struct tl_access *access);
-void flow_prober_unwatched(struct flow_prober *prober, const struct tl_watch *watch);
-void flow_prober_tick(struct flow_prober *prober);
-void flow_prober_began(struct flow_prober *prober, pid_t pid);
-void flow_prober_ended(struct flow_prober *prober, pid_t pid); /* before it is told */
+/* A tool's callbacks, whose state is a prober. */
+void flow_prober_sample(void *state, const struct tl_access *access);
+void flow_prober_hit(void *state, const struct tl_access *access);
+void flow_prober_unwatched(void *state, const struct tl_watch *watch, unsigned hits,
+			   unsigned threads);
+void flow_prober_tick(void *state);
+void flow_prober_began(void *state, pid_t pid);
+/* The tool's, but for what it tells then. */
+void flow_prober_ended(struct flow_prober *prober, pid_t pid);
 /* Weighs all places anew: before the functions below, after the last pair. */
 void flow_prober_weigh(struct flow_prober *prober);
 /* Of the kept pairs of this kind, weighted by what their places weigh; the caller frees. */

@@ -6,6 +6,8 @@
  */
 #include "flow/flow.h"
 
+#include "base/clock.h"
+
 #include "flow/lines.h"
 #include "flow/places.h"
 #include "flow/random.h"
@@ -16,7 +18,6 @@
 #include <string.h>
 #include <time.h>
 
-#define MILLISECOND 1000000ull
 #define WINDOW (5 * MILLISECOND)    /* of one watch of a line */
 #define INTERVAL (10 * MILLISECOND) /* between two such watches */
 #define WATCH_HITS 32u		    /* of each watched piece */
@@ -42,14 +43,6 @@ struct share {
 	uint64_t began, next_watch, last_cookie, samples, random;
 };
 
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static int start(struct tl_host *host, const struct tl_services *services, void **state)
 {
 	struct share *share = calloc(1, sizeof(*share));
@@ -62,7 +55,7 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	}
 	share->host = host;
 	share->services = services;
-	share->random = now() | 1;
+	share->random = clock_now() | 1;
 	flow_places_init(&share->places, host, services);
 	*state = share;
 	return 0;
@@ -356,7 +349,7 @@ static void end_watch(struct share *share)
 	flow_line_watch_begin(line);
 	for (unsigned i = 0; i < share->visits; i++)
 		flow_line_watch_visit(line, &share->visit[i]);
-	if (flow_line_watch_end(line, now() - share->began))
+	if (flow_line_watch_end(line, clock_now() - share->began))
 		tell_if_due(share, line);
 }
 
@@ -375,7 +368,7 @@ static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hit
 static void on_tick(void *state)
 {
 	struct share *share = state;
-	uint64_t time = now();
+	uint64_t time = clock_now();
 
 	/* A process that ends takes its watches with it, and says nothing of them. */
 	if (share->line && time > share->began + 4 * WINDOW) {

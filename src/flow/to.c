@@ -8,25 +8,15 @@
  */
 #include "flow/flow.h"
 
-#include "flow/expression.h"
+#include "flow/asking.h"
 #include "flow/goal_tree.h"
 #include "flow/tell.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-#define MILLISECOND 1000000ull
-#define WINDOW (100 * MILLISECOND)
-#define HITS 48u   /* of a watch: what comes by all the time costs no more */
-#define ENOUGH 48u /* answers to a question, after which others come first */
-#define WATCHES 3
-
-struct asked {
-	uint32_t spot;		      /* FLOW_NONE: free */
-	uint64_t cookie, code_cookie; /* 0: over; code: of a sought spot */
-	uint64_t deadline;
+/* What a question has told so far. */
+struct told {
 	bool filled; /* the last store there was the filler's */
 	pid_t tid;   /* whose load of the parent's spot was the last; 0: none */
 };
@@ -34,40 +24,10 @@ struct asked {
 struct to {
 	struct tl_host *host;
 	const struct tl_services *services;
-	struct flow_expression expression;
+	struct flow_asking asking;
 	struct flow_goals *goals;
-	struct asked asked[WATCHES];
-	uint64_t cookie;
+	struct told told[FLOW_QUESTIONS];
 };
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-static int start(struct tl_host *host, const struct tl_services *services, void **state)
-{
-	struct to *to = calloc(1, sizeof(*to));
-
-	if (to)
-		to->goals = calloc(1, sizeof(*to->goals));
-	if (!to || !to->goals) {
-		free(to);
-		return -ENOMEM;
-	}
-	to->host = host;
-	to->services = services;
-	to->goals->tree.host = host;
-	to->goals->tree.services = services;
-	flow_places_init(&to->goals->tree.places, host, services);
-	for (unsigned i = 0; i < WATCHES; i++)
-		to->asked[i].spot = FLOW_NONE;
-	*state = to;
-	return flow_expression_init(&to->expression, host, services, "to");
-}
 
 static void add_root(void *context, pid_t pid, uint64_t address, uint64_t length)
 {
@@ -79,133 +39,83 @@ static void add_root(void *context, pid_t pid, uint64_t address, uint64_t length
 			.reader = FLOW_NONE, .pid = pid, .address = address, .length = length};
 }
 
+static bool item(void *state, uint32_t index, struct flow_item *item)
+{
+	const struct to *to = state;
+	const struct flow_spot_of_value *spot = &to->goals->spot[index];
+
+	if (index >= to->goals->spots)
+		return false;
+	*item = (struct flow_item){.visits = spot->visits,
+				   .confirmed = spot->confirmed,
+				   .ended = spot->state == FLOW_VALUE_ENDED,
+				   .sought = spot->state == FLOW_VALUE_SOUGHT};
+	return true;
+}
+
+static bool ask(void *state, unsigned number, uint32_t index)
+{
+	struct to *to = state;
+	struct flow_question *question = &to->asking.question[number];
+	struct flow_goals *goals = to->goals;
+	struct flow_spot_of_value *spot = &goals->spot[index];
+	bool sought = spot->state == FLOW_VALUE_SOUGHT;
+	const struct flow_spot_of_value *watched =
+		sought ? &goals->spot[goals->reader[spot->reader].spot] : spot;
+
+	to->told[number] = (struct told){.filled = !spot->filler};
+	spot->visits++;
+	question->cookie = flow_asking_arm(&to->asking, spot->pid, watched->address,
+					   watched->length, TL_READ | TL_WRITE);
+	if (question->cookie && sought)
+		question->code_cookie =
+			flow_asking_arm(&to->asking, spot->pid, spot->filler, 1, TL_EXEC);
+	if (question->cookie && (!sought || question->code_cookie))
+		return true;
+	flow_asking_stop(&to->asking, question);
+	return false;
+}
+
+static const struct flow_asker asker = {.item = item, .ask = ask, .add = add_root};
+
+static int start(struct tl_host *host, const struct tl_services *services, void **state)
+{
+	struct to *to = calloc(1, sizeof(*to));
+
+	if (to)
+		to->goals = calloc(1, sizeof(*to->goals));
+	if (!to || !to->goals) {
+		free(to);
+		return -ENOMEM;
+	}
+	to->host = to->goals->tree.host = host;
+	to->services = to->goals->tree.services = services;
+	to->asking = (struct flow_asking){
+		.host = host, .services = services, .asker = &asker, .state = to};
+	flow_places_init(&to->goals->tree.places, host, services);
+	*state = to;
+	return flow_asking_init(&to->asking, "to");
+}
+
 static void process_began(void *state, pid_t pid)
 {
 	struct to *to = state;
 
-	flow_expression_began(&to->expression, pid, add_root, to);
+	flow_expression_began(&to->asking.expression, pid, add_root, to);
 }
 
 static void on_born(void *state, const struct tl_block *block)
 {
 	struct to *to = state;
 
-	flow_expression_born(&to->expression, block, add_root, to);
-}
-
-static uint64_t arm(struct to *to, pid_t pid, uint64_t address, uint64_t length, unsigned access)
-{
-	struct tl_watch watch = {.size = sizeof(watch),
-				 .pid = pid,
-				 .address = address,
-				 .length = access == TL_EXEC ? 1
-							     : flow_piece_length(address, length),
-				 .access = access,
-				 .hits = HITS,
-				 .window = WINDOW,
-				 .cookie = ++to->cookie};
-
-	if (to->services->arm(to->host, &watch) == 0)
-		return watch.cookie;
-	to->services->count(to->host, "flow-not-armed", 1);
-	return 0;
-}
-
-static void stop(struct to *to, struct asked *asked)
-{
-	if (asked->cookie)
-		to->services->disarm(to->host, asked->cookie);
-	if (asked->code_cookie)
-		to->services->disarm(to->host, asked->code_cookie);
-	asked->spot = FLOW_NONE;
-}
-
-static bool ask(struct to *to, struct asked *asked, uint32_t index)
-{
-	struct flow_goals *goals = to->goals;
-	struct flow_spot_of_value *spot = &goals->spot[index];
-	const struct flow_spot_of_value *watched =
-		spot->state == FLOW_VALUE_SOUGHT ? &goals->spot[goals->reader[spot->reader].spot]
-						 : spot;
-
-	*asked = (struct asked){.spot = FLOW_NONE};
-	spot->visits++;
-	asked->cookie = arm(to, spot->pid, watched->address, watched->length, TL_READ | TL_WRITE);
-	if (!asked->cookie)
-		return false;
-	if (spot->state == FLOW_VALUE_SOUGHT) {
-		asked->code_cookie = arm(to, spot->pid, spot->filler, 1, TL_EXEC);
-		if (!asked->code_cookie) {
-			to->services->disarm(to->host, asked->cookie);
-			return false;
-		}
-	}
-	asked->spot = index;
-	asked->filled = !spot->filler;
-	asked->deadline = now() + 2 * WINDOW;
-	return true;
-}
-
-static bool is_asked(const struct to *to, uint32_t spot)
-{
-	for (unsigned i = 0; i < WATCHES; i++)
-		if (to->asked[i].spot == spot)
-			return true;
-	return false;
-}
-
-static uint64_t turns(const struct flow_spot_of_value *spot)
-{
-	return spot->visits + (spot->confirmed >= ENOUGH ? 16 : 0);
-}
-
-static uint32_t choose(const struct to *to)
-{
-	const struct flow_goals *goals = to->goals;
-	uint32_t best = FLOW_NONE;
-
-	for (uint32_t i = 0; i < goals->spots; i++) {
-		if (goals->spot[i].state == FLOW_VALUE_ENDED || is_asked(to, i))
-			continue;
-		if (best == FLOW_NONE || turns(&goals->spot[i]) < turns(&goals->spot[best]))
-			best = i;
-	}
-	return best;
-}
-
-static unsigned slots_in_use(const struct to *to)
-{
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < WATCHES; i++)
-		if (to->asked[i].spot != FLOW_NONE)
-			count += (to->asked[i].cookie != 0) + (to->asked[i].code_cookie != 0);
-	return count;
+	flow_expression_born(&to->asking.expression, block, add_root, to);
 }
 
 static void on_tick(void *state)
 {
 	struct to *to = state;
-	uint64_t time = now();
 
-	flow_expression_tick(&to->expression, add_root, to);
-	for (unsigned i = 0; i < WATCHES && to->expression.pid > 0; i++) {
-		struct asked *asked = &to->asked[i];
-		uint32_t spot;
-		unsigned needed;
-
-		if (asked->spot != FLOW_NONE && time > asked->deadline)
-			stop(to, asked);
-		if (asked->spot != FLOW_NONE)
-			continue;
-		spot = choose(to);
-		if (spot == FLOW_NONE)
-			return;
-		needed = to->goals->spot[spot].state == FLOW_VALUE_SOUGHT ? 2 : 1;
-		if (slots_in_use(to) + needed > to->services->slots(to->host, to->expression.pid) ||
-		    !ask(to, asked, spot))
-			return;
-	}
+	flow_asking_tick(&to->asking);
 }
 
 static bool is_known(const struct to *to, uint32_t spot, uint64_t pc)
@@ -234,70 +144,72 @@ static void on_read(struct to *to, uint32_t index, const struct tl_access *acces
 	flow_goals_confirm(to->goals, index, &load);
 }
 
-static void on_spot(struct to *to, struct asked *asked, const struct tl_access *access)
+static void on_spot(struct to *to, uint32_t index, struct told *told,
+		    const struct tl_access *access)
 {
-	const struct flow_spot_of_value *spot = &to->goals->spot[asked->spot];
+	const struct flow_spot_of_value *spot = &to->goals->spot[index];
 
-	if (access->access & TL_READ && asked->filled && !(access->traits & TL_TRAIT_BEYOND))
-		on_read(to, asked->spot, access);
+	if (access->access & TL_READ && told->filled && !(access->traits & TL_TRAIT_BEYOND))
+		on_read(to, index, access);
 	if (access->access & TL_WRITE && spot->filler)
-		asked->filled = access->pc == spot->filler;
+		told->filled = access->pc == spot->filler;
 }
 
 /* The parent's spot is read, from which the sought one is filled. */
-static void on_parent(struct to *to, struct asked *asked, const struct tl_access *access)
+static void on_parent(struct to *to, uint32_t index, struct told *told,
+		      const struct tl_access *access)
 {
 	const struct flow_goals *goals = to->goals;
-	const struct flow_spot_of_value *spot = &goals->spot[asked->spot];
+	const struct flow_spot_of_value *spot = &goals->spot[index];
 
 	if (access->access & TL_READ && access->pc == goals->reader[spot->reader].pc)
-		asked->tid = access->tid;
+		told->tid = access->tid;
 }
 
-/* A thread is about to store, after it has loaded from the parent's spot. */
-static void on_filler(struct to *to, struct asked *asked, const struct tl_access *access)
+/* A thread is about to store, after it has loaded from the parent's spot. True: where is known. */
+static bool on_filler(struct to *to, uint32_t index, struct told *told,
+		      const struct tl_access *access)
 {
-	struct flow_spot_of_value *spot = &to->goals->spot[asked->spot];
+	struct flow_spot_of_value *spot = &to->goals->spot[index];
 	const struct flow_value store = {
 		.operand = spot->operand, .first = spot->first, .wanted = spot->wanted};
 	struct tl_frame_place frames[2];
 	uint64_t address, length;
 
-	if (!asked->tid || asked->tid != access->tid)
-		return;
+	if (!told->tid || told->tid != access->tid)
+		return false;
 	if (spot->context && (to->services->unwind(to->host, access, frames, 2) < 2 ||
 			      frames[1].pc != spot->context))
-		return;
-	asked->tid = 0;
+		return false;
+	told->tid = 0;
 	if (!flow_tree_address(&to->goals->tree, &store, access, &address, &length))
-		return;
+		return false;
 	spot->address = address;
 	spot->length = length;
 	spot->state = FLOW_VALUE_KNOWN;
 	spot->visits = 0;
-	stop(to, asked);
+	return true;
 }
 
 static void on_hit(void *state, const struct tl_access *access)
 {
 	struct to *to = state;
+	int number = flow_asking_find(&to->asking, access);
+	struct flow_question *question;
 
-	for (unsigned i = 0; i < WATCHES && access->cookie; i++) {
-		struct asked *asked = &to->asked[i];
-
-		if (asked->spot == FLOW_NONE ||
-		    (access->cookie != asked->cookie && access->cookie != asked->code_cookie))
-			continue;
-		if (access->cookie == asked->code_cookie)
-			on_filler(to, asked, access);
-		else if (access->access & TL_LATE ||
-			 (access->access & TL_GUESSED && !(access->access & TL_KERNEL)))
-			to->services->count(to->host, "flow-hits-guessed", 1);
-		else if (to->goals->spot[asked->spot].state == FLOW_VALUE_SOUGHT)
-			on_parent(to, asked, access);
-		else
-			on_spot(to, asked, access);
+	if (number < 0)
 		return;
+	question = &to->asking.question[number];
+	if (access->cookie == question->code_cookie) {
+		if (on_filler(to, question->item, &to->told[number], access))
+			flow_asking_stop(&to->asking, question);
+	} else if (access->access & TL_LATE ||
+		   (access->access & TL_GUESSED && !(access->access & TL_KERNEL))) {
+		to->services->count(to->host, "flow-hits-guessed", 1);
+	} else if (to->goals->spot[question->item].state == FLOW_VALUE_SOUGHT) {
+		on_parent(to, question->item, &to->told[number], access);
+	} else {
+		on_spot(to, question->item, &to->told[number], access);
 	}
 }
 
@@ -306,19 +218,7 @@ static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hit
 	struct to *to = state;
 
 	(void)hits, (void)threads;
-	for (unsigned i = 0; i < WATCHES; i++) {
-		struct asked *asked = &to->asked[i];
-
-		if (asked->spot == FLOW_NONE)
-			continue;
-		if (asked->cookie == watch->cookie)
-			asked->cookie = 0;
-		else if (asked->code_cookie == watch->cookie)
-			asked->code_cookie = 0;
-		else
-			continue;
-		stop(to, asked);
-	}
+	flow_asking_unwatched(&to->asking, watch);
 }
 
 /* Nodes that are the same code and read from the same store are one finding. */
@@ -400,22 +300,20 @@ static void process_ended(void *state, pid_t pid)
 {
 	struct to *to = state;
 
-	if (!flow_expression_ended(&to->expression, pid))
+	if (!flow_asking_ended(&to->asking, pid))
 		return;
-	for (unsigned i = 0; i < WATCHES; i++)
-		if (to->asked[i].spot != FLOW_NONE)
-			stop(to, &to->asked[i]);
 	for (uint32_t i = 0; i < to->goals->readers; i++)
 		tell_reader(to->goals, i);
 	if (!to->goals->readers)
-		to->services->log(to->host, "%s: nobody was seen to read it", to->expression.text);
+		to->services->log(to->host, "%s: nobody was seen to read it",
+				  to->asking.expression.text);
 }
 
 static void finish(void *state)
 {
 	struct to *to = state;
 
-	flow_expression_finish(&to->expression);
+	flow_asking_finish(&to->asking);
 	flow_places_free(&to->goals->tree.places);
 	free(to->goals);
 	free(to);
@@ -425,7 +323,7 @@ static void finish(void *state)
 	.size = sizeof(struct tl_tool), .version = TL_TOOL_VERSION, .name = "to",         \
 	.summary = "where the values of an expression go", .start = start, .hit = on_hit, \
 	.unwatched = on_unwatched, .exit = finish, .process_began = process_began,        \
-	.process_ended = process_ended, .tick = on_tick, .slots = WATCHES
+	.process_ended = process_ended, .tick = on_tick, .slots = FLOW_QUESTIONS
 
 const struct tl_tool flow_to_tool = {TOOL};
 /* Threads wait when they allocate: for heap:SIZE@function alone. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/remote.h"
 
+#include "base/clock.h"
+
 #include "event/threads.h"
 #include "inject/memory.h"
 #include "inject/status.h"
@@ -17,7 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECOND 1000000000ull
 #define STOP_BOUND (SECOND / 4) /* for a thread to come to a stop … */
 #define STOP_LOOKS 40		/* … and so many times more where it only waits for a CPU */
 #define LATE_MAX 64
@@ -27,14 +28,6 @@
 #define CALL_STOP (SIGTRAP | 0x80)   /* PTRACE_O_TRACESYSGOOD */
 #define ERROR_RESTART_NO_HANDLER 514 /* ERESTARTNOHAND, linux/errno.h of the kernel */
 #define THREADS_LOOKED_AT 64
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
 
 static bool is_own_child(pid_t tid)
 {
@@ -71,7 +64,7 @@ static pid_t look_now(pid_t tid, int *status)
  * look. Then SIGCHLD tells of a stop; it is blocked meanwhile (rush.h), and so never missed. */
 static int wait_for(pid_t tid, int *status, uint64_t bound)
 {
-	const uint64_t begin = now_ns(), until = begin + bound;
+	const uint64_t begin = clock_now(), until = begin + bound;
 	sigset_t child;
 
 	sigemptyset(&child);
@@ -79,7 +72,7 @@ static int wait_for(pid_t tid, int *status, uint64_t bound)
 	for (;;) {
 		struct timespec left = {0};
 		pid_t found = look_now(tid, status);
-		uint64_t now = now_ns();
+		uint64_t now = clock_now();
 
 		if (found == tid)
 			return WIFSTOPPED(*status) ? 0 : -ESRCH;
@@ -207,7 +200,7 @@ static int look_at(struct remote *remote)
 {
 	int err = 0;
 
-	remote->begun = now_ns();
+	remote->begun = clock_now();
 	run_first(remote);
 	if (ptrace(PTRACE_GETREGS, remote->tid, NULL, &remote->registers))
 		err = -errno;
@@ -379,7 +372,7 @@ uint64_t remote_end(struct remote *remote)
 {
 	remote_restore(remote);
 	let_go(remote);
-	return now_ns() - remote->begun;
+	return clock_now() - remote->begun;
 }
 
 /* Calls that the kernel begins again by itself come first, then code of the program, then calls

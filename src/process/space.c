@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process/space.h"
 
+#include "base/clock.h"
+
 #include "base/file.h"
 #include "symbol/bounds.h"
 
@@ -30,17 +32,9 @@ struct space {
 	struct code_line code[CODE_LINES];
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void look_again(struct space *space)
 {
-	space->refreshed = now_ns();
+	space->refreshed = clock_now();
 	/* What was mapped anew may be other code at old addresses. */
 	if (symbol_modules_refresh(space->modules) == 1)
 		memset(space->code, 0, sizeof(space->code));
@@ -51,7 +45,7 @@ static const struct symbol_mapping *find(struct space *space, uint64_t address)
 	const struct symbol_mapping *mapping =
 		symbol_mappings_find(symbol_modules_mappings(space->modules), address);
 
-	if (mapping || now_ns() - space->refreshed < REFRESH_NS)
+	if (mapping || clock_now() - space->refreshed < REFRESH_NS)
 		return mapping;
 	look_again(space);
 	return symbol_mappings_find(symbol_modules_mappings(space->modules), address);
@@ -84,7 +78,7 @@ int space_open(struct space **space, struct symbol_session *session, pid_t pid)
 	if (!made)
 		return -ENOMEM;
 	made->pid = pid;
-	made->refreshed = now_ns();
+	made->refreshed = clock_now();
 	err = symbol_modules_of_process(session, pid, &made->modules);
 	if (err) {
 		free(made);

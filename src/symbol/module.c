@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/module.h"
 
+#include "base/clock.h"
+
 #include "symbol/ask.h"
 #include "symbol/mirror.h"
 #include "symbol/module_file.h"
@@ -19,14 +21,6 @@
 
 #define REFRESH_NANOSECONDS 100000000ull
 #define GONE_MAX 1024
-
-static uint64_t now_nanoseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 int symbol_module_append(struct symbol_module_list *list, struct symbol_module *module)
 {
@@ -279,7 +273,7 @@ int symbol_modules_refresh(struct symbol_modules *modules)
 
 	if (modules->pid == 0)
 		return 0;
-	modules->refreshed = now_nanoseconds();
+	modules->refreshed = clock_now();
 	if (symbol_serving())
 		return symbol_mirror_refresh(modules);
 	symbol_count(modules->session, SYMBOL_STATISTIC_MAP_READS);
@@ -390,7 +384,7 @@ const struct symbol_module *symbol_modules_find(struct symbol_modules *modules, 
 
 	if (module)
 		return module;
-	if (modules->pid && now_nanoseconds() - modules->refreshed > REFRESH_NANOSECONDS &&
+	if (modules->pid && clock_now() - modules->refreshed > REFRESH_NANOSECONDS &&
 	    symbol_modules_refresh(modules) > 0)
 		module = find_loaded(modules, address);
 	return module ? module : find_gone(modules, address);

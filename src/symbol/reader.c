@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/reader.h"
 
+#include "base/clock.h"
+
 #include "symbol/ask.h"
 #include "symbol/module_private.h"
 #include "symbol/protocol.h"
@@ -23,7 +25,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECOND 1000000000ull
 /* For one question: of the reader's own time, and until its answer (it may get little time). */
 #define CPU_LIMIT (15 * SECOND)
 #define WAIT_LIMIT (120 * SECOND)
@@ -33,14 +34,6 @@
 #define TRIES 3
 /* What one question can need to know; the largest heaps take half as much. */
 #define WISHES_MAX 100000u
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
-}
 
 /* ---- one process ------------------------------------------------------------------------ */
 
@@ -218,7 +211,7 @@ static int wait_for(void *context, short events)
 			return -errno;
 		prompt = false;
 		slow_down(reader);
-		if (now() - reader->asked > WAIT_LIMIT ||
+		if (clock_now() - reader->asked > WAIT_LIMIT ||
 		    cpu_time(reader) - reader->begun > reader->limit)
 			return -ETIMEDOUT;
 	}
@@ -227,7 +220,7 @@ static int wait_for(void *context, short events)
 static void begin(struct symbol_reader *reader)
 {
 	reader->begun = cpu_time(reader);
-	reader->asked = now();
+	reader->asked = clock_now();
 	reader->wishes = 0;
 	__atomic_store_n(reader->page, 0, __ATOMIC_RELAXED);
 }

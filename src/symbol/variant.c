@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/variant.h"
 
+#include "base/clock.h"
+
 #include "symbol/bounds.h"
 #include "symbol/names.h"
 #include "symbol/object.h"
@@ -151,24 +153,15 @@ static void look_through(struct learning *learning, const struct symbol_module *
 	}
 }
 
-static uint64_t now_nanoseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 bool symbol_variants_learn(struct symbol_modules *modules, const struct symbol_module *module)
 {
 	static struct learning learning; /* one thread, see session.h; large */
 	struct symbol_object *object = symbol_module_object(modules, module);
 	const struct symbol_module *from;
 
-	if (!object || !symbol_modules_pid(modules) ||
-	    now_nanoseconds() - object->variants_tried < AGAIN)
+	if (!object || !symbol_modules_pid(modules) || clock_now() - object->variants_tried < AGAIN)
 		return false;
-	object->variants_tried = now_nanoseconds();
+	object->variants_tried = clock_now();
 	learning = (struct learning){.modules = modules, .module = module, .object = object};
 	find_choosers(&learning);
 	/* Opening the others takes time: those whose code was met are open already. */

@@ -7,6 +7,8 @@
  */
 #include "uninit/uninit.h"
 
+#include "base/clock.h"
+
 #include "uninit/describe.h"
 #include "uninit/follow.h"
 #include "uninit/recover.h"
@@ -48,14 +50,6 @@ static uint64_t mix(uint64_t value)
 {
 	value *= 0x9e3779b97f4a7c15ull;
 	return value ^ value >> 32;
-}
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 static void count(struct uninit *uninit, const char *name)
@@ -109,7 +103,7 @@ static struct word *find_settled(struct uninit *uninit, pid_t pid)
 	     word = words_next(uninit->words, word))
 		if (word->origin.pid == pid && (!oldest || word->since < oldest->since))
 			oldest = word;
-	return oldest && (now() - oldest->since > SETTLED ||
+	return oldest && (clock_now() - oldest->since > SETTLED ||
 			  uninit->births - oldest->birth >= BIRTHS)
 		       ? oldest
 		       : NULL;
@@ -152,7 +146,7 @@ static bool watch_word(struct uninit *uninit, const struct origin *origin, uint6
 	if (!word)
 		return false;
 	word->fresh = fresh;
-	word->since = now();
+	word->since = clock_now();
 	word->birth = uninit->births;
 	*made = word;
 	return true;
@@ -329,7 +323,7 @@ static void watch_copies(struct uninit *uninit, const struct tl_access *access,
 		count(uninit, "copies-watched");
 		if (!arm(uninit, word))
 			continue;
-		if (now() - access->time > HOLD)
+		if (clock_now() - access->time > HOLD)
 			retire(uninit, word);
 		return;
 	}
@@ -411,7 +405,7 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 	else
 		count(uninit, "loads-not-followed");
 	/* Else memory was read that the thread may have changed again. */
-	if (load.found && now() - access->time > HOLD)
+	if (load.found && clock_now() - access->time > HOLD)
 		found.certain = false;
 	name_place(uninit, access, frames, &load.place);
 	uninit_judge(&load, &verdict);
@@ -429,7 +423,7 @@ static bool is_held(struct uninit *uninit, const struct tl_access *access, const
 {
 	struct tl_guarded block = {.size = sizeof(block)};
 
-	if (now() - access->time > HOLD)
+	if (clock_now() - access->time > HOLD)
 		return false;
 	return word->copied || (uninit->services->guarded(uninit->host, word->origin.pid,
 							  word->origin.address, &block) &&

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `flow from` and `flow to` have in common: the items of a tree are asked about in turns, with
+ * the slots there are. A question is one watch of memory, and for what is still sought one of code
+ * besides; it ends with its window. Items that were asked about least come first, then those
+ * nearest to the expression.
+ *
+ * The controller's thread alone comes here.
+ */
+#ifndef FLOW_ASKING_H
+#define FLOW_ASKING_H
+
+#include "flow/expression.h"
+
+#define FLOW_QUESTIONS 3 /* at a time */
+#define FLOW_NO_ITEM UINT32_MAX
+
+struct flow_question {
+	uint32_t item;		      /* FLOW_NO_ITEM: nothing is asked */
+	uint64_t cookie, code_cookie; /* of its watches; 0: over, or none */
+	uint64_t deadline;	      /* CLOCK_MONOTONIC, ns */
+};
+
+struct flow_item {
+	uint64_t visits, confirmed; /* how often it was asked about, and answered */
+	bool ended, sought;	    /* it needs no question; one needs two watches */
+};
+
+/* What differs. `state` is the tool's. */
+struct flow_asker {
+	/* False: there are no more. */
+	bool (*item)(void *state, uint32_t index, struct flow_item *item);
+	/* Arms the question's watches. False: it could not. */
+	bool (*ask)(void *state, unsigned question, uint32_t item);
+	flow_piece_fn *add;
+};
+
+struct flow_asking {
+	struct tl_host *host;
+	const struct tl_services *services;
+	const struct flow_asker *asker;
+	void *state;
+	struct flow_expression expression;
+	struct flow_question question[FLOW_QUESTIONS];
+	uint64_t cookie; /* of the last watch */
+};
+
+/* 0 or -errno. `name` is the tool's. */
+int flow_asking_init(struct flow_asking *asking, const char *name);
+void flow_asking_finish(struct flow_asking *asking);
+
+/* In the asker's `ask`: the cookie, or 0. */
+uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address, uint64_t length,
+			 unsigned access);
+/* Disarms its watches. */
+void flow_asking_stop(struct flow_asking *asking, struct flow_question *question);
+
+/* The number of the question that the access answers; -1: none. */
+int flow_asking_find(const struct flow_asking *asking, const struct tl_access *access);
+
+/* The tool's callbacks. */
+void flow_asking_tick(struct flow_asking *asking);
+void flow_asking_unwatched(struct flow_asking *asking, const struct tl_watch *watch);
+/* True: it was the process asked about, and all questions are over. */
+bool flow_asking_ended(struct flow_asking *asking, pid_t pid);
+
+#endif
