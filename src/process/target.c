@@ -426,6 +426,7 @@ void targets_check(struct program *program)
 struct target *target_find(const struct program *program, pid_t pid)
 {
 	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): each entry has its own target */
 		if (program->target[i] && program->target[i]->pid == pid)
 			return program->target[i];
 	return NULL;
