@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INSN_FORWARD_WRITES 48 /* remembered; older ones are read from memory again */
+#define INSN_FORWARD_WRITES 96 /* remembered; older ones are read from memory again */
 
 struct insn_forward_write {
 	uint64_t address, bits;
@@ -32,6 +32,9 @@ struct insn_forward {
 	uint64_t pc;
 	uint64_t fs_base; /* of thread-local storage; 0: not known */
 	uint16_t known;	  /* which of `general` are, a bit each */
+	/* Where the branch that was carried out last may lead as well, since its flags are not
+	 * known; 0: nowhere. */
+	uint64_t other;
 	bool flags_known;
 	bool zero, sign, carry, overflow, parity;
 	struct insn_forward_write write[INSN_FORWARD_WRITES];

@@ -183,6 +183,19 @@ static int lead(struct step *step, bool *leaves)
 	return target.known ? 0 : -ENOENT;
 }
 
+/* Not taken, unless the flags say so. */
+static int branch(struct step *step, bool *leaves)
+{
+	struct insn_forward *forward = step->forward;
+
+	if (is_jcc(step) && forward->flags_known)
+		return holds(forward, condition_of(step)) ? lead(step, leaves) : 0;
+	if (step->operand[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+	    step->operand[0].imm.is_relative)
+		forward->other = step->next + step->operand[0].imm.value.u;
+	return 0;
+}
+
 static int transfer(struct step *step, bool *leaves)
 {
 	struct insn_forward *forward = step->forward;
@@ -191,9 +204,7 @@ static int transfer(struct step *step, bool *leaves)
 
 	switch (step->instruction.meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
-		if (!is_jcc(step) || !forward->flags_known || !holds(forward, condition_of(step)))
-			return 0;
-		return lead(step, leaves);
+		return branch(step, leaves);
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		return lead(step, leaves);
 	case ZYDIS_CATEGORY_CALL:
@@ -452,6 +463,13 @@ static unsigned access_of(const struct step *step, const ZydisDecodedOperand *op
 	return access;
 }
 
+/* Of a push, pop, call or return; string instructions hide their operands, too. */
+static bool is_push_or_pop(const ZydisDecodedOperand *operand)
+{
+	return operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
+	       operand->mem.base == ZYDIS_REGISTER_RSP;
+}
+
 static void tell_accesses(const struct step *step)
 {
 	const struct insn_forward *forward = step->forward;
@@ -467,9 +485,9 @@ static void tell_accesses(const struct step *step)
 						     .access = access_of(step, operand)};
 
 		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-		    operand->mem.type == ZYDIS_MEMOP_TYPE_MEM &&
-		    operand->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN && access.access &&
-		    access.length && forward_address(step, operand, &access.address))
+		    operand->mem.type == ZYDIS_MEMOP_TYPE_MEM && !is_push_or_pop(operand) &&
+		    access.access && access.length &&
+		    forward_address(step, operand, &access.address))
 			forward->tell(forward->context, &access);
 	}
 }
@@ -490,6 +508,7 @@ int insn_forward_step(struct insn_forward *forward, const uint8_t *bytes, size_t
 	struct step step = {.forward = forward};
 
 	*leaves = false;
+	forward->other = 0;
 	if (!decode(bytes, available, &step))
 		return -EILSEQ;
 	step.next = forward->pc + step.instruction.length;
