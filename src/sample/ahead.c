@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sample/ahead.h"
 
+#include "sample/handed.h"
 #include "sample/order.h"
 
 #include <errno.h>
@@ -9,6 +10,13 @@
 #define LINE 64
 #define LINES 32 /* of memory that was read */
 #define CALLS_MAX 24
+#define PATHS_MAX 8 /* that are still to be walked */
+#define BRANCHES_MAX 64
+#define BRANCH_PASSES 3 /* of one that is not foretold, after which a path is in a loop */
+#define RCX 1
+#define RDX 2
+#define RSI 6
+#define RDI 7
 
 struct line {
 	uint64_t address;
@@ -112,4 +120,179 @@ bool ahead_walk(struct space *space, const struct insn_registers *from, unsigned
 	if (end)
 		*end = found;
 	return steps > 1 || !err;
+}
+
+/* One way that the thread may take. */
+struct path {
+	struct insn_forward forward;
+	uint64_t lock[AHEAD_LOCKS];
+	uint64_t call; /* where it last called something */
+};
+
+struct spreading {
+	struct looking looking;
+	struct path path;	     /* that is walked */
+	struct path left[PATHS_MAX]; /* that are not yet */
+	unsigned paths;
+	struct branch {
+		uint64_t pc;
+		unsigned passes;
+	} branch[BRANCHES_MAX];
+	unsigned branches;
+	struct ahead_view *view;
+};
+
+static void find(struct spreading *spreading, uint64_t pc, uint64_t address, uint64_t length,
+		 unsigned access)
+{
+	struct ahead_view *view = spreading->view;
+	struct ahead_access *found;
+
+	if (view->accesses == AHEAD_ACCESSES)
+		return;
+	found = &view->access[view->accesses++];
+	*found = (struct ahead_access){
+		.pc = pc, .address = address, .length = length, .access = access};
+	memcpy(found->lock, spreading->path.lock, sizeof(found->lock));
+}
+
+static void find_access(void *context, const struct insn_forward_access *access)
+{
+	find(context, access->pc, access->address, access->length, access->access);
+}
+
+static void take_lock(struct path *path, uint64_t lock)
+{
+	for (unsigned i = 0; i < AHEAD_LOCKS; i++)
+		if (path->lock[i] == lock)
+			return;
+	for (unsigned i = 0; i < AHEAD_LOCKS; i++)
+		if (!path->lock[i]) {
+			path->lock[i] = lock;
+			return;
+		}
+}
+
+/* One that was not taken on the way was held from the start. */
+static void give_lock(struct spreading *spreading, uint64_t lock)
+{
+	struct path *path = &spreading->path;
+	bool taken = false;
+
+	for (unsigned i = 0; i < AHEAD_LOCKS; i++)
+		if (path->lock[i] == lock) {
+			path->lock[i] = 0;
+			taken = true;
+		}
+	for (unsigned i = 0; i < spreading->view->accesses && !taken; i++)
+		for (unsigned j = 0; j < AHEAD_LOCKS; j++)
+			if (!spreading->view->access[i].lock[j]) {
+				spreading->view->access[i].lock[j] = lock;
+				break;
+			}
+}
+
+static bool is_known(const struct insn_forward *forward, int number)
+{
+	return forward->known >> number & 1;
+}
+
+static void note_birth(struct spreading *spreading, const struct insn_forward *forward)
+{
+	struct ahead_view *view = spreading->view;
+
+	if (view->births < AHEAD_BIRTHS && is_known(forward, RDX) && is_known(forward, RCX))
+		view->birth[view->births++] =
+			(struct ahead_birth){forward->general[RDX], forward->general[RCX]};
+}
+
+/* A function of the C library is entered. It is not followed. */
+static int pass_library(struct spreading *spreading)
+{
+	struct path *path = &spreading->path;
+	struct insn_forward *forward = &path->forward;
+	struct space *space = spreading->looking.space;
+	enum order_effect effect = order_effect(space, forward->pc);
+	static const int arguments[HANDED_ARGUMENTS] = {RDI, RSI};
+	struct handed handed = {{0, 0}};
+
+	if (order_is_birth(space, forward->pc))
+		note_birth(spreading, forward);
+	else if (effect == ORDER_NONE)
+		handed = handed_to(space, forward->pc);
+	else if (is_known(forward, RDI) && order_is_lock(space, forward->pc) &&
+		 effect == ORDER_WAITS)
+		take_lock(path, forward->general[RDI]);
+	else if (is_known(forward, RDI) && order_is_lock(space, forward->pc))
+		give_lock(spreading, forward->general[RDI]);
+	for (unsigned i = 0; i < HANDED_ARGUMENTS; i++)
+		if (handed.access[i] && is_known(forward, arguments[i]))
+			find(spreading, path->call, forward->general[arguments[i]], 8,
+			     handed.access[i]);
+	return insn_forward_return(forward);
+}
+
+/* The branch at `pc` is not foretold. False: the path has been there often enough. */
+static bool fork_path(struct spreading *spreading, uint64_t pc)
+{
+	struct branch *branch = NULL;
+
+	for (unsigned i = 0; i < spreading->branches && !branch; i++)
+		if (spreading->branch[i].pc == pc)
+			branch = &spreading->branch[i];
+	if (branch)
+		return branch->passes++ < BRANCH_PASSES;
+	if (spreading->branches == BRANCHES_MAX || spreading->paths == PATHS_MAX)
+		return true;
+	spreading->branch[spreading->branches++] = (struct branch){.pc = pc, .passes = 1};
+	spreading->left[spreading->paths] = spreading->path;
+	spreading->left[spreading->paths++].forward.pc = spreading->path.forward.other;
+	return true;
+}
+
+/* False: nothing more is known of this path. */
+static bool step_path(struct spreading *spreading)
+{
+	struct path *path = &spreading->path;
+	struct space *space = spreading->looking.space;
+	uint8_t bytes[INSN_MAX_LENGTH];
+	uint64_t pc = path->forward.pc, stack = path->forward.general[4];
+	size_t available = space_code(space, pc, bytes, sizeof(bytes));
+	bool leaves;
+
+	if (insn_forward_step(&path->forward, bytes, available, &leaves))
+		return false;
+	if (path->forward.other)
+		return fork_path(spreading, pc);
+	if (leaves && path->forward.general[4] != stack)
+		path->call = pc;
+	return !leaves || !space_is_libc(space, path->forward.pc) || !pass_library(spreading);
+}
+
+void ahead_spread(struct space *space, const struct insn_registers *from, uint16_t known,
+		  unsigned most, struct ahead_view *view)
+{
+	static struct spreading spreading; /* one thread; large */
+	struct insn_forward *forward = &spreading.path.forward;
+
+	for (unsigned i = 0; i < LINES; i++)
+		spreading.looking.line[i].address = 0;
+	spreading.looking.space = space;
+	spreading.looking.each = find_access;
+	spreading.looking.context = &spreading;
+	spreading.paths = spreading.branches = view->accesses = view->births = 0;
+	spreading.view = view;
+	spreading.path = (struct path){.forward = {.pc = from->pc,
+						   .known = known,
+						   .read = read_memory,
+						   .tell = tell,
+						   .context = &spreading.looking}};
+	memcpy(forward->general, from->general, sizeof(forward->general));
+	for (unsigned steps = 0; steps < most; steps++) {
+		if (step_path(&spreading))
+			continue;
+		if (!spreading.paths)
+			break;
+		spreading.path = spreading.left[--spreading.paths];
+	}
 }

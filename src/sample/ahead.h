@@ -28,4 +28,36 @@ typedef void ahead_fn(void *context, const struct insn_forward_access *access);
 bool ahead_walk(struct space *space, const struct insn_registers *from, unsigned most,
 		ahead_fn *each, void *context, struct ahead_end *end);
 
+#define AHEAD_LOCKS 2 /* known at an access; further ones are not */
+#define AHEAD_ACCESSES 256
+
+struct ahead_access {
+	uint64_t pc; /* of the call, where a function of the C library is handed the memory */
+	uint64_t address, length;
+	unsigned access;	    /* TL_READ | TL_WRITE, TL_ATOMIC */
+	uint64_t lock[AHEAD_LOCKS]; /* that the thread holds then; 0: none */
+};
+
+/* A thread that it is about to create: where that begins, and what it is handed. */
+#define AHEAD_BIRTHS 4
+struct ahead_birth {
+	uint64_t start, argument;
+};
+
+struct ahead_view {
+	struct ahead_access access[AHEAD_ACCESSES];
+	unsigned accesses;
+	struct ahead_birth birth[AHEAD_BIRTHS];
+	unsigned births;
+};
+
+#define AHEAD_ALL_KNOWN 0xffffu
+#define AHEAD_NEWBORN (1u << 4 | 1u << 7) /* rsp and rdi are known of a thread that begins */
+
+/* What it may do on any way from there, also behind waiting, with the locks that it takes on the
+ * way: where a branch is not foretold both sides are walked. `known`: which general registers are,
+ * a bit each. `most`: instructions. */
+void ahead_spread(struct space *space, const struct insn_registers *from, uint16_t known,
+		  unsigned most, struct ahead_view *view);
+
 #endif

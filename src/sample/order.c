@@ -52,3 +52,19 @@ enum order_effect order_effect(struct space *space, uint64_t function)
 		return ORDER_NONE;
 	return contains_any(name, releases) ? ORDER_RELEASES : ORDER_WAITS;
 }
+
+bool order_is_lock(struct space *space, uint64_t function)
+{
+	static const char *const stems[] = {"sem_", NULL};
+	static const char *const parts[] = {"lock", NULL};
+	const char *name = plain_name(space, function);
+
+	return name && (contains_any(name, parts) || begins_with_any(name, stems));
+}
+
+bool order_is_birth(struct space *space, uint64_t function)
+{
+	static const char *const stems[] = {"pthread_create", NULL};
+
+	return begins_with_any(plain_name(space, function), stems);
+}

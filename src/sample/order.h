@@ -8,6 +8,12 @@
 enum order_effect { ORDER_NONE, ORDER_RELEASES, ORDER_WAITS /* for other threads */ };
 enum order_effect order_effect(struct space *space, uint64_t function);
 
+/* Of one that waits or releases: is its first argument a lock, held from the one to the other? */
+bool order_is_lock(struct space *space, uint64_t function);
+
+/* Does it create a thread, as pthread_create() does? */
+bool order_is_birth(struct space *space, uint64_t function);
+
 /* Its argument is a lock, or memory that is nobody's: held there, a thread meets no race. */
 bool order_is_its_purpose(struct space *space, uint64_t function);
 

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Look-ahead over all ways a thread may take: what it finds in code of this program's own, where
+ * calls of a library decide, lock, unlock and copy. Memory is read where it stands.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sample/ahead.h"
+#include <trapline/event.h>
+
+int lock_a, object_a, object_b, object_c;
+extern char from_lock[], from_inside[], from_loop[], from_birth[], the_copy[];
+extern char fake_lock[], fake_unlock[], fake_answer[], fake_create[], fake_copy[];
+
+__asm__(".text\n"
+	"from_lock:\n"
+	"	leaq lock_a(%rip), %rdi\n"
+	"	call fake_lock\n"
+	"	movl $1, object_a(%rip)\n"
+	"	leaq lock_a(%rip), %rdi\n"
+	"	call fake_unlock\n"
+	"	call fake_answer\n"
+	"	testl %eax, %eax\n"
+	"	jne 1f\n"
+	"	movl object_b(%rip), %ecx\n"
+	"	ret\n"
+	"1:	lock incl object_c(%rip)\n"
+	"	leaq object_a(%rip), %rdi\n"
+	"	leaq object_b(%rip), %rsi\n"
+	"the_copy:\n"
+	"	call fake_copy\n"
+	"	ret\n"
+	"from_inside:\n"
+	"	movl $1, object_a(%rip)\n"
+	"	leaq lock_a(%rip), %rdi\n"
+	"	call fake_unlock\n"
+	"	movl $1, object_b(%rip)\n"
+	"	ret\n"
+	"from_loop:\n"
+	"	call fake_answer\n"
+	"	testl %eax, %eax\n"
+	"	je 2f\n"
+	"	jmp from_loop\n"
+	"2:	movl $1, object_c(%rip)\n"
+	"	ret\n"
+	"from_birth:\n"
+	"	xorl %esi, %esi\n"
+	"	leaq object_a(%rip), %rdi\n"
+	"	leaq from_loop(%rip), %rdx\n"
+	"	leaq object_b(%rip), %rcx\n"
+	"	call fake_create\n"
+	"	ret\n"
+	"fake_lock: nop\n"
+	"fake_unlock: nop\n"
+	"fake_answer: nop\n"
+	"fake_create: nop\n"
+	"fake_copy: nop\n");
+
+/* In place of src/process/space.c: this process itself. */
+size_t space_code(struct space *space, uint64_t pc, uint8_t *to, size_t length)
+{
+	(void)space;
+	if (pc < 4096)
+		return 0;
+	memcpy(to, (const void *)pc, length);
+	return length;
+}
+
+ssize_t space_read(struct space *space, uint64_t address, void *to, size_t length)
+{
+	return (ssize_t)space_code(space, address, to, length);
+}
+
+bool space_is_libc(struct space *space, uint64_t pc)
+{
+	(void)space;
+	return pc >= (uint64_t)fake_lock && pc <= (uint64_t)fake_copy;
+}
+
+const char *space_function_name(struct space *space, uint64_t pc)
+{
+	(void)space;
+	return pc == (uint64_t)fake_lock     ? "__pthread_mutex_lock"
+	       : pc == (uint64_t)fake_unlock ? "__pthread_mutex_unlock"
+	       : pc == (uint64_t)fake_create ? "pthread_create"
+	       : pc == (uint64_t)fake_copy   ? "__memcpy_avx_unaligned"
+					     : "rand";
+}
+
+static struct ahead_view view;
+
+static void look_from(const char *code)
+{
+	static uint64_t stack[64]; /* a return address of 0 ends it */
+	struct insn_registers registers = {.pc = (uint64_t)code};
+
+	memset(stack, 0, sizeof(stack));
+	registers.general[4] = (uint64_t)&stack[32];
+	ahead_spread(NULL, &registers, AHEAD_ALL_KNOWN, 400, &view);
+}
+
+static unsigned times(const void *object, unsigned access, const void *lock)
+{
+	unsigned times = 0;
+
+	for (unsigned i = 0; i < view.accesses; i++)
+		times += view.access[i].address == (uint64_t)object &&
+			 view.access[i].access == access &&
+			 view.access[i].lock[0] == (uint64_t)lock && !view.access[i].lock[1];
+	return times;
+}
+
+static void both_ways_are_walked_with_their_locks(void **state)
+{
+	(void)state;
+	look_from(from_lock);
+	assert_int_equal(times(&object_a, TL_WRITE, &lock_a), 1);
+	assert_int_equal(times(&object_b, TL_READ, NULL), 2); /* here, and by the copy */
+	assert_int_equal(times(&object_c, TL_READ | TL_WRITE | TL_ATOMIC, NULL), 1);
+	assert_int_equal(times(&object_a, TL_WRITE, NULL), 1);
+	assert_int_equal(view.access[view.accesses - 1].pc, (uint64_t)the_copy);
+	assert_int_equal(view.accesses, 5);
+}
+
+static void a_lock_given_back_was_held_from_the_start(void **state)
+{
+	(void)state;
+	look_from(from_inside);
+	assert_int_equal(times(&object_a, TL_WRITE, &lock_a), 1);
+	assert_int_equal(times(&object_b, TL_WRITE, NULL), 1);
+}
+
+static void a_loop_without_end_is_left(void **state)
+{
+	(void)state;
+	look_from(from_loop);
+	assert_int_equal(times(&object_c, TL_WRITE, NULL), 1);
+}
+
+static void a_thread_about_to_be_created_is_told(void **state)
+{
+	(void)state;
+	look_from(from_birth);
+	assert_int_equal(view.births, 1);
+	assert_int_equal(view.birth[0].start, (uint64_t)from_loop);
+	assert_int_equal(view.birth[0].argument, (uint64_t)&object_b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_ways_are_walked_with_their_locks),
+		cmocka_unit_test(a_lock_given_back_was_held_from_the_start),
+		cmocka_unit_test(a_thread_about_to_be_created_is_told),
+		cmocka_unit_test(a_loop_without_end_is_left),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
