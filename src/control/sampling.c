@@ -4,6 +4,7 @@
 #include "control/state.h"
 #include "base/clock.h"
 #include "insn/forward.h"
+#include "explore/foresee.h"
 #include "explore/in_use.h"
 #include "sample/ahead.h"
 
@@ -81,8 +82,10 @@ void sampling_take(void *context, const struct sample *sample)
 	if (module && !program_wants_module(&control->program, module))
 		return;
 	looked_ran(&control->looked, sample->tid, sample->registers.pc);
-	if (module && to.target->slots && !space_is_libc(to.target->space, sample->registers.pc))
+	if (module && to.target->slots && !space_is_libc(to.target->space, sample->registers.pc)) {
 		code_note(to.target, sample->tid, sample->registers.pc);
+		foresee(to.target, sample->tid, &sample->registers);
+	}
 	if (clock_now() - sample->time > REQUEST_AGE)
 		count_one(&control->program, COUNT_SAMPLES_OLD);
 	else if (!ahead_walk(to.target->space, &sample->registers, LOOK_AHEAD, offer, &to, NULL))

@@ -160,3 +160,11 @@ const struct thread_rate *single_find(struct target *target, pid_t tid, uint64_t
 			return &target->transient.thread[i];
 	return NULL;
 }
+
+bool single_is_known(const struct target *target, pid_t tid)
+{
+	for (unsigned i = 0; i < target->transient.count; i++)
+		if (target->transient.thread[i].tid == tid)
+			return true;
+	return false;
+}

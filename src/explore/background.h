@@ -14,6 +14,8 @@ void background_look(struct target *target);
 const struct thread_rate *single_choose(struct target *target, uint64_t now);
 /* This one, if it may be and has none. */
 const struct thread_rate *single_find(struct target *target, pid_t tid, uint64_t now);
+/* Is it one of those that slots may be in alone? */
+bool single_is_known(const struct target *target, pid_t tid);
 /* ns, that a thread has saved up for often enough. */
 uint64_t single_hold(const struct target *target);
 

@@ -8,6 +8,7 @@
 #include "explore/aim.h"
 #include "explore/background.h"
 #include "explore/code.h"
+#include "explore/foresee.h"
 #include "explore/hold.h"
 #include "explore/in_use.h"
 #include "explore/probe.h"
@@ -26,9 +27,12 @@
 #define CODE_WINDOW (60 * MILLISECOND)
 #define WIDENINGS 3 /* … at most so often: each interrupts every CPU a thread last ran on */
 #define SOLITARY_HITS 6
+#define PRIVATE_PARTS \
+	4 /* of sampled addresses where one thread alone was foreseen, one is watched */
 #define BRIEF_WINDOW (2 * MILLISECOND) /* of an address */
-#define ALL_PARTS 8	 /* of what comes in, one goes to looks at code in all threads … */
-#define ALL_SECONDS 10.0 /* … and of what is left, in so many seconds */
+#define ALL_PARTS 8	     /* of what comes in, one goes to looks at code in all threads … */
+#define ALL_PARTS_PROMISED 2 /* … more where conflicts were foreseen */
+#define ALL_SECONDS 10.0     /* … and of what is left, in so many seconds */
 #define BRIEF_REQUESTS (500 * MILLISECOND) /* from one of these to the next */
 #define BRIEF_MARGIN (MILLISECOND / 5)	   /* between its end and that of the hold it is for */
 #define SINGLE_COST 200000ull /* ns of CPU time that an armed slot may take of a single thread */
@@ -63,12 +67,13 @@ static void forget_hits(struct target *target, struct slot *slot)
 	choice_of(target, slot)->probe.until = 0; /* its hit is gone */
 }
 
-static unsigned code_slots(const struct target *target)
+static unsigned code_slots(const struct target *target, bool lasting)
 {
 	unsigned code = 0;
 
 	for (unsigned i = 0; i < target->slots; i++)
-		code += target->slot[i].armed && (target->slot[i].watch.access & TL_EXEC);
+		code += target->slot[i].armed && (target->slot[i].watch.access & TL_EXEC) &&
+			choice_of(target, &target->slot[i])->lasts == lasting;
 	return code;
 }
 
@@ -76,14 +81,15 @@ static unsigned code_slots(const struct target *target)
  * is left for what code hits lead to. With one slot alone there is no such other. */
 static bool samples_code(struct explorer *explorer, struct target *target)
 {
-	unsigned code = code_slots(target);
+	unsigned code = code_slots(target, false), lasting = code_slots(target, true);
 
 	if (target->slots == 1)
 		return request_choose(explorer, target) < 0;
-	if (aim_is_on(target) && code + 1 < target->slots)
+	if (code + lasting + 1 >= target->slots)
+		return code + lasting == 0;
+	if (aim_is_on(target))
 		return true;
-	return code == 0 || (explorer->budget->sleepy && code + 1 < target->slots &&
-			     request_choose(explorer, target) < 0);
+	return code == 0 || (explorer->budget->sleepy && request_choose(explorer, target) < 0);
 }
 
 /* In a program that mostly waits, while there is credit, each instruction has a short turn, so that
@@ -156,13 +162,17 @@ static bool arm_code(struct target *target, struct slot *slot, uint64_t window)
 
 	if (!code_choose(target, &code))
 		return false;
-	code.watch.window = window;
+	if (code_slots(target, true))
+		code.doublings = 0;
+	code.watch.window = window << code.doublings;
 	if (code.heuristic == HEURISTIC_AIM && !target->transient.single)
 		code.watch.window = aim_window(target, window, WINDOW_MAX / 2);
 	suit_threads(target, &code.watch);
 	if (!slot_arm(target, slot, &code.watch)) {
 		choice_of(target, slot)->place = code.place;
 		choice_of(target, slot)->heuristic = code.heuristic;
+		choice_of(target, slot)->lasts = code.doublings;
+		hold_keep(target, slot);
 	}
 	return true;
 }
@@ -180,10 +190,13 @@ static bool is_turn_of_all(const struct explorer *explorer, struct target *targe
 	double left = explorer->budget->bucket.tokens > 0
 			      ? (double)explorer->budget->bucket.tokens / ALL_SECONDS
 			      : 0;
+	double parts = ALL_PARTS;
 
 	if (now < target->explored->next_all)
 		return false;
-	target->explored->next_all = now + (uint64_t)(cost * ALL_PARTS * (double)SECOND /
+	if (contended_promises(&target->explored->memory.contended))
+		parts = ALL_PARTS_PROMISED;
+	target->explored->next_all = now + (uint64_t)(cost * parts * (double)SECOND /
 						      (explorer->budget->income + left + 1));
 	return true;
 }
@@ -217,6 +230,14 @@ static void arm_next_brief(struct explorer *explorer, struct target *target, str
 	choice_of(target, slot)->heuristic = HEURISTIC_SAMPLE;
 }
 
+/* Look-ahead has shown one thread alone there. It does not see everything. */
+static bool is_hardly_worth(struct target *target, const struct tl_watch *watch)
+{
+	return foresight_view(&target->explored->memory.foresight, watch->address) ==
+		       FORESIGHT_PRIVATE &&
+	       random_next(&target->program->random) % PRIVATE_PARTS;
+}
+
 static void arm_next(struct explorer *explorer, struct target *target, struct slot *slot,
 		     uint64_t now)
 {
@@ -239,10 +260,15 @@ static void arm_next(struct explorer *explorer, struct target *target, struct sl
 	target->explored->next_request = now + BRIEF_REQUESTS;
 	watch = explorer->request[request].watch;
 	request_drop(explorer, (unsigned)request);
+	if (is_hardly_worth(target, &watch)) {
+		count_one(explorer->program, COUNT_REQUESTS_PRIVATE);
+		return;
+	}
 	suit_threads(target, &watch);
 	meeting_suit(target, &watch);
 	slot_arm(target, slot, &watch);
 	choice_of(target, slot)->heuristic = HEURISTIC_SAMPLE;
+	hold_keep(target, slot);
 }
 
 /* One thread alone comes by, and often: no other is likely to while it is looked at. */
@@ -440,6 +466,7 @@ static struct slot *watch_origin(struct explorer *explorer, struct target *targe
 	struct slot *data;
 
 	code_came(target, hit);
+	contended_tell(&target->explored->memory.contended, hit->access.pc, 1, true);
 	if (choice_of(target, slot)->probes) {
 		probe_begin(target, slot, hit);
 		return slot;
@@ -475,6 +502,12 @@ static struct slot *watch_origin(struct explorer *explorer, struct target *targe
 		data->deadline = hit->entry + slot->watch.hold + BRIEF_WINDOW;
 	choice_of(target, data)->heuristic = hit->usable ? choice_of(target, slot)->heuristic
 							 : HEURISTIC_ARGUMENT;
+	if (!hold_is_led(target, slot))
+		hold_keep(target, data);
+	if (!hit->usable) {
+		choice_of(target, data)->caller = slot;
+		choice_of(target, data)->calling = hit->access.tid;
+	}
 	hit->origin = hit->usable;
 	if (hit->usable && hit->access.address >= watch.address)
 		move_hit(slot, data, hit);
@@ -483,19 +516,29 @@ static struct slot *watch_origin(struct explorer *explorer, struct target *targe
 	return data;
 }
 
+/* Another is held behind its access now: whoever is held in front of a call that makes its own goes
+ * on, to make it meanwhile. */
+static void let_caller_go(struct target *target, struct slot *slot, const struct hit *hit)
+{
+	struct slot_choice *choice = choice_of(target, slot);
+	struct slot *caller = choice->caller;
+
+	if (!caller || hit->access.tid == choice->calling)
+		return;
+	choice->caller = NULL;
+	for (unsigned i = 0; i < caller->hits; i++)
+		if (!caller->hit[i]->exit && caller->hit[i]->access.tid == choice->calling)
+			slot_release(target, caller);
+}
+
 static struct slot *take_hit(struct target *target, struct slot *slot, struct hit *hit)
 {
 	if (slot->watch.access & TL_EXEC)
 		return watch_origin(explorer_of(target), target, slot, hit);
+	let_caller_go(target, slot, hit);
 	if (slot->watch.widen && (hit->access.access & TL_WRITE) && slot->widenings < WIDENINGS)
 		slot_widen(target, slot);
 	return slot;
-}
-
-static void visit(struct target *target, const struct slot *slot, const struct hit *hit)
-{
-	aim_visit(target, slot, hit);
-	meeting_note(target, slot, hit);
 }
 
 static void note_shared(struct target *target, const struct hit *hit, const struct hit *other)
@@ -526,6 +569,18 @@ static void collect(struct program *program)
 	hits_collect(program->explorer->hits);
 }
 
+/* Held or not, it tells what the thread does next. */
+static void note_visit(struct target *target, const struct slot *slot, const struct hit *hit)
+{
+	aim_visit(target, slot, hit);
+	meeting_note(target, slot, hit);
+	if (!hit->exit) {
+		struct insn_registers registers = hit_registers(&hit->stack.registers);
+
+		foresee(target, hit->access.tid, &registers);
+	}
+}
+
 const struct strategy choosing_strategy = {
 	.name = "choosing",
 	.open = open_slots,
@@ -534,6 +589,6 @@ const struct strategy choosing_strategy = {
 	.run = run,
 	.next = next_due,
 	.hit = take_hit,
-	.visit = visit,
+	.visit = note_visit,
 	.shared = note_shared,
 };

@@ -25,8 +25,11 @@
 #define COLD_HOLD MILLISECOND /* code found this way may run seldom: others come seldom too */
 #define CALM_PROBES 4	      /* of looks at threads that seldom get a CPU, one is no probe */
 #define START_PARTS 4	      /* of probes, one is at any instruction of a function */
-#define BRIEF_HITS 6	      /* of an address, in all threads: what is dear ends soon */
+#define LOOK_PARTS 2	      /* of watches of code, one is where a sleeping thread goes on */
+#define LOOK_DOUBLINGS 3
+#define BRIEF_HITS 6		      /* of an address, in all threads: what is dear ends soon */
 #define BRIEF_HOLD (MILLISECOND / 10) /* of those that come by while one is held */
+#define FORESEEN_HOLD (4 * MILLISECOND)
 #define CONTENDED_HOLD                                                            \
 	(2 * MILLISECOND) /* to come here costs as much as a longer hold is worth \
 			   */
@@ -179,6 +182,13 @@ void code_contended(struct target *target, uint64_t pc, pid_t tid)
 			       tid);
 }
 
+void code_foreseen(struct target *target, uint64_t pc, pid_t tid, uint64_t other)
+{
+	if (code_is_interesting(target, pc))
+		contended_foresee(&target->explored->memory.contended, &target->program->random, pc,
+				  tid, other);
+}
+
 void code_changed(struct target *target, uint64_t pc, pid_t tid)
 {
 	if (!space_is_libc(target->space, pc))
@@ -259,8 +269,12 @@ static bool choose_contended_single(struct target *target, uint64_t now, struct 
 {
 	unsigned interest;
 	struct contended_site *site = choose_contended(target, &interest);
-	const struct thread_rate *thread = site ? thread_for(target, site->tid, now) : NULL;
+	const struct thread_rate *thread;
 
+	/* One that has ended, or is yet to begin, is met in watches of all threads. */
+	if (!site || (site->conflict && !single_is_known(target, site->tid)))
+		return false;
+	thread = thread_for(target, site->tid, now);
 	if (!thread)
 		return false;
 	site->tries += site->changes > 0;
@@ -347,9 +361,26 @@ bool code_choose(struct target *target, struct code_choice *choice)
 	if (site && interest > INTEREST_EQUAL && !explorer_of(target)->budget->sleepy)
 		hold = CONTENDED_HOLD;
 	choice->heuristic = site ? HEURISTIC_CONTENDED : HEURISTIC_CODE;
-	if (!pc && !is_off(target, HEURISTIC_CODE))
+	if (site && site->conflict) {
+		choice->heuristic = HEURISTIC_FORESIGHT;
+		choice->doublings = site->vain < FORESEEN_DOUBLINGS ? site->vain
+								    : FORESEEN_DOUBLINGS;
+		choice->look = !contended_is_met(&target->explored->memory.contended, site);
+		hold = FORESEEN_HOLD;
+	}
+	if (!pc && !is_off(target, HEURISTIC_FORESIGHT) &&
+	    random_next(&target->program->random) % LOOK_PARTS == 0) {
+		pc = code_wake(target);
+		choice->heuristic = HEURISTIC_FORESIGHT;
+		choice->look = pc;
+		choice->doublings = LOOK_DOUBLINGS;
+	}
+	if (!pc && !is_off(target, HEURISTIC_CODE)) {
+		choice->heuristic = HEURISTIC_CODE;
+		choice->doublings = 0;
 		pc = choose_instruction(target, &target->explored->memory.sites, &choice->place);
-	fill(target, pc, 3, hold, &choice->watch);
+	}
+	fill(target, pc, 3, choice->look ? 0 : hold, &choice->watch);
 	return pc;
 }
 
@@ -364,6 +395,8 @@ void code_tell(struct target *target, const struct slot *slot, bool worth)
 void code_unwatched(struct target *target, const struct slot *slot)
 {
 	bool came = atomic_load(&target->shared->slot[slot->index].hits);
+
+	contended_tell(&target->explored->memory.contended, slot->watch.address, 0, came);
 
 	/* What came of a probe is told at its end. */
 	if (!(came && choice_of(target, slot)->probes))
@@ -388,11 +421,22 @@ static unsigned aligned_length(uint64_t address, uint64_t length)
 	return result;
 }
 
+/* rdi or rsi: one that a conflict was foreseen at, else either. */
+static uint64_t choose_argument(struct target *target, const struct hit *hit)
+{
+	unsigned first = random_next(&target->program->random) & 1 ? 7 : 6;
+	const uint64_t *general = hit->stack.registers.general;
+
+	return foresight_view(&target->explored->memory.foresight, general[13 - first]) ==
+			       FORESIGHT_SHARED
+		       ? general[13 - first]
+		       : general[first];
+}
+
 /* At a call that leaves the program's own code: what it is handed to read or write. */
 static bool watch_argument(struct target *target, const struct hit *hit, struct tl_watch *watch)
 {
-	uint64_t argument =
-		hit->stack.registers.general[random_next(&target->program->random) & 1 ? 7 : 6];
+	uint64_t argument = choose_argument(target, hit);
 
 	if (is_off(target, HEURISTIC_ARGUMENT) || !code_is_shareable(target, hit, argument))
 		return false;

@@ -17,6 +17,8 @@ struct code_choice {
 	struct thread_rate thread; /* to watch it in, where it is one alone */
 	bool probe;
 	enum heuristic heuristic;
+	unsigned doublings; /* of the window: who comes is waited for */
+	bool look;	    /* nobody is held: it is to be seen what a thread does next */
 };
 
 bool code_choose(struct target *target, struct code_choice *choice);
@@ -33,6 +35,7 @@ void code_unwatched(struct target *target, const struct slot *slot);
 /* Another thread came to what the instruction accesses; its memory changed under a thread that was
  * held there. Nothing of the C library is remembered. */
 void code_contended(struct target *target, uint64_t pc, pid_t tid);
+void code_foreseen(struct target *target, uint64_t pc, pid_t tid, uint64_t other);
 void code_changed(struct target *target, uint64_t pc, pid_t tid);
 
 #endif

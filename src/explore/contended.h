@@ -16,9 +16,14 @@
 
 struct contended_site {
 	uint64_t pc;
-	pid_t tid;	  /* of a thread that was there */
-	unsigned changes; /* times its memory changed under a thread that was held there */
-	unsigned tries;	  /* times it was chosen since the first change */
+	pid_t tid;	   /* of a thread that was there */
+	unsigned changes;  /* times its memory changed under a thread that was held there */
+	unsigned tries;	   /* times it was chosen since the first change */
+	uint64_t conflict; /* pc of another's access, foreseen to conflict with this one; 0: none is
+			    */
+	bool came;	   /* somebody was seen to come by */
+	unsigned holds;	   /* of threads there */
+	unsigned vain;	   /* watches in a row that nobody came by */
 };
 
 struct contended {
@@ -32,6 +37,16 @@ struct contended_site *contended_note(struct contended *contended, struct random
 				      uint64_t pc, pid_t tid);
 /* Its memory changed while the thread was held there or before. */
 void contended_change(struct contended *contended, struct random *random, uint64_t pc, pid_t tid);
+
+/* Its access is foreseen to conflict with that of another thread at `other`. */
+void contended_foresee(struct contended *contended, struct random *random, uint64_t pc, pid_t tid,
+		       uint64_t other);
+/* A watch of a site is over: how many were held there, and did anybody come by? */
+void contended_tell(struct contended *contended, uint64_t pc, unsigned held, bool come);
+/* Was somebody seen to come by what the site's access conflicts with? */
+bool contended_is_met(const struct contended *contended, const struct contended_site *site);
+/* Is there a foreseen conflict that was not looked at often? */
+bool contended_promises(const struct contended *contended);
 
 /* How much an instruction is worth a watch, by itself. */
 typedef unsigned interest_fn(void *context, uint64_t pc);

@@ -19,6 +19,11 @@
 #define PROBE_WORDS 64			/* looked at of one thread's next accesses */
 #define BACKGROUND_MAX 16		/* threads known by name of those that seldom wake */
 
+/* When was looked ahead from one place by one thread? */
+struct foretold {
+	uint64_t key, time;
+};
+
 struct probe_word {
 	uint64_t pc; /* of the instruction that is to access it */
 	uint64_t address, value;
@@ -46,6 +51,11 @@ struct slot_choice {
 	bool start;		  /* … one of code_starts() */
 	bool probes;		  /* who comes by is held to see whether its memory changes */
 	enum heuristic heuristic; /* that led to the watch */
+	/* Of a watch of what a call is handed, where a thread is held in front of the call: the
+	 * slot that holds it, and the thread. NULL: none. */
+	struct slot *caller;
+	pid_t calling;
+	bool lasts; /* its window is longer than others': who comes is waited for */
 	struct probe probe;
 	/* Findings aimed at that had a chance in this watch, and a meeting: a bit each. */
 	uint64_t chances, meetings;
@@ -54,6 +64,7 @@ struct slot_choice {
 /* What is known of a process to choose what to watch next. */
 struct explored {
 	struct memory memory;
+	struct foretold foretold[FORETOLD_MAX];
 	struct slot_choice choice[AREA_WATCHES]; /* by slot */
 	uint64_t counted_at;   /* the census after which background threads were looked for */
 	bool single;	       /* as it was when background threads were last looked for */
@@ -86,6 +97,8 @@ struct explorer {
 	struct hits *hits;
 	struct request request[REQUESTS_MAX];
 	unsigned requests;
+	struct bucket foresight; /* CPU time for looking ahead … */
+	uint64_t foresight_at;	 /* … as it was then; 0: not yet */
 };
 
 static inline struct explorer *explorer_of(const struct target *target)

@@ -21,7 +21,9 @@ enum heuristic {
 	HEURISTIC_BACKGROUND, /* code of a thread that seldom gets a CPU */
 	HEURISTIC_ARGUMENT,   /* memory that a call out of the program's code is handed */
 	HEURISTIC_COINCIDENCE,
-	HEURISTIC_AIM, /* a place of a finding that is aimed at */
+	HEURISTIC_AIM,	     /* a place of a finding that is aimed at */
+	HEURISTIC_FORESIGHT, /* an instruction that another's access was foreseen to conflict with
+			      */
 	HEURISTIC_STALL_FIRST,
 	/* These do not, and change how watches are made. */
 	HEURISTIC_WIDENING,

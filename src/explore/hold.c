@@ -130,6 +130,22 @@ static uint64_t reserve_of(const struct target *target, const struct slot *slot)
 	return HOLD_RESERVE;
 }
 
+bool hold_is_led(const struct target *target, const struct slot *slot)
+{
+	enum heuristic heuristic = choice_of(target, slot)->heuristic;
+
+	return heuristic == HEURISTIC_FORESIGHT || heuristic == HEURISTIC_AIM;
+}
+
+void hold_keep(struct target *target, const struct slot *slot)
+{
+	struct area_slot *shared = &target->shared->slot[slot->index];
+
+	if (!hold_is_led(target, slot) && shared->reserve < FORESEEN_RESERVE &&
+	    contended_promises(&target->explored->memory.contended))
+		shared->reserve = FORESEEN_RESERVE;
+}
+
 /*
  * In a program that mostly sleeps a hold may be long. A thread that another one wakes reaches the
  * address some 50 us after it: only a hold longer than that sees both, and no thread has saved up
@@ -144,7 +160,7 @@ void choose_hold(struct target *target, struct slot *slot)
 
 	*choice_of(target, slot) = (struct slot_choice){0};
 	shared->reserve = reserve_of(target, slot);
-	if (slot->owner)
+	if (slot->owner || !slot->watch.hold)
 		return;
 	begin_meeting(target, slot);
 	if (!explorer_of(target)->budget->sleepy || options->stall_first ||

@@ -10,6 +10,11 @@
 
 void choose_hold(struct target *target, struct slot *slot); /* a strategy's publish … */
 /* … and visit */
+/* Was it armed for a foreseen conflict, or for a finding that is aimed at? */
+bool hold_is_led(const struct target *target, const struct slot *slot);
+/* Of what the slot was armed for, once choice_of() tells: nobody is held there for what is kept for
+ * foreseen conflicts. */
+void hold_keep(struct target *target, const struct slot *slot);
 void meeting_note(struct target *target, const struct slot *slot, const struct hit *hit);
 /* Are two threads expected at the address that is watched, now or later? At any that is? */
 bool meeting_waits(const struct target *target, const struct slot *slot);

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define STACK_RETURNS 4
+#define LOOKED_AT 4	/* threads at a time */
 #define STACK_WORDS 256 /* looked at from the stack pointer on */
 
 struct background_thread *background_find(struct target *target, pid_t tid)
@@ -59,19 +61,28 @@ bool code_is_interesting(struct target *target, uint64_t pc)
 }
 
 /* Return addresses near the top of a sleeping thread's stack. */
-static void note_stack(struct target *target, struct sites *sites, uint64_t stack_pointer)
+static unsigned read_stack(struct target *target, uint64_t stack_pointer,
+			   uint64_t returns[static STACK_RETURNS])
 {
 	uint64_t words[STACK_WORDS];
 	ssize_t length = space_read(target->space, stack_pointer, words, sizeof(words));
 	unsigned found = 0;
 
-	for (ssize_t i = 0; i < length / 8 && found < 4; i++) {
-		if (words[i] >> 47 || words[i] < 4096 || !code_is_interesting(target, words[i]) ||
-		    !is_call_before(target->space, words[i]))
-			continue;
-		sites_note(sites, &target->program->random, words[i]);
-		found++;
-	}
+	for (ssize_t i = 0; i < length / 8 && found < STACK_RETURNS; i++)
+		if (!(words[i] >> 47) && words[i] >= 4096 &&
+		    code_is_interesting(target, words[i]) &&
+		    is_call_before(target->space, words[i]))
+			returns[found++] = words[i];
+	return found;
+}
+
+static void note_stack(struct target *target, struct sites *sites, uint64_t stack_pointer)
+{
+	uint64_t returns[STACK_RETURNS];
+	unsigned found = read_stack(target, stack_pointer, returns);
+
+	for (unsigned i = 0; i < found; i++)
+		sites_note(sites, &target->program->random, returns[i]);
 }
 
 static void look_at_thread(struct target *target, struct sites *sites, pid_t tid)
@@ -87,10 +98,9 @@ void code_look_at(struct target *target, struct background_thread *thread)
 	look_at_thread(target, &thread->sites, thread->tid);
 }
 
-/* A few threads, at random: their stacks tell what sleepers will do next. */
-void code_look(struct target *target)
+/* A few threads, at random. */
+static void choose_threads(struct target *target, pid_t chosen[static LOOKED_AT])
 {
-	pid_t chosen[4] = {0};
 	char path[64];
 	struct dirent *entry;
 	unsigned count = 0;
@@ -107,14 +117,43 @@ void code_look(struct target *target)
 
 		if (entry->d_name[0] == '.')
 			continue;
-		place = count < 4 ? count
-				  : (unsigned)(random_next(&target->program->random) % (count + 1));
-		if (place < 4)
+		place = count < LOOKED_AT
+				? count
+				: (unsigned)(random_next(&target->program->random) % (count + 1));
+		if (place < LOOKED_AT)
 			chosen[place] = (pid_t)strtol(entry->d_name, NULL, 10);
 		count++;
 	}
 	closedir(directory);
-	for (unsigned i = 0; i < 4; i++)
+}
+
+uint64_t code_wake(struct target *target)
+{
+	pid_t chosen[LOOKED_AT] = {0};
+	uint64_t returns[STACK_RETURNS];
+	unsigned first = (unsigned)(random_next(&target->program->random) % LOOKED_AT);
+
+	choose_threads(target, chosen);
+	for (unsigned i = 0; i < LOOKED_AT; i++) {
+		pid_t tid = chosen[(first + i) % LOOKED_AT];
+		struct thread_sleep waiting;
+		unsigned found = 0;
+
+		if (tid && thread_status_sleep(target->pid, tid, &waiting))
+			found = read_stack(target, waiting.stack_pointer, returns);
+		if (found)
+			return returns[random_next(&target->program->random) % found];
+	}
+	return 0;
+}
+
+/* Stacks tell what sleepers will do next. */
+void code_look(struct target *target)
+{
+	pid_t chosen[LOOKED_AT] = {0};
+
+	choose_threads(target, chosen);
+	for (unsigned i = 0; i < LOOKED_AT; i++)
 		if (chosen[i])
 			look_at_thread(target, code_sites(target, chosen[i]), chosen[i]);
 }

@@ -15,6 +15,8 @@ struct sites *code_starts(struct target *target, pid_t tid);
 void code_note(struct target *target, pid_t tid, uint64_t pc);
 /* In use by one thread: what it will return to, where it sleeps. */
 void code_look_at(struct target *target, struct background_thread *thread);
+/* Where some thread that sleeps now will go on, or one of its callers; 0: none sleeps. */
+uint64_t code_wake(struct target *target);
 void code_look(struct target *target); /* at what sleeping threads will do */
 /* A thread has come to a chosen instruction: what is around it, others may come to as well. */
 void code_came(struct target *target, const struct hit *hit);

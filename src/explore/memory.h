@@ -6,6 +6,7 @@
 
 #include "explore/contended.h"
 #include "explore/cooldown.h"
+#include "explore/foresight.h"
 #include "explore/period.h"
 #include "explore/sharing.h"
 #include "explore/sites.h"
@@ -17,6 +18,7 @@ struct memory {
 	struct contended contended;
 	/* by address */
 	struct sharing sharing;
+	struct foresight foresight;
 	struct cooldowns cooldowns;
 	struct periods periods[PERIOD_ADDRESSES];
 };

@@ -20,7 +20,7 @@
 
 /* ---- contended sites: whose memory other threads come to (explore/contended.h) --------------- */
 
-#define CONTENDED_MAX 64
+#define CONTENDED_MAX 128
 #define INTEREST_EQUAL 32 /* of an instruction that nobody has an opinion of */
 /* More for one whose memory changed under a thread that was held there, … */
 #define INTEREST_CHANGED (3 * INTEREST_EQUAL)
@@ -29,6 +29,28 @@
  * there is little to spend. */
 #define CONTENDED_PARTS 4
 #define CONTENDED_PARTS_SCARCE 6
+
+/* ---- foresight: who is about to come to which memory (explore/foresight.h) --------------------
+ */
+
+#define FORESIGHT_WORDS 4096
+/* A thread that does something after another did it longer ago may well do so because of it, as
+ * what a program sets up before it creates a thread. */
+#define FORESIGHT_AGE (2 * SECOND)
+#define FORESIGHT_AGAIN (SECOND / 2) /* between two looks from one place by one thread */
+#define FORETOLD_MAX 1024 /* places and threads that were looked ahead from, remembered */
+/* More interest for a site of a conflict that was foreseen, … */
+#define INTEREST_FORESEEN (3 * INTEREST_EQUAL)
+#define FORESEEN_HOLDS 8 /* … halved after so many holds there */
+/* A site where threads come by is worth this part of it while nobody was seen at what it conflicts
+ * with. */
+#define FORESEEN_UNSEEN_PARTS 8
+/* Nobody who comes by what was not foreseen is held for what a thread has saved up to here, while
+ * there is something foreseen: ns. */
+#define FORESEEN_RESERVE (5 * MILLISECOND)
+/* Who seldom comes by a foreseen site is waited for: its window doubles each time nobody did, at
+ * most so often. */
+#define FORESEEN_DOUBLINGS 5
 
 /* ---- the sharing table (explore/sharing.h) --------------------------------------------------- */
 

@@ -28,6 +28,7 @@ struct place {
 	uint32_t shared;   /* another thread came to what it accesses */
 	uint32_t fruitful; /* pairs shown first with it */
 	uint32_t repeats;  /* pairs seen again */
+	bool atomic;	   /* it is an atomic operation, which its instruction does not show */
 	bool judged;	   /* `internal` and `library` are known */
 	bool internal;	   /* libc's own */
 	bool library;	   /* of libc, but not what is made to copy, compare and search memory */
@@ -199,7 +200,8 @@ static void on_hit(void *state, const struct tl_access *access)
 
 /*
  * New code comes first. What other threads were seen to come to stays worth a look, the more so
- * when a pair came of it, and less with each look without.
+ * when a pair came of it, and less with each look without. An atomic operation is worth none: what
+ * it races with is a plain access, which is looked at for itself.
  */
 static unsigned on_interest(void *state, pid_t pid, uint64_t pc)
 {
@@ -211,6 +213,8 @@ static unsigned on_interest(void *state, pid_t pid, uint64_t pc)
 	(void)pid;
 	if (place->pc != pc)
 		return 32;
+	if (place->atomic)
+		return 0;
 	looks = (place->watched + REPEAT_LOOKS * place->repeats) / (1 + 2 * place->fruitful) / 6;
 	interest = place->shared ? 96 >> (looks < 6 ? looks : 6)
 				 : 32 >> (place->watched < 5 ? place->watched : 5);
@@ -279,6 +283,7 @@ static struct rule_side side_of(struct race *race, const struct tl_access *acces
 	if (side.code.module && library_is(side.code.module))
 		side.code.entry = entry_of(race, access, place);
 	side.atomicity = race->services->atomicity(race->host, access, &side.reason);
+	find_place(race, access->pc)->atomic |= side.atomicity == TL_ATOMICITY_ATOMIC;
 	if (access->traits & TL_TRAIT_UPDATE)
 		side.updates_tell =
 			race->services->keeps_atomics_apart(race->host, access->pid, access->pc);

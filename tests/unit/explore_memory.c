@@ -4,9 +4,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "explore/memory.h"
+#include <trapline/event.h>
 
 #define DRAWS 20000
 
@@ -125,6 +127,131 @@ static void contended_sites_take_their_part_of_the_choices(void **state)
 	assert_in_range(chosen[1] * 100 / DRAWS, 73, 77);
 }
 
+static struct foreseen foreseen(pid_t tid, unsigned access, uint64_t lock, uint64_t time)
+{
+	return (struct foreseen){
+		.pc = 0x1000, .lock = {lock}, .tid = tid, .access = access, .time = time};
+}
+
+/* Two threads about to come to one word: is that a conflict? */
+static void a_conflict_is_foreseen_without_a_common_lock(void **state)
+{
+	static const struct {
+		struct foreseen one, other;
+		uint64_t address; /* of the other */
+		bool conflict;
+	} table[] = {
+		{{.tid = 1, .access = TL_WRITE}, {.tid = 2, .access = TL_READ}, 0x8004, true},
+		{{.tid = 1, .access = TL_READ}, {.tid = 2, .access = TL_WRITE}, 0x8000, true},
+		{{.tid = 1, .access = TL_READ}, {.tid = 2, .access = TL_READ}, 0x8000, false},
+		{{.tid = 1, .access = TL_WRITE}, {.tid = 1, .access = TL_WRITE}, 0x8000, false},
+		{{.tid = 1, .access = TL_WRITE}, {.tid = 2, .access = TL_WRITE}, 0x8008, false},
+		{{.tid = 1, .access = TL_WRITE, .lock = {7}},
+		 {.tid = 2, .access = TL_WRITE, .lock = {9, 7}},
+		 0x8000,
+		 false},
+		{{.tid = 1, .access = TL_WRITE, .lock = {7}},
+		 {.tid = 2, .access = TL_WRITE, .lock = {9}},
+		 0x8000,
+		 true},
+		{{.tid = -1, .access = TL_WRITE}, {.tid = -2, .access = TL_READ}, 0x8000, true},
+		{{.tid = 1, .access = TL_WRITE}, {.tid = -2, .access = TL_READ}, 0x8000, false},
+		{{.tid = 1, .access = TL_WRITE | TL_ATOMIC},
+		 {.tid = 2, .access = TL_WRITE | TL_ATOMIC},
+		 0x8000,
+		 false},
+		{{.tid = 1, .access = TL_WRITE | TL_ATOMIC},
+		 {.tid = 2, .access = TL_READ},
+		 0x8000,
+		 true},
+		{{.tid = 1, .access = TL_WRITE},
+		 {.tid = 2, .access = TL_READ, .time = FORESIGHT_AGE},
+		 0x8000,
+		 false},
+	};
+	static struct foresight foresight;
+	struct foreseen others[2];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		memset(&foresight, 0, sizeof(foresight));
+		assert_int_equal(foresight_note(&foresight, 0x8000, &table[i].one, others), 0);
+		assert_int_equal(foresight_note(&foresight, table[i].address, &table[i].other,
+						others),
+				 table[i].conflict);
+		assert_int_equal(foresight_view(&foresight, table[i].address),
+				 table[i].conflict ? FORESIGHT_SHARED : FORESIGHT_PRIVATE);
+		assert_int_equal(foresight_view(&foresight, 0x9000), FORESIGHT_NOTHING);
+	}
+}
+
+static void a_writer_conflicts_with_reader_and_writer(void **state)
+{
+	static struct foresight foresight;
+	struct foreseen others[2], writer = foreseen(1, TL_WRITE, 0, 5),
+				   reader = foreseen(2, TL_READ, 0, 6),
+				   another = foreseen(3, TL_WRITE, 0, 7);
+
+	(void)state;
+	assert_int_equal(foresight_note(&foresight, 0x8000, &writer, others), 0);
+	assert_int_equal(foresight_note(&foresight, 0x8000, &reader, others), 1);
+	assert_int_equal(others[0].tid, 1);
+	assert_int_equal(foresight_note(&foresight, 0x8000, &another, others), 2);
+	assert_int_equal(others[0].tid, 1);
+	assert_int_equal(others[1].tid, 2);
+}
+
+static unsigned interest_at(struct contended *contended, uint64_t pc)
+{
+	struct random random = {3};
+	unsigned interest = 0;
+
+	for (int n = 0; n < 4000; n++) {
+		struct contended_site *site =
+			contended_choose(contended, &random, false, interest_of, NULL, &interest);
+
+		if (site && site->pc == pc)
+			return interest;
+	}
+	return 0;
+}
+
+/* Who does not come is waited for first, and less each time; then others are held for him. */
+static void foreseen_sites_are_worth_what_was_seen_there(void **state)
+{
+	struct contended contended = {0};
+	struct random random = {3};
+
+	(void)state;
+	assert_false(contended_promises(&contended));
+	contended_foresee(&contended, &random, 0x3000, 1, 0x4000);
+	contended_foresee(&contended, &random, 0x4000, 2, 0x3000);
+	assert_true(contended_promises(&contended));
+	assert_int_equal(interest_at(&contended, 0x3000), INTEREST_EQUAL + INTEREST_FORESEEN);
+	contended_tell(&contended, 0x3000, 0, true);
+	assert_int_equal(interest_at(&contended, 0x3000),
+			 INTEREST_EQUAL + INTEREST_FORESEEN / FORESEEN_UNSEEN_PARTS);
+	contended_tell(&contended, 0x4000, 0, false);
+	assert_int_equal(interest_at(&contended, 0x4000), INTEREST_EQUAL + INTEREST_FORESEEN / 2);
+	contended_tell(&contended, 0x4000, 0, true);
+	assert_int_equal(interest_at(&contended, 0x3000), INTEREST_EQUAL + INTEREST_FORESEEN);
+	contended_tell(&contended, 0x3000, FORESEEN_HOLDS, true);
+	assert_int_equal(interest_at(&contended, 0x3000), INTEREST_EQUAL + INTEREST_FORESEEN / 2);
+	/* Another conflict takes the place of one that nobody came to, not of a real one. */
+	contended_foresee(&contended, &random, 0x3000, 1, 0x5000);
+	assert_int_equal(interest_at(&contended, 0x3000), INTEREST_EQUAL + INTEREST_FORESEEN / 2);
+}
+
+static void what_the_tool_rejects_no_foresight_makes_interesting(void **state)
+{
+	struct contended contended = {0};
+	struct random random = {3};
+
+	(void)state;
+	contended_foresee(&contended, &random, 0x1000, 1, 0x4000);
+	assert_int_equal(interest_at(&contended, 0x1000), 0);
+}
+
 static void a_line_is_a_threads_own_until_another_comes(void **state)
 {
 	static struct sharing sharing;
@@ -170,6 +297,10 @@ int main(void)
 		cmocka_unit_test(no_site_is_drawn_where_none_is),
 		cmocka_unit_test(change_makes_a_site_interesting_until_it_was_tried_in_vain),
 		cmocka_unit_test(contended_sites_take_their_part_of_the_choices),
+		cmocka_unit_test(a_conflict_is_foreseen_without_a_common_lock),
+		cmocka_unit_test(a_writer_conflicts_with_reader_and_writer),
+		cmocka_unit_test(foreseen_sites_are_worth_what_was_seen_there),
+		cmocka_unit_test(what_the_tool_rejects_no_foresight_makes_interesting),
 		cmocka_unit_test(a_line_is_a_threads_own_until_another_comes),
 		cmocka_unit_test(an_address_cools_down_until_it_is_paid_for),
 	};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explore/foresee.h"
+
+#include "base/clock.h"
+#include "explore/code.h"
+#include "explore/in_use.h"
+#include "sample/ahead.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STEPS 1536	 /* instructions of one look */
+#define BUDGET_PARTS 4	 /* of what the budget allows, one part goes to look-ahead */
+#define OWN_STACK 262144 /* bytes above the stack pointer taken for the thread's own stack */
+#define RED_ZONE 128
+#define UNBORN_STACK (1ull << 46) /* of a thread that is not there yet: nothing is mapped there */
+
+/* Is there CPU time for it? What it took is told to settle(). */
+static bool may_look(struct explorer *explorer, uint64_t now)
+{
+	struct bucket *bucket = &explorer->foresight;
+	double earned = explorer->budget->income / BUDGET_PARTS;
+
+	if (!explorer->foresight_at) {
+		bucket->tokens = explorer->budget->bucket.tokens / BUDGET_PARTS;
+		bucket->most = explorer->budget->bucket.most / BUDGET_PARTS;
+	} else {
+		bucket_settle(bucket,
+			      (int64_t)(earned * (double)(now - explorer->foresight_at) / SECOND),
+			      0);
+	}
+	explorer->foresight_at = now;
+	return !bucket_is_empty(bucket) && now >= explorer->budget->paused_until;
+}
+
+/* What was seen of one place and thread tells little new when it is seen again. */
+static bool is_news(struct target *target, pid_t tid, uint64_t pc, uint64_t now)
+{
+	struct explored *explored = target->explored;
+	uint64_t key = (pc ^ (uint64_t)tid << 40) * 0x9e3779b97f4a7c15ull;
+	struct foretold *last = &explored->foretold[(key >> 32) % FORETOLD_MAX];
+
+	if (last->key == key && now - last->time < FORESIGHT_AGAIN)
+		return false;
+	*last = (struct foretold){key, now};
+	return true;
+}
+
+/* One that is yet to be created has a number below zero. */
+static bool is_alive(const struct target *target, pid_t tid)
+{
+	return tid < 0 || syscall(SYS_tgkill, target->pid, tid, 0) == 0;
+}
+
+/* Above it in the same mapping. Right behind that another thread's stack may stand. */
+static bool is_own_stack(struct target *target, uint64_t stack, uint64_t address)
+{
+	uint64_t start, end;
+
+	return address >= stack - RED_ZONE && address < stack + OWN_STACK &&
+	       (!space_mapping(target->space, stack, &start, &end) || address < end);
+}
+
+static bool may_be_shared(struct target *target, const struct insn_registers *registers,
+			  const struct ahead_access *access)
+{
+	return access->address >= 4096 && !(access->address >> 47) &&
+	       !is_own_stack(target, registers->general[4], access->address) &&
+	       !space_is_libc(target->space, access->pc) &&
+	       space_writable(target->space, access->address);
+}
+
+static void note(struct target *target, pid_t tid, uint64_t now, const struct ahead_access *access)
+{
+	struct foreseen seen = {.pc = access->pc,
+				.lock = {access->lock[0], access->lock[1]},
+				.tid = tid,
+				.time = now,
+				.access = access->access},
+			others[2];
+	unsigned count =
+		foresight_note(&target->explored->memory.foresight, access->address, &seen, others);
+
+	for (unsigned i = 0; i < count; i++) {
+		if (!is_alive(target, others[i].tid))
+			continue;
+		count_one(target->program, COUNT_FORESEEN);
+		code_foreseen(target, seen.pc, tid, others[i].pc);
+		code_foreseen(target, others[i].pc, others[i].tid, seen.pc);
+	}
+}
+
+static void note_view(struct target *target, pid_t tid, uint64_t now,
+		      const struct insn_registers *registers, const struct ahead_view *view)
+{
+	for (unsigned i = 0; i < view->accesses; i++)
+		if (may_be_shared(target, registers, &view->access[i]))
+			note(target, tid, now, &view->access[i]);
+}
+
+/* Threads that live for microseconds are seldom seen themselves. What they will do, who creates
+ * them tells: their function and its argument. */
+static void foresee_birth(struct target *target, uint64_t now, const struct ahead_birth *birth)
+{
+	static struct ahead_view view; /* one thread; large */
+	uint64_t key = (birth->start ^ birth->argument << 16) * 0x9e3779b97f4a7c15ull;
+	struct insn_registers registers = {.pc = birth->start};
+
+	if (!code_is_interesting(target, birth->start))
+		return;
+	sites_note(&target->explored->memory.sites, &target->program->random, birth->start);
+	registers.general[4] = UNBORN_STACK;
+	registers.general[7] = birth->argument;
+	ahead_spread(target->space, &registers, AHEAD_NEWBORN, STEPS, &view);
+	note_view(target, -(pid_t)(1 + (key >> 34)), now, &registers, &view);
+}
+
+void foresee(struct target *target, pid_t tid, const struct insn_registers *registers)
+{
+	static struct ahead_view view; /* one thread; large */
+	struct explorer *explorer = explorer_of(target);
+	uint64_t before, now = clock_now();
+
+	if (is_off(target, HEURISTIC_FORESIGHT) || space_is_libc(target->space, registers->pc) ||
+	    !is_news(target, tid, registers->pc, now) || !may_look(explorer, now))
+		return;
+	before = clock_read(CLOCK_THREAD_CPUTIME_ID);
+	ahead_spread(target->space, registers, AHEAD_ALL_KNOWN, STEPS, &view);
+	note_view(target, tid, now, registers, &view);
+	for (unsigned i = 0; i < view.births; i++)
+		foresee_birth(target, now, &view.birth[i]);
+	count_one(target->program, COUNT_LOOKS_AHEAD);
+	bucket_settle(&explorer->foresight, 0,
+		      (int64_t)(clock_read(CLOCK_THREAD_CPUTIME_ID) - before));
+}
