@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a seed's program is like: every dimension that the seed decides, before any code is written."""
 
+import math
+
 from draw import Draw
 
 MILLISECOND = 1000000
@@ -14,6 +16,9 @@ PERIOD_WEIGHTS = (("hot", 26), ("1 ms", 20), ("10 ms", 20), ("100 ms", 18), ("1 
 NOUNS = ("gauge", "cursor", "backlog", "quota", "session", "ledger", "status", "budget", "index",
          "route", "epoch", "balance", "window", "profile", "journal", "cache", "weight", "ticket")
 FIELDS = ("level", "total", "state", "limit", "entry", "offset", "mark", "stamp", "label", "value")
+# Taken for the pause between two accesses of a "hot" side: there is other code between them.
+HOT_PAUSE = MILLISECOND // 10
+
 VERBS = ("store", "apply", "refresh", "record", "touch", "merge", "settle", "publish", "bump")
 READERS = ("load", "check", "inspect", "report", "fetch", "compare", "collect", "sum", "scan")
 
@@ -130,6 +135,22 @@ class Plan:
     def slower(self):
         """The period of the side that comes less often."""
         return max(self.periods, key=PERIODS.get)
+
+    def chance(self, seconds, share=0.01, longest=8 * MILLISECOND):
+        """The chance of meeting the race in that time for a detector that knows both places from the
+        start, holds each thread for `share` of its time and no longer than `longest` ns at once, and
+        holds nobody anywhere else: while a thread of one side is held the other comes by chance.
+        Periods without jitter can be foretold, which is not counted here."""
+        active = {"bursts": self.burst_percent / 100,
+                  "phase": 1 - self.phase_begin / 1000}.get(self.phase, 1)
+        rates = [self.side_threads(side) * SECOND /
+                 (PERIODS[self.periods[side]] or HOT_PAUSE) for side in (0, 1)]
+        meetings = 0.0
+        for side in (0, 1):
+            held = min(self.side_threads(side) * seconds * share,
+                       rates[side] * active * seconds * longest / SECOND)
+            meetings += held * rates[1 - side]
+        return 1 - math.exp(-meetings)
 
     def dimensions(self):
         """What the rates are told by."""
