@@ -196,9 +196,13 @@ static void tell(struct control *control, const struct area_hit *record)
 	}
 	target = control->program.target[record->process];
 	slot = find_hit(control, record);
-	hit = slot ? calloc(1, sizeof(*hit)) : NULL;
-	if (!hit)
+	if (!slot)
 		return;
+	hit = calloc(1, sizeof(*hit));
+	if (!hit) {
+		count_one(&control->program, COUNT_HITS_DROPPED);
+		return;
+	}
 	slot->seen++;
 	note_identity(slot, record->identity);
 	understand(target, slot, record, hit);

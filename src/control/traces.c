@@ -97,8 +97,10 @@ void trace_tell(struct control *control, struct target *target, const struct are
 		return;
 	}
 	hit = calloc(1, sizeof(*hit));
-	if (!hit)
+	if (!hit) {
+		count_one(&control->program, COUNT_HITS_DROPPED);
 		return;
+	}
 	if (slot->each_thread)
 		slot->watch.address = record->address;
 	trace.held = slot->watch.hold && !(record->flags & (AREA_HIT_LATE | AREA_HIT_UNHELD));

@@ -66,8 +66,10 @@ static void begin(struct hits *hits, struct following *following, const struct a
 		return;
 	}
 	hit = calloc(1, sizeof(*hit));
-	if (!hit)
+	if (!hit) {
+		count_one(hits->program, COUNT_HITS_DROPPED);
 		return;
+	}
 	slot->seen++;
 	note_identity(slot, record->identity);
 	hit->usable = hit_attribute(target, slot, record, hit);
