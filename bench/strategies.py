@@ -88,6 +88,13 @@ def found_by(results):
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items(), key=lambda c: -c[1]))
 
 
+def by_hand(page):
+    """What stands below the table, from the first heading of its own on: kept."""
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    start = text.find("\n### ")
+    return text[start:] if start >= 0 else ""
+
+
 def main():
     build, sections = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     judge = load_judge()
@@ -100,7 +107,8 @@ def main():
              "| with | found | interval | median time of those found |", "|---|---|---|---|"]
     lines += [row(judge, name, runs) for name, runs in results.items()]
     lines += ["", f"With all, they were found by: {found_by(results['all'])}."]
-    (sections / "strategies.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    page = sections / "strategies.md"
+    page.write_text("\n".join(lines) + "\n" + by_hand(page), encoding="utf-8")
     (build / "bench-strategies.json").write_text(
         json.dumps({name: [judged.record() for judged in runs] for name, runs in results.items()},
                    indent=1), encoding="utf-8")
