@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <linux/kcmp.h>
-#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -441,19 +440,12 @@ static void look_at_thread(struct control *control, const struct injection *pare
 			adopt(control, parent, child[i]);
 }
 
-static bool has_ended(const struct injection *injection)
-{
-	struct pollfd ended = {injection->pidfd, POLLIN, 0};
-
-	return injection->pidfd < 0 || poll(&ended, 1, 0) == 1;
-}
-
 static void forget_ended(struct entered *entered)
 {
 	for (unsigned i = 0; i < entered->count;) {
 		struct injection *injection = &entered->injection[i];
 
-		if (!has_ended(injection)) {
+		if (injection->pidfd >= 0 && !pidfd_has_ended(injection->pidfd)) {
 			i++;
 			continue;
 		}

@@ -3,7 +3,6 @@
 #ifndef PROCESS_IDENTITY_H
 #define PROCESS_IDENTITY_H
 
-#include <poll.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -21,11 +20,6 @@ pid_t process_name_inside(pid_t pid);
 bool process_is_named(pid_t pid, pid_t inside);
 
 /* False too where `pidfd` is -1. */
-static inline bool pidfd_has_ended(int pidfd)
-{
-	struct pollfd ended = {pidfd, POLLIN, 0};
-
-	return pidfd >= 0 && poll(&ended, 1, 0) == 1;
-}
+bool pidfd_has_ended(int pidfd);
 
 #endif
