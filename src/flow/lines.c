@@ -165,7 +165,6 @@ void flow_line_watch_visit(struct flow_line *line, const struct flow_visit *visi
 
 bool flow_line_watch_end(struct flow_line *line, uint64_t duration)
 {
-	line->watches++;
 	line->watched += duration;
 	if (line->transfers < FLOW_TRANSFERS)
 		return false;

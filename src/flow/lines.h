@@ -60,6 +60,7 @@ struct flow_line {
 	unsigned actors;
 	uint64_t samples;	   /* clock samples about to touch it */
 	uint64_t watches, watched; /* how often it was watched, and ns in all */
+	uint64_t looks;		   /* how often for who else comes there than one thread */
 	uint64_t true_transfers, false_transfers;
 	/* Within the watch under way. */
 	int last_actor; /* -1: none yet */
@@ -84,7 +85,8 @@ bool flow_line_is_shared(const struct flow_line *line, uint64_t now);
 /* Visits in their order, from a watch of some of its bytes. */
 void flow_line_watch_begin(struct flow_line *line);
 void flow_line_watch_visit(struct flow_line *line, const struct flow_visit *visit);
-/* True when the watch saw the line go to and fro; its transfers then count. */
+/* True when the watch saw the line go to and fro; its transfers then count. The caller counts the
+ * watch. */
 bool flow_line_watch_end(struct flow_line *line, uint64_t duration);
 /* The bytes that these two share truly. */
 uint64_t flow_line_conflict(const struct flow_actor *a, const struct flow_actor *b);

@@ -3,6 +3,10 @@
  * Which threads share which cache lines, truly or falsely. Samples find lines that several threads
  * come to; a short watch on the bytes of two of them then shows in which order they come, which
  * tells a line that goes to and fro from one that was handed over once.
+ *
+ * Where samples are few, as in a server that sleeps most of the time, two of them seldom fall on
+ * one line. When there is no such line the one where a thread was seen alone is watched: at the
+ * bytes that it came to, and at others drawn at random, for those that lie apart.
  */
 #include "flow/flow.h"
 
@@ -31,8 +35,8 @@ struct share {
 	const struct tl_services *services;
 	struct flow_lines *lines;
 	struct flow_places places;
-	struct flow_line *candidate;
-	double candidate_score;
+	struct flow_line *candidate, *lone; /* that threads share; that one was seen at */
+	double candidate_score, lone_score;
 	uint64_t told[FLOW_LINES]; /* transfers when it was told last */
 	/* The watch under way. */
 	struct flow_line *line;
@@ -40,7 +44,7 @@ struct share {
 	uint64_t cookie[PIECES];   /* 0: over */
 	struct flow_visit visit[VISITS];
 	unsigned visits;
-	uint64_t began, next_watch, last_cookie, samples, random;
+	uint64_t began, next_watch, last_cookie, samples, random, watches, findings;
 };
 
 static int start(struct tl_host *host, const struct tl_services *services, void **state)
@@ -94,11 +98,15 @@ static struct flow_visit visit_of(const struct tl_access *access)
 
 /* Lines that many samples touch and that were watched seldom come first; those never found to be
  * shared after some watches fall behind. */
-static double score_of(const struct flow_line *line)
+static void propose(struct flow_line *line, uint64_t times, struct flow_line **best,
+		    double *best_score)
 {
-	double watches = (double)line->watches;
+	double watches = (double)times, score = (double)line->samples / (1 + watches * watches);
 
-	return (double)line->samples / (1 + watches * watches);
+	if (score <= *best_score)
+		return;
+	*best = line;
+	*best_score = score;
 }
 
 static void on_sample(void *state, const struct tl_access *access)
@@ -107,19 +115,18 @@ static void on_sample(void *state, const struct tl_access *access)
 	struct flow_visit visit = visit_of(access);
 	struct flow_memory memory;
 	struct flow_line *line;
-	double score;
 
 	share->samples++;
 	if (!access->tid || !access->length || !find_memory(share, access, &memory))
 		return;
 	line = flow_lines_find(share->lines, &memory);
 	flow_line_note(line, &visit);
-	score = score_of(line);
-	if (line != share->line && score > share->candidate_score &&
-	    flow_line_is_shared(line, access->time)) {
-		share->candidate = line;
-		share->candidate_score = score;
-	}
+	if (line == share->line)
+		return;
+	if (flow_line_is_shared(line, access->time))
+		propose(line, line->watches, &share->candidate, &share->candidate_score);
+	else if (!(access->traits & TL_TRAIT_OWN_STACK))
+		propose(line, line->looks, &share->lone, &share->lone_score);
 }
 
 /* The largest aligned piece at the spot's first byte. */
@@ -194,7 +201,17 @@ static bool is_under_way(const struct share *share)
 	return false;
 }
 
-static void begin_watch(struct share *share, uint64_t time)
+static void begin_watch(struct share *share, struct flow_line *line, uint64_t time)
+{
+	share->line = line;
+	share->memory = line->memory;
+	share->visits = 0;
+	share->began = time;
+	share->next_watch = time + INTERVAL;
+	share->watches++;
+}
+
+static void watch_shared(struct share *share, uint64_t time)
 {
 	const struct flow_actor *actor[2];
 	struct flow_line *line = share->candidate;
@@ -202,13 +219,10 @@ static void begin_watch(struct share *share, uint64_t time)
 
 	share->candidate = NULL;
 	share->candidate_score = 0;
-	share->next_watch = time + INTERVAL;
 	if (!flow_line_is_shared(line, time) || !choose_actors(line, time, actor))
 		return;
-	share->line = line;
-	share->memory = line->memory;
-	share->visits = 0;
-	share->began = time;
+	begin_watch(share, line, time);
+	line->watches++;
 	for (unsigned i = 0; i < 2; i++) {
 		spot[i] = draw_spot(share, actor[i]);
 		if (!spot[i] || (i && spot[0] && actor[0]->pid == actor[1]->pid &&
@@ -217,6 +231,30 @@ static void begin_watch(struct share *share, uint64_t time)
 		if (!arm_spot(share, i, actor[i]->pid, spot[i]))
 			share->services->count(share->host, "flow-lines-not-armed", 1);
 	}
+	if (!is_under_way(share))
+		share->line = NULL;
+}
+
+/* Who else comes to the line? */
+static void watch_lone(struct share *share, uint64_t time)
+{
+	struct flow_line *line = share->lone;
+	const struct flow_actor *actor = &line->actor[0];
+	struct flow_spot other = {.length = 8};
+	const struct flow_spot *spot;
+
+	share->lone = NULL;
+	share->lone_score = 0;
+	spot = line->actors ? draw_spot(share, actor) : NULL;
+	if (!spot)
+		return;
+	begin_watch(share, line, time);
+	line->looks++;
+	other.address = (spot->address & ~(FLOW_LINE - 1ull)) +
+			flow_below(&share->random, FLOW_LINE / 8) * 8;
+	if (!arm_spot(share, 0, actor->pid, spot) ||
+	    (other.address != (spot->address & ~7ull) && !arm_spot(share, 1, actor->pid, &other)))
+		share->services->count(share->host, "flow-lines-not-armed", 1);
 	if (!is_under_way(share))
 		share->line = NULL;
 }
@@ -306,6 +344,7 @@ static void tell(struct share *share, const struct flow_line *line)
 
 	if (!flow_line_pair(line, &first, &second))
 		return;
+	share->findings++;
 	add_side(share, &finding, first);
 	add_side(share, &finding, second);
 	flow_detail(&finding, "line", "0x%llx",
@@ -378,8 +417,12 @@ static void on_tick(void *state)
 		}
 		end_watch(share);
 	}
-	if (!share->line && share->candidate && time >= share->next_watch)
-		begin_watch(share, time);
+	if (share->line || time < share->next_watch)
+		return;
+	if (share->candidate)
+		watch_shared(share, time);
+	else if (share->lone)
+		watch_lone(share, time);
 }
 
 /* Can code of the process still be named? */
@@ -405,8 +448,8 @@ static void process_ended(void *state, pid_t pid)
 		    is_there(share, second))
 			tell(share, line);
 	}
-	share->candidate = NULL;
-	share->candidate_score = 0;
+	share->candidate = share->lone = NULL;
+	share->candidate_score = share->lone_score = 0;
 	flow_places_leave(&share->places, pid, NULL, 0);
 	flow_places_forget(&share->places);
 }
@@ -415,6 +458,12 @@ static void finish(void *state)
 {
 	struct share *share = state;
 
+	if (!share->findings)
+		share->services->log(share->host,
+				     "no cache line was seen to go to and fro between threads, in "
+				     "%llu sampled accesses and %llu watches of lines",
+				     (unsigned long long)share->samples,
+				     (unsigned long long)share->watches);
 	share->services->count(share->host, "flow-lines-displaced", share->lines->displaced);
 	flow_places_free(&share->places);
 	free(share->lines);
