@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explore/aim_find.h"
 
+#include "base/path.h"
+
 #include "symbol/lookup.h"
 #include "symbol/place.h"
 
@@ -29,13 +31,6 @@ struct search {
 	uint64_t distance; /* of those in `found` */
 	struct aim_found *found;
 };
-
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
-}
 
 static bool is_same(const char *a, const char *b)
 {
@@ -82,7 +77,7 @@ static bool was_program(const struct search *search)
 {
 	const char *program = search->aim->finding->program;
 
-	return is_same(base_name(search->frame->module), base_name(program));
+	return is_same(path_name(search->frame->module), path_name(program));
 }
 
 static const struct symbol_module *find_module(const struct search *search)
@@ -96,7 +91,7 @@ static const struct symbol_module *find_module(const struct search *search)
 		if (search->frame->build_id && *module->build_id_text &&
 		    strcmp(module->build_id_text, search->frame->build_id) == 0)
 			return module;
-		if (!named && is_same(base_name(module->path), base_name(search->frame->module)))
+		if (!named && is_same(path_name(module->path), path_name(search->frame->module)))
 			named = module;
 		if (!program && was_program(search) && symbol_modules_is_main(modules, module))
 			program = module;
@@ -193,7 +188,7 @@ static int64_t lines_away(const struct search *search, uint64_t pc, unsigned *li
 		bool relative = now->function_line && old->function_line;
 
 		if (!now->line || !is_same_function(now->function, old->function) ||
-		    !is_same(base_name(now->file), base_name(old->file)))
+		    !is_same(path_name(now->file), path_name(old->file)))
 			continue;
 		*line = now->line;
 		return (int64_t)(relative ? apart(now->line - now->function_line,
@@ -292,7 +287,7 @@ static void find_in_function(struct search *search, const struct symbol_module *
 	struct symbol_found function;
 	uint64_t start, end;
 
-	if (!frame->function || (!(frame->file && look_up(search, base_name(frame->file),
+	if (!frame->function || (!(frame->file && look_up(search, path_name(frame->file),
 							  frame->function, &function)) &&
 				 !look_up(search, module->path, frame->function, &function)))
 		return;

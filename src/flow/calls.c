@@ -2,6 +2,8 @@
 /* Where calls come from and go to, by the code of a process. */
 #include "flow/origin_tree.h"
 
+#include "base/path.h"
+
 #include <string.h>
 
 int flow_tree_code(struct flow_tree *tree, pid_t pid, uint64_t pc, struct flow_code *code)
@@ -150,17 +152,9 @@ uint64_t flow_find_jump(struct flow_tree *tree, pid_t pid, uint64_t called, uint
 	return find_jump(tree, pid, called, own, JUMPS_DEEP);
 }
 
-static bool is_c_library(const char *module)
-{
-	const char *slash = module ? strrchr(module, '/') : NULL;
-	const char *name = slash ? slash + 1 : module;
-
-	return name && (strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-", 5) == 0 ||
-			strncmp(name, "ld-", 3) == 0 || strncmp(name, "ld-linux", 8) == 0 ||
-			name[0] == '[');
-}
-
 bool flow_in_c_library(struct flow_tree *tree, pid_t pid, uint64_t pc)
 {
-	return is_c_library(tree->services->module(tree->host, pid, pc));
+	const char *module = tree->services->module(tree->host, pid, pc);
+
+	return path_is_c_library(module) || (module && module[0] == '[');
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process/program.h"
 
+#include "base/path.h"
+
 #include <fnmatch.h>
 #include <string.h>
 
 static bool matches(const struct control_globs *globs, const char *path)
 {
-	const char *name = strrchr(path, '/');
+	const char *name = path_name(path);
 
-	name = name ? name + 1 : path;
 	for (size_t i = 0; i < globs->count; i++)
 		if (fnmatch(globs->glob[i], path, 0) == 0 || fnmatch(globs->glob[i], name, 0) == 0)
 			return true;

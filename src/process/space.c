@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process/space.h"
 
+#include "base/path.h"
+
 #include "base/clock.h"
 
 #include "base/file.h"
@@ -234,15 +236,9 @@ const char *space_module(struct space *space, uint64_t pc)
 
 static bool is_libc_path(const char *path)
 {
-	static const char *const stems[] = {"libc.so.",	   "libpthread", "ld-linux",  "ld-musl",
-					    "libtrapline", "[vdso]",	 "[vsyscall]"};
-	const char *name = strrchr(path, '/');
+	static const char *const beside[] = {"libtrapline", "[vdso]", "[vsyscall]", NULL};
 
-	name = name ? name + 1 : path;
-	for (size_t i = 0; i < sizeof(stems) / sizeof(stems[0]); i++)
-		if (strncmp(name, stems[i], strlen(stems[i])) == 0)
-			return true;
-	return false;
+	return path_is_c_library(path) || text_begins_with_any(path_name(path), beside);
 }
 
 bool space_is_libc(struct space *space, uint64_t pc)

@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "race/library.h"
 
+#include "base/path.h"
+
 #include <stddef.h>
 #include <string.h>
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static bool begins_with_any(const char *text, const char *const *stems)
-{
-	for (; *stems; stems++)
-		if (strncmp(text, *stems, strlen(*stems)) == 0)
-			return true;
-	return false;
-}
 
 static bool is_any(const char *text, const char *const *names)
 {
@@ -32,16 +19,15 @@ static const char *const runtimes[] = {"libpthread",  "ld-linux", "ld-2.",
 
 bool library_is_runtime(const char *module)
 {
-	return begins_with_any(base_name(module), runtimes);
+	return text_begins_with_any(path_name(module), runtimes);
 }
 
 bool library_is(const char *module)
 {
-	static const char *const names[] = {"libc.so.", "libc-2.",    "ld-musl", "libm.so.",
-					    "[vdso]",	"libc.musl-", "libm-2.", NULL};
+	static const char *const names[] = {"libm.so.", "libm-2.", "[vdso]", NULL};
 
-	return begins_with_any(base_name(module), names) || library_is_runtime(module) ||
-	       strstr(module, "/gconv/"); /* iconv()'s */
+	return path_is_c_library(module) || text_begins_with_any(path_name(module), names) ||
+	       library_is_runtime(module) || strstr(module, "/gconv/"); /* iconv()'s */
 }
 
 /* A function goes by its own name and others: __GI_X, _IO_X, __libc_X, __new_X, __isoc99_X. */
@@ -86,7 +72,7 @@ bool library_is_internal(const char *function)
 	if (!function)
 		return false;
 	function = plain_name(function);
-	return begins_with_any(function, internal_stems) || is_any(function, internal_names);
+	return text_begins_with_any(function, internal_stems) || is_any(function, internal_names);
 }
 
 /* Variants chosen by CPU carry the plain name inside theirs (__memmove_avx_unaligned_erms). */
@@ -103,7 +89,7 @@ bool library_is_string(const char *function)
 	if (strncmp(function + strspn(function, "_"), "IO_", 3) == 0)
 		return false;
 	function = plain_name(function);
-	return begins_with_any(function, stems) && strncmp(function, "memalign", 8) != 0;
+	return text_begins_with_any(function, stems) && strncmp(function, "memalign", 8) != 0;
 }
 
 bool library_works_for_caller(const char *function)
@@ -131,7 +117,7 @@ bool library_works_for_caller(const char *function)
 
 	if (!function)
 		return false;
-	return library_is_string(function) || begins_with_any(plain_name(function), stems);
+	return library_is_string(function) || text_begins_with_any(plain_name(function), stems);
 }
 
 /* POSIX marks them as not safe for threads: each works on an object of its own that all calls

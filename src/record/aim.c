@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/aim.h"
 
+#include "base/path.h"
+
 #include "record/utf8.h"
 
 #include <stdio.h>
@@ -77,13 +79,6 @@ bool aim_recognise(struct aim_list *list, const struct finding *finding)
 	return found;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void write_place(const struct finding_access *access, char place[AIM_PLACE_SIZE])
 {
 	const struct finding_frame *frame = finding_place_frame(access);
@@ -91,12 +86,12 @@ static void write_place(const struct finding_access *access, char place[AIM_PLAC
 
 	if (frame->function && frame->file && frame->line)
 		snprintf(text, sizeof(text), "%.120s %.100s:%u", frame->function,
-			 base_name(frame->file), frame->line);
+			 path_name(frame->file), frame->line);
 	else if (frame->function)
 		snprintf(text, sizeof(text), "%.200s", frame->function);
 	else
 		snprintf(text, sizeof(text), "%.200s+0x%llx",
-			 frame->module ? base_name(frame->module) : "?",
+			 frame->module ? path_name(frame->module) : "?",
 			 (unsigned long long)frame->offset);
 	utf8_escape(place, AIM_PLACE_SIZE, text);
 }

@@ -23,6 +23,8 @@
  */
 #include "record/finding.h"
 
+#include "base/path.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,13 +39,6 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 		hash = (hash ^ (unsigned char)*text) * FNV_PRIME;
 	return (hash ^ 0xff) *
 	       FNV_PRIME; /* a byte no UTF-8 text has, so that fields cannot run together */
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 /* "libfoo.so.1.2" -> "libfoo.so"; anything else whole. */
@@ -73,12 +68,8 @@ size_t finding_function_length(const char *name)
 
 static bool is_c_library(const struct finding_frame *frame)
 {
-	const char *name = frame->module ? base_name(frame->module) : "";
-
-	return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc-2.", 7) ||
-	       !strncmp(name, "libpthread.so", 13) || !strncmp(name, "libpthread-2.", 13) ||
-	       !strncmp(name, "ld-linux", 8) || !strncmp(name, "ld-musl", 7) ||
-	       !strcmp(name, "[vdso]");
+	return path_is_c_library(frame->module) ||
+	       (frame->module && !strcmp(frame->module, "[vdso]"));
 }
 
 const struct finding_frame *finding_place_frame(const struct finding_access *access)
@@ -93,8 +84,8 @@ const struct finding_frame *finding_place_frame(const struct finding_access *acc
 
 static void function_place(const struct finding_frame *frame, char *text, size_t size)
 {
-	const char *module = frame->module ? base_name(frame->module) : "?";
-	const char *file = frame->file ? base_name(frame->file) : NULL;
+	const char *module = frame->module ? path_name(frame->module) : "?";
+	const char *file = frame->file ? path_name(frame->file) : NULL;
 	int length = (int)finding_function_length(frame->function);
 
 	if (file && frame->line && frame->function_line)
@@ -120,7 +111,7 @@ void finding_place(const struct finding_access *access, char *text, size_t size)
 	} else if (frame->function) {
 		function_place(frame, text, size);
 	} else if (frame->module) {
-		module = base_name(frame->module);
+		module = path_name(frame->module);
 		snprintf(text, size, "%.*s+0x%" PRIx64, module_length(module), module,
 			 frame->offset);
 	} else {

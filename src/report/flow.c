@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/flow.h"
 
+#include "base/path.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,29 +41,27 @@ double flow_detail_number(const struct finding *finding, const char *name)
 	return text ? strtod(text, NULL) : 0;
 }
 
-static const char *base_name(const char *path)
+static const char *module_name(const char *path)
 {
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "?";
+	return path ? path_name(path) : "?";
 }
 
 static void name_frame(const struct finding_frame *frame, enum flow_by by, char *text, size_t size)
 {
 	if (by == FLOW_BY_MODULE)
-		snprintf(text, size, "%s", base_name(frame->module));
+		snprintf(text, size, "%s", module_name(frame->module));
 	else if (by == FLOW_BY_FILE && frame->file)
-		snprintf(text, size, "%s", base_name(frame->file));
+		snprintf(text, size, "%s", module_name(frame->file));
 	else if (frame->function && by == FLOW_BY_LINE && frame->file && frame->line)
-		snprintf(text, size, "%s %s:%u", frame->function, base_name(frame->file),
+		snprintf(text, size, "%s %s:%u", frame->function, module_name(frame->file),
 			 frame->line);
 	else if (frame->function && by == FLOW_BY_LINE)
 		snprintf(text, size, "%s+%lld (%s)", frame->function,
-			 (long long)frame->function_offset, base_name(frame->module));
+			 (long long)frame->function_offset, module_name(frame->module));
 	else if (frame->function)
 		snprintf(text, size, "%s", frame->function);
 	else
-		snprintf(text, size, "%s+0x%llx", base_name(frame->module),
+		snprintf(text, size, "%s+0x%llx", module_name(frame->module),
 			 (unsigned long long)frame->offset);
 }
 

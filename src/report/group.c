@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/group.h"
 
+#include "base/path.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -15,13 +17,6 @@ struct row {
 	unsigned best;	/* rank in the group */
 	uint64_t count; /* of the whole group */
 };
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* Who allocated the block, as far as its stack names anybody behind the allocator itself. */
 static const struct finding_frame *allocator(const struct finding_object *object)
@@ -41,7 +36,7 @@ static void name_unnamed(const struct finding_object *object, char name[GROUP_NA
 	else if (object->kind == FINDING_OBJECT_HEAP && object->size)
 		snprintf(name, GROUP_NAME_SIZE, "heap blocks of %" PRIu64 " bytes", object->size);
 	else if (object->module)
-		snprintf(name, GROUP_NAME_SIZE, "%.180s+0x%" PRIx64, base_name(object->module),
+		snprintf(name, GROUP_NAME_SIZE, "%.180s+0x%" PRIx64, path_name(object->module),
 			 object->module_offset & ~(uint64_t)7);
 }
 

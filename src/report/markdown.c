@@ -9,6 +9,8 @@
  */
 #include "report/markdown.h"
 
+#include "base/path.h"
+
 #include "record/utf8.h"
 #include "report/text.h"
 
@@ -28,13 +30,6 @@ static void write_code(FILE *stream, const char *text)
 	fprintf(stream, "`%s`", shown);
 }
 
-static const char *short_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
-}
-
 static void write_place(FILE *stream, const struct finding_access *access)
 {
 	const struct finding_frame *frame = finding_place_frame(access);
@@ -49,7 +44,7 @@ static void write_place(FILE *stream, const struct finding_access *access)
 		return;
 	snprintf(line, sizeof(line), ":%u", frame->line);
 	fputs(" (", stream);
-	write_code(stream, short_name(frame->file));
+	write_code(stream, path_name(frame->file));
 	fprintf(stream, "%s)", line);
 }
 
@@ -67,7 +62,7 @@ static void write_title(FILE *stream, const struct finding *finding)
 static void write_opening(FILE *stream, const struct finding *finding, const char *version)
 {
 	fputs("Seen in ", stream);
-	write_code(stream, short_name(finding->program));
+	write_code(stream, path_name(finding->program));
 	fprintf(stream, ", as it is installed (nothing was recompiled), by Trapline %s", version);
 	if (finding->count > 1)
 		fprintf(stream, ", %llu times", (unsigned long long)finding->count);

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/redact.h"
 
+#include "base/path.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
-}
 
 static void redact_stack(struct finding_stack *stack)
 {
@@ -22,8 +17,8 @@ static void redact_stack(struct finding_stack *stack)
 		struct finding_frame *frame = &stack->frames[i];
 
 		frame->pc = 0;
-		frame->module = base_name(frame->module);
-		frame->file = base_name(frame->file);
+		frame->module = path_name(frame->module);
+		frame->file = path_name(frame->file);
 	}
 }
 
@@ -115,9 +110,9 @@ int finding_redact(struct finding *finding)
 	redact_stack(&finding->object.stack);
 	redact_stack(&finding->object.freed.stack);
 	finding->object.address = 0;
-	finding->object.module = base_name(finding->object.module);
-	finding->object.file = base_name(finding->object.file);
-	finding->program = base_name(finding->program);
+	finding->object.module = path_name(finding->object.module);
+	finding->object.file = path_name(finding->object.file);
+	finding->program = path_name(finding->program);
 	finding->host = NULL;
 	if (finding->run && !(finding->run = hash_run(finding)))
 		return -ENOMEM;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/text.h"
 
+#include "base/path.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +48,6 @@ static void print_styled(const struct writer *writer, enum style wanted, const c
 	style(writer, wanted);
 	utf8_print(writer->stream, text);
 	style(writer, STYLE_PLAIN);
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 static const char *kind_title(const char *kind)
@@ -145,7 +140,7 @@ static void write_place(const struct writer *writer, const struct finding_frame 
 		return;
 	style(writer, STYLE_FAINT);
 	fputs("  (", writer->stream);
-	utf8_print(writer->stream, base_name(frame->module));
+	utf8_print(writer->stream, path_name(frame->module));
 	fprintf(writer->stream, "+0x%" PRIx64 ")", frame->offset);
 	style(writer, STYLE_PLAIN);
 }
@@ -305,7 +300,7 @@ static void write_object_title(const struct writer *writer, const struct finding
 	if (known || object->kind != FINDING_OBJECT_GLOBAL || !object->module)
 		return;
 	fputs(" of ", writer->stream);
-	utf8_print(writer->stream, base_name(object->module));
+	utf8_print(writer->stream, path_name(object->module));
 	fprintf(writer->stream, "+0x%" PRIx64, object->module_offset);
 }
 
@@ -431,12 +426,12 @@ static void write_short_place(FILE *stream, const struct finding_access *access)
 	if (frame && frame->function)
 		utf8_print(stream, frame->function);
 	else if (frame && frame->module)
-		utf8_print(stream, base_name(frame->module));
+		utf8_print(stream, path_name(frame->module));
 	else
 		fputc('?', stream);
 	if (frame && frame->file) {
 		fputc(' ', stream);
-		utf8_print(stream, base_name(frame->file));
+		utf8_print(stream, path_name(frame->file));
 	}
 	if (frame && frame->file && frame->line)
 		fprintf(stream, ":%u", frame->line);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/lookup.h"
 
+#include "base/path.h"
+
 #include "symbol/ask.h"
 #include "symbol/demangle.h"
 #include "symbol/die.h"
@@ -21,13 +23,12 @@
 
 static bool is_module(const struct symbol_module *module, const char *qualifier)
 {
-	const char *base = strrchr(module->path, '/');
+	const char *base = path_name(module->path);
 	size_t length = strlen(qualifier);
 
 	if (symbol_line_same_file(module->path, qualifier))
 		return true;
 	/* "libfoo.so" for libfoo.so.1.2 */
-	base = base ? base + 1 : module->path;
 	return strncmp(base, qualifier, length) == 0 && base[length] == '.' &&
 	       strstr(qualifier, ".so");
 }

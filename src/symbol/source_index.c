@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/source_index.h"
 
+#include "base/path.h"
+
 #include "base/file.h"
 
 #include <fts.h>
@@ -21,17 +23,10 @@ struct symbol_source_index {
 	size_t count, capacity;
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int compare_files(const void *a, const void *b)
 {
 	const char *x = *(char *const *)a, *y = *(char *const *)b;
-	int order = strcmp(base_name(x), base_name(y));
+	int order = strcmp(path_name(x), path_name(y));
 
 	return order ? order : strcmp(x, y);
 }
@@ -212,7 +207,7 @@ static size_t first_called(const struct symbol_source_index *index, const char *
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (strcmp(base_name(index->file[middle]), name) < 0)
+		if (strcmp(path_name(index->file[middle]), name) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -224,13 +219,13 @@ const char *symbol_source_index_find(const struct symbol_source_index *index, co
 				     const struct symbol_source_hint *hint, bool *ambiguous)
 {
 	struct component wanted[COMPONENTS_MAX];
-	const char *candidate[CANDIDATES_MAX], *name = base_name(path);
+	const char *candidate[CANDIDATES_MAX], *name = path_name(path);
 	size_t count = split(path, wanted), best = 0, candidates = 0;
 	bool same;
 
 	*ambiguous = false;
 	for (size_t i = first_called(index, name);
-	     i < index->count && strcmp(base_name(index->file[i]), name) == 0; i++) {
+	     i < index->count && strcmp(path_name(index->file[i]), name) == 0; i++) {
 		size_t end = common_end(wanted, count, index->file[i]);
 
 		if (end > best)

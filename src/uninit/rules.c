@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "uninit/rules.h"
 
+#include "base/path.h"
+
 #include "symbol/c_function.h"
 
 #include <string.h>
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static bool begins_with_any(const char *text, const char *const *stems)
-{
-	for (; *stems; stems++)
-		if (strncmp(text, *stems, strlen(*stems)) == 0)
-			return true;
-	return false;
-}
-
 bool uninit_is_library(const char *module)
 {
-	static const char *const names[] = {"libc.so.", "libc-2.",    "ld-linux",   "ld-2.",
-					    "ld-musl",	"libpthread", "libc.musl-", NULL};
-
-	return module && begins_with_any(base_name(module), names);
+	return path_is_c_library(module);
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -36,7 +20,7 @@ static bool is_allocator_file(const char *module)
 	static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc",
 					    "libtrapline", "libhoard",	  NULL};
 
-	return module && begins_with_any(base_name(module), names);
+	return module && text_begins_with_any(path_name(module), names);
 }
 
 /* A function goes by its own name and by the library's for it: __libc_free, __GI___libc_realloc. */
@@ -67,7 +51,7 @@ static bool is_allocator_function(const struct tl_frame *frame)
 
 	return is_allocator_file(frame->module) ||
 	       (uninit_is_library(frame->module) && frame->function &&
-		begins_with_any(plain_name(frame->function), stems));
+		text_begins_with_any(plain_name(frame->function), stems));
 }
 
 /*
@@ -93,7 +77,7 @@ static bool is_linkers(const struct rules_load *load)
 	static const char *const names[] = {"ld-linux", "ld-2.", "ld-musl", NULL};
 
 	return load->place.count && load->place.frames[0].module &&
-	       begins_with_any(base_name(load->place.frames[0].module), names);
+	       text_begins_with_any(path_name(load->place.frames[0].module), names);
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -218,7 +202,7 @@ enum shadow_function uninit_function(const char *module, const char *function)
 		return SHADOW_DETOUR;
 	if (strncmp(plain_name(function), "dl_", 3) == 0)
 		return SHADOW_END;
-	if (begins_with_any(plain_name(function), deadly))
+	if (text_begins_with_any(plain_name(function), deadly))
 		return SHADOW_DIES;
 	return SHADOW_FOLLOW;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Places of the code by how often they touched what is watched. */
 #include "record/utf8.h"
+
+#include "base/path.h"
 #include "watch/private.h"
 
 #include <stdlib.h>
@@ -8,24 +10,17 @@
 
 #define PLACES_MOST 4096 /* which a program decides, by the code that it makes or loads */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void frame_text(const struct finding_frame *frame, char *text, size_t size)
 {
 	if (frame->function && frame->file && frame->line)
-		snprintf(text, size, "%s %s:%u", frame->function, base_name(frame->file),
+		snprintf(text, size, "%s %s:%u", frame->function, path_name(frame->file),
 			 frame->line);
 	else if (frame->function)
 		snprintf(text, size, "%s+%lld (%s)", frame->function,
 			 (long long)frame->function_offset,
-			 frame->module ? base_name(frame->module) : "?");
+			 frame->module ? path_name(frame->module) : "?");
 	else
-		snprintf(text, size, "%s+0x%llx", frame->module ? base_name(frame->module) : "?",
+		snprintf(text, size, "%s+0x%llx", frame->module ? path_name(frame->module) : "?",
 			 (unsigned long long)frame->offset);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watch/watch.h"
 
+#include "base/path.h"
+
 #include "control/observe.h"
 #include "tool/complete.h"
 #include "watch/private.h"
@@ -177,10 +179,7 @@ static uint64_t extend(const struct wanted *wanted, unsigned length, uint64_t va
 
 static bool in_c_library(const struct finding_access *access)
 {
-	const char *module = access->stack.count ? access->stack.frames[0].module : NULL;
-	const char *name = module ? strrchr(module, '/') : NULL;
-
-	return name && strncmp(name, "/libc", 5) == 0;
+	return access->stack.count && path_is_c_library(access->stack.frames[0].module);
 }
 
 static struct finding *begin_finding(struct watch *watch, const struct control_trace *trace,

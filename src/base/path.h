@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of files, as text. Async-signal-safe. */
+#ifndef BASE_PATH_H
+#define BASE_PATH_H
+
+#include <stdbool.h>
+#include <string.h>
+
+/* A path's last part; NULL of NULL. */
+static inline const char *path_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
+/* Does the text begin with one of these? NULL ends them. */
+static inline bool text_begins_with_any(const char *text, const char *const *stems)
+{
+	for (; *stems; stems++)
+		if (strncmp(text, *stems, strlen(*stems)) == 0)
+			return true;
+	return false;
+}
+
+/* Is it the file of a C library, or of what such a library has beside it: threads, dynamic linker?
+ * False of NULL. The vDSO is the kernel's. */
+static inline bool path_is_c_library(const char *path)
+{
+	static const char *const stems[] = {"libc.so.", "libc-2.",  "libc.musl-", "ld-linux",
+					    "ld-2.",	"ld-musl-", "libpthread", NULL};
+
+	return path && text_begins_with_any(path_name(path), stems);
+}
+
+#endif
