@@ -371,14 +371,16 @@ static int enter_running(struct control *control, pid_t pid, struct inject_reaso
 	return err ? err : enter_by(control, pid, inject_enter, reason);
 }
 
-/* One that cannot be entered is left alone, and its own children are looked at all the same. */
+/* One that cannot be entered is left alone, and its own children are looked at all the same. It is
+ * said of the first, but not where nothing was entered before it: as a rule the process itself was
+ * refused for the same reason, which is said then. */
 static void enter_child(struct control *control, pid_t child, struct inject_reason *reason)
 {
 	int err = enter_running(control, child, reason);
 
 	if (!err || err == -ESRCH)
 		return;
-	if (!control->program.count[COUNT_CHILDREN_REFUSED])
+	if (!control->program.count[COUNT_CHILDREN_REFUSED] && control->program.entered->count)
 		say("%s; this child is not watched", reason->text);
 	count_one(&control->program, COUNT_CHILDREN_REFUSED);
 }

@@ -316,9 +316,11 @@ class Refused(unittest.TestCase):
 
     @unittest.skipUnless(os.getuid() == 0, "needs another user")
     def test_another_user(self):
-        with Subject("work", 2) as subject:
-            self.check(subject.pid, "root as that user|is user 0's", user=65534, group=65534, extra_groups=[])
-            self.assertEqual(subject.last_words(), ("ok", 0))
+        """One sentence, whether it has children at that moment or not."""
+        for what in "work", "master":
+            with self.subTest(what), Subject(what, 2) as subject:
+                self.check(subject.pid, "root as that user|is user 0's", user=65534, group=65534, extra_groups=[])
+                self.assertEqual(subject.last_words(), ("ok", 0))
 
     def test_traced_from_its_start(self):
         """Everything that strace's children start is its tracee: a static program runs unwatched, and its end is
