@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/attach.h"
 
+#include "base/descriptor_limit.h"
 #include "cli/background.h"
 #include "cli/command.h"
 #include "control/enter.h"
 #include "event/threads.h"
+#include "process/identity.h"
 #include "record/utf8.h"
 
 #include <dirent.h>
@@ -52,21 +54,6 @@ static void list_named(struct thread_set *found, const char *wanted)
 		closedir(directory);
 }
 
-static pid_t parent_of(pid_t pid)
-{
-	char path[64], line[256];
-	pid_t parent = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file) && sscanf(line, "PPid: %d", &parent) != 1)
-		;
-	if (file)
-		fclose(file);
-	return parent;
-}
-
 /* Of a server and its workers, which have its name, the server: with it its children are watched.
  */
 static unsigned count_first(const struct thread_set *named, pid_t *pid)
@@ -74,7 +61,7 @@ static unsigned count_first(const struct thread_set *named, pid_t *pid)
 	unsigned found = 0;
 
 	for (size_t i = 0; i < named->count; i++) {
-		if (thread_set_contains(named, parent_of(named->tids[i])))
+		if (thread_set_contains(named, process_parent(named->tids[i])))
 			continue;
 		if (!found++)
 			*pid = named->tids[i];
@@ -134,24 +121,13 @@ const char *attach_program(pid_t pid)
 	return path;
 }
 
-/* One descriptor for each of its threads and slot. */
-static void lift_descriptor_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int attach_begin(struct control *control, pid_t pid)
 {
 	char shown[2 * INJECT_REASON];
 	struct inject_reason reason;
 	int err;
 
-	lift_descriptor_limit();
+	descriptor_limit_lift();
 	background_stop_on_signals(control);
 	background_stop_on(SIGHUP);
 	err = control_enter(control, pid, &reason);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/companion.h"
 
+#include "base/descriptor_limit.h"
 #include "cli/background.h"
 #include "cli/command.h"
 #include "cli/program.h"
@@ -24,17 +25,6 @@ static const char *expand(const char *name, pid_t pid)
 	    asprintf(&expanded, "%.*s%d%s", (int)(place - name), name, (int)pid, place + 2) < 0)
 		return name;
 	return expanded;
-}
-
-/* One descriptor for each of the threads that ran before us. */
-static void lift_descriptor_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
 }
 
 int companion_begin(struct detect_options *options, char **program)
@@ -64,7 +54,7 @@ int companion_begin(struct detect_options *options, char **program)
 	*program = options->named ? program_path(options->named) : strdup(path);
 	options->output = expand(options->output, root);
 	options->generate = expand(options->generate, root);
-	lift_descriptor_limit();
+	descriptor_limit_lift();
 	return STATUS_OK;
 }
 

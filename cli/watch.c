@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `trapline watch`: who reads, writes or runs this? */
+#include "cli/attach.h"
 #include "cli/background.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -128,18 +129,6 @@ static bool cannot_be_watched(const struct watch_command *command)
 	return true;
 }
 
-static const char *path_of(pid_t pid)
-{
-	static char path[PATH_MAX];
-	char link[64];
-	ssize_t length;
-
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-	length = readlink(link, path, sizeof(path) - 1);
-	path[length > 0 ? length : 0] = '\0';
-	return path;
-}
-
 static int open_top(struct watch_command *command)
 {
 	int err = top_open(&command->watch.top);
@@ -167,7 +156,7 @@ int command_watch(int argc, char **argv)
 		return command.pid ? STATUS_FAILED : program_run_bare(command.program);
 	if (command.output && !output_open(&output, command.output))
 		return STATUS_FAILED;
-	command.watch.program = command.pid ? path_of(command.pid)
+	command.watch.program = command.pid ? attach_program(command.pid)
 					    : program_path(command.program[0]);
 	command.watch.deliver = output.file ? write_hit : NULL;
 	command.watch.context = &output;

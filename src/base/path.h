@@ -3,6 +3,8 @@
 #ifndef BASE_PATH_H
 #define BASE_PATH_H
 
+#include "base/text.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -12,15 +14,6 @@ static inline const char *path_name(const char *path)
 	const char *slash = path ? strrchr(path, '/') : NULL;
 
 	return slash ? slash + 1 : path;
-}
-
-/* Does the text begin with one of these? NULL ends them. */
-static inline bool text_begins_with_any(const char *text, const char *const *stems)
-{
-	for (; *stems; stems++)
-		if (strncmp(text, *stems, strlen(*stems)) == 0)
-			return true;
-	return false;
 }
 
 /* Is it the file of a C library, or of what such a library has beside it: threads, dynamic linker?

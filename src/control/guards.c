@@ -3,6 +3,7 @@
 
 #include "base/syscall.h"
 #include "control/state.h"
+#include "hit/stack.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -168,11 +169,7 @@ bool control_guard_on_page(struct control *control, pid_t pid, uint64_t address,
 
 void guards_tell(struct control *control, struct target *target, const struct area_hit *record)
 {
-	struct tl_stack stack = {.registers = record->registers,
-				 .address = record->stack_address,
-				 .length = record->stack_length < AREA_STACK ? record->stack_length
-									     : AREA_STACK,
-				 .bytes = record->stack};
+	struct tl_stack stack = hit_stack(record);
 	struct tl_access from = {.size = sizeof(from),
 				 .tid = record->tid,
 				 .identity = record->identity,

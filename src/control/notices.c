@@ -6,6 +6,7 @@
 #include "control/duty.h"
 #include "control/state.h"
 #include "control/upcall.h"
+#include "hit/stack.h"
 #include "process/cover.h"
 
 #include <errno.h>
@@ -20,11 +21,7 @@
 
 void notice_tell(struct control *control, struct target *target, const struct area_hit *record)
 {
-	struct tl_stack stack = {.registers = record->registers,
-				 .address = record->stack_address,
-				 .length = record->stack_length < AREA_STACK ? record->stack_length
-									     : AREA_STACK,
-				 .bytes = record->stack};
+	struct tl_stack stack = hit_stack(record);
 	struct tl_access from = {.size = sizeof(from),
 				 .pid = target->pid,
 				 .tid = record->tid,

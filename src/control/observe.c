@@ -9,6 +9,7 @@
  */
 #include "control/observe.h"
 
+#include "base/descriptor_limit.h"
 #include "base/syscall.h"
 #include "control/observed.h"
 #include "control/duty.h"
@@ -512,24 +513,13 @@ uint64_t control_uncovered(const struct control *control)
 	return control->program.count[COUNT_THREADS_UNOBSERVED];
 }
 
-/* One descriptor a thread, CPU and slot. */
-static void lift_descriptor_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int control_observe(struct control *control, pid_t pid)
 {
 	struct observed *observed = calloc(1, sizeof(*observed));
 	int err = observed ? 0 : -ENOMEM;
 
 	atomic_store(&stopped, false);
-	lift_descriptor_limit();
+	descriptor_limit_lift();
 	err = err ? err : open_rings(observed, pid);
 	err = err ? err : thread_set_list(&observed->threads, pid);
 	err = err ? err : target_observe(&control->program, pid, observed);

@@ -6,6 +6,7 @@
  */
 #include "hit/arguments.h"
 
+#include "hit/stack.h"
 #include "insn/forward.h"
 
 #include "insn/origin.h"
@@ -223,16 +224,12 @@ static void from_call(const struct arguments_place *place, const struct tl_stack
 		      struct c_call *call)
 {
 	struct symbol_stack_frame frames[2];
-	struct symbol_stack_source source = {0};
+	struct symbol_stack_source source = hit_stack_source(stack, NULL);
 	struct reading reading = {.place = place, .stack = &source};
 	uint64_t start, end, begin, at_call, back;
 	bool complete;
 	uint8_t *code;
 
-	source.registers = symbol_registers_of(stack->registers.general, stack->registers.pc);
-	source.copy = stack->bytes;
-	source.copy_address = stack->address;
-	source.copy_length = stack->length;
 	if (symbol_stack_unwind(space_modules(place->space), &source, frames, 2, &complete) < 2 ||
 	    frames[0].guessed || frames[0].signal)
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the registers of a hit to the access that was made. */
 #include "hit/hit.h"
+#include "hit/stack.h"
 #include "hit/system_call.h"
 
 #include <stdlib.h>
@@ -172,18 +173,12 @@ static bool understand_code(struct target *target, const struct insn_registers *
 
 static void copy_stack(const struct area_hit *record, struct hit *hit)
 {
-	uint32_t length = record->stack_length;
-
-	hit->stack.registers = record->registers;
-	hit->stack.address = record->stack_address;
-	if (length > AREA_STACK)
-		length = AREA_STACK;
-	hit->stack_bytes = malloc(length ? length : 1);
+	hit->stack = hit_stack(record);
+	hit->stack_bytes = malloc(hit->stack.length ? hit->stack.length : 1);
 	if (!hit->stack_bytes)
 		return;
-	memcpy(hit->stack_bytes, record->stack, length);
+	memcpy(hit->stack_bytes, hit->stack.bytes, hit->stack.length);
 	hit->stack.bytes = hit->stack_bytes;
-	hit->stack.length = length;
 	hit->access.stack = &hit->stack;
 }
 

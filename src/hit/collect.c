@@ -213,3 +213,11 @@ bool hits_is_held(const struct hits *hits, const struct hit *hit)
 			       AREA_HIT_HELD;
 	return false;
 }
+
+bool hits_are_held(const struct slot *slot)
+{
+	for (unsigned i = 0; i < slot->hits; i++)
+		if (!slot->hit[i]->exit)
+			return true;
+	return false;
+}

@@ -54,6 +54,8 @@ void hits_forget_target(struct hits *hits, struct target *target);
 void hits_reclaim(struct hits *hits, uint32_t process);
 /* Is its thread still held? */
 bool hits_is_held(const struct hits *hits, const struct hit *hit);
+/* Is a thread held at the slot? A disarmed one keeps its hits until the last hold has ended. */
+bool hits_are_held(const struct slot *slot);
 
 /* pairs.c */
 bool hits_conflict(const struct hit *a, const struct hit *b); /* but for their times */

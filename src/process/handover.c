@@ -15,6 +15,7 @@
 #include "process/program.h"
 #include "process/restriction.h"
 #include "process/say.h"
+#include "process/thread_status.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -132,13 +133,13 @@ static int better(int a, int b)
 }
 
 /* The children of one thread: "/proc/PID/task/TID/children". */
-static int answer_children(const struct program *program, pid_t pid, const char *thread)
+static int answer_children(const struct program *program, pid_t pid, pid_t thread)
 {
 	int result = -ENOENT, child, left = PROCESSES_MAX;
-	char path[400];
+	char path[64];
 	FILE *children;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%s/children", (int)pid, thread);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)thread);
 	children = fopen(path, "re");
 	while (children && result && left-- > 0 && fscanf(children, "%d", &child) == 1)
 		result = better(answer(program, child), result);
@@ -147,21 +148,27 @@ static int answer_children(const struct program *program, pid_t pid, const char 
 	return result;
 }
 
+struct answering {
+	const struct program *program;
+	pid_t pid;
+	int result;
+};
+
+static bool answer_those_of(void *context, pid_t tid)
+{
+	struct answering *answering = context;
+
+	answering->result =
+		better(answer_children(answering->program, answering->pid, tid), answering->result);
+	return answering->result == 0;
+}
+
 static int answer_all_children(const struct program *program, pid_t pid)
 {
-	int result = -ENOENT, left = PROCESSES_MAX;
-	struct dirent *entry;
-	char path[64];
-	DIR *threads;
+	struct answering answering = {program, pid, -ENOENT};
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	threads = opendir(path);
-	while (threads && result && left-- > 0 && (entry = readdir(threads)))
-		if (entry->d_name[0] != '.')
-			result = better(answer_children(program, pid, entry->d_name), result);
-	if (threads)
-		closedir(threads);
-	return result;
+	thread_status_each(pid, PROCESSES_MAX, answer_those_of, &answering);
+	return answering.result;
 }
 
 static bool is_asker(const struct program *program, pid_t pid, pid_t inside)

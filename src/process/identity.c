@@ -33,23 +33,40 @@ bool process_maps(int area_fd, pid_t pid)
 	return found;
 }
 
-/* The last of the ids in "NSpid:\t4711\t1". */
-pid_t process_name_inside(pid_t pid)
+/* The line of /proc/PID/status that begins with `key`. False: there is none. */
+static bool find_status(pid_t pid, const char *key, char *line, size_t size)
 {
-	char name[64], line[1024], *last;
-	pid_t inside = 0;
+	bool found = false;
+	char name[64];
 	FILE *file;
 
 	snprintf(name, sizeof(name), "/proc/%d/status", (int)pid);
 	file = fopen(name, "re");
-	if (!file)
+	while (file && !found && fgets(line, (int)size, file))
+		found = strncmp(line, key, strlen(key)) == 0;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+pid_t process_name_inside(pid_t pid)
+{
+	char line[1024], *last = NULL;
+
+	/* The last of the ids in "NSpid:\t4711\t1". */
+	if (find_status(pid, "NSpid:", line, sizeof(line)))
+		last = strrchr(line, '\t');
+	return last ? (pid_t)strtol(last, NULL, 10) : 0;
+}
+
+pid_t process_parent(pid_t pid)
+{
+	static const char key[] = "PPid:";
+	char line[1024];
+
+	if (!find_status(pid, key, line, sizeof(line)))
 		return 0;
-	while (!inside && fgets(line, sizeof(line), file)) {
-		last = strncmp(line, "NSpid:", 6) == 0 ? strrchr(line, '\t') : NULL;
-		inside = last ? (pid_t)strtol(last, NULL, 10) : 0;
-	}
-	fclose(file);
-	return inside;
+	return (pid_t)strtol(line + strlen(key), NULL, 10);
 }
 
 bool process_is_named(pid_t pid, pid_t inside)

@@ -16,6 +16,9 @@ bool process_maps(int area_fd, pid_t pid);
 /* Its id in its own pid namespace; 0: not known. */
 pid_t process_name_inside(pid_t pid);
 
+/* 0: not known. */
+pid_t process_parent(pid_t pid);
+
 /* Does it call itself `inside`, as it would without a namespace? */
 bool process_is_named(pid_t pid, pid_t inside);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "process/identity.h"
 #include "process/reach.h"
 
 #include <ctype.h>
@@ -69,23 +70,6 @@ static int find_mapping(pid_t pid, struct identity *identity)
 	return identity->known ? 0 : -ENOENT;
 }
 
-static pid_t parent_of(pid_t pid)
-{
-	char name[64], line[256];
-	pid_t parent = 0;
-	FILE *status;
-
-	snprintf(name, sizeof(name), "/proc/%d/status", (int)pid);
-	status = fopen(name, "re");
-	if (!status)
-		return 0;
-	while (fgets(line, sizeof(line), status))
-		if (sscanf(line, "PPid: %d", &parent) == 1)
-			break;
-	fclose(status);
-	return parent;
-}
-
 static int reach_by(struct area **area, pid_t holder, int fd)
 {
 	char locator[32];
@@ -100,7 +84,7 @@ static int reach_ancestor(struct area **area, pid_t pid, const struct identity *
 	for (int depth = 0; pid > 1 && depth < ANCESTORS_MAX; depth++) {
 		int fd;
 
-		pid = parent_of(pid);
+		pid = process_parent(pid);
 		fd = pid > 1 ? find_descriptor(pid, identity) : -ENOENT;
 		if (fd >= 0)
 			return reach_by(area, pid, fd);

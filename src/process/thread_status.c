@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process/thread_status.h"
 
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool read_line(pid_t pid, pid_t tid, const char *name, char *line, size_t size)
@@ -44,4 +46,28 @@ bool thread_status_slices(pid_t pid, pid_t tid, uint64_t *slices)
 
 	return read_line(pid, tid, "schedstat", line, sizeof(line)) &&
 	       sscanf(line, "%*u %*u %lu", slices) == 1;
+}
+
+bool thread_status_each(pid_t pid, unsigned most, thread_status_fn *each, void *context)
+{
+	const struct dirent *entry;
+	unsigned seen = 0;
+	bool ended = false;
+	char path[64];
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return false;
+	while (!ended && seen < most && (entry = readdir(tasks))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid <= 0)
+			continue;
+		ended = each(context, tid);
+		seen++;
+	}
+	closedir(tasks);
+	return true;
 }

@@ -13,6 +13,11 @@ struct thread_sleep {
 	uint64_t stack_pointer, pc;
 };
 
+/* The threads of a process, one after the other, `most` of them, until `each` returns true. False:
+ * they cannot be listed. */
+typedef bool thread_status_fn(void *context, pid_t tid);
+bool thread_status_each(pid_t pid, unsigned most, thread_status_fn *each, void *context);
+
 /* Its name, filled up with zeros. False: it is gone, and the name is empty. */
 bool thread_status_name(pid_t pid, pid_t tid, char *name, size_t size);
 

@@ -2,6 +2,7 @@
 #include "race/library.h"
 
 #include "base/path.h"
+#include "base/text.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -35,16 +36,8 @@ static const char *plain_name(const char *function)
 {
 	static const char *const prefixes[] = {"_",	  "GI_",     "IO_",   "libc_", "new_",
 					       "isoc99_", "isoc23_", "vdso_", NULL};
-	const char *const *prefix = prefixes;
 
-	while (*prefix)
-		if (strncmp(function, *prefix, strlen(*prefix)) == 0) {
-			function += strlen(*prefix);
-			prefix = prefixes;
-		} else {
-			prefix++;
-		}
-	return function;
+	return text_behind(function, prefixes);
 }
 
 static const char *const internal_stems[] = {

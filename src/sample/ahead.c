@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sample/ahead.h"
 
+#include "base/lines.h"
 #include "sample/handed.h"
 #include "sample/order.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define LINE 64
 #define LINES 32 /* of memory that was read */
 #define CALLS_MAX 24
 #define PATHS_MAX 8 /* that are still to be walked */
@@ -18,47 +18,33 @@
 #define RSI 6
 #define RDI 7
 
-struct line {
-	uint64_t address;
-	bool there;
-	uint8_t bytes[LINE];
-};
-
 struct looking {
 	struct space *space;
 	ahead_fn *each;
 	void *context;
+	struct lines lines;
 	struct line line[LINES];
 };
 
-static const struct line *line_at(struct looking *looking, uint64_t address)
+static bool read_line(void *context, uint64_t address, uint8_t *bytes)
 {
-	struct line *line = &looking->line[address / LINE % LINES];
-
-	if (!line->address || line->address != address) {
-		line->address = address;
-		line->there = space_read(looking->space, address, line->bytes, LINE) == LINE;
-	}
-	return line;
+	return space_read(context, address, bytes, LINES_BYTES) == (ssize_t)LINES_BYTES;
 }
 
 static int read_memory(void *context, uint64_t address, void *to, size_t length)
 {
-	size_t done = 0;
+	struct looking *looking = context;
 
-	while (done < length) {
-		uint64_t at = address + done;
-		const struct line *line = line_at(context, at & ~(uint64_t)(LINE - 1));
-		size_t part = LINE - at % LINE;
+	return lines_read(&looking->lines, address, to, length);
+}
 
-		if (!line->there)
-			return -EFAULT;
-		if (part > length - done)
-			part = length - done;
-		memcpy((uint8_t *)to + done, line->bytes + at % LINE, part);
-		done += part;
-	}
-	return 0;
+static void begin(struct looking *looking, struct space *space, ahead_fn *each, void *context)
+{
+	looking->space = space;
+	looking->each = each;
+	looking->context = context;
+	looking->lines = (struct lines){looking->line, LINES, read_line, space};
+	lines_forget(&looking->lines);
 }
 
 static void tell(void *context, const struct insn_forward_access *access)
@@ -100,11 +86,7 @@ bool ahead_walk(struct space *space, const struct insn_registers *from, unsigned
 	bool leaves = false;
 	int err = 0;
 
-	for (unsigned i = 0; i < LINES; i++)
-		looking.line[i].address = 0;
-	looking.space = space;
-	looking.each = each;
-	looking.context = context;
+	begin(&looking, space, each, context);
 	memcpy(forward.general, from->general, sizeof(forward.general));
 	for (; steps < most && calls < CALLS_MAX && !err; steps++) {
 		uint8_t bytes[INSN_MAX_LENGTH];
@@ -275,11 +257,7 @@ void ahead_spread(struct space *space, const struct insn_registers *from, uint16
 	static struct spreading spreading; /* one thread; large */
 	struct insn_forward *forward = &spreading.path.forward;
 
-	for (unsigned i = 0; i < LINES; i++)
-		spreading.looking.line[i].address = 0;
-	spreading.looking.space = space;
-	spreading.looking.each = find_access;
-	spreading.looking.context = &spreading;
+	begin(&spreading.looking, space, find_access, &spreading);
 	spreading.paths = spreading.branches = view->accesses = view->births = 0;
 	spreading.view = view;
 	spreading.path = (struct path){.forward = {.pc = from->pc,

@@ -1,32 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sample/order.h"
 
-#include <string.h>
+#include "base/text.h"
 
-/* Without the underscores that names of the library's own begin with. NULL: it has none. */
+/* Without the underscores that names of the library's own begin with. Empty: it has none. */
 static const char *plain_name(struct space *space, uint64_t function)
 {
 	const char *name = space_function_name(space, function);
 
 	while (name && *name == '_')
 		name++;
-	return name;
-}
-
-static bool begins_with_any(const char *name, const char *const *stems)
-{
-	for (; name && *stems; stems++)
-		if (strncmp(name, *stems, strlen(*stems)) == 0)
-			return true;
-	return false;
-}
-
-static bool contains_any(const char *name, const char *const *parts)
-{
-	for (; *parts; parts++)
-		if (strstr(name, *parts))
-			return true;
-	return false;
+	return name ? name : "";
 }
 
 static const char *const families[] = {"pthread_", "sem_", "mtx_", "cnd_", "call_once", NULL};
@@ -39,7 +23,7 @@ bool order_is_its_purpose(struct space *space, uint64_t function)
 					    NULL};
 	const char *name = plain_name(space, function);
 
-	return begins_with_any(name, families) || begins_with_any(name, stems);
+	return text_begins_with_any(name, families) || text_begins_with_any(name, stems);
 }
 
 enum order_effect order_effect(struct space *space, uint64_t function)
@@ -48,9 +32,9 @@ enum order_effect order_effect(struct space *space, uint64_t function)
 	static const char *const neither[] = {"self", "specific", "equal", "init", "attr", NULL};
 	const char *name = plain_name(space, function);
 
-	if (!begins_with_any(name, families) || contains_any(name, neither))
+	if (!text_begins_with_any(name, families) || text_contains_any(name, neither))
 		return ORDER_NONE;
-	return contains_any(name, releases) ? ORDER_RELEASES : ORDER_WAITS;
+	return text_contains_any(name, releases) ? ORDER_RELEASES : ORDER_WAITS;
 }
 
 bool order_is_lock(struct space *space, uint64_t function)
@@ -59,12 +43,12 @@ bool order_is_lock(struct space *space, uint64_t function)
 	static const char *const parts[] = {"lock", NULL};
 	const char *name = plain_name(space, function);
 
-	return name && (contains_any(name, parts) || begins_with_any(name, stems));
+	return text_contains_any(name, parts) || text_begins_with_any(name, stems);
 }
 
 bool order_is_birth(struct space *space, uint64_t function)
 {
 	static const char *const stems[] = {"pthread_create", NULL};
 
-	return begins_with_any(plain_name(space, function), stems);
+	return text_begins_with_any(plain_name(space, function), stems);
 }

@@ -2,6 +2,7 @@
 #include "stack/frames.h"
 
 #include "control/control.h"
+#include "hit/stack.h"
 #include "symbol/stack.h"
 
 int frames_of(struct space *space, const struct tl_access *access, struct tl_frame_place *frames,
@@ -9,17 +10,13 @@ int frames_of(struct space *space, const struct tl_access *access, struct tl_fra
 {
 	static struct symbol_stack_frame found[FRAMES_MAX]; /* one thread; large */
 	struct symbol_memory memory = symbol_memory_of_process(access->pid);
-	struct symbol_stack_source source = {.memory = &memory};
+	struct symbol_stack_source source;
 	bool complete;
 	int count;
 
 	if (!space || !access->stack)
 		return 0;
-	source.registers =
-		symbol_registers_of(access->stack->registers.general, access->stack->registers.pc);
-	source.copy = access->stack->bytes;
-	source.copy_address = access->stack->address;
-	source.copy_length = access->stack->length;
+	source = hit_stack_source(access->stack, &memory);
 	count = (int)symbol_stack_unwind(space_modules(space), &source, found,
 					 (size_t)(max < FRAMES_MAX ? max : FRAMES_MAX), &complete);
 	for (int i = 0; i < count; i++) {

@@ -2,6 +2,7 @@
 /* From addresses to names: stacks of accesses, and findings made whole. */
 #include "tool/complete.h"
 
+#include "hit/stack.h"
 #include "process/thread_status.h"
 #include "tool/atomicity.h"
 #include "tool/block.h"
@@ -30,18 +31,14 @@
 static size_t unwind(struct space *space, const struct tl_access *access,
 		     struct symbol_stack_frame *frames, size_t max)
 {
-	const struct tl_stack *stack = access->stack;
-	struct symbol_stack_source source = {0};
+	struct symbol_stack_source source;
 	bool complete;
 
-	if (!stack) {
+	if (!access->stack) {
 		frames[0] = (struct symbol_stack_frame){.pc = access->pc};
 		return 1;
 	}
-	source.registers = symbol_registers_of(stack->registers.general, stack->registers.pc);
-	source.copy = stack->bytes;
-	source.copy_address = stack->address;
-	source.copy_length = stack->length;
+	source = hit_stack_source(access->stack, NULL);
 	return symbol_stack_unwind(space_modules(space), &source, frames, max, &complete);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stack of a hit by addresses. */
+#include "hit/stack.h"
 #include "symbol/bounds.h"
 #include "symbol/stack.h"
 #include "tool/private.h"
@@ -26,18 +27,14 @@ int host_unwind(struct tl_host *host, const struct tl_access *access, struct tl_
 {
 	struct space *space = control_space(host->set->control, access->pid);
 	static struct symbol_stack_frame found[FRAMES_MAX]; /* one thread; large */
-	struct symbol_stack_source source = {0};
+	struct symbol_stack_source source;
 	uint64_t end;
 	bool complete;
 	size_t count;
 
 	if (!space || !access->stack || !max)
 		return 0;
-	source.registers =
-		symbol_registers_of(access->stack->registers.general, access->stack->registers.pc);
-	source.copy = access->stack->bytes;
-	source.copy_address = access->stack->address;
-	source.copy_length = access->stack->length;
+	source = hit_stack_source(access->stack, NULL);
 	count = symbol_stack_unwind(space_modules(space), &source, found,
 				    max < FRAMES_MAX ? max : FRAMES_MAX, &complete);
 	for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "uninit/follow.h"
 
+#include "base/lines.h"
 #include "symbol/c_function.h"
 #include "uninit/binding.h"
 #include "uninit/rules.h"
@@ -10,18 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE 64u
 #define LINES 256u	/* of memory that was read */
 #define FUNCTIONS 1024u /* remembered by address */
 #define STEPS 3000u
 #define MOVE_MOST 65536u
 #define STRING_MOST 4096u /* bytes of a string that is measured */
-
-struct line {
-	uint64_t address;
-	bool there;
-	uint8_t bytes[LINE];
-};
 
 struct known_function {
 	uint64_t pc;
@@ -35,10 +29,19 @@ struct follow {
 	struct tl_host *host;
 	const struct tl_services *services;
 	pid_t pid;
+	struct lines lines;
 	struct line line[LINES];
 	struct known_function function[FUNCTIONS];
 	struct shadow_walk walk;
 };
+
+static bool read_line(void *context, uint64_t address, uint8_t *bytes)
+{
+	const struct follow *follow = context;
+
+	return follow->services->read(follow->host, follow->pid, address, bytes, LINES_BYTES) ==
+	       (ssize_t)LINES_BYTES;
+}
 
 struct follow *uninit_follow_create(struct tl_host *host, const struct tl_services *services)
 {
@@ -47,6 +50,7 @@ struct follow *uninit_follow_create(struct tl_host *host, const struct tl_servic
 	if (follow) {
 		follow->host = host;
 		follow->services = services;
+		follow->lines = (struct lines){follow->line, LINES, read_line, follow};
 	}
 	return follow;
 }
@@ -59,40 +63,16 @@ void uninit_follow_destroy(struct follow *follow)
 /* ------------------------------------------------------------------------------------------- */
 /* Memory */
 
-static const struct line *line_at(struct follow *follow, uint64_t address)
-{
-	struct line *line = &follow->line[address / LINE % LINES];
-
-	if (!line->address || line->address != address) {
-		line->address = address;
-		line->there = follow->services->read(follow->host, follow->pid, address,
-						     line->bytes, LINE) == LINE;
-	}
-	return line;
-}
-
 static int read_memory(void *context, uint64_t address, void *to, size_t length)
 {
-	size_t done = 0;
+	struct follow *follow = context;
 
-	while (done < length) {
-		uint64_t at = address + done;
-		const struct line *line = line_at(context, at - at % LINE);
-		size_t part = LINE - at % LINE;
-
-		if (!line->there)
-			return -EFAULT;
-		if (part > length - done)
-			part = length - done;
-		memcpy((uint8_t *)to + done, line->bytes + at % LINE, part);
-		done += part;
-	}
-	return 0;
+	return lines_read(&follow->lines, address, to, length);
 }
 
 static size_t read_code(void *context, uint64_t pc, uint8_t *bytes, size_t max)
 {
-	size_t most = LINE - pc % LINE;
+	size_t most = LINES_BYTES - pc % LINES_BYTES;
 
 	if (!read_memory(context, pc, bytes, max))
 		return max;
@@ -310,8 +290,7 @@ bool uninit_follow_load(struct follow *follow, const struct tl_access *access, u
 	for (unsigned i = 0; i < sizeof(bits); i++)
 		bits[i] = fresh >> i & 1 ? 0xff : 0;
 	follow->pid = access->pid;
-	for (unsigned i = 0; i < LINES; i++)
-		follow->line[i].address = 0;
+	lines_forget(&follow->lines);
 	follow->walk.read = read_memory;
 	follow->walk.code = read_code;
 	follow->walk.function = look_at_function;

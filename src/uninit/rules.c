@@ -2,6 +2,7 @@
 #include "uninit/rules.h"
 
 #include "base/path.h"
+#include "base/text.h"
 
 #include "symbol/c_function.h"
 
@@ -27,16 +28,8 @@ static bool is_allocator_file(const char *module)
 static const char *plain_name(const char *function)
 {
 	static const char *const prefixes[] = {"_", "GI_", "libc_", NULL};
-	const char *const *prefix = prefixes;
 
-	while (*prefix)
-		if (strncmp(function, *prefix, strlen(*prefix)) == 0) {
-			function += strlen(*prefix);
-			prefix = prefixes;
-		} else {
-			prefix++;
-		}
-	return function;
+	return text_behind(function, prefixes);
 }
 
 static bool is_allocator_function(const struct tl_frame *frame)
