@@ -55,12 +55,24 @@ static struct slot *find(struct target *target, unsigned owner, uint64_t cookie)
 	return NULL;
 }
 
-static struct slot *find_free(struct target *target)
+/* The one whose hit is being told comes last: where the next watch needs it, its thread goes on. */
+static struct slot *take_free(struct control *control, struct target *target)
 {
-	for (unsigned i = 0; i < target->placed; i++)
-		if (!slot_of(target, i)->owner)
-			return slot_of(target, i);
-	return NULL;
+	struct slot *told = NULL;
+
+	for (unsigned i = 0; i < target->placed; i++) {
+		struct slot *slot = slot_of(target, i);
+
+		if (!slot->owner && slot != control->telling)
+			return slot;
+		if (!slot->owner)
+			told = slot;
+	}
+	if (told) {
+		control->telling = NULL;
+		slot_release(target, told);
+	}
+	return told;
 }
 
 static struct tl_watch bounded(const struct tl_watch *watch)
@@ -91,7 +103,7 @@ int control_place(struct control *control, unsigned owner, const struct tl_watch
 		return -EAGAIN;
 	if (find(target, owner, watch->cookie))
 		return -EEXIST;
-	slot = find_free(target);
+	slot = take_free(control, target);
 	if (!slot)
 		return -EBUSY;
 	slot->index = (unsigned)(slot - target->slot);
@@ -105,9 +117,13 @@ int control_place(struct control *control, unsigned owner, const struct tl_watch
 	return err;
 }
 
+/* The thread whose hit is being told is held until that is done, watched or not. */
 static void take_away(struct target *target, struct slot *slot)
 {
-	slot_disarm(target, slot);
+	if (slot == target->control->telling)
+		slot_silence(target, slot);
+	else
+		slot_disarm(target, slot);
 	slot->owner = 0;
 }
 
@@ -207,11 +223,14 @@ static void tell(struct control *control, const struct area_hit *record)
 	note_identity(slot, record->identity);
 	understand(target, slot, record, hit);
 	hit->access.cookie = slot->watch.cookie;
+	control->telling = slot;
 	if (control->observer.placed)
 		control->observer.placed(control->observer.context, slot->owner, &hit->access);
 	hit_free(hit);
 	/* Whether the tool has taken it away meanwhile or not. */
-	slot_release(target, slot);
+	if (control->telling)
+		slot_release(target, slot);
+	control->telling = NULL;
 }
 
 static bool is_record(struct control *control, const struct area_hit *record)

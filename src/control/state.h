@@ -28,6 +28,7 @@ struct control {
 	uint64_t alone_since; /* nobody is watched since then */
 	int child_status;
 	struct hits hits;
+	struct slot *telling; /* whose hit a tool is being told, its thread held; NULL: none */
 	uint64_t next_drain, next_check;
 	_Atomic bool roused; /* the observer is to be called soon: control_rouse() */
 	bool observing;	     /* a process that ran before, from outside */

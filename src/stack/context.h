@@ -99,7 +99,6 @@ struct stack {
 	const char *function; /* the user's choice; or NULL */
 };
 
-uint64_t stack_now(void);
 struct process *stack_process(struct stack *stack, pid_t pid);
 struct space *stack_space(struct stack *stack, pid_t pid);
 /* May one more watch be placed in the process? */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack/guard.h"
 
+#include "base/clock.h"
 #include "stack/frames.h"
 #include "stack/judge.h"
 #include "stack/tell.h"
@@ -11,7 +12,6 @@
 #define RSP 4
 #define RBP 5
 #define WORD 8
-#define MILLISECOND 1000000ull
 
 #define HOLD (3 * MILLISECOND) /* at most: until the hit was looked at */
 #define READY_WINDOW (100 * MILLISECOND)
@@ -30,7 +30,7 @@ static void rest(struct task *task, bool idle)
 	victim->next =
 		victim->wanted
 			? 0
-			: stack_now() + (PAUSE << (victim->idle < PAUSES ? victim->idle : PAUSES));
+			: clock_now() + (PAUSE << (victim->idle < PAUSES ? victim->idle : PAUSES));
 }
 
 static void end(struct stack *stack, struct task *task, bool idle)

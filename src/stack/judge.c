@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack/judge.h"
 
+#include "base/clock.h"
 #include "insn/operand.h"
 #include "stack/frames.h"
 #include "stack/owner.h"
@@ -116,13 +117,25 @@ static bool is_on_stack(const struct process *process, const struct tl_access *a
 	return access->address >= pointer - RULES_RED_ZONE && access->address < base;
 }
 
+/*
+ * The C library hands the stack of a thread that has ended on to a younger one, whose frame may be
+ * at the same address. Its owner in a correct program keeps that frame until the accessing thread
+ * has told it of the access. So it lives as long as the accessing thread is held, and only until
+ * then its absence says that the access went to the frame that is gone.
+ */
+static bool has_no_heir(const struct tl_access *access, const struct judge_frame *frame)
+{
+	return !owner_began_since(access->pid, frame->made) && clock_now() < frame->held_until;
+}
+
 static void describe_other(const struct process *process, struct space *space,
 			   const struct tl_access *access, const struct judge_frame *frame,
 			   struct rules_use *use)
 {
 	struct owner owner;
 
-	use->ended = frame->tid && !owner_exists(access->pid, frame->tid);
+	use->ended = frame->tid && !owner_exists(access->pid, frame->tid) &&
+		     (frame->kept || has_no_heir(access, frame));
 	use->inherited = is_on_stack(process, access);
 	if (!owner_find_asleep(space, access->pid, access->address, access->tid,
 			       process->main_start, &owner))

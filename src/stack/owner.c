@@ -1,37 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack/owner.h"
 
-#include "process/thread_status.h"
-#include "symbol/memory.h"
-#include "symbol/stack.h"
+#include "base/clock.h"
+#include "process/sleeper.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define FRAMES 128
-#define STARTSTACK 28 /* the number of the field in /proc/PID/stat */
+/* Numbers of fields in /proc/PID/stat. */
+#define STARTTIME 22
+#define STARTSTACK 28
 
-uint64_t owner_main_start(pid_t pid)
+/* A number of a "stat" file of /proc (proc_pid_stat(5)); 0: not known. */
+static uint64_t read_field(const char *path, int number)
 {
-	char path[64], line[2048], *at;
-	uint64_t start = 0;
-	FILE *file;
+	char line[2048], *at;
+	uint64_t value = 0;
+	FILE *file = fopen(path, "re");
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
 	if (!file)
 		return 0;
 	/* The program's name, field 2, may hold anything but ends with the last bracket. */
 	at = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
-	for (int field = 2; at && field < STARTSTACK; field++)
+	for (int field = 2; at && field < number; field++)
 		at = strchr(at + 1, ' ');
 	if (at)
-		start = strtoull(at + 1, NULL, 10);
+		value = strtoull(at + 1, NULL, 10);
 	fclose(file);
-	return start;
+	return value;
+}
+
+uint64_t owner_main_start(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	return read_field(path, STARTSTACK);
+}
+
+struct beginning {
+	pid_t pid;
+	uint64_t since; /* ticks of CLOCK_BOOTTIME */
+	bool found;
+};
+
+static bool began_since(void *context, pid_t tid)
+{
+	struct beginning *beginning = context;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)beginning->pid, (int)tid);
+	beginning->found = read_field(path, STARTTIME) >= beginning->since;
+	return beginning->found;
+}
+
+bool owner_began_since(pid_t pid, uint64_t time)
+{
+	uint64_t tick = SECOND / (uint64_t)sysconf(_SC_CLK_TCK), age = clock_now() - time;
+	uint64_t then = clock_read(CLOCK_BOOTTIME) - age;
+	struct beginning beginning = {pid, then / tick, false};
+
+	return !thread_status_each(pid, OWNER_THREADS, began_since, &beginning) || beginning.found;
 }
 
 bool owner_exists(pid_t pid, pid_t tid)
@@ -47,16 +79,10 @@ static bool verify(struct space *space, pid_t pid, pid_t tid, const struct threa
 {
 	static struct symbol_stack_frame frames[FRAMES]; /* one thread; large */
 	static struct tl_frame_place places[FRAMES];
-	struct symbol_memory memory = symbol_memory_of_process(pid);
-	struct symbol_stack_source source = {.memory = &memory};
 	/* Its own data lies at the very top of a thread's stack: the mapping's end is as good. */
 	struct rules_base base = {.main = tid == pid, .start = main_start, .fs_base = end};
-	bool complete;
-	size_t count;
+	size_t count = sleeper_unwind(space, pid, sleep, frames, FRAMES);
 
-	symbol_register_set(&source.registers, SYMBOL_RSP, sleep->stack_pointer);
-	symbol_register_set(&source.registers, SYMBOL_PC, sleep->pc);
-	count = symbol_stack_unwind(space_modules(space), &source, frames, FRAMES, &complete);
 	for (size_t i = 0; i < count; i++)
 		places[i] = (struct tl_frame_place){.pc = frames[i].pc,
 						    .cfa = frames[i].has_cfa ? frames[i].cfa : 0};
@@ -66,19 +92,30 @@ static bool verify(struct space *space, pid_t pid, pid_t tid, const struct threa
 	return rules_is_whole(places, (int)count, sleep->stack_pointer, &base);
 }
 
-static bool try_thread(struct space *space, pid_t pid, pid_t tid, uint64_t address,
-		       uint64_t main_start, struct owner *owner)
+struct search {
+	struct space *space;
+	pid_t pid, except;
+	uint64_t address, main_start;
+	struct owner *owner;
+	bool found;
+};
+
+static bool try_thread(void *context, pid_t tid)
 {
+	struct search *search = context;
+	struct owner *owner = search->owner;
 	struct thread_sleep sleep;
 	uint64_t start, end;
 
-	if (!thread_status_sleep(pid, tid, &sleep) ||
-	    !space_mapping(space, sleep.stack_pointer, &start, &end) || address < start ||
-	    address >= end)
+	if (tid == search->except || !thread_status_sleep(search->pid, tid, &sleep) ||
+	    !space_mapping(search->space, sleep.stack_pointer, &start, &end) ||
+	    search->address < start || search->address >= end)
 		return false;
 	*owner = (struct owner){.tid = tid, .pointer = sleep.stack_pointer};
-	owner->verified = verify(space, pid, tid, &sleep, end, main_start) &&
-			  owner_still(pid, owner);
+	owner->verified =
+		verify(search->space, search->pid, tid, &sleep, end, search->main_start) &&
+		owner_still(search->pid, owner);
+	search->found = true;
 	return true;
 }
 
@@ -93,21 +130,8 @@ bool owner_still(pid_t pid, const struct owner *owner)
 bool owner_find_asleep(struct space *space, pid_t pid, uint64_t address, pid_t except,
 		       uint64_t main_start, struct owner *owner)
 {
-	const struct dirent *entry;
-	unsigned looked = 0;
-	bool found = false;
-	char path[64];
-	DIR *tasks;
+	struct search search = {space, pid, except, address, main_start, owner, false};
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	tasks = opendir(path);
-	while (tasks && !found && looked++ < OWNER_THREADS && (entry = readdir(tasks))) {
-		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-
-		if (tid > 0 && tid != except)
-			found = try_thread(space, pid, tid, address, main_start, owner);
-	}
-	if (tasks)
-		closedir(tasks);
-	return found;
+	thread_status_each(pid, OWNER_THREADS, try_thread, &search);
+	return search.found;
 }

@@ -28,5 +28,8 @@ bool owner_find_asleep(struct space *space, pid_t pid, uint64_t address, pid_t e
 /* It has not moved since. */
 bool owner_still(pid_t pid, const struct owner *owner);
 bool owner_exists(pid_t pid, pid_t tid);
+/* Has the process threads that began later, ns of CLOCK_MONOTONIC, or just before? The C library
+ * hands stacks of threads that have ended on to them. True where it is not known. */
+bool owner_began_since(pid_t pid, uint64_t time);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "stack/stack.h"
 
+#include "base/clock.h"
 #include "stack/context.h"
 #include "stack/guard.h"
 #include "stack/owner.h"
@@ -33,7 +34,7 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 		return -1;
 	stack->host = host;
 	stack->services = services;
-	stack->random = stack_now() | 1;
+	stack->random = clock_now() | 1;
 	stack->function = services->option(host, "function");
 	*state = stack;
 	return 0;
@@ -132,7 +133,7 @@ static void on_sample(void *state, const struct tl_access *access)
 /* One new question. False: there is none now. */
 static bool begin(struct stack *stack, struct process *process)
 {
-	uint64_t now = stack_now();
+	uint64_t now = clock_now();
 
 	if (suspect_begin(stack, process))
 		return true;
@@ -192,7 +193,7 @@ static void on_tick(void *state)
 
 	for (unsigned i = 0; i < TASKS; i++)
 		if (stack->task[i].process && stack->task[i].site)
-			use_tick(stack, &stack->task[i], stack_now());
+			use_tick(stack, &stack->task[i], clock_now());
 	for (unsigned i = 0; i < PROCESSES; i++) {
 		struct process *process = &stack->process[i];
 		struct space *space = process->pid ? stack_space(stack, process->pid) : NULL;

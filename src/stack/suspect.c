@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack/suspect.h"
 
+#include "base/clock.h"
 #include "process/thread_status.h"
 #include "stack/judge.h"
 #include "stack/rules.h"
@@ -10,7 +11,6 @@
 #include <trapline/event.h>
 
 #define RSP 4
-#define MILLISECOND 1000000ull
 #define WINDOW (300 * MILLISECOND)
 #define HOLD (3 * MILLISECOND)
 #define HITS 8

@@ -3,21 +3,12 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #define STAGE_BITS 4
 #define TASK_BITS 8
 
 _Static_assert(STAGES <= 1 << STAGE_BITS, "a stage fits its bits of a cookie");
 _Static_assert(TASKS <= 1 << TASK_BITS, "a task fits its bits of a cookie");
-
-uint64_t stack_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 struct process *stack_process(struct stack *stack, pid_t pid)
 {

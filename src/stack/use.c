@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack/use.h"
 
+#include "base/clock.h"
 #include "stack/foretell.h"
 #include "stack/frames.h"
 #include "stack/judge.h"
@@ -12,7 +13,6 @@
 #define RSP 4
 #define RBP 5
 #define WORD 8
-#define MILLISECOND 1000000ull
 
 #define HOLD (3 * MILLISECOND) /* at most: until the hit was looked at */
 /* How long a site is watched for somebody to come by, and its frame for its return. */
@@ -45,7 +45,7 @@ static void rest(struct task *task, bool idle)
 	if (!site)
 		return;
 	site->idle = idle ? site->idle + 1 : 0;
-	site->next = stack_now() + (site->told ? PAUSE_TOLD : 0) +
+	site->next = clock_now() + (site->told ? PAUSE_TOLD : 0) +
 		     (PAUSE << (site->idle < PAUSES ? site->idle : PAUSES));
 }
 
@@ -92,6 +92,7 @@ static bool watch_object(struct stack *stack, struct task *task, pid_t tid, uint
 				 .length = WORD,
 				 .tid = tid,
 				 .hits = open ? OPEN_HITS : OBJECT_HITS,
+				 .hold = task->thread_stack ? HOLD : 0,
 				 .window = open ? OPEN_WINDOW : OBJECT_WINDOW};
 
 	return task_arm(stack, task, STAGE_OBJECT, &watch) == 0;
@@ -230,7 +231,7 @@ static void watch_unkept(struct stack *stack, struct task *task)
 		end(stack, task, true);
 }
 
-static void watch_holder(struct stack *stack, struct task *task)
+static bool arm_holder(struct stack *stack, struct task *task)
 {
 	struct tl_watch watch = {.access = TL_READ | TL_WRITE,
 				 .address = task->holder,
@@ -238,11 +239,20 @@ static void watch_holder(struct stack *stack, struct task *task)
 				 .hits = HOLDER_HITS,
 				 .hold = HOLD,
 				 .window = HOLDER_WINDOW};
+
+	return task->armed >> STAGE_HOLDER & 1 || !task_arm(stack, task, STAGE_HOLDER, &watch);
+}
+
+static void watch_holder(struct stack *stack, struct task *task)
+{
 	uint64_t word;
 
-	/* Read once more: what was written before the watch was armed is not told by it. */
-	if ((!(task->armed >> STAGE_HOLDER & 1) && task_arm(stack, task, STAGE_HOLDER, &watch)) ||
-	    !read_word(stack, task->process->pid, task->holder, &word) || word != task->address) {
+	/* Read once more: what was written before the watch was armed is not told by it. A thread
+	 * that is held no longer may have called again, and stored the same address for a frame
+	 * that is there. */
+	if (!arm_holder(stack, task) ||
+	    !read_word(stack, task->process->pid, task->holder, &word) || word != task->address ||
+	    clock_now() - task->returned >= HOLD) {
 		end(stack, task, false);
 		return;
 	}
@@ -372,7 +382,10 @@ static bool is_foretold(const struct task *task, struct tl_access *access)
 
 static void hit_object(struct stack *stack, struct task *task, const struct tl_access *access)
 {
-	struct judge_frame frame = {.tid = task->tid, .returned = task->returned != 0};
+	struct judge_frame frame = {.tid = task->tid,
+				    .returned = task->returned != 0,
+				    .made = task->made_time,
+				    .held_until = task->thread_stack ? access->time + HOLD : 0};
 	struct tl_access about = *access;
 	struct rules_verdict verdict;
 
@@ -418,11 +431,20 @@ void use_over(struct stack *stack, struct task *task, enum stage stage)
 
 void use_tick(struct stack *stack, struct task *task, uint64_t now)
 {
+	bool may_be_new;
+
 	if (!(task->armed >> STAGE_RETURN & 1) || !task->thread_stack ||
 	    owner_exists(task->process->pid, task->tid))
 		return;
 	/* It went without returning: pthread_exit(), or a thread's function that was the frame. */
 	task_disarm(stack, task, STAGE_RETURN);
 	task->returned = now;
-	see_gone(stack, task);
+	/* A younger thread may have its stack, and have stored the same address since: then what is
+	 * stored from now on tells. */
+	may_be_new = !(task->armed >> STAGE_HOLDER & 1) &&
+		     owner_began_since(task->process->pid, task->made_time);
+	if (!may_be_new)
+		see_gone(stack, task);
+	else if (!task->holder || task->holder % WORD || !arm_holder(stack, task))
+		end(stack, task, true);
 }
