@@ -13,6 +13,7 @@
 #include "explore/in_use.h"
 #include "explore/probe.h"
 #include "explore/strategy.h"
+#include "hit/collect.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -52,15 +53,6 @@ static void finish(struct explorer *explorer, struct target *target, struct slot
 	explorer->events->unwatched(target, slot);
 }
 
-/* A disarmed slot keeps its hits until the last hold has ended. */
-static bool still_held(const struct slot *slot)
-{
-	for (unsigned i = 0; i < slot->hits; i++)
-		if (!slot->hit[i]->exit)
-			return true;
-	return false;
-}
-
 static void forget_hits(struct target *target, struct slot *slot)
 {
 	hits_forget_slot(explorer_of(target)->hits, slot);
@@ -84,12 +76,12 @@ static bool samples_code(struct explorer *explorer, struct target *target)
 	unsigned code = code_slots(target, false), lasting = code_slots(target, true);
 
 	if (target->slots == 1)
-		return request_choose(explorer, target) < 0;
+		return !request_waits(explorer, target);
 	if (code + lasting + 1 >= target->slots)
 		return code + lasting == 0;
 	if (aim_is_on(target))
 		return true;
-	return code == 0 || (explorer->budget->sleepy && request_choose(explorer, target) < 0);
+	return code == 0 || (explorer->budget->sleepy && !request_waits(explorer, target));
 }
 
 /* In a program that mostly waits, while there is credit, each instruction has a short turn, so that
@@ -194,7 +186,7 @@ static bool is_turn_of_all(const struct explorer *explorer, struct target *targe
 
 	if (now < target->explored->next_all)
 		return false;
-	if (contended_promises(&target->explored->memory.contended))
+	if (code_promises_all(target))
 		parts = ALL_PARTS_PROMISED;
 	target->explored->next_all = now + (uint64_t)(cost * parts * (double)SECOND /
 						      (explorer->budget->income + left + 1));
@@ -206,7 +198,6 @@ static void arm_next_brief(struct explorer *explorer, struct target *target, str
 			   uint64_t now)
 {
 	struct tl_watch watch;
-	int request;
 
 	if (is_for_code(target, slot)) {
 		if (is_turn_of_all(explorer, target, now))
@@ -217,12 +208,9 @@ static void arm_next_brief(struct explorer *explorer, struct target *target, str
 	}
 	if (budget_is_scarce(explorer->budget) || now < target->explored->next_request)
 		return;
-	request = request_choose(explorer, target);
-	if (request < 0)
+	if (!request_take(explorer, target, &watch))
 		return;
 	target->explored->next_request = now + BRIEF_REQUESTS;
-	watch = explorer->request[request].watch;
-	request_drop(explorer, (unsigned)request);
 	watch.widen = false;
 	watch.access = TL_READ | TL_WRITE;
 	watch.window = BRIEF_WINDOW;
@@ -241,7 +229,6 @@ static bool is_hardly_worth(struct target *target, const struct tl_watch *watch)
 static void arm_next(struct explorer *explorer, struct target *target, struct slot *slot,
 		     uint64_t now)
 {
-	int request;
 	struct tl_watch watch;
 
 	if (target->transient.single) {
@@ -254,12 +241,9 @@ static void arm_next(struct explorer *explorer, struct target *target, struct sl
 		return;
 	if (aim_is_on(target) && now < target->explored->next_request)
 		return;
-	request = request_choose(explorer, target);
-	if (request < 0)
+	if (!request_take(explorer, target, &watch))
 		return;
 	target->explored->next_request = now + BRIEF_REQUESTS;
-	watch = explorer->request[request].watch;
-	request_drop(explorer, (unsigned)request);
 	if (is_hardly_worth(target, &watch)) {
 		count_one(explorer->program, COUNT_REQUESTS_PRIVATE);
 		return;
@@ -293,7 +277,7 @@ static void extend(struct target *target, struct slot *slot, uint64_t now)
  */
 static void after_wide(struct explorer *explorer, struct target *target, struct slot *slot)
 {
-	if (request_choose(explorer, target) >= 0)
+	if (request_waits(explorer, target))
 		finish(explorer, target, slot);
 	else
 		slot_narrow(target, slot);
@@ -312,17 +296,17 @@ static void run_armed(struct explorer *explorer, struct target *target, struct s
 
 	if (atomic_load(&shared->hits) >= slot->watch.hits) {
 		finish(explorer, target, slot);
-	} else if (now >= slot->deadline && still_held(slot) && !target->transient.single) {
+	} else if (now >= slot->deadline && hits_are_held(slot) && !target->transient.single) {
 		slot->deadline = now + HOLD_LOOK;
 	} else if (now >= slot->deadline) {
 		finish(explorer, target, slot);
 	} else if (is_solitary(slot)) {
 		count_one(explorer->program, COUNT_SOLITARY);
 		finish(explorer, target, slot);
-	} else if (target->transient.single && has_origin(slot) && !still_held(slot) &&
+	} else if (target->transient.single && has_origin(slot) && !hits_are_held(slot) &&
 		   choice_of(target, slot)->heuristic != HEURISTIC_AIM) {
 		finish(explorer, target, slot);
-	} else if (slot->wide && !still_held(slot)) {
+	} else if (slot->wide && !hits_are_held(slot)) {
 		after_wide(explorer, target, slot);
 	}
 }
@@ -333,7 +317,7 @@ static void run_slot(struct explorer *explorer, struct target *target, struct sl
 	if (slot->armed) {
 		if (now >= slot->deadline && now < slot->armed_at + WINDOW_MAX &&
 		    !(slot->watch.access & TL_EXEC) && slot->identities > 1 &&
-		    request_choose(explorer, target) < 0 && !target->transient.single)
+		    !request_waits(explorer, target) && !target->transient.single)
 			extend(target, slot, now);
 		run_armed(explorer, target, slot, now);
 	}
@@ -341,7 +325,7 @@ static void run_slot(struct explorer *explorer, struct target *target, struct sl
 		finish(explorer, target, slot);
 	if (choice_of(target, slot)->probe.until && now >= choice_of(target, slot)->probe.until)
 		probe_end(target, slot);
-	if (slot->armed || still_held(slot))
+	if (slot->armed || hits_are_held(slot))
 		return;
 	forget_hits(target, slot);
 	if (may_watch(explorer, now) && !target->debugged)
@@ -400,7 +384,7 @@ static uint64_t slot_due(const struct target *target, const struct slot *slot)
 		return slot->deadline;
 	if (choice_of(target, slot)->probe.until)
 		return choice_of(target, slot)->probe.until;
-	if (still_held(slot))
+	if (hits_are_held(slot))
 		return hold_due(slot);
 	if (target->transient.single && is_for_code(target, slot) &&
 	    may_watch(explorer_of(target), clock_now()))
@@ -434,7 +418,7 @@ static struct slot *make_room(struct explorer *explorer, struct target *target)
 	for (unsigned i = 0; i < target->slots; i++) {
 		struct slot *slot = &target->slot[i];
 
-		if ((slot->armed && (slot->watch.access & TL_EXEC)) || still_held(slot) ||
+		if ((slot->armed && (slot->watch.access & TL_EXEC)) || hits_are_held(slot) ||
 		    meeting_waits(target, slot))
 			continue;
 		if (!slot->armed)

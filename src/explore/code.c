@@ -34,6 +34,8 @@
 	(2 * MILLISECOND) /* to come here costs as much as a longer hold is worth \
 			   */
 #define AIMED_HITS 3
+#define ALL_HITS 3
+#define FORESEEN_PROBE_PARTS 2 /* of choices, one may be a probe of what was foreseen */
 
 struct choices {
 	struct target *target;
@@ -165,14 +167,17 @@ static unsigned interest_of(void *context, uint64_t pc)
 	return explorer_of(target)->events->interest(target, pc);
 }
 
-static struct contended_site *choose_contended(struct target *target, unsigned *interest)
+static struct contended_site *choose_contended(struct target *target, contended_filter_fn *filter,
+					       unsigned *interest)
 {
 	struct explorer *explorer = explorer_of(target);
+	struct contended_wish wish = {budget_is_scarce(explorer->budget), interest_of, filter,
+				      target};
 
 	if (is_off(target, HEURISTIC_CONTENDED))
 		return NULL;
 	return contended_choose(&target->explored->memory.contended, &explorer->program->random,
-				budget_is_scarce(explorer->budget), interest_of, target, interest);
+				&wish, interest);
 }
 
 void code_contended(struct target *target, uint64_t pc, pid_t tid)
@@ -265,22 +270,53 @@ static const struct thread_rate *thread_for(struct target *target, pid_t tid, ui
 	return thread && !background_find(target, thread->tid) ? thread : NULL;
 }
 
-static bool choose_contended_single(struct target *target, uint64_t now, struct code_choice *choice)
+static bool was_seen(void *context, const struct contended_site *site)
+{
+	(void)context;
+	return site->seen;
+}
+
+static bool is_by_known(void *context, const struct contended_site *site)
+{
+	return site->conflict && single_is_known(context, site->tid);
+}
+
+/* A thread that has ended, or is yet to begin, is met in watches of all threads alone. */
+static bool is_by_stranger(void *context, const struct contended_site *site)
+{
+	return site->conflict && !single_is_known(context, site->tid);
+}
+
+static bool is_for_all(void *context, const struct contended_site *site)
+{
+	return site->seen || is_by_stranger(context, site);
+}
+
+static bool choose_site_single(struct target *target, contended_filter_fn *filter, uint64_t now,
+			       struct code_choice *choice)
 {
 	unsigned interest;
-	struct contended_site *site = choose_contended(target, &interest);
-	const struct thread_rate *thread;
+	struct contended_site *site = choose_contended(target, filter, &interest);
+	const struct thread_rate *thread = site ? thread_for(target, site->tid, now) : NULL;
 
-	/* One that has ended, or is yet to begin, is met in watches of all threads. */
-	if (!site || (site->conflict && !single_is_known(target, site->tid)))
-		return false;
-	thread = thread_for(target, site->tid, now);
 	if (!thread)
 		return false;
 	site->tries += site->changes > 0;
 	choice->thread = *thread;
 	choice->heuristic = site->changes ? HEURISTIC_PROBE : HEURISTIC_CONTENDED;
 	fill(target, site->pc, 1, single_hold(target), &choice->watch);
+	return true;
+}
+
+/* To watch an address in all threads is dear: a probe tells first whether what was foreseen is
+ * true. */
+static bool choose_foreseen_single(struct target *target, uint64_t now, struct code_choice *choice)
+{
+	if (random_next(&target->program->random) % FORESEEN_PROBE_PARTS ||
+	    !choose_site_single(target, is_by_known, now, choice))
+		return false;
+	choice->heuristic = HEURISTIC_FORESIGHT;
+	choice->probe = true;
 	return true;
 }
 
@@ -311,7 +347,8 @@ bool code_choose_single(struct target *target, uint64_t now, struct code_choice 
 
 	*choice = (struct code_choice){0};
 	if (choose_aimed_single(target, now, choice) ||
-	    choose_contended_single(target, now, choice))
+	    choose_site_single(target, was_seen, now, choice) ||
+	    choose_foreseen_single(target, now, choice))
 		return true;
 	thread = single_choose(target, now);
 	if (!thread)
@@ -349,39 +386,63 @@ static bool choose_aimed(struct target *target, struct code_choice *choice)
 	return true;
 }
 
-bool code_choose(struct target *target, struct code_choice *choice)
+static bool choose_site(struct target *target, struct code_choice *choice)
 {
+	bool single = target->transient.single;
 	unsigned interest = 0;
-	const struct contended_site *site = choose_contended(target, &interest);
-	uint64_t pc = site ? site->pc : 0, hold = COLD_HOLD;
+	const struct contended_site *site =
+		choose_contended(target, single ? is_for_all : NULL, &interest);
+	uint64_t hold = COLD_HOLD;
 
-	if (choose_aimed(target, choice))
-		return true;
-	*choice = (struct code_choice){0};
-	if (site && interest > INTEREST_EQUAL && !explorer_of(target)->budget->sleepy)
+	if (!site)
+		return false;
+	if (interest > INTEREST_EQUAL && !explorer_of(target)->budget->sleepy)
 		hold = CONTENDED_HOLD;
-	choice->heuristic = site ? HEURISTIC_CONTENDED : HEURISTIC_CODE;
-	if (site && site->conflict) {
+	*choice = (struct code_choice){.heuristic = HEURISTIC_CONTENDED};
+	if (site->conflict && !(single && site->seen)) {
 		choice->heuristic = HEURISTIC_FORESIGHT;
 		choice->doublings = site->vain < FORESEEN_DOUBLINGS ? site->vain
 								    : FORESEEN_DOUBLINGS;
 		choice->look = !contended_is_met(&target->explored->memory.contended, site);
 		hold = FORESEEN_HOLD;
 	}
-	if (!pc && !is_off(target, HEURISTIC_FORESIGHT) &&
-	    random_next(&target->program->random) % LOOK_PARTS == 0) {
-		pc = code_wake(target);
-		choice->heuristic = HEURISTIC_FORESIGHT;
-		choice->look = pc;
-		choice->doublings = LOOK_DOUBLINGS;
-	}
-	if (!pc && !is_off(target, HEURISTIC_CODE)) {
-		choice->heuristic = HEURISTIC_CODE;
-		choice->doublings = 0;
-		pc = choose_instruction(target, &target->explored->memory.sites, &choice->place);
-	}
-	fill(target, pc, 3, choice->look ? 0 : hold, &choice->watch);
+	fill(target, site->pc, ALL_HITS, choice->look ? 0 : hold, &choice->watch);
+	return true;
+}
+
+/* Where a sleeping thread goes on. Threads that wake all the time are seen anyhow. */
+static bool choose_wake(struct target *target, struct code_choice *choice)
+{
+	uint64_t pc;
+
+	if (is_off(target, HEURISTIC_FORESIGHT) || target->transient.single ||
+	    samples_come_first(target) || random_next(&target->program->random) % LOOK_PARTS)
+		return false;
+	pc = code_wake(target);
+	*choice = (struct code_choice){
+		.heuristic = HEURISTIC_FORESIGHT, .look = true, .doublings = LOOK_DOUBLINGS};
+	fill(target, pc, ALL_HITS, 0, &choice->watch);
 	return pc;
+}
+
+bool code_choose(struct target *target, struct code_choice *choice)
+{
+	uint64_t pc;
+
+	if (choose_aimed(target, choice) || choose_site(target, choice) ||
+	    choose_wake(target, choice))
+		return true;
+	if (is_off(target, HEURISTIC_CODE))
+		return false;
+	*choice = (struct code_choice){.heuristic = HEURISTIC_CODE};
+	pc = choose_instruction(target, &target->explored->memory.sites, &choice->place);
+	fill(target, pc, ALL_HITS, COLD_HOLD, &choice->watch);
+	return pc;
+}
+
+bool code_promises_all(struct target *target)
+{
+	return contended_promises(&target->explored->memory.contended, is_by_stranger, target);
 }
 
 void code_tell(struct target *target, const struct slot *slot, bool worth)

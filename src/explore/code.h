@@ -22,6 +22,8 @@ struct code_choice {
 };
 
 bool code_choose(struct target *target, struct code_choice *choice);
+/* Is there what only watches of all threads meet? Where one thread at a time is watched. */
+bool code_promises_all(struct target *target);
 /* In one thread alone. */
 bool code_choose_single(struct target *target, uint64_t now, struct code_choice *choice);
 /* What to watch now that a thread stands before a chosen instruction. */

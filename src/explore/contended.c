@@ -11,20 +11,40 @@ static struct contended_site *find(struct contended *contended, uint64_t pc)
 	return NULL;
 }
 
-struct contended_site *contended_note(struct contended *contended, struct random *random,
-				      uint64_t pc, pid_t tid)
+/* What was seen is worth more than what was only foreseen. */
+static struct contended_site *replaced(struct contended *contended, struct random *random)
+{
+	struct contended_site *site;
+
+	if (contended->used < CONTENDED_MAX)
+		return &contended->site[contended->used++];
+	for (int i = 0; i < CONTENDED_DRAWS; i++) {
+		site = &contended->site[random_next(random) % CONTENDED_MAX];
+		if (!site->seen)
+			break;
+	}
+	return site;
+}
+
+static struct contended_site *find_or_add(struct contended *contended, struct random *random,
+					  uint64_t pc, pid_t tid)
 {
 	struct contended_site *site = find(contended, pc);
 
 	if (!site) {
-		unsigned at = contended->used < CONTENDED_MAX
-				      ? contended->used++
-				      : (unsigned)(random_next(random) % CONTENDED_MAX);
-
-		site = &contended->site[at];
+		site = replaced(contended, random);
 		*site = (struct contended_site){.pc = pc};
 	}
 	site->tid = tid;
+	return site;
+}
+
+struct contended_site *contended_note(struct contended *contended, struct random *random,
+				      uint64_t pc, pid_t tid)
+{
+	struct contended_site *site = find_or_add(contended, random, pc, tid);
+
+	site->seen = true;
 	return site;
 }
 
@@ -45,7 +65,7 @@ static bool came(const struct contended *contended, uint64_t pc)
 void contended_foresee(struct contended *contended, struct random *random, uint64_t pc, pid_t tid,
 		       uint64_t other)
 {
-	struct contended_site *site = contended_note(contended, random, pc, tid);
+	struct contended_site *site = find_or_add(contended, random, pc, tid);
 
 	if (!site->conflict || !came(contended, site->conflict))
 		site->conflict = other;
@@ -80,10 +100,12 @@ static unsigned worth_of_foresight(const struct contended *contended,
 	return contended_is_met(contended, site) ? worth : worth / FORESEEN_UNSEEN_PARTS;
 }
 
-bool contended_promises(const struct contended *contended)
+bool contended_promises(const struct contended *contended, contended_filter_fn *filter,
+			void *context)
 {
 	for (unsigned i = 0; i < contended->used; i++)
-		if (worth_of_foresight(contended, &contended->site[i]) >= INTEREST_EQUAL)
+		if ((!filter || filter(context, &contended->site[i])) &&
+		    worth_of_foresight(contended, &contended->site[i]) >= INTEREST_EQUAL)
 			return true;
 	return false;
 }
@@ -98,24 +120,27 @@ static unsigned worth_of_change(const struct contended_site *site)
 }
 
 static unsigned weight_of(const struct contended *contended, const struct contended_site *site,
-			  unsigned interest)
+			  const struct contended_wish *wish)
 {
+	unsigned interest;
+
+	if (wish->filter && !wish->filter(wish->context, site))
+		return 0;
+	interest = wish->interest_of(wish->context, site->pc);
 	return interest + worth_of_change(site) +
 	       (interest ? worth_of_foresight(contended, site) : 0);
 }
 
 struct contended_site *contended_choose(struct contended *contended, struct random *random,
-					bool scarce, interest_fn *interest_of, void *context,
-					unsigned *interest)
+					const struct contended_wish *wish, unsigned *interest)
 {
 	uint64_t weight[CONTENDED_MAX];
 	unsigned drawn;
 
-	if (random_next(random) % 8 >= (scarce ? CONTENDED_PARTS_SCARCE : CONTENDED_PARTS))
+	if (random_next(random) % 8 >= (wish->scarce ? CONTENDED_PARTS_SCARCE : CONTENDED_PARTS))
 		return NULL;
 	for (unsigned i = 0; i < contended->used; i++)
-		weight[i] = weight_of(contended, &contended->site[i],
-				      interest_of(context, contended->site[i].pc));
+		weight[i] = weight_of(contended, &contended->site[i], wish);
 	drawn = random_draw(random, weight, contended->used);
 	if (drawn == contended->used)
 		return NULL;

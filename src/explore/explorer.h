@@ -111,6 +111,14 @@ static inline bool is_off(const struct target *target, enum heuristic heuristic)
 	return heuristic_is_off(target->program->options.without, heuristic);
 }
 
+/* In the beginning all that samples show is new; to look ahead then takes more time from them than
+ * short runs have. A program that mostly waits has few samples. */
+static inline bool samples_come_first(const struct target *target)
+{
+	return !explorer_of(target)->budget->sleepy &&
+	       clock_now() - target->program->started < SAMPLES_FIRST;
+}
+
 static inline struct slot_choice *choice_of(const struct target *target, const struct slot *slot)
 {
 	return &target->explored->choice[slot->index];
@@ -121,9 +129,10 @@ static inline struct slot_choice *choice_of(const struct target *target, const s
 int request_add(struct explorer *explorer, const struct tl_watch *watch);
 void request_fill(struct tl_watch *watch); /* what the tool left open */
 void requests_expire(struct explorer *explorer, uint64_t now);
-void request_drop(struct explorer *explorer, unsigned index);
-/* The best one for this process: highest priority, any of equals. -1: none. */
-int request_choose(struct explorer *explorer, struct target *target);
+/* Does one wait for this process that is not watched? */
+bool request_waits(struct explorer *explorer, struct target *target);
+/* The best one for this process: highest priority, any of equals. False: none. */
+bool request_take(struct explorer *explorer, struct target *target, struct tl_watch *watch);
 struct slot *slot_watching(struct target *target, uint64_t address);
 
 #endif

@@ -10,28 +10,33 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STEPS 1536	 /* instructions of one look */
-#define BUDGET_PARTS 4	 /* of what the budget allows, one part goes to look-ahead */
+#define STEPS 1536 /* instructions of one look */
+/* Of what the budget allows, one part goes to look-ahead; less where one thread at a time is
+ * watched, since probes tell more there. */
+#define BUDGET_PARTS 4
+#define BUDGET_PARTS_SINGLE 16
 #define OWN_STACK 262144 /* bytes above the stack pointer taken for the thread's own stack */
 #define RED_ZONE 128
 #define UNBORN_STACK (1ull << 46) /* of a thread that is not there yet: nothing is mapped there */
 
 /* Is there CPU time for it? What it took is told to settle(). */
-static bool may_look(struct explorer *explorer, uint64_t now)
+static bool may_look(struct target *target, uint64_t now)
 {
+	struct explorer *explorer = explorer_of(target);
+	const struct budget *budget = explorer->budget;
 	struct bucket *bucket = &explorer->foresight;
-	double earned = explorer->budget->income / BUDGET_PARTS;
+	int parts = target->transient.single ? BUDGET_PARTS_SINGLE : BUDGET_PARTS;
+	double earned = budget->income / parts;
 
-	if (!explorer->foresight_at) {
-		bucket->tokens = explorer->budget->bucket.tokens / BUDGET_PARTS;
-		bucket->most = explorer->budget->bucket.most / BUDGET_PARTS;
-	} else {
+	bucket->most = budget->bucket.most / parts;
+	if (!explorer->foresight_at)
+		bucket->tokens = budget->bucket.tokens / parts;
+	else
 		bucket_settle(bucket,
 			      (int64_t)(earned * (double)(now - explorer->foresight_at) / SECOND),
 			      0);
-	}
 	explorer->foresight_at = now;
-	return !bucket_is_empty(bucket) && now >= explorer->budget->paused_until;
+	return !bucket_is_empty(bucket) && now >= budget->paused_until;
 }
 
 /* What was seen of one place and thread tells little new when it is seen again. */
@@ -122,8 +127,9 @@ void foresee(struct target *target, pid_t tid, const struct insn_registers *regi
 	struct explorer *explorer = explorer_of(target);
 	uint64_t before, now = clock_now();
 
-	if (is_off(target, HEURISTIC_FORESIGHT) || space_is_libc(target->space, registers->pc) ||
-	    !is_news(target, tid, registers->pc, now) || !may_look(explorer, now))
+	if (is_off(target, HEURISTIC_FORESIGHT) || samples_come_first(target) ||
+	    space_is_libc(target->space, registers->pc) ||
+	    !is_news(target, tid, registers->pc, now) || !may_look(target, now))
 		return;
 	before = clock_read(CLOCK_THREAD_CPUTIME_ID);
 	ahead_spread(target->space, registers, AHEAD_ALL_KNOWN, STEPS, &view);

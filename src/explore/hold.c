@@ -142,7 +142,8 @@ void hold_keep(struct target *target, const struct slot *slot)
 	struct area_slot *shared = &target->shared->slot[slot->index];
 
 	if (!hold_is_led(target, slot) && shared->reserve < FORESEEN_RESERVE &&
-	    contended_promises(&target->explored->memory.contended))
+	    !target->transient.single &&
+	    contended_promises(&target->explored->memory.contended, NULL, NULL))
 		shared->reserve = FORESEEN_RESERVE;
 }
 

@@ -6,12 +6,9 @@
 #include "explore/in_use.h"
 #include "process/thread_status.h"
 
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #define STACK_RETURNS 4
-#define LOOKED_AT 4	/* threads at a time */
+#define LOOKED_AT 4 /* threads at a time */
+#define THREADS_MOST 4096
 #define STACK_WORDS 256 /* looked at from the stack pointer on */
 
 struct background_thread *background_find(struct target *target, pid_t tid)
@@ -98,33 +95,32 @@ void code_look_at(struct target *target, struct background_thread *thread)
 	look_at_thread(target, &thread->sites, thread->tid);
 }
 
+struct drawing {
+	struct random *random;
+	pid_t *chosen; /* LOOKED_AT of them */
+	unsigned count;
+};
+
+static bool draw(void *context, pid_t tid)
+{
+	struct drawing *drawing = context;
+	unsigned place = drawing->count;
+
+	if (place >= LOOKED_AT)
+		place = (unsigned)(random_next(drawing->random) % (drawing->count + 1));
+	if (place < LOOKED_AT)
+		drawing->chosen[place] = tid;
+	drawing->count++;
+	return false;
+}
+
 /* A few threads, at random. */
 static void choose_threads(struct target *target, pid_t chosen[static LOOKED_AT])
 {
-	char path[64];
-	struct dirent *entry;
-	unsigned count = 0;
-	DIR *directory;
+	struct drawing drawing = {&target->program->random, chosen, 0};
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)target->pid);
-	directory = opendir(path);
-	if (!directory) {
+	if (!thread_status_each(target->pid, THREADS_MOST, draw, &drawing))
 		count_one(target->program, COUNT_LOOKS_FAILED);
-		return;
-	}
-	while ((entry = readdir(directory)) && count < 4096) {
-		unsigned place;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		place = count < LOOKED_AT
-				? count
-				: (unsigned)(random_next(&target->program->random) % (count + 1));
-		if (place < LOOKED_AT)
-			chosen[place] = (pid_t)strtol(entry->d_name, NULL, 10);
-		count++;
-	}
-	closedir(directory);
 }
 
 uint64_t code_wake(struct target *target)

@@ -75,7 +75,7 @@ int request_add(struct explorer *explorer, const struct tl_watch *watch)
 	return 0;
 }
 
-void request_drop(struct explorer *explorer, unsigned index)
+static void drop(struct explorer *explorer, unsigned index)
 {
 	explorer->request[index] = explorer->request[--explorer->requests];
 }
@@ -85,7 +85,7 @@ void requests_expire(struct explorer *explorer, uint64_t now)
 	for (unsigned i = 0; i < explorer->requests;) {
 		if (now - explorer->request[i].time > REQUEST_AGE) {
 			count_one(explorer->program, COUNT_REQUESTS_EXPIRED);
-			request_drop(explorer, i);
+			drop(explorer, i);
 		} else {
 			i++;
 		}
@@ -100,8 +100,7 @@ struct slot *slot_watching(struct target *target, uint64_t address)
 	return NULL;
 }
 
-/* The best request for this process: highest priority, any of equals. */
-int request_choose(struct explorer *explorer, struct target *target)
+static int choose(struct explorer *explorer, struct target *target)
 {
 	int best = -1;
 	unsigned equals = 0;
@@ -120,4 +119,20 @@ int request_choose(struct explorer *explorer, struct target *target)
 		}
 	}
 	return best;
+}
+
+bool request_waits(struct explorer *explorer, struct target *target)
+{
+	return choose(explorer, target) >= 0;
+}
+
+bool request_take(struct explorer *explorer, struct target *target, struct tl_watch *watch)
+{
+	int chosen = choose(explorer, target);
+
+	if (chosen < 0)
+		return false;
+	*watch = explorer->request[chosen].watch;
+	drop(explorer, (unsigned)chosen);
+	return true;
 }

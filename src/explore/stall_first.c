@@ -13,6 +13,7 @@
 #include "explore/explorer.h"
 #include "explore/hold.h"
 #include "explore/strategy.h"
+#include "hit/collect.h"
 #include "process/cover.h"
 
 #include "base/syscall.h"
@@ -145,14 +146,6 @@ static struct tl_watch watch_of(const struct target *target, const struct tl_acc
 				 .window = STALL};
 }
 
-static bool still_held(const struct slot *slot)
-{
-	for (unsigned i = 0; i < slot->hits; i++)
-		if (!slot->hit[i]->exit)
-			return true;
-	return false;
-}
-
 static void move_last_hit(struct slot *from, struct slot *to)
 {
 	to->hit[to->hits++] = from->hit[--from->hits];
@@ -167,7 +160,7 @@ static struct slot *take_hit(struct target *target, struct slot *slot, struct hi
 	if (slot->index != TIMER)
 		return slot;
 	/* One watchpoint: a thread interrupted meanwhile goes on when the other does. */
-	if (data->armed || still_held(data))
+	if (data->armed || hits_are_held(data))
 		return slot;
 	if (clock_now() < explorer->budget->paused_until ||
 	    !next_access(target, &hit->stack.registers, &hit->access)) {
@@ -193,9 +186,9 @@ static void run_target(struct target *target, uint64_t now)
 		slot_disarm(target, data);
 		release(target);
 	}
-	if (!data->armed && !still_held(data))
+	if (!data->armed && !hits_are_held(data))
 		hits_forget_slot(explorer_of(target)->hits, data);
-	if (!still_held(timer))
+	if (!hits_are_held(timer))
 		hits_forget_slot(explorer_of(target)->hits, timer);
 }
 
@@ -220,7 +213,7 @@ static uint64_t next_due(const struct program *program)
 		if (target->slot[DATA].armed && target->slot[DATA].deadline < next)
 			next = target->slot[DATA].deadline;
 		/* Nobody tells when a hold ends. */
-		if (!target->slot[DATA].armed && still_held(&target->slot[DATA]) && soon < next)
+		if (!target->slot[DATA].armed && hits_are_held(&target->slot[DATA]) && soon < next)
 			next = soon;
 	}
 	return next;

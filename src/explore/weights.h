@@ -21,6 +21,7 @@
 /* ---- contended sites: whose memory other threads come to (explore/contended.h) --------------- */
 
 #define CONTENDED_MAX 128
+#define CONTENDED_DRAWS 8 /* of one to replace, until it is one that was only foreseen */
 #define INTEREST_EQUAL 32 /* of an instruction that nobody has an opinion of */
 /* More for one whose memory changed under a thread that was held there, … */
 #define INTEREST_CHANGED (3 * INTEREST_EQUAL)
@@ -51,6 +52,7 @@
 /* Who seldom comes by a foreseen site is waited for: its window doubles each time nobody did, at
  * most so often. */
 #define FORESEEN_DOUBLINGS 5
+#define SAMPLES_FIRST (SECOND / 2) /* from the start on, nothing is foreseen */
 
 /* ---- the sharing table (explore/sharing.h) --------------------------------------------------- */
 

@@ -84,6 +84,9 @@ static unsigned interest_of(void *context, uint64_t pc)
 	return pc < 0x3000 ? 0 : INTEREST_EQUAL;
 }
 
+static const struct contended_wish plenty = {.interest_of = interest_of},
+				   little = {.interest_of = interest_of, .scarce = true};
+
 static void change_makes_a_site_interesting_until_it_was_tried_in_vain(void **state)
 {
 	static const struct {
@@ -100,7 +103,7 @@ static void change_makes_a_site_interesting_until_it_was_tried_in_vain(void **st
 		for (unsigned n = 0; n < table[i].changes; n++)
 			contended_change(&contended, &random, 0x1000, 5);
 		for (int n = 0; n < 1000 && !interest; n++)
-			contended_choose(&contended, &random, false, interest_of, NULL, &interest);
+			contended_choose(&contended, &random, &plenty, &interest);
 		assert_int_equal(interest, table[i].interest);
 	}
 }
@@ -118,7 +121,7 @@ static void contended_sites_take_their_part_of_the_choices(void **state)
 	for (int scarce = 0; scarce < 2; scarce++)
 		for (int n = 0; n < DRAWS; n++) {
 			struct contended_site *site = contended_choose(
-				&contended, &random, scarce, interest_of, NULL, &interest);
+				&contended, &random, scarce ? &little : &plenty, &interest);
 
 			assert_true(!site || site->pc == 0x3000);
 			chosen[scarce] += site != NULL;
@@ -208,7 +211,7 @@ static unsigned interest_at(struct contended *contended, uint64_t pc)
 
 	for (int n = 0; n < 4000; n++) {
 		struct contended_site *site =
-			contended_choose(contended, &random, false, interest_of, NULL, &interest);
+			contended_choose(contended, &random, &plenty, &interest);
 
 		if (site && site->pc == pc)
 			return interest;
@@ -223,10 +226,10 @@ static void foreseen_sites_are_worth_what_was_seen_there(void **state)
 	struct random random = {3};
 
 	(void)state;
-	assert_false(contended_promises(&contended));
+	assert_false(contended_promises(&contended, NULL, NULL));
 	contended_foresee(&contended, &random, 0x3000, 1, 0x4000);
 	contended_foresee(&contended, &random, 0x4000, 2, 0x3000);
-	assert_true(contended_promises(&contended));
+	assert_true(contended_promises(&contended, NULL, NULL));
 	assert_int_equal(interest_at(&contended, 0x3000), INTEREST_EQUAL + INTEREST_FORESEEN);
 	contended_tell(&contended, 0x3000, 0, true);
 	assert_int_equal(interest_at(&contended, 0x3000),
