@@ -127,7 +127,7 @@ static int check_program(struct inject_reason *reason, pid_t pid)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return permission_refuse(
-			reason, -ENOEXEC,
+			reason, -ESRCH,
 			"process %d has no program: it is a thread of the kernel's, or "
 			"ending",
 			(int)pid);
