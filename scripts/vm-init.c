@@ -5,8 +5,10 @@
  * each command, an empty word between two. One that fails is the last. Output goes to serial lines
  * that nobody edits, the exit status to a line of its own, then the machine is switched off.
  *
- *	ttyS0  kernel messages		ttyS2  the command's standard error
- *	ttyS1  its standard output	ttyS3  its status, one decimal number as a shell gives it
+ *	ttyS0  kernel messages
+ *	ttyS1  the command's standard output
+ *	ttyS2  its standard error
+ *	ttyS3  "begun", then its status, one decimal number as a shell gives it
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -137,6 +139,7 @@ int main(void)
 	out = open_raw("/dev/ttyS1");
 	err = open_raw("/dev/ttyS2");
 	result = open_raw("/dev/ttyS3");
+	dprintf(result, "begun\n");
 	status = out >= 0 && err >= 0 && result >= 0 ? run_all(out, err) : 126;
 	tcdrain(out);
 	tcdrain(err);

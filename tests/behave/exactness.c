@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* T threads making N accesses each give T x N callbacks, while other threads start and end. */
+/* T threads making N accesses each give T x N callbacks, while other threads start and end.
+ * Usage: exactness [ACCESSES], of all threads together: where a hit is slow, fewer do. */
 #include "check.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
-#define TOTAL 100000
+static long total = 100000;
 
 static volatile long watched;
 static volatile int churning;
@@ -64,7 +66,7 @@ static void run(const char *what, int threads, unsigned access, void *(*work)(vo
 	tl_event *event = check_open(place, access == TL_EXEC ? 0 : sizeof(watched), access,
 				     TL_PROCESS, check_count_hit, (void *)&hits);
 
-	per_thread = TOTAL / threads;
+	per_thread = total / threads;
 	churning = 1;
 	CHECK(!pthread_create(&churner, NULL, churn, (void *)&lives));
 	for (int i = 0; i < threads; i++)
@@ -79,9 +81,12 @@ static void run(const char *what, int threads, unsigned access, void *(*work)(vo
 	CHECK_OK(tl_event_close(event));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const int threads[] = {1, 4, 64};
+
+	if (argc > 1)
+		total = atol(argv[1]);
 
 	check_hardware();
 	for (int i = 0; i < 3; i++) {

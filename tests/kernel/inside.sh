@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs in the emulated machine, in busybox's shell: the tests one by one, and what they print only when
 # they fail. Emulation is slow: a race has a minute at twice the program's time.
-# usage: inside.sh BUILD TESTS RACING FREE REPRODUCERS     (each a list of names)
+# usage: inside.sh BUILD TESTS RACING FREE REPRODUCERS     (each a list of names; a test's may have =ARGUMENT)
 build=$1 tests=$2 racing=$3 free=$4 reproducers=$5
 failed=0
 cd /tmp || exit 1
@@ -25,7 +25,10 @@ done
 "$build/trapline" doctor >output 2>&1
 told doctor $?
 for name in $tests; do
-	"$build/tests/behave/$name" >output 2>&1
+	argument=${name#*=}
+	[ "$argument" != "$name" ] || argument=
+	name=${name%%=*}
+	"$build/tests/behave/$name" $argument >output 2>&1
 	told "$name" $?
 done
 "$build/trapline" watch harness_count:4:w --count -- "$build/kernels/mutex" 1 >output 2>&1
