@@ -8,7 +8,7 @@ int main(void)
 
 	say("begins");
 	noise_start();
-	nap(300000);
+	nap(1200000); /* so long that the race is met as a rule, also on a slow machine */
 	child = fork();
 	if (child == 0) {
 		nap(20000);
