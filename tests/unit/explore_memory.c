@@ -255,6 +255,74 @@ static void what_the_tool_rejects_no_foresight_makes_interesting(void **state)
 	assert_int_equal(interest_at(&contended, 0x1000), 0);
 }
 
+static bool is_seen(void *context, const struct contended_site *site)
+{
+	(void)context;
+	return site->seen;
+}
+
+static bool is_foreseen(void *context, const struct contended_site *site)
+{
+	(void)context;
+	return site->conflict;
+}
+
+static void only_what_the_wish_allows_is_chosen(void **state)
+{
+	static const struct {
+		contended_filter_fn *filter;
+		bool both, promises;
+		uint64_t pc;
+	} table[] = {{NULL, true, true, 0},
+		     {is_seen, false, false, 0x3000},
+		     {is_foreseen, false, true, 0x4000}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct contended_wish wish = {.interest_of = interest_of,
+					      .filter = table[i].filter};
+		struct contended contended = {0};
+		struct random random = {3};
+		unsigned interest, chosen = 0, other = 0;
+
+		contended_note(&contended, &random, 0x3000, 1);
+		contended_foresee(&contended, &random, 0x4000, 2, 0x5000);
+		for (int n = 0; n < 1000; n++) {
+			struct contended_site *site =
+				contended_choose(&contended, &random, &wish, &interest);
+
+			chosen += site && site->pc == table[i].pc;
+			other += site && site->pc != table[i].pc;
+		}
+		assert_int_equal(other != 0, table[i].both);
+		assert_int_equal(chosen != 0, !table[i].both);
+		assert_int_equal(contended_promises(&contended, table[i].filter, NULL),
+				 table[i].promises);
+	}
+}
+
+/* A site of which nothing was seen gives its place away; only where there are few such ones the
+ * draws may miss them all. */
+static void what_was_only_foreseen_is_replaced_first(void **state)
+{
+	struct contended contended = {0};
+	struct random random = {3};
+	unsigned seen = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < CONTENDED_MAX; i++)
+		if (i % 2)
+			contended_note(&contended, &random, 0x3000 + i, 1);
+		else
+			contended_foresee(&contended, &random, 0x3000 + i, 1, 0x1000);
+	assert_int_equal(contended.used, CONTENDED_MAX);
+	for (unsigned i = 0; i < 20 * CONTENDED_MAX; i++)
+		contended_foresee(&contended, &random, 0x10000 + i, 1, 0x1000);
+	for (unsigned i = 0; i < CONTENDED_MAX; i++)
+		seen += contended.site[i].seen;
+	assert_in_range(seen, CONTENDED_MAX / 2 - CONTENDED_MAX / 8, CONTENDED_MAX / 2);
+}
+
 static void a_line_is_a_threads_own_until_another_comes(void **state)
 {
 	static struct sharing sharing;
@@ -304,6 +372,8 @@ int main(void)
 		cmocka_unit_test(a_writer_conflicts_with_reader_and_writer),
 		cmocka_unit_test(foreseen_sites_are_worth_what_was_seen_there),
 		cmocka_unit_test(what_the_tool_rejects_no_foresight_makes_interesting),
+		cmocka_unit_test(only_what_the_wish_allows_is_chosen),
+		cmocka_unit_test(what_was_only_foreseen_is_replaced_first),
 		cmocka_unit_test(a_line_is_a_threads_own_until_another_comes),
 		cmocka_unit_test(an_address_cools_down_until_it_is_paid_for),
 	};
