@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 
+#include <ctype.h>
 #include <fts.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -152,6 +153,27 @@ static size_t plain_name(const char **name)
 	return length - (size_t)(*name - from);
 }
 
+static bool is_of_identifier(char byte)
+{
+	return isalnum((unsigned char)byte) || byte == '_';
+}
+
+/* By itself, not within another: a name found by chance makes a file of another version fit. */
+static bool has_name(const char *line, size_t length, const char *name, size_t size)
+{
+	const char *end = line + length, *at = line;
+
+	for (; (at = memmem(at, (size_t)(end - at), name, size)); at++) {
+		bool begins = at == line || !is_of_identifier(at[-1]) || !is_of_identifier(name[0]);
+		bool ends = at + size == end || !is_of_identifier(at[size]) ||
+			    !is_of_identifier(name[size - 1]);
+
+		if (begins && ends)
+			return true;
+	}
+	return false;
+}
+
 bool symbol_source_fits(const char *text, size_t length, const struct symbol_source_hint *hint)
 {
 	const char *name = hint->function, *at = text, *end = text + length;
@@ -165,7 +187,7 @@ bool symbol_source_fits(const char *text, size_t length, const struct symbol_sou
 
 		if (!named && line + LINES_AROUND >= hint->function_line &&
 		    line <= hint->function_line + LINES_AROUND)
-			named = memmem(at, part, name, size) != NULL;
+			named = has_name(at, part, name, size);
 		at += part + 1;
 	}
 	return named && line > hint->line;
