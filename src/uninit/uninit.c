@@ -119,18 +119,27 @@ static struct word *find_other(struct uninit *uninit, const struct word *source)
 	return NULL;
 }
 
-/* There is a slot for one more, or for a copy of what `source` holds. */
-static bool make_room(struct uninit *uninit, pid_t pid, const struct word *source)
+/* A new block shares the slots with older ones: each word tells little of its block's others. */
+static struct word *find_least(struct uninit *uninit, const struct origin *origin)
 {
-	struct word *settled;
+	struct word *spare = words_spare(uninit->words, origin);
 
-	if (words_count(uninit->words, pid) < uninit->services->slots(uninit->host, pid))
+	return spare ? spare : find_settled(uninit, origin->pid);
+}
+
+/* There is a slot for one more, or for a copy of what `source` holds. */
+static bool make_room(struct uninit *uninit, const struct origin *origin, const struct word *source)
+{
+	struct word *least;
+
+	if (words_count(uninit->words, origin->pid) <
+	    uninit->services->slots(uninit->host, origin->pid))
 		return true;
-	settled = source ? find_other(uninit, source) : find_settled(uninit, pid);
-	if (!settled)
+	least = source ? find_other(uninit, source) : find_least(uninit, origin);
+	if (!least)
 		return false;
 	count(uninit, "words-replaced");
-	retire(uninit, settled);
+	retire(uninit, least);
 	return true;
 }
 
@@ -140,7 +149,7 @@ static bool watch_word(struct uninit *uninit, const struct origin *origin, uint6
 	struct word *word;
 
 	if (!fresh || is_watched(uninit, origin->pid, address) ||
-	    !make_room(uninit, origin->pid, source))
+	    !make_room(uninit, origin, source))
 		return false;
 	word = words_add(uninit->words, origin, address);
 	if (!word)

@@ -51,6 +51,43 @@ unsigned words_count(const struct words *words, pid_t pid)
 	return count;
 }
 
+static bool is_of_block(const struct word *word, pid_t pid, uint64_t address)
+{
+	return word->cookie && !word->copied && word->origin.pid == pid &&
+	       word->origin.address == address;
+}
+
+static unsigned count_of_block(const struct words *words, pid_t pid, uint64_t address)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < WORDS_MAX; i++)
+		count += is_of_block(&words->word[i], pid, address);
+	return count;
+}
+
+/* The first words of a block have been watched for the longest: the last goes. */
+struct word *words_spare(struct words *words, const struct origin *origin)
+{
+	unsigned most = count_of_block(words, origin->pid, origin->address) + 1;
+	struct word *spare = NULL;
+
+	if (most < 2)
+		most = 2;
+	for (unsigned i = 0; i < WORDS_MAX; i++) {
+		struct word *word = &words->word[i];
+		unsigned count = 0;
+
+		if (is_of_block(word, origin->pid, word->origin.address))
+			count = count_of_block(words, origin->pid, word->origin.address);
+		if (count > most || (count == most && (!spare || word->since >= spare->since))) {
+			most = count;
+			spare = word;
+		}
+	}
+	return spare;
+}
+
 struct word *words_add(struct words *words, const struct origin *origin, uint64_t address)
 {
 	for (unsigned i = 0; i < WORDS_MAX; i++) {

@@ -46,6 +46,8 @@ struct word *words_find(struct words *words, uint64_t cookie);
 /* Each in turn; NULL at the end. */
 struct word *words_next(struct words *words, struct word *after);
 unsigned words_count(const struct words *words, pid_t pid);
+/* One of a block that has more of them watched than this block, and at least two. NULL: none. */
+struct word *words_spare(struct words *words, const struct origin *origin);
 /* With a cookie of its own; NULL: WORDS_MAX are in use. */
 struct word *words_add(struct words *words, const struct origin *origin, uint64_t address);
 void words_remove(struct word *word);

@@ -54,6 +54,25 @@ static NOINLINE void branch_on_last_word(void)
 	free(numbers);
 }
 
+/* An older block, of which little is written, has all the watches that there are. */
+static NOINLINE void branch_behind_another_block(void)
+{
+	char *other = malloc(4096);
+	int *numbers;
+
+	HIDE(other);
+	other[0] = 1;
+	numbers = malloc(10 * sizeof(*numbers));
+	HIDE(numbers);
+	for (int i = 0; i < 5; i++)
+		numbers[i] = i;
+	for (int i = 0; i < 10; i++)
+		if (numbers[i] > 7)
+			touch();
+	free(numbers);
+	free(other);
+}
+
 /* The loop comes one too far. */
 static NOINLINE long sum_of(const long *numbers, int count)
 {
@@ -551,6 +570,7 @@ static const struct row rows[] = {
 	{"branch_on_member", branch_on_member},
 	{"branch_on_first_word", branch_on_first_word},
 	{"branch_on_last_word", branch_on_last_word},
+	{"branch_behind_another_block", branch_behind_another_block},
 	{"sum_too_far", sum_too_far},
 	{"one_byte_of_word", one_byte_of_word},
 	{"half_written", half_written},
