@@ -212,26 +212,17 @@ class Compiler(applications.Batch):
         return ["gcc", "-O2", "-S", "-o", "-", source]
 
 
-def measure(application, wrap):
-    folder = tempfile.mkdtemp(prefix="real-")
-    os.chmod(folder, 0o755)
-    try:
-        return application.run(wrap, folder, setting("HEAP_LOAD_SECONDS", 30.0))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def of_applications(build):
     """[name, version, [CPU time of each pair over bare], [MiB more], results are the same]"""
-    rows = []
+    rows, seconds = [], setting("HEAP_LOAD_SECONDS", 30.0)
     wanted = os.environ.get("HEAP_APPLICATIONS", "memcached redis nginx postgres python3 gcc").split()
     for application in [*applications.ALL, Compiler()]:
         if application.name not in wanted or application.missing():
             continue
         ratios, more, same = [], [], True
         for _ in range(setting("HEAP_PAIRS", 3)):
-            bare = measure(application, [])
-            ours = measure(application, [str(build / "trapline"), "heap", "-q", "-o", os.devnull, "--"])
+            bare = application.measured([], seconds)
+            ours = application.measured([str(build / "trapline"), "heap", "-q", "-o", os.devnull, "--"], seconds)
             if bare.work and ours.work:
                 ratios.append(ours.cpu / ours.work / (bare.cpu / bare.work))
             more.append((ours.resident - bare.resident) / 1048576)

@@ -138,15 +138,6 @@ def detection_plot(path, results):
         plot(path, "Racing runs found by time", "seconds", "%", series, log_x=True)
 
 
-def measure(application, wrap):
-    folder = tempfile.mkdtemp(prefix="real-")
-    os.chmod(folder, 0o755)
-    try:
-        return application.run(wrap, folder, setting("RACE_LOAD_SECONDS", 30.0))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 LISTED = 12  # of more programs the number says enough
 NUMBERS = ("cpu", "work", "throughput", "p99", "resident")
 
@@ -158,8 +149,9 @@ def numbers(outcome):
 def measure_pairs(application, command, results):
     known = results.pairs.setdefault(application.name, [])
     while len(known) < setting("RACE_PAIRS", 3) and not results.is_over():
-        bare = measure(application, [])
-        watched = measure(application, [command, "race", "-q", "-o", os.devnull, "--"])
+        seconds = setting("RACE_LOAD_SECONDS", 30.0)
+        bare = application.measured([], seconds)
+        watched = application.measured([command, "race", "-q", "-o", os.devnull, "--"], seconds)
         known.append({"bare": numbers(bare), "watched": numbers(watched),
                       "same": bare.result == watched.result and bare.status == watched.status})
         results.save()

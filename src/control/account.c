@@ -20,7 +20,8 @@ void account_begin(struct control *control)
 {
 	const struct control_options *options = &control->program.options;
 
-	prices_start(&control->budget.prices, windows_period(options));
+	prices_start(&control->budget.prices, windows_period(options),
+		     options->lasting || options->limits_only);
 	budget_start(&control->budget, options->budget, options->aggressive, own_time(control),
 		     clock_now());
 	pace_begin(&control->pace, options->lasting	 ? 0

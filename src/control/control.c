@@ -411,6 +411,8 @@ static void run_loop(struct control *control)
 int control_run(struct control *control)
 {
 	run_promptly();
+	if (!control->program.options.limits_only)
+		symbol_session_prepare(control->program.session);
 	control->program.filters = restriction_inherited();
 	account_begin(control);
 	run_loop(control);

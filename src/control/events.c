@@ -42,6 +42,7 @@ static void began(struct target *target)
 
 	if (program_is_attached(target->program) && !target->observed)
 		windows_attach(&control->windows, target->pid);
+	windows_welcome(&control->windows);
 	if (control->observer.process_began)
 		control->observer.process_began(control->observer.context, target->pid);
 }

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "cost/price.h"
 
-/* When each round may begin. */
-static const uint64_t round_age[PRICES_ROUNDS] = {0, SECOND / 2, 2 * SECOND};
+/* When each round may begin: not at once, since the first takes a CPU that a short program needs. */
+static const uint64_t round_age[PRICES_ROUNDS] = {SECOND / 20, SECOND / 2, 2 * SECOND};
 
 static void *measure(void *argument)
 {
@@ -28,19 +28,19 @@ static void begin(struct prices *prices)
 	prices->begun++;
 }
 
-void prices_start(struct prices *prices, uint64_t period)
+void prices_start(struct prices *prices, uint64_t period, bool at_once)
 {
 	prices->hit = price_of_hit();
 	prices->period = period;
-	begin(prices);
+	if (at_once)
+		begin(prices);
 }
 
 void prices_run(struct prices *prices, uint64_t age)
 {
 	unsigned ended = atomic_load(&prices->ended);
 
-	if (!prices->measuring || ended != prices->begun || ended == PRICES_ROUNDS ||
-	    age < round_age[ended])
+	if (ended != prices->begun || ended == PRICES_ROUNDS || age < round_age[ended])
 		return;
 	prices_end(prices);
 	begin(prices);

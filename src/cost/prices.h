@@ -32,8 +32,9 @@ struct prices {
 	int64_t round[PRICES_ROUNDS]; /* of `wakeup`; the thread's while it runs */
 };
 
-void prices_start(struct prices *prices, uint64_t period);
-/* Begins a further round when it is due; `age`: ns since prices_start(). */
+/* `at_once`: prices_run() is not to be called, and the first round begins now. */
+void prices_start(struct prices *prices, uint64_t period, bool at_once);
+/* Begins a round when it is due; `age`: ns since prices_start(). */
 void prices_run(struct prices *prices, uint64_t age);
 /* Waits for the thread, which a fork would not take along. */
 void prices_end(struct prices *prices);

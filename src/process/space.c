@@ -100,6 +100,16 @@ void space_close(struct space *space)
 	free(space);
 }
 
+void space_prepare(struct space *space)
+{
+	const struct symbol_module *module;
+
+	for (size_t i = 0; (module = symbol_modules_at(space->modules, i)); i++)
+		if (symbol_modules_is_main(space->modules, module) ||
+		    path_is_c_library(module->path))
+			symbol_bounds_name(space->modules, module->start);
+}
+
 const char *space_program(const struct space *space)
 {
 	return space->program;

@@ -162,6 +162,18 @@ static bool nobody_is(pid_t pid)
 	return ended;
 }
 
+/* A program may be over in milliseconds: what the first looks ask is read before it goes on. Those
+ * that it starts do not wait for that. */
+static void prepare(struct target *target)
+{
+	struct program *program = target->program;
+
+	if (program->prepared || program->options.lasting || !target->space)
+		return;
+	program->prepared = true;
+	space_prepare(target->space);
+}
+
 static int begin(struct target *target)
 {
 	struct process_status status = read_status(target->pid);
@@ -172,6 +184,7 @@ static int begin(struct target *target)
 
 	if (err)
 		return err;
+	prepare(target);
 	target->proof_address = target->shared->proof_address;
 	target->proof = target->shared->proof;
 	atomic_store(&target->shared->dropped, 0);

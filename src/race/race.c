@@ -96,11 +96,16 @@ static struct rule_code describe(struct race *race, pid_t pid, uint64_t pc)
 
 static void judge_place(struct race *race, const struct tl_access *access, struct place *place)
 {
-	struct rule_code code;
+	struct rule_code code = {0};
 
 	if (place->judged)
 		return;
-	code = describe(race, access->pid, access->pc);
+	/* By symbols alone: to read debug information, the C library's say, takes longer than some
+	 * programs run. */
+	code.module = race->services->module(race->host, access->pid, access->pc);
+	if (code.module && library_is(code.module))
+		code.function =
+			race->services->function_name(race->host, access->pid, access->pc);
 	place->internal = rules_is_libc_internal(&code);
 	place->library = code.module && library_is(code.module) &&
 			 !library_is_string(code.function);

@@ -7,6 +7,11 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+/* A program may be over before a first window of the usual length is: from the moment when a first
+ * process begins, short ones follow each other quickly. */
+#define FIRST (60 * MILLISECOND)
+#define WINDOW_FIRST (MILLISECOND / 2)
+#define REST_FIRST (2 * MILLISECOND)
 #define WINDOW (4 * MILLISECOND)
 #define REST_SOON (36 * MILLISECOND)   /* in the beginning, when all is new */
 #define REST_LATER (196 * MILLISECOND) /* at a budget of 1 percent and above; longer below */
@@ -113,6 +118,11 @@ static bool all_are_single(const struct windows *windows)
 	return windows->transient;
 }
 
+static bool is_first(const struct windows *windows, uint64_t now)
+{
+	return now < windows->first_until && !windows->transient;
+}
+
 static uint64_t rest(const struct windows *windows, uint64_t now)
 {
 	uint64_t least = SWITCH_PARTS * windows->switching, rest = REST_LATER;
@@ -120,6 +130,8 @@ static uint64_t rest(const struct windows *windows, uint64_t now)
 
 	if (all_are_single(windows))
 		rest = soon ? REST_LATER : REST_SINGLE;
+	else if (is_first(windows, now))
+		rest = REST_FIRST;
 	else if (soon)
 		rest = windows->transient ? REST_LATER : REST_SOON;
 	else if (affordable_rest(windows) > least)
@@ -129,8 +141,10 @@ static uint64_t rest(const struct windows *windows, uint64_t now)
 	return rest > least ? rest : least;
 }
 
-static uint64_t length(const struct windows *windows)
+static uint64_t length(const struct windows *windows, uint64_t now)
 {
+	if (is_first(windows, now))
+		return WINDOW_FIRST;
 	return all_are_single(windows) ? WINDOW_SINGLE : WINDOW;
 }
 
@@ -149,7 +163,7 @@ static void turn(struct windows *windows, bool on)
 	else if (windows->on)
 		windows->time += now - windows->since;
 	windows->on = on;
-	windows->until = now + (on ? length(windows) : rest(windows, now));
+	windows->until = now + (on ? length(windows, now) : rest(windows, now));
 	if (on)
 		count_one(windows->program, COUNT_BURSTS);
 }
@@ -168,6 +182,16 @@ static void end_window(struct windows *windows)
 	if (windows->transient) {
 		windows_close(windows);
 	}
+}
+
+void windows_welcome(struct windows *windows)
+{
+	uint64_t now = clock_now();
+
+	if (windows->first_until)
+		return;
+	windows->first_until = now + FIRST;
+	windows->until = now + (windows->on ? length(windows, now) : 0);
 }
 
 void windows_run(struct windows *windows)

@@ -24,6 +24,7 @@ struct windows {
 	struct samples *samples; /* NULL: none is open */
 	bool on;
 	uint64_t until;	      /* when it changes; CLOCK_MONOTONIC ns */
+	uint64_t first_until; /* windows are short and frequent; 0: no process has begun */
 	uint64_t since, time; /* ns that they were on, not yet charged */
 	uint64_t switching;   /* ns that this takes, lately: it grows with the threads */
 	bool transient;	      /* the events are open only while they are on */
@@ -35,6 +36,8 @@ uint64_t windows_period(const struct control_options *options);
 int windows_launch(struct windows *windows, pid_t pid);
 /* On a process that runs already, where nothing is sampled yet. */
 void windows_attach(struct windows *windows, pid_t pid);
+/* A process begins: what it did before, loading its libraries, is no part of the first window. */
+void windows_welcome(struct windows *windows);
 /* Opens or closes a window that is due. */
 void windows_run(struct windows *windows);
 /* When the next one is; UINT64_MAX: never. */

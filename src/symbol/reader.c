@@ -145,6 +145,7 @@ static void end(struct symbol_reader *reader)
 	if (reader->page)
 		munmap(reader->page, sizeof(*reader->page));
 	running = reader->pid = 0;
+	reader->introduced = false;
 	reader->socket = -1;
 	reader->page = NULL;
 }
@@ -323,7 +324,7 @@ static int introduce(struct symbol_reader *reader)
 		return err ? err : -EPROTO;
 	if (!confined)
 		symbol_count(reader->session, SYMBOL_STATISTIC_UNCONFINED);
-	reader->proved = true;
+	reader->introduced = reader->proved = true;
 	return 0;
 }
 
@@ -341,7 +342,7 @@ static void do_without(struct symbol_reader *reader)
 /* 0; -EAGAIN: not this time; -ENOTSUP: there is no reader any more, not even `reader`. */
 static int start(struct symbol_reader *reader)
 {
-	int err = spawn(reader);
+	int err = reader->pid ? 0 : spawn(reader);
 
 	if (!err)
 		err = introduce(reader);
@@ -354,6 +355,12 @@ static int start(struct symbol_reader *reader)
 	}
 	do_without(reader);
 	return -ENOTSUP;
+}
+
+void symbol_reader_prepare(struct symbol_reader *reader)
+{
+	if (!reader->pid)
+		spawn(reader);
 }
 
 /* ---- questions -------------------------------------------------------------------------- */
@@ -416,7 +423,7 @@ static bool ask_once(struct symbol_reader *reader, unsigned kind, void *question
 	*again = false;
 	if (reader->pid && reader->owner != getpid())
 		end(reader);
-	if (!reader->pid) {
+	if (!reader->introduced) {
 		err = start(reader);
 		*again = err == -EAGAIN;
 		if (err)
@@ -460,7 +467,7 @@ void symbol_reader_forget(const struct symbol_modules *modules)
 	struct symbol_reader *reader = modules->session->reader;
 	uint64_t id = modules->id;
 
-	if (!reader || !reader->pid || reader->owner != getpid())
+	if (!reader || !reader->introduced || reader->owner != getpid())
 		return;
 	begin(reader);
 	symbol_packet_write(&reader->packet, SYMBOL_FORGET);

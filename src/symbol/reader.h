@@ -28,7 +28,8 @@ struct symbol_reader {
 	int socket;
 	uint64_t *page; /* the id of the module whose file is being read; written by the reader */
 	struct symbol_packet packet;
-	bool proved; /* one was ready once */
+	bool introduced; /* this one is ready */
+	bool proved;	 /* one was ready once */
 	unsigned deaths;
 	uint64_t ended; /* CPU time of those that ended, ns */
 	struct symbol_bad_file bad[SYMBOL_READER_DEATHS];
@@ -46,6 +47,9 @@ struct symbol_reader {
 int symbol_reader_create(struct symbol_session *session, const char *program,
 			 unsigned milliseconds);
 void symbol_reader_destroy(struct symbol_reader *reader);
+
+/* Starts one, if none runs, and does not wait for it: the first question need not, then. */
+void symbol_reader_prepare(struct symbol_reader *reader);
 
 /* Asks; true when `question` holds the results. `memory`: a source's own, or NULL. */
 bool symbol_reader_ask(struct symbol_modules *modules, unsigned kind, void *question,

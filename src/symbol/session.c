@@ -84,6 +84,12 @@ int symbol_session_open(struct symbol_session **result, const struct symbol_opti
 	return 0;
 }
 
+void symbol_session_prepare(struct symbol_session *session)
+{
+	if (session->reader)
+		symbol_reader_prepare(session->reader);
+}
+
 void symbol_session_close(struct symbol_session *session)
 {
 	if (!session)

@@ -40,6 +40,8 @@ int symbol_reader_main(void);
 
 /* `options` may be NULL. 0 or -errno. */
 int symbol_session_open(struct symbol_session **session, const struct symbol_options *options);
+/* Its reader, if it has one, begins now and not with the first question. */
+void symbol_session_prepare(struct symbol_session *session);
 /* Close what was made from the session first. */
 void symbol_session_close(struct symbol_session *session);
 
