@@ -270,12 +270,18 @@ static uint32_t admitted(const struct target *target, const struct slot *slot)
 	return hits < slot->watch.hits ? hits : slot->watch.hits;
 }
 
-/* One that nobody comes by costs nothing, and may stay while the budget is spent. */
+/* One that nobody comes by costs nothing, and may stay while the budget is spent: but in threads
+ * that sleep and wake all the time, each of which it is then loaded and unloaded for. */
+static bool is_dear(const struct target *target, const struct slot *slot)
+{
+	return slot->seen || (target->transient.single && !slot->only && !slot->watch.urgent);
+}
+
 static bool is_over(const struct target *target, const struct slot *slot, uint64_t now)
 {
 	return now >= slot->deadline || target->debugged ||
 	       admitted(target, slot) == slot->watch.hits ||
-	       (slot->seen && now < target->control->budget.paused_until);
+	       (is_dear(target, slot) && now < target->control->budget.paused_until);
 }
 
 static void finish(struct control *control, struct target *target, struct slot *slot)

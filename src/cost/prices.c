@@ -4,7 +4,8 @@
 #include "base/clock.h"
 #include "cost/price.h"
 
-/* When each round may begin: not at once, since the first takes a CPU that a short program needs. */
+/* When each round may begin: not at once, since the first takes a CPU that a short program needs.
+ */
 static const uint64_t round_age[PRICES_ROUNDS] = {SECOND / 20, SECOND / 2, 2 * SECOND};
 
 static void *measure(void *argument)

@@ -3,7 +3,7 @@
 """What `trapline race` says it cost stays within what --budget allows; the progress line is on
 terminals alone.
 
-Usage: cost.py TRAPLINE RACER WORKERS CHURN
+Usage: cost.py TRAPLINE RACER WORKERS CHURN WAKERS
 """
 import functools
 import os
@@ -14,7 +14,7 @@ import sys
 import time
 import unittest
 
-TRAPLINE, RACER, WORKERS, CHURN = map(os.path.abspath, sys.argv[1:5])
+TRAPLINE, RACER, WORKERS, CHURN, WAKERS = map(os.path.abspath, sys.argv[1:6])
 THREADS = 2
 SECONDS = 4
 LIMIT = 90  # seconds
@@ -96,6 +96,14 @@ class Cost(unittest.TestCase):
             if count['single-watches'] and result.returncode == 9:
                 return
         self.fail(result.stderr)
+
+    def test_a_watch_that_nobody_comes_by_costs_threads_that_wake(self):
+        """What a tool has placed stays while the budget is spent only where that costs nothing."""
+        result = subprocess.run([TRAPLINE, 'heap', '--stats=all', '--', WAKERS, '12'], capture_output=True,
+                                text=True, timeout=LIMIT, check=False)
+        count = counts_in(result.stderr)
+        self.assertGreater(count['heap-watches'], 0)
+        self.assertLess(count['ms-switching'], count['ms-program'] / 8, count)
 
     def test_progress_is_for_terminals(self):
         text = on_terminal()
