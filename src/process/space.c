@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #define CODE_LINES 1024 /* cached pieces of code */
 #define CODE_LINE 64	/* bytes; a power of two */
 #define REFRESH_NS 200000000u
+#define PREPARED_BYTES (4u << 20) /* of a file that is read while its program waits */
 
 struct code_line {
 	uint64_t address; /* 0: free */
@@ -100,13 +102,22 @@ void space_close(struct space *space)
 	free(space);
 }
 
+static bool is_read_quickly(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= 0 &&
+	       (uint64_t)status.st_size <= PREPARED_BYTES;
+}
+
 void space_prepare(struct space *space)
 {
 	const struct symbol_module *module;
 
 	for (size_t i = 0; (module = symbol_modules_at(space->modules, i)); i++)
-		if (symbol_modules_is_main(space->modules, module) ||
-		    path_is_c_library(module->path))
+		if ((symbol_modules_is_main(space->modules, module) ||
+		     path_is_c_library(module->path)) &&
+		    is_read_quickly(module->path))
 			symbol_bounds_name(space->modules, module->start);
 }
 

@@ -43,7 +43,8 @@ bool space_writable(struct space *space, uint64_t address);
 /* The mapping around `address`: [*start, *end). False when there is none. */
 bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint64_t *end);
 
-/* Reads now what the symbol tables of the program itself and of its C library tell. */
+/* Reads now what the symbol tables of the program itself and of its C library tell, unless they are
+ * so large that the program would wait in vain. */
 void space_prepare(struct space *space);
 
 /* For something that is to be said once: look again now if nothing is known at `address`. */

@@ -11,6 +11,7 @@ import pty
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -104,6 +105,19 @@ class Cost(unittest.TestCase):
         count = counts_in(result.stderr)
         self.assertGreater(count['heap-watches'], 0)
         self.assertLess(count['ms-switching'], count['ms-program'] / 8, count)
+
+    def test_many_symbols_do_not_keep_a_program_waiting(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = os.path.join(folder, 'many.s'), os.path.join(folder, 'many')
+            with open(source, 'w', encoding='ascii') as file:
+                file.write('.globl main\nmain: push %rbp\nmov $1, %edi\ncall sleep@PLT\nxor %eax, %eax\npop %rbp\nret\n')
+                file.writelines(f'.globl one_of_many_functions_{i}\none_of_many_functions_{i}: ret\n'
+                                for i in range(300000))
+                file.write('.section .note.GNU-stack,"",@progbits\n')
+            subprocess.run(['gcc', '-o', program, source], check=True)
+            result = subprocess.run([TRAPLINE, 'race', '--stats=all', '--', program], capture_output=True,
+                                    text=True, timeout=LIMIT, check=False)
+        self.assertEqual(counts_in(result.stderr)['unanswered'], 0, result.stderr)
 
     def test_progress_is_for_terminals(self):
         text = on_terminal()
