@@ -75,16 +75,17 @@ static char *examine_linker(const char *path, int fd, const Elf64_Phdr *header)
 	return reason(path, "is for another C library than glibc");
 }
 
-static bool find_interpreter(int fd, const Elf64_Ehdr *header, Elf64_Phdr *found)
+/* 1; 0: it names none; -EIO: not known. */
+static int find_interpreter(int fd, const Elf64_Ehdr *header, Elf64_Phdr *found)
 {
 	for (unsigned i = 0; i < header->e_phnum; i++) {
 		if (pread(fd, found, sizeof(*found),
 			  (off_t)(header->e_phoff + i * sizeof(*found))) != sizeof(*found))
-			return false;
+			return -EIO;
 		if (found->p_type == PT_INTERP)
-			return true;
+			return 1;
 	}
-	return false;
+	return 0;
 }
 
 /* Go's runtime sets the actions of all signals as it begins, by system calls of its own. Its linker
@@ -114,7 +115,8 @@ static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header,
 {
 	Elf64_Phdr interpreter;
 	struct stat status;
-	char *why;
+	char *why = NULL;
+	int named;
 
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
 		return reason(path, "is not a 64-bit x86 program");
@@ -123,9 +125,10 @@ static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header,
 		return reason(path, "is set-user-ID or set-group-ID");
 	if (geteuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
 		return reason(path, "has file capabilities");
-	if (!find_interpreter(fd, header, &interpreter))
+	named = find_interpreter(fd, header, &interpreter);
+	if (!named)
 		why = reason(path, "is statically linked");
-	else
+	else if (named > 0)
 		why = examine_linker(path, fd, &interpreter);
 	if (why)
 		*entry = is_go(fd, header) ? CONTROL_ENTRY_LATE : CONTROL_ENTRY_FIRST;
