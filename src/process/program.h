@@ -56,7 +56,6 @@ struct program {
 	pid_t child;	  /* that we started */
 	int filters;	  /* of system calls, inherited, that let handlers make theirs */
 	bool welcomed;	  /* some process has been */
-	bool prepared;	  /* what the first one is made of was read */
 	uint64_t started; /* CLOCK_MONOTONIC ns */
 	struct random random;
 	struct target *target[AREA_PROCESSES]; /* by entry of the area; NULL: not watched */

@@ -166,12 +166,10 @@ static bool nobody_is(pid_t pid)
  * that it starts do not wait for that. */
 static void prepare(struct target *target)
 {
-	struct program *program = target->program;
+	const struct program *program = target->program;
 
-	if (program->prepared || program->options.lasting || !target->space)
-		return;
-	program->prepared = true;
-	space_prepare(target->space);
+	if (!program->welcomed && !program->options.lasting && target->space)
+		space_prepare(target->space);
 }
 
 static int begin(struct target *target)

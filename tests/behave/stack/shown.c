@@ -71,27 +71,26 @@ APART static void look_at_one_awake(void)
 	__atomic_store_n(&shown, NULL, __ATOMIC_RELEASE);
 }
 
-static void shown_by_each_awake(void)
+/* Threads one after the other, on one stack, each of which shows its frame at the same address. */
+static void each(void *(*shows)(void *), void (*looks)(void))
 {
 	while (again()) {
 		pthread_t thread;
 
-		pthread_create(&thread, NULL, show_awake, NULL);
-		look_at_one_awake();
+		pthread_create(&thread, NULL, shows, NULL);
+		looks();
 		pthread_join(thread, NULL);
 	}
 }
 
-/* Threads one after the other, on one stack, each of which shows its frame at the same address. */
 static void shown_by_each(void)
 {
-	while (again()) {
-		pthread_t thread;
+	each(show, look_at_shown);
+}
 
-		pthread_create(&thread, NULL, show, NULL);
-		look_at_shown();
-		pthread_join(thread, NULL);
-	}
+static void shown_by_each_awake(void)
+{
+	each(show_awake, look_at_one_awake);
 }
 
 int main(int argc, char **argv)
