@@ -3,6 +3,7 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -22,6 +23,13 @@ static inline bool text_contains_any(const char *text, const char *const *parts)
 		if (strstr(text, *parts))
 			return true;
 	return false;
+}
+
+/* Can the byte be part of a C or C++ identifier? A part of UTF-8 can, and '$' as compilers have it.
+ */
+static inline bool text_is_of_identifier(char byte)
+{
+	return isalnum((unsigned char)byte) || byte == '_' || byte == '$' || (byte & 0x80);
 }
 
 /* The text behind all of these that it begins with, in any order. */

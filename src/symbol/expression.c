@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/expression.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -103,17 +105,12 @@ static unsigned cut(char *text, char *pieces[PIECES_MAX])
 	return count;
 }
 
-static bool is_name_character(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
-}
-
 /* A name, with scopes: letters and "::", "~" before a destructor. Ends it by moving on. */
 static char *read_name(struct reader *reader)
 {
 	char *start = reader->at;
 
-	while (is_name_character(*reader->at) || *reader->at == '~' ||
+	while (text_is_of_identifier(*reader->at) || *reader->at == '~' ||
 	       (reader->at[0] == ':' && reader->at[1] == ':'))
 		reader->at += *reader->at == ':' ? 2 : 1;
 	return reader->at > start ? start : NULL;

@@ -2,10 +2,10 @@
 #include "symbol/source_index.h"
 
 #include "base/path.h"
+#include "base/text.h"
 
 #include "base/file.h"
 
-#include <ctype.h>
 #include <fts.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -153,20 +153,16 @@ static size_t plain_name(const char **name)
 	return length - (size_t)(*name - from);
 }
 
-static bool is_of_identifier(char byte)
-{
-	return isalnum((unsigned char)byte) || byte == '_';
-}
-
 /* By itself, not within another: a name found by chance makes a file of another version fit. */
 static bool has_name(const char *line, size_t length, const char *name, size_t size)
 {
 	const char *end = line + length, *at = line;
 
 	for (; (at = memmem(at, (size_t)(end - at), name, size)); at++) {
-		bool begins = at == line || !is_of_identifier(at[-1]) || !is_of_identifier(name[0]);
-		bool ends = at + size == end || !is_of_identifier(at[size]) ||
-			    !is_of_identifier(name[size - 1]);
+		bool begins = at == line || !text_is_of_identifier(at[-1]) ||
+			      !text_is_of_identifier(name[0]);
+		bool ends = at + size == end || !text_is_of_identifier(at[size]) ||
+			    !text_is_of_identifier(name[size - 1]);
 
 		if (begins && ends)
 			return true;
