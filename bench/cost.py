@@ -14,15 +14,12 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests" / "real")]
 import applications  # noqa: E402
+from settings import setting  # noqa: E402
 
 TOOLS = {
     "race": ["race"], "heap": ["heap"], "stack": ["stack"], "uninit": ["uninit"], "flow": ["flow", "map"],
     "together": ["run", "--tool", "race,heap,stack,uninit"],
 }
-
-
-def setting(name, default):
-    return type(default)(os.environ.get(name, default))
 
 
 def line_of(build, tool):

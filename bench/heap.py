@@ -25,6 +25,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests" / "real")]
 import applications  # noqa: E402
+from settings import setting  # noqa: E402
 
 KINDS = {"past": "heap-buffer-overflow", "before": "heap-buffer-overflow", "after": "heap-use-after-free"}
 CHOSEN = [("past", size) for size in (13, 16, 17, 24, 32, 100, 4096, 8192)] + \
@@ -32,10 +33,6 @@ CHOSEN = [("past", size) for size in (13, 16, 17, 24, 32, 100, 4096, 8192)] + \
          [("after", size) for size in (64, 8192, 65536, 1 << 20, 16 << 20)]
 TITLES = {"past": "one byte written past", "before": "one byte written before",
           "after": "read after free, 1,000 blocks alive"}
-
-
-def setting(name, default):
-    return type(default)(os.environ.get(name, default))
 
 
 def gwp_asan():

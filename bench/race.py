@@ -29,11 +29,8 @@ sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests" / "behave" / "race"), st
 import applications  # noqa: E402
 import detectors  # noqa: E402
 import suite  # noqa: E402
+from settings import setting  # noqa: E402
 from plot import plot  # noqa: E402
-
-
-def setting(name, default):
-    return type(default)(os.environ.get(name, default))
 
 
 def tools(build):
