@@ -175,6 +175,7 @@ enum tl_atomicity {
 	TL_ATOMICITY_ATOMIC,   /* an atomic operation of the language or a library of them */
 	TL_ATOMICITY_PLAIN,    /* an ordinary access */
 	TL_ATOMICITY_VOLATILE, /* an ordinary access to a volatile, which some take for atomic */
+	TL_ATOMICITY_MIXED,    /* an atomic operation is in its statement: it may be that one */
 };
 
 /* One moment of a block's life. `pcs`: innermost first, the first one the instruction, the others

@@ -8,7 +8,7 @@ enum {
 	CHANGED = 1 << 18,
 	UPDATES_TELL = 1 << 19,
 	AROUND_SHIFT = 20,    /* two bits: TL_AROUND_… */
-	ATOMICITY_SHIFT = 22, /* two bits */
+	ATOMICITY_SHIFT = 22, /* three bits */
 	KEPT = 1 << 30,
 };
 
@@ -17,7 +17,7 @@ static uint32_t number_of(const struct rule_side *side, bool seen, bool changed)
 	return KEPT | (side->access->traits & TRAITS) | (side->access->before ? BEFORE : 0) |
 	       (seen ? SEEN : 0) | (changed ? CHANGED : 0) |
 	       (side->updates_tell ? UPDATES_TELL : 0) | (side->around & 3) << AROUND_SHIFT |
-	       ((uint32_t)side->atomicity & 3) << ATOMICITY_SHIFT;
+	       ((uint32_t)side->atomicity & 7) << ATOMICITY_SHIFT;
 }
 
 void facts_of(const struct rule_side *first, const struct rule_side *second,
@@ -33,7 +33,7 @@ bool facts_read(uint32_t facts, struct tl_access *access, struct rule_side *side
 	access->before = facts & BEFORE;
 	side->updates_tell = facts & UPDATES_TELL;
 	side->around = facts >> AROUND_SHIFT & 3;
-	side->atomicity = (enum tl_atomicity)(facts >> ATOMICITY_SHIFT & 3);
+	side->atomicity = (enum tl_atomicity)(facts >> ATOMICITY_SHIFT & 7);
 	return facts & KEPT;
 }
 

@@ -115,6 +115,13 @@ static bool is_atomic(const struct rule_side *side)
 	return (side->access->access & TL_ATOMIC) || side->atomicity == TL_ATOMICITY_ATOMIC;
 }
 
+/* A relaxed load and a relaxed store in a row lose an update as a plain one does, and are no race:
+ * where the source shows an atomic operation, a value that was lost proves nothing. */
+static bool may_be_atomic(const struct rule_side *side)
+{
+	return is_atomic(side) || side->atomicity == TL_ATOMICITY_MIXED;
+}
+
 static void weigh_side(const struct rule_side *side, struct verdict *verdict)
 {
 	const char *reason = not_atomic_by_itself(side->access);
@@ -257,7 +264,7 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 		add_evidence(verdict, "the store could be an atomic one that lets the other go on");
 	else
 		weigh(first, second, verdict);
-	if (meeting->changed && !is_atomic(first) && !is_atomic(second))
+	if (meeting->changed && !may_be_atomic(first) && !may_be_atomic(second))
 		raise_to(verdict, TL_LIKELY,
 			 "the value changed between a thread's read and its write");
 }

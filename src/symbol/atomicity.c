@@ -15,7 +15,7 @@
 
 const char *symbol_atomicity_name(enum symbol_atomicity atomicity)
 {
-	static const char *const names[] = {"unknown", "atomic", "plain", "volatile"};
+	static const char *const names[] = {"unknown", "atomic", "plain", "volatile", "mixed"};
 
 	return (unsigned)atomicity < sizeof(names) / sizeof(names[0]) ? names[atomicity]
 								      : "unknown";

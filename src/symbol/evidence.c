@@ -37,6 +37,7 @@ struct judge {
 	unsigned words;	    /* looked at */
 	bool has_value;	    /* a word was a variable, parameter or member */
 	bool has_volatile;  /* one that is, or leads to, a volatile */
+	bool may_be_atomic; /* what was doubted could be an atomic operation of the language */
 	bool has_pragma;    /* a word was, or was a macro with, a directive that makes atomic */
 	Dwarf_Die function; /* the one that holds the code */
 	bool function_known;
@@ -48,6 +49,13 @@ static enum verdict doubt(struct judge *judge, const char *why, const char *word
 	snprintf(judge->reason, SYMBOL_REASON_MAX, "%s: %.*s", why,
 		 length > 100 ? 100 : (int)length, word);
 	return DOUBTFUL;
+}
+
+static enum verdict doubt_atomic(struct judge *judge, const char *why, const char *word,
+				 size_t length)
+{
+	judge->may_be_atomic = true;
+	return doubt(judge, why, word, length);
 }
 
 static bool in_list(const char *word, size_t length, const char *const *list)
@@ -164,7 +172,7 @@ static enum verdict judge_flags(struct judge *judge, unsigned flags, const char 
 				size_t length)
 {
 	if (flags & SYMBOL_WORD_ATOMIC)
-		return doubt(judge, "an atomic type is involved", word, length);
+		return doubt_atomic(judge, "an atomic type is involved", word, length);
 	judge->has_volatile |= !!(flags & SYMBOL_WORD_VOLATILE);
 	judge->has_value |= !!(flags & SYMBOL_WORD_VALUE);
 	return HARMLESS;
@@ -196,7 +204,7 @@ static enum verdict judge_word(struct judge *judge, const char *word, size_t len
 	if (++judge->words > WORDS_MAX)
 		return doubt(judge, "its macros are too large", word, length);
 	if (symbol_opaque_word(word, length))
-		return doubt(judge, "inline assembly", word, length);
+		return doubt_atomic(judge, "inline assembly", word, length);
 	if (symbol_atomic_word(word, length))
 		return ATOMIC;
 	/* What is a keyword in one language is a name in another: types come first. */
@@ -247,7 +255,8 @@ static enum verdict judge_range(struct judge *judge, const struct symbol_source 
 			continue;
 		}
 		if (is_method(source, token, i, count))
-			return doubt(judge, "may be an atomic operation", word, token[i].length);
+			return doubt_atomic(judge, "may be an atomic operation", word,
+					    token[i].length);
 		/* A Rust macro, or a lifetime. */
 		if (judge->rust && i + 1 < count && token[i + 1].mark == '!' &&
 		    !(i + 2 < count && token[i + 2].mark == '='))
@@ -311,7 +320,7 @@ static enum symbol_atomicity judge_volatile(struct judge *judge, const struct sy
 	if (symbol_ordering_near(source, source->tokens, judge->line)) {
 		snprintf(judge->reason, SYMBOL_REASON_MAX,
 			 "a volatile in a function that orders memory itself");
-		return SYMBOL_ATOMICITY_UNKNOWN;
+		return SYMBOL_ATOMICITY_MIXED;
 	}
 	snprintf(judge->reason, SYMBOL_REASON_MAX,
 		 "line %u of the source is an ordinary access to a volatile, which orders nothing",
@@ -400,14 +409,14 @@ static enum symbol_atomicity judge_statement(struct judge *judge,
 	if (form != SYMBOL_PRAGMA_NONE && !directive_spares(judge, form, source, token, count)) {
 		snprintf(judge->reason, SYMBOL_REASON_MAX,
 			 "a directive makes its statement atomic");
-		return SYMBOL_ATOMICITY_UNKNOWN;
+		return SYMBOL_ATOMICITY_MIXED;
 	}
 	if (verdict == DOUBTFUL)
-		return SYMBOL_ATOMICITY_UNKNOWN;
+		return judge->may_be_atomic ? SYMBOL_ATOMICITY_MIXED : SYMBOL_ATOMICITY_UNKNOWN;
 	if (verdict == ATOMIC &&
 	    (judge->has_pragma || !variable_is_outside(judge, source, token, count))) {
 		snprintf(judge->reason, SYMBOL_REASON_MAX, "its statement has an atomic operation");
-		return SYMBOL_ATOMICITY_UNKNOWN;
+		return SYMBOL_ATOMICITY_MIXED;
 	}
 	if (verdict == HARMLESS && !judge->has_value) {
 		snprintf(judge->reason, SYMBOL_REASON_MAX, "its statement names no variable");

@@ -16,6 +16,8 @@ static inline enum tl_atomicity tool_atomicity(enum symbol_atomicity atomicity)
 		return TL_ATOMICITY_PLAIN;
 	case SYMBOL_ATOMICITY_VOLATILE:
 		return TL_ATOMICITY_VOLATILE;
+	case SYMBOL_ATOMICITY_MIXED:
+		return TL_ATOMICITY_MIXED;
 	default:
 		return TL_ATOMICITY_UNKNOWN;
 	}

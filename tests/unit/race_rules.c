@@ -110,6 +110,23 @@ static void test_unseen(void **state)
 	       TL_DEFINITE);
 }
 
+/* Two relaxed operations in a row lose an update, too: where the source shows one, that proves
+ * nothing. */
+static void test_changed(void **state)
+{
+	const struct rule_meeting changed = {.first_seen = true, .changed = true};
+	struct tl_access load = plain(TL_READ), store = plain(TL_WRITE);
+	struct rule_side unknown = side(&load, TL_ATOMICITY_UNKNOWN);
+
+	(void)state;
+	expect(judge(unknown, side(&store, TL_ATOMICITY_UNKNOWN), &changed), TL_LIKELY);
+	expect(judge(unknown, side(&store, TL_ATOMICITY_MIXED), &changed), TL_POSSIBLE);
+	expect(judge(side(&load, TL_ATOMICITY_MIXED), side(&store, TL_ATOMICITY_UNKNOWN), &changed),
+	       TL_POSSIBLE);
+	expect(judge(side(&load, TL_ATOMICITY_PLAIN), side(&store, TL_ATOMICITY_MIXED), &changed),
+	       TL_LIKELY);
+}
+
 /* It still stands before its store: nothing is released yet. */
 static void test_not_made_yet(void **state)
 {
@@ -370,6 +387,7 @@ int main(void)
 		cmocka_unit_test(test_unbounded),
 		cmocka_unit_test(test_whose_memory),
 		cmocka_unit_test(test_unseen),
+		cmocka_unit_test(test_changed),
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_no_rank),
 	};
