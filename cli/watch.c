@@ -69,6 +69,9 @@ static int cannot_observe(pid_t pid, int err)
 
 static int observe(struct watch_command *command, struct watch *watch, struct control *control)
 {
+	const char *children = observe_children(control)
+				       ? "its children are watched until they execute a program"
+				       : "its children are not watched";
 	int err;
 
 	background_stop_on_signals(control);
@@ -79,8 +82,8 @@ static int observe(struct watch_command *command, struct watch *watch, struct co
 		fprintf(stderr,
 			"trapline: process %d is watched from outside: old values are not known, "
 			"new ones only where a register still holds them, hits that come too fast "
-			"are lost and counted; its children are not watched. Ctrl-C ends this\n",
-			(int)command->pid);
+			"are lost and counted; %s. Ctrl-C ends this\n",
+			(int)command->pid, children);
 		control_run(control);
 		control_finish(control);
 	}

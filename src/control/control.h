@@ -22,6 +22,7 @@ struct control_guard_notice;
 /* A hit of a lasting watch. */
 struct control_trace {
 	const struct tl_access *access;
+	pid_t pid; /* of the thread: access->pid, or a child that is observed with it */
 	unsigned slot;
 	uint64_t address; /* watched by the slot, in this thread */
 	uint64_t trap_pc; /* where the thread goes on */

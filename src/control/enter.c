@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "inject/remote.h"
 #include "inject/stacks.h"
+#include "process/children.h"
 #include "process/identity.h"
 #include "process/say.h"
 
@@ -24,7 +25,6 @@
 #define HOLD_USUAL SECOND  /* ns, as the preload library has it (src/agent/announce.c) */
 #define RUNTIME_LOOKS 4000 /* for a runtime that sets its actions: two seconds in all */
 #define RUNTIME_LOOK_NS 500000
-#define CHILDREN_MAX 256 /* of one thread, looked at at a time */
 #define GENERATIONS_MAX 16
 
 struct entered {
@@ -348,22 +348,6 @@ static void adopt(struct control *control, const struct injection *parent, pid_t
 	announce(control, injection, index);
 }
 
-/* Those of one thread. */
-static unsigned list_children(pid_t pid, pid_t tid, pid_t child[CHILDREN_MAX])
-{
-	unsigned count = 0;
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
-	file = fopen(path, "re");
-	while (file && count < CHILDREN_MAX && fscanf(file, "%d", &child[count]) == 1)
-		count++;
-	if (file)
-		fclose(file);
-	return count;
-}
-
 static int enter_running(struct control *control, pid_t pid, struct inject_reason *reason)
 {
 	int err = remove_old(pid, reason);
@@ -388,17 +372,10 @@ static void enter_child(struct control *control, pid_t child, struct inject_reas
 /* Children that a process made before it was entered, and theirs. */
 static void enter_descendants(struct control *control, pid_t pid, unsigned depth)
 {
-	struct thread_set threads = {0}, children = {0};
+	struct thread_set children = {0};
 	struct inject_reason reason = {""};
-	pid_t child[CHILDREN_MAX];
 
-	thread_set_list(&threads, pid);
-	for (size_t i = 0; i < threads.count; i++) {
-		unsigned count = list_children(pid, threads.tids[i], child);
-
-		for (unsigned j = 0; j < count; j++)
-			thread_set_add(&children, child[j]);
-	}
+	children_list(&children, pid);
 	for (size_t i = 0; i < children.count; i++) {
 		pid_t found = children.tids[i];
 
@@ -409,7 +386,6 @@ static void enter_descendants(struct control *control, pid_t pid, unsigned depth
 			enter_descendants(control, found, depth + 1);
 	}
 	thread_set_destroy(&children);
-	thread_set_destroy(&threads);
 }
 
 /* A process that cannot be entered may have children that do all the work (a server's workers). */
@@ -430,16 +406,6 @@ int control_enter(struct control *control, pid_t pid, struct inject_reason *reas
 	if (!err && !control->program.root)
 		control->program.root = control->program.area->root = pid;
 	return err;
-}
-
-static void look_at_thread(struct control *control, const struct injection *parent, pid_t tid)
-{
-	pid_t child[CHILDREN_MAX];
-	unsigned count = list_children(parent->pid, tid, child);
-
-	for (unsigned i = 0; i < count; i++)
-		if (!entered_is(control, child[i]))
-			adopt(control, parent, child[i]);
 }
 
 static void forget_ended(struct entered *entered)
@@ -464,12 +430,13 @@ static void look_at_children(struct control *control)
 
 	forget_ended(entered);
 	for (unsigned i = 0; control->program.options.follow && i < entered->count; i++) {
-		struct thread_set threads = {0};
+		struct thread_set children = {0};
 
-		thread_set_list(&threads, entered->injection[i].pid);
-		for (size_t j = 0; j < threads.count; j++)
-			look_at_thread(control, &entered->injection[i], threads.tids[j]);
-		thread_set_destroy(&threads);
+		children_list(&children, entered->injection[i].pid);
+		for (size_t j = 0; j < children.count; j++)
+			if (!entered_is(control, children.tids[j]))
+				adopt(control, &entered->injection[i], children.tids[j]);
+		thread_set_destroy(&children);
 	}
 }
 

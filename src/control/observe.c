@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Observing a process: one event a thread, CPU and slot, inherited by the threads that one creates
- * later, since the kernel maps a ring for inherited events of one CPU alone. All events of a CPU
- * write to one ring, which belongs to an event that counts nothing.
+ * Observing a process: one event a thread, CPU and slot, inherited by the threads and children that
+ * one creates later, since the kernel maps a ring for inherited events of one CPU alone. All events
+ * of a CPU write to one ring, which belongs to an event that counts nothing.
  *
  * Passes over the thread list go on until one finds no new thread; then every thread is covered and
  * so is what they create. A thread that was half created meanwhile shows up in a later look.
@@ -13,10 +13,12 @@
 #include "base/syscall.h"
 #include "control/observed.h"
 #include "control/duty.h"
+#include "control/family.h"
 #include "control/state.h"
 #include "control/traces.h"
 #include "base/clock.h"
 #include "process/cover.h"
+#include "process/say.h"
 #include "sample/perf_record.h"
 #include "process/thread_status.h"
 #include "event/threads.h"
@@ -41,7 +43,8 @@
 #define STACK_COPY_NS 2500u /* about what the kernel takes to note registers and stack */
 
 struct observed {
-	struct thread_set threads; /* covered, or not to be tried again */
+	struct family family;
+	struct thread_set threads; /* of all of these: covered, or not to be tried again */
 	struct ring ring[CPUS_MAX];
 	unsigned rings;
 	struct {
@@ -50,6 +53,7 @@ struct observed {
 	} name[NAMES]; /* told by the kernel, since a thread may have ended when its hit is read */
 	unsigned looks;
 	uint64_t lost;
+	bool over; /* it has become another program */
 };
 
 /* Set by control_stop(), in a signal handler perhaps. */
@@ -95,6 +99,7 @@ void observed_close(struct observed *observed)
 	for (unsigned i = 0; i < observed->rings; i++)
 		ring_close(&observed->ring[i]);
 	thread_set_destroy(&observed->threads);
+	family_end(&observed->family);
 	free(observed);
 }
 
@@ -109,26 +114,32 @@ static bool has_name(const struct observed *observed, pid_t tid)
 	return observed->name[tid % NAMES].tid == tid && observed->name[tid % NAMES].name[0];
 }
 
-static const char *name_of(struct target *target, pid_t tid)
+static const char *name_of(struct observed *observed, pid_t pid, pid_t tid)
 {
-	struct observed *observed = target->observed;
 	char name[AREA_NAME];
 
 	if (!has_name(observed, tid)) {
-		thread_status_name(target->pid, tid, name, sizeof(name));
+		thread_status_name(pid, tid, name, sizeof(name));
 		set_name(observed, tid, name);
 	}
 	return observed->name[tid % NAMES].name;
 }
 
-static int open_on(struct target *target, struct slot *slot, pid_t tid)
+static void remove_from(struct coverage *coverage, size_t first)
+{
+	while (coverage->count > first)
+		coverage_remove(coverage, coverage->count - 1);
+}
+
+/* Disabled: an event that is opened may turn out to be in a stranger. */
+static int open_disabled(struct target *target, struct slot *slot, pid_t tid)
 {
 	struct observed *observed = target->observed;
 	struct perf_request request = {.addr = slot->watch.address,
 				       .length = slot->watch.length,
 				       .access = slot->watch.access,
 				       .inherit = true,
-				       .threads_only = true,
+				       .threads_only = !observed->family.children,
 				       .kernel = target->program->options.kernel &&
 						 !(slot->watch.access & TL_EXEC),
 				       .noted = AREA_STACK,
@@ -141,17 +152,28 @@ static int open_on(struct target *target, struct slot *slot, pid_t tid)
 		err = coverage_add(&slot->coverage, &request, tid);
 		if (err)
 			return err;
-		if (!cover_belongs(target, tid)) {
-			coverage_remove(&slot->coverage, slot->coverage.count - 1);
-			return -ESRCH;
-		}
 		fd = slot->coverage.roots[slot->coverage.count - 1].fd;
 		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, observed->ring[i].fd))
 			return -errno;
-		if (!target->duty[slot->index].resting)
-			perf_enable(fd);
 	}
 	return 0;
+}
+
+static int open_on(struct target *target, struct slot *slot, pid_t pid, pid_t tid)
+{
+	struct coverage *coverage = &slot->coverage;
+	size_t first = coverage->count;
+	int err = open_disabled(target, slot, tid);
+
+	if (!err && !family_has(&target->observed->family, pid, tid)) {
+		count_one(target->program, COUNT_THREADS_STRANGE);
+		err = -ESRCH;
+	}
+	if (err)
+		remove_from(coverage, first);
+	for (size_t i = first; i < coverage->count && !target->duty[slot->index].resting; i++)
+		perf_enable(coverage->roots[i].fd);
+	return err;
 }
 
 static unsigned slots_open(const struct target *target)
@@ -169,12 +191,12 @@ static bool seems_covered(const struct target *target, pid_t tid)
 	return perf_free_slots(tid) <= AREA_SLOTS - (int)slots_open(target);
 }
 
-static void cover_latecomer(struct target *target, pid_t tid)
+static void cover_latecomer(struct target *target, pid_t pid, pid_t tid)
 {
 	if (!slots_open(target) || seems_covered(target, tid))
 		return;
 	for (unsigned i = 0; i < AREA_SLOTS; i++) {
-		int err = target->slot[i].open ? open_on(target, &target->slot[i], tid) : 0;
+		int err = target->slot[i].open ? open_on(target, &target->slot[i], pid, tid) : 0;
 
 		if (err && err != -ESRCH) {
 			count_one(target->program, COUNT_THREADS_UNOBSERVED);
@@ -183,43 +205,64 @@ static void cover_latecomer(struct target *target, pid_t tid)
 	}
 }
 
+struct looking {
+	struct target *target;
+	struct slot *slot; /* that is being armed */
+	bool found;
+	int err;
+};
+
+static void look_at_thread(void *context, pid_t pid, pid_t tid)
+{
+	struct looking *looking = context;
+	struct observed *observed = looking->target->observed;
+
+	if (thread_set_contains(&observed->threads, tid))
+		return;
+	looking->found = true;
+	thread_set_add(&observed->threads, tid);
+	name_of(observed, pid, tid);
+	cover_latecomer(looking->target, pid, tid);
+}
+
 /* True when there were any. */
 static bool look_for_threads(struct target *target)
 {
-	struct observed *observed = target->observed;
-	struct thread_set now = {0};
-	bool found = false;
+	struct looking looking = {.target = target};
 
-	thread_set_list(&now, target->pid);
-	for (size_t i = 0; i < now.count; i++) {
-		if (thread_set_contains(&observed->threads, now.tids[i]))
-			continue;
-		found = true;
-		thread_set_add(&observed->threads, now.tids[i]);
-		name_of(target, now.tids[i]);
-		cover_latecomer(target, now.tids[i]);
-	}
-	thread_set_destroy(&now);
-	return found;
+	family_look(&target->observed->family);
+	family_each_thread(&target->observed->family, look_at_thread, &looking);
+	return looking.found;
+}
+
+static void arm_in_thread(void *context, pid_t pid, pid_t tid)
+{
+	struct looking *looking = context;
+	int err;
+
+	/* One that is new is left to the next look. */
+	if (looking->err || !thread_set_contains(&looking->target->observed->threads, tid))
+		return;
+	name_of(looking->target->observed, pid, tid);
+	err = open_on(looking->target, looking->slot, pid, tid);
+	looking->err = err == -ESRCH ? 0 : err;
 }
 
 int observed_arm(struct target *target, struct slot *slot, const struct tl_watch *watch)
 {
 	struct observed *observed = target->observed;
-	int err = 0;
+	struct looking looking = {.target = target, .slot = slot};
+	int err;
 
 	observed_disarm(target, slot);
 	slot->watch = *watch;
 	slot_publish(target, slot);
-	slot->open = true;
 	target->duty[slot->index].resting = false;
 	slot->count_before = slot->ended_hits = 0;
 	look_for_threads(target);
-	for (size_t i = 0; i < observed->threads.count && !err; i++) {
-		name_of(target, observed->threads.tids[i]);
-		err = open_on(target, slot, observed->threads.tids[i]);
-		err = err == -ESRCH ? 0 : err;
-	}
+	family_each_thread(&observed->family, arm_in_thread, &looking);
+	slot->open = true; /* not before: looks open what is open in threads that are new */
+	err = looking.err;
 	if (!err && !slot->coverage.count)
 		err = -ESRCH;
 	for (int pass = 0; !err && pass < PASSES_MAX && look_for_threads(target); pass++)
@@ -300,7 +343,8 @@ static void take_birth(struct target *target, const struct ring *ring, size_t le
 	ring_copy(ring, ring->tail, &record, sizeof(record));
 	if (has_name(target->observed, (pid_t)record.tid))
 		return;
-	memcpy(name, name_of(target, (pid_t)record.parent_tid), AREA_NAME);
+	memcpy(name, name_of(target->observed, (pid_t)record.parent_pid, (pid_t)record.parent_tid),
+	       AREA_NAME);
 	set_name(target->observed, (pid_t)record.tid, name);
 }
 
@@ -346,8 +390,8 @@ static void take_sample(struct target *target, const struct ring *ring, size_t l
 	fill_registers(&hit.registers, &head);
 	hit.stack_address = hit.registers.general[4];
 	hit.stack_length = copy_stack(ring, ring->tail, &head, length, &hit);
-	memcpy(hit.thread, name_of(target, hit.tid), AREA_NAME);
-	trace_tell(target->control, target, &hit);
+	memcpy(hit.thread, name_of(target->observed, (pid_t)head.pid, hit.tid), AREA_NAME);
+	trace_tell(target->control, target, &hit, (pid_t)head.pid);
 }
 
 /* PERF_RECORD_LOST: an id, and how many records of any kind. */
@@ -470,6 +514,12 @@ void observe_step(struct control *control)
 
 void observe_check(struct target *target)
 {
+	if (family_is_lost(&target->observed->family)) {
+		say("process %d has executed another program, which is not watched",
+		    (int)target->pid);
+		target->observed->over = true;
+		return;
+	}
 	if (target->observed->looks && slots_open(target)) {
 		target->observed->looks--;
 		look_for_threads(target);
@@ -499,7 +549,9 @@ bool observe_is_stopped(void)
 
 bool observe_is_over(const struct control *control)
 {
-	return observe_is_stopped() || !observed_target(control);
+	const struct target *target = observed_target(control);
+
+	return observe_is_stopped() || !target || target->observed->over;
 }
 
 void control_stop(struct control *control)
@@ -513,6 +565,12 @@ uint64_t control_uncovered(const struct control *control)
 	return control->program.count[COUNT_THREADS_UNOBSERVED];
 }
 
+/* What is estimated of a watch that rests goes by one process's CPU time. */
+bool observe_children(const struct control *control)
+{
+	return control->program.options.follow && control->program.options.budget >= 100;
+}
+
 int control_observe(struct control *control, pid_t pid)
 {
 	struct observed *observed = calloc(1, sizeof(*observed));
@@ -520,6 +578,7 @@ int control_observe(struct control *control, pid_t pid)
 
 	atomic_store(&stopped, false);
 	descriptor_limit_lift();
+	err = err ? err : family_begin(&observed->family, pid, observe_children(control));
 	err = err ? err : open_rings(observed, pid);
 	err = err ? err : thread_set_list(&observed->threads, pid);
 	err = err ? err : target_observe(&control->program, pid, observed);

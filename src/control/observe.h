@@ -13,6 +13,10 @@
 
 #include "control/control.h"
 
+/* Are children watched, too: those that it has, and those that it forks later, until they execute
+ * a program? */
+bool observe_children(const struct control *control);
+
 /* Begin: control_run() then ends with the process, or by control_stop(). 0 or -errno: -ESRCH, or
  * -EACCES when this user may not trace it. */
 int control_observe(struct control *control, pid_t pid);

@@ -79,7 +79,8 @@ static bool is_region(const struct area_hit *record)
 	return record->flags & AREA_HIT_REGION;
 }
 
-void trace_tell(struct control *control, struct target *target, const struct area_hit *record)
+void trace_tell(struct control *control, struct target *target, const struct area_hit *record,
+		pid_t pid)
 {
 	struct control_trace trace = {0};
 	struct slot *slot;
@@ -110,6 +111,7 @@ void trace_tell(struct control *control, struct target *target, const struct are
 	else
 		understand(target, slot, record, hit, &trace);
 	trace.access = &hit->access;
+	trace.pid = pid;
 	trace.slot = record->slot;
 	trace.thread = record->thread;
 	if (control->observer.trace)
@@ -129,7 +131,7 @@ static void tell(struct control *control, const struct area_hit *record)
 	if (record->flags & AREA_HIT_NOTICE)
 		notice_tell(control, target, record);
 	else
-		trace_tell(control, target, record);
+		trace_tell(control, target, record, target->pid);
 }
 
 /* Ends the hold of a thread whose hit has been told. */

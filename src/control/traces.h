@@ -7,6 +7,7 @@
 
 void traces_collect(struct control *control);
 /* A record, out of the program's reach. */
-void trace_tell(struct control *control, struct target *target, const struct area_hit *record);
+void trace_tell(struct control *control, struct target *target, const struct area_hit *record,
+		pid_t pid);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/syscall.h"
+#include "process/children.h"
 #include "process/identity.h"
 #include "process/program.h"
 #include "process/restriction.h"
@@ -132,43 +133,16 @@ static int better(int a, int b)
 	return a == 0 || b == -ENOENT ? a : b;
 }
 
-/* The children of one thread: "/proc/PID/task/TID/children". */
-static int answer_children(const struct program *program, pid_t pid, pid_t thread)
-{
-	int result = -ENOENT, child, left = PROCESSES_MAX;
-	char path[64];
-	FILE *children;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)thread);
-	children = fopen(path, "re");
-	while (children && result && left-- > 0 && fscanf(children, "%d", &child) == 1)
-		result = better(answer(program, child), result);
-	if (children)
-		fclose(children);
-	return result;
-}
-
-struct answering {
-	const struct program *program;
-	pid_t pid;
-	int result;
-};
-
-static bool answer_those_of(void *context, pid_t tid)
-{
-	struct answering *answering = context;
-
-	answering->result =
-		better(answer_children(answering->program, answering->pid, tid), answering->result);
-	return answering->result == 0;
-}
-
 static int answer_all_children(const struct program *program, pid_t pid)
 {
-	struct answering answering = {program, pid, -ENOENT};
+	struct thread_set children = {0};
+	int result = -ENOENT;
 
-	thread_status_each(pid, PROCESSES_MAX, answer_those_of, &answering);
-	return answering.result;
+	children_list(&children, pid);
+	for (size_t i = 0; i < children.count && i < PROCESSES_MAX && result; i++)
+		result = better(answer(program, children.tids[i]), result);
+	thread_set_destroy(&children);
+	return result;
 }
 
 static bool is_asker(const struct program *program, pid_t pid, pid_t inside)

@@ -3,44 +3,12 @@
 
 #include "base/clock.h"
 #include "process/sleeper.h"
+#include "process/stat_file.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define FRAMES 128
-/* Numbers of fields in /proc/PID/stat. */
-#define STARTTIME 22
-#define STARTSTACK 28
-
-/* A number of a "stat" file of /proc (proc_pid_stat(5)); 0: not known. */
-static uint64_t read_field(const char *path, int number)
-{
-	char line[2048], *at;
-	uint64_t value = 0;
-	FILE *file = fopen(path, "re");
-
-	if (!file)
-		return 0;
-	/* The program's name, field 2, may hold anything but ends with the last bracket. */
-	at = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
-	for (int field = 2; at && field < number; field++)
-		at = strchr(at + 1, ' ');
-	if (at)
-		value = strtoull(at + 1, NULL, 10);
-	fclose(file);
-	return value;
-}
-
-uint64_t owner_main_start(pid_t pid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	return read_field(path, STARTSTACK);
-}
-
 struct beginning {
 	pid_t pid;
 	uint64_t since; /* ticks of CLOCK_BOOTTIME */
@@ -50,10 +18,9 @@ struct beginning {
 static bool began_since(void *context, pid_t tid)
 {
 	struct beginning *beginning = context;
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)beginning->pid, (int)tid);
-	beginning->found = read_field(path, STARTTIME) >= beginning->since;
+	beginning->found = stat_file_number(beginning->pid, tid, STAT_STARTTIME) >=
+			   beginning->since;
 	return beginning->found;
 }
 

@@ -16,10 +16,6 @@ struct owner {
 	bool verified;	  /* its frames lead to where its stack begins */
 };
 
-/* Where the kernel put the first thread's stack pointer (proc_pid_stat(5), startstack); 0: not
- * known. */
-uint64_t owner_main_start(pid_t pid);
-
 /* The thread that sleeps in a system call with its stack pointer in the mapping of `address`. Looks
  * at each thread of the process, at most OWNER_THREADS. `except`: not this one. */
 #define OWNER_THREADS 1024

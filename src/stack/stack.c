@@ -7,6 +7,7 @@
 #include "stack/stack.h"
 
 #include "base/clock.h"
+#include "process/stat_file.h"
 #include "stack/context.h"
 #include "stack/guard.h"
 #include "stack/owner.h"
@@ -106,7 +107,7 @@ static void see_process(struct stack *stack, struct process *process, struct spa
 	uint64_t entry = entry_point(process->pid);
 
 	process->seen = true;
-	process->main_start = owner_main_start(process->pid);
+	process->main_start = stat_file_number(process->pid, 0, STAT_STARTSTACK);
 	if (entry) {
 		functions_see(process->functions, space, entry);
 		functions_see_data(process->functions, space, entry);

@@ -248,25 +248,26 @@ static void fill_finding(struct watch *watch, struct finding *finding, const str
 		finding_add_evidence(finding, "the instruction is a guess");
 	finding->object.name = finding_string(finding, wanted->text);
 	fill_object(finding, piece, trace);
-	finding->pid = trace->access->pid;
-	finding->program = complete_program(finding, control_space(watch->control, finding->pid),
-					    watch->options.program);
+	finding->pid = trace->pid;
+	finding->program = complete_program(
+		finding, control_space(watch->control, trace->access->pid), watch->options.program);
 	finding->time = clock_ns(CLOCK_REALTIME);
 	finding_identify(finding);
 }
 
-static void execute(const struct watch *watch, const struct tl_access *access)
+static void execute(const struct watch *watch, const struct control_trace *trace)
 {
+	pid_t tid = trace->access->tid;
 	pid_t pid = fork();
 	char text[2][16];
 
 	if (pid == 0) {
 		signal(SIGPIPE, SIG_DFL);
-		snprintf(text[0], sizeof(text[0]), "%d", (int)access->pid);
-		snprintf(text[1], sizeof(text[1]), "%d", (int)access->tid);
+		snprintf(text[0], sizeof(text[0]), "%d", (int)trace->pid);
+		snprintf(text[1], sizeof(text[1]), "%d", (int)tid);
 		setenv("TRAPLINE_PID", text[0], 1);
 		/* The program told it: a command that acts on it must not meet another process. */
-		if (control_thread_lives(access->pid, access->tid))
+		if (control_thread_lives(trace->pid, tid))
 			setenv("TRAPLINE_TID", text[1], 1);
 		else
 			unsetenv("TRAPLINE_TID");
@@ -292,7 +293,7 @@ static void act(struct watch *watch, const struct control_trace *trace)
 			control_signal(watch->control, access->pid, 0, SIGABRT);
 		break;
 	case WATCH_EXECUTE:
-		execute(watch, access);
+		execute(watch, trace);
 		break;
 	case WATCH_DEBUG:
 		if (process)

@@ -73,7 +73,7 @@ static void tell(struct bench *bench, unsigned index, unsigned length, unsigned 
 	bench->record.value_length = AREA_VALUE;
 	bench->record.access_length = length;
 	memset(bench->record.value, 0x41, AREA_VALUE);
-	trace_tell(&bench->control, &bench->target, &bench->record);
+	trace_tell(&bench->control, &bench->target, &bench->record, bench->target.pid);
 }
 
 static void a_regions_bytes_do_not_fit_a_value(void **state)

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """trapline watch -p: a program that runs already, neither stopped nor changed.
 
-Usage: running.py TRAPLINE RUNNING
+Usage: running.py TRAPLINE RUNNING FAMILY
 """
+import json
 import os
 import re
 import shutil
@@ -11,10 +12,11 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
-TRAPLINE, RUNNING = sys.argv[1:3]
+TRAPLINE, RUNNING, FAMILY = sys.argv[1:4]
 
 
 def status_of(pid):
@@ -39,8 +41,8 @@ def connect(port):
 
 
 class Running(unittest.TestCase):
-    def start(self, *arguments):
-        program = subprocess.Popen([RUNNING, *map(str, arguments)], stdin=subprocess.PIPE,
+    def start(self, *arguments, program=RUNNING):
+        program = subprocess.Popen([program, *map(str, arguments)], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, text=True)
         self.addCleanup(self.end, program)
         self.assertEqual(program.stdout.readline(), 'ready\n')
@@ -97,6 +99,51 @@ class Running(unittest.TestCase):
         program = self.start(1, 10)
         text = self.finish(program, self.watch(program, 'store', '--count'))
         self.assertRegex(text, r'(?m)^ +20  exec +store running.c')
+
+    def test_children(self):
+        """Those that were there, those that come, theirs, and the threads of all of them."""
+        program = self.start(3, 2, 20, program=FAMILY)
+        watcher = self.watch(program, 'shared')
+        text = self.finish(program, watcher)
+        lines = re.findall(r'(\w+)/(\d+)  write shared  \? → (\d+)  store family.c:\d+', text)
+        counts = {name: [int(value) for other, _, value in lines if other == name]
+                  for name in ('main', 'early', 'late', 'thread', 'grandchild')}
+        times = {'main': 1, 'early': 3, 'late': 2, 'thread': 2, 'grandchild': 2}
+        for name, values in counts.items():
+            self.assertEqual(sorted(values), sorted(list(range(1, 21)) * times[name]), name)
+        self.assertEqual(len(lines), 200, text)
+        self.assertEqual(len({tid for _, tid, _ in lines}), 10, text)
+        self.assertNotIn('the kernel counted', text)
+
+    def test_children_by_process(self):
+        program = self.start(2, 1, 10, program=FAMILY)
+        with tempfile.NamedTemporaryFile('r') as file:
+            self.finish(program, self.watch(program, 'shared', '-o', file.name))
+            pids = [json.loads(line)['pid'] for line in file]
+        self.assertEqual(len(pids), 60)
+        # The thread's hits are its process's, the grandchild's are its own.
+        self.assertEqual(sorted(pids.count(pid) for pid in set(pids)), [10, 10, 10, 10, 20])
+        self.assertEqual(pids.count(program.pid), 10)
+
+    def test_children_left_alone(self):
+        program = self.start(2, 1, 10, program=FAMILY)
+        text = self.finish(program, self.watch(program, 'shared', '--no-follow'))
+        self.assertEqual(len(re.findall(r' write shared ', text)), 10, text)
+
+    def test_executes(self):
+        """Another program has other addresses: it is said, and nothing is told of it."""
+        program = self.start('execute', program=FAMILY)
+        watcher = self.watch(program, 'shared')
+        program.stdin.write('\n')
+        program.stdin.flush()
+        text = watcher.stderr.read()
+        watcher.stderr.close()
+        self.assertEqual(watcher.wait(timeout=60), 0)
+        self.assertIn('has executed another program', text)
+        self.assertIn('shared: 0 hits', text)
+        program.stdin.write('still here\n')
+        program.stdin.flush()
+        self.assertEqual(program.stdout.readline(), 'still here\n')
 
     def test_interrupted(self):
         """Watching ends, the program goes on."""
