@@ -5,21 +5,20 @@ same on a PostgreSQL server of its own (skipped where PostgreSQL is not installe
 
 usage: tests/behave/report/store.py build/trapline"""
 import contextlib
-import glob
 import os
 import random
-import shutil
 import signal
 import sqlite3
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+import cluster
 from sample import TRAPLINE, finding, parse, report, write
-
-NOBODY = 65534
 
 
 class Stores:
@@ -228,45 +227,23 @@ class SQLite(Stores, unittest.TestCase):
                 self.assertIn(result.returncode, (0, 1))
 
 
-def find_postgres():
-    found = shutil.which("initdb") or next(iter(sorted(glob.glob(
-        "/usr/lib/postgresql/*/bin/initdb"))), None)
-    return os.path.dirname(os.path.realpath(found)) if found else None
-
-
-@unittest.skipUnless(find_postgres(), "PostgreSQL is not installed")
+@unittest.skipUnless(cluster.programs(), "PostgreSQL is not installed")
 class PostgreSQL(Stores, unittest.TestCase):
-    """A cluster of its own on a socket in a temporary folder, run by an unprivileged user."""
     count = 0
 
     @classmethod
-    def server(cls, *arguments):
-        switch = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-        subprocess.run((switch if os.getuid() == 0 else []) +
-                       [os.path.join(find_postgres(), arguments[0]), *arguments[1:]], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", timeout=120)
-
-    @classmethod
     def setUpClass(cls):
-        cls.place = tempfile.mkdtemp(prefix="trapline-pg-")
-        if os.getuid() == 0:
-            os.chown(cls.place, NOBODY, NOBODY)
-        data = os.path.join(cls.place, "data")
-        cls.server("initdb", "-D", data, "-A", "trust", "-U", "trapline", "-N")
-        cls.server("pg_ctl", "-D", data, "-w", "-l", os.path.join(cls.place, "log"), "-o",
-                   f"-c listen_addresses='' -c unix_socket_directories='{cls.place}'", "start")
+        cls.cluster = cluster.Cluster()
+        cls.place = cls.cluster.place
 
     @classmethod
     def tearDownClass(cls):
-        with contextlib.suppress(subprocess.CalledProcessError):
-            cls.server("pg_ctl", "-D", os.path.join(cls.place, "data"), "-m", "immediate", "stop")
-        shutil.rmtree(cls.place, ignore_errors=True)
+        cls.cluster.end()
 
     def make_database(self):
         PostgreSQL.count += 1
         name = f"store{PostgreSQL.count}"
-        subprocess.run([os.path.join(find_postgres(), "createdb"), "-h", self.place, "-U",
-                        "trapline", name], check=True, timeout=60)
+        self.cluster.client("createdb", name)
         return name
 
     def make_store(self):

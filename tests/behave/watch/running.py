@@ -16,6 +16,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
+import cluster
+
 TRAPLINE, RUNNING, FAMILY = sys.argv[1:4]
 
 
@@ -201,6 +204,30 @@ class Running(unittest.TestCase):
         finally:
             server.kill()
             server.wait()
+
+    @unittest.skipUnless(cluster.programs(), 'PostgreSQL is not installed')
+    def test_postgresql(self):
+        """By its first process: each statement is one call in the process of its connection."""
+        server = cluster.Cluster()
+        try:
+            before = [os.path.join(server.place, name) for name in ('one.sql', 'two.sql')]
+            for path in before:
+                with open(path, 'w', encoding='utf-8') as file:
+                    file.write('select 1;\n' * 50)
+            watcher = subprocess.Popen([TRAPLINE, 'watch', '-p', str(server.pid()),
+                                        'pg_parse_query'],
+                                       stderr=subprocess.PIPE, text=True)
+            self.assertIn('is watched from outside', watcher.stderr.readline())
+            for path in before:
+                server.client('psql', '-q', '-f', path, 'postgres')
+            watcher.send_signal(signal.SIGINT)
+            text = watcher.stderr.read()
+            watcher.stderr.close()
+            self.assertEqual(watcher.wait(timeout=60), 0)
+        finally:
+            server.end()
+        hits = re.findall(r' postgres/(\d+)  exec  pg_parse_query', text)
+        self.assertEqual(sorted(hits.count(tid) for tid in set(hits)), [50, 50], text)
 
     def test_refusals(self):
         def refused(*arguments):
