@@ -10,6 +10,7 @@ import os
 import pathlib
 import statistics
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests" / "real")]
@@ -20,6 +21,20 @@ TOOLS = {
     "race": ["race"], "heap": ["heap"], "stack": ["stack"], "uninit": ["uninit"], "flow": ["flow", "map"],
     "together": ["run", "--tool", "race,heap,stack,uninit"],
 }
+
+
+class Compiler(applications.Batch):
+    """GCC compiles generated C: as much allocation as a compiler makes."""
+
+    name, package, needs = "gcc", "gcc-12", ("gcc",)
+
+    def command(self, _given):
+        source = os.path.join(tempfile.gettempdir(), "bench-heap-source.c")
+        with open(source, "w", encoding="ascii") as stream:
+            for i in range(4000):
+                stream.write(f"int f{i}(int *p, int n)\n{{\n\tint s = {i};\n\tfor (int i = 0; i < n; i++)\n"
+                             f"\t\ts += p[i] * {i % 97} ^ (s >> {i % 7});\n\treturn s;\n}}\n")
+        return ["gcc", "-O2", "-S", "-o", "-", source]
 
 
 def line_of(build, tool):
@@ -62,10 +77,10 @@ def text_of(measured, tools):
 
 
 def main(build, docs):
-    wanted = os.environ.get("COST_APPLICATIONS", "memcached redis nginx postgres xz python3").split()
+    wanted = os.environ.get("COST_APPLICATIONS", "memcached redis nginx postgres xz python3 gcc").split()
     tools = os.environ.get("COST_TOOLS", " ".join(TOOLS)).split()
     measured = {}
-    for application in applications.ALL:
+    for application in [*applications.ALL, Compiler()]:
         if application.name in wanted and not application.missing():
             measured[f"{application.name} {application.version()}"] = rounds(application, build, tools)
     (docs / "cost.md").write_text(text_of(measured, tools), encoding="utf-8")

@@ -3,12 +3,11 @@
 
 How often errors in a chosen block are found, by `trapline heap --all` and by LLVM's GWP-ASan at rate
 1 (Debian's libclang-rt-14-dev, preloaded); errors in one allocation of 100,000, and in a program that
-runs for long, both at default options; what it costs.
+runs for long, both at default options; what allocation costs. What it costs real programs: bench/cost.py.
 
-HEAP_RUNS (20), HEAP_RARE_RUNS (20), HEAP_LOOPS (5), HEAP_LOOP_SECONDS (60), HEAP_PAIRS (3),
-HEAP_LOAD_SECONDS (30) say how much; HEAP_PARTS (of: chosen rare loop churn applications) what;
-HEAP_APPLICATIONS (names) which; HEAP_NOTE is a sentence on the circumstances, for the page. Sections that
-are not measured anew are those of the last time (BUILD/bench-heap.json)."""
+HEAP_RUNS (20), HEAP_RARE_RUNS (20), HEAP_LOOPS (5), HEAP_LOOP_SECONDS (60) and HEAP_PAIRS (3) say how much;
+HEAP_PARTS (of: chosen rare loop churn) what; HEAP_NOTE is a sentence on the circumstances, for the page.
+Sections that are not measured anew are those of the last time (BUILD/bench-heap.json)."""
 import glob
 import json
 import os
@@ -22,10 +21,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests" / "real")]
-import applications  # noqa: E402
-from settings import setting  # noqa: E402
+from settings import setting
 
 KINDS = {"past": "heap-buffer-overflow", "before": "heap-buffer-overflow", "after": "heap-use-after-free"}
 CHOSEN = [("past", size) for size in (13, 16, 17, 24, 32, 100, 4096, 8192)] + \
@@ -195,40 +191,6 @@ def churn(build):
     return rows
 
 
-class Compiler(applications.Batch):
-    """GCC compiles generated C: as much allocation as a compiler makes."""
-
-    name, package, needs = "gcc", "gcc-12", ("gcc",)
-
-    def command(self, _given):
-        source = os.path.join(tempfile.gettempdir(), "bench-heap-source.c")
-        with open(source, "w", encoding="ascii") as stream:
-            for i in range(4000):
-                stream.write(f"int f{i}(int *p, int n)\n{{\n\tint s = {i};\n\tfor (int i = 0; i < n; i++)\n"
-                             f"\t\ts += p[i] * {i % 97} ^ (s >> {i % 7});\n\treturn s;\n}}\n")
-        return ["gcc", "-O2", "-S", "-o", "-", source]
-
-
-def of_applications(build):
-    """[name, version, [CPU time of each pair over bare], [MiB more], results are the same]"""
-    rows, seconds = [], setting("HEAP_LOAD_SECONDS", 30.0)
-    wanted = os.environ.get("HEAP_APPLICATIONS", "memcached redis nginx postgres python3 gcc").split()
-    for application in [*applications.ALL, Compiler()]:
-        if application.name not in wanted or application.missing():
-            continue
-        ratios, more, same = [], [], True
-        for _ in range(setting("HEAP_PAIRS", 3)):
-            bare = application.measured([], seconds)
-            ours = application.measured([str(build / "trapline"), "heap", "-q", "-o", os.devnull, "--"], seconds)
-            if bare.work and ours.work:
-                ratios.append(ours.cpu / ours.work / (bare.cpu / bare.work))
-            more.append((ours.resident - bare.resident) / 1048576)
-            same &= (bare.result, bare.status) == (ours.result, ours.status)
-        rows.append([application.name, application.version(), ratios, more, same])
-        print(rows[-1], flush=True)
-    return rows
-
-
 def median_of(values, form="{:.3f} ({:.2f} to {:.2f})"):
     return form.format(statistics.median(values), min(values), max(values)) if values else "–"
 
@@ -274,16 +236,10 @@ def text_of(known):
                  "| | 1 thread | 8 threads |", "|---|---|---|"]
         one, eight = known["churn"]["1"], known["churn"]["8"]
         text += [f"| {name} | {median_of(one[name])} | {median_of(eight[name])} |" for name in one]
-    if "applications" in known:
-        text += ["", "CPU time for the same work over bare, controller and the loan at the start included, and resident memory "
-                 "(proportional set size of all processes), default options, pairs taken in turns:", "",
-                 "| program | pairs | CPU time | resident memory | workload's result |", "|---|---|---|---|---|"]
-        text += [f"| {name} {version} | {len(more)} | {median_of(ratios)} | {statistics.median(more):+.1f} MiB | "
-                 f"{'same' if same else 'differs'} |" for name, version, ratios, more, same in known["applications"]]
     return "\n".join(text) + "\n"
 
 
-PARTS = {"chosen": chosen, "rare": rare, "loop": loop, "churn": churn, "applications": of_applications}
+PARTS = {"chosen": chosen, "rare": rare, "loop": loop, "churn": churn}
 
 
 def main(build, docs):

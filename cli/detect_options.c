@@ -3,6 +3,7 @@
 #include "cli/detect_options.h"
 
 #include "cli/attach.h"
+#include "cli/duration.h"
 #include "cli/wrong_option.h"
 #include "explore/heuristic.h"
 #include "symbol/session.h"
@@ -13,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define HOLD_MOST 1000000000u /* ns: what programs allow in any case */
 
 enum option_code {
 	OPTION_BUDGET = 256,
@@ -44,10 +47,14 @@ enum option_code {
 	OPTION_WITHOUT,
 	OPTION_AIM,
 	OPTION_REMEMBER,
+	OPTION_LOAN,
+	OPTION_MAX_HOLD,
 };
 
 static const struct option long_options[] = {
 	{"budget", required_argument, NULL, OPTION_BUDGET},
+	{"loan", required_argument, NULL, OPTION_LOAN},
+	{"max-hold", required_argument, NULL, OPTION_MAX_HOLD},
 	{"slots", required_argument, NULL, OPTION_SLOTS},
 	{"show", required_argument, NULL, OPTION_SHOW},
 	{"suppressions", required_argument, NULL, OPTION_SUPPRESSIONS},
@@ -107,6 +114,8 @@ static void print_help(const char *command)
 		print_heap_help();
 	fputs("  -p, --pid PID         a program that runs already, by number or name, until Ctrl-C\n"
 	      "  --budget PERCENT      of CPU time and of any thread's time (default 1)\n"
+	      "  --loan SECONDS        of CPU time lent at the start (default: half of --budget, 0.5 at 1)\n"
+	      "  --max-hold TIME       that a thread is held at once: 500us, 10ms (default: at most 1s)\n"
 	      "  --aggressive          find as much as possible at up to twice the time, with all slots\n"
 	      "  --slots N             hardware slots to use, 1 to 4 (default 3: one stays free)\n"
 	      "  --show all|known      also findings of class `possible`; or those known of runtimes\n"
@@ -183,6 +192,11 @@ static int take_number(struct detect_options *options, int option, const char *t
 		if (!parse_number(text, 0.01, 100, &number))
 			return wrong("budget", text, "a percentage from 0.01 to 100");
 		options->control.budget = number;
+		return 0;
+	case OPTION_LOAN:
+		if (!parse_number(text, 0, 1e6, &number))
+			return wrong("loan", text, "a number of seconds");
+		options->control.loan = number;
 		return 0;
 	case OPTION_SLOTS:
 		if (!parse_number(text, 1, 4, &number))
@@ -311,6 +325,11 @@ static int take_text(struct detect_options *options, int option, const char *tex
 		return add_glob(&options->control.exclude, text);
 	case OPTION_ALLOCATIONS:
 		return take_allocations(options, text);
+	case OPTION_MAX_HOLD:
+		if (!duration_parse(text, &options->control.hold_most) ||
+		    options->control.hold_most > HOLD_MOST)
+			return wrong("max-hold", text, "a time from 1ns to 1s, as 500us or 10ms");
+		return 0;
 	case OPTION_GENERATE:
 		options->generate = text;
 		return 0;

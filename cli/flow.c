@@ -21,6 +21,7 @@ static const struct question {
 	{"to", &flow_to_tool, &flow_to_heap_tool},
 	{"share", &flow_share_tool, NULL},
 	{"waste", &flow_waste_tool, NULL},
+	{"unread", &flow_unread_tool, NULL},
 	{"map", &flow_map_tool, NULL},
 };
 
@@ -42,6 +43,7 @@ static void print_help(void)
 	      "       trapline flow to EXPR   [OPTIONS] -- PROGRAM [ARGUMENTS…]\n"
 	      "       trapline flow share [OPTIONS] -- PROGRAM [ARGUMENTS…]\n"
 	      "       trapline flow waste [OPTIONS] -- PROGRAM [ARGUMENTS…]\n"
+	      "       trapline flow unread [OPTIONS] -- PROGRAM [ARGUMENTS…]\n"
 	      "       trapline flow map   [OPTIONS] -- PROGRAM [ARGUMENTS…]\n\n"
 	      "  from EXPR             which code, from which source, made the values found in EXPR,\n"
 	      "                        which is what `trapline watch` takes\n"
@@ -49,6 +51,7 @@ static void print_help(void)
 	      "  share                 which threads share which cache lines, truly or falsely\n"
 	      "  waste                 stores nobody reads, stores of what is there, loads of what\n"
 	      "                        is known\n"
+	      "  unread                which memory of the heap is freed before anybody has read it\n"
 	      "  map                   which code reads what which code has written\n\n"
 	      "  --by WHAT             nodes of a map: function (default), line, file, module, thread\n"
 	      "  --format FORMAT       of --output: jsonl (default), html, dot, text\n"
@@ -191,9 +194,9 @@ int command_flow(int argc, char **argv)
 		return STATUS_OK;
 	}
 	if (argc > 1 && argv[1][0] == '-' && strcmp(argv[1], "--") != 0)
-		return wrong("option", argv[1], "what comes first: from, to, share, waste or map");
+		return wrong("option", argv[1], "what comes first: from, to, share, waste, unread or map");
 	if (!question) {
-		fputs("trapline: which question? usage: trapline flow from EXPR|to EXPR|share|waste|map [OPTIONS] -- "
+		fputs("trapline: which question? usage: trapline flow from EXPR|to EXPR|share|waste|unread|map [OPTIONS] -- "
 		      "PROGRAM\n",
 		      stderr);
 		return STATUS_USAGE;

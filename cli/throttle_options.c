@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of `trapline throttle`: limits, whose they are, and either -p PID or -- PROGRAM. */
 #include "cli/attach.h"
+#include "cli/duration.h"
 #include "cli/throttle_options.h"
 
 #include "cli/wrong_option.h"
@@ -156,25 +157,6 @@ static bool parse_count(const char *text, const char *unit, uint64_t *count)
 	return number >= 1 && number <= COUNT_MAX;
 }
 
-static bool parse_time(const char *text, uint64_t *ns)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-	const char *rest;
-	double number;
-
-	if (!parse_number(text, &number, &rest))
-		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(rest, units[i].name) == 0) {
-			*ns = (uint64_t)(number * units[i].ns);
-			return *ns >= 1 && number * units[i].ns <= COUNT_MAX;
-		}
-	return false;
-}
-
 static int add_limit(struct throttle_command *command, unsigned counter, uint64_t budget)
 {
 	if (command->limits == AREA_LIMITS) {
@@ -245,7 +227,7 @@ static int parse_amount(const struct limit *limit, const char *option, const cha
 	if (!text)
 		return 0;
 	if (limit->counter == TL_CPU_TIME)
-		return parse_time(text, amount) ? 0 : wrong(option, text, "a time, such as 20ms");
+		return duration_parse(text, amount) ? 0 : wrong(option, text, "a time, such as 20ms");
 	return parse_count(text, "", amount) ? 0 : wrong(option, text, "a number");
 }
 

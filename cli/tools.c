@@ -14,7 +14,7 @@
 
 static const struct tl_tool *const tools[] = {
 	&race_tool,    &heap_tool,	 &stack_tool,	   &uninit_tool,   &flow_from_tool,
-	&flow_to_tool, &flow_share_tool, &flow_waste_tool, &flow_map_tool,
+	&flow_to_tool, &flow_share_tool, &flow_waste_tool, &flow_unread_tool, &flow_map_tool,
 };
 
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))

@@ -19,11 +19,13 @@ static uint64_t own_time(const struct control *control)
 void account_begin(struct control *control)
 {
 	const struct control_options *options = &control->program.options;
+	const struct budget_terms terms = {.percent = options->budget,
+					   .loan = options->loan,
+					   .aggressive = options->aggressive};
 
 	prices_start(&control->budget.prices, windows_period(options),
 		     options->lasting || options->limits_only);
-	budget_start(&control->budget, options->budget, options->aggressive, own_time(control),
-		     clock_now());
+	budget_start(&control->budget, &terms, own_time(control), clock_now());
 	pace_begin(&control->pace, options->lasting	 ? 0
 				   : options->aggressive ? 100
 							 : options->budget);

@@ -60,6 +60,7 @@ static struct area *_Atomic signalled_area;
 void control_options_init(struct control_options *options)
 {
 	*options = (struct control_options){.budget = 1.0,
+					    .loan = -1,
 					    .slots = 3,
 					    .follow = true,
 					    .kernel = true,

@@ -15,6 +15,9 @@
 /* Where all are guarded: a test has all of it for its blocks, however slow the machine is. */
 #define WHOLE_USUAL 65536u
 #define LOOK_BACK 1024u /* bytes: a block that begins farther before an address is not found */
+#define OFTEN_USUAL SECOND
+#define LOAN_USUAL 50000000u /* ns */
+#define LOAN_PARTS 10	     /* of what is lent to all, where that is chosen */
 #define PLACES (LOOK_BACK / GUARD_ALIGNMENT)
 
 _Static_assert((int)TL_GUARDED_BORN == GUARD_BORN &&
@@ -199,14 +202,18 @@ void guards_tell(struct control *control, struct target *target, const struct ar
 void control_guard(struct control *control, const struct tl_guarding *guarding)
 {
 	struct guard_choice *choice = &control->program.area->guard;
+	double loan = control->program.options.loan;
 
 	choice->all |= guarding->all;
 	choice->births |= guarding->births;
 	choice->pages |= guarding->pages;
 	if (guarding->memory > choice->memory)
 		choice->memory = guarding->memory;
+	if (!choice->often || (guarding->often && guarding->often < choice->often))
+		choice->often = guarding->often ? guarding->often : OFTEN_USUAL;
 	if (guarding->all)
 		choice->whole = guarding->whole ? guarding->whole : WHOLE_USUAL;
+	choice->loan = loan < 0 ? LOAN_USUAL : (uint64_t)(loan * SECOND / LOAN_PARTS);
 	/* Half of the budget: the other half pays for what is watched. */
 	choice->parts = (uint32_t)(control->program.options.budget * 50);
 	if (choice->all)

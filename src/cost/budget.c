@@ -8,7 +8,7 @@
 #define START_SECONDS 50.0
 #define START_SECONDS_AGGRESSIVE 2.0 /* a short run takes no more than twice the time */
 #define MOST_SECONDS 100.0
-#define LOAN_SECONDS 20.0 /* and lent, for threads that sleep and wake alone */
+#define WAKEUPS_PART 0.4 /* of that again, for threads that sleep and wake alone */
 #define SLEEPY_PARTS 10	  /* a program that uses less of one CPU than this part waits */
 #define PAUSE_MOST SECOND
 #define INCOME_LEAST 1e-4 /* of a second: no pause is computed from less */
@@ -58,14 +58,22 @@ static int64_t allowed_in(const struct budget *budget, double seconds)
 	return (int64_t)(budget->percent / 100 * seconds * SECOND);
 }
 
-void budget_start(struct budget *budget, double percent, bool aggressive, uint64_t own,
+void budget_start(struct budget *budget, const struct budget_terms *terms, uint64_t own,
 		  uint64_t now)
 {
-	budget->percent = percent;
-	budget->bucket.tokens =
-		allowed_in(budget, aggressive ? START_SECONDS_AGGRESSIVE : START_SECONDS);
+	int64_t lent;
+
+	budget->percent = terms->percent;
+	if (terms->loan >= 0)
+		lent = (int64_t)(terms->loan * SECOND);
+	else
+		lent = allowed_in(budget,
+				  terms->aggressive ? START_SECONDS_AGGRESSIVE : START_SECONDS);
+	budget->bucket.tokens = lent;
 	budget->bucket.most = allowed_in(budget, MOST_SECONDS);
-	budget->loan = aggressive ? 0 : (uint64_t)allowed_in(budget, LOAN_SECONDS);
+	if (budget->bucket.most < lent)
+		budget->bucket.most = lent;
+	budget->loan = terms->aggressive ? 0 : (uint64_t)((double)lent * WAKEUPS_PART);
 	budget->spent = budget_inside(budget) + budget_outside(budget, own);
 	budget->program_before = budget->sum.program;
 	budget->settled_at = now;

@@ -44,8 +44,14 @@ struct budget {
 	uint64_t program_before; /* sum.program at the last settlement */
 };
 
-/* `aggressive`: little is saved up before the start. `own`: the controller's CPU time so far. */
-void budget_start(struct budget *budget, double percent, bool aggressive, uint64_t own,
+struct budget_terms {
+	double percent;
+	double loan;	 /* seconds of CPU time in the bucket at the start; negative: the usual */
+	bool aggressive; /* little is saved up before the start */
+};
+
+/* `own`: the controller's CPU time so far. */
+void budget_start(struct budget *budget, const struct budget_terms *terms, uint64_t own,
 		  uint64_t now);
 
 /* Adds what a process has used since `seen`, and remembers it there. A `program` of 0: its clock is

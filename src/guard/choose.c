@@ -15,10 +15,8 @@ _Static_assert(CHOOSE_CELLS == 1u << (64 - 54), "choose_cell() takes so many bit
 #define CONTEXTS 8192u /* known at a time; a power of two */
 #define CONTEXT_WAYS 4u
 #define MEAN_MOST (1u << 24) /* allocations passed for each one chosen, on average */
-#define OFTEN 1000000000ull  /* ns: chosen again so soon, a context passes twice as many … */
-#define SELDOM 4000000000ull /* … and so late, half as many */
+#define SELDOM 4 /* times guard.often, after which a context passes half as many */
 #define CREDIT 2000000u	     /* ns of guarding that a process may save up, … */
-#define LOAN 50000000u	    /* … and owe for contexts that are new, as all of them together may */
 #define TOLD_DEBT 25000000u /* of which this much for births that are told */
 #define TOLD_PRICE 60000u   /* ns: what telling a birth costs outside; of a free it is half */
 #define TOOK_MOST 150000u   /* ns; a thread may be scheduled away, not for its block */
@@ -243,7 +241,7 @@ static uint64_t debt(const struct area *area, uint64_t earning)
 /* May a process owe as much, when there is reason for a loan? */
 static bool is_lent(const struct area *area, uint64_t now, uint64_t owed, uint64_t most)
 {
-	return owed < most && lent(area, now) < LOAN;
+	return owed < most && lent(area, now) < area->guard.loan;
 }
 
 /* Is it the turn of those that have all of it in any case? */
@@ -285,14 +283,15 @@ static bool is_turn(const struct area *area, struct context *context, bool is_ne
 		    struct choose_decision *decision)
 {
 	uint64_t now = decision->bill.begun, owed = debt(area, decision->bill.earning);
+	uint64_t often = area->guard.often;
 	uint64_t last = atomic_load_explicit(&context->last, memory_order_relaxed);
 	uint32_t mean = atomic_load_explicit(&context->mean, memory_order_relaxed);
 	uint32_t times = atomic_load_explicit(&context->times, memory_order_relaxed);
-	bool chosen = !owed || (times < 4 && is_lent(area, now, owed, LOAN));
+	bool chosen = !owed || (times < 4 && is_lent(area, now, owed, area->guard.loan));
 
-	if (!chosen || (!is_new && now - last < OFTEN))
+	if (!chosen || (!is_new && now - last < often))
 		mean = mean < MEAN_MOST ? 2 * mean + 1 : MEAN_MOST;
-	else if (now - last > SELDOM)
+	else if (now - last > SELDOM * often)
 		mean /= 2;
 	atomic_store_explicit(&context->mean, mean, memory_order_relaxed);
 	if (!chosen)
@@ -332,7 +331,7 @@ static void choose_more(struct area *area, struct choose_decision *decision)
 	decision->whole = is_whole(area);
 	if (decision->whole)
 		atomic_fetch_add_explicit(&area->guard.wholes, 1, memory_order_relaxed);
-	decision->pages = decision->whole || is_lent(area, decision->bill.begun, owed, LOAN);
+	decision->pages = decision->whole || is_lent(area, decision->bill.begun, owed, area->guard.loan);
 	decision->told = area->guard.births &&
 			 (decision->whole || decision->told ||
 			  is_lent(area, decision->bill.begun, owed, TOLD_DEBT / 4));

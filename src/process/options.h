@@ -30,6 +30,7 @@ struct control_options {
 	double budget;	       /* percent of the program's CPU time, and of any thread's time */
 	unsigned slots;	       /* hardware slots used for what is chosen here … */
 	unsigned placed;       /* … and so many more for watches that tools place themselves */
+	double loan;	       /* seconds of CPU time lent at the start; negative: the usual */
 	bool own_stacks;       /* samples of accesses to the thread's own stack are told, too */
 	bool stall_first;      /* the peer's strategy, for comparison: see stall_first.c */
 	struct aim_list *aims; /* findings to watch first: record/aim.h; NULL: none */
@@ -46,7 +47,7 @@ struct control_options {
 	uint64_t seed;	      /* 0: from the clock */
 	uint64_t start_delay; /* ns before the first watch */
 	uint64_t duration;    /* ns after which watching stops; 0: until the end */
-	uint64_t hold_most;   /* ns that a thread is held at a time; 0: a second */
+	uint64_t hold_most;   /* ns that a thread is held at a time; 0: a second. `--max-hold`. */
 	int output;	    /* where the program's output goes instead of a terminal; -1: nowhere */
 	int area_fd;	    /* of an area that the program made; -1: make one */
 	const char *reader; /* struct symbol_options says what it is */

@@ -189,7 +189,8 @@ static void weigh_sizes(const struct rule_side *first, const struct rule_side *s
 			struct verdict *verdict)
 {
 	if (is_atomic(first) || is_atomic(second) || !is_scalar(first) || !is_scalar(second) ||
-	    first->access->length == second->access->length)
+	    first->access->length == second->access->length ||
+	    (may_be_atomic(first) && may_be_atomic(second)))
 		return;
 	raise_to(verdict, TL_LIKELY,
 		 "the accesses are of different sizes: an atomic object is accessed as a whole");

@@ -99,6 +99,8 @@ struct guard_choice {
 	uint32_t births; /* births are told, as far as the budget allows */
 	uint32_t whole;	 /* with `all`: so many have pages and are told, whatever that costs */
 	uint32_t parts;	 /* of the program's time that guarding may take, per 10,000 */
+	uint64_t loan;	 /* ns of guarding that contexts that are new may owe, all together */
+	uint64_t often;	 /* ns: chosen again so soon, a context passes twice as many */
 	uint64_t memory; /* bytes that freed blocks may keep from the program */
 	/* CLOCK_MONOTONIC ns at which all is paid for that was lent to processes, one clock for all
 	 * of them: where many begin each would else have a loan of its own. */

@@ -24,6 +24,8 @@ static const struct table tables[] = {
 	{"silent-store", "Stores of what was there already"},
 	{"redundant-load", "Loads of what the thread had loaded before, and where it loaded it "
 			   "again"},
+	{"unread-memory", "Memory of the heap that was freed before anybody read it, by who "
+			  "allocated it"},
 };
 
 static void write_name(FILE *stream, const struct finding *finding, size_t index, enum flow_by by)

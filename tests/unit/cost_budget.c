@@ -14,6 +14,8 @@
 #define START (1000 * SECOND)
 #define MS ((int64_t)MILLISECOND)
 
+static const struct budget_terms usual = {.percent = 1, .loan = -1};
+
 static void a_bucket_keeps_what_fits_and_owes_what_does_not(void **state)
 {
 	static const struct {
@@ -116,7 +118,7 @@ static void a_second_is_settled(void **state)
 		struct budget budget = {.prices.hit = 5000};
 		struct spending seen = {0};
 
-		budget_start(&budget, 1.0, false, 0, START);
+		budget_start(&budget, &usual, 0, START);
 		assert_int_equal(budget.bucket.tokens, 500 * MS);
 		budget_add(&budget, &seen, &table[i].used);
 		print_message("%s\n", table[i].what);
@@ -125,6 +127,33 @@ static void a_second_is_settled(void **state)
 		assert_int_equal(budget.bucket.tokens, 500 * MS + table[i].change);
 		assert_int_equal(budget.loan, table[i].loan);
 		assert_int_equal(budget.sleepy, table[i].sleepy);
+	}
+}
+
+static void what_is_lent_can_be_chosen(void **state)
+{
+	static const struct {
+		struct budget_terms terms;
+		int64_t tokens;
+		uint64_t loan;
+	} table[] = {
+		{{.percent = 1, .loan = -1}, 500 * MS, 200 * MS},
+		{{.percent = 5, .loan = -1}, 2500 * MS, 1000 * MS},
+		{{.percent = 1, .loan = 0}, 0, 0},
+		{{.percent = 1, .loan = 0.1}, 100 * MS, 40 * MS},
+		{{.percent = 1, .loan = 3}, 3000 * MS, 1200 * MS},
+		{{.percent = 40, .loan = -1, .aggressive = true}, 800 * MS, 0},
+		{{.percent = 40, .loan = 0, .aggressive = true}, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct budget budget = {0};
+
+		budget_start(&budget, &table[i].terms, 0, START);
+		assert_int_equal(budget.bucket.tokens, table[i].tokens);
+		assert_int_equal(budget.loan, table[i].loan);
+		assert_true(budget.bucket.most >= budget.bucket.tokens);
 	}
 }
 
@@ -143,7 +172,7 @@ static void debt_pauses_until_it_is_paid_but_no_longer_than_a_second(void **stat
 		struct budget_estimate none = {0};
 		uint64_t now = START + SECOND;
 
-		budget_start(&budget, 1.0, false, 0, START);
+		budget_start(&budget, &usual, 0, START);
 		budget_add(&budget, &seen, &used);
 		assert_int_equal(budget_settle(&budget, &none, table[i].own * MILLISECOND, now),
 				 table[i].paused);
@@ -266,6 +295,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_bucket_keeps_what_fits_and_owes_what_does_not),
 		cmocka_unit_test(a_second_is_settled),
+		cmocka_unit_test(what_is_lent_can_be_chosen),
 		cmocka_unit_test(debt_pauses_until_it_is_paid_but_no_longer_than_a_second),
 		cmocka_unit_test(what_was_used_only_grows),
 		cmocka_unit_test(the_controller_may_use_a_quarter_of_a_cpu_and_the_budget),

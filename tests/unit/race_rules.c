@@ -127,6 +127,22 @@ static void test_changed(void **state)
 	       TL_LIKELY);
 }
 
+/* The halves of a lock by hand are accessed alone and together, atomically. */
+static void test_sizes(void **state)
+{
+	struct tl_access half = plain(TL_WRITE), whole = plain(TL_READ);
+
+	(void)state;
+	half.length = 4;
+	expect(judge(side(&whole, TL_ATOMICITY_UNKNOWN), side(&half, TL_ATOMICITY_UNKNOWN),
+		     &unseen),
+	       TL_LIKELY);
+	expect(judge(side(&whole, TL_ATOMICITY_MIXED), side(&half, TL_ATOMICITY_MIXED), &unseen),
+	       TL_POSSIBLE);
+	expect(judge(side(&whole, TL_ATOMICITY_MIXED), side(&half, TL_ATOMICITY_PLAIN), &unseen),
+	       TL_LIKELY);
+}
+
 /* It still stands before its store: nothing is released yet. */
 static void test_not_made_yet(void **state)
 {
@@ -388,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_whose_memory),
 		cmocka_unit_test(test_unseen),
 		cmocka_unit_test(test_changed),
+		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_no_rank),
 	};

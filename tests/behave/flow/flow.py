@@ -3,7 +3,7 @@
 """`trapline flow share` tells true sharing from false and none, in threads and processes; `waste`
 agrees with an exhaustive count. A sample: tests/behave/flow/run does all.
 
-usage: tests/behave/flow/flow.py build/trapline SHARING WASTING COUNTED FLOWS"""
+usage: tests/behave/flow/flow.py build/trapline SHARING WASTING COUNTED FLOWS UNREAD"""
 import os
 import sys
 import unittest
@@ -11,7 +11,8 @@ import unittest
 import answers
 import roads
 
-TRAPLINE, SHARING, WASTING, COUNTED, FLOWS = (os.path.abspath(sys.argv.pop(1)) for _ in range(5))
+TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD = (
+    os.path.abspath(sys.argv.pop(1)) for _ in range(6))
 
 
 class Share(unittest.TestCase):
@@ -34,6 +35,20 @@ class Waste(unittest.TestCase):
         errors = answers.waste_errors(TRAPLINE, WASTING, COUNTED, ["half-dead", "clean"])
         # A busy machine takes few samples.
         self.assertLess(max(error for error, _ in errors.values()), 12, errors)
+
+
+class Unread(unittest.TestCase):
+    def test_by_who_allocated(self):
+        findings, said = answers.ask(TRAPLINE, ["unread"], [UNREAD, "4"])
+        shares = {finding["accesses"][0]["stack"][0]["function"]: finding for finding in findings
+                  if finding["kind"] == "unread-memory"}
+        self.assertEqual(set(shares), {"never_read", "quarter_read", "untouched"}, said)
+        for name, percent in (("never_read", 100), ("quarter_read", 75), ("untouched", 100)):
+            low, high = (float(shares[name][bound]) for bound in ("low", "high"))
+            self.assertLessEqual(low, percent + 8, (name, shares[name]))
+            self.assertGreaterEqual(high, percent - 8, (name, shares[name]))
+        self.assertEqual({name: float(found["block-bytes"]) for name, found in shares.items()},
+                         {"never_read": 64, "quarter_read": 32, "untouched": 1000})
 
 
 class From(unittest.TestCase):

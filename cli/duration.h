@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Durations of the command line: a number and its unit. */
+#ifndef CLI_DURATION_H
+#define CLI_DURATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* "500us", "10ms", "1.5s": ns, from 1 to a million seconds. False: it is none. */
+bool duration_parse(const char *text, uint64_t *ns);
+
+#endif
