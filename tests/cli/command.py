@@ -55,6 +55,10 @@ class Command(unittest.TestCase):
                 ("run", ("--stats=3",), "--stats '3' is not `all`"),
                 ("patch", ("-p",), "'-p' needs a value"),
                 ("report", ("--fromat", "html"), "did you mean '--format'?"),
+                ("race", ("--loan", "much"), "--loan 'much' is not a number of seconds"),
+                ("race", ("--loan", "-1"), "--loan '-1' is not a number of seconds"),
+                ("heap", ("--max-hold", "5"), "--max-hold '5' is not a time from 1ns to 1s"),
+                ("race", ("--max-hold", "2s"), "--max-hold '2s' is not a time from 1ns to 1s"),
                 ("race", ("--output",), "'--output' needs a value")):
             result = run(name, *typed)
             self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)

@@ -63,6 +63,16 @@ class Cost(unittest.TestCase):
         for percent in (0.2, 1):
             self.expect_within(percent, counts('--budget', str(percent)))
 
+    def test_without_a_loan(self):
+        """The start itself, with its measurements, is what is spent before anything was earned."""
+        count = counts('--loan', '0')
+        spent = count['ms-controller'] + count['ms-hits'] + count['ms-samples']
+        self.assertLess(spent, 0.5 * (counts()['ms-controller'] + counts()['ms-hits'] + counts()['ms-samples']), count)
+
+    def test_holds_are_as_long_as_they_may_be(self):
+        count = counts('--budget', '20', '--max-hold', '50us')
+        self.assertLess(count['ms-held'], 0.2 * counts('--budget', '20')['ms-held'] + 5, count)
+
     def test_budgets_of_latency(self):
         """Of each thread's time, and of one second that it may save up."""
         for percent in (0.2, 1):
