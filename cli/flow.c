@@ -194,7 +194,8 @@ int command_flow(int argc, char **argv)
 		return STATUS_OK;
 	}
 	if (argc > 1 && argv[1][0] == '-' && strcmp(argv[1], "--") != 0)
-		return wrong("option", argv[1], "what comes first: from, to, share, waste, unread or map");
+		return wrong("option", argv[1],
+			     "what comes first: from, to, share, waste, unread or map");
 	if (!question) {
 		fputs("trapline: which question? usage: trapline flow from EXPR|to EXPR|share|waste|unread|map [OPTIONS] -- "
 		      "PROGRAM\n",

@@ -227,7 +227,8 @@ static int parse_amount(const struct limit *limit, const char *option, const cha
 	if (!text)
 		return 0;
 	if (limit->counter == TL_CPU_TIME)
-		return duration_parse(text, amount) ? 0 : wrong(option, text, "a time, such as 20ms");
+		return duration_parse(text, amount) ? 0
+						    : wrong(option, text, "a time, such as 20ms");
 	return parse_count(text, "", amount) ? 0 : wrong(option, text, "a number");
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 static const struct tl_tool *const tools[] = {
-	&race_tool,    &heap_tool,	 &stack_tool,	   &uninit_tool,   &flow_from_tool,
+	&race_tool,    &heap_tool,	 &stack_tool,	   &uninit_tool,      &flow_from_tool,
 	&flow_to_tool, &flow_share_tool, &flow_waste_tool, &flow_unread_tool, &flow_map_tool,
 };
 

@@ -299,7 +299,7 @@ struct tl_guarding {
 	uint64_t memory; /* bytes that may be kept from the program; 0: no opinion */
 	bool pages;	 /* on pages of their own, as far as memory allows: see guard_faults() */
 	uint32_t whole;	 /* with `all`: so many have all of that in any case; 0: 65,536 */
-	uint64_t often;	 /* ns: a context is chosen less when it was chosen so lately; 0: a second */
+	uint64_t often; /* ns: a context is chosen less when it was chosen so lately; 0: a second */
 };
 
 /* Guarded blocks on pages of their own: who touches a freed one, or the page behind one, faults and

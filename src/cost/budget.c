@@ -9,7 +9,7 @@
 #define START_SECONDS_AGGRESSIVE 2.0 /* a short run takes no more than twice the time */
 #define MOST_SECONDS 100.0
 #define WAKEUPS_PART 0.4 /* of that again, for threads that sleep and wake alone */
-#define SLEEPY_PARTS 10	  /* a program that uses less of one CPU than this part waits */
+#define SLEEPY_PARTS 10	 /* a program that uses less of one CPU than this part waits */
 #define PAUSE_MOST SECOND
 #define INCOME_LEAST 1e-4 /* of a second: no pause is computed from less */
 #define SCARCE (SECOND / 8)

@@ -22,15 +22,15 @@
 #include <string.h>
 
 #define WORD 8u
-#define SITES 1024u		      /* allocation contexts remembered; a power of two */
-#define SEEN_MOST 4096u		      /* observations kept; those after it replace others at random */
-#define WINDOW (16 * MILLISECOND)     /* the shortest; others are 4, 16 and 64 times as long */
-#define HITS 48u		      /* writes of one word, after which it is given up */
-#define SETTLING (20 * MILLISECOND)   /* after its free, in which what came before is still told */
-#define SEEN_LEAST 8u		      /* words freed unread, without which a site is not told of */
-#define LOW_LEAST 0.05		      /* and of its share, with 95 % */
-#define OFTEN (20 * MILLISECOND)      /* between two blocks of one site, about */
-#define MEMORY (4u << 20)	      /* bytes that freed blocks may keep from the program */
+#define SITES 1024u		    /* allocation contexts remembered; a power of two */
+#define SEEN_MOST 4096u		    /* observations kept; those after it replace others at random */
+#define WINDOW (16 * MILLISECOND)   /* the shortest; others are 4, 16 and 64 times as long */
+#define HITS 48u		    /* writes of one word, after which it is given up */
+#define SETTLING (20 * MILLISECOND) /* after its free, in which what came before is still told */
+#define SEEN_LEAST 8u		    /* words freed unread, without which a site is not told of */
+#define LOW_LEAST 0.05		    /* and of its share, with 95 % */
+#define OFTEN (20 * MILLISECOND)    /* between two blocks of one site, about */
+#define MEMORY (4u << 20)	    /* bytes that freed blocks may keep from the program */
 
 enum way { READ, UNREAD };
 
@@ -103,10 +103,10 @@ static void conclude(struct unread *unread, struct word *word, uint8_t way)
 	uint64_t end = word->freed ? word->freed : clock_now(), victim;
 
 	if (flow_reservoir(&unread->random, SEEN_MOST, ++unread->made, &victim))
-		unread->seen[victim] = (struct observation){
-			.site = word->site,
-			.duration = end > word->since ? end - word->since : 0,
-			.way = way};
+		unread->seen[victim] =
+			(struct observation){.site = word->site,
+					     .duration = end > word->since ? end - word->since : 0,
+					     .way = way};
 	word->site->read += way == READ;
 	word->site->unread += way == UNREAD;
 	if (way == FLOW_CENSORED)
@@ -137,15 +137,15 @@ static struct word *find_free(struct unread *unread, pid_t pid)
 static void watch(struct unread *unread, struct word *word, const struct tl_guarded *block)
 {
 	uint64_t words = (block->length + WORD - 1) / WORD;
-	struct tl_watch watch = {
-		.size = sizeof(watch),
-		.pid = word->pid,
-		.address = block->address + WORD * flow_below(&unread->random, words),
-		.length = WORD,
-		.access = TL_READ | TL_WRITE,
-		.hits = HITS,
-		.window = WINDOW << 2 * flow_below(&unread->random, 4),
-		.cookie = ++unread->cookie};
+	struct tl_watch watch = {.size = sizeof(watch),
+				 .pid = word->pid,
+				 .address =
+					 block->address + WORD * flow_below(&unread->random, words),
+				 .length = WORD,
+				 .access = TL_READ | TL_WRITE,
+				 .hits = HITS,
+				 .window = WINDOW << 2 * flow_below(&unread->random, 4),
+				 .cookie = ++unread->cookie};
 
 	if (unread->services->arm(unread->host, &watch)) {
 		count(unread, "flow-words-refused");
@@ -254,11 +254,11 @@ static void estimate(const struct unread *unread, const struct site *site,
 	*incidence = (struct flow_incidence){.count = 0};
 	for (uint64_t i = 0; observations && i < all; i++)
 		if (unread->seen[i].site == site)
-			observations[found++] = (struct flow_observation){
-				.weight = 1,
-				.duration = unread->seen[i].duration,
-				.group = (uint32_t)i,
-				.way = unread->seen[i].way};
+			observations[found++] =
+				(struct flow_observation){.weight = 1,
+							  .duration = unread->seen[i].duration,
+							  .group = (uint32_t)i,
+							  .way = unread->seen[i].way};
 	if (found)
 		flow_incidence(observations, found, incidence);
 	free(observations);
@@ -274,7 +274,8 @@ static void tell(struct unread *unread, const struct site *site)
 	struct flow_incidence incidence;
 
 	estimate(unread, site, &incidence);
-	if (!incidence.count || flow_low(incidence.share[UNREAD], incidence.error[UNREAD]) < LOW_LEAST)
+	if (!incidence.count ||
+	    flow_low(incidence.share[UNREAD], incidence.error[UNREAD]) < LOW_LEAST)
 		return;
 	finding.access[0] = (struct tl_access){.size = sizeof(struct tl_access),
 					       .pid = site->pid,

@@ -15,13 +15,13 @@ _Static_assert(CHOOSE_CELLS == 1u << (64 - 54), "choose_cell() takes so many bit
 #define CONTEXTS 8192u /* known at a time; a power of two */
 #define CONTEXT_WAYS 4u
 #define MEAN_MOST (1u << 24) /* allocations passed for each one chosen, on average */
-#define SELDOM 4 /* times guard.often, after which a context passes half as many */
+#define SELDOM 4	     /* times guard.often, after which a context passes half as many */
 #define CREDIT 2000000u	     /* ns of guarding that a process may save up, … */
-#define TOLD_DEBT 25000000u /* of which this much for births that are told */
-#define TOLD_PRICE 60000u   /* ns: what telling a birth costs outside; of a free it is half */
-#define TOOK_MOST 150000u   /* ns; a thread may be scheduled away, not for its block */
-#define WITHOUT_WATCH 4096  /* allocations until a process that is not watched looks again */
-#define SLOT_WORDS 64u	    /* of the stack, in which a caller's return address is looked for */
+#define TOLD_DEBT 25000000u  /* of which this much for births that are told */
+#define TOLD_PRICE 60000u    /* ns: what telling a birth costs outside; of a free it is half */
+#define TOOK_MOST 150000u    /* ns; a thread may be scheduled away, not for its block */
+#define WITHOUT_WATCH 4096   /* allocations until a process that is not watched looks again */
+#define SLOT_WORDS 64u	     /* of the stack, in which a caller's return address is looked for */
 
 struct context {
 	_Atomic uint64_t key;  /* 0: free */
@@ -331,7 +331,8 @@ static void choose_more(struct area *area, struct choose_decision *decision)
 	decision->whole = is_whole(area);
 	if (decision->whole)
 		atomic_fetch_add_explicit(&area->guard.wholes, 1, memory_order_relaxed);
-	decision->pages = decision->whole || is_lent(area, decision->bill.begun, owed, area->guard.loan);
+	decision->pages = decision->whole ||
+			  is_lent(area, decision->bill.begun, owed, area->guard.loan);
 	decision->told = area->guard.births &&
 			 (decision->whole || decision->told ||
 			  is_lent(area, decision->bill.begun, owed, TOLD_DEBT / 4));

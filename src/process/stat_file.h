@@ -7,8 +7,9 @@
 #include <sys/types.h>
 
 enum stat_field {
-	STAT_STARTTIME = 22,  /* ticks of CLOCK_BOOTTIME */
-	STAT_STARTSTACK = 28, /* where the kernel put the first thread's stack pointer at execve(2) */
+	STAT_STARTTIME = 22, /* ticks of CLOCK_BOOTTIME */
+	STAT_STARTSTACK =
+		28, /* where the kernel put the first thread's stack pointer at execve(2) */
 };
 
 /* Of thread `tid` of process `pid`; `tid` 0: of the process. 0: not known, or it is gone. */

@@ -7,9 +7,9 @@
 #include <string.h>
 
 static const char *const kinds[] = {
-	"flow-edge",	   "flow-step",	   "flow-end",	     "true-sharing", "false-sharing",
-	"dead-store",	   "silent-store", "redundant-load", "dead-stores",  "silent-stores",
-	"redundant-loads", "open-stores",  "open-loads",	 "unread-memory",
+	"flow-edge",	   "flow-step",	   "flow-end",	     "true-sharing",  "false-sharing",
+	"dead-store",	   "silent-store", "redundant-load", "dead-stores",   "silent-stores",
+	"redundant-loads", "open-stores",  "open-loads",     "unread-memory",
 };
 
 bool flow_is_finding(const struct finding *finding)
