@@ -18,8 +18,7 @@ enum symbol_atomicity {
 	SYMBOL_ATOMICITY_PLAIN,
 	SYMBOL_ATOMICITY_VOLATILE, /* plain, of a volatile: no atomic operation, but often taken for
 				      one */
-	SYMBOL_ATOMICITY_MIXED, /* meant as one, or beside one: an atomic operation, or what serves
-				   as one, is in its statement */
+	SYMBOL_ATOMICITY_MIXED,	   /* its statement has an atomic operation, which it may be */
 };
 
 #define SYMBOL_REASON_MAX 256

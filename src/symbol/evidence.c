@@ -320,7 +320,7 @@ static enum symbol_atomicity judge_volatile(struct judge *judge, const struct sy
 	if (symbol_ordering_near(source, source->tokens, judge->line)) {
 		snprintf(judge->reason, SYMBOL_REASON_MAX,
 			 "a volatile in a function that orders memory itself");
-		return SYMBOL_ATOMICITY_MIXED;
+		return SYMBOL_ATOMICITY_UNKNOWN;
 	}
 	snprintf(judge->reason, SYMBOL_REASON_MAX,
 		 "line %u of the source is an ordinary access to a volatile, which orders nothing",
