@@ -379,7 +379,10 @@ static void enter_descendants(struct control *control, pid_t pid, unsigned depth
 	for (size_t i = 0; i < children.count; i++) {
 		pid_t found = children.tids[i];
 
-		if (found == getpid() || entered_is(control, found))
+		/* One forked since its parent was entered has all of that: it is adopted at the
+		 * next look. */
+		if (found == getpid() || entered_is(control, found) ||
+		    process_maps(control->program.area_fd, found))
 			continue;
 		enter_child(control, found, &reason);
 		if (depth < GENERATIONS_MAX)

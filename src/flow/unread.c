@@ -271,6 +271,7 @@ static void tell(struct unread *unread, const struct site *site)
 				       .message = "freed before anybody read it",
 				       .object = &object,
 				       .rank = (unsigned)++unread->told};
+	uint64_t seen = site->read + site->unread;
 	struct flow_incidence incidence;
 
 	estimate(unread, site, &incidence);
@@ -286,7 +287,7 @@ static void tell(struct unread *unread, const struct site *site)
 	finding.accesses = 1;
 	flow_detail_share(&finding, incidence.share[UNREAD], incidence.error[UNREAD], "bytes");
 	flow_detail(&finding, "read", "%.2f", 100 * incidence.share[READ]);
-	flow_detail(&finding, "seen", "%llu", (unsigned long long)(site->read + site->unread));
+	flow_detail(&finding, "seen", "%llu", (unsigned long long)seen);
 	flow_detail(&finding, "block-bytes", "%.0f", (double)site->bytes / (double)site->blocks);
 	flow_tell(unread->host, unread->services, &finding);
 }

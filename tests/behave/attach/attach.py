@@ -195,6 +195,14 @@ class Untouched(unittest.TestCase):
             self.assertEqual(subject.traces(), before)
             self.assertEqual(subject.last_words(), ("ok", 0))
 
+    def test_children_that_come_meanwhile(self):
+        """Those forked once their parent was entered are entered already, and by nobody else."""
+        with Subject("children", 6) as subject:
+            for _ in range(30):
+                done = trapline("race", "-q", "-p", subject.pid, "--duration", 0.05)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
     def test_killed(self):
         """The handler stays, lets everything pass, and is removed by the next that comes."""
         with Subject("race", 4) as subject:

@@ -6,6 +6,7 @@
  *	race	threads add to `racy` without order
  *	work	threads count under a lock, sleep, poll, fork children and wait for them
  *	sleep	the same without children
+ *	children	threads fork children that live for 3 ms, one after the other
  *	trap	a handler of its own for SIGTRAP, which it sends itself: each must arrive
  *	ignore	SIGTRAP ignored
  *	block	all threads block SIGTRAP
@@ -113,6 +114,21 @@ static void fork_children(void)
 			__atomic_fetch_add(&wrong, 1000000000, __ATOMIC_RELAXED);
 		nap(3000000);
 	}
+}
+
+static void *have_children(void *unused)
+{
+	while (now() < end) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			nap(3000000);
+			_exit(0);
+		}
+		if (child < 0 || waitpid(child, NULL, 0) != child)
+			__atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+	}
+	return unused;
 }
 
 static void on_trap(int number)
@@ -318,6 +334,8 @@ int main(int argc, char **argv)
 		run(work, WORKERS);
 	} else if (strcmp(what, "sleep") == 0) {
 		run(work, WORKERS);
+	} else if (strcmp(what, "children") == 0) {
+		run(have_children, WORKERS);
 	} else if (strcmp(what, "trap") == 0) {
 		signal(SIGTRAP, on_trap);
 		run(trap, 1);

@@ -98,6 +98,8 @@ static struct reading read_all(void)
 static double end;
 
 /* Prints when it is time; false when all is over. */
+static volatile sig_atomic_t printing; /* no handler may leave that half done */
+
 static int goes_on(void)
 {
 	static struct reading last;
@@ -107,9 +109,11 @@ static int goes_on(void)
 		return 1;
 	now = read_all();
 	if (last.elapsed > 0) {
+		printing = 1;
 		printf("{\"elapsed\":%.6f,\"cpu\":%.6f,\"waited\":%.6f}\n",
 		       now.elapsed - last.elapsed, now.cpu - last.cpu, now.waited - last.waited);
 		fflush(stdout);
+		printing = 0;
 	}
 	last = now;
 	return now.elapsed < end;
@@ -197,7 +201,7 @@ static volatile sig_atomic_t alarms, jumps;
 static void on_alarm(int number)
 {
 	(void)number;
-	if (++alarms % 3 == 0) {
+	if (++alarms % 3 == 0 && !printing) {
 		jumps++;
 		siglongjmp(out, 1);
 	}
