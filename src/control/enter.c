@@ -375,7 +375,7 @@ static void enter_descendants(struct control *control, pid_t pid, unsigned depth
 	struct thread_set children = {0};
 	struct inject_reason reason = {""};
 
-	children_list(&children, pid);
+	children_list(&children, pid, CHILDREN_ALL_THREADS);
 	for (size_t i = 0; i < children.count; i++) {
 		pid_t found = children.tids[i];
 
@@ -435,7 +435,7 @@ static void look_at_children(struct control *control)
 	for (unsigned i = 0; control->program.options.follow && i < entered->count; i++) {
 		struct thread_set children = {0};
 
-		children_list(&children, entered->injection[i].pid);
+		children_list(&children, entered->injection[i].pid, CHILDREN_ALL_THREADS);
 		for (size_t j = 0; j < children.count; j++)
 			if (!entered_is(control, children.tids[j]))
 				adopt(control, &entered->injection[i], children.tids[j]);

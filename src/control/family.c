@@ -49,7 +49,7 @@ static void add_children(struct family *family, pid_t pid)
 {
 	struct thread_set found = {0};
 
-	children_list(&found, pid);
+	children_list(&found, pid, CHILDREN_ALL_THREADS);
 	for (size_t i = 0; i < found.count && family->processes.count < PROCESSES_MAX; i++)
 		if (!thread_set_contains(&family->processes, found.tids[i]) &&
 		    is_kin(family, found.tids[i]))

@@ -269,8 +269,7 @@ static void tell(struct unread *unread, const struct site *site)
 	struct tl_object object = {.kind = "heap", .made = site->made};
 	struct flow_finding finding = {.kind = "unread-memory",
 				       .message = "freed before anybody read it",
-				       .object = &object,
-				       .rank = (unsigned)++unread->told};
+				       .object = &object};
 	uint64_t seen = site->read + site->unread;
 	struct flow_incidence incidence;
 
@@ -278,6 +277,7 @@ static void tell(struct unread *unread, const struct site *site)
 	if (!incidence.count ||
 	    flow_low(incidence.share[UNREAD], incidence.error[UNREAD]) < LOW_LEAST)
 		return;
+	finding.rank = (unsigned)++unread->told;
 	finding.access[0] = (struct tl_access){.size = sizeof(struct tl_access),
 					       .pid = site->pid,
 					       .tid = site->made.tid,
@@ -337,8 +337,7 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	unread->site = calloc(SITES, sizeof(*unread->site));
 	unread->seen = calloc(SEEN_MOST, sizeof(*unread->seen));
 	unread->random = clock_now() | 1;
-	unread->told = !unread->site || !unread->seen;
-	if (unread->told) {
+	if (!unread->site || !unread->seen) {
 		finish(unread);
 		return -1;
 	}

@@ -21,12 +21,12 @@ static void list(struct thread_set *set, pid_t pid, pid_t tid)
 	fclose(file);
 }
 
-void children_list(struct thread_set *set, pid_t pid)
+void children_list(struct thread_set *set, pid_t pid, size_t threads)
 {
-	struct thread_set threads = {0};
+	struct thread_set known = {0};
 
-	thread_set_list(&threads, pid);
-	for (size_t i = 0; i < threads.count; i++)
-		list(set, pid, threads.tids[i]);
-	thread_set_destroy(&threads);
+	thread_set_list(&known, pid);
+	for (size_t i = 0; i < known.count && i < threads; i++)
+		list(set, pid, known.tids[i]);
+	thread_set_destroy(&known);
 }

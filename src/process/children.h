@@ -5,7 +5,12 @@
 
 #include "event/threads.h"
 
-/* Appends those of all its threads, of each 256 at most: what the program made is bounded. */
-void children_list(struct thread_set *set, pid_t pid);
+#include <stdint.h>
+
+#define CHILDREN_ALL_THREADS SIZE_MAX
+
+/* Appends those of its first `threads` threads, of each 256 at most: what the program made is
+ * bounded. */
+void children_list(struct thread_set *set, pid_t pid, size_t threads);
 
 #endif

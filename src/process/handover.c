@@ -16,7 +16,6 @@
 #include "process/program.h"
 #include "process/restriction.h"
 #include "process/say.h"
-#include "process/thread_status.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -138,7 +137,7 @@ static int answer_all_children(const struct program *program, pid_t pid)
 	struct thread_set children = {0};
 	int result = -ENOENT;
 
-	children_list(&children, pid);
+	children_list(&children, pid, PROCESSES_MAX);
 	for (size_t i = 0; i < children.count && i < PROCESSES_MAX && result; i++)
 		result = better(answer(program, children.tids[i]), result);
 	thread_set_destroy(&children);
