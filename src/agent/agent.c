@@ -17,17 +17,35 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define HWCAP2_FSGSBASE 2u /* asm/hwcap2.h */
 
 struct agent_state agent_state;
 
+/* A thread may not read the processor's clock: the kernel has to be asked. */
+static _Atomic bool clock_is_forbidden;
+
+bool agent_forbid_clock(void)
+{
+	atomic_store_explicit(&clock_is_forbidden, true, memory_order_relaxed);
+	return !agent_state.quiet;
+}
+
+bool agent_clock_is_forbidden(void)
+{
+	return atomic_load_explicit(&clock_is_forbidden, memory_order_relaxed);
+}
+
 uint64_t agent_now(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (agent_clock_is_forbidden())
+		raw_syscall3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0);
+	else
+		clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -52,6 +70,16 @@ static void in_forked_child(void)
 		atomic_fetch_sub(&agent_state.area->forking, 1);
 }
 
+/* What a program forbids itself stays when it executes another. */
+static void find_clock(void)
+{
+	int mode = PR_TSC_ENABLE;
+
+	raw_syscall6(SYS_prctl, PR_GET_TSC, (long)&mode, 0, 0, 0, 0);
+	if (mode == PR_TSC_SIGSEGV)
+		agent_forbid_clock();
+}
+
 int agent_attach(struct area *area)
 {
 	static bool registered;
@@ -59,6 +87,7 @@ int agent_attach(struct area *area)
 
 	if (err)
 		return err;
+	find_clock();
 	agent_state.can_read_fs_base = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
 	agent_state.opmask_at = opmask_probe();
 	agent_state.area = area;

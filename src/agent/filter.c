@@ -5,6 +5,10 @@
  * be read (the kernel forbids rdtsc, seccomp_set_mode_strict()): there watching ends. Filters set
  * by raw instructions are noticed by the controller, a moment later (src/control/target.c).
  *
+ * Or that they are dispatched to its own handler (PR_SET_SYSCALL_USER_DISPATCH): then not even the
+ * return from a signal is the kernel's, and watching ends. Or that its threads may not read the
+ * processor's clock (PR_SET_TSC), as the vDSO does.
+ *
  * And alternate signal stacks too small for a hit's signal frame on top of another: the handlers
  * that run there are made to block SIGTRAP, as they would overflow.
  */
@@ -59,18 +63,27 @@ static void prepare(bool strict)
 {
 	if (borrower_is())
 		return;
-	if (strict && agent_state.area)
+	if ((strict || agent_clock_is_forbidden()) && agent_state.area)
 		agent_give_up();
 	else
 		agent_be_quiet();
+}
+
+static void prepare_prctl(long option, long value)
+{
+	if (option == PR_SET_SECCOMP)
+		prepare(value == SECCOMP_MODE_STRICT);
+	else if (option == PR_SET_SYSCALL_USER_DISPATCH && value != PR_SYS_DISPATCH_OFF)
+		prepare(true);
+	else if (option == PR_SET_TSC && value == PR_TSC_SIGSEGV && !agent_forbid_clock())
+		prepare(true);
 }
 
 TL_API int prctl(int option, ...)
 {
 	COLLECT(option, 4);
 	resolve();
-	if (option == PR_SET_SECCOMP)
-		prepare(argument[0] == SECCOMP_MODE_STRICT);
+	prepare_prctl(option, argument[0]);
 	return libc.prctl(option, argument[0], argument[1], argument[2], argument[3]);
 }
 
@@ -118,8 +131,8 @@ TL_API long syscall(long number, ...)
 	if (number == SYS_seccomp && argument[0] != SECCOMP_GET_ACTION_AVAIL &&
 	    argument[0] != SECCOMP_GET_NOTIF_SIZES)
 		prepare(argument[0] == SECCOMP_SET_MODE_STRICT);
-	else if (number == SYS_prctl && argument[0] == PR_SET_SECCOMP)
-		prepare(argument[1] == SECCOMP_MODE_STRICT);
+	else if (number == SYS_prctl)
+		prepare_prctl(argument[0], argument[1]);
 	return libc.syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4],
 			    argument[5]);
 }

@@ -18,6 +18,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 _Static_assert(offsetof(struct agent_state, area) == offsetof(struct injected_state, area) &&
 		       offsetof(struct agent_state, process) ==
@@ -55,7 +56,8 @@ __asm__(".section .text.injected_restorer, \"ax\", @progbits\n"
 uint64_t agent_now(void)
 {
 	int (*clock)(clockid_t, struct timespec *) =
-		(int (*)(clockid_t, struct timespec *))injected_own.clock;
+		(int (*)(clockid_t, struct timespec *))__atomic_load_n(&injected_own.clock,
+								       __ATOMIC_RELAXED);
 	struct timespec now = {0};
 
 	if (!clock || clock(CLOCK_MONOTONIC, &now))
@@ -133,11 +135,28 @@ bool agent_choose(struct area_process *process, uint32_t slot, uint64_t address,
 
 /* ---- entry ---------------------------------------------------------------------------------- */
 
+/* A thread that may not read the processor's clock (PR_SET_TSC) would be killed by the vDSO's, here
+ * where all signals are blocked. Nobody tells when it was forbidden: the kernel is asked at each
+ * hit, until it was once. */
+static void look_at_clock(void)
+{
+	const struct area_process *process = agent_state.process;
+	int mode = PR_TSC_ENABLE;
+
+	if (!__atomic_load_n(&injected_own.clock, __ATOMIC_RELAXED) || !process ||
+	    atomic_load_explicit(&process->quiet, memory_order_relaxed))
+		return;
+	raw_syscall6(SYS_prctl, PR_GET_TSC, (long)&mode, 0, 0, 0, 0);
+	if (mode == PR_TSC_SIGSEGV)
+		__atomic_store_n(&injected_own.clock, 0, __ATOMIC_RELAXED);
+}
+
 /* `entered` is more than the handlers that note a hit: the memory may go when it is 0 and no thread
  * stands in it (src/inject/leave.c). */
 void injected_entry(int number, siginfo_t *info, void *context)
 {
 	__atomic_fetch_add(&injected_own.entered, 1, __ATOMIC_SEQ_CST);
+	look_at_clock();
 	agent_take_trap(number, info, context);
 	__atomic_fetch_sub(&injected_own.entered, 1, __ATOMIC_SEQ_CST);
 }

@@ -38,8 +38,13 @@ struct agent_state {
 /* Hidden: the injected handler has no table of addresses to find it by. */
 extern struct agent_state agent_state __attribute__((visibility("hidden")));
 
-/* CLOCK_MONOTONIC in ns, without a system call where the kernel's vDSO can. */
+/* CLOCK_MONOTONIC in ns, without a system call where the kernel's vDSO can and may. */
 uint64_t agent_now(void);
+
+/* A thread is about to forbid itself reading the processor's clock, as the vDSO does (PR_SET_TSC):
+ * from here on the kernel is asked. False: it may not be, the calls are restricted, too. */
+bool agent_forbid_clock(void);
+bool agent_clock_is_forbidden(void);
 
 /* Claim a process entry, announce this process and wait, bounded, until the controller has armed.
  * Async-signal-safe: also called in forked children. */

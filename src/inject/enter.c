@@ -16,6 +16,7 @@
 #include "inject/inject.h"
 
 #include "inject/image.h"
+#include "inject/gap.h"
 #include "inject/memory.h"
 #include "inject/permission.h"
 #include "inject/remote.h"
@@ -59,6 +60,7 @@ struct entering {
 	struct remote remote;
 	struct vdso vdso;
 	uint64_t room; /* address of struct room */
+	uint64_t gap;  /* where our memory is to be; 0: anywhere */
 	bool can_read_fs_base;
 	bool has_handler; /* the program, of SIGTRAP */
 	int pair[2], fd;  /* in the process; -1: not open */
@@ -91,7 +93,7 @@ static int map_image(struct entering *entering)
 {
 	struct injection *injection = entering->injection;
 	const struct injected_header *header = &entering->header;
-	long image = REMOTE_CALL(&entering->remote, SYS_mmap, 0, header->size,
+	long image = REMOTE_CALL(&entering->remote, SYS_mmap, entering->gap, header->size,
 				 PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1,
 				 0);
 	long err;
@@ -208,14 +210,21 @@ static int pass_area(struct entering *entering)
 	return (int)err;
 }
 
+/* Behind the handler's memory: one page of page tables serves both. */
+static uint64_t beside(const struct entering *entering)
+{
+	return entering->gap ? entering->injection->image + entering->injection->size : 0;
+}
+
 static int map_area(struct entering *entering)
 {
 	struct injection *injection = entering->injection;
 	long area = pass_area(entering);
 
 	if (!area)
-		area = REMOTE_CALL(&entering->remote, SYS_mmap, 0, entering->request->area_size,
-				   PROT_READ | PROT_WRITE, MAP_SHARED, (uint64_t)entering->fd, 0);
+		area = REMOTE_CALL(&entering->remote, SYS_mmap, beside(entering),
+				   entering->request->area_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+				   (uint64_t)entering->fd, 0);
 	close_all_there(entering);
 	if (failed(area))
 		return (int)area;
@@ -381,6 +390,7 @@ int inject_enter(const struct inject_request *request, struct injection *injecti
 	err = injection->pidfd < 0 ? injection->pidfd : vdso_find(request->pid, &entering.vdso);
 	if (!err) {
 		entering.can_read_fs_base = reads_fs_base(request->pid);
+		entering.gap = gap_find(request->pid);
 		err = enter(&entering);
 	}
 	return settle(injection, reason, err);
@@ -431,6 +441,7 @@ int inject_enter_expected(const struct inject_request *request, struct injection
 					   : vdso_find(request->pid, &entering.vdso);
 		entering.remote.call = entering.vdso.call;
 		entering.can_read_fs_base = reads_fs_base(request->pid);
+		entering.gap = gap_find(request->pid);
 		if (!err)
 			err = make_calls(&entering);
 		if (err)

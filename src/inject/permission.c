@@ -109,6 +109,12 @@ int permission_explain(struct inject_reason *reason, pid_t pid, int err)
 			reason, err,
 			"process %d is under seccomp, which may kill it for a call made in its place",
 			(int)pid);
+	case -EOPNOTSUPP:
+		return permission_refuse(
+			reason, err,
+			"process %d takes its system calls itself (PR_SET_SYSCALL_USER_DISPATCH), as "
+			"emulators do: hits would be told to it as calls of its own",
+			(int)pid);
 	default:
 		return permission_refuse(reason, err, "process %d cannot be entered: %s", (int)pid,
 					 strerror(-err));

@@ -23,8 +23,10 @@
 #define STOP_LOOKS 40		/* … and so many times more where it only waits for a CPU */
 #define LATE_MAX 64
 #define SPIN_NS 100000
-#define CALL_BOUND (10 * SECOND)     /* for a call to return; they do not sleep */
-#define USER_CODE_64 0x33	     /* its code segment (asm/segment.h, __USER_CS) */
+#define CALL_BOUND (10 * SECOND) /* for a call to return; they do not sleep */
+#define USER_CODE_64 0x33	 /* its code segment (asm/segment.h, __USER_CS) */
+#define DISPATCHED 2		 /* si_code SYS_USER_DISPATCH, asm-generic/siginfo.h */
+#define OTHERS_MOST 64 /* stops other than at a call: SIGSTOP and what else cannot be blocked */
 #define CALL_STOP (SIGTRAP | 0x80)   /* PTRACE_O_TRACESYSGOOD */
 #define ERROR_RESTART_NO_HANDLER 514 /* ERESTARTNOHAND, linux/errno.h of the kernel */
 #define THREADS_LOOKED_AT 64
@@ -179,6 +181,21 @@ static void note_late(pid_t tid)
 }
 
 /* It is what we took it for, and not what another thread of it has executed meanwhile. */
+/* Linux 6.4's struct ptrace_sud_config, which older headers lack. */
+struct dispatch_config {
+	uint64_t mode, selector, offset, length;
+};
+#define GET_DISPATCH_CONFIG ((enum __ptrace_request)0x4211)
+
+/* Its system calls, ours too, are given to a handler of its own (PR_SET_SYSCALL_USER_DISPATCH). An
+ * older kernel does not tell. */
+static bool dispatches_calls(pid_t tid)
+{
+	struct dispatch_config config = {0};
+
+	return !ptrace(GET_DISPATCH_CONFIG, tid, (void *)sizeof(config), &config) && config.mode;
+}
+
 static int check(const struct remote *remote)
 {
 	uint16_t instruction = 0;
@@ -189,6 +206,8 @@ static int check(const struct remote *remote)
 		return 0;
 	if (!status_may_call(remote->tid))
 		return -ECANCELED;
+	if (dispatches_calls(remote->tid))
+		return -EOPNOTSUPP;
 	if (memory_read(remote->tid, remote->call, &instruction, sizeof(instruction)) ||
 	    instruction != 0x050f)
 		return -EAGAIN;
@@ -256,25 +275,37 @@ int remote_begin_expected(struct remote *remote, pid_t child)
 	return err ? err : look_at(remote);
 }
 
-/* To a stop at the entry or the exit of its call. */
-static int go_to_call(pid_t tid)
+/* The call did not reach the kernel (dispatches_calls() of an older kernel). */
+static bool was_dispatched(pid_t tid, int status)
 {
-	int status, err;
+	siginfo_t info;
 
-	if (ptrace(PTRACE_SYSCALL, tid, NULL, NULL))
-		return -errno;
-	while (!(err = wait_for(tid, &status, CALL_BOUND)) && WSTOPSIG(status) != CALL_STOP) {
-		/* All signals are blocked: what stops it else is SIGKILL, or SIGSTOP. */
-		if (ptrace(PTRACE_SYSCALL, tid, NULL, NULL))
-			return -errno;
-	}
-	return err;
+	return WSTOPSIG(status) == SIGSYS && !ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) &&
+	       info.si_code == DISPATCHED;
 }
 
-/* Before the first call: no signal is delivered between calls. */
+/* To a stop at the entry or the exit of its call. -EFAULT: it makes none, and faults instead. */
+static int go_to_call(pid_t tid)
+{
+	for (int others = 0; others < OTHERS_MOST; others++) {
+		int status, err;
+
+		if (ptrace(PTRACE_SYSCALL, tid, NULL, NULL))
+			return -errno;
+		err = wait_for(tid, &status, CALL_BOUND);
+		if (err || WSTOPSIG(status) == CALL_STOP)
+			return err;
+		if (was_dispatched(tid, status))
+			return -EOPNOTSUPP;
+	}
+	return -EFAULT;
+}
+
+/* Before the first call: no signal is delivered between calls. That of a call which is dispatched
+ * would be forced, were it blocked, and the program's handler of it gone. */
 static int block_signals(struct remote *remote)
 {
-	uint64_t all = ~0ull;
+	uint64_t all = ~(1ull << (SIGSYS - 1));
 
 	if (remote->called)
 		return 0;

@@ -27,7 +27,7 @@ struct remote {
  * Stop the thread. 0; -ESRCH: it ended; -ETIMEDOUT: it sleeps where nothing wakes it, and is left
  * alone (remote_let_late_go()); -EPERM; -EAGAIN: it was stopped by a signal, or is another program
  * than the one `call` was found in (0: no call will be made); -ENOEXEC: it runs 32-bit code;
- * -ECANCELED: seccomp may end it for a call.
+ * -ECANCELED: seccomp may end it for a call; -EOPNOTSUPP: its calls do not reach the kernel.
  * Signals wait while it is ours.
  */
 int remote_begin(struct remote *remote, pid_t tid, uint64_t call);

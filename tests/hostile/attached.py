@@ -15,9 +15,11 @@ def main():
     trapline, program = sys.argv[1:3]
     # As a shell would start it: Python ignores these.
     child = os.posix_spawn(program, [program], os.environ, setsigdef=[signal.SIGPIPE, signal.SIGXFSZ])
-    for _ in range(ROUNDS):
-        # What is refused is refused with a sentence; whether is not asked here.
-        done = subprocess.run([trapline, "race", "-q", "-p", str(child), "--duration", "0.05"], timeout=60,
+    for i in range(ROUNDS):
+        # What is refused is refused with a sentence; whether is not asked here. Every other time for long
+        # enough, and with as many hits, that threads are hit for certain.
+        how = ["--aggressive", "--duration", "0.3"] if i % 2 else ["--duration", "0.05"]
+        done = subprocess.run([trapline, "race", "-q", "-p", str(child), *how], timeout=60,
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
         if done.returncode not in (0, 1):
             sys.stderr.write(f"trapline ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
