@@ -17,7 +17,7 @@ static const struct group {
 	  "meetings", "rests", "pauses"}},
 	{"hits", {"hits", "traces", "shared", "solitary", "pairs"}},
 	{"races", {"hidden", "repeats", "findings"}},
-	{"heap", {"notices", "allocations"}},
+	{"heap", {"notices", "allocations", "guards"}},
 	{"cost", {"time-", "ms-", "ns-"}},
 	{"symbols", {"symbol"}},
 	{"other", {""}},

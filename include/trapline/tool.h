@@ -55,6 +55,9 @@ extern "C" {
 #define TL_TRAIT_BEYOND 0x80u
 /* Of the thread's own stack, from the red zone up. Samples of it: to tools that want them. */
 #define TL_TRAIT_OWN_STACK 0x100u
+/* No instruction that may have run touched the watched bytes: one with a mask trips where its mask
+ * is clear, and so does the kernel where its accesses are not told. */
+#define TL_TRAIT_UNEXPLAINED 0x200u
 
 /* What the code around an access does, as far as straight code shows it. */
 #define TL_AROUND_UPDATE 0x1u /* a load and a store of the same bytes: an update in two steps */

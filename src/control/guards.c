@@ -137,6 +137,7 @@ int control_guard_pages(struct control *control, pid_t pid, struct control_guard
 	if (!descriptor || !guard->pages || !guard->owner)
 		return -ENOENT;
 	pages->start = guard->pages;
+	space_guard_pages(target->space, pages->start, (uint64_t)GUARD_PAGES * GUARD_PAGE);
 	pages->owner = guard->owner;
 	pages->descriptor =
 		(int)raw_syscall3(SYS_pidfd_getfd, target->pidfd, (long)descriptor - 1, 0);

@@ -224,6 +224,13 @@ static void tell_birth(const struct area_process *process, uint32_t place, uint6
 		guard_table.record[place].told = process->pid;
 }
 
+static uint32_t find_place(const struct guard_wish *wish, uint64_t address)
+{
+	uint32_t place = guard_claim(address);
+
+	return place == GUARD_NOWHERE && wish->make_place(address) ? guard_claim(address) : place;
+}
+
 void *block_make(const struct guard_wish *wish, struct allocation_caller caller)
 {
 	struct area_process *process = agent_state.process;
@@ -236,7 +243,7 @@ void *block_make(const struct guard_wish *wish, struct allocation_caller caller)
 		atomic_fetch_add_explicit(&process->guard.refused, 1, memory_order_relaxed);
 		return NULL;
 	}
-	place = ground.address % GUARD_ALIGNMENT ? GUARD_NOWHERE : guard_claim(ground.address);
+	place = ground.address % GUARD_ALIGNMENT ? GUARD_NOWHERE : find_place(wish, ground.address);
 	if (place == GUARD_NOWHERE) {
 		atomic_fetch_add_explicit(&process->guard.crowded, 1, memory_order_relaxed);
 		if (ground.run)

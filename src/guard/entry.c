@@ -20,6 +20,7 @@ void *guard_allocate(struct guard_wish wish, struct allocation_caller caller)
 		wish.context = decision.context;
 		wish.told = decision.told;
 		wish.pages = decision.pages;
+		wish.make_place = release_make_place;
 		block = block_make(&wish, caller);
 		place = block ? guard_find((uintptr_t)block) : GUARD_NOWHERE;
 		choose_pay(&caller, &decision,

@@ -25,6 +25,9 @@ extern struct guard_table guard_table;
 
 /* A free place for a block there, now BUSY; GUARD_NOWHERE: all of its ways are taken. */
 uint32_t guard_claim(uint64_t address);
+/* Of the blocks in the quarantine that take this address's ways, the one that is there for longest.
+ */
+uint32_t guard_oldest_dead(uint64_t address);
 /* Where the block of exactly this address is, in whichever state. */
 uint32_t guard_find(uint64_t address);
 /* Where the block around the address is, its patterns included: among those that begin in the 1 KiB
@@ -55,6 +58,8 @@ struct guard_wish {
 	bool pages; /* of its own, where there are any */
 	enum guard_family family;
 	uint64_t context;
+	/* Called when all ways of the address are taken; false: they stay so. */
+	bool (*make_place)(uint64_t address);
 };
 
 /* Where a block stands: in memory of the allocator's, or on pages of its own. */
@@ -93,11 +98,15 @@ void block_give_back(const struct block_ground *ground, uint64_t kept);
 bool release(void *block, enum guard_family family, struct allocation_caller caller);
 /* All that there are. */
 void release_check_all(void);
+/* A block leaves the quarantine early, for one that would else not be guarded. */
+bool release_make_place(uint64_t address);
 
 /* ---- quarantine.c --------------------------------------------------------------------------- */
 
 /* False: there is no room for it. Older blocks leave, each LEAVING when `left` is called. */
 bool quarantine_put(uint32_t place, void (*left)(uint32_t place));
+/* Before its turn. False: it has left already. */
+bool quarantine_leave(uint32_t place, void (*left)(uint32_t place));
 
 /* ---- tell.c --------------------------------------------------------------------------------- */
 

@@ -14,13 +14,15 @@ static _Atomic uint32_t ring[GUARD_BLOCKS]; /* place + 1; 0: none */
 static _Atomic uint64_t head, tail;	    /* taken out, put in */
 static _Atomic uint64_t bytes;
 
-static void leave(uint32_t place, void (*left)(uint32_t place))
+/* Its place in the ring stays: the next block that has its place in the table leaves early. */
+bool quarantine_leave(uint32_t place, void (*left)(uint32_t place))
 {
 	if (!guard_change(place, GUARD_DEAD, GUARD_LEAVING))
-		return;
+		return false;
 	atomic_fetch_sub_explicit(&bytes, block_cost(&guard_table.record[place]),
 				  memory_order_relaxed);
 	left(place);
+	return true;
 }
 
 static bool is_too_much(uint64_t limit)
@@ -46,13 +48,13 @@ bool quarantine_put(uint32_t place, void (*left)(uint32_t place))
 	before =
 		atomic_exchange_explicit(&ring[at % GUARD_BLOCKS], place + 1, memory_order_acq_rel);
 	if (before)
-		leave(before - 1, left);
+		quarantine_leave(before - 1, left);
 	for (unsigned i = 0; i < LEAVE_MOST && is_too_much(limit); i++) {
 		at = atomic_fetch_add_explicit(&head, 1, memory_order_relaxed);
 		before =
 			atomic_exchange_explicit(&ring[at % GUARD_BLOCKS], 0, memory_order_acq_rel);
 		if (before)
-			leave(before - 1, left);
+			quarantine_leave(before - 1, left);
 	}
 	return true;
 }

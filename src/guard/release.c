@@ -130,6 +130,13 @@ bool release(void *block, enum guard_family family, struct allocation_caller cal
 	return true;
 }
 
+bool release_make_place(uint64_t address)
+{
+	uint32_t place = guard_oldest_dead(address);
+
+	return place != GUARD_NOWHERE && quarantine_leave(place, release_finally);
+}
+
 void release_check_all(void)
 {
 	struct allocation_caller nobody = {0};

@@ -35,6 +35,19 @@ uint32_t guard_claim(uint64_t address)
 	return GUARD_NOWHERE;
 }
 
+uint32_t guard_oldest_dead(uint64_t address)
+{
+	uint32_t first = guard_place(address), oldest = GUARD_NOWHERE;
+
+	for (uint32_t place = first; place < first + GUARD_WAYS; place++)
+		if (guard_state(atomic_load_explicit(&guard_table.entry[place],
+						     memory_order_acquire)) == GUARD_DEAD &&
+		    (oldest == GUARD_NOWHERE ||
+		     guard_table.record[place].freed.time < guard_table.record[oldest].freed.time))
+			oldest = place;
+	return oldest;
+}
+
 uint32_t guard_find(uint64_t address)
 {
 	uint32_t first = guard_place(address);

@@ -11,29 +11,59 @@
 #include <unistd.h>
 
 #define FIRST_LINE "trapline heap contexts 1\n"
-#define LINE_SIZE (SYMBOL_BUILD_ID_TEXT + 32)
+#define LINE_SIZE (SYMBOL_BUILD_ID_TEXT + 64)
 
-bool contexts_add(struct contexts *contexts, const char *build_id, uint64_t offset)
+static const char *const evidence_words[] = {" after", " before", " freed"};
+
+struct context *contexts_find(struct contexts *contexts, const char *build_id, uint64_t offset)
 {
-	struct context *context = &contexts->context[contexts->count];
-
 	for (unsigned i = 0; i < contexts->count; i++)
 		if (contexts->context[i].offset == offset &&
 		    strcmp(contexts->context[i].build_id, build_id) == 0)
-			return true;
-	if (contexts->count == CONTEXTS_MAX || strlen(build_id) >= sizeof(context->build_id))
-		return false;
-	strcpy(context->build_id, build_id);
-	context->offset = offset;
-	contexts->count++;
+			return &contexts->context[i];
+	return NULL;
+}
+
+bool contexts_add(struct contexts *contexts, const char *build_id, uint64_t offset,
+		  unsigned evidence)
+{
+	struct context *context = contexts_find(contexts, build_id, offset);
+
+	if (!context) {
+		context = &contexts->context[contexts->count];
+		if (contexts->count == CONTEXTS_MAX ||
+		    strlen(build_id) >= sizeof(context->build_id))
+			return false;
+		strcpy(context->build_id, build_id);
+		context->offset = offset;
+		context->evidence = 0;
+		contexts->count++;
+	}
+	context->evidence |= evidence;
 	return true;
 }
 
-/* "BUILD-ID 0xOFFSET\n" */
+/* The words from there to the end of the line; false: there is something else. */
+static bool take_evidence(const char *text, unsigned *evidence)
+{
+	*evidence = 0;
+	for (unsigned i = 0; i < 3; i++) {
+		size_t length = strlen(evidence_words[i]);
+
+		if (strncmp(text, evidence_words[i], length) != 0)
+			continue;
+		*evidence |= 1u << i;
+		text += length;
+	}
+	return strcmp(text, "\n") == 0;
+}
+
+/* "BUILD-ID 0xOFFSET[ after][ before][ freed]\n" */
 static bool take_line(struct contexts *contexts, char *line)
 {
 	char *blank = strchr(line, ' '), *end;
 	struct symbol_build_id id;
+	unsigned evidence;
 	uint64_t offset;
 
 	if (!blank || strncmp(blank, " 0x", 3) != 0)
@@ -43,9 +73,9 @@ static bool take_line(struct contexts *contexts, char *line)
 	offset = strtoull(blank + 3, &end, 16);
 	if (errno || end == blank + 3 ||
 	    strspn(blank + 3, "0123456789abcdef") != (size_t)(end - blank - 3) ||
-	    strcmp(end, "\n") != 0 || symbol_build_id_parse(line, &id) || !id.length)
+	    !take_evidence(end, &evidence) || symbol_build_id_parse(line, &id) || !id.length)
 		return false;
-	return contexts_add(contexts, line, offset);
+	return contexts_add(contexts, line, offset, evidence);
 }
 
 int contexts_read(struct contexts *contexts, FILE *stream, char error[CONTEXTS_ERROR])
@@ -123,6 +153,16 @@ static int lock(const char *path, char error[CONTEXTS_ERROR])
 	return fail(error, -EAGAIN);
 }
 
+static bool write_line(const struct context *context, FILE *stream)
+{
+	bool good = fprintf(stream, "%s 0x%" PRIx64, context->build_id, context->offset) >= 0;
+
+	for (unsigned i = 0; i < 3; i++)
+		if (context->evidence & 1u << i)
+			good &= fputs(evidence_words[i], stream) >= 0;
+	return good && fputc('\n', stream) != EOF;
+}
+
 static int write_all(const struct contexts *contexts, int fd)
 {
 	FILE *stream = fdopen(fd, "w");
@@ -134,8 +174,7 @@ static int write_all(const struct contexts *contexts, int fd)
 	}
 	bad = fputs(FIRST_LINE, stream) < 0;
 	for (unsigned i = 0; i < contexts->count; i++)
-		bad |= fprintf(stream, "%s 0x%" PRIx64 "\n", contexts->context[i].build_id,
-			       contexts->context[i].offset) < 0;
+		bad |= !write_line(&contexts->context[i], stream);
 	bad |= fflush(stream) || fsync(fd);
 	bad |= fclose(stream) != 0;
 	return bad ? -EIO : 0;

@@ -6,6 +6,7 @@
  */
 #include "heap/heap.h"
 
+#include "base/clock.h"
 #include "heap/private.h"
 
 #include <stdio.h>
@@ -260,8 +261,11 @@ static void on_tick(void *state)
 {
 	struct heap *heap = state;
 	struct pages_fault fault;
+	unsigned unseen = heap->pages ? pages_unseen(heap->pages) : 0;
 
 	remember_tick(heap->remember);
+	if (unseen)
+		heap->services->count(heap->host, "heap-pages-unseen", unseen);
 	while (heap->pages && pages_next(heap->pages, &fault))
 		look_at(heap, &fault);
 }
@@ -317,6 +321,7 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 		return -1;
 	heap->host = host;
 	heap->services = services;
+	heap->random.state = clock_now() | 1;
 	*state = heap;
 	if (remember_start(&heap->remember, host, services))
 		return -1;

@@ -26,7 +26,7 @@ struct pages {
 	pthread_mutex_t lock; /* of what follows */
 	struct source source[PROCESSES];
 	struct pages_fault waiting[WAITING];
-	unsigned first, count;
+	unsigned first, count, unseen;
 	bool stopping;
 	int changed; /* eventfd */
 	void (*wake)(void *context);
@@ -99,6 +99,7 @@ static bool take(struct pages *pages, const struct source *source, const struct 
 		return false;
 	}
 	if (!owner || pages->count == WAITING || !is_thread_of(source->pid, tid)) {
+		pages->unseen += owner != 0;
 		fill_with_zeroes(source->faults.descriptor, address, 1);
 		return false;
 	}
@@ -269,4 +270,15 @@ bool pages_next(struct pages *pages, struct pages_fault *fault)
 	}
 	pthread_mutex_unlock(&pages->lock);
 	return any;
+}
+
+unsigned pages_unseen(struct pages *pages)
+{
+	unsigned unseen;
+
+	pthread_mutex_lock(&pages->lock);
+	unseen = pages->unseen;
+	pages->unseen = 0;
+	pthread_mutex_unlock(&pages->lock);
+	return unseen;
 }

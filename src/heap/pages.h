@@ -30,6 +30,9 @@ void pages_drop(struct pages *pages, pid_t pid);
 
 /* The next fault that waits; false: there is none. */
 bool pages_next(struct pages *pages, struct pages_fault *fault);
+/* Pages that were filled without a look since this was last asked: somebody outside the program
+ * read them, or too many threads waited. An access to them later is not seen. */
+unsigned pages_unseen(struct pages *pages);
 /* The page around the fault gets these bytes, and who waits for it goes on. */
 void pages_fill(const struct pages_fault *fault, const void *bytes);
 

@@ -3,6 +3,7 @@
 #ifndef HEAP_PRIVATE_H
 #define HEAP_PRIVATE_H
 
+#include "base/random.h"
 #include "heap/pages.h"
 #include "heap/remember.h"
 #include "heap/rules.h"
@@ -19,12 +20,20 @@
 #define STRATEGY_SAMPLE "sample"
 #define STRATEGY_CALL "call"
 
+/* Which of the watches makes room first. */
+enum heap_rank {
+	HEAP_RANK_BEFORE,   /* what lies before a block */
+	HEAP_RANK_BLOCK,    /* what lies behind one, and freed ones */
+	HEAP_RANK_EVIDENCE, /* what was misused once in another block of the context */
+};
+
 struct heap_watch {
 	uint64_t cookie; /* 0: free */
 	pid_t pid;
 	uint64_t serial, block; /* whose */
 	uint64_t address;
 	uint64_t since; /* ns */
+	enum heap_rank rank;
 	const char *strategy;
 };
 
@@ -33,9 +42,10 @@ struct heap {
 	const struct tl_services *services;
 	bool all;			 /* budget or not */
 	bool watches, samples, on_pages; /* strategies that are on */
-	struct remember *remember;	 /* NULL: nothing is remembered */
-	struct pages *pages;		 /* NULL: no process has any */
+	struct remember *remember;
+	struct pages *pages; /* NULL: no process has any */
 	struct heap_watch watch[HEAP_WATCHES];
+	struct random random;
 	uint64_t last_cookie;
 	/* Blocks of which the culprit was seen: a pattern that it has broken is not told again. */
 	uint64_t told[HEAP_TOLD]; /* serials */

@@ -16,7 +16,7 @@
 struct remember {
 	struct tl_host *host;
 	const struct tl_services *services;
-	const char *path;
+	const char *path; /* NULL: none */
 	struct contexts contexts;
 	bool dirty; /* there is more than the file has … */
 	bool due;   /* … since the last tick */
@@ -38,16 +38,13 @@ int remember_start(struct remember **remember, struct tl_host *host,
 	const char *path = services->option(host, "remember");
 	char error[CONTEXTS_ERROR];
 
-	*remember = NULL;
-	if (!path)
-		return 0;
 	*remember = calloc(1, sizeof(**remember));
 	if (!*remember)
 		return -1;
 	(*remember)->host = host;
 	(*remember)->services = services;
 	(*remember)->path = path;
-	if (contexts_load(&(*remember)->contexts, path, error) == 0)
+	if (!path || contexts_load(&(*remember)->contexts, path, error) == 0)
 		return 0;
 	services->log(host, "--remember %s: %s", path, error);
 	free(*remember);
@@ -85,11 +82,12 @@ static bool is_complete(const struct remember *remember, const struct remember_p
 
 static void apply(const struct remember *remember, struct remember_process *process)
 {
-	struct space *space = tool_space(remember->host, process->pid);
+	struct space *space =
+		is_complete(remember, process) ? NULL : tool_space(remember->host, process->pid);
 	struct symbol_modules *modules = space ? space_modules(space) : NULL;
 	const struct symbol_module *module;
 
-	if (!modules || is_complete(remember, process))
+	if (!modules)
 		return;
 	symbol_modules_refresh(modules);
 	for (size_t i = 0; (module = symbol_modules_at(modules, i)); i++)
@@ -99,7 +97,7 @@ static void apply(const struct remember *remember, struct remember_process *proc
 
 void remember_process_began(struct remember *remember, pid_t pid)
 {
-	for (unsigned i = 0; remember && i < PROCESSES; i++) {
+	for (unsigned i = 0; i < PROCESSES; i++) {
 		struct remember_process *process = &remember->process[i];
 
 		if (process->pid)
@@ -108,13 +106,12 @@ void remember_process_began(struct remember *remember, pid_t pid)
 		apply(remember, process);
 		return;
 	}
-	if (remember)
-		count(remember, "heap-contexts-processes");
+	count(remember, "heap-contexts-processes");
 }
 
 void remember_process_ended(struct remember *remember, pid_t pid)
 {
-	for (unsigned i = 0; remember && i < PROCESSES; i++)
+	for (unsigned i = 0; i < PROCESSES; i++)
 		if (remember->process[i].pid == pid)
 			remember->process[i].pid = 0;
 }
@@ -122,7 +119,10 @@ void remember_process_ended(struct remember *remember, pid_t pid)
 static void save(struct remember *remember)
 {
 	char error[CONTEXTS_ERROR];
-	int err = remember->dirty ? contexts_save(&remember->contexts, remember->path, error) : 0;
+	int err = 0;
+
+	if (remember->path && remember->dirty)
+		err = contexts_save(&remember->contexts, remember->path, error);
 
 	if (err == -EAGAIN)
 		return;
@@ -132,28 +132,56 @@ static void save(struct remember *remember)
 					remember->path, error);
 }
 
-void remember_note(struct remember *remember, pid_t pid, uint64_t caller)
+/* The file that the block's allocating call is in, and by `caller` where that returns to; NULL: it
+ * is not known. */
+static const struct symbol_module *module_of(struct remember *remember,
+					     const struct tl_guarded *block, uint64_t *caller)
 {
-	struct space *space = remember ? tool_space(remember->host, pid) : NULL;
+	struct space *space = block->made.count ? tool_space(remember->host, block->pid) : NULL;
 	const struct symbol_module *module =
-		space ? symbol_modules_find(space_modules(space), caller - 1) : NULL;
-	unsigned known = remember ? remember->contexts.count : 0;
+		space ? symbol_modules_find(space_modules(space), block->made.pcs[0]) : NULL;
 
-	if (!remember)
+	if (!module || !*module->build_id_text)
+		return NULL;
+	*caller = block->made.pcs[0] + 1 - module->bias;
+	return module;
+}
+
+void remember_note(struct remember *remember, const struct tl_guarded *block, unsigned evidence)
+{
+	uint64_t caller;
+	const struct symbol_module *module = module_of(remember, block, &caller);
+	const struct context *known =
+		module ? contexts_find(&remember->contexts, module->build_id_text, caller) : NULL;
+
+	if (known && (known->evidence | evidence) == known->evidence)
 		return;
-	if (!module || !*module->build_id_text ||
-	    !contexts_add(&remember->contexts, module->build_id_text, caller - module->bias))
+	if (!module || !contexts_add(&remember->contexts, module->build_id_text, caller, evidence))
 		count(remember, "heap-contexts-unremembered");
-	/* A thread waits: the file is written by the next tick. */
-	if (remember->contexts.count > known)
+	else
+		/* A thread waits: the file is written by the next tick. */
 		remember->dirty = remember->due = true;
+}
+
+unsigned remember_evidence(struct remember *remember, const struct tl_guarded *block)
+{
+	const struct context *known = NULL;
+	const struct symbol_module *module;
+	uint64_t caller;
+
+	if (!remember->contexts.count)
+		return 0;
+	module = module_of(remember, block, &caller);
+	if (module)
+		known = contexts_find(&remember->contexts, module->build_id_text, caller);
+	return known ? known->evidence : 0;
 }
 
 void remember_tick(struct remember *remember)
 {
-	uint64_t now = remember ? clock_now() : 0;
+	uint64_t now = clock_now();
 
-	if (!remember || (now < remember->next && !remember->due))
+	if (now < remember->next && !remember->due)
 		return;
 	remember->due = false;
 	remember->next = now + INTERVAL;

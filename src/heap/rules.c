@@ -67,6 +67,8 @@ static struct heap_verdict judge_bounds(const struct tl_guarded *block,
 		verdict.kind = HEAP_AFTER;
 		verdict.distance = access->address > end ? access->address - end : 0;
 	}
+	if (access->access & TL_GUESSED)
+		verdict.certainty = TL_LIKELY;
 	if (loads_beyond(block, access) || is_by_strstr(access))
 		verdict.certainty = TL_POSSIBLE;
 	return verdict;
@@ -80,8 +82,10 @@ struct heap_verdict heap_judge(const struct tl_guarded *block, const struct heap
 	if (access->is_own_code)
 		return hide("heap-own-code");
 	/* A masked instruction trips where its mask is clear and it touches nothing; then nothing
-	 * of it explains the trap, and the kernel is taken to have made the access. */
-	if ((access->access & TL_KERNEL) && !access->is_system_call)
+	 * of it explains the trap, and the kernel is taken to have made the access where its
+	 * accesses are seen. */
+	if (access->traits & TL_TRAIT_UNEXPLAINED ||
+	    ((access->access & TL_KERNEL) && !access->is_system_call))
 		return hide("heap-masked");
 	/* No load beyond the end of what was asked about crosses into a page that has none of it:
 	 * of a freed block's own pages nothing may be loaded at all. */

@@ -54,6 +54,10 @@ static struct tl_object object_of(const struct tl_guarded *block)
 				  .ended = block->ended};
 }
 
+static const unsigned evidences[] = {[HEAP_USE_AFTER_FREE] = CONTEXTS_FREED,
+				     [HEAP_AFTER] = CONTEXTS_AFTER,
+				     [HEAP_BEFORE] = CONTEXTS_BEFORE};
+
 static const char *const kinds[] = {[HEAP_USE_AFTER_FREE] = "heap-use-after-free",
 				    [HEAP_AFTER] = "heap-buffer-overflow",
 				    [HEAP_BEFORE] = "heap-buffer-overflow"};
@@ -96,13 +100,13 @@ static void report(struct heap *heap, const struct tl_report *finding,
 
 /* Where it went wrong once it goes wrong again: from now on every block of the context is guarded.
  */
-static void raise_context(struct heap *heap, const struct tl_guarded *block)
+static void raise_context(struct heap *heap, const struct tl_guarded *block, unsigned evidence)
 {
 	if (!block->made.count)
 		return;
 	if (!heap->services->guard_always(heap->host, block->pid, block->made.pcs[0] + 1, 0))
 		heap->services->count(heap->host, "heap-contexts-certain", 1);
-	remember_note(heap->remember, block->pid, block->made.pcs[0] + 1);
+	remember_note(heap->remember, block, evidence);
 }
 
 void say_access(struct heap *heap, const struct tl_guarded *block, const struct tl_access *access,
@@ -120,7 +124,7 @@ void say_access(struct heap *heap, const struct tl_guarded *block, const struct 
 				    .strategy = strategy};
 
 	report(heap, &finding, block);
-	raise_context(heap, block);
+	raise_context(heap, block, evidences[verdict->kind]);
 }
 
 /* ---- wrong calls ---------------------------------------------------------------------------- */
@@ -182,7 +186,7 @@ void say_call(struct heap *heap, const struct tl_guarded_news *news)
 
 	call.address = news->address;
 	report(heap, &finding, news->block);
-	raise_context(heap, news->block);
+	raise_context(heap, news->block, 0);
 }
 
 /* ---- patterns ------------------------------------------------------------------------------- */
@@ -208,6 +212,13 @@ static struct sentence describe_broken(const struct tl_guarded_news *news)
 	return said;
 }
 
+static enum heap_error broken_error(enum tl_guarded_event event)
+{
+	if (event == TL_GUARDED_BROKEN_FREED)
+		return HEAP_USE_AFTER_FREE;
+	return event == TL_GUARDED_BROKEN_FRONT ? HEAP_BEFORE : HEAP_AFTER;
+}
+
 /* By CLOCK_MONOTONIC, as far as both are known. */
 static struct sentence describe_time(const struct tl_guarded_news *news)
 {
@@ -229,6 +240,7 @@ static struct sentence describe_time(const struct tl_guarded_news *news)
 void say_broken(struct heap *heap, const struct tl_guarded_news *news)
 {
 	const struct tl_guarded *block = news->block;
+	enum heap_error error = broken_error(news->event);
 	struct sentence message = describe_broken(news), between = describe_time(news);
 	struct tl_access place = {.size = sizeof(place),
 				  .pid = block->pid,
@@ -243,23 +255,18 @@ void say_broken(struct heap *heap, const struct tl_guarded_news *news)
 		"only the broken pattern was seen: the place shown is where the block was allocated",
 		"from now on every block allocated there is watched"};
 	struct tl_detail details[] = {{"between", between.text},
-				      {"side", news->event == TL_GUARDED_BROKEN_FRONT ? "before"
-										      : "after"}};
-	struct tl_report finding = {.certainty = TL_DEFINITE,
+				      {"side", error == HEAP_BEFORE ? "before" : "after"}};
+	struct tl_report finding = {.kind = kinds[error],
+				    .certainty = TL_DEFINITE,
 				    .message = message.text,
 				    .evidence = evidence,
 				    .evidence_count = 2,
 				    .accesses = &access,
 				    .access_count = 1,
 				    .details = details,
-				    .detail_count = 2,
+				    .detail_count = error == HEAP_USE_AFTER_FREE ? 1 : 2,
 				    .strategy = STRATEGY_PATTERN};
 
-	finding.kind = kinds[HEAP_AFTER];
-	if (news->event == TL_GUARDED_BROKEN_FREED) {
-		finding.kind = kinds[HEAP_USE_AFTER_FREE];
-		finding.detail_count = 1;
-	}
 	report(heap, &finding, block);
-	raise_context(heap, block);
+	raise_context(heap, block, evidences[error]);
 }

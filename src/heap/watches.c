@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which bytes the slots watch. A block that is born, told because its context is new or rare, takes
- * the slot that was given out longest ago: an error about a block mostly comes soon, and what has
- * been quiet for longest is the least loss. What lies behind it is watched, and with a second slot
- * what lies before it; when it is freed, words of it in their place, unless it has pages of its
- * own, of which each touch is seen: then the touched word.
+ * Which bytes the slots watch. What lies behind a block that is born, told because its context is
+ * new or rare, is watched, and with a second slot what lies before it; when it is freed, words of
+ * it in their place, unless it has pages of its own, of which each touch is seen: then the touched
+ * word. Where an error was seen about another block of the context, the bytes that it was about are
+ * watched alone.
+ * When no slot is free, a watch before another block makes room first, since few errors are there.
+ * What watches where an error was seen before makes room for its like alone, as long as it is
+ * fresh.
  */
+#include "base/clock.h"
+#include "base/random.h"
 #include "heap/private.h"
 
 #include <string.h>
-#include <time.h>
 
-#define HOLD 100000000ull /* ns, at most, while hit() looks at the block */
-#define HITS 8		  /* of one watch: a block that is misused again and again is told */
+#define HOLD 100000000ull    /* ns, at most, while hit() looks at the block */
+#define HITS 8		     /* of one watch: a block that is misused again and again is told */
+#define FRESH 10000000000ull /* ns in which evidence outweighs everything else */
 
 struct heap_watch *watches_find(struct heap *heap, uint64_t cookie)
 {
@@ -52,15 +57,33 @@ static struct heap_watch *find_free(struct heap *heap)
 	return NULL;
 }
 
-static struct heap_watch *find_oldest(struct heap *heap, pid_t pid)
+/* What is long quiet where an error was seen is like any other. */
+static enum heap_rank rank_of(const struct heap_watch *watch, uint64_t now)
 {
-	struct heap_watch *oldest = NULL;
+	if (watch->rank == HEAP_RANK_EVIDENCE && now > watch->since + FRESH)
+		return HEAP_RANK_BLOCK;
+	return watch->rank;
+}
 
-	for (unsigned i = 0; i < HEAP_WATCHES; i++)
-		if (heap->watch[i].cookie && heap->watch[i].pid == pid &&
-		    (!oldest || heap->watch[i].since < oldest->since))
-			oldest = &heap->watch[i];
-	return oldest;
+/* Of those that are worth least any one, so that each has its chance where there are many at a
+ * time; none of the block's own, as `serial` says. */
+static struct heap_watch *find_least(struct heap *heap, pid_t pid, uint64_t serial, uint64_t now)
+{
+	struct heap_watch *least = NULL;
+	unsigned alike = 0;
+
+	for (unsigned i = 0; i < HEAP_WATCHES; i++) {
+		struct heap_watch *watch = &heap->watch[i];
+
+		if (!watch->cookie || watch->pid != pid || watch->serial == serial)
+			continue;
+		if (least && rank_of(watch, now) > rank_of(least, now))
+			continue;
+		alike = least && rank_of(watch, now) == rank_of(least, now) ? alike + 1 : 1;
+		if (random_next(&heap->random) % alike == 0)
+			least = watch;
+	}
+	return least;
 }
 
 /* The most bytes from there on that one slot can watch. */
@@ -73,10 +96,36 @@ static unsigned length_at(uint64_t address, uint64_t room)
 	return length;
 }
 
-static bool arm(struct heap *heap, const struct tl_guarded *block, uint64_t address,
-		unsigned length, const char *strategy, uint64_t now)
+/* What a watch is for. */
+struct purpose {
+	const char *strategy;
+	enum heap_rank rank;
+	uint64_t now; /* ns */
+};
+
+/* False: nothing may make room. */
+static bool make_room(struct heap *heap, const struct tl_guarded *block,
+		      const struct purpose *purpose)
 {
-	struct heap_watch *watch = find_free(heap);
+	unsigned slots = heap->services->slots(heap->host, block->pid);
+	struct heap_watch *least;
+
+	if (count(heap, block->pid) < slots && find_free(heap))
+		return true;
+	least = slots ? find_least(heap, block->pid, block->serial, purpose->now) : NULL;
+	if (!least || (rank_of(least, purpose->now) == HEAP_RANK_EVIDENCE &&
+		       purpose->rank != HEAP_RANK_EVIDENCE)) {
+		heap->services->count(heap->host, "heap-watches-refused", 1);
+		return false;
+	}
+	heap->services->count(heap->host, "heap-watches-displaced", 1);
+	watches_end(heap, least);
+	return true;
+}
+
+static bool arm(struct heap *heap, const struct tl_guarded *block, uint64_t address,
+		unsigned length, const struct purpose *purpose)
+{
 	struct tl_watch wanted = {.size = sizeof(wanted),
 				  .pid = block->pid,
 				  .address = address,
@@ -84,10 +133,15 @@ static bool arm(struct heap *heap, const struct tl_guarded *block, uint64_t addr
 				  .access = TL_READ | TL_WRITE,
 				  .hits = HITS,
 				  .hold = HOLD,
-				  .cookie = ++heap->last_cookie,
 				  /* A touched page is evidence, and nobody touches one often. */
-				  .urgent = heap->all || strcmp(strategy, STRATEGY_PAGE) == 0};
+				  .urgent = heap->all ||
+					    strcmp(purpose->strategy, STRATEGY_PAGE) == 0};
+	struct heap_watch *watch;
 
+	if (!make_room(heap, block, purpose))
+		return false;
+	watch = find_free(heap);
+	wanted.cookie = ++heap->last_cookie;
 	if (!watch || heap->services->arm(heap->host, &wanted)) {
 		heap->services->count(heap->host, "heap-watches-refused", 1);
 		return false;
@@ -97,69 +151,68 @@ static bool arm(struct heap *heap, const struct tl_guarded *block, uint64_t addr
 				     .serial = block->serial,
 				     .block = block->address,
 				     .address = address,
-				     .since = now,
-				     .strategy = strategy};
+				     .since = purpose->now,
+				     .rank = purpose->rank,
+				     .strategy = purpose->strategy};
 	heap->services->count(heap->host, "heap-watches", 1);
 	return true;
 }
 
-/* False: nothing may make room. */
-static bool make_room(struct heap *heap, pid_t pid)
-{
-	unsigned slots = heap->services->slots(heap->host, pid);
-	struct heap_watch *oldest;
-
-	if (count(heap, pid) < slots && find_free(heap))
-		return true;
-	oldest = find_oldest(heap, pid);
-	if (!slots || !oldest)
-		return false;
-	watches_end(heap, oldest);
-	return true;
-}
-
 /* The bytes behind it, up to the end of their word as far as there are slots to spare: where the
- * size is odd, one slot watches one byte. */
+ * size is odd, one slot watches one byte. False: the first of them is not watched. */
 static bool watch_behind(struct heap *heap, const struct tl_guarded *block, unsigned most,
-			 uint64_t now)
+			 const struct purpose *purpose)
 {
 	uint64_t at = block->address + block->length;
 	unsigned length;
 
 	for (unsigned i = 0; i < most && at < block->back && (!i || at % 8); i++, at += length) {
 		length = length_at(at, block->back - at);
-		if (!make_room(heap, block->pid) ||
-		    !arm(heap, block, at, length, STRATEGY_WATCH, now))
-			return false;
+		if (!arm(heap, block, at, length, purpose))
+			return i > 0;
 	}
 	return true;
+}
+
+static bool watch_before(struct heap *heap, const struct tl_guarded *block,
+			 const struct purpose *purpose)
+{
+	return arm(heap, block, block->address - 8, 8, purpose);
 }
 
 void watches_birth(struct heap *heap, const struct tl_guarded_news *news)
 {
 	const struct tl_guarded *block = news->block;
 	unsigned slots = heap->services->slots(heap->host, block->pid);
+	unsigned evidence = remember_evidence(heap->remember, block);
+	unsigned spare = slots > 3 && !block->on_pages ? 2 : 1;
+	struct purpose purpose = {STRATEGY_WATCH, HEAP_RANK_EVIDENCE, news->from->time};
 
-	/* On pages of its own there may be nothing between the block and the empty page. */
-	if (heap->watches &&
-	    (block->address + block->length >= block->back ||
-	     watch_behind(heap, block, slots > 3 && !block->on_pages ? 2 : 1, news->from->time)) &&
-	    slots > 1 && make_room(heap, block->pid))
-		arm(heap, block, block->address - 8, 8, STRATEGY_WATCH, news->from->time);
+	if (!heap->watches)
+		return;
+	if (evidence & CONTEXTS_AFTER)
+		watch_behind(heap, block, spare, &purpose);
+	if (evidence & CONTEXTS_BEFORE)
+		watch_before(heap, block, &purpose);
+	if (evidence & (CONTEXTS_AFTER | CONTEXTS_BEFORE))
+		return;
+	purpose.rank = HEAP_RANK_BLOCK;
+	if (!watch_behind(heap, block, spare, &purpose) || slots < 2)
+		return;
+	purpose.rank = HEAP_RANK_BEFORE;
+	watch_before(heap, block, &purpose);
 }
 
 bool watches_fault(struct heap *heap, const struct tl_guarded *block, uint64_t address)
 {
-	struct timespec now;
+	struct purpose purpose = {STRATEGY_PAGE, HEAP_RANK_EVIDENCE, clock_now()};
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return make_room(heap, block->pid) &&
-	       arm(heap, block, address & ~7ull, 8, STRATEGY_PAGE,
-		   (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec);
+	return arm(heap, block, address & ~7ull, 8, &purpose);
 }
 
 /* Its first word, and as many others, evenly spread, as leave one slot to the next birth. */
-static void watch_freed(struct heap *heap, const struct tl_guarded *block, uint64_t now)
+static void watch_freed(struct heap *heap, const struct tl_guarded *block,
+			const struct purpose *purpose)
 {
 	uint64_t words = (block->length + 7) / 8;
 	unsigned slots = heap->services->slots(heap->host, block->pid);
@@ -167,24 +220,27 @@ static void watch_freed(struct heap *heap, const struct tl_guarded *block, uint6
 
 	if (wanted > words)
 		wanted = (unsigned)words;
-	for (unsigned i = 0; i < wanted && make_room(heap, block->pid); i++) {
+	for (unsigned i = 0; i < wanted; i++) {
 		uint64_t offset = words * i / wanted * 8;
 
-		arm(heap, block, block->address + offset,
-		    length_at(block->address + offset, block->length - offset), STRATEGY_WATCH,
-		    now);
+		if (!arm(heap, block, block->address + offset,
+			 length_at(block->address + offset, block->length - offset), purpose))
+			return;
 	}
 }
 
 void watches_free(struct heap *heap, const struct tl_guarded_news *news)
 {
 	const struct tl_guarded *block = news->block;
-	uint64_t now = news->from->time;
+	struct purpose purpose = {STRATEGY_WATCH, HEAP_RANK_BLOCK, news->from->time};
 
 	for (unsigned i = 0; i < HEAP_WATCHES; i++)
 		if (heap->watch[i].cookie && heap->watch[i].pid == block->pid &&
 		    heap->watch[i].serial == block->serial)
 			watches_end(heap, &heap->watch[i]);
-	if (heap->watches && block->length && !block->on_pages)
-		watch_freed(heap, block, now);
+	if (!heap->watches || !block->length || block->on_pages)
+		return;
+	if (remember_evidence(heap->remember, block) & CONTEXTS_FREED)
+		purpose.rank = HEAP_RANK_EVIDENCE;
+	watch_freed(heap, block, &purpose);
 }

@@ -140,6 +140,8 @@ static bool understand_data(struct target *target, struct slot *slot,
 	if (!found.decoded)
 		return false;
 	access->traits = insn_traits(&found.insn, operand_of(&found), found.first, found.length);
+	if (!found.explained)
+		access->traits |= TL_TRAIT_UNEXPLAINED;
 	doubt_alignment(slot, &found, access);
 	if (target->observed)
 		note_moved(&found.insn, registers, access);

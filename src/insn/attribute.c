@@ -336,7 +336,8 @@ void insn_attribute(const struct insn_registers *after, uint64_t watched, uint64
 		/* Only a function's start is known to have nothing before it that leads there. */
 		attribution.uncertain |= !attribution.bounded || attribution.start != after->pc;
 	}
-	if (!attribution.explanations)
+	result->explained = attribution.explanations > 0;
+	if (!result->explained)
 		settle_unexplained(&attribution);
 	else
 		settle_unknown_address(&attribution);

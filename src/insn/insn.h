@@ -184,6 +184,7 @@ struct insn_access {
 	unsigned access;  /* TL_READ | TL_WRITE, TL_ATOMIC, TL_KERNEL, TL_GUESSED */
 	struct insn insn; /* the instruction, decoded */
 	bool decoded;	  /* insn is valid */
+	bool explained;	  /* false: nothing that may have run touched the watched bytes */
 };
 
 /*

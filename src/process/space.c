@@ -6,6 +6,7 @@
 #include "base/clock.h"
 
 #include "base/file.h"
+#include "process/pagemap.h"
 #include "symbol/bounds.h"
 
 #include <errno.h>
@@ -33,6 +34,7 @@ struct space {
 	struct symbol_modules *modules;
 	char *program;	    /* NULL: not known */
 	uint64_t refreshed; /* when the map was last read again for an address not in it */
+	uint64_t guarded, guarded_length;
 	struct code_line code[CODE_LINES];
 };
 
@@ -131,12 +133,28 @@ struct symbol_modules *space_modules(struct space *space)
 	return space->modules;
 }
 
+void space_guard_pages(struct space *space, uint64_t address, uint64_t length)
+{
+	space->guarded = address;
+	space->guarded_length = length;
+}
+
+/* An empty page may be filled after this look, or emptied: what fills them knows who reads. */
+static bool would_fill(const struct space *space, uint64_t address, size_t length)
+{
+	return address < space->guarded + space->guarded_length &&
+	       address + length > space->guarded && !pagemap_is_filled(space->pid, address, length);
+}
+
 ssize_t space_read(struct space *space, uint64_t address, void *to, size_t length)
 {
 	struct iovec local = {to, length};
 	struct iovec remote = {(void *)address, length};
-	ssize_t count = process_vm_readv(space->pid, &local, 1, &remote, 1, 0);
+	ssize_t count;
 
+	if (would_fill(space, address, length))
+		return -EFAULT;
+	count = process_vm_readv(space->pid, &local, 1, &remote, 1, 0);
 	return count < 0 ? -errno : count;
 }
 
@@ -149,6 +167,8 @@ unsigned space_gather(struct space *space, const struct space_part *part, unsign
 	if (count > SPACE_PARTS)
 		count = SPACE_PARTS;
 	for (unsigned i = 0; i < count; i++) {
+		if (would_fill(space, part[i].address, part[i].length))
+			count = i;
 		local[i] = (struct iovec){part[i].to, part[i].length};
 		remote[i] = (struct iovec){(void *)part[i].address, part[i].length};
 	}

@@ -25,6 +25,10 @@ struct symbol_modules *space_modules(struct space *space);
 /* Bytes read, less at the end of what is mapped, or -errno. Never through the breakpoints. */
 ssize_t space_read(struct space *space, uint64_t address, void *to, size_t length);
 
+/* Pages that the program has a reason to leave empty (userfaultfd(2)): reading one would fill it,
+ * and nobody would see who touches it next. Such reads fail with -EFAULT from here on. */
+void space_guard_pages(struct space *space, uint64_t address, uint64_t length);
+
 #define SPACE_PARTS 64
 struct space_part {
 	uint64_t address;

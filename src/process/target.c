@@ -109,6 +109,11 @@ static void take_counts(struct target *target)
 	count[COUNT_NOTICES_LOST] += atomic_exchange(&target->shared->unnoticed, 0);
 	count[COUNT_ALLOCATIONS] += atomic_exchange(&target->shared->allocations_noted, 0);
 	count[COUNT_ALLOCATIONS_PASSED] += atomic_exchange(&target->shared->allocations_passed, 0);
+	count[COUNT_GUARDS] += atomic_exchange(&target->shared->guard.chosen, 0);
+	count[COUNT_GUARDS_PASSED] += atomic_exchange(&target->shared->guard.passed, 0);
+	count[COUNT_GUARDS_CROWDED] += atomic_exchange(&target->shared->guard.crowded, 0);
+	count[COUNT_GUARDS_REFUSED] += atomic_exchange(&target->shared->guard.refused, 0);
+	count[COUNT_GUARDS_UNKEPT] += atomic_exchange(&target->shared->guard.unkept, 0);
 	count[COUNT_ALLOCATIONS_REPLACED] +=
 		atomic_exchange(&target->shared->allocations_replaced, 0);
 }

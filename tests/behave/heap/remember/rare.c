@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One allocation of 100,000 is written past its end, once, beside so many others that what guarding
- * may cost is spent on these.
+ * rare: one allocation of 100,000 is written past its end, once, beside so many others that what
+ * guarding may cost is spent on these.
+ * rare after|before: the same, past or before it, when the same call has allocated two more
+ * blocks that stay right.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define BLOCK 24
+#define ODD_BLOCK 41
 #define OTHERS 50000 /* before it, and after it */
 #define KEPT 64
 
-__attribute__((noinline)) static char *make(void)
+__attribute__((noinline)) static char *make(size_t size)
 {
-	return malloc(BLOCK);
+	return malloc(size);
 }
 
-__attribute__((noinline)) static void spoil(volatile char *block)
+__attribute__((noinline)) static void spoil(volatile char *block, long offset)
 {
-	block[BLOCK] = 2;
+	block[offset] = 2;
 }
 
 __attribute__((noinline)) static void work(void)
@@ -34,16 +38,33 @@ __attribute__((noinline)) static void work(void)
 	}
 }
 
-int main(void)
+/* The first of three, when the others are there. */
+static void spoil_one_of_three(long offset)
 {
-	char *block;
+	char *block[3];
 
-	work();
-	block = make();
-	if (!block)
-		return 1;
-	spoil(block);
+	for (int i = 0; i < 3; i++)
+		block[i] = make(ODD_BLOCK);
+	spoil(block[0], offset);
+	for (int i = 0; i < 3; i++)
+		free(block[i]);
+}
+
+static void spoil_one(void)
+{
+	char *block = make(BLOCK);
+
+	spoil(block, BLOCK);
 	free(block);
+}
+
+int main(int argc, char **argv)
+{
+	work();
+	if (argc < 2)
+		spoil_one();
+	else
+		spoil_one_of_three(strcmp(argv[1], "before") == 0 ? -1 : ODD_BLOCK);
 	work();
 	usleep(100000);
 	return 0;

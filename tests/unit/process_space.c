@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a process's memory leaves pages empty whose next touch somebody waits for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "process/pagemap.h"
+#include "process/space.h"
+#include "symbol/session.h"
+
+#define PAGE 4096u
+
+struct bench {
+	struct symbol_session *session;
+	struct space *space;
+	uint8_t *pages; /* four, the second alone is filled */
+};
+
+static int set_up(void **state)
+{
+	static struct bench bench;
+
+	bench.pages =
+		mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (bench.pages == MAP_FAILED || madvise(bench.pages, 4 * PAGE, MADV_NOHUGEPAGE))
+		return -1;
+	bench.pages[PAGE] = 7;
+	*state = &bench;
+	return symbol_session_open(&bench.session, NULL) ||
+	       space_open(&bench.space, bench.session, getpid());
+}
+
+static int tear_down(void **state)
+{
+	struct bench *bench = *state;
+
+	space_close(bench->space);
+	symbol_session_close(bench->session);
+	return munmap(bench->pages, 4 * PAGE);
+}
+
+static bool is_filled(const struct bench *bench, size_t offset, size_t length)
+{
+	return pagemap_is_filled(getpid(), (uintptr_t)bench->pages + offset, length);
+}
+
+static void pages_are_empty_until_they_are_touched(void **state)
+{
+	const struct bench *bench = *state;
+
+	assert_true(is_filled(bench, PAGE, PAGE));
+	assert_true(is_filled(bench, 2 * PAGE - 1, 1));
+	assert_false(is_filled(bench, 0, 1));
+	assert_false(is_filled(bench, PAGE - 1, 2));
+	assert_false(is_filled(bench, PAGE, PAGE + 1));
+	assert_false(is_filled(bench, PAGE, 0));
+	assert_false(pagemap_is_filled(getpid(), UINT64_MAX - 8, 64));
+}
+
+static void empty_pages_are_not_read(void **state)
+{
+	struct bench *bench = *state;
+	uint64_t at = (uintptr_t)bench->pages;
+	uint8_t bytes[16] = {0}, other[16];
+	struct space_part parts[] = {{at + PAGE, bytes, 8}, {at, other, 8}, {at + PAGE, other, 8}};
+
+	space_guard_pages(bench->space, at, 4 * PAGE);
+	assert_int_equal(space_read(bench->space, at + PAGE, bytes, 16), 16);
+	assert_int_equal(bytes[0], 7);
+	assert_int_equal(space_read(bench->space, at, bytes, 8), -EFAULT);
+	assert_int_equal(space_read(bench->space, at + 2 * PAGE - 8, bytes, 16), -EFAULT);
+	assert_int_equal(space_gather(bench->space, parts, 3), 1);
+	assert_false(is_filled(bench, 0, PAGE));
+	assert_false(is_filled(bench, 2 * PAGE, PAGE));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pages_are_empty_until_they_are_touched),
+		cmocka_unit_test(empty_pages_are_not_read),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
