@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Runs in the emulated machine, in busybox's shell: the tests one by one, and what they print only when
-# they fail. Emulation is slow: a race has a minute at twice the program's time.
+# they fail. Emulation is slow, and slower by what the machine around it does meanwhile, which its clocks take
+# for CPU time used: a race has a minute, and a loan that no such clock uses up.
 # usage: inside.sh BUILD TESTS RACING FREE REPRODUCERS     (each a list of names; a test's may have =ARGUMENT)
 build=$1 tests=$2 racing=$3 free=$4 reproducers=$5
 failed=0
@@ -37,7 +38,7 @@ grep -q 'harness_count.*: [1-9][0-9]* hits' output || status=1
 told watch $status
 for name in $racing; do
 	rm -f found
-	"$build/trapline" race --aggressive -q -o found -- "$build/kernels/$name" 60 >output 2>&1 &
+	"$build/trapline" race --aggressive --loan 600 -q -o found -- "$build/kernels/$name" 60 >output 2>&1 &
 	pid=$!
 	status=1
 	while kill -0 $pid 2>/dev/null; do
@@ -51,7 +52,7 @@ for name in $racing; do
 done
 for name in $free; do
 	rm -f found
-	"$build/trapline" race --aggressive -q -o found -- "$build/kernels/$name" 5 >output 2>&1
+	"$build/trapline" race --aggressive --loan 600 -q -o found -- "$build/kernels/$name" 5 >output 2>&1
 	status=$?
 	grep -q '"class":"\(definite\|likely\)"' found 2>/dev/null && status=1
 	told "no race in $name" $status
