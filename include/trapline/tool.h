@@ -58,6 +58,9 @@ extern "C" {
 /* No instruction that may have run touched the watched bytes: one with a mask trips where its mask
  * is clear, and so does the kernel where its accesses are not told. */
 #define TL_TRAIT_UNEXPLAINED 0x200u
+/* Of a sample: the thread was before it, and comes to it unless a branch that was not foretold or
+ * another thread's write leads elsewhere. */
+#define TL_TRAIT_FORESEEN 0x400u
 
 /* What the code around an access does, as far as straight code shows it. */
 #define TL_AROUND_UPDATE 0x1u /* a load and a store of the same bytes: an update in two steps */

@@ -21,7 +21,7 @@ struct offer {
 	const struct tl_registers *registers; /* of the sample */
 };
 
-static void offer(void *context, const struct insn_forward_access *found)
+static void offer(void *context, const struct insn_forward_access *found, unsigned steps)
 {
 	const struct offer *to = context;
 	uint8_t bytes[INSN_MAX_LENGTH];
@@ -47,6 +47,8 @@ static void offer(void *context, const struct insn_forward_access *found)
 	for (unsigned i = 0; i < insn.operand_count; i++)
 		if (insn.operand[i].access == (access.access & (TL_READ | TL_WRITE)))
 			access.traits = insn_traits(&insn, i, access.address, access.length);
+	if (steps)
+		access.traits |= TL_TRAIT_FORESEEN;
 	if (own_stack)
 		access.traits |= TL_TRAIT_OWN_STACK;
 	access.registers = to->registers;

@@ -37,8 +37,9 @@ static void add(const struct probing *probing, uint64_t pc, uint64_t address, ui
 		.pc = pc, .address = address, .length = length < 8 ? (unsigned)length : 8};
 }
 
-static void add_access(void *context, const struct insn_forward_access *access)
+static void add_access(void *context, const struct insn_forward_access *access, unsigned steps)
 {
+	(void)steps;
 	if (!(access->access & TL_ATOMIC))
 		add(context, access->pc, access->address, access->length);
 }

@@ -41,13 +41,14 @@ static bool is_system_call(const struct heap *heap, const struct tl_access *acce
 
 /* The judgement of an access to a block; hidden ones are counted. */
 static struct heap_verdict judge(struct heap *heap, const struct tl_guarded *block,
-				 const struct tl_access *access)
+				 const struct tl_access *access, bool is_sample)
 {
 	struct heap_access seen = {.address = access->address,
 				   .length = access->length,
 				   .time = access->time,
 				   .access = access->access,
 				   .traits = access->traits,
+				   .is_sample = is_sample,
 				   .is_own_code = is_own_code(heap, access->pid, access->pc)};
 	struct heap_verdict verdict;
 
@@ -78,7 +79,7 @@ static void on_hit(void *state, const struct tl_access *access)
 		watches_end(heap, watch);
 		return;
 	}
-	verdict = judge(heap, &block, access);
+	verdict = judge(heap, &block, access, false);
 	if (verdict.kind != HEAP_NO_ERROR)
 		say_access(heap, &block, access, &verdict, watch->strategy);
 }
@@ -90,7 +91,9 @@ static void on_sample(void *state, const struct tl_access *access)
 	struct heap_verdict verdict;
 	struct tl_guarded block;
 
-	if (!heap->samples || access->time < heap->sampled_until || !access->address)
+	/* What the thread may come to, it may as well not. */
+	if (!heap->samples || access->time < heap->sampled_until || !access->address ||
+	    access->traits & TL_TRAIT_FORESEEN)
 		return;
 	heap->sampled_until = access->time + SAMPLE_PAUSE;
 	if (!heap->services->guarded(heap->host, access->pid, access->address, &block))
@@ -100,7 +103,7 @@ static void on_sample(void *state, const struct tl_access *access)
 	if (block.on_pages)
 		return;
 	heap->services->count(heap->host, "heap-samples", 1);
-	verdict = judge(heap, &block, access);
+	verdict = judge(heap, &block, access, true);
 	if (verdict.kind != HEAP_NO_ERROR)
 		say_access(heap, &block, access, &verdict, STRATEGY_SAMPLE);
 }

@@ -9,8 +9,9 @@
 struct heap_access {
 	uint64_t address, length, time;
 	unsigned access, traits;
-	bool is_own_code;     /* of the library that we preload */
-	bool is_system_call;  /* the thread is right behind one */
+	bool is_own_code;    /* of the library that we preload */
+	bool is_sample;	     /* of the operand that the thread was at: nothing was asked about it */
+	bool is_system_call; /* the thread is right behind one */
 	const char *function; /* that makes it, by the file's symbols; NULL: not known */
 };
 

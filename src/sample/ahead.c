@@ -22,6 +22,7 @@ struct looking {
 	struct space *space;
 	ahead_fn *each;
 	void *context;
+	unsigned steps;
 	struct lines lines;
 	struct line line[LINES];
 };
@@ -52,7 +53,7 @@ static void tell(void *context, const struct insn_forward_access *access)
 	const struct looking *looking = context;
 
 	if (access->address >= 4096 && !(access->address >> 47))
-		looking->each(looking->context, access);
+		looking->each(looking->context, access, looking->steps);
 }
 
 /* Functions of the C library are not followed: what they return is not known. */
@@ -92,6 +93,7 @@ bool ahead_walk(struct space *space, const struct insn_registers *from, unsigned
 		uint8_t bytes[INSN_MAX_LENGTH];
 		size_t available = space_code(space, forward.pc, bytes, sizeof(bytes));
 
+		looking.steps = steps;
 		err = insn_forward_step(&forward, bytes, available, &leaves);
 		calls += leaves;
 		if (!err && leaves)
@@ -138,8 +140,9 @@ static void find(struct spreading *spreading, uint64_t pc, uint64_t address, uin
 	memcpy(found->lock, spreading->path.lock, sizeof(found->lock));
 }
 
-static void find_access(void *context, const struct insn_forward_access *access)
+static void find_access(void *context, const struct insn_forward_access *access, unsigned steps)
 {
+	(void)steps;
 	find(context, access->pc, access->address, access->length, access->access);
 }
 

@@ -22,7 +22,8 @@ struct ahead_end {
 	uint64_t released;
 };
 
-typedef void ahead_fn(void *context, const struct insn_forward_access *access);
+/* `steps`: instructions that lie between; 0: it is the one at which the thread was. */
+typedef void ahead_fn(void *context, const struct insn_forward_access *access, unsigned steps);
 
 /* In so many instructions at most. False: there is none. `end` may be NULL. */
 bool ahead_walk(struct space *space, const struct insn_registers *from, unsigned most,

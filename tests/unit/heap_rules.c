@@ -55,6 +55,21 @@ static void what_nothing_explains_is_hidden(void **state)
 	assert_string_equal(verdict.rule, "heap-masked");
 }
 
+static void a_sample_of_a_load_across_the_end_tells_nothing(void **state)
+{
+	struct tl_guarded block = {.size = sizeof(block),
+				   .address = BLOCK,
+				   .length = LENGTH,
+				   .front = BLOCK - 16,
+				   .back = BLOCK + 32};
+	struct heap_access seen = {.address = BLOCK, .length = 32, .access = TL_READ, .time = 1};
+
+	(void)state;
+	assert_int_equal(heap_judge(&block, &seen).certainty, TL_POSSIBLE);
+	seen.is_sample = true;
+	assert_string_equal(heap_judge(&block, &seen).rule, "heap-not-bounded");
+}
+
 static void what_was_guessed_is_not_certain(void **state)
 {
 	(void)state;
@@ -68,6 +83,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_lies_beside_the_block_is_nobodys),
 		cmocka_unit_test(what_nothing_explains_is_hidden),
+		cmocka_unit_test(a_sample_of_a_load_across_the_end_tells_nothing),
 		cmocka_unit_test(what_was_guessed_is_not_certain),
 	};
 

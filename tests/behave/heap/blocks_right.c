@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Correct uses of blocks, which come near to errors or look like them: one a case. */
 #include <obstack.h>
+#include <sys/resource.h>
+#include <time.h>
 #include "mistakes.h"
 
 #define obstack_chunk_alloc malloc
@@ -338,6 +340,29 @@ static void never_freed(void)
 	}
 }
 
+/* Whether the byte behind the block is looked at is decided by what strncmp() returns. A limit of
+ * the address space, however large, leaves the block without pages of its own, where each access
+ * shows by itself. */
+static void behind_a_condition(void)
+{
+	const struct rlimit limit = {1ull << 46, 1ull << 46};
+	time_t until = time(NULL) + 2;
+	const char *name = hidden("UTF-8");
+	size_t length = strlen(name);
+	char *key;
+	unsigned same = 0;
+
+	require(!setrlimit(RLIMIT_AS, &limit), "setrlimit()");
+	key = checked(hidden(malloc(sizeof("utf8"))));
+	memcpy(key, "utf8", sizeof("utf8"));
+	while (time(NULL) < until)
+		for (int i = 0; i < 1000; i++)
+			same += !strncmp(hidden(name), hidden(key), hidden(length)) &&
+				key[length] == '\0';
+	require(!same, "strncmp()");
+	free(key);
+}
+
 static void tuned(void)
 {
 	mallopt(M_PERTURB, 0xaa);
@@ -374,6 +399,7 @@ static const struct test_case cases[] = {
 	{"reused_at_once", reused_at_once},
 	{"compared_after_free", compared_after_free},
 	{"never_freed", never_freed},
+	{"behind_a_condition", behind_a_condition},
 	{"tuned", tuned},
 };
 
