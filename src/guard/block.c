@@ -2,11 +2,14 @@
 #include "guard/guard.h"
 
 #include "agent/allocator.h"
+#include "agent/watched.h"
 #include "base/syscall.h"
 #include "guard/pages.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/uio.h>
 
 #define BACK_LEAST 8u
 /* What follows a whole number of these is where glibc's next chunk begins: no byte is wasted. */
@@ -16,7 +19,8 @@
 #define SIZE_MOST (1ull << 40)
 /* Of a block on empty pages, which takes a place among GUARD_BLOCKS. */
 #define RUN_COST 2048u
-#define CHUNK 256u /* bytes looked at at a time, on the stack */
+#define CHUNK 256u    /* bytes looked at at a time, on the stack */
+#define BACK_MOST 64u /* of a pattern that is looked at together with the rest */
 
 static _Atomic uint64_t serials;
 
@@ -50,15 +54,48 @@ static void pattern_fill(uint64_t from, uint64_t to)
 		*(uint8_t *)from = pattern_byte(from);
 }
 
-/* As the program would read them, without the touch of it that would trip what is watched. */
+/* By our own code, not by a function of libc's: who samples it is not to take it for the program's.
+ */
+static void copy(void *to, const void *from, size_t length)
+{
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(length) : : "memory");
+}
+
+static bool is_watched(const struct iovec *part, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (agent_is_watched((uintptr_t)part[i].iov_base,
+				     (uintptr_t)part[i].iov_base + part[i].iov_len))
+			return true;
+	return false;
+}
+
+/* Several places as the program would read them, without the touch of them that would trip what is
+ * watched. `plain`: none of them can be out of reach, by the program's own doing. */
+static size_t peek_all(const struct iovec *to, const struct iovec *from, unsigned count, bool plain)
+{
+	size_t all = 0;
+	long got = -1;
+
+	if (!guard_is_quiet() && (!plain || is_watched(from, count)))
+		got = raw_syscall6(SYS_process_vm_readv, raw_getpid(), (long)to, count, (long)from,
+				   count, 0);
+	if (got >= 0)
+		return (size_t)got;
+	if (got == -EFAULT)
+		return 0;
+	for (unsigned i = 0; i < count; i++) {
+		copy(to[i].iov_base, from[i].iov_base, from[i].iov_len);
+		all += from[i].iov_len;
+	}
+	return all;
+}
+
 static size_t peek(void *to, uint64_t from, size_t length)
 {
-	ssize_t count = guard_is_quiet() ? -1 : raw_read_memory(raw_getpid(), to, from, length);
+	struct iovec here = {to, length}, there = {(void *)from, length};
 
-	if (count >= 0)
-		return (size_t)count;
-	memcpy(to, (const void *)from, length);
-	return length;
+	return peek_all(&here, &there, 1, false);
 }
 
 static void note_damage(struct block_damage *damage, int64_t offset)
@@ -68,7 +105,18 @@ static void note_damage(struct block_damage *damage, int64_t offset)
 	damage->length = (uint32_t)(offset - damage->offset + 1);
 }
 
-/* `expected`: the bytes that are to be there; NULL: the pattern. */
+/* `seen` bytes of the block's memory at `from`. `expected`: what is to be there; NULL: the pattern.
+ */
+static void compare_seen(struct block_damage *damage, uint64_t block, uint64_t from,
+			 const uint8_t *seen, size_t length, const uint8_t *expected)
+{
+	if (expected && memcmp(seen, expected, length) == 0)
+		return;
+	for (size_t i = 0; i < length; i++)
+		if (seen[i] != (expected ? expected[i] : pattern_byte(from + i)))
+			note_damage(damage, (int64_t)(from + i - block));
+}
+
 static struct block_damage compare(uint64_t block, uint64_t from, uint64_t to,
 				   const uint8_t *expected)
 {
@@ -79,24 +127,10 @@ static struct block_damage compare(uint64_t block, uint64_t from, uint64_t to,
 		size_t length = to - at < CHUNK ? to - at : CHUNK;
 		size_t got = peek(seen, at, length);
 
-		if (expected && memcmp(seen, expected + (at - from), got) == 0)
-			continue;
-		for (size_t i = 0; i < got; i++)
-			if (seen[i] != (expected ? expected[at - from + i] : pattern_byte(at + i)))
-				note_damage(&damage, (int64_t)(at + i - block));
+		compare_seen(&damage, block, at, seen, got,
+			     expected ? expected + (at - from) : NULL);
 	}
 	return damage;
-}
-
-struct block_damage block_check_front(uint64_t address)
-{
-	/* Of a block with a large alignment only what is near: the rest was never filled. */
-	return compare(address, address - GUARD_ALIGNMENT, address, NULL);
-}
-
-struct block_damage block_check_back(const struct guard_record *record, uint64_t address)
-{
-	return compare(address, address + record->size, record->raw + record->room, NULL);
 }
 
 static uint64_t kept_length(const struct guard_record *record)
@@ -104,31 +138,92 @@ static uint64_t kept_length(const struct guard_record *record)
 	return record->size < GUARD_KEPT ? record->size : GUARD_KEPT;
 }
 
-struct block_damage block_check_kept(const struct guard_record *record, uint64_t address)
+/* Bytes behind the block that carry the pattern. */
+static uint64_t back_length(const struct guard_record *record, uint64_t address)
 {
-	struct block_damage none = {0};
+	return record->raw + record->room - address - record->size;
+}
 
-	/* An empty page is not looked at. */
-	return record->kept && !record->run
-		       ? compare(address, address, address + kept_length(record),
-				 (const uint8_t *)record->kept)
-		       : none;
+/* The patterns in one call, and with them as much of the block as fits `block`. False: they are to
+ * be looked at one by one. */
+static bool check_at_once(const struct guard_record *record, uint64_t address, void *block,
+			  size_t length, struct block_damages *found)
+{
+	uint8_t front[GUARD_ALIGNMENT], back[BACK_MOST];
+	uint64_t behind = back_length(record, address);
+	/* Of one that holds whole pages the program may have forbidden itself some. */
+	bool plain = record->size < GUARD_PAGE;
+	const struct iovec to[] = {{front, sizeof(front)}, {back, behind}, {block, length}};
+	const struct iovec from[] = {{(void *)(address - GUARD_ALIGNMENT), sizeof(front)},
+				     {(void *)(address + record->size), behind},
+				     {(void *)address, length}};
+
+	if (behind > BACK_MOST ||
+	    peek_all(to, from, length ? 3 : 2, plain) != sizeof(front) + behind + length)
+		return false;
+	/* Of a block with a large alignment only what is near: the rest was never filled. */
+	compare_seen(&found->front, address, address - GUARD_ALIGNMENT, front, sizeof(front), NULL);
+	compare_seen(&found->back, address, address + record->size, back, behind, NULL);
+	return true;
+}
+
+static void check_one_by_one(const struct guard_record *record, uint64_t address,
+			     struct block_damages *found)
+{
+	uint64_t end = address + record->size;
+
+	found->front = compare(address, address - GUARD_ALIGNMENT, address, NULL);
+	found->back = compare(address, end, end + back_length(record, address), NULL);
+}
+
+struct block_damages block_check(const struct guard_record *record, uint64_t address)
+{
+	struct block_damages found = {0};
+
+	if (!check_at_once(record, address, NULL, 0, &found))
+		check_one_by_one(record, address, &found);
+	return found;
+}
+
+struct block_damages block_check_and_keep(struct guard_record *record, uint64_t address)
+{
+	struct block_damages found = {0};
+	uint64_t length = kept_length(record);
+	void *copy = length ? allocator.malloc(length) : NULL;
+
+	if (!check_at_once(record, address, copy, copy ? length : 0, &found)) {
+		check_one_by_one(record, address, &found);
+		if (copy)
+			peek(copy, address, length);
+	}
+	record->kept = (uintptr_t)copy;
+	return found;
+}
+
+struct block_damages block_check_dead(const struct guard_record *record, uint64_t address)
+{
+	struct block_damages found = {0};
+	uint64_t length = record->kept ? kept_length(record) : 0;
+	const uint8_t *expected = (const uint8_t *)record->kept;
+	uint8_t seen[CHUNK];
+
+	/* Empty pages are not looked at. */
+	if (record->run)
+		return found;
+	if (length <= CHUNK && check_at_once(record, address, seen, length, &found)) {
+		compare_seen(&found.block, address, address, seen, length, expected);
+		return found;
+	}
+	check_one_by_one(record, address, &found);
+	if (length)
+		found.block = compare(address, address, address + length, expected);
+	return found;
 }
 
 void block_repair(const struct guard_record *record, uint64_t address)
 {
 	pattern_fill(address - GUARD_ALIGNMENT, address);
 	pattern_fill(address + record->size, record->raw + record->room);
-}
-
-void block_keep(struct guard_record *record, uint64_t address)
-{
-	uint64_t length = kept_length(record);
-	void *copy = length ? allocator.malloc(length) : NULL;
-
-	if (copy)
-		peek(copy, address, length);
-	record->kept = (uintptr_t)copy;
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */

@@ -210,19 +210,23 @@ static void lend(struct area *area, uint64_t now, uint64_t took)
 static void pay(struct area *area, struct area_process *process, const struct choose_bill *bill,
 		uint64_t outside, bool more)
 {
-	uint64_t now = agent_now(), took = now - bill->begun, earning = earning_clock(area);
-	uint64_t paid = atomic_load_explicit(&paid_until, memory_order_relaxed), cost = 0;
+	uint64_t now = agent_now(), took = now - bill->begun, earning, cost;
+	uint64_t paid = atomic_load_explicit(&paid_until, memory_order_relaxed);
 
 	if (took > TOOK_MOST)
 		took = TOOK_MOST;
-	if (more || !area->guard.all)
-		cost = took + outside;
+	atomic_fetch_add_explicit(&process->handling, took, memory_order_relaxed);
+	if (area->guard.all && !more) {
+		atomic_fetch_add_explicit(&paid_until, took, memory_order_relaxed);
+		return;
+	}
+	cost = took + outside;
+	earning = earning_clock(area);
 	atomic_fetch_add_explicit(&paid_until, earning - bill->earning + earns(area, cost),
 				  memory_order_relaxed);
 	atomic_store_explicit(&earning_seen, earning, memory_order_relaxed);
 	if (paid > earning)
 		lend(area, now, cost);
-	atomic_fetch_add_explicit(&process->handling, took, memory_order_relaxed);
 }
 
 /* ns of guarding that are not paid for. */
@@ -359,7 +363,7 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	follow_certain(process);
 	if (site && site->split && !is_due_below(decision->context))
 		return false;
-	choose_begin_bill(&decision->bill);
+	choose_begin_bill(&decision->bill, true);
 	certain = area->guard.all || is_certain(process, caller, site);
 	context = find_context(decision->context, &is_new);
 	chosen = is_turn(area, context, is_new, decision);
@@ -398,10 +402,12 @@ bool choose_affords(void)
 	return area && is_lent(area, agent_now(), debt(area, earning_clock(area)), TOLD_DEBT);
 }
 
-void choose_begin_bill(struct choose_bill *bill)
+void choose_begin_bill(struct choose_bill *bill, bool told_or_pages)
 {
+	const struct area *area = agent_state.area;
+
 	bill->begun = agent_now();
-	bill->earning = earning_clock(agent_state.area);
+	bill->earning = told_or_pages || !area->guard.all ? earning_clock(area) : 0;
 }
 
 void choose_pay_release(const struct choose_bill *bill, bool told, bool pages)

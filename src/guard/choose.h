@@ -55,7 +55,7 @@ static inline bool choose_is_due(const void *caller)
 /* When something began that is to be paid for. */
 struct choose_bill {
 	uint64_t begun;	  /* agent_now() */
-	uint64_t earning; /* by the clock by which time is earned */
+	uint64_t earning; /* by the clock by which time is earned; 0: what it takes tells */
 };
 
 struct choose_decision {
@@ -75,7 +75,7 @@ void choose_pay(const struct allocation_caller *caller, const struct choose_deci
 /* Is there time for the controller to be told of a free? */
 bool choose_affords(void);
 /* Before and after a guarded block is freed. `told`: the controller knows; `pages`: it had some. */
-void choose_begin_bill(struct choose_bill *bill);
+void choose_begin_bill(struct choose_bill *bill, bool told_or_pages);
 void choose_pay_release(const struct choose_bill *bill, bool told, bool pages);
 
 /* In a process that is watched from now on, also a forked one. `fit`: blocks may be guarded. */

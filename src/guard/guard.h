@@ -78,15 +78,18 @@ struct block_damage {
 	int64_t offset;
 	uint32_t length; /* 0: nothing */
 };
-/* Of the bytes before the block, behind it, and of a freed block itself. Nothing is touched as the
- * program touches it: what is watched is not tripped. */
-struct block_damage block_check_front(uint64_t address);
-struct block_damage block_check_back(const struct guard_record *record, uint64_t address);
-struct block_damage block_check_kept(const struct guard_record *record, uint64_t address);
+/* Before the block, behind it, and in a freed one itself. */
+struct block_damages {
+	struct block_damage front, back, block;
+};
+/* Of a live block. Nothing is touched as the program touches it: what is watched is not tripped. */
+struct block_damages block_check(const struct guard_record *record, uint64_t address);
+/* The same of one that is being freed: its last values are kept in memory of the allocator's. */
+struct block_damages block_check_and_keep(struct guard_record *record, uint64_t address);
+/* Of one in the quarantine. */
+struct block_damages block_check_dead(const struct guard_record *record, uint64_t address);
 /* Patterns as they were, so that one damage is told once. */
 void block_repair(const struct guard_record *record, uint64_t address);
-/* Its last values are kept in memory of the allocator's. */
-void block_keep(struct guard_record *record, uint64_t address);
 /* Bytes that the block keeps from the program while it is in the quarantine. */
 uint64_t block_cost(const struct guard_record *record);
 /* Its memory goes back to the allocator. The place is no longer the block's. */

@@ -168,9 +168,16 @@ void pages_own(uint64_t run, uint32_t pages, uint32_t place)
 
 void pages_empty(uint64_t run, uint32_t pages)
 {
+	long length = (long)pages * GUARD_PAGE;
+
 	/* Under a filter every call may be the last. */
-	if (agent_state.process && !atomic_load(&agent_state.process->quiet))
-		raw_syscall3(SYS_madvise, (long)run, (long)pages * GUARD_PAGE, MADV_DONTNEED);
+	if (agent_state.process && !atomic_load(&agent_state.process->quiet)) {
+		/* The program may have forbidden itself whole pages, and then have given them back.
+		 */
+		if (pages > 1)
+			raw_syscall3(SYS_mprotect, (long)run, length, PROT_READ | PROT_WRITE);
+		raw_syscall3(SYS_madvise, (long)run, length, MADV_DONTNEED);
+	}
 	atomic_fetch_sub(&filled, (uint64_t)pages * GUARD_PAGE);
 }
 

@@ -18,17 +18,17 @@ static bool is_otherwise(const struct guard_record *record, enum guard_family fa
 	return record->family != family;
 }
 
-static void check_patterns(uint32_t place, struct allocation_caller caller)
+static void tell_damages(uint32_t place, const struct block_damages *found,
+			 struct allocation_caller caller)
 {
 	struct guard_record *record = &guard_table.record[place];
 	uint64_t address = guard_address(
 		atomic_load_explicit(&guard_table.entry[place], memory_order_relaxed));
-	struct block_damage front = block_check_front(address);
-	struct block_damage back = block_check_back(record, address);
 
-	tell_damage(place, GUARD_BROKEN_FRONT, front, caller);
-	tell_damage(place, GUARD_BROKEN_BACK, back, caller);
-	if (front.length || back.length)
+	tell_damage(place, GUARD_BROKEN_DEAD, found->block, caller);
+	tell_damage(place, GUARD_BROKEN_FRONT, found->front, caller);
+	tell_damage(place, GUARD_BROKEN_BACK, found->back, caller);
+	if (found->front.length || found->back.length)
 		block_repair(record, address);
 	record->checked = agent_now();
 }
@@ -45,24 +45,23 @@ static void release_finally(uint32_t place)
 	struct area_process *process = agent_state.process;
 	/* Nobody in particular: the block leaves because its time is over. */
 	struct allocation_caller nobody = {0};
+	struct block_damages found;
 
 	if (process) {
-		tell_damage(place, GUARD_BROKEN_DEAD, block_check_kept(record, address), nobody);
-		if (!ground.run)
-			check_patterns(place, nobody);
+		found = block_check_dead(record, address);
+		tell_damages(place, &found, nobody);
 		atomic_fetch_add_explicit(&process->guard.let_go, 1, memory_order_relaxed);
 	}
 	guard_drop(place);
 	block_give_back(&ground, kept);
 }
 
-static void put_aside(uint32_t place, uint64_t address)
+static void put_aside(uint32_t place)
 {
 	struct guard_record *record = &guard_table.record[place];
 	struct area_process *process = agent_state.process;
 
 	if (process) {
-		block_keep(record, address);
 		if (record->run)
 			pages_empty(record->run, record->pages);
 		guard_change(place, GUARD_DYING, GUARD_DEAD);
@@ -86,18 +85,20 @@ static void free_block(uint32_t place, uint64_t address, enum guard_family famil
 	struct agent_guard_notice freed = {
 		.event = GUARD_FREED, .address = address, .block = address};
 	struct choose_bill bill = {0};
-	bool told = false, pages = record->run;
+	bool told = false, pages = record->run, may_tell = process && record->told == process->pid;
+	struct block_damages found;
 
 	if (process && !guard_is_quiet()) {
-		choose_begin_bill(&bill);
+		choose_begin_bill(&bill, pages || may_tell);
 		if (is_otherwise(record, family))
 			tell_refused(GUARD_FREED_OTHERWISE, (void *)address, place, caller);
-		check_patterns(place, caller);
+		found = block_check_and_keep(record, address);
+		tell_damages(place, &found, caller);
 		allocation_note_event(&record->freed, &caller, agent_now());
-		if (record->told == process->pid && choose_affords())
+		if (may_tell && choose_affords())
 			told = tell_event(&freed, caller);
 	}
-	put_aside(place, address);
+	put_aside(place);
 	if (bill.begun)
 		choose_pay_release(&bill, told, pages);
 }
@@ -140,6 +141,7 @@ bool release_make_place(uint64_t address)
 void release_check_all(void)
 {
 	struct allocation_caller nobody = {0};
+	struct block_damages found;
 
 	for (uint32_t place = 0; place < GUARD_BLOCKS; place++) {
 		uint64_t word =
@@ -147,11 +149,11 @@ void release_check_all(void)
 
 		/* Other threads may go on: what they free meanwhile they check themselves. */
 		if (guard_state(word) == GUARD_LIVE)
-			check_patterns(place, nobody);
+			found = block_check(&guard_table.record[place], guard_address(word));
 		else if (guard_state(word) == GUARD_DEAD)
-			tell_damage(place, GUARD_BROKEN_DEAD,
-				    block_check_kept(&guard_table.record[place],
-						     guard_address(word)),
-				    nobody);
+			found = block_check_dead(&guard_table.record[place], guard_address(word));
+		else
+			continue;
+		tell_damages(place, &found, nobody);
 	}
 }

@@ -44,12 +44,14 @@ int unwind_backtrace(const ucontext_t *context, uintptr_t *pcs, size_t max, int 
 	return collect(&walk, pcs, max, complete);
 }
 
-int unwind_callers(const struct unwind_registers *registers, uintptr_t *pcs, size_t max,
-		   int *complete)
+int unwind_callers(const struct unwind_registers *registers, uint64_t plain_until, uintptr_t *pcs,
+		   size_t max, int *complete)
 {
 	struct walk walk;
 
 	walk_init(&walk);
 	walk.registers = *registers;
+	walk.memory.plain_from = registers->value[UNWIND_RSP];
+	walk.memory.plain_until = plain_until;
 	return collect(&walk, pcs, max, complete);
 }

@@ -18,6 +18,7 @@ struct memory {
 	pid_t pid; /* of this process; 0 until the first read */
 	uint32_t length;
 	uintptr_t first;
+	uintptr_t plain_from, plain_until; /* known to be mapped, and read as it is */
 	uint8_t window[MEMORY_WINDOW];
 };
 
@@ -27,6 +28,7 @@ static inline void memory_init(struct memory *memory)
 	memory->pid = 0;
 	memory->length = 0;
 	memory->first = 0;
+	memory->plain_from = memory->plain_until = 0;
 }
 
 /* All of it (at most 64 bytes) or -EFAULT. */

@@ -5,6 +5,7 @@
 
 #include "unwind/cfi.h"
 #include "unwind/frame.h"
+#include "unwind/rows.h"
 #include "unwind/table.h"
 
 /* A call may be the last instruction of its function: its return address is beyond the end. */
@@ -19,12 +20,18 @@ static int step_by_table(struct walk *walk)
 	struct object object;
 	struct cfi_entry entry;
 	struct cfi_row row;
+	struct known_row known;
 	uintptr_t place = place_of(&walk->registers);
 
-	if (table_find(place, &object, &entry))
+	if (object_find(place, &object))
+		return -ENOENT;
+	if (rows_recall(place, &object, &known))
+		return rows_apply(&known, &walk->memory, &walk->registers);
+	if (table_search(&object, place, &entry))
 		return -ENOENT;
 	if (cfi_find_row(&object.section, &entry, place, &row))
 		return -EINVAL;
+	rows_remember(place, &object, &entry, &row);
 	return frame_apply(&object.section, &entry, &row, &walk->memory, &walk->registers);
 }
 

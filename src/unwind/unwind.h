@@ -51,8 +51,9 @@ struct unwind_registers {
 void unwind_registers_from_context(struct unwind_registers *registers, const ucontext_t *context);
 
 /* The same of a call that is still under way: `registers` are the caller's, as far as they are
- * known, and pcs[0] is the return address into it. */
-int unwind_callers(const struct unwind_registers *registers, uintptr_t *pcs, size_t max,
-		   int *complete);
+ * known, and pcs[0] is the return address into it. What lies from the stack pointer up to
+ * `plain_until` is mapped, and is read as it is; 0: nothing is known of it. */
+int unwind_callers(const struct unwind_registers *registers, uint64_t plain_until, uintptr_t *pcs,
+		   size_t max, int *complete);
 
 #endif

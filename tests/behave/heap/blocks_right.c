@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Correct uses of blocks, which come near to errors or look like them: one a case. */
 #include <obstack.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include "mistakes.h"
@@ -363,6 +364,23 @@ static void behind_a_condition(void)
 	free(key);
 }
 
+/* Mapped for itself, such a block takes with it whatever its pages were made. */
+static void forbidden_pages(void)
+{
+	const size_t size = 128 << 10;
+
+	mallopt(M_MMAP_THRESHOLD, 64 << 10);
+	for (int i = 0; i < 1500; i++) {
+		char *block = checked(hidden(malloc(size)));
+		uintptr_t first = ((uintptr_t)block + 4095) & ~(uintptr_t)4095;
+		uintptr_t end = (uintptr_t)(block + size) & ~(uintptr_t)4095;
+
+		block[0] = block[size - 1] = 1;
+		require(!mprotect((void *)first, end - first, PROT_NONE), "mprotect()");
+		free(block);
+	}
+}
+
 static void tuned(void)
 {
 	mallopt(M_PERTURB, 0xaa);
@@ -400,6 +418,7 @@ static const struct test_case cases[] = {
 	{"compared_after_free", compared_after_free},
 	{"never_freed", never_freed},
 	{"behind_a_condition", behind_a_condition},
+	{"forbidden_pages", forbidden_pages},
 	{"tuned", tuned},
 };
 
