@@ -367,7 +367,7 @@ static void behind_a_condition(void)
 /* Mapped for itself, such a block takes with it whatever its pages were made. */
 static void forbidden_pages(void)
 {
-	const size_t size = 128 << 10;
+	const size_t size = 256 << 10;
 
 	mallopt(M_MMAP_THRESHOLD, 64 << 10);
 	for (int i = 0; i < 1500; i++) {
