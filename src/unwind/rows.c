@@ -74,7 +74,8 @@ bool rows_recall(uint64_t place, const struct object *object, struct known_row *
 
 	for (unsigned i = 0; i < 3; i++)
 		word[i] = get(&slot->word[i]);
-	/* Pairs with the release fence in rows_remember(): words of a later version show its mark. */
+	/* Pairs with the release fence in rows_remember(): words of a later version show its mark.
+	 */
 	atomic_thread_fence(memory_order_acquire);
 	if (version & 1 || get(&slot->version) != version || known != place || !length ||
 	    !is_inside(&object->section, address, length) ||
@@ -100,7 +101,8 @@ static bool shorten(const struct cfi_entry *entry, const struct cfi_row *row,
 
 		if (row->rule[number] == CFI_UNSPECIFIED || row->rule[number] == CFI_SAME)
 			continue;
-		if (row->rule[number] != CFI_OFFSET || row->operand[number] != (int16_t)row->operand[number])
+		if (row->rule[number] != CFI_OFFSET ||
+		    row->operand[number] != (int16_t)row->operand[number])
 			return false;
 		known->saved |= (uint8_t)(1u << i);
 		known->offset[i] = (int16_t)row->operand[number];
@@ -123,7 +125,8 @@ void rows_remember(uint64_t place, const struct object *object, const struct cfi
 	size_t first = entry->program.first, length = entry->program.end - first + HEADER;
 	struct known_row known;
 
-	if (first < HEADER || length > ENTRY_MOST || length < HEADER || !shorten(entry, row, &known))
+	if (first < HEADER || length > ENTRY_MOST || length < HEADER ||
+	    !shorten(entry, row, &known))
 		return;
 	first -= HEADER;
 	/* Another writer, perhaps the very thread that this one has interrupted. */
