@@ -32,6 +32,29 @@ static int trap_is_blocked(void)
 	return sigismember(&mask, SIGTRAP);
 }
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+/* The functions of before, and a shell that has its masks from them (Debian's). */
+static void by_old_functions(void)
+{
+	int trap = 1 << (SIGTRAP - 1), before = handled, mask;
+
+	set_trap(SIG_UNBLOCK);
+	mask = sigblock(trap);
+	say("old: before %d", (mask & trap) != 0);
+	raise(SIGTRAP);
+	say("old: blocked %d, handled %d", (siggetmask() & trap) != 0, (int)handled - before);
+	sigsetmask(mask);
+	say("old: blocked %d, handled %d", trap_is_blocked(), (int)handled - before);
+	expect(sighold(SIGTRAP) == 0);
+	raise(SIGTRAP);
+	say("old: blocked %d, handled %d", trap_is_blocked(), (int)handled - before);
+	expect(sigrelse(SIGTRAP) == 0);
+	say("old: blocked %d, handled %d", trap_is_blocked(), (int)handled - before);
+	say("shell: %d", system("/bin/true; kill -TRAP $$; exit 3"));
+	say("shell: %d", system("trap 'exit 5' TRAP; /bin/true; kill -TRAP $$; exit 3"));
+	handled = 0;
+}
+
 /* Saved while SIGTRAP was `how`; one comes while it is the contrary. */
 static void by_jump(int how, int save)
 {
@@ -119,6 +142,7 @@ int main(void)
 	expect(pthread_sigmask(SIG_BLOCK, &blocked, NULL) == 0);
 	noise_start();
 	test_jumps();
+	by_old_functions();
 	expect(sigaction(SIGUSR1, &action, NULL) == 0 && pipe(ends) == 0);
 	for (int i = 0; i < 200; i++) {
 		raise(SIGUSR1);

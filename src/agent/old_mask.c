@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The functions by which older programs change their mask, so that all of them see the one that is
+ * kept of SIGTRAP (mask.c). dash is one of them: it blocks everything by sigprocmask(), makes a
+ * child by vfork() and unblocks by sigsetmask().
+ */
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <trapline/event.h>
+
+TL_API int sigblock(int mask);
+TL_API int sigsetmask(int mask);
+TL_API int siggetmask(void);
+TL_API int sighold(int signal);
+TL_API int sigrelse(int signal);
+
+/* Of the first 32 signals, as those functions know them. The mask of before, or -1. */
+static int change_mask(int how, int mask)
+{
+	uint64_t bits = (uint32_t)mask;
+	sigset_t set, before;
+
+	sigemptyset(&set);
+	memcpy(&set, &bits, sizeof(bits));
+	if (sigprocmask(how, &set, &before))
+		return -1;
+	memcpy(&bits, &before, sizeof(bits));
+	return (int)(uint32_t)bits;
+}
+
+int sigblock(int mask)
+{
+	return change_mask(SIG_BLOCK, mask);
+}
+
+int sigsetmask(int mask)
+{
+	return change_mask(SIG_SETMASK, mask);
+}
+
+int siggetmask(void)
+{
+	return change_mask(SIG_BLOCK, 0);
+}
+
+static int change_one(int how, int signal)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	return sigaddset(&set, signal) ? -1 : sigprocmask(how, &set, NULL);
+}
+
+int sighold(int signal)
+{
+	return change_one(SIG_BLOCK, signal);
+}
+
+int sigrelse(int signal)
+{
+	return change_one(SIG_UNBLOCK, signal);
+}
