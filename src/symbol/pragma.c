@@ -211,6 +211,15 @@ static size_t assignment(const struct symbol_source *source, const struct symbol
 	return count;
 }
 
+static bool names(const struct symbol_source *source, const struct symbol_token *token,
+		  size_t first, size_t last, const char *name)
+{
+	for (size_t i = first; i < last; i++)
+		if (token[i].kind == SYMBOL_TOKEN_NAME && is_word(source, &token[i], name))
+			return true;
+	return false;
+}
+
 bool symbol_pragma_names(enum symbol_pragma form, const struct symbol_source *source,
 			 const struct symbol_token *token, size_t count, const char *name)
 {
@@ -220,10 +229,8 @@ bool symbol_pragma_names(enum symbol_pragma form, const struct symbol_source *so
 		first = middle + 1;
 	else if (form == SYMBOL_PRAGMA_STORE)
 		last = middle;
-	for (size_t i = first; i < last; i++)
-		if (token[i].kind == SYMBOL_TOKEN_NAME && is_word(source, &token[i], name))
-			return true;
-	return false;
+	/* What is named nowhere is reached by a pointer, and that may be the atomic side's. */
+	return names(source, token, first, last, name) || !names(source, token, 0, count, name);
 }
 
 size_t symbol_pragma_block(const struct symbol_tokens *tokens, size_t at)

@@ -2,7 +2,23 @@
 /* OpenMP's atomic directives in their forms: loads and stores of these are plain moves. */
 #include "../harness.h"
 
-static int counter, published, claims;
+static int counter, published, claims, handed;
+
+/* Neither statement names what it accesses. */
+static __attribute__((noinline)) void put(int *to, int value)
+{
+#pragma omp atomic write
+	*to = value;
+}
+
+static __attribute__((noinline)) int get(const int *from)
+{
+	int value;
+
+#pragma omp atomic read
+	value = *from;
+	return value;
+}
 
 static void *worker(void *arg)
 {
@@ -25,7 +41,8 @@ static void *worker(void *arg)
 #endif
 
 		read = published;
-		consume(now + before + read);
+		put(&handed, worker);
+		consume(now + before + read + get(&handed));
 		pace_hot();
 	}
 	return NULL;
