@@ -3,9 +3,6 @@
 
 #include "event/lethal.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 static const struct {
 	const char *name;
 	const char *meaning;
@@ -69,13 +66,6 @@ const char *probe_needed_by(enum probe probe)
 	return probes[probe].needed_by;
 }
 
-const char *probe_state_name(enum probe_state state)
-{
-	static const char *const names[] = {"unknown", "works", "limited", "missing"};
-
-	return names[state];
-}
-
 bool probe_main_job(void)
 {
 	bool works = true;
@@ -84,23 +74,4 @@ bool probe_main_job(void)
 		if (probes[probe].required)
 			works &= probe_works((enum probe)probe);
 	return works;
-}
-
-void probe_say(struct probe_outcome *outcome, enum probe_state state, const char *format, ...)
-{
-	va_list arguments;
-
-	outcome->state = state;
-	va_start(arguments, format);
-	vsnprintf(outcome->detail, sizeof(outcome->detail), format, arguments);
-	va_end(arguments);
-}
-
-void probe_advise(struct probe_outcome *outcome, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(outcome->advice, sizeof(outcome->advice), format, arguments);
-	va_end(arguments);
 }
