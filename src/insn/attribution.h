@@ -58,7 +58,4 @@ void insn_match(const struct attribution *attribution, const struct insn *insn,
 /* Function bounds of the code at `pc`, if they are believable. 0 or -ENOENT. */
 int insn_function(const struct insn_memory *memory, uint64_t pc, uint64_t *start, uint64_t *end);
 
-/* Calls, jumps and returns that went to pc through memory. */
-void insn_consider_transfers(struct attribution *attribution);
-
 #endif

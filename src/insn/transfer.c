@@ -10,8 +10,8 @@
 #include <string.h>
 #include <trapline/event.h>
 
-#include "insn/attribution.h"
 #include "insn/previous.h"
+#include "insn/transfer.h"
 #include "insn/walk.h"
 
 #define WORD sizeof(uint64_t)
