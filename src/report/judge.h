@@ -3,7 +3,7 @@
 #ifndef REPORT_JUDGE_H
 #define REPORT_JUDGE_H
 
-#include "report/symbolise.h"
+#include "report/symboliser.h"
 #include "symbol/variable.h"
 
 /*

@@ -1,147 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * src/symbol answers questions about addresses of one address space. Findings here come from many
- * processes and machines and name a module by path and build-id, so each distinct module is given a
- * range of an invented address space, and a frame is asked for as range + offset.
- */
 #include "report/symbolise.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "report/judge.h"
-#include "symbol/module.h"
 #include "symbol/place.h"
 #include "symbol/variable.h"
-
-#define RANGE (UINT64_C(1) << 40) /* no file's own addresses are larger, but for kernels' */
-#define MODULES_MAX 65536
-
-struct range {
-	char *path;
-	char *build_id; /* "" for none */
-};
-
-struct symboliser {
-	struct symbol_modules *modules;
-	struct range *ranges; /* of index i: [(i + 1) * RANGE, (i + 2) * RANGE) */
-	size_t count, capacity;
-	bool anew; /* findings that have their names, too */
-};
-
-int symboliser_create(struct symboliser **symboliser, struct symbol_session *session)
-{
-	struct symboliser *made = calloc(1, sizeof(*made));
-	int err = made ? symbol_modules_recorded(session, &made->modules) : -ENOMEM;
-
-	if (err) {
-		free(made);
-		return err;
-	}
-	*symboliser = made;
-	return 0;
-}
-
-void symboliser_judge_all(struct symboliser *symboliser)
-{
-	symboliser->anew = true;
-}
-
-void symboliser_destroy(struct symboliser *symboliser)
-{
-	size_t i;
-
-	if (!symboliser)
-		return;
-	for (i = 0; i < symboliser->count; i++) {
-		free(symboliser->ranges[i].path);
-		free(symboliser->ranges[i].build_id);
-	}
-	free(symboliser->ranges);
-	symbol_modules_close(symboliser->modules);
-	free(symboliser);
-}
-
-static int reserve(struct symboliser *symboliser)
-{
-	size_t wanted = symboliser->capacity ? symboliser->capacity * 2 : 16;
-	struct range *moved;
-
-	if (symboliser->count < symboliser->capacity)
-		return 0;
-	if (symboliser->count >= MODULES_MAX)
-		return -E2BIG;
-	moved = realloc(symboliser->ranges, wanted * sizeof(*moved));
-	if (!moved)
-		return -ENOMEM;
-	symboliser->ranges = moved;
-	symboliser->capacity = wanted;
-	return 0;
-}
-
-static int add_range(struct symboliser *symboliser, const char *path, const char *build_id)
-{
-	struct symbol_module_record record = {
-		.path = path,
-		.start = (symboliser->count + 1) * RANGE,
-		.end = (symboliser->count + 2) * RANGE,
-		.bias = (symboliser->count + 1) * RANGE,
-	};
-	struct range range = {strdup(path), strdup(build_id)};
-	int err = range.path && range.build_id ? reserve(symboliser) : -ENOMEM;
-
-	if (!err && symbol_build_id_parse(build_id, &record.build_id))
-		record.build_id.length = 0;
-	if (!err)
-		err = symbol_modules_add(symboliser->modules, &record);
-	if (err) {
-		free(range.path);
-		free(range.build_id);
-		return err;
-	}
-	symboliser->ranges[symboliser->count++] = range;
-	return 0;
-}
-
-/* Where the module begins in the invented address space; 0 or -errno. */
-static int find_range(struct symboliser *symboliser, const char *module, const char *build_id,
-		      uint64_t *start)
-{
-	size_t i;
-	int err;
-
-	build_id = build_id ? build_id : "";
-	for (i = symboliser->count; i-- > 0;)
-		if (!strcmp(symboliser->ranges[i].path, module) &&
-		    !strcmp(symboliser->ranges[i].build_id, build_id))
-			break;
-	if (i == (size_t)-1) {
-		err = add_range(symboliser, module, build_id);
-		if (err)
-			return err;
-		i = symboliser->count - 1;
-	}
-	*start = (i + 1) * RANGE;
-	return 0;
-}
-
-struct symbol_modules *symboliser_find(struct symboliser *symboliser,
-				       const struct finding_frame *frame, uint64_t *pc)
-{
-	uint64_t start;
-
-	if (!frame->module || frame->offset >= RANGE ||
-	    find_range(symboliser, frame->module, frame->build_id, &start))
-		return NULL;
-	*pc = start + frame->offset;
-	return symboliser->modules;
-}
 
 /* Without a name; or, where more may be known, without the line that debug information has. */
 static bool is_nameless(const struct symboliser *symboliser, const struct finding_frame *frame)
 {
-	return frame->module && frame->offset < RANGE &&
+	return frame->module && frame->offset < SYMBOLISER_RANGE &&
 	       (!frame->function || (symboliser->anew && !frame->file));
 }
 
@@ -173,7 +42,7 @@ static bool name_frame(struct symboliser *symboliser, struct finding *finding,
 	size_t count, i;
 	uint64_t start;
 
-	if (find_range(symboliser, raw->module, raw->build_id, &start))
+	if (symboliser_range(symboliser, raw->module, raw->build_id, &start))
 		count = 0;
 	else
 		count = symbol_place_find(symboliser->modules, start + raw->offset, caller, frames,
@@ -231,8 +100,8 @@ static void name_object(struct symboliser *symboliser, struct finding *finding,
 	uint64_t start;
 
 	if (object->kind != FINDING_OBJECT_GLOBAL || !object->module ||
-	    object->module_offset >= RANGE ||
-	    find_range(symboliser, object->module, object->build_id, &start))
+	    object->module_offset >= SYMBOLISER_RANGE ||
+	    symboliser_range(symboliser, object->module, object->build_id, &start))
 		return;
 	symbol_variable_find(symboliser->modules, start + object->module_offset,
 			     finding->access_count ? finding->accesses[0].size : 1, NULL, 0,
