@@ -114,6 +114,8 @@ void safepoint_disarm(struct safepoint_thread *thread);
 bool safepoint_is_gone(const struct safepoint_thread *thread);
 void safepoint_remove(struct tl_safepoint *safepoint, struct safepoint_thread *thread);
 void safepoint_describe(struct safepoint_thread *thread, struct tl_safepoint_thread *description);
+
+/* leave.c */
 void safepoint_thread_ended(void *thread); /* destructor of the key */
 
 #endif
