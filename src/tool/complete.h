@@ -5,8 +5,18 @@
 
 #include "process/space.h"
 #include "record/finding.h"
+#include "symbol/stack.h"
 
 #include <trapline/tool.h>
+
+#define COMPLETE_FRAMES 64 /* of one stack */
+
+/*
+ * The stack of the thread that made the access, unwound: how many frames, at least one. The
+ * innermost is the access's own instruction, since the registers were noted after it.
+ */
+size_t complete_stack(struct space *space, const struct tl_access *access,
+		      struct symbol_stack_frame *frames, size_t max);
 
 /*
  * Adds the access with at most `frames` frames of its thread's stack; 1 needs no unwinding. `raw`:

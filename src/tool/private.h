@@ -53,16 +53,24 @@ extern const struct tl_services host_services;
 	 (tool)->member)
 
 /* How many watches the tool places at a time; 0: it asks by watch(). */
-unsigned tool_places(const struct tl_tool *tool);
+static inline unsigned tool_places(const struct tl_tool *tool)
+{
+	return TOOL_HAS(tool, slots) ? tool->slots : 0;
+}
 
-/* complete.c: fills in stacks, names and the object of a report's finding. */
+/* finding.c: fills in stacks, names and the object of a report's finding. */
 struct finding *finding_complete(struct tl_host *host, const struct tl_report *report);
+
+/* complete.c */
 int host_symbolise(struct tl_host *host, pid_t pid, uint64_t pc, struct tl_frame *frames,
 		   size_t max);
 int host_stack(struct tl_host *host, const struct tl_access *access, struct tl_frame *frames,
 	       size_t max);
+
+/* judgement.c */
 enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *access,
 				 const char **reason);
+bool host_keeps_atomics_apart(struct tl_host *host, pid_t pid, uint64_t pc);
 
 /* object.c: what the tool itself says of its report's object */
 void object_complete(struct tl_host *host, struct finding *finding, const struct tl_report *report);
@@ -86,7 +94,5 @@ int host_guard_always(struct tl_host *host, pid_t pid, uint64_t caller, uint64_t
 
 /* around.c */
 unsigned host_around(struct tl_host *host, const struct tl_access *access);
-
-bool host_keeps_atomics_apart(struct tl_host *host, pid_t pid, uint64_t pc);
 
 #endif

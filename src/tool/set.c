@@ -11,11 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-unsigned tool_places(const struct tl_tool *tool)
-{
-	return TOOL_HAS(tool, slots) ? tool->slots : 0;
-}
-
 static unsigned wants_of(const struct tl_tool *tool)
 {
 	return TOOL_HAS(tool, wants) ? tool->wants : 0;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether an instruction is an atomic operation, and what its compiler promises of those. */
+#include "tool/atomicity.h"
+#include "tool/private.h"
+#include "tool/variable.h"
+
+#include "symbol/compiler.h"
+
+#include <string.h>
+
+static enum tl_atomicity judge(struct space *space, const struct tl_access *access,
+			       char reason[SYMBOL_REASON_MAX])
+{
+	struct symbol_variable variable = {0};
+
+	variable_find(space, &access, 1, &variable);
+	return tool_atomicity(
+		symbol_atomicity_judge(space_modules(space), access->pc, &variable, reason));
+}
+
+/* What an instruction accesses decides as well: a function may be handed a plain variable and an
+ * atomic one. Blocks of the heap and frames have no declarations of their own to tell apart. */
+static uint64_t judged_object(struct space *space, const struct tl_access *access)
+{
+	return symbol_modules_find(space_modules(space), access->address) ? access->address : 0;
+}
+
+enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *access,
+				 const char **reason)
+{
+	struct space *space = control_space(host->set->control, access->pid);
+	struct tool_judgement *known = &host->set->judgement[access->pc % TOOL_JUDGEMENTS];
+	uint64_t object;
+
+	*reason = NULL;
+	if (!space || (access->access & TL_KERNEL))
+		return TL_ATOMICITY_UNKNOWN;
+	object = judged_object(space, access);
+	if (known->pc != access->pc || known->pid != access->pid || known->object != object) {
+		uint64_t begun = control_work_begin(host->set->control);
+
+		control_quiesce(host->set->control);
+		known->pc = access->pc;
+		known->pid = access->pid;
+		known->object = object;
+		known->reason[0] = '\0';
+		known->atomicity = judge(space, access, known->reason);
+		control_work_end(host->set->control, begun);
+	}
+	*reason = known->reason[0] ? known->reason : NULL;
+	return known->atomicity;
+}
+
+/*
+ * Debug information names the very compiler; else the file's section names all that had a part in
+ * it. Without either nothing is known, and nothing is claimed.
+ */
+bool host_keeps_atomics_apart(struct tl_host *host, pid_t pid, uint64_t pc)
+{
+	struct space *space = control_space(host->set->control, pid);
+	const char *producer = space ? symbol_producer(space_modules(space), pc) : NULL;
+	size_t length = 0;
+	const char *text = space ? symbol_compilers(space_modules(space), pc, &length) : NULL;
+
+	if (producer)
+		return symbol_producer_is_gcc(producer);
+	return text && memmem(text, length, "GCC:", 4) && !memmem(text, length, "clang", 5) &&
+	       !memmem(text, length, "rustc", 5);
+}
