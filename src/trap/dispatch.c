@@ -4,6 +4,7 @@
 #include "base/counters.h"
 #include "base/syscall.h"
 #include "trap/attribution.h"
+#include "trap/deliver.h"
 #include "trap/object.h"
 #include "trap/ownership.h"
 #include "trap/region.h"
@@ -31,88 +32,6 @@ _Static_assert(offsetof(struct perf_siginfo, addr) == 16 &&
 		       offsetof(struct perf_siginfo, flags) == 36,
 	       "layout of siginfo");
 
-/* What a handler needs of an event, read while its generation was the signal's. */
-struct snapshot {
-	tl_event *event;
-	tl_hit_fn *fn;
-	void *arg;
-	uintptr_t addr;
-	size_t length;
-	unsigned access, flags;
-	struct slot_piece piece;
-	bool ambiguous;
-};
-
-static bool generation_is(const tl_event *event, uint32_t generation)
-{
-	uint32_t now = __atomic_load_n(&event->generation, __ATOMIC_SEQ_CST);
-
-	return now & 1 && (now & 0x7fffff) == generation;
-}
-
-/* Publish, then check: pairs with tl_event_close(), which ends the generation, then looks. */
-static bool enter(struct running *record, const struct object_tag *tag, struct snapshot *snapshot)
-{
-	tl_event *event = &object_table[tag->index];
-
-	__atomic_store_n(&record->event, event, __ATOMIC_SEQ_CST);
-	if (!generation_is(event, tag->generation))
-		return false;
-	*snapshot = (struct snapshot){.event = event,
-				      .fn = event->fn,
-				      .arg = event->arg,
-				      .addr = event->addr,
-				      .length = event->length,
-				      .access = event->access,
-				      .flags = event->flags,
-				      .piece = event->pieces[tag->piece],
-				      .ambiguous = event->counter && event->coverage[0].ambiguous};
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return generation_is(event, tag->generation);
-}
-
-static void leave(struct running *record)
-{
-	__atomic_store_n(&record->event, NULL, __ATOMIC_RELEASE);
-}
-
-/* Takes one of the remaining hits; the last one silences the event. */
-static bool within_limit(tl_event *event)
-{
-	int64_t remaining = __atomic_load_n(&event->remaining, __ATOMIC_RELAXED);
-
-	if (!__atomic_load_n(&event->limited, __ATOMIC_RELAXED))
-		return true;
-	do {
-		if (remaining <= 0) {
-			counter_increment(COUNTER_HITS_OVER_LIMIT);
-			return false;
-		}
-	} while (!__atomic_compare_exchange_n(&event->remaining, &remaining, remaining - 1, false,
-					      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-	if (remaining == 1)
-		object_silence(event);
-	return true;
-}
-
-static void count_marks(unsigned access)
-{
-	if (access & TL_LATE)
-		counter_increment(COUNTER_HITS_LATE);
-	if (access & TL_GUESSED)
-		counter_increment(COUNTER_HITS_GUESSED);
-}
-
-static void deliver(struct tl_hit *hit, tl_hit_fn *fn, void *arg)
-{
-	if (!within_limit(hit->event))
-		return;
-	__atomic_fetch_add(&hit->event->hits, 1, __ATOMIC_RELAXED);
-	counter_increment(COUNTER_HITS_DELIVERED);
-	count_marks(hit->access);
-	fn(hit, arg);
-}
-
 /* A thread that was created while a counter was being opened in its siblings may carry it twice:
  * only the root that came first counts. */
 static bool from_first_root(struct running *record, const struct object_tag *tag)
@@ -127,13 +46,13 @@ static bool from_first_root(struct running *record, const struct object_tag *tag
 
 /* ---- data ------------------------------------------------------------------------------- */
 
-static unsigned slot_sees(const struct snapshot *snapshot)
+static unsigned slot_sees(const struct deliver_event *snapshot)
 {
 	return (snapshot->access & TL_READ ? TL_READ | TL_WRITE : TL_WRITE) |
 	       (snapshot->flags & TL_INCLUDE_KERNEL ? TL_KERNEL : 0);
 }
 
-static void describe_late(const struct snapshot *snapshot, struct tl_hit *hit)
+static void describe_late(const struct deliver_event *snapshot, struct tl_hit *hit)
 {
 	hit->addr = snapshot->piece.addr;
 	hit->size = snapshot->piece.length;
@@ -142,25 +61,15 @@ static void describe_late(const struct snapshot *snapshot, struct tl_hit *hit)
 
 /* Accepted loss: if another event's signal of the same instruction was merged into this one's, that
  * event's hit is not found. */
-static void describe_undecoded(const struct snapshot *snapshot, struct tl_hit *hit)
+static void describe_undecoded(const struct deliver_event *snapshot, struct tl_hit *hit)
 {
 	hit->addr = snapshot->piece.addr;
 	hit->size = snapshot->piece.length;
 	hit->access = snapshot->access | TL_GUESSED;
 }
 
-static void describe_access(const struct insn_access *access, struct tl_hit *hit)
-{
-	hit->pc = access->pc;
-	hit->addr = access->first;
-	hit->size = access->length;
-	hit->access = access->access;
-	hit->decoded = access->decoded;
-	hit->flow = access->decoded ? access->insn.flow : INSN_FLOW_NEXT;
-}
-
 /* An access that the event did not ask for, seen because slots are coarser than requests. */
-static bool unwanted(const struct snapshot *snapshot, const struct tl_hit *hit)
+static bool unwanted(const struct deliver_event *snapshot, const struct tl_hit *hit)
 {
 	if (hit->access & TL_GUESSED)
 		return false;
@@ -187,7 +96,7 @@ static void deliver_merged(struct running *record, const struct object_tag *tag,
 		tl_event *other = &object_table[i];
 		uint32_t generation = __atomic_load_n(&other->generation, __ATOMIC_ACQUIRE);
 		struct object_tag other_tag = {.index = i, .generation = generation & 0x7fffff};
-		struct snapshot snapshot;
+		struct deliver_event snapshot;
 		struct tl_hit hit = {.event = other, .context = context};
 		unsigned kinds;
 
@@ -199,94 +108,65 @@ static void deliver_merged(struct running *record, const struct object_tag *tag,
 		if (!(kinds & other->access))
 			continue;
 		tid = tid ? tid : raw_gettid();
-		if (!object_covers_thread(other, tid) || !enter(record, &other_tag, &snapshot))
+		if (!object_covers_thread(other, tid) ||
+		    !deliver_enter(record, &other_tag, &snapshot))
 			continue;
-		describe_access(access, &hit);
+		deliver_describe(access, &hit);
 		hit.access = kinds | (access->access & TL_ATOMIC);
 		hit.addr = access->first > other->addr ? access->first : other->addr;
 		counter_increment(COUNTER_HITS_COALESCED);
-		deliver(&hit, snapshot.fn, snapshot.arg);
+		deliver_hit(&hit, snapshot.fn, snapshot.arg);
 	}
 }
 
 static void on_data(struct running *record, const struct object_tag *tag,
-		    const struct snapshot *snapshot, struct tl_hit *hit, bool late)
+		    const struct deliver_event *snapshot, struct tl_hit *hit, bool late)
 {
 	struct insn_access access = {0};
 
 	if (late) {
 		describe_late(snapshot, hit);
-		deliver(hit, snapshot->fn, snapshot->arg);
+		deliver_hit(hit, snapshot->fn, snapshot->arg);
 		return;
 	}
 	if (snapshot->flags & TL_UNDECODED) {
 		describe_undecoded(snapshot, hit);
-		deliver(hit, snapshot->fn, snapshot->arg);
+		deliver_hit(hit, snapshot->fn, snapshot->arg);
 		return;
 	}
 	attribution_find(hit->context, snapshot->piece.addr, snapshot->piece.length,
 			 slot_sees(snapshot), &access);
-	describe_access(&access, hit);
+	deliver_describe(&access, hit);
 	if (!unwanted(snapshot, hit))
-		deliver(hit, snapshot->fn, snapshot->arg);
+		deliver_hit(hit, snapshot->fn, snapshot->arg);
 	if (!(access.access & TL_GUESSED))
 		deliver_merged(record, tag, &access, hit->context);
 }
 
-static void on_code(const struct snapshot *snapshot, struct tl_hit *hit, bool late)
+static void on_code(const struct deliver_event *snapshot, struct tl_hit *hit, bool late)
 {
 	hit->pc = snapshot->addr;
 	hit->addr = snapshot->addr;
 	hit->access = TL_EXEC | (late ? TL_LATE | TL_GUESSED : 0);
-	deliver(hit, snapshot->fn, snapshot->arg);
+	deliver_hit(hit, snapshot->fn, snapshot->arg);
 }
 
 static void on_counter(struct running *record, const struct object_tag *tag,
-		       const struct snapshot *snapshot, struct tl_hit *hit, bool late)
+		       const struct deliver_event *snapshot, struct tl_hit *hit, bool late)
 {
 	if (snapshot->ambiguous && !from_first_root(record, tag)) {
 		counter_increment(COUNTER_HITS_COALESCED);
 		return;
 	}
 	hit->access = late ? TL_LATE : 0;
-	deliver(hit, snapshot->fn, snapshot->arg);
-}
-
-/* ---- regions ---------------------------------------------------------------------------- */
-
-static bool covers_this_thread(const tl_event *event)
-{
-	return event->scope == TL_PROCESS || event->scope == TL_TREE ||
-	       object_covers_thread(event, raw_gettid());
-}
-
-void dispatch_region(unsigned index, uint32_t generation, const struct insn_access *access,
-		     ucontext_t *context)
-{
-	struct object_tag tag = {.index = index, .generation = generation & 0x7fffff};
-	struct running *record = running_acquire();
-	struct snapshot snapshot;
-	struct tl_hit hit = {.context = context};
-
-	if (!record) {
-		counter_increment(COUNTER_HITS_WITHOUT_RECORD);
-		return;
-	}
-	if (!enter(record, &tag, &snapshot)) {
-		counter_increment(COUNTER_HITS_STALE);
-	} else if (covers_this_thread(snapshot.event)) {
-		hit.event = snapshot.event;
-		describe_access(access, &hit);
-		deliver(&hit, snapshot.fn, snapshot.arg);
-	}
-	leave(record);
+	deliver_hit(hit, snapshot->fn, snapshot->arg);
 }
 
 /* ---- the signal ------------------------------------------------------------------------- */
 
 /* A signal raised at the old address just before a move may carry the new generation: the kernel
  * reads the data when it sends it. Its address tells. */
-static bool is_stale(const struct snapshot *snapshot, const struct perf_siginfo *info)
+static bool is_stale(const struct deliver_event *snapshot, const struct perf_siginfo *info)
 {
 	return snapshot->access && info->addr != snapshot->piece.addr;
 }
@@ -295,11 +175,11 @@ static void dispatch(struct running *record, const struct object_tag *tag,
 		     const struct perf_siginfo *info, ucontext_t *context)
 {
 	bool late = info->flags & TRAP_PERF_FLAG_LATE;
-	struct snapshot snapshot;
+	struct deliver_event snapshot;
 	struct tl_hit hit = {.context = context};
 
 	__atomic_fetch_add(&object_table[tag->index].signals, 1, __ATOMIC_RELAXED);
-	if (!enter(record, tag, &snapshot) || is_stale(&snapshot, info)) {
+	if (!deliver_enter(record, tag, &snapshot) || is_stale(&snapshot, info)) {
 		counter_increment(COUNTER_HITS_STALE);
 		return;
 	}
@@ -370,7 +250,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	record = running_acquire();
 	if (record) {
 		dispatch(record, &tag, (const void *)info, context);
-		leave(record);
+		deliver_leave(record);
 	} else {
 		counter_increment(COUNTER_HITS_WITHOUT_RECORD);
 	}

@@ -59,6 +59,10 @@ struct object_tag {
 uint64_t object_encode_tag(struct object_tag tag);
 bool object_decode_tag(uint64_t data, struct object_tag *tag); /* false: not one of ours */
 
+/* An entry of its own, not open yet; NULL: the table is full. */
+struct tl_event *object_allocate(void);
+void object_release(struct tl_event *event);
+
 /* One past the highest entry ever used. */
 unsigned object_used(void);
 
@@ -67,8 +71,5 @@ bool object_covers_thread(const struct tl_event *event, pid_t tid);
 
 /* Do its hits go on in a fork()ed child? */
 bool object_survives_fork(const struct tl_event *event);
-
-/* A limit was reached: no cost until re-armed. Async-signal-safe. */
-void object_silence(tl_event *event);
 
 #endif

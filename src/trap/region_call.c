@@ -6,7 +6,7 @@
  */
 #include "base/counters.h"
 #include "base/syscall.h"
-#include "trap/dispatch.h"
+#include "trap/deliver.h"
 #include "trap/region.h"
 #include "trap/region_calls.h"
 #include "trap/region_set.h"
@@ -430,7 +430,7 @@ static void deliver_overlaps(void *argument, uintptr_t first, size_t length, uns
 			continue;
 		}
 		region_callback_begin(delivery->guard);
-		dispatch_region(entry.index, entry.generation, &found, delivery->context);
+		deliver_region(entry.index, entry.generation, &found, delivery->context);
 		region_callback_end();
 	}
 }

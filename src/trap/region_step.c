@@ -4,7 +4,7 @@
 #include "base/counters.h"
 #include "base/syscall.h"
 #include "insn/insn.h"
-#include "trap/dispatch.h"
+#include "trap/deliver.h"
 #include "trap/region_decode.h"
 #include "trap/fault.h"
 #include "trap/region_key.h"
@@ -201,7 +201,7 @@ static void deliver(const struct step *step, unsigned at, const struct region_en
 		if (touches(&step->touch[i], entry))
 			access.access |= step->touch[i].access;
 	region_callback_begin(guard);
-	dispatch_region(entry->index, entry->generation, &access, context);
+	deliver_region(entry->index, entry->generation, &access, context);
 	region_callback_end();
 }
 

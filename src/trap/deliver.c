@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trap/deliver.h"
+
+#include "base/counters.h"
+#include "base/syscall.h"
+#include "trap/arming.h"
+
+static bool generation_is(const tl_event *event, uint32_t generation)
+{
+	uint32_t now = __atomic_load_n(&event->generation, __ATOMIC_SEQ_CST);
+
+	return now & 1 && (now & 0x7fffff) == generation;
+}
+
+/* Publish, then check: pairs with tl_event_close(), which ends the generation, then looks. */
+bool deliver_enter(struct running *record, const struct object_tag *tag,
+		   struct deliver_event *snapshot)
+{
+	tl_event *event = &object_table[tag->index];
+
+	__atomic_store_n(&record->event, event, __ATOMIC_SEQ_CST);
+	if (!generation_is(event, tag->generation))
+		return false;
+	*snapshot =
+		(struct deliver_event){.event = event,
+				       .fn = event->fn,
+				       .arg = event->arg,
+				       .addr = event->addr,
+				       .length = event->length,
+				       .access = event->access,
+				       .flags = event->flags,
+				       .piece = event->pieces[tag->piece],
+				       .ambiguous = event->counter && event->coverage[0].ambiguous};
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return generation_is(event, tag->generation);
+}
+
+void deliver_leave(struct running *record)
+{
+	__atomic_store_n(&record->event, NULL, __ATOMIC_RELEASE);
+}
+
+/* Takes one of the remaining hits; the last one silences the event. */
+static bool within_limit(tl_event *event)
+{
+	int64_t remaining = __atomic_load_n(&event->remaining, __ATOMIC_RELAXED);
+
+	if (!__atomic_load_n(&event->limited, __ATOMIC_RELAXED))
+		return true;
+	do {
+		if (remaining <= 0) {
+			counter_increment(COUNTER_HITS_OVER_LIMIT);
+			return false;
+		}
+	} while (!__atomic_compare_exchange_n(&event->remaining, &remaining, remaining - 1, false,
+					      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+	if (remaining == 1)
+		arming_silence(event);
+	return true;
+}
+
+static void count_marks(unsigned access)
+{
+	if (access & TL_LATE)
+		counter_increment(COUNTER_HITS_LATE);
+	if (access & TL_GUESSED)
+		counter_increment(COUNTER_HITS_GUESSED);
+}
+
+void deliver_hit(struct tl_hit *hit, tl_hit_fn *fn, void *arg)
+{
+	if (!within_limit(hit->event))
+		return;
+	__atomic_fetch_add(&hit->event->hits, 1, __ATOMIC_RELAXED);
+	counter_increment(COUNTER_HITS_DELIVERED);
+	count_marks(hit->access);
+	fn(hit, arg);
+}
+
+void deliver_describe(const struct insn_access *access, struct tl_hit *hit)
+{
+	hit->pc = access->pc;
+	hit->addr = access->first;
+	hit->size = access->length;
+	hit->access = access->access;
+	hit->decoded = access->decoded;
+	hit->flow = access->decoded ? access->insn.flow : INSN_FLOW_NEXT;
+}
+
+static bool covers_this_thread(const tl_event *event)
+{
+	return event->scope == TL_PROCESS || event->scope == TL_TREE ||
+	       object_covers_thread(event, raw_gettid());
+}
+
+void deliver_region(unsigned index, uint32_t generation, const struct insn_access *access,
+		    ucontext_t *context)
+{
+	struct object_tag tag = {.index = index, .generation = generation & 0x7fffff};
+	struct running *record = running_acquire();
+	struct deliver_event snapshot;
+	struct tl_hit hit = {.context = context};
+
+	if (!record) {
+		counter_increment(COUNTER_HITS_WITHOUT_RECORD);
+		return;
+	}
+	if (!deliver_enter(record, &tag, &snapshot)) {
+		counter_increment(COUNTER_HITS_STALE);
+	} else if (covers_this_thread(snapshot.event)) {
+		hit.event = snapshot.event;
+		deliver_describe(access, &hit);
+		deliver_hit(&hit, snapshot.fn, snapshot.arg);
+	}
+	deliver_leave(record);
+}

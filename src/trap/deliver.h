@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A hit, however it came, handed to the callback of its event within the event's life and limit. */
+#ifndef TRAP_DELIVER_H
+#define TRAP_DELIVER_H
+
+#include "trap/hit.h"
+#include "trap/object.h"
+#include "trap/running.h"
+
+/* What a handler needs of an event, read while its generation was the signal's. */
+struct deliver_event {
+	tl_event *event;
+	tl_hit_fn *fn;
+	void *arg;
+	uintptr_t addr;
+	size_t length;
+	unsigned access, flags;
+	struct slot_piece piece;
+	bool ambiguous;
+};
+
+/* Reads the event of the tag's index and keeps it from being closed until deliver_leave(). False:
+ * it is of another generation. Leave in either case. */
+bool deliver_enter(struct running *record, const struct object_tag *tag,
+		   struct deliver_event *snapshot);
+void deliver_leave(struct running *record);
+
+/* What the instruction did, as the callback sees it. */
+void deliver_describe(const struct insn_access *access, struct tl_hit *hit);
+/* Counts and calls, if the event's limit allows. */
+void deliver_hit(struct tl_hit *hit, tl_hit_fn *fn, void *arg);
+
+/* Hand a hit that came another way than by a perf signal to the callback of event number `index`,
+ * if it is still of that generation and covers this thread. Runs as the program does: its own
+ * faults and system calls are handled. */
+void deliver_region(unsigned index, uint32_t generation, const struct insn_access *access,
+		    ucontext_t *context);
+
+#endif
