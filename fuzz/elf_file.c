@@ -48,7 +48,7 @@ static void ask_code(struct symbol_modules *modules, uint64_t address)
 	ask_stack(modules, symbol_modules_memory(modules), address);
 	symbol_bounds_find(modules, address, &start, &end);
 	symbol_bounds_name(modules, address);
-	symbol_atomicity_judge(modules, address, NULL, reason);
+	symbol_atomicity_judge(modules, address, NULL, true, reason);
 }
 
 static void ask_data(struct symbol_modules *modules, uint64_t address)
@@ -58,7 +58,7 @@ static void ask_data(struct symbol_modules *modules, uint64_t address)
 	char reason[SYMBOL_REASON_MAX];
 
 	symbol_variable_find(modules, address, 4, &thread, 1, &variable);
-	symbol_atomicity_judge(modules, address, &variable, reason);
+	symbol_atomicity_judge(modules, address, &variable, true, reason);
 }
 
 /* How many bytes these are is part of the answer: each is looked at. */

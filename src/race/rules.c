@@ -89,6 +89,23 @@ static const char *not_atomic_by_itself(const struct tl_access *access)
 	return NULL;
 }
 
+/*
+ * Where its statement has an atomic operation, the access may be that: of 16 bytes by one vector
+ * move (libatomic's and later compilers' way), or of an object that its type lets stand anywhere.
+ */
+static const char *not_atomic(const struct rule_side *side)
+{
+	const struct tl_access *access = side->access;
+	const char *reason = not_atomic_by_itself(access);
+
+	if (side->atomicity != TL_ATOMICITY_MIXED || (access->access & TL_KERNEL) ||
+	    (access->traits & TL_TRAIT_STRING))
+		return reason;
+	if (access->traits & TL_TRAIT_VECTOR)
+		return access->length == 16 && access->address % 16 == 0 ? NULL : reason;
+	return access->traits & TL_TRAIT_UNALIGNED ? NULL : reason;
+}
+
 static bool in_libc_string_function(const struct rule_side *side)
 {
 	return in_library(side) && library_is_string(side->code.function);
@@ -124,9 +141,10 @@ static bool may_be_atomic(const struct rule_side *side)
 
 static void weigh_side(const struct rule_side *side, struct verdict *verdict)
 {
-	const char *reason = not_atomic_by_itself(side->access);
+	const char *reason = not_atomic(side);
 
-	if (side->atomicity == TL_ATOMICITY_ATOMIC)
+	/* What has LOCK is atomic, whatever statement its line is that of. */
+	if (is_atomic(side))
 		return;
 	if (reason)
 		raise_to(verdict, TL_DEFINITE, reason);
@@ -144,7 +162,8 @@ static void weigh_side(const struct rule_side *side, struct verdict *verdict)
 
 static bool is_plain(const struct rule_side *side)
 {
-	return side->atomicity == TL_ATOMICITY_PLAIN || side->atomicity == TL_ATOMICITY_VOLATILE;
+	return !is_atomic(side) &&
+	       (side->atomicity == TL_ATOMICITY_PLAIN || side->atomicity == TL_ATOMICITY_VOLATILE);
 }
 
 /* One plain side is a race whatever the other is; a volatile one only if the other is not meant to
@@ -204,12 +223,12 @@ static void weigh_sizes(const struct rule_side *first, const struct rule_side *s
  */
 static bool may_release(const struct rule_side *side)
 {
-	if (!(side->access->access & TL_WRITE) || side->access->before ||
-	    side->atomicity == TL_ATOMICITY_PLAIN)
+	if (!(side->access->access & TL_WRITE) || side->access->before)
 		return false;
 	if (is_atomic(side))
 		return true;
-	return !not_atomic_by_itself(side->access) && !orders_nothing(side) &&
+	return side->atomicity != TL_ATOMICITY_PLAIN && !not_atomic(side) &&
+	       !orders_nothing(side) &&
 	       !(side->access->traits & TL_TRAIT_UPDATE && side->updates_tell);
 }
 

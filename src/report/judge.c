@@ -64,7 +64,10 @@ static void learn(struct symboliser *symboliser, struct race *race, int index,
 
 	if (!modules || race->access[index].access & TL_KERNEL)
 		return;
-	told = tool_atomicity(symbol_atomicity_judge(modules, pc, variable, race->reason[index]));
+	told = tool_atomicity(symbol_atomicity_judge(modules, pc, variable,
+						     (race->access[index].access &
+						      (TL_READ | TL_WRITE)) == TL_READ,
+						     race->reason[index]));
 	if (told != TL_ATOMICITY_UNKNOWN) {
 		race->more |= told != side->atomicity;
 		side->atomicity = told;

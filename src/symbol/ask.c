@@ -154,7 +154,7 @@ bool symbol_ask_producer(struct symbol_modules *modules, uint64_t pc, const char
 }
 
 bool symbol_ask_atomicity(struct symbol_modules *modules, uint64_t pc,
-			  const struct symbol_variable *variable, char *reason,
+			  const struct symbol_variable *variable, bool load, char *reason,
 			  enum symbol_atomicity *answer)
 {
 	struct symbol_ask_atomicity *ask;
@@ -163,6 +163,7 @@ bool symbol_ask_atomicity(struct symbol_modules *modules, uint64_t pc,
 		return false;
 	ask = question(sizeof(*ask));
 	ask->pc = pc;
+	ask->load = load;
 	ask->known = variable != NULL;
 	if (variable)
 		ask->variable = *variable;

@@ -22,7 +22,7 @@ bool symbol_ask_bounds(struct symbol_modules *modules, bool whole, uint64_t pc, 
 bool symbol_ask_bounds_name(struct symbol_modules *modules, uint64_t pc, const char **name);
 bool symbol_ask_producer(struct symbol_modules *modules, uint64_t pc, const char **producer);
 bool symbol_ask_atomicity(struct symbol_modules *modules, uint64_t pc,
-			  const struct symbol_variable *variable, char *reason,
+			  const struct symbol_variable *variable, bool load, char *reason,
 			  enum symbol_atomicity *answer);
 bool symbol_ask_variable(struct symbol_modules *modules, uint64_t address, uint64_t size,
 			 const struct symbol_thread *threads, size_t thread_count,

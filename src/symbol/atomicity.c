@@ -77,7 +77,7 @@ static bool judge_variable(const struct symbol_variable *variable, enum symbol_a
 }
 
 enum symbol_atomicity symbol_atomicity_judge(struct symbol_modules *modules, uint64_t pc,
-					     const struct symbol_variable *variable,
+					     const struct symbol_variable *variable, bool load,
 					     char reason[SYMBOL_REASON_MAX])
 {
 	enum symbol_atomicity answer = SYMBOL_ATOMICITY_UNKNOWN;
@@ -86,7 +86,7 @@ enum symbol_atomicity symbol_atomicity_judge(struct symbol_modules *modules, uin
 	struct symbol_object *object;
 	size_t count;
 
-	if (symbol_ask_atomicity(modules, pc, variable, reason, &answer))
+	if (symbol_ask_atomicity(modules, pc, variable, load, reason, &answer))
 		return answer;
 	module = symbol_modules_find(modules, pc);
 	object = module ? symbol_module_object(modules, module) : NULL;
@@ -99,5 +99,6 @@ enum symbol_atomicity symbol_atomicity_judge(struct symbol_modules *modules, uin
 	    judge_frames(frames, count, &answer, reason) ||
 	    judge_variable(variable, &answer, reason))
 		return answer;
-	return symbol_evidence_from_source(object, pc - module->bias, &frames[0], variable, reason);
+	return symbol_evidence_from_source(object, pc - module->bias, &frames[0], variable, load,
+					   reason);
 }

@@ -24,9 +24,9 @@ enum symbol_atomicity {
 #define SYMBOL_REASON_MAX 256
 
 /* `pc`: of the accessing instruction itself. `variable`: what it accessed, as far as known, or
- * NULL. `reason` receives one short phrase. */
+ * NULL. `load`: it reads and writes nothing. `reason` receives one short phrase. */
 enum symbol_atomicity symbol_atomicity_judge(struct symbol_modules *modules, uint64_t pc,
-					     const struct symbol_variable *variable,
+					     const struct symbol_variable *variable, bool load,
 					     char reason[SYMBOL_REASON_MAX]);
 
 const char *symbol_atomicity_name(enum symbol_atomicity atomicity); /* "unknown", … */

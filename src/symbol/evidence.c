@@ -8,6 +8,7 @@
 
 #include "symbol/atomic_names.h"
 #include "symbol/die.h"
+#include "symbol/lent.h"
 #include "symbol/local.h"
 #include "symbol/macro.h"
 #include "symbol/names.h"
@@ -29,9 +30,10 @@ enum verdict { HARMLESS, ATOMIC, DOUBTFUL };
 struct judge {
 	struct symbol_object *object;
 	struct symbol_unit *unit;
-	const struct symbol_macros *macros;
+	struct symbol_macros *macros;
 	const struct symbol_variable *variable;
 	bool rust;
+	bool load;	    /* the access reads and writes nothing */
 	unsigned line;	    /* of the access: its statement may have begun before */
 	bool pragmas;	    /* the compiler heeds `#pragma omp atomic` and its kin */
 	unsigned words;	    /* looked at */
@@ -41,6 +43,7 @@ struct judge {
 	bool has_pragma;    /* a word was, or was a macro with, a directive that makes atomic */
 	Dwarf_Die function; /* the one that holds the code */
 	bool function_known;
+	bool function_shown; /* and the line is its own, not that of one inlined into it */
 	char *reason;
 };
 
@@ -186,7 +189,7 @@ static unsigned word_flags(struct judge *judge, const char *word, size_t length,
 	unsigned flags = symbol_vocabulary_flags(judge->unit, word, length);
 	struct symbol_local local;
 
-	if (!(flags & doubtful) || depth || !judge->function_known)
+	if (!(flags & doubtful) || depth || !judge->function_shown)
 		return flags;
 	local = symbol_local_find(&judge->function, word, length);
 	if (!local.found)
@@ -397,6 +400,69 @@ static bool directive_spares(const struct judge *judge, enum symbol_pragma form,
 	       !symbol_pragma_names(form, source, token, count, judge->variable->name);
 }
 
+static bool holds_directive(struct symbol_source *source)
+{
+	const struct symbol_tokens *tokens = symbol_source_tokens(source);
+
+	for (size_t i = 0; tokens && i < tokens->directive_count; i++) {
+		const struct symbol_directive *directive = &tokens->directive[i];
+		const struct symbol_token *token = &tokens->directive_token[directive->first];
+
+		for (size_t j = 0; directive->kind == 'd' && j < directive->count; j++)
+			if (symbol_pragma_here(source, token + j, directive->count - j))
+				return true;
+	}
+	return false;
+}
+
+static bool macros_hold_directives(struct symbol_macros *macros)
+{
+	if (!macros->searched)
+		for (size_t i = 0; i < macros->count && !macros->directives; i++)
+			macros->directives = holds_directive(macros->source[i]);
+	macros->searched = true;
+	return macros->directives;
+}
+
+static bool is_directive(void *arg, const struct symbol_source *source,
+			 const struct symbol_token *token, size_t count)
+{
+	const struct judge *judge = arg;
+
+	if (macros_hold_directives(judge->macros))
+		return heads_atomic_block(judge, source, token, count);
+	for (size_t i = 0; i < count; i++)
+		if (symbol_pragma_here(source, token + i, count - i))
+			return true;
+	return false;
+}
+
+static struct symbol_source *read_source(void *arg, const char *path)
+{
+	static const struct symbol_source_hint any = {0};
+	const struct judge *judge = arg;
+	struct symbol_source *source = symbol_source_find(judge->object->session, path, &any);
+
+	return source && source->text && symbol_source_tokens(source) ? source : NULL;
+}
+
+/* Is the line perhaps shown for a load that an atomic directive's statement makes? */
+static bool is_lent(struct judge *judge, const struct symbol_source *source,
+		    const struct symbol_statement *statement)
+{
+	Dwarf_Die unit;
+	const struct symbol_lent lent = {.unit = &unit,
+					 .function = &judge->function,
+					 .variable = judge->variable,
+					 .is_directive = is_directive,
+					 .read = read_source,
+					 .arg = judge};
+
+	return judge->load && judge->pragmas && judge->function_known && !judge->rust &&
+	       symbol_unit_die(judge->object, judge->unit, &unit) == 0 &&
+	       symbol_lent(&lent, source, statement);
+}
+
 static enum symbol_atomicity judge_statement(struct judge *judge,
 					     const struct symbol_source *source,
 					     const struct symbol_statement *statement)
@@ -421,6 +487,11 @@ static enum symbol_atomicity judge_statement(struct judge *judge,
 	if (verdict == HARMLESS && !judge->has_value) {
 		snprintf(judge->reason, SYMBOL_REASON_MAX, "its statement names no variable");
 		return SYMBOL_ATOMICITY_UNKNOWN;
+	}
+	if (is_lent(judge, source, statement)) {
+		snprintf(judge->reason, SYMBOL_REASON_MAX,
+			 "a directive in its function makes loads atomic that may go by its line");
+		return SYMBOL_ATOMICITY_MIXED;
 	}
 	if (judge->has_volatile || (judge->variable && judge->variable->is_volatile))
 		return judge_volatile(judge, source);
@@ -456,7 +527,7 @@ static bool is_rust(Dwarf_Die *die)
 
 enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, uint64_t address,
 						  const struct symbol_frame *frame,
-						  const struct symbol_variable *variable,
+						  const struct symbol_variable *variable, bool load,
 						  char reason[SYMBOL_REASON_MAX])
 {
 	const struct symbol_source_hint hint = {frame->line, frame->function, frame->function_line};
@@ -464,8 +535,11 @@ enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, 
 		frame->file ? symbol_source_find(object->session, frame->file, &hint) : NULL;
 	const char *why = unusable(object, frame, source, &hint);
 	const struct symbol_tokens *tokens = why ? NULL : symbol_source_tokens(source);
-	struct judge judge = {
-		.object = object, .variable = variable, .line = frame->line, .reason = reason};
+	struct judge judge = {.object = object,
+			      .variable = variable,
+			      .load = load,
+			      .line = frame->line,
+			      .reason = reason};
 	struct symbol_statement statement;
 	Dwarf_Die die;
 
@@ -480,8 +554,8 @@ enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, 
 		return SYMBOL_ATOMICITY_UNKNOWN;
 	}
 	judge.rust = is_rust(&die);
-	judge.function_known = !frame->inlined &&
-			       symbol_unit_function(judge.unit, address, &judge.function) == 0;
+	judge.function_known = symbol_unit_function(judge.unit, address, &judge.function) == 0;
+	judge.function_shown = judge.function_known && !frame->inlined;
 	judge.macros = symbol_unit_macros(object->session, judge.unit, &die);
 	if (!judge.macros) {
 		snprintf(reason, SYMBOL_REASON_MAX, "out of memory");

@@ -144,6 +144,26 @@ enum symbol_pragma symbol_pragma_over(const struct symbol_source *source,
 	return SYMBOL_PRAGMA_NONE;
 }
 
+bool symbol_pragma_at(const struct symbol_source *source, const struct symbol_tokens *tokens,
+		      unsigned line, struct symbol_statement *extent, enum symbol_pragma *form)
+{
+	for (size_t i = 0; i < tokens->directive_count; i++) {
+		const struct symbol_directive *directive = &tokens->directive[i];
+		const struct symbol_token *token = &tokens->directive_token[directive->first];
+
+		if (directive->line > line)
+			break;
+		if (directive->kind != 'p' || !is_atomic_directive(source, token, directive->count))
+			continue;
+		extent->first = directive->at;
+		extent->last = end_of_extent(source, tokens, i);
+		*form = form_of(source, token, directive->count);
+		if (extent->last > extent->first && tokens->token[extent->last - 1].line >= line)
+			return true;
+	}
+	return false;
+}
+
 /* "omp atomic read", and with white space around: the text of a `_Pragma`. */
 static bool text_is_atomic(const char *text, size_t length)
 {
@@ -231,6 +251,19 @@ bool symbol_pragma_names(enum symbol_pragma form, const struct symbol_source *so
 		last = middle;
 	/* What is named nowhere is reached by a pointer, and that may be the atomic side's. */
 	return names(source, token, first, last, name) || !names(source, token, 0, count, name);
+}
+
+size_t symbol_pragma_operand(enum symbol_pragma form, const struct symbol_source *source,
+			     const struct symbol_token *token, size_t count)
+{
+	size_t middle = assignment(source, token, count);
+	size_t at = form == SYMBOL_PRAGMA_READ && middle < count ? middle + 1 : 0;
+
+	if (form == SYMBOL_PRAGMA_MIXED)
+		return count;
+	while (at < count && token[at].kind != SYMBOL_TOKEN_NAME)
+		at++;
+	return at;
 }
 
 size_t symbol_pragma_block(const struct symbol_tokens *tokens, size_t at)

@@ -24,6 +24,11 @@ enum symbol_pragma symbol_pragma_over(const struct symbol_source *source,
 				      const struct symbol_tokens *tokens,
 				      const struct symbol_statement *statement);
 
+/* A directive in front of which, or in whose extent, a line stands: the statement, or the block,
+ * that it makes atomic. False: none. */
+bool symbol_pragma_at(const struct symbol_source *source, const struct symbol_tokens *tokens,
+		      unsigned line, struct symbol_statement *extent, enum symbol_pragma *form);
+
 /* Do the tokens begin with `_Pragma("omp atomic …")`, or with an attribute that says so? */
 bool symbol_pragma_here(const struct symbol_source *source, const struct symbol_token *token,
 			size_t count);
@@ -32,6 +37,11 @@ bool symbol_pragma_here(const struct symbol_source *source, const struct symbol_
  * looked at: an alias is taken for another variable. */
 bool symbol_pragma_names(enum symbol_pragma form, const struct symbol_source *source,
 			 const struct symbol_token *token, size_t count, const char *name);
+
+/* The first token of what the directive makes atomic, or `count` where several or none can be told.
+ */
+size_t symbol_pragma_operand(enum symbol_pragma form, const struct symbol_source *source,
+			     const struct symbol_token *token, size_t count);
 
 /* The opening brace of the block around a token, or `at` when there is none. */
 size_t symbol_pragma_block(const struct symbol_tokens *tokens, size_t at);

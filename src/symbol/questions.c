@@ -169,6 +169,7 @@ static void atomicity_arguments(struct symbol_packet *packet, void *question)
 	struct symbol_ask_atomicity *ask = question;
 
 	symbol_packet_u64(packet, &ask->pc);
+	symbol_packet_bool(packet, &ask->load);
 	symbol_packet_bool(packet, &ask->known);
 	if (ask->known)
 		variable(packet, &ask->variable);
@@ -179,7 +180,7 @@ static void atomicity_run(struct symbol_modules *modules, void *question)
 	struct symbol_ask_atomicity *ask = question;
 
 	ask->answer = symbol_atomicity_judge(modules, ask->pc, ask->known ? &ask->variable : NULL,
-					     ask->reason);
+					     ask->load, ask->reason);
 }
 
 static void atomicity_results(struct symbol_packet *packet, void *question)

@@ -15,7 +15,8 @@ static enum tl_atomicity judge(struct space *space, const struct tl_access *acce
 
 	variable_find(space, &access, 1, &variable);
 	return tool_atomicity(
-		symbol_atomicity_judge(space_modules(space), access->pc, &variable, reason));
+		symbol_atomicity_judge(space_modules(space), access->pc, &variable,
+				       (access->access & (TL_READ | TL_WRITE)) == TL_READ, reason));
 }
 
 /* What an instruction accesses decides as well: a function may be handed a plain variable and an

@@ -86,6 +86,49 @@ static void test_released(void **state)
 	       TL_DEFINITE);
 }
 
+/* The line of a LOCK instruction may be that of another statement. */
+static void test_lock_is_no_plain_access(void **state)
+{
+	struct tl_access decrement = {.access = TL_READ | TL_WRITE | TL_ATOMIC, .length = 4};
+	struct tl_access load = plain(TL_READ), clear = vector(TL_WRITE);
+
+	(void)state;
+	expect(judge(side(&load, TL_ATOMICITY_MIXED), side(&decrement, TL_ATOMICITY_PLAIN),
+		     &in_order),
+	       TL_POSSIBLE);
+	expect(judge(side(&load, TL_ATOMICITY_PLAIN), side(&decrement, TL_ATOMICITY_PLAIN),
+		     &in_order),
+	       TL_LIKELY);
+	expect_hidden(judge(side(&decrement, TL_ATOMICITY_PLAIN), side(&clear, TL_ATOMICITY_PLAIN),
+			    &in_order),
+		      "hidden-released");
+}
+
+/* What is atomic in the source may be one move of 16 bytes, or of an object that stands anywhere.
+ */
+static void test_atomic_by_the_source(void **state)
+{
+	struct tl_access store = plain(TL_WRITE), wide = vector(TL_READ), odd = plain(TL_READ);
+
+	(void)state;
+	wide.address = 0x1000;
+	wide.length = 16;
+	odd.traits |= TL_TRAIT_UNALIGNED;
+	for (int i = 0; i < 2; i++) {
+		struct tl_access *access = i ? &odd : &wide;
+
+		expect(judge(side(access, TL_ATOMICITY_MIXED), side(&store, TL_ATOMICITY_MIXED),
+			     &in_order),
+		       TL_POSSIBLE);
+		expect(judge(side(access, TL_ATOMICITY_UNKNOWN), side(&store, TL_ATOMICITY_MIXED),
+			     &in_order),
+		       TL_DEFINITE);
+	}
+	wide.length = 32;
+	expect(judge(side(&wide, TL_ATOMICITY_MIXED), side(&store, TL_ATOMICITY_MIXED), &in_order),
+	       TL_DEFINITE);
+}
+
 static void test_released_in_doubt(void **state)
 {
 	struct tl_access store = plain(TL_WRITE), clear = vector(TL_WRITE);
@@ -397,6 +440,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_released),
+		cmocka_unit_test(test_lock_is_no_plain_access),
+		cmocka_unit_test(test_atomic_by_the_source),
 		cmocka_unit_test(test_released_in_doubt),
 		cmocka_unit_test(test_not_made_yet),
 		cmocka_unit_test(test_hidden),

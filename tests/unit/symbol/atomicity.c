@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Judges every memory access of the fixtures, without knowing the variable: the worst case. Lines
- * marked "plain:" must have a plain one; of lines marked "atomic:" each access is atomic, said
- * to be in a statement with an atomic operation, or of a volatile that serves as one.
+ * Judges every memory access of the fixtures, with no more of the variable than a fixed address
+ * tells. Lines marked "plain:" must have a plain one; of lines marked "atomic:" each access is
+ * atomic, said to be in a statement with an atomic operation, or of a volatile that serves as one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <trapline/event.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -40,24 +41,43 @@ static bool marked(struct check *check, unsigned line, const char *mark)
 	       strstr(text, mark);
 }
 
-static bool touches_shared_memory(const struct insn *insn)
+/* The object that an operand at a fixed address names. */
+static const struct symbol_variable *object(struct check *check, const struct insn *insn,
+					    const struct insn_operand *operand, uint64_t pc,
+					    struct symbol_variable *variable)
+{
+	const uint64_t address = pc + insn->length + (uint64_t)operand->displacement;
+
+	if (operand->base != 16 || operand->index != -1)
+		return NULL;
+	symbol_variable_find(check->modules, address, operand->size, NULL, 0, variable);
+	return variable;
+}
+
+static const struct insn_operand *shared_memory(const struct insn *insn)
 {
 	for (unsigned i = 0; i < insn->operand_count; i++) {
 		const struct insn_operand *operand = &insn->operand[i];
 
 		if (operand->access && operand->base != 4 && operand->base != 5 &&
 		    !operand->stack_push && !operand->stack_pop)
-			return true;
+			return operand;
 	}
-	return false;
+	return NULL;
 }
 
-static void judge(struct check *check, uint64_t pc)
+/* `operand` accesses memory that is no stack's. */
+static void judge(struct check *check, uint64_t pc, const struct insn *insn,
+		  const struct insn_operand *operand)
 {
+	struct symbol_variable found;
+	const struct symbol_variable *variable = object(check, insn, operand, pc, &found);
+	bool load = operand->access == TL_READ;
 	struct symbol_frame frames[SYMBOL_INLINE_MAX];
 	char reason[SYMBOL_REASON_MAX];
 	size_t count = symbol_place_find(check->modules, pc, false, frames, SYMBOL_INLINE_MAX);
-	enum symbol_atomicity answer = symbol_atomicity_judge(check->modules, pc, NULL, reason);
+	enum symbol_atomicity answer =
+		symbol_atomicity_judge(check->modules, pc, variable, load, reason);
 
 	/* What it says is of the line that the report shows, not of where the statement begins. */
 	if (answer == SYMBOL_ATOMICITY_PLAIN) {
@@ -102,8 +122,8 @@ static void judge_all(struct check *check)
 			at++;
 			continue;
 		}
-		if (touches_shared_memory(&insn))
-			judge(check, address + at);
+		if (shared_memory(&insn))
+			judge(check, address + at, &insn, shared_memory(&insn));
 		at += insn.length;
 	}
 }

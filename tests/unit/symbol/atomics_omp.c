@@ -189,9 +189,63 @@ __attribute__((noinline)) int long_statement(int n)
 	       n * n + seen; /* plain: */
 }
 
+/* Loads that have no line of their own: the line is that of the code before them, or behind. */
+__attribute__((noinline)) void heads(int n, double e, double *lent)
+{
+	for (int i = 0; i < n; i++) { /* atomic: */
+#pragma omp atomic
+		real *= e; /* atomic: */
+	}
+	for (int i = 0; i < n; i++) { /* atomic: */
+#pragma omp atomic
+		lent[i & 3] -= e; /* atomic: */
+	}
+	while (n--) { /* atomic: */
+#pragma omp atomic
+		real /= e; /* atomic: */
+	}
+#ifndef __clang__
+	for (int i = 0; i < n; i++) { /* atomic: */
+#pragma omp atomic compare
+		x = x < n ? n : x; /* atomic: */
+		other += i;	   /* plain: */
+	}
+#endif
+}
+
+__attribute__((noinline)) long sums(int n)
+{
+	long sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		int v;
+#pragma omp atomic read
+		v = y;	      /* atomic: */
+		sum += v;     /* atomic: */
+		sum ^= other; /* plain: */
+	}
+	return sum;
+}
+
+static inline void scale(double *to, double by)
+{
+#pragma omp atomic
+	*to *= by; /* atomic: */
+}
+
+__attribute__((noinline)) void inlined(int n)
+{
+	for (int i = 0; i < n; i++) { /* atomic: */
+		scale(&real, n);
+		seen = i; /* plain: */
+	}
+}
+
 int main(void)
 {
+	heads(3, 1.5, &real);
+	inlined(3);
 	between(3);
-	return long_statement(7) + forms(1) + clauses(2) + operators(4) + compared(6) +
-	       accelerated(5);
+	return long_statement(7) + (int)sums(3) + forms(1) + clauses(2) + operators(4) +
+	       compared(6) + accelerated(5);
 }
