@@ -1,12 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/arguments.h"
 
+#include "agent/readable.h"
 #include "agent/state.h"
 #include "base/syscall.h"
 
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#define STRING_MOST 131072 /* bytes of one that the kernel takes, MAX_ARG_STRLEN */
+#define STRINGS_MOST (6 * 1024 * 1024 / sizeof(char *)) /* fs/exec.c, bprm_stack_limits() */
+
+static bool string_is_readable(const char *string)
+{
+	size_t length;
+
+	return readable_length(string, STRING_MOST, &length) && length < STRING_MOST;
+}
+
+static bool strings_are_readable(char *const strings[])
+{
+	size_t count;
+
+	if (!readable_count(strings, STRINGS_MOST, &count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!string_is_readable(strings[i]))
+			return false;
+	return true;
+}
 
 static size_t strings_size(char *const strings[], size_t *count)
 {
@@ -49,6 +72,10 @@ void agent_arguments_copy(struct agent_arguments *arguments)
 
 	arguments->memory = NULL;
 	if (!is_watched() || !arguments->path || !arguments->argv || !arguments->environment)
+		return;
+	/* The kernel says what is wrong. Accepted: what another thread unmaps from here on. */
+	if (!string_is_readable(arguments->path) || !strings_are_readable(arguments->argv) ||
+	    !strings_are_readable(arguments->environment))
 		return;
 	size = strlen(arguments->path) + 1 + strings_size(arguments->argv, &argc) +
 	       strings_size(arguments->environment, &variables) +

@@ -14,6 +14,7 @@
  */
 #include "agent/enter.h"
 
+#include "agent/readable.h"
 #include "agent/state.h"
 #include "base/memory.h"
 #include "base/own_path.h"
@@ -22,10 +23,10 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/single_threaded.h>
@@ -163,20 +164,27 @@ static bool examine(struct file *file, int fd)
 /* ------------------------------------------------------------------------------------------- */
 /* Files by name */
 
-/* Never waits: what is no regular file is not read. */
+/* Never waits: what is no regular file is not read. The kernel reads the path first: where it says
+ * that there is no such file, the path can be read and may be empty. */
+static int open_file(const struct file *file)
+{
+	const long flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	char path[OWN_PATH_SIZE];
+	long fd = raw_syscall6(SYS_openat, file->directory, (long)file->path, flags, 0, 0, 0);
+
+	if (fd != -ENOENT || file->directory < 0 || *file->path)
+		return (int)fd;
+	return (int)raw_syscall6(SYS_openat, AT_FDCWD, (long)own_path(path, file->directory), flags,
+				 0, 0, 0);
+}
+
 static int look(void *argument)
 {
 	struct file *file = argument;
-	char of_descriptor[OWN_PATH_SIZE];
 	bool more = true;
 
-	if (!*file->path && file->directory >= 0) {
-		file->path = own_path(of_descriptor, file->directory);
-		file->directory = AT_FDCWD;
-	}
 	for (int depth = 0; more && depth < INTERPRETERS_MAX; depth++) {
-		int fd = (int)raw_syscall6(SYS_openat, file->directory, (long)file->path,
-					   O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0);
+		int fd = open_file(file);
 
 		if (fd < 0)
 			break;
@@ -224,8 +232,6 @@ bool agent_can_enter(int directory, const char *path)
 		look(&file);
 	else
 		look_from_child(&file);
-	if (!file.can_enter)
-		atomic_fetch_add(&agent_state.area->unentered, 1);
 	return file.can_enter;
 }
 
@@ -244,7 +250,9 @@ bool agent_can_enter_file(const char *file)
 	char path[PATH_MAX];
 	size_t length;
 
-	if (!file || strchr(file, '/'))
+	if (!file || !readable_length(file, sizeof(path), &length))
+		return false;
+	if (length == sizeof(path) || strchr(file, '/'))
 		return agent_can_enter(AT_FDCWD, file);
 	for (folders = folders ? folders : "/bin:/usr/bin";; folders = end + 1) {
 		length = strcspn(folders, ":");
@@ -258,6 +266,6 @@ bool agent_can_enter_file(const char *file)
 				return agent_can_enter(AT_FDCWD, path);
 		}
 		if (!*end)
-			return agent_can_enter(AT_FDCWD, "");
+			return false;
 	}
 }

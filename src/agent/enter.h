@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* As execveat(2) names it. False in doubt, counted. */
+/* As execveat(2) names it, which may be what nobody can read. False in doubt. */
 bool agent_can_enter(int directory, const char *path);
 
 /* As execvp(3) looks for it. */

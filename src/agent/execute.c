@@ -7,8 +7,9 @@
  * The new image inherits whether SIGTRAP is ignored and blocked, which is kept here and not in the
  * kernel (src/trap/ownership.h, mask.c): during the call the kernel knows.
  *
- * Everything here may run in a vfork()ed child, which borrows its parent's memory: arrays live on
- * the stack (as in libc's own execl()), nothing is allocated and no state changes.
+ * Everything here may run in a vfork()ed child, which borrows its parent's memory, on a stack of a
+ * few pages: small arrays live on the stack (as in libc's own execl()), larger ones in pages of
+ * their own (scratch.h), and no state of the parent's changes.
  */
 #include "agent/execute.h"
 
@@ -17,11 +18,13 @@
 #include "agent/extension.h"
 #include "trap/ownership.h"
 
+#include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <trapline/event.h>
 #include <unistd.h>
 
@@ -34,6 +37,10 @@ static struct {
 	int (*posix_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
 			   const posix_spawnattr_t *, char *const[], char *const[]);
 	int (*posix_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+			    const posix_spawnattr_t *, char *const[], char *const[]);
+	int (*pidfd_spawn)(int *, const char *, const posix_spawn_file_actions_t *,
+			   const posix_spawnattr_t *, char *const[], char *const[]);
+	int (*pidfd_spawnp)(int *, const char *, const posix_spawn_file_actions_t *,
 			    const posix_spawnattr_t *, char *const[], char *const[]);
 } libc;
 
@@ -48,6 +55,8 @@ static void resolve(void)
 	RESOLVE(execveat);
 	RESOLVE(posix_spawn);
 	RESOLVE(posix_spawnp);
+	RESOLVE(pidfd_spawn);
+	RESOLVE(pidfd_spawnp);
 	RESOLVE(execve);
 }
 
@@ -79,21 +88,98 @@ static void conceal(const struct exposure *exposure)
 	signal_expose(SIGTRAP, false);
 }
 
+/* ------------------------------------------------------------------------------------------- */
+/* One call */
+
+struct execution {
+	struct agent_arguments given;
+	struct agent_extension extension;
+	struct exposure exposure;
+	bool unentered;
+};
+
+/* Counted before, since what succeeds does not return. */
+static void count_unentered(struct execution *execution)
+{
+	execution->unentered = true;
+	atomic_fetch_add(&agent_state.area->unentered, 1);
+}
+
+/* `file`: how execveat(2) names it; with SEARCH how execvp(3) does. */
+#define SEARCH (-1000)
+
+static void extend(struct execution *execution, int directory, const char *file)
+{
+	struct agent_extension *extension = &execution->extension;
+
+	extension->extended = false;
+	extension->memory = NULL;
+	execution->unentered = false;
+	if (!agent_can_follow())
+		return;
+	if (!(directory == SEARCH ? agent_can_enter_file(file)
+				  : agent_can_enter(directory, file)) ||
+	    !agent_extend(extension, execution->given.environment))
+		count_unentered(execution);
+	else
+		execution->given.environment = extension->environment;
+}
+
+static void begin(struct execution *execution, int directory, const char *file, char *const argv[],
+		  char *const environment[])
+{
+	resolve();
+	execution->given = (struct agent_arguments){file, argv, environment, NULL, 0};
+	extend(execution, directory, file);
+}
+
+/* Of one that replaces this program: what the kernel reads is out of reach of watchpoints. */
+static void begin_replacing(struct execution *execution, int directory, const char *file,
+			    char *const argv[], char *const environment[])
+{
+	begin(execution, directory, file, argv, environment);
+	agent_arguments_copy(&execution->given);
+	execution->exposure = expose();
+}
+
+/* It has failed with `err`: true when it may go as it is, the program's environment alone having
+ * room where ours has none. */
+static bool can_go_unextended(struct execution *execution, int err, char *const environment[])
+{
+	if (err != E2BIG || !execution->extension.extended)
+		return false;
+	agent_arguments_free(&execution->given);
+	agent_extension_end(&execution->extension);
+	execution->extension.extended = false;
+	execution->given.memory = NULL;
+	execution->given.environment = environment;
+	count_unentered(execution);
+	return true;
+}
+
+/* It has failed, so nothing was executed. */
+static int end_replacing(struct execution *execution)
+{
+	conceal(&execution->exposure);
+	agent_arguments_free(&execution->given);
+	agent_extension_end(&execution->extension);
+	if (execution->unentered)
+		atomic_fetch_sub(&agent_state.area->unentered, 1);
+	return -1;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* exec */
+
 TL_API int execve(const char *path, char *const argv[], char *const environment[])
 {
-	struct agent_arguments given = {.path = path, .argv = argv};
-	struct exposure exposure;
-	int result;
+	struct execution execution;
 
-	resolve();
-	AGENT_EXTEND(environment, agent_can_enter(AT_FDCWD, path));
-	given.environment = extended;
-	agent_arguments_copy(&given);
-	exposure = expose();
-	result = libc.execve(given.path, given.argv, given.environment);
-	conceal(&exposure);
-	agent_arguments_free(&given);
-	return result;
+	begin_replacing(&execution, AT_FDCWD, path, argv, environment);
+	libc.execve(execution.given.path, execution.given.argv, execution.given.environment);
+	if (can_go_unextended(&execution, errno, environment))
+		libc.execve(path, argv, environment);
+	return end_replacing(&execution);
 }
 
 TL_API int execv(const char *path, char *const argv[])
@@ -103,19 +189,13 @@ TL_API int execv(const char *path, char *const argv[])
 
 TL_API int execvpe(const char *file, char *const argv[], char *const environment[])
 {
-	struct agent_arguments given = {.path = file, .argv = argv};
-	struct exposure exposure;
-	int result;
+	struct execution execution;
 
-	resolve();
-	AGENT_EXTEND(environment, agent_can_enter_file(file));
-	given.environment = extended;
-	agent_arguments_copy(&given);
-	exposure = expose();
-	result = libc.execvpe(given.path, given.argv, given.environment);
-	conceal(&exposure);
-	agent_arguments_free(&given);
-	return result;
+	begin_replacing(&execution, SEARCH, file, argv, environment);
+	libc.execvpe(execution.given.path, execution.given.argv, execution.given.environment);
+	if (can_go_unextended(&execution, errno, environment))
+		libc.execvpe(file, argv, environment);
+	return end_replacing(&execution);
 }
 
 TL_API int execvp(const char *file, char *const argv[])
@@ -125,41 +205,35 @@ TL_API int execvp(const char *file, char *const argv[])
 
 TL_API int fexecve(int fd, char *const argv[], char *const environment[])
 {
-	struct agent_arguments given = {.path = "", .argv = argv};
-	struct exposure exposure;
-	int result;
+	struct execution execution;
 
 	resolve();
-	AGENT_EXTEND(environment, agent_can_enter(fd, ""));
-	given.environment = extended;
-	agent_arguments_copy(&given);
-	exposure = expose();
-	result = libc.fexecve(fd, given.argv, given.environment);
-	conceal(&exposure);
-	agent_arguments_free(&given);
-	return result;
+	/* libc refuses it before it asks the kernel. */
+	if (!environment)
+		return libc.fexecve(fd, argv, environment);
+	begin_replacing(&execution, fd, "", argv, environment);
+	libc.fexecve(fd, execution.given.argv, execution.given.environment);
+	if (can_go_unextended(&execution, errno, environment))
+		libc.fexecve(fd, argv, environment);
+	return end_replacing(&execution);
 }
 
 TL_API int execveat(int directory, const char *path, char *const argv[], char *const environment[],
 		    int flags)
 {
-	struct agent_arguments given = {.path = path, .argv = argv};
-	struct exposure exposure;
-	int result;
+	struct execution execution;
 
 	resolve();
-	AGENT_EXTEND(environment, agent_can_enter(directory, path));
 	if (!libc.execveat) {
 		errno = ENOSYS;
 		return -1;
 	}
-	given.environment = extended;
-	agent_arguments_copy(&given);
-	exposure = expose();
-	result = libc.execveat(directory, given.path, given.argv, given.environment, flags);
-	conceal(&exposure);
-	agent_arguments_free(&given);
-	return result;
+	begin_replacing(&execution, directory, path, argv, environment);
+	libc.execveat(directory, execution.given.path, execution.given.argv,
+		      execution.given.environment, flags);
+	if (can_go_unextended(&execution, errno, environment))
+		libc.execveat(directory, path, argv, environment, flags);
+	return end_replacing(&execution);
 }
 
 /* The arguments of an execl function, `first` being argv[0], as an array on the stack. */
@@ -200,18 +274,36 @@ TL_API int execle(const char *path, const char *first, ...)
 	return execve(path, argv, environment);
 }
 
+/* ------------------------------------------------------------------------------------------- */
+/* spawn */
+
+typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *,
+		     const posix_spawnattr_t *, char *const[], char *const[]);
+
+static int spawn(spawn_fn *function, int directory, pid_t *pid, const char *file,
+		 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+		 char *const argv[], char *const environment[])
+{
+	struct execution execution;
+	int err;
+
+	begin(&execution, directory, file, argv, environment);
+	execution.exposure = expose();
+	err = function(pid, file, actions, attributes, argv, execution.given.environment);
+	if (can_go_unextended(&execution, err, environment))
+		err = function(pid, file, actions, attributes, argv, environment);
+	conceal(&execution.exposure);
+	agent_extension_end(&execution.extension);
+	if (err && execution.unentered)
+		atomic_fetch_sub(&agent_state.area->unentered, 1);
+	return err;
+}
+
 int agent_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 		const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
 {
-	struct exposure exposure;
-	int err;
-
 	resolve();
-	AGENT_EXTEND(environment, agent_can_enter(AT_FDCWD, path));
-	exposure = expose();
-	err = libc.posix_spawn(pid, path, actions, attributes, argv, extended);
-	conceal(&exposure);
-	return err;
+	return spawn(libc.posix_spawn, AT_FDCWD, pid, path, actions, attributes, argv, environment);
 }
 
 TL_API int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -225,13 +317,32 @@ TL_API int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 			const posix_spawnattr_t *attributes, char *const argv[],
 			char *const environment[])
 {
-	struct exposure exposure;
-	int err;
-
 	resolve();
-	AGENT_EXTEND(environment, agent_can_enter_file(file));
-	exposure = expose();
-	err = libc.posix_spawnp(pid, file, actions, attributes, argv, extended);
-	conceal(&exposure);
-	return err;
+	return spawn(libc.posix_spawnp, SEARCH, pid, file, actions, attributes, argv, environment);
+}
+
+/* Since glibc 2.39, whose headers alone declare them: the first argument is a descriptor's. */
+TL_API int pidfd_spawn(int *fd, const char *path, const posix_spawn_file_actions_t *actions,
+		       const posix_spawnattr_t *attributes, char *const argv[],
+		       char *const environment[]);
+TL_API int pidfd_spawnp(int *fd, const char *file, const posix_spawn_file_actions_t *actions,
+			const posix_spawnattr_t *attributes, char *const argv[],
+			char *const environment[]);
+
+int pidfd_spawn(int *fd, const char *path, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
+{
+	resolve();
+	if (!libc.pidfd_spawn)
+		return ENOSYS;
+	return spawn(libc.pidfd_spawn, AT_FDCWD, fd, path, actions, attributes, argv, environment);
+}
+
+int pidfd_spawnp(int *fd, const char *file, const posix_spawn_file_actions_t *actions,
+		 const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
+{
+	resolve();
+	if (!libc.pidfd_spawnp)
+		return ENOSYS;
+	return spawn(libc.pidfd_spawnp, SEARCH, fd, file, actions, attributes, argv, environment);
 }

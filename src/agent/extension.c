@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/extension.h"
 
+#include "agent/readable.h"
+#include "agent/scratch.h"
 #include "base/syscall.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -12,9 +13,18 @@
 #define PRELOAD "LD_PRELOAD="
 #define PRELOAD_LENGTH (sizeof(PRELOAD) - 1)
 #define LOCATOR AREA_VARIABLE "="
-#define POINTERS 32 /* read at a time */
-#define BYTES 256
+#define POINTERS 64	  /* looked at at a time */
 #define MAX_PRELOAD 65536 /* bytes of the user's own; more is cut off */
+/* More pointers than the kernel takes: 6 MiB with all strings (fs/exec.c, bprm_stack_limits()). */
+#define MAX_VARIABLES (6 * 1024 * 1024 / sizeof(char *))
+
+/* What is put together. */
+struct parts {
+	size_t count;	  /* variables */
+	size_t place;	  /* of LD_PRELOAD among them; count: it is not there */
+	size_t user_size; /* bytes of what the user preloads, without the final zero */
+	const char *user;
+};
 
 bool agent_can_follow(void)
 {
@@ -29,110 +39,107 @@ bool agent_can_follow(void)
 	return false;
 }
 
-/* How many bytes could be read. Where the kernel does not do it, they are read plainly. */
-static size_t peek(void *to, const void *from, size_t length)
-{
-	ssize_t count = -EPERM;
-
-	if (!agent_state.quiet)
-		count = raw_read_memory(raw_getpid(), to, (uintptr_t)from, length);
-	if (count >= 0)
-		return (size_t)count;
-	if (count == -EFAULT)
-		return 0;
-	memcpy(to, from, length);
-	return length;
-}
-
-size_t agent_extension_count(char *const environment[])
-{
-	char *piece[POINTERS];
-	size_t count = 0, got, i;
-
-	if (!environment)
-		return 0;
-	/* Up to the end of a page at a time: an array may end where mapped memory does. */
-	for (;;) {
-		size_t room = (4096 - ((uintptr_t)&environment[count] & 4095)) / sizeof(char *);
-
-		room = room && room < POINTERS ? room : POINTERS;
-		got = peek(piece, &environment[count], room * sizeof(char *)) / sizeof(char *);
-		for (i = 0; i < got && piece[i]; i++)
-			;
-		count += i;
-		if (i < room)
-			return count;
-	}
-}
-
-/* Of the string, at most `most` bytes. */
-static size_t length_of(const char *string, size_t most)
-{
-	char piece[BYTES];
-	size_t length = 0;
-
-	while (length < most) {
-		size_t room = 4096 - ((uintptr_t)(string + length) & 4095), got;
-
-		room = room < BYTES ? room : BYTES;
-		got = peek(piece, string + length, room);
-		for (size_t i = 0; i < got; i++)
-			if (!piece[i])
-				return length + i;
-		length += got;
-		if (got < room)
-			return length;
-	}
-	return most;
-}
-
 static bool is_preload(const char *variable)
 {
 	char name[PRELOAD_LENGTH];
 
-	return peek(name, variable, PRELOAD_LENGTH) == PRELOAD_LENGTH &&
+	return readable_copy(name, variable, PRELOAD_LENGTH) == PRELOAD_LENGTH &&
 	       memcmp(name, PRELOAD, PRELOAD_LENGTH) == 0;
 }
 
-struct agent_extension agent_extension_copy(char *const environment[], size_t count, char **to)
+/* Looks at some pointers: false when LD_PRELOAD was among them. */
+static bool look_at(struct parts *parts, char *const environment[], size_t from, size_t count)
 {
-	struct agent_extension extension = {0};
+	char *piece[POINTERS];
 
-	count = count ? peek(to, environment, count * sizeof(char *)) / sizeof(char *) : 0;
-	while (extension.count < count && to[extension.count])
-		extension.count++;
-	while (extension.place < extension.count && !is_preload(to[extension.place]))
-		extension.place++;
-	if (extension.place < extension.count) {
-		extension.user = to[extension.place] + PRELOAD_LENGTH;
-		extension.user_size = length_of(extension.user, MAX_PRELOAD);
+	count = readable_copy(piece, &environment[from], count * sizeof(char *)) / sizeof(char *);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_preload(piece[i]))
+			continue;
+		parts->place = from + i;
+		parts->user = piece[i] + PRELOAD_LENGTH;
+		readable_length(parts->user, MAX_PRELOAD, &parts->user_size);
+		return false;
 	}
-	return extension;
+	return true;
 }
 
-static size_t preload_size(const struct agent_extension *extension)
+static struct parts find_parts(char *const environment[], size_t count)
 {
-	return PRELOAD_LENGTH + strlen(agent_state.library) + 1 + extension->user_size + 1;
+	struct parts parts = {.count = count, .place = count};
+
+	for (size_t from = 0; from < count; from += POINTERS)
+		if (!look_at(&parts, environment, from,
+			     count - from < POINTERS ? count - from : POINTERS))
+			break;
+	return parts;
 }
 
-size_t agent_extension_size(const struct agent_extension *extension)
+static size_t array_size(const struct parts *parts)
 {
-	return preload_size(extension) + sizeof(LOCATOR) + AREA_LOCATOR;
+	return (parts->count + 3) * sizeof(char *);
 }
 
-void agent_extension_fill(const struct agent_extension *extension, char **to, char *text)
+static size_t preload_size(const struct parts *parts)
 {
-	char *locator = text + preload_size(extension), *end;
-	bool has_preload = extension->place < extension->count;
+	return PRELOAD_LENGTH + strlen(agent_state.library) + 1 + parts->user_size + 1;
+}
+
+/* Another thread may have taken variables away since they were counted. */
+static size_t copy_pointers(char **to, char *const environment[], size_t count)
+{
+	size_t got = 0, i;
+
+	if (count)
+		got = readable_copy(to, environment, count * sizeof(char *)) / sizeof(char *);
+	for (i = 0; i < got && to[i]; i++)
+		;
+	return i;
+}
+
+static void fill(const struct parts *parts, char *const environment[], char **to)
+{
+	char *text = (char *)to + array_size(parts), *locator = text + preload_size(parts), *end;
+	size_t count = copy_pointers(to, environment, parts->count);
+	bool replaces = parts->place < count;
 
 	end = stpcpy(stpcpy(text, PRELOAD), agent_state.library);
-	if (extension->user_size) {
+	if (parts->user_size) {
 		*end++ = ':';
-		end += peek(end, extension->user, extension->user_size);
+		end += readable_copy(end, parts->user, parts->user_size);
 		*end = '\0';
 	}
 	agent_executed_locator(stpcpy(locator, LOCATOR));
-	to[extension->place] = text;
-	to[extension->count + (has_preload ? 0 : 1)] = locator;
-	to[extension->count + (has_preload ? 1 : 2)] = NULL;
+	to[replaces ? parts->place : count++] = text;
+	to[count] = locator;
+	to[count + 1] = NULL;
+}
+
+bool agent_extend(struct agent_extension *extension, char *const environment[])
+{
+	struct parts parts;
+	size_t count = 0;
+	void *to = extension->near;
+
+	extension->environment = environment;
+	extension->memory = NULL;
+	if (environment && !readable_count(environment, MAX_VARIABLES, &count))
+		return false;
+	parts = find_parts(environment, count);
+	extension->size =
+		array_size(&parts) + preload_size(&parts) + sizeof(LOCATOR) + AREA_LOCATOR;
+	if (extension->size > EXTENSION_NEAR)
+		to = extension->memory = scratch_take(extension->size);
+	if (!to)
+		return false;
+	fill(&parts, environment, to);
+	extension->environment = to;
+	return extension->extended = true;
+}
+
+void agent_extension_end(struct agent_extension *extension)
+{
+	if (extension->memory)
+		scratch_give(extension->memory, extension->size);
+	extension->memory = NULL;
 }

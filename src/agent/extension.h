@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The environment of a program that is executed: the caller's, and our two variables. It is made in
- * the caller's own stack frame (AGENT_EXTEND), since the caller may be a vfork()ed child, which has
- * its parent's memory, and since what the program has is not to change for anybody else.
+ * The environment of a program that is executed: the caller's, and our two variables. What the
+ * program has is not to change for anybody else, so it is an array of its own: in the caller's
+ * frame where it is small, else in pages of its own (scratch.h).
  *
  * Another thread may change the environment meanwhile. What is read of it is read by the kernel,
  * which refuses where a plain access would fault, each word once; so nothing worse can come of it
@@ -13,37 +13,26 @@
 
 #include "agent/state.h"
 
-#include <alloca.h>
 #include <stddef.h>
 
+#define EXTENSION_NEAR 1024 /* bytes of a small one */
+
 struct agent_extension {
-	size_t count;	  /* variables */
-	size_t place;	  /* of LD_PRELOAD among them; count: it is not there */
-	size_t user_size; /* bytes of what the user preloads, without the final zero */
-	const char *user;
+	char *const *environment; /* to hand on: the extended one, or the caller's own */
+	bool extended;
+	void *memory; /* NULL: it is in `near` */
+	size_t size;
+	_Alignas(char *) char near[EXTENSION_NEAR];
 };
 
 /* Is there a library to load where the new image will look for it (another user, chroot,
  * namespaces)? */
 bool agent_can_follow(void);
 
-size_t agent_extension_count(char *const environment[]);
-/* `to` has room for `count` + 3 pointers. */
-struct agent_extension agent_extension_copy(char *const environment[], size_t count, char **to);
-size_t agent_extension_size(const struct agent_extension *extension);
-/* `text` has room for agent_extension_size() bytes. */
-void agent_extension_fill(const struct agent_extension *extension, char **to, char *text);
-
-/* Declares `extended`: the environment to hand on, where `can_enter`. */
-#define AGENT_EXTEND(environment, can_enter)                                             \
-	char **extended = (char **)(environment);                                        \
-	if (agent_can_follow() && (can_enter)) {                                         \
-		size_t extended_count = agent_extension_count(environment);              \
-		struct agent_extension extension;                                        \
-		extended = alloca((extended_count + 3) * sizeof(char *));                \
-		extension = agent_extension_copy(environment, extended_count, extended); \
-		agent_extension_fill(&extension, extended,                               \
-				     alloca(agent_extension_size(&extension)));          \
-	}
+/* False where it cannot be had: it cannot be read, of which the kernel will say EFAULT, it is
+ * longer than the kernel takes, or there is no memory. The caller's own is handed on then. */
+bool agent_extend(struct agent_extension *extension, char *const environment[]);
+/* The call has returned. Leaves errno alone. */
+void agent_extension_end(struct agent_extension *extension);
 
 #endif

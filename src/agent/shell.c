@@ -316,7 +316,7 @@ static int start_stream(FILE *file, int *end, const char *command, const struct 
 		err = spawn_shell(&stream->pid, command, &actions, mask, &none);
 	posix_spawn_file_actions_destroy(&actions);
 	if (err)
-		return err;
+		return ENOMEM; /* whatever it was: glibc's libio/iopopen.c */
 	stream->fd = fileno(file);
 	stream->file = file;
 	atomic_fetch_add(&streams.count, 1);

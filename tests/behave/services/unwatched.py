@@ -49,6 +49,13 @@ class Unwatched(unittest.TestCase):
         self.check(run(TRAPLINE, "race", "--", "sh", "-c", f"{static}; {static}; exit 9"), 9, "little was watched",
                    "programs-unentered")
 
+    def test_what_was_never_executed(self):
+        script = "import os\nfor i in range(20):\n try: os.execv('/nowhere/at/all', ['x'])\n except OSError: pass"
+        result = run(TRAPLINE, "race", "--stats=all", "--", sys.executable, "-c", script)
+        self.assertEqual((result.returncode, result.stdout), (0, ""))
+        self.assertNotIn("little was watched", result.stderr)
+        self.assertIn("programs-unentered: 0", " ".join(result.stderr.split()).replace(" :", ":"))
+
     def test_another_c_library(self):
         linker = shutil.copy(LINKER, self.path("ld-musl-x86_64.so.1"))
         program = self.build("foreign", f"-Wl,--dynamic-linker={linker}")

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/readable.h"
+
+#include "agent/state.h"
+#include "base/syscall.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PAGE 4096
+#define PIECE 512 /* bytes read at a time */
+
+size_t readable_copy(void *to, const void *from, size_t length)
+{
+	ssize_t count = -EPERM;
+
+	if (!agent_state.quiet)
+		count = raw_read_memory(raw_getpid(), to, (uintptr_t)from, length);
+	if (count >= 0)
+		return (size_t)count;
+	if (count == -EFAULT)
+		return 0;
+	memcpy(to, from, length);
+	return length;
+}
+
+/* What is read next of `from`: up to the end of its page, since a string or an array may end where
+ * mapped memory does. */
+static size_t room_at(const void *from)
+{
+	size_t room = PAGE - ((uintptr_t)from & (PAGE - 1));
+
+	return room < PIECE ? room : PIECE;
+}
+
+bool readable_length(const char *string, size_t most, size_t *length)
+{
+	char piece[PIECE];
+
+	for (*length = 0; *length < most;) {
+		size_t room = room_at(string + *length);
+		size_t got = readable_copy(piece, string + *length, room);
+		const char *end = memchr(piece, 0, got);
+
+		*length += end ? (size_t)(end - piece) : got;
+		if (end || got < room)
+			return end;
+	}
+	*length = most;
+	return true;
+}
+
+bool readable_count(char *const array[], size_t most, size_t *count)
+{
+	char *piece[PIECE / sizeof(char *)];
+
+	for (*count = 0; *count <= most;) {
+		size_t room = room_at(&array[*count]) / sizeof(char *), got, i;
+
+		room = room ? room : 1; /* not aligned: one that lies in two pages */
+		got = readable_copy(piece, &array[*count], room * sizeof(char *)) / sizeof(char *);
+		for (i = 0; i < got && piece[i]; i++)
+			;
+		*count += i;
+		if (i < room)
+			return i < got && *count <= most;
+	}
+	return false;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading what the program hands over and may have got wrong: execve(2) says EFAULT of it, where a
+ * plain access would end the program. Async-signal-safe. */
+#ifndef AGENT_READABLE_H
+#define AGENT_READABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* How many bytes could be read. Where a filter forbids the kernel's help, or the kernel has none to
+ * give, they are read plainly. */
+size_t readable_copy(void *to, const void *from, size_t length);
+
+/* Of a string, without its final zero: at most `most`. False: it ends in what cannot be read. */
+bool readable_length(const char *string, size_t most, size_t *length);
+
+/* The pointers before the final NULL, at most `most`. False: as above, or there are more. */
+bool readable_count(char *const array[], size_t most, size_t *count);
+
+#endif
