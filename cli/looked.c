@@ -19,6 +19,7 @@ static const struct gap {
 	{"processes-unentered", "processes were too many"},
 	{"processes-withdrawn", "processes were left alone since they use SIGTRAP or are debugged"},
 	{"programs-unentered", "programs were executed that no library can be loaded into"},
+	{"children-unseen", "children were made by raw system calls and not watched"},
 	{"threads-unsampled", "threads ran before and could not be sampled"},
 	{"samples-undecoded", "samples were at code that could not be decoded"},
 	{"samples-unread", "samples came faster than they were read"},

@@ -19,6 +19,7 @@ static const struct reason {
 	{"programs-unreadable", "programs were executed where " LIBRARY " cannot be read"},
 	{"programs-unentered", "programs were executed that no library can be loaded into: static, "
 			       "set-user-ID or for another C library"},
+	{"children-unseen", "children were made by raw system calls rather than through libc"},
 	{"processes-lost", "processes became programs that could not be entered"},
 	{"processes-withdrawn", "processes were let go, since they debug themselves, take SIGTRAP "
 				"by a signalfd or allow no system calls"},

@@ -50,14 +50,19 @@ uint64_t agent_now(void)
 }
 
 /* A fork that fails, and a child that is killed at once, leave it one too high. */
-static void before_fork(void)
+void agent_before_fork(void)
 {
 	if (agent_state.area)
 		atomic_fetch_add(&agent_state.area->forking, 1);
 }
 
 /* A forked child has its parent's mapping and none of its events. */
-static void in_forked_child(void)
+void agent_after_fork(void)
+{
+	throttle_note_children();
+}
+
+void agent_in_child(void)
 {
 	borrower_begin();
 	signal_conceal(SIGTRAP);
@@ -68,6 +73,12 @@ static void in_forked_child(void)
 	agent_announce();
 	if (agent_state.area)
 		atomic_fetch_sub(&agent_state.area->forking, 1);
+}
+
+void agent_note_unseen(void)
+{
+	if (agent_state.area && !area_is_closed(agent_state.area))
+		atomic_fetch_add(&agent_state.area->unseen, 1);
 }
 
 /* What a program forbids itself stays when it executes another. */
@@ -93,7 +104,7 @@ int agent_attach(struct area *area)
 	agent_state.area = area;
 	mask_adopt();
 	if (!registered)
-		pthread_atfork(before_fork, throttle_note_children, in_forked_child);
+		pthread_atfork(agent_before_fork, agent_after_fork, agent_in_child);
 	registered = true;
 	agent_announce();
 	return 0;
@@ -167,8 +178,12 @@ __attribute__((destructor)) static void stop(void)
 {
 	struct area_process *process = agent_state.process;
 
-	if (!process || process->pid != raw_getpid())
+	if (!process)
 		return;
+	if (process->pid != raw_getpid()) {
+		agent_note_unseen();
+		return;
+	}
 	throttle_end();
 	if (agent_state.guard)
 		agent_state.guard->end();

@@ -34,7 +34,6 @@
 
 static struct {
 	int (*prctl)(int, ...);
-	long (*syscall)(long, ...);
 	int (*sigaltstack)(const stack_t *, stack_t *);
 } libc;
 
@@ -44,7 +43,6 @@ __attribute__((constructor)) static void resolve(void)
 {
 	if (libc.prctl)
 		return;
-	RESOLVE(syscall);
 	RESOLVE(sigaltstack);
 	RESOLVE(prctl);
 }
@@ -69,7 +67,7 @@ static void prepare(bool strict)
 		agent_be_quiet();
 }
 
-static void prepare_prctl(long option, long value)
+void filter_before_prctl(long option, long value)
 {
 	if (option == PR_SET_SECCOMP)
 		prepare(value == SECCOMP_MODE_STRICT);
@@ -79,62 +77,18 @@ static void prepare_prctl(long option, long value)
 		prepare(true);
 }
 
+void filter_before_seccomp(long operation)
+{
+	if (operation != SECCOMP_GET_ACTION_AVAIL && operation != SECCOMP_GET_NOTIF_SIZES)
+		prepare(operation == SECCOMP_SET_MODE_STRICT);
+}
+
 TL_API int prctl(int option, ...)
 {
 	COLLECT(option, 4);
 	resolve();
-	prepare_prctl(option, argument[0]);
+	filter_before_prctl(option, argument[0]);
 	return libc.prctl(option, argument[0], argument[1], argument[2], argument[3]);
-}
-
-/* The kernel's structure (asm/signal.h), not libc's. */
-struct kernel_action {
-	void (*handler)(int);
-	unsigned long flags;
-	void (*restorer)(void);
-	uint64_t mask;
-};
-
-/* rt_sigaction(2) by number, of a signal that is ours: as sigaction(3) of it. Programs reset all
- * signals so in a child that they have forked (Chromium does), where our watches are on already. */
-static long set_owned_action(int signal, const struct kernel_action *action,
-			     struct kernel_action *old)
-{
-	struct sigaction wanted = {0}, before = {0};
-	int err;
-
-	if (action) {
-		wanted.sa_handler = action->handler;
-		wanted.sa_flags = (int)action->flags;
-		memcpy(&wanted.sa_mask, &action->mask, sizeof(action->mask));
-	}
-	err = signal_program_action(signal, action ? &wanted : NULL, &before);
-	if (err) {
-		errno = -err;
-		return -1;
-	}
-	if (old) {
-		*old = (struct kernel_action){.handler = before.sa_handler,
-					      .flags = (unsigned)before.sa_flags};
-		memcpy(&old->mask, &before.sa_mask, sizeof(old->mask));
-	}
-	return 0;
-}
-
-TL_API long syscall(long number, ...)
-{
-	COLLECT(number, 6);
-	resolve();
-	if (number == SYS_rt_sigaction && signal_is_owned((int)argument[0]))
-		return set_owned_action((int)argument[0], (const struct kernel_action *)argument[1],
-					(struct kernel_action *)argument[2]);
-	if (number == SYS_seccomp && argument[0] != SECCOMP_GET_ACTION_AVAIL &&
-	    argument[0] != SECCOMP_GET_NOTIF_SIZES)
-		prepare(argument[0] == SECCOMP_SET_MODE_STRICT);
-	else if (number == SYS_prctl)
-		prepare_prctl(argument[0], argument[1]);
-	return libc.syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4],
-			    argument[5]);
 }
 
 TL_API int sigaltstack(const stack_t *stack, stack_t *old)

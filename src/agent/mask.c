@@ -236,6 +236,23 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old)
 	return 0;
 }
 
+int mask_change(int how, const uint64_t *set, uint64_t *old)
+{
+	bool before = blocked;
+	uint64_t real = set ? *set & ~(how == SIG_UNBLOCK ? 0 : TRAP_BIT) : 0, found = 0;
+	int err = raw_sigprocmask(how, set ? &real : NULL, &found);
+
+	if (err)
+		return err;
+	if (set)
+		note_wish(how, *set & TRAP_BIT);
+	if (old)
+		*old = found | (before ? TRAP_BIT : 0);
+	if (before && !blocked)
+		release_pending();
+	return 0;
+}
+
 TL_API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
 	return change_mask(how, set, old);
@@ -275,17 +292,22 @@ void mask_adopt(void)
 }
 
 /* What the program reads from the descriptor cannot be sorted here: watching ends. */
-TL_API int signalfd(int fd, const sigset_t *set, int flags)
+void mask_before_signalfd(bool of_trap)
 {
 	uint64_t trap = TRAP_BIT;
 
+	if (!agent_state.area || !of_trap || left_to_kernel())
+		return;
+	agent_give_up();
+	atomic_store(&honest, true);
+	if (blocked)
+		raw_sigprocmask(SIG_BLOCK, &trap, NULL);
+	release_pending();
+}
+
+TL_API int signalfd(int fd, const sigset_t *set, int flags)
+{
 	resolve();
-	if (agent_state.area && sigismember(set, SIGTRAP) == 1 && !left_to_kernel()) {
-		agent_give_up();
-		atomic_store(&honest, true);
-		if (blocked)
-			raw_sigprocmask(SIG_BLOCK, &trap, NULL);
-		release_pending();
-	}
+	mask_before_signalfd(sigismember(set, SIGTRAP) == 1);
 	return libc.signalfd(fd, set, flags);
 }

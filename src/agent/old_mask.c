@@ -14,6 +14,10 @@ TL_API int sigsetmask(int mask);
 TL_API int siggetmask(void);
 TL_API int sighold(int signal);
 TL_API int sigrelse(int signal);
+/* <signal.h> turns its name into that of the next. */
+TL_API int old_sigpause(int mask) __asm__("sigpause");
+TL_API int __xpg_sigpause(int signal);
+TL_API int __sigpause(int mask, int is_signal);
 
 /* Of the first 32 signals, as those functions know them. The mask of before, or -1. */
 static int change_mask(int how, int mask)
@@ -60,4 +64,40 @@ int sighold(int signal)
 int sigrelse(int signal)
 {
 	return change_one(SIG_UNBLOCK, signal);
+}
+
+static int suspend_with(int mask)
+{
+	uint64_t bits = (uint32_t)mask;
+	sigset_t set;
+
+	sigemptyset(&set);
+	memcpy(&set, &bits, sizeof(bits));
+	return sigsuspend(&set);
+}
+
+static int suspend_without(int signal)
+{
+	sigset_t set;
+
+	if (sigprocmask(SIG_BLOCK, NULL, &set) || sigdelset(&set, signal))
+		return -1;
+	return sigsuspend(&set);
+}
+
+/* As 4.2BSD had it. */
+int old_sigpause(int mask)
+{
+	return suspend_with(mask);
+}
+
+/* As POSIX.1-2017 has it. */
+int __xpg_sigpause(int signal)
+{
+	return suspend_without(signal);
+}
+
+int __sigpause(int mask, int is_signal)
+{
+	return is_signal ? suspend_without(mask) : suspend_with(mask);
 }

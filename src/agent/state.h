@@ -50,6 +50,14 @@ bool agent_clock_is_forbidden(void);
  * Async-signal-safe: also called in forked children. */
 void agent_announce(void);
 
+/* Around what makes a child with memory of its own: in the parent before and after, in the child.
+ */
+void agent_before_fork(void);
+void agent_after_fork(void);
+void agent_in_child(void);
+/* Such a child is made, or has been, and cannot be told that it is one: counted. */
+void agent_note_unseen(void);
+
 /* Does the controller answer no more? patience.c. */
 bool agent_has_gone(const struct area *area);
 
@@ -64,6 +72,10 @@ void agent_wait_until_gone(struct area_process *process, uint64_t bound);
 
 /* Make no further system call in handlers: a seccomp filter is about to be set. */
 void agent_be_quiet(void);
+
+/* prctl(2) and seccomp(2) are about to be called. */
+void filter_before_prctl(long option, long value);
+void filter_before_seccomp(long operation);
 
 /* Tell the controller what it asked to be told (`kind`: one of AREA_HIT_NOTICE) and wait, bounded,
  * until it has seen to it. Never called by a signal handler. */
@@ -136,6 +148,11 @@ void mask_begin_blocked(void);
 
 /* The calling thread wishes SIGTRAP to be blocked, or not. */
 void mask_wish(bool blocked);
+
+/* rt_sigprocmask(2) of a thread whose wish is kept. 0 or -errno. */
+int mask_change(int how, const uint64_t *set, uint64_t *old);
+/* The program is about to ask for a signalfd, maybe of SIGTRAP. */
+void mask_before_signalfd(bool of_trap);
 
 /* In a program that was executed with SIGTRAP blocked. */
 void mask_adopt(void);

@@ -21,7 +21,12 @@ static struct {
 	int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 	int (*thrd_create)(thrd_t *, thrd_start_t, void *);
 	int (*clone)(int (*)(void *), void *, int, void *, ...);
+	int (*pthread_setattr_default_np)(const pthread_attr_t *);
+	pid_t (*_Fork)(void);
 } libc;
+
+/* Attributes of threads that are created without any may say a mask. */
+static _Atomic bool default_is_set;
 
 #define RESOLVE(function) libc.function = (__typeof__(libc.function))dlsym(RTLD_NEXT, #function)
 
@@ -31,6 +36,8 @@ __attribute__((constructor)) static void resolve(void)
 		return;
 	RESOLVE(thrd_create);
 	RESOLVE(clone);
+	RESOLVE(pthread_setattr_default_np);
+	RESOLVE(_Fork);
 	RESOLVE(pthread_create);
 }
 
@@ -91,14 +98,46 @@ static int begin_thrd(void *argument)
 	return beginning.start(beginning.argument);
 }
 
-/* Returns the mask to be set again. */
-static uint64_t before_creation(struct beginning *beginning)
+/* The mask that the attributes name, which is the new thread's whatever its creator's. */
+static bool names_mask(const pthread_attr_t *attributes, sigset_t *mask)
+{
+	pthread_attr_t defaults;
+	bool names;
+
+	if (attributes)
+		return pthread_attr_getsigmask_np(attributes, mask) == 0;
+	if (!atomic_load(&default_is_set) || pthread_getattr_default_np(&defaults))
+		return false;
+	names = pthread_attr_getsigmask_np(&defaults, mask) == 0;
+	pthread_attr_destroy(&defaults);
+	return names;
+}
+
+/* Does the new thread wish SIGTRAP to be blocked? */
+static bool begins_blocked(const pthread_attr_t *attributes)
+{
+	sigset_t mask;
+
+	if (mask_is_ours() && names_mask(attributes, &mask))
+		return sigismember(&mask, SIGTRAP) == 1;
+	return mask_is_blocked();
+}
+
+static struct beginning prepare(bool blocked)
+{
+	return (struct beginning){.blocked = blocked, .notice = threads_give_notice()};
+}
+
+static bool is_plain(const struct beginning *beginning)
+{
+	return !beginning->blocked && !beginning->notice;
+}
+
+/* Really blocked at first. Returns the mask to be set again. */
+static uint64_t before_creation(const struct beginning *beginning)
 {
 	uint64_t trap = 1ull << (SIGTRAP - 1), before = 0;
 
-	beginning->blocked = mask_is_blocked();
-	beginning->notice = threads_give_notice();
-	beginning->taken = 0;
 	if (beginning->blocked)
 		raw_sigprocmask(SIG_BLOCK, &trap, &before);
 	return before;
@@ -115,13 +154,15 @@ static void after_creation(struct beginning *beginning, uint64_t before, bool cr
 TL_API int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*body)(void *), void *argument)
 {
-	struct beginning beginning = {.body = body, .argument = argument};
+	struct beginning beginning = prepare(begins_blocked(attributes));
 	uint64_t before;
 	int err;
 
 	resolve();
-	if (!mask_is_blocked() && !threads_give_notice())
+	if (is_plain(&beginning))
 		return libc.pthread_create(thread, attributes, body, argument);
+	beginning.body = body;
+	beginning.argument = argument;
 	before = before_creation(&beginning);
 	err = libc.pthread_create(thread, attributes, begin_pthread, &beginning);
 	after_creation(&beginning, before, !err);
@@ -130,26 +171,67 @@ TL_API int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 TL_API int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 {
-	struct beginning beginning = {.start = start, .argument = argument};
+	struct beginning beginning = prepare(begins_blocked(NULL));
 	uint64_t before;
 	int result;
 
 	resolve();
-	if (!mask_is_blocked() && !threads_give_notice())
+	if (is_plain(&beginning))
 		return libc.thrd_create(thread, start, argument);
+	beginning.start = start;
+	beginning.argument = argument;
 	before = before_creation(&beginning);
 	result = libc.thrd_create(thread, begin_thrd, &beginning);
 	after_creation(&beginning, before, result == thrd_success);
 	return result;
 }
 
-/* A process that shares memory and signals with this one, as threads once were made. */
+TL_API int pthread_setattr_default_np(const pthread_attr_t *attributes)
+{
+	resolve();
+	atomic_store(&default_is_set, true);
+	return libc.pthread_setattr_default_np(attributes);
+}
+
+/* fork() without what pthread_atfork() asks for, ours included. */
+TL_API pid_t _Fork(void)
+{
+	pid_t child;
+
+	resolve();
+	agent_before_fork();
+	child = libc._Fork();
+	if (child == 0)
+		agent_in_child();
+	else
+		agent_after_fork();
+	return child;
+}
+
+/* The creator's frame, of which a child with memory of its own has a copy. */
+struct cloned {
+	int (*body)(void *);
+	void *argument;
+};
+
+static int begin_cloned(void *argument)
+{
+	struct cloned *cloned = argument;
+
+	agent_in_child();
+	return cloned->body(cloned->argument);
+}
+
+/* A child with memory of its own is watched as a forked one; one that shares memory and signals
+ * with this process, as threads once were made, counts as this one. */
 TL_API int clone(int (*body)(void *), void *stack, int flags, void *argument, ...)
 {
 	const int sharing = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
+	struct cloned cloned = {body, argument};
 	pid_t *parent, *child;
 	va_list list;
 	void *tls;
+	int made;
 
 	va_start(list, argument);
 	parent = va_arg(list, pid_t *);
@@ -159,5 +241,10 @@ TL_API int clone(int (*body)(void *), void *stack, int flags, void *argument, ..
 	resolve();
 	if ((flags & sharing) == (CLONE_VM | CLONE_SIGHAND))
 		borrower_share();
-	return libc.clone(body, stack, flags, argument, parent, tls, child);
+	if (flags & CLONE_VM || !agent_state.area || !body || !stack)
+		return libc.clone(body, stack, flags, argument, parent, tls, child);
+	agent_before_fork();
+	made = libc.clone(begin_cloned, stack, flags, &cloned, parent, tls, child);
+	agent_after_fork();
+	return made;
 }

@@ -36,7 +36,11 @@ static struct {
 	int (*ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
 	int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *,
 		       const sigset_t *);
+	int (*__ppoll_chk)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *,
+			   size_t);
 	int (*epoll_pwait)(int, struct epoll_event *, int, int, const sigset_t *);
+	int (*epoll_pwait2)(int, struct epoll_event *, int, const struct timespec *,
+			    const sigset_t *);
 } libc;
 
 #define RESOLVE(function) libc.function = (__typeof__(libc.function))dlsym(RTLD_NEXT, #function)
@@ -51,7 +55,9 @@ __attribute__((constructor)) static void resolve(void)
 	RESOLVE(sigsuspend);
 	RESOLVE(ppoll);
 	RESOLVE(pselect);
+	RESOLVE(__ppoll_chk);
 	RESOLVE(epoll_pwait);
+	RESOLVE(epoll_pwait2);
 	RESOLVE(sigwait);
 }
 
@@ -269,6 +275,29 @@ TL_API int epoll_pwait(int descriptor, struct epoll_event *events, int count, in
 {
 	struct opening opening = begin(mask);
 	int result = libc.epoll_pwait(descriptor, events, count, timeout, mask);
+
+	end(&opening);
+	return result;
+}
+
+TL_API int epoll_pwait2(int descriptor, struct epoll_event *events, int count,
+			const struct timespec *timeout, const sigset_t *mask)
+{
+	struct opening opening = begin(mask);
+	int result = libc.epoll_pwait2(descriptor, events, count, timeout, mask);
+
+	end(&opening);
+	return result;
+}
+
+/* ppoll() of programs that are built with _FORTIFY_SOURCE. */
+TL_API int __ppoll_chk(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout,
+		       const sigset_t *mask, size_t size);
+int __ppoll_chk(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout,
+		const sigset_t *mask, size_t size)
+{
+	struct opening opening = begin(mask);
+	int result = libc.__ppoll_chk(descriptors, count, timeout, mask, size);
 
 	end(&opening);
 	return result;

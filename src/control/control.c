@@ -437,6 +437,7 @@ void control_finish(struct control *control)
 		atomic_load(&control->program.area->traps_without_cause);
 	control->program.count[COUNT_PROGRAMS_UNENTERED] =
 		atomic_load(&control->program.area->unentered);
+	control->program.count[COUNT_CHILDREN_UNSEEN] = atomic_load(&control->program.area->unseen);
 	control->program.count[COUNT_PROCESSES_WITHDRAWN] =
 		atomic_load(&control->program.area->withdrawn);
 }

@@ -303,6 +303,7 @@ struct area {
 	_Atomic uint32_t traps_without_cause; /* SIGTRAPs that were dropped: src/trap/cause.h */
 	_Atomic uint32_t hits_gone;	      /* of processes that had ended their watching */
 	_Atomic uint32_t unentered;  /* programs executed that our library cannot be loaded into */
+	_Atomic uint32_t unseen;     /* children made by raw instructions, not watched */
 	_Atomic uint32_t unreadable; /* programs executed where our library cannot be read */
 	struct allocation_choice allocations;
 	struct guard_choice guard;

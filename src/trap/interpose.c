@@ -112,19 +112,26 @@ sighandler_t __sysv_signal(int signal, sighandler_t handler)
 	return sysv_signal(signal, handler);
 }
 
+static sighandler_t action_of(int signal)
+{
+	struct sigaction action;
+
+	return sigaction(signal, NULL, &action) ? SIG_ERR : action.sa_handler;
+}
+
 sighandler_t sigset(int signal, sighandler_t handler)
 {
 	sigset_t set, before;
 	sighandler_t old;
 
-	if (!signal_is_owned(signal) || handler == SIG_HOLD) {
+	if (!signal_is_owned(signal)) {
 		resolve();
 		return libc_sigset(signal, handler);
 	}
-	old = set_owned(signal, handler, 0);
+	old = handler == SIG_HOLD ? action_of(signal) : set_owned(signal, handler, 0);
 	sigemptyset(&set);
 	sigaddset(&set, signal);
-	sigprocmask(SIG_UNBLOCK, &set, &before);
+	sigprocmask(handler == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &set, &before);
 	return old != SIG_ERR && sigismember(&before, signal) ? SIG_HOLD : old;
 }
 

@@ -15,7 +15,7 @@ extern char **environ;
 #define VARIABLES 3000
 #define TOO_MANY 1500000
 #define SMALL_STACK 20480
-#define LOOPS 300
+#define LOOPS 100
 
 static char *self, *unreadable;
 static char folder[] = "/tmp/hostile_odd_XXXXXX";
@@ -182,7 +182,8 @@ static void errors(void)
 
 static void unreadable_ones(void)
 {
-	char *none[] = {NULL}, *bad[] = {unreadable, NULL}, *two[] = {(char *)"A=b", unreadable, NULL};
+	char *none[] = {NULL}, *bad[] = {unreadable, NULL},
+	     *two[] = {(char *)"A=b", unreadable, NULL};
 	/* An array that ends where mapped memory does, without its end. */
 	char **endless = (char **)unreadable - 2;
 
