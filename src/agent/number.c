@@ -75,7 +75,8 @@ static long set_owned_action(int signal, const struct kernel_action *action,
 	return 0;
 }
 
-static long action_by_number(long number, long signal, long action, long old, long a, long b, long c)
+static long action_by_number(long number, long signal, long action, long old, long a, long b,
+			     long c)
 {
 	(void)number, (void)a, (void)b, (void)c;
 	return result_of(set_owned_action((int)signal, (const struct kernel_action *)action,
@@ -152,7 +153,7 @@ static call_fn *clone3_with(const void *given)
 
 /* Where to go on, with the arguments as they are. */
 __attribute__((used, visibility("hidden"))) call_fn *number_choose(long number, long first,
-								    long second)
+								   long second)
 {
 	resolve();
 	switch (number) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SIGTRAP blocked and let in by functions that few programs call: sigpause() in both forms, sigset()
- * with SIG_HOLD, epoll_pwait2(), ppoll() as _FORTIFY_SOURCE has it, masks of thread attributes, and
- * rt_sigprocmask(2) by number.
+ * SIGTRAP blocked and let in by functions that few programs call: sigpause() in both forms,
+ * sigset() with SIG_HOLD, epoll_pwait2(), ppoll() as _FORTIFY_SOURCE has it, masks of thread
+ * attributes, and rt_sigprocmask(2) by number.
  */
 #include "hostile.h"
 #include <poll.h>
