@@ -54,7 +54,9 @@ static const char *const internal_stems[] = {
 	"alloc_group", "nontrivial_free", "donate", "try_avail",
 	/* the program's beginning and end, processes, modules */
 	"dl", "rtld", "exit", "run_exit", "run_fork", "run_prefork", "run_postfork", "cxa_",
-	"start_main", "start_call_main", "fork", "vfork", "rseq", NULL};
+	"start_main", "start_call_main", "fork", "vfork", "rseq",
+	/* requests that helpers of the library answer, and that are asked whether they are done */
+	"aio_", "lio_", "handle_fildes_io", "gai_", "getaddrinfo_a", NULL};
 
 static const char *const internal_names[] = {"free", "cfree", "realloc",   "reallocarray",
 					     "sbrk", "brk",   "lock",	   "unlock",
@@ -66,6 +68,48 @@ bool library_is_internal(const char *function)
 		return false;
 	function = plain_name(function);
 	return text_begins_with_any(function, internal_stems) || is_any(function, internal_names);
+}
+
+static const char *const attribute_stems[] = {"pthread_attr_",	      "pthread_mutexattr_",
+					      "pthread_condattr_",    "pthread_rwlockattr_",
+					      "pthread_barrierattr_", NULL};
+
+/* Both kinds of pthread_create()'s memory: the id that it hands back and the descriptor that it
+ * fills in. */
+static const char *const handed_stems[] = {
+	/* threads */
+	"pthread_create", "pthread_join", "pthread_tryjoin", "pthread_timedjoin",
+	"pthread_clockjoin", "thrd_create", "thrd_join", "pthread_get", "pthread_set",
+	"pthread_key_create", "tss_create", "pthread_sigmask",
+	/* memory and modules */
+	"posix_memalign", "mallinfo", "dladdr", "dl_addr", "dlinfo", "dl_iterate_phdr", NULL};
+
+static const char *const results_stems[] = {"sem_getvalue",
+					    "new_sem_getvalue",
+					    "pthread_mutex_getprioceiling",
+					    "pthread_getcpuclockid",
+					    "pthread_key_create",
+					    "tss_create",
+					    "posix_memalign",
+					    "dladdr",
+					    "dl_addr",
+					    "dlinfo",
+					    NULL};
+
+bool library_is_handed_alone(const char *function)
+{
+	return function && text_begins_with_any(plain_name(function), attribute_stems);
+}
+
+bool library_is_handed(const char *function)
+{
+	return function && (library_is_handed_alone(function) ||
+			    text_begins_with_any(plain_name(function), handed_stems));
+}
+
+bool library_hands_back(const char *function)
+{
+	return function && text_begins_with_any(plain_name(function), results_stems);
 }
 
 /* Variants chosen by CPU carry the plain name inside theirs (__memmove_avx_unaligned_erms). */
@@ -91,26 +135,49 @@ bool library_works_for_caller(const char *function)
 		/* text, from values and to them */
 		"snprintf", "vsnprintf", "sprintf", "vsprintf", "swprintf", "vswprintf", "sscanf",
 		"vsscanf", "swscanf", "strto", "wcsto", "strf", "strp", "mbs", "wcs", "mbr", "wcr",
-		"wctomb", "mbtowc", "mblen", "iconv", "inet_", "ether_", "ecvt_r", "fcvt_r",
+		"wctomb", "mbtowc", "mblen", "iconv", "inet", "ether_", "ecvt_r", "fcvt_r",
+		"qecvt_r", "qfcvt_r", "asprintf", "vasprintf", "c16rtomb", "c32rtomb", "a64l",
+		"scanf", "vscanf", "fscanf", "vfscanf", "wscanf", "fwscanf", "vfwscanf", "vswscanf",
+		"reg", "fnmatch", "glob", "wordexp", "wordfree", "confstr", "getsubopt", "argp_",
+		"ns_", "res_n", "dn_", "printf_size", "parse_printf_format",
 		/* arrays */
 		"qsort", "bsearch", "lsearch", "lfind", "swab", "memccpy", "insque", "remque",
-		"tsearch", "tfind", "tdelete", "twalk", "hsearch_r",
+		"tsearch", "tfind", "tdelete", "twalk", "tdestroy", "hsearch_r", "hdestroy_r",
+		"obstack_", "alphasort", "versionsort", "sched_",
 		/* times */
 		"localtime", "gmtime", "asctime", "ctime", "mktime", "timegm", "timelocal", "time",
 		"clock_get", "gettimeofday", "timespec_get", "ftime",
 		/* numbers */
 		"rand_r", "random_r", "srandom_r", "initstate_r", "setstate_r", "drand48_r",
 		"erand48", "lrand48_r", "nrand48", "mrand48_r", "jrand48", "srand48_r", "seed48_r",
-		"frexp", "modf",
+		"lcong48_r", "frexp", "modf", "sincos", "remquo", "lgamma", "gamma_r", "nan",
+		"canonicalize", "totalorder", "setpayload", "getpayload", "feget", "feset",
+		"fehold", "feupdate",
 		/* blocks and lines */
 		"fread", "fgets", "fgetws", "getline", "getdelim", "gets", "read", "recv", "getcwd",
 		"realpath", "getopt", "basename", "dirname", "sig", "setjmp", "longjmp", "argz_",
 		"envz_", "crypt_r", "getpw", "getgr", "gethost", "getserv", "getproto", "getnet",
-		"ttyname_r", "readdir_r", "hcreate_r", NULL};
+		"ttyname_r", "ptsname_r", "readdir_r", "hcreate_r", "getcontext", "makecontext",
+		"cfmakeraw", "cfset", "cfget", "getaddrinfo", "freeaddrinfo", "getnameinfo",
+		"getifaddrs", "freeifaddrs", "if_", "fgetpwent", "fgetgrent", "fgetspent", "getsp",
+		"getsg", "getrpc", "getalias", "getmntent_r", "getut", "getloadavg",
+		"getdomainname", "getrandom", "getentropy", "uname", "ftok", "ftw", "nftw",
+		"scandir", "fts_", NULL};
 
 	if (!function)
 		return false;
-	return library_is_string(function) || text_begins_with_any(plain_name(function), stems);
+	return library_is_string(function) || library_is_handed_alone(function) ||
+	       library_hands_back(function) || text_begins_with_any(plain_name(function), stems);
+}
+
+bool library_reads_stream(const char *function)
+{
+	static const char *const stems[] = {"fread",	"fgets",     "fgetws",	 "getline",
+					    "getdelim", "getwdelim", "gets",	 "fscanf",
+					    "scanf",	"vscanf",    "vfscanf",	 "wscanf",
+					    "fwscanf",	"vwscanf",   "vfwscanf", NULL};
+
+	return function && text_begins_with_any(plain_name(function), stems);
 }
 
 /* POSIX marks them as not safe for threads: each works on an object of its own that all calls

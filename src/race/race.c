@@ -105,7 +105,8 @@ static void judge_place(struct race *race, const struct tl_access *access, struc
 	code.module = race->services->module(race->host, access->pid, access->pc);
 	if (code.module && library_is(code.module))
 		code.function = race->services->function_name(race->host, access->pid, access->pc);
-	place->internal = rules_is_libc_internal(&code);
+	place->internal = rules_is_libc_internal(&code) && !library_is_handed(code.function) &&
+			  !library_hands_back(code.function);
 	place->library = code.module && library_is(code.module) &&
 			 !library_is_string(code.function);
 	place->judged = true;

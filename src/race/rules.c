@@ -24,10 +24,33 @@ bool rules_is_libc_internal(const struct rule_code *code)
 	       (!library_is_string(code->function) && library_is_internal(code->entry));
 }
 
-/* A system call's buffer is the caller's, whichever wrapper of libc made the call. */
-static bool is_hidden_place(const struct rule_side *side)
+/* What such a function accesses is its caller's all the same, by whose memory it is: an attribute,
+ * a thread's id, a result. */
+static bool is_handed(const struct rule_side *side, const struct rule_meeting *meeting)
 {
-	return !(side->access->access & TL_KERNEL) && rules_is_libc_internal(&side->code);
+	const struct tl_access *access = side->access;
+	const char *function = side->code.function, *entry = side->code.entry;
+
+	if (library_is_runtime(side->code.module) ||
+	    (meeting->memory && library_is(meeting->memory)))
+		return false;
+	if (meeting->memory && (library_is_handed(function) || library_is_handed(entry)))
+		return true;
+	if (library_is_handed_alone(function))
+		return true;
+	return library_hands_back(function) && access->access == TL_WRITE &&
+	       !(access->access & TL_ATOMIC);
+}
+
+static bool is_internal(const struct rule_side *side, const struct rule_meeting *meeting)
+{
+	return rules_is_libc_internal(&side->code) && !is_handed(side, meeting);
+}
+
+/* A system call's buffer is the caller's, whichever wrapper of libc made the call. */
+static bool is_hidden_place(const struct rule_side *side, const struct rule_meeting *meeting)
+{
+	return !(side->access->access & TL_KERNEL) && is_internal(side, meeting);
 }
 
 /* The program's own code, or a function that does to memory just what the program asked for:
@@ -42,10 +65,19 @@ static bool is_programs(const struct rule_side *side)
 
 /* The C library's functions make no atomic access to what they are handed, but for those whose
  * purpose is order. */
-static bool orders_nothing(const struct rule_side *side)
+static bool orders_nothing(const struct rule_side *side, const struct rule_meeting *meeting)
 {
 	return in_library(side) && (side->code.function || side->code.entry) &&
-	       !rules_is_libc_internal(&side->code);
+	       !is_internal(side, meeting);
+}
+
+/* Is it known to access what it was handed, where that may be the library's own just as well? */
+static bool works_for_caller(const struct rule_side *side)
+{
+	if (library_is_string(side->code.function))
+		return true;
+	return library_works_for_caller(side->code.entry) &&
+	       !(library_reads_stream(side->code.entry) && side->access->access == TL_READ);
 }
 
 /*
@@ -64,10 +96,7 @@ static bool is_library_matter(const struct rule_side *first, const struct rule_s
 		       !library_is_unsafe(second->code.entry);
 	if (meeting->memory)
 		return false;
-	return !(library_is_string(first->code.function) ||
-		 library_works_for_caller(first->code.entry)) ||
-	       !(library_is_string(second->code.function) ||
-		 library_works_for_caller(second->code.entry));
+	return !works_for_caller(first) || !works_for_caller(second);
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -139,7 +168,8 @@ static bool may_be_atomic(const struct rule_side *side)
 	return is_atomic(side) || side->atomicity == TL_ATOMICITY_MIXED;
 }
 
-static void weigh_side(const struct rule_side *side, struct verdict *verdict)
+static void weigh_side(const struct rule_side *side, const struct rule_meeting *meeting,
+		       struct verdict *verdict)
 {
 	const char *reason = not_atomic(side);
 
@@ -151,7 +181,7 @@ static void weigh_side(const struct rule_side *side, struct verdict *verdict)
 	else if (in_libc_string_function(side))
 		raise_to(verdict, TL_DEFINITE,
 			 "a memory or string function of the C library makes the access");
-	else if (orders_nothing(side))
+	else if (orders_nothing(side, meeting))
 		raise_to(verdict, TL_DEFINITE,
 			 "a function of the C library makes the access that orders nothing");
 	if (side->atomicity == TL_ATOMICITY_PLAIN)
@@ -221,23 +251,23 @@ static void weigh_sizes(const struct rule_side *first, const struct rule_side *s
  * by: whoever reads it then is free to clear, free or reuse the memory, by any means. Plain and
  * not able to be atomic, it releases nothing; neither does a thread that still stands before it.
  */
-static bool may_release(const struct rule_side *side)
+static bool may_release(const struct rule_side *side, const struct rule_meeting *meeting)
 {
 	if (!(side->access->access & TL_WRITE) || side->access->before)
 		return false;
 	if (is_atomic(side))
 		return true;
 	return side->atomicity != TL_ATOMICITY_PLAIN && !not_atomic(side) &&
-	       !orders_nothing(side) &&
+	       !orders_nothing(side, meeting) &&
 	       !(side->access->traits & TL_TRAIT_UPDATE && side->updates_tell);
 }
 
 /* What one side shows of itself, once it is known that neither was released by the other. */
 static void weigh(const struct rule_side *first, const struct rule_side *second,
-		  struct verdict *verdict)
+		  const struct rule_meeting *meeting, struct verdict *verdict)
 {
-	weigh_side(first, verdict);
-	weigh_side(second, verdict);
+	weigh_side(first, meeting, verdict);
+	weigh_side(second, meeting, verdict);
 	weigh_volatile(first, second, verdict);
 	weigh_update(first, second, verdict);
 	weigh_update(second, first, verdict);
@@ -249,7 +279,7 @@ static const char *hiding_rule(const struct rule_side *first, const struct rule_
 {
 	if ((first->access->access | second->access->access) & TL_GUESSED)
 		return "hidden-guessed";
-	if (is_hidden_place(first) || is_hidden_place(second) ||
+	if (is_hidden_place(first, meeting) || is_hidden_place(second, meeting) ||
 	    is_library_matter(first, second, meeting))
 		return "hidden-libc";
 	if (is_atomic(first) && is_atomic(second))
@@ -265,8 +295,8 @@ static const char *hiding_rule(const struct rule_side *first, const struct rule_
 void rules_judge(const struct rule_side *first, const struct rule_side *second,
 		 const struct rule_meeting *meeting, struct verdict *verdict)
 {
-	bool released = (meeting->first_seen && may_release(first)) ||
-			(meeting->second_seen && may_release(second));
+	bool released = (meeting->first_seen && may_release(first, meeting)) ||
+			(meeting->second_seen && may_release(second, meeting));
 
 	memset(verdict, 0, sizeof(*verdict));
 	verdict->certainty = TL_POSSIBLE;
@@ -283,7 +313,7 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 	if (released)
 		add_evidence(verdict, "the store could be an atomic one that lets the other go on");
 	else
-		weigh(first, second, verdict);
+		weigh(first, second, meeting, verdict);
 	if (meeting->changed && !may_be_atomic(first) && !may_be_atomic(second))
 		raise_to(verdict, TL_LIKELY,
 			 "the value changed between a thread's read and its write");

@@ -380,6 +380,8 @@ static const struct library_row library_rows[] = {
 	/* Streams are the library's own, and the locks of all. */
 	{"_IO_fputs", "_IO_fputs", "_IO_new_file_xsputn", "fprintf", NULL, 0},
 	{"_IO_fputs", "_IO_fputs", "_IO_putc", "_IO_putc", LIBC, 0},
+	{"_IO_fgets", "fgets", "__vfscanf_internal", "__isoc99_fscanf", NULL, 0},
+	{"_IO_fgets", "fgets", NULL, NULL, NULL, TL_DEFINITE},
 	{"__lll_lock_wait_private", "fprintf", NULL, NULL, NULL, 0},
 	{"___pthread_mutex_lock", "___pthread_mutex_lock", NULL, NULL, PROGRAM, 0},
 	{"__new_sem_post", "__new_sem_post", NULL, NULL, PROGRAM, 0},
@@ -395,6 +397,30 @@ static const struct library_row library_rows[] = {
 	{"random", "rand_x", "random", "rand_x", LIBC, 0},
 	{"_IO_default_xsputn", "asctime", "_IO_default_xsputn", "asctime", LIBC, TL_DEFINITE},
 	{"__strcpy_evex", "__strcpy_evex", "_IO_default_xsputn", "asctime", LIBC, TL_DEFINITE},
+	/* Results, attributes and ids that functions write for whom they are called by, … */
+	{"posix_memalign", "posix_memalign", NULL, NULL, NULL, TL_DEFINITE},
+	{NULL, "posix_memalign", NULL, NULL, PROGRAM, TL_DEFINITE},
+	{"__new_sem_getvalue", "__new_sem_getvalue", NULL, NULL, NULL, TL_DEFINITE},
+	{"_dl_addr", "dladdr", NULL, NULL, PROGRAM, TL_DEFINITE},
+	{"_dl_addr", "dladdr", NULL, NULL, NULL, TL_DEFINITE},
+	{"__pthread_create_2_1", "pthread_create", NULL, NULL, PROGRAM, TL_DEFINITE},
+	{"__pthread_clockjoin_ex", "pthread_join", NULL, NULL, PROGRAM, TL_DEFINITE},
+	{"__pthread_attr_setstacksize", NULL, NULL, NULL, NULL, TL_DEFINITE},
+	{"__pthread_mutexattr_settype", NULL, NULL, NULL, NULL, TL_DEFINITE},
+	{"__pthread_getaffinity_np", NULL, NULL, NULL, PROGRAM, TL_DEFINITE},
+	{"sincos", "sincos", "sincos", "sincos", NULL, TL_DEFINITE},
+	{"feholdexcept", "feholdexcept", NULL, NULL, NULL, TL_DEFINITE},
+	{"__re_search_internal", "regexec", "__re_search_internal", "regexec", NULL, TL_DEFINITE},
+	/* … and what is theirs in the same calls: blocks' headers, threads' descriptors, modules.
+	 */
+	{"_int_memalign", "posix_memalign", NULL, NULL, NULL, 0},
+	{NULL, "posix_memalign", NULL, NULL, NULL, 0},
+	{"__pthread_create_2_1", "pthread_create", NULL, NULL, NULL, 0},
+	{"start_thread", NULL, "__pthread_clockjoin_ex", "pthread_join", NULL, 0},
+	{"__pthread_key_create", NULL, NULL, NULL, LIBC, 0},
+	{"pthread_mutex_getprioceiling", NULL, "___pthread_mutex_lock", NULL, PROGRAM, 0},
+	/* A request and the helper that answers it. */
+	{"handle_fildes_io", "start_thread", "aio_error", "aio_error", PROGRAM, 0},
 	/* memcpy() within realloc() is what another thread may race with. */
 	{"__memmove_evex_unaligned", "realloc", NULL, NULL, NULL, TL_DEFINITE},
 };

@@ -8,17 +8,22 @@
  * every mode: a stream, the allocator, time zones.
  */
 #include <arpa/inet.h>
+#include <dlfcn.h>
+#include <fenv.h>
 #include <iconv.h>
 #include <math.h>
 #include <pthread.h>
 #include <search.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <termios.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -36,6 +41,14 @@ struct cell {
 	unsigned short x[3];
 	unsigned seed;
 	char *pointer, *heap;
+	Dl_info info;
+	pthread_attr_t attr;
+	pthread_mutexattr_t mutexattr;
+	struct sched_param sched;
+	struct termios termios;
+	ucontext_t context;
+	fenv_t fenv;
+	double real[2];
 	size_t size;
 } __attribute__((aligned(256)));
 
@@ -48,6 +61,7 @@ enum row {
 
 static struct cell cells[2][ROWS];
 static struct tm fixed = {.tm_mday = 1};
+static sem_t semaphore;
 static __thread FILE *zeroes, *lines;
 static __thread iconv_t converter;
 static int stop, locked, apart;
