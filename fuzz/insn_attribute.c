@@ -89,8 +89,9 @@ static void ask_for_updates(const struct world *world, const struct insn_registe
 {
 	struct insn_bytes object = {DATA + watched, 4};
 	size_t at = registers->pc - CODE;
+	const struct insn load = {.loaded = watched & 15};
 
-	insn_update_follows(world->code + at, world->length - at, registers, &object);
+	insn_update_follows(world->code + at, world->length - at, &load, registers, &object);
 	check(!insn_update_begun(world->code, world->length, CODE, registers, &object) || at > 1);
 }
 

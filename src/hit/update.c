@@ -11,26 +11,26 @@
 #define FUNCTION_MAX 4096 /* bytes of one that is decoded to the end */
 
 /* What a thread found that is held behind a load. */
-static bool value_read(struct space *space, const struct hit *read, uint64_t *value)
+static bool value_read(struct space *space, const struct hit *read, struct insn *load,
+		       uint64_t *value)
 {
 	uint8_t bytes[INSN_MAX_LENGTH];
 	size_t available = space_code(space, read->access.pc, bytes, sizeof(bytes));
-	struct insn insn;
 
-	if (insn_decode(bytes, available, read->access.pc, &insn) || insn.loaded < 0)
+	if (insn_decode(bytes, available, read->access.pc, load) || load->loaded < 0)
 		return false;
-	*value = value_cut(read->stack.registers.general[insn.loaded], read->access.length);
+	*value = value_cut(read->stack.registers.general[load->loaded], read->access.length);
 	return true;
 }
 
-static bool goes_on_to_store(struct space *space, const struct hit *read)
+static bool goes_on_to_store(struct space *space, const struct hit *read, const struct insn *load)
 {
 	uint8_t bytes[INSN_UPDATE_BYTES + INSN_MAX_LENGTH];
 	struct insn_registers registers = hit_registers(&read->stack.registers);
 	struct insn_bytes object = {read->access.address, read->access.length};
 	size_t available = space_code(space, registers.pc, bytes, sizeof(bytes));
 
-	return insn_update_follows(bytes, available, &registers, &object);
+	return insn_update_follows(bytes, available, load, &registers, &object);
 }
 
 static bool has_loaded(struct space *space, const struct hit *store)
@@ -65,6 +65,7 @@ void update_note(struct target *target, struct hit *hit)
  * what that had written. */
 bool update_is_lost(struct space *space, const struct hit *held, const struct hit *write)
 {
+	struct insn load;
 	uint64_t found;
 
 	if (!space || !(write->access.access & TL_WRITE) || write->access.before ||
@@ -76,8 +77,8 @@ bool update_is_lost(struct space *space, const struct hit *held, const struct hi
 		if (!held->old_known || !has_loaded(space, held))
 			return false;
 		found = held->old;
-	} else if (held->access.access != TL_READ || !value_read(space, held, &found) ||
-		   !goes_on_to_store(space, held)) {
+	} else if (held->access.access != TL_READ || !value_read(space, held, &load, &found) ||
+		   !goes_on_to_store(space, held, &load)) {
 		return false;
 	}
 	return found != value_cut(write->access.value, write->access.length);

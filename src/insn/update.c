@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "insn/update.h"
 
+#include "insn/effect.h"
+
 #include <trapline/event.h>
 
 static uint32_t registers_of(const struct insn_operand *operand)
@@ -30,26 +32,119 @@ static const struct insn_operand *operand_at(const struct insn *insn, unsigned a
 	return NULL;
 }
 
-bool insn_update_follows(const uint8_t *code, size_t available,
+/* Where what was loaded has gone. */
+struct flow {
+	uint32_t general, vectors;
+	bool flags;
+	bool stack; /* somewhere there */
+};
+
+#define STACK_REGISTERS (1u << 4 | 1u << 5)
+
+static struct flow loaded_by(const struct insn *load)
+{
+	if (load->loaded >= 0)
+		return (struct flow){.general = 1u << load->loaded};
+	return (struct flow){.vectors = load->written_vectors};
+}
+
+/* What is found through a pointer that was loaded comes of it, too. */
+static bool comes_of(const struct flow *flow, const struct insn_effect *effect,
+		     const struct insn_place *place)
+{
+	uint32_t address;
+
+	switch (place->kind) {
+	case INSN_PLACE_GENERAL:
+		return flow->general >> place->number & 1;
+	case INSN_PLACE_VECTOR:
+		return flow->vectors >> place->number & 1;
+	case INSN_PLACE_FLAGS:
+		return flow->flags;
+	case INSN_PLACE_MEMORY:
+		address = registers_of(&effect->insn.operand[place->number]);
+		return (flow->general & address) || (flow->stack && (address & STACK_REGISTERS));
+	default:
+		return false;
+	}
+}
+
+static bool result_comes_of(const struct flow *flow, const struct insn_effect *effect,
+			    const struct insn_result *result)
+{
+	if (result->operation == INSN_CONSTANT)
+		return false;
+	for (unsigned i = 0; i < result->source_count; i++)
+		if (comes_of(flow, effect, &result->source[i]))
+			return true;
+	return false;
+}
+
+static void set_bit(uint32_t *set, unsigned number, bool to)
+{
+	*set = (*set & ~(1u << number)) | (uint32_t)to << number;
+}
+
+static void flow_on(struct flow *flow, const struct insn_effect *effect)
+{
+	const struct flow before = *flow;
+
+	for (unsigned i = 0; i < effect->count; i++) {
+		const struct insn_result *result = &effect->result[i];
+		const struct insn_place *to = &result->to;
+		bool comes = result_comes_of(&before, effect, result);
+		/* What is left of the register as it was. */
+		bool kept = result->conditional || (to->length < 4 && !result->clears);
+
+		if (to->kind == INSN_PLACE_GENERAL)
+			set_bit(&flow->general, to->number,
+				comes || (kept && before.general >> to->number & 1));
+		else if (to->kind == INSN_PLACE_VECTOR)
+			set_bit(&flow->vectors, to->number,
+				comes || (kept && before.vectors >> to->number & 1));
+		else if (to->kind == INSN_PLACE_FLAGS)
+			flow->flags = comes;
+		else if (to->kind == INSN_PLACE_MEMORY)
+			flow->stack |= comes && (registers_of(&effect->insn.operand[to->number]) &
+						 STACK_REGISTERS);
+	}
+}
+
+static bool stores_what_comes_of(const struct flow *flow, const struct insn_effect *effect,
+				 const struct insn_operand *stored)
+{
+	for (unsigned i = 0; i < effect->count; i++) {
+		const struct insn_result *result = &effect->result[i];
+
+		if (result->to.kind == INSN_PLACE_MEMORY &&
+		    &effect->insn.operand[result->to.number] == stored)
+			return result_comes_of(flow, effect, result);
+	}
+	return false;
+}
+
+bool insn_update_follows(const uint8_t *code, size_t available, const struct insn *load,
 			 const struct insn_registers *registers, const struct insn_bytes *object)
 {
 	struct insn_registers at = *registers;
+	struct flow flow = loaded_by(load);
 	uint32_t changed = 0;
 	size_t done = 0;
 
 	while (done < INSN_UPDATE_BYTES) {
 		const struct insn_operand *stored;
-		struct insn insn;
+		struct insn_effect effect;
 
 		at.pc = registers->pc + done;
-		if (insn_decode(code + done, available - done, at.pc, &insn) ||
-		    insn.flow != INSN_FLOW_NEXT)
+		if (insn_effect_decode(code + done, available - done, at.pc, &effect) ||
+		    effect.insn.flow != INSN_FLOW_NEXT)
 			return false;
-		stored = operand_at(&insn, TL_WRITE, &at, object);
+		stored = operand_at(&effect.insn, TL_WRITE, &at, object);
 		if (stored && !(registers_of(stored) & changed))
-			return true;
-		changed |= insn.written_registers;
-		done += insn.length;
+			return stores_what_comes_of(&flow, &effect, stored);
+		flow_on(&flow, &effect);
+		changed |= effect.insn.written_registers;
+		done += effect.insn.length;
 	}
 	return false;
 }
@@ -160,7 +255,8 @@ static bool is_jumped_into(const uint8_t *code, size_t available, uint64_t start
 /* The last load of the object from which straight code leads to registers->pc; 0: none. What its
  * address is made of must not have changed since. */
 static uint64_t find_load(const uint8_t *code, size_t available, uint64_t start,
-			  const struct insn_registers *registers, const struct insn_bytes *object)
+			  const struct insn_registers *registers, const struct insn_bytes *object,
+			  struct flow *flow)
 {
 	struct insn_registers at = *registers;
 	uint32_t made_of = 0;
@@ -169,29 +265,49 @@ static uint64_t find_load(const uint8_t *code, size_t available, uint64_t start,
 
 	while (done < available && start + done < registers->pc) {
 		const struct insn_operand *loaded;
-		struct insn insn;
+		struct insn_effect effect;
+		const struct insn *insn = &effect.insn;
 
 		at.pc = start + done;
-		if (insn_decode(code + done, available - done, at.pc, &insn))
+		if (insn_effect_decode(code + done, available - done, at.pc, &effect))
 			return 0;
-		loaded = insn.loaded >= 0 ? operand_at(&insn, TL_READ, &at, object) : NULL;
+		loaded = insn->loaded >= 0 ? operand_at(insn, TL_READ, &at, object) : NULL;
+		flow_on(flow, &effect);
 		if (loaded) {
 			load = at.pc;
 			made_of = registers_of(loaded);
+			*flow = loaded_by(insn);
 		}
-		if (insn.flow != INSN_FLOW_NEXT || insn.written_registers & made_of ||
-		    operand_at(&insn, TL_WRITE, &at, object))
+		if (insn->flow != INSN_FLOW_NEXT || insn->written_registers & made_of ||
+		    operand_at(insn, TL_WRITE, &at, object))
 			load = 0;
-		done += insn.length;
+		done += insn->length;
 	}
 	return start + done == registers->pc ? load : 0;
+}
+
+/* Is it what comes of the load that is stored at registers->pc? */
+static bool stores_it(const uint8_t *code, size_t available, uint64_t start,
+		      const struct insn_registers *registers, const struct insn_bytes *object,
+		      const struct flow *flow)
+{
+	const size_t done = (size_t)(registers->pc - start);
+	const struct insn_operand *stored;
+	struct insn_effect effect;
+
+	if (insn_effect_decode(code + done, available - done, registers->pc, &effect))
+		return false;
+	stored = operand_at(&effect.insn, TL_WRITE, registers, object);
+	return stored && stores_what_comes_of(flow, &effect, stored);
 }
 
 bool insn_update_begun(const uint8_t *code, size_t available, uint64_t start,
 		       const struct insn_registers *registers, const struct insn_bytes *object)
 {
-	uint64_t load = find_load(code, available, start, registers, object);
+	struct flow flow = {0};
+	uint64_t load = find_load(code, available, start, registers, object, &flow);
 
 	return load && registers->pc - load <= INSN_UPDATE_BYTES &&
+	       stores_it(code, available, start, registers, object, &flow) &&
 	       !is_jumped_into(code, available, start, load, registers->pc);
 }

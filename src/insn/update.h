@@ -2,7 +2,8 @@
 /*
  * Is a thread within an update, between reading an object and writing it back? Told where straight
  * code leads from the load to the store (x++ without an instruction of its own), by registers that
- * it does not change on the way. Pure functions on bytes and registers handed in.
+ * it does not change on the way, and what is stored comes of what was loaded. Pure functions on
+ * bytes and registers handed in.
  */
 #ifndef INSN_UPDATE_H
 #define INSN_UPDATE_H
@@ -15,9 +16,9 @@ struct insn_bytes {
 	uint64_t address, length; /* length: at most 8 */
 };
 
-/* Does a thread that stands behind a load of `object`, with these registers, go on to store there?
- * `code`: the bytes at registers->pc. */
-bool insn_update_follows(const uint8_t *code, size_t available,
+/* Does a thread that stands behind `load`, of `object`, with these registers, go on to store there
+ * what comes of it? `code`: the bytes at registers->pc. */
+bool insn_update_follows(const uint8_t *code, size_t available, const struct insn *load,
 			 const struct insn_registers *registers, const struct insn_bytes *object);
 
 /* Has a thread that stands before a store to `object`, with these registers, come from a load of

@@ -35,7 +35,8 @@ static unsigned behind_load(struct space *space, const struct tl_access *access,
 	available = space_code(space, registers->pc, code, sizeof(code));
 	if (insn_retry_follows(code, available, registers, load.loaded, object))
 		return TL_AROUND_RETRY;
-	return insn_update_follows(code, available, registers, object) ? TL_AROUND_UPDATE : 0;
+	return insn_update_follows(code, available, &load, registers, object) ? TL_AROUND_UPDATE
+									      : 0;
 }
 
 static unsigned before_store(struct space *space, const struct tl_access *access,

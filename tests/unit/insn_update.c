@@ -35,6 +35,15 @@ CODE(two_stores, LOAD "\nadd $1, %eax\n" STORE, "xor %eax, %eax", STORE "\nret")
 CODE(compared_alone, "cmpl $0, 0x40(%rcx)\nnop", "sete %al\nmovzbl %al, %eax", STORE "\nret");
 CODE(locked, LOAD, "add $1, %eax", "lock xadd %eax, 0x40(%rcx)\nret");
 
+/* What is stored has nothing to do with what was loaded, as in an atomic read and an atomic write
+ * in a row. */
+CODE(stores_other, LOAD, "add %eax, %edx", "mov %ebx, 0x40(%rcx)\nret");
+CODE(stores_constant, LOAD, "add %eax, %edx\nxor %eax, %eax", STORE "\nret");
+CODE(by_another, LOAD, "lea 1(%rax), %ebx", "mov %ebx, 0x40(%rcx)\nret");
+CODE(by_flags, LOAD, "cmp $3, %eax\nmov $5, %ebx\nsete %bl", "mov %ebx, 0x40(%rcx)\nret");
+CODE(by_pointer, LOAD, "mov 8(%rax), %ebx", "mov %ebx, 0x40(%rcx)\nret");
+CODE(by_stack, LOAD, "mov %eax, -8(%rsp)\nmov -8(%rsp), %ebx", "mov %ebx, 0x40(%rcx)\nret");
+
 #define EXCHANGE "lock cmpxchg %edx, 0x40(%rcx)\n"
 CODE(retry, LOAD, "1: mov %eax, %edx\nor %edi, %edx", EXCHANGE "jne 1b\nret");
 CODE(retry_copied, "mov 0x40(%rcx), %r9d", "mov %r9d, %edx\nmov %r9d, %eax\nor %edi, %edx",
@@ -60,8 +69,9 @@ static struct insn_registers registers_at(const uint8_t *place)
 static bool follows(const uint8_t *loaded, const uint8_t *end)
 {
 	struct insn_registers registers = registers_at(loaded);
+	const struct insn load = {.loaded = 0};
 
-	return insn_update_follows(loaded, (size_t)(end - loaded), &registers, &object);
+	return insn_update_follows(loaded, (size_t)(end - loaded), &load, &registers, &object);
 }
 
 static bool begun(const uint8_t *start, const uint8_t *store, const uint8_t *end)
@@ -80,6 +90,23 @@ static void a_store_of_what_was_loaded_is_an_update(void **state)
 	(void)state;
 	assert_true(FOLLOWS(increment));
 	assert_true(BEGUN(increment));
+}
+
+static void what_is_stored_comes_of_what_was_loaded(void **state)
+{
+	(void)state;
+	assert_false(FOLLOWS(stores_other));
+	assert_false(BEGUN(stores_other));
+	assert_false(FOLLOWS(stores_constant));
+	assert_false(BEGUN(stores_constant));
+	assert_true(FOLLOWS(by_another));
+	assert_true(BEGUN(by_another));
+	assert_true(FOLLOWS(by_flags));
+	assert_true(BEGUN(by_flags));
+	assert_true(FOLLOWS(by_pointer));
+	assert_true(BEGUN(by_pointer));
+	assert_true(FOLLOWS(by_stack));
+	assert_true(BEGUN(by_stack));
 }
 
 static void other_bytes_are_none(void **state)
@@ -154,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_store_of_what_was_loaded_is_an_update),
+		cmocka_unit_test(what_is_stored_comes_of_what_was_loaded),
 		cmocka_unit_test(other_bytes_are_none),
 		cmocka_unit_test(code_that_may_go_elsewhere_is_none),
 		cmocka_unit_test(who_may_have_jumped_in_has_not_loaded),
