@@ -5,6 +5,7 @@
 
 #include "symbol/atomicity.h"
 #include "symbol/bounds.h"
+#include "symbol/function_name.h"
 #include "symbol/compiler.h"
 #include "symbol/copies.h"
 #include "symbol/expression.h"
@@ -47,7 +48,7 @@ static void ask_code(struct symbol_modules *modules, uint64_t address)
 	symbol_place_find(modules, address, true, frames, SYMBOL_INLINE_MAX);
 	ask_stack(modules, symbol_modules_memory(modules), address);
 	symbol_bounds_find(modules, address, &start, &end);
-	symbol_bounds_name(modules, address);
+	symbol_function_name(modules, address);
 	symbol_atomicity_judge(modules, address, NULL, true, reason);
 }
 

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "process/pagemap.h"
 #include "symbol/bounds.h"
+#include "symbol/function_name.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -120,7 +121,7 @@ void space_prepare(struct space *space)
 		if ((symbol_modules_is_main(space->modules, module) ||
 		     path_is_c_library(module->path)) &&
 		    is_read_quickly(module->path))
-			symbol_bounds_name(space->modules, module->start);
+			symbol_function_name(space->modules, module->start);
 }
 
 const char *space_program(const struct space *space)
@@ -264,7 +265,7 @@ int space_whole_function(struct space *space, uint64_t pc, uint64_t *start, uint
 
 const char *space_function_name(struct space *space, uint64_t pc)
 {
-	return symbol_bounds_name(space->modules, pc);
+	return symbol_function_name(space->modules, pc);
 }
 
 const char *space_module(struct space *space, uint64_t pc)

@@ -51,7 +51,7 @@ static struct symbol_answers *answers_of(struct symbol_modules *modules)
 	return modules->answers;
 }
 
-void symbol_ask_forget(struct symbol_modules *modules)
+static void forget(struct symbol_modules *modules)
 {
 	symbol_reader_forget(modules);
 	if (modules->answers)
@@ -66,7 +66,7 @@ static bool is_mapped(struct symbol_modules *modules, uint64_t address)
 	return has_reader(modules) && symbol_modules_find(modules, address);
 }
 
-bool symbol_ask_place(struct symbol_modules *modules, uint64_t pc, bool return_address,
+static bool ask_place(struct symbol_modules *modules, uint64_t pc, bool return_address,
 		      struct symbol_frame *frames, size_t max, size_t *count)
 {
 	struct symbol_ask_place *ask;
@@ -98,7 +98,7 @@ static struct kept_function *kept_at(struct symbol_modules *modules, uint64_t pc
 	return kept;
 }
 
-bool symbol_ask_bounds(struct symbol_modules *modules, bool whole, uint64_t pc, uint64_t *start,
+static bool ask_bounds(struct symbol_modules *modules, bool whole, uint64_t pc, uint64_t *start,
 		       uint64_t *end, int *result)
 {
 	struct kept_function *kept = kept_at(modules, pc);
@@ -121,7 +121,7 @@ bool symbol_ask_bounds(struct symbol_modules *modules, bool whole, uint64_t pc, 
 	return true;
 }
 
-bool symbol_ask_bounds_name(struct symbol_modules *modules, uint64_t pc, const char **name)
+static bool ask_function_name(struct symbol_modules *modules, uint64_t pc, const char **name)
 {
 	struct kept_function *kept = kept_at(modules, pc);
 	struct symbol_ask_text *ask;
@@ -131,7 +131,7 @@ bool symbol_ask_bounds_name(struct symbol_modules *modules, uint64_t pc, const c
 	if (!kept->name) {
 		ask = question(sizeof(*ask));
 		ask->pc = pc;
-		if (!symbol_reader_ask(modules, SYMBOL_ASK_BOUNDS_NAME, ask, NULL))
+		if (!symbol_reader_ask(modules, SYMBOL_ASK_FUNCTION_NAME, ask, NULL))
 			return false;
 		kept->name = ask->text;
 	}
@@ -139,7 +139,7 @@ bool symbol_ask_bounds_name(struct symbol_modules *modules, uint64_t pc, const c
 	return true;
 }
 
-bool symbol_ask_producer(struct symbol_modules *modules, uint64_t pc, const char **producer)
+static bool ask_producer(struct symbol_modules *modules, uint64_t pc, const char **producer)
 {
 	struct symbol_ask_text *ask;
 
@@ -153,7 +153,7 @@ bool symbol_ask_producer(struct symbol_modules *modules, uint64_t pc, const char
 	return true;
 }
 
-bool symbol_ask_atomicity(struct symbol_modules *modules, uint64_t pc,
+static bool ask_atomicity(struct symbol_modules *modules, uint64_t pc,
 			  const struct symbol_variable *variable, bool load, char *reason,
 			  enum symbol_atomicity *answer)
 {
@@ -188,7 +188,7 @@ static bool is_consistent(const struct symbol_ask_variable *ask)
 	return false;
 }
 
-bool symbol_ask_variable(struct symbol_modules *modules, uint64_t address, uint64_t size,
+static bool ask_variable(struct symbol_modules *modules, uint64_t address, uint64_t size,
 			 const struct symbol_thread *threads, size_t thread_count,
 			 struct symbol_variable *variable)
 {
@@ -209,7 +209,7 @@ bool symbol_ask_variable(struct symbol_modules *modules, uint64_t address, uint6
 	return true;
 }
 
-bool symbol_ask_compilers(struct symbol_modules *modules, uint64_t pc, const char **text,
+static bool ask_compilers(struct symbol_modules *modules, uint64_t pc, const char **text,
 			  size_t *length)
 {
 	struct symbol_answers *answers = is_mapped(modules, pc) ? answers_of(modules) : NULL;
@@ -233,7 +233,7 @@ bool symbol_ask_compilers(struct symbol_modules *modules, uint64_t pc, const cha
 	return true;
 }
 
-bool symbol_ask_stack(struct symbol_modules *modules, const struct symbol_stack_source *source,
+static bool ask_stack(struct symbol_modules *modules, const struct symbol_stack_source *source,
 		      struct symbol_stack_frame *frames, size_t max, bool *complete, size_t *count)
 {
 	struct symbol_ask_stack *ask;
@@ -253,7 +253,7 @@ bool symbol_ask_stack(struct symbol_modules *modules, const struct symbol_stack_
 	return true;
 }
 
-bool symbol_ask_target(struct symbol_modules *modules, const struct symbol_expression *expression,
+static bool ask_target(struct symbol_modules *modules, const struct symbol_expression *expression,
 		       struct symbol_target *target, char *error, int *result)
 {
 	struct symbol_ask_target *ask;
@@ -270,7 +270,7 @@ bool symbol_ask_target(struct symbol_modules *modules, const struct symbol_expre
 	return true;
 }
 
-bool symbol_ask_tls(struct symbol_modules *modules, const struct symbol_module *module,
+static bool ask_tls(struct symbol_modules *modules, const struct symbol_module *module,
 		    uint64_t fs_base, uint64_t *start, int *result)
 {
 	struct symbol_ask_tls *ask;
@@ -287,7 +287,7 @@ bool symbol_ask_tls(struct symbol_modules *modules, const struct symbol_module *
 	return true;
 }
 
-bool symbol_ask_lookup(struct symbol_modules *modules, const char *qualifier, const char *name,
+static bool ask_lookup(struct symbol_modules *modules, const char *qualifier, const char *name,
 		       struct symbol_found *found, char *error, int *result)
 {
 	struct symbol_ask_lookup *ask;
@@ -305,7 +305,7 @@ bool symbol_ask_lookup(struct symbol_modules *modules, const char *qualifier, co
 	return true;
 }
 
-bool symbol_ask_copies(struct symbol_modules *modules, const struct symbol_module *module,
+static bool ask_copies(struct symbol_modules *modules, const struct symbol_module *module,
 		       const char *name, struct symbol_copies *copies, int *result)
 {
 	struct symbol_ask_copies *ask;
@@ -324,7 +324,7 @@ bool symbol_ask_copies(struct symbol_modules *modules, const struct symbol_modul
 
 /* Of no modules; but without any there was no question yet, and the path is of no program's file.
  */
-bool symbol_ask_source_line(struct symbol_session *session, const char *path, unsigned number,
+static bool ask_source_line(struct symbol_session *session, const char *path, unsigned number,
 			    char *text, size_t size, int *result)
 {
 	struct symbol_ask_source_line *ask;
@@ -340,3 +340,20 @@ bool symbol_ask_source_line(struct symbol_session *session, const char *path, un
 	*result = ask->result;
 	return true;
 }
+
+const struct symbol_asking symbol_ask_reader = {
+	.place = ask_place,
+	.bounds = ask_bounds,
+	.function_name = ask_function_name,
+	.producer = ask_producer,
+	.atomicity = ask_atomicity,
+	.variable = ask_variable,
+	.compilers = ask_compilers,
+	.stack = ask_stack,
+	.target = ask_target,
+	.tls = ask_tls,
+	.lookup = ask_lookup,
+	.copies = ask_copies,
+	.source_line = ask_source_line,
+	.forget = forget,
+};

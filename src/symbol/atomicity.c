@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/atomicity.h"
 
-#include "symbol/ask.h"
+#include "symbol/asking.h"
 #include "symbol/atomic_names.h"
 #include "symbol/evidence.h"
 #include "symbol/metadata.h"
@@ -86,7 +86,7 @@ enum symbol_atomicity symbol_atomicity_judge(struct symbol_modules *modules, uin
 	struct symbol_object *object;
 	size_t count;
 
-	if (symbol_ask_atomicity(modules, pc, variable, load, reason, &answer))
+	if (SYMBOL_ASK(modules, atomicity, pc, variable, load, reason, &answer))
 		return answer;
 	module = symbol_modules_find(modules, pc);
 	object = module ? symbol_module_object(modules, module) : NULL;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/bounds.h"
 
-#include "symbol/ask.h"
-#include "symbol/names.h"
+#include "symbol/asking.h"
 #include "symbol/object.h"
-#include "symbol/variant.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +18,7 @@ int symbol_bounds_find(struct symbol_modules *modules, uint64_t pc, uint64_t *st
 	bool signal;
 	int result;
 
-	if (symbol_ask_bounds(modules, false, pc, start, end, &result))
+	if (SYMBOL_ASK(modules, bounds, false, pc, start, end, &result))
 		return result;
 	module = symbol_modules_find(modules, pc);
 	object = module ? symbol_module_object(modules, module) : NULL;
@@ -101,7 +99,7 @@ int symbol_bounds_whole(struct symbol_modules *modules, uint64_t pc, uint64_t *s
 	uint64_t entry, at;
 	int result;
 
-	if (symbol_ask_bounds(modules, true, pc, start, end, &result))
+	if (SYMBOL_ASK(modules, bounds, true, pc, start, end, &result))
 		return result;
 	module = symbol_modules_find(modules, pc);
 	object = module ? symbol_module_object(modules, module) : NULL;
@@ -116,28 +114,4 @@ int symbol_bounds_whole(struct symbol_modules *modules, uint64_t pc, uint64_t *s
 	*start += module->bias;
 	*end = *start + (uint32_t)number_at(&frames, at + ENTRY_LENGTH);
 	return pc >= *start && pc < *end ? 0 : -ENOENT;
-}
-
-static const struct symbol_name *find_name(struct symbol_modules *modules,
-					   const struct symbol_module *module, uint64_t pc)
-{
-	struct symbol_object *object = module ? symbol_module_object(modules, module) : NULL;
-	const struct symbol_names *names = object ? symbol_object_names(object) : NULL;
-
-	return names ? symbol_names_find(names, SYMBOL_NAME_CODE, pc - module->bias) : NULL;
-}
-
-const char *symbol_bounds_name(struct symbol_modules *modules, uint64_t pc)
-{
-	const struct symbol_module *module;
-	const struct symbol_name *name;
-	const char *answer;
-
-	if (symbol_ask_bounds_name(modules, pc, &answer))
-		return answer;
-	module = symbol_modules_find(modules, pc);
-	name = find_name(modules, module, pc);
-	if (!name && module && symbol_variants_learn(modules, module))
-		name = find_name(modules, module, pc);
-	return name ? name->name : NULL;
 }

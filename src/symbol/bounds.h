@@ -16,7 +16,4 @@ int symbol_bounds_find(struct symbol_modules *modules, uint64_t pc, uint64_t *st
 int symbol_bounds_whole(struct symbol_modules *modules, uint64_t pc, uint64_t *start,
 			uint64_t *end);
 
-/* The function around `pc` by symbol tables alone, as linked; or NULL. */
-const char *symbol_bounds_name(struct symbol_modules *modules, uint64_t pc);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/copies.h"
 
-#include "symbol/ask.h"
+#include "symbol/asking.h"
 #include "symbol/die.h"
 #include "symbol/names.h"
 #include "symbol/object.h"
@@ -107,7 +107,7 @@ int symbol_copies_find(struct symbol_modules *modules, const struct symbol_modul
 	Dwarf *dwarf;
 	int result;
 
-	if (symbol_ask_copies(modules, module, name, copies, &result))
+	if (SYMBOL_ASK(modules, copies, module, name, copies, &result))
 		return result;
 	object = symbol_module_object(modules, module);
 	names = object ? symbol_object_names(object) : NULL;

@@ -2,7 +2,7 @@
 #include "symbol/debuginfod.h"
 
 #include "base/file.h"
-#include "symbol/mirror.h"
+#include "symbol/asker.h"
 #include "symbol/session_private.h"
 
 #include <dlfcn.h>
@@ -137,8 +137,8 @@ int symbol_debuginfod_fetch(struct symbol_session *session, const struct symbol_
 	uint64_t start = now_milliseconds(), spent;
 	int error, fd;
 
-	if (symbol_serving())
-		return symbol_mirror_download(id, path);
+	if (session->asker)
+		return session->asker->download(id, path);
 	if (!urls || !*urls || id->length == 0)
 		return -ENOENT;
 	if (session->network_left == 0) {

@@ -3,7 +3,7 @@
 
 #include "base/path.h"
 
-#include "symbol/ask.h"
+#include "symbol/asking.h"
 #include "symbol/demangle.h"
 #include "symbol/die.h"
 #include "symbol/line.h"
@@ -203,7 +203,7 @@ int symbol_lookup(struct symbol_modules *modules, const char *qualifier, const c
 	bool module_seen = false;
 	int result;
 
-	if (symbol_ask_lookup(modules, qualifier, name, found, error, &result))
+	if (SYMBOL_ASK(modules, lookup, qualifier, name, found, error, &result))
 		return result;
 	for (size_t i = 0; qualifier && (module = symbol_modules_at(modules, i)); i++)
 		module_seen |= !module->gone && is_module(module, qualifier);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/macro.h"
 
+#include "symbol/asker.h"
 #include "symbol/die.h"
-#include "symbol/mirror.h"
 #include "symbol/session_private.h"
 
 #include <dwarf.h>
@@ -126,12 +126,13 @@ static bool add_source(struct search *search, const char *path)
 }
 
 /* Which of the directories have the file. */
-static void look_for(const char *const *directories, size_t count, const char *name, bool *present)
+static void look_for(const struct symbol_session *session, const char *const *directories,
+		     size_t count, const char *name, bool *present)
 {
 	char path[PATH_MAX];
 
-	if (symbol_serving()) {
-		symbol_mirror_present(directories, count, name, present);
+	if (session->asker) {
+		session->asker->present(directories, count, name, present);
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -165,7 +166,7 @@ static bool find_include(struct search *search, const struct symbol_source *from
 	for (size_t i = 0; i < search->directory_count; i++)
 		if (search->directory[i])
 			directories[count++] = search->directory[i];
-	look_for(directories, count, name, present);
+	look_for(search->session, directories, count, name, present);
 	for (size_t i = 0; i < count; i++)
 		if (present[i])
 			found |= include(search, directories[i], name);
@@ -211,6 +212,12 @@ static void read_includes(struct search *search, struct symbol_source *source)
 	}
 }
 
+static void macros_free(struct symbol_macros *macros)
+{
+	free(macros->source);
+	free(macros);
+}
+
 struct symbol_macros *symbol_unit_macros(struct symbol_session *session, struct symbol_unit *unit,
 					 Dwarf_Die *die)
 {
@@ -220,6 +227,7 @@ struct symbol_macros *symbol_unit_macros(struct symbol_session *session, struct 
 
 	if (unit->macros)
 		return unit->macros;
+	unit->macros_free = macros_free;
 	unit->macros = search.macros = calloc(1, sizeof(*unit->macros));
 	if (!unit->macros)
 		return NULL;
@@ -265,12 +273,4 @@ bool symbol_macros_next(const struct symbol_macros *macros, const char *name, si
 		}
 	}
 	return false;
-}
-
-void symbol_macros_free(struct symbol_macros *macros)
-{
-	if (!macros)
-		return;
-	free(macros->source);
-	free(macros);
 }

@@ -32,6 +32,5 @@ bool symbol_macros_next(const struct symbol_macros *macros, const char *name, si
 const struct symbol_tokens *symbol_source_tokens(struct symbol_source *source);
 /* Looks for the compilers' own directories, once and for all; else done at first use. */
 void symbol_macros_prepare(void);
-void symbol_macros_free(struct symbol_macros *macros);
 
 #endif

@@ -150,12 +150,19 @@ static struct symbol_section find_section(struct symbol_object *object, const ch
 				       data && data->d_buf ? data->d_size : 0, address};
 }
 
+static void metadata_free(struct symbol_metadata *metadata)
+{
+	clear(metadata);
+	free(metadata);
+}
+
 static const struct symbol_metadata *read_metadata(struct symbol_object *object)
 {
 	struct symbol_section atomics, covered;
 
 	if (object->metadata)
 		return object->metadata;
+	object->metadata_free = metadata_free;
 	object->metadata = calloc(1, sizeof(*object->metadata));
 	if (!object->metadata)
 		return NULL;
@@ -191,12 +198,4 @@ enum symbol_metadata_verdict symbol_metadata_judge(struct symbol_object *object,
 					      sizeof(address), compare_address))
 		return SYMBOL_METADATA_ATOMIC;
 	return SYMBOL_METADATA_PLAIN;
-}
-
-void symbol_metadata_free(struct symbol_metadata *metadata)
-{
-	if (!metadata)
-		return;
-	clear(metadata);
-	free(metadata);
 }

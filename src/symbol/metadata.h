@@ -50,6 +50,5 @@ enum symbol_metadata_verdict {
 int symbol_metadata_parse(const struct symbol_image *image, const struct symbol_section *atomics,
 			  const struct symbol_section *covered, struct symbol_metadata *metadata);
 enum symbol_metadata_verdict symbol_metadata_judge(struct symbol_object *object, uint64_t address);
-void symbol_metadata_free(struct symbol_metadata *metadata);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/mirror.h"
 
+#include "symbol/asker.h"
 #include "symbol/module_private.h"
 #include "symbol/protocol.h"
 #include "symbol/session_private.h"
@@ -29,19 +30,7 @@ static struct {
 	unsigned next;
 } mirror;
 
-bool symbol_serving(void)
-{
-	return mirror.session != NULL;
-}
-
-void symbol_mirror_begin(struct symbol_session *session, uint64_t *page)
-{
-	mirror.packet.session = session;
-	mirror.page = page;
-	mirror.session = session;
-}
-
-void symbol_mirror_blame(const struct symbol_module *module)
+static void ask_blame(const struct symbol_module *module)
 {
 	if (mirror.page)
 		__atomic_store_n(mirror.page, module->id, __ATOMIC_RELAXED);
@@ -76,7 +65,7 @@ static int granted_file(char **path)
 	return fd < 0 ? -ENOENT : fd;
 }
 
-int symbol_mirror_file(const struct symbol_module *module, unsigned attempt, char **path)
+static int ask_module_file(const struct symbol_module *module, unsigned attempt, char **path)
 {
 	uint64_t id = module->id;
 
@@ -86,9 +75,9 @@ int symbol_mirror_file(const struct symbol_module *module, unsigned attempt, cha
 	return granted_file(path);
 }
 
-int symbol_mirror_held_file(const struct symbol_module *module)
+static int ask_held_file(const struct symbol_module *module)
 {
-	int fd = symbol_mirror_file(module, SYMBOL_FILE_HELD, NULL);
+	int fd = ask_module_file(module, SYMBOL_FILE_HELD, NULL);
 
 	return fd < 0 ? -1 : fd;
 }
@@ -102,8 +91,8 @@ int symbol_mirror_path(const char *path)
 	return granted_file(NULL);
 }
 
-void symbol_mirror_present(const char *const *directories, size_t count, const char *name,
-			   bool *present)
+static void ask_present(const char *const *directories, size_t count, const char *name,
+			bool *present)
 {
 	memset(present, 0, count * sizeof(*present));
 	symbol_packet_write(&mirror.packet, SYMBOL_WISH_PRESENT);
@@ -117,7 +106,7 @@ void symbol_mirror_present(const char *const *directories, size_t count, const c
 		symbol_packet_bool(&mirror.packet, &present[i]);
 }
 
-int symbol_mirror_download(const struct symbol_build_id *id, char **path)
+static int ask_download(const struct symbol_build_id *id, char **path)
 {
 	const void *bytes = id->bytes;
 	size_t length = id->length;
@@ -127,7 +116,7 @@ int symbol_mirror_download(const struct symbol_build_id *id, char **path)
 	return granted_file(path);
 }
 
-bool symbol_mirror_mapping(uint64_t address, struct symbol_mapping *mapping)
+static bool ask_mapping(uint64_t address, struct symbol_mapping *mapping)
 {
 	uint32_t use = 0;
 
@@ -325,7 +314,7 @@ struct symbol_modules *symbol_mirror_of(uint64_t id, uint64_t version, pid_t pid
 	return modules->version == version || pull(modules) == 0 ? modules : NULL;
 }
 
-int symbol_mirror_refresh(struct symbol_modules *modules)
+static int ask_refresh(struct symbol_modules *modules)
 {
 	uint64_t version = modules->version;
 
@@ -341,4 +330,22 @@ int symbol_mirror_refresh(struct symbol_modules *modules)
 void symbol_mirror_forget(uint64_t id)
 {
 	symbol_modules_close(symbol_modules_known(mirror.session, id));
+}
+
+static const struct symbol_asker asker = {
+	.refresh = ask_refresh,
+	.mapping = ask_mapping,
+	.blame = ask_blame,
+	.held_file = ask_held_file,
+	.module_file = ask_module_file,
+	.download = ask_download,
+	.present = ask_present,
+};
+
+void symbol_mirror_begin(struct symbol_session *session, uint64_t *page)
+{
+	mirror.packet.session = session;
+	mirror.page = page;
+	mirror.session = session;
+	session->asker = &asker;
 }

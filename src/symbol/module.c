@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 
-#include "symbol/ask.h"
-#include "symbol/mirror.h"
+#include "symbol/asker.h"
+#include "symbol/asking.h"
 #include "symbol/module_file.h"
 #include "symbol/module_private.h"
 #include "symbol/object.h"
@@ -52,6 +52,21 @@ static void list_free(struct symbol_module_list *list)
 		symbol_module_free(list->module[i]);
 	free(list->module);
 	memset(list, 0, sizeof(*list));
+}
+
+static bool is_file(const struct symbol_fatal_file *fatal, const struct symbol_module *module)
+{
+	return strcmp(fatal->path, module->path) == 0 && fatal->inode == module->inode &&
+	       symbol_build_id_equal(&fatal->build_id, &module->build_id);
+}
+
+bool symbol_module_is_fatal(const struct symbol_session *session,
+			    const struct symbol_module *module)
+{
+	for (unsigned i = 0; i < session->fatal_count; i++)
+		if (is_file(&session->fatal[i], module))
+			return true;
+	return false;
 }
 
 struct symbol_module *symbol_module_create(struct symbol_session *session, const char *path,
@@ -211,7 +226,7 @@ static int add_mapped(struct symbol_modules *modules, const struct symbol_mappin
 	module->bias = mapping->start - address;
 	symbol_image_range(&image, &low, &high);
 	module->end = end_of_run(mappings, index, high + module->bias);
-	module->bad = symbol_reader_died_of(modules->session, module);
+	module->bad = symbol_module_is_fatal(modules->session, module);
 	hold_file(modules, module);
 	if (symbol_module_append(&modules->loaded, module) < 0) {
 		symbol_module_free(module);
@@ -274,8 +289,8 @@ int symbol_modules_refresh(struct symbol_modules *modules)
 	if (modules->pid == 0)
 		return 0;
 	modules->refreshed = clock_now();
-	if (symbol_serving())
-		return symbol_mirror_refresh(modules);
+	if (modules->session->asker)
+		return modules->session->asker->refresh(modules);
 	symbol_count(modules->session, SYMBOL_STATISTIC_MAP_READS);
 	changed = symbol_mappings_read(modules->pid, &mappings);
 	if (changed < 0)
@@ -340,7 +355,7 @@ int symbol_modules_add(struct symbol_modules *modules, const struct symbol_modul
 	module->end = record->end;
 	module->bias = record->bias;
 	module->recorded = true;
-	module->bad = symbol_reader_died_of(modules->session, module);
+	module->bad = symbol_module_is_fatal(modules->session, module);
 	if (symbol_module_append(&modules->loaded, module) < 0) {
 		symbol_module_free(module);
 		return -ENOMEM;
@@ -432,8 +447,8 @@ bool symbol_modules_mapping(const struct symbol_modules *modules, uint64_t addre
 {
 	const struct symbol_mapping *found;
 
-	if (symbol_serving())
-		return symbol_mirror_mapping(address, mapping);
+	if (modules->session->asker)
+		return modules->session->asker->mapping(address, mapping);
 	found = symbol_mappings_find(&modules->mappings, address);
 	if (found)
 		*mapping = *found;
@@ -463,7 +478,7 @@ bool symbol_modules_is_main(const struct symbol_modules *modules,
 	ssize_t got;
 	int fd;
 
-	if (symbol_serving())
+	if (modules->session->asker)
 		return module->main;
 	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)symbol_modules_pid(modules));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -502,7 +517,8 @@ struct symbol_object *symbol_module_object(struct symbol_modules *modules,
 	/* All modules handed out are ours and writable; only what is lazy changes. */
 	struct symbol_module *module = (struct symbol_module *)constant;
 
-	symbol_mirror_blame(module);
+	if (modules->session->asker)
+		modules->session->asker->blame(module);
 	/* Where there is a reader nobody else reads, not even when it gave up. */
 	if (modules->session->reader || module->bad)
 		return NULL;
@@ -510,8 +526,8 @@ struct symbol_object *symbol_module_object(struct symbol_modules *modules,
 		return module->object;
 	module->tried = true;
 	module->object = symbol_object_known(modules->session, &module->build_id);
-	if (!module->object && module->held)
-		module->fd = symbol_mirror_held_file(module);
+	if (!module->object && module->held && modules->session->asker)
+		module->fd = modules->session->asker->held_file(module);
 	if (!module->object && module->fd >= 0) {
 		symbol_object_open(modules->session, module->fd, module->path, &module->build_id,
 				   &module->object);
@@ -532,7 +548,8 @@ void symbol_modules_close(struct symbol_modules *modules)
 		at = &(*at)->next;
 	if (*at)
 		*at = modules->next;
-	symbol_ask_forget(modules);
+	if (modules->session->asking)
+		modules->session->asking->forget(modules);
 	symbol_mappings_free(&modules->mappings);
 	list_free(&modules->loaded);
 	list_free(&modules->gone);

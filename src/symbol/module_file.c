@@ -2,9 +2,10 @@
 #include "symbol/module_file.h"
 
 #include "base/file.h"
+#include "symbol/asker.h"
 #include "symbol/debug_file.h"
 #include "symbol/image.h"
-#include "symbol/mirror.h"
+#include "symbol/session_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -126,8 +127,8 @@ int symbol_module_file_open(struct symbol_session *session, const struct symbol_
 			    pid_t pid, unsigned attempt, char **path)
 {
 	*path = NULL;
-	if (symbol_serving() && attempt < SYMBOL_MODULE_FILE_BY_ID)
-		return symbol_mirror_file(module, attempt, path);
+	if (session->asker && attempt < SYMBOL_MODULE_FILE_BY_ID)
+		return session->asker->module_file(module, attempt, path);
 	if (module->path[0] == '[')
 		return attempt == 0 ? open_vdso(module, pid) : -ENOENT;
 	switch (attempt) {

@@ -27,6 +27,9 @@ struct symbol_modules {
 struct symbol_module *symbol_module_create(struct symbol_session *session, const char *path,
 					   const struct symbol_build_id *id);
 void symbol_module_free(struct symbol_module *module);
+/* Whether a reader of this session died of the module's file. */
+bool symbol_module_is_fatal(const struct symbol_session *session,
+			    const struct symbol_module *module);
 /* 0 or -ENOMEM. */
 int symbol_module_append(struct symbol_module_list *list, struct symbol_module *module);
 /* By the number that is unique in a session; NULL: there is none. */

@@ -2,12 +2,9 @@
 #include "symbol/object.h"
 
 #include "symbol/debug_file.h"
-#include "symbol/metadata.h"
 #include "symbol/names.h"
 #include "symbol/place_cache.h"
-#include "symbol/row.h"
 #include "symbol/session_private.h"
-#include "symbol/unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,10 +62,13 @@ static const Dwfl_Callbacks callbacks = {
 static void object_free(struct symbol_object *object)
 {
 	symbol_names_free(object->names);
-	symbol_units_free(object->units);
 	symbol_place_cache_free(object->places);
-	symbol_row_cache_free(object->rows);
-	symbol_metadata_free(object->metadata);
+	if (object->units)
+		object->units_free(object->units);
+	if (object->rows)
+		object->rows_free(object->rows);
+	if (object->metadata)
+		object->metadata_free(object->metadata);
 	if (object->dwfl)
 		dwfl_end(object->dwfl);
 	free(object->path);

@@ -34,10 +34,14 @@ struct symbol_object {
 	Dwarf_CFI *eh, *frame;
 	Dwarf_Addr eh_bias, frame_bias;
 	struct symbol_names *names;
-	struct symbol_units *units;
 	struct symbol_place_cache *places;
+	/* Kept for the object by the files of their names, each with what frees it in the end. */
+	struct symbol_units *units;
+	void (*units_free)(struct symbol_units *units);
 	struct symbol_row_cache *rows;
+	void (*rows_free)(struct symbol_row_cache *rows);
 	struct symbol_metadata *metadata;
+	void (*metadata_free)(struct symbol_metadata *metadata);
 	uint64_t variants_tried; /* ns: variant.c */
 };
 

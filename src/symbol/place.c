@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/place.h"
 
-#include "symbol/ask.h"
+#include "symbol/asking.h"
 #include "symbol/demangle.h"
 #include "symbol/die.h"
 #include "symbol/names.h"
@@ -232,7 +232,7 @@ size_t symbol_place_find(struct symbol_modules *modules, uint64_t pc, bool retur
 	struct symbol_object *object;
 	size_t count = 1;
 
-	if (symbol_ask_place(modules, pc, return_address, frames, max, &count))
+	if (SYMBOL_ASK(modules, place, pc, return_address, frames, max, &count))
 		return count;
 	module = symbol_modules_find(modules, address);
 	object = module ? symbol_module_object(modules, module) : NULL;

@@ -3,6 +3,7 @@
 
 #include "symbol/bounds.h"
 #include "symbol/compiler.h"
+#include "symbol/function_name.h"
 #include "symbol/mirror.h"
 #include "symbol/source.h"
 #include "symbol/tls.h"
@@ -145,11 +146,11 @@ static void text_arguments(struct symbol_packet *packet, void *question)
 	symbol_packet_u64(packet, &((struct symbol_ask_text *)question)->pc);
 }
 
-static void bounds_name_run(struct symbol_modules *modules, void *question)
+static void function_name_run(struct symbol_modules *modules, void *question)
 {
 	struct symbol_ask_text *ask = question;
 
-	ask->text = symbol_bounds_name(modules, ask->pc);
+	ask->text = symbol_function_name(modules, ask->pc);
 }
 
 static void producer_run(struct symbol_modules *modules, void *question)
@@ -480,7 +481,7 @@ const struct symbol_question_kind symbol_question_kinds[SYMBOL_QUESTION_COUNT] =
 	[SYMBOL_ASK_PLACE] = {place_arguments, place_run, place_results},
 	[SYMBOL_ASK_BOUNDS] = {bounds_arguments, bounds_run, bounds_results},
 	[SYMBOL_ASK_BOUNDS_WHOLE] = {bounds_arguments, bounds_whole_run, bounds_results},
-	[SYMBOL_ASK_BOUNDS_NAME] = {text_arguments, bounds_name_run, text_results},
+	[SYMBOL_ASK_FUNCTION_NAME] = {text_arguments, function_name_run, text_results},
 	[SYMBOL_ASK_ATOMICITY] = {atomicity_arguments, atomicity_run, atomicity_results},
 	[SYMBOL_ASK_VARIABLE] = {variable_arguments, variable_run, variable_results},
 	[SYMBOL_ASK_COMPILERS] = {compilers_arguments, compilers_run, compilers_results},

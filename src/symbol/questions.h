@@ -19,7 +19,7 @@ enum symbol_question {
 	SYMBOL_ASK_PLACE,
 	SYMBOL_ASK_BOUNDS,
 	SYMBOL_ASK_BOUNDS_WHOLE,
-	SYMBOL_ASK_BOUNDS_NAME,
+	SYMBOL_ASK_FUNCTION_NAME,
 	SYMBOL_ASK_ATOMICITY,
 	SYMBOL_ASK_VARIABLE,
 	SYMBOL_ASK_COMPILERS,
@@ -45,7 +45,7 @@ struct symbol_ask_bounds {
 	int result;
 };
 
-/* symbol_bounds_name(), symbol_producer() */
+/* symbol_function_name(), symbol_producer() */
 struct symbol_ask_text {
 	uint64_t pc;
 	const char *text;

@@ -228,29 +228,13 @@ static void begin(struct symbol_reader *reader)
 
 /* ---- death ------------------------------------------------------------------------------ */
 
-static bool is_file(const struct symbol_bad_file *bad, const struct symbol_module *module)
-{
-	return strcmp(bad->path, module->path) == 0 && bad->inode == module->inode &&
-	       symbol_build_id_equal(&bad->build_id, &module->build_id);
-}
-
-bool symbol_reader_died_of(const struct symbol_session *session, const struct symbol_module *module)
-{
-	const struct symbol_reader *reader = session->reader;
-
-	for (unsigned i = 0; reader && i < reader->bad_count; i++)
-		if (is_file(&reader->bad[i], module))
-			return true;
-	return false;
-}
-
 static void mark(struct symbol_session *session)
 {
 	for (struct symbol_modules *modules = session->all; modules; modules = modules->next) {
 		const struct symbol_module *module;
 
 		for (size_t i = 0; (module = symbol_modules_at(modules, i)); i++)
-			if (!module->bad && symbol_reader_died_of(session, module)) {
+			if (!module->bad && symbol_module_is_fatal(session, module)) {
 				((struct symbol_module *)module)->bad = true;
 				modules->version++;
 			}
@@ -264,10 +248,10 @@ static void note_culprit(struct symbol_reader *reader, uint64_t id)
 
 	for (struct symbol_modules *at = session->all; at && !module; at = at->next)
 		module = symbol_modules_by_id(at, id);
-	if (!module || module->bad || reader->bad_count == SYMBOL_READER_DEATHS)
+	if (!module || module->bad || session->fatal_count == SYMBOL_FATAL_MAX)
 		return;
-	reader->bad[reader->bad_count++] =
-		(struct symbol_bad_file){module->path, module->inode, module->build_id};
+	session->fatal[session->fatal_count++] =
+		(struct symbol_fatal_file){module->path, module->inode, module->build_id};
 	symbol_count(session, SYMBOL_STATISTIC_FILES_FATAL);
 	mark(session);
 }
@@ -362,6 +346,8 @@ void symbol_reader_prepare(struct symbol_reader *reader)
 	if (!reader->pid)
 		spawn(reader);
 }
+
+_Static_assert(SYMBOL_READER_DEATHS <= SYMBOL_FATAL_MAX, "each may die of a file of its own");
 
 /* ---- questions -------------------------------------------------------------------------- */
 

@@ -12,13 +12,6 @@
 /* At most so many die in one session; then nothing is read any more. */
 #define SYMBOL_READER_DEATHS 16u
 
-/* Identity of a file that a reader died of. */
-struct symbol_bad_file {
-	const char *path; /* kept by the session */
-	uint64_t inode;
-	struct symbol_build_id build_id;
-};
-
 struct symbol_reader {
 	struct symbol_session *session;
 	char *program;
@@ -32,8 +25,6 @@ struct symbol_reader {
 	bool proved;	 /* one was ready once */
 	unsigned deaths;
 	uint64_t ended; /* CPU time of those that ended, ns */
-	struct symbol_bad_file bad[SYMBOL_READER_DEATHS];
-	unsigned bad_count;
 	/* Of the question under way. */
 	struct symbol_modules *modules;
 	const struct symbol_memory *memory;

@@ -109,10 +109,18 @@ static void fill(struct symbol_object *object, uint64_t address, struct symbol_r
 		row->frame = frame;
 }
 
+static void cache_free(struct symbol_row_cache *cache)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		free(cache->row[i].frame);
+	free(cache);
+}
+
 const struct symbol_row *symbol_row_find(struct symbol_object *object, uint64_t address)
 {
 	struct symbol_row *row;
 
+	object->rows_free = cache_free;
 	if (!object->rows)
 		object->rows = calloc(1, sizeof(*object->rows));
 	if (!object->rows)
@@ -215,13 +223,4 @@ int symbol_row_apply(const struct symbol_row *row, const struct symbol_registers
 	if (row->frame)
 		return apply_frame(row, registers, memory, bias, caller, cfa);
 	return apply_plain(row, registers, memory, caller, cfa);
-}
-
-void symbol_row_cache_free(struct symbol_row_cache *cache)
-{
-	if (!cache)
-		return;
-	for (size_t i = 0; i < ROWS; i++)
-		free(cache->row[i].frame);
-	free(cache);
 }

@@ -36,6 +36,4 @@ int symbol_row_apply(const struct symbol_row *row, const struct symbol_registers
 		     const struct symbol_memory *memory, uint64_t bias,
 		     struct symbol_registers *caller, uint64_t *cfa);
 
-void symbol_row_cache_free(struct symbol_row_cache *cache);
-
 #endif

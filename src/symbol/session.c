@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/session.h"
 
+#include "symbol/ask.h"
 #include "symbol/object.h"
 #include "symbol/reader.h"
 #include "symbol/session_private.h"
@@ -73,9 +74,11 @@ int symbol_session_open(struct symbol_session **result, const struct symbol_opti
 		symbol_session_close(session);
 		return -ENOMEM;
 	}
-	if (options->reader)
+	if (options->reader) {
+		session->asking = &symbol_ask_reader;
 		error = symbol_reader_create(session, options->reader,
 					     options->reader_milliseconds);
+	}
 	if (error) {
 		symbol_session_close(session);
 		return error;

@@ -3,14 +3,27 @@
 #ifndef SYMBOL_SESSION_PRIVATE_H
 #define SYMBOL_SESSION_PRIVATE_H
 
+#include "symbol/build_id.h"
 #include "symbol/session.h"
 #include "symbol/strings.h"
 
+struct symbol_asker;
+struct symbol_asking;
 struct symbol_modules;
 struct symbol_object;
 struct symbol_reader;
 struct symbol_source;
 struct symbol_source_index;
+
+/* At most so many files are remembered for having ended a reader. */
+#define SYMBOL_FATAL_MAX 16u
+
+/* Identity of a file that a reader died of. */
+struct symbol_fatal_file {
+	const char *path; /* kept by the session */
+	uint64_t inode;
+	struct symbol_build_id build_id;
+};
 
 struct symbol_session {
 	char **debug_directories;  /* NULL-terminated; the defaults last */
@@ -25,6 +38,10 @@ struct symbol_session {
 	struct symbol_modules *all;		  /* list */
 	uint64_t last_id;			  /* of modules, of both kinds */
 	struct symbol_reader *reader;		  /* that is asked; NULL: files are read here */
+	const struct symbol_asking *asking;	  /* how it is asked; NULL: there never was one */
+	const struct symbol_asker *asker;	  /* of this process, a reader; NULL: it is none */
+	struct symbol_fatal_file fatal[SYMBOL_FATAL_MAX];
+	unsigned fatal_count;
 	uint64_t statistic[SYMBOL_STATISTIC_COUNT];
 };
 

@@ -2,7 +2,7 @@
 #include "symbol/source.h"
 
 #include "base/file.h"
-#include "symbol/ask.h"
+#include "symbol/asking.h"
 #include "symbol/session_private.h"
 #include "symbol/token.h"
 
@@ -127,7 +127,8 @@ int symbol_source_line(struct symbol_session *session, const char *path, unsigne
 	size_t start, length;
 	int result;
 
-	if (symbol_ask_source_line(session, path, number, text, size, &result))
+	if (session->asking &&
+	    session->asking->source_line(session, path, number, text, size, &result))
 		return result;
 	source = symbol_source_find(session, path, &hint);
 	if (!source || number == 0 || number > source->line_count || size == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/stack.h"
 
-#include "symbol/ask.h"
+#include "symbol/asking.h"
 #include "symbol/object.h"
 #include "symbol/row.h"
 #include "symbol/session_private.h"
@@ -117,7 +117,7 @@ size_t symbol_stack_unwind(struct symbol_modules *modules, const struct symbol_s
 	bool return_address = false;
 	size_t count = 0;
 
-	if (symbol_ask_stack(modules, source, frames, max, complete, &count))
+	if (SYMBOL_ASK(modules, stack, source, frames, max, complete, &count))
 		return count;
 	symbol_count(session, SYMBOL_STATISTIC_STACKS);
 	while (count < max) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/target.h"
 
-#include "symbol/ask.h"
+#include "symbol/asking.h"
 #include "symbol/die.h"
 #include "symbol/line.h"
 #include "symbol/lookup.h"
@@ -268,7 +268,7 @@ int symbol_target_resolve(struct symbol_modules *modules,
 	struct resolution resolution = {.modules = modules, .target = target, .error = error};
 	int result;
 
-	if (symbol_ask_target(modules, expression, target, error, &result))
+	if (SYMBOL_ASK(modules, target, expression, target, error, &result))
 		return result;
 	memset(target, 0, sizeof(*target));
 	error[0] = 0;

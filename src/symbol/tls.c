@@ -7,7 +7,7 @@
  */
 #include "symbol/tls.h"
 
-#include "symbol/ask.h"
+#include "symbol/asking.h"
 #include "symbol/object.h"
 
 #include <elf.h>
@@ -81,7 +81,7 @@ int symbol_tls_block(struct symbol_modules *modules, const struct symbol_module 
 	Elf_Data *data;
 	int result;
 
-	if (symbol_ask_tls(modules, module, fs_base, start, &result))
+	if (SYMBOL_ASK(modules, tls, module, fs_base, start, &result))
 		return result;
 	object = symbol_module_object(modules, module);
 	if (!object || !object->image.has_tls || fs_base == 0)

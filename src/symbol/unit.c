@@ -2,10 +2,8 @@
 #include "symbol/unit.h"
 
 #include "symbol/die.h"
-#include "symbol/macro.h"
 #include "symbol/object.h"
 #include "symbol/session_private.h"
-#include "symbol/vocabulary.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -249,12 +247,31 @@ static void read_units(struct symbol_object *object, Dwarf *dwarf)
 		qsort(units->ranges, units->range_count, sizeof(*units->ranges), compare_range);
 }
 
+static void units_free(struct symbol_units *units)
+{
+	for (size_t i = 0; i < units->count; i++) {
+		free(units->unit[i].functions);
+		free(units->unit[i].entities);
+		if (units->unit[i].vocabulary)
+			units->unit[i].vocabulary_free(units->unit[i].vocabulary);
+		if (units->unit[i].macros)
+			units->unit[i].macros_free(units->unit[i].macros);
+	}
+	free(units->unit);
+	free(units->ranges);
+	free(units->variables);
+	free(units->tls);
+	free(units->named);
+	free(units);
+}
+
 struct symbol_units *symbol_object_units(struct symbol_object *object)
 {
 	Dwarf *dwarf = symbol_object_dwarf(object);
 
 	if (!object->units && dwarf) {
 		object->units = calloc(1, sizeof(*object->units));
+		object->units_free = units_free;
 		if (object->units)
 			read_units(object, dwarf);
 	}
@@ -422,22 +439,4 @@ const struct symbol_entity *symbol_units_lookup(const struct symbol_units *units
 	if (index >= units->named_count - low || strcmp(units->named[low + index]->name, name) != 0)
 		return NULL;
 	return units->named[low + index];
-}
-
-void symbol_units_free(struct symbol_units *units)
-{
-	if (!units)
-		return;
-	for (size_t i = 0; i < units->count; i++) {
-		free(units->unit[i].functions);
-		free(units->unit[i].entities);
-		symbol_vocabulary_free(units->unit[i].vocabulary);
-		symbol_macros_free(units->unit[i].macros);
-	}
-	free(units->unit);
-	free(units->ranges);
-	free(units->variables);
-	free(units->tls);
-	free(units->named);
-	free(units);
 }

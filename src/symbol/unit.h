@@ -38,8 +38,11 @@ struct symbol_unit {
 	struct symbol_entity *entities; /* in order of appearance */
 	size_t entity_count;
 	bool indexed;
-	struct symbol_vocabulary *vocabulary; /* made at first use */
-	struct symbol_macros *macros;	      /* made at first use */
+	/* Made at first use by the files of their names, each with what frees it in the end. */
+	struct symbol_vocabulary *vocabulary;
+	void (*vocabulary_free)(struct symbol_vocabulary *vocabulary);
+	struct symbol_macros *macros;
+	void (*macros_free)(struct symbol_macros *macros);
 };
 
 struct symbol_range {
@@ -81,6 +84,5 @@ const struct symbol_entity *symbol_units_variable(const struct symbol_units *uni
 /* The `index`th entity called `name`, or NULL. */
 const struct symbol_entity *symbol_units_lookup(const struct symbol_units *units, const char *name,
 						size_t index);
-void symbol_units_free(struct symbol_units *units);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/variable.h"
 
-#include "symbol/ask.h"
+#include "symbol/asking.h"
 #include "symbol/block.h"
 #include "symbol/demangle.h"
 #include "symbol/die.h"
@@ -291,7 +291,7 @@ void symbol_variable_find(struct symbol_modules *modules, uint64_t address, uint
 			  struct symbol_variable *variable)
 {
 	memset(variable, 0, sizeof(*variable));
-	if (symbol_ask_variable(modules, address, size, threads, thread_count, variable))
+	if (SYMBOL_ASK(modules, variable, address, size, threads, thread_count, variable))
 		return;
 	if (find_global(modules, address, size, variable))
 		return;

@@ -145,12 +145,19 @@ static void walk(struct symbol_vocabulary *vocabulary, Dwarf_Die *parent, unsign
 	} while (dwarf_siblingof(&die, &die) == 0);
 }
 
+static void vocabulary_free(struct symbol_vocabulary *vocabulary)
+{
+	free(vocabulary->word);
+	free(vocabulary);
+}
+
 unsigned symbol_vocabulary_flags(struct symbol_unit *unit, const char *name, size_t length)
 {
 	struct symbol_vocabulary *vocabulary = unit->vocabulary;
 	Dwarf_Die root;
 
 	if (!vocabulary) {
+		unit->vocabulary_free = vocabulary_free;
 		vocabulary = unit->vocabulary = calloc(1, sizeof(*vocabulary));
 		if (vocabulary && symbol_unit_root(unit, &root) == 0)
 			walk(vocabulary, &root, 0);
@@ -158,12 +165,4 @@ unsigned symbol_vocabulary_flags(struct symbol_unit *unit, const char *name, siz
 	if (!vocabulary || !vocabulary->slots)
 		return 0;
 	return find_slot(vocabulary->word, vocabulary->slots, name, length)->flags;
-}
-
-void symbol_vocabulary_free(struct symbol_vocabulary *vocabulary)
-{
-	if (!vocabulary)
-		return;
-	free(vocabulary->word);
-	free(vocabulary);
 }

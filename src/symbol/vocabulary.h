@@ -20,6 +20,5 @@ enum {
 unsigned symbol_vocabulary_flags(struct symbol_unit *unit, const char *name, size_t length);
 
 struct symbol_vocabulary;
-void symbol_vocabulary_free(struct symbol_vocabulary *vocabulary);
 
 #endif

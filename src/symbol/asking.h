@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a session has a reader of files (symbol/reader.h), each public function that needs a file
+ * asks it first, by the function here that has its name. The functions stand above those that ask
+ * by them, so they are handed down as a table in the session.
+ */
+#ifndef SYMBOL_ASKING_H
+#define SYMBOL_ASKING_H
+
+#include "symbol/atomicity.h"
+#include "symbol/copies.h"
+#include "symbol/lookup.h"
+#include "symbol/place.h"
+#include "symbol/stack.h"
+#include "symbol/target.h"
+#include "symbol/session_private.h"
+
+/* True: the reader answered. Else there is none, and the caller does the work; or it failed, and
+ * the caller does what can be done without files. */
+struct symbol_asking {
+	bool (*place)(struct symbol_modules *modules, uint64_t pc, bool return_address,
+		      struct symbol_frame *frames, size_t max, size_t *count);
+	/* `whole`: symbol_bounds_whole(), else symbol_bounds_find(). */
+	bool (*bounds)(struct symbol_modules *modules, bool whole, uint64_t pc, uint64_t *start,
+		       uint64_t *end, int *result);
+	bool (*function_name)(struct symbol_modules *modules, uint64_t pc, const char **name);
+	bool (*producer)(struct symbol_modules *modules, uint64_t pc, const char **producer);
+	bool (*atomicity)(struct symbol_modules *modules, uint64_t pc,
+			  const struct symbol_variable *variable, bool load, char *reason,
+			  enum symbol_atomicity *answer);
+	bool (*variable)(struct symbol_modules *modules, uint64_t address, uint64_t size,
+			 const struct symbol_thread *threads, size_t thread_count,
+			 struct symbol_variable *variable);
+	bool (*compilers)(struct symbol_modules *modules, uint64_t pc, const char **text,
+			  size_t *length);
+	bool (*stack)(struct symbol_modules *modules, const struct symbol_stack_source *source,
+		      struct symbol_stack_frame *frames, size_t max, bool *complete, size_t *count);
+	bool (*target)(struct symbol_modules *modules, const struct symbol_expression *expression,
+		       struct symbol_target *target, char *error, int *result);
+	bool (*tls)(struct symbol_modules *modules, const struct symbol_module *module,
+		    uint64_t fs_base, uint64_t *start, int *result);
+	bool (*lookup)(struct symbol_modules *modules, const char *qualifier, const char *name,
+		       struct symbol_found *found, char *error, int *result);
+	bool (*copies)(struct symbol_modules *modules, const struct symbol_module *module,
+		       const char *name, struct symbol_copies *copies, int *result);
+	bool (*source_line)(struct symbol_session *session, const char *path, unsigned number,
+			    char *text, size_t size, int *result);
+
+	/* The modules are closed. */
+	void (*forget)(struct symbol_modules *modules);
+};
+
+/* Asks one question about modules; false, too, where files are read by this process. */
+#define SYMBOL_ASK(modules, question, ...)          \
+	(symbol_modules_session(modules)->asking && \
+	 symbol_modules_session(modules)->asking->question(modules, __VA_ARGS__))
+
+#endif

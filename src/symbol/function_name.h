@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of functions by symbol tables alone: what stripped files have left. */
+#ifndef SYMBOL_FUNCTION_NAME_H
+#define SYMBOL_FUNCTION_NAME_H
+
+#include "symbol/module.h"
+
+/* The function around `pc`, as linked; or NULL. */
+const char *symbol_function_name(struct symbol_modules *modules, uint64_t pc);
+
+#endif
