@@ -111,28 +111,37 @@ int watch_resolve(struct watch *watch, struct watched *process, bool first);
 void watch_look_again(struct watch *watch, struct watched *process);
 void watch_scout_tripped(struct watch *watch, struct watched *process);
 
+/* piece.c */
 unsigned slot_access(unsigned access);
 /* How long a thread is kept at its access, ns. */
 uint64_t watch_hold(const struct watch *watch);
+/* The largest naturally aligned piece at `address` within `length` bytes. */
 unsigned piece_length(uint64_t address, uint64_t length);
-/* Takes the slot for the piece that is noted in it. */
-int watch_arm_piece(struct watch *watch, struct watched *process, unsigned index);
 int piece_free(const struct watched *process); /* or -ENOSPC */
 unsigned pieces_free(const struct watched *process);
 unsigned pieces_needed(const struct symbol_target *target); /* at the best alignment */
-/* Watch the target's length from `start` on; all or, with -errno, nothing. */
+void piece_forget(struct piece *piece);			    /* the bytes of a region */
+/* Takes the slot for the piece that is noted in it. */
+int watch_arm_piece(struct watch *watch, struct watched *process, unsigned index);
+/* Takes a slot that is free, or -ENOSPC. */
+int watch_arm_wish(struct watch *watch, struct watched *process, const struct piece *wish);
+void watch_disarm_piece(struct watch *watch, struct watched *process, unsigned index);
+/* All pieces of an expression, of a block, of what begins at `start`. */
+void watch_disarm_wanted(struct watch *watch, struct watched *process, unsigned wanted);
+void watch_disarm_block(struct watch *watch, struct watched *process, uint64_t block);
+void watch_disarm_whole(struct watch *watch, struct watched *process, unsigned wanted,
+			uint64_t start);
+
+/* data.c: watch the target's length from `start` on; all or, with -errno, nothing. */
 int watch_arm_data(struct watch *watch, struct watched *process, unsigned wanted, uint64_t start,
 		   uint64_t block);
-void watch_disarm_piece(struct watch *watch, struct watched *process, unsigned index);
-void watch_disarm_block(struct watch *watch, struct watched *process, uint64_t block);
 
+/* watched.c */
+struct watched *watch_find(const struct watch *watch, pid_t pid);
 /* Give all hardware back for a while: what is watched meanwhile is noted and armed again by
  * watch_resume(). */
 void watch_silence(struct watch *watch, struct watched *process);
 void watch_resume(struct watch *watch, struct watched *process);
-
-/* watch.c */
-struct watched *watch_find(const struct watch *watch, pid_t pid);
 
 /* debugger.c */
 void debugger_start(struct watch *watch, struct watched *process,
@@ -159,7 +168,6 @@ struct piece *region_piece(struct watch *watch, struct watched *process,
 			   const struct control_trace *trace);
 void region_keep(struct watch *watch, struct watched *process, const struct control_trace *trace);
 void region_report(struct watch *watch, struct watched *process);
-void region_forget(struct piece *piece);
 void region_close_all(struct watched *process);
 
 /* heap.c */
@@ -177,8 +185,6 @@ void copies_look_again(struct watch *watch, struct watched *process);
 struct piece *copies_piece(struct watched *process, const struct control_trace *trace);
 void copies_resume(struct watch *watch, struct watched *process, unsigned slot);
 void copies_close(struct watched *process);
-
-uint64_t watch_now(void); /* CLOCK_MONOTONIC, ns */
 
 /* filter.c */
 void filter_begin(struct watch *watch);

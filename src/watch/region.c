@@ -31,13 +31,7 @@ static void note_shadow(struct watch *watch, struct watched *process, struct pie
 	piece->shadow = piece->length <= SHADOW_MAX ? malloc(piece->length) : NULL;
 	if (piece->shadow && (!space || space_read(space, piece->address, piece->shadow,
 						   piece->length) != (ssize_t)piece->length))
-		region_forget(piece);
-}
-
-void region_forget(struct piece *piece)
-{
-	free(piece->shadow);
-	piece->shadow = NULL;
+		piece_forget(piece);
 }
 
 #define PAGE 4096ull
@@ -161,5 +155,5 @@ void region_report(struct watch *watch, struct watched *process)
 void region_close_all(struct watched *process)
 {
 	for (unsigned i = AREA_SLOTS; i < AREA_WATCHES; i++)
-		region_forget(&process->piece[i]);
+		piece_forget(&process->piece[i]);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From expressions to hardware slots, again and again while modules come and pointers move. */
+#include "base/clock.h"
 #include "record/utf8.h"
 #include "watch/private.h"
 
@@ -7,202 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLOT_BYTES 8u
 #define LOOK_NS 1000000000u /* between looks where scouts are out */
-
-/* The largest naturally aligned piece at `address` within `length` bytes. */
-unsigned piece_length(uint64_t address, uint64_t length)
-{
-	unsigned piece = SLOT_BYTES;
-
-	while (address % piece || piece > length)
-		piece /= 2;
-	return piece;
-}
-
-int piece_free(const struct watched *process)
-{
-	for (unsigned i = 0; i < AREA_SLOTS; i++)
-		if (!process->piece[i].armed)
-			return (int)i;
-	return -ENOSPC;
-}
-
-unsigned pieces_free(const struct watched *process)
-{
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < AREA_SLOTS; i++)
-		count += !process->piece[i].armed;
-	return count;
-}
-
-unsigned pieces_needed(const struct symbol_target *target)
-{
-	uint64_t offset = 0;
-	unsigned count = 0;
-
-	if (target->kind == SYMBOL_TARGET_CODE_PLACES)
-		return target->code_count;
-	while (offset < target->length && count <= AREA_SLOTS) {
-		uint64_t at = target->kind == SYMBOL_TARGET_HEAP_BLOCKS
-				      ? (uint64_t)target->offset[0] + offset
-				      : offset;
-
-		offset += piece_length(at, target->length - offset);
-		count++;
-	}
-	return count;
-}
-
-unsigned slot_access(unsigned access)
-{
-	if (access & SYMBOL_ACCESS_EXECUTE)
-		return TL_EXEC;
-	return access & SYMBOL_ACCESS_READ ? TL_READ | TL_WRITE : TL_WRITE;
-}
-
-/* Actions happen while the thread is still at its access. */
-uint64_t watch_hold(const struct watch *watch)
-{
-	if (watch->options.action == WATCH_DEBUG)
-		return WATCH_DEBUG_HOLD;
-	return watch->options.action >= WATCH_STOP ? 1000000000u : 0;
-}
-
-int watch_arm_piece(struct watch *watch, struct watched *process, unsigned index)
-{
-	struct piece *piece = &process->piece[index];
-	struct tl_watch request = {.size = sizeof(request),
-				   .pid = process->pid,
-				   .address = piece->address,
-				   .length = piece->length,
-				   .access = slot_access(watch->wanted[piece->wanted].access),
-				   .hold = watch_hold(watch)};
-	int err = 0;
-
-	piece->armed = true;
-	filter_slot_begin(watch, process, index);
-	if (!process->silent && piece->each_thread)
-		err = control_arm_threads(watch->control, process->pid, index, &request);
-	else if (!process->silent)
-		err = control_arm(watch->control, process->pid, index, &request);
-	piece->armed = !err;
-	return err;
-}
-
-static int arm(struct watch *watch, struct watched *process, const struct piece *wish)
-{
-	int index = piece_free(process);
-
-	if (index < 0)
-		return index;
-	process->piece[index] = *wish;
-	return watch_arm_piece(watch, process, (unsigned)index);
-}
-
-void watch_silence(struct watch *watch, struct watched *process)
-{
-	process->silent = true;
-	for (unsigned i = 0; i < AREA_SLOTS; i++) {
-		if (!process->piece[i].armed)
-			continue;
-		watch->wanted[process->piece[i].wanted].kernel +=
-			control_slot_count(watch->control, process->pid, i);
-		control_close(watch->control, process->pid, i);
-	}
-}
-
-void watch_resume(struct watch *watch, struct watched *process)
-{
-	process->silent = false;
-	for (unsigned i = 0; i < AREA_SLOTS; i++) {
-		struct piece *piece = &process->piece[i];
-		int err = piece->armed ? watch_arm_piece(watch, process, i) : -ESRCH;
-
-		if (err == -ESRCH) /* or the process has ended */
-			continue;
-		if (err)
-			fprintf(watch->options.lines,
-				"trapline: %s can no longer be watched in process %d\n",
-				watch->wanted[piece->wanted].text, (int)process->pid);
-		else if (piece->each_thread)
-			copies_resume(watch, process, i);
-	}
-	fflush(watch->options.lines);
-}
-
-void watch_disarm_piece(struct watch *watch, struct watched *process, unsigned index)
-{
-	struct piece *piece = &process->piece[index];
-
-	watch->wanted[piece->wanted].kernel +=
-		control_slot_count(watch->control, process->pid, index);
-	filter_estimate(watch, process, index);
-	control_disarm(watch->control, process->pid, index);
-	if (!piece->region)
-		filter_collect(watch, process, (int)index);
-	region_forget(piece);
-	piece->armed = false;
-}
-
-static void disarm(struct watch *watch, struct watched *process, unsigned wanted)
-{
-	for (unsigned i = 0; i < AREA_WATCHES; i++)
-		if (process->piece[i].armed && !process->piece[i].scout &&
-		    process->piece[i].wanted == wanted)
-			watch_disarm_piece(watch, process, i);
-}
-
-void watch_disarm_block(struct watch *watch, struct watched *process, uint64_t block)
-{
-	for (unsigned i = 0; i < AREA_WATCHES; i++)
-		if (process->piece[i].armed && process->piece[i].block == block)
-			watch_disarm_piece(watch, process, i);
-}
-
-static void disarm_whole(struct watch *watch, struct watched *process, unsigned wanted,
-			 uint64_t start)
-{
-	for (unsigned i = 0; i < AREA_WATCHES; i++)
-		if (process->piece[i].armed && !process->piece[i].scout &&
-		    process->piece[i].wanted == wanted && process->piece[i].start == start)
-			watch_disarm_piece(watch, process, i);
-}
-
-static int arm_pieces(struct watch *watch, struct watched *process, struct piece wish)
-{
-	uint64_t left = process->target[wish.wanted].length;
-
-	while (left) {
-		int err;
-
-		wish.length = piece_length(wish.address, left);
-		err = arm(watch, process, &wish);
-		if (err) {
-			disarm_whole(watch, process, wish.wanted, wish.start);
-			return err;
-		}
-		wish.address += wish.length;
-		left -= wish.length;
-	}
-	return 0;
-}
-
-int watch_arm_data(struct watch *watch, struct watched *process, unsigned wanted, uint64_t start,
-		   uint64_t block)
-{
-	struct piece wish = {.wanted = wanted, .start = start, .block = block, .address = start};
-	uint64_t length = process->target[wanted].length;
-	int err = -ENOSPC;
-
-	if (!region_possible(watch, process) || !region_beside(process, start, length))
-		err = arm_pieces(watch, process, wish);
-	if (err != -ENOSPC || !region_possible(watch, process) || length > UINT32_MAX)
-		return err;
-	wish.length = (unsigned)length;
-	return region_arm(watch, process, &wish);
-}
 
 static int arm_code(struct watch *watch, struct watched *process, unsigned wanted)
 {
@@ -215,7 +21,7 @@ static int arm_code(struct watch *watch, struct watched *process, unsigned wante
 				     .address = target->code[i],
 				     .length = 1};
 
-		err = arm(watch, process, &wish);
+		err = watch_arm_wish(watch, process, &wish);
 	}
 	return err;
 }
@@ -343,7 +149,7 @@ static int resolve_one(struct watch *watch, struct watched *process, unsigned in
 	scouts_give_way(watch, process, pieces_needed(target));
 	err = arm_target(watch, process, index, modules);
 	if (err)
-		disarm(watch, process, index);
+		watch_disarm_wanted(watch, process, index);
 	if (err == -EFAULT) {
 		snprintf(error, SYMBOL_ERROR_MAX, "a pointer on the way is NULL");
 		return -EAGAIN;
@@ -422,7 +228,7 @@ static void follow_pointers(struct watch *watch, struct watched *process, unsign
 		    process->piece[i].wanted == index && process->piece[i].address <= address &&
 		    address < process->piece[i].address + process->piece[i].length)
 			return;
-	disarm(watch, process, index);
+	watch_disarm_wanted(watch, process, index);
 	process->resolved[index] = !err && !watch_arm_data(watch, process, index, address, 0);
 }
 
@@ -452,7 +258,7 @@ static void forget_unloaded(struct watch *watch, struct watched *process,
 		refreshed = true;
 		if (is_loaded(modules, target->module))
 			continue;
-		disarm(watch, process, i);
+		watch_disarm_wanted(watch, process, i);
 		process->resolved[i] = false;
 	}
 }
@@ -490,7 +296,7 @@ void watch_scout_tripped(struct watch *watch, struct watched *process)
 /* Scouts see accesses by the process's own threads alone, and not while a slot is missing. */
 void watch_look_again(struct watch *watch, struct watched *process)
 {
-	uint64_t now = watch_now();
+	uint64_t now = clock_now();
 
 	if (process->scouted && now < process->next_look) {
 		copies_look_again(watch, process);

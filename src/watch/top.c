@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/utf8.h"
 #include "watch/top.h"
 
+#include "base/clock.h"
+#include "record/utf8.h"
 #include "watch/private.h"
 #include "watch/terminal.h"
 
@@ -303,7 +304,7 @@ static void pass_on(struct top *top)
 
 bool top_tick(struct top *top, struct watch *watch)
 {
-	uint64_t now = watch_now();
+	uint64_t now = clock_now();
 	bool changed = false;
 
 	if (top->left) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watch/watch.h"
 
+#include "base/clock.h"
 #include "base/path.h"
 
 #include "control/observe.h"
@@ -18,14 +19,6 @@
 
 #define STACK_FRAMES 64
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 int watch_create(struct watch **watch, const struct watch_options *options)
 {
 	struct watch *made = calloc(1, sizeof(*made));
@@ -36,7 +29,7 @@ int watch_create(struct watch **watch, const struct watch_options *options)
 		return -ENOMEM;
 	}
 	made->options = *options;
-	made->started = clock_ns(CLOCK_MONOTONIC);
+	made->started = clock_now();
 	for (unsigned i = 0; i < options->expressions; i++) {
 		made->wanted[i].text = options->expression[i];
 		if (symbol_expression_parse(options->expression[i], &made->wanted[i].expression,
@@ -67,15 +60,6 @@ bool watch_needs_heap(const struct watch *watch)
 bool watch_refused(const struct watch *watch)
 {
 	return watch->refused;
-}
-
-struct watched *watch_find(const struct watch *watch, pid_t pid)
-{
-	struct watched *process = watch->processes;
-
-	while (process && process->pid != pid)
-		process = process->next;
-	return process;
 }
 
 static void process_began(void *context, pid_t pid)
@@ -139,11 +123,6 @@ static void process_ended(void *context, pid_t pid)
 		free(process);
 		return;
 	}
-}
-
-uint64_t watch_now(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* The user has had enough of the table. */
@@ -251,7 +230,7 @@ static void fill_finding(struct watch *watch, struct finding *finding, const str
 	finding->pid = trace->pid;
 	finding->program = complete_program(
 		finding, control_space(watch->control, trace->access->pid), watch->options.program);
-	finding->time = clock_ns(CLOCK_REALTIME);
+	finding->time = clock_read(CLOCK_REALTIME);
 	finding_identify(finding);
 }
 
