@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The preload library: what runs inside a watched program. It adds no thread, no timer and no
- * descriptor; it waits for hits and notes them. In doubt it stays switched off. Who holds the other
- * end of the area is told it by the environment, or is started by it: companion.c.
+ * descriptor; it waits for hits and notes them. In doubt it stays switched off. Here is what it
+ * does as the watching of a process begins, is inherited and ends; start.c begins it.
  */
+#include "agent/nudge.h"
 #include "agent/opmask.h"
 #include "agent/region.h"
 #include "agent/state.h"
@@ -12,42 +13,12 @@
 #include "trap/borrower.h"
 #include "trap/ownership.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #define HWCAP2_FSGSBASE 2u /* asm/hwcap2.h */
-
-struct agent_state agent_state;
-
-/* A thread may not read the processor's clock: the kernel has to be asked. */
-static _Atomic bool clock_is_forbidden;
-
-bool agent_forbid_clock(void)
-{
-	atomic_store_explicit(&clock_is_forbidden, true, memory_order_relaxed);
-	return !agent_state.quiet;
-}
-
-bool agent_clock_is_forbidden(void)
-{
-	return atomic_load_explicit(&clock_is_forbidden, memory_order_relaxed);
-}
-
-uint64_t agent_now(void)
-{
-	struct timespec now;
-
-	if (agent_clock_is_forbidden())
-		raw_syscall3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0);
-	else
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* A fork that fails, and a child that is killed at once, leave it one too high. */
 void agent_before_fork(void)
@@ -67,7 +38,7 @@ void agent_in_child(void)
 	borrower_begin();
 	signal_conceal(SIGTRAP);
 	mask_forget_kept();
-	wait_forget();
+	nudge_forget();
 	if (agent_state.regions)
 		agent_state.regions->close();
 	agent_announce();
@@ -108,69 +79,6 @@ int agent_attach(struct area *area)
 	registered = true;
 	agent_announce();
 	return 0;
-}
-
-static void join_invitation(void)
-{
-	struct area *area;
-	uint64_t secret;
-	int err = area_attach(&area, agent_state.locator);
-
-	if (err && agent_should_ask(agent_state.locator, err, &secret))
-		err = agent_ask(&area, secret, area_locator_pid(agent_state.locator));
-	if (err)
-		return;
-	area_locator(area, area->controller, agent_state.locator);
-	agent_attach(area);
-}
-
-static void say(const char *text)
-{
-	raw_syscall3(SYS_write, STDERR_FILENO, (long)text, (long)strlen(text));
-}
-
-static const char *why_alone_failed(int err)
-{
-	switch (err) {
-	case -ENOENT:
-		return "there is no trapline command where this library was installed";
-	case -ECHILD:
-		return "trapline ended at once beside it";
-	case -EACCES:
-		return "no events could be opened on it, `trapline doctor` tells why";
-	case -ETIMEDOUT:
-		return "trapline did not answer";
-	default:
-		return "it could not be begun";
-	}
-}
-
-/* Whoever preloads the library asked for it, and there is no command that would tell. */
-static void begin_alone(void)
-{
-	int err = agent_start_companion(NULL);
-
-	if (!err)
-		return;
-	say("trapline: races are not looked for: ");
-	say(why_alone_failed(err));
-	say("\n");
-}
-
-__attribute__((constructor)) static void start(void)
-{
-	if (getauxval(AT_SECURE))
-		return;
-	switch (agent_hide_environment()) {
-	case AGENT_INVITED:
-		join_invitation();
-		break;
-	case AGENT_ALONE:
-		begin_alone();
-		break;
-	default:
-		break;
-	}
 }
 
 /* Not reached by _exit(): the controller sees the end of a process by itself as well. */

@@ -16,6 +16,7 @@
  * mask. One sent to the process while some threads have it "blocked" and others not may wait
  * here though one of the others could take it at once.
  */
+#include "agent/nudge.h"
 #include "agent/state.h"
 
 #include "base/syscall.h"
@@ -92,7 +93,7 @@ static void keep_for_process(const siginfo_t *info)
 		return;
 	process_pending = *info;
 	atomic_store(&process_state, PROCESS_PENDING);
-	wait_nudge();
+	nudge_send();
 }
 
 /* Only the first thread may repeat what kill() said of its sender (do_rt_sigqueueinfo() compares
@@ -105,7 +106,7 @@ static void send_to_process(siginfo_t *info)
 
 bool mask_keep(siginfo_t *info, ucontext_t *context)
 {
-	if (wait_is_nudge(info)) {
+	if (nudge_is(info)) {
 		/* Too late for it, or the thread has opened its mask meanwhile. */
 		if (blocked || !mask_take_kept(info))
 			return true;

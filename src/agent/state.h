@@ -137,11 +137,6 @@ void mask_forget_kept(void);
 void mask_open(uint64_t *before);
 void mask_close(uint64_t before);
 
-/* Wake a thread that waits for SIGTRAP: one has been kept. Async-signal-safe, as the next. */
-void wait_nudge(void);
-bool wait_is_nudge(const siginfo_t *info);
-void wait_forget(void);
-
 /* In a new thread that begins with SIGTRAP really blocked, so that none finds the wish not yet
  * noted: it inherits its creator's. */
 void mask_begin_blocked(void);

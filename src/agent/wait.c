@@ -3,12 +3,8 @@
  * Threads that wait for SIGTRAP, with sigwait() and its kin or by opening their mask for the time
  * of a call (sigsuspend(), ppoll(), …). While they wait it is really blocked in them, or really
  * open, and what mask.c has kept is theirs.
- *
- * A SIGTRAP sent to the process may reach another thread, which keeps it and nudges one that
- * waits: a SIGTRAP of ours, sent to that thread, upon which it looks. So a thread first enters
- * itself, then looks, then waits; whoever keeps one stores it first and then looks for waiters.
- * Both are sequentially consistent: one of the two sees the other.
  */
+#include "agent/nudge.h"
 #include "agent/state.h"
 
 #include "base/syscall.h"
@@ -22,10 +18,6 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <trapline/event.h>
-
-#define WAITERS_MAX 64 /* accepted: one more waits without nudges */
-
-static _Atomic pid_t waiters[WAITERS_MAX];
 
 static struct {
 	int (*sigwait)(const sigset_t *, int *);
@@ -62,57 +54,6 @@ __attribute__((constructor)) static void resolve(void)
 }
 
 /* ------------------------------------------------------------------------------------------- */
-/* Nudges */
-
-static int enter_waiters(void)
-{
-	pid_t tid = raw_gettid();
-
-	for (int i = 0; i < WAITERS_MAX; i++) {
-		pid_t none = 0;
-
-		if (atomic_compare_exchange_strong(&waiters[i], &none, tid))
-			return i;
-	}
-	return -1;
-}
-
-static void leave_waiters(int place)
-{
-	if (place >= 0)
-		atomic_store(&waiters[place], 0);
-}
-
-void wait_nudge(void)
-{
-	siginfo_t info;
-
-	memset(&info, 0, sizeof(info));
-	info.si_signo = SIGTRAP;
-	info.si_code = SI_QUEUE;
-	info.si_pid = raw_getpid();
-	info.si_value.sival_ptr = waiters;
-	for (int i = 0; i < WAITERS_MAX; i++) {
-		pid_t tid = atomic_load(&waiters[i]);
-
-		if (tid && raw_syscall6(SYS_rt_tgsigqueueinfo, info.si_pid, tid, SIGTRAP,
-					(long)&info, 0, 0) == 0)
-			return;
-	}
-}
-
-bool wait_is_nudge(const siginfo_t *info)
-{
-	return info->si_code == SI_QUEUE && info->si_value.sival_ptr == waiters;
-}
-
-void wait_forget(void)
-{
-	for (int i = 0; i < WAITERS_MAX; i++)
-		atomic_store(&waiters[i], 0);
-}
-
-/* ------------------------------------------------------------------------------------------- */
 /* Taking SIGTRAP without a handler */
 
 /* A hit in a thread that really blocks SIGTRAP waits too; it is none of the program's business. */
@@ -126,7 +67,7 @@ static bool is_hit(const siginfo_t *info)
 
 static bool is_the_programs(const siginfo_t *info)
 {
-	return info->si_signo != SIGTRAP || (!is_hit(info) && !wait_is_nudge(info));
+	return info->si_signo != SIGTRAP || (!is_hit(info) && !nudge_is(info));
 }
 
 static int wait_really(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
@@ -164,10 +105,10 @@ static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec 
 		return timeout ? libc.sigtimedwait(set, info, timeout)
 			       : libc.sigwaitinfo(set, info);
 	raw_sigprocmask(SIG_BLOCK, &trap, &before);
-	place = enter_waiters();
+	place = nudge_enter();
 	result = wait_really(set, info ? info : &own, timeout);
 	err = errno;
-	leave_waiters(place);
+	nudge_leave(place);
 	raw_sigprocmask(SIG_SETMASK, &before, NULL);
 	errno = err;
 	return result;
@@ -227,7 +168,7 @@ static struct opening begin(const sigset_t *mask)
 
 	resolve();
 	if (opening.open) {
-		opening.place = enter_waiters();
+		opening.place = nudge_enter();
 		mask_open(&opening.before);
 	}
 	return opening;
@@ -236,7 +177,7 @@ static struct opening begin(const sigset_t *mask)
 static void end(const struct opening *opening)
 {
 	if (opening->open) {
-		leave_waiters(opening->place);
+		nudge_leave(opening->place);
 		mask_close(opening->before);
 	}
 }
