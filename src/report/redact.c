@@ -28,15 +28,26 @@ static bool is_word(char character)
 	       character == '.' || character == '-' || character == '~';
 }
 
-/* One word of free text: a path loses its directories, a number all of itself. */
-static char *redact_word(char *to, const char *word, size_t length)
+/* Whether the text before a word ends in "line ": the number of a line is no value of the
+ * program's. */
+static bool after_line(const char *text, const char *word)
+{
+	static const char before[] = "line ";
+	size_t length = sizeof(before) - 1;
+
+	return (size_t)(word - text) >= length && memcmp(word - length, before, length) == 0;
+}
+
+/* One word of a text: a path loses its directories, a number all of itself, but for that of a line.
+ */
+static char *redact_word(char *to, const char *text, const char *word, size_t length)
 {
 	const char *slash = memrchr(word, '/', length);
 
 	if (slash) {
 		length -= (size_t)(slash + 1 - word);
 		word = slash + 1;
-	} else if (isdigit((unsigned char)*word)) {
+	} else if (isdigit((unsigned char)*word) && !after_line(text, word)) {
 		*to++ = '#';
 		return to;
 	}
@@ -47,6 +58,7 @@ static char *redact_word(char *to, const char *word, size_t length)
 static const char *redact_text(struct finding *finding, const char *text)
 {
 	char *clean, *to;
+	const char *at = text;
 	const char *kept;
 	size_t length;
 
@@ -55,14 +67,14 @@ static const char *redact_text(struct finding *finding, const char *text)
 	clean = to = malloc(strlen(text) + 1);
 	if (!clean)
 		return NULL;
-	while (*text) {
-		for (length = 0; is_word(text[length]);)
+	while (*at) {
+		for (length = 0; is_word(at[length]);)
 			length++;
 		if (length) {
-			to = redact_word(to, text, length);
-			text += length;
+			to = redact_word(to, text, at, length);
+			at += length;
 		} else {
-			*to++ = *text++;
+			*to++ = *at++;
 		}
 	}
 	*to = '\0';

@@ -207,14 +207,14 @@ static void test_redaction(void **state)
 	FILE *stream = open_memstream(&text, &size);
 
 	(void)state;
-	finding->message = "read 123456 from /home/me/secret-dir/file.txt";
+	finding->message = "read 123456 from /home/me/secret-dir/file.txt, line 17 of the source";
 	assert_int_equal(finding_redact(finding), 0);
 	assert_int_equal(jsonl_write(stream, finding), 0);
 	fclose(stream);
 	for (i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++)
 		if (strstr(text, secrets[i]))
 			fail_msg("'%s' is left in %s", secrets[i], text);
-	assert_non_null(strstr(text, "read # from file.txt"));
+	assert_non_null(strstr(text, "read # from file.txt, line 17 of the source"));
 	assert_non_null(strstr(text, "stats_add"));
 	free(text);
 	finding_destroy(finding);
