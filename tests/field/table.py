@@ -19,6 +19,7 @@ of each, and `tests/field/judged` what was said of each finding and why.
 | same | the checked answers, the exit status and that it ended when told are as bare; what differs in two bare runs is left out |
 | CPU | CPU time per operation, the program's and Trapline's, over that of the bare program: the middle of the rounds, least and most in brackets |
 | rate | operations a second over those of the bare program; where the client gives the rate it says nothing of the cost |
+| p99 | the 99th percentile of an operation's time over that of the bare program, where the client tells it |
 | definite, likely | distinct findings of these classes in all rounds, of these judged true + meant + false; the rest is not judged |
 | possible | distinct findings that are hidden by default |
 
@@ -26,9 +27,10 @@ of each, and `tests/field/judged` what was said of each finding and why.
 ratios spread by tens of per cent for that alone; read them as "nothing went badly wrong", and
 docs/BENCHMARKS.md for what watching costs.
 
-| program | version | what ran | threads | rounds | same | CPU | rate | definite, likely | possible | load | when |
-|---|---|---|---|---|---|---|---|---|---|---|---|
+| program | version | what ran | threads | rounds | same | CPU | rate | p99 | definite, likely | possible | load | when |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|
 """
+P99_CELL = 8    # of a line; lines from before there was one get an empty one
 
 
 def ratios(rounds, value):
@@ -49,6 +51,10 @@ def rate(run):
     return run["operations"] / run["seconds"] if run["seconds"] else 0
 
 
+def p99(run):
+    return run["p99"] or 0
+
+
 def findings_cell(row, judgements):
     sure = [one for one in row["findings"] if one["class"] in SURE]
     verdicts = [judgements.of(one)[0] for one in sure]
@@ -66,20 +72,35 @@ def line_of(name, row, judgements):
     loads = [one["load"] for one in rounds]
     cells = [name, row["version"], row["operation"], max(one["race"]["threads"] for one in rounds), len(rounds),
              "yes" if not row["differences"] else f"no, {len(row['differences'])}", ratios(rounds, cpu_per_operation),
-             ratios(rounds, rate), findings_cell(row, judgements), possible, f"{min(loads):.1f}–{max(loads):.1f}",
+             ratios(rounds, rate), ratios(rounds, p99), findings_cell(row, judgements), possible, f"{min(loads):.1f}–{max(loads):.1f}",
              row["date"]]
     return "| " + " | ".join(str(cell) for cell in cells) + " |\n"
 
 
+def lines_of(text):
+    """The lines of the table, by program."""
+    lines = {}
+    for line in text.partition("| program | version |")[2].splitlines():
+        cells = line.strip("|").split("|")
+        if line.startswith("| ") and len(cells) > P99_CELL and "when" not in cells[-1]:
+            if len(cells) == P99_CELL + 4:
+                cells.insert(P99_CELL, " – ")
+            lines[cells[0].strip()] = "|" + "|".join(cells) + "|\n"
+    return lines
+
+
 def write(results, judgements):
-    below = ""
+    """Programs that were not run here keep their lines."""
+    text = ""
     if os.path.exists(PATH):
         with open(PATH, encoding="utf-8") as file:
-            below = file.read().partition("\n## ")[2]
+            text = file.read()
+    head, _, below = text.partition("\n## ")
+    lines = lines_of(head)
+    lines.update({name: line_of(name, row, judgements) for name, row in results.items()})
     with open(PATH, "w", encoding="utf-8") as file:
         file.write(HEAD.replace("{cpus}", str(os.cpu_count())))
-        for name in sorted(results):
-            file.write(line_of(name, results[name], judgements))
+        file.writelines(lines[name] for name in sorted(lines))
         for name in sorted(results):
             for line in results[name]["differences"]:
                 file.write(f"\n`{name}`: {line[:160]}\n")
