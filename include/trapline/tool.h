@@ -315,11 +315,13 @@ struct tl_guard_faults {
 	int descriptor; /* of userfaultfd(2); the tool's to close */
 	uint64_t start, length;
 	/* Address of a uint32_t for each page. With TL_GUARD_PAGE_OPENS in it so many pages from
-	 * there on are to be filled with zeroes at once, for a block that is being made. */
+	 * there on are to be filled with zeroes at once, for a block that is being made; with
+	 * TL_GUARD_PAGE_RUNS besides, every second one of twice so many. */
 	uint64_t owner;
 };
 #define TL_GUARD_PAGE 4096u
 #define TL_GUARD_PAGE_OPENS 0x80000000u
+#define TL_GUARD_PAGE_RUNS 0x40000000u
 
 struct tl_host; /* opaque */
 

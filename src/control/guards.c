@@ -12,8 +12,11 @@
 #include <sys/syscall.h>
 
 #define ALL_PARTS 3000u /* per 10,000, where all blocks are guarded at up to twice the time */
-/* Where all are guarded: a test has all of it for its blocks, however slow the machine is. */
-#define WHOLE_USUAL 65536u
+/* Where all are guarded: of contexts that are new so many blocks have all of it, however slow the
+ * machine is. */
+#define WHOLE_USUAL 8192u
+/* Blocks that stand on pages of their own, whatever contexts they are of: some 5 us each. */
+#define PAGED_USUAL 65536u
 #define LOOK_BACK 1024u /* bytes: a block that begins farther before an address is not found */
 #define OFTEN_USUAL SECOND
 #define LOAN_USUAL 50000000u /* ns */
@@ -214,6 +217,7 @@ void control_guard(struct control *control, const struct tl_guarding *guarding)
 		choice->often = guarding->often ? guarding->often : OFTEN_USUAL;
 	if (guarding->all)
 		choice->whole = guarding->whole ? guarding->whole : WHOLE_USUAL;
+	choice->paged = PAGED_USUAL;
 	choice->loan = loan < 0 ? LOAN_USUAL : (uint64_t)(loan * SECOND / LOAN_PARTS);
 	/* Half of the budget: the other half pays for what is watched. */
 	choice->parts = (uint32_t)(control->program.options.budget * 50);

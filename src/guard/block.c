@@ -19,8 +19,10 @@
 #define SIZE_MOST (1ull << 40)
 /* Of a block on empty pages, which takes a place among GUARD_BLOCKS. */
 #define RUN_COST 2048u
-#define CHUNK 256u    /* bytes looked at at a time, on the stack */
-#define BACK_MOST 64u /* of a pattern that is looked at together with the rest */
+#define CROWD_ROW 3u   /* blocks in a row without a place */
+#define CROWD_PASS 15u /* that are not tried then */
+#define CHUNK 256u     /* bytes looked at at a time, on the stack */
+#define BACK_MOST 64u  /* of a pattern that is looked at together with the rest */
 
 static _Atomic uint64_t serials;
 
@@ -43,15 +45,28 @@ static uint64_t pattern_word(uint64_t address)
 	return word ^ word >> 31;
 }
 
-static uint8_t pattern_byte(uint64_t address)
+/* What is to stand there, up to the end of the aligned word, at most `most` bytes: how many. */
+static size_t pattern_piece(uint64_t address, size_t most, uint64_t *piece)
 {
-	return (uint8_t)(pattern_word(address & ~7ull) >> 8 * (address & 7));
+	size_t length = 8 - (address & 7);
+
+	*piece = pattern_word(address & ~7ull) >> 8 * (address & 7);
+	return length < most ? length : most;
 }
 
 static void pattern_fill(uint64_t from, uint64_t to)
 {
-	for (; from < to; from++)
-		*(uint8_t *)from = pattern_byte(from);
+	while (from < to) {
+		uint64_t piece;
+		size_t length = pattern_piece(from, to - from, &piece);
+
+		if (length == sizeof(piece))
+			memcpy((void *)from, &piece, sizeof(piece));
+		else
+			for (size_t i = 0; i < length; i++)
+				((uint8_t *)from)[i] = (uint8_t)(piece >> 8 * i);
+		from += length;
+	}
 }
 
 /* By our own code, not by a function of libc's: who samples it is not to take it for the program's.
@@ -91,11 +106,17 @@ static size_t peek_all(const struct iovec *to, const struct iovec *from, unsigne
 	return all;
 }
 
-static size_t peek(void *to, uint64_t from, size_t length)
+static size_t peek(void *to, uint64_t from, size_t length, bool plain)
 {
 	struct iovec here = {to, length}, there = {(void *)from, length};
 
-	return peek_all(&here, &there, 1, false);
+	return peek_all(&here, &there, 1, plain);
+}
+
+/* Of a block that holds whole pages the program may have forbidden itself some. */
+static bool is_plain(const struct guard_record *record)
+{
+	return record->size < GUARD_PAGE;
 }
 
 static void note_damage(struct block_damage *damage, int64_t offset)
@@ -105,27 +126,46 @@ static void note_damage(struct block_damage *damage, int64_t offset)
 	damage->length = (uint32_t)(offset - damage->offset + 1);
 }
 
-/* `seen` bytes of the block's memory at `from`. `expected`: what is to be there; NULL: the pattern.
- */
+/* `seen` is what the memory at `from` holds, which is to be the pattern. */
+static void compare_pattern(struct block_damage *damage, uint64_t block, uint64_t from,
+			    const uint8_t *seen, size_t length)
+{
+	for (size_t at = 0, step; at < length; at += step) {
+		uint64_t piece;
+
+		step = pattern_piece(from + at, length - at, &piece);
+		if (step == sizeof(piece) && memcmp(seen + at, &piece, sizeof(piece)) == 0)
+			continue;
+		for (size_t i = 0; i < step; i++)
+			if (seen[at + i] != (uint8_t)(piece >> 8 * i))
+				note_damage(damage, (int64_t)(from + at + i - block));
+	}
+}
+
+/* The same; `expected` is what is to be there, or NULL: the pattern. */
 static void compare_seen(struct block_damage *damage, uint64_t block, uint64_t from,
 			 const uint8_t *seen, size_t length, const uint8_t *expected)
 {
-	if (expected && memcmp(seen, expected, length) == 0)
+	if (!expected) {
+		compare_pattern(damage, block, from, seen, length);
+		return;
+	}
+	if (memcmp(seen, expected, length) == 0)
 		return;
 	for (size_t i = 0; i < length; i++)
-		if (seen[i] != (expected ? expected[i] : pattern_byte(from + i)))
+		if (seen[i] != expected[i])
 			note_damage(damage, (int64_t)(from + i - block));
 }
 
 static struct block_damage compare(uint64_t block, uint64_t from, uint64_t to,
-				   const uint8_t *expected)
+				   const uint8_t *expected, bool plain)
 {
 	struct block_damage damage = {0};
 	uint8_t seen[CHUNK];
 
 	for (uint64_t at = from; at < to; at += CHUNK) {
 		size_t length = to - at < CHUNK ? to - at : CHUNK;
-		size_t got = peek(seen, at, length);
+		size_t got = peek(seen, at, length, plain);
 
 		compare_seen(&damage, block, at, seen, got,
 			     expected ? expected + (at - from) : NULL);
@@ -151,15 +191,13 @@ static bool check_at_once(const struct guard_record *record, uint64_t address, v
 {
 	uint8_t front[GUARD_ALIGNMENT], back[BACK_MOST];
 	uint64_t behind = back_length(record, address);
-	/* Of one that holds whole pages the program may have forbidden itself some. */
-	bool plain = record->size < GUARD_PAGE;
 	const struct iovec to[] = {{front, sizeof(front)}, {back, behind}, {block, length}};
 	const struct iovec from[] = {{(void *)(address - GUARD_ALIGNMENT), sizeof(front)},
 				     {(void *)(address + record->size), behind},
 				     {(void *)address, length}};
 
 	if (behind > BACK_MOST ||
-	    peek_all(to, from, length ? 3 : 2, plain) != sizeof(front) + behind + length)
+	    peek_all(to, from, length ? 3 : 2, is_plain(record)) != sizeof(front) + behind + length)
 		return false;
 	/* Of a block with a large alignment only what is near: the rest was never filled. */
 	compare_seen(&found->front, address, address - GUARD_ALIGNMENT, front, sizeof(front), NULL);
@@ -172,8 +210,9 @@ static void check_one_by_one(const struct guard_record *record, uint64_t address
 {
 	uint64_t end = address + record->size;
 
-	found->front = compare(address, address - GUARD_ALIGNMENT, address, NULL);
-	found->back = compare(address, end, end + back_length(record, address), NULL);
+	found->front = compare(address, address - GUARD_ALIGNMENT, address, NULL, is_plain(record));
+	found->back =
+		compare(address, end, end + back_length(record, address), NULL, is_plain(record));
 }
 
 struct block_damages block_check(const struct guard_record *record, uint64_t address)
@@ -194,7 +233,7 @@ struct block_damages block_check_and_keep(struct guard_record *record, uint64_t 
 	if (!check_at_once(record, address, copy, copy ? length : 0, &found)) {
 		check_one_by_one(record, address, &found);
 		if (copy)
-			peek(copy, address, length);
+			peek(copy, address, length, is_plain(record));
 	}
 	record->kept = (uintptr_t)copy;
 	return found;
@@ -216,7 +255,8 @@ struct block_damages block_check_dead(const struct guard_record *record, uint64_
 	}
 	check_one_by_one(record, address, &found);
 	if (length)
-		found.block = compare(address, address, address + length, expected);
+		found.block =
+			compare(address, address, address + length, expected, is_plain(record));
 	return found;
 }
 
@@ -296,6 +336,7 @@ static void record_block(uint32_t place, const struct block_ground *ground,
 	record->room = ground->room;
 	record->run = ground->run;
 	record->pages = ground->pages;
+	record->seldom = wish->seldom;
 	record->context = wish->context;
 	record->kept = 0;
 	record->family = wish->family;
@@ -326,25 +367,53 @@ static uint32_t find_place(const struct guard_wish *wish, uint64_t address)
 	return place == GUARD_NOWHERE && wish->make_place(address) ? guard_claim(address) : place;
 }
 
-void *block_make(const struct guard_wish *wish, struct allocation_caller caller)
+/*
+ * Where the table is nearly full of live blocks, to look for a place costs an allocation for
+ * nothing. After some that had none in a row most are not tried.
+ */
+static __thread struct {
+	uint32_t in_row, pass;
+} crowd __attribute__((tls_model("initial-exec")));
+
+static bool is_passed(const struct guard_wish *wish)
+{
+	if (wish->told || wish->pages || !crowd.pass)
+		return false;
+	crowd.pass--;
+	return true;
+}
+
+static void note_crowd(bool crowded)
+{
+	crowd.in_row = crowded ? crowd.in_row + 1 : 0;
+	if (crowd.in_row > CROWD_ROW)
+		crowd.pass = CROWD_PASS;
+}
+
+uint32_t block_make(const struct guard_wish *wish, struct allocation_caller caller)
 {
 	struct area_process *process = agent_state.process;
 	struct block_ground ground = {0};
 	uint32_t place;
 
 	if (!process || wish->size > SIZE_MOST)
-		return NULL;
+		return GUARD_NOWHERE;
+	if (is_passed(wish)) {
+		atomic_fetch_add_explicit(&process->guard.crowded, 1, memory_order_relaxed);
+		return GUARD_NOWHERE;
+	}
 	if (!stand_on_pages(wish, &ground) && !stand_on_allocation(wish, &ground)) {
 		atomic_fetch_add_explicit(&process->guard.refused, 1, memory_order_relaxed);
-		return NULL;
+		return GUARD_NOWHERE;
 	}
 	place = ground.address % GUARD_ALIGNMENT ? GUARD_NOWHERE : find_place(wish, ground.address);
+	note_crowd(place == GUARD_NOWHERE);
 	if (place == GUARD_NOWHERE) {
 		atomic_fetch_add_explicit(&process->guard.crowded, 1, memory_order_relaxed);
 		if (ground.run)
 			pages_empty(ground.run, ground.pages);
 		block_give_back(&ground, 0);
-		return NULL;
+		return GUARD_NOWHERE;
 	}
 	if (ground.run)
 		pages_own(ground.run, ground.pages, place);
@@ -355,5 +424,5 @@ void *block_make(const struct guard_wish *wish, struct allocation_caller caller)
 	atomic_fetch_add_explicit(&process->guard.chosen, 1, memory_order_relaxed);
 	if (wish->told)
 		tell_birth(process, place, ground.address, caller);
-	return (void *)ground.address;
+	return place;
 }

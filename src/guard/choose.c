@@ -22,12 +22,19 @@ _Static_assert(CHOOSE_CELLS == 1u << (64 - 54), "choose_cell() takes so many bit
 #define TOOK_MOST 150000u    /* ns; a thread may be scheduled away, not for its block */
 #define WITHOUT_WATCH 4096   /* allocations until a process that is not watched looks again */
 #define SLOT_WORDS 64u	     /* of the stack, in which a caller's return address is looked for */
+#define SLOT_TRIES 16u	     /* at a site, of which each is a system call */
+/* Where every block is guarded: */
+#define WHOLE_FIRST 4u	  /* blocks of a context that is new are whole */
+#define WHOLE_GROWTH 8u	  /* then one after about so manieth of those before */
+#define SELDOM_MOST 256u  /* blocks of a context until it is no longer a rare one */
+#define MEASURED_EACH 64u /* of the blocks with patterns alone; the others take as long */
 
 struct context {
 	_Atomic uint64_t key;  /* 0: free */
 	_Atomic uint64_t last; /* CLOCK_MONOTONIC ns when it was last chosen */
 	_Atomic uint32_t mean;
 	_Atomic uint32_t times; /* chosen */
+	_Atomic uint32_t next;	/* where every block is guarded: `times` of the next whole one */
 };
 
 /* A return address, as far as its function allocates for others. */
@@ -38,6 +45,7 @@ struct site {
 	 * varies in size has it in other places, and is not split. */
 	_Atomic uint32_t slot;
 	_Atomic uint32_t split;
+	_Atomic uint32_t tries; /* to find where it stands */
 };
 
 __thread struct choose_lane *choose_lane __attribute__((tls_model("initial-exec")));
@@ -112,6 +120,7 @@ static struct context *find_context(uint64_t key, bool *is_new)
 	atomic_store_explicit(&oldest->key, key, memory_order_relaxed);
 	atomic_store_explicit(&oldest->mean, 0, memory_order_relaxed);
 	atomic_store_explicit(&oldest->times, 0, memory_order_relaxed);
+	atomic_store_explicit(&oldest->next, 0, memory_order_relaxed);
 	return oldest;
 }
 
@@ -148,8 +157,10 @@ static void learn(const struct allocation_caller *caller, const struct allocatio
 	if (!site || atomic_load_explicit(&site->split, memory_order_relaxed))
 		return;
 	known = atomic_load_explicit(&site->above, memory_order_relaxed);
-	if (known == above)
+	if (known == above ||
+	    atomic_load_explicit(&site->tries, memory_order_relaxed) >= SLOT_TRIES)
 		return;
+	atomic_fetch_add_explicit(&site->tries, 1, memory_order_relaxed);
 	slot = find_slot(caller, above);
 	if (!known) {
 		atomic_store_explicit(&site->above, above, memory_order_relaxed);
@@ -215,6 +226,8 @@ static void pay(struct area *area, struct area_process *process, const struct ch
 
 	if (took > TOOK_MOST)
 		took = TOOK_MOST;
+	if (!bill->earning)
+		took *= MEASURED_EACH;
 	atomic_fetch_add_explicit(&process->handling, took, memory_order_relaxed);
 	if (area->guard.all && !more) {
 		atomic_fetch_add_explicit(&paid_until, took, memory_order_relaxed);
@@ -246,13 +259,6 @@ static uint64_t debt(const struct area *area, uint64_t earning)
 static bool is_lent(const struct area *area, uint64_t now, uint64_t owed, uint64_t most)
 {
 	return owed < most && lent(area, now) < area->guard.loan;
-}
-
-/* Is it the turn of those that have all of it in any case? */
-static bool is_whole(const struct area *area)
-{
-	return area->guard.all &&
-	       atomic_load_explicit(&area->guard.wholes, memory_order_relaxed) < area->guard.whole;
 }
 
 /* ---- choosing ------------------------------------------------------------------------------- */
@@ -302,6 +308,7 @@ static bool is_turn(const struct area *area, struct context *context, bool is_ne
 		return false;
 	atomic_store_explicit(&context->last, now, memory_order_relaxed);
 	atomic_store_explicit(&context->times, times + 1, memory_order_relaxed);
+	decision->seldom = times < SELDOM_MOST;
 	decision->told = !owed || (is_new && is_lent(area, now, owed, TOLD_DEBT));
 	return true;
 }
@@ -327,19 +334,60 @@ static bool is_due_below(uint64_t key)
 	return cell->place != (uint32_t)key || --cell->left < 0;
 }
 
-/* Of these all are guarded; what more there is, is a matter of the budget. */
+/* Of a context with evidence all are guarded; what more there is, is a matter of the budget. */
 static void choose_more(struct area *area, struct choose_decision *decision)
 {
 	uint64_t owed = debt(area, decision->bill.earning);
 
-	decision->whole = is_whole(area);
+	decision->pages |= is_lent(area, decision->bill.begun, owed, area->guard.loan);
+	decision->told =
+		area->guard.births &&
+		(decision->told || is_lent(area, decision->bill.begun, owed, TOLD_DEBT / 4));
+}
+
+/* ---- where every block is guarded ----------------------------------------------------------- */
+
+/* Which of a context's blocks are looked at further: the first ones, and then fewer and fewer, so
+ * that they are some hundred of a context that allocates a hundred thousand times. */
+static bool is_candidate(struct context *context, uint32_t times)
+{
+	if (times < atomic_load_explicit(&context->next, memory_order_relaxed))
+		return false;
+	atomic_store_explicit(&context->next, times + 1 + draw(times / WHOLE_GROWTH),
+			      memory_order_relaxed);
+	return true;
+}
+
+/* One more of what a run has so many of. */
+static bool take_one(_Atomic uint32_t *count, uint32_t most)
+{
+	return atomic_load_explicit(count, memory_order_relaxed) < most &&
+	       atomic_fetch_add_explicit(count, 1, memory_order_relaxed) < most;
+}
+
+static void choose_all(struct area *area, bool certain, struct choose_decision *decision)
+{
+	bool is_new;
+	struct context *context = find_context(decision->context, &is_new);
+	uint32_t times = atomic_fetch_add_explicit(&context->times, 1, memory_order_relaxed);
+
+	decision->pages = take_one(&area->guard.pageds, area->guard.paged);
+	if (!certain && !is_candidate(context, times)) {
+		choose_begin_bill(&decision->bill, false);
+		decision->seldom = times < SELDOM_MOST;
+		return;
+	}
+	choose_begin_bill(&decision->bill, true);
+	atomic_store_explicit(&context->last, decision->bill.begun, memory_order_relaxed);
+	/* The first ones are whole whatever that costs, as long as the run has any left; of a
+	 * context with evidence, and of the others, as the budget allows. */
+	decision->whole = times < WHOLE_FIRST && take_one(&area->guard.wholes, area->guard.whole);
+	decision->told = decision->whole && area->guard.births;
 	if (decision->whole)
-		atomic_fetch_add_explicit(&area->guard.wholes, 1, memory_order_relaxed);
-	decision->pages = decision->whole ||
-			  is_lent(area, decision->bill.begun, owed, area->guard.loan);
-	decision->told = area->guard.births &&
-			 (decision->whole || decision->told ||
-			  is_lent(area, decision->bill.begun, owed, TOLD_DEBT / 4));
+		decision->pages = true;
+	else
+		choose_more(area, decision);
+	decision->seldom = times < SELDOM_MOST;
 }
 
 bool choose(const struct allocation_caller *caller, struct choose_decision *decision)
@@ -359,12 +407,17 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	site = find_site(caller->pc, false);
 	decision->context = key_of(caller, site);
 	decision->told = decision->whole = false;
-	decision->pages = true;
+	decision->pages = decision->seldom = true;
 	follow_certain(process);
+	certain = is_certain(process, caller, site);
+	if (area->guard.all) {
+		set_cell(caller->pc, 0);
+		choose_all(area, certain, decision);
+		return true;
+	}
 	if (site && site->split && !is_due_below(decision->context))
 		return false;
 	choose_begin_bill(&decision->bill, true);
-	certain = area->guard.all || is_certain(process, caller, site);
 	context = find_context(decision->context, &is_new);
 	chosen = is_turn(area, context, is_new, decision);
 	if (certain) {
@@ -391,8 +444,9 @@ void choose_pay(const struct allocation_caller *caller, const struct choose_deci
 		return;
 	if (event)
 		learn(caller, event);
-	pay(agent_state.area, process, &decision->bill, decision->told ? TOLD_PRICE : 0,
-	    !decision->whole && (decision->told || decision->pages));
+	if (decision->bill.begun)
+		pay(agent_state.area, process, &decision->bill, decision->told ? TOLD_PRICE : 0,
+		    !decision->whole && decision->bill.earning);
 }
 
 bool choose_affords(void)
@@ -402,19 +456,29 @@ bool choose_affords(void)
 	return area && is_lent(area, agent_now(), debt(area, earning_clock(area)), TOLD_DEBT);
 }
 
-void choose_begin_bill(struct choose_bill *bill, bool told_or_pages)
+/* Of what each block has where every one is guarded, few are measured: two looks at the clock take
+ * a tenth of the time that the rest takes. */
+static bool is_measured(void)
+{
+	static __thread uint32_t turn __attribute__((tls_model("initial-exec")));
+
+	return ++turn % MEASURED_EACH == 0;
+}
+
+void choose_begin_bill(struct choose_bill *bill, bool more)
 {
 	const struct area *area = agent_state.area;
 
-	bill->begun = agent_now();
-	bill->earning = told_or_pages || !area->guard.all ? earning_clock(area) : 0;
+	more = more || !area->guard.all;
+	bill->begun = more || is_measured() ? agent_now() : 0;
+	bill->earning = more ? earning_clock(area) : 0;
 }
 
 void choose_pay_release(const struct choose_bill *bill, bool told, bool pages)
 {
-	if (agent_state.process && !guard_is_quiet())
+	if (agent_state.process && !guard_is_quiet() && bill->begun)
 		pay(agent_state.area, agent_state.process, bill, told ? TOLD_PRICE / 2 : 0,
-		    told || (pages && !is_whole(agent_state.area)));
+		    bill->earning && (told || pages));
 }
 
 void choose_begin(bool fit)

@@ -8,6 +8,9 @@
  * that allocates for others (two different callers of it were seen), with the return address of
  * that function besides.
  *
+ * Where every block is guarded (`trapline heap --all`), what is chosen is which have pages of their
+ * own and are told: the first of each context and then, as the budget allows, fewer and fewer.
+ *
  * Each thread counts in a lane of its own (threads beyond GUARD_LANES share them), so that counting
  * costs no cache line that another CPU writes. A cell says how many allocations at its place are
  * still to pass before one is looked at. Two places that hash alike drive each other out, and are
@@ -54,8 +57,8 @@ static inline bool choose_is_due(const void *caller)
 
 /* When something began that is to be paid for. */
 struct choose_bill {
-	uint64_t begun;	  /* agent_now() */
-	uint64_t earning; /* by the clock by which time is earned; 0: what it takes tells */
+	uint64_t begun;	  /* agent_now(); 0: it is not measured */
+	uint64_t earning; /* by the clock by which time is earned; 0: it is one of many alike */
 };
 
 struct choose_decision {
@@ -64,6 +67,7 @@ struct choose_decision {
 	bool told;		 /* there is time for the controller to be told */
 	bool pages;		 /* and for pages of its own */
 	bool whole;		 /* it has all of it in any case, and owes nothing */
+	bool seldom;		 /* of a context that allocates seldom */
 };
 
 /* True: guard it, and call choose_pay() afterwards. Async-signal-safe, as the rest. */
@@ -74,8 +78,9 @@ void choose_pay(const struct allocation_caller *caller, const struct choose_deci
 
 /* Is there time for the controller to be told of a free? */
 bool choose_affords(void);
-/* Before and after a guarded block is freed. `told`: the controller knows; `pages`: it had some. */
-void choose_begin_bill(struct choose_bill *bill, bool told_or_pages);
+/* Before and after a guarded block is freed. `told`: the controller knows; `pages`: it had some;
+ * `more`: it may be told. */
+void choose_begin_bill(struct choose_bill *bill, bool more);
 void choose_pay_release(const struct choose_bill *bill, bool told, bool pages);
 
 /* In a process that is watched from now on, also a forked one. `fit`: blocks may be guarded. */

@@ -20,11 +20,13 @@ void *guard_allocate(struct guard_wish wish, struct allocation_caller caller)
 		wish.context = decision.context;
 		wish.told = decision.told;
 		wish.pages = decision.pages;
+		wish.seldom = decision.seldom;
 		wish.make_place = release_make_place;
-		block = block_make(&wish, caller);
-		place = block ? guard_find((uintptr_t)block) : GUARD_NOWHERE;
-		choose_pay(&caller, &decision,
-			   place == GUARD_NOWHERE ? NULL : &guard_table.record[place].allocated);
+		place = block_make(&wish, caller);
+		if (place != GUARD_NOWHERE)
+			block = (void *)guard_address(atomic_load_explicit(
+				&guard_table.entry[place], memory_order_relaxed));
+		choose_pay(&caller, &decision, block ? &guard_table.record[place].allocated : NULL);
 	}
 	errno = saved_errno;
 	return block;

@@ -54,8 +54,9 @@ static inline uint32_t guard_filter_place(uint64_t address)
 struct guard_wish {
 	size_t size, alignment;
 	bool zeroed;
-	bool told;  /* of its birth, before the program has it */
-	bool pages; /* of its own, where there are any */
+	bool told;   /* of its birth, before the program has it */
+	bool pages;  /* of its own, where there are any */
+	bool seldom; /* of a context that allocates seldom */
 	enum guard_family family;
 	uint64_t context;
 	/* Called when all ways of the address are taken; false: they stay so. */
@@ -70,8 +71,8 @@ struct block_ground {
 	uint32_t pages;
 };
 
-/* A guarded block; NULL: it could not be made, and an ordinary one is to be. */
-void *block_make(const struct guard_wish *wish, struct allocation_caller caller);
+/* Where a guarded block is; GUARD_NOWHERE: it could not be made, and an ordinary one is to be. */
+uint32_t block_make(const struct guard_wish *wish, struct allocation_caller caller);
 
 /* What was found broken, from the first such byte to the last, as offsets from the block. */
 struct block_damage {

@@ -13,6 +13,7 @@
 
 #define LENGTH ((size_t)GUARD_PAGES * GUARD_PAGE)
 #define TRIES 8
+#define RUNS 32u /* of one page, filled at one fault where every block is guarded */
 
 /* An owner while the run is claimed and nobody's: see record/guard.h. */
 static _Atomic uint32_t owner[GUARD_PAGES];
@@ -21,6 +22,10 @@ static _Atomic uint32_t next;
 static _Atomic uint64_t filled; /* bytes of live runs */
 static _Atomic bool usable;
 static int descriptor = -1;
+/* Runs of one page that are filled and nobody's, by the first page + 1. They are taken out one
+ * after another, and put in when none is there. */
+static _Atomic uint32_t stash[RUNS];
+static _Atomic uint32_t stash_next;
 
 /* What a program is limited to it shall have to itself. */
 static bool is_limited(void)
@@ -134,6 +139,73 @@ static uint32_t find(uint32_t count)
 	return GUARD_PAGES;
 }
 
+static uint64_t address_of(uint32_t page)
+{
+	return atomic_load(&arena) + (uint64_t)page * GUARD_PAGE;
+}
+
+/* The controller fills the whole run, or all of the runs, at this fault. */
+static void open_at(uint32_t first)
+{
+	*(volatile uint8_t *)address_of(first) = 0;
+}
+
+static uint32_t take_stashed(void)
+{
+	uint32_t at = atomic_fetch_add_explicit(&stash_next, 1, memory_order_relaxed) % RUNS;
+
+	return atomic_exchange_explicit(&stash[at], 0, memory_order_acquire);
+}
+
+/* Two threads may do so at once: of the places that both fill each has one run, and what is driven
+ * out is nobody's again. */
+static void stash_run(uint32_t at, uint32_t first)
+{
+	uint32_t driven_out = atomic_exchange_explicit(&stash[at], first + 1, memory_order_release);
+
+	if (driven_out &&
+	    !raw_syscall3(SYS_madvise, (long)address_of(driven_out - 1), GUARD_PAGE, MADV_DONTNEED))
+		let_go(driven_out - 1, 2);
+}
+
+/* A run of one page and an empty one; GUARD_PAGES: there is no room for so many of them. */
+static uint32_t take_one(void)
+{
+	uint32_t stashed = take_stashed(), first;
+
+	if (stashed)
+		return stashed - 1;
+	first = find(2 * RUNS);
+	if (first == GUARD_PAGES)
+		return first;
+	/* Who else touches one of these has that one filled alone. */
+	for (uint32_t i = 1; i < 2 * RUNS; i++)
+		atomic_store_explicit(&owner[first + i], GUARD_PAGE_OPENS | 1,
+				      memory_order_relaxed);
+	atomic_store_explicit(&owner[first], GUARD_PAGE_OPENS | GUARD_PAGE_RUNS | RUNS,
+			      memory_order_release);
+	open_at(first);
+	for (uint32_t i = 1; i < RUNS; i++)
+		stash_run(i, first + 2 * i);
+	atomic_store_explicit(&stash_next, 1, memory_order_relaxed);
+	return first;
+}
+
+/* Filled, with what it holds for whoever takes it. */
+static uint32_t take_run(uint32_t pages)
+{
+	uint32_t first = GUARD_PAGES;
+
+	if (pages == 1 && agent_state.area->guard.all)
+		first = take_one();
+	if (first != GUARD_PAGES)
+		return first;
+	first = find(pages + 1);
+	if (first != GUARD_PAGES)
+		open_at(first);
+	return first;
+}
+
 uint64_t pages_take(size_t room, uint32_t *pages)
 {
 	uint64_t start = atomic_load(&arena),
@@ -148,13 +220,11 @@ uint64_t pages_take(size_t room, uint32_t *pages)
 		return 0;
 	}
 	*pages = (uint32_t)(bytes / GUARD_PAGE);
-	first = find(*pages + 1);
+	first = take_run(*pages);
 	if (first == GUARD_PAGES) {
 		atomic_fetch_sub(&filled, bytes);
 		return 0;
 	}
-	/* The controller fills the whole run at this fault. */
-	*(volatile uint8_t *)(start + (uint64_t)first * GUARD_PAGE) = 0;
 	return start + (uint64_t)first * GUARD_PAGE;
 }
 

@@ -1,60 +1,96 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Freed blocks wait here, still the program's by the allocator's account, so that what touches them
- * touches nobody else's memory. The first in is the first out. Any thread may be stopped anywhere
- * (a signal handler frees, too), so there is no lock: each place of the ring is taken by an
- * exchange, and so each block leaves once. Threads that race here let a block leave early or late.
+ * touches nobody else's memory. There are two queues, one of blocks of contexts that allocate
+ * seldom: those of a hot one would else drive them out in no time. Each has half of the room, in
+ * which the first in is the first out. Any thread may be stopped anywhere (a signal handler frees,
+ * too), so there is no lock: each place of the ring is taken by an exchange, and so each block
+ * leaves once. Threads that race here let a block leave early or late.
  */
 #include "guard/guard.h"
 
 #define BLOCKS_MOST (GUARD_BLOCKS / 2) /* which leaves places for blocks in use */
 #define LEAVE_MOST 16u		       /* by one call: who frees a block pays for a few */
 
-static _Atomic uint32_t ring[GUARD_BLOCKS]; /* place + 1; 0: none */
-static _Atomic uint64_t head, tail;	    /* taken out, put in */
-static _Atomic uint64_t bytes;
+static struct queue {
+	_Atomic uint32_t ring[GUARD_BLOCKS]; /* place + 1; 0: none */
+	_Atomic uint64_t head, tail;	     /* taken out, put in */
+	_Atomic uint64_t bytes;
+} often, seldom;
+
+static struct queue *queue_of(uint32_t place)
+{
+	return guard_table.record[place].seldom ? &seldom : &often;
+}
 
 /* Its place in the ring stays: the next block that has its place in the table leaves early. */
 bool quarantine_leave(uint32_t place, void (*left)(uint32_t place))
 {
 	if (!guard_change(place, GUARD_DEAD, GUARD_LEAVING))
 		return false;
-	atomic_fetch_sub_explicit(&bytes, block_cost(&guard_table.record[place]),
+	atomic_fetch_sub_explicit(&queue_of(place)->bytes, block_cost(&guard_table.record[place]),
 				  memory_order_relaxed);
 	left(place);
 	return true;
 }
 
-static bool is_too_much(uint64_t limit)
-{
-	uint64_t first = atomic_load_explicit(&head, memory_order_relaxed);
-	uint64_t last = atomic_load_explicit(&tail, memory_order_relaxed);
+struct fill {
+	uint64_t blocks, bytes;
+};
 
-	return first < last && (atomic_load_explicit(&bytes, memory_order_relaxed) > limit ||
-				last - first > BLOCKS_MOST);
+static struct fill fill_of(const struct queue *queue)
+{
+	uint64_t first = atomic_load_explicit(&queue->head, memory_order_relaxed);
+	uint64_t last = atomic_load_explicit(&queue->tail, memory_order_relaxed);
+
+	return (struct fill){first < last ? last - first : 0,
+			     atomic_load_explicit(&queue->bytes, memory_order_relaxed)};
+}
+
+/* From which one is to leave; NULL: there is room for all. */
+static struct queue *too_full(uint64_t limit)
+{
+	struct fill a = fill_of(&often), b = fill_of(&seldom);
+
+	if (a.bytes + b.bytes <= limit && a.blocks + b.blocks <= BLOCKS_MOST)
+		return NULL;
+	if (b.blocks && (b.bytes > limit / 2 || b.blocks > BLOCKS_MOST / 2) &&
+	    a.bytes <= limit / 2 && a.blocks <= BLOCKS_MOST / 2)
+		return &seldom;
+	return a.blocks ? &often : b.blocks ? &seldom : NULL;
+}
+
+static void put(struct queue *queue, uint32_t place, void (*left)(uint32_t place))
+{
+	uint64_t at = atomic_fetch_add_explicit(&queue->tail, 1, memory_order_relaxed);
+	uint32_t before = atomic_exchange_explicit(&queue->ring[at % GUARD_BLOCKS], place + 1,
+						   memory_order_acq_rel);
+
+	if (before)
+		quarantine_leave(before - 1, left);
+}
+
+static void take_out(struct queue *queue, void (*left)(uint32_t place))
+{
+	uint64_t at = atomic_fetch_add_explicit(&queue->head, 1, memory_order_relaxed);
+	uint32_t before =
+		atomic_exchange_explicit(&queue->ring[at % GUARD_BLOCKS], 0, memory_order_acq_rel);
+
+	if (before)
+		quarantine_leave(before - 1, left);
 }
 
 bool quarantine_put(uint32_t place, void (*left)(uint32_t place))
 {
 	uint64_t cost = block_cost(&guard_table.record[place]);
 	uint64_t limit = agent_state.area->guard.memory / 2;
-	uint32_t before;
-	uint64_t at;
+	struct queue *queue = queue_of(place), *full;
 
 	if (cost > limit / 2)
 		return false;
-	atomic_fetch_add_explicit(&bytes, cost, memory_order_relaxed);
-	at = atomic_fetch_add_explicit(&tail, 1, memory_order_relaxed);
-	before =
-		atomic_exchange_explicit(&ring[at % GUARD_BLOCKS], place + 1, memory_order_acq_rel);
-	if (before)
-		quarantine_leave(before - 1, left);
-	for (unsigned i = 0; i < LEAVE_MOST && is_too_much(limit); i++) {
-		at = atomic_fetch_add_explicit(&head, 1, memory_order_relaxed);
-		before =
-			atomic_exchange_explicit(&ring[at % GUARD_BLOCKS], 0, memory_order_acq_rel);
-		if (before)
-			quarantine_leave(before - 1, left);
-	}
+	atomic_fetch_add_explicit(&queue->bytes, cost, memory_order_relaxed);
+	put(queue, place, left);
+	for (unsigned i = 0; i < LEAVE_MOST && (full = too_full(limit)); i++)
+		take_out(full, left);
 	return true;
 }

@@ -89,7 +89,7 @@ static void free_block(uint32_t place, uint64_t address, enum guard_family famil
 	struct block_damages found;
 
 	if (process && !guard_is_quiet()) {
-		choose_begin_bill(&bill, pages || may_tell);
+		choose_begin_bill(&bill, may_tell);
 		if (is_otherwise(record, family))
 			tell_refused(GUARD_FREED_OTHERWISE, (void *)address, place, caller);
 		found = block_check_and_keep(record, address);
@@ -99,8 +99,7 @@ static void free_block(uint32_t place, uint64_t address, enum guard_family famil
 			told = tell_event(&freed, caller);
 	}
 	put_aside(place);
-	if (bill.begun)
-		choose_pay_release(&bill, told, pages);
+	choose_pay_release(&bill, told, pages);
 }
 
 static bool refuse(const void *block, struct allocation_caller caller)

@@ -4,7 +4,14 @@
 struct guard_table guard_table;
 _Static_assert(GUARD_FILTER == 1u << (64 - 51), "guard_filter_place() takes so many bits");
 
-#define LOOK_BACK 64u /* granules */
+/*
+ * Where guarded blocks begin, a bit for each granule of 1 KiB, by a hash of its number. Two that
+ * hash alike share bits: what is found there is looked up. Accepted loss: when a block goes, one
+ * that shares its bit is not found any more by an address inside it.
+ */
+#define STARTS 8192u /* a power of two */
+#define STARTS_SPAN (64u * GUARD_ALIGNMENT)
+static _Atomic uint64_t starts[STARTS];
 
 _Atomic uint8_t guard_filter[GUARD_FILTER];
 
@@ -18,6 +25,16 @@ static void filter_count(uint64_t address, int by)
 	       !atomic_compare_exchange_weak_explicit(count, &seen, (uint8_t)(seen + by),
 						      memory_order_relaxed, memory_order_relaxed))
 		;
+}
+
+static _Atomic uint64_t *starts_of(uint64_t span)
+{
+	return &starts[span * 0x9e3779b97f4a7c15ull >> 32 & (STARTS - 1)];
+}
+
+static uint64_t start_bit(uint64_t address)
+{
+	return 1ull << address / GUARD_ALIGNMENT % 64;
 }
 
 uint32_t guard_claim(uint64_t address)
@@ -70,17 +87,43 @@ static bool is_around(uint32_t place, uint64_t address)
 	       address >= record->raw && address - record->raw < record->room;
 }
 
+/* The block that begins last among these places, which is around the address or none is. */
+static uint32_t find_in_span(uint64_t span, uint64_t bits, uint64_t address, bool *found)
+{
+	while (bits) {
+		unsigned last = 63 - (unsigned)__builtin_clzll(bits);
+		uint32_t place = guard_find(span * STARTS_SPAN + last * GUARD_ALIGNMENT);
+
+		*found = place != GUARD_NOWHERE;
+		if (*found)
+			return is_around(place, address) ? place : GUARD_NOWHERE;
+		bits &= ~(1ull << last);
+	}
+	return GUARD_NOWHERE;
+}
+
+static uint32_t find_near(uint64_t address)
+{
+	uint64_t span = address / STARTS_SPAN, bit = start_bit(address);
+	bool found = false;
+	uint32_t place = find_in_span(span,
+				      atomic_load_explicit(starts_of(span), memory_order_relaxed) &
+					      (bit | (bit - 1)),
+				      address, &found);
+
+	if (found)
+		return place;
+	span--;
+	return find_in_span(span,
+			    atomic_load_explicit(starts_of(span), memory_order_relaxed) & -bit,
+			    address, &found);
+}
+
 uint32_t guard_find_around(uint64_t address, bool all)
 {
-	uint64_t near = address / GUARD_ALIGNMENT * GUARD_ALIGNMENT;
-
-	for (unsigned i = 0; i < LOOK_BACK && !all; i++) {
-		uint32_t place = guard_find(near - i * GUARD_ALIGNMENT);
-
-		if (place != GUARD_NOWHERE && is_around(place, address))
-			return place;
-	}
-	for (uint32_t place = 0; place < GUARD_BLOCKS && all; place++)
+	if (!all)
+		return find_near(address);
+	for (uint32_t place = 0; place < GUARD_BLOCKS; place++)
 		if (is_around(place, address))
 			return place;
 	return GUARD_NOWHERE;
@@ -94,8 +137,11 @@ bool guard_change(uint32_t place, enum guard_state from, enum guard_state to)
 	bool changed;
 
 	/* Before anybody can look for it; and as long as somebody may. */
-	if (to == GUARD_LIVE)
+	if (to == GUARD_LIVE) {
 		filter_count(address, 1);
+		atomic_fetch_or_explicit(starts_of(address / STARTS_SPAN), start_bit(address),
+					 memory_order_relaxed);
+	}
 	changed = atomic_compare_exchange_strong_explicit(&guard_table.entry[place], &seen,
 							  guard_word(address, to),
 							  memory_order_acq_rel,
@@ -107,7 +153,10 @@ void guard_drop(uint32_t place)
 {
 	uint64_t word = atomic_load_explicit(&guard_table.entry[place], memory_order_relaxed);
 
-	if (guard_state(word) == GUARD_LEAVING)
+	if (guard_state(word) == GUARD_LEAVING) {
 		filter_count(guard_address(word), -1);
+		atomic_fetch_and_explicit(starts_of(guard_address(word) / STARTS_SPAN),
+					  ~start_bit(guard_address(word)), memory_order_relaxed);
+	}
 	atomic_store_explicit(&guard_table.entry[place], 0, memory_order_release);
 }

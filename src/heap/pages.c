@@ -48,6 +48,21 @@ static void fill_with_zeroes(int descriptor, uint64_t address, uint64_t pages)
 		fill_with_zeroes(descriptor, address, 1);
 }
 
+/* Runs of a page and an empty one; the first page last: its thread goes on at once. */
+static void fill_runs(int descriptor, uint64_t address, uint64_t runs)
+{
+	static const uint8_t zeroes[TL_GUARD_PAGE];
+
+	while (runs-- > 0) {
+		struct uffdio_copy copy = {.dst = page_of(address) + runs * 2 * TL_GUARD_PAGE,
+					   .src = (uintptr_t)zeroes,
+					   .len = TL_GUARD_PAGE};
+
+		if (ioctl(descriptor, UFFDIO_COPY, &copy) && !runs)
+			fill_with_zeroes(descriptor, address, 1);
+	}
+}
+
 void pages_fill(const struct pages_fault *fault, const void *bytes)
 {
 	struct uffdio_copy copy = {
@@ -92,10 +107,15 @@ static bool take(struct pages *pages, const struct source *source, const struct 
 	if (owner & TL_GUARD_PAGE_OPENS) {
 		uint64_t left =
 			(source->faults.start + source->faults.length - address) / TL_GUARD_PAGE;
-		uint64_t count = owner & ~TL_GUARD_PAGE_OPENS;
+		uint64_t count = owner & ~(TL_GUARD_PAGE_OPENS | TL_GUARD_PAGE_RUNS);
 
-		fill_with_zeroes(source->faults.descriptor, address,
-				 count && count <= left ? count : 1);
+		if (owner & TL_GUARD_PAGE_RUNS && count && 2 * count <= left)
+			fill_runs(source->faults.descriptor, address, count);
+		else
+			fill_with_zeroes(source->faults.descriptor, address,
+					 count && count <= left && !(owner & TL_GUARD_PAGE_RUNS)
+						 ? count
+						 : 1);
 		return false;
 	}
 	if (!owner || pages->count == WAITING || !is_thread_of(source->pid, tid)) {

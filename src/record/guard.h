@@ -53,6 +53,8 @@ enum guard_state {
 /* What a page's owner is while the run that it begins is taken: so many pages, all but the last of
  * the run, are to be filled at the first fault in one of them. Else the place of its block + 1. */
 #define GUARD_PAGE_OPENS 0x80000000u
+/* With it: the page begins so many runs of one page each, which are all to be filled. */
+#define GUARD_PAGE_RUNS 0x40000000u
 
 /* By which functions a block is made, and is to be freed. */
 enum guard_family { GUARD_MALLOC, GUARD_NEW, GUARD_NEW_ARRAY };
@@ -63,13 +65,13 @@ struct guard_record {
 	uint64_t raw, room;	 /* of the memory as it came from the allocator */
 	uint64_t run;		 /* the pages of which it is, see src/guard/pages.h; 0: none */
 	uint32_t pages;		 /* without the empty one */
-	uint32_t unused;
-	uint64_t context; /* a hash of where it was allocated */
-	uint64_t kept;	  /* address of the freed block's first GUARD_KEPT bytes; 0: none */
-	uint64_t checked; /* CLOCK_MONOTONIC ns: its patterns were whole then */
-	uint32_t family;  /* enum guard_family */
-	uint32_t zeroed;  /* by calloc() */
-	int32_t told;	  /* process whose controller was told of its birth; 0: none */
+	uint32_t seldom;	 /* of a context that allocates seldom: it is kept for longer */
+	uint64_t context;	 /* a hash of where it was allocated */
+	uint64_t kept;		 /* address of the freed block's first GUARD_KEPT bytes; 0: none */
+	uint64_t checked;	 /* CLOCK_MONOTONIC ns: its patterns were whole then */
+	uint32_t family;	 /* enum guard_family */
+	uint32_t zeroed;	 /* by calloc() */
+	int32_t told;		 /* process whose controller was told of its birth; 0: none */
 	struct allocation_event allocated, freed; /* freed.time is 0 until it is */
 };
 
@@ -97,7 +99,8 @@ struct guard_choice {
 	uint32_t all;	 /* every block that fits the memory */
 	uint32_t pages;	 /* blocks may stand on pages of their own */
 	uint32_t births; /* births are told, as far as the budget allows */
-	uint32_t whole;	 /* with `all`: so many have pages and are told, whatever that costs */
+	uint32_t whole;	 /* with `all`: so many of contexts that are new have pages and are told,
+			  * whatever that costs */
 	uint32_t parts;	 /* of the program's time that guarding may take, per 10,000 */
 	uint64_t loan;	 /* ns of guarding that contexts that are new may owe, all together */
 	uint64_t often;	 /* ns: chosen again so soon, a context passes twice as many */
@@ -106,6 +109,8 @@ struct guard_choice {
 	 * of them: where many begin each would else have a loan of its own. */
 	_Atomic uint64_t lent_until;
 	_Atomic uint32_t wholes; /* blocks so far, of all processes, up to `whole` */
+	uint32_t paged;		 /* with `all`: so many first blocks stand on pages of their own */
+	_Atomic uint32_t pageds; /* so far, of all processes */
 };
 
 /* A context of which every block is chosen, by the return addresses into the program. */

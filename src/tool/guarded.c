@@ -3,6 +3,9 @@
 #include "control/guards.h"
 #include "tool/private.h"
 
+_Static_assert(TL_GUARD_PAGE_OPENS == GUARD_PAGE_OPENS && TL_GUARD_PAGE_RUNS == GUARD_PAGE_RUNS,
+	       "what tools are told of pages is what programs say");
+
 static void moment_of(const struct allocation_event *event, struct tl_moment *moment)
 {
 	*moment = (struct tl_moment){.time = event->time,

@@ -45,7 +45,7 @@ int unwind_backtrace(const ucontext_t *context, uintptr_t *pcs, size_t max, int 
 }
 
 int unwind_callers(const struct unwind_registers *registers, uint64_t plain_until, uintptr_t *pcs,
-		   size_t max, int *complete)
+		   size_t max, struct unwind_trail *trail)
 {
 	struct walk walk;
 
@@ -53,5 +53,11 @@ int unwind_callers(const struct unwind_registers *registers, uint64_t plain_unti
 	walk.registers = *registers;
 	walk.memory.plain_from = registers->value[UNWIND_RSP];
 	walk.memory.plain_until = plain_until;
-	return collect(&walk, pcs, max, complete);
+	walk.memory.trail = trail;
+	if (trail) {
+		trail->count = 0;
+		trail->whole = true;
+		trail->by_frame_pointer = false;
+	}
+	return collect(&walk, pcs, max, NULL);
 }

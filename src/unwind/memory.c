@@ -65,6 +65,7 @@ int memory_read(struct memory *memory, uintptr_t address, void *to, size_t lengt
 		memcpy(to, (const void *)address, 8);
 		return 0;
 	}
+	memory_leave_trail(memory);
 	if (!holds(memory, address, length)) {
 		fill(memory, address - below, MEMORY_WINDOW);
 		/* A denied or unmapped page further on must not hide this one. */

@@ -5,10 +5,11 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define ROWS 2048u	/* a power of two */
-#define HEADER 17u	/* bytes in front of an entry's program that say which code it covers */
-#define ENTRY_MOST 192u /* bytes of an entry */
-#define RETURN 6u	/* the return address among `order` */
+#define ROWS 2048u	  /* a power of two */
+#define HEADER 17u	  /* bytes in front of an entry's program that say which code it covers */
+#define ENTRY_MOST 65535u /* bytes of an entry, by which it is told from another … */
+#define ENTRY_SUMMED 192u /* … as far as so many of them, and their number, do */
+#define RETURN 6u	  /* the return address among `order` */
 
 static const uint8_t order[ROWS_REGISTERS] = {UNWIND_RBX, UNWIND_RBP, 12, 13, 14, 15, UNWIND_PC};
 
@@ -47,6 +48,8 @@ static uint64_t sum_of(const uint8_t *bytes, size_t length)
 {
 	uint64_t sum = length, word;
 
+	if (length > ENTRY_SUMMED)
+		length = ENTRY_SUMMED;
 	for (; length >= sizeof(word); bytes += sizeof(word), length -= sizeof(word)) {
 		memcpy(&word, bytes, sizeof(word));
 		sum = (sum ^ word) * 0xd6e8feb86659fd93u;
@@ -144,8 +147,25 @@ void rows_remember(uint64_t place, const struct object *object, const struct cfi
 	atomic_store_explicit(&slot->version, version + 2, memory_order_release);
 }
 
+/* The frame is found by a register that a callee has saved, or that the walk began with. */
+static void note_frame_register(uint8_t number, struct memory *memory,
+				const struct unwind_registers *registers,
+				const uint64_t saved_at[static ROWS_REGISTERS])
+{
+	for (unsigned i = 0; i < RETURN; i++) {
+		if (order[i] != number)
+			continue;
+		if (saved_at[i])
+			memory_add_to_trail(memory, saved_at[i], registers->value[number]);
+		else if (number == UNWIND_RBP && memory->trail)
+			memory->trail->by_frame_pointer = true;
+		else
+			memory_leave_trail(memory);
+	}
+}
+
 int rows_apply(const struct known_row *row, struct memory *memory,
-	       struct unwind_registers *registers)
+	       struct unwind_registers *registers, uint64_t saved_at[static ROWS_REGISTERS])
 {
 	struct unwind_registers caller;
 	uint64_t frame;
@@ -153,18 +173,23 @@ int rows_apply(const struct known_row *row, struct memory *memory,
 	if (!(registers->known >> row->frame_register & 1))
 		return -EINVAL;
 	frame = registers->value[row->frame_register] + (uint64_t)(int64_t)row->frame_operand;
+	note_frame_register(row->frame_register, memory, registers, saved_at);
 	caller.known = registers->known;
 	memset(caller.value, 0, sizeof(caller.value));
 	for (unsigned i = ROWS_REGISTERS; i-- > 0;) {
 		unsigned number = order[i];
+		uint64_t at = frame + (uint64_t)(int64_t)row->offset[i];
 
 		caller.value[number] = registers->value[number];
 		if (!(row->saved >> i & 1))
 			continue;
 		caller.known |= 1u << number;
-		if (!memory_read(memory, frame + (uint64_t)(int64_t)row->offset[i],
-				 &caller.value[number], sizeof(caller.value[number])))
+		saved_at[i] = at;
+		if (!memory_read(memory, at, &caller.value[number], sizeof(caller.value[number]))) {
+			if (i == RETURN)
+				memory_add_to_trail(memory, at, caller.value[number]);
 			continue;
+		}
 		if (i == RETURN)
 			return -EFAULT;
 		caller.known &= ~(1u << number);

@@ -26,8 +26,8 @@ bool rows_recall(uint64_t place, const struct object *object, struct known_row *
 void rows_remember(uint64_t place, const struct object *object, const struct cfi_entry *entry,
 		   const struct cfi_row *row);
 
-/* As frame_apply(). */
+/* As frame_apply(). `saved_at`: where each of the registers was saved last; 0: it is as it was. */
 int rows_apply(const struct known_row *row, struct memory *memory,
-	       struct unwind_registers *registers);
+	       struct unwind_registers *registers, uint64_t saved_at[static ROWS_REGISTERS]);
 
 #endif

@@ -22,17 +22,22 @@ static int step_by_table(struct walk *walk)
 	struct cfi_row row;
 	struct known_row known;
 	uintptr_t place = place_of(&walk->registers);
+	int status;
 
 	if (object_find(place, &object))
 		return -ENOENT;
 	if (rows_recall(place, &object, &known))
-		return rows_apply(&known, &walk->memory, &walk->registers);
+		return rows_apply(&known, &walk->memory, &walk->registers, walk->saved_at);
 	if (table_search(&object, place, &entry))
 		return -ENOENT;
 	if (cfi_find_row(&object.section, &entry, place, &row))
 		return -EINVAL;
 	rows_remember(place, &object, &entry, &row);
-	return frame_apply(&object.section, &entry, &row, &walk->memory, &walk->registers);
+	status = frame_apply(&object.section, &entry, &row, &walk->memory, &walk->registers);
+	/* That a frame is the outermost one is said of its code alone. */
+	if (status != 1)
+		memory_leave_trail(&walk->memory);
+	return status;
 }
 
 /*
@@ -71,8 +76,10 @@ int walk_step(struct walk *walk)
 	uint64_t stack = walk->registers.value[UNWIND_RSP], pc = walk->registers.value[UNWIND_PC];
 	int status = step_by_table(walk);
 
-	if (status == -ENOENT)
+	if (status == -ENOENT) {
+		memory_leave_trail(&walk->memory);
 		status = frame_follow_pointer(&walk->memory, &walk->registers);
+	}
 	if (status == 0)
 		status = check_progress(walk, stack, pc);
 	return status ? status : check_place(walk);

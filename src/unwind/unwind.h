@@ -7,6 +7,7 @@
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -50,10 +51,24 @@ struct unwind_registers {
 
 void unwind_registers_from_context(struct unwind_registers *registers, const ucontext_t *context);
 
+/*
+ * The words of the stack that decided a walk: return addresses, and the saved registers by which a
+ * frame was found. A walk from the same registers over the same words leads to the same callers.
+ */
+#define UNWIND_TRAIL 48u
+struct unwind_trail {
+	uint32_t count;
+	bool whole;	       /* all that decided the walk is among the words, … */
+	bool by_frame_pointer; /* … but for the frame pointer that it began with */
+	struct {
+		uint64_t address, value;
+	} word[UNWIND_TRAIL];
+};
+
 /* The same of a call that is still under way: `registers` are the caller's, as far as they are
  * known, and pcs[0] is the return address into it. What lies from the stack pointer up to
- * `plain_until` is mapped, and is read as it is; 0: nothing is known of it. */
+ * `plain_until` is mapped, and is read as it is; 0: nothing is known of it. `trail` may be NULL. */
 int unwind_callers(const struct unwind_registers *registers, uint64_t plain_until, uintptr_t *pcs,
-		   size_t max, int *complete);
+		   size_t max, struct unwind_trail *trail);
 
 #endif
