@@ -220,8 +220,14 @@ static enum verdict judge_word(struct judge *judge, const char *word, size_t len
 	verdict = judge_macro(judge, word, length, depth, &macro);
 	if (verdict != HARMLESS || flags)
 		return verdict;
-	if (macro || is_linked_function(judge, word, length))
+	if (macro)
 		return HARMLESS;
+	/* Of the whole file's functions one may be called as a macro of this unit is. */
+	if (is_linked_function(judge, word, length))
+		return judge->macros->incomplete
+			       ? doubt(judge, "a header was not found, and it may define this",
+				       word, length)
+			       : HARMLESS;
 	return doubt(judge, "nothing tells what this is", word, length);
 }
 

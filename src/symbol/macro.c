@@ -197,6 +197,14 @@ static bool included_name(const struct symbol_source *source, const struct symbo
 	return true;
 }
 
+/* Headers of the system name many that other systems have, under conditions. */
+static bool is_programs(const struct symbol_source *source)
+{
+	static const char system[] = "/usr/";
+
+	return strncmp(source->opened, system, strlen(system)) != 0;
+}
+
 static void read_includes(struct search *search, struct symbol_source *source)
 {
 	const struct symbol_tokens *tokens = symbol_source_tokens(source);
@@ -207,8 +215,9 @@ static void read_includes(struct search *search, struct symbol_source *source)
 
 		if (directive->kind != 'i')
 			continue;
-		if (included_name(source, tokens, directive, name, sizeof(name)))
-			find_include(search, source, name);
+		if (!included_name(source, tokens, directive, name, sizeof(name)) ||
+		    !find_include(search, source, name))
+			search->macros->incomplete |= is_programs(source);
 	}
 }
 

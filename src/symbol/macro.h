@@ -13,6 +13,7 @@
 struct symbol_macros {
 	struct symbol_source **source;
 	size_t count;
+	bool incomplete;	   /* a file that the program's own sources include was not found */
 	bool searched, directives; /* does any macro hold a directive that makes atomic? */
 };
 

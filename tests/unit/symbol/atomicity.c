@@ -2,7 +2,8 @@
 /*
  * Judges every memory access of the fixtures, with no more of the variable than a fixed address
  * tells. Lines marked "plain:" must have a plain one; of lines marked "atomic:" each access is
- * atomic, said to be in a statement with an atomic operation, or of a volatile that serves as one.
+ * atomic, said to be in a statement with an atomic operation, or of a volatile that serves as one;
+ * of lines marked "doubted:" none is plain.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,6 +96,10 @@ static void judge(struct check *check, uint64_t pc, const struct insn *insn,
 		if ((answer == SYMBOL_ATOMICITY_PLAIN ||
 		     (answer == SYMBOL_ATOMICITY_UNKNOWN && !strstr(reason, "volatile"))) &&
 		    marked(check, line, "/* atomic: ")) {
+			print_message("line %u, %#lx: %s\n", line, (unsigned long)pc, reason);
+			check->wrong++;
+		}
+		if (answer == SYMBOL_ATOMICITY_PLAIN && marked(check, line, "/* doubted: ")) {
 			print_message("line %u, %#lx: %s\n", line, (unsigned long)pc, reason);
 			check->wrong++;
 		}
