@@ -3,19 +3,14 @@
 
 #include "base/syscall.h"
 #include "control/guards.h"
-#include "control/duty.h"
 #include "control/state.h"
 #include "control/upcall.h"
 #include "hit/stack.h"
-#include "process/cover.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 /* ---- what the program tells --------------------------------------------------------------- */
 
@@ -54,105 +49,6 @@ void notice_answer(struct control *control, uint32_t process)
 
 	atomic_fetch_add(&shared->answered, 1);
 	raw_futex((uint32_t *)&shared->answered, FUTEX_WAKE, INT_MAX, NULL);
-}
-
-/* ---- threads ------------------------------------------------------------------------------ */
-
-void control_announce_threads(struct control *control, pid_t pid)
-{
-	struct target *target = target_find(&control->program, pid);
-
-	if (target)
-		atomic_store(&target->shared->threads, 1);
-}
-
-uint64_t control_thread_pointer(struct control *control, pid_t pid)
-{
-	struct target *target = target_find(&control->program, pid);
-
-	return target ? target->shared->thread_pointer : 0;
-}
-
-static struct slot *find_slot(struct control *control, pid_t pid, unsigned index,
-			      struct target **target)
-{
-	*target = target_find(&control->program, pid);
-	return *target && index < AREA_WATCHES ? &(*target)->slot[index] : NULL;
-}
-
-int control_arm_threads(struct control *control, pid_t pid, unsigned index,
-			const struct tl_watch *watch)
-{
-	struct target *target;
-	struct slot *slot = find_slot(control, pid, index, &target);
-
-	if (!slot)
-		return -ESRCH;
-	slot_close(target, slot);
-	memset(&slot->coverage, 0, sizeof(slot->coverage));
-	slot->index = index;
-	slot->watch = *watch;
-	slot->watch.address = 0;
-	slot->watch.hits = UINT_MAX;
-	slot->each_thread = true;
-	slot->open = true;
-	slot_publish(target, slot);
-	duty_begin(target, slot);
-	return 0;
-}
-
-int control_arm_thread(struct control *control, pid_t pid, unsigned index, pid_t tid,
-		       uint64_t address)
-{
-	struct target *target;
-	struct slot *slot = find_slot(control, pid, index, &target);
-	struct perf_request request;
-
-	if (!slot || !slot->each_thread)
-		return -ESRCH;
-	request = (struct perf_request){.addr = address,
-					.length = slot->watch.length,
-					.access = slot->watch.access,
-					.signal = true,
-					.kernel = control->program.options.kernel,
-					.data = area_tag(target->index, slot->index,
-							 slot->generation)};
-	return cover_add(target, &slot->coverage, &request, tid);
-}
-
-bool control_thread_lives(pid_t pid, pid_t tid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)tid);
-	return access(path, F_OK) == 0;
-}
-
-static void forget_ended(struct target *target, struct slot *slot)
-{
-	for (size_t i = 0; i < slot->coverage.count;) {
-		if (!control_thread_lives(target->pid, slot->coverage.roots[i].tid))
-			slot->ended_hits += coverage_remove(&slot->coverage, i);
-		else
-			i++;
-	}
-}
-
-/* Their events hold descriptors of ours. */
-void threads_check(struct target *target)
-{
-	for (unsigned i = 0; i < target->slots; i++)
-		if (target->slot[i].each_thread)
-			forget_ended(target, &target->slot[i]);
-}
-
-void control_close(struct control *control, pid_t pid, unsigned index)
-{
-	struct target *target;
-	struct slot *slot = find_slot(control, pid, index, &target);
-
-	if (slot)
-		slot_close(target, slot);
 }
 
 /* ---- the heap ----------------------------------------------------------------------------- */

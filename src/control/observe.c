@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Observing a process: one event a thread, CPU and slot, inherited by the threads and children that
- * one creates later, since the kernel maps a ring for inherited events of one CPU alone. All events
- * of a CPU write to one ring, which belongs to an event that counts nothing.
+ * one creates later.
  *
  * Passes over the thread list go on until one finds no new thread; then every thread is covered and
  * so is what they create. A thread that was half created meanwhile shows up in a later look.
@@ -12,6 +11,7 @@
 #include "base/descriptor_limit.h"
 #include "base/syscall.h"
 #include "control/observed.h"
+#include "control/observed_copies.h"
 #include "control/duty.h"
 #include "control/family.h"
 #include "control/state.h"
@@ -34,129 +34,32 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define CPUS_MAX 256
-#define RING_PAGES_MAX 1024 /* of data on each CPU: some 600 hits until it must be emptied */
-#define RING_PAGES_MIN 16
 #define PASSES_MAX 100
 #define LATE_LOOKS 20	    /* looks for threads that were half created, at each check */
-#define NAMES 4096	    /* of threads; a power of two. Two that meet: one is asked for again */
 #define STACK_COPY_NS 2500u /* about what the kernel takes to note registers and stack */
-
-struct observed {
-	struct family family;
-	struct thread_set threads; /* of all of these: covered, or not to be tried again */
-	struct ring ring[CPUS_MAX];
-	unsigned rings;
-	struct {
-		pid_t tid;
-		char name[AREA_NAME];
-	} name[NAMES]; /* told by the kernel, since a thread may have ended when its hit is read */
-	unsigned looks;
-	uint64_t lost;
-	bool over; /* it has become another program */
-};
 
 /* Set by control_stop(), in a signal handler perhaps. */
 static _Atomic bool stopped;
-
-static int open_ring(struct ring *ring, pid_t pid, int cpu)
-{
-	struct perf_event_attr attributes = {.size = sizeof(attributes),
-					     .type = PERF_TYPE_SOFTWARE,
-					     .config = PERF_COUNT_SW_DUMMY,
-					     .exclude_kernel = 1,
-					     .exclude_hv = 1,
-					     .use_clockid = 1,
-					     .clockid = CLOCK_MONOTONIC,
-					     .watermark = 1,
-					     .wakeup_watermark = 65536};
-
-	return ring_open(ring, &attributes, pid, cpu, RING_PAGES_MIN, RING_PAGES_MAX);
-}
-
-static int open_rings(struct observed *observed, pid_t pid)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	int err = -ENODEV;
-
-	for (int cpu = 0; cpu < cpus && observed->rings < CPUS_MAX; cpu++) {
-		int result = open_ring(&observed->ring[observed->rings], pid, cpu);
-
-		if (!result)
-			observed->rings++;
-		else if (result != -ENODEV)
-			return result;
-		else
-			err = result;
-	}
-	return observed->rings ? 0 : err;
-}
 
 void observed_close(struct observed *observed)
 {
 	if (!observed)
 		return;
-	for (unsigned i = 0; i < observed->rings; i++)
-		ring_close(&observed->ring[i]);
+	rings_close(&observed->rings);
+	copies_forget_all(&observed->copies);
 	thread_set_destroy(&observed->threads);
 	family_end(&observed->family);
 	free(observed);
 }
 
-static void set_name(struct observed *observed, pid_t tid, const char *name)
-{
-	observed->name[tid % NAMES].tid = tid;
-	memcpy(observed->name[tid % NAMES].name, name, AREA_NAME);
-}
-
-static bool has_name(const struct observed *observed, pid_t tid)
-{
-	return observed->name[tid % NAMES].tid == tid && observed->name[tid % NAMES].name[0];
-}
-
-static const char *name_of(struct observed *observed, pid_t pid, pid_t tid)
-{
-	char name[AREA_NAME];
-
-	if (!has_name(observed, tid)) {
-		thread_status_name(pid, tid, name, sizeof(name));
-		set_name(observed, tid, name);
-	}
-	return observed->name[tid % NAMES].name;
-}
-
-static void remove_from(struct coverage *coverage, size_t first)
-{
-	while (coverage->count > first)
-		coverage_remove(coverage, coverage->count - 1);
-}
-
 /* Disabled: an event that is opened may turn out to be in a stranger. */
 static int open_disabled(struct target *target, struct slot *slot, pid_t tid)
 {
-	struct observed *observed = target->observed;
-	struct perf_request request = {.addr = slot->watch.address,
-				       .length = slot->watch.length,
-				       .access = slot->watch.access,
-				       .inherit = true,
-				       .threads_only = !observed->family.children,
-				       .kernel = target->program->options.kernel &&
-						 !(slot->watch.access & TL_EXEC),
-				       .noted = AREA_STACK,
-				       .disabled = true};
+	struct perf_request request = observed_request(target, slot, slot->watch.address);
 
-	for (unsigned i = 0; i < observed->rings; i++) {
-		int err, fd;
-
-		request.cpu = observed->ring[i].cpu + 1;
-		err = coverage_add(&slot->coverage, &request, tid);
-		if (err)
-			return err;
-		fd = slot->coverage.roots[slot->coverage.count - 1].fd;
-		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, observed->ring[i].fd))
-			return -errno;
-	}
-	return 0;
+	request.inherit = true;
+	request.threads_only = !target->observed->family.children;
+	return rings_cover(&target->observed->rings, &slot->coverage, &request, tid);
 }
 
 static int open_on(struct target *target, struct slot *slot, pid_t pid, pid_t tid)
@@ -170,7 +73,7 @@ static int open_on(struct target *target, struct slot *slot, pid_t pid, pid_t ti
 		err = -ESRCH;
 	}
 	if (err)
-		remove_from(coverage, first);
+		coverage_trim(coverage, first);
 	for (size_t i = first; i < coverage->count && !target->duty[slot->index].resting; i++)
 		perf_enable(coverage->roots[i].fd);
 	return err;
@@ -181,7 +84,7 @@ static unsigned slots_open(const struct target *target)
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
-		count += target->slot[i].open;
+		count += target->slot[i].open && !target->slot[i].each_thread;
 	return count;
 }
 
@@ -196,7 +99,8 @@ static void cover_latecomer(struct target *target, pid_t pid, pid_t tid)
 	if (!slots_open(target) || seems_covered(target, tid))
 		return;
 	for (unsigned i = 0; i < AREA_SLOTS; i++) {
-		int err = target->slot[i].open ? open_on(target, &target->slot[i], pid, tid) : 0;
+		struct slot *slot = &target->slot[i];
+		int err = slot->open && !slot->each_thread ? open_on(target, slot, pid, tid) : 0;
 
 		if (err && err != -ESRCH) {
 			count_one(target->program, COUNT_THREADS_UNOBSERVED);
@@ -221,7 +125,7 @@ static void look_at_thread(void *context, pid_t pid, pid_t tid)
 		return;
 	looking->found = true;
 	thread_set_add(&observed->threads, tid);
-	name_of(observed, pid, tid);
+	thread_names_get(&observed->names, pid, tid);
 	cover_latecomer(looking->target, pid, tid);
 }
 
@@ -243,7 +147,7 @@ static void arm_in_thread(void *context, pid_t pid, pid_t tid)
 	/* One that is new is left to the next look. */
 	if (looking->err || !thread_set_contains(&looking->target->observed->threads, tid))
 		return;
-	name_of(looking->target->observed, pid, tid);
+	thread_names_get(&looking->target->observed->names, pid, tid);
 	err = open_on(looking->target, looking->slot, pid, tid);
 	looking->err = err == -ESRCH ? 0 : err;
 }
@@ -280,7 +184,9 @@ void observed_disarm(struct target *target, struct slot *slot)
 	if (!slot->open)
 		return;
 	observed_drain(target);
-	slot->armed = slot->open = false;
+	if (slot->each_thread)
+		observed_copies_forget(target, slot);
+	slot->armed = slot->open = slot->each_thread = false;
 	coverage_close(&slot->coverage);
 }
 
@@ -294,15 +200,21 @@ struct sample_head {
 	uint64_t stack_size;
 };
 
-static struct slot *slot_at(struct target *target, uint64_t address)
+_Static_assert(offsetof(struct sample_head, time) == RINGS_SAMPLE_TIME_OFFSET, "rings.h");
+
+static struct slot *slot_at(struct target *target, pid_t tid, uint64_t address)
 {
-	for (unsigned i = 0; i < AREA_SLOTS; i++)
-		if (target->slot[i].armed && target->slot[i].watch.address == address)
-			return &target->slot[i];
-	return NULL;
+	for (unsigned i = 0; i < AREA_SLOTS; i++) {
+		struct slot *slot = &target->slot[i];
+
+		if (slot->armed && !slot->each_thread && slot->watch.address == address)
+			return slot;
+	}
+	return observed_copy_slot(target, tid, address);
 }
 
-static void fill_registers(struct area_registers *to, const struct sample_head *head)
+static void fill_registers(struct area_registers *to, const struct sample_head *head,
+			   uint64_t fs_base)
 {
 	struct insn_registers registers = {0};
 
@@ -310,7 +222,7 @@ static void fill_registers(struct area_registers *to, const struct sample_head *
 	memcpy(to->general, registers.general, sizeof(to->general));
 	to->pc = registers.pc;
 	to->flags = registers.flags;
-	to->fs_base = 0;
+	to->fs_base = fs_base;
 }
 
 /* PERF_RECORD_COMM: pid, tid, then the name. */
@@ -325,7 +237,7 @@ static void take_name(struct target *target, const struct ring *ring, size_t len
 	ring_copy(ring, ring->tail, &record, length < sizeof(record) ? length : sizeof(record));
 	record.name[AREA_NAME - 1] = '\0';
 	if (length > offsetof(__typeof__(record), name))
-		set_name(target->observed, (pid_t)record.tid, record.name);
+		thread_names_set(&target->observed->names, (pid_t)record.tid, record.name);
 }
 
 /* PERF_RECORD_FORK: a thread begins with its creator's name. It may have told another since, in
@@ -341,11 +253,13 @@ static void take_birth(struct target *target, const struct ring *ring, size_t le
 	if (length < sizeof(record))
 		return;
 	ring_copy(ring, ring->tail, &record, sizeof(record));
-	if (has_name(target->observed, (pid_t)record.tid))
+	if (thread_names_has(&target->observed->names, (pid_t)record.tid))
 		return;
-	memcpy(name, name_of(target->observed, (pid_t)record.parent_pid, (pid_t)record.parent_tid),
+	memcpy(name,
+	       thread_names_get(&target->observed->names, (pid_t)record.parent_pid,
+				(pid_t)record.parent_tid),
 	       AREA_NAME);
-	set_name(target->observed, (pid_t)record.tid, name);
+	thread_names_set(&target->observed->names, (pid_t)record.tid, name);
 }
 
 /* The stack is what was asked for, then how much of that is real. */
@@ -370,7 +284,7 @@ static void take_sample(struct target *target, const struct ring *ring, size_t l
 	struct slot *slot;
 
 	ring_copy(ring, ring->tail, &head, sizeof(head));
-	slot = slot_at(target, head.address);
+	slot = slot_at(target, (pid_t)head.tid, head.address);
 	if (!slot || head.abi != PERF_SAMPLE_REGS_ABI_64) {
 		count_one(target->program, slot ? COUNT_SAMPLES_UNDECODED : COUNT_HITS_STALE);
 		return;
@@ -387,10 +301,11 @@ static void take_sample(struct target *target, const struct ring *ring, size_t l
 	hit.flags = 0;
 	hit.value_length = 0;
 	hit.address = head.address;
-	fill_registers(&hit.registers, &head);
+	fill_registers(&hit.registers, &head, observed_thread_pointer(target, hit.tid));
 	hit.stack_address = hit.registers.general[4];
 	hit.stack_length = copy_stack(ring, ring->tail, &head, length, &hit);
-	memcpy(hit.thread, name_of(target->observed, (pid_t)head.pid, hit.tid), AREA_NAME);
+	memcpy(hit.thread, thread_names_get(&target->observed->names, (pid_t)head.pid, hit.tid),
+	       AREA_NAME);
 	trace_tell(target->control, target, &hit, (pid_t)head.pid);
 }
 
@@ -431,51 +346,14 @@ static void take_record(struct target *target, const struct ring *ring,
 	}
 }
 
-/* The next record of a ring and its time: every record but a sample ends with it (sample_id_all).
- */
-static bool peek(const struct ring *ring, struct perf_event_header *header, uint64_t *time)
-{
-	if (ring->tail + sizeof(*header) > ring->head)
-		return false;
-	ring_copy(ring, ring->tail, header, sizeof(*header));
-	if (header->size < sizeof(*header) + sizeof(*time))
-		return false;
-	ring_copy(ring,
-		  ring->tail + (header->type == PERF_RECORD_SAMPLE
-					? offsetof(struct sample_head, time)
-					: header->size - sizeof(*time)),
-		  time, sizeof(*time));
-	return true;
-}
-
-/* The ring whose next record is the earliest of all; NULL: all are empty. */
-static struct ring *earliest(struct observed *observed, struct perf_event_header *header)
-{
-	struct ring *found = NULL;
-	uint64_t first = 0;
-
-	for (unsigned i = 0; i < observed->rings; i++) {
-		struct perf_event_header next;
-		uint64_t time;
-
-		if (!peek(&observed->ring[i], &next, &time) || (found && time >= first))
-			continue;
-		found = &observed->ring[i];
-		first = time;
-		*header = next;
-	}
-	return found;
-}
-
 void observed_drain(struct target *target)
 {
 	struct observed *observed = target->observed;
 	struct perf_event_header header;
 	struct ring *ring;
 
-	for (unsigned i = 0; i < observed->rings; i++)
-		ring_look(&observed->ring[i]);
-	while ((ring = earliest(observed, &header))) {
+	rings_look(&observed->rings);
+	while ((ring = rings_earliest(&observed->rings, &header))) {
 		take_record(target, ring, &header);
 		ring->tail += header.size;
 		ring_release(ring);
@@ -504,11 +382,26 @@ static struct target *observed_target(const struct control *control)
 	return target && target->observed ? target : NULL;
 }
 
+static void look_for_copies(struct target *target)
+{
+	struct thread_set now = {0};
+
+	if (!thread_set_list(&now, target->pid)) {
+		observed_drain(target);
+		observed_copies_look(target, &now);
+	}
+	thread_set_destroy(&now);
+}
+
 void observe_step(struct control *control)
 {
 	struct target *target = observed_target(control);
 
-	if (target)
+	if (!target)
+		return;
+	if (clock_now() >= observed_copies_next(target))
+		look_for_copies(target);
+	else
 		observed_drain(target);
 }
 
@@ -529,14 +422,16 @@ void observe_check(struct target *target)
 void observe_wait(struct control *control, uint64_t until)
 {
 	struct target *target = observed_target(control);
-	struct pollfd wait[CPUS_MAX + 1];
+	struct pollfd wait[RINGS_MAX + 1];
 	uint64_t now = clock_now();
 	nfds_t count = 0;
 
+	if (target && observed_copies_next(target) < until)
+		until = observed_copies_next(target);
 	if (!target || now >= until)
 		return;
-	for (unsigned i = 0; i < target->observed->rings; i++)
-		wait[count++] = (struct pollfd){target->observed->ring[i].fd, POLLIN, 0};
+	for (unsigned i = 0; i < target->observed->rings.count; i++)
+		wait[count++] = (struct pollfd){target->observed->rings.ring[i].fd, POLLIN, 0};
 	if (target->pidfd >= 0)
 		wait[count++] = (struct pollfd){target->pidfd, POLLIN, 0};
 	poll(wait, count, (int)((until - now + MILLISECOND - 1) / MILLISECOND));
@@ -579,7 +474,7 @@ int control_observe(struct control *control, pid_t pid)
 	atomic_store(&stopped, false);
 	descriptor_limit_lift();
 	err = err ? err : family_begin(&observed->family, pid, observe_children(control));
-	err = err ? err : open_rings(observed, pid);
+	err = err ? err : rings_open(&observed->rings, pid);
 	err = err ? err : thread_set_list(&observed->threads, pid);
 	err = err ? err : target_observe(&control->program, pid, observed);
 	if (err)

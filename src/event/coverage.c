@@ -247,6 +247,12 @@ int coverage_modify(struct coverage *coverage, const struct coverage_target *tar
 	return first_error;
 }
 
+void coverage_trim(struct coverage *coverage, size_t count)
+{
+	while (coverage->count > count)
+		coverage_remove(coverage, coverage->count - 1);
+}
+
 uint64_t coverage_count(const struct coverage *coverage)
 {
 	uint64_t count = 0;

@@ -65,6 +65,8 @@ int coverage_modify(struct coverage *coverage, const struct coverage_target *tar
  * behaviour does not apply. The new one is the last. coverage_remove() returns the root's count. */
 int coverage_add(struct coverage *coverage, const struct perf_request *request, pid_t tid);
 uint64_t coverage_remove(struct coverage *coverage, size_t index);
+/* Removes all but the first `count`. */
+void coverage_trim(struct coverage *coverage, size_t count);
 uint64_t coverage_count(const struct coverage *coverage);
 /* Descriptors are closed; the kernel frees each event. In a forked child use this alone: disabling
  * would reach the parent's events. */

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define THREADS_FEW 16
+
 static struct copy *find(const struct watched *process, unsigned slot, pid_t tid)
 {
 	struct copy *copy = process->copies;
@@ -114,6 +116,7 @@ static void add_thread(struct watched *process, pid_t tid, uint64_t pointer)
 	*thread = (struct thread){
 		.tid = tid, .pointer = pointer, .waits = true, .next = process->threads};
 	process->threads = thread;
+	process->thread_count++;
 }
 
 static void forget_copies(struct watched *process, pid_t tid)
@@ -130,20 +133,27 @@ static void forget_copies(struct watched *process, pid_t tid)
 	}
 }
 
-/* Of threads that have ended; `tid` is about to be used again. */
+/* `tid` is about to be used again. Threads that have ended are looked for when there are twice as
+ * many as were left the last time. */
 static void forget_threads(struct watched *process, pid_t tid)
 {
+	bool all = process->thread_count >= process->thread_sweep;
+
 	for (struct thread **at = &process->threads; *at;) {
 		struct thread *thread = *at;
 
-		if (thread->tid != tid && control_thread_lives(process->pid, thread->tid)) {
+		if (thread->tid != tid &&
+		    (!all || control_thread_lives(process->pid, thread->tid))) {
 			at = &thread->next;
 			continue;
 		}
 		forget_copies(process, thread->tid);
 		*at = thread->next;
 		free(thread);
+		process->thread_count--;
 	}
+	if (all)
+		process->thread_sweep = 2 * process->thread_count + THREADS_FEW;
 }
 
 void copies_notice(struct watch *watch, struct watched *process,

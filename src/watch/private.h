@@ -64,6 +64,7 @@ struct watched {
 	bool may_open;		/* the program waits, and opens regions before it goes on */
 	bool silent;		/* a debugger has the hardware */
 	struct thread *threads; /* that are known, with their thread pointers */
+	unsigned thread_count, thread_sweep; /* ended ones are looked for from so many on */
 	struct copy *copies;
 	uint64_t linker_call, linker_record; /* 0: not known */
 	bool scouted;			     /* scouts watch for everything that may change */

@@ -138,11 +138,11 @@ static int resolve_one(struct watch *watch, struct watched *process, unsigned in
 		return err;
 	if (process->begun && target->module && !linker_has(process, modules, target->module))
 		return -EAGAIN;
-	if (watch->options.outside && (target->tls || target->kind == SYMBOL_TARGET_HEAP_BLOCKS)) {
-		snprintf(error, SYMBOL_ERROR_MAX,
-			 "%s can only be watched in a program that trapline starts: `trapline "
-			 "watch EXPR -- PROGRAM`",
-			 target->tls ? "a thread-local variable" : "blocks of the heap");
+	if (watch->options.outside && target->kind == SYMBOL_TARGET_HEAP_BLOCKS) {
+		snprintf(
+			error, SYMBOL_ERROR_MAX,
+			"blocks of the heap can only be watched in a program that trapline starts: "
+			"`trapline watch EXPR -- PROGRAM`");
 		return -EINVAL;
 	}
 	describe(wanted, target);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """trapline watch -p: a program that runs already, neither stopped nor changed.
 
-Usage: running.py TRAPLINE RUNNING FAMILY
+Usage: running.py TRAPLINE RUNNING FAMILY OWN
 """
 import json
 import os
@@ -19,7 +19,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 import cluster
 
-TRAPLINE, RUNNING, FAMILY = sys.argv[1:4]
+TRAPLINE, RUNNING, FAMILY, OWN = sys.argv[1:5]
 
 
 def status_of(pid):
@@ -102,6 +102,23 @@ class Running(unittest.TestCase):
         program = self.start(1, 10)
         text = self.finish(program, self.watch(program, 'store', '--count'))
         self.assertRegex(text, r'(?m)^ +20  exec +store running.c')
+
+    def test_thread_locals(self):
+        """Each thread's own copy, in threads that were there and in those that come."""
+        program = self.start(20, 5, program=OWN)
+        before = maps_of(program.pid), status_of(program.pid)['SigCgt']
+        watcher = self.watch(program, 'mine')
+        self.assertEqual((maps_of(program.pid), status_of(program.pid)['SigCgt']), before)
+        self.assertEqual(status_of(program.pid)['TracerPid'], '0')
+        text = self.finish(program, watcher)
+        lines = re.findall(r'(\w+)/(\d+)  write mine  \S+ → (\d+)  add own.c:\d+', text)
+        for name in ('early', 'late'):
+            tids = {tid for other, tid, _ in lines if other == name}
+            self.assertEqual(len(tids), 20, text)
+            for tid in tids:
+                self.assertEqual([int(value) for _, other, value in lines if other == tid],
+                                 [1, 2, 3, 4, 5], tid)
+        self.assertNotIn('the kernel counted', text)
 
     def test_children(self):
         """Those that were there, those that come, theirs, and the threads of all of them."""
