@@ -14,13 +14,14 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/memfd.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
-#define SLICE_USEC 100000 /* of waiting for the controller's answer … */
-#define SLICES 30	  /* … which may be busy with symbols */
+#define BOUND_SECONDS                                                               \
+	3 /* of waiting for the controller's answer, which may be busy with symbols \
+	   */
 #define LOOKS 20
 #define LOOK_NS 1000000
 #define AREA_FILE "/memfd:trapline (deleted)"
@@ -102,6 +103,11 @@ void agent_executed_locator(char locator[static AREA_LOCATOR])
 		return;
 	}
 	leads = leads_to_area(locator);
+	/* What does not lead there any more is nobody's to hand over. */
+	if (area_is_closed(area)) {
+		forget_secret(locator);
+		return;
+	}
 	if (leads && is_controllers_user(area))
 		return;
 	/* Where it may not look into another user's process it is told all the same, and says so.
@@ -127,13 +133,22 @@ static int make_sign(uint64_t secret, int socket)
 	return (int)raw_syscall3(SYS_memfd_create, (long)name, MFD_CLOEXEC, 0);
 }
 
-/* By its process, where the locator tells which. */
-static bool controller_lives(pid_t controller)
+/* Until the controller has sent something, or has ended: one that was killed keeps its id until its
+ * parent has waited for it. False: there is nothing more to wait for. */
+static bool wait_for_controller(int socket, int controller)
 {
-	return !controller || raw_syscall3(SYS_kill, controller, 0, 0) != -ESRCH;
+	struct pollfd wanted[2] = {{.fd = socket, .events = POLLIN},
+				   {.fd = controller, .events = POLLIN}};
+	struct timespec bound = {BOUND_SECONDS, 0};
+
+	/* A negative descriptor is left out: then the bound alone ends it, from which the kernel
+	 * takes what has passed. */
+	while (raw_syscall6(SYS_ppoll, (long)wanted, 2, (long)&bound, 0, 0, 0) == -EINTR)
+		;
+	return wanted[0].revents != 0;
 }
 
-static int receive_descriptor(int socket, pid_t controller)
+static int receive_descriptor(int socket)
 {
 	char byte;
 	struct iovec data = {&byte, 1};
@@ -145,15 +160,10 @@ static int receive_descriptor(int socket, pid_t controller)
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
 				 .msg_controllen = sizeof(control)};
-	struct timeval slice = {0, SLICE_USEC};
-	long got = -EAGAIN;
+	long got =
+		raw_syscall3(SYS_recvmsg, socket, (long)&message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	int fd;
 
-	raw_syscall6(SYS_setsockopt, socket, SOL_SOCKET, SO_RCVTIMEO, (long)&slice, sizeof(slice),
-		     0);
-	for (int i = 0;
-	     i < SLICES && (got == -EAGAIN || got == -EINTR) && controller_lives(controller); i++)
-		got = raw_syscall3(SYS_recvmsg, socket, (long)&message, MSG_CMSG_CLOEXEC);
 	if (got < 0)
 		return (int)got;
 	if (message.msg_controllen < CMSG_LEN(sizeof(int)) ||
@@ -165,14 +175,26 @@ static int receive_descriptor(int socket, pid_t controller)
 
 int agent_ask(struct area **area, uint64_t secret, pid_t controller)
 {
-	int pair[2], sign, fd, err;
+	int pair[2], sign, fd, err, process = -1;
 
+	if (controller) {
+		process = (int)raw_syscall3(SYS_pidfd_open, controller, 0, 0);
+		if (process == -ESRCH)
+			return process;
+	}
 	err = (int)raw_syscall6(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
 				(long)pair, 0, 0);
-	if (err)
+	if (err) {
+		if (process >= 0)
+			raw_close(process);
 		return err;
+	}
 	sign = make_sign(secret, pair[1]);
-	fd = sign < 0 ? sign : receive_descriptor(pair[0], controller);
+	fd = sign;
+	if (sign >= 0)
+		fd = wait_for_controller(pair[0], process) ? receive_descriptor(pair[0]) : -ESRCH;
+	if (process >= 0)
+		raw_close(process);
 	raw_close(pair[0]);
 	raw_close(pair[1]);
 	if (sign >= 0)

@@ -57,12 +57,14 @@ int restriction_inherited(void)
 
 static void make_asking_calls(struct experiment *experiment)
 {
+	const struct timespec now = {0};
 	int pair[2] = {-1, -1};
 	char text[8];
 
 	signal(SIGSYS, SIG_DFL);
 	raw_syscall6(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, (long)pair, 0, 0);
-	raw_syscall6(SYS_setsockopt, pair[0], SOL_SOCKET, SO_RCVTIMEO, 0, 0, 0);
+	raw_syscall3(SYS_pidfd_open, 0, 0, 0);
+	raw_syscall6(SYS_ppoll, 0, 0, (long)&now, 0, 0, 0);
 	raw_syscall3(SYS_recvmsg, pair[0], 0, MSG_CMSG_CLOEXEC);
 	raw_syscall3(SYS_memfd_create, 0, 0, 0);
 	raw_syscall3(SYS_readlink, (long)"/proc/self/exe", (long)text, sizeof(text));

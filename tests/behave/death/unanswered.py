@@ -3,7 +3,7 @@
 """What the program waits for when nobody answers: its processes and threads announce themselves to a
 controller that was killed, or that is stopped.
 
-usage: tests/behave/death/unanswered.py build/trapline build/tests/behave/death/forker
+usage: tests/behave/death/unanswered.py build/trapline build/tests/behave/death/forker LIBRARY
 
 Killed: nothing is waited for. Stopped: the first wait ends after a second, or after ten when the controller was at
 work as it was stopped; the later ones at once. The bounds are at most half of what as many waits of the shortest kind
@@ -16,7 +16,7 @@ import sys
 import time
 import unittest
 
-TRAPLINE, FORKER = map(os.path.abspath, sys.argv[1:3])
+TRAPLINE, FORKER, LIBRARY = map(os.path.abspath, sys.argv[1:4])
 COUNT = {"race": 60, "watch": 30}
 BOUND = {"race": 3, "watch": 15}  # seconds
 LIMIT = 60  # seconds: nothing takes as long
@@ -63,6 +63,18 @@ class Unanswered(unittest.TestCase):
             with self.subTest(wrap=wrap[0]):
                 took = self.took(signal.SIGKILL, ["watch", "shared", "--count"], "forks", COUNT["watch"], wrap)
                 self.assertLess(took, BOUND["watch"])
+
+    @unittest.skipUnless(os.getuid() == 0, "another user's process is one that cannot be looked into")
+    def test_a_controller_that_nobody_has_waited_for(self):
+        """What was executed as it died may ask it for the area: its id is still there."""
+        with subprocess.Popen(["/bin/true"]) as dead:
+            os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
+            environment = {**os.environ, "LD_PRELOAD": LIBRARY, "TRAPLINE_AREA": f"{dead.pid}:3:0123456789abcdef"}
+            begin = time.monotonic()
+            result = subprocess.run(["/bin/true"], env=environment, user=65534, group=65534, extra_groups=[], check=False,
+                                    timeout=LIMIT)
+            self.assertEqual(result.returncode, 0)
+            self.assertLess(time.monotonic() - begin, 2.5, "less than the three seconds that are waited for a busy one")
 
     def test_threads_under_watch(self):
         self.check(["watch", "own", "--count"], "threads")
