@@ -36,7 +36,8 @@ static void write_escaped(FILE *stream, const char *text)
 /* JSON text fit for a script element. */
 static int write_json(FILE *stream, json_t *json)
 {
-	char *text = json ? json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+	char *text = json ? json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII)
+			  : NULL;
 	const char *at;
 
 	json_decref(json);

@@ -26,7 +26,7 @@ struct jsonl_reader {
 
 static int write_line(FILE *stream, json_t *json)
 {
-	char *line = json ? json_dumps(json, JSON_COMPACT) : NULL;
+	char *line = json ? json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 	int err = -ENOMEM;
 
 	if (line)

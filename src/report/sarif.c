@@ -369,7 +369,8 @@ int sarif_write(FILE *stream, const struct finding_set *findings,
 
 	if (!log || encoder.failed)
 		err = -ENOMEM;
-	else if (json_dumpf(log, stream, JSON_INDENT(1)) || fputc('\n', stream) == EOF)
+	else if (json_dumpf(log, stream, JSON_INDENT(1) | JSON_ENSURE_ASCII) ||
+		 fputc('\n', stream) == EOF)
 		err = -EIO;
 	json_decref(log);
 	return err;

@@ -54,6 +54,19 @@ class Command(unittest.TestCase):
         title = text.splitlines()[0]
         self.assertEqual(title.count("`") % 2, 0)
 
+    def test_no_form_drives_a_terminal(self):
+        """Who reads a file of findings on a terminal sees names, whatever the program put into them."""
+        hostile = finding(1)
+        hostile["accesses"][0]["stack"][0]["function"] = "f\u009b31m\u0085"
+        hostile["object"]["name"] = "o\u009b2J"
+        hostile["accesses"][0]["thread"] = "\u009d0;title"
+        source = self.file([hostile])
+        for form in ("text", "jsonl", "sarif", "html", "markdown"):
+            text = report(source, "--format", form, "--title", "t").stdout
+            self.assertEqual([one for one in text if "\x80" <= one <= "\x9f" or one == "\033"], [], form)
+        [one] = parse(report(source, "--format", "jsonl"))
+        self.assertEqual(one["object"]["name"], "o\u009b2J")
+
     def test_surest_first(self):
         result = report(self.file([finding(2), finding(1), finding(0)]), "--format", "jsonl")
         self.assertEqual([one["class"] for one in parse(result)], ["definite", "likely", "possible"])
