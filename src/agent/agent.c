@@ -6,6 +6,7 @@
  */
 #include "agent/nudge.h"
 #include "agent/opmask.h"
+#include "agent/permitted.h"
 #include "agent/region.h"
 #include "agent/state.h"
 
@@ -41,7 +42,10 @@ void agent_in_child(void)
 	nudge_forget();
 	if (agent_state.regions)
 		agent_state.regions->close();
-	agent_announce();
+	if (permitted_to_begin())
+		agent_announce();
+	else
+		agent_state.process = NULL;
 	if (agent_state.area)
 		atomic_fetch_sub(&agent_state.area->forking, 1);
 }
@@ -88,7 +92,7 @@ __attribute__((destructor)) static void stop(void)
 
 	if (!process)
 		return;
-	if (process->pid != raw_getpid()) {
+	if (permitted(SYS_getpid) && process->pid != raw_getpid()) {
 		agent_note_unseen();
 		return;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/arguments.h"
 
+#include "agent/permitted.h"
 #include "agent/readable.h"
 #include "agent/state.h"
 #include "base/syscall.h"
@@ -61,7 +62,7 @@ static bool is_watched(void)
 {
 	const struct area_process *process = agent_state.process;
 
-	return process && process->pid == raw_getpid();
+	return process && permitted(SYS_getpid) && process->pid == raw_getpid();
 }
 
 void agent_arguments_copy(struct agent_arguments *arguments)

@@ -16,6 +16,7 @@
 #include "agent/arguments.h"
 #include "agent/enter.h"
 #include "agent/extension.h"
+#include "agent/permitted.h"
 #include "trap/ownership.h"
 
 #include <alloca.h>
@@ -115,6 +116,12 @@ static void extend(struct execution *execution, int directory, const char *file)
 	extension->extended = false;
 	extension->memory = NULL;
 	execution->unentered = false;
+	if (!agent_state.area)
+		return;
+	if (!permitted_to_begin()) {
+		count_unentered(execution);
+		return;
+	}
 	if (!agent_can_follow())
 		return;
 	if (!(directory == SEARCH ? agent_can_enter_file(file)

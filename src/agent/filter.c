@@ -12,8 +12,12 @@
  * And alternate signal stacks too small for a hit's signal frame on top of another: the handlers
  * that run there are made to block SIGTRAP, as they would overflow.
  */
+#include "agent/permitted.h"
+#include "agent/readable.h"
 #include "agent/state.h"
 
+#include "base/lock.h"
+#include "base/memory.h"
 #include "base/syscall.h"
 #include "trap/alternate.h"
 #include "trap/borrower.h"
@@ -67,27 +71,54 @@ static void prepare(bool strict)
 		agent_be_quiet();
 }
 
-void filter_before_prctl(long option, long value)
+/* What our functions call beside handlers, under this filter and those before it. */
+static void note_filter(const struct sock_fprog *given)
+{
+	const size_t size = given->len * sizeof(*given->filter);
+	struct sock_fprog filter = {.len = given->len};
+
+	if (borrower_is())
+		return;
+	filter.filter = page_allocate(size);
+	if (filter.filter && readable_copy(filter.filter, given->filter, size) == size)
+		permitted_note(&filter);
+	page_free(filter.filter, size);
+	if (!permitted(SYS_getpid))
+		borrower_forbid_asking();
+	if (!permitted(SYS_getpid) || !permitted(SYS_gettid) || !permitted(SYS_tgkill) ||
+	    !permitted(SYS_nanosleep))
+		__atomic_store_n(&owner_lock_anonymous, true, __ATOMIC_RELAXED);
+}
+
+void filter_before_seccomp(long operation, long filter)
+{
+	struct sock_fprog given;
+
+	if (operation == SECCOMP_GET_ACTION_AVAIL || operation == SECCOMP_GET_NOTIF_SIZES)
+		return;
+	if (operation == SECCOMP_SET_MODE_FILTER &&
+	    readable_copy(&given, (void *)filter, sizeof(given)) == sizeof(given))
+		note_filter(&given);
+	prepare(operation == SECCOMP_SET_MODE_STRICT);
+}
+
+void filter_before_prctl(long option, long value, long filter)
 {
 	if (option == PR_SET_SECCOMP)
-		prepare(value == SECCOMP_MODE_STRICT);
+		filter_before_seccomp(value == SECCOMP_MODE_STRICT ? SECCOMP_SET_MODE_STRICT
+								   : SECCOMP_SET_MODE_FILTER,
+				      filter);
 	else if (option == PR_SET_SYSCALL_USER_DISPATCH && value != PR_SYS_DISPATCH_OFF)
 		prepare(true);
 	else if (option == PR_SET_TSC && value == PR_TSC_SIGSEGV && !agent_forbid_clock())
 		prepare(true);
 }
 
-void filter_before_seccomp(long operation)
-{
-	if (operation != SECCOMP_GET_ACTION_AVAIL && operation != SECCOMP_GET_NOTIF_SIZES)
-		prepare(operation == SECCOMP_SET_MODE_STRICT);
-}
-
 TL_API int prctl(int option, ...)
 {
 	COLLECT(option, 4);
 	resolve();
-	filter_before_prctl(option, argument[0]);
+	filter_before_prctl(option, argument[0], argument[1]);
 	return libc.prctl(option, argument[0], argument[1], argument[2], argument[3]);
 }
 

@@ -4,6 +4,7 @@
  * record of the area; the controller takes the record back when it has done what there is to do.
  */
 #include "agent/patience.h"
+#include "agent/permitted.h"
 #include "agent/region.h"
 #include "agent/state.h"
 
@@ -79,7 +80,8 @@ static bool tell(const struct agent_notice *what, const struct area_registers *r
 	bool answered;
 
 	/* A child that borrows its parent's memory has none of its events. */
-	if (!process || area_is_closed(area) || process->pid != raw_getpid())
+	if (!process || area_is_closed(area) || !permitted(SYS_getpid) ||
+	    process->pid != raw_getpid())
 		return false;
 	patience = patience_begin(area->announce_bound);
 	hit = atomic_load(&process->quiet) ? NULL : claim(area, &ticket, &patience);

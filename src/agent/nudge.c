@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/nudge.h"
 
+#include "agent/permitted.h"
+
 #include "base/syscall.h"
 
 #include <stdatomic.h>
@@ -12,9 +14,9 @@ static _Atomic pid_t waiters[WAITERS_MAX];
 
 int nudge_enter(void)
 {
-	pid_t tid = raw_gettid();
+	pid_t tid = permitted(SYS_gettid) ? raw_gettid() : 0;
 
-	for (int i = 0; i < WAITERS_MAX; i++) {
+	for (int i = 0; tid && i < WAITERS_MAX; i++) {
 		pid_t none = 0;
 
 		if (atomic_compare_exchange_strong(&waiters[i], &none, tid))

@@ -153,7 +153,7 @@ static call_fn *clone3_with(const void *given)
 
 /* Where to go on, with the arguments as they are. */
 __attribute__((used, visibility("hidden"))) call_fn *number_choose(long number, long first,
-								   long second)
+								   long second, long third)
 {
 	resolve();
 	switch (number) {
@@ -176,10 +176,10 @@ __attribute__((used, visibility("hidden"))) call_fn *number_choose(long number, 
 	case SYS_clone3:
 		return clone3_with((const void *)first);
 	case SYS_seccomp:
-		filter_before_seccomp(first);
+		filter_before_seccomp(first, third);
 		return libc_syscall;
 	case SYS_prctl:
-		filter_before_prctl(first, second);
+		filter_before_prctl(first, second, third);
 		return libc_syscall;
 	default:
 		return libc_syscall;

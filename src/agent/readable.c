@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/readable.h"
 
-#include "agent/state.h"
+#include "agent/permitted.h"
 #include "base/syscall.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ size_t readable_copy(void *to, const void *from, size_t length)
 {
 	ssize_t count = -EPERM;
 
-	if (!agent_state.quiet)
+	if (permitted(SYS_process_vm_readv) && permitted(SYS_getpid))
 		count = raw_read_memory(raw_getpid(), to, (uintptr_t)from, length);
 	if (count >= 0)
 		return (size_t)count;

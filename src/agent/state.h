@@ -74,8 +74,8 @@ void agent_wait_until_gone(struct area_process *process, uint64_t bound);
 void agent_be_quiet(void);
 
 /* prctl(2) and seccomp(2) are about to be called. */
-void filter_before_prctl(long option, long value);
-void filter_before_seccomp(long operation);
+void filter_before_prctl(long option, long value, long filter);
+void filter_before_seccomp(long operation, long filter);
 
 /* Tell the controller what it asked to be told (`kind`: one of AREA_HIT_NOTICE) and wait, bounded,
  * until it has seen to it. Never called by a signal handler. */

@@ -12,7 +12,7 @@
  * that borrows sees an id which is not its own. Without the page nobody counts as a borrower.
  */
 static pid_t *owner;
-static bool shared;
+static bool shared; /* nobody counts as a borrower any more */
 
 void borrower_begin(void)
 {
@@ -35,6 +35,11 @@ void borrower_begin(void)
 void borrower_share(void)
 {
 	__atomic_store_n(&shared, true, __ATOMIC_RELAXED);
+}
+
+void borrower_forbid_asking(void)
+{
+	borrower_share();
 }
 
 /* Accepted: after a fork by a raw system call, a vfork()ed child may be the first to ask and is

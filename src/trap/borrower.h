@@ -18,6 +18,9 @@ void borrower_begin(void);
  * counts as the owner from then on. */
 void borrower_share(void);
 
+/* A seccomp filter of the program's forbids getpid(2): nobody counts as such a child any more. */
+void borrower_forbid_asking(void);
+
 /* Is the caller such a child? False before borrower_begin(). Async-signal-safe; one getpid(2). */
 bool borrower_is(void);
 

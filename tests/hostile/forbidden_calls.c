@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Filters that kill for one call each which a program has little use for: it sets them in a child,
+ * looks at and changes its signals there, executes what there is not, and ends by exit().
+ */
+#include "filter.h"
+
+static const struct {
+	const char *name;
+	long number;
+} calls[] = {
+	{"getpid", SYS_getpid},
+	{"gettid", SYS_gettid},
+	{"tgkill", SYS_tgkill},
+	{"kill", SYS_kill},
+	{"sched_yield", SYS_sched_yield},
+	{"nanosleep", SYS_nanosleep},
+	{"process_vm_readv", SYS_process_vm_readv},
+	{"rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo},
+	{"rt_sigqueueinfo", SYS_rt_sigqueueinfo},
+	{"rt_sigtimedwait", SYS_rt_sigtimedwait},
+	{"getppid", SYS_getppid},
+	{"madvise", SYS_madvise},
+	{"futex", SYS_futex},
+	{"faccessat", SYS_faccessat},
+	{"openat", SYS_openat},
+	{"fgetxattr", SYS_fgetxattr},
+	{"getuid", SYS_getuid},
+	{"clone", SYS_clone},
+};
+
+static void on_trap(int number)
+{
+	(void)number;
+}
+
+static void use_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_trap}, old;
+	sigset_t trap, pending;
+
+	sigemptyset(&trap);
+	sigaddset(&trap, SIGTRAP);
+	expect(sigaction(SIGTRAP, &action, &old) == 0);
+	expect(sigprocmask(SIG_BLOCK, &trap, NULL) == 0);
+	expect(sigpending(&pending) == 0 && !sigismember(&pending, SIGTRAP));
+	expect(sigaction(SIGTRAP, &old, NULL) == 0);
+	expect(sigprocmask(SIG_UNBLOCK, &trap, NULL) == 0);
+}
+
+static void be_child(long number)
+{
+	struct sock_filter filter[] = {FILTER_LOAD, FILTER_DENY((unsigned)number), FILTER_ALLOW};
+	char *const arguments[] = {(char *)"x", NULL};
+
+	filter_install(filter, sizeof(filter) / sizeof(filter[0]));
+	for (int i = 0; i < 3; i++)
+		noise_mark();
+	use_signals();
+	expect(execv("/nowhere/at/all", arguments) == -1 && errno == ENOENT);
+	exit(3);
+}
+
+int main(void)
+{
+	noise_start();
+	nap(200000);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		pid_t child = fork();
+
+		if (child == 0)
+			be_child(calls[i].number);
+		say_end(calls[i].name, child);
+	}
+	nap(800000);
+	noise_stop();
+	return 0;
+}
