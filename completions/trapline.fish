@@ -12,7 +12,10 @@ end
 
 function __trapline_options
     set -l command (__trapline_command)
-    trapline $command --help 2>/dev/null | string replace -rf '^  (?:-[a-zA-Z], )?(--[a-z-]+)\S*(?: [A-Z=]+)? +(.*)' '$1\t$2'
+    # A command's help may refer to that of race for the options that they share.
+    set -l help (trapline $command --help 2>/dev/null)
+    string match -q '*`trapline race --help` lists them*' -- $help; and set -a help (trapline race --help 2>/dev/null)
+    printf '%s\n' $help | string replace -rf '^  (?:-[a-zA-Z], )?(--[a-z-]+)\S*(?: [A-Z=]+)? +(.*)' '$1\t$2'
 end
 
 function __trapline_before_program

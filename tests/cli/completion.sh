@@ -38,5 +38,29 @@ for shell in bash fish; do
 	expect $shell "trapline watch --fol" --follow
 	expect $shell "trapline race --budget 5 -- printen" printenv
 done
+# Each command, and each option that a command's help lists at the start of a line.
+listed_options() {
+	trapline "$1" --help | sed -nE 's/^  (-[a-zA-Z], )?(--[a-z-]+).*/\2/p'
+}
+
+expect_all() {
+	local shell=$1 command option commands got
+	commands=$(trapline --help | sed -n 's/^  trapline \([a-z]*\) .*/\1/p')
+	got=$(complete_$shell "trapline ")
+	for command in $commands; do
+		grep -qxF "$command" <<<"$got" || { echo "$shell: no command $command"; status=1; }
+	done
+	for command in $commands; do
+		got=$(complete_$shell "trapline $command --")
+		for option in $(listed_options "$command"); do
+			grep -qxF -- "$option" <<<"$got" || { echo "$shell: $command has no $option"; status=1; }
+		done
+	done
+}
+
+for shell in bash fish; do
+	expect_all $shell
+	expect $shell "trapline flow share --supp" --suppressions # one that it shares with race
+done
 zsh -n "$completions/_trapline" || status=1
 exit $status
