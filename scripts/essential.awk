@@ -24,9 +24,11 @@ function end_stack() {
 		next
 	}
 	frames++
-	# "#0  add_guest  /path/heap_mistakes.c:29:2  (inlined)  (heap_mistakes+0x12cb)"
+	# "#0  add_guest  /path/heap_mistakes.c:29:2  (inlined)  (heap_mistakes+0x12cb)", or "#0  0x55b9a4553fed  (memcached+0x20fed)",
+	# of which the place in the module is what tells something.
 	sub(/  \(inlined\)/, "")
-	sub(/  \([^ ()]*\+0x[0-9a-f]+\)$/, "")
+	if (!sub(/  0x[0-9a-f]+  \(/, "  ("))
+		sub(/  \([^ ()]*\+0x[0-9a-f]+\)$/, "")
 	sub(/  [^ ]*\//, "  ")
 	if (/:[0-9]+:[0-9]+$/)
 		sub(/:[0-9]+$/, "")
