@@ -60,6 +60,14 @@ static bool threads_give_notice(void)
 	return process && atomic_load_explicit(&process->threads, memory_order_relaxed);
 }
 
+static void count_birth(void)
+{
+	struct area_process *process = agent_state.process;
+
+	if (process)
+		atomic_fetch_add_explicit(&process->births, 1, memory_order_relaxed);
+}
+
 static void give_notice(void)
 {
 	struct area_registers registers = {0};
@@ -159,6 +167,7 @@ TL_API int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	int err;
 
 	resolve();
+	count_birth();
 	if (is_plain(&beginning))
 		return libc.pthread_create(thread, attributes, body, argument);
 	beginning.body = body;
@@ -176,6 +185,7 @@ TL_API int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 	int result;
 
 	resolve();
+	count_birth();
 	if (is_plain(&beginning))
 		return libc.thrd_create(thread, start, argument);
 	beginning.start = start;

@@ -31,6 +31,12 @@ void account_begin(struct control *control)
 							 : options->budget);
 }
 
+/* Are slots and clocks open in a process before anything is known of its threads? */
+static bool opens_slots(const struct control_options *options)
+{
+	return !options->lasting && !options->limits_only;
+}
+
 void account_open(struct target *target)
 {
 	struct area_process *shared = target->shared;
@@ -38,7 +44,9 @@ void account_open(struct target *target)
 	atomic_store(&shared->delivered, 0);
 	atomic_store(&shared->handling, 0);
 	atomic_store(&shared->held, 0);
+	atomic_store(&shared->births, 0);
 	target->seen = (struct spending){.program = clock_read(clock_of_process(target->pid))};
+	target->wakeups.open = opens_slots(&target->program->options);
 }
 
 void account_collect(struct target *target)
@@ -47,7 +55,9 @@ void account_collect(struct target *target)
 	struct spending used = {.program = clock_read(clock_of_process(target->pid)),
 				.hits = atomic_load(&shared->delivered),
 				.handling = atomic_load(&shared->handling),
-				.held = atomic_load(&shared->held)};
+				.held = atomic_load(&shared->held),
+				.births = atomic_load(&shared->births),
+				.processes = 1};
 
 	budget_add(&target->control->budget, &target->seen, &used);
 }
@@ -65,6 +75,9 @@ static void show(struct control *control)
 	count[COUNT_TIME_HANDLERS] = (sum->handling + sum->hits * prices->hit) / MILLISECOND;
 	count[COUNT_TIME_SWITCHING] = sum->wakeups / MILLISECOND;
 	count[COUNT_TIME_SAMPLES] = sum->samples / MILLISECOND;
+	count[COUNT_TIME_IDLE] = sum->idle / MILLISECOND;
+	count[COUNT_TIME_INTERRUPTS] = control->program.interrupting / MILLISECOND;
+	count[COUNT_TIME_BIRTHS] = budget_births(budget) / MILLISECOND;
 	count[COUNT_TIME_HELD] = sum->held / MILLISECOND;
 	count[COUNT_HIT_PRICE] = prices->hit;
 	count[COUNT_SWITCH_PRICE] = prices->wakeup;
@@ -78,6 +91,7 @@ static void show(struct control *control)
 
 static struct wakeups_cost charge_wakeups(struct control *control)
 {
+	const struct control_options *options = &control->program.options;
 	struct wakeups_cost sum = {0};
 	uint64_t now = clock_now(), sampled = windows_take_time(&control->windows);
 
@@ -91,13 +105,15 @@ static struct wakeups_cost charge_wakeups(struct control *control)
 		cost = wakeups_charge(&target->wakeups, &control->budget.prices, now, sampled);
 		sum.wakeups += cost.wakeups;
 		sum.samples += cost.samples;
+		sum.idle += cost.idle;
+		/* What was counted just now was switched as things stood before. */
+		target->wakeups.open = !target->transient.on && opens_slots(options);
 	}
 	return sum;
 }
 
-void account_settle(struct control *control)
+static void settle(struct control *control, uint64_t now)
 {
-	uint64_t now = clock_now();
 	struct budget_estimate estimate = {.lend_samples = windows_are_new(&control->program, now)};
 	struct wakeups_cost cost;
 
@@ -107,9 +123,23 @@ void account_settle(struct control *control)
 	cost = charge_wakeups(control);
 	estimate.wakeups = (int64_t)cost.wakeups;
 	estimate.samples = (uint64_t)cost.samples;
+	estimate.idle = (uint64_t)cost.idle;
+	estimate.interrupts = control->program.interrupting;
 	if (budget_settle(&control->budget, &estimate, own_time(control), now))
 		count_one(&control->program, COUNT_PAUSES);
 	show(control);
+}
+
+void account_close(struct control *control)
+{
+	settle(control, clock_now());
+}
+
+void account_settle(struct control *control)
+{
+	uint64_t now = clock_now();
+
+	settle(control, now);
 	if (!control->program.options.lasting && !control->program.options.limits_only)
 		prices_run(&control->budget.prices, now - control->program.started);
 }

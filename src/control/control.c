@@ -429,6 +429,7 @@ void control_run_on(struct control *control)
 
 void control_finish(struct control *control)
 {
+	account_close(control);
 	end_targets(control);
 	control->program.count[COUNT_PROCESSES_UNENTERED] =
 		atomic_load(&control->program.area->without_entry);

@@ -13,6 +13,11 @@
 #define PAUSE_MOST SECOND
 #define INCOME_LEAST 1e-4 /* of a second: no pause is computed from less */
 #define SCARCE (SECOND / 8)
+/* ns of CPU time that a thread, and a process, takes more to begin and to end when it inherits
+ * events, and when it announces itself. Measured as bare and watched programs took turns, 1,000
+ * threads and 1,200 processes each, Linux 6.18 in a virtual machine. */
+#define PRICE_THREAD 25000u
+#define PRICE_PROCESS 200000u
 
 static uint64_t advance(uint64_t *seen, uint64_t now)
 {
@@ -31,13 +36,26 @@ void budget_add(struct budget *budget, struct spending *seen, const struct spend
 	sum->hits += advance(&seen->hits, used->hits);
 	sum->handling += advance(&seen->handling, used->handling);
 	sum->held += advance(&seen->held, used->held);
+	sum->births += advance(&seen->births, used->births);
+	sum->processes += advance(&seen->processes, used->processes);
 }
 
-uint64_t budget_inside(const struct budget *budget)
+uint64_t budget_births(const struct budget *budget)
+{
+	return budget->sum.births * PRICE_THREAD + budget->sum.processes * PRICE_PROCESS;
+}
+
+/* What the budget is charged for. */
+static uint64_t charged(const struct budget *budget)
 {
 	const struct spending *sum = &budget->sum;
 
 	return sum->handling + sum->hits * budget->prices.hit + sum->samples + sum->wakeups;
+}
+
+uint64_t budget_inside(const struct budget *budget)
+{
+	return charged(budget) + budget->sum.idle + budget->sum.interrupts + budget_births(budget);
 }
 
 uint64_t budget_outside(const struct budget *budget, uint64_t own)
@@ -74,7 +92,7 @@ void budget_start(struct budget *budget, const struct budget_terms *terms, uint6
 	if (budget->bucket.most < lent)
 		budget->bucket.most = lent;
 	budget->loan = terms->aggressive ? 0 : (uint64_t)((double)lent * WAKEUPS_PART);
-	budget->spent = budget_inside(budget) + budget_outside(budget, own);
+	budget->spent = charged(budget) + budget_outside(budget, own);
 	budget->program_before = budget->sum.program;
 	budget->settled_at = now;
 }
@@ -111,7 +129,9 @@ bool budget_settle(struct budget *budget, const struct budget_estimate *estimate
 	lent = lend(budget, estimate);
 	budget->sum.wakeups += (uint64_t)estimate->wakeups;
 	budget->sum.samples += estimate->samples;
-	spent = budget_inside(budget) + budget_outside(budget, own);
+	budget->sum.idle += estimate->idle;
+	budget->sum.interrupts = estimate->interrupts;
+	spent = charged(budget) + budget_outside(budget, own);
 	budget->sleepy = used * SLEEPY_PARTS < passed;
 	earned = (double)(used > idle ? used : idle) * budget->percent / 100;
 	bucket_settle(&budget->bucket, (int64_t)earned, (int64_t)(spent - budget->spent - lent));

@@ -11,6 +11,10 @@
  * it. Reading symbols for a finding is measured and not counted: it happens once a finding, while
  * every slot is silent.
  *
+ * Told and not spent, since nothing that could be left out would lower it: what threads pay at each
+ * switch because they have had events, and what threads and processes pay to be born and to end
+ * with them.
+ *
  * The other half of the budget, any thread's latency, is kept where the holds are (src/agent).
  * Pure arithmetic, run by the controller's thread some ten times a second.
  */
@@ -28,6 +32,10 @@ struct spending {
 	uint64_t held;
 	uint64_t wakeups; /* CPU time for events as threads sleep and wake, estimated */
 	uint64_t samples; /* CPU time for clock interrupts, estimated */
+	uint64_t idle; /* CPU time that threads pay at each switch whatever is armed, estimated */
+	uint64_t interrupts; /* CPU time for switching events in threads, estimated */
+	uint64_t births;     /* of threads */
+	uint64_t processes;
 };
 
 struct budget {
@@ -61,8 +69,9 @@ void budget_add(struct budget *budget, struct spending *seen, const struct spend
 /* CPU time spent since the last settlement, ns, as estimated; see struct wakeups_cost. */
 struct budget_estimate {
 	int64_t wakeups;
-	uint64_t samples;
-	bool lend_samples; /* all they show is new: they are worth more than they may cost */
+	uint64_t samples, idle;
+	uint64_t interrupts; /* all so far */
+	bool lend_samples;   /* all they show is new: they are worth more than they may cost */
 };
 
 /* True: the bucket is empty, and `paused_until` says for how long. */
@@ -71,6 +80,8 @@ bool budget_settle(struct budget *budget, const struct budget_estimate *estimate
 
 /* What was taken of the program's own threads, ns of CPU time. */
 uint64_t budget_inside(const struct budget *budget);
+/* Of that, what threads and processes took to be born with events, and to end, estimated. */
+uint64_t budget_births(const struct budget *budget);
 /* What we used beside it, of `own`. */
 uint64_t budget_outside(const struct budget *budget, uint64_t own);
 /* Percent of the program's own CPU time that all of this takes. */

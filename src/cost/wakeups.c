@@ -28,6 +28,7 @@ void wakeups_count(struct wakeups *wakeups, uint64_t now, uint64_t count, uint64
 		double more = (double)(count - wakeups->counted);
 
 		wakeups->rate = more / seconds;
+		wakeups->switched += more;
 		wakeups->cpus = (double)(cpu_time - wakeups->cpu_time) / seconds / (double)SECOND;
 		bound_look(&wakeups->bound, more, cpu_time - wakeups->cpu_time);
 	}
@@ -62,11 +63,13 @@ struct wakeups_cost wakeups_charge(struct wakeups *wakeups, const struct prices 
 	double price = (double)atomic_load(&prices->wakeup);
 	double timer = bound_price(&wakeups->bound, (double)atomic_load(&prices->timer));
 	double samples = wakeups->cpus * (double)sampled / (double)prices->period;
+	double idle = wakeups->switched * (wakeups->open ? PRICE_OPEN : PRICE_CLOSED);
 
-	wakeups->single = 0;
+	wakeups->single = wakeups->switched = 0;
 	return (struct wakeups_cost){
 		.wakeups =
 			bound_charge(&wakeups->bound, while_armed, price) + while_sampled * timer,
 		.samples = samples * (double)atomic_load(&prices->sample),
+		.idle = idle,
 	};
 }

@@ -71,6 +71,15 @@ int slot_open(struct target *target, struct slot *slot)
 	return err;
 }
 
+/*
+ * An event that is opened, switched or closed in a thread interrupts the CPU on which that ran
+ * last, while we wait for it: what is taken of the program there is about what it took us.
+ */
+static void charge_interrupts(const struct target *target, uint64_t begin)
+{
+	target->program->interrupting += clock_now() - begin;
+}
+
 /* Its holds go on: they need no event. */
 static void close_silent(struct slot *slot)
 {
@@ -129,6 +138,7 @@ static int point(struct target *target, struct slot *slot, unsigned access)
 	begin = clock_now();
 	err = coverage_enable(&slot->coverage, &coverage);
 	target->arm_time = (3 * target->arm_time + (clock_now() - begin)) / 4;
+	charge_interrupts(target, begin);
 	return err;
 }
 
@@ -146,6 +156,7 @@ static int open_transient(struct target *target, struct slot *slot, unsigned acc
 	slot->open = !err;
 	if (!slot->only)
 		target->arm_time = (3 * target->arm_time + (clock_now() - begin)) / 4;
+	charge_interrupts(target, begin);
 	return err;
 }
 
@@ -320,6 +331,7 @@ void slot_silence(struct target *target, struct slot *slot)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
 	struct coverage_target coverage = covered_by(target, slot);
+	uint64_t begin;
 
 	if (!slot->armed)
 		return;
@@ -328,10 +340,12 @@ void slot_silence(struct target *target, struct slot *slot)
 	/* First the generation: whoever is late is stale from here on. */
 	slot->generation = (slot->generation + 1) & ~1u;
 	atomic_store(&shared->generation, slot->generation);
+	begin = clock_now();
 	if (slot->transient || target->transient.on)
 		close_silent(slot);
 	else
 		coverage_disable(&slot->coverage, &coverage);
+	charge_interrupts(target, begin);
 }
 
 void slot_release(struct target *target, struct slot *slot)

@@ -45,7 +45,7 @@
 #include <sys/types.h>
 
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
-#define AREA_VERSION 10
+#define AREA_VERSION 11
 #define AREA_PROCESSES 64
 #define AREA_SLOTS 4	/* of the hardware */
 #define AREA_REGIONS 16 /* further slots, which a process with protection keys opens itself */
@@ -253,6 +253,7 @@ struct area_process {
 	_Atomic uint32_t delivered; /* all hits */
 	_Atomic uint64_t handling;  /* ns of CPU time in handlers */
 	_Atomic uint64_t held;	    /* ns of holds */
+	_Atomic uint32_t births;    /* of threads, by pthread_create() and thrd_create() */
 	_Atomic uint32_t answered;  /* futex: raised when a notice was taken back */
 	_Atomic uint32_t unnoticed; /* notices that could not be given or had no answer */
 	_Atomic uint32_t threads;   /* threads give notice when they begin */

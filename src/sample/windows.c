@@ -158,6 +158,7 @@ static void turn(struct windows *windows, bool on)
 		count_one(windows->program, COUNT_CLOCKS_FAILED);
 	now = clock_now();
 	windows->switching = (3 * windows->switching + (now - begin)) / 4;
+	windows->program->interrupting += now - begin;
 	if (on)
 		windows->since = now;
 	else if (windows->on)
@@ -174,14 +175,19 @@ static void run_steadily(struct windows *windows)
 	windows->until = UINT64_MAX;
 }
 
+/* Clocks that are merely open cost each switch as well, and no window may come that ends. */
+static void close_where_transient(struct windows *windows)
+{
+	become_transient(windows);
+	if (windows->transient && !windows->on)
+		windows_close(windows);
+}
+
 static void end_window(struct windows *windows)
 {
 	windows_drain(windows);
 	turn(windows, false);
-	become_transient(windows);
-	if (windows->transient) {
-		windows_close(windows);
-	}
+	close_where_transient(windows);
 }
 
 void windows_welcome(struct windows *windows)
@@ -198,14 +204,20 @@ void windows_run(struct windows *windows)
 {
 	uint64_t now = clock_now();
 
-	if (is_silent(windows) || now < windows->until)
+	if (is_silent(windows))
 		return;
+	if (now < windows->until) {
+		if (!is_steady(windows) && windows->samples && !windows->on)
+			close_where_transient(windows);
+		return;
+	}
 	if (is_steady(windows)) {
 		run_steadily(windows);
 	} else if (windows->on) {
 		end_window(windows);
 	} else if (now < windows->budget->paused_until) {
 		windows->until = windows->budget->paused_until;
+		close_where_transient(windows);
 	} else {
 		turn(windows, true);
 	}
