@@ -79,14 +79,17 @@ static uint64_t previous_exit(const struct slot *slot, const struct hit *hit)
 
 /*
  * May any thread have read what `writer` wrote, before `later` made its access? Its reading would
- * have been a hit as well; in a slot that watched writes alone, whoever reads unseen to reuse the
- * memory writes to it first.
+ * have been a hit as well; in a slot that watched writes alone, or did not cover all threads yet,
+ * whoever reads unseen to reuse the memory writes to it first. The handlers of the two may begin in
+ * another order than the accesses were made, so what counts is what came since the writer's last
+ * hold.
  */
 static bool may_be_seen(const struct slot *slot, const struct hit *writer, const struct hit *later)
 {
-	uint64_t since = writer->entry < later->entry ? writer->entry : previous_exit(slot, writer);
+	uint64_t since = previous_exit(slot, writer);
 
-	if (!(slot->watch.access & TL_READ) && (later->access.access & TL_WRITE))
+	if ((later->access.access & TL_WRITE) &&
+	    (!(slot->watch.access & TL_READ) || writer->entry < slot->covered_at))
 		return true;
 	for (unsigned i = 0; i < slot->hits; i++) {
 		const struct hit *other = slot->hit[i];

@@ -41,6 +41,7 @@ struct slot {
 	uint64_t ended_hits;   /* of threads that have ended, of each_thread */
 	uint64_t count_before; /* of a lasting watch: the kernel's count when it was armed */
 	uint64_t armed_at, deadline;
+	uint64_t covered_at; /* from when on each thread that it covers trips it as it does now */
 	/* Of this watch, kept by the room that collects hits. */
 	unsigned seen;
 	uint64_t identity[8];

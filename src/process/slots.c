@@ -251,6 +251,7 @@ static int arm(struct target *target, struct slot *slot, const struct tl_watch *
 	slot->identities = 0;
 	slot->armed_at = clock_now();
 	slot->deadline = slot->armed_at + watch->window;
+	slot->covered_at = UINT64_MAX;
 	slot_publish(target, slot);
 	/* Where slots were transient until now none is open. */
 	err = slot->transient || !slot->open ? open_transient(target, slot, watch->access)
@@ -260,6 +261,7 @@ static int arm(struct target *target, struct slot *slot, const struct tl_watch *
 		slot_disarm(target, slot);
 		return err;
 	}
+	slot->covered_at = clock_now();
 	count_one(target->program, watch->access & TL_EXEC ? COUNT_CODE_WATCHES : COUNT_WATCHES);
 	return 0;
 }
@@ -288,6 +290,7 @@ static void reopen(struct target *target, struct slot *slot)
 	close_silent(slot);
 	if (open_transient(target, slot, access))
 		slot_disarm(target, slot);
+	slot->covered_at = clock_now();
 }
 
 void slots_suit_stacks(struct target *target)

@@ -213,11 +213,18 @@ static void weigh_volatile(const struct rule_side *first, const struct rule_side
  * An update without LOCK loses another thread's write. Clang and rustc make one of a relaxed load
  * and a relaxed store in a row (and of volatile ones), so there it says nothing by itself.
  */
+static bool update_tells(const struct rule_side *side)
+{
+	/* What a compiler makes of atomics says nothing of assembly and macros of the program's. */
+	return side->atomicity == TL_ATOMICITY_PLAIN ||
+	       (side->updates_tell && side->atomicity != TL_ATOMICITY_MIXED);
+}
+
 static void weigh_update(const struct rule_side *side, const struct rule_side *other,
 			 struct verdict *verdict)
 {
 	if (!(side->access->traits & TL_TRAIT_UPDATE) || side->atomicity == TL_ATOMICITY_ATOMIC ||
-	    !(side->updates_tell || side->atomicity == TL_ATOMICITY_PLAIN))
+	    !update_tells(side))
 		return;
 	if (other->access->access & TL_WRITE)
 		raise_to(verdict, TL_DEFINITE,
@@ -259,7 +266,7 @@ static bool may_release(const struct rule_side *side, const struct rule_meeting 
 		return true;
 	return side->atomicity != TL_ATOMICITY_PLAIN && !not_atomic(side) &&
 	       !orders_nothing(side, meeting) &&
-	       !(side->access->traits & TL_TRAIT_UPDATE && side->updates_tell);
+	       !(side->access->traits & TL_TRAIT_UPDATE && update_tells(side));
 }
 
 /* What one side shows of itself, once it is known that neither was released by the other. */
