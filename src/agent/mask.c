@@ -240,18 +240,19 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old)
 int mask_change(int how, const uint64_t *set, uint64_t *old)
 {
 	bool before = blocked;
-	uint64_t real = set ? *set & ~(how == SIG_UNBLOCK ? 0 : TRAP_BIT) : 0, found = 0;
-	int err = raw_sigprocmask(how, set ? &real : NULL, &found);
+	uint64_t real = set ? *set & ~(how == SIG_UNBLOCK ? 0 : TRAP_BIT) : 0;
+	int err = raw_sigprocmask(how, set ? &real : NULL, old);
 
-	if (err)
+	/* It says EFAULT of `old` when the mask has been changed (kernel/signal.c). */
+	if (err && err != -EFAULT)
 		return err;
 	if (set)
 		note_wish(how, *set & TRAP_BIT);
-	if (old)
-		*old = found | (before ? TRAP_BIT : 0);
+	if (old && before && !err)
+		*old |= TRAP_BIT;
 	if (before && !blocked)
 		release_pending();
-	return 0;
+	return err;
 }
 
 TL_API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)

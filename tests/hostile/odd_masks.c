@@ -148,6 +148,12 @@ static void by_number(void)
 	end("by number", (int)result);
 	result = syscall(SYS_rt_sigprocmask, SIG_BLOCK, (void *)8, NULL, sizeof(trap));
 	say("unreadable: %ld, %d", result, errno);
+	result = syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, (void *)8, sizeof(trap));
+	say("unwritable: %ld, %d", result, errno);
+	result = syscall(SYS_rt_sigprocmask, SIG_BLOCK, &trap, (void *)8, sizeof(trap));
+	say("unwritable: %ld, %d, blocked %d", result, errno, trap_is_blocked());
+	result = syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &trap, (void *)8, sizeof(trap));
+	say("unwritable: %ld, %d, blocked %d", result, errno, trap_is_blocked());
 	result = syscall(SYS_rt_sigprocmask, SIG_BLOCK, &trap, NULL, 4L);
 	say("too short: %ld, %d", result, errno);
 	result = syscall(SYS_rt_sigprocmask, 77, &trap, NULL, sizeof(trap));
