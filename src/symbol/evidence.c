@@ -128,8 +128,8 @@ static enum verdict judge_definition(struct judge *judge, const struct symbol_ma
 	for (size_t i = body; i + 2 < count; i++)
 		if (token[i].mark == '#' && token[i + 1].mark == '#' &&
 		    !is_variadic(source, &token[i + 2]))
-			return doubt_atomic(judge, "a macro that makes up names",
-					    source->text + token[0].start, token[0].length);
+			return doubt(judge, "a macro that makes up names",
+				     source->text + token[0].start, token[0].length);
 	return judge_range(judge, source, token + body, count - body, token + 1, body - 1,
 			   depth + 1);
 }
