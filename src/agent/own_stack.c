@@ -39,6 +39,7 @@ static bool is_readable(uint64_t from, uint64_t to)
 	for (; from < to; from += count * PAGE) {
 		for (count = 0; count < PARTS && from + count * PAGE < to; count++)
 			there[count] = (struct iovec){(void *)(from + count * PAGE), 1};
+		/* cppcheck-suppress legacyUninitvar; it is written to */
 		here = (struct iovec){bytes, count};
 		if (raw_syscall6(SYS_process_vm_readv, raw_getpid(), (long)&here, 1, (long)there,
 				 count, 0) != count)
