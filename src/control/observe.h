@@ -5,8 +5,8 @@
  * kernel's, with the thread's registers and the top of its stack, and the thread goes on at once.
  *
  * What this cannot give: the value at the time (it is told where a register still holds it), the
- * old value, threads that wait at their access, actions there, and anything of a thread's own
- * copies.
+ * old value, threads that wait at their access, actions there, and what a thread does with its own
+ * copy of a variable before it is first looked at (control/observed_copies.h).
  */
 #ifndef CONTROL_OBSERVE_H
 #define CONTROL_OBSERVE_H
