@@ -39,8 +39,8 @@ int control_arm(struct control *control, pid_t pid, unsigned index, const struct
 	return err;
 }
 
-static struct slot *find_slot(struct control *control, pid_t pid, unsigned index,
-			      struct target **target)
+struct slot *lasting_slot(struct control *control, pid_t pid, unsigned index,
+			  struct target **target)
 {
 	*target = target_find(&control->program, pid);
 	return *target && index < AREA_WATCHES ? &(*target)->slot[index] : NULL;
@@ -49,7 +49,7 @@ static struct slot *find_slot(struct control *control, pid_t pid, unsigned index
 void control_disarm(struct control *control, pid_t pid, unsigned index)
 {
 	struct target *target;
-	struct slot *slot = find_slot(control, pid, index, &target);
+	struct slot *slot = lasting_slot(control, pid, index, &target);
 
 	if (slot && target->observed)
 		observed_disarm(target, slot);
@@ -60,7 +60,7 @@ void control_disarm(struct control *control, pid_t pid, unsigned index)
 uint64_t control_slot_count(struct control *control, pid_t pid, unsigned index)
 {
 	struct target *target;
-	struct slot *slot = find_slot(control, pid, index, &target);
+	struct slot *slot = lasting_slot(control, pid, index, &target);
 
 	return slot && slot->open
 		       ? coverage_count(&slot->coverage) + slot->ended_hits - slot->count_before
@@ -87,7 +87,7 @@ void control_judge(struct control *control, pid_t pid, unsigned index,
 		   const struct control_judging *judging)
 {
 	struct target *target;
-	struct slot *slot = find_slot(control, pid, index, &target);
+	struct slot *slot = lasting_slot(control, pid, index, &target);
 	struct area_slot *shared;
 
 	if (!slot)

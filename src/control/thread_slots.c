@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lasting watches with an address of their own in each thread (control/notice.h). */
 #include "control/duty.h"
+#include "control/lasting.h"
 #include "control/notice.h"
 #include "control/observed_copies.h"
 #include "control/state.h"
@@ -30,18 +31,11 @@ uint64_t control_thread_pointer(struct control *control, pid_t pid)
 	return target ? target->shared->thread_pointer : 0;
 }
 
-static struct slot *find_slot(struct control *control, pid_t pid, unsigned index,
-			      struct target **target)
-{
-	*target = target_find(&control->program, pid);
-	return *target && index < AREA_WATCHES ? &(*target)->slot[index] : NULL;
-}
-
 int control_arm_threads(struct control *control, pid_t pid, unsigned index,
 			const struct tl_watch *watch)
 {
 	struct target *target;
-	struct slot *slot = find_slot(control, pid, index, &target);
+	struct slot *slot = lasting_slot(control, pid, index, &target);
 
 	if (!slot)
 		return -ESRCH;
@@ -65,7 +59,7 @@ int control_arm_thread(struct control *control, pid_t pid, unsigned index, pid_t
 		       uint64_t address)
 {
 	struct target *target;
-	struct slot *slot = find_slot(control, pid, index, &target);
+	struct slot *slot = lasting_slot(control, pid, index, &target);
 	struct perf_request request;
 
 	if (!slot || !slot->each_thread)
@@ -111,7 +105,7 @@ void threads_check(struct target *target)
 void control_close(struct control *control, pid_t pid, unsigned index)
 {
 	struct target *target;
-	struct slot *slot = find_slot(control, pid, index, &target);
+	struct slot *slot = lasting_slot(control, pid, index, &target);
 
 	if (slot && target->observed)
 		observed_disarm(target, slot);
