@@ -253,6 +253,16 @@ bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint6
 	return true;
 }
 
+bool space_guarded(struct space *space, uint64_t address)
+{
+	const struct symbol_mapping *mapping = find(space, address), *below;
+
+	if (!mapping || mapping == symbol_modules_mappings(space->modules)->mapping)
+		return false;
+	below = mapping - 1;
+	return below->end == mapping->start && !below->readable && !below->writable;
+}
+
 int space_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *end)
 {
 	return symbol_bounds_find(space->modules, pc, start, end);

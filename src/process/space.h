@@ -47,6 +47,10 @@ bool space_writable(struct space *space, uint64_t address);
 /* The mapping around `address`: [*start, *end). False when there is none. */
 bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint64_t *end);
 
+/* Does memory that nobody can read end where the mapping around `address` begins, as C libraries
+ * put it below each thread's stack? */
+bool space_guarded(struct space *space, uint64_t address);
+
 /* Reads now what the symbol tables of the program itself and of its C library tell, unless they are
  * so large that the program would wait in vain. */
 void space_prepare(struct space *space);

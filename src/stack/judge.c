@@ -86,7 +86,9 @@ static bool is_verified(const struct process *process, struct space *space,
 	int count = frames_of(space, access, frames, FRAMES_MAX);
 	struct rules_base base = {.main = access->tid == access->pid,
 				  .start = process->main_start,
-				  .fs_base = access->registers->fs_base};
+				  .fs_base = access->registers->fs_base,
+				  .has_data = owner_has_data(space, access->registers->fs_base),
+				  .guarded = space_guarded(space, access->registers->general[RSP])};
 
 	while (count > 1 && !frames[count - 1].cfa)
 		count--;

@@ -41,13 +41,40 @@ bool owner_exists(pid_t pid, pid_t tid)
 	return access(path, F_OK) == 0;
 }
 
+bool owner_has_data(struct space *space, uint64_t fs_base)
+{
+	uint64_t word = 0;
+
+	return fs_base &&
+	       space_read(space, fs_base, &word, sizeof(word)) == (ssize_t)sizeof(word) &&
+	       word == fs_base;
+}
+
+/* The same of a thread of which FS is not known: somewhere before the end of its stack. */
+static bool has_data_before(struct space *space, uint64_t end)
+{
+	static uint64_t words[RULES_THREAD_DATA / sizeof(uint64_t)]; /* one thread; large */
+	const uint64_t start = end - sizeof(words);
+
+	if (space_read(space, start, words, sizeof(words)) != (ssize_t)sizeof(words))
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i] == start + i * sizeof(words[0]))
+			return true;
+	return false;
+}
+
 static bool verify(struct space *space, pid_t pid, pid_t tid, const struct thread_sleep *sleep,
 		   uint64_t end, uint64_t main_start)
 {
 	static struct symbol_stack_frame frames[FRAMES]; /* one thread; large */
 	static struct tl_frame_place places[FRAMES];
 	/* Its own data lies at the very top of a thread's stack: the mapping's end is as good. */
-	struct rules_base base = {.main = tid == pid, .start = main_start, .fs_base = end};
+	struct rules_base base = {.main = tid == pid,
+				  .start = main_start,
+				  .fs_base = end,
+				  .has_data = tid != pid && has_data_before(space, end),
+				  .guarded = space_guarded(space, sleep->stack_pointer)};
 	size_t count = sleeper_unwind(space, pid, sleep, frames, FRAMES);
 
 	for (size_t i = 0; i < count; i++)

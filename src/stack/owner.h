@@ -24,6 +24,9 @@ bool owner_find_asleep(struct space *space, pid_t pid, uint64_t address, pid_t e
 /* It has not moved since. */
 bool owner_still(pid_t pid, const struct owner *owner);
 bool owner_exists(pid_t pid, pid_t tid);
+/* Does a thread's own data lie at `fs_base`, as the ABI for thread-local storage has it? Its first
+ * word is its own address (ELF Handling For Thread-Local Storage, 3.4.6, x86-64). */
+bool owner_has_data(struct space *space, uint64_t fs_base);
 /* Has the process threads that began later, ns of CLOCK_MONOTONIC, or just before? The C library
  * hands stacks of threads that have ended on to them. True where it is not known. */
 bool owner_began_since(pid_t pid, uint64_t time);

@@ -7,7 +7,7 @@
 /* Of the outermost frame from where the stack begins. The kernel's start of the program pushes
  * three words and aligns; behind a thread's first frame lie its static thread-local variables. */
 #define MAIN_DISTANCE 256
-#define THREAD_DISTANCE 16384
+#define THREAD_DISTANCE RULES_THREAD_DATA
 
 static void add_evidence(struct rules_verdict *verdict, const char *text)
 {
@@ -54,7 +54,15 @@ bool rules_is_whole(const struct tl_frame_place *frames, int count, uint64_t poi
 	if (base->main)
 		return base->start && end + MAIN_DISTANCE >= base->start &&
 		       end <= base->start + MAIN_DISTANCE;
-	return base->fs_base && end <= base->fs_base && base->fs_base - end <= THREAD_DISTANCE;
+	/* A runtime with stacks of its own (Go's) has FS point into its heap, where the stack of
+	 * any coroutine may lie just below. */
+	if (!base->has_data)
+		return false;
+	/* A stack that the program chose, or one without a guard beside another, is one mapping
+	 * with what lies below: other threads' stacks, a heap. Accepted: guards that no mapping
+	 * shows (MADV_GUARD_INSTALL) count as none, so that what is found there is fewer; and a
+	 * stack from malloc() in an arena that lies above unused memory counts as guarded. */
+	return base->guarded && end <= base->fs_base && base->fs_base - end <= THREAD_DISTANCE;
 }
 
 /* ------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <trapline/tool.h>
 
+#define RULES_THREAD_DATA 16384 /* bytes behind a thread's first frame, at most */
 #define RULES_RED_ZONE 128 /* bytes below its stack pointer that a leaf function may use (ABI) */
 #define RULES_EVIDENCE 4
 
@@ -68,7 +69,10 @@ bool rules_is_below(uint64_t address, uint64_t pointer);
 struct rules_base {
 	bool main;	  /* the first thread */
 	uint64_t start;	  /* of its stack, as the kernel set it up */
-	uint64_t fs_base; /* of the others: glibc keeps a thread's data at the top of its stack */
+	uint64_t fs_base; /* of the others: C libraries keep a thread's data at the top of its stack
+			   */
+	bool has_data;	  /* it is there: owner_has_data() */
+	bool guarded;	  /* of the others: space_guarded() */
 };
 bool rules_is_whole(const struct tl_frame_place *frames, int count, uint64_t pointer,
 		    const struct rules_base *base);

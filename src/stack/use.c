@@ -123,7 +123,7 @@ static bool is_thread_stack(struct space *space, const struct tl_access *access)
 	uint64_t start, end, own = access->registers->fs_base;
 
 	return space_mapping(space, access->registers->general[RSP], &start, &end) &&
-	       own > access->registers->general[RSP] && own < end;
+	       own > access->registers->general[RSP] && own < end && owner_has_data(space, own);
 }
 
 static bool note_frame(struct space *space, struct task *task, const struct tl_access *access)

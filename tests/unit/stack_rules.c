@@ -135,7 +135,7 @@ static void whole_stacks(void **state)
 {
 	struct tl_frame_place frames[3] = {{.cfa = SP + 16}, {.cfa = SP + 64}, {.cfa = SP + 128}};
 	struct rules_base first = {.main = true, .start = SP + 128};
-	struct rules_base other = {.fs_base = SP + 4096};
+	struct rules_base other = {.fs_base = SP + 4096, .has_data = true, .guarded = true};
 
 	(void)state;
 	assert_true(rules_is_whole(frames, 3, SP, &first));
@@ -144,6 +144,12 @@ static void whole_stacks(void **state)
 	first.start = SP + 65536; /* frames end where no stack begins */
 	assert_false(rules_is_whole(frames, 3, SP, &first));
 	other.fs_base = SP; /* of another stack */
+	assert_false(rules_is_whole(frames, 3, SP, &other));
+	other.fs_base = SP + 4096;
+	other.has_data = false; /* a runtime's own */
+	assert_false(rules_is_whole(frames, 3, SP, &other));
+	other.has_data = true;
+	other.guarded = false; /* one mapping with what lies below */
 	assert_false(rules_is_whole(frames, 3, SP, &other));
 	first.start = SP + 128;
 	frames[1].cfa = SP + 8; /* down again: the thread was on two stacks */
