@@ -4,6 +4,7 @@
 #include "process/entries.h"
 #include "control/state.h"
 #include "base/clock.h"
+#include "base/pidfd.h"
 #include "inject/remote.h"
 #include "inject/stacks.h"
 #include "process/children.h"
@@ -150,6 +151,23 @@ static int remove_old(pid_t pid, struct inject_reason *reason)
 	return found == 1 ? inject_leave(&old, reason) : found;
 }
 
+/* Nothing of ours is in it any more. */
+static int has_gone(struct injection *injection, struct inject_reason *reason)
+{
+	bool ended = pidfd_has_ended(injection->pidfd);
+	pid_t pid = injection->pid;
+
+	inject_go(injection);
+	close(injection->pidfd);
+	injection->pidfd = -1;
+	if (ended)
+		snprintf(reason->text, sizeof(reason->text), "process %d has ended", (int)pid);
+	else
+		snprintf(reason->text, sizeof(reason->text),
+			 "process %d has become another program: try again", (int)pid);
+	return ended ? -ESRCH : -EAGAIN;
+}
+
 typedef int enter_fn(const struct inject_request *request, struct injection *injection,
 		     struct inject_reason *reason);
 
@@ -172,16 +190,13 @@ static int enter(struct control *control, pid_t pid, int index, enter_fn *way,
 
 	if (err)
 		return err;
-	entered->count++;
-	entered->total++;
 	if (entered->longest < injection->stopped)
 		entered->longest = injection->stopped;
-	/* It may have executed something at that very moment. */
-	if (!inject_is_in_place(pid)) {
-		snprintf(reason->text, sizeof(reason->text),
-			 "process %d has become another program: try again", (int)pid);
-		return -EAGAIN;
-	}
+	/* It may have ended or executed something at that very moment. */
+	if (!inject_is_in_place(pid))
+		return has_gone(injection, reason);
+	entered->count++;
+	entered->total++;
 	inject_stacks_destroy(&entered->stacks[index]);
 	if (!injection->held)
 		look_at_stacks(control, injection);

@@ -24,6 +24,7 @@
 #include "inject/status.h"
 #include "inject/vdso.h"
 
+#include "base/pidfd.h"
 #include "base/syscall.h"
 #include "insn/insn.h"
 
@@ -357,6 +358,9 @@ static int settle(struct injection *injection, struct inject_reason *reason, int
 {
 	if (!err)
 		return 0;
+	/* What failed in it meanwhile failed for that. */
+	if (pidfd_has_ended(injection->pidfd))
+		err = -ESRCH;
 	if (injection->pidfd >= 0)
 		close(injection->pidfd);
 	injection->pidfd = -1;

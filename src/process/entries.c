@@ -3,6 +3,7 @@
 
 #include "base/syscall.h"
 #include "base/clock.h"
+#include "base/pidfd.h"
 #include "process/identity.h"
 
 #include <dirent.h>

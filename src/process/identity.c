@@ -4,7 +4,6 @@
 #include "base/syscall.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,16 +71,4 @@ pid_t process_parent(pid_t pid)
 bool process_is_named(pid_t pid, pid_t inside)
 {
 	return inside > 0 && process_name_inside(pid) == inside;
-}
-
-/* Without memory for poll(2) one that was waited for still is no target of signals, so that nobody
- * waits for its end for ever. */
-bool pidfd_has_ended(int pidfd)
-{
-	struct pollfd ended = {pidfd, POLLIN, 0};
-	int ready = pidfd >= 0 ? poll(&ended, 1, 0) : 0;
-
-	if (ready >= 0)
-		return ready == 1;
-	return raw_syscall6(SYS_pidfd_send_signal, pidfd, 0, 0, 0, 0, 0) == -ESRCH;
 }

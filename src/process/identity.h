@@ -22,7 +22,4 @@ pid_t process_parent(pid_t pid);
 /* Does it call itself `inside`, as it would without a namespace? */
 bool process_is_named(pid_t pid, pid_t inside);
 
-/* False too where `pidfd` is -1. */
-bool pidfd_has_ended(int pidfd);
-
 #endif

@@ -12,6 +12,7 @@
 #include "process/cover.h"
 #include "process/entries.h"
 #include "process/handover.h"
+#include "process/identity.h"
 #include "process/namespaces.h"
 
 #include <errno.h>

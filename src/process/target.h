@@ -7,10 +7,10 @@
 #ifndef PROCESS_TARGET_H
 #define PROCESS_TARGET_H
 
+#include "base/pidfd.h"
 #include "cost/budget.h"
 #include "cost/wakeups.h"
 #include "process/active.h"
-#include "process/identity.h"
 #include "process/program.h"
 #include "process/slot.h"
 #include "process/space.h"
