@@ -17,6 +17,7 @@ static const struct gap {
 } gaps[] = {
 	{"processes-left", "processes could not be watched"},
 	{"processes-unentered", "processes were too many"},
+	{"processes-short", "processes were many and ended within 0.1 s, unwatched"},
 	{"processes-withdrawn", "processes were left alone since they use SIGTRAP or are debugged"},
 	{"programs-unentered", "programs were executed that no library can be loaded into"},
 	{"children-unseen", "children were made by raw system calls and not watched"},

@@ -24,6 +24,8 @@ static const struct reason {
 	{"processes-withdrawn", "processes were let go, since they debug themselves, take SIGTRAP "
 				"by a signalfd or allow no system calls"},
 	{"processes-unentered", "processes were more than can be watched at a time"},
+	{"processes-short", "processes were many, so they did not wait to be watched, and ended "
+			    "within 0.1 s"},
 	{"processes-strange", "processes were others than they said"},
 	{"unanswered", "the program waited for trapline in vain"},
 };

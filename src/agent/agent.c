@@ -66,6 +66,18 @@ static void find_clock(void)
 		agent_forbid_clock();
 }
 
+/* Of all processes of this machine the first one asks the processor. */
+static uint16_t find_opmask(struct area *area)
+{
+	uint32_t known = atomic_load(&area->opmask);
+
+	if (!known) {
+		known = opmask_probe() + 1u;
+		atomic_store(&area->opmask, known);
+	}
+	return (uint16_t)(known - 1);
+}
+
 int agent_attach(struct area *area)
 {
 	static bool registered;
@@ -75,7 +87,7 @@ int agent_attach(struct area *area)
 		return err;
 	find_clock();
 	agent_state.can_read_fs_base = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
-	agent_state.opmask_at = opmask_probe();
+	agent_state.opmask_at = find_opmask(area);
 	agent_state.area = area;
 	mask_adopt();
 	if (!registered)
@@ -85,7 +97,7 @@ int agent_attach(struct area *area)
 	return 0;
 }
 
-/* Not reached by _exit(): the controller sees the end of a process by itself as well. */
+/* Not reached by _exit() (exit.c): the controller sees the end of a process by itself as well. */
 __attribute__((destructor)) static void stop(void)
 {
 	struct area_process *process = agent_state.process;
@@ -96,6 +108,8 @@ __attribute__((destructor)) static void stop(void)
 		agent_note_unseen();
 		return;
 	}
+	if (agent_end_late())
+		return;
 	throttle_end();
 	if (agent_state.guard)
 		agent_state.guard->end();

@@ -142,13 +142,19 @@ static void tell(uint32_t kind, void *block, size_t size, const struct allocatio
 	agent_notice(kind, (uintptr_t)block, size, &registers);
 }
 
+/* While the process is not watched none of its blocks are anybody's business. */
+static bool is_idle(const struct area_process *process)
+{
+	return !process || is_quiet(process) || agent_is_late(process);
+}
+
 static void consider(struct area *area, void *block, size_t size, bool fresh,
 		     const struct allocation_caller *caller)
 {
 	struct area_process *process = agent_state.process;
 	uint64_t now;
 
-	if (!process || is_quiet(process) || (uintptr_t)block % ALLOCATION_ALIGNMENT) {
+	if (is_idle(process) || (uintptr_t)block % ALLOCATION_ALIGNMENT) {
 		allocation_left = WITHOUT_WATCH;
 		return;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process makes itself known to the controller, and says good-bye. */
 #include "agent/patience.h"
+#include "agent/permitted.h"
 #include "agent/region.h"
 #include "agent/credit.h"
 #include "agent/state.h"
@@ -63,19 +64,49 @@ static void reset_entry(struct area_process *process)
 	credit_reset(agent_state.area, process, process->start_time);
 }
 
-static void wait_for_go(struct area_process *process, uint64_t bound)
+static void wait_for_go(struct area_process *process)
 {
-	struct patience patience = patience_begin(bound);
+	struct area *area = agent_state.area;
+	struct patience patience = patience_begin(area->announce_bound);
+	uint64_t begun = agent_now(), now;
 
 	while (atomic_load(&process->state) == AREA_PROCESS_ANNOUNCED &&
 	       patience_wait(&patience, &process->state, AREA_PROCESS_ANNOUNCED))
 		;
+	now = agent_now();
+	atomic_fetch_add(&area->waits.waited, now - begun);
+	if (atomic_load(&area->waits.on))
+		rate_charge(&area->waits.earned, &area->waits.rate, now - begun, now);
+}
+
+/* Several that look at once may all wait: what that takes is owed, and later ones do not. */
+static bool may_wait(const struct area *area)
+{
+	return !atomic_load(&area->waits.on) || area->guard.all || area->root == raw_getpid() ||
+	       __atomic_load_n(&area->waits.earned, __ATOMIC_RELAXED) <= agent_now();
+}
+
+/* Nobody is woken for it, unless entries run short: the controller looks by itself. */
+static void go_on(struct area *area, struct area_process *process)
+{
+	atomic_fetch_add(&area->waits.passed, 1);
+	atomic_store(&process->state, AREA_PROCESS_LATE);
+	if (agent_state.index >= AREA_PROCESSES / 2)
+		area_ring(area);
+}
+
+static void announce(struct area *area, struct area_process *process)
+{
+	atomic_store(&process->state, AREA_PROCESS_ANNOUNCED);
+	area_ring(area);
+	wait_for_go(process);
 }
 
 void agent_announce(void)
 {
 	struct area *area = agent_state.area;
 	struct area_process *process;
+	bool waits;
 
 	agent_state.process = NULL;
 	if (!area || area_is_closed(area))
@@ -87,17 +118,60 @@ void agent_announce(void)
 	}
 	reset_entry(process);
 	throttle_enter(area, process);
+	waits = may_wait(area);
 	if (agent_state.guard)
-		agent_state.guard->begin(process);
+		agent_state.guard->begin(process, waits);
 	agent_state.process = process;
-	atomic_store(&process->state, AREA_PROCESS_ANNOUNCED);
-	area_ring(area);
-	wait_for_go(process, area->announce_bound);
+	if (!waits) {
+		go_on(area, process);
+		return;
+	}
+	announce(area, process);
 	if (agent_state.guard)
 		agent_state.guard->begun(process);
 	if (agent_state.regions)
 		agent_state.regions->follow();
 	throttle_begin();
+}
+
+void agent_hurry(struct area_process *process)
+{
+	uint32_t late = AREA_PROCESS_LATE;
+
+	if (!atomic_compare_exchange_strong(&process->state, &late, AREA_PROCESS_ANNOUNCED))
+		return;
+	area_ring(agent_state.area);
+	wait_for_go(process);
+}
+
+/* A vfork()ed child sees its parent's entry. */
+static bool is_own(const struct area_process *process)
+{
+	return permitted(SYS_getpid) && process->pid == raw_getpid();
+}
+
+/* CLAIMED meanwhile: the controller, which would watch it, does not find it any more. */
+bool agent_take_back(void)
+{
+	struct area_process *process = agent_state.process;
+	uint32_t late = AREA_PROCESS_LATE;
+
+	if (!process || !agent_is_late(process) || !is_own(process) ||
+	    !atomic_compare_exchange_strong(&process->state, &late, AREA_PROCESS_CLAIMED))
+		return false;
+	agent_state.process = NULL;
+	atomic_store(&process->state, AREA_PROCESS_FREE);
+	__atomic_store_n(&process->pid, 0, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool agent_end_late(void)
+{
+	bool ended = agent_take_back();
+
+	if (ended)
+		atomic_fetch_add(&agent_state.area->waits.ended, 1);
+	return ended;
 }
 
 void agent_wait_until_gone(struct area_process *process, uint64_t bound)
@@ -113,7 +187,7 @@ void agent_withdraw(void)
 {
 	struct area_process *process = agent_state.process;
 
-	if (!process)
+	if (!process || agent_take_back())
 		return;
 	agent_state.process = NULL;
 	atomic_store(&process->state, AREA_PROCESS_GONE);

@@ -97,6 +97,7 @@ struct execution {
 	struct agent_extension extension;
 	struct exposure exposure;
 	bool unentered;
+	bool taken_back; /* it was not watched yet: its entry is not this program's any more */
 };
 
 /* Counted before, since what succeeds does not return. */
@@ -145,6 +146,7 @@ static void begin_replacing(struct execution *execution, int directory, const ch
 			    char *const argv[], char *const environment[])
 {
 	begin(execution, directory, file, argv, environment);
+	execution->taken_back = agent_take_back();
 	agent_arguments_copy(&execution->given);
 	execution->exposure = expose();
 }
@@ -172,6 +174,8 @@ static int end_replacing(struct execution *execution)
 	agent_extension_end(&execution->extension);
 	if (execution->unentered)
 		atomic_fetch_sub(&agent_state.area->unentered, 1);
+	if (execution->taken_back)
+		agent_announce();
 	return -1;
 }
 

@@ -13,8 +13,8 @@
 #define PRELOAD "LD_PRELOAD="
 #define PRELOAD_LENGTH (sizeof(PRELOAD) - 1)
 #define LOCATOR AREA_VARIABLE "="
-#define POINTERS 64	  /* looked at at a time */
-#define MAX_PRELOAD 65536 /* bytes of the user's own; more is cut off */
+#define POINTERS READABLE_STRINGS /* looked at at a time */
+#define MAX_PRELOAD 65536	  /* bytes of the user's own; more is cut off */
 /* More pointers than the kernel takes: 6 MiB with all strings (fs/exec.c, bprm_stack_limits()). */
 #define MAX_VARIABLES (6 * 1024 * 1024 / sizeof(char *))
 
@@ -39,22 +39,27 @@ bool agent_can_follow(void)
 	return false;
 }
 
-static bool is_preload(const char *variable)
+/* Those that cannot be read together, as where one lies at the end of what is mapped, are read one
+ * after another. */
+static bool is_preload(const char *variable, const char *name)
 {
-	char name[PRELOAD_LENGTH];
+	char read[PRELOAD_LENGTH];
 
-	return readable_copy(name, variable, PRELOAD_LENGTH) == PRELOAD_LENGTH &&
-	       memcmp(name, PRELOAD, PRELOAD_LENGTH) == 0;
+	if (!name && readable_copy(read, variable, PRELOAD_LENGTH) != PRELOAD_LENGTH)
+		return false;
+	return memcmp(name ? name : read, PRELOAD, PRELOAD_LENGTH) == 0;
 }
 
 /* Looks at some pointers: false when LD_PRELOAD was among them. */
 static bool look_at(struct parts *parts, char *const environment[], size_t from, size_t count)
 {
-	char *piece[POINTERS];
+	char *piece[POINTERS], name[POINTERS][PRELOAD_LENGTH];
+	size_t together;
 
 	count = readable_copy(piece, &environment[from], count * sizeof(char *)) / sizeof(char *);
+	together = readable_beginnings(name, piece, count, PRELOAD_LENGTH);
 	for (size_t i = 0; i < count; i++) {
-		if (!is_preload(piece[i]))
+		if (!is_preload(piece[i], i < together ? name[i] : NULL))
 			continue;
 		parts->place = from + i;
 		parts->user = piece[i] + PRELOAD_LENGTH;

@@ -83,6 +83,12 @@ static bool tell(const struct agent_notice *what, const struct area_registers *r
 	if (!process || area_is_closed(area) || !permitted(SYS_getpid) ||
 	    process->pid != raw_getpid())
 		return false;
+	if (agent_is_late(process)) {
+		/* What begins and ends is told of those that are watched. A finding is told. */
+		if (what->kind != AREA_HIT_GUARD)
+			return false;
+		agent_hurry(process);
+	}
 	patience = patience_begin(area->announce_bound);
 	hit = atomic_load(&process->quiet) ? NULL : claim(area, &ticket, &patience);
 	if (!hit) {

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <ucontext.h>
 
-/* Where they are in a signal frame's standard-format XSAVE area; 0: the processor has none. Asked
- * once: a virtual machine may be left for the answer. */
+/* Where they are in a signal frame's standard-format XSAVE area; 0: the processor has none. A
+ * virtual machine may be left for the answer. */
 uint16_t opmask_probe(void);
 /* `at`: as probed. False: there are none, or the frame does not hold them. Async-signal-safe. */
 bool opmask_note(const ucontext_t *context, unsigned at, uint64_t opmask[static AREA_OPMASKS]);

@@ -11,6 +11,11 @@
  * give, they are read plainly. */
 size_t readable_copy(void *to, const void *from, size_t length);
 
+/* The first `each` bytes of `count` strings, READABLE_STRINGS at most, one after another: how many
+ * could be read together. */
+#define READABLE_STRINGS 32
+size_t readable_beginnings(void *to, char *const strings[], size_t count, size_t each);
+
 /* Of a string, without its final zero: at most `most`. False: it ends in what cannot be read. */
 bool readable_length(const char *string, size_t most, size_t *length);
 

@@ -46,9 +46,23 @@ uint64_t agent_now(void);
 bool agent_forbid_clock(void);
 bool agent_clock_is_forbidden(void);
 
-/* Claim a process entry, announce this process and wait, bounded, until the controller has armed.
+/* Claim a process entry, announce this process and wait, bounded, until the controller has armed;
+ * or go on at once where there is nothing left to wait with (struct area_waits).
  * Async-signal-safe: also called in forked children. */
 void agent_announce(void);
+
+/* Of a process that went on at once and is not watched yet. */
+static inline bool agent_is_late(const struct area_process *process)
+{
+	return atomic_load_explicit(&process->state, memory_order_relaxed) == AREA_PROCESS_LATE;
+}
+/* Something is to be told of it: it is announced after all, and waits. */
+void agent_hurry(struct area_process *process);
+/* It ends, or becomes another program: its entry is free again. False: it is watched, or another's.
+ * Async-signal-safe. */
+bool agent_take_back(void);
+/* The same, counted: it ends. */
+bool agent_end_late(void);
 
 /* Around what makes a child with memory of its own: in the parent before and after, in the child.
  */
@@ -95,7 +109,8 @@ bool agent_notice_guard(const struct agent_guard_notice *notice,
 
 /* What the preload library that guards blocks adds to the one without. */
 struct agent_guard {
-	void (*begin)(struct area_process *process); /* before it is announced, also when forked */
+	/* Before it is announced, also when forked. `waits`: until it is let go. */
+	void (*begin)(struct area_process *process, bool waits);
 	void (*begun)(struct area_process *process); /* it was let go */
 	void (*end)(void);			     /* the process ends, and is still watched */
 };

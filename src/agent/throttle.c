@@ -305,8 +305,10 @@ void throttle_enter(struct area *area, struct area_process *process)
 {
 	const struct area_process *previous = NULL;
 
-	/* The image this one has replaced: the clock of the process goes on. */
-	for (uint32_t i = 0; i < AREA_PROCESSES && !previous; i++)
+	/* The image this one has replaced: the clock of the process goes on. It says nothing where
+	 * there has never been a limit, and is not looked for: each entry is a page of its own. */
+	for (uint32_t i = 0; atomic_load(&area->limits_changed) && i < AREA_PROCESSES && !previous;
+	     i++)
 		if (&area->process[i] != process && area->process[i].pid == process->pid &&
 		    atomic_load(&area->process[i].state) != AREA_PROCESS_FREE)
 			previous = &area->process[i];

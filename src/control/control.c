@@ -40,6 +40,7 @@
 #define CHECK_INTERVAL (100 * MILLISECOND)
 #define CHECK_INTERVAL_PAUSED (250 * MILLISECOND) /* at most: nothing is watched meanwhile */
 #define ANNOUNCE_BOUND (100 * MILLISECOND)
+#define WAITS_LENT (50 * MILLISECOND) /* of waiting, at the start and after a rest */
 #define PLACED_BOUND \
 	SECOND /* what is watched from its birth is watched before its thread goes on */
 /* Lasting watches must be there from the first instruction on, whatever symbols take to read. */
@@ -124,6 +125,18 @@ static void choose_allocations(struct control *control)
 	atomic_store(&choice->on, control->program.options.allocations != CONTROL_ALLOCATIONS_NONE);
 }
 
+/* What processes wait is taken from the program's time, as the budget is. Lasting watches and
+ * limits must be there from the first instruction on. */
+static void lend_waits(struct control *control)
+{
+	const struct control_options *options = &control->program.options;
+	struct area_waits *waits = &control->program.area->waits;
+
+	waits->rate.budget = (uint64_t)(options->budget / 100 * (double)SECOND);
+	waits->rate.burst = rate_burst(waits->rate.budget, WAITS_LENT);
+	atomic_store(&waits->on, !options->lasting && !options->limits_only);
+}
+
 static const struct strategy *strategy_of(const struct control_options *options)
 {
 	if (options->lasting)
@@ -187,6 +200,7 @@ int control_create(struct control **control, const struct control_options *optio
 	handover_begin(&made->program);
 	life_begin(made->program.area);
 	choose_allocations(made);
+	lend_waits(made);
 	duty_start(made);
 	*control = made;
 	return 0;
@@ -433,6 +447,12 @@ void control_finish(struct control *control)
 	end_targets(control);
 	control->program.count[COUNT_PROCESSES_UNENTERED] =
 		atomic_load(&control->program.area->without_entry);
+	control->program.count[COUNT_PROCESSES_UNWAITED] =
+		atomic_load(&control->program.area->waits.passed);
+	control->program.count[COUNT_PROCESSES_SHORT] =
+		atomic_load(&control->program.area->waits.ended);
+	control->program.count[COUNT_TIME_WAITED] =
+		atomic_load(&control->program.area->waits.waited) / MILLISECOND;
 	control->program.count[COUNT_HITS_GONE] = atomic_load(&control->program.area->hits_gone);
 	control->program.count[COUNT_TRAPS_WITHOUT_CAUSE] =
 		atomic_load(&control->program.area->traps_without_cause);

@@ -400,7 +400,8 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 
 	if (!choose_lane)
 		take_lane();
-	if (!area || !process || guard_is_quiet() || !area->guard.on || !is_fit) {
+	if (!area || !process || guard_is_quiet() || agent_is_late(process) || !area->guard.on ||
+	    !is_fit) {
 		set_cell(caller->pc, WITHOUT_WATCH);
 		return false;
 	}

@@ -59,7 +59,7 @@ static bool is_all_ours(void)
 	return true;
 }
 
-static void begin(struct area_process *process)
+static void begin(struct area_process *process, bool waits)
 {
 	memset(&process->guard, 0, sizeof(process->guard));
 	/* A forked child's blocks are where its parent's were. */
@@ -67,7 +67,7 @@ static void begin(struct area_process *process)
 	if (allocator_is_found())
 		own_begin(agent_state.area->guard.all);
 	choose_begin(is_all_ours());
-	pages_begin(process);
+	pages_begin(process, waits);
 }
 
 /* Before the constructor that announces this process. */

@@ -75,12 +75,12 @@ static bool cover(int fd, uint64_t start)
 	       raw_ioctl(fd, UFFDIO_REGISTER, (unsigned long)&range) == 0;
 }
 
-void pages_begin(struct area_process *process)
+void pages_begin(struct area_process *process, bool waits)
 {
 	uint64_t start;
 
 	atomic_store(&usable, false);
-	if (!agent_state.area->guard.pages || !(start = map_arena()))
+	if (!waits || !agent_state.area->guard.pages || !(start = map_arena()))
 		return;
 	descriptor = open_faults();
 	if (descriptor < 0)

@@ -10,7 +10,8 @@
  * freed its pages are emptied: they cost no memory until the run is another block's.
  *
  * The program holds no descriptor for it: it is open while the process waits to be let go, and the
- * controller takes a copy. Where that did not happen there are no runs.
+ * controller takes a copy. Where that did not happen, as in one that goes on at once (struct
+ * area_waits), there are no runs.
  */
 #ifndef GUARD_PAGES_H
 #define GUARD_PAGES_H
@@ -24,7 +25,7 @@ struct area_process;
 
 /* Before the process is announced, and when it was let go. Of a forked child, too, which has the
  * pages of its parent and its faults for itself. */
-void pages_begin(struct area_process *process);
+void pages_begin(struct area_process *process, bool waits);
 void pages_begun(struct area_process *process);
 
 /* A run for so many bytes of a block and in front of it, filled with zeroes; its pages without the

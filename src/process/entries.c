@@ -166,7 +166,8 @@ bool entry_is_wanted(struct program *program, uint32_t index)
 	uint32_t state = atomic_load(&shared->state);
 	pid_t pid = __atomic_load_n(&shared->pid, __ATOMIC_ACQUIRE);
 
-	if (!pid || (state != AREA_PROCESS_CLAIMED && state != AREA_PROCESS_ANNOUNCED))
+	if (!pid || (state != AREA_PROCESS_CLAIMED && state != AREA_PROCESS_ANNOUNCED &&
+		     state != AREA_PROCESS_LATE))
 		return false;
 	if (entry->wanted != pid || !entry->wanted_since) {
 		entry->wanted = pid;

@@ -313,12 +313,28 @@ int target_observe(struct program *program, pid_t pid, struct observed *observed
 	return 0;
 }
 
+/* It went on when it announced itself, and has lived for long enough: from here on it is as one
+ * that waits. Or it has ended just now, and given its entry back. */
+static void consider_late(struct area_process *shared, uint64_t now)
+{
+	uint32_t late = AREA_PROCESS_LATE;
+
+	if (atomic_load(&shared->state) == AREA_PROCESS_LATE &&
+	    now - shared->start_time >= AREA_LATE_AGE)
+		atomic_compare_exchange_strong(&shared->state, &late, AREA_PROCESS_ANNOUNCED);
+}
+
 /* Which processes have announced themselves. */
 static void list_announced(const struct program *program, bool announced[AREA_PROCESSES])
 {
-	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
-		announced[i] = atomic_load(&program->area->process[i].state) ==
-			       AREA_PROCESS_ANNOUNCED;
+	uint64_t now = clock_now();
+
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
+		struct area_process *shared = &program->area->process[i];
+
+		consider_late(shared, now);
+		announced[i] = atomic_load(&shared->state) == AREA_PROCESS_ANNOUNCED;
+	}
 }
 
 /* Those that say good-bye are let go at once: some wait for it. Those that announce themselves

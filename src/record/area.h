@@ -45,7 +45,7 @@
 #include <sys/types.h>
 
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
-#define AREA_VERSION 11
+#define AREA_VERSION 12
 #define AREA_PROCESSES 64
 #define AREA_SLOTS 4	/* of the hardware */
 #define AREA_REGIONS 16 /* further slots, which a process with protection keys opens itself */
@@ -189,7 +189,24 @@ enum area_process_state {
 	AREA_PROCESS_WATCHED,	/* go */
 	AREA_PROCESS_LEFT,	/* not watched, or not any longer */
 	AREA_PROCESS_GONE,	/* has said good-bye, and waits until it is LEFT */
+	AREA_PROCESS_LATE,	/* asks to be watched once it has lived for a while, and goes on */
 };
+
+/*
+ * What processes may wait at their start until they are watched: so many ns a second, all of them
+ * together. When it is used up they go on at once as LATE, and the controller comes to those that
+ * live for AREA_LATE_AGE. A process is as likely as not to live as long again as it has lived, and
+ * being watched costs it and the controller a millisecond or two: a hundredth of that.
+ */
+struct area_waits {
+	_Atomic uint32_t on; /* 0: each waits */
+	struct rate rate;
+	uint64_t earned;	 /* see base/rate.h */
+	_Atomic uint64_t waited; /* ns, so far */
+	_Atomic uint32_t passed; /* times that one went on at once, … */
+	_Atomic uint32_t ended;	 /* … and that it ended before it was watched */
+};
+#define AREA_LATE_AGE 100000000u /* ns */
 
 /* Which allocations and frees give notice. Written by the controller at any time. */
 struct area_heap {
@@ -306,6 +323,8 @@ struct area {
 	_Atomic uint32_t unentered;  /* programs executed that our library cannot be loaded into */
 	_Atomic uint32_t unseen;     /* children made by raw instructions, not watched */
 	_Atomic uint32_t unreadable; /* programs executed where our library cannot be read */
+	struct area_waits waits;
+	_Atomic uint32_t opmask; /* what opmask_probe() said, + 1; 0: nobody has asked */
 	struct allocation_choice allocations;
 	struct guard_choice guard;
 	_Atomic uint32_t limits_changed; /* raised with each change of a limit */

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A program that starts many short ones waits for trapline a bounded time, and what lives for longer is watched all
+the same: counted by counters, not by times.
+
+usage: tests/behave/services/storm.py build/trapline build/…/racer"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TRAPLINE, RACER = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
+CHILDREN = 1000
+ENDING = 3  # status of the racer
+LENT = 50  # ms of waiting, at the start
+EARNED = 0.01  # of the time
+LONGEST = 2 * 120  # ms that one wait may take, of a child between fork() and exec() and of the program itself
+
+STORM = f"i=0; while [ $i -lt {CHILDREN} ]; do /bin/true || exit 1; i=$((i+1)); done; "
+
+WRONG_FREE = """
+#include <stdlib.h>
+int main(void)
+{
+	char *block = malloc(100);
+	free(block + 8);
+	return 3;
+}
+"""
+
+
+def run(*command):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False)
+
+
+def counts_in(text):
+    return {name: int(value) for value, name in re.findall(r"(?m)^ *(\d+)  ([a-z-]+) ", text)}
+
+
+class Storm(unittest.TestCase):
+    def check_waits(self, stderr):
+        counts = counts_in(stderr)
+        self.assertLessEqual(counts["ms-waited"], LENT + EARNED * counts["ms-watching"] + LONGEST, stderr)
+        self.assertGreater(counts["processes-unwaited"], CHILDREN // 2, stderr)
+        self.assertLessEqual(counts["processes-short"], counts["processes-unwaited"], stderr)
+        return counts
+
+    def test_waits_are_bounded(self):
+        for command in ("race", "heap", "stack", "uninit"):
+            with self.subTest(command):
+                result = run(TRAPLINE, command, "--stats=all", "--", "sh", "-c", STORM + "exit 5")
+                self.assertEqual((result.returncode, result.stdout), (5, ""), result.stderr)
+                counts = self.check_waits(result.stderr)
+                self.assertGreater(counts["processes-short"], CHILDREN // 2, result.stderr)
+                self.assertEqual(counts["processes-unentered"], 0, result.stderr)
+
+    def test_it_is_said(self):
+        result = run(TRAPLINE, "race", "--", "sh", "-c", STORM)
+        self.assertEqual((result.returncode, result.stdout), (0, ""))
+        self.assertRegex(result.stderr, r"little was watched: .* \(processes-short: ")
+
+    def test_who_lives_is_watched(self):
+        """Executed by the shell itself, and by a child of it."""
+        for tail in (f"exec {RACER} 2", f"{RACER} 2"):
+            for _ in range(3):
+                result = run(TRAPLINE, "race", "--stats=all", "--", "sh", "-c", STORM + tail)
+                self.assertIn(result.returncode, (ENDING, 66), result.stderr)
+                self.check_waits(result.stderr)
+                if "raced" in result.stdout + result.stderr:
+                    break
+            else:
+                self.fail(result.stderr)
+
+    def test_what_has_a_finding_is_told(self):
+        """Also of a process that nobody watches yet."""
+        with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+            program = os.path.join(folder, "program")
+            subprocess.run(["gcc", "-g", "-w", "-x", "c", "-", "-o", program], input=WRONG_FREE, text=True, check=True)
+            result = run(TRAPLINE, "heap", "--stats=all", "--", "sh", "-c", STORM + program)
+            self.check_waits(result.stderr)
+            self.assertIn("main", result.stdout + result.stderr)
+            self.assertRegex(result.stdout + result.stderr, r"(?i)free")
+
+
+if __name__ == "__main__":
+    unittest.main()
