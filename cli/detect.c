@@ -450,6 +450,8 @@ static int run_program(struct detection *detection, char **argv)
 		fprintf(stderr, "trapline: %s; running it bare\n", reason);
 		return program_run_bare(program);
 	}
+	if (tools_are_blind(detection->tool, detection->tool_count, program[0]))
+		return program_run_bare(program);
 	if (detection->options.beside)
 		return run_beside(detection, argv);
 	status = open_outputs(detection);

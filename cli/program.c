@@ -165,7 +165,7 @@ char *program_lethal_filter(void)
 }
 
 /* Of a file that has no library loaded into it, or not ours. */
-static char *takes_no_library(const char *name, enum control_entry *entry)
+static char *examine(const char *name, enum control_entry *entry)
 {
 	char path[PATH_MAX], head[512], *why = NULL;
 	char *found = program_path(name);
@@ -200,7 +200,7 @@ char *program_cannot_be_watched(const char *name)
 
 	if (why)
 		return why;
-	why = takes_no_library(name, &entry);
+	why = examine(name, &entry);
 	if (!entry)
 		return why;
 	free(why);
@@ -211,8 +211,15 @@ enum control_entry program_entry(const char *name)
 {
 	enum control_entry entry = CONTROL_ENTRY_NONE;
 
-	free(takes_no_library(name, &entry));
+	free(examine(name, &entry));
 	return entry;
+}
+
+char *program_takes_no_library(const char *name)
+{
+	enum control_entry entry = CONTROL_ENTRY_NONE;
+
+	return examine(name, &entry);
 }
 
 int program_cannot_run(const char *name, int err)

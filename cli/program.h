@@ -16,6 +16,8 @@ char *program_path(const char *name);
 char *program_lethal_filter(void);
 /* The same, or why it cannot be entered either; NULL if it can, or if it will not run. */
 char *program_cannot_be_watched(const char *name);
+/* Why no library can be loaded into it (allocated), though it may be entered; NULL if one can. */
+char *program_takes_no_library(const char *name);
 /* CONTROL_ENTRY_NONE: the preload library is loaded into it. Else it is statically linked or for
  * another C library. */
 enum control_entry program_entry(const char *name);

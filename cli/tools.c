@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/tools.h"
 
+#include "cli/program.h"
 #include "flow/flow.h"
 #include "heap/heap.h"
 #include "race/race.h"
@@ -10,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct tl_tool *const tools[] = {
@@ -44,4 +46,20 @@ bool tools_wants_guards(const struct tl_tool *tool)
 {
 	return tool->size >= offsetof(struct tl_tool, wants) + sizeof(tool->wants) &&
 	       (tool->wants & TL_WANTS_GUARDS);
+}
+
+bool tools_are_blind(const struct tl_tool *const tool[], unsigned count, const char *program)
+{
+	char *why = program_takes_no_library(program);
+	unsigned blind = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		blind += why && tools_wants_guards(tool[i]);
+	for (unsigned i = 0; i < count && blind; i++)
+		if (tools_wants_guards(tool[i]))
+			fprintf(stderr,
+				"trapline: %s, and %s sees none of its blocks without one%s\n", why,
+				tool[i]->name, blind == count ? "; running it bare" : "");
+	free(why);
+	return blind && blind == count;
 }

@@ -11,7 +11,7 @@
 bool pidfd_has_ended(int pidfd)
 {
 	struct pollfd ended = {pidfd, POLLIN, 0};
-	long ready = pidfd >= 0 ? raw_syscall3(SYS_poll, &ended, 1, 0) : 0;
+	long ready = pidfd >= 0 ? raw_syscall3(SYS_poll, (long)&ended, 1, 0) : 0;
 
 	if (ready >= 0)
 		return ready == 1;

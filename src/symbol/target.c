@@ -153,14 +153,14 @@ static void set_type(struct resolution *resolution)
 }
 
 static int resolve_data(struct resolution *resolution, const struct symbol_expression *expression,
-			uint64_t size)
+			uint64_t size, unsigned used)
 {
 	struct symbol_target *target = resolution->target;
 
 	target->kind = SYMBOL_TARGET_DATA;
 	target->length = expression->length;
 	target->access = expression->access ? expression->access : SYMBOL_ACCESS_WRITE;
-	for (unsigned i = 0; i < expression->step_count; i++) {
+	for (unsigned i = used; i < expression->step_count; i++) {
 		int error = apply(resolution, &expression->step[i]);
 
 		if (error)
@@ -168,25 +168,25 @@ static int resolve_data(struct resolution *resolution, const struct symbol_expre
 	}
 	set_type(resolution);
 	if (target->length == 0)
-		target->length = expression->step_count == 0 && size ? size : ADDRESS_LENGTH;
+		target->length = expression->step_count == used && size ? size : ADDRESS_LENGTH;
 	return 0;
 }
 
 static int resolve_function(struct resolution *resolution,
 			    const struct symbol_expression *expression,
-			    const struct symbol_found *found)
+			    const struct symbol_found *found, unsigned used)
 {
 	struct symbol_target *target = resolution->target;
 	int64_t offset = 0;
 
 	if (expression->access & (SYMBOL_ACCESS_READ | SYMBOL_ACCESS_WRITE))
 		return complain(resolution, -EINVAL, "'%s' is a function: only ':x' makes sense",
-				expression->name);
-	for (unsigned i = 0; i < expression->step_count; i++) {
+				target->name);
+	for (unsigned i = used; i < expression->step_count; i++) {
 		if (expression->step[i].kind != SYMBOL_STEP_OFFSET)
 			return complain(resolution, -EINVAL,
 					"'%s' is a function: only '+OFFSET' can follow",
-					expression->name);
+					target->name);
 		offset += expression->step[i].number;
 	}
 	target->kind = SYMBOL_TARGET_CODE_PLACES;
@@ -197,12 +197,36 @@ static int resolve_function(struct resolution *resolution,
 	return 0;
 }
 
+/* Names of some languages have a dot in them, Go's `package.Variable`: where the part before it
+ * names nothing that has members, the whole is looked for. `used`: of the expression's steps. */
+static int find(struct resolution *resolution, const struct symbol_expression *expression,
+		struct symbol_found *found, unsigned *used)
+{
+	const struct symbol_step *step = expression->step;
+	char whole[SYMBOL_EXPRESSION_TEXT], unused[SYMBOL_ERROR_MAX];
+	int error = symbol_lookup(resolution->modules, expression->qualifier, expression->name,
+				  found, resolution->error);
+	struct symbol_found dotted;
+
+	*used = 0;
+	if ((!error && !found->function) || !expression->step_count ||
+	    step->kind != SYMBOL_STEP_MEMBER)
+		return error;
+	snprintf(whole, sizeof(whole), "%s.%s", expression->name, step->name);
+	if (symbol_lookup(resolution->modules, expression->qualifier, whole, &dotted, unused))
+		return error;
+	*found = dotted;
+	*used = 1;
+	resolution->target->name = symbol_keep(symbol_modules_session(resolution->modules), whole);
+	return 0;
+}
+
 static int resolve_name(struct resolution *resolution, const struct symbol_expression *expression)
 {
 	struct symbol_target *target = resolution->target;
 	struct symbol_found found;
-	int error = symbol_lookup(resolution->modules, expression->qualifier, expression->name,
-				  &found, resolution->error);
+	unsigned used;
+	int error = find(resolution, expression, &found, &used);
 
 	if (error)
 		return error;
@@ -226,11 +250,11 @@ static int resolve_name(struct resolution *resolution, const struct symbol_expre
 		return 0;
 	}
 	if (found.function)
-		return resolve_function(resolution, expression, &found);
+		return resolve_function(resolution, expression, &found, used);
 	target->start = found.address;
 	resolution->typed = found.typed;
 	resolution->type = found.type;
-	return resolve_data(resolution, expression, found.size);
+	return resolve_data(resolution, expression, found.size, used);
 }
 
 static int resolve_line(struct resolution *resolution, const struct symbol_expression *expression)
@@ -284,7 +308,7 @@ int symbol_target_resolve(struct symbol_modules *modules,
 			target->code_count = 1;
 			return 0;
 		}
-		return resolve_data(&resolution, expression, 0);
+		return resolve_data(&resolution, expression, 0, 0);
 	case SYMBOL_EXPRESSION_LINE:
 		return resolve_line(&resolution, expression);
 	default:

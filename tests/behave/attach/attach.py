@@ -148,6 +148,25 @@ class Found(unittest.TestCase):
                 self.assertEqual(subject.last_words(), ("ok", 0))
 
 
+class Blind(unittest.TestCase):
+    """No library stands before a static program's malloc(), and that is said."""
+
+    def check(self, *line):
+        done = trapline(*line, "--", STATIC, "sleep", 0.2)
+        self.assertEqual((done.stdout.splitlines(), done.returncode), (["ready", "ok"], 0), done.stderr)
+        return done.stderr.splitlines()
+
+    def test_alone(self):
+        for command in ["heap"], ["uninit"], ["flow", "unread"]:
+            told = self.check(*command)
+            self.assertEqual(len(told), 1, told)
+            self.assertRegex(told[0], "is statically linked, .* sees none of its blocks .*; running it bare")
+
+    def test_beside_another(self):
+        told = self.check("run", "-q", "--tool", "race,heap")
+        self.assertRegex(told[0], "is statically linked, .* heap sees none of its blocks without one$")
+
+
 class Exact(unittest.TestCase):
     def check(self, program, threads, writes):
         with Subject("count", 30, threads, writes, program=program) as subject:

@@ -127,6 +127,14 @@ static void check_program(const char *program)
 	check_data(&fixture, "server+8:4:rw", server + 8, 4);
 	check_data(&fixture, "thread_total", fixture.target.fs_base - 8, 8);
 	check_data(&fixture, "0x1000:16:r", 0x1000, 16);
+	assert_int_equal(resolve(&fixture, "main.dotted", &target, &address), 0);
+	assert_int_equal(target.kind, SYMBOL_TARGET_DATA);
+	assert_string_equal(target.name, "main.dotted");
+	assert_int_equal(target.length, 16);
+	assert_int_equal(resolve(&fixture, "package.dotted_alone", &target, &address), 0);
+	assert_int_equal(target.length, 8);
+	assert_int_equal(resolve(&fixture, "main.nothing", &target, &address), -EINVAL);
+	assert_int_equal(resolve(&fixture, "package.nothing", &target, &address), -EAGAIN);
 	assert_int_equal(resolve(&fixture, "outer", &target, &address), 0);
 	assert_int_equal(target.kind, SYMBOL_TARGET_CODE_PLACES);
 	assert_int_equal(target.code_count, 1);

@@ -85,3 +85,7 @@ int main(void)
 		pthread_join(id, NULL);
 	return 0;
 }
+
+/* As Go names its variables. */
+long dotted[2] __asm__("main.dotted");
+long dotted_alone __asm__("package.dotted_alone");
