@@ -36,7 +36,7 @@ static inline uintptr_t stack_pointer(void)
  * of nearly all. */
 static inline bool guard_is_suspect(const void *block)
 {
-	uintptr_t address = (uintptr_t)block, stack = stack_pointer();
+	uintptr_t address = (uintptr_t)block, stack = stack_pointer() - OWN_STACK_BELOW;
 
 	/* All at once: one branch, which is hardly ever taken. */
 	unsigned suspect = atomic_load_explicit(&guard_filter[guard_filter_place(address)],

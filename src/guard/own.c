@@ -8,11 +8,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 
 uintptr_t own_image, own_image_size;
 uintptr_t own_suspected = UINTPTR_MAX, own_unaligned = UINTPTR_MAX;
 __thread uintptr_t own_stack_end __attribute__((tls_model("initial-exec")));
 
+/* With no limit the stack's room is not known; others are then far from it. */
 #define FIRST_STACK_MOST (1ull << 30)
 
 /* Highest address of the first thread's stack, by the dynamic linker. */
@@ -47,29 +49,43 @@ bool own_looks_wrong(const void *block)
 	return (uintptr_t)block & own_unaligned;
 }
 
-/* Between the stack pointer and the end of the same stack. Of a program that runs on a stack of its
- * own making, nothing is known. */
+/* The kernel keeps that much, and its gap besides, free of anything else below the stack's end.
+ * What is farther from it is a stack of the program's own making, on memory that may be a block's.
+ */
+static bool is_on_first_stack(uintptr_t address)
+{
+	struct rlimit limit = {0};
+
+	raw_syscall6(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0);
+	return own_stack_end - address <= limit.rlim_cur &&
+	       own_stack_end - address <= FIRST_STACK_MOST;
+}
+
+/* Between the stack pointer, or a little below it, and the end of the same stack. Of a program that
+ * runs on a stack of its own making, nothing is known. */
 static bool is_on_stack(uintptr_t address, uint64_t stack_pointer)
 {
 	pthread_attr_t attributes;
 	void *start;
 	size_t size = 0;
 
-	if (address < stack_pointer)
+	if (address < stack_pointer - OWN_STACK_BELOW)
 		return false;
 	if (!own_stack_end)
 		own_begin_thread();
 	if (address >= own_stack_end)
 		return false;
 	if (raw_gettid() == raw_getpid())
-		return own_stack_end - stack_pointer <= FIRST_STACK_MOST;
+		return is_on_first_stack(address < stack_pointer ? address : stack_pointer);
 	if (pthread_getattr_np(pthread_self(), &attributes))
 		return false;
 	if (pthread_attr_getstack(&attributes, &start, &size))
 		size = 0;
 	pthread_attr_destroy(&attributes);
+	/* Whoever gave the thread a block of its own to stand on may free that from below. */
 	return size && stack_pointer >= (uintptr_t)start &&
-	       stack_pointer - (uintptr_t)start < size && address - (uintptr_t)start < size;
+	       stack_pointer - (uintptr_t)start < size && address > (uintptr_t)start &&
+	       address - (uintptr_t)start < size;
 }
 
 bool own_is_no_block(const void *block, uint64_t stack_pointer)

@@ -6,6 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Bytes below the stack pointer that are the stack's still: a function that ends by jumping to
+ * free() has left its frame. Below a stack the kernel keeps 1 MiB (stack_guard_gap) free, or a
+ * thread's attributes tell where it begins. */
+#define OWN_STACK_BELOW 65536u
+
 extern uintptr_t own_image, own_image_size; /* of the program file as it is mapped */
 /* Bits that no block of this allocator's has set; all of them before it is found. */
 extern uintptr_t own_unaligned;

@@ -123,6 +123,36 @@ static void free_stack(void)
 	free_again(disguise(hidden(&buffer[0]), 112));
 }
 
+/* Deep enough that what free() itself calls does not reach it. */
+static NOINLINE void *leave_frame(void)
+{
+	char buffer[16384] __attribute__((aligned(16)));
+	void *block = disguise(hidden(&buffer[0]), 112);
+
+	stay();
+	return block;
+}
+
+static void free_left_frame(void)
+{
+	free_again(leave_frame());
+}
+
+/* Bare, the thread's cache has the place by then, and gives it out again before the thread ends. */
+static NOINLINE void *free_in_frame(void *unused)
+{
+	(void)unused;
+	free(checked(hidden(malloc(SIZE))));
+	free_left_frame();
+	checked(hidden(malloc(112)));
+	return NULL;
+}
+
+static void free_left_frame_in_thread(void)
+{
+	in_thread(free_in_frame, NULL);
+}
+
 static char buffer_of_program[256] __attribute__((aligned(16)));
 
 static void free_global(void)
@@ -204,6 +234,8 @@ static const struct test_case cases[] = {
 	{"double_free_in_thread", double_free_in_thread},
 	{"free_inside", free_inside},
 	{"free_stack", free_stack},
+	{"free_left_frame", free_left_frame},
+	{"free_left_frame_in_thread", free_left_frame_in_thread},
 	{"free_global", free_global},
 	{"write_after_realloc", write_after_realloc},
 	{"read_after_realloc", read_after_realloc},

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -429,6 +430,38 @@ static void stacks_in_blocks(void)
 	}
 }
 
+static void *large;
+
+static void free_large(void)
+{
+	free(large);
+	large = NULL;
+}
+
+/* Without randomisation mapped blocks lie a mere 128 MiB below the first thread's stack; here the
+ * first thread stands below one of them. */
+static void mapped_stack(void)
+{
+	char *stack;
+	int kind = personality(0xffffffff);
+
+	if (!(kind & ADDR_NO_RANDOMIZE)) {
+		require(personality((unsigned)kind | ADDR_NO_RANDOMIZE) >= 0, "personality()");
+		execl("/proc/self/exe", "system_right", "mapped_stack", NULL);
+	}
+	large = checked(aligned_alloc(8192, 8 << 20)); /* of such an alignment none is guarded */
+	stack = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	require(stack != MAP_FAILED && stack < (char *)large, "mmap()");
+	getcontext(&inner);
+	inner.uc_stack.ss_sp = stack;
+	inner.uc_stack.ss_size = 1 << 20;
+	inner.uc_link = &outer;
+	makecontext(&inner, free_large, 0);
+	swapcontext(&outer, &inner);
+	require(!large, "swapcontext()");
+	munmap(stack, 1 << 20);
+}
+
 static void *churn_some(void *argument)
 {
 	(void)argument;
@@ -530,6 +563,7 @@ static const struct test_case cases[] = {
 	{"stream_buffers", stream_buffers},
 	{"loaded_libraries", loaded_libraries},
 	{"stacks_in_blocks", stacks_in_blocks},
+	{"mapped_stack", mapped_stack},
 	{"thread_stacks_in_blocks", thread_stacks_in_blocks},
 	{"all_descriptors_closed", all_descriptors_closed},
 	{"counted_memory", counted_memory},
