@@ -63,15 +63,18 @@ static struct heap_verdict judge(struct heap *heap, const struct tl_guarded *blo
 	return verdict;
 }
 
-static void on_hit(void *state, const struct tl_access *access)
+static void on_hit(void *state, const struct tl_access *seen)
 {
 	struct heap *heap = state;
-	struct heap_watch *watch = watches_find(heap, access->cookie);
+	struct tl_access placed = *seen;
+	const struct tl_access *access = &placed;
+	struct heap_watch *watch = watches_find(heap, seen->cookie);
 	struct tl_guarded block;
 	struct heap_verdict verdict;
 
 	if (!watch)
 		return;
+	place_access(heap, watch, &placed);
 	if (!heap->services->guarded(heap->host, watch->pid, watch->block, &block) ||
 	    block.serial != watch->serial) {
 		/* Its memory is the allocator's again. */
@@ -252,7 +255,7 @@ static void look_at(struct heap *heap, const struct pages_fault *fault)
 		bool wrong = (block.freed || fault->address >= block.back) &&
 			     !is_read_by_call(fault);
 
-		if (wrong && !watches_fault(heap, &block, fault->address))
+		if (wrong && !watches_fault(heap, &block, fault))
 			heap->services->count(heap->host, "heap-pages-unwatched", 1);
 		content_of(heap, &block, page, content);
 	}

@@ -31,7 +31,10 @@ struct heap_watch {
 	uint64_t cookie; /* 0: free */
 	pid_t pid;
 	uint64_t serial, block; /* whose */
-	uint64_t address;
+	uint64_t address, length;
+	uint64_t touched; /* by `toucher`, as the kernel told it, before the first hit; 0: not known
+			   */
+	pid_t toucher;
 	uint64_t since; /* ns */
 	enum heap_rank rank;
 	const char *strategy;
@@ -59,11 +62,15 @@ void say_access(struct heap *heap, const struct tl_guarded *block, const struct 
 void say_call(struct heap *heap, const struct tl_guarded_news *news);
 void say_broken(struct heap *heap, const struct tl_guarded_news *news);
 
+/* place.c */
+void place_access(const struct heap *heap, struct heap_watch *watch, struct tl_access *access);
+
 /* watches.c */
 void watches_birth(struct heap *heap, const struct tl_guarded_news *news);
 void watches_free(struct heap *heap, const struct tl_guarded_news *news);
-/* Somebody is about to touch this. False: there is no slot. */
-bool watches_fault(struct heap *heap, const struct tl_guarded *block, uint64_t address);
+/* This thread is about to touch that. False: there is no slot. */
+bool watches_fault(struct heap *heap, const struct tl_guarded *block,
+		   const struct pages_fault *fault);
 /* NULL: it is over. */
 struct heap_watch *watches_find(struct heap *heap, uint64_t cookie);
 void watches_end(struct heap *heap, struct heap_watch *watch);

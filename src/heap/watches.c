@@ -151,6 +151,7 @@ static bool arm(struct heap *heap, const struct tl_guarded *block, uint64_t addr
 				     .serial = block->serial,
 				     .block = block->address,
 				     .address = address,
+				     .length = length,
 				     .since = purpose->now,
 				     .rank = purpose->rank,
 				     .strategy = purpose->strategy};
@@ -203,11 +204,20 @@ void watches_birth(struct heap *heap, const struct tl_guarded_news *news)
 	watch_before(heap, block, &purpose);
 }
 
-bool watches_fault(struct heap *heap, const struct tl_guarded *block, uint64_t address)
+bool watches_fault(struct heap *heap, const struct tl_guarded *block,
+		   const struct pages_fault *fault)
 {
 	struct purpose purpose = {STRATEGY_PAGE, HEAP_RANK_EVIDENCE, clock_now()};
+	struct heap_watch *watch;
 
-	return arm(heap, block, address & ~7ull, 8, &purpose);
+	if (!arm(heap, block, fault->address & ~7ull, 8, &purpose))
+		return false;
+	watch = watches_find(heap, heap->last_cookie);
+	if (watch) {
+		watch->touched = fault->address;
+		watch->toucher = fault->tid;
+	}
+	return true;
 }
 
 /* Its first word, and as many others, evenly spread, as leave one slot to the next birth. */

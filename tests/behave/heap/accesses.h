@@ -39,6 +39,19 @@ static NOINLINE ACCESS void load(char *at, size_t length, uint8_t fill)
 		seen = *(volatile uint64_t *)at;
 }
 
+/* What unoptimised code does: of the address nothing is left. */
+static NOINLINE ACCESS void load_over_base(char *at, size_t length, uint8_t fill)
+{
+	uint64_t value = (uintptr_t)at;
+
+	(void)fill;
+	if (length == 1)
+		__asm__ volatile("movzbl (%0), %k0" : "+r"(value) : : "memory");
+	else
+		__asm__ volatile("mov (%0), %0" : "+r"(value) : : "memory");
+	seen = value;
+}
+
 static NOINLINE ACCESS void fill_by_memset(char *at, size_t length, uint8_t fill)
 {
 	memset(at, fill, hidden(length));

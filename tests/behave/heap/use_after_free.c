@@ -24,6 +24,7 @@ static const struct use uses[] = {
 	{"write_last_of_100", store, 100, 99, 1, 0, 0, 0, HERE},
 	{"write_long_after", store, 1000, 500, 1, 0, 20000, 0, HERE},
 	{"read_long_after", load, 40, 32, 8, 0, 20000, 0, HERE},
+	{"read_one_of_many_alike", load_over_base, 64, 37, 1, 0, 0, 0, HERE},
 	{"write_8k", store, 8192, 4000, 4, 0, 0, 0, HERE},
 	{"read_8k_of_1000_alive", load, 8192, 5000, 8, 0, 0, 1000, HERE},
 	{"read_100_of_1000_alive", load, 100, 50, 1, 0, 0, 1000, HERE},

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where an access was, to the byte. A load over its own base, mov (%rax),%rax, as compilers make
+ * them without optimisation, leaves nothing to compute its address from. The controller takes it
+ * for aligned then, since another thread may have changed what was loaded; around a guarded block
+ * there is more to go by.
+ */
+#include "heap/private.h"
+#include "insn/insn.h"
+
+#include <string.h>
+
+#define WORD 8u
+
+/* Of the first hit by the thread whose fault the watch is for, the kernel has told the first byte.
+ */
+static bool place_by_fault(const struct heap_watch *watch, struct tl_access *access)
+{
+	if (!watch->touched || access->tid != watch->toucher || !(access->access & TL_GUESSED))
+		return false;
+	access->address = watch->touched;
+	access->access &= ~TL_GUESSED;
+	return true;
+}
+
+/* A plain load of some bytes, of whose address nothing is left. */
+static bool is_over_base(const struct heap *heap, const struct tl_access *access, struct insn *load)
+{
+	uint8_t code[INSN_MAX_LENGTH];
+	ssize_t got = heap->services->read(heap->host, access->pid, access->pc, code, sizeof(code));
+	const struct insn_operand *operand = &load->operand[0];
+
+	if (got <= 0 || insn_decode(code, (size_t)got, access->pc, load) || !load->plain_move ||
+	    load->operand_count != 1 || load->loaded < 0 || operand->size != access->length)
+		return false;
+	return (operand->base >= 0 && operand->base < 16 &&
+		load->written_registers >> operand->base & 1) ||
+	       (operand->index >= 0 && operand->index < 16 &&
+		load->written_registers >> operand->index & 1);
+}
+
+static bool holds(const struct heap *heap, const struct tl_access *access, uint64_t address,
+		  uint64_t value)
+{
+	uint8_t bytes[WORD];
+
+	return heap->services->read(heap->host, access->pid, address, bytes, access->length) ==
+		       (ssize_t)access->length &&
+	       memcmp(bytes, &value, access->length) == 0;
+}
+
+/* What lies around a block is like nothing else: where the value that was loaded stands once among
+ * the bytes that the watch can have been tripped by, it was loaded from there. Some of them may be
+ * on the empty page behind. */
+static void place_by_value(const struct heap *heap, const struct heap_watch *watch,
+			   struct tl_access *access)
+{
+	uint64_t lowest = watch->address - access->length + 1, found = 0;
+	unsigned matches = 0;
+	struct insn load;
+
+	if (access->length < 2 || access->length > WORD || !is_over_base(heap, access, &load))
+		return;
+	for (uint64_t at = lowest; at < watch->address + watch->length; at++) {
+		if (!holds(heap, access, at, access->registers->general[load.loaded]))
+			continue;
+		found = at;
+		matches++;
+	}
+	if (matches == 1)
+		access->address = found;
+}
+
+void place_access(const struct heap *heap, struct heap_watch *watch, struct tl_access *access)
+{
+	bool placed = access->access & TL_KERNEL || access->traits & TL_TRAIT_UNEXPLAINED ||
+		      place_by_fault(watch, access);
+
+	watch->touched = 0;
+	if (!placed && (access->access & (TL_READ | TL_WRITE)) == TL_READ && access->registers)
+		place_by_value(heap, watch, access);
+}
