@@ -2,8 +2,7 @@
 /*
  * libc's allocation functions, in the library that is preloaded where blocks are guarded. What is
  * usual goes straight on to the allocator that the program would have without us; the rest is done
- * by a function that takes the place of the one called. valloc() and pvalloc() are left alone: what
- * they give is freed like any block that was not chosen.
+ * by a function that takes the place of the one called.
  */
 #include "agent/allocator.h"
 #include "guard/entry.h"
@@ -15,6 +14,8 @@
 
 /* Prototypes that libc's headers may hide. */
 TL_API void *memalign(size_t alignment, size_t size);
+TL_API void *valloc(size_t size);
+TL_API void *pvalloc(size_t size);
 TL_API size_t malloc_usable_size(void *block);
 
 /* ------------------------------------------------------------------------------------------- */
@@ -84,6 +85,20 @@ TL_API void *memalign(size_t alignment, size_t size)
 TL_API void *aligned_alloc(size_t alignment, size_t size)
 {
 	return IS_DUE ? align_rarely(alignment, size) : allocator.memalign(alignment, size);
+}
+
+TL_API void *valloc(size_t size)
+{
+	return IS_DUE ? align_rarely(GUARD_PAGE, size) : allocator.memalign(GUARD_PAGE, size);
+}
+
+/* Whole pages. What is too much to be rounded is too much for the allocator. */
+TL_API void *pvalloc(size_t size)
+{
+	size_t rounded = (size + GUARD_PAGE - 1) & ~(size_t)(GUARD_PAGE - 1);
+	size_t whole = rounded < size ? size : rounded;
+
+	return IS_DUE ? align_rarely(GUARD_PAGE, whole) : allocator.memalign(GUARD_PAGE, whole);
 }
 
 RARE int align_posix_rarely(void **to, size_t alignment, size_t size)

@@ -2,7 +2,7 @@
 /* Accesses past the end and before the beginning of blocks: one a case. */
 #include "accesses.h"
 
-enum form { MALLOC, CALLOC, ALIGNED, SHRUNK };
+enum form { MALLOC, CALLOC, ALIGNED, VALLOC, SHRUNK };
 
 enum where { HERE, IN_THREAD };
 
@@ -36,6 +36,7 @@ static const struct overflow overflows[] = {
 	{"read_past_8192", load, 8192, 8192, 1, MALLOC, 0, 0, HERE},
 	{"read_past_16m", load, 16 << 20, 16 << 20, 1, MALLOC, 0, 0, HERE},
 	{"read_4_over_end_of_102", load, 102, 100, 4, MALLOC, 0, 0, HERE},
+	{"read_8_over_end_and_base", load_over_base, 24, 17, 8, MALLOC, 0, 0, HERE},
 	{"write_before_16", store, 16, -1, 1, MALLOC, 0, 0, HERE},
 	{"write_before_4096", store, 4096, -1, 1, MALLOC, 0, 0, HERE},
 	{"read_before_32", load, 32, -1, 1, MALLOC, 0, 0, HERE},
@@ -52,6 +53,7 @@ static const struct overflow overflows[] = {
 	{"unseen_write_past_13", fill_unseen, 13, 13, 2, MALLOC, 0, 0, HERE},
 	{"write_past_calloc_21", store, 21, 21, 1, CALLOC, 0, 0, HERE},
 	{"write_past_aligned_100", store, 100, 100, 1, ALIGNED, 0, 0, HERE},
+	{"write_past_valloc_4000", store, 4000, 4000, 1, VALLOC, 0, 0, HERE},
 	{"write_past_shrunk_50", store, 50, 50, 1, SHRUNK, 0, 0, HERE},
 	{"write_past_hot_13", store, 13, 13, 1, MALLOC, 50000, 0, HERE},
 	{"read_past_rare_100", load, 100, 100, 1, MALLOC, 0, 50000, HERE},
@@ -72,6 +74,9 @@ static NOINLINE char *allocate_block(const struct overflow *overflow)
 	case ALIGNED:
 		if (posix_memalign(&block, 64, hidden(overflow->size)))
 			block = NULL;
+		break;
+	case VALLOC:
+		block = valloc(hidden(overflow->size));
 		break;
 	case SHRUNK:
 		block = realloc(checked(malloc(2 * hidden(overflow->size))), overflow->size);
