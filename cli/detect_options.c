@@ -110,6 +110,9 @@ static void print_help(const char *command)
 	if (strcmp(command, "uninit") == 0)
 		fputs("  --all                 look at every block, not only at those that are chosen\n",
 		      stdout);
+	if (strcmp(command, "stack") == 0)
+		fputs("  --all                 look at every frame, from the start, as far as slots go\n",
+		      stdout);
 	if (strcmp(command, "heap") == 0)
 		print_heap_help();
 	fputs("  -p, --pid PID         a program that runs already, by number or name, until Ctrl-C\n"
@@ -252,9 +255,13 @@ static int take_for_tool(struct detect_options *options, const char *name, const
 {
 	char *text;
 
+	bool all = strcmp(name, "all") == 0;
+
 	if (strcmp(options->command, "heap") != 0 &&
-	    (strcmp(options->command, "uninit") != 0 || strcmp(name, "all") != 0)) {
-		fprintf(stderr, "trapline: --%s is an option of `trapline heap`\n", name);
+	    (!all ||
+	     (strcmp(options->command, "uninit") != 0 && strcmp(options->command, "stack") != 0))) {
+		fprintf(stderr, "trapline: --%s is an option of `trapline heap`%s\n", name,
+			all ? ", `trapline stack` and `trapline uninit`" : "");
 		return 2;
 	}
 	if (asprintf(&text, "%s.%s=%s", options->command, name, value) < 0)

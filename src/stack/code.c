@@ -194,15 +194,19 @@ static uint64_t named_address(const struct walk *walk, size_t at, const struct i
 	return 0;
 }
 
-static void note_name(struct code *to, uint64_t address)
+static void note_name(struct code *to, size_t at, uint64_t address)
 {
-	if (!address)
+	unsigned i = 0;
+
+	if (!address || address - to->start < to->end - to->start)
 		return;
-	for (unsigned i = 0; i < to->names; i++)
-		if (to->name[i] == address)
-			return;
-	if (to->names < CODE_NAMES && address - to->start >= to->end - to->start)
+	while (i < to->names && to->name[i] != address)
+		i++;
+	if (i == CODE_NAMES)
+		return;
+	if (i == to->names)
 		to->name[to->names++] = address;
+	to->name_at[i] = (uint32_t)at;
 }
 
 static void note_store(const struct walk *walk, size_t at, const struct insn *insn, struct code *to)
@@ -240,22 +244,41 @@ static void note_passes(const struct walk *walk, size_t at, const struct insn *i
 	}
 }
 
+static void note_indirect(const struct walk *walk, size_t at, const struct insn *insn,
+			  struct code *to)
+{
+	uint64_t pointer = 0;
+
+	if (insn->operand_count && insn->operand[0].base == PC && insn->operand[0].index < 0)
+		pointer = walk->start + at + insn->length + (uint64_t)insn->operand[0].displacement;
+	if (to->indirects < CODE_INDIRECT)
+		to->indirect[to->indirects++] = (struct code_indirect){(uint32_t)at, pointer};
+}
+
 static void note_facts(const struct walk *walk, size_t at, const struct insn *insn, struct code *to)
 {
 	code_value result;
 
+	/* alloca(), an array of variable length: its memory lies below all that is known. */
+	if (walk->work->origins.at[at][RSP].number != CODE_FRAME &&
+	    walk->work->origins.at[at][RBP].number == CODE_FRAME)
+		to->moves_freely = true;
 	note_store(walk, at, insn, to);
 	switch (insn->flow) {
 	case INSN_FLOW_CALL:
-		note_name(to, (uint64_t)insn->target);
+		note_name(to, at, (uint64_t)insn->target);
 		note_passes(walk, at, insn, to);
 		to->calls = true;
 		break;
 	case INSN_FLOW_CALL_INDIRECT:
+		note_indirect(walk, at, insn, to);
 		to->calls = true;
 		break;
+	case INSN_FLOW_JUMP_INDIRECT:
+		note_indirect(walk, at, insn, to);
+		break;
 	case INSN_FLOW_BRANCH:
-		note_name(to, (uint64_t)insn->target);
+		note_name(to, at, (uint64_t)insn->target);
 		break;
 	case INSN_FLOW_RETURN:
 		result = value_of(walk->work, at, 0);
@@ -265,7 +288,7 @@ static void note_facts(const struct walk *walk, size_t at, const struct insn *in
 	default:
 		break;
 	}
-	note_name(to, named_address(walk, at, insn));
+	note_name(to, at, named_address(walk, at, insn));
 }
 
 static void note_canary(const struct walk *walk, size_t at, const struct insn *insn, int reg,
@@ -335,7 +358,8 @@ static void follow_prologue(const struct walk *walk, struct code *to)
 		stack = walk->work->origins.at[at][RSP];
 		if (!moves_stack(&insn) && before == to->canary.known)
 			continue;
-		if (stack.number != CODE_FRAME)
+		/* Up again: the function is about to return, without a branch or a call before. */
+		if (stack.number != CODE_FRAME || stack.offset > to->depth)
 			break;
 		if (moves_stack(&insn))
 			pushing = pushing && kept >= 0 && !(pushed >> kept & 1);
@@ -375,7 +399,7 @@ int code_analyse(const uint8_t *code, size_t length, uint64_t start, struct code
 		note_facts(&walk, at, &insn, to);
 		follow_loads(work, at, &insn);
 	}
-	to->takes_address = work->takens > 0;
+	to->takes_address = work->takens > 0 || to->moves_freely;
 	for (unsigned i = 0; i < work->takens && i < CODE_TAKEN; i++)
 		if (work->taken[i] < to->lowest_taken)
 			to->lowest_taken = work->taken[i];

@@ -19,6 +19,7 @@
 #define CODE_PASSES 24
 #define CODE_NAMES 64
 #define CODE_TAKEN 64
+#define CODE_INDIRECT 32
 #define CODE_FRAME INT8_C(4) /* as a value's origin: the stack pointer at entry, rsp's number */
 
 /* A register's value as the function was entered, plus `offset`; `number` CODE_FRAME: an address in
@@ -39,6 +40,12 @@ struct code_pass {
 	code_value value;
 };
 
+/* A call or a jump through a register or memory. */
+struct code_indirect {
+	uint32_t at;
+	uint64_t pointer; /* address of the memory that says where to, if the code tells; or 0 */
+};
+
 /* A stack slot by its distance from the stack pointer at entry, which is where the return address
  * stands. */
 struct code_slot {
@@ -51,6 +58,7 @@ struct code {
 	bool calls;	      /* so it uses nothing below its stack pointer */
 	bool takes_address;   /* of its own frame, into a register other than rsp and rbp */
 	int32_t lowest_taken; /* the lowest of these */
+	bool moves_freely;    /* its stack pointer, by amounts that the code does not tell */
 	bool followed;	      /* the whole of its code was */
 	/* Offset of a return with an address in the frame as the result, 0: none. */
 	uint32_t returns_frame;
@@ -61,8 +69,10 @@ struct code {
 	uint32_t canary_at;		/* the store that sets it */
 	struct code_store store[CODE_STORES];
 	struct code_pass pass[CODE_PASSES];
-	uint64_t name[CODE_NAMES]; /* functions called, or whose address is taken */
-	unsigned stores, passes, names;
+	uint64_t name[CODE_NAMES];    /* functions called, or whose address is taken, … */
+	uint32_t name_at[CODE_NAMES]; /* … and where it comes last */
+	struct code_indirect indirect[CODE_INDIRECT];
+	unsigned stores, passes, names, indirects;
 };
 
 /* Room for the analysis; large, its contents need not be set. */

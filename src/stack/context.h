@@ -50,6 +50,7 @@ struct process {
 	struct suspect suspect[SUSPECTS];
 	struct functions *functions;
 	uint64_t main_start; /* of the first thread's stack */
+	unsigned plans;	     /* made (plan.h) */
 };
 
 struct task {
@@ -97,6 +98,7 @@ struct stack {
 	uint64_t reported[REPORTED]; /* pcs of accesses told already */
 	uint64_t random;
 	const char *function; /* the user's choice; or NULL */
+	bool all;	      /* every frame is looked at, as far as slots go (plan.h) */
 };
 
 struct process *stack_process(struct stack *stack, pid_t pid);

@@ -36,6 +36,7 @@ struct functions {
 	struct victim victim[VICTIMS];
 	unsigned victims;
 	bool wanted; /* the user named victims */
+	bool calls;  /* sites of the kind SITE_CALL are found, too */
 };
 
 /* For whichever function is looked at: one thread, and large. */
@@ -82,7 +83,7 @@ static struct known *know(struct functions *functions, uint64_t start)
 }
 
 /* Through the table of procedure linkages to where it leads, as far as that is bound. */
-static uint64_t resolve(struct space *space, uint64_t target)
+uint64_t functions_called(struct space *space, uint64_t target)
 {
 	static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
 	uint8_t bytes[2 * INSN_MAX_LENGTH];
@@ -151,7 +152,7 @@ static void follow_argument(struct functions *functions, struct space *space,
 static void hand(struct functions *functions, struct space *space, uint64_t target, int number,
 		 unsigned deep)
 {
-	uint64_t start = resolve(space, target);
+	uint64_t start = functions_called(space, target);
 	struct known *known;
 
 	if (space_is_libc(space, start) || !space_module(space, start))
@@ -168,7 +169,7 @@ static bool creates_thread(struct space *space, uint64_t target)
 {
 	const char *name;
 
-	target = resolve(space, target);
+	target = functions_called(space, target);
 	if (!space_is_libc(space, target))
 		return false;
 	name = space_function_name(space, target);
@@ -193,6 +194,9 @@ static void note_sites(struct functions *functions, struct space *space, const s
 	}
 	if (code->returns_frame)
 		add_site(functions, SITE_RETURN, code->start + code->returns_frame, RAX);
+	for (unsigned i = 0; i < code->indirects && functions->calls; i++)
+		if (!code->indirect[i].pointer)
+			add_site(functions, SITE_CALL, code->start + code->indirect[i].at, RAX);
 }
 
 static void note_victim(struct functions *functions, const struct code *code)
@@ -209,7 +213,7 @@ static void note_victim(struct functions *functions, const struct code *code)
 static void note_names(struct functions *functions, struct space *space, const struct code *code)
 {
 	for (unsigned i = 0; i < code->names; i++) {
-		uint64_t start = resolve(space, code->name[i]), function, end;
+		uint64_t start = functions_called(space, code->name[i]), function, end;
 
 		if (!space_module(space, start) || space_is_libc(space, start) ||
 		    space_whole_function(space, start, &function, &end) || function != start)
@@ -340,6 +344,11 @@ struct code_work *functions_room(void)
 	return &work;
 }
 
+void functions_note_calls(struct functions *functions)
+{
+	functions->calls = true;
+}
+
 struct site *functions_site(struct functions *functions, uint64_t now)
 {
 	struct site *best = NULL;
@@ -347,7 +356,8 @@ struct site *functions_site(struct functions *functions, uint64_t now)
 	for (unsigned i = 0; i < functions->sites; i++) {
 		struct site *site = &functions->site[i];
 
-		if (!site->watched && site->next <= now && (!best || site->next < best->next))
+		if (site->kind != SITE_CALL && !site->watched && site->next <= now &&
+		    (!best || site->next < best->next))
 			best = site;
 	}
 	return best;
@@ -381,6 +391,27 @@ bool functions_want(struct functions *functions, struct space *space, const char
 		return false;
 	functions->victim[functions->victims++] = (struct victim){.code = code, .wanted = true};
 	return true;
+}
+
+struct site *functions_sites(struct functions *functions, unsigned *count)
+{
+	*count = functions->sites;
+	return functions->site;
+}
+
+struct victim *functions_victims(struct functions *functions, unsigned *count)
+{
+	*count = functions->victims;
+	return functions->victim;
+}
+
+const struct code *functions_known(struct functions *functions, uint64_t start)
+{
+	size_t at = mix(start) % KNOWN;
+
+	while (functions->known[at].start && functions->known[at].start != start)
+		at = (at + 1) % KNOWN;
+	return functions->known[at].start ? functions->known[at].code : NULL;
 }
 
 struct functions_size functions_size(const struct functions *functions)

@@ -15,6 +15,7 @@ enum site_kind {
 	SITE_STORE,  /* stores a frame's address elsewhere */
 	SITE_RETURN, /* returns one */
 	SITE_THREAD, /* hands one to a new thread */
+	SITE_CALL,   /* hands out none, but calls what the code does not tell (plan.h) */
 };
 
 struct site {
@@ -23,6 +24,7 @@ struct site {
 	uint64_t next;	/* not looked at again before: CLOCK_MONOTONIC, ns */
 	uint32_t looks; /* times that it was watched */
 	uint32_t idle;	/* of these the last ones, that came to nothing */
+	uint32_t met;	/* times that a thread came to it, watched */
 	uint8_t number; /* the register that has the address */
 	bool watched;
 	bool dangling; /* an address outlived its frame here */
@@ -32,6 +34,7 @@ struct site {
 struct victim {
 	const struct code *code;
 	uint32_t looks, idle; /* idle: the last ones, when nobody called it */
+	uint32_t met;	      /* times that it was called, watched */
 	uint64_t next;
 	bool watched;
 	bool wanted; /* the user named it */
@@ -55,12 +58,23 @@ const struct code *functions_around(struct functions *functions, struct space *s
 size_t functions_bytes(struct space *space, const struct code *code, const uint8_t **bytes);
 struct code_work *functions_room(void);
 
+/* From now on sites of the kind SITE_CALL are found, too. */
+void functions_note_calls(struct functions *functions);
 /* What is to be watched next, or NULL: the one that has waited longest. */
 struct site *functions_site(struct functions *functions, uint64_t now);
 struct victim *functions_victim(struct functions *functions, uint64_t now);
 /* The user wants the frames of this function looked at, and no others. False: none is called so, or
  * its code cannot be followed. */
 bool functions_want(struct functions *functions, struct space *space, const char *name);
+
+/* All of them, in the order they were found in; valid until the next call that looks at functions.
+ */
+struct site *functions_sites(struct functions *functions, unsigned *count);
+struct victim *functions_victims(struct functions *functions, unsigned *count);
+/* What is known of the function that begins there; NULL: nobody looked at it. */
+const struct code *functions_known(struct functions *functions, uint64_t start);
+/* Where a call of `target` leads, through the table of procedure linkages. */
+uint64_t functions_called(struct space *space, uint64_t target);
 
 struct functions_size {
 	unsigned functions, sites, victims, dropped;

@@ -13,11 +13,14 @@
 #define RBP 5
 #define WORD 8
 
-#define HOLD (3 * MILLISECOND) /* at most: until the hit was looked at */
+#define HOLD (3 * MILLISECOND)	    /* at most: until the hit was looked at */
+#define HOLD_ALL (50 * MILLISECOND) /* where every frame is looked at */
 #define READY_WINDOW (100 * MILLISECOND)
 /* A frame that lives longer is left for others. */
 #define SLOT_WINDOW (50 * MILLISECOND)
-#define SLOT_WINDOW_WANTED (10000 * MILLISECOND) /* of a function that the user named */
+#define SLOT_WINDOW_WANTED                                                    \
+	(10000 * MILLISECOND) /* of a function that the user named, or of all \
+			       */
 #define SLOT_HITS 16
 #define PAUSE (4 * MILLISECOND) /* until the next look: doubled for a function nobody calls */
 #define PAUSES 8
@@ -48,12 +51,13 @@ static void end_slot(struct stack *stack, struct task *task)
 		end(stack, task, false);
 }
 
-bool guard_begin(struct stack *stack, struct process *process, uint64_t now)
+bool guard_begin_at(struct stack *stack, struct process *process, struct victim *victim)
 {
-	struct victim *victim = functions_victim(process->functions, now);
-	struct tl_watch watch = {
-		.access = TL_EXEC, .hits = 1, .hold = HOLD, .window = READY_WINDOW};
-	struct task *task = victim ? task_begin(stack, process) : NULL;
+	struct tl_watch watch = {.access = TL_EXEC,
+				 .hits = 1,
+				 .hold = stack->all ? HOLD_ALL : HOLD,
+				 .window = READY_WINDOW};
+	struct task *task = task_begin(stack, process);
 
 	if (!task)
 		return false;
@@ -73,12 +77,20 @@ bool guard_begin(struct stack *stack, struct process *process, uint64_t now)
 	return true;
 }
 
+bool guard_begin(struct stack *stack, struct process *process, uint64_t now)
+{
+	struct victim *victim = functions_victim(process->functions, now);
+
+	return victim && guard_begin_at(stack, process, victim);
+}
+
 /* What runs on from an array comes to the canary first, then to the registers saved, then to the
  * return address; what is written far from one may hit each. */
 static void choose_slot(struct stack *stack, struct task *task)
 {
 	const struct code *code = task->victim->code;
-	bool far = stack->random >> 62 == 0; /* one in four */
+	/* One in four; never the first one, which may be the only one. */
+	bool far = task->victim->met > 1 && stack->random >> 62 == 0;
 
 	stack->random = stack->random * 6364136223846793005ull + 1442695040888963407ull;
 	task->slot = task->entry;
@@ -100,8 +112,10 @@ static void hit_ready(struct stack *stack, struct task *task, const struct tl_ac
 				 .length = WORD,
 				 .tid = access->tid,
 				 .hits = SLOT_HITS,
-				 .window = task->victim->wanted ? SLOT_WINDOW_WANTED : SLOT_WINDOW};
+				 .window = task->victim->wanted || stack->all ? SLOT_WINDOW_WANTED
+									      : SLOT_WINDOW};
 
+	task->victim->met++;
 	if (!task->victim->wanted)
 		task_disarm(stack, task, STAGE_READY);
 	task_disarm(stack, task, STAGE_SLOT);

@@ -9,6 +9,8 @@
 
 #include "stack/context.h"
 
+bool guard_begin_at(struct stack *stack, struct process *process, struct victim *victim);
+/* At the function that has waited longest. False: there is none, or it could not be armed. */
 bool guard_begin(struct stack *stack, struct process *process, uint64_t now);
 void guard_hit(struct stack *stack, struct task *task, enum stage stage,
 	       const struct tl_access *access);

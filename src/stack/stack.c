@@ -11,6 +11,7 @@
 #include "stack/context.h"
 #include "stack/guard.h"
 #include "stack/owner.h"
+#include "stack/plan.h"
 #include "stack/suspect.h"
 #include "stack/use.h"
 
@@ -24,7 +25,8 @@
 /* A function is looked at in 20 to 50 µs; at 50 ticks a second a few each keep to half a percent of
  * a CPU until all are known. */
 #define FUNCTIONS_A_TICK 6
-#define SLOTS 3
+#define SLOTS 4
+#define BEGIN_MOST (200 * MILLISECOND) /* that a process waits, until its functions are known */
 #define SPENT_MOST 95 /* percent of the budget: above it no new question is asked */
 
 static int start(struct tl_host *host, const struct tl_services *services, void **state)
@@ -37,22 +39,9 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	stack->services = services;
 	stack->random = clock_now() | 1;
 	stack->function = services->option(host, "function");
+	stack->all = !stack->function && services->option(host, "all");
 	*state = stack;
 	return 0;
-}
-
-static void on_process_began(void *state, pid_t pid)
-{
-	struct stack *stack = state;
-	struct process *process = stack_process(stack, 0);
-
-	if (!process) {
-		stack->services->count(stack->host, "stack-processes-full", 1);
-		return;
-	}
-	*process = (struct process){.pid = pid, .functions = functions_create()};
-	if (!process->functions)
-		process->pid = 0;
 }
 
 static void count_functions(struct stack *stack, const struct process *process)
@@ -148,9 +137,45 @@ static bool begin(struct stack *stack, struct process *process)
 static void begin_all(struct stack *stack, struct process *process)
 {
 	for (unsigned i = 0; i < SLOTS; i++)
-		if (stack->services->spent(stack->host) > SPENT_MOST ||
+		if ((stack->services->spent(stack->host) > SPENT_MOST && !process->wanted) ||
 		    !stack_has_slot(stack, process) || !begin(stack, process))
 			return;
+}
+
+/* The program waits meanwhile: what the user asked for is watched from its first instruction on. */
+static void begin_early(struct stack *stack, struct process *process)
+{
+	struct space *space = stack_space(stack, process->pid);
+	uint64_t until = clock_now() + BEGIN_MOST;
+
+	if (!space)
+		return;
+	if (stack->all)
+		functions_note_calls(process->functions);
+	see_process(stack, process, space);
+	if (stack->function) {
+		begin_all(stack, process);
+		return;
+	}
+	while (functions_work(process->functions, space, FUNCTIONS_A_TICK) && clock_now() < until)
+		;
+	plan_begin(stack, process, entry_point(process->pid));
+}
+
+static void on_process_began(void *state, pid_t pid)
+{
+	struct stack *stack = state;
+	struct process *process = stack_process(stack, 0);
+
+	if (!process) {
+		stack->services->count(stack->host, "stack-processes-full", 1);
+		return;
+	}
+	*process = (struct process){.pid = pid, .functions = functions_create()};
+	if (!process->functions)
+		process->pid = 0;
+	else if (stack->function || stack->all)
+		begin_early(stack, process);
 }
 
 static void on_hit(void *state, const struct tl_access *access)
@@ -158,15 +183,19 @@ static void on_hit(void *state, const struct tl_access *access)
 	struct stack *stack = state;
 	enum stage stage;
 	struct task *task = task_find(stack, access->cookie, &stage);
+	struct process *process;
 
 	if (!task || !access->registers)
 		return;
+	process = task->process;
 	if (stage == STAGE_SUSPECT)
 		suspect_hit(stack, task, access);
 	else if (stage == STAGE_READY || stage == STAGE_SLOT)
 		guard_hit(stack, task, stage, access);
 	else
 		use_hit(stack, task, stage, access);
+	if (stack->all && (stage == STAGE_READY || stage == STAGE_SITE))
+		plan_follow(stack, process, access);
 }
 
 static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hits, unsigned threads)

@@ -6,6 +6,7 @@
 
 #define STAGE_BITS 4
 #define TASK_BITS 8
+#define PLANS_ANYWAY 1000 /* of a process, whatever they cost; then the budget tells */
 
 _Static_assert(STAGES <= 1 << STAGE_BITS, "a stage fits its bits of a cookie");
 _Static_assert(TASKS <= 1 << TASK_BITS, "a task fits its bits of a cookie");
@@ -69,6 +70,7 @@ int task_arm(struct stack *stack, struct task *task, enum stage stage, struct tl
 
 	watch->size = sizeof(*watch);
 	watch->pid = task->process->pid;
+	watch->urgent = stack->all && task->process->plans < PLANS_ANYWAY;
 	watch->cookie = cookie_of(stack, task, stage);
 	if (task->armed >> stage & 1)
 		return -EALREADY;

@@ -153,18 +153,41 @@ void tell_use(struct stack *stack, const struct tl_access *access, const struct 
 /* ------------------------------------------------------------------------------------------- */
 /* Overwritten slots */
 
-/* The variable below the slot: where what was written beyond it begins. */
+/* An element or a member has a path that goes on behind the variable's name. */
+static bool is_aggregate(const struct symbol_variable *variable)
+{
+	return variable->path && strcmp(variable->path, variable->name) != 0;
+}
+
+/* The array or structure below the slot, where what was written beyond it begins; where there is
+ * none, the variable that is nearest. */
 static bool array_below(struct stack *stack, const struct task *task,
 			struct symbol_variable *variable)
 {
 	struct space *space = stack_space(stack, task->process->pid);
 	uint64_t end = task->entry + WORD;
+	struct symbol_variable nearest = {0}, found;
 
-	for (unsigned i = 1; space && i <= WORDS_BELOW; i++)
-		if (frame_variable(space, task->frame_pc, false, end, task->frame_rbp,
-				   task->slot - WORD * i, variable))
-			return variable->size != 0;
-	return false;
+	for (unsigned i = 1; space && i <= WORDS_BELOW; i++) {
+		if (!frame_variable(space, task->frame_pc, false, end, task->frame_rbp,
+				    task->slot - WORD * i, &found) ||
+		    !found.size)
+			continue;
+		if (!nearest.size)
+			nearest = found;
+		if (!is_aggregate(&found))
+			continue;
+		*variable = found;
+		return true;
+	}
+	*variable = nearest;
+	return nearest.size != 0;
+}
+
+/* The first byte of the slot that was written: a store may begin before it. */
+static uint64_t first_overwritten(const struct task *task, const struct tl_access *access)
+{
+	return access->address > task->slot ? access->address : task->slot;
 }
 
 void tell_overwrite(struct stack *stack, const struct tl_access *access, const struct task *task,
@@ -182,7 +205,8 @@ void tell_overwrite(struct stack *stack, const struct tl_access *access, const s
 	snprintf(name, sizeof(name), "%s of %s", task->what, function);
 	snprintf(value, sizeof(value), "0x%llx", (unsigned long long)task->value);
 	if (array_below(stack, task, &variable)) {
-		uint64_t past = access->address - (variable.address + variable.size);
+		uint64_t past =
+			first_overwritten(task, access) - (variable.address + variable.size);
 
 		snprintf(array, sizeof(array), "%s::%s", function, variable.name);
 		snprintf(offset, sizeof(offset), "%lld", (long long)past);

@@ -14,7 +14,8 @@
 #define RBP 5
 #define WORD 8
 
-#define HOLD (3 * MILLISECOND) /* at most: until the hit was looked at */
+#define HOLD (3 * MILLISECOND)	    /* at most: until the hit was looked at */
+#define HOLD_ALL (50 * MILLISECOND) /* where every frame is looked at */
 /* How long a site is watched for somebody to come by, and its frame for its return. */
 #define SITE_WINDOW (40 * MILLISECOND)
 #define SITE_WINDOW_LATER (160 * MILLISECOND) /* after SITE_EARLY looks */
@@ -55,11 +56,13 @@ static void end(struct stack *stack, struct task *task, bool idle)
 	task_end(stack, task);
 }
 
-bool use_begin(struct stack *stack, struct process *process, uint64_t now)
+bool use_begin_at(struct stack *stack, struct process *process, struct site *site)
 {
-	struct site *site = functions_site(process->functions, now);
-	struct tl_watch watch = {.access = TL_EXEC, .hits = 1, .hold = HOLD, .window = SITE_WINDOW};
-	struct task *task = site ? task_begin(stack, process) : NULL;
+	struct tl_watch watch = {.access = TL_EXEC,
+				 .hits = 1,
+				 .hold = stack->all ? HOLD_ALL : HOLD,
+				 .window = SITE_WINDOW};
+	struct task *task = task_begin(stack, process);
 
 	if (!task)
 		return false;
@@ -75,6 +78,13 @@ bool use_begin(struct stack *stack, struct process *process, uint64_t now)
 	}
 	stack->services->count(stack->host, "stack-sites-watched", 1);
 	return true;
+}
+
+bool use_begin(struct stack *stack, struct process *process, uint64_t now)
+{
+	struct site *site = functions_site(process->functions, now);
+
+	return site && use_begin_at(stack, process, site);
 }
 
 static bool read_word(struct stack *stack, pid_t pid, uint64_t address, uint64_t *word)
@@ -209,7 +219,12 @@ static void hit_site(struct stack *stack, struct task *task, const struct tl_acc
 {
 	uint64_t pointer = access->registers->general[RSP];
 
+	task->site->met++;
 	task_disarm(stack, task, STAGE_SITE);
+	if (task->site->kind == SITE_CALL) {
+		end(stack, task, false);
+		return;
+	}
 	task->address = access->registers->general[task->site->number];
 	if (task->site->kind == SITE_RETURN)
 		see_result(stack, task, access);

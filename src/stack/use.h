@@ -9,6 +9,7 @@
 
 #include "stack/context.h"
 
+bool use_begin_at(struct stack *stack, struct process *process, struct site *site);
 /* Watches the site that has waited longest. False: there is none, or it could not be armed. */
 bool use_begin(struct stack *stack, struct process *process, uint64_t now);
 /* A hit of a watch of this task. */

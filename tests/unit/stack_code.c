@@ -32,6 +32,9 @@ FUNCTION(returns, "push %rbp\nmov %rsp, %rbp\nlea -0x20(%rbp), %rax\npop %rbp\n"
 FUNCTION(guarded, "push %rbx\npush %r12\nsub $0x48, %rsp\nmov %fs:0x28, %rax\n"
 		  "mov %rax, 0x38(%rsp)\nxor %eax, %eax\nmov %rsp, %rdi\ncall keeps_start\n"
 		  "guarded_place: add $0x48, %rsp\npop %r12\npop %rbx\nret\n");
+FUNCTION(grows, "push %rbp\nmov %rsp, %rbp\nsub $0x10, %rsp\nsub %rdi, %rsp\nmov %rsp, %rdi\n"
+		"grows_place: call *%rsi\nleave\nret\n");
+FUNCTION(goes_on, "sub $8, %rsp\ncall *kept(%rip)\nadd $8, %rsp\ngoes_on_place: jmp *%rax\n");
 FUNCTION(makes_room, "push %rax\nmov %rsp, %rdi\nmakes_room_place: call keeps_start\npop %rcx\n"
 		     "ret\n");
 FUNCTION(spills, "push %rbp\nmov %rsp, %rbp\nmov %rdi, -0x18(%rbp)\nmov -0x18(%rbp), %rax\n"
@@ -124,6 +127,40 @@ static void prologues_save(void **state)
 	assert_false(code.saved.known);
 }
 
+/* What lifts the stack pointer again is no prologue, though nothing stands between. */
+static void prologues_end(void **state)
+{
+	struct code code = ANALYSE(returns);
+
+	(void)state;
+	assert_int_equal(code.ready, 1);
+	assert_int_equal(code.depth, -8);
+	/* Memory of unknown size, whose address no origin tells. */
+	code = ANALYSE(grows);
+	assert_true(code.takes_address);
+	assert_true(code.moves_freely);
+	assert_int_equal(code.depth, -0x18);
+	assert_false(ANALYSE(stores).moves_freely);
+}
+
+static void calls_lead_elsewhere(void **state)
+{
+	struct code code = ANALYSE(grows);
+
+	(void)state;
+	assert_int_equal(code.indirects, 1);
+	assert_int_equal(code.indirect[0].at, grows_place - grows_start);
+	assert_int_equal(code.indirect[0].pointer, 0);
+	code = ANALYSE(goes_on);
+	assert_int_equal(code.indirects, 2);
+	assert_true(code.indirect[0].pointer != 0);
+	assert_int_equal(code.indirect[1].at, goes_on_place - goes_on_start);
+	code = ANALYSE(hands);
+	assert_int_equal(code.indirects, 0);
+	assert_int_equal(code.names, 1);
+	assert_int_equal(code.name_at[0], hands_place - hands_start);
+}
+
 static void values_come_from_arguments(void **state)
 {
 	struct code_at at = DESCRIBE(spills);
@@ -148,6 +185,8 @@ int main(void)
 		cmocka_unit_test(addresses_leave),
 		cmocka_unit_test(addresses_are_handed_on),
 		cmocka_unit_test(prologues_save),
+		cmocka_unit_test(prologues_end),
+		cmocka_unit_test(calls_lead_elsewhere),
 		cmocka_unit_test(values_come_from_arguments),
 	};
 
