@@ -136,6 +136,16 @@ static bool has_references(Dwarf_Die *unit)
 	       language != DW_LANG_C11;
 }
 
+/* Does the atomic statement's text leave room for the object? A place of a stack is that of several
+ * variables in turn, and debug information may know another one there. */
+static bool may_be_operand(const struct symbol_lent *lent, const struct atomic *atomic)
+{
+	return lent->variable->kind == SYMBOL_VARIABLE_STACK ||
+	       has_name(atomic, lent->variable->name) ||
+	       leads_elsewhere(atomic->source, atomic->token, atomic->count,
+			       has_references(lent->unit));
+}
+
 /* Could the atomic statement's load be the one that the shown statement's line stands for? */
 static bool may_lend(const struct symbol_lent *lent, const struct atomic *atomic,
 		     const struct symbol_source *source, const struct symbol_statement *shown)
@@ -149,8 +159,7 @@ static bool may_lend(const struct symbol_lent *lent, const struct atomic *atomic
 		return !names_operand(atomic, source, token, count);
 	if (names_variable(variable, references, source, token, count))
 		return false;
-	return has_name(atomic, variable->name) ||
-	       leads_elsewhere(atomic->source, atomic->token, atomic->count, references);
+	return may_be_operand(lent, atomic);
 }
 
 /* The statement that has the line, when a directive makes it atomic. */
@@ -173,6 +182,44 @@ static bool atomic_at(const struct symbol_lent *lent, struct symbol_source *sour
 	return true;
 }
 
+static bool has_line(const struct symbol_reduction *reduction, const struct symbol_tokens *tokens,
+		     unsigned line)
+{
+	return line >= reduction->line && line <= tokens->token[reduction->extent.last - 1].line;
+}
+
+static bool is_within(const struct symbol_statement *inner, const struct symbol_statement *outer)
+{
+	return inner->first >= outer->first && inner->last <= outer->last;
+}
+
+/* What the line's construct reduces: could its load at the end be the one that is shown? */
+static bool reduction_lends(const struct symbol_lent *lent, const struct symbol_source *text,
+			    unsigned line, const struct symbol_source *source,
+			    const struct symbol_statement *shown)
+{
+	const struct symbol_variable *variable = lent->variable;
+	struct symbol_reduction reduction;
+
+	for (size_t next = 0; symbol_pragma_reduction(text, &next, &reduction);) {
+		const struct atomic atomic = {.source = text,
+					      .token = reduction.item,
+					      .count = reduction.items,
+					      .operand = reduction.items};
+
+		if (!has_line(&reduction, text->tokens, line))
+			continue;
+		if (source == text && is_within(shown, &reduction.extent)) {
+			if (!variable || !variable->typed || !variable->name || !reduction.items ||
+			    may_be_operand(lent, &atomic))
+				return true;
+		} else if (may_lend(lent, &atomic, source, shown)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static struct symbol_source *source_of(const struct symbol_lent *lent, Dwarf_Line *row)
 {
 	const char *file = dwarf_linesrc(row, NULL, NULL);
@@ -187,6 +234,8 @@ static struct symbol_source *source_of(const struct symbol_lent *lent, Dwarf_Lin
 bool symbol_lent(const struct symbol_lent *lent, const struct symbol_source *source,
 		 const struct symbol_statement *statement)
 {
+	const struct symbol_source *searched = NULL; /* whether it has reductions is known */
+	bool reduces = false;
 	Dwarf_Lines *rows;
 	size_t count;
 	int line, before = 0;
@@ -204,8 +253,14 @@ bool symbol_lent(const struct symbol_lent *lent, const struct symbol_source *sou
 			continue;
 		before = line;
 		text = source_of(lent, row);
-		if (text && atomic_at(lent, text, (unsigned)line, &atomic) &&
-		    may_lend(lent, &atomic, source, statement))
+		if (!text)
+			continue;
+		if (text != searched)
+			reduces = memmem(text->text, text->length, "reduction", 9) != NULL;
+		searched = text;
+		if ((atomic_at(lent, text, (unsigned)line, &atomic) &&
+		     may_lend(lent, &atomic, source, statement)) ||
+		    (reduces && reduction_lends(lent, text, (unsigned)line, source, statement)))
 			return true;
 	}
 	return false;

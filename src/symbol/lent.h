@@ -5,7 +5,8 @@
  * of the code before it; Clang folds the load of `atomic read` into the instruction that uses its
  * value, which has the line of the use. So where the code of a function has such a statement over
  * what may be the object, a line is believed to be a load's own only when its statement names the
- * object.
+ * object. The same is true of the update of the shared variable that ends a reduction, but that the
+ * statements within its construct may name what is reduced: there it is the thread's own copy.
  */
 #ifndef SYMBOL_LENT_H
 #define SYMBOL_LENT_H

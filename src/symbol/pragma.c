@@ -63,7 +63,16 @@ static size_t past_expression(const struct symbol_tokens *tokens, size_t at)
 	return at;
 }
 
-#define NESTING_MAX 8 /* of conditions, in what `atomic compare` allows */
+#define NESTING_MAX 16 /* of conditions and loops */
+
+/* A loop's head, as a collapsed loop has several of. */
+static bool is_loop(const struct symbol_source *source, const struct symbol_tokens *tokens,
+		    size_t at)
+{
+	return at + 1 < tokens->count && tokens->token[at + 1].mark == '(' &&
+	       (is_word(source, &tokens->token[at], "for") ||
+		is_word(source, &tokens->token[at], "while"));
+}
 
 /* One past the statement of C or C++ that begins at `at`. */
 static size_t past_statement(const struct symbol_source *source, const struct symbol_tokens *tokens,
@@ -77,6 +86,9 @@ static size_t past_statement(const struct symbol_source *source, const struct sy
 		} else if (is_word(source, &tokens->token[at], "if") && at + 1 < tokens->count) {
 			at = past_pair(tokens, at + 1);
 			conditions++;
+			continue;
+		} else if (is_loop(source, tokens, at)) {
+			at = past_pair(tokens, at + 1);
 			continue;
 		} else {
 			at = past_expression(tokens, at);
@@ -160,6 +172,99 @@ bool symbol_pragma_at(const struct symbol_source *source, const struct symbol_to
 		*form = form_of(source, token, directive->count);
 		if (extent->last > extent->first && tokens->token[extent->last - 1].line >= line)
 			return true;
+	}
+	return false;
+}
+
+/* `reduction(+ : sum)`, `in_reduction(+ : sum)`, also with modifiers: the position of its name. */
+static size_t reduction_clause(const struct symbol_source *source, const struct symbol_token *token,
+			       size_t count)
+{
+	static const char *const names[] = {"reduction", "in_reduction", "task_reduction"};
+
+	for (size_t i = 0; i + 1 < count && token[i].mark != ';' && token[i].mark != '{'; i++)
+		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
+			if (token[i + 1].mark == '(' && is_word(source, &token[i], names[j]))
+				return i;
+	return count;
+}
+
+static bool is_directive_name(const struct symbol_source *source, const struct symbol_token *token)
+{
+	return is_word(source, token, "omp") || is_word(source, token, "acc");
+}
+
+static bool reduction_of_directive(const struct symbol_source *source,
+				   const struct symbol_tokens *tokens, size_t directive,
+				   struct symbol_reduction *reduction)
+{
+	const struct symbol_directive *here = &tokens->directive[directive];
+	const struct symbol_token *token = &tokens->directive_token[here->first];
+	size_t clause = reduction_clause(source, token, here->count);
+
+	if (here->kind != 'p' || clause == here->count || !is_directive_name(source, token))
+		return false;
+	while (clause < here->count && token[clause].mark != ':')
+		clause++;
+	*reduction = (struct symbol_reduction){
+		.line = here->line, .item = token + clause, .items = here->count - clause};
+	reduction->extent.first = here->at;
+	reduction->extent.last = end_of_extent(source, tokens, directive);
+	return true;
+}
+
+static bool text_has(const struct symbol_source *source, const struct symbol_token *token,
+		     const char *word)
+{
+	return token->kind == SYMBOL_TOKEN_TEXT &&
+	       memmem(source->text + token->start, token->length, word, strlen(word));
+}
+
+/* `_Pragma("omp parallel for reduction(+ : sum)")`, [[omp::directive(…)]], and the argument of a
+ * macro that makes one of them. */
+static bool reduction_of_token(const struct symbol_source *source,
+			       const struct symbol_tokens *tokens, size_t at,
+			       struct symbol_reduction *reduction)
+{
+	const struct symbol_token *token = &tokens->token[at];
+	size_t left = tokens->count - at;
+	size_t end = at + 1;
+
+	if (is_directive_name(source, token)) {
+		size_t clause = reduction_clause(source, token, left);
+
+		if (clause == left)
+			return false;
+		end = past_pair(tokens, at + clause + 1);
+	} else if (!text_has(source, token, "reduction") ||
+		   (!text_has(source, token, "omp") && !text_has(source, token, "acc"))) {
+		return false;
+	}
+	while (end < tokens->count &&
+	       (tokens->token[end].mark == ')' || tokens->token[end].mark == ']'))
+		end++;
+	*reduction = (struct symbol_reduction){.line = token->line};
+	reduction->extent.first = end;
+	reduction->extent.last = past_statement(source, tokens, end);
+	return true;
+}
+
+bool symbol_pragma_reduction(const struct symbol_source *source, size_t *next,
+			     struct symbol_reduction *reduction)
+{
+	const struct symbol_tokens *tokens = source->tokens;
+
+	for (; *next < tokens->directive_count + tokens->count; ++*next) {
+		size_t at = *next;
+		bool found = at < tokens->directive_count
+				     ? reduction_of_directive(source, tokens, at, reduction)
+				     : reduction_of_token(source, tokens,
+							  at - tokens->directive_count, reduction);
+
+		if (found && reduction->extent.last > reduction->extent.first) {
+			++*next;
+			return true;
+		}
 	}
 	return false;
 }

@@ -29,6 +29,22 @@ enum symbol_pragma symbol_pragma_over(const struct symbol_source *source,
 bool symbol_pragma_at(const struct symbol_source *source, const struct symbol_tokens *tokens,
 		      unsigned line, struct symbol_statement *extent, enum symbol_pragma *form);
 
+/*
+ * A construct that ends by updating what its reductions name, atomically where no critical section
+ * is made of it; within it these names stand for copies of the thread's own.
+ */
+struct symbol_reduction {
+	unsigned line;			 /* of its directive */
+	struct symbol_statement extent;	 /* of what the directive applies to */
+	const struct symbol_token *item; /* what is reduced, among other clauses perhaps; their
+					    number is 0 where it cannot be told */
+	size_t items;
+};
+
+/* The next one in the source; *next is 0 at first. False: there is none. */
+bool symbol_pragma_reduction(const struct symbol_source *source, size_t *next,
+			     struct symbol_reduction *reduction);
+
 /* Do the tokens begin with `_Pragma("omp atomic …")`, or with an attribute that says so? */
 bool symbol_pragma_here(const struct symbol_source *source, const struct symbol_token *token,
 			size_t count);

@@ -55,7 +55,9 @@ def convert_json(line):
     for access in report.get("accesses", []):
         accesses.append([(os.path.basename(frame.get("file") or ""), frame.get("line") or 0,
                           frame.get("function") or "") for frame in access.get("stack", [])])
-    return {"class": report.get("class"), "accesses": accesses, "raw": report}
+    # Those known of runtimes (libgomp's, each with its reason) are not shown by default either.
+    return {"class": "known" if report.get("known") else report.get("class"),
+            "accesses": accesses, "raw": report}
 
 
 class ThreadSanitizer:

@@ -241,8 +241,47 @@ __attribute__((noinline)) void inlined(int n)
 	}
 }
 
+double total, product;
+
+/* The shared variable is updated by what has no line of its own, or the directive's. */
+__attribute__((noinline)) void reductions(int n)
+{
+#pragma omp parallel for reduction(+ : total)
+	for (int i = 0; i < n; i++) {
+		total += array[i & 15]; /* atomic: */
+		other = n;		/* plain: */
+	}
+	total /= 2; /* plain: */
+#pragma omp parallel
+	{
+#pragma omp for collapse(2) reduction(* : product) nowait
+		for (int i = 0; i < n; i++)
+			for (int j = 0; j < n; j++)
+				product *= array[j & 15]; /* atomic: */
+		if (product > 3.0)			  /* plain: */
+			other = 1;			  /* plain: */
+	}
+}
+
+static inline double half(int i)
+{
+	return array[i & 15] * 0.5;
+}
+
+__attribute__((noinline)) double by_operator(int n)
+{
+	double sum = 0;
+
+	_Pragma("omp parallel for reduction(+ : sum)") /* doubted: */
+		for (int i = 0; i < n; i++)	       /* doubted: */
+		sum += half(i);			       /* doubted: */
+	return sum;
+}
+
 int main(void)
 {
+	reductions(3);
+	by_operator(4);
 	heads(3, 1.5, &real);
 	inlined(3);
 	between(3);
