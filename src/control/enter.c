@@ -23,9 +23,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define HOLD_USUAL SECOND  /* ns, as the preload library has it (src/agent/announce.c) */
-#define RUNTIME_LOOKS 4000 /* for a runtime that sets its actions: two seconds in all */
-#define RUNTIME_LOOK_NS 500000
+#define HOLD_USUAL SECOND /* ns, as the preload library has it (src/agent/announce.c) */
 #define GENERATIONS_MAX 16
 
 struct entered {
@@ -33,8 +31,9 @@ struct entered {
 	struct inject_stacks stacks[AREA_PROCESSES]; /* by the entry's number */
 	unsigned count, total;
 	uint64_t longest;
-	uint64_t until; /* ns when the watching ends; 0: never by itself */
-	bool expected;	/* the child stops before its program's first instruction */
+	uint64_t until;	  /* ns when the watching ends; 0: never by itself */
+	bool expected;	  /* the child stops before its program's first instruction, … */
+	bool sets_action; /* … or when its runtime has set its actions of signals */
 };
 
 static const struct injection *find(const struct control *control, pid_t pid)
@@ -185,6 +184,7 @@ static int enter(struct control *control, pid_t pid, int index, enter_fn *way,
 		.index = (uint32_t)index,
 		.hold_most = control->program.area->hold_most ? control->program.area->hold_most
 							      : HOLD_USUAL,
+		.sets_action = entered->sets_action,
 	};
 	int err = way(&request, injection, reason);
 
@@ -236,15 +236,11 @@ static int enter_by(struct control *control, pid_t pid, enter_fn *way, struct in
 
 void entered_expect(struct control *control, pid_t child, enum control_entry entry)
 {
-	if (entry == CONTROL_ENTRY_FIRST && !begin(control))
-		control->program.entered->expected = !inject_expect(child);
-}
-
-/* Our action would be replaced, were it there before. */
-static void wait_for_runtime(pid_t child)
-{
-	for (int i = 0; i < RUNTIME_LOOKS && !inject_is_in_place(child); i++)
-		raw_nanosleep(RUNTIME_LOOK_NS);
+	if (!entry || begin(control))
+		return;
+	/* Our action would be replaced, were it there before. */
+	control->program.entered->sets_action = entry == CONTROL_ENTRY_LATE;
+	control->program.entered->expected = !inject_expect(child);
 }
 
 void entered_start(struct control *control, pid_t child, enum control_entry entry)
@@ -255,10 +251,7 @@ void entered_start(struct control *control, pid_t child, enum control_entry entr
 	if (!entry)
 		return;
 	err = begin(control);
-	if (!err && entry == CONTROL_ENTRY_LATE) {
-		wait_for_runtime(child);
-		err = enter_by(control, child, inject_enter, &reason);
-	} else if (!err) {
+	if (!err) {
 		/* What cannot be stopped there cannot be entered later either, which tells why. */
 		err = enter_by(control, child,
 			       control->program.entered->expected ? inject_enter_expected

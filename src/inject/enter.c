@@ -438,7 +438,8 @@ int inject_enter_expected(const struct inject_request *request, struct injection
 {
 	struct entering entering = prepare(request, injection);
 	struct rush rush = rush_begin();
-	int err = remote_begin_expected(&entering.remote, request->pid);
+	int err = request->sets_action ? remote_begin_set(&entering.remote, request->pid)
+				       : remote_begin_expected(&entering.remote, request->pid);
 
 	if (!err) {
 		err = injection->pidfd < 0 ? injection->pidfd
@@ -446,6 +447,7 @@ int inject_enter_expected(const struct inject_request *request, struct injection
 		entering.remote.call = entering.vdso.call;
 		entering.can_read_fs_base = reads_fs_base(request->pid);
 		entering.gap = gap_find(request->pid);
+		entering.has_handler = inject_is_in_place(request->pid);
 		if (!err)
 			err = make_calls(&entering);
 		if (err)

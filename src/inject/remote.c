@@ -23,9 +23,10 @@
 #define STOP_LOOKS 40		/* … and so many times more where it only waits for a CPU */
 #define LATE_MAX 64
 #define SPIN_NS 100000
-#define CALL_BOUND (10 * SECOND) /* for a call to return; they do not sleep */
-#define USER_CODE_64 0x33	 /* its code segment (asm/segment.h, __USER_CS) */
-#define DISPATCHED 2		 /* si_code SYS_USER_DISPATCH, asm-generic/siginfo.h */
+#define CALL_BOUND (10 * SECOND)   /* for a call to return; they do not sleep */
+#define RUNTIME_BOUND (2 * SECOND) /* for a call of a runtime that begins */
+#define USER_CODE_64 0x33	   /* its code segment (asm/segment.h, __USER_CS) */
+#define DISPATCHED 2		   /* si_code SYS_USER_DISPATCH, asm-generic/siginfo.h */
 #define OTHERS_MOST 64 /* stops other than at a call: SIGSTOP and what else cannot be blocked */
 #define CALL_STOP (SIGTRAP | 0x80)   /* PTRACE_O_TRACESYSGOOD */
 #define ERROR_RESTART_NO_HANDLER 514 /* ERESTARTNOHAND, linux/errno.h of the kernel */
@@ -97,6 +98,12 @@ static bool is_event_stop(int status)
 	return status >> 16 == PTRACE_EVENT_STOP;
 }
 
+/* The signal that a thread stopped for, and is to get; 0: it stopped for another reason. */
+static int signal_of(int status)
+{
+	return status >> 16 || WSTOPSIG(status) == CALL_STOP ? 0 : WSTOPSIG(status);
+}
+
 /* It sleeps where nothing wakes it; else it will stop as soon as it gets a CPU. */
 static bool is_stuck(pid_t tid)
 {
@@ -120,7 +127,7 @@ static int wait_for_stop(pid_t tid)
 	int status, err;
 
 	while (!(err = wait_for_state(tid, &status)) && !is_event_stop(status))
-		ptrace(PTRACE_CONT, tid, NULL, (void *)(long)WSTOPSIG(status));
+		ptrace(PTRACE_CONT, tid, NULL, (void *)(long)signal_of(status));
 	if (!err && WSTOPSIG(status) != SIGTRAP)
 		return -EAGAIN;
 	return err;
@@ -158,8 +165,7 @@ static bool is_still_late(pid_t tid)
 
 	if (found != tid || !WIFSTOPPED(status))
 		return !found;
-	ptrace(PTRACE_DETACH, tid, NULL,
-	       (void *)(long)(is_event_stop(status) ? 0 : WSTOPSIG(status)));
+	ptrace(PTRACE_DETACH, tid, NULL, (void *)(long)signal_of(status));
 	return false;
 }
 
@@ -256,23 +262,85 @@ int remote_expect(pid_t child)
 	return ptrace(PTRACE_SEIZE, child, NULL, options) ? -errno : 0;
 }
 
-/* From where it tells of the execution to where the kernel lets it go. */
-int remote_begin_expected(struct remote *remote, pid_t child)
+static int wait_for_execution(pid_t child)
 {
 	int status, err;
 
-	*remote = (struct remote){.tid = child};
 	while (!(err = wait_for(child, &status, CALL_BOUND)) &&
 	       status >> 8 != (SIGTRAP | PTRACE_EVENT_EXEC << 8))
 		ptrace(PTRACE_CONT, child, NULL, (void *)(long)WSTOPSIG(status));
-	if (err)
-		return err;
+	return err;
+}
+
+/* From where it stands to the entry or the exit of its next call. Signals are delivered. */
+static int go_to_own_call(pid_t child)
+{
+	int status = 0, err, signal = 0;
+
+	do {
+		if (ptrace(PTRACE_SYSCALL, child, NULL, (void *)(long)signal))
+			return -errno;
+		err = wait_for(child, &status, RUNTIME_BOUND);
+		signal = err ? 0 : signal_of(status);
+	} while (!err && WSTOPSIG(status) != CALL_STOP);
+	return err;
+}
+
+/* At the entry of a call. */
+static bool sets_action_of_trap(pid_t child)
+{
+	struct user_regs_struct registers;
+
+	return !ptrace(PTRACE_GETREGS, child, NULL, &registers) &&
+	       registers.orig_rax == SYS_rt_sigaction && registers.rdi == SIGTRAP && registers.rsi;
+}
+
+static int wait_for_action(pid_t child)
+{
+	bool set = false;
+	int err = 0;
+
+	for (int calls = 0; calls < REMOTE_CALLS_MOST && !set && !err; calls++) {
+		err = go_to_own_call(child);
+		set = !err && sets_action_of_trap(child);
+		if (!err)
+			err = go_to_own_call(child);
+	}
+	return err;
+}
+
+/* From where it tells of something to where the kernel lets it go. */
+static int begin_told(struct remote *remote, pid_t child)
+{
+	int err;
+
+	*remote = (struct remote){.tid = child};
 	if (ptrace(PTRACE_INTERRUPT, child, NULL, NULL) || ptrace(PTRACE_CONT, child, NULL, NULL))
 		return -errno;
 	err = wait_for_stop(child);
 	if (err == -EAGAIN)
 		let_go(remote);
 	return err ? err : look_at(remote);
+}
+
+int remote_begin_expected(struct remote *remote, pid_t child)
+{
+	int err = wait_for_execution(child);
+
+	return err ? err : begin_told(remote, child);
+}
+
+int remote_begin_set(struct remote *remote, pid_t child)
+{
+	int err = wait_for_execution(child), status;
+
+	if (!err)
+		err = wait_for_action(child);
+	/* It sleeps in a call before it has set any, and comes to that call's exit. */
+	if (err == -ETIMEDOUT)
+		err = ptrace(PTRACE_INTERRUPT, child, NULL, NULL) ? -errno
+								  : wait_for_state(child, &status);
+	return err ? err : begin_told(remote, child);
 }
 
 /* The call did not reach the kernel (dispatches_calls() of an older kernel). */

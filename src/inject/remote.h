@@ -40,6 +40,11 @@ void remote_let_late_go(void);
 int remote_expect(pid_t child);
 /* It has executed it and stands before the first instruction. As remote_begin(). */
 int remote_begin_expected(struct remote *remote, pid_t child);
+/* The same, but it has gone on to where it has set an action of SIGTRAP itself, as runtimes do that
+ * set all of them as they begin. One that makes so many calls without that, or sleeps in one for
+ * two seconds, is stopped there. */
+#define REMOTE_CALLS_MOST 4000
+int remote_begin_set(struct remote *remote, pid_t child);
 
 /* What the call returned, or -errno where it could not be made. -ESRCH also when the thread ended.
  */

@@ -2,7 +2,7 @@
 """Programs that run already, and static ones: what is found in them, what is refused, and that nothing
 remains.
 
-usage: attach.py TRAPLINE SUBJECT SUBJECT_STATIC [TEST…]"""
+usage: attach.py TRAPLINE SUBJECT SUBJECT_STATIC SUBJECT_LIKE_GO [TEST…]"""
 import json
 import os
 import re
@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-TRAPLINE, SUBJECT, STATIC = sys.argv[1:4]
+TRAPLINE, SUBJECT, STATIC, LIKE_GO = sys.argv[1:5]
 TRIES = 4  # of what is up to chance: whether a race is met within some seconds
 
 
@@ -167,6 +167,12 @@ class Blind(unittest.TestCase):
         self.assertRegex(told[0], "is statically linked, .* heap sees none of its blocks without one$")
 
 
+def hits_counted(told):
+    """What came faster than it could be noted is told, and the kernel's count is exact either way."""
+    counted = re.search(r"the kernel counted (\d+)", told) or re.search(r": (\d+) hits", told)
+    return int(counted.group(1)) if counted else 0
+
+
 class Exact(unittest.TestCase):
     def check(self, program, threads, writes):
         with Subject("count", 30, threads, writes, program=program) as subject:
@@ -178,9 +184,7 @@ class Exact(unittest.TestCase):
             self.assertEqual(subject.process.stdout.readline(), "counted\n")
             watcher.send_signal(signal.SIGINT)
             told = watcher.communicate(timeout=30)[1]
-        # What came faster than it could be noted is told, and the kernel's count is exact either way.
-        counted = re.search(r"the kernel counted (\d+)", told) or re.search(r": (\d+) hits", told)
-        self.assertEqual(int(counted.group(1)), threads * writes, told)
+        self.assertEqual(hits_counted(told), threads * writes, told)
 
     def test_threads_that_come_and_go(self):
         for threads, writes in ((1, 3000), (16, 200), (300, 10)):
@@ -192,7 +196,14 @@ class Exact(unittest.TestCase):
     def test_static_from_its_start(self):
         for threads, writes in ((1, 2000), (16, 100), (300, 5)):
             done = trapline("watch", "counted:w", "--count", "--", STATIC, "count", 1, threads, writes)
-            self.assertIn(f": {threads * writes} hits", done.stderr)
+            self.assertEqual(hits_counted(done.stderr), threads * writes, done.stderr)
+
+    def test_runtime_from_its_start(self):
+        """It sets all actions as it begins, and does all its work at once then."""
+        for _ in range(3):
+            done = trapline("watch", "counted:w", "--count", "--", LIKE_GO, "count", 0, 16, 100)
+            self.assertEqual(hits_counted(done.stderr), 1600, done.stderr)
+            self.assertIn("ok", done.stdout)
 
 
 class Untouched(unittest.TestCase):
@@ -366,4 +377,4 @@ class Refused(unittest.TestCase):
 if not machine_works() and os.environ.get("TRAPLINE_REQUIRE_HARDWARE") != "1":
     print("hardware watchpoints do not fire here")
     sys.exit(77)
-unittest.main(argv=sys.argv[:1] + sys.argv[4:])
+unittest.main(argv=sys.argv[:1] + sys.argv[5:])

@@ -320,6 +320,27 @@ static void kill_for_sockets(void)
 	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+#ifdef LIKE_GO
+/* As Go's runtime does it: the section by which its programs are known, and all actions set by
+ * system calls of its own before anything else is done. */
+__attribute__((section(".go.buildinfo"), used)) static const char build_information[32] = "";
+
+__attribute__((constructor)) static void set_actions(void)
+{
+	for (int number = 1; number < SIGSYS; number++) {
+		struct sigaction action;
+
+		if (number == SIGKILL || number == SIGSTOP || number == SIGUSR1 ||
+		    sigaction(number, NULL, &action))
+			continue;
+		action.sa_handler = on_trap;
+		sigfillset(&action.sa_mask);
+		action.sa_flags |= SA_ONSTACK | SA_RESTART;
+		sigaction(number, &action, NULL);
+	}
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	pthread_t waiter;
