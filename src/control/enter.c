@@ -406,7 +406,8 @@ int control_enter(struct control *control, pid_t pid, struct inject_reason *reas
 
 	if (!err)
 		err = enter_running(control, pid, reason);
-	if (!control->program.entered)
+	/* What is no process has no children: those of a thread's number are its process's. */
+	if (!control->program.entered || err == -EINVAL)
 		return err;
 	if (control->program.options.follow)
 		enter_descendants(control, pid, 0);
