@@ -258,13 +258,19 @@ enum tl_guarded_event {
 	TL_GUARDED_FREED_TWICE,	    /* what follows: free() of it again … */
 	TL_GUARDED_FREED_INSIDE,    /* … of an address inside … */
 	TL_GUARDED_FREED_NO_BLOCK,  /* … of what is none … */
-	TL_GUARDED_FREED_OTHERWISE, /* … by the wrong function */
+	TL_GUARDED_FREED_OTHERWISE, /* … by the wrong function, or as one of `length` bytes */
 	TL_GUARDED_BROKEN_FRONT,    /* bytes before it, … */
 	TL_GUARDED_BROKEN_BACK,	    /* … behind it … */
 	TL_GUARDED_BROKEN_FREED,    /* … or of the freed block are no longer what they were */
 };
 
-enum tl_guarded_family { TL_GUARDED_MALLOC, TL_GUARDED_NEW, TL_GUARDED_NEW_ARRAY };
+enum tl_guarded_family {
+	TL_GUARDED_MALLOC,
+	TL_GUARDED_NEW,
+	TL_GUARDED_NEW_ARRAY,
+	TL_GUARDED_NEW_ALIGNED, /* with an alignment as its argument */
+	TL_GUARDED_NEW_ARRAY_ALIGNED,
+};
 
 struct tl_guarded {
 	size_t size;
@@ -293,7 +299,9 @@ struct tl_guarded_news {
 	const struct tl_guarded *block;
 	const struct tl_access *from; /* the call: its thread, time and stack; no access */
 	uint64_t address;	      /* what was handed to free(), or the first broken byte */
-	uint64_t length;	      /* of what is broken, up to the last */
+	/* Of what is broken, up to the last; or what the deletion takes for the block's size, where
+	 * it was made by the right function. */
+	uint64_t length;
 };
 
 /* How blocks are to be guarded; of several tools' wishes the most. */

@@ -32,13 +32,13 @@ void *guard_allocate(struct guard_wish wish, struct allocation_caller caller)
 	return block;
 }
 
-void guard_free(void *block, enum guard_family family, struct allocation_caller caller)
+void guard_free(void *block, struct guard_end end, struct allocation_caller caller)
 {
 	int saved_errno = errno;
 
 	if (!block || allocator_is_early(block) || !allocator_is_found())
 		return;
-	if (!release(block, family, caller))
+	if (!release(block, end, caller))
 		allocator.free(block);
 	errno = saved_errno;
 }

@@ -51,6 +51,6 @@ static inline bool guard_is_suspect(const void *block)
 /* entry.c. A guarded block, if it is chosen and can be made; else NULL. */
 void *guard_allocate(struct guard_wish wish, struct allocation_caller caller);
 /* Of a block that is suspect. */
-void guard_free(void *block, enum guard_family family, struct allocation_caller caller);
+void guard_free(void *block, struct guard_end end, struct allocation_caller caller);
 
 #endif

@@ -96,10 +96,17 @@ uint64_t block_cost(const struct guard_record *record);
 /* Its memory goes back to the allocator. The place is no longer the block's. */
 void block_give_back(const struct block_ground *ground, uint64_t kept);
 
+/* How a block is freed: by a function of which family and, where its caller says so, of which size.
+ */
+struct guard_end {
+	enum guard_family family;
+	size_t size; /* 0: not said */
+};
+
 /* ---- release.c ------------------------------------------------------------------------------ */
 
 /* free() of what is suspect. True: it has been seen to; else it goes on to the allocator. */
-bool release(void *block, enum guard_family family, struct allocation_caller caller);
+bool release(void *block, struct guard_end end, struct allocation_caller caller);
 /* All that there are. */
 void release_check_all(void);
 /* A block leaves the quarantine early, for one that would else not be guarded. */

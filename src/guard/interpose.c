@@ -126,7 +126,7 @@ TL_API int posix_memalign(void **block, size_t alignment, size_t size)
 
 RARE void free_rarely(void *block)
 {
-	guard_free(block, GUARD_MALLOC, CALLER);
+	guard_free(block, (struct guard_end){GUARD_MALLOC, 0}, CALLER);
 }
 
 TL_API void free(void *block)
@@ -157,7 +157,7 @@ static void *resize_to_nothing(void *block, struct allocation_caller caller)
 {
 	void *other = allocator.malloc(1);
 
-	guard_free(block, GUARD_MALLOC, caller);
+	guard_free(block, (struct guard_end){GUARD_MALLOC, 0}, caller);
 	return other ? allocator.realloc(other, 0) : NULL;
 }
 
@@ -176,7 +176,7 @@ static void *resize_guarded(void *block, uint32_t place, size_t size,
 	if (!moved)
 		return NULL;
 	memcpy(moved, block, old < size ? old : size);
-	guard_free(block, GUARD_MALLOC, caller);
+	guard_free(block, (struct guard_end){GUARD_MALLOC, 0}, caller);
 	return moved;
 }
 

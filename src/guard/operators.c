@@ -130,43 +130,44 @@ NEW(_Znwm, 0, GUARD_NEW, (size_t size), (size))
 NEW(_Znam, 0, GUARD_NEW_ARRAY, (size_t size), (size))
 NEW(_ZnwmRKSt9nothrow_t, 0, GUARD_NEW, (size_t size, const void *tag), (size, tag))
 NEW(_ZnamRKSt9nothrow_t, 0, GUARD_NEW_ARRAY, (size_t size, const void *tag), (size, tag))
-NEW(_ZnwmSt11align_val_t, to, GUARD_NEW, (size_t size, size_t to), (size, to))
-NEW(_ZnamSt11align_val_t, to, GUARD_NEW_ARRAY, (size_t size, size_t to), (size, to))
-NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, to, GUARD_NEW, (size_t size, size_t to, const void *tag),
-    (size, to, tag))
-NEW(_ZnamSt11align_val_tRKSt9nothrow_t, to, GUARD_NEW_ARRAY,
+NEW(_ZnwmSt11align_val_t, to, GUARD_NEW_ALIGNED, (size_t size, size_t to), (size, to))
+NEW(_ZnamSt11align_val_t, to, GUARD_NEW_ARRAY_ALIGNED, (size_t size, size_t to), (size, to))
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, to, GUARD_NEW_ALIGNED,
+    (size_t size, size_t to, const void *tag), (size, to, tag))
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t, to, GUARD_NEW_ARRAY_ALIGNED,
     (size_t size, size_t to, const void *tag), (size, to, tag))
 
-#define DELETE(name, family, parameters, arguments)           \
-	typedef void name##_type parameters;                  \
-	RARE void name##_rarely parameters                    \
-	{                                                     \
-		if (is_direct())                              \
-			guard_free(block, family, CALLER);    \
-		else                                          \
-			NEXT(#name, name##_type *) arguments; \
-	}                                                     \
-	TL_API void name parameters;                          \
-	TL_API void name parameters                           \
-	{                                                     \
-		if (guard_is_suspect(block) || !is_direct())  \
-			name##_rarely arguments;              \
-		else                                          \
-			allocator.free(block);                \
+#define DELETE(name, family, said, parameters, arguments)                            \
+	typedef void name##_type parameters;                                         \
+	RARE void name##_rarely parameters                                           \
+	{                                                                            \
+		if (is_direct())                                                     \
+			guard_free(block, (struct guard_end){family, said}, CALLER); \
+		else                                                                 \
+			NEXT(#name, name##_type *) arguments;                        \
+	}                                                                            \
+	TL_API void name parameters;                                                 \
+	TL_API void name parameters                                                  \
+	{                                                                            \
+		if (guard_is_suspect(block) || !is_direct())                         \
+			name##_rarely arguments;                                     \
+		else                                                                 \
+			allocator.free(block);                                       \
 	}
 
-DELETE(_ZdlPv, GUARD_NEW, (void *block), (block))
-DELETE(_ZdaPv, GUARD_NEW_ARRAY, (void *block), (block))
-DELETE(_ZdlPvm, GUARD_NEW, (void *block, size_t size), (block, size))
-DELETE(_ZdaPvm, GUARD_NEW_ARRAY, (void *block, size_t size), (block, size))
-DELETE(_ZdlPvRKSt9nothrow_t, GUARD_NEW, (void *block, const void *tag), (block, tag))
-DELETE(_ZdaPvRKSt9nothrow_t, GUARD_NEW_ARRAY, (void *block, const void *tag), (block, tag))
-DELETE(_ZdlPvSt11align_val_t, GUARD_NEW, (void *block, size_t to), (block, to))
-DELETE(_ZdaPvSt11align_val_t, GUARD_NEW_ARRAY, (void *block, size_t to), (block, to))
-DELETE(_ZdlPvmSt11align_val_t, GUARD_NEW, (void *block, size_t size, size_t to), (block, size, to))
-DELETE(_ZdaPvmSt11align_val_t, GUARD_NEW_ARRAY, (void *block, size_t size, size_t to),
+DELETE(_ZdlPv, GUARD_NEW, 0, (void *block), (block))
+DELETE(_ZdaPv, GUARD_NEW_ARRAY, 0, (void *block), (block))
+DELETE(_ZdlPvm, GUARD_NEW, size, (void *block, size_t size), (block, size))
+DELETE(_ZdaPvm, GUARD_NEW_ARRAY, size, (void *block, size_t size), (block, size))
+DELETE(_ZdlPvRKSt9nothrow_t, GUARD_NEW, 0, (void *block, const void *tag), (block, tag))
+DELETE(_ZdaPvRKSt9nothrow_t, GUARD_NEW_ARRAY, 0, (void *block, const void *tag), (block, tag))
+DELETE(_ZdlPvSt11align_val_t, GUARD_NEW_ALIGNED, 0, (void *block, size_t to), (block, to))
+DELETE(_ZdaPvSt11align_val_t, GUARD_NEW_ARRAY_ALIGNED, 0, (void *block, size_t to), (block, to))
+DELETE(_ZdlPvmSt11align_val_t, GUARD_NEW_ALIGNED, size, (void *block, size_t size, size_t to),
        (block, size, to))
-DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, GUARD_NEW, (void *block, size_t to, const void *tag),
-       (block, to, tag))
-DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, GUARD_NEW_ARRAY,
+DELETE(_ZdaPvmSt11align_val_t, GUARD_NEW_ARRAY_ALIGNED, size, (void *block, size_t size, size_t to),
+       (block, size, to))
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, GUARD_NEW_ALIGNED, 0,
+       (void *block, size_t to, const void *tag), (block, to, tag))
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, GUARD_NEW_ARRAY_ALIGNED, 0,
        (void *block, size_t to, const void *tag), (block, to, tag))

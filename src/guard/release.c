@@ -12,10 +12,20 @@
 #include "guard/own.h"
 #include "guard/pages.h"
 
-/* The allocation functions of C alone lead from one to the other. */
-static bool is_otherwise(const struct guard_record *record, enum guard_family family)
+/* The allocation functions of C alone lead from one to the other. A size is what the compiler knows
+ * of the object: the block of another one is another object. */
+static void tell_otherwise(const struct guard_record *record, uint64_t address,
+			   struct guard_end end, struct allocation_caller caller)
 {
-	return record->family != family;
+	struct agent_guard_notice notice = {
+		.event = GUARD_FREED_OTHERWISE, .address = address, .block = address};
+
+	if (record->family == end.family) {
+		if (!end.size || end.size == record->size)
+			return;
+		notice.length = end.size < UINT32_MAX ? (uint32_t)end.size : UINT32_MAX;
+	}
+	tell_event(&notice, caller);
 }
 
 static void tell_damages(uint32_t place, const struct block_damages *found,
@@ -77,7 +87,7 @@ static void put_aside(uint32_t place)
 	release_finally(place);
 }
 
-static void free_block(uint32_t place, uint64_t address, enum guard_family family,
+static void free_block(uint32_t place, uint64_t address, struct guard_end end,
 		       struct allocation_caller caller)
 {
 	struct guard_record *record = &guard_table.record[place];
@@ -90,8 +100,7 @@ static void free_block(uint32_t place, uint64_t address, enum guard_family famil
 
 	if (process && !guard_is_quiet()) {
 		choose_begin_bill(&bill, may_tell);
-		if (is_otherwise(record, family))
-			tell_refused(GUARD_FREED_OTHERWISE, (void *)address, place, caller);
+		tell_otherwise(record, address, end, caller);
 		found = block_check_and_keep(record, address);
 		tell_damages(place, &found, caller);
 		allocation_note_event(&record->freed, &caller, agent_now());
@@ -117,14 +126,14 @@ static bool refuse(const void *block, struct allocation_caller caller)
 	       tell_refused(GUARD_FREED_NO_BLOCK, block, GUARD_NOWHERE, caller);
 }
 
-bool release(void *block, enum guard_family family, struct allocation_caller caller)
+bool release(void *block, struct guard_end end, struct allocation_caller caller)
 {
 	uint32_t place = guard_find((uintptr_t)block);
 
 	if (place == GUARD_NOWHERE)
 		return refuse(block, caller);
 	if (guard_change(place, GUARD_LIVE, GUARD_DYING))
-		free_block(place, (uintptr_t)block, family, caller);
+		free_block(place, (uintptr_t)block, end, caller);
 	else
 		tell_refused(GUARD_FREED_TWICE, block, place, caller);
 	return true;

@@ -131,11 +131,14 @@ void say_access(struct heap *heap, const struct tl_guarded *block, const struct 
 
 static const char *maker_of(enum tl_guarded_family family)
 {
-	static const char *const makers[] = {[TL_GUARDED_MALLOC] = "malloc()",
-					     [TL_GUARDED_NEW] = "operator new",
-					     [TL_GUARDED_NEW_ARRAY] = "operator new[]"};
+	static const char *const makers[] = {
+		[TL_GUARDED_MALLOC] = "malloc()",
+		[TL_GUARDED_NEW] = "operator new",
+		[TL_GUARDED_NEW_ARRAY] = "operator new[]",
+		[TL_GUARDED_NEW_ALIGNED] = "operator new with an alignment",
+		[TL_GUARDED_NEW_ARRAY_ALIGNED] = "operator new[] with an alignment"};
 
-	return family <= TL_GUARDED_NEW_ARRAY ? makers[family] : "another function";
+	return family <= TL_GUARDED_NEW_ARRAY_ALIGNED ? makers[family] : "another function";
 }
 
 static struct sentence describe_call(const struct tl_guarded_news *news)
@@ -154,9 +157,15 @@ static struct sentence describe_call(const struct tl_guarded_news *news)
 			 (int64_t)(news->address - block->address), bytes(block->length).text);
 		break;
 	case TL_GUARDED_FREED_OTHERWISE:
-		snprintf(said.text, sizeof(said.text),
-			 "a block of %s made by %s is freed by another kind of function",
-			 bytes(block->length).text, maker_of(block->family));
+		if (news->length)
+			snprintf(said.text, sizeof(said.text),
+				 "a block of %s made by %s is deleted as one of %s",
+				 bytes(block->length).text, maker_of(block->family),
+				 bytes(news->length).text);
+		else
+			snprintf(said.text, sizeof(said.text),
+				 "a block of %s made by %s is freed by another kind of function",
+				 bytes(block->length).text, maker_of(block->family));
 		break;
 	default:
 		snprintf(said.text, sizeof(said.text),

@@ -57,7 +57,13 @@ enum guard_state {
 #define GUARD_PAGE_RUNS 0x40000000u
 
 /* By which functions a block is made, and is to be freed. */
-enum guard_family { GUARD_MALLOC, GUARD_NEW, GUARD_NEW_ARRAY };
+enum guard_family {
+	GUARD_MALLOC,
+	GUARD_NEW,
+	GUARD_NEW_ARRAY,
+	GUARD_NEW_ALIGNED, /* given an alignment, which is to be given to the delete, too */
+	GUARD_NEW_ARRAY_ALIGNED,
+};
 
 struct guard_record {
 	_Atomic uint64_t serial; /* of the block, never 0, never used again in this process */
@@ -87,7 +93,7 @@ enum guard_event {
 	GUARD_FREED_TWICE,
 	GUARD_FREED_INSIDE,    /* free() of an address inside the block */
 	GUARD_FREED_NO_BLOCK,  /* free() of what lies on a stack or in a program file */
-	GUARD_FREED_OTHERWISE, /* by a function of another family */
+	GUARD_FREED_OTHERWISE, /* by a function of another family, or as one of `length` bytes */
 	GUARD_BROKEN_FRONT, /* a pattern was found broken; `offset` of the first byte from the … */
 	GUARD_BROKEN_BACK,  /* … block's address, `length` up to the last */
 	GUARD_BROKEN_DEAD,  /* a freed block has changed */

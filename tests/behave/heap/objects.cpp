@@ -230,6 +230,39 @@ static void new_then_delete_array()
 	release_by_delete_array(allocate_new(8));
 }
 
+struct shape {
+	int sides = 4;
+};
+
+struct square : shape {
+	double length[6] = {};
+};
+
+static NOINLINE shape *make_shape()
+{
+	shape *made = new square;
+
+	stay();
+	return hidden(made);
+}
+
+static NOINLINE void drop_shape(shape *which)
+{
+	delete which;
+	stay();
+}
+
+// The destructor is not virtual: the compiler takes it for one of 4 bytes.
+static void deleted_as_base()
+{
+	drop_shape(make_shape());
+}
+
+static void deleted_without_alignment()
+{
+	release_by_delete_array(make_lines(2));
+}
+
 static NOINLINE void delete_again(void *block)
 {
 	operator delete(block);
@@ -261,6 +294,8 @@ static const test_case cases[] = {
 	{"new_array_then_free", new_array_then_free},
 	{"new_array_then_delete", new_array_then_delete},
 	{"new_then_delete_array", new_then_delete_array},
+	{"deleted_as_base", deleted_as_base},
+	{"deleted_without_alignment", deleted_without_alignment},
 	{"double_delete", double_delete},
 };
 
