@@ -3,6 +3,10 @@
 
 #include "base/clock.h"
 
+#include "insn/insn.h"
+
+#include <string.h>
+
 #define WINDOW (100 * MILLISECOND)
 #define HITS 48u	/* of a watch: what comes by all the time costs no more */
 #define ENOUGH 48u	/* answers to a question, after which others come first … */
@@ -33,14 +37,30 @@ uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address
 				 .window = WINDOW,
 				 .cookie = ++asking->cookie};
 
-	if (asking->services->arm(asking->host, &watch) == 0)
+	if (asking->services->arm(asking->host, &watch) == 0) {
+		asking->asked[watch.cookie % FLOW_ASKED] =
+			(struct flow_asked){.cookie = watch.cookie,
+					    .address = address,
+					    .length = watch.length,
+					    .pid = pid,
+					    .access = access};
 		return watch.cookie;
+	}
 	asking->services->count(asking->host, "flow-not-armed", 1);
 	return 0;
 }
 
+static void forget_others(struct flow_asking *asking, const struct flow_question *but)
+{
+	for (unsigned i = 0; i < FLOW_QUESTIONS; i++)
+		if (asking->question[i].item != FLOW_NO_ITEM && &asking->question[i] != but)
+			asking->asker->forget(asking->state, i);
+}
+
 void flow_asking_stop(struct flow_asking *asking, struct flow_question *question)
 {
+	/* Hits of it that are on their way hide others, as flow_asking_hit() has it. */
+	forget_others(asking, question);
 	if (question->cookie)
 		asking->services->disarm(asking->host, question->cookie);
 	if (question->code_cookie)
@@ -58,6 +78,99 @@ int flow_asking_find(const struct flow_asking *asking, const struct tl_access *a
 			return i;
 	}
 	return -1;
+}
+
+/* The instruction's operand, if there is one, that touches what the watch watches, as it was after
+ * the access. */
+static bool find_touch(const struct flow_asked *asked, const struct insn *insn,
+		       const struct insn_registers *registers, struct tl_access *access)
+{
+	for (unsigned i = 0; i < insn->operand_count; i++) {
+		uint64_t address, length;
+
+		access->access = insn->operand[i].access & (TL_READ | TL_WRITE);
+		if (access->access & asked->access &&
+		    !insn_operand_after(insn, i, registers, &address, &length) && length &&
+		    address < asked->address + asked->length && asked->address < address + length) {
+			access->address = address;
+			access->length = length;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool decode(struct flow_asking *asking, const struct tl_access *access, struct insn *insn,
+		   struct insn_registers *registers)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	ssize_t got =
+		asking->services->read(asking->host, access->pid, access->pc, bytes, sizeof(bytes));
+
+	if (got <= 0 || insn_decode(bytes, (size_t)got, access->pc, insn))
+		return false;
+	memcpy(registers->general, access->registers->general, sizeof(registers->general));
+	registers->fs_base = access->registers->fs_base;
+	registers->flags = access->registers->flags;
+	registers->pc = access->pc + insn->length;
+	return true;
+}
+
+static bool is_instruction_done(const struct flow_asking *asking, const struct tl_access *access)
+{
+	const struct flow_asked *asked = &asking->asked[access->cookie % FLOW_ASKED];
+
+	return asked->cookie == access->cookie && !(asked->access & TL_EXEC) && !access->before &&
+	       !(access->access & (TL_LATE | TL_GUESSED | TL_KERNEL)) && access->registers;
+}
+
+/* Has another question a watch that takes no more hits and is armed still? */
+static bool is_deaf(const struct flow_asking *asking, int number)
+{
+	for (int i = 0; i < FLOW_QUESTIONS; i++)
+		if (i != number && asking->question[i].cookie && asking->question[i].hits >= HITS)
+			return true;
+	return false;
+}
+
+/* The same instruction's accesses of what other questions watch. */
+static void hit_others(struct flow_asking *asking, const struct tl_access *access, flow_hit_fn *hit)
+{
+	struct insn_registers registers = {0};
+	struct insn insn = {0};
+
+	for (unsigned i = 0; i < FLOW_QUESTIONS; i++) {
+		uint64_t cookie = asking->question[i].cookie;
+		const struct flow_asked *asked = &asking->asked[cookie % FLOW_ASKED];
+		struct tl_access other = *access;
+
+		if (!cookie || cookie == access->cookie || asked->cookie != cookie ||
+		    asked->pid != access->pid)
+			continue;
+		if (!insn.length && !decode(asking, access, &insn, &registers))
+			return;
+		other.cookie = cookie;
+		other.value_known = false;
+		if (find_touch(asked, &insn, &registers, &other))
+			hit(asking->state, &other);
+	}
+}
+
+void flow_asking_hit(struct flow_asking *asking, const struct tl_access *access, flow_hit_fn *hit)
+{
+	int number = flow_asking_find(asking, access);
+
+	if (number < 0)
+		return;
+	if (access->cookie == asking->question[number].cookie)
+		asking->question[number].hits++;
+	if (is_deaf(asking, number)) {
+		asking->asker->forget(asking->state, (unsigned)number);
+		return;
+	}
+	hit(asking->state, access);
+	if (is_instruction_done(asking, access))
+		hit_others(asking, access, hit);
 }
 
 static bool is_asked(const struct flow_asking *asking, uint32_t item)
@@ -111,6 +224,7 @@ static bool ask_next(struct flow_asking *asking, unsigned question)
 	    !asking->asker->ask(asking->state, question, index))
 		return false;
 	asking->question[question].item = index;
+	asking->question[question].hits = 0;
 	asking->question[question].deadline = clock_now() + 2 * WINDOW;
 	return true;
 }

@@ -19,6 +19,7 @@ struct flow_question {
 	uint32_t item;		      /* FLOW_NO_ITEM: nothing is asked */
 	uint64_t cookie, code_cookie; /* of its watches; 0: over, or none */
 	uint64_t deadline;	      /* CLOCK_MONOTONIC, ns */
+	unsigned hits;		      /* of the first watch */
 };
 
 struct flow_item {
@@ -32,8 +33,19 @@ struct flow_asker {
 	bool (*item)(void *state, uint32_t index, struct flow_item *item);
 	/* Arms the question's watches. False: it could not. */
 	bool (*ask)(void *state, unsigned question, uint32_t item);
+	/* Accesses may have passed unseen: what came last is not known. */
+	void (*forget)(void *state, unsigned question);
 	flow_piece_fn *add;
 };
+
+/* What the watch of a cookie watches. */
+struct flow_asked {
+	uint64_t cookie, address, length;
+	pid_t pid;
+	unsigned access;
+};
+
+#define FLOW_ASKED 16 /* watches remembered, by their cookie; more than there are at a time */
 
 struct flow_asking {
 	struct tl_host *host;
@@ -43,6 +55,7 @@ struct flow_asking {
 	struct flow_expression expression;
 	struct flow_question question[FLOW_QUESTIONS];
 	uint64_t cookie; /* of the last watch */
+	struct flow_asked asked[FLOW_ASKED];
 };
 
 /* 0 or -errno. `name` is the tool's. */
@@ -58,7 +71,18 @@ void flow_asking_stop(struct flow_asking *asking, struct flow_question *question
 /* The number of the question that the access answers; -1: none. */
 int flow_asking_find(const struct flow_asking *asking, const struct tl_access *access);
 
-/* The tool's callbacks. */
+typedef void flow_hit_fn(void *state, const struct tl_access *access);
+
+/*
+ * The tool's callback of a hit: calls `hit` with it, and with what else the same instruction did to
+ * memory that is watched. Of the two signals that an instruction raises that touches the bytes of
+ * two watches, as `push global` does, only the first arrives. Where that one is of a watch that has
+ * had its hits and is not disarmed yet, nobody hears of either: until then the hits of other
+ * questions are forgotten.
+ */
+void flow_asking_hit(struct flow_asking *asking, const struct tl_access *access, flow_hit_fn *hit);
+
+/* The tool's other callbacks. */
 void flow_asking_tick(struct flow_asking *asking);
 void flow_asking_unwatched(struct flow_asking *asking, const struct tl_watch *watch);
 /* True: it was the process asked about, and all questions are over. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow/forward_slice.h"
 
+#include "flow/slice_bytes.h"
 #include "flow/slice_private.h"
 
 #include <errno.h>
@@ -45,23 +46,6 @@ static bool is_of(const struct insn_place *source, const struct insn_place *plac
 	       place->first < source->first + source->length;
 }
 
-/* Where the bytes of the source that hold the value are in the result. */
-static struct insn_place moved(const struct insn_result *result, const struct insn_place *source,
-			       const struct insn_place *place)
-{
-	struct insn_place to = result->to;
-	unsigned first = place->first > source->first ? (unsigned)place->first - source->first : 0;
-	unsigned end = (unsigned)place->first + place->length - source->first;
-
-	if (result->operation != INSN_COPY || first >= to.length)
-		return to;
-	if (end > to.length)
-		end = to.length;
-	to.first = (uint8_t)(to.first + first);
-	to.length = (uint16_t)(end - first);
-	return to;
-}
-
 static bool only_sets_flags(const struct insn_effect *effect)
 {
 	for (unsigned i = 0; i < effect->count; i++)
@@ -90,6 +74,25 @@ static void arrive(struct flow_slice_work *work, struct flow_uses *uses, uint64_
 	}
 }
 
+/* The bytes of the result that are made of the source's, which holds the value in some of its own.
+ */
+static void pass_source(struct flow_slice_work *work, struct flow_uses *uses, uint64_t start,
+			uint16_t index, const struct insn_result *result, unsigned source,
+			uint64_t held)
+{
+	uint64_t made = slice_bytes_made(result, source, held);
+	struct insn_place to = result->to;
+	unsigned first, length;
+
+	if (to.kind == INSN_PLACE_FLAGS)
+		arrive(work, uses, start, index, &to);
+	while (slice_bytes_next(&made, &first, &length)) {
+		to.first = (uint8_t)(result->to.first + first);
+		to.length = (uint16_t)length;
+		arrive(work, uses, start, index, &to);
+	}
+}
+
 /* Is something made of the place here? And what is left in it afterwards? */
 static void pass_results(struct flow_slice_work *work, struct flow_uses *uses, uint64_t start,
 			 uint16_t index, const struct insn_place *place)
@@ -101,12 +104,9 @@ static void pass_results(struct flow_slice_work *work, struct flow_uses *uses, u
 		const struct insn_result *result = &effect->result[i];
 
 		for (unsigned j = 0; j < result->source_count; j++) {
-			struct insn_place to;
-
-			if (result->operation == INSN_CONSTANT || !is_of(&result->source[j], place))
-				continue;
-			to = moved(result, &result->source[j], place);
-			arrive(work, uses, start, index, &to);
+			if (result->operation != INSN_CONSTANT && is_of(&result->source[j], place))
+				pass_source(work, uses, start, index, result, j,
+					    slice_bytes_common(&result->source[j], place));
 		}
 		overwritten |= !result->conditional && is_of(&result->to, place);
 	}
@@ -171,17 +171,71 @@ static void pass(struct flow_slice_work *work, struct flow_uses *uses, uint64_t 
 	}
 }
 
-static void run(struct flow_slice_work *work, struct flow_uses *uses, uint64_t start)
+static bool reach(struct flow_slice_work *work, uint64_t start, uint64_t pc)
+{
+	uint16_t index = slice_index(work, start, pc);
+
+	if (index == SLICE_NOWHERE || work->reached[index])
+		return false;
+	work->reached[index] = 1;
+	return true;
+}
+
+/* Where control goes on from the instruction is reached, too. True: that was not known. */
+static bool go_further(struct flow_slice_work *work, uint64_t start, uint16_t index)
+{
+	const struct insn *insn = &work->effect[index].insn;
+	bool changed = false;
+
+	if (slice_falls_through(insn))
+		changed |= reach(work, start, work->pc[index] + insn->length);
+	if (insn->flow == INSN_FLOW_BRANCH)
+		changed |= reach(work, start, (uint64_t)insn->target);
+	return changed;
+}
+
+/* Can control come from `begin` back to it, or leave the function, without passing the store? */
+static bool is_bypassed(struct flow_slice_work *work, uint64_t start, uint16_t begin,
+			uint64_t store)
+{
+	bool changed;
+
+	if (work->pc[begin] == store)
+		return false;
+	memset(work->reached, 0, work->count);
+	changed = go_further(work, start, begin);
+	while (changed && !work->reached[begin]) {
+		changed = false;
+		for (unsigned i = 0; i < work->count; i++) {
+			const struct insn *insn = &work->effect[i].insn;
+
+			if (!work->reached[i] || work->pc[i] == store)
+				continue;
+			if (insn->flow == INSN_FLOW_RETURN || leaves(work, start, insn) ||
+			    insn->flow == INSN_FLOW_JUMP_INDIRECT)
+				return true;
+			changed |= go_further(work, start, (uint16_t)i);
+		}
+	}
+	return work->reached[begin];
+}
+
+static void run(struct flow_slice_work *work, struct flow_uses *uses, uint64_t start,
+		uint16_t begin)
 {
 	for (unsigned i = 0; i < work->queued; i++) {
 		struct insn_place place = work->queue[i].place;
 
 		pass(work, uses, start, work->queue[i].index, &place);
 	}
+	for (unsigned i = 0; i < uses->count; i++)
+		if (uses->use[i].kind == FLOW_USE_STORE)
+			uses->use[i].bypassed = is_bypassed(work, start, begin, uses->use[i].pc);
 }
 
 int flow_uses_of_load(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
-		      struct flow_slice_work *work, struct flow_uses *uses)
+		      unsigned first, unsigned wanted, struct flow_slice_work *work,
+		      struct flow_uses *uses)
 {
 	int err = slice_decode(code, length, start, work);
 	uint16_t index = err ? SLICE_NOWHERE : slice_index(work, start, pc);
@@ -196,8 +250,9 @@ int flow_uses_of_load(const uint8_t *code, size_t length, uint64_t start, uint64
 	for (unsigned i = 0; i < effect->count; i++)
 		for (unsigned j = 0; j < effect->result[i].source_count; j++)
 			if (effect->result[i].source[j].kind == INSN_PLACE_MEMORY)
-				arrive(work, uses, start, index, &effect->result[i].to);
-	run(work, uses, start);
+				pass_source(work, uses, start, index, &effect->result[i], j,
+					    slice_bytes_range(first, wanted));
+	run(work, uses, start, index);
 	return 0;
 }
 
@@ -214,6 +269,6 @@ int flow_uses_of_place(const uint8_t *code, size_t length, uint64_t start, uint6
 	if (index == SLICE_NOWHERE)
 		return -EILSEQ;
 	slice_enter(work, index, &place);
-	run(work, uses, start);
+	run(work, uses, start, index);
 	return 0;
 }

@@ -25,6 +25,7 @@ struct flow_use {
 	unsigned operand;
 	uint16_t first, length; /* of a store: which bytes of the operand hold it; length 0: any */
 	bool jump;		/* of an argument: the function jumps there at its end */
+	bool bypassed;		/* of a store: the function can return, or load anew, without it */
 	struct insn_place place;
 };
 
@@ -34,9 +35,11 @@ struct flow_uses {
 	bool more; /* there were others */
 };
 
-/* Of what the instruction at `pc` loads by its memory operands. 0; or as flow_slice_store(). */
+/* Of what the instruction at `pc` loads by its memory operands, in bytes [first, first + wanted) of
+ * them. 0; or as flow_slice_store(). */
 int flow_uses_of_load(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
-		      struct flow_slice_work *work, struct flow_uses *uses);
+		      unsigned first, unsigned wanted, struct flow_slice_work *work,
+		      struct flow_uses *uses);
 /* Of what `place` holds before the instruction at `pc`. */
 int flow_uses_of_place(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
 		       struct insn_place place, struct flow_slice_work *work,

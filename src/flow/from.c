@@ -19,10 +19,12 @@
 /* What a question has told so far. */
 struct told {
 	struct flow_store last; /* there, since it is watched */
-	/* Of a sought value: what the load that came last would have read. */
+	/* Of a sought value: what the load that came last would have read, and what the one did
+	 * that came before the last store to the parent. */
 	pid_t tid;
 	uint64_t address, length;
 	bool found;
+	uint64_t stored_address, stored_length; /* length 0: not known */
 };
 
 struct from {
@@ -73,7 +75,8 @@ static bool ask_sought(struct from *from, unsigned index, const struct flow_valu
 	const struct flow_value *parent = &tree->value[tree->writer[value->writer].value];
 
 	question->cookie = flow_asking_arm(&from->asking, value->pid, parent->address,
-					   parent->length, TL_WRITE);
+					   parent->length,
+					   parent->reader ? TL_READ | TL_WRITE : TL_WRITE);
 	if (question->cookie)
 		question->code_cookie = flow_asking_arm(
 			&from->asking, value->pid, value->copied ? value->copy_call : value->reader,
@@ -95,7 +98,17 @@ static bool ask(void *state, unsigned question, uint32_t index)
 						 : ask_known(from, question, value);
 }
 
-static const struct flow_asker asker = {.item = item, .ask = ask, .add = add_root};
+static void forget(void *state, unsigned question)
+{
+	struct told *told = &((struct from *)state)->told[question];
+
+	told->last.known = false;
+	told->found = false;
+	told->stored_length = 0;
+}
+
+static const struct flow_asker asker = {
+	.item = item, .ask = ask, .forget = forget, .add = add_root};
 
 static int start(struct tl_host *host, const struct tl_services *services, void **state)
 {
@@ -199,22 +212,38 @@ static void on_value(struct from *from, uint32_t index, struct told *told,
 		flow_tree_confirm(tree, index, &told->last, access);
 }
 
-/* The store that the sought value goes into. True: its address is known. */
+/* The parent is stored to, as the writer does after the load, or otherwise. */
+static void on_goal_store(struct told *told, const struct flow_writer *writer,
+			  const struct tl_access *access)
+{
+	bool known = access->pc == writer->pc && told->found && told->tid == access->tid;
+
+	told->stored_address = told->address;
+	told->stored_length = known ? told->length : 0;
+	if (access->pc == writer->pc)
+		told->found = false;
+}
+
+/*
+ * The store that the sought value goes into, and the read of it that was asked about: of the values
+ * that a loop stores there in turn that one counts which is read. True: the address is known.
+ */
 static bool on_goal(struct from *from, uint32_t index, struct told *told,
 		    const struct tl_access *access)
 {
 	struct flow_tree *tree = from->tree;
 	struct flow_value *value = &tree->value[index];
 	const struct flow_writer *writer = &tree->writer[value->writer];
+	const struct flow_value *parent = &tree->value[writer->value];
+	bool read = parent->reader && access->access & TL_READ && told->stored_length &&
+		    is_reader(from, parent, access);
 
-	if (!(access->access & TL_WRITE) || access->pc != writer->pc)
+	if (!read && access->access & TL_WRITE)
+		on_goal_store(told, writer, access);
+	if (!read && (parent->reader || !told->stored_length))
 		return false;
-	if (!told->found || told->tid != access->tid) {
-		told->found = false;
-		return false;
-	}
-	value->address = told->address;
-	value->length = told->length;
+	value->address = told->stored_address;
+	value->length = told->stored_length;
 	value->state = FLOW_VALUE_KNOWN;
 	value->visits = 0;
 	return true;
@@ -234,28 +263,40 @@ static void on_code(struct from *from, uint32_t index, struct told *told,
 	told->tid = access->tid;
 }
 
-static void on_hit(void *state, const struct tl_access *access)
+static void on_one(void *state, const struct tl_access *access)
 {
 	struct from *from = state;
 	struct flow_question *question;
 	int number;
 
-	if (access->access & TL_LATE) {
-		from->services->count(from->host, "flow-hits-late", 1);
-		return;
-	}
 	number = flow_asking_find(&from->asking, access);
 	if (number < 0)
 		return;
 	question = &from->asking.question[number];
+	if (access->access & TL_LATE ||
+	    (access->cookie != question->code_cookie && access->access & TL_GUESSED &&
+	     !(access->access & TL_KERNEL))) {
+		/* It may be a store, or a load, of which nothing is known: what was the last one
+		 * before it no longer is. */
+		from->services->count(
+			from->host,
+			access->access & TL_LATE ? "flow-hits-late" : "flow-hits-guessed", 1);
+		forget(from, (unsigned)number);
+		return;
+	}
 	if (access->cookie == question->code_cookie)
 		on_code(from, question->item, &from->told[number], access);
-	else if (access->access & TL_GUESSED && !(access->access & TL_KERNEL))
-		from->services->count(from->host, "flow-hits-guessed", 1);
 	else if (from->tree->value[question->item].state != FLOW_VALUE_SOUGHT)
 		on_value(from, question->item, &from->told[number], access);
 	else if (on_goal(from, question->item, &from->told[number], access))
 		flow_asking_stop(&from->asking, question);
+}
+
+static void on_hit(void *state, const struct tl_access *access)
+{
+	struct from *from = state;
+
+	flow_asking_hit(&from->asking, access, on_one);
 }
 
 static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hits, unsigned threads)

@@ -173,6 +173,7 @@ static void follow_use(struct flow_goals *goals, const struct standpoint *from,
 	case FLOW_USE_STORE:
 		spot.state = FLOW_VALUE_SOUGHT;
 		spot.filler = use->pc;
+		spot.bypassed = use->bypassed;
 		spot.operand = use->operand;
 		spot.first = use->first;
 		spot.wanted = use->length;
@@ -206,6 +207,10 @@ static void expand(struct flow_goals *goals, uint32_t reader, const struct flow_
 	struct standpoint from = {.reader = reader,
 				  .load = load,
 				  .context = load->frames > 1 ? load->frame[1].pc : 0};
+	const struct flow_spot_of_value *spot = &goals->spot[goals->reader[reader].spot];
+	unsigned first = spot->address > load->address ? (unsigned)(spot->address - load->address)
+						       : 0;
+	unsigned wanted = (unsigned)(spot->address + spot->length - load->address) - first;
 	struct flow_uses uses;
 	struct flow_code code;
 	char place[80];
@@ -216,8 +221,8 @@ static void expand(struct flow_goals *goals, uint32_t reader, const struct flow_
 	else if (flow_in_c_library(&goals->tree, load->pid, load->pc))
 		add_end(goals, &from, "read by the C library, in %s: not followed", place);
 	else if (flow_tree_code(&goals->tree, load->pid, load->pc, &code) ||
-		 flow_uses_of_load(code.bytes, code.length, code.start, load->pc, &goals->tree.work,
-				   &uses))
+		 flow_uses_of_load(code.bytes, code.length, code.start, load->pc, first, wanted,
+				   &goals->tree.work, &uses))
 		add_end(goals, &from, "%s", "not followed: its code could not be read");
 	else
 		follow_uses(goals, &from, &uses);

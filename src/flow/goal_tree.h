@@ -18,6 +18,7 @@ struct flow_spot_of_value {
 	pid_t pid;
 	uint64_t address, length;
 	uint64_t filler;		 /* the store's pc; 0: any */
+	bool bypassed;			 /* the value may be loaded and not stored there */
 	unsigned operand, first, wanted; /* bytes of the operand; wanted 0: all */
 	uint64_t context;		 /* where the store's function returns to; 0: anywhere */
 	char end[160];

@@ -148,6 +148,12 @@ static void add_load(struct flow_tree *tree, const struct standpoint *from,
 	value.first = end->first;
 	value.wanted = end->length;
 	if (!compute_address(tree, from, end, &value.address, &value.length)) {
+		if (end->earlier_pass) {
+			add_end(tree, from, "%s",
+				"not followed: a loop loads many, and which of them was kept is "
+				"not known");
+			return;
+		}
 		value.state = FLOW_VALUE_SOUGHT;
 		add_value(tree, &value);
 		return;

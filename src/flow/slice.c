@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "flow/slice_bytes.h"
 #include "flow/slice_private.h"
 
 #include <errno.h>
@@ -7,56 +8,6 @@
 
 #define RAX 0
 #define RSP 4
-
-/* General registers 0 to 15, vectors 16 to 47, masks 48 to 55; others are not followed. */
-static int bit_of(const struct insn_place *place)
-{
-	switch (place->kind) {
-	case INSN_PLACE_GENERAL:
-		return place->number < 16 ? place->number : -1;
-	case INSN_PLACE_VECTOR:
-		return place->number < 32 ? 16 + place->number : -1;
-	case INSN_PLACE_MASK:
-		return place->number < 8 ? 48 + place->number : -1;
-	default:
-		return -1;
-	}
-}
-
-int slice_decode(const uint8_t *code, size_t length, uint64_t start, struct flow_slice_work *work)
-{
-	size_t offset = 0;
-
-	if (length > FLOW_SLICE_CODE)
-		return -E2BIG;
-	memset(work->at, 0, sizeof(work->at));
-	work->count = 0;
-	while (offset < length) {
-		struct insn_effect *effect = &work->effect[work->count];
-
-		if (work->count == FLOW_SLICE_INSNS)
-			return -E2BIG;
-		if (insn_effect_decode(code + offset, length - offset, start + offset, effect)) {
-			offset++; /* a table within the code, or padding */
-			continue;
-		}
-		work->pc[work->count] = start + offset;
-		work->at[offset] = (uint16_t)(work->count + 1);
-		work->count++;
-		offset += effect->insn.length;
-	}
-	memset(work->visited, 0, sizeof(work->visited));
-	work->queued = 0;
-	return 0;
-}
-
-uint16_t slice_index(const struct flow_slice_work *work, uint64_t start, uint64_t pc)
-{
-	uint64_t offset = pc - start;
-
-	return offset < FLOW_SLICE_CODE && work->at[offset] ? (uint16_t)(work->at[offset] - 1)
-							    : SLICE_NOWHERE;
-}
 
 static void add_end(struct flow_slice *slice, const struct flow_end *end)
 {
@@ -82,35 +33,6 @@ static void add_unknown(struct flow_slice *slice, uint64_t pc, const char *reaso
 	add_end(slice, &end);
 }
 
-/* And is from now on. */
-static bool was_visited(struct flow_slice_work *work, uint16_t index, unsigned bit,
-			const struct insn_place *place)
-{
-	uint64_t key = (uint64_t)index << 32 | bit << 24 | (uint64_t)place->first << 16 |
-		       place->length;
-	uint64_t hash = key * 0x9e3779b97f4a7c15ull >> 44;
-	bool was = work->visited[hash / 64] >> hash % 64 & 1;
-
-	_Static_assert(FLOW_SLICE_VISITED == 1u << 20, "the hash has 20 bits");
-	work->visited[hash / 64] |= 1ull << hash % 64;
-	return was;
-}
-
-int slice_enter(struct flow_slice_work *work, uint16_t index, const struct insn_place *place)
-{
-	int bit = bit_of(place);
-
-	if (bit < 0)
-		return -EINVAL;
-	if (was_visited(work, index, (unsigned)bit, place))
-		return 0;
-	if (work->queued == sizeof(work->queue) / sizeof(work->queue[0]))
-		return -ENOSPC;
-	work->queue[work->queued].index = index;
-	work->queue[work->queued++].place = *place;
-	return 0;
-}
-
 /* Look for `place` before instruction `index`. */
 static void look_before(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
 			const struct insn_place *place)
@@ -129,11 +51,6 @@ static bool is_copy(const struct insn_result *result)
 	       result->operation == INSN_CONSTANT;
 }
 
-/* Bytes [first, first + length) of a register or operand. */
-struct bytes {
-	unsigned first, length;
-};
-
 static unsigned least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
@@ -144,64 +61,39 @@ static unsigned most(unsigned a, unsigned b)
 	return a > b ? a : b;
 }
 
-/*
- * Which bytes of a source make the wanted bytes of a result? Where bytes keep their place, or are
- * moved as a whole, those alone; of what is computed all.
- */
-static struct bytes narrow(const struct insn_result *result, const struct insn_place *source,
-			   struct bytes wanted)
-{
-	struct bytes whole = {source->first, source->length};
-	unsigned first = most(wanted.first, result->to.first) - result->to.first;
-	unsigned end = least(wanted.first + wanted.length, result->to.first + result->to.length) -
-		       result->to.first;
-	unsigned element = result->element;
-
-	switch (result->operation) {
-	case INSN_ELEMENTS:
-		if (!element || source->length != result->to.length)
-			return whole;
-		first = first / element * element;
-		end = (end + element - 1) / element * element;
-		break;
-	case INSN_COPY:
-	case INSN_AND:
-	case INSN_OR:
-	case INSN_XOR:
-	case INSN_AND_NOT:
-	case INSN_SELECT:
-		break;
-	default:
-		return whole;
-	}
-	if (first >= source->length || end <= first)
-		return (struct bytes){source->first, 0};
-	return (struct bytes){source->first + first, least(end, source->length) - first};
-}
-
-static void follow_source(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
-			  const struct insn_place *source, struct bytes bytes)
+static void follow_bytes(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
+			 const struct insn_place *source, unsigned first, unsigned length)
 {
 	struct flow_end end = {.kind = FLOW_END_LOAD,
 			       .pc = work->pc[index],
 			       .operand = source->number,
-			       .first = (uint16_t)bytes.first,
-			       .length = (uint16_t)bytes.length};
+			       .first = (uint16_t)(source->first + first),
+			       .length = (uint16_t)length};
 	struct insn_place place = *source;
 
 	if (source->kind == INSN_PLACE_MEMORY) {
 		add_end(slice, &end);
 		return;
 	}
-	place.first = (uint8_t)bytes.first;
-	place.length = (uint16_t)bytes.length;
+	place.first = (uint8_t)(source->first + first);
+	place.length = (uint16_t)length;
 	place.shift = 0;
 	look_before(work, slice, index, &place);
 }
 
+/* The bytes of the source that make the wanted ones. */
+static void follow_source(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
+			  const struct insn_place *source, uint64_t bytes)
+{
+	unsigned first, length;
+
+	while (slice_bytes_next(&bytes, &first, &length))
+		follow_bytes(work, slice, index, source, first, length);
+}
+
 /* The sources of one result of instruction `index`, as far as they make the wanted bytes. */
 static void follow(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
-		   const struct insn_result *result, struct bytes wanted)
+		   const struct insn_result *result, const struct insn_place *wanted)
 {
 	struct flow_end end = {
 		.kind = FLOW_END_CONSTANT, .pc = work->pc[index], .constant = result->constant};
@@ -211,14 +103,13 @@ static void follow(struct flow_slice_work *work, struct flow_slice *slice, uint1
 		slice->copies = false;
 	for (unsigned i = 0; i < result->source_count && result->operation != INSN_CONSTANT; i++) {
 		const struct insn_place *source = &result->source[i];
-		struct bytes bytes;
 
 		if (source->kind == INSN_PLACE_CONSTANT || source->kind == INSN_PLACE_FLAGS)
 			continue;
 		only_constant = false;
-		bytes = narrow(result, source, wanted);
-		if (bytes.length)
-			follow_source(work, slice, index, source, bytes);
+		follow_source(work, slice, index, source,
+			      slice_bytes_needed(result, i,
+						 slice_bytes_common(&result->to, wanted)));
 	}
 	if (only_constant)
 		add_end(slice, &end);
@@ -253,17 +144,6 @@ static unsigned covered_by(const struct insn_result *result, const struct insn_p
 	unsigned end = least(result->to.first + result->to.length, place->first + place->length);
 
 	return result->conditional || end < first ? 0 : end - first;
-}
-
-/* Does a call leave the register as it was? */
-bool slice_is_kept_by_calls(const struct insn_place *place)
-{
-	return place->kind == INSN_PLACE_GENERAL && INSN_KEPT_BY_CALLS >> place->number & 1;
-}
-
-bool slice_is_call(const struct insn *insn)
-{
-	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
 }
 
 static bool is_result_of_call(const struct insn_place *place)
@@ -310,8 +190,7 @@ static bool made_by(struct flow_slice_work *work, struct flow_slice *slice, uint
 	}
 	for (unsigned i = 0; i < effect->count; i++)
 		if (writes(&effect->result[i], place)) {
-			follow(work, slice, index, &effect->result[i],
-			       (struct bytes){place->first, place->length});
+			follow(work, slice, index, &effect->result[i], place);
 			killed |= kills(&effect->result[i], place);
 			covered += covered_by(&effect->result[i], place);
 		} else if (clears(&effect->result[i], place)) {
@@ -325,14 +204,6 @@ static bool made_by(struct flow_slice_work *work, struct flow_slice *slice, uint
 		return true;
 	}
 	return killed;
-}
-
-bool slice_falls_through(const struct insn *insn)
-{
-	if (insn->flow == INSN_FLOW_BRANCH)
-		return insn->conditional;
-	return insn->flow == INSN_FLOW_NEXT || slice_is_call(insn) ||
-	       insn->flow == INSN_FLOW_SYSCALL;
 }
 
 /* Does control come from `from` to `to`? Jumps to where a register says may go to the start of any
@@ -371,6 +242,12 @@ static void reach_start(const struct flow_slice_work *work, struct flow_slice *s
 		add_unknown(slice, work->pc[0], "a register that nobody has set");
 }
 
+/* What stands before a jump's target so that it is aligned: behind a jump nobody comes to it. */
+static bool is_padding(const struct insn_effect *effect)
+{
+	return effect->insn.flow == INSN_FLOW_NEXT && !effect->count && !effect->more;
+}
+
 static void go_back(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
 		    const struct insn_place *place)
 {
@@ -385,7 +262,7 @@ static void go_back(struct flow_slice_work *work, struct flow_slice *slice, uint
 		if (!made_by(work, slice, i, place))
 			look_before(work, slice, i, place);
 	}
-	if (!came && index)
+	if (!came && index && !is_padding(&work->effect[index]))
 		add_unknown(slice, work->pc[index], "no way is known that leads here");
 }
 
@@ -452,16 +329,32 @@ static bool is_address_kept(struct flow_slice_work *work, uint16_t load, uint16_
 	return true;
 }
 
+/* Of the loads, what a watch has to know of them. `held`: by which registers, before `last`. */
 static void finish(struct flow_slice_work *work, struct flow_slice *slice, uint64_t start,
-		   uint16_t last)
+		   uint16_t last, uint64_t held)
 {
 	for (unsigned i = 0; i < slice->ends; i++) {
 		struct flow_end *end = &slice->end[i];
 		uint16_t load = slice_index(work, start, end->pc);
 
-		if (end->kind == FLOW_END_LOAD && load != SLICE_NOWHERE && last != SLICE_NOWHERE)
-			end->address_kept = is_address_kept(work, load, last, end->operand);
+		if (end->kind != FLOW_END_LOAD || load == SLICE_NOWHERE || last == SLICE_NOWHERE)
+			continue;
+		end->address_kept = is_address_kept(work, load, last, end->operand);
+		end->earlier_pass = !end->address_kept &&
+				    slice_outlives_load(work, start, load, last, held);
 	}
+}
+
+static uint64_t registers_of(const struct insn_result *result)
+{
+	uint64_t held = 0;
+
+	for (unsigned i = 0; i < result->source_count; i++) {
+		int bit = slice_register(&result->source[i]);
+
+		held |= bit < 0 ? 0 : 1ull << bit;
+	}
+	return held;
 }
 
 int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
@@ -470,6 +363,11 @@ int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_
 {
 	int err = slice_decode(code, length, start, work);
 	uint16_t index = err ? SLICE_NOWHERE : slice_index(work, start, pc);
+	const struct insn_place wanted = {.kind = INSN_PLACE_MEMORY,
+					  .number = (uint8_t)stored->operand,
+					  .first = (uint8_t)stored->first,
+					  .length = (uint16_t)stored->length};
+	uint64_t held = 0;
 	bool found = false;
 
 	memset(slice, 0, sizeof(*slice));
@@ -483,11 +381,12 @@ int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_
 
 		if (result->to.kind != INSN_PLACE_MEMORY || result->to.number != stored->operand)
 			continue;
-		follow(work, slice, index, result, (struct bytes){stored->first, stored->length});
+		follow(work, slice, index, result, &wanted);
+		held |= registers_of(result);
 		found = true;
 	}
 	run(work, slice);
-	finish(work, slice, start, index);
+	finish(work, slice, start, index, held);
 	return found ? 0 : -ENOENT;
 }
 
@@ -506,7 +405,8 @@ int flow_slice_place(const uint8_t *code, size_t length, uint64_t start, uint64_
 		return -EILSEQ;
 	look_before(work, slice, index, &place);
 	run(work, slice);
-	finish(work, slice, start, index);
+	finish(work, slice, start, index,
+	       slice_register(&place) < 0 ? 0 : 1ull << slice_register(&place));
 	return 0;
 }
 
@@ -524,5 +424,11 @@ int flow_slice_return(const uint8_t *code, size_t length, uint64_t start,
 		if (work->effect[i].insn.flow == INSN_FLOW_RETURN)
 			look_before(work, slice, i, &place);
 	run(work, slice);
+	for (unsigned i = 0; i < slice->ends; i++)
+		for (unsigned j = 0; j < work->count && slice->end[i].kind == FLOW_END_LOAD; j++)
+			if (work->effect[j].insn.flow == INSN_FLOW_RETURN)
+				slice->end[i].earlier_pass |= slice_outlives_load(
+					work, start, slice_index(work, start, slice->end[i].pc),
+					(uint16_t)j, 1u << RAX);
 	return slice->ends ? 0 : -ENOENT;
 }

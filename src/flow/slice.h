@@ -14,6 +14,7 @@
 #define FLOW_SLICE_INSNS 4096
 #define FLOW_SLICE_ENDS 8
 #define FLOW_SLICE_VISITED 1048576u
+#define FLOW_SLICE_PASSES 8192
 
 enum flow_end_kind {
 	FLOW_END_LOAD,	   /* the memory operand `operand` of the instruction at `pc` */
@@ -34,6 +35,9 @@ struct flow_end {
 	const char *reason; /* static text */
 	/* Of a load: the registers of its address are the same behind the slice's instruction. */
 	bool address_kept;
+	/* Of a load: what is stored may be of an earlier pass of it than the last one, as where a
+	 * loop looks for one value among many. */
+	bool earlier_pass;
 };
 
 struct flow_slice {
@@ -58,6 +62,15 @@ struct flow_slice_work {
 		struct insn_place place;
 	} queue[8 * FLOW_SLICE_INSNS];
 	unsigned queued;
+	/* slice_passes.c: which registers hold the value, or parts, before which instruction; and
+	 * where control comes from to each: chains through `before`, of those that jump or fall
+	 * through to it. */
+	struct {
+		uint64_t held;
+		uint16_t index;
+		bool passed;
+	} pass[FLOW_SLICE_PASSES];
+	uint16_t chain[FLOW_SLICE_INSNS], before[2][FLOW_SLICE_INSNS];
 };
 
 /* Which of its memory operands an instruction stores to, and which bytes of it are asked about. */

@@ -19,5 +19,17 @@ bool slice_is_call(const struct insn *insn);
 bool slice_falls_through(const struct insn *insn);
 /* Does a call leave the register as it was? */
 bool slice_is_kept_by_calls(const struct insn_place *place);
+/* A number from 0 to 63 for each register that is followed; -1: it is not. */
+int slice_register(const struct insn_place *place);
+/* Was the key, of any meaning, entered in the work area before? It is from now on. */
+bool slice_was_visited(struct flow_slice_work *work, uint64_t key);
+
+/*
+ * May the value that `held` (a bit for each register) holds before instruction `last` be one that
+ * `load` has loaded in an earlier pass than its last before `last`? True, too, where the code is
+ * too much to tell.
+ */
+bool slice_outlives_load(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t last,
+			 uint64_t held);
 
 #endif

@@ -4,7 +4,9 @@
  *
  * A known spot is watched for reads and writes: who reads there what its filler has stored last is
  * an answer. A sought spot takes two watches: the place that its value is read from, and the code
- * of the store; the store after that very load, in the same thread, tells the address.
+ * of the store; the store after that very load, in the same thread, tells the address. Where the
+ * load may run again before the store, for another value, the load's code is watched instead of the
+ * place: the last load before the store must be of the place.
  */
 #include "flow/flow.h"
 
@@ -17,7 +19,7 @@
 
 /* What a question has told so far. */
 struct told {
-	bool filled; /* the last store there was the filler's */
+	bool filled; /* the last store there, or to the parent of a sought one, was the filler's */
 	pid_t tid;   /* whose load of the parent's spot was the last; 0: none */
 };
 
@@ -63,10 +65,13 @@ static bool ask(void *state, unsigned number, uint32_t index)
 	const struct flow_spot_of_value *watched =
 		sought ? &goals->spot[goals->reader[spot->reader].spot] : spot;
 
-	to->told[number] = (struct told){.filled = !spot->filler};
+	to->told[number] = (struct told){.filled = !watched->filler};
 	spot->visits++;
-	question->cookie = flow_asking_arm(&to->asking, spot->pid, watched->address,
-					   watched->length, TL_READ | TL_WRITE);
+	question->cookie = sought && spot->bypassed
+				   ? flow_asking_arm(&to->asking, spot->pid,
+						     goals->reader[spot->reader].pc, 1, TL_EXEC)
+				   : flow_asking_arm(&to->asking, spot->pid, watched->address,
+						     watched->length, TL_READ | TL_WRITE);
 	if (question->cookie && sought)
 		question->code_cookie =
 			flow_asking_arm(&to->asking, spot->pid, spot->filler, 1, TL_EXEC);
@@ -76,7 +81,27 @@ static bool ask(void *state, unsigned number, uint32_t index)
 	return false;
 }
 
-static const struct flow_asker asker = {.item = item, .ask = ask, .add = add_root};
+/* Is it but one store after which the memory that the question watches holds the value? */
+static bool has_filler(const struct to *to, uint32_t index)
+{
+	const struct flow_spot_of_value *spot = &to->goals->spot[index];
+
+	if (spot->state == FLOW_VALUE_SOUGHT)
+		spot = &to->goals->spot[to->goals->reader[spot->reader].spot];
+	return spot->filler;
+}
+
+static void forget(void *state, unsigned question)
+{
+	struct to *to = state;
+	struct told *told = &to->told[question];
+
+	told->tid = 0;
+	told->filled &= !has_filler(to, to->asking.question[question].item);
+}
+
+static const struct flow_asker asker = {
+	.item = item, .ask = ask, .forget = forget, .add = add_root};
 
 static int start(struct tl_host *host, const struct tl_services *services, void **state)
 {
@@ -155,15 +180,46 @@ static void on_spot(struct to *to, uint32_t index, struct told *told,
 		told->filled = access->pc == spot->filler;
 }
 
+/* Is the thread about to load from the spot? */
+static bool loads_from(struct to *to, const struct flow_spot_of_value *spot,
+		       const struct tl_access *access)
+{
+	struct flow_value load = {.pid = access->pid};
+	struct insn insn;
+
+	if (!flow_decode_at(&to->goals->tree, access->pid, access->pc, &insn))
+		return false;
+	for (load.operand = 0; load.operand < insn.operand_count; load.operand++) {
+		uint64_t address, length;
+
+		if (insn.operand[load.operand].access & TL_READ &&
+		    flow_tree_address(&to->goals->tree, &load, access, &address, &length) &&
+		    address < spot->address + spot->length && spot->address < address + length)
+			return true;
+	}
+	return false;
+}
+
 /* The parent's spot is read, from which the sought one is filled. */
 static void on_parent(struct to *to, uint32_t index, struct told *told,
 		      const struct tl_access *access)
 {
 	const struct flow_goals *goals = to->goals;
 	const struct flow_spot_of_value *spot = &goals->spot[index];
+	const struct flow_reader *reader = &goals->reader[spot->reader];
+	const struct flow_spot_of_value *parent = &goals->spot[reader->spot];
 
-	if (access->access & TL_READ && access->pc == goals->reader[spot->reader].pc)
+	if (spot->bypassed) {
+		if (loads_from(to, parent, access))
+			told->tid = access->tid;
+		else if (told->tid == access->tid)
+			told->tid = 0;
+		return;
+	}
+	if (access->access & TL_READ && access->pc == reader->pc && told->filled)
 		told->tid = access->tid;
+	if (access->access & TL_WRITE && parent->filler)
+		told->filled = access->pc == parent->filler;
 }
 
 /* A thread is about to store, after it has loaded from the parent's spot. True: where is known. */
@@ -191,7 +247,7 @@ static bool on_filler(struct to *to, uint32_t index, struct told *told,
 	return true;
 }
 
-static void on_hit(void *state, const struct tl_access *access)
+static void on_one(void *state, const struct tl_access *access)
 {
 	struct to *to = state;
 	int number = flow_asking_find(&to->asking, access);
@@ -205,12 +261,21 @@ static void on_hit(void *state, const struct tl_access *access)
 			flow_asking_stop(&to->asking, question);
 	} else if (access->access & TL_LATE ||
 		   (access->access & TL_GUESSED && !(access->access & TL_KERNEL))) {
+		/* It may be a store of another value. */
 		to->services->count(to->host, "flow-hits-guessed", 1);
+		forget(to, (unsigned)number);
 	} else if (to->goals->spot[question->item].state == FLOW_VALUE_SOUGHT) {
 		on_parent(to, question->item, &to->told[number], access);
 	} else {
 		on_spot(to, question->item, &to->told[number], access);
 	}
+}
+
+static void on_hit(void *state, const struct tl_access *access)
+{
+	struct to *to = state;
+
+	flow_asking_hit(&to->asking, access, on_one);
 }
 
 static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hits, unsigned threads)

@@ -151,7 +151,7 @@ static enum insn_operation logical_operation(ZydisMnemonic mnemonic)
 
 /* Element by element, of so many bytes. Zydis names a vector's elements as the encoding does, which
  * for some is the whole register. */
-static const struct {
+static const struct element_of {
 	uint16_t mnemonic;
 	uint8_t element;
 } by_element[] = {
@@ -176,13 +176,34 @@ static const struct {
 	INTEGERS(4, MINUD),  INTEGERS(4, MAXUD),  INTEGERS(4, ABSD),   INTEGERS(8, ADDQ),
 	INTEGERS(8, SUBQ),   INTEGERS(8, CMPEQQ), INTEGERS(8, CMPGTQ), INTEGERS(8, MULUDQ),
 	FLOATS(ADD),	     FLOATS(SUB),	  FLOATS(MUL),	       FLOATS(DIV),
+	FLOATS(MIN),	     FLOATS(MAX),	  FLOATS(SQRT),
 };
 
-static unsigned element_size(ZydisMnemonic mnemonic)
+/* Shifts of each element by the same number of bits. */
+static const struct element_of shifts[] = {
+	INTEGERS(2, SLLW), INTEGERS(2, SRLW), INTEGERS(2, SRAW), INTEGERS(4, SLLD),
+	INTEGERS(4, SRLD), INTEGERS(4, SRAD), INTEGERS(8, SLLQ), INTEGERS(8, SRLQ),
+};
+
+/* By how much, where a register says it, is a source of all elements: of those nothing is told. */
+static bool is_shift_by_constant(const ZydisDecodedInstruction *instruction,
+				 const ZydisDecodedOperand *operands)
 {
+	return operands[instruction->operand_count_visible - 1].type ==
+	       ZYDIS_OPERAND_TYPE_IMMEDIATE;
+}
+
+static unsigned element_size(const struct effect_decoded *decoded)
+{
+	ZydisMnemonic mnemonic = decoded->instruction.mnemonic;
+
 	for (unsigned i = 0; i < sizeof(by_element) / sizeof(*by_element); i++)
 		if (by_element[i].mnemonic == mnemonic)
 			return by_element[i].element;
+	for (unsigned i = 0; i < sizeof(shifts) / sizeof(*shifts); i++)
+		if (shifts[i].mnemonic == mnemonic &&
+		    is_shift_by_constant(&decoded->instruction, decoded->operand))
+			return shifts[i].element;
 	return 0;
 }
 
@@ -332,7 +353,7 @@ enum insn_operation effect_operation(const struct effect_decoded *decoded, unsig
 		operation = INSN_MULTIPLY;
 	if (operation == INSN_COMPUTE && instruction->meta.category == ZYDIS_CATEGORY_CMOV)
 		operation = INSN_SELECT;
-	if (operation == INSN_COMPUTE && (*element = element_size(mnemonic)))
+	if (operation == INSN_COMPUTE && (*element = element_size(decoded)))
 		operation = INSN_ELEMENTS;
 	if (operation == INSN_COMPUTE && find_shuffle(mnemonic))
 		operation = INSN_SHUFFLE;
@@ -343,4 +364,46 @@ enum insn_operation effect_operation(const struct effect_decoded *decoded, unsig
 	    instruction->avx.mask.reg <= ZYDIS_REGISTER_K7)
 		return INSN_COMPUTE;
 	return cancels(decoded, operation) ? INSN_CONSTANT : operation;
+}
+
+unsigned effect_scalar(ZydisMnemonic mnemonic, bool *takes_destination)
+{
+	*takes_destination = true;
+	switch (mnemonic) {
+#define ARITHMETIC(name, element)    \
+	case ZYDIS_MNEMONIC_##name:  \
+	case ZYDIS_MNEMONIC_V##name: \
+		return element;
+		ARITHMETIC(ADDSS, 4)
+		ARITHMETIC(SUBSS, 4)
+		ARITHMETIC(MULSS, 4)
+		ARITHMETIC(DIVSS, 4)
+		ARITHMETIC(MINSS, 4)
+		ARITHMETIC(MAXSS, 4)
+		ARITHMETIC(ADDSD, 8)
+		ARITHMETIC(SUBSD, 8)
+		ARITHMETIC(MULSD, 8)
+		ARITHMETIC(DIVSD, 8)
+		ARITHMETIC(MINSD, 8)
+		ARITHMETIC(MAXSD, 8)
+#undef ARITHMETIC
+	case ZYDIS_MNEMONIC_CVTSI2SS:
+	case ZYDIS_MNEMONIC_VCVTSI2SS:
+	case ZYDIS_MNEMONIC_CVTSD2SS:
+	case ZYDIS_MNEMONIC_VCVTSD2SS:
+	case ZYDIS_MNEMONIC_SQRTSS:
+	case ZYDIS_MNEMONIC_VSQRTSS:
+		*takes_destination = false;
+		return 4;
+	case ZYDIS_MNEMONIC_CVTSI2SD:
+	case ZYDIS_MNEMONIC_VCVTSI2SD:
+	case ZYDIS_MNEMONIC_CVTSS2SD:
+	case ZYDIS_MNEMONIC_VCVTSS2SD:
+	case ZYDIS_MNEMONIC_SQRTSD:
+	case ZYDIS_MNEMONIC_VSQRTSD:
+		*takes_destination = false;
+		return 8;
+	default:
+		return 0;
+	}
 }

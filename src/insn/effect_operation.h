@@ -18,4 +18,8 @@ enum insn_operation effect_operation(const struct effect_decoded *decoded, unsig
 /* Of INSN_SHUFFLE: where each byte of a lane comes from. `constant`: the instruction's, or 0. */
 void effect_lane(const struct effect_decoded *decoded, uint64_t constant, uint8_t lane[16]);
 
+/* Of instructions that compute the lowest element of a vector register and leave the rest: the
+ * element's bytes; else 0. `*takes_destination`: it is computed of what was there, too. */
+unsigned effect_scalar(ZydisMnemonic mnemonic, bool *takes_destination);
+
 #endif

@@ -467,6 +467,46 @@ static bool write_half(const struct effect_decoded *decoded, struct insn_effect 
 	return true;
 }
 
+static void add_scalar_source(const struct effect_decoded *decoded, unsigned index,
+			      struct insn_result *result)
+{
+	struct insn_place place = place_of(decoded, index);
+
+	if (place.kind == INSN_PLACE_VECTOR && decoded->operand[index].element_size)
+		place.length = (uint16_t)(decoded->operand[index].element_size / 8);
+	add_source(result, place);
+}
+
+/* One element is computed. Of the rest of 16 bytes the older encoding keeps what is there, the
+ * newer one takes it from its second operand. */
+static bool write_scalar(const struct effect_decoded *decoded, struct insn_effect *effect)
+{
+	const ZydisDecodedInstruction *instruction = &decoded->instruction;
+	bool takes_first, three = instruction->operand_count_visible > 2;
+	unsigned bytes = effect_scalar(instruction->mnemonic, &takes_first);
+	struct insn_place to = place_of(decoded, 0), rest = to;
+	struct insn_result *result;
+
+	/* A masked one keeps, or clears, what is there. */
+	if (!bytes || instruction->avx.mask.reg > ZYDIS_REGISTER_K0)
+		return false;
+	to.length = (uint16_t)bytes;
+	result = add_result(effect, to, INSN_COMPUTE);
+	if (takes_first)
+		add_scalar_source(decoded, three ? 1 : 0, result);
+	add_scalar_source(decoded, three ? 2 : 1, result);
+	if (!three)
+		return true;
+	rest.first = (uint8_t)bytes;
+	rest.length = (uint16_t)(16 - bytes);
+	to = place_of(decoded, 1);
+	to.first = rest.first;
+	to.length = rest.length;
+	copy(effect, rest, to);
+	effect->result[effect->count - 1].clears = true;
+	return true;
+}
+
 /* ------------------------------------------------------------------------------------------- */
 /* Where it goes on */
 
@@ -509,7 +549,8 @@ int insn_effect_decode(const uint8_t *bytes, size_t available, uint64_t pc,
 		return -EILSEQ;
 	tell_decision(&decoded, effect);
 	if (!write_stack(&decoded, effect) && !write_exchange(&decoded, effect) &&
-	    !write_string(&decoded, effect) && !write_half(&decoded, effect))
+	    !write_string(&decoded, effect) && !write_half(&decoded, effect) &&
+	    !write_scalar(&decoded, effect))
 		write_all(&decoded, effect);
 	return 0;
 }

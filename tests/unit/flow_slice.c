@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slices of functions that were assembled by hand: which loads, constants and so on a store's value
  * comes from. */
-#include "flow/slice.h"
+#include "flow/forward_slice.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,6 +128,158 @@ static void an_update_has_itself_as_source(void **state)
 	assert_true(itself);
 }
 
+#define CODE(name, text)                                   \
+	extern const uint8_t name##_start[], name##_end[]; \
+	__asm__(".pushsection .text\n" #name "_start:\n" text "\n" #name "_end:\n.popsection")
+
+/* Two values side by side in one vector. */
+CODE(two_in_one, "movsd (%rdi), %xmm0\n"
+		 "movsd (%rdx), %xmm1\n"
+		 "unpcklpd %xmm1, %xmm0\n"
+		 "two_in_one_store: movups %xmm0, (%rsi)\n"
+		 "ret");
+/* The same, from registers: cvtsi2sd leaves the upper half as it is. */
+CODE(two_converted, "mov (%rdi), %rax\n"
+		    "mov (%rdx), %rcx\n"
+		    "cvtsi2sd %rax, %xmm0\n"
+		    "cvtsi2sd %rcx, %xmm1\n"
+		    "addsd %xmm1, %xmm1\n"
+		    "unpcklpd %xmm1, %xmm0\n"
+		    "two_converted_store: movups %xmm0, (%rsi)\n"
+		    "ret");
+/* Of eight values that are loaded the second is stored, when all have been loaded. */
+CODE(keeps_one, "xor %eax, %eax\n"
+		"1: mov (%rdi), %rdx\n"
+		"add $8, %rdi\n"
+		"cmp $1, %eax\n"
+		"jne 2f\n"
+		"mov %rdx, %r9\n"
+		"2: inc %eax\n"
+		"cmp $8, %eax\n"
+		"jne 1b\n"
+		"keeps_one_store: mov %r9, (%rsi)\n"
+		"ret");
+/* The same without a jump. */
+CODE(selects_one, "xor %eax, %eax\n"
+		  "1: mov (%rdi), %rdx\n"
+		  "add $8, %rdi\n"
+		  "cmp $1, %eax\n"
+		  "cmove %rdx, %r9\n"
+		  "inc %eax\n"
+		  "cmp $8, %eax\n"
+		  "jne 1b\n"
+		  "selects_one_store: mov %r9, (%rsi)\n"
+		  "ret");
+/* The sum of eight. */
+CODE(sums, "xor %eax, %eax\n"
+	   "xor %r9d, %r9d\n"
+	   "1: mov (%rdi), %rdx\n"
+	   "add $8, %rdi\n"
+	   "add %rdx, %r9\n"
+	   "inc %eax\n"
+	   "cmp $8, %eax\n"
+	   "jne 1b\n"
+	   "sums_store: mov %r9, (%rsi)\n"
+	   "ret");
+/* Each value is stored before the next is loaded; or not each. */
+CODE(stores_each, "1: mov (%rdi), %rdx\n"
+		  "add $8, %rdi\n"
+		  "stores_each_store: mov %rdx, (%rsi)\n"
+		  "add $8, %rsi\n"
+		  "cmp %rdi, %rcx\n"
+		  "jne 1b\n"
+		  "ret");
+CODE(stores_some, "1: mov (%rdi), %rdx\n"
+		  "add $8, %rdi\n"
+		  "test %rdx, %rdx\n"
+		  "je 2f\n"
+		  "mov %rdx, (%rsi)\n"
+		  "2: cmp %rdi, %rcx\n"
+		  "jne 1b\n"
+		  "ret");
+
+extern const uint8_t two_in_one_store[], two_converted_store[], keeps_one_store[],
+	selects_one_store[], sums_store[], stores_each_store[];
+
+static const struct flow_end *load_before(const uint8_t *start, const uint8_t *end,
+					  const uint8_t *store, unsigned first)
+{
+	const struct flow_end *found = NULL;
+
+	assert_int_equal(
+		slice_store(start, (size_t)(end - start), (unsigned)(store - start), first, 8), 0);
+	for (unsigned i = 0; i < slice.ends; i++)
+		if (slice.end[i].kind == FLOW_END_LOAD) {
+			assert_null(found);
+			found = &slice.end[i];
+		}
+	assert_non_null(found);
+	return found;
+}
+
+static void halves_of_a_vector_keep_apart(void **state)
+{
+	const uint8_t *store = two_in_one_store;
+
+	(void)state;
+	assert_int_equal(load_before(two_in_one_start, two_in_one_end, store, 0)->pc, START);
+	assert_int_equal(load_before(two_in_one_start, two_in_one_end, store, 8)->pc, START + 4);
+	store = two_converted_store;
+	assert_int_equal(load_before(two_converted_start, two_converted_end, store, 0)->pc, START);
+	assert_int_equal(load_before(two_converted_start, two_converted_end, store, 8)->pc,
+			 START + 3);
+	assert_int_equal(slice.ends, 1);
+}
+
+static void a_loop_may_keep_an_earlier_value(void **state)
+{
+	(void)state;
+	assert_true(load_before(keeps_one_start, keeps_one_end, keeps_one_store, 0)->earlier_pass);
+	assert_true(load_before(selects_one_start, selects_one_end, selects_one_store, 0)
+			    ->earlier_pass);
+	assert_false(load_before(sums_start, sums_end, sums_store, 0)->earlier_pass);
+	assert_false(load_before(stores_each_start, stores_each_end, stores_each_store, 0)
+			     ->earlier_pass);
+}
+
+static struct flow_uses uses;
+
+static const struct flow_use *store_after(const uint8_t *start, const uint8_t *end, unsigned first)
+{
+	const struct flow_use *found = NULL;
+
+	assert_int_equal(flow_uses_of_load(start, (size_t)(end - start), START, START, first, 8,
+					   &work, &uses),
+			 0);
+	for (unsigned i = 0; i < uses.count; i++)
+		if (uses.use[i].kind == FLOW_USE_STORE) {
+			assert_null(found);
+			found = &uses.use[i];
+		}
+	assert_non_null(found);
+	return found;
+}
+
+static void forwards_into_half_a_vector(void **state)
+{
+	const struct flow_use *store = store_after(two_in_one_start, two_in_one_end, 0);
+
+	(void)state;
+	assert_int_equal(store->first, 0);
+	assert_int_equal(store->length, 8);
+	store = store_after(two_converted_start, two_converted_end, 0);
+	assert_int_equal(store->first, 0);
+	assert_int_equal(store->length, 8);
+	assert_false(store->bypassed);
+}
+
+static void a_store_may_be_passed_by(void **state)
+{
+	(void)state;
+	assert_false(store_after(stores_each_start, stores_each_end, 0)->bypassed);
+	assert_true(store_after(stores_some_start, stores_some_end, 0)->bypassed);
+}
+
 static void code_may_be_anything(void **state)
 {
 	uint8_t code[512];
@@ -141,6 +293,8 @@ static void code_may_be_anything(void **state)
 		}
 		slice_store(code, sizeof(code), round % 64, 0, 8);
 		flow_slice_return(code, sizeof(code), START, &work, &slice);
+		flow_uses_of_load(code, sizeof(code), START, START + round % 64, 0, 8, &work,
+				  &uses);
 	}
 	assert_int_not_equal(slice_store(code, FLOW_SLICE_CODE + 1, 0, 0, 8), 0);
 }
@@ -156,6 +310,10 @@ int main(void)
 		cmocka_unit_test(a_register_that_a_call_destroys),
 		cmocka_unit_test(bytes_of_a_vector_have_their_own_sources),
 		cmocka_unit_test(an_update_has_itself_as_source),
+		cmocka_unit_test(halves_of_a_vector_keep_apart),
+		cmocka_unit_test(a_loop_may_keep_an_earlier_value),
+		cmocka_unit_test(forwards_into_half_a_vector),
+		cmocka_unit_test(a_store_may_be_passed_by),
 		cmocka_unit_test(code_may_be_anything),
 	};
 

@@ -3,7 +3,7 @@
 """`trapline flow share` tells true sharing from false and none, in threads and processes; `waste`
 agrees with an exhaustive count. A sample: tests/behave/flow/run does all.
 
-usage: tests/behave/flow/flow.py build/trapline SHARING WASTING COUNTED FLOWS UNREAD"""
+usage: tests/behave/flow/flow.py build/trapline SHARING WASTING COUNTED FLOWS UNREAD KINDS"""
 import os
 import sys
 import unittest
@@ -11,8 +11,8 @@ import unittest
 import answers
 import roads
 
-TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD = (
-    os.path.abspath(sys.argv.pop(1)) for _ in range(6))
+TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD, KINDS = (
+    os.path.abspath(sys.argv.pop(1)) for _ in range(7))
 
 
 class Share(unittest.TestCase):
@@ -61,6 +61,19 @@ class From(unittest.TestCase):
 
     def test_from_one_thread_to_another(self):
         self.follow("queue")
+
+    def expect_nothing_strange(self, case):
+        _, strange, said = roads.walk_kinds(TRAPLINE, KINDS, case, "2")
+        self.assertEqual(strange, set(), said)
+
+    def test_a_loop_that_keeps_one_of_many(self):
+        self.expect_nothing_strange("varargs")
+
+    def test_an_instruction_that_two_watches_see(self):
+        self.expect_nothing_strange("many")
+
+    def test_two_values_in_one_vector(self):
+        self.expect_nothing_strange("pun")
 
     def test_an_expression_must_mean_something(self):
         findings, said = answers.ask(TRAPLINE, ["from", "no_such_name"], [FLOWS, "counter", "0.2"])

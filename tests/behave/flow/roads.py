@@ -31,15 +31,74 @@ WAYS = {
     "hash": (["insert", "finish_lookup"], []),
     "vector": (["put_in_source", "add_all", "finish_vector"], []),
 }
+# The roads of kinds.c and kinds.cc. Copying that is the last thing a function does is its caller's.
+KINDS = {
+    "ring": (["pop", "push", "make"], []),
+    "scan": (["finish_number", "scan", "write_number", "make"], []),
+    "strtoull": (["finish_number", "parse", "write_number", "make"], []),
+    "callback": (["finish_heard", "hear", "make"], ["notify", "publish"]),
+    "jump": (["catch_it", "throw_it", "make"], []),
+    "varargs": (["finish_picked", "pick", "make"], ["give"]),
+    "many": (["finish_ninth", "many", "make"], ["give_many"]),
+    "bits": (["finish_bits", "fill_bits", "make"], []),
+    "pun": (["finish_whole", "write_real", "make"], []),
+    "shift": (["finish_shifted", "insert_first", "make"], ["shift", "through_shift"]),
+    "list": (["finish_list", "prepend", "make"], []),
+    "reals": (["finish_scaled", "scale", "put_real", "make"], []),
+    "sort": (["finish_sorted", "fill_entries", "make"], ["sort", "through_sort"]),
+    "local": (["finish_local", "fill_local", "make"], []),
+    "pipe": (["finish_received", "receive"], []),
+    "shared": (["finish_shared", "put_shared", "make"], ["serve_shared"]),
+}
+KINDS_CPP = {
+    "map": (["finish_map", "put_in_map", "make"], []),
+    "names": (["finish_names", "put_in_names", "make"], []),
+    "word": (["finish_phrase", "write_word", "make"], ["copy_word", "through_word"]),
+    "virtual": (["finish_area", "set_side", "make"], []),
+    "grown": (["finish_grown", "append", "make"], []),
+    "lambda": (["finish_kept", "keep", "make"], []),
+    "exception": (["finish_failure", "fail", "make"], []),
+}
+# Forwards.
+KINDS_WAYS = {
+    "ring": (["push", "pop"], []),
+    "callback": (["notify", "finish_heard"], ["publish", "hear"]),
+    "jump": (["throw_it", "catch_it"], []),
+    "varargs": (["give", "pick", "finish_picked"], []),
+    "many": (["give_many", "many", "finish_ninth"], []),
+    "bits": (["fill_bits", "finish_bits"], []),
+    "pun": (["write_real", "finish_whole"], []),
+    "shift": (["insert_first", "finish_shifted"], ["shift", "through_shift"]),
+    "list": (["prepend", "finish_list"], []),
+    "reals": (["put_real", "scale", "finish_scaled"], []),
+    "sort": (["fill_entries", "finish_sorted"], ["sort", "through_sort"]),
+    "local": (["fill_local", "finish_local"], []),
+    "scan": (["write_number"], ["scan", "finish_number"]),
+}
+KINDS_CPP_WAYS = {
+    "map": (["put_in_map", "finish_map"], []),
+    "names": (["put_in_names", "finish_names"], []),
+    "word": (["write_word", "finish_phrase"], ["copy_word", "through_word"]),
+    "virtual": (["set_side", "area"], ["finish_area"]),
+    "grown": (["append", "finish_grown"], []),
+    "lambda": (["keep", "finish_kept"], []),
+    "exception": (["fail", "finish_failure"], []),
+}
 LEVELS = ["O0", "O1", "O2", "O3"]
 
 
+LIBRARIES = ("/libc.so", "/libm.so", "/libstdc++.so")
+TEMPLATES = ("std::", "__gnu_cxx::", "operator", "lambda")
+
+
 def writer(finding):
-    """The function of the first frame outside the C library."""
+    """The function of the first frame outside the libraries and their templates; None: no such."""
     for frame in finding["accesses"][0]["stack"]:
-        if "/libc.so" not in frame.get("module", "") and "function" in frame:
-            return frame["function"]
-    return "?"
+        name = frame.get("function", "")
+        if (name and not any(part in frame.get("module", "") for part in LIBRARIES)
+                and not any(part in name for part in TEMPLATES)):
+            return name.split("(")[0].split("<")[0].split("::")[-1]
+    return None
 
 
 def walk(trapline, program, case, seconds="3", roads=None, question=("from", "result")):
@@ -48,7 +107,7 @@ def walk(trapline, program, case, seconds="3", roads=None, question=("from", "re
     found = {writer(finding) for finding in findings if finding["kind"] == "flow-step"}
     wanted, allowed = (roads or ROADS)[case]
     # `seed`, of which all values are made, is written by run().
-    return set(wanted) - found, found - set(wanted) - set(allowed) - {"run"}, said
+    return set(wanted) - found, found - set(wanted) - set(allowed) - {"run", None}, said
 
 
 def walk_on(trapline, program, case, seconds="3"):
@@ -56,5 +115,14 @@ def walk_on(trapline, program, case, seconds="3"):
     return walk(trapline, program, case, seconds, WAYS, ("to", "made"))
 
 
-def program_of(directory, level):
-    return os.path.join(directory, f"flow_flows_{level}")
+def walk_kinds(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, {**KINDS, **KINDS_CPP})
+
+
+def walk_kinds_on(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, {**KINDS_WAYS, **KINDS_CPP_WAYS},
+                ("to", "made"))
+
+
+def program_of(directory, level, name="flows"):
+    return os.path.join(directory, f"flow_{name}_{level}")
