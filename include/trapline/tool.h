@@ -414,6 +414,9 @@ struct tl_services {
 	/* Of a process that began, in process_began(): 0, -ENOENT: it has no such pages, or another
 	 * error. */
 	int (*guard_faults)(struct tl_host *host, pid_t pid, struct tl_guard_faults *faults);
+	/* Of a thread that is neither stopped nor asked: its fs_base, for resolve(). 0: not known.
+	 */
+	uint64_t (*thread_pointer)(struct tl_host *host, pid_t pid, pid_t tid);
 };
 
 struct tl_tool {

@@ -71,6 +71,13 @@ void flow_asking_stop(struct flow_asking *asking, struct flow_question *question
 /* The number of the question that the access answers; -1: none. */
 int flow_asking_find(const struct flow_asking *asking, const struct tl_access *access);
 
+/* Is the kernel known to have made the access, though perhaps not whether it read or wrote? Not
+ * where nothing explains the trap. */
+static inline bool flow_is_kernel(const struct tl_access *access)
+{
+	return access->access & TL_KERNEL && !(access->traits & TL_TRAIT_UNEXPLAINED);
+}
+
 typedef void flow_hit_fn(void *state, const struct tl_access *access);
 
 /*

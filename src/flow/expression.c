@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow/expression.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define PIECES 4	 /* of 8 bytes that are asked about */
-#define RESOLVE_TICKS 10 /* between two looks whether the expression means something now */
+#define RESOLVE_TICKS \
+	10 /* between two looks whether the expression means something now, or at the threads */
 
 int flow_expression_init(struct flow_expression *expression, struct tl_host *host,
 			 const struct tl_services *services, const char *tool)
@@ -34,10 +36,74 @@ static void take(struct flow_expression *expression, pid_t pid, uint64_t address
 		 flow_piece_fn *piece, void *context)
 {
 	expression->pid = pid;
-	for (unsigned i = 0; i < PIECES && 8 * (uint64_t)i < length; i++) {
+	for (unsigned i = 0; i < FLOW_PIECES && 8 * (uint64_t)i < length; i++) {
 		uint64_t rest = length - 8 * (uint64_t)i;
 
 		piece(context, pid, address + 8 * (uint64_t)i, rest < 8 ? rest : 8);
+	}
+}
+
+static struct flow_copy *find_copy(struct flow_expression *expression, pid_t tid)
+{
+	for (unsigned i = 0; i < expression->copies; i++)
+		if (expression->copy[i].tid == tid)
+			return &expression->copy[i];
+	return NULL;
+}
+
+/* The thread's own copy, once it is known where that is. */
+static void look_at_thread(struct flow_expression *expression, pid_t pid, pid_t tid,
+			   flow_piece_fn *piece, void *context)
+{
+	struct flow_copy *copy = find_copy(expression, tid);
+	struct tl_expression meaning;
+	char error[sizeof(expression->error)];
+	uint64_t fs_base;
+
+	if (copy) {
+		copy->seen = true;
+		return;
+	}
+	fs_base = expression->services->thread_pointer(expression->host, pid, tid);
+	if (!fs_base || expression->services->resolve(expression->host, pid, expression->text,
+						      fs_base, &meaning, error, sizeof(error)))
+		return;
+	if (expression->copies == FLOW_COPIES) {
+		expression->services->count(expression->host, "flow-copies-refused", 1);
+		return;
+	}
+	expression->copy[expression->copies++] =
+		(struct flow_copy){.tid = tid, .address = meaning.address, .seen = true};
+	take(expression, pid, meaning.address, meaning.length, piece, context);
+}
+
+/* Of a thread-local variable: copies of threads that began are taken, of those that ended are gone.
+ */
+static void look_at_threads(struct flow_expression *expression, pid_t pid, flow_piece_fn *piece,
+			    void *context)
+{
+	struct dirent *entry;
+	char path[64];
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return;
+	for (unsigned i = 0; i < expression->copies; i++)
+		expression->copy[i].seen = false;
+	while ((entry = readdir(tasks)))
+		if (entry->d_name[0] != '.')
+			look_at_thread(expression, pid, (pid_t)strtol(entry->d_name, NULL, 10),
+				       piece, context);
+	closedir(tasks);
+	for (unsigned i = 0; i < expression->copies;) {
+		if (expression->copy[i].seen) {
+			i++;
+			continue;
+		}
+		piece(context, pid, expression->copy[i].address, 0);
+		expression->copy[i] = expression->copy[--expression->copies];
 	}
 }
 
@@ -50,11 +116,9 @@ static void resolve(struct flow_expression *expression, pid_t pid, flow_piece_fn
 
 	expression->waiting = err == -EAGAIN ? pid : 0;
 	if (!err && meaning->thread_local_copy) {
-		err = -EINVAL;
-		snprintf(expression->error, sizeof(expression->error),
-			 "thread-local variables are not followed yet");
-	}
-	if (!err && !meaning->block_size)
+		expression->pid = pid;
+		look_at_threads(expression, pid, piece, context);
+	} else if (!err && !meaning->block_size)
 		take(expression, pid, meaning->address, meaning->length, piece, context);
 	if (err && err != -EAGAIN && !expression->refused) {
 		expression->refused = true;
@@ -72,8 +136,12 @@ void flow_expression_began(struct flow_expression *expression, pid_t pid, flow_p
 
 void flow_expression_tick(struct flow_expression *expression, flow_piece_fn *piece, void *context)
 {
-	if (expression->waiting && ++expression->ticks % RESOLVE_TICKS == 0)
+	if (++expression->ticks % RESOLVE_TICKS)
+		return;
+	if (expression->waiting)
 		resolve(expression, expression->waiting, piece, context);
+	else if (expression->meaning.thread_local_copy && expression->pid > 0)
+		look_at_threads(expression, expression->pid, piece, context);
 }
 
 static bool is_made_by(const struct flow_expression *expression, const struct tl_access *access)

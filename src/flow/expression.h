@@ -6,6 +6,14 @@
 
 #include <trapline/tool.h>
 
+#define FLOW_COPIES 64 /* threads whose copies of a thread-local variable are followed */
+
+struct flow_copy {
+	pid_t tid;
+	uint64_t address;
+	bool seen; /* in the look at the process' threads that is under way */
+};
+
 struct flow_expression {
 	struct tl_host *host;
 	const struct tl_services *services;
@@ -14,11 +22,15 @@ struct flow_expression {
 	pid_t waiting; /* in which it may mean something later */
 	unsigned ticks;
 	struct tl_expression meaning;
+	struct flow_copy copy[FLOW_COPIES]; /* of a thread-local variable */
+	unsigned copies;
 	bool refused;
 	char error[512]; /* why it means nothing, so far */
 };
 
-/* Takes a piece of at most 8 bytes of the expression's memory. */
+/* Takes a piece of at most 8 bytes of the expression's memory. Length 0: the pieces that begin in
+ * the 8 * FLOW_PIECES bytes from `address` on are gone, since their thread is. */
+#define FLOW_PIECES 4
 typedef void flow_piece_fn(void *context, pid_t pid, uint64_t address, uint64_t length);
 
 /* `tool`: for what is said when there is none. 0 or -EINVAL. */

@@ -40,7 +40,11 @@ static void add_root(void *context, pid_t pid, uint64_t address, uint64_t length
 	struct from *from = context;
 	struct flow_tree *tree = from->tree;
 
-	if (tree->values < FLOW_VALUES)
+	for (uint32_t i = 0; i < tree->values && !length; i++)
+		if (tree->value[i].writer == FLOW_NONE &&
+		    tree->value[i].address - address < 8 * FLOW_PIECES)
+			tree->value[i].state = FLOW_VALUE_ENDED;
+	if (length && tree->values < FLOW_VALUES)
 		tree->value[tree->values++] = (struct flow_value){
 			.writer = FLOW_NONE, .pid = pid, .address = address, .length = length};
 }
@@ -273,9 +277,8 @@ static void on_one(void *state, const struct tl_access *access)
 	if (number < 0)
 		return;
 	question = &from->asking.question[number];
-	if (access->access & TL_LATE ||
-	    (access->cookie != question->code_cookie && access->access & TL_GUESSED &&
-	     !(access->access & TL_KERNEL))) {
+	if (access->access & TL_LATE || (access->cookie != question->code_cookie &&
+					 access->access & TL_GUESSED && !flow_is_kernel(access))) {
 		/* It may be a store, or a load, of which nothing is known: what was the last one
 		 * before it no longer is. */
 		from->services->count(

@@ -36,7 +36,11 @@ static void add_root(void *context, pid_t pid, uint64_t address, uint64_t length
 	struct to *to = context;
 	struct flow_goals *goals = to->goals;
 
-	if (goals->spots < FLOW_VALUES)
+	for (uint32_t i = 0; i < goals->spots && !length; i++)
+		if (goals->spot[i].reader == FLOW_NONE &&
+		    goals->spot[i].address - address < 8 * FLOW_PIECES)
+			goals->spot[i].state = FLOW_VALUE_ENDED;
+	if (length && goals->spots < FLOW_VALUES)
 		goals->spot[goals->spots++] = (struct flow_spot_of_value){
 			.reader = FLOW_NONE, .pid = pid, .address = address, .length = length};
 }
@@ -260,7 +264,7 @@ static void on_one(void *state, const struct tl_access *access)
 		if (on_filler(to, question->item, &to->told[number], access))
 			flow_asking_stop(&to->asking, question);
 	} else if (access->access & TL_LATE ||
-		   (access->access & TL_GUESSED && !(access->access & TL_KERNEL))) {
+		   (access->access & TL_GUESSED && !flow_is_kernel(access))) {
 		/* It may be a store of another value. */
 		to->services->count(to->host, "flow-hits-guessed", 1);
 		forget(to, (unsigned)number);

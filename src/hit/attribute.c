@@ -135,8 +135,10 @@ static bool understand_data(struct target *target, struct slot *slot,
 	if ((found.access & (TL_KERNEL | TL_GUESSED)) &&
 	    settle_kernel_access(slot, registers, &memory, access))
 		return true;
-	if (found.access & TL_KERNEL)
+	if (found.access & TL_KERNEL) {
+		access->traits = found.explained ? 0 : TL_TRAIT_UNEXPLAINED;
 		return true;
+	}
 	if (!found.decoded)
 		return false;
 	access->traits = insn_traits(&found.insn, operand_of(&found), found.first, found.length);

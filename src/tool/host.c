@@ -254,4 +254,5 @@ const struct tl_services host_services = {
 	.guarded = host_guarded,
 	.guard_always = host_guard_always,
 	.guard_faults = host_guard_faults,
+	.thread_pointer = host_thread_pointer,
 };

@@ -3,6 +3,8 @@
 #include "symbol/target.h"
 #include "tool/private.h"
 
+#include "process/thread_pointer.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,4 +90,11 @@ int host_resolve(struct tl_host *host, pid_t pid, const char *text, uint64_t fs_
 		snprintf(error, size, "it names code, which holds no value");
 		return -EINVAL;
 	}
+}
+
+uint64_t host_thread_pointer(struct tl_host *host, pid_t pid, pid_t tid)
+{
+	struct space *space = control_space(host->set->control, pid);
+
+	return space ? thread_pointer(space, tid) : 0;
 }

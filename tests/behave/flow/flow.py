@@ -62,6 +62,10 @@ class From(unittest.TestCase):
     def test_from_one_thread_to_another(self):
         self.follow("queue")
 
+    def test_each_threads_own_copy(self):
+        missing, strange, said = roads.walk(TRAPLINE, FLOWS, "own", "3", roads.OWN, ("from", "own"))
+        self.assertEqual((missing & {"keep_own", "keep_decoy"}, strange), (set(), set()), said)
+
     def expect_nothing_strange(self, case):
         _, strange, said = roads.walk_kinds(TRAPLINE, KINDS, case, "2")
         self.assertEqual(strange, set(), said)

@@ -345,6 +345,46 @@ static void through_string(void)
 	finish_text();
 }
 
+/* a thread-local variable; another thread keeps something else in its own copy */
+__thread uint64_t own;
+static uint64_t all_decoys;
+
+static APART void keep_decoy(void)
+{
+	own = decoy;
+	all_decoys += own;
+}
+
+static APART void keep_own(void)
+{
+	own = made;
+}
+
+static APART void finish_own(void)
+{
+	result = own;
+}
+
+static void *keeper(void *argument)
+{
+	for (;;) {
+		keep_decoy();
+		usleep(100);
+	}
+	return argument;
+}
+
+static void through_own(void)
+{
+	static pthread_t thread;
+
+	if (!thread)
+		pthread_create(&thread, NULL, keeper, NULL);
+	make();
+	keep_own();
+	finish_own();
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -356,6 +396,7 @@ static const struct {
 	{"parser", through_parser},    {"counter", count},
 	{"constant", finish_constant}, {"hash", through_hash},
 	{"vector", through_vector},    {"string", through_string},
+	{"own", through_own},
 };
 
 static void run(void (*function)(void), double seconds)

@@ -20,7 +20,10 @@ ROADS = {
     "hash": (["finish_lookup", "insert", "make"], []),
     "vector": (["finish_vector", "add_all", "put_in_source", "make"], []),
     "string": (["finish_text", "write_text", "make"], ["copy_text", "through_string"]),
+    "own": (["finish_own", "keep_own", "make"], []),
 }
+# From `own`, of which each thread has its own copy.
+OWN = {"own": (["keep_own", "keep_decoy", "make"], [])}
 # Which functions read on the way from `made`, by case.
 WAYS = {
     "globals": (["carry", "finish_middle"], []),
