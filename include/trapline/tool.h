@@ -326,7 +326,17 @@ struct tl_guard_faults {
 	 * there on are to be filled with zeroes at once, for a block that is being made; with
 	 * TL_GUARD_PAGE_RUNS besides, every second one of twice so many. */
 	uint64_t owner;
+	/* Shared with the process, read and written by atomic operations. In each of `asks` words
+	 * it asks for such pages to be filled before it touches them, by the first one's number +
+	 * 1, and raises `bell` (a futex); the tool writes into the word behind `bell` what it has
+	 * seen there. When the pages are filled it sets TL_GUARD_FILLED in the word, if that is
+	 * still the same, and wakes whoever waits on it. Who is not answered in a second or two
+	 * goes on without, and so does who comes later, until the bell has been seen. */
+	uint32_t *asked;
+	unsigned asks;
+	uint32_t *bell;
 };
+#define TL_GUARD_FILLED 0x80000000u
 #define TL_GUARD_PAGE 4096u
 #define TL_GUARD_PAGE_OPENS 0x80000000u
 #define TL_GUARD_PAGE_RUNS 0x40000000u

@@ -142,6 +142,11 @@ int control_guard_pages(struct control *control, pid_t pid, struct control_guard
 	pages->start = guard->pages;
 	space_guard_pages(target->space, pages->start, (uint64_t)GUARD_PAGES * GUARD_PAGE);
 	pages->owner = guard->owner;
+	pages->asked = (uint32_t *)guard->asked;
+	_Static_assert(offsetof(struct guard_choice, heard) ==
+			       offsetof(struct guard_choice, bell) + sizeof(uint32_t),
+		       "the word behind the bell");
+	pages->bell = (uint32_t *)&control->program.area->guard.bell;
 	pages->descriptor =
 		(int)raw_syscall3(SYS_pidfd_getfd, target->pidfd, (long)descriptor - 1, 0);
 	if (pages->descriptor < 0)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guard/pages.h"
 
+#include "agent/patience.h"
 #include "agent/state.h"
 #include "base/syscall.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <linux/userfaultfd.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
@@ -13,7 +16,8 @@
 
 #define LENGTH ((size_t)GUARD_PAGES * GUARD_PAGE)
 #define TRIES 8
-#define RUNS 32u /* of one page, filled at one fault where every block is guarded */
+#define FILL_BOUND 2000000000ull /* ns that a run is waited for, on a machine that is busy */
+#define RUNS 32u		 /* of one page, filled at one fault where every block is guarded */
 
 /* An owner while the run is claimed and nobody's: see record/guard.h. */
 static _Atomic uint32_t owner[GUARD_PAGES];
@@ -144,10 +148,53 @@ static uint64_t address_of(uint32_t page)
 	return atomic_load(&arena) + (uint64_t)page * GUARD_PAGE;
 }
 
-/* The controller fills the whole run, or all of the runs, at this fault. */
-static void open_at(uint32_t first)
+static _Atomic uint32_t *ask_for(uint32_t first)
 {
-	*(volatile uint8_t *)address_of(first) = 0;
+	struct area_process *process = agent_state.process;
+
+	if (!process || atomic_load(&process->state) != AREA_PROCESS_WATCHED)
+		return NULL;
+	for (uint32_t i = 0; i < GUARD_ASKS; i++) {
+		uint32_t none = 0;
+
+		if (atomic_compare_exchange_strong(&process->guard.asked[i], &none, first + 1))
+			return &process->guard.asked[i];
+	}
+	return NULL;
+}
+
+/* Where somebody has waited in vain nobody waits until the bell has been heard again. */
+static bool is_heard(const struct guard_choice *choice)
+{
+	uint32_t unheard = atomic_load(&choice->unheard);
+
+	return !unheard || (int32_t)(atomic_load(&choice->heard) - unheard) >= 0;
+}
+
+/*
+ * The controller fills the whole run, or all of the runs. It is asked, for who touches an empty
+ * page waits in the kernel, however long the controller is stopped. False: it did not answer in
+ * time; it may still fill the run, which then stays nobody's.
+ */
+static bool open_at(uint32_t first)
+{
+	struct guard_choice *choice = &agent_state.area->guard;
+	struct patience patience = patience_begin_firm(FILL_BOUND);
+	_Atomic uint32_t *asked = ask_for(first);
+	uint32_t seen = first + 1, bell;
+
+	if (!asked)
+		return false;
+	bell = atomic_fetch_add(&choice->bell, 1) + 1;
+	raw_futex((uint32_t *)&choice->bell, FUTEX_WAKE, INT_MAX, NULL);
+	while (atomic_load(asked) == seen && is_heard(choice) &&
+	       patience_wait(&patience, asked, seen))
+		;
+	if (atomic_exchange(asked, 0) == (seen | GUARD_FILLED))
+		return true;
+	if (is_heard(choice))
+		atomic_store(&choice->unheard, bell);
+	return false;
 }
 
 static uint32_t take_stashed(void)
@@ -184,14 +231,15 @@ static uint32_t take_one(void)
 				      memory_order_relaxed);
 	atomic_store_explicit(&owner[first], GUARD_PAGE_OPENS | GUARD_PAGE_RUNS | RUNS,
 			      memory_order_release);
-	open_at(first);
+	if (!open_at(first))
+		return GUARD_PAGES;
 	for (uint32_t i = 1; i < RUNS; i++)
 		stash_run(i, first + 2 * i);
 	atomic_store_explicit(&stash_next, 1, memory_order_relaxed);
 	return first;
 }
 
-/* Filled, with what it holds for whoever takes it. */
+/* Filled, with what it holds for whoever takes it; GUARD_PAGES: there is none. */
 static uint32_t take_run(uint32_t pages)
 {
 	uint32_t first = GUARD_PAGES;
@@ -201,9 +249,15 @@ static uint32_t take_run(uint32_t pages)
 	if (first != GUARD_PAGES)
 		return first;
 	first = find(pages + 1);
-	if (first != GUARD_PAGES)
-		open_at(first);
-	return first;
+	return first != GUARD_PAGES && open_at(first) ? first : GUARD_PAGES;
+}
+
+static void count_unpaged(void)
+{
+	struct area_process *process = agent_state.process;
+
+	if (process)
+		atomic_fetch_add(&process->guard.unpaged, 1);
 }
 
 uint64_t pages_take(size_t room, uint32_t *pages)
@@ -222,6 +276,7 @@ uint64_t pages_take(size_t room, uint32_t *pages)
 	*pages = (uint32_t)(bytes / GUARD_PAGE);
 	first = take_run(*pages);
 	if (first == GUARD_PAGES) {
+		count_unpaged();
 		atomic_fetch_sub(&filled, bytes);
 		return 0;
 	}

@@ -203,7 +203,7 @@ static void on_process_began(void *state, pid_t pid)
 	if (!heap->on_pages || heap->services->guard_faults(heap->host, pid, &faults))
 		return;
 	if (!heap->pages)
-		heap->pages = pages_start(wake, heap);
+		heap->pages = pages_start(faults.bell, wake, heap);
 	if (heap->pages)
 		pages_add(heap->pages, pid, &faults);
 	else
@@ -267,8 +267,11 @@ static void on_tick(void *state)
 {
 	struct heap *heap = state;
 	struct pages_fault fault;
-	unsigned unseen = heap->pages ? pages_unseen(heap->pages) : 0;
+	unsigned unseen;
 
+	if (heap->pages)
+		pages_go_on(heap->pages);
+	unseen = heap->pages ? pages_unseen(heap->pages) : 0;
 	remember_tick(heap->remember);
 	if (unseen)
 		heap->services->count(heap->host, "heap-pages-unseen", unseen);

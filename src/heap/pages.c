@@ -2,6 +2,8 @@
 #include "heap/pages.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
@@ -10,6 +12,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -22,7 +25,9 @@ struct source {
 };
 
 struct pages {
-	pthread_t thread;
+	pthread_t thread, filler;
+	pid_t process;	      /* whose threads they are */
+	uint32_t *bell;	      /* that wakes the filler */
 	pthread_mutex_t lock; /* of what follows */
 	struct source source[PROCESSES];
 	struct pages_fault waiting[WAITING];
@@ -93,6 +98,20 @@ static uint32_t owner_of(const struct source *source, uint64_t address)
 											    : 0;
 }
 
+/* What is to be filled at once from there on, for a block that is being made. */
+static void open_at(const struct source *source, uint64_t address, uint32_t owner)
+{
+	uint64_t left = (source->faults.start + source->faults.length - address) / TL_GUARD_PAGE;
+	uint64_t count = owner & ~(TL_GUARD_PAGE_OPENS | TL_GUARD_PAGE_RUNS);
+
+	if (owner & TL_GUARD_PAGE_RUNS && count && 2 * count <= left)
+		fill_runs(source->faults.descriptor, address, count);
+	else
+		fill_with_zeroes(source->faults.descriptor, address,
+				 count && count <= left && !(owner & TL_GUARD_PAGE_RUNS) ? count
+											 : 1);
+}
+
 /* Called with the lock. True: somebody is to look at it. */
 static bool take(struct pages *pages, const struct source *source, const struct uffd_msg *message)
 {
@@ -105,17 +124,7 @@ static bool take(struct pages *pages, const struct source *source, const struct 
 		return false;
 	owner = owner_of(source, address);
 	if (owner & TL_GUARD_PAGE_OPENS) {
-		uint64_t left =
-			(source->faults.start + source->faults.length - address) / TL_GUARD_PAGE;
-		uint64_t count = owner & ~(TL_GUARD_PAGE_OPENS | TL_GUARD_PAGE_RUNS);
-
-		if (owner & TL_GUARD_PAGE_RUNS && count && 2 * count <= left)
-			fill_runs(source->faults.descriptor, address, count);
-		else
-			fill_with_zeroes(source->faults.descriptor, address,
-					 count && count <= left && !(owner & TL_GUARD_PAGE_RUNS)
-						 ? count
-						 : 1);
+		open_at(source, address, owner);
 		return false;
 	}
 	if (!owner || pages->count == WAITING || !is_thread_of(source->pid, tid)) {
@@ -188,6 +197,63 @@ static void *serve(void *argument)
 	return NULL;
 }
 
+/* ---- what is asked for before it is touched -------------------------------------------------- */
+
+static void ring(uint32_t *word, int operation, uint32_t value)
+{
+	syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+}
+
+static void answer(const struct source *source, uint32_t *word)
+{
+	uint32_t asked = __atomic_load_n(word, __ATOMIC_ACQUIRE), owner;
+	uint64_t address = source->faults.start + (uint64_t)(asked - 1) * TL_GUARD_PAGE;
+
+	if (!asked || asked & TL_GUARD_FILLED || asked > source->faults.length / TL_GUARD_PAGE)
+		return;
+	owner = owner_of(source, address);
+	if (owner & TL_GUARD_PAGE_OPENS)
+		open_at(source, address, owner);
+	/* Given up meanwhile, it is nobody's. */
+	if (__atomic_compare_exchange_n(word, &asked, asked | TL_GUARD_FILLED, false,
+					__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		ring(word, FUTEX_WAKE, INT_MAX);
+}
+
+static void answer_all(struct pages *pages)
+{
+	for (unsigned i = 0; i < PROCESSES; i++)
+		for (unsigned j = 0; pages->source[i].pid && j < pages->source[i].faults.asks; j++)
+			answer(&pages->source[i], &pages->source[i].faults.asked[j]);
+}
+
+static void *fill_what_is_asked(void *argument)
+{
+	struct pages *pages = argument;
+
+	pthread_mutex_lock(&pages->lock);
+	while (!pages->stopping) {
+		uint32_t seen = __atomic_load_n(pages->bell, __ATOMIC_ACQUIRE);
+
+		__atomic_store_n(pages->bell + 1, seen, __ATOMIC_RELEASE);
+		answer_all(pages);
+		pthread_mutex_unlock(&pages->lock);
+		ring(pages->bell, FUTEX_WAIT, seen);
+		pthread_mutex_lock(&pages->lock);
+	}
+	pthread_mutex_unlock(&pages->lock);
+	return NULL;
+}
+
+static void stop_filling(struct pages *pages)
+{
+	__atomic_fetch_add(pages->bell, 1, __ATOMIC_RELEASE);
+	ring(pages->bell, FUTEX_WAKE, INT_MAX);
+	pthread_join(pages->filler, NULL);
+}
+
+/* --------------------------------------------------------------------------------------------- */
+
 static void tell_change(struct pages *pages)
 {
 	uint64_t one = 1;
@@ -196,17 +262,54 @@ static void tell_change(struct pages *pages)
 		;
 }
 
-struct pages *pages_start(void (*wake)(void *context), void *context)
+static void stop_serving(struct pages *pages)
+{
+	pthread_mutex_lock(&pages->lock);
+	pages->stopping = true;
+	pthread_mutex_unlock(&pages->lock);
+	tell_change(pages);
+	pthread_join(pages->thread, NULL);
+}
+
+/* Both threads, or none. */
+static bool start_threads(struct pages *pages)
+{
+	if (pthread_create(&pages->thread, NULL, serve, pages))
+		return false;
+	if (pthread_create(&pages->filler, NULL, fill_what_is_asked, pages) == 0)
+		return true;
+	stop_serving(pages);
+	pages->stopping = false;
+	return false;
+}
+
+void pages_go_on(struct pages *pages)
+{
+	if (pages->process == getpid())
+		return;
+	pages->process = getpid();
+	pthread_mutex_init(&pages->lock, NULL);
+	if (start_threads(pages))
+		return;
+	for (unsigned i = 0; i < PROCESSES; i++)
+		if (pages->source[i].pid)
+			pages_drop(pages, pages->source[i].pid);
+	pages->process = 0;
+}
+
+struct pages *pages_start(uint32_t *bell, void (*wake)(void *context), void *context)
 {
 	struct pages *pages = calloc(1, sizeof(*pages));
 
 	if (!pages)
 		return NULL;
+	pages->process = getpid();
+	pages->bell = bell;
 	pages->wake = wake;
 	pages->context = context;
 	pages->changed = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&pages->lock, NULL);
-	if (pages->changed < 0 || pthread_create(&pages->thread, NULL, serve, pages)) {
+	if (pages->changed < 0 || !start_threads(pages)) {
 		if (pages->changed >= 0)
 			close(pages->changed);
 		free(pages);
@@ -219,11 +322,10 @@ void pages_stop(struct pages *pages)
 {
 	if (!pages)
 		return;
-	pthread_mutex_lock(&pages->lock);
-	pages->stopping = true;
-	pthread_mutex_unlock(&pages->lock);
-	tell_change(pages);
-	pthread_join(pages->thread, NULL);
+	if (pages->process == getpid()) {
+		stop_serving(pages);
+		stop_filling(pages);
+	}
 	for (unsigned i = 0; i < PROCESSES; i++)
 		if (pages->source[i].pid)
 			close(pages->source[i].faults.descriptor);
@@ -235,6 +337,7 @@ void pages_add(struct pages *pages, pid_t pid, const struct tl_guard_faults *fau
 {
 	bool added = false;
 
+	pages_go_on(pages);
 	pthread_mutex_lock(&pages->lock);
 	for (unsigned i = 0; i < PROCESSES && !added; i++) {
 		if (pages->source[i].pid)
@@ -265,6 +368,7 @@ static void forget(struct pages *pages, pid_t pid)
 
 void pages_drop(struct pages *pages, pid_t pid)
 {
+	pages_go_on(pages);
 	pthread_mutex_lock(&pages->lock);
 	for (unsigned i = 0; i < PROCESSES; i++) {
 		if (pages->source[i].pid != pid)

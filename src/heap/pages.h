@@ -3,7 +3,7 @@
  * Faults in the pages that blocks have to themselves. A thread of ours takes each from the kernel
  * and fills at once what is no error: a run that a block is made on, and what somebody outside the
  * program reads. The others wait for the tool, which watches the bytes and then fills the page: the
- * access is made and trips the watch.
+ * access is made and trips the watch. Another thread fills the runs that the program asks for.
  */
 #ifndef HEAP_PAGES_H
 #define HEAP_PAGES_H
@@ -20,9 +20,13 @@ struct pages_fault {
 	int descriptor;
 };
 
-/* `wake` is called by the thread when there is something to take. NULL: no memory, no thread. */
-struct pages *pages_start(void (*wake)(void *context), void *context);
+/* `wake` is called by the thread when there is something to take. `bell`: of tl_guard_faults, the
+ * same for all processes. NULL: no memory, no thread. */
+struct pages *pages_start(uint32_t *bell, void (*wake)(void *context), void *context);
 void pages_stop(struct pages *pages);
+/* Threads of our own again, where this process is a copy of the one that had them.
+ * Where there can be none no fault waits for anybody. */
+void pages_go_on(struct pages *pages);
 
 /* Takes the descriptor over. */
 void pages_add(struct pages *pages, pid_t pid, const struct tl_guard_faults *faults);

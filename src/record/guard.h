@@ -56,6 +56,10 @@ enum guard_state {
 /* With it: the page begins so many runs of one page each, which are all to be filled. */
 #define GUARD_PAGE_RUNS 0x40000000u
 
+/* Runs that a process may ask for at a time: one for each thread that is about to make a block. */
+#define GUARD_ASKS 16u
+#define GUARD_FILLED 0x80000000u /* beside a page's number: what was asked for is there */
+
 /* By which functions a block is made, and is to be freed. */
 enum guard_family {
 	GUARD_MALLOC,
@@ -114,9 +118,12 @@ struct guard_choice {
 	/* CLOCK_MONOTONIC ns at which all is paid for that was lent to processes, one clock for all
 	 * of them: where many begin each would else have a loan of its own. */
 	_Atomic uint64_t lent_until;
-	_Atomic uint32_t wholes; /* blocks so far, of all processes, up to `whole` */
-	uint32_t paged;		 /* with `all`: so many first blocks stand on pages of their own */
-	_Atomic uint32_t pageds; /* so far, of all processes */
+	_Atomic uint32_t wholes;  /* blocks so far, of all processes, up to `whole` */
+	uint32_t paged;		  /* with `all`: so many first blocks stand on pages of their own */
+	_Atomic uint32_t pageds;  /* so far, of all processes */
+	_Atomic uint32_t bell;	  /* futex: raised when a process has asked for a run */
+	_Atomic uint32_t heard;	  /* as the controller last saw it */
+	_Atomic uint32_t unheard; /* as it was when somebody had waited in vain; 0: nobody has */
 };
 
 /* A context of which every block is chosen, by the return addresses into the program. */
@@ -139,6 +146,10 @@ struct guard_process {
 	_Atomic uint32_t refused;    /* the allocator had no room for a block with its patterns */
 	_Atomic uint32_t let_go;     /* freed blocks that left the quarantine */
 	_Atomic uint32_t unkept;     /* freed blocks that had no room in it */
+	_Atomic uint32_t
+		unpaged; /* blocks for which there were no pages, or nobody filled them in time */
+	/* First page + 1 of runs that are asked for, until they are taken or given up; 0: free. */
+	_Atomic uint32_t asked[GUARD_ASKS];
 	struct guard_context certain[GUARD_CERTAIN];
 };
 

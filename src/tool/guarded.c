@@ -5,6 +5,7 @@
 
 _Static_assert(TL_GUARD_PAGE_OPENS == GUARD_PAGE_OPENS && TL_GUARD_PAGE_RUNS == GUARD_PAGE_RUNS,
 	       "what tools are told of pages is what programs say");
+_Static_assert(TL_GUARD_FILLED == GUARD_FILLED, "and what they answer");
 
 static void moment_of(const struct allocation_event *event, struct tl_moment *moment)
 {
@@ -89,6 +90,9 @@ int host_guard_faults(struct tl_host *host, pid_t pid, struct tl_guard_faults *f
 	faults->start = pages.start;
 	faults->length = (uint64_t)GUARD_PAGES * GUARD_PAGE;
 	faults->owner = pages.owner;
+	faults->asked = pages.asked;
+	faults->asks = GUARD_ASKS;
+	faults->bell = pages.bell;
 	return 0;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Says "ready", waits for a line, then forks and joins, or creates and joins threads, so many times
- * and says how many milliseconds that took.
+ * Says "ready", waits for a line, then forks and joins, creates and joins threads, or allocates and
+ * frees blocks, so many times and says how many milliseconds that took.
  *
- * usage: forker forks|threads COUNT
+ * usage: forker forks|threads|blocks COUNT
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -49,6 +49,25 @@ static int create_once(void)
 	return pthread_create(&thread, NULL, write_own, NULL) || pthread_join(thread, NULL);
 }
 
+/* Some of several pages. */
+static int allocate_once(int turn)
+{
+	char *block = malloc(100 + (size_t)(turn % 5) * 3000);
+
+	if (!block)
+		return 1;
+	memset(block, turn, 100);
+	free(block);
+	return 0;
+}
+
+static int do_once(const char *what, int turn)
+{
+	if (strcmp(what, "blocks") == 0)
+		return allocate_once(turn);
+	return strcmp(what, "forks") == 0 ? fork_once() : create_once();
+}
+
 int main(int argc, char **argv)
 {
 	int count = argc == 3 ? atoi(argv[2]) : 0;
@@ -62,7 +81,7 @@ int main(int argc, char **argv)
 		return 2;
 	begin = now();
 	for (int i = 0; i < count; i++)
-		if (strcmp(argv[1], "forks") == 0 ? fork_once() : create_once())
+		if (do_once(argv[1], i))
 			return 1;
 	printf("took %ld\n", now() - begin);
 	fflush(stdout);

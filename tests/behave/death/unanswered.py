@@ -7,7 +7,7 @@ usage: tests/behave/death/unanswered.py build/trapline build/tests/behave/death/
 
 Killed: nothing is waited for. Stopped: the first wait ends after a second, or after ten when the controller was at
 work as it was stopped; the later ones at once. The bounds are at most half of what as many waits of the shortest kind
-take (0.1 s for a fork under `race`, 1 s for anything under `watch`), and far more than the work itself needs."""
+take (0.1 s for a fork under `race` and a block under `heap`, 1 s for anything under `watch`), and far more than the work itself needs."""
 import os
 import select
 import signal
@@ -17,8 +17,8 @@ import time
 import unittest
 
 TRAPLINE, FORKER, LIBRARY = map(os.path.abspath, sys.argv[1:4])
-COUNT = {"race": 60, "watch": 30}
-BOUND = {"race": 3, "watch": 15}  # seconds
+COUNT = {"race": 60, "watch": 30, "heap": 200}
+BOUND = {"race": 3, "watch": 15, "heap": 10}  # seconds
 LIMIT = 60  # seconds: nothing takes as long
 
 
@@ -75,6 +75,10 @@ class Unanswered(unittest.TestCase):
                                     timeout=LIMIT)
             self.assertEqual(result.returncode, 0)
             self.assertLess(time.monotonic() - begin, 2.5, "less than the three seconds that are waited for a busy one")
+
+    def test_blocks_under_heap(self):
+        """Each block is told, and stands on pages that the controller fills."""
+        self.check(["heap", "--all"], "blocks")
 
     def test_threads_under_watch(self):
         self.check(["watch", "own", "--count"], "threads")

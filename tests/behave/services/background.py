@@ -18,6 +18,28 @@ TRAPLINE, RACER = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.
 FIRST_ENDING = 4  # status of the racer's first process
 WRITES = 500      # of `counted`
 
+USE_AFTER_FREE = """
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	volatile char sink;
+	if (fork() > 0)
+		_exit(4);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(open("/dev/null", O_RDWR), fd);
+	sleep(2); /* until the copy watches */
+	for (int i = 0; i < 3; i++) {
+		char *block = memset(malloc(200 + 100 * i), 1, 200);
+		free(block);
+		sink = block[40];
+	}
+	return close(creat(argv[1], 0600));
+}
+"""
+
 
 def run(*command):
     return subprocess.run([TRAPLINE, *command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
@@ -68,6 +90,18 @@ class Background(unittest.TestCase):
             time.sleep(0.05)
         self.assertTrue(found, shown)
         return int(found[1])
+
+    def test_what_needs_threads_of_the_controller(self):
+        """The copy has them, too: blocks on pages of their own are made, and who touches a freed one is told and goes on."""
+        program, written = (os.path.join(self.folder.name, name) for name in ("program", "written"))
+        subprocess.run(["gcc", "-g", "-w", "-O1", "-x", "c", "-", "-o", program], input=USE_AFTER_FREE, text=True, check=True)
+        result = run("heap", "--all", "-o", self.output, "--", program, written)
+        self.assertEqual((result.returncode, result.stdout), (FIRST_ENDING, ""), result.stderr)
+        controller = int(re.search(r"; process (\d+) watches it", result.stderr)[1])
+        self.addCleanup(lambda: is_running(controller) and os.kill(controller, signal.SIGKILL))
+        self.assertTrue(wait_for_end(controller))
+        self.assertTrue(os.path.exists(written))
+        self.assertIn("heap-use-after-free", [finding["kind"] for finding in self.found()])
 
     def test_races_are_found_to_the_end(self):
         controller, program = self.start(("race", "--aggressive"), 4)
