@@ -15,7 +15,7 @@ void doctor_prices_measure(struct doctor_prices *prices)
 	int64_t round[ROUNDS];
 
 	for (unsigned i = 0; i < ROUNDS; i++)
-		round[i] = (int64_t)price_of_switch(false);
+		round[i] = (int64_t)price_of_switch();
 	prices->wakeup = (uint64_t)price_middle(round, ROUNDS);
 	prices->hit = price_of_hit();
 	prices->sample = price_of_sample(SAMPLE_PERIOD);

@@ -102,13 +102,13 @@ static int open_clock(uint64_t period)
 	return perf_open(&request, 0);
 }
 
-static int open_event(bool timer)
+static int open_event(void)
 {
 	static int never;
 	struct perf_request request = {
 		.disabled = true, .addr = (uintptr_t)&never, .length = 4, .access = TL_WRITE};
 
-	return timer ? open_clock(100000) : perf_open(&request, 0);
+	return perf_open(&request, 0);
 }
 
 static int compare(const void *a, const void *b)
@@ -145,14 +145,14 @@ static int64_t compare_naps(const int *events, unsigned count)
 	return price_middle(more, ROUNDS);
 }
 
-uint64_t price_of_switch(bool timer)
+uint64_t price_of_switch(void)
 {
 	int events[EVENTS];
 	unsigned count = 0;
 	int64_t price = 0;
 
-	while (count < (timer ? 1 : EVENTS)) {
-		events[count] = open_event(timer);
+	while (count < EVENTS) {
+		events[count] = open_event();
 		if (events[count] < 0)
 			break;
 		count++;

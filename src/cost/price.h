@@ -3,15 +3,14 @@
 #ifndef COST_PRICE_H
 #define COST_PRICE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* ns of CPU time, measured on this thread with a watchpoint of its own. */
 uint64_t price_of_hit(void);
 
-/* ns of CPU time that it costs a thread to sleep and to wake with watchpoints armed, or with a
- * timer for samples, over what it costs without. Takes about 50 ms, nearly all of it asleep. */
-uint64_t price_of_switch(bool timer);
+/* ns of CPU time that it costs a thread to sleep and to wake with watchpoints armed over what it
+ * costs without. Takes about 50 ms, nearly all of it asleep. */
+uint64_t price_of_switch(void);
 
 /* The middle one; of an even number, the dearer of two. Sorts them. */
 int64_t price_middle(int64_t *prices, unsigned count);

@@ -2,7 +2,10 @@
 #include "cost/prices.h"
 
 #include "base/clock.h"
+#include "cost/handing.h"
 #include "cost/price.h"
+
+#define DEFAULT_TIMER_PRICE 15000u /* ns, where it cannot be measured: a virtual machine's */
 
 /* When each round may begin: not at once, since the first takes a CPU that a short program needs.
  */
@@ -13,10 +16,12 @@ static void *measure(void *argument)
 	struct prices *prices = argument;
 	unsigned round = atomic_load(&prices->ended);
 
-	prices->round[round] = (int64_t)price_of_switch(false);
+	prices->round[round] = (int64_t)price_of_switch();
 	atomic_store(&prices->wakeup, (uint64_t)price_middle(prices->round, round + 1));
 	if (!round) {
-		atomic_store(&prices->timer, price_of_switch(true));
+		uint64_t timer = handing_price(prices->period);
+
+		atomic_store(&prices->timer, timer ? timer : DEFAULT_TIMER_PRICE);
 		atomic_store(&prices->sample, price_of_sample(prices->period));
 	}
 	atomic_store(&prices->ended, round + 1);

@@ -22,7 +22,8 @@
 struct prices {
 	uint64_t hit;		 /* the trap and the signal of one hit, beside the handler */
 	_Atomic uint64_t wakeup; /* a thread sleeps and wakes while slots are armed in it */
-	_Atomic uint64_t timer;	 /* the same, while the clock of samples is on */
+	_Atomic uint64_t
+		timer; /* a CPU is handed to another thread while the clock of samples is on */
 	_Atomic uint64_t sample; /* the interrupt of one sample */
 	uint64_t period;	 /* ns of CPU time between samples, of which that is the price */
 	pthread_t thread;

@@ -42,6 +42,13 @@ double wakeups_price(const struct wakeups *wakeups, const struct prices *prices)
 	return bound_price(&wakeups->bound, (double)atomic_load(&prices->wakeup));
 }
 
+double wakeups_timer_share(const struct wakeups *wakeups, const struct prices *prices)
+{
+	double dear = wakeups->rate * (double)atomic_load(&prices->timer);
+
+	return dear > 0 ? dear / (dear + wakeups->cpus * (double)SECOND) : 0;
+}
+
 static uint64_t take_armed_time(struct wakeups *wakeups, uint64_t now)
 {
 	uint64_t time = wakeups->armed_time;
@@ -59,16 +66,14 @@ struct wakeups_cost wakeups_charge(struct wakeups *wakeups, const struct prices 
 {
 	double armed = (double)take_armed_time(wakeups, now) / (double)SECOND;
 	double while_armed = wakeups->rate * armed + wakeups->single;
-	double while_sampled = wakeups->rate * (double)sampled / (double)SECOND;
 	double price = (double)atomic_load(&prices->wakeup);
-	double timer = bound_price(&wakeups->bound, (double)atomic_load(&prices->timer));
 	double samples = wakeups->cpus * (double)sampled / (double)prices->period;
+	double timer = wakeups_timer_share(wakeups, prices) * wakeups->cpus * (double)sampled;
 	double idle = wakeups->switched * (wakeups->open ? PRICE_OPEN : PRICE_CLOSED);
 
 	wakeups->single = wakeups->switched = 0;
 	return (struct wakeups_cost){
-		.wakeups =
-			bound_charge(&wakeups->bound, while_armed, price) + while_sampled * timer,
+		.wakeups = bound_charge(&wakeups->bound, while_armed, price) + timer,
 		.samples = samples * (double)atomic_load(&prices->sample),
 		.idle = idle,
 	};

@@ -53,6 +53,13 @@ void wakeups_count(struct wakeups *wakeups, uint64_t now, uint64_t count, uint64
 /* What an armed slot costs a thread of this process at each wake-up, ns. */
 double wakeups_price(const struct wakeups *wakeups, const struct prices *prices);
 
+/*
+ * Of the CPU time that a process uses while the clock of samples is on, this part goes to starting
+ * and stopping it at each switch: a price that is many times what passes between two switches makes
+ * them rarer, and takes nearly all of the time, but no more.
+ */
+double wakeups_timer_share(const struct wakeups *wakeups, const struct prices *prices);
+
 /* ns of the program's CPU time. `wakeups` may be negative: what was charged before on a guess is
  * given back. */
 struct wakeups_cost {

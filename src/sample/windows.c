@@ -100,11 +100,29 @@ bool windows_are_new(const struct program *program, uint64_t now)
 	return now - program->started < SOON;
 }
 
-/* So long that samples take a part of the budget and no more, in a program that computes. */
+/* Of what the dearest process uses in a window. */
+static double timer_share(const struct windows *windows)
+{
+	double most = 0;
+
+	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
+		const struct target *target = windows->program->target[i];
+		double share =
+			target ? wakeups_timer_share(&target->wakeups, &windows->budget->prices)
+			       : 0;
+
+		most = share > most ? share : most;
+	}
+	return most;
+}
+
+/* So long that samples take a part of the budget and no more, with what the clock costs threads
+ * that switch. */
 static uint64_t affordable_rest(const struct windows *windows)
 {
 	double share = (double)atomic_load(&windows->budget->prices.sample) /
-		       (double)windows_period(&windows->program->options);
+			       (double)windows_period(&windows->program->options) +
+		       timer_share(windows);
 
 	return (uint64_t)((double)WINDOW * share * 100 * BUDGET_PARTS /
 			  windows->program->options.budget);

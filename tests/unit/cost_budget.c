@@ -251,7 +251,7 @@ static void wakeups_are_charged_while_something_is_armed(void **state)
 		{500, 0, 0, 10, 0},
 		{0, 0, 100, 0.2, 0},
 		{500, 0, 100, 10.2, 0},
-		{0, 40, 0, 0.4, 3}, /* the timer's price is 1 us; 1,000 samples at 3 us */
+		{0, 40, 0, 0.396, 3}, /* the timer's price is 1 us; 1,000 samples at 3 us */
 	};
 	struct prices prices = {.wakeup = 2000, .timer = 1000, .sample = 3000, .period = 40000};
 
@@ -274,6 +274,23 @@ static void wakeups_are_charged_while_something_is_armed(void **state)
 				(uint64_t)(table[i].samples_ms * 1e3),
 				(uint64_t)(table[i].samples_ms * 1e3) + 1);
 	}
+}
+
+/* A clock that costs five times what passes from one switch to the next takes five sixths of the
+ * time. */
+static void clocks_take_no_more_time_than_passes(void **state)
+{
+	struct prices prices = {.timer = 15000, .sample = 3000, .period = 40000};
+	struct wakeups wakeups = {.rate = 333333, .cpus = 1};
+	struct wakeups_cost cost;
+
+	(void)state;
+	cost = wakeups_charge(&wakeups, &prices, START + SECOND, 120 * MILLISECOND);
+	assert_in_range((uint64_t)cost.wakeups, 99 * MILLISECOND, 101 * MILLISECOND);
+	wakeups.cpus = 0;
+	assert_true(wakeups_timer_share(&wakeups, &prices) <= 1);
+	wakeups.rate = 0;
+	assert_true(wakeups_timer_share(&wakeups, &prices) == 0);
 }
 
 static void a_count_that_falls_leaves_the_rate(void **state)
@@ -301,6 +318,7 @@ int main(void)
 		cmocka_unit_test(the_controller_may_use_a_quarter_of_a_cpu_and_the_budget),
 		cmocka_unit_test(only_so_many_hits_are_granted_at_a_time),
 		cmocka_unit_test(wakeups_are_charged_while_something_is_armed),
+		cmocka_unit_test(clocks_take_no_more_time_than_passes),
 		cmocka_unit_test(a_count_that_falls_leaves_the_rate),
 	};
 

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread that naps sets a timer of its own each time, so that the clock's costs it little more.
+ * Who waits for another thread has none: the clock's is then the first that is due on its CPU, and
+ * each switch sets and stops the hardware's, which in a virtual machine is two exits.
+ */
+#include "cost/handing.h"
+
+#include "cost/price.h"
+#include "event/perf.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <time.h>
+#include <trapline/event.h>
+#include <unistd.h>
+
+#define TURNS 20 /* there and back, in a round */
+#define ROUNDS 7 /* with clocks and as many without */
+#define HIGHEST 100000
+
+struct handing {
+	int there[2], back[2];
+	pthread_t partner;
+	clockid_t clock; /* the partner's CPU time */
+	pid_t tid;
+};
+
+static void *answer(void *argument)
+{
+	struct handing *handing = argument;
+	pid_t tid = gettid();
+	char turn;
+
+	if (write(handing->back[1], &tid, sizeof(tid)) != sizeof(tid))
+		return NULL;
+	while (read(handing->there[0], &turn, 1) == 1 && write(handing->back[1], &turn, 1) == 1)
+		;
+	return NULL;
+}
+
+static uint64_t read_clock(clockid_t clock)
+{
+	struct timespec now = {0};
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int64_t used(const struct handing *handing)
+{
+	return (int64_t)(read_clock(CLOCK_THREAD_CPUTIME_ID) + read_clock(handing->clock));
+}
+
+/* ns of CPU time of a switch. */
+static int64_t hand_over(const struct handing *handing)
+{
+	int64_t begin = used(handing);
+	char turn = 0;
+
+	for (int i = 0; i < TURNS; i++)
+		if (write(handing->there[1], &turn, 1) != 1 ||
+		    read(handing->back[0], &turn, 1) != 1)
+			return 0;
+	return (used(handing) - begin) / (TURNS * 2);
+}
+
+/* The median of what clocks add to a round over the round before it. */
+static int64_t compare(const struct handing *handing, const int *clocks)
+{
+	int64_t more[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		more[i] = -hand_over(handing);
+		for (int j = 0; j < 2; j++)
+			perf_enable(clocks[j]);
+		more[i] += hand_over(handing);
+		for (int j = 0; j < 2; j++)
+			perf_disable(clocks[j]);
+	}
+	return price_middle(more, ROUNDS);
+}
+
+static int64_t measure(struct handing *handing, uint64_t period)
+{
+	struct perf_request request = {.disabled = true, .counter = TL_CPU_TIME, .period = period};
+	int clocks[2];
+	int64_t price = 0;
+
+	if (read(handing->back[0], &handing->tid, sizeof(handing->tid)) != sizeof(handing->tid) ||
+	    pthread_getcpuclockid(handing->partner, &handing->clock))
+		return 0;
+	clocks[0] = perf_open(&request, 0);
+	clocks[1] = perf_open(&request, handing->tid);
+	if (clocks[0] >= 0 && clocks[1] >= 0)
+		price = compare(handing, clocks);
+	for (int i = 0; i < 2; i++)
+		if (clocks[i] >= 0)
+			close(clocks[i]);
+	return price;
+}
+
+static void close_pipe(const int *ends)
+{
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* Who is asked last: the partner ends when nobody writes any more. */
+static int64_t with_partner(struct handing *handing, uint64_t period)
+{
+	int64_t price = 0;
+
+	if (pthread_create(&handing->partner, NULL, answer, handing) == 0) {
+		price = measure(handing, period);
+		close(handing->there[1]);
+		pthread_join(handing->partner, NULL);
+		handing->there[1] = -1;
+	}
+	return price;
+}
+
+uint64_t handing_price(uint64_t period)
+{
+	struct handing handing;
+	int64_t price;
+
+	if (pipe2(handing.there, O_CLOEXEC))
+		return 0;
+	if (pipe2(handing.back, O_CLOEXEC)) {
+		close_pipe(handing.there);
+		return 0;
+	}
+	price = with_partner(&handing, period);
+	close(handing.there[0]);
+	if (handing.there[1] >= 0)
+		close(handing.there[1]);
+	close_pipe(handing.back);
+	return price > 0 && price < HIGHEST ? (uint64_t)price : 0;
+}
