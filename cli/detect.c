@@ -575,6 +575,9 @@ int detect_run(int argc, char **argv, const struct tl_tool *tool, const struct d
 	if (view)
 		add_view(&detection);
 	status = choose_tools(&detection, tool);
+	/* A service runs, whatever becomes of its detectors. */
+	if (status && detection.options.beside && detection.options.program)
+		return program_run_bare(detection.options.program);
 	if (status)
 		return status;
 	if (detection.options.pid)

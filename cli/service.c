@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `trapline service`: have a service of systemd's watched from its next start on, and stop that. */
 #include "cli/command.h"
+#include "cli/detect_options.h"
+#include "cli/program.h"
 #include "cli/unit.h"
 
 #include <errno.h>
@@ -33,8 +35,9 @@ static void print_help(void)
 	     "race) from its next start on, by a drop-in of its unit; disable removes the drop-in, and\n"
 	     "show prints it. Findings go to " STATE_FOLDER
 	     "/NAME/findings.jsonl unless OPTIONS have\n"
-	     "an -o. The service keeps its user, its main process and its restrictions; only the system\n"
-	     "calls perf_event_open and process_vm_readv are added where it has a filter.\n\n"
+	     "an -o. The service keeps its user, its main process and its restrictions; where it\n"
+	     "has a filter of system calls perf_event_open, process_vm_readv and pidfd_getfd are added,\n"
+	     "and where it names what may be executed, trapline.\n\n"
 	     "  --root DIR   the system below DIR, not this one");
 }
 
@@ -103,6 +106,38 @@ static bool trapline_path(char path[static PATH_MAX])
 	return true;
 }
 
+/* The journal names a service's lines after the file that was started. Left alone where that file's
+ * name is the unit's own matter: quoted, or with a specifier. */
+static void write_identifier(FILE *file, const char *command)
+{
+	const char *path = command + prefix_length(command);
+	int length = (int)strcspn(path, " \t");
+
+	for (int i = length; i > 0; i--)
+		if (path[i - 1] == '/') {
+			path += i;
+			length -= i;
+			break;
+		}
+	if (length && (int)strcspn(path, "\"'%$\\") >= length)
+		fprintf(file, "SyslogIdentifier=%.*s\n", length, path);
+}
+
+/* A unit that names what may be executed: the command and the folder of its libraries too. */
+static void write_executables(FILE *file, const char *trapline)
+{
+	/* systemd takes no path with ".." in it. */
+	char *library = realpath(program_preload_library(PROGRAM_LIBRARY_PLAIN), NULL);
+	const char *slash = library ? strrchr(library, '/') : NULL;
+
+	fprintf(file, "ExecPaths=%s", trapline);
+	if (slash)
+		fprintf(file, " %.*s", (int)(slash - library), library);
+	fputc('\n', file);
+	free(library);
+}
+
+/* systemd has a state directory written to whatever else is read-only (ProtectSystem=). */
 static void write_drop_in(FILE *file, const struct service *service, const struct unit *unit,
 			  const char *trapline)
 {
@@ -112,9 +147,13 @@ static void write_drop_in(FILE *file, const struct service *service, const struc
 	for (size_t i = 0; i < unit->count; i++)
 		write_command(file, service, trapline, unit->command[i]);
 	if (!has_output(service->options))
-		fputs("StateDirectory=trapline/%N\nReadWritePaths=-" STATE_FOLDER "/%N\n", file);
+		fputs("StateDirectory=trapline/%N\n", file);
+	if (!unit->identified)
+		write_identifier(file, unit->command[0]);
 	if (unit->filters)
-		fputs("SystemCallFilter=perf_event_open process_vm_readv\n", file);
+		fputs("SystemCallFilter=perf_event_open process_vm_readv pidfd_getfd\n", file);
+	if (unit->forbids)
+		write_executables(file, trapline);
 }
 
 static int fail(const char *what, const char *path)
@@ -184,11 +223,54 @@ static const char *why_not(const struct unit *unit)
 		return "has no ExecStart=, so nothing is to be watched";
 	if (unit->too_many)
 		return "has more commands to start than trapline can take";
+	if (unit->has_root)
+		return "gives its service a root of its own (RootDirectory=, RootImage=), where "
+		       "trapline is not: start it there by `trapline run` yourself";
 	for (size_t i = 0; i < unit->count; i++)
 		if (strchr("@", unit->command[i][prefix_length(unit->command[i])]))
 			return "gives its program another name by '@': write the drop-in by hand, "
 			       "see docs/FLEET.md";
 	return NULL;
+}
+
+/* Said now, not by a service that does not start: by parsing it with a program behind, which an
+ * option that lacks its value would take. */
+static bool is_understood(const struct service *service)
+{
+	static const char *const beside[] = {"race", "heap", "stack", "uninit", "run"};
+	static char own[][16] = {"--beside", "-q", "true"};
+	struct detect_options options = {0};
+	size_t count = 0, at = 0;
+	char **words;
+	bool understood;
+
+	while (at < sizeof(beside) / sizeof(beside[0]) &&
+	       strcmp(service->options[0], beside[at]) != 0)
+		at++;
+	if (at == sizeof(beside) / sizeof(beside[0])) {
+		fprintf(stderr,
+			"trapline: '%s' cannot stand beside a service: race, heap, stack, uninit "
+			"and run can\n",
+			service->options[0]);
+		return false;
+	}
+	while (service->options[count])
+		count++;
+	words = calloc(count + 4, sizeof(*words));
+	if (!words)
+		return false;
+	words[0] = service->options[0];
+	words[1] = own[0];
+	words[2] = own[1];
+	memcpy(words + 3, service->options + 1, (count - 1) * sizeof(*words));
+	words[count + 2] = own[2];
+	understood = detect_options_parse(&options, (int)count + 3, words) == 0;
+	if (understood && (!options.program || options.program[0] != own[2] || options.pid)) {
+		fputs("trapline: these options leave no room for the service's program\n", stderr);
+		understood = false;
+	}
+	free(words);
+	return understood;
 }
 
 static int enable(const struct service *service, const char *path)
@@ -197,6 +279,8 @@ static int enable(const struct service *service, const char *path)
 	const char *reason;
 	int status;
 
+	if (!is_understood(service))
+		return STATUS_USAGE;
 	if (!unit_read(&unit, service->root, service->name)) {
 		fprintf(stderr,
 			"trapline: there is no service '%s': `systemctl list-unit-files` lists "

@@ -85,9 +85,26 @@ static void take_command(struct unit *unit, const char *value)
 		unit->count++;
 }
 
+/* Lists and single values alike: an empty one takes back what was said before. */
+static void take_setting(struct unit *unit, const char *name, bool set)
+{
+	const struct {
+		const char *name;
+		bool *is_set;
+	} settings[] = {
+		{"SystemCallFilter", &unit->filters},	 {"NoExecPaths", &unit->forbids},
+		{"RootDirectory", &unit->has_root},	 {"RootImage", &unit->has_root},
+		{"SyslogIdentifier", &unit->identified},
+	};
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (strcmp(name, settings[i].name) == 0)
+			*settings[i].is_set = set;
+}
+
 static void take_line(struct unit *unit, char *line, bool *in_service)
 {
-	char *text = trimmed(line), *equals = strchr(text, '=');
+	char *text = trimmed(line), *equals = strchr(text, '='), *value;
 
 	if (*text == '[') {
 		*in_service = strcmp(text, "[Service]") == 0;
@@ -96,10 +113,12 @@ static void take_line(struct unit *unit, char *line, bool *in_service)
 	if (!*in_service || !equals)
 		return;
 	*equals = '\0';
-	if (strcmp(trimmed(text), "ExecStart") == 0)
-		take_command(unit, trimmed(equals + 1));
-	else if (strcmp(trimmed(text), "SystemCallFilter") == 0)
-		unit->filters = *trimmed(equals + 1);
+	text = trimmed(text);
+	value = trimmed(equals + 1);
+	if (strcmp(text, "ExecStart") == 0)
+		take_command(unit, value);
+	else
+		take_setting(unit, text, *value);
 }
 
 static bool is_comment(const char *line)

@@ -14,7 +14,10 @@ struct unit {
 	char *command[UNIT_COMMANDS_MAX]; /* ExecStart=, with its prefixes */
 	size_t count;
 	bool too_many;
-	bool filters; /* it has a SystemCallFilter= */
+	bool filters;	 /* it has a SystemCallFilter=, */
+	bool forbids;	 /* a NoExecPaths=, */
+	bool has_root;	 /* a root of its own (RootDirectory=, RootImage=), */
+	bool identified; /* a SyslogIdentifier= */
 };
 
 /*

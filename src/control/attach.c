@@ -8,9 +8,8 @@
 #include "control/attach.h"
 #include "control/state.h"
 #include "base/clock.h"
+#include "process/identity.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
 
 #define ANNOUNCE_PATIENCE (20 * SECOND) /* for the first announcement */
@@ -19,6 +18,6 @@ bool attach_is_over(struct control *control)
 {
 	if (!control->program.welcomed && !area_is_closed(control->program.area))
 		return clock_now() - control->program.started > ANNOUNCE_PATIENCE ||
-		       (kill(control->program.root, 0) && errno == ESRCH);
+		       process_has_ended(control->program.root);
 	return linger_is_over(control);
 }

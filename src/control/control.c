@@ -2,6 +2,7 @@
 #include "control/control.h"
 
 #include "base/syscall.h"
+#include "event/lethal.h"
 #include "process/abandon.h"
 #include "control/enter.h"
 #include "process/entries.h"
@@ -185,6 +186,9 @@ int control_create(struct control **control, const struct control_options *optio
 	made->explorer.budget = &made->budget;
 	made->explorer.hits = &made->hits;
 	made->program.explorer = &made->explorer;
+	/* Tried before there is a program, which would not wait for it. */
+	made->program.filters = restriction_inherited();
+	made->program.count[COUNT_PROMPTNESS_FORBIDDEN] = lethal_promptness();
 	made->program.started = clock_now();
 	made->program.random.state = options->seed ? options->seed : made->program.started | 1;
 	made->program.area->hold_parts = (uint32_t)(options->budget * 100);
@@ -388,7 +392,7 @@ static void end_targets(struct control *control)
  * higher priority, where it is permitted, helps among many busy threads. What we take is bounded by
  * the budget either way.
  */
-static void run_promptly(void)
+static void run_promptly(struct control *control)
 {
 	struct {
 		uint32_t size, policy;
@@ -398,6 +402,8 @@ static void run_promptly(void)
 		uint64_t runtime, deadline, period;
 	} attributes = {.size = 48, .nice = getpriority(PRIO_PROCESS, 0), .runtime = PROMPT_SLICE};
 
+	if (control->program.count[COUNT_PROMPTNESS_FORBIDDEN])
+		return;
 	raw_syscall3(SYS_sched_setattr, 0, (long)&attributes, 0);
 	if (attributes.nice == 0)
 		setpriority(PRIO_PROCESS, 0, PROMPT_NICE);
@@ -426,10 +432,9 @@ static void run_loop(struct control *control)
 
 int control_run(struct control *control)
 {
-	run_promptly();
+	run_promptly(control);
 	if (!control->program.options.limits_only)
 		symbol_session_prepare(control->program.session);
-	control->program.filters = restriction_inherited();
 	account_begin(control);
 	run_loop(control);
 	return control->child_status;

@@ -3,6 +3,7 @@
 
 #include "base/syscall.h"
 #include "control/state.h"
+#include "event/lethal.h"
 #include "hit/stack.h"
 
 #include <errno.h>
@@ -147,8 +148,7 @@ int control_guard_pages(struct control *control, pid_t pid, struct control_guard
 			       offsetof(struct guard_choice, bell) + sizeof(uint32_t),
 		       "the word behind the bell");
 	pages->bell = (uint32_t *)&control->program.area->guard.bell;
-	pages->descriptor =
-		(int)raw_syscall3(SYS_pidfd_getfd, target->pidfd, (long)descriptor - 1, 0);
+	pages->descriptor = lethal_getfd(target->pidfd, (int)descriptor - 1);
 	if (pages->descriptor < 0)
 		return pages->descriptor;
 	atomic_store(&guard->pages_seen, 1);
@@ -215,7 +215,10 @@ void control_guard(struct control *control, const struct tl_guarding *guarding)
 
 	choice->all |= guarding->all;
 	choice->births |= guarding->births;
-	choice->pages |= guarding->pages;
+	if (guarding->pages && lethal_userfault())
+		control->program.count[COUNT_PAGES_FORBIDDEN]++;
+	else
+		choice->pages |= guarding->pages;
 	if (guarding->memory > choice->memory)
 		choice->memory = guarding->memory;
 	if (!choice->often || (guarding->often && guarding->often < choice->often))

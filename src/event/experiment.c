@@ -62,6 +62,12 @@ static void child_main(struct experiment *experiment, experiment_fn *body)
 	_exit(0);
 }
 
+void experiment_may_end(void)
+{
+	signal(SIGSYS, SIG_DFL);
+	prctl(PR_SET_DUMPABLE, 0);
+}
+
 struct experiment *experiment_start(experiment_fn *body)
 {
 	struct experiment *experiment = mmap(NULL, sizeof(*experiment), PROT_READ | PROT_WRITE,

@@ -28,6 +28,10 @@ struct experiment {
 
 typedef void experiment_fn(struct experiment *experiment);
 
+/* In the child, where what comes may end it: by SIGSYS, as the kernel has it, and without a core
+ * file in the program's directory. */
+void experiment_may_end(void);
+
 /*
  * Run `body` in a child that counts its perf SIGTRAPs, for at most a few seconds. NULL when no
  * child can be had; free with experiment_end(). experiment_start() returns while the child waits,

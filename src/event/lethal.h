@@ -7,8 +7,19 @@
 #ifndef EVENT_LETHAL_H
 #define EVENT_LETHAL_H
 
+#include <stdbool.h>
+
 /* A system call by its name that `trapline` needs and that would end it here; NULL: none. Forks
  * where there is a filter. Found out once. */
 const char *lethal_call(void);
+/* Would asking the scheduler to be run sooner, by sched_setattr(2) or setpriority(2), end the
+ * caller? Services often have that forbidden (systemd's @resources), and nobody needs it. Forks
+ * where there is a filter. */
+bool lethal_promptness(void);
+/* Would userfaultfd(2) and its ioctl(2) end the program? Forks where there is a filter. */
+bool lethal_userfault(void);
+/* pidfd_getfd(2): a descriptor or -errno; -EPERM where it would end the caller. Forks the first
+ * time where there is a filter. */
+int lethal_getfd(int pidfd, int number);
 
 #endif

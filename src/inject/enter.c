@@ -26,6 +26,7 @@
 
 #include "base/pidfd.h"
 #include "base/syscall.h"
+#include "event/lethal.h"
 #include "insn/insn.h"
 
 #include <elf.h>
@@ -118,7 +119,7 @@ static int map_image(struct entering *entering)
 /* One end of the pair, here. */
 static int take_end(const struct entering *entering)
 {
-	return (int)raw_syscall3(SYS_pidfd_getfd, entering->injection->pidfd, entering->pair[1], 0);
+	return lethal_getfd(entering->injection->pidfd, (int)entering->pair[1]);
 }
 
 static int send_area(const struct entering *entering)

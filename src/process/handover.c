@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/syscall.h"
+#include "event/lethal.h"
 #include "process/children.h"
 #include "process/identity.h"
 #include "process/program.h"
@@ -117,7 +118,7 @@ static int answer(const struct program *program, pid_t pid)
 	process = (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
 	if (process < 0)
 		return process;
-	socket = (int)raw_syscall3(SYS_pidfd_getfd, process, number, 0);
+	socket = lethal_getfd(process, number);
 	close(process);
 	if (socket < 0)
 		return socket;

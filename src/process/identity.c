@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process/identity.h"
 
+#include "base/pidfd.h"
 #include "base/syscall.h"
 
 #include <errno.h>
@@ -71,4 +72,14 @@ pid_t process_parent(pid_t pid)
 bool process_is_named(pid_t pid, pid_t inside)
 {
 	return inside > 0 && process_name_inside(pid) == inside;
+}
+
+bool process_has_ended(pid_t pid)
+{
+	int pidfd = (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
+	bool ended = pidfd == -ESRCH || pidfd_has_ended(pidfd);
+
+	if (pidfd >= 0)
+		raw_close(pidfd);
+	return ended;
 }

@@ -22,4 +22,8 @@ pid_t process_parent(pid_t pid);
 /* Does it call itself `inside`, as it would without a namespace? */
 bool process_is_named(pid_t pid, pid_t inside);
 
+/* Also while its parent has not waited for it, which may be waiting for us. Of another pid
+ * namespace, or where there is no descriptor left: false. */
+bool process_has_ended(pid_t pid);
+
 #endif

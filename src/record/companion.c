@@ -67,6 +67,9 @@ static void run_intermediate(const struct companion *companion, bool stay)
 {
 	long pid;
 
+	/* A filter may end whoever makes a new session: without a core file. execve(2) takes it
+	 * back. */
+	raw_syscall6(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0);
 	raw_syscall3(SYS_setsid, 0, 0, 0);
 	pid = fork_with(SIGCHLD);
 	if (pid == 0)
@@ -85,6 +88,7 @@ static void run_intermediate(const struct companion *companion, bool stay)
 int companion_start(const struct companion *companion)
 {
 	bool stay = inherits_orphans();
+	int status = 0;
 	uint64_t all = ~0ull, before;
 	long pid;
 
@@ -93,7 +97,10 @@ int companion_start(const struct companion *companion)
 	if (pid == 0)
 		run_intermediate(companion, stay);
 	if (pid > 0 && !stay)
-		raw_syscall6(SYS_wait4, pid, 0, __WALL, 0, 0, 0);
+		raw_syscall6(SYS_wait4, pid, (long)&status, __WALL, 0, 0, 0);
+	/* A filter may end whoever calls setsid(2). */
+	if (status)
+		area_close(companion->area);
 	raw_sigprocmask(SIG_SETMASK, &before, NULL);
 	return pid < 0 ? (int)pid : 0;
 }

@@ -7,12 +7,16 @@ import errno
 import json
 import os
 import platform
+import resource
 import subprocess
 import sys
+import tempfile
 import unittest
 
 TRAPLINE, DEPRIVED = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
 PERF_EVENT_OPEN, PROCESS_VM_READV, MEMBARRIER = 298, 310, 324  # x86-64
+FORBIDDEN = {"sched_setattr": 314, "setpriority": 141, "capset": 126, "seccomp": 317, "pidfd_getfd": 438,
+             "userfaultfd": 323, "openat2": 437, "tgkill": 234, "setsid": 112, "socketpair": 53, "eventfd2": 290}
 SKIP = 77
 
 
@@ -94,6 +98,29 @@ class Doctor(unittest.TestCase):
                 self.assertIn(told, result.stderr)
             result = run(*wrapper, "watch", "x", "-p", str(os.getpid()))
             self.assertEqual((result.returncode, told in result.stderr), (1, True), result)
+
+    def test_calls_that_kill_end_nobody(self):
+        """What systemd's @system-service, @privileged and @resources and containers' profiles leave out, and what
+        trapline makes at its start: the program runs as it does bare, and no core file lies about."""
+        with tempfile.TemporaryDirectory() as folder:
+            for number in FORBIDDEN.values():
+                for command in (("race",), ("race", "--beside"), ("heap",)):
+                    result = subprocess.run(
+                        [DEPRIVED, str(number), "0", TRAPLINE, *command, "-q", "--", "sh", "-c", "echo out; exit 5"],
+                        capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False, cwd=folder,
+                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (
+                            resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2))
+                    self.assertEqual((result.returncode, result.stdout, os.listdir(folder)), (5, "out\n", []),
+                                     (number, command, result.stderr))
+
+    def test_what_is_not_needed_may_be_forbidden(self):
+        if not machine_works():
+            self.skipTest("nothing can be watched here")
+        for name in ("sched_setattr", "setpriority", "capset", "seccomp", "pidfd_getfd"):
+            result = run(DEPRIVED, str(FORBIDDEN[name]), "0", TRAPLINE, "race", "--stats", "--", "sh", "-c", "exit 5")
+            self.assertEqual(result.returncode, 5)
+            self.assertRegex(result.stderr, r"\d +processes ", "it was watched")
+            self.assertEqual(" promptness-forbidden " in result.stderr, name in ("sched_setattr", "setpriority"))
 
     def test_slots_that_are_taken(self):
         if not machine_works():

@@ -56,7 +56,9 @@ class Service(unittest.TestCase):
                       "/usr/sbin/served --quiet", text)
         self.assertIn("--port=80 'with blanks'\n", text)
         self.assertIn("StateDirectory=trapline/%N\n", text)
-        self.assertNotIn("SystemCallFilter", text)
+        self.assertIn("SyslogIdentifier=served\n", text)
+        for name in ("SystemCallFilter", "ExecPaths", "ReadWritePaths"):
+            self.assertNotIn(name, text, "restrictions that the unit does not have are not brought in")
 
     def test_drop_ins_have_the_last_word(self):
         self.write("lib/systemd/system/served.service", PLAIN)
@@ -68,14 +70,33 @@ class Service(unittest.TestCase):
         text = self.enable("served")
         self.assertEqual(text.count("ExecStart="), 2)
         self.assertIn("-- /late\n", text)
-        self.assertIn("SystemCallFilter=perf_event_open process_vm_readv\n", text)
+        self.assertIn("SystemCallFilter=perf_event_open process_vm_readv pidfd_getfd\n", text)
         self.assertEqual(self.enable("served"), text, "what we wrote before does not count")
 
     def test_options_are_quoted(self):
         self.write("etc/systemd/system/served@.service", PLAIN)
-        text = self.enable("served@one", "watch", "x if new == 5%", "-o", 'a "b" $HOME')
-        self.assertIn('watch --beside -q "x if new == 5%%" "-o" "a \\"b\\" $$HOME" -- /usr', text)
+        text = self.enable("served@one", "heap", "--tool-option", "x=5%", "-o", 'a "b" $HOME')
+        self.assertIn('heap --beside -q "--tool-option" "x=5%%" "-o" "a \\"b\\" $$HOME" -- /usr', text)
         self.assertNotIn("StateDirectory", text)
+
+    def test_what_a_unit_restricts_is_kept_to(self):
+        self.write("lib/systemd/system/served.service", PLAIN + "NoExecPaths=/\nSyslogIdentifier=other\n")
+        text = self.enable("served")
+        self.assertIn(f"ExecPaths={TRAPLINE} /", text)
+        self.assertNotIn("..", text)
+        self.assertNotIn("SyslogIdentifier", text)
+        self.write("etc/systemd/system/served.service.d/50-local.conf", "[Service]\nNoExecPaths=\n")
+        self.assertNotIn("ExecPaths", self.enable("served"))
+
+    def test_what_would_not_start_is_refused(self):
+        self.write("lib/systemd/system/served.service", PLAIN)
+        self.write("lib/systemd/system/rooted.service", PLAIN + "RootDirectory=/srv/root\n")
+        for status, arguments in ((2, ("served", "watch", "x")), (2, ("served", "race", "--no-such-option")),
+                                  (2, ("served", "race", "--budget", "none")), (2, ("served", "heap", "-o")),
+                                  (1, ("rooted",))):
+            result = self.run_it("enable", *arguments)
+            self.assertEqual((result.returncode, len(result.stderr.splitlines())), (status, 1), result)
+        self.assertFalse(os.path.exists(f"{self.root}/etc/systemd/system/served.service.d"))
 
     def test_disable_and_show(self):
         self.write("lib/systemd/system/served.service", PLAIN)

@@ -5,6 +5,7 @@
 usage: tests/behave/services/beside.py build/trapline build/…/racer"""
 import json
 import os
+import select
 import signal
 import socket
 import struct
@@ -101,6 +102,17 @@ class Beside(unittest.TestCase):
                                 stderr=subprocess.PIPE, text=True)
         self.assertEqual(result.returncode, 127)
         self.assertIn("cannot be run", result.stderr)
+
+    def test_who_reads_until_its_end_is_not_kept_waiting(self):
+        """A parent may read standard error to its end before it waits for the process: the controller, which has it
+        too, ends with a process that nobody has waited for yet, also with one that never took part."""
+        for program in (("/nowhere/to/be/found",), ("sh", "-c", "kill -9 $$")):
+            command = [TRAPLINE, "race", "--beside", "-q", "--", *program]
+            with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+                readable, _, _ = select.select([process.stderr], [], [], 15)
+                while readable and os.read(process.stderr.fileno(), 1000):
+                    readable, _, _ = select.select([process.stderr], [], [], 15)
+                self.assertTrue(readable, "nobody has waited for it, and its standard error is still open")
 
 
 if __name__ == "__main__":
