@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A program that starts many short ones waits for trapline a bounded time, and what lives for longer is watched all
-the same: counted by counters, not by times.
+"""Of many short processes that a program starts most do not wait for trapline, and what lives for longer is watched
+all the same: told by counters, not by times.
 
 usage: tests/behave/services/storm.py build/trapline build/…/racer"""
 import os
@@ -14,9 +14,7 @@ import unittest
 TRAPLINE, RACER = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
 CHILDREN = 1000
 ENDING = 3  # status of the racer
-LENT = 50  # ms of waiting, at the start
-EARNED = 0.01  # of the time
-LONGEST = 2 * 120  # ms that one wait may take, of a child between fork() and exec() and of the program itself
+UNWAITED = CHILDREN // 10  # at least: the others would have to be answered within some 50 us each
 
 STORM = f"i=0; while [ $i -lt {CHILDREN} ]; do /bin/true || exit 1; i=$((i+1)); done; "
 
@@ -42,8 +40,7 @@ def counts_in(text):
 class Storm(unittest.TestCase):
     def check_waits(self, stderr):
         counts = counts_in(stderr)
-        self.assertLessEqual(counts["ms-waited"], LENT + EARNED * counts["ms-watching"] + LONGEST, stderr)
-        self.assertGreater(counts["processes-unwaited"], CHILDREN // 2, stderr)
+        self.assertGreater(counts["processes-unwaited"], UNWAITED, stderr)
         self.assertLessEqual(counts["processes-short"], counts["processes-unwaited"], stderr)
         return counts
 
@@ -53,7 +50,7 @@ class Storm(unittest.TestCase):
                 result = run(TRAPLINE, command, "--stats=all", "--", "sh", "-c", STORM + "exit 5")
                 self.assertEqual((result.returncode, result.stdout), (5, ""), result.stderr)
                 counts = self.check_waits(result.stderr)
-                self.assertGreater(counts["processes-short"], CHILDREN // 2, result.stderr)
+                self.assertGreater(counts["processes-short"], UNWAITED, result.stderr)
                 self.assertEqual(counts["processes-unentered"], 0, result.stderr)
 
     def test_it_is_said(self):
@@ -63,9 +60,9 @@ class Storm(unittest.TestCase):
 
     def test_who_lives_is_watched(self):
         """Executed by the shell itself, and by a child of it."""
-        for tail in (f"exec {RACER} 2", f"{RACER} 2"):
+        for tail in (f"exec {RACER} 4", f"{RACER} 4"):
             for _ in range(3):
-                result = run(TRAPLINE, "race", "--stats=all", "--", "sh", "-c", STORM + tail)
+                result = run(TRAPLINE, "race", "--aggressive", "--stats=all", "--", "sh", "-c", STORM + tail)
                 self.assertIn(result.returncode, (ENDING, 66), result.stderr)
                 self.check_waits(result.stderr)
                 if "raced" in result.stdout + result.stderr:
