@@ -2,6 +2,7 @@
 /* `trapline patch`: replace functions of a running program. */
 #include "cli/patch.h"
 
+#include "cli/attach.h"
 #include "cli/command.h"
 #include "cli/wrong_option.h"
 
@@ -9,6 +10,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum option_code {
 	OPTION_BREAKPOINT = 256,
@@ -42,7 +44,7 @@ static void print_help(void)
 	      "all pairs; no thread is stopped. The program was started by `trapline run`, or by another\n"
 	      "command with --patchable, or calls tl_patch_listen(). OLD: a function, lib.so:function or\n"
 	      "0xADDRESS; OLD alone is OLD=OLD.\n\n"
-	      "  -p, --pid PID         the program\n"
+	      "  -p, --pid PID         the program, by number or name\n"
 	      "  --breakpoint          change no byte: an execution breakpoint for each function\n"
 	      "  --anyway              although copies of OLD stay that were inlined\n"
 	      "  --list                the patches in force, with their numbers\n"
@@ -69,6 +71,8 @@ static int take_option(struct options *options, int option)
 
 	switch (option) {
 	case 'p':
+		if (optarg[strspn(optarg, "0123456789-")])
+			return attach_find(optarg, &options->pid) ? STATUS_USAGE : 0;
 		status = take_number("pid", optarg, &number);
 		options->pid = (pid_t)number;
 		return status;

@@ -59,7 +59,7 @@ static int cannot_observe(pid_t pid, int err)
 	const char *what = strerror(-err);
 
 	if (err == -ESRCH)
-		what = "there is no such process";
+		what = "there is no such process, or its first thread has ended";
 	else if (err == -EACCES || err == -EPERM)
 		what = "this user may not trace it: be its owner or root, and see "
 		       "kernel.perf_event_paranoid and `trapline doctor`";

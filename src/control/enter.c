@@ -468,8 +468,9 @@ void entered_look(struct control *control)
 
 /* ---- leaving ------------------------------------------------------------------------------ */
 
-static void leave(struct entered *entered, struct injection *injection)
+static void leave(struct control *control, struct injection *injection)
 {
+	struct entered *entered = control->program.entered;
 	struct inject_reason reason = {""};
 	pid_t pid = injection->pid;
 	int err;
@@ -479,7 +480,10 @@ static void leave(struct entered *entered, struct injection *injection)
 
 	if (entered->longest < injection->stopped)
 		entered->longest = injection->stopped;
-	if (err && err != -ESRCH)
+	/* That children execute programs is what they are made for. */
+	if (err == -ESTALE && pid == control->program.root)
+		say("%s", reason.text);
+	else if (err && err != -ESRCH && err != -ESTALE)
 		say("%s (process %d keeps trapline's handler)", reason.text, (int)pid);
 }
 
@@ -492,7 +496,7 @@ void control_leave(struct control *control)
 	/* A child that was forked in the last moment has the handler too. */
 	look_at_children(control);
 	for (unsigned i = 0; i < entered->count; i++)
-		leave(entered, &entered->injection[i]);
+		leave(control, &entered->injection[i]);
 	for (unsigned i = 0; i < AREA_PROCESSES; i++)
 		inject_stacks_destroy(&entered->stacks[i]);
 	entered->count = 0;

@@ -63,7 +63,8 @@ void inject_go(struct injection *injection);
 /*
  * After the last event in the process is closed. 0: nothing remains of us. -ESRCH: it has ended.
  * -EBUSY: a thread is still in the handler or has one of its signals waiting; the handler stays,
- * and lets everything pass. Others with a reason.
+ * and lets everything pass. -ESTALE: it has executed another program, where nothing of us is.
+ * Others with a reason.
  */
 int inject_leave(struct injection *injection, struct inject_reason *reason);
 

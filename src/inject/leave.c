@@ -234,9 +234,19 @@ static void forget(struct injection *injection)
 	injection->image = injection->area = 0;
 }
 
+/* Not where the process has executed another program: nothing of ours came along, and what lies at
+ * those addresses now is that program's. */
+static bool is_there(const struct injection *injection)
+{
+	struct injected_header header;
+	int err = memory_read(injection->pid, injection->image, &header, sizeof(header));
+
+	return err ? err != -EFAULT : header.magic == INJECTED_MAGIC;
+}
+
 int inject_leave(struct injection *injection, struct inject_reason *reason)
 {
-	int err = wait_until_idle(injection);
+	int err = is_there(injection) ? wait_until_idle(injection) : -ESTALE;
 
 	if (!err)
 		err = in_some_thread(injection, restore_action);
@@ -250,6 +260,10 @@ int inject_leave(struct injection *injection, struct inject_reason *reason)
 			"a thread of process %d is still in trapline's handler, which stays "
 			"there and does nothing; attaching once more removes it",
 			(int)injection->pid);
+	else if (err == -ESTALE)
+		permission_refuse(reason, err,
+				  "process %d has executed another program, which is not watched",
+				  (int)injection->pid);
 	else if (err)
 		permission_explain(reason, injection->pid, err);
 	forget(injection);

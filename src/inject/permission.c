@@ -214,11 +214,26 @@ static int check_masks(struct inject_reason *reason, pid_t pid)
 		(int)pid);
 }
 
+static bool has_other_threads(pid_t pid)
+{
+	struct thread_set threads = {0};
+	bool others = !thread_set_list(&threads, pid) && threads.count > 1;
+
+	thread_set_destroy(&threads);
+	return others;
+}
+
 static int check_state(struct inject_reason *reason, pid_t pid, const struct status *status)
 {
 	switch (status->state) {
 	case 'Z':
 	case 'X':
+		if (has_other_threads(pid))
+			return permission_refuse(
+				reason, -EBUSY,
+				"the first thread of process %d (%s) has ended before the others, and "
+				"the process can be looked at only through it: start it under trapline",
+				(int)pid, status->name);
 		return permission_refuse(reason, -ESRCH, "process %d (%s) has ended", (int)pid,
 					 status->name);
 	case 'T':

@@ -292,6 +292,15 @@ class Untouched(unittest.TestCase):
             self.assertIn("under seccomp", done.stderr)
             self.assertEqual(subject.last_words(), ("ok", 0))
 
+    def test_executes_meanwhile(self):
+        """Nothing of ours is in the new program, and nothing of it is touched."""
+        with Subject("execute", 1) as subject:
+            done = trapline("race", "-p", subject.pid, "--duration", 2)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("has executed another program, which is not watched", done.stderr)
+            self.assertNotIn("keeps trapline's handler", done.stderr)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
     def test_limit(self):
         with Subject("work", 5) as subject:
             before = subject.traces()
@@ -339,6 +348,20 @@ class Refused(unittest.TestCase):
             self.check(subject.pid, "is stopped: `kill -CONT")
             os.kill(subject.pid, signal.SIGCONT)
             self.assertEqual(subject.last_words()[1], 0)
+
+    def test_first_thread_ended(self):
+        with Subject("orphans", 2) as subject:
+            time.sleep(0.1)
+            self.check(subject.pid, "first thread of process .* has ended before the others")
+            self.assertIn("its first thread has ended", trapline("watch", "racy:w", "-p", subject.pid).stderr)
+            self.assertEqual(subject.process.wait(), 0)
+
+    def test_patch_by_name(self):
+        done = trapline("patch", "-p", "no_such_name", "--list")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("no process is named no_such_name", done.stderr)
+        with Subject("sleep", 2) as subject:
+            self.assertIn("does not listen for patches", trapline("patch", "-p", subject.pid, "--list").stderr)
 
     def test_ended(self):
         process = subprocess.Popen(["true"])

@@ -16,6 +16,8 @@
  *		them a thread with a large one and a thread with none
  *	strict	strict seccomp
  *	late	the same after that time
+ *	execute	as race, then another program: itself, as `sleep`
+ *	orphans	as race, but the first thread ends at once
  *	count T N	on SIGUSR1: T threads one after another and beside each other, N writes each
  *to `counted`
  */
@@ -376,6 +378,15 @@ int main(int argc, char **argv)
 		pthread_join(waiter, NULL);
 	} else if (strcmp(what, "master") == 0) {
 		run_master();
+	} else if (strcmp(what, "execute") == 0) {
+		run(race, WORKERS);
+		execl("/proc/self/exe", argv[0], "sleep", "2", NULL);
+	} else if (strcmp(what, "orphans") == 0) {
+		for (int i = 0; i < WORKERS; i++)
+			pthread_create(&waiter, NULL, race, NULL);
+		printf("ready\n");
+		fflush(stdout);
+		pthread_exit(NULL);
 	} else if (strcmp(what, "late") == 0) {
 		run_strictly();
 	} else if (strcmp(what, "stacks") == 0) {
