@@ -91,7 +91,7 @@ LEVELS = ["O0", "O1", "O2", "O3"]
 
 
 LIBRARIES = ("/libc.so", "/libm.so", "/libstdc++.so")
-TEMPLATES = ("std::", "__gnu_cxx::", "operator", "lambda")
+TEMPLATES = ("std::", "__gnu_cxx::", "operator", "lambda", "_M_")
 
 
 def writer(finding):
