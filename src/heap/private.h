@@ -22,6 +22,7 @@
 
 /* Which of the watches makes room first. */
 enum heap_rank {
+	HEAP_RANK_SPARE,    /* what else lies around a block, in slots that nobody needs */
 	HEAP_RANK_BEFORE,   /* what lies before a block */
 	HEAP_RANK_BLOCK,    /* what lies behind one, and freed ones */
 	HEAP_RANK_EVIDENCE, /* what was misused once in another block of the context */
@@ -50,6 +51,7 @@ struct heap {
 	struct heap_watch watch[HEAP_WATCHES];
 	struct random random;
 	uint64_t last_cookie;
+	uint64_t spared; /* ns of births up to which spare slots were given out: see watches.c */
 	/* Blocks of which the culprit was seen: a pattern that it has broken is not told again. */
 	uint64_t told[HEAP_TOLD]; /* serials */
 	unsigned tolds;

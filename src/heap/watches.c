@@ -5,6 +5,7 @@
  * it in their place, unless it has pages of its own, of which each touch is seen: then the touched
  * word. Where an error was seen about another block of the context, the bytes that it was about are
  * watched alone.
+ * Where every block is guarded, slots that are left watch the rest of what carries a pattern.
  * When no slot is free, a watch before another block makes room first, since few errors are there.
  * What watches where an error was seen before makes room for its like alone, as long as it is
  * fresh.
@@ -18,6 +19,11 @@
 #define HOLD 100000000ull    /* ns, at most, while hit() looks at the block */
 #define HITS 8		     /* of one watch: a block that is misused again and again is told */
 #define FRESH 10000000000ull /* ns in which evidence outweighs everything else */
+/* Spare slots are given to one birth in so many ns, and to some more that come at once: to arm them
+ * takes as long as the others, and where births follow each other closely the next one would have
+ * them at once. */
+#define SPARED_EACH 1000000ull
+#define SPARED_AT_ONCE 64u
 
 struct heap_watch *watches_find(struct heap *heap, uint64_t cookie)
 {
@@ -113,6 +119,8 @@ static bool make_room(struct heap *heap, const struct tl_guarded *block,
 	if (count(heap, block->pid) < slots && find_free(heap))
 		return true;
 	least = slots ? find_least(heap, block->pid, block->serial, purpose->now) : NULL;
+	if (least && purpose->rank == HEAP_RANK_SPARE && least->rank != HEAP_RANK_SPARE)
+		return false;
 	if (!least || (rank_of(least, purpose->now) == HEAP_RANK_EVIDENCE &&
 		       purpose->rank != HEAP_RANK_EVIDENCE)) {
 		heap->services->count(heap->host, "heap-watches-refused", 1);
@@ -175,6 +183,44 @@ static bool watch_behind(struct heap *heap, const struct tl_guarded *block, unsi
 	return true;
 }
 
+static bool has_spare(struct heap *heap, uint64_t now)
+{
+	uint64_t earliest = now - SPARED_AT_ONCE * SPARED_EACH;
+
+	if (heap->spared < earliest)
+		heap->spared = earliest;
+	if (!heap->all || heap->spared + SPARED_EACH > now)
+		return false;
+	heap->spared += SPARED_EACH;
+	return true;
+}
+
+static bool is_watched(const struct heap *heap, uint64_t serial, uint64_t address)
+{
+	for (unsigned i = 0; i < HEAP_WATCHES; i++)
+		if (heap->watch[i].cookie && heap->watch[i].serial == serial &&
+		    heap->watch[i].address == address)
+			return true;
+	return false;
+}
+
+/* The rest of what lies behind it, and the other word before. */
+static void watch_rest(struct heap *heap, const struct tl_guarded *block, struct purpose *purpose)
+{
+	uint64_t at = block->address + block->length;
+	unsigned length;
+
+	if (!has_spare(heap, purpose->now))
+		return;
+	purpose->rank = HEAP_RANK_SPARE;
+	for (; at < block->back; at += length) {
+		length = length_at(at, block->back - at);
+		if (!is_watched(heap, block->serial, at) && !arm(heap, block, at, length, purpose))
+			return;
+	}
+	arm(heap, block, block->address - 16, 8, purpose);
+}
+
 static bool watch_before(struct heap *heap, const struct tl_guarded *block,
 			 const struct purpose *purpose)
 {
@@ -201,7 +247,8 @@ void watches_birth(struct heap *heap, const struct tl_guarded_news *news)
 	if (!watch_behind(heap, block, spare, &purpose) || slots < 2)
 		return;
 	purpose.rank = HEAP_RANK_BEFORE;
-	watch_before(heap, block, &purpose);
+	if (watch_before(heap, block, &purpose))
+		watch_rest(heap, block, &purpose);
 }
 
 bool watches_fault(struct heap *heap, const struct tl_guarded *block,
