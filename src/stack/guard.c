@@ -13,8 +13,11 @@
 #define RBP 5
 #define WORD 8
 
-#define HOLD (3 * MILLISECOND)	    /* at most: until the hit was looked at */
-#define HOLD_ALL (50 * MILLISECOND) /* where every frame is looked at */
+#define HOLD (3 * MILLISECOND) /* at most: until the hit was looked at */
+#define HOLD_ALL \
+	(500 * MILLISECOND) /* where every frame is looked at, however busy the machine is */
+/* There a process may take long to begin, or to get a CPU. */
+#define WINDOW_ALL (1000 * MILLISECOND)
 #define READY_WINDOW (100 * MILLISECOND)
 /* A frame that lives longer is left for others. */
 #define SLOT_WINDOW (50 * MILLISECOND)
@@ -56,7 +59,7 @@ bool guard_begin_at(struct stack *stack, struct process *process, struct victim 
 	struct tl_watch watch = {.access = TL_EXEC,
 				 .hits = 1,
 				 .hold = stack->all ? HOLD_ALL : HOLD,
-				 .window = READY_WINDOW};
+				 .window = stack->all ? WINDOW_ALL : READY_WINDOW};
 	struct task *task = task_begin(stack, process);
 
 	if (!task)

@@ -26,7 +26,7 @@
  * a CPU until all are known. */
 #define FUNCTIONS_A_TICK 6
 #define SLOTS 4
-#define BEGIN_MOST (200 * MILLISECOND) /* that a process waits, until its functions are known */
+#define BEGIN_MOST (500 * MILLISECOND) /* that a process waits, until its functions are known */
 #define SPENT_MOST 95 /* percent of the budget: above it no new question is asked */
 
 static int start(struct tl_host *host, const struct tl_services *services, void **state)

@@ -14,8 +14,11 @@
 #define RBP 5
 #define WORD 8
 
-#define HOLD (3 * MILLISECOND)	    /* at most: until the hit was looked at */
-#define HOLD_ALL (50 * MILLISECOND) /* where every frame is looked at */
+#define HOLD (3 * MILLISECOND) /* at most: until the hit was looked at */
+#define HOLD_ALL \
+	(500 * MILLISECOND) /* where every frame is looked at, however busy the machine is */
+/* There a process may take long to begin, or to get a CPU. */
+#define WINDOW_ALL (1000 * MILLISECOND)
 /* How long a site is watched for somebody to come by, and its frame for its return. */
 #define SITE_WINDOW (40 * MILLISECOND)
 #define SITE_WINDOW_LATER (160 * MILLISECOND) /* after SITE_EARLY looks */
@@ -68,6 +71,8 @@ bool use_begin_at(struct stack *stack, struct process *process, struct site *sit
 		return false;
 	if (site->looks >= SITE_EARLY)
 		watch.window = SITE_WINDOW_LATER;
+	if (stack->all)
+		watch.window = WINDOW_ALL;
 	watch.address = site->pc;
 	task->site = site;
 	site->watched = true;

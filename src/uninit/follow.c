@@ -15,6 +15,7 @@
 #define FUNCTIONS 1024u /* remembered by address */
 #define STEPS 3000u
 #define MOVE_MOST 65536u
+#define LINK_BYTES 16u	  /* of a free block that its allocator uses at least */
 #define STRING_MOST 4096u /* bytes of a string that is measured */
 
 struct known_function {
@@ -102,7 +103,7 @@ static const struct known_function *function_at(struct follow *follow, uint64_t 
 		return known;
 	/* Names are asked for only where a rule may go by them. */
 	note_function(known, module,
-		      uninit_is_library(module)
+		      uninit_has_names(module)
 			      ? follow->services->function_name(follow->host, follow->pid, pc)
 			      : NULL);
 	return known;
@@ -184,6 +185,16 @@ static bool moves(const char *name, const struct c_call *call, struct shadow_ans
 	return true;
 }
 
+/* free(): the allocator links the block, whose bytes are then its own. */
+static void give_back(const struct c_call *call, struct shadow_answer *answer)
+{
+	if (call->known & 1 && call->argument[0]) {
+		answer->to = call->argument[0];
+		answer->length = LINK_BYTES;
+	}
+	answer->known = true; /* it returns nothing that is looked at */
+}
+
 static void note_arguments(const struct shadow_state *state, struct c_call *call)
 {
 	static const uint8_t argument_register[C_ARGUMENTS] = {7, 6, 2, 1};
@@ -202,6 +213,10 @@ static enum shadow_function skip(const struct known_function *known,
 	struct c_call call = {.function = known->c_function, .memory = &memory};
 
 	note_arguments(state, &call);
+	if (uninit_gives_back(known->name)) {
+		give_back(&call, answer);
+		return SHADOW_SKIP;
+	}
 	if (!known->c_function)
 		return moves(known->name, &call, answer) ? SHADOW_SKIP : SHADOW_END;
 	answer->depends = reads_shadow(&call, state);

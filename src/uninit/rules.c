@@ -173,10 +173,26 @@ void uninit_judge(const struct rules_load *load, struct rules_verdict *verdict)
 
 /* ------------------------------------------------------------------------------------------- */
 
+/* It changes nothing but the block it is handed, and returns nothing. */
+bool uninit_gives_back(const char *function)
+{
+	static const char *const deletes[] = {"ZdlPv", "ZdaPv", NULL};
+	const char *name = plain_name(function);
+
+	return strcmp(name, "free") == 0 || strcmp(name, "cfree") == 0 ||
+	       text_begins_with_any(name, deletes);
+}
+
+bool uninit_has_names(const char *module)
+{
+	return uninit_is_library(module) || is_allocator_file(module);
+}
+
 /*
  * String functions load more than they are asked about, and what they make of it would look like a
- * decision. Free memory is the allocator's. The dynamic linker binds a function at its first call
- * by looking through tables for longer than any walk.
+ * decision. What the allocator does with memory is its own affair; behind a free() the program
+ * goes on with what it has loaded from the block. The dynamic linker binds a function at its first
+ * call by looking through tables for longer than any walk.
  */
 enum shadow_function uninit_function(const char *module, const char *function)
 {
@@ -186,7 +202,7 @@ enum shadow_function uninit_function(const char *module, const char *function)
 	struct tl_frame frame = {.module = module, .function = function};
 
 	if (is_allocator_function(&frame))
-		return SHADOW_END;
+		return function && uninit_gives_back(function) ? SHADOW_SKIP : SHADOW_END;
 	if (!uninit_is_library(module) || !function)
 		return SHADOW_FOLLOW;
 	if (c_function_find(function))

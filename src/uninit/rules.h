@@ -44,6 +44,12 @@ void uninit_judge(const struct rules_load *load, struct rules_verdict *verdict);
 /* What a function is to the walk of a value, by its file and its name (or NULL). */
 enum shadow_function uninit_function(const char *module, const char *function);
 
+/* Is it free() or its like? */
+bool uninit_gives_back(const char *function);
+
+/* Do rules go by the names of the file's functions? */
+bool uninit_has_names(const char *module);
+
 /* The C library and the dynamic linker, by path. */
 bool uninit_is_library(const char *module);
 

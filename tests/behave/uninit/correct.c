@@ -32,6 +32,22 @@ static NOINLINE void padding_copied(void)
 	free(to);
 }
 
+/* The padding outlives its block, and nobody asks for it. */
+static NOINLINE void freed_after_copy(void)
+{
+	struct padded *from = malloc(sizeof(*from)), copy;
+
+	HIDE(from);
+	from->kind = 1;
+	from->number = 2;
+	from->last = 3;
+	HIDE(from);
+	copy = *from;
+	free(from);
+	if (copy.kind == 1 && copy.number == 2 && copy.last == 3)
+		touch();
+}
+
 static NOINLINE void whole_buffer_copied(void)
 {
 	size_t length = 64;
@@ -387,6 +403,7 @@ static NOINLINE void forgotten(void)
 static const struct row rows[] = {
 	{"padding_copied", padding_copied},
 	{"whole_buffer_copied", whole_buffer_copied},
+	{"freed_after_copy", freed_after_copy},
 	{"short_string", short_string},
 	{"searched_in_part", searched_in_part},
 	{"zeroed", zeroed},

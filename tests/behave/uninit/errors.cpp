@@ -85,6 +85,17 @@ NOINLINE void reserved_vector()
 	}
 }
 
+NOINLINE void deleted_between()
+{
+	Derived *derived = new Derived;
+
+	HIDE(derived);
+	int b = derived->b;
+	delete derived;
+	if (b > 4)
+		touch();
+}
+
 NOINLINE void enum_member()
 {
 	enum class Kind { None, One, Two };
@@ -119,9 +130,13 @@ NOINLINE void captured_member()
 }
 
 const struct row rows[] = {
-	{"no_constructor", no_constructor}, {"derived_member", derived_member},
-	{"new_array", new_array},	    {"reserved_vector", reserved_vector},
-	{"enum_member", enum_member},	    {"captured_member", captured_member},
+	{"no_constructor", no_constructor},
+	{"derived_member", derived_member},
+	{"new_array", new_array},
+	{"reserved_vector", reserved_vector},
+	{"enum_member", enum_member},
+	{"captured_member", captured_member},
+	{"deleted_between", deleted_between},
 };
 
 } // namespace
