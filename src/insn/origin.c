@@ -15,6 +15,7 @@ struct follow {
 	const uint8_t *code;
 	size_t length;
 	struct insn_origin_work *work;
+	bool likely;
 };
 
 struct one {
@@ -242,23 +243,29 @@ static int settle(const struct follow *follow)
 }
 
 /* A jump to where a register says may lead to each instruction of the function, as they stand one
- * behind the other. */
+ * behind the other. Likely is that it leads to where nothing else does: to the cases of a switch.
+ */
 __attribute__((noinline)) static int spread(const struct follow *follow)
 {
 	struct one one;
+	int err = 0;
 
-	for (size_t at = 0; at < follow->length; at += one.instruction.length) {
+	for (size_t at = 0; at < follow->length && !err; at += one.instruction.length) {
 		if (!decode(follow, at, &one))
 			return -EILSEQ;
+		if (follow->likely && follow->work->reached[at])
+			continue;
 		reach(follow, at, follow->work->anywhere);
+		err = follow->likely ? settle(follow) : 0;
 	}
-	return 0;
+	return err;
 }
 
-int insn_origins(const uint8_t *code, size_t length, size_t place, struct insn_origin_work *work,
-		 struct insn_origin origin[16])
+static int find_origins(const struct follow *of, size_t place, struct insn_origin origin[16])
 {
-	const struct follow follow = {code, length, work};
+	const struct follow follow = *of;
+	struct insn_origin_work *work = follow.work;
+	size_t length = follow.length;
 	struct insn_origin entry[16];
 	struct insn_origin before[16];
 	int err;
@@ -287,4 +294,20 @@ int insn_origins(const uint8_t *code, size_t length, size_t place, struct insn_o
 		return -ENOENT;
 	memcpy(origin, work->at[place], sizeof(work->at[place]));
 	return 0;
+}
+
+int insn_origins(const uint8_t *code, size_t length, size_t place, struct insn_origin_work *work,
+		 struct insn_origin origin[16])
+{
+	const struct follow follow = {code, length, work, false};
+
+	return find_origins(&follow, place, origin);
+}
+
+int insn_origins_likely(const uint8_t *code, size_t length, struct insn_origin_work *work)
+{
+	const struct follow follow = {code, length, work, true};
+	struct insn_origin entry[16];
+
+	return find_origins(&follow, 0, entry);
 }

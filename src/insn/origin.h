@@ -41,4 +41,8 @@ struct insn_origin_work {
 int insn_origins(const uint8_t *code, size_t length, size_t place, struct insn_origin_work *work,
 		 struct insn_origin origin[16]);
 
+/* Of all places, in work->at, with jumps to where a register says taken for those of a switch: for
+ * what only chooses what is looked at. */
+int insn_origins_likely(const uint8_t *code, size_t length, struct insn_origin_work *work);
+
 #endif

@@ -372,11 +372,14 @@ static void follow_prologue(const struct walk *walk, struct code *to)
 	}
 }
 
-static int prepare(const struct walk *walk)
+/* `certain`: on all ways, also those that a jump through a register might take. */
+static int prepare(const struct walk *walk, bool certain)
 {
 	struct insn_origin entry[16];
 
 	walk->work->slots = walk->work->takens = 0;
+	if (!certain)
+		return insn_origins_likely(walk->code, walk->length, &walk->work->origins);
 	return insn_origins(walk->code, walk->length, 0, &walk->work->origins, entry);
 }
 
@@ -390,7 +393,7 @@ int code_analyse(const uint8_t *code, size_t length, uint64_t start, struct code
 	memset(to, 0, sizeof(*to));
 	to->start = start;
 	to->end = start + length;
-	err = prepare(&walk);
+	err = prepare(&walk, false);
 	if (err)
 		return err;
 	note_slots(&walk);
@@ -465,7 +468,7 @@ int code_describe(const uint8_t *code, size_t length, size_t at, const struct in
 	int err;
 
 	*to = (struct code_at){.base = nothing, .base_register = -1};
-	err = prepare(&walk);
+	err = prepare(&walk, true);
 	if (err)
 		return err;
 	if (at >= length || !work->origins.reached[at])

@@ -35,6 +35,9 @@ FUNCTION(guarded, "push %rbx\npush %r12\nsub $0x48, %rsp\nmov %fs:0x28, %rax\n"
 FUNCTION(grows, "push %rbp\nmov %rsp, %rbp\nsub $0x10, %rsp\nsub %rdi, %rsp\nmov %rsp, %rdi\n"
 		"grows_place: call *%rsi\nleave\nret\n");
 FUNCTION(goes_on, "sub $8, %rsp\ncall *kept(%rip)\nadd $8, %rsp\ngoes_on_place: jmp *%rax\n");
+FUNCTION(switches, "sub $0x48, %rsp\nlea table(%rip), %rax\nmov (%rax,%rdi,8), %rax\njmp *%rax\n"
+		   "1: mov %rsp, %rdi\nswitches_place: call keeps_start\n2: add $0x48, %rsp\nret\n"
+		   ".pushsection .data\ntable: .quad 1b, 2b\n.popsection\n");
 FUNCTION(makes_room, "push %rax\nmov %rsp, %rdi\nmakes_room_place: call keeps_start\npop %rcx\n"
 		     "ret\n");
 FUNCTION(spills, "push %rbp\nmov %rsp, %rbp\nmov %rdi, -0x18(%rbp)\nmov -0x18(%rbp), %rax\n"
@@ -143,6 +146,20 @@ static void prologues_end(void **state)
 	assert_false(ANALYSE(stores).moves_freely);
 }
 
+/* Behind a jump table the frame is as it was before. */
+static void switches_are_followed(void **state)
+{
+	struct code code = ANALYSE(switches);
+
+	(void)state;
+	assert_true(code.calls);
+	assert_true(code.takes_address);
+	assert_false(code.moves_freely);
+	assert_int_equal(code.lowest_taken, -0x48);
+	assert_int_equal(code.depth, -0x48);
+	assert_int_equal(code.passes > 0, 1);
+}
+
 static void calls_lead_elsewhere(void **state)
 {
 	struct code code = ANALYSE(grows);
@@ -187,6 +204,7 @@ int main(void)
 		cmocka_unit_test(prologues_save),
 		cmocka_unit_test(prologues_end),
 		cmocka_unit_test(calls_lead_elsewhere),
+		cmocka_unit_test(switches_are_followed),
 		cmocka_unit_test(values_come_from_arguments),
 	};
 
