@@ -32,17 +32,6 @@ static NOINLINE void branch_on_member(void)
 	free(pair);
 }
 
-/* What was loaded outlives its block. */
-static NOINLINE void freed_between(void)
-{
-	struct pair *pair = make_pair();
-	int second = pair->second;
-
-	free(pair);
-	if (second > 3)
-		touch();
-}
-
 static NOINLINE void branch_on_first_word(void)
 {
 	long *numbers = malloc(4 * sizeof(*numbers));
@@ -579,7 +568,6 @@ static const struct row rows[] = {
 	{"half_written", half_written},
 	{"flag_byte", flag_byte},
 	{"list_end", list_end},
-	{"freed_between", freed_between},
 	{"table_index", table_index},
 	{"masked_index", masked_index},
 	{"through_pointer", through_pointer},
