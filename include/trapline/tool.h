@@ -62,6 +62,10 @@ extern "C" {
  * another thread's write leads elsewhere. */
 #define TL_TRAIT_FORESEEN 0x400u
 
+/* A conditional move loads it and leaves it, as its condition does not hold: compilers load what
+ * the program does not, and in the language's sense it is not accessed. */
+#define TL_TRAIT_NOT_TAKEN 0x800u
+
 /* What the code around an access does, as far as straight code shows it. */
 #define TL_AROUND_UPDATE 0x1u /* a load and a store of the same bytes: an update in two steps */
 #define TL_AROUND_RETRY 0x2u  /* the load of what a LOCK CMPXCHG of the same bytes expects there */

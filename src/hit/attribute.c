@@ -27,6 +27,15 @@ unsigned insn_traits(const struct insn *insn, unsigned operand, uint64_t address
 	return traits;
 }
 
+/* CMOVcc loads in any case, and changes no flags. */
+static unsigned not_taken(const struct insn *insn, uint64_t flags)
+{
+	return insn->move_condition >= 0 &&
+			       !insn_condition_holds(flags, (unsigned)insn->move_condition)
+		       ? TL_TRAIT_NOT_TAKEN
+		       : 0;
+}
+
 uint64_t value_cut(uint64_t value, uint64_t length)
 {
 	return length < 8 ? value & ((1ull << 8 * length) - 1) : value;
@@ -142,6 +151,7 @@ static bool understand_data(struct target *target, struct slot *slot,
 	if (!found.decoded)
 		return false;
 	access->traits = insn_traits(&found.insn, operand_of(&found), found.first, found.length);
+	access->traits |= not_taken(&found.insn, registers->flags);
 	if (!found.explained)
 		access->traits |= TL_TRAIT_UNEXPLAINED;
 	doubt_alignment(slot, &found, access);
@@ -169,7 +179,8 @@ static bool understand_code(struct target *target, const struct insn_registers *
 		    insn_operand_before(&insn, i, registers, &access->address, &access->length))
 			continue;
 		access->access = operand->access | (insn.atomic ? TL_ATOMIC : 0);
-		access->traits = insn_traits(&insn, i, access->address, access->length);
+		access->traits = insn_traits(&insn, i, access->address, access->length) |
+				 not_taken(&insn, registers->flags);
 		return true;
 	}
 	return false;

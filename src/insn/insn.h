@@ -111,7 +111,9 @@ struct insn {
 	bool vector;	       /* SSE/AVX/AVX-512/x87/MMX/fxsave: not a plain integer move */
 	bool plain_move;   /* mov r,m / mov m,r / mov m,imm / movzx / movsx: one load or store */
 	bool mask_written; /* overwrites a mask register its memory operand is selected by */
-	int8_t loaded;	   /* general register a load's value is found in afterwards, or -1 */
+	int8_t move_condition;	/* of cmovcc: as insn_condition_holds() takes it; else -1 */
+	uint64_t address_taken; /* by a lea relative to the pc; else 0 */
+	int8_t loaded;		/* general register a load's value is found in afterwards, or -1 */
 	/* What a plain move stores: a general register's value, or a constant. */
 	int8_t stored; /* or -1 */
 	bool stored_constant;
@@ -129,6 +131,10 @@ struct insn {
 /* Decode the instruction at `bytes` (at most `available`), which would run at address `pc`.
  * 0, or -EILSEQ (not an instruction), or -ENODATA (needs more bytes). */
 int insn_decode(const uint8_t *bytes, size_t available, uint64_t pc, struct insn *insn);
+
+/* Whether a condition holds by the flags register, numbered as in the low four bits of the opcodes
+ * of jcc, setcc and cmovcc. */
+bool insn_condition_holds(uint64_t flags, unsigned condition);
 
 /*
  * Where an operand points, from registers as they are *before* the instruction. For a repeated

@@ -473,7 +473,14 @@ static void describe_flow(const struct decoded *decoded, uint64_t pc, struct ins
 {
 	insn->flow = (uint8_t)flow_of(decoded);
 	insn->conditional = decoded->instruction.meta.category == ZYDIS_CATEGORY_COND_BR;
+	insn->move_condition = decoded->instruction.meta.category == ZYDIS_CATEGORY_CMOV
+				       ? (int8_t)(decoded->instruction.opcode & 15)
+				       : -1;
 	insn->target_register = -1;
+	if (decoded->instruction.mnemonic == ZYDIS_MNEMONIC_LEA &&
+	    decoded->operand[1].mem.base == ZYDIS_REGISTER_RIP)
+		insn->address_taken =
+			pc + insn->length + (uint64_t)decoded->operand[1].mem.disp.value;
 	if (is_relative(decoded))
 		insn->target = (int64_t)(pc + insn->length + (uint64_t)immediate(decoded, 0));
 	else if (insn->flow == INSN_FLOW_CALL_INDIRECT || insn->flow == INSN_FLOW_JUMP_INDIRECT)

@@ -291,6 +291,10 @@ static const char *hiding_rule(const struct rule_side *first, const struct rule_
 		return "hidden-libc";
 	if (is_atomic(first) && is_atomic(second))
 		return "hidden-atomic";
+	/* `if (c) v = x;` without a branch: the compiler's load, which the program does not make.
+	 */
+	if ((first->access->traits | second->access->traits) & TL_TRAIT_NOT_TAKEN)
+		return "hidden-not-taken";
 	/* A stack slot in use by its owner's call is no variable another thread names. */
 	if ((first->access->traits | second->access->traits) & TL_TRAIT_STACK)
 		return "hidden-call-stack";

@@ -174,6 +174,65 @@ static void check_form(const struct form *form)
 			assert_true(insn.length <= less);
 }
 
+#define SET(name)                                                                               \
+	__asm__ volatile("push %1\n\tpopfq\n\tset" name " %0" : "=q"(set) : "r"(flags) : "cc"); \
+	assert_int_equal(insn_condition_holds(flags, condition++), set)
+
+/* As the processor takes them, for all values of the flags that conditions look at. */
+static void conditions_hold(void **state)
+{
+	const uint64_t bits[] = {1, 4, 0x40, 0x80, 0x800};
+
+	(void)state;
+	for (unsigned mask = 0; mask < 32; mask++) {
+		uint64_t flags = 0x202;
+		unsigned condition = 0;
+		uint8_t set;
+
+		for (unsigned bit = 0; bit < 5; bit++)
+			flags |= mask >> bit & 1 ? bits[bit] : 0;
+		SET("o");
+		SET("no");
+		SET("b");
+		SET("nb");
+		SET("z");
+		SET("nz");
+		SET("be");
+		SET("nbe");
+		SET("s");
+		SET("ns");
+		SET("p");
+		SET("np");
+		SET("l");
+		SET("nl");
+		SET("le");
+		SET("nle");
+	}
+}
+
+static void moves_and_addresses(void **state)
+{
+	const uint8_t cmovne[] = {0x0f, 0x45, 0x05, 1, 2, 3, 4}; /* 0x4030201(%rip), %eax */
+	const uint8_t load[] = {0x8b, 0x05, 1, 2, 3, 4};
+	const uint8_t lea[] = {0x48, 0x8d, 0x05, 1, 2, 3, 4};
+	const uint8_t indexed[] = {0x48, 0x8d, 0x04, 0x08};
+	const uint8_t setne[] = {0x0f, 0x95, 0x05, 1, 2, 3, 4};
+	struct insn insn;
+
+	(void)state;
+	assert_int_equal(insn_decode(cmovne, sizeof(cmovne), CODE, &insn), 0);
+	assert_int_equal(insn.move_condition, 5);
+	assert_int_equal(insn.address_taken, 0);
+	assert_int_equal(insn_decode(lea, sizeof(lea), CODE, &insn), 0);
+	assert_int_equal(insn.address_taken, CODE + 7 + 0x4030201);
+	assert_int_equal(insn_decode(indexed, sizeof(indexed), CODE, &insn), 0);
+	assert_int_equal(insn.address_taken, 0);
+	assert_int_equal(insn_decode(load, sizeof(load), CODE, &insn), 0);
+	assert_int_equal(insn.move_condition, -1);
+	assert_int_equal(insn_decode(setne, sizeof(setne), CODE, &insn), 0);
+	assert_int_equal(insn.move_condition, -1);
+}
+
 static void every_form_decodes(void **state)
 {
 	(void)state;
@@ -351,6 +410,8 @@ static void previous_is_found_from_the_start_only(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(conditions_hold),
+		cmocka_unit_test(moves_and_addresses),
 		cmocka_unit_test(every_form_decodes),
 		cmocka_unit_test(branch_targets_are_absolute),
 		cmocka_unit_test(bad_and_short_bytes_are_told_apart),

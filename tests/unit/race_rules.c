@@ -461,10 +461,24 @@ static void test_unbounded(void **state)
 	expect(judge(first, side(&store, TL_ATOMICITY_PLAIN), &in_order), TL_POSSIBLE);
 }
 
+static void test_not_taken(void **state)
+{
+	struct tl_access load = plain(TL_READ), store = plain(TL_WRITE);
+
+	(void)state;
+	expect(judge(side(&load, TL_ATOMICITY_PLAIN), side(&store, TL_ATOMICITY_PLAIN), &in_order),
+	       TL_LIKELY);
+	load.traits |= TL_TRAIT_NOT_TAKEN;
+	expect_hidden(judge(side(&load, TL_ATOMICITY_PLAIN), side(&store, TL_ATOMICITY_PLAIN),
+			    &in_order),
+		      "hidden-not-taken");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_not_taken),
 		cmocka_unit_test(test_released),
 		cmocka_unit_test(test_lock_is_no_plain_access),
 		cmocka_unit_test(test_atomic_by_the_source),

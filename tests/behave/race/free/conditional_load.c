@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A branch that is never taken guards the other threads' variable: compilers load it all the same,
+ * by a conditional move, and leave it. */
+#include "../harness.h"
+
+static long mine, others;
+
+static __attribute__((noinline)) long read_if(int allowed)
+{
+	long value = 0;
+
+	if (allowed)
+		value = mine;
+	return value;
+}
+
+static void *owner(void *arg)
+{
+	while (running()) {
+		mine++;
+		others += read_if(1);
+		pace_hot();
+	}
+	return arg;
+}
+
+static void *visitor(void *arg)
+{
+	while (running()) {
+		consume((int)read_if((intptr_t)arg > 1000));
+		pace_hot();
+	}
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	harness_init(argc, argv, 3);
+	harness_start(owner, 1);
+	harness_start(visitor, harness_threads - 1);
+	return harness_finish();
+}
