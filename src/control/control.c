@@ -145,6 +145,22 @@ static const struct strategy *strategy_of(const struct control_options *options)
 	return options->stall_first ? &stall_first_strategy : &choosing_strategy;
 }
 
+static void connect_explorer(struct control *made)
+{
+	made->explorer.program = &made->program;
+	made->explorer.events = &control_explorer_events;
+	made->explorer.budget = &made->budget;
+	made->explorer.hits = &made->hits;
+	made->program.explorer = &made->explorer;
+}
+
+/* Before there is a program, which would not wait for it. */
+static void try_filters(struct program *program)
+{
+	program->filters = restriction_inherited();
+	program->count[COUNT_PROMPTNESS_FORBIDDEN] = lethal_promptness();
+}
+
 int control_create(struct control **control, const struct control_options *options,
 		   const struct control_observer *observer)
 {
@@ -181,14 +197,8 @@ int control_create(struct control **control, const struct control_options *optio
 	made->strategy = strategy_of(options);
 	made->hits.program = &made->program;
 	made->hits.events = &control_hit_events;
-	made->explorer.program = &made->program;
-	made->explorer.events = &control_explorer_events;
-	made->explorer.budget = &made->budget;
-	made->explorer.hits = &made->hits;
-	made->program.explorer = &made->explorer;
-	/* Tried before there is a program, which would not wait for it. */
-	made->program.filters = restriction_inherited();
-	made->program.count[COUNT_PROMPTNESS_FORBIDDEN] = lethal_promptness();
+	connect_explorer(made);
+	try_filters(&made->program);
 	made->program.started = clock_now();
 	made->program.random.state = options->seed ? options->seed : made->program.started | 1;
 	made->program.area->hold_parts = (uint32_t)(options->budget * 100);
