@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define HOLD_USUAL 1000000000u	   /* ns */
+#define WAIT_LEAST 1000000u	   /* ns: what one that waits costs besides, as it is looked at */
 #define REPORT_BOUND 2000000000ull /* ns that a program waits for its own report */
 
 static struct area_process *claim_entry(struct area *area, uint32_t *index)
@@ -76,7 +77,8 @@ static void wait_for_go(struct area_process *process)
 	now = agent_now();
 	atomic_fetch_add(&area->waits.waited, now - begun);
 	if (atomic_load(&area->waits.on))
-		rate_charge(&area->waits.earned, &area->waits.rate, now - begun, now);
+		rate_charge(&area->waits.earned, &area->waits.rate,
+			    now - begun > WAIT_LEAST ? now - begun : WAIT_LEAST, now);
 }
 
 /* Several that look at once may all wait: what that takes is owed, and later ones do not. */
