@@ -141,12 +141,22 @@ static void begin(struct execution *execution, int directory, const char *file, 
 	extend(execution, directory, file);
 }
 
+/* What has failed begins anew, with calls that a filter may forbid; and that one is set it would
+ * have forgotten. Else its entry is found by the controller, as that of any image that was
+ * replaced. */
+static bool may_begin_again(void)
+{
+	const struct area_process *process = agent_state.process;
+
+	return process && !atomic_load(&process->quiet) && permitted_to_begin();
+}
+
 /* Of one that replaces this program: what the kernel reads is out of reach of watchpoints. */
 static void begin_replacing(struct execution *execution, int directory, const char *file,
 			    char *const argv[], char *const environment[])
 {
 	begin(execution, directory, file, argv, environment);
-	execution->taken_back = agent_take_back();
+	execution->taken_back = may_begin_again() && agent_take_back();
 	agent_arguments_copy(&execution->given);
 	execution->exposure = expose();
 }

@@ -84,10 +84,12 @@ static bool tell(const struct agent_notice *what, const struct area_registers *r
 	    process->pid != raw_getpid())
 		return false;
 	if (agent_is_late(process)) {
-		/* What begins and ends is told of those that are watched. A finding is told. */
+		/* What begins and ends is told of those that are watched. A finding is told, but
+		 * under a filter nobody is called for it. */
 		if (what->kind != AREA_HIT_GUARD)
 			return false;
-		agent_hurry(process);
+		if (!atomic_load(&process->quiet))
+			agent_hurry(process);
 	}
 	patience = patience_begin(area->announce_bound);
 	hit = atomic_load(&process->quiet) ? NULL : claim(area, &ticket, &patience);

@@ -41,7 +41,7 @@
 #define CHECK_INTERVAL (100 * MILLISECOND)
 #define CHECK_INTERVAL_PAUSED (250 * MILLISECOND) /* at most: nothing is watched meanwhile */
 #define ANNOUNCE_BOUND (100 * MILLISECOND)
-#define WAITS_LENT (50 * MILLISECOND) /* of waiting, at the start and after a rest */
+#define WAITS_LENT (200 * MILLISECOND) /* of waiting, at the start and after a rest */
 #define PLACED_BOUND \
 	SECOND /* what is watched from its birth is watched before its thread goes on */
 /* Lasting watches must be there from the first instruction on, whatever symbols take to read. */
