@@ -10,7 +10,6 @@
 			      * stands in the area, which the program may scribble on */
 #define START_HOLDS 2000000u /* ns of holds of new threads that a process begins with */
 #define LANES_MOST 4096u     /* so that no product below overflows */
-#define EXCESS_MOST 10000000 /* ns that a hold lasted too long, which those pay for who wait */
 #define STALL_ALL 10000u     /* parts of a hold: all others wait */
 
 void credit_reset(const struct area *area, struct area_process *process, uint64_t now)
@@ -158,9 +157,6 @@ void credit_settle(const struct credit *credit, int64_t excess)
 		atomic_fetch_add_explicit(&credit->account->until,
 					  (uint64_t)(excess * 10000 / (int64_t)credit->parts),
 					  memory_order_relaxed);
-	/* A thread that was stopped, or got no CPU, for long is not what others waited for. */
-	if (excess > EXCESS_MOST)
-		excess = EXCESS_MOST;
 	if (credit->stall)
 		atomic_fetch_add_explicit(
 			&credit->waiting->until,
