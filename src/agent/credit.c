@@ -10,7 +10,6 @@
 			      * stands in the area, which the program may scribble on */
 #define START_HOLDS 2000000u /* ns of holds of new threads that a process begins with */
 #define LANES_MOST 4096u     /* so that no product below overflows */
-#define STALL_ALL 10000u     /* parts of a hold: all others wait */
 
 void credit_reset(const struct area *area, struct area_process *process, uint64_t now)
 {
@@ -20,7 +19,6 @@ void credit_reset(const struct area *area, struct area_process *process, uint64_
 	atomic_store_explicit(&process->newcomers.until, lent < now ? now - lent : 0,
 			      memory_order_relaxed);
 	atomic_store_explicit(&process->lanes, 1, memory_order_relaxed);
-	area_stall_reset(area, process, now);
 }
 
 bool credit_is_new(struct area_process *process, uint64_t identity)
@@ -69,81 +67,32 @@ static uint64_t lanes_of(const struct area_process *process)
 	return lanes < 1 ? 1 : lanes < LANES_MOST ? lanes : LANES_MOST;
 }
 
-/* What was saved up for longer than that is forgotten. */
-static uint64_t paid_up_to(uint64_t until, uint64_t now)
-{
-	return until + AREA_STALL_SAVED < now ? now - AREA_STALL_SAVED : until;
-}
-
-/* How much longer than this nobody may wait for who is held. */
-static uint64_t bearable(const struct credit *credit, uint64_t now, uint64_t hold)
-{
-	uint64_t from, most;
-
-	if (!credit->stall)
-		return hold;
-	from = paid_up_to(atomic_load_explicit(&credit->waiting->until, memory_order_relaxed), now);
-	most = from < now ? (now - from) * credit->share / credit->stall : 0;
-	return hold < most ? hold : most;
-}
-
-/* Each of several threads that pay at the same moment is charged. */
-static void charge_waiting(const struct credit *credit, uint64_t now)
-{
-	uint64_t until, cost;
-
-	if (!credit->stall || !credit->hold)
-		return;
-	cost = credit->hold * credit->stall / credit->share;
-	until = atomic_load_explicit(&credit->waiting->until, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak(&credit->waiting->until, &until,
-					     paid_up_to(until, now) + cost))
-		;
-}
-
-static struct credit credit_begin(const struct area *area, struct area_process *process,
-				  uint64_t identity)
-{
-	uint64_t parts = area_hold_parts(area);
-	uint64_t stall = atomic_load_explicit(&process->stall, memory_order_relaxed);
-
-	return (struct credit){.account = area_credit_of(process, identity),
-			       .parts = parts,
-			       .waiting = &process->waiting,
-			       .stall = stall < STALL_ALL ? stall : STALL_ALL,
-			       .share = parts};
-}
-
 struct credit credit_take(struct area *area, struct area_process *process, uint64_t identity,
 			  uint64_t now, bool is_new, uint64_t lived, const struct wish *wish)
 {
-	struct credit credit = credit_begin(area, process, identity);
-	struct wish bearable_wish = *wish;
+	uint64_t parts = area_hold_parts(area);
+	struct credit credit = {0, area_credit_of(process, identity), parts};
 
-	if (credit.parts >= PARTS_ALL)
-		return (struct credit){.hold = wish->hold < HOLD_MOST ? wish->hold : HOLD_MOST};
-	bearable_wish.hold = bearable(&credit, now, wish->hold);
+	if (parts >= PARTS_ALL)
+		return (struct credit){wish->hold < HOLD_MOST ? wish->hold : HOLD_MOST, NULL, 1};
 	if (is_new)
 		open_account(credit.account, identity, now, lived);
-	credit.hold = pay(area, credit.account, credit.parts, now, &bearable_wish);
-	if (!credit.hold && is_new) {
-		credit.account = &process->newcomers;
-		credit.parts *= lanes_of(process);
-		credit.hold = pay(area, credit.account, credit.parts, now, &bearable_wish);
-	}
-	charge_waiting(&credit, now);
+	credit.hold = pay(area, credit.account, parts, now, wish);
+	if (credit.hold || !is_new)
+		return credit;
+	credit.account = &process->newcomers;
+	credit.parts = parts * lanes_of(process);
+	credit.hold = pay(area, credit.account, credit.parts, now, wish);
 	return credit;
 }
 
 struct credit credit_owe(struct area *area, struct area_process *process, uint64_t identity,
 			 uint64_t now, uint64_t hold)
 {
-	struct credit credit = {.hold = hold,
-				.account = area_credit_of(process, identity),
-				.parts = area_hold_parts(area)};
+	struct credit credit = {hold, area_credit_of(process, identity), area_hold_parts(area)};
 
 	if (credit.parts >= PARTS_ALL)
-		return (struct credit){.hold = hold};
+		return (struct credit){hold, NULL, 1};
 	if (credit_is_new(process, identity))
 		open_account(credit.account, identity, now, 0);
 	atomic_fetch_add_explicit(&credit.account->until, hold * 10000 / credit.parts,
@@ -157,9 +106,4 @@ void credit_settle(const struct credit *credit, int64_t excess)
 		atomic_fetch_add_explicit(&credit->account->until,
 					  (uint64_t)(excess * 10000 / (int64_t)credit->parts),
 					  memory_order_relaxed);
-	if (credit->stall)
-		atomic_fetch_add_explicit(
-			&credit->waiting->until,
-			(uint64_t)(excess * (int64_t)credit->stall / (int64_t)credit->share),
-			memory_order_relaxed);
 }

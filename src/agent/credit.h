@@ -8,10 +8,6 @@
  * process's account, which earns for all new threads together: as much as `lanes` threads would
  * that are there all the time. Otherwise a program that makes a thread for each piece of work would
  * be held all the time, each thread having come with credit of its own.
- *
- * Who is held may be waited for by others. The process has an account for what they lose, which
- * earns what one thread's does, so that the whole program stands still for at most hold_parts/10000
- * of the time. `stall` says how much of a hold that is; the controller finds it out (cost/stall.h).
  */
 #ifndef AGENT_CREDIT_H
 #define AGENT_CREDIT_H
@@ -32,10 +28,7 @@ struct wish {
 struct credit {
 	uint64_t hold; /* ns; 0: not at all */
 	struct area_credit *account;
-	uint64_t parts;		     /* of its time: what a nanosecond costs */
-	struct area_credit *waiting; /* NULL: nobody waits */
-	uint64_t stall;		     /* that they lose of the hold, parts per 10,000 */
-	uint64_t share;		     /* that they may lose of all time, likewise */
+	uint64_t parts; /* of its time: what a nanosecond costs */
 };
 
 /* A process begins, or is another program: no thread has an account. */

@@ -33,7 +33,6 @@
 #define ALONE_RING 6	   /* hits after which the controller is told of those that are not held */
 #define HOLDS_ALONE 2	   /* of one thread, while no other has come by */
 #define INSIDE_MAX 100000u /* ns of a handler's time that are its hit's */
-#define MEASURED_LANES 64  /* with more threads it would take too long to measure what they do */
 #define RHYTHMIC_PARTS 8   /* of so many one is held, where it is known when others come */
 
 /* The kernel's siginfo_t for TRAP_PERF (asm-generic/siginfo.h); libc's may not name the fields. */
@@ -158,34 +157,11 @@ static struct credit take_credit(struct area *area, struct area_process *process
 	return credit_take(area, process, identity, now, is_new, is_new ? lived(process) : 0, wish);
 }
 
-/* Of the process, ns; 0: it is not measured. It takes the longer the more threads there are. */
-static uint64_t process_time(const struct area *area, const struct area_process *process)
-{
-	struct timespec now = {0};
-
-	if (area->stalls && !atomic_load_explicit(&process->quiet, memory_order_relaxed) &&
-	    atomic_load_explicit(&process->lanes, memory_order_relaxed) <= MEASURED_LANES)
-		raw_syscall3(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&now, 0);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* What all threads did while one was held, for `held` ns. */
-static void note_effect(const struct area *area, struct area_process *process, uint64_t used_before,
-			uint64_t held)
-{
-	uint64_t used = used_before ? process_time(area, process) : 0;
-
-	if (used < used_before || !used)
-		return;
-	atomic_fetch_add_explicit(&process->held_busy, used - used_before, memory_order_relaxed);
-	atomic_fetch_add_explicit(&process->held_seen, held, memory_order_relaxed);
-}
-
 /* Until the time is over, the controller ends the slot's turn, or it goes away. */
 static uint64_t hold_thread(struct area *area, struct area_process *process, struct area_slot *slot,
 			    uint32_t turn, uint64_t until)
 {
-	const uint64_t used = process_time(area, process), begin = agent_now();
+	const uint64_t begin = agent_now();
 	uint64_t now;
 
 	if (until > begin + agent_state.hold_most)
@@ -203,7 +179,6 @@ static uint64_t hold_thread(struct area *area, struct area_process *process, str
 	}
 	now = agent_now();
 	atomic_fetch_add_explicit(&process->held, now - begin, memory_order_relaxed);
-	note_effect(area, process, used, now - begin);
 	return now;
 }
 

@@ -10,9 +10,6 @@
 
 #include <stdatomic.h>
 
-#define LOAN_SECONDS 50 /* of CPU time, what they earn is lent at the start (cost/budget.c) */
-#define LOAN_PARTS 5	/* one of them may be lost by those who wait for who is held */
-
 /* Ours, and that of the process that reads program files for us. */
 static uint64_t own_time(const struct control *control)
 {
@@ -34,17 +31,6 @@ void account_begin(struct control *control)
 							 : options->budget);
 }
 
-/* What finds as much as possible may make others wait; lasting watches hold whoever comes. */
-void account_lend_holds(struct program *program)
-{
-	const struct control_options *options = &program->options;
-	double loan = options->loan >= 0 ? options->loan : options->budget / 100 * LOAN_SECONDS;
-
-	program->area->stalls = !options->aggressive && !options->lasting &&
-				!options->stall_first && !options->limits_only;
-	program->area->stall_lent = (uint64_t)(loan / LOAN_PARTS * SECOND);
-}
-
 /* Are slots and clocks open in a process before anything is known of its threads? */
 static bool opens_slots(const struct control_options *options)
 {
@@ -58,24 +44,9 @@ void account_open(struct target *target)
 	atomic_store(&shared->delivered, 0);
 	atomic_store(&shared->handling, 0);
 	atomic_store(&shared->held, 0);
-	atomic_store(&shared->held_seen, 0);
-	atomic_store(&shared->held_busy, 0);
-	target->stall = (struct stall){0};
 	atomic_store(&shared->births, 0);
 	target->seen = (struct spending){.program = clock_read(clock_of_process(target->pid))};
 	target->wakeups.open = opens_slots(&target->program->options);
-}
-
-static void look_for_stalls(struct target *target, uint64_t used)
-{
-	struct area_process *shared = target->shared;
-	const struct stall_counts counts = {.now = clock_now(),
-					    .cpu = used,
-					    .held = atomic_load(&shared->held_seen),
-					    .busy = atomic_load(&shared->held_busy)};
-
-	target->program->stalled += stall_look(&target->stall, &counts);
-	atomic_store(&shared->stall, stall_parts(&target->stall));
 }
 
 void account_collect(struct target *target)
@@ -88,8 +59,6 @@ void account_collect(struct target *target)
 				.births = atomic_load(&shared->births),
 				.processes = 1};
 
-	if (target->program->area->stalls && used.program)
-		look_for_stalls(target, used.program);
 	budget_add(&target->control->budget, &target->seen, &used);
 }
 
@@ -110,7 +79,6 @@ static void show(struct control *control)
 	count[COUNT_TIME_INTERRUPTS] = control->program.interrupting / MILLISECOND;
 	count[COUNT_TIME_BIRTHS] = budget_births(budget) / MILLISECOND;
 	count[COUNT_TIME_HELD] = sum->held / MILLISECOND;
-	count[COUNT_TIME_STALLED] = control->program.stalled / MILLISECOND;
 	count[COUNT_HIT_PRICE] = prices->hit;
 	count[COUNT_SWITCH_PRICE] = prices->wakeup;
 	count[COUNT_TIMER_PRICE] = prices->timer;

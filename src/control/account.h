@@ -6,8 +6,6 @@
 #include "process/target.h"
 
 void account_begin(struct control *control);
-/* What others may lose to holds in the beginning, and whether that is measured at all. */
-void account_lend_holds(struct program *program);
 void account_open(struct target *target);
 void account_collect(struct target *target); /* also at its end */
 void account_settle(struct control *control);

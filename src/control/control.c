@@ -209,7 +209,6 @@ int control_create(struct control **control, const struct control_options *optio
 							       : ANNOUNCE_BOUND;
 	made->program.area->credit_cap = SECOND;
 	made->program.area->hold_most = options->hold_most;
-	account_lend_holds(&made->program);
 	made->program.area->follow = options->follow;
 	abandon_prepare(made->program.area);
 	handover_begin(&made->program);

@@ -81,8 +81,8 @@ static int claim_entry(struct control *control, pid_t inside)
 
 /* What src/agent/announce.c and credit_reset() write. No thread has an account; new ones are paid
  * for from now on. */
-static void fill_entry(const struct area *area, struct area_process *shared, pid_t pid,
-		       uint64_t proof_address, uint64_t proof)
+static void fill_entry(struct area_process *shared, pid_t pid, uint64_t proof_address,
+		       uint64_t proof)
 {
 	uint64_t now = clock_now();
 
@@ -97,7 +97,6 @@ static void fill_entry(const struct area *area, struct area_process *shared, pid
 	memset(shared->credit, 0, sizeof(shared->credit));
 	atomic_store(&shared->newcomers.until, now);
 	atomic_store(&shared->lanes, 1);
-	area_stall_reset(area, shared, now);
 	for (unsigned i = 0; i < AREA_LIMITS; i++) {
 		uint64_t used = 0;
 
@@ -131,7 +130,7 @@ static void announce(struct control *control, const struct injection *injection,
 	uint64_t own = injection->area + offsetof(struct area, process) +
 		       (uint64_t)index * sizeof(struct area_process);
 
-	fill_entry(control->program.area, shared, injection->pid,
+	fill_entry(shared, injection->pid,
 		   injection->state + offsetof(struct injected_state, process), own);
 	atomic_store(&shared->state, AREA_PROCESS_ANNOUNCED);
 }

@@ -58,7 +58,6 @@ struct program {
 	bool welcomed;	  /* some process has been */
 	uint64_t started; /* CLOCK_MONOTONIC ns */
 	struct random random;
-	uint64_t stalled;      /* ns that the program stood still for holds */
 	uint64_t interrupting; /* ns that we waited for CPUs to open, switch and close events */
 	struct target *target[AREA_PROCESSES]; /* by entry of the area; NULL: not watched */
 	struct entries *entries;

@@ -9,7 +9,6 @@
 
 #include "base/pidfd.h"
 #include "cost/budget.h"
-#include "cost/stall.h"
 #include "cost/wakeups.h"
 #include "process/active.h"
 #include "process/program.h"
@@ -43,7 +42,6 @@ struct target {
 	struct active active;
 	struct transient transient;
 	struct spending seen; /* added to the budget's sum */
-	struct stall stall;
 	/* Theirs who keep it. */
 	struct control *control;
 	struct explored *explored;

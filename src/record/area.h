@@ -60,9 +60,6 @@
 #define AREA_BLOCKS 64	 /* heap blocks watched at a time */
 #define AREA_LIMITS 8
 #define AREA_PATTERN 64
-/* ns of time in which a process may save up what those may lose who wait for threads that are held.
- */
-#define AREA_STALL_SAVED 10000000000ull
 #define AREA_ASKERS 16 /* processes that are handed the area at a time */
 
 /* Whom the controller hands the area: nobody, who is of its own user, everybody. */
@@ -273,8 +270,6 @@ struct area_process {
 	_Atomic uint32_t delivered; /* all hits */
 	_Atomic uint64_t handling;  /* ns of CPU time in handlers */
 	_Atomic uint64_t held;	    /* ns of holds */
-	/* Of these, whose effect was measured, and the process's CPU time meanwhile, ns. */
-	_Atomic uint64_t held_seen, held_busy;
 	_Atomic uint32_t births;    /* of threads, by pthread_create() and thrd_create() */
 	_Atomic uint32_t answered;  /* futex: raised when a notice was taken back */
 	_Atomic uint32_t unnoticed; /* notices that could not be given or had no answer */
@@ -293,8 +288,6 @@ struct area_process {
 	struct area_credit credit[AREA_CREDITS];
 	struct area_credit newcomers; /* of all threads without an account (agent/credit.h) */
 	_Atomic uint32_t lanes;	      /* half of its threads, at least 1: what `newcomers` earns */
-	struct area_credit waiting;   /* pays what all lose that wait for who is held */
-	_Atomic uint32_t stall;	      /* of a hold's time so much, parts of 10,000 (cost/stall.h) */
 	struct filter_process filter;
 	uint64_t limit_earned[AREA_LIMITS]; /* of AREA_EACH_PROCESS */
 	uint64_t limit_clock[AREA_LIMITS];  /* ns of the process's CPU time charged so far */
@@ -319,8 +312,6 @@ struct area {
 	uint64_t announce_bound; /* ns a process waits for its go */
 	uint64_t credit_cap;	 /* ns of its own time a thread may save up for holds */
 	uint64_t hold_most;	 /* ns of one hold; 0: a second. Read when a process begins */
-	uint32_t stalls;	 /* it is measured what a hold costs those who wait */
-	uint64_t stall_lent;	 /* ns of that, with which a process begins */
 	uint32_t follow;	 /* programs executed are to be watched too */
 	_Atomic uint32_t forking; /* children that have not announced themselves yet, at most */
 	_Atomic uint32_t answers; /* the controller hands the area to whom is noted here: */
@@ -386,18 +377,6 @@ static inline uint64_t area_credit_saved(const struct area *area, uint64_t until
 	uint64_t age = until < now ? now - until : 0;
 
 	return (age < area->credit_cap ? age : area->credit_cap) / 10000 * parts;
-}
-
-/* A process begins: nobody was seen to wait for a thread that is held. */
-static inline void area_stall_reset(const struct area *area, struct area_process *process,
-				    uint64_t now)
-{
-	uint64_t lent = AREA_STALL_SAVED;
-
-	if (area->stall_lent < AREA_STALL_SAVED / 10000 * area_hold_parts(area))
-		lent = area->stall_lent * 10000 / area_hold_parts(area);
-	atomic_store(&process->waiting.until, lent < now ? now - lent : 0);
-	atomic_store(&process->stall, 0);
 }
 
 static inline enum area_hit_state area_hit_state(uint64_t state)

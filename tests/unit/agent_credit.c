@@ -122,64 +122,6 @@ static void what_was_not_used_is_given_back(void **state)
 	assert_int_equal(held(7, BEGIN + SECOND, 0), 0);
 }
 
-/* Held in turns, each as soon as it may be. */
-static uint64_t stand_still(unsigned threads, uint32_t stall, uint64_t seconds)
-{
-	uint64_t sum = 0;
-
-	for (uint64_t now = BEGIN; now < BEGIN + seconds * SECOND; now += 100 * US) {
-		uint64_t hold;
-
-		process->stall = stall;
-		hold = held(1000 + now / (100 * US) % threads, now, now - BEGIN);
-		sum += hold;
-		now += hold;
-	}
-	return sum;
-}
-
-static void all_of_a_program_waits_for_no_more_than_one_thread_may_be_held(void **state)
-{
-	uint64_t share = 20 * SECOND / 100;
-
-	(void)state;
-	begin(100, 1);
-	area.stall_lent = 0;
-	area_stall_reset(&area, process, BEGIN);
-	assert_in_range(stand_still(8, 10000, 20), share * 9 / 10, share * 11 / 10);
-	/* Half of them go on meanwhile. */
-	begin(100, 1);
-	assert_in_range(stand_still(8, 5000, 20), share * 18 / 10, share * 22 / 10);
-	/* Nobody waits: each pays for itself alone. */
-	begin(100, 1);
-	assert_in_range(stand_still(8, 0, 20), share * 7, share * 81 / 10);
-}
-
-static void what_is_lent_for_those_who_wait_is_spent_once(void **state)
-{
-	uint64_t share = 20 * SECOND / 100, lent = SECOND / 10;
-
-	(void)state;
-	area.stall_lent = lent;
-	begin(100, 1);
-	assert_in_range(stand_still(8, 10000, 20), (share + lent) * 9 / 10,
-			(share + lent) * 11 / 10);
-	area.stall_lent = 0;
-}
-
-static void what_was_not_waited_is_given_back(void **state)
-{
-	struct credit credit;
-
-	(void)state;
-	begin(100, 1);
-	process->stall = 10000;
-	credit = credit_take(&area, process, 7, BEGIN + SECOND, true, SECOND, &millisecond);
-	assert_int_equal(credit.hold, 1000 * US);
-	credit_settle(&credit, -(int64_t)(1000 * US));
-	assert_int_equal(process->waiting.until, BEGIN);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,9 +129,6 @@ int main(void)
 		cmocka_unit_test(several_at_a_time_earn_together),
 		cmocka_unit_test(threads_that_stay_earn_for_themselves),
 		cmocka_unit_test(what_was_not_used_is_given_back),
-		cmocka_unit_test(all_of_a_program_waits_for_no_more_than_one_thread_may_be_held),
-		cmocka_unit_test(what_is_lent_for_those_who_wait_is_spent_once),
-		cmocka_unit_test(what_was_not_waited_is_given_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
