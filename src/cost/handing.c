@@ -26,16 +26,22 @@ struct handing {
 	pid_t tid;
 };
 
+/*
+ * Either thread closes the end that it writes to once it is done, so that the other reads the end
+ * of the pipe instead of waiting for ever for one that failed. The ends that are read stay open
+ * until both are done: nobody writes where nobody reads, which would be SIGPIPE.
+ */
 static void *answer(void *argument)
 {
 	struct handing *handing = argument;
 	pid_t tid = gettid();
 	char turn;
 
-	if (write(handing->back[1], &tid, sizeof(tid)) != sizeof(tid))
-		return NULL;
-	while (read(handing->there[0], &turn, 1) == 1 && write(handing->back[1], &turn, 1) == 1)
-		;
+	if (write(handing->back[1], &tid, sizeof(tid)) == sizeof(tid))
+		while (read(handing->there[0], &turn, 1) == 1 &&
+		       write(handing->back[1], &turn, 1) == 1)
+			;
+	close(handing->back[1]);
 	return NULL;
 }
 
@@ -100,23 +106,19 @@ static int64_t measure(struct handing *handing, uint64_t period)
 	return price;
 }
 
-static void close_pipe(const int *ends)
-{
-	close(ends[0]);
-	close(ends[1]);
-}
-
-/* Who is asked last: the partner ends when nobody writes any more. */
+/* Leaves the ends that are read to its caller. */
 static int64_t with_partner(struct handing *handing, uint64_t period)
 {
 	int64_t price = 0;
+	bool begun = pthread_create(&handing->partner, NULL, answer, handing) == 0;
 
-	if (pthread_create(&handing->partner, NULL, answer, handing) == 0) {
+	if (begun)
 		price = measure(handing, period);
-		close(handing->there[1]);
+	else
+		close(handing->back[1]);
+	close(handing->there[1]);
+	if (begun)
 		pthread_join(handing->partner, NULL);
-		handing->there[1] = -1;
-	}
 	return price;
 }
 
@@ -128,13 +130,12 @@ uint64_t handing_price(uint64_t period)
 	if (pipe2(handing.there, O_CLOEXEC))
 		return 0;
 	if (pipe2(handing.back, O_CLOEXEC)) {
-		close_pipe(handing.there);
+		close(handing.there[0]);
+		close(handing.there[1]);
 		return 0;
 	}
 	price = with_partner(&handing, period);
 	close(handing.there[0]);
-	if (handing.there[1] >= 0)
-		close(handing.there[1]);
-	close_pipe(handing.back);
+	close(handing.back[0]);
 	return price > 0 && price < HIGHEST ? (uint64_t)price : 0;
 }
