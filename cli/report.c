@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "report/jsonl.h"
+#include "report/origin.h"
 #include "report/redact.h"
 #include "report/store.h"
 #include "report/suppressions.h"
@@ -20,11 +21,10 @@
 
 struct work {
 	const struct report_options *options;
-	struct symbol_session *symbols;
+	struct report_context context;
 	struct symboliser *symboliser;
 	struct suppressions *suppressions;
 	struct finding_set *set;
-	struct report_aims aims;
 	uint64_t suppressed;
 	bool bad_lines; /* some input was no finding; the rest is reported all the same */
 };
@@ -48,6 +48,8 @@ static int take_finding(struct work *work, struct finding_set *set, struct findi
 {
 	int err = symbolise(work->symboliser, finding);
 
+	if (!err)
+		err = origins_note(work->context.origins, finding);
 	if (!err && work->options->redact)
 		err = finding_redact(finding);
 	if (err) {
@@ -108,7 +110,7 @@ static int read_stream(struct work *work, struct finding_set *set, FILE *stream,
 			break;
 	}
 	if (reader && !status && set == work->set)
-		status = take_aims(&work->aims, reader);
+		status = take_aims(&work->context.aims, reader);
 	jsonl_reader_destroy(reader);
 	return status;
 }
@@ -308,13 +310,14 @@ static int load_suppressions(struct work *work)
 
 static void say_ambiguous(const struct work *work)
 {
-	const char *path = symbol_session_ambiguous_source(work->symbols);
+	const char *path = symbol_session_ambiguous_source(work->context.symbols);
 
 	if (path)
 		fprintf(stderr,
 			"trapline report: %" PRIu64 " source files were not used: several of those "
 			"given fit, of '%s' for one\n",
-			symbol_session_statistic(work->symbols, SYMBOL_STATISTIC_SOURCES_AMBIGUOUS),
+			symbol_session_statistic(work->context.symbols,
+						 SYMBOL_STATISTIC_SOURCES_AMBIGUOUS),
 			path);
 }
 
@@ -336,7 +339,7 @@ static int report_all(struct work *work)
 		status = apply_baseline(work);
 	if (status)
 		return status;
-	if (!report_output(options, work->set, &work->aims, work->symbols))
+	if (!report_output(options, work->set, &work->context))
 		return STATUS_FAILED;
 	say_ambiguous(work);
 	if (work->bad_lines)
@@ -360,8 +363,10 @@ static int run(struct work *work)
 
 	work->set = finding_set_create();
 	work->suppressions = suppressions_create();
-	if (!work->set || !work->suppressions || symbol_session_open(&work->symbols, &symbols) ||
-	    symboliser_create(&work->symboliser, work->symbols))
+	work->context.origins = origins_create();
+	if (!work->set || !work->suppressions || !work->context.origins ||
+	    symbol_session_open(&work->context.symbols, &symbols) ||
+	    symboliser_create(&work->symboliser, work->context.symbols))
 		return out_of_memory();
 	if (work->options->symbol_count || work->options->source_count)
 		symboliser_judge_all(work->symboliser);
@@ -384,9 +389,10 @@ int command_report(int argc, char **argv)
 		return status;
 	status = run(&work);
 	symboliser_destroy(work.symboliser);
-	symbol_session_close(work.symbols);
+	symbol_session_close(work.context.symbols);
 	suppressions_destroy(work.suppressions);
+	origins_destroy(work.context.origins);
 	finding_set_destroy(work.set);
-	free(work.aims.told);
+	free(work.context.aims.told);
 	return status;
 }

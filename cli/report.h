@@ -45,6 +45,7 @@ struct report_options {
 /* 0, or an exit status of the command line's being wrong; -1 when help was printed. */
 int report_parse_options(struct report_options *options, int argc, char **argv);
 
+struct origins;
 struct symbol_session;
 
 /* What earlier runs have told of findings that they aimed at. */
@@ -53,8 +54,15 @@ struct report_aims {
 	size_t count, capacity;
 };
 
+/* What is told beside the findings, and what it is known by. */
+struct report_context {
+	struct report_aims aims;
+	struct origins *origins;
+	struct symbol_session *symbols;
+};
+
 /* Renders the folded set; false when it could not be written, after saying why. */
 bool report_output(const struct report_options *options, const struct finding_set *set,
-		   const struct report_aims *aims, struct symbol_session *symbols);
+		   const struct report_context *context);
 
 #endif

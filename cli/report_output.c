@@ -108,21 +108,22 @@ static bool is_flow(const struct finding_set *set)
 }
 
 static int render(const struct report_options *options, const struct finding_set *set,
-		  const struct report_aims *aims, struct symbol_session *symbols, FILE *stream)
+		  const struct report_context *context, FILE *stream)
 {
 	struct sarif_options sarif = {TRAPLINE_VERSION, NULL};
 	struct html_options html = {
 		.title = options->title,
 		.version = TRAPLINE_VERSION,
 		.source = options->redact ? NULL : read_source,
-		.source_arg = symbols,
+		.source_arg = context->symbols,
 		.source_context = 3,
 	};
 	struct markdown_options markdown = {
 		.version = TRAPLINE_VERSION,
 		.source = html.source,
-		.source_arg = symbols,
+		.source_arg = context->symbols,
 		.source_context = 3,
+		.origins = context->origins,
 	};
 	struct flow_view flow = {.findings = set->findings, .count = set->count};
 	char *root;
@@ -137,7 +138,7 @@ static int render(const struct report_options *options, const struct finding_set
 		flow_write_dot(stream, &flow);
 		return ferror(stream) ? -EIO : 0;
 	case REPORT_JSONL:
-		return write_jsonl(stream, set, aims);
+		return write_jsonl(stream, set, &context->aims);
 	case REPORT_SARIF:
 		/* Paths below the working directory are relative, as code scanning wants them. */
 		root = getcwd(NULL, 0);
@@ -150,8 +151,8 @@ static int render(const struct report_options *options, const struct finding_set
 	case REPORT_MARKDOWN:
 		return markdown_write(stream, set, &markdown);
 	default:
-		return write_text(stream, set, aims, options->format,
-				  options->redact ? NULL : symbols);
+		return write_text(stream, set, &context->aims, options->format,
+				  options->redact ? NULL : context->symbols);
 	}
 }
 
@@ -169,13 +170,13 @@ static bool complain(const char *path, int err)
 }
 
 static bool output_to_file(const struct report_options *options, const struct finding_set *set,
-			   const struct report_aims *aims, struct symbol_session *symbols)
+			   const struct report_context *context)
 {
 	bool special = is_special(options->output);
 	char *beside = NULL;
 	FILE *stream = special ? fopen(options->output, "we")
 			       : program_open_beside(options->output, &beside);
-	int err = stream ? render(options, set, aims, symbols, stream) : -errno;
+	int err = stream ? render(options, set, context, stream) : -errno;
 
 	if (stream && (ferror(stream) || fflush(stream) || (!special && fsync(fileno(stream)))))
 		err = err ? err : -EIO;
@@ -190,13 +191,13 @@ static bool output_to_file(const struct report_options *options, const struct fi
 }
 
 bool report_output(const struct report_options *options, const struct finding_set *set,
-		   const struct report_aims *aims, struct symbol_session *symbols)
+		   const struct report_context *context)
 {
 	int err;
 
 	if (options->output)
-		return output_to_file(options, set, aims, symbols);
-	err = render(options, set, aims, symbols, stdout);
+		return output_to_file(options, set, context);
+	err = render(options, set, context, stdout);
 	if (fflush(stdout) && !err)
 		err = -errno;
 	return err ? complain("standard output", err) : true;

@@ -15,6 +15,8 @@
 #include "report/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #define INDENT "    "
@@ -33,10 +35,16 @@ static void write_code(FILE *stream, const char *text)
 static void write_place(FILE *stream, const struct finding_access *access)
 {
 	const struct finding_frame *frame = finding_place_frame(access);
-	char line[32];
+	char line[PATH_MAX];
 
 	if (!frame) {
 		fputs("a place not known", stream);
+		return;
+	}
+	if (!frame->function && frame->module) {
+		snprintf(line, sizeof(line), "%s+0x%" PRIx64, path_name(frame->module),
+			 frame->offset);
+		write_code(stream, line);
 		return;
 	}
 	write_code(stream, frame->function ? frame->function : "?");
@@ -135,26 +143,46 @@ static void add_module(struct modules *modules, const struct finding_frame *fram
 	modules->frame[modules->count++] = frame;
 }
 
-static void write_versions(FILE *stream, const struct finding *finding)
+static void write_file(FILE *stream, const struct finding_frame *frame,
+		       const struct origins *origins)
+{
+	char package[256];
+	const char *id = frame->build_id;
+
+	fputs("| ", stream);
+	write_code(stream, frame->module);
+	fputs(" | ", stream);
+	write_code(stream, id && *id ? id : "none");
+	fputs(" | ", stream);
+	if (!origins || origins_package(origins, frame, package, sizeof(package)))
+		fputs("not known", stream);
+	else
+		utf8_print(stream, package);
+	fputs(" |\n", stream);
+}
+
+static void write_versions(FILE *stream, const struct finding *finding,
+			   const struct markdown_options *options)
 {
 	struct modules modules = {.count = 0};
+	char kernel[256];
 
 	for (size_t i = 0; i < finding->access_count; i++)
 		for (size_t j = 0; j < finding->accesses[i].stack.count; j++)
 			add_module(&modules, &finding->accesses[i].stack.frames[j]);
-	if (!modules.count)
-		return;
-	fputs("## Files\n\n| file | build id |\n|---|---|\n", stream);
-	for (size_t i = 0; i < modules.count; i++) {
-		const char *id = modules.frame[i]->build_id;
-
-		fputs("| ", stream);
-		write_code(stream, modules.frame[i]->module);
-		fputs(" | ", stream);
-		write_code(stream, id && *id ? id : "none");
-		fputs(" |\n", stream);
+	fputs("## Versions\n\n", stream);
+	if (modules.count)
+		fputs("| file | build id | package |\n|---|---|---|\n", stream);
+	for (size_t i = 0; i < modules.count; i++)
+		write_file(stream, modules.frame[i], options->origins);
+	if (modules.count)
+		fputc('\n', stream);
+	if (options->origins &&
+	    origins_kernel(options->origins, finding, kernel, sizeof(kernel)) == 0) {
+		utf8_print(stream, kernel);
+		fputs("; ", stream);
 	}
-	fputc('\n', stream);
+	fprintf(stream, "Trapline %s.\n\n", options->version);
 }
 
 static void write_method(FILE *stream, const struct finding *finding)
@@ -176,6 +204,12 @@ static void write_method(FILE *stream, const struct finding *finding)
 	if (finding->certainty)
 		fprintf(stream, "Class `%s`: %s\n", finding_class_name(finding->certainty),
 			sure[finding->certainty]);
+	if (finding->rank)
+		fprintf(stream,
+			"Rank %u among the possible: 10 is an update that can lose another thread's "
+			"write, 40 a store that meets a load, 70 and more a meeting with an atomic "
+			"operation, as programs mean it.\n",
+			finding->rank);
 	fprintf(stream, "\nId of the finding, the same in every run and build: `%s`.\n",
 		finding->id);
 }
@@ -190,7 +224,7 @@ static void write_issue(FILE *stream, const struct finding *finding,
 	text_write(stream, finding, &text);
 	fputc('\n', stream);
 	write_source(stream, finding, options);
-	write_versions(stream, finding);
+	write_versions(stream, finding, options);
 	write_method(stream, finding);
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "report/origin.h"
 #include "report/set.h"
 
 struct markdown_options {
@@ -13,6 +14,7 @@ struct markdown_options {
 	int (*source)(void *arg, const char *file, unsigned line, char *text, size_t size);
 	void *source_arg;
 	unsigned source_context; /* lines before and after */
+	const struct origins *origins;
 };
 
 /* 0, or -EIO when the stream refuses. */

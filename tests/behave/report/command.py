@@ -41,8 +41,33 @@ class Command(unittest.TestCase):
         self.assertNotIn("variable_2", result.stdout)
         for part in ("| `/usr/bin/server` | `ab12` |", f"`{ident}`", "->     21  ", "## The code"):
             self.assertIn(part, result.stdout)
+        ranked = report(self.file([finding(2, rank=10)], "ranked.jsonl"), "--format", "markdown").stdout
+        self.assertIn("Rank 10 among the possible", ranked)
         for wrong in ("", "xyz", "0" * 17):
             self.assertEqual(report(file, "--issue", wrong or "-").returncode, 2)
+
+    def test_issue_names_versions(self):
+        """Package and version of each file that is here as it was seen, and the kernel where it was seen here."""
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            libc = next(line.split()[-1] for line in maps if "/libc.so" in line)
+        notes = subprocess.run(["readelf", "-n", libc], capture_output=True, text=True, check=True).stdout
+        here = finding(1, host=os.uname().nodename)
+        frames = here["accesses"][0]["stack"]
+        frames[1].update(module=libc, build_id=notes.split("Build ID:")[1].split()[0])
+        frames[2].update(module=libc + ".other", build_id="cd34", function=None)
+        here["accesses"][1]["stack"][0].update(module=os.path.realpath("/bin/true"), build_id="ee", function=None)
+        packages = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version}\n", "libc6"],
+                                  capture_output=True, text=True, check=False).stdout.split("\n")
+        for redact in ((), ("--redact",)):
+            text = report(self.file([here]), "--format", "markdown", *redact).stdout
+            lines = {line.split("`")[1]: line.split("|")[3].strip() for line in text.splitlines() if line.startswith("| `")}
+            shown = {os.path.basename(path): version for path, version in lines.items()}
+            if packages[0]:
+                self.assertEqual(shown[os.path.basename(libc)], packages[0])
+            self.assertEqual((shown["true"], shown["server"]), ("not known",) * 2, "another build is here")
+            self.assertIn(f"Linux {os.uname().release} {os.uname().machine}; Trapline ", text)
+            self.assertEqual(text.splitlines()[0], "# data-race: `write_1` (`set.c`:21) and `true+0x1`")
+        self.assertNotIn(os.uname().release, report(self.file([finding(1)]), "--format", "markdown").stdout)
 
     def test_markup_of_the_programs_is_none(self):
         hostile = finding(1)
