@@ -6,48 +6,19 @@
  *
  * usage: flows CASE SECONDS
  */
+#include "kinds.h"
+
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#ifdef __clang__
-#define APART __attribute__((noinline))
-#else
-#define APART __attribute__((noipa))
-#endif
-
-uint64_t result;
-
-static uint64_t seed = 12345;
-static uint64_t made, decoy, middle, others[8];
+static uint64_t middle, others[8];
 static struct record {
 	uint64_t first, second, third;
 } record, *heap_record;
 static char text[64], line[64];
 static int numbers;
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-static APART void make(void)
-{
-	made = seed * 3 + 1;
-}
-
-static APART void make_decoy(void)
-{
-	decoy = seed * 5 + 2;
-}
 
 /* globals */
 static APART void carry(void)
@@ -62,8 +33,6 @@ static APART void finish_middle(void)
 
 static void through_globals(void)
 {
-	make();
-	make_decoy();
 	carry();
 	finish_middle();
 }
@@ -83,8 +52,6 @@ static APART void finish_field(const struct record *from)
 
 static void through_heap(void)
 {
-	make();
-	make_decoy();
 	fill_field(heap_record);
 	finish_field(heap_record);
 }
@@ -97,8 +64,6 @@ static APART void copy_record(struct record *to, const struct record *from)
 
 static void through_struct(void)
 {
-	make();
-	make_decoy();
 	fill_field(&record);
 	copy_record(heap_record, &record);
 	finish_field(heap_record);
@@ -117,8 +82,6 @@ static APART void pass_argument(void)
 
 static void through_argument(void)
 {
-	make();
-	make_decoy();
 	carry();
 	pass_argument();
 }
@@ -136,7 +99,6 @@ static APART void finish_return(void)
 
 static void through_return(void)
 {
-	make();
 	carry();
 	finish_return();
 }
@@ -151,7 +113,6 @@ static APART void finish_pointer(void)
 
 static void through_pointer(void)
 {
-	make();
 	carry();
 	finish_pointer();
 }
@@ -178,7 +139,6 @@ static volatile size_t copy_length = sizeof(table);
 
 static void through_memcpy(void)
 {
-	make();
 	put_in_table();
 	copy_others(copied, table, copy_length);
 	finish_table();
@@ -227,7 +187,6 @@ static void through_queue(void)
 
 	if (!thread)
 		pthread_create(&thread, NULL, taker, NULL);
-	make();
 	put();
 }
 
@@ -288,7 +247,6 @@ static APART void finish_lookup(uint64_t key)
 
 static void through_hash(void)
 {
-	make();
 	insert(77);
 	finish_lookup(77);
 }
@@ -314,7 +272,6 @@ static APART void finish_vector(void)
 
 static void through_vector(void)
 {
-	make();
 	put_in_source();
 	add_all(target, source);
 	finish_vector();
@@ -339,7 +296,6 @@ static APART void finish_text(void)
 
 static void through_string(void)
 {
-	make();
 	write_text();
 	copy_text();
 	finish_text();
@@ -380,15 +336,11 @@ static void through_own(void)
 
 	if (!thread)
 		pthread_create(&thread, NULL, keeper, NULL);
-	make();
 	keep_own();
 	finish_own();
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
+static const struct road roads[] = {
 	{"globals", through_globals},  {"heap", through_heap},
 	{"struct", through_struct},    {"argument", through_argument},
 	{"return", through_return},    {"pointer", through_pointer},
@@ -399,30 +351,12 @@ static const struct {
 	{"own", through_own},
 };
 
-static void run(void (*function)(void), double seconds)
-{
-	double end = now() + seconds;
-
-	while (now() < end)
-		for (int i = 0; i < 100; i++) {
-			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			function();
-			for (volatile int pause = 0; pause < 2000; pause++)
-				;
-		}
-}
-
 int main(int argc, char **argv)
 {
 	heap_record = calloc(1, sizeof(*heap_record));
 	numbers = open("/tmp", O_TMPFILE | O_RDWR, 0600);
-	if (argc != 3 || !heap_record || write(numbers, "12345678", 8) != 8)
+	if (!heap_record || write(numbers, "12345678", 8) != 8)
 		return 2;
 	others[0] = middle;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		if (strcmp(argv[1], cases[i].name) == 0) {
-			run(cases[i].run, strtod(argv[2], NULL));
-			return 0;
-		}
-	return 2;
+	return run_road(roads, sizeof(roads) / sizeof(roads[0]), argc, argv);
 }

@@ -6,6 +6,8 @@
  *
  * usage: kinds CASE SECONDS
  */
+#include "kinds.h"
+
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,40 +15,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
-
-#ifdef __clang__
-#define APART __attribute__((noinline))
-#else
-#define APART __attribute__((noipa))
-#endif
-
-uint64_t result;
-
-static uint64_t seed = 12345, made, decoy;
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-static APART void make(void)
-{
-	made = seed * 3 + 1;
-}
-
-static APART void make_decoy(void)
-{
-	decoy = seed * 5 + 2;
-}
 
 /* a ring without locks between two threads */
 static struct {
@@ -558,10 +530,7 @@ static void through_shared(void)
 	finish_shared();
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
+static const struct road roads[] = {
 	{"ring", through_ring},		{"scan", through_scan},	 {"strtoull", through_strtoull},
 	{"callback", through_callback}, {"jump", through_jump},	 {"varargs", through_varargs},
 	{"many", through_many},		{"bits", through_bits},	 {"pun", through_pun},
@@ -570,29 +539,7 @@ static const struct {
 	{"shared", through_shared},
 };
 
-static void run(void (*function)(void), double seconds)
-{
-	double end = now() + seconds;
-
-	while (now() < end)
-		for (int i = 0; i < 100; i++) {
-			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			make_decoy();
-			make();
-			function();
-			for (volatile int pause = 0; pause < 2000; pause++)
-				;
-		}
-}
-
 int main(int argc, char **argv)
 {
-	if (argc != 3)
-		return 2;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		if (strcmp(argv[1], cases[i].name) == 0) {
-			run(cases[i].run, strtod(argv[2], NULL));
-			return 0;
-		}
-	return 2;
+	return run_road(roads, sizeof(roads) / sizeof(roads[0]), argc, argv);
 }

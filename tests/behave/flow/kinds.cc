@@ -5,10 +5,8 @@
  *
  * usage: kinds CASE SECONDS
  */
-#include <chrono>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
+#include "kinds.h"
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,26 +14,6 @@
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#ifdef __clang__
-#define APART __attribute__((noinline))
-#else
-#define APART __attribute__((noipa))
-#endif
-
-uint64_t result;
-
-static uint64_t seed = 12345, made, decoy;
-
-static APART void make()
-{
-	made = seed * 3 + 1;
-}
-
-static APART void make_decoy()
-{
-	decoy = seed * 5 + 2;
-}
 
 /* std::map */
 static std::map<int, uint64_t> map;
@@ -208,38 +186,13 @@ static APART void finish_failure()
 	}
 }
 
-static const struct {
-	const char *name;
-	void (*run)();
-} cases[] = {
+static const struct road roads[] = {
 	{"map", through_map},	       {"names", through_names}, {"word", through_word},
 	{"virtual", through_virtual},  {"grown", through_grown}, {"lambda", through_lambda},
 	{"exception", finish_failure},
 };
 
-static void run(void (*function)(), double seconds)
-{
-	auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-
-	while (std::chrono::steady_clock::now() < end)
-		for (int i = 0; i < 100; i++) {
-			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			make_decoy();
-			make();
-			function();
-			for (volatile int pause = 0; pause < 2000; pause = pause + 1)
-				;
-		}
-}
-
 int main(int argc, char **argv)
 {
-	if (argc != 3)
-		return 2;
-	for (const auto &one : cases)
-		if (std::strcmp(argv[1], one.name) == 0) {
-			run(one.run, std::strtod(argv[2], nullptr));
-			return 0;
-		}
-	return 2;
+	return run_road(roads, sizeof(roads) / sizeof(roads[0]), argc, argv);
 }
