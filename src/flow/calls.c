@@ -158,3 +158,72 @@ bool flow_in_c_library(struct flow_tree *tree, pid_t pid, uint64_t pc)
 
 	return path_is_c_library(module) || (module && module[0] == '[');
 }
+
+uint64_t flow_call_target(struct flow_tree *tree, const struct tl_access *access)
+{
+	struct insn_registers registers = {.pc = access->pc};
+	uint64_t address, length, to;
+	struct insn insn;
+
+	if (!access->registers || !flow_decode_at(tree, access->pid, access->pc, &insn) ||
+	    insn.flow != INSN_FLOW_CALL_INDIRECT)
+		return 0;
+	if (insn.target_register >= 0)
+		return access->registers->general[insn.target_register];
+	memcpy(registers.general, access->registers->general, sizeof(registers.general));
+	registers.fs_base = access->registers->fs_base;
+	if (!insn.operand_count || insn_operand_before(&insn, 0, &registers, &address, &length))
+		return 0;
+	return tree->services->read(tree->host, access->pid, address, &to, sizeof(to)) ==
+			       (ssize_t)sizeof(to)
+		       ? to
+		       : 0;
+}
+
+const char *flow_function_name(struct flow_tree *tree, pid_t pid, uint64_t pc)
+{
+	static struct tl_frame frames[16];
+	int count = tree->services->symbolise(tree->host, pid, pc, frames, 16);
+
+	return count > 0 && frames[count - 1].function ? frames[count - 1].function : NULL;
+}
+
+bool flow_copies_memory(const char *name)
+{
+	static const char *const names[] = {"memcpy", "memmove", "mempcpy",
+					    "strcpy", "stpcpy",	 "strncpy"};
+
+	for (unsigned i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strstr(name, names[i]))
+			return true;
+	return false;
+}
+
+bool flow_reads_number(const char *name)
+{
+	static const char *const names[] = {"strtol", "strtoul", "strtoll",   "strtoull",
+					    "strtoq", "strtouq", "strtoimax", "strtoumax",
+					    "atoi",   "atol",	 "atoll"};
+
+	while (name && *name == '_')
+		name++;
+	for (unsigned i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+uint64_t flow_call_of(struct flow_tree *tree, pid_t pid, uint64_t context, uint64_t own)
+{
+	uint64_t call = flow_call_before(tree, pid, context), target, start, end, jump;
+	struct insn insn;
+
+	if (!call || !flow_decode_at(tree, pid, call, &insn) || insn.flow != INSN_FLOW_CALL)
+		return call;
+	target = flow_resolve_stub(tree, pid, (uint64_t)insn.target);
+	if (target == own || flow_in_c_library(tree, pid, target) ||
+	    tree->services->function(tree->host, pid, target, &start, &end) || start == own)
+		return call;
+	jump = flow_find_jump(tree, pid, target, own);
+	return jump ? jump : call;
+}

@@ -16,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RSP 4
+#define CALLS_ENOUGH 16 /* of one call by a pointer, after which new targets are rare */
+
 /* What a question has told so far. */
 struct told {
 	struct flow_store last; /* there, since it is watched */
@@ -25,6 +28,7 @@ struct told {
 	uint64_t address, length;
 	bool found;
 	uint64_t stored_address, stored_length; /* length 0: not known */
+	uint64_t general[16]; /* of a sought value: the registers before that load, or call */
 };
 
 struct from {
@@ -58,7 +62,8 @@ static bool item(void *state, uint32_t index, struct flow_item *item)
 		return false;
 	*item = (struct flow_item){.visits = value->visits,
 				   .confirmed = value->confirmed,
-				   .ended = value->state == FLOW_VALUE_ENDED,
+				   .ended = value->state == FLOW_VALUE_ENDED ||
+					    (value->called && value->confirmed > CALLS_ENOUGH),
 				   .sought = value->state == FLOW_VALUE_SOUGHT};
 	return true;
 }
@@ -163,7 +168,7 @@ static bool is_known(const struct from *from, uint32_t value, uint64_t pc)
 	return false;
 }
 
-static void note_store(struct from *from, uint32_t value, const struct tl_access *access,
+static void note_store(struct from *from, const struct tl_access *access, bool known,
 		       struct flow_store *store)
 {
 	int count = 0;
@@ -176,12 +181,28 @@ static void note_store(struct from *from, uint32_t value, const struct tl_access
 				     .pc = access->pc,
 				     .address = access->address,
 				     .length = access->length};
-	if (!access->registers || is_known(from, value, access->pc))
+	if (!access->registers || known)
 		return;
 	memcpy(store->general, access->registers->general, sizeof(store->general));
 	store->fs_base = access->registers->fs_base;
 	count = from->services->unwind(from->host, access, store->frame, FLOW_FRAMES);
 	store->frames = count > 0 ? (unsigned)count : 0;
+}
+
+/* Is it the C library's, in the call at which the value was sought? */
+static bool is_called_in_library(struct from *from, const struct flow_value *value,
+				 const struct tl_access *access)
+{
+	struct tl_frame_place frames[FLOW_FRAMES];
+	int count;
+
+	if (!flow_in_c_library(from->tree, access->pid, access->pc))
+		return false;
+	count = from->services->unwind(from->host, access, frames, FLOW_FRAMES);
+	for (int i = 1; i < count; i++)
+		if (!flow_in_c_library(from->tree, access->pid, frames[i].pc))
+			return frames[i].pc == value->context;
+	return false;
 }
 
 /* Is it the piece of code that was asked about, called from where it was then? */
@@ -190,6 +211,8 @@ static bool is_reader(struct from *from, const struct flow_value *value,
 {
 	struct tl_frame_place frames[2];
 
+	if (value->parsed)
+		return is_called_in_library(from, value, access);
 	if (access->pc < value->reader || access->pc >= value->reader_end ||
 	    access->traits & TL_TRAIT_BEYOND)
 		return false;
@@ -211,17 +234,40 @@ static void on_value(struct from *from, uint32_t index, struct told *told,
 	}
 	if (!(access->access & TL_WRITE))
 		return;
-	note_store(from, index, access, &told->last);
+	note_store(from, access, is_known(from, index, access->pc), &told->last);
 	if (!value->reader)
 		flow_tree_confirm(tree, index, &told->last, access);
 }
 
+/*
+ * Was the load, or the call, in the very pass of the code that stores now? Not where registers
+ * differ that nothing changes in between: it was an earlier one, which did not come to the store. A
+ * call that the storing function has made itself was made with the same stack.
+ */
+static bool is_same_pass(const struct flow_value *value, const struct told *told,
+			 const struct tl_access *access)
+{
+	uint16_t kept = value->kept;
+
+	if (value->called && !value->call.argument && !value->call.from.frame &&
+	    !value->call.from.gone)
+		kept = 1u << RSP;
+	for (unsigned i = 0; i < 16 && access->registers; i++)
+		if (kept >> i & 1 && access->registers->general[i] != told->general[i])
+			return false;
+	return access->registers || !kept;
+}
+
 /* The parent is stored to, as the writer does after the load, or otherwise. */
-static void on_goal_store(struct told *told, const struct flow_writer *writer,
+static void on_goal_store(struct from *from, const struct flow_value *value, struct told *told,
 			  const struct tl_access *access)
 {
-	bool known = access->pc == writer->pc && told->found && told->tid == access->tid;
+	const struct flow_writer *writer = &from->tree->writer[value->writer];
+	bool known = access->pc == writer->pc && told->found && told->tid == access->tid &&
+		     is_same_pass(value, told, access);
 
+	if (known && value->called)
+		note_store(from, access, false, &told->last);
 	told->stored_address = told->address;
 	told->stored_length = known ? told->length : 0;
 	if (access->pc == writer->pc)
@@ -243,9 +289,13 @@ static bool on_goal(struct from *from, uint32_t index, struct told *told,
 		    is_reader(from, parent, access);
 
 	if (!read && access->access & TL_WRITE)
-		on_goal_store(told, writer, access);
+		on_goal_store(from, value, told, access);
 	if (!read && (parent->reader || !told->stored_length))
 		return false;
+	if (value->called) {
+		flow_tree_called(tree, index, told->stored_address, &told->last);
+		return true;
+	}
 	value->address = told->stored_address;
 	value->length = told->stored_length;
 	value->state = FLOW_VALUE_KNOWN;
@@ -257,14 +307,23 @@ static void on_code(struct from *from, uint32_t index, struct told *told,
 		    const struct tl_access *access)
 {
 	struct flow_value *value = &from->tree->value[index];
+	uint64_t context = value->copied ? value->caller : value->context;
 	struct tl_frame_place frames[2];
 
-	if (value->context && !value->copied &&
-	    (from->services->unwind(from->host, access, frames, 2) < 2 ||
-	     frames[1].pc != value->context))
+	if (context &&
+	    (from->services->unwind(from->host, access, frames, 2) < 2 || frames[1].pc != context))
 		return;
-	told->found = flow_tree_address(from->tree, value, access, &told->address, &told->length);
+	if (value->called) {
+		told->address = flow_call_target(from->tree, access);
+		told->length = 1;
+		told->found = told->address;
+	} else {
+		told->found =
+			flow_tree_address(from->tree, value, access, &told->address, &told->length);
+	}
 	told->tid = access->tid;
+	if (access->registers)
+		memcpy(told->general, access->registers->general, sizeof(told->general));
 }
 
 static void on_one(void *state, const struct tl_access *access)
@@ -337,7 +396,11 @@ static void tell_ends(struct flow_tree *tree, uint32_t writer, struct flow_findi
 			flow_detail(finding, names[count++], "%s", value->end);
 		else if (value->state == FLOW_VALUE_SOUGHT)
 			flow_detail(finding, names[count++],
-				    "not followed: its load was not seen before the store");
+				    value->called
+					    ? "not followed: the call by a pointer that it came "
+					      "through was not seen before the store"
+					    : "not followed: its load was not seen before the "
+					      "store");
 		else
 			flow_detail(finding, names[count++],
 				    "memory that nobody was seen to write");

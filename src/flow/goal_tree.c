@@ -202,6 +202,26 @@ static void follow_uses(struct flow_goals *goals, const struct standpoint *from,
 		add_end(goals, from, "%s", "not followed: there are too many uses");
 }
 
+/* The C library's copying: its call's arguments tell whither. */
+static bool follow_copy(struct flow_goals *goals, const struct standpoint *from)
+{
+	struct flow_spot_of_value spot = spot_below(goals, from);
+	const struct flow_store *load = from->load;
+	const char *name = flow_function_name(&goals->tree, load->pid, load->pc);
+
+	if (!flow_copies_memory(name) || load->frames < 2 ||
+	    goals->tree.services->function(goals->tree.host, load->pid, load->pc, &spot.filler,
+					   &spot.filler_end))
+		return false;
+	spot.sized = strstr(name, "mem");
+	spot.copy_call = flow_call_of(&goals->tree, load->pid, load->frame[1].pc, spot.filler);
+	spot.state = FLOW_VALUE_SOUGHT;
+	if (!spot.copy_call)
+		return false;
+	add_spot(goals, &spot);
+	return true;
+}
+
 static void expand(struct flow_goals *goals, uint32_t reader, const struct flow_store *load)
 {
 	struct standpoint from = {.reader = reader,
@@ -218,6 +238,8 @@ static void expand(struct flow_goals *goals, uint32_t reader, const struct flow_
 	place_text(goals, load->pid, load->pc, place, sizeof(place));
 	if (load->kernel)
 		add_end(goals, &from, "the kernel, in %s()", place);
+	else if (flow_in_c_library(&goals->tree, load->pid, load->pc) && follow_copy(goals, &from))
+		return;
 	else if (flow_in_c_library(&goals->tree, load->pid, load->pc))
 		add_end(goals, &from, "read by the C library, in %s: not followed", place);
 	else if (flow_tree_code(&goals->tree, load->pid, load->pc, &code) ||

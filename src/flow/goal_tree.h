@@ -17,7 +17,11 @@ struct flow_spot_of_value {
 	enum flow_value_state state;
 	pid_t pid;
 	uint64_t address, length;
-	uint64_t filler;		 /* the store's pc; 0: any */
+	uint64_t filler; /* the store's pc; 0: any */
+	/* Of one that the C library's copying fills: the end of its code, which begins at
+	 * `filler`, and its call, whose arguments tell the address. */
+	uint64_t filler_end, copy_call;	 /* 0: none */
+	bool sized;			 /* the third argument is how many bytes */
 	bool bypassed;			 /* the value may be loaded and not stored there */
 	unsigned operand, first, wanted; /* bytes of the operand; wanted 0: all */
 	uint64_t context;		 /* where the store's function returns to; 0: anywhere */
@@ -41,6 +45,13 @@ struct flow_goals {
 	struct flow_reader reader[FLOW_WRITERS];
 	uint32_t readers;
 };
+
+/* Is it code that fills the spot? */
+static inline bool flow_is_filler(const struct flow_spot_of_value *spot, uint64_t pc)
+{
+	return pc == spot->filler ||
+	       (spot->copy_call && pc > spot->filler && pc < spot->filler_end);
+}
 
 /* The load counts for the spot; what is new of it becomes a reader with its uses. */
 void flow_goals_confirm(struct flow_goals *goals, uint32_t spot, const struct flow_store *load);

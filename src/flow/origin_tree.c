@@ -6,26 +6,6 @@
 
 #define NEST_MOST 4 /* calls followed into or out of from one store */
 
-/* Where in a stopped activation a slice was taken. */
-struct standpoint {
-	uint32_t writer;
-	const struct flow_store *store;
-	unsigned frame;	   /* of the store's, whose function it is in; 0: its own */
-	bool gone;	   /* its activation has ended: no registers */
-	bool jumped;	   /* it has jumped to the one of `frame` */
-	uint64_t function; /* of one that is gone: its start */
-	uint64_t context;  /* where the function returns to; 0: not known */
-	unsigned nest;
-};
-
-static const char *function_name(struct flow_tree *tree, pid_t pid, uint64_t pc)
-{
-	static struct tl_frame frames[16];
-	int count = tree->services->symbolise(tree->host, pid, pc, frames, 16);
-
-	return count > 0 && frames[count - 1].function ? frames[count - 1].function : NULL;
-}
-
 static uint32_t add_value(struct flow_tree *tree, const struct flow_value *value)
 {
 	if (tree->values == FLOW_VALUES) {
@@ -36,7 +16,8 @@ static uint32_t add_value(struct flow_tree *tree, const struct flow_value *value
 	return tree->values++;
 }
 
-static struct flow_value value_below(const struct flow_tree *tree, const struct standpoint *from)
+static struct flow_value value_below(const struct flow_tree *tree,
+				     const struct flow_standpoint *from)
 {
 	return (struct flow_value){
 		.writer = from->writer,
@@ -46,7 +27,7 @@ static struct flow_value value_below(const struct flow_tree *tree, const struct 
 	};
 }
 
-static void add_end(struct flow_tree *tree, const struct standpoint *from, const char *format,
+static void add_end(struct flow_tree *tree, const struct flow_standpoint *from, const char *format,
 		    const char *text)
 {
 	struct flow_value value = value_below(tree, from);
@@ -62,7 +43,7 @@ static void add_end(struct flow_tree *tree, const struct standpoint *from, const
 }
 
 /* Registers at the slice's own instruction. After the store, or at the call of a frame. */
-static bool registers_at(const struct standpoint *from, struct insn_registers *registers,
+static bool registers_at(const struct flow_standpoint *from, struct insn_registers *registers,
 			 uint16_t *known)
 {
 	const struct flow_store *store = from->store;
@@ -88,11 +69,11 @@ static bool is_known(int number, uint16_t known)
 	return number < 0 || number > 15 || known >> number & 1;
 }
 
-static void follow_slice(struct flow_tree *tree, const struct standpoint *from,
+static void follow_slice(struct flow_tree *tree, const struct flow_standpoint *from,
 			 const struct flow_slice *slice);
 
 /* The address of a load whose registers are unchanged where the slice was taken. */
-static bool compute_address(struct flow_tree *tree, const struct standpoint *from,
+static bool compute_address(struct flow_tree *tree, const struct flow_standpoint *from,
 			    const struct flow_end *end, uint64_t *address, uint64_t *length)
 {
 	struct insn_registers registers;
@@ -115,11 +96,6 @@ static bool compute_address(struct flow_tree *tree, const struct standpoint *fro
 	return !insn_operand_before(&insn, end->operand, &registers, address, length) && *length;
 }
 
-static bool overlaps(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_length)
-{
-	return a - b < b_length || b - a < a_length;
-}
-
 static bool is_constant_memory(struct flow_tree *tree, pid_t pid, uint64_t address)
 {
 	struct tl_memory memory;
@@ -127,17 +103,7 @@ static bool is_constant_memory(struct flow_tree *tree, pid_t pid, uint64_t addre
 	return !tree->services->memory(tree->host, pid, address, &memory) && !memory.writable;
 }
 
-static void take_part(const struct flow_value *value, uint64_t *address, uint64_t *length)
-{
-	if (!value->wanted || value->first >= *length)
-		return;
-	*address += value->first;
-	*length -= value->first;
-	if (*length > value->wanted)
-		*length = value->wanted;
-}
-
-static void add_load(struct flow_tree *tree, const struct standpoint *from,
+static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 		     const struct flow_end *end)
 {
 	struct flow_value value = value_below(tree, from);
@@ -147,6 +113,7 @@ static void add_load(struct flow_tree *tree, const struct standpoint *from,
 	value.operand = end->operand;
 	value.first = end->first;
 	value.wanted = end->length;
+	value.kept = from->gone || from->frame ? 0 : end->kept;
 	if (!compute_address(tree, from, end, &value.address, &value.length)) {
 		if (end->earlier_pass) {
 			add_end(tree, from, "%s",
@@ -158,7 +125,7 @@ static void add_load(struct flow_tree *tree, const struct standpoint *from,
 		add_value(tree, &value);
 		return;
 	}
-	take_part(&value, &value.address, &value.length);
+	flow_take_part(&value, &value.address, &value.length);
 	if (is_constant_memory(tree, value.pid, value.address)) {
 		add_end(tree, from, "%s", "a constant in memory that is never written");
 		return;
@@ -167,7 +134,7 @@ static void add_load(struct flow_tree *tree, const struct standpoint *from,
 }
 
 /* Where the activation that the argument belongs to was entered: a pc of its function. */
-static uint64_t own_function(struct flow_tree *tree, const struct standpoint *from)
+static uint64_t own_function(struct flow_tree *tree, const struct flow_standpoint *from)
 {
 	const struct flow_store *store = from->store;
 	uint64_t start, end, pc = from->frame ? store->frame[from->frame].pc - 1 : store->pc;
@@ -178,8 +145,8 @@ static uint64_t own_function(struct flow_tree *tree, const struct standpoint *fr
 }
 
 /* Where a call by a pointer goes, as far as the registers of its function and memory tell now. */
-static uint64_t pointed_to(struct flow_tree *tree, const struct standpoint *from, uint64_t call,
-			   const struct insn *insn)
+static uint64_t pointed_to(struct flow_tree *tree, const struct flow_standpoint *from,
+			   uint64_t call, const struct insn *insn)
 {
 	const struct insn_operand *operand = &insn->operand[0];
 	struct insn_registers registers;
@@ -201,7 +168,7 @@ static uint64_t pointed_to(struct flow_tree *tree, const struct standpoint *from
 		       : 0;
 }
 
-static uint64_t target_of(struct flow_tree *tree, const struct standpoint *from, uint64_t call,
+static uint64_t target_of(struct flow_tree *tree, const struct flow_standpoint *from, uint64_t call,
 			  const struct insn *insn)
 {
 	uint64_t target = insn->flow == INSN_FLOW_CALL ? (uint64_t)insn->target
@@ -210,11 +177,34 @@ static uint64_t target_of(struct flow_tree *tree, const struct standpoint *from,
 	return target ? flow_resolve_stub(tree, from->store->pid, target) : 0;
 }
 
+/* What the call by a pointer led to is seen later: before the next store. */
+static void add_called(struct flow_tree *tree, const struct flow_standpoint *from, uint64_t call,
+		       const struct insn_place *argument)
+{
+	struct flow_value value = value_below(tree, from);
+
+	value.state = FLOW_VALUE_SOUGHT;
+	value.called = true;
+	value.reader = call;
+	value.reader_end = call + 1;
+	value.call.from = *from;
+	value.call.from.store = NULL;
+	value.call.argument = argument != NULL;
+	if (argument) {
+		unsigned caller = from->frame + (from->gone ? from->jumped : 1);
+
+		value.call.place = *argument;
+		value.context = caller + 1 < from->store->frames ? from->store->frame[caller + 1].pc
+								 : 0;
+	}
+	add_value(tree, &value);
+}
+
 /* The call went to another function, which jumped here at its end and is gone. */
-static void follow_jump(struct flow_tree *tree, const struct standpoint *from, uint64_t called,
+static void follow_jump(struct flow_tree *tree, const struct flow_standpoint *from, uint64_t called,
 			uint64_t own, const struct insn_place *place)
 {
-	struct standpoint between = *from;
+	struct flow_standpoint between = *from;
 	struct flow_slice slice;
 	struct flow_code code;
 	uint64_t jump;
@@ -233,15 +223,16 @@ static void follow_jump(struct flow_tree *tree, const struct standpoint *from, u
 	follow_slice(tree, &between, &slice);
 }
 
-/* Into the caller: what the register held at the call. */
-static void follow_argument(struct flow_tree *tree, const struct standpoint *from,
-			    const struct insn_place *place)
+/* Into the caller: what the register held at the call. `called`: where the call went; 0: unknown.
+ */
+static void follow_argument(struct flow_tree *tree, const struct flow_standpoint *from,
+			    const struct insn_place *place, uint64_t called)
 {
 	const struct flow_store *store = from->store;
-	struct standpoint caller = *from;
+	struct flow_standpoint caller = *from;
 	struct flow_slice slice;
 	struct flow_code code;
-	uint64_t call, own = own_function(tree, from), called;
+	uint64_t call, own = own_function(tree, from);
 	struct insn insn;
 
 	caller.frame = from->gone ? from->frame + (from->jumped ? 1 : 0) : from->frame + 1;
@@ -256,10 +247,10 @@ static void follow_argument(struct flow_tree *tree, const struct standpoint *fro
 		add_end(tree, from, "%s", "an argument; the call of it could not be read");
 		return;
 	}
-	called = target_of(tree, &caller, call, &insn);
+	if (!called)
+		called = target_of(tree, &caller, call, &insn);
 	if (!called) {
-		add_end(tree, from, "%s",
-			"an argument; its function was called by a pointer, perhaps through others");
+		add_called(tree, from, call, place);
 		return;
 	}
 	if (called != own) {
@@ -276,39 +267,72 @@ static void follow_argument(struct flow_tree *tree, const struct standpoint *fro
 	follow_slice(tree, &caller, &slice);
 }
 
-static void follow_return(struct flow_tree *tree, const struct standpoint *from,
-			  const struct flow_end *end)
+/* A text that the C library's call reads, whose first argument points to it. */
+static void add_parsed(struct flow_tree *tree, const struct flow_standpoint *from, uint64_t call,
+		       uint64_t context, enum flow_parsed parsed)
 {
-	struct standpoint callee = *from;
+	struct flow_value value = value_below(tree, from);
+
+	value.state = FLOW_VALUE_SOUGHT;
+	value.copied = true;
+	value.parsed = parsed;
+	value.reader = value.copy_call = call;
+	value.reader_end = call + 1;
+	value.copy_offset = tree->value[tree->writer[from->writer].value].address;
+	value.caller = parsed == FLOW_PARSED_NUMBER ? from->context : 0;
+	value.context = context;
+	add_value(tree, &value);
+}
+
+/* What `target` returned to the call, which returns to `context`. */
+static void follow_function(struct flow_tree *tree, const struct flow_standpoint *from,
+			    uint64_t target, uint64_t call, uint64_t context)
+{
+	struct flow_standpoint callee = *from;
 	struct flow_slice slice;
 	struct flow_code code;
-	struct insn insn;
-	uint64_t target;
-	const char *name;
+	const char *name = flow_function_name(tree, from->store->pid, target);
 
-	target = flow_decode_at(tree, from->store->pid, end->pc, &insn)
-			 ? target_of(tree, from, end->pc, &insn)
-			 : 0;
-	if (!target) {
-		add_end(tree, from, "%s", "what a function returned that was called by a pointer");
-		return;
-	}
-	name = function_name(tree, from->store->pid, target);
 	callee.gone = true;
 	callee.nest++;
+	if (flow_in_c_library(tree, from->store->pid, target) && flow_reads_number(name)) {
+		add_parsed(tree, from, call, context, FLOW_PARSED_NUMBER);
+		return;
+	}
 	if (flow_in_c_library(tree, from->store->pid, target) || callee.nest > NEST_MOST ||
 	    flow_tree_code(tree, from->store->pid, target, &code) ||
 	    flow_slice_return(code.bytes, code.length, code.start, &tree->work, &slice)) {
 		add_end(tree, from, "what %s() returned", name ? name : "a function");
 		return;
 	}
-	callee.context = end->pc + insn.length;
+	callee.context = context;
 	callee.function = code.start;
 	callee.jumped = false;
 	follow_slice(tree, &callee, &slice);
 }
 
-static void follow_end(struct flow_tree *tree, const struct standpoint *from,
+static void follow_return(struct flow_tree *tree, const struct flow_standpoint *from,
+			  const struct flow_end *end)
+{
+	struct insn insn;
+	uint64_t target;
+
+	if (!flow_decode_at(tree, from->store->pid, end->pc, &insn)) {
+		add_end(tree, from, "%s", "what a function returned whose call could not be read");
+		return;
+	}
+	target = target_of(tree, from, end->pc, &insn);
+	if (target && !(end->earlier_pass && flow_in_c_library(tree, from->store->pid, target)))
+		follow_function(tree, from, target, end->pc, end->pc + insn.length);
+	else if (end->earlier_pass)
+		add_end(tree, from, "%s",
+			"not followed: a loop calls many, and which call returned what was kept "
+			"is not known");
+	else
+		add_called(tree, from, end->pc, NULL);
+}
+
+static void follow_end(struct flow_tree *tree, const struct flow_standpoint *from,
 		       const struct flow_end *end)
 {
 	char constant[32];
@@ -325,7 +349,7 @@ static void follow_end(struct flow_tree *tree, const struct standpoint *from,
 		follow_return(tree, from, end);
 		break;
 	case FLOW_END_ARGUMENT:
-		follow_argument(tree, from, &end->place);
+		follow_argument(tree, from, &end->place, 0);
 		break;
 	case FLOW_END_KERNEL:
 		add_end(tree, from, "%s", "what a system call returned");
@@ -336,7 +360,7 @@ static void follow_end(struct flow_tree *tree, const struct standpoint *from,
 }
 
 /* A call in the slice overwrites the work area, not the slice. */
-static void follow_slice(struct flow_tree *tree, const struct standpoint *from,
+static void follow_slice(struct flow_tree *tree, const struct flow_standpoint *from,
 			 const struct flow_slice *slice)
 {
 	for (unsigned i = 0; i < slice->ends; i++)
@@ -345,73 +369,21 @@ static void follow_slice(struct flow_tree *tree, const struct standpoint *from,
 		add_end(tree, from, "%s", "not followed: there are too many");
 }
 
-/* The wanted bytes of memory among those of the operand at `address`. */
-static struct flow_stored part_of(unsigned operand, uint64_t address, uint64_t length,
-				  const struct flow_value *wanted)
-{
-	uint64_t first = wanted->address > address ? wanted->address - address : 0;
-	uint64_t end = wanted->address + wanted->length - address;
-
-	if (first >= length)
-		first = 0;
-	if (end > length || end <= first)
-		end = length;
-	return (struct flow_stored){operand, (unsigned)first, (unsigned)(end - first)};
-}
-
-/* Which of the instruction's operands stored there, and which of its bytes are wanted. */
-static bool find_operand(struct flow_tree *tree, const struct flow_store *store,
-			 const struct flow_value *wanted, struct flow_stored *stored)
-{
-	struct insn_registers registers = {.fs_base = store->fs_base};
-	struct insn insn;
-	uint64_t address, length;
-	unsigned candidates = 0;
-
-	if (!flow_decode_at(tree, store->pid, store->pc, &insn))
-		return false;
-	memcpy(registers.general, store->general, sizeof(registers.general));
-	registers.pc = store->pc + insn.length;
-	for (unsigned i = 0; i < insn.operand_count; i++) {
-		if (!(insn.operand[i].access & TL_WRITE))
-			continue;
-		if (!insn_operand_after(&insn, i, &registers, &address, &length) &&
-		    overlaps(address, length, store->address, store->length)) {
-			*stored = part_of(i, address, length, wanted);
-			return true;
-		}
-		*stored = part_of(i, store->address, store->length, wanted);
-		candidates++;
-	}
-	return candidates == 1;
-}
-
-static bool copies_memory(const char *name)
-{
-	static const char *const names[] = {"memcpy", "memmove", "mempcpy",
-					    "strcpy", "stpcpy",	 "strncpy"};
-
-	for (unsigned i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
-		if (strstr(name, names[i]))
-			return true;
-	return false;
-}
-
 /* The C library's copying: its call's arguments tell whence, whatever its instructions do. */
-static bool follow_copy(struct flow_tree *tree, const struct standpoint *from)
+static bool follow_copy(struct flow_tree *tree, const struct flow_standpoint *from)
 {
 	const struct flow_store *store = from->store;
 	struct flow_value value = value_below(tree, from);
-	const char *name = function_name(tree, store->pid, store->pc);
+	const char *name = flow_function_name(tree, store->pid, store->pc);
 	uint64_t start, end;
 
-	if (!flow_in_c_library(tree, store->pid, store->pc) || !copies_memory(name) ||
+	if (!flow_in_c_library(tree, store->pid, store->pc) || !flow_copies_memory(name) ||
 	    store->frames < 2 ||
 	    tree->services->function(tree->host, store->pid, store->pc, &start, &end))
 		return false;
 	value.copied = true;
 	value.sized = strstr(name, "mem");
-	value.copy_call = flow_call_before(tree, store->pid, store->frame[1].pc);
+	value.copy_call = flow_call_of(tree, store->pid, store->frame[1].pc, start);
 	value.copy_offset = tree->value[tree->writer[from->writer].value].address;
 	value.state = FLOW_VALUE_SOUGHT;
 	value.reader = start;
@@ -423,24 +395,48 @@ static bool follow_copy(struct flow_tree *tree, const struct standpoint *from)
 	return true;
 }
 
+/* sscanf() has stored it: its call's arguments tell which text it reads, and how. */
+static bool follow_scan(struct flow_tree *tree, const struct flow_standpoint *from)
+{
+	const struct flow_store *store = from->store;
+	unsigned frame = 0;
+	const char *name;
+	uint64_t call;
+
+	while (frame < store->frames &&
+	       flow_in_c_library(tree, store->pid, frame ? store->frame[frame].pc - 1 : store->pc))
+		frame++;
+	if (!frame || frame == store->frames)
+		return false;
+	name = flow_function_name(tree, store->pid,
+				  frame > 1 ? store->frame[frame - 1].pc - 1 : store->pc);
+	call = name && strstr(name, "sscanf") && !strstr(name, "vsscanf")
+		       ? flow_call_before(tree, store->pid, store->frame[frame].pc)
+		       : 0;
+	if (!call)
+		return false;
+	add_parsed(tree, from, call, store->frame[frame].pc, FLOW_PARSED_FORMAT);
+	return true;
+}
+
 static void expand(struct flow_tree *tree, uint32_t writer, const struct flow_store *store)
 {
-	struct standpoint from = {.writer = writer,
-				  .store = store,
-				  .context = store->frames > 1 ? store->frame[1].pc : 0};
+	struct flow_standpoint from = {.writer = writer,
+				       .store = store,
+				       .context = store->frames > 1 ? store->frame[1].pc : 0};
 	struct flow_slice slice;
 	struct flow_code code;
 	struct flow_stored stored;
 	const char *name;
 
 	if (store->kernel) {
-		name = function_name(tree, store->pid, store->pc);
+		name = flow_function_name(tree, store->pid, store->pc);
 		add_end(tree, &from, "the kernel, in %s()", name ? name : "a system call");
 		return;
 	}
-	if (follow_copy(tree, &from))
+	if (follow_copy(tree, &from) || follow_scan(tree, &from))
 		return;
-	if (!find_operand(tree, store, &tree->value[tree->writer[writer].value], &stored) ||
+	if (!flow_stored_operand(tree, store, &tree->value[tree->writer[writer].value], &stored) ||
 	    flow_tree_code(tree, store->pid, store->pc, &code) ||
 	    flow_slice_store(code.bytes, code.length, code.start, store->pc, &stored, &tree->work,
 			     &slice)) {
@@ -504,39 +500,35 @@ void flow_tree_confirm(struct flow_tree *tree, uint32_t value, const struct flow
 		expand(tree, tree->writers - 1, store);
 }
 
-/* At the call of a copy: rdi to rdx. */
-static bool copy_address(const struct flow_value *value, const struct tl_registers *registers,
-			 uint64_t *address, uint64_t *length)
+/* Was the call that the value is sought through made from the same callers as the store's? */
+static bool is_same_way(const struct flow_standpoint *from, const struct flow_store *store)
 {
-	uint64_t to = registers->general[7], from = registers->general[6];
-
-	if (value->copy_offset - to >= (value->sized ? registers->general[2] : UINT32_MAX))
-		return false;
-	*address = from + (value->copy_offset - to);
-	*length = 1;
-	return true;
+	return from->gone || (store->frames > from->frame + 1 &&
+			      store->frame[from->frame + 1].pc == from->context);
 }
 
-bool flow_tree_address(struct flow_tree *tree, const struct flow_value *value,
-		       const struct tl_access *access, uint64_t *address, uint64_t *length)
+void flow_tree_called(struct flow_tree *tree, uint32_t index, uint64_t target,
+		      const struct flow_store *store)
 {
-	struct insn_registers registers = {.pc = access->pc};
-	uint8_t bytes[INSN_MAX_LENGTH];
+	struct flow_call call = tree->value[index].call;
+	uint64_t reader = tree->value[index].reader, to;
 	struct insn insn;
-	ssize_t got;
 
-	if (!access->registers)
-		return false;
-	if (value->copied)
-		return copy_address(value, access->registers, address, length);
-	got = tree->services->read(tree->host, access->pid, access->pc, bytes, sizeof(bytes));
-	if (got <= 0 || insn_decode(bytes, (size_t)got, access->pc, &insn))
-		return false;
-	memcpy(registers.general, access->registers->general, sizeof(registers.general));
-	registers.flags = access->registers->flags;
-	registers.fs_base = access->registers->fs_base;
-	if (insn_operand_before(&insn, value->operand, &registers, address, length) || !*length)
-		return false;
-	take_part(value, address, length);
-	return true;
+	call.from.store = store;
+	to = flow_resolve_stub(tree, store->pid, target);
+	if (!is_same_way(&call.from, store) || !flow_decode_at(tree, store->pid, reader, &insn))
+		return;
+	tree->value[index].confirmed++;
+	for (unsigned i = 0; i < call.targets; i++)
+		if (call.target[i] == to)
+			return;
+	if (call.targets == FLOW_TARGETS) {
+		tree->services->count(tree->host, "flow-values-refused", 1);
+		return;
+	}
+	tree->value[index].call.target[tree->value[index].call.targets++] = to;
+	if (call.argument)
+		follow_argument(tree, &call.from, &call.place, to);
+	else
+		follow_function(tree, &call.from, to, reader, reader + insn.length);
 }

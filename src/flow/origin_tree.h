@@ -29,6 +29,31 @@ enum flow_value_state {
 	FLOW_VALUE_ENDED,  /* nothing is to be watched: `end` says why */
 };
 
+struct flow_store;
+
+/* Where in a stopped activation a slice was taken. */
+struct flow_standpoint {
+	uint32_t writer;
+	const struct flow_store *store;
+	unsigned frame;	   /* of the store's, whose function it is in; 0: its own */
+	bool gone;	   /* its activation has ended: no registers */
+	bool jumped;	   /* it has jumped to the one of `frame` */
+	uint64_t function; /* of one that is gone: its start */
+	uint64_t context;  /* where the function returns to; 0: not known */
+	unsigned nest;
+};
+
+#define FLOW_TARGETS 4 /* functions that one call by a pointer is followed into */
+
+/* A call by a pointer: which function it led to is seen when it runs before the parent's store. */
+struct flow_call {
+	struct flow_standpoint from; /* its store has been forgotten */
+	bool argument;		     /* it passed `place`; else its function returned the value */
+	struct insn_place place;
+	uint64_t target[FLOW_TARGETS];
+	unsigned targets;
+};
+
 struct flow_value {
 	uint32_t writer; /* whose source it is; FLOW_NONE: the expression */
 	enum flow_value_state state;
@@ -38,9 +63,18 @@ struct flow_value {
 	unsigned operand;	     /* of the instruction at `reader` */
 	unsigned first, wanted;	     /* bytes of that operand: from the first on; 0: all */
 	uint64_t context;	     /* where the reader's function returns to; 0: anywhere */
+	/* Of one that is sought: registers that are the same before its load and behind the
+	 * parent's store, a bit each. */
+	uint16_t kept;
 	/* Of one that is sought: the copy's call, whose arguments tell the address. */
 	bool copied, sized;		 /* sized: the third argument is how many bytes */
 	uint64_t copy_call, copy_offset; /* of the byte in the destination that is asked about */
+	/* Of one that the C library reads a text for: its call is `copy_call`, made in a function
+	 * that returns to `caller` (0: anywhere), and the text its first argument. */
+	enum flow_parsed { FLOW_NOT_PARSED, FLOW_PARSED_NUMBER, FLOW_PARSED_FORMAT } parsed;
+	uint64_t caller;
+	bool called; /* it is sought through `call`, whose instruction is at `reader` */
+	struct flow_call call;
 	char end[160];
 	unsigned depth;
 	uint64_t visits, reads, confirmed;
@@ -80,19 +114,39 @@ struct flow_tree {
 void flow_tree_confirm(struct flow_tree *tree, uint32_t value, const struct flow_store *store,
 		       const struct tl_access *example);
 /* The address of a sought value, from the registers before its load, or before the copy's call.
- * False: not from these. */
+ * False: not from these. (operands.c) */
 bool flow_tree_address(struct flow_tree *tree, const struct flow_value *value,
 		       const struct tl_access *access, uint64_t *address, uint64_t *length);
+/* The store was made after the value's call had led to `target`: that function's code is followed.
+ */
+void flow_tree_called(struct flow_tree *tree, uint32_t value, uint64_t target,
+		      const struct flow_store *store);
+/* Of an operand's bytes those that the value is about. */
+void flow_take_part(const struct flow_value *value, uint64_t *address, uint64_t *length);
+/* Which of the instruction's operands stored there, and which of its bytes are wanted. */
+bool flow_stored_operand(struct flow_tree *tree, const struct flow_store *store,
+			 const struct flow_value *wanted, struct flow_stored *stored);
 /* calls.c: where calls come from and go to. 0: not known. */
 bool flow_decode_at(struct flow_tree *tree, pid_t pid, uint64_t pc, struct insn *insn);
 /* Through a stub of the linker's to the function; else the target itself. */
 uint64_t flow_resolve_stub(struct flow_tree *tree, pid_t pid, uint64_t target);
 /* The one jump by which control came from function `called` to function `own`. */
 uint64_t flow_find_jump(struct flow_tree *tree, pid_t pid, uint64_t called, uint64_t own);
+/* Where the call by a pointer goes, from the registers before it. */
+uint64_t flow_call_target(struct flow_tree *tree, const struct tl_access *access);
 /* What register `number` points to at a call, where it was loaded from a variable. */
 uint64_t flow_loaded_pointer(struct flow_tree *tree, pid_t pid, uint64_t call, int number);
 /* The C library, the dynamic linker, or the vDSO. */
 bool flow_in_c_library(struct flow_tree *tree, pid_t pid, uint64_t pc);
+/* The function that stands at `pc`, inlined ones not: in memory that the next call overwrites. */
+const char *flow_function_name(struct flow_tree *tree, pid_t pid, uint64_t pc);
+/* Does the C library's function of that name copy from its second argument to its first? */
+bool flow_copies_memory(const char *name);
+/* Does it make its result of the text that its first argument points to? */
+bool flow_reads_number(const char *name);
+/* The call, or the jump at a function's end, by which the function at `own` was entered that
+ * returns to `context`. */
+uint64_t flow_call_of(struct flow_tree *tree, pid_t pid, uint64_t context, uint64_t own);
 /* The instruction that a return address is behind. */
 uint64_t flow_call_before(struct flow_tree *tree, pid_t pid, uint64_t pc);
 

@@ -337,11 +337,15 @@ static void finish(struct flow_slice_work *work, struct flow_slice *slice, uint6
 		struct flow_end *end = &slice->end[i];
 		uint16_t load = slice_index(work, start, end->pc);
 
-		if (end->kind != FLOW_END_LOAD || load == SLICE_NOWHERE || last == SLICE_NOWHERE)
+		if ((end->kind != FLOW_END_LOAD && end->kind != FLOW_END_RETURN) ||
+		    load == SLICE_NOWHERE || last == SLICE_NOWHERE)
 			continue;
-		end->address_kept = is_address_kept(work, load, last, end->operand);
+		end->address_kept = end->kind == FLOW_END_LOAD &&
+				    is_address_kept(work, load, last, end->operand);
 		end->earlier_pass = !end->address_kept &&
 				    slice_outlives_load(work, start, load, last, held);
+		if (!end->address_kept && !end->earlier_pass)
+			end->kept = (uint16_t)~work->changed;
 	}
 }
 
@@ -425,7 +429,9 @@ int flow_slice_return(const uint8_t *code, size_t length, uint64_t start,
 			look_before(work, slice, i, &place);
 	run(work, slice);
 	for (unsigned i = 0; i < slice->ends; i++)
-		for (unsigned j = 0; j < work->count && slice->end[i].kind == FLOW_END_LOAD; j++)
+		for (unsigned j = 0; j < work->count && (slice->end[i].kind == FLOW_END_LOAD ||
+							 slice->end[i].kind == FLOW_END_RETURN);
+		     j++)
 			if (work->effect[j].insn.flow == INSN_FLOW_RETURN)
 				slice->end[i].earlier_pass |= slice_outlives_load(
 					work, start, slice_index(work, start, slice->end[i].pc),

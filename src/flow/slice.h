@@ -35,9 +35,12 @@ struct flow_end {
 	const char *reason; /* static text */
 	/* Of a load: the registers of its address are the same behind the slice's instruction. */
 	bool address_kept;
-	/* Of a load: what is stored may be of an earlier pass of it than the last one, as where a
-	 * loop looks for one value among many. */
+	/* Of a load or a call: what is stored may be of an earlier pass of it than the last one, as
+	 * where a loop looks for one value among many. */
 	bool earlier_pass;
+	/* Of a load: general registers, a bit each, that hold the same before the load and behind
+	 * the slice's instruction, whichever way led from the one to the other with the value. */
+	uint16_t kept;
 };
 
 struct flow_slice {
@@ -70,6 +73,7 @@ struct flow_slice_work {
 		uint16_t index;
 		bool passed;
 	} pass[FLOW_SLICE_PASSES];
+	uint16_t changed; /* general registers that change somewhere on these ways */
 	uint16_t chain[FLOW_SLICE_INSNS], before[2][FLOW_SLICE_INSNS];
 };
 

@@ -16,6 +16,7 @@
 
 #define RAX 0
 #define RCX 1
+#define RSP 4
 #define R11 11
 
 static void chain(struct flow_slice_work *work, uint16_t from, uint16_t to, unsigned way)
@@ -124,12 +125,27 @@ static bool enter(struct flow_slice_work *work, unsigned *count, uint16_t index,
 
 static bool makes(const struct insn_effect *effect, uint64_t held)
 {
+	static const struct insn_place vector = {
+		.kind = INSN_PLACE_VECTOR, .number = 0, .length = 16};
+
+	if (slice_is_call(&effect->insn))
+		return held & (1ull << RAX | bit_of(&vector));
 	for (unsigned i = 0; i < effect->count; i++)
 		for (unsigned j = 0; j < effect->result[i].source_count; j++)
 			if (effect->result[i].source[j].kind == INSN_PLACE_MEMORY &&
 			    held & bit_of(&effect->result[i].to))
 				return true;
 	return false;
+}
+
+/* General registers that hold something else behind the instruction, or may. */
+static uint16_t changed_by(const struct insn_effect *effect)
+{
+	if (slice_is_call(&effect->insn))
+		return (uint16_t) ~(INSN_KEPT_BY_CALLS | 1u << RSP);
+	if (effect->insn.flow == INSN_FLOW_SYSCALL)
+		return 1u << RAX | 1u << RCX | 1u << R11;
+	return (uint16_t)effect->insn.written_registers;
 }
 
 /* Instruction `index`, behind which `held` does. True: it is such a loop, or too much. */
@@ -140,6 +156,7 @@ static bool pass(struct flow_slice_work *work, unsigned *count, uint16_t load, u
 	bool of_two = false;
 	uint64_t earlier;
 
+	work->changed |= changed_by(effect);
 	if (index == load && makes(effect, held))
 		return passed;
 	passed |= index == load;
@@ -155,6 +172,7 @@ bool slice_outlives_load(struct flow_slice_work *work, uint64_t start, uint16_t 
 	unsigned count = 0;
 
 	memset(work->visited, 0, sizeof(work->visited));
+	work->changed = changed_by(&work->effect[last]);
 	find_ways(work, start);
 	enter(work, &count, last, held, false);
 	for (unsigned i = 0; i < count; i++) {

@@ -27,7 +27,7 @@ bool slice_was_visited(struct flow_slice_work *work, uint64_t key);
 /*
  * May the value that `held` (a bit for each register) holds before instruction `last` be one that
  * `load` has loaded in an earlier pass than its last before `last`? True, too, where the code is
- * too much to tell.
+ * too much to tell. Else work->changed tells what changes between the two.
  */
 bool slice_outlives_load(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t last,
 			 uint64_t held);

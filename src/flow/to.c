@@ -20,7 +20,9 @@
 /* What a question has told so far. */
 struct told {
 	bool filled; /* the last store there, or to the parent of a sought one, was the filler's */
-	pid_t tid;   /* whose load of the parent's spot was the last; 0: none */
+	pid_t tid; /* whose load of the parent's spot was the last; 0: none. Of copying: whose call
+		    */
+	uint64_t copied_to; /* where the last call of copying puts the parent's first byte */
 };
 
 struct to {
@@ -77,8 +79,9 @@ static bool ask(void *state, unsigned number, uint32_t index)
 				   : flow_asking_arm(&to->asking, spot->pid, watched->address,
 						     watched->length, TL_READ | TL_WRITE);
 	if (question->cookie && sought)
-		question->code_cookie =
-			flow_asking_arm(&to->asking, spot->pid, spot->filler, 1, TL_EXEC);
+		question->code_cookie = flow_asking_arm(
+			&to->asking, spot->pid, spot->copy_call ? spot->copy_call : spot->filler, 1,
+			TL_EXEC);
 	if (question->cookie && (!sought || question->code_cookie))
 		return true;
 	flow_asking_stop(&to->asking, question);
@@ -173,6 +176,16 @@ static void on_read(struct to *to, uint32_t index, const struct tl_access *acces
 	flow_goals_confirm(to->goals, index, &load);
 }
 
+/* Was its function called from where it was when the spot became known of? */
+static bool is_called_there(struct to *to, const struct flow_spot_of_value *spot,
+			    const struct tl_access *access)
+{
+	struct tl_frame_place frames[2];
+
+	return !spot->context || (to->services->unwind(to->host, access, frames, 2) == 2 &&
+				  frames[1].pc == spot->context);
+}
+
 static void on_spot(struct to *to, uint32_t index, struct told *told,
 		    const struct tl_access *access)
 {
@@ -181,7 +194,8 @@ static void on_spot(struct to *to, uint32_t index, struct told *told,
 	if (access->access & TL_READ && told->filled && !(access->traits & TL_TRAIT_BEYOND))
 		on_read(to, index, access);
 	if (access->access & TL_WRITE && spot->filler)
-		told->filled = access->pc == spot->filler;
+		told->filled = flow_is_filler(spot, access->pc) &&
+			       (!spot->copy_call || is_called_there(to, spot, access));
 }
 
 /* Is the thread about to load from the spot? */
@@ -204,12 +218,45 @@ static bool loads_from(struct to *to, const struct flow_spot_of_value *spot,
 	return false;
 }
 
-/* The parent's spot is read, from which the sought one is filled. */
-static void on_parent(struct to *to, uint32_t index, struct told *told,
+/* A thread is about to call the copying. */
+static void on_copy_call(struct told *told, const struct flow_spot_of_value *spot,
+			 const struct flow_spot_of_value *parent, const struct tl_access *access)
+{
+	uint64_t to, from;
+
+	told->tid = 0;
+	if (!access->registers)
+		return;
+	to = access->registers->general[7];
+	from = access->registers->general[6];
+	if (parent->address - from >= (spot->sized ? access->registers->general[2] : UINT32_MAX))
+		return;
+	told->tid = access->tid;
+	told->copied_to = to + (parent->address - from);
+}
+
+/* The copying that was called last reads the parent's spot: it is where its call says. */
+static bool on_copy(struct to *to, struct flow_spot_of_value *spot, const struct told *told,
+		    const struct tl_access *access)
+{
+	const struct flow_goals *goals = to->goals;
+
+	if (!told->tid || told->tid != access->tid || !flow_is_filler(spot, access->pc) ||
+	    !is_called_there(to, spot, access))
+		return false;
+	spot->address = told->copied_to;
+	spot->length = goals->spot[goals->reader[spot->reader].spot].length;
+	spot->state = FLOW_VALUE_KNOWN;
+	spot->visits = 0;
+	return true;
+}
+
+/* The parent's spot is read, from which the sought one is filled. True: it is known where. */
+static bool on_parent(struct to *to, uint32_t index, struct told *told,
 		      const struct tl_access *access)
 {
 	const struct flow_goals *goals = to->goals;
-	const struct flow_spot_of_value *spot = &goals->spot[index];
+	struct flow_spot_of_value *spot = &to->goals->spot[index];
 	const struct flow_reader *reader = &goals->reader[spot->reader];
 	const struct flow_spot_of_value *parent = &goals->spot[reader->spot];
 
@@ -218,12 +265,18 @@ static void on_parent(struct to *to, uint32_t index, struct told *told,
 			told->tid = access->tid;
 		else if (told->tid == access->tid)
 			told->tid = 0;
-		return;
+		return false;
 	}
-	if (access->access & TL_READ && access->pc == reader->pc && told->filled)
+	if (access->access & TL_READ && told->filled && spot->copy_call &&
+	    on_copy(to, spot, told, access))
+		return true;
+	if (access->access & TL_READ && access->pc == reader->pc && told->filled &&
+	    !spot->copy_call)
 		told->tid = access->tid;
 	if (access->access & TL_WRITE && parent->filler)
-		told->filled = access->pc == parent->filler;
+		told->filled = flow_is_filler(parent, access->pc) &&
+			       (!parent->copy_call || is_called_there(to, parent, access));
+	return false;
 }
 
 /* A thread is about to store, after it has loaded from the parent's spot. True: where is known. */
@@ -233,13 +286,14 @@ static bool on_filler(struct to *to, uint32_t index, struct told *told,
 	struct flow_spot_of_value *spot = &to->goals->spot[index];
 	const struct flow_value store = {
 		.operand = spot->operand, .first = spot->first, .wanted = spot->wanted};
-	struct tl_frame_place frames[2];
 	uint64_t address, length;
 
-	if (!told->tid || told->tid != access->tid)
+	if (spot->copy_call) {
+		on_copy_call(told, spot, &to->goals->spot[to->goals->reader[spot->reader].spot],
+			     access);
 		return false;
-	if (spot->context && (to->services->unwind(to->host, access, frames, 2) < 2 ||
-			      frames[1].pc != spot->context))
+	}
+	if (!told->tid || told->tid != access->tid || !is_called_there(to, spot, access))
 		return false;
 	told->tid = 0;
 	if (!flow_tree_address(&to->goals->tree, &store, access, &address, &length))
@@ -269,7 +323,8 @@ static void on_one(void *state, const struct tl_access *access)
 		to->services->count(to->host, "flow-hits-guessed", 1);
 		forget(to, (unsigned)number);
 	} else if (to->goals->spot[question->item].state == FLOW_VALUE_SOUGHT) {
-		on_parent(to, question->item, &to->told[number], access);
+		if (on_parent(to, question->item, &to->told[number], access))
+			flow_asking_stop(&to->asking, question);
 	} else {
 		on_spot(to, question->item, &to->told[number], access);
 	}

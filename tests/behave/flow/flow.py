@@ -66,12 +66,31 @@ class From(unittest.TestCase):
         missing, strange, said = roads.walk(TRAPLINE, FLOWS, "own", "3", roads.OWN, ("from", "own"))
         self.assertEqual((missing & {"keep_own", "keep_decoy"}, strange), (set(), set()), said)
 
+    def follow_kind(self, case):
+        missing, strange, said = roads.walk_kinds(TRAPLINE, KINDS, case, "2")
+        self.assertEqual((missing, strange), (set(), set()), said)
+
+    def test_through_a_call_by_a_pointer(self):
+        self.follow_kind("callback")
+
+    def test_from_the_text_that_a_number_was_read_from(self):
+        self.follow_kind("strtoull")
+
+    def test_from_the_text_that_sscanf_has_read(self):
+        self.follow_kind("scan")
+
     def expect_nothing_strange(self, case):
         _, strange, said = roads.walk_kinds(TRAPLINE, KINDS, case, "2")
         self.assertEqual(strange, set(), said)
 
     def test_a_loop_that_keeps_one_of_many(self):
         self.expect_nothing_strange("varargs")
+
+    def test_a_load_that_came_to_no_store(self):
+        # The last load before the store may be one of another pass.
+        _, strange, said = roads.walk_kinds(
+            TRAPLINE, roads.program_of(os.path.dirname(KINDS), "O3", "kinds"), "varargs", "2")
+        self.assertEqual(strange, set(), said)
 
     def test_an_instruction_that_two_watches_see(self):
         self.expect_nothing_strange("many")
@@ -88,6 +107,10 @@ class From(unittest.TestCase):
 class To(unittest.TestCase):
     def test_through_a_structure_on_the_heap(self):
         missing, strange, said = roads.walk_on(TRAPLINE, FLOWS, "heap", "2")
+        self.assertEqual((missing, strange), (set(), set()), said)
+
+    def test_through_memmove(self):
+        missing, strange, said = roads.walk_kinds_on(TRAPLINE, KINDS, "shift", "2")
         self.assertEqual((missing, strange), (set(), set()), said)
 
 

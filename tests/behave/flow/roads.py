@@ -23,7 +23,7 @@ ROADS = {
     "own": (["finish_own", "keep_own", "make"], []),
 }
 # From `own`, of which each thread has its own copy.
-OWN = {"own": (["keep_own", "keep_decoy", "make"], [])}
+OWN = {"own": (["keep_own", "keep_decoy", "make"], ["make_decoy"])}
 # Which functions read on the way from `made`, by case.
 WAYS = {
     "globals": (["carry", "finish_middle"], []),

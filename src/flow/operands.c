@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which memory operand it was, where it pointed, and which of its bytes are asked about. */
+#include "flow/origin_tree.h"
+
+#include "flow/scan.h"
+
+#include <string.h>
+
+static bool overlaps(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_length)
+{
+	return a - b < b_length || b - a < a_length;
+}
+
+void flow_take_part(const struct flow_value *value, uint64_t *address, uint64_t *length)
+{
+	if (!value->wanted || value->first >= *length)
+		return;
+	*address += value->first;
+	*length -= value->first;
+	if (*length > value->wanted)
+		*length = value->wanted;
+}
+
+/* The wanted bytes of memory among those of the operand at `address`. */
+static struct flow_stored part_of(unsigned operand, uint64_t address, uint64_t length,
+				  const struct flow_value *wanted)
+{
+	uint64_t first = wanted->address > address ? wanted->address - address : 0;
+	uint64_t end = wanted->address + wanted->length - address;
+
+	if (first >= length)
+		first = 0;
+	if (end > length || end <= first)
+		end = length;
+	return (struct flow_stored){operand, (unsigned)first, (unsigned)(end - first)};
+}
+
+bool flow_stored_operand(struct flow_tree *tree, const struct flow_store *store,
+			 const struct flow_value *wanted, struct flow_stored *stored)
+{
+	struct insn_registers registers = {.fs_base = store->fs_base};
+	struct insn insn;
+	uint64_t address, length;
+	unsigned candidates = 0;
+
+	if (!flow_decode_at(tree, store->pid, store->pc, &insn))
+		return false;
+	memcpy(registers.general, store->general, sizeof(registers.general));
+	registers.pc = store->pc + insn.length;
+	for (unsigned i = 0; i < insn.operand_count; i++) {
+		if (!(insn.operand[i].access & TL_WRITE))
+			continue;
+		if (!insn_operand_after(&insn, i, &registers, &address, &length) &&
+		    overlaps(address, length, store->address, store->length)) {
+			*stored = part_of(i, address, length, wanted);
+			return true;
+		}
+		*stored = part_of(i, store->address, store->length, wanted);
+		candidates++;
+	}
+	return candidates == 1;
+}
+
+/* At the call of a copy: rdi to rdx. */
+static bool copy_address(const struct flow_value *value, const struct tl_registers *registers,
+			 uint64_t *address, uint64_t *length)
+{
+	uint64_t to = registers->general[7], from = registers->general[6];
+
+	if (value->copy_offset - to >= (value->sized ? registers->general[2] : UINT32_MAX))
+		return false;
+	*address = from + (value->copy_offset - to);
+	*length = 1;
+	return true;
+}
+
+/* A string of the process's, as far as there is room; what is longer ends there. */
+static bool read_text(struct flow_tree *tree, pid_t pid, uint64_t address, char *text, size_t size)
+{
+	ssize_t got = tree->services->read(tree->host, pid, address, text, size - 1);
+	size_t page = 4096 - address % 4096;
+
+	/* The next page may be none of the process's. */
+	if (got <= 0 && page < size - 1)
+		got = tree->services->read(tree->host, pid, address, text, page);
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	return true;
+}
+
+/* Which of sscanf()'s pointers the value was stored through; -1: none of those in registers. */
+static int conversion_of(const struct flow_value *value, const struct tl_registers *registers)
+{
+	static const uint8_t order[] = {2, 1, 8, 9};
+
+	for (unsigned i = 0; i < sizeof(order); i++)
+		if (value->copy_offset == registers->general[order[i]])
+			return (int)i;
+	return -1;
+}
+
+/* At the call of what reads a text: the byte that the value begins with. */
+static bool text_address(struct flow_tree *tree, const struct flow_value *value,
+			 const struct tl_access *access, uint64_t *address, uint64_t *length)
+{
+	const uint64_t *general = access->registers->general;
+	int conversion = conversion_of(value, access->registers), offset;
+	char text[256], format[256];
+
+	if (!read_text(tree, access->pid, general[7], text, sizeof(text)))
+		return false;
+	if (value->parsed == FLOW_PARSED_NUMBER)
+		offset = (int)flow_scan_number(text);
+	else if (conversion < 0 ||
+		 !read_text(tree, access->pid, general[6], format, sizeof(format)))
+		return false;
+	else
+		offset = flow_scan_find(format, text, (unsigned)conversion);
+	if (offset < 0)
+		return false;
+	*address = general[7] + (unsigned)offset;
+	*length = 1;
+	return true;
+}
+
+bool flow_tree_address(struct flow_tree *tree, const struct flow_value *value,
+		       const struct tl_access *access, uint64_t *address, uint64_t *length)
+{
+	struct insn_registers registers = {.pc = access->pc};
+	uint8_t bytes[INSN_MAX_LENGTH];
+	struct insn insn;
+	ssize_t got;
+
+	if (!access->registers)
+		return false;
+	if (value->parsed)
+		return text_address(tree, value, access, address, length);
+	if (value->copied)
+		return copy_address(value, access->registers, address, length);
+	got = tree->services->read(tree->host, access->pid, access->pc, bytes, sizeof(bytes));
+	if (got <= 0 || insn_decode(bytes, (size_t)got, access->pc, &insn))
+		return false;
+	memcpy(registers.general, access->registers->general, sizeof(registers.general));
+	registers.flags = access->registers->flags;
+	registers.fs_base = access->registers->fs_base;
+	if (insn_operand_before(&insn, value->operand, &registers, address, length) || !*length)
+		return false;
+	flow_take_part(value, address, length);
+	return true;
+}
