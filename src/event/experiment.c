@@ -68,13 +68,14 @@ void experiment_may_end(void)
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
-struct experiment *experiment_start(experiment_fn *body)
+static struct experiment *start(experiment_fn *body, const void *argument)
 {
 	struct experiment *experiment = mmap(NULL, sizeof(*experiment), PROT_READ | PROT_WRITE,
 					     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (experiment == MAP_FAILED)
 		return NULL;
+	experiment->argument = argument;
 	experiment->child = fork();
 	if (experiment->child == 0)
 		child_main(experiment, body);
@@ -83,6 +84,11 @@ struct experiment *experiment_start(experiment_fn *body)
 		return NULL;
 	}
 	return experiment;
+}
+
+struct experiment *experiment_start(experiment_fn *body)
+{
+	return start(body, NULL);
 }
 
 void experiment_finish(struct experiment *experiment)
@@ -97,13 +103,18 @@ void experiment_finish(struct experiment *experiment)
 		experiment->ending = WTERMSIG(status);
 }
 
-struct experiment *experiment_run(experiment_fn *body)
+struct experiment *experiment_run_with(experiment_fn *body, const void *argument)
 {
-	struct experiment *experiment = experiment_start(body);
+	struct experiment *experiment = start(body, argument);
 
 	if (experiment)
 		experiment_finish(experiment);
 	return experiment;
+}
+
+struct experiment *experiment_run(experiment_fn *body)
+{
+	return experiment_run_with(body, NULL);
 }
 
 void experiment_end(struct experiment *experiment)

@@ -13,13 +13,14 @@
 
 /* Shared between the child, which fills it in, and the parent. */
 struct experiment {
-	int error;	  /* -errno of the step that failed; 0 */
-	uint32_t hits;	  /* SIGTRAPs of a perf event */
-	uint64_t data;	  /* of the last one: its event's data, */
-	uint64_t address; /* the address it watches, */
-	uint64_t pc;	  /* where the thread was, */
-	bool late;	  /* and whether it came late */
-	int64_t value;	  /* whatever the experiment measured */
+	int error;	      /* -errno of the step that failed; 0 */
+	uint32_t hits;	      /* SIGTRAPs of a perf event */
+	uint64_t data;	      /* of the last one: its event's data, */
+	uint64_t address;     /* the address it watches, */
+	uint64_t pc;	      /* where the thread was, */
+	bool late;	      /* and whether it came late */
+	int64_t value;	      /* whatever the experiment measured */
+	const void *argument; /* what the body works on, in either process's memory */
 	pid_t child;
 	int ending; /* signal that ended the child early; 0 */
 	/* Between experiment_start() and experiment_go() the child waits. */
@@ -38,6 +39,7 @@ void experiment_may_end(void);
  * so that events can be opened on it; experiment_finish() lets it go and waits for its end.
  */
 struct experiment *experiment_run(experiment_fn *body);
+struct experiment *experiment_run_with(experiment_fn *body, const void *argument);
 struct experiment *experiment_start(experiment_fn *body);
 void experiment_finish(struct experiment *experiment);
 void experiment_end(struct experiment *experiment);

@@ -61,81 +61,85 @@ static const struct call prompt[] = {
 
 static const struct call userfault[] = {
 	{"userfaultfd", SYS_userfaultfd, {-1, 0, 0}},
-	{"ioctl", SYS_ioctl, {-1, 0, 0}},
 };
 
-static const struct call getfd[] = {{"pidfd_getfd", SYS_pidfd_getfd, {-1, -1, 0}}};
+static const struct call getfd[] = {
+	{"pidfd_getfd", SYS_pidfd_getfd, {-1, -1, 0}},
+};
 
-#define COUNT_OF(calls) ((int64_t)(sizeof(calls) / sizeof((calls)[0])))
+struct calls {
+	const struct call *call;
+	int64_t count;
+};
+
+#define CALLS(table)                                                 \
+	{                                                            \
+		table, (int64_t)(sizeof(table) / sizeof((table)[0])) \
+	}
+
+/* What is asked for at a time, each in a child of its own. */
+enum purpose { NEEDED, PROMPT, USERFAULT, GETFD, PURPOSES };
+static const struct calls purposes[PURPOSES] = {
+	[NEEDED] = CALLS(needed),
+	[PROMPT] = CALLS(prompt),
+	[USERFAULT] = CALLS(userfault),
+	[GETFD] = CALLS(getfd),
+};
 
 /* Notes in the experiment's value how many it has lived through. */
-static void make_calls(struct experiment *experiment, const struct call *calls, int64_t count)
+static void make_calls(struct experiment *experiment)
 {
-	experiment_may_end();
-	for (; experiment->value < count; experiment->value++) {
-		const long *argument = calls[experiment->value].argument;
+	const struct calls *calls = experiment->argument;
 
-		raw_syscall6(calls[experiment->value].number, argument[0], argument[1], argument[2],
+	experiment_may_end();
+	for (; experiment->value < calls->count; experiment->value++) {
+		const struct call *call = &calls->call[experiment->value];
+
+		raw_syscall6(call->number, call->argument[0], call->argument[1], call->argument[2],
 			     0, 0, 0);
 	}
 }
 
-static void make_needed(struct experiment *experiment)
+/* The call that ended the child; NULL: none did, or no child could be had. */
+static const char *try_calls(const struct calls *calls)
 {
-	make_calls(experiment, needed, COUNT_OF(needed));
-}
-
-static void make_prompt(struct experiment *experiment)
-{
-	make_calls(experiment, prompt, COUNT_OF(prompt));
-}
-
-static void make_userfault(struct experiment *experiment)
-{
-	make_calls(experiment, userfault, COUNT_OF(userfault));
-}
-
-static void make_getfd(struct experiment *experiment)
-{
-	make_calls(experiment, getfd, COUNT_OF(getfd));
-}
-
-/* The call that ended the child; NULL: none did, or nothing filters here. */
-static const char *find_call(experiment_fn *make, const struct call *calls, int64_t count)
-{
-	struct experiment *experiment = machine_filtered() ? experiment_run(make) : NULL;
-	int64_t passed = experiment && experiment->ending ? experiment->value : count;
+	struct experiment *experiment = experiment_run_with(make_calls, calls);
+	int64_t passed = experiment && experiment->ending ? experiment->value : calls->count;
 
 	experiment_end(experiment);
-	return passed >= 0 && passed < count ? calls[passed].name : NULL;
+	return passed >= 0 && passed < calls->count ? calls->call[passed].name : NULL;
+}
+
+/* Asked once: a filter that is there can be made stricter by ourselves alone. */
+static const char *find_call(enum purpose purpose)
+{
+	static struct {
+		bool asked;
+		const char *call;
+	} known[PURPOSES];
+
+	if (!known[purpose].asked && machine_filtered())
+		known[purpose].call = try_calls(&purposes[purpose]);
+	known[purpose].asked = true;
+	return known[purpose].call;
 }
 
 const char *lethal_call(void)
 {
-	static const char *found;
-	static int asked;
-
-	if (!asked++)
-		found = find_call(make_needed, needed, COUNT_OF(needed));
-	return found;
+	return find_call(NEEDED);
 }
 
 bool lethal_promptness(void)
 {
-	return find_call(make_prompt, prompt, COUNT_OF(prompt)) != NULL;
+	return find_call(PROMPT) != NULL;
 }
 
 bool lethal_userfault(void)
 {
-	return find_call(make_userfault, userfault, COUNT_OF(userfault)) != NULL;
+	return find_call(USERFAULT) != NULL;
 }
 
 int lethal_getfd(int pidfd, int number)
 {
-	static bool ends, asked;
-
-	if (!asked)
-		ends = find_call(make_getfd, getfd, COUNT_OF(getfd)) != NULL;
-	asked = true;
-	return ends ? -EPERM : (int)raw_syscall3(SYS_pidfd_getfd, pidfd, number, 0);
+	return find_call(GETFD) ? -EPERM : (int)raw_syscall3(SYS_pidfd_getfd, pidfd, number, 0);
 }
