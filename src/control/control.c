@@ -171,6 +171,7 @@ int control_create(struct control **control, const struct control_options *optio
 	if (!made)
 		return -ENOMEM;
 	symbols.reader = options->reader;
+	symbols.reader_may_slow = !lethal_promptness();
 	err = symbol_session_open(&made->program.session, &symbols);
 	if (!err)
 		err = entries_create(&made->program);

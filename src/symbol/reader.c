@@ -184,7 +184,7 @@ static int spawn(struct symbol_reader *reader)
 /* A file that takes long is not to keep the program from its processor. */
 static void slow_down(struct symbol_reader *reader)
 {
-	if (reader->slowed || getpriority(PRIO_PROCESS, 0) >= 0)
+	if (!reader->may_slow || reader->slowed || getpriority(PRIO_PROCESS, 0) >= 0)
 		return;
 	reader->slowed = setpriority(PRIO_PROCESS, (id_t)reader->pid, 0) == 0;
 }
@@ -464,8 +464,9 @@ void symbol_reader_forget(const struct symbol_modules *modules)
 
 /* ----------------------------------------------------------------------------------------- */
 
-int symbol_reader_create(struct symbol_session *session, const char *program, unsigned milliseconds)
+int symbol_reader_create(struct symbol_session *session, const struct symbol_options *options)
 {
+	unsigned milliseconds = options->reader_milliseconds;
 	struct symbol_reader *reader = calloc(1, sizeof(*reader));
 
 	if (!reader)
@@ -474,7 +475,8 @@ int symbol_reader_create(struct symbol_session *session, const char *program, un
 	reader->socket = -1;
 	reader->limit = milliseconds ? milliseconds * (SECOND / 1000) : CPU_LIMIT;
 	reader->packet.session = session;
-	reader->program = strdup(program);
+	reader->may_slow = options->reader_may_slow;
+	reader->program = strdup(options->reader);
 	if (!reader->program) {
 		free(reader);
 		return -ENOMEM;

@@ -31,12 +31,11 @@ struct symbol_reader {
 	uint64_t begun; /* the reader's CPU time then, ns */
 	uint64_t asked; /* CLOCK_MONOTONIC, ns */
 	unsigned wishes;
-	bool slowed;
+	bool may_slow, slowed;
 };
 
-/* `milliseconds`: of a reader's CPU time for one question, 0: the usual. 0 or -errno. */
-int symbol_reader_create(struct symbol_session *session, const char *program,
-			 unsigned milliseconds);
+/* As the session's options say. 0 or -errno. */
+int symbol_reader_create(struct symbol_session *session, const struct symbol_options *options);
 void symbol_reader_destroy(struct symbol_reader *reader);
 
 /* Starts one, if none runs, and does not wait for it: the first question need not, then. */

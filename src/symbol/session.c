@@ -76,8 +76,7 @@ int symbol_session_open(struct symbol_session **result, const struct symbol_opti
 	}
 	if (options->reader) {
 		session->asking = &symbol_ask_reader;
-		error = symbol_reader_create(session, options->reader,
-					     options->reader_milliseconds);
+		error = symbol_reader_create(session, options);
 	}
 	if (error) {
 		symbol_session_close(session);

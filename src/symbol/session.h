@@ -7,6 +7,7 @@
 #ifndef SYMBOL_SESSION_H
 #define SYMBOL_SESSION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,9 @@ struct symbol_options {
 	const char *reader;
 	/* Milliseconds of its CPU time that the reader may take for one question; 0: 15000. */
 	unsigned reader_milliseconds;
+	/* A reader that takes long gives up the priority it has from this process: setpriority(2)
+	 * may be called. */
+	bool reader_may_slow;
 };
 
 #define SYMBOL_READER_SELF "/proc/self/exe"
