@@ -33,7 +33,7 @@ static const struct reason {
 #define REASON_COUNT (sizeof(reasons) / sizeof(reasons[0]))
 
 struct tally {
-	uint64_t watched, reason[REASON_COUNT];
+	uint64_t watched, ending, reason[REASON_COUNT];
 	uint64_t watches, refused, paused;
 };
 
@@ -47,6 +47,8 @@ static void take(void *context, const char *name, uint64_t value, const char *me
 			tally->reason[i] = value;
 	if (strcmp(name, "processes") == 0)
 		tally->watched = value;
+	else if (strcmp(name, "processes-ending") == 0)
+		tally->ending = value;
 	else if (strcmp(name, "watches") == 0 || strcmp(name, "code-watches") == 0)
 		tally->watches += value;
 	else if (strcmp(name, "watches-failed") == 0)
@@ -70,7 +72,12 @@ static void tell_processes(const struct tally *tally, const char *nothing)
 	size_t most = main_reason(tally);
 	uint64_t count = tally->reason[most];
 
-	if (!count && !tally->watched)
+	if (!count && !tally->watched && tally->ending)
+		fprintf(stderr,
+			"trapline: the program had ended before it could be watched, so %s: run it "
+			"again, or where less else runs\n",
+			nothing);
+	else if (!count && !tally->watched)
 		fprintf(stderr,
 			"trapline: the program never took part, so %s: " LIBRARY " must be "
 			"installed beside trapline, and the program able to open /proc\n",

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define HOLD_USUAL 1000000000u	   /* ns */
+#define FIRST_BOUND 1000000000u	   /* ns for who is the first to wait, which may be all there is */
 #define WAIT_LEAST 1000000u	   /* ns: what one that waits costs besides, as it is looked at */
 #define REPORT_BOUND 2000000000ull /* ns that a program waits for its own report */
 
@@ -65,10 +66,17 @@ static void reset_entry(struct area_process *process)
 	credit_reset(agent_state.area, process, process->start_time);
 }
 
+static uint64_t go_bound(const struct area *area)
+{
+	bool is_first = atomic_load(&area->waits.waited) == 0;
+
+	return is_first && area->announce_bound < FIRST_BOUND ? FIRST_BOUND : area->announce_bound;
+}
+
 static void wait_for_go(struct area_process *process)
 {
 	struct area *area = agent_state.area;
-	struct patience patience = patience_begin(area->announce_bound);
+	struct patience patience = patience_begin(go_bound(area));
 	uint64_t begun = agent_now(), now;
 
 	while (atomic_load(&process->state) == AREA_PROCESS_ANNOUNCED &&
