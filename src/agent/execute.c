@@ -67,25 +67,25 @@ __attribute__((constructor)) static void resolve_early(void)
 }
 
 struct exposure {
-	bool mask;
-	uint64_t before;
+	bool opened;
+	struct mask_opening mask;
 };
 
 static struct exposure expose(void)
 {
-	struct exposure exposure = {.mask = mask_is_blocked()};
+	struct exposure exposure = {.opened = mask_is_blocked()};
 
 	signal_expose(SIGTRAP, true);
 	/* Afterwards: setting SIG_IGN would discard what is released here. */
-	if (exposure.mask)
-		mask_open(&exposure.before);
+	if (exposure.opened)
+		mask_open(&exposure.mask);
 	return exposure;
 }
 
 static void conceal(const struct exposure *exposure)
 {
-	if (exposure->mask)
-		mask_close(exposure->before);
+	if (exposure->opened)
+		mask_close(&exposure->mask);
 	signal_expose(SIGTRAP, false);
 }
 

@@ -12,8 +12,14 @@
  * its parent has SIGTRAP "blocked", it becomes really so in the child before anything looks at it
  * or changes it; which child has done so is noted in `real_in`, and what the parent wishes stays.
  *
- * Accepted: what a handler wishes stays after it has returned, where the kernel would restore the
- * mask. One sent to the process while some threads have it "blocked" and others not may wait
+ * A handler's return restores the kernel's mask, of which nobody tells us. What was really blocked
+ * beside SIGTRAP when it was wished is kept (`beside`): once one of those is open though no call
+ * opened it, the handler that wished has returned, and the wish is over (zsh's blocks all signals
+ * and leaves the rest to its return).
+ *
+ * Accepted: a handler that unblocks SIGTRAP where it was "blocked" leaves it so when it returns,
+ * and one kept while a handler had it "blocked" comes at the next look at the mask, not at the
+ * return. One sent to the process while some threads have it "blocked" and others not may wait
  * here though one of the others could take it at once.
  */
 #include "agent/nudge.h"
@@ -35,9 +41,12 @@ static __thread bool blocked __attribute__((tls_model("initial-exec")));
 static __thread bool has_pending __attribute__((tls_model("initial-exec")));
 static __thread siginfo_t pending __attribute__((tls_model("initial-exec")));
 static __thread pid_t real_in __attribute__((tls_model("initial-exec")));
+static __thread uint64_t beside
+	__attribute__((tls_model("initial-exec"))); /* 0: nothing is known */
 static _Atomic bool honest;
 
 #define TRAP_BIT (1ull << (SIGTRAP - 1))
+#define LIBCS_BITS (3ull << 31) /* 32 and 33, which libc keeps for itself */
 
 /* One sent to the process, not to a thread: any thread may take it. */
 enum { PROCESS_NONE, PROCESS_FILLING, PROCESS_PENDING };
@@ -64,10 +73,16 @@ bool mask_is_ours(void)
 	return agent_state.area && !atomic_load_explicit(&honest, memory_order_relaxed);
 }
 
+/* Of the kernel's mask where the thread runs, no handler of ours. */
+static bool wish_is_over(uint64_t mask)
+{
+	return beside & ~mask;
+}
+
 /* True in a child that borrows this memory, whose mask is then what it wishes. */
 static bool left_to_kernel(void)
 {
-	uint64_t trap = TRAP_BIT;
+	uint64_t trap = TRAP_BIT, mask = 0;
 	pid_t tid;
 
 	if (!borrower_is())
@@ -75,7 +90,9 @@ static bool left_to_kernel(void)
 	tid = raw_gettid();
 	if (blocked && real_in != tid) {
 		real_in = tid;
-		raw_sigprocmask(SIG_BLOCK, &trap, NULL);
+		raw_sigprocmask(SIG_BLOCK, NULL, &mask);
+		if (!wish_is_over(mask))
+			raw_sigprocmask(SIG_BLOCK, &trap, NULL);
 	}
 	return true;
 }
@@ -104,8 +121,15 @@ static void send_to_process(siginfo_t *info)
 		raw_syscall3(SYS_kill, raw_getpid(), SIGTRAP, 0);
 }
 
+static void settle_by(uint64_t mask);
+
 bool mask_keep(siginfo_t *info, ucontext_t *context)
 {
+	uint64_t mask;
+
+	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
+	if (!borrower_is())
+		settle_by(mask);
 	if (nudge_is(info)) {
 		/* Too late for it, or the thread has opened its mask meanwhile. */
 		if (blocked || !mask_take_kept(info))
@@ -114,7 +138,7 @@ bool mask_keep(siginfo_t *info, ucontext_t *context)
 	if (!blocked)
 		return false;
 	if (borrower_is()) {
-		if (real_in == raw_gettid())
+		if (real_in == raw_gettid() || wish_is_over(mask))
 			return false; /* it has unblocked it since */
 		real_in = raw_gettid();
 		sigaddset(&context->uc_sigmask, SIGTRAP);
@@ -174,23 +198,73 @@ static void release_pending(void)
 		signal_requeue(SIGTRAP, &info);
 }
 
-void mask_open(uint64_t *before)
+static void settle_by(uint64_t mask)
+{
+	if (!blocked || !wish_is_over(mask))
+		return;
+	blocked = false;
+	beside = 0;
+	release_pending();
+}
+
+/* Of a thread that runs in no handler of ours and borrows no memory. */
+static bool is_blocked_still(void)
+{
+	uint64_t mask = 0;
+
+	if (blocked && beside && !borrower_is()) {
+		raw_sigprocmask(SIG_BLOCK, NULL, &mask);
+		settle_by(mask);
+	}
+	return blocked;
+}
+
+void mask_open(struct mask_opening *opening)
 {
 	uint64_t trap = TRAP_BIT;
 
-	raw_sigprocmask(SIG_BLOCK, &trap, before);
+	opening->beside = beside;
+	raw_sigprocmask(SIG_BLOCK, &trap, &opening->mask);
 	blocked = false;
 	release_pending();
 }
 
-void mask_close(uint64_t before)
+void mask_close(const struct mask_opening *opening)
 {
 	blocked = true;
-	raw_sigprocmask(SIG_SETMASK, &before, NULL);
+	beside = opening->beside;
+	raw_sigprocmask(SIG_SETMASK, &opening->mask, NULL);
+}
+
+void mask_replaced(struct mask_opening *opening)
+{
+	opening->beside = beside;
+	beside = 0;
+}
+
+void mask_restored(const struct mask_opening *opening)
+{
+	if (blocked)
+		beside = opening->beside;
+}
+
+/* The kernel has changed its mask before. */
+static void note_beside(bool before)
+{
+	uint64_t mask = 0;
+
+	if (blocked)
+		raw_sigprocmask(SIG_BLOCK, NULL, &mask);
+	if (before)
+		beside &= mask;
+	else
+		beside = mask & ~(TRAP_BIT | LIBCS_BITS);
 }
 
 static void note_wish(int how, bool member)
 {
+	bool before = blocked;
+
 	real_in = 0;
 	if (how == SIG_BLOCK)
 		blocked = blocked || member;
@@ -198,13 +272,16 @@ static void note_wish(int how, bool member)
 		blocked = blocked && !member;
 	else
 		blocked = member;
+	note_beside(before);
 }
 
 void mask_wish(bool wanted)
 {
-	bool before = blocked;
+	bool before = is_blocked_still();
 
-	note_wish(SIG_SETMASK, wanted);
+	real_in = 0;
+	blocked = wanted;
+	beside = 0; /* the kernel's mask is set later */
 	if (before && !blocked)
 		release_pending();
 }
@@ -212,7 +289,7 @@ void mask_wish(bool wanted)
 /* Returns an error number, as pthread_sigmask() does. */
 static int change_mask(int how, const sigset_t *set, sigset_t *old)
 {
-	bool before = blocked;
+	bool before = is_blocked_still();
 	bool blocks = set && how != SIG_UNBLOCK && sigismember(set, SIGTRAP) == 1;
 	sigset_t real;
 	int err;
@@ -239,7 +316,7 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old)
 
 int mask_change(int how, const uint64_t *set, uint64_t *old)
 {
-	bool before = blocked;
+	bool before = is_blocked_still();
 	uint64_t real = set ? *set & ~(how == SIG_UNBLOCK ? 0 : TRAP_BIT) : 0;
 	int err = raw_sigprocmask(how, set ? &real : NULL, old);
 
@@ -272,7 +349,7 @@ TL_API int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 
 bool mask_is_blocked(void)
 {
-	return blocked && mask_is_kept();
+	return mask_is_kept() && is_blocked_still();
 }
 
 void mask_begin_blocked(void)

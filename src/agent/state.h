@@ -149,8 +149,14 @@ void mask_forget_kept(void);
 
 /* For a call that opens the mask of a thread that has SIGTRAP "blocked": around it. It is really
  * blocked meanwhile, but for the call itself. */
-void mask_open(uint64_t *before);
-void mask_close(uint64_t before);
+struct mask_opening {
+	uint64_t mask, beside;
+};
+void mask_open(struct mask_opening *opening);
+void mask_close(const struct mask_opening *opening);
+/* For a call that has a mask of its own in which SIGTRAP is blocked, as it was: around it. */
+void mask_replaced(struct mask_opening *opening);
+void mask_restored(const struct mask_opening *opening);
 
 /* In a new thread that begins with SIGTRAP really blocked, so that none finds the wish not yet
  * noted: it inherits its creator's. */

@@ -156,20 +156,23 @@ TL_API int sigpending(sigset_t *set)
 /* Masks for the time of a call */
 
 struct opening {
-	bool open;
-	uint64_t before;
+	bool changes; /* the mask of a thread that has SIGTRAP blocked, … */
+	bool open;    /* … and lets it in */
+	struct mask_opening mask;
 	int place;
 };
 
 static struct opening begin(const sigset_t *mask)
 {
-	struct opening opening = {.open = mask && mask_is_blocked() &&
-					  sigismember(mask, SIGTRAP) == 0};
+	struct opening opening = {.changes = mask && mask_is_blocked()};
 
 	resolve();
+	opening.open = opening.changes && sigismember(mask, SIGTRAP) == 0;
 	if (opening.open) {
 		opening.place = nudge_enter();
-		mask_open(&opening.before);
+		mask_open(&opening.mask);
+	} else if (opening.changes) {
+		mask_replaced(&opening.mask);
 	}
 	return opening;
 }
@@ -178,7 +181,9 @@ static void end(const struct opening *opening)
 {
 	if (opening->open) {
 		nudge_leave(opening->place);
-		mask_close(opening->before);
+		mask_close(&opening->mask);
+	} else if (opening->changes) {
+		mask_restored(&opening->mask);
 	}
 }
 
