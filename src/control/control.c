@@ -515,6 +515,11 @@ struct space *control_space(struct control *control, pid_t pid)
 	return target ? target->space : NULL;
 }
 
+bool control_kernel_told(const struct control *control)
+{
+	return control->program.options.kernel;
+}
+
 void control_counts(const struct control *control, control_count_fn *each, void *context)
 {
 	for (int i = 0; i < COUNT_COUNT; i++)

@@ -151,6 +151,8 @@ int control_signal(struct control *control, pid_t pid, pid_t tid, int signal);
 
 /* NULL when the process is not watched. Valid until it ends. */
 struct space *control_space(struct control *control, pid_t pid);
+/* Does what system calls touch make hits? */
+bool control_kernel_told(const struct control *control);
 
 void control_destroy(struct control *control);
 

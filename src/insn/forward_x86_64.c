@@ -258,6 +258,25 @@ static void multiply(struct step *step)
 	forward_set(step, 0, product);
 }
 
+/* div of what fits the lower half, as compilers make it: the upper half is zero. */
+static void divide(struct step *step)
+{
+	bool wide = step->operand[0].size == 64;
+	ZydisRegister low = wide ? ZYDIS_REGISTER_RAX : ZYDIS_REGISTER_EAX;
+	ZydisRegister high = wide ? ZYDIS_REGISTER_RDX : ZYDIS_REGISTER_EDX;
+	struct value a = forward_read_register(step->forward, low),
+		     upper = forward_read_register(step->forward, high), b = forward_get(step, 0);
+
+	if (step->operand[0].size < 32 || !a.known || !b.known || !b.bits || !upper.known ||
+	    upper.bits) {
+		forget_results(step);
+		return;
+	}
+	step->forward->flags_known = false;
+	forward_write_register(step->forward, low, value_known(a.bits / b.bits));
+	forward_write_register(step->forward, high, value_known(a.bits % b.bits));
+}
+
 static void conditional(struct step *step, bool moves)
 {
 	const struct insn_forward *forward = step->forward;
@@ -370,6 +389,9 @@ static bool carry_out_arithmetic(struct step *step)
 		return true;
 	case ZYDIS_MNEMONIC_IMUL:
 		multiply(step);
+		return true;
+	case ZYDIS_MNEMONIC_DIV:
+		divide(step);
 		return true;
 	default:
 		return false;

@@ -7,6 +7,7 @@
 #include "stack/stack.h"
 
 #include "base/clock.h"
+#include "process/entry_point.h"
 #include "process/stat_file.h"
 #include "stack/context.h"
 #include "stack/guard.h"
@@ -15,12 +16,8 @@
 #include "stack/suspect.h"
 #include "stack/use.h"
 
-#include <elf.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A function is looked at in 20 to 50 µs; at 50 ticks a second a few each keep to half a percent of
  * a CPU until all are known. */
@@ -69,31 +66,10 @@ static void on_process_ended(void *state, pid_t pid)
 	*process = (struct process){0};
 }
 
-/* Where the program begins, by the auxiliary vector. */
-static uint64_t entry_point(pid_t pid)
-{
-	Elf64_auxv_t vector[64];
-	uint64_t entry = 0;
-	char path[64];
-	ssize_t length;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	length = read(fd, vector, sizeof(vector));
-	close(fd);
-	for (size_t i = 0; length > 0 && i < (size_t)length / sizeof(vector[0]); i++)
-		if (vector[i].a_type == AT_ENTRY)
-			entry = vector[i].a_un.a_val;
-	return entry;
-}
-
 /* Not as it begins: a process that ends at once costs nothing so. */
 static void see_process(struct stack *stack, struct process *process, struct space *space)
 {
-	uint64_t entry = entry_point(process->pid);
+	uint64_t entry = process_entry_point(process->pid);
 
 	process->seen = true;
 	process->main_start = stat_file_number(process->pid, 0, STAT_STARTSTACK);
@@ -159,7 +135,7 @@ static void begin_early(struct stack *stack, struct process *process)
 	}
 	while (functions_work(process->functions, space, FUNCTIONS_A_TICK) && clock_now() < until)
 		;
-	plan_begin(stack, process, entry_point(process->pid));
+	plan_begin(stack, process, process_entry_point(process->pid));
 }
 
 static void on_process_began(void *state, pid_t pid)

@@ -281,6 +281,11 @@ struct space *tool_space(struct tl_host *host, pid_t pid)
 	return control_space(host->set->control, pid);
 }
 
+bool tool_kernel_told(struct tl_host *host)
+{
+	return control_kernel_told(host->set->control);
+}
+
 void tool_set_finish(struct tool_set *set)
 {
 	for (unsigned i = 0; i < set->count; i++)

@@ -40,6 +40,8 @@ struct control *tool_set_control(struct tool_set *set);
 /* For tools that come with us: a watched process's memory, code and modules. NULL: it is not
  * watched. */
 struct space *tool_space(struct tl_host *host, pid_t pid);
+/* For the same: is it told what the kernel touches? */
+bool tool_kernel_told(struct tl_host *host);
 /* The program has ended: tells the tools. */
 void tool_set_finish(struct tool_set *set);
 /* Findings delivered so far, with their counts; NULL past the end. */

@@ -49,6 +49,32 @@ static void name_place(struct tl_host *host, const struct tl_services *services,
 		snprintf(text, size, "0x%llx", (unsigned long long)pc);
 }
 
+static void name_function(struct tl_host *host, const struct tl_services *services,
+			  const struct origin *origin, struct text *text)
+{
+	struct tl_frame frames[8];
+	int count = services->symbolise(host, origin->pid, origin->frame, frames, 8);
+
+	if (count > 0 && frames[count - 1].function)
+		snprintf(text->name, TEXT, "%s", frames[count - 1].function);
+	else
+		snprintf(text->name, TEXT, "the function at 0x%llx",
+			 (unsigned long long)origin->frame);
+}
+
+static void write_frame_message(const struct describe_load *load, struct text *text)
+{
+	unsigned count = (unsigned)__builtin_popcount(load->bytes);
+
+	snprintf(text->message, TEXT,
+		 load->word->copied
+			 ? "%u byte%s that nobody wrote in the frame of %s %s read, where they had "
+			   "been copied"
+			 : "%u byte%s of the frame of %s %s read, that nobody had written since it "
+			   "was entered",
+		 count, count == 1 ? "" : "s", text->name, count == 1 ? "was" : "were");
+}
+
 static void write_message(const struct describe_load *load, struct text *text)
 {
 	const struct origin *origin = &load->word->origin;
@@ -75,7 +101,9 @@ static void write_details(struct tl_host *host, const struct tl_services *servic
 
 	snprintf(text->size, TEXT, "%u", (unsigned)__builtin_popcount(load->bytes));
 	add_detail(text, "bytes", text->size);
-	if (!load->word->copied) {
+	if (load->word->origin.frame) {
+		add_detail(text, "frame-of", text->name);
+	} else if (!load->word->copied) {
 		snprintf(text->bytes, TEXT, "%llu",
 			 (unsigned long long)(load->word->address + first_byte(load->bytes) -
 					      load->word->origin.address));
@@ -117,8 +145,15 @@ void uninit_describe(struct tl_host *host, const struct tl_services *services,
 				   .details = text.detail,
 				   .strategy = load->word->copied ? "copy" : "birth"};
 
-	snprintf(text.name, TEXT, "%llu-byte block", (unsigned long long)origin->length);
-	write_message(load, &text);
+	if (origin->frame) {
+		name_function(host, services, origin, &text);
+		write_frame_message(load, &text);
+		report.object = NULL; /* the variable, by debug information */
+		report.strategy = load->word->copied ? "copy" : "frame";
+	} else {
+		snprintf(text.name, TEXT, "%llu-byte block", (unsigned long long)origin->length);
+		write_message(load, &text);
+	}
 	write_details(host, services, load, &text);
 	report.detail_count = text.details;
 	services->report(host, &report);

@@ -7,6 +7,7 @@
 #include "symbol/c_function.h"
 
 #include <string.h>
+#include <wchar.h>
 
 bool uninit_is_library(const char *module)
 {
@@ -112,6 +113,11 @@ void uninit_admit(const struct rules_load *load, struct rules_verdict *verdict)
 		verdict->over = true;
 		hide(verdict, "hidden-unheld");
 	}
+	/* The bytes are another frame's by now, or no frame's. */
+	if (load->gone) {
+		verdict->over = true;
+		hide(verdict, "hidden-frame-gone");
+	}
 	/* Somebody wrote there unseen: with all signals blocked, or by way of another mapping. */
 	if (load->changed) {
 		verdict->over = true;
@@ -163,6 +169,12 @@ void uninit_judge(const struct rules_load *load, struct rules_verdict *verdict)
 		add_evidence(verdict, "a string function of the C library may have loaded this "
 				      "behind the end of what it reads");
 	}
+	/* System calls write to frames more often than not what was there before (fstat() in a
+	 * loop): a value that is the same says nothing. */
+	if (load->untold) {
+		verdict->certainty = TL_POSSIBLE;
+		add_evidence(verdict, "what system calls write cannot be seen here");
+	}
 	/* Between the copy and this load more may have happened than was watched: another store of
 	 * the same copy, another owner of the memory. */
 	if (load->copied)
@@ -172,6 +184,16 @@ void uninit_judge(const struct rules_load *load, struct rules_verdict *verdict)
 }
 
 /* ------------------------------------------------------------------------------------------- */
+
+unsigned uninit_writes_third(const char *function)
+{
+	static const char *const names[] = {"memset", "memcpy", "memmove", "mempcpy", NULL};
+	static const char *const wide[] = {"wmemset", "wmemcpy", "wmemmove", "wmempcpy", NULL};
+
+	if (text_begins_with_any(plain_name(function), wide))
+		return sizeof(wchar_t);
+	return text_begins_with_any(plain_name(function), names);
+}
 
 /* It changes nothing but the block it is handed, and returns nothing. */
 bool uninit_gives_back(const char *function)

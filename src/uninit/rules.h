@@ -24,6 +24,8 @@ struct rules_load {
 	const struct shadow_found *found; /* what became of the value; NULL: it was not followed */
 	bool changed; /* the bytes are not what they were when the block was allocated */
 	bool unheld;  /* a thread went on before it was answered: more may have been written */
+	bool gone;    /* its frame is not live, or it is another's by now */
+	bool untold;  /* the kernel may have written it unseen */
 	bool copied;  /* it is not the block itself, but what was copied out of it */
 };
 
@@ -43,6 +45,10 @@ void uninit_judge(const struct rules_load *load, struct rules_verdict *verdict);
 
 /* What a function is to the walk of a value, by its file and its name (or NULL). */
 enum shadow_function uninit_function(const char *module, const char *function);
+
+/* Of a function of the C library that writes from its first argument on as many elements as its
+ * third one says: bytes of an element; of others 0. */
+unsigned uninit_writes_third(const char *function);
 
 /* Is it free() or its like? */
 bool uninit_gives_back(const char *function);

@@ -19,6 +19,10 @@ struct origin {
 	uint64_t address, length;
 	uint64_t time;
 	uint64_t context; /* hash of the innermost callers and the length */
+	/* Of a frame: its function's first instruction, and all that lies below the return address;
+	 * 0: it is a block of the heap. */
+	uint64_t frame;
+	bool yields; /* it gives way to frames: the C library's own, or a frame */
 	uint64_t pcs[WORD_FRAMES];
 	size_t count;
 };

@@ -74,6 +74,9 @@ static int work(void)
 
 		sum += hash((unsigned char *)text, (size_t)length) +
 		       (uint32_t)strtol(text, NULL, 10);
+		/* By what no compiler knows: div, of 32 and of 64 bits. */
+		sum += (uint32_t)length / ((uint32_t)number[i] | 1u);
+		sum += (uint32_t)((unsigned long)number[i] % ((unsigned long)length + 3));
 	}
 	return sum != 0;
 }

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "uninit/frames.h"
+
+#include "base/clock.h"
+#include "base/lines.h"
+#include "insn/insn.h"
+#include "process/entry_point.h"
+#include "uninit/binding.h"
+#include "uninit/predict.h"
+#include "uninit/rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trapline/event.h>
+
+#define MILLISECOND 1000000ull
+#define HOLD (5 * MILLISECOND)
+#define HOLD_ALL (200 * MILLISECOND) /* however busy the machine is */
+#define WINDOW (50 * MILLISECOND)
+#define WINDOW_ALL (1000 * MILLISECOND)
+#define PAUSE (20 * MILLISECOND) /* until the next look: doubled for each that came to nothing */
+#define PAUSES 10
+#define SPENT_MOST 95	  /* percent of the budget: above it no new function is watched */
+#define LOOKS_ANYWAY 1000 /* with `--all`, whatever they cost; then the budget tells */
+#define LOOKS_ALL 3	  /* that one function is worth in the order of calls */
+#define PROCESSES 64
+#define ENTRIES 4096 /* functions remembered */
+#define PROBES 8
+#define ARMED 64
+#define STEPS 3000
+#define STEPS_BEGIN 64 /* of the program's first function, up to the first call */
+#define LINES 256u
+#define COOKIE (1ull << 63)
+#define REGISTER_RSP 4
+#define REGISTER_RDX 2
+#define REGISTER_RDI 7
+#define WORD 8
+
+struct entry {
+	uint64_t pc; /* 0: free */
+	pid_t pid;
+	uint32_t looks, idle;
+	uint64_t next; /* not looked at again before: ns */
+	bool called;   /* some call leads there: so it is a function's first instruction */
+	bool refused;  /* it was come to otherwise */
+	bool place;    /* no function begins there: what comes next is told there */
+};
+
+struct armed {
+	uint64_t cookie; /* 0: free */
+	pid_t pid;
+	uint64_t pc;
+};
+
+struct frames {
+	struct tl_host *host;
+	const struct tl_services *services;
+	bool on;  /* what this costs at default options has yet to be measured: it is asked for */
+	bool all; /* in the order of calls */
+	pid_t process[PROCESSES];
+	struct entry entry[ENTRIES];
+	struct armed armed[ARMED];
+	uint64_t cookies;
+	uint64_t looks;
+	pid_t pid; /* whose memory is read */
+	struct lines lines;
+	struct line line[LINES];
+	struct predict predict; /* of the function that was entered last, … */
+	uint64_t next_return;	/* … and where that returns to, if it is to be watched */
+};
+
+/* ------------------------------------------------------------------------------------------- */
+/* What a prediction asks */
+
+static bool read_line(void *context, uint64_t address, uint8_t *bytes)
+{
+	const struct frames *frames = context;
+
+	return frames->services->read(frames->host, frames->pid, address, bytes, LINES_BYTES) ==
+	       (ssize_t)LINES_BYTES;
+}
+
+static int read_memory(void *context, uint64_t address, void *to, size_t length)
+{
+	struct frames *frames = context;
+
+	return lines_read(&frames->lines, address, to, length);
+}
+
+static size_t read_code(void *context, uint64_t pc, uint8_t *bytes, size_t max)
+{
+	size_t most = LINES_BYTES - pc % LINES_BYTES;
+
+	if (!read_memory(context, pc, bytes, max))
+		return max;
+	return most < max && !read_memory(context, pc, bytes, most) ? most : 0;
+}
+
+static bool is_outside(struct frames *frames, uint64_t pc)
+{
+	const char *module = frames->services->module(frames->host, frames->pid, pc);
+
+	return !module || uninit_has_names(module);
+}
+
+/* What the dynamic linker's function will bind that is being entered. */
+static bool find_bound(struct frames *frames, const struct insn_forward *forward,
+		       struct binding *binding)
+{
+	struct binding_memory memory = {read_memory, frames};
+	uint64_t link_map, index;
+
+	return insn_forward_read(forward, forward->general[REGISTER_RSP], WORD, &link_map) &&
+	       insn_forward_read(forward, forward->general[REGISTER_RSP] + WORD, WORD, &index) &&
+	       binding_find(&memory, link_map, index, binding);
+}
+
+static bool passes(void *context, const struct insn_forward *forward,
+		   struct predict_outside *outside)
+{
+	struct frames *frames = context;
+	const char *module = frames->services->module(frames->host, frames->pid, forward->pc);
+	const char *name = NULL;
+	struct binding binding;
+
+	if (!is_outside(frames, forward->pc))
+		return false;
+	if (module)
+		name = frames->services->function_name(frames->host, frames->pid, forward->pc);
+	if (name && uninit_function(module, name) == SHADOW_DETOUR) {
+		outside->discards = 2 * WORD;
+		name = find_bound(frames, forward, &binding) ? binding.name : NULL;
+	}
+	if (name && forward->known >> REGISTER_RDX & 1)
+		outside->writes = forward->general[REGISTER_RDX] * uninit_writes_third(name);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
+struct frames *frames_create(struct tl_host *host, const struct tl_services *services)
+{
+	struct frames *frames = calloc(1, sizeof(*frames));
+
+	if (!frames)
+		return NULL;
+	frames->host = host;
+	frames->services = services;
+	frames->all = services->option(host, "all");
+	frames->on = frames->all || services->option(host, "frames");
+	frames->lines = (struct lines){frames->line, LINES, read_line, frames};
+	frames->predict.read = read_memory;
+	frames->predict.code = read_code;
+	frames->predict.outside = passes;
+	frames->predict.context = frames;
+	frames->predict.steps = STEPS;
+	return frames;
+}
+
+void frames_destroy(struct frames *frames)
+{
+	free(frames);
+}
+
+static void count(struct frames *frames, const char *name)
+{
+	frames->services->count(frames->host, name, 1);
+}
+
+bool frames_in_order(const struct frames *frames)
+{
+	return frames->all;
+}
+
+uint64_t frames_hold(const struct frames *frames)
+{
+	return frames->all ? HOLD_ALL : HOLD;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Functions */
+
+static struct entry *entry_of(struct frames *frames, pid_t pid, uint64_t pc)
+{
+	uint64_t hash = (pc ^ (uint64_t)pid << 32) * 0x9e3779b97f4a7c15ull >> 40;
+
+	for (unsigned i = 0; i < PROBES; i++) {
+		struct entry *entry = &frames->entry[(hash + i) % ENTRIES];
+
+		if (entry->pc == pc && entry->pid == pid)
+			return entry;
+		if (entry->pc)
+			continue;
+		*entry = (struct entry){.pc = pc, .pid = pid};
+		return entry;
+	}
+	count(frames, "functions-full");
+	return NULL;
+}
+
+void frames_see(struct frames *frames, pid_t pid, uint64_t pc)
+{
+	uint64_t start, end;
+
+	if (!frames->on)
+		return;
+	frames->pid = pid;
+	if (!is_outside(frames, pc) &&
+	    !frames->services->function(frames->host, pid, pc, &start, &end))
+		entry_of(frames, pid, start);
+}
+
+static bool is_due(const struct entry *entry, pid_t pid, uint64_t now)
+{
+	return entry->pc && entry->pid == pid && !entry->refused && !entry->place &&
+	       now >= entry->next;
+}
+
+/* The one that was looked at least often. */
+static struct entry *find_due(struct frames *frames, pid_t pid)
+{
+	uint64_t now = clock_now();
+	struct entry *best = NULL;
+
+	for (unsigned i = 0; i < ENTRIES; i++) {
+		struct entry *entry = &frames->entry[i];
+
+		if (is_due(entry, pid, now) && (!best || entry->looks < best->looks))
+			best = entry;
+	}
+	return best;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Watches */
+
+static struct armed *armed_find(struct frames *frames, uint64_t cookie)
+{
+	for (unsigned i = 0; i < ARMED; i++)
+		if (frames->armed[i].cookie == cookie)
+			return &frames->armed[i];
+	return NULL;
+}
+
+static bool is_armed(const struct frames *frames, pid_t pid, uint64_t pc)
+{
+	for (unsigned i = 0; i < ARMED; i++)
+		if (frames->armed[i].cookie && frames->armed[i].pid == pid &&
+		    frames->armed[i].pc == pc)
+			return true;
+	return false;
+}
+
+static bool watch_entry(struct frames *frames, struct entry *entry)
+{
+	struct armed *armed = armed_find(frames, 0);
+	struct tl_watch watch = {.size = sizeof(watch),
+				 .pid = entry->pid,
+				 .address = entry->pc,
+				 .access = TL_EXEC,
+				 .hits = 1,
+				 .hold = frames_hold(frames),
+				 .window = frames->all ? WINDOW_ALL : WINDOW,
+				 .urgent = frames->all && frames->looks < LOOKS_ANYWAY,
+				 .cookie = COOKIE | (frames->cookies + 1)};
+
+	if (!armed || is_armed(frames, entry->pid, entry->pc))
+		return false;
+	if (frames->services->arm(frames->host, &watch)) {
+		count(frames, "functions-unarmed");
+		return false;
+	}
+	frames->cookies++;
+	frames->looks++;
+	*armed = (struct armed){.cookie = watch.cookie, .pid = entry->pid, .pc = entry->pc};
+	entry->looks++;
+	entry->idle++;
+	entry->next = clock_now() + (PAUSE << (entry->idle < PAUSES ? entry->idle : PAUSES));
+	count(frames, "functions-watched");
+	return true;
+}
+
+static void unwatch(struct frames *frames, struct armed *armed)
+{
+	frames->services->disarm(frames->host, armed->cookie);
+	armed->cookie = 0;
+}
+
+bool frames_owns(uint64_t cookie)
+{
+	return cookie & COOKIE;
+}
+
+void frames_unwatched(struct frames *frames, uint64_t cookie)
+{
+	struct armed *armed = armed_find(frames, cookie);
+
+	if (armed)
+		armed->cookie = 0;
+}
+
+unsigned frames_slots(const struct frames *frames, pid_t pid)
+{
+	unsigned slots = 0;
+
+	for (unsigned i = 0; i < ARMED; i++)
+		slots += frames->armed[i].cookie && frames->armed[i].pid == pid;
+	return slots;
+}
+
+bool frames_give_way(struct frames *frames, pid_t pid)
+{
+	struct armed *last = NULL;
+
+	for (unsigned i = 0; i < ARMED; i++)
+		if (frames->armed[i].cookie && frames->armed[i].pid == pid &&
+		    (!last || frames->armed[i].cookie > last->cookie))
+			last = &frames->armed[i];
+	if (last)
+		unwatch(frames, last);
+	return last;
+}
+
+void frames_tick(struct frames *frames, unsigned (*used)(void *context, pid_t pid), void *context)
+{
+	for (unsigned i = 0; i < PROCESSES; i++) {
+		pid_t pid = frames->process[i];
+		struct entry *entry;
+
+		/* One is for a word of the frame, while a thread is held at the other. */
+		if (!pid || frames->services->spent(frames->host) > SPENT_MOST ||
+		    frames_slots(frames, pid) || frames->services->slots(frames->host, pid) < 2 ||
+		    used(context, pid) >= frames->services->slots(frames->host, pid))
+			continue;
+		entry = find_due(frames, pid);
+		if (entry)
+			watch_entry(frames, entry);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* A thread has come */
+
+/* By a direct call that returns to where the stack says. */
+static bool was_called(struct frames *frames, const struct tl_registers *registers)
+{
+	uint64_t to;
+	uint8_t bytes[5];
+	struct insn insn;
+
+	return !read_memory(frames, registers->general[REGISTER_RSP], &to, sizeof(to)) &&
+	       !read_memory(frames, to - sizeof(bytes), bytes, sizeof(bytes)) &&
+	       !insn_decode(bytes, sizeof(bytes), to - sizeof(bytes), &insn) &&
+	       insn.flow == INSN_FLOW_CALL && (uint64_t)insn.target == registers->pc;
+}
+
+static void note_calls(struct frames *frames, pid_t pid)
+{
+	for (unsigned i = 0; i < frames->predict.calls; i++) {
+		struct entry *entry = entry_of(frames, pid, frames->predict.call[i].pc);
+
+		if (!entry)
+			continue;
+		entry->called |= !frames->predict.call[i].before;
+		entry->place |= frames->predict.call[i].before;
+	}
+}
+
+static void note_origin(struct frames *frames, const struct tl_access *access,
+			struct origin *origin)
+{
+	struct tl_frame_place place[WORD_FRAMES];
+	int frames_found = frames->services->unwind(frames->host, access, place, WORD_FRAMES);
+
+	*origin = (struct origin){.pid = access->pid,
+				  .tid = access->tid,
+				  .address = frames->predict.top - PREDICT_FRAME,
+				  .length = PREDICT_FRAME,
+				  .time = access->time,
+				  .context = access->pc,
+				  .frame = access->pc,
+				  .yields = true};
+	for (int i = 0; i < frames_found; i++)
+		origin->pcs[origin->count++] = place[i].pc;
+}
+
+/* What the thread loads itself comes before what it hands to others, who may write it. */
+static unsigned choose(const struct predict *predict, uint64_t words[FRAMES_WORDS], unsigned most)
+{
+	unsigned chosen = 0;
+
+	for (unsigned handed = 0; handed < 2; handed++)
+		for (unsigned i = 0; i < predict->loads && chosen < FRAMES_WORDS && chosen < most;
+		     i++)
+			if (predict->load[i].handed == handed)
+				words[chosen++] = predict->load[i].address & ~(uint64_t)(WORD - 1);
+	return chosen;
+}
+
+static void unwatch_all(struct frames *frames, pid_t pid)
+{
+	for (unsigned i = 0; i < ARMED; i++)
+		if (frames->armed[i].cookie && frames->armed[i].pid == pid)
+			unwatch(frames, &frames->armed[i]);
+}
+
+static void plan_return(struct frames *frames, pid_t pid)
+{
+	struct entry *entry = frames->next_return ? entry_of(frames, pid, frames->next_return)
+						  : NULL;
+
+	if (!entry || entry->called)
+		return;
+	entry->place = true;
+	watch_entry(frames, entry);
+}
+
+void frames_plan(struct frames *frames, pid_t pid, unsigned room)
+{
+	unsigned planned = 0;
+
+	if (pid != frames->pid)
+		return;
+	for (unsigned i = 0; i < frames->predict.calls && planned < room; i++) {
+		struct entry *entry = entry_of(frames, pid, frames->predict.call[i].pc);
+
+		if (entry && entry->looks < LOOKS_ALL)
+			planned += watch_entry(frames, entry);
+	}
+	if (!planned)
+		plan_return(frames, pid);
+}
+
+/* What frames_plan() knows of what comes behind the function that is being entered. */
+static void note_next(struct frames *frames)
+{
+	uint64_t to;
+
+	frames->next_return = 0;
+	if (!read_memory(frames, frames->predict.top, &to, sizeof(to)) && !is_outside(frames, to))
+		frames->next_return = to;
+}
+
+unsigned frames_entered(struct frames *frames, const struct tl_access *access,
+			struct origin *origin, uint64_t words[FRAMES_WORDS], unsigned most)
+{
+	struct armed *armed = armed_find(frames, access->cookie);
+	struct entry *entry = armed ? entry_of(frames, access->pid, armed->pc) : NULL;
+
+	if (!entry || !access->registers || access->registers->pc != entry->pc)
+		return 0;
+	unwatch(frames, armed);
+	entry->idle = 0;
+	frames->predict.calls = 0;
+	frames->next_return = 0;
+	frames->pid = access->pid;
+	lines_forget(&frames->lines);
+	count(frames, "functions-entered");
+	if (!entry->called && !entry->place && !was_called(frames, access->registers)) {
+		entry->refused = true;
+		count(frames, "functions-refused");
+		return 0;
+	}
+	predict(&frames->predict, access->registers);
+	note_calls(frames, access->pid);
+	if (frames->all) {
+		unwatch_all(frames, access->pid);
+		note_next(frames);
+	}
+	if (entry->place || frames->predict.top % WORD || !frames->predict.loads || !most)
+		return 0;
+	note_origin(frames, access, origin);
+	return choose(&frames->predict, words, most);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Processes */
+
+/* The program's first function hands main() to the C library as the first argument of its call. */
+static uint64_t find_main(struct frames *frames, uint64_t pc)
+{
+	struct predict *predict = &frames->predict;
+	struct insn_forward *forward = &predict->way.forward;
+	bool leaves = false;
+
+	memset(forward, 0, sizeof(*forward));
+	forward->read = read_memory;
+	forward->tell = predict_tell_nobody;
+	forward->context = frames;
+	forward->pc = pc;
+	for (unsigned i = 0; i < STEPS_BEGIN; i++) {
+		uint8_t bytes[INSN_MAX_LENGTH];
+		size_t available = read_code(frames, forward->pc, bytes, sizeof(bytes));
+		uint64_t first = forward->general[REGISTER_RDI];
+		bool known = forward->known >> REGISTER_RDI & 1;
+
+		if (!available || insn_forward_step(forward, bytes, available, &leaves))
+			return leaves && known ? first : 0;
+		if (leaves)
+			return known ? first : 0;
+	}
+	return 0;
+}
+
+void frames_process_began(struct frames *frames, pid_t pid)
+{
+	struct entry *entry;
+	uint64_t main;
+
+	for (unsigned i = 0; frames->on && i < PROCESSES; i++)
+		if (!frames->process[i]) {
+			frames->process[i] = pid;
+			break;
+		}
+	if (!frames->all)
+		return;
+	frames->pid = pid;
+	lines_forget(&frames->lines);
+	main = find_main(frames, process_entry_point(pid));
+	entry = main && !is_outside(frames, main) ? entry_of(frames, pid, main) : NULL;
+	if (!entry)
+		return;
+	entry->called = true;
+	watch_entry(frames, entry);
+}
+
+void frames_process_ended(struct frames *frames, pid_t pid)
+{
+	for (unsigned i = 0; i < PROCESSES; i++)
+		if (frames->process[i] == pid)
+			frames->process[i] = 0;
+	for (unsigned i = 0; i < ARMED; i++)
+		if (frames->armed[i].pid == pid)
+			frames->armed[i].cookie = 0;
+	for (unsigned i = 0; i < ENTRIES; i++)
+		if (frames->entry[i].pid == pid)
+			frames->entry[i].pc = 0;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "uninit/load.h"
+
+#include "base/clock.h"
+#include "tool/set.h"
+#include "uninit/describe.h"
+
+#include <trapline/event.h>
+
+#define CALLERS 8	       /* looked at for whose access it is */
+#define STACK_REACH (8u << 20) /* bytes above a stack pointer that are taken for its stack */
+#define FRAMES_MOST 32	       /* of a stack, among which the frame is looked for */
+#define RED_ZONE 128
+#define VAIN 4 /* times that a place's values are followed without a finding */
+
+static struct uninit_place *find_place(struct uninit *uninit, uint64_t pc, uint64_t context)
+{
+	struct uninit_place *place = &uninit->place[uninit_mix(pc ^ context) % UNINIT_PLACES];
+
+	if (place->pc != pc || place->context != context)
+		*place = (struct uninit_place){.pc = pc, .context = context};
+	return place;
+}
+
+static bool has_changed(struct uninit *uninit, const struct word *word, uint8_t bytes)
+{
+	bool known;
+	uint64_t value = uninit_read_word(uninit, word->origin.pid, word->address, &known);
+	uint64_t differ = value ^ word->initial;
+
+	if (!word->initial_known || !known)
+		return false;
+	for (unsigned i = 0; i < WORD_LENGTH; i++)
+		if ((bytes >> i & 1) && (differ >> 8 * i & 0xff))
+			return true;
+	return false;
+}
+
+static bool is_stack(const struct tl_access *access, uint64_t address)
+{
+	return address - (access->registers->general[4] - STACK_REACH / 64) < STACK_REACH;
+}
+
+/* The copy is watched before its thread makes it. */
+static void watch_copies(struct uninit *uninit, const struct tl_access *access,
+			 const struct word *from, const struct shadow_found *found)
+{
+	for (unsigned i = 0; i < found->copies; i++) {
+		uint64_t address = found->copy[i].address & ~(uint64_t)(WORD_LENGTH - 1);
+		struct origin origin = from->origin;
+		struct word span = {.address = address};
+		struct word *word;
+
+		if (is_stack(access, found->copy[i].address) ||
+		    !uninit_watch_word(uninit, &origin, address,
+				       words_touched(&span, found->copy[i].address,
+						     found->copy[i].length),
+				       from, &word))
+			continue;
+		word->copied = true;
+		word->pending = true;
+		word->tid = access->tid;
+		uninit_count(uninit, "copies-watched");
+		if (!uninit_arm(uninit, word))
+			continue;
+		if (clock_now() - access->time > frames_hold(uninit->frames))
+			uninit_retire(uninit, word);
+		return;
+	}
+}
+
+static void tell(struct uninit *uninit, const struct tl_access *access, const struct word *word,
+		 uint8_t bytes, const struct shadow_found *found,
+		 const struct rules_verdict *verdict)
+{
+	struct uninit_place *place = find_place(uninit, access->pc, word->origin.context);
+	struct describe_load load = {.access = access,
+				     .word = word,
+				     .bytes = bytes,
+				     .found = found,
+				     .sent = access->access & TL_KERNEL};
+
+	if (verdict->certainty <= place->certainty)
+		return;
+	place->certainty = verdict->certainty;
+	uninit_describe(uninit->host, uninit->services, &load, verdict);
+}
+
+/* The kernel has read the bytes on the program's behalf: they have left it. */
+static void leak(struct uninit *uninit, const struct tl_access *access, struct word *word,
+		 uint8_t bytes)
+{
+	struct rules_verdict verdict = {
+		.certainty = word->copied ? TL_POSSIBLE : TL_LIKELY,
+		.evidence = {"the kernel read the bytes for a system call of the program"},
+		.evidence_count = 1};
+
+	tell(uninit, access, word, bytes, NULL, &verdict);
+}
+
+static void end_block(struct uninit *uninit, struct word *word)
+{
+	if (word->copied)
+		uninit_retire(uninit, word);
+	else
+		uninit_forget_block(uninit, word->origin.pid, word->origin.address);
+}
+
+static bool is_hidden(struct uninit *uninit, const struct rules_verdict *verdict, struct word *word)
+{
+	if (!verdict->hidden)
+		return false;
+	uninit_count(uninit, verdict->hidden);
+	if (verdict->over)
+		end_block(uninit, word);
+	return true;
+}
+
+/* Who made the access: takes symbols, which can take longer than a thread is held. */
+static void name_place(struct uninit *uninit, const struct tl_access *access,
+		       struct tl_frame frames[CALLERS], struct rules_place *place)
+{
+	place->frames = frames;
+	place->count = uninit->services->stack(uninit->host, access, frames, CALLERS);
+}
+
+/* The walk comes first: the thread is held only for so long. */
+static void follow(struct uninit *uninit, const struct rules_load *admitted, struct word *word,
+		   uint8_t bytes)
+{
+	struct rules_load load = *admitted;
+	const struct tl_access *access = load.access;
+	struct uninit_place *place = find_place(uninit, access->pc, word->origin.context);
+	struct tl_frame frames[CALLERS];
+	struct rules_verdict verdict;
+	struct shadow_found found;
+
+	if (place->vain >= VAIN || place->certainty == TL_DEFINITE) {
+		uninit_count(uninit, "loads-known");
+		return;
+	}
+	uninit_count(uninit, "loads-followed");
+	if (uninit_follow_load(uninit->follow, access, word->address, bytes, &found))
+		load.found = &found;
+	else
+		uninit_count(uninit, "loads-not-followed");
+	/* Else memory was read that the thread may have changed again. */
+	if (load.found && clock_now() - access->time > frames_hold(uninit->frames))
+		found.certain = false;
+	name_place(uninit, access, frames, &load.place);
+	uninit_judge(&load, &verdict);
+	if (is_hidden(uninit, &verdict, word))
+		return;
+	/* Those that the allocator makes are none of the program's. The thread is held still. */
+	if (load.found && !found.sink)
+		watch_copies(uninit, access, word, &found);
+	place->vain += verdict.again;
+	tell(uninit, access, word, bytes, load.found, &verdict);
+}
+
+/* Was its thread's birth, or its load, answered while the thread waited? */
+static bool is_held(struct uninit *uninit, const struct tl_access *access, const struct word *word)
+{
+	struct tl_guarded block = {.size = sizeof(block)};
+
+	if (clock_now() - access->time > frames_hold(uninit->frames))
+		return false;
+	return word->copied || word->origin.frame ||
+	       (uninit->services->guarded(uninit->host, word->origin.pid, word->origin.address,
+					  &block) &&
+		block.told && !block.freed);
+}
+
+/*
+ * The frame is live, and what was loaded is the frame of a function of the program. A frame that
+ * has taken the place of the one that was watched since is as fresh as that one: nobody wrote
+ * there.
+ */
+static bool is_live(struct uninit *uninit, const struct tl_access *access, struct word *word)
+{
+	struct tl_frame_place places[FRAMES_MOST];
+	int count = access->registers
+			    ? uninit->services->unwind(uninit->host, access, places, FRAMES_MOST)
+			    : 0;
+	const char *owner = NULL;
+	bool found = false;
+
+	if (!count || access->tid != word->origin.tid ||
+	    access->address < access->registers->general[4] - RED_ZONE)
+		return false;
+	for (int i = 0; i < count && places[i].cfa && !found; i++) {
+		if (!owner && word->address < places[i].cfa) {
+			owner = uninit->services->module(uninit->host, access->pid, places[i].pc);
+			word->origin.frame = places[i].function ? places[i].function
+								: word->origin.frame;
+		}
+		found = places[i].cfa == word->origin.address + word->origin.length + WORD_LENGTH;
+	}
+	return found && owner && !uninit_has_names(owner);
+}
+
+void uninit_loaded(struct uninit *uninit, const struct tl_access *access, struct word *word)
+{
+	uint8_t bytes = word->fresh & words_touched(word, access->address, access->length);
+	struct rules_load load = {.access = access, .copied = word->copied};
+	struct rules_verdict verdict;
+
+	if (!bytes || word->pending)
+		return;
+	load.unheld = !is_held(uninit, access, word);
+	load.changed = !(access->access & TL_WRITE) && has_changed(uninit, word, bytes);
+	if (word->origin.frame) {
+		load.untold = !tool_kernel_told(uninit->host);
+		load.gone = !word->copied && !is_live(uninit, access, word);
+	}
+	uninit_admit(&load, &verdict);
+	if (is_hidden(uninit, &verdict, word))
+		return;
+	/* Structures are handed to the kernel whole, with members that it only writes (poll()). */
+	if ((access->access & TL_KERNEL) && word->origin.frame)
+		uninit_count(uninit, "frames-read-by-kernel");
+	else if (access->access & TL_KERNEL)
+		leak(uninit, access, word, bytes);
+	else
+		follow(uninit, &load, word, bytes);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "uninit/predict.h"
+
+#include "insn/insn.h"
+
+#include <string.h>
+#include <trapline/event.h>
+
+#define RED_ZONE 128
+#define REGISTER_RAX 0
+#define REGISTER_RCX 1
+#define REGISTER_RSP 4
+#define REGISTER_RDI 7
+#define HANDED 64u /* bytes that a function is taken to write which is handed an address */
+#define STRING_MOST PREDICT_FRAME
+#define STACK 65536ull /* bytes above and below the stack pointer at entry */
+#define DETOUR 3       /* instructions of an entry of the procedure linkage table, at most */
+
+static const uint8_t argument_register[] = {REGISTER_RDI, 6, 2, 1};
+
+void predict_tell_nobody(void *context, const struct insn_forward_access *access)
+{
+	(void)context;
+	(void)access;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Bytes of the frame */
+
+static bool in_frame(const struct predict *predict, uint64_t address)
+{
+	return address - (predict->top - PREDICT_FRAME) < PREDICT_FRAME;
+}
+
+static bool is_written(const struct predict *predict, uint64_t address)
+{
+	uint64_t at = address - (predict->top - PREDICT_FRAME);
+
+	return predict->way.written[at / 8] >> at % 8 & 1;
+}
+
+static void write_bytes(struct predict *predict, uint64_t address, uint64_t length)
+{
+	for (uint64_t i = 0; i < length && i < PREDICT_FRAME; i++) {
+		uint64_t at = address + i - (predict->top - PREDICT_FRAME);
+
+		if (at < PREDICT_FRAME)
+			predict->way.written[at / 8] |= (uint8_t)(1u << at % 8);
+	}
+}
+
+static void note_load(struct predict *predict, uint64_t address, bool handed)
+{
+	for (unsigned i = 0; i < predict->loads; i++)
+		if (predict->load[i].address / 8 == address / 8)
+			return;
+	if (predict->loads < PREDICT_LOADS)
+		predict->load[predict->loads++] = (struct predict_load){address, handed};
+}
+
+/* Only what lies in a frame: below the stack pointer are the remains of others. */
+static void load_bytes(struct predict *predict, uint64_t address, uint64_t length, bool handed)
+{
+	uint64_t low = predict->way.forward.general[REGISTER_RSP] - RED_ZONE;
+
+	for (uint64_t i = 0; i < length && i < PREDICT_FRAME; i++)
+		if (in_frame(predict, address + i) && address + i >= low &&
+		    !is_written(predict, address + i)) {
+			note_load(predict, address + i, handed);
+			return;
+		}
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* One instruction's accesses */
+
+static bool are_known(const struct insn_operand *operand, const struct insn_forward *forward)
+{
+	return (operand->base < 0 || operand->base >= 16 || forward->known >> operand->base & 1) &&
+	       (operand->index < 0 || forward->known >> operand->index & 1) &&
+	       operand->vector_index < 0 && !operand->masked && !operand->segment;
+}
+
+static uint64_t times(const struct insn *insn, const struct insn_forward *forward)
+{
+	uint64_t count = forward->general[REGISTER_RCX];
+
+	if (!insn->repeated)
+		return 1;
+	return (forward->known >> REGISTER_RCX & 1) && count < STRING_MOST ? count : 1;
+}
+
+static void note_accesses(struct predict *predict, const struct insn *insn)
+{
+	const struct insn_forward *forward = &predict->way.forward;
+	struct insn_registers registers = {.pc = forward->pc};
+
+	memcpy(registers.general, forward->general, sizeof(registers.general));
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (unsigned i = 0; i < insn->operand_count; i++) {
+			const struct insn_operand *operand = &insn->operand[i];
+			uint64_t first, length;
+
+			if (!are_known(operand, forward) ||
+			    insn_operand_before(insn, i, &registers, &first, &length))
+				continue;
+			length *= times(insn, forward);
+			/* An update loads before it stores. */
+			if (pass == 0 && (operand->access & TL_READ))
+				load_bytes(predict, first, length, false);
+			if (pass == 1 && (operand->access & TL_WRITE))
+				write_bytes(predict, first, length);
+		}
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Calls */
+
+/* A function that is not looked into has returned. What it was handed it may read or write. */
+static bool pass_outside(struct predict *predict, const struct predict_outside *outside)
+{
+	struct insn_forward *forward = &predict->way.forward;
+
+	forward->general[REGISTER_RSP] += outside->discards;
+	for (unsigned i = 0; i < sizeof(argument_register); i++) {
+		unsigned number = argument_register[i];
+		uint64_t value = forward->general[number];
+
+		if (!(forward->known >> number & 1) || !in_frame(predict, value))
+			continue;
+		if (i == 0 && outside->writes) {
+			write_bytes(predict, value, outside->writes);
+			continue;
+		}
+		load_bytes(predict, value, 1, true);
+		if (!outside->writes)
+			write_bytes(predict, value, HANDED);
+	}
+	return insn_forward_return(forward) == 0;
+}
+
+static void note_call(struct predict *predict, uint64_t pc, bool before)
+{
+	for (unsigned i = 0; i < predict->calls; i++)
+		if (predict->call[i].pc == pc)
+			return;
+	if (predict->calls < PREDICT_CALLS)
+		predict->call[predict->calls++] = (struct predict_call){pc, before};
+}
+
+/* An entry of the linkage table is no function: what it jumps to comes next. */
+static bool is_detour(const struct predict *predict, uint64_t pc)
+{
+	for (unsigned i = 0; i < DETOUR; i++) {
+		uint8_t bytes[INSN_MAX_LENGTH];
+		size_t available = predict->code(predict->context, pc, bytes, sizeof(bytes));
+		struct insn insn;
+
+		if (!available || insn_decode(bytes, available, pc, &insn))
+			return false;
+		if (insn.flow == INSN_FLOW_JUMP_INDIRECT)
+			return insn.operand_count == 1 && insn.operand[0].base == 16;
+		if (insn.flow != INSN_FLOW_NEXT || insn.operand_count)
+			return false;
+		pc += insn.length;
+	}
+	return false;
+}
+
+/* From the instruction at `from`. */
+static bool arrive(struct predict *predict, const struct insn *insn, uint64_t from)
+{
+	bool called = insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
+	uint64_t pc = predict->way.forward.pc;
+	struct predict_outside outside = {0};
+
+	if (predict->outside(predict->context, &predict->way.forward, &outside))
+		return pass_outside(predict, &outside);
+	if (insn->flow == INSN_FLOW_CALL_INDIRECT && predict->way.unsure)
+		note_call(predict, from, true);
+	else if (called && !is_detour(predict, pc))
+		note_call(predict, pc, false);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Ways */
+
+static void fork_way(struct predict *predict, uint64_t pc)
+{
+	struct predict_way *other;
+
+	if (predict->forks == PREDICT_FORKS)
+		return;
+	other = &predict->fork[predict->forks++];
+	*other = predict->way;
+	other->forward.pc = pc;
+}
+
+/* The stack that it began on. */
+static bool on_stack(const struct predict *predict)
+{
+	const struct insn_forward *forward = &predict->way.forward;
+
+	return (forward->known >> REGISTER_RSP & 1) &&
+	       forward->general[REGISTER_RSP] - (predict->top - STACK) < 2 * STACK;
+}
+
+/* The kernel's writes are not known; a function of the library that makes them is not looked into.
+ */
+static bool step(struct predict *predict)
+{
+	struct insn_forward *forward = &predict->way.forward;
+	uint8_t bytes[INSN_MAX_LENGTH];
+	size_t available = predict->code(predict->context, forward->pc, bytes, sizeof(bytes));
+	struct insn insn;
+	uint64_t from = forward->pc;
+	bool leaves;
+
+	if (!available || insn_decode(bytes, available, forward->pc, &insn) ||
+	    insn.flow == INSN_FLOW_TRAP)
+		return false;
+	note_accesses(predict, &insn);
+	if (insn.flow == INSN_FLOW_SYSCALL) {
+		forward->pc += insn.length;
+		forward->known &= (uint16_t) ~(1u << REGISTER_RAX | 1u << REGISTER_RCX | 1u << 11);
+		return true;
+	}
+	if (insn_forward_step(forward, bytes, available, &leaves)) {
+		/* Where it leads is known when a thread has come there. */
+		if (insn.flow == INSN_FLOW_CALL_INDIRECT)
+			note_call(predict, from, true);
+		return false;
+	}
+	if (insn.repeated && insn.string && (forward->known >> REGISTER_RCX & 1))
+		forward->known &= (uint16_t) ~(1u << REGISTER_RCX | 1u << 6 | 1u << REGISTER_RDI);
+	if (forward->other) {
+		predict->way.unsure = true;
+		fork_way(predict, forward->other);
+	}
+	if (!on_stack(predict))
+		return false;
+	if (!leaves || insn.flow == INSN_FLOW_RETURN)
+		return true;
+	return arrive(predict, &insn, from);
+}
+
+void predict(struct predict *predict, const struct tl_registers *registers)
+{
+	struct insn_forward *forward = &predict->way.forward;
+	unsigned steps = 0;
+
+	memset(&predict->way, 0, sizeof(predict->way));
+	predict->loads = predict->calls = predict->forks = 0;
+	predict->top = registers->general[REGISTER_RSP];
+	forward->read = predict->read;
+	forward->tell = predict_tell_nobody;
+	forward->context = predict->context;
+	memcpy(forward->general, registers->general, sizeof(forward->general));
+	forward->pc = registers->pc;
+	forward->known = 0xffff;
+	forward->fs_base = registers->fs_base;
+	for (;;) {
+		while (steps++ < predict->steps && step(predict))
+			;
+		if (!predict->forks || steps >= predict->steps)
+			return;
+		predict->way = predict->fork[--predict->forks];
+	}
+}

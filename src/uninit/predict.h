@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a thread will do that is about to execute a function's first instruction, as far as its
+ * registers and memory tell: which words of the frame it loads before it has stored to them, and
+ * which functions it comes to on the way. A guess, by which it is chosen what is watched: nothing
+ * is reported by it. Memory is read through callbacks; nothing here allocates or blocks.
+ */
+#ifndef UNINIT_PREDICT_H
+#define UNINIT_PREDICT_H
+
+#include "insn/forward.h"
+
+#include <trapline/tool.h>
+
+#define PREDICT_FRAME 4096u /* bytes below the stack pointer that are looked at */
+#define PREDICT_LOADS 8
+#define PREDICT_CALLS 32
+#define PREDICT_FORKS 4
+
+struct predict_load {
+	uint64_t address; /* of the first byte that nobody stores to before */
+	bool handed;	  /* it is handed to a function that is not looked into */
+};
+
+struct predict_call {
+	uint64_t pc; /* the function's first instruction, or … */
+	bool before; /* … the call through a pointer: which function it leads to is not sure yet */
+};
+
+struct predict_outside {
+	/* Bytes of the stack that it is entered with above its return address, as the dynamic
+	 * linker's function is that binds another one at its first call. */
+	unsigned discards;
+	uint64_t writes; /* bytes from its first argument on; 0: none, or not known */
+};
+
+/* One way that the thread may take. */
+struct predict_way {
+	struct insn_forward forward;
+	uint8_t written[PREDICT_FRAME / 8]; /* a bit for each byte of the frame */
+	bool unsure;			    /* behind a branch whose direction is not known */
+};
+
+struct predict {
+	/* The caller's. */
+	int (*read)(void *context, uint64_t address, void *to, size_t length);
+	size_t (*code)(void *context, uint64_t pc, uint8_t *bytes, size_t max);
+	/* Is the function that is being entered not to be looked into, as those of the C library?
+	 */
+	bool (*outside)(void *context, const struct insn_forward *forward,
+			struct predict_outside *outside);
+	void *context;
+	unsigned steps; /* at most so many instructions */
+
+	/* What was found, in the order that the thread comes to it. */
+	struct predict_load load[PREDICT_LOADS];
+	unsigned loads;
+	struct predict_call call[PREDICT_CALLS]; /* of functions that are looked into */
+	unsigned calls;
+
+	/* State: large, need not be set. */
+	uint64_t top; /* the stack pointer at entry: it points to the return address */
+	unsigned forks;
+	struct predict_way way, fork[PREDICT_FORKS];
+};
+
+/* For struct insn_forward. */
+void predict_tell_nobody(void *context, const struct insn_forward_access *access);
+
+void predict(struct predict *predict, const struct tl_registers *registers);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which words are watched: a new one takes the slot of one of which enough is known. */
+#include "base/clock.h"
+#include "uninit/state.h"
+
+#include <trapline/event.h>
+
+#define SETTLED 20000000u /* ns after which a watch may give way to one of a newer block, … */
+#define BIRTHS 3	  /* … or so many blocks later */
+#define FRAME_WINDOW 1000000000u /* ns: whoever runs longer may never come there */
+#define COPY_WINDOW 2000000000u	 /* ns: the memory of a copy may get another owner unseen */
+
+uint64_t uninit_mix(uint64_t value)
+{
+	value *= 0x9e3779b97f4a7c15ull;
+	return value ^ value >> 32;
+}
+
+void uninit_count(struct uninit *uninit, const char *name)
+{
+	uninit->services->count(uninit->host, name, 1);
+}
+
+void uninit_retire(struct uninit *uninit, struct word *word)
+{
+	uninit->services->disarm(uninit->host, word->cookie);
+	words_remove(word);
+}
+
+bool uninit_arm(struct uninit *uninit, struct word *word)
+{
+	struct tl_watch watch = {.size = sizeof(watch),
+				 .pid = word->origin.pid,
+				 .address = word->address,
+				 .length = WORD_LENGTH,
+				 .access = TL_READ | TL_WRITE,
+				 .hold = frames_hold(uninit->frames),
+				 .window = word->copied		? COPY_WINDOW
+					   : word->origin.frame ? FRAME_WINDOW
+								: 0,
+				 .cookie = word->cookie};
+	int err = uninit->services->arm(uninit->host, &watch);
+
+	if (!err)
+		return true;
+	words_remove(word);
+	uninit_count(uninit, "words-refused");
+	return false;
+}
+
+bool uninit_is_watched(struct uninit *uninit, pid_t pid, uint64_t address)
+{
+	for (struct word *word = words_next(uninit->words, NULL); word;
+	     word = words_next(uninit->words, word))
+		if (word->address == address && word->origin.pid == pid)
+			return true;
+	return false;
+}
+
+static bool is_settled(const struct uninit *uninit, const struct word *word)
+{
+	return clock_now() - word->since > SETTLED || uninit->births - word->birth >= BIRTHS;
+}
+
+static struct word *find_oldest(struct uninit *uninit, pid_t pid, bool yielding)
+{
+	struct word *oldest = NULL;
+
+	for (struct word *word = words_next(uninit->words, NULL); word;
+	     word = words_next(uninit->words, word))
+		if (word->origin.pid == pid && (!oldest || word->since < oldest->since) &&
+		    (!yielding || word->origin.yields || is_settled(uninit, word)))
+			oldest = word;
+	return oldest;
+}
+
+bool uninit_give_up_oldest(struct uninit *uninit, pid_t pid)
+{
+	struct word *oldest = find_oldest(uninit, pid, true);
+
+	if (oldest)
+		uninit_retire(uninit, oldest);
+	return oldest;
+}
+
+/* The word that may give way: the oldest, if it is no more than others were. */
+static struct word *find_settled(struct uninit *uninit, pid_t pid)
+{
+	struct word *oldest = find_oldest(uninit, pid, false);
+
+	return oldest && is_settled(uninit, oldest) ? oldest : NULL;
+}
+
+/* A copy is nearer to what decides than words of which nothing is known yet. */
+static struct word *find_other(struct uninit *uninit, const struct word *source)
+{
+	for (struct word *word = words_next(uninit->words, NULL); word;
+	     word = words_next(uninit->words, word))
+		if (word->origin.pid == source->origin.pid && word != source && !word->copied)
+			return word;
+	return NULL;
+}
+
+/* A new block shares the slots with older ones: each word tells little of its block's others. */
+static struct word *find_least(struct uninit *uninit, const struct origin *origin)
+{
+	struct word *spare = words_spare(uninit->words, origin);
+
+	return spare ? spare : find_settled(uninit, origin->pid);
+}
+
+/* There is a slot for one more, or for a copy of what `source` holds. */
+static bool make_room(struct uninit *uninit, const struct origin *origin, const struct word *source)
+{
+	struct word *least;
+
+	if (words_count(uninit->words, origin->pid) + frames_slots(uninit->frames, origin->pid) <
+		    uninit->services->slots(uninit->host, origin->pid) ||
+	    (!origin->yields && frames_give_way(uninit->frames, origin->pid)))
+		return true;
+	least = source ? find_other(uninit, source) : find_least(uninit, origin);
+	if (!least)
+		return false;
+	uninit_count(uninit, "words-replaced");
+	uninit_retire(uninit, least);
+	return true;
+}
+
+bool uninit_watch_word(struct uninit *uninit, const struct origin *origin, uint64_t address,
+		       uint8_t fresh, const struct word *source, struct word **made)
+{
+	struct word *word;
+
+	if (!fresh || uninit_is_watched(uninit, origin->pid, address) ||
+	    !make_room(uninit, origin, source))
+		return false;
+	word = words_add(uninit->words, origin, address);
+	if (!word)
+		return false;
+	word->fresh = fresh;
+	word->since = clock_now();
+	word->birth = uninit->births;
+	*made = word;
+	return true;
+}
+
+uint64_t uninit_read_word(struct uninit *uninit, pid_t pid, uint64_t address, bool *known)
+{
+	uint64_t value = 0;
+
+	*known = uninit->services->read(uninit->host, pid, address, &value, sizeof(value)) ==
+		 (ssize_t)sizeof(value);
+	return value;
+}
+
+static bool is_of(const struct word *word, pid_t pid, uint64_t block)
+{
+	return word->origin.pid == pid && word->origin.address == block && !word->copied;
+}
+
+void uninit_forget_block(struct uninit *uninit, pid_t pid, uint64_t block)
+{
+	for (struct word *word = words_next(uninit->words, NULL); word;
+	     word = words_next(uninit->words, word))
+		if (is_of(word, pid, block))
+			uninit_retire(uninit, word);
+}
