@@ -12,6 +12,7 @@
 #include "base/syscall.h"
 #include "control/observed.h"
 #include "control/observed_copies.h"
+#include "control/observed_count.h"
 #include "control/duty.h"
 #include "control/family.h"
 #include "control/state.h"
@@ -163,6 +164,7 @@ int observed_arm(struct target *target, struct slot *slot, const struct tl_watch
 	slot_publish(target, slot);
 	target->duty[slot->index].resting = false;
 	slot->count_before = slot->ended_hits = 0;
+	slot->told = 0;
 	look_for_threads(target);
 	family_each_thread(&observed->family, arm_in_thread, &looking);
 	slot->open = true; /* not before: looks open what is open in threads that are new */
@@ -177,17 +179,6 @@ int observed_arm(struct target *target, struct slot *slot, const struct tl_watch
 	else
 		duty_begin(target, slot);
 	return err;
-}
-
-void observed_disarm(struct target *target, struct slot *slot)
-{
-	if (!slot->open)
-		return;
-	observed_drain(target);
-	if (slot->each_thread)
-		observed_copies_forget(target, slot);
-	slot->armed = slot->open = slot->each_thread = false;
-	coverage_close(&slot->coverage);
 }
 
 struct sample_head {
@@ -291,6 +282,7 @@ static void take_sample(struct target *target, const struct ring *ring, size_t l
 	}
 	shared = &target->shared->slot[slot->index];
 	atomic_fetch_add(&shared->hits, 1);
+	slot->told++;
 	atomic_fetch_add(&shared->inside, STACK_COPY_NS);
 	hit.entry_time = head.time;
 	hit.identity = head.tid;
@@ -302,26 +294,13 @@ static void take_sample(struct target *target, const struct ring *ring, size_t l
 	hit.value_length = 0;
 	hit.address = head.address;
 	fill_registers(&hit.registers, &head, observed_thread_pointer(target, hit.tid));
-	hit.stack_address = hit.registers.general[4];
-	hit.stack_length = copy_stack(ring, ring->tail, &head, length, &hit);
 	memcpy(hit.thread, thread_names_get(&target->observed->names, (pid_t)head.pid, hit.tid),
 	       AREA_NAME);
-	trace_tell(target->control, target, &hit, (pid_t)head.pid);
-}
-
-/* PERF_RECORD_LOST: an id, and how many records of any kind. */
-static void take_loss(struct target *target, const struct ring *ring, size_t length)
-{
-	struct {
-		struct perf_event_header header;
-		uint64_t id, lost;
-	} record;
-
-	if (length < sizeof(record))
+	if (observed_count(target, &hit))
 		return;
-	ring_copy(ring, ring->tail, &record, sizeof(record));
-	target->observed->lost += record.lost;
-	target->program->count[COUNT_SAMPLES_LOST] += record.lost;
+	hit.stack_address = hit.registers.general[4];
+	hit.stack_length = copy_stack(ring, ring->tail, &head, length, &hit);
+	trace_tell(target->control, target, &hit, (pid_t)head.pid);
 }
 
 static void take_record(struct target *target, const struct ring *ring,
@@ -331,9 +310,6 @@ static void take_record(struct target *target, const struct ring *ring,
 	case PERF_RECORD_SAMPLE:
 		if (header->size >= sizeof(struct sample_head))
 			take_sample(target, ring, header->size);
-		break;
-	case PERF_RECORD_LOST:
-		take_loss(target, ring, header->size);
 		break;
 	case PERF_RECORD_COMM:
 		take_name(target, ring, header->size);
@@ -360,14 +336,50 @@ void observed_drain(struct target *target)
 	}
 }
 
-void observed_settle(struct target *target)
+/*
+ * What a slot's hits were by the kernel's count, and have not been told: lost. The kernel's own
+ * records of losses come with the next record that the ring has room for, which may never be, and
+ * count what is not a hit, too.
+ */
+static void settle(struct target *target, struct slot *slot)
+{
+	uint64_t count = coverage_count(&slot->coverage) + slot->ended_hits;
+	uint64_t lost = count > slot->told ? count - slot->told : 0;
+
+	slot->told += lost;
+	target->observed->lost += lost;
+	target->program->count[COUNT_SAMPLES_LOST] += lost;
+}
+
+static void disable(struct target *target, struct slot *slot)
 {
 	struct coverage_target coverage = cover_threads(target);
 
+	coverage_disable(&slot->coverage, &coverage);
+}
+
+void observed_disarm(struct target *target, struct slot *slot)
+{
+	if (!slot->open)
+		return;
+	disable(target, slot);
+	observed_drain(target);
+	settle(target, slot);
+	if (slot->each_thread)
+		observed_copies_forget(target, slot);
+	slot->armed = slot->open = slot->each_thread = false;
+	coverage_close(&slot->coverage);
+}
+
+void observed_settle(struct target *target)
+{
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
 		if (target->slot[i].open)
-			coverage_disable(&target->slot[i].coverage, &coverage);
+			disable(target, &target->slot[i]);
 	observed_drain(target);
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		if (target->slot[i].open)
+			settle(target, &target->slot[i]);
 }
 
 uint64_t observed_lost(const struct target *target)

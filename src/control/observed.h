@@ -4,6 +4,7 @@
 #define CONTROL_OBSERVED_H
 
 #include "control/family.h"
+#include "control/observed_count.h"
 #include "control/rings.h"
 #include "control/state.h"
 #include "control/thread_names.h"
@@ -53,7 +54,7 @@ static inline struct perf_request observed_request(const struct target *target,
 				     .access = slot->watch.access,
 				     .kernel = target->program->options.kernel &&
 					       !(slot->watch.access & TL_EXEC),
-				     .noted = AREA_STACK,
+				     .noted = observed_stack(target),
 				     .disabled = true};
 }
 

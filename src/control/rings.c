@@ -6,10 +6,24 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_PAGES_MAX 1024 /* of data on each CPU: some 600 hits until it must be emptied */
-#define RING_PAGES_MIN 16
+#define PAGES_MAX 16384 /* of data on all CPUs together: 64 MiB … */
+#define RING_PAGES_MAX \
+	4096 /* … and on one, powers of two. 16 MiB are 2,400 hits with whole stacks, */
+#define RING_PAGES_LEAST                                                                     \
+	1024		  /* until they must be emptied. Many CPUs seldom write all at once. \
+			   */
+#define RING_PAGES_MIN 16 /* what a user without privilege may have */
 
-static int open_ring(struct ring *ring, pid_t pid, int cpu)
+static size_t pages_wanted(long cpus)
+{
+	size_t pages = RING_PAGES_MAX;
+
+	while (pages > RING_PAGES_LEAST && pages * (size_t)cpus > PAGES_MAX)
+		pages /= 2;
+	return pages;
+}
+
+static int open_ring(struct ring *ring, pid_t pid, int cpu, size_t pages)
 {
 	struct perf_event_attr attributes = {.size = sizeof(attributes),
 					     .type = PERF_TYPE_SOFTWARE,
@@ -21,7 +35,7 @@ static int open_ring(struct ring *ring, pid_t pid, int cpu)
 					     .watermark = 1,
 					     .wakeup_watermark = 65536};
 
-	return ring_open(ring, &attributes, pid, cpu, RING_PAGES_MIN, RING_PAGES_MAX);
+	return ring_open(ring, &attributes, pid, cpu, RING_PAGES_MIN, pages);
 }
 
 int rings_open(struct rings *rings, pid_t pid)
@@ -30,7 +44,7 @@ int rings_open(struct rings *rings, pid_t pid)
 	int err = -ENODEV;
 
 	for (int cpu = 0; cpu < cpus && rings->count < RINGS_MAX; cpu++) {
-		int result = open_ring(&rings->ring[rings->count], pid, cpu);
+		int result = open_ring(&rings->ring[rings->count], pid, cpu, pages_wanted(cpus));
 
 		if (!result)
 			rings->count++;

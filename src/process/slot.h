@@ -39,6 +39,7 @@ struct slot {
 	struct tl_watch watch;
 	struct coverage coverage;
 	uint64_t ended_hits;   /* of threads that have ended, of each_thread */
+	uint64_t told;	       /* hits of an observed process, since it was armed */
 	uint64_t count_before; /* of a lasting watch: the kernel's count when it was armed */
 	uint64_t armed_at, deadline;
 	uint64_t covered_at; /* from when on each thread that it covers trips it as it does now */

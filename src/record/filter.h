@@ -25,7 +25,7 @@ struct filter {
 	uint32_t on;
 	uint32_t count_only; /* no hit at a taught place is sent … */
 	uint32_t refresh;    /* … but the next one after each time the controller asks */
-	uint32_t padding;
+	uint32_t callers;    /* a hit is refused by who called: its stack is needed */
 	uint64_t not_before; /* CLOCK_MONOTONIC, ns */
 	uint64_t every;	     /* one hit in so many is sent; 0: all */
 	uint64_t first;	     /* at most so many are sent; 0: all */

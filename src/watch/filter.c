@@ -20,6 +20,7 @@ void filter_begin(struct watch *watch)
 	filter->on = true;
 	/* A file of hits has them all. */
 	filter->count_only = (options->action == WATCH_COUNT || options->top) && !options->deliver;
+	filter->callers = options->not_from != NULL;
 	filter->refresh = options->top != NULL;
 	filter->not_before = watch->started + options->after;
 	filter->every = options->every;

@@ -2,7 +2,8 @@
 /*
  * A program that runs already: `running THREADS WRITES` starts its threads, says "ready", and at a
  * line on its standard input each of them writes `shared` WRITES times, then a thread created just
- * then does, then the main thread reads it.
+ * then does, then the main thread reads it and has it written to `text` by the C library.
+ * `running THREADS WRITES fast`: without a pause between writes.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -13,7 +14,8 @@
 
 volatile long shared;
 volatile long result;
-static long writes;
+char text[32];
+static long writes, pause_us = 500;
 static sem_t go;
 
 __attribute__((noinline)) void store(long value)
@@ -27,9 +29,15 @@ static void *work(void *name)
 	prctl(PR_SET_NAME, name);
 	for (long i = 1; i <= writes; i++) {
 		store(i);
-		usleep(500);
+		if (pause_us)
+			usleep((useconds_t)pause_us);
 	}
 	return NULL;
+}
+
+__attribute__((noinline)) void format(long value)
+{
+	snprintf(text, sizeof(text), "%010ld %s", value, "by printf"); /* the text */
 }
 
 int main(int argc, char **argv)
@@ -38,6 +46,7 @@ int main(int argc, char **argv)
 	pthread_t thread[64], late;
 
 	writes = argc > 2 ? atol(argv[2]) : 1;
+	pause_us = argc > 3 ? 0 : pause_us;
 	sem_init(&go, 0, 0);
 	for (int i = 0; i < threads; i++)
 		pthread_create(&thread[i], NULL, work, "early");
@@ -52,6 +61,7 @@ int main(int argc, char **argv)
 	sem_post(&go);
 	pthread_join(late, NULL);
 	result = shared; /* the read */
+	format(result);
 	printf("%ld\n", result);
 	return 0;
 }

@@ -194,6 +194,42 @@ class Running(unittest.TestCase):
         kernel = re.search(r'the kernel counted (\d+)', text)
         self.assertEqual(int(kernel[1]) if kernel else noted, noted + lost, text)
 
+    def test_more_than_the_ring_holds(self):
+        """Nobody reads it meanwhile, and no hit comes afterwards: what was lost is told nevertheless."""
+        program = self.start(1, 60000, 'fast')
+        watcher = self.watch(program, 'shared:w', '--count', '--stats=all')
+        time.sleep(0.3)
+        watcher.send_signal(signal.SIGSTOP)
+        program.stdin.write('\n')
+        program.stdin.flush()
+        self.assertEqual(program.stdout.readline(), '60000\n')
+        watcher.send_signal(signal.SIGCONT)
+        text = watcher.stderr.read()
+        watcher.stderr.close()
+        self.assertEqual(watcher.wait(timeout=60), 0)
+        self.assertIn('the kernel counted 120000 ', text)
+        noted = int(re.search(r'shared:w: (\d+) hits', text)[1])
+        told = int(re.search(r'(\d+) hits came faster', text)[1])
+        self.assertEqual(noted + told, 120000, text)
+        self.assertRegex(text, rf'\b{told}  samples-lost')
+
+    def test_fast(self):
+        """Every one is counted, by place where there was room for it."""
+        for threads, writes in (1, 30000), (16, 2000), (60, 500):
+            program = self.start(threads, writes, 'fast')
+            text = self.finish(program, self.watch(program, 'shared:w', '--count'))
+            noted = int(re.search(r'shared:w: (\d+) hits', text)[1])
+            lost = re.search(r'(\d+) hits came faster', text)
+            self.assertEqual(noted + int(lost[1] if lost else 0), (threads + 1) * writes, text)
+            self.assertRegex(text, rf'(?m)^ +{noted}  write  store running.c')
+
+    def test_by_the_c_library(self):
+        """Who called it is told, with and without lines."""
+        for how in [], ['--count']:
+            program = self.start(1, 1)
+            text = self.finish(program, self.watch(program, 'text:1:w', *how))
+            self.assertRegex(text, r'(?m)^ +\d+  write  .*format running.c:\d+', text)
+
     @unittest.skipUnless(shutil.which('memcached'), 'memcached is not installed')
     def test_memcached(self):
         """Debian's own build, serving meanwhile: each answer is one call of sendmsg()."""
