@@ -6,6 +6,7 @@ usage: attach.py TRAPLINE SUBJECT SUBJECT_STATIC SUBJECT_LIKE_GO [TEST…]"""
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -204,6 +205,35 @@ class Exact(unittest.TestCase):
             done = trapline("watch", "counted:w", "--count", "--", LIKE_GO, "count", 0, 16, 100)
             self.assertEqual(hits_counted(done.stderr), 1600, done.stderr)
             self.assertIn("ok", done.stdout)
+
+
+class Contained(unittest.TestCase):
+    @unittest.skipUnless(os.getuid() == 0, "needs root")
+    def test_files_of_its_own(self):
+        """In a mount namespace where its path names it, and another file here: names come from its file."""
+        for namespaces in ["--mount", "--pid", "--fork"], ["--mount", "--user", "--map-root-user", "--pid", "--fork"]:
+            with self.subTest(namespaces), tempfile.TemporaryDirectory() as folder:
+                if subprocess.run(["unshare", *namespaces, "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+                    self.skipTest("namespaces cannot be made")
+                path = os.path.join(folder, "contained")
+                shutil.copy("/bin/true", path)
+                inside = (f"mount -t tmpfs none {folder} && cp {os.path.abspath(SUBJECT)} {path} && "
+                          f"exec {path} race 60")
+                with Subject(*namespaces, "--kill-child", "sh", "-c", inside, program="unshare") as subject:
+                    with open(f"/proc/{subject.pid}/task/{subject.pid}/children", encoding="ascii") as file:
+                        pid = file.read().split()[0]
+                    done = trapline("watch", "-p", pid, "racy:w", "--first", 1, "--exec", f"kill -INT $PPID")
+                    self.assertRegex(done.stderr, r"write racy:w .* race subject.c:\d+")
+                    self.check_race(pid)
+
+    def check_race(self, pid):
+        for _ in range(TRIES):
+            found, done = finds("-p", pid, "--duration", 3)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertLessEqual(found, {"racy"})
+            if found:
+                return
+        self.fail("the race was not found")
 
 
 class Untouched(unittest.TestCase):

@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import xml.etree.ElementTree
 
@@ -42,6 +43,14 @@ class Trapline:
         except FileNotFoundError:
             return []
         return [finding for finding in (convert_json(line) for line in lines) if finding]
+
+
+class Attached(Trapline):
+    """The same, attached to the program when that has run for a second."""
+
+    def line(self, program, output):
+        return [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "attached.py"), self.command,
+                "-o", output, "--error-exitcode", str(ERROR_EXITCODE), *self.options, "--", *program]
 
 
 def convert_json(line):
