@@ -171,8 +171,9 @@ static uint64_t pointed_to(struct flow_tree *tree, const struct flow_standpoint 
 static uint64_t target_of(struct flow_tree *tree, const struct flow_standpoint *from, uint64_t call,
 			  const struct insn *insn)
 {
-	uint64_t target = insn->flow == INSN_FLOW_CALL ? (uint64_t)insn->target
-						       : pointed_to(tree, from, call, insn);
+	uint64_t target = insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_BRANCH
+				  ? (uint64_t)insn->target
+				  : pointed_to(tree, from, call, insn);
 
 	return target ? flow_resolve_stub(tree, from->store->pid, target) : 0;
 }
@@ -284,6 +285,14 @@ static void add_parsed(struct flow_tree *tree, const struct flow_standpoint *fro
 	add_value(tree, &value);
 }
 
+/* Not another part of the same function, as compilers lay out what is rare. */
+static bool is_function(struct flow_tree *tree, pid_t pid, uint64_t target)
+{
+	uint64_t start, end;
+
+	return !tree->services->function(tree->host, pid, target, &start, &end) && start == target;
+}
+
 /* What `target` returned to the call, which returns to `context`. */
 static void follow_function(struct flow_tree *tree, const struct flow_standpoint *from,
 			    uint64_t target, uint64_t call, uint64_t context)
@@ -315,15 +324,18 @@ static void follow_return(struct flow_tree *tree, const struct flow_standpoint *
 			  const struct flow_end *end)
 {
 	struct insn insn;
-	uint64_t target;
+	uint64_t target, context;
 
 	if (!flow_decode_at(tree, from->store->pid, end->pc, &insn)) {
 		add_end(tree, from, "%s", "what a function returned whose call could not be read");
 		return;
 	}
 	target = target_of(tree, from, end->pc, &insn);
+	context = insn.flow == INSN_FLOW_BRANCH ? from->context : end->pc + insn.length;
+	if (insn.flow == INSN_FLOW_BRANCH && !is_function(tree, from->store->pid, target))
+		return;
 	if (target && !(end->earlier_pass && flow_in_c_library(tree, from->store->pid, target)))
-		follow_function(tree, from, target, end->pc, end->pc + insn.length);
+		follow_function(tree, from, target, end->pc, context);
 	else if (end->earlier_pass)
 		add_end(tree, from, "%s",
 			"not followed: a loop calls many, and which call returned what was kept "

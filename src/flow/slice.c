@@ -414,6 +414,21 @@ int flow_slice_place(const uint8_t *code, size_t length, uint64_t start, uint64_
 	return 0;
 }
 
+/* A function that ends by jumping to another one returns what that one returns. */
+static void add_jumps(const struct flow_slice_work *work, struct flow_slice *slice, uint64_t start,
+		      size_t length)
+{
+	for (unsigned i = 0; i < work->count; i++) {
+		const struct insn *insn = &work->effect[i].insn;
+		const struct flow_end end = {.kind = FLOW_END_RETURN,
+					     .pc = work->pc[i],
+					     .target = (uint64_t)insn->target};
+
+		if (insn->flow == INSN_FLOW_BRANCH && (uint64_t)insn->target - start >= length)
+			add_end(slice, &end);
+	}
+}
+
 int flow_slice_return(const uint8_t *code, size_t length, uint64_t start,
 		      struct flow_slice_work *work, struct flow_slice *slice)
 {
@@ -428,6 +443,7 @@ int flow_slice_return(const uint8_t *code, size_t length, uint64_t start,
 		if (work->effect[i].insn.flow == INSN_FLOW_RETURN)
 			look_before(work, slice, i, &place);
 	run(work, slice);
+	add_jumps(work, slice, start, length);
 	for (unsigned i = 0; i < slice->ends; i++)
 		for (unsigned j = 0; j < work->count && (slice->end[i].kind == FLOW_END_LOAD ||
 							 slice->end[i].kind == FLOW_END_RETURN);

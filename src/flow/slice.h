@@ -19,7 +19,8 @@
 enum flow_end_kind {
 	FLOW_END_LOAD,	   /* the memory operand `operand` of the instruction at `pc` */
 	FLOW_END_CONSTANT, /* `constant`, made at `pc` */
-	FLOW_END_RETURN,   /* what the call at `pc` returned; `target` of a direct one, or 0 */
+	FLOW_END_RETURN,   /* what the call, or the function's last jump, at `pc` returned; `target`
+			    * of   a direct one, or 0 */
 	FLOW_END_ARGUMENT, /* register `number` held it at the function's start */
 	FLOW_END_KERNEL,   /* what the system call at `pc` returned */
 	FLOW_END_UNKNOWN,  /* `reason` at `pc` */

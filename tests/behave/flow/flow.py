@@ -76,6 +76,9 @@ class From(unittest.TestCase):
     def test_from_the_text_that_a_number_was_read_from(self):
         self.follow_kind("strtoull")
 
+    def test_what_a_function_returned_that_jumped_on(self):
+        self.follow_kind("row")
+
     def test_from_the_text_that_sscanf_has_read(self):
         self.follow_kind("scan")
 

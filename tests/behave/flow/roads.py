@@ -39,6 +39,7 @@ KINDS = {
     "ring": (["pop", "push", "make"], []),
     "scan": (["finish_number", "scan", "write_number", "make"], []),
     "strtoull": (["finish_number", "parse", "write_number", "make"], []),
+    "row": (["finish_row", "parse_row", "write_row", "make"], ["field"]),
     "callback": (["finish_heard", "hear", "make"], ["notify", "publish"]),
     "jump": (["catch_it", "throw_it", "make"], []),
     "varargs": (["finish_picked", "pick", "make"], ["give"]),
@@ -90,7 +91,7 @@ KINDS_CPP_WAYS = {
 LEVELS = ["O0", "O1", "O2", "O3"]
 
 
-LIBRARIES = ("/libc.so", "/libm.so", "/libstdc++.so")
+LIBRARIES = ("/libc.so", "/libm.so", "/libstdc++.so", "/libtrapline")
 TEMPLATES = ("std::", "__gnu_cxx::", "operator", "lambda", "_M_")
 
 
