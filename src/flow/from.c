@@ -28,6 +28,10 @@ struct told {
 	uint64_t address, length;
 	bool found;
 	uint64_t stored_address, stored_length; /* length 0: not known */
+	/* Of one of several: what was read there last, by whom, and the store before it. */
+	struct flow_store candidate;
+	pid_t reader;
+	uint64_t read;
 	uint64_t general[16]; /* of a sought value: the registers before that load, or call */
 };
 
@@ -64,17 +68,28 @@ static bool item(void *state, uint32_t index, struct flow_item *item)
 				   .confirmed = value->confirmed,
 				   .ended = value->state == FLOW_VALUE_ENDED ||
 					    (value->called && value->confirmed > CALLS_ENOUGH),
-				   .sought = value->state == FLOW_VALUE_SOUGHT};
+				   .sought = value->state == FLOW_VALUE_SOUGHT || value->chosen};
 	return true;
 }
 
+/* Of what was chosen from several the parent is watched, too. */
 static bool ask_known(struct from *from, unsigned index, const struct flow_value *value)
 {
 	struct flow_question *question = &from->asking.question[index];
+	const struct flow_tree *tree = from->tree;
+	const struct flow_value *parent =
+		value->chosen ? &tree->value[tree->writer[value->writer].value] : NULL;
 
 	question->cookie = flow_asking_arm(&from->asking, value->pid, value->address, value->length,
 					   value->reader ? TL_READ | TL_WRITE : TL_WRITE);
-	return question->cookie;
+	if (!question->cookie || !value->chosen)
+		return question->cookie;
+	question->code_cookie = flow_asking_arm(&from->asking, value->pid, parent->address,
+						parent->length, TL_WRITE);
+	if (question->code_cookie)
+		return true;
+	flow_asking_stop(&from->asking, question);
+	return false;
 }
 
 static bool ask_sought(struct from *from, unsigned index, const struct flow_value *value)
@@ -112,6 +127,7 @@ static void forget(void *state, unsigned question)
 	struct told *told = &((struct from *)state)->told[question];
 
 	told->last.known = false;
+	told->candidate.known = false;
 	told->found = false;
 	told->stored_length = 0;
 }
@@ -220,6 +236,47 @@ static bool is_reader(struct from *from, const struct flow_value *value,
 				   frames[1].pc == value->context);
 }
 
+/* The value's own bytes, of those that the access tells: how many, 0: none. */
+static uint64_t bytes_of(const struct flow_value *value, const struct tl_access *access,
+			 uint64_t *bytes)
+{
+	uint64_t first = value->address - access->address, length = value->length;
+
+	if (!access->value_known || first >= 8 || access->access & (TL_GUESSED | TL_LATE))
+		return 0;
+	*bytes = access->value >> 8 * first;
+	if (length > 8 - first)
+		length = 8 - first;
+	return first + length > access->length ? access->length - first : length;
+}
+
+/* One of several was read: it counts when the parent is given that value next. */
+static void on_candidate(struct told *told, const struct flow_value *value,
+			 const struct tl_access *access)
+{
+	told->candidate.known = false;
+	if (!told->last.known || bytes_of(value, access, &told->read) < value->length)
+		return;
+	told->candidate = told->last;
+	told->reader = access->tid;
+}
+
+static void on_chosen(struct from *from, uint32_t index, struct told *told,
+		      const struct tl_access *access)
+{
+	const struct flow_value *value = &from->tree->value[index];
+	const struct flow_writer *writer = &from->tree->writer[value->writer];
+	const struct flow_value *parent = &from->tree->value[writer->value];
+	uint64_t given = 0, length = bytes_of(parent, access, &given);
+
+	if (length > value->length)
+		length = value->length;
+	if (length && told->candidate.known && access->pc == writer->pc &&
+	    access->tid == told->reader && !((given ^ told->read) << (64 - 8 * length)))
+		flow_tree_confirm(from->tree, index, &told->candidate, access);
+	told->candidate.known = false;
+}
+
 static void on_value(struct from *from, uint32_t index, struct told *told,
 		     const struct tl_access *access)
 {
@@ -228,7 +285,9 @@ static void on_value(struct from *from, uint32_t index, struct told *told,
 
 	if (value->reader && access->access & TL_READ && is_reader(from, value, access)) {
 		value->reads++;
-		if (told->last.known)
+		if (value->chosen)
+			on_candidate(told, value, access);
+		else if (told->last.known)
 			flow_tree_confirm(tree, index, &told->last, access);
 		told->last.known = false;
 	}
@@ -346,7 +405,10 @@ static void on_one(void *state, const struct tl_access *access)
 		forget(from, (unsigned)number);
 		return;
 	}
-	if (access->cookie == question->code_cookie)
+	if (access->cookie == question->code_cookie &&
+	    from->tree->value[question->item].state == FLOW_VALUE_KNOWN)
+		on_chosen(from, question->item, &from->told[number], access);
+	else if (access->cookie == question->code_cookie)
 		on_code(from, question->item, &from->told[number], access);
 	else if (from->tree->value[question->item].state != FLOW_VALUE_SOUGHT)
 		on_value(from, question->item, &from->told[number], access);

@@ -113,6 +113,7 @@ static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 	value.operand = end->operand;
 	value.first = end->first;
 	value.wanted = end->length;
+	value.chosen = from->chosen;
 	value.kept = from->gone || from->frame ? 0 : end->kept;
 	if (!compute_address(tree, from, end, &value.address, &value.length)) {
 		if (end->earlier_pass) {
@@ -375,8 +376,11 @@ static void follow_end(struct flow_tree *tree, const struct flow_standpoint *fro
 static void follow_slice(struct flow_tree *tree, const struct flow_standpoint *from,
 			 const struct flow_slice *slice)
 {
+	struct flow_standpoint at = *from;
+
+	at.chosen |= slice->copies && (slice->ends > 1 || slice->more);
 	for (unsigned i = 0; i < slice->ends; i++)
-		follow_end(tree, from, &slice->end[i]);
+		follow_end(tree, &at, &slice->end[i]);
 	if (slice->more)
 		add_end(tree, from, "%s", "not followed: there are too many");
 }

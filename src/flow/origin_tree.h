@@ -41,6 +41,7 @@ struct flow_standpoint {
 	uint64_t function; /* of one that is gone: its start */
 	uint64_t context;  /* where the function returns to; 0: not known */
 	unsigned nest;
+	bool chosen; /* the value came unchanged from one of several */
 };
 
 #define FLOW_TARGETS 4 /* functions that one call by a pointer is followed into */
@@ -63,6 +64,9 @@ struct flow_value {
 	unsigned operand;	     /* of the instruction at `reader` */
 	unsigned first, wanted;	     /* bytes of that operand: from the first on; 0: all */
 	uint64_t context;	     /* where the reader's function returns to; 0: anywhere */
+	/* The parent's value came unchanged from one of several, of which this is one: it counts
+	 * only where the parent is then given the very value that was read here. */
+	bool chosen;
 	/* Of one that is sought: registers that are the same before its load and behind the
 	 * parent's store, a bit each. */
 	uint16_t kept;

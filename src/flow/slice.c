@@ -48,7 +48,7 @@ static void look_before(struct flow_slice_work *work, struct flow_slice *slice, 
 static bool is_copy(const struct insn_result *result)
 {
 	return result->operation == INSN_COPY || result->operation == INSN_COPY_SIGN ||
-	       result->operation == INSN_CONSTANT;
+	       result->operation == INSN_CONSTANT || result->operation == INSN_SELECT;
 }
 
 static unsigned least(unsigned a, unsigned b)

@@ -14,6 +14,17 @@ import roads
 TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD, KINDS = (
     os.path.abspath(sys.argv.pop(1)) for _ in range(7))
 
+KINDS_O3 = roads.program_of(os.path.dirname(KINDS), "O3", "kinds")
+
+
+def until_complete(walk):
+    """A busy machine leaves little time to watch: what is missing may come in more of it, what is
+    strange never may."""
+    missing, strange, said = walk("2")
+    if missing and not strange:
+        missing, strange, said = walk("8")
+    return missing, strange, said
+
 
 class Share(unittest.TestCase):
     def expect(self, actors, kind, distance, wanted):
@@ -53,7 +64,8 @@ class Unread(unittest.TestCase):
 
 class From(unittest.TestCase):
     def follow(self, case):
-        missing, strange, said = roads.walk(TRAPLINE, FLOWS, case, "2")
+        missing, strange, said = until_complete(
+            lambda seconds: roads.walk(TRAPLINE, FLOWS, case, seconds))
         self.assertEqual((missing, strange), (set(), set()), said)
 
     def test_through_a_structure_that_is_copied(self):
@@ -67,7 +79,8 @@ class From(unittest.TestCase):
         self.assertEqual((missing & {"keep_own", "keep_decoy"}, strange), (set(), set()), said)
 
     def follow_kind(self, case):
-        missing, strange, said = roads.walk_kinds(TRAPLINE, KINDS, case, "2")
+        missing, strange, said = until_complete(
+            lambda seconds: roads.walk_kinds(TRAPLINE, KINDS, case, seconds))
         self.assertEqual((missing, strange), (set(), set()), said)
 
     def test_through_a_call_by_a_pointer(self):
@@ -82,8 +95,8 @@ class From(unittest.TestCase):
     def test_from_the_text_that_sscanf_has_read(self):
         self.follow_kind("scan")
 
-    def expect_nothing_strange(self, case):
-        _, strange, said = roads.walk_kinds(TRAPLINE, KINDS, case, "2")
+    def expect_nothing_strange(self, case, program=KINDS):
+        _, strange, said = roads.walk_kinds(TRAPLINE, program, case, "2")
         self.assertEqual(strange, set(), said)
 
     def test_a_loop_that_keeps_one_of_many(self):
@@ -91,8 +104,11 @@ class From(unittest.TestCase):
 
     def test_a_load_that_came_to_no_store(self):
         # The last load before the store may be one of another pass.
-        _, strange, said = roads.walk_kinds(
-            TRAPLINE, roads.program_of(os.path.dirname(KINDS), "O3", "kinds"), "varargs", "2")
+        self.expect_nothing_strange("varargs", KINDS_O3)
+
+    def test_the_one_of_several_that_was_chosen(self):
+        program = roads.program_of(os.path.dirname(FLOWS), "O3")
+        _, strange, said = roads.walk(TRAPLINE, program, "most", "2")
         self.assertEqual(strange, set(), said)
 
     def test_an_instruction_that_two_watches_see(self):
@@ -109,11 +125,13 @@ class From(unittest.TestCase):
 
 class To(unittest.TestCase):
     def test_through_a_structure_on_the_heap(self):
-        missing, strange, said = roads.walk_on(TRAPLINE, FLOWS, "heap", "2")
+        missing, strange, said = until_complete(
+            lambda seconds: roads.walk_on(TRAPLINE, FLOWS, "heap", seconds))
         self.assertEqual((missing, strange), (set(), set()), said)
 
     def test_through_memmove(self):
-        missing, strange, said = roads.walk_kinds_on(TRAPLINE, KINDS, "shift", "2")
+        missing, strange, said = until_complete(
+            lambda seconds: roads.walk_kinds_on(TRAPLINE, KINDS, "shift", seconds))
         self.assertEqual((missing, strange), (set(), set()), said)
 
 

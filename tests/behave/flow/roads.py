@@ -20,6 +20,7 @@ ROADS = {
     "hash": (["finish_lookup", "insert", "make"], []),
     "vector": (["finish_vector", "add_all", "put_in_source", "make"], []),
     "string": (["finish_text", "write_text", "make"], ["copy_text", "through_string"]),
+    "most": (["finish_most", "fill_candidates", "make"], []),
     "own": (["finish_own", "keep_own", "make"], []),
 }
 # From `own`, of which each thread has its own copy.
