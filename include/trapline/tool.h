@@ -339,6 +339,9 @@ struct tl_guard_faults {
 	uint32_t *asked;
 	unsigned asks;
 	uint32_t *bell;
+	/* Shared with it, too: the tool sets it before it fills a page for who has touched it.
+	 * Until then the process trusts that a page which it has emptied is empty. */
+	uint32_t *touched;
 };
 #define TL_GUARD_FILLED 0x80000000u
 #define TL_GUARD_PAGE 4096u

@@ -144,6 +144,7 @@ int control_guard_pages(struct control *control, pid_t pid, struct control_guard
 	space_guard_pages(target->space, pages->start, (uint64_t)GUARD_PAGES * GUARD_PAGE);
 	pages->owner = guard->owner;
 	pages->asked = (uint32_t *)guard->asked;
+	pages->touched = (uint32_t *)&guard->touched;
 	_Static_assert(offsetof(struct guard_choice, heard) ==
 			       offsetof(struct guard_choice, bell) + sizeof(uint32_t),
 		       "the word behind the bell");

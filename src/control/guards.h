@@ -34,7 +34,7 @@ void control_guard(struct control *control, const struct tl_guarding *guarding);
 struct control_guard_pages {
 	int descriptor; /* of userfaultfd(2) */
 	uint64_t start, owner;
-	uint32_t *asked, *bell;
+	uint32_t *asked, *bell, *touched;
 };
 int control_guard_pages(struct control *control, pid_t pid, struct control_guard_pages *pages);
 /* The block that the page around the address is of. */

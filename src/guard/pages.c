@@ -17,7 +17,10 @@
 #define LENGTH ((size_t)GUARD_PAGES * GUARD_PAGE)
 #define TRIES 8
 #define FILL_BOUND 2000000000ull /* ns that a run is waited for, on a machine that is busy */
-#define RUNS 32u		 /* of one page, filled at one fault where every block is guarded */
+/* Runs of one page that are filled at a time where every block is guarded: twice as many each time,
+ * so that a program of a few blocks does not wait for many. */
+#define RUNS_FIRST 16u
+#define RUNS 128u
 
 /* An owner while the run is claimed and nobody's: see record/guard.h. */
 static _Atomic uint32_t owner[GUARD_PAGES];
@@ -30,6 +33,7 @@ static int descriptor = -1;
  * after another, and put in when none is there. */
 static _Atomic uint32_t stash[RUNS];
 static _Atomic uint32_t stash_next;
+static _Atomic uint32_t batch = RUNS_FIRST;
 
 /* What a program is limited to it shall have to itself. */
 static bool is_limited(void)
@@ -84,6 +88,8 @@ void pages_begin(struct area_process *process, bool waits)
 	uint64_t start;
 
 	atomic_store(&usable, false);
+	/* What was touched before the fork is filled in the child, too. */
+	atomic_store(&process->guard.touched, atomic_load(&arena) != 0);
 	if (!waits || !agent_state.area->guard.pages || !(start = map_arena()))
 		return;
 	descriptor = open_faults();
@@ -218,24 +224,26 @@ static void stash_run(uint32_t at, uint32_t first)
 /* A run of one page and an empty one; GUARD_PAGES: there is no room for so many of them. */
 static uint32_t take_one(void)
 {
-	uint32_t stashed = take_stashed(), first;
+	uint32_t stashed = take_stashed(), runs = atomic_load(&batch), first;
 
 	if (stashed)
 		return stashed - 1;
-	first = find(2 * RUNS);
-	if (first == GUARD_PAGES)
-		return first;
+	/* A program may limit itself at any time. */
+	if (is_limited() || (first = find(2 * runs)) == GUARD_PAGES)
+		return GUARD_PAGES;
 	/* Who else touches one of these has that one filled alone. */
-	for (uint32_t i = 1; i < 2 * RUNS; i++)
+	for (uint32_t i = 1; i < 2 * runs; i++)
 		atomic_store_explicit(&owner[first + i], GUARD_PAGE_OPENS | 1,
 				      memory_order_relaxed);
-	atomic_store_explicit(&owner[first], GUARD_PAGE_OPENS | GUARD_PAGE_RUNS | RUNS,
+	atomic_store_explicit(&owner[first], GUARD_PAGE_OPENS | GUARD_PAGE_RUNS | runs,
 			      memory_order_release);
 	if (!open_at(first))
 		return GUARD_PAGES;
-	for (uint32_t i = 1; i < RUNS; i++)
+	for (uint32_t i = 1; i < runs; i++)
 		stash_run(i, first + 2 * i);
 	atomic_store_explicit(&stash_next, 1, memory_order_relaxed);
+	if (runs < RUNS)
+		atomic_store(&batch, 2 * runs);
 	return first;
 }
 
@@ -246,7 +254,7 @@ static uint32_t take_run(uint32_t pages)
 
 	if (pages == 1 && agent_state.area->guard.all)
 		first = take_one();
-	if (first != GUARD_PAGES)
+	if (first != GUARD_PAGES || is_limited())
 		return first;
 	first = find(pages + 1);
 	return first != GUARD_PAGES && open_at(first) ? first : GUARD_PAGES;
@@ -266,8 +274,7 @@ uint64_t pages_take(size_t room, uint32_t *pages)
 		 bytes = (room + GUARD_PAGE - 1) & ~(GUARD_PAGE - 1ull);
 	uint32_t first;
 
-	/* A program may limit itself at any time. */
-	if (!atomic_load(&usable) || room > LENGTH / 4 || is_limited())
+	if (!atomic_load(&usable) || room > LENGTH / 4)
 		return 0;
 	if (atomic_fetch_add(&filled, bytes) + bytes > agent_state.area->guard.memory) {
 		atomic_fetch_sub(&filled, bytes);
@@ -291,25 +298,47 @@ void pages_own(uint64_t run, uint32_t pages, uint32_t place)
 		atomic_store_explicit(&owner[first + i], place + 1, memory_order_release);
 }
 
+/* Under a filter every call may be the last. */
+static bool empty(uint64_t run, long length)
+{
+	const struct area_process *process = agent_state.process;
+
+	if (!process || atomic_load(&process->quiet))
+		return false;
+	/* The program may have forbidden itself whole pages, and then have given them back. */
+	if (length > (long)GUARD_PAGE)
+		raw_syscall3(SYS_mprotect, (long)run, length, PROT_READ | PROT_WRITE);
+	return raw_syscall3(SYS_madvise, (long)run, length, MADV_DONTNEED) == 0;
+}
+
 void pages_empty(uint64_t run, uint32_t pages)
 {
-	long length = (long)pages * GUARD_PAGE;
+	struct area_process *process = agent_state.process;
 
-	/* Under a filter every call may be the last. */
-	if (agent_state.process && !atomic_load(&agent_state.process->quiet)) {
-		/* The program may have forbidden itself whole pages, and then have given them back.
-		 */
-		if (pages > 1)
-			raw_syscall3(SYS_mprotect, (long)run, length, PROT_READ | PROT_WRITE);
-		raw_syscall3(SYS_madvise, (long)run, length, MADV_DONTNEED);
-	}
+	/* Pages that could not be emptied, since they are locked for example, are tried again when
+	 * they are given back. */
+	if (!empty(run, (long)pages * GUARD_PAGE) && process)
+		atomic_store(&process->guard.touched, 1);
 	atomic_fetch_sub(&filled, (uint64_t)pages * GUARD_PAGE);
+}
+
+/*
+ * Was anything touched that was to stay empty? The block is no longer in the table, so a page that
+ * is touched from here on is filled with zeroes, and what was touched before is told: the fence
+ * pairs with take() in src/heap/pages.c.
+ */
+static bool is_touched(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	return !agent_state.process ||
+	       atomic_load_explicit(&agent_state.process->guard.touched, memory_order_relaxed);
 }
 
 void pages_give_back(uint64_t run, uint32_t pages)
 {
 	/* What was looked at since it was freed, and the page behind. */
-	if (raw_syscall3(SYS_madvise, (long)run, ((long)pages + 1) * GUARD_PAGE, MADV_DONTNEED))
+	if (is_touched() &&
+	    raw_syscall3(SYS_madvise, (long)run, ((long)pages + 1) * GUARD_PAGE, MADV_DONTNEED))
 		return;
 	let_go((uint32_t)((run - atomic_load(&arena)) / GUARD_PAGE), pages + 1);
 }

@@ -122,6 +122,9 @@ static bool take(struct pages *pages, const struct source *source, const struct 
 	if (message->event != UFFD_EVENT_PAGEFAULT || address < source->faults.start ||
 	    address - source->faults.start >= source->faults.length)
 		return false;
+	/* Before the owner is read: who gives the page back has no owner for it any more by the
+	 * time that it looks whether any was touched. */
+	__atomic_store_n(source->faults.touched, 1, __ATOMIC_SEQ_CST);
 	owner = owner_of(source, address);
 	if (owner & TL_GUARD_PAGE_OPENS) {
 		open_at(source, address, owner);

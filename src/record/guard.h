@@ -148,6 +148,9 @@ struct guard_process {
 	_Atomic uint32_t unkept;     /* freed blocks that had no room in it */
 	_Atomic uint32_t
 		unpaged; /* blocks for which there were no pages, or nobody filled them in time */
+	/* Raised before a page is filled that nobody asked for: it was touched. While it is 0 what
+	 * was emptied is empty still. */
+	_Atomic uint32_t touched;
 	/* First page + 1 of runs that are asked for, until they are taken or given up; 0: free. */
 	_Atomic uint32_t asked[GUARD_ASKS];
 	struct guard_context certain[GUARD_CERTAIN];

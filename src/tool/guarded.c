@@ -92,6 +92,7 @@ int host_guard_faults(struct tl_host *host, pid_t pid, struct tl_guard_faults *f
 	faults->owner = pages.owner;
 	faults->asked = pages.asked;
 	faults->asks = GUARD_ASKS;
+	faults->touched = pages.touched;
 	faults->bell = pages.bell;
 	return 0;
 }

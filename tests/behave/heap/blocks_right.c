@@ -3,6 +3,7 @@
 #include <obstack.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include "mistakes.h"
 
@@ -49,6 +50,32 @@ static void zeroes(void)
 		require_bytes(block, size, 0);
 		free(block);
 	}
+}
+
+static void require_zeroes(int rounds)
+{
+	for (int round = 0; round < rounds; round++) {
+		size_t size = 1 + draw(200);
+		char *block = checked(hidden(calloc(1, size)));
+
+		require_bytes(block, size, 0);
+		free(hidden(memset(block, 0xee, size)));
+	}
+}
+
+/* As many that memory which was another block's comes back, in a forked child, too. */
+static void zeroes_again(void)
+{
+	int status = -1;
+	pid_t child;
+
+	require_zeroes(30000);
+	child = fork();
+	require(child >= 0, "fork()");
+	require_zeroes(30000);
+	if (!child)
+		_exit(0);
+	require(waitpid(child, &status, 0) == child && !status, "the child");
 }
 
 static void large_zeroes(void)
@@ -398,6 +425,7 @@ static void tuned(void)
 static const struct test_case cases[] = {
 	{"every_byte", every_byte},
 	{"zeroes", zeroes},
+	{"zeroes_again", zeroes_again},
 	{"large_zeroes", large_zeroes},
 	{"grow_and_shrink", grow_and_shrink},
 	{"grown_in_place", grown_in_place},

@@ -2,7 +2,7 @@
 /* Uses of freed blocks: one a case. */
 #include "accesses.h"
 
-enum where { HERE, USED_IN_THREAD, FREED_IN_THREAD };
+enum where { HERE, USED_IN_THREAD, FREED_IN_THREAD, USED_EARLY };
 
 struct use {
 	const char *name;
@@ -11,7 +11,8 @@ struct use {
 	size_t offset;
 	size_t length;
 	unsigned same;	/* blocks that the same place allocates, uses and frees before */
-	unsigned after; /* blocks that are allocated and freed between the free and the use */
+	unsigned after; /* blocks that are allocated and freed between the free and the use, or,
+			 * used early, after that */
 	unsigned alive; /* further blocks of the same place that stay */
 	enum where where;
 };
@@ -42,6 +43,7 @@ static const struct use uses[] = {
 	{"unseen_write_to_200", fill_unseen, 200, 64, 8, 0, 0, 0, HERE},
 	{"used_in_thread", store, 48, 32, 8, 0, 0, 0, USED_IN_THREAD},
 	{"freed_in_thread", load, 48, 32, 8, 0, 0, 0, FREED_IN_THREAD},
+	{"write_before_others", store, 64, 24, 8, 0, 60000, 0, USED_EARLY},
 };
 
 static const struct use *use;
@@ -76,11 +78,18 @@ static NOINLINE void *end_block(void *argument)
 	return NULL;
 }
 
-/* Sizes that never share a free list with those above, nor reach them by merging. */
+/* Sizes that never share a free list with those above, nor reach them by merging. What others left
+ * in the memory, rightly or not, is not to be seen. */
 static NOINLINE void allocate_others(unsigned count)
 {
-	for (unsigned i = 0; i < count; i++)
-		free(checked(hidden(malloc(112 + i % 256))));
+	for (unsigned i = 0; i < count; i++) {
+		size_t size = 112 + i % 256;
+		char *other = checked(hidden(calloc(1, size)));
+
+		for (size_t at = 0; at < size; at++)
+			require(!other[at], "zeroes");
+		free(hidden(memset(other, 'o', size)));
+	}
 }
 
 static NOINLINE void run(void)
@@ -100,7 +109,11 @@ static NOINLINE void run(void)
 		in_thread(end_block, NULL);
 	else
 		end_block(NULL);
+	if (use->where == USED_EARLY)
+		use_block(NULL);
 	allocate_others(use->after);
+	if (use->where == USED_EARLY)
+		return;
 	if (use->where == USED_IN_THREAD)
 		in_thread(use_block, NULL);
 	else
