@@ -3,6 +3,7 @@
 import re
 import socket
 
+from latency import probing
 from program import Server, client
 
 QUESTION = b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x01a\x05field\x04test\x00\x00\x01\x00\x01"
@@ -33,6 +34,10 @@ class NameServer(Server):
     def load(self, place, outcome, seconds):
         """At a given rate, first by UDP, then with a third of it by TCP."""
         self.write_questions(place)
+        with probing(outcome, lambda: self.answers(place)):
+            self.ask(place, outcome, seconds)
+
+    def ask(self, place, outcome, seconds):
         for extra, rate in (((), self.rate), (("-m", "tcp"), self.rate / 3)):
             text = client(["dnsperf", "-s", "127.0.0.1", "-p", place.port, "-d", place.path("questions"), "-c",
                            self.clients, "-l", max(2, round(seconds / 2)), "-Q", round(rate), *extra], limit=seconds + 60)

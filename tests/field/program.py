@@ -50,6 +50,7 @@ class Place:
         os.chmod(self.folder, 0o777)
         self.port = free_port()
         self.more_ports = {}
+        self.closing = []      # called when it goes away
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -76,7 +77,16 @@ class Place:
             shutil.chown(path, user)
         return path
 
+    def helper(self, line):
+        """A command beside the program, killed with the place; what it prints is in the file `helper`."""
+        with open(self.path("helper"), "ab") as output:
+            popen = subprocess.Popen([str(word) for word in line], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                                     cwd=self.folder, env={**os.environ, "PATH": PATH})
+        self.closing += [popen.kill, popen.wait]
+
     def remove(self):
+        for close in self.closing:
+            close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

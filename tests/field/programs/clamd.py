@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """clamd with a signature of its own, asked to scan by several clients."""
 import socket
-import threading
-import time
 
+from latency import in_parallel
 from program import Server, conversation
 
 CONFIGURATION = """
@@ -46,24 +45,11 @@ class Clamd(Server):
             return stream.recv(4096).decode()
 
     def load(self, place, outcome, seconds):
-        end, done = time.monotonic() + seconds, []
+        def ask(_which, number):
+            good, bad = b"word " * (500 + number % 2000), b"word field-test! " * 20
+            return "OK" in self.scan(place, good) if number % 2 else "FOUND" in self.scan(place, bad)
 
-        def work(which):
-            count = 0
-            while time.monotonic() < end:
-                good, bad = b"word " * (500 + count % 2000), b"word field-test! " * 20
-                if "OK" not in self.scan(place, good) or "FOUND" not in self.scan(place, bad):
-                    outcome.checks.add(f"client {which}: wrong answer")
-                count += 2
-            done.append(count)
-
-        workers = [threading.Thread(target=work, args=(which,)) for which in range(4)]
-        for one in workers:
-            one.start()
-        for one in workers:
-            one.join()
-        outcome.operations = sum(done)
-        outcome.checks.add(f"clients that ended well: {len(done)}")
+        in_parallel(outcome, seconds, 4, ask)
 
     def controls(self, place, run):
         def ask(word):

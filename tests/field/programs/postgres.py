@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """PostgreSQL: processes, not threads, which share memory that is watched in each."""
+import glob
 import re
 import signal
 
+from latency import percentile_99
 from program import Failure, Server, client
 
 
@@ -32,10 +34,19 @@ class Postgres(Server):
         except Failure:
             return False
 
+    @staticmethod
+    def durations(place):
+        """Of the transactions: the third column of pgbench's logs, in microseconds."""
+        for path in glob.glob(place.path("transactions.*")):
+            with open(path, encoding="utf-8") as log:
+                yield from (int(line.split()[2]) / 1e6 for line in log if line.split()[2].isdigit())
+
     def load(self, place, outcome, seconds):
         at = ["-h", "127.0.0.1", "-p", place.port, "-U", "tester"]
         client(["pgbench", *at, "-i", "-s", "2", "-q", "postgres"])
-        text = client(["pgbench", *at, "-c", "6", "-j", "2", "-T", round(seconds), "postgres"], limit=seconds + 120)
+        text = client(["pgbench", *at, "-c", "6", "-j", "2", "-T", round(seconds), "-l",
+                       "--log-prefix=" + place.path("transactions"), "postgres"], limit=seconds + 120)
+        outcome.p99 = percentile_99(self.durations(place))
         outcome.operations = int(re.search(r"actually processed: (\d+)", text).group(1))
         outcome.checks.add(re.search(r"failed transactions: (\d+)", text).group(0))
 

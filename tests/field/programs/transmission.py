@@ -6,6 +6,7 @@ import re
 import signal
 import time
 
+from latency import percentile_99
 from program import Failure, Server, client, conversation, http_get
 
 
@@ -48,12 +49,15 @@ class Transmission(Server):
         return json.loads(answer.split("\r\n\r\n", 1)[1])["result"]
 
     def load(self, place, outcome, seconds):
-        end = time.monotonic() + seconds
+        end, durations = time.monotonic() + seconds, []
         fields = ["id", "name", "percentDone", "peers", "trackerStats", "files", "wanted", "rateUpload", "status"]
         while time.monotonic() < end:
+            begun = time.monotonic()
             outcome.checks.add("get: " + self.ask(place, "torrent-get", {"fields": fields}))
             outcome.checks.add("statistics: " + self.ask(place, "session-stats", {}))
             outcome.operations += 2
+            durations.append(time.monotonic() - begun)
+        outcome.p99 = percentile_99(durations)
 
     def controls(self, place, run):
         def add():
