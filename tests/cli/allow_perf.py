@@ -29,6 +29,15 @@ class AllowPerf(unittest.TestCase):
         self.assertNotIn("includes", after["syscalls"][1])
         self.assertEqual(after["defaultAction"], "SCMP_ACT_ERRNO")
 
+    def test_what_forbids_it_by_name(self):
+        """Podman's profile does, for who lacks CAP_SYS_ADMIN."""
+        before = {"syscalls": [{"names": ["bpf", "perf_event_open"], "action": "SCMP_ACT_ERRNO", "errnoRet": 1,
+                                "excludes": {"caps": ["CAP_SYS_ADMIN"]}},
+                               {"names": ["perf_event_open"], "action": "SCMP_ACT_KILL"}]}
+        after = json.loads(run(json.dumps(before)).stdout)["syscalls"]
+        self.assertEqual(after[0], {**before["syscalls"][0], "names": ["bpf"]})
+        self.assertEqual([rule["action"] for rule in after if "perf_event_open" in rule["names"]], ["SCMP_ACT_ALLOW"])
+
     def test_what_is_no_profile_is_refused(self):
         for text in ("", "[]", "{}", '{"syscalls": 1}', "null"):
             result = run(text)
