@@ -4,6 +4,7 @@
  * descriptor; it waits for hits and notes them. In doubt it stays switched off. Here is what it
  * does as the watching of a process begins, is inherited and ends; start.c begins it.
  */
+#include "agent/arch.h"
 #include "agent/nudge.h"
 #include "agent/opmask.h"
 #include "agent/permitted.h"
@@ -16,10 +17,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/auxv.h>
 #include <sys/prctl.h>
-
-#define HWCAP2_FSGSBASE 2u /* asm/hwcap2.h */
 
 /* A fork that fails, and a child that is killed at once, leave it one too high. */
 void agent_before_fork(void)
@@ -86,7 +84,7 @@ int agent_attach(struct area *area)
 	if (err)
 		return err;
 	find_clock();
-	agent_state.can_read_fs_base = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+	agent_state.can_read_fs_base = agent_arch.has_instruction();
 	agent_state.opmask_at = find_opmask(area);
 	agent_state.area = area;
 	mask_adopt();

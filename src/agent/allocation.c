@@ -137,8 +137,8 @@ static void tell(uint32_t kind, void *block, size_t size, const struct allocatio
 	struct area_registers registers = {0};
 
 	registers.pc = caller->pc - 1; /* within the call */
-	registers.general[4] = caller->stack_pointer;
-	registers.general[5] = caller->frame_pointer;
+	registers.general[insn_arch.stack_pointer] = caller->stack_pointer;
+	registers.general[insn_arch.frame_pointer] = caller->frame_pointer;
 	agent_notice(kind, (uintptr_t)block, size, &registers);
 }
 

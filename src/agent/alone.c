@@ -8,6 +8,7 @@
  * program set another: the controller looks for that (src/control/enter.c).
  */
 #include "agent/alone.h"
+#include "agent/arch.h"
 #include "agent/choose.h"
 #include "agent/state.h"
 
@@ -123,16 +124,12 @@ bool agent_choose(struct area_process *process, uint32_t slot, uint64_t address,
 
 void *memcpy(void *restrict to, const void *restrict from, size_t length)
 {
-	void *result = to;
-
-	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(length) : : "memory");
-	return result;
+	agent_arch.copy(to, from, length);
+	return to;
 }
 
 void *memset(void *to, int byte, size_t length)
 {
-	void *result = to;
-
-	__asm__ volatile("rep stosb" : "+D"(to), "+c"(length) : "a"(byte) : "memory");
-	return result;
+	agent_arch.fill(to, byte, length);
+	return to;
 }

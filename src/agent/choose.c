@@ -4,6 +4,7 @@
 #include "agent/state.h"
 #include "base/glob.h"
 #include "base/syscall.h"
+#include "trap/arch.h"
 #include "unwind/unwind.h"
 
 #include <stdatomic.h>
@@ -170,7 +171,7 @@ bool agent_choose(struct area_process *process, uint32_t index, uint64_t address
 	struct area_slot *slot = &process->slot[index];
 	struct condition_values values = {0};
 	enum filter_refusal refused = FILTER_REFUSALS;
-	uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+	uint64_t pc = trap_arch.pc(context);
 	uint64_t watched = slot->address ? slot->address : address;
 
 	memset(choice, 0, sizeof(*choice));

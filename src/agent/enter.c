@@ -14,6 +14,7 @@
  */
 #include "agent/enter.h"
 
+#include "agent/arch.h"
 #include "agent/readable.h"
 #include "agent/state.h"
 #include "base/memory.h"
@@ -109,7 +110,7 @@ static bool is_loaded_by_linker(int fd, const Elf64_Ehdr *header)
 {
 	Elf64_Phdr program, dynamic = {0};
 
-	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != agent_arch.machine)
 		return false;
 	for (unsigned i = 0; i < header->e_phnum && i < HEADERS_MAX; i++) {
 		if (!read_at(fd, &program, sizeof(program), header->e_phoff + i * sizeof(program)))

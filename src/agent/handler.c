@@ -2,13 +2,15 @@
 /*
  * The handler of a hit: note where the thread is, wake the controller, hold the thread, go on.
  *
- * It runs in the thread that made the access, right after it (x86 data watchpoints) or before it
- * (execution breakpoints). Between entry and exit the thread has done nothing that another thread
- * could be ordered by; that is what makes two overlapping holds at one address a race.
+ * It runs in the thread that made the access, right after it or before it (data
+ * watchpoints, as insn/hooks.h says of the architecture; execution breakpoints). Between entry and
+ * exit the thread has done nothing that another thread could be ordered by; that is what makes two
+ * overlapping holds at one address a race.
  *
  * It never touches the watched memory itself: that would trip the watchpoint again. The kernel
  * copies it (process_vm_readv), which a breakpoint that excludes the kernel does not see.
  */
+#include "agent/arch.h"
 #include "agent/choose.h"
 #include "agent/credit.h"
 #include "agent/opmask.h"
@@ -67,27 +69,10 @@ static uint64_t cpu_time(const struct area_process *process)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t read_fs_base(void)
-{
-	uint64_t base = 0;
-
-	/* AT_HWCAP2 bit 1 says that the instruction may be used (Documentation/arch/x86). */
-	if (agent_state.can_read_fs_base)
-		__asm__("rdfsbase %0" : "=r"(base));
-	return base;
-}
-
 static void note_registers(struct area_registers *registers, const ucontext_t *context)
 {
-	static const uint8_t order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
-					  REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
-					  REG_R12, REG_R13, REG_R14, REG_R15};
-
-	for (int i = 0; i < 16; i++)
-		registers->general[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
-	registers->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
-	registers->flags = (uint64_t)context->uc_mcontext.gregs[REG_EFL];
-	registers->fs_base = read_fs_base();
+	agent_arch.registers(context, registers);
+	registers->fs_base = agent_state.can_read_fs_base ? agent_arch.pointer_by_instruction() : 0;
 }
 
 static uint32_t read_stack(struct area_hit *hit, uint64_t stack_address)
@@ -254,12 +239,13 @@ static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 	if (!quiet && slot->patience)
 		raw_syscall6(SYS_prctl, PR_GET_NAME, (long)hit->thread, 0, 0, 0, 0);
 	if (quiet)
-		note_nothing(hit, value, hit->registers.general[4]);
+		note_nothing(hit, value, hit->registers.general[insn_arch.stack_pointer]);
 	else if (choice)
-		hit->stack_length = read_stack(hit, hit->registers.general[4]);
+		hit->stack_length =
+			read_stack(hit, hit->registers.general[insn_arch.stack_pointer]);
 	else
-		note_memory(hit, value, hit->registers.general[4]);
-	hit->stack_address = hit->registers.general[4];
+		note_memory(hit, value, hit->registers.general[insn_arch.stack_pointer]);
+	hit->stack_address = hit->registers.general[insn_arch.stack_pointer];
 	if (choice)
 		note_choice(hit, choice);
 }

@@ -66,8 +66,8 @@ static __attribute__((noinline)) void tell(uint32_t kind, void *block, size_t si
 	int saved_errno = errno;
 
 	registers.pc = caller.pc - 1; /* within the call */
-	registers.general[4] = caller.stack_pointer;
-	registers.general[5] = caller.frame_pointer;
+	registers.general[insn_arch.stack_pointer] = caller.stack_pointer;
+	registers.general[insn_arch.frame_pointer] = caller.frame_pointer;
 	agent_notice(kind, (uintptr_t)block, size, &registers);
 	errno = saved_errno;
 }

@@ -5,23 +5,12 @@
  * kernel comes in, and where it goes back.
  */
 #include "agent/alone.h"
+#include "agent/arch.h"
 #include "agent/state.h"
 
-#include "base/syscall.h"
-
 #include <stdatomic.h>
-#include <sys/prctl.h>
 
-/* The kernel returns to what the action names as its restorer. Debuggers and unwinders know a
- * signal's frame by these very instructions. */
-__asm__(".section .text.injected_restorer, \"ax\", @progbits\n"
-	".globl injected_restorer\n"
-	".hidden injected_restorer\n"
-	".type injected_restorer, @function\n"
-	"injected_restorer:\n"
-	"	mov $15, %rax\n"
-	"	syscall\n"
-	".previous\n");
+AGENT_RESTORER(injected_restorer);
 
 /* A thread that may not read the processor's clock (PR_SET_TSC) would be killed by the vDSO's, here
  * where all signals are blocked. Nobody tells when it was forbidden: the kernel is asked at each
@@ -29,13 +18,11 @@ __asm__(".section .text.injected_restorer, \"ax\", @progbits\n"
 static void look_at_clock(void)
 {
 	const struct area_process *process = agent_state.process;
-	int mode = PR_TSC_ENABLE;
 
 	if (!__atomic_load_n(&injected_own.clock, __ATOMIC_RELAXED) || !process ||
 	    atomic_load_explicit(&process->quiet, memory_order_relaxed))
 		return;
-	raw_syscall6(SYS_prctl, PR_GET_TSC, (long)&mode, 0, 0, 0, 0);
-	if (mode == PR_TSC_SIGSEGV)
+	if (!agent_arch.may_read_clock())
 		__atomic_store_n(&injected_own.clock, 0, __ATOMIC_RELAXED);
 }
 

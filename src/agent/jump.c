@@ -15,6 +15,7 @@
 /* With it <setjmp.h> gives longjmp() and its like one name, of those that are defined here. */
 #undef _FORTIFY_SOURCE
 
+#include "agent/arch.h"
 #include "agent/state.h"
 
 #include <dlfcn.h>
@@ -104,28 +105,10 @@ __attribute__((used, visibility("hidden"))) void *jump_before_swapcontext(uconte
 	return libc.swapcontext;
 }
 
-/* The stack is aligned at the call: 8 bytes of return address, 16 of arguments, 8 more. */
-#define ENTRY(name, before)                                 \
-	__asm__(".pushsection .text\n"                      \
-		".globl " #name "\n"                        \
-		".type " #name ", @function\n" #name ":\n"  \
-		".cfi_startproc\n"                          \
-		"endbr64\n"                                 \
-		"push %rdi\n.cfi_adjust_cfa_offset 8\n"     \
-		"push %rsi\n.cfi_adjust_cfa_offset 8\n"     \
-		"sub $8, %rsp\n.cfi_adjust_cfa_offset 8\n"  \
-		"call " #before "\n"                        \
-		"add $8, %rsp\n.cfi_adjust_cfa_offset -8\n" \
-		"pop %rsi\n.cfi_adjust_cfa_offset -8\n"     \
-		"pop %rdi\n.cfi_adjust_cfa_offset -8\n"     \
-		"jmp *%rax\n"                               \
-		".cfi_endproc\n"                            \
-		".size " #name ", . - " #name "\n.popsection")
-
-ENTRY(__sigsetjmp, jump_before_sigsetjmp);
-ENTRY(setjmp, jump_before_setjmp);
-ENTRY(getcontext, jump_before_getcontext);
-ENTRY(swapcontext, jump_before_swapcontext);
+AGENT_ENTRY(__sigsetjmp, jump_before_sigsetjmp);
+AGENT_ENTRY(setjmp, jump_before_setjmp);
+AGENT_ENTRY(getcontext, jump_before_getcontext);
+AGENT_ENTRY(swapcontext, jump_before_swapcontext);
 
 /* ------------------------------------------------------------------------------------------- */
 /* The jumps themselves */

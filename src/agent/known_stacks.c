@@ -45,13 +45,13 @@ static uint64_t plain_until(uint64_t stack_pointer)
 static void walk(struct allocation_event *event, const struct allocation_caller *caller,
 		 uint64_t until, struct unwind_trail *trail)
 {
-	struct unwind_registers registers = {.known = 1u << UNWIND_RBP | 1u << UNWIND_RSP |
+	struct unwind_registers registers = {.known = 1u << UNWIND_FP | 1u << UNWIND_SP |
 						      1u << UNWIND_PC};
 	uint32_t count, own = 0;
 
-	registers.value[UNWIND_RBP] = caller->frame_pointer;
+	registers.value[UNWIND_FP] = caller->frame_pointer;
 	registers.value[UNWIND_PC] = caller->pc;
-	registers.value[UNWIND_RSP] = caller->stack_pointer;
+	registers.value[UNWIND_SP] = caller->stack_pointer;
 	count = (uint32_t)unwind_callers(&registers, until, event->frame, ALLOCATION_FRAMES, trail);
 	while (own < count && is_own_code(event->frame[own]))
 		own++;

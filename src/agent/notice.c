@@ -37,8 +37,8 @@ static struct area_hit *claim(struct area *area, uint64_t *ticket, struct patien
 
 static void fill(struct area_hit *hit, uint32_t kind, const struct area_registers *registers)
 {
-	ssize_t length =
-		raw_read_memory(raw_getpid(), hit->stack, registers->general[4], AREA_STACK);
+	ssize_t length = raw_read_memory(raw_getpid(), hit->stack,
+					 registers->general[insn_arch.stack_pointer], AREA_STACK);
 
 	hit->entry_time = agent_now();
 	hit->process = agent_state.index;
@@ -50,7 +50,7 @@ static void fill(struct area_hit *hit, uint32_t kind, const struct area_register
 	hit->registers = *registers;
 	hit->value_length = 0;
 	hit->value_address = 0;
-	hit->stack_address = registers->general[4];
+	hit->stack_address = registers->general[insn_arch.stack_pointer];
 	hit->stack_length = length > 0 ? (uint32_t)length : 0;
 	hit->thread[0] = '\0';
 }

@@ -5,6 +5,7 @@
  * as if it had been called itself, by a jump: a call that returns twice on one stack, as vfork(2)
  * by number does, finds the stack as its caller left it.
  */
+#include "agent/arch.h"
 #include "agent/readable.h"
 #include "agent/state.h"
 
@@ -186,28 +187,4 @@ __attribute__((used, visibility("hidden"))) call_fn *number_choose(long number, 
 	}
 }
 
-/* The stack is aligned at the call: 8 bytes of return address, 48 of arguments, 8 more. */
-__asm__(".pushsection .text\n"
-	".globl syscall\n"
-	".type syscall, @function\n"
-	"syscall:\n"
-	".cfi_startproc\n"
-	"endbr64\n"
-	"push %rdi\n.cfi_adjust_cfa_offset 8\n"
-	"push %rsi\n.cfi_adjust_cfa_offset 8\n"
-	"push %rdx\n.cfi_adjust_cfa_offset 8\n"
-	"push %rcx\n.cfi_adjust_cfa_offset 8\n"
-	"push %r8\n.cfi_adjust_cfa_offset 8\n"
-	"push %r9\n.cfi_adjust_cfa_offset 8\n"
-	"sub $8, %rsp\n.cfi_adjust_cfa_offset 8\n"
-	"call number_choose\n"
-	"add $8, %rsp\n.cfi_adjust_cfa_offset -8\n"
-	"pop %r9\n.cfi_adjust_cfa_offset -8\n"
-	"pop %r8\n.cfi_adjust_cfa_offset -8\n"
-	"pop %rcx\n.cfi_adjust_cfa_offset -8\n"
-	"pop %rdx\n.cfi_adjust_cfa_offset -8\n"
-	"pop %rsi\n.cfi_adjust_cfa_offset -8\n"
-	"pop %rdi\n.cfi_adjust_cfa_offset -8\n"
-	"jmp *%rax\n"
-	".cfi_endproc\n"
-	".size syscall, . - syscall\n.popsection");
+AGENT_ENTRY_OF_SIX(syscall, number_choose);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/permitted.h"
 
-#include <linux/audit.h>
+#include "agent/arch.h"
+
 #include <linux/seccomp.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -181,7 +182,7 @@ unsigned permitted_run(const struct sock_filter *code, unsigned length,
 
 static bool allows(const struct sock_fprog *filter, long number)
 {
-	struct seccomp_data call = {.nr = (int)number, .arch = AUDIT_ARCH_X86_64};
+	struct seccomp_data call = {.nr = (int)number, .arch = agent_arch.audit};
 
 	for (int i = 0; i < 2; i++) {
 		unsigned verdict = permitted_run(filter->filter, filter->len, &call) &

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/scratch.h"
 
+#include "agent/arch.h"
 #include "base/memory.h"
 #include "trap/borrower.h"
 
@@ -18,18 +19,9 @@ static struct {
 	size_t size;
 } kept[BORROWERS];
 
-static uintptr_t thread_pointer(void)
-{
-	uintptr_t pointer;
-
-	/* The thread pointer's first word points to itself: ELF TLS, x86-64 psABI. */
-	__asm__("mov %%fs:0, %0" : "=r"(pointer));
-	return pointer;
-}
-
 static int find_kept(void)
 {
-	const uintptr_t own = thread_pointer();
+	const uintptr_t own = agent_arch.thread_pointer();
 
 	for (int i = 0; i < BORROWERS; i++) {
 		uintptr_t thread = atomic_load(&kept[i].thread);

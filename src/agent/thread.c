@@ -3,9 +3,11 @@
  * Threads at their beginning: they inherit what their creator wishes of SIGTRAP (mask.c), and give
  * notice where each thread has its own copy of what is watched.
  */
+#include "agent/arch.h"
 #include "agent/state.h"
 
 #include "base/syscall.h"
+#include "insn/arch.h"
 #include "trap/borrower.h"
 
 #include <dlfcn.h>
@@ -72,9 +74,8 @@ static void give_notice(void)
 {
 	struct area_registers registers = {0};
 
-	/* The thread pointer's first word points to itself: ELF TLS, x86-64 psABI. */
-	__asm__("mov %%fs:0, %0" : "=r"(registers.fs_base));
-	registers.general[4] = (uintptr_t)__builtin_frame_address(0);
+	registers.fs_base = agent_arch.thread_pointer();
+	registers.general[insn_arch.stack_pointer] = (uintptr_t)__builtin_frame_address(0);
 	agent_notice(AREA_HIT_THREAD, registers.fs_base, 0, &registers);
 }
 

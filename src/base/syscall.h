@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Raw system calls for code that a signal handler can reach: no errno, no cancellation, no libc.
- * Each returns -errno on failure. x86-64 convention: number in rax, arguments in rdi rsi rdx r10
- * r8 r9; rcx and r11 are destroyed (System V ABI, A.2.1).
+ * Each returns -errno on failure. raw_syscall3() and raw_syscall6() are the architecture's.
  */
 #ifndef BASE_SYSCALL_H
 #define BASE_SYSCALL_H
+
+#include "base/call.h"
 
 #include <linux/perf_event.h>
 #include <signal.h>
@@ -15,31 +16,6 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
-
-static inline long raw_syscall6(long number, long a, long b, long c, long d, long e, long f)
-{
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-}
-
-static inline long raw_syscall3(long number, long a, long b, long c)
-{
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c)
-			 : "rcx", "r11", "memory");
-	return result;
-}
 
 static inline pid_t raw_gettid(void)
 {

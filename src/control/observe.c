@@ -298,7 +298,7 @@ static void take_sample(struct target *target, const struct ring *ring, size_t l
 	       AREA_NAME);
 	if (observed_count(target, &hit))
 		return;
-	hit.stack_address = hit.registers.general[4];
+	hit.stack_address = hit.registers.general[insn_arch.stack_pointer];
 	hit.stack_length = copy_stack(ring, ring->tail, &head, length, &hit);
 	trace_tell(target->control, target, &hit, (pid_t)head.pid);
 }

@@ -26,7 +26,7 @@ static void offer(void *context, const struct insn_forward_access *found, unsign
 	const struct offer *to = context;
 	uint8_t bytes[INSN_MAX_LENGTH];
 	struct insn insn;
-	uint64_t stack = to->sample->registers.general[4];
+	uint64_t stack = to->sample->registers.general[insn_arch.stack_pointer];
 	struct tl_access access = {.size = sizeof(access),
 				   .pid = to->sample->pid,
 				   .tid = to->sample->tid,

@@ -2,6 +2,7 @@
 #include "event/experiment.h"
 
 #include "base/syscall.h"
+#include "event/arch.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -9,7 +10,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 /* Every experiment takes milliseconds; a child that is still there after this long is stuck. */
@@ -32,7 +32,6 @@ static struct experiment *running; /* in the child */
 static void note_hit(int signal, siginfo_t *info, void *context)
 {
 	const struct perf_siginfo *perf = (const struct perf_siginfo *)(const void *)info;
-	const ucontext_t *interrupted = context;
 
 	(void)signal;
 	if (info->si_code != TRAP_PERF_CODE)
@@ -40,7 +39,7 @@ static void note_hit(int signal, siginfo_t *info, void *context)
 	running->address = perf->address;
 	running->data = perf->data;
 	running->late = perf->flags & PERF_FLAG_LATE;
-	running->pc = (uint64_t)interrupted->uc_mcontext.gregs[REG_RIP];
+	running->pc = event_arch.pc(context);
 	__atomic_fetch_add(&running->hits, 1, __ATOMIC_RELAXED);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "event/explain.h"
 
+#include "event/arch.h"
+
 #include "event/machine.h"
 
 #include <errno.h>
@@ -73,11 +75,12 @@ static void explain_no_slot(void)
 			 "%d (%s) traces it and may hold slots; close events or detach it",
 			 ours, tracer, name);
 	else if (ours)
-		snprintf(text, sizeof(text),
-			 "no hardware slot is free in some thread: this process itself holds %u "
-			 "perf events (x86 has 4 slots a thread; a watch not aligned to its length "
-			 "takes two); close or move one, or use TL_REGION",
-			 ours);
+		snprintf(
+			text, sizeof(text),
+			"no hardware slot is free in some thread: this process itself holds %u "
+			"perf events (a thread has %d slots here; a watch not aligned to its length "
+			"takes two); close or move one, or use TL_REGION",
+			ours, EVENT_SLOTS);
 	else
 		snprintf(text, sizeof(text),
 			 "no hardware slot is free in some thread and this process holds none: a "

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "event/machine.h"
 
-#include <cpuid.h>
+#include "event/arch.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,13 +72,9 @@ bool machine_filtered(void)
 	return machine_status("Seccomp", 0) == SECCOMP_MODE_OF_FILTER;
 }
 
-/* CPUID leaf 7, ECX bit 4 (OSPKE): the kernel has switched protection keys on. Intel SDM, vol. 2A.
- */
 bool machine_has_protection_keys(void)
 {
-	unsigned eax, ebx, ecx, edx;
-
-	return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (ecx & (1u << 4));
+	return event_arch.has_protection_keys();
 }
 
 unsigned machine_perf_descriptors(void)

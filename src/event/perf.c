@@ -2,8 +2,8 @@
 #include "event/perf.h"
 
 #include "base/syscall.h"
+#include "event/arch.h"
 
-#include <asm/perf_regs.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
@@ -32,7 +32,8 @@ static uint32_t breakpoint_type(unsigned access)
 	if (access & TL_EXEC)
 		return HW_BREAKPOINT_X;
 	if (access & TL_READ)
-		return HW_BREAKPOINT_RW;
+		return event_arch.reads_alone && !(access & TL_WRITE) ? HW_BREAKPOINT_R
+								      : HW_BREAKPOINT_RW;
 	return HW_BREAKPOINT_W;
 }
 
@@ -47,14 +48,11 @@ static int fill_counter(struct perf_event_attr *attributes, const struct perf_re
 	return 0;
 }
 
-/* In the order of <asm/perf_regs.h>: ax bx cx dx si di bp sp ip flags, r8 … r15. */
-#define NOTED_REGISTERS (0x3ffull | 0xffull << PERF_REG_X86_R8)
-
 static void fill_noted(struct perf_event_attr *attributes, unsigned stack)
 {
 	attributes->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				  PERF_SAMPLE_ADDR | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	attributes->sample_regs_user = NOTED_REGISTERS;
+	attributes->sample_regs_user = event_arch.sampled;
 	attributes->sample_stack_user = stack;
 	attributes->remove_on_exec = 1;
 	/* Names and births of threads beside them. */
@@ -87,8 +85,7 @@ int perf_fill_attributes(struct perf_event_attr *attributes, const struct perf_r
 	attributes->sample_period = 1;
 	attributes->bp_type = breakpoint_type(request->access);
 	attributes->bp_addr = request->addr;
-	/* x86 wants the length of an execution breakpoint to be sizeof(long). */
-	attributes->bp_len = request->access & TL_EXEC ? sizeof(long) : request->length;
+	attributes->bp_len = request->access & TL_EXEC ? event_arch.code_length : request->length;
 	return 0;
 }
 

@@ -30,8 +30,8 @@ struct perf_request {
 	uint64_t data;	/* siginfo's perf data */
 };
 
-/* 0, or -EINVAL for a counter this library does not know. x86: a read watch is a read+write one,
- * since the hardware has no trigger for reads alone. */
+/* 0, or -EINVAL for a counter this library does not know. A read watch is a read+write one
+ * where the hardware has no trigger for reads alone. */
 int perf_fill_attributes(struct perf_event_attr *attributes, const struct perf_request *request);
 
 /* A descriptor (close-on-exec), or -errno. tid 0: the calling thread. Async-signal-safe. */

@@ -3,6 +3,7 @@
 #include "event/probe.h"
 
 #include "base/syscall.h"
+#include "event/arch.h"
 #include "event/experiment.h"
 #include "event/machine.h"
 #include "event/perf.h"
@@ -75,7 +76,6 @@ static void body_burn(struct experiment *experiment)
 #define CPUS_MAX 1024
 #define SAMPLE_PERIOD_NS 500000
 #define TRIALS_MAX 5
-#define SAMPLED_REGISTERS 0xff0fffull /* the 16 general registers, ip, flags (asm/perf_regs.h) */
 
 struct sampler {
 	size_t page;
@@ -92,7 +92,7 @@ static int sampler_open(struct sampler *sampler, pid_t pid)
 		.config = PERF_COUNT_SW_TASK_CLOCK,
 		.sample_period = SAMPLE_PERIOD_NS,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_REGS_USER,
-		.sample_regs_user = SAMPLED_REGISTERS,
+		.sample_regs_user = event_arch.sampled,
 		.inherit = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,

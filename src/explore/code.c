@@ -466,7 +466,7 @@ void code_unwatched(struct target *target, const struct slot *slot)
 
 bool code_is_shareable(struct target *target, const struct hit *hit, uint64_t address)
 {
-	uint64_t stack = hit->stack.registers.general[4];
+	uint64_t stack = hit->stack.registers.general[insn_arch.stack_pointer];
 
 	return address >= 4096 && !(address >> 47) &&
 	       !(address >= stack - 128 && address < stack + 65536) &&

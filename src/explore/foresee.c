@@ -71,7 +71,8 @@ static bool may_be_shared(struct target *target, const struct insn_registers *re
 			  const struct ahead_access *access)
 {
 	return access->address >= 4096 && !(access->address >> 47) &&
-	       !is_own_stack(target, registers->general[4], access->address) &&
+	       !is_own_stack(target, registers->general[insn_arch.stack_pointer],
+			     access->address) &&
 	       !space_is_libc(target->space, access->pc) &&
 	       space_writable(target->space, access->address);
 }
@@ -115,8 +116,8 @@ static void foresee_birth(struct target *target, uint64_t now, const struct ahea
 	if (!code_is_interesting(target, birth->start))
 		return;
 	sites_note(&target->explored->memory.sites, &target->program->random, birth->start);
-	registers.general[4] = UNBORN_STACK;
-	registers.general[7] = birth->argument;
+	registers.general[insn_arch.stack_pointer] = UNBORN_STACK;
+	registers.general[insn_arch.function_argument[0]] = birth->argument;
 	ahead_spread(target->space, &registers, AHEAD_NEWBORN, STEPS, &view);
 	note_view(target, -(pid_t)(1 + (key >> 34)), now, &registers, &view);
 }

@@ -181,7 +181,7 @@ static void note_background(struct target *target, const struct hit *hit)
 
 	if (!thread)
 		return;
-	note_stack(target, &thread->sites, hit->stack.registers.general[4]);
+	note_stack(target, &thread->sites, hit->stack.registers.general[insn_arch.stack_pointer]);
 }
 
 void code_came(struct target *target, const struct hit *hit)

@@ -47,8 +47,8 @@ static void add_access(void *context, const struct insn_forward_access *access, 
 /* At a call that leaves the program's own code: what it is handed to read or write. */
 static void add_arguments(const struct probing *probing, const struct insn_registers *registers)
 {
-	add(probing, registers->pc, registers->general[7], 8);
-	add(probing, registers->pc, registers->general[6], 8);
+	add(probing, registers->pc, registers->general[insn_arch.function_argument[0]], 8);
+	add(probing, registers->pc, registers->general[insn_arch.function_argument[1]], 8);
 }
 
 /* How many of them could be read, from the first on. */

@@ -94,7 +94,7 @@ static bool take_operand(struct target *target, const struct insn *insn,
 	for (unsigned i = 0; i < insn->operand_count; i++) {
 		if (!operand_known(&insn->operand[i], changed) ||
 		    insn_operand_before(insn, i, registers, &access->address, &access->length) ||
-		    !is_watchable(target, access, registers->general[4]))
+		    !is_watchable(target, access, registers->general[insn_arch.stack_pointer]))
 			continue;
 		access->pc = registers->pc;
 		access->access = insn->operand[i].access | (insn->atomic ? TL_ATOMIC : 0);

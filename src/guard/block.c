@@ -2,6 +2,7 @@
 #include "guard/guard.h"
 
 #include "agent/allocator.h"
+#include "agent/arch.h"
 #include "agent/watched.h"
 #include "base/syscall.h"
 #include "guard/pages.h"
@@ -95,7 +96,7 @@ static void copy(void *to, const void *from, size_t length)
 	if (length <= COPY_SHORTLY)
 		copy_shortly(to, from, length);
 	else
-		__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(length) : : "memory");
+		agent_arch.copy(to, from, length);
 }
 
 static bool is_watched(const struct iovec *part, unsigned count)

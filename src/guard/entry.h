@@ -4,6 +4,7 @@
 #define GUARD_ENTRY_H
 
 #include "agent/allocator.h"
+#include "agent/arch.h"
 #include "guard/choose.h"
 #include "guard/guard.h"
 #include "guard/own.h"
@@ -24,19 +25,11 @@ static inline struct allocation_caller caller_of(const uint64_t *frame)
 #define CALLER caller_of(__builtin_frame_address(0))
 #define IS_DUE choose_is_due(__builtin_return_address(0))
 
-static inline uintptr_t stack_pointer(void)
-{
-	uintptr_t value;
-
-	__asm__("mov %%rsp, %0" : "=r"(value));
-	return value;
-}
-
 /* Must the block be looked at before it goes to the allocator? Its address is enough to tell that
  * of nearly all. */
 static inline bool guard_is_suspect(const void *block)
 {
-	uintptr_t address = (uintptr_t)block, stack = stack_pointer() - OWN_STACK_BELOW;
+	uintptr_t address = (uintptr_t)block, stack = agent_arch.stack_pointer() - OWN_STACK_BELOW;
 
 	/* All at once: one branch, which is hardly ever taken. */
 	unsigned suspect = atomic_load_explicit(&guard_filter[guard_filter_place(address)],

@@ -10,8 +10,8 @@ bool tell_event(const struct agent_guard_notice *notice, struct allocation_calle
 	bool told;
 
 	registers.pc = caller.pc - 1; /* within the call */
-	registers.general[4] = caller.stack_pointer;
-	registers.general[5] = caller.frame_pointer;
+	registers.general[insn_arch.stack_pointer] = caller.stack_pointer;
+	registers.general[insn_arch.frame_pointer] = caller.frame_pointer;
 	told = agent_notice_guard(notice, &registers);
 	errno = saved_errno;
 	return told;

@@ -19,10 +19,9 @@
 #define CALLER_MOST 16384 /* bytes of a caller's code that are looked through */
 #define CALL_STEPS 8	  /* from the call to the function: a stub of the linkage table */
 #define STARTS_MOST 16	  /* instructions in front of the call */
-#define RSP 4
 #define ALL_KNOWN ((1u << C_ARGUMENTS) - 1)
 
-static const int8_t argument_register[C_ARGUMENTS] = {7, 6, 2, 1}; /* rdi, rsi, rdx, rcx */
+_Static_assert(C_ARGUMENTS <= INSN_FUNCTION_ARGUMENTS, "insn/hooks.h");
 
 /* The analysis of a place, kept: code at one place of one process seldom changes, and where it did
  * an argument is told wrongly at worst. */
@@ -30,11 +29,11 @@ struct answer {
 	uint64_t pc;
 	pid_t pid;
 	bool known;
-	struct insn_origin origin[16];
+	struct insn_origin origin[INSN_GENERAL];
 };
 
 static bool origins(struct space *space, uint64_t start, size_t length, uint64_t pc,
-		    struct insn_origin origin[16])
+		    struct insn_origin origin[INSN_GENERAL])
 {
 	struct insn_origin_work *work;
 	uint8_t *code;
@@ -74,8 +73,8 @@ static void from_registers(const struct arguments_place *place, struct c_call *c
 	if (!answer->known)
 		return;
 	for (int i = C_ARGUMENTS - 1; i >= 0; i--)
-		for (int j = 15; j >= 0; j--)
-			if (answer->origin[j].number == argument_register[i]) {
+		for (int j = INSN_GENERAL - 1; j >= 0; j--)
+			if (answer->origin[j].number == insn_arch.function_argument[i]) {
 				call->argument[i] = place->registers->general[j] -
 						    (uint64_t)(int64_t)answer->origin[j].offset;
 				call->known |= 1u << i;
@@ -162,15 +161,17 @@ static void go_back(struct space *space, const struct symbol_registers *caller, 
 			return;
 		if (insn.stack_change_known)
 			pushed += insn.stack_change;
-		kept &= (uint16_t) ~(insn.stack_change_known ? insn.written_registers & ~(1u << RSP)
-							     : insn.written_registers);
+		kept &= (uint16_t) ~(insn.stack_change_known
+					     ? insn.written_registers &
+						       ~(1u << insn_arch.stack_pointer)
+					     : insn.written_registers);
 	}
 	for (unsigned i = 0; i < 16; i++)
 		if ((kept >> i & 1) && symbol_register_known(caller, symbol_register_encoded(i))) {
 			forward->general[i] = caller->value[symbol_register_encoded(i)];
 			forward->known |= (uint16_t)(1u << i);
 		}
-	forward->general[RSP] -= (uint64_t)pushed;
+	forward->general[insn_arch.stack_pointer] -= (uint64_t)pushed;
 }
 
 /* The arguments that the function is entered with, by way of a stub or not; none are known where
@@ -192,8 +193,9 @@ static void carry_out(struct reading *reading, struct insn_forward *forward, uin
 	if (forward->pc != place->start)
 		return;
 	for (int i = 0; i < C_ARGUMENTS; i++)
-		if (!(call->known >> i & 1) && (forward->known >> argument_register[i] & 1)) {
-			call->argument[i] = forward->general[argument_register[i]];
+		if (!(call->known >> i & 1) &&
+		    (forward->known >> insn_arch.function_argument[i] & 1)) {
+			call->argument[i] = forward->general[insn_arch.function_argument[i]];
 			call->known |= 1u << i;
 		}
 }

@@ -46,7 +46,7 @@ static struct tl_registers general(const struct area_registers *noted)
 	struct tl_registers registers = {
 		.pc = noted->pc, .flags = noted->flags, .fs_base = noted->fs_base};
 
-	memcpy(registers.general, noted->general, sizeof(registers.general));
+	memcpy(registers.general, noted->general, sizeof(noted->general));
 	return registers;
 }
 
@@ -55,7 +55,7 @@ struct insn_registers hit_registers(const struct area_registers *noted)
 	struct insn_registers registers = {
 		.pc = noted->pc, .flags = noted->flags, .fs_base = noted->fs_base};
 
-	memcpy(registers.general, noted->general, sizeof(registers.general));
+	memcpy(registers.general, noted->general, sizeof(noted->general));
 	return registers;
 }
 
@@ -107,11 +107,11 @@ static void note_moved(const struct insn *insn, const struct insn_registers *reg
 
 static bool is_written(const struct insn *insn, int number)
 {
-	return number >= 0 && number < 16 && insn->written_registers >> number & 1;
+	return number >= 0 && number < INSN_GENERAL && insn->written_registers >> number & 1;
 }
 
 /*
- * A load over its own base, mov (%rax),%rax, leaves its address to be told by comparing the value
+ * A load over its own base leaves its address to be told by comparing the value
  * with memory (insn/attribute.c), which a racing thread may have changed meanwhile. An odd address
  * found so is no proof that the access was not aligned.
  */
@@ -136,6 +136,7 @@ static bool understand_data(struct target *target, struct slot *slot,
 
 	if ((target->program->options.lasting || slot->owner) && target->program->options.kernel)
 		wanted |= TL_KERNEL;
+	access->before = !insn_arch.traps_after;
 	insn_attribute(registers, slot->watch.address, slot->watch.length, wanted, &memory, &found);
 	access->pc = found.pc;
 	access->address = found.first;

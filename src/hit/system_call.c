@@ -4,11 +4,11 @@
 #include <trapline/event.h>
 
 #include <string.h>
+#include <sys/syscall.h>
 
+#define BUFFER insn_arch.call_argument[1]
+#define COUNT insn_arch.call_argument[2]
 #define VECTORS_MAX 64 /* of a vectored call that are looked at */
-
-/* Registers as src/insn numbers them, by what the kernel's calling convention uses them for. */
-enum { RESULT = 0, RETURN_ADDRESS = 1, COUNT = 2, BUFFER = 6 };
 
 enum shape {
 	PLAIN,	 /* a buffer and its length */
@@ -16,43 +16,34 @@ enum shape {
 	MESSAGE, /* a struct msghdr, which holds the two */
 };
 
-/* By number (asm/unistd_64.h). Others are not known to be plain copies: futex(2) works on its word
+/* Others are not known to be plain copies: futex(2) works on its word
  * atomically. */
 static const struct call {
 	int number;
 	unsigned access; /* to the thread's memory */
 	enum shape shape;
 } calls[] = {
-	{0, TL_WRITE, PLAIN},	 /* read */
-	{17, TL_WRITE, PLAIN},	 /* pread64 */
-	{45, TL_WRITE, PLAIN},	 /* recvfrom */
-	{19, TL_WRITE, VECTORS}, /* readv */
-	{47, TL_WRITE, MESSAGE}, /* recvmsg */
-	{1, TL_READ, PLAIN},	 /* write */
-	{18, TL_READ, PLAIN},	 /* pwrite64 */
-	{44, TL_READ, PLAIN},	 /* sendto */
-	{20, TL_READ, VECTORS},	 /* writev */
-	{46, TL_READ, MESSAGE},	 /* sendmsg */
+	{SYS_read, TL_WRITE, PLAIN},	  {SYS_pread64, TL_WRITE, PLAIN},
+	{SYS_recvfrom, TL_WRITE, PLAIN},  {SYS_readv, TL_WRITE, VECTORS},
+	{SYS_recvmsg, TL_WRITE, MESSAGE}, {SYS_write, TL_READ, PLAIN},
+	{SYS_pwrite64, TL_READ, PLAIN},	  {SYS_sendto, TL_READ, PLAIN},
+	{SYS_writev, TL_READ, VECTORS},	  {SYS_sendmsg, TL_READ, MESSAGE},
 };
 
-/* The number loaded just before the instruction: `mov $n,%eax` or, for 0, `xor %eax,%eax`. */
-static int call_number(const struct insn_memory *memory, uint64_t syscall_pc)
+static int call_number(const struct insn_memory *memory, uint64_t call_pc)
 {
-	uint8_t bytes[5];
-	int number;
+	uint8_t code[16];
+	const uint8_t length = insn_arch.call_number_code;
 
-	if (memory->read(memory->context, syscall_pc - 5, bytes, 5))
+	_Static_assert(sizeof(code) >= INSN_MAX_LENGTH, "as much as any one instruction");
+	if (memory->read(memory->context, call_pc - length, code, length))
 		return -1;
-	if (bytes[0] == 0xb8) {
-		memcpy(&number, bytes + 1, sizeof(number));
-		return number;
-	}
-	return bytes[3] == 0x31 && bytes[4] == 0xc0 ? 0 : -1;
+	return insn_arch.call_number_before(code);
 }
 
-static const struct call *find_call(const struct insn_memory *memory, uint64_t syscall_pc)
+static const struct call *find_call(const struct insn_memory *memory, uint64_t call_pc)
 {
-	int number = call_number(memory, syscall_pc);
+	int number = call_number(memory, call_pc);
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (calls[i].number == number)
@@ -108,8 +99,8 @@ static bool cut_buffer(const struct call *call, const struct insn_registers *aft
 		       struct insn_bytes *bytes)
 {
 	/* What failed may have copied a part before it did. */
-	bool failed = (int64_t)after->general[RESULT] < 0;
-	uint64_t moved = failed ? UINT64_MAX : after->general[RESULT];
+	bool failed = (int64_t)after->general[insn_arch.call_result] < 0;
+	uint64_t moved = failed ? UINT64_MAX : after->general[insn_arch.call_result];
 	struct insn_bytes buffer = {after->general[BUFFER], after->general[COUNT]};
 
 	switch (call->shape) {
@@ -126,23 +117,20 @@ static bool cut_buffer(const struct call *call, const struct insn_registers *aft
 	}
 }
 
-/*
- * Right after a system call rcx is the return address (the instruction leaves it there): then the
- * trap cannot have another cause, whatever else leads to this place. A thread's other arguments are
- * where it left them.
- */
+/* A thread's arguments are where it left them. */
 bool system_call_copied(const struct insn_registers *after, const struct insn_memory *memory,
 			const struct insn_bytes *watched, unsigned *access,
 			struct insn_bytes *bytes)
 {
 	const struct call *call;
-	uint8_t code[2];
+	uint8_t code[sizeof(insn_arch.call_code)];
+	const uint64_t call_pc = after->pc - insn_arch.call_length;
 
-	if (after->general[RETURN_ADDRESS] != after->pc ||
-	    memory->read(memory->context, after->pc - 2, code, 2) || code[0] != 0x0f ||
-	    code[1] != 0x05)
+	if (!insn_arch.call_returned(after->general, after->pc) ||
+	    memory->read(memory->context, call_pc, code, insn_arch.call_length) ||
+	    memcmp(code, insn_arch.call_code, insn_arch.call_length) != 0)
 		return false;
-	call = find_call(memory, after->pc - 2);
+	call = find_call(memory, call_pc);
 	if (!call)
 		return false;
 	*access = call->access;

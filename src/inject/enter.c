@@ -27,6 +27,7 @@
 #include "base/pidfd.h"
 #include "base/syscall.h"
 #include "event/lethal.h"
+#include "insn/extended.h"
 #include "insn/insn.h"
 
 #include <elf.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who made a data watchpoint fire. The trap comes after the access, so pc is where the thread went
- * next. Explanations, each proposed only if registers and memory allow it:
+ * Who made a data watchpoint fire. Where the trap comes before the access, pc says it. Where it
+ * comes after it, pc is where the thread went next. Explanations, each proposed only if registers
+ * and memory allow it:
  *   - the instruction that ends at pc (or a system call there),
  *   - an unfinished rep string instruction at pc,
  *   - a call, jump or return that went to pc through memory (transfer.c).
@@ -17,8 +18,6 @@
 #include "insn/previous.h"
 #include "insn/transfer.h"
 #include "insn/walk.h"
-
-enum { REGISTER_RCX = 1 };
 
 /* What the kernel did for a system call shows in no register: a slot that sees reads too cannot
  * tell which it was. */
@@ -58,27 +57,6 @@ static void consider_previous(struct attribution *attribution)
 		attribution->uncertain = true;
 }
 
-/* Whether `bytes` begin a string instruction with a rep prefix; cheaper than decoding. */
-static bool begins_repeat(const uint8_t *bytes, size_t length)
-{
-	bool repeat = false;
-
-	for (size_t i = 0; i < length; i++) {
-		uint8_t byte = bytes[i];
-
-		if (byte == 0xf2 || byte == 0xf3)
-			repeat = true;
-		else if ((byte >= 0xa4 && byte <= 0xa7) || (byte >= 0xaa && byte <= 0xaf) ||
-			 (byte >= 0x6c && byte <= 0x6f))
-			return repeat;
-		else if (byte != 0x66 && byte != 0x67 && byte != 0x64 && byte != 0x65 &&
-			 byte != 0x2e && byte != 0x36 && byte != 0x3e && byte != 0x26 &&
-			 (byte & 0xf0) != 0x40)
-			return false;
-	}
-	return false;
-}
-
 /* Trapped between two iterations of a string instruction: pc is the instruction itself. */
 static void consider_unfinished_repeat(struct attribution *attribution)
 {
@@ -89,12 +67,12 @@ static void consider_unfinished_repeat(struct attribution *attribution)
 	const uint8_t *bytes;
 	size_t available;
 
-	if (!attribution->after->general[REGISTER_RCX])
+	if (insn_arch.repeat_count < 0 || !attribution->after->general[insn_arch.repeat_count])
 		return;
 	insn_walk_begin(&walk, attribution->memory, pc, pc + INSN_MAX_LENGTH);
 	bytes = insn_walk_bytes(&walk, INSN_MAX_LENGTH, &available);
-	if (!begins_repeat(bytes, available) || insn_decode(bytes, available, pc, &insn) ||
-	    !insn.repeated)
+	if (!insn_arch.begins_repeat(bytes, available) ||
+	    insn_decode(bytes, available, pc, &insn) || !insn.repeated)
 		return;
 	insn_match(attribution, &insn, attribution->after, &explanation);
 	explanation.pc = pc;
@@ -232,6 +210,43 @@ static void settle_unexplained(struct attribution *attribution)
 	}
 }
 
+/* pc is the instruction that is about to access: its operands are as registers say. */
+static void attribute_at_pc(struct attribution *attribution)
+{
+	uint64_t pc = attribution->after->pc;
+	struct explanation explanation;
+	struct insn insn;
+
+	if (insn_fetch(attribution->memory, pc, pc + INSN_MAX_LENGTH, &insn)) {
+		settle_unexplained(attribution);
+		return;
+	}
+	insn_match(attribution, &insn, attribution->after, &explanation);
+	explanation.pc = pc;
+	insn_propose(attribution, &explanation);
+	if (!attribution->explanations)
+		settle_unexplained(attribution);
+}
+
+static void attribute_before_pc(struct attribution *attribution)
+{
+	find_previous(attribution);
+	consider_previous(attribution);
+	consider_unfinished_repeat(attribution);
+	if (insn_arch.calls_push)
+		insn_consider_transfers(attribution);
+	if (!attribution->has_previous) {
+		consider_nearby(attribution);
+		/* Only a function's start is known to have nothing before it that leads there. */
+		attribution->uncertain |= !attribution->bounded ||
+					  attribution->start != attribution->after->pc;
+	}
+	if (!attribution->explanations)
+		settle_unexplained(attribution);
+	else
+		settle_unknown_address(attribution);
+}
+
 void insn_attribute(const struct insn_registers *after, uint64_t watched, uint64_t watched_length,
 		    unsigned wanted, const struct insn_memory *memory, struct insn_access *result)
 {
@@ -248,20 +263,11 @@ void insn_attribute(const struct insn_registers *after, uint64_t watched, uint64
 	result->first = watched;
 	result->length = watched_length;
 	result->access = wanted & (TL_READ | TL_WRITE | TL_KERNEL);
-	find_previous(&attribution);
-	consider_previous(&attribution);
-	consider_unfinished_repeat(&attribution);
-	insn_consider_transfers(&attribution);
-	if (!attribution.has_previous) {
-		consider_nearby(&attribution);
-		/* Only a function's start is known to have nothing before it that leads there. */
-		attribution.uncertain |= !attribution.bounded || attribution.start != after->pc;
-	}
-	result->explained = attribution.explanations > 0;
-	if (!result->explained)
-		settle_unexplained(&attribution);
+	if (insn_arch.traps_after)
+		attribute_before_pc(&attribution);
 	else
-		settle_unknown_address(&attribution);
+		attribute_at_pc(&attribution);
+	result->explained = attribution.explanations > 0;
 	if (attribution.explanations != 1 || attribution.uncertain)
 		result->access |= TL_GUESSED;
 }

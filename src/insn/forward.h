@@ -10,6 +10,8 @@
 #ifndef INSN_FORWARD_H
 #define INSN_FORWARD_H
 
+#include "insn/arch.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,7 +30,7 @@ struct insn_forward_access {
 };
 
 struct insn_forward {
-	uint64_t general[16]; /* in the order of the encoding */
+	uint64_t general[INSN_GENERAL];
 	uint64_t pc;
 	uint64_t fs_base; /* of thread-local storage; 0: not known */
 	uint16_t known;	  /* which of `general` are, a bit each */
@@ -59,6 +61,9 @@ int insn_forward_holds(const struct insn_forward *forward, unsigned condition);
 /* Memory as the thread would find it there, at most 8 bytes. False: not known. */
 bool insn_forward_read(const struct insn_forward *forward, uint64_t address, unsigned length,
 		       uint64_t *bits);
+
+/* The flags are those of `flags`, a struct insn_registers'. */
+void insn_forward_set_flags(struct insn_forward *forward, uint64_t flags);
 
 /* Returns from a function that was just entered and is not followed. 0 or -ENOENT. */
 int insn_forward_return(struct insn_forward *forward);

@@ -3,7 +3,7 @@
  * Facts about one machine instruction: its length, what it reads and writes, whether atomically,
  * where its operands point, and which instruction ran before a given place. Pure functions on bytes
  * and registers handed in: nothing here allocates, blocks, or reads memory it was not given.
- * One file pair per architecture (insn_x86_64.c) behind these functions.
+ * What differs between architectures is in insn/hooks.h.
  */
 #ifndef INSN_INSN_H
 #define INSN_INSN_H
@@ -12,18 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INSN_MAX_LENGTH 15
-/* General registers that a called function leaves as they were, by number: rbx, rsp, rbp, r12 … r15
- * (System V ABI). */
-#define INSN_KEPT_BY_CALLS 0xf038u
+#include "insn/arch.h"
+
 #define INSN_MAX_OPERANDS 4
 
 struct insn_extended;
 
-/* General registers in the order of the x86-64 encoding (rax rcx rdx rbx rsp rbp rsi rdi r8 … r15).
- */
+/* General registers as insn/arch.h numbers them. */
 struct insn_registers {
-	uint64_t general[16];
+	uint64_t general[INSN_GENERAL];
 	uint64_t pc;
 	uint64_t flags;
 	uint64_t fs_base;
@@ -34,31 +31,6 @@ struct insn_registers {
 	/* k0 … k7, where these alone are known; NULL: see `extended`. */
 	const uint64_t *opmasks;
 };
-
-/* Byte offsets of the parts of a standard-format XSAVE area; they differ between CPU makers. 0: the
- * CPU has no such part. Source: CPUID leaf 0xd, Intel SDM volume 1, 13.4. */
-struct insn_xsave_layout {
-	uint16_t avx;		 /* bytes 16..31 of vector registers 0..15 */
-	uint16_t opmask;	 /* k0..k7 */
-	uint16_t zmm_high;	 /* bytes 32..63 of vector registers 0..15 */
-	uint16_t zmm_sixteen_on; /* vector registers 16..31 */
-};
-
-/* A view of a standard-format XSAVE area, such as uc_mcontext.fpregs or NT_X86_XSTATE. */
-struct insn_extended {
-	const uint8_t *area; /* stays the caller's */
-	uint32_t length;     /* bytes; 512 if only the FXSAVE part is there */
-	struct insn_xsave_layout layout;
-};
-
-/* Ask this CPU. Microseconds in a virtual machine: call once and keep it. Async-signal-safe. */
-void insn_xsave_layout_probe(struct insn_xsave_layout *layout);
-
-/* Bytes of vector register `number` (0..31) from `first` on, or mask register k`number`. 0, or
- * -ENODATA where the area does not hold them. `extended` may be NULL. */
-int insn_extended_vector(const struct insn_extended *extended, unsigned number, unsigned first,
-			 unsigned length, uint8_t *to);
-int insn_extended_mask(const struct insn_extended *extended, unsigned number, uint64_t *mask);
 
 enum insn_flow {
 	INSN_FLOW_NEXT,	  /* falls through */
@@ -74,7 +46,7 @@ enum insn_flow {
 struct insn_operand {
 	uint8_t access; /* TL_READ | TL_WRITE of <trapline/event.h>; 0: address only (lea, nop) */
 	uint16_t size;	/* bytes; of one element for string instructions and gathers */
-	int8_t base, index;   /* general register numbers, -1 none, 16 = pc */
+	int8_t base, index;   /* general register numbers, -1 none, or INSN_PC */
 	uint8_t scale;	      /* 1, 2, 4, 8 */
 	uint8_t segment;      /* 0 none, 1 fs, 2 gs */
 	uint8_t address_bits; /* 32 or 64 */
@@ -146,13 +118,22 @@ int insn_operand_before(const struct insn *insn, unsigned operand,
 			const struct insn_registers *registers, uint64_t *first, uint64_t *length);
 
 /*
- * The same from registers as they are *after* the instruction (a data watchpoint on x86 traps
+ * The same from registers as they are *after* the instruction (where data watchpoints trap
  * then). Undoes what the instruction is known to do to rsp, rsi, rdi. -ENODATA when the instruction
  * overwrote a register the address was made of (mov (%rax),%rax). registers->pc must be the end of
  * the instruction also where it jumped away from there (pc-relative operands count from it).
  */
 int insn_operand_after(const struct insn *insn, unsigned operand,
 		       const struct insn_registers *registers, uint64_t *first, uint64_t *length);
+
+/* The same from registers as a data watchpoint finds them. */
+static inline int insn_operand_trapped(const struct insn *insn, unsigned operand,
+				       const struct insn_registers *registers, uint64_t *first,
+				       uint64_t *length)
+{
+	return insn_arch.traps_after ? insn_operand_after(insn, operand, registers, first, length)
+				     : insn_operand_before(insn, operand, registers, first, length);
+}
 
 /*
  * The instruction that ends exactly at `pc`, found by decoding forward from `start` (a function's

@@ -8,6 +8,8 @@
 #ifndef INSN_ORIGIN_H
 #define INSN_ORIGIN_H
 
+#include "insn/arch.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,15 +18,16 @@
 
 /* The register holds what `number` held at the function's start, plus `offset`. */
 struct insn_origin {
-	int8_t number; /* in the order of the encoding, or INSN_ORIGIN_NONE */
+	int8_t number; /* or INSN_ORIGIN_NONE */
 	int32_t offset;
 };
 
 /* Room for the analysis, the caller's: large. Its contents need not be set. */
 struct insn_origin_work {
-	struct insn_origin at[INSN_ORIGIN_CODE][16]; /* before the instruction at each byte */
-	struct insn_origin current[16];		     /* around the instruction that is looked at */
-	struct insn_origin anywhere[16];	     /* at jumps to where a register says */
+	struct insn_origin at[INSN_ORIGIN_CODE]
+			     [INSN_GENERAL];	   /* before the instruction at each byte */
+	struct insn_origin current[INSN_GENERAL];  /* around the instruction that is looked at */
+	struct insn_origin anywhere[INSN_GENERAL]; /* at jumps to where a register says */
 	uint8_t reached[INSN_ORIGIN_CODE];
 	uint8_t waiting[INSN_ORIGIN_CODE];
 	uint16_t queue[INSN_ORIGIN_CODE];
@@ -39,7 +42,7 @@ struct insn_origin_work {
  * ABI says.
  */
 int insn_origins(const uint8_t *code, size_t length, size_t place, struct insn_origin_work *work,
-		 struct insn_origin origin[16]);
+		 struct insn_origin origin[INSN_GENERAL]);
 
 /* Of all places, in work->at, with jumps to where a register says taken for those of a switch: for
  * what only chooses what is looked at. */

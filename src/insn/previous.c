@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instruction before a place. x86 code can only be read forwards: exactly from a function's
- * start, or by trying where an instruction could have begun.
+ * The instruction before a place. Code whose instructions differ in length can only be read
+ * forwards: exactly from a function's start, or by trying where an instruction could have begun.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,27 +9,6 @@
 #include "insn/length.h"
 #include "insn/previous.h"
 #include "insn/walk.h"
-
-/* Where a relative jump goes; its offset is the last thing in it. False for other instructions. */
-static bool jump_target(const uint8_t *bytes, unsigned length, uint64_t at, uint64_t *target)
-{
-	unsigned i = 0;
-	int32_t offset;
-
-	while (i + 1 < length && (bytes[i] == 0x2e || bytes[i] == 0x3e || bytes[i] == 0xf2 ||
-				  bytes[i] == 0x66 || (bytes[i] & 0xf0) == 0x40))
-		i++;
-	if ((bytes[i] & 0xf0) == 0x70 || bytes[i] == 0xeb || (bytes[i] & 0xfc) == 0xe0) {
-		*target = at + length + (uint64_t)(int64_t)(int8_t)bytes[length - 1];
-		return true;
-	}
-	if (length < 5 ||
-	    !(bytes[i] == 0xe9 || (bytes[i] == 0x0f && (bytes[i + 1] & 0xf0) == 0x80)))
-		return false;
-	memcpy(&offset, bytes + length - sizeof(offset), sizeof(offset));
-	*target = at + length + (uint64_t)(int64_t)offset;
-	return true;
-}
 
 int insn_previous_read(const struct insn_memory *memory, uint64_t start, uint64_t pc,
 		       uint64_t *previous_pc, struct insn *previous, bool *entered)
@@ -49,7 +28,7 @@ int insn_previous_read(const struct insn_memory *memory, uint64_t start, uint64_
 		if (length <= 0)
 			return -ENOENT;
 		last = walk.at - (unsigned)length;
-		if (jump_target(end - length, (unsigned)length, last, &target) &&
+		if (insn_arch.jump_target(end - length, (unsigned)length, last, &target) &&
 		    pc - target <= INSN_MAX_LENGTH)
 			targets |= 1u << (pc - target);
 	}

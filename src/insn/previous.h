@@ -23,7 +23,7 @@ size_t insn_read_before(const struct insn_memory *memory, uint64_t pc, uint8_t *
 
 /*
  * Every decoding that begins at one of the `available` bytes (at most INSN_VOTE_BYTES) and arrives
- * at their end votes for the length of its last instruction. x86 code falls into step within a few
+ * at their end votes for the length of its last instruction. Code falls into step within a few
  * instructions, so the true one gets most votes; a guess still.
  */
 void insn_previous_votes(const uint8_t *before, size_t available,

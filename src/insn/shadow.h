@@ -24,7 +24,7 @@ struct shadow_line {
 };
 
 struct shadow {
-	uint64_t general[16];
+	uint64_t general[INSN_GENERAL];
 	uint64_t mask[8];
 	uint8_t vector[SHADOW_VECTORS][SHADOW_LINE];
 	uint32_t vectors; /* which have any, a bit each */

@@ -5,7 +5,7 @@
  * where bits that are known differ above those that are not. All results of an instruction are made
  * before one is stored.
  */
-#include "insn/forward_values.h"
+#include "insn/values.h"
 #include "insn/shadow.h"
 
 #include <string.h>

@@ -4,22 +4,18 @@
  * instruction. Where a branch's direction is not known, both ways are followed; one that depends on
  * the value itself is what is looked for, and ends the walk.
  */
-#include "insn/forward_values.h"
+#include "insn/values.h"
 #include "insn/operand.h"
 #include "insn/shadow.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <trapline/event.h>
 
 #define STRING_MOST 65536 /* bytes of one repeated string instruction */
-#define RED_ZONE 128
 #define STACK_BELOW 65536 /* below the stack pointer: what returned functions left */
-#define REGISTER_RAX 0
-#define REGISTER_RCX 1
-#define REGISTER_RSI 6
-#define REGISTER_RDI 7
-#define CALL_NUMBER 6 /* `argument` of one */
+#define CALL_NUMBER 6	  /* `argument` of one */
 
 struct walking {
 	struct shadow_walk *walk;
@@ -48,7 +44,8 @@ static void locate(const struct insn *insn, const struct insn_registers *registe
 		int err;
 
 		operands->known[i] = false;
-		if ((operand->base >= 0 && operand->base < 16 && !(known >> operand->base & 1)) ||
+		if ((operand->base >= 0 && operand->base < INSN_GENERAL &&
+		     !(known >> operand->base & 1)) ||
 		    (operand->index >= 0 && !(known >> operand->index & 1)) ||
 		    operand->vector_index >= 0 || (operand->segment && !registers->fs_base))
 			continue;
@@ -86,7 +83,7 @@ static void note(struct walking *walking, enum shadow_sink sink, bool vague)
 
 static bool is_shadowed(const struct shadow *shadow, int number)
 {
-	return number >= 0 && number < 16 && shadow->general[number];
+	return number >= 0 && number < INSN_GENERAL && shadow->general[number];
 }
 
 /* An address that is made of the value. Of masked or conditional operands too. */
@@ -120,7 +117,7 @@ static enum shadow_sink decision_sink(const struct shadow *shadow, const struct 
 }
 
 /* ------------------------------------------------------------------------------------------- */
-/* System calls (asm/unistd_64.h) */
+/* System calls */
 
 enum passes { NOTHING, BUFFER, VECTORS, MESSAGE };
 
@@ -129,32 +126,36 @@ static const struct system_call {
 	uint16_t number;
 	uint8_t arguments;
 	uint8_t passes;
-} system_calls[] = {{0, 3, NOTHING},  {1, 3, BUFFER},	{2, 2, NOTHING},   {3, 1, NOTHING},
-		    {7, 3, NOTHING},  {8, 3, NOTHING},	{9, 6, NOTHING},   {10, 3, NOTHING},
-		    {11, 2, NOTHING}, {12, 1, NOTHING}, {16, 2, NOTHING},  {17, 4, NOTHING},
-		    {18, 4, BUFFER},  {19, 3, NOTHING}, {20, 3, VECTORS},  {32, 1, NOTHING},
-		    {33, 2, NOTHING}, {35, 2, NOTHING}, {41, 3, NOTHING},  {42, 3, NOTHING},
-		    {44, 4, BUFFER},  {46, 3, MESSAGE}, {49, 3, NOTHING},  {50, 2, NOTHING},
-		    {60, 1, NOTHING}, {62, 2, NOTHING}, {231, 1, NOTHING}, {257, 3, NOTHING},
-		    {296, 3, VECTORS}};
-
-/* rdi, rsi, rdx, r10, r8, r9. */
-static const uint8_t argument_register[6] = {7, 6, 2, 10, 8, 9};
+} system_calls[] = {
+	{SYS_read, 3, NOTHING},	   {SYS_write, 3, BUFFER},    {SYS_close, 1, NOTHING},
+	{SYS_lseek, 3, NOTHING},   {SYS_mmap, 6, NOTHING},    {SYS_mprotect, 3, NOTHING},
+	{SYS_munmap, 2, NOTHING},  {SYS_brk, 1, NOTHING},     {SYS_ioctl, 2, NOTHING},
+	{SYS_pread64, 4, NOTHING}, {SYS_pwrite64, 4, BUFFER}, {SYS_readv, 3, NOTHING},
+	{SYS_writev, 3, VECTORS},  {SYS_dup, 1, NOTHING},     {SYS_nanosleep, 2, NOTHING},
+	{SYS_socket, 3, NOTHING},  {SYS_connect, 3, NOTHING}, {SYS_sendto, 4, BUFFER},
+	{SYS_sendmsg, 3, MESSAGE}, {SYS_bind, 3, NOTHING},    {SYS_listen, 2, NOTHING},
+	{SYS_exit, 1, NOTHING},	   {SYS_kill, 2, NOTHING},    {SYS_exit_group, 1, NOTHING},
+	{SYS_openat, 3, NOTHING},  {SYS_pwritev, 3, VECTORS},
+#ifdef SYS_open /* newer architectures do without */
+	{SYS_open, 2, NOTHING},	   {SYS_poll, 3, NOTHING},    {SYS_dup2, 2, NOTHING},
+#endif
+};
 
 static struct system_call describe_call(const struct insn_forward *forward)
 {
-	uint64_t number = forward->general[REGISTER_RAX];
+	uint64_t number = forward->general[insn_arch.call_number];
 
 	for (unsigned i = 0; i < sizeof(system_calls) / sizeof(*system_calls); i++)
-		if ((forward->known & 1) && system_calls[i].number == number)
+		if ((forward->known >> insn_arch.call_number & 1) &&
+		    system_calls[i].number == number)
 			return system_calls[i];
 	return (struct system_call){0, 1, NOTHING};
 }
 
 static bool argument(const struct insn_forward *forward, unsigned number, uint64_t *value)
 {
-	*value = forward->general[argument_register[number]];
-	return forward->known >> argument_register[number] & 1;
+	*value = forward->general[insn_arch.call_argument[number]];
+	return forward->known >> insn_arch.call_argument[number] & 1;
 }
 
 static bool find_vectors(const struct walking *walking, uint64_t vectors, uint64_t count,
@@ -204,14 +205,14 @@ static bool enter_kernel(struct walking *walking)
 	struct shadow_range bytes;
 	unsigned number = CALL_NUMBER;
 
-	if (!is_shadowed(&state->shadow, REGISTER_RAX))
+	if (!is_shadowed(&state->shadow, insn_arch.call_number))
 		for (number = 0; number < call.arguments; number++)
-			if (is_shadowed(&state->shadow, argument_register[number]))
+			if (is_shadowed(&state->shadow, insn_arch.call_argument[number]))
 				break;
 	if (number < call.arguments || number == CALL_NUMBER) {
 		note(walking, SHADOW_SINK_ARGUMENT, false);
 		walking->found->argument = number;
-		walking->found->call = state->forward.general[REGISTER_RAX];
+		walking->found->call = state->forward.general[insn_arch.call_number];
 		return true;
 	}
 	if (find_sent(walking, &call, &bytes)) {
@@ -221,10 +222,12 @@ static bool enter_kernel(struct walking *walking)
 		return true;
 	}
 	/* What it returns and writes is not known. */
-	forward_forget_register(&state->forward, REGISTER_RAX);
-	forward_forget_register(&state->forward, REGISTER_RCX);
-	forward_forget_register(&state->forward, 11);
-	state->shadow.general[REGISTER_RCX] = state->shadow.general[11] = 0;
+	forward_forget_register(&state->forward, insn_arch.call_result);
+	for (unsigned i = 0; i < INSN_GENERAL; i++)
+		if (insn_arch.call_destroys >> i & 1) {
+			forward_forget_register(&state->forward, (int)i);
+			state->shadow.general[i] = 0;
+		}
 	state->late = true;
 	return false;
 }
@@ -252,26 +255,28 @@ static bool repeat(struct walking *walking, const struct insn_effect *effect)
 	const struct insn *insn = &effect->insn;
 	const struct insn_result *first = &effect->result[0];
 	unsigned element = insn->operand[0].size;
-	uint64_t length = forward->general[REGISTER_RCX] * element;
+	uint64_t length = forward->general[insn_arch.repeat_count] * element;
 	bool moves = insn->operand_count == 2;
 
 	if (!insn->repeated || !effect->count || first->to.kind != INSN_PLACE_MEMORY ||
-	    !(forward->known >> REGISTER_RCX & 1) || !(forward->known >> REGISTER_RDI & 1) ||
-	    (moves && !(forward->known >> REGISTER_RSI & 1)) ||
-	    forward->general[REGISTER_RCX] > STRING_MOST || length > STRING_MOST)
+	    !(forward->known >> insn_arch.repeat_count & 1) ||
+	    !(forward->known >> insn_arch.string_to & 1) ||
+	    (moves && !(forward->known >> insn_arch.string_from & 1)) ||
+	    forward->general[insn_arch.repeat_count] > STRING_MOST || length > STRING_MOST)
 		return false;
 	if (moves)
-		move_shadow(&walking->state->shadow, forward->general[REGISTER_RDI],
-			    forward->general[REGISTER_RSI], length);
+		move_shadow(&walking->state->shadow, forward->general[insn_arch.string_to],
+			    forward->general[insn_arch.string_from], length);
 	else
-		shadow_fill(&walking->state->shadow, forward->general[REGISTER_RDI],
-			    walking->state->shadow.general[REGISTER_RAX] ? 0xff : 0, length);
-	forward_write_memory(forward, forward->general[REGISTER_RDI], (unsigned)length,
+		shadow_fill(&walking->state->shadow, forward->general[insn_arch.string_to],
+			    walking->state->shadow.general[insn_arch.string_value] ? 0xff : 0,
+			    length);
+	forward_write_memory(forward, forward->general[insn_arch.string_to], (unsigned)length,
 			     value_unknown);
-	forward->general[REGISTER_RDI] += length;
+	forward->general[insn_arch.string_to] += length;
 	if (moves)
-		forward->general[REGISTER_RSI] += length;
-	forward->general[REGISTER_RCX] = 0;
+		forward->general[insn_arch.string_from] += length;
+	forward->general[insn_arch.repeat_count] = 0;
 	forward->pc += insn->length;
 	return true;
 }
@@ -281,7 +286,7 @@ static bool repeat(struct walking *walking, const struct insn_effect *effect)
 
 static void drop_old_frames(struct shadow_state *state)
 {
-	uint64_t top = state->forward.general[FORWARD_RSP] - RED_ZONE;
+	uint64_t top = state->forward.general[insn_arch.stack_pointer] - insn_arch.red_zone;
 
 	for (unsigned i = 0; i < SHADOW_LINES; i++) {
 		uint64_t end = state->shadow.line[i].address + SHADOW_LINE;
@@ -313,7 +318,7 @@ static bool in_registers(const struct shadow *shadow)
 {
 	uint64_t any = shadow->vectors | shadow->flags;
 
-	for (unsigned i = 0; i < 16; i++)
+	for (unsigned i = 0; i < INSN_GENERAL; i++)
 		any |= shadow->general[i];
 	for (unsigned i = 0; i < 8; i++)
 		any |= shadow->mask[i];
@@ -329,7 +334,7 @@ static bool skip_function(struct walking *walking, const struct shadow_answer *a
 		note(walking, SHADOW_SINK_BRANCH, false);
 		return false;
 	}
-	for (unsigned i = 0; i < 16; i++)
+	for (unsigned i = 0; i < INSN_GENERAL; i++)
 		if (!(INSN_KEPT_BY_CALLS >> i & 1))
 			state->shadow.general[i] = 0;
 	memset(state->shadow.vector, 0, sizeof(state->shadow.vector));
@@ -348,8 +353,7 @@ static bool skip_function(struct walking *walking, const struct shadow_answer *a
 		return false;
 	state->late |= !answer->known;
 	if (answer->known)
-		forward_write_register(&state->forward, ZYDIS_REGISTER_RAX,
-				       value_known(answer->value));
+		forward_know_register(&state->forward, insn_arch.function_result, answer->value);
 	return true;
 }
 
@@ -374,7 +378,7 @@ static bool arrive(struct walking *walking)
 		walking->walk->function(walking->walk->context, state, &answer);
 
 	if (function == SHADOW_DETOUR) {
-		state->forward.general[FORWARD_RSP] += answer.discards;
+		state->forward.general[insn_arch.stack_pointer] += answer.discards;
 		state->forward.pc = answer.target;
 		answer = (struct shadow_answer){0};
 		function = walking->walk->function(walking->walk->context, state, &answer);
@@ -501,12 +505,7 @@ static int begin(struct walking *walking)
 	forward->pc = after.pc;
 	forward->known = load->known;
 	forward->fs_base = after.fs_base;
-	forward->flags_known = true;
-	forward->carry = after.flags & 1;
-	forward->parity = after.flags >> 2 & 1;
-	forward->zero = after.flags >> 6 & 1;
-	forward->sign = after.flags >> 7 & 1;
-	forward->overflow = after.flags >> 11 & 1;
+	insn_forward_set_flags(forward, after.flags);
 	shadow_write(&state->shadow, load->address, load->bits, load->length);
 	after.pc = load->pc + effect.insn.length;
 	locate(&effect.insn, &after, load->known, true, &operands);

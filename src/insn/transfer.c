@@ -2,7 +2,8 @@
 /*
  * Calls, jumps and returns that went to pc through memory: the trap came at their target. Whatever
  * read its target from memory read the value pc, so if no word that overlaps the watched bytes
- * holds pc, no jump or return can have done it; a call leaves its return address at rsp.
+ * holds pc, no jump or return can have done it; a call leaves its return address at the
+ * stack pointer.
  *
  * Registers survive a call or jump, so the operands of the instruction found are evaluated exactly.
  */
@@ -17,8 +18,6 @@
 #define WORD sizeof(uint64_t)
 #define WATCHED_MAX 64
 #define STUB_CHAIN_MAX 4
-
-enum { REGISTER_RSP = 4 };
 
 static int read_word(const struct insn_memory *memory, uint64_t address, uint64_t *word)
 {
@@ -76,7 +75,7 @@ static bool target_is_pc(const struct attribution *attribution, const struct ins
 	if (insn->target_register >= 0) {
 		uint64_t value = registers.general[insn->target_register];
 
-		if (insn->target_register == REGISTER_RSP)
+		if (insn->target_register == insn_arch.stack_pointer)
 			value -= (uint64_t)(int64_t)insn->stack_change;
 		return value == attribution->after->pc;
 	}
@@ -84,7 +83,7 @@ static bool target_is_pc(const struct attribution *attribution, const struct ins
 	if (!insn->operand_count || insn_operand_after(insn, 0, &registers, &first, &length))
 		return false;
 	*overwritten = insn->flow == INSN_FLOW_CALL_INDIRECT &&
-		       insn_overlap(first, WORD, registers.general[REGISTER_RSP], WORD);
+		       insn_overlap(first, WORD, registers.general[insn_arch.stack_pointer], WORD);
 	return *overwritten || word_is_pc(attribution, first);
 }
 
@@ -99,7 +98,7 @@ static bool is_call(const struct insn *insn)
 	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
 }
 
-/* The call that left its return address at rsp, if there is one. */
+/* The call that left its return address on top of the stack, if there is one. */
 static bool find_call(const struct attribution *attribution, struct call_site *site)
 {
 	const struct insn_memory *memory = attribution->memory;
@@ -108,7 +107,7 @@ static bool find_call(const struct attribution *attribution, struct call_site *s
 	size_t available;
 	bool entered;
 
-	if (read_word(memory, attribution->after->general[REGISTER_RSP], &back))
+	if (read_word(memory, attribution->after->general[insn_arch.stack_pointer], &back))
 		return false;
 	site->certain = true;
 	if (!insn_function(memory, back - 1, &start, &end))
@@ -125,7 +124,8 @@ static bool find_call(const struct attribution *attribution, struct call_site *s
 	return false;
 }
 
-/* A call to pc wrote its return address at rsp, and may have read its target from memory. */
+/* A call to pc wrote its return address on top of the stack, and may have read its target from
+ * memory. */
 static bool consider_call(struct attribution *attribution, const struct call_site *site)
 {
 	struct explanation explanation;
@@ -164,19 +164,21 @@ static bool consider_jump(struct attribution *attribution, const struct insn *in
 	return explanation.rank != RANK_NONE;
 }
 
-static bool is_endbr(const struct insn_memory *memory, uint64_t pc)
+/* Of the mark at `pc`, or 0. */
+static unsigned landing_length(const struct insn_memory *memory, uint64_t pc)
 {
-	static const uint8_t endbr[4] = {0xf3, 0x0f, 0x1e, 0xfa};
-	uint8_t bytes[sizeof(endbr)];
+	uint8_t bytes[4];
 
-	return !memory->read(memory->context, pc, bytes, sizeof(bytes)) &&
-	       !memcmp(bytes, endbr, sizeof(endbr));
+	return memory->read(memory->context, pc, bytes, sizeof(bytes))
+		       ? 0
+		       : insn_arch.landing_length(bytes);
 }
 
-/* The single jump a linkage stub consists of, after its endbr64. 0 or -ENOENT. */
+/* The single jump a linkage stub consists of, after the mark that it may begin with. 0
+ * or -ENOENT. */
 static int stub_jump(const struct insn_memory *memory, uint64_t at, uint64_t *pc, struct insn *insn)
 {
-	*pc = is_endbr(memory, at) ? at + 4 : at;
+	*pc = at + landing_length(memory, at);
 	if (insn_fetch(memory, *pc, *pc + INSN_MAX_LENGTH, insn))
 		return -ENOENT;
 	if (insn->flow == INSN_FLOW_BRANCH && !insn->conditional)
@@ -272,7 +274,7 @@ static int callee_of(const struct attribution *attribution, const struct insn *c
 
 	*callee = (uint64_t)call->target;
 	if (call->flow == INSN_FLOW_CALL_INDIRECT) {
-		if (call->target_register >= 0 || operand->base != 16 || operand->segment ||
+		if (call->target_register >= 0 || operand->base != INSN_PC || operand->segment ||
 		    read_word(memory, call_end + (uint64_t)operand->displacement, callee))
 			return -ENOENT;
 	}
@@ -281,7 +283,7 @@ static int callee_of(const struct attribution *attribution, const struct insn *c
 			return 0;
 		if (insn.flow == INSN_FLOW_BRANCH)
 			*callee = (uint64_t)insn.target;
-		else if (insn.operand[0].base != 16 || insn.operand[0].segment ||
+		else if (insn.operand[0].base != INSN_PC || insn.operand[0].segment ||
 			 read_word(memory,
 				   pc + insn.length + (uint64_t)insn.operand[0].displacement,
 				   callee))
@@ -308,7 +310,7 @@ static void propose_unknown(struct attribution *attribution, uint64_t pc, uint64
 /* Returns to pc: those of the function that the call before pc calls. True if one was proposed. */
 static bool consider_returns(struct attribution *attribution)
 {
-	uint64_t slot = attribution->after->general[REGISTER_RSP] - WORD;
+	uint64_t slot = attribution->after->general[insn_arch.stack_pointer] - WORD;
 	uint64_t callee, start, end;
 	struct exits exits;
 
@@ -367,7 +369,7 @@ void insn_consider_transfers(struct attribution *attribution)
 	bool read = (attribution->wanted & TL_READ) && !attribution->memory->reached_plainly &&
 		    watched_holds_pc(attribution);
 	bool pushed = (attribution->wanted & TL_WRITE) &&
-		      insn_overlap(attribution->after->general[REGISTER_RSP], WORD,
+		      insn_overlap(attribution->after->general[insn_arch.stack_pointer], WORD,
 				   attribution->watched, attribution->watched_length);
 	struct call_site site;
 	bool called;

@@ -39,7 +39,7 @@ struct flow {
 	bool stack; /* somewhere there */
 };
 
-#define STACK_REGISTERS (1u << 4 | 1u << 5)
+#define STACK_REGISTERS (1u << insn_arch.stack_pointer | 1u << insn_arch.frame_pointer)
 
 static struct flow loaded_by(const struct insn *load)
 {

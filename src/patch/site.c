@@ -14,6 +14,7 @@
 
 #include "base/counters.h"
 #include "base/syscall.h"
+#include "trap/arch.h"
 #include "trap/ownership.h"
 
 #include <ucontext.h>
@@ -71,8 +72,7 @@ static bool send_on(uintptr_t pc, ucontext_t *context)
 	to = pc == site->entry ? patch_site_destination(site) : 0;
 	counter_increment(pc == site->entry ? COUNTER_PATCH_TRAPS : COUNTER_PATCH_MOVES);
 	let_patcher_finish();
-	context->uc_mcontext.gregs[REG_RIP] =
-		(greg_t)(to ? to : site->copy + site->offset[pc - site->entry]);
+	trap_arch.go_on_at(context, to ? to : site->copy + site->offset[pc - site->entry]);
 	return true;
 }
 
@@ -80,10 +80,7 @@ static bool send_on(uintptr_t pc, ucontext_t *context)
  * open in it. */
 static void on_illegal_instruction(int signal, siginfo_t *info, void *context)
 {
-	const ucontext_t *interrupted = context;
-
-	if (info->si_code <= 0 ||
-	    !send_on((uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP], context))
+	if (info->si_code <= 0 || !send_on(trap_arch.pc(context), context))
 		signal_chain(signal, info, context);
 }
 

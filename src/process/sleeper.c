@@ -10,7 +10,7 @@ size_t sleeper_unwind(struct space *space, pid_t pid, const struct thread_sleep 
 	struct symbol_stack_source source = {.memory = &memory};
 	bool complete;
 
-	symbol_register_set(&source.registers, SYMBOL_RSP, sleep->stack_pointer);
+	symbol_register_set(&source.registers, SYMBOL_SP, sleep->stack_pointer);
 	symbol_register_set(&source.registers, SYMBOL_PC, sleep->pc);
 	return symbol_stack_unwind(space_modules(space), &source, frames, max, &complete);
 }

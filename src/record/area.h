@@ -34,6 +34,8 @@
 #define RECORD_AREA_H
 
 #include "base/rate.h"
+#include "event/arch.h"
+#include "insn/arch.h"
 #include "record/allocation.h"
 #include "record/filter.h"
 #include "record/guard.h"
@@ -47,7 +49,7 @@
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
 #define AREA_VERSION 13
 #define AREA_PROCESSES 64
-#define AREA_SLOTS 4	/* of the hardware */
+#define AREA_SLOTS EVENT_SLOTS /* of the hardware */
 #define AREA_REGIONS 16 /* further slots, which a process with protection keys opens itself */
 #define AREA_WATCHES (AREA_SLOTS + AREA_REGIONS)
 #define AREA_HITS 128
@@ -94,12 +96,12 @@ enum area_hit_flag {
 };
 #define AREA_HIT_NOTICE (AREA_HIT_THREAD | AREA_HIT_BLOCK | AREA_HIT_FREED | AREA_HIT_GUARD)
 
-/* Registers in the order of src/insn: rax rcx rdx rbx rsp rbp rsi rdi r8 … r15. */
+/* Registers as src/insn numbers them. */
 struct area_registers {
-	uint64_t general[16];
+	uint64_t general[INSN_GENERAL];
 	uint64_t pc;
 	uint64_t flags;
-	uint64_t fs_base; /* 0: not known */
+	uint64_t fs_base; /* the thread pointer; 0: not known */
 };
 
 /* Of these, as many as lie in the page of the first. */

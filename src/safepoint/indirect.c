@@ -8,13 +8,15 @@
 
 #include "base/memory.h"
 #include "base/syscall.h"
+#include "insn/arch.h"
 #include "insn/length.h"
 #include "safepoint/safepoint.h"
+#include "trap/arch.h"
 #include "trap/fault.h"
 
 #define TRAPS 64
 #define TRAP_SIZE 4096ul
-#define INSTRUCTION_MAX 15
+#define INSTRUCTION_MAX INSN_MAX_LENGTH
 
 /* Whose page a faulting address is in. An entry changes only while no thread is registered. */
 static struct {
@@ -51,11 +53,11 @@ static int poll_length(uintptr_t pc)
 /* What the poll would have loaded means nothing: the thread goes on after it. */
 static bool skip_poll(ucontext_t *context)
 {
-	uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+	uintptr_t pc = trap_arch.pc(context);
 	int length = poll_length(pc);
 
 	if (length > 0)
-		context->uc_mcontext.gregs[REG_RIP] += length;
+		trap_arch.go_on_at(context, pc + (uintptr_t)length);
 	return length > 0;
 }
 

@@ -13,6 +13,8 @@
 #ifndef SAFEPOINT_SAFEPOINT_H
 #define SAFEPOINT_SAFEPOINT_H
 
+#include "safepoint/arch.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,11 +73,6 @@ struct tl_safepoint {
 
 _Static_assert(offsetof(struct tl_safepoint, word) == 0, "TL_SAFEPOINT_POLL() loads it");
 _Static_assert(offsetof(struct tl_safepoint, owner) == 64, "polls share no cache line with writes");
-
-/* What entry.c leaves on the stack of a thread that calls one of the functions below. */
-struct safepoint_saved {
-	uint64_t r15, r14, r13, r12, rbp, rbx, return_address;
-};
 
 /* The public functions of these names; NULL for the unused arguments between. */
 int safepoint_enter_blocking(struct tl_safepoint *safepoint, void *a, void *b, void *c,

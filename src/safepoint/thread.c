@@ -7,6 +7,7 @@
 #include "base/counters.h"
 #include "base/syscall.h"
 #include "safepoint/safepoint.h"
+#include "trap/arch.h"
 
 struct safepoint_thread *safepoint_self(const struct tl_safepoint *safepoint)
 {
@@ -64,7 +65,7 @@ void safepoint_describe(struct safepoint_thread *thread, struct tl_safepoint_thr
 	description->tid = thread->tid;
 	description->blocking = !parked;
 	description->context = parked ? thread->context : &thread->outside;
-	description->stack_pointer = (uintptr_t)description->context->uc_mcontext.gregs[REG_RSP];
+	description->stack_pointer = trap_arch.stack(description->context);
 	description->stack_low = thread->stack_low;
 	description->stack_high = thread->stack_high;
 }
@@ -146,25 +147,11 @@ void safepoint_disarm(struct safepoint_thread *thread)
 		set_trap(thread, false);
 }
 
-static void capture(ucontext_t *context, const struct safepoint_saved *saved)
-{
-	greg_t *registers = context->uc_mcontext.gregs;
-
-	registers[REG_R15] = (greg_t)saved->r15;
-	registers[REG_R14] = (greg_t)saved->r14;
-	registers[REG_R13] = (greg_t)saved->r13;
-	registers[REG_R12] = (greg_t)saved->r12;
-	registers[REG_RBP] = (greg_t)saved->rbp;
-	registers[REG_RBX] = (greg_t)saved->rbx;
-	registers[REG_RIP] = (greg_t)saved->return_address;
-	registers[REG_RSP] = (greg_t)(uintptr_t)(saved + 1);
-}
-
 void safepoint_block(struct safepoint_thread *thread, const struct safepoint_saved *saved)
 {
 	if (thread->blocking_depth++)
 		return;
-	capture(&thread->outside, saved);
+	safepoint_capture(&thread->outside, saved);
 	store(&thread->state, SAFEPOINT_BLOCKING);
 	if (load(&thread->safepoint->stopping) || load(&thread->task) != TASK_NONE)
 		notify(thread);

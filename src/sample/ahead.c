@@ -241,7 +241,7 @@ static bool step_path(struct spreading *spreading)
 	struct path *path = &spreading->path;
 	struct space *space = spreading->looking.space;
 	uint8_t bytes[INSN_MAX_LENGTH];
-	uint64_t pc = path->forward.pc, stack = path->forward.general[4];
+	uint64_t pc = path->forward.pc, stack = path->forward.general[insn_arch.stack_pointer];
 	size_t available = space_code(space, pc, bytes, sizeof(bytes));
 	bool leaves;
 
@@ -249,7 +249,7 @@ static bool step_path(struct spreading *spreading)
 		return false;
 	if (path->forward.other)
 		return fork_path(spreading, pc);
-	if (leaves && path->forward.general[4] != stack)
+	if (leaves && path->forward.general[insn_arch.stack_pointer] != stack)
 		path->call = pc;
 	return !leaves || !space_is_libc(space, path->forward.pc) || !pass_library(spreading);
 }

@@ -7,14 +7,14 @@
 #ifndef SAMPLE_PERF_RECORD_H
 #define SAMPLE_PERF_RECORD_H
 
+#include "event/arch.h"
 #include "insn/insn.h"
 #include "sample/ring.h"
 
 #include <stdbool.h>
 
-/* ax bx cx dx si di bp sp ip flags, r8 … r15 (asm/perf_regs.h); the mask is sample_regs_user. */
-#define PERF_RECORD_REGISTERS 18
-#define PERF_RECORD_REGISTER_MASK 0x00ff03ffull
+#define PERF_RECORD_REGISTERS EVENT_SAMPLED_REGISTERS
+#define PERF_RECORD_REGISTER_MASK event_arch.sampled
 
 /* The next record from the ring's tail on; false: there is none, or none that makes sense. The
  * caller has called ring_look(). */
@@ -27,8 +27,11 @@ bool perf_record_copy(const struct ring *ring, const struct perf_event_header *h
 /* Read; see ring_release(). */
 void perf_record_skip(struct ring *ring, const struct perf_event_header *header);
 
-/* From perf's order to that of src/insn. fs_base is not among them. */
-void perf_record_registers(const uint64_t from[static PERF_RECORD_REGISTERS],
-			   struct insn_registers *to);
+/* From a sample's order to that of src/insn. The thread pointer is not among them. */
+static inline void perf_record_registers(const uint64_t from[static PERF_RECORD_REGISTERS],
+					 struct insn_registers *to)
+{
+	event_arch.registers(from, to);
+}
 
 #endif

@@ -40,8 +40,8 @@ static bool frame_variable(struct space *space, uint64_t pc, bool caller, uint64
 		.tid = 1, .stack_pointer = address & ~15ull, .frames = &frame, .frame_count = 1};
 
 	symbol_register_set(&frame.registers, SYMBOL_PC, pc);
-	symbol_register_set(&frame.registers, SYMBOL_RSP, address & ~15ull);
-	symbol_register_set(&frame.registers, SYMBOL_RBP, rbp);
+	symbol_register_set(&frame.registers, SYMBOL_SP, address & ~15ull);
+	symbol_register_set(&frame.registers, SYMBOL_FP, rbp);
 	symbol_variable_find(space_modules(space), address, 1, &thread, 1, variable);
 	return variable->kind == SYMBOL_VARIABLE_STACK && variable->name && variable->function;
 }

@@ -1,31 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers of one frame in DWARF's x86-64 numbering (System V ABI, figure 3.36). */
+/*
+ * Registers of one frame by DWARF's numbers. "symbol/arch.h" is the architecture's (insn/hooks.h):
+ * it has SYMBOL_SP, SYMBOL_FP, SYMBOL_PC, SYMBOL_REGISTER_COUNT, at most 31, and
+ * symbol_register_encoded(), DWARF's number of a general register.
+ */
 #ifndef SYMBOL_REGISTERS_H
 #define SYMBOL_REGISTERS_H
 
+#include "insn/arch.h"
+#include "symbol/arch.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-enum {
-	SYMBOL_RAX,
-	SYMBOL_RDX,
-	SYMBOL_RCX,
-	SYMBOL_RBX,
-	SYMBOL_RSI,
-	SYMBOL_RDI,
-	SYMBOL_RBP,
-	SYMBOL_RSP,
-	SYMBOL_R8,
-	SYMBOL_R9,
-	SYMBOL_R10,
-	SYMBOL_R11,
-	SYMBOL_R12,
-	SYMBOL_R13,
-	SYMBOL_R14,
-	SYMBOL_R15,
-	SYMBOL_PC,
-	SYMBOL_REGISTER_COUNT
-};
 
 struct symbol_registers {
 	uint64_t value[SYMBOL_REGISTER_COUNT];
@@ -44,26 +30,14 @@ static inline void symbol_register_set(struct symbol_registers *registers, unsig
 	registers->known |= 1u << number;
 }
 
-/* DWARF's number of the register that the instruction encoding has as `number` (0 to 15). */
-static inline unsigned symbol_register_encoded(unsigned number)
+/* From the order of the instruction encoding (insn/arch.h), all known. */
+static inline struct symbol_registers symbol_registers_of(const uint64_t general[INSN_GENERAL],
+							  uint64_t pc)
 {
-	static const uint8_t dwarf[16] = {SYMBOL_RAX, SYMBOL_RCX, SYMBOL_RDX, SYMBOL_RBX,
-					  SYMBOL_RSP, SYMBOL_RBP, SYMBOL_RSI, SYMBOL_RDI,
-					  SYMBOL_R8,  SYMBOL_R9,  SYMBOL_R10, SYMBOL_R11,
-					  SYMBOL_R12, SYMBOL_R13, SYMBOL_R14, SYMBOL_R15};
-
-	return dwarf[number & 15];
-}
-
-/* From the order of the instruction encoding (rax rcx rdx rbx rsp rbp rsi rdi r8 … r15), all known.
- */
-static inline struct symbol_registers symbol_registers_of(const uint64_t general[16], uint64_t pc)
-{
-	static const uint8_t encoding[16] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
 	struct symbol_registers registers = {.known = (1u << SYMBOL_REGISTER_COUNT) - 1};
 
-	for (unsigned i = 0; i < 16; i++)
-		registers.value[i] = general[encoding[i]];
+	for (unsigned i = 0; i < INSN_GENERAL; i++)
+		registers.value[symbol_register_encoded(i)] = general[i];
 	registers.value[SYMBOL_PC] = pc;
 	return registers;
 }

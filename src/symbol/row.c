@@ -37,7 +37,7 @@ static bool plain_cfa(const Dwarf_Op *ops, size_t count, struct symbol_row *row)
 /* The caller's stack pointer is the frame address itself unless said otherwise. */
 static bool is_frame_address(unsigned number, const Dwarf_Op *ops, size_t count)
 {
-	return number == SYMBOL_RSP && count == 2 && ops[0].atom == DW_OP_call_frame_cfa &&
+	return number == SYMBOL_SP && count == 2 && ops[0].atom == DW_OP_call_frame_cfa &&
 	       ops[1].atom == DW_OP_stack_value;
 }
 
@@ -149,8 +149,8 @@ static int apply_plain(const struct symbol_row *row, const struct symbol_registe
 				       &value, sizeof(value)) == 0)
 			symbol_register_set(caller, number, value);
 	}
-	if (!(row->saved >> SYMBOL_RSP & 1))
-		symbol_register_set(caller, SYMBOL_RSP, *cfa);
+	if (!(row->saved >> SYMBOL_SP & 1))
+		symbol_register_set(caller, SYMBOL_SP, *cfa);
 	return 0;
 }
 
@@ -210,8 +210,8 @@ static int apply_frame(const struct symbol_row *row, const struct symbol_registe
 		evaluation.has_initial = count && ops != three;
 		apply_rule(row->frame, number, &evaluation, caller);
 	}
-	if (!symbol_register_known(caller, SYMBOL_RSP))
-		symbol_register_set(caller, SYMBOL_RSP, *cfa);
+	if (!symbol_register_known(caller, SYMBOL_SP))
+		symbol_register_set(caller, SYMBOL_SP, *cfa);
 	return 0;
 }
 

@@ -36,13 +36,13 @@ static bool guess_from_top(struct symbol_modules *modules, const struct symbol_m
 {
 	uint64_t pc;
 
-	if (!symbol_register_known(registers, SYMBOL_RSP) ||
-	    symbol_memory_read(memory, registers->value[SYMBOL_RSP], &pc, sizeof(pc)) < 0 ||
+	if (!symbol_register_known(registers, SYMBOL_SP) ||
+	    symbol_memory_read(memory, registers->value[SYMBOL_SP], &pc, sizeof(pc)) < 0 ||
 	    !is_code(modules, pc))
 		return false;
 	*caller = *registers;
 	symbol_register_set(caller, SYMBOL_PC, pc);
-	symbol_register_set(caller, SYMBOL_RSP, registers->value[SYMBOL_RSP] + 8);
+	symbol_register_set(caller, SYMBOL_SP, registers->value[SYMBOL_SP] + 8);
 	return true;
 }
 
@@ -51,17 +51,17 @@ static bool guess_from_frame_pointer(const struct symbol_memory *memory,
 				     const struct symbol_registers *registers,
 				     struct symbol_registers *caller)
 {
-	uint64_t pair[2], frame = registers->value[SYMBOL_RBP];
+	uint64_t pair[2], frame = registers->value[SYMBOL_FP];
 
-	if (!symbol_register_known(registers, SYMBOL_RBP) ||
-	    !symbol_register_known(registers, SYMBOL_RSP) || frame % 8 ||
-	    frame < registers->value[SYMBOL_RSP] ||
+	if (!symbol_register_known(registers, SYMBOL_FP) ||
+	    !symbol_register_known(registers, SYMBOL_SP) || frame % 8 ||
+	    frame < registers->value[SYMBOL_SP] ||
 	    symbol_memory_read(memory, frame, pair, sizeof(pair)) < 0)
 		return false;
 	memset(caller, 0, sizeof(*caller));
-	symbol_register_set(caller, SYMBOL_RBP, pair[0]);
+	symbol_register_set(caller, SYMBOL_FP, pair[0]);
 	symbol_register_set(caller, SYMBOL_PC, pair[1]);
-	symbol_register_set(caller, SYMBOL_RSP, frame + 16);
+	symbol_register_set(caller, SYMBOL_SP, frame + 16);
 	return true;
 }
 
@@ -102,9 +102,9 @@ static enum outcome step(struct symbol_modules *modules, const struct symbol_mem
 /* A stack grows down: a caller's frame is above, except that a signal may have its own stack. */
 static bool goes_up(const struct symbol_stack_frame *frame, const struct symbol_registers *caller)
 {
-	if (frame->signal || !symbol_register_known(&frame->registers, SYMBOL_RSP))
+	if (frame->signal || !symbol_register_known(&frame->registers, SYMBOL_SP))
 		return true;
-	return caller->value[SYMBOL_RSP] > frame->registers.value[SYMBOL_RSP];
+	return caller->value[SYMBOL_SP] > frame->registers.value[SYMBOL_SP];
 }
 
 size_t symbol_stack_unwind(struct symbol_modules *modules, const struct symbol_stack_source *source,

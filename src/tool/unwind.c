@@ -9,15 +9,12 @@
 
 static void copy_registers(const struct symbol_registers *from, struct tl_frame_place *to)
 {
-	static const uint8_t number[16] = {SYMBOL_RAX, SYMBOL_RCX, SYMBOL_RDX, SYMBOL_RBX,
-					   SYMBOL_RSP, SYMBOL_RBP, SYMBOL_RSI, SYMBOL_RDI,
-					   SYMBOL_R8,  SYMBOL_R9,  SYMBOL_R10, SYMBOL_R11,
-					   SYMBOL_R12, SYMBOL_R13, SYMBOL_R14, SYMBOL_R15};
+	for (unsigned i = 0; i < INSN_GENERAL; i++) {
+		const unsigned number = symbol_register_encoded(i);
 
-	for (unsigned i = 0; i < 16; i++) {
-		if (!symbol_register_known(from, number[i]))
+		if (!symbol_register_known(from, number))
 			continue;
-		to->general[i] = from->value[number[i]];
+		to->general[i] = from->value[number];
 		to->known |= (uint16_t)(1u << i);
 	}
 }

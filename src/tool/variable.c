@@ -22,7 +22,7 @@ void variable_find(struct space *space, const struct tl_access *const *accesses,
 		threads[known] = (struct symbol_thread){
 			.tid = accesses[i]->tid,
 			.fs_base = stack->registers.fs_base,
-			.stack_pointer = stack->registers.general[4],
+			.stack_pointer = stack->registers.general[insn_arch.stack_pointer],
 			.frames = frames[known],
 			.frame_count =
 				complete_stack(space, accesses[i], frames[known], COMPLETE_FRAMES)};

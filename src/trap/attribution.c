@@ -149,11 +149,11 @@ unsigned attribution_also_touches(const ucontext_t *context, const struct insn_a
 		return 0;
 	registers_from_context(context, &registers, &extended);
 	/* Operands relative to pc count from the end of the instruction, even where it jumped. */
-	registers.pc = access->pc + access->insn.length;
+	registers.pc = access->pc + (insn_arch.traps_after ? access->insn.length : 0);
 	for (unsigned i = 0; i < access->insn.operand_count; i++) {
 		uint64_t begin, bytes;
 
-		if (insn_operand_after(&access->insn, i, &registers, &begin, &bytes))
+		if (insn_operand_trapped(&access->insn, i, &registers, &begin, &bytes))
 			continue;
 		if (begin < first + length && first < begin + bytes)
 			kinds |= access->insn.operand[i].access;

@@ -3,6 +3,7 @@
 
 #include "base/counters.h"
 #include "base/syscall.h"
+#include "trap/arch.h"
 #include "trap/attribution.h"
 #include "trap/deliver.h"
 #include "trap/object.h"
@@ -184,7 +185,7 @@ static void dispatch(struct running *record, const struct object_tag *tag,
 		return;
 	}
 	hit.event = snapshot.event;
-	hit.pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+	hit.pc = trap_arch.pc(context);
 	if (snapshot.access & TL_EXEC)
 		on_code(&snapshot, &hit, late);
 	else if (snapshot.access)

@@ -3,11 +3,10 @@
 
 #include "base/counters.h"
 #include "base/syscall.h"
+#include "trap/arch.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>
-
-#define RESUME_FLAG 0x10000 /* EFLAGS.RF: the next instruction does not trap on its breakpoint */
 
 tl_event *tl_hit_event(const tl_hit *hit)
 {
@@ -21,7 +20,7 @@ uintptr_t tl_hit_pc(const tl_hit *hit)
 
 uintptr_t tl_hit_next_pc(const tl_hit *hit)
 {
-	return (uintptr_t)hit->context->uc_mcontext.gregs[REG_RIP];
+	return trap_arch.pc(hit->context);
 }
 
 const void *tl_hit_addr(const tl_hit *hit)
@@ -51,15 +50,9 @@ ucontext_t *tl_hit_context(tl_hit *hit)
 	return hit->context;
 }
 
-/* The frame carries RF so that returning to a breakpoint makes progress; elsewhere it would hide
- * the breakpoint of the instruction resumed at. */
 int tl_hit_resume_at(tl_hit *hit, uintptr_t pc)
 {
-	greg_t *registers = hit->context->uc_mcontext.gregs;
-
-	if ((uintptr_t)registers[REG_RIP] != pc)
-		registers[REG_EFL] &= ~(greg_t)RESUME_FLAG;
-	registers[REG_RIP] = (greg_t)pc;
+	trap_arch.go_on_at(hit->context, pc);
 	return 0;
 }
 
@@ -83,12 +76,12 @@ int tl_hit_skip(tl_hit *hit)
 }
 
 /*
- * The thread stopped after the access. Where the instruction was a call or a jump it is already in
- * another function: its own frame is then the caller that the unwinder finds, or gone.
+ * Where the trap comes after the access and the instruction was a call or a jump, the thread is
+ * already in another function: its own frame is then the caller that the unwinder finds, or gone.
  */
 static size_t frames_to_drop(const tl_hit *hit)
 {
-	if (!hit->decoded || hit->access & TL_LATE)
+	if (!insn_arch.traps_after || !hit->decoded || hit->access & TL_LATE)
 		return 1;
 	switch (hit->flow) {
 	case INSN_FLOW_CALL:

@@ -67,7 +67,7 @@ static inline void region_guard_leave(struct region_guard guard)
 static inline void region_callback_begin(struct region_guard guard)
 {
 	region_thread.selector = guard.selector;
-	pkru_write(guard.rights);
+	region_rights_write(guard.rights);
 }
 
 /* The key stays closed: what is left to do may fault, and be stepped, like the callback. */

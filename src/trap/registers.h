@@ -3,6 +3,7 @@
 #ifndef TRAP_REGISTERS_H
 #define TRAP_REGISTERS_H
 
+#include "insn/extended.h"
 #include "insn/insn.h"
 
 #include <ucontext.h>

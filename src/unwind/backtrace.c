@@ -6,14 +6,8 @@
 
 void unwind_registers_from_context(struct unwind_registers *registers, const ucontext_t *context)
 {
-	static const uint8_t from[UNWIND_REGISTER_COUNT] = {
-		REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
-		REG_R9,	 REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
-	};
-
-	for (unsigned i = 0; i < UNWIND_REGISTER_COUNT; i++)
-		registers->value[i] = (uint64_t)context->uc_mcontext.gregs[from[i]];
-	registers->known = (1u << UNWIND_REGISTER_COUNT) - 1;
+	unwind_arch.registers(context, registers->value);
+	registers->known = (uint32_t)((1ull << UNWIND_REGISTER_COUNT) - 1);
 	registers->interrupted = 1;
 }
 
@@ -51,7 +45,7 @@ int unwind_callers(const struct unwind_registers *registers, uint64_t plain_unti
 
 	walk_init(&walk);
 	walk.registers = *registers;
-	walk.memory.plain_from = registers->value[UNWIND_RSP];
+	walk.memory.plain_from = registers->value[UNWIND_SP];
 	walk.memory.plain_until = plain_until;
 	walk.memory.trail = trail;
 	if (trail) {

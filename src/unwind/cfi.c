@@ -433,7 +433,7 @@ int cfi_find_row(const struct bytes *section, const struct cfi_entry *entry, uin
 	machine.depth = 0;
 	machine.passed = false;
 	memset(&machine.row, 0, sizeof(machine.row));
-	machine.row.frame_register = UNWIND_RSP;
+	machine.row.frame_register = UNWIND_SP;
 	machine.initial = machine.row;
 	if (run_program(&machine, entry->common_program))
 		return -EINVAL;

@@ -22,8 +22,7 @@ static bool is_known(const struct unwind_registers *registers, unsigned number)
 /* What the calling convention lets a function change without restoring it. */
 static bool is_clobbered(unsigned number)
 {
-	return number != UNWIND_RBX && number != UNWIND_RBP && number != UNWIND_RSP &&
-	       (number < 12 || number > 15);
+	return number != UNWIND_SP && !(unwind_arch.kept >> number & 1);
 }
 
 static int find_frame(struct application *application)
@@ -48,17 +47,16 @@ static int read_saved(struct application *application, uint64_t address, uint64_
 
 /*
  * A slot that holds a register lies in the frame (or the red zone below it), signal frames aside.
- * GCC 12 leaves rbp's rule in force after the epilogue of a realigned function popped it, so that
- * the slot is computed from the caller's rbp: the register then still has its value.
+ * GCC 12 (x86-64) leaves rbp's rule in force after the epilogue of a realigned function popped it,
+ * so that the slot is computed from the caller's rbp: the register then still has its value.
  */
 static bool is_stale_slot(const struct application *application, uint64_t address)
 {
-	enum { RED_ZONE = 128 };
-	uint64_t stack = application->callee->value[UNWIND_RSP];
+	uint64_t stack = application->callee->value[UNWIND_SP];
 
-	return !application->entry->signal_frame && is_known(application->callee, UNWIND_RSP) &&
+	return !application->entry->signal_frame && is_known(application->callee, UNWIND_SP) &&
 	       stack < application->frame &&
-	       (address + RED_ZONE < stack || address >= application->frame);
+	       (address + unwind_arch.red_zone < stack || address >= application->frame);
 }
 
 static int find_by_expression(struct application *application, unsigned number, uint64_t *value)
@@ -89,7 +87,7 @@ static int find_register(struct application *application, unsigned number, uint6
 
 	switch ((enum cfi_rule)application->row->rule[number]) {
 	case CFI_UNSPECIFIED:
-		if (number == UNWIND_RSP) {
+		if (number == UNWIND_SP) {
 			*value = application->frame;
 			return 0;
 		}
@@ -147,59 +145,57 @@ int frame_apply(const struct bytes *section, const struct cfi_entry *entry,
 
 bool frame_is_return_address(struct memory *memory, uint64_t address)
 {
-	uint8_t before[7] = {0};
-	size_t length = sizeof(before), in_page = address % 4096;
+	uint8_t before[UNWIND_WINDOW_MOST] = {0};
+	const size_t window = unwind_arch.call_window;
+	size_t length = window, in_page = address % 4096;
 
-	/* Generated code may begin its mapping within seven bytes. */
+	/* Generated code may begin its mapping within these bytes. */
 	if (memory_read(memory, address - length, before, length)) {
 		length = in_page < length ? in_page : 0;
 		if (!length ||
-		    memory_read(memory, address - length, before + sizeof(before) - length, length))
+		    memory_read(memory, address - length, before + window - length, length))
 			return false;
 	}
-	if (before[2] == 0xe8) /* call rel32 */
-		return true;
-	/* call r/m64 is ff /2 with up to five bytes after its ModRM byte. */
-	for (length = 2; length <= sizeof(before); length++) {
-		const uint8_t *bytes = before + sizeof(before) - length;
-
-		if (length != 5 && bytes[0] == 0xff && (bytes[1] & 0x38) == 0x10)
-			return true;
-	}
-	return false;
+	return unwind_arch.ends_with_call(before);
 }
 
-/* Called through a bad pointer: nothing ran here, the return address is still on top. */
+/* Called through a bad pointer: nothing ran here, the return address is where the call put it. */
 static int undo_call(struct memory *memory, struct unwind_registers *registers)
 {
 	uint64_t return_address;
 
-	if (memory_read(memory, registers->value[UNWIND_RSP], &return_address, 8) ||
-	    !frame_is_return_address(memory, return_address))
+	if (!unwind_arch.calls_push) {
+		if (!is_known(registers, unwind_arch.link))
+			return -ENOENT;
+		return_address = registers->value[unwind_arch.link];
+	} else if (memory_read(memory, registers->value[UNWIND_SP], &return_address, 8)) {
+		return -ENOENT;
+	}
+	if (!frame_is_return_address(memory, return_address))
 		return -ENOENT;
 	registers->value[UNWIND_PC] = return_address;
-	registers->value[UNWIND_RSP] += 8;
+	registers->value[UNWIND_SP] += unwind_arch.calls_push ? 8 : 0;
 	registers->interrupted = 0;
 	return 0;
 }
 
 int frame_follow_pointer(struct memory *memory, struct unwind_registers *registers)
 {
-	uint64_t frame = registers->value[UNWIND_RBP], saved[2];
+	uint64_t frame = registers->value[UNWIND_FP], saved[2];
 	uint8_t code;
 
-	if (!is_known(registers, UNWIND_RSP))
+	if (!is_known(registers, UNWIND_SP))
 		return -ENOENT;
 	if (registers->interrupted && memory_read(memory, registers->value[UNWIND_PC], &code, 1))
 		return undo_call(memory, registers);
-	if (!is_known(registers, UNWIND_RBP) || frame < registers->value[UNWIND_RSP] ||
+	if (!is_known(registers, UNWIND_FP) || frame < registers->value[UNWIND_SP] ||
 	    frame % 8 != 0 || memory_read(memory, frame, saved, sizeof(saved)) ||
 	    !frame_is_return_address(memory, saved[1]))
 		return -ENOENT;
-	registers->value[UNWIND_RBP] = saved[0];
-	registers->value[UNWIND_RSP] = frame + sizeof(saved);
+	registers->value[UNWIND_FP] = saved[0];
+	registers->value[UNWIND_SP] = frame + unwind_arch.frame_words * sizeof(*saved);
 	registers->value[UNWIND_PC] = saved[1];
-	registers->known = 1u << UNWIND_RBP | 1u << UNWIND_RSP | 1u << UNWIND_PC;
+	registers->known = 1u << UNWIND_FP | 1u << UNWIND_SP | 1u << UNWIND_PC;
 	registers->interrupted = 0;
 	return 0;
 }

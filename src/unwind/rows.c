@@ -9,9 +9,11 @@
 #define HEADER 17u	  /* bytes in front of an entry's program that say which code it covers */
 #define ENTRY_MOST 65535u /* bytes of an entry, by which it is told from another … */
 #define ENTRY_SUMMED 192u /* … as far as so many of them, and their number, do */
-#define RETURN 6u	  /* the return address among `order` */
+#define RETURN (ROWS_REGISTERS - 1u) /* the return address among `order` */
 
-static const uint8_t order[ROWS_REGISTERS] = {UNWIND_RBX, UNWIND_RBP, 12, 13, 14, 15, UNWIND_PC};
+static const uint8_t order[] = {UNWIND_ROW_ORDER};
+
+_Static_assert(sizeof(order) == ROWS_REGISTERS, "those of struct known_row");
 
 /*
  * `version` is odd while a thread writes; a reader that sees it odd or changed does without, so a
@@ -94,7 +96,7 @@ static bool shorten(const struct cfi_entry *entry, const struct cfi_row *row,
 {
 	unsigned saved = 0;
 
-	if (entry->signal_frame || entry->return_register != UNWIND_PC ||
+	if (entry->signal_frame || entry->return_register != order[RETURN] ||
 	    row->frame_register >= UNWIND_REGISTER_COUNT)
 		return false;
 	*known = (struct known_row){.frame_register = row->frame_register,
@@ -157,7 +159,7 @@ static void note_frame_register(uint8_t number, struct memory *memory,
 			continue;
 		if (saved_at[i])
 			memory_add_to_trail(memory, saved_at[i], registers->value[number]);
-		else if (number == UNWIND_RBP && memory->trail)
+		else if (number == UNWIND_FP && memory->trail)
 			memory->trail->by_frame_pointer = true;
 		else
 			memory_leave_trail(memory);
@@ -194,10 +196,11 @@ int rows_apply(const struct known_row *row, struct memory *memory,
 			return -EFAULT;
 		caller.known &= ~(1u << number);
 	}
-	caller.value[UNWIND_RSP] = frame;
-	caller.known |= 1u << UNWIND_RSP;
-	caller.known &= 1u << UNWIND_RBX | 1u << UNWIND_RBP | 1u << UNWIND_RSP | 0xfu << 12 |
-			1u << UNWIND_PC;
+	caller.value[UNWIND_SP] = frame;
+	caller.value[UNWIND_PC] = caller.value[order[RETURN]];
+	caller.known |= 1u << UNWIND_SP;
+	caller.known |= 1u << UNWIND_PC;
+	caller.known &= unwind_arch.kept | 1u << UNWIND_SP | 1u << UNWIND_PC;
 	caller.interrupted = 0;
 	*registers = caller;
 	return 0;

@@ -12,7 +12,7 @@
 #include "unwind/object.h"
 
 /* Registers that a function restores, in the order of `offset`; the stack pointer is the frame. */
-#define ROWS_REGISTERS 7
+#define ROWS_REGISTERS UNWIND_ROW_REGISTERS
 
 struct known_row {
 	uint8_t frame_register;

@@ -62,7 +62,7 @@ static int check_place(struct walk *walk)
  */
 static int check_progress(struct walk *walk, uint64_t stack_before, uint64_t pc_before)
 {
-	uint64_t stack = walk->registers.value[UNWIND_RSP];
+	uint64_t stack = walk->registers.value[UNWIND_SP];
 
 	if (walk->registers.interrupted || stack > stack_before)
 		return 0;
@@ -73,7 +73,7 @@ static int check_progress(struct walk *walk, uint64_t stack_before, uint64_t pc_
 
 int walk_step(struct walk *walk)
 {
-	uint64_t stack = walk->registers.value[UNWIND_RSP], pc = walk->registers.value[UNWIND_PC];
+	uint64_t stack = walk->registers.value[UNWIND_SP], pc = walk->registers.value[UNWIND_PC];
 	int status = step_by_table(walk);
 
 	if (status == -ENOENT) {

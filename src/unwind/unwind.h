@@ -12,21 +12,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* DWARF register numbers of x86-64 (System V ABI, figure 3.36). */
-enum unwind_register {
-	UNWIND_RAX,
-	UNWIND_RDX,
-	UNWIND_RCX,
-	UNWIND_RBX,
-	UNWIND_RSI,
-	UNWIND_RDI,
-	UNWIND_RBP,
-	UNWIND_RSP,
-	UNWIND_R8,
-	UNWIND_R15 = 15,
-	UNWIND_PC,
-	UNWIND_REGISTER_COUNT
-};
+#include "unwind/arch.h"
 
 /* Bounds of the function (its frame description entry) around `pc` in this process. 0 or -ENOENT.
  */

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <trapline/event.h>
 
+#include "insn/extended.h"
 #include "insn/insn.h"
 #include "insn/operand.h"
 

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/syscall.h"
+#include "insn/extended.h"
 #include "insn/insn.h"
 
 #define PAGE 4096u

@@ -19,7 +19,7 @@ static size_t unwind_target(struct target *target, struct symbol_modules *module
 	struct symbol_memory memory = symbol_memory_of_process(target->pid);
 	struct symbol_stack_source source = {.registers = target->registers, .copy = copy};
 
-	source.copy_address = target->registers.value[SYMBOL_RSP];
+	source.copy_address = target->registers.value[SYMBOL_SP];
 	for (size_t length = STACK_COPY; length > 0 && source.copy_length == 0; length -= 256)
 		if (symbol_memory_read(&memory, source.copy_address, copy, length) == 0)
 			source.copy_length = length;

@@ -34,7 +34,7 @@ static void open_fixture(struct fixture *fixture, const char *program)
 	fixture->thread = (struct symbol_thread){
 		.tid = fixture->target.tid,
 		.fs_base = fixture->target.fs_base,
-		.stack_pointer = source.registers.value[SYMBOL_RSP],
+		.stack_pointer = source.registers.value[SYMBOL_SP],
 		.frames = fixture->frames,
 		.frame_count = symbol_stack_unwind(fixture->modules, &source, fixture->frames,
 						   SYMBOL_STACK_MAX, &complete),

@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
-#define REGISTER_RAX 0
-#define REGISTER_RCX 1
-#define REGISTER_RSP 4
-#define REGISTER_RBP 5
+#define X86_RAX 0
+#define X86_RCX 1
+#define X86_RSP 4
+#define X86_RBP 5
 
 static unsigned bytes_of(ZydisRegister name)
 {
@@ -332,19 +332,19 @@ static bool write_stack(const struct effect_decoded *decoded, struct insn_effect
 			add_result(effect, memory, INSN_CONSTANT);
 		else
 			copy(effect, memory, place_of(decoded, 0));
-		move_pointer(effect, REGISTER_RSP);
+		move_pointer(effect, X86_RSP);
 		return true;
 	case ZYDIS_MNEMONIC_POP:
-		move_pointer(effect, REGISTER_RSP);
+		move_pointer(effect, X86_RSP);
 		copy(effect, place_of(decoded, 0), memory);
 		return true;
 	case ZYDIS_MNEMONIC_CALL:
 		add_result(effect, memory, INSN_CONSTANT);
-		move_pointer(effect, REGISTER_RSP);
+		move_pointer(effect, X86_RSP);
 		return true;
 	case ZYDIS_MNEMONIC_RET:
 		effect->decides = memory;
-		move_pointer(effect, REGISTER_RSP);
+		move_pointer(effect, X86_RSP);
 		return true;
 	default:
 		return false;
@@ -371,20 +371,19 @@ static bool write_exchange(const struct effect_decoded *decoded, struct insn_eff
 	case ZYDIS_MNEMONIC_LEAVE:
 		copy(effect,
 		     (struct insn_place){
-			     .kind = INSN_PLACE_GENERAL, .number = REGISTER_RSP, .length = 8},
+			     .kind = INSN_PLACE_GENERAL, .number = X86_RSP, .length = 8},
 		     (struct insn_place){
-			     .kind = INSN_PLACE_GENERAL, .number = REGISTER_RBP, .length = 8});
+			     .kind = INSN_PLACE_GENERAL, .number = X86_RBP, .length = 8});
 		copy(effect,
 		     (struct insn_place){
-			     .kind = INSN_PLACE_GENERAL, .number = REGISTER_RBP, .length = 8},
+			     .kind = INSN_PLACE_GENERAL, .number = X86_RBP, .length = 8},
 		     memory_place(effect, 0));
 		return true;
 	case ZYDIS_MNEMONIC_CMPXCHG:
 		write_operand(decoded, 0, INSN_COMPUTE, 0, effect);
 		copy(effect,
-		     (struct insn_place){.kind = INSN_PLACE_GENERAL,
-					 .number = REGISTER_RAX,
-					 .length = first.length},
+		     (struct insn_place){
+			     .kind = INSN_PLACE_GENERAL, .number = X86_RAX, .length = first.length},
 		     first);
 		effect->result[effect->count - 1].conditional = true;
 		write_flags(decoded, INSN_COMPUTE, effect);
@@ -414,7 +413,7 @@ static bool write_string(const struct effect_decoded *decoded, struct insn_effec
 	case ZYDIS_MNEMONIC_STOSQ:
 		copy(effect, memory_place(effect, 0),
 		     (struct insn_place){.kind = INSN_PLACE_GENERAL,
-					 .number = REGISTER_RAX,
+					 .number = X86_RAX,
 					 .length = insn->operand[0].size});
 		break;
 	case ZYDIS_MNEMONIC_LODSB:
@@ -427,7 +426,7 @@ static bool write_string(const struct effect_decoded *decoded, struct insn_effec
 		flags = add_result(effect, flags_place(INSN_FLAGS_ALL), INSN_SUBTRACT);
 		if (insn->operand_count < 2)
 			add_source(flags, (struct insn_place){.kind = INSN_PLACE_GENERAL,
-							      .number = REGISTER_RAX,
+							      .number = X86_RAX,
 							      .length = insn->operand[0].size});
 		for (unsigned i = 0; i < insn->operand_count; i++)
 			add_source(flags, memory_place(effect, i));
@@ -435,7 +434,7 @@ static bool write_string(const struct effect_decoded *decoded, struct insn_effec
 	for (unsigned i = 0; i < insn->operand_count; i++)
 		move_pointer(effect, (unsigned)insn->operand[i].base);
 	if (insn->repeated)
-		move_pointer(effect, REGISTER_RCX);
+		move_pointer(effect, X86_RCX);
 	return true;
 }
 
@@ -519,7 +518,7 @@ static void tell_decision(const struct effect_decoded *decoded, struct insn_effe
 		effect->decides = flags_read(decoded)
 					  ? flags_place(flags_read(decoded))
 					  : (struct insn_place){.kind = INSN_PLACE_GENERAL,
-								.number = REGISTER_RCX,
+								.number = X86_RCX,
 								.length = 8};
 		return;
 	case INSN_FLOW_JUMP_INDIRECT:

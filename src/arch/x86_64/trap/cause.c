@@ -2,6 +2,7 @@
 #include "trap/cause.h"
 
 #include "base/syscall.h"
+#include "trap/arch.h"
 
 #define TRAP_HARDWARE 4 /* TRAP_HWBKPT */
 #define TRAP_FLAG 0x100 /* EFLAGS.TF */
@@ -18,15 +19,10 @@ static int byte_at(uintptr_t address)
 	return raw_read_memory(raw_getpid(), &byte, address, 1) == 1 ? byte : -1;
 }
 
-static uintptr_t pc_of(const ucontext_t *context)
-{
-	return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-}
-
 /* The last byte of the instruction before. */
 static int byte_before(const ucontext_t *context)
 {
-	return byte_at(pc_of(context) - 1);
+	return byte_at(trap_arch.pc(context) - 1);
 }
 
 bool cause_is_missing(const siginfo_t *info, const ucontext_t *context)
@@ -38,7 +34,8 @@ bool cause_is_missing(const siginfo_t *info, const ucontext_t *context)
 		return true;
 	case TRAP_BRKPT:
 		byte = byte_before(context);
-		return byte >= 0 && byte != OPCODE_INT1 && byte_at(pc_of(context)) != OPCODE_INT1;
+		return byte >= 0 && byte != OPCODE_INT1 &&
+		       byte_at(trap_arch.pc(context)) != OPCODE_INT1;
 	case TRAP_TRACE:
 		if (context->uc_mcontext.gregs[REG_EFL] & TRAP_FLAG)
 			return false;

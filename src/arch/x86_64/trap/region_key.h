@@ -26,7 +26,7 @@ static inline uint32_t region_key_bits(void)
 	return 3u << (2 * region_key);
 }
 
-static inline uint32_t pkru_read(void)
+static inline uint32_t region_rights_read(void)
 {
 	uint32_t value, high;
 
@@ -36,7 +36,7 @@ static inline uint32_t pkru_read(void)
 	return value;
 }
 
-static inline void pkru_write(uint32_t value)
+static inline void region_rights_write(uint32_t value)
 {
 	__asm__ volatile(".byte 0x0f, 0x01, 0xef" /* wrpkru */
 			 :

@@ -5,6 +5,7 @@
  * rbp, rsi and rdi is undone, what it merely overwrote is gone. Frames here are below 256 bytes.
  */
 #include "insn/operand.h"
+#include "insn/extended.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,8 +15,7 @@
 #define FLAG_DIRECTION (1u << 10)
 #define LINE_SIZE 64u
 
-enum { REGISTER_RCX = 1, REGISTER_RSP = 4, REGISTER_RBP = 5, REGISTER_RSI = 6, REGISTER_RDI = 7 };
-enum { REGISTER_PC = 16 };
+enum { REGISTER_PC = INSN_PC };
 
 /* One question about one operand: where its registers come from. */
 struct view {
@@ -38,8 +38,8 @@ static uint64_t string_step(const struct view *view, const struct insn_operand *
 /* rsp before the instruction. */
 static int stack_before(const struct view *view, uint64_t *value)
 {
-	*value = view->registers->general[REGISTER_RSP];
-	if (!view->after || !overwritten(view->insn, REGISTER_RSP))
+	*value = view->registers->general[X86_RSP];
+	if (!view->after || !overwritten(view->insn, X86_RSP))
 		return 0;
 	if (!view->insn->stack_change_known)
 		return -ENODATA;
@@ -55,13 +55,13 @@ static int register_before(const struct view *view, unsigned number, uint64_t *v
 	*value = view->registers->general[number];
 	if (!view->after || !overwritten(insn, number))
 		return 0;
-	if (number == REGISTER_RSP)
+	if (number == X86_RSP)
 		return stack_before(view, value);
-	if (insn->frame_leave && number == REGISTER_RBP) {
-		*value = view->registers->general[REGISTER_RSP] - sizeof(uint64_t);
+	if (insn->frame_leave && number == X86_RBP) {
+		*value = view->registers->general[X86_RSP] - sizeof(uint64_t);
 		return 0;
 	}
-	if (insn->string && (number == REGISTER_RSI || number == REGISTER_RDI)) {
+	if (insn->string && (number == X86_RSI || number == X86_RDI)) {
 		*value -= string_step(view, view->operand);
 		return 0;
 	}
@@ -73,7 +73,7 @@ static uint64_t pop_adjustment(const struct view *view)
 {
 	const struct insn *insn = view->insn;
 
-	if (view->operand->base != REGISTER_RSP || view->operand->stack_pop ||
+	if (view->operand->base != X86_RSP || view->operand->stack_pop ||
 	    view->operand->stack_push || insn->operand_count != 2)
 		return 0;
 	return insn->operand[1].stack_pop && insn->flow == INSN_FLOW_NEXT ? insn->operand[1].size
@@ -326,7 +326,7 @@ static int operand_hull(const struct view *view, uint64_t *first, uint64_t *leng
 		return hull_of_vector(view, address, first, length);
 	*first = address;
 	*length = operand->size;
-	if (view->insn->repeated && !view->after && !view->registers->general[REGISTER_RCX])
+	if (view->insn->repeated && !view->after && !view->registers->general[X86_RCX])
 		*length = 0;
 	return operand->masked ? hull_of_selected(view, address, first, length) : 0;
 }

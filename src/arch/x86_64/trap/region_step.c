@@ -250,8 +250,8 @@ bool region_on_trap(const siginfo_t *info, ucontext_t *context)
 
 	if (!own_step.active)
 		return false;
-	guard = region_guard_enter(pkru_read());
-	pkru_write(0);
+	guard = region_guard_enter(region_rights_read());
+	region_rights_write(0);
 	step = own_step;
 	restore(&own_step, context);
 	if (has_run(&step, info, context)) {
@@ -273,7 +273,7 @@ void region_on_fault(int signal, siginfo_t *info, void *context, uint32_t rights
 
 	region_guard_leave(guard);
 	if (!ours) {
-		pkru_write(rights);
+		region_rights_write(rights);
 		region_thread_chain(signal, info, context);
 	}
 	errno = saved_errno;

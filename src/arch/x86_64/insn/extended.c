@@ -4,10 +4,11 @@
  * their initial state are zero, whatever the memory holds. Source: Intel SDM volume 1, 13.4
  * to 13.6.
  */
-#include "insn/insn.h"
+#include "insn/extended.h"
 
 #include <cpuid.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum {

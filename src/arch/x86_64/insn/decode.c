@@ -14,16 +14,7 @@
 
 #define LINE_SIZE 64
 
-enum {
-	REGISTER_RAX = 0,
-	REGISTER_RCX = 1,
-	REGISTER_RSP = 4,
-	REGISTER_RBP = 5,
-	REGISTER_RSI = 6,
-	REGISTER_RDI = 7,
-	REGISTER_R11 = 11,
-	REGISTER_PC = 16,
-};
+enum { REGISTER_PC = INSN_PC };
 
 struct decoded {
 	ZydisDecodedInstruction instruction;
@@ -132,7 +123,7 @@ static void describe_address(const ZydisDecodedInstruction *instruction,
 static void describe_stack(const ZydisDecodedOperand *from, struct insn_operand *operand)
 {
 	if (from->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN ||
-	    from->mem.segment != ZYDIS_REGISTER_SS || operand->base != REGISTER_RSP)
+	    from->mem.segment != ZYDIS_REGISTER_SS || operand->base != X86_RSP)
 		return;
 	if (operand->access == TL_WRITE)
 		operand->stack_push = true;
@@ -272,7 +263,7 @@ static void describe_peculiarities(const struct decoded *decoded, struct insn_op
 	    decoded->operand[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
 		operand->bit_index = register_number(decoded->operand[1].reg.value);
 	if (instruction->mnemonic == ZYDIS_MNEMONIC_XLAT) {
-		operand->index = REGISTER_RAX;
+		operand->index = X86_RAX;
 		operand->byte_index = true;
 	}
 }
@@ -339,7 +330,7 @@ static void describe_clzero(const struct decoded *decoded, struct insn *insn)
 	operand->access = TL_WRITE;
 	operand->size = LINE_SIZE;
 	operand->line = true;
-	operand->base = REGISTER_RAX;
+	operand->base = X86_RAX;
 	operand->address_bits = decoded->instruction.address_width == 32 ? 32 : 64;
 }
 
@@ -354,7 +345,7 @@ static void describe_string(const ZydisDecodedInstruction *instruction, struct i
 	for (unsigned i = 0; i < insn->operand_count; i++)
 		insn->written_registers |= (uint16_t)(1u << insn->operand[i].base);
 	if (insn->repeated)
-		insn->written_registers |= 1u << REGISTER_RCX;
+		insn->written_registers |= 1u << X86_RCX;
 }
 
 static int64_t immediate(const struct decoded *decoded, unsigned which)
@@ -382,7 +373,7 @@ static void describe_enter(const struct decoded *decoded, struct insn *insn)
 	clear_operand(&insn->operand[1]);
 	insn->operand[1].access = TL_READ;
 	insn->operand[1].size = (uint16_t)((level - 1) * word);
-	insn->operand[1].base = REGISTER_RBP;
+	insn->operand[1].base = X86_RBP;
 	insn->operand[1].displacement = -(int64_t)((level - 1) * word);
 	insn->operand_count = 2;
 }
@@ -402,7 +393,7 @@ static void describe_stack_change(const struct decoded *decoded, struct insn *in
 	/* `pop %rsp` leaves in rsp what it loaded. */
 	if (instruction->mnemonic == ZYDIS_MNEMONIC_POP &&
 	    decoded->operand[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-	    register_number(decoded->operand[0].reg.value) == REGISTER_RSP)
+	    register_number(decoded->operand[0].reg.value) == X86_RSP)
 		return;
 	for (unsigned i = 0; i < insn->operand_count; i++) {
 		if (!insn->operand[i].stack_push && !insn->operand[i].stack_pop)
@@ -488,8 +479,7 @@ static void describe_flow(const struct decoded *decoded, uint64_t pc, struct ins
 			insn->target_register = register_number(decoded->operand[0].reg.value);
 	/* The system call's result, and the registers the instruction itself destroys. */
 	if (insn->flow == INSN_FLOW_SYSCALL)
-		insn->written_registers |= 1u << REGISTER_RAX | 1u << REGISTER_RCX |
-					   1u << REGISTER_R11;
+		insn->written_registers |= 1u << X86_RAX | 1u << X86_RCX | 1u << X86_R11;
 }
 
 static bool is_plain_move(ZydisMnemonic mnemonic)

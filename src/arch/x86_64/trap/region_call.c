@@ -489,7 +489,7 @@ void region_on_call(int signal, siginfo_t *info, void *context, uint32_t rights)
 	struct region_guard guard;
 
 	if (info->si_code != DISPATCH_CODE) {
-		pkru_write(rights);
+		region_rights_write(rights);
 		region_thread_chain(signal, info, context);
 		errno = saved_errno;
 		return;

@@ -562,6 +562,16 @@ int insn_forward_return(struct insn_forward *forward)
 	return target.known ? 0 : -ENOENT;
 }
 
+void insn_forward_set_flags(struct insn_forward *forward, uint64_t flags)
+{
+	forward->flags_known = true;
+	forward->carry = flags & 1;
+	forward->parity = flags >> 2 & 1;
+	forward->zero = flags >> 6 & 1;
+	forward->sign = flags >> 7 & 1;
+	forward->overflow = flags >> 11 & 1;
+}
+
 int insn_forward_holds(const struct insn_forward *forward, unsigned condition)
 {
 	return forward->flags_known ? holds(forward, condition & 15) : -1;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What src/agent and src/guard know of an architecture (insn/hooks.h has how one is chosen).
+ * "agent/arch.h" has agent_arch, the struct below, and
+ *   AGENT_ENTRY(name, before)  a function `name` that calls `before` with its first two arguments
+ *                              and goes on, by a jump, where that returns to, with its registers
+ *                              and its stack as its caller has them
+ *   AGENT_ENTRY_OF_SIX(name, before)  the same with six arguments
+ *   AGENT_RESTORER(name)       in section .text.NAME: what the kernel returns to from a handler
+ *                              (SA_RESTORER), by the instructions that debuggers know a signal's
+ *                              frame by
+ * Beside it an architecture has the functions of agent/opmask.h.
+ */
+#ifndef AGENT_HOOKS_H
+#define AGENT_HOOKS_H
+
+#include "record/area.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+struct agent_hooks {
+	/* What programs for it say (e_machine, <elf.h>), and system calls (<linux/audit.h>). */
+	uint16_t machine;
+	uint32_t audit;
+	/* Of an interrupted thread, as src/insn numbers them; without the thread pointer. */
+	void (*registers)(const ucontext_t *context, struct area_registers *to);
+	/* This thread's pointer by an instruction that only some processors have; may it be used?
+	 * Asked once. */
+	uint64_t (*pointer_by_instruction)(void);
+	bool (*has_instruction)(void);
+	/* This thread's pointer where the C library has set up thread-local storage; what its stack
+	 * pointer is now. */
+	uintptr_t (*thread_pointer)(void);
+	uintptr_t (*stack_pointer)(void);
+	/* May this thread read the processor's clock, or would it be killed? */
+	bool (*may_read_clock)(void);
+	/* By no function of libc's, and by nothing that a compiler makes one of. */
+	void (*copy)(void *to, const void *from, size_t length);
+	void (*fill)(void *to, int byte, size_t length);
+};
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* x86-64's agent/hooks.h. */
+#ifndef AGENT_ARCH_H
+#define AGENT_ARCH_H
+
+#include "agent/hooks.h"
+
+#include "base/syscall.h"
+
+#include <elf.h>
+#include <linux/audit.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+
+static inline void x86_agent_registers(const ucontext_t *context, struct area_registers *to)
+{
+	static const uint8_t order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+					  REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+					  REG_R12, REG_R13, REG_R14, REG_R15};
+
+	for (int i = 0; i < 16; i++)
+		to->general[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+	to->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+	to->flags = (uint64_t)context->uc_mcontext.gregs[REG_EFL];
+}
+
+static inline uint64_t x86_pointer_by_instruction(void)
+{
+	uint64_t base;
+
+	__asm__("rdfsbase %0" : "=r"(base));
+	return base;
+}
+
+/* AT_HWCAP2 bit 1 (Documentation/arch/x86; asm/hwcap2.h). */
+static inline bool x86_has_instruction(void)
+{
+	return getauxval(AT_HWCAP2) & 2u;
+}
+
+/* The thread pointer's first word points to itself: ELF TLS, x86-64 psABI. */
+static inline uintptr_t x86_thread_pointer(void)
+{
+	uintptr_t pointer;
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+}
+
+static inline uintptr_t x86_stack_pointer(void)
+{
+	uintptr_t value;
+
+	__asm__("mov %%rsp, %0" : "=r"(value));
+	return value;
+}
+
+static inline bool x86_may_read_clock(void)
+{
+	int mode = PR_TSC_ENABLE;
+
+	raw_syscall6(SYS_prctl, PR_GET_TSC, (long)&mode, 0, 0, 0, 0);
+	return mode != PR_TSC_SIGSEGV;
+}
+
+static inline void x86_copy(void *to, const void *from, size_t length)
+{
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(length) : : "memory");
+}
+
+static inline void x86_fill(void *to, int byte, size_t length)
+{
+	__asm__ volatile("rep stosb" : "+D"(to), "+c"(length) : "a"(byte) : "memory");
+}
+
+static const struct agent_hooks agent_arch = {
+	.machine = EM_X86_64,
+	.audit = AUDIT_ARCH_X86_64,
+	.registers = x86_agent_registers,
+	.pointer_by_instruction = x86_pointer_by_instruction,
+	.has_instruction = x86_has_instruction,
+	.thread_pointer = x86_thread_pointer,
+	.stack_pointer = x86_stack_pointer,
+	.may_read_clock = x86_may_read_clock,
+	.copy = x86_copy,
+	.fill = x86_fill,
+};
+
+#define X86_ENTRY(name, before, save, restore)                              \
+	__asm__(".pushsection .text\n"                                      \
+		".globl " #name "\n"                                        \
+		".type " #name ", @function\n" #name ":\n"                  \
+		".cfi_startproc\n"                                          \
+		"endbr64\n" save "call " #before "\n" restore "jmp *%rax\n" \
+		".cfi_endproc\n"                                            \
+		".size " #name ", . - " #name "\n.popsection")
+
+#define X86_PUSH(register) "push %" register "\n.cfi_adjust_cfa_offset 8\n"
+#define X86_POP(register) "pop %" register "\n.cfi_adjust_cfa_offset -8\n"
+/* The stack is aligned at the call: 8 bytes of return address, an even number of registers, 8 more.
+ */
+#define X86_ALIGN "sub $8, %rsp\n.cfi_adjust_cfa_offset 8\n"
+#define X86_ALIGNED "add $8, %rsp\n.cfi_adjust_cfa_offset -8\n"
+
+#define AGENT_ENTRY(name, before)                                          \
+	X86_ENTRY(name, before, X86_PUSH("rdi") X86_PUSH("rsi") X86_ALIGN, \
+		  X86_ALIGNED X86_POP("rsi") X86_POP("rdi"))
+
+#define AGENT_ENTRY_OF_SIX(name, before)                                                         \
+	X86_ENTRY(name, before,                                                                  \
+		  X86_PUSH("rdi") X86_PUSH("rsi") X86_PUSH("rdx") X86_PUSH("rcx") X86_PUSH("r8") \
+			  X86_PUSH("r9") X86_ALIGN,                                              \
+		  X86_ALIGNED X86_POP("r9") X86_POP("r8") X86_POP("rcx") X86_POP("rdx")          \
+			  X86_POP("rsi") X86_POP("rdi"))
+
+#define AGENT_RESTORER(name)                                    \
+	__asm__(".section .text." #name ", \"ax\", @progbits\n" \
+		".globl " #name "\n"                            \
+		".hidden " #name "\n"                           \
+		".type " #name ", @function\n" #name ":\n"      \
+		"	mov $15, %rax\n"                              \
+		"	syscall\n"                                    \
+		".previous\n")
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an instruction's operands hold, as Zydis decodes them. Not for other folders. */
+#ifndef INSN_FORWARD_VALUES_H
+#define INSN_FORWARD_VALUES_H
+
+#include "insn/values.h"
+
+#include <Zydis/Zydis.h>
+
+#define FORWARD_RSP 4
+#define FORWARD_RBP 5
+
+struct step {
+	struct insn_forward *forward;
+	ZydisDecodedInstruction instruction;
+	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
+	uint64_t next; /* behind it */
+};
+
+/* Number of a general register of any width, or -1. */
+int forward_register_number(ZydisRegister name);
+struct value forward_read_register(const struct insn_forward *forward, ZydisRegister name);
+void forward_write_register(struct insn_forward *forward, ZydisRegister name, struct value value);
+
+/* False: it is not known. */
+bool forward_address(const struct step *step, const ZydisDecodedOperand *operand,
+		     uint64_t *address);
+struct value forward_get(const struct step *step, unsigned operand);
+void forward_set(struct step *step, unsigned operand, struct value value);
+
+#endif
