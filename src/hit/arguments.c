@@ -72,13 +72,16 @@ static void from_registers(const struct arguments_place *place, struct c_call *c
 
 	if (!answer->known)
 		return;
-	for (int i = C_ARGUMENTS - 1; i >= 0; i--)
+	for (int i = C_ARGUMENTS - 1; i >= 0; i--) {
+		const int number = insn_arch.function_argument[i];
+
 		for (int j = INSN_GENERAL - 1; j >= 0; j--)
-			if (answer->origin[j].number == insn_arch.function_argument[i]) {
+			if (answer->origin[j].number == number) {
 				call->argument[i] = place->registers->general[j] -
 						    (uint64_t)(int64_t)answer->origin[j].offset;
 				call->known |= 1u << i;
 			}
+	}
 }
 
 /* Where the straight code begins that ends with the call before `back`: no way leads into it but

@@ -75,7 +75,7 @@ static bool target_is_pc(const struct attribution *attribution, const struct ins
 	if (insn->target_register >= 0) {
 		uint64_t value = registers.general[insn->target_register];
 
-		if (insn->target_register == insn_arch.stack_pointer)
+		if ((uint8_t)insn->target_register == insn_arch.stack_pointer)
 			value -= (uint64_t)(int64_t)insn->stack_change;
 		return value == attribution->after->pc;
 	}
