@@ -65,7 +65,8 @@ struct entering {
 	uint64_t room; /* address of struct room */
 	uint64_t gap;  /* where our memory is to be; 0: anywhere */
 	bool can_read_fs_base;
-	bool has_handler; /* the program, of SIGTRAP */
+	bool has_handler; /* the program, of SIGTRAP, … */
+	bool ignored;	  /* … which it ignores */
 	int pair[2], fd;  /* in the process; -1: not open */
 };
 
@@ -280,6 +281,13 @@ static int set_action(struct entering *entering, uint64_t flags)
 				      sizeof(uint64_t));
 }
 
+static int read_previous(const struct entering *entering, struct injected_action *previous)
+{
+	const uint64_t at = entering->injection->own + offsetof(struct injected_own, previous);
+
+	return memory_read(entering->remote.tid, at, previous, sizeof(*previous));
+}
+
 /* Asked before it is set: where the program's handler wants to run. */
 static int previous_flags(struct entering *entering, uint64_t *flags)
 {
@@ -289,7 +297,7 @@ static int previous_flags(struct entering *entering, uint64_t *flags)
 				   sizeof(uint64_t));
 
 	if (!err)
-		err = memory_read(entering->remote.tid, at, &previous, sizeof(previous));
+		err = read_previous(entering, &previous);
 	if (!err)
 		*flags = previous.handler > 1 ? previous.flags & SA_ONSTACK : 0;
 	return err;
@@ -341,6 +349,14 @@ static int stop_some_thread(struct entering *entering)
 	return err;
 }
 
+/* The program's other threads may have had SIGTRAP ignored since the process was looked at. */
+static bool is_ignored(const struct entering *entering)
+{
+	struct injected_action previous;
+
+	return read_previous(entering, &previous) == 0 && previous.handler == (uint64_t)SIG_IGN;
+}
+
 static int enter(struct entering *entering)
 {
 	struct injection *injection = entering->injection;
@@ -349,6 +365,7 @@ static int enter(struct entering *entering)
 
 	if (!err) {
 		err = make_calls(entering);
+		entering->ignored = !err && is_ignored(entering);
 		injection->stopped = remote_end(&entering->remote);
 		injection->stops++;
 	}
@@ -382,6 +399,22 @@ static struct entering prepare(const struct inject_request *request, struct inje
 	return entering;
 }
 
+/* Out again: what it starts would not inherit that SIGTRAP is ignored. */
+static int refuse_ignored(struct injection *injection, struct inject_reason *reason)
+{
+	struct status status;
+	pid_t pid = injection->pid;
+	int err = inject_leave(injection, reason);
+
+	if (!err)
+		err = permission_check(reason, pid, &status);
+	return err ? err
+		   : permission_refuse(reason, -EAGAIN,
+				       "process %d (%s) began to ignore SIGTRAP at that moment: "
+				       "try again",
+				       (int)pid, status.name);
+}
+
 int inject_enter(const struct inject_request *request, struct injection *injection,
 		 struct inject_reason *reason)
 {
@@ -399,6 +432,8 @@ int inject_enter(const struct inject_request *request, struct injection *injecti
 		entering.gap = gap_find(request->pid);
 		err = enter(&entering);
 	}
+	if (!err && entering.ignored)
+		return refuse_ignored(injection, reason);
 	return settle(injection, reason, err);
 }
 
