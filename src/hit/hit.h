@@ -26,9 +26,9 @@ struct hit {
 	uint64_t value_address;
 	bool usable; /* for pairs: on time, understood, inside what is watched */
 	bool origin; /* held before its access, by an execution breakpoint */
-	/* Of a plain store it is held before: what stood there since. */
-	bool old_known;
-	uint64_t old;
+	/* Of a plain store it is held before: what stood there when that was read from outside, and
+	 * until when it was (0: it was not), which may be after the hold. */
+	uint64_t old, old_until;
 };
 
 /* attribute.c: from the registers to the access. False: it is not known, or none of the slot's. */

@@ -6,6 +6,7 @@
  */
 #include "hit/hit.h"
 
+#include "base/clock.h"
 #include "insn/update.h"
 
 #define FUNCTION_MAX 4096 /* bytes of one that is decoded to the end */
@@ -57,7 +58,7 @@ void update_note(struct target *target, struct hit *hit)
 		    (ssize_t)access->length)
 		return;
 	hit->old = value;
-	hit->old_known = true;
+	hit->old_until = clock_now();
 }
 
 /* `held` began its hold first, and that lasted until the other's write. Handlers may begin in
@@ -74,7 +75,8 @@ bool update_is_lost(struct space *space, const struct hit *held, const struct hi
 	    held->access.length != write->access.length)
 		return false;
 	if (held->access.before) {
-		if (!held->old_known || !has_loaded(space, held))
+		/* After its hold the thread has stored, and others may have, in any order. */
+		if (!held->old_until || held->old_until >= held->exit || !has_loaded(space, held))
 			return false;
 		found = held->old;
 	} else if (held->access.access != TL_READ || !value_read(space, held, &load, &found) ||
