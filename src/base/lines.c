@@ -39,3 +39,12 @@ int lines_read(struct lines *lines, uint64_t address, void *to, size_t length)
 	}
 	return 0;
 }
+
+size_t lines_read_code(struct lines *lines, uint64_t pc, uint8_t *bytes, size_t max)
+{
+	size_t most = LINES_BYTES - pc % LINES_BYTES;
+
+	if (!lines_read(lines, pc, bytes, max))
+		return max;
+	return most < max && !lines_read(lines, pc, bytes, most) ? most : 0;
+}

@@ -32,5 +32,8 @@ struct lines {
 void lines_forget(struct lines *lines);
 /* 0, or -EFAULT: some of it cannot be read. */
 int lines_read(struct lines *lines, uint64_t address, void *to, size_t length);
+/* Of an instruction that may lie at the end of what can be read: `max` bytes, at most LINES_BYTES,
+ * or those of its line, or none. How many. */
+size_t lines_read_code(struct lines *lines, uint64_t pc, uint8_t *bytes, size_t max);
 
 #endif

@@ -90,11 +90,9 @@ static int read_memory(void *context, uint64_t address, void *to, size_t length)
 
 static size_t read_code(void *context, uint64_t pc, uint8_t *bytes, size_t max)
 {
-	size_t most = LINES_BYTES - pc % LINES_BYTES;
+	struct frames *frames = context;
 
-	if (!read_memory(context, pc, bytes, max))
-		return max;
-	return most < max && !read_memory(context, pc, bytes, most) ? most : 0;
+	return lines_read_code(&frames->lines, pc, bytes, max);
 }
 
 static bool is_outside(struct frames *frames, uint64_t pc)

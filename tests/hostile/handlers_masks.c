@@ -4,33 +4,8 @@
  * signals or alone, under a mask of their own, one within another, during a call that has a mask
  * of its own, and where it was blocked before.
  */
-#include "hostile.h"
+#include "trap.h"
 #include <sys/wait.h>
-
-static volatile sig_atomic_t handled;
-
-static int trap_is_blocked(void)
-{
-	sigset_t mask;
-
-	expect(pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0);
-	return sigismember(&mask, SIGTRAP);
-}
-
-static void on_trap(int number)
-{
-	(void)number;
-	handled++;
-}
-
-static void set_trap(int how)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTRAP);
-	expect(pthread_sigmask(how, &set, NULL) == 0);
-}
 
 static void block_all(int number)
 {

@@ -4,7 +4,7 @@
  * sigset() with SIG_HOLD, epoll_pwait2(), ppoll() as _FORTIFY_SOURCE has it, masks of thread
  * attributes, and rt_sigprocmask(2) by number.
  */
-#include "hostile.h"
+#include "trap.h"
 #include <poll.h>
 #include <sys/epoll.h>
 #include <threads.h>
@@ -12,31 +12,6 @@
 extern int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
 extern int sigpause_of_bsd(int) __asm__("sigpause");
 extern int sigpause_of_posix(int) __asm__("__xpg_sigpause");
-
-static volatile sig_atomic_t handled;
-
-static void on_trap(int number)
-{
-	(void)number;
-	handled++;
-}
-
-static sigset_t trap_alone(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTRAP);
-	return set;
-}
-
-static int trap_is_blocked(void)
-{
-	sigset_t mask;
-
-	expect(pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0);
-	return sigismember(&mask, SIGTRAP);
-}
 
 /* One waits already; where the call does not let it in, the time is over. */
 static void begin(void)

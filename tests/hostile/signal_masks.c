@@ -1,36 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Masks restored by jumps; sigsuspend, ppoll and pselect with masks of their own; interrupted
  * system calls say EINTR. */
-#include "hostile.h"
+#include "trap.h"
 #include <poll.h>
 #include <setjmp.h>
 #include <sys/select.h>
 #include <ucontext.h>
-
-static volatile sig_atomic_t handled;
-
-static void on_signal(int number)
-{
-	(void)number;
-	handled++;
-}
-
-static void set_trap(int how)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTRAP);
-	expect(pthread_sigmask(how, &set, NULL) == 0);
-}
-
-static int trap_is_blocked(void)
-{
-	sigset_t mask;
-
-	expect(pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0);
-	return sigismember(&mask, SIGTRAP);
-}
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 /* The functions of before, and a shell that has its masks from them (Debian's). */
@@ -115,7 +90,7 @@ static void by_swap(void)
 
 static void test_jumps(void)
 {
-	struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction action = {.sa_handler = on_trap};
 
 	expect(sigaction(SIGTRAP, &action, NULL) == 0);
 	by_jump(SIG_UNBLOCK, 1);
@@ -130,7 +105,7 @@ static void test_jumps(void)
 
 int main(void)
 {
-	struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction action = {.sa_handler = on_trap};
 	struct timespec long_time = {20, 0};
 	sigset_t blocked, open;
 	char byte;
