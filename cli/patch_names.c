@@ -5,6 +5,7 @@
 #include "record/utf8.h"
 #include "symbol/copies.h"
 #include "symbol/lookup.h"
+#include "symbol/open.h"
 
 #include <errno.h>
 #include <fcntl.h>

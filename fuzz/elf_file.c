@@ -9,6 +9,7 @@
 #include "symbol/compiler.h"
 #include "symbol/copies.h"
 #include "symbol/expression.h"
+#include "symbol/open.h"
 #include "symbol/place.h"
 #include "symbol/stack.h"
 #include "symbol/target.h"

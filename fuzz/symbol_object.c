@@ -5,6 +5,7 @@
 #include "symbol/atomicity.h"
 #include "symbol/expression.h"
 #include "symbol/object.h"
+#include "symbol/open.h"
 #include "symbol/place.h"
 #include "symbol/stack.h"
 #include "symbol/target.h"

@@ -20,6 +20,7 @@
 #include "control/state.h"
 #include "base/clock.h"
 #include "process/restriction.h"
+#include "symbol/open.h"
 
 #include <errno.h>
 #include <fcntl.h>

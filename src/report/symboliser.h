@@ -5,7 +5,7 @@
 
 #include "record/finding.h"
 #include "symbol/module.h"
-#include "symbol/session.h"
+#include "symbol/open.h"
 
 #include <stdbool.h>
 #include <stddef.h>

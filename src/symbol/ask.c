@@ -4,7 +4,7 @@
 #include "symbol/module_private.h"
 #include "symbol/questions.h"
 #include "symbol/reader.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,7 +155,7 @@ static bool ask_producer(struct symbol_modules *modules, uint64_t pc, const char
 
 static bool ask_atomicity(struct symbol_modules *modules, uint64_t pc,
 			  const struct symbol_variable *variable, bool load, char *reason,
-			  enum symbol_atomicity *answer)
+			  int *answer)
 {
 	struct symbol_ask_atomicity *ask;
 

@@ -6,7 +6,14 @@
 #ifndef SYMBOL_ASKER_H
 #define SYMBOL_ASKER_H
 
-#include "symbol/module.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbol_build_id;
+struct symbol_mapping;
+struct symbol_module;
+struct symbol_modules;
 
 struct symbol_asker {
 	/* As symbol_modules_refresh(). */

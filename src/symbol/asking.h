@@ -7,13 +7,22 @@
 #ifndef SYMBOL_ASKING_H
 #define SYMBOL_ASKING_H
 
-#include "symbol/atomicity.h"
-#include "symbol/copies.h"
-#include "symbol/lookup.h"
-#include "symbol/place.h"
-#include "symbol/stack.h"
-#include "symbol/target.h"
-#include "symbol/session_private.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbol_copies;
+struct symbol_expression;
+struct symbol_found;
+struct symbol_frame;
+struct symbol_module;
+struct symbol_modules;
+struct symbol_session;
+struct symbol_stack_frame;
+struct symbol_stack_source;
+struct symbol_target;
+struct symbol_thread;
+struct symbol_variable;
 
 /* True: the reader answered. Else there is none, and the caller does the work; or it failed, and
  * the caller does what can be done without files. */
@@ -27,7 +36,7 @@ struct symbol_asking {
 	bool (*producer)(struct symbol_modules *modules, uint64_t pc, const char **producer);
 	bool (*atomicity)(struct symbol_modules *modules, uint64_t pc,
 			  const struct symbol_variable *variable, bool load, char *reason,
-			  enum symbol_atomicity *answer);
+			  int *answer); /* enum symbol_atomicity */
 	bool (*variable)(struct symbol_modules *modules, uint64_t address, uint64_t size,
 			 const struct symbol_thread *threads, size_t thread_count,
 			 struct symbol_variable *variable);
@@ -50,9 +59,8 @@ struct symbol_asking {
 	void (*forget)(struct symbol_modules *modules);
 };
 
-/* Asks one question about modules; false, too, where files are read by this process. */
-#define SYMBOL_ASK(modules, question, ...)          \
-	(symbol_modules_session(modules)->asking && \
-	 symbol_modules_session(modules)->asking->question(modules, __VA_ARGS__))
+/* Asks one question; false, too, where files are read by this process. */
+#define SYMBOL_ASK(session, question, ...) \
+	((session)->asking && (session)->asking->question(__VA_ARGS__))
 
 #endif

@@ -7,7 +7,7 @@
 #include "symbol/metadata.h"
 #include "symbol/object.h"
 #include "symbol/place.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 #include "symbol/source.h"
 #include "symbol/unit.h"
 
@@ -81,13 +81,15 @@ enum symbol_atomicity symbol_atomicity_judge(struct symbol_modules *modules, uin
 					     char reason[SYMBOL_REASON_MAX])
 {
 	enum symbol_atomicity answer = SYMBOL_ATOMICITY_UNKNOWN;
+	int told;
 	struct symbol_frame frames[SYMBOL_INLINE_MAX];
 	const struct symbol_module *module;
 	struct symbol_object *object;
 	size_t count;
 
-	if (SYMBOL_ASK(modules, atomicity, pc, variable, load, reason, &answer))
-		return answer;
+	if (SYMBOL_ASK(symbol_modules_session(modules), atomicity, modules, pc, variable, load,
+		       reason, &told))
+		return (enum symbol_atomicity)told;
 	module = symbol_modules_find(modules, pc);
 	object = module ? symbol_module_object(modules, module) : NULL;
 	if (!object) {

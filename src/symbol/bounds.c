@@ -18,7 +18,8 @@ int symbol_bounds_find(struct symbol_modules *modules, uint64_t pc, uint64_t *st
 	bool signal;
 	int result;
 
-	if (SYMBOL_ASK(modules, bounds, false, pc, start, end, &result))
+	if (SYMBOL_ASK(symbol_modules_session(modules), bounds, modules, false, pc, start, end,
+		       &result))
 		return result;
 	module = symbol_modules_find(modules, pc);
 	object = module ? symbol_module_object(modules, module) : NULL;
@@ -99,7 +100,8 @@ int symbol_bounds_whole(struct symbol_modules *modules, uint64_t pc, uint64_t *s
 	uint64_t entry, at;
 	int result;
 
-	if (SYMBOL_ASK(modules, bounds, true, pc, start, end, &result))
+	if (SYMBOL_ASK(symbol_modules_session(modules), bounds, modules, true, pc, start, end,
+		       &result))
 		return result;
 	module = symbol_modules_find(modules, pc);
 	object = module ? symbol_module_object(modules, module) : NULL;

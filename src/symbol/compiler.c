@@ -16,7 +16,7 @@ const char *symbol_compilers(struct symbol_modules *modules, uint64_t pc, size_t
 	uint64_t address;
 	Elf_Data *data;
 
-	if (SYMBOL_ASK(modules, compilers, pc, &text, length))
+	if (SYMBOL_ASK(symbol_modules_session(modules), compilers, modules, pc, &text, length))
 		return text;
 	module = symbol_modules_find(modules, pc);
 	object = module ? symbol_module_object(modules, module) : NULL;
@@ -35,7 +35,7 @@ const char *symbol_producer(struct symbol_modules *modules, uint64_t pc)
 	const char *producer;
 	Dwarf_Die die;
 
-	if (SYMBOL_ASK(modules, producer, pc, &producer))
+	if (SYMBOL_ASK(symbol_modules_session(modules), producer, modules, pc, &producer))
 		return producer;
 	module = symbol_modules_find(modules, pc);
 	object = module ? symbol_module_object(modules, module) : NULL;

@@ -107,7 +107,8 @@ int symbol_copies_find(struct symbol_modules *modules, const struct symbol_modul
 	Dwarf *dwarf;
 	int result;
 
-	if (SYMBOL_ASK(modules, copies, module, name, copies, &result))
+	if (SYMBOL_ASK(symbol_modules_session(modules), copies, modules, module, name, copies,
+		       &result))
 		return result;
 	object = symbol_module_object(modules, module);
 	names = object ? symbol_object_names(object) : NULL;

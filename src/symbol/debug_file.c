@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "symbol/debuginfod.h"
 #include "symbol/image.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 
 #include <errno.h>
 #include <limits.h>

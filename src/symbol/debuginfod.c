@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "symbol/asker.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -14,7 +14,7 @@
 #include "symbol/names.h"
 #include "symbol/ordering.h"
 #include "symbol/pragma.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 #include "symbol/statement.h"
 #include "symbol/vocabulary.h"
 

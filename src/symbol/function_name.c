@@ -21,7 +21,7 @@ const char *symbol_function_name(struct symbol_modules *modules, uint64_t pc)
 	const struct symbol_name *name;
 	const char *answer;
 
-	if (SYMBOL_ASK(modules, function_name, pc, &answer))
+	if (SYMBOL_ASK(symbol_modules_session(modules), function_name, modules, pc, &answer))
 		return answer;
 	module = symbol_modules_find(modules, pc);
 	name = find_name(modules, module, pc);

@@ -11,7 +11,7 @@
 #include "symbol/module_private.h"
 #include "symbol/protocol.h"
 #include "symbol/reader.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -203,7 +203,8 @@ int symbol_lookup(struct symbol_modules *modules, const char *qualifier, const c
 	bool module_seen = false;
 	int result;
 
-	if (SYMBOL_ASK(modules, lookup, qualifier, name, found, error, &result))
+	if (SYMBOL_ASK(symbol_modules_session(modules), lookup, modules, qualifier, name, found,
+		       error, &result))
 		return result;
 	for (size_t i = 0; qualifier && (module = symbol_modules_at(modules, i)); i++)
 		module_seen |= !module->gone && is_module(module, qualifier);

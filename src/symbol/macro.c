@@ -3,7 +3,7 @@
 
 #include "symbol/asker.h"
 #include "symbol/die.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 
 #include <dwarf.h>
 #include <glob.h>

@@ -4,7 +4,7 @@
 #include "symbol/asker.h"
 #include "symbol/module_private.h"
 #include "symbol/protocol.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 
 #include <errno.h>
 #include <limits.h>

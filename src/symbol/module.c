@@ -8,7 +8,7 @@
 #include "symbol/module_file.h"
 #include "symbol/module_private.h"
 #include "symbol/object.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 
 #include <elf.h>
 #include <errno.h>

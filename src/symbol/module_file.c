@@ -5,7 +5,7 @@
 #include "symbol/asker.h"
 #include "symbol/debug_file.h"
 #include "symbol/image.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

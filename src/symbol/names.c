@@ -2,7 +2,7 @@
 #include "symbol/names.h"
 
 #include "symbol/object.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 
 #include <stdlib.h>
 #include <string.h>

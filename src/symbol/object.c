@@ -3,8 +3,7 @@
 
 #include "symbol/debug_file.h"
 #include "symbol/names.h"
-#include "symbol/place_cache.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +61,8 @@ static const Dwfl_Callbacks callbacks = {
 static void object_free(struct symbol_object *object)
 {
 	symbol_names_free(object->names);
-	symbol_place_cache_free(object->places);
+	if (object->places)
+		object->places_free(object->places);
 	if (object->units)
 		object->units_free(object->units);
 	if (object->rows)

@@ -34,8 +34,9 @@ struct symbol_object {
 	Dwarf_CFI *eh, *frame;
 	Dwarf_Addr eh_bias, frame_bias;
 	struct symbol_names *names;
-	struct symbol_place_cache *places;
 	/* Kept for the object by the files of their names, each with what frees it in the end. */
+	struct symbol_place_cache *places;
+	void (*places_free)(struct symbol_place_cache *places);
 	struct symbol_units *units;
 	void (*units_free)(struct symbol_units *units);
 	struct symbol_row_cache *rows;

@@ -2,7 +2,7 @@
 #include "symbol/packet.h"
 
 #include "symbol/module_private.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 
 #include <errno.h>
 #include <poll.h>

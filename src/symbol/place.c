@@ -7,7 +7,7 @@
 #include "symbol/names.h"
 #include "symbol/object.h"
 #include "symbol/place_cache.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 #include "symbol/unit.h"
 #include "symbol/variant.h"
 
@@ -217,6 +217,7 @@ static size_t find_in_object(struct symbol_object *object, uint64_t address,
 		find_by_table(object, address, &frames[count - 1]);
 	if (!frames[count - 1].function)
 		symbol_count(object->session, SYMBOL_STATISTIC_PLACES_UNNAMED);
+	object->places_free = symbol_place_cache_free;
 	if (symbol_place_cache_add(&object->places, address, frames, count))
 		symbol_count(object->session, SYMBOL_STATISTIC_CACHE_FLUSHES);
 	return count;
@@ -232,7 +233,8 @@ size_t symbol_place_find(struct symbol_modules *modules, uint64_t pc, bool retur
 	struct symbol_object *object;
 	size_t count = 1;
 
-	if (SYMBOL_ASK(modules, place, pc, return_address, frames, max, &count))
+	if (SYMBOL_ASK(symbol_modules_session(modules), place, modules, pc, return_address, frames,
+		       max, &count))
 		return count;
 	module = symbol_modules_find(modules, address);
 	object = module ? symbol_module_object(modules, module) : NULL;

@@ -5,9 +5,10 @@
 
 #include "symbol/ask.h"
 #include "symbol/module_private.h"
+#include "symbol/open.h"
 #include "symbol/protocol.h"
 #include "symbol/questions.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,6 +7,7 @@
 #define SYMBOL_READER_H
 
 #include "symbol/module.h"
+#include "symbol/open.h"
 #include "symbol/packet.h"
 
 /* At most so many die in one session; then nothing is read any more. */

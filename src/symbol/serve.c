@@ -5,9 +5,10 @@
 #include "symbol/macro.h"
 #include "symbol/mirror.h"
 #include "symbol/module_private.h"
+#include "symbol/open.h"
 #include "symbol/protocol.h"
 #include "symbol/questions.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 #include "symbol/source_index.h"
 
 #include <stdio.h>

@@ -2,73 +2,66 @@
 /*
  * A session: what all lookups of symbols share. It owns the opened program files, every string
  * handed out, and the time that may be spent on the network. One thread at a time may use a session
- * and what was made from it.
+ * and what was made from it. Only the rooms that read files look inside.
  */
 #ifndef SYMBOL_SESSION_H
 #define SYMBOL_SESSION_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "symbol/build_id.h"
+#include "symbol/statistics.h"
+#include "symbol/strings.h"
+
 #include <stdint.h>
 
-struct symbol_session;
+struct symbol_asker;
+struct symbol_asking;
+struct symbol_modules;
+struct symbol_object;
+struct symbol_reader;
+struct symbol_source;
+struct symbol_source_index;
 
-struct symbol_options {
-	size_t size; /* sizeof(struct symbol_options) */
-	/* Searched by build-id and by debug link before /usr/lib/debug. NULL-terminated, or NULL.
-	 */
-	const char *const *debug_directories;
-	/* Where sources are looked for when the recorded path does not exist, at any depth: what
-	 * ends like the path. They are taken for those of the build, whenever they were made.
-	 * NULL-terminated, or NULL. */
-	const char *const *source_directories;
-	/* Milliseconds that debuginfod may take in all of this session; 0: 15000. Only used when
-	 * DEBUGINFOD_URLS is set: there is no network access otherwise. */
-	unsigned network_milliseconds;
-	/* The program files are read by a process of their own that can do nothing else: this
-	 * program (SYMBOL_READER_SELF: the one that runs), started with the single argument
-	 * SYMBOL_READER_ARGUMENT, has to call symbol_reader_main(). NULL: they are read here. */
-	const char *reader;
-	/* Milliseconds of its CPU time that the reader may take for one question; 0: 15000. */
-	unsigned reader_milliseconds;
-	/* A reader that takes long gives up the priority it has from this process: setpriority(2)
-	 * may be called. */
-	bool reader_may_slow;
+/* At most so many files are remembered for having ended a reader. */
+#define SYMBOL_FATAL_MAX 16u
+
+/* Identity of a file that a reader died of. */
+struct symbol_fatal_file {
+	const char *path; /* kept by the session */
+	uint64_t inode;
+	struct symbol_build_id build_id;
 };
 
-#define SYMBOL_READER_SELF "/proc/self/exe"
-#define SYMBOL_READER_ARGUMENT "symbol-reader"
-
-/* The whole life of a reader; the process's exit status. */
-int symbol_reader_main(void);
-
-/* `options` may be NULL. 0 or -errno. */
-int symbol_session_open(struct symbol_session **session, const struct symbol_options *options);
-/* Its reader, if it has one, begins now and not with the first question. */
-void symbol_session_prepare(struct symbol_session *session);
-/* Close what was made from the session first. */
-void symbol_session_close(struct symbol_session *session);
-
-/* A recorded path that more than one file in the source directories fits, so that none was used;
- * NULL: there was none. SYMBOL_STATISTIC_SOURCES_AMBIGUOUS counts them. */
-const char *symbol_session_ambiguous_source(const struct symbol_session *session);
-
-enum symbol_statistic {
-#define STATISTIC(identifier, name, meaning) SYMBOL_STATISTIC_##identifier,
-#include "symbol/statistics.def"
-#undef STATISTIC
-	SYMBOL_STATISTIC_COUNT
+struct symbol_session {
+	char **debug_directories;  /* NULL-terminated; the defaults last */
+	char **source_directories; /* NULL-terminated */
+	unsigned network_left;	   /* milliseconds */
+	struct symbol_strings strings;
+	struct symbol_object *objects; /* list */
+	struct symbol_source *sources; /* list */
+	unsigned source_count;
+	struct symbol_source_index *source_index; /* read at first use */
+	const char *source_ambiguous;		  /* the last path that several files fit */
+	struct symbol_modules *all;		  /* list */
+	uint64_t last_id;			  /* of modules, of both kinds */
+	struct symbol_reader *reader;		  /* that is asked; NULL: files are read here */
+	const struct symbol_asking *asking;	  /* how it is asked; NULL: there never was one */
+	const struct symbol_asker *asker;	  /* of this process, a reader; NULL: it is none */
+	struct symbol_fatal_file fatal[SYMBOL_FATAL_MAX];
+	unsigned fatal_count;
+	uint64_t statistic[SYMBOL_STATISTIC_COUNT];
 };
 
-/* CPU time that readers of the session have used, in ns. */
-uint64_t symbol_session_time(const struct symbol_session *session);
+static inline void symbol_count(struct symbol_session *session, enum symbol_statistic statistic)
+{
+	session->statistic[statistic]++;
+}
 
-/* Of the reader that runs, if one does. Async-signal-safe. */
-uint64_t symbol_reader_time(void);
+static inline const char *symbol_keep(struct symbol_session *session, const char *text)
+{
+	const char *kept = symbol_strings_keep(&session->strings, text);
 
-uint64_t symbol_session_statistic(const struct symbol_session *session,
-				  enum symbol_statistic statistic);
-const char *symbol_statistic_name(enum symbol_statistic statistic);
-const char *symbol_statistic_meaning(enum symbol_statistic statistic);
+	session->statistic[SYMBOL_STATISTIC_NAMES_LEFT_OUT] = session->strings.left_out;
+	return kept;
+}
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "symbol/asking.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 #include "symbol/token.h"
 
 #include <errno.h>
@@ -127,8 +127,7 @@ int symbol_source_line(struct symbol_session *session, const char *path, unsigne
 	size_t start, length;
 	int result;
 
-	if (session->asking &&
-	    session->asking->source_line(session, path, number, text, size, &result))
+	if (SYMBOL_ASK(session, source_line, session, path, number, text, size, &result))
 		return result;
 	source = symbol_source_find(session, path, &hint);
 	if (!source || number == 0 || number > source->line_count || size == 0)

@@ -4,7 +4,7 @@
 #include "symbol/asking.h"
 #include "symbol/object.h"
 #include "symbol/row.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 
 #include <errno.h>
 #include <string.h>
@@ -117,7 +117,8 @@ size_t symbol_stack_unwind(struct symbol_modules *modules, const struct symbol_s
 	bool return_address = false;
 	size_t count = 0;
 
-	if (SYMBOL_ASK(modules, stack, source, frames, max, complete, &count))
+	if (SYMBOL_ASK(symbol_modules_session(modules), stack, modules, source, frames, max,
+		       complete, &count))
 		return count;
 	symbol_count(session, SYMBOL_STATISTIC_STACKS);
 	while (count < max) {

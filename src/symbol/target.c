@@ -6,7 +6,7 @@
 #include "symbol/line.h"
 #include "symbol/lookup.h"
 #include "symbol/object.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 #include "symbol/tls.h"
 #include "symbol/type.h"
 
@@ -292,7 +292,8 @@ int symbol_target_resolve(struct symbol_modules *modules,
 	struct resolution resolution = {.modules = modules, .target = target, .error = error};
 	int result;
 
-	if (SYMBOL_ASK(modules, target, expression, target, error, &result))
+	if (SYMBOL_ASK(symbol_modules_session(modules), target, modules, expression, target, error,
+		       &result))
 		return result;
 	memset(target, 0, sizeof(*target));
 	error[0] = 0;

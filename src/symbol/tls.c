@@ -81,7 +81,8 @@ int symbol_tls_block(struct symbol_modules *modules, const struct symbol_module 
 	Elf_Data *data;
 	int result;
 
-	if (SYMBOL_ASK(modules, tls, module, fs_base, start, &result))
+	if (SYMBOL_ASK(symbol_modules_session(modules), tls, modules, module, fs_base, start,
+		       &result))
 		return result;
 	object = symbol_module_object(modules, module);
 	if (!object || !object->image.has_tls || fs_base == 0)

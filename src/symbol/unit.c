@@ -3,7 +3,7 @@
 
 #include "symbol/die.h"
 #include "symbol/object.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 
 #include <dwarf.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "symbol/names.h"
 #include "symbol/object.h"
 #include "symbol/scope.h"
-#include "symbol/session_private.h"
+#include "symbol/session.h"
 #include "symbol/tls.h"
 #include "symbol/type.h"
 #include "symbol/unit.h"
@@ -291,7 +291,8 @@ void symbol_variable_find(struct symbol_modules *modules, uint64_t address, uint
 			  struct symbol_variable *variable)
 {
 	memset(variable, 0, sizeof(*variable));
-	if (SYMBOL_ASK(modules, variable, address, size, threads, thread_count, variable))
+	if (SYMBOL_ASK(symbol_modules_session(modules), variable, modules, address, size, threads,
+		       thread_count, variable))
 		return;
 	if (find_global(modules, address, size, variable))
 		return;

@@ -20,6 +20,7 @@
 #include "insn/insn.h"
 #include "symbol/atomicity.h"
 #include "symbol/object.h"
+#include "symbol/open.h"
 #include "symbol/place.h"
 #include "symbol/source.h"
 

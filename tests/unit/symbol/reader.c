@@ -2,6 +2,7 @@
 /* The process that reads program files: what it may do, and that a file it dies of costs its own
  * names only. argv[1]: a program that has one. */
 #include "symbol/bounds.h"
+#include "symbol/open.h"
 #include "symbol/place.h"
 
 #include <dirent.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/session.h"
+#include "symbol/open.h"
 
 #include "symbol/ask.h"
 #include "symbol/object.h"
 #include "symbol/reader.h"
-#include "symbol/session_private.h"
 #include "symbol/source.h"
 
 #include <errno.h>
@@ -12,18 +11,6 @@
 #include <string.h>
 
 #define NETWORK_MILLISECONDS 15000
-
-static const struct {
-	const char *name;
-	const char *meaning;
-} statistic_table[] = {
-#define STATISTIC(identifier, name, meaning) [SYMBOL_STATISTIC_##identifier] = {name, meaning},
-#include "symbol/statistics.def"
-#undef STATISTIC
-};
-
-_Static_assert(sizeof(statistic_table) / sizeof(statistic_table[0]) == SYMBOL_STATISTIC_COUNT,
-	       "every statistic has a name");
 
 static void free_list(char **list)
 {
@@ -108,22 +95,4 @@ void symbol_session_close(struct symbol_session *session)
 const char *symbol_session_ambiguous_source(const struct symbol_session *session)
 {
 	return session->source_ambiguous;
-}
-
-uint64_t symbol_session_statistic(const struct symbol_session *session,
-				  enum symbol_statistic statistic)
-{
-	return (unsigned)statistic < SYMBOL_STATISTIC_COUNT ? session->statistic[statistic] : 0;
-}
-
-const char *symbol_statistic_name(enum symbol_statistic statistic)
-{
-	return (unsigned)statistic < SYMBOL_STATISTIC_COUNT ? statistic_table[statistic].name
-							    : NULL;
-}
-
-const char *symbol_statistic_meaning(enum symbol_statistic statistic)
-{
-	return (unsigned)statistic < SYMBOL_STATISTIC_COUNT ? statistic_table[statistic].meaning
-							    : NULL;
 }
