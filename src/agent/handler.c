@@ -219,6 +219,14 @@ static struct area_hit *claim_record(struct area *area, struct area_process *pro
 	return hit;
 }
 
+static bool returns_open(const ucontext_t *context)
+{
+	uint64_t mask; /* the kernel's: the first word of libc's */
+
+	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
+	return !(mask & 1ull << (SIGTRAP - 1));
+}
+
 static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 		     const ucontext_t *context, struct area_slot *slot, bool quiet,
 		     const struct agent_choice *choice)
@@ -232,6 +240,7 @@ static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 	hit->tid = quiet ? 0 : raw_gettid();
 	hit->identity = hit->tid ? (uint64_t)hit->tid : hit->registers.fs_base;
 	hit->flags = info->flags & PERF_SIGINFO_ASYNC ? AREA_HIT_LATE : 0;
+	hit->flags |= returns_open(context) ? AREA_HIT_OPEN : 0;
 	if (opmask_note(context, agent_state.opmask_at, hit->opmask))
 		hit->flags |= AREA_HIT_OPMASKS;
 	hit->thread[0] = '\0';

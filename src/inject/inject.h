@@ -78,6 +78,9 @@ int inject_find(pid_t pid, struct injection *injection, struct inject_reason *re
  * sigwait(3) it would take it for the program's. */
 bool inject_blocks(pid_t pid, pid_t tid);
 
+/* The id of a thread as its own process knows it, in its pid namespace; 0: it is gone. */
+pid_t inject_id_inside(pid_t tid);
+
 /* Is the handler still the action of SIGTRAP, as far as /proc tells without stopping anybody? */
 bool inject_is_in_place(pid_t pid);
 

@@ -175,6 +175,13 @@ bool inject_blocks(pid_t pid, pid_t tid)
 	return waits || status.blocked & STATUS_TRAP;
 }
 
+pid_t inject_id_inside(pid_t tid)
+{
+	struct status status;
+
+	return status_read(tid, &status) ? 0 : status.inside;
+}
+
 /* Whoever creates a thread or forks blocks all signals for a moment: only what lasts counts. */
 static bool blocks(pid_t pid, pid_t tid)
 {

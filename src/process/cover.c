@@ -17,6 +17,7 @@
 #include "process/target.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/uio.h>
 
 static uint64_t same_for_all(void *context, unsigned root)
@@ -75,6 +76,33 @@ static int check_itself(struct target *target)
 	return err ? -ESRCH : 0;
 }
 
+static bool holds(const struct target *target, const struct area_hit *record, pid_t inside)
+{
+	/* Acquire: what the thread wrote before publishing. Pairs with area_hit_publish(). */
+	uint64_t state = atomic_load_explicit(&record->state, memory_order_acquire);
+	bool found = area_hit_state(state) == AREA_HIT_HELD &&
+		     area_hit_owner(state) == target->index && record->tid == inside &&
+		     record->flags & AREA_HIT_OPEN;
+
+	/* Of the same use. */
+	atomic_thread_fence(memory_order_acquire);
+	return found && atomic_load_explicit(&record->state, memory_order_relaxed) == state;
+}
+
+/*
+ * A thread that our handler holds blocks SIGTRAP, as that does, until it returns. A program that
+ * writes records of its own has a hit of a thread of its own wait.
+ */
+static bool is_held_at_hit(const struct target *target, pid_t tid)
+{
+	pid_t inside = inject_id_inside(tid);
+
+	for (unsigned i = 0; inside && i < AREA_HITS; i++)
+		if (holds(target, &target->program->area->hit[i], inside))
+			return true;
+	return false;
+}
+
 /*
  * Asked once an event is open in a thread of that id: a thread that belongs to the process then is
  * the one that the event is in, or else that one has ended. The id of the process itself cannot be
@@ -90,7 +118,7 @@ bool cover_belongs(struct target *target, pid_t tid)
 		return false;
 	}
 	/* Nobody keeps blocked signals apart there, as the preload library does. */
-	if (target->entered && inject_blocks(target->pid, tid)) {
+	if (target->entered && inject_blocks(target->pid, tid) && !is_held_at_hit(target, tid)) {
 		count_one(target->program, COUNT_THREADS_BLOCKING);
 		return false;
 	}

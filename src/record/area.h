@@ -93,6 +93,8 @@ enum area_hit_flag {
 	AREA_HIT_OPMASKS = 256, /* `opmask` is known */
 	/* A notice again: `access` is an enum guard_event, at or about a guarded block. */
 	AREA_HIT_GUARD = 512,
+	/* Of hits: SIGTRAP is open in the thread again when its handler returns. */
+	AREA_HIT_OPEN = 1024,
 };
 #define AREA_HIT_NOTICE (AREA_HIT_THREAD | AREA_HIT_BLOCK | AREA_HIT_FREED | AREA_HIT_GUARD)
 

@@ -2,7 +2,7 @@
 """Programs that run already, and static ones: what is found in them, what is refused, and that nothing
 remains.
 
-usage: attach.py TRAPLINE SUBJECT SUBJECT_STATIC SUBJECT_LIKE_GO [TEST…]"""
+usage: attach.py TRAPLINE SUBJECT SUBJECT_STATIC SUBJECT_LIKE_GO CHAINED.so [TEST…]"""
 import json
 import os
 import re
@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-TRAPLINE, SUBJECT, STATIC, LIKE_GO = sys.argv[1:5]
+TRAPLINE, SUBJECT, STATIC, LIKE_GO, CHAINED = sys.argv[1:6]
 TRIES = 4  # of what is up to chance: whether a race is met within some seconds
 
 
@@ -205,6 +205,22 @@ class Exact(unittest.TestCase):
             done = trapline("watch", "counted:w", "--count", "--", LIKE_GO, "count", 0, 16, 100)
             self.assertEqual(hits_counted(done.stderr), 1600, done.stderr)
             self.assertIn("ok", done.stdout)
+
+
+class Chained(unittest.TestCase):
+    def test_a_held_thread_is_watched(self):
+        """It blocks SIGTRAP while it is in our handler."""
+        symbols = subprocess.run(["nm", STATIC], capture_output=True, text=True, check=True).stdout
+        address = {name: re.search(rf"^([0-9a-f]+) [tb] {name}$", symbols, re.MULTILINE)[1] for name in ("now", "racy")}
+        with Subject("some", 4, program=STATIC) as subject:
+            done = trapline("run", "--tool", CHAINED, "--tool-option", "code=" + address["now"], "--tool-option",
+                            "data=" + address["racy"], "-p", subject.pid, "--duration", 2)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            seen = {name: int(number) for name, number in re.findall(r"(\w+) (\d+)", done.stderr)}
+            self.assertGreater(seen["chained"], 3, done.stderr)
+            self.assertEqual(seen["refused"], 0, done.stderr)
+            self.assertGreaterEqual(seen["came"], seen["chained"] - 1, done.stderr)
+            self.assertEqual(subject.last_words(), ("ok", 0))
 
 
 class Contained(unittest.TestCase):
@@ -431,4 +447,4 @@ class Refused(unittest.TestCase):
 if not machine_works() and os.environ.get("TRAPLINE_REQUIRE_HARDWARE") != "1":
     print("hardware watchpoints do not fire here")
     sys.exit(77)
-unittest.main(argv=sys.argv[:1] + sys.argv[5:])
+unittest.main(argv=sys.argv[:1] + sys.argv[6:])
