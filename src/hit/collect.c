@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BEGIN_PASSES 4
 #define HOLD_LOST (2 * SECOND) /* a thread killed or stopped in its hold never ends it */
 
 /* A hit belongs to its slot while that is armed for it, and is freed with the slot's list. */
@@ -45,6 +46,19 @@ static void note_sharing(const struct hits *hits, struct target *target, struct 
 	}
 }
 
+/* Of one that is not, the hits that are kept of the same watch must know: silence has made its
+ * generation even since. */
+static bool admit(struct slot *slot, const struct area_hit *record)
+{
+	bool armed = slot->armed && slot->generation == record->generation;
+
+	if (armed && slot->hits < SLOT_HITS_MAX)
+		return true;
+	if (armed || slot->generation == record->generation + 1)
+		slot->missed = true;
+	return false;
+}
+
 static void begin(struct hits *hits, struct following *following, const struct area_hit *shared)
 {
 	struct area_hit *record = &hits->copy;
@@ -53,6 +67,7 @@ static void begin(struct hits *hits, struct following *following, const struct a
 	struct hit *hit;
 
 	following->since = clock_now();
+	following->pass = hits->pass;
 	area_hit_copy(record, shared);
 	target = record->process < AREA_PROCESSES ? hits->program->target[record->process] : NULL;
 	if (!target || record->slot >= target->slots) {
@@ -61,12 +76,13 @@ static void begin(struct hits *hits, struct following *following, const struct a
 	}
 	slot = &target->slot[record->slot];
 	count_one(hits->program, COUNT_HITS);
-	if (!slot->armed || slot->generation != record->generation || slot->hits == SLOT_HITS_MAX) {
+	if (!admit(slot, record)) {
 		count_one(hits->program, COUNT_HITS_STALE);
 		return;
 	}
 	hit = calloc(1, sizeof(*hit));
 	if (!hit) {
+		slot->missed = true;
 		count_one(hits->program, COUNT_HITS_DROPPED);
 		return;
 	}
@@ -120,22 +136,58 @@ static bool is_told_in_order(const struct hits *hits, const struct area_hit *rec
 						     record->slot < target->slots + target->placed);
 }
 
-static void look(struct hits *hits, unsigned index)
+/* Acquire: what the thread wrote before publishing. Pairs with area_hit_publish(). */
+static enum area_hit_state state_of(const struct area_hit *record)
+{
+	return area_hit_state(atomic_load_explicit(&record->state, memory_order_acquire));
+}
+
+static bool is_followed(const struct hits *hits, unsigned index)
+{
+	const struct area_hit *record = &hits->program->area->hit[index];
+	enum area_hit_state state = state_of(record);
+
+	if (state != AREA_HIT_HELD && state != AREA_HIT_LEAVING && state != AREA_HIT_DONE)
+		return false;
+	return !hits->following[index].told && !is_told_in_order(hits, record);
+}
+
+/* Those that are new: how many. */
+static unsigned begin_all(struct hits *hits)
+{
+	unsigned begun = 0;
+
+	hits->pass++;
+	for (unsigned i = 0; i < AREA_HITS; i++) {
+		struct following *following = &hits->following[i];
+
+		if (following->since || !is_followed(hits, i))
+			continue;
+		begin(hits, following, &hits->program->area->hit[i]);
+		begun++;
+	}
+	return begun;
+}
+
+/*
+ * A pass meets records in no order: it may begin a hit and have passed the place of one that came
+ * before. So hits are begun until a pass finds none, and only what an earlier pass began is
+ * settled: what had been published before it was is known by then.
+ */
+static void begin_new(struct hits *hits)
+{
+	for (unsigned pass = 0; pass < BEGIN_PASSES && begin_all(hits); pass++)
+		;
+}
+
+static void end(struct hits *hits, unsigned index)
 {
 	struct area_hit *record = &hits->program->area->hit[index];
 	struct following *following = &hits->following[index];
-	/* Acquire: what the thread wrote before publishing. Pairs with area_hit_publish(). */
-	enum area_hit_state state =
-		area_hit_state(atomic_load_explicit(&record->state, memory_order_acquire));
 
-	if (state != AREA_HIT_HELD && state != AREA_HIT_LEAVING && state != AREA_HIT_DONE)
+	if (!following->since || following->pass == hits->pass)
 		return;
-	if (following->told || is_told_in_order(hits, record))
-		return;
-	if (!following->since)
-		begin(hits, following, record);
-	state = area_hit_state(atomic_load_explicit(&record->state, memory_order_acquire));
-	if (!following->settled && state == AREA_HIT_DONE) {
+	if (!following->settled && state_of(record) == AREA_HIT_DONE) {
 		settle(hits, following, atomic_load(&record->exit_time));
 	} else if (!following->settled && clock_now() - following->since > HOLD_LOST) {
 		count_one(hits->program, COUNT_HITS_LOST);
@@ -147,8 +199,10 @@ static void look(struct hits *hits, unsigned index)
 
 void hits_collect(struct hits *hits)
 {
+	begin_new(hits);
 	for (unsigned i = 0; i < AREA_HITS; i++)
-		look(hits, i);
+		if (is_followed(hits, i))
+			end(hits, i);
 }
 
 void hits_forget_slot(struct hits *hits, struct slot *slot)
@@ -170,23 +224,28 @@ static bool is_of(const struct area_hit *record, uint32_t process)
 	return area_hit_state(state) != AREA_HIT_FREE && area_hit_owner(state) == process;
 }
 
+static void end_now(struct hits *hits, unsigned index)
+{
+	struct following *following = &hits->following[index];
+
+	end(hits, index);
+	if (!following->since || following->settled)
+		return;
+	if (following->hit)
+		count_one(hits->program, COUNT_HITS_LOST);
+	settle(hits, following, clock_now());
+	take_back(following, &hits->program->area->hit[index]);
+}
+
 void hits_forget_target(struct hits *hits, struct target *target)
 {
-	if (!hits->program->options.lasting)
-		for (unsigned i = 0; !hits->program->options.lasting && i < AREA_HITS; i++) {
-			struct area_hit *record = &hits->program->area->hit[i];
-			struct following *following = &hits->following[i];
-
-			if (!is_of(record, target->index))
-				continue;
-			look(hits, i);
-			if (!following->since || following->settled)
-				continue;
-			if (following->hit)
-				count_one(hits->program, COUNT_HITS_LOST);
-			settle(hits, following, clock_now());
-			take_back(following, record);
-		}
+	if (hits->program->options.lasting)
+		return;
+	begin_new(hits);
+	hits->pass++; /* nothing comes after what these passes began */
+	for (unsigned i = 0; i < AREA_HITS; i++)
+		if (is_of(&hits->program->area->hit[i], target->index))
+			end_now(hits, i);
 }
 
 void hits_reclaim(struct hits *hits, uint32_t process)

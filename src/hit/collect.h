@@ -34,6 +34,7 @@ struct following {
 	struct slot *slot;
 	uint32_t generation;
 	uint64_t since; /* 0: nothing is known of it yet */
+	uint64_t pass;	/* over the records that found it */
 	bool settled;	/* all is done but taking the record back */
 	bool told;	/* the same, of a record that nobody follows: records.c */
 };
@@ -42,6 +43,7 @@ struct hits {
 	struct program *program;
 	const struct hit_events *events;
 	struct area_hit copy; /* of the record being judged */
+	uint64_t pass;	      /* over the records, in search of new ones */
 	struct following following[AREA_HITS];
 };
 

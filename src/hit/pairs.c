@@ -11,6 +11,7 @@
  */
 #include "hit/collect.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 bool hits_conflict(const struct hit *a, const struct hit *b)
@@ -77,6 +78,14 @@ static uint64_t previous_exit(const struct slot *slot, const struct hit *hit)
 	return last;
 }
 
+/* Relaxed: who was not given a record counts it before it does anything more, and what it did was
+ * seen by the thread whose record has been read since. */
+static bool some_are_missing(const struct target *target, const struct slot *slot)
+{
+	return slot->missed || atomic_load_explicit(&target->shared->dropped,
+						    memory_order_relaxed) != slot->dropped;
+}
+
 /*
  * May any thread have read what `writer` wrote, before `later` made its access? Its reading would
  * have been a hit as well; in a slot that watched writes alone, or did not cover all threads yet,
@@ -84,10 +93,13 @@ static uint64_t previous_exit(const struct slot *slot, const struct hit *hit)
  * another order than the accesses were made, so what counts is what came since the writer's last
  * hold.
  */
-static bool may_be_seen(const struct slot *slot, const struct hit *writer, const struct hit *later)
+static bool may_be_seen(const struct target *target, const struct slot *slot,
+			const struct hit *writer, const struct hit *later)
 {
 	uint64_t since = previous_exit(slot, writer);
 
+	if (some_are_missing(target, slot))
+		return true;
 	if ((later->access.access & TL_WRITE) &&
 	    (!(slot->watch.access & TL_READ) || writer->entry < slot->covered_at))
 		return true;
@@ -115,8 +127,8 @@ static void tell(const struct hit_events *events, struct target *target, struct 
 	pair.first = &a->access;
 	pair.second = &b->access;
 	pair.changed = update_is_lost(target->space, a, b);
-	pair.first_seen = may_be_seen(slot, a, b);
-	pair.second_seen = !order_is_certain(slot, a, b) && may_be_seen(slot, b, a);
+	pair.first_seen = may_be_seen(target, slot, a, b);
+	pair.second_seen = !order_is_certain(slot, a, b) && may_be_seen(target, slot, b, a);
 	count_one(target->program, COUNT_PAIRS);
 	events->pair(target, slot, &pair);
 }

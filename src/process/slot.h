@@ -17,7 +17,8 @@
 
 #include <trapline/tool.h>
 
-#define SLOT_HITS_MAX 64 /* completed hits of one watch kept for pairing */
+#define SLOT_HITS_MAX 64   /* completed hits of one watch kept for pairing */
+#define SLOT_PLACES_MAX 16 /* addresses that one event watches before another takes its place */
 
 struct target;
 struct hit;
@@ -43,12 +44,17 @@ struct slot {
 	uint64_t count_before; /* of a lasting watch: the kernel's count when it was armed */
 	uint64_t armed_at, deadline;
 	uint64_t covered_at; /* from when on each thread that it covers trips it as it does now */
+	/* What its event has watched since it was opened, all of it. */
+	uint64_t place[SLOT_PLACES_MAX];
+	unsigned places;
 	/* Of this watch, kept by the room that collects hits. */
 	unsigned seen;
 	uint64_t identity[8];
 	unsigned identities;
 	struct hit *hit[SLOT_HITS_MAX];
 	unsigned hits;
+	bool missed;	  /* one of its hits at least was not kept */
+	uint64_t dropped; /* by the process for want of a record, when it was armed */
 };
 
 int slot_open(struct target *target, struct slot *slot);

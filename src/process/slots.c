@@ -85,6 +85,7 @@ static void close_silent(struct slot *slot)
 {
 	coverage_close(&slot->coverage);
 	slot->open = false;
+	slot->places = 0;
 }
 
 void slot_close(struct target *target, struct slot *slot)
@@ -235,13 +236,27 @@ static bool makes_way(struct target *target, const struct slot *slot, const stru
 	return true;
 }
 
+/*
+ * A thread that was scheduled away between its access and the signal brings the data of the moment
+ * of the signal. With an event that watches the same address once more, an access of the time
+ * before would pass for one of now. So an event watches no address twice.
+ */
+static bool is_used_up(const struct slot *slot, uint64_t address)
+{
+	for (unsigned i = 0; i < slot->places; i++)
+		if (slot->place[i] == address)
+			return true;
+	return slot->places == SLOT_PLACES_MAX;
+}
+
 static int arm(struct target *target, struct slot *slot, const struct tl_watch *watch)
 {
 	int err;
 
 	if (!makes_way(target, slot, watch))
 		return -EADDRINUSE;
-	if (slot->transient || target->transient.on || slot->owner)
+	if (slot->transient || target->transient.on || slot->owner ||
+	    is_used_up(slot, watch->address))
 		close_silent(slot);
 	slot->transient = target->transient.on || slot->owner;
 	slot->watch = *watch;
@@ -249,6 +264,8 @@ static int arm(struct target *target, struct slot *slot, const struct tl_watch *
 	slot->widenings = 0;
 	slot->seen = 0;
 	slot->identities = 0;
+	slot->missed = false;
+	slot->dropped = atomic_load_explicit(&target->shared->dropped, memory_order_relaxed);
 	slot->armed_at = clock_now();
 	slot->deadline = slot->armed_at + watch->window;
 	slot->covered_at = UINT64_MAX;
@@ -261,6 +278,7 @@ static int arm(struct target *target, struct slot *slot, const struct tl_watch *
 		slot_disarm(target, slot);
 		return err;
 	}
+	slot->place[slot->places++] = watch->address;
 	slot->covered_at = clock_now();
 	count_one(target->program, watch->access & TL_EXEC ? COUNT_CODE_WATCHES : COUNT_WATCHES);
 	return 0;
@@ -290,6 +308,7 @@ static void reopen(struct target *target, struct slot *slot)
 	close_silent(slot);
 	if (open_transient(target, slot, access))
 		slot_disarm(target, slot);
+	slot->place[slot->places++] = slot->watch.address;
 	slot->covered_at = clock_now();
 }
 

@@ -372,7 +372,8 @@ static void holds_before_the_access_pair(void **state)
 {
 	static const struct hit_events events = {.pair = note_pair};
 	static struct program program;
-	static struct target target = {.program = &program};
+	static struct area_process shared;
+	static struct target target = {.program = &program, .shared = &shared};
 	static struct slot slot = {.watch = {.access = TL_READ | TL_WRITE}};
 	struct hit first = hit_of(1, TL_WRITE, 100, 200), second = hit_of(2, TL_READ, 150, 260);
 	struct hit late = hit_of(3, TL_READ, 300, 400), reader = hit_of(4, TL_READ, 160, 210);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a pair's first access may have been seen, whatever the order in which records are met. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/state.h"
+#include "hit/collect.h"
+#include "process/space.h"
+
+/* Code that nobody runs, to be found by whoever asks what an instruction in front of these does. */
+extern const uint8_t after_load[], after_store[];
+
+__asm__(".text\n"
+	"	movl (%rdi), %eax\n"
+	"after_load:\n"
+	"	nop\n"
+	"	movl %eax, (%rdi)\n"
+	"after_store:\n"
+	"	nop\n");
+
+#define RDI 7 /* of the general registers, in the processor's order */
+
+enum { WRITER = 1, READER = 2 };
+
+struct bench {
+	struct control control;
+	struct target target;
+	struct area_process shared;
+	struct area *area;
+	struct hits hits;
+	unsigned pairs;				/* whose second access is a store */
+	bool first_seen;			/* of the last one */
+	void (*meanwhile)(struct bench *bench); /* once, when the first hit has begun */
+};
+
+static struct bench *bench;
+static int watched;
+
+/* A record that its thread has left already, or not (`exit` 0). */
+static void put(unsigned index, uint64_t identity, const uint8_t *after, uint64_t entry,
+		uint64_t exit)
+{
+	struct area_hit *record = &bench->area->hit[index];
+
+	record->registers.pc = (uintptr_t)after;
+	record->registers.general[RDI] = (uintptr_t)&watched;
+	record->identity = identity;
+	record->generation = bench->target.slot[0].generation;
+	record->address = (uintptr_t)&watched;
+	record->entry_time = entry;
+	atomic_store(&record->exit_time, exit);
+	atomic_store(&record->state, exit ? AREA_HIT_DONE : AREA_HIT_HELD);
+}
+
+static void leave(unsigned index, uint64_t exit)
+{
+	atomic_store(&bench->area->hit[index].exit_time, exit);
+	atomic_store(&bench->area->hit[index].state, AREA_HIT_DONE);
+}
+
+static void seen(struct target *target, const struct hit *hit)
+{
+	(void)target, (void)hit;
+}
+
+static struct slot *held(struct target *target, struct slot *slot, struct hit *hit)
+{
+	(void)target, (void)hit;
+	return slot;
+}
+
+static void visit(struct target *target, const struct slot *slot, const struct hit *hit)
+{
+	void (*meanwhile)(struct bench * bench) = bench->meanwhile;
+
+	(void)target, (void)slot, (void)hit;
+	bench->meanwhile = NULL;
+	if (meanwhile)
+		meanwhile(bench);
+}
+
+static void shared(struct target *target, const struct hit *hit, const struct hit *other)
+{
+	(void)target, (void)hit, (void)other;
+}
+
+static void pair(struct target *target, const struct slot *slot, struct tl_pair *pair)
+{
+	(void)target, (void)slot;
+	if (!(pair->second->access & TL_WRITE))
+		return;
+	bench->pairs++;
+	bench->first_seen = pair->first_seen;
+}
+
+static const struct hit_events events = {
+	.seen = seen, .held = held, .visit = visit, .shared = shared, .pair = pair};
+
+static int set_up(void **state)
+{
+	struct target *target;
+
+	(void)state;
+	bench = calloc(1, sizeof(*bench));
+	target = &bench->target;
+	bench->area = calloc(1, sizeof(*bench->area));
+	bench->hits.program = target->program = &bench->control.program;
+	bench->hits.events = &events;
+	target->program->area = bench->area;
+	target->program->target[0] = target;
+	assert_int_equal(symbol_session_open(&target->program->session, NULL), 0);
+	assert_int_equal(space_open(&target->space, target->program->session, getpid()), 0);
+	target->control = &bench->control;
+	target->pid = getpid();
+	target->shared = &bench->shared;
+	target->slots = 1;
+	target->slot[0] = (struct slot){.armed = true,
+					.generation = 3,
+					.watch = {.address = (uintptr_t)&watched,
+						  .length = sizeof(watched),
+						  .access = TL_READ | TL_WRITE}};
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	hits_forget_slot(&bench->hits, &bench->target.slot[0]);
+	space_close(bench->target.space);
+	symbol_session_close(bench->target.program->session);
+	free(bench->area);
+	free(bench);
+	return 0;
+}
+
+static void nobody_read_it(void **state)
+{
+	(void)state;
+	put(5, WRITER, after_store, 100, 1000);
+	put(9, READER, after_store, 300, 400);
+	hits_collect(&bench->hits);
+	assert_int_equal(bench->pairs, 1);
+	assert_false(bench->first_seen);
+}
+
+/* The pass has gone by the place of the read by then, not by that of the store. */
+static void read_and_store(struct bench *at)
+{
+	(void)at;
+	put(3, READER, after_load, 200, 250);
+	put(9, READER, after_store, 300, 400);
+}
+
+static void a_read_behind_the_pass_is_known(void **state)
+{
+	(void)state;
+	put(5, WRITER, after_store, 100, 1000);
+	bench->meanwhile = read_and_store;
+	hits_collect(&bench->hits);
+	assert_int_equal(bench->pairs, 1);
+	assert_true(bench->first_seen);
+}
+
+static void silence(struct bench *at)
+{
+	at->target.slot[0].armed = false;
+	at->target.slot[0].generation++;
+}
+
+static void a_read_of_a_slot_that_is_silent_by_then_is_known(void **state)
+{
+	(void)state;
+	put(5, WRITER, after_store, 100, 0);
+	put(9, READER, after_store, 300, 400);
+	hits_collect(&bench->hits);
+	put(3, READER, after_load, 200, 250);
+	silence(bench);
+	leave(5, 1000);
+	hits_collect(&bench->hits);
+	assert_int_equal(bench->pairs, 1);
+	assert_true(bench->first_seen);
+}
+
+static void a_read_without_a_record_is_known(void **state)
+{
+	(void)state;
+	put(5, WRITER, after_store, 100, 1000);
+	put(9, READER, after_store, 300, 400);
+	atomic_fetch_add(&bench->shared.dropped, 1);
+	hits_collect(&bench->hits);
+	assert_int_equal(bench->pairs, 1);
+	assert_true(bench->first_seen);
+}
+
+static void what_ends_with_its_process_is_told(void **state)
+{
+	(void)state;
+	put(5, WRITER, after_store, 100, 0);
+	put(9, READER, after_store, 300, 400);
+	hits_forget_target(&bench->hits, &bench->target);
+	assert_int_equal(bench->pairs, 1);
+	assert_int_equal(bench->target.program->count[COUNT_HITS_LOST], 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(nobody_read_it, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_read_behind_the_pass_is_known, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_read_of_a_slot_that_is_silent_by_then_is_known,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_read_without_a_record_is_known, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_ends_with_its_process_is_told, set_up,
+						tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
