@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rust linkage names. The output must end within its room, whatever that is. */
-#include "symbol/demangle.h"
+#include "mangling/demangle.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef HEAP_CONTEXTS_H
 #define HEAP_CONTEXTS_H
 
-#include "symbol/build_id.h"
+#include "session/build_id.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
 
 #include "hit/stack.h"
 #include "insn/insn.h"
+#include "libc/c_function.h"
 #include "process/space.h"
-#include "symbol/c_function.h"
 
 /* A thread in a function, its registers as they are there. */
 struct arguments_place {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process/sleeper.h"
 
-#include "symbol/memory.h"
+#include "memory/memory.h"
 
 size_t sleeper_unwind(struct space *space, pid_t pid, const struct thread_sleep *sleep,
 		      struct symbol_stack_frame *frames, size_t max)

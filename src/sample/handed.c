@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sample/handed.h"
 
-#include "symbol/c_function.h"
+#include "libc/c_function.h"
 
 #include <string.h>
 #include <trapline/event.h>

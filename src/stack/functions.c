@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack/functions.h"
 
+#include "memory/mapping.h"
 #include "symbol/lookup.h"
-#include "symbol/mapping.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/ask.h"
 
+#include "session/session.h"
 #include "symbol/module_private.h"
 #include "symbol/questions.h"
 #include "symbol/reader.h"
-#include "symbol/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>

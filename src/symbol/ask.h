@@ -3,7 +3,7 @@
 #ifndef SYMBOL_ASK_H
 #define SYMBOL_ASK_H
 
-#include "symbol/asking.h"
+#include "session/asking.h"
 
 extern const struct symbol_asking symbol_ask_reader;
 

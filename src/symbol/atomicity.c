@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/atomicity.h"
 
-#include "symbol/asking.h"
+#include "session/asking.h"
+#include "session/session.h"
 #include "symbol/atomic_names.h"
 #include "symbol/evidence.h"
 #include "symbol/metadata.h"
 #include "symbol/object.h"
 #include "symbol/place.h"
-#include "symbol/session.h"
 #include "symbol/source.h"
 #include "symbol/unit.h"
 

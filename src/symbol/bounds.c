@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/bounds.h"
 
-#include "symbol/asking.h"
+#include "session/asking.h"
 #include "symbol/object.h"
 
 #include <errno.h>

@@ -2,9 +2,9 @@
 #include "symbol/debug_file.h"
 
 #include "base/file.h"
+#include "session/session.h"
 #include "symbol/debuginfod.h"
 #include "symbol/image.h"
-#include "symbol/session.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -4,8 +4,8 @@
 #ifndef SYMBOL_DEBUG_FILE_H
 #define SYMBOL_DEBUG_FILE_H
 
-#include "symbol/build_id.h"
-#include "symbol/session.h"
+#include "session/build_id.h"
+#include "session/session.h"
 
 struct symbol_debug_request {
 	struct symbol_build_id build_id; /* of the program file; length 0 if it has none */

@@ -2,8 +2,8 @@
 #include "symbol/debuginfod.h"
 
 #include "base/file.h"
-#include "symbol/asker.h"
-#include "symbol/session.h"
+#include "session/asker.h"
+#include "session/session.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -6,8 +6,8 @@
 #ifndef SYMBOL_DEBUGINFOD_H
 #define SYMBOL_DEBUGINFOD_H
 
-#include "symbol/build_id.h"
-#include "symbol/session.h"
+#include "session/build_id.h"
+#include "session/session.h"
 
 /* A descriptor of the debug file, and its path in *path (the caller frees it); or -errno. */
 int symbol_debuginfod_fetch(struct symbol_session *session, const struct symbol_build_id *id,

@@ -3,7 +3,7 @@
 #ifndef SYMBOL_EVALUATE_H
 #define SYMBOL_EVALUATE_H
 
-#include "symbol/memory.h"
+#include "memory/memory.h"
 #include "symbol/registers.h"
 
 #include <elfutils/libdw.h>

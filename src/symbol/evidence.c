@@ -6,6 +6,7 @@
  */
 #include "symbol/evidence.h"
 
+#include "session/session.h"
 #include "symbol/atomic_names.h"
 #include "symbol/die.h"
 #include "symbol/lent.h"
@@ -14,7 +15,6 @@
 #include "symbol/names.h"
 #include "symbol/ordering.h"
 #include "symbol/pragma.h"
-#include "symbol/session.h"
 #include "symbol/statement.h"
 #include "symbol/vocabulary.h"
 

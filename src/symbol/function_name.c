@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/function_name.h"
 
-#include "symbol/asking.h"
+#include "session/asking.h"
 #include "symbol/names.h"
 #include "symbol/object.h"
 #include "symbol/variant.h"

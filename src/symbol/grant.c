@@ -6,12 +6,12 @@
  */
 #include "base/file.h"
 #include "base/own_path.h"
+#include "session/session.h"
 #include "symbol/debuginfod.h"
 #include "symbol/module_file.h"
 #include "symbol/module_private.h"
 #include "symbol/protocol.h"
 #include "symbol/reader.h"
-#include "symbol/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
 #ifndef SYMBOL_IMAGE_H
 #define SYMBOL_IMAGE_H
 
-#include "symbol/build_id.h"
-#include "symbol/memory.h"
+#include "memory/memory.h"
+#include "session/build_id.h"
 
 #define SYMBOL_IMAGE_SEGMENTS 32
 

@@ -3,8 +3,8 @@
 
 #include "base/path.h"
 
-#include "symbol/asking.h"
-#include "symbol/demangle.h"
+#include "mangling/demangle.h"
+#include "session/asking.h"
 #include "symbol/die.h"
 #include "symbol/line.h"
 #include "symbol/names.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/macro.h"
 
-#include "symbol/asker.h"
+#include "session/asker.h"
+#include "session/session.h"
 #include "symbol/die.h"
-#include "symbol/session.h"
 
 #include <dwarf.h>
 #include <glob.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/mirror.h"
 
-#include "symbol/asker.h"
+#include "session/asker.h"
+#include "session/session.h"
 #include "symbol/module_private.h"
 #include "symbol/protocol.h"
-#include "symbol/session.h"
 
 #include <errno.h>
 #include <limits.h>

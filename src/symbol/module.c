@@ -3,12 +3,12 @@
 
 #include "base/clock.h"
 
-#include "symbol/asker.h"
-#include "symbol/asking.h"
+#include "session/asker.h"
+#include "session/asking.h"
+#include "session/session.h"
 #include "symbol/module_file.h"
 #include "symbol/module_private.h"
 #include "symbol/object.h"
-#include "symbol/session.h"
 
 #include <elf.h>
 #include <errno.h>

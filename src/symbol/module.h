@@ -6,10 +6,10 @@
 #ifndef SYMBOL_MODULE_H
 #define SYMBOL_MODULE_H
 
-#include "symbol/build_id.h"
-#include "symbol/mapping.h"
-#include "symbol/memory.h"
-#include "symbol/session.h"
+#include "memory/mapping.h"
+#include "memory/memory.h"
+#include "session/build_id.h"
+#include "session/session.h"
 
 #include <sys/types.h>
 

@@ -2,10 +2,10 @@
 #include "symbol/module_file.h"
 
 #include "base/file.h"
-#include "symbol/asker.h"
+#include "session/asker.h"
+#include "session/session.h"
 #include "symbol/debug_file.h"
 #include "symbol/image.h"
-#include "symbol/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

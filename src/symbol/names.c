@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/names.h"
 
+#include "session/session.h"
 #include "symbol/object.h"
-#include "symbol/session.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/object.h"
 
+#include "session/session.h"
 #include "symbol/debug_file.h"
 #include "symbol/names.h"
-#include "symbol/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
 #ifndef SYMBOL_OBJECT_H
 #define SYMBOL_OBJECT_H
 
+#include "session/session.h"
 #include "symbol/image.h"
-#include "symbol/session.h"
 
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #ifndef SYMBOL_OPEN_H
 #define SYMBOL_OPEN_H
 
-#include "symbol/session.h"
+#include "session/session.h"
 
 #include <stdbool.h>
 #include <stddef.h>

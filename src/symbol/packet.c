@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/packet.h"
 
+#include "session/session.h"
 #include "symbol/module_private.h"
-#include "symbol/session.h"
 
 #include <errno.h>
 #include <poll.h>

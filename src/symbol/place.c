@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/place.h"
 
-#include "symbol/asking.h"
-#include "symbol/demangle.h"
+#include "mangling/demangle.h"
+#include "session/asking.h"
+#include "session/session.h"
 #include "symbol/die.h"
 #include "symbol/names.h"
 #include "symbol/object.h"
 #include "symbol/place_cache.h"
-#include "symbol/session.h"
 #include "symbol/unit.h"
 #include "symbol/variant.h"
 

@@ -3,12 +3,12 @@
 
 #include "base/clock.h"
 
+#include "session/session.h"
 #include "symbol/ask.h"
 #include "symbol/module_private.h"
 #include "symbol/open.h"
 #include "symbol/protocol.h"
 #include "symbol/questions.h"
-#include "symbol/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

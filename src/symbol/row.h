@@ -6,7 +6,7 @@
 #ifndef SYMBOL_ROW_H
 #define SYMBOL_ROW_H
 
-#include "symbol/memory.h"
+#include "memory/memory.h"
 #include "symbol/registers.h"
 
 #include <elfutils/libdw.h>

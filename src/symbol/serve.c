@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of files: a process that answers its asker's questions until it is gone. */
+#include "mangling/demangle.h"
+#include "session/session.h"
 #include "symbol/confine.h"
-#include "symbol/demangle.h"
 #include "symbol/macro.h"
 #include "symbol/mirror.h"
 #include "symbol/module_private.h"
 #include "symbol/open.h"
 #include "symbol/protocol.h"
 #include "symbol/questions.h"
-#include "symbol/session.h"
 #include "symbol/source_index.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "symbol/source.h"
 
 #include "base/file.h"
-#include "symbol/asking.h"
-#include "symbol/session.h"
+#include "session/asking.h"
+#include "session/session.h"
 #include "symbol/token.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef SYMBOL_SOURCE_H
 #define SYMBOL_SOURCE_H
 
-#include "symbol/session.h"
+#include "session/session.h"
 #include "symbol/source_index.h"
 
 #include <stdbool.h>

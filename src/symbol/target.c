@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/target.h"
 
-#include "symbol/asking.h"
+#include "session/asking.h"
+#include "session/session.h"
 #include "symbol/die.h"
 #include "symbol/line.h"
 #include "symbol/lookup.h"
 #include "symbol/object.h"
-#include "symbol/session.h"
 #include "symbol/tls.h"
 #include "symbol/type.h"
 

@@ -7,7 +7,7 @@
  */
 #include "symbol/tls.h"
 
-#include "symbol/asking.h"
+#include "session/asking.h"
 #include "symbol/object.h"
 
 #include <elf.h>

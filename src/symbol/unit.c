@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/unit.h"
 
+#include "session/session.h"
 #include "symbol/die.h"
 #include "symbol/object.h"
-#include "symbol/session.h"
 
 #include <dwarf.h>
 #include <errno.h>

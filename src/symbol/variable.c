@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/variable.h"
 
-#include "symbol/asking.h"
-#include "symbol/block.h"
-#include "symbol/demangle.h"
+#include "mangling/demangle.h"
+#include "memory/block.h"
+#include "session/asking.h"
+#include "session/session.h"
 #include "symbol/die.h"
 #include "symbol/names.h"
 #include "symbol/object.h"
 #include "symbol/scope.h"
-#include "symbol/session.h"
 #include "symbol/tls.h"
 #include "symbol/type.h"
 #include "symbol/unit.h"

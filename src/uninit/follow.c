@@ -2,7 +2,7 @@
 #include "uninit/follow.h"
 
 #include "base/lines.h"
-#include "symbol/c_function.h"
+#include "libc/c_function.h"
 #include "uninit/binding.h"
 #include "uninit/rules.h"
 

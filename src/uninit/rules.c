@@ -4,7 +4,7 @@
 #include "base/path.h"
 #include "base/text.h"
 
-#include "symbol/c_function.h"
+#include "libc/c_function.h"
 
 #include <string.h>
 #include <wchar.h>

@@ -68,7 +68,7 @@ class Libc(unittest.TestCase):
 
     def expect_races(self, program, variant, mode):
         """Which are met is up to chance, and to who else uses the machine: most of some forty on a
-        quiet one. Each is told right in tests/unit/symbol/c_function.c and race_rules.c."""
+        quiet one. Each is told right in tests/unit/libc_c_function.c and race_rules.c."""
         met = set()
         for _ in range(TRIES):
             met |= self.run_one(program, variant, '4', mode)[0].keys()

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of a program, read through a callback so that a copy serves as well as a live process. */
-#ifndef SYMBOL_MEMORY_H
-#define SYMBOL_MEMORY_H
+/*
+ * The room: a watched program's memory as seen from outside. How bytes are read (here), what is
+ * mapped where (memory/mapping.h), and which block of the heap an address lies in (memory/block.h).
+ *
+ * Nothing of the program is trusted: each length is checked, and each read may fail. Nothing is
+ * kept here and nothing is opened for longer than a call. Runs outside, in whichever process asks:
+ * the controller's one thread, the command's, and the reader of files, which is handed memory by
+ * its asker.
+ *
+ * This file: memory, read through a callback so that a copy serves as well as a live process.
+ */
+#ifndef MEMORY_MEMORY_H
+#define MEMORY_MEMORY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One line of /proc/PID/maps. */
-#ifndef SYMBOL_MAPPING_H
-#define SYMBOL_MAPPING_H
+#ifndef MEMORY_MAPPING_H
+#define MEMORY_MAPPING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/build_id.h"
+#include "session/build_id.h"
 
 #include <elf.h>
 #include <errno.h>

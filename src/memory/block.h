@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The block of the heap around an address, from glibc's own headers of blocks. */
-#ifndef SYMBOL_BLOCK_H
-#define SYMBOL_BLOCK_H
+#ifndef MEMORY_BLOCK_H
+#define MEMORY_BLOCK_H
 
-#include "symbol/mapping.h"
-#include "symbol/memory.h"
+#include "memory/mapping.h"
+#include "memory/memory.h"
 
 struct symbol_block {
 	uint64_t address; /* what malloc() returned */

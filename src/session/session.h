@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A session: what all lookups of symbols share. It owns the opened program files, every string
- * handed out, and the time that may be spent on the network. One thread at a time may use a session
- * and what was made from it. Only the rooms that read files look inside.
+ * The room: a session, which all rooms that read files share: elf, source, module, dwarf, symbol,
+ * atomicity and reader, and they alone look inside.
+ *
+ * It owns the opened program files, every string handed out, what was counted, and the time that
+ * may be spent on the network; all of it lives until symbol_session_close() (symbol/open.h). One
+ * thread at a time may use a session and what was made from it. A process that reads no files
+ * itself has how a reader is asked in it (session/asking.h), a reader what its asker does for it
+ * (session/asker.h): so the same functions serve both, and none of these rooms knows the one above
+ * it.
  */
-#ifndef SYMBOL_SESSION_H
-#define SYMBOL_SESSION_H
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
 
-#include "symbol/build_id.h"
-#include "symbol/statistics.h"
-#include "symbol/strings.h"
+#include "session/build_id.h"
+#include "session/statistics.h"
+#include "session/strings.h"
 
 #include <stdint.h>
 

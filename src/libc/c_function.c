@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/c_function.h"
+#include "libc/c_function.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -72,7 +72,7 @@
 
 static const struct c_function functions[] = {
 #define C_FUNCTION(name, width, ...) {#name, width, {__VA_ARGS__}, COUNT_OF(__VA_ARGS__)},
-#include "symbol/c_functions.def"
+#include "libc/c_functions.def"
 #undef C_FUNCTION
 };
 

@@ -3,8 +3,8 @@
  * In the reader of files, which opens nothing and sees no other process: what its asker does for
  * it. A session's `asker` is NULL in every other process, which does it itself.
  */
-#ifndef SYMBOL_ASKER_H
-#define SYMBOL_ASKER_H
+#ifndef SESSION_ASKER_H
+#define SESSION_ASKER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/memory.h"
+#include "memory/memory.h"
 
 #include <errno.h>
 #include <sys/uio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of this process's own heap, found from their headers; memory that is none is none. */
-#include "symbol/block.h"
+#include "memory/block.h"
 
 #include <malloc.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/demangle.h"
+#include "mangling/demangle.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a session counts, by the names that --stats shows: statistics.def. */
-#ifndef SYMBOL_STATISTICS_H
-#define SYMBOL_STATISTICS_H
+#ifndef SESSION_STATISTICS_H
+#define SESSION_STATISTICS_H
 
 #include <stdint.h>
 
@@ -9,7 +9,7 @@ struct symbol_session;
 
 enum symbol_statistic {
 #define STATISTIC(identifier, name, meaning) SYMBOL_STATISTIC_##identifier,
-#include "symbol/statistics.def"
+#include "session/statistics.def"
 #undef STATISTIC
 	SYMBOL_STATISTIC_COUNT
 };

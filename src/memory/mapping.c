@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/mapping.h"
+#include "memory/mapping.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linkage names as people write them: C++ (Itanium ABI), Rust legacy and v0. Names come from files.
+/*
+ * The room: linkage names as people write them, of C++ (Itanium ABI) and of Rust, legacy and v0.
+ *
+ * Names come from files, and are hostile: whatever they hold, the text fits, ends with NUL, and is
+ * made in a bounded number of steps. No state but the library of C++ that is loaded at the first
+ * use. Runs outside; mostly in the reader of files, whose door is shut only after that
+ * (symbol/serve.c).
  */
-#ifndef SYMBOL_DEMANGLE_H
-#define SYMBOL_DEMANGLE_H
+#ifndef MANGLING_DEMANGLE_H
+#define MANGLING_DEMANGLE_H
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
  * hexadecimal digits), with "$LT$"-like escapes. v0: RFC 2603, a prefix grammar with back
  * references; generic arguments are shown, disambiguators and lifetimes' names are not.
  */
-#include "symbol/demangle.h"
+#include "mangling/demangle.h"
 
 #include <errno.h>
 #include <stdbool.h>

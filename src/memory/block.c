@@ -11,7 +11,7 @@
  * Chunks follow each other from the beginning of the heap: of [heap], of an arena's heap, which is
  * aligned to 64 MiB and begins with two structures, or of a mapping that is one chunk.
  */
-#include "symbol/block.h"
+#include "memory/block.h"
 
 #define HEADER 16u
 #define SMALLEST 32u

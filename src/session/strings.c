@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/strings.h"
+#include "session/strings.h"
 
 #include <stdbool.h>
 #include <stdint.h>

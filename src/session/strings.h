@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pool of strings, each kept once, all freed together. */
-#ifndef SYMBOL_STRINGS_H
-#define SYMBOL_STRINGS_H
+#ifndef SESSION_STRINGS_H
+#define SESSION_STRINGS_H
 
 #include <stddef.h>
 #include <stdint.h>

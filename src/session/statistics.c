@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/statistics.h"
+#include "session/statistics.h"
 
-#include "symbol/session.h"
+#include "session/session.h"
 
 #include <stddef.h>
 
@@ -10,7 +10,7 @@ static const struct {
 	const char *meaning;
 } statistic_table[] = {
 #define STATISTIC(identifier, name, meaning) [SYMBOL_STATISTIC_##identifier] = {name, meaning},
-#include "symbol/statistics.def"
+#include "session/statistics.def"
 #undef STATISTIC
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of the watched program are kept once each, and only so many of them. */
-#include "symbol/strings.h"
+#include "session/strings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
  * asks it first, by the function here that has its name. The functions stand above those that ask
  * by them, so they are handed down as a table in the session.
  */
-#ifndef SYMBOL_ASKING_H
-#define SYMBOL_ASKING_H
+#ifndef SESSION_ASKING_H
+#define SESSION_ASKING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "symbol/demangle.h"
+#include "mangling/demangle.h"
 
 static void test_names(void **state)
 {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * The room: what is known of the C library's functions, in one table (libc/c_functions.def).
+ *
  * What a function of the C library reads of its caller's memory, in the language's sense: a string
  * ends with its terminator, whatever the instructions load behind it. Pure functions: arguments and
- * memory are handed in.
+ * memory are handed in, and memory is the program's, so its strings may never end. Runs outside, in
+ * the controller's thread.
  */
-#ifndef SYMBOL_C_FUNCTION_H
-#define SYMBOL_C_FUNCTION_H
+#ifndef LIBC_C_FUNCTION_H
+#define LIBC_C_FUNCTION_H
 
-#include "symbol/memory.h"
+#include "memory/memory.h"
 
 #include <stdint.h>
 

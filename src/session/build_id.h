@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A build-id: the linker's identity of a file's contents (ELF note NT_GNU_BUILD_ID). */
-#ifndef SYMBOL_BUILD_ID_H
-#define SYMBOL_BUILD_ID_H
+#ifndef SESSION_BUILD_ID_H
+#define SESSION_BUILD_ID_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #include <wchar.h>
 #include <cmocka.h>
 
-#include "symbol/c_function.h"
+#include "libc/c_function.h"
 
 #define BASE 0x10ff0u /* of the texts' memory: a page ends in its midst */
 #define SIZE 512
