@@ -66,6 +66,10 @@ extern "C" {
  * the program does not, and in the language's sense it is not accessed. */
 #define TL_TRAIT_NOT_TAKEN 0x800u
 
+/* Of a function of the C library: it was asked about every byte of the access, as its arguments
+ * tell, or it never loads more than it is asked about (memcpy(), memmove(), mempcpy()). */
+#define TL_TRAIT_BOUNDED 0x1000u
+
 /* What the code around an access does, as far as straight code shows it. */
 #define TL_AROUND_UPDATE 0x1u /* a load and a store of the same bytes: an update in two steps */
 #define TL_AROUND_RETRY 0x2u  /* the load of what a LOCK CMPXCHG of the same bytes expects there */

@@ -22,7 +22,7 @@ static bool is_read(const struct heap_access *access)
  * Code that looks for the end of something word by word, or 16 or 32 bytes at a time, may load what
  * lies behind it: an aligned load that begins inside the block crosses no page and changes nothing.
  * The C library's string functions do so; what they were asked about is known where the arguments
- * of the call tell it (TL_TRAIT_BEYOND), or is not (TL_TRAIT_UNBOUNDED).
+ * of the call tell it (TL_TRAIT_BEYOND, TL_TRAIT_BOUNDED), or is not (TL_TRAIT_UNBOUNDED).
  */
 static bool loads_beyond(const struct tl_guarded *block, const struct heap_access *access)
 {
@@ -30,7 +30,7 @@ static bool loads_beyond(const struct tl_guarded *block, const struct heap_acces
 			     access->address - block->address < block->length;
 
 	return is_read(access) && begins_inside && access->length >= 16 &&
-	       !(access->traits & TL_TRAIT_UNALIGNED);
+	       !(access->traits & (TL_TRAIT_UNALIGNED | TL_TRAIT_BOUNDED));
 }
 
 /* Its masked loads are of 64 bytes wherever they stay in a page; the mask is overwritten by the

@@ -8,6 +8,8 @@
 #include "hit/arguments.h"
 #include "hit/hit.h"
 
+#include <string.h>
+
 static int read_memory(void *context, uint64_t address, void *to, size_t length)
 {
 	return space_read(context, address, to, length) == (ssize_t)length ? 0 : -1;
@@ -35,6 +37,47 @@ static bool unbounded(struct target *target, struct tl_access *access)
 	return true;
 }
 
+/* Its loads may overlap each other, but all lie within the source. But for the variant that loads
+ * aligned words around it and shifts what it wants out of them. */
+static bool copies_exactly(const char *name)
+{
+	static const char *const copies[] = {"memcpy", "memmove", "mempcpy"};
+
+	if (!name || strstr(name, "ssse3"))
+		return false;
+	name += strspn(name, "_");
+	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
+		size_t length = strlen(copies[i]);
+
+		if (strncmp(name, copies[i], length) == 0 && strchr("_.", name[length]))
+			return true;
+	}
+	return false;
+}
+
+/* Does what the function reads depend on what stands there? */
+static bool stops_by_content(const struct c_function *function)
+{
+	for (unsigned i = 0; i < function->operands; i++)
+		if (function->operand[i].flags || function->operand[i].wanted >= 0)
+			return true;
+	return false;
+}
+
+/* Acquire: what was read of its memory was read before. A thread changes the state before it goes
+ * on, and only then can what it had read be overwritten by itself. */
+static bool is_still_held(const struct target *target, const struct hit *hit)
+{
+	atomic_thread_fence(memory_order_acquire);
+	for (unsigned i = 0; i < AREA_HITS; i++) {
+		const struct area_hit *record = &target->program->area->hit[i];
+
+		if (record->entry_time == hit->entry && record->identity == hit->access.identity)
+			return area_hit_state(atomic_load(&record->state)) == AREA_HIT_HELD;
+	}
+	return false;
+}
+
 /* A function without a name may be any, and only those that search and copy have vector loads. */
 bool extent_settle(struct target *target, const struct slot *slot,
 		   const struct insn_registers *registers, struct hit *hit)
@@ -50,6 +93,10 @@ bool extent_settle(struct target *target, const struct slot *slot,
 	if ((access->access & (TL_WRITE | TL_KERNEL)) || !space_is_libc(target->space, access->pc))
 		return true;
 	name = space_function_name(target->space, access->pc);
+	if (copies_exactly(name)) {
+		access->traits |= TL_TRAIT_BOUNDED;
+		return true;
+	}
 	if (!name && (access->traits & TL_TRAIT_VECTOR))
 		return unbounded(target, access);
 	call.function = searching(name, access);
@@ -65,5 +112,7 @@ bool extent_settle(struct target *target, const struct slot *slot,
 		count_one(target->program, COUNT_HITS_BEHIND);
 		return false;
 	}
+	if (!stops_by_content(call.function) || is_still_held(target, hit))
+		access->traits |= TL_TRAIT_BOUNDED;
 	return true;
 }

@@ -70,6 +70,14 @@ static void a_sample_of_a_load_across_the_end_tells_nothing(void **state)
 	assert_string_equal(heap_judge(&block, &seen).rule, "heap-not-bounded");
 }
 
+static void a_load_across_the_end_that_was_asked_for_is_certain(void **state)
+{
+	(void)state;
+	assert_int_equal(judge(BLOCK, 16, TL_READ, TL_TRAIT_VECTOR).certainty, TL_POSSIBLE);
+	assert_int_equal(judge(BLOCK, 16, TL_READ, TL_TRAIT_VECTOR | TL_TRAIT_BOUNDED).certainty,
+			 TL_DEFINITE);
+}
+
 static void what_was_guessed_is_not_certain(void **state)
 {
 	(void)state;
@@ -84,6 +92,7 @@ int main(void)
 		cmocka_unit_test(what_lies_beside_the_block_is_nobodys),
 		cmocka_unit_test(what_nothing_explains_is_hidden),
 		cmocka_unit_test(a_sample_of_a_load_across_the_end_tells_nothing),
+		cmocka_unit_test(a_load_across_the_end_that_was_asked_for_is_certain),
 		cmocka_unit_test(what_was_guessed_is_not_certain),
 	};
 

@@ -111,6 +111,25 @@ static NOINLINE ACCESS void measure_by_strlen(char *at, size_t length, uint8_t f
 	stay();
 }
 
+/* Of `length` bytes without a final zero. */
+static NOINLINE ACCESS void measure_unterminated(char *at, size_t length, uint8_t fill)
+{
+	(void)fill;
+	at[length - 1] = 'm';
+	stay();
+	seen = strlen(at);
+	stay();
+}
+
+static NOINLINE ACCESS void copy_unterminated(char *at, size_t length, uint8_t fill)
+{
+	(void)fill;
+	at[length - 1] = 'm';
+	stay();
+	strcpy(scratch, at);
+	stay();
+}
+
 static NOINLINE ACCESS void compare_by_memcmp(char *at, size_t length, uint8_t fill)
 {
 	/* Equal up to the last byte: the comparison has to look at it. */

@@ -151,6 +151,8 @@ def complaints(case, finding):
     wrong = []
     if finding.get("kind") != case.kind:
         return [f"{finding.get('kind')}, not {case.kind}"]
+    if finding.get("class") == "possible":
+        wrong.append("only possible: hidden unless asked for")
     if case.side and finding.get("side") != case.side:
         wrong.append(f"side {finding.get('side')}, not {case.side}")
     block = finding.get("object") or {}
