@@ -20,7 +20,7 @@
 #include "report/sarif.h"
 #include "report/suppressions.h"
 #include "report/text.h"
-#include "symbol/source.h"
+#include "source/source.h"
 
 static int read_source(void *arg, const char *file, unsigned line, char *text, size_t size)
 {

@@ -2,9 +2,9 @@
 /* A program file: everything we ask of one, asked of whatever bytes these are. */
 #include "ask_stack.h"
 
+#include "elf/object.h"
 #include "symbol/atomicity.h"
 #include "symbol/expression.h"
-#include "symbol/object.h"
 #include "symbol/open.h"
 #include "symbol/place.h"
 #include "symbol/stack.h"

@@ -4,7 +4,7 @@
 #define PROCESS_SPACE_H
 
 #include "insn/insn.h"
-#include "symbol/module.h"
+#include "module/module.h"
 
 #include <stdbool.h>
 #include <stddef.h>

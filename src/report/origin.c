@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "elf/image.h"
 #include "report/package.h"
-#include "symbol/image.h"
 
 #define LISTS "/var/lib/dpkg"
 

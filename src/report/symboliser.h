@@ -3,8 +3,8 @@
 #ifndef REPORT_SYMBOLISER_H
 #define REPORT_SYMBOLISER_H
 
+#include "module/module.h"
 #include "record/finding.h"
-#include "symbol/module.h"
 #include "symbol/open.h"
 
 #include <stdbool.h>

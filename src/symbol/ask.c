@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/ask.h"
 
+#include "module/modules.h"
 #include "session/session.h"
-#include "symbol/module_private.h"
 #include "symbol/questions.h"
 #include "symbol/reader.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/atomicity.h"
 
+#include "dwarf/atomic_names.h"
+#include "dwarf/unit.h"
+#include "elf/metadata.h"
+#include "elf/object.h"
 #include "session/asking.h"
 #include "session/session.h"
-#include "symbol/atomic_names.h"
+#include "source/source.h"
 #include "symbol/evidence.h"
-#include "symbol/metadata.h"
-#include "symbol/object.h"
 #include "symbol/place.h"
-#include "symbol/source.h"
-#include "symbol/unit.h"
 
 #include <stdio.h>
 

@@ -9,7 +9,7 @@
 #ifndef SYMBOL_ATOMICITY_H
 #define SYMBOL_ATOMICITY_H
 
-#include "symbol/module.h"
+#include "module/module.h"
 #include "symbol/variable.h"
 
 enum symbol_atomicity {

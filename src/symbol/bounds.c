@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/bounds.h"
 
+#include "elf/object.h"
 #include "session/asking.h"
-#include "symbol/object.h"
 
 #include <errno.h>
 #include <stdlib.h>

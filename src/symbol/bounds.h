@@ -3,7 +3,7 @@
 #ifndef SYMBOL_BOUNDS_H
 #define SYMBOL_BOUNDS_H
 
-#include "symbol/module.h"
+#include "module/module.h"
 
 /* [*start, *end) of the code that one frame description covers around `pc`. 0 or -ENOENT. */
 int symbol_bounds_find(struct symbol_modules *modules, uint64_t pc, uint64_t *start, uint64_t *end);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/compiler.h"
 
+#include "dwarf/die.h"
+#include "dwarf/unit.h"
+#include "elf/object.h"
 #include "session/asking.h"
-#include "symbol/die.h"
-#include "symbol/object.h"
-#include "symbol/unit.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef SYMBOL_COMPILER_H
 #define SYMBOL_COMPILER_H
 
-#include "symbol/module.h"
+#include "module/module.h"
 
 #include <stdbool.h>
 

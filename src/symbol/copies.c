@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/copies.h"
 
+#include "dwarf/die.h"
+#include "elf/names.h"
+#include "elf/object.h"
 #include "session/asking.h"
-#include "symbol/die.h"
-#include "symbol/names.h"
-#include "symbol/object.h"
 
 #include <dwarf.h>
 #include <errno.h>

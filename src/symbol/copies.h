@@ -3,7 +3,7 @@
 #ifndef SYMBOL_COPIES_H
 #define SYMBOL_COPIES_H
 
-#include "symbol/module.h"
+#include "module/module.h"
 
 #include <stdbool.h>
 

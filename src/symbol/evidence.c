@@ -6,16 +6,16 @@
  */
 #include "symbol/evidence.h"
 
+#include "dwarf/atomic_names.h"
+#include "dwarf/die.h"
+#include "dwarf/local.h"
+#include "elf/names.h"
 #include "session/session.h"
-#include "symbol/atomic_names.h"
-#include "symbol/die.h"
+#include "source/pragma.h"
+#include "source/statement.h"
 #include "symbol/lent.h"
-#include "symbol/local.h"
 #include "symbol/macro.h"
-#include "symbol/names.h"
 #include "symbol/ordering.h"
-#include "symbol/pragma.h"
-#include "symbol/statement.h"
 #include "symbol/vocabulary.h"
 
 #include <dwarf.h>

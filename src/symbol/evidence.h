@@ -3,8 +3,8 @@
 #ifndef SYMBOL_EVIDENCE_H
 #define SYMBOL_EVIDENCE_H
 
+#include "elf/object.h"
 #include "symbol/atomicity.h"
-#include "symbol/object.h"
 #include "symbol/place.h"
 
 /* `address`: the file's own; `frame`: the innermost one there. */

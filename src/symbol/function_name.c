@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/function_name.h"
 
+#include "elf/names.h"
+#include "elf/object.h"
 #include "session/asking.h"
-#include "symbol/names.h"
-#include "symbol/object.h"
 #include "symbol/variant.h"
 
 static const struct symbol_name *find_name(struct symbol_modules *modules,

@@ -3,7 +3,7 @@
 #ifndef SYMBOL_FUNCTION_NAME_H
 #define SYMBOL_FUNCTION_NAME_H
 
-#include "symbol/module.h"
+#include "module/module.h"
 
 /* The function around `pc`, as linked; or NULL. */
 const char *symbol_function_name(struct symbol_modules *modules, uint64_t pc);

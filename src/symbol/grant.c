@@ -6,10 +6,10 @@
  */
 #include "base/file.h"
 #include "base/own_path.h"
+#include "elf/debuginfod.h"
+#include "module/module_file.h"
+#include "module/modules.h"
 #include "session/session.h"
-#include "symbol/debuginfod.h"
-#include "symbol/module_file.h"
-#include "symbol/module_private.h"
 #include "symbol/protocol.h"
 #include "symbol/reader.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/lent.h"
 
-#include "symbol/die.h"
-#include "symbol/pragma.h"
+#include "dwarf/die.h"
+#include "source/pragma.h"
 
 #include <dwarf.h>
 #include <limits.h>

@@ -11,10 +11,10 @@
 #ifndef SYMBOL_LENT_H
 #define SYMBOL_LENT_H
 
-#include "symbol/source.h"
-#include "symbol/statement.h"
-#include "symbol/token.h"
-#include "symbol/unit.h"
+#include "dwarf/unit.h"
+#include "source/source.h"
+#include "source/statement.h"
+#include "source/token.h"
 #include "symbol/variable.h"
 
 #include <stdbool.h>

@@ -3,15 +3,15 @@
 
 #include "base/path.h"
 
+#include "dwarf/die.h"
+#include "dwarf/line.h"
+#include "dwarf/type.h"
+#include "dwarf/unit.h"
+#include "elf/names.h"
+#include "elf/object.h"
 #include "mangling/demangle.h"
 #include "session/asking.h"
-#include "symbol/die.h"
-#include "symbol/line.h"
-#include "symbol/names.h"
 #include "symbol/near.h"
-#include "symbol/object.h"
-#include "symbol/type.h"
-#include "symbol/unit.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,8 +3,8 @@
 #ifndef SYMBOL_LOOKUP_H
 #define SYMBOL_LOOKUP_H
 
+#include "module/module.h"
 #include "symbol/expression.h"
-#include "symbol/module.h"
 
 #include <elfutils/libdw.h>
 

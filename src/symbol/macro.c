@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/macro.h"
 
+#include "dwarf/die.h"
 #include "session/asker.h"
 #include "session/session.h"
-#include "symbol/die.h"
 
 #include <dwarf.h>
 #include <glob.h>

@@ -6,9 +6,9 @@
 #ifndef SYMBOL_MACRO_H
 #define SYMBOL_MACRO_H
 
-#include "symbol/source.h"
-#include "symbol/token.h"
-#include "symbol/unit.h"
+#include "dwarf/unit.h"
+#include "source/source.h"
+#include "source/token.h"
 
 struct symbol_macros {
 	struct symbol_source **source;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/mirror.h"
 
+#include "module/modules.h"
 #include "session/asker.h"
 #include "session/session.h"
-#include "symbol/module_private.h"
 #include "symbol/protocol.h"
 
 #include <errno.h>

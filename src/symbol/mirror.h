@@ -6,7 +6,7 @@
 #ifndef SYMBOL_MIRROR_H
 #define SYMBOL_MIRROR_H
 
-#include "symbol/module.h"
+#include "module/module.h"
 
 /* From here on this process is a reader. `page`: the word that tells the asker whose file is read.
  */

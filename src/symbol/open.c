@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/open.h"
 
+#include "elf/object.h"
+#include "source/source.h"
 #include "symbol/ask.h"
-#include "symbol/object.h"
 #include "symbol/reader.h"
-#include "symbol/source.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/ordering.h"
 
-#include "symbol/atomic_names.h"
+#include "dwarf/atomic_names.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #ifndef SYMBOL_ORDERING_H
 #define SYMBOL_ORDERING_H
 
-#include "symbol/source.h"
-#include "symbol/token.h"
+#include "source/source.h"
+#include "source/token.h"
 
 #include <stdbool.h>
 #include <stddef.h>

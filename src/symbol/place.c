@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/place.h"
 
+#include "dwarf/die.h"
+#include "dwarf/unit.h"
+#include "elf/names.h"
+#include "elf/object.h"
 #include "mangling/demangle.h"
 #include "session/asking.h"
 #include "session/session.h"
-#include "symbol/die.h"
-#include "symbol/names.h"
-#include "symbol/object.h"
 #include "symbol/place_cache.h"
-#include "symbol/unit.h"
 #include "symbol/variant.h"
 
 #include <dwarf.h>

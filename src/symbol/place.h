@@ -3,7 +3,7 @@
 #ifndef SYMBOL_PLACE_H
 #define SYMBOL_PLACE_H
 
-#include "symbol/module.h"
+#include "module/module.h"
 
 #define SYMBOL_INLINE_MAX 32
 

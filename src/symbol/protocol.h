@@ -7,7 +7,7 @@
 #ifndef SYMBOL_PROTOCOL_H
 #define SYMBOL_PROTOCOL_H
 
-#include "symbol/module.h"
+#include "module/module.h"
 #include "symbol/packet.h"
 
 /* The reader's descriptors. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/questions.h"
 
+#include "source/source.h"
 #include "symbol/bounds.h"
 #include "symbol/compiler.h"
 #include "symbol/function_name.h"
 #include "symbol/mirror.h"
-#include "symbol/source.h"
 #include "symbol/tls.h"
 
 #include <errno.h>

@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 
+#include "module/modules.h"
 #include "session/session.h"
 #include "symbol/ask.h"
-#include "symbol/module_private.h"
 #include "symbol/open.h"
 #include "symbol/protocol.h"
 #include "symbol/questions.h"

@@ -6,7 +6,7 @@
 #ifndef SYMBOL_READER_H
 #define SYMBOL_READER_H
 
-#include "symbol/module.h"
+#include "module/module.h"
 #include "symbol/open.h"
 #include "symbol/packet.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/scope.h"
 
-#include "symbol/die.h"
-#include "symbol/evaluate.h"
-#include "symbol/unit.h"
+#include "dwarf/die.h"
+#include "dwarf/evaluate.h"
+#include "dwarf/unit.h"
 
 #include <dwarf.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef SYMBOL_SCOPE_H
 #define SYMBOL_SCOPE_H
 
-#include "symbol/object.h"
+#include "elf/object.h"
 #include "symbol/stack.h"
 
 struct symbol_scope_found {

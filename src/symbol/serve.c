@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of files: a process that answers its asker's questions until it is gone. */
 #include "mangling/demangle.h"
+#include "module/modules.h"
 #include "session/session.h"
+#include "source/source_index.h"
 #include "symbol/confine.h"
 #include "symbol/macro.h"
 #include "symbol/mirror.h"
-#include "symbol/module_private.h"
 #include "symbol/open.h"
 #include "symbol/protocol.h"
 #include "symbol/questions.h"
-#include "symbol/source_index.h"
 
 #include <stdio.h>
 #include <stdlib.h>

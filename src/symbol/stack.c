@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/stack.h"
 
+#include "dwarf/row.h"
+#include "elf/object.h"
 #include "session/asking.h"
 #include "session/session.h"
-#include "symbol/object.h"
-#include "symbol/row.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #ifndef SYMBOL_STACK_H
 #define SYMBOL_STACK_H
 
-#include "symbol/module.h"
-#include "symbol/registers.h"
+#include "dwarf/registers.h"
+#include "module/module.h"
 
 #define SYMBOL_STACK_MAX 256
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/target.h"
 
+#include "dwarf/die.h"
+#include "dwarf/line.h"
+#include "dwarf/type.h"
+#include "elf/object.h"
 #include "session/asking.h"
 #include "session/session.h"
-#include "symbol/die.h"
-#include "symbol/line.h"
 #include "symbol/lookup.h"
-#include "symbol/object.h"
 #include "symbol/tls.h"
-#include "symbol/type.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -6,8 +6,8 @@
 #ifndef SYMBOL_TARGET_H
 #define SYMBOL_TARGET_H
 
+#include "module/module.h"
 #include "symbol/expression.h"
-#include "symbol/module.h"
 
 #define SYMBOL_TARGET_LINKS 24
 #define SYMBOL_TARGET_CODE 64

@@ -7,8 +7,8 @@
  */
 #include "symbol/tls.h"
 
+#include "elf/object.h"
 #include "session/asking.h"
-#include "symbol/object.h"
 
 #include <elf.h>
 #include <errno.h>

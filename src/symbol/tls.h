@@ -3,7 +3,7 @@
 #ifndef SYMBOL_TLS_H
 #define SYMBOL_TLS_H
 
-#include "symbol/module.h"
+#include "module/module.h"
 
 /* Address of the block of `module` in the thread whose thread pointer is `fs_base`.
  * 0, or -ENOENT: the module has none, or the thread has not used it, or it cannot be known. */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/variable.h"
 
+#include "dwarf/die.h"
+#include "dwarf/type.h"
+#include "dwarf/unit.h"
+#include "elf/names.h"
+#include "elf/object.h"
 #include "mangling/demangle.h"
 #include "memory/block.h"
 #include "session/asking.h"
 #include "session/session.h"
-#include "symbol/die.h"
-#include "symbol/names.h"
-#include "symbol/object.h"
 #include "symbol/scope.h"
 #include "symbol/tls.h"
-#include "symbol/type.h"
-#include "symbol/unit.h"
 
 #include <dwarf.h>
 #include <errno.h>

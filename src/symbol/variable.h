@@ -3,7 +3,7 @@
 #ifndef SYMBOL_VARIABLE_H
 #define SYMBOL_VARIABLE_H
 
-#include "symbol/module.h"
+#include "module/module.h"
 #include "symbol/stack.h"
 
 enum symbol_variable_kind {

@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 
+#include "elf/names.h"
+#include "elf/object.h"
 #include "symbol/bounds.h"
-#include "symbol/names.h"
-#include "symbol/object.h"
 
 #include <elf.h>
 #include <string.h>

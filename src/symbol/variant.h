@@ -7,7 +7,7 @@
 #ifndef SYMBOL_VARIANT_H
 #define SYMBOL_VARIANT_H
 
-#include "symbol/module.h"
+#include "module/module.h"
 
 /* Adds to the names of the module's object what the process's tables tell, where no name is known.
  * True: there are new ones. Looks at most once a second. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/vocabulary.h"
 
-#include "symbol/die.h"
-#include "symbol/type.h"
-#include "symbol/unit.h"
+#include "dwarf/die.h"
+#include "dwarf/type.h"
+#include "dwarf/unit.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

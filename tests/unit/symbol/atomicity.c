@@ -17,12 +17,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "elf/object.h"
 #include "insn/insn.h"
+#include "source/source.h"
 #include "symbol/atomicity.h"
-#include "symbol/object.h"
 #include "symbol/open.h"
 #include "symbol/place.h"
-#include "symbol/source.h"
 
 #define LINES_MAX 512
 

@@ -5,8 +5,8 @@
 #include "stopped.h"
 
 #include "symbol/place.h"
-#include "symbol/unit.h"
-#include "symbol/object.h"
+#include "dwarf/unit.h"
+#include "elf/object.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef SYMBOL_STOPPED_H
 #define SYMBOL_STOPPED_H
 
-#include "symbol/registers.h"
+#include "dwarf/registers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

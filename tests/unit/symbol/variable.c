@@ -3,8 +3,8 @@
 #include "confined.h"
 #include "stopped.h"
 
-#include "symbol/names.h"
-#include "symbol/object.h"
+#include "elf/names.h"
+#include "elf/object.h"
 #include "symbol/variable.h"
 
 #include <fcntl.h>
