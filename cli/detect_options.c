@@ -6,7 +6,7 @@
 #include "cli/duration.h"
 #include "cli/wrong_option.h"
 #include "explore/heuristic.h"
-#include "symbol/open.h"
+#include "reader/open.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 #include "cli/suggest.h"
-#include "symbol/open.h"
+#include "reader/open.h"
 
 #include <signal.h>
 #include <stdio.h>

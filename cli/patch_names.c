@@ -2,10 +2,10 @@
 /* OLD=NEW: where the old function is in the process, and the new one in the fix. */
 #include "cli/command.h"
 #include "cli/patch.h"
+#include "reader/open.h"
 #include "record/utf8.h"
 #include "symbol/copies.h"
 #include "symbol/lookup.h"
-#include "symbol/open.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,7 +16,7 @@
 #include "report/suppressions.h"
 #include "report/symbolise.h"
 #include "record/utf8.h"
-#include "symbol/open.h"
+#include "reader/open.h"
 
 #define STATUS_NEW 3 /* with --baseline: there is something that the baseline has not */
 

@@ -7,7 +7,7 @@
 #include "cli/wrong_option.h"
 
 #include "control/notice.h"
-#include "symbol/open.h"
+#include "reader/open.h"
 
 #include <errno.h>
 #include <fcntl.h>

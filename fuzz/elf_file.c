@@ -3,13 +3,13 @@
  * that the controller takes, from the process's map on. The process is this one. */
 #include "ask_stack.h"
 
-#include "symbol/atomicity.h"
+#include "atomicity/atomicity.h"
 #include "symbol/bounds.h"
 #include "symbol/function_name.h"
 #include "symbol/compiler.h"
 #include "symbol/copies.h"
 #include "symbol/expression.h"
-#include "symbol/open.h"
+#include "reader/open.h"
 #include "symbol/place.h"
 #include "symbol/stack.h"
 #include "symbol/target.h"

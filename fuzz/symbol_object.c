@@ -2,10 +2,10 @@
 /* A program file: everything we ask of one, asked of whatever bytes these are. */
 #include "ask_stack.h"
 
+#include "atomicity/atomicity.h"
 #include "elf/object.h"
-#include "symbol/atomicity.h"
+#include "reader/open.h"
 #include "symbol/expression.h"
-#include "symbol/open.h"
 #include "symbol/place.h"
 #include "symbol/stack.h"
 #include "symbol/target.h"

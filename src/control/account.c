@@ -6,7 +6,7 @@
 
 #include "base/syscall.h"
 #include "process/census.h"
-#include "symbol/open.h"
+#include "reader/open.h"
 
 #include <stdatomic.h>
 

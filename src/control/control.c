@@ -20,7 +20,7 @@
 #include "control/state.h"
 #include "base/clock.h"
 #include "process/restriction.h"
-#include "symbol/open.h"
+#include "reader/open.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  * Names come from files, and are hostile: whatever they hold, the text fits, ends with NUL, and is
  * made in a bounded number of steps. No state but the library of C++ that is loaded at the first
  * use. Runs outside; mostly in the reader of files, whose door is shut only after that
- * (symbol/serve.c).
+ * (reader/serve.c).
  */
 #ifndef MANGLING_DEMANGLE_H
 #define MANGLING_DEMANGLE_H

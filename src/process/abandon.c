@@ -9,7 +9,7 @@
 #include "process/abandon.h"
 
 #include "base/syscall.h"
-#include "symbol/open.h"
+#include "reader/open.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -4,8 +4,8 @@
 #define REPORT_SYMBOLISER_H
 
 #include "module/module.h"
+#include "reader/open.h"
 #include "record/finding.h"
-#include "symbol/open.h"
 
 #include <stdbool.h>
 #include <stddef.h>

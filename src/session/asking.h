@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a session has a reader of files (symbol/reader.h), each public function that needs a file
+ * Where a session has a reader of files (reader/reader.h), each public function that needs a file
  * asks it first, by the function here that has its name. The functions stand above those that ask
  * by them, so they are handed down as a table in the session.
  */

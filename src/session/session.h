@@ -4,7 +4,7 @@
  * atomicity and reader, and they alone look inside.
  *
  * It owns the opened program files, every string handed out, what was counted, and the time that
- * may be spent on the network; all of it lives until symbol_session_close() (symbol/open.h). One
+ * may be spent on the network; all of it lives until symbol_session_close() (reader/open.h). One
  * thread at a time may use a session and what was made from it. A process that reads no files
  * itself has how a reader is asked in it (session/asking.h), a reader what its asker does for it
  * (session/asker.h): so the same functions serve both, and none of these rooms knows the one above

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a code address to functions, files and lines, inlined ones included. */
+/*
+ * The room: what is asked about an address of a process, answered by the rooms below: its function,
+ * file and line (here), the callers of a stopped or copied stack (symbol/stack.h), the variable at
+ * an address of data (symbol/variable.h), and the other way, the address of a name
+ * (symbol/lookup.h, symbol/target.h).
+ *
+ * Each public function asks the reader of files first, where the session has one, and else does the
+ * work itself (session/asking.h). Nothing known is an answer, never an error; strings belong to the
+ * session. Runs in the reader of files, and for its asker in the one thread that has the session.
+ *
+ * This file: from a code address to functions, files and lines, inlined ones included.
+ */
 #ifndef SYMBOL_PLACE_H
 #define SYMBOL_PLACE_H
 

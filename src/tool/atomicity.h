@@ -3,7 +3,7 @@
 #ifndef TOOL_ATOMICITY_H
 #define TOOL_ATOMICITY_H
 
-#include "symbol/atomicity.h"
+#include "atomicity/atomicity.h"
 
 #include <trapline/tool.h>
 

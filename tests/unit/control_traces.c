@@ -12,7 +12,7 @@
 #include "control/state.h"
 #include "control/traces.h"
 #include "process/space.h"
-#include "symbol/open.h"
+#include "reader/open.h"
 
 static uint8_t watched[64];
 static unsigned told;

@@ -12,6 +12,7 @@
 #include "control/state.h"
 #include "hit/collect.h"
 #include "process/space.h"
+#include "reader/open.h"
 
 /* Code that nobody runs, to be found by whoever asks what an instruction in front of these does. */
 extern const uint8_t after_load[], after_store[];

@@ -12,7 +12,7 @@
 
 #include "process/pagemap.h"
 #include "process/space.h"
-#include "symbol/open.h"
+#include "reader/open.h"
 
 #define PAGE 4096u
 

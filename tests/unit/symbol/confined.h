@@ -4,7 +4,7 @@
 #ifndef TESTS_UNIT_SYMBOL_CONFINED_H
 #define TESTS_UNIT_SYMBOL_CONFINED_H
 
-#include "symbol/open.h"
+#include "reader/open.h"
 
 #include <stdlib.h>
 
