@@ -83,6 +83,7 @@ static int open_listed(struct opening *opening, pid_t tid)
 	}
 	if (err && opening->target->best_effort) {
 		counter_increment(COUNTER_THREADS_UNCOVERED);
+		opening->coverage->partial = true;
 		return 0;
 	}
 	return err;

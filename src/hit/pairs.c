@@ -78,12 +78,14 @@ static uint64_t previous_exit(const struct slot *slot, const struct hit *hit)
 	return last;
 }
 
-/* Relaxed: who was not given a record counts it before it does anything more, and what it did was
- * seen by the thread whose record has been read since. */
+/* Was a hit lost, or is there a thread that trips nothing? It may have seen what no hit tells of,
+ * and have handed it on. Relaxed: who was not given a record counts it before it does anything
+ * more, and what it did was seen by the thread whose record has been read since. */
 static bool some_are_missing(const struct target *target, const struct slot *slot)
 {
-	return slot->missed || atomic_load_explicit(&target->shared->dropped,
-						    memory_order_relaxed) != slot->dropped;
+	return !slot->whole || slot->missed ||
+	       atomic_load_explicit(&target->shared->dropped, memory_order_relaxed) !=
+		       slot->dropped;
 }
 
 /*

@@ -133,8 +133,10 @@ static int remove_strangers(struct target *target, struct coverage *coverage)
 	for (size_t i = 0; i < coverage->count;) {
 		if (cover_belongs(target, coverage->roots[i].tid))
 			i++;
-		else
+		else {
 			coverage_remove(coverage, i);
+			coverage->partial = true;
+		}
 	}
 	return coverage->count ? 0 : -ESRCH;
 }

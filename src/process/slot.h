@@ -53,6 +53,7 @@ struct slot {
 	unsigned identities;
 	struct hit *hit[SLOT_HITS_MAX];
 	unsigned hits;
+	bool whole;	  /* no thread accesses what it watches unseen, as far as is known */
 	bool missed;	  /* one of its hits at least was not kept */
 	uint64_t dropped; /* by the process for want of a record, when it was armed */
 };

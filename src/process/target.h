@@ -29,11 +29,14 @@ struct target {
 	uint64_t proof_address, proof;
 	struct space *space; /* NULL where limits alone are wanted */
 	struct slot slot[AREA_WATCHES];
-	unsigned slots;	    /* for what strategies choose … */
-	unsigned placed;    /* … and those behind them, for what tools place */
-	uint64_t arm_time;  /* ns that arming takes, lately: it grows with the threads */
-	pid_t first_tracer; /* who traced it before it was watched; 0: nobody */
-	bool entered;	    /* its handler is src/inject's */
+	unsigned slots;	   /* for what strategies choose … */
+	unsigned placed;   /* … and those behind them, for what tools place */
+	uint64_t arm_time; /* ns that arming takes, lately: it grows with the threads */
+	/* Of threads, as many as were known of at the last look, and when they had become that. */
+	uint32_t births;
+	uint64_t born_at;
+	pid_t first_tracer;		    /* who traced it before it was watched; 0: nobody */
+	bool entered;			    /* its handler is src/inject's */
 	const struct inject_stacks *stacks; /* of one that was entered; else NULL */
 	unsigned stacks_version;	    /* that its events were opened for */
 	bool debugged; /* by somebody who came later: nothing is sampled meanwhile */
