@@ -82,6 +82,7 @@ static void on_hit(void *state, const struct tl_access *seen)
 		watches_end(heap, watch);
 		return;
 	}
+	place_call(heap, &block, &placed);
 	verdict = judge(heap, &block, access, false);
 	if (verdict.kind != HEAP_NO_ERROR)
 		say_access(heap, &block, access, &verdict, watch->strategy);

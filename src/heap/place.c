@@ -3,9 +3,11 @@
  * Where an access was, to the byte. A load over its own base, mov (%rax),%rax, as compilers make
  * them without optimisation, leaves nothing to compute its address from. The controller takes it
  * for aligned then, since another thread may have changed what was loaded; around a guarded block
- * there is more to go by.
+ * there is more to go by. Of what a system call copies the watches see their own bytes, in the order
+ * in which the kernel looks at them; its arguments tell where it left the block.
  */
 #include "heap/private.h"
+#include "hit/system_call.h"
 #include "insn/insn.h"
 
 #include <string.h>
@@ -79,4 +81,60 @@ void place_access(const struct heap *heap, struct heap_watch *watch, struct tl_a
 	watch->touched = 0;
 	if (!placed && (access->access & (TL_READ | TL_WRITE)) == TL_READ && access->registers)
 		place_by_value(heap, watch, access);
+}
+
+struct reading {
+	const struct heap *heap;
+	pid_t pid;
+};
+
+static int read_memory(void *context, uint64_t address, void *to, size_t length)
+{
+	const struct reading *reading = context;
+
+	return reading->heap->services->read(reading->heap->host, reading->pid, address, to,
+					     length) == (ssize_t)length
+		       ? 0
+		       : -1;
+}
+
+/* Where an access to these bytes is wrong, on the side on which the hit was, as far as nothing else
+ * stands there. */
+static struct insn_bytes wrong_bytes(const struct tl_guarded *block, const struct tl_access *hit)
+{
+	uint64_t end = block->address + block->length, last = hit->address + hit->length;
+
+	if (block->freed && block->ended.time && hit->address >= block->address &&
+	    hit->address < end)
+		return (struct insn_bytes){block->address, block->length};
+	if (hit->address >= end)
+		return (struct insn_bytes){end, (last > block->back ? last : block->back) - end};
+	if (hit->address < block->address)
+		return (struct insn_bytes){block->front, block->address - block->front};
+	return (struct insn_bytes){0, 0};
+}
+
+void place_call(const struct heap *heap, const struct tl_guarded *block, struct tl_access *access)
+{
+	struct reading reading = {heap, access->pid};
+	struct insn_memory memory = {.read = read_memory, .context = &reading};
+	struct insn_bytes wrong = wrong_bytes(block, access), copied, more;
+	struct insn_registers after;
+
+	if (!(access->access & TL_KERNEL) || !access->registers || !wrong.length)
+		return;
+	after = (struct insn_registers){.pc = access->registers->pc};
+	memcpy(after.general, access->registers->general, sizeof(after.general));
+	if (!system_call_copied_within(&after, &memory, &wrong, &copied))
+		return;
+	/* How far it went on. */
+	wrong = (struct insn_bytes){copied.address, UINT64_MAX - copied.address};
+	if (access->address >= block->address + block->length &&
+	    system_call_copied_within(&after, &memory, &wrong, &more) &&
+	    more.address == copied.address)
+		copied.length = more.length;
+	if (access->address != copied.address)
+		access->value_known = false;
+	access->address = copied.address;
+	access->length = copied.length;
 }

@@ -66,6 +66,9 @@ void say_broken(struct heap *heap, const struct tl_guarded_news *news);
 
 /* place.c */
 void place_access(const struct heap *heap, struct heap_watch *watch, struct tl_access *access);
+/* Of what a system call copied: all that lies beyond the block's end, or before it, or in the freed
+ * one, where the call's arguments tell it. */
+void place_call(const struct heap *heap, const struct tl_guarded *block, struct tl_access *access);
 
 /* watches.c */
 void watches_birth(struct heap *heap, const struct tl_guarded_news *news);

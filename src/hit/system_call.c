@@ -117,24 +117,38 @@ static bool cut_buffer(const struct call *call, const struct insn_registers *aft
 	}
 }
 
-/* A thread's arguments are where it left them. */
-bool system_call_copied(const struct insn_registers *after, const struct insn_memory *memory,
-			const struct insn_bytes *watched, unsigned *access,
-			struct insn_bytes *bytes)
+/* A thread's arguments are where it left them. NULL: it has not just returned from such a call. */
+static const struct call *call_before(const struct insn_registers *after,
+				      const struct insn_memory *memory)
 {
-	const struct call *call;
 	uint8_t code[sizeof(insn_arch.call_code)];
 	const uint64_t call_pc = after->pc - insn_arch.call_length;
 
 	if (!insn_arch.call_returned(after->general, after->pc) ||
 	    memory->read(memory->context, call_pc, code, insn_arch.call_length) ||
 	    memcmp(code, insn_arch.call_code, insn_arch.call_length) != 0)
-		return false;
-	call = find_call(memory, call_pc);
+		return NULL;
+	return find_call(memory, call_pc);
+}
+
+bool system_call_copied(const struct insn_registers *after, const struct insn_memory *memory,
+			const struct insn_bytes *watched, unsigned *access,
+			struct insn_bytes *bytes)
+{
+	const struct call *call = call_before(after, memory);
+
 	if (!call)
 		return false;
 	*access = call->access;
 	if (!cut_buffer(call, after, memory, watched, bytes))
 		*bytes = *watched;
 	return true;
+}
+
+bool system_call_copied_within(const struct insn_registers *after, const struct insn_memory *memory,
+			       const struct insn_bytes *within, struct insn_bytes *bytes)
+{
+	const struct call *call = call_before(after, memory);
+
+	return call && cut_buffer(call, after, memory, within, bytes);
 }

@@ -16,5 +16,8 @@
 bool system_call_copied(const struct insn_registers *after, const struct insn_memory *memory,
 			const struct insn_bytes *watched, unsigned *access,
 			struct insn_bytes *bytes);
+/* The part of its buffer that lies in `within`; false where none does, or that cannot be told. */
+bool system_call_copied_within(const struct insn_registers *after, const struct insn_memory *memory,
+			       const struct insn_bytes *within, struct insn_bytes *bytes);
 
 #endif

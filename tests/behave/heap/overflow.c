@@ -52,6 +52,7 @@ static const struct overflow overflows[] = {
 	{"strcat_past_50", fill_by_strcat, 50, 0, 51, MALLOC, 0, 0, HERE},
 	{"sprintf_past_20", fill_by_sprintf, 20, 0, 23, MALLOC, 0, 0, HERE},
 	{"read2_past_13", fill_by_read, 13, 0, 16, MALLOC, 0, 0, HERE},
+	{"write2_past_13", send_by_write, 13, 0, 24, MALLOC, 0, 0, HERE},
 	{"readv_past_17", fill_by_readv, 17, 0, 20, MALLOC, 0, 0, HERE},
 	{"writev_past_100", send_by_writev, 100, 0, 102, MALLOC, 0, 0, HERE},
 	{"unseen_write_past_13", fill_unseen, 13, 13, 2, MALLOC, 0, 0, HERE},

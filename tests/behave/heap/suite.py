@@ -26,6 +26,7 @@ class Case:
         self.side = options.get("side")
         self.size = int(options["size"]) if "size" in options else None
         self.offset = int(options["offset"]) if "offset" in options else None
+        self.length = int(options["length"]) if "length" in options else None
         self.stacks = {name: options[name] for name in ("access", "allocated", "freed") if name in options}
         self.asan_blind = options.get("asan")
         self.preload = options.get("preload")
@@ -179,9 +180,11 @@ def wrong_place(case, start, at, length):
         return []
     if start is None or at is None:
         return ["no addresses"]
+    if case.length is not None and length != case.length:
+        return [f"{length} bytes, not {case.length}"]
     if case.offset is not None:
         return [] if at - start == case.offset else [f"at {at - start}, not {case.offset}"]
     if case.kind == "heap-use-after-free":
         return [] if start <= at < start + case.size else [f"at {at - start}, not in the block"]
-    reaches = at + length > start + case.size if case.side == "after" else at < start
-    return [] if reaches else [f"{length} bytes at {at - start} do not reach out of the block"]
+    first = start + case.size if case.side == "after" else start - 1
+    return [] if at <= first < at + length else [f"{length} bytes at {at - start} have not the first one outside"]
