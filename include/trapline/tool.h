@@ -70,6 +70,10 @@ extern "C" {
  * tell, or it never loads more than it is asked about (memcpy(), memmove(), mempcpy()). */
 #define TL_TRAIT_BOUNDED 0x1000u
 
+/* Of what is reported: only what the access left was seen. Its thread, `pc` and stack are those of
+ * the allocation of the block that it was made to. */
+#define TL_TRAIT_UNSEEN 0x2000u
+
 /* What the code around an access does, as far as straight code shows it. */
 #define TL_AROUND_UPDATE 0x1u /* a load and a store of the same bytes: an update in two steps */
 #define TL_AROUND_RETRY 0x2u  /* the load of what a LOCK CMPXCHG of the same bytes expects there */

@@ -3,8 +3,8 @@
  * Where an access was, to the byte. A load over its own base, mov (%rax),%rax, as compilers make
  * them without optimisation, leaves nothing to compute its address from. The controller takes it
  * for aligned then, since another thread may have changed what was loaded; around a guarded block
- * there is more to go by. Of what a system call copies the watches see their own bytes, in the order
- * in which the kernel looks at them; its arguments tell where it left the block.
+ * there is more to go by. Of what a system call copies the watches see their own bytes, in the
+ * order in which the kernel looks at them; its arguments tell where it left the block.
  */
 #include "heap/private.h"
 #include "hit/system_call.h"

@@ -258,10 +258,12 @@ void say_broken(struct heap *heap, const struct tl_guarded_news *news)
 				  .address = news->address,
 				  .length = news->length,
 				  .access = TL_WRITE,
+				  .traits = TL_TRAIT_UNSEEN,
 				  .pc = block->made.count ? block->made.pcs[0] : 0};
 	const struct tl_access *access = &place;
 	const char *evidence[] = {
-		"only the broken pattern was seen: the place shown is where the block was allocated",
+		"only the broken pattern was seen, not who wrote: the first stack shown is the "
+		"allocation's",
 		"from now on every block allocated there is watched"};
 	struct tl_detail details[] = {{"between", between.text},
 				      {"side", error == HEAP_BEFORE ? "before" : "after"}};

@@ -380,6 +380,13 @@ const char *finding_class_name(enum finding_class certainty)
 	return (size_t)certainty < COUNT(class_names) ? class_names[certainty] : "";
 }
 
+const char *finding_access_by(const struct finding_access *access)
+{
+	if (access->unseen)
+		return " by code that was not seen; what follows is the allocation, by";
+	return access->kernel ? " by the kernel for" : " by";
+}
+
 const char *finding_operation_name(enum finding_operation operation)
 {
 	return (size_t)operation < COUNT(operation_names) ? operation_names[operation] : "unknown";

@@ -83,6 +83,7 @@ struct finding_access {
 	uint64_t address;
 	bool atomic;
 	bool kernel;	   /* made by the kernel on the thread's behalf */
+	bool unseen;	   /* thread and stack are those of the object's allocation */
 	bool before_known; /* the value there just before the access */
 	bool after_known;  /* and just after it */
 	uint64_t before;   /* the first min(size, 8) bytes, little-endian */
@@ -214,6 +215,8 @@ size_t finding_function_length(const char *name);
 /* Static names as they stand in the JSON form, and back; unknown text gives -1. */
 const char *finding_class_name(enum finding_class certainty); /* "" for unclassed */
 const char *finding_operation_name(enum finding_operation operation);
+/* By whom, in words, in front of the thread. */
+const char *finding_access_by(const struct finding_access *access);
 const char *finding_object_kind_name(enum finding_object_kind kind);
 int finding_class_parse(const char *name);
 int finding_operation_parse(const char *name);

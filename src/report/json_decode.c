@@ -207,6 +207,7 @@ static void decode_access(struct decoder *decoder, const json_t *json,
 	get_hex(decoder, json, "address", &access->address);
 	access->atomic = get_boolean(decoder, json, "atomic");
 	access->kernel = get_boolean(decoder, json, "kernel");
+	access->unseen = get_boolean(decoder, json, "unseen");
 	access->before_known = get_hex(decoder, json, "before", &access->before);
 	access->after_known = get_hex(decoder, json, "after", &access->after);
 	access->time = get_time(decoder, json, "time");

@@ -118,6 +118,8 @@ static json_t *encode_access(struct encoder *encoder, const struct finding_acces
 	set_hex(encoder, object, "address", access->address);
 	set(encoder, object, "atomic", json_boolean(access->atomic));
 	set(encoder, object, "kernel", json_boolean(access->kernel));
+	if (access->unseen)
+		set(encoder, object, "unseen", json_true());
 	if (values && access->before_known)
 		set_hex(encoder, object, "before", access->before);
 	if (values && access->after_known)

@@ -143,7 +143,7 @@ function accessTitle(access) {
   const operation = OPERATIONS[access.op] || access.op;
   return [access.atomic ? "atomic " : "", operation,
     access.size ? ` of ${plural(access.size, "byte")}` : "",
-    access.kernel ? " by the kernel for" : " by", " thread ",
+    access.unseen ? " by code that was not seen; what follows is the allocation, by" : access.kernel ? " by the kernel for" : " by", " thread ",
     access.thread || "", access.tid ? ` (${access.tid})` : ""].join("");
 }
 function drawAccess(access, finding) {

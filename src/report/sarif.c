@@ -153,11 +153,12 @@ static char *access_text(const struct finding_access *access)
 		snprintf(size, sizeof(size), " of %" PRIu64 " bytes", access->size);
 	if (access->thread)
 		snprintf(thread, sizeof(thread), "thread %.40s", access->thread);
-	if (asprintf(&text, "%s%s%s by %s%s%s", access->atomic ? "atomic " : "",
+	if (asprintf(&text, "%s%s%s%s %s%s%s", access->atomic ? "atomic " : "",
 		     access->operation == FINDING_UNKNOWN_OPERATION
 			     ? "access"
 			     : finding_operation_name(access->operation),
-		     size, thread, frame && frame->function ? " in " : "",
+		     size, finding_access_by(access), thread,
+		     frame && frame->function ? " in " : "",
 		     frame && frame->function ? frame->function : "") < 0)
 		return NULL;
 	return text;

@@ -110,11 +110,7 @@ static void write_access_head(const struct writer *writer, const struct finding_
 			access->size == 1 ? "" : "s");
 	if (access->address)
 		fprintf(writer->stream, " at 0x%" PRIx64, access->address);
-	if (access->kernel)
-		fputs(" by the kernel for", writer->stream);
-	else
-		fputs(" by", writer->stream);
-	fputs(" thread ", writer->stream);
+	fprintf(writer->stream, "%s thread ", finding_access_by(access));
 	if (access->thread)
 		print_styled(writer, STYLE_FUNCTION, access->thread);
 	if (access->tid)

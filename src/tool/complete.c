@@ -187,6 +187,7 @@ struct finding_access *complete_access(struct finding *finding, struct space *sp
 	access->address = from->address;
 	access->atomic = from->access & TL_ATOMIC;
 	access->kernel = from->access & TL_KERNEL;
+	access->unseen = from->traits & TL_TRAIT_UNSEEN;
 	access->after_known = from->value_known && !from->before;
 	access->after = from->value;
 	if (space && frames)

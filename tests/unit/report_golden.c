@@ -118,6 +118,7 @@ static struct finding_set *make_set(void)
 	finding_set_add(set, sample_bare());
 	finding_set_add(set, sample_hit());
 	finding_set_add(set, sample_hostile());
+	finding_set_add(set, sample_broken());
 	finding_set_fold(set);
 	return set;
 }

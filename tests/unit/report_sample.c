@@ -130,6 +130,28 @@ struct finding *sample_hit(void)
 	return finding;
 }
 
+struct finding *sample_broken(void)
+{
+	struct finding *finding = finding_create("heap-buffer-overflow");
+	struct finding_access *access = finding_add_access(finding);
+	struct finding_object *object = &finding->object;
+
+	finding->certainty = FINDING_DEFINITE;
+	access->tid = object->tid = 4712;
+	access->thread = object->thread = finding_string(finding, "worker-1");
+	access->operation = FINDING_WRITE;
+	access->size = 2;
+	access->address = 0x7ffff000200d;
+	access->unseen = true;
+	add_frame(finding, &access->stack, "queue_create", "src/queue.c", 31, 22, 0x1300, false);
+	object->kind = FINDING_OBJECT_HEAP;
+	object->offset = object->size = 13;
+	object->address = 0x7ffff0002000;
+	add_frame(finding, &object->stack, "queue_create", "src/queue.c", 31, 22, 0x1300, false);
+	set_origin(finding);
+	return finding;
+}
+
 struct finding *sample_hostile(void)
 {
 	struct finding *finding = finding_create("my-kind");

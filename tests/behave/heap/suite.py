@@ -161,6 +161,8 @@ def complaints(case, finding):
     if case.size is not None and block.get("size") != case.size:
         wrong.append(f"size {block.get('size')}, not {case.size}")
     start, at = number(block.get("address")), number(access.get("address"))
+    if access.get("unseen", False) != (finding.get("strategy") == "pattern"):
+        wrong.append("not said whether who wrote was seen")
     if case.stacks.get("access") != "-":
         wrong += wrong_place(case, start, at, access.get("size") or 0)
     for name, function in case.stacks.items():
