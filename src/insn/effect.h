@@ -68,6 +68,11 @@ enum insn_operation {
 	INSN_SHIFT_RIGHT_SIGN,
 	INSN_ROTATE_LEFT,
 	INSN_ROTATE_RIGHT,
+	/* Which bit of source 0 is the first that is 1, counted from below or from above. */
+	INSN_LOWEST_BIT,
+	INSN_HIGHEST_BIT,
+	INSN_LOW_BITS, /* as many of source 0 as source 1 says; zeroes above */
+	INSN_BIT,      /* bit source 1 of source 0 goes to the carry, and may be set or cleared */
 	/* Source 0, or source 1 where `condition` holds, by the flags in source 2. */
 	INSN_SELECT,
 	/* Element by element of `element` bytes, each of those at the same place in the sources. */
@@ -86,13 +91,16 @@ struct insn_result {
 	uint8_t element;      /* bytes, of INSN_ELEMENTS and INSN_TOP_BITS */
 	uint8_t condition;    /* of INSN_SELECT: as insn_forward_holds() takes it */
 	bool clears;	      /* the bytes of the register above `to` become zero */
+	bool equal;	      /* of INSN_ELEMENTS: ones where the sources are equal, else zeroes */
 	bool conditional;     /* it may not be written at all (masked elements, cmpxchg) */
 	uint8_t source_count; /* constants included */
 	struct insn_place source[INSN_EFFECT_SOURCES];
 	/* Of INSN_SHUFFLE, for each 16 bytes: from which byte of the same 16 of source 0, or from
 	 * 16 on of source 1; INSN_LANE_ZERO: it is 0. */
 	uint8_t lane[16];
-	uint64_t constant; /* of INSN_PLACE_CONSTANT, with its sign */
+	/* Of INSN_PLACE_CONSTANT, with its sign; of a vector that is INSN_CONSTANT: each 8 bytes.
+	 */
+	uint64_t constant;
 };
 
 struct insn_effect {

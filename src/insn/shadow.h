@@ -18,9 +18,27 @@
 #define SHADOW_FORKS 6 /* branches of unknown direction that both sides of are followed */
 #define SHADOW_RANGES 8
 
+/* Of a comparison, though each flag may depend on it. */
+#define SHADOW_BELOW_EQUAL 1u
+#define SHADOW_LESS 2u
+#define SHADOW_LESS_EQUAL 4u
+
 struct shadow_line {
 	uint64_t address; /* 0: free */
 	uint8_t bits[SHADOW_LINE];
+};
+
+/* What vector registers hold, as far as it was loaded or made on the way. */
+struct shadow_vectors {
+	uint8_t byte[SHADOW_VECTORS][SHADOW_LINE];
+	uint64_t known[SHADOW_VECTORS]; /* a bit each */
+	/* What the last instruction has put of them into a general register (-1: into none) or
+	 * into memory (bytes; 0: none). */
+	int8_t general;
+	uint64_t bits;
+	uint8_t stored;
+	uint64_t to;
+	uint8_t value[SHADOW_LINE];
 };
 
 struct shadow {
@@ -29,6 +47,7 @@ struct shadow {
 	uint8_t vector[SHADOW_VECTORS][SHADOW_LINE];
 	uint32_t vectors; /* which have any, a bit each */
 	uint8_t flags;	  /* INSN_FLAG_… */
+	uint8_t settled; /* conditions of several flags that do not depend on the value: SHADOW_… */
 	/* The dependence was assumed of some instruction, not known bit by bit. */
 	uint16_t vague_general;
 	uint32_t vague_vectors;
@@ -56,10 +75,11 @@ struct shadow_operands {
 	bool known[INSN_MAX_OPERANDS];
 };
 
-/* The shadows after an instruction, from those before it. `forward`: values before it; those of
- * vectors are never known. */
+/* The shadows after an instruction, from those before it. `forward`: values before it. `vectors`:
+ * also those after it. */
 void shadow_apply(struct shadow *shadow, const struct insn_effect *effect,
-		  const struct shadow_operands *operands, const struct insn_forward *forward);
+		  const struct shadow_operands *operands, const struct insn_forward *forward,
+		  struct shadow_vectors *vectors);
 
 /* Has the place any, and is it vague? */
 bool shadow_of_place(const struct shadow *shadow, const struct insn_place *place,
@@ -97,8 +117,9 @@ struct shadow_answer {
 	uint64_t value;
 	/* It copies `length` bytes from `from` (0: it sets them, to a value of its own) to `to`. */
 	uint64_t to, from, length;
-	uint64_t target;   /* of a detour: the function … */
-	unsigned discards; /* … which is entered with so many bytes less on the stack */
+	unsigned arguments; /* that it takes in general registers, at most; 0: not known */
+	uint64_t target;    /* of a detour: the function … */
+	unsigned discards;  /* … which is entered with so many bytes less on the stack */
 };
 
 struct shadow_range {
@@ -115,6 +136,7 @@ struct shadow_found {
 	 * may take come to such a place. Else it may take another way. */
 	bool certain;
 	bool vague;
+	unsigned alike; /* branches that depend on the value, but both ways of which end alike */
 	unsigned steps;
 	/* Memory that held a copy when the walk ended, but for the value's own. */
 	struct shadow_range copy[SHADOW_RANGES];
@@ -124,7 +146,34 @@ struct shadow_found {
 struct shadow_state {
 	struct insn_forward forward;
 	struct shadow shadow;
+	struct shadow_vectors vectors;
 	bool late; /* behind a system call or a function that was skipped: memory may be another */
+	/* Registers that were written, a bit each; vectors but for constants. */
+	uint16_t changed_general;
+	uint32_t changed_vectors;
+};
+
+#define SHADOW_MEET_STEPS 160 /* of each way behind a branch */
+#define SHADOW_MEET_WAYS 8
+#define SHADOW_MEET_CHOICES 8 /* branches of one way whose direction is not known */
+
+struct shadow_way {
+	uint8_t choice[SHADOW_MEET_CHOICES]; /* 1: not the thread's own direction */
+	unsigned chosen;		     /* those before have other ways already */
+};
+
+/* Whether the ways behind a branch end alike (shadow_meet.c). */
+struct shadow_meeting {
+	struct shadow_way way[SHADOW_MEET_WAYS];
+	unsigned ways;
+	/* Where the first way goes, step by step, and when the others come there: 0: never. */
+	struct shadow_point {
+		uint64_t pc, stack;
+	} point[SHADOW_MEET_STEPS];
+	unsigned points;
+	uint16_t at[SHADOW_MEET_WAYS][SHADOW_MEET_STEPS];
+	struct shadow difference;
+	struct shadow_state first, other;
 };
 
 struct shadow_walk {
@@ -136,8 +185,10 @@ struct shadow_walk {
 					 struct shadow_answer *answer);
 	void *context;
 	unsigned steps; /* at most so many instructions */
+	bool compare;	/* a branch both ways of which end alike is no sink */
 	/* State: large, need not be set. */
 	struct shadow_state state, fork[SHADOW_FORKS];
+	struct shadow_meeting meeting;
 };
 
 /* A load that has been made. */
@@ -151,6 +202,9 @@ struct shadow_load {
 	/* After it. */
 	const struct insn_registers *after;
 	uint16_t known; /* which general registers are */
+	/* General registers that it overwrote, as they were before, where `recovered` has a bit. */
+	const uint64_t *before;
+	uint16_t recovered;
 };
 
 /* Follows what `load` has loaded. 0, or why it cannot: -EILSEQ, -ENODATA. */

@@ -4,18 +4,15 @@
  * instruction. Where a branch's direction is not known, both ways are followed; one that depends on
  * the value itself is what is looked for, and ends the walk.
  */
-#include "insn/values.h"
-#include "insn/operand.h"
-#include "insn/shadow.h"
+#include "insn/shadow_step.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <trapline/event.h>
 
-#define STRING_MOST 65536 /* bytes of one repeated string instruction */
-#define STACK_BELOW 65536 /* below the stack pointer: what returned functions left */
-#define CALL_NUMBER 6	  /* `argument` of one */
+#define CALL_NUMBER 6 /* `argument` of one */
+#define MEETINGS 8    /* branches of a walk both ways of which are carried out */
 
 struct walking {
 	struct shadow_walk *walk;
@@ -33,40 +30,6 @@ static void tell_nobody(void *context, const struct insn_forward_access *access)
 }
 
 /* ------------------------------------------------------------------------------------------- */
-/* Where operands are */
-
-static void locate(const struct insn *insn, const struct insn_registers *registers, uint16_t known,
-		   bool after, struct shadow_operands *operands)
-{
-	for (unsigned i = 0; i < insn->operand_count; i++) {
-		const struct insn_operand *operand = &insn->operand[i];
-		uint64_t first, length;
-		int err;
-
-		operands->known[i] = false;
-		if ((operand->base >= 0 && operand->base < INSN_GENERAL &&
-		     !(known >> operand->base & 1)) ||
-		    (operand->index >= 0 && !(known >> operand->index & 1)) ||
-		    operand->vector_index >= 0 || (operand->segment && !registers->fs_base))
-			continue;
-		err = after ? insn_operand_after(insn, i, registers, &first, &length)
-			    : insn_operand_before(insn, i, registers, &first, &length);
-		operands->known[i] = !err;
-		operands->address[i] = first;
-	}
-}
-
-static void locate_next(const struct shadow_state *state, const struct insn *insn,
-			struct shadow_operands *operands)
-{
-	struct insn_registers registers = {.pc = state->forward.pc,
-					   .fs_base = state->forward.fs_base};
-
-	memcpy(registers.general, state->forward.general, sizeof(registers.general));
-	locate(insn, &registers, state->forward.known, false, operands);
-}
-
-/* ------------------------------------------------------------------------------------------- */
 /* What is looked for */
 
 static void note(struct walking *walking, enum shadow_sink sink, bool vague)
@@ -79,41 +42,6 @@ static void note(struct walking *walking, enum shadow_sink sink, bool vague)
 	found->sink = (uint8_t)sink;
 	found->pc = walking->state->forward.pc;
 	found->vague = vague;
-}
-
-static bool is_shadowed(const struct shadow *shadow, int number)
-{
-	return number >= 0 && number < INSN_GENERAL && shadow->general[number];
-}
-
-/* An address that is made of the value. Of masked or conditional operands too. */
-static enum shadow_sink address_sink(const struct shadow *shadow, const struct insn *insn,
-				     bool *vague)
-{
-	for (unsigned i = 0; i < insn->operand_count; i++) {
-		const struct insn_operand *operand = &insn->operand[i];
-
-		if (!operand->access)
-			continue;
-		if (is_shadowed(shadow, operand->base)) {
-			*vague = shadow->vague_general >> operand->base & 1;
-			return SHADOW_SINK_ADDRESS;
-		}
-		if (is_shadowed(shadow, operand->index)) {
-			*vague = shadow->vague_general >> operand->index & 1;
-			return SHADOW_SINK_INDEX;
-		}
-	}
-	return SHADOW_SINK_NONE;
-}
-
-static enum shadow_sink decision_sink(const struct shadow *shadow, const struct insn_effect *effect,
-				      const struct shadow_operands *operands, bool *vague)
-{
-	if (effect->decides.kind == INSN_PLACE_NONE ||
-	    !shadow_of_place(shadow, &effect->decides, operands, vague))
-		return SHADOW_SINK_NONE;
-	return effect->insn.conditional ? SHADOW_SINK_BRANCH : SHADOW_SINK_TARGET;
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -205,9 +133,9 @@ static bool enter_kernel(struct walking *walking)
 	struct shadow_range bytes;
 	unsigned number = CALL_NUMBER;
 
-	if (!is_shadowed(&state->shadow, insn_arch.call_number))
+	if (!shadow_is_in(&state->shadow, insn_arch.call_number))
 		for (number = 0; number < call.arguments; number++)
-			if (is_shadowed(&state->shadow, insn_arch.call_argument[number]))
+			if (shadow_is_in(&state->shadow, insn_arch.call_argument[number]))
 				break;
 	if (number < call.arguments || number == CALL_NUMBER) {
 		note(walking, SHADOW_SINK_ARGUMENT, false);
@@ -233,68 +161,7 @@ static bool enter_kernel(struct walking *walking)
 }
 
 /* ------------------------------------------------------------------------------------------- */
-/* Repeated string instructions, as a whole */
-
-static void move_shadow(struct shadow *shadow, uint64_t to, uint64_t from, uint64_t length)
-{
-	uint8_t bits[SHADOW_LINE];
-
-	for (uint64_t done = 0; done < length; done += sizeof(bits)) {
-		size_t part = length - done < sizeof(bits) ? (size_t)(length - done) : sizeof(bits);
-
-		shadow_read(shadow, from + done, bits, part);
-		shadow_write(shadow, to + done, bits, part);
-	}
-}
-
-/* movs and stos, forwards as compilers and libraries use them. False: not such a one, or its extent
- * is not known. */
-static bool repeat(struct walking *walking, const struct insn_effect *effect)
-{
-	struct insn_forward *forward = &walking->state->forward;
-	const struct insn *insn = &effect->insn;
-	const struct insn_result *first = &effect->result[0];
-	unsigned element = insn->operand[0].size;
-	uint64_t length = forward->general[insn_arch.repeat_count] * element;
-	bool moves = insn->operand_count == 2;
-
-	if (!insn->repeated || !effect->count || first->to.kind != INSN_PLACE_MEMORY ||
-	    !(forward->known >> insn_arch.repeat_count & 1) ||
-	    !(forward->known >> insn_arch.string_to & 1) ||
-	    (moves && !(forward->known >> insn_arch.string_from & 1)) ||
-	    forward->general[insn_arch.repeat_count] > STRING_MOST || length > STRING_MOST)
-		return false;
-	if (moves)
-		move_shadow(&walking->state->shadow, forward->general[insn_arch.string_to],
-			    forward->general[insn_arch.string_from], length);
-	else
-		shadow_fill(&walking->state->shadow, forward->general[insn_arch.string_to],
-			    walking->state->shadow.general[insn_arch.string_value] ? 0xff : 0,
-			    length);
-	forward_write_memory(forward, forward->general[insn_arch.string_to], (unsigned)length,
-			     value_unknown);
-	forward->general[insn_arch.string_to] += length;
-	if (moves)
-		forward->general[insn_arch.string_from] += length;
-	forward->general[insn_arch.repeat_count] = 0;
-	forward->pc += insn->length;
-	return true;
-}
-
-/* ------------------------------------------------------------------------------------------- */
 /* One way */
-
-static void drop_old_frames(struct shadow_state *state)
-{
-	uint64_t top = state->forward.general[insn_arch.stack_pointer] - insn_arch.red_zone;
-
-	for (unsigned i = 0; i < SHADOW_LINES; i++) {
-		uint64_t end = state->shadow.line[i].address + SHADOW_LINE;
-
-		if (state->shadow.line[i].address && top - end < STACK_BELOW)
-			memset(&state->shadow.line[i], 0, sizeof(state->shadow.line[i]));
-	}
-}
 
 static bool within(const struct shadow_load *load, uint64_t address)
 {
@@ -314,49 +181,6 @@ static bool has_copies(const struct walking *walking)
 	return false;
 }
 
-static bool in_registers(const struct shadow *shadow)
-{
-	uint64_t any = shadow->vectors | shadow->flags;
-
-	for (unsigned i = 0; i < INSN_GENERAL; i++)
-		any |= shadow->general[i];
-	for (unsigned i = 0; i < 8; i++)
-		any |= shadow->mask[i];
-	return any;
-}
-
-/* Registers that a called function may change hold nothing of the value when it returns. */
-static bool skip_function(struct walking *walking, const struct shadow_answer *answer)
-{
-	struct shadow_state *state = walking->state;
-
-	if (answer->depends) {
-		note(walking, SHADOW_SINK_BRANCH, false);
-		return false;
-	}
-	for (unsigned i = 0; i < INSN_GENERAL; i++)
-		if (!(INSN_KEPT_BY_CALLS >> i & 1))
-			state->shadow.general[i] = 0;
-	memset(state->shadow.vector, 0, sizeof(state->shadow.vector));
-	memset(state->shadow.mask, 0, sizeof(state->shadow.mask));
-	state->shadow.vectors = 0;
-	state->shadow.flags = 0;
-	if (answer->length) {
-		if (answer->from)
-			move_shadow(&state->shadow, answer->to, answer->from, answer->length);
-		else
-			shadow_fill(&state->shadow, answer->to, 0, answer->length);
-		forward_write_memory(&state->forward, answer->to, (unsigned)answer->length,
-				     value_unknown);
-	}
-	if (insn_forward_return(&state->forward))
-		return false;
-	state->late |= !answer->known;
-	if (answer->known)
-		forward_know_register(&state->forward, insn_arch.function_result, answer->value);
-	return true;
-}
-
 /* A way that the thread may take as well. */
 static void fork_way(struct walking *walking, uint64_t pc)
 {
@@ -372,18 +196,9 @@ static void fork_way(struct walking *walking, uint64_t pc)
 /* Where a call or an indirect jump has led. False: the way ends. */
 static bool arrive(struct walking *walking)
 {
-	struct shadow_state *state = walking->state;
-	struct shadow_answer answer = {0};
-	enum shadow_function function =
-		walking->walk->function(walking->walk->context, state, &answer);
+	struct shadow_answer answer;
 
-	if (function == SHADOW_DETOUR) {
-		state->forward.general[insn_arch.stack_pointer] += answer.discards;
-		state->forward.pc = answer.target;
-		answer = (struct shadow_answer){0};
-		function = walking->walk->function(walking->walk->context, state, &answer);
-	}
-	switch (function) {
+	switch (shadow_step_arrive(walking->walk, walking->state, &answer)) {
 	case SHADOW_DIES:
 		walking->ways--;
 		return false;
@@ -391,57 +206,58 @@ static bool arrive(struct walking *walking)
 	case SHADOW_END:
 		return false;
 	case SHADOW_SKIP:
-		return skip_function(walking, &answer);
+		if (answer.depends)
+			note(walking, SHADOW_SINK_BRANCH, false);
+		return !answer.depends && shadow_step_skip(walking->state, &answer);
 	default:
 		return true;
 	}
 }
 
-static enum shadow_sink sink_of(const struct walking *walking, const struct insn_effect *effect,
-				const struct shadow_operands *operands, bool *vague)
+/* Hand-written comparisons by words, and conditions that a compiler evaluates in another order than
+ * they stand in, branch on what they then throw away. */
+static bool goes_on(struct walking *walking, enum shadow_sink sink, bool *vague)
 {
-	enum shadow_sink sink = address_sink(&walking->state->shadow, &effect->insn, vague);
-
-	return sink ? sink : decision_sink(&walking->state->shadow, effect, operands, vague);
+	if (sink != SHADOW_SINK_BRANCH || !walking->walk->compare)
+		return false;
+	if (walking->found->alike == MEETINGS) {
+		*vague = true; /* not looked at */
+		return false;
+	}
+	if (!shadow_meet(walking->walk, walking->state))
+		return false;
+	walking->found->alike++;
+	return true;
 }
 
 /* False: the way ends, at a sink or since it cannot be followed. */
 static bool step(struct walking *walking)
 {
 	struct shadow_state *state = walking->state;
-	struct shadow_operands operands = {0};
-	struct insn_effect effect;
-	uint8_t bytes[INSN_MAX_LENGTH];
-	size_t available = walking->walk->code(walking->walk->context, state->forward.pc, bytes,
-					       sizeof(bytes));
+	struct shadow_step next;
 	bool vague = false, leaves, unknown;
 	enum shadow_sink sink;
 
-	if (!available || insn_effect_decode(bytes, available, state->forward.pc, &effect) ||
-	    effect.insn.flow == INSN_FLOW_TRAP)
+	if (!shadow_step_decode(walking->walk, state, &next))
 		return false;
-	locate_next(state, &effect.insn, &operands);
-	sink = sink_of(walking, &effect, &operands, &vague);
+	sink = shadow_step_sink(state, &next, &vague);
+	if (sink && goes_on(walking, sink, &vague))
+		return true;
 	if (sink) {
 		note(walking, sink, vague);
 		return false;
 	}
-	if (effect.insn.flow == INSN_FLOW_SYSCALL) {
-		state->forward.pc += effect.insn.length;
+	if (next.effect.insn.flow == INSN_FLOW_SYSCALL) {
+		state->forward.pc += next.effect.insn.length;
 		return !enter_kernel(walking);
 	}
-	if (repeat(walking, &effect))
-		return true;
-	shadow_apply(&state->shadow, &effect, &operands, &state->forward);
-	unknown = effect.insn.flow == INSN_FLOW_BRANCH && effect.insn.conditional &&
+	unknown = next.effect.insn.flow == INSN_FLOW_BRANCH && next.effect.insn.conditional &&
 		  !state->forward.flags_known;
 	if (unknown)
-		fork_way(walking, (uint64_t)effect.insn.target);
-	if (insn_forward_step(&state->forward, bytes, available, &leaves))
+		fork_way(walking, (uint64_t)next.effect.insn.target);
+	if (!shadow_step_carry_out(state, &next, &leaves))
 		return false;
-	if (effect.insn.flow == INSN_FLOW_RETURN)
-		drop_old_frames(state);
-	return !leaves || effect.insn.flow == INSN_FLOW_RETURN || arrive(walking);
+	return !leaves || next.effect.insn.flow == INSN_FLOW_RETURN || arrive(walking);
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -474,12 +290,22 @@ static void follow_way(struct walking *walking)
 {
 	walking->ways++;
 	while (walking->found->steps < walking->walk->steps) {
-		if (!in_registers(&walking->state->shadow) && !has_copies(walking))
+		if (!shadow_in_registers(&walking->state->shadow) && !has_copies(walking))
 			return;
 		walking->found->steps++;
 		if (!step(walking))
 			return;
 	}
+}
+
+static uint16_t overwritten(const struct insn_effect *effect)
+{
+	unsigned registers = 0;
+
+	for (unsigned i = 0; i < effect->count; i++)
+		if (effect->result[i].to.kind == INSN_PLACE_GENERAL)
+			registers |= 1u << (effect->result[i].to.number & 15);
+	return (uint16_t)registers;
 }
 
 static int begin(struct walking *walking)
@@ -508,14 +334,20 @@ static int begin(struct walking *walking)
 	insn_forward_set_flags(forward, after.flags);
 	shadow_write(&state->shadow, load->address, load->bits, load->length);
 	after.pc = load->pc + effect.insn.length;
-	locate(&effect.insn, &after, load->known, true, &operands);
+	shadow_locate(&effect.insn, &after, load->known, true, &operands);
 	/* The load overwrote what its address was made of: it is where the bytes are. */
 	for (unsigned i = 0; i < effect.insn.operand_count; i++)
 		if (!operands.known[i] && (effect.insn.operand[i].access & TL_READ)) {
 			operands.known[i] = true;
 			operands.address[i] = load->accessed;
 		}
-	shadow_apply(&state->shadow, &effect, &operands, forward);
+	forward->known &= (uint16_t)~overwritten(&effect);
+	for (unsigned i = 0; i < INSN_GENERAL; i++)
+		if (load->recovered >> i & ~forward->known >> i & 1)
+			forward_know_register(forward, (int)i, load->before[i]);
+	shadow_apply(&state->shadow, &effect, &operands, forward, &state->vectors);
+	memcpy(forward->general, after.general, sizeof(forward->general));
+	forward->known = load->known;
 	return 0;
 }
 

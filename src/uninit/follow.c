@@ -2,8 +2,10 @@
 #include "uninit/follow.h"
 
 #include "base/lines.h"
+#include "insn/insn.h"
 #include "libc/c_function.h"
 #include "uninit/binding.h"
+#include "uninit/recover.h"
 #include "uninit/rules.h"
 
 #include <errno.h>
@@ -175,6 +177,7 @@ static bool moves(const char *name, const struct c_call *call, struct shadow_ans
 	if ((!sets && !ends && strcmp(name, "memcpy") != 0 && strcmp(name, "memmove") != 0) ||
 	    (call->known & 7) != 7 || call->argument[2] > MOVE_MOST)
 		return false;
+	answer->arguments = 3;
 	answer->to = call->argument[0];
 	answer->from = sets ? 0 : call->argument[1];
 	answer->length = call->argument[2];
@@ -190,7 +193,23 @@ static void give_back(const struct c_call *call, struct shadow_answer *answer)
 		answer->to = call->argument[0];
 		answer->length = LINK_BYTES;
 	}
+	answer->arguments = 1;
 	answer->known = true; /* it returns nothing that is looked at */
+}
+
+static unsigned arguments_of(const struct c_function *function)
+{
+	int most = 1; /* what is written stands in the first */
+
+	for (unsigned i = 0; i < function->operands; i++) {
+		const struct c_operand *operand = &function->operand[i];
+
+		most = operand->pointer > most ? operand->pointer : most;
+		most = operand->count > most ? operand->count : most;
+		most = operand->wanted > most ? operand->wanted : most;
+		most = operand->other > most ? operand->other : most;
+	}
+	return (unsigned)most + 1;
 }
 
 static void note_arguments(const struct shadow_state *state, struct c_call *call)
@@ -217,6 +236,7 @@ static enum shadow_function skip(const struct known_function *known,
 	}
 	if (!known->c_function)
 		return moves(known->name, &call, answer) ? SHADOW_SKIP : SHADOW_END;
+	answer->arguments = arguments_of(known->c_function);
 	answer->depends = reads_shadow(&call, state);
 	measure(&call, answer);
 	return SHADOW_SKIP;
@@ -279,11 +299,24 @@ static bool decides_itself(struct follow *follow, const struct tl_access *access
 	return true;
 }
 
+/* It computes with a register that it then overwrites: what stood there decides what becomes of the
+ * bytes. */
+static bool overwrites_source(struct follow *follow, uint64_t pc)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	size_t available = read_code(follow, pc, bytes, sizeof(bytes));
+	struct insn insn;
+
+	return available && insn_decode(bytes, available, pc, &insn) == 0 && !insn.plain_move &&
+	       insn.written_registers;
+}
+
 bool uninit_follow_load(struct follow *follow, const struct tl_access *access, uint64_t address,
 			uint8_t fresh, struct shadow_found *found)
 {
 	struct insn_registers after = {0};
 	uint8_t bits[8];
+	uint64_t before[INSN_GENERAL];
 	struct shadow_load load = {.pc = access->pc,
 				   .address = address,
 				   .accessed = access->address,
@@ -304,10 +337,16 @@ bool uninit_follow_load(struct follow *follow, const struct tl_access *access, u
 		bits[i] = fresh >> i & 1 ? 0xff : 0;
 	follow->pid = access->pid;
 	lines_forget(&follow->lines);
+	if (overwrites_source(follow, access->pc)) {
+		load.recovered =
+			uninit_recover_before(follow->host, follow->services, access, before);
+		load.before = before;
+	}
 	follow->walk.read = read_memory;
 	follow->walk.code = read_code;
 	follow->walk.function = look_at_function;
 	follow->walk.context = follow;
 	follow->walk.steps = STEPS;
+	follow->walk.compare = true;
 	return shadow_follow(&follow->walk, &load, found) == 0;
 }

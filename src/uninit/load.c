@@ -144,6 +144,8 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 		load.found = &found;
 	else
 		uninit_count(uninit, "loads-not-followed");
+	if (load.found && found.alike)
+		uninit_count(uninit, "branches-alike");
 	/* Else memory was read that the thread may have changed again. */
 	if (load.found && clock_now() - access->time > frames_hold(uninit->frames))
 		found.certain = false;

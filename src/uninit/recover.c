@@ -72,7 +72,7 @@ static bool list_places(struct recovering *recovering)
 		recovering->places++;
 		if (recovering->start + at == recovering->access->pc) {
 			recovering->load = insn;
-			return insn.plain_move && insn.operand_count == 1;
+			return true;
 		}
 		if (insn.flow != INSN_FLOW_NEXT)
 			recovering->places = 0;
@@ -129,21 +129,51 @@ static bool locate(const struct recovering *recovering, const struct insn_forwar
 	return true;
 }
 
-bool uninit_recover(struct tl_host *host, const struct tl_services *services,
-		    const struct tl_access *access, uint64_t word, struct tl_access *recovered)
+/* NULL: the code in front of the access cannot be told. */
+static struct recovering *begin(struct tl_host *host, const struct tl_services *services,
+				const struct tl_access *access)
 {
 	static struct recovering recovering; /* one thread; large */
-	struct insn_forward forward;
 
 	recovering.host = host;
 	recovering.services = services;
 	recovering.access = access;
 	recovering.places = 0;
 	if (!access->registers || !read_code(&recovering) || !list_places(&recovering))
+		return NULL;
+	return &recovering;
+}
+
+bool uninit_recover(struct tl_host *host, const struct tl_services *services,
+		    const struct tl_access *access, uint64_t word, struct tl_access *recovered)
+{
+	struct recovering *recovering = begin(host, services, access);
+	struct insn_forward forward;
+
+	if (!recovering || !recovering->load.plain_move || recovering->load.operand_count != 1)
 		return false;
-	for (unsigned back = 1; back < STEPS && back < recovering.places; back++)
-		if (carry_out(&recovering, back, &forward) &&
-		    locate(&recovering, &forward, word, recovered))
+	for (unsigned back = 1; back < STEPS && back < recovering->places; back++)
+		if (carry_out(recovering, back, &forward) &&
+		    locate(recovering, &forward, word, recovered))
 			return true;
 	return false;
+}
+
+uint16_t uninit_recover_before(struct tl_host *host, const struct tl_services *services,
+			       const struct tl_access *access, uint64_t before[16])
+{
+	struct recovering *recovering = begin(host, services, access);
+	struct insn_forward forward;
+	uint16_t wanted = recovering ? recovering->load.written_registers : 0, found = 0;
+
+	for (unsigned back = 1; found != wanted && back < STEPS && back < recovering->places;
+	     back++) {
+		if (!carry_out(recovering, back, &forward))
+			return found;
+		for (unsigned i = 0; i < 16; i++)
+			if (wanted >> i & ~found >> i & forward.known >> i & 1)
+				before[i] = forward.general[i];
+		found |= wanted & forward.known;
+	}
+	return found;
 }

@@ -12,4 +12,9 @@
 bool uninit_recover(struct tl_host *host, const struct tl_services *services,
 		    const struct tl_access *access, uint64_t word, struct tl_access *recovered);
 
+/* What the general registers that the load overwrote held before it, and (as a result) of which
+ * that is known: and (%rdi),%rcx with a mask in rcx. */
+uint16_t uninit_recover_before(struct tl_host *host, const struct tl_services *services,
+			       const struct tl_access *access, uint64_t before[16]);
+
 #endif

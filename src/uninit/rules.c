@@ -160,6 +160,12 @@ void uninit_judge(const struct rules_load *load, struct rules_verdict *verdict)
 		/* Copies of structures take their padding along, a bit-field's neighbours are
 		 * loaded with it: correct programs do so all the time. */
 		verdict->again = true;
+		/* Comparisons by words branch on bytes behind a string's end, which then do not
+		 * count; compilers evaluate conditions in another order than they stand in. Both
+		 * ways were carried out (insn/shadow_meet.c). */
+		if (load->found && load->found->alike)
+			add_evidence(verdict, "a branch depends on the value, and both its ways "
+					      "end alike");
 		add_evidence(verdict, "the value was loaded; nothing was seen to depend on it yet");
 		return;
 	}

@@ -73,9 +73,42 @@ CODE(loop, LOAD, "1: mov %rax, %rcx\njmp 1b");
 CODE(reversed, LOAD, "bswap %rax\ntest %al, %al\njz 1f\nnop\n1: xor %eax, %eax");
 CODE(summed, LOAD, "add $1, %rax\ntest %al, %al\njz 1f\nnop\n1: xor %eax, %eax");
 
+/* Eight bytes are compared, of which the upper four are behind the end. */
+CODE(words_compared, LOAD,
+     "xor (%rsi), %rax\njne 1f\nmov $1, %eax\njmp 2f\n1: shl $32, %rax\nsete %al\nmovzbl %al, %eax\n"
+     "2: xor %ecx, %ecx\ncmp $1, %eax\nje 3f\nnop\n3:");
+CODE(either_stores, LOAD, "test %rax, %rax\njz 1f\nmovl $1, (%rsi)\n1: xor %eax, %eax");
+CODE(both_store, LOAD,
+     "test %rax, %rax\njz 1f\nmovl $1, (%rsi)\njmp 2f\n1: movl $1, (%rsi)\n2: xor %eax, %eax");
+CODE(either_calls, LOAD, "test %rax, %rax\njz 1f\nmov $39, %eax\nsyscall\n1: xor %eax, %eax");
+CODE(scratch_left, LOAD,
+     "test %rax, %rax\njz 1f\nmov $5, %ecx\n1: xor %eax, %eax\nmov $1, %ecx\ntest %ecx, %ecx\njz 2f\n2:");
+CODE(scratch_used, LOAD,
+     "xor %ecx, %ecx\ntest %rax, %rax\njz 1f\nmov $5, %ecx\n1: xor %eax, %eax\nmov %ecx, (%rsi)");
+CODE(order_of_conditions, LOAD,
+     "mov $1, %edx\ncmp $3, %rax\njne 1f\ncmp $0, %edx\nje 2f\n1: xor %eax, %eax\n2: xor %eax, %eax");
+CODE(shifted_away, LOAD, "shl $32, %rax\nje 1f\nnop\n1: xor %eax, %eax");
+CODE(first_zero, LOAD,
+     "movabs $0x0101010101010101, %rcx\nmovabs $0x8080808080808080, %rdx\nmov %rax, %rsi\nsub %rcx, %rsi\n"
+     "andn %rdx, %rax, %rcx\nand %rcx, %rsi\njz 1f\nbsf %rsi, %rsi\ncmp $40, %rsi\nja 1f\nnop\n"
+     "1: xor %eax, %eax");
+CODE(one_bit, LOAD, "bt $9, %rax\njc 1f\nnop\n1: xor %eax, %eax");
+CODE(carry_spread, LOAD,
+     "cmp $1, %ecx\nsbb %eax, %eax\ntest %eax, %eax\njz 1f\nnop\n1: xor %eax, %eax");
+CODE(greatest, LOAD,
+     "mov $0xff, %ecx\nand %ecx, %eax\ncmp %ecx, %eax\nja 1f\nnop\n1: xor %eax, %eax");
+CODE(vector_mask, "movdqu (%rdi), %xmm1",
+     "movdqu (%rdi), %xmm2\npcmpeqb %xmm2, %xmm1\npmovmskb %xmm1, %eax\nxor $0xffff, %eax\nand $0xff, %eax\n"
+     "jz 1f\nnop\n1: pxor %xmm1, %xmm1\npxor %xmm2, %xmm2\nxor %eax, %eax");
+CODE(vector_unknown, "movdqu (%rdi), %xmm1",
+     "pcmpeqb %xmm3, %xmm1\npmovmskb %xmm1, %eax\ntest %eax, %eax\njz 1f\nnop\n1: pxor %xmm1, %xmm1");
+CODE(mask_overwritten, "and (%rdi), %rax", "jz 1f\nnop\n1: xor %eax, %eax");
+
 static uint64_t loaded[4], other[32], stack[64];
 static struct shadow_walk walk;
 static struct shadow_found found;
+static uint64_t before[INSN_GENERAL];
+static uint16_t recovered;
 
 static int read_memory(void *context, uint64_t address, void *to, size_t length)
 {
@@ -110,7 +143,9 @@ static void run(const uint8_t *start, const uint8_t *behind, unsigned bytes)
 				   .bits = bits,
 				   .length = sizeof(bits),
 				   .after = &after,
-				   .known = 0xffff};
+				   .known = 0xffff,
+				   .before = before,
+				   .recovered = recovered};
 
 	for (unsigned i = 0; i < sizeof(bits); i++)
 		bits[i] = bytes >> i & 1 ? 0xff : 0;
@@ -211,6 +246,61 @@ static void vectors_are_followed(void **state)
 	assert_int_equal(found.copy[0].length, 2);
 }
 
+static void branches_of_which_nothing_comes(void **state)
+{
+	(void)state;
+	walk.compare = true;
+	loaded[0] = other[0] = 0x1122334455667788;
+	EXPECT(words_compared, 0xf0, SHADOW_SINK_NONE);
+	assert_int_equal(found.alike, 1);
+	EXPECT(words_compared, 0x0f, SHADOW_SINK_BRANCH);
+	assert_true(found.certain && !found.vague);
+	/* Others may see what one way stores, whatever was there. */
+	EXPECT(either_stores, 0xff, SHADOW_SINK_BRANCH);
+	EXPECT(both_store, 0xff, SHADOW_SINK_NONE);
+	EXPECT(either_calls, 0xff, SHADOW_SINK_BRANCH);
+	EXPECT(scratch_left, 0xff, SHADOW_SINK_NONE);
+	EXPECT(scratch_used, 0xff, SHADOW_SINK_BRANCH);
+	EXPECT(order_of_conditions, 0xff, SHADOW_SINK_NONE);
+	EXPECT(address, 0xff, SHADOW_SINK_ADDRESS);
+	loaded[0] = other[0] = 0;
+	walk.compare = false;
+}
+
+static void bits_that_decide(void **state)
+{
+	(void)state;
+	EXPECT(shifted_away, 0xf0, SHADOW_SINK_NONE);
+	EXPECT(shifted_away, 0x01, SHADOW_SINK_BRANCH);
+	loaded[0] = 0x6100646362616161; /* its seventh byte is the terminator */
+	EXPECT(first_zero, 0x80, SHADOW_SINK_NONE);
+	EXPECT(first_zero, 0x20, SHADOW_SINK_BRANCH);
+	loaded[0] = 0;
+	EXPECT(one_bit, 0x02, SHADOW_SINK_BRANCH);
+	EXPECT(one_bit, 0xfd, SHADOW_SINK_NONE);
+	EXPECT(carry_spread, 0xff, SHADOW_SINK_NONE);
+	EXPECT(greatest, 0xff, SHADOW_SINK_NONE);
+}
+
+static void what_is_not_known_makes_it_vague(void **state)
+{
+	(void)state;
+	EXPECT(vector_mask, 0xff00, SHADOW_SINK_NONE);
+	EXPECT(vector_mask, 0x80, SHADOW_SINK_BRANCH);
+	assert_false(found.vague);
+	EXPECT(vector_unknown, 0x80, SHADOW_SINK_BRANCH);
+	assert_true(found.vague);
+	/* What the mask was, the register no longer tells. */
+	EXPECT(mask_overwritten, 0xf0, SHADOW_SINK_BRANCH);
+	assert_true(found.vague);
+	recovered = 1u << RAX;
+	before[RAX] = 0xffff;
+	EXPECT(mask_overwritten, 0xf0, SHADOW_SINK_NONE);
+	EXPECT(mask_overwritten, 0x02, SHADOW_SINK_BRANCH);
+	assert_false(found.vague);
+	recovered = 0;
+}
+
 static void system_calls(void **state)
 {
 	(void)state;
@@ -242,6 +332,7 @@ static void anything_is_bounded(void **state)
 	uint64_t random = 7;
 
 	(void)state;
+	walk.compare = true;
 	for (unsigned i = 0; i < 3000; i++) {
 		for (unsigned j = 0; j < sizeof(code); j++) {
 			random = random * 6364136223846793005ull + 1442695040888963407ull;
@@ -262,6 +353,9 @@ int main(void)
 		cmocka_unit_test(addresses_and_targets),
 		cmocka_unit_test(copies_are_told),
 		cmocka_unit_test(vectors_are_followed),
+		cmocka_unit_test(branches_of_which_nothing_comes),
+		cmocka_unit_test(bits_that_decide),
+		cmocka_unit_test(what_is_not_known_makes_it_vague),
 		cmocka_unit_test(system_calls),
 		cmocka_unit_test(ways_that_are_not_known),
 		cmocka_unit_test(anything_is_bounded),

@@ -215,8 +215,12 @@ static void write_operand(const struct effect_decoded *decoded, unsigned index,
 	result->conditional = !(decoded->operand[index].actions & ZYDIS_OPERAND_ACTION_WRITE);
 	if (result->to.kind == INSN_PLACE_VECTOR)
 		result->clears = decoded->instruction.encoding > ZYDIS_INSTRUCTION_ENCODING_3DNOW;
-	if (operation == INSN_CONSTANT)
+	result->equal = operation == INSN_ELEMENTS &&
+			effect_compares_equal(decoded->instruction.mnemonic);
+	if (operation == INSN_CONSTANT) {
+		result->constant = effect_compares_equal(decoded->instruction.mnemonic) ? ~0ull : 0;
 		return;
+	}
 	if (decoded->instruction.mnemonic == ZYDIS_MNEMONIC_LEA)
 		add_address(&decoded->operand[1], result);
 	else if (operation == INSN_SELECT) {

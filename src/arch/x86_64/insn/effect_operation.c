@@ -57,6 +57,19 @@ static enum insn_operation integer_operation(ZydisMnemonic mnemonic)
 	case ZYDIS_MNEMONIC_ROR:
 	case ZYDIS_MNEMONIC_RORX:
 		return INSN_ROTATE_RIGHT;
+	case ZYDIS_MNEMONIC_BSF:
+	case ZYDIS_MNEMONIC_TZCNT:
+		return INSN_LOWEST_BIT;
+	case ZYDIS_MNEMONIC_BSR:
+	case ZYDIS_MNEMONIC_LZCNT:
+		return INSN_HIGHEST_BIT;
+	case ZYDIS_MNEMONIC_BZHI:
+		return INSN_LOW_BITS;
+	case ZYDIS_MNEMONIC_BT:
+	case ZYDIS_MNEMONIC_BTS:
+	case ZYDIS_MNEMONIC_BTR:
+	case ZYDIS_MNEMONIC_BTC:
+		return INSN_BIT;
 	default:
 		return INSN_COMPUTE;
 	}
@@ -225,6 +238,23 @@ static unsigned top_bits_element(ZydisMnemonic mnemonic)
 	}
 }
 
+bool effect_compares_equal(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_PCMPEQB:
+	case ZYDIS_MNEMONIC_PCMPEQW:
+	case ZYDIS_MNEMONIC_PCMPEQD:
+	case ZYDIS_MNEMONIC_PCMPEQQ:
+	case ZYDIS_MNEMONIC_VPCMPEQB:
+	case ZYDIS_MNEMONIC_VPCMPEQW:
+	case ZYDIS_MNEMONIC_VPCMPEQD:
+	case ZYDIS_MNEMONIC_VPCMPEQQ:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The same register twice, whose contents then do not matter. */
 static bool cancels(const struct effect_decoded *decoded, enum insn_operation operation)
 {
@@ -244,10 +274,7 @@ static bool cancels(const struct effect_decoded *decoded, enum insn_operation op
 	/* sbb with itself spreads the carry; psub and pcmpeq of one register are 0 and all ones. */
 	return mnemonic == ZYDIS_MNEMONIC_SUB ||
 	       (mnemonic >= ZYDIS_MNEMONIC_PSUBB && mnemonic <= ZYDIS_MNEMONIC_PSUBQ) ||
-	       mnemonic == ZYDIS_MNEMONIC_PCMPEQB || mnemonic == ZYDIS_MNEMONIC_PCMPEQW ||
-	       mnemonic == ZYDIS_MNEMONIC_PCMPEQD || mnemonic == ZYDIS_MNEMONIC_PCMPEQQ ||
-	       mnemonic == ZYDIS_MNEMONIC_VPCMPEQB || mnemonic == ZYDIS_MNEMONIC_VPCMPEQW ||
-	       mnemonic == ZYDIS_MNEMONIC_VPCMPEQD || mnemonic == ZYDIS_MNEMONIC_VPCMPEQQ;
+	       effect_compares_equal(mnemonic);
 }
 
 /* Elements of 1, 2, 4 or 8 bytes are taken in turn from both sources' low or high halves, or from
@@ -343,6 +370,10 @@ enum insn_operation effect_operation(const struct effect_decoded *decoded, unsig
 	enum insn_operation operation = integer_operation(mnemonic);
 
 	*element = 0;
+	/* In memory a register may name a bit far away. */
+	if (operation == INSN_BIT && decoded->operand[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	    decoded->operand[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		return INSN_COMPUTE;
 	if (operation == INSN_COMPUTE)
 		operation = logical_operation(mnemonic);
 	if (operation == INSN_COMPUTE && is_vector_move(mnemonic) &&

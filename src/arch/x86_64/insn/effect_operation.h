@@ -15,6 +15,9 @@ struct effect_decoded {
 /* INSN_COMPUTE: not known. `*element`: bytes, of INSN_ELEMENTS and INSN_TOP_BITS; else 0. */
 enum insn_operation effect_operation(const struct effect_decoded *decoded, unsigned *element);
 
+/* pcmpeq and its like. */
+bool effect_compares_equal(ZydisMnemonic mnemonic);
+
 /* Of INSN_SHUFFLE: where each byte of a lane comes from. `constant`: the instruction's, or 0. */
 void effect_lane(const struct effect_decoded *decoded, uint64_t constant, uint8_t lane[16]);
 

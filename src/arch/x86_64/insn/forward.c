@@ -12,20 +12,11 @@
 #include <string.h>
 #include <trapline/event.h>
 
-static void set_flags(struct insn_forward *forward, uint64_t result, unsigned size)
-{
-	forward->flags_known = true;
-	forward->zero = value_cut(result, size) == 0;
-	forward->sign = result >> (size - 1) & 1;
-	forward->parity = !__builtin_parity((unsigned)(result & 0xff));
-	forward->carry = forward->overflow = false;
-}
-
 static struct value add(struct insn_forward *forward, struct value a, struct value b, unsigned size)
 {
 	uint64_t sum = value_cut(a.bits + b.bits, size);
 
-	set_flags(forward, sum, size);
+	forward_set_flags(forward, sum, size);
 	forward->carry = sum < value_cut(a.bits, size);
 	forward->overflow = (~(a.bits ^ b.bits) & (a.bits ^ sum)) >> (size - 1) & 1;
 	return value_known(sum);
@@ -36,28 +27,32 @@ static struct value subtract(struct insn_forward *forward, struct value a, struc
 {
 	uint64_t difference = value_cut(a.bits - b.bits, size);
 
-	set_flags(forward, difference, size);
+	forward_set_flags(forward, difference, size);
 	forward->carry = value_cut(a.bits, size) < value_cut(b.bits, size);
 	forward->overflow = ((a.bits ^ b.bits) & (a.bits ^ difference)) >> (size - 1) & 1;
 	return value_known(difference);
 }
 
-/* What compilers branch on behind a shift is its result. */
+/* What compilers branch on behind a shift is its result, or the last bit shifted out. */
 static struct value shift(struct insn_forward *forward, ZydisMnemonic mnemonic, struct value a,
 			  struct value b, unsigned size)
 {
 	unsigned count = (unsigned)b.bits & (size == 64 ? 63 : 31);
-	uint64_t result = value_cut(a.bits, size);
+	uint64_t result = value_cut(a.bits, size), out;
 
-	if (count >= 64 || !count)
+	if (!count)
 		return value_known(result);
+	out = mnemonic != ZYDIS_MNEMONIC_SHL ? result >> (count - 1)
+	      : count <= size		     ? result >> (size - count)
+					     : 0;
 	if (mnemonic == ZYDIS_MNEMONIC_SHL)
 		result = value_cut(result << count, size);
 	else if (mnemonic == ZYDIS_MNEMONIC_SHR)
 		result >>= count;
 	else
 		result = value_cut((uint64_t)((int64_t)value_extend(result, size) >> count), size);
-	set_flags(forward, result, size);
+	forward_set_flags(forward, result, size);
+	forward->carry = out & 1;
 	return value_known(result);
 }
 
@@ -99,7 +94,7 @@ static void compute(struct step *step)
 		result = value_known(mnemonic == ZYDIS_MNEMONIC_OR    ? a.bits | b.bits
 				     : mnemonic == ZYDIS_MNEMONIC_XOR ? a.bits ^ b.bits
 								      : a.bits & b.bits);
-		set_flags(forward, result.bits, size);
+		forward_set_flags(forward, result.bits, size);
 		break;
 	}
 	if (mnemonic != ZYDIS_MNEMONIC_CMP && mnemonic != ZYDIS_MNEMONIC_TEST)
@@ -241,17 +236,13 @@ static void forget_results(struct step *step)
 		step->forward->flags_known = false;
 }
 
-/* With two operands or three; with one it writes rdx and rax. */
+/* With two operands or three. */
 static void multiply(struct step *step)
 {
 	unsigned last = step->instruction.operand_count_visible - 1u;
 	struct value a = forward_get(step, last > 1 ? 1 : 0), b = forward_get(step, last),
 		     product = value_unknown;
 
-	if (!last) {
-		forget_results(step);
-		return;
-	}
 	step->forward->flags_known = false;
 	if (a.known && b.known)
 		product = value_known(value_cut(a.bits * b.bits, step->operand[0].size));
@@ -461,7 +452,8 @@ static bool carry_out_exchange(struct step *step)
 
 static void carry_out(struct step *step)
 {
-	if (carry_out_move(step) || carry_out_arithmetic(step) || carry_out_exchange(step))
+	if (forward_carry_out_bits(step) || carry_out_move(step) || carry_out_arithmetic(step) ||
+	    carry_out_exchange(step))
 		;
 	else if (step->instruction.meta.category == ZYDIS_CATEGORY_SETCC)
 		conditional(step, false);

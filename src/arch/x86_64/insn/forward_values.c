@@ -110,3 +110,12 @@ void forward_set(struct step *step, unsigned index, struct value value)
 		 forward_address(step, operand, &address))
 		forward_write_memory(step->forward, address, operand->size / 8, value);
 }
+
+void forward_set_flags(struct insn_forward *forward, uint64_t result, unsigned size)
+{
+	forward->flags_known = true;
+	forward->zero = value_cut(result, size) == 0;
+	forward->sign = result >> (size - 1) & 1;
+	forward->parity = !__builtin_parity((unsigned)(result & 0xff));
+	forward->carry = forward->overflow = false;
+}

@@ -17,6 +17,13 @@ struct step {
 	uint64_t next; /* behind it */
 };
 
+/* Zero, sign and parity are the result's; carry and overflow are clear. */
+void forward_set_flags(struct insn_forward *forward, uint64_t result, unsigned size);
+
+/* Searches for bits, rotations, wide products and what else works on single bits. False: it is none
+ * of them. */
+bool forward_carry_out_bits(struct step *step);
+
 /* Number of a general register of any width, or -1. */
 int forward_register_number(ZydisRegister name);
 struct value forward_read_register(const struct insn_forward *forward, ZydisRegister name);

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was not written is loaded, and thrown away. */
+#include "words.h"
+
+static char other[24] = "hello, worl";
+
+/* A block of 24 bytes, of which the first `length` are those of `from`. */
+static NOINLINE char *text_of(const char *from, size_t length)
+{
+	char *text = malloc(24);
+
+	HIDE(text);
+	for (size_t i = 0; i < length; i++)
+		((volatile char *)text)[i] = from[i];
+	HIDE(text);
+	return text;
+}
+
+static NOINLINE void equal_words_case(void)
+{
+	char *text = text_of("hello, worl", 11);
+
+	if (equal_words(text, other, 11))
+		touch();
+	free(text);
+}
+
+static NOINLINE void equal_in_one_word_case(void)
+{
+	char *text = text_of("hello", 5);
+
+	if (equal_words(text, other, 5))
+		touch();
+	free(text);
+}
+
+static NOINLINE void length_by_words_case(void)
+{
+	char *text = text_of("hello, worl\0", 12);
+
+	if (length_by_words(text) > 5)
+		touch();
+	free(text);
+}
+
+static NOINLINE void compared_by_words_case(void)
+{
+	char *text = text_of("hello, worl\0", 12);
+
+	if (compare_by_words(text, "hello, worl\0\0\0\0") == 0)
+		touch();
+	free(text);
+}
+
+static NOINLINE void hash_masked_case(void)
+{
+	char *text = text_of("hello, worl", 11);
+
+	if (hash_masked(text, 11) >> 40 & 1)
+		touch();
+	free(text);
+}
+
+static NOINLINE void hash_shifted_case(void)
+{
+	char *text = text_of("hello", 5);
+
+	if (hash_shifted(text, 5) & 0xff00000000)
+		touch();
+	free(text);
+}
+
+static NOINLINE void compared_reversed_case(void)
+{
+	char *text = text_of("hello", 5);
+
+	if (compare_reversed(text, other, 5) == 0)
+		touch();
+	free(text);
+}
+
+static NOINLINE void ascii_masked_case(void)
+{
+	char *text = text_of("hello", 5);
+
+	if (is_ascii(text, 5))
+		touch();
+	free(text);
+}
+
+static NOINLINE void equal_folded_case(void)
+{
+	char *text = text_of("HELLO", 5);
+
+	if (equal_folded(text, other, 5))
+		touch();
+	free(text);
+}
+
+static NOINLINE void found_by_words_case(void)
+{
+	char *text = text_of("hellO", 5);
+
+	if (find_by_words(text, 'O', 5) < 5)
+		touch();
+	free(text);
+}
+
+static NOINLINE void bits_counted_case(void)
+{
+	char *text = text_of("hello", 5);
+
+	if (count_bits(text, 36) > 3)
+		touch();
+	free(text);
+}
+
+static NOINLINE void bit_tested_case(void)
+{
+	char *text = text_of("hello", 5);
+
+	if (has_bit(text, 37))
+		touch();
+	free(text);
+}
+
+static NOINLINE void records_equal_case(void)
+{
+	static struct record same = {1, 2, 3};
+	struct record *record = malloc(sizeof(*record));
+
+	HIDE(record);
+	record->kind = 1;
+	record->number = 2;
+	record->last = 3;
+	HIDE(record);
+	if (equal_records(record, &same))
+		touch();
+	free(record);
+}
+
+#if defined(__SSE2__)
+static NOINLINE void vector_masked_case(void)
+{
+	char *text = text_of("hello, worl", 11);
+
+	if (equal_vector(text, other, 11))
+		touch();
+	free(text);
+}
+
+static NOINLINE void vector_first_case(void)
+{
+	char *text = text_of("hello, worl", 11);
+
+	if (common_vector(text, other, 11) == 11)
+		touch();
+	free(text);
+}
+#endif
+
+static const struct row rows[] = {
+	{"words_equal_words", equal_words_case},
+	{"words_equal_in_one_word", equal_in_one_word_case},
+	{"words_length_by_words", length_by_words_case},
+	{"words_compared_by_words", compared_by_words_case},
+	{"words_hash_masked", hash_masked_case},
+	{"words_hash_shifted", hash_shifted_case},
+	{"words_compared_reversed", compared_reversed_case},
+	{"words_ascii_masked", ascii_masked_case},
+	{"words_equal_folded", equal_folded_case},
+	{"words_found_by_words", found_by_words_case},
+	{"words_bits_counted", bits_counted_case},
+	{"words_bit_tested", bit_tested_case},
+	{"words_records_equal", records_equal_case},
+#if defined(__SSE2__)
+	{"words_vector_masked", vector_masked_case},
+	{"words_vector_first", vector_first_case},
+#endif
+};
+
+RUN_CASES(rows)
