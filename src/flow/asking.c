@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define WINDOW (100 * MILLISECOND)
-#define HITS 48u	/* of a watch: what comes by all the time costs no more */
+#define HITS 48u /* of a watch: what comes by all the time costs no more */
+#define HITS_LONGER 192u
 #define ENOUGH 48u	/* answers to a question, after which others come first … */
 #define TURNS_BEHIND 16 /* … so many turns */
 
@@ -33,7 +34,7 @@ uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address
 				 .length = access == TL_EXEC ? 1
 							     : flow_piece_length(address, length),
 				 .access = access,
-				 .hits = HITS,
+				 .hits = asking->longer ? HITS_LONGER : HITS,
 				 .window = WINDOW,
 				 .cookie = ++asking->cookie};
 
@@ -43,7 +44,8 @@ uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address
 					    .address = address,
 					    .length = watch.length,
 					    .pid = pid,
-					    .access = access};
+					    .access = access,
+					    .most = watch.hits};
 		return watch.cookie;
 	}
 	asking->services->count(asking->host, "flow-not-armed", 1);
@@ -65,6 +67,8 @@ void flow_asking_stop(struct flow_asking *asking, struct flow_question *question
 		asking->services->disarm(asking->host, question->cookie);
 	if (question->code_cookie)
 		asking->services->disarm(asking->host, question->code_cookie);
+	if (question->goal_cookie)
+		asking->services->disarm(asking->host, question->goal_cookie);
 	*question = (struct flow_question){.item = FLOW_NO_ITEM};
 }
 
@@ -73,8 +77,9 @@ int flow_asking_find(const struct flow_asking *asking, const struct tl_access *a
 	for (int i = 0; i < FLOW_QUESTIONS && access->cookie; i++) {
 		const struct flow_question *question = &asking->question[i];
 
-		if (question->item != FLOW_NO_ITEM &&
-		    (access->cookie == question->cookie || access->cookie == question->code_cookie))
+		if (question->item != FLOW_NO_ITEM && (access->cookie == question->cookie ||
+						       access->cookie == question->code_cookie ||
+						       access->cookie == question->goal_cookie))
 			return i;
 	}
 	return -1;
@@ -124,53 +129,84 @@ static bool is_instruction_done(const struct flow_asking *asking, const struct t
 	       !(access->access & (TL_LATE | TL_GUESSED | TL_KERNEL)) && access->registers;
 }
 
-/* Has another question a watch that takes no more hits and is armed still? */
-static bool is_deaf(const struct flow_asking *asking, int number)
+/* Takes the watch no more hits, and is armed still? */
+static bool is_spent(const struct flow_asking *asking, uint64_t cookie)
 {
-	for (int i = 0; i < FLOW_QUESTIONS; i++)
-		if (i != number && asking->question[i].cookie && asking->question[i].hits >= HITS)
-			return true;
+	const struct flow_asked *asked = &asking->asked[cookie % FLOW_ASKED];
+
+	return cookie && asked->cookie == cookie && asked->hits >= asked->most;
+}
+
+/* Is such a watch among them, other than the one that was hit? */
+static bool is_deaf(const struct flow_asking *asking, uint64_t but)
+{
+	for (unsigned i = 0; i < FLOW_QUESTIONS; i++) {
+		const struct flow_question *question = &asking->question[i];
+		const uint64_t cookie[] = {question->cookie, question->code_cookie,
+					   question->goal_cookie};
+
+		for (unsigned j = 0; j < 3; j++)
+			if (cookie[j] != but && is_spent(asking, cookie[j]))
+				return true;
+	}
 	return false;
 }
 
-/* The same instruction's accesses of what other questions watch. */
-static void hit_others(struct flow_asking *asking, const struct tl_access *access, flow_hit_fn *hit)
+/* The instruction's access of what the watch of that cookie watches, if it reads as `reads` says.
+ */
+static void hit_other(struct flow_asking *asking, const struct tl_access *access, uint64_t cookie,
+		      bool reads, flow_hit_fn *hit)
 {
+	const struct flow_asked *asked = &asking->asked[cookie % FLOW_ASKED];
 	struct insn_registers registers = {0};
-	struct insn insn = {0};
+	struct tl_access other = *access;
+	struct insn insn;
 
+	if (!cookie || cookie == access->cookie || asked->cookie != cookie ||
+	    asked->pid != access->pid || asked->access & TL_EXEC ||
+	    !decode(asking, access, &insn, &registers))
+		return;
+	other.cookie = cookie;
+	other.value_known = false;
+	if (find_touch(asked, &insn, &registers, &other) && !!(other.access & TL_READ) == reads)
+		hit(asking->state, &other);
+}
+
+/* The same instruction's accesses of what else is watched. */
+static void hit_others(struct flow_asking *asking, const struct tl_access *access, bool reads,
+		       flow_hit_fn *hit)
+{
 	for (unsigned i = 0; i < FLOW_QUESTIONS; i++) {
-		uint64_t cookie = asking->question[i].cookie;
-		const struct flow_asked *asked = &asking->asked[cookie % FLOW_ASKED];
-		struct tl_access other = *access;
+		const struct flow_question *question = &asking->question[i];
 
-		if (!cookie || cookie == access->cookie || asked->cookie != cookie ||
-		    asked->pid != access->pid)
-			continue;
-		if (!insn.length && !decode(asking, access, &insn, &registers))
-			return;
-		other.cookie = cookie;
-		other.value_known = false;
-		if (find_touch(asked, &insn, &registers, &other))
-			hit(asking->state, &other);
+		hit_other(asking, access, question->cookie, reads, hit);
+		hit_other(asking, access, question->code_cookie, reads, hit);
+		hit_other(asking, access, question->goal_cookie, reads, hit);
 	}
 }
 
 void flow_asking_hit(struct flow_asking *asking, const struct tl_access *access, flow_hit_fn *hit)
 {
 	int number = flow_asking_find(asking, access);
+	struct flow_asked *asked = &asking->asked[access->cookie % FLOW_ASKED];
+	bool done;
 
 	if (number < 0)
 		return;
-	if (access->cookie == asking->question[number].cookie)
-		asking->question[number].hits++;
-	if (is_deaf(asking, number)) {
+	if (asked->cookie == access->cookie)
+		asked->hits++;
+	if (is_deaf(asking, access->cookie)) {
 		asking->asker->forget(asking->state, (unsigned)number);
 		return;
 	}
+	done = is_instruction_done(asking, access);
+	if (done && !(access->access & TL_READ))
+		hit_others(asking, access, true, hit);
 	hit(asking->state, access);
-	if (is_instruction_done(asking, access))
-		hit_others(asking, access, hit);
+	if (done && access->access & TL_READ)
+		hit_others(asking, access, true, hit);
+	if (done)
+		hit_others(asking, access, false, hit);
 }
 
 static bool is_asked(const struct flow_asking *asking, uint32_t item)
@@ -207,7 +243,9 @@ static unsigned slots_in_use(const struct flow_asking *asking)
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < FLOW_QUESTIONS; i++)
-		count += (asking->question[i].cookie != 0) + (asking->question[i].code_cookie != 0);
+		count += (asking->question[i].cookie != 0) +
+			 (asking->question[i].code_cookie != 0) +
+			 (asking->question[i].goal_cookie != 0);
 	return count;
 }
 
@@ -216,15 +254,14 @@ static bool ask_next(struct flow_asking *asking, unsigned question)
 {
 	struct flow_item item = {0};
 	uint32_t index = choose(asking, &item);
-	unsigned needed = item.sought ? 2 : 1;
 
+	asking->longer = item.watches > 2 || (item.visits > 1 && !item.confirmed);
 	if (index == FLOW_NO_ITEM ||
-	    slots_in_use(asking) + needed >
+	    slots_in_use(asking) + item.watches >
 		    asking->services->slots(asking->host, asking->expression.pid) ||
 	    !asking->asker->ask(asking->state, question, index))
 		return false;
 	asking->question[question].item = index;
-	asking->question[question].hits = 0;
 	asking->question[question].deadline = clock_now() + 2 * WINDOW;
 	return true;
 }
@@ -255,6 +292,8 @@ void flow_asking_unwatched(struct flow_asking *asking, const struct tl_watch *wa
 			question->cookie = 0;
 		else if (question->code_cookie == watch->cookie)
 			question->code_cookie = 0;
+		else if (question->goal_cookie == watch->cookie)
+			question->goal_cookie = 0;
 		else
 			continue;
 		flow_asking_stop(asking, question);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `flow from` and `flow to` have in common: the items of a tree are asked about in turns, with
- * the slots there are. A question is one watch of memory, and for what is still sought one of code
- * besides; it ends with its window. Items that were asked about least come first, then those
- * nearest to the expression.
+ * the slots there are. A question is one watch of memory, for what is still sought one of code
+ * besides, and perhaps others of where the value goes next; it ends with its window. Items that
+ * were asked about least come first, then those nearest to the expression.
  *
  * The controller's thread alone comes here.
  */
@@ -18,13 +18,14 @@
 struct flow_question {
 	uint32_t item;		      /* FLOW_NO_ITEM: nothing is asked */
 	uint64_t cookie, code_cookie; /* of its watches; 0: over, or none */
-	uint64_t deadline;	      /* CLOCK_MONOTONIC, ns */
-	unsigned hits;		      /* of the first watch */
+	uint64_t goal_cookie;
+	uint64_t deadline; /* CLOCK_MONOTONIC, ns */
 };
 
 struct flow_item {
 	uint64_t visits, confirmed; /* how often it was asked about, and answered */
-	bool ended, sought;	    /* it needs no question; one needs two watches */
+	bool ended;		    /* it needs no question */
+	unsigned watches;	    /* that one takes */
 };
 
 /* What differs. `state` is the tool's. */
@@ -43,6 +44,7 @@ struct flow_asked {
 	uint64_t cookie, address, length;
 	pid_t pid;
 	unsigned access;
+	unsigned hits, most; /* that came, and that it takes */
 };
 
 #define FLOW_ASKED 16 /* watches remembered, by their cookie; more than there are at a time */
@@ -55,6 +57,7 @@ struct flow_asking {
 	struct flow_expression expression;
 	struct flow_question question[FLOW_QUESTIONS];
 	uint64_t cookie; /* of the last watch */
+	bool longer;	 /* the next watches take more hits: much comes by that does not count */
 	struct flow_asked asked[FLOW_ASKED];
 };
 
@@ -82,10 +85,10 @@ typedef void flow_hit_fn(void *state, const struct tl_access *access);
 
 /*
  * The tool's callback of a hit: calls `hit` with it, and with what else the same instruction did to
- * memory that is watched. Of the two signals that an instruction raises that touches the bytes of
- * two watches, as `push global` does, only the first arrives. Where that one is of a watch that has
- * had its hits and is not disarmed yet, nobody hears of either: until then the hits of other
- * questions are forgotten.
+ * memory that is watched, what it read before what it wrote. Of the two signals that an instruction
+ * raises that touches the bytes of two watches, as `push global` does, only the first arrives.
+ * Where that one is of a watch that has had its hits and is not disarmed yet, nobody hears of
+ * either: until then the hits of all questions are forgotten, but its own last ones.
  */
 void flow_asking_hit(struct flow_asking *asking, const struct tl_access *access, flow_hit_fn *hit);
 

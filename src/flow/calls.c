@@ -14,6 +14,7 @@ int flow_tree_code(struct flow_tree *tree, pid_t pid, uint64_t pc, struct flow_c
 
 	if (err)
 		return err;
+	tree->pid = pid;
 	code->length = end - code->start;
 	if (end <= code->start || code->length > sizeof(bytes) || pc < code->start || pc >= end)
 		return -1;

@@ -3,49 +3,23 @@
  * `trapline flow from EXPR`: which values of the tree are watched when, and what their hits mean.
  *
  * A known value is watched for reads and writes: the last store before its reader reads there, in
- * the right caller, is an answer. A sought value takes two watches: its load's code, and the store
- * that it goes into; the load before that store, in the same thread, tells the address.
+ * the right caller, is an answer, if the value then goes on (flow/passage.h). A sought value takes
+ * two watches: its load's code, and the store that it goes into; the load before that store, in the
+ * same thread, tells the address. Where that store's own place is one that values pass through on
+ * their way to several others, a third watch tells which of them went on to the goal.
  */
 #include "flow/flow.h"
 
-#include "flow/asking.h"
-#include "flow/origin_tree.h"
-#include "flow/tell.h"
+#include "flow/from.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define RSP 4
-#define CALLS_ENOUGH 16 /* of one call by a pointer, after which new targets are rare */
-
-/* What a question has told so far. */
-struct told {
-	struct flow_store last; /* there, since it is watched */
-	/* Of a sought value: what the load that came last would have read, and what the one did
-	 * that came before the last store to the parent. */
-	pid_t tid;
-	uint64_t address, length;
-	bool found;
-	uint64_t stored_address, stored_length; /* length 0: not known */
-	/* Of one of several: what was read there last, by whom, and the store before it. */
-	struct flow_store candidate;
-	pid_t reader;
-	uint64_t read;
-	uint64_t general[16]; /* of a sought value: the registers before that load, or call */
-};
-
-struct from {
-	struct tl_host *host;
-	const struct tl_services *services;
-	struct flow_asking asking;
-	struct flow_tree *tree;
-	struct told told[FLOW_QUESTIONS];
-};
-
 static void add_root(void *context, pid_t pid, uint64_t address, uint64_t length)
 {
-	struct from *from = context;
+	struct flow_from *from = context;
 	struct flow_tree *tree = from->tree;
 
 	for (uint32_t i = 0; i < tree->values && !length; i++)
@@ -57,87 +31,22 @@ static void add_root(void *context, pid_t pid, uint64_t address, uint64_t length
 			.writer = FLOW_NONE, .pid = pid, .address = address, .length = length};
 }
 
-static bool item(void *state, uint32_t index, struct flow_item *item)
-{
-	const struct from *from = state;
-	const struct flow_value *value = &from->tree->value[index];
-
-	if (index >= from->tree->values)
-		return false;
-	*item = (struct flow_item){.visits = value->visits,
-				   .confirmed = value->confirmed,
-				   .ended = value->state == FLOW_VALUE_ENDED ||
-					    (value->called && value->confirmed > CALLS_ENOUGH),
-				   .sought = value->state == FLOW_VALUE_SOUGHT || value->chosen};
-	return true;
-}
-
-/* Of what was chosen from several the parent is watched, too. */
-static bool ask_known(struct from *from, unsigned index, const struct flow_value *value)
-{
-	struct flow_question *question = &from->asking.question[index];
-	const struct flow_tree *tree = from->tree;
-	const struct flow_value *parent =
-		value->chosen ? &tree->value[tree->writer[value->writer].value] : NULL;
-
-	question->cookie = flow_asking_arm(&from->asking, value->pid, value->address, value->length,
-					   value->reader ? TL_READ | TL_WRITE : TL_WRITE);
-	if (!question->cookie || !value->chosen)
-		return question->cookie;
-	question->code_cookie = flow_asking_arm(&from->asking, value->pid, parent->address,
-						parent->length, TL_WRITE);
-	if (question->code_cookie)
-		return true;
-	flow_asking_stop(&from->asking, question);
-	return false;
-}
-
-static bool ask_sought(struct from *from, unsigned index, const struct flow_value *value)
-{
-	struct flow_question *question = &from->asking.question[index];
-	const struct flow_tree *tree = from->tree;
-	const struct flow_value *parent = &tree->value[tree->writer[value->writer].value];
-
-	question->cookie = flow_asking_arm(&from->asking, value->pid, parent->address,
-					   parent->length,
-					   parent->reader ? TL_READ | TL_WRITE : TL_WRITE);
-	if (question->cookie)
-		question->code_cookie = flow_asking_arm(
-			&from->asking, value->pid, value->copied ? value->copy_call : value->reader,
-			1, TL_EXEC);
-	if (question->code_cookie)
-		return true;
-	flow_asking_stop(&from->asking, question);
-	return false;
-}
-
-static bool ask(void *state, unsigned question, uint32_t index)
-{
-	struct from *from = state;
-	struct flow_value *value = &from->tree->value[index];
-
-	from->told[question] = (struct told){0};
-	value->visits++;
-	return value->state == FLOW_VALUE_SOUGHT ? ask_sought(from, question, value)
-						 : ask_known(from, question, value);
-}
-
 static void forget(void *state, unsigned question)
 {
-	struct told *told = &((struct from *)state)->told[question];
+	struct flow_told *told = &((struct flow_from *)state)->told[question];
 
 	told->last.known = false;
-	told->candidate.known = false;
-	told->found = false;
+	flow_passage_forget(&told->passage);
+	told->found = told->taken = told->arrived = false;
 	told->stored_length = 0;
 }
 
 static const struct flow_asker asker = {
-	.item = item, .ask = ask, .forget = forget, .add = add_root};
+	.item = flow_from_item, .ask = flow_from_ask, .forget = forget, .add = add_root};
 
 static int start(struct tl_host *host, const struct tl_services *services, void **state)
 {
-	struct from *from = calloc(1, sizeof(*from));
+	struct flow_from *from = calloc(1, sizeof(*from));
 
 	if (from)
 		from->tree = calloc(1, sizeof(*from->tree));
@@ -145,8 +54,9 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 		free(from);
 		return -ENOMEM;
 	}
-	from->host = from->tree->host = host;
-	from->services = from->tree->services = services;
+	from->host = host;
+	from->services = services;
+	flow_tree_init(from->tree, host, services);
 	from->asking = (struct flow_asking){
 		.host = host, .services = services, .asker = &asker, .state = from};
 	flow_places_init(&from->tree->places, host, services);
@@ -156,35 +66,36 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 
 static void process_began(void *state, pid_t pid)
 {
-	struct from *from = state;
+	struct flow_from *from = state;
 
 	flow_expression_began(&from->asking.expression, pid, add_root, from);
 }
 
 static void on_born(void *state, const struct tl_block *block)
 {
-	struct from *from = state;
+	struct flow_from *from = state;
 
 	flow_expression_born(&from->asking.expression, block, add_root, from);
 }
 
 static void on_tick(void *state)
 {
-	struct from *from = state;
+	struct flow_from *from = state;
 
 	flow_asking_tick(&from->asking);
 }
 
 /* Frames only of what is new: unwinding is dear. */
-static bool is_known(const struct from *from, uint32_t value, uint64_t pc)
+static bool is_known(const struct flow_from *from, uint32_t value, uint64_t pc)
 {
 	for (uint32_t i = 0; i < from->tree->writers; i++)
-		if (from->tree->writer[i].value == value && from->tree->writer[i].pc == pc)
+		if (from->tree->writer[i].value == value && from->tree->writer[i].pc == pc &&
+		    !from->tree->writer[i].revoked)
 			return true;
 	return false;
 }
 
-static void note_store(struct from *from, const struct tl_access *access, bool known,
+static void note_store(struct flow_from *from, const struct tl_access *access, bool known,
 		       struct flow_store *store)
 {
 	int count = 0;
@@ -206,7 +117,7 @@ static void note_store(struct from *from, const struct tl_access *access, bool k
 }
 
 /* Is it the C library's, in the call at which the value was sought? */
-static bool is_called_in_library(struct from *from, const struct flow_value *value,
+static bool is_called_in_library(struct flow_from *from, const struct flow_value *value,
 				 const struct tl_access *access)
 {
 	struct tl_frame_place frames[FLOW_FRAMES];
@@ -222,7 +133,7 @@ static bool is_called_in_library(struct from *from, const struct flow_value *val
 }
 
 /* Is it the piece of code that was asked about, called from where it was then? */
-static bool is_reader(struct from *from, const struct flow_value *value,
+static bool is_reader(struct flow_from *from, const struct flow_value *value,
 		      const struct tl_access *access)
 {
 	struct tl_frame_place frames[2];
@@ -250,51 +161,123 @@ static uint64_t bytes_of(const struct flow_value *value, const struct tl_access 
 	return first + length > access->length ? access->length - first : length;
 }
 
-/* One of several was read: it counts when the parent is given that value next. */
-static void on_candidate(struct told *told, const struct flow_value *value,
-			 const struct tl_access *access)
+/* Who stored what the reader reads, whether it goes on or not. */
+static void note_only(struct flow_value *value, const struct flow_store *store)
 {
-	told->candidate.known = false;
-	if (!told->last.known || bytes_of(value, access, &told->read) < value->length)
+	if (!store->known)
 		return;
-	told->candidate = told->last;
-	told->reader = access->tid;
+	if (!value->only_writer)
+		value->only_writer = store->pc;
+	value->several |= value->only_writer != store->pc;
+	value->sole &= !value->several;
 }
 
-static void on_chosen(struct from *from, uint32_t index, struct told *told,
-		      const struct tl_access *access)
+/* The value that was asked about is read: it counts when it goes on. */
+static void on_passage_read(struct flow_from *from, uint32_t index, struct flow_told *told,
+			    const struct tl_access *access)
 {
-	const struct flow_value *value = &from->tree->value[index];
-	const struct flow_writer *writer = &from->tree->writer[value->writer];
-	const struct flow_value *parent = &from->tree->value[writer->value];
-	uint64_t given = 0, length = bytes_of(parent, access, &given);
+	struct flow_value *value = &from->tree->value[index];
 
+	note_only(value, &told->passage.last);
+	told->read_known = bytes_of(value, access, &told->read) >= value->length;
+	if (flow_passage_read(&told->passage, access->tid))
+		flow_tree_stray(from->tree, index);
+}
+
+/* Is it the very value that was read, as far as that can be told? Of one of several it must be. */
+static bool is_given(const struct flow_from *from, const struct flow_value *value,
+		     const struct flow_told *told, const struct tl_access *access)
+{
+	const struct flow_writer *writer = &from->tree->writer[value->writer];
+	uint64_t given = 0, length = bytes_of(&from->tree->value[writer->value], access, &given);
+
+	if (access->pc != writer->pc)
+		return false;
+	if (!value->chosen)
+		return true;
 	if (length > value->length)
 		length = value->length;
-	if (length && told->candidate.known && access->pc == writer->pc &&
-	    access->tid == told->reader && !((given ^ told->read) << (64 - 8 * length)))
-		flow_tree_confirm(from->tree, index, &told->candidate, access);
-	told->candidate.known = false;
+	return length && told->read_known && !((given ^ told->read) << (64 - 8 * length));
 }
 
-static void on_value(struct from *from, uint32_t index, struct told *told,
+static void confirm_led(struct flow_from *from, uint32_t index, const struct flow_told *told,
+			const struct flow_store *store, const struct tl_access *access)
+{
+	if (flow_tree_goal(from->tree, &from->tree->value[index]) != told->goal)
+		return;
+	from->tree->value[index].led++;
+	flow_tree_confirm(from->tree, index, store, access);
+}
+
+/*
+ * What comes to the goal. `given`: it is stored to by the code that does it after it has read the
+ * value. Of what is stored there in turn that counts which is read.
+ */
+static void on_goal_of_value(struct flow_from *from, uint32_t index, struct flow_told *told,
+			     const struct tl_access *access, bool given)
+{
+	const struct flow_value *value = &from->tree->value[index];
+	const struct flow_value *goal = &from->tree->value[from->tree->writer[told->goal].value];
+	struct flow_passage *passage = &told->passage;
+
+	if (access->access & TL_READ && goal->reader && is_reader(from, goal, access) &&
+	    flow_passage_goal_read(passage))
+		confirm_led(from, index, told, &passage->waiting, access);
+	if (!(access->access & TL_WRITE))
+		return;
+	if (flow_passage_overwrite(passage))
+		flow_tree_stray(from->tree, index);
+	from->tree->value[index].goal_stores += access->pc == from->tree->writer[told->goal].pc;
+	if (!given || !flow_passage_arrive(passage, access->tid, told->goal != value->writer))
+		return;
+	if (goal->reader)
+		flow_passage_wait(passage);
+	else
+		confirm_led(from, index, told, &passage->origin, access);
+}
+
+/* What comes to the place that the value goes to next. */
+static void on_next(struct flow_from *from, uint32_t index, struct flow_told *told,
+		    const struct tl_access *access)
+{
+	const struct flow_value *value = &from->tree->value[index];
+	const struct flow_value *next = &from->tree->value[from->tree->writer[value->writer].value];
+	bool given = access->access & TL_WRITE && is_given(from, value, told, access);
+
+	if (told->goal == value->writer) {
+		on_goal_of_value(from, index, told, access, given);
+		return;
+	}
+	if (access->access & TL_READ && is_reader(from, next, access))
+		flow_passage_next_read(&told->passage, access->tid);
+	if (access->access & TL_WRITE)
+		flow_passage_next_store(&told->passage, access->tid, given);
+}
+
+static void on_value(struct flow_from *from, uint32_t index, struct flow_told *told,
 		     const struct tl_access *access)
 {
 	struct flow_tree *tree = from->tree;
 	struct flow_value *value = &tree->value[index];
+	bool tied = told->goal != FLOW_NONE;
 
 	if (value->reader && access->access & TL_READ && is_reader(from, value, access)) {
 		value->reads++;
-		if (value->chosen)
-			on_candidate(told, value, access);
-		else if (told->last.known)
-			flow_tree_confirm(tree, index, &told->last, access);
-		told->last.known = false;
+		if (tied) {
+			on_passage_read(from, index, told, access);
+		} else {
+			note_only(value, &told->last);
+			if (told->last.known && flow_from_goal(from, value) == FLOW_NONE)
+				flow_tree_confirm(tree, index, &told->last, access);
+			told->last.known = false;
+		}
 	}
 	if (!(access->access & TL_WRITE))
 		return;
 	note_store(from, access, is_known(from, index, access->pc), &told->last);
-	if (!value->reader)
+	if (tied)
+		flow_passage_store(&told->passage, &told->last);
+	else if (!value->reader)
 		flow_tree_confirm(tree, index, &told->last, access);
 }
 
@@ -303,7 +286,7 @@ static void on_value(struct from *from, uint32_t index, struct told *told,
  * differ that nothing changes in between: it was an earlier one, which did not come to the store. A
  * call that the storing function has made itself was made with the same stack.
  */
-static bool is_same_pass(const struct flow_value *value, const struct told *told,
+static bool is_same_pass(const struct flow_value *value, const struct flow_told *told,
 			 const struct tl_access *access)
 {
 	uint16_t kept = value->kept;
@@ -318,8 +301,8 @@ static bool is_same_pass(const struct flow_value *value, const struct told *told
 }
 
 /* The parent is stored to, as the writer does after the load, or otherwise. */
-static void on_goal_store(struct from *from, const struct flow_value *value, struct told *told,
-			  const struct tl_access *access)
+static void on_goal_store(struct flow_from *from, const struct flow_value *value,
+			  struct flow_told *told, const struct tl_access *access)
 {
 	const struct flow_writer *writer = &from->tree->writer[value->writer];
 	bool known = access->pc == writer->pc && told->found && told->tid == access->tid &&
@@ -327,17 +310,36 @@ static void on_goal_store(struct from *from, const struct flow_value *value, str
 
 	if (known && value->called)
 		note_store(from, access, false, &told->last);
+	told->taken = false;
 	told->stored_address = told->address;
 	told->stored_length = known ? told->length : 0;
 	if (access->pc == writer->pc)
 		told->found = false;
 }
 
+/* The load, or call, before the store that went on. */
+static bool learn(struct flow_from *from, uint32_t index, uint64_t address, uint64_t length,
+		  const struct flow_store *store)
+{
+	struct flow_value *value = &from->tree->value[index];
+
+	if (value->called) {
+		flow_tree_called(from->tree, index, address, store);
+		return true;
+	}
+	value->address = address;
+	value->length = length;
+	value->state = FLOW_VALUE_KNOWN;
+	value->was_sought = true;
+	value->visits = 0;
+	return true;
+}
+
 /*
  * The store that the sought value goes into, and the read of it that was asked about: of the values
  * that a loop stores there in turn that one counts which is read. True: the address is known.
  */
-static bool on_goal(struct from *from, uint32_t index, struct told *told,
+static bool on_goal(struct flow_from *from, uint32_t index, struct flow_told *told,
 		    const struct tl_access *access)
 {
 	struct flow_tree *tree = from->tree;
@@ -349,20 +351,39 @@ static bool on_goal(struct from *from, uint32_t index, struct told *told,
 
 	if (!read && access->access & TL_WRITE)
 		on_goal_store(from, value, told, access);
-	if (!read && (parent->reader || !told->stored_length))
+	if (read && told->goal != FLOW_NONE)
+		told->taken = told->tid == access->tid;
+	if (told->goal != FLOW_NONE || (!read && (parent->reader || !told->stored_length)))
 		return false;
-	if (value->called) {
-		flow_tree_called(tree, index, told->stored_address, &told->last);
-		return true;
-	}
-	value->address = told->stored_address;
-	value->length = told->stored_length;
-	value->state = FLOW_VALUE_KNOWN;
-	value->visits = 0;
-	return true;
+	return learn(from, index, told->stored_address, told->stored_length, &told->last);
 }
 
-static void on_code(struct from *from, uint32_t index, struct told *told,
+/* What was stored to the parent, and read there, went on to the goal, and is read there. */
+static bool on_goal_of_sought(struct flow_from *from, uint32_t index, struct flow_told *told,
+			      const struct tl_access *access)
+{
+	const struct flow_value *goal = &from->tree->value[from->tree->writer[told->goal].value];
+	bool came = told->taken && told->stored_length && told->tid == access->tid &&
+		    access->pc == from->tree->writer[told->goal].pc;
+
+	if (access->access & TL_READ && goal->reader && told->arrived &&
+	    is_reader(from, goal, access))
+		return learn(from, index, told->arrived_address, told->arrived_length,
+			     &told->arrived_store);
+	if (!(access->access & TL_WRITE))
+		return false;
+	told->arrived = came;
+	if (!came)
+		return false;
+	told->taken = false;
+	told->arrived_address = told->stored_address;
+	told->arrived_length = told->stored_length;
+	told->arrived_store = told->last;
+	return !goal->reader && learn(from, index, told->arrived_address, told->arrived_length,
+				      &told->arrived_store);
+}
+
+static void on_code(struct flow_from *from, uint32_t index, struct flow_told *told,
 		    const struct tl_access *access)
 {
 	struct flow_value *value = &from->tree->value[index];
@@ -385,9 +406,56 @@ static void on_code(struct from *from, uint32_t index, struct told *told,
 		memcpy(told->general, access->registers->general, sizeof(told->general));
 }
 
+/* True: the question is answered. */
+static bool on_sought(struct flow_from *from, const struct flow_question *question,
+		      struct flow_told *told, const struct tl_access *access)
+{
+	if (access->cookie == question->cookie)
+		return on_goal(from, question->item, told, access);
+	if (access->cookie == question->goal_cookie)
+		return on_goal_of_sought(from, question->item, told, access);
+	on_code(from, question->item, told, access);
+	return false;
+}
+
+/* It may be a store, or a load, of which nothing is known. */
+static bool is_unsure(const struct flow_from *from, const struct flow_question *question,
+		      const struct tl_access *access)
+{
+	bool code = from->tree->value[question->item].state == FLOW_VALUE_SOUGHT &&
+		    access->cookie == question->code_cookie;
+
+	return access->access & TL_LATE ||
+	       (!code && access->access & TL_GUESSED && !flow_is_kernel(access));
+}
+
+/*
+ * What was the last store before it no longer is. What had been read before, and is on its way, is
+ * so still, unless it was the reader that came.
+ */
+static void on_unsure(struct flow_from *from, unsigned number, const struct tl_access *access)
+{
+	const struct flow_question *question = &from->asking.question[number];
+	const struct flow_value *value = &from->tree->value[question->item];
+	struct flow_told *told = &from->told[number];
+	bool late = access->access & TL_LATE;
+
+	from->services->count(from->host, late ? "flow-hits-late" : "flow-hits-guessed", 1);
+	if (late || told->goal == FLOW_NONE || access->cookie != question->cookie) {
+		forget(from, number);
+	} else if (value->state == FLOW_VALUE_SOUGHT) {
+		told->taken = told->found = false;
+		told->stored_length = 0;
+	} else if (access->pc >= value->reader && access->pc <= value->reader_end + 16) {
+		forget(from, number);
+	} else {
+		told->passage.last.known = false;
+	}
+}
+
 static void on_one(void *state, const struct tl_access *access)
 {
-	struct from *from = state;
+	struct flow_from *from = state;
 	struct flow_question *question;
 	int number;
 
@@ -395,118 +463,48 @@ static void on_one(void *state, const struct tl_access *access)
 	if (number < 0)
 		return;
 	question = &from->asking.question[number];
-	if (access->access & TL_LATE || (access->cookie != question->code_cookie &&
-					 access->access & TL_GUESSED && !flow_is_kernel(access))) {
-		/* It may be a store, or a load, of which nothing is known: what was the last one
-		 * before it no longer is. */
-		from->services->count(
-			from->host,
-			access->access & TL_LATE ? "flow-hits-late" : "flow-hits-guessed", 1);
-		forget(from, (unsigned)number);
+	if (is_unsure(from, question, access)) {
+		on_unsure(from, (unsigned)number, access);
 		return;
 	}
-	if (access->cookie == question->code_cookie &&
-	    from->tree->value[question->item].state == FLOW_VALUE_KNOWN)
-		on_chosen(from, question->item, &from->told[number], access);
-	else if (access->cookie == question->code_cookie)
-		on_code(from, question->item, &from->told[number], access);
-	else if (from->tree->value[question->item].state != FLOW_VALUE_SOUGHT)
+	if (access->time < from->told[number].since)
+		return;
+	if (from->tree->value[question->item].state == FLOW_VALUE_SOUGHT) {
+		if (on_sought(from, question, &from->told[number], access))
+			flow_asking_stop(&from->asking, question);
+	} else if (access->cookie == question->cookie) {
 		on_value(from, question->item, &from->told[number], access);
-	else if (on_goal(from, question->item, &from->told[number], access))
-		flow_asking_stop(&from->asking, question);
+	} else if (access->cookie == question->code_cookie) {
+		on_next(from, question->item, &from->told[number], access);
+	} else {
+		on_goal_of_value(from, question->item, &from->told[number], access,
+				 access->pc == from->tree->writer[from->told[number].goal].pc);
+	}
 }
 
 static void on_hit(void *state, const struct tl_access *access)
 {
-	struct from *from = state;
+	struct flow_from *from = state;
 
 	flow_asking_hit(&from->asking, access, on_one);
 }
 
 static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hits, unsigned threads)
 {
-	struct from *from = state;
+	struct flow_from *from = state;
 
 	(void)hits, (void)threads;
 	flow_asking_unwatched(&from->asking, watch);
 }
 
-/* Nodes that are the same code and ask for the same reader are one finding. */
-static uint32_t node_of(const struct flow_tree *tree, uint32_t writer)
-{
-	uint64_t reader = tree->value[tree->writer[writer].value].reader;
-
-	for (uint32_t i = 0; i < writer; i++)
-		if (tree->writer[i].pc == tree->writer[writer].pc &&
-		    tree->value[tree->writer[i].value].reader == reader)
-			return i;
-	return writer;
-}
-
-/* What of the writer's sources is no further value, or has no answer. */
-static void tell_ends(struct flow_tree *tree, uint32_t writer, struct flow_finding *finding)
-{
-	static const char *const names[] = {"end-1", "end-2", "end-3", "end-4"};
-	unsigned count = 0;
-
-	for (uint32_t i = 0; i < tree->values && count < 4; i++) {
-		const struct flow_value *value = &tree->value[i];
-
-		if (value->writer != writer || value->confirmed)
-			continue;
-		if (value->state == FLOW_VALUE_ENDED)
-			flow_detail(finding, names[count++], "%s", value->end);
-		else if (value->state == FLOW_VALUE_SOUGHT)
-			flow_detail(finding, names[count++],
-				    value->called
-					    ? "not followed: the call by a pointer that it came "
-					      "through was not seen before the store"
-					    : "not followed: its load was not seen before the "
-					      "store");
-		else
-			flow_detail(finding, names[count++],
-				    "memory that nobody was seen to write");
-	}
-}
-
-static void tell_writer(struct flow_tree *tree, uint32_t index)
-{
-	const struct flow_writer *writer = &tree->writer[index];
-	const struct flow_value *value = &tree->value[writer->value];
-	struct flow_finding finding = {.kind = "flow-step", .rank = index + 1};
-	uint32_t reader;
-
-	if (writer->place == FLOW_NOWHERE || node_of(tree, index) != index)
-		return;
-	flow_add_place(&finding, &tree->places.place[writer->place],
-		       TL_WRITE | (writer->kernel ? TL_KERNEL : 0), value->address, value->length);
-	reader = value->reader ? flow_place_find(&tree->places, value->pid, value->reader)
-			       : FLOW_NOWHERE;
-	if (reader != FLOW_NOWHERE)
-		flow_add_place(&finding, &tree->places.place[reader], TL_READ, value->address,
-			       value->length);
-	flow_detail(&finding, "node", "%u", index);
-	if (value->writer != FLOW_NONE)
-		flow_detail(&finding, "parent", "%u", node_of(tree, value->writer));
-	flow_detail(&finding, "percent", "%.1f",
-		    value->confirmed ? 100 * (double)writer->count / (double)value->confirmed : 0);
-	flow_detail(&finding, "seen", "%llu", (unsigned long long)writer->count);
-	flow_detail(&finding, "address", "0x%llx", (unsigned long long)value->address);
-	if (writer->repeats != FLOW_NONE)
-		flow_detail(&finding, "repeats", "%u", node_of(tree, writer->repeats));
-	else
-		tell_ends(tree, index, &finding);
-	flow_tell(tree->host, tree->services, &finding);
-}
-
 static void process_ended(void *state, pid_t pid)
 {
-	struct from *from = state;
+	struct flow_from *from = state;
 
 	if (!flow_asking_ended(&from->asking, pid))
 		return;
 	for (uint32_t i = 0; i < from->tree->writers; i++)
-		tell_writer(from->tree, i);
+		flow_from_tell(from->tree, i);
 	if (!from->tree->writers)
 		from->services->log(from->host, "%s: nobody was seen to write it",
 				    from->asking.expression.text);
@@ -514,7 +512,7 @@ static void process_ended(void *state, pid_t pid)
 
 static void finish(void *state)
 {
-	struct from *from = state;
+	struct flow_from *from = state;
 
 	flow_asking_finish(&from->asking);
 	flow_places_free(&from->tree->places);

@@ -181,7 +181,7 @@ static uint64_t target_of(struct flow_tree *tree, const struct flow_standpoint *
 
 /* What the call by a pointer led to is seen later: before the next store. */
 static void add_called(struct flow_tree *tree, const struct flow_standpoint *from, uint64_t call,
-		       const struct insn_place *argument)
+		       const struct insn_place *place, bool argument)
 {
 	struct flow_value value = value_below(tree, from);
 
@@ -191,11 +191,11 @@ static void add_called(struct flow_tree *tree, const struct flow_standpoint *fro
 	value.reader_end = call + 1;
 	value.call.from = *from;
 	value.call.from.store = NULL;
-	value.call.argument = argument != NULL;
+	value.call.argument = argument;
+	value.call.place = *place;
 	if (argument) {
 		unsigned caller = from->frame + (from->gone ? from->jumped : 1);
 
-		value.call.place = *argument;
 		value.context = caller + 1 < from->store->frames ? from->store->frame[caller + 1].pc
 								 : 0;
 	}
@@ -252,7 +252,7 @@ static void follow_argument(struct flow_tree *tree, const struct flow_standpoint
 	if (!called)
 		called = target_of(tree, &caller, call, &insn);
 	if (!called) {
-		add_called(tree, from, call, place);
+		add_called(tree, from, call, place, true);
 		return;
 	}
 	if (called != own) {
@@ -296,7 +296,8 @@ static bool is_function(struct flow_tree *tree, pid_t pid, uint64_t target)
 
 /* What `target` returned to the call, which returns to `context`. */
 static void follow_function(struct flow_tree *tree, const struct flow_standpoint *from,
-			    uint64_t target, uint64_t call, uint64_t context)
+			    const struct insn_place *place, uint64_t target, uint64_t call,
+			    uint64_t context)
 {
 	struct flow_standpoint callee = *from;
 	struct flow_slice slice;
@@ -311,7 +312,7 @@ static void follow_function(struct flow_tree *tree, const struct flow_standpoint
 	}
 	if (flow_in_c_library(tree, from->store->pid, target) || callee.nest > NEST_MOST ||
 	    flow_tree_code(tree, from->store->pid, target, &code) ||
-	    flow_slice_return(code.bytes, code.length, code.start, &tree->work, &slice)) {
+	    flow_slice_return(code.bytes, code.length, code.start, *place, &tree->work, &slice)) {
 		add_end(tree, from, "what %s() returned", name ? name : "a function");
 		return;
 	}
@@ -336,13 +337,13 @@ static void follow_return(struct flow_tree *tree, const struct flow_standpoint *
 	if (insn.flow == INSN_FLOW_BRANCH && !is_function(tree, from->store->pid, target))
 		return;
 	if (target && !(end->earlier_pass && flow_in_c_library(tree, from->store->pid, target)))
-		follow_function(tree, from, target, end->pc, context);
+		follow_function(tree, from, &end->place, target, end->pc, context);
 	else if (end->earlier_pass)
 		add_end(tree, from, "%s",
 			"not followed: a loop calls many, and which call returned what was kept "
 			"is not known");
 	else
-		add_called(tree, from, end->pc, NULL);
+		add_called(tree, from, end->pc, &end->place, false);
 }
 
 static void follow_end(struct flow_tree *tree, const struct flow_standpoint *from,
@@ -463,13 +464,14 @@ static void expand(struct flow_tree *tree, uint32_t writer, const struct flow_st
 	follow_slice(tree, &from, &slice);
 }
 
-/* The same code further up: a loop of the program, told once. */
-static uint32_t find_above(const struct flow_tree *tree, uint32_t value, uint64_t pc)
+/* The same code further up, called from the same place: a loop of the program, told once. */
+static uint32_t find_above(const struct flow_tree *tree, uint32_t value, uint64_t pc,
+			   uint64_t context)
 {
 	while (tree->value[value].writer != FLOW_NONE) {
 		uint32_t writer = tree->value[value].writer;
 
-		if (tree->writer[writer].pc == pc)
+		if (tree->writer[writer].pc == pc && tree->writer[writer].context == context)
 			return writer;
 		value = tree->writer[writer].value;
 	}
@@ -480,10 +482,12 @@ void flow_tree_confirm(struct flow_tree *tree, uint32_t value, const struct flow
 		       const struct tl_access *example)
 {
 	struct flow_writer *writer;
+	uint64_t context = store->frames > 1 ? store->frame[1].pc : 0;
 
 	tree->value[value].confirmed++;
 	for (uint32_t i = 0; i < tree->writers; i++)
-		if (tree->writer[i].value == value && tree->writer[i].pc == store->pc) {
+		if (tree->writer[i].value == value && tree->writer[i].pc == store->pc &&
+		    !tree->writer[i].revoked) {
 			tree->writer[i].count++;
 			return;
 		}
@@ -499,7 +503,8 @@ void flow_tree_confirm(struct flow_tree *tree, uint32_t value, const struct flow
 		.place = flow_place_find(&tree->places, store->pid, store->pc),
 		.count = 1,
 		.kernel = store->kernel,
-		.repeats = find_above(tree, value, store->pc),
+		.context = context,
+		.repeats = find_above(tree, value, store->pc, context),
 	};
 	if (writer->place != FLOW_NOWHERE) {
 		struct flow_place *place = &tree->places.place[writer->place];
@@ -546,5 +551,5 @@ void flow_tree_called(struct flow_tree *tree, uint32_t index, uint64_t target,
 	if (call.argument)
 		follow_argument(tree, &call.from, &call.place, to);
 	else
-		follow_function(tree, &call.from, to, reader, reader + insn.length);
+		follow_function(tree, &call.from, &call.place, to, reader, reader + insn.length);
 }

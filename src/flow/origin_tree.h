@@ -21,6 +21,7 @@
 #define FLOW_DEPTH 12
 #define FLOW_FRAMES 6
 #define FLOW_NONE UINT32_MAX
+#define FLOW_STRAYED 2 /* values that went elsewhere, after which it is known that some do */
 
 enum flow_value_state {
 	FLOW_VALUE_KNOWN,  /* its address is: it is watched for its writer */
@@ -67,6 +68,13 @@ struct flow_value {
 	/* The parent's value came unchanged from one of several, of which this is one: it counts
 	 * only where the parent is then given the very value that was read here. */
 	bool chosen;
+	/* How many values went on to the goal, and how many did not: it is a place that values pass
+	 * through. What made them is then asked with the goal of this one's. */
+	uint64_t led, strayed;
+	uint64_t only_writer; /* that stored what the reader read, whether it went on or not */
+	bool several, sole;   /* there were others; it is asked without a goal */
+	uint64_t goal_stores; /* that the goal's writer was seen to make */
+	bool was_sought;
 	/* Of one that is sought: registers that are the same before its load and behind the
 	 * parent's store, a bit each. */
 	uint16_t kept;
@@ -87,9 +95,12 @@ struct flow_value {
 struct flow_writer {
 	uint32_t value;
 	uint64_t pc, address;
-	uint32_t place; /* FLOW_NOWHERE: none */
+	uint64_t context; /* where its function returned to; 0: not known */
+	uint32_t place;	  /* FLOW_NOWHERE: none */
 	uint64_t count;
 	bool kernel, copies;
+	bool revoked; /* it was seen when it was not known that its value's place is passed through
+		       */
 	uint32_t repeats; /* the writer further up that it is again; FLOW_NONE */
 };
 
@@ -103,9 +114,15 @@ struct flow_store {
 	unsigned frames;
 };
 
+#define FLOW_RETURNED 1024
+
 struct flow_tree {
 	struct tl_host *host;
 	const struct tl_services *services;
+	/* returned.c: whose code is asked about, and what is known of it, by a hash of the target;
+	 * only those that may return. */
+	pid_t pid;
+	uint64_t returned[FLOW_RETURNED];
 	struct flow_places places;
 	struct flow_value value[FLOW_VALUES];
 	uint32_t values;
@@ -114,6 +131,13 @@ struct flow_tree {
 	struct flow_slice_work work;
 };
 
+/* The writer whose store shows that the value went on: of the value's own parent, or of the first
+ * one further up that values do not pass through. */
+uint32_t flow_tree_goal(const struct flow_tree *tree, const struct flow_value *value);
+/* One that passed through the value's place went elsewhere. */
+void flow_tree_stray(struct flow_tree *tree, uint32_t value);
+/* Is it below a writer that was revoked? */
+bool flow_tree_is_void(const struct flow_tree *tree, const struct flow_value *value);
 /* The store counts for the value; what is new of it becomes a writer with its sources. */
 void flow_tree_confirm(struct flow_tree *tree, uint32_t value, const struct flow_store *store,
 		       const struct tl_access *example);
@@ -153,6 +177,10 @@ bool flow_reads_number(const char *name);
 uint64_t flow_call_of(struct flow_tree *tree, pid_t pid, uint64_t context, uint64_t own);
 /* The instruction that a return address is behind. */
 uint64_t flow_call_before(struct flow_tree *tree, pid_t pid, uint64_t pc);
+
+/* returned.c: once, before slices are taken. */
+void flow_tree_init(struct flow_tree *tree, struct tl_host *host,
+		    const struct tl_services *services);
 
 /* The function's code, in memory of the tree's that the next call overwrites. 0 or -errno. */
 struct flow_code {

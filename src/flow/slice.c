@@ -7,6 +7,7 @@
 #include <trapline/event.h>
 
 #define RAX 0
+#define RDX 2
 #define RSP 4
 
 static void add_end(struct flow_slice *slice, const struct flow_end *end)
@@ -146,10 +147,12 @@ static unsigned covered_by(const struct insn_result *result, const struct insn_p
 	return result->conditional || end < first ? 0 : end - first;
 }
 
+/* rax and rdx, xmm0 and xmm1: two words of a structure come in two registers. */
 static bool is_result_of_call(const struct insn_place *place)
 {
-	return place->number == 0 &&
-	       (place->kind == INSN_PLACE_GENERAL || place->kind == INSN_PLACE_VECTOR);
+	return (place->kind == INSN_PLACE_GENERAL &&
+		(place->number == RAX || place->number == RDX)) ||
+	       (place->kind == INSN_PLACE_VECTOR && place->number < 2);
 }
 
 /* True: what was looked for does not come from before this instruction. */
@@ -157,7 +160,7 @@ static bool meet_call(struct flow_slice_work *work, struct flow_slice *slice, ui
 		      const struct insn_place *place)
 {
 	const struct insn *insn = &work->effect[index].insn;
-	struct flow_end end = {.pc = work->pc[index]};
+	struct flow_end end = {.pc = work->pc[index], .place = *place};
 
 	if (slice_is_kept_by_calls(place))
 		return false;
@@ -416,12 +419,13 @@ int flow_slice_place(const uint8_t *code, size_t length, uint64_t start, uint64_
 
 /* A function that ends by jumping to another one returns what that one returns. */
 static void add_jumps(const struct flow_slice_work *work, struct flow_slice *slice, uint64_t start,
-		      size_t length)
+		      size_t length, const struct insn_place *place)
 {
 	for (unsigned i = 0; i < work->count; i++) {
 		const struct insn *insn = &work->effect[i].insn;
 		const struct flow_end end = {.kind = FLOW_END_RETURN,
 					     .pc = work->pc[i],
+					     .place = *place,
 					     .target = (uint64_t)insn->target};
 
 		if (insn->flow == INSN_FLOW_BRANCH && (uint64_t)insn->target - start >= length)
@@ -429,10 +433,9 @@ static void add_jumps(const struct flow_slice_work *work, struct flow_slice *sli
 	}
 }
 
-int flow_slice_return(const uint8_t *code, size_t length, uint64_t start,
+int flow_slice_return(const uint8_t *code, size_t length, uint64_t start, struct insn_place place,
 		      struct flow_slice_work *work, struct flow_slice *slice)
 {
-	const struct insn_place place = {.kind = INSN_PLACE_GENERAL, .number = RAX, .length = 8};
 	int err = slice_decode(code, length, start, work);
 
 	memset(slice, 0, sizeof(*slice));
@@ -443,7 +446,7 @@ int flow_slice_return(const uint8_t *code, size_t length, uint64_t start,
 		if (work->effect[i].insn.flow == INSN_FLOW_RETURN)
 			look_before(work, slice, i, &place);
 	run(work, slice);
-	add_jumps(work, slice, start, length);
+	add_jumps(work, slice, start, length, &place);
 	for (unsigned i = 0; i < slice->ends; i++)
 		for (unsigned j = 0; j < work->count && (slice->end[i].kind == FLOW_END_LOAD ||
 							 slice->end[i].kind == FLOW_END_RETURN);
@@ -451,6 +454,9 @@ int flow_slice_return(const uint8_t *code, size_t length, uint64_t start,
 			if (work->effect[j].insn.flow == INSN_FLOW_RETURN)
 				slice->end[i].earlier_pass |= slice_outlives_load(
 					work, start, slice_index(work, start, slice->end[i].pc),
-					(uint16_t)j, 1u << RAX);
+					(uint16_t)j,
+					slice_register(&place) < 0
+						? 0
+						: 1ull << slice_register(&place));
 	return slice->ends ? 0 : -ENOENT;
 }

@@ -20,7 +20,7 @@ enum flow_end_kind {
 	FLOW_END_LOAD,	   /* the memory operand `operand` of the instruction at `pc` */
 	FLOW_END_CONSTANT, /* `constant`, made at `pc` */
 	FLOW_END_RETURN,   /* what the call, or the function's last jump, at `pc` returned; `target`
-			    * of   a direct one, or 0 */
+			    * of a direct one, or 0; in register `place` */
 	FLOW_END_ARGUMENT, /* register `number` held it at the function's start */
 	FLOW_END_KERNEL,   /* what the system call at `pc` returned */
 	FLOW_END_UNKNOWN,  /* `reason` at `pc` */
@@ -31,7 +31,7 @@ struct flow_end {
 	uint64_t pc;
 	unsigned operand;
 	uint16_t first, length;	 /* of a load: which bytes of the operand; length 0: any */
-	struct insn_place place; /* of an argument: the register */
+	struct insn_place place; /* of an argument, or what was returned: the register */
 	uint64_t constant, target;
 	const char *reason; /* static text */
 	/* Of a load: the registers of its address are the same behind the slice's instruction. */
@@ -51,8 +51,11 @@ struct flow_slice {
 	bool copies; /* the value came unchanged from any end that it came from */
 };
 
-/* Room for the analysis: large; its contents need not be set. */
+/* Room for the analysis: large; its contents need not be set, but for the first two. */
 struct flow_slice_work {
+	/* Is a direct call of `target` known never to have returned? NULL: of none. */
+	bool (*never_returned)(void *context, uint64_t target);
+	void *context;
 	struct insn_effect effect[FLOW_SLICE_INSNS];
 	uint64_t pc[FLOW_SLICE_INSNS];
 	unsigned count;
@@ -95,8 +98,8 @@ int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_
 int flow_slice_place(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
 		     struct insn_place place, struct flow_slice_work *work,
 		     struct flow_slice *slice);
-/* What made the value of rax, at each return of the function. */
-int flow_slice_return(const uint8_t *code, size_t length, uint64_t start,
+/* What made the value of the register, at each return of the function. */
+int flow_slice_return(const uint8_t *code, size_t length, uint64_t start, struct insn_place place,
 		      struct flow_slice_work *work, struct flow_slice *slice);
 
 #endif

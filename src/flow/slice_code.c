@@ -37,6 +37,9 @@ int slice_decode(const uint8_t *code, size_t length, uint64_t start, struct flow
 			offset++; /* a table within the code, or padding */
 			continue;
 		}
+		if (effect->insn.flow == INSN_FLOW_CALL && work->never_returned &&
+		    work->never_returned(work->context, (uint64_t)effect->insn.target))
+			effect->insn.flow = INSN_FLOW_TRAP;
 		work->pc[work->count] = start + offset;
 		work->at[offset] = (uint16_t)(work->count + 1);
 		work->count++;

@@ -57,7 +57,7 @@ static bool item(void *state, uint32_t index, struct flow_item *item)
 	*item = (struct flow_item){.visits = spot->visits,
 				   .confirmed = spot->confirmed,
 				   .ended = spot->state == FLOW_VALUE_ENDED,
-				   .sought = spot->state == FLOW_VALUE_SOUGHT};
+				   .watches = spot->state == FLOW_VALUE_SOUGHT ? 2 : 1};
 	return true;
 }
 
@@ -120,8 +120,9 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 		free(to);
 		return -ENOMEM;
 	}
-	to->host = to->goals->tree.host = host;
-	to->services = to->goals->tree.services = services;
+	to->host = host;
+	to->services = services;
+	flow_tree_init(&to->goals->tree, host, services);
 	to->asking = (struct flow_asking){
 		.host = host, .services = services, .asker = &asker, .state = to};
 	flow_places_init(&to->goals->tree.places, host, services);

@@ -280,8 +280,59 @@ static void a_store_may_be_passed_by(void **state)
 	assert_true(store_after(stores_some_start, stores_some_end, 0)->bypassed);
 }
 
+/* call 0x2000; mov %rdx,(%rbx); ret: the second word of a structure */
+static void what_a_call_returns_in_its_second_register(void **state)
+{
+	static const uint8_t code[] = {0xe8, 0xfb, 0x0f, 0x00, 0x00, 0x48, 0x89, 0x13, 0xc3};
+
+	(void)state;
+	assert_int_equal(slice_store(code, sizeof(code), 5, 0, 8), 0);
+	assert_int_equal(slice.ends, 1);
+	assert_int_equal(slice.end[0].kind, FLOW_END_RETURN);
+	assert_int_equal(slice.end[0].place.number, 2);
+}
+
+/* mov (%rdi),%rdx; mov (%rsi),%rax; ret */
+static void each_register_is_returned_from_its_own_source(void **state)
+{
+	static const uint8_t code[] = {0x48, 0x8b, 0x17, 0x48, 0x8b, 0x06, 0xc3};
+	static const struct insn_place rdx = {.kind = INSN_PLACE_GENERAL, .number = 2, .length = 8};
+
+	(void)state;
+	assert_int_equal(flow_slice_return(code, sizeof(code), START, rdx, &work, &slice), 0);
+	assert_int_equal(slice.ends, 1);
+	assert_int_equal(slice.end[0].kind, FLOW_END_LOAD);
+	assert_int_equal(slice.end[0].pc, START);
+}
+
+static bool is_2000(void *context, uint64_t target)
+{
+	(void)context;
+	return target == 0x2000;
+}
+
+/*
+ * mov (%rdi),%rbx; cmp %rsi,%rdi; jb 1: ; mov (%rsi),%rbx; call 0x2000; 1: mov %rbx,(%rdx); ret
+ * Nobody comes from the call to the store, if it never returned.
+ */
+static void nobody_comes_from_a_call_that_never_returned(void **state)
+{
+	static const uint8_t code[] = {0x48, 0x8b, 0x1f, 0x48, 0x39, 0xf7, 0x72, 0x08, 0x48, 0x8b,
+				       0x1e, 0xe8, 0xf0, 0x0f, 0x00, 0x00, 0x48, 0x89, 0x1a, 0xc3};
+
+	(void)state;
+	assert_int_equal(slice_store(code, sizeof(code), 16, 0, 8), 0);
+	assert_int_equal(slice.ends, 2);
+	work.never_returned = is_2000;
+	assert_int_equal(slice_store(code, sizeof(code), 16, 0, 8), 0);
+	work.never_returned = NULL;
+	assert_int_equal(slice.ends, 1);
+	assert_int_equal(slice.end[0].pc, START);
+}
+
 static void code_may_be_anything(void **state)
 {
+	static const struct insn_place rdx = {.kind = INSN_PLACE_GENERAL, .number = 2, .length = 8};
 	uint8_t code[512];
 	uint32_t random = 1;
 
@@ -292,7 +343,7 @@ static void code_may_be_anything(void **state)
 			code[i] = (uint8_t)(random >> 24);
 		}
 		slice_store(code, sizeof(code), round % 64, 0, 8);
-		flow_slice_return(code, sizeof(code), START, &work, &slice);
+		flow_slice_return(code, sizeof(code), START, rdx, &work, &slice);
 		flow_uses_of_load(code, sizeof(code), START, START + round % 64, 0, 8, &work,
 				  &uses);
 	}
@@ -314,6 +365,9 @@ int main(void)
 		cmocka_unit_test(a_loop_may_keep_an_earlier_value),
 		cmocka_unit_test(forwards_into_half_a_vector),
 		cmocka_unit_test(a_store_may_be_passed_by),
+		cmocka_unit_test(what_a_call_returns_in_its_second_register),
+		cmocka_unit_test(each_register_is_returned_from_its_own_source),
+		cmocka_unit_test(nobody_comes_from_a_call_that_never_returned),
 		cmocka_unit_test(code_may_be_anything),
 	};
 

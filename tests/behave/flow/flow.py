@@ -3,7 +3,7 @@
 """`trapline flow share` tells true sharing from false and none, in threads and processes; `waste`
 agrees with an exhaustive count. A sample: tests/behave/flow/run does all.
 
-usage: tests/behave/flow/flow.py build/trapline SHARING WASTING COUNTED FLOWS UNREAD KINDS"""
+usage: tests/behave/flow/flow.py build/trapline SHARING WASTING COUNTED FLOWS UNREAD KINDS PASSING"""
 import os
 import sys
 import unittest
@@ -11,8 +11,8 @@ import unittest
 import answers
 import roads
 
-TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD, KINDS = (
-    os.path.abspath(sys.argv.pop(1)) for _ in range(7))
+TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD, KINDS, PASSING = (
+    os.path.abspath(sys.argv.pop(1)) for _ in range(8))
 
 KINDS_O3 = roads.program_of(os.path.dirname(KINDS), "O3", "kinds")
 
@@ -116,6 +116,27 @@ class From(unittest.TestCase):
 
     def test_two_values_in_one_vector(self):
         self.expect_nothing_strange("pun")
+
+    def pass_through(self, case):
+        missing, strange, said = until_complete(
+            lambda seconds: roads.walk_passing(TRAPLINE, PASSING, case, seconds))
+        self.assertEqual((missing, strange), (set(), set()), said)
+
+    def test_the_one_of_many_that_pass_through_a_parameter(self):
+        self.pass_through("slots")
+
+    def test_the_one_of_many_that_pass_through_a_loops_variable(self):
+        self.pass_through("reversal")
+
+    def test_what_changes_places_before_it_is_read(self):
+        _, strange, said = roads.walk_passing(TRAPLINE, PASSING, "insertion", "2")
+        self.assertEqual(strange, set(), said)
+
+    def test_the_second_word_that_a_function_returns(self):
+        program = roads.program_of(os.path.dirname(PASSING), "O2", "passing")
+        missing, strange, said = until_complete(
+            lambda seconds: roads.walk_passing(TRAPLINE, program, "registers", seconds))
+        self.assertEqual((missing, strange), (set(), set()), said)
 
     def test_an_expression_must_mean_something(self):
         findings, said = answers.ask(TRAPLINE, ["from", "no_such_name"], [FLOWS, "counter", "0.2"])

@@ -64,6 +64,15 @@ KINDS_CPP = {
     "lambda": (["finish_kept", "keep", "make"], []),
     "exception": (["finish_failure", "fail", "make"], []),
 }
+# The roads of passing.c.
+PASSING = {
+    "slots": (["finish_slot", "put", "make"], ["get", "fill_slots"]),
+    "reversal": (["finish_row", "reverse", "fill_row", "make"], []),
+    "insertion": (["finish_pairs", "sort", "fill_pairs", "make"], []),
+    "registers": (["finish_second", "take_pair", "make"], ["make_pair"]),
+    "check": (["finish_checked", "check", "make"], ["check_made"]),
+    "copies": (["finish_far", "copy_between", "copy_near", "fill_near", "make"], []),
+}
 # Forwards.
 KINDS_WAYS = {
     "ring": (["push", "pop"], []),
@@ -122,6 +131,10 @@ def walk_on(trapline, program, case, seconds="3"):
 
 def walk_kinds(trapline, program, case, seconds="3"):
     return walk(trapline, program, case, seconds, {**KINDS, **KINDS_CPP})
+
+
+def walk_passing(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, PASSING)
 
 
 def walk_kinds_on(trapline, program, case, seconds="3"):

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of `trapline flow from`. Not for other folders. */
+#ifndef FLOW_FROM_H
+#define FLOW_FROM_H
+
+#include "flow/asking.h"
+#include "flow/origin_tree.h"
+#include "flow/passage.h"
+
+/* What a question has told so far. */
+struct flow_told {
+	struct flow_store last; /* there, since it is watched */
+	/* Where the value must go on to: this writer stores there. FLOW_NONE: anywhere. */
+	uint32_t goal;
+	uint64_t since; /* when all its watches were armed */
+	struct flow_passage passage;
+	/* Of a sought value: what the load that came last would have read, and what the one did
+	 * that came before the last store to the parent. */
+	pid_t tid;
+	uint64_t address, length;
+	bool found;
+	uint64_t stored_address, stored_length; /* length 0: not known */
+	bool taken; /* the stored one was read, on its way to the goal */
+	/* What has arrived there, until its reader comes. */
+	bool arrived;
+	uint64_t arrived_address, arrived_length;
+	struct flow_store arrived_store;
+	uint64_t read; /* of one of several: what its reader read */
+	bool read_known;
+	uint64_t general[16]; /* of a sought value: the registers before that load, or call */
+};
+
+struct flow_from {
+	struct tl_host *host;
+	const struct tl_services *services;
+	struct flow_asking asking;
+	struct flow_tree *tree;
+	struct flow_told told[FLOW_QUESTIONS];
+};
+
+/* from_ask.c. Where the value must go on to after it was read, for the read to count: the writer
+ * that stores there, or FLOW_NONE. */
+uint32_t flow_from_goal(const struct flow_from *from, const struct flow_value *value);
+/* The asker's, with a struct flow_from as its state. */
+bool flow_from_item(void *state, uint32_t index, struct flow_item *item);
+bool flow_from_ask(void *state, unsigned question, uint32_t index);
+/* from_tell.c: one of the writers as a finding, unless it is none. */
+void flow_from_tell(struct flow_tree *tree, uint32_t writer);
+
+#endif

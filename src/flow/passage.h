@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Does a value that is read at one place go on to another? Many values may pass through one place
+ * in memory, for different destinations, as through the stack's slot of a parameter or of a loop's
+ * variable: only the passes that reach the destination that was asked about count.
+ *
+ * Three places, one after another as the value goes: the one that is asked about, where a known
+ * piece of code reads; the one that it is stored to next; and the goal, where these are not the
+ * same. A value goes on within one thread. Pure functions.
+ */
+#ifndef FLOW_PASSAGE_H
+#define FLOW_PASSAGE_H
+
+#include "flow/origin_tree.h"
+
+enum flow_passage_stage {
+	FLOW_PASSAGE_NONE,
+	FLOW_PASSAGE_READ,   /* read at the place that is asked about */
+	FLOW_PASSAGE_STORED, /* and stored to the next one */
+	FLOW_PASSAGE_TAKEN,  /* and read there, on its way to the goal */
+};
+
+struct flow_passage {
+	struct flow_store last;	   /* to the place, since it is watched */
+	uint64_t stores;	   /* how many, by which they are told apart */
+	struct flow_store origin;  /* of the value on its way: the last when it was read */
+	uint64_t number;	   /* of the origin */
+	bool arrived;		   /* the origin's value reached the goal once */
+	struct flow_store waiting; /* the origin of what is at the goal, until its reader comes */
+	enum flow_passage_stage stage;
+	pid_t tid;
+};
+
+void flow_passage_forget(struct flow_passage *passage);
+void flow_passage_store(struct flow_passage *passage, const struct flow_store *store);
+/* True: the value before it never reached the goal. */
+bool flow_passage_read(struct flow_passage *passage, pid_t tid);
+/* Of the next place, where it is not the goal: stored to by the code that had read (`follows`), or
+ * by another; and read by the code that stores to the goal. */
+void flow_passage_next_store(struct flow_passage *passage, pid_t tid, bool follows);
+void flow_passage_next_read(struct flow_passage *passage, pid_t tid);
+/* Stored to the goal, by the code that does it; `through`: the next place is another. True: the
+ * value of `origin` is that one, for the first time. */
+bool flow_passage_arrive(struct flow_passage *passage, pid_t tid, bool through);
+/* At the goal, where only what its reader reads counts. Before any store there: true: a value that
+ * had arrived was not read. */
+bool flow_passage_overwrite(struct flow_passage *passage);
+void flow_passage_wait(struct flow_passage *passage);
+/* True: a value that had arrived is read; its origin is `waiting`. */
+bool flow_passage_goal_read(struct flow_passage *passage);
+
+#endif
