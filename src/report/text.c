@@ -300,6 +300,15 @@ static void write_object_title(const struct writer *writer, const struct finding
 	fprintf(writer->stream, "+0x%" PRIx64, object->module_offset);
 }
 
+/* Of what lies before it, less than nothing. */
+static void write_offset(const struct writer *writer, uint64_t offset)
+{
+	if ((int64_t)offset < 0)
+		fprintf(writer->stream, " - %" PRIu64, -offset);
+	else
+		fprintf(writer->stream, " + %" PRIu64, offset);
+}
+
 static void write_object(const struct writer *writer, const struct finding *finding)
 {
 	const struct finding_object *object = &finding->object;
@@ -315,7 +324,7 @@ static void write_object(const struct writer *writer, const struct finding *find
 	}
 	if (object->offset &&
 	    (object->name || (object->kind == FINDING_OBJECT_HEAP && object->size)))
-		fprintf(writer->stream, " + %" PRIu64, object->offset);
+		write_offset(writer, object->offset);
 	if (object->type) {
 		fputs(" of type ", writer->stream);
 		utf8_print(writer->stream, object->type);
