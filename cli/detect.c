@@ -466,7 +466,7 @@ static int run_program(struct detection *detection, char **argv)
 static bool cannot_attach(const struct detection *detection)
 {
 	for (unsigned i = 0; i < detection->tool_count; i++)
-		if (tools_wants_guards(detection->tool[i])) {
+		if (tools_needs_guards(detection->tool[i])) {
 			fprintf(stderr,
 				"trapline: %s sees a program's heap from its start only: start it under "
 				"trapline, without -p\n",

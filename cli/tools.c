@@ -42,10 +42,20 @@ const struct tl_tool *tools_find(const char *name)
 	return NULL;
 }
 
+static unsigned wants_of(const struct tl_tool *tool)
+{
+	return tool->size >= offsetof(struct tl_tool, wants) + sizeof(tool->wants) ? tool->wants
+										   : 0;
+}
+
 bool tools_wants_guards(const struct tl_tool *tool)
 {
-	return tool->size >= offsetof(struct tl_tool, wants) + sizeof(tool->wants) &&
-	       (tool->wants & TL_WANTS_GUARDS);
+	return wants_of(tool) & TL_WANTS_GUARDS;
+}
+
+bool tools_needs_guards(const struct tl_tool *tool)
+{
+	return tools_wants_guards(tool) && !(wants_of(tool) & TL_WANTS_OUTSIDE);
 }
 
 bool tools_are_blind(const struct tl_tool *const tool[], unsigned count, const char *program)
@@ -54,9 +64,9 @@ bool tools_are_blind(const struct tl_tool *const tool[], unsigned count, const c
 	unsigned blind = 0;
 
 	for (unsigned i = 0; i < count; i++)
-		blind += why && tools_wants_guards(tool[i]);
+		blind += why && tools_needs_guards(tool[i]);
 	for (unsigned i = 0; i < count && blind; i++)
-		if (tools_wants_guards(tool[i]))
+		if (tools_needs_guards(tool[i]))
 			fprintf(stderr,
 				"trapline: %s, and %s sees none of its blocks without one%s\n", why,
 				tool[i]->name, blind == count ? "; running it bare" : "");

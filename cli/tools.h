@@ -11,6 +11,8 @@ const struct tl_tool *tools_find(const char *name);
 
 /* Does it want the program to guard blocks of its heap? */
 bool tools_wants_guards(const struct tl_tool *tool);
+/* … and can it do nothing without? */
+bool tools_needs_guards(const struct tl_tool *tool);
 
 /* The heap of a program that no library can be loaded into is seen by none of those: each is told
  * of. True where that leaves nothing to do. */

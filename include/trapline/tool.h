@@ -85,6 +85,7 @@ extern "C" {
 #define TL_WANTS_OWN_STACK 0x1u /* samples of accesses to the thread's own stack, too */
 #define TL_WANTS_BLOCKS 0x2u	/* to know of some of the heap's blocks: born() and freed() */
 #define TL_WANTS_GUARDS 0x4u	/* blocks of the heap are chosen and guarded: struct tl_guarded */
+#define TL_WANTS_OUTSIDE 0x8u	/* with that: processes without guards too, see interposed() */
 
 struct tl_stack; /* opaque: what was noted of the thread's stack */
 
@@ -442,6 +443,18 @@ struct tl_services {
 	/* Of a thread that is neither stopped nor asked: its fs_base, for resolve(). 0: not known.
 	 */
 	uint64_t (*thread_pointer)(struct tl_host *host, pid_t pid, pid_t tid);
+	/* Does a library of ours stand before the process's malloc()? Not in one that ran already
+	 * or that no library can be loaded into: blocks are neither told nor guarded there. */
+	bool (*interposed)(struct tl_host *host, pid_t pid);
+	/* First instruction of the function that an expression of `trapline watch` names, as
+	 * "libc.so.6:malloc". 0: not known. */
+	uint64_t (*entry)(struct tl_host *host, pid_t pid, const char *expression);
+	/* In hit(), of the hit that it is called for: is its thread still held there? What was
+	 * armed before this was asked sees all that the thread does from the hit on. */
+	bool (*held)(struct tl_host *host);
+	/* Of a watch of all threads: it is armed in every thread, and each of its hits so far was
+	 * told. False also where that is not known for certain. */
+	bool (*unbroken)(struct tl_host *host, pid_t pid, uint64_t cookie);
 };
 
 struct tl_tool {

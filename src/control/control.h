@@ -95,6 +95,10 @@ int control_watch(struct control *control, const struct tl_watch *watch);
 int control_place(struct control *control, unsigned owner, const struct tl_watch *watch);
 void control_displace(struct control *control, unsigned owner, uint64_t cookie);
 unsigned control_places(struct control *control, pid_t pid); /* how many slots there are for it */
+/* `interposed`, `held` and `unbroken` of <trapline/tool.h>. */
+bool control_is_interposed(const struct control *control, pid_t pid);
+bool control_holds(const struct control *control);
+bool control_is_unbroken(const struct control *control, unsigned owner, pid_t pid, uint64_t cookie);
 /* The observer's tick is called soon. Any thread. */
 void control_rouse(struct control *control);
 /* Percent of the budget that is spent; above 100 nothing may be armed. */

@@ -117,6 +117,46 @@ int control_place(struct control *control, unsigned owner, const struct tl_watch
 	return err;
 }
 
+bool control_is_interposed(const struct control *control, pid_t pid)
+{
+	const struct target *target = target_find(&control->program, pid);
+
+	return target && !target->entered && !target->observed && control->program.options.guard;
+}
+
+/* The record of the hit that is being told is found again by its process and number. */
+bool control_holds(const struct control *control)
+{
+	const struct area_hit *told = &control->hits.copy;
+
+	if (!control->telling || told->flags & (AREA_HIT_UNHELD | AREA_HIT_LATE))
+		return false;
+	/* Whatever was done for the thread was done before it is looked at. Pairs with
+	 * area_hit_leave(). */
+	atomic_thread_fence(memory_order_seq_cst);
+	for (unsigned i = 0; i < AREA_HITS; i++) {
+		const struct area_hit *record = &control->program.area->hit[i];
+		uint64_t state = atomic_load(&record->state);
+
+		if (area_hit_state(state) == AREA_HIT_HELD &&
+		    area_hit_owner(state) == told->process && record->serial == told->serial)
+			return true;
+	}
+	return false;
+}
+
+/* Threads that come later have the event where those that create them have. A hit that was admitted
+ * and not told yet may be an earlier one than that which is being told. */
+bool control_is_unbroken(const struct control *control, unsigned owner, pid_t pid, uint64_t cookie)
+{
+	struct target *target = target_find(&control->program, pid);
+	const struct slot *slot = target ? find(target, owner, cookie) : NULL;
+
+	return slot && slot->armed && slot->whole && !slot->coverage.ambiguous &&
+	       atomic_load(&target->shared->dropped) == slot->dropped &&
+	       atomic_load(&target->shared->slot[slot->index].hits) == slot->seen;
+}
+
 /* The thread whose hit is being told is held until that is done, watched or not. */
 static void take_away(struct target *target, struct slot *slot)
 {

@@ -154,6 +154,7 @@ static int open_threads(struct opening *opening)
 		err = open_root(opening, target->tids[i]);
 		if (err && target->best_effort) {
 			counter_increment(COUNTER_THREADS_UNCOVERED);
+			opening->coverage->partial = true;
 			err = 0;
 		}
 	}

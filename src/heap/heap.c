@@ -7,6 +7,7 @@
 #include "heap/heap.h"
 
 #include "base/clock.h"
+#include "heap/outside.h"
 #include "heap/private.h"
 
 #include <stdio.h>
@@ -20,49 +21,6 @@
 #define MIB (1024.0 * 1024.0)
 #define SAMPLE_PAUSE 1000000ull /* ns between two samples that are looked up */
 
-static bool is_own_code(const struct heap *heap, pid_t pid, uint64_t pc)
-{
-	const char *module = heap->services->module(heap->host, pid, pc);
-	const char *name = module ? strrchr(module, '/') : NULL;
-
-	return name && strncmp(name, "/libtrapline-agent", 18) == 0;
-}
-
-static bool is_system_call(const struct heap *heap, const struct tl_access *access)
-{
-	static const uint8_t syscall[] = {0x0f, 0x05};
-	uint8_t code[sizeof(syscall)];
-
-	return access->registers &&
-	       heap->services->read(heap->host, access->pid, access->registers->pc - sizeof(code),
-				    code, sizeof(code)) == (ssize_t)sizeof(code) &&
-	       memcmp(code, syscall, sizeof(code)) == 0;
-}
-
-/* The judgement of an access to a block; hidden ones are counted. */
-static struct heap_verdict judge(struct heap *heap, const struct tl_guarded *block,
-				 const struct tl_access *access, bool is_sample)
-{
-	struct heap_access seen = {.address = access->address,
-				   .length = access->length,
-				   .time = access->time,
-				   .access = access->access,
-				   .traits = access->traits,
-				   .is_sample = is_sample,
-				   .is_own_code = is_own_code(heap, access->pid, access->pc)};
-	struct heap_verdict verdict;
-
-	seen.function = heap->services->function_name(heap->host, access->pid, access->pc);
-	if (access->access & TL_KERNEL)
-		seen.is_system_call = is_system_call(heap, access);
-	verdict = heap_judge(block, &seen);
-	if (verdict.rule)
-		heap->services->count(heap->host, verdict.rule, 1);
-	else if (verdict.kind != HEAP_NO_ERROR && (access->access & TL_WRITE))
-		heap->told[heap->tolds++ % HEAP_TOLD] = block->serial;
-	return verdict;
-}
-
 static void on_hit(void *state, const struct tl_access *seen)
 {
 	struct heap *heap = state;
@@ -72,8 +30,10 @@ static void on_hit(void *state, const struct tl_access *seen)
 	struct tl_guarded block;
 	struct heap_verdict verdict;
 
-	if (!watch)
+	if (!watch) {
+		outside_hit(heap, seen);
 		return;
+	}
 	place_access(heap, watch, &placed);
 	if (!heap->services->guarded(heap->host, watch->pid, watch->block, &block) ||
 	    block.serial != watch->serial) {
@@ -83,7 +43,7 @@ static void on_hit(void *state, const struct tl_access *seen)
 		return;
 	}
 	place_call(heap, &block, &placed);
-	verdict = judge(heap, &block, access, false);
+	verdict = heap_judge_access(heap, &block, access, false);
 	if (verdict.kind != HEAP_NO_ERROR)
 		say_access(heap, &block, access, &verdict, watch->strategy);
 }
@@ -96,8 +56,8 @@ static void on_sample(void *state, const struct tl_access *access)
 	struct tl_guarded block;
 
 	/* What the thread may come to, it may as well not. */
-	if (!heap->samples || access->time < heap->sampled_until || !access->address ||
-	    access->traits & TL_TRAIT_FORESEEN)
+	if (!heap->samples || heap->outside || access->time < heap->sampled_until ||
+	    !access->address || access->traits & TL_TRAIT_FORESEEN)
 		return;
 	heap->sampled_until = access->time + SAMPLE_PAUSE;
 	if (!heap->services->guarded(heap->host, access->pid, access->address, &block))
@@ -107,7 +67,7 @@ static void on_sample(void *state, const struct tl_access *access)
 	if (block.on_pages)
 		return;
 	heap->services->count(heap->host, "heap-samples", 1);
-	verdict = judge(heap, &block, access, true);
+	verdict = heap_judge_access(heap, &block, access, true);
 	if (verdict.kind != HEAP_NO_ERROR)
 		say_access(heap, &block, access, &verdict, STRATEGY_SAMPLE);
 }
@@ -171,6 +131,8 @@ static void on_unwatched(void *state, const struct tl_watch *wanted, unsigned hi
 	(void)threads;
 	if (watch)
 		watch->cookie = 0;
+	else
+		outside_unwatched(state, wanted->cookie);
 }
 
 static void on_process_ended(void *state, pid_t pid)
@@ -178,6 +140,7 @@ static void on_process_ended(void *state, pid_t pid)
 	struct heap *heap = state;
 
 	watches_end_process(heap, pid);
+	outside_ended(heap, pid);
 	remember_process_ended(heap->remember, pid);
 	if (heap->pages)
 		pages_drop(heap->pages, pid);
@@ -199,6 +162,11 @@ static void on_process_began(void *state, pid_t pid)
 	remember_process_ended(heap->remember, pid);
 	remember_process_began(heap->remember, pid);
 	/* Executed, it has none of its earlier ones. */
+	outside_ended(heap, pid);
+	if (!heap->services->interposed(heap->host, pid)) {
+		outside_began(heap, pid);
+		return;
+	}
 	if (heap->pages)
 		pages_drop(heap->pages, pid);
 	if (!heap->on_pages || heap->services->guard_faults(heap->host, pid, &faults))
@@ -274,6 +242,7 @@ static void on_tick(void *state)
 		pages_go_on(heap->pages);
 	unseen = heap->pages ? pages_unseen(heap->pages) : 0;
 	remember_tick(heap->remember);
+	outside_tick(heap);
 	if (unseen)
 		heap->services->count(heap->host, "heap-pages-unseen", unseen);
 	while (heap->pages && pages_next(heap->pages, &fault))
@@ -343,6 +312,7 @@ static void finish(void *state)
 	struct heap *heap = state;
 
 	remember_stop(heap->remember);
+	outside_stop(heap);
 	pages_stop(heap->pages);
 	free(heap);
 }
@@ -361,6 +331,6 @@ const struct tl_tool heap_tool = {
 	.process_ended = on_process_ended,
 	.tick = on_tick,
 	.slots = 4,
-	.wants = TL_WANTS_GUARDS,
+	.wants = TL_WANTS_GUARDS | TL_WANTS_OUTSIDE,
 	.guarded = on_block,
 };

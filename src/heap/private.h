@@ -55,8 +55,13 @@ struct heap {
 	/* Blocks of which the culprit was seen: a pattern that it has broken is not told again. */
 	uint64_t told[HEAP_TOLD]; /* serials */
 	unsigned tolds;
-	uint64_t sampled_until; /* ns: samples before that are not looked up */
+	uint64_t sampled_until;	 /* ns: samples before that are not looked up */
+	struct outside *outside; /* processes that no library of ours is in */
 };
+
+/* judge.c: the judgement of an access to a block; hidden ones are counted. */
+struct heap_verdict heap_judge_access(struct heap *heap, const struct tl_guarded *block,
+				      const struct tl_access *access, bool is_sample);
 
 /* say.c */
 void say_access(struct heap *heap, const struct tl_guarded *block, const struct tl_access *access,

@@ -111,6 +111,42 @@ struct heap_verdict heap_judge(const struct tl_guarded *block, const struct heap
 	return freed;
 }
 
+/* Compilers put a dot and more behind the names of parts and clones of a function. */
+static bool is_named(const char *name, const char *function)
+{
+	size_t length = strlen(function);
+
+	return name && strncmp(name, function, length) == 0 &&
+	       (!name[length] || name[length] == '.');
+}
+
+/*
+ * The C library empties a thread's cache as that ends, and arenas as a process forks or ends, by
+ * functions that no program calls (glibc, malloc/malloc.c and arena.c). In a file without names of
+ * local functions one that another such one has called may be one of these; string functions, which
+ * are local too, are called by others. A stack that ends within such a file says nothing.
+ */
+bool heap_is_allocators(const char *name, const char *caller, int inside, int count)
+{
+	static const char *const own[] = {
+		"_int_malloc",	   "_int_free",
+		"_int_realloc",	   "_int_memalign",
+		"_int_free_chunk", "_int_free_merge_chunk",
+		"unlink_chunk",	   "malloc_consolidate",
+		"sysmalloc",	   "systrim",
+		"heap_trim",	   "tcache_thread_shutdown",
+		"tcache_init",	   "__malloc_arena_thread_freeres",
+		"arena_get2",	   "__libc_thread_freeres",
+		"malloc_printerr", "__malloc_fork_lock_parent",
+		"mtrim",	   "int_mallinfo",
+	};
+
+	for (unsigned i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (is_named(name, own[i]) || is_named(caller, own[i]))
+			return true;
+	return !name && ((inside > 1 && !caller) || inside == count);
+}
+
 /*
  * A program or library with an operator new of its own that calls malloc(), and the common operator
  * delete, or the reverse, makes its pairs itself.

@@ -26,6 +26,11 @@ struct heap_verdict {
 
 struct heap_verdict heap_judge(const struct tl_guarded *block, const struct heap_access *access);
 
+/* Of an access by code of the file that the allocator is in, with `inside` of `count` frames there:
+ * may it be the allocator's, although none of its functions by which programs call it is on the
+ * stack? `name`, `caller`: of the first two; NULL: they have none. */
+bool heap_is_allocators(const char *name, const char *caller, int inside, int count);
+
 /* A block freed by the wrong function. `maker`: the function at the call that made the block, as
  * it is shown; NULL: not known. NULL: it is an error; else the rule's name. */
 const char *heap_mismatch(const struct tl_guarded *block, const char *maker);

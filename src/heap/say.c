@@ -104,7 +104,8 @@ static void raise_context(struct heap *heap, const struct tl_guarded *block, uns
 {
 	if (!block->made.count)
 		return;
-	if (!heap->services->guard_always(heap->host, block->pid, block->made.pcs[0] + 1, 0))
+	if (heap->services->interposed(heap->host, block->pid) &&
+	    !heap->services->guard_always(heap->host, block->pid, block->made.pcs[0] + 1, 0))
 		heap->services->count(heap->host, "heap-contexts-certain", 1);
 	remember_note(heap->remember, block, evidence);
 }

@@ -221,6 +221,21 @@ static void serve_wake(struct tl_host *host)
 	control_rouse(host->set->control);
 }
 
+static bool serve_interposed(struct tl_host *host, pid_t pid)
+{
+	return control_is_interposed(host->set->control, pid);
+}
+
+static bool serve_held(struct tl_host *host)
+{
+	return control_holds(host->set->control);
+}
+
+static bool serve_unbroken(struct tl_host *host, pid_t pid, uint64_t cookie)
+{
+	return control_is_unbroken(host->set->control, host->number, pid, cookie);
+}
+
 static unsigned serve_spent(struct tl_host *host)
 {
 	return control_spent(host->set->control);
@@ -255,4 +270,8 @@ const struct tl_services host_services = {
 	.guard_always = host_guard_always,
 	.guard_faults = host_guard_faults,
 	.thread_pointer = host_thread_pointer,
+	.interposed = serve_interposed,
+	.entry = host_entry,
+	.held = serve_held,
+	.unbroken = serve_unbroken,
 };

@@ -92,6 +92,20 @@ int host_resolve(struct tl_host *host, pid_t pid, const char *text, uint64_t fs_
 	}
 }
 
+uint64_t host_entry(struct tl_host *host, pid_t pid, const char *text)
+{
+	struct space *space = control_space(host->set->control, pid);
+	struct symbol_expression expression;
+	struct symbol_target target;
+	char reason[SYMBOL_ERROR_MAX];
+
+	if (!space || symbol_expression_parse(text, &expression, reason) ||
+	    symbol_target_resolve(space_modules(space), &expression, &target, reason) ||
+	    target.kind != SYMBOL_TARGET_CODE_PLACES || !target.code_count)
+		return 0;
+	return target.code[0];
+}
+
 uint64_t host_thread_pointer(struct tl_host *host, pid_t pid, pid_t tid)
 {
 	struct space *space = control_space(host->set->control, pid);

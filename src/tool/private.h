@@ -84,6 +84,7 @@ int host_memory(struct tl_host *host, pid_t pid, uint64_t address, struct tl_mem
 int host_function(struct tl_host *host, pid_t pid, uint64_t pc, uint64_t *start, uint64_t *end);
 int host_resolve(struct tl_host *host, pid_t pid, const char *text, uint64_t fs_base,
 		 struct tl_expression *meaning, char *error, size_t size);
+uint64_t host_entry(struct tl_host *host, pid_t pid, const char *text);
 uint64_t host_thread_pointer(struct tl_host *host, pid_t pid, pid_t tid);
 
 /* guarded.c */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The allocator of a process that no library of ours is in: its functions, found by symbol, and
+ * whether an access is its own work. glibc's malloc() alone, in libc.so.6 or linked into a static
+ * program: what a chunk looks like is known of no other (chunk.h).
+ */
+#ifndef HEAP_ALLOCATOR_H
+#define HEAP_ALLOCATOR_H
+
+#include "heap/private.h"
+
+enum allocator_function {
+	ALLOCATOR_MALLOC,
+	ALLOCATOR_CALLOC,
+	ALLOCATOR_REALLOC,
+	ALLOCATOR_FREE,
+	ALLOCATOR_OTHERS,
+	ALLOCATOR_FUNCTIONS = 24
+};
+
+struct allocator {
+	uint64_t entry[ALLOCATOR_FUNCTIONS]; /* 0: it has none */
+	uint64_t lowest, highest;	     /* of the entries */
+	const char *module;
+};
+
+/* False: it has none that is known, and why was said. */
+bool allocator_find(const struct heap *heap, pid_t pid, struct allocator *allocator);
+
+enum author {
+	AUTHOR_PROGRAM,
+	AUTHOR_ALLOCATOR,
+	AUTHOR_UNCLEAR, /* one of the two */
+};
+
+struct authorship {
+	enum author author;
+	/* By which the allocator was called; ALLOCATOR_FUNCTIONS: not known, or by none. */
+	enum allocator_function through;
+	bool direct; /* that function made the access itself */
+};
+
+/* Who made an access, by its stack. */
+struct authorship allocator_author(const struct heap *heap, const struct allocator *allocator,
+				   pid_t pid, const struct tl_frame_place *frames, int count);
+
+#endif
