@@ -220,11 +220,18 @@ static bool update_tells(const struct rule_side *side)
 	       (side->updates_tell && side->atomicity != TL_ATOMICITY_MIXED);
 }
 
+/* Does the other's LOCK take in more than the update without, or less? It is a lock of a union's
+ * halves then, which an inline assembly gives back. Compilers do not access one object so. */
+static bool updates_part(const struct rule_side *side, const struct rule_side *other)
+{
+	return (other->access->access & TL_ATOMIC) && other->access->length != side->access->length;
+}
+
 static void weigh_update(const struct rule_side *side, const struct rule_side *other,
 			 struct verdict *verdict)
 {
 	if (!(side->access->traits & TL_TRAIT_UPDATE) || side->atomicity == TL_ATOMICITY_ATOMIC ||
-	    !update_tells(side))
+	    !update_tells(side) || updates_part(side, other))
 		return;
 	if (other->access->access & TL_WRITE)
 		raise_to(verdict, TL_DEFINITE,
@@ -258,7 +265,8 @@ static void weigh_sizes(const struct rule_side *first, const struct rule_side *s
  * by: whoever reads it then is free to clear, free or reuse the memory, by any means. Plain and
  * not able to be atomic, it releases nothing; neither does a thread that still stands before it.
  */
-static bool may_release(const struct rule_side *side, const struct rule_meeting *meeting)
+static bool may_release(const struct rule_side *side, const struct rule_side *other,
+			const struct rule_meeting *meeting)
 {
 	if (!(side->access->access & TL_WRITE) || side->access->before)
 		return false;
@@ -266,7 +274,8 @@ static bool may_release(const struct rule_side *side, const struct rule_meeting 
 		return true;
 	return side->atomicity != TL_ATOMICITY_PLAIN && !not_atomic(side) &&
 	       !orders_nothing(side, meeting) &&
-	       !(side->access->traits & TL_TRAIT_UPDATE && update_tells(side));
+	       (!(side->access->traits & TL_TRAIT_UPDATE && update_tells(side)) ||
+		updates_part(side, other));
 }
 
 /* What one side shows of itself, once it is known that neither was released by the other. */
@@ -306,8 +315,8 @@ static const char *hiding_rule(const struct rule_side *first, const struct rule_
 void rules_judge(const struct rule_side *first, const struct rule_side *second,
 		 const struct rule_meeting *meeting, struct verdict *verdict)
 {
-	bool released = (meeting->first_seen && may_release(first, meeting)) ||
-			(meeting->second_seen && may_release(second, meeting));
+	bool released = (meeting->first_seen && may_release(first, second, meeting)) ||
+			(meeting->second_seen && may_release(second, first, meeting));
 
 	memset(verdict, 0, sizeof(*verdict));
 	verdict->certainty = TL_POSSIBLE;

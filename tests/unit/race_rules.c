@@ -87,6 +87,22 @@ static void test_released(void **state)
 }
 
 /* The line of a LOCK instruction may be that of another statement. */
+/* `lock xadd` takes a ticket in one half of a word, `inc` of the other half gives the lock back. */
+static void test_released_by_half(void **state)
+{
+	struct tl_access take = {.access = TL_READ | TL_WRITE | TL_ATOMIC, .length = 4};
+	struct tl_access give = {
+		.access = TL_READ | TL_WRITE, .traits = TL_TRAIT_UPDATE, .length = 2};
+	struct rule_side half = side(&give, TL_ATOMICITY_UNKNOWN);
+
+	(void)state;
+	half.updates_tell = true;
+	expect_hidden(judge(half, side(&take, TL_ATOMICITY_UNKNOWN), &in_order), "hidden-released");
+	expect(judge(side(&take, TL_ATOMICITY_UNKNOWN), half, &unseen), TL_POSSIBLE);
+	give.length = 4;
+	expect(judge(half, side(&take, TL_ATOMICITY_UNKNOWN), &in_order), TL_DEFINITE);
+}
+
 static void test_lock_is_no_plain_access(void **state)
 {
 	struct tl_access decrement = {.access = TL_READ | TL_WRITE | TL_ATOMIC, .length = 4};
@@ -480,6 +496,7 @@ int main(void)
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_not_taken),
 		cmocka_unit_test(test_released),
+		cmocka_unit_test(test_released_by_half),
 		cmocka_unit_test(test_lock_is_no_plain_access),
 		cmocka_unit_test(test_atomic_by_the_source),
 		cmocka_unit_test(test_released_in_doubt),
