@@ -5,17 +5,17 @@
  * One block at a time, in phases. Each step is taken while the thread that led to it is held, so
  * nothing is missed in between; where it was not held long enough the block is given up.
  *
- *	IDLE
- *	ASKING	 a breakpoint at the entry of free(), or of malloc(), calloc() or realloc(), in all
- *		 threads. Who comes first with a block that is wanted decides: free() leads to
- *DYING, the others to MAKING MAKING	 a breakpoint where the call returns, in that thread: there
- *the block is known
- *	LIVE	 watches of the word before the block, which is the allocator's, and of bytes behind
- *		 those that were asked for. free() reads the word before it does anything
- *	DYING	 a watch of the block's first word. As free() puts the block into a list it writes
- *		 the link there
- *	DEAD	 watches of the first word and of another one. The allocator gives the block out
- *		 again, or merges it with another one, by a look at the link: that ends it
+ * - IDLE.
+ * - ASKING: a breakpoint at the entry of free(), or of malloc(), calloc() or realloc(), in all
+ *   threads. Who comes first with a block that is wanted decides: free() leads to DYING, the others
+ *   to MAKING.
+ * - MAKING: a breakpoint where the call returns, in that thread. There the block is known.
+ * - LIVE: watches of the word before the block, which is the allocator's, and of bytes behind those
+ *   that were asked for. free() reads the word before it does anything.
+ * - DYING: a watch of the block's first word. As free() puts the block into a list it writes the
+ *   link there.
+ * - DEAD: watches of the first word and of another one. The allocator gives the block out again, or
+ *   merges it with another one, by a look at the link: that ends it.
  *
  * What the program itself does at these bytes when LIVE or DEAD is an error. It is told if every
  * hit of the watches was told, in every thread, and the chunk looks as it has to in that phase. So
