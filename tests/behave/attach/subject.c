@@ -40,6 +40,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define LEAST_STACK 2048 /* the kernel's MINSIGSTKSZ; libc's may be the frame's size */
 #define WORKERS 4
 #define TOGETHER 50 /* threads of `count` at a time */
 #define SECOND 1000000000ull
@@ -194,9 +195,10 @@ static void *handle(void *size)
 static void run_with_stacks(void)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
-	const size_t least = getauxval(AT_MINSIGSTKSZ);
-	const size_t size[WORKERS] = {0, 65536, least ? least : MINSIGSTKSZ,
-				      least ? least : MINSIGSTKSZ};
+	/* sigaltstack(2) refuses less than either. */
+	const size_t frame = getauxval(AT_MINSIGSTKSZ);
+	const size_t least = frame > LEAST_STACK ? frame : LEAST_STACK;
+	const size_t size[WORKERS] = {0, 65536, least, least};
 	pthread_t thread[WORKERS];
 
 	sigaction(SIGUSR2, &action, NULL);

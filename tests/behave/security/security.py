@@ -4,6 +4,7 @@
 file that others could use, and a controller that a hostile program cannot harm.
 
 usage: tests/behave/security/security.py build/trapline build/…/scribble build/…/impostor build/…/pipes"""
+import contextlib
 import json
 import os
 import shutil
@@ -149,7 +150,12 @@ def nameless_sockets():
 
 
 def descriptors(pid):
-    return [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+    """What they lead to, but for those that are closed meanwhile."""
+    found = []
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            found.append(os.readlink(f"/proc/{pid}/fd/{fd}"))
+    return found
 
 
 def children(pid):
