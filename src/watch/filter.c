@@ -153,7 +153,8 @@ void filter_teach(struct watch *watch, struct watched *process, const struct fin
 		return;
 	index = filter_place_teach(filter, trace->trap_pc, trace->slot, !wanted);
 	if (index >= 0)
-		process->taught[index] = (struct taught){(int)trace->slot, wanted ? place : -1};
+		process->taught[index] =
+			(struct taught){true, (int)trace->slot, wanted ? place : -1};
 }
 
 void filter_collect(struct watch *watch, struct watched *process, int slot)
@@ -164,7 +165,8 @@ void filter_collect(struct watch *watch, struct watched *process, int slot)
 		struct filter_place *place = &filter->place[i];
 		uint64_t count;
 
-		if (!atomic_load(&place->key) || (slot >= 0 && process->taught[i].slot != slot))
+		if (!process->taught[i].known || !atomic_load(&place->key) ||
+		    (slot >= 0 && process->taught[i].slot != slot))
 			continue;
 		/* The slot watches something else next. A handler on its way still may add to a
 		 * place given away: that hit is lost to the counts by place. */

@@ -39,6 +39,7 @@ struct piece {
 
 /* A place taught to the handlers of a process. */
 struct taught {
+	bool known; /* a program that writes keys of its own has places that nobody taught it */
 	int slot;
 	int place; /* index in struct watch's; -1: its hits are not wanted */
 };
