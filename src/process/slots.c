@@ -237,10 +237,17 @@ static bool makes_way(struct target *target, const struct slot *slot, const stru
 	return true;
 }
 
+static void note_place(struct slot *slot)
+{
+	if (slot->places < SLOT_PLACES_MAX)
+		slot->place[slot->places++] = slot->watch.address;
+}
+
 /*
  * A thread that was scheduled away between its access and the signal brings the data of the moment
  * of the signal. With an event that watches the same address once more, an access of the time
- * before would pass for one of now. So an event watches no address twice.
+ * before would pass for one of now. So an event watches no address twice, but for a lasting watch:
+ * that pairs no hits, and its event keeps the kernel's count.
  */
 static bool is_used_up(const struct slot *slot, uint64_t address)
 {
@@ -279,7 +286,7 @@ static int arm(struct target *target, struct slot *slot, const struct tl_watch *
 	if (!makes_way(target, slot, watch))
 		return -EADDRINUSE;
 	if (slot->transient || target->transient.on || slot->owner ||
-	    is_used_up(slot, watch->address))
+	    (!target->program->options.lasting && is_used_up(slot, watch->address)))
 		close_silent(slot);
 	slot->transient = target->transient.on || slot->owner;
 	slot->watch = *watch;
@@ -301,7 +308,7 @@ static int arm(struct target *target, struct slot *slot, const struct tl_watch *
 		slot_disarm(target, slot);
 		return err;
 	}
-	slot->place[slot->places++] = watch->address;
+	note_place(slot);
 	slot->whole = !threads_are_born(target) && !born && covers_all(target, slot);
 	slot->covered_at = clock_now();
 	count_one(target->program, watch->access & TL_EXEC ? COUNT_CODE_WATCHES : COUNT_WATCHES);
@@ -332,7 +339,7 @@ static void reopen(struct target *target, struct slot *slot)
 	close_silent(slot);
 	if (open_transient(target, slot, access))
 		slot_disarm(target, slot);
-	slot->place[slot->places++] = slot->watch.address;
+	note_place(slot);
 	slot->covered_at = clock_now();
 }
 
