@@ -219,7 +219,7 @@ static void spread_sign(struct step *step, ZydisRegister from, ZydisRegister to,
 
 	value.bits = value_extend(value.bits, size);
 	if (upper)
-		value.bits = (uint64_t)((int64_t)value.bits >> 63);
+		value.bits = -(value.bits >> 63);
 	value.bits = value_cut(value.bits, ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, to));
 	forward_write_register(step->forward, to, value);
 }
