@@ -15,7 +15,7 @@ shell = find_program('sh')
 foreach name, script : {
   'good': 'echo >> good',
   'unlucky': 'echo >> unlucky; test $(wc -l < unlucky) = 2',
-  'bad': 'echo >> bad; exit 1',
+  'bad': 'echo >> bad; echo because of this; exit 1',
   'hanging': 'echo >> hanging; exec sleep 60',
   'idle': 'echo >> idle; exit 77',
 }
@@ -38,7 +38,7 @@ class Runner(unittest.TestCase):
                     runs[name] = len(file.readlines())
         self.assertEqual(runs, {"good": 1, "unlucky": 2, "bad": 2, "hanging": 1, "idle": 1}, run.stdout)
         self.assertIn("again: unlucky failed beside others; alone: ok\n", run.stdout)
-        self.assertIn("FAILED: bad (fail)\nFAILED: hanging (timeout)\n2 passed, 2 failed, 1 skipped\n", run.stdout)
+        self.assertIn("FAILED: bad (fail)\nwhy: because of this\nFAILED: hanging (timeout)\n2 passed, 2 failed, 1 skipped\n", run.stdout)
         self.assertEqual(run.returncode, 1)
 
 
