@@ -3,6 +3,7 @@
 #include "record/finding.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -405,6 +406,14 @@ int finding_class_parse(const char *name)
 int finding_operation_parse(const char *name)
 {
 	return parse_name(operation_names, COUNT(operation_names), name);
+}
+
+bool finding_object_is_named_by_size(const struct finding_object *object)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%" PRIu64 "-byte block", object->size);
+	return object->kind == FINDING_OBJECT_HEAP && object->name && !strcmp(object->name, name);
 }
 
 int finding_object_kind_parse(const char *name)

@@ -218,6 +218,11 @@ const char *finding_operation_name(enum finding_operation operation);
 /* By whom, in words, in front of the thread. */
 const char *finding_access_by(const struct finding_access *access);
 const char *finding_object_kind_name(enum finding_object_kind kind);
+
+/* Is the name that of a block without one, "13-byte block", as include/trapline/tool.h has it? The
+ * size tells the same. */
+bool finding_object_is_named_by_size(const struct finding_object *object);
+
 int finding_class_parse(const char *name);
 int finding_operation_parse(const char *name);
 int finding_object_kind_parse(const char *name);

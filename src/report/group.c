@@ -47,7 +47,7 @@ void finding_group(const struct finding *finding, char name[GROUP_NAME_SIZE])
 	name[0] = '\0';
 	if (finding->certainty != FINDING_POSSIBLE)
 		return;
-	if (object->name)
+	if (object->name && !finding_object_is_named_by_size(object))
 		snprintf(name, GROUP_NAME_SIZE, "%s %.*s", finding_object_kind_name(object->kind),
 			 (int)strcspn(object->name, ".[ "), object->name);
 	else

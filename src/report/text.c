@@ -312,18 +312,19 @@ static void write_offset(const struct writer *writer, uint64_t offset)
 static void write_object(const struct writer *writer, const struct finding *finding)
 {
 	const struct finding_object *object = &finding->object;
+	bool named = object->name && !finding_object_is_named_by_size(object);
 
 	if (!object_known(object))
 		return;
 	begin_line(writer);
 	fputs("  object:", writer->stream);
 	write_object_title(writer, object);
-	if (object->name) {
+	if (named) {
 		fputc(' ', writer->stream);
 		print_styled(writer, STYLE_FUNCTION, object->name);
 	}
 	if (object->offset &&
-	    (object->name || (object->kind == FINDING_OBJECT_HEAP && object->size)))
+	    (named || (object->kind == FINDING_OBJECT_HEAP && object->size)))
 		write_offset(writer, object->offset);
 	if (object->type) {
 		fputs(" of type ", writer->stream);

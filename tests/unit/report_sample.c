@@ -145,6 +145,7 @@ struct finding *sample_broken(void)
 	access->unseen = true;
 	add_frame(finding, &access->stack, "queue_create", "src/queue.c", 31, 22, 0x1300, false);
 	object->kind = FINDING_OBJECT_HEAP;
+	object->name = finding_string(finding, "13-byte block");
 	object->offset = object->size = 13;
 	object->address = 0x7ffff0002000;
 	add_frame(finding, &object->stack, "queue_create", "src/queue.c", 31, 22, 0x1300, false);

@@ -3,7 +3,7 @@
  * Routines that load whole words, or vectors, of which only a part counts: what lies behind a
  * string's end, between members, or in other bits is thrown away again. They have the same result
  * whatever stands there. Each is called with a block all of whose bytes that count were written
- * (words_correct.c), and with one of which the last was not (words_errors.c).
+ * (words.c with UNWRITTEN=0), and with one of which the last was not (UNWRITTEN=1).
  */
 #ifndef WORDS_H
 #define WORDS_H
