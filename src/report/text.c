@@ -323,8 +323,7 @@ static void write_object(const struct writer *writer, const struct finding *find
 		fputc(' ', writer->stream);
 		print_styled(writer, STYLE_FUNCTION, object->name);
 	}
-	if (object->offset &&
-	    (named || (object->kind == FINDING_OBJECT_HEAP && object->size)))
+	if (object->offset && (named || (object->kind == FINDING_OBJECT_HEAP && object->size)))
 		write_offset(writer, object->offset);
 	if (object->type) {
 		fputs(" of type ", writer->stream);

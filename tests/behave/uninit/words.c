@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With UNWRITTEN=0 every byte that counts was written: what else is loaded is thrown away again, and
- * nothing may be told. With UNWRITTEN=1 the last byte that counts was not.
+ * With UNWRITTEN=0 every byte that counts was written: what else is loaded is thrown away again,
+ * and nothing may be told. With UNWRITTEN=1 the last byte that counts was not.
  */
 #include "words.h"
 
