@@ -4,6 +4,8 @@
 
 #include "flow/tell.h"
 
+#include <stdio.h>
+
 static bool is_told(const struct flow_tree *tree, uint32_t writer)
 {
 	return !tree->writer[writer].revoked &&
@@ -22,34 +24,29 @@ static uint32_t node_of(const struct flow_tree *tree, uint32_t writer)
 	return writer;
 }
 
-/* What of the writer's sources is no further value, or has no answer. */
-static void tell_ends(struct flow_tree *tree, uint32_t writer, struct flow_finding *finding)
+static const char *why_unanswered(const struct flow_tree *tree, const struct flow_value *value)
 {
-	static const char *const names[] = {"end-1", "end-2", "end-3", "end-4"};
-	unsigned count = 0;
+	if (value->state == FLOW_VALUE_ENDED)
+		return value->end;
+	if (value->state == FLOW_VALUE_SOUGHT)
+		return value->called ? "not followed: the call by a pointer that it came through "
+				       "was not seen before the store"
+				     : "not followed: its load was not seen before the store";
+	return value->only_writer || flow_tree_goal(tree, value) != value->writer
+		       ? "not followed: what passes through here was not seen to go on"
+		       : "memory that nobody was seen to write";
+}
 
-	for (uint32_t i = 0; i < tree->values && count < 4; i++) {
-		const struct flow_value *value = &tree->value[i];
+/* What of the writer's sources is no further value, or has no answer. */
+static bool end_of_source(void *state, uint32_t writer, uint32_t index, char *text)
+{
+	const struct flow_tree *tree = state;
+	const struct flow_value *value = &tree->value[index];
 
-		if (value->writer != writer || value->confirmed)
-			continue;
-		if (value->state == FLOW_VALUE_ENDED)
-			flow_detail(finding, names[count++], "%s", value->end);
-		else if (value->state == FLOW_VALUE_SOUGHT)
-			flow_detail(finding, names[count++],
-				    value->called
-					    ? "not followed: the call by a pointer that it came "
-					      "through was not seen before the store"
-					    : "not followed: its load was not seen before the "
-					      "store");
-		else
-			flow_detail(finding, names[count++],
-				    value->only_writer ||
-						    flow_tree_goal(tree, value) != value->writer
-					    ? "not followed: what passes through here was not seen "
-					      "to go on"
-					    : "memory that nobody was seen to write");
-	}
+	if (value->writer != writer || value->confirmed)
+		return false;
+	snprintf(text, FLOW_DETAIL_TEXT, "%s", why_unanswered(tree, value));
+	return true;
 }
 
 void flow_from_tell(struct flow_tree *tree, uint32_t index)
@@ -78,6 +75,6 @@ void flow_from_tell(struct flow_tree *tree, uint32_t index)
 	if (writer->repeats != FLOW_NONE)
 		flow_detail(&finding, "repeats", "%u", node_of(tree, writer->repeats));
 	else
-		tell_ends(tree, index, &finding);
+		flow_add_ends(&finding, tree, index, tree->values, end_of_source);
 	flow_tell(tree->host, tree->services, &finding);
 }

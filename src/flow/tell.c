@@ -44,6 +44,18 @@ void flow_add_place(struct flow_finding *finding, const struct flow_place *place
 	finding->accesses++;
 }
 
+void flow_add_ends(struct flow_finding *finding, void *tree, uint32_t parent, uint32_t items,
+		   flow_end_fn *end)
+{
+	static const char *const names[] = {"end-1", "end-2", "end-3", "end-4"};
+	char text[FLOW_DETAIL_TEXT];
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < items && count < sizeof(names) / sizeof(names[0]); i++)
+		if (end(tree, parent, i, text))
+			flow_detail(finding, names[count++], "%s", text);
+}
+
 void flow_tell(struct tl_host *host, const struct tl_services *services,
 	       const struct flow_finding *finding)
 {

@@ -28,6 +28,13 @@ void flow_detail_share(struct flow_finding *finding, double share, double error,
 /* An access at a place, with the place's example as its stack. `address` 0: not known. */
 void flow_add_place(struct flow_finding *finding, const struct flow_place *place,
 		    unsigned operation, uint64_t address, uint64_t length);
+/* Writes why item `item` of the tree, which is below node `parent`, goes no further. False: it is
+ * not below that node, or it goes on. `text` has FLOW_DETAIL_TEXT bytes. */
+typedef bool flow_end_fn(void *tree, uint32_t parent, uint32_t item, char *text);
+/* Adds "end-1" to "end-4" of the node: of the tree's `items` those that `end` tells, four at most.
+ */
+void flow_add_ends(struct flow_finding *finding, void *tree, uint32_t parent, uint32_t items,
+		   flow_end_fn *end);
 void flow_tell(struct tl_host *host, const struct tl_services *services,
 	       const struct flow_finding *finding);
 

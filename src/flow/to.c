@@ -15,6 +15,7 @@
 #include "flow/tell.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* What a question has told so far. */
@@ -358,37 +359,29 @@ static uint32_t node_of(const struct flow_goals *goals, uint32_t reader)
 	return reader;
 }
 
-static void tell_unread(struct flow_goals *goals, const struct flow_spot_of_value *spot,
-			const char *name, struct flow_finding *finding)
+/* What of the reader's uses is no further spot, or has no answer. */
+static bool end_of_use(void *state, uint32_t reader, uint32_t index, char *text)
 {
 	static struct tl_frame frames[16];
-	int count = goals->tree.services->symbolise(goals->tree.host, spot->pid, spot->filler,
-						    frames, 16);
+	const struct flow_goals *goals = state;
+	const struct flow_spot_of_value *spot = &goals->spot[index];
+	int count;
 
-	flow_detail(
-		finding, name,
-		spot->state == FLOW_VALUE_KNOWN
-			? "stored by %.48s, line %u, where nobody was seen to read it"
-			: "not followed: the store by %.48s, line %u, was not seen after the load",
-		count > 0 && frames[0].function ? frames[0].function : "?",
-		count > 0 ? frames[0].line : 0);
-}
-
-static void tell_ends(struct flow_goals *goals, uint32_t reader, struct flow_finding *finding)
-{
-	static const char *const names[] = {"end-1", "end-2", "end-3", "end-4"};
-	unsigned count = 0;
-
-	for (uint32_t i = 0; i < goals->spots && count < 4; i++) {
-		const struct flow_spot_of_value *spot = &goals->spot[i];
-
-		if (spot->reader != reader || spot->confirmed)
-			continue;
-		if (spot->state == FLOW_VALUE_ENDED)
-			flow_detail(finding, names[count++], "%s", spot->end);
-		else
-			tell_unread(goals, spot, names[count++], finding);
+	if (spot->reader != reader || spot->confirmed)
+		return false;
+	if (spot->state == FLOW_VALUE_ENDED) {
+		snprintf(text, FLOW_DETAIL_TEXT, "%s", spot->end);
+		return true;
 	}
+	count = goals->tree.services->symbolise(goals->tree.host, spot->pid, spot->filler, frames,
+						16);
+	snprintf(text, FLOW_DETAIL_TEXT,
+		 spot->state == FLOW_VALUE_KNOWN
+			 ? "stored by %.48s, line %u, where nobody was seen to read it"
+			 : "not followed: the store by %.48s, line %u, was not seen after the load",
+		 count > 0 && frames[0].function ? frames[0].function : "?",
+		 count > 0 ? frames[0].line : 0);
+	return true;
 }
 
 static void tell_reader(struct flow_goals *goals, uint32_t index)
@@ -417,7 +410,7 @@ static void tell_reader(struct flow_goals *goals, uint32_t index)
 	if (reader->repeats != FLOW_NONE)
 		flow_detail(&finding, "repeats", "%u", node_of(goals, reader->repeats));
 	else
-		tell_ends(goals, index, &finding);
+		flow_add_ends(&finding, goals, index, goals->spots, end_of_use);
 	flow_tell(goals->tree.host, goals->tree.services, &finding);
 }
 
