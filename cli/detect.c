@@ -402,7 +402,8 @@ static int begin(struct detection *detection, const char *program)
 
 	if (err >= 0)
 		return STATUS_OK;
-	fprintf(stderr, "trapline: cannot start: %s\n", strerror(-err));
+	if (err != -ECANCELED)
+		fprintf(stderr, "trapline: cannot start: %s\n", strerror(-err));
 	return STATUS_FAILED;
 }
 

@@ -5,6 +5,7 @@
  *	cc -shared -fPIC -I include examples/tool_false_sharing.c -o tool_false_sharing.so
  *	trapline run --tool ./tool_false_sharing.so -- ./program
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	struct state *made = calloc(1, sizeof(*made));
 
 	if (!made)
-		return -1;
+		return -ENOMEM;
 	made->host = host;
 	made->services = services;
 	*state = made;

@@ -462,7 +462,8 @@ struct tl_tool {
 	unsigned version; /* TL_TOOL_VERSION */
 	const char *name;
 	const char *summary; /* one line for `trapline run --help` */
-	/* Before the program starts. Negative: give up. *state is handed to the others. */
+	/* Before the program starts. *state is handed to the others. Negative: give up, the program
+	 * does not start; the reason is what it log()s meanwhile, or where it is silent -errno's. */
 	int (*start)(struct tl_host *host, const struct tl_services *services, void **state);
 	/* A running thread was seen about to make this access. */
 	void (*sample)(void *state, const struct tl_access *access);

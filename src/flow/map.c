@@ -4,6 +4,7 @@
 
 #include "flow/tell.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define EDGES_MOST 2000 /* told; the heaviest. Each takes its names, once, at the end */
@@ -13,10 +14,10 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	struct flow_prober *prober = malloc(sizeof(*prober));
 
 	if (!prober)
-		return -1;
+		return -ENOMEM;
 	if (flow_prober_init(prober, host, services, false)) {
 		free(prober);
-		return -1;
+		return -ENOMEM;
 	}
 	*state = prober;
 	return 0;

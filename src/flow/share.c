@@ -17,6 +17,7 @@
 #include "flow/random.h"
 #include "flow/tell.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 		share->lines = calloc(1, sizeof(*share->lines));
 	if (!share || !share->lines) {
 		free(share);
-		return -1;
+		return -ENOMEM;
 	}
 	share->host = host;
 	share->services = services;

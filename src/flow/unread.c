@@ -18,6 +18,7 @@
 #include "flow/random.h"
 #include "flow/tell.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -333,13 +334,13 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	struct unread *unread = calloc(1, sizeof(*unread));
 
 	if (!unread)
-		return -1;
+		return -ENOMEM;
 	unread->site = calloc(SITES, sizeof(*unread->site));
 	unread->seen = calloc(SEEN_MOST, sizeof(*unread->seen));
 	unread->random = clock_now() | 1;
 	if (!unread->site || !unread->seen) {
 		finish(unread);
-		return -1;
+		return -ENOMEM;
 	}
 	unread->host = host;
 	unread->services = services;

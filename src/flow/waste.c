@@ -7,6 +7,7 @@
 
 #include "flow/tell.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,10 +18,10 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	struct flow_prober *prober = malloc(sizeof(*prober));
 
 	if (!prober)
-		return -1;
+		return -ENOMEM;
 	if (flow_prober_init(prober, host, services, true)) {
 		free(prober);
-		return -1;
+		return -ENOMEM;
 	}
 	*state = prober;
 	return 0;

@@ -10,6 +10,7 @@
 #include "heap/outside.h"
 #include "heap/private.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,7 +279,7 @@ static int choose(struct heap *heap)
 	if (text && (end == text || *end || !(memory >= 1) || memory > MEMORY_MOST)) {
 		heap->services->log(heap->host, "memory '%s' is not a number of MiB from 1 to %u",
 				    text, MEMORY_MOST);
-		return -1;
+		return -EINVAL;
 	}
 	heap->watches = wants(heap, STRATEGY_WATCH);
 	heap->samples = wants(heap, STRATEGY_SAMPLE);
@@ -295,16 +296,16 @@ static int choose(struct heap *heap)
 static int start(struct tl_host *host, const struct tl_services *services, void **state)
 {
 	struct heap *heap = calloc(1, sizeof(*heap));
+	int err;
 
 	if (!heap)
-		return -1;
+		return -ENOMEM;
 	heap->host = host;
 	heap->services = services;
 	heap->random.state = clock_now() | 1;
 	*state = heap;
-	if (remember_start(&heap->remember, host, services))
-		return -1;
-	return choose(heap);
+	err = remember_start(&heap->remember, host, services);
+	return err ? err : choose(heap);
 }
 
 static void finish(void *state)

@@ -40,7 +40,7 @@ int remember_start(struct remember **remember, struct tl_host *host,
 
 	*remember = calloc(1, sizeof(**remember));
 	if (!*remember)
-		return -1;
+		return -ENOMEM;
 	(*remember)->host = host;
 	(*remember)->services = services;
 	(*remember)->path = path;
@@ -49,7 +49,7 @@ int remember_start(struct remember **remember, struct tl_host *host,
 	services->log(host, "--remember %s: %s", path, error);
 	free(*remember);
 	*remember = NULL;
-	return -1;
+	return -EINVAL;
 }
 
 /* Those of this file that are not guarded in the process yet. */

@@ -9,7 +9,7 @@
 
 struct remember; /* without a file it remembers for this run */
 
-/* 0, or -1 after it was logged why. */
+/* 0 or -errno; what is wrong with the file was logged. */
 int remember_start(struct remember **remember, struct tl_host *host,
 		   const struct tl_services *services);
 void remember_process_began(struct remember *remember, pid_t pid);

@@ -12,6 +12,7 @@
 #include "race/library.h"
 #include "race/rules.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -350,7 +351,7 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	struct race *race = calloc(1, sizeof(*race));
 
 	if (!race)
-		return -1;
+		return -ENOMEM;
 	race->host = host;
 	race->services = services;
 	*state = race;

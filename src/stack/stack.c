@@ -16,6 +16,7 @@
 #include "stack/suspect.h"
 #include "stack/use.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	struct stack *stack = calloc(1, sizeof(*stack));
 
 	if (!stack)
-		return -1;
+		return -ENOMEM;
 	stack->host = host;
 	stack->services = services;
 	stack->random = clock_now() | 1;

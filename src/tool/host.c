@@ -152,6 +152,7 @@ static void serve_log(struct tl_host *host, const char *format, ...)
 	va_list list;
 	char *text;
 
+	host->logged = true;
 	va_start(list, format);
 	if (vasprintf(&text, format, list) < 0)
 		text = NULL;

@@ -26,6 +26,7 @@ struct tl_host {
 	struct tool_set *set;
 	const struct tl_tool *tool;
 	unsigned number; /* from 1 on: the owner of its watches */
+	bool logged;	 /* it said something in a sentence of its own */
 	void *state;
 	struct tool_count counts[TOOL_COUNTS];
 	unsigned count_count;

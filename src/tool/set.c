@@ -230,7 +230,7 @@ static int start_tools(struct tool_set *set)
 					    : 0;
 
 		if (err < 0)
-			return err;
+			return host->logged ? -ECANCELED : err;
 	}
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "uninit/recover.h"
 #include "uninit/state.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -318,7 +319,7 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	struct uninit *uninit = calloc(1, sizeof(*uninit));
 
 	if (!uninit)
-		return -1;
+		return -ENOMEM;
 	uninit->host = host;
 	uninit->services = services;
 	uninit->words = words_create();
@@ -326,7 +327,7 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	uninit->frames = frames_create(host, services);
 	if (!uninit->words || !uninit->follow || !uninit->frames) {
 		finish(uninit);
-		return -1;
+		return -ENOMEM;
 	}
 	ask_for_blocks(host, services);
 	*state = uninit;

@@ -31,6 +31,11 @@ def functions(finding):
     return [frame.get("function") for access in finding["accesses"] for frame in access["stack"]]
 
 
+def check_refusal(run, words, case):
+    """One sentence, and the program was not started."""
+    assert run.returncode == 1 and words in run.stderr and len(run.stderr.splitlines()) == 1, (case, run)
+
+
 def check_bad_files(trapline, directory):
     path = os.path.join(directory, "bad")
     for text, words in (("\x7fELF\n", "is no file of `trapline heap --remember`"),
@@ -43,11 +48,12 @@ def check_bad_files(trapline, directory):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         _, run = heap(trapline, ["true"], path)
-        assert run.returncode == 1 and words in run.stderr, (text[:80], run)
+        check_refusal(run, words, text[:80])
         with open(path, encoding="utf-8") as file:
             assert file.read() == text
-    _, run = heap(trapline, ["true"], "/dev/zero")
-    assert run.returncode == 1 and "is no regular file" in run.stderr, run
+    for other in "/dev/zero", "/dev/null", directory:
+        _, run = heap(trapline, ["true"], other)
+        check_refusal(run, "is no regular file", other)
 
 
 def check_second_run(trapline, program, path):
