@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "report/json.h"
@@ -29,9 +30,14 @@ bool store_is_database(const char *path)
 {
 	static const char magic[16] = "SQLite format 3";
 	char head[sizeof(magic)];
-	FILE *stream = fopen(path, "re");
+	struct stat status;
+	FILE *stream;
 	bool is;
 
+	/* What is read of a pipe is gone from it. */
+	if (stat(path, &status) || !S_ISREG(status.st_mode))
+		return false;
+	stream = fopen(path, "re");
 	if (!stream)
 		return false;
 	is = fread(head, 1, sizeof(head), stream) == sizeof(head) &&

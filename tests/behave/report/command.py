@@ -139,6 +139,16 @@ class Command(unittest.TestCase):
             result = report("-", "--format", "summary", stdin=stream)
         self.assertEqual((result.returncode, len(result.stdout.splitlines())), (0, 1))
 
+    def test_pipe(self):
+        """By its path, as <(…) of a shell gives it: nothing of it is read twice."""
+        reading, writing = os.pipe()
+        with open(self.file([finding(1), finding(2)]), "rb") as stream:
+            os.write(writing, stream.read())
+        os.close(writing)
+        result = report(f"/proc/self/fd/{reading}", "--format", "jsonl", pass_fds=(reading,))
+        os.close(reading)
+        self.assertEqual((result.returncode, result.stderr, len(parse(result))), (0, "", 2))
+
     def test_suppressions(self):
         source, rules = self.file([finding(1), finding(2)]), self.path("rules")
         with open(rules, "w", encoding="utf-8") as file:
