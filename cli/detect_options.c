@@ -213,14 +213,12 @@ static int take_number(struct detect_options *options, int option, const char *t
 		options->control.seed = (uint64_t)number;
 		return 0;
 	case OPTION_DURATION:
-		if (!parse_number(text, 0, 1e9, &number))
+		if (!duration_parse_seconds(text, &options->control.duration))
 			return wrong("duration", text, "a number of seconds");
-		options->control.duration = (uint64_t)(number * 1e9);
 		return 0;
 	case OPTION_START_DELAY:
-		if (!parse_number(text, 0, 1e9, &number))
+		if (!duration_parse_seconds(text, &options->control.start_delay))
 			return wrong("start-delay", text, "a number of seconds");
-		options->control.start_delay = (uint64_t)(number * 1e9);
 		return 0;
 	case OPTION_AREA:
 		if (!parse_number(text, 3, 1e6, &number))

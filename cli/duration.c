@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define LONGEST 1e15
+#define MOST_SECONDS 1e9
 
 bool duration_parse(const char *text, uint64_t *ns)
 {
@@ -29,4 +30,17 @@ bool duration_parse(const char *text, uint64_t *ns)
 		return true;
 	}
 	return false;
+}
+
+bool duration_parse_seconds(const char *text, uint64_t *ns)
+{
+	double number;
+	char *rest;
+
+	errno = 0;
+	number = strtod(text, &rest);
+	if (errno || rest == text || *rest || !(number >= 0 && number <= MOST_SECONDS))
+		return false;
+	*ns = (uint64_t)(number * 1e9);
+	return true;
 }

@@ -9,4 +9,7 @@
 /* "500us", "10ms", "1.5s": ns, from 1 to a million seconds. False: it is none. */
 bool duration_parse(const char *text, uint64_t *ns);
 
+/* Seconds without a unit, as --duration takes them: ns, from 0 to a thousand million seconds. */
+bool duration_parse_seconds(const char *text, uint64_t *ns);
+
 #endif

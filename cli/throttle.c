@@ -222,6 +222,7 @@ static int throttle_program(const struct throttle_command *command)
 	/* There are no watches to ration. */
 	options.budget = 100;
 	options.follow = command->follow;
+	options.duration = command->duration;
 	status = control_create(&control, &options, &observer);
 	if (status < 0) {
 		fprintf(stderr, "trapline: cannot start: %s\n", strerror(-status));
@@ -243,6 +244,14 @@ static int change_running(const struct throttle_command *command)
 	if (err) {
 		fprintf(stderr, "trapline: process %d: %s\n", (int)command->pid,
 			reach_explain(err));
+		return STATUS_FAILED;
+	}
+	if (command->duration) {
+		fprintf(stderr,
+			"trapline: process %d runs under trapline already, and its limits stay "
+			"until that ends or they are `off`: leave out --duration\n",
+			(int)command->pid);
+		area_unmap(area);
 		return STATUS_FAILED;
 	}
 	for (unsigned i = 0; i < command->limits && status == STATUS_OK; i++)

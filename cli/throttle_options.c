@@ -26,6 +26,7 @@ enum option_code {
 	OPTION_BURST,
 	OPTION_PERIOD,
 	OPTION_AND,
+	OPTION_DURATION,
 	OPTION_NO_FOLLOW,
 	OPTION_PATCHABLE,
 	OPTION_FOREGROUND,
@@ -42,6 +43,7 @@ static const struct option long_options[] = {
 	{"period", required_argument, NULL, OPTION_PERIOD},
 	{"and", no_argument, NULL, OPTION_AND},
 	{"pid", required_argument, NULL, 'p'},
+	{"duration", required_argument, NULL, OPTION_DURATION},
 	{"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
 	{"patchable", no_argument, NULL, OPTION_PATCHABLE},
 	{"foreground", no_argument, NULL, OPTION_FOREGROUND},
@@ -89,6 +91,7 @@ static void print_help(void)
 	      "  -p, --pid PID         a program that runs already, by number or name: limited until\n"
 	      "                        Ctrl-C; where it runs under trapline, its limits are changed,\n"
 	      "                        or shown\n"
+	      "  --duration SECONDS    with -p: of the limits, which end then as at Ctrl-C\n"
 	      "  --no-follow           not the programs that this one executes\n"
 	      "  --foreground          end with the program's last process, not with its first\n"
 	      "  --patchable           ready for `trapline patch`, by one thread more\n"
@@ -283,6 +286,10 @@ static int take(struct throttle_command *command, struct group *group, int optio
 		return 0;
 	case OPTION_AND:
 		return end_group(command, group);
+	case OPTION_DURATION:
+		return duration_parse_seconds(text, &command->duration)
+			       ? 0
+			       : wrong("duration", text, "a number of seconds");
 	case OPTION_FOREGROUND:
 		command->foreground = true;
 		return 0;
@@ -312,6 +319,11 @@ static int check_whole(const struct throttle_command *command)
 	}
 	if (command->pid)
 		return 0;
+	if (command->duration) {
+		fputs("trapline: --duration is for a program that runs already: use it with -p\n",
+		      stderr);
+		return 2;
+	}
 	if (!*command->program) {
 		fputs("trapline: which program? usage: trapline throttle --cpu 25% -- PROGRAM\n",
 		      stderr);

@@ -12,7 +12,8 @@
 struct throttle_command {
 	struct limit limit[AREA_LIMITS];
 	unsigned limits;
-	pid_t pid; /* of a running program; 0: start one */
+	pid_t pid;	   /* of a running program; 0: start one */
+	uint64_t duration; /* ns after which a running program is left again; 0: until Ctrl-C */
 	bool patchable;
 	bool foreground; /* stay until the last process has ended */
 	bool follow;

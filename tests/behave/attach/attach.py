@@ -358,6 +358,25 @@ class Untouched(unittest.TestCase):
             self.assertRegex(told, r"[1-9]\d* +thread-pauses")
             self.assertEqual(subject.traces(), before)
 
+    def test_limit_for_a_while(self):
+        """It ends by itself, and nothing of it is left; meanwhile others may change it, but not for a while."""
+        with Subject("work", 6) as subject:
+            before = subject.traces()
+            limiter = subprocess.Popen([TRAPLINE, "throttle", "--cpu", "5%", "-p", str(subject.pid), "--stats",
+                                        "--duration", "2"], stderr=subprocess.PIPE, text=True)
+            time.sleep(1)
+            self.assertIsNone(limiter.poll())
+            shown = trapline("throttle", "-p", subject.pid)
+            self.assertIn("5%", shown.stdout)
+            refused = trapline("throttle", "-p", subject.pid, "--cpu", "6%", "--duration", 1)
+            self.assertEqual(refused.returncode, 1, refused)
+            self.assertIn("leave out --duration", refused.stderr)
+            told = limiter.communicate(timeout=20)[1]
+            self.assertEqual(limiter.returncode, 0, told)
+            self.assertRegex(told, r"[1-9]\d* +thread-pauses")
+            self.assertEqual(subject.traces(), before)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
 
 class Refused(unittest.TestCase):
     def check(self, pid, sentence, **keywords):

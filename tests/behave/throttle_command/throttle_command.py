@@ -191,6 +191,8 @@ class Refusals(unittest.TestCase):
         self.check(2, "which program", "--cpu", "5%")
         self.check(2, "not both", "--cpu", "5%", "-p", "1", "--", "true")
         self.check(2, "with -p", "--cpu", "off", "--", "true")
+        self.check(2, "with -p", "--cpu", "5%", "--duration", "1", "--", "true")
+        self.check(2, "a number of seconds", "--cpu", "5%", "--duration", "1s", "-p", "1")
         self.check(2, "tree, process or thread", "--per", "cpu", "--", "true")
         self.check(2, "a time", "--cpu", "5%", "--burst", "7", "--", "true")
         self.check(2, "put --and", "--cpu", "5%", "--faults", "7", "--burst", "7", "--", "true")
