@@ -57,6 +57,12 @@ static const char *kind_title(const char *kind)
 	return kind;
 }
 
+static void write_rank(const struct writer *writer, const struct finding *finding)
+{
+	if (finding->rank)
+		fprintf(writer->stream, ", rank %u", finding->rank);
+}
+
 static void write_title(const struct writer *writer, const struct finding *finding)
 {
 	begin_line(writer);
@@ -64,6 +70,7 @@ static void write_title(const struct writer *writer, const struct finding *findi
 	utf8_print(writer->stream, kind_title(finding->kind));
 	if (finding->certainty)
 		fprintf(writer->stream, ", %s", finding_class_name(finding->certainty));
+	write_rank(writer, finding);
 	style(writer, STYLE_PLAIN);
 	if (finding->message) {
 		fputs(": ", writer->stream);
@@ -458,6 +465,7 @@ void text_write_summary(FILE *stream, const struct finding *finding,
 		fprintf(stream, " %-8s", finding_class_name(finding->certainty));
 	fprintf(stream, " %8" PRIu64 "x  ", finding->count);
 	utf8_print(stream, kind_title(finding->kind));
+	write_rank(&writer, finding);
 	fputs(": ", stream);
 	for (i = 0; i < finding->access_count; i++) {
 		fputs(i ? " / " : "", stream);

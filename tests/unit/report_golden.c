@@ -119,6 +119,7 @@ static struct finding_set *make_set(void)
 	finding_set_add(set, sample_hit());
 	finding_set_add(set, sample_hostile());
 	finding_set_add(set, sample_broken());
+	finding_set_add(set, sample_ranked());
 	finding_set_fold(set);
 	return set;
 }

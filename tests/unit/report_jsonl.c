@@ -57,6 +57,7 @@ static void test_round_trip(void **state)
 	check_round_trip(sample_hit());
 	check_round_trip(sample_hostile());
 	check_round_trip(sample_broken());
+	check_round_trip(sample_ranked());
 }
 
 static void test_copy_is_equal(void **state)

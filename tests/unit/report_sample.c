@@ -115,6 +115,25 @@ struct finding *sample_bare(void)
 	return finding;
 }
 
+struct finding *sample_ranked(void)
+{
+	struct finding *finding = finding_create(FINDING_DATA_RACE);
+	struct finding_access *access;
+
+	finding->certainty = FINDING_POSSIBLE;
+	finding->rank = 40;
+	add_reader(finding);
+	access = finding_add_access(finding);
+	access->tid = 4715;
+	access->operation = FINDING_WRITE;
+	access->size = 8;
+	access->address = 0x7ffff0001040;
+	add_frame(finding, &access->stack, "stats_reset", "src/stats.c", 90, 88, 0x1580, false);
+	finding_add_evidence(finding, "a store meets a load, neither with LOCK");
+	set_origin(finding);
+	return finding;
+}
+
 struct finding *sample_hit(void)
 {
 	struct finding *finding = finding_create(FINDING_HIT);

@@ -7,6 +7,7 @@
 
 struct finding *sample_race(void);    /* symbols, lines, an inlined frame, a heap block */
 struct finding *sample_bare(void);    /* stripped: modules and offsets alone */
+struct finding *sample_ranked(void);  /* possible, with a rank among those */
 struct finding *sample_hit(void);     /* a watch hit with old and new value */
 struct finding *sample_broken(void);  /* what was seen later only, by a broken pattern */
 struct finding *sample_hostile(void); /* control characters, markup, invalid UTF-8, extremes */
