@@ -12,6 +12,7 @@
 #include "control/upcall.h"
 #include "base/clock.h"
 #include "hit/records.h"
+#include "record/held.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -124,6 +125,11 @@ bool control_is_interposed(const struct control *control, pid_t pid)
 	return target && !target->entered && !target->observed && control->program.options.guard;
 }
 
+static bool is_told(const struct area_hit *record, const void *told)
+{
+	return record->serial == ((const struct area_hit *)told)->serial;
+}
+
 /* The record of the hit that is being told is found again by its process and number. */
 bool control_holds(const struct control *control)
 {
@@ -131,18 +137,7 @@ bool control_holds(const struct control *control)
 
 	if (!control->telling || told->flags & (AREA_HIT_UNHELD | AREA_HIT_LATE))
 		return false;
-	/* Whatever was done for the thread was done before it is looked at. Pairs with
-	 * area_hit_leave(). */
-	atomic_thread_fence(memory_order_seq_cst);
-	for (unsigned i = 0; i < AREA_HITS; i++) {
-		const struct area_hit *record = &control->program.area->hit[i];
-		uint64_t state = atomic_load(&record->state);
-
-		if (area_hit_state(state) == AREA_HIT_HELD &&
-		    area_hit_owner(state) == told->process && record->serial == told->serial)
-			return true;
-	}
-	return false;
+	return area_holds(control->program.area, told->process, is_told, told);
 }
 
 /* Threads that come later have the event where those that create them have. A hit that was admitted

@@ -3,6 +3,7 @@
 #include "hit/collect.h"
 
 #include "base/clock.h"
+#include "record/held.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -261,15 +262,11 @@ void hits_reclaim(struct hits *hits, uint32_t process)
 	}
 }
 
-/* Acquire: what the caller has read of its memory was read before. A thread changes the state
- * before it goes on. */
 bool hits_is_held(const struct hits *hits, const struct hit *hit)
 {
-	atomic_thread_fence(memory_order_acquire);
 	for (unsigned i = 0; i < AREA_HITS; i++)
 		if (hits->following[i].hit == hit)
-			return area_hit_state(atomic_load(&hits->program->area->hit[i].state)) ==
-			       AREA_HIT_HELD;
+			return area_hit_is_held(&hits->program->area->hit[i]);
 	return false;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "hit/arguments.h"
 #include "hit/hit.h"
+#include "record/held.h"
 
 #include <string.h>
 
@@ -64,18 +65,17 @@ static bool stops_by_content(const struct c_function *function)
 	return false;
 }
 
-/* Acquire: what was read of its memory was read before. A thread changes the state before it goes
- * on, and only then can what it had read be overwritten by itself. */
+static bool is_of_hit(const struct area_hit *record, const void *wanted)
+{
+	const struct hit *hit = wanted;
+
+	return record->entry_time == hit->entry && record->identity == hit->access.identity;
+}
+
+/* Only when it goes on can what it had read be overwritten by itself. */
 static bool is_still_held(const struct target *target, const struct hit *hit)
 {
-	atomic_thread_fence(memory_order_acquire);
-	for (unsigned i = 0; i < AREA_HITS; i++) {
-		const struct area_hit *record = &target->program->area->hit[i];
-
-		if (record->entry_time == hit->entry && record->identity == hit->access.identity)
-			return area_hit_state(atomic_load(&record->state)) == AREA_HIT_HELD;
-	}
-	return false;
+	return area_holds(target->program->area, target->index, is_of_hit, hit);
 }
 
 /* A function without a name may be any, and only those that search and copy have vector loads. */

@@ -15,9 +15,9 @@
 #include "inject/inject.h"
 #include "inject/stacks.h"
 #include "process/target.h"
+#include "record/held.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <sys/uio.h>
 
 static uint64_t same_for_all(void *context, unsigned root)
@@ -76,17 +76,10 @@ static int check_itself(struct target *target)
 	return err ? -ESRCH : 0;
 }
 
-static bool holds(const struct target *target, const struct area_hit *record, pid_t inside)
+/* Of a thread, by its id inside, that takes SIGTRAP again when the handler returns. */
+static bool is_open_thread(const struct area_hit *record, const void *wanted)
 {
-	/* Acquire: what the thread wrote before publishing. Pairs with area_hit_publish(). */
-	uint64_t state = atomic_load_explicit(&record->state, memory_order_acquire);
-	bool found = area_hit_state(state) == AREA_HIT_HELD &&
-		     area_hit_owner(state) == target->index && record->tid == inside &&
-		     record->flags & AREA_HIT_OPEN;
-
-	/* Of the same use. */
-	atomic_thread_fence(memory_order_acquire);
-	return found && atomic_load_explicit(&record->state, memory_order_relaxed) == state;
+	return record->tid == *(const pid_t *)wanted && record->flags & AREA_HIT_OPEN;
 }
 
 /*
@@ -97,10 +90,7 @@ static bool is_held_at_hit(const struct target *target, pid_t tid)
 {
 	pid_t inside = inject_id_inside(tid);
 
-	for (unsigned i = 0; inside && i < AREA_HITS; i++)
-		if (holds(target, &target->program->area->hit[i], inside))
-			return true;
-	return false;
+	return inside && area_holds(target->program->area, target->index, is_open_thread, &inside);
 }
 
 /*

@@ -330,13 +330,15 @@ int slot_arm_in(struct target *target, struct slot *slot, const struct tl_watch 
 	return arm(target, slot, watch);
 }
 
-/* The kernel's count of hits so far is kept. */
+/* The kernel's count of hits so far is kept. What was accessed while no event was open tripped
+ * nothing, so the watch is not whole any more. */
 static void reopen(struct target *target, struct slot *slot)
 {
 	unsigned access = slot->wide ? TL_READ | TL_WRITE : slot->watch.access;
 
 	slot->ended_hits += coverage_count(&slot->coverage);
 	close_silent(slot);
+	slot->whole = false;
 	if (open_transient(target, slot, access))
 		slot_disarm(target, slot);
 	note_place(slot);
