@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "heap/allocator.h"
 
+#include "memory/binding.h"
+#include "process/entry_point.h"
+
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +29,7 @@ static const char *const names[ALLOCATOR_FUNCTIONS] = {
 	"mallopt",
 	"malloc_stats",
 	"malloc_info",
-	"__libc_freeres",
+	[ALLOCATOR_LEAVES] = "__libc_freeres",
 };
 
 static uint64_t entry_of(const struct heap *heap, pid_t pid, const char *module, const char *name)
@@ -44,10 +48,12 @@ static bool is_glibc(const struct heap *heap, pid_t pid, const char *module)
 	return own && own == entry_of(heap, pid, module, "malloc");
 }
 
+/* What lies between them is the allocator's. __libc_freeres() lies elsewhere, with other functions
+ * of the C library in between. */
 static void note_entry(struct allocator *allocator, unsigned function, uint64_t entry)
 {
 	allocator->entry[function] = entry;
-	if (!entry || function == ALLOCATOR_FUNCTIONS - 1)
+	if (!entry || function == ALLOCATOR_LEAVES)
 		return;
 	if (!allocator->lowest || entry < allocator->lowest)
 		allocator->lowest = entry;
@@ -55,41 +61,101 @@ static void note_entry(struct allocator *allocator, unsigned function, uint64_t 
 		allocator->highest = entry;
 }
 
-/* A program that brings its own calls that one, whatever the C library has. */
-static bool is_replaced(const struct heap *heap, pid_t pid, const struct allocator *allocator)
+/* By the dynamic linker's own list: a library that is loaded before the C library has its malloc()
+ * called by all. Static programs have no such list. */
+static uint64_t bound_malloc(pid_t pid)
 {
-	uint64_t first = heap->services->entry(heap->host, pid, "malloc");
-	const char *module = first ? heap->services->module(heap->host, pid, first) : NULL;
+	struct symbol_memory memory = symbol_memory_of_process(pid);
+	uint64_t link_map = symbol_link_map(&memory, process_auxiliary(pid, AT_PHDR),
+					    process_auxiliary(pid, AT_PHNUM));
+	struct symbol_binding binding;
 
-	return module && strcmp(module, allocator->module) != 0 && !strstr(module, "/ld-linux");
+	return link_map && symbol_binding_of_name(&memory, link_map, "malloc", &binding)
+		       ? binding.address
+		       : 0;
+}
+
+static bool is_library(const char *module)
+{
+	const char *name = strrchr(module, '/');
+
+	return strstr(name ? name : module, ".so") != NULL;
+}
+
+/* Of the file with another malloc() at that address than the C library's; NULL: it is none. The
+ * linker's own is called by nobody else. */
+static const char *other_module(const struct heap *heap, pid_t pid,
+				const struct allocator *allocator, uint64_t address)
+{
+	const char *module = address ? heap->services->module(heap->host, pid, address) : NULL;
+
+	return module && strcmp(module, allocator->module) != 0 && !strstr(module, "/ld-linux")
+		       ? module
+		       : NULL;
+}
+
+/* The file whose malloc() the program calls in place of the C library's; NULL: none. One that is
+ * linked into the program may be known to that alone. */
+static const char *replaced_by(const struct heap *heap, pid_t pid,
+			       const struct allocator *allocator)
+{
+	uint64_t bound = bound_malloc(pid);
+	const char *module = other_module(heap, pid, allocator, bound), *first;
+
+	if (module)
+		return module;
+	first = other_module(heap, pid, allocator,
+			     heap->services->entry(heap->host, pid, "malloc"));
+	return first && (!bound || !is_library(first)) ? first : NULL;
+}
+
+static void say_replaced(const struct heap *heap, pid_t pid, const char *module)
+{
+	if (is_library(module))
+		heap->services->log(heap->host,
+				    "process %d allocates by malloc() of %s, not glibc's: nothing "
+				    "is seen of its heap here; `trapline heap -- PROGRAM`, which "
+				    "starts it, sees it",
+				    (int)pid, module);
+	else
+		heap->services->log(heap->host,
+				    "process %d has a malloc() of its own, linked into %s: nothing "
+				    "is seen of its heap",
+				    (int)pid, module);
+}
+
+static void say_unknown(const struct heap *heap, pid_t pid)
+{
+	heap->services->log(heap->host,
+			    "process %d has no malloc() of glibc's, as far as its symbols tell: "
+			    "nothing is seen of its heap",
+			    (int)pid);
 }
 
 bool allocator_find(const struct heap *heap, pid_t pid, struct allocator *allocator)
 {
-	const char *module = is_glibc(heap, pid, "libc.so.6:") ? "libc.so.6:" : "";
+	const char *module = is_glibc(heap, pid, "libc.so.6:") ? "libc.so.6:" : "", *other;
 	bool complete;
 
 	memset(allocator, 0, sizeof(*allocator));
 	if (!*module && !is_glibc(heap, pid, module)) {
-		heap->services->log(heap->host,
-				    "process %d has no malloc() of glibc's, as far as its symbols "
-				    "tell: nothing is seen of its heap",
-				    (int)pid);
+		say_unknown(heap, pid);
 		return false;
 	}
 	for (unsigned i = 0; i < ALLOCATOR_FUNCTIONS; i++)
-		if (names[i])
-			note_entry(allocator, i, entry_of(heap, pid, module, names[i]));
+		note_entry(allocator, i, entry_of(heap, pid, module, names[i]));
 	complete = allocator->entry[ALLOCATOR_MALLOC] && allocator->entry[ALLOCATOR_CALLOC] &&
 		   allocator->entry[ALLOCATOR_REALLOC] && allocator->entry[ALLOCATOR_FREE];
 	allocator->module =
 		heap->services->module(heap->host, pid, allocator->entry[ALLOCATOR_MALLOC]);
-	if (complete && allocator->module && !is_replaced(heap, pid, allocator))
-		return true;
-	heap->services->log(heap->host,
-			    "process %d has a malloc() of its own: nothing is seen of its heap",
-			    (int)pid);
-	return false;
+	if (!complete || !allocator->module) {
+		say_unknown(heap, pid);
+		return false;
+	}
+	other = replaced_by(heap, pid, allocator);
+	if (other)
+		say_replaced(heap, pid, other);
+	return !other;
 }
 
 static enum allocator_function function_at(const struct allocator *allocator, uint64_t start)
@@ -111,7 +177,7 @@ static enum allocator_function function_called(const char *name)
 		if (strncmp(name, prefixes[i], length) != 0)
 			continue;
 		for (unsigned j = 0; j < ALLOCATOR_FUNCTIONS; j++)
-			if (names[j] && strcmp(name + length, names[j]) == 0)
+			if (strcmp(name + length, names[j]) == 0)
 				return (enum allocator_function)j;
 	}
 	return ALLOCATOR_FUNCTIONS;

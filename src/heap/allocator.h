@@ -15,12 +15,13 @@ enum allocator_function {
 	ALLOCATOR_REALLOC,
 	ALLOCATOR_FREE,
 	ALLOCATOR_OTHERS,
-	ALLOCATOR_FUNCTIONS = 24
+	ALLOCATOR_LEAVES = ALLOCATOR_OTHERS + 12, /* the C library's own end */
+	ALLOCATOR_FUNCTIONS
 };
 
 struct allocator {
 	uint64_t entry[ALLOCATOR_FUNCTIONS]; /* 0: it has none */
-	uint64_t lowest, highest;	     /* of the entries */
+	uint64_t lowest, highest;	     /* of the entries that lie together */
 	const char *module;
 };
 

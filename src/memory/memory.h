@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The room: a watched program's memory as seen from outside. How bytes are read (here), what is
- * mapped where (memory/mapping.h), and which block of the heap an address lies in (memory/block.h).
+ * mapped where (memory/mapping.h), which block of the heap an address lies in (memory/block.h), and
+ * which function the dynamic linker binds a name to (memory/binding.h).
  *
  * Nothing of the program is trusted: each length is checked, and each read may fail. Nothing is
  * kept here and nothing is opened for longer than a call. Runs outside, in whichever process asks:

@@ -4,7 +4,7 @@
 #include "base/lines.h"
 #include "insn/insn.h"
 #include "libc/c_function.h"
-#include "uninit/binding.h"
+#include "memory/binding.h"
 #include "uninit/recover.h"
 #include "uninit/rules.h"
 
@@ -23,7 +23,7 @@
 struct known_function {
 	uint64_t pc;
 	pid_t pid;
-	char name[BINDING_NAME];
+	char name[SYMBOL_BINDING_NAME];
 	enum shadow_function what;
 	const struct c_function *c_function;
 };
@@ -247,14 +247,14 @@ static enum shadow_function skip(const struct known_function *known,
 static enum shadow_function detour(struct follow *follow, const struct shadow_state *state,
 				   struct shadow_answer *answer)
 {
-	struct binding_memory memory = {read_memory, follow};
-	struct binding binding = {.address = 0};
+	struct symbol_memory memory = {read_memory, follow};
+	struct symbol_binding binding = {.address = 0};
 	struct known_function *known;
 	uint64_t link_map, index;
 
 	if (!insn_forward_read(&state->forward, state->forward.general[4], 8, &link_map) ||
 	    !insn_forward_read(&state->forward, state->forward.general[4] + 8, 8, &index) ||
-	    !binding_find(&memory, link_map, index, &binding))
+	    !symbol_binding_of_call(&memory, link_map, index, &binding))
 		return SHADOW_END;
 	answer->target = binding.address;
 	answer->discards = 16;

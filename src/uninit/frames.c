@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/lines.h"
 #include "insn/insn.h"
+#include "memory/binding.h"
 #include "process/entry_point.h"
-#include "uninit/binding.h"
 #include "uninit/predict.h"
 #include "uninit/rules.h"
 
@@ -104,14 +104,14 @@ static bool is_outside(struct frames *frames, uint64_t pc)
 
 /* What the dynamic linker's function will bind that is being entered. */
 static bool find_bound(struct frames *frames, const struct insn_forward *forward,
-		       struct binding *binding)
+		       struct symbol_binding *binding)
 {
-	struct binding_memory memory = {read_memory, frames};
+	struct symbol_memory memory = {read_memory, frames};
 	uint64_t link_map, index;
 
 	return insn_forward_read(forward, forward->general[REGISTER_RSP], WORD, &link_map) &&
 	       insn_forward_read(forward, forward->general[REGISTER_RSP] + WORD, WORD, &index) &&
-	       binding_find(&memory, link_map, index, binding);
+	       symbol_binding_of_call(&memory, link_map, index, binding);
 }
 
 static bool passes(void *context, const struct insn_forward *forward,
@@ -120,7 +120,7 @@ static bool passes(void *context, const struct insn_forward *forward,
 	struct frames *frames = context;
 	const char *module = frames->services->module(frames->host, frames->pid, forward->pc);
 	const char *name = NULL;
-	struct binding binding;
+	struct symbol_binding binding;
 
 	if (!is_outside(frames, forward->pc))
 		return false;

@@ -10,6 +10,7 @@
  *	large	one of 3,000 bytes, far within, is written after it was freed
  *	grown	a byte behind what realloc() has returned is written
  *	zeroed	a byte behind what calloc() has returned is read
+ *	copied	a function of the C library writes a byte behind a block
  *	right_recycled	threads hand blocks to each other, free and allocate all the time
  *	right_grown	blocks grow by realloc(), in place and elsewhere
  *	right_usable	what malloc_usable_size() tells is used
@@ -145,6 +146,17 @@ static void zeroed(unsigned round)
 	drop((void *)block);
 }
 
+static void copied(unsigned round)
+{
+	static char from[64];
+	/* Not known to compilers, which would copy so little themselves. */
+	volatile size_t length = round ? 30 : 0;
+	char *block = make(29);
+
+	memcpy(block, from, length);
+	drop(block);
+}
+
 static void recycle(unsigned round)
 {
 	char *block = make(8 + round * 24 % 600);
@@ -256,6 +268,7 @@ static const struct {
 	     {"large", large},
 	     {"grown", grown},
 	     {"zeroed", zeroed},
+	     {"copied", copied},
 	     {"right_recycled", recycle},
 	     {"right_grown", grow},
 	     {"right_usable", use_all},

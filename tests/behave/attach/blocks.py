@@ -2,7 +2,8 @@
 """Errors of the heap in programs that run already, and in static ones: what is found, that the program goes
 on, and that nothing is told of correct ones.
 
-usage: blocks.py TRAPLINE BLOCKS BLOCKS_STATIC [TEST…]"""
+usage: blocks.py TRAPLINE BLOCKS BLOCKS_STATIC BLOCKS_OWN LATER [TEST…]
+BLOCKS_OWN has a malloc() of its own; LATER needs a library with one, behind the C library."""
 import json
 import os
 import subprocess
@@ -10,14 +11,14 @@ import sys
 import tempfile
 import unittest
 
-TRAPLINE, BLOCKS, STATIC = sys.argv[1:4]
+TRAPLINE, BLOCKS, STATIC, OWN, LATER = sys.argv[1:6]
 TRIES = 6  # which block is chosen is up to chance
 SECONDS = 4
 
 OVERFLOW, FREED = "heap-buffer-overflow", "heap-use-after-free"
 WRONG = {"behind": (OVERFLOW, "behind"), "next": (OVERFLOW, "next"), "front": (OVERFLOW, "front"),
          "grown": (OVERFLOW, "grown"), "zeroed": (OVERFLOW, "zeroed"), "late": (FREED, "late"),
-         "large": (FREED, "large")}
+         "large": (FREED, "large"), "copied": (OVERFLOW, "copied")}
 RIGHT = ("right_recycled", "right_grown", "right_usable", "right_threads", "right_sizes", "right_strings")
 
 
@@ -25,8 +26,22 @@ def machine_works():
     return subprocess.run([TRAPLINE, "doctor", "--json"], capture_output=True, check=False).returncode == 0
 
 
-def run(what, program, launch):
+ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2")
+
+
+def place(finding):
+    """The function of the program's own that made the access, or called the C library for it."""
+    return next(frame["function"] for frame in finding["accesses"][0]["stack"] if "libc" not in frame["module"])
+
+
+def is_loadable(library):
+    done = subprocess.run(["true"], env={**os.environ, "LD_PRELOAD": library}, capture_output=True, check=False)
+    return not done.stderr
+
+
+def run(what, program, launch, preload=None):
     """The findings, and what the program said at its end, with its status."""
+    environment = {**os.environ, "LD_PRELOAD": preload} if preload else None
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "out.jsonl")
         line = [TRAPLINE, "heap", "--aggressive", "-o", output, "--duration", str(SECONDS)]
@@ -35,7 +50,8 @@ def run(what, program, launch):
                                   timeout=120, check=False)
             words, status = done.stdout, done.returncode
         else:
-            with subprocess.Popen([program, what, str(SECONDS + 1)], stdout=subprocess.PIPE, text=True) as subject:
+            with subprocess.Popen([program, what, str(SECONDS + 1)], stdout=subprocess.PIPE, text=True,
+                                  env=environment) as subject:
                 words = subject.stdout.readline()
                 done = subprocess.run([*line, "-p", str(subject.pid)], capture_output=True, text=True, timeout=120,
                                       check=False)
@@ -51,7 +67,7 @@ class Blocks(unittest.TestCase):
         for _ in range(TRIES):
             findings, words, errors = run(what, program, launch)
             self.assertEqual(words, ("ready\nok\n", 0), errors)
-            places = {(finding["kind"], finding["accesses"][0]["stack"][0]["function"]) for finding in findings}
+            places = {(finding["kind"], place(finding)) for finding in findings}
             self.assertLessEqual(places, {WRONG[what]})
             if places:
                 return findings[0], errors
@@ -94,6 +110,23 @@ class Blocks(unittest.TestCase):
         _, told = self.check_wrong("front")
         self.assertRegex(told, r"object: heap block - [1-8], 40 bytes")
 
+    def test_another_malloc(self):
+        """Of an allocator that is not glibc's nothing is known, which is said, and nothing else."""
+        for library in filter(is_loadable, ALLOCATORS):
+            with self.subTest(library):
+                findings, words, errors = run("right_sizes", BLOCKS, False, library)
+                self.assertEqual((findings, words), ([], ("ready\nok\n", 0)), errors)
+                self.assertRegex(errors, rf"allocates by malloc\(\) of \S*/{library}\S*, not glibc's")
+                self.assertEqual(errors.count("nothing is seen of its heap"), 1, errors)
+        findings, words, errors = run("right_sizes", OWN, False)
+        self.assertEqual((findings, words), ([], ("ready\nok\n", 0)), errors)
+        self.assertRegex(errors, r"malloc\(\) of its own, linked into \S*/attach_blocks_own")
+
+    def test_a_library_with_a_malloc_that_nobody_calls(self):
+        """Loaded behind the C library: its malloc() is bound to nothing, and glibc's heap is seen."""
+        _, errors = self.check_wrong("behind", LATER)
+        self.assertNotIn("nothing is seen", errors)
+
     def test_static(self):
         for launch in False, True:
             for what in "behind", "late":
@@ -106,4 +139,4 @@ class Blocks(unittest.TestCase):
 
 if not machine_works() and os.environ.get("TRAPLINE_REQUIRE_HARDWARE") != "1":
     sys.exit(77)
-unittest.main(argv=sys.argv[:1] + sys.argv[4:])
+unittest.main(argv=sys.argv[:1] + sys.argv[6:])

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "uninit/binding.h"
+#include "memory/binding.h"
 
 #include <elf.h>
+#include <link.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MODULES_MOST 64
 #define DYNAMIC_MOST 96
 #define CHAIN_MOST 64
+#define HEADERS_MOST 64
 
 /* <link.h> */
 struct link_map_head {
@@ -17,9 +20,9 @@ struct tables {
 	uint64_t base, relocations, symbols, strings, hash;
 };
 
-static bool get(const struct binding_memory *memory, uint64_t address, void *to, size_t length)
+static bool get(const struct symbol_memory *memory, uint64_t address, void *to, size_t length)
 {
-	return address && memory->read(memory->context, address, to, length) == 0;
+	return address && symbol_memory_read(memory, address, to, length) == 0;
 }
 
 /* glibc relocates most of these where they stand. */
@@ -28,7 +31,7 @@ static uint64_t relocated(uint64_t value, uint64_t base)
 	return value < base ? value + base : value;
 }
 
-static void read_tables(const struct binding_memory *memory, const struct link_map_head *module,
+static void read_tables(const struct symbol_memory *memory, const struct link_map_head *module,
 			struct tables *tables)
 {
 	*tables = (struct tables){.base = module->base};
@@ -50,9 +53,9 @@ static void read_tables(const struct binding_memory *memory, const struct link_m
 	}
 }
 
-static bool read_name(const struct binding_memory *memory, uint64_t address, char *name)
+static bool read_name(const struct symbol_memory *memory, uint64_t address, char *name)
 {
-	for (unsigned i = 0; i < BINDING_NAME; i++)
+	for (unsigned i = 0; i < SYMBOL_BINDING_NAME; i++)
 		if (!get(memory, address + i, &name[i], 1))
 			return false;
 		else if (!name[i])
@@ -60,7 +63,7 @@ static bool read_name(const struct binding_memory *memory, uint64_t address, cha
 	return false;
 }
 
-static bool find_name(const struct binding_memory *memory, const struct tables *tables,
+static bool find_name(const struct symbol_memory *memory, const struct tables *tables,
 		      uint64_t index, char *name)
 {
 	Elf64_Rela relocation;
@@ -83,10 +86,10 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
-static bool is_wanted(const struct binding_memory *memory, const struct tables *tables,
-		      uint32_t index, struct binding *binding)
+static bool is_wanted(const struct symbol_memory *memory, const struct tables *tables,
+		      uint32_t index, struct symbol_binding *binding)
 {
-	char name[BINDING_NAME];
+	char name[SYMBOL_BINDING_NAME];
 	Elf64_Sym symbol;
 	unsigned type;
 
@@ -103,8 +106,8 @@ static bool is_wanted(const struct binding_memory *memory, const struct tables *
 	return true;
 }
 
-static bool look_up(const struct binding_memory *memory, const struct tables *tables,
-		    struct binding *binding)
+static bool look_up(const struct symbol_memory *memory, const struct tables *tables,
+		    struct symbol_binding *binding)
 {
 	uint32_t header[4], hash = hash_of(binding->name), index, chained;
 	uint64_t buckets;
@@ -129,8 +132,24 @@ static bool look_up(const struct binding_memory *memory, const struct tables *ta
 	return false;
 }
 
-bool binding_find(const struct binding_memory *memory, uint64_t link_map, uint64_t index,
-		  struct binding *binding)
+/* `module`: the first. */
+static bool look_through(const struct symbol_memory *memory, struct link_map_head *module,
+			 struct symbol_binding *binding)
+{
+	struct tables tables;
+
+	for (unsigned i = 0; i < MODULES_MOST; i++) {
+		read_tables(memory, module, &tables);
+		if (look_up(memory, &tables, binding))
+			return true;
+		if (!module->next || !get(memory, module->next, module, sizeof(*module)))
+			return false;
+	}
+	return false;
+}
+
+bool symbol_binding_of_call(const struct symbol_memory *memory, uint64_t link_map, uint64_t index,
+			    struct symbol_binding *binding)
 {
 	struct link_map_head module;
 	struct tables tables;
@@ -143,12 +162,56 @@ bool binding_find(const struct binding_memory *memory, uint64_t link_map, uint64
 	for (unsigned i = 0; i < MODULES_MOST && module.previous; i++)
 		if (!get(memory, module.previous, &module, sizeof(module)))
 			return false;
-	for (unsigned i = 0; i < MODULES_MOST; i++) {
-		read_tables(memory, &module, &tables);
-		if (look_up(memory, &tables, binding))
-			return true;
-		if (!module.next || !get(memory, module.next, &module, sizeof(module)))
-			return false;
+	return look_through(memory, &module, binding);
+}
+
+bool symbol_binding_of_name(const struct symbol_memory *memory, uint64_t link_map, const char *name,
+			    struct symbol_binding *binding)
+{
+	struct link_map_head module;
+
+	snprintf(binding->name, sizeof(binding->name), "%s", name);
+	return get(memory, link_map, &module, sizeof(module)) &&
+	       look_through(memory, &module, binding);
+}
+
+/* ---- the first link map --------------------------------------------------------------------- */
+
+/* Where a header says that its segment is, the bias included. The headers are a segment's own, by
+ * PT_PHDR, or the program is where it was linked. */
+static uint64_t find_dynamic(const struct symbol_memory *memory, uint64_t headers, uint64_t count)
+{
+	uint64_t dynamic = 0, bias = 0;
+
+	for (uint64_t i = 0; i < count && i < HEADERS_MOST; i++) {
+		Elf64_Phdr header;
+
+		if (!get(memory, headers + i * sizeof(header), &header, sizeof(header)))
+			return 0;
+		if (header.p_type == PT_PHDR)
+			bias = headers - header.p_vaddr;
+		else if (header.p_type == PT_DYNAMIC)
+			dynamic = header.p_vaddr;
 	}
-	return false;
+	return dynamic ? dynamic + bias : 0;
+}
+
+uint64_t symbol_link_map(const struct symbol_memory *memory, uint64_t headers, uint64_t count)
+{
+	uint64_t dynamic = find_dynamic(memory, headers, count);
+	struct r_debug record;
+
+	for (unsigned i = 0; dynamic && i < DYNAMIC_MOST; i++) {
+		Elf64_Dyn entry;
+
+		if (!get(memory, dynamic + i * sizeof(entry), &entry, sizeof(entry)) ||
+		    entry.d_tag == DT_NULL)
+			return 0;
+		if (entry.d_tag == DT_DEBUG)
+			return get(memory, entry.d_un.d_ptr, &record, sizeof(record)) &&
+					       record.r_state == RT_CONSISTENT
+				       ? (uint64_t)record.r_map
+				       : 0;
+	}
+	return 0;
 }
