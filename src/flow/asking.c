@@ -85,6 +85,13 @@ int flow_asking_find(const struct flow_asking *asking, const struct tl_access *a
 	return -1;
 }
 
+bool flow_asking_is_code(const struct flow_asking *asking, uint64_t cookie)
+{
+	const struct flow_asked *asked = &asking->asked[cookie % FLOW_ASKED];
+
+	return asked->cookie == cookie && asked->access & TL_EXEC;
+}
+
 /* The instruction's operand, if there is one, that touches what the watch watches, as it was after
  * the access. */
 static bool find_touch(const struct flow_asked *asked, const struct insn *insn,

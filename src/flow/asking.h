@@ -74,6 +74,9 @@ void flow_asking_stop(struct flow_asking *asking, struct flow_question *question
 /* The number of the question that the access answers; -1: none. */
 int flow_asking_find(const struct flow_asking *asking, const struct tl_access *access);
 
+/* Is it the cookie of a watch for being executed? */
+bool flow_asking_is_code(const struct flow_asking *asking, uint64_t cookie);
+
 /* Is the kernel known to have made the access, though perhaps not whether it read or wrote? Not
  * where nothing explains the trap. */
 static inline bool flow_is_kernel(const struct tl_access *access)

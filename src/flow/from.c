@@ -147,20 +147,6 @@ static bool is_reader(struct flow_from *from, const struct flow_value *value,
 				   frames[1].pc == value->context);
 }
 
-/* The value's own bytes, of those that the access tells: how many, 0: none. */
-static uint64_t bytes_of(const struct flow_value *value, const struct tl_access *access,
-			 uint64_t *bytes)
-{
-	uint64_t first = value->address - access->address, length = value->length;
-
-	if (!access->value_known || first >= 8 || access->access & (TL_GUESSED | TL_LATE))
-		return 0;
-	*bytes = access->value >> 8 * first;
-	if (length > 8 - first)
-		length = 8 - first;
-	return first + length > access->length ? access->length - first : length;
-}
-
 /* Who stored what the reader reads, whether it goes on or not. */
 static void note_only(struct flow_value *value, const struct flow_store *store)
 {
@@ -179,25 +165,30 @@ static void on_passage_read(struct flow_from *from, uint32_t index, struct flow_
 	struct flow_value *value = &from->tree->value[index];
 
 	note_only(value, &told->passage.last);
-	told->read_known = bytes_of(value, access, &told->read) >= value->length;
+	told->read_known = flow_bytes_at(access, value->address, value->length, &told->read) >=
+			   value->length;
 	if (flow_passage_read(&told->passage, access->tid))
 		flow_tree_stray(from->tree, index);
 }
 
-/* Is it the very value that was read, as far as that can be told? Of one of several it must be. */
+/* Is it the very value that was read, as far as that can be told? Of one of several it must be.
+ * What is stored as it was read is so where both are known. */
 static bool is_given(const struct flow_from *from, const struct flow_value *value,
 		     const struct flow_told *told, const struct tl_access *access)
 {
 	const struct flow_writer *writer = &from->tree->writer[value->writer];
-	uint64_t given = 0, length = bytes_of(&from->tree->value[writer->value], access, &given);
+	const struct flow_value *next = &from->tree->value[writer->value];
+	uint64_t given = 0, length = flow_bytes_at(access, next->address, next->length, &given);
 
 	if (access->pc != writer->pc)
 		return false;
-	if (!value->chosen)
+	if (!value->chosen && !writer->copies)
 		return true;
 	if (length > value->length)
 		length = value->length;
-	return length && told->read_known && !((given ^ told->read) << (64 - 8 * length));
+	if (!length || !told->read_known)
+		return !value->chosen;
+	return !((given ^ told->read) << (64 - 8 * length));
 }
 
 static void confirm_led(struct flow_from *from, uint32_t index, const struct flow_told *told,
@@ -234,6 +225,20 @@ static void on_goal_of_value(struct flow_from *from, uint32_t index, struct flow
 		flow_passage_wait(passage);
 	else
 		confirm_led(from, index, told, &passage->origin, access);
+}
+
+/* The writer that the value goes to stores, perhaps elsewhere. */
+static void on_writer(struct flow_from *from, uint32_t index, struct flow_told *told,
+		      const struct tl_access *access)
+{
+	const struct flow_writer *writer = &from->tree->writer[from->tree->value[index].writer];
+	const struct flow_value *next = &from->tree->value[writer->value];
+	const struct flow_value store = {.operand = writer->operand};
+	uint64_t address, length;
+
+	if (!flow_tree_address(from->tree, &store, access, &address, &length) ||
+	    !(next->address - address < length || address - next->address < next->length))
+		flow_passage_drop(&told->passage, access->tid);
 }
 
 /* What comes to the place that the value goes to next. */
@@ -419,14 +424,11 @@ static bool on_sought(struct flow_from *from, const struct flow_question *questi
 }
 
 /* It may be a store, or a load, of which nothing is known. */
-static bool is_unsure(const struct flow_from *from, const struct flow_question *question,
-		      const struct tl_access *access)
+static bool is_unsure(const struct flow_from *from, const struct tl_access *access)
 {
-	bool code = from->tree->value[question->item].state == FLOW_VALUE_SOUGHT &&
-		    access->cookie == question->code_cookie;
-
 	return access->access & TL_LATE ||
-	       (!code && access->access & TL_GUESSED && !flow_is_kernel(access));
+	       (access->access & TL_GUESSED && !flow_is_kernel(access) &&
+		!flow_asking_is_code(&from->asking, access->cookie));
 }
 
 /*
@@ -463,7 +465,7 @@ static void on_one(void *state, const struct tl_access *access)
 	if (number < 0)
 		return;
 	question = &from->asking.question[number];
-	if (is_unsure(from, question, access)) {
+	if (is_unsure(from, access)) {
 		on_unsure(from, (unsigned)number, access);
 		return;
 	}
@@ -476,6 +478,8 @@ static void on_one(void *state, const struct tl_access *access)
 		on_value(from, question->item, &from->told[number], access);
 	} else if (access->cookie == question->code_cookie) {
 		on_next(from, question->item, &from->told[number], access);
+	} else if (flow_asking_is_code(&from->asking, access->cookie)) {
+		on_writer(from, question->item, &from->told[number], access);
 	} else {
 		on_goal_of_value(from, question->item, &from->told[number], access,
 				 access->pc == from->tree->writer[from->told[number].goal].pc);

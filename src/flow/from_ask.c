@@ -65,6 +65,18 @@ static bool can_be_seen_on_its_way(const struct flow_from *from, const struct fl
 		(is_apart(value, next) && is_apart(value, goal)));
 }
 
+/*
+ * Is it to be seen, too, when the writer stores elsewhere? Then what it had read last was stored
+ * there: what it stores to the place that is asked about next may be of another way of its code.
+ * Where it stores what it has read, the value itself tells.
+ */
+static bool needs_code(const struct flow_from *from, const struct flow_value *value, uint32_t goal)
+{
+	const struct flow_writer *writer = &from->tree->writer[value->writer];
+
+	return goal == value->writer && writer->made && !writer->copies && !writer->fixed;
+}
+
 static unsigned watches_of(const struct flow_from *from, const struct flow_value *value)
 {
 	uint32_t goal;
@@ -72,7 +84,9 @@ static unsigned watches_of(const struct flow_from *from, const struct flow_value
 	if (value->state == FLOW_VALUE_SOUGHT)
 		return goal_of_sought(from, value) == FLOW_NONE ? 2 : 3;
 	goal = flow_from_goal(from, value);
-	return goal == FLOW_NONE ? 1 : goal == value->writer ? 2 : 3;
+	if (goal == FLOW_NONE)
+		return 1;
+	return goal != value->writer || needs_code(from, value, goal) ? 3 : 2;
 }
 
 bool flow_from_item(void *state, uint32_t index, struct flow_item *item)
@@ -107,14 +121,18 @@ static bool arm_goal(struct flow_from *from, unsigned index, const struct flow_v
 	struct flow_question *question = &from->asking.question[index];
 	const struct flow_tree *tree = from->tree;
 	uint32_t goal = from->told[index].goal;
-	bool through = goal != value->writer;
+	const struct flow_writer *writer = &tree->writer[value->writer];
+	bool through = goal != value->writer, code = needs_code(from, value, goal);
 
 	question->code_cookie =
 		arm_stored(from, &tree->value[tree->writer[value->writer].value], value->pid);
 	if (question->code_cookie && through)
 		question->goal_cookie =
 			arm_stored(from, &tree->value[tree->writer[goal].value], value->pid);
-	return question->code_cookie && (!through || question->goal_cookie);
+	else if (question->code_cookie && code)
+		question->goal_cookie =
+			flow_asking_arm(&from->asking, value->pid, writer->pc, 1, TL_EXEC);
+	return question->code_cookie && ((!through && !code) || question->goal_cookie);
 }
 
 static bool ask_known(struct flow_from *from, unsigned index, struct flow_value *value)

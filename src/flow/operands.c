@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+#define RSP 4
+#define RBP 5
+#define RIP 16
+
 static bool overlaps(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_length)
 {
 	return a - b < b_length || b - a < a_length;
@@ -59,6 +63,31 @@ bool flow_stored_operand(struct flow_tree *tree, const struct flow_store *store,
 		candidates++;
 	}
 	return candidates == 1;
+}
+
+bool flow_is_fixed(struct flow_tree *tree, pid_t pid, uint64_t pc, unsigned number)
+{
+	const struct insn_operand *operand;
+	struct insn insn;
+
+	if (!flow_decode_at(tree, pid, pc, &insn) || number >= insn.operand_count)
+		return false;
+	operand = &insn.operand[number];
+	return operand->index < 0 && operand->vector_index < 0 &&
+	       (operand->base == RIP || operand->base == RSP || operand->base == RBP);
+}
+
+uint64_t flow_bytes_at(const struct tl_access *access, uint64_t address, uint64_t length,
+		       uint64_t *bytes)
+{
+	uint64_t first = address - access->address;
+
+	if (!access->value_known || first >= 8 || access->access & (TL_GUESSED | TL_LATE))
+		return 0;
+	*bytes = access->value >> 8 * first;
+	if (length > 8 - first)
+		length = 8 - first;
+	return first + length > access->length ? access->length - first : length;
 }
 
 /* At the call of a copy: rdi to rdx. */

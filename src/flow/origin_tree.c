@@ -461,6 +461,9 @@ static void expand(struct flow_tree *tree, uint32_t writer, const struct flow_st
 		return;
 	}
 	tree->writer[writer].copies = slice.copies;
+	tree->writer[writer].made = true;
+	tree->writer[writer].operand = stored.operand;
+	tree->writer[writer].fixed = flow_is_fixed(tree, store->pid, store->pc, stored.operand);
 	follow_slice(tree, &from, &slice);
 }
 

@@ -99,6 +99,9 @@ struct flow_writer {
 	uint32_t place;	  /* FLOW_NOWHERE: none */
 	uint64_t count;
 	bool kernel, copies;
+	bool made;	  /* of what was loaded in its function, by `operand` of the instruction */
+	bool fixed;	  /* flow_is_fixed() */
+	unsigned operand; /* which stores */
 	bool revoked; /* it was seen when it was not known that its value's place is passed through
 		       */
 	uint32_t repeats; /* the writer further up that it is again; FLOW_NONE */
@@ -149,6 +152,12 @@ bool flow_tree_address(struct flow_tree *tree, const struct flow_value *value,
  */
 void flow_tree_called(struct flow_tree *tree, uint32_t value, uint64_t target,
 		      const struct flow_store *store);
+/* Does the instruction's operand name a variable, or a place of its own stack's, and no element
+ * that another pass of it need not come to? */
+bool flow_is_fixed(struct flow_tree *tree, pid_t pid, uint64_t pc, unsigned operand);
+/* The bytes at `address`, of those that the access tells: how many, the lowest first; 0: none. */
+uint64_t flow_bytes_at(const struct tl_access *access, uint64_t address, uint64_t length,
+		       uint64_t *bytes);
 /* Of an operand's bytes those that the value is about. */
 void flow_take_part(const struct flow_value *value, uint64_t *address, uint64_t *length);
 /* Which of the instruction's operands stored there, and which of its bytes are wanted. */

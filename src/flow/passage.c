@@ -31,6 +31,12 @@ bool flow_passage_read(struct flow_passage *passage, pid_t tid)
 	return strayed;
 }
 
+void flow_passage_drop(struct flow_passage *passage, pid_t tid)
+{
+	if (passage->stage == FLOW_PASSAGE_READ && passage->tid == tid)
+		passage->stage = FLOW_PASSAGE_NONE;
+}
+
 void flow_passage_next_store(struct flow_passage *passage, pid_t tid, bool follows)
 {
 	passage->stage = follows && passage->stage == FLOW_PASSAGE_READ && passage->tid == tid

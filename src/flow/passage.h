@@ -35,6 +35,8 @@ void flow_passage_forget(struct flow_passage *passage);
 void flow_passage_store(struct flow_passage *passage, const struct flow_store *store);
 /* True: the value before it never reached the goal. */
 bool flow_passage_read(struct flow_passage *passage, pid_t tid);
+/* The thread has stored elsewhere what it had read last. */
+void flow_passage_drop(struct flow_passage *passage, pid_t tid);
 /* Of the next place, where it is not the goal: stored to by the code that had read (`follows`), or
  * by another; and read by the code that stores to the goal. */
 void flow_passage_next_store(struct flow_passage *passage, pid_t tid, bool follows);

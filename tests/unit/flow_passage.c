@@ -122,6 +122,16 @@ static void what_is_not_known_goes_nowhere(void **state)
 	assert_false(flow_passage_arrive(&passage, THREAD, false));
 }
 
+static void what_was_stored_elsewhere_does_not_arrive(void **state)
+{
+	(void)state;
+	store(1);
+	flow_passage_read(&passage, THREAD);
+	flow_passage_drop(&passage, OTHER);
+	flow_passage_drop(&passage, THREAD);
+	assert_false(flow_passage_arrive(&passage, THREAD, false));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +143,7 @@ int main(void)
 		cmocka_unit_test_setup(what_another_thread_stores, forget),
 		cmocka_unit_test_setup(what_arrives_and_is_not_read_there, forget),
 		cmocka_unit_test_setup(what_is_not_known_goes_nowhere, forget),
+		cmocka_unit_test_setup(what_was_stored_elsewhere_does_not_arrive, forget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
