@@ -86,6 +86,8 @@ static void pass_source(struct flow_slice_work *work, struct flow_uses *uses, ui
 
 	if (to.kind == INSN_PLACE_FLAGS)
 		arrive(work, uses, start, index, &to);
+	else
+		uses->copies &= slice_is_copy(result);
 	while (slice_bytes_next(&made, &first, &length)) {
 		to.first = (uint8_t)(result->to.first + first);
 		to.length = (uint16_t)length;
@@ -229,8 +231,7 @@ static void run(struct flow_slice_work *work, struct flow_uses *uses, uint64_t s
 		pass(work, uses, start, work->queue[i].index, &place);
 	}
 	for (unsigned i = 0; i < uses->count; i++)
-		if (uses->use[i].kind == FLOW_USE_STORE)
-			uses->use[i].bypassed = is_bypassed(work, start, begin, uses->use[i].pc);
+		uses->use[i].bypassed = is_bypassed(work, start, begin, uses->use[i].pc);
 }
 
 int flow_uses_of_load(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
@@ -241,7 +242,7 @@ int flow_uses_of_load(const uint8_t *code, size_t length, uint64_t start, uint64
 	uint16_t index = err ? SLICE_NOWHERE : slice_index(work, start, pc);
 	const struct insn_effect *effect;
 
-	memset(uses, 0, sizeof(*uses));
+	*uses = (struct flow_uses){.copies = true};
 	if (err)
 		return err;
 	if (index == SLICE_NOWHERE)
@@ -263,7 +264,7 @@ int flow_uses_of_place(const uint8_t *code, size_t length, uint64_t start, uint6
 	int err = slice_decode(code, length, start, work);
 	uint16_t index = err ? SLICE_NOWHERE : slice_index(work, start, pc);
 
-	memset(uses, 0, sizeof(*uses));
+	*uses = (struct flow_uses){.copies = true};
 	if (err)
 		return err;
 	if (index == SLICE_NOWHERE)

@@ -25,14 +25,15 @@ struct flow_use {
 	unsigned operand;
 	uint16_t first, length; /* of a store: which bytes of the operand hold it; length 0: any */
 	bool jump;		/* of an argument: the function jumps there at its end */
-	bool bypassed;		/* of a store: the function can return, or load anew, without it */
+	bool bypassed;		/* the function can return, or load anew, without it */
 	struct insn_place place;
 };
 
 struct flow_uses {
 	struct flow_use use[FLOW_USES];
 	unsigned count;
-	bool more; /* there were others */
+	bool more;   /* there were others */
+	bool copies; /* whatever was made of the value is the value, or some of its bytes */
 };
 
 /* Of what the instruction at `pc` loads by its memory operands, in bytes [first, first + wanted) of

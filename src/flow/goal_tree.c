@@ -14,6 +14,8 @@ struct standpoint {
 	bool deeper;	  /* in a function that it calls: no frame yet */
 	uint64_t context; /* where the function returns to; 0: not known */
 	unsigned nest;
+	bool bypassed; /* control may have gone other ways between the load and here */
+	bool computed; /* something else may have been made of the value */
 };
 
 static void follow_uses(struct flow_goals *goals, const struct standpoint *from,
@@ -163,21 +165,30 @@ static void follow_return(struct flow_goals *goals, const struct standpoint *fro
 	follow_uses(goals, &caller, &uses);
 }
 
+static void add_store(struct flow_goals *goals, const struct standpoint *from,
+		      const struct flow_use *use)
+{
+	struct flow_spot_of_value spot = spot_below(goals, from);
+
+	spot.state = FLOW_VALUE_SOUGHT;
+	spot.filler = use->pc;
+	spot.bypassed = from->bypassed;
+	spot.copies = !from->computed;
+	spot.fixed = flow_is_fixed(&goals->tree, spot.pid, use->pc, use->operand);
+	spot.operand = use->operand;
+	spot.first = use->first;
+	spot.wanted = use->length;
+	add_spot(goals, &spot);
+}
+
 static void follow_use(struct flow_goals *goals, const struct standpoint *from,
 		       const struct flow_use *use)
 {
-	struct flow_spot_of_value spot = spot_below(goals, from);
 	char place[80];
 
 	switch (use->kind) {
 	case FLOW_USE_STORE:
-		spot.state = FLOW_VALUE_SOUGHT;
-		spot.filler = use->pc;
-		spot.bypassed = use->bypassed;
-		spot.operand = use->operand;
-		spot.first = use->first;
-		spot.wanted = use->length;
-		add_spot(goals, &spot);
+		add_store(goals, from, use);
 		break;
 	case FLOW_USE_ARGUMENT:
 		follow_argument(goals, from, use);
@@ -196,8 +207,13 @@ static void follow_use(struct flow_goals *goals, const struct standpoint *from,
 static void follow_uses(struct flow_goals *goals, const struct standpoint *from,
 			const struct flow_uses *uses)
 {
-	for (unsigned i = 0; i < uses->count; i++)
-		follow_use(goals, from, &uses->use[i]);
+	struct standpoint at = *from;
+
+	at.computed |= !uses->copies;
+	for (unsigned i = 0; i < uses->count; i++) {
+		at.bypassed = from->bypassed || uses->use[i].bypassed;
+		follow_use(goals, &at, &uses->use[i]);
+	}
 	if (uses->more)
 		add_end(goals, from, "%s", "not followed: there are too many uses");
 }
@@ -214,6 +230,7 @@ static bool follow_copy(struct flow_goals *goals, const struct standpoint *from)
 					   &spot.filler_end))
 		return false;
 	spot.sized = strstr(name, "mem");
+	spot.copies = true;
 	spot.copy_call = flow_call_of(&goals->tree, load->pid, load->frame[1].pc, spot.filler);
 	spot.state = FLOW_VALUE_SOUGHT;
 	if (!spot.copy_call)
@@ -269,7 +286,8 @@ void flow_goals_confirm(struct flow_goals *goals, uint32_t spot, const struct fl
 
 	goals->spot[spot].confirmed++;
 	for (uint32_t i = 0; i < goals->readers; i++)
-		if (goals->reader[i].spot == spot && goals->reader[i].pc == load->pc) {
+		if (goals->reader[i].spot == spot && goals->reader[i].pc == load->pc &&
+		    !goals->reader[i].revoked) {
 			goals->reader[i].count++;
 			return;
 		}

@@ -20,14 +20,21 @@ struct flow_spot_of_value {
 	uint64_t filler; /* the store's pc; 0: any */
 	/* Of one that the C library's copying fills: the end of its code, which begins at
 	 * `filler`, and its call, whose arguments tell the address. */
-	uint64_t filler_end, copy_call;	 /* 0: none */
-	bool sized;			 /* the third argument is how many bytes */
-	bool bypassed;			 /* the value may be loaded and not stored there */
+	uint64_t filler_end, copy_call; /* 0: none */
+	bool sized;			/* the third argument is how many bytes */
+	bool bypassed;			/* the value may be loaded and not stored there */
+	bool copies;			/* it is stored as it was loaded */
+	bool fixed; /* the store names a variable, or a place of its own stack's: no table's element
+		     */
+	bool was_sought;
 	unsigned operand, first, wanted; /* bytes of the operand; wanted 0: all */
 	uint64_t context;		 /* where the store's function returns to; 0: anywhere */
 	char end[160];
 	unsigned depth;
 	uint64_t visits, confirmed;
+	/* Stores by the filler of values that came from the reader, and of others: it is a place
+	 * that values of several origins pass through. */
+	uint64_t led, strayed;
 };
 
 struct flow_reader {
@@ -35,6 +42,7 @@ struct flow_reader {
 	uint64_t pc, count;
 	uint32_t place;
 	bool kernel;
+	bool revoked;	  /* it was seen when it was not known that its spot is passed through */
 	uint32_t repeats; /* the reader further up that it is again; FLOW_NONE */
 };
 
@@ -53,6 +61,13 @@ static inline bool flow_is_filler(const struct flow_spot_of_value *spot, uint64_
 	       (spot->copy_call && pc > spot->filler && pc < spot->filler_end);
 }
 
+/* The spot all values of which count: the one above `spot`, or the first one further up that values
+ * of other origins do not pass through. `*below`: the next one on the way from there. */
+uint32_t flow_goals_origin(const struct flow_goals *goals, uint32_t spot, uint32_t *below);
+/* A value that did not come from its reader was stored there. */
+void flow_goals_stray(struct flow_goals *goals, uint32_t spot);
+/* Is it, or something above it, revoked? */
+bool flow_goals_is_void(const struct flow_goals *goals, uint32_t reader);
 /* The load counts for the spot; what is new of it becomes a reader with its uses. */
 void flow_goals_confirm(struct flow_goals *goals, uint32_t spot, const struct flow_store *load);
 

@@ -46,7 +46,7 @@ static void look_before(struct flow_slice_work *work, struct flow_slice *slice, 
 		slice->more = true;
 }
 
-static bool is_copy(const struct insn_result *result)
+bool slice_is_copy(const struct insn_result *result)
 {
 	return result->operation == INSN_COPY || result->operation == INSN_COPY_SIGN ||
 	       result->operation == INSN_CONSTANT || result->operation == INSN_SELECT;
@@ -100,7 +100,7 @@ static void follow(struct flow_slice_work *work, struct flow_slice *slice, uint1
 		.kind = FLOW_END_CONSTANT, .pc = work->pc[index], .constant = result->constant};
 	bool only_constant = true;
 
-	if (!is_copy(result))
+	if (!slice_is_copy(result))
 		slice->copies = false;
 	for (unsigned i = 0; i < result->source_count && result->operation != INSN_CONSTANT; i++) {
 		const struct insn_place *source = &result->source[i];

@@ -19,6 +19,8 @@ bool slice_is_call(const struct insn *insn);
 bool slice_falls_through(const struct insn *insn);
 /* Does a call leave the register as it was? */
 bool slice_is_kept_by_calls(const struct insn_place *place);
+/* Is the result, where it is one of the sources, the very same bytes? */
+bool slice_is_copy(const struct insn_result *result);
 /* A number from 0 to 63 for each register that is followed; -1: it is not. */
 int slice_register(const struct insn_place *place);
 /* Was the key, of any meaning, entered in the work area before? It is from now on. */

@@ -3,7 +3,7 @@
 """`trapline flow share` tells true sharing from false and none, in threads and processes; `waste`
 agrees with an exhaustive count. A sample: tests/behave/flow/run does all.
 
-usage: tests/behave/flow/flow.py build/trapline SHARING WASTING COUNTED FLOWS UNREAD KINDS PASSING"""
+usage: tests/behave/flow/flow.py build/trapline SHARING WASTING COUNTED FLOWS UNREAD KINDS PASSING ONWARD"""
 import os
 import sys
 import unittest
@@ -11,8 +11,8 @@ import unittest
 import answers
 import roads
 
-TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD, KINDS, PASSING = (
-    os.path.abspath(sys.argv.pop(1)) for _ in range(8))
+TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD, KINDS, PASSING, ONWARD = (
+    os.path.abspath(sys.argv.pop(1)) for _ in range(9))
 
 KINDS_O3 = roads.program_of(os.path.dirname(KINDS), "O3", "kinds")
 
@@ -111,6 +111,11 @@ class From(unittest.TestCase):
         _, strange, said = roads.walk(TRAPLINE, program, "most", "2")
         self.assertEqual(strange, set(), said)
 
+    def test_the_one_of_several_that_one_store_was_made_of(self):
+        program = roads.program_of(os.path.dirname(FLOWS), "O0")
+        _, strange, said = roads.walk(TRAPLINE, program, "most", "4")
+        self.assertEqual(strange, set(), said)
+
     def test_an_instruction_that_two_watches_see(self):
         self.expect_nothing_strange("many")
 
@@ -154,6 +159,25 @@ class To(unittest.TestCase):
         missing, strange, said = until_complete(
             lambda seconds: roads.walk_kinds_on(TRAPLINE, KINDS, "shift", seconds))
         self.assertEqual((missing, strange), (set(), set()), said)
+
+
+    def go_onward(self, case, level):
+        program = roads.program_of(os.path.dirname(ONWARD), level, "onward")
+        missing, strange, said = until_complete(
+            lambda seconds: roads.walk_onward(TRAPLINE, program, case, seconds))
+        self.assertEqual((missing, strange), (set(), set()), said)
+
+    def test_the_one_of_many_that_pass_through_a_parameter(self):
+        self.go_onward("slots", "O0")
+
+    def test_the_one_of_two_that_a_function_returns_in_turn(self):
+        self.go_onward("stack", "O2")
+
+    def test_elements_that_hold_either_in_turn(self):
+        self.go_onward("ring", "O2")
+
+    def test_the_one_that_a_search_keeps(self):
+        self.go_onward("search", "O2")
 
 
 class Command(unittest.TestCase):

@@ -73,6 +73,13 @@ PASSING = {
     "check": (["finish_checked", "check", "make"], ["check_made"]),
     "copies": (["finish_far", "copy_between", "copy_near", "fill_near", "make"], []),
 }
+# The roads of onward.c: forwards from `made`, where all but what is allowed reads decoys.
+ONWARD = {
+    "slots": (["fill_slots", "finish_slot"], ["put"]),
+    "ring": (["push_all", "finish_pop"], ["push"]),
+    "stack": (["save_made", "finish_kept"], ["save", "restore", "keep"]),
+    "search": (["fill_shelf", "choose", "finish_best"], []),
+}
 # Forwards.
 KINDS_WAYS = {
     "ring": (["push", "pop"], []),
@@ -140,6 +147,10 @@ def walk_passing(trapline, program, case, seconds="3"):
 def walk_kinds_on(trapline, program, case, seconds="3"):
     return walk(trapline, program, case, seconds, {**KINDS_WAYS, **KINDS_CPP_WAYS},
                 ("to", "made"))
+
+
+def walk_onward(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, ONWARD, ("to", "made"))
 
 
 def program_of(directory, level, name="flows"):
