@@ -50,8 +50,10 @@ extern "C" {
 /* A string function of the C library loads more at a time than it may be asked about, and what it
  * is asked about could not be told. */
 #define TL_TRAIT_UNBOUNDED 0x40u
-/* It loads them although it is not asked about them: in the language's sense they are not
- * accessed. Of hits of watches that arm() made; others are not told. */
+/* It loads what is watched although it is not asked about that: in the language's sense it is not
+ * accessed. Of hits of watches that arm() made; others are not told. With TL_TRAIT_BOUNDED the
+ * access is to the other bytes that the load was asked about: of several watches that one
+ * instruction trips the kernel tells one. */
 #define TL_TRAIT_BEYOND 0x80u
 /* Of the thread's own stack, from the red zone up. Samples of it: to tools that want them. */
 #define TL_TRAIT_OWN_STACK 0x100u
@@ -463,7 +465,8 @@ struct tl_tool {
 	const char *name;
 	const char *summary; /* one line for `trapline run --help` */
 	/* Before the program starts. *state is handed to the others. Negative: give up, the program
-	 * does not start; the reason is what it log()s meanwhile, or where it is silent -errno's. */
+	 * does not start; the reason is what it log()s meanwhile, or where it is silent -errno's.
+	 */
 	int (*start)(struct tl_host *host, const struct tl_services *services, void **state);
 	/* A running thread was seen about to make this access. */
 	void (*sample)(void *state, const struct tl_access *access);

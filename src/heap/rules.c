@@ -33,6 +33,24 @@ static bool loads_beyond(const struct tl_guarded *block, const struct heap_acces
 	       !(access->traits & (TL_TRAIT_UNALIGNED | TL_TRAIT_BOUNDED));
 }
 
+static bool overlaps(const struct heap_access *access, uint64_t from, uint64_t to)
+{
+	return access->address < to && access->address + access->length > from;
+}
+
+/* Of a load that trips several watches of a block one is told; what the call was asked about may be
+ * wrong where another one is. It may be about a neighbour, and right. */
+static bool is_asked_elsewhere(const struct tl_guarded *block, const struct heap_access *access)
+{
+	uint64_t end = block->address + block->length;
+
+	if (!(access->traits & TL_TRAIT_BOUNDED))
+		return false;
+	if (block->freed)
+		return overlaps(access, block->address, end);
+	return overlaps(access, block->front, block->address) || overlaps(access, end, block->back);
+}
+
 /* Its masked loads are of 64 bytes wherever they stay in a page; the mask is overwritten by the
  * time of the trap, and its arguments alone do not tell how far it was to search. */
 static bool is_by_strstr(const struct heap_access *access)
@@ -92,7 +110,7 @@ struct heap_verdict heap_judge(const struct tl_guarded *block, const struct heap
 	if (block->freed && block->on_pages && block->ended.time &&
 	    access->time > block->ended.time)
 		return freed;
-	if (access->traits & TL_TRAIT_BEYOND)
+	if (access->traits & TL_TRAIT_BEYOND && !is_asked_elsewhere(block, access))
 		return hide("heap-loads-beyond");
 	if (access->traits & TL_TRAIT_UNBOUNDED)
 		return hide("heap-not-bounded");

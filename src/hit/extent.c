@@ -107,12 +107,13 @@ bool extent_settle(struct target *target, const struct slot *slot,
 	extent = c_extent(&call, &access->address, &access->length);
 	if (extent == C_EXTENT_UNKNOWN)
 		return unbounded(target, access);
+	if (extent == C_EXTENT_WITHIN &&
+	    (!stops_by_content(call.function) || is_still_held(target, hit)))
+		access->traits |= TL_TRAIT_BOUNDED;
 	if (extent == C_EXTENT_OUTSIDE ||
 	    (!(slot->watch.access & TL_EXEC) && !hit_is_inside(slot, access))) {
 		count_one(target->program, COUNT_HITS_BEHIND);
 		return false;
 	}
-	if (!stops_by_content(call.function) || is_still_held(target, hit))
-		access->traits |= TL_TRAIT_BOUNDED;
 	return true;
 }

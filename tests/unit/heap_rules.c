@@ -78,6 +78,24 @@ static void a_load_across_the_end_that_was_asked_for_is_certain(void **state)
 			 TL_DEFINITE);
 }
 
+/* Of the watches that one load trips another one was told. */
+static void what_a_load_was_asked_about_beside_the_watch_is_judged(void **state)
+{
+	const unsigned beside = TL_TRAIT_VECTOR | TL_TRAIT_BEYOND;
+
+	(void)state;
+	assert_string_equal(judge(BLOCK, LENGTH + 1, TL_READ, beside).rule, "heap-loads-beyond");
+	assert_int_equal(judge(BLOCK, LENGTH + 1, TL_READ, beside | TL_TRAIT_BOUNDED).kind,
+			 HEAP_AFTER);
+	assert_int_equal(judge(BLOCK, LENGTH, TL_READ, beside | TL_TRAIT_BOUNDED).kind,
+			 HEAP_NO_ERROR);
+	/* Of blocks beside it. */
+	assert_int_equal(judge(BLOCK - 32, 16, TL_READ, beside | TL_TRAIT_BOUNDED).kind,
+			 HEAP_NO_ERROR);
+	assert_int_equal(judge(BLOCK + 32, 16, TL_READ, beside | TL_TRAIT_BOUNDED).kind,
+			 HEAP_NO_ERROR);
+}
+
 static void what_was_guessed_is_not_certain(void **state)
 {
 	(void)state;
@@ -93,6 +111,7 @@ int main(void)
 		cmocka_unit_test(what_nothing_explains_is_hidden),
 		cmocka_unit_test(a_sample_of_a_load_across_the_end_tells_nothing),
 		cmocka_unit_test(a_load_across_the_end_that_was_asked_for_is_certain),
+		cmocka_unit_test(what_a_load_was_asked_about_beside_the_watch_is_judged),
 		cmocka_unit_test(what_was_guessed_is_not_certain),
 	};
 

@@ -45,6 +45,7 @@ static const struct overflow overflows[] = {
 	{"memcpy_from_past_100", copy_by_memcpy, 100, 0, 104, MALLOC, 0, 0, HERE},
 	{"memcpy_from_past_50", copy_by_memcpy, 50, 0, 64, MALLOC, 0, 0, HERE},
 	{"memcmp_past_30", compare_by_memcmp, 30, 0, 32, MALLOC, 0, 0, HERE},
+	{"strlen_of_unterminated_13", measure_unterminated, 13, 0, 13, MALLOC, 0, 0, HERE},
 	{"strlen_of_unterminated_48", measure_unterminated, 48, 0, 48, MALLOC, 0, 0, HERE},
 	{"strcpy_from_unterminated_40", copy_unterminated, 40, 0, 40, MALLOC, 0, 0, HERE},
 	{"memset_past_41", fill_by_memset, 41, 0, 43, MALLOC, 0, 0, HERE},
