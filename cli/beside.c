@@ -9,7 +9,7 @@
 #include "base/syscall.h"
 #include "cli/command.h"
 #include "cli/program.h"
-#include "process/preload.h"
+#include "program/preload.h"
 #include "record/companion.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
  */
 #include "cli/controllers.h"
 
-#include "process/reach.h"
+#include "program/reach.h"
 
 #include <dirent.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 #define CLI_DETECT_OPTIONS_H
 
 #include "cli/statistics.h"
-#include "process/options.h"
+#include "program/options.h"
 
 #include <sys/types.h>
 

@@ -4,8 +4,8 @@
 #include "base/file.h"
 #include "base/syscall.h"
 #include "cli/command.h"
-#include "process/abandon.h"
-#include "process/preload.h"
+#include "program/abandon.h"
+#include "program/preload.h"
 #include "event/lethal.h"
 #include "record/utf8.h"
 

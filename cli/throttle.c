@@ -6,7 +6,7 @@
 #include "cli/program.h"
 #include "cli/throttle_options.h"
 #include "cli/unwatched.h"
-#include "process/reach.h"
+#include "program/reach.h"
 #include "control/control.h"
 #include "record/utf8.h"
 

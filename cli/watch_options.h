@@ -3,7 +3,7 @@
 #define CLI_WATCH_OPTIONS_H
 
 #include "cli/statistics.h"
-#include "process/options.h"
+#include "program/options.h"
 #include "watch/watch.h"
 
 struct watch_command {

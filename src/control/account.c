@@ -5,7 +5,7 @@
 #include "base/clock.h"
 
 #include "base/syscall.h"
-#include "process/census.h"
+#include "target/census.h"
 #include "reader/open.h"
 
 #include <stdatomic.h>

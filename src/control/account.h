@@ -3,7 +3,7 @@
 #ifndef CONTROL_ACCOUNT_H
 #define CONTROL_ACCOUNT_H
 
-#include "process/target.h"
+#include "target/target.h"
 
 void account_begin(struct control *control);
 void account_open(struct target *target);

@@ -3,11 +3,11 @@
 
 #include "base/syscall.h"
 #include "event/lethal.h"
-#include "process/abandon.h"
+#include "program/abandon.h"
 #include "control/enter.h"
-#include "process/entries.h"
+#include "program/entries.h"
 #include "control/linger.h"
-#include "process/life.h"
+#include "program/life.h"
 #include "control/observed.h"
 #include "control/placed.h"
 #include "control/account.h"
@@ -52,7 +52,7 @@ static const struct {
 	const char *name, *meaning;
 } count_table[] = {
 #define COUNT(identifier, name, meaning) [COUNT_##identifier] = {name, meaning},
-#include "process/counts.def"
+#include "program/counts.def"
 #undef COUNT
 };
 _Static_assert(sizeof(count_table) / sizeof(count_table[0]) == COUNT_COUNT, "all are named");

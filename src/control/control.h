@@ -8,7 +8,7 @@
 #define CONTROL_CONTROL_H
 
 #include "hit/stack.h"
-#include "process/options.h"
+#include "program/options.h"
 #include "process/space.h"
 #include "record/area.h"
 

@@ -16,7 +16,7 @@
 #include "control/duty.h"
 #include "control/state.h"
 #include "base/clock.h"
-#include "process/cover.h"
+#include "target/cover.h"
 
 #include "cost/price.h"
 

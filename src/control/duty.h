@@ -3,7 +3,7 @@
 #ifndef CONTROL_DUTY_H
 #define CONTROL_DUTY_H
 
-#include "process/target.h"
+#include "target/target.h"
 
 /* Of a lasting watch within a budget: duty.c. */
 struct duty {

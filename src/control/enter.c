@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "control/enter.h"
 
-#include "process/entries.h"
+#include "program/entries.h"
 #include "control/state.h"
 #include "base/clock.h"
 #include "base/pidfd.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done as watched processes come and go (process/program.h). */
+/* What is done as watched processes come and go (program/program.h). */
 #include "control/enter.h"
 #include "control/observed.h"
 #include "control/placed.h"

@@ -5,7 +5,7 @@
 
 #include "explore/explorer.h"
 #include "hit/collect.h"
-#include "process/program.h"
+#include "program/program.h"
 
 extern const struct program_events control_events;
 extern const struct hit_events control_hit_events;

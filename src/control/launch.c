@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starting the program with the preload library, its environment otherwise untouched. */
-#include "process/preload.h"
+#include "program/preload.h"
 #include "control/enter.h"
 #include "control/launch.h"
 #include "control/state.h"

@@ -7,11 +7,11 @@
 #include "control/linger.h"
 
 #include "base/syscall.h"
-#include "process/abandon.h"
-#include "process/life.h"
+#include "program/abandon.h"
+#include "program/life.h"
 #include "control/state.h"
 #include "base/clock.h"
-#include "process/entries.h"
+#include "program/entries.h"
 
 #include <stdatomic.h>
 #include <unistd.h>

@@ -18,7 +18,7 @@
 #include "control/state.h"
 #include "control/traces.h"
 #include "base/clock.h"
-#include "process/cover.h"
+#include "target/cover.h"
 #include "process/say.h"
 #include "sample/perf_record.h"
 #include "process/thread_status.h"

@@ -5,7 +5,7 @@
 #include "control/notice.h"
 #include "control/observed_copies.h"
 #include "control/state.h"
-#include "process/cover.h"
+#include "target/cover.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
 #ifndef CONTROL_TRACES_H
 #define CONTROL_TRACES_H
 
-#include "process/target.h"
+#include "target/target.h"
 
 void traces_collect(struct control *control);
 /* A record, out of the program's reach. */

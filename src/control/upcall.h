@@ -3,7 +3,7 @@
 #ifndef CONTROL_UPCALL_H
 #define CONTROL_UPCALL_H
 
-#include "process/target.h"
+#include "target/target.h"
 
 void notice_tell(struct control *control, struct target *target, const struct area_hit *record);
 /* The record has been taken back: whoever waits for that goes on. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs whose threads sleep and wake all the time (process/transient.h), where code is watched
+ * Programs whose threads sleep and wake all the time (target/transient.h), where code is watched
  * in one thread at a time, and the address that this is about to access in all threads, while it is
  * held, where a probe has shown that to be worth it (probe.c).
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Background threads: those that seldom wake, beside others that do all the time. And which single
- * thread may be held next, where slots are in one thread alone (process/transient.h).
+ * thread may be held next, where slots are in one thread alone (target/transient.h).
  */
 #ifndef EXPLORE_BACKGROUND_H
 #define EXPLORE_BACKGROUND_H

@@ -14,7 +14,7 @@
 #include "explore/hold.h"
 #include "explore/strategy.h"
 #include "hit/collect.h"
-#include "process/cover.h"
+#include "target/cover.h"
 
 #include "base/syscall.h"
 

@@ -9,7 +9,7 @@
 #ifndef EXPLORE_STRATEGY_H
 #define EXPLORE_STRATEGY_H
 
-#include "process/target.h"
+#include "target/target.h"
 
 struct strategy {
 	const char *name;

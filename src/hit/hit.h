@@ -11,7 +11,7 @@
 
 #include "hit/stack.h"
 #include "insn/insn.h"
-#include "process/target.h"
+#include "target/target.h"
 
 #include <trapline/tool.h>
 

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "inject/stacks.h"
 #include "limit/limit.h"
-#include "process/cover.h"
+#include "target/cover.h"
 
 #include <stdatomic.h>
 #include <unistd.h>

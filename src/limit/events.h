@@ -10,7 +10,7 @@
 #ifndef LIMIT_EVENTS_H
 #define LIMIT_EVENTS_H
 
-#include "process/target.h"
+#include "target/target.h"
 
 /* A limit's events in one process. */
 struct target_limit {

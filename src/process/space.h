@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A watched process's address space as seen from outside: memory, mappings, code. */
+/*
+ * The room: one process as anybody outside may see it, by its id. What /proc tells of it and of its
+ * threads, who it is and whether it may be meant, and (here) its memory. Nothing is kept of it but
+ * what the caller holds, and nothing is done to it; what it tells may be anything.
+ *
+ * This file: a watched process's address space: memory, mappings, code.
+ */
 #ifndef PROCESS_SPACE_H
 #define PROCESS_SPACE_H
 

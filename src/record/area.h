@@ -344,7 +344,7 @@ struct area {
  *
  * `life` is 0 until there is a controller, then the id of its thread, and has AREA_CLOSED set from
  * its end on: by itself, or by the kernel when it is killed, since that is the mark of a robust
- * futex whose owner died (process/life.c). So any process that maps the area sees the death at
+ * futex whose owner died (program/life.c). So any process that maps the area sees the death at
  * once, whatever its user and pid namespace, without a system call.
  */
 #define AREA_CLOSED 0x40000000u /* FUTEX_OWNER_DIED */

@@ -13,7 +13,7 @@
 #ifndef SAMPLE_WINDOWS_H
 #define SAMPLE_WINDOWS_H
 
-#include "process/target.h"
+#include "target/target.h"
 #include "sample/samples.h"
 
 struct windows {

@@ -272,7 +272,7 @@ class Raw(unittest.TestCase):
         whole = subprocess.run([TRAPLINE, "race", "-q", "--stats=all", "--", "sleep", "0.1"], capture_output=True,
                                text=True, check=True).stderr
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "src")
-        for table, prefix in (("process/counts.def", "COUNT"), ("session/statistics.def", "SYMBOL_STATISTIC")):
+        for table, prefix in (("program/counts.def", "COUNT"), ("session/statistics.def", "SYMBOL_STATISTIC")):
             with open(os.path.join(source, table), encoding="utf-8") as file:
                 rows = re.findall(r'^[A-Z]+\((\w+), "([\w-]+)"', file.read(), re.M)
             self.assertGreater(len(rows), 15)

@@ -7,14 +7,14 @@
  * is bounded, and looking takes a twentieth of one CPU's time at most, whatever the program asks
  * for.
  */
-#include "process/handover.h"
+#include "program/handover.h"
 
 #include "base/clock.h"
 #include "base/syscall.h"
 #include "event/lethal.h"
 #include "process/children.h"
 #include "process/identity.h"
-#include "process/program.h"
+#include "program/program.h"
 #include "process/restriction.h"
 #include "process/say.h"
 

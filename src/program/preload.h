@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Our own LD_PRELOAD, as a program that is about to be started inherits it. */
-#ifndef PROCESS_PRELOAD_H
-#define PROCESS_PRELOAD_H
+#ifndef PROGRAM_PRELOAD_H
+#define PROGRAM_PRELOAD_H
 
 /* What it was before; zeros to begin with. */
 struct preload {

@@ -8,8 +8,8 @@
  * Who ran is told by the kernel's count of a thread's time slices, looked at now and then; a thread
  * that a clock sample shows is added at once. What is lost: hits of threads that wake meanwhile.
  */
-#ifndef PROCESS_ACTIVE_H
-#define PROCESS_ACTIVE_H
+#ifndef TARGET_ACTIVE_H
+#define TARGET_ACTIVE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handing the area to programs that cannot open it: who asks, and for how long that is waited for.
  */
-#ifndef PROCESS_HANDOVER_H
-#define PROCESS_HANDOVER_H
+#ifndef PROGRAM_HANDOVER_H
+#define PROGRAM_HANDOVER_H
 
 #include "record/area.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "process/preload.h"
+#include "program/preload.h"
 
 #include <errno.h>
 #include <stdio.h>

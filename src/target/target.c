@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes: from their announcement in the area to their end. */
-#include "process/target.h"
+#include "target/target.h"
 
 #include "process/restriction.h"
 #include "process/say.h"
@@ -9,9 +9,9 @@
 #include "base/syscall.h"
 #include "inject/inject.h"
 #include "inject/stacks.h"
-#include "process/cover.h"
-#include "process/entries.h"
-#include "process/handover.h"
+#include "target/cover.h"
+#include "program/entries.h"
+#include "program/handover.h"
 #include "process/identity.h"
 #include "process/namespaces.h"
 

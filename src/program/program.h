@@ -4,13 +4,13 @@
  * user asked for, and what is counted. Everybody in the controller works on one of these; it knows
  * nobody above it. The controller's thread alone touches it.
  */
-#ifndef PROCESS_PROGRAM_H
-#define PROCESS_PROGRAM_H
+#ifndef PROGRAM_PROGRAM_H
+#define PROGRAM_PROGRAM_H
 
 #include "base/random.h"
-#include "process/handover.h"
-#include "process/counts.h"
-#include "process/options.h"
+#include "program/handover.h"
+#include "program/counts.h"
+#include "program/options.h"
 #include "record/area.h"
 
 struct control;

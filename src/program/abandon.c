@@ -6,7 +6,7 @@
  *
  * All of it may run in a signal handler: system calls alone.
  */
-#include "process/abandon.h"
+#include "program/abandon.h"
 
 #include "base/syscall.h"
 #include "reader/open.h"

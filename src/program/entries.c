@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "process/entries.h"
+#include "program/entries.h"
 
 #include "base/syscall.h"
 #include "base/clock.h"

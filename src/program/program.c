@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "process/program.h"
+#include "program/program.h"
 
 #include "base/path.h"
 

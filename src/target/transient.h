@@ -7,8 +7,8 @@
  * second nothing can stay open: slots are transient, opened for one watch at a time; and where even
  * that is too much, a watch is of one thread alone.
  */
-#ifndef PROCESS_TRANSIENT_H
-#define PROCESS_TRANSIENT_H
+#ifndef TARGET_TRANSIENT_H
+#define TARGET_TRANSIENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

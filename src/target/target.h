@@ -4,17 +4,17 @@
  * and what the rooms above keep of it. The controller's thread alone touches it; it is freed in
  * target_end(), after which nobody may know it.
  */
-#ifndef PROCESS_TARGET_H
-#define PROCESS_TARGET_H
+#ifndef TARGET_TARGET_H
+#define TARGET_TARGET_H
 
 #include "base/pidfd.h"
 #include "cost/budget.h"
 #include "cost/wakeups.h"
-#include "process/active.h"
-#include "process/program.h"
-#include "process/slot.h"
+#include "target/active.h"
+#include "program/program.h"
+#include "target/slot.h"
 #include "process/space.h"
-#include "process/transient.h"
+#include "target/transient.h"
 
 #define ARM_SLOW 200000u /* ns */
 

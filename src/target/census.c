@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "process/census.h"
+#include "target/census.h"
 
 #include "base/clock.h"
 #include "event/threads.h"
-#include "process/target.h"
+#include "target/target.h"
 #include "process/thread_status.h"
 
 #include <stdatomic.h>

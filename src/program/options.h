@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the user asked for, as the controller takes it. */
-#ifndef PROCESS_OPTIONS_H
-#define PROCESS_OPTIONS_H
+#ifndef PROGRAM_OPTIONS_H
+#define PROGRAM_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

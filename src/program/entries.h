@@ -5,10 +5,10 @@
  * in the entry's name. Only then is the entry given to others, whatever state it is in, and what
  * the process had begun to write is taken back.
  */
-#ifndef PROCESS_ENTRIES_H
-#define PROCESS_ENTRIES_H
+#ifndef PROGRAM_ENTRIES_H
+#define PROGRAM_ENTRIES_H
 
-#include "process/program.h"
+#include "program/program.h"
 
 struct entries;
 

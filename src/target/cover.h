@@ -5,8 +5,8 @@
  * Promised: no event is enabled in a thread of another process, nor in a program that knows nothing
  * of us, where its SIGTRAP would kill. All threads of one event have the same signal data.
  */
-#ifndef PROCESS_COVER_H
-#define PROCESS_COVER_H
+#ifndef TARGET_COVER_H
+#define TARGET_COVER_H
 
 #include "event/coverage.h"
 

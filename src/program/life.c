@@ -5,7 +5,7 @@
  * word is area->life; the list that leads to it lies in our own memory, out of the program's reach.
  * It takes the place of libc's, which serves robust mutexes, of which this thread has none.
  */
-#include "process/life.h"
+#include "program/life.h"
 
 #include "base/syscall.h"
 

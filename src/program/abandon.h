@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When the controller itself fails, the program goes on unwatched and its end is still reported. */
-#ifndef PROCESS_ABANDON_H
-#define PROCESS_ABANDON_H
+#ifndef PROGRAM_ABANDON_H
+#define PROGRAM_ABANDON_H
 
 #include "record/area.h"
 

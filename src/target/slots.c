@@ -4,13 +4,13 @@
  * count; it travels in the signal's data, so that a hit on its way during a change is known as
  * stale.
  */
-#include "process/slot.h"
+#include "target/slot.h"
 
 #include "base/syscall.h"
 #include "base/clock.h"
 #include "inject/stacks.h"
-#include "process/cover.h"
-#include "process/target.h"
+#include "target/cover.h"
+#include "target/target.h"
 
 #include <errno.h>
 #include <linux/futex.h>

@@ -3,8 +3,8 @@
  * Talking to a program that another trapline started: its area, found from the outside and mapped.
  * What is written there reaches the program's threads and, after area_ring(), the controller.
  */
-#ifndef PROCESS_REACH_H
-#define PROCESS_REACH_H
+#ifndef PROGRAM_REACH_H
+#define PROGRAM_REACH_H
 
 #include "record/area.h"
 

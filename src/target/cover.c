@@ -9,12 +9,12 @@
  * and the process was itself after that. The price is the race of clone(2) with enabling that
  * event/coverage.h tells of.
  */
-#include "process/cover.h"
+#include "target/cover.h"
 
 #include "base/syscall.h"
 #include "inject/inject.h"
 #include "inject/stacks.h"
-#include "process/target.h"
+#include "target/target.h"
 #include "record/held.h"
 
 #include <errno.h>

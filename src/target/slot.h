@@ -8,11 +8,11 @@
  * by a slot goes on when it is released, whatever happens to the event. The controller's thread
  * alone touches it.
  */
-#ifndef PROCESS_SLOT_H
-#define PROCESS_SLOT_H
+#ifndef TARGET_SLOT_H
+#define TARGET_SLOT_H
 
 #include "event/coverage.h"
-#include "process/transient.h"
+#include "target/transient.h"
 #include "record/area.h"
 
 #include <trapline/tool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process/identity.h"
-#include "process/reach.h"
+#include "program/reach.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counting how often the threads of a process wake, which says what armed slots cost it
- * (cost/wakeups.h) and whether they must be transient (process/transient.h). */
-#ifndef PROCESS_CENSUS_H
-#define PROCESS_CENSUS_H
+ * (cost/wakeups.h) and whether they must be transient (target/transient.h). */
+#ifndef TARGET_CENSUS_H
+#define TARGET_CENSUS_H
 
 #include <stdbool.h>
 #include <stdint.h>

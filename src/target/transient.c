@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "process/transient.h"
+#include "target/transient.h"
 
 #include "base/clock.h"
-#include "process/target.h"
+#include "target/target.h"
 
 #include <string.h>
 

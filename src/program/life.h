@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PROCESS_LIFE_H
-#define PROCESS_LIFE_H
+#ifndef PROGRAM_LIFE_H
+#define PROGRAM_LIFE_H
 
 #include "record/area.h"
 
