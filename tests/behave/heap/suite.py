@@ -166,7 +166,8 @@ def complaints(case, finding):
     if case.stacks.get("access") != "-":
         wrong += wrong_place(case, start, at, access.get("size") or 0)
     for name, function in case.stacks.items():
-        if function == "-":
+        function, _, unseen = function.partition("|")
+        if function == "-" or (unseen and access.get("unseen")):
             continue
         frame = own_frame(case, stacks_of(finding)[name])
         if frame is None:
