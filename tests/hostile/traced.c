@@ -2,15 +2,18 @@
 /*
  * Runs itself under a tracer of its own from its first instruction on, as strace does: every system
  * call and every signal stops it, and no SIGTRAP may come that it did not cause. A second time the
- * tracer comes later.
+ * tracer comes later: when the program has made its marks, however long that takes.
  */
 #include "hostile.h"
 #include <sys/ptrace.h>
 
-static int run_traced(void)
+static int run_traced(int marked)
 {
 	noise_start();
-	nap(1500000);
+	while (noise_marks < NOISE_MARKS)
+		nap(1000);
+	expect(write(marked, "m", 1) == 1);
+	nap(1000000);
 	noise_stop();
 	say("traced program done");
 	return 3;
@@ -38,19 +41,33 @@ static int follow(pid_t child)
 	return -1;
 }
 
+static void become_traced(const char *program, int marked, int later)
+{
+	char number[16];
+
+	if (!later)
+		nap(100000);
+	snprintf(number, sizeof(number), "%d", marked);
+	execl(program, program, number, (char *)NULL);
+	_exit(9);
+}
+
 static int trace(char **argv, int later)
 {
 	long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
-	pid_t child = fork();
+	int marked[2];
+	pid_t child;
+	char mark;
 
-	if (child == 0) {
-		if (!later)
-			nap(100000);
-		execl(argv[0], argv[0], "traced", (char *)NULL);
-		_exit(9);
-	}
+	expect(pipe(marked) == 0);
+	child = fork();
+	if (child == 0)
+		become_traced(argv[0], marked[1], later);
 	/* Before the child executes, or in the midst of its run. */
-	nap(later ? 700000 : 20000);
+	if (later)
+		expect(read(marked[0], &mark, 1) == 1);
+	else
+		nap(20000);
 	if (ptrace(PTRACE_SEIZE, child, 0, options)) {
 		kill(child, SIGKILL);
 		return -99;
@@ -61,7 +78,7 @@ static int trace(char **argv, int later)
 int main(int argc, char **argv)
 {
 	if (argc > 1)
-		return run_traced();
+		return run_traced(atoi(argv[1]));
 	noise_start();
 	say("from the start: ended %d", trace(argv, 0));
 	say("from later on: ended %d", trace(argv, 1));
