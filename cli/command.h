@@ -3,6 +3,9 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
+#include <stdbool.h>
+#include <string.h>
+
 /*
  * Exit statuses of trapline itself. A command that runs a program ends as the program ended; these
  * are for the rest. 126 and 127 mean what they mean to env(1) and the shell.
@@ -15,6 +18,12 @@ enum exit_status {
 	STATUS_NOT_FOUND = 127,	 /* there is no such program */
 	STATUS_SIGNAL = 128,	 /* + the number of the signal that ended the program */
 };
+
+/* Where getopt_long(3) is not asked. */
+static inline bool asks_for_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
 
 /* argv[0] is the command's name, argv[argc] is NULL. Returns the exit status. */
 typedef int command_fn(int argc, char **argv);

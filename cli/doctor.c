@@ -128,7 +128,7 @@ int command_doctor(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--json") == 0) {
 			json = 1;
-		} else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+		} else if (asks_for_help(argv[i])) {
 			print_help(stdout);
 			return STATUS_OK;
 		} else {

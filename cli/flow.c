@@ -189,7 +189,7 @@ int command_flow(int argc, char **argv)
 	const struct question *question = find_question(argv[1]);
 	int first = 2;
 
-	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+	if (argc > 1 && asks_for_help(argv[1])) {
 		print_help();
 		return STATUS_OK;
 	}

@@ -31,7 +31,7 @@ int command_list(int argc, char **argv)
 {
 	unsigned count = 0;
 
-	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+	if (argc > 1 && asks_for_help(argv[1])) {
 		puts("usage: trapline list\n\n"
 		     "What is watched on this machine, as far as this user may see it: the process that\n"
 		     "watches, since when, its command line, and the processes that it watches.");

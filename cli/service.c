@@ -377,7 +377,7 @@ int command_service(int argc, char **argv)
 	struct service service = {.root = "", .options = by_default};
 	int at = 2;
 
-	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+	if (argc > 1 && asks_for_help(argv[1])) {
 		print_help();
 		return STATUS_OK;
 	}

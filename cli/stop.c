@@ -95,7 +95,7 @@ int command_stop(int argc, char **argv)
 {
 	int status = STATUS_OK;
 
-	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+	if (argc > 1 && asks_for_help(argv[1])) {
 		puts("usage: trapline stop PID… | all\n\n"
 		     "End the watching of programs that went into the background, or are watched from\n"
 		     "beside: what was found is written, and the programs go on. PID is that of the\n"

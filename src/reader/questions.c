@@ -9,6 +9,7 @@
 #include "symbol/tls.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 /* Bytes of a stack, of the text of .comment. */
@@ -111,9 +112,14 @@ static void place_results(struct symbol_packet *packet, void *question)
 		frame(packet, &ask->frames[i]);
 }
 
-static void bounds_arguments(struct symbol_packet *packet, void *question)
+/* Of questions that begin with an address, and ask no more. */
+static void pc_arguments(struct symbol_packet *packet, void *question)
 {
-	symbol_packet_u64(packet, &((struct symbol_ask_bounds *)question)->pc);
+	_Static_assert(!offsetof(struct symbol_ask_bounds, pc) &&
+			       !offsetof(struct symbol_ask_text, pc) &&
+			       !offsetof(struct symbol_ask_compilers, pc),
+		       "the address is their first member");
+	symbol_packet_u64(packet, question);
 }
 
 static void bounds_run(struct symbol_modules *modules, void *question)
@@ -139,11 +145,6 @@ static void bounds_results(struct symbol_packet *packet, void *question)
 	symbol_packet_u64(packet, &ask->end);
 	if (!ask->result && (ask->pc < ask->start || ask->pc >= ask->end))
 		packet->bad = true;
-}
-
-static void text_arguments(struct symbol_packet *packet, void *question)
-{
-	symbol_packet_u64(packet, &((struct symbol_ask_text *)question)->pc);
 }
 
 static void function_name_run(struct symbol_modules *modules, void *question)
@@ -232,11 +233,6 @@ static void variable_run(struct symbol_modules *modules, void *question)
 static void variable_results(struct symbol_packet *packet, void *question)
 {
 	variable(packet, &((struct symbol_ask_variable *)question)->variable);
-}
-
-static void compilers_arguments(struct symbol_packet *packet, void *question)
-{
-	symbol_packet_u64(packet, &((struct symbol_ask_compilers *)question)->pc);
 }
 
 static void compilers_run(struct symbol_modules *modules, void *question)
@@ -479,17 +475,17 @@ static void source_line_results(struct symbol_packet *packet, void *question)
 
 const struct symbol_question_kind symbol_question_kinds[SYMBOL_QUESTION_COUNT] = {
 	[SYMBOL_ASK_PLACE] = {place_arguments, place_run, place_results},
-	[SYMBOL_ASK_BOUNDS] = {bounds_arguments, bounds_run, bounds_results},
-	[SYMBOL_ASK_BOUNDS_WHOLE] = {bounds_arguments, bounds_whole_run, bounds_results},
-	[SYMBOL_ASK_FUNCTION_NAME] = {text_arguments, function_name_run, text_results},
+	[SYMBOL_ASK_BOUNDS] = {pc_arguments, bounds_run, bounds_results},
+	[SYMBOL_ASK_BOUNDS_WHOLE] = {pc_arguments, bounds_whole_run, bounds_results},
+	[SYMBOL_ASK_FUNCTION_NAME] = {pc_arguments, function_name_run, text_results},
 	[SYMBOL_ASK_ATOMICITY] = {atomicity_arguments, atomicity_run, atomicity_results},
 	[SYMBOL_ASK_VARIABLE] = {variable_arguments, variable_run, variable_results},
-	[SYMBOL_ASK_COMPILERS] = {compilers_arguments, compilers_run, compilers_results},
+	[SYMBOL_ASK_COMPILERS] = {pc_arguments, compilers_run, compilers_results},
 	[SYMBOL_ASK_STACK] = {stack_arguments, stack_run, stack_results},
 	[SYMBOL_ASK_TARGET] = {target_arguments, target_run, target_results},
 	[SYMBOL_ASK_TLS] = {tls_arguments, tls_run, tls_results},
 	[SYMBOL_ASK_LOOKUP] = {lookup_arguments, lookup_run, lookup_results},
 	[SYMBOL_ASK_COPIES] = {copies_arguments, copies_run, copies_results},
 	[SYMBOL_ASK_SOURCE_LINE] = {source_line_arguments, source_line_run, source_line_results},
-	[SYMBOL_ASK_PRODUCER] = {text_arguments, producer_run, text_results},
+	[SYMBOL_ASK_PRODUCER] = {pc_arguments, producer_run, text_results},
 };
