@@ -197,6 +197,7 @@ int control_create(struct control **control, const struct control_options *optio
 	made->program.options.kernel = options->kernel && kernel_allowed();
 	limits_init(&made->limits, &made->program);
 	made->strategy = strategy_of(options);
+	made->program.ways = made->strategy->ways;
 	made->hits.program = &made->program;
 	made->hits.events = &control_hit_events;
 	connect_explorer(made);

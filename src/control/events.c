@@ -171,8 +171,6 @@ static void shared(struct target *target, const struct hit *hit, const struct hi
 /* Threads are expected at equal intervals, whatever led to the address before. */
 static enum heuristic heuristic_of(const struct target *target, const struct slot *slot)
 {
-	if (target->program->options.stall_first)
-		return HEURISTIC_STALL_FIRST;
 	return meeting_waits(target, slot) ? HEURISTIC_COINCIDENCE
 					   : choice_of(target, slot)->heuristic;
 }

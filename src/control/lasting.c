@@ -139,6 +139,7 @@ static uint64_t next_due(const struct program *program)
 
 const struct strategy lasting_strategy = {
 	.name = "lasting",
+	.ways = {.slots_stay = true},
 	.open = open_none,
 	.collect = collect,
 	.run = run,

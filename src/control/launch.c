@@ -159,10 +159,8 @@ pid_t launch(struct control *control, char *const argv[], const char *library,
 
 		control->program.child = pid;
 		unpaid_launch(&control->limits, pid);
-		if (watched && !control->program.options.lasting &&
-		    windows_launch(&control->windows, pid)) {
+		if (watched && windows_launch(&control->windows, pid))
 			count_one(&control->program, COUNT_CLOCKS_FAILED);
-		}
 		entered_expect(control, pid, entry);
 		err = let_go(pid, ready[1], failed[0]);
 		if (!err)

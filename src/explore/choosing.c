@@ -567,6 +567,7 @@ static void note_visit(struct target *target, const struct slot *slot, const str
 
 const struct strategy choosing_strategy = {
 	.name = "choosing",
+	.ways = {.sampled = true},
 	.open = open_slots,
 	.publish = choose_hold,
 	.collect = collect,

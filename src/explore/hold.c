@@ -51,10 +51,7 @@ static void plan(struct target *target, const struct slot *slot, const struct pe
 
 static bool may_be_periodic(const struct target *target, const struct slot *slot)
 {
-	const struct control_options *options = &target->program->options;
-
-	return slot->armed && !(slot->watch.access & TL_EXEC) && !options->lasting &&
-	       !options->stall_first && !target->transient.single &&
+	return slot->armed && !(slot->watch.access & TL_EXEC) && !target->transient.single &&
 	       !is_off(target, HEURISTIC_COINCIDENCE);
 }
 
@@ -119,12 +116,9 @@ void meeting_suit(struct target *target, struct tl_watch *watch)
  */
 static uint64_t reserve_of(const struct target *target, const struct slot *slot)
 {
-	const struct control_options *options = &target->program->options;
-
 	if (meeting_is_on(target))
 		return COINCIDENCE_RESERVE;
-	if ((slot->watch.access & TL_EXEC) || options->lasting || slot->owner ||
-	    options->stall_first || is_off(target, HEURISTIC_RESERVE) ||
+	if ((slot->watch.access & TL_EXEC) || slot->owner || is_off(target, HEURISTIC_RESERVE) ||
 	    random_next(&target->program->random) % 2)
 		return 0;
 	return HOLD_RESERVE;
@@ -155,7 +149,6 @@ void hold_keep(struct target *target, const struct slot *slot)
  */
 void choose_hold(struct target *target, struct slot *slot)
 {
-	const struct control_options *options = &target->program->options;
 	struct area_slot *shared = &target->shared->slot[slot->index];
 	uint64_t age = slot->armed_at - target->program->started;
 
@@ -164,8 +157,7 @@ void choose_hold(struct target *target, struct slot *slot)
 	if (slot->owner || !slot->watch.hold)
 		return;
 	begin_meeting(target, slot);
-	if (!explorer_of(target)->budget->sleepy || options->stall_first ||
-	    is_off(target, HEURISTIC_LONG_HOLDS))
+	if (!explorer_of(target)->budget->sleepy || is_off(target, HEURISTIC_LONG_HOLDS))
 		return;
 	if (age / HOLD_PHASE % HOLD_PHASES == HOLD_PHASES - 1 && shared->hold < HOLD_LONG)
 		shared->hold = HOLD_LONG;

@@ -219,6 +219,19 @@ static uint64_t next_due(const struct program *program)
 	return next;
 }
 
+/* Nobody is held longer than is needed, nor for what was learnt. */
+static void note_choice(struct target *target, struct slot *slot)
+{
+	*choice_of(target, slot) = (struct slot_choice){.heuristic = HEURISTIC_STALL_FIRST};
+}
+
+static void ignore_visit(struct target *target, const struct slot *slot, const struct hit *hit)
+{
+	(void)target;
+	(void)slot;
+	(void)hit;
+}
+
 static void ignore_shared(struct target *target, const struct hit *hit, const struct hit *other)
 {
 	(void)target;
@@ -234,11 +247,12 @@ static void collect(struct program *program)
 const struct strategy stall_first_strategy = {
 	.name = "stall-first",
 	.open = open_slots,
-	.publish = choose_hold,
+	.ways = {.slots_stay = true}, /* it has a timer of its own in each thread */
+	.publish = note_choice,
 	.collect = collect,
 	.run = run,
 	.next = next_due,
 	.hit = take_hit,
-	.visit = meeting_note,
+	.visit = ignore_visit,
 	.shared = ignore_shared,
 };

@@ -13,10 +13,12 @@
 
 struct strategy {
 	const char *name;
+	struct program_ways ways;
 	/* Opens its slots in a process that has announced itself. 0, or -errno: it cannot be
 	 * watched. */
 	int (*open)(struct target *target);
-	/* How the threads are held that come by a slot, which is about to be armed. */
+	/* How the threads are held that come by a slot, which is about to be armed, and what led to
+	 * its watch. */
 	void (*publish)(struct target *target, struct slot *slot);
 	/* Takes the hits that have arrived in the area. */
 	void (*collect)(struct program *program);

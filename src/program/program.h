@@ -42,6 +42,12 @@ struct program_events {
 	const struct inject_stacks *(*stacks)(const struct program *program, uint32_t index);
 };
 
+/* What rooms below the strategies do for the one that a run goes by. */
+struct program_ways {
+	bool sampled;	 /* a clock shows now and then what threads do */
+	bool slots_stay; /* slots are open also where threads wake all the time */
+};
+
 struct program {
 	const struct program_events *events;
 	const struct prices *prices;
@@ -49,6 +55,7 @@ struct program {
 	struct control *control;
 	struct explorer *explorer;
 	struct control_options options;
+	struct program_ways ways;
 	struct symbol_session *session;
 	struct area *area;
 	int area_fd;

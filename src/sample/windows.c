@@ -30,10 +30,9 @@ static bool is_steady(const struct windows *windows)
 	return windows->program->options.aggressive;
 }
 
-/* The other strategy has a timer of its own in each thread and watches nothing that is sampled. */
 static bool is_silent(const struct windows *windows)
 {
-	return (!windows->samples && !windows->transient) || windows->program->options.stall_first;
+	return !windows->program->ways.sampled || (!windows->samples && !windows->transient);
 }
 
 uint64_t windows_period(const struct control_options *options)
@@ -64,7 +63,7 @@ void windows_attach(struct windows *windows, pid_t pid)
 {
 	int err;
 
-	if (windows->samples || windows->program->options.lasting)
+	if (windows->samples || !windows->program->ways.sampled)
 		return;
 	err = samples_open(&windows->samples, pid, windows_period(&windows->program->options),
 			   false);
@@ -260,9 +259,11 @@ uint64_t windows_next(const struct windows *windows)
 
 int windows_launch(struct windows *windows, pid_t pid)
 {
-	int err = samples_open(&windows->samples, pid, windows_period(&windows->program->options),
-			       false);
+	int err = 0;
 
+	if (windows->program->ways.sampled)
+		err = samples_open(&windows->samples, pid,
+				   windows_period(&windows->program->options), false);
 	if (err)
 		windows->samples = NULL;
 	return err;

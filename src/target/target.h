@@ -78,7 +78,7 @@ static inline double target_wakeup_price(const struct target *target)
  * to be of use. */
 static inline bool arms_slowly(const struct target *target)
 {
-	return target->arm_time >= ARM_SLOW && !target->program->options.stall_first;
+	return target->arm_time >= ARM_SLOW;
 }
 
 #endif

@@ -21,10 +21,10 @@ static bool cost_more(const struct target *target, double price, double parts)
 
 static bool open_is_dear(const struct target *target)
 {
-	const struct control_options *options = &target->program->options;
+	const struct program *program = target->program;
 	double price = target_wakeup_price(target) / OPEN_PARTS;
 
-	if (options->aggressive || options->stall_first || options->lasting)
+	if (program->options.aggressive || program->ways.slots_stay)
 		return false;
 	return cost_more(target, price, target->transient.on ? OFF_PARTS : ON_PARTS);
 }
