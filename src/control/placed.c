@@ -204,7 +204,7 @@ static void understand(struct target *target, struct slot *slot, const struct ar
 		hit->access.length = 0;
 		hit->access.access = TL_EXEC;
 		hit->access.before = true;
-	} else if (!understood || record->flags & AREA_HIT_LATE) {
+	} else if (record->flags & AREA_HIT_LATE || (!understood && !hit->beside)) {
 		tell_what_is_known(slot, record, &hit->access);
 	}
 }
@@ -259,7 +259,7 @@ static void tell(struct control *control, const struct area_hit *record)
 	understand(target, slot, record, hit);
 	hit->access.cookie = slot->watch.cookie;
 	control->telling = slot;
-	if (control->observer.placed)
+	if (control->observer.placed && (!hit->beside || record->flags & AREA_HIT_LATE))
 		control->observer.placed(control->observer.context, slot->owner, &hit->access);
 	hit_free(hit);
 	/* Whether the tool has taken it away meanwhile or not. */

@@ -267,6 +267,7 @@ bool hit_attribute(struct target *target, struct slot *slot, const struct area_h
 	}
 	if (!code && !hit_is_inside(slot, &hit->access)) {
 		count_one(target->program, COUNT_HITS_OUTSIDE);
+		hit->beside = !(hit->access.access & TL_GUESSED);
 		return false;
 	}
 	/* Lasting watches tell what the hardware saw. */

@@ -25,6 +25,7 @@ struct hit {
 	uint8_t value[AREA_VALUE];
 	uint64_t value_address;
 	bool usable; /* for pairs: on time, understood, inside what is watched */
+	bool beside; /* its instruction is known, and touched nothing that is watched */
 	bool origin; /* held before its access, by an execution breakpoint */
 	/* Of a plain store it is held before: what stood there when that was read from outside, and
 	 * until when it was (0: it was not), which may be after the hold. */

@@ -210,6 +210,38 @@ static void settle_unexplained(struct attribution *attribution)
 	}
 }
 
+/*
+ * Some processors trip over elements that are masked out (agent/opmask.h): nothing that is watched
+ * was touched then. What the instruction did touch is told, so that the caller sees it lies
+ * elsewhere.
+ */
+static void consider_masked_out(struct attribution *attribution)
+{
+	const struct insn *insn = &attribution->previous;
+	struct explanation explanation = {
+		.rank = RANK_YES, .pc = attribution->previous_pc, .insn = insn};
+
+	if (!attribution->has_previous || attribution->previous_entered)
+		return;
+	for (unsigned i = 0; i < insn->operand_count; i++) {
+		uint64_t first, length;
+
+		explanation.access = insn->operand[i].access;
+		if (!insn->operand[i].masked || !(explanation.access & attribution->wanted) ||
+		    insn_operand_touch(insn, i, attribution->after, attribution->watched,
+				       attribution->watched_length, &first, &length) ||
+		    !insn_overlap(first, length, attribution->watched,
+				  attribution->watched_length) ||
+		    insn_operand_before(insn, i, attribution->after, &explanation.first,
+					&explanation.length) ||
+		    insn_overlap(explanation.first, explanation.length, attribution->watched,
+				 attribution->watched_length))
+			continue;
+		insn_propose(attribution, &explanation);
+		return;
+	}
+}
+
 /* pc is the instruction that is about to access: its operands are as registers say. */
 static void attribute_at_pc(struct attribution *attribution)
 {
@@ -241,6 +273,8 @@ static void attribute_before_pc(struct attribution *attribution)
 		attribution->uncertain |= !attribution->bounded ||
 					  attribution->start != attribution->after->pc;
 	}
+	if (!attribution->explanations)
+		consider_masked_out(attribution);
 	if (!attribution->explanations)
 		settle_unexplained(attribution);
 	else

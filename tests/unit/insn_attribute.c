@@ -205,6 +205,30 @@ static void a_store_before_a_rep_competes_with_it(void **state)
 	assert_int_equal(ask(&world, DATA + 64, TL_WRITE).access, TL_WRITE);
 }
 
+/* vmovdqu8 %zmm16,(%rdi){%k1}; nop. Some processors trip over the bytes that k1 leaves out. */
+static void what_is_masked_out_was_not_touched(void **state)
+{
+	static const uint8_t code[] = {0x62, 0xe1, 0x7f, 0x49, 0x7f, 0x07, 0x90};
+	uint64_t opmasks[8] = {[1] = 0xfffff};
+	struct world world;
+	struct insn_access access;
+
+	(void)state;
+	make_world(&world, code, sizeof(code), 6);
+	world.registers.opmasks = opmasks;
+	access = ask(&world, DATA + 64 + 24, TL_READ | TL_WRITE);
+	assert_int_equal(access.access, TL_WRITE);
+	assert_int_equal(access.pc, CODE);
+	assert_int_equal(access.first, DATA + 64);
+	assert_int_equal(access.length, 20);
+	access = ask(&world, DATA + 64 + 16, TL_READ | TL_WRITE);
+	assert_int_equal(access.access, TL_WRITE);
+	assert_int_equal(access.length, 20);
+	world.registers.opmasks = NULL;
+	access = ask(&world, DATA + 64 + 24, TL_READ | TL_WRITE);
+	assert_true(access.access & TL_WRITE);
+}
+
 static void a_store_to_the_stack_is_no_call(void **state)
 {
 	/* push %rax; nop, with what looks like a return address, though no call lies before it */
@@ -230,6 +254,7 @@ int main(void)
 		cmocka_unit_test(a_function_that_falls_through_is_considered),
 		cmocka_unit_test(a_system_call_is_the_kernels),
 		cmocka_unit_test(a_store_before_a_rep_competes_with_it),
+		cmocka_unit_test(what_is_masked_out_was_not_touched),
 		cmocka_unit_test(a_store_to_the_stack_is_no_call),
 	};
 

@@ -244,7 +244,13 @@ static void write_operand(const struct effect_decoded *decoded, unsigned index,
  * one than their lower. */
 static bool is_three_way_move(const struct effect_decoded *decoded, enum insn_operation operation)
 {
-	return operation == INSN_COPY && decoded->instruction.operand_count_visible > 2;
+	unsigned operands = decoded->instruction.operand_count_visible;
+
+	/* EVEX instructions name a mask, k0 where there is none. */
+	for (unsigned i = 0; i < decoded->instruction.operand_count_visible; i++)
+		operands -= decoded->operand[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+			    decoded->operand[i].reg.value == ZYDIS_REGISTER_K0;
+	return operation == INSN_COPY && operands > 2;
 }
 
 static void write_flags(const struct effect_decoded *decoded, enum insn_operation operation,
