@@ -3,12 +3,11 @@
 
 #include "base/lines.h"
 #include "insn/insn.h"
-#include "libc/c_function.h"
 #include "memory/binding.h"
+#include "uninit/call.h"
 #include "uninit/recover.h"
 #include "uninit/rules.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,25 +108,6 @@ static const struct known_function *function_at(struct follow *follow, uint64_t 
 	return known;
 }
 
-struct reading {
-	const struct shadow_state *state;
-};
-
-/* Memory as the walk has left it so far. */
-static int read_for_library(void *context, uint64_t address, void *to, size_t length)
-{
-	const struct reading *reading = context;
-
-	for (size_t i = 0; i < length; i++) {
-		uint64_t byte;
-
-		if (!insn_forward_read(&reading->state->forward, address + i, 1, &byte))
-			return -EFAULT;
-		((uint8_t *)to)[i] = (uint8_t)byte;
-	}
-	return 0;
-}
-
 /* Does any byte that the call is to read depend on the value? */
 static bool reads_shadow(struct c_call *call, const struct shadow_state *state)
 {
@@ -145,28 +125,6 @@ static bool reads_shadow(struct c_call *call, const struct shadow_state *state)
 		}
 	}
 	return false;
-}
-
-/* strlen() and its like: the others' results are not told. */
-static void measure(const struct c_call *call, struct shadow_answer *answer)
-{
-	const char *name = call->function->name;
-	bool searches = strcmp(name, "strchrnul") == 0;
-	uint8_t sought = searches ? (uint8_t)call->argument[1] : 0;
-
-	if ((!searches && strcmp(name, "strlen") != 0) || (call->known & 3) != 3)
-		return;
-	for (uint64_t at = 0; at < STRING_MOST; at++) {
-		uint8_t byte;
-
-		if (call->memory->read(call->memory->context, call->argument[0] + at, &byte, 1))
-			return;
-		if (byte && byte != sought)
-			continue;
-		answer->known = true;
-		answer->value = searches ? call->argument[0] + at : at;
-		return;
-	}
 }
 
 /* memcpy() and its like, where their code is not yet known: what is bound late is chosen late. */
@@ -212,33 +170,22 @@ static unsigned arguments_of(const struct c_function *function)
 	return (unsigned)most + 1;
 }
 
-static void note_arguments(const struct shadow_state *state, struct c_call *call)
-{
-	static const uint8_t argument_register[C_ARGUMENTS] = {7, 6, 2, 1};
-
-	for (unsigned i = 0; i < C_ARGUMENTS; i++) {
-		call->argument[i] = state->forward.general[argument_register[i]];
-		call->known |= (unsigned)(state->forward.known >> argument_register[i] & 1) << i;
-	}
-}
-
 static enum shadow_function skip(const struct known_function *known,
 				 const struct shadow_state *state, struct shadow_answer *answer)
 {
-	struct reading reading = {state};
-	struct symbol_memory memory = {read_for_library, &reading};
-	struct c_call call = {.function = known->c_function, .memory = &memory};
+	struct uninit_call made = {.call.function = known->c_function};
+	struct c_call *call = &made.call;
 
-	note_arguments(state, &call);
+	uninit_call_begin(&made, &state->forward);
 	if (uninit_gives_back(known->name)) {
-		give_back(&call, answer);
+		give_back(call, answer);
 		return SHADOW_SKIP;
 	}
 	if (!known->c_function)
-		return moves(known->name, &call, answer) ? SHADOW_SKIP : SHADOW_END;
+		return moves(known->name, call, answer) ? SHADOW_SKIP : SHADOW_END;
 	answer->arguments = arguments_of(known->c_function);
-	answer->depends = reads_shadow(&call, state);
-	measure(&call, answer);
+	answer->depends = reads_shadow(call, state);
+	answer->known = c_result(call, &answer->value);
 	return SHADOW_SKIP;
 }
 

@@ -2,14 +2,10 @@
 #include "uninit/frames.h"
 
 #include "base/clock.h"
-#include "base/lines.h"
 #include "insn/insn.h"
-#include "memory/binding.h"
 #include "process/entry_point.h"
-#include "uninit/predict.h"
-#include "uninit/rules.h"
+#include "uninit/ahead.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trapline/event.h>
@@ -28,12 +24,9 @@
 #define ENTRIES 4096 /* functions remembered */
 #define PROBES 8
 #define ARMED 64
-#define STEPS 3000
 #define STEPS_BEGIN 64 /* of the program's first function, up to the first call */
-#define LINES 256u
 #define COOKIE (1ull << 63)
 #define REGISTER_RSP 4
-#define REGISTER_RDX 2
 #define REGISTER_RDI 7
 #define WORD 8
 
@@ -63,77 +56,9 @@ struct frames {
 	struct armed armed[ARMED];
 	uint64_t cookies;
 	uint64_t looks;
-	pid_t pid; /* whose memory is read */
-	struct lines lines;
-	struct line line[LINES];
-	struct predict predict; /* of the function that was entered last, … */
-	uint64_t next_return;	/* … and where that returns to, if it is to be watched */
+	struct ahead ahead;   /* of the function that was entered last, … */
+	uint64_t next_return; /* … and where that returns to, if it is to be watched */
 };
-
-/* ------------------------------------------------------------------------------------------- */
-/* What a prediction asks */
-
-static bool read_line(void *context, uint64_t address, uint8_t *bytes)
-{
-	const struct frames *frames = context;
-
-	return frames->services->read(frames->host, frames->pid, address, bytes, LINES_BYTES) ==
-	       (ssize_t)LINES_BYTES;
-}
-
-static int read_memory(void *context, uint64_t address, void *to, size_t length)
-{
-	struct frames *frames = context;
-
-	return lines_read(&frames->lines, address, to, length);
-}
-
-static size_t read_code(void *context, uint64_t pc, uint8_t *bytes, size_t max)
-{
-	struct frames *frames = context;
-
-	return lines_read_code(&frames->lines, pc, bytes, max);
-}
-
-static bool is_outside(struct frames *frames, uint64_t pc)
-{
-	const char *module = frames->services->module(frames->host, frames->pid, pc);
-
-	return !module || uninit_has_names(module);
-}
-
-/* What the dynamic linker's function will bind that is being entered. */
-static bool find_bound(struct frames *frames, const struct insn_forward *forward,
-		       struct symbol_binding *binding)
-{
-	struct symbol_memory memory = {read_memory, frames};
-	uint64_t link_map, index;
-
-	return insn_forward_read(forward, forward->general[REGISTER_RSP], WORD, &link_map) &&
-	       insn_forward_read(forward, forward->general[REGISTER_RSP] + WORD, WORD, &index) &&
-	       symbol_binding_of_call(&memory, link_map, index, binding);
-}
-
-static bool passes(void *context, const struct insn_forward *forward,
-		   struct predict_outside *outside)
-{
-	struct frames *frames = context;
-	const char *module = frames->services->module(frames->host, frames->pid, forward->pc);
-	const char *name = NULL;
-	struct symbol_binding binding;
-
-	if (!is_outside(frames, forward->pc))
-		return false;
-	if (module)
-		name = frames->services->function_name(frames->host, frames->pid, forward->pc);
-	if (name && uninit_function(module, name) == SHADOW_DETOUR) {
-		outside->discards = 2 * WORD;
-		name = find_bound(frames, forward, &binding) ? binding.name : NULL;
-	}
-	if (name && forward->known >> REGISTER_RDX & 1)
-		outside->writes = forward->general[REGISTER_RDX] * uninit_writes_third(name);
-	return true;
-}
 
 /* ------------------------------------------------------------------------------------------- */
 
@@ -147,12 +72,7 @@ struct frames *frames_create(struct tl_host *host, const struct tl_services *ser
 	frames->services = services;
 	frames->all = services->option(host, "all");
 	frames->on = frames->all || services->option(host, "frames");
-	frames->lines = (struct lines){frames->line, LINES, read_line, frames};
-	frames->predict.read = read_memory;
-	frames->predict.code = read_code;
-	frames->predict.outside = passes;
-	frames->predict.context = frames;
-	frames->predict.steps = STEPS;
+	ahead_begin(&frames->ahead, host, services);
 	return frames;
 }
 
@@ -203,8 +123,8 @@ void frames_see(struct frames *frames, pid_t pid, uint64_t pc)
 
 	if (!frames->on)
 		return;
-	frames->pid = pid;
-	if (!is_outside(frames, pc) &&
+	ahead_look_at(&frames->ahead, pid);
+	if (!ahead_is_outside(&frames->ahead, pc) &&
 	    !frames->services->function(frames->host, pid, pc, &start, &end))
 		entry_of(frames, pid, start);
 }
@@ -347,21 +267,21 @@ static bool was_called(struct frames *frames, const struct tl_registers *registe
 	uint8_t bytes[5];
 	struct insn insn;
 
-	return !read_memory(frames, registers->general[REGISTER_RSP], &to, sizeof(to)) &&
-	       !read_memory(frames, to - sizeof(bytes), bytes, sizeof(bytes)) &&
+	return !ahead_read(&frames->ahead, registers->general[REGISTER_RSP], &to, sizeof(to)) &&
+	       !ahead_read(&frames->ahead, to - sizeof(bytes), bytes, sizeof(bytes)) &&
 	       !insn_decode(bytes, sizeof(bytes), to - sizeof(bytes), &insn) &&
 	       insn.flow == INSN_FLOW_CALL && (uint64_t)insn.target == registers->pc;
 }
 
 static void note_calls(struct frames *frames, pid_t pid)
 {
-	for (unsigned i = 0; i < frames->predict.calls; i++) {
-		struct entry *entry = entry_of(frames, pid, frames->predict.call[i].pc);
+	for (unsigned i = 0; i < frames->ahead.predict.calls; i++) {
+		struct entry *entry = entry_of(frames, pid, frames->ahead.predict.call[i].pc);
 
 		if (!entry)
 			continue;
-		entry->called |= !frames->predict.call[i].before;
-		entry->place |= frames->predict.call[i].before;
+		entry->called |= !frames->ahead.predict.call[i].before;
+		entry->place |= frames->ahead.predict.call[i].before;
 	}
 }
 
@@ -373,7 +293,7 @@ static void note_origin(struct frames *frames, const struct tl_access *access,
 
 	*origin = (struct origin){.pid = access->pid,
 				  .tid = access->tid,
-				  .address = frames->predict.top - PREDICT_FRAME,
+				  .address = frames->ahead.predict.top - PREDICT_FRAME,
 				  .length = PREDICT_FRAME,
 				  .time = access->time,
 				  .context = access->pc,
@@ -418,10 +338,10 @@ void frames_plan(struct frames *frames, pid_t pid, unsigned room)
 {
 	unsigned planned = 0;
 
-	if (pid != frames->pid)
+	if (pid != frames->ahead.pid)
 		return;
-	for (unsigned i = 0; i < frames->predict.calls && planned < room; i++) {
-		struct entry *entry = entry_of(frames, pid, frames->predict.call[i].pc);
+	for (unsigned i = 0; i < frames->ahead.predict.calls && planned < room; i++) {
+		struct entry *entry = entry_of(frames, pid, frames->ahead.predict.call[i].pc);
 
 		if (entry && entry->looks < LOOKS_ALL)
 			planned += watch_entry(frames, entry);
@@ -436,7 +356,8 @@ static void note_next(struct frames *frames)
 	uint64_t to;
 
 	frames->next_return = 0;
-	if (!read_memory(frames, frames->predict.top, &to, sizeof(to)) && !is_outside(frames, to))
+	if (!ahead_read(&frames->ahead, frames->ahead.predict.top, &to, sizeof(to)) &&
+	    !ahead_is_outside(&frames->ahead, to))
 		frames->next_return = to;
 }
 
@@ -450,26 +371,26 @@ unsigned frames_entered(struct frames *frames, const struct tl_access *access,
 		return 0;
 	unwatch(frames, armed);
 	entry->idle = 0;
-	frames->predict.calls = 0;
+	frames->ahead.predict.calls = 0;
 	frames->next_return = 0;
-	frames->pid = access->pid;
-	lines_forget(&frames->lines);
+	ahead_look_at(&frames->ahead, access->pid);
 	count(frames, "functions-entered");
 	if (!entry->called && !entry->place && !was_called(frames, access->registers)) {
 		entry->refused = true;
 		count(frames, "functions-refused");
 		return 0;
 	}
-	predict(&frames->predict, access->registers);
+	predict(&frames->ahead.predict, access->registers);
 	note_calls(frames, access->pid);
 	if (frames->all) {
 		unwatch_all(frames, access->pid);
 		note_next(frames);
 	}
-	if (entry->place || frames->predict.top % WORD || !frames->predict.loads || !most)
+	if (entry->place || frames->ahead.predict.top % WORD || !frames->ahead.predict.loads ||
+	    !most)
 		return 0;
 	note_origin(frames, access, origin);
-	return choose(&frames->predict, words, most);
+	return choose(&frames->ahead.predict, words, most);
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -478,18 +399,18 @@ unsigned frames_entered(struct frames *frames, const struct tl_access *access,
 /* The program's first function hands main() to the C library as the first argument of its call. */
 static uint64_t find_main(struct frames *frames, uint64_t pc)
 {
-	struct predict *predict = &frames->predict;
+	struct predict *predict = &frames->ahead.predict;
 	struct insn_forward *forward = &predict->way.forward;
 	bool leaves = false;
 
 	memset(forward, 0, sizeof(*forward));
-	forward->read = read_memory;
+	forward->read = ahead_read;
 	forward->tell = predict_tell_nobody;
-	forward->context = frames;
+	forward->context = &frames->ahead;
 	forward->pc = pc;
 	for (unsigned i = 0; i < STEPS_BEGIN; i++) {
 		uint8_t bytes[INSN_MAX_LENGTH];
-		size_t available = read_code(frames, forward->pc, bytes, sizeof(bytes));
+		size_t available = ahead_code(&frames->ahead, forward->pc, bytes, sizeof(bytes));
 		uint64_t first = forward->general[REGISTER_RDI];
 		bool known = forward->known >> REGISTER_RDI & 1;
 
@@ -513,10 +434,10 @@ void frames_process_began(struct frames *frames, pid_t pid)
 		}
 	if (!frames->all)
 		return;
-	frames->pid = pid;
-	lines_forget(&frames->lines);
+	ahead_look_at(&frames->ahead, pid);
 	main = find_main(frames, process_entry_point(pid));
-	entry = main && !is_outside(frames, main) ? entry_of(frames, pid, main) : NULL;
+	entry = main && !ahead_is_outside(&frames->ahead, main) ? entry_of(frames, pid, main)
+								: NULL;
 	if (!entry)
 		return;
 	entry->called = true;

@@ -25,26 +25,26 @@ void predict_tell_nobody(void *context, const struct insn_forward_access *access
 }
 
 /* ------------------------------------------------------------------------------------------- */
-/* Bytes of the frame */
+/* Bytes of the frame, or of the block */
 
-static bool in_frame(const struct predict *predict, uint64_t address)
+static bool is_looked_at(const struct predict *predict, uint64_t address)
 {
-	return address - (predict->top - PREDICT_FRAME) < PREDICT_FRAME;
+	return address - predict->low < predict->length;
 }
 
 static bool is_written(const struct predict *predict, uint64_t address)
 {
-	uint64_t at = address - (predict->top - PREDICT_FRAME);
+	uint64_t at = address - predict->low;
 
 	return predict->way.written[at / 8] >> at % 8 & 1;
 }
 
 static void write_bytes(struct predict *predict, uint64_t address, uint64_t length)
 {
-	for (uint64_t i = 0; i < length && i < PREDICT_FRAME; i++) {
-		uint64_t at = address + i - (predict->top - PREDICT_FRAME);
+	for (uint64_t i = 0; i < length && i < PREDICT_BYTES; i++) {
+		uint64_t at = address + i - predict->low;
 
-		if (at < PREDICT_FRAME)
+		if (at < predict->length)
 			predict->way.written[at / 8] |= (uint8_t)(1u << at % 8);
 	}
 }
@@ -58,17 +58,15 @@ static void note_load(struct predict *predict, uint64_t address, bool handed)
 		predict->load[predict->loads++] = (struct predict_load){address, handed};
 }
 
-/* Only what lies in a frame: below the stack pointer are the remains of others. */
+/* Of a stack only what lies in a frame: below the stack pointer are the remains of others. */
 static void load_bytes(struct predict *predict, uint64_t address, uint64_t length, bool handed)
 {
-	uint64_t low = predict->way.forward.general[REGISTER_RSP] - RED_ZONE;
+	uint64_t low = predict->block ? 0 : predict->way.forward.general[REGISTER_RSP] - RED_ZONE;
 
-	for (uint64_t i = 0; i < length && i < PREDICT_FRAME; i++)
-		if (in_frame(predict, address + i) && address + i >= low &&
-		    !is_written(predict, address + i)) {
+	for (uint64_t i = 0; i < length && i < PREDICT_BYTES; i++)
+		if (is_looked_at(predict, address + i) && address + i >= low &&
+		    !is_written(predict, address + i))
 			note_load(predict, address + i, handed);
-			return;
-		}
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -116,29 +114,6 @@ static void note_accesses(struct predict *predict, const struct insn *insn)
 /* ------------------------------------------------------------------------------------------- */
 /* Calls */
 
-/* A function that is not looked into has returned. What it was handed it may read or write. */
-static bool pass_outside(struct predict *predict, const struct predict_outside *outside)
-{
-	struct insn_forward *forward = &predict->way.forward;
-
-	forward->general[REGISTER_RSP] += outside->discards;
-	for (unsigned i = 0; i < sizeof(argument_register); i++) {
-		unsigned number = argument_register[i];
-		uint64_t value = forward->general[number];
-
-		if (!(forward->known >> number & 1) || !in_frame(predict, value))
-			continue;
-		if (i == 0 && outside->writes) {
-			write_bytes(predict, value, outside->writes);
-			continue;
-		}
-		load_bytes(predict, value, 1, true);
-		if (!outside->writes)
-			write_bytes(predict, value, HANDED);
-	}
-	return insn_forward_return(forward) == 0;
-}
-
 static void note_call(struct predict *predict, uint64_t pc, bool before)
 {
 	for (unsigned i = 0; i < predict->calls; i++)
@@ -146,6 +121,46 @@ static void note_call(struct predict *predict, uint64_t pc, bool before)
 			return;
 	if (predict->calls < PREDICT_CALLS)
 		predict->call[predict->calls++] = (struct predict_call){pc, before};
+}
+
+/* What a function that is not looked into was handed it may read or write, or call. */
+static void pass_argument(struct predict *predict, const struct predict_outside *outside,
+			  unsigned number, uint64_t value)
+{
+	if (!is_looked_at(predict, value)) {
+		if (predict->function(predict->context, value))
+			note_call(predict, value, false);
+	} else if (number == 0 && outside->writes) {
+		write_bytes(predict, value, outside->writes);
+	} else if (number == 1 && outside->reads) {
+		load_bytes(predict, value, outside->reads, false);
+	} else {
+		load_bytes(predict, value, predict->block ? HANDED : 1, true);
+		if (!outside->writes && !outside->known)
+			write_bytes(predict, value, HANDED);
+	}
+}
+
+/* It has returned. False: what is looked at is no more, or nobody knows where the thread goes on.
+ */
+static bool pass_outside(struct predict *predict, const struct predict_outside *outside)
+{
+	struct insn_forward *forward = &predict->way.forward;
+
+	forward->general[REGISTER_RSP] += outside->discards;
+	for (unsigned i = 0; i < sizeof(argument_register) && !outside->gives_back; i++)
+		if (forward->known >> argument_register[i] & 1)
+			pass_argument(predict, outside, i, forward->general[argument_register[i]]);
+	if (outside->gives_back && (forward->known >> REGISTER_RDI & 1) &&
+	    is_looked_at(predict, forward->general[REGISTER_RDI]))
+		return false;
+	if (insn_forward_return(forward))
+		return false;
+	if (outside->known) {
+		forward->general[REGISTER_RAX] = outside->value;
+		forward->known |= 1u << REGISTER_RAX;
+	}
+	return true;
 }
 
 /* An entry of the linkage table is no function: what it jumps to comes next. */
@@ -245,7 +260,7 @@ static bool step(struct predict *predict)
 	return arrive(predict, &insn, from);
 }
 
-void predict(struct predict *predict, const struct tl_registers *registers)
+static void walk(struct predict *predict, const struct tl_registers *registers, uint16_t known)
 {
 	struct insn_forward *forward = &predict->way.forward;
 	unsigned steps = 0;
@@ -258,7 +273,7 @@ void predict(struct predict *predict, const struct tl_registers *registers)
 	forward->context = predict->context;
 	memcpy(forward->general, registers->general, sizeof(forward->general));
 	forward->pc = registers->pc;
-	forward->known = 0xffff;
+	forward->known = known;
 	forward->fs_base = registers->fs_base;
 	for (;;) {
 		while (steps++ < predict->steps && step(predict))
@@ -267,4 +282,21 @@ void predict(struct predict *predict, const struct tl_registers *registers)
 			return;
 		predict->way = predict->fork[--predict->forks];
 	}
+}
+
+void predict(struct predict *predict, const struct tl_registers *registers)
+{
+	predict->block = false;
+	predict->length = PREDICT_FRAME;
+	predict->low = registers->general[REGISTER_RSP] - PREDICT_FRAME;
+	walk(predict, registers, 0xffff);
+}
+
+void predict_block(struct predict *predict, const struct tl_registers *registers, uint16_t known,
+		   uint64_t address, uint64_t length)
+{
+	predict->block = true;
+	predict->length = length < PREDICT_BYTES ? length : PREDICT_BYTES;
+	predict->low = address;
+	walk(predict, registers, known);
 }

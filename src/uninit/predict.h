@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread will do that is about to execute a function's first instruction, as far as its
- * registers and memory tell: which words of the frame it loads before it has stored to them, and
- * which functions it comes to on the way. A guess, by which it is chosen what is watched: nothing
- * is reported by it. Memory is read through callbacks; nothing here allocates or blocks.
+ * What a thread will do that is about to execute a function's first instruction, or to return from
+ * the allocator, as far as its registers and memory tell: which words of the frame, or of the
+ * block, it loads before it has stored to them, and which functions it comes to on the way. A
+ * guess, by which it is chosen what is watched: nothing is reported by it. Memory is read through
+ * callbacks; nothing here allocates or blocks.
  */
 #ifndef UNINIT_PREDICT_H
 #define UNINIT_PREDICT_H
@@ -12,7 +13,8 @@
 
 #include <trapline/tool.h>
 
-#define PREDICT_FRAME 4096u /* bytes below the stack pointer that are looked at */
+#define PREDICT_FRAME 4096u	    /* bytes below the stack pointer that are looked at */
+#define PREDICT_BYTES PREDICT_FRAME /* of a block, from its first one on */
 #define PREDICT_LOADS 8
 #define PREDICT_CALLS 32
 #define PREDICT_FORKS 4
@@ -32,12 +34,16 @@ struct predict_outside {
 	 * linker's function is that binds another one at its first call. */
 	unsigned discards;
 	uint64_t writes; /* bytes from its first argument on; 0: none, or not known */
+	uint64_t reads;	 /* bytes from its second argument on, which it copies; 0: not known */
+	bool gives_back; /* its first argument to the allocator, and touches nothing else */
+	bool known;	 /* it returns `value` */
+	uint64_t value;
 };
 
 /* One way that the thread may take. */
 struct predict_way {
 	struct insn_forward forward;
-	uint8_t written[PREDICT_FRAME / 8]; /* a bit for each byte of the frame */
+	uint8_t written[PREDICT_BYTES / 8]; /* a bit for each byte of what is looked at */
 	bool unsure;			    /* behind a branch whose direction is not known */
 };
 
@@ -49,6 +55,8 @@ struct predict {
 	 */
 	bool (*outside)(void *context, const struct insn_forward *forward,
 			struct predict_outside *outside);
+	/* Is it the first instruction of a function that is looked into? */
+	bool (*function)(void *context, uint64_t pc);
 	void *context;
 	unsigned steps; /* at most so many instructions */
 
@@ -59,7 +67,10 @@ struct predict {
 	unsigned calls;
 
 	/* State: large, need not be set. */
-	uint64_t top; /* the stack pointer at entry: it points to the return address */
+	uint64_t
+		top; /* the stack pointer at entry: to a function it points to the return address */
+	uint64_t low, length; /* what is looked at: at most PREDICT_BYTES */
+	bool block;
 	unsigned forks;
 	struct predict_way way, fork[PREDICT_FORKS];
 };
@@ -67,6 +78,11 @@ struct predict {
 /* For struct insn_forward. */
 void predict_tell_nobody(void *context, const struct insn_forward_access *access);
 
+/* A function is being entered. */
 void predict(struct predict *predict, const struct tl_registers *registers);
+
+/* The allocator is about to return the block. `known`: which general registers are, a bit each. */
+void predict_block(struct predict *predict, const struct tl_registers *registers, uint16_t known,
+		   uint64_t address, uint64_t length);
 
 #endif

@@ -201,6 +201,13 @@ unsigned uninit_writes_third(const char *function)
 	return text_begins_with_any(plain_name(function), names);
 }
 
+bool uninit_sets_third(const char *function)
+{
+	static const char *const names[] = {"memset", "wmemset", NULL};
+
+	return text_begins_with_any(plain_name(function), names);
+}
+
 /* It changes nothing but the block it is handed, and returns nothing. */
 bool uninit_gives_back(const char *function)
 {

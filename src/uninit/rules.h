@@ -50,6 +50,9 @@ enum shadow_function uninit_function(const char *module, const char *function);
  * third one says: bytes of an element; of others 0. */
 unsigned uninit_writes_third(const char *function);
 
+/* Is that one value, which comes from no memory? */
+bool uninit_sets_third(const char *function);
+
 /* Is it free() or its like? */
 bool uninit_gives_back(const char *function);
 

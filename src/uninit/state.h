@@ -3,6 +3,7 @@
 #ifndef UNINIT_STATE_H
 #define UNINIT_STATE_H
 
+#include "uninit/ahead.h"
 #include "uninit/follow.h"
 #include "uninit/frames.h"
 #include "uninit/rules.h"
@@ -25,6 +26,7 @@ struct uninit {
 	struct words *words;
 	struct follow *follow;
 	struct frames *frames;
+	struct ahead *ahead; /* of threads that are handed a block */
 	struct uninit_place place[UNINIT_PLACES];
 	uint64_t births;
 };

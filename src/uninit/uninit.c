@@ -19,6 +19,8 @@
 #include <string.h>
 #include <trapline/event.h>
 
+#define PREDICTED_FIRST 4 /* blocks of a context, then … */
+#define PREDICTED_AGAIN 4 /* … every one of so many */
 #define MEMORY (4u << 20) /* bytes that freed blocks may keep from the program: none need be */
 
 /* ------------------------------------------------------------------------------------------- */
@@ -38,22 +40,60 @@ static void note_origin(const struct tl_guarded *block, struct origin *origin, p
 	memcpy(origin->pcs, block->made.pcs, frames * sizeof(origin->pcs[0]));
 }
 
+static bool watch_fresh(struct uninit *uninit, const struct origin *origin, uint64_t address,
+			bool predicted)
+{
+	struct word *word;
+
+	if (!uninit_watch_word(uninit, origin, address, words_within(origin, address), NULL, &word))
+		return false;
+	word->predicted = predicted;
+	word->initial = uninit_read_word(uninit, origin->pid, address, &word->initial_known);
+	uninit_count(uninit, "words-watched");
+	return uninit_arm(uninit, word);
+}
+
 static bool watch_next(struct uninit *uninit, const struct origin *origin)
 {
 	uint64_t all = (origin->length + WORD_LENGTH - 1) / WORD_LENGTH;
 	uint64_t number = words_turn(uninit->words, origin), address = 0;
-	struct word *word;
 
 	for (uint64_t i = 0; i < all && i < UNINIT_SLOTS + 1; i++, number++) {
 		address = origin->address + number % all * WORD_LENGTH;
 		if (!uninit_is_watched(uninit, origin->pid, address))
 			break;
 	}
-	if (!uninit_watch_word(uninit, origin, address, words_within(origin, address), NULL, &word))
-		return false;
-	word->initial = uninit_read_word(uninit, origin->pid, address, &word->initial_known);
-	uninit_count(uninit, "words-watched");
-	return uninit_arm(uninit, word);
+	return watch_fresh(uninit, origin, address, false);
+}
+
+/*
+ * A prediction may go astray the same way each time, and takes a part of a millisecond: of a
+ * context's blocks the first ones have one, and every PREDICTED_AGAIN-th.
+ */
+static bool is_predicted(struct uninit *uninit, const struct origin *origin)
+{
+	unsigned turns = words_turns(uninit->words, origin->context);
+
+	return !origin->yields && origin->length > WORD_LENGTH &&
+	       (turns < PREDICTED_FIRST * UNINIT_SLOTS ||
+		turns / UNINIT_SLOTS % PREDICTED_AGAIN == 0);
+}
+
+/* The words that the thread will load before it has stored to them. How many are watched. */
+static unsigned watch_predicted(struct uninit *uninit, const struct tl_access *from,
+				const struct origin *origin)
+{
+	uint64_t words[UNINIT_SLOTS];
+	unsigned watched = 0, count;
+
+	if (!is_predicted(uninit, origin))
+		return 0;
+	count = ahead_of_block(uninit->ahead, from, origin->address, origin->length, words,
+			       UNINIT_SLOTS);
+	uninit_count(uninit, count ? "blocks-predicted" : "blocks-not-predicted");
+	for (unsigned i = 0; i < count; i++)
+		watched += watch_fresh(uninit, origin, words[i], true);
+	return watched;
 }
 
 /* Made by the C library for itself, or before the program began. */
@@ -66,9 +106,11 @@ static bool is_the_librarys(struct uninit *uninit, const struct origin *origin)
 	return !module || uninit_has_names(module);
 }
 
-static void born(struct uninit *uninit, const struct tl_guarded *block, pid_t pid)
+static void born(struct uninit *uninit, const struct tl_guarded *block,
+		 const struct tl_access *from)
 {
 	struct origin origin;
+	unsigned watched;
 	uint64_t words = (block->length + WORD_LENGTH - 1) / WORD_LENGTH;
 
 	if (!block->length || block->zeroed) {
@@ -80,10 +122,11 @@ static void born(struct uninit *uninit, const struct tl_guarded *block, pid_t pi
 		return;
 	}
 	uninit->births++;
-	note_origin(block, &origin, pid);
+	note_origin(block, &origin, from->pid);
 	origin.yields = is_the_librarys(uninit, &origin);
 	uninit_count(uninit, "blocks");
-	for (unsigned i = 0; i < UNINIT_SLOTS && i < words; i++)
+	watched = watch_predicted(uninit, from, &origin);
+	for (unsigned i = watched; i < UNINIT_SLOTS && i < words; i++)
 		if (!watch_next(uninit, &origin))
 			break;
 }
@@ -239,7 +282,7 @@ static void on_guarded(void *state, const struct tl_guarded_news *news)
 	const struct tl_guarded *block = news->block;
 
 	if (news->event == TL_GUARDED_BORN && block)
-		born(uninit, block, news->from->pid);
+		born(uninit, block, news->from);
 	else if (news->event == TL_GUARDED_FREED && block)
 		uninit_forget_block(uninit, news->from->pid, block->address);
 	plan(uninit, news->from->pid);
@@ -301,6 +344,7 @@ static void finish(void *state)
 	words_destroy(uninit->words);
 	uninit_follow_destroy(uninit->follow);
 	frames_destroy(uninit->frames);
+	free(uninit->ahead);
 	free(uninit);
 }
 
@@ -325,10 +369,12 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	uninit->words = words_create();
 	uninit->follow = uninit_follow_create(host, services);
 	uninit->frames = frames_create(host, services);
-	if (!uninit->words || !uninit->follow || !uninit->frames) {
+	uninit->ahead = calloc(1, sizeof(*uninit->ahead));
+	if (!uninit->words || !uninit->follow || !uninit->frames || !uninit->ahead) {
 		finish(uninit);
 		return -ENOMEM;
 	}
+	ahead_begin(uninit->ahead, host, services);
 	ask_for_blocks(host, services);
 	*state = uninit;
 	return 0;

@@ -66,7 +66,14 @@ static unsigned count_of_block(const struct words *words, pid_t pid, uint64_t ad
 	return count;
 }
 
-/* The first words of a block have been watched for the longest: the last goes. */
+/* A block's words that are predicted to be loaded go last. The first ones of the others have been
+ * watched for the longest: the last goes. */
+static bool goes_before(const struct word *word, const struct word *other)
+{
+	return !other || word->predicted < other->predicted ||
+	       (word->predicted == other->predicted && word->since >= other->since);
+}
+
 struct word *words_spare(struct words *words, const struct origin *origin)
 {
 	unsigned most = count_of_block(words, origin->pid, origin->address) + 1;
@@ -80,7 +87,7 @@ struct word *words_spare(struct words *words, const struct origin *origin)
 
 		if (is_of_block(word, origin->pid, word->origin.address))
 			count = count_of_block(words, origin->pid, word->origin.address);
-		if (count > most || (count == most && (!spare || word->since >= spare->since))) {
+		if (count > most || (count == most && goes_before(word, spare))) {
 			most = count;
 			spare = word;
 		}

@@ -33,6 +33,7 @@ struct word {
 	uint64_t since; /* ns */
 	uint64_t birth; /* the number of the block it was made for, of those told of */
 	uint8_t fresh;	/* bytes that nobody wrote, a bit each */
+	bool predicted; /* it will be loaded, as far as its thread's registers told */
 	bool copied;	/* what was copied out of the block, elsewhere */
 	bool pending;	/* `tid` is about to make that copy */
 	pid_t tid;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a thread that is held will do next (predict.h), as the services answer what that asks: its
+ * process's memory and code, and which functions are not looked into.
+ */
+#ifndef UNINIT_AHEAD_H
+#define UNINIT_AHEAD_H
+
+#include "base/lines.h"
+#include "uninit/predict.h"
+
+#include <trapline/tool.h>
+
+#define AHEAD_LINES 256u
+
+struct ahead {
+	struct tl_host *host;
+	const struct tl_services *services;
+	pid_t pid; /* whose memory is read */
+	struct lines lines;
+	struct line line[AHEAD_LINES];
+	struct predict predict;
+};
+
+void ahead_begin(struct ahead *ahead, struct tl_host *host, const struct tl_services *services);
+/* At this process's memory as it is now. */
+void ahead_look_at(struct ahead *ahead, pid_t pid);
+/* Does `pc` lie in a file whose functions are not looked into, or in none? */
+bool ahead_is_outside(struct ahead *ahead, uint64_t pc);
+
+/* For struct insn_forward and struct symbol_memory: `context` is the struct ahead. */
+int ahead_read(void *context, uint64_t address, void *to, size_t length);
+size_t ahead_code(void *context, uint64_t pc, uint8_t *bytes, size_t max);
+
+/* The block at `address` is about to be returned to the program by the call that `from` tells of.
+ * Which words of it the thread will load before it has stored to them, as far as that can be told:
+ * how many, `most` at most. */
+unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from, uint64_t address,
+			uint64_t length, uint64_t *words, unsigned most);
+
+#endif
