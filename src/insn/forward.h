@@ -16,7 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INSN_FORWARD_WRITES 96 /* remembered; older ones are read from memory again */
+/* Remembered; older ones are read from memory again. With 96 of them snprintf() forgets its
+ * stream's functions before it converts its first number. */
+#define INSN_FORWARD_WRITES 320
 
 struct insn_forward_write {
 	uint64_t address, bits;
