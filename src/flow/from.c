@@ -182,7 +182,7 @@ static bool is_given(const struct flow_from *from, const struct flow_value *valu
 
 	if (access->pc != writer->pc)
 		return false;
-	if (!value->chosen && !writer->copies)
+	if (!value->chosen && value->computed)
 		return true;
 	if (length > value->length)
 		length = value->length;
@@ -192,12 +192,12 @@ static bool is_given(const struct flow_from *from, const struct flow_value *valu
 }
 
 static void confirm_led(struct flow_from *from, uint32_t index, const struct flow_told *told,
-			const struct flow_store *store, const struct tl_access *access)
+			const struct flow_store *store)
 {
 	if (flow_tree_goal(from->tree, &from->tree->value[index]) != told->goal)
 		return;
 	from->tree->value[index].led++;
-	flow_tree_confirm(from->tree, index, store, access);
+	flow_tree_confirm(from->tree, index, store);
 }
 
 /*
@@ -213,7 +213,7 @@ static void on_goal_of_value(struct flow_from *from, uint32_t index, struct flow
 
 	if (access->access & TL_READ && goal->reader && is_reader(from, goal, access) &&
 	    flow_passage_goal_read(passage))
-		confirm_led(from, index, told, &passage->waiting, access);
+		confirm_led(from, index, told, &passage->waiting);
 	if (!(access->access & TL_WRITE))
 		return;
 	if (flow_passage_overwrite(passage))
@@ -224,7 +224,7 @@ static void on_goal_of_value(struct flow_from *from, uint32_t index, struct flow
 	if (goal->reader)
 		flow_passage_wait(passage);
 	else
-		confirm_led(from, index, told, &passage->origin, access);
+		confirm_led(from, index, told, &passage->origin);
 }
 
 /* The writer that the value goes to stores, perhaps elsewhere. */
@@ -273,7 +273,7 @@ static void on_value(struct flow_from *from, uint32_t index, struct flow_told *t
 		} else {
 			note_only(value, &told->last);
 			if (told->last.known && flow_from_goal(from, value) == FLOW_NONE)
-				flow_tree_confirm(tree, index, &told->last, access);
+				flow_tree_confirm(tree, index, &told->last);
 			told->last.known = false;
 		}
 	}
@@ -283,7 +283,7 @@ static void on_value(struct flow_from *from, uint32_t index, struct flow_told *t
 	if (tied)
 		flow_passage_store(&told->passage, &told->last);
 	else if (!value->reader)
-		flow_tree_confirm(tree, index, &told->last, access);
+		flow_tree_confirm(tree, index, &told->last);
 }
 
 /*
@@ -315,7 +315,6 @@ static void on_goal_store(struct flow_from *from, const struct flow_value *value
 
 	if (known && value->called)
 		note_store(from, access, false, &told->last);
-	told->taken = false;
 	told->stored_address = told->address;
 	told->stored_length = known ? told->length : 0;
 	if (access->pc == writer->pc)
@@ -340,6 +339,15 @@ static bool learn(struct flow_from *from, uint32_t index, uint64_t address, uint
 	return true;
 }
 
+/* What is at the parent is read, on its way to the goal. */
+static void take(struct flow_told *told, pid_t tid)
+{
+	told->taken = told->stored_length && told->tid == tid;
+	told->taken_address = told->stored_address;
+	told->taken_length = told->stored_length;
+	told->taken_store = told->last;
+}
+
 /*
  * The store that the sought value goes into, and the read of it that was asked about: of the values
  * that a loop stores there in turn that one counts which is read. True: the address is known.
@@ -351,13 +359,13 @@ static bool on_goal(struct flow_from *from, uint32_t index, struct flow_told *to
 	struct flow_value *value = &tree->value[index];
 	const struct flow_writer *writer = &tree->writer[value->writer];
 	const struct flow_value *parent = &tree->value[writer->value];
-	bool read = parent->reader && access->access & TL_READ && told->stored_length &&
-		    is_reader(from, parent, access);
+	bool read = parent->reader && access->access & TL_READ && is_reader(from, parent, access);
 
+	if (read && told->goal != FLOW_NONE)
+		take(told, access->tid);
+	read &= told->stored_length != 0;
 	if (!read && access->access & TL_WRITE)
 		on_goal_store(from, value, told, access);
-	if (read && told->goal != FLOW_NONE)
-		told->taken = told->tid == access->tid;
 	if (told->goal != FLOW_NONE || (!read && (parent->reader || !told->stored_length)))
 		return false;
 	return learn(from, index, told->stored_address, told->stored_length, &told->last);
@@ -368,7 +376,7 @@ static bool on_goal_of_sought(struct flow_from *from, uint32_t index, struct flo
 			      const struct tl_access *access)
 {
 	const struct flow_value *goal = &from->tree->value[from->tree->writer[told->goal].value];
-	bool came = told->taken && told->stored_length && told->tid == access->tid &&
+	bool came = told->taken && told->tid == access->tid &&
 		    access->pc == from->tree->writer[told->goal].pc;
 
 	if (access->access & TL_READ && goal->reader && told->arrived &&
@@ -381,9 +389,9 @@ static bool on_goal_of_sought(struct flow_from *from, uint32_t index, struct flo
 	if (!came)
 		return false;
 	told->taken = false;
-	told->arrived_address = told->stored_address;
-	told->arrived_length = told->stored_length;
-	told->arrived_store = told->last;
+	told->arrived_address = told->taken_address;
+	told->arrived_length = told->taken_length;
+	told->arrived_store = told->taken_store;
 	return !goal->reader && learn(from, index, told->arrived_address, told->arrived_length,
 				      &told->arrived_store);
 }

@@ -20,7 +20,11 @@ struct flow_told {
 	uint64_t address, length;
 	bool found;
 	uint64_t stored_address, stored_length; /* length 0: not known */
-	bool taken; /* the stored one was read, on its way to the goal */
+	/* The stored one was read, on its way to the goal: it is in a register, whatever is stored
+	 * there then. */
+	bool taken;
+	uint64_t taken_address, taken_length;
+	struct flow_store taken_store;
 	/* What has arrived there, until its reader comes. */
 	bool arrived;
 	uint64_t arrived_address, arrived_length;

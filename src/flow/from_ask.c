@@ -74,7 +74,7 @@ static bool needs_code(const struct flow_from *from, const struct flow_value *va
 {
 	const struct flow_writer *writer = &from->tree->writer[value->writer];
 
-	return goal == value->writer && writer->made && !writer->copies && !writer->fixed;
+	return goal == value->writer && writer->made && value->computed && !writer->fixed;
 }
 
 static unsigned watches_of(const struct flow_from *from, const struct flow_value *value)

@@ -54,17 +54,22 @@ void flow_from_tell(struct flow_tree *tree, uint32_t index)
 	const struct flow_writer *writer = &tree->writer[index];
 	const struct flow_value *value = &tree->value[writer->value];
 	struct flow_finding finding = {.kind = "flow-step", .rank = index + 1};
+	const uint64_t load[2] = {value->reader, value->context};
 	uint32_t reader;
 
 	if (writer->place == FLOW_NOWHERE || !is_told(tree, index) || node_of(tree, index) != index)
 		return;
 	flow_add_place(&finding, &tree->places.place[writer->place],
 		       TL_WRITE | (writer->kernel ? TL_KERNEL : 0), value->address, value->length);
+	finding.access[0].tid = writer->way.tid;
+	flow_add_stack(&finding, writer->way.pc, writer->way.count);
 	reader = value->reader ? flow_place_find(&tree->places, value->pid, value->reader)
 			       : FLOW_NOWHERE;
-	if (reader != FLOW_NOWHERE)
+	if (reader != FLOW_NOWHERE) {
 		flow_add_place(&finding, &tree->places.place[reader], TL_READ, value->address,
 			       value->length);
+		flow_add_stack(&finding, load, value->context ? 2 : 1);
+	}
 	flow_detail(&finding, "node", "%u", index);
 	if (value->writer != FLOW_NONE)
 		flow_detail(&finding, "parent", "%u", node_of(tree, value->writer));

@@ -124,7 +124,8 @@ static void follow_argument(struct flow_goals *goals, const struct standpoint *f
 	place_text(goals, pid, target, name, sizeof(name));
 	callee.deeper = true;
 	callee.nest++;
-	if (flow_in_c_library(tree, pid, target)) {
+	if (flow_in_c_library(tree, pid, target) ||
+	    flow_is_own_module(tree->services->module(tree->host, pid, target))) {
 		if (takes_argument(name, use->place.number))
 			add_end(goals, from, "an argument of %s", name);
 		return;
@@ -267,14 +268,20 @@ static void expand(struct flow_goals *goals, uint32_t reader, const struct flow_
 		follow_uses(goals, &from, &uses);
 }
 
-static uint32_t find_above(const struct flow_goals *goals, uint32_t spot, uint64_t pc)
+/* The same code further up: a loop of the program, told once. What only moves a value on, from
+ * place to place, is followed until it leaves. */
+static uint32_t find_above(const struct flow_goals *goals, uint32_t below, uint64_t pc)
 {
-	while (goals->spot[spot].reader != FLOW_NONE) {
-		uint32_t reader = goals->spot[spot].reader;
+	const struct flow_spot_of_value *spot = &goals->spot[below];
 
-		if (goals->reader[reader].pc == pc)
-			return reader;
-		spot = goals->reader[reader].spot;
+	while (spot->reader != FLOW_NONE) {
+		uint32_t index = spot->reader;
+		const struct flow_spot_of_value *above = &goals->spot[goals->reader[index].spot];
+
+		if (goals->reader[index].pc == pc &&
+		    !(spot->copies && above->address != goals->spot[below].address))
+			return index;
+		spot = above;
 	}
 	return FLOW_NONE;
 }
@@ -282,7 +289,6 @@ static uint32_t find_above(const struct flow_goals *goals, uint32_t spot, uint64
 void flow_goals_confirm(struct flow_goals *goals, uint32_t spot, const struct flow_store *load)
 {
 	struct flow_reader *reader;
-	struct flow_place *place;
 
 	goals->spot[spot].confirmed++;
 	for (uint32_t i = 0; i < goals->readers; i++)
@@ -301,16 +307,10 @@ void flow_goals_confirm(struct flow_goals *goals, uint32_t spot, const struct fl
 		.pc = load->pc,
 		.count = 1,
 		.place = flow_place_find(&goals->tree.places, load->pid, load->pc),
+		.way = flow_way_to(load),
 		.kernel = load->kernel,
 		.repeats = find_above(goals, spot, load->pc),
 	};
-	if (reader->place != FLOW_NOWHERE) {
-		place = &goals->tree.places.place[reader->place];
-		for (unsigned i = 0; i < load->frames && !place->frames; i++)
-			place->stack[i] = i ? load->frame[i].pc : load->pc;
-		place->frames = place->frames ? place->frames : load->frames;
-		place->tid = load->tid;
-	}
 	if (reader->repeats == FLOW_NONE && goals->spot[spot].depth < FLOW_DEPTH)
 		expand(goals, goals->readers - 1, load);
 }

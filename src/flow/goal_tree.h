@@ -41,6 +41,7 @@ struct flow_reader {
 	uint32_t spot;
 	uint64_t pc, count;
 	uint32_t place;
+	struct flow_way_there way;
 	bool kernel;
 	bool revoked;	  /* it was seen when it was not known that its spot is passed through */
 	uint32_t repeats; /* the reader further up that it is again; FLOW_NONE */

@@ -24,6 +24,7 @@ static struct flow_value value_below(const struct flow_tree *tree,
 		.pid = from->store->pid,
 		.depth = tree->value[tree->writer[from->writer].value].depth + 1,
 		.context = from->context,
+		.computed = from->computed,
 	};
 }
 
@@ -278,6 +279,7 @@ static void add_parsed(struct flow_tree *tree, const struct flow_standpoint *fro
 	value.state = FLOW_VALUE_SOUGHT;
 	value.copied = true;
 	value.parsed = parsed;
+	value.computed = true;
 	value.reader = value.copy_call = call;
 	value.reader_end = call + 1;
 	value.copy_offset = tree->value[tree->writer[from->writer].value].address;
@@ -380,6 +382,7 @@ static void follow_slice(struct flow_tree *tree, const struct flow_standpoint *f
 	struct flow_standpoint at = *from;
 
 	at.chosen |= slice->copies && (slice->ends > 1 || slice->more);
+	at.computed |= !slice->copies;
 	for (unsigned i = 0; i < slice->ends; i++)
 		follow_end(tree, &at, &slice->end[i]);
 	if (slice->more)
@@ -408,6 +411,7 @@ static bool follow_copy(struct flow_tree *tree, const struct flow_standpoint *fr
 	value.context = store->frame[1].pc;
 	if (!value.copy_call)
 		return false;
+	tree->writer[from->writer].copies = true;
 	add_value(tree, &value);
 	return true;
 }
@@ -461,28 +465,30 @@ static void expand(struct flow_tree *tree, uint32_t writer, const struct flow_st
 		return;
 	}
 	tree->writer[writer].copies = slice.copies;
-	tree->writer[writer].made = true;
+	tree->writer[writer].made = !slice.again;
 	tree->writer[writer].operand = stored.operand;
 	tree->writer[writer].fixed = flow_is_fixed(tree, store->pid, store->pc, stored.operand);
 	follow_slice(tree, &from, &slice);
 }
 
-/* The same code further up, called from the same place: a loop of the program, told once. */
-static uint32_t find_above(const struct flow_tree *tree, uint32_t value, uint64_t pc,
-			   uint64_t context)
+/* The same code further up, called from the same place: a loop of the program, told once. What only
+ * moves a value on, from place to place, is gone back along until it came there. */
+static uint32_t find_above(const struct flow_tree *tree, uint32_t value,
+			   const struct flow_store *store, uint64_t context)
 {
 	while (tree->value[value].writer != FLOW_NONE) {
-		uint32_t writer = tree->value[value].writer;
+		uint32_t index = tree->value[value].writer;
+		const struct flow_writer *writer = &tree->writer[index];
 
-		if (tree->writer[writer].pc == pc && tree->writer[writer].context == context)
-			return writer;
-		value = tree->writer[writer].value;
+		if (writer->pc == store->pc && writer->context == context &&
+		    !(writer->copies && writer->address != store->address))
+			return index;
+		value = writer->value;
 	}
 	return FLOW_NONE;
 }
 
-void flow_tree_confirm(struct flow_tree *tree, uint32_t value, const struct flow_store *store,
-		       const struct tl_access *example)
+void flow_tree_confirm(struct flow_tree *tree, uint32_t value, const struct flow_store *store)
 {
 	struct flow_writer *writer;
 	uint64_t context = store->frames > 1 ? store->frame[1].pc : 0;
@@ -504,21 +510,12 @@ void flow_tree_confirm(struct flow_tree *tree, uint32_t value, const struct flow
 		.pc = store->pc,
 		.address = store->address,
 		.place = flow_place_find(&tree->places, store->pid, store->pc),
+		.way = flow_way_to(store),
 		.count = 1,
 		.kernel = store->kernel,
 		.context = context,
-		.repeats = find_above(tree, value, store->pc, context),
+		.repeats = find_above(tree, value, store, context),
 	};
-	if (writer->place != FLOW_NOWHERE) {
-		struct flow_place *place = &tree->places.place[writer->place];
-
-		for (unsigned i = 0; i < store->frames && !place->frames; i++)
-			place->stack[i] = i ? store->frame[i].pc : store->pc;
-		if (!place->frames)
-			place->frames = store->frames;
-		place->tid = store->tid;
-	}
-	(void)example;
 	tree->writers++;
 	if (writer->repeats == FLOW_NONE && tree->value[value].depth < FLOW_DEPTH)
 		expand(tree, tree->writers - 1, store);

@@ -42,7 +42,8 @@ struct flow_standpoint {
 	uint64_t function; /* of one that is gone: its start */
 	uint64_t context;  /* where the function returns to; 0: not known */
 	unsigned nest;
-	bool chosen; /* the value came unchanged from one of several */
+	bool chosen;   /* the value came unchanged from one of several */
+	bool computed; /* it need not be the same as in the writer's function */
 };
 
 #define FLOW_TARGETS 4 /* functions that one call by a pointer is followed into */
@@ -54,6 +55,13 @@ struct flow_call {
 	struct insn_place place;
 	uint64_t target[FLOW_TARGETS];
 	unsigned targets;
+};
+
+/* How code was reached when it was seen first: its pc and the callers'. */
+struct flow_way_there {
+	uint64_t pc[FLOW_FRAMES];
+	unsigned count;
+	pid_t tid;
 };
 
 struct flow_value {
@@ -68,6 +76,7 @@ struct flow_value {
 	/* The parent's value came unchanged from one of several, of which this is one: it counts
 	 * only where the parent is then given the very value that was read here. */
 	bool chosen;
+	bool computed; /* what is stored may be something else, made of what is read */
 	/* How many values went on to the goal, and how many did not: it is a place that values pass
 	 * through. What made them is then asked with the goal of this one's. */
 	uint64_t led, strayed;
@@ -97,10 +106,11 @@ struct flow_writer {
 	uint64_t pc, address;
 	uint64_t context; /* where its function returned to; 0: not known */
 	uint32_t place;	  /* FLOW_NOWHERE: none */
+	struct flow_way_there way;
 	uint64_t count;
 	bool kernel, copies;
-	bool made;	  /* of what was loaded in its function, by `operand` of the instruction */
-	bool fixed;	  /* flow_is_fixed() */
+	bool made;  /* each time of what was loaded since the last, not of one load in a loop */
+	bool fixed; /* flow_is_fixed() */
 	unsigned operand; /* which stores */
 	bool revoked; /* it was seen when it was not known that its value's place is passed through
 		       */
@@ -116,6 +126,15 @@ struct flow_store {
 	struct tl_frame_place frame[FLOW_FRAMES];
 	unsigned frames;
 };
+
+static inline struct flow_way_there flow_way_to(const struct flow_store *access)
+{
+	struct flow_way_there way = {.count = access->frames, .tid = access->tid};
+
+	for (unsigned i = 0; i < access->frames; i++)
+		way.pc[i] = i ? access->frame[i].pc : access->pc;
+	return way;
+}
 
 #define FLOW_RETURNED 1024
 
@@ -142,8 +161,7 @@ void flow_tree_stray(struct flow_tree *tree, uint32_t value);
 /* Is it below a writer that was revoked? */
 bool flow_tree_is_void(const struct flow_tree *tree, const struct flow_value *value);
 /* The store counts for the value; what is new of it becomes a writer with its sources. */
-void flow_tree_confirm(struct flow_tree *tree, uint32_t value, const struct flow_store *store,
-		       const struct tl_access *example);
+void flow_tree_confirm(struct flow_tree *tree, uint32_t value, const struct flow_store *store);
 /* The address of a sought value, from the registers before its load, or before the copy's call.
  * False: not from these. (operands.c) */
 bool flow_tree_address(struct flow_tree *tree, const struct flow_value *value,

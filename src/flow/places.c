@@ -56,12 +56,11 @@ uint32_t flow_place_find(struct flow_places *places, pid_t pid, uint64_t pc)
 		places->services->count(places->host, "flow-places-refused", 1);
 		return FLOW_NOWHERE;
 	}
-	places->place[places->count] =
-		(struct flow_place){.pid = pid,
-				    .pc = pc,
-				    .module = module,
-				    .next = *chain,
-				    .own = module && strstr(module, "/libtrapline")};
+	places->place[places->count] = (struct flow_place){.pid = pid,
+							   .pc = pc,
+							   .module = module,
+							   .next = *chain,
+							   .own = flow_is_own_module(module)};
 	*chain = places->count;
 	return places->count++;
 }

@@ -7,6 +7,7 @@
 #ifndef FLOW_PLACES_H
 #define FLOW_PLACES_H
 
+#include <string.h>
 #include <trapline/tool.h>
 
 #define FLOW_PLACES 16384 /* a bound on what a program can make us remember */
@@ -27,6 +28,12 @@ struct flow_place {
 	bool leaving;	 /* its process is about to end, and no other has it */
 	uint32_t next;	 /* in its chain */
 };
+
+/* Our library in the program, which has functions of the C library's names. */
+static inline bool flow_is_own_module(const char *module)
+{
+	return module && strstr(module, "/libtrapline");
+}
 
 struct flow_places {
 	struct tl_host *host;

@@ -352,6 +352,51 @@ static void finish(struct flow_slice_work *work, struct flow_slice *slice, uint6
 	}
 }
 
+#define REACHED 1
+#define STOPS 2
+
+/* Control comes to the instruction at `pc`. True: that was not known. */
+static bool reach_next(struct flow_slice_work *work, uint64_t start, uint64_t pc)
+{
+	uint16_t index = slice_index(work, start, pc);
+
+	if (index == SLICE_NOWHERE || work->reached[index])
+		return false;
+	work->reached[index] = REACHED;
+	return true;
+}
+
+/* Can control come from `last` to it again without passing any end? */
+static bool runs_again(struct flow_slice_work *work, const struct flow_slice *slice, uint64_t start,
+		       uint16_t last)
+{
+	bool changed = true, first = true;
+
+	memset(work->reached, 0, work->count);
+	for (unsigned i = 0; i < slice->ends; i++) {
+		uint16_t index = slice_index(work, start, slice->end[i].pc);
+
+		if (index != SLICE_NOWHERE && slice->end[i].kind != FLOW_END_ARGUMENT)
+			work->reached[index] = STOPS;
+	}
+	if (work->reached[last] == STOPS)
+		return false;
+	for (; changed && !work->reached[last]; first = false) {
+		changed = false;
+		for (unsigned i = first ? last : 0; i < (first ? last + 1u : work->count); i++) {
+			const struct insn *insn = &work->effect[i].insn;
+
+			if (!first && work->reached[i] != REACHED)
+				continue;
+			if (slice_falls_through(insn))
+				changed |= reach_next(work, start, work->pc[i] + insn->length);
+			if (insn->flow == INSN_FLOW_BRANCH)
+				changed |= reach_next(work, start, (uint64_t)insn->target);
+		}
+	}
+	return work->reached[last];
+}
+
 static uint64_t registers_of(const struct insn_result *result)
 {
 	uint64_t held = 0;
@@ -393,6 +438,7 @@ int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_
 		found = true;
 	}
 	run(work, slice);
+	slice->again = runs_again(work, slice, start, index);
 	finish(work, slice, start, index, held);
 	return found ? 0 : -ENOENT;
 }

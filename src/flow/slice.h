@@ -49,6 +49,7 @@ struct flow_slice {
 	unsigned ends;
 	bool more;   /* there were others */
 	bool copies; /* the value came unchanged from any end that it came from */
+	bool again;  /* of a store: it may run again without any of its ends, as a loop's does */
 };
 
 /* Room for the analysis: large; its contents need not be set, but for the first two. */

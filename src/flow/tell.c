@@ -44,6 +44,13 @@ void flow_add_place(struct flow_finding *finding, const struct flow_place *place
 	finding->accesses++;
 }
 
+void flow_add_stack(struct flow_finding *finding, const uint64_t *pcs, unsigned count)
+{
+	if (finding->accesses && count)
+		finding->stack[finding->accesses - 1] =
+			(struct tl_moment){.pcs = pcs, .count = count};
+}
+
 void flow_add_ends(struct flow_finding *finding, void *tree, uint32_t parent, uint32_t items,
 		   flow_end_fn *end)
 {

@@ -28,6 +28,9 @@ void flow_detail_share(struct flow_finding *finding, double share, double error,
 /* An access at a place, with the place's example as its stack. `address` 0: not known. */
 void flow_add_place(struct flow_finding *finding, const struct flow_place *place,
 		    unsigned operation, uint64_t address, uint64_t length);
+/* The stack of the access that was added last: how it was reached there, where its place has been
+ * reached from elsewhere, too. */
+void flow_add_stack(struct flow_finding *finding, const uint64_t *pcs, unsigned count);
 /* Writes why item `item` of the tree, which is below node `parent`, goes no further. False: it is
  * not below that node, or it goes on. `text` has FLOW_DETAIL_TEXT bytes. */
 typedef bool flow_end_fn(void *tree, uint32_t parent, uint32_t item, char *text);

@@ -49,6 +49,7 @@ void flow_to_tell(struct flow_goals *goals, uint32_t index)
 	const struct flow_reader *reader = &goals->reader[index];
 	const struct flow_spot_of_value *spot = &goals->spot[reader->spot];
 	struct flow_finding finding = {.kind = "flow-step", .rank = index + 1};
+	const uint64_t store[2] = {spot->filler, spot->context};
 	uint32_t filler;
 
 	if (reader->place == FLOW_NOWHERE || flow_goals_is_void(goals, index) ||
@@ -56,11 +57,15 @@ void flow_to_tell(struct flow_goals *goals, uint32_t index)
 		return;
 	flow_add_place(&finding, &goals->tree.places.place[reader->place],
 		       TL_READ | (reader->kernel ? TL_KERNEL : 0), spot->address, spot->length);
+	finding.access[0].tid = reader->way.tid;
+	flow_add_stack(&finding, reader->way.pc, reader->way.count);
 	filler = spot->filler ? flow_place_find(&goals->tree.places, spot->pid, spot->filler)
 			      : FLOW_NOWHERE;
-	if (filler != FLOW_NOWHERE)
+	if (filler != FLOW_NOWHERE) {
 		flow_add_place(&finding, &goals->tree.places.place[filler], TL_WRITE, spot->address,
 			       spot->length);
+		flow_add_stack(&finding, store, spot->context ? 2 : 1);
+	}
 	flow_detail(&finding, "node", "%u", index);
 	if (spot->reader != FLOW_NONE)
 		flow_detail(&finding, "parent", "%u", node_of(goals, spot->reader));

@@ -242,6 +242,28 @@ static void a_loop_may_keep_an_earlier_value(void **state)
 			     ->earlier_pass);
 }
 
+/* 1: mov (%rdi),%rax; add $1,%rax; mov %rax,(%rsi); jne 1b; ret */
+static void a_store_of_a_load_each_time(void **state)
+{
+	static const uint8_t code[] = {0x48, 0x8b, 0x07, 0x48, 0x83, 0xc0, 0x01,
+				       0x48, 0x89, 0x06, 0x75, 0xf4, 0xc3};
+
+	(void)state;
+	assert_int_equal(slice_store(code, sizeof(code), 7, 0, 8), 0);
+	assert_false(slice.again);
+}
+
+/* mov (%rdi),%rax; 1: mov %rax,(%rsi); shr %rax; jne 1b; ret */
+static void many_stores_of_one_load(void **state)
+{
+	static const uint8_t code[] = {0x48, 0x8b, 0x07, 0x48, 0x89, 0x06,
+				       0x48, 0xd1, 0xe8, 0x75, 0xf8, 0xc3};
+
+	(void)state;
+	assert_int_equal(slice_store(code, sizeof(code), 3, 0, 8), 0);
+	assert_true(slice.again);
+}
+
 static struct flow_uses uses;
 
 static const struct flow_use *store_after(const uint8_t *start, const uint8_t *end, unsigned first)
@@ -363,6 +385,8 @@ int main(void)
 		cmocka_unit_test(an_update_has_itself_as_source),
 		cmocka_unit_test(halves_of_a_vector_keep_apart),
 		cmocka_unit_test(a_loop_may_keep_an_earlier_value),
+		cmocka_unit_test(a_store_of_a_load_each_time),
+		cmocka_unit_test(many_stores_of_one_load),
 		cmocka_unit_test(forwards_into_half_a_vector),
 		cmocka_unit_test(a_store_may_be_passed_by),
 		cmocka_unit_test(what_a_call_returns_in_its_second_register),
