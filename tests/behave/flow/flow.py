@@ -3,7 +3,8 @@
 """`trapline flow share` tells true sharing from false and none, in threads and processes; `waste`
 agrees with an exhaustive count. A sample: tests/behave/flow/run does all.
 
-usage: tests/behave/flow/flow.py build/trapline SHARING WASTING COUNTED FLOWS UNREAD KINDS PASSING ONWARD"""
+usage: tests/behave/flow/flow.py build/trapline SHARING WASTING COUNTED FLOWS UNREAD KINDS PASSING ONWARD
+FURTHER"""
 import os
 import sys
 import unittest
@@ -11,8 +12,8 @@ import unittest
 import answers
 import roads
 
-TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD, KINDS, PASSING, ONWARD = (
-    os.path.abspath(sys.argv.pop(1)) for _ in range(9))
+TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD, KINDS, PASSING, ONWARD, FURTHER = (
+    os.path.abspath(sys.argv.pop(1)) for _ in range(10))
 
 KINDS_O3 = roads.program_of(os.path.dirname(KINDS), "O3", "kinds")
 
@@ -70,6 +71,9 @@ class From(unittest.TestCase):
 
     def test_through_a_structure_that_is_copied(self):
         self.follow("struct")
+
+    def test_what_a_function_made_that_was_called_by_a_pointer(self):
+        self.follow("pointer")
 
     def test_from_one_thread_to_another(self):
         self.follow("queue")
@@ -143,6 +147,20 @@ class From(unittest.TestCase):
             lambda seconds: roads.walk_passing(TRAPLINE, program, "registers", seconds))
         self.assertEqual((missing, strange), (set(), set()), said)
 
+    def follow_further(self, case):
+        missing, strange, said = until_complete(
+            lambda seconds: roads.walk_further(TRAPLINE, FURTHER, case, seconds))
+        self.assertEqual((missing, strange), (set(), set()), said)
+
+    def test_what_the_c_library_calls_back(self):
+        self.follow_further("search")
+
+    def test_through_an_interpreters_stack(self):
+        self.follow_further("script")
+
+    def test_a_node_that_is_given_what_another_held(self):
+        self.follow_further("tree")
+
     def test_an_expression_must_mean_something(self):
         findings, said = answers.ask(TRAPLINE, ["from", "no_such_name"], [FLOWS, "counter", "0.2"])
         self.assertEqual(findings, [])
@@ -178,6 +196,12 @@ class To(unittest.TestCase):
 
     def test_the_one_that_a_search_keeps(self):
         self.go_onward("search", "O2")
+
+
+    def test_through_an_interpreters_stack(self):
+        missing, strange, said = until_complete(
+            lambda seconds: roads.walk_further_on(TRAPLINE, FURTHER, "script", seconds))
+        self.assertEqual((missing, strange), (set(), set()), said)
 
 
 class Command(unittest.TestCase):

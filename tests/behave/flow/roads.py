@@ -80,6 +80,35 @@ ONWARD = {
     "stack": (["save_made", "finish_kept"], ["save", "restore", "keep"]),
     "search": (["fill_shelf", "choose", "finish_best"], []),
 }
+# The roads of further.c and further.cc, and the same forwards.
+FURTHER = {
+    "search": (["finish_noted", "probe", "fill_entries", "make"], []),
+    "script": (["finish_script", "interpret", "load_variables", "make"], []),
+    "code": (["finish_decoded", "decode", "encode", "make"], ["encode_all"]),
+    "tree": (["finish_tree", "remove_root", "insert", "make"], ["grow"]),
+    # Of the rows that are multiplied one is `made`, and each number of a column takes part.
+    "product": (["finish_product", "multiply", "fill_left", "fill_right", "make"], []),
+}
+FURTHER_CPP = {
+    "sort": (["finish_sorted", "fill_entries", "make"], ["sort_entries"]),
+    "jobs": (["finish_job", "submit_all", "make"], []),
+    "visit": (["finish_seen", "make_shapes", "make"], ["visit_all"]),
+    "stream": (["finish_number"], ["parse_number", "print_number", "make"]),
+}
+FURTHER_WAYS = {
+    "search": (["fill_entries", "probe", "finish_noted"], []),
+    "script": (["load_variables", "interpret", "finish_script"], []),
+    "code": (["encode_all", "decode", "finish_decoded"], ["encode"]),
+    "tree": (["grow", "remove_root", "finish_tree"], ["insert"]),
+    "product": (["fill_left", "multiply", "finish_product"], []),
+}
+FURTHER_CPP_WAYS = {
+    "sort": (["fill_entries", "finish_sorted"], ["sort_entries"]),
+    # A compiler may have the caller load what is given by reference.
+    "jobs": (["submit_all"], ["finish_job", "work_all"]),
+    "visit": (["make_shapes", "finish_seen"], ["visit_all"]),
+    "stream": (["print_number"], ["parse_number", "finish_number"]),
+}
 # Forwards.
 KINDS_WAYS = {
     "ring": (["push", "pop"], []),
@@ -142,6 +171,15 @@ def walk_kinds(trapline, program, case, seconds="3"):
 
 def walk_passing(trapline, program, case, seconds="3"):
     return walk(trapline, program, case, seconds, PASSING)
+
+
+def walk_further(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, {**FURTHER, **FURTHER_CPP})
+
+
+def walk_further_on(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, {**FURTHER_WAYS, **FURTHER_CPP_WAYS},
+                ("to", "made"))
 
 
 def walk_kinds_on(trapline, program, case, seconds="3"):
