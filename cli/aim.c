@@ -2,8 +2,8 @@
 #include "cli/aim.h"
 
 #include "record/utf8.h"
-#include "report/aim.h"
-#include "report/jsonl.h"
+#include "jsonl/aim.h"
+#include "jsonl/jsonl.h"
 
 #include <errno.h>
 #include <stdlib.h>

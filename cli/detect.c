@@ -13,10 +13,10 @@
 #include "cli/progress.h"
 #include "cli/summary.h"
 #include "cli/unwatched.h"
-#include "report/group.h"
-#include "report/jsonl.h"
-#include "report/known.h"
-#include "report/suppressions.h"
+#include "store/group.h"
+#include "jsonl/jsonl.h"
+#include "suppression/known.h"
+#include "suppression/suppressions.h"
 #include "report/text.h"
 #include "cli/tools.h"
 #include "tool/set.h"
@@ -35,7 +35,7 @@ struct detection {
 	unsigned tool_count;
 	const struct detect_view *view; /* or NULL */
 	struct suppressions *suppressions;
-	struct suppressions *known; /* races of runtimes: report/known.supp */
+	struct suppressions *known; /* races of runtimes: suppression/known.supp */
 	struct aiming *aiming;	    /* of --aim; NULL: none */
 	struct output output;
 	FILE *generated;

@@ -23,7 +23,7 @@ struct detect_options {
 	const char *aim;     /* file of findings to watch first; NULL: none */
 	const char *command; /* "race", "heap" or "run" */
 	bool show_all;
-	bool show_known; /* findings that report/known.supp has */
+	bool show_known; /* findings that suppression/known.supp has */
 	bool slots_chosen;
 	enum statistics_choice stats;
 	bool raw;

@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/program.h"
-#include "report/jsonl.h"
+#include "jsonl/jsonl.h"
 
 #include <errno.h>
 #include <stdio_ext.h>

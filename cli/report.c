@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/jsonl.h"
+#include "jsonl/jsonl.h"
 #include "report/origin.h"
 #include "report/redact.h"
-#include "report/store.h"
-#include "report/suppressions.h"
+#include "store/store.h"
+#include "suppression/suppressions.h"
 #include "report/symbolise.h"
 #include "record/utf8.h"
 #include "reader/open.h"

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "record/aim.h"
-#include "report/query.h"
-#include "report/set.h"
+#include "store/query.h"
+#include "store/set.h"
 
 enum report_format {
 	REPORT_UNCHOSEN,

@@ -11,14 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/aim.h"
+#include "jsonl/aim.h"
 #include "report/flow.h"
-#include "report/group.h"
+#include "store/group.h"
 #include "report/html.h"
-#include "report/jsonl.h"
+#include "jsonl/jsonl.h"
 #include "report/markdown.h"
 #include "report/sarif.h"
-#include "report/suppressions.h"
+#include "suppression/suppressions.h"
 #include "report/text.h"
 #include "source/source.h"
 

@@ -2,7 +2,7 @@
 #include "cli/summary.h"
 
 #include "cli/looked.h"
-#include "report/group.h"
+#include "store/group.h"
 #include "report/text.h"
 
 #include <unistd.h>

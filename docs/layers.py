@@ -19,7 +19,7 @@ OUTSIDE = [[("memory", ""), ("session", ""), ("inject", "ptrace")], [("mangling"
            [("hit", "attribute, pair"), ("limit", "events")], [("explore", "what to watch next")],
            [("control", "the loop, lasting watches")], [("tool", "interface of detectors")],
            [("race", ""), ("heap", ""), ("stack", "")], [("uninit", ""), ("flow", ""), ("watch", "")],
-           [("report", "text, JSONL, HTML")], [("cli", "trapline COMMAND")]]
+           [("jsonl", "both ways"), ("suppression", "")], [("store", "many findings")], [("report", "text, HTML, SARIF")], [("cli", "trapline COMMAND")]]
 WIDTH, ROW, GAP, MARGIN, TOP = 250, 46, 8, 24, 66
 STYLE = """
   svg { font: 14px system-ui, sans-serif; color-scheme: light dark; }

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/aim.h"
+#include "jsonl/aim.h"
 #include "report/html.h"
-#include "report/jsonl.h"
+#include "jsonl/jsonl.h"
 #include "report/redact.h"
 #include "report/sarif.h"
-#include "report/suppressions.h"
+#include "suppression/suppressions.h"
 #include "report/text.h"
 
 static void render(struct finding_set *set)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "report/store.h"
+#include "store/store.h"
 
 static void write_file(const char *path, const uint8_t *data, size_t size)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/query.h"
-#include "report/suppressions.h"
+#include "store/query.h"
+#include "suppression/suppressions.h"
 
 static struct finding *make_finding(void)
 {

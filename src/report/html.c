@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "report/html_page.h"
-#include "report/json.h"
+#include "jsonl/json.h"
 #include "record/utf8.h"
 
 #define SOURCE_LINE_SIZE 400

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "report/set.h"
+#include "store/set.h"
 
 /* Finds a line of source text: 0, or -errno when there is none. */
 typedef int html_source_fn(void *arg, const char *file, unsigned line, char *text, size_t size);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "report/origin.h"
-#include "report/set.h"
+#include "store/set.h"
 
 struct markdown_options {
 	const char *version; /* of trapline */

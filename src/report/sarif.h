@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "report/set.h"
+#include "store/set.h"
 
 #define SARIF_SCHEMA_URI "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "report/source.h"
-#include "report/timestamp.h"
+#include "jsonl/timestamp.h"
 #include "record/utf8.h"
 
 enum style { STYLE_PLAIN, STYLE_TITLE, STYLE_FUNCTION, STYLE_FAINT, STYLE_CODE };

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "report/aim.h"
-#include "report/jsonl.h"
+#include "jsonl/aim.h"
+#include "jsonl/jsonl.h"
 #include "report_sample.h"
 
 static void what_has_two_places_is_aimed_at_once(void **state)

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "report/jsonl.h"
+#include "jsonl/jsonl.h"
 #include "report/redact.h"
-#include "report/set.h"
+#include "store/set.h"
 #include "report_sample.h"
 
 static void swap_accesses(struct finding *finding)

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "report/html.h"
-#include "report/jsonl.h"
+#include "jsonl/jsonl.h"
 #include "report/sarif.h"
-#include "report/suppressions.h"
+#include "suppression/suppressions.h"
 #include "report/text.h"
 #include "report_sample.h"
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/group.h"
-#include "report/jsonl.h"
-#include "report/set.h"
+#include "store/group.h"
+#include "jsonl/jsonl.h"
+#include "store/set.h"
 
 struct row {
 	const char *name; /* of the object */

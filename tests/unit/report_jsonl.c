@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "report/jsonl.h"
+#include "jsonl/jsonl.h"
 #include "report_sample.h"
 
 static char *written(const struct finding *finding)

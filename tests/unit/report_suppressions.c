@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/glob.h"
-#include "report/query.h"
-#include "report/suppressions.h"
+#include "store/query.h"
+#include "suppression/suppressions.h"
 #include "report_sample.h"
 
 static void test_globs(void **state)

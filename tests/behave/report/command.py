@@ -29,7 +29,7 @@ class Command(unittest.TestCase):
         self.assertIn("write_1", result.stdout)
         self.assertIn("variable_2", result.stdout)
         self.assertNotIn("\033", result.stdout)
-        with open(os.path.join(ROOT, "src/report/set.c"), encoding="utf-8") as source:
+        with open(os.path.join(ROOT, "src/store/set.c"), encoding="utf-8") as source:
             self.assertIn(source.read().split("\n")[20].strip(), result.stdout)
 
     def test_issue(self):

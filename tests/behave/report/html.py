@@ -104,7 +104,7 @@ class Page(unittest.TestCase):
                                           "read of 8 bytes by thread worker-1 (102)"])
         self.assertEqual(shown["tops"][0], shown["tops"][1], "the stacks stand side by side")
         self.assertEqual(len(shown["marked"]), 2)
-        with open(os.path.join(ROOT, "src/report/set.c"), encoding="utf-8") as source:
+        with open(os.path.join(ROOT, "src/store/set.c"), encoding="utf-8") as source:
             self.assertIn(source.read().split("\n")[20], shown["marked"][0])
         self.assertEqual((shown["frames"], shown["dots"]), (10, 22))
         self.assertEqual(shown["why"], "one access is a memcpy")

@@ -25,7 +25,7 @@ def access(number, side, operation):
     return {"tid": 100 + number % 7 + side, "thread": f"worker-{number % 7}", "op": operation,
             "size": 8, "address": hex(0x7F0000000000 + number * 8), "atomic": False,
             "kernel": False, "before": "0x1", "after": "0x2",
-            "stack": [frame(number, f"{operation}_{number}", os.path.join(ROOT, "src/report/set.c"),
+            "stack": [frame(number, f"{operation}_{number}", os.path.join(ROOT, "src/store/set.c"),
                             20 + number % 300)] +
                      [frame(4096 * (i + 1), f"caller_{i}", "/src/main.c", i + 1) for i in range(4)]}
 

@@ -91,7 +91,7 @@ class Sarif(unittest.TestCase):
     def test_paths_are_relative_to_the_source_root(self):
         [location] = self.find("variable_1")["locations"]
         self.assertEqual(location["physicalLocation"]["artifactLocation"],
-                         {"uri": "src/report/set.c", "uriBaseId": "SRCROOT"})
+                         {"uri": "src/store/set.c", "uriBaseId": "SRCROOT"})
 
     def test_odd_paths_are_encoded(self):
         uri = self.find("variable_5")["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"]

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* known.supp as it is embedded. */
-#ifndef REPORT_KNOWN_RULES_H
-#define REPORT_KNOWN_RULES_H
-
-extern const char known_rules[];
-extern const unsigned long known_rules_size;
-
-#endif
