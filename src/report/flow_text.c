@@ -168,6 +168,22 @@ static void write_sharing(FILE *stream, const struct finding *finding)
 	write_side(stream, finding, 1, "second-writes", "second-reads");
 }
 
+static void write_lines(FILE *stream, const struct flow_view *view)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < view->count; i++) {
+		if (!strstr(view->findings[i]->kind, "-sharing"))
+			continue;
+		write_sharing(stream, view->findings[i]);
+		any = true;
+	}
+	if (any)
+		fputs("\nThese are shares of sampled accesses, not of time: what padding gains may be "
+		      "more or less.\n",
+		      stream);
+}
+
 /* How deep a tree may be; a file may say anything. */
 #define DEPTH_MOST 32
 
@@ -262,9 +278,7 @@ void flow_write_text(FILE *stream, const struct flow_view *view)
 	write_totals(stream, view);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		write_table(stream, &heaviest, &tables[i]);
-	for (size_t i = 0; i < view->count; i++)
-		if (strstr(heaviest.findings[i]->kind, "-sharing"))
-			write_sharing(stream, heaviest.findings[i]);
+	write_lines(stream, &heaviest);
 	free(sorted);
 	write_trees(stream, view);
 	write_links(stream, view);

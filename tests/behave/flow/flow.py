@@ -41,6 +41,12 @@ class Share(unittest.TestCase):
     def test_counters_on_their_own_lines_are_not_shared(self):
         self.expect("thread", "none", 128, [])
 
+    def test_the_text_says_what_its_shares_are(self):
+        import subprocess
+        result = subprocess.run([TRAPLINE, "flow", "share", "--aggressive", "--", SHARING, "thread",
+                                 "false", "8", "2"], capture_output=True, text=True, check=False)
+        self.assertIn("not of time", result.stdout + result.stderr)
+
 
 class Waste(unittest.TestCase):
     def test_shares_agree_with_an_exhaustive_count(self):
