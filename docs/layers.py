@@ -16,7 +16,8 @@ OUTSIDE = [[("memory", ""), ("session", ""), ("inject", "ptrace")], [("mangling"
            [("reader", "a confined process")], [("cost", "prices, budget")],
            [("process", "what the kernel tells of one")], [("program", "area, entries, counts")],
            [("target", "one watched, its slots")], [("sample", "rings, windows, look-ahead")],
-           [("hit", "attribute, pair"), ("limit", "events")], [("explore", "what to watch next")],
+           [("hit", "attribute, pair"), ("limit", "events")], [("history", "what a process does")],
+           [("explore", "what to watch next")],
            [("control", "the loop, lasting watches")], [("tool", "interface of detectors")],
            [("race", ""), ("heap", ""), ("stack", "")], [("uninit", ""), ("flow", ""), ("watch", "")],
            [("jsonl", "both ways"), ("suppression", "")], [("store", "many findings")], [("report", "text, HTML, SARIF")], [("cli", "trapline COMMAND")]]

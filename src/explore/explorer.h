@@ -3,7 +3,7 @@
  * Choosing what to watch next, and what is known for that: of each process (struct explored), and
  * what tools asked for. The controller has one struct explorer; its thread alone touches it.
  *
- * What is remembered stands in explore/memory.h, the numbers in explore/weights.h, and what is done
+ * What is remembered stands in history/memory.h, the numbers in history/weights.h, and what is done
  * with them in the strategies: choosing.c and stall_first.c.
  */
 #ifndef EXPLORE_EXPLORER_H
@@ -11,7 +11,7 @@
 
 #include "cost/budget.h"
 #include "explore/heuristic.h"
-#include "explore/memory.h"
+#include "history/memory.h"
 #include "hit/collect.h"
 
 #define REQUESTS_MAX 64

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explore/looked.h"
 
-#include "explore/weights.h"
+#include "history/weights.h"
 
 static void add(struct looked_set *set, uint64_t member)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "explore/memory.h"
+#include "history/memory.h"
 #include <trapline/event.h>
 
 #define DRAWS 20000

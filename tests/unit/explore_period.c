@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <trapline/event.h>
 
-#include "explore/period.h"
+#include "history/period.h"
 
 #define MS 1000000ull
 

@@ -8,10 +8,10 @@
  * Pure arithmetic; one table for each process. Words that fall together in the table take each
  * other's place.
  */
-#ifndef EXPLORE_FORESIGHT_H
-#define EXPLORE_FORESIGHT_H
+#ifndef HISTORY_FORESIGHT_H
+#define HISTORY_FORESIGHT_H
 
-#include "explore/weights.h"
+#include "history/weights.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,11 +8,11 @@
  * Pure arithmetic. A process has two such sets, one of code in use and one of starts of regions
  * without synchronisation; so has each of its background threads.
  */
-#ifndef EXPLORE_SITES_H
-#define EXPLORE_SITES_H
+#ifndef HISTORY_SITES_H
+#define HISTORY_SITES_H
 
 #include "base/random.h"
-#include "explore/weights.h"
+#include "history/weights.h"
 
 #include <stdbool.h>
 

@@ -4,12 +4,12 @@
  * Some were tuned on the programs of tests/behave/race; `make bench BENCHES=strategies` tells what
  * each strategy is worth on programs that did not suggest them.
  */
-#ifndef EXPLORE_WEIGHTS_H
-#define EXPLORE_WEIGHTS_H
+#ifndef HISTORY_WEIGHTS_H
+#define HISTORY_WEIGHTS_H
 
 #include "base/clock.h"
 
-/* ---- sites: code in use (explore/sites.h) -------------------------------------------------- */
+/* ---- sites: code in use (history/sites.h) -------------------------------------------------- */
 
 #define SITES_MAX 256 /* remembered for each process, and for each background thread */
 #define SITE_BYTES 64 /* code nearer to each other is one site */
@@ -18,7 +18,7 @@
 /* Weight of a site that was never in vain; drawn sharply, it falls with the square of that. */
 #define SITE_SHARPNESS (1ull << 20)
 
-/* ---- contended sites: whose memory other threads come to (explore/contended.h) --------------- */
+/* ---- contended sites: whose memory other threads come to (history/contended.h) --------------- */
 
 #define CONTENDED_MAX 128
 #define CONTENDED_DRAWS 8 /* of one to replace, until it is one that was only foreseen */
@@ -31,7 +31,7 @@
 #define CONTENDED_PARTS 4
 #define CONTENDED_PARTS_SCARCE 6
 
-/* ---- foresight: who is about to come to which memory (explore/foresight.h) --------------------
+/* ---- foresight: who is about to come to which memory (history/foresight.h) --------------------
  */
 
 #define FORESIGHT_WORDS 4096
@@ -54,17 +54,17 @@
 #define FORESEEN_DOUBLINGS 5
 #define SAMPLES_FIRST (SECOND / 2) /* from the start on, nothing is foreseen */
 
-/* ---- the sharing table (explore/sharing.h) --------------------------------------------------- */
+/* ---- the sharing table (history/sharing.h) --------------------------------------------------- */
 
 #define SHARING_LINES 4096
 #define SHARING_LINE 64	 /* bytes */
 #define SHARING_VISITS 4 /* of one thread alone, after which a line is taken for its own */
 
-/* ---- cooldown: addresses that cost too much (explore/cooldown.h) ----------------------------- */
+/* ---- cooldown: addresses that cost too much (history/cooldown.h) ----------------------------- */
 
 #define COOLDOWN_MAX 64
 
-/* ---- periods: threads that come by at equal intervals (explore/period.h) --------------------- */
+/* ---- periods: threads that come by at equal intervals (history/period.h) --------------------- */
 
 #define PERIOD_ADDRESSES 8	 /* remembered for each process */
 #define PERIODS 8		 /* threads, of an address */

@@ -6,10 +6,10 @@
  *
  * Pure arithmetic; one table for each process.
  */
-#ifndef EXPLORE_SHARING_H
-#define EXPLORE_SHARING_H
+#ifndef HISTORY_SHARING_H
+#define HISTORY_SHARING_H
 
-#include "explore/weights.h"
+#include "history/weights.h"
 
 #include <stdbool.h>
 #include <stdint.h>

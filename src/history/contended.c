@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explore/contended.h"
+#include "history/contended.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explore/cooldown.h"
+#include "history/cooldown.h"
 
 static unsigned place_of(uint64_t address)
 {

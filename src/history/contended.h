@@ -5,11 +5,11 @@
  *
  * Pure arithmetic; one set for each process.
  */
-#ifndef EXPLORE_CONTENDED_H
-#define EXPLORE_CONTENDED_H
+#ifndef HISTORY_CONTENDED_H
+#define HISTORY_CONTENDED_H
 
 #include "base/random.h"
-#include "explore/weights.h"
+#include "history/weights.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

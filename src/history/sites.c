@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explore/sites.h"
+#include "history/sites.h"
 
 void sites_note(struct sites *sites, struct random *random, uint64_t pc)
 {

@@ -8,10 +8,10 @@
  *
  * Pure arithmetic. Times are CLOCK_MONOTONIC ns.
  */
-#ifndef EXPLORE_PERIOD_H
-#define EXPLORE_PERIOD_H
+#ifndef HISTORY_PERIOD_H
+#define HISTORY_PERIOD_H
 
-#include "explore/weights.h"
+#include "history/weights.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explore/foresight.h"
+#include "history/foresight.h"
 
 #include <stddef.h>
 #include <trapline/event.h>

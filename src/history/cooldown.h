@@ -7,10 +7,10 @@
  *
  * Pure arithmetic; one table for each process.
  */
-#ifndef EXPLORE_COOLDOWN_H
-#define EXPLORE_COOLDOWN_H
+#ifndef HISTORY_COOLDOWN_H
+#define HISTORY_COOLDOWN_H
 
-#include "explore/weights.h"
+#include "history/weights.h"
 
 #include <stdbool.h>
 #include <stdint.h>

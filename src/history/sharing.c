@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explore/sharing.h"
+#include "history/sharing.h"
 
 bool sharing_note(struct sharing *sharing, uint64_t address, pid_t tid)
 {

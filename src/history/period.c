@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explore/period.h"
+#include "history/period.h"
 
 #include <trapline/event.h>
 
