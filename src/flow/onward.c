@@ -19,10 +19,10 @@ void flow_onward_origin_read(struct flow_onward *onward, pid_t tid, bool through
 	take(through ? &onward->carried : &onward->taken, tid, onward->filled);
 }
 
-void flow_onward_next_store(struct flow_onward *onward, pid_t tid, bool follows)
+void flow_onward_next_store(struct flow_onward *onward, pid_t tid, bool follows, bool once)
 {
 	onward->passing = follows && onward->carried == tid;
-	if (follows)
+	if (follows && once)
 		take(&onward->carried, tid, false);
 }
 

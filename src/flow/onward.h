@@ -27,8 +27,9 @@ struct flow_onward {
 void flow_onward_forget(struct flow_onward *onward, bool filled);
 /* The load that is on the way reads the origin. `through`: the next place is another one. */
 void flow_onward_origin_read(struct flow_onward *onward, pid_t tid, bool through);
-/* A store to the next place. `follows`: by the code that stores there what that load has read. */
-void flow_onward_next_store(struct flow_onward *onward, pid_t tid, bool follows);
+/* A store to the next place. `follows`: by the code that stores there what that load has read.
+ * `once`: as for flow_onward_arrive(). */
+void flow_onward_next_store(struct flow_onward *onward, pid_t tid, bool follows, bool once);
 void flow_onward_next_read(struct flow_onward *onward, pid_t tid);
 /* The thread's registers hold another value now. */
 void flow_onward_drop(struct flow_onward *onward, pid_t tid);

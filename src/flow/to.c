@@ -183,7 +183,8 @@ static void on_above_store(struct flow_to *to, struct flow_told_onward *told,
 	if (told->through)
 		flow_onward_next_store(&told->onward, access->tid,
 				       fill && (!told->copies ||
-						are_same(&stored, &told->origin_read, true)));
+						are_same(&stored, &told->origin_read, true)),
+				       !told->copies);
 	else if (above->filler)
 		told->onward.filled = fill;
 }
@@ -289,7 +290,7 @@ static void on_load(struct flow_to *to, struct flow_told_onward *told,
 	if (!loads_from(to, above, access)) {
 		flow_onward_drop(&told->onward, access->tid);
 	} else if (told->through) {
-		flow_onward_next_store(&told->onward, access->tid, true);
+		flow_onward_next_store(&told->onward, access->tid, true, true);
 		flow_onward_next_read(&told->onward, access->tid);
 	} else {
 		told->onward.filled = true;

@@ -76,12 +76,23 @@ static void copied_in_two_overlapping_parts(void **state)
 	assert_true(onward.holds);
 }
 
+static void copied_so_by_way_of_the_next_place(void **state)
+{
+	(void)state;
+	flow_onward_origin_read(&onward, THREAD, true);
+	flow_onward_next_store(&onward, THREAD, true, false);
+	flow_onward_next_store(&onward, THREAD, true, false);
+	flow_onward_next_read(&onward, THREAD);
+	flow_onward_arrive(&onward, THREAD, true, true, false);
+	assert_true(onward.holds);
+}
+
 static void from_one_thread_to_another_by_the_next_place(void **state)
 {
 	(void)state;
 	flow_onward_origin_read(&onward, THREAD, true);
 	assert_int_equal(onward.taken, 0);
-	flow_onward_next_store(&onward, THREAD, true);
+	flow_onward_next_store(&onward, THREAD, true, true);
 	flow_onward_next_read(&onward, OTHER);
 	arrive(OTHER);
 	assert_true(onward.holds);
@@ -91,8 +102,8 @@ static void the_next_place_gets_another_value(void **state)
 {
 	(void)state;
 	flow_onward_origin_read(&onward, THREAD, true);
-	flow_onward_next_store(&onward, THREAD, true);
-	flow_onward_next_store(&onward, THREAD, true);
+	flow_onward_next_store(&onward, THREAD, true, true);
+	flow_onward_next_store(&onward, THREAD, true, true);
 	flow_onward_next_read(&onward, THREAD);
 	arrive(THREAD);
 	assert_false(onward.holds);
@@ -124,6 +135,7 @@ int main(void)
 		cmocka_unit_test_setup(the_origin_is_of_another_writer, forget),
 		cmocka_unit_test_setup(another_value_is_stored, forget),
 		cmocka_unit_test_setup(copied_in_two_overlapping_parts, forget),
+		cmocka_unit_test_setup(copied_so_by_way_of_the_next_place, forget),
 		cmocka_unit_test_setup(from_one_thread_to_another_by_the_next_place, forget),
 		cmocka_unit_test_setup(the_next_place_gets_another_value, forget),
 		cmocka_unit_test_setup(another_load_comes_between, forget),
