@@ -38,7 +38,7 @@ static void forget(void *state, unsigned question)
 	told->last.known = false;
 	flow_passage_forget(&told->passage);
 	told->found = told->taken = told->arrived = false;
-	told->stored_length = 0;
+	told->stored_length = told->goal_length = 0;
 }
 
 static const struct flow_asker asker = {
@@ -200,6 +200,17 @@ static void confirm_led(struct flow_from *from, uint32_t index, const struct flo
 	flow_tree_confirm(from->tree, index, store);
 }
 
+/* Does the store leave at the goal what is there? Copying may store in two overlapping parts. */
+static bool is_same_at_goal(struct flow_told *told, const struct flow_value *goal,
+			    const struct tl_access *access)
+{
+	uint64_t bytes = 0, was = told->goal_bytes, length = told->goal_length;
+
+	told->goal_length = flow_bytes_at(access, goal->address, goal->length, &bytes);
+	told->goal_bytes = bytes;
+	return length && length == told->goal_length && !((was ^ bytes) << (64 - 8 * length));
+}
+
 /*
  * What comes to the goal. `given`: it is stored to by the code that does it after it has read the
  * value. Of what is stored there in turn that counts which is read.
@@ -214,7 +225,8 @@ static void on_goal_of_value(struct flow_from *from, uint32_t index, struct flow
 	if (access->access & TL_READ && goal->reader && is_reader(from, goal, access) &&
 	    flow_passage_goal_read(passage))
 		confirm_led(from, index, told, &passage->waiting);
-	if (!(access->access & TL_WRITE))
+	if (!(access->access & TL_WRITE) ||
+	    (is_same_at_goal(told, goal, access) && passage->waiting.known))
 		return;
 	if (flow_passage_overwrite(passage))
 		flow_tree_stray(from->tree, index);
@@ -256,7 +268,8 @@ static void on_next(struct flow_from *from, uint32_t index, struct flow_told *to
 	if (access->access & TL_READ && is_reader(from, next, access))
 		flow_passage_next_read(&told->passage, access->tid);
 	if (access->access & TL_WRITE)
-		flow_passage_next_store(&told->passage, access->tid, given);
+		flow_passage_next_store(&told->passage, access->tid, given,
+					!value->computed && told->read_known);
 }
 
 static void on_value(struct flow_from *from, uint32_t index, struct flow_told *told,

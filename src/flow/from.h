@@ -29,8 +29,10 @@ struct flow_told {
 	bool arrived;
 	uint64_t arrived_address, arrived_length;
 	struct flow_store arrived_store;
-	uint64_t read; /* of one of several: what its reader read */
+	uint64_t read; /* what the value's reader read last */
 	bool read_known;
+	uint64_t goal_bytes,
+		goal_length;  /* what the last store to the goal left there; 0: unknown */
 	uint64_t general[16]; /* of a sought value: the registers before that load, or call */
 };
 

@@ -37,8 +37,10 @@ void flow_passage_drop(struct flow_passage *passage, pid_t tid)
 		passage->stage = FLOW_PASSAGE_NONE;
 }
 
-void flow_passage_next_store(struct flow_passage *passage, pid_t tid, bool follows)
+void flow_passage_next_store(struct flow_passage *passage, pid_t tid, bool follows, bool same)
 {
+	if (follows && same && passage->stage == FLOW_PASSAGE_STORED && passage->tid == tid)
+		return;
 	passage->stage = follows && passage->stage == FLOW_PASSAGE_READ && passage->tid == tid
 				 ? FLOW_PASSAGE_STORED
 				 : FLOW_PASSAGE_NONE;

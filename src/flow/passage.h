@@ -38,8 +38,9 @@ bool flow_passage_read(struct flow_passage *passage, pid_t tid);
 /* The thread has stored elsewhere what it had read last. */
 void flow_passage_drop(struct flow_passage *passage, pid_t tid);
 /* Of the next place, where it is not the goal: stored to by the code that had read (`follows`), or
- * by another; and read by the code that stores to the goal. */
-void flow_passage_next_store(struct flow_passage *passage, pid_t tid, bool follows);
+ * by another; and read by the code that stores to the goal. `same`: the value as it was read, which
+ * copying may store in two overlapping parts. */
+void flow_passage_next_store(struct flow_passage *passage, pid_t tid, bool follows, bool same);
 void flow_passage_next_read(struct flow_passage *passage, pid_t tid);
 /* Stored to the goal, by the code that does it; `through`: the next place is another. True: the
  * value of `origin` is that one, for the first time. */

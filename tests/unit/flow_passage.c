@@ -71,7 +71,7 @@ static void by_way_of_another_place(void **state)
 	assert_false(flow_passage_arrive(&passage, THREAD, true));
 	store(2);
 	flow_passage_read(&passage, THREAD);
-	flow_passage_next_store(&passage, THREAD, true);
+	flow_passage_next_store(&passage, THREAD, true, false);
 	flow_passage_next_read(&passage, THREAD);
 	assert_true(flow_passage_arrive(&passage, THREAD, true));
 	assert_int_equal(passage.origin.pc, 2);
@@ -83,8 +83,8 @@ static void another_value_on_its_way(void **state)
 	store(1);
 	flow_passage_read(&passage, THREAD);
 	/* The pass that reaches the goal has not read at the place that is asked about. */
-	flow_passage_next_store(&passage, THREAD, true);
-	flow_passage_next_store(&passage, THREAD, true);
+	flow_passage_next_store(&passage, THREAD, true, false);
+	flow_passage_next_store(&passage, THREAD, true, false);
 	flow_passage_next_read(&passage, THREAD);
 	assert_false(flow_passage_arrive(&passage, THREAD, true));
 }
@@ -122,6 +122,17 @@ static void what_is_not_known_goes_nowhere(void **state)
 	assert_false(flow_passage_arrive(&passage, THREAD, false));
 }
 
+static void copied_in_two_overlapping_parts(void **state)
+{
+	(void)state;
+	store(1);
+	flow_passage_read(&passage, THREAD);
+	flow_passage_next_store(&passage, THREAD, true, true);
+	flow_passage_next_store(&passage, THREAD, true, true);
+	flow_passage_next_read(&passage, THREAD);
+	assert_true(flow_passage_arrive(&passage, THREAD, true));
+}
+
 static void what_was_stored_elsewhere_does_not_arrive(void **state)
 {
 	(void)state;
@@ -143,6 +154,7 @@ int main(void)
 		cmocka_unit_test_setup(what_another_thread_stores, forget),
 		cmocka_unit_test_setup(what_arrives_and_is_not_read_there, forget),
 		cmocka_unit_test_setup(what_is_not_known_goes_nowhere, forget),
+		cmocka_unit_test_setup(copied_in_two_overlapping_parts, forget),
 		cmocka_unit_test_setup(what_was_stored_elsewhere_does_not_arrive, forget),
 	};
 
