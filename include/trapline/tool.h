@@ -76,6 +76,10 @@ extern "C" {
  * the allocation of the block that it was made to. */
 #define TL_TRAIT_UNSEEN 0x2000u
 
+/* An atomic operation that may leave the value as it was, as one does that takes a lock which is
+ * held already: CMPXCHG, XCHG, BTS, BTR, OR, AND. */
+#define TL_TRAIT_ATTEMPT 0x4000u
+
 /* What the code around an access does, as far as straight code shows it. */
 #define TL_AROUND_UPDATE 0x1u /* a load and a store of the same bytes: an update in two steps */
 #define TL_AROUND_RETRY 0x2u  /* the load of what a LOCK CMPXCHG of the same bytes expects there */

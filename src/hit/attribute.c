@@ -24,6 +24,8 @@ unsigned insn_traits(const struct insn *insn, unsigned operand, uint64_t address
 		traits |= TL_TRAIT_UNALIGNED;
 	if (at->access == (TL_READ | TL_WRITE) && !insn->atomic)
 		traits |= TL_TRAIT_UPDATE;
+	if (insn->attempt)
+		traits |= TL_TRAIT_ATTEMPT;
 	return traits;
 }
 

@@ -78,9 +78,10 @@ struct insn {
 	uint8_t flow;	       /* enum insn_flow */
 	bool conditional;      /* flow depends on flags or a register */
 	bool atomic;	       /* LOCK, or xchg with memory */
-	bool string;	       /* movs, stos, lods, cmps, scas, ins, outs */
-	bool repeated;	       /* with rep/repe/repne: count in rcx, traps between iterations */
-	bool vector;	       /* SSE/AVX/AVX-512/x87/MMX/fxsave: not a plain integer move */
+	bool attempt;	   /* atomic, and may leave the value that was there: takes a lock or not */
+	bool string;	   /* movs, stos, lods, cmps, scas, ins, outs */
+	bool repeated;	   /* with rep/repe/repne: count in rcx, traps between iterations */
+	bool vector;	   /* SSE/AVX/AVX-512/x87/MMX/fxsave: not a plain integer move */
 	bool plain_move;   /* mov r,m / mov m,r / mov m,imm / movzx / movsx: one load or store */
 	bool mask_written; /* overwrites a mask register its memory operand is selected by */
 	int8_t move_condition;	/* of cmovcc: as insn_condition_holds() takes it; else -1 */

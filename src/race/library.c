@@ -23,6 +23,13 @@ bool library_is_runtime(const char *module)
 	return text_begins_with_any(path_name(module), runtimes);
 }
 
+bool library_is_atomics(const char *module)
+{
+	static const char *const names[] = {"libatomic.so.", NULL};
+
+	return text_begins_with_any(path_name(module), names);
+}
+
 bool library_is(const char *module)
 {
 	static const char *const names[] = {"libm.so.", "libm-2.", "[vdso]", NULL};

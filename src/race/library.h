@@ -9,6 +9,8 @@
 bool library_is(const char *module);
 /* … and of these, what makes no access on anyone's behalf: the dynamic linker, our own. */
 bool library_is_runtime(const char *module);
+/* The atomic operations that compilers make no instructions of, whichever these are there. */
+bool library_is_atomics(const char *module);
 
 /* Functions, by symbol; NULL is none of them. */
 

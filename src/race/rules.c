@@ -102,6 +102,13 @@ static bool is_library_matter(const struct rule_side *first, const struct rule_s
 /* ------------------------------------------------------------------------------------------- */
 /* How sure */
 
+#define CACHE_LINE 64
+
+static bool crosses_line(const struct tl_access *access)
+{
+	return access->address % CACHE_LINE + access->length > CACHE_LINE;
+}
+
 /* No compiler makes an atomic operation of the language out of such an instruction. */
 static const char *not_atomic_by_itself(const struct tl_access *access)
 {
@@ -114,7 +121,9 @@ static const char *not_atomic_by_itself(const struct tl_access *access)
 	if (access->traits & TL_TRAIT_VECTOR)
 		return "a vector instruction makes the access: no atomic access";
 	if (access->traits & TL_TRAIT_UNALIGNED)
-		return "the access is not aligned: no atomic access";
+		return crosses_line(access)
+			       ? "the access crosses a cache line: no processor makes it in one piece"
+			       : "the access is not aligned: no atomic access";
 	return NULL;
 }
 
@@ -158,25 +167,44 @@ static void raise_to(struct verdict *verdict, enum tl_certainty certainty, const
 
 static bool is_atomic(const struct rule_side *side)
 {
-	return (side->access->access & TL_ATOMIC) || side->atomicity == TL_ATOMICITY_ATOMIC;
+	return (side->access->access & TL_ATOMIC) || side->atomicity == TL_ATOMICITY_ATOMIC ||
+	       (side->code.module && library_is_atomics(side->code.module));
 }
 
-/* A relaxed load and a relaxed store in a row lose an update as a plain one does, and are no race:
- * where the source shows an atomic operation, a value that was lost proves nothing. */
+/* Does the source show an atomic operation? */
 static bool may_be_atomic(const struct rule_side *side)
 {
 	return is_atomic(side) || side->atomicity == TL_ATOMICITY_MIXED;
 }
 
-static void weigh_side(const struct rule_side *side, const struct rule_meeting *meeting,
-		       struct verdict *verdict)
+/*
+ * A member of a packed structure may be handed to an atomic operation: no language allows that, and
+ * GCC makes the same move of it, which the processor makes in one piece within a cache line. Both
+ * sides access the very object then.
+ */
+static bool may_be_packed(const struct rule_side *side, const struct rule_side *other)
+{
+	const struct tl_access *access = side->access;
+	const unsigned others = TL_TRAIT_STRING | TL_TRAIT_VECTOR | TL_TRAIT_UPDATE;
+
+	return (access->traits & TL_TRAIT_UNALIGNED) && !(access->traits & others) &&
+	       !(access->access & TL_KERNEL) && !in_library(side) &&
+	       side->atomicity == TL_ATOMICITY_UNKNOWN && !crosses_line(access) &&
+	       access->address == other->access->address && access->length == other->access->length;
+}
+
+static void weigh_side(const struct rule_side *side, const struct rule_side *other,
+		       const struct rule_meeting *meeting, struct verdict *verdict)
 {
 	const char *reason = not_atomic(side);
 
 	/* What has LOCK is atomic, whatever statement its line is that of. */
 	if (is_atomic(side))
 		return;
-	if (reason)
+	if (reason && may_be_packed(side, other))
+		raise_to(verdict, may_be_atomic(other) ? TL_POSSIBLE : TL_LIKELY,
+			 "the access is not aligned, as those to atomic objects are");
+	else if (reason)
 		raise_to(verdict, TL_DEFINITE, reason);
 	else if (in_libc_string_function(side))
 		raise_to(verdict, TL_DEFINITE,
@@ -194,6 +222,17 @@ static bool is_plain(const struct rule_side *side)
 {
 	return !is_atomic(side) &&
 	       (side->atomicity == TL_ATOMICITY_PLAIN || side->atomicity == TL_ATOMICITY_VOLATILE);
+}
+
+/*
+ * A relaxed load and a relaxed store in a row lose an update as a plain one does, in the very same
+ * instructions, and are no race: a value that was lost proves one where the source shows ordinary
+ * accesses, of a volatile say.
+ */
+static bool loss_tells(const struct rule_side *first, const struct rule_side *second)
+{
+	return !may_be_atomic(first) && !may_be_atomic(second) &&
+	       (is_plain(first) || is_plain(second));
 }
 
 /* One plain side is a race whatever the other is; a volatile one only if the other is not meant to
@@ -220,18 +259,23 @@ static bool update_tells(const struct rule_side *side)
 	       (side->updates_tell && side->atomicity != TL_ATOMICITY_MIXED);
 }
 
-/* Does the other's LOCK take in more than the update without, or less? It is a lock of a union's
- * halves then, which an inline assembly gives back. Compilers do not access one object so. */
-static bool updates_part(const struct rule_side *side, const struct rule_side *other)
+/*
+ * May the other's LOCK take what an inline assembly gives back by the update without? Of more or
+ * fewer bytes it takes a lock of a union's halves: compilers do not access one object so. Of the
+ * same bytes an attempt leaves what is held as it is, so that the update loses nothing.
+ */
+static bool gives_back(const struct rule_side *side, const struct rule_side *other)
 {
-	return (other->access->access & TL_ATOMIC) && other->access->length != side->access->length;
+	return (other->access->access & TL_ATOMIC) && side->atomicity != TL_ATOMICITY_PLAIN &&
+	       (other->access->length != side->access->length ||
+		(other->access->traits & TL_TRAIT_ATTEMPT));
 }
 
 static void weigh_update(const struct rule_side *side, const struct rule_side *other,
 			 struct verdict *verdict)
 {
 	if (!(side->access->traits & TL_TRAIT_UPDATE) || side->atomicity == TL_ATOMICITY_ATOMIC ||
-	    !update_tells(side) || updates_part(side, other))
+	    !update_tells(side) || gives_back(side, other))
 		return;
 	if (other->access->access & TL_WRITE)
 		raise_to(verdict, TL_DEFINITE,
@@ -264,26 +308,25 @@ static void weigh_sizes(const struct rule_side *first, const struct rule_side *s
  * nothing, unless the access itself is what a lock, a flag or a count of references is released
  * by: whoever reads it then is free to clear, free or reuse the memory, by any means. Plain and
  * not able to be atomic, it releases nothing; neither does a thread that still stands before it.
+ * An update without LOCK may be an inline assembly's that gives a lock back, `incw` of the number
+ * that is served, where nothing shows its source.
  */
-static bool may_release(const struct rule_side *side, const struct rule_side *other,
-			const struct rule_meeting *meeting)
+static bool may_release(const struct rule_side *side, const struct rule_meeting *meeting)
 {
 	if (!(side->access->access & TL_WRITE) || side->access->before)
 		return false;
 	if (is_atomic(side))
 		return true;
 	return side->atomicity != TL_ATOMICITY_PLAIN && !not_atomic(side) &&
-	       !orders_nothing(side, meeting) &&
-	       (!(side->access->traits & TL_TRAIT_UPDATE && update_tells(side)) ||
-		updates_part(side, other));
+	       !orders_nothing(side, meeting);
 }
 
 /* What one side shows of itself, once it is known that neither was released by the other. */
 static void weigh(const struct rule_side *first, const struct rule_side *second,
 		  const struct rule_meeting *meeting, struct verdict *verdict)
 {
-	weigh_side(first, meeting, verdict);
-	weigh_side(second, meeting, verdict);
+	weigh_side(first, second, meeting, verdict);
+	weigh_side(second, first, meeting, verdict);
 	weigh_volatile(first, second, verdict);
 	weigh_update(first, second, verdict);
 	weigh_update(second, first, verdict);
@@ -315,8 +358,8 @@ static const char *hiding_rule(const struct rule_side *first, const struct rule_
 void rules_judge(const struct rule_side *first, const struct rule_side *second,
 		 const struct rule_meeting *meeting, struct verdict *verdict)
 {
-	bool released = (meeting->first_seen && may_release(first, second, meeting)) ||
-			(meeting->second_seen && may_release(second, first, meeting));
+	bool released = (meeting->first_seen && may_release(first, meeting)) ||
+			(meeting->second_seen && may_release(second, meeting));
 
 	memset(verdict, 0, sizeof(*verdict));
 	verdict->certainty = TL_POSSIBLE;
@@ -334,7 +377,8 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 		add_evidence(verdict, "the store could be an atomic one that lets the other go on");
 	else
 		weigh(first, second, meeting, verdict);
-	if (meeting->changed && !may_be_atomic(first) && !may_be_atomic(second))
+	verdict->lost = meeting->changed;
+	if (meeting->changed && loss_tells(first, second))
 		raise_to(verdict, TL_LIKELY,
 			 "the value changed between a thread's read and its write");
 }
@@ -344,6 +388,7 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 
 /* The numbers stand in files: a new rank takes one between two others. */
 enum {
+	RANK_LOST = 5,
 	RANK_UPDATE = 10,
 	RANK_STORES = 20,
 	RANK_UPDATE_READ = 30,
@@ -420,6 +465,10 @@ void rules_rank(const struct rule_side *first, const struct rule_side *second,
 		     "a load proposes the value that a LOCK CMPXCHG then compares");
 	else if ((first->access->traits | second->access->traits) & TL_TRAIT_UNBOUNDED)
 		rank(verdict, RANK_BEHIND, NULL); /* its reason is there */
+	else if (verdict->lost)
+		rank(verdict, RANK_LOST,
+		     "the value changed between a thread's read and its write: an update was lost, of "
+		     "plain accesses or of relaxed ones in a row");
 	else if (verdict->released)
 		rank(verdict, RANK_RELEASED, NULL); /* as here */
 	else if ((is_unlocked_update(first) && writes(second)) ||

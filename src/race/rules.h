@@ -18,6 +18,7 @@ struct verdict {
 	const char *evidence[RULES_EVIDENCE];
 	unsigned evidence_count;
 	bool released; /* the earlier access could be what let the other go on */
+	bool lost;     /* an update was lost, by plain accesses or by atomic ones in a row */
 	unsigned rank; /* 0: none; else lower comes first */
 };
 

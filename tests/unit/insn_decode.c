@@ -163,9 +163,9 @@ static void check_form(const struct form *form)
 	if (insn_decode(bytes, length, CODE, &insn) || insn.length != length)
 		fail_msg("%s: not decoded", form->text);
 	if (insn.flow != form->flow || insn.plain_move != marked(form, 'p') ||
-	    insn.atomic != marked(form, 'a') || insn.string != marked(form, 's') ||
-	    insn.repeated != marked(form, 'r') || insn.vector != marked(form, 'v') ||
-	    insn.conditional != marked(form, 'c'))
+	    insn.atomic != marked(form, 'a') || insn.attempt != marked(form, 't') ||
+	    insn.string != marked(form, 's') || insn.repeated != marked(form, 'r') ||
+	    insn.vector != marked(form, 'v') || insn.conditional != marked(form, 'c'))
 		fail_msg("%s: flow %u move %d atomic %d string %d rep %d vector %d cond %d",
 			 form->text, insn.flow, insn.plain_move, insn.atomic, insn.string,
 			 insn.repeated, insn.vector, insn.conditional);

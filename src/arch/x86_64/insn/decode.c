@@ -528,6 +528,25 @@ static void describe_store(const struct decoded *decoded, struct insn *insn)
 		insn->stored = register_number(source->reg.value);
 }
 
+/* What a lock is taken by: of one that is held already the value stays as it is. Those that add,
+ * count or complement change it. */
+static bool may_keep_value(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_CMPXCHG:
+	case ZYDIS_MNEMONIC_CMPXCHG8B:
+	case ZYDIS_MNEMONIC_CMPXCHG16B:
+	case ZYDIS_MNEMONIC_XCHG:
+	case ZYDIS_MNEMONIC_BTS:
+	case ZYDIS_MNEMONIC_BTR:
+	case ZYDIS_MNEMONIC_OR:
+	case ZYDIS_MNEMONIC_AND:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void describe_kind(const struct decoded *decoded, struct insn *insn)
 {
 	const ZydisDecodedInstruction *instruction = &decoded->instruction;
@@ -535,6 +554,7 @@ static void describe_kind(const struct decoded *decoded, struct insn *insn)
 
 	insn->atomic = (instruction->attributes & ZYDIS_ATTRIB_HAS_LOCK) ||
 		       (instruction->mnemonic == ZYDIS_MNEMONIC_XCHG && insn->operand_count);
+	insn->attempt = insn->atomic && may_keep_value(instruction->mnemonic);
 	insn->vector = is_vector(instruction);
 	insn->plain_move = is_plain_move(instruction->mnemonic) && insn->operand_count == 1;
 	insn->loaded = -1;
