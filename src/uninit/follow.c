@@ -16,7 +16,8 @@
 #define FUNCTIONS 1024u /* remembered by address */
 #define STEPS 3000u
 #define MOVE_MOST 65536u
-#define LINK_BYTES 16u	  /* of a free block that its allocator uses at least */
+#define LINK_BYTES 16u /* of a free block that its allocator uses at least */
+#define REGISTER_RDX 2
 #define STRING_MOST 4096u /* bytes of a string that is measured */
 
 struct known_function {
@@ -181,8 +182,11 @@ static enum shadow_function skip(const struct known_function *known,
 		give_back(call, answer);
 		return SHADOW_SKIP;
 	}
-	if (!known->c_function)
+	if (!known->c_function) {
+		/* How many bytes it writes. */
+		answer->depends = state->shadow.general[REGISTER_RDX];
 		return moves(known->name, call, answer) ? SHADOW_SKIP : SHADOW_END;
+	}
 	answer->arguments = arguments_of(known->c_function);
 	answer->depends = reads_shadow(call, state);
 	answer->known = c_result(call, &answer->value);
