@@ -288,6 +288,18 @@ static bool is_scalar(const struct rule_side *side)
 	       (side->access->traits & (TL_TRAIT_PLAIN | TL_TRAIT_UPDATE));
 }
 
+/* Without LOCK a lock of a union's parts is given back by a store to one of them, while others read
+ * the whole, as ticket locks and queued spin locks do: by atomic operations, but no source tells.
+ */
+static bool may_be_unions(const struct rule_side *first, const struct rule_side *second)
+{
+	bool shorter = first->access->length < second->access->length;
+	const struct rule_side *part = shorter ? first : second, *whole = shorter ? second : first;
+
+	return !is_plain(first) && !is_plain(second) && (part->access->access & TL_WRITE) &&
+	       !(whole->access->access & TL_WRITE);
+}
+
 /*
  * Compilers read or write a part of an object where that is enough; of an atomic or a volatile one
  * they never do. Only locks by hand, of unions, have such pairs, and inline assembly for them.
@@ -296,7 +308,7 @@ static void weigh_sizes(const struct rule_side *first, const struct rule_side *s
 			struct verdict *verdict)
 {
 	if (is_atomic(first) || is_atomic(second) || !is_scalar(first) || !is_scalar(second) ||
-	    first->access->length == second->access->length ||
+	    first->access->length == second->access->length || may_be_unions(first, second) ||
 	    (may_be_atomic(first) && may_be_atomic(second)))
 		return;
 	raise_to(verdict, TL_LIKELY,

@@ -530,21 +530,12 @@ static void describe_store(const struct decoded *decoded, struct insn *insn)
 
 /* What a lock is taken by: of one that is held already the value stays as it is. Those that add,
  * count or complement change it. */
-static bool may_keep_value(ZydisMnemonic mnemonic)
+static bool may_keep_value(ZydisMnemonic name)
 {
-	switch (mnemonic) {
-	case ZYDIS_MNEMONIC_CMPXCHG:
-	case ZYDIS_MNEMONIC_CMPXCHG8B:
-	case ZYDIS_MNEMONIC_CMPXCHG16B:
-	case ZYDIS_MNEMONIC_XCHG:
-	case ZYDIS_MNEMONIC_BTS:
-	case ZYDIS_MNEMONIC_BTR:
-	case ZYDIS_MNEMONIC_OR:
-	case ZYDIS_MNEMONIC_AND:
-		return true;
-	default:
-		return false;
-	}
+	return name == ZYDIS_MNEMONIC_CMPXCHG || name == ZYDIS_MNEMONIC_CMPXCHG8B ||
+	       name == ZYDIS_MNEMONIC_CMPXCHG16B || name == ZYDIS_MNEMONIC_XCHG ||
+	       name == ZYDIS_MNEMONIC_BTS || name == ZYDIS_MNEMONIC_BTR ||
+	       name == ZYDIS_MNEMONIC_OR || name == ZYDIS_MNEMONIC_AND;
 }
 
 static void describe_kind(const struct decoded *decoded, struct insn *insn)

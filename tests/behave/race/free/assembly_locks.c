@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locks of inline assembly that an update without LOCK gives back: a ticket lock's `incw`, `andl` of
- * a bit, `decb` and `subl` of a byte and a word that who waits tries to take all the time. Without
- * debug information these are the instructions that GCC makes of `x++`.
+ * Locks of inline assembly that an update without LOCK gives back: a ticket lock's `incw`, `andl`
+ * of a bit, `decb` and `subl` of a byte and a word that who waits tries to take all the time.
+ * Without debug information these are the instructions that GCC makes of `x++`.
  */
 #include "../harness.h"
 #include <sched.h>

@@ -31,7 +31,8 @@ static void *worker(void *)
 		store(hash, load(hash) * 31 + 7);
 		store(level, static_cast<short>(load(level) + 1));
 		store(seconds, load(seconds) + 0.5);
-		__atomic_store_n(&errors, __atomic_load_n(&errors, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&errors, __atomic_load_n(&errors, __ATOMIC_RELAXED) + 1,
+				 __ATOMIC_RELAXED);
 		pace_hot();
 	}
 	return nullptr;
