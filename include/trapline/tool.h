@@ -80,6 +80,10 @@ extern "C" {
  * held already: CMPXCHG, XCHG, BTS, BTR, OR, AND. */
 #define TL_TRAIT_ATTEMPT 0x4000u
 
+/* Of one that began an update which was lost (`changed` of struct tl_pair): its function is one
+ * that no compiler has optimised, as far as its beginning shows. */
+#define TL_TRAIT_UNOPTIMISED 0x8000u
+
 /* What the code around an access does, as far as straight code shows it. */
 #define TL_AROUND_UPDATE 0x1u /* a load and a store of the same bytes: an update in two steps */
 #define TL_AROUND_RETRY 0x2u  /* the load of what a LOCK CMPXCHG of the same bytes expects there */

@@ -48,6 +48,8 @@ bool extent_settle(struct target *target, const struct slot *slot,
 
 /* update.c: is one thread's update lost by another's write? */
 void update_note(struct target *target, struct hit *hit); /* what a store will overwrite */
+/* Was the code of an access not optimised? What its function begins with tells. */
+bool update_is_unoptimised(struct space *space, const struct hit *hit);
 bool update_is_lost(struct space *space, const struct hit *held, const struct hit *write);
 
 /* Does it touch bytes that are watched? */

@@ -129,6 +129,8 @@ static void tell(const struct hit_events *events, struct target *target, struct 
 	pair.first = &a->access;
 	pair.second = &b->access;
 	pair.changed = update_is_lost(target->space, a, b);
+	if (pair.changed && update_is_unoptimised(target->space, a))
+		a->access.traits |= TL_TRAIT_UNOPTIMISED;
 	pair.first_seen = may_be_seen(target, slot, a, b);
 	pair.second_seen = !order_is_certain(slot, a, b) && may_be_seen(target, slot, b, a);
 	count_one(target->program, COUNT_PAIRS);

@@ -47,6 +47,15 @@ static bool has_loaded(struct space *space, const struct hit *store)
 	return insn_update_begun(bytes, end - start, start, &registers, &object);
 }
 
+bool update_is_unoptimised(struct space *space, const struct hit *hit)
+{
+	uint8_t bytes[INSN_PROLOGUE_BYTES];
+	uint64_t start, end;
+
+	return space && !space_function(space, hit->access.pc, &start, &end) &&
+	       insn_is_unoptimised(bytes, space_code(space, start, bytes, sizeof(bytes)), start);
+}
+
 void update_note(struct target *target, struct hit *hit)
 {
 	const struct tl_access *access = &hit->access;

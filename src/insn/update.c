@@ -311,3 +311,31 @@ bool insn_update_begun(const uint8_t *code, size_t available, uint64_t start,
 	       stores_it(code, available, start, registers, object, &flow) &&
 	       !is_jumped_into(code, available, start, load, registers->pc);
 }
+
+/* `written`: the registers that the function has changed before. */
+static bool keeps_argument(const struct insn *insn, uint32_t written)
+{
+	const struct insn_operand *to = &insn->operand[0];
+
+	return insn->plain_move && to->access == TL_WRITE && to->base == insn_arch.frame_pointer &&
+	       to->index < 0 && to->displacement < 0 && (written >> insn_arch.frame_pointer & 1) &&
+	       insn->stored >= 0 && !(written >> insn->stored & 1);
+}
+
+bool insn_is_unoptimised(const uint8_t *code, size_t available, uint64_t start)
+{
+	uint32_t written = 0;
+
+	for (size_t done = 0; done < available;) {
+		struct insn insn;
+
+		if (insn_decode(code + done, available - done, start + done, &insn) ||
+		    insn.flow != INSN_FLOW_NEXT)
+			return false;
+		if (insn.operand_count && insn.operand[0].access && !insn.operand[0].stack_push)
+			return keeps_argument(&insn, written);
+		written |= insn.written_registers;
+		done += insn.length;
+	}
+	return false;
+}

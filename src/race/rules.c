@@ -225,14 +225,18 @@ static bool is_plain(const struct rule_side *side)
 }
 
 /*
- * A relaxed load and a relaxed store in a row lose an update as a plain one does, in the very same
- * instructions, and are no race: a value that was lost proves one where the source shows ordinary
- * accesses, of a volatile say.
+ * A relaxed load and a relaxed store in a row lose an update as a plain one does, and are no race.
+ * A value that was lost proves one where the source shows ordinary accesses, of a volatile say.
+ * Without the source it does in code that nobody optimised: there each plain `x++` is a load and a
+ * store, and most atomic ones are calls of functions. Optimised, most plain ones are one
+ * instruction.
  */
 static bool loss_tells(const struct rule_side *first, const struct rule_side *second)
 {
+	const unsigned traits = first->access->traits | second->access->traits;
+
 	return !may_be_atomic(first) && !may_be_atomic(second) &&
-	       (is_plain(first) || is_plain(second));
+	       (is_plain(first) || is_plain(second) || (traits & TL_TRAIT_UNOPTIMISED));
 }
 
 /* One plain side is a race whatever the other is; a volatile one only if the other is not meant to

@@ -54,6 +54,15 @@ CODE(retry_branch, LOAD, "test %eax, %eax\njz 1f", EXCHANGE "1: ret");
 CODE(retry_unlocked, LOAD, "mov %eax, %edx\nor %edi, %edx", "cmpxchg %edx, 0x40(%rcx)\nret");
 CODE(retry_add, LOAD, "mov %eax, %edx", "lock xadd %edx, 0x40(%rcx)\nret");
 
+#define FRAME "push %rbp\nmov %rsp, %rbp\n"
+CODE(argument_kept, "endbr64\n" FRAME "push %rbx\nsub $40, %rsp\nmov %rdi, -24(%rbp)", LOAD, "ret");
+CODE(float_kept, FRAME "movss %xmm0, -24(%rbp)", LOAD, "ret");
+CODE(other_kept, FRAME "mov %rdi, %rbx\nmov %rbx, -24(%rbp)", LOAD, "ret");
+CODE(none_kept, FRAME LOAD, "add $1, %eax", STORE "\nret");
+CODE(no_frame, "sub $40, %rsp\nmov %rdi, 8(%rsp)", LOAD, "ret");
+CODE(inherited_frame, "mov %rdi, -24(%rbp)", LOAD, "ret");
+CODE(early_call, FRAME "call increment_start\nmov %rdi, -24(%rbp)", LOAD, "ret");
+
 static const struct insn_bytes object = {OBJECT, LENGTH};
 
 static struct insn_registers registers_at(const uint8_t *place)
@@ -82,8 +91,28 @@ static bool begun(const uint8_t *start, const uint8_t *store, const uint8_t *end
 				 &object);
 }
 
+static bool unoptimised(const uint8_t *start, const uint8_t *end)
+{
+	return insn_is_unoptimised(start, (size_t)(end - start), (uintptr_t)start);
+}
+
+#define UNOPTIMISED(name) unoptimised(name##_start, name##_end)
 #define FOLLOWS(name) follows(name##_loaded, name##_end)
 #define BEGUN(name) begun(name##_start, name##_store, name##_end)
+
+static void who_keeps_arguments_first_is_unoptimised(void **state)
+{
+	(void)state;
+	assert_true(UNOPTIMISED(argument_kept));
+	assert_false(UNOPTIMISED(float_kept)); /* accepted */
+	assert_false(UNOPTIMISED(other_kept));
+	assert_false(UNOPTIMISED(none_kept));
+	assert_false(UNOPTIMISED(no_frame));
+	assert_false(UNOPTIMISED(inherited_frame));
+	assert_false(UNOPTIMISED(early_call));
+	assert_false(UNOPTIMISED(increment));
+	assert_false(unoptimised(argument_kept_start, argument_kept_start + 12));
+}
 
 static void a_store_of_what_was_loaded_is_an_update(void **state)
 {
@@ -180,6 +209,7 @@ static void test_retry(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_keeps_arguments_first_is_unoptimised),
 		cmocka_unit_test(a_store_of_what_was_loaded_is_an_update),
 		cmocka_unit_test(what_is_stored_comes_of_what_was_loaded),
 		cmocka_unit_test(other_bytes_are_none),
