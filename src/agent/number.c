@@ -27,7 +27,9 @@ typedef long call_fn(long, long, long, long, long, long, long);
 
 static call_fn *libc_syscall;
 
-__attribute__((constructor)) static void resolve(void)
+/* Before our constructors that look for names which may not be there: an allocator calls syscall()
+ * as it begins, and dlsym() would free there what such a search has left, by that allocator. */
+__attribute__((constructor(101))) static void resolve(void)
 {
 	if (!libc_syscall)
 		libc_syscall = (call_fn *)dlsym(RTLD_NEXT, "syscall");

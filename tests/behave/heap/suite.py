@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cases of this suite: the manifest, how each is built, and what its findings must say."""
 
+import glob
 import os
 import re
 import shutil
@@ -63,8 +64,9 @@ def rustc():
 
 
 def library_path(name):
-    """Where the loader finds the shared library, or None."""
-    for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"):
+    """Where the shared library is, in the loader's folders or among clang's, or None."""
+    for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib",
+                   *sorted(glob.glob("/usr/lib/llvm-*/lib/clang/*/lib/linux"))):
         if os.path.exists(os.path.join(folder, name)):
             return os.path.join(folder, name)
     return None
