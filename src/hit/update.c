@@ -52,7 +52,7 @@ bool update_is_unoptimised(struct space *space, const struct hit *hit)
 	uint8_t bytes[INSN_PROLOGUE_BYTES];
 	uint64_t start, end;
 
-	return space && !space_function(space, hit->access.pc, &start, &end) &&
+	return space && !space_whole_function(space, hit->access.pc, &start, &end) &&
 	       insn_is_unoptimised(bytes, space_code(space, start, bytes, sizeof(bytes)), start);
 }
 
