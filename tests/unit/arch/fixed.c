@@ -411,6 +411,11 @@ int space_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *
 	return bounds(NULL, pc, start, end);
 }
 
+int space_whole_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *end)
+{
+	return space_function(space, pc, start, end);
+}
+
 long raw_syscall6(long number, long a, long b, long c, long d, long e, long f)
 {
 	long result = syscall(number, a, b, c, d, e, f);
