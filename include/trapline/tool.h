@@ -471,7 +471,7 @@ struct tl_tool {
 	size_t size;	  /* sizeof(struct tl_tool) */
 	unsigned version; /* TL_TOOL_VERSION */
 	const char *name;
-	const char *summary; /* one line for `trapline run --help` */
+	const char *summary; /* one line: what it looks for */
 	/* Before the program starts. *state is handed to the others. Negative: give up, the program
 	 * does not start; the reason is what it log()s meanwhile, or where it is silent -errno's.
 	 */

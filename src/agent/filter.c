@@ -3,7 +3,7 @@
  * The program is about to restrict its system calls: prctl(PR_SET_SECCOMP) and seccomp(2), which
  * libc has no function for. From then on handlers make none. In strict mode even the clock cannot
  * be read (the kernel forbids rdtsc, seccomp_set_mode_strict()): there watching ends. Filters set
- * by raw instructions are noticed by the controller, a moment later (src/control/target.c).
+ * by raw instructions are noticed by the controller, a moment later (src/target/target.c).
  *
  * Or that they are dispatched to its own handler (PR_SET_SYSCALL_USER_DISPATCH): then not even the
  * return from a signal is the kernel's, and watching ends. Or that its threads may not read the

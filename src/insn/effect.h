@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one instruction makes of what: each place that it writes, by which operation, and from which
- * places. Data flow is followed with it, forwards (src/shadow) or backwards. Pure functions on
+ * places. Data flow is followed with it, forwards (shadow.h) or backwards. Pure functions on
  * bytes: nothing is read but the bytes handed in.
  */
 #ifndef INSN_EFFECT_H

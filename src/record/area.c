@@ -189,7 +189,7 @@ int area_locator_secret(const char *locator, uint64_t *secret)
 
 void area_ring(struct area *area)
 {
-	/* Sequentially consistent on both sides (control/doorbell.c): either the controller sees
+	/* Sequentially consistent on both sides (control/control.c): either the controller sees
 	 * the new count, or this sees that it waits. */
 	atomic_fetch_add(&area->doorbell, 1);
 	if (atomic_load(&area->waiting))

@@ -264,7 +264,7 @@ struct area_limit {
 struct area_process {
 	_Atomic uint32_t state; /* futex */
 	_Atomic uint32_t quiet; /* no system call may be made (process/restriction.h) */
-	pid_t pid; /* of its owner, as that calls itself; 0: free (control/entries.h) */
+	pid_t pid; /* of its owner, as that calls itself; 0: free (program/entries.h) */
 	pid_t parent;
 	uint64_t start_time; /* CLOCK_MONOTONIC ns of the announcement */
 	_Atomic uint64_t serial;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A finding: what a tool saw, as plain data. Tools fill it, src/report renders and stores it.
+ * A finding: what a tool saw, as plain data. Tools fill it, store keeps it, report renders it.
  *
  * Ownership: a finding owns everything it points to. Strings are copied into it by
  * finding_string(); arrays grow through the finding_add_* functions; finding_destroy() frees all of

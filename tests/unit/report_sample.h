@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings with known content for the tests of src/record and src/report. */
+/* Findings with known content for the tests of record, jsonl, suppression, store and report. */
 #ifndef UNIT_REPORT_SAMPLE_H
 #define UNIT_REPORT_SAMPLE_H
 
