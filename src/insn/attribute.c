@@ -213,7 +213,7 @@ static void settle_unexplained(struct attribution *attribution)
 /*
  * Some processors trip over elements that are masked out (agent/opmask.h): nothing that is watched
  * was touched then. What the instruction did touch is told, so that the caller sees it lies
- * elsewhere.
+ * elsewhere; where that is nothing the trap stays unexplained.
  */
 static void consider_masked_out(struct attribution *attribution)
 {
@@ -234,6 +234,7 @@ static void consider_masked_out(struct attribution *attribution)
 				  attribution->watched_length) ||
 		    insn_operand_before(insn, i, attribution->after, &explanation.first,
 					&explanation.length) ||
+		    !explanation.length ||
 		    insn_overlap(explanation.first, explanation.length, attribution->watched,
 				 attribution->watched_length))
 			continue;

@@ -224,6 +224,8 @@ static void what_is_masked_out_was_not_touched(void **state)
 	access = ask(&world, DATA + 64 + 16, TL_READ | TL_WRITE);
 	assert_int_equal(access.access, TL_WRITE);
 	assert_int_equal(access.length, 20);
+	opmasks[1] = 0; /* nothing was touched: it is not told to be about what is watched */
+	assert_true(ask(&world, DATA + 64 + 24, TL_READ | TL_WRITE).access & TL_GUESSED);
 	world.registers.opmasks = NULL;
 	access = ask(&world, DATA + 64 + 24, TL_READ | TL_WRITE);
 	assert_true(access.access & TL_WRITE);
