@@ -82,7 +82,8 @@ uint64_t flow_bytes_at(const struct tl_access *access, uint64_t address, uint64_
 {
 	uint64_t first = address - access->address;
 
-	if (!access->value_known || first >= 8 || access->access & (TL_GUESSED | TL_LATE))
+	if (!access->value_known || first >= 8 || first >= access->length ||
+	    access->access & (TL_GUESSED | TL_LATE))
 		return 0;
 	*bytes = access->value >> 8 * first;
 	if (length > 8 - first)

@@ -54,7 +54,7 @@ static struct flow_told_onward plan(const struct flow_to *to, uint32_t index)
 	const struct flow_spot_of_value *spot = &to->goals->spot[index];
 	struct flow_told_onward told = {.origin = FLOW_NONE, .alone = is_alone(to, spot)};
 
-	told.any = told.alone && !spot->filler;
+	told.any = told.alone && (spot->state == FLOW_VALUE_SOUGHT || !spot->filler);
 	if (spot->reader == FLOW_NONE)
 		return told;
 	told.origin = flow_goals_origin(to->goals, index, &told.below);
@@ -86,6 +86,22 @@ static bool can_be_told(const struct flow_to *to, uint32_t index,
 	       (spot->state == FLOW_VALUE_SOUGHT || is_apart(spot, origin));
 }
 
+/* Many visits, and no value arrived: it is to be found again where it is. */
+static bool is_unled(const struct flow_to *to, const struct flow_spot_of_value *spot)
+{
+	return spot->state == FLOW_VALUE_KNOWN && spot->was_sought &&
+	       spot->visits >= VISITS_UNLED && !spot->led && !is_alone(to, spot);
+}
+
+/* By ask_known() and ask_sought(), besides the third. */
+static unsigned watches_of(const struct flow_to *to, const struct flow_spot_of_value *spot,
+			   const struct flow_told_onward *told)
+{
+	bool is_known = spot->state == FLOW_VALUE_KNOWN && !is_unled(to, spot);
+
+	return is_known && (told->alone || told->together) ? 1 : 2;
+}
+
 bool flow_to_item(void *state, uint32_t index, struct flow_item *item)
 {
 	const struct flow_to *to = state;
@@ -102,7 +118,7 @@ bool flow_to_item(void *state, uint32_t index, struct flow_item *item)
 		return true;
 	told = plan(to, index);
 	item->ended = !can_be_told(to, index, &told);
-	item->watches = (told.alone || told.together ? 1 : 2) + (told.third != FLOW_TO_NOTHING);
+	item->watches = watches_of(to, spot, &told) + (told.third != FLOW_TO_NOTHING);
 	return true;
 }
 
@@ -170,8 +186,7 @@ bool flow_to_ask(void *state, unsigned number, uint32_t index)
 	struct flow_told_onward *told = &to->told[number];
 	struct flow_spot_of_value *spot = &to->goals->spot[index];
 
-	if (spot->state == FLOW_VALUE_KNOWN && spot->was_sought && spot->visits >= VISITS_UNLED &&
-	    !spot->led && !is_alone(to, spot)) {
+	if (is_unled(to, spot)) {
 		spot->state = FLOW_VALUE_SOUGHT;
 		spot->visits = 0;
 	}
