@@ -55,7 +55,8 @@ bool c_result(const struct c_call *call, uint64_t *value)
 		return one && search(call, 0, value);
 	if (strcmp(name, "strchrnul") == 0) {
 		found = two && search(call, (uint8_t)call->argument[1], value);
-		*value += call->argument[0];
+		if (found)
+			*value += call->argument[0];
 		return found;
 	}
 	if (strcmp(name, "strcmp") == 0)

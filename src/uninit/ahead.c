@@ -10,6 +10,8 @@
 #define STEPS 3000
 #define STEPS_BLOCK \
 	1500 /* a block's thread is held for as long as that takes, and there are many */
+/* Each may read C_RESULT_MOST bytes one by one, while the thread is held. */
+#define RESULTS_MOST 16
 #define REGISTER_RAX 0
 #define REGISTER_RDX 2
 #define REGISTER_RSP 4
@@ -60,19 +62,19 @@ static bool find_bound(struct ahead *ahead, const struct insn_forward *forward,
 	       symbol_binding_of_call(&memory, link_map, index, binding);
 }
 
-static void note_result(const char *name, const struct insn_forward *forward,
+static void note_result(struct ahead *ahead, const char *name, const struct insn_forward *forward,
 			struct predict_outside *outside)
 {
 	struct uninit_call call;
 
 	call.call.function = c_function_find(name);
-	if (!call.call.function)
+	if (!call.call.function || ahead->results++ >= RESULTS_MOST)
 		return;
 	uninit_call_begin(&call, forward);
 	outside->known = c_result(&call.call, &outside->value);
 }
 
-static void note_function(const char *name, const struct insn_forward *forward,
+static void note_function(struct ahead *ahead, const char *name, const struct insn_forward *forward,
 			  struct predict_outside *outside)
 {
 	outside->gives_back = uninit_gives_back(name);
@@ -80,7 +82,7 @@ static void note_function(const char *name, const struct insn_forward *forward,
 		outside->writes = forward->general[REGISTER_RDX] * uninit_writes_third(name);
 		outside->reads = uninit_sets_third(name) ? 0 : outside->writes;
 	}
-	note_result(name, forward, outside);
+	note_result(ahead, name, forward, outside);
 }
 
 static bool passes(void *context, const struct insn_forward *forward,
@@ -100,7 +102,7 @@ static bool passes(void *context, const struct insn_forward *forward,
 		name = find_bound(ahead, forward, &binding) ? binding.name : NULL;
 	}
 	if (name)
-		note_function(name, forward, outside);
+		note_function(ahead, name, forward, outside);
 	return true;
 }
 
@@ -131,6 +133,7 @@ void ahead_begin(struct ahead *ahead, struct tl_host *host, const struct tl_serv
 void ahead_look_at(struct ahead *ahead, pid_t pid)
 {
 	ahead->pid = pid;
+	ahead->results = 0;
 	lines_forget(&ahead->lines);
 }
 

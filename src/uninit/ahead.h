@@ -19,6 +19,7 @@ struct ahead {
 	pid_t pid; /* whose memory is read */
 	struct lines lines;
 	struct line line[AHEAD_LINES];
+	unsigned results; /* of functions, computed since ahead_look_at() */
 	struct predict predict;
 };
 

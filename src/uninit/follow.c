@@ -18,7 +18,7 @@
 #define MOVE_MOST 65536u
 #define LINK_BYTES 16u /* of a free block that its allocator uses at least */
 #define REGISTER_RDX 2
-#define STRING_MOST 4096u /* bytes of a string that is measured */
+#define REACH 4096u /* bytes behind a pointer in which a function is taken to read the value */
 
 struct known_function {
 	uint64_t pc;
@@ -119,7 +119,7 @@ static bool reads_shadow(struct c_call *call, const struct shadow_state *state)
 		if (pointer < 0 || !(call->known >> pointer & 1))
 			continue;
 		start = call->argument[pointer];
-		while (shadow_find(&state->shadow, start, STRING_MOST, &first, &length)) {
+		while (shadow_find(&state->shadow, start, REACH, &first, &length)) {
 			start = first + length;
 			if (c_extent(call, &first, &length) == C_EXTENT_WITHIN)
 				return true;

@@ -12,9 +12,9 @@
 #define REGISTER_RSP 4
 #define REGISTER_RDI 7
 #define HANDED 64u /* bytes that a function is taken to write which is handed an address */
-#define STRING_MOST PREDICT_FRAME
-#define STACK 65536ull /* bytes above and below the stack pointer at entry */
-#define DETOUR 3       /* instructions of an entry of the procedure linkage table, at most */
+#define REPEATED_MOST PREDICT_FRAME /* times that a string instruction is taken to go on */
+#define STACK 65536ull		    /* bytes above and below the stack pointer at entry */
+#define DETOUR 3 /* instructions of an entry of the procedure linkage table, at most */
 
 static const uint8_t argument_register[] = {REGISTER_RDI, 6, 2, 1};
 
@@ -49,13 +49,38 @@ static void write_bytes(struct predict *predict, uint64_t address, uint64_t leng
 	}
 }
 
-static void note_load(struct predict *predict, uint64_t address, bool handed)
+static struct predict_load *load_of(struct predict *predict, uint64_t address)
 {
 	for (unsigned i = 0; i < predict->loads; i++)
 		if (predict->load[i].address / 8 == address / 8)
-			return;
+			return &predict->load[i];
+	return NULL;
+}
+
+/* The last one of what was only handed on; NULL: there is none. */
+static struct predict_load *least_sure(struct predict *predict)
+{
+	for (unsigned i = predict->loads; i--;)
+		if (predict->load[i].handed)
+			return &predict->load[i];
+	return NULL;
+}
+
+/* What is loaded for certain takes the place of what is only handed on. */
+static void note_load(struct predict *predict, uint64_t address, bool handed)
+{
+	struct predict_load *load = load_of(predict, address);
+
+	if (load) {
+		load->handed &= handed;
+		return;
+	}
 	if (predict->loads < PREDICT_LOADS)
-		predict->load[predict->loads++] = (struct predict_load){address, handed};
+		load = &predict->load[predict->loads++];
+	else if (!handed)
+		load = least_sure(predict);
+	if (load)
+		*load = (struct predict_load){address, handed};
 }
 
 /* Of a stack only what lies in a frame: below the stack pointer are the remains of others. */
@@ -85,7 +110,7 @@ static uint64_t times(const struct insn *insn, const struct insn_forward *forwar
 
 	if (!insn->repeated)
 		return 1;
-	return (forward->known >> REGISTER_RCX & 1) && count < STRING_MOST ? count : 1;
+	return (forward->known >> REGISTER_RCX & 1) && count < REPEATED_MOST ? count : 1;
 }
 
 static void note_accesses(struct predict *predict, const struct insn *insn)

@@ -72,11 +72,10 @@ static bool watch_next(struct uninit *uninit, const struct origin *origin)
  */
 static bool is_predicted(struct uninit *uninit, const struct origin *origin)
 {
-	unsigned turns = words_turns(uninit->words, origin->context);
+	unsigned births = words_birth(uninit->words, origin->context);
 
 	return !origin->yields && origin->length > WORD_LENGTH &&
-	       (turns < PREDICTED_FIRST * UNINIT_SLOTS ||
-		turns / UNINIT_SLOTS % PREDICTED_AGAIN == 0);
+	       (births < PREDICTED_FIRST || births % PREDICTED_AGAIN == 0);
 }
 
 /* The words that the thread will load before it has stored to them. How many are watched. */

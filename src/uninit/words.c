@@ -7,7 +7,7 @@
 
 struct context {
 	uint64_t key;
-	uint32_t turns;
+	uint32_t turns, births;
 };
 
 struct words {
@@ -123,9 +123,9 @@ static struct context *context_of(struct words *words, uint64_t key)
 	return context;
 }
 
-unsigned words_turns(struct words *words, uint64_t key)
+unsigned words_birth(struct words *words, uint64_t key)
 {
-	return context_of(words, key)->turns;
+	return context_of(words, key)->births++;
 }
 
 /*

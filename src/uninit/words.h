@@ -59,8 +59,8 @@ void words_remove(struct word *word);
 
 /* The next word of this block to watch: its number, from 0. All of a context's have their turn. */
 uint64_t words_turn(struct words *words, const struct origin *origin);
-/* How many of the context have had a turn, as far as remembered. */
-unsigned words_turns(struct words *words, uint64_t context);
+/* A block of the context is born: how many were before it, as far as remembered. */
+unsigned words_birth(struct words *words, uint64_t context);
 
 /* The bytes of the word at `address` that lie in the block. */
 uint8_t words_within(const struct origin *origin, uint64_t address);
