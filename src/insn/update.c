@@ -312,6 +312,10 @@ bool insn_update_begun(const uint8_t *code, size_t available, uint64_t start,
 	       !is_jumped_into(code, available, start, load, registers->pc);
 }
 
+/* At the beginning of a function: the frame pointer, and at most one register more that a statement
+ * needs. Who optimises keeps variables in registers, and so pushes others. */
+#define UNOPTIMISED_PUSHES 2
+
 /* `written`: the registers that the function has changed before. */
 static bool keeps_argument(const struct insn *insn, uint32_t written)
 {
@@ -324,6 +328,7 @@ static bool keeps_argument(const struct insn *insn, uint32_t written)
 
 bool insn_is_unoptimised(const uint8_t *code, size_t available, uint64_t start)
 {
+	unsigned pushes = 0;
 	uint32_t written = 0;
 
 	for (size_t done = 0; done < available;) {
@@ -332,8 +337,10 @@ bool insn_is_unoptimised(const uint8_t *code, size_t available, uint64_t start)
 		if (insn_decode(code + done, available - done, start + done, &insn) ||
 		    insn.flow != INSN_FLOW_NEXT)
 			return false;
-		if (insn.operand_count && insn.operand[0].access && !insn.operand[0].stack_push)
-			return keeps_argument(&insn, written);
+		if (insn.operand_count && insn.operand[0].stack_push)
+			pushes++;
+		else if (insn.operand_count && insn.operand[0].access)
+			return pushes <= UNOPTIMISED_PUSHES && keeps_argument(&insn, written);
 		written |= insn.written_registers;
 		done += insn.length;
 	}

@@ -43,7 +43,8 @@ bool insn_retry_follows(const uint8_t *code, size_t available,
  * Does a function put an argument from its register into its frame before it touches any other
  * memory, as compilers do that were told not to optimise? Those translate statement by statement,
  * so that an update in two steps says nothing of how it is written in the source. `code`: the
- * function's first bytes, which begin at `start`. False of functions without arguments.
+ * function's first bytes, which begin at `start`. False of functions without arguments. Accepted:
+ * optimised code with a frame pointer that runs short of registers may begin so, too.
  */
 bool insn_is_unoptimised(const uint8_t *code, size_t available, uint64_t start);
 

@@ -58,6 +58,7 @@ CODE(retry_add, LOAD, "mov %eax, %edx", "lock xadd %edx, 0x40(%rcx)\nret");
 CODE(argument_kept, "endbr64\n" FRAME "push %rbx\nsub $40, %rsp\nmov %rdi, -24(%rbp)", LOAD, "ret");
 CODE(float_kept, FRAME "movss %xmm0, -24(%rbp)", LOAD, "ret");
 CODE(other_kept, FRAME "mov %rdi, %rbx\nmov %rbx, -24(%rbp)", LOAD, "ret");
+CODE(spilled, FRAME "push %r12\npush %rbx\nsub $40, %rsp\nmov %rdi, -24(%rbp)", LOAD, "ret");
 CODE(none_kept, FRAME LOAD, "add $1, %eax", STORE "\nret");
 CODE(no_frame, "sub $40, %rsp\nmov %rdi, 8(%rsp)", LOAD, "ret");
 CODE(inherited_frame, "mov %rdi, -24(%rbp)", LOAD, "ret");
@@ -106,6 +107,7 @@ static void who_keeps_arguments_first_is_unoptimised(void **state)
 	assert_true(UNOPTIMISED(argument_kept));
 	assert_false(UNOPTIMISED(float_kept)); /* accepted */
 	assert_false(UNOPTIMISED(other_kept));
+	assert_false(UNOPTIMISED(spilled));
 	assert_false(UNOPTIMISED(none_kept));
 	assert_false(UNOPTIMISED(no_frame));
 	assert_false(UNOPTIMISED(inherited_frame));
