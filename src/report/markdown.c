@@ -204,7 +204,7 @@ static void write_method(FILE *stream, const struct finding *finding)
 	if (finding->certainty)
 		fprintf(stream, "Class `%s`: %s\n", finding_class_name(finding->certainty),
 			sure[finding->certainty]);
-	if (finding->rank)
+	if (finding->rank && finding->certainty == FINDING_POSSIBLE)
 		fprintf(stream,
 			"Rank %u among the possible: 10 is an update that can lose another thread's "
 			"write, 40 a store that meets a load, 70 and more a meeting with an atomic "

@@ -59,7 +59,7 @@ static const char *kind_title(const char *kind)
 
 static void write_rank(const struct writer *writer, const struct finding *finding)
 {
-	if (finding->rank)
+	if (finding->rank && finding->certainty == FINDING_POSSIBLE)
 		fprintf(writer->stream, ", rank %u", finding->rank);
 }
 

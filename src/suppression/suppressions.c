@@ -129,7 +129,7 @@ static int take_key(struct parser *parser, enum key *key)
 		}
 	}
 	return fail(parser, "a condition is KEY:GLOB with one of the keys function, top, file, "
-			    "module, object, thread, program, id, class, stack");
+			    "module, object, thread, program, id, class, stack, within");
 }
 
 static int check_condition(struct parser *parser, const struct condition *condition)
