@@ -96,8 +96,16 @@ static void print_heap_help(void)
 	fputs("  --all                 guard every block, not only those that are chosen\n"
 	      "  --memory MIB          that guarding may keep from the program (default 32)\n"
 	      "  --remember FILE       contexts with evidence, kept for later runs\n"
-	      "  --strategy NAMES      the only ways to find who did it: watch, sample\n"
+	      "  --strategy NAMES      the only ways to find who did it: watch, sample, page\n"
 	      "  --without NAMES       not these\n",
+	      stdout);
+}
+
+static void print_race_help(void)
+{
+	fputs("  --aim FILE            findings of an earlier run (-o) whose places are watched first\n"
+	      "  --without NAME        this way of choosing what to watch is off; may be repeated\n"
+	      "  --strategy stall-first  hold before the access, one slot: for comparison\n",
 	      stdout);
 }
 
@@ -115,8 +123,12 @@ static void print_help(const char *command)
 		      stdout);
 	if (strcmp(command, "heap") == 0)
 		print_heap_help();
-	fputs("  -p, --pid PID         a program that runs already, by number or name, until Ctrl-C\n"
-	      "  --budget PERCENT      of CPU time and of any thread's time (default 1)\n"
+	if (strcmp(command, "race") == 0 || strcmp(command, "run") == 0)
+		print_race_help();
+	if (strcmp(command, "uninit") != 0)
+		fputs("  -p, --pid PID         a program that runs already, by number or name, until Ctrl-C\n",
+		      stdout);
+	fputs("  --budget PERCENT      of CPU time and of any thread's time (default 1)\n"
 	      "  --loan SECONDS        of CPU time lent at the start (default: half of --budget, 0.5 at 1)\n"
 	      "  --max-hold TIME       that a thread is held at once: 500us, 10ms (default: at most 1s)\n"
 	      "  --aggressive          find as much as possible at up to twice the time, with all slots\n"
@@ -138,9 +150,6 @@ static void print_help(const char *command)
 	      "  --foreground          end with the program's last process, not with its first\n"
 	      "  --beside              for services: the program is the process that was started\n"
 	      "  --patchable           ready for `trapline patch`, by one thread more\n"
-	      "  --aim FILE            findings of an earlier run (-o) whose places are watched first\n"
-	      "  --without NAME        this way of choosing what to watch is off; may be repeated\n"
-	      "  --strategy stall-first  hold before the access, one slot: for comparison\n"
 	      "  --stats[=all]         what was counted, at the end; zeros, too\n"
 	      "  -q, --quiet           no progress line, no summary\n"
 	      "  --tool NAME|FILE.so,…  detectors to run besides; may be repeated\n"

@@ -268,6 +268,36 @@ static bool wants(const struct heap *heap, const char *strategy)
 	return !without || !strstr(without, strategy);
 }
 
+static bool is_strategy(const char *name, size_t length)
+{
+	static const char *const names[] = {STRATEGY_WATCH, STRATEGY_SAMPLE, STRATEGY_PAGE,
+					    "default"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == length && !memcmp(names[i], name, length))
+			return true;
+	return false;
+}
+
+/* Names, with commas between them. */
+static bool are_strategies(const struct heap *heap, const char *option)
+{
+	const char *at = heap->services->option(heap->host, option);
+
+	while (at && *at) {
+		size_t length = strcspn(at, ",");
+
+		if (!is_strategy(at, length)) {
+			heap->services->log(heap->host,
+					    "--%s '%.*s' is not one of watch, sample, page", option,
+					    (int)length, at);
+			return false;
+		}
+		at += length + (at[length] == ',');
+	}
+	return true;
+}
+
 static int choose(struct heap *heap)
 {
 	const char *text = heap->services->option(heap->host, "memory");
@@ -281,6 +311,8 @@ static int choose(struct heap *heap)
 				    text, MEMORY_MOST);
 		return -EINVAL;
 	}
+	if (!are_strategies(heap, "strategy") || !are_strategies(heap, "without"))
+		return -EINVAL;
 	heap->watches = wants(heap, STRATEGY_WATCH);
 	heap->samples = wants(heap, STRATEGY_SAMPLE);
 	heap->all = guarding.all;
