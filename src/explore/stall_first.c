@@ -219,7 +219,7 @@ static uint64_t next_due(const struct program *program)
 	return next;
 }
 
-/* Nobody is held longer than is needed, nor for what was learnt. */
+/* What was learnt of an address changes nothing here: no periods, no reserves, no long holds. */
 static void note_choice(struct target *target, struct slot *slot)
 {
 	*choice_of(target, slot) = (struct slot_choice){.heuristic = HEURISTIC_STALL_FIRST};
