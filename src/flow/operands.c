@@ -3,12 +3,14 @@
 #include "flow/origin_tree.h"
 
 #include "flow/scan.h"
+#include "insn/effect.h"
 
 #include <string.h>
 
 #define RSP 4
 #define RBP 5
 #define RIP 16
+#define PROLOGUE_MOST 4 /* instructions in which a function takes its frame pointer */
 
 static bool overlaps(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_length)
 {
@@ -65,6 +67,40 @@ bool flow_stored_operand(struct flow_tree *tree, const struct flow_store *store,
 	return candidates == 1;
 }
 
+static bool takes_frame_pointer(const struct insn_effect *effect)
+{
+	for (unsigned i = 0; i < effect->count; i++) {
+		const struct insn_result *result = &effect->result[i];
+
+		if (result->to.kind == INSN_PLACE_GENERAL && result->to.number == RBP)
+			return result->operation == INSN_COPY && result->source_count == 1 &&
+			       result->source[0].kind == INSN_PLACE_GENERAL &&
+			       result->source[0].number == RSP;
+	}
+	return false;
+}
+
+/* Without one rbp is a register as any other, and may go along an array. */
+static bool has_frame_pointer(struct flow_tree *tree, pid_t pid, uint64_t pc)
+{
+	uint64_t at, end;
+
+	if (tree->services->function(tree->host, pid, pc, &at, &end))
+		return false;
+	for (unsigned i = 0; i < PROLOGUE_MOST; i++) {
+		uint8_t bytes[INSN_MAX_LENGTH];
+		ssize_t got = tree->services->read(tree->host, pid, at, bytes, sizeof(bytes));
+		struct insn_effect effect;
+
+		if (got <= 0 || insn_effect_decode(bytes, (size_t)got, at, &effect))
+			return false;
+		if (takes_frame_pointer(&effect))
+			return true;
+		at += effect.insn.length;
+	}
+	return false;
+}
+
 bool flow_is_fixed(struct flow_tree *tree, pid_t pid, uint64_t pc, unsigned number)
 {
 	const struct insn_operand *operand;
@@ -74,7 +110,8 @@ bool flow_is_fixed(struct flow_tree *tree, pid_t pid, uint64_t pc, unsigned numb
 		return false;
 	operand = &insn.operand[number];
 	return operand->index < 0 && operand->vector_index < 0 &&
-	       (operand->base == RIP || operand->base == RSP || operand->base == RBP);
+	       (operand->base == RIP || operand->base == RSP ||
+		(operand->base == RBP && has_frame_pointer(tree, pid, pc)));
 }
 
 uint64_t flow_bytes_at(const struct tl_access *access, uint64_t address, uint64_t length,

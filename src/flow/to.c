@@ -146,17 +146,24 @@ static struct flow_told_bytes bytes_at(const struct flow_spot_of_value *spot,
 	uint64_t end = spot->address + spot->length;
 	struct flow_told_bytes told = {0};
 
-	if (begin < end)
-		told.length = flow_bytes_at(access, begin, end - begin, &told.bytes);
+	if (begin >= end)
+		return told;
+	told.first = begin - spot->address;
+	told.length = flow_bytes_at(access, begin, end - begin, &told.bytes);
 	return told;
 }
 
-/* As far as they are known. `unknown`: where they are not. */
+/* As far as both are known. `unknown`: where they have no such bytes in common. */
 static bool are_same(const struct flow_told_bytes *a, const struct flow_told_bytes *b, bool unknown)
 {
-	uint64_t length = a->length < b->length ? a->length : b->length;
+	uint64_t first = a->first > b->first ? a->first : b->first;
+	uint64_t end = a->first + a->length < b->first + b->length ? a->first + a->length
+								   : b->first + b->length;
 
-	return length ? !((a->bytes ^ b->bytes) << (64 - 8 * length)) : unknown;
+	if (first >= end)
+		return unknown;
+	return !((a->bytes >> 8 * (first - a->first) ^ b->bytes >> 8 * (first - b->first))
+		 << (64 - 8 * (end - first)));
 }
 
 /* What comes to the origin, where it is not the spot above the one that is asked about. */

@@ -7,8 +7,9 @@
 #include "flow/goal_tree.h"
 #include "flow/onward.h"
 
+/* Of the value at a spot: of its bytes from `first` on. */
 struct flow_told_bytes {
-	uint64_t bytes, length; /* length 0: not known */
+	uint64_t bytes, first, length; /* length: at most 8; 0: not known */
 };
 
 /* What a question watches besides the spot, and the one above. */

@@ -161,6 +161,11 @@ class From(unittest.TestCase):
     def test_what_the_c_library_calls_back(self):
         self.follow_further("search")
 
+    def test_from_a_function_s_blocks(self):
+        program = roads.program_of(os.path.dirname(ONWARD), "O2", "onward")
+        missing, strange, said = until_complete(lambda seconds: roads.walk_packets(TRAPLINE, program, seconds))
+        self.assertEqual((missing, strange), (set(), set()), said)
+
     def test_through_an_interpreters_stack(self):
         self.follow_further("script")
 

@@ -198,11 +198,52 @@ static void through_search(void)
 	finish_other_best();
 }
 
+/* blocks of one function, asked about by that: one of them is watched at a time */
+struct packet {
+	uint64_t head, rest[5];
+};
+
+static uint64_t unpacked, announced;
+
+static APART struct packet *make_packet(void)
+{
+	struct packet *packet = malloc(sizeof(*packet));
+
+	if (!packet)
+		abort();
+	packet->head = made;
+	packet->rest[0] = decoy;
+	return packet;
+}
+
+static APART void unpack(const struct packet *packet)
+{
+	unpacked = packet->head;
+}
+
+static APART void announce(void)
+{
+	announced = unpacked;
+}
+
+static APART void finish_announced(void)
+{
+	result = announced + 1;
+}
+
+static void through_packets(void)
+{
+	struct packet *packet = make_packet();
+
+	unpack(packet);
+	announce();
+	finish_announced();
+	free(packet);
+}
+
 static const struct road roads[] = {
-	{"slots", through_slots},
-	{"ring", through_ring},
-	{"stack", through_stack},
-	{"search", through_search},
+	{"slots", through_slots},   {"ring", through_ring},	  {"stack", through_stack},
+	{"search", through_search}, {"packets", through_packets},
 };
 
 int main(int argc, char **argv)

@@ -80,6 +80,8 @@ ONWARD = {
     "stack": (["save_made", "finish_kept"], ["save", "restore", "keep"]),
     "search": (["fill_shelf", "choose", "finish_best"], []),
 }
+# The same from a block that make_packet() allocates.
+PACKETS = {"packets": (["unpack", "announce", "finish_announced"], ["make_packet"])}
 # The roads of further.c and further.cc, and the same forwards.
 FURTHER = {
     "search": (["finish_noted", "probe", "fill_entries", "make"], []),
@@ -189,6 +191,10 @@ def walk_kinds_on(trapline, program, case, seconds="3"):
 
 def walk_onward(trapline, program, case, seconds="3"):
     return walk(trapline, program, case, seconds, ONWARD, ("to", "made"))
+
+
+def walk_packets(trapline, program, seconds="3"):
+    return walk(trapline, program, "packets", seconds, PACKETS, ("to", "heap:48@make_packet"))
 
 
 def program_of(directory, level, name="flows"):
