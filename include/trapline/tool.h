@@ -205,6 +205,9 @@ enum tl_atomicity {
 	TL_ATOMICITY_PLAIN,    /* an ordinary access */
 	TL_ATOMICITY_VOLATILE, /* an ordinary access to a volatile, which some take for atomic */
 	TL_ATOMICITY_MIXED,    /* an atomic operation is in its statement: it may be that one */
+	/* An ordinary access to a volatile in a function that orders memory itself, as locks by
+	 * hand do. */
+	TL_ATOMICITY_ORDERED,
 };
 
 /* One moment of a block's life. `pcs`: innermost first, the first one the instruction, the others

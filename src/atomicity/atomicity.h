@@ -22,6 +22,7 @@ enum symbol_atomicity {
 	SYMBOL_ATOMICITY_VOLATILE, /* plain, of a volatile: no atomic operation, but often taken for
 				      one */
 	SYMBOL_ATOMICITY_MIXED,	   /* its statement has an atomic operation, which it may be */
+	SYMBOL_ATOMICITY_ORDERED,  /* plain, of a volatile, in a function that orders memory */
 };
 
 #define SYMBOL_REASON_MAX 256

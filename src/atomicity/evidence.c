@@ -329,7 +329,7 @@ static enum symbol_atomicity judge_volatile(struct judge *judge, const struct sy
 	if (symbol_ordering_near(source, source->tokens, judge->line)) {
 		snprintf(judge->reason, SYMBOL_REASON_MAX,
 			 "a volatile in a function that orders memory itself");
-		return SYMBOL_ATOMICITY_UNKNOWN;
+		return SYMBOL_ATOMICITY_ORDERED;
 	}
 	snprintf(judge->reason, SYMBOL_REASON_MAX,
 		 "line %u of the source is an ordinary access to a volatile, which orders nothing",

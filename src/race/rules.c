@@ -224,6 +224,12 @@ static bool is_plain(const struct rule_side *side)
 	       (side->atomicity == TL_ATOMICITY_PLAIN || side->atomicity == TL_ATOMICITY_VOLATILE);
 }
 
+/* Whatever it is taken for: the language knows no atomic operation in it. */
+static bool is_ordinary(const struct rule_side *side)
+{
+	return is_plain(side) || side->atomicity == TL_ATOMICITY_ORDERED;
+}
+
 /*
  * A relaxed load and a relaxed store in a row lose an update as a plain one does, and are no race.
  * A value that was lost proves one where the source shows ordinary accesses, of a volatile say.
@@ -236,7 +242,7 @@ static bool loss_tells(const struct rule_side *first, const struct rule_side *se
 	const unsigned traits = first->access->traits | second->access->traits;
 
 	return !may_be_atomic(first) && !may_be_atomic(second) &&
-	       (is_plain(first) || is_plain(second) || (traits & TL_TRAIT_UNOPTIMISED));
+	       (is_ordinary(first) || is_ordinary(second) || (traits & TL_TRAIT_UNOPTIMISED));
 }
 
 /* One plain side is a race whatever the other is; a volatile one only if the other is not meant to

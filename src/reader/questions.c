@@ -191,7 +191,7 @@ static void atomicity_results(struct symbol_packet *packet, void *question)
 	uint32_t answer = packet->writing ? ask->answer : 0;
 
 	symbol_packet_u32(packet, &answer);
-	if (answer > SYMBOL_ATOMICITY_MIXED)
+	if (answer > SYMBOL_ATOMICITY_ORDERED)
 		packet->bad = true;
 	ask->answer = packet->bad ? SYMBOL_ATOMICITY_UNKNOWN : (enum symbol_atomicity)answer;
 	symbol_packet_array(packet, ask->reason, sizeof(ask->reason));

@@ -18,6 +18,8 @@ static inline enum tl_atomicity tool_atomicity(enum symbol_atomicity atomicity)
 		return TL_ATOMICITY_VOLATILE;
 	case SYMBOL_ATOMICITY_MIXED:
 		return TL_ATOMICITY_MIXED;
+	case SYMBOL_ATOMICITY_ORDERED:
+		return TL_ATOMICITY_ORDERED;
 	default:
 		return TL_ATOMICITY_UNKNOWN;
 	}

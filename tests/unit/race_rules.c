@@ -193,8 +193,7 @@ static void test_lock_is_no_plain_access(void **state)
 		      "hidden-released");
 }
 
-/* What is atomic in the source may be one move of 16 bytes, or of an object that stands anywhere.
- */
+/* What is atomic in the source may be one move of 16 bytes, or of an object anywhere. */
 static void test_atomic_by_the_source(void **state)
 {
 	struct tl_access store = plain(TL_WRITE), wide = vector(TL_READ), odd = plain(TL_READ);
@@ -262,6 +261,7 @@ static void test_changed(void **state)
 	expect(judge_beside(&load, TL_ATOMICITY_MIXED, &store, &changed), TL_POSSIBLE);
 	expect(judge(side(&load, TL_ATOMICITY_PLAIN), side(&store, TL_ATOMICITY_MIXED), &changed),
 	       TL_LIKELY);
+	expect(judge(side(&load, TL_ATOMICITY_ORDERED), stored, &changed), TL_LIKELY);
 	load.traits |= TL_TRAIT_UNOPTIMISED;
 	expect(judge(unknown, stored, &changed), TL_LIKELY);
 }
