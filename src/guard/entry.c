@@ -45,18 +45,29 @@ void guard_free(void *block, struct guard_end end, struct allocation_caller call
 
 /* A program that brings some of these functions itself hands our blocks to functions that do not
  * know them. */
-static bool is_all_ours(void)
+static bool ask_whose(void)
 {
 	static const char *const names[] = {"malloc", "calloc", "realloc", "free"};
 	struct dl_find_object ours, found;
 
-	if (_dl_find_object((void *)is_all_ours, &ours))
+	if (_dl_find_object((void *)ask_whose, &ours))
 		return false;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (_dl_find_object(dlsym(RTLD_DEFAULT, names[i]), &found) ||
 		    found.dlfo_link_map != ours.dlfo_link_map)
 			return false;
 	return true;
+}
+
+/* Asked for once: a forked child may not ask the dynamic linker, whose lock another thread may have
+ * held. */
+static bool is_all_ours(void)
+{
+	static _Atomic int known; /* 0: not yet */
+
+	if (!atomic_load(&known))
+		atomic_store(&known, ask_whose() ? 1 : -1);
+	return atomic_load(&known) > 0;
 }
 
 static void begin(struct area_process *process, bool waits)

@@ -18,6 +18,9 @@ TL_API void *valloc(size_t size);
 TL_API void *pvalloc(size_t size);
 TL_API size_t malloc_usable_size(void *block);
 
+/* Bytes; from there on glibc maps a block of its own (M_MMAP_THRESHOLD of mallopt(3)). */
+#define COPY_MOST (128u << 10)
+
 /* ------------------------------------------------------------------------------------------- */
 /* Allocating */
 
@@ -129,9 +132,11 @@ RARE void free_rarely(void *block)
 	guard_free(block, (struct guard_end){GUARD_MALLOC, 0}, CALLER);
 }
 
+/* Of nothing too: a library may free that before anything was allocated, and so before the
+ * allocator is found. */
 TL_API void free(void *block)
 {
-	if (guard_is_suspect(block))
+	if (guard_is_suspect(block) || !block)
 		free_rarely(block);
 	else
 		allocator.free(block);
@@ -180,6 +185,13 @@ static void *resize_guarded(void *block, uint32_t place, size_t size,
 	return moved;
 }
 
+/* Larger blocks are mappings of their own, as a rule, which the allocator moves without a copy. */
+static bool is_moved_by_copy(const void *block)
+{
+	return allocator.usable_size && !guard_is_suspect(block) &&
+	       allocator.usable_size((void *)block) < COPY_MOST;
+}
+
 static void *resize(void *block, size_t size, struct allocation_caller caller)
 {
 	uint32_t place = guard_find((uintptr_t)block);
@@ -195,7 +207,7 @@ static void *resize(void *block, size_t size, struct allocation_caller caller)
 		return size ? allocator.malloc(size) : NULL;
 	}
 	moved = NULL;
-	if (!block || (size && allocator.usable_size && !guard_is_suspect(block)))
+	if (!block || (size && is_moved_by_copy(block)))
 		moved = guard_allocate((struct guard_wish){.size = size}, caller);
 	if (!moved)
 		return allocator.realloc(block, size);

@@ -51,14 +51,43 @@ static bool is_replaceable(const char *name)
 	       (!next || is_of_library(next) || is_same_file(next, (const void *)allocator.malloc));
 }
 
+/* A program may bring some of them alone, which the C++ library's others call then. */
+static bool are_replaceable(void)
+{
+	static const char *const names[] = {"_Znwm",
+					    "_Znam",
+					    "_ZdlPv",
+					    "_ZdaPv",
+					    "_ZdlPvm",
+					    "_ZdaPvm",
+					    "_ZnwmRKSt9nothrow_t",
+					    "_ZnamRKSt9nothrow_t",
+					    "_ZdlPvRKSt9nothrow_t",
+					    "_ZdaPvRKSt9nothrow_t",
+					    "_ZnwmSt11align_val_t",
+					    "_ZnamSt11align_val_t",
+					    "_ZdlPvSt11align_val_t",
+					    "_ZdaPvSt11align_val_t",
+					    "_ZdlPvmSt11align_val_t",
+					    "_ZdaPvmSt11align_val_t",
+					    "_ZnwmSt11align_val_tRKSt9nothrow_t",
+					    "_ZnamSt11align_val_tRKSt9nothrow_t",
+					    "_ZdlPvSt11align_val_tRKSt9nothrow_t",
+					    "_ZdaPvSt11align_val_tRKSt9nothrow_t"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!is_replaceable(names[i]))
+			return false;
+	return true;
+}
+
 static __attribute__((noinline, cold)) int find_way(void)
 {
 	int found = HANDED_ON;
 
 	if (!allocator_is_found())
 		return DIRECT;
-	if (is_replaceable("_Znwm") && is_replaceable("_Znam") && is_replaceable("_ZdlPv") &&
-	    is_replaceable("_ZdaPv"))
+	if (are_replaceable())
 		found = DIRECT;
 	atomic_store_explicit(&way, found, memory_order_relaxed);
 	return found;

@@ -61,14 +61,35 @@ static bool is_on_first_stack(uintptr_t address)
 	       own_stack_end - address <= FIRST_STACK_MOST;
 }
 
+/*
+ * The stack that the thread was made with, by libc, which frees memory meanwhile with the thread's
+ * lock held: that must not ask again. Asked for once, since it stays.
+ */
+static bool is_on_made_stack(uintptr_t address, uint64_t stack_pointer)
+{
+	static __thread uintptr_t start __attribute__((tls_model("initial-exec")));
+	static __thread size_t size __attribute__((tls_model("initial-exec")));
+	static __thread bool asked __attribute__((tls_model("initial-exec")));
+	pthread_attr_t attributes;
+	void *lowest;
+
+	if (!asked) {
+		asked = true;
+		if (pthread_getattr_np(pthread_self(), &attributes))
+			return false;
+		if (pthread_attr_getstack(&attributes, &lowest, &size))
+			size = 0;
+		start = (uintptr_t)lowest;
+		pthread_attr_destroy(&attributes);
+	}
+	/* Whoever gave the thread a block of its own to stand on may free that from below. */
+	return size && stack_pointer - start < size && address > start && address - start < size;
+}
+
 /* Between the stack pointer, or a little below it, and the end of the same stack. Of a program that
  * runs on a stack of its own making, nothing is known. */
 static bool is_on_stack(uintptr_t address, uint64_t stack_pointer)
 {
-	pthread_attr_t attributes;
-	void *start;
-	size_t size = 0;
-
 	if (address < stack_pointer - OWN_STACK_BELOW)
 		return false;
 	if (!own_stack_end)
@@ -77,15 +98,7 @@ static bool is_on_stack(uintptr_t address, uint64_t stack_pointer)
 		return false;
 	if (raw_gettid() == raw_getpid())
 		return is_on_first_stack(address < stack_pointer ? address : stack_pointer);
-	if (pthread_getattr_np(pthread_self(), &attributes))
-		return false;
-	if (pthread_attr_getstack(&attributes, &start, &size))
-		size = 0;
-	pthread_attr_destroy(&attributes);
-	/* Whoever gave the thread a block of its own to stand on may free that from below. */
-	return size && stack_pointer >= (uintptr_t)start &&
-	       stack_pointer - (uintptr_t)start < size && address > (uintptr_t)start &&
-	       address - (uintptr_t)start < size;
+	return is_on_made_stack(address, stack_pointer);
 }
 
 bool own_is_no_block(const void *block, uint64_t stack_pointer)

@@ -35,21 +35,27 @@ static _Atomic uint32_t stash[RUNS];
 static _Atomic uint32_t stash_next;
 static _Atomic uint32_t batch = RUNS_FIRST;
 
-/* What a program is limited to it shall have to itself. */
-static bool is_limited(void)
+static bool is_limit_set(int resource)
 {
 	struct rlimit limit = {0};
 
-	return raw_syscall6(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0) ||
+	return raw_syscall6(SYS_prlimit64, 0, resource, 0, (long)&limit, 0, 0) ||
 	       limit.rlim_cur != RLIM_INFINITY;
 }
 
+/* What a program is limited to it shall have to itself. */
+static bool is_limited(void)
+{
+	return is_limit_set(RLIMIT_AS);
+}
+
+/* A private mapping counts as data, too (setrlimit(2)). */
 static uint64_t map_arena(void)
 {
 	uint64_t known = atomic_load(&arena);
 	long mapped;
 
-	if (known || is_limited())
+	if (known || is_limited() || is_limit_set(RLIMIT_DATA))
 		return known;
 	mapped = raw_syscall6(SYS_mmap, 0, LENGTH, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

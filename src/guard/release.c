@@ -78,7 +78,9 @@ static void put_aside(uint32_t place)
 		if (quarantine_put(place, release_finally))
 			return;
 		atomic_fetch_add_explicit(&process->guard.unkept, 1, memory_order_relaxed);
-		guard_change(place, GUARD_DEAD, GUARD_LEAVING);
+		/* Who needs its place may have let it go meanwhile. */
+		if (!guard_change(place, GUARD_DEAD, GUARD_LEAVING))
+			return;
 	} else {
 		if (record->run)
 			pages_empty(record->run, record->pages);
