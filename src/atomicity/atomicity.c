@@ -62,9 +62,23 @@ static bool judge_frames(const struct symbol_frame *frames, size_t count,
 	return false;
 }
 
+/* Of a local static's initialisation: compilers and the C++ runtime access it by atomic operations
+ * whatever the line is (Itanium C++ ABI, 3.3.3). */
+static bool is_guard_variable(const struct symbol_variable *variable)
+{
+	return variable && variable->name &&
+	       (strncmp(variable->name, "_ZGV", 4) == 0 ||
+		strncmp(variable->name, "guard variable for ", 19) == 0);
+}
+
 static bool judge_variable(const struct symbol_variable *variable, enum symbol_atomicity *answer,
 			   char *reason)
 {
+	if (is_guard_variable(variable)) {
+		*answer = SYMBOL_ATOMICITY_ATOMIC;
+		snprintf(reason, SYMBOL_REASON_MAX, "it is the guard of a local static");
+		return true;
+	}
 	if (!variable || !variable->typed)
 		return false;
 	if (variable->is_atomic) {

@@ -41,6 +41,13 @@ static bool contains(const char *word, size_t length, const char *part)
 	return memmem(word, length, part, strlen(part)) != NULL;
 }
 
+static bool ends_with(const char *word, size_t length, const char *end)
+{
+	size_t rest = strlen(end);
+
+	return length > rest && memcmp(word + length - rest, end, rest) == 0;
+}
+
 static bool orders_memory(const char *word, size_t length)
 {
 	static const char *const words[] = {"mb",	  "rmb",    "wmb",    "pause", "cpu_relax",
@@ -51,7 +58,8 @@ static bool orders_memory(const char *word, size_t length)
 			return true;
 	if (contains(word, length, "barrier") || contains(word, length, "fence") ||
 	    contains(word, length, "BARRIER") || contains(word, length, "FENCE") ||
-	    (length > 4 && memcmp(word, "smp_", 4) == 0) ||
+	    (length > 4 && memcmp(word, "smp_", 4) == 0) || ends_with(word, length, "_mb") ||
+	    ends_with(word, length, "_rmb") || ends_with(word, length, "_wmb") ||
 	    (length > 4 && memcmp(word, "_mm_", 4) == 0))
 		return true;
 	return symbol_atomic_word(word, length) && !contains(word, length, "volatile");

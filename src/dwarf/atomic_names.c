@@ -54,6 +54,7 @@ bool symbol_atomic_type_name(const char *name)
  * __aarch64_cas4_relax).
  */
 static const char *const function_prefixes[] = {
+	"libat_", /* of libatomic, which may be linked in */
 	"std::atomic",
 	"std::__atomic",
 	"std::__1::atomic",

@@ -63,7 +63,8 @@ bool c_result(const struct c_call *call, uint64_t *value)
 		return two && compare(call, UINT64_MAX, true, value);
 	if (strcmp(name, "strncmp") == 0)
 		return three && compare(call, call->argument[2], true, value);
+	/* Of bytes that differ its variants tell but which are more. */
 	if (strcmp(name, "memcmp") == 0)
-		return three && compare(call, call->argument[2], false, value);
+		return three && compare(call, call->argument[2], false, value) && !*value;
 	return false;
 }

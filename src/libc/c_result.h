@@ -8,8 +8,9 @@
 
 #include <stdbool.h>
 
-/* False: it is not one of strlen(), strchrnul(), strcmp(), strncmp() and memcmp(), an argument is
- * not known, memory cannot be read, or more of it would have to be than C_RESULT_MOST bytes. */
+/* False: it is not one of strlen(), strchrnul(), strcmp(), strncmp() and memcmp() of equal bytes,
+ * an argument is not known, memory cannot be read, or more of it would have to be than
+ * C_RESULT_MOST bytes. */
 #define C_RESULT_MOST 512u
 bool c_result(const struct c_call *call, uint64_t *value);
 

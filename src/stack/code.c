@@ -5,6 +5,8 @@
 #include <string.h>
 #include <trapline/event.h>
 
+#define RAX 0
+#define RDX 2
 #define RSP 4
 #define RBP 5
 #define PC 16
@@ -328,6 +330,17 @@ static int pushed_register(const struct walk *walk, size_t at)
 	return INSN_KEPT_BY_CALLS >> number & 1 ? number : -1;
 }
 
+/* Registers that no function keeps for its callers. Both are pushed at the beginning by those that
+ * hand something on in them to where they unwind to (__builtin_eh_return() of GCC). */
+#define HANDED_ON (1u << RAX | 1u << RDX)
+
+static unsigned handed_on(const struct walk *walk, size_t at)
+{
+	int number = walk->code[at] - 0x50;
+
+	return number == RAX || number == RDX ? 1u << number : 0;
+}
+
 /* The straight code at the beginning: what it pushes, and where it last moves the stack pointer or
  * sets the canary. */
 static void follow_prologue(const struct walk *walk, struct code *to)
@@ -336,6 +349,7 @@ static void follow_prologue(const struct walk *walk, struct code *to)
 	int8_t canary = -1;
 	int kept;
 	bool pushing = true;
+	unsigned handed = 0;
 	uint16_t pushed = 0; /* a second time it is an argument */
 	size_t at = 0;
 
@@ -352,6 +366,8 @@ static void follow_prologue(const struct walk *walk, struct code *to)
 		if (canary >= 0 && canary != insn.loaded && insn.written_registers >> canary & 1)
 			canary = -1;
 		kept = pushed_register(walk, at);
+		handed |= handed_on(walk, at);
+		to->unwinds |= handed == HANDED_ON;
 		at += insn.length;
 		if (at >= walk->length || !walk->work->origins.reached[at])
 			break;

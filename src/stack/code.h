@@ -65,6 +65,8 @@ struct code {
 	/* Where the prologue has ended, and the stack pointer there less the one at entry. */
 	uint32_t ready;
 	int32_t depth;
+	bool unwinds; /* it goes on in another frame, by what it stores to its own saved registers
+		       */
 	struct code_slot canary, saved; /* saved: the lowest of the registers pushed at entry */
 	uint32_t canary_at;		/* the store that sets it */
 	struct code_store store[CODE_STORES];

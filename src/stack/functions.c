@@ -201,7 +201,7 @@ static void note_sites(struct functions *functions, struct space *space, const s
 
 static void note_victim(struct functions *functions, const struct code *code)
 {
-	if (!code->ready || !code->takes_address || functions->wanted)
+	if (!code->ready || !code->takes_address || code->unwinds || functions->wanted)
 		return;
 	if (functions->victims >= VICTIMS) {
 		functions->dropped++;

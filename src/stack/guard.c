@@ -152,11 +152,36 @@ static bool is_live(struct stack *stack, const struct task *task, const struct t
 	return false;
 }
 
-static bool is_unwinder(struct stack *stack, const struct tl_access *access)
+/* Of a C++ runtime that is linked in, by name. */
+static bool is_unwinding_function(const char *name)
+{
+	static const char *const beginnings[] = {"_Unwind_", "uw_", "__libunwind_", "unw_resume"};
+
+	for (size_t i = 0; name && i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	return false;
+}
+
+/* … or without names. */
+static bool is_unwinding_code(struct stack *stack, const struct task *task,
+			      const struct tl_access *access)
+{
+	const struct code *code = functions_around(task->process->functions,
+						   stack_space(stack, access->pid), access->pc);
+
+	return code && code->unwinds;
+}
+
+static bool is_unwinder(struct stack *stack, const struct task *task,
+			const struct tl_access *access)
 {
 	const char *module = stack->services->module(stack->host, access->pid, access->pc);
 
-	return module && (strstr(module, "/libgcc_s.") || strstr(module, "/libunwind"));
+	return (module && (strstr(module, "/libgcc_s.") || strstr(module, "/libunwind"))) ||
+	       is_unwinding_function(
+		       stack->services->function_name(stack->host, access->pid, access->pc)) ||
+	       is_unwinding_code(stack, task, access);
 }
 
 static void hit_slot(struct stack *stack, struct task *task, const struct tl_access *access)
@@ -172,7 +197,7 @@ static void hit_slot(struct stack *stack, struct task *task, const struct tl_acc
 	overwrite.prologue = task->victim->code->canary.known &&
 			     access->pc - task->victim->code->start ==
 				     task->victim->code->canary_at;
-	overwrite.library = overwrite.live && is_unwinder(stack, access);
+	overwrite.library = overwrite.live && is_unwinder(stack, task, access);
 	overwrite.same_value =
 		stack->services->read(stack->host, access->pid, task->slot, &now, WORD) == WORD &&
 		now == task->value;

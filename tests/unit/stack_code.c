@@ -40,6 +40,10 @@ FUNCTION(switches, "sub $0x48, %rsp\nlea table(%rip), %rax\nmov (%rax,%rdi,8), %
 		   ".pushsection .data\ntable: .quad 1b, 2b\n.popsection\n");
 FUNCTION(makes_room, "push %rax\nmov %rsp, %rdi\nmakes_room_place: call keeps_start\npop %rcx\n"
 		     "ret\n");
+FUNCTION(raises,
+	 "push %rbp\nmov %rsp, %rbp\npush %r12\npush %rbx\npush %rdx\npush %rax\n"
+	 "sub $0x50, %rsp\nmov %rsp, %rdi\nraises_place: call keeps_start\nlea -0x20(%rbp), %rsp\n"
+	 "pop %rax\npop %rdx\npop %rbx\npop %r12\npop %rbp\nret\n");
 FUNCTION(spills, "push %rbp\nmov %rsp, %rbp\nmov %rdi, -0x18(%rbp)\nmov -0x18(%rbp), %rax\n"
 		 "spills_place: mov 4(%rax), %eax\npop %rbp\nret\n");
 FUNCTION(spills_twice,
@@ -128,6 +132,8 @@ static void prologues_save(void **state)
 	/* Pushed to make room for a local, which may be written. */
 	code = ANALYSE(makes_room);
 	assert_false(code.saved.known);
+	assert_false(code.unwinds);
+	assert_true(ANALYSE(raises).unwinds);
 }
 
 /* What lifts the stack pointer again is no prologue, though nothing stands between. */
