@@ -320,10 +320,11 @@ bool insn_update_begun(const uint8_t *code, size_t available, uint64_t start,
 static bool keeps_argument(const struct insn *insn, uint32_t written)
 {
 	const struct insn_operand *to = &insn->operand[0];
+	const int frame = insn_arch.frame_pointer;
 
-	return insn->plain_move && to->access == TL_WRITE && to->base == insn_arch.frame_pointer &&
-	       to->index < 0 && to->displacement < 0 && (written >> insn_arch.frame_pointer & 1) &&
-	       insn->stored >= 0 && !(written >> insn->stored & 1);
+	return insn->plain_move && to->access == TL_WRITE && to->base == frame && to->index < 0 &&
+	       to->displacement < 0 && (written >> frame & 1) && insn->stored >= 0 &&
+	       !(written >> insn->stored & 1);
 }
 
 bool insn_is_unoptimised(const uint8_t *code, size_t available, uint64_t start)
