@@ -117,14 +117,11 @@ class Command(unittest.TestCase):
                 self.assertLessEqual(told, shown, name)
                 self.assertIn("Xr trapline-race 1", text, name)
                 continue
-            self.assertEqual(shown - told - {"help"}, self.ELSEWHERE.get(name, set()), name)
+            self.assertEqual(shown - told - {"help"}, set(), name)
             self.assertEqual(told - shown, set(), name)
 
     # Commands whose further options are trapline-race(1)'s, and are told there.
     LIKE_RACE = {"run", "stack", "heap", "uninit", "flow"}
-
-    # Shown by --help as well, but told on another page.
-    ELSEWHERE = {"race": {"tool", "tool-option"}}
 
     def test_every_command_has_a_manual_page(self):
         for name in commands():
