@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,8 +46,12 @@ static int explain_permission(struct inject_reason *reason, pid_t pid, int err)
 {
 	int scope = read_number("/proc/sys/kernel/yama/ptrace_scope");
 	struct status status;
+	bool is_shown = !status_read(pid, &status);
 
-	if (status_read(pid, &status))
+	/* The kernel permits nothing of a process that is ending, and by now it has. */
+	if (!is_shown && kill(pid, 0) < 0 && errno == ESRCH)
+		return permission_explain(reason, pid, -ESRCH);
+	if (!is_shown)
 		return permission_refuse(
 			reason, err,
 			"process %d may not be looked at: /proc hides it (hidepid), "
