@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <linux/kcmp.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define HOLD_USUAL SECOND /* ns, as the preload library has it (src/agent/announce.c) */
+#define ENDING_MILLISECONDS 50 /* that one which could not be left has to end in */
+#define HOLD_USUAL SECOND      /* ns, as the preload library has it (src/agent/announce.c) */
 #define GENERATIONS_MAX 16
 
 struct entered {
@@ -467,6 +469,15 @@ void entered_look(struct control *control)
 
 /* ---- leaving ------------------------------------------------------------------------------ */
 
+/* Of a process that ends meanwhile the kernel permits and shows nothing, for reasons that are not
+ * its own. */
+static bool is_ending(const struct injection *injection)
+{
+	struct pollfd end = {injection->pidfd, POLLIN, 0};
+
+	return injection->pidfd >= 0 && poll(&end, 1, ENDING_MILLISECONDS) > 0;
+}
+
 static void leave(struct control *control, struct injection *injection)
 {
 	struct entered *entered = control->program.entered;
@@ -482,7 +493,7 @@ static void leave(struct control *control, struct injection *injection)
 	/* That children execute programs is what they are made for. */
 	if (err == -ESTALE && pid == control->program.root)
 		say("%s", reason.text);
-	else if (err && err != -ESRCH && err != -ESTALE)
+	else if (err && err != -ESRCH && err != -ESTALE && !is_ending(injection))
 		say("%s (process %d keeps trapline's handler)", reason.text, (int)pid);
 }
 
