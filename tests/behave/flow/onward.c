@@ -8,24 +8,11 @@
  * usage: onward CASE SECONDS
  */
 #include "kinds.h"
+#include "table.h"
 
 static uint64_t elsewhere;
 
 /* a table that one function fills, for others to look things up */
-static struct {
-	uint64_t key, value;
-} slots[64];
-
-static APART void put(uint64_t key, uint64_t value)
-{
-	size_t i = key * 7 % 64;
-
-	while (slots[i].key && slots[i].key != key)
-		i = (i + 1) % 64;
-	slots[i].key = key;
-	slots[i].value = value;
-}
-
 static APART void fill_slots(void)
 {
 	for (uint64_t key = 1; key < 8; key++)

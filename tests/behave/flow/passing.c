@@ -7,24 +7,11 @@
  * usage: passing CASE SECONDS
  */
 #include "kinds.h"
+#include "table.h"
 
 #include <stdlib.h>
 
 /* a table with open addressing, filled by one function */
-static struct {
-	uint64_t key, value;
-} slots[64];
-
-static APART void put(uint64_t key, uint64_t value)
-{
-	size_t i = key * 7 % 64;
-
-	while (slots[i].key && slots[i].key != key)
-		i = (i + 1) % 64;
-	slots[i].key = key;
-	slots[i].value = value;
-}
-
 static APART uint64_t get(uint64_t key)
 {
 	size_t i = key * 7 % 64;
