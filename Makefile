@@ -6,6 +6,8 @@ DESTDIR ?=
 NINJA ?= ninja
 MESON ?= meson
 
+# Ninja uses all processors by itself; two targets at once (make -j) would build in one directory.
+.NOTPARALLEL:
 .PHONY: all tests demo check deb bench fuzz soak install clean lint
 
 # The command, the libraries and the manual pages; the tests and what they need are built by those who

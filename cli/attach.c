@@ -4,7 +4,7 @@
 #include "base/descriptor_limit.h"
 #include "cli/background.h"
 #include "cli/command.h"
-#include "control/enter.h"
+#include "arrival/enter.h"
 #include "event/threads.h"
 #include "process/identity.h"
 #include "record/utf8.h"
@@ -12,7 +12,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,9 +127,8 @@ int attach_begin(struct control *control, pid_t pid)
 	int err;
 
 	descriptor_limit_lift();
-	background_stop_on_signals(control);
-	background_stop_on(SIGHUP);
-	err = control_enter(control, pid, &reason);
+	background_stop_in_order(control);
+	err = enter_process(control_program(control), pid, &reason);
 	if (!err)
 		return STATUS_OK;
 	utf8_escape(shown, sizeof(shown), reason.text);
@@ -140,5 +138,5 @@ int attach_begin(struct control *control, pid_t pid)
 
 void attach_end(struct control *control)
 {
-	control_leave(control);
+	enter_leave(control_program(control));
 }

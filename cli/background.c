@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/background.h"
 
-#include "control/linger.h"
-#include "control/observe.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Of processes that end together with the first, which may wait for one of them. */
+#define ENDING_TIME 50000000ull /* ns */
 
 static struct control *stopped_control;
 
@@ -31,6 +31,24 @@ void background_stop_on_signals(struct control *control)
 	stopped_control = control;
 	background_stop_on(SIGINT);
 	background_stop_on(SIGTERM);
+}
+
+/* What its starter had it ignore, as nohup does, goes on being ignored. */
+static void stop_on_unless_ignored(int signal)
+{
+	struct sigaction action;
+
+	if (!sigaction(signal, NULL, &action) && action.sa_handler != SIG_IGN)
+		background_stop_on(signal);
+}
+
+void background_stop_in_order(struct control *control)
+{
+	static const int ending[] = {SIGHUP, SIGQUIT, SIGPIPE};
+
+	background_stop_on_signals(control);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		stop_on_unless_ignored(ending[i]);
 }
 
 static void settle_signals(struct control *control)
@@ -99,6 +117,10 @@ bool background_go_on(struct control *control, const struct background *how, int
 	int ready[2];
 	pid_t copy;
 
+	if (others && !how->foreground) {
+		control_run_briefly(control, ENDING_TIME);
+		others = control_others(control);
+	}
 	if (!others)
 		return false;
 	if (how->foreground || pipe2(ready, O_CLOEXEC)) {

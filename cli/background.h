@@ -23,5 +23,8 @@ bool background_go_on(struct control *control, const struct background *how, int
 void background_stop_on_signals(struct control *control);
 /* This signal, too. */
 void background_stop_on(int signal);
+/* As those, and SIGHUP, SIGQUIT and SIGPIPE, unless they are ignored: a program that was not
+ * started by us is to be left first. */
+void background_stop_in_order(struct control *control);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/detect.h"
 
+#include "account/account.h"
 #include "cli/aim.h"
 #include "cli/attach.h"
 #include "cli/background.h"
@@ -9,6 +10,7 @@
 #include "cli/companion.h"
 #include "cli/detect_options.h"
 #include "cli/output.h"
+#include "cli/output_file.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/summary.h"
@@ -114,7 +116,7 @@ static void tick(void *context)
 			hidden++;
 	}
 	progress_draw(&detection->progress, shown, hidden,
-		      control_cost(tool_set_control(detection->tools)));
+		      account_cost(control_program(tool_set_control(detection->tools))));
 }
 
 static int open_outputs(struct detection *detection)
@@ -142,8 +144,7 @@ static int open_outputs(struct detection *detection)
 		return STATUS_FAILED;
 	if (options->generate && strcmp(options->generate, "-") == 0)
 		detection->generated = program_messages();
-	else if (options->generate &&
-		 !(detection->generated = program_open_output(options->generate)))
+	else if (options->generate && !(detection->generated = output_file_open(options->generate)))
 		return STATUS_FAILED;
 	return STATUS_OK;
 }
@@ -210,10 +211,14 @@ static bool write_all(const struct detection *detection, FILE *stream)
 		write_view(detection, detection->view->write, stream);
 		return !fflush(stream) && !ferror(stream);
 	}
-	for (size_t i = 0; (finding = tool_set_finding(detection->tools, i)); i++)
+	for (size_t i = 0; (finding = tool_set_finding(detection->tools, i)); i++) {
+		/* A repeat that took its place, where no rule had been asked, does not say so yet.
+		 */
+		is_known(detection, finding);
 		if (!suppressions_match(detection->suppressions, finding) &&
 		    jsonl_write(stream, finding))
 			complete = false;
+	}
 	complete &= write_aims(detection, stream);
 	return !fflush(stream) && !ferror(stream) && complete;
 }
@@ -221,9 +226,9 @@ static bool write_all(const struct detection *detection, FILE *stream)
 static char *output_path(const struct detection *detection, struct stat *status)
 {
 	if (!detection->output.file || fstat(fileno(detection->output.file), status) ||
-	    !S_ISREG(status->st_mode) || status->st_nlink != 1)
+	    status->st_nlink != 1)
 		return NULL;
-	return realpath(detection->options.output, NULL);
+	return output_file_replaceable(detection->options.output);
 }
 
 /* Another run may have made a new file there since: then that is left alone. */
@@ -246,7 +251,7 @@ static void rewrite_output(void *context)
 	bool has_any = tool_set_finding(detection->tools, 0) || detection->aiming;
 	char *path = has_any ? output_path(detection, &status) : NULL;
 	char *beside = NULL;
-	FILE *stream = path ? program_open_beside(path, &beside) : NULL;
+	FILE *stream = path ? output_file_open_beside(path, &beside) : NULL;
 
 	if (stream && write_all(detection, stream) && !fchmod(fileno(stream), status.st_mode) &&
 	    is_still_ours(path, &status) && !rename(beside, path)) {

@@ -3,9 +3,11 @@
 #include "cli/detect_options.h"
 
 #include "cli/attach.h"
+#include "cli/command.h"
 #include "cli/duration.h"
 #include "cli/wrong_option.h"
 #include "explore/heuristic.h"
+#include "explore/strategy.h"
 #include "reader/open.h"
 
 #include <ctype.h>
@@ -320,8 +322,9 @@ static int take_text(struct detect_options *options, int option, const char *tex
 	case OPTION_STRATEGY:
 		if (strcmp(options->command, "heap") == 0)
 			return take_for_tool(options, "strategy", text);
-		options->control.stall_first = strcmp(text, "stall-first") == 0;
-		return options->control.stall_first || strcmp(text, "default") == 0
+		options->control.strategy = strcmp(text, "stall-first") == 0 ? &stall_first_strategy
+									     : NULL;
+		return options->control.strategy || strcmp(text, "default") == 0
 			       ? 0
 			       : wrong("strategy", text, "`stall-first` or `default`");
 	case OPTION_REMEMBER:
@@ -401,12 +404,14 @@ static int take(struct detect_options *options, int option, const char *text)
 	}
 }
 
+#define SHORT_OPTIONS "+:o:p:qh"
+
 static int parse(struct detect_options *options, int argc, char **argv, const char *command)
 {
 	int option, err;
 
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "+:o:p:qh", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, SHORT_OPTIONS, long_options, NULL)) != -1) {
 		if (option == 'h') {
 			print_help(command);
 			return 1;
@@ -420,13 +425,49 @@ static int parse(struct detect_options *options, int argc, char **argv, const ch
 	return 0;
 }
 
+/* -qo FILE: the last of several in one word has a value, which is the next. */
+static bool cluster_takes_next(const char *word)
+{
+	for (const char *letter = word + 1; *letter; letter++) {
+		const char *option = *letter == ':' ? NULL : strchr(SHORT_OPTIONS, *letter);
+
+		if (!option)
+			return false;
+		if (option[1] == ':')
+			return !letter[1];
+	}
+	return false;
+}
+
+bool detect_option_takes_next(const char *word)
+{
+	size_t length = strlen(word);
+
+	if (word[0] == '-' && word[1] != '-')
+		return cluster_takes_next(word);
+	if (strncmp(word, "--", 2) != 0 || strchr(word, '='))
+		return false;
+	/* getopt_long() takes a beginning for the whole. */
+	for (const struct option *option = long_options; option->name; option++)
+		if (strncmp(option->name, word + 2, length - 2) == 0)
+			return option->has_arg == required_argument;
+	return false;
+}
+
+static int complain_of_environment(const char *word)
+{
+	fprintf(stderr, "trapline: TRAPLINE_OPTIONS has '%s', which is no option; %s\n", word,
+		"correct it, or unset the variable");
+	return STATUS_USAGE;
+}
+
 /* Words of TRAPLINE_OPTIONS, separated by blanks; they live as long as the program. */
 static int parse_environment(struct detect_options *options, const char *command)
 {
 	const char *text = getenv("TRAPLINE_OPTIONS");
 	static char *copy;
 	char *words[2 * DETECT_LIST_MAX + 2], *word, *rest;
-	int count = 1;
+	int count = 1, err;
 
 	if (!text || !*text)
 		return 0;
@@ -434,11 +475,17 @@ static int parse_environment(struct detect_options *options, const char *command
 	if (!copy)
 		return 2;
 	words[0] = (char *)"TRAPLINE_OPTIONS";
-	for (word = strtok_r(copy, " \t\n", &rest); word && count < 2 * DETECT_LIST_MAX;
-	     word = strtok_r(NULL, " \t\n", &rest))
+	for (word = strtok_r(copy, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest)) {
+		if (count > 2 * DETECT_LIST_MAX) {
+			fprintf(stderr, "trapline: TRAPLINE_OPTIONS has more than %d words\n",
+				2 * DETECT_LIST_MAX);
+			return STATUS_USAGE;
+		}
 		words[count++] = word;
+	}
 	words[count] = NULL;
-	return parse(options, count, words, command);
+	err = parse(options, count, words, command);
+	return !err && optind < count ? complain_of_environment(words[optind]) : err;
 }
 
 int detect_options_parse(struct detect_options *options, int argc, char **argv)
@@ -456,7 +503,7 @@ int detect_options_parse(struct detect_options *options, int argc, char **argv)
 		err = parse(options, argc, argv, argv[0]);
 	if (err)
 		return err;
-	if (options->aim && options->control.stall_first) {
+	if (options->aim && options->control.strategy) {
 		fputs("trapline: --aim does not go with --strategy stall-first\n", stderr);
 		return 2;
 	}

@@ -38,5 +38,7 @@ struct detect_options {
 
 /* 0; 1: help was asked for and shown; 2: wrong, and said why. `command` is "race" or "run". */
 int detect_options_parse(struct detect_options *options, int argc, char **argv);
+/* Whether the next word is this option's value. */
+bool detect_option_takes_next(const char *word);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `trapline flow`: where values come from and go to, who shares what, what is wasted. */
 #include "flow/flow.h"
+#include "traffic/traffic.h"
 
 #include "cli/command.h"
 #include "cli/detect.h"
+#include "cli/detect_options.h"
 #include "report/flow.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#define WORDS_MOST 256 /* of options, before the program */
 
 static const struct question {
 	const char *name;
@@ -112,29 +113,27 @@ static const char *value_of(char **argv, int *at, const char *name)
 	return argv[++*at];
 }
 
-/* Takes our own options out; what is left is for detect_run(). */
+/* Takes our own options out; what is left is for detect_run(). From `--`, or from the first word
+ * that is no option, on, all are the program's. */
 static int take_options(struct choice *choice, int argc, char **argv, char **rest, int *count)
 {
-	int err = 0;
+	int err = 0, i = 0;
 
-	for (int i = 0; i < argc && !err; i++) {
+	for (; i < argc && !err && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i++) {
 		const char *value;
 
-		if (strcmp(argv[i], "--") == 0) {
-			while (i < argc && *count < WORDS_MOST)
-				rest[(*count)++] = argv[i++];
-			if (i < argc) {
-				fputs("trapline flow: the command line is too long\n", stderr);
-				return STATUS_USAGE;
-			}
-		} else if ((value = value_of(argv, &i, "--by"))) {
+		if ((value = value_of(argv, &i, "--by"))) {
 			err = take_by(choice, value);
 		} else if ((value = value_of(argv, &i, "--format"))) {
 			err = take_format(choice, value);
-		} else if (*count < WORDS_MOST) {
+		} else {
 			rest[(*count)++] = argv[i];
+			if (detect_option_takes_next(argv[i]) && i + 1 < argc)
+				rest[(*count)++] = argv[++i];
 		}
 	}
+	while (i < argc)
+		rest[(*count)++] = argv[i++];
 	return err;
 }
 
@@ -162,21 +161,22 @@ static const struct question *find_question(const char *name)
 	return NULL;
 }
 
-static int ask(const struct question *question, const char *expression, int argc, char **argv)
+/* `rest` has room for the words of argv, and for two more. */
+static int ask_with(const struct question *question, const char *expression, int argc, char **argv,
+		    char **rest)
 {
-	char *rest[WORDS_MOST + 2] = {(char *)"flow"};
 	struct choice choice = {.by = FLOW_BY_FUNCTION};
 	char option[1024];
 	const char *const options[] = {expression ? option : NULL, NULL};
 	struct detect_view view = {.tool_options = options, .show = show, .context = &choice};
 	int count = 1, err = take_options(&choice, argc, argv, rest, &count);
 
+	rest[0] = (char *)"flow";
 	if (err)
 		return err;
 	if (expression &&
 	    (size_t)snprintf(option, sizeof(option), "expression=%s", expression) >= sizeof(option))
 		return wrong("expression", expression, "as short as it must be");
-	rest[count] = NULL;
 	if (choice.write)
 		view.write = write;
 	if (expression && strncmp(expression, "heap:", 5) == 0)
@@ -184,12 +184,21 @@ static int ask(const struct question *question, const char *expression, int argc
 	return detect_run(count, rest, question->tool, &view);
 }
 
+static int ask(const struct question *question, const char *expression, int argc, char **argv)
+{
+	char **rest = calloc((size_t)argc + 2, sizeof(*rest));
+	int status = rest ? ask_with(question, expression, argc, argv, rest) : STATUS_FAILED;
+
+	free(rest);
+	return status;
+}
+
 int command_flow(int argc, char **argv)
 {
 	const struct question *question = find_question(argv[1]);
 	int first = 2;
 
-	if (argc > 1 && asks_for_help(argv[1])) {
+	if (argc > 1 && asks_for_help(argv[question && argc > 2 ? 2 : 1])) {
 		print_help();
 		return STATUS_OK;
 	}

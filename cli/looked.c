@@ -22,6 +22,7 @@ static const struct gap {
 	{"programs-unentered", "programs were executed that no library can be loaded into"},
 	{"children-unseen", "children were made by raw system calls and not watched"},
 	{"threads-unsampled", "threads ran before and could not be sampled"},
+	{"cpus-unsampled", "CPUs were more than clock samples are taken on"},
 	{"samples-undecoded", "samples were at code that could not be decoded"},
 	{"samples-unread", "samples came faster than they were read"},
 	{"requests-refused", "addresses were left out since too many waited for a slot"},

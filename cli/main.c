@@ -3,6 +3,7 @@
 #include "cli/suggest.h"
 #include "reader/open.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,6 +77,21 @@ static void survive_file_limit(void)
 		sigaction(SIGXFSZ, &action, NULL);
 }
 
+/* Where we were started with one of the standard descriptors closed, a file of ours would take its
+ * number, and what is said there would be written into it. Who uses it fails as if it were closed:
+ * what could not be said is no success. The program that is executed finds it closed as it was. */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++)
+		if (fcntl(number, F_GETFD) < 0) {
+			fd = open("/dev/null", (number ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
+			if (fd > STDERR_FILENO)
+				close(fd);
+		}
+}
+
 /* `trapline help COMMAND` is `trapline COMMAND --help`. */
 static int help(int argc, char **argv)
 {
@@ -90,7 +106,16 @@ static int help(int argc, char **argv)
 	return STATUS_OK;
 }
 
-int main(int argc, char **argv)
+/* Nobody is told that all is well who could not be told what. */
+static int finish(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	fprintf(stderr, "trapline: standard output cannot be written\n");
+	return status == STATUS_OK ? STATUS_FAILED : status;
+}
+
+static int run(int argc, char **argv)
 {
 	/* It runs what it is told to, and takes options from the environment. */
 	if (getuid() != geteuid() || getgid() != getegid()) {
@@ -98,9 +123,6 @@ int main(int argc, char **argv)
 		      stderr);
 		return STATUS_FAILED;
 	}
-	/* Not a command: what `trapline` starts itself. */
-	if (argc == 2 && strcmp(argv[1], SYMBOL_READER_ARGUMENT) == 0)
-		return symbol_reader_main();
 	if (argc < 2) {
 		print_help(stderr);
 		return STATUS_USAGE;
@@ -118,6 +140,16 @@ int main(int argc, char **argv)
 			argv[1]);
 		return STATUS_USAGE;
 	}
+	fill_standard_descriptors();
 	survive_file_limit();
 	return run_command(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	/* Not a command: what `trapline` starts itself. */
+	if (argc == 2 && strcmp(argv[1], SYMBOL_READER_ARGUMENT) == 0 && getuid() == geteuid() &&
+	    getgid() == getegid())
+		return symbol_reader_main();
+	return finish(run(argc, argv));
 }

@@ -2,7 +2,7 @@
 #include "cli/output.h"
 
 #include "cli/command.h"
-#include "cli/program.h"
+#include "cli/output_file.h"
 #include "jsonl/jsonl.h"
 
 #include <errno.h>
@@ -12,16 +12,20 @@
 
 bool output_open(struct output *output, const char *path)
 {
-	*output = (struct output){.path = path, .file = program_open_output(path)};
+	*output = (struct output){.path = path, .file = output_file_open(path)};
+	output->shared = output->file && output_file_is_shared(output->file);
 	return output->file;
 }
 
 /* A line cut short would spoil the next one too. What is no regular file cannot be cut. */
-static void take_back(FILE *file, off_t end)
+static void take_back(struct output *output, off_t end)
 {
+	FILE *file = output->file;
+
 	__fpurge(file);
 	clearerr(file);
-	if (end >= 0 && !ftruncate(fileno(file), end))
+	output->cut = output->shared;
+	if (!output->shared && end >= 0 && !ftruncate(fileno(file), end))
 		fseeko(file, end, SEEK_SET);
 }
 
@@ -35,13 +39,18 @@ static void say_lost(struct output *output, int err)
 void output_write(struct output *output, const struct finding *finding)
 {
 	off_t end = ftello(output->file);
-	int err = jsonl_write(output->file, finding);
+	int err;
 
+	if (output->cut)
+		fputc('\n', output->file);
+	err = jsonl_write(output->file, finding);
 	if (fflush(output->file))
 		err = -errno;
-	if (!err)
+	if (!err) {
+		output->cut = false;
 		return;
-	take_back(output->file, end);
+	}
+	take_back(output, end);
 	say_lost(output, err);
 }
 

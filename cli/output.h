@@ -13,12 +13,15 @@ struct output {
 	const char *path;
 	FILE *file; /* NULL: none was asked for, or it could not be opened */
 	uint64_t lost;
+	bool shared; /* with the program, which may have written behind our last line */
+	bool cut;    /* the last line of it may be a part of one */
 };
 
 /* Its mode is 0600 from then on, also of one that was there, which is emptied. False, and says so,
  * when it cannot be opened. */
 bool output_open(struct output *output, const char *path);
-/* The first failure is told on standard error. What was written of the line is taken back. */
+/* The first failure is told on standard error. What was written of the line is taken back,
+ * unless others write there: then the next line begins anew. */
 void output_write(struct output *output, const struct finding *finding);
 /* Says how much is missing. The status to end with: `status`, or a failure where that is success
  * and something is missing. */

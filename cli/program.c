@@ -110,8 +110,7 @@ static bool is_go(int fd, const Elf64_Ehdr *header)
 }
 
 /* `entry`: how it is entered where no library can be loaded into it. */
-static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header,
-			 enum control_entry *entry)
+static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header, enum enter_when *entry)
 {
 	Elf64_Phdr interpreter;
 	struct stat status;
@@ -131,7 +130,7 @@ static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header,
 	else if (named > 0)
 		why = examine_linker(path, fd, &interpreter);
 	if (why)
-		*entry = is_go(fd, header) ? CONTROL_ENTRY_LATE : CONTROL_ENTRY_FIRST;
+		*entry = is_go(fd, header) ? ENTER_LATE : ENTER_FIRST;
 	return why;
 }
 
@@ -165,7 +164,7 @@ char *program_lethal_filter(void)
 }
 
 /* Of a file that has no library loaded into it, or not ours. */
-static char *examine(const char *name, enum control_entry *entry)
+static char *examine(const char *name, enum enter_when *entry)
 {
 	char path[PATH_MAX], head[512], *why = NULL;
 	char *found = program_path(name);
@@ -196,7 +195,7 @@ static char *examine(const char *name, enum control_entry *entry)
 char *program_cannot_be_watched(const char *name)
 {
 	char *why = program_lethal_filter();
-	enum control_entry entry = CONTROL_ENTRY_NONE;
+	enum enter_when entry = ENTER_NONE;
 
 	if (why)
 		return why;
@@ -207,9 +206,9 @@ char *program_cannot_be_watched(const char *name)
 	return NULL;
 }
 
-enum control_entry program_entry(const char *name)
+enum enter_when program_entry(const char *name)
 {
-	enum control_entry entry = CONTROL_ENTRY_NONE;
+	enum enter_when entry = ENTER_NONE;
 
 	free(examine(name, &entry));
 	return entry;
@@ -217,7 +216,7 @@ enum control_entry program_entry(const char *name)
 
 char *program_takes_no_library(const char *name)
 {
-	enum control_entry entry = CONTROL_ENTRY_NONE;
+	enum enter_when entry = ENTER_NONE;
 
 	return examine(name, &entry);
 }
@@ -234,7 +233,8 @@ int program_run_bare(char **argv)
 	return program_cannot_run(argv[0], -errno);
 }
 
-const char *program_library(const char *name)
+/* Where it lies. */
+static const char *find_library(const char *name)
 {
 	static char path[PATH_MAX];
 	static const char *const folders[] = {"", "/../lib", "/../lib/x86_64-linux-gnu",
@@ -252,6 +252,20 @@ const char *program_library(const char *name)
 			return path;
 	}
 	return name;
+}
+
+const char *program_library(const char *name)
+{
+	const char *library = find_library(name);
+	const char *path = preload_path(library);
+
+	if (path)
+		return path;
+	fprintf(stderr,
+		"trapline: LD_PRELOAD cannot name %s, for the blank, colon or $ in it: move it to "
+		"another folder\n",
+		library);
+	return library;
 }
 
 const char *program_preload_library(enum program_library library)
@@ -287,7 +301,7 @@ void program_ask_no_more(void)
 pid_t program_spawn(struct control *control, char **program, enum program_library library,
 		    bool patchable)
 {
-	enum control_entry entry = program_entry(program[0]);
+	enum enter_when entry = program_entry(program[0]);
 	pid_t pid;
 
 	if (entry)
@@ -353,34 +367,6 @@ FILE *program_messages(void)
 	else
 		messages = stderr;
 	return messages;
-}
-
-FILE *program_open_output(const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-	struct stat status;
-
-	/* One that is there already, too, where it is ours to do so: values of variables are in it.
-	 */
-	if (file && !fstat(fd, &status) && S_ISREG(status.st_mode) && fchmod(fd, 0600))
-		fprintf(stderr, "trapline: %s is another user's and stays readable as it was\n",
-			path);
-	if (!file)
-		fprintf(stderr, "trapline: %s cannot be written: %s\n", path, strerror(errno));
-	return file;
-}
-
-FILE *program_open_beside(const char *path, char **beside)
-{
-	int fd;
-
-	if (asprintf(beside, "%s.XXXXXX", path) < 0) {
-		*beside = NULL;
-		return NULL;
-	}
-	fd = mkostemp(*beside, O_CLOEXEC);
-	return fd < 0 ? NULL : fdopen(fd, "w");
 }
 
 void program_print_count(void *context, const char *name, uint64_t value, const char *meaning)

@@ -3,6 +3,7 @@
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H
 
+#include "arrival/enter.h"
 #include "control/control.h"
 
 #include <stdbool.h>
@@ -18,9 +19,9 @@ char *program_lethal_filter(void);
 char *program_cannot_be_watched(const char *name);
 /* Why no library can be loaded into it (allocated), though it may be entered; NULL if one can. */
 char *program_takes_no_library(const char *name);
-/* CONTROL_ENTRY_NONE: the preload library is loaded into it. Else it is statically linked or for
+/* ENTER_NONE: the preload library is loaded into it. Else it is statically linked or for
  * another C library. */
-enum control_entry program_entry(const char *name);
+enum enter_when program_entry(const char *name);
 /* Becomes the program. Returns an exit status when that fails. */
 int program_run_bare(char **argv);
 /* Says why a program could not be started; returns the exit status. `err` is -errno. */
@@ -51,13 +52,6 @@ int program_exit_status(int status);
 /* Standard error with a buffer: what is written before a fflush() reaches it in one piece, among
  * what the program writes to the same terminal or file. stderr itself, when memory is short. */
 FILE *program_messages(void);
-/* A file that only its owner may read, emptied; NULL, and said why. */
-FILE *program_open_output(const char *path);
-
-/* A new file beside the old one, 0600, to be renamed to `path` when it is complete: a reader sees
- * all or nothing, and what stood there is lost only when what replaces it is whole. NULL with
- * errno; the name in *beside is the caller's to free. */
-FILE *program_open_beside(const char *path, char **beside);
 /* A control_count_fn that prints on stderr. */
 void program_print_count(void *context, const char *name, uint64_t value, const char *meaning);
 

@@ -51,8 +51,6 @@ static int take_finding(struct work *work, struct finding_set *set, struct findi
 
 	if (!err)
 		err = origins_note(work->context.origins, finding);
-	if (!err && work->options->redact)
-		err = finding_redact(finding);
 	if (err) {
 		finding_destroy(finding);
 		return out_of_memory();
@@ -167,12 +165,24 @@ static int read_file(struct work *work, struct finding_set *set, const char *pat
 	return status;
 }
 
+/* Once all is chosen by what it was, and before anything of it leaves. */
+static int redact_all(const struct work *work)
+{
+	for (size_t i = 0; work->options->redact && i < work->set->count; i++)
+		if (finding_redact(work->set->findings[i]))
+			return out_of_memory();
+	return 0;
+}
+
 static int merge_into_store(const struct work *work)
 {
 	struct report_error error;
 	struct store *store;
-	int err = store_open(&store, work->options->store, true, &error);
+	int err = redact_all(work);
 
+	if (err)
+		return err;
+	err = store_open(&store, work->options->store, true, &error);
 	if (err)
 		return complain(&error);
 	err = store_merge(store, work->set, &error);
@@ -338,6 +348,8 @@ static int report_all(struct work *work)
 	suppressions_each(work->suppressions, say_unused, NULL);
 	if (options->baseline)
 		status = apply_baseline(work);
+	if (!status)
+		status = redact_all(work);
 	if (status)
 		return status;
 	if (!report_output(options, work->set, &work->context))

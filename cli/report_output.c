@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where `trapline report` writes, and which renderer writes it. */
-#include "cli/program.h"
+#include "cli/output_file.h"
 #include "cli/report.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "jsonl/aim.h"
@@ -156,13 +154,6 @@ static int render(const struct report_options *options, const struct finding_set
 	}
 }
 
-static bool is_special(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && !S_ISREG(status.st_mode);
-}
-
 static bool complain(const char *path, int err)
 {
 	fprintf(stderr, "trapline report: cannot write %s: %s\n", path, strerror(-err));
@@ -172,21 +163,21 @@ static bool complain(const char *path, int err)
 static bool output_to_file(const struct report_options *options, const struct finding_set *set,
 			   const struct report_context *context)
 {
-	bool special = is_special(options->output);
-	char *beside = NULL;
-	FILE *stream = special ? fopen(options->output, "we")
-			       : program_open_beside(options->output, &beside);
+	char *path = output_file_replaceable(options->output), *beside = NULL;
+	FILE *stream = path ? output_file_open_beside(path, &beside)
+			    : output_file_open_silently(options->output);
 	int err = stream ? render(options, set, context, stream) : -errno;
 
-	if (stream && (ferror(stream) || fflush(stream) || (!special && fsync(fileno(stream)))))
+	if (stream && (ferror(stream) || fflush(stream) || (path && fsync(fileno(stream)))))
 		err = err ? err : -EIO;
 	if (stream && fclose(stream) && !err)
 		err = -EIO;
-	if (!err && beside && rename(beside, options->output))
+	if (!err && beside && rename(beside, path))
 		err = -errno;
 	if (err && stream && beside)
 		unlink(beside);
 	free(beside);
+	free(path);
 	return err ? complain(options->output, err) : true;
 }
 

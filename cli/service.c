@@ -196,6 +196,27 @@ static bool make_folders(const char *path)
 	return made;
 }
 
+/* Where units are often denied to look, and what would have to be quoted. */
+static bool is_for_services(const char *path)
+{
+	static const char *const own[] = {"/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (strncmp(path, own[i], strlen(own[i])) == 0)
+			return false;
+	return !path[strcspn(path, " \t\"'\\%$;")];
+}
+
+/* Half of it could keep the service from being started. */
+static int take_back(const char *path)
+{
+	int err = errno;
+
+	unlink(path);
+	errno = err;
+	return fail("cannot be written", path);
+}
+
 static int write_file(const struct service *service, const struct unit *unit, const char *path)
 {
 	char trapline[PATH_MAX];
@@ -206,14 +227,23 @@ static int write_file(const struct service *service, const struct unit *unit, co
 		fprintf(stderr, "trapline: %s is somebody else's: move it away first\n", path);
 		return STATUS_FAILED;
 	}
-	if (!trapline_path(trapline) || !make_folders(path))
+	if (!trapline_path(trapline))
+		return fail("cannot be made", path);
+	if (!*service->root && !is_for_services(trapline)) {
+		fprintf(stderr,
+			"trapline: %s is where not every service can start it: install trapline first "
+			"(`make install`, or its package)\n",
+			trapline);
+		return STATUS_FAILED;
+	}
+	if (!make_folders(path))
 		return fail("cannot be made", path);
 	file = fopen(path, "we");
 	if (!file)
 		return fail("cannot be written", path);
 	write_drop_in(file, service, unit, trapline);
 	failed = ferror(file);
-	return fclose(file) || failed ? fail("cannot be written", path) : STATUS_OK;
+	return fclose(file) || failed ? take_back(path) : STATUS_OK;
 }
 
 /* NULL: it can be started under us. */

@@ -10,7 +10,8 @@ static const struct group {
 	const char *beginnings[12];
 } groups[] = {
 	{"samples",
-	 {"bursts", "samples-lost", "samples", "clocks", "accesses", "threads-unsampled"}},
+	 {"bursts", "samples-lost", "samples", "clocks", "accesses", "threads-unsampled",
+	  "cpus-unsampled"}},
 	{"processes", {"processes", "threads", "debuggers", "unanswered", "limits"}},
 	{"watches",
 	 {"slots", "requests", "watches", "looks", "code-", "aim", "single-watches", "probes",

@@ -5,6 +5,7 @@
 #include "cli/controllers.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -76,7 +77,7 @@ static int stop_one(const char *text)
 	long pid = strtol(text, &end, 10);
 
 	if (strcmp(text, "all") != 0) {
-		if (*end || end == text || pid <= 0) {
+		if (*end || end == text || pid <= 0 || pid > INT_MAX) {
 			fprintf(stderr, "trapline: '%s' is no process id, nor `all`\n", text);
 			return STATUS_USAGE;
 		}

@@ -8,6 +8,7 @@
 #include "cli/unwatched.h"
 #include "program/reach.h"
 #include "control/control.h"
+#include "lasting/lasting.h"
 #include "record/utf8.h"
 
 #include <errno.h>
@@ -217,8 +218,7 @@ static int throttle_program(const struct throttle_command *command)
 	int status;
 
 	control_options_init(&options);
-	options.lasting = true;
-	options.limits_only = true;
+	options.strategy = &limits_strategy;
 	/* There are no watches to ration. */
 	options.budget = 100;
 	options.follow = command->follow;

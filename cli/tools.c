@@ -3,6 +3,7 @@
 
 #include "cli/program.h"
 #include "flow/flow.h"
+#include "traffic/traffic.h"
 #include "heap/heap.h"
 #include "race/race.h"
 #include "stack/stack.h"

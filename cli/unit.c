@@ -238,6 +238,9 @@ bool unit_read(struct unit *unit, const char *root, const char *name)
 	    !(instance && read_unit_file(unit, root, name, (int)(instance + 1 - name))))
 		return false;
 	find_drop_ins(&found, root, name, length);
+	/* systemd takes those of the template too, where no other has its name. */
+	if (instance)
+		find_drop_ins(&found, root, name, (int)(instance + 1 - name));
 	qsort(found.path, found.count, sizeof(found.path[0]), compare);
 	for (size_t i = 0; i < found.count; i++) {
 		read_file(unit, found.path[i]);

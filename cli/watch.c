@@ -7,7 +7,7 @@
 #include "cli/program.h"
 #include "cli/unwatched.h"
 #include "cli/watch_options.h"
-#include "control/observe.h"
+#include "observe/observe.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -69,12 +69,12 @@ static int cannot_observe(pid_t pid, int err)
 
 static int observe(struct watch_command *command, struct watch *watch, struct control *control)
 {
-	const char *children = observe_children(control)
+	const char *children = observe_children(control_program(control))
 				       ? "its children are watched until they execute a program"
 				       : "its children are not watched";
 	int err;
 
-	background_stop_on_signals(control);
+	background_stop_in_order(control);
 	err = control_observe(control, command->pid);
 	if (err)
 		return cannot_observe(command->pid, err);
@@ -88,11 +88,11 @@ static int observe(struct watch_command *command, struct watch *watch, struct co
 		control_finish(control);
 	}
 	watch_finish(watch);
-	if (control_uncovered(control))
+	if (observe_uncovered(control_program(control)))
 		fprintf(stderr,
 			"trapline: %llu threads could not be watched: no hardware slot or descriptor "
 			"was left for them\n",
-			(unsigned long long)control_uncovered(control));
+			(unsigned long long)observe_uncovered(control_program(control)));
 	print_statistics(command, control);
 	return watch_refused(watch) ? STATUS_USAGE : STATUS_OK;
 }

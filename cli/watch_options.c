@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of `trapline watch`: expressions and options in any order, then -- PROGRAM. */
 #include "cli/attach.h"
+#include "cli/duration.h"
 #include "cli/watch_options.h"
 
 #include "cli/program.h"
 #include "cli/wrong_option.h"
 
-#include "control/notice.h"
+#include "lasting/lasting.h"
+#include "lasting/regions.h"
 #include "reader/open.h"
 
 #include <errno.h>
@@ -23,6 +25,7 @@ enum option_code {
 	OPTION_FIRST,
 	OPTION_EVERY,
 	OPTION_AFTER,
+	OPTION_DURATION,
 	OPTION_STACK,
 	OPTION_COUNT,
 	OPTION_STOP,
@@ -47,6 +50,7 @@ static const struct option long_options[] = {
 	{"first", required_argument, NULL, OPTION_FIRST},
 	{"every", required_argument, NULL, OPTION_EVERY},
 	{"after", required_argument, NULL, OPTION_AFTER},
+	{"duration", required_argument, NULL, OPTION_DURATION},
 	{"stack", no_argument, NULL, OPTION_STACK},
 	{"count", no_argument, NULL, OPTION_COUNT},
 	{"stop", no_argument, NULL, OPTION_STOP},
@@ -99,6 +103,7 @@ static void print_help(void)
 	      "  --top                 a table in the terminal, refreshed; keys sort it, q leaves it\n"
 	      "  -p, --pid PID         a program that runs already, neither stopped nor changed; until\n"
 	      "                        it ends or Ctrl-C\n"
+	      "  --duration SECONDS    with -p: of watching\n"
 	      "  -o, --output FILE     hits as JSON Lines\n"
 	      "  --stats[=all]         what was counted, at the end; zeros, too\n",
 	      stdout);
@@ -192,6 +197,10 @@ static int take_value(struct watch_command *command, int option, const char *tex
 		err = take_number("after", text, 0, 1e9, &number);
 		command->watch.after = (uint64_t)(number * 1e9);
 		return err;
+	case OPTION_DURATION:
+		return duration_parse_seconds(text, &command->control.duration)
+			       ? 0
+			       : wrong("duration", text, "a number of seconds");
 	case OPTION_BUDGET:
 		err = take_number("budget", text, 0.01, 100, &number);
 		command->control.budget = number;
@@ -284,6 +293,12 @@ static int parse(struct watch_command *command, int argc, char **argv)
 /* From outside a thread is past its access when we hear of it. */
 static int check_pid(const struct watch_command *command)
 {
+	if (!command->pid && command->control.duration) {
+		fputs("trapline: --duration needs -p: a program that trapline starts is watched "
+		      "until it ends\n",
+		      stderr);
+		return 2;
+	}
 	if (!command->pid)
 		return 0;
 	if (command->program) {
@@ -327,7 +342,7 @@ static int check(struct watch_command *command, int count, char **expressions)
 		      stderr);
 		return 2;
 	}
-	command->watch.regions = control_has_regions() && !command->pid &&
+	command->watch.regions = lasting_has_regions() && !command->pid &&
 				 command->watch.action != WATCH_DEBUG;
 	command->watch.expression = (const char *const *)expressions;
 	command->watch.expressions = (unsigned)count;
@@ -343,7 +358,7 @@ int watch_options_parse(struct watch_command *command, int argc, char **argv)
 	memset(command, 0, sizeof(*command));
 	control_options_init(&command->control);
 	command->control.reader = SYMBOL_READER_SELF;
-	command->control.lasting = true;
+	command->control.strategy = &lasting_strategy;
 	command->control.budget = 100;
 	command->watch.children = true;
 	command->watch.lines = program_messages();

@@ -7,19 +7,22 @@ usage: docs/layers.py >docs/layers.svg"""
 # (room, what it holds) from the ground up; a row's rooms stand side by side.
 BOTH = [[("base", "system calls, counters")], [("insn", "one instruction")],
         [("event", "perf events, slots")], [("record", "plain data")]]
-INSIDE = [[("unwind", "callers, in a handler")], [("trap", "owns SIGTRAP, SIGSEGV")],
+INSIDE = [[("unwind", "callers, in a handler")], [("signal", "ours and the program's")], [("region", "memory of any size")],
+          [("trap", "events, delivery")],
           [("safepoint", ""), ("patch", ""), ("throttle", "")],
           [("agent", "the preload library")], [("guard", "blocks of the heap")]]
-OUTSIDE = [[("memory", ""), ("session", ""), ("inject", "ptrace")], [("mangling", ""), ("libc", "")],
+OUTSIDE = [[("memory", ""), ("session", ""), ("inject", "ptrace")], [("mangling", ""), ("libc", ""), ("slice", "")],
            [("elf", "hostile files"), ("source", "its text")], [("module", "address → file"), ("dwarf", "units, lines")],
            [("symbol", "names, lines, variables")], [("atomicity", "meant or not?")],
            [("reader", "a confined process")], [("cost", "prices, budget")],
            [("process", "what the kernel tells of one")], [("program", "area, entries, counts")],
            [("target", "one watched, its slots")], [("sample", "rings, windows, look-ahead")],
-           [("hit", "attribute, pair"), ("limit", "events")], [("history", "what a process does")],
-           [("explore", "what to watch next")],
-           [("control", "the loop, lasting watches")], [("tool", "interface of detectors")],
-           [("race", ""), ("heap", ""), ("stack", "")], [("uninit", ""), ("flow", ""), ("watch", "")],
+           [("hit", ""), ("limit", ""), ("observe", ""), ("account", "")],
+           [("history", ""), ("notice", "upcalls"), ("arrival", "")],
+           [("explore", "what to watch next"), ("placed", "by tools")],
+           [("lasting", "each hit told")], [("control", "the loop")], [("tool", "interface of detectors")],
+           [("race", ""), ("heap", ""), ("stack", "")], [("uninit", ""), ("traffic", ""), ("watch", "")],
+           [("flow", "where from, where to")],
            [("jsonl", "both ways"), ("suppression", "")], [("store", "many findings")], [("report", "text, HTML, SARIF")], [("cli", "trapline COMMAND")]]
 WIDTH, ROW, GAP, MARGIN, TOP = 250, 46, 8, 24, 66
 STYLE = """

@@ -50,7 +50,7 @@ static void ask_code(struct symbol_modules *modules, uint64_t address)
 	ask_stack(modules, symbol_modules_memory(modules), address);
 	symbol_bounds_find(modules, address, &start, &end);
 	symbol_function_name(modules, address);
-	symbol_atomicity_judge(modules, address, NULL, true, reason);
+	symbol_atomicity_judge(modules, address, NULL, SYMBOL_LOAD_OPERAND, reason);
 }
 
 static void ask_data(struct symbol_modules *modules, uint64_t address)
@@ -60,7 +60,7 @@ static void ask_data(struct symbol_modules *modules, uint64_t address)
 	char reason[SYMBOL_REASON_MAX];
 
 	symbol_variable_find(modules, address, 4, &thread, 1, &variable);
-	symbol_atomicity_judge(modules, address, &variable, true, reason);
+	symbol_atomicity_judge(modules, address, &variable, SYMBOL_LOAD_OPERAND, reason);
 }
 
 /* How many bytes these are is part of the answer: each is looked at. */

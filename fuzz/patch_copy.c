@@ -50,7 +50,8 @@ static void check_copied(uintptr_t from, uintptr_t to)
 		return;
 	if (insn_decode((const uint8_t *)to, INSN_MAX_LENGTH, to, &after) ||
 	    after.length != before.length || after.flow != before.flow ||
-	    after.operand_count != before.operand_count)
+	    after.operand_count != before.operand_count ||
+	    after.address_taken != before.address_taken)
 		abort();
 	for (unsigned i = 0; i < before.operand_count; i++)
 		if (reached(&before, i, from) != reached(&after, i, to))

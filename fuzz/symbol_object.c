@@ -27,7 +27,7 @@ static void ask(struct symbol_modules *modules, uint64_t address)
 	symbol_place_find(modules, address, true, frames, SYMBOL_INLINE_MAX);
 	ask_stack(modules, NULL, address);
 	symbol_variable_find(modules, address, 4, NULL, 0, &variable);
-	symbol_atomicity_judge(modules, address, &variable, true, reason);
+	symbol_atomicity_judge(modules, address, &variable, SYMBOL_LOAD_OPERAND, reason);
 }
 
 static void ask_names(struct symbol_modules *modules)

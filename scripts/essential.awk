@@ -29,7 +29,9 @@ function end_stack() {
 	sub(/  \(inlined\)/, "")
 	if (!sub(/  0x[0-9a-f]+  \(/, "  ("))
 		sub(/  \([^ ()]*\+0x[0-9a-f]+\)$/, "")
-	sub(/  [^ ]*\//, "  ")
+	# Folders may have blanks in their names.
+	if (!sub(/  \/.*\//, "  "))
+		sub(/  [^ ]*\//, "  ")
 	if (/:[0-9]+:[0-9]+$/)
 		sub(/:[0-9]+$/, "")
 	print "  " $0

@@ -69,13 +69,19 @@ def wait_for_leftovers(mark):
     return told
 
 
+def take_signals():
+    """As a terminal's program has them: nohup, and shells without job control, leave these ignored."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def main():
     mark = f"{os.getpid()}.{time.monotonic_ns()}"
     with tempfile.NamedTemporaryFile(prefix="guard-errors-") as errors:
         os.chmod(errors.name, 0o666)
         # A guard above sees what this one's test leaves as well, by the outer mark that is lost here.
         environment = {**os.environ, MARK: mark, "TRAPLINE_ERRORS": errors.name}
-        status = subprocess.run(sys.argv[1:], env=environment, check=False).returncode
+        status = subprocess.run(sys.argv[1:], env=environment, check=False, preexec_fn=take_signals).returncode
         wrong = [f"left behind: {line}" for line in wait_for_leftovers(f"{MARK}={mark}".encode())]
         wrong += errors.read().decode(errors="replace").splitlines()
     for line in wrong:

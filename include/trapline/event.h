@@ -103,7 +103,8 @@ typedef void tl_hit_fn(tl_hit *hit, void *arg);
  * -ENOTSUP  (equal on Linux) a region was asked for and the CPU has no protection keys
  * -ENOMEM   some page of a region is not mapped
  * -EFAULT   a region shares a page with the end of this thread's stack
- * -EBUSY    a region: some thread is stopped, or blocks every signal there is
+ * -EBUSY    a region: some thread is stopped, or blocks every signal there is, or threads
+ *           come and go too fast to be listed
  * -ESRCH    a thread of spec->tids does not exist
  * -EMFILE   one descriptor a covered thread is needed; raise `ulimit -Hn`
  */
@@ -115,6 +116,8 @@ TL_API int tl_event_open(tl_event **event, const struct tl_spec *spec, tl_hit_fn
  */
 TL_API int tl_event_move(tl_event *event, const void *addr, size_t len, unsigned access);
 
+/* These four: -EPERM in a forked child, for what is no region: the kernel's events are its
+ * parent's. */
 TL_API int tl_event_enable(tl_event *event);
 /* When it returns, no access made from now on is a hit; handlers already running may still run. */
 TL_API int tl_event_disable(tl_event *event);

@@ -106,7 +106,8 @@ TL_API int tl_safepoint_close(tl_safepoint *safepoint);
 /*
  * The calling thread takes part from now on, with a watchpoint of its own until the first stop
  * after it has asked for its place. While the safepoint is stopped it waits until resume. -EALREADY
- * if it does already, and what tl_event_open() returns; -EINVAL: the safepoint is indirect and the
+ * if it does already, -EDEADLK if the thread itself has stopped the others, and what
+ * tl_event_open() returns; -EINVAL: the safepoint is indirect and the
  * thread blocks SIGSEGV. A thread that ends leaves by itself.
  */
 TL_API int tl_safepoint_register(tl_safepoint *safepoint);

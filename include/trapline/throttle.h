@@ -24,7 +24,8 @@ struct tl_throttle_spec {
 	uint64_t budget;  /* units of the counter per second; CPU time: 1000000000 is one CPU */
 	uint64_t burst;	  /* units that may be used at once after idling; 0: 50 ms of the budget */
 	uint64_t period;  /* units between checks; 0: up to 2 ms of CPU time, 1 of other counters */
-	enum tl_scope scope; /* as in tl_spec; the budget is shared by all threads of the scope */
+	enum tl_scope scope; /* as in tl_spec; the budget is shared by all threads of the scope,
+			      * with TL_TREE by those of all its processes */
 	const pid_t *tids;
 	size_t ntids;
 	const char *threads; /* only threads whose name matches this pattern (* and ?); NULL: all.
@@ -32,7 +33,8 @@ struct tl_throttle_spec {
 };
 
 /* Errors as of tl_event_open(); -EINVAL also for a budget of 0, a pattern that is too long, and
- * context switches and migrations, since a pause is one itself. */
+ * context switches and migrations, since a pause is one itself; -ENOSPC also beyond 16 throttles of
+ * CPU time, not counting those of a single thread or of all the process. */
 TL_API int tl_throttle_open(tl_throttle **throttle, const struct tl_throttle_spec *spec);
 /* Change the budget of a running throttle; `burst` 0 as above. A thread that is pausing notices
  * within 20 ms. Async-signal-safe. */

@@ -84,6 +84,25 @@ extern "C" {
  * that no compiler has optimised, as far as its beginning shows. */
 #define TL_TRAIT_UNOPTIMISED 0x8000u
 
+/* With TL_TRAIT_VECTOR: one move of 16 bytes that has to be aligned, of which compilers make atomic
+ * accesses, too (MOVDQA, MOVAPS, MOVAPD and those of AVX). */
+#define TL_TRAIT_WHOLE_VECTOR 0x10000u
+
+/* Of a pair's load: of what the other access wrote nothing is used, as the code behind it tells. A
+ * mask leaves it out, or a conditional move takes another value. */
+#define TL_TRAIT_DISCARDED 0x20000u
+
+/* A system call read this and sent it by a pipe, a socket or the like, before it returned and the
+ * thread was held: who received it may have gone on meanwhile. */
+#define TL_TRAIT_SENT 0x40000u
+
+/* A load that is an operand of an instruction which computes with it (CMP, TEST, ADD). */
+#define TL_TRAIT_OPERAND 0x80000u
+
+/* Of a system call: what it passed on or received, as its arguments and its result tell. Not what
+ * describes that: struct iovec, struct msghdr, an address, ancillary data. */
+#define TL_TRAIT_CONTENT 0x100000u
+
 /* What the code around an access does, as far as straight code shows it. */
 #define TL_AROUND_UPDATE 0x1u /* a load and a store of the same bytes: an update in two steps */
 #define TL_AROUND_RETRY 0x2u  /* the load of what a LOCK CMPXCHG of the same bytes expects there */
@@ -125,6 +144,10 @@ struct tl_access {
 	const struct tl_stack *stack;	      /* NULL for samples */
 	const struct tl_registers *registers; /* NULL: not known */
 	uint64_t cookie; /* of a hit of a watch that arm() made: the watch's; else 0 */
+	/* Its number, of a system call that has made the access (TL_KERNEL), where it can be told.
+	 */
+	bool call_known;
+	int call;
 };
 
 /* What to watch, and how. */
@@ -374,7 +397,8 @@ struct tl_host; /* opaque */
 
 struct tl_services {
 	size_t size;
-	/* Ask for an address to be watched. 0, -EBUSY when too many wait already, or -EINVAL. */
+	/* Ask for an address to be watched. 0, -EALREADY when it waits to be, -EBUSY when too many
+	 * wait or what its last watch cost is not paid for, or -EINVAL. */
 	int (*watch)(struct tl_host *host, const struct tl_watch *watch);
 	/* Read the program's memory without stopping it. Bytes read or -errno. */
 	ssize_t (*read)(struct tl_host *host, pid_t pid, uint64_t address, void *to, size_t length);
@@ -468,6 +492,12 @@ struct tl_services {
 	/* Of a watch of all threads: it is armed in every thread, and each of its hits so far was
 	 * told. False also where that is not known for certain. */
 	bool (*unbroken)(struct tl_host *host, pid_t pid, uint64_t cookie);
+	/* Of a watch of all threads: so many accesses has the kernel counted beyond the hits that
+	 * were told, up to that which hit() is called for. Made by threads that block SIGTRAP by a
+	 * system call of their own, by an instruction that trips another watch as well, or several
+	 * by one system call. UINT64_MAX: not known, as after a call of the process by which
+	 * memory becomes zero or a child's (madvise(2), mmap(2) at a fixed address, vfork(2)). */
+	uint64_t (*untold)(struct tl_host *host, pid_t pid, uint64_t cookie);
 };
 
 struct tl_tool {

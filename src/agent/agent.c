@@ -12,8 +12,8 @@
 #include "agent/state.h"
 
 #include "base/syscall.h"
-#include "trap/borrower.h"
-#include "trap/ownership.h"
+#include "signal/borrower.h"
+#include "signal/ownership.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -49,6 +49,7 @@ bool allocator_is_found(void)
 	FIND(calloc, "calloc");
 	FIND(realloc, "realloc");
 	FIND(memalign, "memalign");
+	FIND(aligned_alloc, "aligned_alloc");
 	FIND(posix_memalign, "posix_memalign");
 	FIND(usable_size, "malloc_usable_size");
 	__atomic_store_n(&allocator.free, (void (*)(void *))dlsym(RTLD_NEXT, "free"),

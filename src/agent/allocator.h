@@ -11,6 +11,7 @@ struct allocator {
 	void *(*calloc)(size_t, size_t);
 	void *(*realloc)(void *, size_t);
 	void *(*memalign)(size_t, size_t);
+	void *(*aligned_alloc)(size_t, size_t);
 	int (*posix_memalign)(void **, size_t, size_t);
 	size_t (*usable_size)(void *);
 	void (*free)(void *);

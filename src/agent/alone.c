@@ -5,7 +5,7 @@
  * its functions.
  *
  * The program's action of SIGTRAP was noted when ours was put in its place. Nothing here sees the
- * program set another: the controller looks for that (src/control/enter.c).
+ * program set another: the controller looks for that (src/arrival/enter.c).
  */
 #include "agent/alone.h"
 #include "agent/arch.h"
@@ -13,8 +13,9 @@
 #include "agent/state.h"
 
 #include "base/syscall.h"
-#include "trap/cause.h"
-#include "trap/ownership.h"
+#include "signal/arch.h"
+#include "signal/cause.h"
+#include "signal/ownership.h"
 
 #include <string.h>
 
@@ -80,6 +81,8 @@ bool signal_chain(int signal, siginfo_t *info, void *context)
 		return true;
 	if (previous->handler == KERNEL_DEFAULT || previous->handler == KERNEL_IGNORE)
 		return kill_by(signal, info, context);
+	if (!(previous->flags & SA_RESTART) && !signal_is_forced(info))
+		signal_arch.end_call(context);
 	memcpy(&mask, &((ucontext_t *)context)->uc_sigmask, sizeof(mask));
 	mask |= previous->mask;
 	if (!(previous->flags & SA_NODEFER))

@@ -50,6 +50,7 @@ static void reset_entry(struct area_process *process)
 	process->parent = (pid_t)raw_syscall3(SYS_getppid, 0, 0, 0);
 	process->start_time = agent_now();
 	process->quiet = 0;
+	atomic_store(&process->waits, 0);
 	process->threads = 0;
 	/* Set right after: execve(2) leaves neither the address nor what is there. */
 	process->proof_address = (uint64_t)&agent_state.process;
@@ -82,6 +83,7 @@ static void wait_for_go(struct area_process *process)
 	while (atomic_load(&process->state) == AREA_PROCESS_ANNOUNCED &&
 	       patience_wait(&patience, &process->state, AREA_PROCESS_ANNOUNCED))
 		;
+	atomic_store(&process->waits, 0);
 	now = agent_now();
 	atomic_fetch_add(&area->waits.waited, now - begun);
 	if (atomic_load(&area->waits.on))
@@ -107,6 +109,7 @@ static void go_on(struct area *area, struct area_process *process)
 
 static void announce(struct area *area, struct area_process *process)
 {
+	atomic_store(&process->waits, 1);
 	atomic_store(&process->state, AREA_PROCESS_ANNOUNCED);
 	area_ring(area);
 	wait_for_go(process);

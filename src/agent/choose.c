@@ -4,7 +4,7 @@
 #include "agent/state.h"
 #include "base/glob.h"
 #include "base/syscall.h"
-#include "trap/arch.h"
+#include "signal/arch.h"
 #include "unwind/unwind.h"
 
 #include <stdatomic.h>
@@ -25,7 +25,7 @@ static void read_value(struct agent_choice *choice, uint64_t address, bool possi
 
 	choice->value_address = address & ~7ull;
 	if (possible)
-		count = raw_read_memory(raw_getpid(), choice->value, choice->value_address,
+		count = raw_read_memory(choice->value, choice->value_address,
 					area_value_length(choice->value_address));
 	choice->value_length = count > 0 ? (uint32_t)count : 0;
 }
@@ -40,7 +40,7 @@ static uint64_t extend(uint64_t value, uint32_t length, bool is_signed)
 
 /* Where each thread watches an address of its own, each remembers its own value. */
 static __thread struct {
-	uint32_t generation;
+	uint32_t generation, rests;
 	uint64_t value;
 } own_last[AREA_SLOTS] __attribute__((tls_model("initial-exec")));
 
@@ -48,6 +48,7 @@ static void exchange_last(struct area_slot *slot, uint32_t index, uint64_t value
 			  struct agent_choice *choice)
 {
 	uint32_t generation = atomic_load_explicit(&slot->generation, memory_order_relaxed);
+	uint32_t rests = atomic_load_explicit(&slot->rests, memory_order_relaxed);
 
 	if (slot->address) {
 		choice->before_known =
@@ -56,9 +57,11 @@ static void exchange_last(struct area_slot *slot, uint32_t index, uint64_t value
 		atomic_store_explicit(&slot->last_known, 1, memory_order_relaxed);
 		return;
 	}
-	choice->before_known = own_last[index].generation == generation;
+	choice->before_known = own_last[index].generation == generation &&
+			       own_last[index].rests == rests;
 	choice->before = own_last[index].value;
 	own_last[index].generation = generation;
+	own_last[index].rests = rests;
 	own_last[index].value = value;
 }
 
@@ -171,7 +174,7 @@ bool agent_choose(struct area_process *process, uint32_t index, uint64_t address
 	struct area_slot *slot = &process->slot[index];
 	struct condition_values values = {0};
 	enum filter_refusal refused = FILTER_REFUSALS;
-	uint64_t pc = trap_arch.pc(context);
+	uint64_t pc = signal_arch.pc(context);
 	uint64_t watched = slot->address ? slot->address : address;
 
 	memset(choice, 0, sizeof(*choice));

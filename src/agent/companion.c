@@ -150,7 +150,10 @@ int agent_start_companion(const char *options)
 	for (char **at = environ; at && *at; at++, count++)
 		if (is_variable(*at, OPTIONS))
 			given = *at + sizeof(OPTIONS) - 1;
-	if (options) {
+	if (agent_state.options)
+		given = agent_state.options;
+	if (options || agent_state.options) {
+		options = options ? options : "";
 		variable = alloca(sizeof(OPTIONS) + strlen(options) + 1 + strlen(given));
 		join_options(variable, options, given);
 	}

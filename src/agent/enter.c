@@ -9,8 +9,13 @@
  * Accepted: the file may be another by the time it is executed, and a security module may raise
  * privilege by rules that cannot be read here.
  *
- * Other threads must not find a descriptor taken that nobody opened: where there are any, the
- * reading is done by a child that shares the memory and has a table of descriptors of its own.
+ * Other threads must not find a descriptor taken that nobody opened, and locks of the process's on
+ * the file go when any descriptor of it is closed (fcntl(2), F_SETLK): the reading is done by one
+ * more thread, which has a table of descriptors of its own. No child does it: it would be the first
+ * process of a namespace that the program has just made for its children (unshare(CLONE_NEWPID)),
+ * which ends with it, and others would find it by wait(__WALL). There the kernel makes no thread
+ * either (copy_process()): a program without others reads by itself then, and one with others goes
+ * without us.
  */
 #include "agent/enter.h"
 
@@ -20,7 +25,7 @@
 #include "base/memory.h"
 #include "base/own_path.h"
 #include "base/syscall.h"
-#include "trap/borrower.h"
+#include "signal/borrower.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -28,11 +33,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #define SHELL "/bin/sh"
 #define LINKER "ld-linux" /* and what follows: glibc's dynamic linker, by its file's name */
@@ -40,7 +45,8 @@
 #define INTERPRETERS_MAX 5
 #define HEADERS_MAX 64
 #define DYNAMIC_MAX 128
-#define CHILD_STACK 16384
+#define THREAD_STACK 16384
+#define END_MOST 1000 /* looks whether the thread has ended */
 
 struct file {
 	int directory;
@@ -197,30 +203,60 @@ static int look(void *argument)
 	return 0;
 }
 
-static bool is_alone(void)
+/* Has another image set a filter, which may forbid threads? The controller tells once it watches.
+ * Until then who has made threads may have them; one that has none reads by itself, which takes its
+ * locks on that very file. */
+static bool may_be_restricted(const struct area_process *process)
 {
-	return __libc_single_threaded || agent_state.quiet || borrower_is();
+	return process && atomic_load(&process->state) == AREA_PROCESS_WATCHED
+		       ? atomic_load(&process->quiet) != 0
+		       : __libc_single_threaded != 0;
 }
 
-/* The child has no signal to end with, so no wait() of the program's finds it, and its handlers do
- * not run there. */
-static void look_from_child(struct file *file)
+/* Who may have no thread of ours. */
+static bool is_alone(void)
+{
+	return agent_state.quiet || borrower_is() || may_be_restricted(agent_state.process);
+}
+
+/* What it shares with a thread of libc's, but for the descriptors. src/process/restriction.c makes
+ * one like it. */
+#define LOOKS (CLONE_VM | CLONE_VFORK | CLONE_SIGHAND | CLONE_THREAD)
+
+/* Until it is no thread of the program's any more, which some calls count: it has left the memory
+ * by the time that clone() returns, and the rest takes microseconds. */
+static void wait_for_end(int thread)
+{
+	for (int i = 0; i < END_MOST && raw_syscall3(SYS_tgkill, raw_getpid(), thread, 0) != -ESRCH;
+	     i++)
+		raw_syscall3(SYS_sched_yield, 0, 0, 0);
+}
+
+/* Handlers do not run in it. */
+static void look_from_thread(struct file *file)
 {
 	static int (*libc_clone)(int (*)(void *), void *, int, void *, ...);
 	uint64_t all = ~0ull, before;
-	char *stack = page_allocate(CHILD_STACK);
-	int child;
+	char *stack = page_allocate(THREAD_STACK);
+	/* At its lowest bytes, for it inherits the watches and must meet none on the program's own
+	 * stack: with its signals blocked that hit would be lost. */
+	struct file *own = (struct file *)stack;
+	int thread;
 
 	if (!stack)
 		return;
 	if (!libc_clone)
 		*(void **)&libc_clone = dlsym(RTLD_NEXT, "clone");
 	raw_sigprocmask(SIG_SETMASK, &all, &before);
-	child = libc_clone(look, stack + CHILD_STACK, CLONE_VM | CLONE_VFORK, file);
-	if (child > 0)
-		raw_syscall6(SYS_wait4, child, 0, __WALL, 0, 0, 0);
+	*own = *file;
+	thread = libc_clone(look, stack + THREAD_STACK, LOOKS, own);
+	if (thread > 0)
+		wait_for_end(thread);
+	else if (__libc_single_threaded)
+		look(own);
+	file->can_enter = own->can_enter;
 	raw_sigprocmask(SIG_SETMASK, &before, NULL);
-	page_free(stack, CHILD_STACK);
+	page_free(stack, THREAD_STACK);
 }
 
 bool agent_can_enter(int directory, const char *path)
@@ -232,7 +268,7 @@ bool agent_can_enter(int directory, const char *path)
 	if (is_alone())
 		look(&file);
 	else
-		look_from_child(&file);
+		look_from_thread(&file);
 	return file.can_enter;
 }
 

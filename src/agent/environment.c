@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program's environment, before the program looks at it: our two variables are taken out again,
- * in place, so that neither getenv() nor a walk over environ meets them. What
+ * The program's environment, before the program looks at it: our variables, two each time, are
+ * taken out again, in place, so that neither getenv() nor a walk over environ meets them. What
  * programs executed later need is kept in agent_state and put back by src/agent/execute.c.
  *
  * Three ways in: started by `trapline` (TRAPLINE_AREA), preloaded by the user (LD_PRELOAD and
@@ -9,11 +9,15 @@
  */
 #include "agent/state.h"
 
+#include <elf.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define OPTIONS_VARIABLE "TRAPLINE_OPTIONS"
 #define AGENT_LIBRARY "libtrapline-agent" /* and what follows: .so, -heap.so */
+#define AUXILIARY_MOST 2048		  /* bytes of the vector, and of what lies behind it */
 
 static char *find_variable(const char *name, char ***place)
 {
@@ -78,7 +82,46 @@ static bool restore_preload(void)
 	return true;
 }
 
-enum agent_invitation agent_hide_environment(void)
+static char **end_of(char **environment)
+{
+	while (environment && *environment)
+		environment++;
+	return environment;
+}
+
+/* The kernel lays the auxiliary vector behind the environment's end, and random bytes of which the
+ * vector tells behind both: what stands there is the vector if it tells of these bytes. */
+static bool is_vector(const char *from)
+{
+	uintptr_t random = getauxval(AT_RANDOM), begin = (uintptr_t)from;
+	const Elf64_auxv_t *at = (const void *)from;
+
+	if (!random || begin >= random || random - begin > AUXILIARY_MOST)
+		return false;
+	for (; (uintptr_t)(at + 1) <= random && at->a_type != AT_NULL; at++)
+		if (at->a_type == AT_RANDOM && at->a_un.a_val == random)
+			return true;
+	return false;
+}
+
+/* Programs find the auxiliary vector by walking over the environment, as the C library did. Where
+ * variables are gone the end has come nearer, and the words up to the vector become entries of it
+ * that say nothing. Accepted: it needs two words for each, so where the user preloads libraries of
+ * their own, and one variable alone is gone, such a program meets an empty vector. */
+static void close_gap(char **end_before)
+{
+	char **end = end_of(environ);
+
+	if (!end || end >= end_before || (end_before - end) % 2 ||
+	    !is_vector((char *)(end_before + 1)))
+		return;
+	for (char **at = end + 1; at < end_before; at += 2) {
+		at[0] = (char *)(uintptr_t)AT_IGNORE;
+		at[1] = NULL;
+	}
+}
+
+static enum agent_invitation take_out(void)
 {
 	char **place;
 	char *value = find_variable(AREA_VARIABLE, &place);
@@ -93,5 +136,18 @@ enum agent_invitation agent_hide_environment(void)
 	preloaded = restore_preload();
 	if (value)
 		return invited ? AGENT_INVITED : AGENT_NOT_INVITED;
-	return preloaded ? AGENT_ALONE : AGENT_NOT_INVITED;
+	if (!preloaded)
+		return AGENT_NOT_INVITED;
+	agent_state.options = find_variable(OPTIONS_VARIABLE, &place);
+	remove_variable(place);
+	return AGENT_ALONE;
+}
+
+enum agent_invitation agent_hide_environment(void)
+{
+	char **end = end_of(environ);
+	enum agent_invitation invitation = take_out();
+
+	close_gap(end);
+	return invitation;
 }

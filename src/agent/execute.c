@@ -5,7 +5,7 @@
  * them out again. Raw system calls that execute are not followed.
  *
  * The new image inherits whether SIGTRAP is ignored and blocked, which is kept here and not in the
- * kernel (src/trap/ownership.h, mask.c): during the call the kernel knows.
+ * kernel (src/signal/ownership.h, mask.c): during the call the kernel knows.
  *
  * Everything here may run in a vfork()ed child, which borrows its parent's memory, on a stack of a
  * few pages: small arrays live on the stack (as in libc's own execl()), larger ones in pages of
@@ -17,7 +17,7 @@
 #include "agent/enter.h"
 #include "agent/extension.h"
 #include "agent/permitted.h"
-#include "trap/ownership.h"
+#include "signal/ownership.h"
 
 #include <alloca.h>
 #include <dlfcn.h>

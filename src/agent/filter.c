@@ -14,14 +14,15 @@
  */
 #include "agent/permitted.h"
 #include "agent/readable.h"
+#include "agent/region.h"
 #include "agent/state.h"
 
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/syscall.h"
-#include "trap/alternate.h"
-#include "trap/borrower.h"
-#include "trap/ownership.h"
+#include "signal/alternate.h"
+#include "signal/borrower.h"
+#include "signal/ownership.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -102,6 +103,14 @@ void filter_before_seccomp(long operation, long filter)
 	prepare(operation == SECCOMP_SET_MODE_STRICT);
 }
 
+/* The signal by which calls are dispatched is the program's then. */
+static void prepare_dispatching(void)
+{
+	prepare(true);
+	if (agent_state.regions && !borrower_is())
+		agent_state.regions->end();
+}
+
 void filter_before_prctl(long option, long value, long filter)
 {
 	if (option == PR_SET_SECCOMP)
@@ -109,7 +118,7 @@ void filter_before_prctl(long option, long value, long filter)
 								   : SECCOMP_SET_MODE_FILTER,
 				      filter);
 	else if (option == PR_SET_SYSCALL_USER_DISPATCH && value != PR_SYS_DISPATCH_OFF)
-		prepare(true);
+		prepare_dispatching();
 	else if (option == PR_SET_TSC && value == PR_TSC_SIGSEGV && !agent_forbid_clock())
 		prepare(true);
 }
@@ -125,10 +134,13 @@ TL_API int prctl(int option, ...)
 TL_API int sigaltstack(const stack_t *stack, stack_t *old)
 {
 	size_t frame = getauxval(AT_MINSIGSTKSZ);
+	stack_t given;
 
 	resolve();
-	if (agent_state.area && stack && !(stack->ss_flags & SS_DISABLE) &&
-	    stack->ss_size < 2 * (frame ? frame : 4096) + HANDLER_ROOM && !borrower_is())
+	if (agent_state.area && stack &&
+	    readable_copy(&given, stack, sizeof(given)) == sizeof(given) &&
+	    !(given.ss_flags & SS_DISABLE) &&
+	    given.ss_size < 2 * (frame ? frame : 4096) + HANDLER_ROOM && !borrower_is())
 		alternate_stack_is_small();
 	return libc.sigaltstack(stack, old);
 }

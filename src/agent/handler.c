@@ -18,7 +18,8 @@
 #include "agent/state.h"
 
 #include "base/syscall.h"
-#include "trap/ownership.h"
+#include "signal/interrupted.h"
+#include "signal/ownership.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -77,7 +78,7 @@ static void note_registers(struct area_registers *registers, const ucontext_t *c
 
 static uint32_t read_stack(struct area_hit *hit, uint64_t stack_address)
 {
-	ssize_t count = raw_read_memory(raw_getpid(), hit->stack, stack_address, AREA_STACK);
+	ssize_t count = raw_read_memory(hit->stack, stack_address, AREA_STACK);
 
 	return count > 0 ? (uint32_t)count : 0;
 }
@@ -91,12 +92,11 @@ static void note_memory(struct area_hit *hit, uint64_t value_address, uint64_t s
 	const size_t length = area_value_length(value_address);
 	struct iovec remote[2] = {{(void *)value_address, length},
 				  {(void *)stack_address, AREA_STACK}};
-	pid_t pid = raw_getpid();
-	long count = raw_syscall6(SYS_process_vm_readv, pid, (long)local, 2, (long)remote, 2, 0);
+	ssize_t count = raw_read_pieces(local, remote, 2);
 
 	hit->value_address = value_address;
 	hit->stack_address = stack_address;
-	if (count >= (long)length) {
+	if (count >= (ssize_t)length) {
 		hit->value_length = (uint32_t)length;
 		hit->stack_length = (uint32_t)((size_t)count - length);
 		return;
@@ -300,7 +300,7 @@ static bool passes(const struct area_slot *slot, const struct area_hit *hit)
 
 /*
  * A place that one thread alone comes by is held at a few times only: each hold delays that thread,
- * and most memory is never shared. A count missed by two threads racing here costs one hold.
+ * and most memory is never shared. A hold that nothing was saved up for is none, and not counted.
  */
 static bool is_worth_holding(struct area_slot *slot, uint64_t identity)
 {
@@ -312,7 +312,7 @@ static bool is_worth_holding(struct area_slot *slot, uint64_t identity)
 		atomic_store_explicit(&slot->shared, 1, memory_order_relaxed);
 	if (slot->patience || atomic_load_explicit(&slot->shared, memory_order_relaxed))
 		return true;
-	return atomic_fetch_add_explicit(&slot->alone, 1, memory_order_relaxed) < HOLDS_ALONE;
+	return atomic_load_explicit(&slot->alone, memory_order_relaxed) < HOLDS_ALONE;
 }
 
 static bool is_held(struct area_slot *slot, const struct area_hit *hit, struct wish *wish)
@@ -323,6 +323,20 @@ static bool is_held(struct area_slot *slot, const struct area_hit *hit, struct w
 		return true;
 	*wish = hold_wanted(slot, hit->entry_time);
 	return worth && !passes(slot, hit);
+}
+
+static struct credit take_hold(struct area *area, struct area_process *process,
+			       struct area_slot *slot, const struct area_hit *hit)
+{
+	struct credit credit;
+	struct wish wish;
+
+	if (!is_held(slot, hit, &wish))
+		return (struct credit){0};
+	credit = take_credit(area, process, hit->identity, hit->entry_time, &wish);
+	if (credit.hold)
+		atomic_fetch_add_explicit(&slot->alone, 1, memory_order_relaxed);
+	return credit;
 }
 
 /* The controller, which has been rung for, may want this thread's CPU to end the watch. */
@@ -384,7 +398,6 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 	struct agent_choice choice;
 	struct credit credit = {0};
 	struct area_hit *hit;
-	struct wish wish;
 
 	if (area_is_closed(area) || !admit(process, slot, generation, info->address))
 		return waited;
@@ -412,10 +425,12 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 	note_hit(hit, info, context, slot,
 		 atomic_load_explicit(&process->quiet, memory_order_relaxed),
 		 has_filter(area) ? &choice : NULL);
-	if (!(hit->flags & AREA_HIT_LATE) && slot->answered)
+	if (!(hit->flags & AREA_HIT_LATE) && slot->answered == AREA_ANSWER_LENT)
+		credit = (struct credit){.hold = slot->hold, .parts = 1};
+	else if (!(hit->flags & AREA_HIT_LATE) && slot->answered)
 		credit = credit_owe(area, process, hit->identity, entry, slot->hold);
-	else if (!(hit->flags & AREA_HIT_LATE) && slot->hold && is_held(slot, hit, &wish))
-		credit = take_credit(area, process, hit->identity, entry, &wish);
+	else if (!(hit->flags & AREA_HIT_LATE) && slot->hold)
+		credit = take_hold(area, process, slot, hit);
 	if (!credit.hold)
 		hit->flags |= AREA_HIT_UNHELD;
 	area_hit_publish(hit, ticket);
@@ -521,35 +536,43 @@ void agent_take_trap(int number, siginfo_t *info, void *context)
 		return;
 	handle_trap(number, info, context);
 	if (regions)
-		regions->end(context);
+		regions->leave(context);
+}
+
+/* One of ours is never passed on, also when it is no longer wanted: it would kill. */
+static void take_hit(struct area_process *process, const struct perf_siginfo *perf,
+		     const ucontext_t *context)
+{
+	uint64_t begin;
+
+	if (!process && agent_state.area)
+		atomic_fetch_add(&agent_state.area->hits_gone, 1);
+	if (!process || (perf->data >> 40 & 0xff) != agent_state.index)
+		return;
+	begin = cpu_time(process);
+	atomic_fetch_add(&agent_state.handlers, 1);
+	if (area_tag_limit(perf->data) < AREA_LIMITS)
+		throttle_look(process, area_tag_limit(perf->data), perf->flags & PERF_SIGINFO_ASYNC,
+			      context);
+	else
+		handle_and_account(process, perf, context);
+	atomic_fetch_sub(&agent_state.handlers, 1);
+	atomic_fetch_add_explicit(&process->handling, cpu_time(process) - begin,
+				  memory_order_relaxed);
 }
 
 static void handle_trap(int number, siginfo_t *info, void *context)
 {
 	const struct perf_siginfo *perf = (const struct perf_siginfo *)info;
-	struct area_process *process;
+	struct area_process *process = agent_state.process;
 
 	if (info->si_code != AGENT_TRAP_PERF || !area_tag_is_ours(perf->data)) {
 		pass_on(number, info, context);
 		return;
 	}
-	/* One of ours is never passed on, also when it is no longer wanted: it would kill. */
-	process = agent_state.process;
-	if (!process && agent_state.area)
-		atomic_fetch_add(&agent_state.area->hits_gone, 1);
-	if (process && (perf->data >> 40 & 0xff) == agent_state.index) {
-		uint64_t begin = cpu_time(process);
-
-		atomic_fetch_add(&agent_state.handlers, 1);
-		if (area_tag_limit(perf->data) < AREA_LIMITS)
-			throttle_look(process, area_tag_limit(perf->data),
-				      perf->flags & PERF_SIGINFO_ASYNC, context);
-		else
-			handle_and_account(process, perf, context);
-		atomic_fetch_sub(&agent_state.handlers, 1);
-		atomic_fetch_add_explicit(&process->handling, cpu_time(process) - begin,
-					  memory_order_relaxed);
-	}
+	take_hit(process, perf, context);
+	if (!agent_state.quiet && !(process && atomic_load(&process->quiet)))
+		interrupted_settle(context);
 }
 
 int agent_handle_signals(void)

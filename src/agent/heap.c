@@ -16,6 +16,8 @@
 
 /* Prototypes that libc's headers may hide. */
 TL_API void *memalign(size_t alignment, size_t size);
+TL_API void free_sized(void *block, size_t size);
+TL_API void free_aligned_sized(void *block, size_t alignment, size_t size);
 
 /* ------------------------------------------------------------------------------------------- */
 /* What is told */
@@ -150,6 +152,19 @@ TL_API void free(void *block)
 		atomic_load_explicit(&free_usually, memory_order_relaxed)(block);
 }
 
+/* As C has it since 2023: to an allocator that has these, too, they are free(). */
+TL_API void free_sized(void *block, size_t size)
+{
+	(void)size;
+	free(block);
+}
+
+TL_API void free_aligned_sized(void *block, size_t alignment, size_t size)
+{
+	(void)alignment, (void)size;
+	free(block);
+}
+
 /* Whatever moves: the old block is one no longer, the new one a block allocated here. */
 static void *resize(void *block, size_t size, struct allocation_caller caller)
 {
@@ -196,9 +211,11 @@ TL_API void *memalign(size_t alignment, size_t size)
 	return allocation_is_due(size) ? allocated(block, size, true, CALLER) : block;
 }
 
+/* What is no power of two libraries judge in different ways, and one and the same does otherwise
+ * than in memalign() (glibc since 2.38). */
 TL_API void *aligned_alloc(size_t alignment, size_t size)
 {
-	void *block = allocator_is_found() ? allocator.memalign(alignment, size) : NULL;
+	void *block = allocator_is_found() ? allocator.aligned_alloc(alignment, size) : NULL;
 
 	return allocation_is_due(size) ? allocated(block, size, true, CALLER) : block;
 }

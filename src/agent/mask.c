@@ -8,9 +8,10 @@
  * kernel to keep it pending: watching ends, and from then on masks are what the program says
  * (`honest`); threads that had SIGTRAP "blocked" become really so when one reaches them.
  *
- * A child that borrows this memory (src/trap/borrower.h) has its mask from the kernel alone. Where
- * its parent has SIGTRAP "blocked", it becomes really so in the child before anything looks at it
- * or changes it; which child has done so is noted in `real_in`, and what the parent wishes stays.
+ * A child that borrows this memory (src/signal/borrower.h) has its mask from the kernel alone.
+ * Where its parent has SIGTRAP "blocked", it becomes really so in the child before anything looks
+ * at it or changes it; which child has done so is noted in `real_in`, and what the parent wishes
+ * stays.
  *
  * A handler's return restores the kernel's mask, of which nobody tells us. What was really blocked
  * beside SIGTRAP when it was wished is kept (`beside`): once one of those is open though no call
@@ -23,11 +24,12 @@
  * here though one of the others could take it at once.
  */
 #include "agent/nudge.h"
+#include "agent/readable.h"
 #include "agent/state.h"
 
 #include "base/syscall.h"
-#include "trap/borrower.h"
-#include "trap/ownership.h"
+#include "signal/borrower.h"
+#include "signal/ownership.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -371,11 +373,11 @@ void mask_adopt(void)
 }
 
 /* What the program reads from the descriptor cannot be sorted here: watching ends. */
-void mask_before_signalfd(bool of_trap)
+void mask_before_signalfd(const void *set)
 {
 	uint64_t trap = TRAP_BIT;
 
-	if (!agent_state.area || !of_trap || left_to_kernel())
+	if (!agent_state.area || !readable_has_signal(set, SIGTRAP) || left_to_kernel())
 		return;
 	agent_give_up();
 	atomic_store(&honest, true);
@@ -387,6 +389,6 @@ void mask_before_signalfd(bool of_trap)
 TL_API int signalfd(int fd, const sigset_t *set, int flags)
 {
 	resolve();
-	mask_before_signalfd(sigismember(set, SIGTRAP) == 1);
+	mask_before_signalfd(set);
 	return libc.signalfd(fd, set, flags);
 }

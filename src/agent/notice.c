@@ -37,8 +37,8 @@ static struct area_hit *claim(struct area *area, uint64_t *ticket, struct patien
 
 static void fill(struct area_hit *hit, uint32_t kind, const struct area_registers *registers)
 {
-	ssize_t length = raw_read_memory(raw_getpid(), hit->stack,
-					 registers->general[insn_arch.stack_pointer], AREA_STACK);
+	ssize_t length = raw_read_memory(hit->stack, registers->general[insn_arch.stack_pointer],
+					 AREA_STACK);
 
 	hit->entry_time = agent_now();
 	hit->process = agent_state.index;

@@ -10,8 +10,8 @@
 #include "agent/state.h"
 
 #include "base/syscall.h"
-#include "trap/borrower.h"
-#include "trap/ownership.h"
+#include "signal/borrower.h"
+#include "signal/ownership.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -56,21 +56,27 @@ struct kernel_action {
 
 /* rt_sigaction(2) by number, of a signal that is ours: as sigaction(3) of it. Programs reset all
  * signals so in a child that they have forked (Chromium does), where our watches are on already. */
-static long set_owned_action(int signal, const struct kernel_action *action,
+static long set_owned_action(int signal, const struct kernel_action *given,
 			     struct kernel_action *old)
 {
 	struct sigaction wanted = {0}, before = {0};
+	struct kernel_action action;
 	int err;
 
-	if (action) {
-		wanted.sa_handler = action->handler;
-		wanted.sa_flags = (int)action->flags;
-		memcpy(&wanted.sa_mask, &action->mask, sizeof(action->mask));
+	if (given) {
+		if (readable_copy(&action, given, sizeof(action)) != sizeof(action))
+			return -EFAULT;
+		wanted.sa_handler = action.handler;
+		wanted.sa_flags = (int)action.flags;
+		memcpy(&wanted.sa_mask, &action.mask, sizeof(action.mask));
 	}
-	err = signal_program_action(signal, action ? &wanted : NULL, &before);
+	err = signal_program_action(signal, given ? &wanted : NULL, &before);
 	if (err)
 		return err;
 	if (old) {
+		/* The action has been changed by then (kernel/signal.c). */
+		if (!readable_is_writable(old, sizeof(*old)))
+			return -EFAULT;
 		*old = (struct kernel_action){.handler = before.sa_handler,
 					      .flags = (unsigned)before.sa_flags};
 		memcpy(&old->mask, &before.sa_mask, sizeof(old->mask));
@@ -78,10 +84,12 @@ static long set_owned_action(int signal, const struct kernel_action *action,
 	return 0;
 }
 
-static long action_by_number(long number, long signal, long action, long old, long a, long b,
-			     long c)
+static long action_by_number(long number, long signal, long action, long old, long size, long a,
+			     long b)
 {
-	(void)number, (void)a, (void)b, (void)c;
+	(void)number, (void)a, (void)b;
+	if (size != KERNEL_SET)
+		return result_of(-EINVAL);
 	return result_of(set_owned_action((int)signal, (const struct kernel_action *)action,
 					  (struct kernel_action *)old));
 }
@@ -154,6 +162,13 @@ static call_fn *clone3_with(const void *given)
 
 /* ------------------------------------------------------------------------------------------- */
 
+/* Of this process. */
+static void note_limit(long resource, long limit)
+{
+	if (agent_state.guard)
+		agent_state.guard->limit(resource, (const void *)limit);
+}
+
 /* Where to go on, with the arguments as they are. */
 __attribute__((used, visibility("hidden"))) call_fn *number_choose(long number, long first,
 								   long second, long third)
@@ -166,7 +181,7 @@ __attribute__((used, visibility("hidden"))) call_fn *number_choose(long number, 
 		return mask_is_kept() ? mask_by_number : libc_syscall;
 	case SYS_signalfd:
 	case SYS_signalfd4:
-		mask_before_signalfd(second && sigismember((const sigset_t *)second, SIGTRAP) == 1);
+		mask_before_signalfd((const void *)second);
 		return libc_syscall;
 	case SYS_execve:
 		return execve_by_number;
@@ -180,6 +195,17 @@ __attribute__((used, visibility("hidden"))) call_fn *number_choose(long number, 
 		return clone3_with((const void *)first);
 	case SYS_seccomp:
 		filter_before_seccomp(first, third);
+		return libc_syscall;
+	case SYS_setrlimit:
+		note_limit(first, second);
+		return libc_syscall;
+	case SYS_prlimit64:
+		if (!first || first == raw_getpid())
+			note_limit(second, third);
+		return libc_syscall;
+	case SYS_mlockall:
+		if (agent_state.guard)
+			agent_state.guard->lock();
 		return libc_syscall;
 	case SYS_prctl:
 		filter_before_prctl(first, second, third);

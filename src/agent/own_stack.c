@@ -41,7 +41,7 @@ static bool is_readable(uint64_t from, uint64_t to)
 			there[count] = (struct iovec){(void *)(from + count * PAGE), 1};
 		/* cppcheck-suppress legacyUninitvar; it is written to */
 		here = (struct iovec){bytes, count};
-		if (raw_syscall6(SYS_process_vm_readv, raw_getpid(), (long)&here, 1, (long)there,
+		if (raw_syscall6(SYS_process_vm_readv, raw_gettid(), (long)&here, 1, (long)there,
 				 count, 0) != count)
 			return false;
 	}

@@ -22,10 +22,4 @@ bool permitted(long number);
 /* What watching a forked child, or an executed program, begins with. */
 bool permitted_to_begin(void);
 
-/* The verdict of one filter, SECCOMP_RET_* with its data; killing where it is none that the kernel
- * would take. A pure function. */
-struct seccomp_data;
-unsigned permitted_run(const struct sock_filter *code, unsigned length,
-		       const struct seccomp_data *call);
-
 #endif

@@ -15,8 +15,8 @@ size_t readable_copy(void *to, const void *from, size_t length)
 {
 	ssize_t count = -EPERM;
 
-	if (permitted(SYS_process_vm_readv) && permitted(SYS_getpid))
-		count = raw_read_memory(raw_getpid(), to, (uintptr_t)from, length);
+	if (permitted(SYS_process_vm_readv) && permitted(SYS_gettid))
+		count = raw_read_memory(to, (uintptr_t)from, length);
 	if (count >= 0)
 		return (size_t)count;
 	if (count == -EFAULT)
@@ -25,16 +25,33 @@ size_t readable_copy(void *to, const void *from, size_t length)
 	return length;
 }
 
+bool readable_has_signal(const void *set, int signal)
+{
+	uint64_t bits;
+
+	return set && readable_copy(&bits, set, sizeof(bits)) == sizeof(bits) &&
+	       bits & 1ull << (signal - 1);
+}
+
+/* The mask is written to its first and its last bytes. */
+bool readable_is_writable(void *to, size_t length)
+{
+	uint64_t *last = (uint64_t *)((char *)to + length - sizeof(*last));
+
+	return raw_sigprocmask(SIG_BLOCK, NULL, to) != -EFAULT &&
+	       raw_sigprocmask(SIG_BLOCK, NULL, last) != -EFAULT;
+}
+
 size_t readable_beginnings(void *to, char *const strings[], size_t count, size_t each)
 {
 	struct iovec remote[READABLE_STRINGS], local = {to, count * each};
 	long got;
 
-	if (count > READABLE_STRINGS || !permitted(SYS_process_vm_readv) || !permitted(SYS_getpid))
+	if (count > READABLE_STRINGS || !permitted(SYS_process_vm_readv) || !permitted(SYS_gettid))
 		return 0;
 	for (size_t i = 0; i < count; i++)
 		remote[i] = (struct iovec){strings[i], each};
-	got = raw_syscall6(SYS_process_vm_readv, raw_getpid(), (long)&local, 1, (long)remote,
+	got = raw_syscall6(SYS_process_vm_readv, raw_gettid(), (long)&local, 1, (long)remote,
 			   (long)count, 0);
 	return got > 0 ? (size_t)got / each : 0;
 }

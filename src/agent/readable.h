@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading what the program hands over and may have got wrong: execve(2) says EFAULT of it, where a
- * plain access would end the program. Async-signal-safe. */
+/* What the program hands over and may have got wrong: the kernel says EFAULT of it, where a plain
+ * access would end the program. Async-signal-safe. */
 #ifndef AGENT_READABLE_H
 #define AGENT_READABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* How many bytes could be read. Where a filter forbids the kernel's help, or the kernel has none to
  * give, they are read plainly. */
 size_t readable_copy(void *to, const void *from, size_t length);
+
+/* Is the signal in a set as the kernel reads it? Not in one that cannot be read. */
+bool readable_has_signal(const void *set, int signal);
+
+/* Can `length` bytes be written there, 8 at least? */
+bool readable_is_writable(void *to, size_t length);
 
 /* The first `each` bytes of `count` strings, READABLE_STRINGS at most, one after another: how many
  * could be read together. */

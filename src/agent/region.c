@@ -2,15 +2,15 @@
 /*
  * Watched memory of any size, in the library that is preloaded where the processor has protection
  * keys. What the controller wants is in the area, in slots beyond those of the hardware; this
- * process opens a region for each (src/trap/region.h) and notes its hits as it notes others.
+ * process opens a region for each (src/region/region.h) and notes its hits as it notes others.
  */
 #include "agent/region.h"
 
 #include "agent/state.h"
 #include "event/explain.h"
 #include "trap/creation.h"
-#include "trap/region.h"
-#include "trap/region_thread.h"
+#include "region/region.h"
+#include "region/thread.h"
 
 #include <stdatomic.h>
 #include <trapline/event.h>
@@ -112,7 +112,7 @@ static bool begin(siginfo_t *info, ucontext_t *context)
 	return region_on_trap(info, context);
 }
 
-static void end(ucontext_t *context)
+static void leave(ucontext_t *context)
 {
 	region_thread_clean(context);
 }
@@ -120,7 +120,7 @@ static void end(ucontext_t *context)
 /* Before the constructor that announces this process. */
 __attribute__((constructor(101))) static void offer(void)
 {
-	static const struct agent_regions offered = {follow, close_all, begin, end};
+	static const struct agent_regions offered = {follow, close_all, region_end, begin, leave};
 
 	agent_state.regions = &offered;
 }

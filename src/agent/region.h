@@ -16,10 +16,12 @@ struct agent_regions {
 	/* All of them: this process is watched no longer, or is a forked child that has yet to be.
 	 */
 	void (*close)(void);
+	/* For good, with all that they need in this process. */
+	void (*end)(void);
 	/* At each SIGTRAP: true if it was the end of a region's single step and nothing else. */
 	bool (*begin)(siginfo_t *info, ucontext_t *context);
 	/* Before the context is returned to. */
-	void (*end)(ucontext_t *context);
+	void (*leave)(ucontext_t *context);
 };
 
 /* An access as the region's handler understood it, from the registers before the instruction. */

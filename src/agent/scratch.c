@@ -3,7 +3,7 @@
 
 #include "agent/arch.h"
 #include "base/memory.h"
-#include "trap/borrower.h"
+#include "signal/borrower.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -33,6 +33,9 @@ struct agent_state {
 	const struct agent_guard *guard;     /* NULL: this library guards no blocks */
 	uint64_t allocations;	/* address of what is remembered of blocks; 0: nothing yet */
 	char library[PATH_MAX]; /* our own path, as it stood in LD_PRELOAD */
+	/* What TRAPLINE_OPTIONS held where it was taken out, in the memory of the environment: read
+	 * at the start alone. NULL: it was not. */
+	const char *options;
 };
 
 /* Hidden: the injected handler has no table of addresses to find it by. */
@@ -113,6 +116,10 @@ struct agent_guard {
 	void (*begin)(struct area_process *process, bool waits);
 	void (*begun)(struct area_process *process); /* it was let go */
 	void (*end)(void);			     /* the process ends, and is still watched */
+	/* It is about to limit its own memory (a struct rlimit, which may be anything), or to lock
+	 * it. */
+	void (*limit)(long resource, const void *limit);
+	void (*lock)(void);
 };
 
 /* What leads a program that is about to be executed to the area: as it led this one, or by asking
@@ -167,8 +174,8 @@ void mask_wish(bool blocked);
 
 /* rt_sigprocmask(2) of a thread whose wish is kept. 0 or -errno. */
 int mask_change(int how, const uint64_t *set, uint64_t *old);
-/* The program is about to ask for a signalfd, maybe of SIGTRAP. */
-void mask_before_signalfd(bool of_trap);
+/* The program is about to ask for a signalfd of what may be a set, and SIGTRAP in it. */
+void mask_before_signalfd(const void *set);
 
 /* In a program that was executed with SIGTRAP blocked. */
 void mask_adopt(void);

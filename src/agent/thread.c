@@ -8,7 +8,7 @@
 
 #include "base/syscall.h"
 #include "insn/arch.h"
-#include "trap/borrower.h"
+#include "signal/borrower.h"
 
 #include <dlfcn.h>
 #include <linux/futex.h>

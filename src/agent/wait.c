@@ -5,6 +5,7 @@
  * open, and what mask.c has kept is theirs.
  */
 #include "agent/nudge.h"
+#include "agent/readable.h"
 #include "agent/state.h"
 
 #include "base/syscall.h"
@@ -70,6 +71,16 @@ static bool is_the_programs(const siginfo_t *info)
 	return info->si_signo != SIGTRAP || (!is_hit(info) && !nudge_is(info));
 }
 
+/* However late that is. What is wrong the kernel says. */
+static uint64_t end_of(const struct timespec *timeout)
+{
+	uint64_t now = agent_now(), seconds = (uint64_t)timeout->tv_sec;
+
+	if (seconds >= (INT64_MAX - now) / 1000000000u)
+		return INT64_MAX;
+	return now + seconds * 1000000000u + (uint64_t)timeout->tv_nsec;
+}
+
 static int wait_really(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	uint64_t until = 0, now;
@@ -77,8 +88,7 @@ static int wait_really(const sigset_t *set, siginfo_t *info, const struct timesp
 	int result;
 
 	if (timeout)
-		until = agent_now() + (uint64_t)timeout->tv_sec * 1000000000u +
-			(uint64_t)timeout->tv_nsec;
+		until = end_of(timeout);
 	for (;;) {
 		if (mask_take_kept(info))
 			return SIGTRAP;
@@ -94,20 +104,30 @@ static int wait_really(const sigset_t *set, siginfo_t *info, const struct timesp
 	}
 }
 
+/* What is wrong the kernel says. */
 static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	uint64_t trap = 1ull << (SIGTRAP - 1), before;
+	struct timespec given;
 	siginfo_t own;
 	int place, result, err;
 
 	resolve();
-	if (sigismember(set, SIGTRAP) != 1 || !mask_is_kept())
+	if (!mask_is_kept() || !readable_has_signal(set, SIGTRAP) ||
+	    (timeout && readable_copy(&given, timeout, sizeof(given)) != sizeof(given)))
 		return timeout ? libc.sigtimedwait(set, info, timeout)
 			       : libc.sigwaitinfo(set, info);
 	raw_sigprocmask(SIG_BLOCK, &trap, &before);
 	place = nudge_enter();
-	result = wait_really(set, info ? info : &own, timeout);
+	result = wait_really(set, &own, timeout ? &given : NULL);
 	err = errno;
+	/* It is written when something was taken, and that has been taken all the same. */
+	if (result > 0 && info && readable_is_writable(info, sizeof(*info))) {
+		*info = own;
+	} else if (result > 0 && info) {
+		result = -1;
+		err = EFAULT;
+	}
 	nudge_leave(place);
 	raw_sigprocmask(SIG_SETMASK, &before, NULL);
 	errno = err;
@@ -120,7 +140,7 @@ TL_API int sigwait(const sigset_t *set, int *number)
 	int result;
 
 	resolve();
-	if (sigismember(set, SIGTRAP) != 1 || !mask_is_kept())
+	if (!mask_is_kept() || !readable_has_signal(set, SIGTRAP))
 		return libc.sigwait(set, number);
 	do
 		result = wait_for(set, &info, NULL);
@@ -165,9 +185,12 @@ struct opening {
 static struct opening begin(const sigset_t *mask)
 {
 	struct opening opening = {.changes = mask && mask_is_blocked()};
+	uint64_t bits;
 
 	resolve();
-	opening.open = opening.changes && sigismember(mask, SIGTRAP) == 0;
+	if (opening.changes && readable_copy(&bits, mask, sizeof(bits)) != sizeof(bits))
+		opening.changes = false;
+	opening.open = opening.changes && !(bits & 1ull << (SIGTRAP - 1));
 	if (opening.open) {
 		opening.place = nudge_enter();
 		mask_open(&opening.mask);

@@ -6,6 +6,7 @@
 #include "dwarf/unit.h"
 #include "elf/metadata.h"
 #include "elf/object.h"
+#include "elf/sequences.h"
 #include "session/asking.h"
 #include "session/session.h"
 #include "source/source.h"
@@ -39,6 +40,18 @@ static bool judge_metadata(struct symbol_object *object, uint64_t address,
 	}
 }
 
+/* Whatever comes between, the kernel begins it anew: towards others on its CPU it is one operation.
+ */
+static bool judge_sequence(struct symbol_object *object, uint64_t address,
+			   enum symbol_atomicity *answer, char *reason)
+{
+	if (!symbol_sequence_has(object, address))
+		return false;
+	*answer = SYMBOL_ATOMICITY_ATOMIC;
+	snprintf(reason, SYMBOL_REASON_MAX, "it is in a restartable sequence");
+	return true;
+}
+
 /* Inlined or not: the code belongs to something that is atomic by name. */
 static bool judge_frames(const struct symbol_frame *frames, size_t count,
 			 enum symbol_atomicity *answer, char *reason)
@@ -47,7 +60,8 @@ static bool judge_frames(const struct symbol_frame *frames, size_t count,
 		const struct symbol_frame *frame = &frames[i];
 
 		if ((frame->function && symbol_atomic_function_name(frame->function)) ||
-		    (frame->linkage && symbol_atomic_function_name(frame->linkage))) {
+		    (frame->linkage && symbol_atomic_function_name(frame->linkage)) ||
+		    (i == 0 && frame->function && symbol_atomic_counting(frame->function))) {
 			*answer = SYMBOL_ATOMICITY_ATOMIC;
 			snprintf(reason, SYMBOL_REASON_MAX, "it is in %.200s", frame->function);
 			return true;
@@ -91,8 +105,8 @@ static bool judge_variable(const struct symbol_variable *variable, enum symbol_a
 }
 
 enum symbol_atomicity symbol_atomicity_judge(struct symbol_modules *modules, uint64_t pc,
-					     const struct symbol_variable *variable, bool load,
-					     char reason[SYMBOL_REASON_MAX])
+					     const struct symbol_variable *variable,
+					     enum symbol_load load, char reason[SYMBOL_REASON_MAX])
 {
 	enum symbol_atomicity answer = SYMBOL_ATOMICITY_UNKNOWN;
 	int told;
@@ -111,7 +125,8 @@ enum symbol_atomicity symbol_atomicity_judge(struct symbol_modules *modules, uin
 		return SYMBOL_ATOMICITY_UNKNOWN;
 	}
 	count = symbol_place_find(modules, pc, false, frames, SYMBOL_INLINE_MAX);
-	if (judge_metadata(object, pc - module->bias, &answer, reason) ||
+	if (judge_sequence(object, pc - module->bias, &answer, reason) ||
+	    judge_metadata(object, pc - module->bias, &answer, reason) ||
 	    judge_frames(frames, count, &answer, reason) ||
 	    judge_variable(variable, &answer, reason))
 		return answer;

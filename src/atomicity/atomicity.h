@@ -25,13 +25,19 @@ enum symbol_atomicity {
 	SYMBOL_ATOMICITY_ORDERED,  /* plain, of a volatile, in a function that orders memory */
 };
 
+enum symbol_load {
+	SYMBOL_LOAD_NONE,    /* it writes */
+	SYMBOL_LOAD_MOVE,    /* it reads alone */
+	SYMBOL_LOAD_OPERAND, /* it reads what an instruction computes with, `cmp`, `test`, `add` */
+};
+
 #define SYMBOL_REASON_MAX 256
 
 /* `pc`: of the accessing instruction itself. `variable`: what it accessed, as far as known, or
- * NULL. `load`: it reads and writes nothing. `reason` receives one short phrase. */
+ * NULL. `reason` receives one short phrase. */
 enum symbol_atomicity symbol_atomicity_judge(struct symbol_modules *modules, uint64_t pc,
-					     const struct symbol_variable *variable, bool load,
-					     char reason[SYMBOL_REASON_MAX]);
+					     const struct symbol_variable *variable,
+					     enum symbol_load load, char reason[SYMBOL_REASON_MAX]);
 
 const char *symbol_atomicity_name(enum symbol_atomicity atomicity); /* "unknown", … */
 

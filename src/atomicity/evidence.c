@@ -23,7 +23,8 @@
 #include <string.h>
 
 #define MACRO_DEPTH_MAX 8
-#define WORDS_MAX 20000 /* looked at for one statement, macros expanded */
+#define WORDS_MAX 20000		    /* looked at for one statement, macros expanded */
+#define LENDING_STATEMENTS_MAX 4096 /* of functions that a statement calls */
 
 enum verdict { HARMLESS, ATOMIC, DOUBTFUL };
 
@@ -33,7 +34,7 @@ struct judge {
 	struct symbol_macros *macros;
 	const struct symbol_variable *variable;
 	bool rust;
-	bool load;	    /* the access reads and writes nothing */
+	enum symbol_load load;
 	unsigned line;	    /* of the access: its statement may have begun before */
 	bool pragmas;	    /* the compiler heeds `#pragma omp atomic` and its kin */
 	unsigned words;	    /* looked at */
@@ -326,7 +327,7 @@ static bool variable_is_outside(struct judge *judge, const struct symbol_source 
  */
 static enum symbol_atomicity judge_volatile(struct judge *judge, const struct symbol_source *source)
 {
-	if (symbol_ordering_near(source, source->tokens, judge->line)) {
+	if (symbol_ordering_near(source, source->tokens, judge->line, judge->macros)) {
 		snprintf(judge->reason, SYMBOL_REASON_MAX,
 			 "a volatile in a function that orders memory itself");
 		return SYMBOL_ATOMICITY_ORDERED;
@@ -406,36 +407,12 @@ static bool directive_spares(const struct judge *judge, enum symbol_pragma form,
 	       !symbol_pragma_names(form, source, token, count, judge->variable->name);
 }
 
-static bool holds_directive(struct symbol_source *source)
-{
-	const struct symbol_tokens *tokens = symbol_source_tokens(source);
-
-	for (size_t i = 0; tokens && i < tokens->directive_count; i++) {
-		const struct symbol_directive *directive = &tokens->directive[i];
-		const struct symbol_token *token = &tokens->directive_token[directive->first];
-
-		for (size_t j = 0; directive->kind == 'd' && j < directive->count; j++)
-			if (symbol_pragma_here(source, token + j, directive->count - j))
-				return true;
-	}
-	return false;
-}
-
-static bool macros_hold_directives(struct symbol_macros *macros)
-{
-	if (!macros->searched)
-		for (size_t i = 0; i < macros->count && !macros->directives; i++)
-			macros->directives = holds_directive(macros->source[i]);
-	macros->searched = true;
-	return macros->directives;
-}
-
 static bool is_directive(void *arg, const struct symbol_source *source,
 			 const struct symbol_token *token, size_t count)
 {
 	const struct judge *judge = arg;
 
-	if (macros_hold_directives(judge->macros))
+	if (symbol_macros_hold_directives(judge->macros))
 		return heads_atomic_block(judge, source, token, count);
 	for (size_t i = 0; i < count; i++)
 		if (symbol_pragma_here(source, token + i, count - i))
@@ -452,21 +429,64 @@ static struct symbol_source *read_source(void *arg, const char *path)
 	return source && source->text && symbol_source_tokens(source) ? source : NULL;
 }
 
-/* Is the line perhaps shown for a load that an atomic directive's statement makes? */
+/* Methods of containers are called as those of atomics are (clear(), swap()): those that load count
+ * alone, for nothing else is an operand of another instruction. */
+static bool loads(const struct symbol_source *source, const struct symbol_token *token,
+		  size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (token[i].kind == SYMBOL_TOKEN_NAME &&
+		    (memmem(source->text + token[i].start, token[i].length, "load", 4) ||
+		     memmem(source->text + token[i].start, token[i].length, "LOAD", 4)))
+			return true;
+	return false;
+}
+
+static bool is_operation(void *arg, const struct symbol_source *source,
+			 const struct symbol_token *token, size_t count)
+{
+	struct judge *judge = arg, probe = *judge;
+	char reason[SYMBOL_REASON_MAX];
+	enum verdict verdict;
+
+	probe.reason = reason;
+	verdict = judge_range(&probe, source, token, count, NULL, 0, 0);
+	judge->words = probe.words;
+	return judge->words > WORDS_MAX || verdict == ATOMIC ||
+	       (verdict == DOUBTFUL && probe.may_be_atomic && loads(source, token, count));
+}
+
+/* Is the line perhaps shown for a load that another, atomic statement makes? */
 static bool is_lent(struct judge *judge, const struct symbol_source *source,
 		    const struct symbol_statement *statement)
 {
 	Dwarf_Die unit;
-	const struct symbol_lent lent = {.unit = &unit,
+	unsigned left = LENDING_STATEMENTS_MAX;
+	const struct symbol_lent lent = {.left = &left,
+					 .unit = &unit,
 					 .function = &judge->function,
 					 .variable = judge->variable,
 					 .is_directive = is_directive,
+					 .is_operation = is_operation,
+					 .macros = judge->macros,
 					 .read = read_source,
 					 .arg = judge};
 
-	return judge->load && judge->pragmas && judge->function_known && !judge->rust &&
-	       symbol_unit_die(judge->object, judge->unit, &unit) == 0 &&
-	       symbol_lent(&lent, source, statement);
+	if (judge->load == SYMBOL_LOAD_NONE || !judge->function_known ||
+	    symbol_unit_die(judge->object, judge->unit, &unit) != 0)
+		return false;
+	if (judge->pragmas && !judge->rust && symbol_lent(&lent, source, statement)) {
+		snprintf(judge->reason, SYMBOL_REASON_MAX,
+			 "a directive in its function makes loads atomic that may go by its line");
+		return true;
+	}
+	if (judge->load == SYMBOL_LOAD_OPERAND &&
+	    symbol_lent_value(&lent, source, statement, judge->line)) {
+		snprintf(judge->reason, SYMBOL_REASON_MAX,
+			 "it may be the load of an atomic operation whose value its line uses");
+		return true;
+	}
+	return false;
 }
 
 static enum symbol_atomicity judge_statement(struct judge *judge,
@@ -494,11 +514,8 @@ static enum symbol_atomicity judge_statement(struct judge *judge,
 		snprintf(judge->reason, SYMBOL_REASON_MAX, "its statement names no variable");
 		return SYMBOL_ATOMICITY_UNKNOWN;
 	}
-	if (is_lent(judge, source, statement)) {
-		snprintf(judge->reason, SYMBOL_REASON_MAX,
-			 "a directive in its function makes loads atomic that may go by its line");
+	if (is_lent(judge, source, statement))
 		return SYMBOL_ATOMICITY_MIXED;
-	}
 	if (judge->has_volatile || (judge->variable && judge->variable->is_volatile))
 		return judge_volatile(judge, source);
 	snprintf(judge->reason, SYMBOL_REASON_MAX,
@@ -533,7 +550,8 @@ static bool is_rust(Dwarf_Die *die)
 
 enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, uint64_t address,
 						  const struct symbol_frame *frame,
-						  const struct symbol_variable *variable, bool load,
+						  const struct symbol_variable *variable,
+						  enum symbol_load load,
 						  char reason[SYMBOL_REASON_MAX])
 {
 	const struct symbol_source_hint hint = {frame->line, frame->function, frame->function_line};

@@ -10,7 +10,8 @@
 /* `address`: the file's own; `frame`: the innermost one there. */
 enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, uint64_t address,
 						  const struct symbol_frame *frame,
-						  const struct symbol_variable *variable, bool load,
+						  const struct symbol_variable *variable,
+						  enum symbol_load load,
 						  char reason[SYMBOL_REASON_MAX]);
 
 #endif

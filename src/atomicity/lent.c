@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "atomicity/lent.h"
 
+#include "atomicity/body.h"
 #include "dwarf/die.h"
 #include "source/pragma.h"
 
@@ -263,5 +264,109 @@ bool symbol_lent(const struct symbol_lent *lent, const struct symbol_source *sou
 		    (reduces && reduction_lends(lent, text, (unsigned)line, source, statement)))
 			return true;
 	}
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Atomic operations of the language */
+
+#define CALLS_MAX 3 /* functions within each other that are looked into */
+
+/* Is it an atomic operation, and could its object be what was accessed? */
+static bool operation_lends(const struct symbol_lent *lent, const struct symbol_source *source,
+			    const struct symbol_token *token, size_t count)
+{
+	const struct symbol_variable *variable = lent->variable;
+	const struct atomic atomic = {
+		.source = source, .token = token, .count = count, .operand = count};
+
+	if (!lent->is_operation(lent->arg, source, token, count))
+		return false;
+	if (variable && variable->typed && variable->name)
+		return may_be_operand(lent, &atomic);
+	return leads_elsewhere(source, token, count, has_references(lent->unit));
+}
+
+static size_t statement_end(const struct symbol_tokens *tokens, size_t at, size_t last)
+{
+	while (at < last && !symbol_statement_ends(&tokens->token[at]))
+		at++;
+	return at;
+}
+
+static bool function_lends(const struct symbol_lent *lent, const char *name, size_t length,
+			   unsigned depth);
+
+static bool call_lends(const struct symbol_lent *lent, const struct symbol_source *source,
+		       const struct symbol_token *token, size_t count, unsigned depth)
+{
+	for (size_t i = 0; i + 1 < count; i++)
+		if (token[i].kind == SYMBOL_TOKEN_NAME && token[i + 1].mark == '(' &&
+		    function_lends(lent, source->text + token[i].start, token[i].length, depth))
+			return true;
+	return false;
+}
+
+static bool function_lends(const struct symbol_lent *lent, const char *name, size_t length,
+			   unsigned depth)
+{
+	struct symbol_body body;
+
+	if (depth == CALLS_MAX)
+		return false;
+	for (size_t i = 0; symbol_body_find(lent->macros, name, length, i, &body); i++) {
+		const struct symbol_tokens *tokens = body.source->tokens;
+
+		for (size_t at = body.first, end; at < body.last; at = end + 1) {
+			end = statement_end(tokens, at, body.last);
+			if (!*lent->left)
+				return true;
+			--*lent->left;
+			if (operation_lends(lent, body.source, tokens->token + at, end - at) ||
+			    call_lends(lent, body.source, tokens->token + at, end - at, depth + 1))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Is a variable of that name assigned an operation's value between the tokens [first, last)? */
+static bool variable_lends(const struct symbol_lent *lent, const struct symbol_source *source,
+			   const struct symbol_token *name, size_t first, size_t last)
+{
+	const struct symbol_tokens *tokens = source->tokens;
+
+	for (size_t at = first; at + 2 < last; at++) {
+		const struct symbol_token *token = &tokens->token[at];
+		size_t end;
+
+		if (!is_name(source, token, source->text + name->start, name->length) ||
+		    token[1].mark != '=' || token[2].mark == '=')
+			continue;
+		end = statement_end(tokens, at, last);
+		if (operation_lends(lent, source, token + 2, end - at - 2) ||
+		    call_lends(lent, source, token + 2, end - at - 2, 0))
+			return true;
+	}
+	return false;
+}
+
+bool symbol_lent_value(const struct symbol_lent *lent, const struct symbol_source *source,
+		       const struct symbol_statement *statement, unsigned line)
+{
+	const struct symbol_variable *variable = lent->variable;
+	const struct symbol_token *token = source->tokens->token + statement->first;
+	size_t count = statement->last - statement->first, first, last;
+
+	if (variable && variable->typed && variable->name &&
+	    names_variable(variable, has_references(lent->unit), source, token, count))
+		return false;
+	if (call_lends(lent, source, token, count, 0))
+		return true;
+	symbol_body_around(source->tokens, line, &first, &last);
+	for (size_t i = 0; i < count; i++)
+		if (token[i].kind == SYMBOL_TOKEN_NAME && !is_member(token, i) &&
+		    variable_lends(lent, source, &token[i], first, last))
+			return true;
 	return false;
 }

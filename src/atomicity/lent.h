@@ -11,6 +11,7 @@
 #ifndef ATOMICITY_LENT_H
 #define ATOMICITY_LENT_H
 
+#include "atomicity/macro.h"
 #include "dwarf/unit.h"
 #include "source/source.h"
 #include "source/statement.h"
@@ -26,13 +27,27 @@ struct symbol_lent {
 	/* Is a directive in these tokens, or in a macro of which they hold the name? */
 	bool (*is_directive)(void *arg, const struct symbol_source *source,
 			     const struct symbol_token *token, size_t count);
+	/* Is an atomic operation of the language in these tokens of one statement? */
+	bool (*is_operation)(void *arg, const struct symbol_source *source,
+			     const struct symbol_token *token, size_t count);
+	struct symbol_macros *macros; /* of the unit */
 	/* The file with its tokens; NULL: it cannot be read. */
 	struct symbol_source *(*read)(void *arg, const char *path);
 	void *arg;
+	/* Statements that may still be looked at: a question of seconds holds up all others. */
+	unsigned *left;
 };
 
 /* `statement` of `source`: what the line table shows. */
 bool symbol_lent(const struct symbol_lent *lent, const struct symbol_source *source,
 		 const struct symbol_statement *statement);
+
+/*
+ * May a load that is an operand of an instruction at `line` be that of an atomic operation whose
+ * value the statement uses? It comes there by a variable of the function that the operation was
+ * assigned to, or by a call of a function that has the operation in it.
+ */
+bool symbol_lent_value(const struct symbol_lent *lent, const struct symbol_source *source,
+		       const struct symbol_statement *statement, unsigned line);
 
 #endif

@@ -4,6 +4,7 @@
 #include "dwarf/die.h"
 #include "session/asker.h"
 #include "session/session.h"
+#include "source/pragma.h"
 
 #include <dwarf.h>
 #include <glob.h>
@@ -223,6 +224,8 @@ static void read_includes(struct search *search, struct symbol_source *source)
 
 static void macros_free(struct symbol_macros *macros)
 {
+	if (macros->bodies)
+		macros->bodies_free(macros->bodies);
 	free(macros->source);
 	free(macros);
 }
@@ -282,4 +285,28 @@ bool symbol_macros_next(const struct symbol_macros *macros, const char *name, si
 		}
 	}
 	return false;
+}
+
+static bool holds_directive(struct symbol_source *source)
+{
+	const struct symbol_tokens *tokens = symbol_source_tokens(source);
+
+	for (size_t i = 0; tokens && i < tokens->directive_count; i++) {
+		const struct symbol_directive *directive = &tokens->directive[i];
+		const struct symbol_token *token = &tokens->directive_token[directive->first];
+
+		for (size_t j = 0; directive->kind == 'd' && j < directive->count; j++)
+			if (symbol_pragma_here(source, token + j, directive->count - j))
+				return true;
+	}
+	return false;
+}
+
+bool symbol_macros_hold_directives(struct symbol_macros *macros)
+{
+	if (!macros->searched)
+		for (size_t i = 0; i < macros->count && !macros->directives; i++)
+			macros->directives = holds_directive(macros->source[i]);
+	macros->searched = true;
+	return macros->directives;
 }

@@ -10,11 +10,15 @@
 #include "source/source.h"
 #include "source/token.h"
 
+struct symbol_bodies;
+
 struct symbol_macros {
 	struct symbol_source **source;
 	size_t count;
 	bool incomplete;	   /* a file that the program's own sources include was not found */
 	bool searched, directives; /* does any macro hold a directive that makes atomic? */
+	struct symbol_bodies *bodies; /* of functions, once they were asked for (body.h) */
+	void (*bodies_free)(struct symbol_bodies *bodies);
 };
 
 struct symbol_macro {
@@ -33,5 +37,8 @@ bool symbol_macros_next(const struct symbol_macros *macros, const char *name, si
 const struct symbol_tokens *symbol_source_tokens(struct symbol_source *source);
 /* Looks for the compilers' own directories, once and for all; else done at first use. */
 void symbol_macros_prepare(void);
+
+/* Is a directive that makes accesses atomic in any macro of the unit? */
+bool symbol_macros_hold_directives(struct symbol_macros *macros);
 
 #endif

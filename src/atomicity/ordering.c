@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "atomicity/ordering.h"
 
+#include "atomicity/body.h"
 #include "dwarf/atomic_names.h"
+#include "source/statement.h"
 
 #include <string.h>
 
@@ -65,33 +67,6 @@ static bool orders_memory(const char *word, size_t length)
 	return symbol_atomic_word(word, length) && !contains(word, length, "volatile");
 }
 
-/* The outermost block around a token that follows a parenthesis: its function's body. */
-static size_t body_around(const struct symbol_tokens *tokens, size_t at)
-{
-	size_t body = at, closed = 0;
-
-	while (at-- > 0) {
-		if (tokens->token[at].mark == '}') {
-			closed++;
-		} else if (tokens->token[at].mark == '{' && closed) {
-			closed--;
-		} else if (tokens->token[at].mark == '{' && at > 0 &&
-			   tokens->token[at - 1].mark == ')') {
-			body = at;
-		}
-	}
-	return body;
-}
-
-static size_t token_of_line(const struct symbol_tokens *tokens, unsigned line)
-{
-	size_t at = 0;
-
-	while (at < tokens->count && tokens->token[at].line < line)
-		at++;
-	return at;
-}
-
 /* `#pragma omp flush` between the tokens [first, last). */
 static bool flushes(const struct symbol_source *source, const struct symbol_tokens *tokens,
 		    size_t first, size_t last)
@@ -108,25 +83,86 @@ static bool flushes(const struct symbol_source *source, const struct symbol_toke
 	return false;
 }
 
-bool symbol_ordering_near(const struct symbol_source *source, const struct symbol_tokens *tokens,
-			  unsigned line)
+#define DEPTH_MAX 4	/* macros and functions within each other */
+#define WORDS_MAX 20000 /* looked up for one function */
+
+struct look {
+	struct symbol_macros *macros;
+	unsigned words;
+};
+
+static bool word_orders(struct look *look, const struct symbol_source *source,
+			const struct symbol_token *token, size_t count, unsigned depth);
+
+static bool range_orders(struct look *look, const struct symbol_source *source,
+			 const struct symbol_token *token, size_t count, unsigned depth)
 {
-	size_t body = body_around(tokens, token_of_line(tokens, line)), at = body, depth = 0;
-
-	for (; at < tokens->count; at++) {
-		const struct symbol_token *token = &tokens->token[at];
-		const char *word = source->text + token->start;
-
-		depth += token->mark == '{';
-		if (token->mark == '}' && (depth == 0 || --depth == 0))
-			return flushes(source, tokens, body, at);
-		if (token->kind != SYMBOL_TOKEN_NAME)
-			continue;
-		if (orders_memory(word, token->length))
+	for (size_t i = 0; i < count; i++)
+		if (token[i].kind == SYMBOL_TOKEN_NAME &&
+		    word_orders(look, source, token + i, count - i, depth))
 			return true;
-		if (symbol_opaque_word(word, token->length) &&
-		    !symbol_ordering_empty_assembly(source, token, tokens->count - at))
+	return false;
+}
+
+static bool macro_orders(struct look *look, const char *word, size_t length, unsigned depth)
+{
+	struct symbol_macro macro = {0};
+
+	while (symbol_macros_next(look->macros, word, length, &macro))
+		if (range_orders(look, macro.source,
+				 &macro.source->tokens->directive_token[macro.directive->first] + 1,
+				 macro.directive->count - 1, depth + 1))
+			return true;
+	return false;
+}
+
+/* `static inline void wmb(void) { __asm__ volatile("" ::: "memory"); }`: one statement that orders.
+ * What a larger function does is its own affair: each that asks whether to go on has an atomic load
+ * in it. */
+static bool function_orders(struct look *look, const char *word, size_t length, unsigned depth)
+{
+	struct symbol_body body;
+
+	for (size_t i = 0; symbol_body_find(look->macros, word, length, i, &body); i++) {
+		const struct symbol_token *token = body.source->tokens->token + body.first;
+		size_t count = body.last - body.first;
+
+		if (count && token[count - 1].mark == ';')
+			count--;
+		for (size_t at = 0; at < count; at++)
+			if (symbol_statement_ends(&token[at]))
+				count = 0;
+		if (count && token[0].kind == SYMBOL_TOKEN_NAME &&
+		    word_orders(look, body.source, token, count, depth + 1))
 			return true;
 	}
 	return false;
+}
+
+/* The first of the tokens is a name. */
+static bool word_orders(struct look *look, const struct symbol_source *source,
+			const struct symbol_token *token, size_t count, unsigned depth)
+{
+	const char *word = source->text + token->start;
+
+	if (orders_memory(word, token->length))
+		return true;
+	if (symbol_opaque_word(word, token->length))
+		return !symbol_ordering_empty_assembly(source, token, count);
+	if (depth == DEPTH_MAX || ++look->words > WORDS_MAX)
+		return false;
+	return macro_orders(look, word, token->length, depth) ||
+	       (count > 1 && token[1].mark == '(' &&
+		function_orders(look, word, token->length, depth));
+}
+
+bool symbol_ordering_near(const struct symbol_source *source, const struct symbol_tokens *tokens,
+			  unsigned line, struct symbol_macros *macros)
+{
+	struct look look = {.macros = macros};
+	size_t first, last;
+
+	symbol_body_around(tokens, line, &first, &last);
+	return range_orders(&look, source, tokens->token + first, last - first, 0) ||
+	       (last < tokens->count && flushes(source, tokens, first, last));
 }

@@ -4,6 +4,7 @@
 #ifndef ATOMICITY_ORDERING_H
 #define ATOMICITY_ORDERING_H
 
+#include "atomicity/macro.h"
 #include "source/source.h"
 #include "source/token.h"
 
@@ -15,8 +16,9 @@
 size_t symbol_ordering_empty_assembly(const struct symbol_source *source,
 				      const struct symbol_token *token, size_t count);
 
-/* Is there such a word in the function around a line? `tokens` are the source's. */
+/* Does the function around a line order memory, by such words of its own, by macros that have them,
+ * or by calls of functions that do nothing else? `tokens` are the source's. */
 bool symbol_ordering_near(const struct symbol_source *source, const struct symbol_tokens *tokens,
-			  unsigned line);
+			  unsigned line, struct symbol_macros *macros);
 
 #endif

@@ -19,7 +19,8 @@ struct owner_lock {
 /*
  * Set once a seccomp filter of the program's forbids a call that is made here: from then on owners
  * have no name and waiting makes no call. Nobody can be found dead then: who has waited for some
- * seconds takes the lock, which is held for the time of a few system calls.
+ * seconds takes the lock, which is held for the time of a few system calls. Others who need not
+ * know the thread's id do not ask for it then.
  */
 extern bool owner_lock_anonymous __attribute__((visibility("hidden")));
 #define OWNER_ANONYMOUS (-1)
@@ -33,8 +34,20 @@ static inline bool owner_lock_take(struct owner_lock *lock, pid_t expected, pid_
 					   __ATOMIC_RELAXED);
 }
 
-/* Returns the signal mask to hand to owner_unlock(). */
-static inline uint64_t owner_lock(struct owner_lock *lock)
+static inline void owner_lock_wait(uint64_t let_in)
+{
+	uint64_t all = ~0ull;
+
+	if (let_in)
+		raw_sigprocmask(SIG_UNBLOCK, &let_in, NULL);
+	raw_nanosleep(OWNER_LOCK_WAIT_NS);
+	if (let_in)
+		raw_sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
+/* Returns the signal mask to hand to owner_unlock(). The signals of `let_in` arrive while the lock
+ * is waited for: the holder may want an answer to one. Their handlers take no lock. */
+static inline uint64_t owner_lock_letting(struct owner_lock *lock, uint64_t let_in)
 {
 	uint64_t all = ~0ull, before;
 	bool anonymous = __atomic_load_n(&owner_lock_anonymous, __ATOMIC_RELAXED);
@@ -53,9 +66,14 @@ static inline uint64_t owner_lock(struct owner_lock *lock)
 		if (owner > 0 && raw_syscall3(SYS_tgkill, raw_getpid(), owner, 0) == -ESRCH &&
 		    owner_lock_take(lock, owner, self))
 			break;
-		raw_nanosleep(OWNER_LOCK_WAIT_NS);
+		owner_lock_wait(let_in);
 	}
 	return before;
+}
+
+static inline uint64_t owner_lock(struct owner_lock *lock)
+{
+	return owner_lock_letting(lock, 0);
 }
 
 static inline void owner_unlock(struct owner_lock *lock, uint64_t before)

@@ -7,13 +7,24 @@
 
 #include <sys/mman.h>
 
+static inline void *page_map(size_t bytes, int sharing)
+{
+	long address = raw_syscall6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+				    sharing | MAP_ANONYMOUS, -1, 0);
+
+	return address < 0 && address > -4096 ? NULL : (void *)address;
+}
+
 /* Zeroed memory, or NULL. */
 static inline void *page_allocate(size_t bytes)
 {
-	long address = raw_syscall6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return page_map(bytes, MAP_PRIVATE);
+}
 
-	return address < 0 && address > -4096 ? NULL : (void *)address;
+/* The same, in which forked children see what their parent writes, and it what they write. */
+static inline void *page_allocate_shared(size_t bytes)
+{
+	return page_map(bytes, MAP_SHARED);
 }
 
 static inline void page_free(void *address, size_t bytes)

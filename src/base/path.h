@@ -17,13 +17,15 @@ static inline const char *path_name(const char *path)
 }
 
 /* Is it the file of a C library, or of what such a library has beside it: threads, dynamic linker?
- * False of NULL. The vDSO is the kernel's. */
+ * False of NULL. The vDSO is the kernel's. Of that very name musl's is installed; glibc's has a
+ * text for the linker there. */
 static inline bool path_is_c_library(const char *path)
 {
 	static const char *const stems[] = {"libc.so.", "libc-2.",  "libc.musl-", "ld-linux",
 					    "ld-2.",	"ld-musl-", "libpthread", NULL};
 
-	return path && text_begins_with_any(path_name(path), stems);
+	return path && (text_begins_with_any(path_name(path), stems) ||
+			strcmp(path_name(path), "libc.so") == 0);
 }
 
 #endif

@@ -48,14 +48,22 @@ static inline int raw_perf_event_open(const struct perf_event_attr *attr, pid_t 
 	return (int)raw_syscall6(SYS_perf_event_open, (long)attr, pid, cpu, group, (long)flags, 0);
 }
 
-/* Copy from this process's own memory without faulting; returns bytes copied or -errno. */
-static inline ssize_t raw_read_memory(pid_t pid, void *to, uintptr_t from, size_t length)
+/* Copy from our own memory without faulting; returns bytes copied or -errno. It is asked for by the
+ * calling thread's id: the process's is its first thread's, which has no memory any more once it
+ * has ended (pthread_exit() in main()). */
+static inline ssize_t raw_read_pieces(const struct iovec *to, const struct iovec *from,
+				      unsigned count)
+{
+	return (ssize_t)raw_syscall6(SYS_process_vm_readv, raw_gettid(), (long)to, count,
+				     (long)from, count, 0);
+}
+
+static inline ssize_t raw_read_memory(void *to, uintptr_t from, size_t length)
 {
 	struct iovec local = {to, length};
 	struct iovec remote = {(void *)from, length};
 
-	return (ssize_t)raw_syscall6(SYS_process_vm_readv, pid, (long)&local, 1, (long)&remote, 1,
-				     0);
+	return raw_read_pieces(&local, &remote, 1);
 }
 
 static inline int raw_nanosleep(uint64_t nanoseconds)

@@ -1,52 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "control/control.h"
 
-#include "base/syscall.h"
-#include "event/lethal.h"
-#include "program/abandon.h"
-#include "control/enter.h"
-#include "program/entries.h"
-#include "control/linger.h"
-#include "program/life.h"
-#include "control/observed.h"
-#include "control/placed.h"
-#include "control/account.h"
-#include "control/attach.h"
-#include "control/duty.h"
-#include "control/events.h"
-#include "control/lasting.h"
-#include "control/launch.h"
-#include "control/sampling.h"
-#include "control/state.h"
+#include "arrival/attach.h"
+#include "arrival/enter.h"
+#include "arrival/launch.h"
 #include "base/clock.h"
-#include "process/restriction.h"
+#include "base/syscall.h"
+#include "control/events.h"
+#include "control/state.h"
+#include "observe/observe.h"
+#include "program/abandon.h"
+#include "program/entries.h"
+#include "program/life.h"
 #include "reader/open.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define DRAIN_INTERVAL (20 * MILLISECOND)
 #define DRAIN_INTERVAL_AGGRESSIVE (5 * MILLISECOND)
-#define HOLD_PARTS_AGGRESSIVE 3000 /* of 10,000; see CONTROL_AGGRESSIVE_BUDGET */
-#define PROMPT_SLICE 100000u	   /* ns: the kernel's least */
+#define PROMPT_SLICE 100000u /* ns: the kernel's least */
 #define PROMPT_NICE (-20)
 #define CHECK_INTERVAL (100 * MILLISECOND)
 #define CHECK_INTERVAL_PAUSED (250 * MILLISECOND) /* at most: nothing is watched meanwhile */
-#define ANNOUNCE_BOUND (100 * MILLISECOND)
-#define WAITS_LENT (200 * MILLISECOND) /* of waiting, at the start and after a rest */
-#define PLACED_BOUND \
-	SECOND /* what is watched from its birth is watched before its thread goes on */
-/* Lasting watches must be there from the first instruction on, whatever symbols take to read. */
-#define LASTING_BOUND (10 * SECOND)
 
 static const struct {
 	const char *name, *meaning;
@@ -60,34 +42,6 @@ _Static_assert(sizeof(count_table) / sizeof(count_table[0]) == COUNT_COUNT, "all
 /* For the SIGCHLD handler, which rings the doorbell so that no end is waited for. */
 static struct area *_Atomic signalled_area;
 
-void control_options_init(struct control_options *options)
-{
-	*options = (struct control_options){.budget = 1.0,
-					    .loan = -1,
-					    .slots = 3,
-					    .follow = true,
-					    .kernel = true,
-					    .output = -1,
-					    .area_fd = -1};
-}
-
-/* May this user see what the kernel touches? Asked by trying, on ourselves. */
-static bool kernel_allowed(void)
-{
-	static const char byte;
-	struct perf_request request = {.addr = (uintptr_t)&byte,
-				       .length = 1,
-				       .access = TL_WRITE,
-				       .kernel = true,
-				       .disabled = true};
-	int fd = perf_open(&request, 0);
-
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
-}
-
 static void on_child(int signal)
 {
 	struct area *area = atomic_load(&signalled_area);
@@ -97,141 +51,23 @@ static void on_child(int signal)
 		area_ring(area);
 }
 
-static int prepare_area(struct control *control, int fd)
-{
-	int err;
-
-	if (fd < 0)
-		return area_create(&control->program.area, &control->program.area_fd);
-	err = area_open(&control->program.area, fd);
-	if (err)
-		return err;
-	fcntl(fd, F_SETFD, FD_CLOEXEC);
-	control->program.area_fd = fd;
-	control->program.root = control->program.area->root;
-	control->program.area->controller_fd = fd;
-	control->program.area->controller = getpid();
-	return 0;
-}
-
-/* A tenth of the budget. */
-static void choose_allocations(struct control *control)
-{
-	struct allocation_choice *choice = &control->program.area->allocations;
-
-	choice->all = control->program.options.allocations == CONTROL_ALLOCATIONS_ALL;
-	choice->parts = (uint32_t)(control->program.options.budget * 10);
-	if (!choice->parts)
-		choice->parts = 1;
-	choice->births = control->program.options.births;
-	atomic_store(&choice->on, control->program.options.allocations != CONTROL_ALLOCATIONS_NONE);
-}
-
-/* What processes wait is taken from the program's time, as the budget is. Lasting watches and
- * limits must be there from the first instruction on. */
-static void lend_waits(struct control *control)
-{
-	const struct control_options *options = &control->program.options;
-	struct area_waits *waits = &control->program.area->waits;
-
-	waits->rate.budget = (uint64_t)(options->budget / 100 * (double)SECOND);
-	waits->rate.burst = rate_burst(waits->rate.budget, WAITS_LENT);
-	atomic_store(&waits->on, !options->lasting && !options->limits_only);
-}
-
-static const struct strategy *strategy_of(const struct control_options *options)
-{
-	if (options->lasting)
-		return &lasting_strategy;
-	return options->stall_first ? &stall_first_strategy : &choosing_strategy;
-}
-
-static void connect_explorer(struct control *made)
-{
-	made->explorer.program = &made->program;
-	made->explorer.events = &control_explorer_events;
-	made->explorer.budget = &made->budget;
-	made->explorer.hits = &made->hits;
-	made->program.explorer = &made->explorer;
-}
-
-/* Before there is a program, which would not wait for it. */
-static void try_filters(struct program *program)
-{
-	program->filters = restriction_inherited();
-	program->count[COUNT_PROMPTNESS_FORBIDDEN] = lethal_promptness();
-}
-
-int control_create(struct control **control, const struct control_options *options,
-		   const struct control_observer *observer)
-{
-	struct symbol_options symbols = {.size = sizeof(symbols)};
-	struct control *made = calloc(1, sizeof(*made));
-	int err;
-
-	if (!made)
-		return -ENOMEM;
-	symbols.reader = options->reader;
-	symbols.reader_may_slow = !lethal_promptness();
-	err = symbol_session_open(&made->program.session, &symbols);
-	if (!err)
-		err = entries_create(&made->program);
-	if (!err)
-		err = prepare_area(made, options->area_fd);
-	if (err) {
-		free(made->program.entries);
-		if (made->program.session)
-			symbol_session_close(made->program.session);
-		free(made);
-		return err;
-	}
-	made->program.events = &control_events;
-	made->program.prices = &made->budget.prices;
-	made->program.control = made;
-	made->windows = (struct windows){.program = &made->program,
-					 .budget = &made->budget,
-					 .take = sampling_take,
-					 .context = made};
-	made->program.options = *options;
-	made->observer = *observer;
-	made->program.options.kernel = options->kernel && kernel_allowed();
-	limits_init(&made->limits, &made->program);
-	made->strategy = strategy_of(options);
-	made->program.ways = made->strategy->ways;
-	made->hits.program = &made->program;
-	made->hits.events = &control_hit_events;
-	connect_explorer(made);
-	try_filters(&made->program);
-	made->program.started = clock_now();
-	made->program.random.state = options->seed ? options->seed : made->program.started | 1;
-	made->program.area->hold_parts = (uint32_t)(options->budget * 100);
-	if (options->aggressive && made->program.area->hold_parts > HOLD_PARTS_AGGRESSIVE)
-		made->program.area->hold_parts = HOLD_PARTS_AGGRESSIVE;
-	made->program.area->announce_bound = options->lasting  ? LASTING_BOUND
-					     : options->placed ? PLACED_BOUND
-							       : ANNOUNCE_BOUND;
-	made->program.area->credit_cap = SECOND;
-	made->program.area->hold_most = options->hold_most;
-	made->program.area->follow = options->follow;
-	abandon_prepare(made->program.area);
-	handover_begin(&made->program);
-	life_begin(made->program.area);
-	choose_allocations(made);
-	lend_waits(made);
-	duty_start(made);
-	*control = made;
-	return 0;
-}
-
 static pid_t spawn(struct control *control, char *const argv[], const char *library,
-		   enum control_entry entry)
+		   enum enter_when when)
 {
-	struct sigaction action = {.sa_handler = on_child, .sa_flags = SA_RESTART};
+	struct sigaction action = {.sa_handler = on_child, .sa_flags = SA_RESTART}, before;
+	struct launch launch;
 	pid_t pid;
 
 	atomic_store(&signalled_area, control->program.area);
-	sigaction(SIGCHLD, &action, NULL);
-	pid = launch(control, argv, library, entry);
+	sigaction(SIGCHLD, &action, &before);
+	launch = (struct launch){.program = &control->program,
+				 .limits = &control->limits,
+				 .windows = &control->windows,
+				 .child_ends_ignored = before.sa_handler == SIG_IGN,
+				 .argv = argv,
+				 .library = library,
+				 .entry = when};
+	pid = launch_program(&launch);
 	if (pid > 0)
 		abandon_begin(pid);
 	return pid;
@@ -239,18 +75,23 @@ static pid_t spawn(struct control *control, char *const argv[], const char *libr
 
 pid_t control_spawn(struct control *control, char *const argv[], const char *library)
 {
-	return spawn(control, argv, library, CONTROL_ENTRY_NONE);
+	return spawn(control, argv, library, ENTER_NONE);
 }
 
-pid_t control_spawn_entered(struct control *control, char *const argv[], enum control_entry entry)
+pid_t control_spawn_entered(struct control *control, char *const argv[], enum enter_when when)
 {
-	return spawn(control, argv, NULL, entry);
+	return spawn(control, argv, NULL, when);
 }
 
 void control_rouse(struct control *control)
 {
 	atomic_store(&control->roused, true);
 	area_ring(control->program.area);
+}
+
+struct program *control_program(struct control *control)
+{
+	return &control->program;
 }
 
 struct area *control_area(struct control *control)
@@ -260,19 +101,23 @@ struct area *control_area(struct control *control)
 
 static void reap(struct control *control)
 {
+	bool stopped = atomic_load(&control->program.stopped);
 	int status;
 
 	if (control->observing) {
-		control->child_ended = observe_is_over(control);
+		control->child_ended = stopped || observe_is_over(&control->program);
 		return;
 	}
 	if (control->lingering) {
-		control->child_ended = observe_is_stopped() || linger_is_over(control);
+		control->child_ended =
+			stopped || linger_is_over(&control->linger, &control->program) ||
+			(control->linger_until && clock_now() >= control->linger_until);
 		return;
 	}
 	if (program_is_attached(&control->program)) {
-		control->child_ended = observe_is_stopped() || attach_is_over(control) ||
-				       entered_is_over(control);
+		control->child_ended = stopped ||
+				       attach_is_over(&control->linger, &control->program) ||
+				       entered_is_over(&control->program);
 		return;
 	}
 	if (!control->child_ended &&
@@ -301,15 +146,14 @@ static void wait_for_work(struct control *control, uint32_t seen, uint64_t until
 /* Of watches that tools placed first, in the order in which they were made. */
 static void collect_hits(struct control *control)
 {
-	if (!control->program.options.lasting)
-		placed_collect(control);
+	placed_collect(&control->program);
 	control->strategy->collect(&control->program);
 }
 
 static void collect(struct control *control)
 {
 	if (control->observing)
-		observe_step(control);
+		observe_step(&control->program);
 	else
 		collect_hits(control);
 }
@@ -319,7 +163,7 @@ static uint64_t check_interval(const struct control *control, uint64_t now)
 {
 	uint64_t left = control->budget.paused_until > now ? control->budget.paused_until - now : 0;
 
-	if (control->program.options.lasting || atomic_load(&control->program.area->limits_changed))
+	if (!control->program.ways.budgeted || atomic_load(&control->program.area->limits_changed))
 		return CHECK_INTERVAL;
 	if (left > CHECK_INTERVAL_PAUSED)
 		left = CHECK_INTERVAL_PAUSED;
@@ -349,6 +193,19 @@ static void run_windows(struct control *control, uint64_t now)
 		control->next_drain = now;
 }
 
+static void count_looked(struct control *control)
+{
+	control->program.count[COUNT_THREADS_SEEN] = control->looked.threads.members;
+	control->program.count[COUNT_CODE_RAN] = control->looked.ran.members;
+	control->program.count[COUNT_CODE_REACHED] = control->looked.reached.members;
+}
+
+static void settle(struct control *control)
+{
+	account_settle(&control->account);
+	count_looked(control);
+}
+
 static uint64_t step(struct control *control)
 {
 	uint64_t now = clock_now(), next;
@@ -358,7 +215,7 @@ static uint64_t step(struct control *control)
 	limits_follow(&control->limits);
 	handover_run(&control->program);
 	targets_welcome(&control->program);
-	entered_go(control);
+	entered_go(&control->program);
 	collect(control);
 	if (now >= control->next_drain || atomic_exchange(&control->roused, false)) {
 		windows_drain(&control->windows);
@@ -368,18 +225,18 @@ static uint64_t step(struct control *control)
 	}
 	if (now >= control->next_check) {
 		unpaid_charge(&control->limits);
-		entered_look(control);
+		entered_look(&control->program);
 		limits_suit_stacks(&control->limits);
 		targets_check(&control->program);
-		account_settle(control);
+		settle(control);
 		control->next_check = now + check_interval(control, now);
 	}
-	placed_run(control);
+	placed_run(&control->program);
 	control->strategy->run(&control->program);
 	run_windows(control, now);
 	next = control->strategy->next(&control->program);
-	if (placed_next(control) < next)
-		next = placed_next(control);
+	if (placed_next(&control->program) < next)
+		next = placed_next(&control->program);
 	if (handover_next(&control->program) < next)
 		next = handover_next(&control->program);
 	if (windows_next(&control->windows) < next)
@@ -431,13 +288,15 @@ static void run_loop(struct control *control)
 		if (control->child_ended)
 			break;
 		next = step(control);
+		if (control->linger_until && next > control->linger_until)
+			next = control->linger_until;
 		abandon_beat();
 		if (control->observing)
-			observe_wait(control, next);
+			observe_wait(&control->program, next);
 		else
 			wait_for_work(control, seen, next);
 		if (!control->observing)
-			account_pause(control);
+			account_pause(&control->account);
 	}
 	collect(control);
 }
@@ -445,11 +304,30 @@ static void run_loop(struct control *control)
 int control_run(struct control *control)
 {
 	run_promptly(control);
-	if (!control->program.options.limits_only)
+	if (!control->program.ways.unread)
 		symbol_session_prepare(control->program.session);
-	account_begin(control);
+	account_begin(&control->account);
 	run_loop(control);
 	return control->child_status;
+}
+
+int control_observe(struct control *control, pid_t pid)
+{
+	int err = observe_begin(&control->program, pid, &control_observe_events);
+
+	control->observing |= !err;
+	return err;
+}
+
+void control_stop(struct control *control)
+{
+	atomic_store(&control->program.stopped, true);
+	area_ring(control->program.area);
+}
+
+unsigned control_others(struct control *control)
+{
+	return control->observing ? 0 : linger_others(&control->program);
 }
 
 void control_run_on(struct control *control)
@@ -459,11 +337,32 @@ void control_run_on(struct control *control)
 	run_loop(control);
 }
 
+void control_run_briefly(struct control *control, uint64_t time)
+{
+	control->linger_until = clock_now() + time;
+	control_run_on(control);
+	control->linger_until = 0;
+}
+
+void control_prepare_copy(struct control *control)
+{
+	prices_end(&control->budget.prices);
+}
+
+int control_take_over(struct control *control)
+{
+	__atomic_store_n(&control->program.area->controller, getpid(), __ATOMIC_RELAXED);
+	abandon_take_over();
+	life_begin(control->program.area);
+	return control->windows.samples ? samples_map_again(control->windows.samples) : 0;
+}
+
 void control_finish(struct control *control)
 {
-	account_close(control);
+	account_close(&control->account);
+	count_looked(control);
 	end_targets(control);
-	control->program.count[COUNT_PROCESSES_UNENTERED] =
+	control->program.count[COUNT_PROCESSES_UNENTERED] +=
 		atomic_load(&control->program.area->without_entry);
 	control->program.count[COUNT_PROCESSES_UNWAITED] =
 		atomic_load(&control->program.area->waits.passed);
@@ -503,6 +402,14 @@ int control_signal(struct control *control, pid_t pid, pid_t tid, int signal)
 	if (tid)
 		return (int)raw_syscall3(SYS_tgkill, pid, tid, signal);
 	return (int)raw_syscall6(SYS_pidfd_send_signal, target->pidfd, signal, 0, 0, 0, 0);
+}
+
+bool control_waits(const struct control *control, pid_t pid)
+{
+	const struct target *target = target_find(&control->program, pid);
+
+	return target &&
+	       (atomic_load(&target->shared->waits) || entered_is_held(&control->program, pid));
 }
 
 int control_watch(struct control *control, const struct tl_watch *watch)

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is done as watched processes come and go (program/program.h). */
-#include "control/enter.h"
-#include "control/observed.h"
-#include "control/placed.h"
-#include "control/account.h"
-#include "control/duty.h"
+#include "arrival/enter.h"
+#include "lasting/duty.h"
+#include "lasting/threads.h"
+#include "lasting/traces.h"
 #include "control/events.h"
 #include "control/state.h"
-#include "control/traces.h"
-#include "control/upcall.h"
 #include "explore/aim.h"
 #include "explore/hold.h"
+#include "explore/team.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -66,10 +64,12 @@ static void left(struct target *target)
 
 static void ending(struct target *target)
 {
+	const struct strategy *strategy = target->control->strategy;
+
 	if (target->observed)
 		observed_settle(target);
-	else if (target->program->options.lasting)
-		traces_collect(target->control);
+	else if (strategy->ending)
+		strategy->ending(target);
 	left(target);
 }
 
@@ -85,8 +85,7 @@ static void close(struct target *target)
 	struct control *control = target->control;
 
 	account_collect(target);
-	if (!target->program->options.lasting)
-		placed_collect(control);
+	placed_collect(&control->program);
 	hits_forget_target(&control->hits, target);
 	if (!target->observed)
 		close_slots(target);
@@ -97,8 +96,10 @@ static void close(struct target *target)
 	for (unsigned i = 0; target->explored && i < AREA_SLOTS; i++)
 		hits_forget_slot(&control->hits, &target->slot[i]);
 	observed_close(target->observed);
-	if (target->explored)
+	if (target->explored) {
 		aim_end(target);
+		team_end(target);
+	}
 	free(target->explored);
 	free(target->limit);
 	free(target->duty);
@@ -107,7 +108,7 @@ static void close(struct target *target)
 static void released(struct program *program, uint32_t index, bool ended)
 {
 	if (ended)
-		pace_allow_process(&program->control->pace);
+		pace_allow_process(&program->control->account.pace);
 	hits_reclaim(&program->control->hits, index);
 }
 
@@ -121,12 +122,17 @@ static void publish(struct target *target, struct slot *slot)
 
 static bool is_entered(const struct program *program, pid_t pid)
 {
-	return entered_is(program->control, pid);
+	return entered_is(program, pid);
+}
+
+static int filters(const struct program *program, pid_t pid)
+{
+	return entered_filters(program, pid);
 }
 
 static const struct inject_stacks *stacks(const struct program *program, uint32_t index)
 {
-	return entered_stacks(program->control, index);
+	return entered_stacks(program, index);
 }
 
 const struct program_events control_events = {
@@ -139,6 +145,7 @@ const struct program_events control_events = {
 	.released = released,
 	.publish = publish,
 	.is_entered = is_entered,
+	.filters = filters,
 	.stacks = stacks,
 };
 
@@ -216,3 +223,59 @@ const struct explorer_events control_explorer_events = {
 	.interest = interest,
 	.unwatched = unwatched,
 };
+
+/* ---- lasting watches, observed processes -------------------------------------------------- */
+
+void control_trace(struct program *program, const struct trace *trace)
+{
+	const struct control_observer *observer = &program->control->observer;
+
+	if (observer->trace)
+		observer->trace(observer->context, trace);
+}
+
+const struct observe_events control_observe_events = {
+	.hit = trace_tell,
+	.thread = notice_thread,
+};
+
+/* ---- what programs tell ------------------------------------------------------------------- */
+
+static void notice(struct program *program, const struct notice *notice)
+{
+	const struct control_observer *observer = &program->control->observer;
+
+	if (observer->notice)
+		observer->notice(observer->context, notice);
+}
+
+static void guard(struct program *program, const struct guards_notice *notice)
+{
+	const struct control_observer *observer = &program->control->observer;
+
+	if (observer->guard)
+		observer->guard(observer->context, notice);
+}
+
+const struct notice_events control_notice_events = {.notice = notice, .guard = guard};
+
+/* ---- what tools place --------------------------------------------------------------------- */
+
+static void placed_hit(struct program *program, unsigned owner, const struct tl_access *access)
+{
+	const struct control_observer *observer = &program->control->observer;
+
+	if (observer->placed)
+		observer->placed(observer->context, owner, access);
+}
+
+static void placed_over(struct program *program, unsigned owner, const struct tl_watch *watch,
+			unsigned hits, unsigned threads)
+{
+	const struct control_observer *observer = &program->control->observer;
+
+	if (observer->displaced)
+		observer->displaced(observer->context, owner, watch, hits, threads);
+}
+
+const struct placed_events control_placed_events = {.hit = placed_hit, .over = placed_over};

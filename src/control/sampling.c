@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define OWN_STACK 262144 /* bytes above the stack pointer taken for the thread's own stack */
+#define OWN_STACK 262144 /* bytes above the stack pointer that may be the thread's own stack */
 #define RED_ZONE 128
 #define LOOK_AHEAD 12 /* instructions: the thread goes on meanwhile */
 
@@ -39,7 +39,8 @@ static void offer(void *context, const struct insn_forward_access *found, unsign
 
 	bool own_stack = access.address >= stack - RED_ZONE && access.address < stack + OWN_STACK;
 
-	if ((own_stack && !to->control->program.options.own_stacks) ||
+	if ((!to->control->program.options.own_stacks &&
+	     space_is_own_stack(to->target->space, stack, access.address, OWN_STACK)) ||
 	    !space_writable(to->target->space, access.address) ||
 	    insn_decode(bytes, space_code(to->target->space, found->pc, bytes, sizeof(bytes)),
 			found->pc, &insn))

@@ -8,37 +8,43 @@
 #ifndef CONTROL_STATE_H
 #define CONTROL_STATE_H
 
+#include "account/account.h"
+#include "arrival/linger.h"
 #include "control/control.h"
 #include "cost/budget.h"
-#include "cost/pace.h"
 #include "explore/explorer.h"
 #include "explore/looked.h"
 #include "explore/strategy.h"
 #include "hit/collect.h"
+#include "lasting/lasting.h"
 #include "limit/events.h"
+#include "notice/notice.h"
+#include "placed/placed.h"
 #include "sample/windows.h"
 
 struct control {
 	struct program program;
 	struct control_observer observer;
-	struct pace pace;
 	struct windows windows;
 	bool child_ended;
-	bool lingering;	      /* it has, and others of the program go on */
-	uint64_t alone_since; /* nobody is watched since then */
+	bool child_ends_ignored; /* SIGCHLD was, when we were started: the program inherits that */
+	bool lingering;		 /* it has, and others of the program go on */
+	uint64_t linger_until;	 /* ns: for so long at most; 0: until the last has ended */
+	struct linger linger;
 	int child_status;
 	struct hits hits;
-	struct slot *telling; /* whose hit a tool is being told, its thread held; NULL: none */
+	struct placed placed;
+	struct lasting lasting;
+	struct notices notices;
 	uint64_t next_drain, next_check;
 	_Atomic bool roused; /* the observer is to be called soon: control_rouse() */
 	bool observing;	     /* a process that ran before, from outside */
-	bool duty;	     /* lasting watches keep to the budget */
-	uint64_t trap_cost;  /* ns of a hit outside the handler */
 	struct limits limits;
 	struct explorer explorer;
 	struct looked looked;
 	const struct strategy *strategy;
 	struct budget budget;
+	struct account account;
 };
 
 #endif

@@ -146,6 +146,14 @@ bool symbol_atomic_function_name(const char *name)
 	return false;
 }
 
+/* libstdc++'s std::shared_ptr (bits/shared_ptr_base.h): its counts are ints, which it looks at and
+ * clears without an atomic operation where no other thread can have them. The pointers around them
+ * are ordinary members. */
+bool symbol_atomic_counting(const char *name)
+{
+	return starts_with(name, "std::_Sp_counted_base<");
+}
+
 static const char *const word_prefixes[] = {
 	"atomic_",
 	"__atomic_",
@@ -236,10 +244,9 @@ bool symbol_atomic_file(const char *path)
 		"/cxx_atomic_impl.h",
 		"/atomic_ops.h",
 		"/atomic_base.h",
-		"/shared_ptr_base.h",
 	};
 	static const char *const parts[] = {"/gcc/x86_64/ck_pr", "/urcu/uatomic/", "/__atomic/",
-					    "/boost/atomic/", "/core_arch/"};
+					    "/boost/atomic/"};
 	size_t length = strlen(path);
 
 	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {

@@ -13,6 +13,9 @@
 bool symbol_atomic_type_name(const char *name);
 /* A function as symbol_frame.function gives it, or by its linkage name. */
 bool symbol_atomic_function_name(const char *name);
+/* A function whose own code, without what is inlined into it, accesses counts of references alone.
+ */
+bool symbol_atomic_counting(const char *name);
 /* A word of source text that makes a statement atomic, or that hides what it does. */
 bool symbol_atomic_word(const char *word, size_t length);
 /* A header whose code is the implementation of atomic operations. */

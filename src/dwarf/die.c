@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define PARTS_MAX 65536u
+
 const char *symbol_die_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -115,6 +117,33 @@ bool symbol_die_declared(Dwarf_Die *die, char *path, size_t size, unsigned *line
 	if (dwarf_decl_line(die, &number) == 0 && number > 0)
 		*line = (unsigned)number;
 	return true;
+}
+
+int symbol_die_part(Dwarf_Die *function, Dwarf_Addr address, Dwarf_Addr *start, Dwarf_Addr *end)
+{
+	Dwarf_Addr base;
+	ptrdiff_t offset = 0;
+
+	for (unsigned i = 0; i < PARTS_MAX; i++) {
+		offset = dwarf_ranges(function, offset, &base, start, end);
+		if (offset <= 0)
+			break;
+		if (address >= *start && address < *end)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+int symbol_die_entry(Dwarf_Die *function, Dwarf_Addr *entry, Dwarf_Addr *end)
+{
+	Dwarf_Addr base, low, high;
+
+	if (dwarf_entrypc(function, entry) != 0 &&
+	    dwarf_ranges(function, 0, &base, entry, &high) <= 0)
+		return -ENOENT;
+	if (symbol_die_part(function, *entry, &low, end) < 0)
+		*end = *entry;
+	return 0;
 }
 
 uint64_t symbol_die_size(Dwarf_Die *type)

@@ -25,6 +25,11 @@ bool symbol_die_flag(Dwarf_Die *die, unsigned attribute);
 bool symbol_die_declared(Dwarf_Die *die, char *path, size_t size, unsigned *line);
 /* `file` made absolute with the unit's compilation directory. */
 void symbol_die_absolute(Dwarf_Die *unit, const char *file, char *path, size_t size);
+/* Where a function is entered, and the end of the part of it that this is in: one with a cold part
+ * has several, the entry's first. 0, or -ENOENT: it has no code. */
+int symbol_die_entry(Dwarf_Die *function, Dwarf_Addr *entry, Dwarf_Addr *end);
+/* The part of the function that `address` is in. 0 or -ENOENT. */
+int symbol_die_part(Dwarf_Die *function, Dwarf_Addr address, Dwarf_Addr *start, Dwarf_Addr *end);
 /* Size in bytes of a type, of arrays too. 0: unknown. */
 uint64_t symbol_die_size(Dwarf_Die *type);
 

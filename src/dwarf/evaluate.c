@@ -282,13 +282,20 @@ static bool push_operand(struct machine *machine, const Dwarf_Op *op)
 	}
 }
 
+/* What has no room among the registers known here is unknown, of whatever number a file writes. */
+static void locate_register(struct machine *machine, uint64_t number)
+{
+	if (number >= SYMBOL_REGISTER_COUNT)
+		machine->error = -ENODATA;
+	*machine->location = (struct symbol_location){SYMBOL_LOCATION_REGISTER, number};
+}
+
 static bool locate(struct machine *machine, const Dwarf_Op *op)
 {
 	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
-		*machine->location =
-			(struct symbol_location){SYMBOL_LOCATION_REGISTER, op->atom - DW_OP_reg0};
+		locate_register(machine, op->atom - DW_OP_reg0);
 	else if (op->atom == DW_OP_regx)
-		*machine->location = (struct symbol_location){SYMBOL_LOCATION_REGISTER, op->number};
+		locate_register(machine, op->number);
 	else if (op->atom == DW_OP_stack_value)
 		*machine->location = (struct symbol_location){SYMBOL_LOCATION_VALUE, pop(machine)};
 	else

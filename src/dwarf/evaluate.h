@@ -20,7 +20,7 @@ struct symbol_evaluation {
 
 enum symbol_location_kind {
 	SYMBOL_LOCATION_MEMORY,	  /* value is an address */
-	SYMBOL_LOCATION_REGISTER, /* value is a register's number */
+	SYMBOL_LOCATION_REGISTER, /* value is a register's number, below SYMBOL_REGISTER_COUNT */
 	SYMBOL_LOCATION_VALUE,	  /* value is the object itself, which has no location */
 };
 

@@ -29,6 +29,15 @@ static bool is_qualifier(int tag)
 	       tag == DW_TAG_immutable_type || tag == DW_TAG_template_alias;
 }
 
+static bool is_member(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	/* Static members have no offset, and a declaration flag instead. */
+	return tag == DW_TAG_inheritance ||
+	       (tag == DW_TAG_member && !symbol_die_flag(die, DW_AT_external));
+}
+
 int symbol_type_strip(Dwarf_Die *type, struct symbol_type_facts *facts)
 {
 	for (unsigned depth = 0; depth < SYMBOL_DIE_DEPTH; depth++) {
@@ -49,6 +58,84 @@ int symbol_type_strip(Dwarf_Die *type, struct symbol_type_facts *facts)
 			return -ENOENT; /* qualified void */
 	}
 	return -ENOENT;
+}
+
+/* Values --------------------------------------------------------------------------------------- */
+
+static bool has_negative_enumerator(Dwarf_Die *type)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die child;
+	Dwarf_Sword value;
+	unsigned count = 0;
+
+	if (dwarf_child(type, &child) != 0)
+		return false;
+	do {
+		/* Forms of a fixed size do not tell a sign. */
+		if (dwarf_attr(&child, DW_AT_const_value, &attribute) &&
+		    (dwarf_whatform(&attribute) == DW_FORM_sdata ||
+		     dwarf_whatform(&attribute) == DW_FORM_implicit_const) &&
+		    dwarf_formsdata(&attribute, &value) == 0 && value < 0)
+			return true;
+	} while (++count < MEMBERS_MAX && dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+/* From a structure to the first member, if there is room for no other. */
+static bool enter_only_member(Dwarf_Die *type)
+{
+	uint64_t size = symbol_die_size(type);
+	Dwarf_Die member;
+	unsigned count = 0;
+
+	if (dwarf_tag(type) == DW_TAG_union_type || dwarf_child(type, &member) != 0)
+		return false;
+	do {
+		Dwarf_Die inner;
+
+		if (is_member(&member) && symbol_die_type(&member, &inner) == 0 &&
+		    symbol_die_size(&inner) == size) {
+			*type = inner;
+			return size != 0;
+		}
+	} while (++count < MEMBERS_MAX && dwarf_siblingof(&member, &member) == 0);
+	return false;
+}
+
+/* What its DW_AT_type names has values of the same kind. */
+static bool has_base(int tag)
+{
+	return tag == DW_TAG_array_type || tag == DW_TAG_enumeration_type ||
+	       tag == DW_TAG_subrange_type;
+}
+
+struct symbol_type_values symbol_type_values(Dwarf_Die *type)
+{
+	struct symbol_type_values values = {0};
+	struct symbol_type_facts facts = {0};
+	Dwarf_Die inner = *type;
+
+	for (unsigned depth = 0; depth < SYMBOL_DIE_DEPTH; depth++) {
+		uint64_t encoding;
+		int tag;
+
+		if (symbol_type_strip(&inner, &facts) < 0)
+			return values;
+		tag = dwarf_tag(&inner);
+		encoding = symbol_die_value(&inner, DW_AT_encoding, 0);
+		values.is_pointer = is_pointer(tag);
+		values.is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
+		if (values.is_pointer || encoding)
+			return values;
+		if (is_aggregate(tag) ? enter_only_member(&inner)
+				      : has_base(tag) && symbol_die_type(&inner, &inner) == 0)
+			continue;
+		values.is_signed = tag == DW_TAG_enumeration_type &&
+				   has_negative_enumerator(&inner);
+		return values;
+	}
+	return values;
 }
 
 /* Names ---------------------------------------------------------------------------------------- */
@@ -145,48 +232,67 @@ int symbol_type_element(Dwarf_Die *type, Dwarf_Die *element)
 	return symbol_die_type(type, element);
 }
 
-static uint64_t member_offset(Dwarf_Die *member)
-{
-	uint64_t bits = symbol_die_value(member, DW_AT_data_bit_offset, UINT64_MAX);
+struct extent {
+	uint64_t start, length; /* bytes */
+	bool bits;		/* a bit-field: others may share its bytes */
+};
 
-	if (bits != UINT64_MAX)
-		return bits / 8;
-	return symbol_die_value(member, DW_AT_data_member_location, 0);
+/* Of a bit-field: the bytes that it has a bit in. */
+static struct extent bits_extent(uint64_t first, uint64_t bits)
+{
+	return (struct extent){first / 8, (first % 8 + bits + 7) / 8, true};
 }
 
-static bool is_member(Dwarf_Die *die)
+/* DWARF 4 and before count the bits from the most significant one of a unit of storage. */
+static struct extent member_extent(Dwarf_Die *member, Dwarf_Die *type)
 {
-	int tag = dwarf_tag(die);
+	uint64_t bits = symbol_die_value(member, DW_AT_bit_size, 0);
+	uint64_t first = symbol_die_value(member, DW_AT_data_bit_offset, UINT64_MAX);
+	uint64_t below = symbol_die_value(member, DW_AT_bit_offset, UINT64_MAX);
+	uint64_t location = symbol_die_value(member, DW_AT_data_member_location, 0);
+	uint64_t unit = symbol_die_size(type);
 
-	/* Static members have no offset, and a declaration flag instead. */
-	return tag == DW_TAG_inheritance ||
-	       (tag == DW_TAG_member && !symbol_die_flag(die, DW_AT_external));
+	if (first != UINT64_MAX)
+		return bits ? bits_extent(first, bits)
+			    : (struct extent){.start = first / 8, .length = unit};
+	if (bits && dwarf_hasattr_integrate(member, DW_AT_bit_offset))
+		return bits_extent(8 * location +
+					   8 * symbol_die_value(member, DW_AT_byte_size, unit) -
+					   below - bits,
+				   bits);
+	return bits ? bits_extent(8 * location, bits)
+		    : (struct extent){.start = location, .length = unit};
 }
 
-/* The member that holds bytes [offset, offset + size); in a union the smallest that does. */
-static bool find_member(Dwarf_Die *type, uint64_t offset, uint64_t size, Dwarf_Die *found)
+/* The member that holds bytes [offset, offset + size); in a union the smallest that does. None
+ * where bit-fields share them: which of them is meant, an access does not tell. */
+static bool find_member(Dwarf_Die *type, uint64_t offset, uint64_t size, Dwarf_Die *found,
+			uint64_t *start)
 {
-	uint64_t best = UINT64_MAX;
-	unsigned count = 0;
+	bool apart = dwarf_tag(type) != DW_TAG_union_type;
+	unsigned count = 0, touched = 0;
+	struct extent best = {.length = UINT64_MAX};
 	Dwarf_Die member, member_type;
 
 	if (dwarf_child(type, &member) != 0)
 		return false;
 	do {
-		uint64_t start, length;
+		struct extent extent;
 
 		if (!is_member(&member) || symbol_die_type(&member, &member_type) < 0)
 			continue;
-		start = member_offset(&member);
-		length = symbol_die_size(&member_type);
-		if (offset < start || offset - start >= length || length >= best)
+		extent = member_extent(&member, &member_type);
+		touched += extent.start < offset + size && offset < extent.start + extent.length;
+		if (offset < extent.start || offset - extent.start >= extent.length ||
+		    extent.length >= best.length)
 			continue;
-		if (offset - start + size > length && best != UINT64_MAX)
+		if (offset - extent.start + size > extent.length && best.length != UINT64_MAX)
 			continue;
-		best = length;
+		best = extent;
 		*found = member;
 	} while (++count < MEMBERS_MAX && dwarf_siblingof(&member, &member) == 0);
-	return best != UINT64_MAX;
+	*start = best.start;
+	return best.length != UINT64_MAX && !(best.bits && apart && touched > 1);
 }
 
 static bool enter_member(Dwarf_Die *type, uint64_t *offset, uint64_t size, char *path,
@@ -194,10 +300,12 @@ static bool enter_member(Dwarf_Die *type, uint64_t *offset, uint64_t size, char 
 {
 	Dwarf_Die member;
 	const char *name;
+	uint64_t start;
 
-	if (!find_member(type, *offset, size, &member) || symbol_die_type(&member, type) < 0)
+	if (!find_member(type, *offset, size, &member, &start) ||
+	    symbol_die_type(&member, type) < 0)
 		return false;
-	*offset -= member_offset(&member);
+	*offset -= start;
 	name = dwarf_tag(&member) == DW_TAG_inheritance ? NULL : symbol_die_name(&member);
 	if (name) {
 		append(path, path_size, ".");
@@ -283,7 +391,7 @@ void symbol_type_member_at(Dwarf_Die *type, uint64_t offset, uint64_t size, char
 	}
 }
 
-static int named_member(Dwarf_Die *type, const char *name, uint64_t *offset, Dwarf_Die *result,
+static int named_member(Dwarf_Die *type, const char *name, struct symbol_type_member *found,
 			unsigned depth)
 {
 	struct symbol_type_facts facts = {0};
@@ -295,27 +403,28 @@ static int named_member(Dwarf_Die *type, const char *name, uint64_t *offset, Dwa
 		return -ENOENT;
 	do {
 		const char *text;
-		uint64_t inside = 0;
+		struct extent extent;
 
 		if (!is_member(&member) || symbol_die_type(&member, &inner) < 0)
 			continue;
 		text = dwarf_tag(&member) == DW_TAG_inheritance ? NULL : symbol_die_name(&member);
 		if (text && strcmp(text, name) != 0)
 			continue;
+		extent = member_extent(&member, &inner);
 		if (text)
-			*result = inner;
-		else if (named_member(&inner, name, &inside, result, depth + 1) < 0)
+			*found =
+				(struct symbol_type_member){.length = extent.length, .type = inner};
+		else if (named_member(&inner, name, found, depth + 1) < 0)
 			continue;
-		*offset = member_offset(&member) + inside;
+		found->offset += extent.start;
 		return 0;
 	} while (++count < MEMBERS_MAX && dwarf_siblingof(&member, &member) == 0);
 	return -ENOENT;
 }
 
-int symbol_type_member_named(Dwarf_Die *type, const char *name, uint64_t *offset,
-			     Dwarf_Die *member_type)
+int symbol_type_member_named(Dwarf_Die *type, const char *name, struct symbol_type_member *member)
 {
-	return named_member(type, name, offset, member_type, 0);
+	return named_member(type, name, member, 0);
 }
 
 struct symbol_type_facts symbol_type_reaches(Dwarf_Die *type)

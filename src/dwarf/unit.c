@@ -108,10 +108,11 @@ static void add_entity(struct symbol_object *object, struct symbol_unit *unit, u
 		       Dwarf_Die *die)
 {
 	struct symbol_entity entity = {.die = dwarf_dieoffset(die), .unit = number};
+	Dwarf_Addr end;
 	Dwarf_Die type;
 
 	entity.function = dwarf_tag(die) == DW_TAG_subprogram;
-	if (entity.function ? dwarf_entrypc(die, &entity.address) != 0
+	if (entity.function ? symbol_die_entry(die, &entity.address, &end) < 0
 			    : !fixed_location(die, &entity.address, &entity.tls))
 		return;
 	if (entity.function && !symbol_image_is_code(&object->image, entity.address))

@@ -141,7 +141,7 @@ int symbol_metadata_parse(const struct symbol_image *image, const struct symbol_
 	return error;
 }
 
-static struct symbol_section find_section(struct symbol_object *object, const char *name)
+struct symbol_section symbol_section_find(struct symbol_object *object, const char *name)
 {
 	uint64_t address = 0;
 	Elf_Data *data = symbol_object_section(object, name, &address);
@@ -166,8 +166,8 @@ static const struct symbol_metadata *read_metadata(struct symbol_object *object)
 	object->metadata = calloc(1, sizeof(*object->metadata));
 	if (!object->metadata)
 		return NULL;
-	atomics = find_section(object, "sanmd_atomics");
-	covered = find_section(object, "sanmd_covered");
+	atomics = symbol_section_find(object, "sanmd_atomics");
+	covered = symbol_section_find(object, "sanmd_covered");
 	if (covered.length)
 		symbol_metadata_parse(&object->image, &atomics, &covered, object->metadata);
 	return object->metadata;

@@ -46,6 +46,8 @@ enum symbol_metadata_verdict {
 	SYMBOL_METADATA_PLAIN,
 };
 
+/* A section of the program file; of no bytes where there is none. */
+struct symbol_section symbol_section_find(struct symbol_object *object, const char *name);
 /* Parse both sections; 0, or -EINVAL when they make no sense (nothing is kept then), or -ENOMEM. */
 int symbol_metadata_parse(const struct symbol_image *image, const struct symbol_section *atomics,
 			  const struct symbol_section *covered, struct symbol_metadata *metadata);

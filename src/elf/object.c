@@ -5,6 +5,7 @@
 #include "elf/names.h"
 #include "session/session.h"
 
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -69,6 +70,8 @@ static void object_free(struct symbol_object *object)
 		object->rows_free(object->rows);
 	if (object->metadata)
 		object->metadata_free(object->metadata);
+	if (object->sequences)
+		object->sequences_free(object->sequences);
 	if (object->dwfl)
 		dwfl_end(object->dwfl);
 	free(object->path);
@@ -186,6 +189,32 @@ int symbol_object_open(struct symbol_session *session, int fd, const char *path,
 	return error;
 }
 
+/* The supplementary file, which has what several debug files share (dwz): is it of this build? */
+static bool is_alternate_right(Dwarf *dwarf)
+{
+	Dwarf *alternate = dwarf_getalt(dwarf);
+	const void *wanted, *id;
+	const char *name;
+	ssize_t length = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &wanted);
+
+	return !alternate ||
+	       (length > 0 && dwelf_elf_gnu_build_id(dwarf_getelf(alternate), &id) == length &&
+		memcmp(id, wanted, (size_t)length) == 0);
+}
+
+/* Offsets into another build's are names of anything. Without it libdw looks for one itself, once,
+ * in places of its own. False: that is wrong, too. */
+static bool check_alternate(struct symbol_object *object)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		if (is_alternate_right(object->dwarf))
+			return true;
+		symbol_count(object->session, SYMBOL_STATISTIC_DEBUG_FILES_MISMATCHED);
+		dwarf_setalt(object->dwarf, NULL);
+	}
+	return false;
+}
+
 Dwarf *symbol_object_dwarf(struct symbol_object *object)
 {
 	Dwarf_Addr bias;
@@ -198,6 +227,8 @@ Dwarf *symbol_object_dwarf(struct symbol_object *object)
 			symbol_count(object->session, SYMBOL_STATISTIC_UNITS_SKIPPED);
 			object->dwarf = NULL;
 		}
+		if (object->dwarf && !check_alternate(object))
+			object->dwarf = NULL;
 	}
 	return object->dwarf;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The room: ELF files as bytes of a stranger: program headers (elf/image.h), symbol tables
- * (elf/names.h), Clang's metadata of atomics (elf/metadata.h), and where the debug information of a
- * file is (elf/debug_file.h, elf/debuginfod.h).
+ * (elf/names.h), Clang's metadata of atomics (elf/metadata.h), restartable sequences
+ * (elf/sequences.h), and where the debug information of a file is (elf/debug_file.h,
+ * elf/debuginfod.h).
  *
  * Every offset and count that a file holds is checked before it is used; files are fuzzed
- * (elf_file, symbol_object, elf_metadata). No file is read twice in a session, and what cannot be
- * read is counted and stays unknown. Runs in the reader of files, which is confined; in the process
- * that asks only where a session has no reader, and for the headers of modules (elf/image.h), which
- * it compares.
+ * (elf_file, symbol_object, elf_metadata, elf_sequences). No file is read twice in a session, and
+ * what cannot be read is counted and stays unknown. Runs in the reader of files, which is confined;
+ * in the process that asks only where a session has no reader, and for the headers of modules
+ * (elf/image.h), which it compares.
  *
  * This file: one program file or library with its debug information. Addresses in it are the file's
  * own (as linked); a module adds where it is loaded. Shared by every process of a session that maps
@@ -29,6 +30,7 @@ struct symbol_units;
 struct symbol_place_cache;
 struct symbol_row_cache;
 struct symbol_metadata;
+struct symbol_sequences;
 
 struct symbol_object {
 	struct symbol_object *next;
@@ -54,6 +56,8 @@ struct symbol_object {
 	void (*rows_free)(struct symbol_row_cache *rows);
 	struct symbol_metadata *metadata;
 	void (*metadata_free)(struct symbol_metadata *metadata);
+	struct symbol_sequences *sequences;
+	void (*sequences_free)(struct symbol_sequences *sequences);
 	uint64_t variants_tried; /* ns: variant.c */
 };
 

@@ -4,6 +4,7 @@
 #include "base/counters.h"
 #include "base/memory.h"
 #include "base/syscall.h"
+#include "event/arch.h"
 
 #include <errno.h>
 #include <string.h>
@@ -52,6 +53,11 @@ static int open_beyond_soft_limit(const struct perf_request *request, pid_t tid)
 	return fd;
 }
 
+static struct relocation_place place_of(const struct perf_request *request)
+{
+	return (struct relocation_place){request->addr, request->length, request->access};
+}
+
 static int open_root(struct opening *opening, pid_t tid)
 {
 	struct coverage *coverage = opening->coverage;
@@ -68,7 +74,8 @@ static int open_root(struct opening *opening, pid_t tid)
 		fd = open_beyond_soft_limit(&opening->request, tid);
 	if (fd < 0)
 		return fd;
-	coverage->roots[coverage->count++] = (struct coverage_root){tid, fd};
+	coverage->roots[coverage->count++] =
+		(struct coverage_root){tid, fd, place_of(&opening->request)};
 	return 0;
 }
 
@@ -231,6 +238,30 @@ int coverage_disable(struct coverage *coverage, const struct coverage_target *ta
 	return switch_roots(coverage, target, perf_disable);
 }
 
+/* Off until the last step: what lies between is nobody's wish. */
+static int modify_root(struct coverage_root *root, const struct perf_request *request)
+{
+	struct perf_request between = *request;
+	struct relocation_place step[RELOCATION_STEPS], to = place_of(request);
+	unsigned count = relocation_steps(&root->place, &to, event_arch.code_length, step);
+	int err = 0;
+
+	between.disabled = true;
+	for (unsigned i = 0; i < count && !err; i++) {
+		between.addr = step[i].addr;
+		between.length = step[i].length;
+		between.access = step[i].access;
+		err = perf_modify(root->fd, &between);
+		if (!err)
+			root->place = step[i];
+	}
+	if (!err)
+		err = perf_modify(root->fd, request);
+	if (!err)
+		root->place = to;
+	return err;
+}
+
 int coverage_modify(struct coverage *coverage, const struct coverage_target *target,
 		    const struct perf_request *request, coverage_data_fn *data, void *context)
 {
@@ -242,7 +273,7 @@ int coverage_modify(struct coverage *coverage, const struct coverage_target *tar
 		int err;
 
 		changed.data = data(context, (unsigned)i);
-		err = perf_modify(coverage->roots[i].fd, &changed);
+		err = modify_root(&coverage->roots[i], &changed);
 		if (err && !first_error)
 			first_error = err;
 	}

@@ -12,6 +12,7 @@
 #define EVENT_COVERAGE_H
 
 #include "event/perf.h"
+#include "event/relocation.h"
 #include "event/threads.h"
 
 #include <stdbool.h>
@@ -20,6 +21,7 @@
 struct coverage_root {
 	pid_t tid;
 	int fd;
+	struct relocation_place place; /* of a breakpoint: where it is */
 };
 
 struct coverage {

@@ -51,7 +51,8 @@ static int fill_counter(struct perf_event_attr *attributes, const struct perf_re
 static void fill_noted(struct perf_event_attr *attributes, unsigned stack)
 {
 	attributes->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-				  PERF_SAMPLE_ADDR | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+				  PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_REGS_USER |
+				  PERF_SAMPLE_STACK_USER;
 	attributes->sample_regs_user = event_arch.sampled;
 	attributes->sample_stack_user = stack;
 	attributes->remove_on_exec = 1;

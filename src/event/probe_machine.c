@@ -179,7 +179,7 @@ void probe_samples(struct probe_outcome *outcome)
 void probe_memory(struct probe_outcome *outcome)
 {
 	uint64_t from = 0x5eed, to = 0;
-	ssize_t copied = raw_read_memory(raw_getpid(), &to, (uintptr_t)&from, sizeof(to));
+	ssize_t copied = raw_read_memory(&to, (uintptr_t)&from, sizeof(to));
 
 	if (copied == (ssize_t)sizeof(to) && to == from) {
 		probe_say(outcome, PROBE_WORKS, "process_vm_readv(2) works");

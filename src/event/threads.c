@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct kernel_dirent {
 	uint64_t inode;
@@ -126,4 +127,37 @@ int thread_set_list_paced(struct thread_set *set, pid_t pid, void (*between)(voi
 int thread_set_list(struct thread_set *set, pid_t pid)
 {
 	return thread_set_list_paced(set, pid, NULL);
+}
+
+/* How many threads there are now: the links of their directory beside its own two (Linux,
+ * fs/proc/base.c, proc_task_getattr()). */
+static long count_threads(void)
+{
+	static const char path[] = "/proc/self/task";
+	struct stat status;
+	long err = raw_syscall6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status, 0, 0, 0);
+
+	return err < 0 ? err : (long)status.st_nlink - 2;
+}
+
+/*
+ * Who was listed before the count and lives after it was there when it was made. A single thread is
+ * the caller, whatever it is called by a /proc of another pid namespace.
+ */
+int thread_set_list_whole(struct thread_set *set, bool *whole)
+{
+	int err = thread_set_list(set, 0);
+	long count = err ? err : count_threads(), alive = 0;
+
+	if (count == 1) {
+		set->count = 0;
+		*whole = true;
+		return thread_set_add(set, raw_gettid());
+	}
+	if (count < 0)
+		return (int)count;
+	for (size_t i = 0; i < set->count; i++)
+		alive += raw_syscall3(SYS_tgkill, raw_getpid(), set->tids[i], 0) == 0;
+	*whole = alive == count;
+	return 0;
 }

@@ -20,7 +20,11 @@ bool thread_set_contains(const struct thread_set *set, pid_t tid);
 
 /* Append the threads of process `pid` (0: this one) as the kernel lists them now. 0 or -errno. */
 int thread_set_list(struct thread_set *set, pid_t pid);
-/* The same, with a call of `between` after each twenty threads or so. */
+/* Of this process, and whether they were all of them at one moment during the call: the kernel's
+ * listing may leave threads out while others end. Takes it that ids are not given anew within it.
+ */
+int thread_set_list_whole(struct thread_set *set, bool *whole);
+/* The same as thread_set_list(), with a call of `between` after each twenty threads or so. */
 int thread_set_list_paced(struct thread_set *set, pid_t pid, void (*between)(void));
 
 #endif

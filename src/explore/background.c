@@ -92,15 +92,15 @@ static void begin(struct target *target)
 void background_look(struct target *target)
 {
 	struct explored *explored = target->explored;
-	bool single = target->transient.single;
+	bool dear = armed_is_dear(target);
 
 	if (explored->counted_at == target->wakeups.counted_at)
 		return;
 	explored->counted_at = target->wakeups.counted_at;
-	if (single && !explored->single)
+	if (dear && !explored->armed_dear)
 		begin(target);
-	explored->single = single;
-	if (single)
+	explored->armed_dear = dear;
+	if (dear)
 		find_background(target);
 	else
 		explored->background_count = 0;

@@ -13,6 +13,7 @@
 #include "explore/in_use.h"
 #include "explore/probe.h"
 #include "explore/strategy.h"
+#include "explore/team.h"
 #include "hit/collect.h"
 
 #include <errno.h>
@@ -157,7 +158,7 @@ static bool arm_code(struct target *target, struct slot *slot, uint64_t window)
 	if (code_slots(target, true))
 		code.doublings = 0;
 	code.watch.window = window << code.doublings;
-	if (code.heuristic == HEURISTIC_AIM && !target->transient.single)
+	if (code.heuristic == HEURISTIC_AIM && !armed_is_dear(target))
 		code.watch.window = aim_window(target, window, WINDOW_MAX / 2);
 	suit_threads(target, &code.watch);
 	if (!slot_arm(target, slot, &code.watch)) {
@@ -226,28 +227,38 @@ static bool is_hardly_worth(struct target *target, const struct tl_watch *watch)
 	       random_next(&target->program->random) % PRIVATE_PARTS;
 }
 
+/* The slot would be idle until something else happens: those that are hardly worth it are passed
+ * over, of which each is gone then. */
+static bool take_worth(struct explorer *explorer, struct target *target, struct tl_watch *watch)
+{
+	while (request_take(explorer, target, watch)) {
+		if (!is_hardly_worth(target, watch))
+			return true;
+		count_one(explorer->program, COUNT_REQUESTS_PRIVATE);
+	}
+	return false;
+}
+
 static void arm_next(struct explorer *explorer, struct target *target, struct slot *slot,
 		     uint64_t now)
 {
 	struct tl_watch watch;
 
-	if (target->transient.single) {
+	if (armed_is_dear(target)) {
 		arm_next_brief(explorer, target, slot, now);
 		return;
 	}
 	slot_suit_threads(target, slot);
+	if (team_arm(target, slot))
+		return;
 	if (samples_code(explorer, target) &&
 	    arm_code(target, slot, code_window(explorer) + 4 * target->arm_time))
 		return;
 	if (aim_is_on(target) && now < target->explored->next_request)
 		return;
-	if (!request_take(explorer, target, &watch))
+	if (!take_worth(explorer, target, &watch))
 		return;
 	target->explored->next_request = now + BRIEF_REQUESTS;
-	if (is_hardly_worth(target, &watch)) {
-		count_one(explorer->program, COUNT_REQUESTS_PRIVATE);
-		return;
-	}
 	suit_threads(target, &watch);
 	meeting_suit(target, &watch);
 	slot_arm(target, slot, &watch);
@@ -296,14 +307,14 @@ static void run_armed(struct explorer *explorer, struct target *target, struct s
 
 	if (atomic_load(&shared->hits) >= slot->watch.hits) {
 		finish(explorer, target, slot);
-	} else if (now >= slot->deadline && hits_are_held(slot) && !target->transient.single) {
+	} else if (now >= slot->deadline && hits_are_held(slot) && !armed_is_dear(target)) {
 		slot->deadline = now + HOLD_LOOK;
 	} else if (now >= slot->deadline) {
 		finish(explorer, target, slot);
 	} else if (is_solitary(slot)) {
 		count_one(explorer->program, COUNT_SOLITARY);
 		finish(explorer, target, slot);
-	} else if (target->transient.single && has_origin(slot) && !hits_are_held(slot) &&
+	} else if (armed_is_dear(target) && has_origin(slot) && !hits_are_held(slot) &&
 		   choice_of(target, slot)->heuristic != HEURISTIC_AIM) {
 		finish(explorer, target, slot);
 	} else if (slot->wide && !hits_are_held(slot)) {
@@ -314,10 +325,11 @@ static void run_armed(struct explorer *explorer, struct target *target, struct s
 static void run_slot(struct explorer *explorer, struct target *target, struct slot *slot,
 		     uint64_t now)
 {
+	team_run(target, slot, now);
 	if (slot->armed) {
 		if (now >= slot->deadline && now < slot->armed_at + WINDOW_MAX &&
 		    !(slot->watch.access & TL_EXEC) && slot->identities > 1 &&
-		    !request_waits(explorer, target) && !target->transient.single)
+		    !request_waits(explorer, target) && !armed_is_dear(target))
 			extend(target, slot, now);
 		run_armed(explorer, target, slot, now);
 	}
@@ -341,8 +353,7 @@ static void look(struct target *target, uint64_t now)
 		target->explored->next_look = now + LOOK_INTERVAL;
 	else
 		target->explored->next_look =
-			now +
-			(target->transient.single ? LOOK_INTERVAL_BRIEF : LOOK_INTERVAL_LATER);
+			now + (armed_is_dear(target) ? LOOK_INTERVAL_BRIEF : LOOK_INTERVAL_LATER);
 }
 
 static void run(struct program *program)
@@ -386,7 +397,7 @@ static uint64_t slot_due(const struct target *target, const struct slot *slot)
 		return choice_of(target, slot)->probe.until;
 	if (hits_are_held(slot))
 		return hold_due(slot);
-	if (target->transient.single && is_for_code(target, slot) &&
+	if (armed_is_dear(target) && is_for_code(target, slot) &&
 	    may_watch(explorer_of(target), clock_now()))
 		return target->explored->next;
 	return UINT64_MAX;
@@ -456,7 +467,7 @@ static struct slot *watch_origin(struct explorer *explorer, struct target *targe
 		return slot;
 	}
 	if (!code_hit(target, hit, &watch)) {
-		if (target->transient.single)
+		if (armed_is_dear(target))
 			slot_disarm(target, slot);
 		return slot;
 	}
@@ -479,10 +490,10 @@ static struct slot *watch_origin(struct explorer *explorer, struct target *targe
 	meeting_suit(target, &watch);
 	if (!data || slot_arm(target, data, &watch))
 		return slot;
-	if (target->transient.single)
+	if (armed_is_dear(target))
 		data->deadline = hit->entry + slot->watch.hold - BRIEF_MARGIN;
 	/* Who waits for what the held thread owns comes after it: that is a chance. */
-	if (target->transient.single && choice_of(target, slot)->heuristic == HEURISTIC_AIM)
+	if (armed_is_dear(target) && choice_of(target, slot)->heuristic == HEURISTIC_AIM)
 		data->deadline = hit->entry + slot->watch.hold + BRIEF_WINDOW;
 	choice_of(target, data)->heuristic = hit->usable ? choice_of(target, slot)->heuristic
 							 : HEURISTIC_ARGUMENT;
@@ -517,6 +528,10 @@ static void let_caller_go(struct target *target, struct slot *slot, const struct
 
 static struct slot *take_hit(struct target *target, struct slot *slot, struct hit *hit)
 {
+	if (team_has(target, slot) && (slot->watch.access & TL_EXEC)) {
+		team_came(target, slot, hit);
+		return slot;
+	}
 	if (slot->watch.access & TL_EXEC)
 		return watch_origin(explorer_of(target), target, slot, hit);
 	let_caller_go(target, slot, hit);
@@ -535,6 +550,7 @@ static int open_slots(struct target *target)
 {
 	const struct control_options *options = &target->program->options;
 
+	explorer_prepare(target);
 	target->placed = options->placed;
 	for (unsigned i = 0; i < options->slots; i++) {
 		int err;
@@ -545,6 +561,7 @@ static int open_slots(struct target *target)
 			return i > 0 && err == -ENOSPC ? 0 : err;
 		target->slots = i + 1;
 	}
+	team_begin(target);
 	return 0;
 }
 
@@ -558,7 +575,8 @@ static void note_visit(struct target *target, const struct slot *slot, const str
 {
 	aim_visit(target, slot, hit);
 	meeting_note(target, slot, hit);
-	if (!hit->exit) {
+	team_held(target, slot, hit);
+	if (!hit->exit && choice_of(target, slot)->team == TEAM_NONE) {
 		struct insn_registers registers = hit_registers(&hit->stack.registers);
 
 		foresee(target, hit->access.tid, &registers);
@@ -567,7 +585,7 @@ static void note_visit(struct target *target, const struct slot *slot, const str
 
 const struct strategy choosing_strategy = {
 	.name = "choosing",
-	.ways = {.sampled = true},
+	.ways = {.sampled = true, .budgeted = true},
 	.open = open_slots,
 	.publish = choose_hold,
 	.collect = collect,

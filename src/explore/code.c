@@ -22,6 +22,7 @@
 
 #define FUNCTION_MAX 1024 /* bytes looked at of one function: decoding is not free */
 #define CHOICES_MAX 512
+#define OWN_STACK 65536	      /* bytes above the stack pointer that may be the thread's own stack */
 #define COLD_HOLD MILLISECOND /* code found this way may run seldom: others come seldom too */
 #define CALM_PROBES 4	      /* of looks at threads that seldom get a CPU, one is no probe */
 #define START_PARTS 4	      /* of probes, one is at any instruction of a function */
@@ -388,10 +389,10 @@ static bool choose_aimed(struct target *target, struct code_choice *choice)
 
 static bool choose_site(struct target *target, struct code_choice *choice)
 {
-	bool single = target->transient.single;
+	bool dear = armed_is_dear(target);
 	unsigned interest = 0;
 	const struct contended_site *site =
-		choose_contended(target, single ? is_for_all : NULL, &interest);
+		choose_contended(target, dear ? is_for_all : NULL, &interest);
 	uint64_t hold = COLD_HOLD;
 
 	if (!site)
@@ -399,7 +400,7 @@ static bool choose_site(struct target *target, struct code_choice *choice)
 	if (interest > INTEREST_EQUAL && !explorer_of(target)->budget->sleepy)
 		hold = CONTENDED_HOLD;
 	*choice = (struct code_choice){.heuristic = HEURISTIC_CONTENDED};
-	if (site->conflict && !(single && site->seen)) {
+	if (site->conflict && !(dear && site->seen)) {
 		choice->heuristic = HEURISTIC_FORESIGHT;
 		choice->doublings = site->vain < FORESEEN_DOUBLINGS ? site->vain
 								    : FORESEEN_DOUBLINGS;
@@ -415,7 +416,7 @@ static bool choose_wake(struct target *target, struct code_choice *choice)
 {
 	uint64_t pc;
 
-	if (is_off(target, HEURISTIC_FORESIGHT) || target->transient.single ||
+	if (is_off(target, HEURISTIC_FORESIGHT) || armed_is_dear(target) ||
 	    samples_come_first(target) || random_next(&target->program->random) % LOOK_PARTS)
 		return false;
 	pc = code_wake(target);
@@ -469,7 +470,7 @@ bool code_is_shareable(struct target *target, const struct hit *hit, uint64_t ad
 	uint64_t stack = hit->stack.registers.general[insn_arch.stack_pointer];
 
 	return address >= 4096 && !(address >> 47) &&
-	       !(address >= stack - 128 && address < stack + 65536) &&
+	       !space_is_own_stack(target->space, stack, address, OWN_STACK) &&
 	       space_writable(target->space, address);
 }
 
@@ -531,7 +532,7 @@ bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *wat
 	if (is_off(target, HEURISTIC_WIDENING))
 		watch->access = TL_READ | TL_WRITE;
 	watch->widen = watch->access == TL_WRITE && !arms_slowly(target);
-	if (target->transient.single)
+	if (armed_is_dear(target))
 		shorten(target, watch);
 	return true;
 }

@@ -45,6 +45,8 @@ struct background_thread {
 	struct sites sites, starts;
 };
 
+enum team_role { TEAM_NONE, TEAM_ENTRY, TEAM_FUNCTION, TEAM_PLACE };
+
 /* What a slot watches, and why. */
 struct slot_choice {
 	uint64_t place;		  /* that its instruction was chosen for; 0: none … */
@@ -55,7 +57,9 @@ struct slot_choice {
 	 * slot that holds it, and the thread. NULL: none. */
 	struct slot *caller;
 	pid_t calling;
-	bool lasts; /* its window is longer than others': who comes is waited for */
+	enum team_role team; /* explore/team.h */
+	unsigned argument;   /* of TEAM_ENTRY: which one is the function */
+	bool lasts;	     /* its window is longer than others': who comes is waited for */
 	struct probe probe;
 	/* Findings aimed at that had a chance in this watch, and a meeting: a bit each. */
 	uint64_t chances, meetings;
@@ -67,7 +71,7 @@ struct explored {
 	struct foretold foretold[FORETOLD_MAX];
 	struct slot_choice choice[AREA_WATCHES]; /* by slot */
 	uint64_t counted_at;   /* the census after which background threads were looked for */
-	bool single;	       /* as it was when background threads were last looked for */
+	bool armed_dear;       /* as it was when background threads were last looked for */
 	uint64_t next;	       /* when the next single thread may be held */
 	uint64_t next_request; /* when an address that a tool asked for may be watched */
 	uint64_t next_all;     /* when code may be in all threads */
@@ -75,6 +79,7 @@ struct explored {
 	unsigned looks;
 	struct background_thread background[BACKGROUND_MAX];
 	unsigned background_count;
+	struct team *team;   /* NULL: none is expected */
 	struct aimed *aimed; /* explore/aim.h; NULL: nothing is aimed at */
 };
 
@@ -97,6 +102,7 @@ struct explorer {
 	struct hits *hits;
 	struct request request[REQUESTS_MAX];
 	unsigned requests;
+	uint64_t team_lent;	 /* ns of holds by explore/team.h, of all processes */
 	struct bucket foresight; /* CPU time for looking ahead … */
 	uint64_t foresight_at;	 /* … as it was then; 0: not yet */
 };
@@ -109,6 +115,14 @@ static inline struct explorer *explorer_of(const struct target *target)
 static inline bool is_off(const struct target *target, enum heuristic heuristic)
 {
 	return heuristic_is_off(target->program->options.without, heuristic);
+}
+
+/* A program may be over in milliseconds: what the first looks ask is read before it goes on. Those
+ * that it starts do not wait for that. */
+static inline void explorer_prepare(const struct target *target)
+{
+	if (!target->program->welcomed)
+		space_prepare(target->space);
 }
 
 /* In the beginning all that samples show is new; to look ahead then takes more time from them than

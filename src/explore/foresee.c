@@ -16,7 +16,6 @@
 #define BUDGET_PARTS 4
 #define BUDGET_PARTS_SINGLE 16
 #define OWN_STACK 262144 /* bytes above the stack pointer taken for the thread's own stack */
-#define RED_ZONE 128
 #define UNBORN_STACK (1ull << 46) /* of a thread that is not there yet: nothing is mapped there */
 
 /* Is there CPU time for it? What it took is told to settle(). */
@@ -25,7 +24,7 @@ static bool may_look(struct target *target, uint64_t now)
 	struct explorer *explorer = explorer_of(target);
 	const struct budget *budget = explorer->budget;
 	struct bucket *bucket = &explorer->foresight;
-	int parts = target->transient.single ? BUDGET_PARTS_SINGLE : BUDGET_PARTS;
+	int parts = armed_is_dear(target) ? BUDGET_PARTS_SINGLE : BUDGET_PARTS;
 	double earned = budget->income / parts;
 
 	bucket->most = budget->bucket.most / parts;
@@ -58,21 +57,12 @@ static bool is_alive(const struct target *target, pid_t tid)
 	return tid < 0 || syscall(SYS_tgkill, target->pid, tid, 0) == 0;
 }
 
-/* Above it in the same mapping. Right behind that another thread's stack may stand. */
-static bool is_own_stack(struct target *target, uint64_t stack, uint64_t address)
-{
-	uint64_t start, end;
-
-	return address >= stack - RED_ZONE && address < stack + OWN_STACK &&
-	       (!space_mapping(target->space, stack, &start, &end) || address < end);
-}
-
 static bool may_be_shared(struct target *target, const struct insn_registers *registers,
 			  const struct ahead_access *access)
 {
 	return access->address >= 4096 && !(access->address >> 47) &&
-	       !is_own_stack(target, registers->general[insn_arch.stack_pointer],
-			     access->address) &&
+	       !space_is_own_stack(target->space, registers->general[insn_arch.stack_pointer],
+				   access->address, OWN_STACK) &&
 	       !space_is_libc(target->space, access->pc) &&
 	       space_writable(target->space, access->address);
 }

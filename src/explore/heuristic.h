@@ -24,6 +24,7 @@ enum heuristic {
 	HEURISTIC_AIM,	     /* a place of a finding that is aimed at */
 	HEURISTIC_FORESIGHT, /* an instruction that another's access was foreseen to conflict with
 			      */
+	HEURISTIC_TEAM,	     /* where threads that begin a function together will conflict */
 	HEURISTIC_STALL_FIRST,
 	/* These do not, and change how watches are made. */
 	HEURISTIC_WIDENING,

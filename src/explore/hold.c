@@ -5,6 +5,8 @@
  */
 #include "explore/hold.h"
 
+#include "explore/team.h"
+
 #include <stdatomic.h>
 
 /* NULL: nothing is known of the address. */
@@ -51,7 +53,7 @@ static void plan(struct target *target, const struct slot *slot, const struct pe
 
 static bool may_be_periodic(const struct target *target, const struct slot *slot)
 {
-	return slot->armed && !(slot->watch.access & TL_EXEC) && !target->transient.single &&
+	return slot->armed && !(slot->watch.access & TL_EXEC) && !armed_is_dear(target) &&
 	       !is_off(target, HEURISTIC_COINCIDENCE);
 }
 
@@ -95,7 +97,7 @@ void meeting_suit(struct target *target, struct tl_watch *watch)
 	const struct periods *periods = known(target, watch->address);
 	struct coincidence next;
 
-	if (!periods || (watch->access & TL_EXEC) || target->transient.single ||
+	if (!periods || (watch->access & TL_EXEC) || armed_is_dear(target) ||
 	    !explorer_of(target)->budget->sleepy)
 		return;
 	next = period_coincidence(periods, clock_now());
@@ -136,7 +138,7 @@ void hold_keep(struct target *target, const struct slot *slot)
 	struct area_slot *shared = &target->shared->slot[slot->index];
 
 	if (!hold_is_led(target, slot) && shared->reserve < FORESEEN_RESERVE &&
-	    !target->transient.single &&
+	    !armed_is_dear(target) &&
 	    contended_promises(&target->explored->memory.contended, NULL, NULL))
 		shared->reserve = FORESEEN_RESERVE;
 }
@@ -153,6 +155,8 @@ void choose_hold(struct target *target, struct slot *slot)
 	uint64_t age = slot->armed_at - target->program->started;
 
 	*choice_of(target, slot) = (struct slot_choice){0};
+	if (team_publish(target, slot))
+		return;
 	shared->reserve = reserve_of(target, slot);
 	if (slot->owner || !slot->watch.hold)
 		return;

@@ -51,7 +51,7 @@ int request_add(struct explorer *explorer, const struct tl_watch *watch)
 		return -EBUSY;
 	}
 	if (waits_already(explorer, watch))
-		return 0;
+		return -EALREADY;
 	if (explorer->requests == REQUESTS_MAX) {
 		for (unsigned i = 1; i < REQUESTS_MAX; i++)
 			if (explorer->request[i].watch.priority <

@@ -54,6 +54,7 @@ static int open_slots(struct target *target)
 {
 	int err;
 
+	explorer_prepare(target);
 	target->placed = target->program->options.placed;
 	target->slot[TIMER].index = TIMER;
 	target->slot[DATA].index = DATA;
@@ -247,7 +248,8 @@ static void collect(struct program *program)
 const struct strategy stall_first_strategy = {
 	.name = "stall-first",
 	.open = open_slots,
-	.ways = {.slots_stay = true}, /* it has a timer of its own in each thread */
+	/* It has a timer of its own in each thread. */
+	.ways = {.slots_stay = true, .budgeted = true},
 	.publish = note_choice,
 	.collect = collect,
 	.run = run,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A strategy: what a run watches, and what is done with who comes by. One is chosen at the start:
- * choosing (for races), stall-first (the peer's, to compare with), or lasting (watches that the
- * caller arms). Whatever else differs between them is no business of the loop.
+ * A strategy: what a run watches, and what is done with who comes by. The caller names one in
+ * control_options: choosing (for races), stall-first (the peer's, to compare with), lasting
+ * (watches that the caller arms) or limits (no watches at all; lasting/lasting.h). Whatever else
+ * differs between them is no business of the loop.
  *
  * All are called by the controller's thread; NULL members are not called.
  */
@@ -14,6 +15,8 @@
 struct strategy {
 	const char *name;
 	struct program_ways ways;
+	/* Before any process is watched. */
+	void (*start)(struct program *program);
 	/* Opens its slots in a process that has announced itself. 0, or -errno: it cannot be
 	 * watched. */
 	int (*open)(struct target *target);
@@ -22,6 +25,8 @@ struct strategy {
 	void (*publish)(struct target *target, struct slot *slot);
 	/* Takes the hits that have arrived in the area. */
 	void (*collect)(struct program *program);
+	/* The process ends, or is left alone: what has arrived of it is told before that. */
+	void (*ending)(struct target *target);
 	/* Arms and disarms what is due. */
 	void (*run)(struct program *program);
 	/* When that is the next time; CLOCK_MONOTONIC ns. */

@@ -528,8 +528,7 @@ static void process_ended(void *state, pid_t pid)
 
 	if (!flow_asking_ended(&from->asking, pid))
 		return;
-	for (uint32_t i = 0; i < from->tree->writers; i++)
-		flow_from_tell(from->tree, i);
+	flow_from_tell(from->tree);
 	if (!from->tree->writers)
 		from->services->log(from->host, "%s: nobody was seen to write it",
 				    from->asking.expression.text);

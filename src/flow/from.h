@@ -50,7 +50,7 @@ uint32_t flow_from_goal(const struct flow_from *from, const struct flow_value *v
 /* The asker's, with a struct flow_from as its state. */
 bool flow_from_item(void *state, uint32_t index, struct flow_item *item);
 bool flow_from_ask(void *state, unsigned question, uint32_t index);
-/* from_tell.c: one of the writers as a finding, unless it is none. */
-void flow_from_tell(struct flow_tree *tree, uint32_t writer);
+/* from_tell.c: the writers as findings. */
+void flow_from_tell(struct flow_tree *tree);
 
 #endif

@@ -2,27 +2,10 @@
 /* The tree that `trapline flow from` has found, as findings. */
 #include "flow/from.h"
 
-#include "flow/tell.h"
+#include "flow/step.h"
+#include "traffic/tell.h"
 
 #include <stdio.h>
-
-static bool is_told(const struct flow_tree *tree, uint32_t writer)
-{
-	return !tree->writer[writer].revoked &&
-	       !flow_tree_is_void(tree, &tree->value[tree->writer[writer].value]);
-}
-
-/* Nodes that are the same code and ask for the same reader are one finding. */
-static uint32_t node_of(const struct flow_tree *tree, uint32_t writer)
-{
-	uint64_t reader = tree->value[tree->writer[writer].value].reader;
-
-	for (uint32_t i = 0; i < writer; i++)
-		if (is_told(tree, i) && tree->writer[i].pc == tree->writer[writer].pc &&
-		    tree->value[tree->writer[i].value].reader == reader)
-			return i;
-	return writer;
-}
 
 static const char *why_unanswered(const struct flow_tree *tree, const struct flow_value *value)
 {
@@ -49,37 +32,34 @@ static bool end_of_source(void *state, uint32_t writer, uint32_t index, char *te
 	return true;
 }
 
-void flow_from_tell(struct flow_tree *tree, uint32_t index)
+static bool fill_step(const void *state, uint32_t index, struct flow_step *step)
 {
+	const struct flow_tree *tree = state;
 	const struct flow_writer *writer = &tree->writer[index];
 	const struct flow_value *value = &tree->value[writer->value];
-	struct flow_finding finding = {.kind = "flow-step", .rank = index + 1};
-	const uint64_t load[2] = {value->reader, value->context};
-	uint32_t reader;
 
-	if (writer->place == FLOW_NOWHERE || !is_told(tree, index) || node_of(tree, index) != index)
-		return;
-	flow_add_place(&finding, &tree->places.place[writer->place],
-		       TL_WRITE | (writer->kernel ? TL_KERNEL : 0), value->address, value->length);
-	finding.access[0].tid = writer->way.tid;
-	flow_add_stack(&finding, writer->way.pc, writer->way.count);
-	reader = value->reader ? flow_place_find(&tree->places, value->pid, value->reader)
-			       : FLOW_NOWHERE;
-	if (reader != FLOW_NOWHERE) {
-		flow_add_place(&finding, &tree->places.place[reader], TL_READ, value->address,
-			       value->length);
-		flow_add_stack(&finding, load, value->context ? 2 : 1);
-	}
-	flow_detail(&finding, "node", "%u", index);
-	if (value->writer != FLOW_NONE)
-		flow_detail(&finding, "parent", "%u", node_of(tree, value->writer));
-	flow_detail(&finding, "percent", "%.1f",
-		    value->confirmed ? 100 * (double)writer->count / (double)value->confirmed : 0);
-	flow_detail(&finding, "seen", "%llu", (unsigned long long)writer->count);
-	flow_detail(&finding, "address", "0x%llx", (unsigned long long)value->address);
-	if (writer->repeats != FLOW_NONE)
-		flow_detail(&finding, "repeats", "%u", node_of(tree, writer->repeats));
-	else
-		flow_add_ends(&finding, tree, index, tree->values, end_of_source);
-	flow_tell(tree->host, tree->services, &finding);
+	*step = (struct flow_step){.access = TL_WRITE | (writer->kernel ? TL_KERNEL : 0),
+				   .pc = writer->pc,
+				   .place = writer->place,
+				   .way = &writer->way,
+				   .parent = value->writer,
+				   .repeats = writer->repeats,
+				   .count = writer->count,
+				   .confirmed = value->confirmed,
+				   .pid = value->pid,
+				   .address = value->address,
+				   .length = value->length,
+				   .other = value->reader,
+				   .context = value->context};
+	return !writer->revoked && !flow_tree_is_void(tree, value);
+}
+
+void flow_from_tell(struct flow_tree *tree)
+{
+	flow_steps_tell(&(struct flow_steps){.tree = tree,
+					     .places = &tree->places,
+					     .nodes = tree->writers,
+					     .items = tree->values,
+					     .step = fill_step,
+					     .end = end_of_source});
 }

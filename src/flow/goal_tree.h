@@ -3,13 +3,13 @@
  * Forwards from the values of an expression to where they go: the mirror image of
  * flow/origin_tree.h. A spot is a place in memory that a certain store fills with the value (the
  * expression's own: any store). A reader is code that was seen to load it from there, in the
- * caller's of which it was: its instructions tell what becomes of it (flow/forward_slice.h). Each
+ * caller's of which it was: its instructions tell what becomes of it (slice/forward.h). Each
  * store is the next spot, the others are ends.
  */
 #ifndef FLOW_GOAL_TREE_H
 #define FLOW_GOAL_TREE_H
 
-#include "flow/forward_slice.h"
+#include "slice/forward.h"
 #include "flow/origin_tree.h"
 
 struct flow_spot_of_value {

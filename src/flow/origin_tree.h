@@ -4,7 +4,7 @@
  *
  * A value is a place in memory and a question: who stores what is read there by a certain piece of
  * code? (Of the expression itself: who stores there?) A writer is an answer that was seen. Its
- * instructions tell its sources (flow/slice.h): each load is the next value, the others are ends.
+ * instructions tell its sources (slice/slice.h): each load is the next value, the others are ends.
  * Values and writers refer to each other by index, and are never removed.
  *
  * An edge is told only when it was seen to carry: the load was seen to read the very bytes, after
@@ -13,8 +13,8 @@
 #ifndef FLOW_ORIGIN_TREE_H
 #define FLOW_ORIGIN_TREE_H
 
-#include "flow/places.h"
-#include "flow/slice.h"
+#include "traffic/places.h"
+#include "slice/slice.h"
 
 #define FLOW_VALUES 512
 #define FLOW_WRITERS 512

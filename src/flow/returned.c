@@ -75,11 +75,20 @@ static bool is_call_without_return(void *context, uint64_t target)
 	return !*known;
 }
 
+static bool read_memory(void *context, uint64_t address, void *bytes, size_t length)
+{
+	struct flow_tree *tree = context;
+
+	return tree->services->read(tree->host, tree->pid, address, bytes, length) ==
+	       (ssize_t)length;
+}
+
 void flow_tree_init(struct flow_tree *tree, struct tl_host *host,
 		    const struct tl_services *services)
 {
 	tree->host = host;
 	tree->services = services;
 	tree->work.never_returned = is_call_without_return;
+	tree->work.read = read_memory;
 	tree->work.context = tree;
 }

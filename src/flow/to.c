@@ -430,8 +430,7 @@ static void process_ended(void *state, pid_t pid)
 
 	if (!flow_asking_ended(&to->asking, pid))
 		return;
-	for (uint32_t i = 0; i < to->goals->readers; i++)
-		flow_to_tell(to->goals, i);
+	flow_to_tell(to->goals);
 	if (!to->goals->readers)
 		to->services->log(to->host, "%s: nobody was seen to read it",
 				  to->asking.expression.text);

@@ -47,7 +47,7 @@ struct flow_to {
 bool flow_to_item(void *state, uint32_t index, struct flow_item *item);
 bool flow_to_ask(void *state, unsigned question, uint32_t index);
 void flow_to_forget(struct flow_told_onward *told);
-/* to_tell.c: one of the readers as a finding, unless it is none. */
-void flow_to_tell(struct flow_goals *goals, uint32_t reader);
+/* to_tell.c: the readers as findings. */
+void flow_to_tell(struct flow_goals *goals);
 
 #endif

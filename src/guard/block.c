@@ -17,7 +17,6 @@
 #define BACK_GRAIN 16u
 #define BACK_REST 8u
 #define ALIGNMENT_MOST 4096u
-#define SIZE_MOST (1ull << 40)
 /* Of a block on empty pages, which takes a place among GUARD_BLOCKS. */
 #define RUN_COST 2048u
 #define CROWD_ROW 3u	  /* blocks in a row without a place */
@@ -25,6 +24,9 @@
 #define COPY_SHORTLY 128u /* bytes */
 #define CHUNK 256u	  /* bytes looked at at a time, on the stack */
 #define BACK_MOST 64u	  /* of a pattern that is looked at together with the rest */
+/* Bytes before a block on pages of its own, as far as its first page has them anyway: who goes one
+ * element too far back misses them all where the element is large. */
+#define FRONT_MOST 64u
 
 static _Atomic uint64_t serials;
 
@@ -108,19 +110,26 @@ static bool is_watched(const struct iovec *part, unsigned count)
 	return false;
 }
 
+/* How memory may be read that the program can take away. */
+enum peek {
+	PEEK_PLAIN,   /* as it is: none of it can be out of reach, by the program's own doing */
+	PEEK_CAREFUL, /* by the kernel, as long as it may be asked */
+	PEEK_FOREIGN, /* by the kernel or not at all: another thread may unmap it meanwhile */
+};
+
 /* Several places as the program would read them, without the touch of them that would trip what is
- * watched. `plain`: none of them can be out of reach, by the program's own doing. */
-static size_t peek_all(const struct iovec *to, const struct iovec *from, unsigned count, bool plain)
+ * watched. */
+static size_t peek_all(const struct iovec *to, const struct iovec *from, unsigned count,
+		       enum peek how)
 {
 	size_t all = 0;
 	long got = -1;
 
-	if (!guard_is_quiet() && (!plain || is_watched(from, count)))
-		got = raw_syscall6(SYS_process_vm_readv, raw_getpid(), (long)to, count, (long)from,
-				   count, 0);
+	if (!guard_is_quiet() && (how != PEEK_PLAIN || is_watched(from, count)))
+		got = raw_read_pieces(to, from, count);
 	if (got >= 0)
 		return (size_t)got;
-	if (got == -EFAULT)
+	if (got == -EFAULT || how == PEEK_FOREIGN)
 		return 0;
 	for (unsigned i = 0; i < count; i++) {
 		copy(to[i].iov_base, from[i].iov_base, from[i].iov_len);
@@ -129,17 +138,17 @@ static size_t peek_all(const struct iovec *to, const struct iovec *from, unsigne
 	return all;
 }
 
-static size_t peek(void *to, uint64_t from, size_t length, bool plain)
+static size_t peek(void *to, uint64_t from, size_t length, enum peek how)
 {
 	struct iovec here = {to, length}, there = {(void *)from, length};
 
-	return peek_all(&here, &there, 1, plain);
+	return peek_all(&here, &there, 1, how);
 }
 
 /* Of a block that holds whole pages the program may have forbidden itself some. */
-static bool is_plain(const struct guard_record *record)
+static enum peek peek_of(const struct guard_record *record)
 {
-	return record->size < GUARD_PAGE;
+	return record->size < GUARD_PAGE ? PEEK_PLAIN : PEEK_CAREFUL;
 }
 
 static void note_damage(struct block_damage *damage, int64_t offset)
@@ -181,14 +190,14 @@ static void compare_seen(struct block_damage *damage, uint64_t block, uint64_t f
 }
 
 static struct block_damage compare(uint64_t block, uint64_t from, uint64_t to,
-				   const uint8_t *expected, bool plain)
+				   const uint8_t *expected, enum peek how)
 {
 	struct block_damage damage = {0};
 	uint8_t seen[CHUNK];
 
 	for (uint64_t at = from; at < to; at += CHUNK) {
 		size_t length = to - at < CHUNK ? to - at : CHUNK;
-		size_t got = peek(seen, at, length, plain);
+		size_t got = peek(seen, at, length, how);
 
 		compare_seen(&damage, block, at, seen, got,
 			     expected ? expected + (at - from) : NULL);
@@ -201,6 +210,13 @@ static uint64_t kept_length(const struct guard_record *record)
 	return record->size < GUARD_KEPT ? record->size : GUARD_KEPT;
 }
 
+/* Bytes before the block that carry the pattern. Of one with a large alignment only what is near:
+ * the rest is never filled. */
+static uint64_t front_length(const struct guard_record *record, uint64_t address)
+{
+	return record->run ? address - record->raw : GUARD_ALIGNMENT;
+}
+
 /* Bytes behind the block that carry the pattern. */
 static uint64_t back_length(const struct guard_record *record, uint64_t address)
 {
@@ -210,53 +226,54 @@ static uint64_t back_length(const struct guard_record *record, uint64_t address)
 /* The patterns in one call, and with them as much of the block as fits `block`. False: they are to
  * be looked at one by one. */
 static bool check_at_once(const struct guard_record *record, uint64_t address, void *block,
-			  size_t length, struct block_damages *found)
+			  size_t length, enum peek how, struct block_damages *found)
 {
-	uint8_t front[GUARD_ALIGNMENT], back[BACK_MOST];
-	uint64_t behind = back_length(record, address);
-	const struct iovec to[] = {{front, sizeof(front)}, {back, behind}, {block, length}};
-	const struct iovec from[] = {{(void *)(address - GUARD_ALIGNMENT), sizeof(front)},
+	uint8_t front[FRONT_MOST], back[BACK_MOST];
+	uint64_t before = front_length(record, address), behind = back_length(record, address);
+	const struct iovec to[] = {{front, before}, {back, behind}, {block, length}};
+	const struct iovec from[] = {{(void *)(address - before), before},
 				     {(void *)(address + record->size), behind},
 				     {(void *)address, length}};
 
-	if (behind > BACK_MOST ||
-	    peek_all(to, from, length ? 3 : 2, is_plain(record)) != sizeof(front) + behind + length)
+	if (before > FRONT_MOST || behind > BACK_MOST ||
+	    peek_all(to, from, length ? 3 : 2, how) != before + behind + length)
 		return false;
-	/* Of a block with a large alignment only what is near: the rest was never filled. */
-	compare_seen(&found->front, address, address - GUARD_ALIGNMENT, front, sizeof(front), NULL);
+	compare_seen(&found->front, address, address - before, front, before, NULL);
 	compare_seen(&found->back, address, address + record->size, back, behind, NULL);
 	return true;
 }
 
-static void check_one_by_one(const struct guard_record *record, uint64_t address,
+static void check_one_by_one(const struct guard_record *record, uint64_t address, enum peek how,
 			     struct block_damages *found)
 {
 	uint64_t end = address + record->size;
 
-	found->front = compare(address, address - GUARD_ALIGNMENT, address, NULL, is_plain(record));
-	found->back =
-		compare(address, end, end + back_length(record, address), NULL, is_plain(record));
+	found->front =
+		compare(address, address - front_length(record, address), address, NULL, how);
+	found->back = compare(address, end, end + back_length(record, address), NULL, how);
 }
 
-struct block_damages block_check(const struct guard_record *record, uint64_t address)
+struct block_damages block_check(const struct guard_record *record, uint64_t address, bool alone)
 {
+	enum peek how = alone ? peek_of(record) : PEEK_FOREIGN;
 	struct block_damages found = {0};
 
-	if (!check_at_once(record, address, NULL, 0, &found))
-		check_one_by_one(record, address, &found);
+	if (!check_at_once(record, address, NULL, 0, how, &found))
+		check_one_by_one(record, address, how, &found);
 	return found;
 }
 
 struct block_damages block_check_and_keep(struct guard_record *record, uint64_t address)
 {
+	enum peek how = peek_of(record);
 	struct block_damages found = {0};
 	uint64_t length = kept_length(record);
 	void *copy = length ? allocator.malloc(length) : NULL;
 
-	if (!check_at_once(record, address, copy, copy ? length : 0, &found)) {
-		check_one_by_one(record, address, &found);
+	if (!check_at_once(record, address, copy, copy ? length : 0, how, &found)) {
+		check_one_by_one(record, address, how, &found);
 		if (copy)
-			peek(copy, address, length, is_plain(record));
+			peek(copy, address, length, how);
 	}
 	record->kept = (uintptr_t)copy;
 	return found;
@@ -264,6 +281,7 @@ struct block_damages block_check_and_keep(struct guard_record *record, uint64_t 
 
 struct block_damages block_check_dead(const struct guard_record *record, uint64_t address)
 {
+	enum peek how = peek_of(record);
 	struct block_damages found = {0};
 	uint64_t length = record->kept ? kept_length(record) : 0;
 	const uint8_t *expected = (const uint8_t *)record->kept;
@@ -272,20 +290,19 @@ struct block_damages block_check_dead(const struct guard_record *record, uint64_
 	/* Empty pages are not looked at. */
 	if (record->run)
 		return found;
-	if (length <= CHUNK && check_at_once(record, address, seen, length, &found)) {
+	if (length <= CHUNK && check_at_once(record, address, seen, length, how, &found)) {
 		compare_seen(&found.block, address, address, seen, length, expected);
 		return found;
 	}
-	check_one_by_one(record, address, &found);
+	check_one_by_one(record, address, how, &found);
 	if (length)
-		found.block =
-			compare(address, address, address + length, expected, is_plain(record));
+		found.block = compare(address, address, address + length, expected, how);
 	return found;
 }
 
 void block_repair(const struct guard_record *record, uint64_t address)
 {
-	pattern_fill(address - GUARD_ALIGNMENT, address);
+	pattern_fill(address - front_length(record, address), address);
 	pattern_fill(address + record->size, record->raw + record->room);
 }
 
@@ -331,9 +348,20 @@ static bool stand_on_pages(const struct guard_wish *wish, struct block_ground *g
 	ground->run = pages_take(ground->room, &ground->pages);
 	if (!ground->run)
 		return false;
+	ground->room = (size_t)ground->pages * GUARD_PAGE;
+	if (ground->room > size + FRONT_MOST)
+		ground->room = size + FRONT_MOST;
 	ground->address = ground->run + (uint64_t)ground->pages * GUARD_PAGE - size;
-	ground->raw = ground->address - GUARD_ALIGNMENT;
+	ground->raw = ground->address + size - ground->room;
 	return true;
+}
+
+/* What is asked of the allocator. */
+static size_t room_for(size_t front, size_t size)
+{
+	size_t room = front + size + BACK_LEAST;
+
+	return room + (BACK_REST - room) % BACK_GRAIN;
 }
 
 static bool stand_on_allocation(const struct guard_wish *wish, struct block_ground *ground)
@@ -342,8 +370,7 @@ static bool stand_on_allocation(const struct guard_wish *wish, struct block_grou
 
 	if (front > ALIGNMENT_MOST)
 		return false;
-	ground->room = front + wish->size + BACK_LEAST;
-	ground->room += (BACK_REST - ground->room) % BACK_GRAIN;
+	ground->room = room_for(front, wish->size);
 	ground->raw = (uintptr_t)allocate(wish, ground->room);
 	ground->address = ground->raw + front;
 	return ground->raw;
@@ -413,13 +440,24 @@ static void note_crowd(bool crowded)
 		crowd.pass = CROWD_PASS;
 }
 
+static void make_live(struct area_process *process, uint32_t place,
+		      const struct block_ground *ground, const struct guard_wish *wish,
+		      const struct allocation_caller *caller)
+{
+	record_block(place, ground, wish, caller);
+	block_repair(&guard_table.record[place], ground->address);
+	atomic_store_explicit(&process->guard.table, (uintptr_t)&guard_table, memory_order_relaxed);
+	guard_change(place, GUARD_BUSY, GUARD_LIVE);
+	atomic_fetch_add_explicit(&process->guard.chosen, 1, memory_order_relaxed);
+}
+
 uint32_t block_make(const struct guard_wish *wish, struct allocation_caller caller)
 {
 	struct area_process *process = agent_state.process;
 	struct block_ground ground = {0};
 	uint32_t place;
 
-	if (!process || wish->size > SIZE_MOST)
+	if (!process || wish->size > GUARD_SIZE_MOST)
 		return GUARD_NOWHERE;
 	if (is_passed(wish)) {
 		atomic_fetch_add_explicit(&process->guard.crowded, 1, memory_order_relaxed);
@@ -440,12 +478,37 @@ uint32_t block_make(const struct guard_wish *wish, struct allocation_caller call
 	}
 	if (ground.run)
 		pages_own(ground.run, ground.pages, place);
-	record_block(place, &ground, wish, &caller);
-	block_repair(&guard_table.record[place], ground.address);
-	atomic_store_explicit(&process->guard.table, (uintptr_t)&guard_table, memory_order_relaxed);
-	guard_change(place, GUARD_BUSY, GUARD_LIVE);
-	atomic_fetch_add_explicit(&process->guard.chosen, 1, memory_order_relaxed);
+	make_live(process, place, &ground, wish, &caller);
 	if (wish->told)
 		tell_birth(process, place, ground.address, caller);
 	return place;
+}
+
+void *block_move(uint32_t place, uint64_t address, size_t size, struct allocation_caller caller,
+		 bool (*make_place)(uint64_t address))
+{
+	const struct guard_record *record = &guard_table.record[place];
+	const struct guard_wish wish = {.size = size,
+					.seldom = record->seldom,
+					.context = record->context,
+					.make_place = make_place};
+	struct area_process *process = agent_state.process;
+	size_t front = address - record->raw, old = record->size;
+	struct block_ground ground = {.room = room_for(front, size)};
+
+	ground.raw = (uintptr_t)allocator.realloc((void *)record->raw, ground.room);
+	if (!ground.raw)
+		return NULL;
+	ground.address = ground.raw + front;
+	guard_drop_hidden(place);
+	place = process && ground.address % GUARD_ALIGNMENT == 0 ? find_place(&wish, ground.address)
+								 : GUARD_NOWHERE;
+	if (place != GUARD_NOWHERE) {
+		make_live(process, place, &ground, &wish, &caller);
+		return (void *)ground.address;
+	}
+	/* Nobody would know whose it is: it becomes one of the allocator's. */
+	if (process)
+		atomic_fetch_add_explicit(&process->guard.crowded, 1, memory_order_relaxed);
+	return memmove((void *)ground.raw, (void *)ground.address, old < size ? old : size);
 }

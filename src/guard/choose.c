@@ -131,7 +131,10 @@ static uint64_t key_of(const struct allocation_caller *caller, const struct site
 	const uint64_t *stack = (const uint64_t *)caller->stack_pointer;
 	uint32_t slot = site ? atomic_load_explicit(&site->slot, memory_order_relaxed) : 0;
 
-	if (!slot || !atomic_load_explicit(&site->split, memory_order_relaxed))
+	/* A frame of a size of its own (alloca(), the first one of a coroutine) may end before that
+	 * word; what is on the page of the stack pointer can be read in any case. */
+	if (!slot || !atomic_load_explicit(&site->split, memory_order_relaxed) ||
+	    ((uintptr_t)&stack[slot - 1] ^ caller->stack_pointer) / GUARD_PAGE)
 		return mix(caller->pc, 0);
 	return mix(caller->pc, stack[slot - 1]);
 }
@@ -139,7 +142,7 @@ static uint64_t key_of(const struct allocation_caller *caller, const struct site
 static uint32_t find_slot(const struct allocation_caller *caller, uint64_t above)
 {
 	uint64_t words[SLOT_WORDS];
-	ssize_t got = raw_read_memory(raw_getpid(), words, caller->stack_pointer, sizeof(words));
+	ssize_t got = raw_read_memory(words, caller->stack_pointer, sizeof(words));
 
 	for (uint32_t i = 0; got > 0 && i < (size_t)got / sizeof(words[0]); i++)
 		if (words[i] == above)
@@ -274,7 +277,8 @@ static bool is_certain(struct area_process *process, const struct allocation_cal
 			continue;
 		/* Until the site is split it is all of its callers. */
 		if (!above || !site || !atomic_load_explicit(&site->split, memory_order_relaxed) ||
-		    key_of(caller, site) == mix(caller->pc, above))
+		    key_of(caller, site) == mix(caller->pc, above) ||
+		    key_of(caller, site) == mix(caller->pc, 0))
 			return true;
 	}
 	return false;

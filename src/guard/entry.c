@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guard/entry.h"
 
+#include "guard/limit.h"
 #include "guard/pages.h"
 
 #include <dlfcn.h>
@@ -78,13 +79,15 @@ static void begin(struct area_process *process, bool waits)
 	if (allocator_is_found())
 		own_begin(agent_state.area->guard.all);
 	choose_begin(is_all_ours());
+	limit_begin();
 	pages_begin(process, waits);
 }
 
 /* Before the constructor that announces this process. */
 __attribute__((constructor(101))) static void offer(void)
 {
-	static const struct agent_guard offered = {begin, pages_begun, release_check_all};
+	static const struct agent_guard offered = {begin, pages_begun, release_check_all,
+						   limit_before, limit_before_lock};
 
 	if (allocator_is_found())
 		own_begin(false);

@@ -37,6 +37,16 @@ bool guard_change(uint32_t place, enum guard_state from, enum guard_state to);
 /* The place is free from here on. */
 void guard_drop(uint32_t place);
 
+/* Of a block: sums with its surroundings stay far from overflowing. */
+#define GUARD_SIZE_MOST (1ull << 40)
+
+/* A live block that is about to move is found by nobody: its address may be another's by the time
+ * that it has moved. False: somebody frees it. */
+bool guard_hide(uint32_t place, uint64_t address);
+/* It has moved, and the place is free; or it has not, and is live again. */
+void guard_drop_hidden(uint32_t place);
+void guard_show(uint32_t place, uint64_t address);
+
 /*
  * A byte for each granule of memory, by a hash: how many guarded blocks begin there. Whoever frees
  * looks here first, so it is small enough to stay in the innermost cache. 255 stays 255.
@@ -83,8 +93,9 @@ struct block_damage {
 struct block_damages {
 	struct block_damage front, back, block;
 };
-/* Of a live block. Nothing is touched as the program touches it: what is watched is not tripped. */
-struct block_damages block_check(const struct guard_record *record, uint64_t address);
+/* Of a live block. Nothing is touched as the program touches it: what is watched is not tripped.
+ * Not `alone`: other threads may free it at any moment, so the kernel reads it, or nobody. */
+struct block_damages block_check(const struct guard_record *record, uint64_t address, bool alone);
 /* The same of one that is being freed: its last values are kept in memory of the allocator's. */
 struct block_damages block_check_and_keep(struct guard_record *record, uint64_t address);
 /* Of one in the quarantine. */
@@ -95,6 +106,12 @@ void block_repair(const struct guard_record *record, uint64_t address);
 uint64_t block_cost(const struct guard_record *record);
 /* Its memory goes back to the allocator. The place is no longer the block's. */
 void block_give_back(const struct block_ground *ground, uint64_t kept);
+
+/* A hidden block of this address becomes one of another size, at another address as a rule, in
+ * whatever way the allocator does that; its place is free then. What the program has from now on;
+ * NULL: there is no memory, and nothing has changed. */
+void *block_move(uint32_t place, uint64_t address, size_t size, struct allocation_caller caller,
+		 bool (*make_place)(uint64_t address));
 
 /* How a block is freed: by a function of which family and, where its caller says so, of which size.
  */
@@ -107,8 +124,16 @@ struct guard_end {
 
 /* free() of what is suspect. True: it has been seen to; else it goes on to the allocator. */
 bool release(void *block, struct guard_end end, struct allocation_caller caller);
-/* All that there are. */
+/* realloc() of a block that is not suspect to be anything but live, without a copy of it. False: it
+ * is to be copied. Else *moved is what realloc() returns. */
+bool release_move(uint32_t place, uint64_t address, size_t size, struct allocation_caller caller,
+		  void **moved);
+/* All that there are, as the process ends. */
 void release_check_all(void);
+/* The program limits its memory to so many bytes; 0: not at all. */
+void release_limit(uint64_t bytes);
+/* It is about to limit or to lock it: what we have of it that no block in use needs goes back. */
+void release_room(void);
 /* A block leaves the quarantine early, for one that would else not be guarded. */
 bool release_make_place(uint64_t address);
 
@@ -116,6 +141,10 @@ bool release_make_place(uint64_t address);
 
 /* False: there is no room for it. Older blocks leave, each LEAVING when `left` is called. */
 bool quarantine_put(uint32_t place, void (*left)(uint32_t place));
+/* What the program limits its memory to; 0: nothing. Blocks leave that have no room any more: by
+ * and by, or at once. */
+void quarantine_note_limit(uint64_t bytes);
+void quarantine_limit(uint64_t bytes, void (*left)(uint32_t place));
 /* Before its turn. False: it has left already. */
 bool quarantine_leave(uint32_t place, void (*left)(uint32_t place));
 

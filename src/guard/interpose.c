@@ -16,6 +16,8 @@
 TL_API void *memalign(size_t alignment, size_t size);
 TL_API void *valloc(size_t size);
 TL_API void *pvalloc(size_t size);
+TL_API void free_sized(void *block, size_t size);
+TL_API void free_aligned_sized(void *block, size_t alignment, size_t size);
 TL_API size_t malloc_usable_size(void *block);
 
 /* Bytes; from there on glibc maps a block of its own (M_MMAP_THRESHOLD of mallopt(3)). */
@@ -59,25 +61,36 @@ TL_API void *calloc(size_t count, size_t each)
 	return IS_DUE ? allocate_zeroed_rarely(count, each) : allocator.calloc(count, each);
 }
 
-static void *align_usually(size_t alignment, size_t size)
-{
-	return allocator_is_found() ? allocator.memalign(alignment, size) : NULL;
-}
-
 /* What is no power of two is the allocator's to judge. */
 static bool is_alignment(size_t alignment)
 {
 	return alignment && !(alignment & (alignment - 1));
 }
 
+static void *guard_aligned(size_t alignment, size_t size, struct allocation_caller caller)
+{
+	if (!is_alignment(alignment))
+		return NULL;
+	return guard_allocate((struct guard_wish){.size = size, .alignment = alignment}, caller);
+}
+
 RARE void *align_rarely(size_t alignment, size_t size)
 {
-	void *block = NULL;
+	void *block = guard_aligned(alignment, size, CALLER);
 
-	if (is_alignment(alignment))
-		block = guard_allocate((struct guard_wish){.size = size, .alignment = alignment},
-				       CALLER);
-	return block ? block : align_usually(alignment, size);
+	if (block)
+		return block;
+	return allocator_is_found() ? allocator.memalign(alignment, size) : NULL;
+}
+
+/* As C has it: what is no power of two an allocator may judge otherwise than in memalign(). */
+RARE void *align_c_rarely(size_t alignment, size_t size)
+{
+	void *block = guard_aligned(alignment, size, CALLER);
+
+	if (block)
+		return block;
+	return allocator_is_found() ? allocator.aligned_alloc(alignment, size) : NULL;
 }
 
 TL_API void *memalign(size_t alignment, size_t size)
@@ -87,7 +100,7 @@ TL_API void *memalign(size_t alignment, size_t size)
 
 TL_API void *aligned_alloc(size_t alignment, size_t size)
 {
-	return IS_DUE ? align_rarely(alignment, size) : allocator.memalign(alignment, size);
+	return IS_DUE ? align_c_rarely(alignment, size) : allocator.aligned_alloc(alignment, size);
 }
 
 TL_API void *valloc(size_t size)
@@ -142,6 +155,29 @@ TL_API void free(void *block)
 		allocator.free(block);
 }
 
+RARE void free_sized_rarely(void *block, size_t size)
+{
+	guard_free(block, (struct guard_end){GUARD_MALLOC, size}, CALLER);
+}
+
+/* As C has it since 2023: to an allocator that has these, too, they are free(). */
+TL_API void free_sized(void *block, size_t size)
+{
+	if (guard_is_suspect(block) || !block)
+		free_sized_rarely(block, size);
+	else
+		allocator.free(block);
+}
+
+TL_API void free_aligned_sized(void *block, size_t alignment, size_t size)
+{
+	(void)alignment;
+	if (guard_is_suspect(block) || !block)
+		free_sized_rarely(block, size);
+	else
+		allocator.free(block);
+}
+
 /* ------------------------------------------------------------------------------------------- */
 /* Of another size */
 
@@ -166,7 +202,7 @@ static void *resize_to_nothing(void *block, struct allocation_caller caller)
 	return other ? allocator.realloc(other, 0) : NULL;
 }
 
-/* A guarded block always moves. */
+/* A guarded block moves always, but for a large one: release_move(). */
 static void *resize_guarded(void *block, uint32_t place, size_t size,
 			    struct allocation_caller caller)
 {
@@ -175,6 +211,8 @@ static void *resize_guarded(void *block, uint32_t place, size_t size,
 
 	if (!size)
 		return resize_to_nothing(block, caller);
+	if (release_move(place, (uintptr_t)block, size, caller, &moved))
+		return moved;
 	moved = guard_allocate((struct guard_wish){.size = size}, caller);
 	if (!moved)
 		moved = allocator.malloc(size);
@@ -185,17 +223,21 @@ static void *resize_guarded(void *block, uint32_t place, size_t size,
 	return moved;
 }
 
-/* Larger blocks are mappings of their own, as a rule, which the allocator moves without a copy. */
-static bool is_moved_by_copy(const void *block)
+/* Of a block of the allocator's, where it may be moved by a copy, how many bytes; 0: it may not be.
+ * Larger ones are mappings of their own, as a rule, which the allocator moves without a copy. */
+static size_t bytes_to_copy(const void *block)
 {
-	return allocator.usable_size && !guard_is_suspect(block) &&
-	       allocator.usable_size((void *)block) < COPY_MOST;
+	size_t size = 0;
+
+	if (allocator.usable_size && !guard_is_suspect(block))
+		size = allocator.usable_size((void *)block);
+	return size < COPY_MOST ? size : 0;
 }
 
 static void *resize(void *block, size_t size, struct allocation_caller caller)
 {
 	uint32_t place = guard_find((uintptr_t)block);
-	void *moved;
+	void *moved = NULL;
 	size_t old;
 
 	if (allocator_is_early(block) || !allocator_is_found())
@@ -206,13 +248,12 @@ static void *resize(void *block, size_t size, struct allocation_caller caller)
 		tell_refused(GUARD_FREED_TWICE, block, place, caller);
 		return size ? allocator.malloc(size) : NULL;
 	}
-	moved = NULL;
-	if (!block || (size && is_moved_by_copy(block)))
+	old = block && size ? bytes_to_copy(block) : 0;
+	if (!block || old)
 		moved = guard_allocate((struct guard_wish){.size = size}, caller);
 	if (!moved)
 		return allocator.realloc(block, size);
 	if (block) {
-		old = allocator.usable_size(block);
 		memcpy(moved, block, old < size ? old : size);
 		allocator.free(block);
 	}

@@ -54,26 +54,11 @@ static bool is_replaceable(const char *name)
 /* A program may bring some of them alone, which the C++ library's others call then. */
 static bool are_replaceable(void)
 {
-	static const char *const names[] = {"_Znwm",
-					    "_Znam",
-					    "_ZdlPv",
-					    "_ZdaPv",
-					    "_ZdlPvm",
-					    "_ZdaPvm",
-					    "_ZnwmRKSt9nothrow_t",
-					    "_ZnamRKSt9nothrow_t",
-					    "_ZdlPvRKSt9nothrow_t",
-					    "_ZdaPvRKSt9nothrow_t",
-					    "_ZnwmSt11align_val_t",
-					    "_ZnamSt11align_val_t",
-					    "_ZdlPvSt11align_val_t",
-					    "_ZdaPvSt11align_val_t",
-					    "_ZdlPvmSt11align_val_t",
-					    "_ZdaPvmSt11align_val_t",
-					    "_ZnwmSt11align_val_tRKSt9nothrow_t",
-					    "_ZnamSt11align_val_tRKSt9nothrow_t",
-					    "_ZdlPvSt11align_val_tRKSt9nothrow_t",
-					    "_ZdaPvSt11align_val_tRKSt9nothrow_t"};
+	static const char *const names[] = {
+#define OPERATOR(name) #name,
+#include "record/operators.def"
+#undef OPERATOR
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!is_replaceable(names[i]))

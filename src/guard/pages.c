@@ -28,6 +28,7 @@ static _Atomic uint64_t arena; /* 0: none */
 static _Atomic uint32_t next;
 static _Atomic uint64_t filled; /* bytes of live runs */
 static _Atomic bool usable;
+static _Atomic bool forgone; /* there are holes in the arena: pages_forgo() */
 static int descriptor = -1;
 /* Runs of one page that are filled and nobody's, by the first page + 1. They are taken out one
  * after another, and put in when none is there. */
@@ -96,7 +97,9 @@ void pages_begin(struct area_process *process, bool waits)
 	atomic_store(&usable, false);
 	/* What was touched before the fork is filled in the child, too. */
 	atomic_store(&process->guard.touched, atomic_load(&arena) != 0);
-	if (!waits || !agent_state.area->guard.pages || !(start = map_arena()))
+	/* Of an arena with holes the faults would be those of the program's own memory, too. */
+	if (!waits || !agent_state.area->guard.pages || atomic_load(&forgone) ||
+	    !(start = map_arena()))
 		return;
 	descriptor = open_faults();
 	if (descriptor < 0)
@@ -123,23 +126,49 @@ void pages_begun(struct area_process *process)
 
 /* ---- runs ----------------------------------------------------------------------------------- */
 
+static uint64_t address_of(uint32_t page)
+{
+	return atomic_load(&arena) + (uint64_t)page * GUARD_PAGE;
+}
+
+static void unmap(uint32_t first, uint32_t pages)
+{
+	raw_syscall3(SYS_munmap, (long)address_of(first), (long)pages * GUARD_PAGE, 0);
+}
+
+static bool claim_page(uint32_t page, uint32_t owned)
+{
+	uint32_t nobody = 0;
+
+	return atomic_compare_exchange_strong(&owner[page], &nobody, owned);
+}
+
+/* Asked after something was left for pages_forgo() to find, which may have passed it by: one of the
+ * two sees what the other did. Under a filter every call may be the last. */
+static bool is_forgone(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	return atomic_load_explicit(&forgone, memory_order_relaxed) && !agent_state.quiet;
+}
+
 static void let_go(uint32_t first, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		atomic_store_explicit(&owner[first + i], 0, memory_order_release);
+	if (!is_forgone())
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		if (claim_page(first + i, GUARD_PAGE_OPENS))
+			unmap(first + i, 1);
 }
 
 static bool claim(uint32_t first, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t nobody = 0;
-
-		if (!atomic_compare_exchange_strong(&owner[first + i], &nobody,
-						    GUARD_PAGE_OPENS | (count - 1))) {
+	for (uint32_t i = 0; i < count; i++)
+		if (!claim_page(first + i, GUARD_PAGE_OPENS | (count - 1))) {
 			let_go(first, i);
 			return false;
 		}
-	}
 	return true;
 }
 
@@ -153,11 +182,6 @@ static uint32_t find(uint32_t count)
 			return first;
 	}
 	return GUARD_PAGES;
-}
-
-static uint64_t address_of(uint32_t page)
-{
-	return atomic_load(&arena) + (uint64_t)page * GUARD_PAGE;
 }
 
 static _Atomic uint32_t *ask_for(uint32_t first)
@@ -209,6 +233,32 @@ static bool open_at(uint32_t first)
 	return false;
 }
 
+static void unmap_stashed(uint32_t at)
+{
+	uint32_t stashed = atomic_exchange(&stash[at], 0);
+
+	if (stashed)
+		unmap(stashed - 1, 2);
+}
+
+/* Other threads may be taking runs: each page is theirs or goes. */
+bool pages_forgo(void)
+{
+	/* Under a filter every call may be the last. */
+	if (agent_state.quiet || !atomic_load(&arena) || atomic_exchange(&forgone, true))
+		return false;
+	atomic_store(&usable, false);
+	for (uint32_t first = 0, end; first < GUARD_PAGES; first = end + 1) {
+		for (end = first; end < GUARD_PAGES && claim_page(end, GUARD_PAGE_OPENS); end++)
+			;
+		if (end > first)
+			unmap(first, end - first);
+	}
+	for (uint32_t i = 0; i < RUNS; i++)
+		unmap_stashed(i);
+	return true;
+}
+
 static uint32_t take_stashed(void)
 {
 	uint32_t at = atomic_fetch_add_explicit(&stash_next, 1, memory_order_relaxed) % RUNS;
@@ -225,6 +275,8 @@ static void stash_run(uint32_t at, uint32_t first)
 	if (driven_out &&
 	    !raw_syscall3(SYS_madvise, (long)address_of(driven_out - 1), GUARD_PAGE, MADV_DONTNEED))
 		let_go(driven_out - 1, 2);
+	if (is_forgone())
+		unmap_stashed(at);
 }
 
 /* A run of one page and an empty one; GUARD_PAGES: there is no room for so many of them. */
@@ -280,7 +332,12 @@ uint64_t pages_take(size_t room, uint32_t *pages)
 		 bytes = (room + GUARD_PAGE - 1) & ~(GUARD_PAGE - 1ull);
 	uint32_t first;
 
-	if (!atomic_load(&usable) || room > LENGTH / 4)
+	if (!atomic_load(&usable)) {
+		if (atomic_load(&forgone))
+			count_unpaged();
+		return 0;
+	}
+	if (room > LENGTH / 4)
 		return 0;
 	if (atomic_fetch_add(&filled, bytes) + bytes > agent_state.area->guard.memory) {
 		atomic_fetch_sub(&filled, bytes);
@@ -340,8 +397,22 @@ static bool is_touched(void)
 	       atomic_load_explicit(&agent_state.process->guard.touched, memory_order_relaxed);
 }
 
+/* What is unmapped is the program's to map, so no page there may be found to be a block's. */
+static void forgo_run(uint32_t first, uint32_t count)
+{
+	if (agent_state.quiet)
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		atomic_store(&owner[first + i], GUARD_PAGE_OPENS);
+	unmap(first, count);
+}
+
 void pages_give_back(uint64_t run, uint32_t pages)
 {
+	if (atomic_load(&forgone)) {
+		forgo_run((uint32_t)((run - atomic_load(&arena)) / GUARD_PAGE), pages + 1);
+		return;
+	}
 	/* What was looked at since it was freed, and the page behind. */
 	if (is_touched() &&
 	    raw_syscall3(SYS_madvise, (long)run, ((long)pages + 1) * GUARD_PAGE, MADV_DONTNEED))

@@ -28,6 +28,11 @@ struct area_process;
 void pages_begin(struct area_process *process, bool waits);
 void pages_begun(struct area_process *process);
 
+/* The program limits or locks its memory: what is nobody's goes back to the kernel, and what a
+ * block has when it is given back; there are no more runs, in its forked children neither. True:
+ * there were until now. Async-signal-safe. */
+bool pages_forgo(void);
+
 /* A run for so many bytes of a block and in front of it, filled with zeroes; its pages without the
  * empty one: 0: none. */
 uint64_t pages_take(size_t room, uint32_t *pages);

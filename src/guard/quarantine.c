@@ -12,6 +12,12 @@
 #define BLOCKS_MOST (GUARD_BLOCKS / 2) /* which leaves places for blocks in use */
 #define LEAVE_MOST 16u		       /* by one call: who frees a block pays for a few */
 
+#define PART_OF_LIMIT \
+	8u /* of what the program may have at all, the quarantine takes one of so many */
+
+/* Bytes that the program limits itself to; 0: it does not. */
+static _Atomic uint64_t program_limit;
+
 static struct queue {
 	_Atomic uint32_t ring[GUARD_BLOCKS]; /* place + 1; 0: none */
 	_Atomic uint64_t head, tail;	     /* taken out, put in */
@@ -80,10 +86,32 @@ static void take_out(struct queue *queue, void (*left)(uint32_t place))
 		quarantine_leave(before - 1, left);
 }
 
+static uint64_t limit_now(void)
+{
+	uint64_t limit = agent_state.area->guard.memory / 2;
+	uint64_t programs = atomic_load_explicit(&program_limit, memory_order_relaxed);
+
+	return programs && programs / PART_OF_LIMIT < limit ? programs / PART_OF_LIMIT : limit;
+}
+
+void quarantine_note_limit(uint64_t bytes)
+{
+	atomic_store_explicit(&program_limit, bytes, memory_order_relaxed);
+}
+
+void quarantine_limit(uint64_t bytes, void (*left)(uint32_t place))
+{
+	struct queue *full;
+
+	quarantine_note_limit(bytes);
+	for (unsigned i = 0; bytes && i < GUARD_BLOCKS && (full = too_full(limit_now())); i++)
+		take_out(full, left);
+}
+
 bool quarantine_put(uint32_t place, void (*left)(uint32_t place))
 {
 	uint64_t cost = block_cost(&guard_table.record[place]);
-	uint64_t limit = agent_state.area->guard.memory / 2;
+	uint64_t limit = limit_now();
 	struct queue *queue = queue_of(place), *full;
 
 	if (cost > limit / 2)

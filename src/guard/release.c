@@ -12,6 +12,13 @@
 #include "guard/own.h"
 #include "guard/pages.h"
 
+#include <string.h>
+#include <sys/single_threaded.h>
+
+/* Bytes; from there on glibc maps a block of its own (M_MMAP_THRESHOLD of mallopt(3)), and moves it
+ * without a copy. */
+#define MOVE_LEAST (128u << 10)
+
 /* The allocation functions of C alone lead from one to the other. A size is what the compiler knows
  * of the object: the block of another one is another object. */
 static void tell_otherwise(const struct guard_record *record, uint64_t address,
@@ -113,6 +120,37 @@ static void free_block(uint32_t place, uint64_t address, struct guard_end end,
 	choose_pay_release(&bill, told, pages);
 }
 
+/* Of a large block what takes time, and twice its memory, is the copy. Those on pages of their own
+ * cannot be moved, and are bounded by the memory that all of these may take. */
+static bool is_moved(const struct guard_record *record, size_t size)
+{
+	return !guard_is_quiet() && !record->run && record->size >= MOVE_LEAST &&
+	       size >= MOVE_LEAST && size <= GUARD_SIZE_MOST;
+}
+
+/* Accepted: what uses it by its old address later is not told of. It meets what it does bare, the
+ * same memory or none. The controller looks for the block of a watch by its serial number, and
+ * ends a watch whose block is no longer there. */
+bool release_move(uint32_t place, uint64_t address, size_t size, struct allocation_caller caller,
+		  void **moved)
+{
+	const struct guard_record *record = &guard_table.record[place];
+	const struct guard_end end = {GUARD_MALLOC, 0};
+	struct block_damages found;
+
+	if (!is_moved(record, size))
+		return false;
+	found = block_check(record, address, true);
+	tell_damages(place, &found, caller);
+	tell_otherwise(record, address, end, caller);
+	if (!guard_hide(place, address))
+		return false;
+	*moved = block_move(place, address, size, caller, release_make_place);
+	if (!*moved)
+		guard_show(place, address);
+	return true;
+}
+
 static bool refuse(const void *block, struct allocation_caller caller)
 {
 	bool wrong = own_looks_wrong(block);
@@ -141,6 +179,25 @@ bool release(void *block, struct guard_end end, struct allocation_caller caller)
 	return true;
 }
 
+void release_room(void)
+{
+	if (!pages_forgo())
+		return;
+	for (uint32_t place = 0; place < GUARD_BLOCKS; place++)
+		if (guard_state(atomic_load_explicit(&guard_table.entry[place],
+						     memory_order_acquire)) == GUARD_DEAD &&
+		    guard_table.record[place].run)
+			quarantine_leave(place, release_finally);
+}
+
+void release_limit(uint64_t bytes)
+{
+	if (agent_state.process)
+		quarantine_limit(bytes, release_finally);
+	else
+		quarantine_note_limit(bytes);
+}
+
 bool release_make_place(uint64_t address)
 {
 	uint32_t place = guard_oldest_dead(address);
@@ -148,22 +205,76 @@ bool release_make_place(uint64_t address)
 	return place != GUARD_NOWHERE && quarantine_leave(place, release_finally);
 }
 
-void release_check_all(void)
+/*
+ * At exit other threads may go on: what they free meanwhile they check themselves.
+ *
+ * A live block stays theirs. Its record is copied, and its patterns are read where nothing can be
+ * unmapped under us (block_check()); what was seen counts only if the block is the same afterwards,
+ * and nothing of it is mended.
+ */
+struct live_block {
+	uint64_t word, serial;
+	struct guard_record record;
+};
+
+static bool is_still(uint32_t place, const struct live_block *block)
+{
+	const struct guard_record *record = &guard_table.record[place];
+
+	atomic_thread_fence(memory_order_acquire);
+	/* The place first: a later block of the same address has another number by the time that it
+	 * is LIVE. An empty block's size may be set late: usable() in interpose.c. */
+	return atomic_load_explicit(&guard_table.entry[place], memory_order_acquire) ==
+		       block->word &&
+	       atomic_load_explicit(&record->serial, memory_order_relaxed) == block->serial &&
+	       record->size == block->record.size;
+}
+
+static void check_live(uint32_t place, uint64_t word, bool alone)
+{
+	const struct guard_record *record = &guard_table.record[place];
+	struct live_block block = {.word = word};
+	struct allocation_caller nobody = {0};
+	struct block_damages found;
+
+	block.serial = atomic_load_explicit(&record->serial, memory_order_relaxed);
+	memcpy(&block.record, record, sizeof(block.record));
+	if (!is_still(place, &block))
+		return;
+	found = block_check(&block.record, guard_address(word), alone);
+	if (!is_still(place, &block))
+		return;
+	tell_damage(place, GUARD_BROKEN_FRONT, found.front, nobody);
+	tell_damage(place, GUARD_BROKEN_BACK, found.back, nobody);
+}
+
+/* Of blocks in the quarantine one is ours while it is LEAVING. Accepted: it stays there for good
+ * when it was to leave meanwhile. */
+static void check_dead(uint32_t place)
 {
 	struct allocation_caller nobody = {0};
 	struct block_damages found;
+
+	if (!guard_change(place, GUARD_DEAD, GUARD_LEAVING))
+		return;
+	found = block_check_dead(&guard_table.record[place],
+				 guard_address(atomic_load_explicit(&guard_table.entry[place],
+								    memory_order_relaxed)));
+	tell_damages(place, &found, nobody);
+	guard_change(place, GUARD_LEAVING, GUARD_DEAD);
+}
+
+void release_check_all(void)
+{
+	bool alone = __libc_single_threaded;
 
 	for (uint32_t place = 0; place < GUARD_BLOCKS; place++) {
 		uint64_t word =
 			atomic_load_explicit(&guard_table.entry[place], memory_order_acquire);
 
-		/* Other threads may go on: what they free meanwhile they check themselves. */
 		if (guard_state(word) == GUARD_LIVE)
-			found = block_check(&guard_table.record[place], guard_address(word));
+			check_live(place, word, alone);
 		else if (guard_state(word) == GUARD_DEAD)
-			found = block_check_dead(&guard_table.record[place], guard_address(word));
-		else
-			continue;
-		tell_damages(place, &found, nobody);
+			check_dead(place);
 	}
 }

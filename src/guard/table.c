@@ -129,6 +129,20 @@ uint32_t guard_find_around(uint64_t address, bool all)
 	return GUARD_NOWHERE;
 }
 
+static void note_start(uint64_t address)
+{
+	filter_count(address, 1);
+	atomic_fetch_or_explicit(starts_of(address / STARTS_SPAN), start_bit(address),
+				 memory_order_relaxed);
+}
+
+static void forget(uint64_t address)
+{
+	filter_count(address, -1);
+	atomic_fetch_and_explicit(starts_of(address / STARTS_SPAN), ~start_bit(address),
+				  memory_order_relaxed);
+}
+
 bool guard_change(uint32_t place, enum guard_state from, enum guard_state to)
 {
 	uint64_t address = guard_address(
@@ -137,11 +151,8 @@ bool guard_change(uint32_t place, enum guard_state from, enum guard_state to)
 	bool changed;
 
 	/* Before anybody can look for it; and as long as somebody may. */
-	if (to == GUARD_LIVE) {
-		filter_count(address, 1);
-		atomic_fetch_or_explicit(starts_of(address / STARTS_SPAN), start_bit(address),
-					 memory_order_relaxed);
-	}
+	if (to == GUARD_LIVE)
+		note_start(address);
 	changed = atomic_compare_exchange_strong_explicit(&guard_table.entry[place], &seen,
 							  guard_word(address, to),
 							  memory_order_acq_rel,
@@ -149,14 +160,38 @@ bool guard_change(uint32_t place, enum guard_state from, enum guard_state to)
 	return changed;
 }
 
+/* As that of no address: taken, and not to be found. */
+#define HIDDEN guard_word(0, GUARD_BUSY)
+
+bool guard_hide(uint32_t place, uint64_t address)
+{
+	uint64_t seen = guard_word(address, GUARD_LIVE);
+
+	if (!atomic_compare_exchange_strong_explicit(&guard_table.entry[place], &seen, HIDDEN,
+						     memory_order_acq_rel, memory_order_relaxed))
+		return false;
+	/* Before the allocator has the memory, and another block may begin there. */
+	forget(address);
+	return true;
+}
+
+void guard_show(uint32_t place, uint64_t address)
+{
+	note_start(address);
+	atomic_store_explicit(&guard_table.entry[place], guard_word(address, GUARD_LIVE),
+			      memory_order_release);
+}
+
+void guard_drop_hidden(uint32_t place)
+{
+	atomic_store_explicit(&guard_table.entry[place], 0, memory_order_release);
+}
+
 void guard_drop(uint32_t place)
 {
 	uint64_t word = atomic_load_explicit(&guard_table.entry[place], memory_order_relaxed);
 
-	if (guard_state(word) == GUARD_LEAVING) {
-		filter_count(guard_address(word), -1);
-		atomic_fetch_and_explicit(starts_of(guard_address(word) / STARTS_SPAN),
-					  ~start_bit(guard_address(word)), memory_order_relaxed);
-	}
+	if (guard_state(word) == GUARD_LEAVING)
+		forget(guard_address(word));
 	atomic_store_explicit(&guard_table.entry[place], 0, memory_order_release);
 }

@@ -76,16 +76,18 @@ static void on_sample(void *state, const struct tl_access *access)
 static void on_mismatch(struct heap *heap, const struct tl_guarded_news *news)
 {
 	const struct tl_guarded *block = news->block;
-	struct tl_frame frame = {0};
-	const char *rule;
+	enum heap_operators maker = HEAP_OPERATORS_HARDLY;
+	struct heap_mismatch verdict;
 
 	if (block->made.count)
-		heap->services->symbolise(heap->host, block->pid, block->made.pcs[0], &frame, 1);
-	rule = heap_mismatch(block, frame.function);
-	if (rule)
-		heap->services->count(heap->host, rule, 1);
+		maker = operators_of(heap, block->pid, block->made.pcs[0]);
+	verdict = heap_judge_mismatch(maker, operators_of(heap, block->pid, news->from->pc));
+	if (verdict.rule)
+		heap->services->count(heap->host, verdict.rule, 1);
+	else if (news->length) /* by the right function: whose it is does not matter */
+		say_call(heap, news, TL_DEFINITE, NULL);
 	else
-		say_call(heap, news);
+		say_call(heap, news, verdict.certainty, verdict.evidence);
 }
 
 static bool is_told(const struct heap *heap, uint64_t serial)
@@ -113,7 +115,7 @@ static void on_block(void *state, const struct tl_guarded_news *news)
 	case TL_GUARDED_FREED_TWICE:
 	case TL_GUARDED_FREED_INSIDE:
 	case TL_GUARDED_FREED_NO_BLOCK:
-		say_call(heap, news);
+		say_call(heap, news, TL_DEFINITE, NULL);
 		break;
 	default:
 		if (is_told(heap, news->block->serial))
@@ -195,20 +197,43 @@ static void content_of(struct heap *heap, const struct tl_guarded *block, uint64
 				     content + (from - page), to - from);
 }
 
-/* Our own part in the program reads memory by this call, about which nothing is to be told. */
-static bool is_read_by_call(const struct pages_fault *fault)
+/* The system call that the thread is in; -1: none, or that cannot be told. */
+static long call_of(const struct pages_fault *fault)
 {
-	char path[64], text[32] = "";
+	char path[64], text[32] = "", *end = text;
+	long number = -1;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)fault->pid, (int)fault->tid);
 	file = fopen(path, "re");
 	if (!file)
-		return false;
-	if (!fgets(text, sizeof(text), file))
-		text[0] = '\0';
+		return -1;
+	if (fgets(text, sizeof(text), file))
+		number = strtol(text, &end, 10);
 	fclose(file);
-	return strtol(text, NULL, 10) == SYS_process_vm_readv;
+	return end == text ? -1 : number;
+}
+
+/* Calls that fill pages with memory, and do not look at what is in them. */
+static bool fills_alone(long call)
+{
+	return call == SYS_mlockall || call == SYS_mlock || call == SYS_mlock2 ||
+	       call == SYS_madvise;
+}
+
+/* A freed block, or the page behind one, is about to be accessed. */
+static void tell_fault(struct heap *heap, const struct tl_guarded *block,
+		       const struct pages_fault *fault)
+{
+	long call = call_of(fault);
+
+	/* Our own part in the program reads memory by this one. */
+	if (call == SYS_process_vm_readv)
+		return;
+	if (fills_alone(call))
+		heap->services->count(heap->host, "heap-pages-locked", 1);
+	else if (!watches_fault(heap, block, fault))
+		heap->services->count(heap->host, "heap-pages-unwatched", 1);
 }
 
 /* A thread waits to touch an empty page. What it touches is watched, the page is filled, and the
@@ -222,11 +247,8 @@ static void look_at(struct heap *heap, const struct pages_fault *fault)
 	memset(content, 0, sizeof(content));
 	if (heap->services->guarded(heap->host, fault->pid, fault->address, &block)) {
 		/* A program may empty pages of its block itself. */
-		bool wrong = (block.freed || fault->address >= block.back) &&
-			     !is_read_by_call(fault);
-
-		if (wrong && !watches_fault(heap, &block, fault))
-			heap->services->count(heap->host, "heap-pages-unwatched", 1);
+		if (block.freed || fault->address >= block.back)
+			tell_fault(heap, &block, fault);
 		content_of(heap, &block, page, content);
 	}
 	heap->services->count(heap->host, "heap-pages-touched", 1);

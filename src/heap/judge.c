@@ -32,6 +32,7 @@ struct heap_verdict heap_judge_access(struct heap *heap, const struct tl_guarded
 				   .access = access->access,
 				   .traits = access->traits,
 				   .is_sample = is_sample,
+				   .is_too_much = ahead_loads_too_much(heap, block, access),
 				   .is_own_code = is_own_code(heap, access->pid, access->pc)};
 	struct heap_verdict verdict;
 

@@ -253,7 +253,7 @@ static void say_freed_again(struct heap *heap, struct outside *outside,
 				       .address = outside->address};
 
 	if (is_certain(heap, outside))
-		say_call(heap, &news);
+		say_call(heap, &news, TL_DEFINITE, NULL);
 	outside_rest(heap, outside);
 }
 

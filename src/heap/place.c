@@ -120,17 +120,19 @@ void place_call(const struct heap *heap, const struct tl_guarded *block, struct 
 	struct insn_memory memory = {.read = read_memory, .context = &reading};
 	struct insn_bytes wrong = wrong_bytes(block, access), copied, more;
 	struct insn_registers after;
+	int number;
 
 	if (!(access->access & TL_KERNEL) || !access->registers || !wrong.length)
 		return;
 	after = (struct insn_registers){.pc = access->registers->pc};
 	memcpy(after.general, access->registers->general, sizeof(after.general));
-	if (!system_call_copied_within(&after, &memory, &wrong, &copied))
+	number = access->call_known ? access->call : system_call_number(&after, &memory);
+	if (!system_call_copied_within(number, &after, &memory, &wrong, &copied))
 		return;
 	/* How far it went on. */
 	wrong = (struct insn_bytes){copied.address, UINT64_MAX - copied.address};
 	if (access->address >= block->address + block->length &&
-	    system_call_copied_within(&after, &memory, &wrong, &more) &&
+	    system_call_copied_within(number, &after, &memory, &wrong, &more) &&
 	    more.address == copied.address)
 		copied.length = more.length;
 	if (access->address != copied.address)

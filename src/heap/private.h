@@ -4,6 +4,7 @@
 #define HEAP_PRIVATE_H
 
 #include "base/random.h"
+#include "heap/operators.h"
 #include "heap/pages.h"
 #include "heap/remember.h"
 #include "heap/rules.h"
@@ -55,7 +56,8 @@ struct heap {
 	/* Blocks of which the culprit was seen: a pattern that it has broken is not told again. */
 	uint64_t told[HEAP_TOLD]; /* serials */
 	unsigned tolds;
-	uint64_t sampled_until;	 /* ns: samples before that are not looked up */
+	uint64_t sampled_until; /* ns: samples before that are not looked up */
+	struct operators_known operators;
 	struct outside *outside; /* processes that no library of ours is in */
 };
 
@@ -63,10 +65,16 @@ struct heap {
 struct heap_verdict heap_judge_access(struct heap *heap, const struct tl_guarded *block,
 				      const struct tl_access *access, bool is_sample);
 
+/* ahead.c: an aligned word loaded across the block's end, of whose bytes beyond that nothing
+ * becomes, as far as could be followed. */
+bool ahead_loads_too_much(const struct heap *heap, const struct tl_guarded *block,
+			  const struct tl_access *access);
+
 /* say.c */
 void say_access(struct heap *heap, const struct tl_guarded *block, const struct tl_access *access,
 		const struct heap_verdict *verdict, const char *strategy);
-void say_call(struct heap *heap, const struct tl_guarded_news *news);
+void say_call(struct heap *heap, const struct tl_guarded_news *news, enum tl_certainty certainty,
+	      const char *evidence);
 void say_broken(struct heap *heap, const struct tl_guarded_news *news);
 
 /* place.c */

@@ -22,14 +22,16 @@ static bool is_read(const struct heap_access *access)
  * Code that looks for the end of something word by word, or 16 or 32 bytes at a time, may load what
  * lies behind it: an aligned load that begins inside the block crosses no page and changes nothing.
  * The C library's string functions do so; what they were asked about is known where the arguments
- * of the call tell it (TL_TRAIT_BEYOND, TL_TRAIT_BOUNDED), or is not (TL_TRAIT_UNBOUNDED).
+ * of the call tell it (TL_TRAIT_BEYOND, TL_TRAIT_BOUNDED), or is not (TL_TRAIT_UNBOUNDED). A word
+ * of up to 8 bytes is what a member of a structure is loaded by, too, which may be larger than its
+ * block: it counts where nothing becomes of what lies beyond (ahead.c).
  */
 static bool loads_beyond(const struct tl_guarded *block, const struct heap_access *access)
 {
 	bool begins_inside = access->address >= block->address &&
 			     access->address - block->address < block->length;
 
-	return is_read(access) && begins_inside && access->length >= 16 &&
+	return is_read(access) && begins_inside && (access->length >= 16 || access->is_too_much) &&
 	       !(access->traits & (TL_TRAIT_UNALIGNED | TL_TRAIT_BOUNDED));
 }
 
@@ -167,10 +169,25 @@ bool heap_is_allocators(const char *name, const char *caller, int inside, int co
 
 /*
  * A program or library with an operator new of its own that calls malloc(), and the common operator
- * delete, or the reverse, makes its pairs itself.
+ * delete, or the reverse, makes its pairs itself. Operators that no other file sees, of a file
+ * without symbols, show themselves by what that does not take from other files. Accepted losses: a
+ * file that takes one operator from others and hides another is told of; of one in which all of the
+ * C++ library is linked nothing shows that it is C++, and it is told as likely.
  */
-const char *heap_mismatch(const struct tl_guarded *block, const char *maker)
+struct heap_mismatch heap_judge_mismatch(enum heap_operators maker, enum heap_operators freer)
 {
-	(void)block;
-	return maker && strncmp(maker, "operator ", 9) == 0 ? "heap-own-operator" : NULL;
+	struct heap_mismatch verdict = {.certainty = TL_DEFINITE};
+
+	if (maker == HEAP_OPERATORS_OWN || freer == HEAP_OPERATORS_OWN) {
+		verdict.rule = "heap-own-operator";
+	} else if (maker == HEAP_OPERATORS_PERHAPS || freer == HEAP_OPERATORS_PERHAPS) {
+		verdict.certainty = TL_POSSIBLE;
+		verdict.evidence = "a file of C++ without symbols, which takes no operator new or "
+				   "delete from others, may have some of its own";
+	} else if (maker == HEAP_OPERATORS_HARDLY || freer == HEAP_OPERATORS_HARDLY) {
+		verdict.certainty = TL_LIKELY;
+		verdict.evidence = "a file without symbols may have operators new and delete of "
+				   "its own";
+	}
+	return verdict;
 }

@@ -3,6 +3,8 @@
 #ifndef HEAP_RULES_H
 #define HEAP_RULES_H
 
+#include "heap/operators.h"
+
 #include <trapline/tool.h>
 
 /* What was seen, as far as the rules ask. */
@@ -12,6 +14,8 @@ struct heap_access {
 	bool is_own_code;    /* of the library that we preload */
 	bool is_sample;	     /* of the operand that the thread was at: nothing was asked about it */
 	bool is_system_call; /* the thread is right behind one */
+	/* An aligned word across the block's end, of whose bytes beyond it nothing becomes. */
+	bool is_too_much;
 	const char *function; /* that makes it, by the file's symbols; NULL: not known */
 };
 
@@ -31,8 +35,14 @@ struct heap_verdict heap_judge(const struct tl_guarded *block, const struct heap
  * stack? `name`, `caller`: of the first two; NULL: they have none. */
 bool heap_is_allocators(const char *name, const char *caller, int inside, int count);
 
-/* A block freed by the wrong function. `maker`: the function at the call that made the block, as
- * it is shown; NULL: not known. NULL: it is an error; else the rule's name. */
-const char *heap_mismatch(const struct tl_guarded *block, const char *maker);
+/* A block freed by the wrong function, as the program sees it: by code of two files, that of the
+ * call that made the block and that of the call that freed it. */
+struct heap_mismatch {
+	const char *rule; /* that hides it; NULL: none */
+	enum tl_certainty certainty;
+	const char *evidence; /* or NULL */
+};
+
+struct heap_mismatch heap_judge_mismatch(enum heap_operators maker, enum heap_operators freer);
 
 #endif

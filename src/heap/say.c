@@ -142,11 +142,32 @@ static const char *maker_of(enum tl_guarded_family family)
 	return family <= TL_GUARDED_NEW_ARRAY_ALIGNED ? makers[family] : "another function";
 }
 
+/* The process had ended when the call was looked at, as that of a call shortly after another
+ * finding, whose symbols took their time. */
+static struct sentence describe_unknown(const struct tl_guarded_news *news)
+{
+	const char *text = "a block is freed by another kind of function than made it";
+	struct sentence said;
+
+	if (news->event == TL_GUARDED_FREED_TWICE)
+		text = "a block is freed again";
+	if (news->event == TL_GUARDED_FREED_INSIDE)
+		text = "free of an address inside a block";
+	snprintf(said.text, sizeof(said.text), "%s", text);
+	if (news->event == TL_GUARDED_FREED_OTHERWISE && news->length)
+		snprintf(said.text, sizeof(said.text),
+			 "a block is deleted as one of %s, which is not its size",
+			 bytes(news->length).text);
+	return said;
+}
+
 static struct sentence describe_call(const struct tl_guarded_news *news)
 {
 	const struct tl_guarded *block = news->block;
 	struct sentence said;
 
+	if (!block->serial && news->event != TL_GUARDED_FREED_NO_BLOCK)
+		return describe_unknown(news);
 	switch (news->event) {
 	case TL_GUARDED_FREED_TWICE:
 		snprintf(said.text, sizeof(said.text), "a block of %s is freed again",
@@ -182,14 +203,17 @@ static const char *call_kind(enum tl_guarded_event event)
 	return event == TL_GUARDED_FREED_OTHERWISE ? "mismatched-free" : "invalid-free";
 }
 
-void say_call(struct heap *heap, const struct tl_guarded_news *news)
+void say_call(struct heap *heap, const struct tl_guarded_news *news, enum tl_certainty certainty,
+	      const char *evidence)
 {
 	struct sentence message = describe_call(news);
 	struct tl_access call = *news->from;
 	const struct tl_access *access = &call;
 	struct tl_report finding = {.kind = call_kind(news->event),
-				    .certainty = TL_DEFINITE,
+				    .certainty = certainty,
 				    .message = message.text,
+				    .evidence = &evidence,
+				    .evidence_count = evidence ? 1 : 0,
 				    .accesses = &access,
 				    .access_count = 1,
 				    .strategy = STRATEGY_CALL};

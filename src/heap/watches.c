@@ -71,17 +71,27 @@ static enum heap_rank rank_of(const struct heap_watch *watch, uint64_t now)
 	return watch->rank;
 }
 
+/* What a watch is for. */
+struct purpose {
+	const char *strategy;
+	enum heap_rank rank;
+	uint64_t now; /* ns */
+};
+
 /* Of those that are worth least any one, so that each has its chance where there are many at a
- * time; none of the block's own, as `serial` says. */
-static struct heap_watch *find_least(struct heap *heap, pid_t pid, uint64_t serial, uint64_t now)
+ * time; of the block's own, one that is worth less than what is to come in its place. */
+static struct heap_watch *find_least(struct heap *heap, const struct tl_guarded *block,
+				     const struct purpose *purpose)
 {
 	struct heap_watch *least = NULL;
+	uint64_t now = purpose->now;
 	unsigned alike = 0;
 
 	for (unsigned i = 0; i < HEAP_WATCHES; i++) {
 		struct heap_watch *watch = &heap->watch[i];
 
-		if (!watch->cookie || watch->pid != pid || watch->serial == serial)
+		if (!watch->cookie || watch->pid != block->pid ||
+		    (watch->serial == block->serial && rank_of(watch, now) >= purpose->rank))
 			continue;
 		if (least && rank_of(watch, now) > rank_of(least, now))
 			continue;
@@ -102,13 +112,6 @@ static unsigned length_at(uint64_t address, uint64_t room)
 	return length;
 }
 
-/* What a watch is for. */
-struct purpose {
-	const char *strategy;
-	enum heap_rank rank;
-	uint64_t now; /* ns */
-};
-
 /* False: nothing may make room. */
 static bool make_room(struct heap *heap, const struct tl_guarded *block,
 		      const struct purpose *purpose)
@@ -118,7 +121,7 @@ static bool make_room(struct heap *heap, const struct tl_guarded *block,
 
 	if (count(heap, block->pid) < slots && find_free(heap))
 		return true;
-	least = slots ? find_least(heap, block->pid, block->serial, purpose->now) : NULL;
+	least = slots ? find_least(heap, block, purpose) : NULL;
 	if (least && purpose->rank == HEAP_RANK_SPARE && least->rank != HEAP_RANK_SPARE)
 		return false;
 	if (!least || (rank_of(least, purpose->now) == HEAP_RANK_EVIDENCE &&
@@ -204,7 +207,7 @@ static bool is_watched(const struct heap *heap, uint64_t serial, uint64_t addres
 	return false;
 }
 
-/* The rest of what lies behind it, and the other word before. */
+/* The rest of what lies behind it, and the other words before, those that are near first. */
 static void watch_rest(struct heap *heap, const struct tl_guarded *block, struct purpose *purpose)
 {
 	uint64_t at = block->address + block->length;
@@ -218,7 +221,9 @@ static void watch_rest(struct heap *heap, const struct tl_guarded *block, struct
 		if (!is_watched(heap, block->serial, at) && !arm(heap, block, at, length, purpose))
 			return;
 	}
-	arm(heap, block, block->address - 16, 8, purpose);
+	for (at = block->address - 16; at >= block->front; at -= 8)
+		if (!is_watched(heap, block->serial, at) && !arm(heap, block, at, 8, purpose))
+			return;
 }
 
 static bool watch_before(struct heap *heap, const struct tl_guarded *block,

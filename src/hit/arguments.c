@@ -2,7 +2,7 @@
 /*
  * What a function was called with, told while a thread stands in its midst: from registers that
  * still hold it (insn/origin.h), or by carrying out anew the straight code in front of the call,
- * from what its caller's frame still has.
+ * from what its caller's frame still has. So is the number of a system call told.
  */
 #include "hit/arguments.h"
 
@@ -10,14 +10,16 @@
 #include "insn/forward.h"
 
 #include "insn/origin.h"
+#include "process/entries.h"
 #include "symbol/stack.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ANSWERS 64
 #define CALLER_MOST 16384 /* bytes of a caller's code that are looked through */
-#define CALL_STEPS 8	  /* from the call to the function: a stub of the linkage table */
+#define CALL_STEPS 32	  /* from the call to the function: stubs, and one that looks on */
 #define STARTS_MOST 16	  /* instructions in front of the call */
 #define ALL_KNOWN ((1u << C_ARGUMENTS) - 1)
 
@@ -36,15 +38,16 @@ static bool origins(struct space *space, uint64_t start, size_t length, uint64_t
 		    struct insn_origin origin[INSN_GENERAL])
 {
 	struct insn_origin_work *work;
+	struct insn_entries entries;
 	uint8_t *code;
 	bool known;
 
-	if (length > INSN_ORIGIN_CODE)
+	if (length > INSN_ORIGIN_CODE || entries_find(space, start, start + length, &entries))
 		return false;
 	work = malloc(sizeof(*work));
 	code = malloc(length);
 	known = work && code && space_code(space, start, code, length) == length &&
-		insn_origins(code, length, pc - start, work, origin) == 0;
+		insn_origins(code, length, pc - start, &entries, work, origin) == 0;
 	free(work);
 	free(code);
 	return known;
@@ -177,21 +180,103 @@ static void go_back(struct space *space, const struct symbol_registers *caller, 
 	forward->general[insn_arch.stack_pointer] -= (uint64_t)pushed;
 }
 
+/* Of straight code, up to the instruction at `end`. */
+static bool step_to(struct reading *reading, struct insn_forward *forward, uint64_t end)
+{
+	uint64_t begin = forward->pc;
+
+	reading->calling = false;
+	while (forward->pc != end)
+		if (forward->pc < begin || forward->pc > end ||
+		    !step(reading->place->space, forward))
+			return false;
+	return true;
+}
+
+/* Between the call and the function. */
+struct way {
+	struct reading *reading;
+	struct insn_forward *forward;
+	uint64_t frame_end; /* the stack pointer as the function finds it */
+	bool frame_known;
+	bool looked_on; /* something was called on the way */
+};
+
+static bool stack_known(const struct insn_forward *forward)
+{
+	return forward->known >> insn_arch.stack_pointer & 1;
+}
+
+/* A pointer into the frame of who looks on lets whoever it calls change what is kept there. */
+static bool hands_out_frame(const struct way *way)
+{
+	const struct insn_forward *forward = way->forward;
+	uint64_t frame = forward->general[insn_arch.stack_pointer];
+
+	for (int i = 0; i < INSN_FUNCTION_ARGUMENTS; i++) {
+		unsigned number = insn_arch.function_argument[i];
+
+		if ((forward->known >> number & 1) && forward->general[number] >= frame &&
+		    forward->general[number] < way->frame_end)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * One instruction. Functions stand between that look on: they keep their arguments, call something
+ * that says where to go on, and leave by a jump (AGENT_ENTRY of agent/hooks.h). What is called so
+ * has no part in their frame; where it leads cannot be foretold, but who called is the function's
+ * caller, so they did not call it.
+ */
+static bool step_way(struct way *way)
+{
+	struct insn_forward *forward = way->forward;
+	struct space *space = way->reading->place->space;
+	uint8_t bytes[INSN_MAX_LENGTH];
+	size_t available = space_code(space, forward->pc, bytes, sizeof(bytes));
+	bool leaves;
+	struct insn insn;
+
+	if (insn_decode(bytes, available, forward->pc, &insn))
+		return false;
+	if (insn.flow == INSN_FLOW_CALL || insn.flow == INSN_FLOW_CALL_INDIRECT) {
+		if (!way->frame_known || !stack_known(forward) || hands_out_frame(way))
+			return false;
+		forward->pc += insn.length;
+		forward->known &= INSN_KEPT_BY_CALLS;
+		forward->flags_known = false;
+		way->looked_on = true;
+		return true;
+	}
+	/* What a stub reads says where it leads; what else is read may have changed. */
+	way->reading->calling = insn.flow == INSN_FLOW_JUMP_INDIRECT;
+	if (insn_forward_step(forward, bytes, available, &leaves) == 0)
+		return !forward->other;
+	if (!way->looked_on || insn.flow != INSN_FLOW_JUMP_INDIRECT || !stack_known(forward) ||
+	    forward->general[insn_arch.stack_pointer] != way->frame_end)
+		return false;
+	forward->pc = way->reading->place->start;
+	return true;
+}
+
 /* The arguments that the function is entered with, by way of a stub or not; none are known where
  * that does not come out. */
 static void carry_out(struct reading *reading, struct insn_forward *forward, uint64_t at_call,
 		      struct c_call *call)
 {
 	const struct arguments_place *place = reading->place;
-	uint64_t begin = forward->pc;
+	struct way way = {.reading = reading, .forward = forward};
 
-	reading->calling = false;
-	while (forward->pc != at_call)
-		if (forward->pc < begin || forward->pc > at_call || !step(place->space, forward))
-			return;
+	if (!step_to(reading, forward, at_call))
+		return;
 	reading->calling = true;
+	if (!step(place->space, forward))
+		return;
+	way.frame_end = forward->general[insn_arch.stack_pointer];
+	way.frame_known = stack_known(forward);
 	for (int i = 0; i < CALL_STEPS && forward->pc != place->start; i++)
-		if (!step(place->space, forward))
+		if (!step_way(&way))
 			return;
 	if (forward->pc != place->start)
 		return;
@@ -256,4 +341,85 @@ void arguments_recover(const struct arguments_place *place, const struct tl_stac
 	from_registers(place, call);
 	if (call->known != ALL_KNOWN && stack)
 		from_call(place, stack, call);
+}
+
+/* ---- the number of a system call ------------------------------------------------------------- */
+
+/* Carried out anew, as above: the straight code in front of the instruction that enters the kernel,
+ * which leaves the thread's registers as they are but for a few that no call keeps. */
+static bool number_from_code(struct reading *reading, const uint8_t *code, uint64_t call_pc,
+			     uint64_t *number)
+{
+	const struct arguments_place *place = reading->place;
+	const uint8_t in = insn_arch.call_number;
+	uint8_t bytes[INSN_MAX_LENGTH];
+	uint64_t begin, at_call;
+	struct insn insn;
+
+	if (!find_straight(code, place->end - place->start, place->start,
+			   call_pc + insn_arch.call_length, &begin, &at_call) ||
+	    at_call != call_pc)
+		return false;
+	for (int i = 0; i < STARTS_MOST && begin <= call_pc; i++, begin += insn.length) {
+		struct insn_forward forward = {
+			.pc = begin, .read = read_kept, .tell = tell_nobody, .context = reading};
+
+		go_back(place->space, &reading->stack->registers, begin, call_pc, &forward);
+		if (step_to(reading, &forward, call_pc) && (forward.known >> in & 1)) {
+			*number = forward.general[in];
+			return true;
+		}
+		if (insn_decode(bytes, space_code(place->space, begin, bytes, sizeof(bytes)), begin,
+				&insn))
+			return false;
+	}
+	return false;
+}
+
+/* As the function was called with it: syscall(2), and what glibc makes system calls by that end a
+ * thread's cancellation. */
+static bool number_from_call(const struct arguments_place *place, const struct tl_stack *stack,
+			     uint64_t call_pc, uint64_t *number)
+{
+	struct insn_registers before = *place->registers;
+	struct arguments_place at_call = *place;
+	const struct insn_origin *origin;
+	const struct answer *answer;
+	struct c_call call = {0};
+
+	before.pc = call_pc;
+	at_call.registers = &before;
+	answer = answer_for(&at_call);
+	origin = &answer->origin[insn_arch.call_number];
+	if (!answer->known || origin->number == INSN_ORIGIN_NONE)
+		return false;
+	for (unsigned i = 0; i < C_ARGUMENTS; i++) {
+		if (origin->number != (int)insn_arch.function_argument[i])
+			continue;
+		*number = (uint64_t)(int64_t)origin->offset;
+		arguments_recover(place, stack, &call);
+		*number += call.argument[i];
+		return call.known >> i & 1;
+	}
+	return false;
+}
+
+int arguments_call_number(const struct arguments_place *place, const struct tl_stack *stack)
+{
+	const uint64_t call_pc = place->registers->pc - insn_arch.call_length;
+	struct symbol_stack_source source = hit_stack_source(stack, NULL);
+	struct reading reading = {.place = place, .stack = &source};
+	size_t length = place->end - place->start;
+	bool known = false;
+	uint64_t number;
+	uint8_t *code;
+
+	if (call_pc < place->start || call_pc >= place->end || length > CALLER_MOST)
+		return -1;
+	code = malloc(length);
+	known = code && space_code(place->space, place->start, code, length) == length &&
+		(number_from_code(&reading, code, call_pc, &number) ||
+		 number_from_call(place, stack, call_pc, &number));
+	free(code);
+	return known && number <= INT_MAX ? (int)number : -1;
 }

@@ -19,4 +19,8 @@ struct arguments_place {
 void arguments_recover(const struct arguments_place *place, const struct tl_stack *stack,
 		       struct c_call *call);
 
+/* The number of the system call that the thread has just returned from: right behind its
+ * instruction. -1: it cannot be told. */
+int arguments_call_number(const struct arguments_place *place, const struct tl_stack *stack);
+
 #endif

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the registers of a hit to the access that was made. */
+#include "hit/arguments.h"
 #include "hit/hit.h"
 #include "hit/stack.h"
 #include "hit/system_call.h"
+#include "process/descriptor.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +20,7 @@ unsigned insn_traits(const struct insn *insn, unsigned operand, uint64_t address
 	else if (at->stack_push || at->stack_pop)
 		traits |= TL_TRAIT_STACK;
 	else if (length > 8 || at->vector_index >= 0 || at->masked)
-		traits |= TL_TRAIT_VECTOR;
+		traits |= TL_TRAIT_VECTOR | (insn->whole_vector ? TL_TRAIT_WHOLE_VECTOR : 0);
 	else if (at->access == TL_READ || at->access == TL_WRITE)
 		traits |= TL_TRAIT_PLAIN;
 	if (length && length <= 8 && address % length)
@@ -26,6 +29,9 @@ unsigned insn_traits(const struct insn *insn, unsigned operand, uint64_t address
 		traits |= TL_TRAIT_UPDATE;
 	if (insn->attempt)
 		traits |= TL_TRAIT_ATTEMPT;
+	if (at->access == TL_READ && (traits & TL_TRAIT_PLAIN) && !insn->plain_move &&
+	    !insn->vector)
+		traits |= TL_TRAIT_OPERAND;
 	return traits;
 }
 
@@ -69,19 +75,48 @@ static unsigned operand_of(const struct insn_access *access)
 	return 0;
 }
 
-static bool settle_kernel_access(struct slot *slot, const struct insn_registers *registers,
+/* Of a file nothing is handed on: who reads it has to be told that it was written. */
+static bool has_sent(const struct target *target, int number,
+		     const struct insn_registers *registers, const struct insn_memory *memory)
+{
+	int descriptor = system_call_sent_by(number, registers, memory);
+
+	return descriptor >= 0 && !process_keeps(target->pid, descriptor);
+}
+
+/* Negative: of none, or it cannot be told. */
+static int call_number(const struct target *target, const struct insn_registers *registers,
+		       const struct insn_memory *memory, const struct tl_stack *stack)
+{
+	struct arguments_place place = {
+		.space = target->space, .pid = target->pid, .registers = registers};
+	int number = system_call_number(registers, memory);
+
+	if (number != -ENODATA || !stack ||
+	    space_whole_function(target->space, registers->pc, &place.start, &place.end))
+		return number;
+	return arguments_call_number(&place, stack);
+}
+
+static bool settle_kernel_access(const struct target *target, const struct slot *slot,
+				 const struct insn_registers *registers,
 				 const struct insn_memory *memory, struct tl_access *access)
 {
-	struct insn_bytes watched = {slot->watch.address, slot->watch.length}, bytes;
-	unsigned kind;
+	struct insn_bytes watched = {slot->watch.address, slot->watch.length};
+	int number = call_number(target, registers, memory, access->stack);
+	struct system_call_copy copy;
 
-	if (!system_call_copied(registers, memory, &watched, &kind, &bytes))
+	access->call_known = number >= 0;
+	access->call = number;
+	if (!system_call_copied_by(number, registers, memory, &watched, &copy))
 		return false;
 	access->pc = registers->pc;
-	access->address = bytes.address;
-	access->length = bytes.length;
-	access->access = TL_KERNEL | kind;
-	access->traits = 0;
+	access->address = copy.bytes.address;
+	access->length = copy.bytes.length;
+	access->access = TL_KERNEL | copy.access;
+	access->traits = copy.content ? TL_TRAIT_CONTENT : 0;
+	if (copy.access == TL_READ && has_sent(target, number, registers, memory))
+		access->traits |= TL_TRAIT_SENT;
 	return true;
 }
 
@@ -136,7 +171,7 @@ static bool understand_data(struct target *target, struct slot *slot,
 	struct insn_access found;
 	unsigned wanted = slot->wide ? TL_READ | TL_WRITE : slot->watch.access;
 
-	if ((target->program->options.lasting || slot->owner) && target->program->options.kernel)
+	if ((target->program->ways.as_seen || slot->owner) && target->program->options.kernel)
 		wanted |= TL_KERNEL;
 	access->before = !insn_arch.traps_after;
 	insn_attribute(registers, slot->watch.address, slot->watch.length, wanted, &memory, &found);
@@ -145,7 +180,7 @@ static bool understand_data(struct target *target, struct slot *slot,
 	access->length = found.length;
 	access->access = found.access;
 	if ((found.access & (TL_KERNEL | TL_GUESSED)) &&
-	    settle_kernel_access(slot, registers, &memory, access))
+	    settle_kernel_access(target, slot, registers, &memory, access))
 		return true;
 	if (found.access & TL_KERNEL) {
 		access->traits = found.explained ? 0 : TL_TRAIT_UNEXPLAINED;
@@ -241,11 +276,23 @@ void hit_free(struct hit *hit)
 	free(hit);
 }
 
+/* What stands at another place is another value, and of fewer bytes a part of it. */
+static void settle_value(const struct area_hit *record, uint64_t address_before, struct hit *hit)
+{
+	struct tl_access *access = &hit->access;
+
+	if (access->address != address_before)
+		access->value_known = false;
+	access->value = access->value_known ? value_cut(access->value, access->length) : 0;
+	copy_value(record, hit);
+}
+
 bool hit_attribute(struct target *target, struct slot *slot, const struct area_hit *record,
 		   struct hit *hit)
 {
 	struct insn_registers registers = hit_registers(&record->registers);
 	bool code = slot->watch.access & TL_EXEC, understood;
+	uint64_t address;
 
 	hit->entry = record->entry_time;
 	hit->access = (struct tl_access){.size = sizeof(hit->access),
@@ -272,9 +319,13 @@ bool hit_attribute(struct target *target, struct slot *slot, const struct area_h
 		hit->beside = !(hit->access.access & TL_GUESSED);
 		return false;
 	}
-	/* Lasting watches tell what the hardware saw. */
-	if (target->program->options.lasting || extent_settle(target, slot, &registers, hit))
+	if (target->program->ways.as_seen)
 		return true;
+	address = hit->access.address;
+	if (extent_settle(target, slot, &registers, hit)) {
+		settle_value(record, address, hit);
+		return true;
+	}
 	if (slot->owner)
 		hit->access.traits |= TL_TRAIT_BEYOND;
 	return slot->owner;

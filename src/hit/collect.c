@@ -38,7 +38,7 @@ static void note_sharing(const struct hits *hits, struct target *target, struct 
 
 		if (!other->usable || !hits_conflict(hit, other) ||
 		    (hit->access.access & other->access.access & TL_ATOMIC) ||
-		    (target->transient.single && (!other->origin || other->exit)))
+		    (armed_is_dear(target) && (!other->origin || other->exit)))
 			continue;
 		hits->events->shared(target, hit, other);
 		note_identity(slot, other->access.identity); /* that was held before its access */
@@ -240,7 +240,7 @@ static void end_now(struct hits *hits, unsigned index)
 
 void hits_forget_target(struct hits *hits, struct target *target)
 {
-	if (hits->program->options.lasting)
+	if (hits->program->ways.unpaired)
 		return;
 	begin_new(hits);
 	hits->pass++; /* nothing comes after what these passes began */

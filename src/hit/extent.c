@@ -3,13 +3,17 @@
  * Loads of the C library's string functions reach behind what they are asked about: 32 bytes for a
  * string of two. What is behind a terminator, a match or a length is not read in the language's
  * sense, and who writes there races with nobody. Such an access is cut to what its call is to read;
- * where that cannot be told the access says so, and proves nothing by itself.
+ * where that cannot be told the access says so, and proves nothing by itself. The library's file is
+ * known by its name; in a static program its functions are by theirs.
  */
 #include "hit/arguments.h"
 #include "hit/hit.h"
+#include "insn/search.h"
 #include "record/held.h"
 
-#include <string.h>
+#define SEARCH_MOST 16384 /* bytes of a string function; the longest of glibc has 9,000 */
+#define SEARCH_AROUND 128 /* bytes of code on either side of a load, where no function is known */
+#define SEARCH_ANSWERS 64
 
 static int read_memory(void *context, uint64_t address, void *to, size_t length)
 {
@@ -23,10 +27,13 @@ static bool looks_ahead(const struct c_function *function)
 }
 
 /* NULL: it is none that loads too much, or this load cannot be too large. */
-static const struct c_function *searching(const char *name, const struct tl_access *access)
+static const struct c_function *searching(const char *name, bool linked,
+					  const struct tl_access *access)
 {
-	const struct c_function *function = name ? c_function_find(name) : NULL;
+	const struct c_function *function = NULL;
 
+	if (name)
+		function = linked ? c_function_linked(name) : c_function_find(name);
 	return function && (access->length > function->width || looks_ahead(function)) ? function
 										       : NULL;
 }
@@ -36,24 +43,6 @@ static bool unbounded(struct target *target, struct tl_access *access)
 	count_one(target->program, COUNT_HITS_UNBOUNDED);
 	access->traits |= TL_TRAIT_UNBOUNDED;
 	return true;
-}
-
-/* Its loads may overlap each other, but all lie within the source. But for the variant that loads
- * aligned words around it and shifts what it wants out of them. */
-static bool copies_exactly(const char *name)
-{
-	static const char *const copies[] = {"memcpy", "memmove", "mempcpy"};
-
-	if (!name || strstr(name, "ssse3"))
-		return false;
-	name += strspn(name, "_");
-	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
-		size_t length = strlen(copies[i]);
-
-		if (strncmp(name, copies[i], length) == 0 && strchr("_.", name[length]))
-			return true;
-	}
-	return false;
 }
 
 /* Does what the function reads depend on what stands there? */
@@ -78,7 +67,66 @@ static bool is_still_held(const struct target *target, const struct hit *hit)
 	return area_holds(target->program->area, target->index, is_of_hit, hit);
 }
 
-/* A function without a name may be any, and only those that search and copy have vector loads. */
+/* An answer about a place, kept: code there seldom changes. */
+struct nameless {
+	uint64_t pc;
+	pid_t pid;
+	bool may_search;
+};
+
+/* Half a vector is loaded as well, of eight bytes anywhere (movlpd). */
+static bool loads_vector(struct space *space, uint64_t pc)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	struct insn insn;
+
+	return insn_decode(bytes, space_code(space, pc, bytes, sizeof(bytes)), pc, &insn) ||
+	       insn.vector;
+}
+
+static bool look_for_search(struct space *space, uint64_t pc)
+{
+	static uint8_t code[SEARCH_MOST]; /* one thread */
+	bool vector = loads_vector(space, pc);
+	uint64_t start, end;
+
+	if (space_whole_function(space, pc, &start, &end)) {
+		/* musl has no unwind tables. */
+		if (vector)
+			return true;
+		start = pc - SEARCH_AROUND;
+		end = pc + SEARCH_AROUND;
+	}
+	/* No string function is so long. */
+	if (end - start > sizeof(code))
+		return false;
+	if (space_code(space, start, code, end - start) != end - start)
+		return vector;
+	return vector ? insn_searches_vectors(code, end - start, start)
+		      : insn_searches_words(code, end - start, sizeof(uint64_t));
+}
+
+/*
+ * A function without a name may be any, and in the C library's own file only those that search and
+ * copy have vector loads. Linked into a program they stand among others, which are told from them
+ * by their code. Accepted there: what loads ahead a byte at a time (strspn() of long sets).
+ */
+static bool may_search(struct target *target, bool linked, const struct tl_access *access)
+{
+	static struct nameless answers[SEARCH_ANSWERS]; /* one thread */
+	struct nameless *answer = &answers[access->pc % SEARCH_ANSWERS];
+	bool vector = access->traits & TL_TRAIT_VECTOR;
+
+	if (!linked)
+		return vector;
+	if (!vector && access->length < sizeof(uint64_t))
+		return false;
+	if (answer->pc != access->pc || answer->pid != target->pid)
+		*answer = (struct nameless){access->pc, target->pid,
+					    look_for_search(target->space, access->pc)};
+	return answer->may_search;
+}
+
 bool extent_settle(struct target *target, const struct slot *slot,
 		   const struct insn_registers *registers, struct hit *hit)
 {
@@ -87,19 +135,21 @@ bool extent_settle(struct target *target, const struct slot *slot,
 	struct c_call call = {.memory = &memory};
 	struct arguments_place place = {
 		.space = target->space, .pid = target->pid, .registers = registers};
+	bool linked = !space_is_libc(target->space, access->pc);
 	enum c_extent extent;
 	const char *name;
 
-	if ((access->access & (TL_WRITE | TL_KERNEL)) || !space_is_libc(target->space, access->pc))
+	if ((access->access & (TL_WRITE | TL_KERNEL)) ||
+	    (linked && !space_is_static(target->space)))
 		return true;
 	name = space_function_name(target->space, access->pc);
-	if (copies_exactly(name)) {
+	if (name && c_function_copies(name, linked)) {
 		access->traits |= TL_TRAIT_BOUNDED;
 		return true;
 	}
-	if (!name && (access->traits & TL_TRAIT_VECTOR))
+	if (!name && may_search(target, linked, access))
 		return unbounded(target, access);
-	call.function = searching(name, access);
+	call.function = searching(name, linked, access);
 	if (!call.function)
 		return true;
 	if (space_whole_function(target->space, access->pc, &place.start, &place.end) == 0)

@@ -52,6 +52,9 @@ void update_note(struct target *target, struct hit *hit); /* what a store will o
 bool update_is_unoptimised(struct space *space, const struct hit *hit);
 bool update_is_lost(struct space *space, const struct hit *held, const struct hit *write);
 
+/* discard.c: is what `write` wrote of the bytes that `read` loaded thrown away? */
+bool discard_is(struct space *space, const struct hit *read, const struct hit *write);
+
 /* Does it touch bytes that are watched? */
 static inline bool hit_is_inside(const struct slot *slot, const struct tl_access *access)
 {

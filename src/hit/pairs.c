@@ -50,19 +50,6 @@ static bool bytes_changed(const struct hit *first, const struct hit *second)
 				     end - begin) != 0;
 }
 
-/*
- * Was the second access made after the first's hold had begun? Either nobody could be trapped
- * there before, or memory changed meanwhile: by the second itself, unless a third thread wrote in
- * between, which would be a race as well.
- */
-static bool order_is_certain(const struct slot *slot, const struct hit *first,
-			     const struct hit *second)
-{
-	if (slot->armed_at >= first->entry)
-		return true;
-	return (second->access.access & TL_WRITE) && bytes_changed(first, second);
-}
-
 /* When the thread had last ended a hold of this watch. */
 static uint64_t previous_exit(const struct slot *slot, const struct hit *hit)
 {
@@ -76,6 +63,19 @@ static uint64_t previous_exit(const struct slot *slot, const struct hit *hit)
 			last = other->exit;
 	}
 	return last;
+}
+
+/*
+ * Was the second access made after the first's hold had begun? Either nobody could be trapped
+ * there before, or its thread still was elsewhere in the watch, or memory changed meanwhile: by the
+ * second itself, unless a third thread wrote in between, which would be a race as well.
+ */
+static bool order_is_certain(const struct slot *slot, const struct hit *first,
+			     const struct hit *second)
+{
+	if (slot->armed_at >= first->entry || previous_exit(slot, second) >= first->entry)
+		return true;
+	return (second->access.access & TL_WRITE) && bytes_changed(first, second);
 }
 
 /* Was a hit lost, or is there a thread that trips nothing? It may have seen what no hit tells of,
@@ -93,14 +93,14 @@ static bool some_are_missing(const struct target *target, const struct slot *slo
  * have been a hit as well; in a slot that watched writes alone, or did not cover all threads yet,
  * whoever reads unseen to reuse the memory writes to it first. The handlers of the two may begin in
  * another order than the accesses were made, so what counts is what came since the writer's last
- * hold.
+ * hold. Who received a message has seen what it was sent from without a hit.
  */
 static bool may_be_seen(const struct target *target, const struct slot *slot,
 			const struct hit *writer, const struct hit *later)
 {
 	uint64_t since = previous_exit(slot, writer);
 
-	if (some_are_missing(target, slot))
+	if ((writer->access.traits & TL_TRAIT_SENT) || some_are_missing(target, slot))
 		return true;
 	if ((later->access.access & TL_WRITE) &&
 	    (!(slot->watch.access & TL_READ) || writer->entry < slot->covered_at))
@@ -113,6 +113,14 @@ static bool may_be_seen(const struct target *target, const struct slot *slot,
 			return true;
 	}
 	return false;
+}
+
+/* Of this pair: what another one of the read has in common with it may be used. */
+static void note_discarded(const struct target *target, struct hit *read, const struct hit *write)
+{
+	read->access.traits &= ~TL_TRAIT_DISCARDED;
+	if (discard_is(target->space, read, write))
+		read->access.traits |= TL_TRAIT_DISCARDED;
 }
 
 static void tell(const struct hit_events *events, struct target *target, struct slot *slot,
@@ -131,6 +139,8 @@ static void tell(const struct hit_events *events, struct target *target, struct 
 	pair.changed = update_is_lost(target->space, a, b);
 	if (pair.changed && update_is_unoptimised(target->space, a))
 		a->access.traits |= TL_TRAIT_UNOPTIMISED;
+	note_discarded(target, a, b);
+	note_discarded(target, b, a);
 	pair.first_seen = may_be_seen(target, slot, a, b);
 	pair.second_seen = !order_is_certain(slot, a, b) && may_be_seen(target, slot, b, a);
 	count_one(target->program, COUNT_PAIRS);

@@ -44,15 +44,15 @@ void records_collect(struct hits *hits, const struct records_reader *reader)
 			take_back(hits, i);
 		else if ((state == AREA_HIT_HELD || state == AREA_HIT_LEAVING ||
 			  state == AREA_HIT_DONE) &&
-			 (!reader->wanted || reader->wanted(hits->program->control, record)))
+			 (!reader->wanted || reader->wanted(hits->program, record)))
 			waiting[count++] = (struct waiting){record->entry_time, record->serial, i};
 	}
 	qsort(waiting, count, sizeof(*waiting), compare);
 	for (unsigned i = 0; i < count; i++) {
 		area_hit_copy(&hits->copy, &hits->program->area->hit[waiting[i].index]);
-		reader->tell(hits->program->control, &hits->copy);
+		reader->tell(hits->program, &hits->copy);
 		take_back(hits, waiting[i].index);
 		if (reader->taken)
-			reader->taken(hits->program->control, &hits->copy);
+			reader->taken(hits->program, &hits->copy);
 	}
 }

@@ -7,9 +7,9 @@
 
 struct records_reader {
 	/* Of the record as the program may still change it; NULL: all are. */
-	bool (*wanted)(struct control *control, const struct area_hit *record);
-	void (*tell)(struct control *control, const struct area_hit *copy);
-	void (*taken)(struct control *control, const struct area_hit *copy); /* or NULL */
+	bool (*wanted)(struct program *program, const struct area_hit *record);
+	void (*tell)(struct program *program, const struct area_hit *copy);
+	void (*taken)(struct program *program, const struct area_hit *copy); /* or NULL */
 };
 
 /* Copies, tells and takes back each record that is wanted. */

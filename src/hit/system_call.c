@@ -3,31 +3,45 @@
 
 #include <trapline/event.h>
 
+#include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/syscall.h>
 
-#define BUFFER insn_arch.call_argument[1]
-#define COUNT insn_arch.call_argument[2]
-#define VECTORS_MAX 64 /* of a vectored call that are looked at */
+#define DESCRIPTOR 0	 /* the argument's number, of all that send */
+#define PARTS_MAX 64	 /* vectors of a call, and messages, that are looked at */
+#define MESSAGE_BYTES 56 /* of struct msghdr; struct mmsghdr has the message's length behind it */
+#define MESSAGES_STRIDE 64
 
 enum shape {
-	PLAIN,	 /* a buffer and its length */
-	VECTORS, /* an array of struct iovec and their number */
-	MESSAGE, /* a struct msghdr, which holds the two */
+	PLAIN,	  /* a buffer and its length */
+	ADDRESS,  /* the same, and the peer's address by the fifth and sixth argument */
+	VECTORS,  /* an array of struct iovec and their number */
+	MESSAGE,  /* a struct msghdr, which holds the two */
+	MESSAGES, /* an array of struct mmsghdr and their number */
 };
 
 /* Others are not known to be plain copies: futex(2) works on its word
  * atomically. */
 static const struct call {
 	int number;
-	unsigned access; /* to the thread's memory */
+	unsigned access; /* to the thread's buffers */
 	enum shape shape;
+	uint8_t at; /* the argument's number */
 } calls[] = {
-	{SYS_read, TL_WRITE, PLAIN},	  {SYS_pread64, TL_WRITE, PLAIN},
-	{SYS_recvfrom, TL_WRITE, PLAIN},  {SYS_readv, TL_WRITE, VECTORS},
-	{SYS_recvmsg, TL_WRITE, MESSAGE}, {SYS_write, TL_READ, PLAIN},
-	{SYS_pwrite64, TL_READ, PLAIN},	  {SYS_sendto, TL_READ, PLAIN},
-	{SYS_writev, TL_READ, VECTORS},	  {SYS_sendmsg, TL_READ, MESSAGE},
+#ifdef SYS_readlink /* older architectures */
+	{SYS_getdents, TL_WRITE, PLAIN, 1},   {SYS_readlink, TL_WRITE, PLAIN, 1},
+#endif
+	{SYS_read, TL_WRITE, PLAIN, 1},	      {SYS_pread64, TL_WRITE, PLAIN, 1},
+	{SYS_getdents64, TL_WRITE, PLAIN, 1}, {SYS_readlinkat, TL_WRITE, PLAIN, 2},
+	{SYS_getcwd, TL_WRITE, PLAIN, 0},     {SYS_getrandom, TL_WRITE, PLAIN, 0},
+	{SYS_recvfrom, TL_WRITE, ADDRESS, 1}, {SYS_readv, TL_WRITE, VECTORS, 1},
+	{SYS_preadv, TL_WRITE, VECTORS, 1},   {SYS_preadv2, TL_WRITE, VECTORS, 1},
+	{SYS_recvmsg, TL_WRITE, MESSAGE, 1},  {SYS_recvmmsg, TL_WRITE, MESSAGES, 1},
+	{SYS_write, TL_READ, PLAIN, 1},	      {SYS_pwrite64, TL_READ, PLAIN, 1},
+	{SYS_sendto, TL_READ, ADDRESS, 1},    {SYS_writev, TL_READ, VECTORS, 1},
+	{SYS_pwritev, TL_READ, VECTORS, 1},   {SYS_pwritev2, TL_READ, VECTORS, 1},
+	{SYS_sendmsg, TL_READ, MESSAGE, 1},   {SYS_sendmmsg, TL_READ, MESSAGES, 1},
 };
 
 static int call_number(const struct insn_memory *memory, uint64_t call_pc)
@@ -41,114 +55,244 @@ static int call_number(const struct insn_memory *memory, uint64_t call_pc)
 	return insn_arch.call_number_before(code);
 }
 
-static const struct call *find_call(const struct insn_memory *memory, uint64_t call_pc)
+static const struct call *find_call(int number)
 {
-	int number = call_number(memory, call_pc);
-
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (calls[i].number == number)
 			return &calls[i];
 	return NULL;
 }
 
-/* The part of `buffer` that lies in `watched`; false: none. */
-static bool cut(const struct insn_bytes *buffer, const struct insn_bytes *watched,
-		struct insn_bytes *bytes)
-{
-	uint64_t first = buffer->address > watched->address ? buffer->address : watched->address;
-	uint64_t end = buffer->address + buffer->length;
+/* For the first of a call's accesses that touches what is watched. */
+struct search {
+	const struct call *call;
+	const struct insn_registers *after;
+	const struct insn_memory *memory;
+	const struct insn_bytes *watched;
+	bool failed; /* the call; it may have copied a part before */
+	bool whole;  /* not only what the result tells that was copied */
+	bool blind;  /* not all of what describes the accesses could be read */
+	bool found;
+	struct system_call_copy copy; /* of the part in what is watched */
+};
 
-	if (end > watched->address + watched->length)
-		end = watched->address + watched->length;
-	if (first >= end)
-		return false;
-	*bytes = (struct insn_bytes){first, end - first};
-	return true;
+static uint64_t argument(const struct search *search, unsigned number)
+{
+	return search->after->general[insn_arch.call_argument[number]];
 }
 
-/* `moved`: how much the call copied, in the vectors' order. */
-static bool cut_vectors(const struct insn_memory *memory, uint64_t vectors, uint64_t count,
-			uint64_t moved, const struct insn_bytes *watched, struct insn_bytes *bytes)
+static bool get(struct search *search, uint64_t address, void *to, size_t length)
 {
-	for (uint64_t i = 0; i < count && i < VECTORS_MAX && moved; i++) {
-		struct insn_bytes vector; /* as struct iovec is: address, length */
-
-		if (memory->read(memory->context, vectors + i * sizeof(vector), &vector,
-				 sizeof(vector)))
-			return false;
-		if (vector.length > moved)
-			vector.length = moved;
-		if (cut(&vector, watched, bytes))
-			return true;
-		moved -= vector.length;
-	}
+	if (!search->memory->read(search->memory->context, address, to, length))
+		return true;
+	search->blind = true;
 	return false;
 }
 
-static bool cut_message(const struct insn_memory *memory, uint64_t message, uint64_t moved,
-			const struct insn_bytes *watched, struct insn_bytes *bytes)
+static void meet(struct search *search, uint64_t address, uint64_t length, unsigned access)
 {
-	uint64_t vectors[2]; /* msg_iov and msg_iovlen, behind msg_name and msg_namelen */
+	const struct insn_bytes *watched = search->watched;
+	uint64_t first = address > watched->address ? address : watched->address;
+	uint64_t end = length < UINT64_MAX - address ? address + length : UINT64_MAX;
 
-	return !memory->read(memory->context, message + 16, vectors, sizeof(vectors)) &&
-	       cut_vectors(memory, vectors[0], vectors[1], moved, watched, bytes);
+	if (end > watched->address + watched->length)
+		end = watched->address + watched->length;
+	if (search->found || first >= end)
+		return;
+	search->found = true;
+	search->copy = (struct system_call_copy){.access = access, .bytes = {first, end - first}};
 }
 
-static bool cut_buffer(const struct call *call, const struct insn_registers *after,
-		       const struct insn_memory *memory, const struct insn_bytes *watched,
-		       struct insn_bytes *bytes)
+/* What the call is for; all else describes it. */
+static void meet_content(struct search *search, uint64_t address, uint64_t length)
 {
-	/* What failed may have copied a part before it did. */
-	bool failed = (int64_t)after->general[insn_arch.call_result] < 0;
-	uint64_t moved = failed ? UINT64_MAX : after->general[insn_arch.call_result];
-	struct insn_bytes buffer = {after->general[BUFFER], after->general[COUNT]};
+	bool before = search->found;
 
-	switch (call->shape) {
-	case VECTORS:
-		return cut_vectors(memory, after->general[BUFFER], after->general[COUNT], moved,
-				   watched, bytes);
-	case MESSAGE:
-		return cut_message(memory, after->general[BUFFER], moved, watched, bytes);
-	default:
-		/* recv() with MSG_TRUNC returns more than there was room for. */
-		if (buffer.length > moved)
-			buffer.length = moved;
-		return cut(&buffer, watched, bytes);
+	meet(search, address, length, search->call->access);
+	if (search->found && !before)
+		search->copy.content = !search->whole;
+}
+
+/* `moved`: how much the call copied, in the vectors' order. */
+static void meet_vectors(struct search *search, uint64_t vectors, uint64_t count, uint64_t moved)
+{
+	struct insn_bytes vector; /* as struct iovec is: address, length */
+	uint64_t i;
+
+	for (i = 0; i < count && i < PARTS_MAX && moved; i++) {
+		if (!get(search, vectors + i * sizeof(vector), &vector, sizeof(vector)))
+			break;
+		if (vector.length > moved)
+			vector.length = moved;
+		meet_content(search, vector.address, vector.length);
+		moved -= vector.length;
+	}
+	search->blind |= moved && i == PARTS_MAX && count > i;
+	if (count <= IOV_MAX)
+		meet(search, vectors, count * sizeof(vector), TL_READ);
+}
+
+/* A call that receives writes the lengths of the address and of the ancillary data, and flags. */
+static void meet_message(struct search *search, uint64_t message, uint64_t moved)
+{
+	uint64_t word[MESSAGE_BYTES / 8]; /* struct msghdr */
+
+	if (get(search, message, word, sizeof(word))) {
+		meet_vectors(search, word[2], word[3], moved);
+		meet(search, word[0], word[0] ? (uint32_t)word[1] : 0, search->call->access);
+		meet(search, word[4], word[4] ? word[5] : 0, search->call->access);
+		if (search->call->access == TL_WRITE && !search->failed) {
+			meet(search, message + 8, word[0] ? 4 : 0, TL_WRITE);
+			meet(search, message + 40, 12, TL_WRITE);
+		}
+	}
+	/* Not its padding, nor the flags, which it does not look at. */
+	meet(search, message, 12, TL_READ);
+	meet(search, message + 16, 32, TL_READ);
+}
+
+/* The result is how many messages were copied; each has its length beside it then. */
+static void meet_messages(struct search *search, uint64_t messages, uint64_t count, uint64_t done)
+{
+	search->blind |= count > PARTS_MAX;
+	for (uint64_t i = 0; i < count && i < PARTS_MAX; i++) {
+		uint64_t message = messages + i * MESSAGES_STRIDE;
+		uint32_t moved = 0;
+
+		if (!search->whole && i >= done)
+			return;
+		if (i < done && !get(search, message + MESSAGE_BYTES, &moved, sizeof(moved)))
+			return;
+		meet_message(search, message, search->whole ? UINT64_MAX : moved);
+		meet(search, message + MESSAGE_BYTES, i < done ? sizeof(moved) : 0, TL_WRITE);
 	}
 }
 
-/* A thread's arguments are where it left them. NULL: it has not just returned from such a call. */
-static const struct call *call_before(const struct insn_registers *after,
-				      const struct insn_memory *memory)
+static void meet_plain(struct search *search, uint64_t buffer, uint64_t length, uint64_t moved)
+{
+	/* recv() with MSG_TRUNC returns more than there was room for. */
+	meet_content(search, buffer, length < moved ? length : moved);
+}
+
+static void meet_address(struct search *search)
+{
+	uint64_t peer = argument(search, 4), length = argument(search, 5);
+	uint32_t received;
+
+	if (!peer)
+		return;
+	if (search->call->access == TL_READ) {
+		meet(search, peer, (uint32_t)length, TL_READ);
+	} else if (length && get(search, length, &received, sizeof(received))) {
+		meet(search, peer, received, TL_WRITE);
+		meet(search, length, sizeof(received), search->failed ? TL_READ : TL_WRITE);
+	}
+}
+
+static void look(struct search *search)
+{
+	const unsigned at = search->call->at;
+	uint64_t result = search->after->general[insn_arch.call_result];
+	uint64_t moved = search->whole ? UINT64_MAX : result;
+
+	switch (search->call->shape) {
+	case ADDRESS:
+		meet_plain(search, argument(search, at), argument(search, at + 1), moved);
+		meet_address(search);
+		break;
+	case VECTORS:
+		meet_vectors(search, argument(search, at), argument(search, at + 1), moved);
+		break;
+	case MESSAGE:
+		meet_message(search, argument(search, at), moved);
+		break;
+	case MESSAGES:
+		meet_messages(search, argument(search, at), argument(search, at + 1),
+			      search->failed ? 0 : result);
+		break;
+	default:
+		meet_plain(search, argument(search, at), argument(search, at + 1), moved);
+		break;
+	}
+}
+
+int system_call_number(const struct insn_registers *after, const struct insn_memory *memory)
 {
 	uint8_t code[sizeof(insn_arch.call_code)];
 	const uint64_t call_pc = after->pc - insn_arch.call_length;
+	int number;
 
 	if (!insn_arch.call_returned(after->general, after->pc) ||
 	    memory->read(memory->context, call_pc, code, insn_arch.call_length) ||
 	    memcmp(code, insn_arch.call_code, insn_arch.call_length) != 0)
-		return NULL;
-	return find_call(memory, call_pc);
+		return -ENOENT;
+	number = call_number(memory, call_pc);
+	return number < 0 ? -ENODATA : number;
 }
 
-bool system_call_copied(const struct insn_registers *after, const struct insn_memory *memory,
-			const struct insn_bytes *watched, unsigned *access,
-			struct insn_bytes *bytes)
+/* A thread's arguments are where it left them. False: it is no such call. */
+static bool begin(struct search *search, int number, const struct insn_registers *after,
+		  const struct insn_memory *memory, const struct insn_bytes *watched)
 {
-	const struct call *call = call_before(after, memory);
+	*search = (struct search){.after = after, .memory = memory, .watched = watched};
+	search->call = find_call(number);
+	search->failed = (int64_t)after->general[insn_arch.call_result] < 0;
+	search->whole = search->failed;
+	return search->call;
+}
 
-	if (!call)
+bool system_call_copied_by(int number, const struct insn_registers *after,
+			   const struct insn_memory *memory, const struct insn_bytes *watched,
+			   struct system_call_copy *copy)
+{
+	struct search search;
+
+	if (!begin(&search, number, after, memory, watched))
 		return false;
-	*access = call->access;
-	if (!cut_buffer(call, after, memory, watched, bytes))
-		*bytes = *watched;
+	look(&search);
+	/* More may be copied than is kept in the end. */
+	search.whole = true;
+	look(&search);
+	if (!search.found && !search.blind)
+		return false;
+	*copy = search.copy;
+	if (!search.found)
+		*copy = (struct system_call_copy){.access = search.call->access, .bytes = *watched};
 	return true;
 }
 
-bool system_call_copied_within(const struct insn_registers *after, const struct insn_memory *memory,
-			       const struct insn_bytes *within, struct insn_bytes *bytes)
+bool system_call_copied(const struct insn_registers *after, const struct insn_memory *memory,
+			const struct insn_bytes *watched, struct system_call_copy *copy)
 {
-	const struct call *call = call_before(after, memory);
+	return system_call_copied_by(system_call_number(after, memory), after, memory, watched,
+				     copy);
+}
 
-	return call && cut_buffer(call, after, memory, within, bytes);
+bool system_call_copied_within(int number, const struct insn_registers *after,
+			       const struct insn_memory *memory, const struct insn_bytes *within,
+			       struct insn_bytes *bytes)
+{
+	struct search search;
+
+	if (!begin(&search, number, after, memory, within))
+		return false;
+	look(&search);
+	*bytes = search.copy.bytes;
+	return search.found;
+}
+
+int system_call_sent_by(int number, const struct insn_registers *after,
+			const struct insn_memory *memory)
+{
+	struct search search;
+
+	if (!begin(&search, number, after, memory, NULL) || search.call->access != TL_READ ||
+	    (int64_t)after->general[insn_arch.call_result] <= 0)
+		return -1;
+	return (int)argument(&search, DESCRIPTOR);
+}
+
+int system_call_sent_to(const struct insn_registers *after, const struct insn_memory *memory)
+{
+	return system_call_sent_by(system_call_number(after, memory), after, memory);
 }

@@ -8,16 +8,37 @@
 
 #include <stdbool.h>
 
+/* The number of the call that a thread has just returned from, as the code in front says it.
+ * -ENOENT: it has returned from none; -ENODATA: the code does not say. */
+int system_call_number(const struct insn_registers *after, const struct insn_memory *memory);
+
+struct system_call_copy {
+	unsigned access; /* TL_READ or TL_WRITE */
+	struct insn_bytes bytes;
+	/* They are what it received or passed on, by its result: not what describes that (struct
+	 * iovec, struct msghdr, the peer's address, ancillary data), nor what it looked at besides.
+	 */
+	bool content;
+};
+
 /*
- * True when the thread has just returned from a call that is known to be a plain copy: `access`
- * receives TL_READ or TL_WRITE and `bytes` the part of the call's buffer that lies in `watched`;
- * all of that where the buffer's extent cannot be told.
+ * True when the thread has just returned from a call that is known to copy plainly: `copy` receives
+ * the part of `watched` that it accessed so, of its buffer or of what describes that. All of
+ * `watched` where the description cannot be read; false where it does not lead there.
  */
 bool system_call_copied(const struct insn_registers *after, const struct insn_memory *memory,
-			const struct insn_bytes *watched, unsigned *access,
-			struct insn_bytes *bytes);
+			const struct insn_bytes *watched, struct system_call_copy *copy);
+/* The same of a call whose number is known otherwise; a negative one is none. */
+bool system_call_copied_by(int number, const struct insn_registers *after,
+			   const struct insn_memory *memory, const struct insn_bytes *watched,
+			   struct system_call_copy *copy);
 /* The part of its buffer that lies in `within`; false where none does, or that cannot be told. */
-bool system_call_copied_within(const struct insn_registers *after, const struct insn_memory *memory,
-			       const struct insn_bytes *within, struct insn_bytes *bytes);
+bool system_call_copied_within(int number, const struct insn_registers *after,
+			       const struct insn_memory *memory, const struct insn_bytes *within,
+			       struct insn_bytes *bytes);
+/* The descriptor that a call which has just returned has sent a part of its buffer to; -1: none. */
+int system_call_sent_to(const struct insn_registers *after, const struct insn_memory *memory);
+int system_call_sent_by(int number, const struct insn_registers *after,
+			const struct insn_memory *memory);
 
 #endif

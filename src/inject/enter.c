@@ -7,7 +7,7 @@
  *	socketpair	one end is taken out (pidfd_getfd(2)), the area's descriptor sent through
  *it: that works whatever the user, the namespaces and the files in /proc recvmsg, close, close
  *	mmap, close	the area
- *	rt_sigaction	where the program has a handler: what is it?
+ *	rt_sigaction	where the program has handlers: do they run on alternate stacks?
  *	rt_sigaction	last: from here on signals come to the handler, which has all it needs
  *
  * What fails on the way is taken back in the same stop. The descriptors exist within it alone;
@@ -15,6 +15,8 @@
  */
 #include "inject/inject.h"
 
+#include "inject/actions.h"
+#include "inject/choose.h"
 #include "inject/image.h"
 #include "inject/gap.h"
 #include "inject/memory.h"
@@ -65,9 +67,9 @@ struct entering {
 	uint64_t room; /* address of struct room */
 	uint64_t gap;  /* where our memory is to be; 0: anywhere */
 	bool can_read_fs_base;
-	bool has_handler; /* the program, of SIGTRAP, … */
-	bool ignored;	  /* … which it ignores */
-	int pair[2], fd;  /* in the process; -1: not open */
+	uint64_t caught; /* signals of which the program has handlers */
+	bool ignored;	 /* … SIGTRAP, which it ignores */
+	int pair[2], fd; /* in the process; -1: not open */
 };
 
 static bool failed(long result)
@@ -293,11 +295,8 @@ static int previous_flags(struct entering *entering, uint64_t *flags)
 {
 	const uint64_t at = entering->injection->own + offsetof(struct injected_own, previous);
 	struct injected_action previous;
-	int err = (int)REMOTE_CALL(&entering->remote, SYS_rt_sigaction, SIGTRAP, 0, at,
-				   sizeof(uint64_t));
+	int err = actions_ask(&entering->remote, at, SIGTRAP, &previous);
 
-	if (!err)
-		err = read_previous(entering, &previous);
 	if (!err)
 		*flags = previous.handler > 1 ? previous.flags & SA_ONSTACK : 0;
 	return err;
@@ -314,6 +313,19 @@ static void take_back(struct entering *entering)
 	injection->area = injection->image = 0;
 }
 
+/* Where the program's handlers run, or that of SIGTRAP if it has one. */
+static int stack_flags(struct entering *entering, uint64_t *flags)
+{
+	const uint64_t at = entering->injection->own + offsetof(struct injected_own, previous);
+	int err;
+
+	if (entering->caught & STATUS_TRAP)
+		return previous_flags(entering, flags);
+	err = actions_look(&entering->remote, at, entering->caught, &entering->injection->stack);
+	*flags = entering->injection->stack == ACTIONS_STACK_ANY ? 0 : SA_ONSTACK;
+	return err;
+}
+
 static int make_calls(struct entering *entering)
 {
 	uint64_t flags = 0;
@@ -323,8 +335,8 @@ static int make_calls(struct entering *entering)
 		err = map_area(entering);
 	if (!err)
 		err = tell(entering);
-	if (!err && entering->has_handler)
-		err = previous_flags(entering, &flags);
+	if (!err)
+		err = stack_flags(entering, &flags);
 	if (!err)
 		err = set_action(entering, flags);
 	if (err)
@@ -332,17 +344,24 @@ static int make_calls(struct entering *entering)
 	return err;
 }
 
-/* A thread may end, or sleep where nothing wakes it, between its choice and its stop. */
-static int stop_some_thread(struct entering *entering)
+/* A thread may end, or sleep where nothing wakes it, between its choice and its stop. The choice
+ * may wait, and does so at the priority that we have: 0 is returned in a rush, which the caller
+ * ends. */
+static int stop_some_thread(struct entering *entering, struct rush *rush)
 {
 	pid_t pid = entering->request->pid, tid;
 	int err = -ESRCH;
 
 	for (int i = 0; i < TRIES; i++) {
-		tid = remote_choose(pid);
-		if (!tid)
-			return err;
+		int none = choose_some_thread(pid, &tid);
+
+		if (none)
+			return none;
+		*rush = rush_begin();
 		err = remote_begin(&entering->remote, tid, entering->vdso.call);
+		if (!err)
+			return 0;
+		rush_end(rush);
 		if (err != -ESRCH && err != -ETIMEDOUT)
 			return err;
 	}
@@ -360,15 +379,16 @@ static bool is_ignored(const struct entering *entering)
 static int enter(struct entering *entering)
 {
 	struct injection *injection = entering->injection;
-	struct rush rush = rush_begin();
-	int err = stop_some_thread(entering);
+	struct rush rush;
+	int err = stop_some_thread(entering, &rush);
 
-	if (!err) {
-		err = make_calls(entering);
-		entering->ignored = !err && is_ignored(entering);
-		injection->stopped = remote_end(&entering->remote);
-		injection->stops++;
-	}
+	if (err)
+		return err;
+	injection->filters = entering->remote.filters;
+	err = make_calls(entering);
+	entering->ignored = !err && is_ignored(entering);
+	injection->stopped = remote_end(&entering->remote);
+	injection->stops++;
 	rush_end(&rush);
 	return err;
 }
@@ -425,7 +445,7 @@ int inject_enter(const struct inject_request *request, struct injection *injecti
 	if (err)
 		return err;
 	entering = prepare(request, injection);
-	entering.has_handler = status.caught & STATUS_TRAP;
+	entering.caught = status.caught;
 	err = injection->pidfd < 0 ? injection->pidfd : vdso_find(request->pid, &entering.vdso);
 	if (!err) {
 		entering.can_read_fs_base = reads_fs_base(request->pid);
@@ -484,7 +504,9 @@ int inject_enter_expected(const struct inject_request *request, struct injection
 		entering.remote.call = entering.vdso.call;
 		entering.can_read_fs_base = reads_fs_base(request->pid);
 		entering.gap = gap_find(request->pid);
-		entering.has_handler = inject_is_in_place(request->pid);
+		/* Of others than a runtime's, which sets all, none is set before the first
+		 * instruction. */
+		entering.caught = inject_is_in_place(request->pid) ? STATUS_TRAP : 0;
 		if (!err)
 			err = make_calls(&entering);
 		if (err)

@@ -19,6 +19,13 @@ struct inject_reason {
 	char text[INJECT_REASON];
 };
 
+/* Where a handler of ours may run (inject/actions.h). */
+enum actions_stack {
+	ACTIONS_STACK_ANY,    /* on whatever stack the thread has */
+	ACTIONS_STACK_FAULTS, /* the only handlers are those of faults, on alternate stacks */
+	ACTIONS_STACK_ALWAYS, /* every handler runs on alternate stacks */
+};
+
 struct injection {
 	pid_t pid;
 	struct inject_held *held; /* it waits before its first instruction; NULL */
@@ -29,7 +36,9 @@ struct injection {
 	uint64_t state; /* address of its struct injected_state, … */
 	uint64_t own;	/* … and of its struct injected_own */
 	uint64_t entry;
-	uint64_t stopped; /* ns that the longest stop of a thread took */
+	enum actions_stack stack; /* where the handler runs */
+	int filters;		  /* so many of seccomp's let it make its calls */
+	uint64_t stopped;	  /* ns that the longest stop of a thread took */
 	unsigned stops;
 };
 
@@ -74,9 +83,17 @@ int inject_leave(struct injection *injection, struct inject_reason *reason);
  */
 int inject_find(pid_t pid, struct injection *injection, struct inject_reason *reason);
 
-/* Does the thread have SIGTRAP blocked? A hit there would wait, and where it waits for signals with
- * sigwait(3) it would take it for the program's. */
-bool inject_blocks(pid_t pid, pid_t tid);
+/* A thread that an event is to be opened in. Zeros where it has ended. */
+struct inject_thread {
+	bool blocks;  /* it has SIGTRAP blocked: a hit would wait there, and where it waits for
+		       * signals with sigwait(3) it would take it for the program's */
+	bool handled; /* the process handles SIGTRAP: who took our action away is killed by a hit */
+	int seccomp;  /* SECCOMP_MODE_…, of this very thread … */
+	int filters;  /* … and how many; 0: not known */
+};
+struct inject_thread inject_look(pid_t pid, pid_t tid);
+/* `seccomp` and `filters` alone: quick. */
+struct inject_thread inject_look_at_seccomp(pid_t tid);
 
 /* The id of a thread as its own process knows it, in its pid namespace; 0: it is gone. */
 pid_t inject_id_inside(pid_t tid);

@@ -15,6 +15,7 @@
  */
 #include "inject/inject.h"
 
+#include "inject/choose.h"
 #include "inject/memory.h"
 #include "inject/permission.h"
 #include "inject/remote.h"
@@ -208,10 +209,11 @@ static int in_some_thread(struct injection *injection, step_fn *step)
 	int err = vdso_find(injection->pid, &vdso);
 
 	for (int i = 0; i < TRIES && !err; i++) {
-		pid_t tid = remote_choose(injection->pid);
+		pid_t tid;
 
-		if (!tid)
-			return -ESRCH;
+		err = choose_some_thread(injection->pid, &tid);
+		if (err)
+			return err;
 		rush = rush_begin();
 		err = remote_begin(&remote, tid, vdso.call);
 		if (!err) {
@@ -265,7 +267,7 @@ int inject_leave(struct injection *injection, struct inject_reason *reason)
 				  "process %d has executed another program, which is not watched",
 				  (int)injection->pid);
 	else if (err)
-		permission_explain(reason, injection->pid, err);
+		err = permission_explain(reason, injection->pid, err);
 	forget(injection);
 	return err;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/permission.h"
 
+#include "base/clock.h"
 #include "event/threads.h"
+#include "inject/filters.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -10,12 +12,18 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MASK_LOOKS 50
+#define MASK_LASTS (100 * MILLISECOND)
+#define MASK_ROUNDS 5
+#define MOMENT_MOST (2 * SECOND)
+#define MOMENT_RAN                                                                     \
+	5000000ul /* ns of CPU time; what libc does with all signals blocked takes µs \
+		   */
 #define WAITER_LOOKS 5
 #define MASK_LOOK_NS 2000000
 
@@ -112,7 +120,8 @@ int permission_explain(struct inject_reason *reason, pid_t pid, int err)
 	case -ECANCELED:
 		return permission_refuse(
 			reason, err,
-			"process %d is under seccomp, which may kill it for a call made in its place",
+			"process %d is under seccomp: a seccomp filter may kill it for a call made "
+			"in its place; start it under trapline instead",
 			(int)pid);
 	case -EOPNOTSUPP:
 		return permission_refuse(
@@ -165,19 +174,31 @@ static bool waits_for_signals(pid_t pid, pid_t tid)
 static struct thread_set waiters;
 
 /* Looked at before and after: it may run for a moment between two waits. */
-bool inject_blocks(pid_t pid, pid_t tid)
+struct inject_thread inject_look(pid_t pid, pid_t tid)
 {
+	struct inject_thread thread = {.seccomp = SECCOMP_MODE_DISABLED};
 	struct status status;
 	bool waits = waits_for_signals(pid, tid);
 
-	if (thread_set_contains(&waiters, tid))
-		return true;
+	thread.blocks = thread_set_contains(&waiters, tid);
 	if (status_read(tid, &status))
-		return false;
+		return thread;
+	thread.seccomp = status.seccomp;
+	thread.filters = status.filters;
+	thread.handled = status.caught & STATUS_TRAP;
 	waits = waits || waits_for_signals(pid, tid);
 	if (waits)
 		thread_set_add(&waiters, tid);
-	return waits || status.blocked & STATUS_TRAP;
+	thread.blocks |= waits || status.blocked & STATUS_TRAP;
+	return thread;
+}
+
+struct inject_thread inject_look_at_seccomp(pid_t tid)
+{
+	struct inject_thread thread = {.seccomp = SECCOMP_MODE_DISABLED};
+
+	status_seccomp(tid, &thread.seccomp, &thread.filters);
+	return thread;
 }
 
 pid_t inject_id_inside(pid_t tid)
@@ -187,37 +208,87 @@ pid_t inject_id_inside(pid_t tid)
 	return status_read(tid, &status) ? 0 : status.inside;
 }
 
-/* Whoever creates a thread or forks blocks all signals for a moment: only what lasts counts. */
-static bool blocks(pid_t pid, pid_t tid)
+/* Is it where libc has all signals blocked, and waits for a CPU or for memory? `ran`: its CPU time
+ * when it was first looked at; without that nobody could tell how long it stays there. */
+static bool is_in_moment(pid_t tid, uint64_t ran)
+{
+	struct status status;
+
+	return ran != UINT64_MAX && !status_read(tid, &status) &&
+	       (status.blocked & STATUS_LIBCS) == STATUS_LIBCS &&
+	       (status.state == 'R' || status.state == 'D') && status_ran(tid) - ran < MOMENT_RAN;
+}
+
+/* All of them are looked at in each round, so that many take no longer than one. */
+struct masks {
+	pid_t pid;
+	struct thread_set threads;
+	uint64_t *ran; /* CPU time of each when it was first looked at */
+};
+
+static bool one_does_not_block(const struct masks *masks)
+{
+	bool open = false;
+
+	for (size_t i = 0; i < masks->threads.count && !open; i++)
+		open = !inject_look(masks->pid, masks->threads.tids[i]).blocks;
+	return open;
+}
+
+static bool one_is_in_moment(const struct masks *masks)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < masks->threads.count && !found; i++)
+		found = is_in_moment(masks->threads.tids[i], masks->ran[i]);
+	return found;
+}
+
+/* Whoever creates a thread or forks blocks all signals for a moment: only what lasts counts. On a
+ * busy machine that moment lasts until the thread, such as a child just forked, is given a CPU. */
+static bool all_block(const struct masks *masks)
 {
 	const struct timespec pause = {0, MASK_LOOK_NS};
+	const uint64_t begun = clock_now();
+	uint64_t since = begun, now = begun;
 
-	for (int i = 0; i < MASK_LOOKS; i++) {
-		if (!inject_blocks(pid, tid))
+	for (unsigned round = 0; round < MASK_ROUNDS || now - since < MASK_LASTS; round++) {
+		if (one_does_not_block(masks))
 			return false;
+		now = clock_now();
+		if (now - begun < MOMENT_MOST && one_is_in_moment(masks))
+			since = now;
 		nanosleep(&pause, NULL);
 	}
 	return true;
 }
 
-/* No event is opened in threads that have SIGTRAP blocked (inject_blocks()); some thread is to be
+static bool some_thread_is_open(pid_t pid)
+{
+	const struct timespec pause = {0, MASK_LOOK_NS};
+	struct masks masks = {.pid = pid};
+	bool open;
+
+	thread_set_list(&masks.threads, pid);
+	for (int look = 0; look < WAITER_LOOKS; look++) {
+		for (size_t i = 0; i < masks.threads.count; i++)
+			inject_look(pid, masks.threads.tids[i]);
+		nanosleep(&pause, NULL);
+	}
+	masks.ran = calloc(masks.threads.count + 1, sizeof(*masks.ran));
+	for (size_t i = 0; masks.ran && i < masks.threads.count; i++)
+		masks.ran[i] = status_ran(masks.threads.tids[i]);
+	open = masks.ran && masks.threads.count && !all_block(&masks);
+	free(masks.ran);
+	thread_set_destroy(&masks.threads);
+	return open;
+}
+
+/* No event is opened in threads that have SIGTRAP blocked (inject_look()); some thread is to be
  * left. */
 static int check_masks(struct inject_reason *reason, pid_t pid)
 {
-	const struct timespec pause = {0, MASK_LOOK_NS};
-	struct thread_set threads = {0};
-	bool open = false;
-
-	thread_set_list(&threads, pid);
-	for (int look = 0; look < WAITER_LOOKS; look++) {
-		for (size_t i = 0; i < threads.count; i++)
-			inject_blocks(pid, threads.tids[i]);
-		nanosleep(&pause, NULL);
-	}
-	for (size_t i = 0; i < threads.count && !open; i++)
-		open = !blocks(pid, threads.tids[i]);
-	thread_set_destroy(&threads);
-	if (open)
+	if (some_thread_is_open(pid))
 		return 0;
 	return permission_refuse(
 		reason, -EBUSY,
@@ -275,6 +346,7 @@ static int check_signal(struct inject_reason *reason, pid_t pid, const struct st
 int permission_check(struct inject_reason *reason, pid_t pid, struct status *status)
 {
 	int err = status_read(pid, status);
+	struct status now;
 
 	if (err)
 		return permission_explain(reason, pid, err);
@@ -298,11 +370,16 @@ int permission_check(struct inject_reason *reason, pid_t pid, struct status *sta
 			"process %d (%s) is under strict seccomp: it may make no call "
 			"that would be needed",
 			(int)pid, status->name);
-	if (!status_may_call(pid))
+	if (!status_may_call(pid) && !filters_are_shown()) {
+		/* Nothing can be read of one that has ended meanwhile. */
+		if (status_read(pid, &now))
+			return permission_explain(reason, pid, -ESRCH);
 		return permission_refuse(
 			reason, -EPERM,
 			"process %d (%s) has a seccomp filter that may kill it for a call made in "
-			"its place: start it under trapline instead",
+			"its place, and only root may read it: run trapline as root, or start it "
+			"under trapline",
 			(int)pid, status->name);
+	}
 	return check_signal(reason, pid, status);
 }

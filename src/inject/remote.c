@@ -4,7 +4,9 @@
 #include "base/clock.h"
 
 #include "event/threads.h"
+#include "inject/filters.h"
 #include "inject/memory.h"
+#include "inject/section.h"
 #include "inject/status.h"
 
 #include <errno.h>
@@ -30,7 +32,6 @@
 #define OTHERS_MOST 64 /* stops other than at a call: SIGSTOP and what else cannot be blocked */
 #define CALL_STOP (SIGTRAP | 0x80)   /* PTRACE_O_TRACESYSGOOD */
 #define ERROR_RESTART_NO_HANDLER 514 /* ERESTARTNOHAND, linux/errno.h of the kernel */
-#define THREADS_LOOKED_AT 64
 
 static bool is_own_child(pid_t tid)
 {
@@ -179,6 +180,36 @@ void remote_let_late_go(void)
 	late_count = kept;
 }
 
+/* Async-signal-safe. No end is asked for, which is left to who waits for it. */
+static void let_stopped_go(int signal)
+{
+	int before = errno;
+
+	(void)signal;
+	for (unsigned i = 0; i < late_count; i++) {
+		siginfo_t info = {0};
+		int status;
+
+		if (waitid(P_PID, (id_t)late[i], &info, WSTOPPED | WNOHANG | __WALL) ||
+		    !info.si_pid)
+			continue;
+		status = info.si_status << 8 | 0x7f;
+		ptrace(PTRACE_DETACH, late[i], NULL, (void *)(long)signal_of(status));
+	}
+	errno = before;
+}
+
+void remote_part_with_late(void)
+{
+	struct sigaction action = {.sa_handler = let_stopped_go, .sa_flags = SA_RESTART};
+
+	remote_let_late_go();
+	if (!late_count)
+		return;
+	sigaction(SIGCHLD, &action, NULL);
+	let_stopped_go(SIGCHLD); /* what stopped before the handler was there */
+}
+
 /* Of more than there is room for the kernel lets go those that are left when this process ends. */
 static void note_late(pid_t tid)
 {
@@ -202,7 +233,21 @@ static bool dispatches_calls(pid_t tid)
 	return !ptrace(GET_DISPATCH_CONFIG, tid, (void *)sizeof(config), &config) && config.mode;
 }
 
-static int check(const struct remote *remote)
+static bool may_call(struct remote *remote)
+{
+	enum filters_verdict verdict;
+	int count;
+
+	remote->filters = 0;
+	if (status_may_call(remote->tid))
+		return true;
+	verdict = filters_ask(remote->tid, remote->call, &count);
+	if (verdict == FILTERS_ALL)
+		remote->filters = count;
+	return verdict != FILTERS_FORBID;
+}
+
+static int check(struct remote *remote)
 {
 	uint16_t instruction = 0;
 
@@ -210,7 +255,7 @@ static int check(const struct remote *remote)
 		return -ENOEXEC;
 	if (!remote->call)
 		return 0;
-	if (!status_may_call(remote->tid))
+	if (!may_call(remote))
 		return -ECANCELED;
 	if (dispatches_calls(remote->tid))
 		return -EOPNOTSUPP;
@@ -378,6 +423,7 @@ static int block_signals(struct remote *remote)
 	if (remote->called)
 		return 0;
 	remote->called = true;
+	remote->abort = section_abort_address(remote->tid, remote->registers.rip);
 	return ptrace(PTRACE_SETSIGMASK, remote->tid, (void *)sizeof(all), &all) ? -errno : 0;
 }
 
@@ -409,12 +455,7 @@ long remote_call(struct remote *remote, long number, const uint64_t arguments[6]
 	return (long)registers.rax;
 }
 
-/*
- * Calls that end with EINTR when a thread is stopped and goes on, though nobody sent it a signal
- * (signal(7)), and that have done nothing by then. The kernel is told to begin them again unless a
- * handler runs. Accepted: one with a timeout waits anew for all of it.
- */
-static bool may_begin_again(long call)
+bool remote_may_begin_again(long call)
 {
 	switch (call) {
 	case SYS_epoll_wait:
@@ -450,10 +491,12 @@ void remote_restore(struct remote *remote)
 {
 	struct user_regs_struct *registers = &remote->registers;
 	bool again = (long)registers->orig_rax >= 0 && (long)registers->rax == -EINTR &&
-		     may_begin_again((long)registers->orig_rax);
+		     remote_may_begin_again((long)registers->orig_rax);
 
 	if (remote->called)
 		return_to_stop(remote);
+	if (remote->abort)
+		registers->rip = remote->abort;
 	if (again)
 		registers->rax = (uint64_t)-ERROR_RESTART_NO_HANDLER;
 	if (remote->called || again)
@@ -472,77 +515,4 @@ uint64_t remote_end(struct remote *remote)
 	remote_restore(remote);
 	let_go(remote);
 	return clock_now() - remote->begun;
-}
-
-/* Calls that the kernel begins again by itself come first, then code of the program, then calls
- * that remote_end() takes care of. */
-static unsigned price_of_place(pid_t pid, pid_t tid)
-{
-	struct sleeper sleeper;
-
-	if (sleeper_read(pid, tid, &sleeper))
-		return 2;
-	switch (sleeper.call) {
-	case SYS_futex:
-	case SYS_poll:
-	case SYS_select:
-	case SYS_nanosleep:
-	case SYS_clock_nanosleep:
-	case SYS_wait4:
-	case SYS_pause:
-		return 1;
-	default:
-		return may_begin_again(sleeper.call) ? 3 : 4;
-	}
-}
-
-/*
- * Is it one that the process's signals are sent to, or those of its children's ends? What it
- * ignores is not ignored while it is traced: another thread would be woken for that, in a call
- * perhaps that then ends with EINTR (sig_ignored(), complete_signal() of kernel/signal.c).
- */
-static bool receives_signals(pid_t pid, pid_t tid)
-{
-	char path[64], byte;
-	ssize_t length = 0;
-	int fd;
-
-	if (tid == pid)
-		return true;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		length = read(fd, &byte, 1);
-		close(fd);
-	}
-	return length > 0;
-}
-
-/* Lower is better; 0: it cannot be woken, and is not stopped. */
-static unsigned price_of(pid_t pid, pid_t tid)
-{
-	struct status status;
-
-	if (status_read(tid, &status) || strchr("DTtZX", status.state))
-		return 0;
-	return price_of_place(pid, tid) + (receives_signals(pid, tid) ? 4 : 0);
-}
-
-pid_t remote_choose(pid_t pid)
-{
-	struct thread_set threads = {0};
-	unsigned best = ~0u;
-	pid_t chosen = 0;
-
-	thread_set_list(&threads, pid);
-	for (size_t i = 0; i < threads.count && i < THREADS_LOOKED_AT && best > 1; i++) {
-		unsigned price = price_of(pid, threads.tids[i]);
-
-		if (!price || price >= best)
-			continue;
-		best = price;
-		chosen = threads.tids[i];
-	}
-	thread_set_destroy(&threads);
-	return chosen;
 }

@@ -15,11 +15,13 @@
 struct remote {
 	pid_t tid;
 	uint64_t call;			   /* address of a `syscall` instruction in it */
+	int filters;			   /* of seccomp's that allow what handlers call */
 	bool called;			   /* some call has been made */
 	bool raised;			   /* it runs before others, as this thread does (rush.h) */
 	int policy;			   /* what it runs by otherwise */
 	struct user_regs_struct registers; /* as it was found */
 	uint64_t mask;
+	uint64_t abort; /* where it goes on instead (section.h); 0: where it was found */
 	uint64_t begun; /* CLOCK_MONOTONIC ns when it was found stopped */
 };
 
@@ -35,6 +37,9 @@ int remote_begin(struct remote *remote, pid_t tid, uint64_t call);
 /* Threads for which remote_begin() returned -ETIMEDOUT, and that have come to their stop since:
  * they go on. To be called now and then. */
 void remote_let_late_go(void);
+/* The same from here on whenever one comes to its stop (SIGCHLD), whatever this thread does then:
+ * it may write to where nobody reads. After the last remote_begin(). */
+void remote_part_with_late(void);
 
 /* A child that this thread is about to let execute a program: it stops there. 0 or -errno. */
 int remote_expect(pid_t child);
@@ -60,7 +65,11 @@ uint64_t remote_end(struct remote *remote);
 void remote_restore(struct remote *remote);
 void remote_release(const struct remote *remote);
 
-/* The thread of a process that is best stopped. 0: there is none left. */
-pid_t remote_choose(pid_t pid);
+/*
+ * Calls that end with EINTR when a thread is stopped and goes on, though nobody sent it a signal
+ * (signal(7)), and that have done nothing by then. The kernel is told to begin them again unless a
+ * handler runs. Accepted: one with a timeout waits anew for all of it.
+ */
+bool remote_may_begin_again(long call);
 
 #endif

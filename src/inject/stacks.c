@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/stacks.h"
 
+#include "inject/actions.h"
+#include "inject/choose.h"
 #include "inject/memory.h"
 #include "inject/remote.h"
 #include "inject/rush.h"
@@ -23,16 +25,19 @@
 #define QUESTIONS 8 /* in one stop, which so takes half a millisecond */
 #define TRIES 5
 
-#define BIT(signal) (1ull << ((signal)-1))
-static const uint64_t unasked = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) |
-				BIT(SIGSYS) | BIT(SIGABRT) | BIT(SIGTRAP) | BIT(32) | BIT(33);
+static uint64_t asked_of(uint64_t caught)
+{
+	return caught & ~actions_of_faults & ~actions_not_the_programs;
+}
 
-/* Two frames, of the program's signal and of ours, and what both handlers need. */
-static uint64_t needed(void)
+/* The frames, of ours and where they may come together of the program's signal, and what the
+ * handlers need. */
+static uint64_t needed(const struct inject_stacks *stacks)
 {
 	uint64_t frame = getauxval(AT_MINSIGSTKSZ);
+	unsigned frames = stacks->nested ? 2 : 1;
 
-	return 2 * ((frame ? frame : MINSIGSTKSZ) + RED_ZONE) + HANDLERS_ROOM;
+	return frames * ((frame ? frame : MINSIGSTKSZ) + RED_ZONE) + HANDLERS_ROOM;
 }
 
 static uint64_t room_of(const struct injection *injection)
@@ -71,16 +76,12 @@ struct actions {
 static int ask_action(const struct injection *injection, struct remote *remote, int signal,
 		      struct actions *actions)
 {
-	const uint64_t at = room_of(injection);
 	struct injected_action action;
-	int err = (int)REMOTE_CALL(remote, SYS_rt_sigaction, (uint64_t)signal, 0, at,
-				   sizeof(uint64_t));
+	int err = actions_ask(remote, room_of(injection), signal, &action);
 
-	if (!err)
-		err = memory_read(remote->tid, at, &action, sizeof(action));
 	if (err)
 		return err;
-	actions->asked |= BIT(signal);
+	actions->asked |= ACTIONS_BIT(signal);
 	actions->exposed |= action.flags & SA_ONSTACK && !(action.mask & STATUS_TRAP);
 	return 0;
 }
@@ -92,7 +93,7 @@ static int ask_actions(const struct injection *injection, struct remote *remote,
 
 	for (int signal = 1; signal <= 64 && asked < QUESTIONS && !err && !actions->exposed;
 	     signal++) {
-		if (!(actions->wanted & ~actions->asked & BIT(signal)))
+		if (!(actions->wanted & ~actions->asked & ACTIONS_BIT(signal)))
 			continue;
 		err = ask_action(injection, remote, signal, actions);
 		asked++;
@@ -100,10 +101,20 @@ static int ask_actions(const struct injection *injection, struct remote *remote,
 	return err;
 }
 
+/* Those that had room for fewer are asked again. */
+static void expect_frames(struct inject_stacks *stacks, bool nested)
+{
+	thread_set_destroy(&stacks->roomy);
+	thread_set_destroy(&stacks->cramped);
+	stacks->exposed = true;
+	stacks->nested = nested;
+	stacks->version++;
+}
+
 static void look_at_actions(struct injection *injection, struct inject_stacks *stacks,
 			    const struct vdso *vdso, uint64_t caught)
 {
-	struct actions actions = {.wanted = caught & ~unasked, .asked = stacks->asked};
+	struct actions actions = {.wanted = asked_of(caught), .asked = stacks->asked};
 
 	/* What is caught no longer may be caught again with another handler. */
 	actions.asked &= caught;
@@ -112,13 +123,14 @@ static void look_at_actions(struct injection *injection, struct inject_stacks *s
 
 		if (!(actions.wanted & ~actions.asked))
 			break;
-		tid = remote_choose(injection->pid);
+		tid = choose_thread(injection->pid);
 		if (!tid)
 			break;
 		in_thread(injection, tid, vdso, ask_actions, &actions);
 	}
 	stacks->asked = actions.asked;
-	stacks->exposed = actions.exposed;
+	if (actions.exposed)
+		expect_frames(stacks, true);
 }
 
 /* ---- which threads ------------------------------------------------------------------------ */
@@ -131,9 +143,9 @@ static int ask_stack(const struct injection *injection, struct remote *remote, v
 	return err ? err : memory_read(remote->tid, at, answer, sizeof(stack_t));
 }
 
-static bool is_cramped(const stack_t *stack)
+static bool is_cramped(const struct inject_stacks *stacks, const stack_t *stack)
 {
-	return !(stack->ss_flags & SS_DISABLE) && stack->ss_size && stack->ss_size < needed();
+	return !(stack->ss_flags & SS_DISABLE) && stack->ss_size && stack->ss_size < needed(stacks);
 }
 
 /* One that sleeps where nothing wakes it is asked another time. */
@@ -170,13 +182,15 @@ static void look_at_threads(struct injection *injection, struct inject_stacks *s
 	for (size_t i = 0; i < living.count; i++) {
 		pid_t tid = living.tids[i];
 		stack_t stack;
+		bool cramped;
 
 		if (thread_set_contains(&stacks->roomy, tid) ||
 		    thread_set_contains(&stacks->cramped, tid) || !can_stop(tid) ||
 		    in_thread(injection, tid, vdso, ask_stack, &stack))
 			continue;
-		stacks->found += is_cramped(&stack);
-		thread_set_add(is_cramped(&stack) ? &stacks->cramped : &stacks->roomy, tid);
+		cramped = is_cramped(stacks, &stack);
+		stacks->found += cramped;
+		thread_set_add(cramped ? &stacks->cramped : &stacks->roomy, tid);
 	}
 	if (stacks->roomy.count != before)
 		stacks->version++;
@@ -188,14 +202,14 @@ void inject_stacks_look(struct injection *injection, struct inject_stacks *stack
 	struct status status;
 	struct vdso vdso;
 
+	if (!stacks->exposed && injection->stack != ACTIONS_STACK_ANY)
+		expect_frames(stacks, injection->stack == ACTIONS_STACK_ALWAYS);
 	if (status_read(injection->pid, &status) ||
-	    (!stacks->exposed && !(status.caught & ~unasked & ~stacks->asked)) ||
+	    (!stacks->exposed && !(asked_of(status.caught) & ~stacks->asked)) ||
 	    vdso_find(injection->pid, &vdso))
 		return;
-	if (!stacks->exposed) {
+	if (!stacks->nested)
 		look_at_actions(injection, stacks, &vdso, status.caught);
-		stacks->version += stacks->exposed;
-	}
 	if (stacks->exposed)
 		look_at_threads(injection, stacks, &vdso);
 }

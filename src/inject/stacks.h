@@ -6,14 +6,13 @@
  * outside how large a thread's alternate stack is: the thread is asked, stopped as for other calls.
  *
  * Only programs with a handler that a hit may come within are asked: one that runs on alternate
- * stacks (SA_ONSTACK) and does not block SIGTRAP meanwhile. Of the others no thread is stopped.
+ * stacks (SA_ONSTACK) and does not block SIGTRAP meanwhile. And those in which our own handler runs
+ * there (inject/actions.h). Of the others no thread is stopped.
  *
- * Accepted: handlers of faults (SIGSEGV and the like), which a thread runs for what it does itself,
- * count for nothing: runtimes give every thread a small stack for them and seldom come there. Nor
- * do those of signals 32 and 33, which C libraries keep for themselves (glibc's SIGSETXID has
- * SA_ONSTACK in every program with threads): they run no code of the program's. A thread that takes
- * a smaller stack after it was asked, or an action that changes while its signal is caught all the
- * time, is not seen.
+ * Accepted: a hit within handlers of faults (SIGSEGV and the like), which a thread runs for what it
+ * does itself, counts for nothing: runtimes give every thread a small stack for them and seldom
+ * come there. A thread that takes a smaller stack after it was asked, or an action that changes
+ * while its signal is caught all the time, is not seen.
  */
 #ifndef INJECT_STACKS_H
 #define INJECT_STACKS_H
@@ -24,6 +23,7 @@
 struct inject_stacks {
 	uint64_t asked; /* signals whose actions are known, as a mask */
 	bool exposed;	/* some handler runs on alternate stacks; the rest says nothing else */
+	bool nested;	/* a frame of ours may come upon one of the program's signals */
 	struct thread_set roomy, cramped;
 	unsigned version; /* how often `roomy` has changed */
 	unsigned found;	  /* threads that were ever cramped */

@@ -54,6 +54,19 @@ int status_read(pid_t tid, struct status *status)
 	return status->state ? 0 : -ESRCH;
 }
 
+uint64_t status_ran(pid_t tid)
+{
+	FILE *file = open_of(tid, "schedstat");
+	unsigned long ran;
+
+	if (!file)
+		return UINT64_MAX;
+	if (fscanf(file, "%lu", &ran) != 1)
+		ran = UINT64_MAX;
+	fclose(file);
+	return ran;
+}
+
 static int number_after(const char *text, const char *label, int otherwise)
 {
 	const char *found = strstr(text, label);
@@ -61,7 +74,7 @@ static int number_after(const char *text, const char *label, int otherwise)
 	return found ? (int)strtol(found + strlen(label), NULL, 10) : otherwise;
 }
 
-static bool read_restriction(pid_t tid, struct status *status)
+bool status_seccomp(pid_t tid, int *mode, int *filters)
 {
 	char path[64], text[4096];
 	ssize_t length;
@@ -76,21 +89,22 @@ static bool read_restriction(pid_t tid, struct status *status)
 	if (length <= 0)
 		return false;
 	text[length] = '\0';
-	status->seccomp = number_after(text, "\nSeccomp:", SECCOMP_MODE_DISABLED);
-	status->filters = number_after(text, "\nSeccomp_filters:", 0);
+	*mode = number_after(text, "\nSeccomp:", SECCOMP_MODE_DISABLED);
+	*filters = number_after(text, "\nSeccomp_filters:", 0);
 	return true;
 }
 
 bool status_may_call(pid_t tid)
 {
-	struct status status, own;
+	struct status status = {0}, own = {0};
 
-	if (!read_restriction(tid, &status))
+	if (!status_seccomp(tid, &status.seccomp, &status.filters))
 		return false;
 	if (status.seccomp != SECCOMP_MODE_FILTER)
 		return status.seccomp == SECCOMP_MODE_DISABLED;
-	return read_restriction(getpid(), &own) && own.seccomp == SECCOMP_MODE_FILTER &&
-	       status.filters && status.filters <= own.filters;
+	return status_seccomp(getpid(), &own.seccomp, &own.filters) &&
+	       own.seccomp == SECCOMP_MODE_FILTER && status.filters &&
+	       status.filters <= own.filters;
 }
 
 int mappings_read(pid_t pid, mapping_fn *each, void *context)

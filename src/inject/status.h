@@ -8,6 +8,10 @@
 #include <sys/types.h>
 
 #define STATUS_TRAP (1ull << 4) /* SIGTRAP's bit in a mask */
+/* 32 and 33: a C library takes them out of what a program asks it to block (glibc's
+ * pthread_sigmask(), musl's too). Where they are blocked it has blocked all itself, for the moment
+ * that it takes to fork or to create a thread. */
+#define STATUS_LIBCS (3ull << 31)
 
 struct status {
 	char name[17];
@@ -22,6 +26,12 @@ struct status {
 
 /* Of a thread, or of a process by its first thread. 0 or -errno. */
 int status_read(pid_t tid, struct status *status);
+
+/* ns of CPU time that the thread has had; UINT64_MAX: not known. */
+uint64_t status_ran(pid_t tid);
+
+/* SECCOMP_MODE_… and how many filters, 0: not known. Quick. False: it has ended. */
+bool status_seccomp(pid_t tid, int *mode, int *filters);
 
 /* May the thread make a call for us? Not under strict seccomp, nor under a filter that this process
  * has not: nobody can ask what it does for that call, and it may kill. Ours are the same, as in a

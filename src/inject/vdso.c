@@ -112,13 +112,18 @@ int vdso_find(pid_t pid, struct vdso *vdso)
 {
 	static struct image image; /* one thread; large */
 	struct search search = {.pid = pid};
-	int found = mappings_read(pid, is_vdso, &image);
+	int found = mappings_read(pid, is_vdso, &image), err;
 
 	*vdso = (struct vdso){0, 0};
 	if (found < 0)
 		return found;
-	if (found && image.length <= sizeof(image.bytes) &&
-	    !memory_read(pid, image.start, image.bytes, image.length)) {
+	err = found && image.length <= sizeof(image.bytes)
+		      ? memory_read(pid, image.start, image.bytes, image.length)
+		      : -ENOENT;
+	/* It is ending: its mappings are told a moment longer than its memory can be read. */
+	if (err == -ESRCH)
+		return err;
+	if (!err) {
 		vdso->call = find_call(image.bytes, image.length, image.start);
 		vdso->clock = find_symbol(&image, "__vdso_clock_gettime");
 	}

@@ -39,6 +39,8 @@ struct insn_forward {
 	/* Where the branch that was carried out last may lead as well, since its flags are not
 	 * known; 0: nowhere. */
 	uint64_t other;
+	/* Where it did not lead, foretold or not; 0: no branch was carried out last. */
+	uint64_t beside;
 	bool flags_known;
 	bool zero, sign, carry, overflow, parity;
 	struct insn_forward_write write[INSN_FORWARD_WRITES];

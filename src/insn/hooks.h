@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What src/insn and those above it know of an architecture's instructions; with its sisters
- * unwind/hooks.h, trap/hooks.h, agent/hooks.h and event/hooks.h all that they know of one.
+ * unwind/hooks.h, signal/hooks.h, agent/hooks.h and event/hooks.h all that they know of one.
  *
  * An architecture is a folder src/arch/NAME that has these rooms' parts of it. The build puts one
  * of them among the folders in which headers are looked for, so "insn/arch.h" is that one's. It has

@@ -82,10 +82,15 @@ struct insn {
 	bool string;	   /* movs, stos, lods, cmps, scas, ins, outs */
 	bool repeated;	   /* with rep/repe/repne: count in rcx, traps between iterations */
 	bool vector;	   /* SSE/AVX/AVX-512/x87/MMX/fxsave: not a plain integer move */
+	bool whole_vector; /* a vector move that may be atomic: 16 bytes, must be aligned */
 	bool plain_move;   /* mov r,m / mov m,r / mov m,imm / movzx / movsx: one load or store */
 	bool mask_written; /* overwrites a mask register its memory operand is selected by */
+	/* Brings what a comparison of vectors found to where branches look: to a general register
+	 * or the flags (pmovmskb, kmov, kortest, ptest, pcmpistri …). */
+	bool vector_outcome;
 	int8_t move_condition;	/* of cmovcc: as insn_condition_holds() takes it; else -1 */
-	uint64_t address_taken; /* by a lea relative to the pc; else 0 */
+	bool takes_address;	/* a lea relative to the pc */
+	uint64_t address_taken; /* what that computes; else 0 */
 	int8_t loaded;		/* general register a load's value is found in afterwards, or -1 */
 	/* What a plain move stores: a general register's value, or a constant. */
 	int8_t stored; /* or -1 */

@@ -64,31 +64,40 @@ static void after_call(struct insn_origin state[INSN_GENERAL])
 			state[i].number = INSN_ORIGIN_NONE;
 }
 
-static void jump_anywhere(const struct follow *follow, const struct insn_origin state[INSN_GENERAL])
+static void know_nothing(struct insn_origin state[INSN_GENERAL])
 {
-	struct insn_origin_work *work = follow->work;
+	for (int i = 0; i < INSN_GENERAL; i++)
+		state[i].number = INSN_ORIGIN_NONE;
+}
 
-	if (!work->jumps_anywhere)
-		memcpy(work->anywhere, state, sizeof(work->anywhere));
+/* What holds in each state that was gathered. */
+static void gather(struct insn_origin to[INSN_GENERAL], uint8_t *any,
+		   const struct insn_origin state[INSN_GENERAL])
+{
+	if (*any)
+		join(to, state);
 	else
-		join(work->anywhere, state);
-	work->jumps_anywhere = 1;
+		memcpy(to, state, sizeof(*to) * INSN_GENERAL);
+	*any = 1;
 }
 
 static int step(const struct follow *follow, size_t at)
 {
-	struct insn_origin *state = follow->work->current;
+	struct insn_origin_work *work = follow->work;
+	struct insn_origin *state = work->current;
 	struct insn_origin_next next;
 	size_t behind;
 
-	memcpy(state, follow->work->at[at], sizeof(follow->work->current));
+	memcpy(state, work->at[at], sizeof(work->current));
 	if (insn_origin_step(follow->code + at, follow->length - at, state, &next))
 		return -EILSEQ;
 	behind = at + next.length;
-	if (next.calls)
+	if (next.calls) {
 		after_call(state);
+		gather(work->behind_calls, &work->calls, state);
+	}
 	if (next.jumps_anywhere)
-		jump_anywhere(follow, state);
+		gather(work->anywhere, &work->jumps_anywhere, state);
 	else if (next.jumps)
 		reach(follow, behind + next.offset, state);
 	if (!next.ends)
@@ -129,7 +138,60 @@ static int spread(const struct follow *follow)
 	return err;
 }
 
-static int find_origins(const struct follow *of, size_t place,
+/* One time through the code: landing pads are entered as any call leaves the registers, and with
+ * one so is what stands behind each call. */
+static int enter_pads(const struct follow *follow, bool *divided)
+{
+	struct insn_origin_work *work = follow->work;
+	struct insn_origin state[INSN_GENERAL];
+	struct insn_origin_next next;
+	int err = 0;
+
+	for (size_t at = 0; at < follow->length && !err; at += next.length) {
+		know_nothing(state);
+		if (insn_origin_step(follow->code + at, follow->length - at, state, &next))
+			return -EILSEQ;
+		know_nothing(state);
+		if (!work->reached[at] && !next.pads) {
+			reach(follow, at, work->calls ? work->behind_calls : state);
+			work->reached[at] = 2;
+			*divided = true;
+		} else if (work->reached[at] == 2 && work->calls) {
+			reach(follow, at, work->behind_calls);
+		} else if (work->reached[at] && next.calls && *divided) {
+			reach(follow, at + next.length, work->behind_calls);
+		}
+		err = settle(follow);
+	}
+	return err;
+}
+
+static int enter_elsewhere(const struct follow *follow, const struct insn_entries *entries)
+{
+	struct insn_origin_work *work = follow->work;
+	struct insn_origin unknown[INSN_GENERAL];
+	bool divided = false, again;
+	int err;
+
+	know_nothing(unknown);
+	for (unsigned i = 0; entries && i < entries->count; i++)
+		reach(follow, entries->at[i], unknown);
+	err = settle(follow);
+	if (follow->likely || work->jumps_anywhere)
+		return err;
+	do {
+		struct insn_origin before[INSN_GENERAL];
+		bool had = divided, called = work->calls;
+
+		memcpy(before, work->behind_calls, sizeof(before));
+		err = err ? err : enter_pads(follow, &divided);
+		again = !err && (divided != had || (called && join(before, work->behind_calls)) ||
+				 called != work->calls);
+	} while (again);
+	return err;
+}
+
+static int find_origins(const struct follow *of, size_t place, const struct insn_entries *entries,
 			struct insn_origin origin[INSN_GENERAL])
 {
 	const struct follow follow = *of;
@@ -144,11 +206,13 @@ static int find_origins(const struct follow *of, size_t place,
 	memset(work->reached, 0, length);
 	memset(work->waiting, 0, length);
 	work->queued = 0;
-	work->jumps_anywhere = 0;
+	work->jumps_anywhere = work->calls = 0;
 	for (int i = 0; i < INSN_GENERAL; i++)
 		entry[i] = (struct insn_origin){.number = (int8_t)i};
 	reach(&follow, 0, entry);
 	err = settle(&follow);
+	if (!err)
+		err = enter_elsewhere(&follow, entries);
 	while (!err && work->jumps_anywhere) {
 		memcpy(before, work->anywhere, sizeof(before));
 		err = spread(&follow);
@@ -159,18 +223,19 @@ static int find_origins(const struct follow *of, size_t place,
 	}
 	if (err)
 		return err;
-	if (!work->reached[place])
+	if (work->reached[place] != 1)
 		return -ENOENT;
 	memcpy(origin, work->at[place], sizeof(work->at[place]));
 	return 0;
 }
 
-int insn_origins(const uint8_t *code, size_t length, size_t place, struct insn_origin_work *work,
+int insn_origins(const uint8_t *code, size_t length, size_t place,
+		 const struct insn_entries *entries, struct insn_origin_work *work,
 		 struct insn_origin origin[INSN_GENERAL])
 {
 	const struct follow follow = {code, length, work, false};
 
-	return find_origins(&follow, place, origin);
+	return find_origins(&follow, place, entries, origin);
 }
 
 int insn_origins_likely(const uint8_t *code, size_t length, struct insn_origin_work *work)
@@ -178,5 +243,5 @@ int insn_origins_likely(const uint8_t *code, size_t length, struct insn_origin_w
 	const struct follow follow = {code, length, work, true};
 	struct insn_origin entry[INSN_GENERAL];
 
-	return find_origins(&follow, 0, entry);
+	return find_origins(&follow, 0, NULL, entry);
 }

@@ -16,6 +16,7 @@ struct insn_origin_next {
 	bool jumps;	     /* to `offset` from its end … */
 	bool jumps_anywhere; /* … or to where a register or memory says */
 	bool ends;	     /* nothing comes behind it */
+	bool pads;	     /* it does nothing, or traps: it stands between what is run */
 	uint64_t offset;
 };
 

@@ -105,14 +105,16 @@ enum shadow_function {
 	SHADOW_SKIP,
 	/* It is a detour to another one, which `struct shadow_answer` names. */
 	SHADOW_DETOUR,
-	/* It ends the program: whoever comes there is of no account. */
+	/* It ends the program: whoever comes there is of no account, unless the status that it ends
+	 * with depends on the value. */
 	SHADOW_DIES,
 	/* Nothing behind it belongs to the question: memory is given back. */
 	SHADOW_END,
 };
 
 struct shadow_answer {
-	bool depends; /* what it returns depends on the value */
+	bool depends; /* what it returns, or ends the program with, depends on the value … */
+	bool vague;   /* … as far as it had to be assumed */
 	bool known;   /* it returns `value` */
 	uint64_t value;
 	/* It copies `length` bytes from `from` (0: it sets them, to a value of its own) to `to`. */

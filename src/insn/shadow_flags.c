@@ -182,6 +182,11 @@ static unsigned carry_and_overflow(const struct insn_result *result, const struc
 	case INSN_SHIFT_RIGHT:
 	case INSN_SHIFT_RIGHT_SIGN:
 		return shifts_out(result, source, length) ? both : 0;
+	case INSN_ADD:
+		/* A shift by one place. */
+		if (shadow_is_doubled(result))
+			return shadow_cut(source[0].shadow, length) >> (length * 8 - 2) ? both : 0;
+		return both;
 	default:
 		return both;
 	}

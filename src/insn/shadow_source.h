@@ -61,6 +61,8 @@ void shadow_vector_store(const struct applying *applying, const struct insn_resu
 
 /* One register twice. */
 bool shadow_is_same(const struct insn_place *a, const struct insn_place *b);
+/* A sum of one register with itself. */
+bool shadow_is_doubled(const struct insn_result *result);
 
 /* Flags that depend on the value (INSN_FLAG_…), of a result that is flags, and conditions that do
  * not all the same (SHADOW_…). */

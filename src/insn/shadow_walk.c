@@ -138,7 +138,11 @@ static bool enter_kernel(struct walking *walking)
 			if (shadow_is_in(&state->shadow, insn_arch.call_argument[number]))
 				break;
 	if (number < call.arguments || number == CALL_NUMBER) {
-		note(walking, SHADOW_SINK_ARGUMENT, false);
+		note(walking, SHADOW_SINK_ARGUMENT,
+		     state->shadow.vague_general >> (number == CALL_NUMBER
+							     ? insn_arch.call_number
+							     : insn_arch.call_argument[number]) &
+			     1);
 		walking->found->argument = number;
 		walking->found->call = state->forward.general[insn_arch.call_number];
 		return true;
@@ -193,6 +197,14 @@ static void fork_way(struct walking *walking, uint64_t pc)
 	other->forward.pc = pc;
 }
 
+/* What the program ends with is told to its parent, whatever is done before. */
+static void note_status(struct walking *walking, bool vague)
+{
+	note(walking, SHADOW_SINK_ARGUMENT, vague);
+	walking->found->argument = 0;
+	walking->found->call = SYS_exit_group;
+}
+
 /* Where a call or an indirect jump has led. False: the way ends. */
 static bool arrive(struct walking *walking)
 {
@@ -200,7 +212,10 @@ static bool arrive(struct walking *walking)
 
 	switch (shadow_step_arrive(walking->walk, walking->state, &answer)) {
 	case SHADOW_DIES:
-		walking->ways--;
+		if (answer.depends)
+			note_status(walking, answer.vague);
+		else
+			walking->ways--;
 		return false;
 	case SHADOW_DETOUR:
 	case SHADOW_END:

@@ -199,7 +199,13 @@ static uint64_t reversed(uint64_t word, unsigned length)
 bool shadow_is_same(const struct insn_place *a, const struct insn_place *b)
 {
 	return a->kind == INSN_PLACE_GENERAL && b->kind == a->kind && a->number == b->number &&
-	       a->first == b->first && a->length == b->length;
+	       a->first == b->first && a->length == b->length && a->shift == b->shift;
+}
+
+bool shadow_is_doubled(const struct insn_result *result)
+{
+	return result->operation == INSN_ADD && result->source_count == 2 &&
+	       shadow_is_same(&result->source[0], &result->source[1]);
 }
 
 /*
@@ -219,18 +225,29 @@ static uint64_t add_words(const struct source *a, const struct source *b, bool s
 	return ((least_a + least_b) ^ (most_a + most_b)) | either;
 }
 
+/* Each bit meets itself, and is the carry into the next place. */
+static struct source twice(const struct source *source)
+{
+	struct source sum = *source;
+
+	sum.shadow <<= 1;
+	sum.bits <<= 1;
+	return sum;
+}
+
 /* One after the other: an address of three parts, a sum with the carry. */
 static uint64_t add_all(const struct insn_result *result, const struct source *source)
 {
 	static const struct source zero = {.known = true};
-	bool subtracts = result->operation == INSN_SUBTRACT;
-	bool same = subtracts && result->source_count == 3 &&
-		    shadow_is_same(&result->source[0], &result->source[1]);
-	struct source sum = same ? zero : source[0];
+	bool subtracts = result->operation == INSN_SUBTRACT, same;
+	struct source sum = source[0];
 
 	if (result->source_count == 1)
 		return add_words(&zero, &source[0], subtracts);
+	same = shadow_is_same(&result->source[0], &result->source[1]);
 	/* sbb of a register with itself makes 0 or -1 of the carry. */
+	if (same)
+		sum = subtracts ? zero : twice(&source[0]);
 	for (unsigned i = same ? 2 : 1; i < result->source_count; i++) {
 		sum.shadow = add_words(&sum, &source[i], subtracts);
 		sum.bits = subtracts ? sum.bits - source[i].bits : sum.bits + source[i].bits;

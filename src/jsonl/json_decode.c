@@ -242,6 +242,16 @@ static void decode_freed(struct decoder *decoder, const json_t *json, struct fin
 	decode_stack(decoder, json, &freed->stack);
 }
 
+/* Of what lies before the object it is below zero. */
+static uint64_t get_offset(struct decoder *decoder, const json_t *object, const char *name)
+{
+	const json_t *value = get(object, name);
+
+	if (value && !json_is_integer(value))
+		fail(decoder, name, "a whole number");
+	return value ? (uint64_t)json_integer_value(value) : 0;
+}
+
 static void decode_object(struct decoder *decoder, const json_t *json)
 {
 	struct finding_object *object = &decoder->finding->object;
@@ -256,7 +266,7 @@ static void decode_object(struct decoder *decoder, const json_t *json)
 				"\"global\", \"heap\", \"stack\", \"tls\" or \"other\"");
 	object->name = get_string(decoder, json, "name");
 	object->type = get_string(decoder, json, "type");
-	object->offset = get_integer(decoder, json, "offset", INT64_MAX);
+	object->offset = get_offset(decoder, json, "offset");
 	object->size = get_integer(decoder, json, "size", INT64_MAX);
 	get_hex(decoder, json, "address", &object->address);
 	object->tid = (pid_t)get_integer(decoder, json, "tid", INT_MAX);
@@ -367,7 +377,7 @@ static void decode_all(struct decoder *decoder, const json_t *json)
 	struct finding *finding = decoder->finding;
 	uint64_t count;
 
-	finding->rank = (unsigned)get_integer(decoder, json, "rank", INT_MAX);
+	finding->rank = (unsigned)get_integer(decoder, json, "rank", UINT_MAX);
 	finding->certainty = get_name(decoder, json, "class", finding_class_parse,
 				      "\"definite\", \"likely\" or \"possible\"");
 	finding->message = get_string(decoder, json, "message");

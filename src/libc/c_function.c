@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "libc/c_function.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define SCAN_MOST 65536 /* bytes of memory that are looked at for one access */
@@ -76,24 +75,92 @@ static const struct c_function functions[] = {
 #undef C_FUNCTION
 };
 
+/* Without what a library puts before its own names for its functions. */
+static const char *plain(const char *symbol)
+{
+	symbol += strspn(symbol, "_");
+	if (strncmp(symbol, "GI_", 3) == 0)
+		symbol += 3 + strspn(symbol + 3, "_");
+	return symbol;
+}
+
+static bool begins_with(const char *symbol, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(symbol, name, length) == 0 && strchr("_.", symbol[length]);
+}
+
 const struct c_function *c_function_find(const char *symbol)
 {
 	const struct c_function *found = NULL;
 	size_t longest = 0;
 
-	symbol += strspn(symbol, "_");
-	if (strncmp(symbol, "GI_", 3) == 0)
-		symbol += 3 + strspn(symbol + 3, "_");
+	symbol = plain(symbol);
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		size_t length = strlen(functions[i].name);
 
-		if (length > longest && strncmp(symbol, functions[i].name, length) == 0 &&
-		    strchr("_.", symbol[length]) && !strstr(symbol + length, ".cold")) {
+		if (length > longest && begins_with(symbol, functions[i].name) &&
+		    !strstr(symbol + length, ".cold")) {
 			found = &functions[i];
 			longest = length;
 		}
 	}
 	return found;
+}
+
+/* glibc's, sysdeps/x86_64/multiarch: __strlen_avx2_rtm, __memcmp_sse4_1. A compiler puts a dot and
+ * more behind the name of a part. */
+static bool is_variant(const char *ending)
+{
+	static const char *const parts[] = {
+		"sse2", "sse3", "sse4",	 "sse42",     "ssse3",	  "avx",  "avx2",      "avx512",
+		"evex", "rtm",	"movbe", "unaligned", "evex512",  "erms", "no",	       "bsf",
+		"1",	"2",	"slow",	 "generic",   "nonascii", "c",	  "vzeroupper"};
+
+	while (*ending == '_') {
+		size_t length = strcspn(++ending, "_."), i = 0;
+
+		while (i < sizeof(parts) / sizeof(parts[0]) &&
+		       (strlen(parts[i]) != length || strncmp(parts[i], ending, length) != 0))
+			i++;
+		if (i == sizeof(parts) / sizeof(parts[0]))
+			return false;
+		ending += length;
+	}
+	return *ending == '\0' || *ending == '.';
+}
+
+/* Of all others C or a standard above it reserves the name; a program's own of that name does the
+ * same, as compilers take it to. */
+static bool may_be_anybodys(const char *name)
+{
+	return strcmp(name, "index") == 0 || strcmp(name, "rindex") == 0;
+}
+
+const struct c_function *c_function_linked(const char *symbol)
+{
+	const struct c_function *function = c_function_find(symbol);
+
+	return function && !may_be_anybodys(function->name) &&
+			       is_variant(plain(symbol) + strlen(function->name))
+		       ? function
+		       : NULL;
+}
+
+/* One of their variants loads aligned words around the source and shifts what it wants out of them.
+ */
+bool c_function_copies(const char *symbol, bool linked)
+{
+	static const char *const copies[] = {"memcpy", "memmove", "mempcpy"};
+
+	if (strstr(symbol, "ssse3"))
+		return false;
+	symbol = plain(symbol);
+	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++)
+		if (begins_with(symbol, copies[i]))
+			return !linked || is_variant(symbol + strlen(copies[i]));
+	return false;
 }
 
 /* Memory read a piece at a time, forwards. */
@@ -247,6 +314,17 @@ struct range {
 	uint64_t begin, end;
 };
 
+/* So many elements are read, whatever they are. */
+static bool is_block(const struct c_operand *operand)
+{
+	return !operand->flags && operand->wanted < 0 && operand->other < 0;
+}
+
+static uint64_t end_of(uint64_t begin, uint64_t count, unsigned width)
+{
+	return count <= (UINT64_MAX - begin) / width ? begin + count * width : UINT64_MAX;
+}
+
 /* How far the operand is read from its pointer on, as far as `limit` at most. False: not known,
  * but no further than range->end. */
 static bool forwards(const struct c_call *call, const struct c_operand *operand, uint64_t limit,
@@ -260,6 +338,10 @@ static bool forwards(const struct c_call *call, const struct c_operand *operand,
 
 	if (operand->count >= 0 && certain)
 		count = call->argument[operand->count];
+	if (is_block(operand) && certain) {
+		range->end = end_of(range->begin, count, reader.width);
+		return true;
+	}
 	range->end = limit;
 	for (uint64_t i = 0; at < limit; i++, at += reader.width) {
 		if (i >= count) {
@@ -286,9 +368,10 @@ static bool backwards(const struct c_call *call, const struct c_operand *operand
 	uint32_t value;
 	int last;
 
+	range->end = UINT64_MAX;
 	if (!is_known(call, operand->count))
 		return false;
-	range->end = range->begin + call->argument[operand->count] * width;
+	range->end = end_of(range->begin, call->argument[operand->count], width);
 	for (uint64_t at = range->end; at > range->begin && at > limit; at -= width) {
 		reader.length = 0;
 		if (range->end - at > SCAN_MOST / 64 || !element(&reader, at - width, &value))

@@ -12,6 +12,7 @@
 
 #include "memory/memory.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define C_ARGUMENTS 4 /* rdi, rsi, rdx, rcx */
@@ -46,6 +47,14 @@ struct c_function {
 /* By the name of a symbol: names of the library's own for it and for its variants by CPU
  * (__strlen_avx2, __GI_strlen) are the same function. NULL: none of those in c_functions.def. */
 const struct c_function *c_function_find(const char *symbol);
+
+/* The same among the names of a program, which the C library is linked into: only those that C
+ * reserves, and with endings of variants alone. */
+const struct c_function *c_function_linked(const char *symbol);
+
+/* Is it memcpy(), memmove() or mempcpy(), of which no load goes beyond the source? Their loads may
+ * overlap each other. `linked`: as above. */
+bool c_function_copies(const char *symbol, bool linked);
 
 struct c_call {
 	const struct c_function *function;

@@ -10,6 +10,7 @@
 #define DYNAMIC_MOST 96
 #define CHAIN_MOST 64
 #define HEADERS_MOST 64
+#define IMPORTS_MOST 65536
 
 /* <link.h> */
 struct link_map_head {
@@ -175,6 +176,60 @@ bool symbol_binding_of_name(const struct symbol_memory *memory, uint64_t link_ma
 	       look_through(memory, &module, binding);
 }
 
+/* ---- what a module leaves to others --------------------------------------------------------- */
+
+/*
+ * How many symbols there are to look at. Those that are hashed come last, and are all defined. In a
+ * module that defines none the table of hashes says nothing, and the names of the symbols follow
+ * them, as the GNU linker has it.
+ */
+static uint64_t count_imports(const struct symbol_memory *memory, const struct tables *tables)
+{
+	uint32_t header[4];
+	uint64_t count;
+
+	if (!tables->symbols || !tables->strings ||
+	    !get(memory, tables->hash, header, sizeof(header)))
+		return 0;
+	count = header[1];
+	if (count <= 1 && tables->strings > tables->symbols)
+		count = (tables->strings - tables->symbols) / sizeof(Elf64_Sym);
+	return count < IMPORTS_MOST ? count : IMPORTS_MOST;
+}
+
+/* In one piece where that is possible. */
+static bool read_name_whole(const struct symbol_memory *memory, uint64_t address, char *name)
+{
+	if (!get(memory, address, name, SYMBOL_BINDING_NAME))
+		return read_name(memory, address, name);
+	return memchr(name, 0, SYMBOL_BINDING_NAME);
+}
+
+bool symbol_imports(const struct symbol_memory *memory, uint64_t link_map,
+		    bool (*tell)(void *context, const char *name), void *context)
+{
+	struct link_map_head module;
+	struct tables tables;
+	uint64_t count;
+
+	if (!get(memory, link_map, &module, sizeof(module)))
+		return false;
+	read_tables(memory, &module, &tables);
+	count = count_imports(memory, &tables);
+	for (uint64_t i = 1; i < count; i++) {
+		char name[SYMBOL_BINDING_NAME];
+		Elf64_Sym symbol;
+
+		if (!get(memory, tables.symbols + i * sizeof(symbol), &symbol, sizeof(symbol)))
+			return false;
+		if (symbol.st_shndx == SHN_UNDEF &&
+		    read_name_whole(memory, tables.strings + symbol.st_name, name) &&
+		    !tell(context, name))
+			return true;
+	}
+	return count > 0;
+}
+
 /* ---- the first link map --------------------------------------------------------------------- */
 
 /* Where a header says that its segment is, the bias included. The headers are a segment's own, by
@@ -194,6 +249,18 @@ static uint64_t find_dynamic(const struct symbol_memory *memory, uint64_t header
 			dynamic = header.p_vaddr;
 	}
 	return dynamic ? dynamic + bias : 0;
+}
+
+uint64_t symbol_link_map_next(const struct symbol_memory *memory, uint64_t link_map,
+			      uint64_t *dynamic)
+{
+	struct link_map_head module;
+
+	*dynamic = 0;
+	if (!get(memory, link_map, &module, sizeof(module)))
+		return 0;
+	*dynamic = module.dynamic;
+	return module.next;
 }
 
 uint64_t symbol_link_map(const struct symbol_memory *memory, uint64_t headers, uint64_t count)

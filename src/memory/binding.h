@@ -28,6 +28,16 @@ bool symbol_binding_of_call(const struct symbol_memory *memory, uint64_t link_ma
 bool symbol_binding_of_name(const struct symbol_memory *memory, uint64_t link_map, const char *name,
 			    struct symbol_binding *binding);
 
+/* `dynamic`: receives where the dynamic section of the link map's module is. The link map behind
+ * it; 0: there is none, and with `*dynamic` 0 none at `link_map` either. */
+uint64_t symbol_link_map_next(const struct symbol_memory *memory, uint64_t link_map,
+			      uint64_t *dynamic);
+
+/* Each name that the link map's module leaves to others to define, until `tell` returns false.
+ * False: its tables cannot be read. */
+bool symbol_imports(const struct symbol_memory *memory, uint64_t link_map,
+		    bool (*tell)(void *context, const char *name), void *context);
+
 /* The link map of the program itself, by its program headers in memory (AT_PHDR and AT_PHNUM of its
  * auxiliary vector). 0: it has no dynamic linker, or that is loading modules just now. */
 uint64_t symbol_link_map(const struct symbol_memory *memory, uint64_t headers, uint64_t count);

@@ -158,9 +158,25 @@ static int put_indirect_call(struct writer *writer)
 	return err;
 }
 
+/* No immediate follows a lea's displacement. One that computes only the low 32 bits is right at any
+ * distance. */
+static int relocate_address(struct writer *writer)
+{
+	const struct insn *insn = &writer->insn;
+	uintptr_t at = (uintptr_t)(writer->to + writer->length);
+	int32_t displacement = (int32_t)(insn->address_taken - (at + insn->length));
+	struct insn moved;
+
+	memcpy(writer->bytes + insn->length - sizeof(displacement), &displacement,
+	       sizeof(displacement));
+	if (insn_decode(writer->bytes, insn->length, at, &moved) || !moved.takes_address)
+		return -ENOTSUP;
+	return moved.address_taken == insn->address_taken ? 0 : -ERANGE;
+}
+
 static int put_plain(struct writer *writer)
 {
-	int err = relocate_operands(writer);
+	int err = writer->insn.takes_address ? relocate_address(writer) : relocate_operands(writer);
 
 	put(writer, writer->bytes, writer->insn.length);
 	return err;

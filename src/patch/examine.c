@@ -23,11 +23,11 @@ struct code {
 
 size_t patch_read(uintptr_t at, uint8_t *bytes, size_t length)
 {
-	ssize_t got = raw_read_memory(raw_getpid(), bytes, at, length);
+	ssize_t got = raw_read_memory(bytes, at, length);
 
 	/* At the end of a mapping fewer bytes can be had: take the page's rest. */
 	if (got < 0 && length > PAGE - at % PAGE)
-		got = raw_read_memory(raw_getpid(), bytes, at, PAGE - at % PAGE);
+		got = raw_read_memory(bytes, at, PAGE - at % PAGE);
 	return got < 0 ? 0 : (size_t)got;
 }
 

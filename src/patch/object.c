@@ -133,6 +133,14 @@ static int begin_writing(struct tl_patch *patch, bool jump)
 	return err;
 }
 
+/* Once nothing can fail, and before a new function is called, which may use it. */
+static void tell_originals(const struct tl_patch *patch)
+{
+	for (size_t i = 0; i < patch->count; i++)
+		if (patch->changes[i].original)
+			*patch->changes[i].original = (void *)patch->changes[i].site->copy;
+}
+
 static int apply_jumps(struct tl_patch *patch)
 {
 	int err = begin_writing(patch, false);
@@ -144,6 +152,7 @@ static int apply_jumps(struct tl_patch *patch)
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): each change has a site */
 		__atomic_store_n(patch->changes[i].site->destination, patch->changes[i].target,
 				 __ATOMIC_SEQ_CST);
+	tell_originals(patch);
 	operation = prepare(patch, true);
 	patch_write_traps(patch);
 	patch_site_instant(operation);
@@ -273,8 +282,7 @@ static int adopt_change(struct patch_change *change, const struct tl_patch_chang
 		return explain_failure(-EINVAL, "the old and the new function are the same");
 	for (const struct tl_patch *other = patches; other && !err; other = other->link)
 		err = check_against(change, other);
-	if (!err && wanted->original)
-		*wanted->original = (void *)change->site->copy;
+	change->original = wanted->original;
 	return err;
 }
 

@@ -59,6 +59,7 @@ struct patch_change {
 	struct patch_site *site;
 	tl_event *event; /* NULL: none is open */
 	uintptr_t target;
+	void **original;	   /* the caller's: receives the copy; or NULL */
 	uintptr_t page, pages_end; /* that hold the jump */
 	int protection;		   /* theirs */
 };

@@ -14,8 +14,8 @@
 
 #include "base/counters.h"
 #include "base/syscall.h"
-#include "trap/arch.h"
-#include "trap/ownership.h"
+#include "signal/arch.h"
+#include "signal/ownership.h"
 
 #include <ucontext.h>
 
@@ -72,7 +72,7 @@ static bool send_on(uintptr_t pc, ucontext_t *context)
 	to = pc == site->entry ? patch_site_destination(site) : 0;
 	counter_increment(pc == site->entry ? COUNTER_PATCH_TRAPS : COUNTER_PATCH_MOVES);
 	let_patcher_finish();
-	trap_arch.go_on_at(context, to ? to : site->copy + site->offset[pc - site->entry]);
+	signal_arch.go_on_at(context, to ? to : site->copy + site->offset[pc - site->entry]);
 	return true;
 }
 
@@ -80,7 +80,7 @@ static bool send_on(uintptr_t pc, ucontext_t *context)
  * open in it. */
 static void on_illegal_instruction(int signal, siginfo_t *info, void *context)
 {
-	if (info->si_code <= 0 || !send_on(trap_arch.pc(context), context))
+	if (info->si_code <= 0 || !send_on(signal_arch.pc(context), context))
 		signal_chain(signal, info, context);
 }
 

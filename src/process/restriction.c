@@ -7,12 +7,29 @@
 
 #include <linux/futex.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
+
+static int end_at_once(void *argument)
+{
+	(void)argument;
+	return 0;
+}
+
+/* As src/agent/enter.c makes and awaits it. */
+static void make_thread(void)
+{
+	static _Alignas(16) char stack[16384];
+	const int flags = CLONE_VM | CLONE_VFORK | CLONE_SIGHAND | CLONE_THREAD;
+
+	raw_syscall3(SYS_tgkill, raw_getpid(),
+		     clone(end_at_once, stack + sizeof(stack), flags, NULL), 0);
+}
 
 /* What src/agent calls where it does not have to be quiet. Errors do no harm there. */
 static void make_calls(struct experiment *experiment)
@@ -36,6 +53,9 @@ static void make_calls(struct experiment *experiment)
 	raw_syscall3(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&soon, 0);
 	raw_syscall3(SYS_getrusage, RUSAGE_CHILDREN, (long)&usage, 0);
 	raw_syscall3(SYS_sched_yield, 0, 0, 0);
+	raw_syscall3(SYS_rt_sigpending, (long)&mask, sizeof(mask), 0);
+	raw_syscall6(SYS_rt_sigaction, SIGUSR1, 0, 0, sizeof(mask), 0, 0);
+	make_thread();
 	experiment->value = 1;
 }
 

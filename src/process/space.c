@@ -6,10 +6,12 @@
 #include "base/clock.h"
 
 #include "base/file.h"
+#include "process/entry_point.h"
 #include "process/pagemap.h"
 #include "symbol/bounds.h"
 #include "symbol/function_name.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -23,6 +25,8 @@
 #define CODE_LINES 1024 /* cached pieces of code */
 #define CODE_LINE 64	/* bytes; a power of two */
 #define REFRESH_NS 200000000u
+#define RED_ZONE 128		  /* bytes below its stack pointer that a function may use (ABI) */
+#define STACK_NEAR 4096		  /* bytes: the frames of a few calls, on a stack of unknown size */
 #define PREPARED_BYTES (4u << 20) /* of a file that is read while its program waits */
 
 struct code_line {
@@ -33,7 +37,8 @@ struct code_line {
 struct space {
 	pid_t pid;
 	struct symbol_modules *modules;
-	char *program;	    /* NULL: not known */
+	char *program; /* NULL: not known */
+	bool is_static;
 	uint64_t refreshed; /* when the map was last read again for an address not in it */
 	uint64_t guarded, guarded_length;
 	struct code_line code[CODE_LINES];
@@ -64,6 +69,11 @@ void space_learn(struct space *space, uint64_t address)
 		look_again(space);
 }
 
+void space_renew(struct space *space)
+{
+	look_again(space);
+}
+
 static char *read_program(pid_t pid)
 {
 	char link[64], path[PATH_MAX];
@@ -92,6 +102,9 @@ int space_open(struct space **space, struct symbol_session *session, pid_t pid)
 		return err;
 	}
 	made->program = read_program(pid);
+	/* Without an interpreter, and not one that was executed by name. */
+	made->is_static = process_auxiliary(pid, AT_PHDR) && !process_auxiliary(pid, AT_BASE) &&
+			  !path_is_c_library(made->program);
 	*space = made;
 	return 0;
 }
@@ -263,6 +276,21 @@ bool space_guarded(struct space *space, uint64_t address)
 	return below->end == mapping->start && !below->readable && !below->writable;
 }
 
+bool space_is_own_stack(struct space *space, uint64_t pointer, uint64_t address, uint64_t most)
+{
+	const struct symbol_mapping *mapping;
+
+	if (address < pointer - RED_ZONE || address >= pointer + most)
+		return false;
+	mapping = find(space, pointer);
+	if (!mapping)
+		return true;
+	if (address >= mapping->end)
+		return false;
+	return address < pointer + STACK_NEAR || mapping->use == SYMBOL_MAPPING_STACK ||
+	       space_guarded(space, pointer);
+}
+
 int space_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *end)
 {
 	return symbol_bounds_find(space->modules, pc, start, end);
@@ -298,6 +326,11 @@ bool space_is_libc(struct space *space, uint64_t pc)
 	const char *path = space_module(space, pc);
 
 	return path && is_libc_path(path);
+}
+
+bool space_is_static(const struct space *space)
+{
+	return space->is_static;
 }
 
 bool space_random_code(struct space *space, uint64_t random, uint64_t *start, uint64_t *end)

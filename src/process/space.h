@@ -53,6 +53,13 @@ bool space_writable(struct space *space, uint64_t address);
 /* The mapping around `address`: [*start, *end). False when there is none. */
 bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint64_t *end);
 
+/*
+ * Is `address` the own stack's of a thread whose stack pointer is `pointer`, as far as `most` bytes
+ * above that? Of stacks that the kernel or a C library has made the rest of the mapping may be;
+ * of others, which stand in the heap or among globals, what lies near alone.
+ */
+bool space_is_own_stack(struct space *space, uint64_t pointer, uint64_t address, uint64_t most);
+
 /* Does memory that nobody can read end where the mapping around `address` begins, as C libraries
  * put it below each thread's stack? */
 bool space_guarded(struct space *space, uint64_t address);
@@ -63,6 +70,8 @@ void space_prepare(struct space *space);
 
 /* For something that is to be said once: look again now if nothing is known at `address`. */
 void space_learn(struct space *space, uint64_t address);
+/* The same whatever is known: memory may be another's by now. */
+void space_renew(struct space *space);
 
 /* Bounds of the function around `pc`. 0 or -ENOENT. */
 int space_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *end);
@@ -78,6 +87,9 @@ const char *space_module(struct space *space, uint64_t pc);
 
 /* Is `pc` in the C library, the dynamic linker, the vDSO or our own library? */
 bool space_is_libc(struct space *space, uint64_t pc);
+
+/* May the C library's functions be in the program's own code, as they are in a static one? */
+bool space_is_static(const struct space *space);
 
 /* Some executable mapping outside the C library, the program's own half of the time. */
 bool space_random_code(struct space *space, uint64_t random, uint64_t *start, uint64_t *end);

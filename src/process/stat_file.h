@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 enum stat_field {
+	STAT_NUM_THREADS = 20,
 	STAT_STARTTIME = 22, /* ticks of CLOCK_BOOTTIME */
 	STAT_STARTSTACK =
 		28, /* where the kernel put the first thread's stack pointer at execve(2) */

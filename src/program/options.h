@@ -15,6 +15,7 @@ struct control_globs {
 };
 
 struct aim_list;
+struct strategy;
 
 /* Which blocks of the heap the program is to remember. */
 enum control_allocations {
@@ -27,17 +28,15 @@ enum control_allocations {
 #define CONTROL_AGGRESSIVE_BUDGET 40
 
 struct control_options {
+	const struct strategy *strategy; /* what is watched: explore/strategy.h; NULL: choosing */
 	double budget;	       /* percent of the program's CPU time, and of any thread's time */
 	unsigned slots;	       /* hardware slots used for what is chosen here … */
 	unsigned placed;       /* … and so many more for watches that tools place themselves */
 	double loan;	       /* seconds of CPU time lent at the start; negative: the usual */
 	bool own_stacks;       /* samples of accesses to the thread's own stack are told, too */
-	bool stall_first;      /* the peer's strategy, for comparison: see stall_first.c */
 	struct aim_list *aims; /* findings to watch first: record/aim.h; NULL: none */
 	uint32_t without;      /* strategies that are off, one bit each: explore/heuristic.h */
 	bool follow;	       /* children across fork and exec */
-	bool lasting;	       /* watches are armed by the caller and stay: nothing is sampled */
-	bool limits_only;      /* nothing is watched ever: no code or memory is looked at */
 	bool aggressive; /* find as much as possible at up to twice the time, with this budget: */
 	enum control_allocations allocations; /* needs the library that interposes malloc() */
 	bool births; /* of those blocks, for the observer's notice(): they have not been written yet

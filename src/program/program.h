@@ -13,8 +13,12 @@
 #include "program/options.h"
 #include "record/area.h"
 
+struct account;
 struct control;
 struct explorer;
+struct lasting;
+struct notices;
+struct placed;
 struct program;
 struct slot;
 struct target;
@@ -38,6 +42,8 @@ struct program_events {
 	void (*publish)(struct target *target, struct slot *slot);
 	/* Is it one that ran before us and was entered? */
 	bool (*is_entered)(const struct program *program, pid_t pid);
+	/* How many filters of its let handlers make their calls. */
+	int (*filters)(const struct program *program, pid_t pid);
 	/* Of such a one with that entry: threads that no signal may be sent to. */
 	const struct inject_stacks *(*stacks)(const struct program *program, uint32_t index);
 };
@@ -46,6 +52,13 @@ struct program_events {
 struct program_ways {
 	bool sampled;	 /* a clock shows now and then what threads do */
 	bool slots_stay; /* slots are open also where threads wake all the time */
+	bool budgeted;	 /* open slots are charged to the budget, which rations looks, too */
+	bool from_start; /* what is watched is there before a process's first instruction */
+	bool every_hit;	 /* none is lost where we are slow: the program waits */
+	bool unpaired;	 /* a hit is told and forgotten, and compared with no other */
+	bool as_seen;	 /* hits are told as the hardware saw them, the kernel's accesses as well */
+	bool beside_debuggers; /* processes are watched also while somebody debugs them */
+	bool unread;	       /* nobody looks at code or memory */
 };
 
 struct program {
@@ -54,21 +67,26 @@ struct program {
 	/* Theirs who keep them. */
 	struct control *control;
 	struct explorer *explorer;
+	struct notices *notices;
+	struct placed *placed;
+	struct lasting *lasting;
+	struct account *account;
 	struct control_options options;
 	struct program_ways ways;
 	struct symbol_session *session;
 	struct area *area;
 	int area_fd;
-	pid_t root;	  /* that was running before us; 0: we started it */
-	pid_t child;	  /* that we started */
-	int filters;	  /* of system calls, inherited, that let handlers make theirs */
-	bool welcomed;	  /* some process has been */
-	uint64_t started; /* CLOCK_MONOTONIC ns */
+	pid_t root;	      /* that was running before us; 0: we started it */
+	pid_t child;	      /* that we started */
+	int filters;	      /* of system calls, inherited, that let handlers make theirs */
+	bool welcomed;	      /* some process has been */
+	_Atomic bool stopped; /* control_stop(): nothing more is begun */
+	uint64_t started;     /* CLOCK_MONOTONIC ns */
 	struct random random;
 	uint64_t interrupting; /* ns that we waited for CPUs to open, switch and close events */
 	struct target *target[AREA_PROCESSES]; /* by entry of the area; NULL: not watched */
 	struct entries *entries;
-	struct entered *entered; /* processes that ran before us: enter.c; NULL */
+	struct entered *entered; /* processes that ran before us: arrival/enter.c; NULL */
 	struct handover handover;
 	uint64_t count[COUNT_COUNT];
 };

@@ -2,20 +2,28 @@
 #include "race/facts.h"
 
 enum {
-	TRAITS = 0xffff, /* TL_TRAIT_… */
+	TRAITS = 0xffff, /* TL_TRAIT_…, but for: */
 	BEFORE = 1 << 16,
 	SEEN = 1 << 17, /* a thread may have acted on it before the other was made */
 	CHANGED = 1 << 18,
 	UPDATES_TELL = 1 << 19,
 	AROUND_SHIFT = 20,    /* two bits: TL_AROUND_… */
 	ATOMICITY_SHIFT = 22, /* three bits */
+	WHOLE_VECTOR = 1 << 25,
+	DISCARDED = 1 << 26,
+	SENT = 1 << 27,
+	OPERAND = 1 << 28,
 	KEPT = 1 << 30,
 };
 
 static uint32_t number_of(const struct rule_side *side, bool seen, bool changed)
 {
-	return KEPT | (side->access->traits & TRAITS) | (side->access->before ? BEFORE : 0) |
-	       (seen ? SEEN : 0) | (changed ? CHANGED : 0) |
+	return KEPT | (side->access->traits & TRAITS) |
+	       (side->access->traits & TL_TRAIT_WHOLE_VECTOR ? WHOLE_VECTOR : 0) |
+	       (side->access->traits & TL_TRAIT_DISCARDED ? DISCARDED : 0) |
+	       (side->access->traits & TL_TRAIT_SENT ? SENT : 0) |
+	       (side->access->traits & TL_TRAIT_OPERAND ? OPERAND : 0) |
+	       (side->access->before ? BEFORE : 0) | (seen ? SEEN : 0) | (changed ? CHANGED : 0) |
 	       (side->updates_tell ? UPDATES_TELL : 0) | (side->around & 3) << AROUND_SHIFT |
 	       ((uint32_t)side->atomicity & 7) << ATOMICITY_SHIFT;
 }
@@ -29,7 +37,10 @@ void facts_of(const struct rule_side *first, const struct rule_side *second,
 
 bool facts_read(uint32_t facts, struct tl_access *access, struct rule_side *side)
 {
-	access->traits = facts & TRAITS;
+	access->traits = (facts & TRAITS) | (facts & WHOLE_VECTOR ? TL_TRAIT_WHOLE_VECTOR : 0) |
+			 (facts & DISCARDED ? TL_TRAIT_DISCARDED : 0) |
+			 (facts & SENT ? TL_TRAIT_SENT : 0) |
+			 (facts & OPERAND ? TL_TRAIT_OPERAND : 0);
 	access->before = facts & BEFORE;
 	side->updates_tell = facts & UPDATES_TELL;
 	side->around = facts >> AROUND_SHIFT & 3;

@@ -77,6 +77,15 @@ bool library_is_internal(const char *function)
 	return text_begins_with_any(function, internal_stems) || is_any(function, internal_names);
 }
 
+/* The dynamic symbol table has the first alone; _int_free() and its kin stand in the full one. */
+static const char *const freeing_names[] = {"free",	"cfree",       "realloc", "reallocarray",
+					    "int_free", "int_realloc", NULL};
+
+bool library_gives_back(const char *function)
+{
+	return function && is_any(plain_name(function), freeing_names);
+}
+
 static const char *const attribute_stems[] = {"pthread_attr_",	      "pthread_mutexattr_",
 					      "pthread_condattr_",    "pthread_rwlockattr_",
 					      "pthread_barrierattr_", NULL};

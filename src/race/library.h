@@ -17,6 +17,8 @@ bool library_is_atomics(const char *module);
 /* They order threads, make and end them, allocate memory, or load and end the program: what they
  * access is theirs, or an object whose purpose that is. */
 bool library_is_internal(const char *function);
+/* Of these, they end the life of a block that they are handed. */
+bool library_gives_back(const char *function);
 /* Of these, they have no object of which the purpose is order: what they access in data of the
  * program, as a thread's id, an attribute or a result, is their caller's. */
 bool library_is_handed(const char *function);

@@ -42,17 +42,6 @@ static bool is_handed(const struct rule_side *side, const struct rule_meeting *m
 	       !(access->access & TL_ATOMIC);
 }
 
-static bool is_internal(const struct rule_side *side, const struct rule_meeting *meeting)
-{
-	return rules_is_libc_internal(&side->code) && !is_handed(side, meeting);
-}
-
-/* A system call's buffer is the caller's, whichever wrapper of libc made the call. */
-static bool is_hidden_place(const struct rule_side *side, const struct rule_meeting *meeting)
-{
-	return !(side->access->access & TL_KERNEL) && is_internal(side, meeting);
-}
-
 /* The program's own code, or a function that does to memory just what the program asked for:
  * strcpy(), but not the memcpy() of a stream's buffer. */
 static bool is_programs(const struct rule_side *side)
@@ -63,12 +52,43 @@ static bool is_programs(const struct rule_side *side)
 	       (!side->code.entry || library_is_string(side->code.entry));
 }
 
+/*
+ * What free() and realloc() write into a block that they are handed races with whoever uses it
+ * then. They write to no other block that is in use: the heads of blocks and what is free is all
+ * else. What they read tells nothing, since they may load a word of the block in front and not go
+ * by it.
+ */
+static bool frees_in_use(const struct rule_side *side, const struct rule_side *other,
+			 const struct rule_meeting *meeting)
+{
+	const char *called = side->code.entry ? side->code.entry : side->code.function;
+
+	return in_library(side) && !library_is_runtime(side->code.module) &&
+	       side->access->access == TL_WRITE && !meeting->memory && is_programs(other) &&
+	       library_gives_back(called);
+}
+
+static bool is_internal(const struct rule_side *side, const struct rule_side *other,
+			const struct rule_meeting *meeting)
+{
+	return rules_is_libc_internal(&side->code) && !is_handed(side, meeting) &&
+	       !frees_in_use(side, other, meeting);
+}
+
+/* A system call's buffer is the caller's, whichever wrapper of libc made the call. */
+static bool is_hidden_place(const struct rule_side *side, const struct rule_side *other,
+			    const struct rule_meeting *meeting)
+{
+	return !(side->access->access & TL_KERNEL) && is_internal(side, other, meeting);
+}
+
 /* The C library's functions make no atomic access to what they are handed, but for those whose
  * purpose is order. */
-static bool orders_nothing(const struct rule_side *side, const struct rule_meeting *meeting)
+static bool orders_nothing(const struct rule_side *side, const struct rule_side *other,
+			   const struct rule_meeting *meeting)
 {
 	return in_library(side) && (side->code.function || side->code.entry) &&
-	       !is_internal(side, meeting);
+	       !is_internal(side, other, meeting);
 }
 
 /* Is it known to access what it was handed, where that may be the library's own just as well? */
@@ -128,14 +148,27 @@ static const char *not_atomic_by_itself(const struct tl_access *access)
 }
 
 /*
+ * GCC 13 and later, Clang, libatomic and libraries with assembly of their own load and store atomic
+ * objects of 16 bytes by one aligned vector move. Compilers copy structures so, too: only the
+ * source shows that it is no atomic access. A move of any other kind never is one.
+ */
+static bool may_be_whole_vector(const struct rule_side *side)
+{
+	return (side->access->traits & TL_TRAIT_WHOLE_VECTOR) &&
+	       side->atomicity != TL_ATOMICITY_PLAIN;
+}
+
+/*
  * Where its statement has an atomic operation, the access may be that: of 16 bytes by one vector
- * move (libatomic's and later compilers' way), or of an object that its type lets stand anywhere.
+ * move, or of an object that its type lets stand anywhere.
  */
 static const char *not_atomic(const struct rule_side *side)
 {
 	const struct tl_access *access = side->access;
 	const char *reason = not_atomic_by_itself(access);
 
+	if (may_be_whole_vector(side))
+		return NULL;
 	if (side->atomicity != TL_ATOMICITY_MIXED || (access->access & TL_KERNEL) ||
 	    (access->traits & TL_TRAIT_STRING))
 		return reason;
@@ -209,9 +242,13 @@ static void weigh_side(const struct rule_side *side, const struct rule_side *oth
 	else if (in_libc_string_function(side))
 		raise_to(verdict, TL_DEFINITE,
 			 "a memory or string function of the C library makes the access");
-	else if (orders_nothing(side, meeting))
+	else if (frees_in_use(side, other, meeting))
+		raise_to(verdict, TL_DEFINITE, "free() or realloc() writes into memory in use");
+	else if (orders_nothing(side, other, meeting))
 		raise_to(verdict, TL_DEFINITE,
 			 "a function of the C library makes the access that orders nothing");
+	else if (may_be_whole_vector(side))
+		add_evidence(verdict, "an aligned move of 16 bytes, which may be an atomic access");
 	if (side->atomicity == TL_ATOMICITY_PLAIN)
 		raise_to(verdict, TL_LIKELY,
 			 side->reason ? side->reason
@@ -331,16 +368,20 @@ static void weigh_sizes(const struct rule_side *first, const struct rule_side *s
  * by: whoever reads it then is free to clear, free or reuse the memory, by any means. Plain and
  * not able to be atomic, it releases nothing; neither does a thread that still stands before it.
  * An update without LOCK may be an inline assembly's that gives a lock back, `incw` of the number
- * that is served, where nothing shows its source.
+ * that is served, where nothing shows its source. A system call that sends what it reads gives the
+ * buffer back by the message itself: who receives that may write there before the call returns.
  */
-static bool may_release(const struct rule_side *side, const struct rule_meeting *meeting)
+static bool may_release(const struct rule_side *side, const struct rule_side *other,
+			const struct rule_meeting *meeting)
 {
+	if (side->access->traits & TL_TRAIT_SENT)
+		return true;
 	if (!(side->access->access & TL_WRITE) || side->access->before)
 		return false;
 	if (is_atomic(side))
 		return true;
 	return side->atomicity != TL_ATOMICITY_PLAIN && !not_atomic(side) &&
-	       !orders_nothing(side, meeting);
+	       !orders_nothing(side, other, meeting);
 }
 
 /* What one side shows of itself, once it is known that neither was released by the other. */
@@ -360,7 +401,7 @@ static const char *hiding_rule(const struct rule_side *first, const struct rule_
 {
 	if ((first->access->access | second->access->access) & TL_GUESSED)
 		return "hidden-guessed";
-	if (is_hidden_place(first, meeting) || is_hidden_place(second, meeting) ||
+	if (is_hidden_place(first, second, meeting) || is_hidden_place(second, first, meeting) ||
 	    is_library_matter(first, second, meeting))
 		return "hidden-libc";
 	if (is_atomic(first) && is_atomic(second))
@@ -380,8 +421,8 @@ static const char *hiding_rule(const struct rule_side *first, const struct rule_
 void rules_judge(const struct rule_side *first, const struct rule_side *second,
 		 const struct rule_meeting *meeting, struct verdict *verdict)
 {
-	bool released = (meeting->first_seen && may_release(first, meeting)) ||
-			(meeting->second_seen && may_release(second, meeting));
+	bool released = (meeting->first_seen && may_release(first, second, meeting)) ||
+			(meeting->second_seen && may_release(second, first, meeting));
 
 	memset(verdict, 0, sizeof(*verdict));
 	verdict->certainty = TL_POSSIBLE;
@@ -395,8 +436,21 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 				      "behind the end of what it reads");
 		return;
 	}
+	/* A neighbour of a bit-field, or what `c ? x : y` does not take: the machine accesses it,
+	 * the program does not. Where the source itself takes the value and drops it, the race is
+	 * one all the same. */
+	if ((first->access->traits | second->access->traits) & TL_TRAIT_DISCARDED) {
+		add_evidence(verdict,
+			     "what the other wrote is loaded and thrown away, as compilers "
+			     "load what the program does not");
+		return;
+	}
 	if (released)
-		add_evidence(verdict, "the store could be an atomic one that lets the other go on");
+		add_evidence(
+			verdict,
+			(first->access->traits | second->access->traits) & TL_TRAIT_SENT
+				? "a system call sends it: the message could let the other go on"
+				: "the store could be an atomic one that lets the other go on");
 	else
 		weigh(first, second, meeting, verdict);
 	verdict->lost = meeting->changed;
@@ -485,7 +539,8 @@ void rules_rank(const struct rule_side *first, const struct rule_side *second,
 	if ((first->around | second->around) & TL_AROUND_RETRY)
 		rank(verdict, RANK_RETRY,
 		     "a load proposes the value that a LOCK CMPXCHG then compares");
-	else if ((first->access->traits | second->access->traits) & TL_TRAIT_UNBOUNDED)
+	else if ((first->access->traits | second->access->traits) &
+		 (TL_TRAIT_UNBOUNDED | TL_TRAIT_DISCARDED))
 		rank(verdict, RANK_BEHIND, NULL); /* its reason is there */
 	else if (verdict->lost)
 		rank(verdict, RANK_LOST,

@@ -154,7 +154,7 @@ static bool ask_producer(struct symbol_modules *modules, uint64_t pc, const char
 }
 
 static bool ask_atomicity(struct symbol_modules *modules, uint64_t pc,
-			  const struct symbol_variable *variable, bool load, char *reason,
+			  const struct symbol_variable *variable, int load, char *reason,
 			  int *answer)
 {
 	struct symbol_ask_atomicity *ask;
@@ -163,7 +163,7 @@ static bool ask_atomicity(struct symbol_modules *modules, uint64_t pc,
 		return false;
 	ask = question(sizeof(*ask));
 	ask->pc = pc;
-	ask->load = load;
+	ask->load = (enum symbol_load)load;
 	ask->known = variable != NULL;
 	if (variable)
 		ask->variable = *variable;

@@ -30,6 +30,8 @@
 #define ONE_MODULE (SYMBOL_PACKET_TEXT + 512u)
 /* As in symbol_modules_find(). */
 #define REFRESH_NANOSECONDS 100000000ull
+/* Files looked for that count as much as a wish of another kind. */
+#define PRESENT_PER_WISH 64u
 
 static int reply(struct symbol_reader *reader, int fd, symbol_packet_wait_fn *wait)
 {
@@ -249,6 +251,7 @@ static int grant_present(struct symbol_reader *reader, symbol_packet_wait_fn *wa
 	}
 	if (reader->packet.bad)
 		return -EPROTO;
+	reader->wishes += (unsigned)count / PRESENT_PER_WISH;
 	begin(reader, 0);
 	for (size_t i = 0; i < count; i++)
 		symbol_packet_bool(&reader->packet, &present[i]);

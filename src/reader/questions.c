@@ -169,9 +169,13 @@ static void text_results(struct symbol_packet *packet, void *question)
 static void atomicity_arguments(struct symbol_packet *packet, void *question)
 {
 	struct symbol_ask_atomicity *ask = question;
+	uint32_t load = packet->writing ? ask->load : 0;
 
 	symbol_packet_u64(packet, &ask->pc);
-	symbol_packet_bool(packet, &ask->load);
+	symbol_packet_u32(packet, &load);
+	if (load > SYMBOL_LOAD_OPERAND)
+		packet->bad = true;
+	ask->load = packet->bad ? SYMBOL_LOAD_NONE : (enum symbol_load)load;
 	symbol_packet_bool(packet, &ask->known);
 	if (ask->known)
 		variable(packet, &ask->variable);
@@ -356,6 +360,8 @@ static void target_results(struct symbol_packet *packet, void *question)
 	symbol_packet_u32(packet, &target->line);
 	symbol_packet_text(packet, &target->name);
 	symbol_packet_text(packet, &target->type);
+	symbol_packet_bool(packet, &target->is_signed);
+	symbol_packet_bool(packet, &target->is_pointer);
 	if (target->tls && !target->module)
 		packet->bad = true;
 }

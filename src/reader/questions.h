@@ -53,7 +53,7 @@ struct symbol_ask_text {
 
 struct symbol_ask_atomicity {
 	uint64_t pc;
-	bool load;  /* it reads alone */
+	enum symbol_load load;
 	bool known; /* the variable is */
 	struct symbol_variable variable;
 	enum symbol_atomicity answer;

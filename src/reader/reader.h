@@ -29,8 +29,9 @@ struct symbol_reader {
 	/* Of the question under way. */
 	struct symbol_modules *modules;
 	const struct symbol_memory *memory;
-	uint64_t begun; /* the reader's CPU time then, ns */
-	uint64_t asked; /* CLOCK_MONOTONIC, ns */
+	uint64_t begun;	 /* the reader's CPU time then, ns */
+	uint64_t asked;	 /* CLOCK_MONOTONIC, ns */
+	uint64_t looked; /* the same: at how long it takes */
 	unsigned wishes;
 	bool may_slow, slowed;
 };

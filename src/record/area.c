@@ -34,10 +34,23 @@ static struct area *map_area(int fd)
 	return result < 0 && result > -4096 ? NULL : (struct area *)result;
 }
 
-int area_create(struct area **area, int *fd)
+/* Its number is none of the standard descriptors', which may be closed here. */
+static int create_file(void)
 {
 	int made = (int)raw_syscall3(SYS_memfd_create, (long)"trapline",
 				     MFD_CLOEXEC | MFD_ALLOW_SEALING, 0);
+	int moved;
+
+	if (made < 0 || made > STDERR_FILENO)
+		return made;
+	moved = (int)raw_fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	raw_close(made);
+	return moved;
+}
+
+int area_create(struct area **area, int *fd)
+{
+	int made = create_file();
 	struct area *mapped;
 
 	if (made < 0)

@@ -142,6 +142,11 @@ struct area_hit {
 	uint8_t stack[AREA_STACK];
 };
 
+/* By what a hold is paid that is made whatever a thread has saved up: by the thread, afterwards; by
+ * what the controller lends a process at its start, which counts it. */
+#define AREA_ANSWER_OWED 1u
+#define AREA_ANSWER_LENT 2u
+
 /*
  * What a slot does with its hits. The controller writes the other fields while `generation` is even
  * and makes it odd last; a handler acts only on hits that carry the present generation.
@@ -157,7 +162,7 @@ struct area_slot {
 	 * that time is held until its end. `rhythmic`: others are hardly held. */
 	_Atomic uint64_t meeting_from, meeting_until;
 	_Atomic uint32_t rhythmic;
-	uint32_t answered; /* each hit is held, and paid afterwards: the controller answers it */
+	uint32_t answered; /* AREA_ANSWER_…: each hit is held, and the controller ends its hold */
 	uint64_t reserve;  /* ns of what a thread has saved up that holds here leave it */
 	uint64_t armed_at; /* CLOCK_MONOTONIC ns */
 	_Atomic uint64_t owner;	 /* identity of the first thread that came; 0: none yet */
@@ -181,6 +186,9 @@ struct area_slot {
 	_Atomic uint32_t strides, uneven;
 	_Atomic uint32_t last_known;
 	_Atomic uint64_t last; /* the watched bytes as the last hit left them */
+	/* Times that it has watched again after a rest: what a thread with an address of its own
+	 * saw before is not what the last write left. */
+	_Atomic uint32_t rests;
 	/* Of a region. The error is the process's answer, -errno. */
 	uint32_t region_access;
 	_Atomic int32_t region_error;
@@ -266,7 +274,8 @@ struct area_process {
 	_Atomic uint32_t quiet; /* no system call may be made (process/restriction.h) */
 	pid_t pid; /* of its owner, as that calls itself; 0: free (program/entries.h) */
 	pid_t parent;
-	uint64_t start_time; /* CLOCK_MONOTONIC ns of the announcement */
+	uint64_t start_time;	/* CLOCK_MONOTONIC ns of the announcement */
+	_Atomic uint32_t waits; /* for its go: nothing runs in it that it has not announced */
 	_Atomic uint64_t serial;
 	_Atomic uint32_t dropped;   /* hits without a free record */
 	_Atomic uint32_t stale;	    /* hits of an older generation */
@@ -322,7 +331,7 @@ struct area {
 	_Atomic int32_t asker[AREA_ASKERS];   /* src/agent/ask.c; 0: free */
 	uint64_t secret;		      /* known to those alone that map the area */
 	uint32_t user, group;		      /* effective, of the controller */
-	_Atomic uint32_t traps_without_cause; /* SIGTRAPs that were dropped: src/trap/cause.h */
+	_Atomic uint32_t traps_without_cause; /* SIGTRAPs that were dropped: src/signal/cause.h */
 	_Atomic uint32_t hits_gone;	      /* of processes that had ended their watching */
 	_Atomic uint32_t unentered;  /* programs executed that our library cannot be loaded into */
 	_Atomic uint32_t unseen;     /* children made by raw instructions, not watched */

@@ -19,6 +19,7 @@
  *	BUSY -> LIVE	(release) the program has it
  *	LIVE -> DYING	by who frees it: of two that do one is too late
  *	DYING -> DEAD	(release) freed, not yet given back to the allocator: in the quarantine
+ *	LIVE -> BUSY	by who moves it (realloc()), the entry being no address's meanwhile
  *	DEAD -> LEAVING	by who takes it out of the quarantine
  *	LEAVING -> 0	and only then the memory is given back
  *
@@ -134,7 +135,9 @@ struct guard_context {
 
 /* Of one process, in the area. */
 struct guard_process {
-	_Atomic uint64_t table;	     /* address of its struct guard_table; 0: none */
+	_Atomic uint64_t table; /* address of its struct guard_table; 0: none */
+	/* Calls that have changed memory without an access to it (guard/change.c). */
+	_Atomic uint32_t changes;
 	_Atomic uint32_t changed;    /* raised when `certain` was */
 	_Atomic uint64_t pages;	     /* address of the first of GUARD_PAGES; 0: none */
 	_Atomic uint64_t owner;	     /* address of a uint32_t for each */
@@ -146,8 +149,8 @@ struct guard_process {
 	_Atomic uint32_t refused;    /* the allocator had no room for a block with its patterns */
 	_Atomic uint32_t let_go;     /* freed blocks that left the quarantine */
 	_Atomic uint32_t unkept;     /* freed blocks that had no room in it */
-	_Atomic uint32_t
-		unpaged; /* blocks for which there were no pages, or nobody filled them in time */
+	/* Blocks for which there were no pages (any more), or nobody filled them in time. */
+	_Atomic uint32_t unpaged;
 	/* Raised before a page is filled that nobody asked for: it was touched. While it is 0 what
 	 * was emptied is empty still. */
 	_Atomic uint32_t touched;

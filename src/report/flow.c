@@ -55,7 +55,7 @@ static void name_frame(const struct finding_frame *frame, enum flow_by by, char 
 	else if (frame->function && by == FLOW_BY_LINE && frame->file && frame->line)
 		snprintf(text, size, "%s %s:%u", frame->function, module_name(frame->file),
 			 frame->line);
-	else if (frame->function && by == FLOW_BY_LINE)
+	else if (frame->function && by == FLOW_BY_LINE && frame->function_offset >= 0)
 		snprintf(text, size, "%s+%lld (%s)", frame->function,
 			 (long long)frame->function_offset, module_name(frame->module));
 	else if (frame->function)

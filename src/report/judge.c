@@ -65,8 +65,7 @@ static void learn(struct symboliser *symboliser, struct race *race, int index,
 	if (!modules || race->access[index].access & TL_KERNEL)
 		return;
 	told = tool_atomicity(symbol_atomicity_judge(modules, pc, variable,
-						     (race->access[index].access &
-						      (TL_READ | TL_WRITE)) == TL_READ,
+						     tool_kind_of_load(&race->access[index]),
 						     race->reason[index]));
 	if (told != TL_ATOMICITY_UNKNOWN) {
 		race->more |= told != side->atomicity;

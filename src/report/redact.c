@@ -83,6 +83,27 @@ static const char *redact_text(struct finding *finding, const char *text)
 	return kept;
 }
 
+/* A size, a count, a share or a span of them. */
+static bool is_plain_number(const char *text)
+{
+	return text[strspn(text, "0123456789.%-")] == '\0';
+}
+
+/* Addresses, values and paths; sizes and counts stay. */
+static int redact_details(struct finding *finding)
+{
+	for (size_t i = 0; i < finding->detail_count; i++) {
+		struct finding_detail *detail = &finding->details[i];
+
+		if (is_plain_number(detail->value))
+			continue;
+		detail->value = redact_text(finding, detail->value);
+		if (!detail->value)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int redact_texts(struct finding *finding)
 {
 	size_t i;
@@ -94,7 +115,17 @@ static int redact_texts(struct finding *finding)
 		if (!finding->evidence[i])
 			return -ENOMEM;
 	}
-	return 0;
+	return redact_details(finding);
+}
+
+/* From a store, or a file, that was redacted. */
+static bool is_hashed(const char *run)
+{
+	static const char start[] = "run-";
+	size_t length = sizeof(start) - 1;
+
+	return strncmp(run, start, length) == 0 && strlen(run) == length + 16 &&
+	       strspn(run + length, "0123456789abcdef") == 16;
 }
 
 static const char *hash_run(struct finding *finding)
@@ -126,7 +157,7 @@ int finding_redact(struct finding *finding)
 	finding->object.file = path_name(finding->object.file);
 	finding->program = path_name(finding->program);
 	finding->host = NULL;
-	if (finding->run && !(finding->run = hash_run(finding)))
+	if (finding->run && !is_hashed(finding->run) && !(finding->run = hash_run(finding)))
 		return -ENOMEM;
 	return redact_texts(finding);
 }

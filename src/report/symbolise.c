@@ -23,8 +23,10 @@ static bool add_named(struct finding *finding, struct finding_stack *stack,
 		return false;
 	*frame = *raw;
 	frame->function = finding_string(finding, named->function);
-	frame->function_offset =
-		named->function && !named->inlined ? (int64_t)named->function_offset : -1;
+	frame->function_offset = named->function && !named->inlined &&
+						 named->function_offset != SYMBOL_OFFSET_UNKNOWN
+					 ? (int64_t)named->function_offset
+					 : -1;
 	frame->function_line = named->function_line;
 	frame->file = finding_string(finding, named->file);
 	frame->line = named->line;

@@ -11,8 +11,8 @@
 #include "insn/arch.h"
 #include "insn/length.h"
 #include "safepoint/safepoint.h"
-#include "trap/arch.h"
-#include "trap/fault.h"
+#include "signal/arch.h"
+#include "region/fault.h"
 
 #define TRAPS 64
 #define TRAP_SIZE 4096ul
@@ -46,18 +46,18 @@ static int poll_length(uintptr_t pc)
 
 	if (length != -ENODATA)
 		return length;
-	available = raw_read_memory(raw_getpid(), bytes, pc, sizeof(bytes));
+	available = raw_read_memory(bytes, pc, sizeof(bytes));
 	return available > 0 ? insn_length(bytes, (size_t)available) : -EFAULT;
 }
 
 /* What the poll would have loaded means nothing: the thread goes on after it. */
 static bool skip_poll(ucontext_t *context)
 {
-	uintptr_t pc = trap_arch.pc(context);
+	uintptr_t pc = signal_arch.pc(context);
 	int length = poll_length(pc);
 
 	if (length > 0)
-		trap_arch.go_on_at(context, pc + (uintptr_t)length);
+		signal_arch.go_on_at(context, pc + (uintptr_t)length);
 	return length > 0;
 }
 
@@ -68,7 +68,9 @@ static bool on_fault(const siginfo_t *info, ucontext_t *context)
 
 	if (!thread || !skip_poll(context))
 		return false;
-	safepoint_park(thread, context);
+	/* In a blocking region it counts as stopped already, and may run. */
+	if (!thread->blocking_depth)
+		safepoint_park(thread, context);
 	return true;
 }
 

@@ -7,7 +7,7 @@
 #include "base/counters.h"
 #include "base/syscall.h"
 #include "safepoint/safepoint.h"
-#include "trap/arch.h"
+#include "signal/arch.h"
 
 struct safepoint_thread *safepoint_self(const struct tl_safepoint *safepoint)
 {
@@ -65,7 +65,7 @@ void safepoint_describe(struct safepoint_thread *thread, struct tl_safepoint_thr
 	description->tid = thread->tid;
 	description->blocking = !parked;
 	description->context = parked ? thread->context : &thread->outside;
-	description->stack_pointer = trap_arch.stack(description->context);
+	description->stack_pointer = signal_arch.stack(description->context);
 	description->stack_low = thread->stack_low;
 	description->stack_high = thread->stack_high;
 }
@@ -114,12 +114,17 @@ void safepoint_park(struct safepoint_thread *thread, ucontext_t *context)
 
 static void on_poll(tl_hit *hit, void *arg)
 {
+	const struct safepoint_thread *thread = arg;
+
 	/* SIGTRAP was blocked at the poll: the thread is somewhere else now, perhaps nowhere safe.
 	 * It stays armed. */
 	if (tl_hit_access(hit) & TL_LATE) {
 		counter_increment(COUNTER_SAFEPOINT_LATE);
 		return;
 	}
+	/* In a blocking region it counts as stopped already, and may run. */
+	if (thread->blocking_depth)
+		return;
 	safepoint_park(arg, tl_hit_context(hit));
 }
 
@@ -254,6 +259,9 @@ int tl_safepoint_register(tl_safepoint *safepoint)
 
 	if (safepoint_self(safepoint))
 		return -EALREADY;
+	/* It would wait for itself. */
+	if (__atomic_load_n(&safepoint->owner, __ATOMIC_SEQ_CST) == (uint32_t)raw_gettid())
+		return -EDEADLK;
 	thread = calloc(1, sizeof(*thread));
 	if (!thread)
 		return -ENOMEM;

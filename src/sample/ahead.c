@@ -2,6 +2,7 @@
 #include "sample/ahead.h"
 
 #include "base/lines.h"
+#include "memory/binding.h"
 #include "sample/handed.h"
 #include "sample/order.h"
 
@@ -12,7 +13,11 @@
 #define CALLS_MAX 24
 #define PATHS_MAX 8 /* that are still to be walked */
 #define BRANCHES_MAX 64
-#define BRANCH_PASSES 3 /* of one that is not foretold, after which a path is in a loop */
+#define BRANCH_PASSES 3	 /* of one that is not foretold, after which a path is in a loop */
+#define LOOP_PASSES 3	 /* of a tour */
+#define EXITS_MAX 8	 /* remembered of a tour: branches that were come by last */
+#define CALLEES 1048576	 /* bytes below a frame that are taken for those of its callees */
+#define RESOLVER_WORDS 2 /* on the stack of the dynamic linker's function that binds a call */
 #define RCX 1
 #define RDX 2
 #define RSI 6
@@ -123,6 +128,11 @@ struct spreading {
 		unsigned passes;
 	} branch[BRANCHES_MAX];
 	unsigned branches;
+	uint64_t tour; /* the stack pointer it began with; 0: it is none */
+	struct exit {
+		uint64_t pc, to; /* a branch, and where it did not lead */
+	} exit[EXITS_MAX];
+	unsigned exits;
 	struct ahead_view *view;
 };
 
@@ -132,7 +142,8 @@ static void find(struct spreading *spreading, uint64_t pc, uint64_t address, uin
 	struct ahead_view *view = spreading->view;
 	struct ahead_access *found;
 
-	if (view->accesses == AHEAD_ACCESSES)
+	if (view->accesses == AHEAD_ACCESSES ||
+	    (address < spreading->tour && address + CALLEES >= spreading->tour))
 		return;
 	found = &view->access[view->accesses++];
 	*found = (struct ahead_access){
@@ -191,6 +202,26 @@ static void note_birth(struct spreading *spreading, const struct insn_forward *f
 			(struct ahead_birth){forward->general[RDX], forward->general[RCX]};
 }
 
+/* The dynamic linker is asked for a function that is called for the first time: it goes on there.
+ */
+static bool bind_call(struct spreading *spreading)
+{
+	struct insn_forward *forward = &spreading->path.forward;
+	struct symbol_memory memory = {read_memory, &spreading->looking};
+	uint64_t *stack = &forward->general[insn_arch.stack_pointer], map, index;
+	const char *name = space_function_name(spreading->looking.space, forward->pc);
+	struct symbol_binding binding;
+
+	if (!name || strncmp(name, "_dl_runtime_resolve", 19) ||
+	    !insn_forward_read(forward, *stack, 8, &map) ||
+	    !insn_forward_read(forward, *stack + 8, 8, &index) ||
+	    !symbol_binding_of_call(&memory, map, index, &binding) || binding.indirect)
+		return false;
+	*stack += 8ull * RESOLVER_WORDS;
+	forward->pc = binding.address;
+	return true;
+}
+
 /* A function of the C library is entered. It is not followed. */
 static int pass_library(struct spreading *spreading)
 {
@@ -201,6 +232,8 @@ static int pass_library(struct spreading *spreading)
 	static const int arguments[HANDED_ARGUMENTS] = {RDI, RSI};
 	struct handed handed = {{0, 0}};
 
+	if (spreading->tour && effect == ORDER_WAITS && !order_is_lock(space, forward->pc))
+		return -EAGAIN;
 	if (order_is_birth(space, forward->pc))
 		note_birth(spreading, forward);
 	else if (effect == ORDER_NONE)
@@ -235,6 +268,73 @@ static bool fork_path(struct spreading *spreading, uint64_t pc)
 	return true;
 }
 
+static void note_exit(struct spreading *spreading, uint64_t pc)
+{
+	if (spreading->path.forward.beside)
+		spreading->exit[spreading->exits++ % EXITS_MAX] =
+			(struct exit){pc, spreading->path.forward.beside};
+}
+
+/* Compilers put a loop's condition in its middle, too: a jump leads back, and a branch before it
+ * leads out. The one that was come by last is taken. */
+static bool take_exit(struct spreading *spreading, uint64_t pc)
+{
+	struct insn_forward *forward = &spreading->path.forward;
+	unsigned kept = spreading->exits < EXITS_MAX ? spreading->exits : EXITS_MAX;
+
+	for (unsigned i = 1; i <= kept; i++) {
+		const struct exit *exit = &spreading->exit[(spreading->exits - i) % EXITS_MAX];
+
+		if (exit->pc < forward->pc || exit->pc > pc ||
+		    (exit->to >= forward->pc && exit->to <= pc))
+			continue;
+		forward->pc = exit->to;
+		return true;
+	}
+	return false;
+}
+
+/* A branch that leads back has been carried out. False: there is no way out of its loop that is
+ * known. */
+static bool leave_loop(struct spreading *spreading, uint64_t pc, const uint8_t *bytes,
+		       size_t available)
+{
+	struct branch *branch = NULL;
+	struct insn insn;
+
+	for (unsigned i = 0; i < spreading->branches && !branch; i++)
+		if (spreading->branch[i].pc == pc)
+			branch = &spreading->branch[i];
+	if (!branch && spreading->branches == BRANCHES_MAX)
+		return false;
+	if (!branch) {
+		branch = &spreading->branch[spreading->branches++];
+		*branch = (struct branch){.pc = pc};
+	}
+	if (branch->passes++ < LOOP_PASSES - 1)
+		return true;
+	if (insn_decode(bytes, available, pc, &insn) || insn.flow != INSN_FLOW_BRANCH)
+		return false;
+	if (!insn.conditional)
+		return take_exit(spreading, pc);
+	spreading->path.forward.pc = pc + insn.length;
+	return true;
+}
+
+/* Of an instruction that stays in its function, or returns. False: the tour is over, or nothing
+ * more is known. */
+static bool tour_on(struct spreading *spreading, uint64_t pc, const uint8_t *bytes,
+		    size_t available, uint64_t stack)
+{
+	const struct insn_forward *forward = &spreading->path.forward;
+	uint64_t now = forward->general[insn_arch.stack_pointer];
+
+	if (now > spreading->tour)
+		return false;
+	note_exit(spreading, pc);
+	return forward->pc > pc || now != stack || leave_loop(spreading, pc, bytes, available);
+}
+
 /* False: nothing more is known of this path. */
 static bool step_path(struct spreading *spreading)
 {
@@ -251,29 +351,56 @@ static bool step_path(struct spreading *spreading)
 		return fork_path(spreading, pc);
 	if (leaves && path->forward.general[insn_arch.stack_pointer] != stack)
 		path->call = pc;
-	return !leaves || !space_is_libc(space, path->forward.pc) || !pass_library(spreading);
+	if (spreading->tour && !leaves)
+		return tour_on(spreading, pc, bytes, available, stack);
+	if (!leaves || !space_is_libc(space, path->forward.pc))
+		return true;
+	if (spreading->tour && bind_call(spreading) && !space_is_libc(space, path->forward.pc))
+		return true;
+	return !pass_library(spreading);
 }
 
-void ahead_spread(struct space *space, const struct insn_registers *from, uint16_t known,
-		  unsigned most, struct ahead_view *view)
+static void spread(struct spreading *spreading, unsigned most)
+{
+	for (unsigned steps = 0; steps < most; steps++) {
+		if (step_path(spreading))
+			continue;
+		if (!spreading->paths)
+			break;
+		spreading->path = spreading->left[--spreading->paths];
+	}
+}
+
+static struct spreading *begin_spreading(struct space *space, const struct insn_registers *from,
+					 uint16_t known, struct ahead_view *view)
 {
 	static struct spreading spreading; /* one thread; large */
-	struct insn_forward *forward = &spreading.path.forward;
 
 	begin(&spreading.looking, space, find_access, &spreading);
-	spreading.paths = spreading.branches = view->accesses = view->births = 0;
+	spreading.paths = spreading.branches = spreading.exits = view->accesses = view->births = 0;
+	spreading.tour = 0;
 	spreading.view = view;
 	spreading.path = (struct path){.forward = {.pc = from->pc,
 						   .known = known,
 						   .read = read_memory,
 						   .tell = tell,
 						   .context = &spreading.looking}};
-	memcpy(forward->general, from->general, sizeof(forward->general));
-	for (unsigned steps = 0; steps < most; steps++) {
-		if (step_path(&spreading))
-			continue;
-		if (!spreading.paths)
-			break;
-		spreading.path = spreading.left[--spreading.paths];
-	}
+	memcpy(spreading.path.forward.general, from->general, sizeof(from->general));
+	return &spreading;
+}
+
+void ahead_spread(struct space *space, const struct insn_registers *from, uint16_t known,
+		  unsigned most, struct ahead_view *view)
+{
+	spread(begin_spreading(space, from, known, view), most);
+}
+
+void ahead_tour(struct space *space, const struct insn_registers *from, unsigned most,
+		struct ahead_view *view)
+{
+	struct spreading *spreading = begin_spreading(space, from, AHEAD_ALL_KNOWN, view);
+
+	spreading->tour = from->general[insn_arch.stack_pointer];
+	spreading->path.forward.fs_base = from->fs_base;
+	spread(spreading, most);
 }

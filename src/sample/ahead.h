@@ -55,6 +55,16 @@ struct ahead_view {
 #define AHEAD_ALL_KNOWN 0xffffu
 #define AHEAD_NEWBORN (1u << 4 | 1u << 7) /* rsp and rdi are known of a thread that begins */
 
+/*
+ * The same of a thread that stands before the first instruction of a function, up to where it may
+ * wait for another: every loop is left after a few passes, whatever its condition says, so that
+ * what stands behind is seen as well; what a call is bound to at its first time is followed.
+ * Accesses to the frames of that function and of those that it calls are left out, those to its
+ * callers' are not.
+ */
+void ahead_tour(struct space *space, const struct insn_registers *from, unsigned most,
+		struct ahead_view *view);
+
 /* What it may do on any way from there, also behind waiting, with the locks that it takes on the
  * way: where a branch is not foretold both sides are walked. `known`: which general registers are,
  * a bit each. `most`: instructions. */

@@ -17,9 +17,10 @@
 
 struct samples {
 	struct ring ring[CPUS_MAX];
-	unsigned count;
+	unsigned count, left_out;
 	uint64_t period;
 	bool kernel;
+	bool on;
 	uint64_t lost;
 	int *added; /* events of further threads, which write to the rings */
 	size_t added_count, added_capacity;
@@ -61,8 +62,14 @@ int samples_open(struct samples **samples, pid_t pid, uint64_t period, bool kern
 
 	if (!made)
 		return -ENOMEM;
-	for (int cpu = 0; cpu < cpus && made->count < CPUS_MAX; cpu++) {
-		int result = open_ring(&made->ring[made->count], pid, cpu, period, kernel);
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		int result;
+
+		if (made->count == CPUS_MAX) {
+			made->left_out = (unsigned)(cpus - cpu);
+			break;
+		}
+		result = open_ring(&made->ring[made->count], pid, cpu, period, kernel);
 
 		if (result == 0)
 			made->count++;
@@ -84,6 +91,7 @@ int samples_switch(struct samples *samples, bool on)
 	unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
 	int err = 0;
 
+	samples->on = on;
 	for (unsigned i = 0; i < samples->count; i++)
 		if (ioctl(samples->ring[i].fd, request, 0))
 			err = -errno;
@@ -113,6 +121,7 @@ int samples_add(struct samples *samples, pid_t tid)
 	struct perf_event_attr attributes;
 
 	fill_attributes(&attributes, samples->period, samples->kernel);
+	attributes.disabled = !samples->on;
 	for (unsigned i = 0; i < samples->count; i++) {
 		int fd;
 
@@ -155,6 +164,11 @@ void samples_close(struct samples *samples)
 		close(samples->added[i]);
 	free(samples->added);
 	free(samples);
+}
+
+unsigned samples_cpus_left_out(const struct samples *samples)
+{
+	return samples->left_out;
 }
 
 uint64_t samples_take_lost(struct samples *samples)

@@ -3,13 +3,18 @@
 
 #include "base/clock.h"
 #include "event/threads.h"
+#include "process/stat_file.h"
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
-/* A program may be over before a first window of the usual length is: from the moment when a first
- * process begins, short ones follow each other quickly. */
+/* A program may be over before a first window of the usual length is: from the moment when one of
+ * the first processes begins, short ones follow each other quickly. */
 #define FIRST (60 * MILLISECOND)
+#define FIRSTS                                                                            \
+	4 /* processes: what a shell or env(1) then executes is the program that is meant \
+	   */
 #define WINDOW_FIRST (MILLISECOND / 2)
 #define REST_FIRST (2 * MILLISECOND)
 #define WINDOW (4 * MILLISECOND)
@@ -48,6 +53,13 @@ static bool fails(int err)
 	return err && err != -ESRCH;
 }
 
+static void note_cpus(struct windows *windows)
+{
+	if (windows->samples)
+		windows->program->count[COUNT_CPUS_UNSAMPLED] =
+			samples_cpus_left_out(windows->samples);
+}
+
 static void add_threads(struct windows *windows, pid_t pid, pid_t but)
 {
 	struct thread_set threads = {0};
@@ -59,14 +71,33 @@ static void add_threads(struct windows *windows, pid_t pid, pid_t but)
 	thread_set_destroy(&threads);
 }
 
+/*
+ * Than the events: then it inherited none of them. The kernel tells in ticks; one that was forked
+ * in the same tick as they were opened counts as older, and its samples as two, since the other way
+ * round it would have none. Where events are transient, the next window opens them in all.
+ */
+static bool is_older(const struct windows *windows, pid_t pid)
+{
+	uint64_t tick = SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
+
+	return stat_file_number(pid, 0, STAT_STARTTIME) <= windows->opened / tick;
+}
+
 void windows_attach(struct windows *windows, pid_t pid)
 {
 	int err;
 
-	if (windows->samples || !windows->program->ways.sampled)
+	if (!windows->program->ways.sampled)
 		return;
+	if (windows->samples) {
+		if (!windows->transient && is_older(windows, pid))
+			add_threads(windows, pid, 0);
+		return;
+	}
+	windows->opened = clock_read(CLOCK_BOOTTIME);
 	err = samples_open(&windows->samples, pid, windows_period(&windows->program->options),
 			   false);
+	note_cpus(windows);
 	if (!err)
 		add_threads(windows, pid, pid);
 	else if (fails(err))
@@ -130,7 +161,7 @@ static uint64_t affordable_rest(const struct windows *windows)
 static bool all_are_single(const struct windows *windows)
 {
 	for (unsigned i = 0; i < AREA_PROCESSES; i++)
-		if (windows->program->target[i] && !windows->program->target[i]->transient.single)
+		if (windows->program->target[i] && !armed_is_dear(windows->program->target[i]))
 			return false;
 	return windows->transient;
 }
@@ -211,8 +242,9 @@ void windows_welcome(struct windows *windows)
 {
 	uint64_t now = clock_now();
 
-	if (windows->first_until)
+	if (windows->firsts == FIRSTS)
 		return;
+	windows->firsts++;
 	windows->first_until = now + FIRST;
 	windows->until = now + (windows->on ? length(windows, now) : 0);
 }
@@ -266,6 +298,7 @@ int windows_launch(struct windows *windows, pid_t pid)
 				   windows_period(&windows->program->options), false);
 	if (err)
 		windows->samples = NULL;
+	note_cpus(windows);
 	return err;
 }
 

@@ -22,9 +22,11 @@ struct windows {
 	sample_fn *take; /* each sample is handed to it, with `context` */
 	void *context;
 	struct samples *samples; /* NULL: none is open */
+	uint64_t opened;	 /* when they were; CLOCK_BOOTTIME ns */
 	bool on;
 	uint64_t until;	      /* when it changes; CLOCK_MONOTONIC ns */
 	uint64_t first_until; /* windows are short and frequent; 0: no process has begun */
+	unsigned firsts;      /* processes that began with such windows */
 	uint64_t since, time; /* ns that they were on, not yet charged */
 	uint64_t switching;   /* ns that this takes, lately: it grows with the threads */
 	bool transient;	      /* the events are open only while they are on */
@@ -34,7 +36,7 @@ struct windows {
 uint64_t windows_period(const struct control_options *options);
 /* On a process that is about to begin, and all that descends from it. 0 or -errno. */
 int windows_launch(struct windows *windows, pid_t pid);
-/* On a process that runs already, where nothing is sampled yet. */
+/* On a process that runs already, unless it inherited its events from one where they are open. */
 void windows_attach(struct windows *windows, pid_t pid);
 /* A process begins: what it did before, loading its libraries, is no part of the first window. */
 void windows_welcome(struct windows *windows);

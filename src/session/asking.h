@@ -35,8 +35,8 @@ struct symbol_asking {
 	bool (*function_name)(struct symbol_modules *modules, uint64_t pc, const char **name);
 	bool (*producer)(struct symbol_modules *modules, uint64_t pc, const char **producer);
 	bool (*atomicity)(struct symbol_modules *modules, uint64_t pc,
-			  const struct symbol_variable *variable, bool load, char *reason,
-			  int *answer); /* enum symbol_atomicity */
+			  const struct symbol_variable *variable, int load, char *reason,
+			  int *answer); /* enum symbol_load; enum symbol_atomicity */
 	bool (*variable)(struct symbol_modules *modules, uint64_t address, uint64_t size,
 			 const struct symbol_thread *threads, size_t thread_count,
 			 struct symbol_variable *variable);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack/code.h"
 
+#include "insn/effect.h"
+
 #include <errno.h>
 #include <string.h>
 #include <trapline/event.h>
@@ -156,6 +158,48 @@ static void look_for_taken(const struct walk *walk, size_t at)
 	}
 }
 
+static bool is_frame(const struct walk *walk, size_t at, int number)
+{
+	return number >= 0 && number < PC && at < walk->length && walk->work->origins.reached[at] &&
+	       walk->work->origins.at[at][number].number == CODE_FRAME;
+}
+
+static bool is_register(const struct insn_place *place, int number)
+{
+	return place->kind == INSN_PLACE_GENERAL && place->number == number;
+}
+
+/* A result that is made of an address in the frame: the stack pointer is moved, a frame pointer is
+ * set, or an address is formed. */
+static void note_result(const struct walk *walk, size_t at, const struct insn *insn,
+			const struct insn_result *result, struct code *to)
+{
+	bool of_frame = false, of_rbp = false;
+
+	for (unsigned i = 0; i < result->source_count; i++)
+		if (result->source[i].kind == INSN_PLACE_GENERAL &&
+		    is_frame(walk, at, result->source[i].number)) {
+			of_frame = true;
+			of_rbp |= result->source[i].number == RBP;
+		}
+	if (!of_frame || result->to.kind == INSN_PLACE_FLAGS || is_register(&result->to, RSP))
+		return;
+	to->frame_pointer |= is_register(&result->to, RBP);
+	to->forms_address |= !is_register(&result->to, RBP) || of_rbp ||
+			     !is_frame(walk, at + insn->length, RBP);
+}
+
+static void note_formed(const struct walk *walk, size_t at, struct code *to)
+{
+	struct insn_effect effect;
+
+	to->frame_pointer |= is_frame(walk, at, RBP);
+	if (insn_effect_decode(walk->code + at, walk->length - at, walk->start + at, &effect))
+		return;
+	for (unsigned i = 0; i < effect.count; i++)
+		note_result(walk, at, &effect.insn, &effect.result[i], to);
+}
+
 /* What the function keeps in its frame. */
 static void note_slots(const struct walk *walk)
 {
@@ -265,6 +309,7 @@ static void note_facts(const struct walk *walk, size_t at, const struct insn *in
 	if (walk->work->origins.at[at][RSP].number != CODE_FRAME &&
 	    walk->work->origins.at[at][RBP].number == CODE_FRAME)
 		to->moves_freely = true;
+	note_formed(walk, at, to);
 	note_store(walk, at, insn, to);
 	switch (insn->flow) {
 	case INSN_FLOW_CALL:
@@ -389,14 +434,14 @@ static void follow_prologue(const struct walk *walk, struct code *to)
 }
 
 /* `certain`: on all ways, also those that a jump through a register might take. */
-static int prepare(const struct walk *walk, bool certain)
+static int prepare(const struct walk *walk, bool certain, const struct insn_entries *entries)
 {
 	struct insn_origin entry[16];
 
 	walk->work->slots = walk->work->takens = 0;
 	if (!certain)
 		return insn_origins_likely(walk->code, walk->length, &walk->work->origins);
-	return insn_origins(walk->code, walk->length, 0, &walk->work->origins, entry);
+	return insn_origins(walk->code, walk->length, 0, entries, &walk->work->origins, entry);
 }
 
 int code_analyse(const uint8_t *code, size_t length, uint64_t start, struct code_work *work,
@@ -409,7 +454,7 @@ int code_analyse(const uint8_t *code, size_t length, uint64_t start, struct code
 	memset(to, 0, sizeof(*to));
 	to->start = start;
 	to->end = start + length;
-	err = prepare(&walk, false);
+	err = prepare(&walk, false, NULL);
 	if (err)
 		return err;
 	note_slots(&walk);
@@ -452,15 +497,15 @@ static code_value slot_value(struct code_work *work, int32_t offset)
 
 /* Of a register that straight code loaded from a slot. */
 static code_value certain_value(struct code_work *work, size_t place, int number,
-				const struct walk *walk)
+				const struct walk *walk, bool divided)
 {
 	code_value value = work->origins.at[place][number];
 	code_value found = nothing;
 	struct insn insn;
 	size_t since = 0;
 
-	if (value.number >= 0)
-		return value;
+	if (value.number >= 0 || divided)
+		return value; /* the rest may write the slot, too */
 	for (size_t at = 0; next_instruction(walk, &at, &insn) && at < place; at += insn.length) {
 		int32_t offset;
 
@@ -476,15 +521,17 @@ static code_value certain_value(struct code_work *work, size_t place, int number
 	return found.number >= 0 && is_entered(walk, since, place) ? nothing : found;
 }
 
-int code_describe(const uint8_t *code, size_t length, size_t at, const struct insn *insn,
-		  unsigned operand, struct code_work *work, struct code_at *to)
+int code_describe(const uint8_t *code, size_t length, const struct insn_entries *entries, size_t at,
+		  const struct insn *insn, unsigned operand, struct code_work *work,
+		  struct code_at *to)
 {
 	const struct walk walk = {code, length, 0, work};
 	const struct insn_operand *of = &insn->operand[operand];
+	code_value index = nothing;
 	int err;
 
 	*to = (struct code_at){.base = nothing, .base_register = -1};
-	err = prepare(&walk, true);
+	err = prepare(&walk, true, entries);
 	if (err)
 		return err;
 	if (at >= length || !work->origins.reached[at])
@@ -496,9 +543,13 @@ int code_describe(const uint8_t *code, size_t length, size_t at, const struct in
 			to->through = through;
 		}
 	note_slots(&walk);
-	if (of->base < 0 || of->base >= PC || of->index >= 0)
-		return 0;
-	to->base_register = of->base;
-	to->base = certain_value(work, at, of->base, &walk);
+	if (of->index >= 0)
+		index = certain_value(work, at, of->index, &walk, entries->count);
+	if (index.number == CODE_FRAME)
+		to->base = index;
+	else if (of->base >= 0 && of->base < PC)
+		to->base = certain_value(work, at, of->base, &walk, entries->count);
+	if (of->base < PC && of->index < 0)
+		to->base_register = of->base;
 	return 0;
 }

@@ -58,8 +58,12 @@ struct code {
 	bool calls;	      /* so it uses nothing below its stack pointer */
 	bool takes_address;   /* of its own frame, into a register other than rsp and rbp */
 	int32_t lowest_taken; /* the lowest of these */
-	bool moves_freely;    /* its stack pointer, by amounts that the code does not tell */
-	bool followed;	      /* the whole of its code was */
+	/* An address in its frame goes into memory, or into a register other than rsp and rbp, or
+	 * rbp with one is changed: from there on it may be any address in the frame. */
+	bool forms_address;
+	bool frame_pointer; /* somewhere rbp has an address in the frame */
+	bool moves_freely;  /* its stack pointer, by amounts that the code does not tell */
+	bool followed;	    /* the whole of its code was */
 	/* Offset of a return with an address in the frame as the result, 0: none. */
 	uint32_t returns_frame;
 	/* Where the prologue has ended, and the stack pointer there less the one at entry. */
@@ -98,16 +102,19 @@ int code_analyse(const uint8_t *code, size_t length, uint64_t start, struct code
 /* What an access's address is made of, for rules that must hold on all ways to `at`. */
 struct code_at {
 	bool depth_known;
-	int32_t depth;	      /* the stack pointer less the one at entry, through rsp or rbp */
-	uint8_t through;      /* the register it is known through: 4 or 5 */
-	code_value base;      /* of the operand's base register, offset to now included */
+	int32_t depth;	 /* the stack pointer less the one at entry, through rsp or rbp */
+	uint8_t through; /* the register it is known through: 4 or 5 */
+	/* Of the operand's base register, offset to now included; or of its index, where that has
+	 * an address in the frame. */
+	code_value base;
 	int8_t base_register; /* -1: none, or there is an index */
 };
 
 /* Of the instruction `insn`, `at` bytes from the start of the function. 0 or -errno. A register
  * that was loaded just before from a slot of the frame has that slot's value, where the function
  * writes the slot once and takes its address nowhere. */
-int code_describe(const uint8_t *code, size_t length, size_t at, const struct insn *insn,
-		  unsigned operand, struct code_work *work, struct code_at *to);
+int code_describe(const uint8_t *code, size_t length, const struct insn_entries *entries, size_t at,
+		  const struct insn *insn, unsigned operand, struct code_work *work,
+		  struct code_at *to);
 
 #endif

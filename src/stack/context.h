@@ -68,11 +68,14 @@ struct task {
 	bool frame_is_caller;
 	uint64_t returns_to;
 	uint64_t returned; /* CLOCK_MONOTONIC, ns; 0: not seen yet */
-	bool thread_stack; /* the frame is on the stack that its thread began with */
-	unsigned others;   /* stores to `holder` since the site's last one */
-	bool kept;	   /* `holder` has had the address since */
-	pid_t reader;	   /* the thread that loaded it from there, the last one */
-	bool foretold;	   /* what it will do with it is: `use` */
+	/* The frame is on the stack that the C library made for its thread, which begins at
+	 * `stack_start`. */
+	bool thread_stack;
+	uint64_t stack_start;
+	unsigned others; /* stores to `holder` since the site's last one */
+	bool kept;	 /* `holder` has had the address since */
+	pid_t reader;	 /* the thread that loaded it from there, the last one */
+	bool foretold;	 /* what it will do with it is: `use` */
 	struct foretold use;
 	uint64_t made[TASK_FRAMES], ended[TASK_FRAMES]; /* stacks, by pcs */
 	unsigned made_count, ended_count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack/foretell.h"
 
+#include "insn/effect.h"
 #include "insn/forward.h"
 #include "insn/operand.h"
 
@@ -10,13 +11,26 @@
 #define STEPS 192 /* instructions that are followed */
 #define FOUND 16  /* accesses to the memory in question that are compared */
 
+/* Before an instruction is carried out. */
+struct moment {
+	uint64_t pc;
+	bool flags_known, zero, sign, carry, overflow, parity;
+};
+
+struct found {
+	struct foretold use;
+	unsigned step;
+};
+
 struct pass {
 	struct space *space;
 	uint64_t start, end;
 	uint64_t holder; /* where the pointer is: loaded again, it is another load */
 	bool again;
-	struct foretold found[FOUND];
+	struct found found[FOUND];
 	unsigned count;
+	unsigned tried; /* instructions, the last of which may not have been carried out */
+	struct moment moment[STEPS];
 };
 
 static int read_memory(void *context, uint64_t address, void *to, size_t length)
@@ -34,27 +48,82 @@ static void note(void *context, const struct insn_forward_access *access)
 		pass->again = true;
 	if (!pass->again && access->address >= pass->start && access->address < pass->end &&
 	    pass->count < FOUND)
-		pass->found[pass->count++] = (struct foretold){.pc = access->pc,
-							       .address = access->address,
-							       .length = access->length,
-							       .access = access->access};
+		pass->found[pass->count++] = (struct found){.use = {.pc = access->pc,
+								    .address = access->address,
+								    .length = access->length,
+								    .access = access->access},
+							    .step = pass->tried - 1};
 }
 
-static void run(struct pass *pass, const struct insn_registers *registers, uint16_t known)
+static struct moment moment_of(const struct insn_forward *forward)
+{
+	return (struct moment){forward->pc,    forward->flags_known, forward->zero,  forward->sign,
+			       forward->carry, forward->overflow,    forward->parity};
+}
+
+/*
+ * The second pass goes the way of the first, and takes its flags where its own are not known: that
+ * a branch or a choice depends on the pointer does not make the access one through it. False: its
+ * way is another, or the pointer was found to equal something. Then what follows may go through
+ * either: compilers take one for the other, and programs compare in order to know that.
+ */
+static bool follow(const struct pass *first, struct insn_forward *forward, unsigned step,
+		   bool subtracts)
+{
+	const struct moment *then = &first->moment[step];
+
+	if (step >= first->tried)
+		return false;
+	if (forward->pc != then->pc && forward->other == then->pc)
+		forward->pc = then->pc;
+	if (forward->pc != then->pc)
+		return false;
+	if (forward->flags_known || !then->flags_known)
+		return true;
+	forward->flags_known = true;
+	forward->zero = then->zero;
+	forward->sign = then->sign;
+	forward->carry = then->carry;
+	forward->overflow = then->overflow;
+	forward->parity = then->parity;
+	return !(subtracts && then->zero);
+}
+
+static bool compares(const uint8_t *bytes, size_t available, uint64_t pc)
+{
+	struct insn_effect effect;
+
+	if (insn_effect_decode(bytes, available, pc, &effect))
+		return false;
+	for (unsigned i = 0; i < effect.count; i++)
+		if (effect.result[i].to.kind == INSN_PLACE_FLAGS &&
+		    effect.result[i].operation == INSN_SUBTRACT)
+			return true;
+	return false;
+}
+
+/* `first`: the pass that this one goes along; NULL: it is the first. */
+static void run(struct pass *pass, const struct insn_registers *registers, uint16_t known,
+		const struct pass *first)
 {
 	struct insn_forward forward = {.pc = registers->pc,
 				       .known = known,
 				       .read = read_memory,
 				       .tell = note,
 				       .context = pass};
-	bool leaves = false;
+	bool leaves = false, subtracts = false;
 	int err = 0;
 
 	memcpy(forward.general, registers->general, sizeof(forward.general));
-	for (unsigned i = 0; i < STEPS && !err && !pass->again; i++) {
+	while (!err && pass->tried < STEPS && !pass->again) {
 		uint8_t bytes[INSN_MAX_LENGTH];
-		size_t available = space_code(pass->space, forward.pc, bytes, sizeof(bytes));
+		size_t available;
 
+		if (first && !follow(first, &forward, pass->tried, subtracts))
+			return;
+		pass->moment[pass->tried++] = moment_of(&forward);
+		available = space_code(pass->space, forward.pc, bytes, sizeof(bytes));
+		subtracts = first && compares(bytes, available, forward.pc);
 		err = insn_forward_step(&forward, bytes, available, &leaves);
 		/* What the C library does takes too long to follow. */
 		if (!err && leaves && space_is_libc(pass->space, forward.pc))
@@ -65,7 +134,7 @@ static void run(struct pass *pass, const struct insn_registers *registers, uint1
 static bool has(const struct pass *pass, const struct foretold *use)
 {
 	for (unsigned i = 0; i < pass->count; i++)
-		if (pass->found[i].pc == use->pc && pass->found[i].address == use->address)
+		if (pass->found[i].use.pc == use->pc && pass->found[i].use.address == use->address)
 			return true;
 	return false;
 }
@@ -87,13 +156,13 @@ bool foretell_use(struct space *space, const struct insn_registers *registers, u
 	struct pass with = {.space = space, .start = start, .end = end, .holder = holder};
 	struct pass without = with;
 
-	run(&with, registers, 0xffff);
+	run(&with, registers, 0xffff, NULL);
 	if (!with.count)
 		return false;
-	run(&without, registers, (uint16_t)~pointers);
-	for (unsigned i = 0; i < with.count; i++)
-		if (!has(&without, &with.found[i])) {
-			*use = with.found[i];
+	run(&without, registers, (uint16_t)~pointers, &with);
+	for (unsigned i = 0; i < with.count && with.found[i].step < without.tried; i++)
+		if (!has(&without, &with.found[i].use)) {
+			*use = with.found[i].use;
 			return find_next(space, use);
 		}
 	return false;

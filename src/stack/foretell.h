@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A thread has loaded a pointer: which access will it make through it? Its instructions are carried
- * out twice on a copy of its registers (insn/forward.h), the second time without the pointer. An
- * access that the first time goes to the memory in question, and the second time is not known, is
- * made through the pointer.
+ * out twice on a copy of its registers (insn/forward.h), the second time without the pointer, but
+ * on the same way. An access that the first time goes to the memory in question, and the second
+ * time is not known, is made through the pointer.
  */
 #ifndef STACK_FORETELL_H
 #define STACK_FORETELL_H

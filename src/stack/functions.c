@@ -2,8 +2,10 @@
 #include "stack/functions.h"
 
 #include "memory/mapping.h"
+#include "process/entries.h"
 #include "symbol/lookup.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +24,9 @@ struct known {
 	uint64_t start;	   /* 0: free */
 	struct code *code; /* NULL: not looked at, or it cannot be followed */
 	bool tried;
+	bool asked;	   /* where else it is entered */
+	int entries_known; /* 0 or -errno */
+	struct insn_entries entries;
 	uint16_t handed; /* arguments that are addresses in a caller's frame, bit per register */
 };
 
@@ -337,6 +342,20 @@ size_t functions_bytes(struct space *space, const struct code *code, const uint8
 
 	*bytes = code_bytes;
 	return space_read(space, code->start, code_bytes, length) == (ssize_t)length ? length : 0;
+}
+
+int functions_entries(struct functions *functions, struct space *space, const struct code *code,
+		      struct insn_entries *entries)
+{
+	struct known *known = know(functions, code->start);
+
+	if (!known)
+		return -ENOMEM;
+	if (!known->asked)
+		known->entries_known = entries_find(space, code->start, code->end, &known->entries);
+	known->asked = true;
+	*entries = known->entries;
+	return known->entries_known;
 }
 
 struct code_work *functions_room(void)

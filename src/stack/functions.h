@@ -57,6 +57,9 @@ const struct code *functions_around(struct functions *functions, struct space *s
 /* Bytes of its code, which stay until the next call of a function of this file; 0: not readable. */
 size_t functions_bytes(struct space *space, const struct code *code, const uint8_t **bytes);
 struct code_work *functions_room(void);
+/* Where else `code` is entered. 0 or -errno: not known. */
+int functions_entries(struct functions *functions, struct space *space, const struct code *code,
+		      struct insn_entries *entries);
 
 /* From now on sites of the kind SITE_CALL are found, too. */
 void functions_note_calls(struct functions *functions);

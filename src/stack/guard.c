@@ -2,6 +2,7 @@
 #include "stack/guard.h"
 
 #include "base/clock.h"
+#include "stack/copied.h"
 #include "stack/frames.h"
 #include "stack/judge.h"
 #include "stack/tell.h"
@@ -198,6 +199,8 @@ static void hit_slot(struct stack *stack, struct task *task, const struct tl_acc
 			     access->pc - task->victim->code->start ==
 				     task->victim->code->canary_at;
 	overwrite.library = overwrite.live && is_unwinder(stack, task, access);
+	overwrite.copied = overwrite.live &&
+			   copied_is_stack(stack_space(stack, access->pid), access);
 	overwrite.same_value =
 		stack->services->read(stack->host, access->pid, task->slot, &now, WORD) == WORD &&
 		now == task->value;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define RSP 4
+#define RBP 5
 
 struct insn_registers judge_registers(const struct tl_registers *from, uint64_t pc)
 {
@@ -46,6 +47,19 @@ bool judge_operand(struct space *space, const struct tl_access *access, struct i
 	return false;
 }
 
+/*
+ * A function that calls others uses nothing below its stack pointer. One that calls none reaches
+ * what it keeps there through rsp or rbp, whatever the index, or through an address in its frame
+ * that it has formed, maybe in a part that lies elsewhere. `operand`: of the access.
+ */
+static bool keeps_nothing(const struct code *code, bool divided, const struct insn_operand *operand)
+{
+	if (code->calls)
+		return true;
+	return !divided && !code->takes_address && !code->forms_address &&
+	       !(code->frame_pointer && (operand->base == RBP || operand->index == RBP));
+}
+
 /* What the code around the access says: its own frame's memory, or an argument's. */
 static void describe_code(struct process *process, struct space *space,
 			  const struct tl_access *access, struct rules_use *use)
@@ -53,19 +67,24 @@ static void describe_code(struct process *process, struct space *space,
 	const struct tl_registers *registers = access->registers;
 	const struct code *code = functions_around(process->functions, space, access->pc);
 	const uint8_t *bytes;
+	struct insn_entries entries;
 	struct code_at at;
 	struct insn insn;
 	unsigned operand;
 	size_t length;
 
-	use->keeps_nothing = code && (code->calls || !code->takes_address);
+	/* One that calls others keeps nothing there, whatever its entries are. */
+	use->keeps_nothing = code && code->calls;
 	if (!judge_operand(space, access, &insn, &operand))
 		return;
 	use->implicit |= insn.operand[operand].stack_push || insn.operand[operand].stack_pop;
 	use->frame_based = insn.operand[operand].base == RSP;
-	length = code ? functions_bytes(space, code, &bytes) : 0;
-	if (!length || code_describe(bytes, length, access->pc - code->start, &insn, operand,
-				     functions_room(), &at))
+	if (!code || functions_entries(process->functions, space, code, &entries))
+		return;
+	use->keeps_nothing = keeps_nothing(code, entries.count != 0, &insn.operand[operand]);
+	length = functions_bytes(space, code, &bytes);
+	if (!length || code_describe(bytes, length, &entries, access->pc - code->start, &insn,
+				     operand, functions_room(), &at))
 		return;
 	if (at.depth_known) {
 		use->entry_known = true;
@@ -84,15 +103,17 @@ static bool is_verified(const struct process *process, struct space *space,
 {
 	static struct tl_frame_place frames[FRAMES_MAX]; /* one thread; large */
 	int count = frames_of(space, access, frames, FRAMES_MAX);
+	const uint64_t pointer = access->registers->general[RSP];
 	struct rules_base base = {.main = access->tid == access->pid,
 				  .start = process->main_start,
 				  .fs_base = access->registers->fs_base,
 				  .has_data = owner_has_data(space, access->registers->fs_base),
-				  .guarded = space_guarded(space, access->registers->general[RSP])};
+				  .guarded = space_guarded(space, pointer)};
 
 	while (count > 1 && !frames[count - 1].cfa)
 		count--;
-	return rules_is_whole(frames, count, access->registers->general[RSP], &base);
+	return space_mapping(space, pointer, &base.mapping_start, &base.mapping_end) &&
+	       rules_is_whole(frames, count, pointer, &base);
 }
 
 static void describe_own(const struct process *process, struct space *space,
@@ -119,25 +140,39 @@ static bool is_on_stack(const struct process *process, const struct tl_access *a
 	return access->address >= pointer - RULES_RED_ZONE && access->address < base;
 }
 
+/* The stack of a thread that has ended is unmapped when the C library has enough of them, and other
+ * memory comes there: without a guard, or with one elsewhere. */
+static bool is_still_stack(struct space *space, const struct tl_access *access,
+			   const struct judge_frame *frame)
+{
+	uint64_t start, end;
+
+	space_renew(space);
+	return space_mapping(space, access->address, &start, &end) && start == frame->stack_start &&
+	       space_guarded(space, access->address);
+}
+
 /*
  * The C library hands the stack of a thread that has ended on to a younger one, whose frame may be
  * at the same address. Its owner in a correct program keeps that frame until the accessing thread
  * has told it of the access. So it lives as long as the accessing thread is held, and only until
  * then its absence says that the access went to the frame that is gone.
  */
-static bool has_no_heir(const struct tl_access *access, const struct judge_frame *frame)
+static bool has_no_heir(struct space *space, const struct tl_access *access,
+			const struct judge_frame *frame)
 {
-	return !owner_began_since(access->pid, frame->made) && clock_now() < frame->held_until;
+	return !owner_began_since(access->pid, frame->made) && clock_now() < frame->held_until &&
+	       is_still_stack(space, access, frame);
 }
 
 static void describe_other(const struct process *process, struct space *space,
 			   const struct tl_access *access, const struct judge_frame *frame,
 			   struct rules_use *use)
 {
-	struct owner owner;
+	struct owner owner = {0};
 
 	use->ended = frame->tid && !owner_exists(access->pid, frame->tid) &&
-		     (frame->kept || has_no_heir(access, frame));
+		     (frame->kept || has_no_heir(space, access, frame));
 	use->inherited = is_on_stack(process, access);
 	if (!owner_find_asleep(space, access->pid, access->address, access->tid,
 			       process->main_start, &owner))

@@ -8,11 +8,12 @@
 
 /* What is known of the frame whose memory it may be; zeros: nothing. */
 struct judge_frame {
-	pid_t tid;	     /* its thread */
-	bool kept;	     /* the pointer was loaded from where it has stood since the return */
-	bool returned;	     /* the return was seen */
-	uint64_t made;	     /* when the frame was there: ns of CLOCK_MONOTONIC */
-	uint64_t held_until; /* the accessing thread waits so long */
+	pid_t tid;	      /* its thread */
+	bool kept;	      /* the pointer was loaded from where it has stood since the return */
+	bool returned;	      /* the return was seen */
+	uint64_t made;	      /* when the frame was there: ns of CLOCK_MONOTONIC */
+	uint64_t stack_start; /* of the stack that the C library made for the thread */
+	uint64_t held_until;  /* the accessing thread waits so long */
 };
 
 /* `access`: of data, after it was made; or with `before` not made yet. */

@@ -4,11 +4,13 @@
 #include "base/clock.h"
 #include "process/sleeper.h"
 #include "process/stat_file.h"
+#include "process/thread_pointer.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
 #define FRAMES 128
+
 struct beginning {
 	pid_t pid;
 	uint64_t since; /* ticks of CLOCK_BOOTTIME */
@@ -50,30 +52,20 @@ bool owner_has_data(struct space *space, uint64_t fs_base)
 	       word == fs_base;
 }
 
-/* The same of a thread of which FS is not known: somewhere before the end of its stack. */
-static bool has_data_before(struct space *space, uint64_t end)
-{
-	static uint64_t words[RULES_THREAD_DATA / sizeof(uint64_t)]; /* one thread; large */
-	const uint64_t start = end - sizeof(words);
-
-	if (space_read(space, start, words, sizeof(words)) != (ssize_t)sizeof(words))
-		return false;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (words[i] == start + i * sizeof(words[0]))
-			return true;
-	return false;
-}
-
+/* [start, end): the mapping that its stack pointer is in. Accepted: where a C library does not say
+ * where a thread's own data is, nothing is known of a stack but the first thread's. */
 static bool verify(struct space *space, pid_t pid, pid_t tid, const struct thread_sleep *sleep,
-		   uint64_t end, uint64_t main_start)
+		   uint64_t start, uint64_t end, uint64_t main_start)
 {
 	static struct symbol_stack_frame frames[FRAMES]; /* one thread; large */
 	static struct tl_frame_place places[FRAMES];
-	/* Its own data lies at the very top of a thread's stack: the mapping's end is as good. */
-	struct rules_base base = {.main = tid == pid,
+	const uint64_t own = tid == pid ? 0 : thread_pointer(space, tid);
+	struct rules_base base = {.mapping_start = start,
+				  .mapping_end = end,
+				  .main = tid == pid,
 				  .start = main_start,
-				  .fs_base = end,
-				  .has_data = tid != pid && has_data_before(space, end),
+				  .fs_base = own,
+				  .has_data = owner_has_data(space, own),
 				  .guarded = space_guarded(space, sleep->stack_pointer)};
 	size_t count = sleeper_unwind(space, pid, sleep, frames, FRAMES);
 
@@ -107,7 +99,7 @@ static bool try_thread(void *context, pid_t tid)
 		return false;
 	*owner = (struct owner){.tid = tid, .pointer = sleep.stack_pointer};
 	owner->verified =
-		verify(search->space, search->pid, tid, &sleep, end, search->main_start) &&
+		verify(search->space, search->pid, tid, &sleep, start, end, search->main_start) &&
 		owner_still(search->pid, owner);
 	search->found = true;
 	return true;

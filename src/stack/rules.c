@@ -33,11 +33,17 @@ bool rules_is_below(uint64_t address, uint64_t pointer)
 	return address < pointer - RULES_RED_ZONE;
 }
 
+static bool begins_in(uint64_t beginning, const struct rules_base *base)
+{
+	return beginning >= base->mapping_start && beginning < base->mapping_end;
+}
+
 /*
  * A frame's end lies above that of the frame it called. Where it does not, the thread went to
  * another stack: an alternate one for signals, a coroutine's. Such a stack may lie in a frame of
  * the thread's own, so that what is below the stack pointer is in use; only frames that lead to
- * the very beginning tell.
+ * the very beginning tell. It may also lie below the thread's own, in a heap or in static memory:
+ * so the beginning must lie in the mapping that the stack pointer is in.
  */
 bool rules_is_whole(const struct tl_frame_place *frames, int count, uint64_t pointer,
 		    const struct rules_base *base)
@@ -49,7 +55,7 @@ bool rules_is_whole(const struct tl_frame_place *frames, int count, uint64_t poi
 			return false;
 		end = frames[i].cfa;
 	}
-	if (count <= 0)
+	if (count <= 0 || !begins_in(base->main ? base->start : base->fs_base, base))
 		return false;
 	if (base->main)
 		return base->start && end + MAIN_DISTANCE >= base->start &&
@@ -165,6 +171,10 @@ static const char *hiding_overwrite(const struct rules_overwrite *overwrite)
 	/* Exceptions and longjmp() leave frames by writing where the thread goes on. */
 	if (overwrite->library)
 		return "hidden-library";
+	/* Another routine's frames come back to where they were; those that were there are copied
+	 * elsewhere. One of the same function may be at the same place. */
+	if (overwrite->copied)
+		return "hidden-copied-stack";
 	return NULL;
 }
 

@@ -47,6 +47,7 @@ struct rules_overwrite {
 	bool same_value; /* nothing changed */
 	bool live;	 /* the frame was there at the time of the access, by its unwinding */
 	bool library; /* code that changes return addresses for a living: the unwinder, longjmp */
+	bool copied;  /* what is written is frames: copied_is_stack() */
 };
 
 struct rules_verdict {
@@ -67,8 +68,9 @@ bool rules_is_below(uint64_t address, uint64_t pointer);
 /* Do the frames lead from the stack pointer up to where the thread's stack begins, without a change
  * of stacks on the way? */
 struct rules_base {
-	bool main;	  /* the first thread */
-	uint64_t start;	  /* of its stack, as the kernel set it up */
+	uint64_t mapping_start, mapping_end; /* around the stack pointer */
+	bool main;			     /* the first thread */
+	uint64_t start;			     /* of its stack, as the kernel set it up */
 	uint64_t fs_base; /* of the others: C libraries keep a thread's data at the top of its stack
 			   */
 	bool has_data;	  /* it is there: owner_has_data() */

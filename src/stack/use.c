@@ -132,13 +132,32 @@ static uint64_t stored_to(struct space *space, const struct tl_access *access)
 }
 
 /* glibc keeps a thread's own data at the top of its stack. A coroutine's stack may go on in another
- * thread when this one has ended. */
-static bool is_thread_stack(struct space *space, const struct tl_access *access)
+ * thread when this one has ended; one that the program chose, which has no guard, it uses for what
+ * it likes then. */
+static bool is_thread_stack(struct space *space, const struct tl_access *access, uint64_t *start)
 {
-	uint64_t start, end, own = access->registers->fs_base;
+	uint64_t pointer = access->registers->general[RSP], own = access->registers->fs_base, end;
 
-	return space_mapping(space, access->registers->general[RSP], &start, &end) &&
-	       own > access->registers->general[RSP] && own < end && owner_has_data(space, own);
+	return space_mapping(space, pointer, start, &end) && own > pointer && own < end &&
+	       space_guarded(space, pointer) && owner_has_data(space, own);
+}
+
+/*
+ * Do the frames up to `found` lie on the stack that the stack pointer is on, with the address? A
+ * handler on an alternate stack is called by the kernel, whose frame ends where the interrupted one
+ * goes on: what lies between the two stacks seems to be in it.
+ */
+static bool are_on_one_stack(struct space *space, const struct tl_frame_place *frames, int found,
+			     uint64_t pointer, uint64_t address)
+{
+	uint64_t start, end;
+
+	if (!space_mapping(space, pointer, &start, &end) || address < start || address >= end)
+		return false;
+	for (int i = 0; i <= found; i++)
+		if (!frames[i].return_slot || frames[i].cfa > end)
+			return false;
+	return true;
 }
 
 static bool note_frame(struct space *space, struct task *task, const struct tl_access *access)
@@ -155,7 +174,8 @@ static bool note_frame(struct space *space, struct task *task, const struct tl_a
 	task->made_count = task->ended_count = 0;
 	count = frames_of(space, access, frames, TASK_FRAMES);
 	found = frames_find(frames, count, pointer, task->address);
-	if (found < 0 || found + 1 >= count)
+	if (found < 0 || found + 1 >= count ||
+	    !are_on_one_stack(space, frames, found, pointer, task->address))
 		return false;
 	/* Kept in the same frame, or in one that goes before it does. */
 	if (task->holder && task->holder >= pointer && task->holder < frames[found].cfa)
@@ -167,7 +187,7 @@ static bool note_frame(struct space *space, struct task *task, const struct tl_a
 	task->frame_rbp = found ? task->end - 2 * WORD : access->registers->general[RBP];
 	task->returns_to = frames[found + 1].pc;
 	task->made_count = frames_pcs(frames, count, task->made, TASK_FRAMES);
-	task->thread_stack = is_thread_stack(space, access);
+	task->thread_stack = is_thread_stack(space, access, &task->stack_start);
 	task->made_address = task->address;
 	task->made_pointer = pointer;
 	return true;
@@ -190,9 +210,10 @@ static void see_escape(struct stack *stack, struct task *task, const struct tl_a
 	struct space *space = stack_space(stack, access->pid);
 
 	task->holder = task->site->kind == SITE_STORE ? stored_to(space, access) : 0;
-	if (!note_frame(space, task, access))
+	if (!note_frame(space, task, access)) {
+		stack->services->count(stack->host, "stack-escapes-unknown", 1);
 		end(stack, task, true);
-	else if (!watch_return(stack, task, access))
+	} else if (!watch_return(stack, task, access))
 		end(stack, task, false);
 }
 
@@ -313,27 +334,36 @@ static void hit_return(struct stack *stack, struct task *task, const struct tl_a
 /* ------------------------------------------------------------------------------------------- */
 /* Somebody loads the address */
 
-static uint16_t registers_with(const struct tl_registers *registers, uint64_t value)
+/* The register that has the address by the load. Others may have the same one for a frame that is
+ * there now. -1: none, it was compared in memory, or copied by a vector. */
+static int loaded_register(struct space *space, const struct task *task,
+			   const struct tl_access *access)
 {
-	uint16_t with = 0;
+	uint8_t bytes[INSN_MAX_LENGTH];
+	struct insn insn;
 
-	for (int i = 0; i < 16; i++)
-		if (i != RSP && i != RBP && registers->general[i] == value)
-			with |= (uint16_t)(1u << i);
-	return with;
+	if (!space || insn_decode(bytes, space_code(space, access->pc, bytes, sizeof(bytes)),
+				  access->pc, &insn))
+		return -1;
+	return insn.loaded >= 0 && access->registers->general[insn.loaded] == task->address
+		       ? insn.loaded
+		       : -1;
 }
 
 static void see_load(struct stack *stack, struct task *task, const struct tl_access *access)
 {
 	struct insn_registers registers = judge_registers(access->registers, access->registers->pc);
-	uint16_t pointers = registers_with(access->registers, task->address);
+	struct space *space = stack_space(stack, access->pid);
+	int loaded = loaded_register(space, task, access);
 	struct foretold use = {0};
 
 	stack->services->count(stack->host, "stack-dangling-loads", 1);
-	if (!pointers || task->armed >> STAGE_OBJECT & 1)
+	if (loaded < 0)
+		stack->services->count(stack->host, "stack-dangling-compared", 1);
+	if (loaded < 0 || task->armed >> STAGE_OBJECT & 1)
 		return;
-	task->foretold = foretell_use(stack_space(stack, access->pid), &registers, pointers,
-				      task->holder, task->address, task->end, &use);
+	task->foretold = foretell_use(space, &registers, (uint16_t)(1u << loaded), task->holder,
+				      task->address, task->end, &use);
 	task->use = use;
 	task->reader = access->tid;
 	watch_object(stack, task, access->tid, task->foretold ? use.address : task->address, false);
@@ -405,6 +435,7 @@ static void hit_object(struct stack *stack, struct task *task, const struct tl_a
 	struct judge_frame frame = {.tid = task->tid,
 				    .returned = task->returned != 0,
 				    .made = task->made_time,
+				    .stack_start = task->stack_start,
 				    .held_until = task->thread_stack ? access->time + HOLD : 0};
 	struct tl_access about = *access;
 	struct rules_verdict verdict;

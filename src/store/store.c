@@ -336,7 +336,9 @@ static int check_sighting(size_t columns, const char *const *values, struct repo
 		if (!values[i])
 			return report_error(error, -EILSEQ,
 					    "the store is damaged: a value is missing");
-	if (strlen(values[0]) != FINDING_ID_SIZE - 1)
+	/* It is printed as it is. */
+	if (strlen(values[0]) != FINDING_ID_SIZE - 1 ||
+	    strspn(values[0], "0123456789abcdef") != FINDING_ID_SIZE - 1)
 		return report_error(error, -EILSEQ, "the store is damaged: '%.40s' is not an id",
 				    values[0]);
 	return 0;

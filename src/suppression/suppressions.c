@@ -336,7 +336,13 @@ void suppressions_generate(FILE *stream, const struct finding *finding)
 		named = named && frame && frame->function && !strchr(frame->function, '\n');
 	}
 	fputs(finding->access_count ? "\n" : "", stream);
-	utf8_print(stream, finding->kind);
+	/* Another kind than ours could be a rule for everything: by its id alone. */
+	if (finding->kind[strspn(finding->kind, "abcdefghijklmnopqrstuvwxyz0123456789-_")]) {
+		fputc('*', stream);
+		named = false;
+	} else {
+		fputs(finding->kind, stream);
+	}
 	if (!named)
 		fprintf(stream, " id:%s", finding->id);
 	for (i = 0; named && i < finding->access_count; i++)

@@ -92,12 +92,44 @@ static int find_entry(const struct part *header, uint64_t address, uint64_t *sta
 	return 0;
 }
 
+/* Linkers write no .eh_frame_hdr into static programs: their entries stand in no order. */
+static int search_entries(const struct part *frames, uint64_t address, uint64_t *start,
+			  uint64_t *entry)
+{
+	uint64_t length;
+
+	for (uint64_t at = 0; at + ENTRY_LENGTH < frames->length; at += length + 4) {
+		length = (uint32_t)number_at(frames, at);
+		if (!length || length > frames->length - at - 4)
+			return -ENOENT;
+		*entry = frames->address + at;
+		*start = *entry + ENTRY_START +
+			 (uint64_t)(int64_t)number_at(frames, at + ENTRY_START);
+		/* A common entry has 0 where others lead to theirs. */
+		if (number_at(frames, at + 4) &&
+		    address - *start < (uint32_t)number_at(frames, at + ENTRY_LENGTH))
+			return 0;
+	}
+	return -ENOENT;
+}
+
+/* Nothing leads to an entry that was searched for: one of another form may look like it. */
+static int confirm(struct symbol_modules *modules, uint64_t pc, uint64_t start, uint64_t end)
+{
+	uint64_t low, high;
+
+	if (symbol_bounds_find(modules, pc, &low, &high))
+		return -ENOENT;
+	return low >= start && high <= end ? 0 : -ENOENT;
+}
+
 int symbol_bounds_whole(struct symbol_modules *modules, uint64_t pc, uint64_t *start, uint64_t *end)
 {
 	const struct symbol_module *module;
 	struct symbol_object *object;
 	struct part header, frames;
 	uint64_t entry, at;
+	bool sorted;
 	int result;
 
 	if (SYMBOL_ASK(symbol_modules_session(modules), bounds, modules, true, pc, start, end,
@@ -105,9 +137,11 @@ int symbol_bounds_whole(struct symbol_modules *modules, uint64_t pc, uint64_t *s
 		return result;
 	module = symbol_modules_find(modules, pc);
 	object = module ? symbol_module_object(modules, module) : NULL;
-	if (!object || !find_part(object, ".eh_frame_hdr", &header) ||
-	    !find_part(object, ".eh_frame", &frames) ||
-	    find_entry(&header, pc - module->bias, start, &entry))
+	if (!object || !find_part(object, ".eh_frame", &frames))
+		return -ENOENT;
+	sorted = find_part(object, ".eh_frame_hdr", &header);
+	if (sorted ? find_entry(&header, pc - module->bias, start, &entry)
+		   : search_entries(&frames, pc - module->bias, start, &entry))
 		return -ENOENT;
 	at = entry - frames.address;
 	/* An entry of another form does not lead back to where the table says. */
@@ -115,5 +149,7 @@ int symbol_bounds_whole(struct symbol_modules *modules, uint64_t pc, uint64_t *s
 		return -ENOENT;
 	*start += module->bias;
 	*end = *start + (uint32_t)number_at(&frames, at + ENTRY_LENGTH);
-	return pc >= *start && pc < *end ? 0 : -ENOENT;
+	if (pc < *start || pc >= *end)
+		return -ENOENT;
+	return sorted ? 0 : confirm(modules, pc, *start, *end);
 }

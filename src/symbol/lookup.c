@@ -11,6 +11,7 @@
 #include "elf/object.h"
 #include "mangling/demangle.h"
 #include "session/asking.h"
+#include "symbol/dynamic.h"
 #include "symbol/near.h"
 
 #include <errno.h>
@@ -73,7 +74,7 @@ static void fill_entity(struct symbol_object *object, const struct symbol_module
 			const struct symbol_entity *entity, struct symbol_found *found)
 {
 	Dwarf_Die die;
-	Dwarf_Addr high;
+	Dwarf_Addr low, high;
 
 	memset(found, 0, sizeof(*found));
 	found->module = module;
@@ -85,7 +86,7 @@ static void fill_entity(struct symbol_object *object, const struct symbol_module
 		return;
 	if (!entity->function)
 		found->typed = symbol_die_type(&die, &found->type) == 0;
-	else if (dwarf_highpc(&die, &high) == 0 && high > entity->address)
+	else if (symbol_die_entry(&die, &low, &high) == 0 && high > entity->address)
 		found->size = high - entity->address;
 }
 
@@ -177,22 +178,41 @@ static int not_found(struct symbol_modules *modules, const char *qualifier, cons
 	return module_seen ? -ENOENT : -EAGAIN;
 }
 
-/* A library's variable that the program refers to directly lives in the program (R_X86_64_COPY). */
-static void use_copy(struct symbol_modules *modules, const char *name, struct symbol_found *found)
+/* A library's variable can live in the program, see symbol_dynamic_bound(). */
+static void use_copy(struct symbol_modules *modules, struct symbol_found *found)
 {
+	struct symbol_object *library = symbol_module_object(modules, found->module);
+	uint64_t own = found->address - found->module->bias, bound;
 	const struct symbol_module *module;
 
 	if (found->function || found->tls || symbol_modules_is_main(modules, found->module))
 		return;
 	for (size_t i = 0; (module = symbol_modules_at(modules, i)); i++) {
-		struct symbol_object *object = symbol_module_object(modules, module);
-		struct symbol_found copy;
+		struct symbol_object *program = NULL;
 
-		if (!object || !symbol_modules_is_main(modules, module) ||
-		    !find_name(object, module, name, &copy) || copy.function || copy.tls)
+		if (!module->gone && symbol_modules_is_main(modules, module))
+			program = symbol_module_object(modules, module);
+		if (!program || !symbol_dynamic_bound(library, own, program, &bound))
 			continue;
 		found->module = module;
-		found->address = copy.address;
+		found->address = bound + module->bias;
+		return;
+	}
+}
+
+/* The program's own of a name that has no debug information comes before a library's that has. */
+static void prefer_program(struct symbol_modules *modules, const char *name,
+			   struct symbol_found *found)
+{
+	const struct symbol_module *module;
+	struct symbol_object *program;
+
+	for (size_t i = 0; (module = symbol_modules_at(modules, i)); i++) {
+		if (module->gone || !symbol_modules_is_main(modules, module))
+			continue;
+		program = symbol_module_object(modules, module);
+		if (module == found->module || (program && find_name(program, module, name, found)))
+			return;
 	}
 }
 
@@ -218,12 +238,16 @@ int symbol_lookup(struct symbol_modules *modules, const char *qualifier, const c
 				continue;
 			if (pass == 0 && find_entity(object, module, module_seen ? NULL : qualifier,
 						     name, found)) {
-				use_copy(modules, name, found);
+				use_copy(modules, found);
+				if (!qualifier)
+					prefer_program(modules, name, found);
 				return 0;
 			}
 			if (pass == 1 && (module_seen || !qualifier) &&
-			    find_name(object, module, name, found))
+			    find_name(object, module, name, found)) {
+				use_copy(modules, found);
 				return 0;
+			}
 		}
 	}
 	return not_found(modules, qualifier, name, module_seen, error);

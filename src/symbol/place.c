@@ -154,7 +154,8 @@ static size_t find_by_dwarf(struct symbol_object *object, uint64_t address,
 	struct symbol_unit *unit = symbol_units_find(object, address);
 	struct chain chain = {.count = 0};
 	Dwarf_Die unit_die, root, function;
-	Dwarf_Addr low = 0;
+	Dwarf_Addr low = 0, entry = 0, end;
+	bool entered = false; /* it is not in a cold part */
 	size_t count;
 
 	if (!unit || symbol_unit_die(object, unit, &unit_die) < 0 ||
@@ -164,8 +165,10 @@ static size_t find_by_dwarf(struct symbol_object *object, uint64_t address,
 	if (dwarf_srclang(&root) != DW_LANG_Mips_Assembler &&
 	    symbol_unit_function(unit, address, &function) == 0) {
 		find_chain(&function, address, &chain);
-		if (dwarf_entrypc(&function, &low) != 0 || low > address)
-			low = address; /* a cold part laid out before the entry */
+		if (symbol_die_part(&function, address, &low, &end) < 0)
+			low = address;
+		entered = symbol_die_entry(&function, &entry, &end) == 0 && entry >= low &&
+			  entry <= address;
 	}
 	count = chain.count ? chain.count : 1;
 	set_line(object->session, &unit_die, address, low, &frames[0]);
@@ -180,7 +183,8 @@ static size_t find_by_dwarf(struct symbol_object *object, uint64_t address,
 			set_call_site(object->session, &root, die, &frames[i + 1]);
 	}
 	if (chain.count)
-		frames[count - 1].function_offset = address - low;
+		frames[count - 1].function_offset = entered ? address - entry
+							    : SYMBOL_OFFSET_UNKNOWN;
 	return count;
 }
 
@@ -257,7 +261,8 @@ size_t symbol_place_find(struct symbol_modules *modules, uint64_t pc, bool retur
 		frames[i].module = module ? module->path : NULL;
 		frames[i].build_id = module ? module->build_id_text : "";
 		frames[i].module_offset = module ? pc - module->bias : 0;
-		if (!frames[i].inlined && return_address && frames[i].function)
+		if (!frames[i].inlined && return_address && frames[i].function &&
+		    frames[i].function_offset != SYMBOL_OFFSET_UNKNOWN)
 			frames[i].function_offset++;
 	}
 	return count;

@@ -17,21 +17,24 @@
 #include "module/module.h"
 
 #define SYMBOL_INLINE_MAX 32
+#define SYMBOL_OFFSET_UNKNOWN UINT64_MAX
 
 /* Strings belong to the session. */
 struct symbol_frame {
-	uint64_t pc;		  /* as asked */
-	const char *function;	  /* demangled; NULL: unknown */
-	const char *linkage;	  /* as the linker knows it; NULL: unknown */
-	uint64_t function_offset; /* of pc from the function's first byte; 0 for inlined ones */
-	unsigned function_line;	  /* line on which the function is declared; 0: unknown */
-	const char *file;	  /* absolute where the compiler said so; NULL: unknown */
-	unsigned line, column;	  /* 0: unknown */
-	bool inlined;		  /* inlined into the next frame */
-	bool line_guessed;	  /* compiler-made code: the line is that of the code before it */
-	const char *module;	  /* path; NULL: pc is in no known file */
-	const char *build_id;	  /* hexadecimal; the empty string: none */
-	uint64_t module_offset;	  /* the file's own address of pc (what addr2line -e takes) */
+	uint64_t pc;	      /* as asked */
+	const char *function; /* demangled; NULL: unknown */
+	const char *linkage;  /* as the linker knows it; NULL: unknown */
+	/* Of pc from the function's first byte; 0 for inlined ones; unknown in a cold part, which
+	 * stands elsewhere. */
+	uint64_t function_offset;
+	unsigned function_line; /* line on which the function is declared; 0: unknown */
+	const char *file;	/* absolute where the compiler said so; NULL: unknown */
+	unsigned line, column;	/* 0: unknown */
+	bool inlined;		/* inlined into the next frame */
+	bool line_guessed;	/* compiler-made code: the line is that of the code before it */
+	const char *module;	/* path; NULL: pc is in no known file */
+	const char *build_id;	/* hexadecimal; the empty string: none */
+	uint64_t module_offset; /* the file's own address of pc (what addr2line -e takes) */
 };
 
 /*

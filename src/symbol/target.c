@@ -23,6 +23,7 @@ struct resolution {
 	struct symbol_target *target;
 	bool typed;
 	Dwarf_Die type;
+	uint64_t length; /* of a member, which is not its type's where it is a bit-field; or 0 */
 	char *error;
 };
 
@@ -79,7 +80,7 @@ static int dereference(struct resolution *resolution)
 
 static int enter_member(struct resolution *resolution, const struct symbol_step *step)
 {
-	uint64_t offset;
+	struct symbol_type_member member;
 	int error;
 
 	if (!resolution->typed)
@@ -91,10 +92,12 @@ static int enter_member(struct resolution *resolution, const struct symbol_step 
 	if (is_pointer(resolution) && (error = dereference(resolution)) != 0)
 		return error;
 	if (!resolution->typed ||
-	    symbol_type_member_named(&resolution->type, step->name, &offset, &resolution->type) < 0)
+	    symbol_type_member_named(&resolution->type, step->name, &member) < 0)
 		return complain(resolution, -ENOENT, "'%s' has no member '%s' there",
 				resolution->target->name, step->name);
-	move(resolution, offset);
+	resolution->type = member.type;
+	resolution->length = member.length;
+	move(resolution, member.offset);
 	return 0;
 }
 
@@ -124,6 +127,7 @@ static int enter_index(struct resolution *resolution, const struct symbol_step *
 
 static int apply(struct resolution *resolution, const struct symbol_step *step)
 {
+	resolution->length = 0;
 	switch (step->kind) {
 	case SYMBOL_STEP_MEMBER:
 	case SYMBOL_STEP_ARROW:
@@ -142,14 +146,19 @@ static int apply(struct resolution *resolution, const struct symbol_step *step)
 static void set_type(struct resolution *resolution)
 {
 	struct symbol_target *target = resolution->target;
+	struct symbol_type_values values;
 	char text[TYPE_TEXT];
 
 	if (!resolution->typed)
 		return;
+	values = symbol_type_values(&resolution->type);
+	target->is_signed = values.is_signed;
+	target->is_pointer = values.is_pointer;
 	symbol_type_name(&resolution->type, text, sizeof(text));
 	target->type = symbol_keep(symbol_modules_session(resolution->modules), text);
 	if (target->length == 0)
-		target->length = symbol_die_size(&resolution->type);
+		target->length = resolution->length ? resolution->length
+						    : symbol_die_size(&resolution->type);
 }
 
 static int resolve_data(struct resolution *resolution, const struct symbol_expression *expression,
@@ -257,29 +266,44 @@ static int resolve_name(struct resolution *resolution, const struct symbol_expre
 	return resolve_data(resolution, expression, found.size, used);
 }
 
+/* The places of a line, or of the next one that has any, in one module. `line`: which was found. */
+static unsigned find_line(struct resolution *resolution, const struct symbol_expression *expression,
+			  const struct symbol_module *module, unsigned *line)
+{
+	struct symbol_object *object = symbol_module_object(resolution->modules, module);
+	uint64_t *code = resolution->target->code;
+	unsigned count;
+
+	*line = (unsigned)expression->number;
+	if (module->gone || !object)
+		return 0;
+	count = (unsigned)symbol_line_addresses(object, expression->qualifier, line, code,
+						SYMBOL_TARGET_CODE);
+	for (unsigned i = 0; i < count; i++)
+		code[i] += module->bias;
+	return count;
+}
+
+/* Several modules may have a file of that name: the one that has the very line is meant. */
 static int resolve_line(struct resolution *resolution, const struct symbol_expression *expression)
 {
 	struct symbol_target *target = resolution->target;
 	const struct symbol_module *module;
+	unsigned line;
 
 	target->kind = SYMBOL_TARGET_CODE_PLACES;
 	target->access = SYMBOL_ACCESS_EXECUTE;
-	for (size_t i = 0; (module = symbol_modules_at(resolution->modules, i)); i++) {
-		struct symbol_object *object = symbol_module_object(resolution->modules, module);
-		unsigned line = (unsigned)expression->number;
+	for (int exact = 1; exact >= 0; exact--)
+		for (size_t i = 0; (module = symbol_modules_at(resolution->modules, i)); i++) {
+			unsigned count = find_line(resolution, expression, module, &line);
 
-		if (module->gone || !object)
-			continue;
-		target->code_count = (unsigned)symbol_line_addresses(
-			object, expression->qualifier, &line, target->code, SYMBOL_TARGET_CODE);
-		for (unsigned j = 0; j < target->code_count; j++)
-			target->code[j] += module->bias;
-		target->module = module;
-		target->line = line;
-		if (target->code_count)
+			if (!count || (exact && line != expression->number))
+				continue;
+			target->code_count = count;
+			target->module = module;
+			target->line = line;
 			return 0;
-	}
-	target->module = NULL;
+		}
 	return complain(resolution, -EAGAIN,
 			"no code at or after line %llu of a file called '%s' is loaded",
 			(unsigned long long)expression->number, expression->qualifier);

@@ -36,6 +36,7 @@ struct symbol_target {
 	unsigned line;	  /* of a line target: the one taken, when the asked one has no code */
 	const char *name; /* of the symbol; owned by the session */
 	const char *type; /* of what is watched, in C syntax; NULL: unknown */
+	bool is_signed, is_pointer; /* its values, by the type; neither where that is unknown */
 };
 
 /*

@@ -6,6 +6,7 @@
 #include "elf/names.h"
 #include "elf/object.h"
 #include "symbol/bounds.h"
+#include "symbol/dynamic.h"
 
 #include <elf.h>
 #include <string.h>
@@ -15,16 +16,6 @@
 #define LEARNT_MAX 256
 #define RELOCATIONS_MAX 65536 /* of one section that are looked at */
 #define AGAIN 1000000000u     /* ns */
-
-struct table {
-	const uint8_t *bytes;
-	size_t length;
-};
-
-/* The dynamic symbols of one object; of a file that may have been made to harm us. */
-struct symbols {
-	struct table symbol, text;
-};
 
 struct chooser {
 	uint64_t address;
@@ -41,44 +32,15 @@ struct learning {
 	unsigned count;
 };
 
-static bool find_table(struct symbol_object *object, const char *section, struct table *table)
-{
-	uint64_t address;
-	const Elf_Data *data = symbol_object_section(object, section, &address);
-
-	if (!data || !data->d_buf)
-		return false;
-	*table = (struct table){data->d_buf, data->d_size};
-	return true;
-}
-
-static bool find_symbols(struct symbol_object *object, struct symbols *symbols)
-{
-	return find_table(object, ".dynsym", &symbols->symbol) &&
-	       find_table(object, ".dynstr", &symbols->text);
-}
-
-/* False: there is none of that index, or its name does not end. */
-static bool symbol_at(const struct symbols *symbols, uint64_t index, Elf64_Sym *symbol,
-		      const char **name)
-{
-	if (index >= symbols->symbol.length / sizeof(*symbol))
-		return false;
-	memcpy(symbol, symbols->symbol.bytes + index * sizeof(*symbol), sizeof(*symbol));
-	*name = (const char *)symbols->text.bytes + symbol->st_name;
-	return symbol->st_name < symbols->text.length &&
-	       memchr(*name, 0, symbols->text.length - symbol->st_name);
-}
-
 static void find_choosers(struct learning *learning)
 {
-	struct symbols symbols;
+	struct symbol_dynamic symbols;
 	const char *name;
 	Elf64_Sym symbol;
 
-	if (!find_symbols(learning->object, &symbols))
+	if (!symbol_dynamic_find(learning->object, &symbols))
 		return;
-	for (uint64_t i = 1; symbol_at(&symbols, i, &symbol, &name); i++)
+	for (uint64_t i = 1; symbol_dynamic_at(&symbols, i, &symbol, &name); i++)
 		if (ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC && symbol.st_value &&
 		    learning->choosers < CHOOSERS_MAX)
 			learning->chooser[learning->choosers++] =
@@ -113,7 +75,7 @@ static void learn(struct learning *learning, uint64_t address, const char *name)
 }
 
 static void look_at(struct learning *learning, const struct symbol_module *from,
-		    const struct symbols *symbols, const Elf64_Rela *relocation)
+		    const struct symbol_dynamic *symbols, const Elf64_Rela *relocation)
 {
 	uint32_t type = ELF64_R_TYPE(relocation->r_info);
 	const char *name = NULL, *text;
@@ -123,7 +85,7 @@ static void look_at(struct learning *learning, const struct symbol_module *from,
 	if (type == R_X86_64_IRELATIVE && from == learning->module)
 		name = chosen_by(learning, (uint64_t)relocation->r_addend, NULL);
 	else if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) &&
-		 symbol_at(symbols, ELF64_R_SYM(relocation->r_info), &symbol, &text))
+		 symbol_dynamic_at(symbols, ELF64_R_SYM(relocation->r_info), &symbol, &text))
 		name = chosen_by(learning, 0, text);
 	if (name &&
 	    !symbol_memory_read(symbol_modules_memory(learning->modules),
@@ -135,14 +97,14 @@ static void look_through(struct learning *learning, const struct symbol_module *
 			 struct symbol_object *object)
 {
 	static const char *const sections[] = {".rela.plt", ".rela.dyn"};
-	struct symbols symbols;
-	struct table table;
+	struct symbol_dynamic symbols;
+	struct symbol_table table;
 	Elf64_Rela relocation;
 
-	if (!find_symbols(object, &symbols))
+	if (!symbol_dynamic_find(object, &symbols))
 		return;
 	for (int i = 0; i < 2; i++) {
-		if (!find_table(object, sections[i], &table))
+		if (!symbol_table_find(object, sections[i], &table))
 			continue;
 		for (size_t j = 0; j < table.length / sizeof(relocation) && j < RELOCATIONS_MAX;
 		     j++) {

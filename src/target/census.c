@@ -60,7 +60,7 @@ bool census_take(struct target *target, uint64_t now)
 	count = count_of(target, &census);
 	wakeups_count(&target->wakeups, now, count, clock_read(clock_of_process(target->pid)));
 	transient_look(target, census.thread, census.all ? census.count : 0, seconds);
-	soon = !before || (target->transient.on && !target->transient.single);
+	soon = !before || (target->transient.on && !armed_is_dear(target));
 	target->next_count = now + (soon ? INTERVAL_SOON : INTERVAL);
 	return true;
 }

@@ -18,6 +18,7 @@
 #include "record/held.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/uio.h>
 
 static uint64_t same_for_all(void *context, unsigned root)
@@ -93,6 +94,23 @@ static bool is_held_at_hit(const struct target *target, pid_t tid)
 	return inside && area_holds(target->program->area, target->index, is_open_thread, &inside);
 }
 
+/* Nobody keeps blocked signals apart there, as the preload library does. */
+static bool suits(struct target *target, pid_t tid)
+{
+	struct inject_thread thread = inject_look(target->pid, tid);
+
+	if (!confined_note(target, &thread)) {
+		count_one(target->program, COUNT_THREADS_STRICT);
+		return false;
+	}
+	if (!thread.handled)
+		return false;
+	if (!thread.blocks || is_held_at_hit(target, tid))
+		return true;
+	count_one(target->program, COUNT_THREADS_BLOCKING);
+	return false;
+}
+
 /*
  * Asked once an event is open in a thread of that id: a thread that belongs to the process then is
  * the one that the event is in, or else that one has ended. The id of the process itself cannot be
@@ -107,11 +125,8 @@ bool cover_belongs(struct target *target, pid_t tid)
 		count_one(target->program, COUNT_THREADS_UNASKED);
 		return false;
 	}
-	/* Nobody keeps blocked signals apart there, as the preload library does. */
-	if (target->entered && inject_blocks(target->pid, tid) && !is_held_at_hit(target, tid)) {
-		count_one(target->program, COUNT_THREADS_BLOCKING);
+	if (target->entered && !suits(target, tid))
 		return false;
-	}
 	if (!err || err == -EPERM || err == -EACCES)
 		return true;
 	count_one(target->program, COUNT_THREADS_STRANGE);
@@ -168,6 +183,16 @@ int cover_add(struct target *target, struct coverage *coverage, const struct per
 	if (err)
 		coverage_remove(coverage, coverage->count - 1);
 	return err;
+}
+
+bool cover_may_move(struct target *target)
+{
+	struct inject_thread thread;
+
+	if (!target->entered)
+		return true;
+	thread = inject_look(target->pid, target->pid);
+	return confined_note(target, &thread) && thread.handled && confined_look(target);
 }
 
 int cover_modify(struct coverage *coverage, const struct coverage_target *threads,

@@ -20,6 +20,8 @@ int cover_open(struct target *target, struct coverage *coverage,
 /* One thread's own, not inherited. */
 int cover_add(struct target *target, struct coverage *coverage, const struct perf_request *request,
 	      pid_t tid);
+/* Before an open event is moved: what of the process must be known by then? False: it may not. */
+bool cover_may_move(struct target *target);
 int cover_modify(struct coverage *coverage, const struct coverage_target *threads,
 		 const struct perf_request *request, uint64_t data);
 /* Is the thread in which an event was opened just now one of the process's? */

@@ -34,7 +34,9 @@ struct slot {
 	double rate;	/* times a second that this thread wakes */
 	unsigned owner; /* whose watch it is, where a tool placed it; 0: chosen by a strategy */
 	bool armed;
-	bool wide; /* widened to reads */
+	bool resting; /* armed, and silenced until it is paid for: a lasting watch (lasting/duty.h)
+		       */
+	bool wide;    /* widened to reads */
 	unsigned widenings;
 	uint32_t generation;
 	struct tl_watch watch;
@@ -55,6 +57,7 @@ struct slot {
 	unsigned hits;
 	bool whole;	  /* no thread accesses what it watches unseen, as far as is known */
 	bool missed;	  /* one of its hits at least was not kept */
+	uint32_t changes; /* of the process's memory without an access, when it was armed */
 	uint64_t dropped; /* by the process for want of a record, when it was armed */
 };
 

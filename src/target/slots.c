@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* ns; bounds what a controller that is itself waiting, for a terminal say, costs a thread. */
-#define LASTING_PATIENCE (1000 * 1000000u)
+#define EVERY_HIT_PATIENCE (1000 * 1000000u)
 #define PLACED_PATIENCE (2 * 1000000u)
 #define BIRTH_LASTS (50 * MILLISECOND)
 
@@ -29,7 +29,7 @@ static struct coverage_target covered_by(const struct target *target, const stru
 	if (slot->only) {
 		coverage.scope = TL_THREAD;
 		coverage.pid = slot->only;
-	} else if (slot->transient && !slot->owner && target->transient.single &&
+	} else if (slot->transient && !slot->owner && armed_is_dear(target) &&
 		   target->transient.running_count) {
 		coverage.scope = TL_THREADS;
 		coverage.tids = target->transient.running;
@@ -132,7 +132,8 @@ static int point(struct target *target, struct slot *slot, unsigned access)
 	struct perf_request request = request_for(target, &slot->watch, access);
 	struct coverage_target coverage = covered_by(target, slot);
 	uint64_t data = area_tag(target->index, slot->index, slot->generation);
-	int err = cover_modify(&slot->coverage, &coverage, &request, data);
+	int err = cover_may_move(target) ? cover_modify(&slot->coverage, &coverage, &request, data)
+					 : -EPERM;
 	uint64_t begin;
 
 	if (err)
@@ -185,7 +186,7 @@ void slot_publish(struct target *target, struct slot *slot)
 
 	shared->hold_limit = slot->watch.hits;
 	shared->hold = shared->hold_most = slot->watch.hold;
-	shared->answered = slot->owner && slot->watch.hold;
+	shared->answered = slot->owner && slot->watch.hold ? AREA_ANSWER_OWED : 0;
 	shared->reserve = 0;
 	atomic_store(&shared->meeting_until, 0);
 	atomic_store(&shared->rhythmic, 0);
@@ -193,8 +194,8 @@ void slot_publish(struct target *target, struct slot *slot)
 	shared->address = slot->watch.address;
 	shared->length = slot->watch.length;
 	shared->patience = 0;
-	if (target->program->options.lasting)
-		shared->patience = LASTING_PATIENCE;
+	if (target->program->ways.every_hit)
+		shared->patience = EVERY_HIT_PATIENCE;
 	else if (slot->owner)
 		shared->patience = PLACED_PATIENCE;
 	atomic_store(&shared->hits, 0);
@@ -246,8 +247,8 @@ static void note_place(struct slot *slot)
 /*
  * A thread that was scheduled away between its access and the signal brings the data of the moment
  * of the signal. With an event that watches the same address once more, an access of the time
- * before would pass for one of now. So an event watches no address twice, but for a lasting watch:
- * that pairs no hits, and its event keeps the kernel's count.
+ * before would pass for one of now. So an event watches no address twice, unless hits are not
+ * paired: then it keeps the kernel's count.
  */
 static bool is_used_up(const struct slot *slot, uint64_t address)
 {
@@ -286,7 +287,7 @@ static int arm(struct target *target, struct slot *slot, const struct tl_watch *
 	if (!makes_way(target, slot, watch))
 		return -EADDRINUSE;
 	if (slot->transient || target->transient.on || slot->owner ||
-	    (!target->program->options.lasting && is_used_up(slot, watch->address)))
+	    (!target->program->ways.unpaired && is_used_up(slot, watch->address)))
 		close_silent(slot);
 	slot->transient = target->transient.on || slot->owner;
 	slot->watch = *watch;
@@ -295,6 +296,7 @@ static int arm(struct target *target, struct slot *slot, const struct tl_watch *
 	slot->seen = 0;
 	slot->identities = 0;
 	slot->whole = slot->missed = false;
+	slot->changes = atomic_load(&target->shared->guard.changes);
 	slot->dropped = atomic_load_explicit(&target->shared->dropped, memory_order_relaxed);
 	slot->armed_at = clock_now();
 	slot->deadline = slot->armed_at + watch->window;

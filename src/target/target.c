@@ -127,6 +127,7 @@ static void destroy(struct target *target)
 	target->program->events->close(target);
 	space_close(target->space);
 	active_forget(target);
+	confined_end(target);
 	target->program->target[target->index] = NULL;
 	free(target);
 }
@@ -169,27 +170,15 @@ static bool nobody_is(pid_t pid)
 	return ended;
 }
 
-/* A program may be over in milliseconds: what the first looks ask is read before it goes on. Those
- * that it starts do not wait for that. */
-static void prepare(struct target *target)
-{
-	const struct program *program = target->program;
-
-	if (!program->welcomed && !program->options.lasting && target->space)
-		space_prepare(target->space);
-}
-
 static int begin(struct target *target)
 {
 	struct process_status status = read_status(target->pid);
 	struct program *program = target->program;
-	int err = program->options.limits_only
-			  ? 0
-			  : space_open(&target->space, program->session, target->pid);
+	int err = program->ways.unread ? 0
+				       : space_open(&target->space, program->session, target->pid);
 
 	if (err)
 		return err;
-	prepare(target);
 	target->proof_address = target->shared->proof_address;
 	target->proof = target->shared->proof;
 	atomic_store(&target->shared->dropped, 0);
@@ -199,8 +188,10 @@ static int begin(struct target *target)
 	atomic_store(&target->shared->unsent, 0);
 	memset(&target->shared->filter, 0, sizeof(target->shared->filter));
 	atomic_store(&target->shared->quiet,
-		     restriction_is_on(&status.restriction, program->filters));
+		     restriction_is_on(&status.restriction, target->filters));
 	target->first_tracer = status.tracer;
+	if (target->entered)
+		confined_begin(target);
 	return program->events->open(target);
 }
 
@@ -267,9 +258,14 @@ static void welcome(struct program *program, uint32_t index, struct process_name
 				  .pid = pid,
 				  .pidfd = hold_id(pid),
 				  .entered = program->events->is_entered(program, pid),
+				  .filters = program->filters,
 				  .shared = shared};
-	if (target->entered)
+	if (target->entered) {
+		int known = program->events->filters(program, pid);
+
+		target->filters = known > program->filters ? known : program->filters;
 		use_stacks(target);
+	}
 	program->target[index] = target;
 	entry_know(program, index, pid, target->pidfd);
 	/* Again, since the id may have been given to another process before it was held. */
@@ -298,6 +294,7 @@ int target_observe(struct program *program, pid_t pid, struct observed *observed
 				  .control = program->control,
 				  .pid = pid,
 				  .pidfd = hold_id(pid),
+				  .filters = program->filters,
 				  .shared = &program->area->process[0]};
 	target->shared->pid = pid;
 	program->target[0] = target;
@@ -381,21 +378,22 @@ static void check_tracer(struct target *target, pid_t tracer)
 /* What the process or others did to it since the last look. */
 static void check_status(struct target *target)
 {
-	bool lasting = target->program->options.lasting;
+	bool beside_debuggers = target->program->ways.beside_debuggers;
 	struct process_status status;
 
-	if (lasting && atomic_load(&target->shared->quiet))
+	if (beside_debuggers && !target->entered && atomic_load(&target->shared->quiet))
 		return;
 	status = read_status(target->pid);
-	if (!lasting)
+	if (!beside_debuggers)
 		check_tracer(target, status.tracer);
-	if (restriction_is_on(&status.restriction, target->program->filters))
+	if (restriction_is_on(&status.restriction, target->filters))
 		atomic_store(&target->shared->quiet, 1);
 	/* Nobody tells us where the program sets an action of its own. */
 	if (target->entered && !inject_is_in_place(target->pid)) {
 		count_one(target->program, COUNT_ACTIONS_TAKEN);
 		leave(target);
-	} else if (status.restriction.mode == SECCOMP_MODE_STRICT) {
+	} else if (status.restriction.mode == SECCOMP_MODE_STRICT ||
+		   (target->entered && !confined_look(target))) {
 		leave(target);
 	}
 }

@@ -11,6 +11,7 @@
 #include "cost/budget.h"
 #include "cost/wakeups.h"
 #include "target/active.h"
+#include "target/confined.h"
 #include "program/program.h"
 #include "target/slot.h"
 #include "process/space.h"
@@ -27,7 +28,7 @@ struct target {
 	struct area_process *shared;
 	/* What it announced, out of its reach: cover.c. */
 	uint64_t proof_address, proof;
-	struct space *space; /* NULL where limits alone are wanted */
+	struct space *space; /* NULL where nobody looks at it */
 	struct slot slot[AREA_WATCHES];
 	unsigned slots;	   /* for what strategies choose … */
 	unsigned placed;   /* … and those behind them, for what tools place */
@@ -36,7 +37,9 @@ struct target {
 	uint32_t births;
 	uint64_t born_at;
 	pid_t first_tracer;		    /* who traced it before it was watched; 0: nobody */
+	int filters;			    /* of system calls, that let handlers make theirs */
 	bool entered;			    /* its handler is src/inject's */
+	struct confined confined;	    /* of one that was entered */
 	const struct inject_stacks *stacks; /* of one that was entered; else NULL */
 	unsigned stacks_version;	    /* that its events were opened for */
 	bool debugged; /* by somebody who came later: nothing is sampled meanwhile */
@@ -72,6 +75,14 @@ static inline bool target_has_ended(const struct target *target)
 static inline double target_wakeup_price(const struct target *target)
 {
 	return wakeups_price(&target->wakeups, target->program->prices);
+}
+
+/* Threads wake so often that an armed slot, too, takes more of the program's time than a watch may:
+ * code is watched in one thread at a time, and an address in all of them only where others were
+ * seen to come to it. */
+static inline bool armed_is_dear(const struct target *target)
+{
+	return target->transient.armed_dear;
 }
 
 /* Arming takes a few microseconds a thread. Where that comes near a hold, widening comes too late

@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-#define OPEN_PARTS 2	    /* of what an armed slot costs, what a merely open one does */
-#define ON_PARTS 200	    /* open ones cost more than this part of the CPU time used … */
-#define OFF_PARTS 400	    /* … until they cost less than this one */
-#define SINGLE_RATE 5000.0  /* wake-ups a second; with fewer, armed slots cost little … */
-#define SINGLE_PARTS 10	    /* … and no more than this part of the CPU time used … */
-#define SINGLE_OFF_PARTS 40 /* … until they cost less than this one */
+#define OPEN_PARTS 2	   /* of what an armed slot costs, what a merely open one does */
+#define ON_PARTS 200	   /* open ones cost more than this part of the CPU time used … */
+#define OFF_PARTS 400	   /* … until they cost less than this one */
+#define ARMED_RATE 5000.0  /* wake-ups a second; with fewer, armed slots cost little … */
+#define ARMED_PARTS 10	   /* … and no more than this part of the CPU time used … */
+#define ARMED_OFF_PARTS 40 /* … until they cost less than this one */
 
 /* Do slots that cost a thread so much each time take more than this part of the CPU time used? */
 static bool cost_more(const struct target *target, double price, double parts)
@@ -29,12 +29,12 @@ static bool open_is_dear(const struct target *target)
 	return cost_more(target, price, target->transient.on ? OFF_PARTS : ON_PARTS);
 }
 
-static bool armed_is_dear(const struct target *target)
+static bool armed_costs_much(const struct target *target)
 {
 	double price = target_wakeup_price(target);
 
-	return target->wakeups.rate > SINGLE_RATE &&
-	       cost_more(target, price, target->transient.single ? SINGLE_OFF_PARTS : SINGLE_PARTS);
+	return target->wakeups.rate > ARMED_RATE &&
+	       cost_more(target, price, armed_is_dear(target) ? ARMED_OFF_PARTS : ARMED_PARTS);
 }
 
 static uint64_t slices_before(const struct transient *transient, const struct thread_rate *thread)
@@ -60,7 +60,7 @@ void transient_look(struct target *target, struct thread_rate *thread, unsigned 
 	memcpy(transient->thread, thread, count * sizeof(thread[0]));
 	transient->count = count;
 	transient->on = transient->known && count && open_is_dear(target);
-	transient->single = transient->on && armed_is_dear(target);
+	transient->armed_dear = transient->on && armed_costs_much(target);
 	transient->known = true;
 	if (transient->on)
 		slots_close_silent(target);

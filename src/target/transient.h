@@ -5,7 +5,8 @@
  * A slot costs each thread that gets a CPU while it is armed (cost/wakeups.h), and about half of
  * that while it is only open. In a server whose workers sleep and wake tens of thousands of times a
  * second nothing can stay open: slots are transient, opened for one watch at a time; and where even
- * that is too much, a watch is of one thread alone.
+ * that is too much (armed_is_dear()), a watch is of one thread alone, and brief. Both are measured,
+ * of each process by itself.
  */
 #ifndef TARGET_TRANSIENT_H
 #define TARGET_TRANSIENT_H
@@ -26,9 +27,9 @@ struct thread_rate {
 };
 
 struct transient {
-	bool on;     /* slots are open only while they are armed … */
-	bool single; /* … and code is watched in one thread at a time */
-	bool known;  /* `thread` is of an earlier count */
+	bool on;	 /* open slots cost too much: they are open only while they are armed … */
+	bool armed_dear; /* … and armed ones cost too much as well */
+	bool known;	 /* `thread` is of an earlier count */
 	struct thread_rate thread[TRANSIENT_THREADS];
 	unsigned count;
 	pid_t running[TRANSIENT_THREADS]; /* those that woke since the count before */

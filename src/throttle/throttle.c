@@ -22,26 +22,44 @@
 #define DEFAULT_BURST_NS 50000000ull
 #define SLICE_NS 20000000ull /* a pausing thread looks again this often */
 #define PATTERN_SIZE 64
-#define THREAD_CLOCKS 4
+#define THREAD_CLOCKS 16
+#define NO_PLACE THREAD_CLOCKS
 
-struct tl_throttle {
-	tl_event *event;
+/* What those share who share the budget. */
+struct account {
 	struct rate rate;
 	uint64_t earned;
 	uint64_t paused_ns;
+	uint32_t changes; /* of the budget */
+};
+
+/* CPU time of a thread accounted so far, and to which throttle. */
+struct thread_clock {
+	uint64_t serial; /* 0: none */
+	uint64_t clock;
+};
+
+struct tl_throttle {
+	tl_event *event;
+	struct account *account; /* `own`, or of a tree, whose processes share its page */
+	struct account own;
 	uint64_t process_clock; /* CPU time of the process accounted so far */
 	bool closing;
+	uint64_t serial;	  /* pages and places come back */
+	unsigned place;		  /* among each thread's clocks, or NO_PLACE: `only` */
+	struct thread_clock only; /* where one thread alone is covered */
 	uint64_t period;
 	bool by_cpu_time;
 	bool whole_process; /* no pattern, all threads: the process's clock is exact */
 	char pattern[PATTERN_SIZE];
 };
 
-/* This thread's CPU time accounted so far, by throttle; and how deep it is in held sections. */
-static __thread struct {
-	const struct tl_throttle *throttle;
-	uint64_t clock;
-} thread_clocks[THREAD_CLOCKS] __attribute__((tls_model("initial-exec")));
+/* Each open throttle that looks at the clocks of several threads has a place of its own among them,
+ * so that none of them ever displaces another's. */
+static __thread struct thread_clock thread_clocks[THREAD_CLOCKS]
+	__attribute__((tls_model("initial-exec")));
+static uint32_t places; /* bit i: taken */
+/* How deep this thread is in held sections. */
 static __thread unsigned held __attribute__((tls_model("initial-exec")));
 
 static uint64_t clock_ns(clockid_t clock)
@@ -54,19 +72,17 @@ static uint64_t clock_ns(clockid_t clock)
 
 /* ---- accounting ------------------------------------------------------------------------- */
 
-static uint64_t *thread_clock(const struct tl_throttle *throttle, uint64_t now)
+static uint64_t *thread_clock(struct tl_throttle *throttle, uint64_t now)
 {
-	for (int i = 0; i < THREAD_CLOCKS; i++) {
-		if (thread_clocks[i].throttle == throttle)
-			return &thread_clocks[i].clock;
-		if (thread_clocks[i].throttle)
-			continue;
-		thread_clocks[i].throttle = throttle;
+	struct thread_clock *own = throttle->place == NO_PLACE ? &throttle->only
+							       : &thread_clocks[throttle->place];
+
+	if (own->serial != throttle->serial) {
+		own->serial = throttle->serial;
 		/* Its first hit comes one period after it was covered. */
-		thread_clocks[i].clock = now > throttle->period ? now - throttle->period : 0;
-		return &thread_clocks[i].clock;
+		own->clock = now > throttle->period ? now - throttle->period : 0;
 	}
-	return NULL;
+	return &own->clock;
 }
 
 static uint64_t used_by_process(struct tl_throttle *throttle)
@@ -93,34 +109,34 @@ static uint64_t used_since(struct tl_throttle *throttle)
 		return used_by_process(throttle);
 	now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	accounted = thread_clock(throttle, now);
-	if (!accounted)
-		return throttle->period;
-	used = now - *accounted;
+	/* A forked child's clock begins anew, and it has its parent's account. */
+	used = now >= *accounted ? now - *accounted : now;
 	*accounted = now;
 	return used;
 }
 
 /* Pays for `units`; returns when they will have been earned. */
-static uint64_t charge(struct tl_throttle *throttle, uint64_t units)
+static uint64_t charge(const struct tl_throttle *throttle, uint64_t units)
 {
-	return rate_charge(&throttle->earned, &throttle->rate, units, clock_ns(CLOCK_MONOTONIC));
+	struct account *account = throttle->account;
+
+	return rate_charge(&account->earned, &account->rate, units, clock_ns(CLOCK_MONOTONIC));
 }
 
 /* ---- pausing ---------------------------------------------------------------------------- */
 
 /* In slices, so that a changed budget or a closing throttle is noticed. */
-static void pause_until(struct tl_throttle *throttle, uint64_t earned)
+static void pause_until(const struct tl_throttle *throttle, uint64_t earned, uint32_t changes)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), now = start;
-	uint64_t budget = __atomic_load_n(&throttle->rate.budget, __ATOMIC_RELAXED);
 
 	while (now < earned && !__atomic_load_n(&throttle->closing, __ATOMIC_ACQUIRE)) {
-		if (__atomic_load_n(&throttle->rate.budget, __ATOMIC_RELAXED) != budget)
+		if (__atomic_load_n(&throttle->account->changes, __ATOMIC_ACQUIRE) != changes)
 			break;
 		raw_nanosleep(earned - now < SLICE_NS ? earned - now : SLICE_NS);
 		now = clock_ns(CLOCK_MONOTONIC);
 	}
-	__atomic_fetch_add(&throttle->paused_ns, now - start, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&throttle->account->paused_ns, now - start, __ATOMIC_RELAXED);
 }
 
 static bool concerns_this_thread(const struct tl_throttle *throttle)
@@ -136,6 +152,8 @@ static bool concerns_this_thread(const struct tl_throttle *throttle)
 static void on_period(tl_hit *hit, void *arg)
 {
 	struct tl_throttle *throttle = arg;
+	/* Pairs with tl_throttle_set_budget(): what is charged before that is forgiven. */
+	uint32_t changes = __atomic_load_n(&throttle->account->changes, __ATOMIC_ACQUIRE);
 	uint64_t used = used_since(throttle), earned;
 
 	(void)hit;
@@ -146,7 +164,7 @@ static void on_period(tl_hit *hit, void *arg)
 	if (held)
 		counter_increment(COUNTER_PAUSES_HELD);
 	else
-		pause_until(throttle, earned);
+		pause_until(throttle, earned, changes);
 }
 
 void tl_throttle_hold(void)
@@ -193,10 +211,13 @@ static uint64_t burst_time(uint64_t budget, uint64_t burst)
 
 static void adopt(struct tl_throttle *throttle, const struct tl_throttle_spec *spec)
 {
+	static uint64_t serials;
+
+	throttle->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
 	throttle->by_cpu_time = spec->counter == TL_CPU_TIME;
-	throttle->rate.budget = spec->budget;
-	throttle->rate.burst = burst_time(spec->budget, spec->burst);
-	throttle->earned = clock_ns(CLOCK_MONOTONIC);
+	throttle->account->rate.budget = spec->budget;
+	throttle->account->rate.burst = burst_time(spec->budget, spec->burst);
+	throttle->account->earned = clock_ns(CLOCK_MONOTONIC);
 	throttle->process_clock = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	throttle->period = spec->period;
 	if (!throttle->period)
@@ -206,6 +227,61 @@ static void adopt(struct tl_throttle *throttle, const struct tl_throttle_spec *s
 		strcpy(throttle->pattern, spec->threads);
 }
 
+static bool has_one_thread(const struct tl_throttle_spec *spec)
+{
+	return spec->scope == TL_THREAD || (spec->scope == TL_THREADS && spec->ntids == 1);
+}
+
+_Static_assert(THREAD_CLOCKS == 16, "the sentence below, the header and the manual say so");
+
+static int take_place(struct tl_throttle *throttle, const struct tl_throttle_spec *spec)
+{
+	uint32_t taken = __atomic_load_n(&places, __ATOMIC_RELAXED);
+	unsigned place;
+
+	if (!throttle->by_cpu_time || throttle->whole_process || has_one_thread(spec))
+		return 0;
+	do {
+		place = (unsigned)__builtin_ctz(~taken);
+		if (place >= THREAD_CLOCKS)
+			return explain_failure(-ENOSPC, "16 throttles of the CPU time of some "
+							"threads or of a tree are open already");
+	} while (!__atomic_compare_exchange_n(&places, &taken, taken | 1u << place, false,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	throttle->place = place;
+	return 0;
+}
+
+static void discard(struct tl_throttle *throttle)
+{
+	if (throttle->place != NO_PLACE)
+		__atomic_fetch_and(&places, ~(1u << throttle->place), __ATOMIC_RELAXED);
+	if (throttle->account != &throttle->own)
+		page_free(throttle->account, sizeof(*throttle->account));
+	page_free(throttle, sizeof(*throttle));
+}
+
+static int create(struct tl_throttle **created, const struct tl_throttle_spec *spec)
+{
+	struct tl_throttle *throttle = page_allocate(sizeof(*throttle));
+	int err = -ENOMEM;
+
+	if (!throttle)
+		return -ENOMEM;
+	throttle->place = NO_PLACE;
+	throttle->account = spec->scope == TL_TREE ? page_allocate_shared(sizeof(throttle->own))
+						   : &throttle->own;
+	if (throttle->account) {
+		adopt(throttle, spec);
+		err = take_place(throttle, spec);
+	}
+	if (err)
+		discard(throttle);
+	else
+		*created = throttle;
+	return err;
+}
+
 int tl_throttle_open(tl_throttle **throttle, const struct tl_throttle_spec *spec)
 {
 	struct tl_throttle_spec known = {0};
@@ -213,12 +289,10 @@ int tl_throttle_open(tl_throttle **throttle, const struct tl_throttle_spec *spec
 	struct tl_spec event_spec;
 	int err = throttle ? check_spec(spec, &known) : -EINVAL;
 
+	if (!err)
+		err = create(&created, &known);
 	if (err)
 		return err;
-	created = page_allocate(sizeof(*created));
-	if (!created)
-		return -ENOMEM;
-	adopt(created, &known);
 	event_spec = (struct tl_spec){.size = sizeof(event_spec),
 				      .counter = known.counter,
 				      .period = created->period,
@@ -227,7 +301,7 @@ int tl_throttle_open(tl_throttle **throttle, const struct tl_throttle_spec *spec
 				      .ntids = known.ntids};
 	err = tl_event_open(&created->event, &event_spec, on_period, created);
 	if (err) {
-		page_free(created, sizeof(*created));
+		discard(created);
 		return err;
 	}
 	*throttle = created;
@@ -236,18 +310,22 @@ int tl_throttle_open(tl_throttle **throttle, const struct tl_throttle_spec *spec
 
 int tl_throttle_set_budget(tl_throttle *throttle, uint64_t budget, uint64_t burst)
 {
+	struct account *account;
+
 	if (!throttle || !budget)
 		return -EINVAL;
-	__atomic_store_n(&throttle->rate.burst, burst_time(budget, burst), __ATOMIC_RELAXED);
+	account = throttle->account;
+	__atomic_store_n(&account->rate.burst, burst_time(budget, burst), __ATOMIC_RELAXED);
 	/* Debt made under the old budget is not carried over: it would be paid at the new rate. */
-	__atomic_store_n(&throttle->earned, clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
-	__atomic_store_n(&throttle->rate.budget, budget, __ATOMIC_RELEASE);
+	__atomic_store_n(&account->earned, clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+	__atomic_store_n(&account->rate.budget, budget, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&account->changes, 1, __ATOMIC_RELEASE);
 	return 0;
 }
 
 uint64_t tl_throttle_paused(const tl_throttle *throttle)
 {
-	return throttle ? __atomic_load_n(&throttle->paused_ns, __ATOMIC_RELAXED) : 0;
+	return throttle ? __atomic_load_n(&throttle->account->paused_ns, __ATOMIC_RELAXED) : 0;
 }
 
 int tl_throttle_close(tl_throttle *throttle)
@@ -258,6 +336,6 @@ int tl_throttle_close(tl_throttle *throttle)
 		return -EINVAL;
 	__atomic_store_n(&throttle->closing, true, __ATOMIC_RELEASE);
 	err = tl_event_close(throttle->event);
-	page_free(throttle, sizeof(*throttle));
+	discard(throttle);
 	return err;
 }

@@ -25,4 +25,11 @@ static inline enum tl_atomicity tool_atomicity(enum symbol_atomicity atomicity)
 	}
 }
 
+static inline enum symbol_load tool_kind_of_load(const struct tl_access *access)
+{
+	if ((access->access & (TL_READ | TL_WRITE)) != TL_READ)
+		return SYMBOL_LOAD_NONE;
+	return access->traits & TL_TRAIT_OPERAND ? SYMBOL_LOAD_OPERAND : SYMBOL_LOAD_MOVE;
+}
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/block.h"
 
-#include "control/allocations.h"
+#include "notice/allocations.h"
 #include "tool/complete.h"
 #include "tool/private.h"
 
@@ -14,7 +14,7 @@
  * Does what the allocator's own headers say agree? A block that was given back without our
  * knowledge, to another free() than the one in front of libc's, is not taken for its successor.
  */
-static bool agrees(const struct control_block *block, const struct symbol_variable *variable)
+static bool agrees(const struct allocations_block *block, const struct symbol_variable *variable)
 {
 	uint64_t room = variable->size;
 
@@ -40,9 +40,9 @@ void block_complete(struct tl_host *host, struct finding *finding, struct space 
 {
 	struct finding_object *object = &finding->object;
 	struct finding_freed *freed = &object->freed;
-	struct control_block block;
+	struct allocations_block block;
 
-	if (!control_block_find(host->set->control, access->pid, access->address, &block) ||
+	if (!allocations_find(host->set->program, access->pid, access->address, &block) ||
 	    !agrees(&block, variable))
 		return;
 	object->address = block.address;

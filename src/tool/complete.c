@@ -105,7 +105,7 @@ static bool add_frame(struct finding *finding, struct finding_stack *stack,
 	if (raw)
 		return true;
 	frame->function = finding_string(finding, from->function);
-	if (from->function && !from->inlined)
+	if (from->function && !from->inlined && from->function_offset != SYMBOL_OFFSET_UNKNOWN)
 		frame->function_offset = (int64_t)from->function_offset;
 	frame->function_line = from->function_line;
 	frame->file = finding_string(finding, from->file);

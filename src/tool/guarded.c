@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Guarded blocks in the words of the tool interface. */
-#include "control/guards.h"
+#include "notice/guards.h"
 #include "tool/private.h"
 
 _Static_assert(TL_GUARD_PAGE_OPENS == GUARD_PAGE_OPENS && TL_GUARD_PAGE_RUNS == GUARD_PAGE_RUNS,
@@ -17,7 +17,7 @@ static void moment_of(const struct allocation_event *event, struct tl_moment *mo
 }
 
 /* `from` is what the block points to. */
-static void block_of(const struct control_guard *from, pid_t pid, struct tl_guarded *block)
+static void block_of(const struct guards_block *from, pid_t pid, struct tl_guarded *block)
 {
 	const struct guard_record *record = &from->record;
 
@@ -43,7 +43,7 @@ static void block_of(const struct control_guard *from, pid_t pid, struct tl_guar
 		moment_of(&record->freed, &block->ended);
 }
 
-void guarded_tell(struct tool_set *set, const struct control_guard_notice *notice)
+void guarded_tell(struct tool_set *set, const struct guards_notice *notice)
 {
 	struct tl_guarded block = {.size = sizeof(block), .pid = notice->from->pid};
 	struct tl_guarded_news news = {.size = sizeof(news),
@@ -64,16 +64,16 @@ void guarded_tell(struct tool_set *set, const struct control_guard_notice *notic
 
 void host_guard(struct tl_host *host, const struct tl_guarding *guarding)
 {
-	control_guard(host->set->control, guarding);
+	guards_choose(host->set->program, guarding);
 }
 
 bool host_guarded(struct tl_host *host, pid_t pid, uint64_t address, struct tl_guarded *block)
 {
-	static struct control_guard found; /* one thread; what the tool is handed points to it */
+	static struct guards_block found; /* one thread; what the tool is handed points to it */
 
-	if (!control_guard_at(host->set->control, pid, address, &found) &&
-	    !control_guard_around(host->set->control, pid, address, &found) &&
-	    !control_guard_on_page(host->set->control, pid, address, &found))
+	if (!guards_at(host->set->program, pid, address, &found) &&
+	    !guards_around(host->set->program, pid, address, &found) &&
+	    !guards_on_page(host->set->program, pid, address, &found))
 		return false;
 	block_of(&found, pid, block);
 	return true;
@@ -81,8 +81,8 @@ bool host_guarded(struct tl_host *host, pid_t pid, uint64_t address, struct tl_g
 
 int host_guard_faults(struct tl_host *host, pid_t pid, struct tl_guard_faults *faults)
 {
-	struct control_guard_pages pages;
-	int err = control_guard_pages(host->set->control, pid, &pages);
+	struct guards_pages pages;
+	int err = guards_pages(host->set->program, pid, &pages);
 
 	if (err < 0)
 		return err;
@@ -99,5 +99,5 @@ int host_guard_faults(struct tl_host *host, pid_t pid, struct tl_guard_faults *f
 
 int host_guard_always(struct tl_host *host, pid_t pid, uint64_t caller, uint64_t above)
 {
-	return control_guard_always(host->set->control, pid, caller, above);
+	return guards_always(host->set->program, pid, caller, above);
 }

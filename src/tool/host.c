@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The services of <trapline/tool.h>. */
+#include "account/account.h"
+#include "notice/guards.h"
+#include "placed/placed.h"
 #include "record/utf8.h"
 #include "tool/private.h"
 
@@ -138,12 +141,12 @@ static void serve_count(struct tl_host *host, const char *name, uint64_t amount)
 
 static int serve_report(struct tl_host *host, const struct tl_report *report)
 {
-	uint64_t begun = control_work_begin(host->set->control);
+	uint64_t begun = account_work_begin(host->set->program);
 	int result = make_report(host, report);
 
 	if (result == -ENOMEM)
 		serve_count(host, "findings-lost", 1);
-	control_work_end(host->set->control, begun);
+	account_work_end(host->set->program, begun);
 	return result;
 }
 
@@ -196,7 +199,7 @@ static const char *serve_option(struct tl_host *host, const char *name)
 
 static unsigned serve_slots(struct tl_host *host, pid_t pid)
 {
-	unsigned all = control_places(host->set->control, pid), tools = 0;
+	unsigned all = placed_slots(host->set->program, pid), tools = 0;
 
 	for (unsigned i = 0; i < host->set->count; i++)
 		tools += tool_places(host->set->host[i].tool) > 0;
@@ -209,12 +212,12 @@ static int serve_arm(struct tl_host *host, const struct tl_watch *watch)
 {
 	if (watch->size < sizeof(*watch))
 		return -EINVAL;
-	return control_place(host->set->control, host->number, watch);
+	return placed_arm(host->set->program, host->number, watch);
 }
 
 static void serve_disarm(struct tl_host *host, uint64_t cookie)
 {
-	control_displace(host->set->control, host->number, cookie);
+	placed_disarm(host->set->program, host->number, cookie);
 }
 
 static void serve_wake(struct tl_host *host)
@@ -224,22 +227,27 @@ static void serve_wake(struct tl_host *host)
 
 static bool serve_interposed(struct tl_host *host, pid_t pid)
 {
-	return control_is_interposed(host->set->control, pid);
+	return guards_are_interposed(host->set->program, pid);
 }
 
 static bool serve_held(struct tl_host *host)
 {
-	return control_holds(host->set->control);
+	return placed_holds(host->set->program);
 }
 
 static bool serve_unbroken(struct tl_host *host, pid_t pid, uint64_t cookie)
 {
-	return control_is_unbroken(host->set->control, host->number, pid, cookie);
+	return placed_is_unbroken(host->set->program, host->number, pid, cookie);
+}
+
+static uint64_t serve_untold(struct tl_host *host, pid_t pid, uint64_t cookie)
+{
+	return placed_untold(host->set->program, host->number, pid, cookie);
 }
 
 static unsigned serve_spent(struct tl_host *host)
 {
-	return control_spent(host->set->control);
+	return account_spent(host->set->program);
 }
 
 const struct tl_services host_services = {
@@ -275,4 +283,5 @@ const struct tl_services host_services = {
 	.entry = host_entry,
 	.held = serve_held,
 	.unbroken = serve_unbroken,
+	.untold = serve_untold,
 };

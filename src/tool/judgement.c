@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether an instruction is an atomic operation, and what its compiler promises of those. */
+#include "account/account.h"
 #include "tool/atomicity.h"
 #include "tool/private.h"
 #include "tool/variable.h"
@@ -14,9 +15,8 @@ static enum tl_atomicity judge(struct space *space, const struct tl_access *acce
 	struct symbol_variable variable = {0};
 
 	variable_find(space, &access, 1, &variable);
-	return tool_atomicity(
-		symbol_atomicity_judge(space_modules(space), access->pc, &variable,
-				       (access->access & (TL_READ | TL_WRITE)) == TL_READ, reason));
+	return tool_atomicity(symbol_atomicity_judge(space_modules(space), access->pc, &variable,
+						     tool_kind_of_load(access), reason));
 }
 
 /* What an instruction accesses decides as well: a function may be handed a plain variable and an
@@ -38,7 +38,7 @@ enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *a
 		return TL_ATOMICITY_UNKNOWN;
 	object = judged_object(space, access);
 	if (known->pc != access->pc || known->pid != access->pid || known->object != object) {
-		uint64_t begun = control_work_begin(host->set->control);
+		uint64_t begun = account_work_begin(host->set->program);
 
 		control_quiesce(host->set->control);
 		known->pc = access->pc;
@@ -46,7 +46,7 @@ enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *a
 		known->object = object;
 		known->reason[0] = '\0';
 		known->atomicity = judge(space, access, known->reason);
-		control_work_end(host->set->control, begun);
+		account_work_end(host->set->program, begun);
 	}
 	*reason = known->reason[0] ? known->reason : NULL;
 	return known->atomicity;

@@ -34,6 +34,7 @@ struct tl_host {
 
 struct tool_set {
 	struct control *control;
+	struct program *program; /* the controller's */
 	struct host_options options;
 	struct tl_host host[TOOL_SET_MAX];
 	unsigned count;
@@ -89,7 +90,7 @@ uint64_t host_entry(struct tl_host *host, pid_t pid, const char *text);
 uint64_t host_thread_pointer(struct tl_host *host, pid_t pid, pid_t tid);
 
 /* guarded.c */
-void guarded_tell(struct tool_set *set, const struct control_guard_notice *notice);
+void guarded_tell(struct tool_set *set, const struct guards_notice *notice);
 void host_guard(struct tl_host *host, const struct tl_guarding *guarding);
 bool host_guarded(struct tl_host *host, pid_t pid, uint64_t address, struct tl_guarded *block);
 int host_guard_faults(struct tl_host *host, pid_t pid, struct tl_guard_faults *faults);

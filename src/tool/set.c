@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/set.h"
 
-#include "control/notice.h"
+#include "notice/notice.h"
 #include "tool/private.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ static void on_unwatched(void *context, const struct tl_watch *watch, unsigned h
 			set->host[i].tool->unwatched(set->host[i].state, watch, hits, threads);
 }
 
-static void on_notice(void *context, const struct control_notice *notice)
+static void on_notice(void *context, const struct notice *notice)
 {
 	struct tool_set *set = context;
 	struct tl_block block = {.size = sizeof(block),
@@ -76,9 +76,9 @@ static void on_notice(void *context, const struct control_notice *notice)
 	for (unsigned i = 0; i < set->count; i++) {
 		struct tl_host *host = &set->host[i];
 
-		if (notice->kind == CONTROL_BLOCK_ALLOCATED && TOOL_HAS(host->tool, born))
+		if (notice->kind == NOTICE_BLOCK_ALLOCATED && TOOL_HAS(host->tool, born))
 			host->tool->born(host->state, &block);
-		else if (notice->kind == CONTROL_BLOCK_FREED && TOOL_HAS(host->tool, freed))
+		else if (notice->kind == NOTICE_BLOCK_FREED && TOOL_HAS(host->tool, freed))
 			host->tool->freed(host->state, &block);
 	}
 }
@@ -147,7 +147,7 @@ static void on_tick(void *context)
 		set->options.tick(set->context);
 }
 
-static void on_guard(void *context, const struct control_guard_notice *notice)
+static void on_guard(void *context, const struct guards_notice *notice)
 {
 	guarded_tell(context, notice);
 }
@@ -208,6 +208,7 @@ static int create_control(struct tool_set *set, const struct tl_tool *const *too
 					    .context = set};
 	struct control_options options = *set->options.control;
 	struct tool_shares shares;
+	int err;
 
 	if (has_opinion(tools, set->count))
 		observer.interest = on_interest;
@@ -219,7 +220,10 @@ static int create_control(struct tool_set *set, const struct tl_tool *const *too
 		options.births |= wants_of(tools[i]) & TL_WANTS_BLOCKS;
 		options.guard |= (wants_of(tools[i]) & TL_WANTS_GUARDS) != 0;
 	}
-	return control_create(&set->control, &options, &observer);
+	err = control_create(&set->control, &options, &observer);
+	if (!err)
+		set->program = control_program(set->control);
+	return err;
 }
 
 static int start_tools(struct tool_set *set)

@@ -80,10 +80,13 @@ int tl_active_threads(tl_active *active, pid_t *tids, size_t max, uint64_t windo
 	for (unsigned i = 1; i <= SAMPLES && count < max; i++) {
 		uint64_t sample =
 			__atomic_load_n(&active->samples[(newest - i) % SAMPLES], __ATOMIC_ACQUIRE);
+		uint64_t tick = sample >> TID_BITS;
 		pid_t tid = (pid_t)(sample & ((1u << TID_BITS) - 1));
 
-		if (!sample || now - (sample >> TID_BITS) > window)
-			break;
+		/* A thread that has taken its number, and is displaced before it writes, leaves an
+		 * old one there; one written since may be newer than `now`. */
+		if (!sample || (tick < now && now - tick > window))
+			continue;
 		if (!contains(tids, count, tid))
 			tids[count++] = tid;
 	}

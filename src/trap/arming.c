@@ -3,7 +3,7 @@
 
 #include "base/syscall.h"
 #include "trap/creation.h"
-#include "trap/region.h"
+#include "region/region.h"
 
 #include <errno.h>
 
@@ -67,28 +67,56 @@ int arming_off(struct tl_event *event)
 	return 0;
 }
 
-/* Locks an open event; -EBADF if it is closed. */
+uint64_t arming_lock_new(tl_event *event)
+{
+	uint64_t mask = owner_lock_letting(&event->lock, REGION_VISIT_MASK);
+
+	__atomic_store_n(&event->changing, true, __ATOMIC_SEQ_CST);
+	return mask;
+}
+
 int arming_lock(tl_event *event, uint64_t *mask)
 {
 	if (!event)
 		return -EINVAL;
-	*mask = owner_lock(&event->lock);
+	*mask = arming_lock_new(event);
 	if (__atomic_load_n(&event->open, __ATOMIC_ACQUIRE))
 		return 0;
-	owner_unlock(&event->lock, *mask);
+	arming_unlock(event, *mask);
 	return -EBADF;
 }
 
-void arming_silence(tl_event *event)
+/* Somebody may have re-armed it since its last hit. */
+static bool is_silence_due(tl_event *event)
 {
-	uint64_t mask;
+	return __atomic_exchange_n(&event->silence_due, false, __ATOMIC_SEQ_CST) &&
+	       __atomic_load_n(&event->open, __ATOMIC_ACQUIRE) && arming_is_allowed(event) &&
+	       __atomic_load_n(&event->remaining, __ATOMIC_SEQ_CST) <= 0;
+}
 
-	if (!arming_is_allowed(event) || arming_lock(event, &mask))
-		return;
-	/* Somebody may have re-armed it between our last hit and the lock. */
-	if (__atomic_load_n(&event->remaining, __ATOMIC_SEQ_CST) <= 0) {
+/* Who wants it silent says so and then looks whether it is being changed; here it is the other way
+ * round, so that one of the two sees to it. */
+void arming_unlock(tl_event *event, uint64_t mask)
+{
+	__atomic_store_n(&event->changing, false, __ATOMIC_SEQ_CST);
+	if (is_silence_due(event)) {
 		__atomic_store_n(&event->enabled, false, __ATOMIC_RELEASE);
 		arming_off(event);
 	}
 	owner_unlock(&event->lock, mask);
+}
+
+/* Who waits for the lock of a region answers the thread that holds it (REGION_VISIT_MASK), and in a
+ * forked child its holder may be missing. */
+void arming_silence(tl_event *event)
+{
+	uint64_t mask;
+
+	if (!arming_is_allowed(event))
+		return;
+	__atomic_store_n(&event->silence_due, true, __ATOMIC_SEQ_CST);
+	if (!arming_is_region(event) && __atomic_load_n(&event->changing, __ATOMIC_SEQ_CST))
+		return;
+	if (!arming_lock(event, &mask))
+		arming_unlock(event, mask);
 }

@@ -8,8 +8,12 @@
 
 #include "trap/object.h"
 
-/* Locks an open event; -EBADF if it is closed. The caller unlocks. */
+/* Locks an open event; -EBADF if it is closed. */
 int arming_lock(tl_event *event, uint64_t *mask);
+/* The same of one that is not open yet; the mask for arming_unlock(). */
+uint64_t arming_lock_new(tl_event *event);
+/* And silences it, where a limit was reached meanwhile. */
+void arming_unlock(tl_event *event, uint64_t mask);
 
 /* Regions are opened where slots are enabled: until then their pages cost nothing. 0 or -errno. */
 int arming_on(tl_event *event);
@@ -21,7 +25,9 @@ bool arming_is_region(const tl_event *event);
 /* The threads that the event's kernel events cover. */
 struct coverage_target arming_target(const tl_event *event);
 
-/* A limit was reached: no cost until re-armed. Takes the lock itself. */
+/* A limit was reached: no cost until re-armed. Takes the lock itself, or leaves it to whoever has
+ * it: who opens or switches an event waits for threads that are being created, with the lock, and
+ * this may be the handler of one that creates them. */
 void arming_silence(tl_event *event);
 
 #endif

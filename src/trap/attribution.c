@@ -2,7 +2,7 @@
 #include "trap/attribution.h"
 
 #include "base/syscall.h"
-#include "trap/registers.h"
+#include "signal/registers.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>
@@ -90,7 +90,7 @@ static int read_memory(void *context, uint64_t address, void *to, size_t length)
 		memcpy(to, (const void *)(uintptr_t)address, length);
 		return 0;
 	}
-	got = raw_read_memory(raw_getpid(), to, address, length);
+	got = raw_read_memory(to, address, length);
 	if (got < 0)
 		return (int)got;
 	return (size_t)got == length ? 0 : -EFAULT;

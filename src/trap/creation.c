@@ -3,8 +3,8 @@
 
 #include "base/counters.h"
 #include "base/syscall.h"
-#include "trap/borrower.h"
-#include "trap/ownership.h"
+#include "signal/borrower.h"
+#include "signal/ownership.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -93,8 +93,8 @@ static bool covers_this_thread(const tl_event *event)
 	       object_covers_thread(event, raw_gettid());
 }
 
-void deliver_region(unsigned index, uint32_t generation, const struct insn_access *access,
-		    ucontext_t *context)
+static void deliver_region(unsigned index, uint32_t generation, const struct insn_access *access,
+			   ucontext_t *context)
 {
 	struct object_tag tag = {.index = index, .generation = generation & 0x7fffff};
 	struct running *record = running_acquire();
@@ -114,3 +114,16 @@ void deliver_region(unsigned index, uint32_t generation, const struct insn_acces
 	}
 	deliver_leave(record);
 }
+
+static bool is_inside(void)
+{
+	return running_current();
+}
+
+static bool survives_fork(unsigned index)
+{
+	return object_survives_fork(&object_table[index]);
+}
+
+const struct region_events deliver_regions = {
+	.hit = deliver_region, .is_inside = is_inside, .survives_fork = survives_fork};

@@ -3,6 +3,7 @@
 #ifndef TRAP_DELIVER_H
 #define TRAP_DELIVER_H
 
+#include "region/region.h"
 #include "trap/hit.h"
 #include "trap/object.h"
 #include "trap/running.h"
@@ -30,10 +31,8 @@ void deliver_describe(const struct insn_access *access, struct tl_hit *hit);
 /* Counts and calls, if the event's limit allows. */
 void deliver_hit(struct tl_hit *hit, tl_hit_fn *fn, void *arg);
 
-/* Hand a hit that came another way than by a perf signal to the callback of event number `index`,
- * if it is still of that generation and covers this thread. Runs as the program does: its own
- * faults and system calls are handled. */
-void deliver_region(unsigned index, uint32_t generation, const struct insn_access *access,
-		    ucontext_t *context);
+/* For region_install(): hits that came another way than by a perf signal are handed to the callback
+ * of event number `index`, if it is still of that generation and covers this thread. */
+extern const struct region_events deliver_regions;
 
 #endif

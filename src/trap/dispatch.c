@@ -3,14 +3,15 @@
 
 #include "base/counters.h"
 #include "base/syscall.h"
-#include "trap/arch.h"
+#include "signal/arch.h"
 #include "trap/attribution.h"
 #include "trap/deliver.h"
 #include "trap/object.h"
-#include "trap/ownership.h"
-#include "trap/region.h"
-#include "trap/region_thread.h"
-#include "trap/registers.h"
+#include "signal/interrupted.h"
+#include "signal/ownership.h"
+#include "region/region.h"
+#include "region/thread.h"
+#include "signal/registers.h"
 
 #include <errno.h>
 #include <string.h>
@@ -109,8 +110,11 @@ static void deliver_merged(struct running *record, const struct object_tag *tag,
 		if (!(kinds & other->access))
 			continue;
 		tid = tid ? tid : raw_gettid();
-		if (!object_covers_thread(other, tid) ||
-		    !deliver_enter(record, &other_tag, &snapshot))
+		/* Its threads may be read once it is entered: then it is not released meanwhile. In
+		 * a forked child it is the parent's. */
+		if (!deliver_enter(record, &other_tag, &snapshot) ||
+		    !object_covers_thread(other, tid) ||
+		    (other->owner_pid != raw_getpid() && !object_survives_fork(other)))
 			continue;
 		deliver_describe(access, &hit);
 		hit.access = kinds | (access->access & TL_ATOMIC);
@@ -185,7 +189,7 @@ static void dispatch(struct running *record, const struct object_tag *tag,
 		return;
 	}
 	hit.event = snapshot.event;
-	hit.pc = trap_arch.pc(context);
+	hit.pc = signal_arch.pc(context);
 	if (snapshot.access & TL_EXEC)
 		on_code(&snapshot, &hit, late);
 	else if (snapshot.access)
@@ -256,6 +260,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 		counter_increment(COUNTER_HITS_WITHOUT_RECORD);
 	}
 	drain();
+	interrupted_settle(context);
 	region_thread_clean(context);
 	errno = saved_errno;
 }

@@ -5,9 +5,10 @@
 #include "base/counters.h"
 #include "base/syscall.h"
 #include "trap/creation.h"
+#include "trap/deliver.h"
 #include "trap/dispatch.h"
 #include "trap/object.h"
-#include "trap/region.h"
+#include "region/region.h"
 #include "trap/running.h"
 #include "trap/spec.h"
 
@@ -95,6 +96,7 @@ static int adopt_spec(struct tl_event *event, const struct tl_spec *spec)
 	event->remaining = spec->limit;
 	event->hits = 0;
 	event->signals = 0;
+	event->silence_due = false;
 	event->owner_pid = raw_getpid();
 	event->thread = raw_gettid();
 	memset(event->coverage, 0, sizeof(event->coverage));
@@ -112,7 +114,7 @@ static int open_slots(struct tl_event *event, uint32_t generation)
 	int err;
 
 	if (arming_is_region(event)) {
-		err = region_install();
+		err = region_install(&deliver_regions);
 		return err || !event->enabled ? err : arming_on(event);
 	}
 	err = open_pieces(event, generation);
@@ -127,7 +129,6 @@ static int open_slots(struct tl_event *event, uint32_t generation)
 /* Not opened after all: hits that came meanwhile may still be in their handlers. */
 static void abandon(struct tl_event *event)
 {
-	__atomic_store_n(&event->open, false, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&event->generation, 1, __ATOMIC_SEQ_CST);
 	running_wait(event);
 	object_release(event);
@@ -138,6 +139,7 @@ int tl_event_open(tl_event **event, const struct tl_spec *spec, tl_hit_fn *fn, v
 	struct tl_spec known;
 	struct tl_event *created;
 	uint32_t generation;
+	uint64_t mask;
 	int err;
 
 	if (!event || !fn)
@@ -163,9 +165,15 @@ int tl_event_open(tl_event **event, const struct tl_spec *spec, tl_hit_fn *fn, v
 	*event = created;
 	generation = created->generation + 1;
 	plan(created, 0);
+	/* A hit in a thread that is covered already may silence the event, or its callback close
+	 * it: once all of it is there. */
+	mask = arming_lock_new(created);
 	__atomic_store_n(&created->open, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&created->generation, generation, __ATOMIC_SEQ_CST);
 	err = open_slots(created, generation);
+	if (err)
+		__atomic_store_n(&created->open, false, __ATOMIC_RELEASE);
+	arming_unlock(created, mask);
 	if (err) {
 		abandon(created);
 		*event = NULL;
@@ -175,29 +183,42 @@ int tl_event_open(tl_event **event, const struct tl_spec *spec, tl_hit_fn *fn, v
 
 /* ---- changing --------------------------------------------------------------------------- */
 
+/* Locks an open event whose kernel events are this process's own: a forked child would switch its
+ * parent's. */
+static int lock_own(tl_event *event, uint64_t *mask)
+{
+	int err = arming_lock(event, mask);
+
+	if (!err && !arming_is_allowed(event)) {
+		arming_unlock(event, *mask);
+		err = -EPERM;
+	}
+	return err;
+}
+
 int tl_event_enable(tl_event *event)
 {
 	uint64_t mask;
-	int err = arming_lock(event, &mask);
+	int err = lock_own(event, &mask);
 
 	if (err)
 		return err;
 	__atomic_store_n(&event->enabled, true, __ATOMIC_RELEASE);
 	err = arming_on(event);
-	owner_unlock(&event->lock, mask);
+	arming_unlock(event, mask);
 	return err;
 }
 
 int tl_event_disable(tl_event *event)
 {
 	uint64_t mask;
-	int err = arming_lock(event, &mask);
+	int err = lock_own(event, &mask);
 
 	if (err)
 		return err;
 	__atomic_store_n(&event->enabled, false, __ATOMIC_RELEASE);
 	err = arming_off(event);
-	owner_unlock(&event->lock, mask);
+	arming_unlock(event, mask);
 	return err;
 }
 
@@ -208,14 +229,14 @@ int tl_event_rearm(tl_event *event, unsigned hits)
 
 	if (!hits)
 		return -EINVAL;
-	err = arming_lock(event, &mask);
+	err = lock_own(event, &mask);
 	if (err)
 		return err;
 	__atomic_store_n(&event->remaining, hits, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&event->limited, true, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&event->enabled, true, __ATOMIC_RELEASE);
 	err = arming_on(event);
-	owner_unlock(&event->lock, mask);
+	arming_unlock(event, mask);
 	return err;
 }
 
@@ -239,7 +260,7 @@ static int modify_pieces(struct tl_event *event, unsigned had, uint32_t generati
 		else
 			err = open_piece(event, i, generation);
 	}
-	for (unsigned i = event->piece_count; i < had; i++)
+	for (unsigned i = event->piece_count; !err && i < had; i++)
 		coverage_close(&event->coverage[i]);
 	return err;
 }
@@ -289,6 +310,17 @@ static int relocate(struct tl_event *event, uint32_t generation)
 	return err;
 }
 
+/* A region whose new place cannot be watched. */
+static void return_to(struct tl_event *event, const struct place *before)
+{
+	uint32_t generation = event->generation + 2;
+
+	__atomic_store_n(&event->generation, generation - 1, __ATOMIC_SEQ_CST);
+	restore_place(event, before);
+	__atomic_store_n(&event->generation, generation, __ATOMIC_SEQ_CST);
+	arming_on(event);
+}
+
 /*
  * The generation turns even first: hits of the old place on their way are dropped as stale from
  * then on. It turns odd again, to the number that the moved events' signals carry, at the end.
@@ -312,22 +344,22 @@ static int move_locked(struct tl_event *event, uintptr_t addr, size_t length, un
 	__atomic_store_n(&event->generation, generation, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&event->enabled, __ATOMIC_ACQUIRE))
 		armed = arming_on(event);
+	if (armed && arming_is_region(event))
+		return_to(event, &before);
 	return err ? err : armed;
 }
 
 int tl_event_move(tl_event *event, const void *addr, size_t len, unsigned access)
 {
 	uint64_t mask;
-	int err = arming_lock(event, &mask);
+	int err = lock_own(event, &mask);
 
 	if (err)
 		return err;
 	err = spec_check_move(event, addr, len, access ? access : event->access);
-	if (!err && !arming_is_allowed(event))
-		err = -EPERM;
 	if (!err)
 		err = move_locked(event, (uintptr_t)addr, len, access ? access : event->access);
-	owner_unlock(&event->lock, mask);
+	arming_unlock(event, mask);
 	return err;
 }
 
@@ -361,7 +393,7 @@ int tl_event_close(tl_event *event)
 	}
 	for (unsigned i = 0; i < event->piece_count; i++)
 		coverage_close(&event->coverage[i]);
-	owner_unlock(&event->lock, mask);
+	arming_unlock(event, mask);
 	/* Without the lock: a handler that is to finish may be waiting for it. */
 	running_wait(event);
 	object_release(event);

@@ -3,7 +3,7 @@
 
 #include "base/counters.h"
 #include "base/syscall.h"
-#include "trap/arch.h"
+#include "signal/arch.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ uintptr_t tl_hit_pc(const tl_hit *hit)
 
 uintptr_t tl_hit_next_pc(const tl_hit *hit)
 {
-	return trap_arch.pc(hit->context);
+	return signal_arch.pc(hit->context);
 }
 
 const void *tl_hit_addr(const tl_hit *hit)
@@ -52,7 +52,7 @@ ucontext_t *tl_hit_context(tl_hit *hit)
 
 int tl_hit_resume_at(tl_hit *hit, uintptr_t pc)
 {
-	trap_arch.go_on_at(hit->context, pc);
+	signal_arch.go_on_at(hit->context, pc);
 	return 0;
 }
 
@@ -66,10 +66,10 @@ int tl_hit_skip(tl_hit *hit)
 		return 0;
 	if (hit->access & TL_LATE)
 		return -ENOEXEC;
-	got = raw_read_memory(raw_getpid(), bytes, hit->pc, sizeof(bytes));
+	got = raw_read_memory(bytes, hit->pc, sizeof(bytes));
 	/* At the end of a mapping fewer bytes can be had: take the page's rest. */
 	if (got < 0)
-		got = raw_read_memory(raw_getpid(), bytes, hit->pc, 4096 - hit->pc % 4096);
+		got = raw_read_memory(bytes, hit->pc, 4096 - hit->pc % 4096);
 	if (got <= 0 || insn_decode(bytes, (size_t)got, hit->pc, &insn))
 		return -ENOEXEC;
 	return tl_hit_resume_at(hit, hit->pc + insn.length);

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The open events of this process, in one table that a handler reads without a lock. */
+/*
+ * The open events of this process, in one table that a handler reads without a lock.
+ *
+ * The room holds what <trapline/event.h> and <trapline/hit.h> declare: is a spec one that can be
+ * opened (spec.h), opening, moving and closing (event.c), on and off (arming.h), threads that are
+ * being created meanwhile (creation.h); and the way of a SIGTRAP to its event (dispatch.h), the
+ * instruction that made the access (attribution.h) and the callback (deliver.h). It promises that a
+ * callback runs in the thread that tripped, before its next instruction, and never of an event that
+ * has been closed (running.h). Calls come from the program's threads, any of them; dispatch and
+ * what it calls run in signal handlers.
+ */
 #ifndef TRAP_OBJECT_H
 #define TRAP_OBJECT_H
 
@@ -44,6 +54,8 @@ struct tl_event {
 	uint64_t hits;		/* delivered */
 	uint64_t signals;	/* seen, whatever became of them */
 	struct owner_lock lock; /* opening, moving, enabling, closing */
+	bool changing;		/* its holder may wait for threads that are being created */
+	bool silence_due;	/* and is to silence it, when done: arming_silence() */
 	struct coverage coverage[SLOTS_MAX_PIECES];
 	struct thread_set threads; /* TL_THREADS */
 };

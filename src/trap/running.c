@@ -2,6 +2,7 @@
 #include "trap/running.h"
 
 #include "base/counters.h"
+#include "base/lock.h"
 #include "base/syscall.h"
 
 #include <errno.h>
@@ -21,6 +22,13 @@ static __thread struct running *own_record __attribute__((tls_model("initial-exe
 static bool thread_exists(pid_t tid)
 {
 	return raw_syscall3(SYS_tgkill, raw_getpid(), tid, 0) != -ESRCH;
+}
+
+/* A filter of the program's may forbid asking: then nobody is found to have ended, either. */
+static pid_t own_tid(void)
+{
+	return __atomic_load_n(&owner_lock_anonymous, __ATOMIC_RELAXED) ? OWNER_ANONYMOUS
+									: raw_gettid();
 }
 
 static void note_used(unsigned index)
@@ -58,7 +66,7 @@ static struct running *claim_any(pid_t tid)
 		if (record)
 			return record;
 	}
-	for (unsigned i = 0; i < RECORDS; i++) {
+	for (unsigned i = 0; i < RECORDS && tid != OWNER_ANONYMOUS; i++) {
 		pid_t owner = __atomic_load_n(&records[i].tid, __ATOMIC_RELAXED);
 
 		if (thread_exists(owner))
@@ -76,7 +84,7 @@ static struct running *claim_any(pid_t tid)
  */
 static bool abandoned(struct running *record)
 {
-	if (record->tid != raw_gettid())
+	if (record->tid != own_tid())
 		return false;
 	counter_increment(COUNTER_HANDLERS_ABANDONED);
 	__atomic_store_n(&record->parked, 0, __ATOMIC_RELAXED);
@@ -91,7 +99,7 @@ struct running *running_acquire(void)
 
 	if (record && (!record->event || abandoned(record)))
 		return record;
-	tid = raw_gettid();
+	tid = own_tid();
 	record = claim_any(tid);
 	if (record)
 		own_record = record;

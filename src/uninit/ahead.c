@@ -142,7 +142,7 @@ void ahead_look_at(struct ahead *ahead, pid_t pid)
  * not known make a branch that depends on them go both ways.
  */
 unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from, uint64_t address,
-			uint64_t length, uint64_t *words, unsigned most)
+			uint64_t length, struct predict_word *words, unsigned most)
 {
 	struct tl_registers registers = {0};
 	struct tl_frame_place place;
@@ -160,10 +160,13 @@ unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from, uint6
 		      1u << REGISTER_RAX | 1u << REGISTER_RSP | 1u << REGISTER_RBP, address,
 		      length);
 	for (unsigned handed = 0; handed < 2; handed++)
-		for (unsigned i = 0; i < ahead->predict.loads && count < most; i++)
-			if (ahead->predict.load[i].handed == handed)
-				words[count++] =
-					address +
-					(ahead->predict.load[i].address - address) / WORD * WORD;
+		for (unsigned i = 0; i < ahead->predict.loads && count < most; i++) {
+			const struct predict_load *load = &ahead->predict.load[i];
+
+			if (load->handed == handed)
+				words[count++] = (struct predict_word){
+					address + (load->address - address) / WORD * WORD,
+					load->straight};
+		}
 	return count;
 }

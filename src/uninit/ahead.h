@@ -37,6 +37,6 @@ size_t ahead_code(void *context, uint64_t pc, uint8_t *bytes, size_t max);
  * Which words of it the thread will load before it has stored to them, as far as that can be told:
  * how many, `most` at most. */
 unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from, uint64_t address,
-			uint64_t length, uint64_t *words, unsigned most);
+			uint64_t length, struct predict_word *words, unsigned most);
 
 #endif

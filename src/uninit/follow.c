@@ -18,7 +18,9 @@
 #define MOVE_MOST 65536u
 #define LINK_BYTES 16u /* of a free block that its allocator uses at least */
 #define REGISTER_RDX 2
-#define REACH 4096u /* bytes behind a pointer in which a function is taken to read the value */
+#define REGISTER_RDI 7
+#define STATUS_BITS 0xff /* of exit()'s argument, that the parent gets */
+#define REACH 4096u	 /* bytes behind a pointer in which a function is taken to read the value */
 
 struct known_function {
 	uint64_t pc;
@@ -218,6 +220,12 @@ static enum shadow_function detour(struct follow *follow, const struct shadow_st
 	return SHADOW_DETOUR;
 }
 
+static void ask_status(const struct shadow_state *state, struct shadow_answer *answer)
+{
+	answer->depends = state->shadow.general[REGISTER_RDI] & STATUS_BITS;
+	answer->vague = state->shadow.vague_general >> REGISTER_RDI & 1;
+}
+
 static enum shadow_function look_at_function(void *context, const struct shadow_state *state,
 					     struct shadow_answer *answer)
 {
@@ -228,6 +236,8 @@ static enum shadow_function look_at_function(void *context, const struct shadow_
 		return detour(follow, state, answer);
 	if (known->what == SHADOW_SKIP)
 		return skip(known, state, answer);
+	if (known->what == SHADOW_DIES && strcmp(known->name, "exit") == 0)
+		ask_status(state, answer);
 	return known->what;
 }
 

@@ -19,7 +19,8 @@
 #define PAUSES 10
 #define SPENT_MOST 95	  /* percent of the budget: above it no new function is watched */
 #define LOOKS_ANYWAY 1000 /* with `--all`, whatever they cost; then the budget tells */
-#define LOOKS_ALL 3	  /* that one function is worth in the order of calls */
+#define LOOKS_ALL 3	  /* that one function is worth in the order of calls, and … */
+#define LOOKS_RARE 32	  /* … where no other one comes: it may go another way this time */
 #define PROCESSES 64
 #define ENTRIES 4096 /* functions remembered */
 #define PROBES 8
@@ -304,7 +305,8 @@ static void note_origin(struct frames *frames, const struct tl_access *access,
 }
 
 /* What the thread loads itself comes before what it hands to others, who may write it. */
-static unsigned choose(const struct predict *predict, uint64_t words[FRAMES_WORDS], unsigned most)
+static unsigned choose(const struct predict *predict, struct predict_word words[FRAMES_WORDS],
+		       unsigned most)
 {
 	unsigned chosen = 0;
 
@@ -312,7 +314,9 @@ static unsigned choose(const struct predict *predict, uint64_t words[FRAMES_WORD
 		for (unsigned i = 0; i < predict->loads && chosen < FRAMES_WORDS && chosen < most;
 		     i++)
 			if (predict->load[i].handed == handed)
-				words[chosen++] = predict->load[i].address & ~(uint64_t)(WORD - 1);
+				words[chosen++] = (struct predict_word){
+					predict->load[i].address & ~(uint64_t)(WORD - 1),
+					predict->load[i].straight};
 	return chosen;
 }
 
@@ -340,12 +344,14 @@ void frames_plan(struct frames *frames, pid_t pid, unsigned room)
 
 	if (pid != frames->ahead.pid)
 		return;
-	for (unsigned i = 0; i < frames->ahead.predict.calls && planned < room; i++) {
-		struct entry *entry = entry_of(frames, pid, frames->ahead.predict.call[i].pc);
+	for (unsigned most = LOOKS_ALL; most <= LOOKS_RARE; most += LOOKS_RARE - LOOKS_ALL)
+		for (unsigned i = 0; i < frames->ahead.predict.calls && planned < room; i++) {
+			struct entry *entry =
+				entry_of(frames, pid, frames->ahead.predict.call[i].pc);
 
-		if (entry && entry->looks < LOOKS_ALL)
-			planned += watch_entry(frames, entry);
-	}
+			if (entry && entry->looks < most)
+				planned += watch_entry(frames, entry);
+		}
 	if (!planned)
 		plan_return(frames, pid);
 }
@@ -362,7 +368,8 @@ static void note_next(struct frames *frames)
 }
 
 unsigned frames_entered(struct frames *frames, const struct tl_access *access,
-			struct origin *origin, uint64_t words[FRAMES_WORDS], unsigned most)
+			struct origin *origin, struct predict_word words[FRAMES_WORDS],
+			unsigned most)
 {
 	struct armed *armed = armed_find(frames, access->cookie);
 	struct entry *entry = armed ? entry_of(frames, access->pid, armed->pc) : NULL;

@@ -7,6 +7,7 @@
 #ifndef UNINIT_FRAMES_H
 #define UNINIT_FRAMES_H
 
+#include "uninit/predict.h"
 #include "uninit/words.h"
 
 #include <trapline/tool.h>
@@ -28,7 +29,8 @@ void frames_see(struct frames *frames, pid_t pid, uint64_t pc);
 bool frames_owns(uint64_t cookie);
 /* What is to be watched of the frame that is being entered: how many words, `most` at most. */
 unsigned frames_entered(struct frames *frames, const struct tl_access *access,
-			struct origin *origin, uint64_t words[FRAMES_WORDS], unsigned most);
+			struct origin *origin, struct predict_word words[FRAMES_WORDS],
+			unsigned most);
 /* Are functions watched in the order of calls? Then those that come next, behind the one that was
  * entered last, are watched: `room` at most, or where that one returns to. */
 bool frames_in_order(const struct frames *frames);

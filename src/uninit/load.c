@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "tool/set.h"
 #include "uninit/describe.h"
+#include "uninit/unseen.h"
 
 #include <trapline/event.h>
 
@@ -11,6 +12,8 @@
 #define STACK_REACH (8u << 20) /* bytes above a stack pointer that are taken for its stack */
 #define FRAMES_MOST 32	       /* of a stack, among which the frame is looked for */
 #define RED_ZONE 128
+#define POP_FIRST 0x58 /* into one of the first eight registers */
+#define POP_LAST 0x5f
 #define VAIN 4 /* times that a place's values are followed without a finding */
 
 static struct uninit_place *find_place(struct uninit *uninit, uint64_t pc, uint64_t context)
@@ -86,15 +89,59 @@ static void tell(struct uninit *uninit, const struct tl_access *access, const st
 	uninit_describe(uninit->host, uninit->services, &load, verdict);
 }
 
-/* The kernel has read the bytes on the program's behalf: they have left it. */
+/*
+ * Threads that block SIGTRAP by a system call of their own: the kernel counts what they do to the
+ * word, and nobody is told. A system call touches a word up to eight times, and is told once.
+ * Accepted: that such a thread has written, and ended, beside a system call that read the word.
+ */
+static bool is_all_told(struct uninit *uninit, const struct tl_access *access,
+			const struct word *word)
+{
+	uint64_t untold = uninit->services->untold(uninit->host, access->pid, word->cookie);
+
+	if (untold == UINT64_MAX)
+		return false;
+	return untold <= word->shared ||
+	       (word->kernel_read && !unseen_blocks(access->pid, access->tid));
+}
+
+/*
+ * Who may have written, as far as no watch sees it. The thread that the block was made for, or that
+ * has entered the frame, has made no system call where it came straight from there, and nobody else
+ * knows the memory yet.
+ */
+static const char *find_unseen(struct uninit *uninit, const struct tl_access *access,
+			       const struct word *word)
+{
+	if (word->straight && word->straight == access->pc && access->tid == word->origin.tid)
+		return NULL;
+	if (!tool_kernel_told(uninit->host))
+		return "what system calls write cannot be seen here";
+	if (!is_all_told(uninit, access, word)) {
+		uninit_count(uninit, "loads-behind-untold");
+		return "what was done to the bytes may not all have been seen: a thread blocks "
+		       "SIGTRAP, or the process has discarded memory or lent it to a child";
+	}
+	return unseen_writer(&word->origin, word->address);
+}
+
+/* The kernel has read the bytes on the program's behalf: they have left it, if they are what it was
+ * to pass on. Structures that describe a call are handed to it with their padding (sockaddr_in). */
 static void leak(struct uninit *uninit, const struct tl_access *access, struct word *word,
 		 uint8_t bytes)
 {
 	struct rules_verdict verdict = {
-		.certainty = word->copied ? TL_POSSIBLE : TL_LIKELY,
+		.certainty = TL_POSSIBLE,
 		.evidence = {"the kernel read the bytes for a system call of the program"},
 		.evidence_count = 1};
+	const char *unseen = find_unseen(uninit, access, word);
 
+	if (access->traits & TL_TRAIT_CONTENT && !word->copied)
+		verdict.certainty = TL_LIKELY;
+	if (unseen) {
+		verdict.certainty = TL_POSSIBLE;
+		verdict.evidence[verdict.evidence_count++] = unseen;
+	}
 	tell(uninit, access, word, bytes, NULL, &verdict);
 }
 
@@ -149,7 +196,12 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 	/* Else memory was read that the thread may have changed again. */
 	if (load.found && clock_now() - access->time > frames_hold(uninit->frames))
 		found.certain = false;
+	/* While the thread is held: behind it the process may end. */
+	if (load.found && found.sink)
+		load.unseen = find_unseen(uninit, access, word);
 	name_place(uninit, access, frames, &load.place);
+	if (load.unseen)
+		uninit_count(uninit, "loads-perhaps-written");
 	uninit_judge(&load, &verdict);
 	if (is_hidden(uninit, &verdict, word))
 		return;
@@ -170,7 +222,7 @@ static bool is_held(struct uninit *uninit, const struct tl_access *access, const
 	return word->copied || word->origin.frame ||
 	       (uninit->services->guarded(uninit->host, word->origin.pid, word->origin.address,
 					  &block) &&
-		block.told && !block.freed);
+		block.told && !block.freed && block.serial == word->origin.serial);
 }
 
 /*
@@ -201,6 +253,15 @@ static bool is_live(struct uninit *uninit, const struct tl_access *access, struc
 	return found && owner && !uninit_has_names(owner);
 }
 
+static bool is_pop(struct uninit *uninit, const struct tl_access *access)
+{
+	uint8_t byte;
+
+	return !(access->access & (TL_KERNEL | TL_GUESSED)) && access->length == WORD_LENGTH &&
+	       uninit->services->read(uninit->host, access->pid, access->pc, &byte, 1) == 1 &&
+	       byte >= POP_FIRST && byte <= POP_LAST;
+}
+
 void uninit_loaded(struct uninit *uninit, const struct tl_access *access, struct word *word)
 {
 	uint8_t bytes = word->fresh & words_touched(word, access->address, access->length);
@@ -209,12 +270,12 @@ void uninit_loaded(struct uninit *uninit, const struct tl_access *access, struct
 
 	if (!bytes || word->pending)
 		return;
+	word->kernel_read |= (access->access & TL_KERNEL) != 0;
 	load.unheld = !is_held(uninit, access, word);
 	load.changed = !(access->access & TL_WRITE) && has_changed(uninit, word, bytes);
-	if (word->origin.frame) {
-		load.untold = !tool_kernel_told(uninit->host);
+	load.popped = word->origin.frame && is_pop(uninit, access);
+	if (word->origin.frame)
 		load.gone = !word->copied && !is_live(uninit, access, word);
-	}
 	uninit_admit(&load, &verdict);
 	if (is_hidden(uninit, &verdict, word))
 		return;
@@ -225,4 +286,5 @@ void uninit_loaded(struct uninit *uninit, const struct tl_access *access, struct
 		leak(uninit, access, word, bytes);
 	else
 		follow(uninit, &load, word, bytes);
+	word->straight = 0;
 }

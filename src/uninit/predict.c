@@ -2,6 +2,7 @@
 #include "uninit/predict.h"
 
 #include "insn/insn.h"
+#include "uninit/alignment.h"
 
 #include <string.h>
 #include <trapline/event.h>
@@ -67,9 +68,10 @@ static struct predict_load *least_sure(struct predict *predict)
 }
 
 /* What is loaded for certain takes the place of what is only handed on. */
-static void note_load(struct predict *predict, uint64_t address, bool handed)
+static void note_load(struct predict *predict, uint64_t address, bool handed, bool direct)
 {
 	struct predict_load *load = load_of(predict, address);
+	bool straight = direct && !predict->way.unsure && !predict->way.served;
 
 	if (load) {
 		load->handed &= handed;
@@ -80,18 +82,20 @@ static void note_load(struct predict *predict, uint64_t address, bool handed)
 	else if (!handed)
 		load = least_sure(predict);
 	if (load)
-		*load = (struct predict_load){address, handed};
+		*load = (struct predict_load){address, handed,
+					      straight ? predict->way.forward.pc : 0};
 }
 
 /* Of a stack only what lies in a frame: below the stack pointer are the remains of others. */
-static void load_bytes(struct predict *predict, uint64_t address, uint64_t length, bool handed)
+static void load_bytes(struct predict *predict, uint64_t address, uint64_t length, bool handed,
+		       bool direct)
 {
 	uint64_t low = predict->block ? 0 : predict->way.forward.general[REGISTER_RSP] - RED_ZONE;
 
 	for (uint64_t i = 0; i < length && i < PREDICT_BYTES; i++)
 		if (is_looked_at(predict, address + i) && address + i >= low &&
 		    !is_written(predict, address + i))
-			note_load(predict, address + i, handed);
+			note_load(predict, address + i, handed, direct);
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -104,6 +108,20 @@ static bool are_known(const struct insn_operand *operand, const struct insn_forw
 	       operand->vector_index < 0 && !operand->masked && !operand->segment;
 }
 
+/* What a pop takes that nobody has stored is room that is given back. */
+static bool gives_room_back(const struct insn *insn)
+{
+	return insn->flow == INSN_FLOW_NEXT && insn->operand_count == 1 &&
+	       insn->operand[0].stack_pop;
+}
+
+static bool means_nothing(const struct predict *predict, uint8_t opcode)
+{
+	return opcode == ALIGNMENT_PUSH && predict->way.entry &&
+	       is_alignment_push(predict->code, predict->context, predict->way.entry,
+				 predict->way.forward.pc);
+}
+
 static uint64_t times(const struct insn *insn, const struct insn_forward *forward)
 {
 	uint64_t count = forward->general[REGISTER_RCX];
@@ -113,7 +131,8 @@ static uint64_t times(const struct insn *insn, const struct insn_forward *forwar
 	return (forward->known >> REGISTER_RCX & 1) && count < REPEATED_MOST ? count : 1;
 }
 
-static void note_accesses(struct predict *predict, const struct insn *insn)
+/* `idle`: what it stores means nothing. */
+static void note_accesses(struct predict *predict, const struct insn *insn, bool idle)
 {
 	const struct insn_forward *forward = &predict->way.forward;
 	struct insn_registers registers = {.pc = forward->pc};
@@ -129,9 +148,9 @@ static void note_accesses(struct predict *predict, const struct insn *insn)
 				continue;
 			length *= times(insn, forward);
 			/* An update loads before it stores. */
-			if (pass == 0 && (operand->access & TL_READ))
-				load_bytes(predict, first, length, false);
-			if (pass == 1 && (operand->access & TL_WRITE))
+			if (pass == 0 && (operand->access & TL_READ) && !gives_room_back(insn))
+				load_bytes(predict, first, length, false, true);
+			if (pass == 1 && !idle && (operand->access & TL_WRITE))
 				write_bytes(predict, first, length);
 		}
 }
@@ -158,9 +177,9 @@ static void pass_argument(struct predict *predict, const struct predict_outside 
 	} else if (number == 0 && outside->writes) {
 		write_bytes(predict, value, outside->writes);
 	} else if (number == 1 && outside->reads) {
-		load_bytes(predict, value, outside->reads, false);
+		load_bytes(predict, value, outside->reads, false, false);
 	} else {
-		load_bytes(predict, value, predict->block ? HANDED : 1, true);
+		load_bytes(predict, value, predict->block ? HANDED : 1, true, false);
 		if (!outside->writes && !outside->known)
 			write_bytes(predict, value, HANDED);
 	}
@@ -172,6 +191,7 @@ static bool pass_outside(struct predict *predict, const struct predict_outside *
 {
 	struct insn_forward *forward = &predict->way.forward;
 
+	predict->way.served |= !outside->writes && !outside->known;
 	forward->general[REGISTER_RSP] += outside->discards;
 	for (unsigned i = 0; i < sizeof(argument_register) && !outside->gives_back; i++)
 		if (forward->known >> argument_register[i] & 1)
@@ -220,6 +240,7 @@ static bool arrive(struct predict *predict, const struct insn *insn, uint64_t fr
 		note_call(predict, from, true);
 	else if (called && !is_detour(predict, pc))
 		note_call(predict, pc, false);
+	predict->way.entry = called ? pc : 0;
 	return true;
 }
 
@@ -260,8 +281,9 @@ static bool step(struct predict *predict)
 	if (!available || insn_decode(bytes, available, forward->pc, &insn) ||
 	    insn.flow == INSN_FLOW_TRAP)
 		return false;
-	note_accesses(predict, &insn);
+	note_accesses(predict, &insn, means_nothing(predict, bytes[0]));
 	if (insn.flow == INSN_FLOW_SYSCALL) {
+		predict->way.served = true;
 		forward->pc += insn.length;
 		forward->known &= (uint16_t) ~(1u << REGISTER_RAX | 1u << REGISTER_RCX | 1u << 11);
 		return true;
@@ -280,6 +302,8 @@ static bool step(struct predict *predict)
 	}
 	if (!on_stack(predict))
 		return false;
+	if (insn.flow == INSN_FLOW_RETURN)
+		predict->way.entry = 0;
 	if (!leaves || insn.flow == INSN_FLOW_RETURN)
 		return true;
 	return arrive(predict, &insn, from);
@@ -299,6 +323,7 @@ static void walk(struct predict *predict, const struct tl_registers *registers, 
 	memcpy(forward->general, registers->general, sizeof(forward->general));
 	forward->pc = registers->pc;
 	forward->known = known;
+	predict->way.entry = predict->block ? 0 : registers->pc;
 	forward->fs_base = registers->fs_base;
 	for (;;) {
 		while (steps++ < predict->steps && step(predict))

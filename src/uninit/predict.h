@@ -22,6 +22,15 @@
 struct predict_load {
 	uint64_t address; /* of the first byte that nobody stores to before */
 	bool handed;	  /* it is handed to a function that is not looked into */
+	/* The instruction that loads it, where the thread comes straight there: behind no branch
+	 * whose direction is not known, no system call, and no function that may make one. Else 0:
+	 * what the kernel writes on the way is not known. */
+	uint64_t straight;
+};
+
+/* A word that is chosen to be watched, with `straight` of its first load. */
+struct predict_word {
+	uint64_t address, straight;
 };
 
 struct predict_call {
@@ -45,6 +54,8 @@ struct predict_way {
 	struct insn_forward forward;
 	uint8_t written[PREDICT_BYTES / 8]; /* a bit for each byte of what is looked at */
 	bool unsure;			    /* behind a branch whose direction is not known */
+	uint64_t entry; /* where the function begins that it was called into last; 0: not known */
+	bool served;	/* behind a system call, or a function that may have made one */
 };
 
 struct predict {

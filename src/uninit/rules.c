@@ -113,6 +113,10 @@ void uninit_admit(const struct rules_load *load, struct rules_verdict *verdict)
 		verdict->over = true;
 		hide(verdict, "hidden-unheld");
 	}
+	/* Functions that begin with `push %rax`, which stores what means nothing (alignment.h),
+	 * give that room back with a pop into a register of which nothing is expected. */
+	if (load->popped)
+		hide(verdict, "hidden-popped");
 	/* The bytes are another frame's by now, or no frame's. */
 	if (load->gone) {
 		verdict->over = true;
@@ -175,11 +179,11 @@ void uninit_judge(const struct rules_load *load, struct rules_verdict *verdict)
 		add_evidence(verdict, "a string function of the C library may have loaded this "
 				      "behind the end of what it reads");
 	}
-	/* System calls write to frames more often than not what was there before (fstat() in a
-	 * loop): a value that is the same says nothing. */
-	if (load->untold) {
+	/* That the bytes are as they were says nothing: zeroes are read over zeroes, and the same
+	 * is read again into memory that was used for it before (fstat() in a loop). */
+	if (load->unseen) {
 		verdict->certainty = TL_POSSIBLE;
-		add_evidence(verdict, "what system calls write cannot be seen here");
+		add_evidence(verdict, load->unseen);
 	}
 	/* Between the copy and this load more may have happened than was watched: another store of
 	 * the same copy, another owner of the memory. */

@@ -25,8 +25,9 @@ struct rules_load {
 	bool changed; /* the bytes are not what they were when the block was allocated */
 	bool unheld;  /* a thread went on before it was answered: more may have been written */
 	bool gone;    /* its frame is not live, or it is another's by now */
-	bool untold;  /* the kernel may have written it unseen */
+	bool popped;  /* into a register, from a frame */
 	bool copied;  /* it is not the block itself, but what was copied out of it */
+	const char *unseen; /* by whom it may have been written unseen; NULL: by nobody */
 };
 
 struct rules_verdict {

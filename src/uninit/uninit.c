@@ -9,9 +9,12 @@
 #include "uninit/uninit.h"
 
 #include "base/clock.h"
+#include "tool/set.h"
+#include "uninit/alignment.h"
 #include "uninit/load.h"
 #include "uninit/recover.h"
 #include "uninit/state.h"
+#include "uninit/unseen.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,8 +22,10 @@
 #include <string.h>
 #include <trapline/event.h>
 
-#define PREDICTED_FIRST 4 /* blocks of a context, then … */
+#define PREDICTED_FIRST 4 /* blocks of a context, … */
+#define PREDICTED_ALL 64  /* … of test suites, where one of many goes another way, then … */
 #define PREDICTED_AGAIN 4 /* … every one of so many */
+#define STRING_BEFORE 64u /* bytes that a repeated store may have written before the told one */
 #define MEMORY (4u << 20) /* bytes that freed blocks may keep from the program: none need be */
 
 /* ------------------------------------------------------------------------------------------- */
@@ -34,6 +39,7 @@ static void note_origin(const struct tl_guarded *block, struct origin *origin, p
 				  .tid = block->made.tid,
 				  .address = block->address,
 				  .length = block->length,
+				  .serial = block->serial,
 				  .time = block->made.time,
 				  .context = uninit_mix(block->context ^ block->length),
 				  .count = frames};
@@ -41,13 +47,14 @@ static void note_origin(const struct tl_guarded *block, struct origin *origin, p
 }
 
 static bool watch_fresh(struct uninit *uninit, const struct origin *origin, uint64_t address,
-			bool predicted)
+			const struct predict_word *predicted)
 {
 	struct word *word;
 
 	if (!uninit_watch_word(uninit, origin, address, words_within(origin, address), NULL, &word))
 		return false;
 	word->predicted = predicted;
+	word->straight = predicted ? predicted->straight : 0;
 	word->initial = uninit_read_word(uninit, origin->pid, address, &word->initial_known);
 	uninit_count(uninit, "words-watched");
 	return uninit_arm(uninit, word);
@@ -63,26 +70,29 @@ static bool watch_next(struct uninit *uninit, const struct origin *origin)
 		if (!uninit_is_watched(uninit, origin->pid, address))
 			break;
 	}
-	return watch_fresh(uninit, origin, address, false);
+	return watch_fresh(uninit, origin, address, NULL);
 }
 
 /*
  * A prediction may go astray the same way each time, and takes a part of a millisecond: of a
- * context's blocks the first ones have one, and every PREDICTED_AGAIN-th.
+ * context's blocks the first ones have one, and every PREDICTED_AGAIN-th. Of a single word there is
+ * nothing to choose, but it may come out that the kernel has no part in it.
  */
 static bool is_predicted(struct uninit *uninit, const struct origin *origin)
 {
 	unsigned births = words_birth(uninit->words, origin->context);
 
-	return !origin->yields && origin->length > WORD_LENGTH &&
-	       (births < PREDICTED_FIRST || births % PREDICTED_AGAIN == 0);
+	return !origin->yields &&
+	       (origin->length > WORD_LENGTH || !tool_kernel_told(uninit->host)) &&
+	       (births < (frames_in_order(uninit->frames) ? PREDICTED_ALL : PREDICTED_FIRST) ||
+		births % PREDICTED_AGAIN == 0);
 }
 
 /* The words that the thread will load before it has stored to them. How many are watched. */
 static unsigned watch_predicted(struct uninit *uninit, const struct tl_access *from,
 				const struct origin *origin)
 {
-	uint64_t words[UNINIT_SLOTS];
+	struct predict_word words[UNINIT_SLOTS];
 	unsigned watched = 0, count;
 
 	if (!is_predicted(uninit, origin))
@@ -91,7 +101,7 @@ static unsigned watch_predicted(struct uninit *uninit, const struct tl_access *f
 			       UNINIT_SLOTS);
 	uninit_count(uninit, count ? "blocks-predicted" : "blocks-not-predicted");
 	for (unsigned i = 0; i < count; i++)
-		watched += watch_fresh(uninit, origin, words[i], true);
+		watched += watch_fresh(uninit, origin, words[i].address, &words[i]);
 	return watched;
 }
 
@@ -112,6 +122,8 @@ static void born(struct uninit *uninit, const struct tl_guarded *block,
 	unsigned watched;
 	uint64_t words = (block->length + WORD_LENGTH - 1) / WORD_LENGTH;
 
+	/* What stood there has gone, whether that was told or not. */
+	uninit_forget_block(uninit, from->pid, block->address);
 	if (!block->length || block->zeroed) {
 		uninit_count(uninit, "blocks-passed");
 		return;
@@ -123,6 +135,7 @@ static void born(struct uninit *uninit, const struct tl_guarded *block,
 	uninit->births++;
 	note_origin(block, &origin, from->pid);
 	origin.yields = is_the_librarys(uninit, &origin);
+	origin.read_before = unseen_read(&origin);
 	uninit_count(uninit, "blocks");
 	watched = watch_predicted(uninit, from, &origin);
 	for (unsigned i = watched; i < UNINIT_SLOTS && i < words; i++)
@@ -141,12 +154,14 @@ static unsigned slots_used(void *context, pid_t pid)
 }
 
 static void watch_frame(struct uninit *uninit, const struct tl_access *access,
-			const struct origin *origin, uint64_t address)
+			const struct origin *origin, const struct predict_word *predicted)
 {
+	uint64_t address = predicted->address;
 	struct word *word;
 
 	if (!uninit_watch_word(uninit, origin, address, 0xff, NULL, &word))
 		return;
+	word->straight = predicted->straight;
 	word->initial = uninit_read_word(uninit, origin->pid, address, &word->initial_known);
 	if (!uninit_arm(uninit, word))
 		return;
@@ -164,16 +179,18 @@ static void entered(struct uninit *uninit, const struct tl_access *access)
 {
 	unsigned slots = uninit->services->slots(uninit->host, access->pid);
 	unsigned room = slots > 1 ? slots - 1 : 0, next = frames_in_order(uninit->frames), count;
-	uint64_t words[FRAMES_WORDS];
+	struct predict_word words[FRAMES_WORDS];
 	struct origin origin;
 
 	count = frames_entered(uninit->frames, access, &origin, words,
 			       room > next ? room - next : 0);
+	if (count)
+		origin.read_before = unseen_read(&origin);
 	while (slots_used(uninit, access->pid) + count + next > room &&
 	       uninit_give_up_oldest(uninit, access->pid))
 		;
 	for (unsigned i = 0; i < count && slots_used(uninit, access->pid) + next < room; i++)
-		watch_frame(uninit, access, &origin, words[i]);
+		watch_frame(uninit, access, &origin, &words[i]);
 	count = slots_used(uninit, access->pid);
 	if (next && count < room)
 		frames_plan(uninit->frames, access->pid, room - count);
@@ -215,12 +232,17 @@ static void copy_made(struct uninit *uninit, struct word *word)
 }
 
 /* One instruction may store to several words, of which only one need have told: the others' signal
- * is lost where it comes at the same time. */
+ * is lost where it comes at the same time. Repeated string instructions write up to a line at a
+ * time, and tell one element of it. */
 static void written(struct uninit *uninit, const struct tl_access *access)
 {
+	bool repeats = access->traits & TL_TRAIT_STRING;
+	uint64_t first = access->address - (repeats ? STRING_BEFORE : 0);
+	uint64_t length = access->address + access->length - first + (repeats ? WORD_LENGTH : 0);
+
 	for (struct word *word = words_next(uninit->words, NULL); word;
 	     word = words_next(uninit->words, word)) {
-		uint8_t touched = words_touched(word, access->address, access->length);
+		uint8_t touched = words_touched(word, first, length);
 
 		if (word->origin.pid != access->pid || !touched)
 			continue;
@@ -232,6 +254,27 @@ static void written(struct uninit *uninit, const struct tl_access *access)
 		if (!word->fresh)
 			uninit_retire(uninit, word);
 	}
+}
+
+/* What a frame holds there is another value from then on, and nobody's still. */
+static bool is_alignment(struct uninit *uninit, const struct tl_access *access,
+			 const struct word *word)
+{
+	uint64_t start, end;
+
+	if (!word->origin.frame || access->length != WORD_LENGTH ||
+	    access->access & (TL_READ | TL_KERNEL | TL_LATE | TL_GUESSED))
+		return false;
+	ahead_look_at(uninit->ahead, access->pid);
+	return !uninit->services->function(uninit->host, access->pid, access->pc, &start, &end) &&
+	       is_alignment_push(ahead_code, uninit->ahead, start, access->pc);
+}
+
+static void moved_over(struct uninit *uninit, struct word *word)
+{
+	uninit_count(uninit, "words-pushed-over");
+	word->initial =
+		uninit_read_word(uninit, word->origin.pid, word->address, &word->initial_known);
 }
 
 /* A system call wrote to more than one word at a time, as a rule. Of several signals at once one
@@ -246,6 +289,19 @@ static void written_by_kernel(struct uninit *uninit, const struct tl_access *acc
 		uninit_retire(uninit, word);
 	else
 		uninit_forget_block(uninit, access->pid, hit.origin.address);
+}
+
+/* Of several words that one instruction touches one is told: the others' signals find the first one
+ * pending. */
+static void note_shared(struct uninit *uninit, const struct tl_access *access,
+			const struct word *told)
+{
+	if (access->access & (TL_KERNEL | TL_LATE | TL_GUESSED))
+		return;
+	for (struct word *word = words_next(uninit->words, NULL); word;
+	     word = words_next(uninit->words, word))
+		word->shared += word != told && word->origin.pid == access->pid &&
+				words_touched(word, access->address, access->length);
 }
 
 static void on_hit(void *state, const struct tl_access *access)
@@ -265,11 +321,14 @@ static void on_hit(void *state, const struct tl_access *access)
 		uninit_count(uninit, "hits-stale");
 		return;
 	}
+	note_shared(uninit, access, word);
 	if (access->access & TL_READ || access->access & (TL_LATE | TL_GUESSED))
 		uninit_loaded(uninit, access, word);
 	/* An update's load comes first; what it leaves is no longer as the allocator left it. */
 	if ((access->access & TL_WRITE) && (access->access & TL_KERNEL) && word->cookie)
 		written_by_kernel(uninit, access, word);
+	else if ((access->access & TL_WRITE) && is_alignment(uninit, access, word))
+		moved_over(uninit, word);
 	else if (access->access & TL_WRITE)
 		written(uninit, access);
 	plan(uninit, access->pid);

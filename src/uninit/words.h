@@ -17,12 +17,14 @@
 struct origin {
 	pid_t pid, tid;
 	uint64_t address, length;
+	uint64_t serial; /* of a block: another may stand at the address later */
 	uint64_t time;
 	uint64_t context; /* hash of the innermost callers and the length */
 	/* Of a frame: its function's first instruction, and all that lies below the return address;
 	 * 0: it is a block of the heap. */
 	uint64_t frame;
-	bool yields; /* it gives way to frames: the C library's own, or a frame */
+	bool yields;	      /* it gives way to frames: the C library's own, or a frame */
+	uint64_t read_before; /* what unseen_read() told then */
 	uint64_t pcs[WORD_FRAMES];
 	size_t count;
 };
@@ -36,7 +38,15 @@ struct word {
 	bool predicted; /* it will be loaded, as far as its thread's registers told */
 	bool copied;	/* what was copied out of the block, elsewhere */
 	bool pending;	/* `tid` is about to make that copy */
+	/* The instruction that its thread loads it by, without a system call before, as far as was
+	 * foretold (predict.h); 0: that was not, or is over. */
+	uint64_t straight;
 	pid_t tid;
+	/* Of the kernel's count of accesses beyond those that were told: so many were of an
+	 * instruction that tripped another word as well; and may some be of a system call that was
+	 * told, which touches a word several times? */
+	unsigned shared;
+	bool kernel_read;
 	uint64_t initial; /* as the block's memory was at its birth */
 	bool initial_known;
 	struct origin origin;

@@ -37,10 +37,8 @@ static ssize_t fill(struct memory *memory, uintptr_t from, size_t length)
 {
 	ssize_t got;
 
-	if (!memory->pid)
-		memory->pid = raw_getpid();
 	memory->first = from;
-	got = raw_read_memory(memory->pid, memory->window, from, length);
+	got = raw_read_memory(memory->window, from, length);
 	if (got == -EPERM || got == -ENOSYS)
 		got = copy_probed(memory->window, from, length);
 	memory->length = got > 0 ? (uint32_t)got : 0;

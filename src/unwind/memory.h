@@ -10,14 +10,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "unwind/unwind.h"
 
 #define MEMORY_WINDOW 576 /* bytes; with the registers it fits a frame of 1024 */
 
 struct memory {
-	pid_t pid; /* of this process; 0 until the first read */
 	uint32_t length;
 	uintptr_t first;
 	uintptr_t plain_from, plain_until; /* known to be mapped, and read as it is */
@@ -28,7 +26,6 @@ struct memory {
 /* The window is left alone: only what `length` covers is read, and length is 0. */
 static inline void memory_init(struct memory *memory)
 {
-	memory->pid = 0;
 	memory->length = 0;
 	memory->first = 0;
 	memory->plain_from = memory->plain_until = 0;

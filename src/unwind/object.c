@@ -86,9 +86,9 @@ static void cache_put(uint64_t map_start, uint64_t map_end, uint64_t table,
 	__atomic_store_n(&slot->version, version + 2, __ATOMIC_RELEASE);
 }
 
-static bool copy(pid_t pid, void *to, uint64_t from, size_t length)
+static bool copy(void *to, uint64_t from, size_t length)
 {
-	ssize_t got = raw_read_memory(pid, to, from, length);
+	ssize_t got = raw_read_memory(to, from, length);
 
 	if (got == -EPERM || got == -ENOSYS) { /* a seccomp filter: trust the loader's mapping */
 		memcpy(to, (const void *)from, length);
@@ -112,15 +112,14 @@ static bool find_segment(const struct dl_find_object *found, struct segment *seg
 	uint64_t map_start = (uintptr_t)found->dlfo_map_start;
 	uint64_t map_end = (uintptr_t)found->dlfo_map_end;
 	uint64_t table = (uintptr_t)found->dlfo_eh_frame, bias = 0;
-	pid_t pid = raw_getpid();
 	Elf64_Ehdr header;
 	Elf64_Phdr program;
 	bool biased = false;
 
-	if (!copy(pid, &header, map_start, sizeof(header)) || !is_our_format(&header))
+	if (!copy(&header, map_start, sizeof(header)) || !is_our_format(&header))
 		return false;
 	for (unsigned i = 0; i < header.e_phnum && i < SEGMENT_LIMIT; i++) {
-		if (!copy(pid, &program, map_start + header.e_phoff + i * sizeof(program),
+		if (!copy(&program, map_start + header.e_phoff + i * sizeof(program),
 			  sizeof(program)))
 			return false;
 		if (program.p_type != PT_LOAD)

@@ -30,7 +30,7 @@ static struct copy *find_by_address(const struct watched *process, unsigned slot
 	return copy;
 }
 
-struct piece *copies_piece(struct watched *process, const struct control_trace *trace)
+struct piece *copies_piece(struct watched *process, const struct trace *trace)
 {
 	struct copy *copy = find(process, trace->slot, trace->access->tid);
 
@@ -65,7 +65,7 @@ static void arm_copy(struct watch *watch, struct watched *process, unsigned slot
 					     shared->length) == (ssize_t)shared->length;
 	copy->piece.armed = true;
 	if (!process->silent &&
-	    control_arm_thread(watch->control, process->pid, slot, tid, copy->piece.address))
+	    lasting_arm_thread(watch->program, process->pid, slot, tid, copy->piece.address))
 		watch->wanted[shared->wanted].uncovered++;
 }
 
@@ -143,7 +143,7 @@ static void forget_threads(struct watched *process, pid_t tid)
 		struct thread *thread = *at;
 
 		if (thread->tid != tid &&
-		    (!all || control_thread_lives(process->pid, thread->tid))) {
+		    (!all || lasting_thread_lives(process->pid, thread->tid))) {
 			at = &thread->next;
 			continue;
 		}
@@ -156,8 +156,7 @@ static void forget_threads(struct watched *process, pid_t tid)
 		process->thread_sweep = 2 * process->thread_count + THREADS_FEW;
 }
 
-void copies_notice(struct watch *watch, struct watched *process,
-		   const struct control_notice *notice)
+void copies_notice(struct watch *watch, struct watched *process, const struct notice *notice)
 {
 	forget_threads(process, notice->from->tid);
 	add_thread(process, notice->from->tid, notice->address);
@@ -194,7 +193,7 @@ int copies_begin(struct watch *watch, struct watched *process, unsigned index)
 
 	if (err)
 		return err;
-	control_announce_threads(watch->control, process->pid);
+	lasting_announce_threads(watch->program, process->pid);
 	for (struct thread *thread = process->threads; thread; thread = thread->next)
 		thread->waits |= !arm_thread(watch, process, index, thread);
 	return 0;
@@ -205,16 +204,16 @@ void copies_resume(struct watch *watch, struct watched *process, unsigned slot)
 {
 	for (struct copy *copy = process->copies; copy; copy = copy->next)
 		if (copy->slot == slot && copy->piece.armed &&
-		    control_arm_thread(watch->control, process->pid, slot, copy->tid,
+		    lasting_arm_thread(watch->program, process->pid, slot, copy->tid,
 				       copy->piece.address) &&
-		    control_thread_lives(process->pid, copy->tid))
+		    lasting_thread_lives(process->pid, copy->tid))
 			watch->wanted[copy->piece.wanted].uncovered++;
 }
 
 /* Only the first thread is there when a process begins. */
 void copies_open(struct watch *watch, struct watched *process)
 {
-	uint64_t pointer = control_thread_pointer(watch->control, process->pid);
+	uint64_t pointer = lasting_thread_pointer(watch->program, process->pid);
 
 	if (pointer)
 		add_thread(process, process->pid, pointer);

@@ -112,7 +112,7 @@ static void wait_for_attachment(struct watch *watch, pid_t pid, pid_t tid)
 	}
 }
 
-void debugger_start(struct watch *watch, struct watched *process, const struct control_trace *trace)
+void debugger_start(struct watch *watch, struct watched *process, const struct trace *trace)
 {
 	const struct tl_access *access = trace->access;
 	uint64_t resume = access->stack ? access->stack->registers.pc : access->pc;

@@ -15,7 +15,7 @@
 void filter_begin(struct watch *watch)
 {
 	const struct watch_options *options = &watch->options;
-	struct filter *filter = control_filter(watch->control);
+	struct filter *filter = lasting_filter(watch->program);
 
 	filter->on = true;
 	/* A file of hits has them all. */
@@ -32,7 +32,7 @@ void filter_begin(struct watch *watch)
 
 void filter_process_begin(struct watch *watch, struct watched *process)
 {
-	struct filter_process *filter = control_filter_process(watch->control, process->pid);
+	struct filter_process *filter = lasting_filter_process(watch->program, process->pid);
 	struct space *space = control_space(watch->control, process->pid);
 	char error[SYMBOL_ERROR_MAX];
 	struct symbol_found found;
@@ -51,7 +51,7 @@ void filter_slot_begin(struct watch *watch, const struct watched *process, unsig
 	const struct piece *piece = &process->piece[slot];
 	const struct wanted *wanted = &watch->wanted[piece->wanted];
 	struct space *space = control_space(watch->control, process->pid);
-	struct control_judging judging = {
+	struct lasting_judging judging = {
 		.values = !(wanted->access & SYMBOL_ACCESS_EXECUTE) &&
 			  (options->action != WATCH_COUNT || options->sampled || options->deliver ||
 			   condition_uses_values(&options->condition)),
@@ -62,7 +62,7 @@ void filter_slot_begin(struct watch *watch, const struct watched *process, unsig
 	if (judging.values && space && !piece->each_thread)
 		judging.known = space_read(space, piece->address, &judging.value, piece->length) ==
 				(ssize_t)piece->length;
-	control_judge(watch->control, process->pid, slot, &judging);
+	lasting_judge(watch->program, process->pid, slot, &judging);
 }
 
 /* An access that was asked for; one of unknown kind is. */
@@ -87,7 +87,7 @@ static bool is_from(const struct finding_access *access, const char *function)
 
 /* What the handler would have asked. */
 static enum filter_refusal judge(const struct watch *watch, const struct finding_access *access,
-				 const struct wanted *wanted, const struct control_trace *trace)
+				 const struct wanted *wanted, const struct trace *trace)
 {
 	const struct watch_options *options = &watch->options;
 	struct condition_values values = {access->before_known, access->after_known,
@@ -101,7 +101,7 @@ static enum filter_refusal judge(const struct watch *watch, const struct finding
 }
 
 enum filter_refusal filter_judge(struct watch *watch, const struct finding *finding,
-				 const struct wanted *wanted, const struct control_trace *trace)
+				 const struct wanted *wanted, const struct trace *trace)
 {
 	const struct finding_access *access = &finding->accesses[0];
 	enum filter_refusal refused = FILTER_REFUSALS;
@@ -118,17 +118,17 @@ enum filter_refusal filter_judge(struct watch *watch, const struct finding *find
 	return refused;
 }
 
-uint64_t filter_number(struct watch *watch, const struct control_trace *trace)
+uint64_t filter_number(struct watch *watch, const struct trace *trace)
 {
 	return trace->number ? trace->number
-			     : atomic_fetch_add(&control_filter(watch->control)->matched, 1) + 1;
+			     : atomic_fetch_add(&lasting_filter(watch->program)->matched, 1) + 1;
 }
 
 /*
  * A place may be taught when every hit with that pc is the same: the instruction before it made the
  * access, as seen and not guessed, and its function is the one that is named.
  */
-static bool is_plain(const struct finding *finding, const struct control_trace *trace)
+static bool is_plain(const struct finding *finding, const struct trace *trace)
 {
 	const struct finding_access *access = &finding->accesses[0];
 	const struct finding_frame *frame = finding_place_frame(access);
@@ -141,9 +141,9 @@ static bool is_plain(const struct finding *finding, const struct control_trace *
 }
 
 void filter_teach(struct watch *watch, struct watched *process, const struct finding *finding,
-		  const struct control_trace *trace, enum filter_refusal refused, int place)
+		  const struct trace *trace, enum filter_refusal refused, int place)
 {
-	struct filter_process *filter = control_filter_process(watch->control, process->pid);
+	struct filter_process *filter = lasting_filter_process(watch->program, process->pid);
 	bool wanted = refused == FILTER_REFUSALS;
 	int index;
 
@@ -159,7 +159,7 @@ void filter_teach(struct watch *watch, struct watched *process, const struct fin
 
 void filter_collect(struct watch *watch, struct watched *process, int slot)
 {
-	struct filter_process *filter = control_filter_process(watch->control, process->pid);
+	struct filter_process *filter = lasting_filter_process(watch->program, process->pid);
 
 	for (unsigned i = 0; filter && i < FILTER_PLACES; i++) {
 		struct filter_place *place = &filter->place[i];
@@ -182,7 +182,7 @@ void filter_collect(struct watch *watch, struct watched *process, int slot)
 
 void filter_refresh(struct watch *watch, struct watched *process)
 {
-	struct filter_process *filter = control_filter_process(watch->control, process->pid);
+	struct filter_process *filter = lasting_filter_process(watch->program, process->pid);
 
 	filter_collect(watch, process, -1);
 	for (unsigned i = 0; filter && i < FILTER_PLACES; i++)
@@ -191,9 +191,9 @@ void filter_refresh(struct watch *watch, struct watched *process)
 
 void filter_estimate(struct watch *watch, const struct watched *process, unsigned slot)
 {
-	struct control_estimate *sum = &watch->wanted[process->piece[slot].wanted].estimate, part;
+	struct lasting_estimate *sum = &watch->wanted[process->piece[slot].wanted].estimate, part;
 
-	control_estimate(watch->control, process->pid, slot, &part);
+	lasting_estimate(watch->program, process->pid, slot, &part);
 	sum->hits += part.hits;
 	sum->at_least |= part.at_least;
 	sum->watched += part.watched;
@@ -202,12 +202,12 @@ void filter_estimate(struct watch *watch, const struct watched *process, unsigne
 
 void filter_process_end(struct watch *watch, struct watched *process)
 {
-	struct filter_process *filter = control_filter_process(watch->control, process->pid);
+	struct filter_process *filter = lasting_filter_process(watch->program, process->pid);
 
 	filter_collect(watch, process, -1);
 	for (unsigned i = 0; filter && i < FILTER_REFUSALS; i++)
 		watch->refused_hits[i] += atomic_load(&filter->refused[i]);
-	watch->unsent += control_unsent(watch->control, process->pid);
+	watch->unsent += lasting_unsent(watch->program, process->pid);
 }
 
 void filter_print(const struct watch *watch)

@@ -35,8 +35,8 @@ static void want(struct watch *watch, struct watched *process)
 
 		if (is_heap(process, i) && !room)
 			watch->wanted[i].full = true;
-		control_want_blocks(watch->control, process->pid, i,
-				    room ? process->target[i].block_size : 0);
+		notice_want_blocks(watch->program, process->pid, i,
+				   room ? process->target[i].block_size : 0);
 	}
 }
 
@@ -44,7 +44,7 @@ int heap_begin(struct watch *watch, struct watched *process, unsigned index)
 {
 	if (!has_room(watch, process, index))
 		return -ENOSPC;
-	control_want_blocks(watch->control, process->pid, index, process->target[index].block_size);
+	notice_want_blocks(watch->program, process->pid, index, process->target[index].block_size);
 	return 0;
 }
 
@@ -62,25 +62,24 @@ static bool is_allocated_by(const struct finding_access *access, const struct sy
 }
 
 static void arm_block(struct watch *watch, struct watched *process, unsigned index,
-		      const struct control_notice *notice)
+		      const struct notice *notice)
 {
 	const struct symbol_target *target = &process->target[index];
 	uint64_t start = notice->address + (uint64_t)target->offset[0];
-	int err = control_note_block(watch->control, process->pid, notice->address);
+	int err = notice_note_block(watch->program, process->pid, notice->address);
 
 	scouts_give_way(watch, process, pieces_needed(target));
 	if (!err)
 		err = watch_arm_data(watch, process, index, start, notice->address);
 	if (err) {
-		control_forget_block(watch->control, process->pid, notice->address);
+		notice_forget_block(watch->program, process->pid, notice->address);
 		watch->wanted[index].full = true;
 	} else {
 		watch->wanted[index].blocks++;
 	}
 }
 
-static void allocated(struct watch *watch, struct watched *process,
-		      const struct control_notice *notice)
+static void allocated(struct watch *watch, struct watched *process, const struct notice *notice)
 {
 	struct space *space = control_space(watch->control, process->pid);
 	struct finding *finding = space ? finding_create(FINDING_HIT) : NULL;
@@ -96,17 +95,17 @@ static void allocated(struct watch *watch, struct watched *process,
 	want(watch, process);
 }
 
-static void freed(struct watch *watch, struct watched *process, const struct control_notice *notice)
+static void freed(struct watch *watch, struct watched *process, const struct notice *notice)
 {
 	watch_disarm_block(watch, process, notice->address);
-	control_forget_block(watch->control, process->pid, notice->address);
+	notice_forget_block(watch->program, process->pid, notice->address);
 	want(watch, process);
 }
 
-void heap_notice(struct watch *watch, struct watched *process, const struct control_notice *notice)
+void heap_notice(struct watch *watch, struct watched *process, const struct notice *notice)
 {
 	process->may_open = true; /* the thread that allocated, before it goes on */
-	if (notice->kind == CONTROL_BLOCK_ALLOCATED)
+	if (notice->kind == NOTICE_BLOCK_ALLOCATED)
 		allocated(watch, process, notice);
 	else
 		freed(watch, process, notice);

@@ -81,9 +81,9 @@ int watch_arm_piece(struct watch *watch, struct watched *process, unsigned index
 	piece->armed = true;
 	filter_slot_begin(watch, process, index);
 	if (!process->silent && piece->each_thread)
-		err = control_arm_threads(watch->control, process->pid, index, &request);
+		err = lasting_arm_threads(watch->program, process->pid, index, &request);
 	else if (!process->silent)
-		err = control_arm(watch->control, process->pid, index, &request);
+		err = lasting_arm(watch->program, process->pid, index, &request);
 	piece->armed = !err;
 	return err;
 }
@@ -108,10 +108,9 @@ void watch_disarm_piece(struct watch *watch, struct watched *process, unsigned i
 {
 	struct piece *piece = &process->piece[index];
 
-	watch->wanted[piece->wanted].kernel +=
-		control_slot_count(watch->control, process->pid, index);
+	watch->wanted[piece->wanted].kernel += lasting_count(watch->program, process->pid, index);
 	filter_estimate(watch, process, index);
-	control_disarm(watch->control, process->pid, index);
+	lasting_disarm(watch->program, process->pid, index);
 	if (!piece->region)
 		filter_collect(watch, process, (int)index);
 	piece_forget(piece);
@@ -128,8 +127,12 @@ void watch_disarm_wanted(struct watch *watch, struct watched *process, unsigned 
 
 void watch_disarm_block(struct watch *watch, struct watched *process, uint64_t block)
 {
+	/* What lies in no block has none either, scouts among it. */
+	if (!block)
+		return;
 	for (unsigned i = 0; i < AREA_WATCHES; i++)
-		if (process->piece[i].armed && process->piece[i].block == block)
+		if (process->piece[i].armed && !process->piece[i].scout &&
+		    process->piece[i].block == block)
 			watch_disarm_piece(watch, process, i);
 }
 

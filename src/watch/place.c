@@ -15,10 +15,14 @@ static void frame_text(const struct finding_frame *frame, char *text, size_t siz
 	if (frame->function && frame->file && frame->line)
 		snprintf(text, size, "%s %s:%u", frame->function, path_name(frame->file),
 			 frame->line);
-	else if (frame->function)
+	else if (frame->function && frame->function_offset >= 0)
 		snprintf(text, size, "%s+%lld (%s)", frame->function,
 			 (long long)frame->function_offset,
 			 frame->module ? path_name(frame->module) : "?");
+	else if (frame->function)
+		snprintf(text, size, "%s (%s+0x%llx)", frame->function,
+			 frame->module ? path_name(frame->module) : "?",
+			 (unsigned long long)frame->offset);
 	else
 		snprintf(text, size, "%s+0x%llx", frame->module ? path_name(frame->module) : "?",
 			 (unsigned long long)frame->offset);
@@ -129,7 +133,7 @@ uint64_t place_estimate(const struct wanted *wanted, uint64_t count)
 /* A slot that rested was a sample: what is said then is what was seen, times what was not. */
 static void print_sampling(FILE *to, const struct wanted *wanted)
 {
-	const struct control_estimate *estimate = &wanted->estimate;
+	const struct lasting_estimate *estimate = &wanted->estimate;
 	double all = (double)(estimate->watched + estimate->rested);
 
 	if (!estimate->rested)

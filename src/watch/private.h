@@ -3,7 +3,11 @@
 #ifndef WATCH_PRIVATE_H
 #define WATCH_PRIVATE_H
 
-#include "control/notice.h"
+#include "control/control.h"
+#include "lasting/lasting.h"
+#include "lasting/regions.h"
+#include "lasting/threads.h"
+#include "notice/notice.h"
 #include "symbol/target.h"
 #include "watch/watch.h"
 
@@ -18,7 +22,7 @@ struct wanted {
 	uint64_t uncovered;		  /* threads whose copy could not be watched */
 	uint64_t shown;			  /* hits that passed the filters */
 	uint64_t kernel;		  /* by the kernel's own counts, of ended processes */
-	struct control_estimate estimate; /* hits beyond those, to keep to --budget */
+	struct lasting_estimate estimate; /* hits beyond those, to keep to --budget */
 };
 
 /* One hardware slot of a process. */
@@ -93,6 +97,7 @@ struct place {
 struct watch {
 	struct watch_options options;
 	struct control *control;
+	struct program *program; /* the controller's */
 	struct wanted wanted[WATCH_EXPRESSIONS];
 	struct watched *processes;
 	bool refused, began;
@@ -146,8 +151,7 @@ void watch_silence(struct watch *watch, struct watched *process);
 void watch_resume(struct watch *watch, struct watched *process);
 
 /* debugger.c */
-void debugger_start(struct watch *watch, struct watched *process,
-		    const struct control_trace *trace);
+void debugger_start(struct watch *watch, struct watched *process, const struct trace *trace);
 /* Has it ended? `wait`: until it has. */
 void debugger_check(struct watch *watch, bool wait);
 
@@ -166,25 +170,23 @@ bool region_possible(const struct watch *watch, const struct watched *process);
 /* Does something there share a page with a region? */
 bool region_beside(const struct watched *process, uint64_t address, uint64_t length);
 int region_arm(struct watch *watch, struct watched *process, const struct piece *wish);
-struct piece *region_piece(struct watch *watch, struct watched *process,
-			   const struct control_trace *trace);
-void region_keep(struct watch *watch, struct watched *process, const struct control_trace *trace);
+struct piece *region_piece(struct watch *watch, struct watched *process, const struct trace *trace);
+void region_keep(struct watch *watch, struct watched *process, const struct trace *trace);
 void region_report(struct watch *watch, struct watched *process);
 void region_close_all(struct watched *process);
 
 /* heap.c */
 int heap_begin(struct watch *watch, struct watched *process, unsigned index);
-void heap_notice(struct watch *watch, struct watched *process, const struct control_notice *notice);
+void heap_notice(struct watch *watch, struct watched *process, const struct notice *notice);
 void heap_print(const struct watch *watch, const struct wanted *wanted);
 
 /* copies.c */
 void copies_open(struct watch *watch, struct watched *process);
 int copies_begin(struct watch *watch, struct watched *process, unsigned index);
-void copies_notice(struct watch *watch, struct watched *process,
-		   const struct control_notice *notice);
+void copies_notice(struct watch *watch, struct watched *process, const struct notice *notice);
 void copies_look_again(struct watch *watch, struct watched *process);
 /* The piece that a hit of an each_thread slot belongs to; NULL: it cannot be told. */
-struct piece *copies_piece(struct watched *process, const struct control_trace *trace);
+struct piece *copies_piece(struct watched *process, const struct trace *trace);
 void copies_resume(struct watch *watch, struct watched *process, unsigned slot);
 void copies_close(struct watched *process);
 
@@ -195,10 +197,10 @@ void filter_process_begin(struct watch *watch, struct watched *process);
 void filter_slot_begin(struct watch *watch, const struct watched *process, unsigned slot);
 /* FILTER_REFUSALS: it passes. Counts it else. */
 enum filter_refusal filter_judge(struct watch *watch, const struct finding *finding,
-				 const struct wanted *wanted, const struct control_trace *trace);
-uint64_t filter_number(struct watch *watch, const struct control_trace *trace);
+				 const struct wanted *wanted, const struct trace *trace);
+uint64_t filter_number(struct watch *watch, const struct trace *trace);
 void filter_teach(struct watch *watch, struct watched *process, const struct finding *finding,
-		  const struct control_trace *trace, enum filter_refusal refused, int place);
+		  const struct trace *trace, enum filter_refusal refused, int place);
 /* Adds what handlers counted; slot >= 0: of that slot alone, which is about to watch something
  * else. */
 void filter_collect(struct watch *watch, struct watched *process, int slot);

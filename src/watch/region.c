@@ -88,7 +88,7 @@ int region_arm(struct watch *watch, struct watched *process, const struct piece 
 	piece->region = true;
 	if (watch->wanted[wish->wanted].access == SYMBOL_ACCESS_READ)
 		request.access = TL_READ; /* by the instruction: nothing is left to filter */
-	err = control_arm_region(watch->control, process->pid, (unsigned)index, &request);
+	err = lasting_arm_region(watch->program, process->pid, (unsigned)index, &request);
 	piece->armed = !err;
 	if (err)
 		return err;
@@ -98,8 +98,7 @@ int region_arm(struct watch *watch, struct watched *process, const struct piece 
 }
 
 /* Its hits carry their own place; what lies beside the region in the same access is left out. */
-struct piece *region_piece(struct watch *watch, struct watched *process,
-			   const struct control_trace *trace)
+struct piece *region_piece(struct watch *watch, struct watched *process, const struct trace *trace)
 {
 	struct piece *piece = &process->piece[trace->slot], *part = &watch->part;
 	uint64_t first = trace->access->address, end = first + trace->access->length;
@@ -121,7 +120,7 @@ struct piece *region_piece(struct watch *watch, struct watched *process,
 }
 
 /* The thread that made the access may have gone on; then what it left is read late. */
-void region_keep(struct watch *watch, struct watched *process, const struct control_trace *trace)
+void region_keep(struct watch *watch, struct watched *process, const struct trace *trace)
 {
 	struct piece *piece = &process->piece[trace->slot];
 	struct space *space = control_space(watch->control, process->pid);
@@ -140,7 +139,7 @@ void region_report(struct watch *watch, struct watched *process)
 {
 	for (unsigned i = AREA_SLOTS; i < AREA_WATCHES; i++) {
 		struct piece *piece = &process->piece[i];
-		int err = piece->armed ? control_region_error(watch->control, process->pid, i) : 0;
+		int err = piece->armed ? lasting_region_error(watch->program, process->pid, i) : 0;
 
 		if (!err)
 			continue;

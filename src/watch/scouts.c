@@ -79,7 +79,7 @@ static struct posts wanted_posts(struct watch *watch, struct watched *process,
 
 static void dismiss(struct watch *watch, struct watched *process, unsigned index)
 {
-	control_disarm(watch->control, process->pid, index);
+	lasting_disarm(watch->program, process->pid, index);
 	process->piece[index].armed = process->piece[index].scout = false;
 }
 
@@ -103,7 +103,7 @@ static bool has_scout(const struct watched *process, uint64_t address)
 static bool send_out(struct watch *watch, struct watched *process, uint64_t address,
 		     unsigned access)
 {
-	struct control_judging judging = {.unfiltered = true};
+	struct lasting_judging judging = {.unfiltered = true};
 	struct tl_watch request = {.size = sizeof(request),
 				   .pid = process->pid,
 				   .address = address,
@@ -121,8 +121,8 @@ static bool send_out(struct watch *watch, struct watched *process, uint64_t addr
 				.armed = true,
 				.address = address,
 				.length = request.length};
-	control_judge(watch->control, process->pid, (unsigned)index, &judging);
-	piece->armed = !control_arm(watch->control, process->pid, (unsigned)index, &request);
+	lasting_judge(watch->program, process->pid, (unsigned)index, &judging);
+	piece->armed = !lasting_arm(watch->program, process->pid, (unsigned)index, &request);
 	return piece->armed;
 }
 
@@ -132,7 +132,7 @@ void scouts_place(struct watch *watch, struct watched *process)
 	struct space *space = control_space(watch->control, process->pid);
 	struct posts posts;
 
-	if (!space || watch->options.outside)
+	if (!space || watch->options.outside || process->silent)
 		return;
 	posts = wanted_posts(watch, process, space_modules(space));
 	process->scouted = posts.complete;

@@ -44,23 +44,22 @@ static int arm_target(struct watch *watch, struct watched *process, unsigned wan
 	return err ? err : watch_arm_data(watch, process, wanted, address, 0);
 }
 
-static bool type_is_signed(const char *type)
-{
-	static const char *const names[] = {"int", "long", "short", "char", "signed", "ssize_t"};
-
-	if (!type || strstr(type, "unsigned") || strchr(type, '*'))
-		return false;
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(type, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
-
 static void describe(struct wanted *wanted, const struct symbol_target *target)
 {
 	wanted->access = target->access;
-	wanted->is_signed = type_is_signed(target->type);
-	wanted->is_pointer = target->type && strchr(target->type, '*');
+	wanted->is_signed = target->is_signed;
+	wanted->is_pointer = target->is_pointer;
+}
+
+static const char *why_no_region(const struct watch *watch, const struct watched *process)
+{
+	if (!watch->options.regions)
+		return ", and a region needs a processor with protection keys and a program that "
+		       "trapline starts, without --gdb";
+	if (!lasting_opens_regions(watch->program, process->pid))
+		return ", and a region needs a program that a library can be loaded into, which is "
+		       "not one that is statically linked or for another C library";
+	return "";
 }
 
 static void explain_room(const struct watch *watch, const struct watched *process,
@@ -77,10 +76,7 @@ static void explain_room(const struct watch *watch, const struct watched *proces
 		"for 8 aligned bytes or one place, %u are left%s; name a part that fits "
 		"(EXPR:LEN) or less beside it\n",
 		wanted->text, what, AREA_SLOTS, pieces_free(process),
-		watch->options.regions
-			? ""
-			: ", and a region needs a processor with protection keys and a program "
-			  "that trapline starts, without --gdb");
+		why_no_region(watch, process));
 }
 
 static void explain(const struct watch *watch, const struct watched *process,
@@ -188,7 +184,7 @@ int watch_resolve(struct watch *watch, struct watched *process, bool first)
 		if ((err == -EAGAIN && may_wait(watch, wanted, &process->target[i])) ||
 		    (err == -ENOENT && watch->options.later)) {
 			/* What comes later may be a thread-local variable. */
-			control_announce_threads(watch->control, process->pid);
+			lasting_announce_threads(watch->program, process->pid);
 			continue;
 		}
 		process->given_up[i] = true;
@@ -223,10 +219,9 @@ static void follow_pointers(struct watch *watch, struct watched *process, unsign
 	int err = symbol_target_evaluate(modules, target, symbol_modules_memory(modules), 0,
 					 &address, NULL);
 
-	for (unsigned i = 0; i < AREA_SLOTS && !err; i++)
+	for (unsigned i = 0; i < AREA_WATCHES && !err; i++)
 		if (process->piece[i].armed && !process->piece[i].scout &&
-		    process->piece[i].wanted == index && process->piece[i].address <= address &&
-		    address < process->piece[i].address + process->piece[i].length)
+		    process->piece[i].wanted == index && process->piece[i].start == address)
 			return;
 	watch_disarm_wanted(watch, process, index);
 	process->resolved[index] = !err && !watch_arm_data(watch, process, index, address, 0);

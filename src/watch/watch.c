@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/path.h"
 
-#include "control/observe.h"
 #include "tool/complete.h"
 #include "watch/private.h"
 
@@ -46,6 +45,7 @@ int watch_create(struct watch **watch, const struct watch_options *options)
 void watch_attach(struct watch *watch, struct control *control)
 {
 	watch->control = control;
+	watch->program = control_program(control);
 	filter_begin(watch);
 }
 
@@ -60,6 +60,28 @@ bool watch_needs_heap(const struct watch *watch)
 bool watch_refused(const struct watch *watch)
 {
 	return watch->refused;
+}
+
+/* Reading symbols took longer than it waited. */
+static void leave_unwatched(struct watch *watch, struct watched *process)
+{
+	for (unsigned i = 0; i < watch->options.expressions; i++) {
+		watch_disarm_wanted(watch, process, i);
+		process->resolved[i] = false;
+		process->given_up[i] = true;
+	}
+	fprintf(stderr, "trapline: process %d had begun before that was known: it runs unwatched\n",
+		(int)process->pid);
+}
+
+/* A program is ended only where it has not begun, and waits in its constructor. */
+static void refuse(struct watch *watch, struct watched *process)
+{
+	watch->refused = watch->options.outside || control_waits(watch->control, process->pid);
+	if (!watch->refused)
+		leave_unwatched(watch, process);
+	else if (!watch->options.outside)
+		control_signal(watch->control, process->pid, 0, SIGKILL);
 }
 
 static void process_began(void *context, pid_t pid)
@@ -81,15 +103,12 @@ static void process_began(void *context, pid_t pid)
 	watch->began = true;
 	copies_open(watch, process);
 	filter_process_begin(watch, process);
-	process->may_open = true;
+	process->may_open = lasting_opens_regions(watch->program, pid);
 	refused = watch_resolve(watch, process, first);
 	process->may_open = false;
 	process->begun = true;
 	if (refused) {
-		/* It waits in its constructor: nothing of its own has run. */
-		watch->refused = true;
-		if (!watch->options.outside)
-			control_signal(watch->control, pid, 0, SIGKILL);
+		refuse(watch, process);
 		return;
 	}
 	scouts_place(watch, process);
@@ -100,10 +119,10 @@ static void note_counts(struct watch *watch, struct watched *process)
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
 		if (process->piece[i].armed && !process->piece[i].scout) {
 			watch->wanted[process->piece[i].wanted].kernel +=
-				control_slot_count(watch->control, process->pid, i);
+				lasting_count(watch->program, process->pid, i);
 			filter_estimate(watch, process, i);
 		}
-	watch->dropped += control_dropped(watch->control, process->pid);
+	watch->dropped += lasting_dropped(watch->program, process->pid);
 	filter_process_end(watch, process);
 }
 
@@ -161,8 +180,7 @@ static bool in_c_library(const struct finding_access *access)
 	return access->stack.count && path_is_c_library(access->stack.frames[0].module);
 }
 
-static struct finding *begin_finding(struct watch *watch, const struct control_trace *trace,
-				     size_t frames)
+static struct finding *begin_finding(struct watch *watch, const struct trace *trace, size_t frames)
 {
 	struct finding *finding = finding_create(FINDING_HIT);
 	struct finding_access *access;
@@ -180,7 +198,7 @@ static struct finding *begin_finding(struct watch *watch, const struct control_t
 }
 
 /* The whole stack where it is asked for or the first frame is not the program's own. */
-static struct finding *make_finding(struct watch *watch, const struct control_trace *trace)
+static struct finding *make_finding(struct watch *watch, const struct trace *trace)
 {
 	bool whole = watch->options.stack_needed;
 	struct finding *finding = begin_finding(watch, trace, whole ? STACK_FRAMES : 1);
@@ -193,7 +211,7 @@ static struct finding *make_finding(struct watch *watch, const struct control_tr
 }
 
 static void fill_object(struct finding *finding, const struct piece *piece,
-			const struct control_trace *trace)
+			const struct trace *trace)
 {
 	struct finding_object *object = &finding->object;
 
@@ -212,7 +230,7 @@ static void fill_object(struct finding *finding, const struct piece *piece,
 }
 
 static void fill_finding(struct watch *watch, struct finding *finding, const struct wanted *wanted,
-			 const struct piece *piece, const struct control_trace *trace)
+			 const struct piece *piece, const struct trace *trace)
 {
 	struct finding_access *access = &finding->accesses[0];
 
@@ -234,7 +252,7 @@ static void fill_finding(struct watch *watch, struct finding *finding, const str
 	finding_identify(finding);
 }
 
-static void execute(const struct watch *watch, const struct control_trace *trace)
+static void execute(const struct watch *watch, const struct trace *trace)
 {
 	pid_t tid = trace->access->tid;
 	pid_t pid = fork();
@@ -246,7 +264,7 @@ static void execute(const struct watch *watch, const struct control_trace *trace
 		snprintf(text[1], sizeof(text[1]), "%d", (int)tid);
 		setenv("TRAPLINE_PID", text[0], 1);
 		/* The program told it: a command that acts on it must not meet another process. */
-		if (control_thread_lives(trace->pid, tid))
+		if (lasting_thread_lives(trace->pid, tid))
 			setenv("TRAPLINE_TID", text[1], 1);
 		else
 			unsetenv("TRAPLINE_TID");
@@ -257,7 +275,7 @@ static void execute(const struct watch *watch, const struct control_trace *trace
 		;
 }
 
-static void act(struct watch *watch, const struct control_trace *trace)
+static void act(struct watch *watch, const struct trace *trace)
 {
 	const struct tl_access *access = trace->access;
 	struct watched *process = watch_find(watch, access->pid);
@@ -284,11 +302,11 @@ static void act(struct watch *watch, const struct control_trace *trace)
 }
 
 static void show(struct watch *watch, const struct finding *finding, const struct wanted *wanted,
-		 const struct control_trace *trace, uint64_t number)
+		 const struct trace *trace, uint64_t number)
 {
 	const struct watch_options *options = &watch->options;
 
-	if (!filter_chooses(control_filter(watch->control), number))
+	if (!filter_chooses(lasting_filter(watch->program), number))
 		return;
 	if (options->action != WATCH_COUNT && !options->top)
 		line_print(watch, finding, wanted, trace->access->time);
@@ -298,7 +316,7 @@ static void show(struct watch *watch, const struct finding *finding, const struc
 }
 
 static struct piece *piece_of(struct watch *watch, struct watched *process,
-			      const struct control_trace *trace)
+			      const struct trace *trace)
 {
 	struct piece *piece = &process->piece[trace->slot];
 
@@ -307,18 +325,18 @@ static struct piece *piece_of(struct watch *watch, struct watched *process,
 	return piece->armed && piece->each_thread ? copies_piece(process, trace) : piece;
 }
 
-static void notice(void *context, const struct control_notice *notice)
+static void notice(void *context, const struct notice *notice)
 {
 	struct watch *watch = context;
 	struct watched *process = watch_find(watch, notice->from->pid);
 
-	if (process && notice->kind == CONTROL_THREAD_BEGINS)
+	if (process && notice->kind == NOTICE_THREAD_BEGINS)
 		copies_notice(watch, process, notice);
 	else if (process)
 		heap_notice(watch, process, notice);
 }
 
-static void trace(void *context, const struct control_trace *trace)
+static void trace(void *context, const struct trace *trace)
 {
 	struct watch *watch = context;
 	struct watched *process = watch_find(watch, trace->access->pid);

@@ -16,15 +16,22 @@ struct watched *watch_find(const struct watch *watch, pid_t pid)
 void watch_silence(struct watch *watch, struct watched *process)
 {
 	process->silent = true;
+	process->scouted = false;
 	for (unsigned i = 0; i < AREA_SLOTS; i++) {
-		if (!process->piece[i].armed)
+		struct piece *piece = &process->piece[i];
+
+		if (!piece->armed)
 			continue;
-		watch->wanted[process->piece[i].wanted].kernel +=
-			control_slot_count(watch->control, process->pid, i);
-		control_close(watch->control, process->pid, i);
+		if (piece->scout)
+			piece->armed = piece->scout = false;
+		else
+			watch->wanted[piece->wanted].kernel +=
+				lasting_count(watch->program, process->pid, i);
+		lasting_close(watch->program, process->pid, i);
 	}
 }
 
+/* Scouts are sent out again by the next look, which comes with this tick since none are out. */
 void watch_resume(struct watch *watch, struct watched *process)
 {
 	process->silent = false;

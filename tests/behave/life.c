@@ -38,6 +38,9 @@ static void test_fork(void)
 
 		watched = 1;
 		CHECK_EQUAL(hits, before);
+		CHECK_EQUAL(tl_event_disable(event), -EPERM);
+		CHECK_EQUAL(tl_event_enable(event), -EPERM);
+		CHECK_EQUAL(tl_event_rearm(event, 1), -EPERM);
 		CHECK_OK(tl_event_close(event));
 		event = check_open(&watched, 8, TL_WRITE, TL_PROCESS, check_count_hit,
 				   (void *)&hits);

@@ -60,6 +60,11 @@ ASSEMBLED(plain_helper, "lea 9(%rdi),%eax\n ret");
 ASSEMBLED(reads_variable, "mov patch_rules_number(%rip),%eax\n add %edi,%eax\n ret");
 ASSEMBLED(writes_constant,
 	  "movl $77,patch_rules_number(%rip)\n mov patch_rules_number(%rip),%eax\n ret");
+ASSEMBLED(takes_address, "lea patch_rules_number(%rip),%rax\n ret");
+ASSEMBLED(takes_address_later,
+	  "sub $8,%rsp\n lea patch_rules_number(%rip),%rax\n add $8,%rsp\n ret");
+/* The low half of the address, by an address-size prefix. */
+ASSEMBLED(takes_low_address, "lea patch_rules_number(%eip),%rax\n ret");
 ASSEMBLED(jumps_early, "test %edi,%edi\n js 1f\n lea 3(%rdi),%eax\n ret\n1: mov $-1,%eax\n ret");
 ASSEMBLED(tail_call, "inc %edi\n jmp plain_helper");
 ASSEMBLED(uses_loop, "push %rcx\n mov %edi,%ecx\n loop 1f\n1: pop %rcx\n mov $3,%eax\n ret");
@@ -179,10 +184,11 @@ static void check_original(function *old, int x)
 
 static void check_originals(void)
 {
-	function *const functions[] = {plain_old,	padded,		enters_own_bytes,
-				       with_endbr,	straddling,	calls_directly,
-				       calls_by_memory, reads_variable, writes_constant,
-				       jumps_early,	tail_call};
+	function *const functions[] = {plain_old,	    padded,	      enters_own_bytes,
+				       with_endbr,	    straddling,	      calls_directly,
+				       calls_by_memory,	    reads_variable,   writes_constant,
+				       jumps_early,	    tail_call,	      takes_address,
+				       takes_address_later, takes_low_address};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		check_original(functions[i], 4);
@@ -207,6 +213,23 @@ static void check_overlaps(void)
 	CHECK_EQUAL(tl_patch_apply(&second, (void *)other_old, (void *)plain_old, 0), -ELOOP);
 	CHECK_EQUAL(call(plain_old, 1), 1001);
 	CHECK_OK(tl_patch_revert(patch));
+	CHECK_EQUAL(call(plain_old, 1), 2);
+}
+
+/* On failure nothing is changed: neither code nor the caller's pointers. */
+static void check_failures(void)
+{
+	void *original = (void *)check_failures;
+	struct tl_patch_change changes[] = {{(void *)plain_old, (void *)plain_new, &original},
+					    {(void *)too_short, (void *)other_new, NULL}};
+	tl_patch *patch = NULL;
+
+	CHECK_EQUAL(tl_patch_apply_all(&patch, changes, 2, 0), -EINVAL);
+	CHECK(original == (void *)check_failures, "%p", original);
+	changes[1] = changes[0];
+	CHECK_EQUAL(tl_patch_apply_all(&patch, changes, 2, 0), -EEXIST);
+	CHECK(original == (void *)check_failures, "%p", original);
+	CHECK(!patch, "a patch");
 	CHECK_EQUAL(call(plain_old, 1), 2);
 }
 
@@ -406,6 +429,7 @@ int main(void)
 	check_refusals();
 	check_replacements();
 	check_overlaps();
+	check_failures();
 	check_several();
 	check_far();
 	check_blocked_thread();

@@ -91,6 +91,7 @@ static void registers_are_read_and_changed(void)
 	wait_for(1);
 	CHECK_OK(tl_safepoint_stop(safepoint, SECOND));
 	CHECK_EQUAL(tl_safepoint_stop(safepoint, SECOND), -EDEADLK);
+	CHECK_EQUAL(tl_safepoint_register(safepoint), -EDEADLK);
 	before = polls;
 	CHECK_OK(tl_safepoint_each(safepoint, change_root, &parked));
 	usleep(2000);
@@ -321,6 +322,47 @@ static void faults_are_told_apart(bool watchpoints)
 	pthread_join(thread, NULL);
 }
 
+/* Enters the region while it is armed, so that the region's polls fault. */
+static void *poll_while_blocking(void *argument)
+{
+	const uint32_t *const volatile *place;
+	const uint32_t *unarmed;
+
+	CHECK_OK(tl_safepoint_register(safepoint));
+	place = tl_safepoint_place(safepoint);
+	unarmed = *place;
+	phase = 1;
+	while (*place == unarmed)
+		;
+	CHECK_OK(tl_safepoint_enter_blocking(safepoint));
+	TL_SAFEPOINT_POLL_AT(place);
+	phase = 2;
+	wait_for(3);
+	CHECK_OK(tl_safepoint_leave_blocking(safepoint));
+	CHECK_OK(tl_safepoint_leave(safepoint));
+	return argument;
+}
+
+/* The thread counts as stopped there already: a poll neither stops it nor makes it running. */
+static void polls_of_blocking_region_are_nothing(void)
+{
+	pthread_t thread;
+
+	phase = 0;
+	CHECK(pthread_create(&thread, NULL, poll_while_blocking, NULL) == 0);
+	wait_for(1);
+	CHECK_OK(tl_safepoint_stop(safepoint, 10ull * SECOND));
+	for (int i = 0; phase != 2; i++) {
+		CHECK(i < 10000, "the poll stops the thread");
+		usleep(1000);
+	}
+	CHECK_OK(tl_safepoint_resume(safepoint));
+	CHECK_OK(tl_safepoint_stop(safepoint, SECOND));
+	CHECK_OK(tl_safepoint_resume(safepoint));
+	phase = 3;
+	pthread_join(thread, NULL);
+}
+
 static void *ask_for_slots(void *argument)
 {
 	static long words[4];
@@ -363,6 +405,7 @@ static void all_rules(unsigned flags, bool place)
 	if (indirect && flags != TL_SAFEPOINT_WATCHPOINT) {
 		faults_are_told_apart(!flags);
 		slots_are_given_back();
+		polls_of_blocking_region_are_nothing();
 	}
 	CHECK_OK(tl_safepoint_close(safepoint));
 }

@@ -145,6 +145,129 @@ static void check_hold(void)
 	CHECK_OK(tl_throttle_close(throttle));
 }
 
+static void use(double seconds)
+{
+	double end = clock_seconds(CLOCK_THREAD_CPUTIME_ID) + seconds;
+
+	while (clock_seconds(CLOCK_THREAD_CPUTIME_ID) < end)
+		for (volatile int i = 0; i < 1000; i++)
+			;
+}
+
+/* Of the signals that come meanwhile one is kept: the other throttles look some periods later. */
+static void use_blocked(double seconds)
+{
+	sigset_t trap;
+
+	sigemptyset(&trap);
+	sigaddset(&trap, SIGTRAP);
+	pthread_sigmask(SIG_BLOCK, &trap, NULL);
+	use(seconds);
+	pthread_sigmask(SIG_UNBLOCK, &trap, NULL);
+	use(0.03);
+}
+
+#define OTHERS 15
+
+/* Looked at late it pays for all of it, however many throttles know the thread by its clock. */
+static void *share_thread(void *others)
+{
+	struct tl_throttle_spec spec = cpu_spec(0.1, others);
+	tl_throttle *throttle;
+	double wall, cpu;
+
+	prctl(PR_SET_NAME, "shared");
+	spec.period = 9000000; /* all of the others look meanwhile */
+	CHECK_OK(tl_throttle_open(&throttle, &spec));
+	wall = clock_seconds(CLOCK_MONOTONIC);
+	cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+	for (int i = 0; i < 3; i++)
+		use_blocked(0.1);
+	cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	wall = clock_seconds(CLOCK_MONOTONIC) - wall;
+	fprintf(stderr, "budget 10 %%, one of many: %.1f %%\n", cpu / wall * 100);
+	CHECK(cpu <= 0.1 * (wall + 0.05) + 0.04, "%f s of %f", cpu, wall);
+	CHECK_OK(tl_throttle_close(throttle));
+	return NULL;
+}
+
+static void check_many(void)
+{
+	struct tl_throttle_spec spec = cpu_spec(10, "shared");
+	tl_throttle *others[OTHERS], *last, *single, *more;
+	pthread_t thread;
+
+	/* Of signals that come at once one is kept as well. */
+	for (int i = 0; i < OTHERS; i++) {
+		spec.period = 2000000 + (uint64_t)i * 70000;
+		CHECK_OK(tl_throttle_open(&others[i], &spec));
+	}
+	CHECK(!pthread_create(&thread, NULL, share_thread, "shared"), "create");
+	pthread_join(thread, NULL);
+	CHECK_OK(tl_throttle_open(&last, &spec));
+	CHECK_EQUAL(tl_throttle_open(&more, &spec), -ENOSPC);
+	CHECK(strstr(tl_explain(-ENOSPC), "16"), "%s", tl_explain(-ENOSPC));
+	/* No limit of those for a single thread. */
+	spec.scope = TL_THREAD;
+	CHECK_OK(tl_throttle_open(&single, &spec));
+	CHECK_OK(tl_throttle_close(single));
+	CHECK_OK(tl_throttle_close(last));
+	for (int i = 0; i < OTHERS; i++)
+		CHECK_OK(tl_throttle_close(others[i]));
+}
+
+#define CHILDREN 3
+
+static double tree_cpu(const pid_t *children)
+{
+	double cpu = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+	clockid_t clock;
+
+	for (int i = 0; i < CHILDREN; i++) {
+		CHECK(!clock_getcpuclockid(children[i], &clock), "clock");
+		cpu += clock_seconds(clock);
+	}
+	return cpu;
+}
+
+static void keeps_to(double share, const pid_t *children)
+{
+	double wall = clock_seconds(CLOCK_MONOTONIC), cpu = tree_cpu(children);
+
+	spin(2);
+	cpu = tree_cpu(children) - cpu;
+	wall = clock_seconds(CLOCK_MONOTONIC) - wall;
+	fprintf(stderr, "budget %.0f %%, a tree of four: %.1f %%\n", share * 100, cpu / wall * 100);
+	CHECK(cpu <= share * (wall + 0.05) + 0.02 * (CHILDREN + 1), "%f s of %f", cpu, wall);
+}
+
+/* One budget for the process and what it forks, also when it is changed. */
+static void check_tree(void)
+{
+	struct tl_throttle_spec spec = cpu_spec(0.25, NULL);
+	pid_t children[CHILDREN];
+	tl_throttle *throttle;
+
+	spec.scope = TL_TREE;
+	CHECK_OK(tl_throttle_open(&throttle, &spec));
+	for (int i = 0; i < CHILDREN; i++) {
+		children[i] = fork();
+		if (!children[i]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			spin(60);
+			_exit(1);
+		}
+	}
+	keeps_to(0.25, children);
+	CHECK_OK(tl_throttle_set_budget(throttle, 50000000, 0));
+	keeps_to(0.05, children);
+	for (int i = 0; i < CHILDREN; i++) {
+		kill(children[i], SIGKILL);
+		waitpid(children[i], NULL, 0);
+	}
+	CHECK_OK(tl_throttle_close(throttle));
+}
+
 static void check_faults(void)
 {
 	struct tl_throttle_spec spec = {.size = sizeof(spec),
@@ -191,6 +314,8 @@ int main(void)
 	check_share(0.25, 2);
 	check_names();
 	check_hold();
+	check_tree();
+	check_many();
 	check_faults();
 	check_refusals();
 	return 0;

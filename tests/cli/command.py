@@ -107,6 +107,10 @@ class Command(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stderr, "trapline: cannot open /nowhere/at/all: No such file or directory\n")
 
+    def test_questions_of_flow_have_its_help(self):
+        for question in ("from", "to", "map"):
+            self.assertEqual(run("flow", question, "--help").stdout, run("flow", "--help").stdout)
+
     def test_help_and_manual_pages_have_the_same_options(self):
         for name in commands():
             shown = set(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", run(name, "--help").stdout))
@@ -153,13 +157,74 @@ class Command(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (2, ""))
         self.assertIn("--frobnicate", result.stderr)
 
+    def test_standard_descriptors_that_are_closed(self):
+        """No file of ours takes their numbers, and the program finds them closed."""
+        script = ": > %s; for f in 0 1 2; do test -e /proc/self/fd/$f && echo $f >> %s; done; exit 5"
+        for closed in ((0,), (1,), (2,), (0, 1, 2)):
+            with self.subTest(closed=closed), tempfile.TemporaryDirectory() as folder:
+                told, found = os.path.join(folder, "told"), os.path.join(folder, "found")
+                result = subprocess.run(
+                    [TRAPLINE, "race", "-q", "-o", found, "--", "sh", "-c", script % (told, told)], capture_output=True, timeout=60,
+                    check=False, preexec_fn=lambda: [os.close(fd) for fd in closed])
+                self.assertEqual((result.returncode, result.stdout, result.stderr), (5, b"", b""))
+                with open(told, encoding="ascii") as lines:
+                    self.assertEqual([int(line) for line in lines], [fd for fd in range(3) if fd not in closed])
+                self.assertEqual(os.path.getsize(found), 0)
+
+    def test_what_cannot_be_said_is_no_success(self):
+        for words in (("--help",), ("--version",), ("race", "--help"), ("doctor",)):
+            result = subprocess.run([TRAPLINE, *words], stderr=subprocess.PIPE, timeout=60, check=False,
+                                    preexec_fn=lambda: os.close(1))
+            self.assertNotEqual(result.returncode, 0, words)
+            self.assertIn(b"standard output cannot be written", result.stderr)
+
+    def test_files_in_memory_are_files(self):
+        """Below /dev, where most names are no files."""
+        with tempfile.NamedTemporaryFile("w", dir="/dev/shm") as file:
+            file.write("old\n" * 100)
+            file.flush()
+            os.chmod(file.name, 0o644)
+            self.assertEqual(run("race", "-q", "-o", file.name, "--", "true").returncode, 0)
+            self.assertEqual((os.stat(file.name).st_mode & 0o777, os.stat(file.name).st_size), (0o600, 0))
+
+    def test_options_of_flow_behind_a_cluster(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            result = run("flow", "map", "-qo", file.name, "--format", "text", "--", "echo", "told")
+            self.assertEqual((result.returncode, result.stdout), (0, "told\n"), result.stderr)
+
+    def test_options_of_the_environment(self):
+        for text, words in (("budget 5", "TRAPLINE_OPTIONS has 'budget', which is no option"),
+                            ("-q budget", "TRAPLINE_OPTIONS has 'budget', which is no option"),
+                            ("-q " * 70, "TRAPLINE_OPTIONS has more than 64 words"), ("-q --budget 5", "")):
+            result = subprocess.run([TRAPLINE, "race", "--", "true"], capture_output=True, text=True, timeout=60, check=False,
+                                    env={**os.environ, "TRAPLINE_OPTIONS": text})
+            self.assertEqual((result.returncode, result.stdout), (2 if words else 0, ""))
+            self.assertIn(words, result.stderr)
+
+    def test_words_of_the_program_are_its_own(self):
+        many = [str(number) for number in range(400)]
+        for before in (("--",), ()):
+            for words in (["--format", "html", "--by", "me"], many):
+                result = run("flow", "map", "-q", "--format", "text", "--budget", "2", *before, "echo", *words)
+                self.assertEqual((result.returncode, result.stdout), (0, " ".join(words) + "\n"))
+
+    def test_output_that_is_the_programs_too(self):
+        with tempfile.NamedTemporaryFile("w+", encoding="utf-8") as file:
+            for name in ("/dev/stdout", file.name):
+                result = subprocess.run([TRAPLINE, "race", "-q", "-o", name, "--", "sh", "-c", "sh -c 'echo one'; echo two"],
+                                        stdout=file, stderr=subprocess.PIPE, timeout=60, check=False)
+                self.assertEqual((result.returncode, result.stderr), (0, b""))
+            file.seek(0)
+            self.assertEqual(file.read(), "one\ntwo\n" * 2)
+
     def test_signals_reach_the_program(self):
         """Those sent to trapline by another process; what a terminal sends, the program gets by itself."""
-        script = ("import os, signal, sys\n"
+        # signal.pause() could begin between a signal and the call of Python's handler, and sleep for ever.
+        script = ("import os, signal, sys, time\n"
                   "for number in map(int, sys.argv[1].split()):\n"
                   "    signal.signal(number, lambda number, frame: os._exit(number))\n"
                   "print('ready', flush=True)\n"
-                  "while True:\n    signal.pause()")
+                  "while True:\n    time.sleep(0.05)")
         numbers = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
         for number in numbers:
             with self.subTest(signal=number), subprocess.Popen(

@@ -36,7 +36,6 @@ class Workload:
     source = None    # Debian source package whose tests are used
     seconds = 600    # after which a run is given up
     quick = False    # part of the bounded subset
-    refuses = ()     # modes in which it cannot be run, which must be said
     user = None      # UID to run as, when we are root
 
     def missing(self):

@@ -65,6 +65,12 @@ int main(void)
 	expect(sigaction(SIGTRAP, &nested, NULL) == 0);
 	raise(SIGTRAP);
 	say("SA_NODEFER nests %d deep", deepest);
+	expect(signal(SIGTRAP, SIG_ERR) == SIG_ERR && errno == EINVAL);
+	sigfillset(&nested.sa_mask);
+	expect(sigaction(SIGTRAP, &nested, NULL) == 0 && sigaction(SIGTRAP, NULL, &old) == 0);
+	say("a full mask has SIGKILL %d, SIGSTOP %d, SIGUSR1 %d",
+	    sigismember(&old.sa_mask, SIGKILL), sigismember(&old.sa_mask, SIGSTOP),
+	    sigismember(&old.sa_mask, SIGUSR1));
 	nap(500000);
 	noise_stop();
 	return other != 0;

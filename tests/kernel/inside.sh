@@ -101,7 +101,7 @@ try "heap: silent" silent "$programs/heap_blocks_right zeroes" heap --all
 try "stack: a use after return" finds stack-use-after-return "$programs/stack_use global_hot 8" stack
 try "stack: an overwritten frame" finds stack-overwrite "$programs/stack_overwrite loop 3" \
 	stack --tool-option function=victim_loop
-try "stack: silent" silent "$programs/stack_correct red_zone 1" stack
+try "stack: silent" silent "$programs/stack_leaf red_zone 1" stack
 try "uninit: a branch" finds uninitialised-read "$programs/uninit_errors branch_on_member" uninit --all
 try "uninit: silent" silent "$programs/uninit_correct padding_copied" uninit --all
 try "flow: dead stores" finds dead-store "$wasting half-dead 3" flow waste --aggressive

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What filters say of a call, and which of our own calls they leave. */
 #include "agent/permitted.h"
+#include "base/seccomp_run.h"
 
 #include <linux/audit.h>
 #include <linux/seccomp.h>
@@ -20,7 +21,7 @@ static unsigned run(const struct sock_filter *code, size_t length, int number)
 	struct seccomp_data call = {
 		.nr = number, .arch = AUDIT_ARCH_X86_64, .args = {7, 0x100000002}};
 
-	return permitted_run(code, (unsigned)length, &call);
+	return seccomp_run(code, (unsigned)length, &call);
 }
 
 static void test_jumps(void **state)

@@ -50,10 +50,25 @@ static void test_others(void **state)
 			fail_msg("%s is none", others[i]);
 }
 
+/* The pointers of std::shared_ptr are ordinary members, and Rust's vector loads are plain. */
+static void test_files(void **state)
+{
+	(void)state;
+	assert_true(symbol_atomic_file("/usr/include/c++/12/bits/atomic_base.h"));
+	assert_true(symbol_atomic_file("/usr/include/c++/12/ext/atomicity.h"));
+	assert_false(symbol_atomic_file("/usr/include/c++/12/bits/shared_ptr_base.h"));
+	assert_false(symbol_atomic_file("/rust/library/stdarch/crates/core_arch/src/x86/sse2.rs"));
+	assert_true(symbol_atomic_counting(
+		"std::_Sp_counted_base<(__gnu_cxx::_Lock_policy)2>::_M_release()"));
+	assert_false(symbol_atomic_counting(
+		"std::__shared_count<(__gnu_cxx::_Lock_policy)2>::_M_swap()"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations),
-					   cmocka_unit_test(test_others)};
+					   cmocka_unit_test(test_others),
+					   cmocka_unit_test(test_files)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ struct bench {
 	struct area *area;
 	struct hits hits;
 	unsigned pairs;				/* whose second access is a store */
-	bool first_seen;			/* of the last one */
+	bool first_seen, second_seen;		/* of the last one */
 	void (*meanwhile)(struct bench *bench); /* once, when the first hit has begun */
 };
 
@@ -98,6 +98,7 @@ static void pair(struct target *target, const struct slot *slot, struct tl_pair 
 		return;
 	bench->pairs++;
 	bench->first_seen = pair->first_seen;
+	bench->second_seen = pair->second_seen;
 }
 
 static const struct hit_events events = {
@@ -210,6 +211,22 @@ static void a_thread_that_trips_nothing_may_read(void **state)
 	assert_true(bench->first_seen);
 }
 
+/* The handlers may begin in another order than the accesses were made; not where the second's
+ * thread was held elsewhere since. */
+static void who_was_held_since_comes_later(void **state)
+{
+	(void)state;
+	bench->target.slot[0].whole = false;
+	nobody_came_between();
+	assert_true(bench->second_seen);
+	put(5, WRITER, after_store, 2000, 3000);
+	put(3, READER, after_load, 2100, 2200);
+	put(9, READER, after_store, 2300, 2400);
+	hits_collect(&bench->hits);
+	assert_int_equal(bench->pairs, 2);
+	assert_false(bench->second_seen);
+}
+
 static void what_ends_with_its_process_is_told(void **state)
 {
 	(void)state;
@@ -231,6 +248,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_thread_that_trips_nothing_may_read, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(who_was_held_since_comes_later, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_ends_with_its_process_is_told, set_up,
 						tear_down),
 	};

@@ -165,10 +165,12 @@ static void check_form(const struct form *form)
 	if (insn.flow != form->flow || insn.plain_move != marked(form, 'p') ||
 	    insn.atomic != marked(form, 'a') || insn.attempt != marked(form, 't') ||
 	    insn.string != marked(form, 's') || insn.repeated != marked(form, 'r') ||
-	    insn.vector != marked(form, 'v') || insn.conditional != marked(form, 'c'))
-		fail_msg("%s: flow %u move %d atomic %d string %d rep %d vector %d cond %d",
-			 form->text, insn.flow, insn.plain_move, insn.atomic, insn.string,
-			 insn.repeated, insn.vector, insn.conditional);
+	    insn.vector != marked(form, 'v') || insn.whole_vector != marked(form, 'w') ||
+	    insn.conditional != marked(form, 'c'))
+		fail_msg(
+			"%s: flow %u move %d atomic %d string %d rep %d vector %d whole %d cond %d",
+			form->text, insn.flow, insn.plain_move, insn.atomic, insn.string,
+			insn.repeated, insn.vector, insn.whole_vector, insn.conditional);
 	check_operands(form, &insn);
 	for (size_t less = 1; less < length; less++)
 		if (insn_decode(bytes, less, CODE, &insn) == 0)
@@ -216,6 +218,8 @@ static void moves_and_addresses(void **state)
 	const uint8_t cmovne[] = {0x0f, 0x45, 0x05, 1, 2, 3, 4}; /* 0x4030201(%rip), %eax */
 	const uint8_t load[] = {0x8b, 0x05, 1, 2, 3, 4};
 	const uint8_t lea[] = {0x48, 0x8d, 0x05, 1, 2, 3, 4};
+	const uint8_t nowhere[] = {0x48, 0x8d, 0x05, 0xf9, 0xff, 0xff, 0xff};
+	const uint8_t low[] = {0x67, 0x48, 0x8d, 0x05, 1, 2, 3, 4}; /* 0x4030201(%eip), %rax */
 	const uint8_t indexed[] = {0x48, 0x8d, 0x04, 0x08};
 	const uint8_t setne[] = {0x0f, 0x95, 0x05, 1, 2, 3, 4};
 	struct insn insn;
@@ -226,8 +230,15 @@ static void moves_and_addresses(void **state)
 	assert_int_equal(insn.address_taken, 0);
 	assert_int_equal(insn_decode(lea, sizeof(lea), CODE, &insn), 0);
 	assert_int_equal(insn.address_taken, CODE + 7 + 0x4030201);
-	assert_int_equal(insn_decode(indexed, sizeof(indexed), CODE, &insn), 0);
+	assert_true(insn.takes_address);
+	assert_int_equal(insn_decode(nowhere, sizeof(nowhere), 0, &insn), 0);
 	assert_int_equal(insn.address_taken, 0);
+	assert_true(insn.takes_address);
+	assert_int_equal(insn_decode(low, sizeof(low), 0x7ffffffff000, &insn), 0);
+	assert_int_equal(insn.address_taken, 0xfffff008 + 0x4030201ull - 0x100000000);
+	assert_true(insn.takes_address);
+	assert_int_equal(insn_decode(indexed, sizeof(indexed), CODE, &insn), 0);
+	assert_false(insn.takes_address);
 	assert_int_equal(insn_decode(load, sizeof(load), CODE, &insn), 0);
 	assert_int_equal(insn.move_condition, -1);
 	assert_int_equal(insn_decode(setne, sizeof(setne), CODE, &insn), 0);

@@ -77,6 +77,9 @@ static int work(void)
 		/* By what no compiler knows: div, of 32 and of 64 bits. */
 		sum += (uint32_t)length / ((uint32_t)number[i] | 1u);
 		sum += (uint32_t)((unsigned long)number[i] % ((unsigned long)length + 3));
+		/* And idiv, behind cdq and cqo. */
+		sum += (uint32_t)(number[i] / (length + 2));
+		sum += (uint32_t)((long)number[i] % (-3L - length));
 	}
 	return sum != 0;
 }

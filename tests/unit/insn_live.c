@@ -150,7 +150,7 @@ static int read_own(void *context, uint64_t address, void *to, size_t length)
 		memcpy(to, (const void *)address, length);
 		return 0;
 	}
-	return raw_read_memory(raw_getpid(), to, address, length) == (ssize_t)length ? 0 : -14;
+	return raw_read_memory(to, address, length) == (ssize_t)length ? 0 : -14;
 }
 
 static const int register_order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,

@@ -29,15 +29,26 @@ CODE(table, "lea (%rdi), %rax\ntest %esi, %esi\njz 1f\nadd $1, %rdi\njmp *%rdx\n
      "ret");
 CODE(behind_return, "ret", "ret");
 CODE(half, "mov %edi, %edi\nmov %sil, %sil", "ret");
+/* What stands behind the return is entered by exceptions alone. */
+CODE(caught, "mov %rdi, %rbx\ncall untouched_start\n1:",
+     "mov (%rbx), %eax\nret\nnopl 0(%rax)\nint3\nlea 8(%rsp), %rbx\njmp 1b");
+CODE(cleaned, "mov %rdi, %rbx\ncall untouched_start",
+     "mov (%rbx), %eax\nret\nmov %rbx, %rdi\ncall untouched_start\nud2");
+/* … from the second of two calls, with what the register has there. */
+CODE(caught_later, "mov %rdi, %rbx\ncall untouched_start\n1:",
+     "mov (%rbx), %eax\nlea 8(%rbx), %rbx\ncall untouched_start\nret\nmov %rax, %rdi\njmp 1b");
+CODE(padded, "mov %rdi, %rbx\njmp 1f\nnopl 0(%rax)\nxchg %ax, %ax\nint3\n1:", "ret");
 CODE(exchanged, "xchg %rdi, %rsi", "ret");
 CODE(overwritten, "mov (%rsi), %rsi", "ret");
+CODE(entered, "mov %rdi, %rax\nmov %rsi, %rbx\nsyscall", "ret");
 
 static struct insn_origin_work work;
 
 static int look(const uint8_t *start, const uint8_t *place, const uint8_t *end,
 		struct insn_origin origin[16])
 {
-	return insn_origins(start, (size_t)(end - start), (size_t)(place - start), &work, origin);
+	return insn_origins(start, (size_t)(end - start), (size_t)(place - start), NULL, &work,
+			    origin);
 }
 
 #define EXPECT(name, register, from, by)                                                   \
@@ -59,6 +70,9 @@ static void what_is_not_written_is_as_it_was(void **state)
 	EXPECT(half, RDI, INSN_ORIGIN_NONE, 0);
 	EXPECT(half, RSI, INSN_ORIGIN_NONE, 0);
 	EXPECT(exchanged, RDI, INSN_ORIGIN_NONE, 0);
+	EXPECT(entered, RAX, INSN_ORIGIN_NONE, 0);
+	EXPECT(entered, RCX, INSN_ORIGIN_NONE, 0);
+	EXPECT(entered, RBX, RSI, 0);
 }
 
 static void copies_and_sums_are_known(void **state)
@@ -91,6 +105,29 @@ static void calls_keep_what_they_must(void **state)
 	EXPECT(called, RDI, INSN_ORIGIN_NONE, 0);
 }
 
+static void landing_pads_are_entered(void **state)
+{
+	(void)state;
+	EXPECT(caught, RBX, INSN_ORIGIN_NONE, 0);
+	EXPECT(caught, RSP, RSP, 0);
+	EXPECT(cleaned, RBX, RDI, 0);
+	EXPECT(caught_later, RBX, INSN_ORIGIN_NONE, 0);
+	EXPECT(padded, RBX, RDI, 0);
+}
+
+static void another_part_leads_back(void **state)
+{
+	struct insn_entries entries = {{(uint32_t)(called_place - called_start)}, 1};
+	struct insn_origin origin[16];
+
+	(void)state;
+	assert_int_equal(insn_origins(called_start, (size_t)(called_end - called_start),
+				      entries.at[0], &entries, &work, origin),
+			 0);
+	for (int i = 0; i < 16; i++)
+		assert_int_equal(origin[i].number, INSN_ORIGIN_NONE);
+}
+
 static void nothing_is_known_where_no_way_leads(void **state)
 {
 	struct insn_origin origin[16];
@@ -98,9 +135,9 @@ static void nothing_is_known_where_no_way_leads(void **state)
 	(void)state;
 	assert_true(look(behind_return_start, behind_return_place, behind_return_end, origin) < 0);
 	/* An instruction cut off. */
-	assert_true(insn_origins(added_start, (size_t)(added_place - added_start) - 1, 0, &work,
-				 origin) < 0);
-	assert_true(insn_origins(added_start, INSN_ORIGIN_CODE + 1, 0, &work, origin) < 0);
+	assert_true(insn_origins(added_start, (size_t)(added_place - added_start) - 1, 0, NULL,
+				 &work, origin) < 0);
+	assert_true(insn_origins(added_start, INSN_ORIGIN_CODE + 1, 0, NULL, &work, origin) < 0);
 }
 
 int main(void)
@@ -110,6 +147,8 @@ int main(void)
 		cmocka_unit_test(copies_and_sums_are_known),
 		cmocka_unit_test(what_differs_by_the_way_is_not),
 		cmocka_unit_test(calls_keep_what_they_must),
+		cmocka_unit_test(landing_pads_are_entered),
+		cmocka_unit_test(another_part_leads_back),
 		cmocka_unit_test(nothing_is_known_where_no_way_leads),
 	};
 

@@ -72,6 +72,21 @@ CODE(called, LOAD, "call 2f\nxor %eax, %eax\nud2\n2: test %rax, %rax\njz 1f\n1: 
 CODE(loop, LOAD, "1: mov %rax, %rcx\njmp 1b");
 CODE(reversed, LOAD, "bswap %rax\ntest %al, %al\njz 1f\nnop\n1: xor %eax, %eax");
 CODE(summed, LOAD, "add $1, %rax\ntest %al, %al\njz 1f\nnop\n1: xor %eax, %eax");
+CODE(doubled, LOAD,
+     "and $0x801fffff, %eax\nor $0x5a00000, %eax\nadd %eax, %eax\njc 1f\nsar $22, %eax\n"
+     "test %eax, %eax\njs 1f\nnop\n1: xor %eax, %eax");
+CODE(field_doubled, LOAD,
+     "and $0x801fffff, %eax\nor $0x5a00000, %eax\nadd %eax, %eax\nsar $22, %eax\n"
+     "test %eax, %eax\njs 1f\nnop\n1: xor %eax, %eax");
+CODE(field_doubled_by_address, LOAD,
+     "and $0x801fffff, %eax\nor $0x5a00000, %eax\nlea (%rax,%rax), %ecx\nxor %eax, %eax\n"
+     "sar $22, %ecx\ntest %ecx, %ecx\njs 1f\nnop\n1: xor %ecx, %ecx");
+
+/* Three and five times: the lowest bit stays where it is, the one above is not reached. */
+CODE(field_tripled, LOAD,
+     "and $1, %eax\nlea (%rax,%rax,2), %ecx\nxor %eax, %eax\ntest $1, %cl\njz 1f\nnop\n1: xor %ecx, %ecx");
+CODE(field_five_times, LOAD,
+     "and $8, %eax\nlea (%rax,%rax,4), %ecx\nxor %eax, %eax\ntest $0x10, %cl\njz 1f\nnop\n1: xor %ecx, %ecx");
 
 /* Eight bytes are compared, of which the upper four are behind the end. */
 CODE(words_compared, LOAD,
@@ -199,6 +214,12 @@ static void only_the_bytes_that_count(void **state)
 	EXPECT(reversed, 0x7f, SHADOW_SINK_NONE);
 	EXPECT(summed, 0xfe, SHADOW_SINK_NONE);
 	EXPECT(summed, 0x1, SHADOW_SINK_BRANCH);
+	EXPECT(doubled, 0x8, SHADOW_SINK_BRANCH);
+	EXPECT(doubled, 0x7, SHADOW_SINK_NONE);
+	EXPECT(field_doubled, 0xf, SHADOW_SINK_NONE);
+	EXPECT(field_doubled_by_address, 0xf, SHADOW_SINK_NONE);
+	EXPECT(field_tripled, 0xf, SHADOW_SINK_BRANCH);
+	EXPECT(field_five_times, 0xf, SHADOW_SINK_NONE);
 }
 
 static void addresses_and_targets(void **state)

@@ -64,7 +64,13 @@ static const struct row rows[] = {
 	{"memrchr", "a=b=c", "", {TEXT, '=', 5}, 0, 16, WITHIN, 11, 13},
 	{"memrchr", "a=b=c", "", {TEXT, '?', 5}, 0, 16, WITHIN, 8, 13},
 	{"memrchr", "a=b=c", "", {TEXT, '=', 5}, 0, 11, OUTSIDE, 0, 0},
+	{"memrchr", "a=b=c", "", {TEXT, '=', NOT}, 0, 16, UNKNOWN, 0, 0},
+	{"memrchr", "a=b=c", "", {TEXT, '=', NOT}, 0, 8, OUTSIDE, 0, 0},
+	{"memrchr", "a=b=c", "", {TEXT, '=', UINT64_MAX - 1}, 0, 16, UNKNOWN, 0, 0},
 	{"memcmp", "same", "samt", {TEXT, OTHER, 3}, 8, 16, WITHIN, 8, 11},
+	{"memcmp", "same", "samt", {TEXT, OTHER, 100000}, 90000, 16, WITHIN, 90000, 90016},
+	{"memcmp", "same", "samt", {TEXT, OTHER, 100000}, 100000, 32, WITHIN, 100000, 100008},
+	{"memcmp", "same", "samt", {TEXT, NOT, 100000}, 100008, 32, UNKNOWN, 0, 0},
 	{"__memcmpeq_evex", "same", "samt", {TEXT, OTHER, 3}, 256, 16, WITHIN, 256, 259},
 	{"strcmp", "same", "same", {TEXT, OTHER}, 8, 16, WITHIN, 8, 13},
 	{"strcmp", "same", "sake", {TEXT, OTHER}, 8, 16, WITHIN, 8, 11},
@@ -168,6 +174,45 @@ static void others_are_not_taken_for_them(void **state)
 		assert_null(c_function_find(others[i]));
 }
 
+static const char *const linked[] = {
+	"strlen",
+	"__strlen_avx2_rtm",
+	"__memcmp_sse4_1",
+	"__strcasecmp_l_sse42",
+	"__wcsnlen_generic",
+	"__strcmp_evex512",
+	"strchr.part.0",
+	"__memcmp_avx2_movbe",
+};
+
+static const char *const programs_own[] = {
+	"index",       "index_of",     "rindex",
+	"strlen_utf8", "strchr_last",  "memcmp_constant_time",
+	"wcslen_",     "strcpy_evexx", "__strlen_chk",
+};
+
+/* Of a program into which the library is linked. */
+static void a_programs_own_are_not_taken_for_them(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(linked) / sizeof(linked[0]); i++)
+		assert_ptr_equal(c_function_linked(linked[i]), c_function_find(linked[i]));
+	for (size_t i = 0; i < sizeof(programs_own) / sizeof(programs_own[0]); i++)
+		assert_null(c_function_linked(programs_own[i]));
+	assert_non_null(c_function_linked("memchr"));
+}
+
+static void what_copies_is_known(void **state)
+{
+	(void)state;
+	assert_true(c_function_copies("__memmove_avx_unaligned_erms", true));
+	assert_true(c_function_copies("memcpy", true));
+	assert_true(c_function_copies("__memcpy_chk", false));
+	assert_false(c_function_copies("memcpy_from_user", true));
+	assert_false(c_function_copies("__memcpy_ssse3", false));
+	assert_false(c_function_copies("memccpy", false));
+}
+
 /* Memory that cannot be read decides nothing. */
 static void what_cannot_be_read_is_not_known(void **state)
 {
@@ -188,6 +233,8 @@ int main(void)
 		cmocka_unit_test(the_table_holds),
 		cmocka_unit_test(wide_strings_count_in_elements),
 		cmocka_unit_test(others_are_not_taken_for_them),
+		cmocka_unit_test(a_programs_own_are_not_taken_for_them),
+		cmocka_unit_test(what_copies_is_known),
 		cmocka_unit_test(what_cannot_be_read_is_not_known),
 	};
 

@@ -80,11 +80,38 @@ static void empty_pages_are_not_read(void **state)
 	assert_false(is_filled(bench, 2 * PAGE, PAGE));
 }
 
+/* Four pages: of a stack in memory of another use the page alone is known that the pointer is in
+ * the middle of; of one above a page that nobody can read, as C libraries make them, all. */
+static void a_stack_reaches_as_far_as_is_known(void **state)
+{
+	const struct bench *bench = *state;
+	uint64_t pointer = (uintptr_t)bench->pages + 64, end = (uintptr_t)bench->pages + 4 * PAGE;
+	char here;
+
+	(void)state;
+	space_renew(bench->space);
+	assert_true(space_is_own_stack(bench->space, pointer, pointer - 8, 65536));
+	assert_true(space_is_own_stack(bench->space, pointer, pointer + 512, 65536));
+	assert_false(space_is_own_stack(bench->space, pointer, pointer - 512, 65536));
+	assert_false(space_is_own_stack(bench->space, pointer, pointer + 2 * PAGE, 65536));
+	assert_int_equal(mprotect(bench->pages, PAGE, PROT_NONE), 0);
+	space_renew(bench->space);
+	pointer += PAGE;
+	assert_true(space_is_own_stack(bench->space, pointer, end - 8, 65536));
+	assert_false(space_is_own_stack(bench->space, pointer, end - 8, PAGE));
+	assert_false(space_is_own_stack(bench->space, pointer, end, 65536));
+	assert_int_equal(mprotect(bench->pages, PAGE, PROT_READ | PROT_WRITE), 0);
+	/* The first thread's. */
+	pointer = (uintptr_t)&here;
+	assert_true(space_is_own_stack(bench->space, pointer, pointer + PAGE + 8, 65536));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pages_are_empty_until_they_are_touched),
 		cmocka_unit_test(empty_pages_are_not_read),
+		cmocka_unit_test(a_stack_reaches_as_far_as_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

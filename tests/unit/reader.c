@@ -25,8 +25,10 @@
 #define GOOD 0x550000000000 /* where each module is said to be */
 #define BAD 0x560000000000
 #define EXTENT 0x100000
+#define READER_SOCKET 0
 #define MANY_SYMBOLS 30000000ull
 
+static const char *own_program;
 static struct symbol_options options = {.size = sizeof(options)};
 
 struct fixture {
@@ -352,15 +354,60 @@ static void test_none(void **state)
 	options.reader = reader;
 }
 
+/* In the place of a reader: its first answer comes in drops, of which there are enough for minutes.
+ */
+static int drip(void)
+{
+	const uint32_t length = 1u << 20;
+	struct timespec last, now;
+
+	if (write(READER_SOCKET, &length, sizeof(length)) < 0)
+		return 1;
+	/* One of four gets time whenever somebody looks; they end with the asker's socket. */
+	if (fork() < 0 || fork() < 0)
+		return 1;
+	clock_gettime(CLOCK_MONOTONIC, &last);
+	for (;;) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if ((now.tv_sec - last.tv_sec) * 1000000000 + now.tv_nsec - last.tv_nsec < 200000)
+			continue;
+		last = now;
+		if (write(READER_SOCKET, "", 1) < 0)
+			return 1;
+	}
+}
+
+/* It has its limit of time all the same. */
+static void test_dripping(void **state)
+{
+	struct fixture fixture;
+	const char *reader = options.reader;
+
+	(void)state;
+	options.reader = own_program;
+	options.reader_milliseconds = 100;
+	open_fixture(&fixture);
+	alarm(60);
+	assert_true(is_main(&fixture, GOOD));
+	alarm(0);
+	assert_int_equal(counted(&fixture, SYMBOL_STATISTIC_UNCONFINED), 1);
+	close_fixture(&fixture);
+	options.reader = reader;
+	options.reader_milliseconds = 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_confined),  cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_cut_short), cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_orphan),	  cmocka_unit_test(test_none),
-		cmocka_unit_test(test_forked),
+		cmocka_unit_test(test_forked),	  cmocka_unit_test(test_dripping),
 	};
 
+	if (argc == 2 && strcmp(argv[1], SYMBOL_READER_ARGUMENT) == 0)
+		return drip();
+	own_program = argv[0];
 	if (argc != 2)
 		return 2;
 	options.reader = argv[1];

@@ -138,7 +138,7 @@ static void tell(uint64_t state)
 	told_use = 1 + use;
 }
 
-/* As src/control/traces.c and hits.c do. */
+/* As src/lasting/traces.c and hits.c do. */
 static void look(void)
 {
 	uint64_t state;

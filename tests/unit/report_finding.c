@@ -207,6 +207,9 @@ static void test_redaction(void **state)
 	FILE *stream = open_memstream(&text, &size);
 
 	(void)state;
+	finding_add_detail(finding, "was", "pointer 0x7ffd1234, or 0x2a");
+	finding_add_detail(finding, "value", "of 123456");
+	finding_add_detail(finding, "share", "12.5%");
 	finding->message = "read 123456 from /home/me/secret-dir/file.txt, line 17 of the source";
 	assert_int_equal(finding_redact(finding), 0);
 	assert_int_equal(jsonl_write(stream, finding), 0);
@@ -216,6 +219,7 @@ static void test_redaction(void **state)
 			fail_msg("'%s' is left in %s", secrets[i], text);
 	assert_non_null(strstr(text, "read # from file.txt, line 17 of the source"));
 	assert_non_null(strstr(text, "stats_add"));
+	assert_non_null(strstr(text, "12.5%"));
 	free(text);
 	finding_destroy(finding);
 }

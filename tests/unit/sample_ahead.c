@@ -16,7 +16,8 @@
 #include <trapline/event.h>
 
 int lock_a, object_a, object_b, object_c;
-extern char from_lock[], from_inside[], from_loop[], from_birth[], the_copy[];
+extern char from_count[], from_search[], from_lock[], from_inside[], from_loop[], from_birth[],
+	the_copy[];
 extern char fake_lock[], fake_unlock[], fake_answer[], fake_create[], fake_copy[];
 
 __asm__(".text\n"
@@ -56,6 +57,29 @@ __asm__(".text\n"
 	"	leaq from_loop(%rip), %rdx\n"
 	"	leaq object_b(%rip), %rcx\n"
 	"	call fake_create\n"
+	"	ret\n"
+	"from_count:\n"
+	"	movl $1000, %ecx\n"
+	"	leaq 8(%rsp), %rdx\n"
+	"1:	movl $1, -8(%rsp)\n"
+	"	movl %ecx, (%rdx)\n"
+	"	addl $1, object_a(%rip)\n"
+	"	decl %ecx\n"
+	"	jne 1b\n"
+	"	movl %fs:0, %eax\n"
+	"	movl $1, object_b(%rip)\n"
+	"	ret\n"
+	"from_search:\n" /* its condition stands in its middle */
+	"	movl $1000, %ecx\n"
+	"	jmp 2f\n"
+	"1:	decl %ecx\n"
+	"	je 4f\n"
+	"2:	testl $1, %ecx\n"
+	"	jne 1b\n"
+	"	addl $1, object_a(%rip)\n"
+	"	jmp 1b\n"
+	"3:	ud2\n"
+	"4:	movl $1, object_b(%rip)\n"
 	"	ret\n"
 	"fake_lock: nop\n"
 	"fake_unlock: nop\n"
@@ -107,6 +131,15 @@ static void look_from(const char *code)
 	ahead_spread(NULL, &registers, AHEAD_ALL_KNOWN, 400, &view);
 }
 
+static void tour_from(const char *code)
+{
+	uint64_t stack[64] = {0}; /* what lies below it is taken for frames */
+	struct insn_registers registers = {.pc = (uint64_t)code};
+
+	registers.general[4] = (uint64_t)&stack[32];
+	ahead_tour(NULL, &registers, 400, &view);
+}
+
 static unsigned times(const void *object, unsigned access, const void *lock)
 {
 	unsigned times = 0;
@@ -154,6 +187,26 @@ static void a_thread_about_to_be_created_is_told(void **state)
 	assert_int_equal(view.birth[0].argument, (uint64_t)&object_b);
 }
 
+static void a_tour_leaves_loops_and_own_frames(void **state)
+{
+	(void)state;
+	look_from(from_count);
+	assert_int_equal(times(&object_b, TL_WRITE, NULL), 0);
+	tour_from(from_count);
+	assert_int_equal(times(&object_a, TL_READ | TL_WRITE, NULL), 3);
+	assert_int_equal(times(&object_b, TL_WRITE, NULL), 1);
+	assert_int_equal(view.accesses, 7); /* three of them to the caller's frame */
+}
+
+static void a_tour_leaves_loops_by_their_middle(void **state)
+{
+	(void)state;
+	tour_from(from_search);
+	assert_int_equal(times(&object_a, TL_READ | TL_WRITE, NULL), 3);
+	assert_int_equal(times(&object_b, TL_WRITE, NULL), 1);
+	assert_int_equal(view.accesses, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +214,8 @@ int main(void)
 		cmocka_unit_test(a_lock_given_back_was_held_from_the_start),
 		cmocka_unit_test(a_thread_about_to_be_created_is_told),
 		cmocka_unit_test(a_loop_without_end_is_left),
+		cmocka_unit_test(a_tour_leaves_loops_and_own_frames),
+		cmocka_unit_test(a_tour_leaves_loops_by_their_middle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

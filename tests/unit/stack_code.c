@@ -51,6 +51,19 @@ FUNCTION(spills_twice,
 	 "mov -0x18(%rbp), %rax\nspills_twice_place: mov 4(%rax), %eax\npop %rbp\nret\n");
 FUNCTION(own, "sub $0x28, %rsp\nlea 8(%rsp), %rdx\nown_place: mov (%rdx), %eax\nadd $0x28, %rsp\n"
 	      "ret\n");
+FUNCTION(own_indexed, "push %rbp\nmov %rsp, %rbp\nown_indexed_place: mov %rdx, -0x70(%rbp,%rax,8)\n"
+		      "pop %rbp\nret\n");
+FUNCTION(own_index, "lea -0x78(%rsp), %rdx\nown_index_place: mov (%rax,%rdx), %eax\nret\n");
+FUNCTION(forms_indexed,
+	 "forms_indexed_place: lea -0x78(%rsp,%rax,8), %rdx\naddq $1, (%rdx)\nret\n");
+FUNCTION(forms_added,
+	 "mov %rsp, %rdx\nforms_added_place: add %rcx, %rdx\naddq $1, -0x78(%rdx)\nret\n");
+FUNCTION(forms_vector, "forms_vector_place: movq %rsp, %xmm0\npaddq %xmm1, %xmm0\n"
+		       "movq %xmm0, %rdx\naddq $1, -0x78(%rdx)\nret\n");
+FUNCTION(forms_stored, "forms_stored_place: mov %rsp, -8(%rsp)\nmov -8(%rsp), %rdx\n"
+		       "addq $1, -0x78(%rdx)\nret\n");
+FUNCTION(moves_rbp, "push %rbp\nlea -0x70(%rsp), %rbp\n1:\nmoves_rbp_place: movq $0, (%rbp)\n"
+		    "add $8, %rbp\ncmp %rsp, %rbp\njne 1b\npop %rbp\nret\n");
 FUNCTION(jumped_into, "test %esi, %esi\njne 1f\nmov kept(%rip), %rdi\n1:\n"
 		      "jumped_into_place: mov (%rdi), %eax\nret\n");
 
@@ -70,13 +83,14 @@ static struct code analyse(const uint8_t *start, const uint8_t *end)
 
 static struct code_at describe(const uint8_t *start, const uint8_t *place, const uint8_t *end)
 {
+	const struct insn_entries entries = {.count = 0};
 	struct code_at at;
 	struct insn insn;
 
 	assert_int_equal(
 		insn_decode(place, (size_t)(end - place), (uint64_t)(uintptr_t)place, &insn), 0);
-	assert_int_equal(code_describe(start, (size_t)(end - start), (size_t)(place - start), &insn,
-				       0, &work, &at),
+	assert_int_equal(code_describe(start, (size_t)(end - start), &entries,
+				       (size_t)(place - start), &insn, 0, &work, &at),
 			 0);
 	return at;
 }
@@ -202,9 +216,44 @@ static void values_come_from_arguments(void **state)
 	assert_int_equal(at.base.number, CODE_FRAME);
 }
 
+/* The address of the access is in the function's own frame, whatever the index. */
+static void frames_are_indexed(void **state)
+{
+	struct code_at at = DESCRIBE(own_indexed);
+
+	(void)state;
+	assert_int_equal(at.base.number, CODE_FRAME);
+	assert_int_equal(at.base_register, -1);
+	at = DESCRIBE(own_index);
+	assert_int_equal(at.base.number, CODE_FRAME);
+	assert_int_equal(at.base_register, -1);
+}
+
+/* Whatever is made of an address in the frame may lead below it, by an offset that is not known;
+ * a frame pointer that stays as it was set does not. */
+static void addresses_are_formed(void **state)
+{
+	struct code code = ANALYSE(own_indexed);
+
+	(void)state;
+	assert_true(code.frame_pointer);
+	assert_false(code.forms_address);
+	assert_false(ANALYSE(spills).forms_address);
+	assert_false(ANALYSE(keeps).frame_pointer);
+	assert_false(ANALYSE(keeps).forms_address);
+	assert_true(ANALYSE(forms_indexed).forms_address);
+	assert_true(ANALYSE(forms_added).forms_address);
+	assert_true(ANALYSE(forms_vector).forms_address);
+	assert_true(ANALYSE(forms_stored).forms_address);
+	assert_true(ANALYSE(moves_rbp).forms_address);
+	assert_true(ANALYSE(moves_rbp).frame_pointer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_are_indexed),
+		cmocka_unit_test(addresses_are_formed),
 		cmocka_unit_test(addresses_leave),
 		cmocka_unit_test(addresses_are_handed_on),
 		cmocka_unit_test(prologues_save),

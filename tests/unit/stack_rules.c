@@ -129,13 +129,21 @@ static void of_live_frames(void **state)
 	HIDES(prologue, true);
 	HIDES(guessed, true);
 	HIDES(library, true);
+	HIDES(copied, true);
 }
 
 static void whole_stacks(void **state)
 {
 	struct tl_frame_place frames[3] = {{.cfa = SP + 16}, {.cfa = SP + 64}, {.cfa = SP + 128}};
-	struct rules_base first = {.main = true, .start = SP + 128};
-	struct rules_base other = {.fs_base = SP + 4096, .has_data = true, .guarded = true};
+	struct rules_base first = {.main = true,
+				   .start = SP + 128,
+				   .mapping_start = SP - 8192,
+				   .mapping_end = SP + 8192};
+	struct rules_base other = {.fs_base = SP + 4096,
+				   .has_data = true,
+				   .guarded = true,
+				   .mapping_start = SP - 8192,
+				   .mapping_end = SP + 8192};
 
 	(void)state;
 	assert_true(rules_is_whole(frames, 3, SP, &first));
@@ -151,7 +159,13 @@ static void whole_stacks(void **state)
 	other.has_data = true;
 	other.guarded = false; /* one mapping with what lies below */
 	assert_false(rules_is_whole(frames, 3, SP, &other));
+	other.guarded = true;
+	other.mapping_end = SP + 64; /* an alternate stack below the thread's own */
+	assert_false(rules_is_whole(frames, 3, SP, &other));
 	first.start = SP + 128;
+	first.mapping_end = SP + 64;
+	assert_false(rules_is_whole(frames, 3, SP, &first));
+	first.mapping_end = SP + 8192;
 	frames[1].cfa = SP + 8; /* down again: the thread was on two stacks */
 	assert_false(rules_is_whole(frames, 3, SP, &first));
 	frames[1].cfa = 0;

@@ -14,7 +14,7 @@ static struct control control;
 static struct target target = {.pid = 7, .shared = &shared};
 static struct watched process = {.pid = 7};
 static struct place place;
-static struct watch watch = {.control = &control};
+static struct watch watch = {.control = &control, .program = &control.program};
 
 static void has_come_by(unsigned index, uint64_t times)
 {

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-# As src/guard/choose.c and src/control/guards.c have them: what telling of one is charged at least, ns; the
+# As src/guard/choose.c and src/notice/guards.c have them: what telling of one is charged at least, ns; the
 # share of the program's CPU time that may go there; what is lent.
 LEAST, SHARE, LENT = 30_000, 0.3, 50_000_000
 

@@ -119,6 +119,15 @@ class Found(unittest.TestCase):
                 return
         self.fail("the race was not found")
 
+    def test_children_are_sampled(self):
+        """Those that were there before, too, which inherit no clock from the process that is sampled first: also
+        where clocks stay open, as they always do with --aggressive."""
+        with Subject("server", 4) as subject:
+            done = trapline("race", "--aggressive", "-p", subject.pid, "--stats=all", "--duration", 2)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertGreater(int(re.search(r"(\d+) +samples\b", done.stderr)[1]), 100, done.stderr)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
     def test_silent(self):
         with Subject("sleep", 3) as subject:
             found, done = finds("-p", subject.pid, "--duration", 2)
@@ -271,6 +280,14 @@ class Untouched(unittest.TestCase):
             self.assertEqual(subject.traces(), before)
             self.assertEqual(subject.last_words(), ("ok", 0))
 
+    def test_restartable_sequences(self):
+        """A thread that was made to call something begins them anew."""
+        with Subject("sections", 8) as subject:
+            for _ in range(6):
+                done = trapline("race", "-q", "-p", subject.pid, "--duration", 0.05)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
     def test_children_that_come_meanwhile(self):
         """Those forked once their parent was entered are entered already, and by nobody else."""
         with Subject("children", 6) as subject:
@@ -278,6 +295,38 @@ class Untouched(unittest.TestCase):
                 done = trapline("race", "-q", "-p", subject.pid, "--duration", 0.05)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertEqual(subject.last_words(), ("ok", 0))
+
+    def check_children(self, *options):
+        with Subject("nursery", 12) as subject:
+            done = trapline("race", "-p", subject.pid, "--stats=all", "--duration", 3, *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("keeps trapline's handler", done.stderr)
+            for _ in range(50):
+                with open(f"/proc/{subject.pid}/task/{subject.pid}/children", encoding="ascii") as file:
+                    family = [subject.pid, *map(int, file.read().split())]
+                if len(family) == 101:
+                    break
+                time.sleep(0.1)
+            self.assertEqual(len(family), 101)
+            kept = 0
+            for pid in family:
+                with open(f"/proc/{pid}/maps", encoding="utf-8") as file:
+                    kept += "trapline" in file.read()
+                with open(f"/proc/{pid}/status", encoding="ascii") as file:
+                    kept += int(re.search(r"SigCgt:\s+(\w+)", file.read())[1], 16) >> signal.SIGTRAP - 1 & 1
+            self.assertEqual(kept, 0)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+        return int(re.search(r"(\d+) +processes-unentered", done.stderr)[1])
+
+    def test_children_not_followed(self):
+        """They have their parent's memory, with what was put into it, whether they are watched or not."""
+        self.check_children("--no-follow")
+
+    def test_more_children_than_are_watched(self):
+        """Those that found no room are counted, once each, and left like the others."""
+        unentered = self.check_children()
+        self.assertGreater(unentered, 0)
+        self.assertLessEqual(unentered, 40)
 
     def test_killed(self):
         """The handler stays, lets everything pass, and is removed by the next that comes."""
@@ -299,6 +348,35 @@ class Untouched(unittest.TestCase):
             self.assertEqual(subject.traces(), before)
             self.assertEqual(subject.last_words(), ("ok", 0))
 
+    def start_in(self, subject, **keywords):
+        before = subject.traces()
+        watcher = subprocess.Popen([TRAPLINE, "race", "-q", "-p", str(subject.pid)], stderr=subprocess.DEVNULL,
+                                   **keywords)
+        while subject.traces() == before:
+            time.sleep(0.02)
+        return watcher
+
+    def test_what_ends_it(self):
+        """The keyboard, the terminal's end, a reader of its output that has gone: it leaves the process first."""
+        with Subject("work", 6) as subject:
+            before = subject.traces()
+            for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE:
+                watcher = self.start_in(subject)
+                watcher.send_signal(number)
+                self.assertEqual(watcher.wait(timeout=30), 0, number)
+                self.assertEqual(subject.traces(), before, number)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
+    def test_hangup_ignored(self):
+        """As under nohup."""
+        with Subject("work", 3) as subject:
+            watcher = self.start_in(subject, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+            watcher.send_signal(signal.SIGHUP)
+            time.sleep(0.5)
+            self.assertIsNone(watcher.poll())
+            watcher.send_signal(signal.SIGINT)
+            self.assertEqual(watcher.wait(timeout=30), 0)
+
     def test_own_handler(self):
         with Subject("trap", 2) as subject:
             before = subject.traces()
@@ -314,6 +392,13 @@ class Untouched(unittest.TestCase):
             done = trapline("race", "-q", "-p", subject.pid, "--duration", 2)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(subject.traces(), before)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
+    def test_all_blocked_without_a_cpu(self):
+        """As a child just forked has it: it waits for a CPU, and is entered when it has had one."""
+        with Subject("moment", 3) as subject:
+            done = trapline("race", "-q", "-p", subject.pid, "--duration", 0.1)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertEqual(subject.last_words(), ("ok", 0))
 
     def test_small_signal_stacks(self):
@@ -397,6 +482,13 @@ class Refused(unittest.TestCase):
 
     def test_blocked(self):
         self.check_subject("block", "blocks SIGTRAP")
+
+    def test_many_blocked(self):
+        """They are looked at together: it takes no longer than for a few."""
+        with Subject("crowd", 60) as subject:
+            begun = time.monotonic()
+            self.check(subject.pid, "blocks SIGTRAP")
+            self.assertLess(time.monotonic() - begun, 10)
 
     def test_filter(self):
         self.check_subject("filter", "seccomp filter")

@@ -132,7 +132,7 @@ class Blocks(unittest.TestCase):
             for what in "behind", "late":
                 with self.subTest(what, launch=launch):
                     self.check_wrong(what, STATIC, launch)
-            for what in "right_grown", "right_threads":
+            for what in "right_grown", "right_threads", "right_strings":
                 with self.subTest(what, launch=launch):
                     self.check_right(what, STATIC, launch)
 

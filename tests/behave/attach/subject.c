@@ -10,12 +10,15 @@
  *	trap	a handler of its own for SIGTRAP, which it sends itself: each must arrive
  *	ignore	SIGTRAP ignored
  *	block	all threads block SIGTRAP
+ *	crowd	200 threads, and all block SIGTRAP
+ *	moment	as race, after all signals were blocked, as libc does to fork, while no CPU was free
  *	some	as race, beside a thread that blocks all signals and waits for them
  *	master	a process that blocks all signals, and its children, which race
- *	stacks	as race, but within handlers on alternate stacks of the least size, and beside
- *		them a thread with a large one and a thread with none
- *	strict	strict seccomp
- *	late	the same after that time
+ *	nursery	a process that forks a child each 10 ms, 100 of them, which live as long as it does
+ *	sections	threads on one CPU add to `counted` in restartable sequences (rseq(2)): no
+ *add is lost server	a process that waits for its child, which computes all the time stacks as
+ *race, but within handlers on alternate stacks of the least size, and beside them a thread with a
+ *large one and a thread with none strict	strict seccomp late	the same after that time
  *	execute	as race, then another program: itself, as `sleep`
  *	orphans	as race, but the first thread ends at once
  *	count T N	on SIGUSR1: T threads one after another and beside each other, N writes each
@@ -26,6 +29,7 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +46,8 @@
 
 #define LEAST_STACK 2048 /* the kernel's MINSIGSTKSZ; libc's may be the frame's size */
 #define WORKERS 4
-#define TOGETHER 50 /* threads of `count` at a time */
+#define CHILDREN 100 /* more than are watched at once */
+#define TOGETHER 50  /* threads of `count` at a time */
 #define SECOND 1000000000ull
 
 static unsigned long long end;
@@ -134,6 +139,26 @@ static void *have_children(void *unused)
 	return unused;
 }
 
+static void run_nursery(void)
+{
+	pid_t child[CHILDREN];
+	int status;
+
+	printf("ready\n");
+	fflush(stdout);
+	for (int i = 0; i < CHILDREN; i++) {
+		child[i] = fork();
+		while (child[i] == 0 && now() < end)
+			nap(20000000);
+		if (child[i] == 0)
+			_exit(wrong != 0);
+		nap(10000000);
+	}
+	for (int i = 0; i < CHILDREN; i++)
+		if (waitpid(child[i], &status, 0) != child[i] || status)
+			wrong++;
+}
+
 static void on_trap(int number)
 {
 	(void)number;
@@ -150,6 +175,36 @@ static void *trap(void *unused)
 		nap(1000000);
 	}
 	return unused;
+}
+
+/* Another process has the only CPU to itself for so long, and before others where that is
+ * permitted. */
+#define CROWDED (700 * (SECOND / 1000))
+
+static void wait_for_cpu_with_all_blocked(void)
+{
+	const struct sched_param first = {.sched_priority = 1}, last = {0};
+	unsigned long long all = ~0ull, before, until = now() + CROWDED;
+	cpu_set_t one, every;
+
+	sched_getaffinity(0, sizeof(every), &every);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
+	if (fork() == 0) {
+		sched_setscheduler(0, SCHED_FIFO, &first);
+		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+		while (now() < until)
+			;
+		_exit(0);
+	}
+	sched_setscheduler(0, SCHED_IDLE, &last);
+	sched_yield();
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+	sched_setscheduler(0, SCHED_OTHER, &last);
+	sched_setaffinity(0, sizeof(every), &every);
+	wait(NULL);
 }
 
 /* Whatever comes is none of its business. */
@@ -244,6 +299,27 @@ static void count_all(long threads, long writes)
 		poll(NULL, 0, 10);
 }
 
+static void *idle(void *unused)
+{
+	while (now() < end)
+		nap(50000000);
+	return unused;
+}
+
+static void run_crowd(void)
+{
+	pthread_t thread;
+	sigset_t set;
+
+	sigfillset(&set);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	for (int i = 0; i < 200; i++)
+		pthread_create(&thread, NULL, idle, NULL);
+	printf("ready\n");
+	fflush(stdout);
+	idle(NULL);
+}
+
 static void run(void *(*function)(void *), int threads)
 {
 	pthread_t thread[WORKERS];
@@ -259,6 +335,75 @@ static void run(void *(*function)(void *), int threads)
 		pthread_join(thread[i], NULL);
 }
 
+#if defined(__x86_64__) && __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+
+static long added;
+
+/* Long enough that a thread which runs is in the sequence nearly all the time; 7 bytes before the
+ * address where it is aborted the kernel looks for the signature. */
+static bool add_in_sequence(void)
+{
+	struct rseq *area = (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
+	long rounds = 20000;
+
+	__asm__ goto(".pushsection __rseq_sections, \"aw\"\n"
+		     ".balign 32\n"
+		     "3: .long 0, 0\n"
+		     ".quad 1f, 2f - 1f, 4f\n"
+		     ".popsection\n"
+		     "leaq 3b(%%rip), %%rax\n"
+		     "movq %%rax, 8(%[area])\n"
+		     "1: movq (%[counter]), %%rax\n"
+		     "movq %[rounds], %%rcx\n"
+		     "5: decq %%rcx\n"
+		     "jnz 5b\n"
+		     "incq %%rax\n"
+		     "movq %%rax, (%[counter])\n"
+		     "2:\n"
+		     ".pushsection .text.rseq_aborted, \"ax\"\n"
+		     ".byte 0x0f, 0xb9, 0x3d\n"
+		     ".long 0x53053053\n"
+		     "4: jmp %l[aborted]\n"
+		     ".popsection\n"
+		     :
+		     : [area] "r"(area), [counter] "r"(&counted), [rounds] "r"(rounds)
+		     : "rax", "rcx", "memory", "cc"
+		     : aborted);
+	return true;
+aborted:
+	return false;
+}
+
+static void *add(void *unused)
+{
+	cpu_set_t cpus, first;
+	int cpu = 0;
+
+	sched_getaffinity(0, sizeof(cpus), &cpus);
+	while (!CPU_ISSET(cpu, &cpus))
+		cpu++;
+	CPU_ZERO(&first);
+	CPU_SET(cpu, &first);
+	pthread_setaffinity_np(pthread_self(), sizeof(first), &first);
+	while (now() < end && __rseq_size)
+		if (add_in_sequence())
+			__atomic_fetch_add(&added, 1, __ATOMIC_RELAXED);
+	return unused;
+}
+
+static void run_sections(void)
+{
+	run(add, WORKERS);
+	wrong += added - counted;
+}
+#else
+static void run_sections(void)
+{
+	run(work, 1);
+}
+#endif
+
 /* Registers alone: no hit comes. */
 static void spin(unsigned long long rounds)
 {
@@ -270,7 +415,8 @@ static void spin(unsigned long long rounds)
 static void run_strictly(void)
 {
 	const unsigned long long some = 100000000;
-	unsigned long long begin = now(), took;
+	const unsigned long long began = now();
+	unsigned long long begin = began, took;
 
 	spin(some);
 	took = now() - begin;
@@ -280,6 +426,7 @@ static void run_strictly(void)
 		if (now() - begin < took)
 			took = now() - begin;
 	}
+	end += now() - began;
 	printf("ready\n");
 	fflush(stdout);
 	while (now() < end)
@@ -307,6 +454,25 @@ static void run_master(void)
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	while (wait(&status) > 0)
 		wrong += status != 0;
+}
+
+static void *compute(void *unused)
+{
+	while (now() < end)
+		spin(1000000);
+	return unused;
+}
+
+static void run_server(void)
+{
+	int status;
+
+	if (fork() == 0) {
+		run(compute, 1);
+		_exit(0);
+	}
+	wait(&status);
+	wrong += status != 0;
 }
 
 /* As a service that needs no socket may be confined. */
@@ -374,12 +540,25 @@ int main(int argc, char **argv)
 		sigfillset(&set);
 		sigprocmask(SIG_BLOCK, &set, NULL);
 		run(race, 1);
+	} else if (strcmp(what, "crowd") == 0) {
+		run_crowd();
+	} else if (strcmp(what, "moment") == 0) {
+		printf("ready\n");
+		fflush(stdout);
+		wait_for_cpu_with_all_blocked();
+		run(race, 2);
 	} else if (strcmp(what, "some") == 0) {
 		pthread_create(&waiter, NULL, block, NULL);
 		run(race, WORKERS);
 		pthread_join(waiter, NULL);
 	} else if (strcmp(what, "master") == 0) {
 		run_master();
+	} else if (strcmp(what, "nursery") == 0) {
+		run_nursery();
+	} else if (strcmp(what, "sections") == 0) {
+		run_sections();
+	} else if (strcmp(what, "server") == 0) {
+		run_server();
 	} else if (strcmp(what, "execute") == 0) {
 		run(race, WORKERS);
 		execl("/proc/self/exe", argv[0], "sleep", "2", NULL);

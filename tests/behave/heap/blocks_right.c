@@ -106,6 +106,84 @@ static void grow_and_shrink(void)
 	free(block);
 }
 
+/* As allocators move large ones without a copy, there is never twice as much. */
+static void large_ones_grow(void)
+{
+	const size_t first = 40 << 20, step = 1 << 20;
+	struct rusage usage;
+	char *block = NULL;
+	size_t size = 0;
+
+	for (int round = 0; round < 100; round++)
+		free(checked(hidden(realloc(hidden(malloc(100)), 300 << 10))));
+	for (int round = 0; round < 40; round++) {
+		size_t next = round ? size + step : first;
+
+		block = checked(hidden(realloc(block, next)));
+		memset(block + size, round, next - size);
+		size = next;
+	}
+	for (int round = 1; round < 40; round++)
+		require_bytes(block + first + (round - 1) * step, step, (char)round);
+	free(block);
+	require(!getrusage(RUSAGE_SELF, &usage), "getrusage()");
+	require(usage.ru_maxrss < 120 << 10, "the most memory");
+}
+
+/* So much is what a process has bare, with room to spare. */
+#define OWN_MEMORY ((rlim_t)160 << 20)
+
+static void use_some(size_t most)
+{
+	for (int i = 0; i < 50; i++) {
+		char *block = checked(hidden(malloc(1000 + i))), *large = hidden(malloc(most));
+
+		memset(block, 1, 1000 + i);
+		memset(checked(large), 2, most);
+		free(block);
+		free(large);
+	}
+}
+
+static void limited_later(void)
+{
+	const struct rlimit limit = {OWN_MEMORY, OWN_MEMORY};
+	int status = -1;
+	pid_t child;
+
+	use_some(1 << 20);
+	require(!setrlimit(RLIMIT_AS, &limit), "setrlimit()");
+	use_some(40 << 20);
+	child = fork();
+	require(child >= 0, "fork()");
+	if (!child) {
+		use_some(45 << 20);
+		_exit(0);
+	}
+	require(waitpid(child, &status, 0) == child && !status, "the child");
+}
+
+static void limited_data_later(void)
+{
+	const struct rlimit limit = {OWN_MEMORY / 2, OWN_MEMORY / 2};
+
+	use_some(1 << 20);
+	require(!prlimit(0, RLIMIT_DATA, &limit, NULL), "prlimit()");
+	use_some(40 << 20);
+}
+
+static void locked_later(void)
+{
+	struct rusage usage;
+
+	use_some(1 << 20);
+	mlockall(MCL_CURRENT | MCL_FUTURE); /* which not everybody may */
+	use_some(20 << 20);
+	munlockall();
+	require(!getrusage(RUSAGE_SELF, &usage), "getrusage()");
+	require(usage.ru_maxrss < (long)(OWN_MEMORY >> 10), "the most memory");
+}
+
 /* What realloc() leaves in place is used through the old pointer. */
 static void grown_in_place(void)
 {
@@ -285,25 +363,35 @@ static void nothing(void)
 	free(calloc(hidden((size_t)0), 5));
 }
 
+static void grows_too_much(size_t size)
+{
+	static const size_t sizes[] = {PTRDIFF_MAX, SIZE_MAX - 4096, SIZE_MAX - 16, SIZE_MAX};
+	char *block = checked(hidden(malloc(size)));
+
+	memset(block, 4, size);
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		errno = 0;
+		require(!realloc(block, hidden(sizes[i])) && errno == ENOMEM, "realloc()");
+	}
+	errno = 0;
+	require(!reallocarray(block, hidden((size_t)1 << 33), (size_t)1 << 33) && errno == ENOMEM,
+		"reallocarray()");
+	require_bytes(block, size, 4);
+	free(block);
+}
+
 static void too_much(void)
 {
-	char *block = checked(hidden(malloc(30)));
-
-	memset(block, 4, 30);
 	errno = 0;
 	require(!hidden(malloc(hidden((size_t)PTRDIFF_MAX))) && errno == ENOMEM, "malloc()");
 	errno = 0;
 	require(!hidden(calloc(hidden((size_t)1 << 33), (size_t)1 << 33)) && errno == ENOMEM,
 		"calloc()");
-	errno = 0;
-	require(!realloc(block, hidden((size_t)PTRDIFF_MAX)) && errno == ENOMEM, "realloc()");
-	errno = 0;
-	require(!reallocarray(block, hidden((size_t)1 << 33), (size_t)1 << 33) && errno == ENOMEM,
-		"reallocarray()");
 	require(posix_memalign((void **)&(void *){NULL}, hidden((size_t)3), 10) == EINVAL,
 		"posix_memalign()");
-	require_bytes(block, 30, 4);
-	free(block);
+	grows_too_much(30);
+	for (int round = 0; round < 100; round++)
+		grows_too_much(300 << 10);
 }
 
 static void errno_is_kept(void)
@@ -428,6 +516,10 @@ static const struct test_case cases[] = {
 	{"zeroes_again", zeroes_again},
 	{"large_zeroes", large_zeroes},
 	{"grow_and_shrink", grow_and_shrink},
+	{"large_ones_grow", large_ones_grow},
+	{"limited_later", limited_later},
+	{"limited_data_later", limited_data_later},
+	{"locked_later", locked_later},
 	{"grown_in_place", grown_in_place},
 	{"all_that_is_usable", all_that_is_usable},
 	{"arena", arena},

@@ -4,7 +4,8 @@
 
 enum form { MALLOC, CALLOC, ALIGNED, VALLOC, SHRUNK };
 
-enum where { HERE, IN_THREAD };
+/* Alone: no block is made after it, whose watches would take the place of its own. */
+enum where { HERE, IN_THREAD, ALONE };
 
 struct overflow {
 	const char *name;
@@ -33,14 +34,18 @@ static const struct overflow overflows[] = {
 	{"write_8_over_end_of_20", store, 20, 16, 8, MALLOC, 0, 0, HERE},
 	{"read_past_13", load, 13, 13, 1, MALLOC, 0, 0, HERE},
 	{"read_past_24", load, 24, 24, 1, MALLOC, 0, 0, HERE},
+	{"read_6_past_10", load, 10, 16, 1, MALLOC, 0, 0, ALONE},
 	{"read_past_8192", load, 8192, 8192, 1, MALLOC, 0, 0, HERE},
 	{"read_past_16m", load, 16 << 20, 16 << 20, 1, MALLOC, 0, 0, HERE},
 	{"read_4_over_end_of_102", load, 102, 100, 4, MALLOC, 0, 0, HERE},
+	{"read_8_over_end_of_20", load, 20, 16, 8, MALLOC, 0, 0, HERE},
 	{"read_8_over_end_and_base", load_over_base, 24, 17, 8, MALLOC, 0, 0, HERE},
 	{"write_before_16", store, 16, -1, 1, MALLOC, 0, 0, HERE},
 	{"write_before_4096", store, 4096, -1, 1, MALLOC, 0, 0, HERE},
 	{"read_before_32", load, 32, -1, 1, MALLOC, 0, 0, HERE},
 	{"read_8_before_100", load, 100, -8, 8, MALLOC, 0, 0, HERE},
+	{"write_32_before_400", store, 400, -32, 4, MALLOC, 0, 0, HERE},
+	{"write_64_before_100", store, 100, -64, 8, MALLOC, 0, 0, HERE},
 	{"memcpy_past_13", fill_by_memcpy, 13, 0, 14, MALLOC, 0, 0, HERE},
 	{"memcpy_from_past_100", copy_by_memcpy, 100, 0, 104, MALLOC, 0, 0, HERE},
 	{"memcpy_from_past_50", copy_by_memcpy, 50, 0, 64, MALLOC, 0, 0, HERE},
@@ -107,7 +112,7 @@ static NOINLINE void allocate_others(unsigned count)
 static NOINLINE void *access_block(void *argument)
 {
 	const struct overflow *overflow = argument;
-	char *block = NULL, *neighbour;
+	char *block = NULL, *neighbour = NULL;
 
 	allocate_others(overflow->others);
 	/* One place in the code allocates all of them: one context. */
@@ -115,7 +120,8 @@ static NOINLINE void *access_block(void *argument)
 		free(block);
 		block = allocate_block(overflow);
 	}
-	neighbour = checked(hidden(malloc(overflow->size)));
+	if (overflow->where != ALONE)
+		neighbour = checked(hidden(malloc(overflow->size)));
 	memset(block, 'm', overflow->size);
 	block[overflow->size - 1] = 0;
 	overflow->how(hidden(block) + overflow->offset, overflow->length,

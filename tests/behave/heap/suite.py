@@ -31,10 +31,12 @@ class Case:
         self.stacks = {name: options[name] for name in ("access", "allocated", "freed") if name in options}
         self.asan_blind = options.get("asan")
         self.preload = options.get("preload")
+        self.stripped = "stripped" in options
+        self.may_be_possible = "doubtful" in options
         self.is_error = self.kind != "nothing"
 
     def label(self):
-        preload = f" {self.preload}" if self.preload else ""
+        preload = (f" {self.preload}" if self.preload else "") + (" stripped" if self.stripped else "")
         return f"{self.source}:{self.name} ({self.compiler} {self.optimisation}{preload})"
 
     def library_source(self):
@@ -84,7 +86,7 @@ def missing(case):
 def build(case, directory, sanitizer=None):
     """Builds the case's program where it is missing or older than its sources; returns its path."""
     name = "-".join([case.source.replace(".", "-"), case.compiler + case.optimisation]
-                    + ([sanitizer] if sanitizer else []))
+                    + (["stripped"] if case.stripped else []) + ([sanitizer] if sanitizer else []))
     output = os.path.join(directory, name)
     inputs = [os.path.join(HERE, file) for file in (case.source, *SHARED)]
     library = case.library_source()
@@ -111,6 +113,8 @@ def commands(case, output, library, sanitizer):
     flags = ["-g", case.optimisation, "-pthread", "-D_GNU_SOURCE", *WARNINGS]
     if case.compiler == "gcc":
         flags += ["-fno-ipa-icf"]  # functions that do the same stay two
+    if case.stripped:
+        flags += ["-s"]
     if sanitizer:
         flags += [f"-fsanitize={sanitizer}"]
     front, standard = case.compiler, "-std=gnu11"

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <wchar.h>

@@ -3,7 +3,7 @@
 """What the C library's functions read of their caller's memory is a race where another thread writes
 it, and what their instructions load behind that is none.
 
-Usage: libc.py TRAPLINE STRINGS CALLS
+Usage: libc.py TRAPLINE STRINGS CALLS STATIC STRIPPED
 """
 import json
 import os
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-TRAPLINE, STRINGS, CALLS = map(os.path.abspath, sys.argv[1:4])
+TRAPLINE, STRINGS, CALLS, STATIC, NAMELESS = map(os.path.abspath, sys.argv[1:6])
 LIMIT = 90  # seconds
 TRIES = 5  # whether a race is met is up to chance
 FLOOR = 4  # functions
@@ -57,12 +57,12 @@ class Libc(unittest.TestCase):
                   re.findall(r'^ +(\d+) +([a-z-]+) ', result.stderr, re.M)}
         return found, counts
 
-    def expect_silence_behind(self, variant, prefix=()):
+    def expect_silence_behind(self, variant, prefix=(), program=STRINGS, seen='hits-behind'):
         """However often it is tried, until some load behind the end was seen at all."""
         for _ in range(TRIES):
-            found, counts = self.run_one(STRINGS, variant, '3', 'behind', prefix=prefix)
+            found, counts = self.run_one(program, variant, '3', 'behind', prefix=prefix)
             self.assertEqual(found, {})
-            if counts.get('hits-behind', 0):
+            if counts.get(seen, 0):
                 return
         self.fail('no load behind the end was met')
 
@@ -89,6 +89,14 @@ class Libc(unittest.TestCase):
         for variant in (None, SSE2):
             with self.subTest(variant=variant):
                 self.expect_races(STRINGS, variant, 'last')
+
+    def test_linked_into_the_program(self):
+        """Where they have no names what they were asked about is not known, and all is possible."""
+        for variant in (None, SSE2):
+            with self.subTest(variant=variant):
+                self.expect_silence_behind(variant, program=STATIC)
+                self.expect_silence_behind(variant, program=NAMELESS, seen='hits-unbounded')
+        self.expect_races(STATIC, None, 'last')
 
     def test_memory_handed_over_is_the_programs(self):
         self.expect_races(CALLS, None, 'racing')

@@ -134,6 +134,28 @@ class Command(unittest.TestCase):
         result = report(self.file([finding(1)]), "-o", "/dev/full")
         self.assertEqual(result.returncode, 1)
 
+    def test_output_by_another_name(self):
+        """A link stays one, and a name of what the shell has open leads there: neither is replaced."""
+        source, target, link = self.file([finding(1)]), self.path("target"), self.path("link")
+        for there in (True, False):
+            if there:
+                with open(target, "w", encoding="ascii"):
+                    pass
+            os.symlink(target, link)
+            self.assertEqual(report(source, "--format", "jsonl", "-o", link).returncode, 0)
+            self.assertTrue(os.path.islink(link))
+            with open(target, encoding="utf-8") as stream:
+                self.assertEqual(len(stream.readlines()), 1)
+            os.unlink(link)
+            os.unlink(target)
+        with open(target, "w+", encoding="utf-8") as stream:
+            stream.write("before\n")
+            stream.flush()
+            for name in ("/dev/fd/1", target):
+                self.assertEqual(report(source, "--format", "jsonl", "-o", name, capture_output=False, stdout=stream).returncode, 0)
+            stream.seek(0)
+            self.assertEqual([line[0] for line in stream], ["b", "{", "{"])
+
     def test_standard_input(self):
         with open(self.file([finding(1)]), encoding="utf-8") as stream:
             result = report("-", "--format", "summary", stdin=stream)
@@ -181,6 +203,23 @@ class Command(unittest.TestCase):
         self.assertEqual(report(now, "--baseline", now).returncode, 0)
         self.assertEqual(report(now, "--baseline", known, "--error-exitcode", 7).returncode, 7)
         self.assertEqual(report(now, "--baseline", self.path("missing")).returncode, 1)
+
+    def test_what_trapline_writes_is_read(self):
+        """Of what lies before a block the offset is below zero; ranks of shared lines are large."""
+        before, shared = finding(1), finding(2, rank=4294967000)
+        before["object"]["offset"] = -8
+        result = report(self.file([before, shared]), "--format", "jsonl")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual([one["object"]["offset"] for one in parse(result)], [-8, 0])
+
+    def test_redaction_of_a_store(self):
+        store, source = self.path("fleet.db"), self.file([finding(1, details=["was", "at"], was="0x7f0000000008", at="/home/me/x.c")])
+        self.assertEqual(report(source, "--store", store).returncode, 0)
+        for files in (("--store", store), (source,)):
+            result = report(*files, "--redact", "--query", "function=write_1", "--query", "host=web-1", "--format", "jsonl")
+            self.assertEqual(len(parse(result)), 1)
+            for secret in ("/usr/bin", "/src/", "web-1", '"before"', "0x7f0000000008", "/home/me"):
+                self.assertNotIn(secret, result.stdout)
 
     def test_redaction(self):
         result = report(self.file([finding(1)]), "--redact", "--format", "jsonl")

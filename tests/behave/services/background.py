@@ -75,7 +75,9 @@ class Background(unittest.TestCase):
         """The process that watches on, and the one that it watches."""
         result = run(*command, "-o", self.output, "--", RACER, str(seconds), "background")
         self.assertEqual((result.returncode, result.stdout), (FIRST_ENDING, ""), result.stderr)
-        told = re.fullmatch(r"trapline: .*racer has ended, \d of its processes go(?:es)? on; process (\d+) watches (?:it|them)"
+        # Hits of the first moments are shown before.
+        told = re.fullmatch(r"(?: +[\d.]+  racer/\d+  write counted:w .*\n)*trapline: .*racer has ended, \d of its processes "
+                            r"go(?:es)? on; process (\d+) watches (?:it|them)"
                             r": `trapline stop \1` ends that\n", result.stderr)
         self.assertTrue(told, result.stderr)
         controller = int(told[1])

@@ -131,23 +131,6 @@ static void allocas(void)
 		cases_sum += (unsigned long)with_alloca(64 + i % 5000);
 }
 
-/* Functions that call none may use what lies below the stack pointer. */
-APART static long leaf(long seed)
-{
-	volatile long table[12];
-
-	for (int i = 0; i < 12; i++)
-		table[i] = seed + i;
-	return table[seed & 7];
-}
-
-static void red_zone(void)
-{
-	while (again())
-		for (int i = 0; i < 1000; i++)
-			cases_sum += (unsigned long)leaf(i);
-}
-
 /* ------------------------------------------------------------------------------------------- */
 /* Jumps */
 
@@ -560,7 +543,6 @@ int main(int argc, char **argv)
 						{"same_place", same_place},
 						{"passed_down", passed_down},
 						{"allocas", allocas},
-						{"red_zone", red_zone},
 						{"jumps", jumps},
 						{"signals", signals},
 						{"alternate_signals", alternate_signals},

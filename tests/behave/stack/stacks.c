@@ -5,6 +5,7 @@
 #include <linux/sched.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 struct context {
 	long value[6];
@@ -79,6 +80,142 @@ static void stacks_heap(void)
 	free(area);
 }
 
+/* Memory of the stack of a thread that has ended is used for something else. */
+#define OWN_STACK 65536
+#define USED_STACK 8192		/* of it at its end */
+#define LARGE_STACK (64l << 20) /* more than the C library keeps for a next thread */
+
+static struct context *volatile shown;
+
+APART static void show(struct context *context)
+{
+	shown = context;
+}
+
+APART static void show_for_a_while(void)
+{
+	struct context context;
+
+	fill(&context);
+	show(&context);
+	work();
+	show(NULL);
+}
+
+static void *showing_thread(void *unused)
+{
+	show_for_a_while();
+	return unused;
+}
+
+static void run_on(void *stack, size_t size)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	if (stack)
+		pthread_attr_setstack(&attributes, stack, size);
+	else
+		pthread_attr_setstacksize(&attributes, size);
+	pthread_create(&thread, &attributes, showing_thread, NULL);
+	pthread_join(thread, NULL);
+}
+
+/* Each word of the memory's end, where the frames were. */
+static void use_anew(long *memory, size_t size)
+{
+	for (int i = 0; i < 20; i++)
+		for (volatile long *word = memory + (size - USED_STACK) / sizeof(*memory);
+		     word < memory + size / sizeof(*memory); word++)
+			*word += i;
+}
+
+static void reused_heap(void)
+{
+	while (again()) {
+		void *memory = aligned_alloc(16, OWN_STACK);
+
+		run_on(memory, OWN_STACK);
+		free(memory);
+		memory = aligned_alloc(16, OWN_STACK);
+		use_anew(memory, OWN_STACK);
+		free(memory);
+	}
+}
+
+static void reused_map(void)
+{
+	while (again()) {
+		void *memory;
+
+		run_on(NULL, LARGE_STACK);
+		memory = mmap(NULL, LARGE_STACK, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		use_anew(memory, LARGE_STACK);
+		munmap(memory, LARGE_STACK);
+	}
+}
+
+/* A thread that sleeps in the topmost coroutine of a slab with one guard below, with an empty
+ * circular list above it: what points to itself there is no thread's own data. */
+#define SLAB_STACK 65536
+
+struct slab {
+	struct context used[64];
+	_Alignas(4096) char stack[SLAB_STACK];
+	struct list {
+		struct list *next, *previous;
+	} list;
+};
+
+static struct slab *slab;
+static ucontext_t thread_context, coroutine_context;
+
+static void coroutine(void)
+{
+	while (again()) {
+		for (int i = 0; i < 2000; i++)
+			work();
+		usleep(5000);
+	}
+	swapcontext(&coroutine_context, &thread_context);
+}
+
+static void *run_coroutine(void *unused)
+{
+	getcontext(&coroutine_context);
+	coroutine_context.uc_stack.ss_sp = slab->stack;
+	coroutine_context.uc_stack.ss_size = sizeof(slab->stack);
+	makecontext(&coroutine_context, coroutine, 0);
+	swapcontext(&thread_context, &coroutine_context);
+	return unused;
+}
+
+APART static void use_slab(struct context *context)
+{
+	for (int i = 0; i < 60; i++)
+		context->value[i % 6] += i;
+}
+
+static void slab_asleep(void)
+{
+	const size_t page = 4096, size = (sizeof(*slab) + page - 1) / page * page;
+	char *area = mmap(NULL, size + 2 * page, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_t thread;
+
+	mprotect(area, page, PROT_NONE);
+	mprotect(area + page + size, page, PROT_NONE); /* so that it is no part of another */
+	slab = (struct slab *)(area + page);
+	slab->list.next = slab->list.previous = &slab->list;
+	pthread_create(&thread, NULL, run_coroutine, NULL);
+	while (again())
+		for (int i = 0; i < 64; i++)
+			use_slab(&slab->used[i]);
+	pthread_join(thread, NULL);
+}
+
 /* A runtime with threads and stacks of its own, as Go's: what it keeps for a thread lies in its
  * heap, with stacks just below and other memory in use below these. */
 #define RUNTIME_HEAP 262144
@@ -143,6 +280,9 @@ int main(int argc, char **argv)
 {
 	static const struct one_case cases[] = {{"stacks_mapped", stacks_mapped},
 						{"stacks_heap", stacks_heap},
+						{"reused_heap", reused_heap},
+						{"reused_map", reused_map},
+						{"slab_asleep", slab_asleep},
 						{"runtime_stacks", runtime_stacks},
 						{NULL, NULL}};
 

@@ -394,6 +394,46 @@ static void other_hot(void)
 	pthread_join(thread, NULL);
 }
 
+/* The thread whose frame it was sleeps higher up, most of the time. */
+APART static void leave_far_below(void)
+{
+	volatile char pad[8192];
+
+	pad[0] = 0;
+	leave_global();
+	pad[1] = pad[0];
+}
+
+static void *sleep_above(void *unused)
+{
+	(void)unused;
+	leave_far_below();
+	while (again()) {
+		for (int i = 0; i < 2000; i++)
+			work();
+		usleep(5000);
+	}
+	return NULL;
+}
+
+APART static void touch_far_below(const struct context *context)
+{
+	for (int i = 0; i < 100; i++)
+		cases_sum +=
+			(unsigned long)((volatile const struct context *)context)->value[i % 6];
+}
+
+static void asleep_hot(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, sleep_above, NULL);
+	while (again())
+		if (kept)
+			touch_far_below(kept);
+	pthread_join(thread, NULL);
+}
+
 static void *touch_given(void *given)
 {
 	const struct context *context = given;
@@ -510,6 +550,7 @@ int main(int argc, char **argv)
 						{"jump_hot", jump_hot},
 						{"other_rare", other_rare},
 						{"other_hot", other_hot},
+						{"asleep_hot", asleep_hot},
 						{"thread_argument", thread_argument},
 						{"thread_ended", thread_ended},
 						{"request_late", request_late},

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nothing here depends on what nobody wrote, though much of it is loaded. */
+#define _GNU_SOURCE
 #include "cases.h"
 
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -205,6 +210,67 @@ static NOINLINE void set_by_read(void)
 	free(buffer);
 }
 
+/* Past the page cache the device writes to the pages, by no address of the program's. Where the
+ * file system cannot do that it is another read. */
+static NOINLINE void set_by_device(void)
+{
+	char name[] = "trapline-uninit-XXXXXX";
+	int plain = mkstemp(name), direct = open(name, O_RDONLY | O_DIRECT);
+	static const char zeroes[4096];
+	long *block = aligned_alloc(4096, 4096);
+
+	if (write(plain, zeroes, sizeof(zeroes)) != sizeof(zeroes) || fsync(plain))
+		exit(3);
+	unlink(name);
+	HIDE(block);
+	if (pread(direct < 0 ? plain : direct, block, 4096, 0) != 4096)
+		exit(3);
+	close(direct);
+	close(plain);
+	HIDE(block);
+	for (int i = 0; i < 512; i++)
+		if (block[i])
+			exit(4);
+	free(block);
+}
+
+/* Through the kernel's own mapping of a registered buffer. */
+static NOINLINE void set_by_ring(void)
+{
+	struct io_uring_params parameters = {0};
+	int ring = (int)syscall(SYS_io_uring_setup, 1, &parameters);
+	int descriptor = open("/dev/zero", O_RDONLY);
+	struct iovec buffer = {malloc(40), 40};
+	struct io_uring_sqe *entry;
+	unsigned *queue, tail;
+	long *block;
+
+	if (ring < 0) /* forbidden here */
+		exit(0);
+	queue = mmap(NULL, parameters.sq_off.array + sizeof(unsigned), PROT_READ | PROT_WRITE,
+		     MAP_SHARED, ring, IORING_OFF_SQ_RING);
+	entry = mmap(NULL, sizeof(*entry), PROT_READ | PROT_WRITE, MAP_SHARED, ring,
+		     IORING_OFF_SQES);
+	if (queue == MAP_FAILED || entry == MAP_FAILED ||
+	    syscall(SYS_io_uring_register, ring, IORING_REGISTER_BUFFERS, &buffer, 1))
+		exit(0);
+	*entry = (struct io_uring_sqe){.opcode = IORING_OP_READ_FIXED,
+				       .fd = descriptor,
+				       .addr = (uintptr_t)buffer.iov_base,
+				       .len = 40};
+	tail = queue[parameters.sq_off.tail / 4];
+	queue[parameters.sq_off.array / 4] = 0;
+	__atomic_store_n(&queue[parameters.sq_off.tail / 4], tail + 1, __ATOMIC_RELEASE);
+	if (syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1)
+		exit(3);
+	block = buffer.iov_base;
+	HIDE(block);
+	for (int i = 0; i < 5; i++)
+		if (block[i])
+			exit(4);
+	free(block);
+}
+
 static void *fill(void *block)
 {
 	memset(block, 1, 48);
@@ -224,6 +290,75 @@ static NOINLINE void set_by_thread(void)
 		if (block[i] != 1)
 			exit(4);
 	free(block);
+}
+
+/* As the workers of the C library's aio_read() do: what it stores trips a watch, and is not told.
+ */
+static void *fill_blocking_signals(void *block)
+{
+	uint64_t all = ~0ull;
+
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof(all));
+	memset(block, 0, 24);
+	return block;
+}
+
+/* Zeroes over the zeroes of memory that nobody has used yet. */
+static NOINLINE void set_by_blocking_thread(void)
+{
+	long *block = malloc(24);
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, fill_blocking_signals, block);
+	pthread_join(thread, NULL);
+	HIDE(block);
+	for (int i = 0; i < 3; i++)
+		if (block[i])
+			touch();
+	free(block);
+}
+
+struct counted {
+	long strong, weak, rest[4];
+};
+
+typedef long pair __attribute__((vector_size(16), aligned(8)));
+
+/* One store for two words, of which one watch's hit is told; that may be over by then, since
+ * another thread's block was worth more. */
+static NOINLINE struct counted *make_counted(void)
+{
+	struct counted *made = malloc(sizeof(*made));
+
+	*(pair *)made->rest = (pair){2, 3};
+	*(pair *)&made->rest[2] = (pair){4, 5};
+	*(pair *)made = (pair){1, 1};
+	if (__atomic_add_fetch(&made->strong, 1, __ATOMIC_RELAXED) <= 0)
+		exit(5);
+	return made;
+}
+
+static void *make_many(void *unused)
+{
+	struct counted *made[8];
+
+	for (int i = 0; i < 60; i++) {
+		for (int j = 0; j < 8; j++)
+			made[j] = make_counted();
+		for (int j = 0; j < 8; j++)
+			free(made[j]);
+	}
+	return unused;
+}
+
+static NOINLINE void stored_by_vectors(void)
+{
+	pthread_t thread[3];
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread[i], NULL, make_many, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
 }
 
 static NOINLINE void grown_by_copy(void)
@@ -400,6 +535,33 @@ static NOINLINE void forgotten(void)
 	free(block);
 }
 
+struct turned {
+	unsigned kept : 21;
+	int rotation : 10;
+};
+
+/* Compilers read such a field by doubling the word, which holds a bit of nobody's, too. */
+static NOINLINE void field_between(void)
+{
+	struct turned *turned = malloc(sizeof(*turned));
+
+	HIDE(turned);
+	turned->rotation = 45;
+	HIDE(turned);
+	if (turned->rotation == 45)
+		touch();
+	free(turned);
+}
+
+/* The parent gets the low eight bits. */
+static NOINLINE void ended_with_others(void)
+{
+	int *status = malloc(sizeof(*status));
+
+	HIDE(status);
+	exit(*status & 0x100);
+}
+
 static const struct row rows[] = {
 	{"padding_copied", padding_copied},
 	{"whole_buffer_copied", whole_buffer_copied},
@@ -414,7 +576,11 @@ static const struct row rows[] = {
 	{"masked_out", masked_out},
 	{"guarded", guarded},
 	{"set_by_read", set_by_read},
+	{"set_by_device", set_by_device},
+	{"set_by_ring", set_by_ring},
 	{"set_by_thread", set_by_thread},
+	{"set_by_blocking_thread", set_by_blocking_thread},
+	{"stored_by_vectors", stored_by_vectors},
 	{"grown_by_copy", grown_by_copy},
 	{"reused", reused},
 	{"arena_of_malloc", arena_of_malloc},
@@ -426,6 +592,8 @@ static const struct row rows[] = {
 	{"wide_text", wide_text},
 	{"sorted", sorted},
 	{"forgotten", forgotten},
+	{"ended_with_others", ended_with_others},
+	{"field_between", field_between},
 };
 
 RUN_CASES(rows)

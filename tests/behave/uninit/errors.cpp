@@ -129,6 +129,16 @@ NOINLINE void captured_member()
 		touch();
 }
 
+/* A bit that is 0 in fresh memory. */
+NOINLINE void ended_with()
+{
+	Counter *counter = new Counter;
+
+	HIDE(counter);
+	counter->closed = true;
+	exit(counter->count & 0x80);
+}
+
 const struct row rows[] = {
 	{"no_constructor", no_constructor},
 	{"derived_member", derived_member},
@@ -137,6 +147,7 @@ const struct row rows[] = {
 	{"enum_member", enum_member},
 	{"captured_member", captured_member},
 	{"deleted_between", deleted_between},
+	{"ended_with", ended_with},
 };
 
 } // namespace

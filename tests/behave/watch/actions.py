@@ -3,8 +3,9 @@
 """What trapline watch does at a hit: --stop, --abort, --exec and --gdb, each while the thread still
 is at its access.
 
-Usage: actions.py TRAPLINE ACT LOCAL
+Usage: actions.py TRAPLINE ACT LOCAL TURN
 """
+import contextlib
 import os
 import pty
 import re
@@ -16,7 +17,7 @@ import tempfile
 import time
 import unittest
 
-TRAPLINE, ACT, LOCAL = sys.argv[1:4]
+TRAPLINE, ACT, LOCAL, TURN = sys.argv[1:5]
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'act.c')
 with open(SOURCE, encoding='utf-8') as opened:
     WRITE = next(i for i, text in enumerate(opened, 1) if '/* the write */' in text)
@@ -32,6 +33,15 @@ def watch(*arguments, **options):
 def state(pid):
     with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
         return file.read().rpartition(')')[2].split()[0]
+
+
+def gdb_reads(path):
+    for name in filter(str.isdigit, os.listdir('/proc')):
+        with contextlib.suppress(OSError), open(f'/proc/{name}/cmdline', 'rb') as file:
+            words = file.read().split(b'\0')
+            if words[0] == b'gdb' and path.encode() in words:
+                return True
+    return False
 
 
 def value(pid):
@@ -138,6 +148,23 @@ class Debugger(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertGreaterEqual(len(lines), 1)
         self.assertIn('$1 = 1\n', result.stderr)
+
+    def test_pointers_are_followed_afterwards(self):
+        """The slot that waits for the pointer to change is given back, too, and waits again, whatever --if says."""
+        with tempfile.NamedTemporaryFile('w', suffix='.gdb') as file:
+            file.write('print head->state\ndetach\n')
+            file.flush()
+            command = [TRAPLINE, 'watch', 'head->state', '--follow', '--if', 'new < 100', f'--gdb={file.name}', '--',
+                       TURN]
+            with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True) as run:
+                self.assertEqual(run.stdout.readline(), 'written\n')
+                while gdb_reads(file.name):
+                    time.sleep(0.05)
+                time.sleep(1) # that it has ended is looked for 50 times a second
+                _, errors = run.communicate('\n', timeout=100)
+        self.assertEqual(run.returncode, 0, errors)
+        self.assertEqual(re.findall(r'write head->state  .* → (\d+) ', errors), ['3', '5'], errors)
 
     def test_on_the_terminal(self):
         """gdb talks to its user there although the program's own input and output are elsewhere."""

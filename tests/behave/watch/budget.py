@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """trapline watch --budget: what is hit too often is sampled, and said to be; nothing else changes.
 
-Usage: budget.py TRAPLINE HOT COUNT PLACES
+Usage: budget.py TRAPLINE HOT COUNT PLACES EACH
 """
 import re
 import subprocess
 import sys
 import unittest
 
-TRAPLINE, HOT, COUNT, PLACES = sys.argv[1:5]
+TRAPLINE, HOT, COUNT, PLACES, EACH = sys.argv[1:6]
 ROUNDS, WORK = 3000000, 300
 
 
@@ -55,6 +55,15 @@ class Budget(unittest.TestCase):
         self.assertIn('counter: 5000 hits\n', text)
         self.assertEqual(len(re.findall(r'(?m)^ +1  rmw    main', text)), 4096)
         self.assertIn('904 hits at further places: 4096 places are listed at most\n', text)
+
+    def test_what_each_thread_saw_before_a_rest(self):
+        """Is not what its write found: a value is told as the old one only where the new one is one more."""
+        text, _, status = watch('mine', '--if', 'new != old + 1', '--budget', '5', '--stats=all', '--', EACH,
+                                '8', '500000', '300')
+        self.assertEqual(status, 0)
+        self.assertGreater(int(re.search(r'(\d+)  rests', text)[1]), 1, text)
+        known = re.findall(r'write mine  (\d+) → (\d+) ', text)
+        self.assertEqual([pair for pair in known if int(pair[1]) != int(pair[0]) + 1], [], text)
 
     def test_seldom(self):
         """Few hits are exact on any budget."""

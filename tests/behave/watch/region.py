@@ -3,7 +3,7 @@
 """trapline watch on more bytes than the hardware covers: a region, by a protection key. Where the
 processor has none, in the emulated machine of scripts/vm-run; without that, the refusal alone.
 
-Usage: region.py TRAPLINE TABLE LIBRARY VM-RUN
+Usage: region.py TRAPLINE TABLE LIBRARY VM-RUN STATIC
 """
 import os
 import re
@@ -13,20 +13,21 @@ import sys
 import tempfile
 import unittest
 
-TRAPLINE, TABLE, LIBRARY, VM_RUN = (os.path.abspath(path) for path in sys.argv[1:5])
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+
+from keys import has_keys  # noqa: E402
+
+TRAPLINE, TABLE, LIBRARY, VM_RUN, STATIC = (os.path.abspath(path) for path in sys.argv[1:6])
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'table.c')
 COMMANDS = {
     'writes': 'all.table',
     'chosen': "all.table --thread 'writ*' --if 'new > 110'",
     'reads': 'all.table:r --stack',
     'block': 'heap:100@main',
+    'followed': "'*way' --follow",
     'beside': 'all.before all.table apart',
 }
-
-
-def has_keys():
-    with open('/proc/cpuinfo', encoding='utf-8') as file:
-        return any(line.startswith('flags') and ' ospke' in line for line in file)
 
 
 def line_of(comment):
@@ -61,6 +62,22 @@ class Refusal(unittest.TestCase):
         self.assertIn('256 bytes, for which hardware is missing', result.stderr)
         self.assertIn('a region needs a processor with protection keys', result.stderr)
 
+    @unittest.skipUnless(has_keys(), 'this processor has no protection keys')
+    def test_says_which_programs_open_none(self):
+        """No library can be loaded into it: not a watch that sees nothing."""
+        result = subprocess.run([TRAPLINE, 'watch', 'all.table', '--', STATIC], capture_output=True,
+                                text=True, check=False)
+        self.assertEqual((result.returncode, result.stdout), (2, ''))
+        self.assertIn('256 bytes, for which hardware is missing', result.stderr)
+        self.assertIn('a region needs a program that a library can be loaded into', result.stderr)
+
+    def test_hardware_suffices(self):
+        result = subprocess.run([TRAPLINE, 'watch', 'all.table:16:w', '--', STATIC], capture_output=True,
+                                text=True, check=False)
+        self.assertEqual(result.returncode, 7, result.stderr)
+        self.assertIn('its 16 bytes take 2 of the 4 hardware watchpoints', result.stderr)
+        self.assertIn('→ 100', result.stderr)
+
 
 @unittest.skipUnless(has_keys() or shutil.which('qemu-system-x86_64'),
                      'neither protection keys nor qemu')
@@ -87,6 +104,12 @@ class Region(unittest.TestCase):
         place = f'set table.c:{line_of("/* the write */")}'
         self.assertTrue(all(place in line for line in lines[:6]), text)
         self.assertIn('all.table: 7 hits\n', text)
+
+    def test_followed(self):
+        """What a pointer points to that has not moved stays watched."""
+        lines, text = self.lines('followed')
+        self.assertEqual(len(lines), 7, text)
+        self.assertIn('*way: 7 hits\n', text)
 
     def test_conditions(self):
         lines, text = self.lines('chosen')

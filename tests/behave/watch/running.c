@@ -4,11 +4,14 @@
  * line on its standard input each of them writes `shared` WRITES times, then a thread created just
  * then does, then the main thread reads it and has it written to `text` by the C library.
  * `running THREADS WRITES fast`: without a pause between writes.
+ * `running THREADS WRITES alone`: at that line the main thread ends, and the others go on without
+ * it.
  */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -46,7 +49,7 @@ int main(int argc, char **argv)
 	pthread_t thread[64], late;
 
 	writes = argc > 2 ? atol(argv[2]) : 1;
-	pause_us = argc > 3 ? 0 : pause_us;
+	pause_us = argc > 3 && strcmp(argv[3], "fast") == 0 ? 0 : pause_us;
 	sem_init(&go, 0, 0);
 	for (int i = 0; i < threads; i++)
 		pthread_create(&thread[i], NULL, work, "early");
@@ -55,6 +58,8 @@ int main(int argc, char **argv)
 	getchar();
 	for (int i = 0; i < threads; i++)
 		sem_post(&go);
+	if (argc > 3 && strcmp(argv[3], "alone") == 0)
+		pthread_exit(NULL);
 	for (int i = 0; i < threads; i++)
 		pthread_join(thread[i], NULL);
 	pthread_create(&late, NULL, work, "late");

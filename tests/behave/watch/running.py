@@ -32,6 +32,12 @@ def maps_of(pid):
         return [line.split()[0] for line in file]
 
 
+def cpu_seconds(pid):
+    with open(f'/proc/{pid}/stat', encoding='ascii') as file:
+        fields = file.read().rsplit(')', 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
 def connect(port):
     deadline = time.monotonic() + 10
     while True:
@@ -223,6 +229,30 @@ class Running(unittest.TestCase):
             self.assertEqual(noted + int(lost[1] if lost else 0), (threads + 1) * writes, text)
             self.assertRegex(text, rf'(?m)^ +{noted}  write  store running.c')
 
+    def test_first_thread_ends(self):
+        """The others are watched on, and the watching sleeps where there is nothing to do."""
+        program = self.start(2, 3000, 'alone')
+        watcher = self.watch(program, 'shared:w', '--count')
+        program.stdin.write('\n')
+        program.stdin.flush()
+        time.sleep(0.3)
+        before = cpu_seconds(watcher.pid)
+        time.sleep(1)
+        self.assertLess(cpu_seconds(watcher.pid) - before, 0.3)
+        text = watcher.stderr.read()
+        watcher.stderr.close()
+        self.assertEqual(watcher.wait(timeout=60), 0)
+        self.assertIn('shared:w: 6000 hits', text)
+        self.assertNotIn('came faster', text)
+
+    def test_several_at_one_address(self):
+        """Each is told its own hits, in threads that were there and in those that come."""
+        program = self.start(3, 20)
+        text = self.finish(program, self.watch(program, 'shared:r', 'shared:w', '--count'))
+        self.assertIn('shared:r: 1 hits', text.replace('hit:', 'hits:'))
+        self.assertIn('shared:w: 80 hits', text)
+        self.assertNotIn('came faster', text)
+
     def test_by_the_c_library(self):
         """Who called it is told, with and without lines."""
         for how in [], ['--count']:
@@ -282,6 +312,14 @@ class Running(unittest.TestCase):
         hits = re.findall(r' postgres/(\d+)  exec  pg_parse_query', text)
         self.assertEqual(sorted(hits.count(tid) for tid in set(hits)), [50, 50], text)
 
+    def test_duration(self):
+        program = self.start(1, 1)
+        watcher = self.watch(program, 'shared', '--duration', '0.2')
+        self.assertEqual(watcher.wait(timeout=30), 0)
+        self.assertIn('shared: 0 hits', watcher.stderr.read())
+        watcher.stderr.close()
+        self.assertIsNone(program.poll())
+
     def test_refusals(self):
         def refused(*arguments):
             result = subprocess.run([TRAPLINE, 'watch', *arguments], capture_output=True, text=True,
@@ -297,6 +335,7 @@ class Running(unittest.TestCase):
         for wrong in (['-p', pid, 'shared', '--abort'], ['-p', pid, 'shared', '--', RUNNING],
                       ['-p', 'x', 'shared'], ['-p', pid], ['-p', pid, 'heap:8@main']):
             self.assertEqual(refused(*wrong)[0], 2, wrong)
+        self.assertEqual(refused('shared', '--duration', '1', '--', RUNNING)[0], 2)
         self.assertEqual(refused('-p', '4194303', 'shared')[0], 1)
         self.assertIsNone(program.poll())
 

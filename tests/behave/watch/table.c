@@ -15,6 +15,8 @@ struct {
 	int after;
 } all;
 
+volatile int (*volatile way)[64] = &all.table;
+
 /* On a page of its own: by the hardware, while the table is a region. */
 static volatile int apart __attribute__((aligned(4096)));
 
@@ -42,6 +44,7 @@ int main(void)
 	int ends[2], sum;
 	volatile char *block;
 
+	usleep(100000); /* pointers are looked at meanwhile */
 	pthread_create(&thread, NULL, work, "writer");
 	pthread_join(thread, NULL);
 	set(63, 7);

@@ -4,6 +4,7 @@
 
 Usage: top.py TRAPLINE HOT RUNNING
 """
+import contextlib
 import os
 import pty
 import re
@@ -25,6 +26,9 @@ class Terminal:
     def __init__(self, *arguments):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            # A shell without job control starts what runs in the background with these ignored.
+            for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
             os.execv(TRAPLINE, [TRAPLINE, 'watch', *arguments])
         self.text = ''
         self.mode = termios.tcgetattr(self.fd)[3]
@@ -58,6 +62,19 @@ class Terminal:
         return os.waitstatus_to_exitcode(status)
 
 
+@contextlib.contextmanager
+def running(*arguments):
+    """A program that runs already, and whatever happens not any more."""
+    program = subprocess.Popen([RUNNING, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        yield program
+    finally:
+        program.kill()
+        program.wait()
+        program.stdin.close()
+        program.stdout.close()
+
+
 class Top(unittest.TestCase):
     def test_table(self):
         terminal = Terminal('hot', '--top', '--', HOT, '60000', '100')
@@ -87,9 +104,7 @@ class Top(unittest.TestCase):
         self.assertRegex(terminal.text, r' 60000  write  touch hot\.c')
 
     def test_running_program(self):
-        program = subprocess.Popen([RUNNING, '2', '100000'], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE)
-        try:
+        with running('2', '100000') as program:
             self.assertEqual(program.stdout.readline(), b'ready\n')
             terminal = Terminal('-p', str(program.pid), 'shared', '--top')
             terminal.wait_for('sorted by count')
@@ -99,11 +114,6 @@ class Top(unittest.TestCase):
             terminal.press('q')
             self.assertEqual(terminal.end(), 0)
             self.assertIsNone(program.poll())
-        finally:
-            program.kill()
-            program.wait()
-            program.stdin.close()
-            program.stdout.close()
 
     def test_interrupted(self):
         """Ctrl-C ends the program as ever, and the terminal is as it was."""
@@ -112,6 +122,17 @@ class Top(unittest.TestCase):
         terminal.press('\x03')
         self.assertEqual(terminal.end(), 128 + signal.SIGINT)
         self.assertIn(LEAVE, terminal.text)
+
+    def test_quit_by_signal(self):
+        """Of a program that runs already nothing is ended but the watching, and the terminal is as it was."""
+        with running('1', '1') as program:
+            self.assertEqual(program.stdout.readline(), b'ready\n')
+            terminal = Terminal('-p', str(program.pid), 'shared', '--top')
+            terminal.wait_for('sorted by count')
+            terminal.press('\x1c')
+            self.assertEqual(terminal.end(), 0)
+            self.assertIn(LEAVE, terminal.text)
+            self.assertIsNone(program.poll())
 
     def test_without_terminal(self):
         result = subprocess.run([TRAPLINE, 'watch', 'hot', '--top', '--', HOT], capture_output=True,

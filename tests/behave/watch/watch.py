@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """trapline watch on small programs whose accesses are known: exact counts, lines and values.
 
-Usage: watch.py TRAPLINE COUNT LATER MODULE MAPPED
+Usage: watch.py TRAPLINE COUNT LATER MODULE MAPPED EARLY
 """
 import json
 import os
@@ -15,7 +15,12 @@ import tempfile
 import time
 import unittest
 
-TRAPLINE, COUNT, LATER, MODULE, MAPPED = sys.argv[1:6]
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+
+from keys import has_keys  # noqa: E402
+
+TRAPLINE, COUNT, LATER, MODULE, MAPPED, EARLY = sys.argv[1:7]
 # Not whatever `python3` is: that may be a script of another shell, whose calls would count.
 PYTHON = sys.executable
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'count.c')
@@ -199,12 +204,36 @@ class Watch(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (2, ''))
         self.assertIn("there is ", result.stderr)
         self.assertIn('counter', result.stderr)
-        result, _ = watch('0x1000:64', '--', COUNT)
-        self.assertEqual(result.returncode, 2)
-        self.assertIn('protection keys', result.stderr)
+        if not has_keys():
+            result, _ = watch('0x1000:64', '--', COUNT)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn('protection keys', result.stderr)
         for wrong in (['--', COUNT], ['counter'], ['counter', '--if', 'new =', '--', COUNT],
                       ['counter', '--first', 'x', '--', COUNT], ['a[', '--', COUNT]):
             self.assertEqual(watch(*wrong)[0].returncode, 2, wrong)
+
+    def test_wrong_name_known_late(self):
+        """A program that has begun, since nobody answered it in time, is not ended for it."""
+        with subprocess.Popen([TRAPLINE, 'watch', 'no_such_name', '--', EARLY], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            self.assertEqual(run.stdout.readline(), 'begun\n')
+            self.assertEqual(state(run.pid), 'T')
+            run.send_signal(signal.SIGCONT)
+            self.assertIn('no_such_name', run.stderr.readline())
+            self.assertIn('runs unwatched', run.stderr.readline())
+            run.stdin.write('\n')
+            run.stdin.flush()
+            self.assertEqual(run.wait(timeout=60), 7)
+
+    def test_ignored_signals(self):
+        """The program ignores what trapline was started with ignored, and nothing else."""
+        line = ['grep', 'SigIgn', '/proc/self/status']
+        for ignored in [], [signal.SIGCHLD], [signal.SIGPIPE, signal.SIGHUP]:
+            told = [subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, restore_signals=not ignored,
+                                   preexec_fn=lambda ignored=ignored: [signal.signal(one, signal.SIG_IGN)
+                                                                       for one in ignored]).stdout
+                    for command in (line, [TRAPLINE, 'race', '-q', '--', *line])]
+            self.assertEqual(*told, ignored)
 
     def test_python_function(self):
         """A program of Debian's without debug information: how often a function of it runs."""

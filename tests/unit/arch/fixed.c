@@ -147,7 +147,7 @@ static void arguments_are_followed_through_branches_and_calls(void **state)
 	end = put(end, FIXED_IF_ZERO, 0, 0, 2);
 	end = put(end, FIXED_CALL, 0, 0, 100);
 	end = put(end, FIXED_RETURN, 0, 0, 0);
-	assert_int_equal(insn_origins(code, end, 12, &work, origin), 0);
+	assert_int_equal(insn_origins(code, end, 12, NULL, &work, origin), 0);
 	assert_int_equal(origin[FIXED_KEPT].number, FIXED_RESULT);
 	assert_int_equal(origin[FIXED_KEPT].offset, 16);
 	assert_int_equal(origin[FIXED_RESULT].number, INSN_ORIGIN_NONE);
@@ -334,15 +334,15 @@ static void registers_come_in_the_architectures_order(void **state)
 static void a_system_calls_buffer_is_told_by_its_number(void **state)
 {
 	struct insn_registers after = {.general = {8, DATA, 8}, .pc = CODE + 8};
-	struct insn_bytes watched = {DATA, 8}, bytes;
-	unsigned access;
+	struct insn_bytes watched = {DATA, 8};
+	struct system_call_copy copy;
 
 	(void)state;
 	put(put(0, FIXED_ADD, FIXED_NUMBER, 0, SYS_write), FIXED_KERNEL, 0, 0, 0);
-	assert_true(system_call_copied(&after, &memory, &watched, &access, &bytes));
-	assert_int_equal(access, TL_READ);
+	assert_true(system_call_copied(&after, &memory, &watched, &copy));
+	assert_int_equal(copy.access, TL_READ);
 	put(4, FIXED_NOTHING, 0, 0, 0);
-	assert_false(system_call_copied(&after, &memory, &watched, &access, &bytes));
+	assert_false(system_call_copied(&after, &memory, &watched, &copy));
 }
 
 static unsigned pairs;

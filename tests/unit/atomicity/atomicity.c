@@ -3,7 +3,8 @@
  * Judges every memory access of the fixtures, with no more of the variable than a fixed address
  * tells. Lines marked "plain:" must have a plain one; of lines marked "atomic:" each access is
  * atomic, said to be in a statement with an atomic operation, or of a volatile that serves as one;
- * of lines marked "doubted:" none is plain.
+ * of lines marked "doubted:" none is plain. On lines marked "ordered:" and "volatile:" all are of a
+ * volatile, in a function that orders memory and in one that does not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +75,9 @@ static void judge(struct check *check, uint64_t pc, const struct insn *insn,
 {
 	struct symbol_variable found;
 	const struct symbol_variable *variable = object(check, insn, operand, pc, &found);
-	bool load = operand->access == TL_READ;
+	enum symbol_load load = operand->access != TL_READ ? SYMBOL_LOAD_NONE
+				: insn->plain_move	   ? SYMBOL_LOAD_MOVE
+							   : SYMBOL_LOAD_OPERAND;
 	struct symbol_frame frames[SYMBOL_INLINE_MAX];
 	char reason[SYMBOL_REASON_MAX];
 	size_t count = symbol_place_find(check->modules, pc, false, frames, SYMBOL_INLINE_MAX);
@@ -101,6 +104,11 @@ static void judge(struct check *check, uint64_t pc, const struct insn *insn,
 			check->wrong++;
 		}
 		if (answer == SYMBOL_ATOMICITY_PLAIN && marked(check, line, "/* doubted: ")) {
+			print_message("line %u, %#lx: %s\n", line, (unsigned long)pc, reason);
+			check->wrong++;
+		}
+		if ((answer != SYMBOL_ATOMICITY_ORDERED && marked(check, line, "/* ordered: ")) ||
+		    (answer != SYMBOL_ATOMICITY_VOLATILE && marked(check, line, "/* volatile: "))) {
 			print_message("line %u, %#lx: %s\n", line, (unsigned long)pc, reason);
 			check->wrong++;
 		}

@@ -216,13 +216,60 @@ static void test_deleted(void **state)
 	unlink(path);
 }
 
+static struct symbol_session *open_program(const char *path, Dwarf **dwarf)
+{
+	struct symbol_build_id none = {0};
+	struct symbol_session *session;
+	struct symbol_object *object;
+
+	assert_int_equal(symbol_session_open(&session, NULL), 0);
+	assert_int_equal(symbol_object_open(session, open(path, O_RDONLY | O_CLOEXEC), path, &none,
+					    &object),
+			 0);
+	*dwarf = symbol_object_dwarf(object);
+	return session;
+}
+
+/* What two files share is in a third one; that of another build has other names in its place. */
+static void test_shared_debug(void **state)
+{
+	char folder[] = "/tmp/symbol-XXXXXX", path[3][64], command[256];
+	static const char *const names[] = {"one", "two", "shared"};
+	struct symbol_session *session;
+	Dwarf *dwarf;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	for (int i = 0; i < 3; i++)
+		snprintf(path[i], sizeof(path[i]), "%s/%s", folder, names[i]);
+	copy_file(FIXTURE_O0, path[0], 1 << 20);
+	copy_file(FIXTURE_O2, path[1], 1 << 20);
+	snprintf(command, sizeof(command), "dwz -m %s %s %s 2>/dev/null", path[2], path[0],
+		 path[1]);
+	if (system(command) != 0 || access(path[2], R_OK) != 0)
+		skip(); /* no dwz */
+	session = open_program(path[1], &dwarf);
+	assert_non_null(dwarf);
+	assert_non_null(dwarf_getalt(dwarf));
+	assert_int_equal(symbol_session_statistic(session, SYMBOL_STATISTIC_DEBUG_FILES_MISMATCHED),
+			 0);
+	symbol_session_close(session);
+	copy_file(FIXTURE_DEBUGLINK ".debug", path[2], 1 << 20);
+	session = open_program(path[1], &dwarf);
+	assert_true(!dwarf || !dwarf_getalt(dwarf));
+	assert_true(symbol_session_statistic(session, SYMBOL_STATISTIC_DEBUG_FILES_MISMATCHED) > 0);
+	symbol_session_close(session);
+	for (int i = 0; i < 3; i++)
+		unlink(path[i]);
+	rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_build_id),
-		cmocka_unit_test(test_silent_server),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_deleted),
+		cmocka_unit_test(test_by_build_id),  cmocka_unit_test(test_silent_server),
+		cmocka_unit_test(test_truncated),    cmocka_unit_test(test_deleted),
+		cmocka_unit_test(test_shared_debug),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,16 +36,23 @@ static inline bool x86_call_returned(const uint64_t general[], uint64_t pc)
 	return general[X86_RCX] == pc;
 }
 
-/* `mov $n,%eax` or, for 0, `xor %eax,%eax`. */
+/* A REX prefix that makes r8 of eax (R and B). */
+static inline bool x86_extends_register(uint8_t byte)
+{
+	return (byte & 0xf0) == 0x40 && (byte & 5);
+}
+
+/* `mov $n,%eax` or, for 0, `xor %eax,%eax`; not those of r8, which the sixth byte tells. What
+ * stands there may be another instruction's end: then the number is not known. */
 static inline int x86_call_number_before(const uint8_t *code)
 {
 	int number;
 
-	if (code[0] == 0xb8) {
-		memcpy(&number, code + 1, sizeof(number));
+	if (code[1] == 0xb8 && !x86_extends_register(code[0])) {
+		memcpy(&number, code + 2, sizeof(number));
 		return number;
 	}
-	return code[3] == 0x31 && code[4] == 0xc0 ? 0 : -1;
+	return code[4] == 0x31 && code[5] == 0xc0 && !x86_extends_register(code[3]) ? 0 : -1;
 }
 
 /* The offset is the last thing in it. */
@@ -116,7 +123,7 @@ static const struct insn_hooks insn_arch = {
 	.call_length = 2,
 	.call_code = {0x0f, 0x05},
 	.call_returned = x86_call_returned,
-	.call_number_code = 5,
+	.call_number_code = 6,
 	.call_number_before = x86_call_number_before,
 	.jump_target = x86_jump_target,
 	.begins_repeat = x86_begins_repeat,

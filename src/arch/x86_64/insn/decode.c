@@ -6,6 +6,7 @@
  * array is 800 bytes; Zydis itself needs less than 1 KiB more.
  */
 #include "insn/insn.h"
+#include "insn/vector.h"
 
 #include <Zydis/Zydis.h>
 #include <errno.h>
@@ -460,6 +461,20 @@ static enum insn_flow flow_of(const struct decoded *decoded)
 	}
 }
 
+/* It accesses no memory, so it has no operand in struct insn. */
+static void describe_address_taken(const struct decoded *decoded, uint64_t pc, struct insn *insn)
+{
+	const ZydisDecodedOperand *from = &decoded->operand[1];
+
+	if (decoded->instruction.mnemonic != ZYDIS_MNEMONIC_LEA ||
+	    register_number(from->mem.base) != REGISTER_PC)
+		return;
+	insn->takes_address = true;
+	insn->address_taken = pc + insn->length + (uint64_t)from->mem.disp.value;
+	if (decoded->instruction.address_width == 32)
+		insn->address_taken = (uint32_t)insn->address_taken;
+}
+
 static void describe_flow(const struct decoded *decoded, uint64_t pc, struct insn *insn)
 {
 	insn->flow = (uint8_t)flow_of(decoded);
@@ -468,10 +483,7 @@ static void describe_flow(const struct decoded *decoded, uint64_t pc, struct ins
 				       ? (int8_t)(decoded->instruction.opcode & 15)
 				       : -1;
 	insn->target_register = -1;
-	if (decoded->instruction.mnemonic == ZYDIS_MNEMONIC_LEA &&
-	    decoded->operand[1].mem.base == ZYDIS_REGISTER_RIP)
-		insn->address_taken =
-			pc + insn->length + (uint64_t)decoded->operand[1].mem.disp.value;
+	describe_address_taken(decoded, pc, insn);
 	if (is_relative(decoded))
 		insn->target = (int64_t)(pc + insn->length + (uint64_t)immediate(decoded, 0));
 	else if (insn->flow == INSN_FLOW_CALL_INDIRECT || insn->flow == INSN_FLOW_JUMP_INDIRECT)
@@ -486,33 +498,6 @@ static bool is_plain_move(ZydisMnemonic mnemonic)
 {
 	return mnemonic == ZYDIS_MNEMONIC_MOV || mnemonic == ZYDIS_MNEMONIC_MOVZX ||
 	       mnemonic == ZYDIS_MNEMONIC_MOVSX || mnemonic == ZYDIS_MNEMONIC_MOVSXD;
-}
-
-static bool is_vector(const ZydisDecodedInstruction *instruction)
-{
-	/* Integer instructions that came with SSE. */
-	if (instruction->mnemonic == ZYDIS_MNEMONIC_MOVNTI ||
-	    instruction->mnemonic == ZYDIS_MNEMONIC_POPCNT ||
-	    instruction->mnemonic == ZYDIS_MNEMONIC_CRC32 ||
-	    instruction->meta.category == ZYDIS_CATEGORY_PREFETCH)
-		return false;
-	switch (instruction->meta.isa_ext) {
-	case ZYDIS_ISA_EXT_X87:
-	case ZYDIS_ISA_EXT_MMX:
-	case ZYDIS_ISA_EXT_AMD3DNOW:
-	case ZYDIS_ISA_EXT_SSE:
-	case ZYDIS_ISA_EXT_SSE2:
-	case ZYDIS_ISA_EXT_SSE3:
-	case ZYDIS_ISA_EXT_SSSE3:
-	case ZYDIS_ISA_EXT_SSE4:
-	case ZYDIS_ISA_EXT_SSE4A:
-		return true;
-	default:
-		return instruction->encoding >= ZYDIS_INSTRUCTION_ENCODING_XOP &&
-		       instruction->meta.category != ZYDIS_CATEGORY_BMI1 &&
-		       instruction->meta.category != ZYDIS_CATEGORY_BMI2 &&
-		       instruction->meta.category != ZYDIS_CATEGORY_TBM;
-	}
 }
 
 static void describe_store(const struct decoded *decoded, struct insn *insn)
@@ -546,7 +531,9 @@ static void describe_kind(const struct decoded *decoded, struct insn *insn)
 	insn->atomic = (instruction->attributes & ZYDIS_ATTRIB_HAS_LOCK) ||
 		       (instruction->mnemonic == ZYDIS_MNEMONIC_XCHG && insn->operand_count);
 	insn->attempt = insn->atomic && may_keep_value(instruction->mnemonic);
-	insn->vector = is_vector(instruction);
+	insn->vector = vector_is(instruction);
+	insn->whole_vector = vector_moves_whole(instruction);
+	insn->vector_outcome = vector_is_outcome(instruction, decoded->operand);
 	insn->plain_move = is_plain_move(instruction->mnemonic) && insn->operand_count == 1;
 	insn->loaded = -1;
 	if ((insn->plain_move || instruction->mnemonic == ZYDIS_MNEMONIC_POP) &&

@@ -4,96 +4,17 @@
  * mnemonic. What it does not know is INSN_COMPUTE, which claims nothing.
  */
 #include "insn/effect_operation.h"
+#include "insn/effect_place.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define X86_RAX 0
 #define X86_RCX 1
+#define X86_RDX 2
+#define X86_RBX 3
 #define X86_RSP 4
 #define X86_RBP 5
-
-static unsigned bytes_of(ZydisRegister name)
-{
-	return ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, name) / 8u;
-}
-
-static struct insn_place place_of_register(ZydisRegister name)
-{
-	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
-	struct insn_place place = {.kind = INSN_PLACE_OTHER, .length = (uint16_t)bytes_of(name)};
-
-	if (whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15) {
-		place.kind = INSN_PLACE_GENERAL;
-		place.number = (uint8_t)(whole - ZYDIS_REGISTER_RAX);
-		place.first = name >= ZYDIS_REGISTER_AH && name <= ZYDIS_REGISTER_BH;
-	} else if (whole >= ZYDIS_REGISTER_ZMM0 && whole <= ZYDIS_REGISTER_ZMM31) {
-		place.kind = INSN_PLACE_VECTOR;
-		place.number = (uint8_t)(whole - ZYDIS_REGISTER_ZMM0);
-	} else if (name >= ZYDIS_REGISTER_K0 && name <= ZYDIS_REGISTER_K7) {
-		place.kind = INSN_PLACE_MASK;
-		place.number = (uint8_t)(name - ZYDIS_REGISTER_K0);
-	}
-	return place;
-}
-
-/* Which of struct insn's operands this one is: they are its memory operands in order. */
-static uint8_t memory_number(const struct effect_decoded *decoded, unsigned index)
-{
-	uint8_t number = 0;
-
-	for (unsigned i = 0; i < index; i++)
-		number += decoded->operand[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-			  decoded->operand[i].mem.type != ZYDIS_MEMOP_TYPE_AGEN;
-	return number;
-}
-
-static struct insn_place place_of(const struct effect_decoded *decoded, unsigned index)
-{
-	const ZydisDecodedOperand *operand = &decoded->operand[index];
-
-	switch (operand->type) {
-	case ZYDIS_OPERAND_TYPE_REGISTER:
-		return place_of_register(operand->reg.value);
-	case ZYDIS_OPERAND_TYPE_MEMORY:
-		return (struct insn_place){.kind = INSN_PLACE_MEMORY,
-					   .number = memory_number(decoded, index),
-					   .length = (uint16_t)(operand->size / 8)};
-	case ZYDIS_OPERAND_TYPE_IMMEDIATE:
-		return (struct insn_place){.kind = INSN_PLACE_CONSTANT, .length = 8};
-	default:
-		return (struct insn_place){.kind = INSN_PLACE_OTHER};
-	}
-}
-
-static struct insn_place flags_place(unsigned flags)
-{
-	return (struct insn_place){.kind = INSN_PLACE_FLAGS, .number = (uint8_t)flags};
-}
-
-static unsigned flags_of(ZydisAccessedFlagsMask flags)
-{
-	return (flags & ZYDIS_CPUFLAG_CF ? INSN_FLAG_CARRY : 0) |
-	       (flags & ZYDIS_CPUFLAG_PF ? INSN_FLAG_PARITY : 0) |
-	       (flags & ZYDIS_CPUFLAG_ZF ? INSN_FLAG_ZERO : 0) |
-	       (flags & ZYDIS_CPUFLAG_SF ? INSN_FLAG_SIGN : 0) |
-	       (flags & ZYDIS_CPUFLAG_OF ? INSN_FLAG_OVERFLOW : 0) |
-	       (flags & (ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_DF) ? INSN_FLAG_OTHER : 0);
-}
-
-static unsigned flags_read(const struct effect_decoded *decoded)
-{
-	return decoded->instruction.cpu_flags ? flags_of(decoded->instruction.cpu_flags->tested)
-					      : 0;
-}
-
-static unsigned flags_written(const struct effect_decoded *decoded)
-{
-	const ZydisAccessedFlags *flags = decoded->instruction.cpu_flags;
-
-	return flags ? flags_of(flags->modified | flags->set_0 | flags->set_1 | flags->undefined)
-		     : 0;
-}
 
 static struct insn_result *add_result(struct insn_effect *effect, struct insn_place to,
 				      enum insn_operation operation)
@@ -150,7 +71,7 @@ static void add_sources(const struct effect_decoded *decoded, struct insn_result
 		if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
 			add_constant(result, operand->imm.value.u);
 		else
-			add_source(result, place_of(decoded, i));
+			add_source(result, effect_place(decoded, i));
 	}
 }
 
@@ -161,9 +82,9 @@ static void add_address(const ZydisDecodedOperand *operand, struct insn_result *
 	if (operand->mem.base == ZYDIS_REGISTER_RIP)
 		return; /* a constant */
 	if (operand->mem.base != ZYDIS_REGISTER_NONE)
-		add_source(result, place_of_register(operand->mem.base));
+		add_source(result, effect_register_place(operand->mem.base));
 	if (operand->mem.index != ZYDIS_REGISTER_NONE) {
-		place = place_of_register(operand->mem.index);
+		place = effect_register_place(operand->mem.index);
 		for (unsigned scale = operand->mem.scale; scale > 1; scale /= 2)
 			place.shift++;
 		add_source(result, place);
@@ -207,7 +128,7 @@ static void write_operand(const struct effect_decoded *decoded, unsigned index,
 			  enum insn_operation operation, unsigned element,
 			  struct insn_effect *effect)
 {
-	struct insn_result *result = add_result(effect, place_of(decoded, index), operation);
+	struct insn_result *result = add_result(effect, effect_place(decoded, index), operation);
 
 	if (!result)
 		return;
@@ -218,19 +139,20 @@ static void write_operand(const struct effect_decoded *decoded, unsigned index,
 	result->equal = operation == INSN_ELEMENTS &&
 			effect_compares_equal(decoded->instruction.mnemonic);
 	if (operation == INSN_CONSTANT) {
-		result->constant = effect_compares_equal(decoded->instruction.mnemonic) ? ~0ull : 0;
+		result->constant = effect_constant(decoded);
 		return;
 	}
 	if (decoded->instruction.mnemonic == ZYDIS_MNEMONIC_LEA)
 		add_address(&decoded->operand[1], result);
 	else if (operation == INSN_SELECT) {
-		add_source(result, place_of(decoded, 0));
-		add_source(result, place_of(decoded, 1));
+		add_source(result, effect_place(decoded, 0));
+		add_source(result, effect_place(decoded, 1));
 		result->condition = decoded->instruction.opcode & 15u;
 	} else
 		add_sources(decoded, result);
-	if (operation == INSN_SELECT || reads_flags_for_value(operation, flags_read(decoded)))
-		add_source(result, flags_place(flags_read(decoded)));
+	if (operation == INSN_SELECT ||
+	    reads_flags_for_value(operation, effect_flags_read(decoded)))
+		add_source(result, effect_flags_place(effect_flags_read(decoded)));
 	if (operation == INSN_COPY)
 		narrow(decoded, result);
 	if (operation == INSN_SHUFFLE)
@@ -256,17 +178,17 @@ static bool is_three_way_move(const struct effect_decoded *decoded, enum insn_op
 static void write_flags(const struct effect_decoded *decoded, enum insn_operation operation,
 			struct insn_effect *effect)
 {
-	unsigned flags = flags_written(decoded);
+	unsigned flags = effect_flags_written(decoded);
 	struct insn_result *result;
 
 	if (!flags)
 		return;
-	result = add_result(effect, flags_place(flags), operation);
+	result = add_result(effect, effect_flags_place(flags), operation);
 	if (!result || operation == INSN_CONSTANT)
 		return;
 	add_sources(decoded, result);
-	if (reads_flags_for_value(operation, flags_read(decoded)))
-		add_source(result, flags_place(flags_read(decoded)));
+	if (reads_flags_for_value(operation, effect_flags_read(decoded)))
+		add_source(result, effect_flags_place(effect_flags_read(decoded)));
 	if (decoded->instruction.mnemonic == ZYDIS_MNEMONIC_INC ||
 	    decoded->instruction.mnemonic == ZYDIS_MNEMONIC_DEC)
 		add_constant(result, 1);
@@ -339,14 +261,15 @@ static bool write_stack(const struct effect_decoded *decoded, struct insn_effect
 	switch (decoded->instruction.mnemonic) {
 	case ZYDIS_MNEMONIC_PUSH:
 		if (decoded->operand[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-			add_result(effect, memory, INSN_CONSTANT);
+			add_result(effect, memory, INSN_CONSTANT)->constant =
+				decoded->operand[0].imm.value.u;
 		else
-			copy(effect, memory, place_of(decoded, 0));
+			copy(effect, memory, effect_place(decoded, 0));
 		move_pointer(effect, X86_RSP);
 		return true;
 	case ZYDIS_MNEMONIC_POP:
 		move_pointer(effect, X86_RSP);
-		copy(effect, place_of(decoded, 0), memory);
+		copy(effect, effect_place(decoded, 0), memory);
 		return true;
 	case ZYDIS_MNEMONIC_CALL:
 		add_result(effect, memory, INSN_CONSTANT);
@@ -361,9 +284,48 @@ static bool write_stack(const struct effect_decoded *decoded, struct insn_effect
 	}
 }
 
+static struct insn_place general_place(unsigned number, unsigned length)
+{
+	return (struct insn_place){
+		.kind = INSN_PLACE_GENERAL, .number = (uint8_t)number, .length = (uint16_t)length};
+}
+
+/* What is expected says whether something is stored, and nothing of what is stored. */
+static void compare_and_exchange(const struct effect_decoded *decoded, struct insn_effect *effect)
+{
+	struct insn_place place = effect_place(decoded, 0);
+
+	copy(effect, place, effect_place(decoded, 1));
+	effect->result[0].conditional = true;
+	copy(effect, general_place(X86_RAX, place.length), place);
+	effect->result[1].conditional = true;
+	write_flags(decoded, INSN_COMPUTE, effect);
+}
+
+/* Of two words: rcx:rbx is stored, or rdx:rax loaded. */
+static void compare_and_exchange_two(const struct effect_decoded *decoded,
+				     struct insn_effect *effect)
+{
+	struct insn_place place = memory_place(effect, 0);
+	struct insn_result *stored = add_result(effect, place, INSN_COMPUTE);
+	static const uint8_t loaded[] = {X86_RAX, X86_RDX};
+
+	stored->conditional = true;
+	add_source(stored, general_place(X86_RBX, place.length / 2u));
+	add_source(stored, general_place(X86_RCX, place.length / 2u));
+	for (unsigned i = 0; i < 2; i++) {
+		struct insn_result *result = add_result(
+			effect, general_place(loaded[i], place.length / 2u), INSN_COMPUTE);
+
+		result->conditional = true;
+		add_source(result, place);
+	}
+	write_flags(decoded, INSN_COMPUTE, effect);
+}
+
 static bool write_exchange(const struct effect_decoded *decoded, struct insn_effect *effect)
 {
-	struct insn_place first = place_of(decoded, 0), second = place_of(decoded, 1);
+	struct insn_place first = effect_place(decoded, 0), second = effect_place(decoded, 1);
 	struct insn_result *sum;
 
 	switch (decoded->instruction.mnemonic) {
@@ -379,24 +341,15 @@ static bool write_exchange(const struct effect_decoded *decoded, struct insn_eff
 		write_flags(decoded, INSN_ADD, effect);
 		return true;
 	case ZYDIS_MNEMONIC_LEAVE:
-		copy(effect,
-		     (struct insn_place){
-			     .kind = INSN_PLACE_GENERAL, .number = X86_RSP, .length = 8},
-		     (struct insn_place){
-			     .kind = INSN_PLACE_GENERAL, .number = X86_RBP, .length = 8});
-		copy(effect,
-		     (struct insn_place){
-			     .kind = INSN_PLACE_GENERAL, .number = X86_RBP, .length = 8},
-		     memory_place(effect, 0));
+		copy(effect, general_place(X86_RSP, 8), general_place(X86_RBP, 8));
+		copy(effect, general_place(X86_RBP, 8), memory_place(effect, 0));
 		return true;
 	case ZYDIS_MNEMONIC_CMPXCHG:
-		write_operand(decoded, 0, INSN_COMPUTE, 0, effect);
-		copy(effect,
-		     (struct insn_place){
-			     .kind = INSN_PLACE_GENERAL, .number = X86_RAX, .length = first.length},
-		     first);
-		effect->result[effect->count - 1].conditional = true;
-		write_flags(decoded, INSN_COMPUTE, effect);
+		compare_and_exchange(decoded, effect);
+		return true;
+	case ZYDIS_MNEMONIC_CMPXCHG8B:
+	case ZYDIS_MNEMONIC_CMPXCHG16B:
+		compare_and_exchange_two(decoded, effect);
 		return true;
 	default:
 		return false;
@@ -430,10 +383,10 @@ static bool write_string(const struct effect_decoded *decoded, struct insn_effec
 	case ZYDIS_MNEMONIC_LODSW:
 	case ZYDIS_MNEMONIC_LODSD:
 	case ZYDIS_MNEMONIC_LODSQ:
-		copy(effect, place_of(decoded, 0), memory_place(effect, 0));
+		copy(effect, effect_place(decoded, 0), memory_place(effect, 0));
 		break;
 	default: /* cmps, scas */
-		flags = add_result(effect, flags_place(INSN_FLAGS_ALL), INSN_SUBTRACT);
+		flags = add_result(effect, effect_flags_place(INSN_FLAGS_ALL), INSN_SUBTRACT);
 		if (insn->operand_count < 2)
 			add_source(flags, (struct insn_place){.kind = INSN_PLACE_GENERAL,
 							      .number = X86_RAX,
@@ -451,7 +404,7 @@ static bool write_string(const struct effect_decoded *decoded, struct insn_effec
 /* movlps, movhps and their like: half a register, the rest stays. */
 static bool write_half(const struct effect_decoded *decoded, struct insn_effect *effect)
 {
-	struct insn_place to = place_of(decoded, 0), from = place_of(decoded, 1);
+	struct insn_place to = effect_place(decoded, 0), from = effect_place(decoded, 1);
 	struct insn_place *vector = to.kind == INSN_PLACE_VECTOR ? &to : &from;
 
 	switch (decoded->instruction.mnemonic) {
@@ -479,7 +432,7 @@ static bool write_half(const struct effect_decoded *decoded, struct insn_effect 
 static void add_scalar_source(const struct effect_decoded *decoded, unsigned index,
 			      struct insn_result *result)
 {
-	struct insn_place place = place_of(decoded, index);
+	struct insn_place place = effect_place(decoded, index);
 
 	if (place.kind == INSN_PLACE_VECTOR && decoded->operand[index].element_size)
 		place.length = (uint16_t)(decoded->operand[index].element_size / 8);
@@ -493,7 +446,7 @@ static bool write_scalar(const struct effect_decoded *decoded, struct insn_effec
 	const ZydisDecodedInstruction *instruction = &decoded->instruction;
 	bool takes_first, three = instruction->operand_count_visible > 2;
 	unsigned bytes = effect_scalar(instruction->mnemonic, &takes_first);
-	struct insn_place to = place_of(decoded, 0), rest = to;
+	struct insn_place to = effect_place(decoded, 0), rest = to;
 	struct insn_result *result;
 
 	/* A masked one keeps, or clears, what is there. */
@@ -508,7 +461,7 @@ static bool write_scalar(const struct effect_decoded *decoded, struct insn_effec
 		return true;
 	rest.first = (uint8_t)bytes;
 	rest.length = (uint16_t)(16 - bytes);
-	to = place_of(decoded, 1);
+	to = effect_place(decoded, 1);
 	to.first = rest.first;
 	to.length = rest.length;
 	copy(effect, rest, to);
@@ -525,19 +478,30 @@ static void tell_decision(const struct effect_decoded *decoded, struct insn_effe
 	case INSN_FLOW_BRANCH:
 		if (!effect->insn.conditional)
 			return;
-		effect->decides = flags_read(decoded)
-					  ? flags_place(flags_read(decoded))
+		effect->decides = effect_flags_read(decoded)
+					  ? effect_flags_place(effect_flags_read(decoded))
 					  : (struct insn_place){.kind = INSN_PLACE_GENERAL,
 								.number = X86_RCX,
 								.length = 8};
 		return;
 	case INSN_FLOW_JUMP_INDIRECT:
 	case INSN_FLOW_CALL_INDIRECT:
-		effect->decides = place_of(decoded, 0);
+		effect->decides = effect_place(decoded, 0);
 		return;
 	default:
 		return;
 	}
+}
+
+/* By a frame of its own: what is decoded takes nearly all that one may have. */
+__attribute__((noinline)) static void write_results(const struct effect_decoded *decoded,
+						    struct insn_effect *effect)
+{
+	tell_decision(decoded, effect);
+	if (!write_stack(decoded, effect) && !write_exchange(decoded, effect) &&
+	    !write_string(decoded, effect) && !write_half(decoded, effect) &&
+	    !write_scalar(decoded, effect))
+		write_all(decoded, effect);
 }
 
 int insn_effect_decode(const uint8_t *bytes, size_t available, uint64_t pc,
@@ -556,10 +520,6 @@ int insn_effect_decode(const uint8_t *bytes, size_t available, uint64_t pc,
 	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, effect->insn.length,
 						 &decoded.instruction, decoded.operand)))
 		return -EILSEQ;
-	tell_decision(&decoded, effect);
-	if (!write_stack(&decoded, effect) && !write_exchange(&decoded, effect) &&
-	    !write_string(&decoded, effect) && !write_half(&decoded, effect) &&
-	    !write_scalar(&decoded, effect))
-		write_all(&decoded, effect);
+	write_results(&decoded, effect);
 	return 0;
 }

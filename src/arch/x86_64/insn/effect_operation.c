@@ -1,6 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "insn/effect_operation.h"
 
+static enum insn_operation shift_operation(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_SHL:
+	case ZYDIS_MNEMONIC_SHLX:
+		return INSN_SHIFT_LEFT;
+	case ZYDIS_MNEMONIC_SHR:
+	case ZYDIS_MNEMONIC_SHRX:
+		return INSN_SHIFT_RIGHT;
+	case ZYDIS_MNEMONIC_SAR:
+	case ZYDIS_MNEMONIC_SARX:
+		return INSN_SHIFT_RIGHT_SIGN;
+	case ZYDIS_MNEMONIC_ROL:
+		return INSN_ROTATE_LEFT;
+	case ZYDIS_MNEMONIC_ROR:
+	case ZYDIS_MNEMONIC_RORX:
+		return INSN_ROTATE_RIGHT;
+	default:
+		return INSN_COMPUTE;
+	}
+}
+
 /* The operations of integer instructions that have one. */
 static enum insn_operation integer_operation(ZydisMnemonic mnemonic)
 {
@@ -43,20 +65,6 @@ static enum insn_operation integer_operation(ZydisMnemonic mnemonic)
 	case ZYDIS_MNEMONIC_DEC:
 	case ZYDIS_MNEMONIC_NEG:
 		return INSN_SUBTRACT;
-	case ZYDIS_MNEMONIC_SHL:
-	case ZYDIS_MNEMONIC_SHLX:
-		return INSN_SHIFT_LEFT;
-	case ZYDIS_MNEMONIC_SHR:
-	case ZYDIS_MNEMONIC_SHRX:
-		return INSN_SHIFT_RIGHT;
-	case ZYDIS_MNEMONIC_SAR:
-	case ZYDIS_MNEMONIC_SARX:
-		return INSN_SHIFT_RIGHT_SIGN;
-	case ZYDIS_MNEMONIC_ROL:
-		return INSN_ROTATE_LEFT;
-	case ZYDIS_MNEMONIC_ROR:
-	case ZYDIS_MNEMONIC_RORX:
-		return INSN_ROTATE_RIGHT;
 	case ZYDIS_MNEMONIC_BSF:
 	case ZYDIS_MNEMONIC_TZCNT:
 		return INSN_LOWEST_BIT;
@@ -71,7 +79,7 @@ static enum insn_operation integer_operation(ZydisMnemonic mnemonic)
 	case ZYDIS_MNEMONIC_BTC:
 		return INSN_BIT;
 	default:
-		return INSN_COMPUTE;
+		return shift_operation(mnemonic);
 	}
 }
 
@@ -255,19 +263,47 @@ bool effect_compares_equal(ZydisMnemonic mnemonic)
 	}
 }
 
-/* The same register twice, whose contents then do not matter. */
-static bool cancels(const struct effect_decoded *decoded, enum insn_operation operation)
+static bool is_register_twice(const struct effect_decoded *decoded)
 {
 	unsigned last = decoded->instruction.operand_count_visible;
 	const ZydisDecodedOperand *a, *b;
-	ZydisMnemonic mnemonic = decoded->instruction.mnemonic;
 
 	if (last < 2)
 		return false;
 	a = &decoded->operand[last - 2];
 	b = &decoded->operand[last - 1];
-	if (a->type != ZYDIS_OPERAND_TYPE_REGISTER || b->type != ZYDIS_OPERAND_TYPE_REGISTER ||
-	    a->reg.value != b->reg.value)
+	return a->type == ZYDIS_OPERAND_TYPE_REGISTER && b->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       a->reg.value == b->reg.value;
+}
+
+/* Which truth table vpternlog has, of three bits; -1: it is another instruction. */
+static int truth_table(const struct effect_decoded *decoded)
+{
+	unsigned last = decoded->instruction.operand_count_visible;
+
+	if (decoded->instruction.mnemonic != ZYDIS_MNEMONIC_VPTERNLOGD &&
+	    decoded->instruction.mnemonic != ZYDIS_MNEMONIC_VPTERNLOGQ)
+		return -1;
+	return (int)(decoded->operand[last - 1].imm.value.u & 0xff);
+}
+
+uint64_t effect_constant(const struct effect_decoded *decoded)
+{
+	bool ones = effect_compares_equal(decoded->instruction.mnemonic) ||
+		    truth_table(decoded) == 0xff;
+
+	return ones ? ~0ull : 0;
+}
+
+/* What the sources hold does not matter. */
+static bool cancels(const struct effect_decoded *decoded, enum insn_operation operation)
+{
+	ZydisMnemonic mnemonic = decoded->instruction.mnemonic;
+	int table = truth_table(decoded);
+
+	if (table == 0 || table == 0xff)
+		return true;
+	if (!is_register_twice(decoded))
 		return false;
 	if (operation == INSN_XOR || operation == INSN_AND_NOT)
 		return true;

@@ -17,6 +17,8 @@ enum insn_operation effect_operation(const struct effect_decoded *decoded, unsig
 
 /* pcmpeq and its like. */
 bool effect_compares_equal(ZydisMnemonic mnemonic);
+/* What INSN_CONSTANT leaves in each 8 bytes. */
+uint64_t effect_constant(const struct effect_decoded *decoded);
 
 /* Of INSN_SHUFFLE: where each byte of a lane comes from. `constant`: the instruction's, or 0. */
 void effect_lane(const struct effect_decoded *decoded, uint64_t constant, uint8_t lane[16]);

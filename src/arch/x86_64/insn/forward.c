@@ -182,12 +182,17 @@ static int lead(struct step *step, bool *leaves)
 static int branch(struct step *step, bool *leaves)
 {
 	struct insn_forward *forward = step->forward;
+	bool foretold = is_jcc(step) && forward->flags_known;
 
-	if (is_jcc(step) && forward->flags_known)
-		return holds(forward, condition_of(step)) ? lead(step, leaves) : 0;
+	if (foretold && holds(forward, condition_of(step))) {
+		forward->beside = step->next;
+		return lead(step, leaves);
+	}
 	if (step->operand[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
 	    step->operand[0].imm.is_relative)
-		forward->other = step->next + step->operand[0].imm.value.u;
+		forward->beside = step->next + step->operand[0].imm.value.u;
+	if (!foretold)
+		forward->other = forward->beside;
 	return 0;
 }
 
@@ -216,26 +221,6 @@ static int transfer(struct step *step, bool *leaves)
 	}
 }
 
-static void forget_results(struct step *step)
-{
-	for (unsigned i = 0; i < step->instruction.operand_count; i++) {
-		const ZydisDecodedOperand *operand = &step->operand[i];
-
-		if (!(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
-			continue;
-		if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		    operand->reg.value == ZYDIS_REGISTER_RFLAGS)
-			step->forward->flags_known = false;
-		else if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER)
-			forward_forget_register(step->forward,
-						forward_register_number(operand->reg.value));
-		else
-			forward_set(step, i, value_unknown);
-	}
-	if (step->instruction.cpu_flags && step->instruction.cpu_flags->modified)
-		step->forward->flags_known = false;
-}
-
 /* With two operands or three. */
 static void multiply(struct step *step)
 {
@@ -247,25 +232,6 @@ static void multiply(struct step *step)
 	if (a.known && b.known)
 		product = value_known(value_cut(a.bits * b.bits, step->operand[0].size));
 	forward_set(step, 0, product);
-}
-
-/* div of what fits the lower half, as compilers make it: the upper half is zero. */
-static void divide(struct step *step)
-{
-	bool wide = step->operand[0].size == 64;
-	ZydisRegister low = wide ? ZYDIS_REGISTER_RAX : ZYDIS_REGISTER_EAX;
-	ZydisRegister high = wide ? ZYDIS_REGISTER_RDX : ZYDIS_REGISTER_EDX;
-	struct value a = forward_read_register(step->forward, low),
-		     upper = forward_read_register(step->forward, high), b = forward_get(step, 0);
-
-	if (step->operand[0].size < 32 || !a.known || !b.known || !b.bits || !upper.known ||
-	    upper.bits) {
-		forget_results(step);
-		return;
-	}
-	step->forward->flags_known = false;
-	forward_write_register(step->forward, low, value_known(a.bits / b.bits));
-	forward_write_register(step->forward, high, value_known(a.bits % b.bits));
 }
 
 static void conditional(struct step *step, bool moves)
@@ -381,9 +347,6 @@ static bool carry_out_arithmetic(struct step *step)
 	case ZYDIS_MNEMONIC_IMUL:
 		multiply(step);
 		return true;
-	case ZYDIS_MNEMONIC_DIV:
-		divide(step);
-		return true;
 	default:
 		return false;
 	}
@@ -417,7 +380,7 @@ static void compare_and_exchange(struct step *step)
 
 	expected.bits = value_cut(expected.bits, size);
 	if (!found.known || !expected.known) {
-		forget_results(step);
+		forward_forget_results(step);
 		forward_set(step, 0, value_unknown);
 		return;
 	}
@@ -452,15 +415,15 @@ static bool carry_out_exchange(struct step *step)
 
 static void carry_out(struct step *step)
 {
-	if (forward_carry_out_bits(step) || carry_out_move(step) || carry_out_arithmetic(step) ||
-	    carry_out_exchange(step))
+	if (forward_carry_out_bits(step) || forward_carry_out_division(step) ||
+	    carry_out_move(step) || carry_out_arithmetic(step) || carry_out_exchange(step))
 		;
 	else if (step->instruction.meta.category == ZYDIS_CATEGORY_SETCC)
 		conditional(step, false);
 	else if (step->instruction.meta.category == ZYDIS_CATEGORY_CMOV)
 		conditional(step, true);
 	else
-		forget_results(step);
+		forward_forget_results(step);
 }
 
 static unsigned access_of(const struct step *step, const ZydisDecodedOperand *operand)
@@ -522,7 +485,7 @@ int insn_forward_step(struct insn_forward *forward, const uint8_t *bytes, size_t
 	struct step step = {.forward = forward};
 
 	*leaves = false;
-	forward->other = 0;
+	forward->other = forward->beside = 0;
 	if (!decode(bytes, available, &step))
 		return -EILSEQ;
 	step.next = forward->pc + step.instruction.length;

@@ -119,3 +119,23 @@ void forward_set_flags(struct insn_forward *forward, uint64_t result, unsigned s
 	forward->parity = !__builtin_parity((unsigned)(result & 0xff));
 	forward->carry = forward->overflow = false;
 }
+
+void forward_forget_results(struct step *step)
+{
+	for (unsigned i = 0; i < step->instruction.operand_count; i++) {
+		const ZydisDecodedOperand *operand = &step->operand[i];
+
+		if (!(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+			continue;
+		if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    operand->reg.value == ZYDIS_REGISTER_RFLAGS)
+			step->forward->flags_known = false;
+		else if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER)
+			forward_forget_register(step->forward,
+						forward_register_number(operand->reg.value));
+		else
+			forward_set(step, i, value_unknown);
+	}
+	if (step->instruction.cpu_flags && step->instruction.cpu_flags->modified)
+		step->forward->flags_known = false;
+}

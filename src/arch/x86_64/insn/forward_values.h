@@ -24,6 +24,12 @@ void forward_set_flags(struct insn_forward *forward, uint64_t result, unsigned s
  * of them. */
 bool forward_carry_out_bits(struct step *step);
 
+/* Quotients, and the halves that a signed one needs. False: it is none of them. */
+bool forward_carry_out_division(struct step *step);
+
+/* All that the instruction writes is not known from here on. */
+void forward_forget_results(struct step *step);
+
 /* Number of a general register of any width, or -1. */
 int forward_register_number(ZydisRegister name);
 struct value forward_read_register(const struct insn_forward *forward, ZydisRegister name);

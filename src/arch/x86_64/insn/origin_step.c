@@ -149,6 +149,8 @@ int insn_origin_step(const uint8_t *code, size_t available, struct insn_origin s
 	if (!decode(code, available, &one))
 		return -EILSEQ;
 	next->length = one.instruction.length;
+	next->pads = one.instruction.mnemonic == ZYDIS_MNEMONIC_NOP ||
+		     one.instruction.mnemonic == ZYDIS_MNEMONIC_INT3;
 	switch (one.instruction.meta.category) {
 	case ZYDIS_CATEGORY_RET:
 		next->ends = true;
@@ -162,6 +164,11 @@ int insn_origin_step(const uint8_t *code, size_t available, struct insn_origin s
 		break;
 	case ZYDIS_CATEGORY_COND_BR:
 		jump(&one, next);
+		break;
+	case ZYDIS_CATEGORY_SYSCALL:
+		carry_out(&one, state);
+		/* Its result, which is no operand of the instruction. */
+		state[X86_RAX].number = INSN_ORIGIN_NONE;
 		break;
 	default:
 		carry_out(&one, state);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where runtimes are asked to have functions run by several threads: public entry points of
+ * libgomp and libomp, which compilers call. */
+#ifndef EXPLORE_TEAM_RUNTIME_H
+#define EXPLORE_TEAM_RUNTIME_H
+
+#include "process/space.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define TEAM_ENTRIES 4
+
+struct team_entry {
+	uint64_t address;
+	unsigned argument; /* which one is the function */
+};
+
+/* Those that the program itself calls; where it calls none, and a library of its does perhaps, the
+ * first. How many. */
+unsigned team_entries(struct space *space, pid_t pid, struct team_entry entry[static TEAM_ENTRIES]);
+
+#endif

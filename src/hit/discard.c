@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A load that is the compiler's alone, as far as it is of what the other thread wrote. */
+#include "hit/hit.h"
+
+#include "insn/discard.h"
+
+bool discard_is(struct space *space, const struct hit *read, const struct hit *write)
+{
+	const struct tl_access *x = &read->access, *y = &write->access;
+	const uint64_t begin = x->address > y->address ? x->address : y->address;
+	const uint64_t x_end = x->address + x->length, y_end = y->address + y->length;
+	const struct insn_bytes loaded = {x->address, x->length};
+	const struct insn_bytes part = {begin, (x_end < y_end ? x_end : y_end) - begin};
+	struct insn_registers registers;
+	uint8_t code[INSN_DISCARD_BYTES];
+	size_t available;
+
+	if (!space || !x->registers || x->access != TL_READ || x->length > 8)
+		return false;
+	registers = hit_registers(&read->stack.registers);
+	available = space_code(space, x->pc, code, sizeof(code));
+	return insn_discards(code, available, x->pc, &registers, x->before, &loaded, &part);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of a program's handlers run on alternate stacks (sigaltstack(2)): nobody tells from
+ * outside, so a stopped thread asks. */
+#ifndef INJECT_ACTIONS_H
+#define INJECT_ACTIONS_H
+
+#include "inject/inject.h"
+#include "inject/remote.h"
+#include "record/injected.h"
+
+#include <stdint.h>
+
+#define ACTIONS_BIT(signal) (1ull << ((signal)-1))
+
+/* Signals that a thread gets for what it does itself. */
+extern const uint64_t actions_of_faults;
+/* Ours, and 32 and 33, which C libraries keep for themselves (glibc's SIGSETXID has SA_ONSTACK in
+ * every program with threads): they run no code of the program's. */
+extern const uint64_t actions_not_the_programs;
+
+/* `at`: memory of the process for the answer. 0 or -errno. */
+int actions_ask(struct remote *remote, uint64_t at, int signal, struct injected_action *action);
+
+/*
+ * Where a handler of ours may run. A runtime that keeps the stacks of its language small and in
+ * the register that is the kernel's stack pointer too lets no handler run there, since what lies
+ * below is other data: each of its handlers has SA_ONSTACK. Where one has not, stacks are as the
+ * kernel wants them, and no further one is asked for. `caught`: the signals that have handlers.
+ */
+int actions_look(struct remote *remote, uint64_t at, uint64_t caught, enum actions_stack *stack);
+
+#endif

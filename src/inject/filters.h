@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A stopped thread's seccomp filters, which the kernel shows to who may change any of them
+ * (CAP_SYS_ADMIN, itself under none): ptrace(2), PTRACE_SECCOMP_GET_FILTER. They are run here for
+ * every call that is made in the thread's place, before the kernel has it: one that is not allowed
+ * may kill.
+ */
+#ifndef INJECT_FILTERS_H
+#define INJECT_FILTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* May this process read them at all, as far as that is known before a thread stands? */
+bool filters_are_shown(void);
+
+enum filters_verdict {
+	FILTERS_FORBID, /* some call, or one cannot be read */
+	FILTERS_ENTER, /* those of entering and leaving, and a handler that makes none itself, … */
+	FILTERS_ALL,   /* … and those that the handler makes */
+};
+
+/* What all filters of the thread allow, which stands still, from the instruction at `call` or
+ * anywhere. *count: how many there are. */
+enum filters_verdict filters_ask(pid_t tid, uint64_t call, int *count);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "insn/discard.h"
+
+#include "insn/shadow_step.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct straight {
+	const uint8_t *code;
+	size_t length; /* up to the first instruction that leads elsewhere */
+	uint64_t pc;
+};
+
+static size_t straight_length(const uint8_t *code, size_t available, uint64_t pc)
+{
+	size_t at = 0;
+	struct insn insn;
+
+	while (at < available && insn_decode(code + at, available - at, pc + at, &insn) == 0 &&
+	       insn.flow == INSN_FLOW_NEXT)
+		at += insn.length;
+	return at;
+}
+
+static size_t read_code(void *context, uint64_t pc, uint8_t *bytes, size_t max)
+{
+	const struct straight *straight = context;
+	uint64_t at = pc - straight->pc;
+	size_t left = at < straight->length ? straight->length - (size_t)at : 0;
+	size_t count = left < max ? left : max;
+
+	memcpy(bytes, straight->code + (straight->length - left), count);
+	return count;
+}
+
+/* What memory holds decides nothing here. */
+static int read_nothing(void *context, uint64_t address, void *to, size_t length)
+{
+	(void)context;
+	(void)address;
+	(void)to;
+	(void)length;
+	return -ENODATA;
+}
+
+static enum shadow_function follow_none(void *context, const struct shadow_state *state,
+					struct shadow_answer *answer)
+{
+	(void)context;
+	(void)state;
+	(void)answer;
+	return SHADOW_END;
+}
+
+/* Does anything become of the bytes, or is anything left of them where the straight code ends? */
+static bool is_used(struct shadow_walk *walk, const struct shadow_load *load)
+{
+	struct shadow_found found;
+
+	return shadow_follow(walk, load, &found) != 0 || found.sink || found.copies ||
+	       walk->state.shadow.lost || shadow_in_registers(&walk->state.shadow);
+}
+
+/* Is it a conditional move that the walk carried out last? */
+static bool ends_by_choice(const struct straight *straight, uint64_t end)
+{
+	uint64_t at = straight->pc;
+	struct insn insn = {.move_condition = -1};
+
+	while (at < end) {
+		size_t done = (size_t)(at - straight->pc);
+
+		if (insn_decode(straight->code + done, straight->length - done, at, &insn))
+			return false;
+		at += insn.length;
+	}
+	return at == end && insn.move_condition >= 0;
+}
+
+/* What a plain move is about to overwrite is not known behind it; it changes no flags. */
+static bool move_on(const uint8_t *code, size_t available, struct insn_registers *registers,
+		    uint16_t *known)
+{
+	struct insn insn;
+
+	if (insn_decode(code, available, registers->pc, &insn) || !insn.plain_move)
+		return false;
+	registers->pc += insn.length;
+	*known &= (uint16_t)~insn.written_registers;
+	return true;
+}
+
+bool insn_discards(const uint8_t *code, size_t available, uint64_t pc,
+		   const struct insn_registers *registers, bool before,
+		   const struct insn_bytes *loaded, const struct insn_bytes *part)
+{
+	static struct shadow_walk walk; /* large; one thread */
+	static const uint8_t bits[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+	struct straight straight = {code, straight_length(code, available, pc), pc};
+	struct insn_registers after = *registers;
+	struct shadow_load load = {.pc = pc,
+				   .bits = bits,
+				   .address = part->address,
+				   .length = part->length,
+				   .accessed = loaded->address,
+				   .after = &after,
+				   .known = 0xffff};
+
+	if (loaded->length > sizeof(bits) || part->length > loaded->length ||
+	    (before && !move_on(code, available, &after, &load.known)))
+		return false;
+	walk.read = read_nothing;
+	walk.code = read_code;
+	walk.function = follow_none;
+	walk.context = &straight;
+	walk.steps = INSN_DISCARD_BYTES;
+	walk.compare = false;
+	if (is_used(&walk, &load))
+		return false;
+	if (ends_by_choice(&straight, walk.state.forward.pc))
+		return true;
+	load.address = loaded->address;
+	load.length = loaded->length;
+	return is_used(&walk, &load);
+}

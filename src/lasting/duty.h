@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lasting watches within a budget: a slot that costs too much rests until time has paid for it. */
+#ifndef LASTING_DUTY_H
+#define LASTING_DUTY_H
+
+#include "target/target.h"
+
+/* Of one slot, which rests where slot->resting is set. */
+struct duty {
+	bool bounded;	/* `rate` is a lower bound */
+	bool at_least;	/* so is `estimated` */
+	int64_t credit; /* ns of the program's time that hits may take */
+	uint64_t looked, cost_seen;
+	uint64_t phase_began;
+	uint64_t hits_before, busy_before, cpu_before; /* when the phase began */
+	double rate;		  /* hits per ns of CPU time when it last watched */
+	double estimated;	  /* hits while it rested */
+	uint64_t watched, rested; /* ns */
+	uint64_t value, stride;	  /* when it began to rest; 0: its hits do not count up */
+	uint64_t proven;	  /* stride of the windows so far */
+};
+
+void duty_start(struct program *program);		   /* where the budget asks for it */
+void duty_begin(struct target *target, struct slot *slot); /* it has just been armed */
+void duty_run(struct program *program);
+uint64_t duty_next(const struct program *program);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lasting watches: the caller arms a slot, and each hit is told, in order, until the process ends
+ * or the slot is armed anew. Nobody is held to find a pair.
+ *
+ * The room holds arming (here), the way from a record to what is told (traces.h), variables of
+ * which each thread has its own (threads.h), regions that the program opens itself (regions.h) and
+ * what keeps all that to the budget: a slot that costs too much rests until time has paid for it,
+ * and what it does not see is estimated (duty.h). It promises that no hit is lost unseen: what
+ * cannot be told is counted. Two strategies come of it (explore/strategy.h). The controller's
+ * thread runs all of it.
+ */
+#ifndef LASTING_LASTING_H
+#define LASTING_LASTING_H
+
+#include "explore/strategy.h"
+#include "hit/collect.h"
+
+extern const struct strategy lasting_strategy;
+/* Limits that the program's threads keep to by themselves, without any watch. */
+extern const struct strategy limits_strategy;
+
+/* A hit of a lasting watch. */
+struct trace {
+	const struct tl_access *access;
+	pid_t pid; /* of the thread: access->pid, or a child that is observed with it */
+	unsigned slot;
+	uint64_t address; /* watched by the slot, in this thread */
+	uint64_t trap_pc; /* where the thread goes on */
+	uint64_t number;  /* among those that passed the filter; 0: not numbered yet */
+	bool judged;	  /* the filter has let it pass, in the program */
+	bool before_known;
+	uint64_t before;    /* as the hit before left them, sent or not */
+	const char *thread; /* name; empty: not known */
+	bool held;	    /* the thread waits in its handler */
+	bool late;	    /* not at the access: where and what is not known */
+	bool understood;    /* the instruction that made the access was found */
+	bool value_known;
+	uint64_t value; /* of the watched bytes, after the access (before an execution) */
+};
+
+struct lasting {
+	void (*trace)(struct program *program, const struct trace *trace);
+	struct hits *hits;
+	bool duty;	    /* they keep to the budget */
+	uint64_t trap_cost; /* ns of a hit outside the handler */
+};
+
+/* Lasting watches: slot `slot` of process `pid` watches this until the process ends or it is armed
+ * anew. watch->hits, window, widen and priority mean nothing here. 0 or -errno. */
+int lasting_arm(struct program *program, pid_t pid, unsigned slot, const struct tl_watch *watch);
+void lasting_disarm(struct program *program, pid_t pid, unsigned slot);
+/* What handlers need to know of a slot to judge its hits; before lasting_arm(). */
+struct lasting_judging {
+	bool unfiltered; /* all are sent: they are no hits to the user */
+	bool values;	 /* hits read the watched bytes */
+	bool certain;	 /* what passes the filter is wanted: no decoding, no caller decides */
+	bool is_signed;
+	bool known;	/* the watched bytes as they are now */
+	uint64_t value; /* of them */
+};
+void lasting_judge(struct program *program, pid_t pid, unsigned slot,
+		   const struct lasting_judging *judging);
+/* Which hits are sent: before the program starts, and of one process when it begins. The latter is
+ * NULL when the process is not watched. */
+struct filter *lasting_filter(struct program *program);
+struct filter_process *lasting_filter_process(struct program *program, pid_t pid);
+/* Hits that were counted at their place although they should have been sent. */
+uint64_t lasting_unsent(struct program *program, pid_t pid);
+/* Hits of a lasting watch since it was armed, by the kernel's own count: also those that left no
+ * record. */
+uint64_t lasting_count(struct program *program, pid_t pid, unsigned slot);
+/* Hits that were not seen because the slot rested, to keep to the budget. */
+struct lasting_estimate {
+	uint64_t hits;
+	bool at_least;		  /* there were at least so many */
+	uint64_t watched, rested; /* ns */
+};
+void lasting_estimate(struct program *program, pid_t pid, unsigned slot,
+		      struct lasting_estimate *estimate);
+/* Records dropped in a process because none was free. */
+uint64_t lasting_dropped(struct program *program, pid_t pid);
+/* Silence a slot and give its hardware back, for others to use. */
+void lasting_close(struct program *program, pid_t pid, unsigned slot);
+
+/* A watched process and one of its slots; NULL: there is none. */
+struct slot *lasting_slot(struct program *program, pid_t pid, unsigned index,
+			  struct target **target);
+
+#endif

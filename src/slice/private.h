@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What slices in both directions have in common. Not for other folders. */
+#ifndef SLICE_PRIVATE_H
+#define SLICE_PRIVATE_H
+
+#include "slice/slice.h"
+
+#define SLICE_NOWHERE UINT16_MAX
+#define SLICE_ARGUMENTS 0x03c6u /* rdi, rsi, rdx, rcx, r8, r9 by number */
+
+/* All instructions of the function, into the work area. 0, or -E2BIG. */
+int slice_decode(const uint8_t *code, size_t length, uint64_t start, struct flow_slice_work *work);
+/* Of the decoded function: what tables of jumps lead to (table.c). */
+void slice_find_labels(struct flow_slice_work *work, uint64_t start);
+/* The instruction at `pc`, or SLICE_NOWHERE. */
+static inline uint16_t slice_index(const struct flow_slice_work *work, uint64_t start, uint64_t pc)
+{
+	uint64_t offset = pc - start;
+
+	return offset < FLOW_SLICE_CODE && work->at[offset] ? (uint16_t)(work->at[offset] - 1)
+							    : SLICE_NOWHERE;
+}
+
+/* Enters the place at the instruction in the queue, unless it was there before. 0; -EINVAL: a
+ * register that is not followed; -ENOSPC. */
+int slice_enter(struct flow_slice_work *work, uint16_t index, const struct insn_place *place);
+bool slice_is_call(const struct insn *insn);
+bool slice_falls_through(const struct insn *insn);
+/* Does a call leave the register as it was? */
+bool slice_is_kept_by_calls(const struct insn_place *place);
+/* Is the result, where it is one of the sources, the very same bytes? */
+bool slice_is_copy(const struct insn_result *result);
+/* A number from 0 to 63 for each register that is followed; -1: it is not. */
+int slice_register(const struct insn_place *place);
+/* Was the key, of any meaning, entered in the work area before? It is from now on. */
+bool slice_was_visited(struct flow_slice_work *work, uint64_t key);
+
+/*
+ * May the value that `held` (a bit for each register) holds before instruction `last` be one that
+ * `load` has loaded in an earlier pass than its last before `last`? True, too, where the code is
+ * too much to tell. Else work->changed tells what changes between the two.
+ */
+bool slice_outlives_load(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t last,
+			 uint64_t held);
+
+#endif

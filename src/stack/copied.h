@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Routines that take turns on one stack copy their frames away and back (greenlet, callcc of Ruby
+ * and Scheme). What a copy writes then over live frames is frames, too.
+ */
+#ifndef STACK_COPIED_H
+#define STACK_COPIED_H
+
+#include "process/space.h"
+
+#include <trapline/tool.h>
+
+/* Is the write made by a copy of memory elsewhere than on a stack that has a return address in it
+ * and an address of the stack, as frames have? An array of return addresses alone is a backtrace.
+ * False where what is copied is not known. */
+bool copied_is_stack(struct space *space, const struct tl_access *access);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All the wrong bytes of a system call, of which a watch has seen the first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "heap/private.h"
+#include "insn/insn.h"
+
+#define BLOCK 0x1000u
+#define LENGTH 24u
+#define READ 64u /* bytes, from the block's first on */
+
+/* The code behind which the thread stands: what it loads the number from is not told by it. */
+static const uint8_t code[] = {0x90, 0x90, 0x90, 0x90, 0x90, 0x8b, 0x07, 0x0f, 0x05};
+static const uint8_t telling[] = {0x90, 0x90, 0xb8, SYS_read, 0, 0, 0, 0x0f, 0x05};
+
+static ssize_t read_code(struct tl_host *host, pid_t pid, uint64_t address, void *to, size_t length)
+{
+	(void)host;
+	(void)pid;
+	memcpy(to, (const void *)(uintptr_t)address, length);
+	return (ssize_t)length;
+}
+
+static struct tl_access place(const uint8_t *after, bool call_known, int call)
+{
+	static const struct tl_services services = {.read = read_code};
+	const struct heap heap = {.services = &services};
+	struct tl_guarded block = {.size = sizeof(block),
+				   .address = BLOCK,
+				   .length = LENGTH,
+				   .front = BLOCK - 16,
+				   .back = BLOCK + 32};
+	struct tl_registers registers = {.pc = (uintptr_t)after};
+	struct tl_access access = {.size = sizeof(access),
+				   .address = BLOCK + LENGTH,
+				   .length = 1,
+				   .access = TL_WRITE | TL_KERNEL,
+				   .registers = &registers,
+				   .call_known = call_known,
+				   .call = call};
+
+	registers.general[insn_arch.call_argument[1]] = BLOCK;
+	registers.general[insn_arch.call_argument[2]] = READ;
+	registers.general[insn_arch.call_result] = READ;
+	registers.general[1] = registers.pc; /* rcx, as the kernel leaves it */
+	registers.general[11] = registers.flags = 0x202;
+	place_call(&heap, &block, &access);
+	return access;
+}
+
+static void all_of_it_is_told_where_the_number_is(void **state)
+{
+	struct tl_access access = place(code + sizeof(code), true, SYS_read);
+
+	(void)state;
+	assert_int_equal(access.address, BLOCK + LENGTH);
+	assert_int_equal(access.length, READ - LENGTH);
+}
+
+static void the_code_may_tell_it(void **state)
+{
+	(void)state;
+	assert_int_equal(place(telling + sizeof(telling), false, 0).length, READ - LENGTH);
+}
+
+static void what_was_seen_stays_where_nothing_tells_it(void **state)
+{
+	(void)state;
+	assert_int_equal(place(code + sizeof(code), false, 0).length, 1);
+	assert_int_equal(place(code + sizeof(code), true, SYS_futex).length, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_of_it_is_told_where_the_number_is),
+		cmocka_unit_test(the_code_may_tell_it),
+		cmocka_unit_test(what_was_seen_stays_where_nothing_tells_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
