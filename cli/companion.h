@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command as the companion of a program that was not started by it (src/agent/companion.c). */
+/* The command as the companion of a program that was not started by it (src/life/companion.c). */
 #ifndef CLI_COMPANION_H
 #define CLI_COMPANION_H
 

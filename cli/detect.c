@@ -331,7 +331,7 @@ static enum program_library library_of(const struct detection *detection)
 						      : PROGRAM_LIBRARY_PLAIN;
 }
 
-/* A program that made the area itself is under way already (src/agent/companion.c). */
+/* A program that made the area itself is under way already (src/life/companion.c). */
 static int spawn(struct detection *detection)
 {
 	char **program = detection->options.program;

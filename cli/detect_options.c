@@ -85,7 +85,7 @@ static const struct option long_options[] = {
 	{"without", required_argument, NULL, OPTION_WITHOUT},
 	{"tool", required_argument, NULL, OPTION_TOOL},
 	{"tool-option", required_argument, NULL, OPTION_TOOL_OPTION},
-	/* Given by the preload library alone (src/agent/companion.c). */
+	/* Given by the preload library alone (src/life/companion.c). */
 	{"area", required_argument, NULL, OPTION_AREA},
 	{"pid", required_argument, NULL, 'p'},
 	{"quiet", no_argument, NULL, 'q'},

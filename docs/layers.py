@@ -10,7 +10,9 @@ BOTH = [[("base", "system calls, counters")], [("insn", "one instruction")],
 INSIDE = [[("unwind", "callers, in a handler")], [("signal", "ours and the program's")], [("region", "memory of any size")],
           [("trap", "events, delivery")],
           [("safepoint", ""), ("patch", ""), ("throttle", "")],
-          [("agent", "the preload library")], [("guard", "blocks of the heap")]]
+          [("agent", "the preload library")], [("allowance", "to run, to be held")],
+          [("contact", "with the controller")], [("mask", "SIGTRAP's"), ("allocation", "of blocks")],
+          [("handler", ""), ("execution", ""), ("guard", "")], [("life", "of a watched process")]]
 OUTSIDE = [[("memory", ""), ("session", ""), ("inject", "ptrace")], [("mangling", ""), ("libc", ""), ("slice", "")],
            [("elf", "hostile files"), ("source", "its text")], [("module", "address → file"), ("dwarf", "units, lines")],
            [("symbol", "names, lines, variables")], [("atomicity", "meant or not?")],

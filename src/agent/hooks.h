@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What src/agent and src/guard know of an architecture (insn/hooks.h has how one is chosen).
+ * What the preload library knows of an architecture (insn/hooks.h has how one is chosen).
  * "agent/arch.h" has agent_arch, the struct below, and
  *   AGENT_ENTRY(name, before)  a function `name` that calls `before` with its first two arguments
  *                              and goes on, by a jump, where that returns to, with its registers

@@ -5,7 +5,6 @@
 
 #include <signal.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <ucontext.h>
 
 struct area_process;
@@ -23,15 +22,5 @@ struct agent_regions {
 	/* Before the context is returned to. */
 	void (*leave)(ucontext_t *context);
 };
-
-/* An access as the region's handler understood it, from the registers before the instruction. */
-struct agent_access {
-	uint64_t pc, address;
-	uint32_t length, access;
-};
-
-/* Note a hit of a slot that is no hardware's. */
-void agent_note_access(struct area_process *process, uint32_t slot, uint32_t generation,
-		       const struct agent_access *access, const ucontext_t *context);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that started us for itself (src/agent/companion.c): it was running before, perhaps with
+ * A program that started us for itself (src/life/companion.c): it was running before, perhaps with
  * many threads, and is no child of ours. Its processes still announce themselves in the area, which
  * it made; we end when the last of them has.
  */

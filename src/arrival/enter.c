@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define ENDING_MILLISECONDS 50 /* that one which could not be left has to end in */
-#define HOLD_USUAL SECOND      /* ns, as the preload library has it (src/agent/announce.c) */
+#define HOLD_USUAL SECOND      /* ns, as the preload library has it (src/contact/announce.c) */
 #define GENERATIONS_MAX 16
 #define PASSED_MAX 1024
 
@@ -95,7 +95,7 @@ static int claim_entry(struct program *program, pid_t inside)
 	return -1;
 }
 
-/* What src/agent/announce.c and credit_reset() write. No thread has an account; new ones are paid
+/* What src/contact/announce.c and credit_reset() write. No thread has an account; new ones are paid
  * for from now on. */
 static void fill_entry(struct area_process *shared, pid_t pid, uint64_t proof_address,
 		       uint64_t proof)

@@ -15,7 +15,7 @@
  * switch because they have had events, and what threads and processes pay to be born and to end
  * with them.
  *
- * The other half of the budget, any thread's latency, is kept where the holds are (src/agent).
+ * The other half of the budget, any thread's latency, is kept where the holds are (src/handler).
  * Pure arithmetic, run by the controller's thread some ten times a second.
  */
 #ifndef COST_BUDGET_H

@@ -33,7 +33,7 @@ static struct periods *find(struct target *target, uint64_t address)
 }
 
 /* The end is what makes the beginning count: it is written last, and zero meanwhile. Pairs with
- * meets() of agent/handler.c. */
+ * meets() of handler/handler.c. */
 static void plan(struct target *target, const struct slot *slot, const struct periods *periods)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];

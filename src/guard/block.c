@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guard/guard.h"
 
-#include "agent/allocator.h"
 #include "agent/arch.h"
-#include "agent/watched.h"
+#include "allocation/allocator.h"
+#include "allocation/watched.h"
 #include "base/syscall.h"
 #include "guard/pages.h"
 

@@ -19,7 +19,7 @@
 #ifndef GUARD_CHOOSE_H
 #define GUARD_CHOOSE_H
 
-#include "agent/allocation.h"
+#include "allocation/allocation.h"
 
 #include <stdbool.h>
 #include <stdint.h>

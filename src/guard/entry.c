@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guard/entry.h"
 
+#include "agent/guard.h"
 #include "guard/limit.h"
 #include "guard/pages.h"
 

@@ -3,8 +3,8 @@
 #ifndef GUARD_ENTRY_H
 #define GUARD_ENTRY_H
 
-#include "agent/allocator.h"
 #include "agent/arch.h"
+#include "allocation/allocator.h"
 #include "guard/choose.h"
 #include "guard/guard.h"
 #include "guard/own.h"

@@ -10,8 +10,9 @@
 #ifndef GUARD_GUARD_H
 #define GUARD_GUARD_H
 
-#include "agent/allocation.h"
 #include "agent/state.h"
+#include "allocation/allocation.h"
+#include "contact/notice.h"
 #include "record/guard.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  * usual goes straight on to the allocator that the program would have without us; the rest is done
  * by a function that takes the place of the one called.
  */
-#include "agent/allocator.h"
+#include "allocation/allocator.h"
 #include "guard/entry.h"
 
 #include <errno.h>

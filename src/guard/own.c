@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guard/own.h"
 
-#include "agent/allocator.h"
+#include "allocation/allocator.h"
 #include "base/syscall.h"
 
 #include <dlfcn.h>

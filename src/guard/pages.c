@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guard/pages.h"
 
-#include "agent/patience.h"
 #include "agent/state.h"
 #include "base/syscall.h"
+#include "contact/patience.h"
 
 #include <fcntl.h>
 #include <limits.h>

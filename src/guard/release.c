@@ -7,7 +7,7 @@
  */
 #include "guard/guard.h"
 
-#include "agent/allocator.h"
+#include "allocation/allocator.h"
 #include "guard/choose.h"
 #include "guard/own.h"
 #include "guard/pages.h"

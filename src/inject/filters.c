@@ -46,7 +46,7 @@ static const struct wanted entering[] = {
 	{SYS_clock_gettime, {ANY, ANY, ANY, ANY, ANY, ANY}},
 };
 
-/* src/agent/handler.c and what it calls; src/process/restriction.c has the same list. */
+/* src/handler/handler.c and what it calls; src/process/restriction.c has the same list. */
 static const struct wanted handling[] = {
 	{SYS_futex, {ANY, ANY, ANY, ANY, ANY, ANY}},
 	{SYS_nanosleep, {ANY, ANY, ANY, ANY, ANY, ANY}},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handler's code as linked (src/agent/injected.ld): record/injected.h says what is where. */
+/* The handler's code as linked (src/handler/injected.ld): record/injected.h says what is where. */
 #ifndef INJECT_IMAGE_H
 #define INJECT_IMAGE_H
 

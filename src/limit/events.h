@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The events of limits: in each process of the program one for each limit that is on, whose signal
- * lets the thread look whether it has to pause (src/agent/throttle.c). And CPU time that no thread
- * pays for, charged to the limit of the whole program.
+ * lets the thread look whether it has to pause (src/allowance/throttle.c). And CPU time that no
+ * thread pays for, charged to the limit of the whole program.
  *
  * Promised: what has changed in the area is followed at the next call. Run by the controller's
  * thread.

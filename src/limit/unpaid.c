@@ -135,7 +135,7 @@ static void charge_limit(struct area_limit *limit, uint64_t used)
 	rate_charge(&limit->earned, &limit->rate, used, clock_now());
 }
 
-/* As the process itself would (src/agent/throttle.c); whoever moves the clock on pays. */
+/* As the process itself would (src/allowance/throttle.c); whoever moves the clock on pays. */
 static void charge_process(const struct target *target, uint32_t index, struct area_limit *limit)
 {
 	uint64_t *clock = &target->shared->limit_clock[index];

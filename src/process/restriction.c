@@ -21,7 +21,7 @@ static int end_at_once(void *argument)
 	return 0;
 }
 
-/* As src/agent/enter.c makes and awaits it. */
+/* As src/execution/enter.c makes and awaits it. */
 static void make_thread(void)
 {
 	static _Alignas(16) char stack[16384];
@@ -31,7 +31,7 @@ static void make_thread(void)
 		     clone(end_at_once, stack + sizeof(stack), flags, NULL), 0);
 }
 
-/* What src/agent calls where it does not have to be quiet. Errors do no harm there. */
+/* What the preload library calls where it does not have to be quiet. Errors do no harm there. */
 static void make_calls(struct experiment *experiment)
 {
 	uint32_t word = 0;

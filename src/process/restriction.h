@@ -24,7 +24,7 @@ bool restriction_is_on(const struct restriction *restriction, int inherited);
 /* Forks. 0 where there are none, or one that does not allow all calls. */
 int restriction_inherited(void);
 
-/* May the program make the calls of src/agent/ask.c? Forks where there is a filter. */
+/* May the program make the calls of src/contact/ask.c? Forks where there is a filter. */
 bool restriction_lets_ask(void);
 
 #endif

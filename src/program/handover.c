@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handing the area to programs that cannot open it: the controller's side of src/agent/ask.c.
+ * Handing the area to programs that cannot open it: the controller's side of src/contact/ask.c.
  *
  * Whoever executes one has noted its id; what it executes, or a child of it, then shows the area's
  * secret by the name of a memory file. Only who maps the area can have told it. What is looked at

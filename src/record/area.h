@@ -299,7 +299,7 @@ struct area_process {
 	_Atomic uint32_t unsent; /* hits counted at their place whose record found no room */
 	struct area_slot slot[AREA_WATCHES];
 	struct area_credit credit[AREA_CREDITS];
-	struct area_credit newcomers; /* of all threads without an account (agent/credit.h) */
+	struct area_credit newcomers; /* of all threads without an account (allowance/credit.h) */
 	_Atomic uint32_t lanes;	      /* half of its threads, at least 1: what `newcomers` earns */
 	struct filter_process filter;
 	uint64_t limit_earned[AREA_LIMITS]; /* of AREA_EACH_PROCESS */
@@ -328,7 +328,7 @@ struct area {
 	uint32_t follow;	 /* programs executed are to be watched too */
 	_Atomic uint32_t forking; /* children that have not announced themselves yet, at most */
 	_Atomic uint32_t answers; /* the controller hands the area to whom is noted here: */
-	_Atomic int32_t asker[AREA_ASKERS];   /* src/agent/ask.c; 0: free */
+	_Atomic int32_t asker[AREA_ASKERS];   /* src/contact/ask.c; 0: free */
 	uint64_t secret;		      /* known to those alone that map the area */
 	uint32_t user, group;		      /* effective, of the controller */
 	_Atomic uint32_t traps_without_cause; /* SIGTRAPs that were dropped: src/signal/cause.h */
@@ -446,7 +446,7 @@ int area_locator_path(const char *locator, char path[static AREA_PATH]);
 
 /* Its first part; 0: not known. */
 pid_t area_locator_pid(const char *locator);
-/* The third part of a locator: shown by who asks for the area (src/agent/ask.c). 0 or -EINVAL. */
+/* The third part of a locator: shown by who asks for the area (src/contact/ask.c). 0 or -EINVAL. */
 int area_locator_secret(const char *locator, uint64_t *secret);
 /* ":SECRET" alone. */
 void area_write_secret(char *at, uint64_t secret);

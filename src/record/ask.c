@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a process says that it asks for the area: src/agent/ask.c, src/program/handover.c. Numbers
+/* How a process says that it asks for the area: src/contact/ask.c, src/program/handover.c. Numbers
  * have all their digits, in base 16. */
 #include "record/area.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is put into a process that was not started by us: the handler of src/agent, linked at
- *address zero, without relocations (src/agent/injected.ld), and where in it the controller writes
+ * What is put into a process that was not started by us: src/handler, linked at
+ *address zero, without relocations (src/handler/injected.ld), and where in it the controller writes
  *what the handler must know. The image lies in the process as it was linked:
  *
  *	+---------------------------+ 0

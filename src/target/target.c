@@ -90,7 +90,7 @@ static bool is_descendant(const struct program *program, pid_t pid)
 	return pid == ancestor;
 }
 
-/* By the program itself: it would take our signals for its own (src/agent/trace.c). The debugger
+/* By the program itself: it would take our signals for its own (src/life/trace.c). The debugger
  * need not be watched itself. */
 static bool is_debugged_within(struct program *program, pid_t pid)
 {

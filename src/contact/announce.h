@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The process's entry in the area: claimed, announced to the controller, and given back. Called by
+ * any thread of the program, outside handlers but where it says so.
+ */
+#ifndef CONTACT_ANNOUNCE_H
+#define CONTACT_ANNOUNCE_H
+
+#include "record/area.h"
+
+/* Claim a process entry, announce this process and wait, bounded, until the controller has armed;
+ * or go on at once where there is nothing left to wait with (struct area_waits).
+ * Async-signal-safe: also called in forked children. */
+void agent_announce(void);
+
+/* Something is to be told of a process that went on at once (agent_is_late()): it is announced
+ * after all, and waits. */
+void agent_hurry(struct area_process *process);
+/* It ends, or becomes another program: its entry is free again. False: it is watched, or another's.
+ * Async-signal-safe. */
+bool agent_take_back(void);
+/* The same, counted: it ends. */
+bool agent_end_late(void);
+
+/* End the watching of this process and wait, bounded, until its events are gone. */
+void agent_withdraw(void);
+
+/* The same, counted: what the program is about to do leaves no other way. */
+void agent_give_up(void);
+
+/* Wait, at most `bound` ns, for the controller to let go of a process that has said good-bye. */
+void agent_wait_until_gone(struct area_process *process, uint64_t bound);
+
+/* Make no further system call in handlers: a seccomp filter is about to be set. */
+void agent_be_quiet(void);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program executed where the area cannot be opened through /proc: as another user than the
+ * controller's, in another pid namespace, without /proc. What executes it still maps the area, and
+ * tells the controller whom to look for. The new image then makes a pair of sockets without a name
+ * and a memory file whose name says so; the controller, if it may, takes one end out of this
+ * process (pidfd_getfd(2)) and sends the area's descriptor through it. Nothing listens anywhere,
+ * and all of it is closed again before the program begins.
+ */
+#include "contact/ask.h"
+
+#include "agent/state.h"
+#include "base/syscall.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/memfd.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define BOUND_SECONDS                                                               \
+	3 /* of waiting for the controller's answer, which may be busy with symbols \
+	   */
+#define LOOKS 20
+#define LOOK_NS 1000000
+#define AREA_FILE "/memfd:trapline (deleted)"
+
+static bool leads_to_area(const char *locator)
+{
+	char path[AREA_PATH], target[sizeof(AREA_FILE)];
+	long length;
+
+	if (area_locator_path(locator, path))
+		return false;
+	length = raw_syscall3(SYS_readlink, (long)path, (long)target, sizeof(target));
+	return length == sizeof(AREA_FILE) - 1 && memcmp(target, AREA_FILE, (size_t)length) == 0;
+}
+
+/* What this image may open the next one may not: capabilities that are kept across setuid(2) are
+ * lost by execve(2). */
+static bool is_controllers_user(const struct area *area)
+{
+	return (uid_t)raw_syscall3(SYS_geteuid, 0, 0, 0) == area->user &&
+	       (gid_t)raw_syscall3(SYS_getegid, 0, 0, 0) == area->group;
+}
+
+/* False where none is free: too many execute at a time. */
+static bool announce_asker(struct area *area)
+{
+	int32_t self = raw_getpid();
+
+	for (unsigned i = 0; i < AREA_ASKERS; i++) {
+		int32_t none = 0;
+
+		if (atomic_load(&area->asker[i]) == self ||
+		    atomic_compare_exchange_strong(&area->asker[i], &none, self)) {
+			area_ring(area);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One that somebody waited for in vain may have been busy: it is rung once more, and sleeps on only
+ * where it is stopped. */
+static bool controller_answers(struct area *area)
+{
+	if (!atomic_load(&area->unanswered))
+		return true;
+	area_ring(area);
+	for (unsigned i = 0; i < LOOKS && atomic_load(&area->unanswered); i++)
+		raw_nanosleep(LOOK_NS);
+	return !atomic_load(&area->unanswered) || !atomic_load(&area->waiting);
+}
+
+/* Nothing out of the ordinary is called where a filter may kill for it. */
+static bool may_ask(const struct area *area)
+{
+	const struct area_process *process = agent_state.process;
+
+	return atomic_load(&area->answers) && !agent_state.quiet &&
+	       !(process && atomic_load(&process->quiet));
+}
+
+/* Without the secret nobody asks: the controller does not look, or does not answer. */
+static void forget_secret(char locator[static AREA_LOCATOR])
+{
+	uint64_t secret;
+
+	if (!area_locator_secret(locator, &secret))
+		*strrchr(locator, ':') = '\0';
+}
+
+void agent_executed_locator(char locator[static AREA_LOCATOR])
+{
+	struct area *area = agent_state.area;
+	bool leads;
+
+	strcpy(locator, agent_state.locator);
+	if (!may_ask(area)) {
+		forget_secret(locator);
+		return;
+	}
+	leads = leads_to_area(locator);
+	/* What does not lead there any more is nobody's to hand over. */
+	if (area_is_closed(area)) {
+		forget_secret(locator);
+		return;
+	}
+	if (leads && is_controllers_user(area))
+		return;
+	/* Where it may not look into another user's process it is told all the same, and says so.
+	 */
+	if (!controller_answers(area) || !announce_asker(area) ||
+	    (atomic_load(&area->answers) == AREA_ANSWERS_USER && !is_controllers_user(area)))
+		forget_secret(locator);
+	else if (!leads)
+		area_locator(area, 0, locator);
+}
+
+bool agent_should_ask(const char *locator, int err, uint64_t *secret)
+{
+	return !area_locator_secret(locator, secret) &&
+	       (err == -EACCES || err == -EPERM || locator[0] == '0');
+}
+
+static int make_sign(uint64_t secret, int socket)
+{
+	char name[AREA_SIGN];
+
+	area_write_sign(name, secret, (unsigned)socket);
+	return (int)raw_syscall3(SYS_memfd_create, (long)name, MFD_CLOEXEC, 0);
+}
+
+/* Until the controller has sent something, or has ended: one that was killed keeps its id until its
+ * parent has waited for it. False: there is nothing more to wait for. */
+static bool wait_for_controller(int socket, int controller)
+{
+	struct pollfd wanted[2] = {{.fd = socket, .events = POLLIN},
+				   {.fd = controller, .events = POLLIN}};
+	struct timespec bound = {BOUND_SECONDS, 0};
+
+	/* A negative descriptor is left out: then the bound alone ends it, from which the kernel
+	 * takes what has passed. */
+	while (raw_syscall6(SYS_ppoll, (long)wanted, 2, (long)&bound, 0, 0, 0) == -EINTR)
+		;
+	return wanted[0].revents != 0;
+}
+
+static int receive_descriptor(int socket)
+{
+	char byte;
+	struct iovec data = {&byte, 1};
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr message = {.msg_iov = &data,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	long got =
+		raw_syscall3(SYS_recvmsg, socket, (long)&message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	int fd;
+
+	if (got < 0)
+		return (int)got;
+	if (message.msg_controllen < CMSG_LEN(sizeof(int)) ||
+	    control.header.cmsg_type != SCM_RIGHTS)
+		return -EPERM;
+	memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
+	return fd;
+}
+
+int agent_ask(struct area **area, uint64_t secret, pid_t controller)
+{
+	int pair[2], sign, fd, err, process = -1;
+
+	if (controller) {
+		process = (int)raw_syscall3(SYS_pidfd_open, controller, 0, 0);
+		if (process == -ESRCH)
+			return process;
+	}
+	err = (int)raw_syscall6(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
+				(long)pair, 0, 0);
+	if (err) {
+		if (process >= 0)
+			raw_close(process);
+		return err;
+	}
+	sign = make_sign(secret, pair[1]);
+	fd = sign;
+	if (sign >= 0)
+		fd = wait_for_controller(pair[0], process) ? receive_descriptor(pair[0]) : -ESRCH;
+	if (process >= 0)
+		raw_close(process);
+	raw_close(pair[0]);
+	raw_close(pair[1]);
+	if (sign >= 0)
+		raw_close(sign);
+	if (fd < 0)
+		return fd;
+	err = area_open(area, fd);
+	raw_close(fd);
+	return err;
+}

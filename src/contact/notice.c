@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Notices: what the controller must see to before the thread goes on. They travel as hits do, in a
+ * record of the area; the controller takes the record back when it has done what there is to do.
+ */
+#include "contact/notice.h"
+
+#include "agent/permitted.h"
+#include "agent/region.h"
+#include "agent/state.h"
+#include "base/syscall.h"
+#include "contact/announce.h"
+#include "contact/patience.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define NOTICE_PAUSE 50000u /* ns between two looks for a free record */
+
+/* What a notice says beside who gives it. */
+struct agent_notice {
+	uint32_t kind;
+	uint64_t address, size, number;
+	uint32_t access, length;
+};
+
+/* Until a record is free. Nobody is woken by that: slices would be too long to wait. */
+static struct area_hit *claim(struct area *area, uint64_t *ticket, struct patience *patience)
+{
+	struct area_hit *hit = area_hit_claim(area, agent_state.index, ticket);
+
+	while (!hit && patience_goes_on(patience)) {
+		area_ring(area);
+		raw_nanosleep(NOTICE_PAUSE);
+		hit = area_hit_claim(area, agent_state.index, ticket);
+	}
+	return hit;
+}
+
+static void fill(struct area_hit *hit, uint32_t kind, const struct area_registers *registers)
+{
+	ssize_t length = raw_read_memory(hit->stack, registers->general[insn_arch.stack_pointer],
+					 AREA_STACK);
+
+	hit->entry_time = agent_now();
+	hit->process = agent_state.index;
+	hit->slot = 0;
+	hit->generation = 0;
+	hit->tid = raw_gettid();
+	hit->identity = (uint64_t)hit->tid;
+	hit->flags = kind;
+	hit->registers = *registers;
+	hit->value_length = 0;
+	hit->value_address = 0;
+	hit->stack_address = registers->general[insn_arch.stack_pointer];
+	hit->stack_length = length > 0 ? (uint32_t)length : 0;
+	hit->thread[0] = '\0';
+}
+
+/* Until the record is no longer this thread's. */
+static bool wait_for_answer(struct area_process *process, const struct area_hit *hit,
+			    uint64_t ticket, struct patience *patience)
+{
+	uint32_t seen;
+
+	do {
+		seen = atomic_load(&process->answered);
+		if (atomic_load(&hit->state) != (ticket | AREA_HIT_HELD))
+			return true;
+	} while (patience_wait(patience, &process->answered, seen));
+	return false;
+}
+
+/* False: nobody was told, or nobody has answered. */
+static bool tell(const struct agent_notice *what, const struct area_registers *registers)
+{
+	struct area_process *process = agent_state.process;
+	struct area *area = agent_state.area;
+	struct patience patience;
+	struct area_hit *hit;
+	uint64_t ticket;
+	bool answered;
+
+	/* A child that borrows its parent's memory has none of its events. */
+	if (!process || area_is_closed(area) || !permitted(SYS_getpid) ||
+	    process->pid != raw_getpid())
+		return false;
+	if (agent_is_late(process)) {
+		/* What begins and ends is told of those that are watched. A finding is told, but
+		 * under a filter nobody is called for it. */
+		if (what->kind != AREA_HIT_GUARD)
+			return false;
+		if (!atomic_load(&process->quiet))
+			agent_hurry(process);
+	}
+	patience = patience_begin(area->announce_bound);
+	hit = atomic_load(&process->quiet) ? NULL : claim(area, &ticket, &patience);
+	if (!hit) {
+		atomic_fetch_add(&process->unnoticed, 1);
+		return false;
+	}
+	fill(hit, what->kind, registers);
+	hit->address = what->address;
+	hit->size = what->size;
+	hit->number = what->number;
+	hit->access = what->access;
+	hit->access_length = what->length;
+	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
+	area_hit_publish(hit, ticket);
+	area_ring(area);
+	answered = wait_for_answer(process, hit, ticket, &patience);
+	if (!answered)
+		atomic_fetch_add(&process->unnoticed, 1);
+	area_hit_leave(hit, ticket, agent_now());
+	if (agent_state.regions)
+		agent_state.regions->follow();
+	return answered;
+}
+
+void agent_notice(uint32_t kind, uint64_t address, uint64_t size,
+		  const struct area_registers *registers)
+{
+	struct agent_notice what = {.kind = kind, .address = address, .size = size};
+
+	tell(&what, registers);
+}
+
+bool agent_notice_guard(const struct agent_guard_notice *notice,
+			const struct area_registers *registers)
+{
+	struct agent_notice what = {.kind = AREA_HIT_GUARD,
+				    .address = notice->address,
+				    .size = (uint64_t)notice->offset,
+				    .number = notice->block,
+				    .access = notice->event,
+				    .length = notice->length};
+
+	return tell(&what, registers);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that is executed gets our variables only where the dynamic linker will load the library
+ * that takes them out again. Where it will not, they would show: in set-user-ID programs and those
+ * with file capabilities, which see TRAPLINE_AREA; in static ones, those of another architecture or
+ * of another C library, which see both, and may complain of LD_PRELOAD. So the file is read first,
+ * and each interpreter that its first line names.
+ *
+ * Accepted: the file may be another by the time it is executed, and a security module may raise
+ * privilege by rules that cannot be read here.
+ *
+ * Other threads must not find a descriptor taken that nobody opened, and locks of the process's on
+ * the file go when any descriptor of it is closed (fcntl(2), F_SETLK): the reading is done by one
+ * more thread, which has a table of descriptors of its own. No child does it: it would be the first
+ * process of a namespace that the program has just made for its children (unshare(CLONE_NEWPID)),
+ * which ends with it, and others would find it by wait(__WALL). There the kernel makes no thread
+ * either (copy_process()): a program without others reads by itself then, and one with others goes
+ * without us.
+ */
+#include "execution/enter.h"
+
+#include "agent/arch.h"
+#include "agent/readable.h"
+#include "agent/state.h"
+#include "base/memory.h"
+#include "base/own_path.h"
+#include "base/syscall.h"
+#include "signal/borrower.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/single_threaded.h>
+#include <sys/stat.h>
+
+#define SHELL "/bin/sh"
+#define LINKER "ld-linux" /* and what follows: glibc's dynamic linker, by its file's name */
+#define HEAD 256	  /* bytes of a first line that the kernel looks at, BINPRM_BUF_SIZE */
+#define INTERPRETERS_MAX 5
+#define HEADERS_MAX 64
+#define DYNAMIC_MAX 128
+#define THREAD_STACK 16384
+#define END_MOST 1000 /* looks whether the thread has ended */
+
+struct file {
+	int directory;
+	const char *path;
+	char next[HEAD]; /* the interpreter that `path` names */
+	bool can_enter;
+};
+
+/* ------------------------------------------------------------------------------------------- */
+/* One file, open */
+
+static bool read_at(int fd, void *to, size_t length, uint64_t offset)
+{
+	return raw_syscall6(SYS_pread64, fd, (long)to, (long)length, (long)offset, 0, 0) ==
+	       (long)length;
+}
+
+/* As the kernel judges (cap_bprm_creds_from_file()): then AT_SECURE is set. */
+static bool raises_privilege(int fd, const struct stat *status)
+{
+	uid_t user = (uid_t)raw_syscall3(SYS_getuid, 0, 0, 0);
+	uid_t becomes = status->st_mode & S_ISUID ? status->st_uid
+						  : (uid_t)raw_syscall3(SYS_geteuid, 0, 0, 0);
+	gid_t group = (gid_t)raw_syscall3(SYS_getgid, 0, 0, 0);
+	const mode_t set_group = S_ISGID | S_IXGRP;
+	gid_t group_becomes = (status->st_mode & set_group) == set_group
+				      ? status->st_gid
+				      : (gid_t)raw_syscall3(SYS_getegid, 0, 0, 0);
+
+	if (becomes != user || group_becomes != group)
+		return true;
+	return user != 0 &&
+	       raw_syscall6(SYS_fgetxattr, fd, (long)"security.capability", 0, 0, 0, 0) > 0;
+}
+
+static bool names_linker(int fd, const Elf64_Phdr *header)
+{
+	char path[HEAD];
+	const char *name = path;
+	size_t length = header->p_filesz < sizeof(path) ? header->p_filesz : sizeof(path) - 1;
+
+	if (!read_at(fd, path, length, header->p_offset))
+		return false;
+	path[length] = '\0';
+	for (const char *at = path; *at; at++)
+		if (*at == '/')
+			name = at + 1;
+	return strncmp(name, LINKER, sizeof(LINKER) - 1) == 0;
+}
+
+/* The dynamic linker itself, executed by name, has no interpreter and a name of its own. */
+static bool is_linker(int fd, const Elf64_Phdr *header)
+{
+	Elf64_Dyn entry;
+
+	for (unsigned i = 0; i < DYNAMIC_MAX && (i + 1) * sizeof(entry) <= header->p_filesz; i++) {
+		if (!read_at(fd, &entry, sizeof(entry), header->p_offset + i * sizeof(entry)) ||
+		    entry.d_tag == DT_NULL)
+			return false;
+		if (entry.d_tag == DT_SONAME)
+			return true;
+	}
+	return false;
+}
+
+static bool is_loaded_by_linker(int fd, const Elf64_Ehdr *header)
+{
+	Elf64_Phdr program, dynamic = {0};
+
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != agent_arch.machine)
+		return false;
+	for (unsigned i = 0; i < header->e_phnum && i < HEADERS_MAX; i++) {
+		if (!read_at(fd, &program, sizeof(program), header->e_phoff + i * sizeof(program)))
+			return false;
+		if (program.p_type == PT_INTERP)
+			return names_linker(fd, &program);
+		if (program.p_type == PT_DYNAMIC)
+			dynamic = program;
+	}
+	return is_linker(fd, &dynamic);
+}
+
+/* The interpreter of a first line, as the kernel reads it (fs/binfmt_script.c). */
+static bool find_interpreter(const char head[HEAD], char next[HEAD])
+{
+	const char *at = head + 2;
+	size_t length;
+
+	while (*at == ' ' || *at == '\t')
+		at++;
+	length = strcspn(at, " \t\n");
+	if (!length)
+		return false;
+	memmove(next, at, length);
+	next[length] = '\0';
+	return true;
+}
+
+/* True when file->next is to be looked at in its stead. */
+static bool examine(struct file *file, int fd)
+{
+	char head[HEAD] = "";
+	struct stat status;
+	Elf64_Ehdr header;
+
+	if (raw_syscall3(SYS_fstat, fd, (long)&status, 0) || !S_ISREG(status.st_mode))
+		return false;
+	if (raw_syscall6(SYS_pread64, fd, (long)head, sizeof(head) - 1, 0, 0, 0) <= 0)
+		return false;
+	if (head[0] == '#' && head[1] == '!')
+		return find_interpreter(head, file->next);
+	if (memcmp(head, ELFMAG, SELFMAG) != 0) {
+		/* execvp() hands it to the shell. */
+		strcpy(file->next, SHELL);
+		return true;
+	}
+	memcpy(&header, head, sizeof(header));
+	file->can_enter = is_loaded_by_linker(fd, &header) && !raises_privilege(fd, &status);
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+/* Files by name */
+
+/* Never waits: what is no regular file is not read. The kernel reads the path first: where it says
+ * that there is no such file, the path can be read and may be empty. */
+static int open_file(const struct file *file)
+{
+	const long flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	char path[OWN_PATH_SIZE];
+	long fd = raw_syscall6(SYS_openat, file->directory, (long)file->path, flags, 0, 0, 0);
+
+	if (fd != -ENOENT || file->directory < 0 || *file->path)
+		return (int)fd;
+	return (int)raw_syscall6(SYS_openat, AT_FDCWD, (long)own_path(path, file->directory), flags,
+				 0, 0, 0);
+}
+
+static int look(void *argument)
+{
+	struct file *file = argument;
+	bool more = true;
+
+	for (int depth = 0; more && depth < INTERPRETERS_MAX; depth++) {
+		int fd = open_file(file);
+
+		if (fd < 0)
+			break;
+		more = examine(file, fd);
+		raw_close(fd);
+		file->directory = AT_FDCWD;
+		file->path = file->next;
+	}
+	return 0;
+}
+
+/* Has another image set a filter, which may forbid threads? The controller tells once it watches.
+ * Until then who has made threads may have them; one that has none reads by itself, which takes its
+ * locks on that very file. */
+static bool may_be_restricted(const struct area_process *process)
+{
+	return process && atomic_load(&process->state) == AREA_PROCESS_WATCHED
+		       ? atomic_load(&process->quiet) != 0
+		       : __libc_single_threaded != 0;
+}
+
+/* Who may have no thread of ours. */
+static bool is_alone(void)
+{
+	return agent_state.quiet || borrower_is() || may_be_restricted(agent_state.process);
+}
+
+/* What it shares with a thread of libc's, but for the descriptors. src/process/restriction.c makes
+ * one like it. */
+#define LOOKS (CLONE_VM | CLONE_VFORK | CLONE_SIGHAND | CLONE_THREAD)
+
+/* Until it is no thread of the program's any more, which some calls count: it has left the memory
+ * by the time that clone() returns, and the rest takes microseconds. */
+static void wait_for_end(int thread)
+{
+	for (int i = 0; i < END_MOST && raw_syscall3(SYS_tgkill, raw_getpid(), thread, 0) != -ESRCH;
+	     i++)
+		raw_syscall3(SYS_sched_yield, 0, 0, 0);
+}
+
+/* Handlers do not run in it. */
+static void look_from_thread(struct file *file)
+{
+	static int (*libc_clone)(int (*)(void *), void *, int, void *, ...);
+	uint64_t all = ~0ull, before;
+	char *stack = page_allocate(THREAD_STACK);
+	/* At its lowest bytes, for it inherits the watches and must meet none on the program's own
+	 * stack: with its signals blocked that hit would be lost. */
+	struct file *own = (struct file *)stack;
+	int thread;
+
+	if (!stack)
+		return;
+	if (!libc_clone)
+		*(void **)&libc_clone = dlsym(RTLD_NEXT, "clone");
+	raw_sigprocmask(SIG_SETMASK, &all, &before);
+	*own = *file;
+	thread = libc_clone(look, stack + THREAD_STACK, LOOKS, own);
+	if (thread > 0)
+		wait_for_end(thread);
+	else if (__libc_single_threaded)
+		look(own);
+	file->can_enter = own->can_enter;
+	raw_sigprocmask(SIG_SETMASK, &before, NULL);
+	page_free(stack, THREAD_STACK);
+}
+
+bool agent_can_enter(int directory, const char *path)
+{
+	struct file file = {.directory = directory, .path = path};
+
+	if (!path)
+		return false;
+	if (is_alone())
+		look(&file);
+	else
+		look_from_thread(&file);
+	return file.can_enter;
+}
+
+static bool is_executable(const char *path)
+{
+	struct stat status;
+
+	return raw_syscall6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status, 0, 0, 0) == 0 &&
+	       S_ISREG(status.st_mode) &&
+	       raw_syscall3(SYS_faccessat, AT_FDCWD, (long)path, X_OK) == 0;
+}
+
+bool agent_can_enter_file(const char *file)
+{
+	const char *folders = getenv("PATH"), *end;
+	char path[PATH_MAX];
+	size_t length;
+
+	if (!file || !readable_length(file, sizeof(path), &length))
+		return false;
+	if (length == sizeof(path) || strchr(file, '/'))
+		return agent_can_enter(AT_FDCWD, file);
+	for (folders = folders ? folders : "/bin:/usr/bin";; folders = end + 1) {
+		length = strcspn(folders, ":");
+		end = folders + length;
+		if (length + 1 + strlen(file) < sizeof(path)) {
+			memcpy(path, folders, length);
+			if (length)
+				path[length++] = '/';
+			strcpy(path + length, file);
+			if (is_executable(path))
+				return agent_can_enter(AT_FDCWD, path);
+		}
+		if (!*end)
+			return false;
+	}
+}

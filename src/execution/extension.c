@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "execution/extension.h"
+
+#include "agent/readable.h"
+#include "agent/state.h"
+#include "base/syscall.h"
+#include "contact/ask.h"
+#include "execution/scratch.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PRELOAD "LD_PRELOAD="
+#define PRELOAD_LENGTH (sizeof(PRELOAD) - 1)
+#define LOCATOR AREA_VARIABLE "="
+#define POINTERS READABLE_STRINGS /* looked at at a time */
+#define MAX_PRELOAD 65536	  /* bytes of the user's own; more is cut off */
+/* More pointers than the kernel takes: 6 MiB with all strings (fs/exec.c, bprm_stack_limits()). */
+#define MAX_VARIABLES (6 * 1024 * 1024 / sizeof(char *))
+
+/* What is put together. */
+struct parts {
+	size_t count;	  /* variables */
+	size_t place;	  /* of LD_PRELOAD among them; count: it is not there */
+	size_t user_size; /* bytes of what the user preloads, without the final zero */
+	const char *user;
+};
+
+bool agent_can_follow(void)
+{
+	struct area *area = agent_state.area;
+
+	if (!area || !agent_state.library[0] || area_is_closed(area) || !area->follow)
+		return false;
+	if (raw_syscall3(SYS_faccessat, AT_FDCWD, (long)agent_state.library, R_OK) == 0)
+		return true;
+	atomic_fetch_add(&area->unreadable, 1);
+	area_ring(area);
+	return false;
+}
+
+/* Those that cannot be read together, as where one lies at the end of what is mapped, are read one
+ * after another. */
+static bool is_preload(const char *variable, const char *name)
+{
+	char read[PRELOAD_LENGTH];
+
+	if (!name && readable_copy(read, variable, PRELOAD_LENGTH) != PRELOAD_LENGTH)
+		return false;
+	return memcmp(name ? name : read, PRELOAD, PRELOAD_LENGTH) == 0;
+}
+
+/* Looks at some pointers: false when LD_PRELOAD was among them. */
+static bool look_at(struct parts *parts, char *const environment[], size_t from, size_t count)
+{
+	char *piece[POINTERS], name[POINTERS][PRELOAD_LENGTH];
+	size_t together;
+
+	count = readable_copy(piece, &environment[from], count * sizeof(char *)) / sizeof(char *);
+	together = readable_beginnings(name, piece, count, PRELOAD_LENGTH);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_preload(piece[i], i < together ? name[i] : NULL))
+			continue;
+		parts->place = from + i;
+		parts->user = piece[i] + PRELOAD_LENGTH;
+		readable_length(parts->user, MAX_PRELOAD, &parts->user_size);
+		return false;
+	}
+	return true;
+}
+
+static struct parts find_parts(char *const environment[], size_t count)
+{
+	struct parts parts = {.count = count, .place = count};
+
+	for (size_t from = 0; from < count; from += POINTERS)
+		if (!look_at(&parts, environment, from,
+			     count - from < POINTERS ? count - from : POINTERS))
+			break;
+	return parts;
+}
+
+static size_t array_size(const struct parts *parts)
+{
+	return (parts->count + 3) * sizeof(char *);
+}
+
+static size_t preload_size(const struct parts *parts)
+{
+	return PRELOAD_LENGTH + strlen(agent_state.library) + 1 + parts->user_size + 1;
+}
+
+/* Another thread may have taken variables away since they were counted. */
+static size_t copy_pointers(char **to, char *const environment[], size_t count)
+{
+	size_t got = 0, i;
+
+	if (count)
+		got = readable_copy(to, environment, count * sizeof(char *)) / sizeof(char *);
+	for (i = 0; i < got && to[i]; i++)
+		;
+	return i;
+}
+
+static void fill(const struct parts *parts, char *const environment[], char **to)
+{
+	char *text = (char *)to + array_size(parts), *locator = text + preload_size(parts), *end;
+	size_t count = copy_pointers(to, environment, parts->count);
+	bool replaces = parts->place < count;
+
+	end = stpcpy(stpcpy(text, PRELOAD), agent_state.library);
+	if (parts->user_size) {
+		*end++ = ':';
+		end += readable_copy(end, parts->user, parts->user_size);
+		*end = '\0';
+	}
+	agent_executed_locator(stpcpy(locator, LOCATOR));
+	to[replaces ? parts->place : count++] = text;
+	to[count] = locator;
+	to[count + 1] = NULL;
+}
+
+bool agent_extend(struct agent_extension *extension, char *const environment[])
+{
+	struct parts parts;
+	size_t count = 0;
+	void *to = extension->near;
+
+	extension->environment = environment;
+	extension->memory = NULL;
+	if (environment && !readable_count(environment, MAX_VARIABLES, &count))
+		return false;
+	parts = find_parts(environment, count);
+	extension->size =
+		array_size(&parts) + preload_size(&parts) + sizeof(LOCATOR) + AREA_LOCATOR;
+	if (extension->size > EXTENSION_NEAR)
+		to = extension->memory = scratch_take(extension->size);
+	if (!to)
+		return false;
+	fill(&parts, environment, to);
+	extension->environment = to;
+	return extension->extended = true;
+}
+
+void agent_extension_end(struct agent_extension *extension)
+{
+	if (extension->memory)
+		scratch_give(extension->memory, extension->size);
+	extension->memory = NULL;
+}

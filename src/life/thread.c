@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads at their beginning: they inherit what their creator wishes of SIGTRAP (mask/mask.c), and
+ * give notice where each thread has its own copy of what is watched.
+ */
+#include "agent/arch.h"
+#include "agent/state.h"
+#include "base/syscall.h"
+#include "contact/notice.h"
+#include "insn/arch.h"
+#include "life/process.h"
+#include "mask/mask.h"
+#include "signal/borrower.h"
+
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <threads.h>
+#include <trapline/event.h>
+
+static struct {
+	int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	int (*thrd_create)(thrd_t *, thrd_start_t, void *);
+	int (*clone)(int (*)(void *), void *, int, void *, ...);
+	int (*pthread_setattr_default_np)(const pthread_attr_t *);
+	pid_t (*_Fork)(void);
+} libc;
+
+/* Attributes of threads that are created without any may say a mask. */
+static _Atomic bool default_is_set;
+
+#define RESOLVE(function) libc.function = (__typeof__(libc.function))dlsym(RTLD_NEXT, #function)
+
+__attribute__((constructor)) static void resolve(void)
+{
+	if (libc.pthread_create)
+		return;
+	RESOLVE(thrd_create);
+	RESOLVE(clone);
+	RESOLVE(pthread_setattr_default_np);
+	RESOLVE(_Fork);
+	RESOLVE(pthread_create);
+}
+
+/* On the creator's stack, which waits until the new thread has taken it: no memory is allocated in
+ * the program's heap. */
+struct beginning {
+	union {
+		void *(*body)(void *);
+		thrd_start_t start;
+	};
+	void *argument;
+	bool blocked, notice;
+	uint32_t taken; /* futex */
+};
+
+static bool threads_give_notice(void)
+{
+	const struct area_process *process = agent_state.process;
+
+	return process && atomic_load_explicit(&process->threads, memory_order_relaxed);
+}
+
+static void count_birth(void)
+{
+	struct area_process *process = agent_state.process;
+
+	if (process)
+		atomic_fetch_add_explicit(&process->births, 1, memory_order_relaxed);
+}
+
+static void give_notice(void)
+{
+	struct area_registers registers = {0};
+
+	registers.fs_base = agent_arch.thread_pointer();
+	registers.general[insn_arch.stack_pointer] = (uintptr_t)__builtin_frame_address(0);
+	agent_notice(AREA_HIT_THREAD, registers.fs_base, 0, &registers);
+}
+
+static struct beginning take(struct beginning *given)
+{
+	struct beginning beginning = *given;
+
+	/* Release: pairs with the creator's acquire; *given is gone from here on. */
+	__atomic_store_n(&given->taken, 1, __ATOMIC_RELEASE);
+	raw_futex(&given->taken, FUTEX_WAKE_PRIVATE, 1, NULL);
+	if (beginning.blocked)
+		mask_begin_blocked();
+	if (beginning.notice)
+		give_notice();
+	return beginning;
+}
+
+static void *begin_pthread(void *argument)
+{
+	struct beginning beginning = take(argument);
+
+	return beginning.body(beginning.argument);
+}
+
+static int begin_thrd(void *argument)
+{
+	struct beginning beginning = take(argument);
+
+	return beginning.start(beginning.argument);
+}
+
+/* The mask that the attributes name, which is the new thread's whatever its creator's. */
+static bool names_mask(const pthread_attr_t *attributes, sigset_t *mask)
+{
+	pthread_attr_t defaults;
+	bool names;
+
+	if (attributes)
+		return pthread_attr_getsigmask_np(attributes, mask) == 0;
+	if (!atomic_load(&default_is_set) || pthread_getattr_default_np(&defaults))
+		return false;
+	names = pthread_attr_getsigmask_np(&defaults, mask) == 0;
+	pthread_attr_destroy(&defaults);
+	return names;
+}
+
+/* Does the new thread wish SIGTRAP to be blocked? */
+static bool begins_blocked(const pthread_attr_t *attributes)
+{
+	sigset_t mask;
+
+	if (mask_is_ours() && names_mask(attributes, &mask))
+		return sigismember(&mask, SIGTRAP) == 1;
+	return mask_is_blocked();
+}
+
+static struct beginning prepare(bool blocked)
+{
+	return (struct beginning){.blocked = blocked, .notice = threads_give_notice()};
+}
+
+static bool is_plain(const struct beginning *beginning)
+{
+	return !beginning->blocked && !beginning->notice;
+}
+
+/* Really blocked at first. Returns the mask to be set again. */
+static uint64_t before_creation(const struct beginning *beginning)
+{
+	uint64_t trap = 1ull << (SIGTRAP - 1), before = 0;
+
+	if (beginning->blocked)
+		raw_sigprocmask(SIG_BLOCK, &trap, &before);
+	return before;
+}
+
+static void after_creation(struct beginning *beginning, uint64_t before, bool created)
+{
+	if (beginning->blocked)
+		raw_sigprocmask(SIG_SETMASK, &before, NULL);
+	while (created && !__atomic_load_n(&beginning->taken, __ATOMIC_ACQUIRE))
+		raw_futex(&beginning->taken, FUTEX_WAIT_PRIVATE, 0, NULL);
+}
+
+TL_API int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*body)(void *), void *argument)
+{
+	struct beginning beginning = prepare(begins_blocked(attributes));
+	uint64_t before;
+	int err;
+
+	resolve();
+	count_birth();
+	if (is_plain(&beginning))
+		return libc.pthread_create(thread, attributes, body, argument);
+	beginning.body = body;
+	beginning.argument = argument;
+	before = before_creation(&beginning);
+	err = libc.pthread_create(thread, attributes, begin_pthread, &beginning);
+	after_creation(&beginning, before, !err);
+	return err;
+}
+
+TL_API int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
+{
+	struct beginning beginning = prepare(begins_blocked(NULL));
+	uint64_t before;
+	int result;
+
+	resolve();
+	count_birth();
+	if (is_plain(&beginning))
+		return libc.thrd_create(thread, start, argument);
+	beginning.start = start;
+	beginning.argument = argument;
+	before = before_creation(&beginning);
+	result = libc.thrd_create(thread, begin_thrd, &beginning);
+	after_creation(&beginning, before, result == thrd_success);
+	return result;
+}
+
+TL_API int pthread_setattr_default_np(const pthread_attr_t *attributes)
+{
+	resolve();
+	atomic_store(&default_is_set, true);
+	return libc.pthread_setattr_default_np(attributes);
+}
+
+/* fork() without what pthread_atfork() asks for, ours included. */
+TL_API pid_t _Fork(void)
+{
+	pid_t child;
+
+	resolve();
+	agent_before_fork();
+	child = libc._Fork();
+	if (child == 0)
+		agent_in_child();
+	else
+		agent_after_fork();
+	return child;
+}
+
+/* The creator's frame, of which a child with memory of its own has a copy. */
+struct cloned {
+	int (*body)(void *);
+	void *argument;
+};
+
+static int begin_cloned(void *argument)
+{
+	struct cloned *cloned = argument;
+
+	agent_in_child();
+	return cloned->body(cloned->argument);
+}
+
+/* A child with memory of its own is watched as a forked one; one that shares memory and signals
+ * with this process, as threads once were made, counts as this one. */
+TL_API int clone(int (*body)(void *), void *stack, int flags, void *argument, ...)
+{
+	const int sharing = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
+	struct cloned cloned = {body, argument};
+	pid_t *parent, *child;
+	va_list list;
+	void *tls;
+	int made;
+
+	va_start(list, argument);
+	parent = va_arg(list, pid_t *);
+	tls = va_arg(list, void *);
+	child = va_arg(list, pid_t *);
+	va_end(list);
+	resolve();
+	if ((flags & sharing) == (CLONE_VM | CLONE_SIGHAND))
+		borrower_share();
+	if (flags & CLONE_VM || !agent_state.area || !body || !stack)
+		return libc.clone(body, stack, flags, argument, parent, tls, child);
+	agent_before_fork();
+	made = libc.clone(begin_cloned, stack, flags, &cloned, parent, tls, child);
+	agent_after_fork();
+	return made;
+}

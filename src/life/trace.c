@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program debugs a process of its own: ptrace(2). To a debugger a hit is a SIGTRAP that none
+ * of its breakpoints explains, so what it traces is watched no longer. A debugger from outside is
+ * the user's own affair, and changes nothing.
+ */
+#include "agent/state.h"
+#include "base/syscall.h"
+#include "contact/announce.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <sys/ptrace.h>
+#include <trapline/event.h>
+
+static long (*libc_ptrace)(int, ...);
+
+__attribute__((constructor)) static void resolve(void)
+{
+	if (!libc_ptrace)
+		*(void **)&libc_ptrace = dlsym(RTLD_NEXT, "ptrace");
+}
+
+/* Another process's entry is given back in its name; it notices nothing. */
+static void give_up_other(struct area_process *process)
+{
+	struct area *area = agent_state.area;
+	uint32_t watched = AREA_PROCESS_WATCHED;
+
+	if (!atomic_compare_exchange_strong(&process->state, &watched, AREA_PROCESS_GONE))
+		return;
+	atomic_fetch_add(&area->withdrawn, 1);
+	area_ring(area);
+	agent_wait_until_gone(process, area->announce_bound);
+}
+
+static void give_up(pid_t pid)
+{
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
+		struct area_process *process = &agent_state.area->process[i];
+
+		if (process->pid == pid && process != agent_state.process)
+			give_up_other(process);
+	}
+}
+
+/* A vfork()ed child is not watched, and must not end what watches the parent, whose memory it has.
+ */
+static void give_up_self(void)
+{
+	const struct area_process *process = agent_state.process;
+
+	if (process && process->pid == raw_getpid())
+		agent_give_up();
+}
+
+TL_API long ptrace(enum __ptrace_request request, ...)
+{
+	void *address, *data;
+	va_list list;
+	pid_t pid;
+
+	va_start(list, request);
+	pid = va_arg(list, pid_t);
+	address = va_arg(list, void *);
+	data = va_arg(list, void *);
+	va_end(list);
+	resolve();
+	if (agent_state.area && request == PTRACE_TRACEME)
+		give_up_self();
+	else if (agent_state.area && (request == PTRACE_ATTACH || request == PTRACE_SEIZE))
+		give_up(pid);
+	return libc_ptrace((int)request, pid, address, data);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mask/nudge.h"
+
+#include "agent/permitted.h"
+#include "base/syscall.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define WAITERS_MAX 64 /* accepted: one more waits without nudges */
+
+static _Atomic pid_t waiters[WAITERS_MAX];
+
+int nudge_enter(void)
+{
+	pid_t tid = permitted(SYS_gettid) ? raw_gettid() : 0;
+
+	for (int i = 0; tid && i < WAITERS_MAX; i++) {
+		pid_t none = 0;
+
+		if (atomic_compare_exchange_strong(&waiters[i], &none, tid))
+			return i;
+	}
+	return -1;
+}
+
+void nudge_leave(int place)
+{
+	if (place >= 0)
+		atomic_store(&waiters[place], 0);
+}
+
+void nudge_send(void)
+{
+	siginfo_t info;
+
+	memset(&info, 0, sizeof(info));
+	info.si_signo = SIGTRAP;
+	info.si_code = SI_QUEUE;
+	info.si_pid = raw_getpid();
+	info.si_value.sival_ptr = waiters;
+	for (int i = 0; i < WAITERS_MAX; i++) {
+		pid_t tid = atomic_load(&waiters[i]);
+
+		if (tid && raw_syscall6(SYS_rt_tgsigqueueinfo, info.si_pid, tid, SIGTRAP,
+					(long)&info, 0, 0) == 0)
+			return;
+	}
+}
+
+bool nudge_is(const siginfo_t *info)
+{
+	return info->si_code == SI_QUEUE && info->si_value.sival_ptr == waiters;
+}
+
+void nudge_forget(void)
+{
+	for (int i = 0; i < WAITERS_MAX; i++)
+		atomic_store(&waiters[i], 0);
+}

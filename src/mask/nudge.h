@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A SIGTRAP sent to the process may reach another thread than one that waits for it: that thread
+ * keeps it and nudges one that waits, by a SIGTRAP of ours, upon which it looks. So a thread first
+ * enters itself, then looks, then waits; whoever keeps one stores it first and then looks for
+ * waiters. Both are sequentially consistent: one of the two sees the other. Async-signal-safe.
+ */
+#ifndef MASK_NUDGE_H
+#define MASK_NUDGE_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+/* The calling thread waits; its place, or -1: there is none, and it waits without nudges. */
+int nudge_enter(void);
+void nudge_leave(int place);
+
+/* Wake a thread that waits for SIGTRAP: one has been kept. */
+void nudge_send(void);
+bool nudge_is(const siginfo_t *info);
+/* In a forked child, where nobody waits. */
+void nudge_forget(void);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How much of its time a program is held, whatever its threads do: simulated, without a clock. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "allowance/credit.h"
+
+#define US 1000ull
+#define SECOND 1000000000ull
+#define BEGIN (100 * SECOND)
+
+static struct area area;
+static struct area_process *const process = &area.process[0];
+static const struct wish millisecond = {.hold = 1000 * US};
+
+static void begin(uint32_t parts, uint32_t lanes)
+{
+	area.hold_parts = parts;
+	area.credit_cap = SECOND;
+	credit_reset(&area, process, BEGIN);
+	process->lanes = lanes;
+}
+
+/* As the handler does it. */
+static uint64_t held(uint64_t identity, uint64_t now, uint64_t lived)
+{
+	bool is_new = credit_is_new(process, identity);
+
+	return credit_take(&area, process, identity, now, is_new, lived, &millisecond).hold;
+}
+
+/* Threads that live for `life`, one after another, each held once where that is allowed. */
+static uint64_t churn(uint64_t life, uint64_t seconds)
+{
+	uint64_t now = BEGIN, sum = 0, identity = 1000;
+
+	while (now < BEGIN + seconds * SECOND) {
+		uint64_t hold = held(identity++, now, life);
+
+		sum += hold;
+		now += hold + life;
+	}
+	return sum;
+}
+
+static void many_brief_threads_are_held_as_little_as_one(void **state)
+{
+	static const uint32_t parts[] = {20, 100, 3000, 5000};
+	static const uint64_t lives[] = {2 * US, 50 * US, 3000 * US};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		for (size_t j = 0; j < 3; j++) {
+			uint64_t sum, share = 4 * SECOND / 10000 * parts[i];
+
+			begin(parts[i], 1);
+			sum = churn(lives[j], 4);
+			/* Their own time pays as well; two milliseconds are lent. */
+			assert_in_range(sum, share / 2, share * 2 + 3000 * US);
+			if (lives[j] < 100 * US)
+				assert_in_range(sum, share / 2, share * 11 / 10 + 3000 * US);
+		}
+}
+
+static void several_at_a_time_earn_together(void **state)
+{
+	uint64_t one, four;
+
+	(void)state;
+	begin(100, 1);
+	one = churn(2 * US, 4);
+	begin(100, 4);
+	four = churn(2 * US, 4);
+	assert_in_range(four, 3 * one, 4 * one + 1000 * US);
+}
+
+/* Each 10 us, alternating. */
+static uint64_t stay(uint64_t one, uint64_t other)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t now = BEGIN; now < BEGIN + 4 * SECOND; now += 20 * US)
+		sum += held(one, now, now - BEGIN) + held(other, now + 10 * US, now - BEGIN);
+	return sum;
+}
+
+static uint64_t identity_that_shares(uint64_t one)
+{
+	uint64_t other = one + 1;
+
+	while (area_credit_of(process, one) != area_credit_of(process, other))
+		other++;
+	return other;
+}
+
+static void threads_that_stay_earn_for_themselves(void **state)
+{
+	uint64_t share = 4 * SECOND / 100;
+
+	(void)state;
+	begin(100, 1);
+	assert_in_range(stay(1, 2), share * 18 / 10, share * 21 / 10);
+	/* Two that share an account have no more than one, and what new threads have. */
+	begin(100, 1);
+	assert_in_range(stay(1, identity_that_shares(1)), share / 2, share * 21 / 10);
+}
+
+static void what_was_not_used_is_given_back(void **state)
+{
+	struct credit credit;
+
+	(void)state;
+	begin(100, 1);
+	credit = credit_take(&area, process, 7, BEGIN + SECOND, true, SECOND, &millisecond);
+	assert_int_equal(credit.hold, 1000 * US);
+	credit_settle(&credit, -(int64_t)(1000 * US));
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(held(7, BEGIN + SECOND, 0), 1000 * US);
+	assert_int_equal(held(7, BEGIN + SECOND, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_brief_threads_are_held_as_little_as_one),
+		cmocka_unit_test(several_at_a_time_earn_together),
+		cmocka_unit_test(threads_that_stay_earn_for_themselves),
+		cmocka_unit_test(what_was_not_used_is_given_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
