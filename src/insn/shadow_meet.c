@@ -8,6 +8,11 @@
  * the branch has decided nothing. Where it is stored anywhere but on the stack, decides anything,
  * is handed to a function or the kernel, or is not gone within SETTLING instructions, the branch
  * counts. So does a store to other memory that not all ways make, whatever it stores.
+ *
+ * The second register of a result, and vectors that may be one, tell nothing by being there still:
+ * few functions return anything in them, and those that do not leave there what they computed with.
+ * What is returned there its caller looks at before its registers are used up. So where the code
+ * can be followed no further, what has lain in them untouched since a return is no difference.
  */
 #include "insn/shadow_step.h"
 
@@ -17,7 +22,16 @@
 #define STACK_ABOVE 65536 /* bytes above the stack pointer that are the thread's stack */
 #define WRITE_MOST 4096	  /* bytes of one write that are compared */
 
-#define RESULTS (1u << 0 | 1u << 2) /* rax and rdx */
+#define FIRST_RESULT (1u << 0)	/* rax */
+#define SECOND_RESULT (1u << 2) /* rdx */
+#define VECTOR_RESULTS 3u	/* xmm0 and xmm1 */
+
+enum settling {
+	GOES_ON,
+	DECIDES,
+	/* It cannot be followed any further: what is left of the difference says what it means. */
+	ENDS,
+};
 
 static uint64_t stack_of(const struct shadow_state *state)
 {
@@ -306,13 +320,38 @@ static void forget_frames(struct shadow_state *state)
 static void forget_scratch(struct shadow *shadow)
 {
 	for (unsigned i = 0; i < INSN_GENERAL; i++)
-		if (!((INSN_KEPT_BY_CALLS | RESULTS) >> i & 1))
+		if (!((INSN_KEPT_BY_CALLS | FIRST_RESULT | SECOND_RESULT) >> i & 1))
 			shadow->general[i] = 0;
-	for (unsigned i = 2; i < SHADOW_VECTORS; i++)
-		memset(shadow->vector[i], 0, SHADOW_LINE);
+	for (unsigned i = 0; i < SHADOW_VECTORS; i++)
+		if (!(VECTOR_RESULTS >> i & 1))
+			memset(shadow->vector[i], 0, SHADOW_LINE);
 	memset(shadow->mask, 0, sizeof(shadow->mask));
-	shadow->vectors &= 3;
+	shadow->vectors &= VECTOR_RESULTS;
 	shadow->flags = 0;
+}
+
+/* From here on `changed_…` says what was written since. */
+static void returned(struct shadow_state *state)
+{
+	forget_scratch(&state->shadow);
+	forget_frames(state);
+	state->changed_general &= (uint16_t)~SECOND_RESULT;
+	state->changed_vectors &= ~VECTOR_RESULTS;
+}
+
+/* Is nothing left but what a function that has returned may have left there for nobody? */
+static bool is_idle(const struct shadow_state *state)
+{
+	const struct shadow *shadow = &state->shadow;
+	uint64_t any = shadow->flags |
+		       (shadow->vectors & (~VECTOR_RESULTS | state->changed_vectors));
+
+	for (unsigned i = 0; i < INSN_GENERAL; i++)
+		if (!(SECOND_RESULT >> i & 1) || state->changed_general >> i & 1)
+			any |= shadow->general[i];
+	for (unsigned i = 0; i < 8; i++)
+		any |= shadow->mask[i];
+	return !any;
 }
 
 /* In memory: 0: none; 1: on the stack; -1: elsewhere. */
@@ -342,52 +381,66 @@ static bool hands_over(const struct shadow *shadow, const struct shadow_answer *
 	return !answer->arguments && shadow->vectors & 0xff;
 }
 
-static bool settles_on(struct shadow_walk *walk, struct shadow_state *state)
+static bool is_unknown(const struct shadow_state *state, const struct insn *insn)
 {
-	struct shadow_step step;
-	struct shadow_answer answer;
-	bool vague, leaves;
+	return insn->flow == INSN_FLOW_SYSCALL ||
+	       (insn->flow == INSN_FLOW_BRANCH && insn->conditional && !state->forward.flags_known);
+}
 
-	if (!shadow_step_decode(walk, state, &step) || shadow_step_sink(state, &step, &vague) ||
-	    step.effect.insn.flow == INSN_FLOW_SYSCALL ||
-	    (step.effect.insn.flow == INSN_FLOW_BRANCH && step.effect.insn.conditional &&
-	     !state->forward.flags_known) ||
-	    !shadow_step_carry_out(state, &step, &leaves))
-		return false;
-	if (step.effect.insn.flow == INSN_FLOW_RETURN) {
-		forget_scratch(&state->shadow);
-		forget_frames(state);
-	}
-	if (!leaves || step.effect.insn.flow == INSN_FLOW_RETURN)
-		return true;
+/* Where a call or an indirect jump has led. */
+static enum settling settles_in(struct shadow_walk *walk, struct shadow_state *state)
+{
+	struct shadow_answer answer;
+
 	switch (shadow_step_arrive(walk, state, &answer)) {
 	case SHADOW_FOLLOW:
-		return true;
+		return GOES_ON;
 	case SHADOW_SKIP:
-		return !answer.depends && !hands_over(&state->shadow, &answer) &&
-		       shadow_step_skip(state, &answer);
+		if (answer.depends || hands_over(&state->shadow, &answer))
+			return DECIDES;
+		return shadow_step_skip(state, &answer) ? GOES_ON : ENDS;
 	default:
-		return false;
+		return ENDS;
 	}
+}
+
+static enum settling settles_on(struct shadow_walk *walk, struct shadow_state *state)
+{
+	struct shadow_step step;
+	bool vague, leaves;
+
+	if (!shadow_step_decode(walk, state, &step))
+		return ENDS;
+	if (shadow_step_sink(state, &step, &vague))
+		return DECIDES;
+	if (is_unknown(state, &step.effect.insn) || !shadow_step_carry_out(state, &step, &leaves))
+		return ENDS;
+	if (step.effect.insn.flow == INSN_FLOW_RETURN)
+		returned(state);
+	if (!leaves || step.effect.insn.flow == INSN_FLOW_RETURN)
+		return GOES_ON;
+	return settles_in(walk, state);
 }
 
 static bool settles(struct shadow_walk *walk)
 {
 	struct shadow_state *state = &walk->meeting.other;
+	enum settling settling = GOES_ON;
 
 	*state = walk->meeting.first;
 	state->shadow = walk->meeting.difference;
-	for (unsigned i = 0; i < SETTLING; i++) {
+	state->changed_general = (uint16_t)~0u;
+	state->changed_vectors = ~0u;
+	for (unsigned i = 0; i < SETTLING && settling == GOES_ON; i++) {
 		int memory = in_memory(state);
 
 		if (memory < 0 || state->shadow.lost)
 			return false;
 		if (!memory && !shadow_in_registers(&state->shadow))
 			return true;
-		if (!settles_on(walk, state))
-			return false;
+		settling = settles_on(walk, state);
 	}
-	return false;
+	return settling != DECIDES && !in_memory(state) && !state->shadow.lost && is_idle(state);
 }
 
 bool shadow_meet(struct shadow_walk *walk, struct shadow_state *state)

@@ -92,6 +92,24 @@ CODE(field_five_times, LOAD,
 CODE(words_compared, LOAD,
      "xor (%rsi), %rax\njne 1f\nmov $1, %eax\njmp 2f\n1: shl $32, %rax\nsete %al\nmovzbl %al, %eax\n"
      "2: xor %ecx, %ecx\ncmp $1, %eax\nje 3f\nnop\n3:");
+/* The same in a function that leaves in rdx, by one way or the other, where it has come to; what
+ * follows its return is known as far as `behind`. */
+#define COMPARED_APART(behind)                                                              \
+	"call 2f\ncmp $1, %eax\nje 1f\nnop\n1: " behind "\nud2\n"                           \
+	"2: mov %rsi, %rdx\nxor (%rsi), %rax\njne 3f\nadd $8, %rdx\nmov $1, %eax\njmp 4f\n" \
+	"3: shl $32, %rax\nsete %al\nmovzbl %al, %eax\n4: ret"
+#define UNKNOWN_BRANCH "movq %xmm5, %rcx\ntest %ecx, %ecx\njz 1f\nnop\n1:\n"
+
+CODE(left_in_rdx, LOAD, COMPARED_APART(UNKNOWN_BRANCH "xor %eax, %eax"));
+CODE(returned_in_rdx, LOAD, COMPARED_APART("cmp %rsi, %rdx\nje 1f\nnop\n1:" UNKNOWN_BRANCH));
+CODE(kept_from_rdx, LOAD, COMPARED_APART("mov %rdx, %rbx\n" UNKNOWN_BRANCH "xor %eax, %eax"));
+CODE(computed_in_rdx, LOAD, COMPARED_APART("add $1, %rdx\n" UNKNOWN_BRANCH "xor %eax, %eax"));
+CODE(left_in_vector, LOAD,
+     "call 2f\n" UNKNOWN_BRANCH "xor %eax, %eax\nud2\n2: test %rax, %rax\njz 3f\n"
+     "paddb %xmm2, %xmm1\n3: xor %eax, %eax\nret");
+CODE(used_of_vector, LOAD,
+     "call 2f\nmovq %xmm1, %rbx\n" UNKNOWN_BRANCH "xor %eax, %eax\nud2\n2: test %rax, %rax\njz 3f\n"
+     "paddb %xmm2, %xmm1\n3: xor %eax, %eax\nret");
 CODE(either_stores, LOAD, "test %rax, %rax\njz 1f\nmovl $1, (%rsi)\n1: xor %eax, %eax");
 CODE(both_store, LOAD,
      "test %rax, %rax\njz 1f\nmovl $1, (%rsi)\njmp 2f\n1: movl $1, (%rsi)\n2: xor %eax, %eax");
@@ -276,6 +294,13 @@ static void branches_of_which_nothing_comes(void **state)
 	assert_int_equal(found.alike, 1);
 	EXPECT(words_compared, 0x0f, SHADOW_SINK_BRANCH);
 	assert_true(found.certain && !found.vague);
+	EXPECT(left_in_rdx, 0xf0, SHADOW_SINK_NONE);
+	EXPECT(left_in_rdx, 0x0f, SHADOW_SINK_BRANCH);
+	EXPECT(returned_in_rdx, 0xf0, SHADOW_SINK_BRANCH);
+	EXPECT(kept_from_rdx, 0xf0, SHADOW_SINK_BRANCH);
+	EXPECT(computed_in_rdx, 0xf0, SHADOW_SINK_BRANCH);
+	EXPECT(left_in_vector, 0xff, SHADOW_SINK_NONE);
+	EXPECT(used_of_vector, 0xff, SHADOW_SINK_BRANCH);
 	/* Others may see what one way stores, whatever was there. */
 	EXPECT(either_stores, 0xff, SHADOW_SINK_BRANCH);
 	EXPECT(both_store, 0xff, SHADOW_SINK_NONE);
