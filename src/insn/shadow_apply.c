@@ -79,10 +79,10 @@ static void select_one(const struct applying *applying, const struct insn_result
 }
 
 /* A vector's may be a shuffle. */
-static void assume(const struct insn_result *result, struct shade *to)
+static void assume(const struct insn_result *result, const struct source *source, struct shade *to)
 {
 	fill(to, 0, to->length);
-	to->vague |= result->to.kind == INSN_PLACE_VECTOR;
+	to->vague |= result->to.kind == INSN_PLACE_VECTOR || shadow_takes_part(result, source);
 }
 
 /* The number of the first bit that is 1 may be any: else it lies between two numbers, as bits
@@ -147,7 +147,7 @@ static void operate(const struct applying *applying, const struct insn_result *r
 	else if (result->source_count == 1 && result->source[0].kind == INSN_PLACE_FLAGS)
 		shadow_set_word(to, 1); /* setcc */
 	else
-		assume(result, to);
+		assume(result, source, to);
 	to->any = shadow_has_any(to);
 }
 

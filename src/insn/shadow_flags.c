@@ -275,6 +275,7 @@ unsigned shadow_of_flags(const struct applying *applying, const struct insn_resu
 	case INSN_BIT:
 		return of_bit(source, length_of_sources(result));
 	default:
+		*vague |= shadow_takes_part(result, source);
 		return INSN_FLAGS_ALL;
 	}
 }

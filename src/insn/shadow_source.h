@@ -59,6 +59,10 @@ void shadow_vector_result(const struct applying *applying, const struct insn_res
 void shadow_vector_store(const struct applying *applying, const struct insn_result *result,
 			 const struct shadow_bytes *made);
 
+/* May the operation, of which nothing is known, leave the bytes in question out? Those of vectors
+ * do: they test under a mask, search a string up to its end, or take one element. */
+bool shadow_takes_part(const struct insn_result *result, const struct source *source);
+
 /* One register twice. */
 bool shadow_is_same(const struct insn_place *a, const struct insn_place *b);
 /* A sum of one register with itself. */

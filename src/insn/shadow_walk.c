@@ -190,8 +190,10 @@ static void fork_way(struct walking *walking, uint64_t pc)
 {
 	struct shadow_state *other;
 
-	if (walking->forks == SHADOW_FORKS)
+	if (walking->forks == SHADOW_FORKS) {
+		walking->ways++; /* that comes nowhere, as far as is known */
 		return;
+	}
 	other = &walking->walk->fork[walking->forks++];
 	*other = *walking->state;
 	other->forward.pc = pc;

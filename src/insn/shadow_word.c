@@ -87,6 +87,7 @@ void shadow_shade_of(const struct shadow *shadow, const struct insn_place *place
 		break;
 	case INSN_PLACE_MASK:
 		shadow_set_word(shade, shadow->mask[place->number & 7]);
+		shade->vague = true; /* what makes a mask is not followed element by element */
 		break;
 	case INSN_PLACE_FLAGS:
 		if (!is_settled(shadow, place->number))
@@ -149,6 +150,14 @@ void shadow_gather(const struct applying *applying, const struct insn_result *re
 			value_of(applying, &result->source[i], result->constant, &source[i].bits);
 		source[i].shadow = shadow_word_of(&source[i].shade);
 	}
+}
+
+bool shadow_takes_part(const struct insn_result *result, const struct source *source)
+{
+	for (unsigned i = 0; i < result->source_count; i++)
+		if (source[i].shade.any && source[i].shade.length > WORD)
+			return true;
+	return false;
 }
 
 /* ------------------------------------------------------------------------------------------- */

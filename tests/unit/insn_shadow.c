@@ -68,6 +68,10 @@ CODE(either_way, LOAD,
      "movq %xmm0, %rcx\ntest %ecx, %ecx\njz 1f\ntest %eax, %eax\njz 2f\n1: cmp $5, %rax\nja 2f\n2:");
 CODE(one_way, LOAD,
      "movq %xmm0, %rcx\ntest %ecx, %ecx\njz 1f\ntest %eax, %eax\njz 1f\n1: xor %eax, %eax");
+/* More branches than ways can be kept; on the last one's other way the value is of no account. */
+CODE(many_ways, LOAD,
+     "movq %xmm0, %rcx\n.rept 6\ntest %ecx, %ecx\njz 1f\n.endr\ntest %ecx, %ecx\njz 2f\n"
+     "1: test %eax, %eax\njz 2f\nnop\n2: xor %eax, %eax");
 CODE(called, LOAD, "call 2f\nxor %eax, %eax\nud2\n2: test %rax, %rax\njz 1f\n1: ret");
 CODE(loop, LOAD, "1: mov %rax, %rcx\njmp 1b");
 CODE(reversed, LOAD, "bswap %rax\ntest %al, %al\njz 1f\nnop\n1: xor %eax, %eax");
@@ -135,6 +139,16 @@ CODE(vector_mask, "movdqu (%rdi), %xmm1",
      "jz 1f\nnop\n1: pxor %xmm1, %xmm1\npxor %xmm2, %xmm2\nxor %eax, %eax");
 CODE(vector_unknown, "movdqu (%rdi), %xmm1",
      "pcmpeqb %xmm3, %xmm1\npmovmskb %xmm1, %eax\ntest %eax, %eax\njz 1f\nnop\n1: pxor %xmm1, %xmm1");
+CODE(scalar_compared, "movupd (%rdi), %xmm1",
+     "xorpd %xmm2, %xmm2\nucomisd %xmm2, %xmm1\npxor %xmm1, %xmm1\nja 1f\nnop\n1: xor %eax, %eax\n"
+     "test %eax, %eax");
+CODE(scalar_converted, "movupd (%rdi), %xmm1",
+     "cvttsd2si %xmm1, %rax\npxor %xmm1, %xmm1\ntest %rax, %rax\njz 1f\nnop\n1: xor %eax, %eax");
+CODE(vector_tested, "movdqu (%rdi), %xmm1", "ptest %xmm2, %xmm1\njz 1f\nnop\n1:");
+CODE(string_searched, "movdqu (%rdi), %xmm1",
+     "pcmpistri $0x18, %xmm1, %xmm2\nmov (%rsi,%rcx), %eax");
+CODE(elements_masked, "vpcmpeqb (%rdi), %zmm1, %k1",
+     "kmovq %k1, %rax\nkxorq %k1, %k1, %k1\ntest %rax, %rax\njz 1f\nnop\n1: xor %eax, %eax");
 CODE(mask_overwritten, "and (%rdi), %rax", "jz 1f\nnop\n1: xor %eax, %eax");
 
 static uint64_t loaded[4], other[32], stack[64];
@@ -279,6 +293,12 @@ static void vectors_are_followed(void **state)
 	EXPECT(shuffled, 0xff00, SHADOW_SINK_BRANCH);
 	assert_false(found.vague);
 	EXPECT(shuffled, 0xff, SHADOW_SINK_NONE);
+	EXPECT(scalar_compared, 0xff00, SHADOW_SINK_NONE);
+	EXPECT(scalar_compared, 0x80, SHADOW_SINK_BRANCH);
+	assert_false(found.vague);
+	EXPECT(scalar_converted, 0xff00, SHADOW_SINK_NONE);
+	EXPECT(scalar_converted, 0x80, SHADOW_SINK_BRANCH);
+	assert_false(found.vague);
 	EXPECT(interleaved, 0x3, SHADOW_SINK_NONE);
 	assert_int_equal(found.copies, 1);
 	assert_int_equal(found.copy[0].address, (uintptr_t)other + 8);
@@ -336,6 +356,13 @@ static void what_is_not_known_makes_it_vague(void **state)
 	assert_false(found.vague);
 	EXPECT(vector_unknown, 0x80, SHADOW_SINK_BRANCH);
 	assert_true(found.vague);
+	/* Of these only some bytes may count. */
+	EXPECT(vector_tested, 0x80, SHADOW_SINK_BRANCH);
+	assert_true(found.vague);
+	EXPECT(string_searched, 0x8000, SHADOW_SINK_INDEX);
+	assert_true(found.vague);
+	EXPECT(elements_masked, 0x8000, SHADOW_SINK_BRANCH);
+	assert_true(found.vague);
 	/* What the mask was, the register no longer tells. */
 	EXPECT(mask_overwritten, 0xf0, SHADOW_SINK_BRANCH);
 	assert_true(found.vague);
@@ -366,6 +393,8 @@ static void ways_that_are_not_known(void **state)
 	EXPECT(either_way, 0xff, SHADOW_SINK_BRANCH);
 	assert_true(found.certain);
 	EXPECT(one_way, 0xff, SHADOW_SINK_BRANCH);
+	assert_false(found.certain);
+	EXPECT(many_ways, 0xff, SHADOW_SINK_BRANCH);
 	assert_false(found.certain);
 	EXPECT(loop, 0xff, SHADOW_SINK_NONE);
 	assert_int_equal(found.steps, 1000);

@@ -60,6 +60,16 @@ static bool counts_as_source(const ZydisDecodedOperand *operand)
 		operand->reg.value != ZYDIS_REGISTER_K0);
 }
 
+static struct insn_place source_place(const struct effect_decoded *decoded, unsigned index)
+{
+	struct insn_place place = effect_place(decoded, index);
+	unsigned scalar = effect_scalar_taken(decoded->instruction.mnemonic);
+
+	if (scalar && place.kind == INSN_PLACE_VECTOR)
+		place.length = (uint16_t)scalar;
+	return place;
+}
+
 static void add_sources(const struct effect_decoded *decoded, struct insn_result *result)
 {
 	for (unsigned i = 0; i < decoded->instruction.operand_count; i++) {
@@ -71,7 +81,7 @@ static void add_sources(const struct effect_decoded *decoded, struct insn_result
 		if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
 			add_constant(result, operand->imm.value.u);
 		else
-			add_source(result, effect_place(decoded, i));
+			add_source(result, source_place(decoded, i));
 	}
 }
 

@@ -399,6 +399,13 @@ void effect_lane(const struct effect_decoded *decoded, uint64_t constant, uint8_
 					    i % shuffle->element);
 }
 
+static bool writes_mask(const struct effect_decoded *decoded)
+{
+	return decoded->operand[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       decoded->operand[0].reg.value >= ZYDIS_REGISTER_K0 &&
+	       decoded->operand[0].reg.value <= ZYDIS_REGISTER_K7;
+}
+
 enum insn_operation effect_operation(const struct effect_decoded *decoded, unsigned *element)
 {
 	const ZydisDecodedInstruction *instruction = &decoded->instruction;
@@ -420,7 +427,9 @@ enum insn_operation effect_operation(const struct effect_decoded *decoded, unsig
 		operation = INSN_MULTIPLY;
 	if (operation == INSN_COMPUTE && instruction->meta.category == ZYDIS_CATEGORY_CMOV)
 		operation = INSN_SELECT;
-	if (operation == INSN_COMPUTE && (*element = element_size(decoded)))
+	/* A mask has a bit for each element. */
+	if (operation == INSN_COMPUTE && !writes_mask(decoded) &&
+	    (*element = element_size(decoded)))
 		operation = INSN_ELEMENTS;
 	if (operation == INSN_COMPUTE && find_shuffle(mnemonic))
 		operation = INSN_SHUFFLE;
@@ -470,6 +479,27 @@ unsigned effect_scalar(ZydisMnemonic mnemonic, bool *takes_destination)
 	case ZYDIS_MNEMONIC_VSQRTSD:
 		*takes_destination = false;
 		return 8;
+	default:
+		return 0;
+	}
+}
+
+unsigned effect_scalar_taken(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+#define TAKES(name, element)         \
+	case ZYDIS_MNEMONIC_##name:  \
+	case ZYDIS_MNEMONIC_V##name: \
+		return element;
+		TAKES(COMISS, 4)
+		TAKES(UCOMISS, 4)
+		TAKES(CVTSS2SI, 4)
+		TAKES(CVTTSS2SI, 4)
+		TAKES(COMISD, 8)
+		TAKES(UCOMISD, 8)
+		TAKES(CVTSD2SI, 8)
+		TAKES(CVTTSD2SI, 8)
+#undef TAKES
 	default:
 		return 0;
 	}

@@ -27,4 +27,8 @@ void effect_lane(const struct effect_decoded *decoded, uint64_t constant, uint8_
  * element's bytes; else 0. `*takes_destination`: it is computed of what was there, too. */
 unsigned effect_scalar(ZydisMnemonic mnemonic, bool *takes_destination);
 
+/* Of instructions that look at the lowest element of vector registers alone, to compare it or to
+ * make an integer of it: the element's bytes; else 0. */
+unsigned effect_scalar_taken(ZydisMnemonic mnemonic);
+
 #endif
