@@ -37,6 +37,21 @@ static NOINLINE void equal_in_one_word_case(void)
 	free(text);
 }
 
+#if defined(__x86_64__)
+static NOINLINE void equal_by_hand_case(void)
+{
+	char *text = text_of("hello", 5 - UNWRITTEN), *next;
+	int equal = equal_by_hand(text, other, 5);
+
+	next = malloc(40); /* what is done there nobody follows */
+	HIDE(next);
+	if (equal)
+		touch();
+	free(next);
+	free(text);
+}
+#endif
+
 static NOINLINE void length_by_words_case(void)
 {
 	char *text = text_of("hello, worl\0", 12 - UNWRITTEN);
@@ -166,6 +181,9 @@ static NOINLINE void vector_first_case(void)
 static const struct row rows[] = {
 	{"words_equal_words", equal_words_case},
 	{"words_equal_in_one_word", equal_in_one_word_case},
+#if defined(__x86_64__)
+	{"words_equal_by_hand", equal_by_hand_case},
+#endif
 	{"words_length_by_words", length_by_words_case},
 	{"words_compared_by_words", compared_by_words_case},
 	{"words_hash_masked", hash_masked_case},
