@@ -224,7 +224,7 @@ static bool arrive(struct walking *walking)
 		return false;
 	case SHADOW_SKIP:
 		if (answer.depends)
-			note(walking, SHADOW_SINK_BRANCH, false);
+			note(walking, SHADOW_SINK_BRANCH, answer.vague);
 		return !answer.depends && shadow_step_skip(walking->state, &answer);
 	default:
 		return true;

@@ -111,21 +111,71 @@ static const struct known_function *function_at(struct follow *follow, uint64_t 
 	return known;
 }
 
-/* Does any byte that the call is to read depend on the value? */
-static bool reads_shadow(struct c_call *call, const struct shadow_state *state)
+/* What memcmp() returns the first bytes that differ say, though all count as read. */
+static struct c_function compared(const struct c_function *function)
 {
-	for (unsigned i = 0; i < call->function->operands; i++) {
-		int8_t pointer = call->function->operand[i].pointer;
+	struct c_function compares = *function;
+
+	for (unsigned i = 0; i < function->operands; i++) {
+		struct c_operand *operand = &compares.operand[i];
+
+		if (function->operands == 2 && !operand->flags && operand->wanted < 0) {
+			operand->other = function->operand[1 - i].pointer;
+			operand->flags = C_COMPARES;
+		}
+	}
+	return compares;
+}
+
+/* Does any byte that the call is to read depend on the value, so that its result does? */
+static bool reads_shadow(const struct c_call *made, const struct shadow_state *state)
+{
+	const struct c_function function = compared(made->function);
+	struct c_call call = *made;
+
+	call.function = &function;
+	for (unsigned i = 0; i < function.operands; i++) {
+		int8_t pointer = function.operand[i].pointer;
 		uint64_t first, length, start;
 
-		if (pointer < 0 || !(call->known >> pointer & 1))
+		if (pointer < 0 || !(call.known >> pointer & 1))
 			continue;
-		start = call->argument[pointer];
+		start = call.argument[pointer];
 		while (shadow_find(&state->shadow, start, REACH, &first, &length)) {
 			start = first + length;
-			if (c_extent(call, &first, &length) == C_EXTENT_WITHIN)
+			if (c_extent(&call, &first, &length) == C_EXTENT_WITHIN)
 				return true;
 		}
+	}
+	return false;
+}
+
+static bool is_argument_in(const struct shadow_state *state, int8_t number, uint64_t bits,
+			   bool *vague)
+{
+	unsigned place = number < 0 ? 0 : insn_arch.function_argument[number];
+
+	if (number < 0 || !(state->shadow.general[place] & bits))
+		return false;
+	*vague = state->shadow.vague_general >> place & 1;
+	return true;
+}
+
+/* Do where it reads, how much, or what it looks for? Nothing is read where the number is zero. */
+static bool takes_shadow(const struct c_call *call, const struct shadow_state *state, bool *vague)
+{
+	for (unsigned i = 0; i < call->function->operands; i++) {
+		const struct c_operand *operand = &call->function->operand[i];
+		uint64_t wanted = call->function->width == 1 ? 0xff : UINT32_MAX;
+
+		if (is_argument_in(state, operand->count, ~0ull, vague))
+			return true;
+		if (operand->count >= 0 && (call->known >> operand->count & 1) &&
+		    !call->argument[operand->count])
+			continue;
+		if (is_argument_in(state, operand->pointer, ~0ull, vague) ||
+		    is_argument_in(state, operand->wanted, wanted, vague))
+			return true;
 	}
 	return false;
 }
@@ -190,7 +240,7 @@ static enum shadow_function skip(const struct known_function *known,
 		return moves(known->name, call, answer) ? SHADOW_SKIP : SHADOW_END;
 	}
 	answer->arguments = arguments_of(known->c_function);
-	answer->depends = reads_shadow(call, state);
+	answer->depends = takes_shadow(call, state, &answer->vague) || reads_shadow(call, state);
 	answer->known = c_result(call, &answer->value);
 	return SHADOW_SKIP;
 }
