@@ -192,6 +192,24 @@ static unsigned carry_and_overflow(const struct insn_result *result, const struc
 	}
 }
 
+/*
+ * A difference is zero where its operands are equal: bits that are known and differ settle that,
+ * although a borrow from below them may reach the bits of the difference.
+ */
+static bool is_never_zero(const struct insn_result *result, const struct source *source,
+			  unsigned length)
+{
+	uint64_t either = source[0].shadow | source[1].shadow, other = source[1].bits;
+
+	if ((result->operation != INSN_ADD && result->operation != INSN_SUBTRACT) ||
+	    result->source_count != 2 || !are_known(result, source) ||
+	    (result->operation == INSN_ADD && source[1].shadow))
+		return false;
+	if (result->operation == INSN_ADD)
+		other = 0 - other;
+	return shadow_cut((source[0].bits ^ other) & ~either, length);
+}
+
 static unsigned of_result(const struct insn_result *result, const struct source *source,
 			  bool *vague, uint8_t *settled)
 {
@@ -202,7 +220,8 @@ static unsigned of_result(const struct insn_result *result, const struct source 
 	shadow_of_word(result, source, length, &word);
 	word = shadow_cut(word, length);
 	flags = carry_and_overflow(result, source, length);
-	if (word && !(known && shadow_cut(bits, length) & ~word))
+	if (word && !(known && shadow_cut(bits, length) & ~word) &&
+	    !is_never_zero(result, source, length))
 		flags |= INSN_FLAG_ZERO;
 	if (word >> (length * 8 - 1))
 		flags |= INSN_FLAG_SIGN;

@@ -130,6 +130,9 @@ CODE(first_zero, LOAD,
      "andn %rdx, %rax, %rcx\nand %rcx, %rsi\njz 1f\nbsf %rsi, %rsi\ncmp $40, %rsi\nja 1f\nnop\n"
      "1: xor %eax, %eax");
 CODE(one_bit, LOAD, "bt $9, %rax\njc 1f\nnop\n1: xor %eax, %eax");
+/* Two members at once: the upper byte tells already, though the lower one's borrow reaches it. */
+CODE(members_compared, LOAD, "cmp $0x201, %ax\nje 1f\nnop\n1: xor %eax, %eax");
+CODE(members_subtracted, LOAD, "add $-0x201, %ax\nmov $0, %eax\nje 1f\nnop\n1: xor %eax, %eax");
 CODE(carry_spread, LOAD,
      "cmp $1, %ecx\nsbb %eax, %eax\ntest %eax, %eax\njz 1f\nnop\n1: xor %eax, %eax");
 CODE(greatest, LOAD,
@@ -345,6 +348,14 @@ static void bits_that_decide(void **state)
 	EXPECT(one_bit, 0x02, SHADOW_SINK_BRANCH);
 	EXPECT(one_bit, 0xfd, SHADOW_SINK_NONE);
 	EXPECT(carry_spread, 0xff, SHADOW_SINK_NONE);
+	loaded[0] = 0x342;
+	EXPECT(members_compared, 0x01, SHADOW_SINK_NONE);
+	EXPECT(members_compared, 0x02, SHADOW_SINK_NONE); /* the lower byte tells, too */
+	EXPECT(members_subtracted, 0x01, SHADOW_SINK_NONE);
+	loaded[0] = 0x242;
+	EXPECT(members_compared, 0x01, SHADOW_SINK_BRANCH);
+	EXPECT(members_subtracted, 0x01, SHADOW_SINK_BRANCH);
+	loaded[0] = 0;
 	EXPECT(greatest, 0xff, SHADOW_SINK_NONE);
 }
 
