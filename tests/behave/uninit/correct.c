@@ -496,22 +496,6 @@ static NOINLINE void wide_text(void)
 	free(text);
 }
 
-/* The first bytes tell that it is another one. */
-static NOINLINE void compared_up_to_difference(void)
-{
-	char *block = malloc(16), copy[16];
-	size_t length = sizeof(copy);
-
-	HIDE(block);
-	memcpy(block, "another ", 8);
-	HIDE(block);
-	memcpy(copy, block, sizeof(copy));
-	HIDE(length);
-	if (memcmp(copy, "0123456789abcdef", length) == 0)
-		touch();
-	free(block);
-}
-
 static int compare(const void *a, const void *b)
 {
 	const struct padded *x = a, *y = b;
@@ -606,7 +590,6 @@ static const struct row rows[] = {
 	{"formatted", formatted},
 	{"part_written_out", part_written_out},
 	{"wide_text", wide_text},
-	{"compared_up_to_difference", compared_up_to_difference},
 	{"sorted", sorted},
 	{"forgotten", forgotten},
 	{"ended_with_others", ended_with_others},

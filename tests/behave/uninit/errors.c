@@ -311,23 +311,6 @@ static NOINLINE void copied_by_memcpy(void)
 	free(to);
 }
 
-struct limits {
-	size_t least, most;
-};
-
-static NOINLINE void length_handed_on(void)
-{
-	struct limits *limits = malloc(sizeof(*limits));
-	const char *text = "hello, world";
-
-	HIDE(limits);
-	limits->least = 1;
-	HIDE(limits);
-	HIDE(text);
-	sink = (long)strnlen(text, limits->most);
-	free(limits);
-}
-
 long saved[8];
 
 static NOINLINE void keep(const long *block)
@@ -612,7 +595,6 @@ static const struct row rows[] = {
 	{"tail_written", tail_written},
 	{"sent_on_socket", sent_on_socket},
 	{"gathered", gathered},
-	{"length_handed_on", length_handed_on},
 };
 
 RUN_CASES(rows)

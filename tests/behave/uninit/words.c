@@ -158,6 +158,38 @@ static NOINLINE void records_equal_case(void)
 	free(record);
 }
 
+/* The first bytes that differ tell that it is another one. */
+static NOINLINE void compared_to_difference_case(void)
+{
+	char *text = text_of("another ", 8 - UNWRITTEN), copy[16];
+	size_t length = sizeof(copy);
+
+	memcpy(copy, text, sizeof(copy));
+	HIDE(length);
+	if (memcmp(copy, "another!89abcdef", length) == 0)
+		touch();
+	free(text);
+}
+
+struct limits {
+	size_t least, most;
+};
+
+static NOINLINE void length_handed_on_case(void)
+{
+	struct limits *limits = malloc(sizeof(*limits));
+	const char *text = other;
+
+	HIDE(limits);
+	limits->least = 1;
+	if (!UNWRITTEN)
+		limits->most = 2;
+	HIDE(limits);
+	HIDE(text);
+	sink = (long)strnlen(text, limits->most);
+	free(limits);
+}
+
 #if defined(__SSE2__)
 static NOINLINE void vector_masked_case(void)
 {
@@ -195,6 +227,8 @@ static const struct row rows[] = {
 	{"words_bits_counted", bits_counted_case},
 	{"words_bit_tested", bit_tested_case},
 	{"words_records_equal", records_equal_case},
+	{"words_compared_to_difference", compared_to_difference_case},
+	{"words_length_handed_on", length_handed_on_case},
 #if defined(__SSE2__)
 	{"words_vector_masked", vector_masked_case},
 	{"words_vector_first", vector_first_case},
