@@ -226,7 +226,7 @@ static uint64_t step(struct control *control)
 	if (now >= control->next_check) {
 		unpaid_charge(&control->limits);
 		entered_look(&control->program);
-		limits_suit_stacks(&control->limits);
+		limits_suit_cover(&control->limits);
 		targets_check(&control->program);
 		settle(control);
 		control->next_check = now + check_interval(control, now);

@@ -16,6 +16,7 @@
 #include "inject/inject.h"
 
 #include "inject/actions.h"
+#include "inject/apart.h"
 #include "inject/choose.h"
 #include "inject/image.h"
 #include "inject/gap.h"
@@ -66,6 +67,7 @@ struct entering {
 	struct vdso vdso;
 	uint64_t room; /* address of struct room */
 	uint64_t gap;  /* where our memory is to be; 0: anywhere */
+	pid_t controller;
 	bool can_read_fs_base;
 	uint64_t caught; /* signals of which the program has handlers */
 	bool ignored;	 /* … SIGTRAP, which it ignores */
@@ -258,7 +260,8 @@ static int tell(const struct entering *entering)
 				       .hold_most = request->hold_most,
 				       .can_read_fs_base = entering->can_read_fs_base,
 				       .opmask_at = opmask_offset()};
-	struct injected_own own = {.clock = entering->vdso.clock, .controller = (uint64_t)getpid()};
+	struct injected_own own = {.clock = entering->vdso.clock,
+				   .controller = (uint64_t)entering->controller};
 	int err = memory_write(entering->remote.tid, injection->state, &state, sizeof(state));
 
 	return err ? err : memory_write(entering->remote.tid, injection->own, &own, sizeof(own));
@@ -357,8 +360,11 @@ static int stop_some_thread(struct entering *entering, struct rush *rush)
 
 		if (none)
 			return none;
+		if (apart_is_alone())
+			return -ECANCELED;
 		*rush = rush_begin();
-		err = remote_begin(&entering->remote, tid, entering->vdso.call);
+		err = remote_begin(&entering->remote, REMOTE_PROCESS(entering->injection), tid,
+				   entering->vdso.call);
 		if (!err)
 			return 0;
 		rush_end(rush);
@@ -376,8 +382,9 @@ static bool is_ignored(const struct entering *entering)
 	return read_previous(entering, &previous) == 0 && previous.handler == (uint64_t)SIG_IGN;
 }
 
-static int enter(struct entering *entering)
+static int enter_apart(void *context)
 {
+	struct entering *entering = context;
 	struct injection *injection = entering->injection;
 	struct rush rush;
 	int err = stop_some_thread(entering, &rush);
@@ -393,6 +400,18 @@ static int enter(struct entering *entering)
 	return err;
 }
 
+static int enter(struct entering *entering)
+{
+	return apart_run(enter_apart, entering);
+}
+
+static void forget(struct injection *injection)
+{
+	if (injection->pidfd >= 0)
+		close(injection->pidfd);
+	injection->pidfd = -1;
+}
+
 static int settle(struct injection *injection, struct inject_reason *reason, int err)
 {
 	if (!err)
@@ -400,22 +419,23 @@ static int settle(struct injection *injection, struct inject_reason *reason, int
 	/* What failed in it meanwhile failed for that. */
 	if (pidfd_has_ended(injection->pidfd))
 		err = -ESRCH;
-	if (injection->pidfd >= 0)
-		close(injection->pidfd);
-	injection->pidfd = -1;
+	forget(injection);
 	return permission_explain(reason, injection->pid, err);
 }
 
 static struct entering prepare(const struct inject_request *request, struct injection *injection)
 {
-	struct entering entering = {
-		.request = request, .injection = injection, .pair = {-1, -1}, .fd = -1};
+	struct entering entering = {.request = request,
+				    .injection = injection,
+				    .controller = getpid(),
+				    .pair = {-1, -1},
+				    .fd = -1};
 
 	memcpy(&entering.header, injected_image, sizeof(entering.header));
-	*injection =
-		(struct injection){.pid = request->pid,
-				   .index = request->index,
-				   .pidfd = (int)raw_syscall3(SYS_pidfd_open, request->pid, 0, 0)};
+	*injection = (struct injection){
+		.pid = request->pid, .index = request->index, .pidfd = request->pidfd};
+	if (injection->pidfd < 0)
+		injection->pidfd = (int)raw_syscall3(SYS_pidfd_open, request->pid, 0, 0);
 	return entering;
 }
 
@@ -438,13 +458,15 @@ static int refuse_ignored(struct injection *injection, struct inject_reason *rea
 int inject_enter(const struct inject_request *request, struct injection *injection,
 		 struct inject_reason *reason)
 {
-	struct entering entering;
+	/* Held before it is looked at: what is stopped later is what was looked at. */
+	struct entering entering = prepare(request, injection);
 	struct status status;
 	int err = permission_check(reason, request->pid, &status);
 
-	if (err)
+	if (err) {
+		forget(injection);
 		return err;
-	entering = prepare(request, injection);
+	}
 	entering.caught = status.caught;
 	err = injection->pidfd < 0 ? injection->pidfd : vdso_find(request->pid, &entering.vdso);
 	if (!err) {

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 struct search {
 	pid_t pid;
@@ -53,7 +54,8 @@ static bool controller_lives(pid_t pid, const struct injection *injection, pid_t
 	if (!injection->area ||
 	    memory_read(pid, injection->area + offsetof(struct area, life), &life, sizeof(life)))
 		return false;
-	return !(life & AREA_CLOSED) && controller > 0 && (!kill(controller, 0) || errno == EPERM);
+	return !(life & AREA_CLOSED) && controller > 0 && controller != getpid() &&
+	       (!kill(controller, 0) || errno == EPERM);
 }
 
 static uint64_t size_of_area(pid_t pid, uint64_t area)
@@ -67,7 +69,7 @@ static uint64_t size_of_area(pid_t pid, uint64_t area)
 	return size;
 }
 
-int inject_find(pid_t pid, struct injection *injection, struct inject_reason *reason)
+static int find(pid_t pid, struct injection *injection, struct inject_reason *reason)
 {
 	struct search search = {.pid = pid};
 	struct injected_state state;
@@ -76,6 +78,7 @@ int inject_find(pid_t pid, struct injection *injection, struct inject_reason *re
 	if (mappings_read(pid, look_at, &search) != 1)
 		return 0;
 	*injection = (struct injection){.pid = pid,
+					.pidfd = injection->pidfd,
 					.image = search.start,
 					.size = search.header.size,
 					.state = search.start + search.header.state,
@@ -92,6 +95,19 @@ int inject_find(pid_t pid, struct injection *injection, struct inject_reason *re
 			"process %d is watched by another trapline already (process %d): "
 			"`kill %d` ends that",
 			(int)pid, (int)own.controller, (int)own.controller);
-	injection->pidfd = (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
 	return 1;
+}
+
+/* Held before it is looked at: what is left is what was looked at. */
+int inject_find(pid_t pid, struct injection *injection, struct inject_reason *reason)
+{
+	int found;
+
+	injection->pidfd = (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
+	if (injection->pidfd < 0)
+		return 0;
+	found = find(pid, injection, reason);
+	if (found != 1)
+		close(injection->pidfd);
+	return found;
 }

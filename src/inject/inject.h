@@ -44,6 +44,7 @@ struct injection {
 
 struct inject_request {
 	pid_t pid;
+	int pidfd; /* of it, which is the injection's or closed from then on; -1 */
 	int area_fd;
 	uint64_t area_size;
 	uint64_t entry_offset; /* of the process's entry in the area */
@@ -78,15 +79,18 @@ void inject_go(struct injection *injection);
 int inject_leave(struct injection *injection, struct inject_reason *reason);
 
 /*
- * Is there a handler of ours in the process, left by a controller that has died?
+ * Is there a handler of ours in the process, left by a controller that has died, or this one's?
  * 1: `injection` describes it. 0: no. -EBUSY with a reason: its controller lives.
  */
 int inject_find(pid_t pid, struct injection *injection, struct inject_reason *reason);
 
-/* A thread that an event is to be opened in. Zeros where it has ended. */
+/* A thread that an event is to be opened in. But for `ended` zeros where it has. */
 struct inject_thread {
-	bool blocks;  /* it has SIGTRAP blocked: a hit would wait there, and where it waits for
-		       * signals with sigwait(3) it would take it for the program's */
+	bool ended;
+	bool blocks;	/* it has SIGTRAP blocked, or may have: a hit would wait there, and where it
+			 * waits for signals with sigwait(3) it would take it for the program's */
+	bool doubtful;	/* … but may turn out to have not when it is looked at again */
+	bool in_moment; /* libc has blocked all in it, to fork or to create a thread */
 	bool handled; /* the process handles SIGTRAP: who took our action away is killed by a hit */
 	int seccomp;  /* SECCOMP_MODE_…, of this very thread … */
 	int filters;  /* … and how many; 0: not known */

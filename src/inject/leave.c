@@ -15,6 +15,7 @@
  */
 #include "inject/inject.h"
 
+#include "inject/apart.h"
 #include "inject/choose.h"
 #include "inject/memory.h"
 #include "inject/permission.h"
@@ -56,7 +57,7 @@ static int look_at_running(struct injection *injection, pid_t tid)
 {
 	struct rush rush = rush_begin();
 	struct remote remote;
-	int err = remote_begin(&remote, tid, 0);
+	int err = remote_begin(&remote, REMOTE_PROCESS(injection), tid, 0);
 
 	if (!err) {
 		err = lies_in(injection, remote.registers.rip) ? -EBUSY : 0;
@@ -81,8 +82,16 @@ static int wait_for_sleep(pid_t pid, pid_t tid, struct sleeper *sleeper)
 
 /* One of our signals waits in a thread that has blocked SIGTRAP since: it is taken out there. The
  * program's own is sent again. */
-static int take_waiting(struct injection *injection, pid_t tid)
+struct waiting {
+	struct injection *injection;
+	pid_t tid;
+};
+
+static int take_apart(void *context)
 {
+	const struct waiting *waiting = context;
+	struct injection *injection = waiting->injection;
+	const pid_t tid = waiting->tid;
 	const uint64_t at = injection->own + offsetof(struct injected_own, room);
 	const struct {
 		uint64_t mask;
@@ -96,7 +105,7 @@ static int take_waiting(struct injection *injection, pid_t tid)
 	struct rush rush = rush_begin();
 
 	if (!err)
-		err = remote_begin(&remote, tid, vdso.call);
+		err = remote_begin(&remote, REMOTE_PROCESS(injection), tid, vdso.call);
 	if (!err) {
 		err = memory_write(tid, at, &arguments, sizeof(arguments));
 		if (!err)
@@ -110,6 +119,11 @@ static int take_waiting(struct injection *injection, pid_t tid)
 	}
 	rush_end(&rush);
 	return err < 0 && err != -EAGAIN ? (int)err : 0;
+}
+
+static int take_waiting(struct injection *injection, pid_t tid)
+{
+	return apart_run(take_apart, &(struct waiting){injection, tid});
 }
 
 static int look_at(struct injection *injection, pid_t tid)
@@ -201,8 +215,15 @@ static int unmap(struct injection *injection, struct remote *remote)
 
 typedef int step_fn(struct injection *injection, struct remote *remote);
 
-static int in_some_thread(struct injection *injection, step_fn *step)
+struct stepping {
+	struct injection *injection;
+	step_fn *step;
+};
+
+static int step_apart(void *context)
 {
+	const struct stepping *stepping = context;
+	struct injection *injection = stepping->injection;
 	struct vdso vdso;
 	struct remote remote;
 	struct rush rush;
@@ -212,12 +233,12 @@ static int in_some_thread(struct injection *injection, step_fn *step)
 		pid_t tid;
 
 		err = choose_some_thread(injection->pid, &tid);
-		if (err)
-			return err;
+		if (err || apart_is_alone())
+			return err ? err : -ECANCELED;
 		rush = rush_begin();
-		err = remote_begin(&remote, tid, vdso.call);
+		err = remote_begin(&remote, REMOTE_PROCESS(injection), tid, vdso.call);
 		if (!err) {
-			err = step(injection, &remote);
+			err = stepping->step(injection, &remote);
 			note_stop(injection, remote_end(&remote));
 			rush_end(&rush);
 			return err;
@@ -226,6 +247,11 @@ static int in_some_thread(struct injection *injection, step_fn *step)
 		err = err == -ESRCH || err == -ETIMEDOUT ? 0 : err;
 	}
 	return err ? err : -ESRCH;
+}
+
+static int in_some_thread(struct injection *injection, step_fn *step)
+{
+	return apart_run(step_apart, &(struct stepping){injection, step});
 }
 
 static void forget(struct injection *injection)

@@ -1,31 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/permission.h"
 
-#include "base/clock.h"
+#include "base/syscall.h"
+#include "event/perf.h"
 #include "event/threads.h"
 #include "inject/filters.h"
+#include "inject/frozen.h"
+#include "inject/masks.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
+#include <trapline/error.h>
+#include <trapline/event.h>
 #include <unistd.h>
-
-#define MASK_LASTS (100 * MILLISECOND)
-#define MASK_ROUNDS 5
-#define MOMENT_MOST (2 * SECOND)
-#define MOMENT_RAN                                                                     \
-	5000000ul /* ns of CPU time; what libc does with all signals blocked takes µs \
-		   */
-#define WAITER_LOOKS 5
-#define MASK_LOOK_NS 2000000
 
 int permission_refuse(struct inject_reason *reason, int err, const char *format, ...)
 {
@@ -50,14 +44,19 @@ static int read_number(const char *path)
 	return number;
 }
 
-static int explain_permission(struct inject_reason *reason, pid_t pid, int err)
+static int ptrace_scope(void)
 {
-	int scope = read_number("/proc/sys/kernel/yama/ptrace_scope");
+	return read_number("/proc/sys/kernel/yama/ptrace_scope");
+}
+
+/* `scope`: kernel.yama.ptrace_scope, where that is asked; else 0. */
+static int explain_permission(struct inject_reason *reason, pid_t pid, int err, int scope)
+{
 	struct status status;
 	bool is_shown = !status_read(pid, &status);
 
-	/* The kernel permits nothing of a process that is ending, and by now it has. */
-	if (!is_shown && kill(pid, 0) < 0 && errno == ESRCH)
+	/* The kernel permits nothing of a process that is ending, and by now it may have. */
+	if (status_is_ending(pid) || (!is_shown && kill(pid, 0) < 0 && errno == ESRCH))
 		return permission_explain(reason, pid, -ESRCH);
 	if (!is_shown)
 		return permission_refuse(
@@ -103,7 +102,7 @@ int permission_explain(struct inject_reason *reason, pid_t pid, int err)
 					 "there is no process %d, or it has just ended", (int)pid);
 	case -EPERM:
 	case -EACCES:
-		return explain_permission(reason, pid, err);
+		return explain_permission(reason, pid, err, ptrace_scope());
 	case -EAGAIN:
 		return permission_refuse(
 			reason, err,
@@ -112,11 +111,16 @@ int permission_explain(struct inject_reason *reason, pid_t pid, int err)
 	case -ETIMEDOUT:
 		return permission_refuse(
 			reason, err,
-			"process %d does not come to a stop: it waits for a device or "
-			"a file system (state D)",
+			"process %d does not come to a stop: it waits for a device, a file system "
+			"or a child of vfork(2) (state D), or gets no CPU; try again when that is "
+			"over",
 			(int)pid);
 	case -ENOEXEC:
-		return permission_refuse(reason, err, "process %d runs 32-bit code", (int)pid);
+		return permission_refuse(
+			reason, err,
+			"process %d runs 32-bit code, which trapline cannot look at: use a 64-bit "
+			"build of it",
+			(int)pid);
 	case -ECANCELED:
 		return permission_refuse(
 			reason, err,
@@ -133,6 +137,35 @@ int permission_explain(struct inject_reason *reason, pid_t pid, int err)
 		return permission_refuse(reason, err, "process %d cannot be entered: %s", (int)pid,
 					 strerror(-err));
 	}
+}
+
+/* May this process open events at all? In itself nothing but the machine's rules forbids it. */
+static int check_events(struct inject_reason *reason)
+{
+	static long watched;
+	const struct perf_request request = {.addr = (uintptr_t)&watched,
+					     .length = sizeof(watched),
+					     .access = TL_WRITE,
+					     .signal = true,
+					     .disabled = true};
+	int fd = perf_open(&request, 0);
+
+	if (fd >= 0)
+		close(fd);
+	if (fd != -EACCES && fd != -EPERM && fd != -ENOSYS)
+		return 0;
+	return permission_refuse(reason, fd, "no event may be opened: %s", tl_explain(fd));
+}
+
+int permission_explain_events(struct inject_reason *reason, pid_t pid, int err)
+{
+	int general = check_events(reason);
+
+	if (general)
+		return general;
+	if (err == -EPERM || err == -EACCES)
+		return explain_permission(reason, pid, err, 0);
+	return permission_explain(reason, pid, err);
 }
 
 /* Whatever /proc/PID/exe leads to in its mount namespace. */
@@ -160,39 +193,6 @@ static int check_program(struct inject_reason *reason, pid_t pid)
 	return 0;
 }
 
-/* While it waits for signals they are not blocked, as the kernel shows it (do_sigtimedwait()). */
-static bool waits_for_signals(pid_t pid, pid_t tid)
-{
-	struct sleeper sleeper;
-
-	return !sleeper_read(pid, tid, &sleeper) &&
-	       (sleeper.call == SYS_rt_sigtimedwait || sleeper.call == SYS_rt_sigsuspend);
-}
-
-/* Threads seen to wait for signals: one that has been woken and has no CPU yet looks as if it
- * blocked none. Accepted: a later thread of such an id is left alone too. */
-static struct thread_set waiters;
-
-/* Looked at before and after: it may run for a moment between two waits. */
-struct inject_thread inject_look(pid_t pid, pid_t tid)
-{
-	struct inject_thread thread = {.seccomp = SECCOMP_MODE_DISABLED};
-	struct status status;
-	bool waits = waits_for_signals(pid, tid);
-
-	thread.blocks = thread_set_contains(&waiters, tid);
-	if (status_read(tid, &status))
-		return thread;
-	thread.seccomp = status.seccomp;
-	thread.filters = status.filters;
-	thread.handled = status.caught & STATUS_TRAP;
-	waits = waits || waits_for_signals(pid, tid);
-	if (waits)
-		thread_set_add(&waiters, tid);
-	thread.blocks |= waits || status.blocked & STATUS_TRAP;
-	return thread;
-}
-
 struct inject_thread inject_look_at_seccomp(pid_t tid)
 {
 	struct inject_thread thread = {.seccomp = SECCOMP_MODE_DISABLED};
@@ -208,93 +208,28 @@ pid_t inject_id_inside(pid_t tid)
 	return status_read(tid, &status) ? 0 : status.inside;
 }
 
-/* Is it where libc has all signals blocked, and waits for a CPU or for memory? `ran`: its CPU time
- * when it was first looked at; without that nobody could tell how long it stays there. */
-static bool is_in_moment(pid_t tid, uint64_t ran)
-{
-	struct status status;
-
-	return ran != UINT64_MAX && !status_read(tid, &status) &&
-	       (status.blocked & STATUS_LIBCS) == STATUS_LIBCS &&
-	       (status.state == 'R' || status.state == 'D') && status_ran(tid) - ran < MOMENT_RAN;
-}
-
-/* All of them are looked at in each round, so that many take no longer than one. */
-struct masks {
-	pid_t pid;
-	struct thread_set threads;
-	uint64_t *ran; /* CPU time of each when it was first looked at */
-};
-
-static bool one_does_not_block(const struct masks *masks)
-{
-	bool open = false;
-
-	for (size_t i = 0; i < masks->threads.count && !open; i++)
-		open = !inject_look(masks->pid, masks->threads.tids[i]).blocks;
-	return open;
-}
-
-static bool one_is_in_moment(const struct masks *masks)
-{
-	bool found = false;
-
-	for (size_t i = 0; i < masks->threads.count && !found; i++)
-		found = is_in_moment(masks->threads.tids[i], masks->ran[i]);
-	return found;
-}
-
-/* Whoever creates a thread or forks blocks all signals for a moment: only what lasts counts. On a
- * busy machine that moment lasts until the thread, such as a child just forked, is given a CPU. */
-static bool all_block(const struct masks *masks)
-{
-	const struct timespec pause = {0, MASK_LOOK_NS};
-	const uint64_t begun = clock_now();
-	uint64_t since = begun, now = begun;
-
-	for (unsigned round = 0; round < MASK_ROUNDS || now - since < MASK_LASTS; round++) {
-		if (one_does_not_block(masks))
-			return false;
-		now = clock_now();
-		if (now - begun < MOMENT_MOST && one_is_in_moment(masks))
-			since = now;
-		nanosleep(&pause, NULL);
-	}
-	return true;
-}
-
-static bool some_thread_is_open(pid_t pid)
-{
-	const struct timespec pause = {0, MASK_LOOK_NS};
-	struct masks masks = {.pid = pid};
-	bool open;
-
-	thread_set_list(&masks.threads, pid);
-	for (int look = 0; look < WAITER_LOOKS; look++) {
-		for (size_t i = 0; i < masks.threads.count; i++)
-			inject_look(pid, masks.threads.tids[i]);
-		nanosleep(&pause, NULL);
-	}
-	masks.ran = calloc(masks.threads.count + 1, sizeof(*masks.ran));
-	for (size_t i = 0; masks.ran && i < masks.threads.count; i++)
-		masks.ran[i] = status_ran(masks.threads.tids[i]);
-	open = masks.ran && masks.threads.count && !all_block(&masks);
-	free(masks.ran);
-	thread_set_destroy(&masks.threads);
-	return open;
-}
-
 /* No event is opened in threads that have SIGTRAP blocked (inject_look()); some thread is to be
  * left. */
 static int check_masks(struct inject_reason *reason, pid_t pid)
 {
-	if (some_thread_is_open(pid))
+	switch (masks_look(pid)) {
+	case MASKS_BLOCKED:
+		return permission_refuse(
+			reason, -EBUSY,
+			"every thread of process %d blocks SIGTRAP, so hits cannot be told: "
+			"start the program under trapline, which keeps blocked signals apart",
+			(int)pid);
+	case MASKS_MOMENT:
+		return permission_refuse(
+			reason, -EAGAIN,
+			"process %d forks or creates a thread, for which its C library has blocked "
+			"all signals, and does not go on: try again",
+			(int)pid);
+	case MASKS_ENDED:
+		return permission_explain(reason, pid, -ESRCH);
+	default:
 		return 0;
-	return permission_refuse(
-		reason, -EBUSY,
-		"every thread of process %d blocks SIGTRAP, so hits cannot be told: "
-		"start the program under trapline, which keeps blocked signals apart",
-		(int)pid);
+	}
 }
 
 static bool has_other_threads(pid_t pid)
@@ -328,6 +263,32 @@ static int check_state(struct inject_reason *reason, pid_t pid, const struct sta
 	}
 }
 
+/* Who lets it go on would find it with our registers, and it comes to no call of ours before. */
+static int check_frozen(struct inject_reason *reason, pid_t pid, const struct status *status)
+{
+	char thaw[INJECT_REASON / 2];
+
+	if (!frozen_is(pid, thaw, sizeof(thaw)))
+		return 0;
+	return permission_refuse(reason, -EAGAIN,
+				 "process %d (%s) is frozen with its control group: `%s` first",
+				 (int)pid, status->name, thaw);
+}
+
+/* Until it executes its program a child of vfork(2) has its parent's memory, which would keep what
+ * is put there. Where the kernel does not tell it is taken to have its own. */
+static int check_memory(struct inject_reason *reason, pid_t pid, const struct status *status)
+{
+	if (status->parent <= 0 ||
+	    raw_syscall6(SYS_kcmp, status->parent, pid, KCMP_VM, 0, 0, 0) != 0)
+		return 0;
+	return permission_refuse(
+		reason, -EAGAIN,
+		"process %d (%s) runs in the memory of process %d, as between vfork(2) and "
+		"execve(2): give that one, or try again",
+		(int)pid, status->name, (int)status->parent);
+}
+
 static int check_signal(struct inject_reason *reason, pid_t pid, const struct status *status)
 {
 	if (status->ignored & STATUS_TRAP)
@@ -354,14 +315,21 @@ int permission_check(struct inject_reason *reason, pid_t pid, struct status *sta
 		return permission_refuse(reason, -EINVAL,
 					 "%d is a thread of process %d: give the process", (int)pid,
 					 (int)status->tgid);
+	err = check_events(reason);
+	if (err)
+		return err;
 	if (pid == getpid())
 		return permission_refuse(reason, -EINVAL, "process %d is this very trapline",
 					 (int)pid);
 	if (status->tracer)
-		return explain_permission(reason, pid, -EPERM);
+		return explain_permission(reason, pid, -EPERM, ptrace_scope());
 	err = check_state(reason, pid, status);
 	if (!err)
 		err = check_program(reason, pid);
+	if (!err)
+		err = check_memory(reason, pid, status);
+	if (!err)
+		err = check_frozen(reason, pid, status);
 	if (err)
 		return err;
 	if (status->seccomp == SECCOMP_MODE_STRICT)

@@ -10,6 +10,9 @@
 /* A system call on the process failed with -err: which rule was it? Returns err. */
 int permission_explain(struct inject_reason *reason, pid_t pid, int err);
 
+/* The same, where the call was to open an event that is watched from outside. */
+int permission_explain_events(struct inject_reason *reason, pid_t pid, int err);
+
 /* Before anything is done: 0, or -errno with a reason. */
 int permission_check(struct inject_reason *reason, pid_t pid, struct status *status);
 

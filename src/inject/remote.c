@@ -2,7 +2,8 @@
 #include "inject/remote.h"
 
 #include "base/clock.h"
-
+#include "base/pidfd.h"
+#include "base/syscall.h"
 #include "event/threads.h"
 #include "inject/filters.h"
 #include "inject/memory.h"
@@ -284,7 +285,17 @@ static int look_at(struct remote *remote)
 	return err;
 }
 
-int remote_begin(struct remote *remote, pid_t tid, uint64_t call)
+/* A thread that stands has its id, and its process too: the process of that id was the one that is
+ * meant when the thread was found in it, if it still lives afterwards. */
+static bool is_of(const struct remote_process *process, pid_t tid)
+{
+	long err = raw_syscall3(SYS_tgkill, process->pid, tid, 0);
+
+	/* EPERM: the kernel looks whose thread it is before it looks who may send a signal. */
+	return (!err || err == -EPERM || err == -EACCES) && !pidfd_has_ended(process->pidfd);
+}
+
+int remote_begin(struct remote *remote, struct remote_process process, pid_t tid, uint64_t call)
 {
 	int err;
 
@@ -297,7 +308,13 @@ int remote_begin(struct remote *remote, pid_t tid, uint64_t call)
 		let_go(remote);
 	else if (err == -ETIMEDOUT)
 		note_late(tid);
-	return err ? err : look_at(remote);
+	if (err)
+		return err;
+	if (!is_of(&process, tid)) {
+		let_go(remote);
+		return -ESRCH;
+	}
+	return look_at(remote);
 }
 
 int remote_expect(pid_t child)
@@ -430,7 +447,7 @@ static int block_signals(struct remote *remote)
 long remote_call(struct remote *remote, long number, const uint64_t arguments[6])
 {
 	struct user_regs_struct registers = remote->registers;
-	int err = block_signals(remote);
+	int err = remote->lost ? -ETIMEDOUT : block_signals(remote);
 
 	if (err)
 		return err;
@@ -448,6 +465,7 @@ long remote_call(struct remote *remote, long number, const uint64_t arguments[6]
 	err = go_to_call(remote->tid);
 	if (!err)
 		err = go_to_call(remote->tid);
+	remote->lost = err == -ETIMEDOUT;
 	if (err)
 		return err;
 	if (ptrace(PTRACE_GETREGS, remote->tid, NULL, &registers))
@@ -478,11 +496,12 @@ bool remote_may_begin_again(long call)
 }
 
 /* Once more to where the kernel is about to let it go on, so that the kernel itself begins a call
- * again that was interrupted, or delivers what has come meanwhile. */
+ * again that was interrupted, or delivers what has come meanwhile. One whose call did not return,
+ * since its group was frozen meanwhile (cgroups(7)), does not stand: it stops for us even there. */
 static void return_to_stop(const struct remote *remote)
 {
 	if (ptrace(PTRACE_INTERRUPT, remote->tid, NULL, NULL) ||
-	    ptrace(PTRACE_CONT, remote->tid, NULL, NULL))
+	    (!remote->lost && ptrace(PTRACE_CONT, remote->tid, NULL, NULL)))
 		return;
 	wait_for_stop(remote->tid);
 }

@@ -12,11 +12,19 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+/* Whose thread it is to be: ids are given anew. */
+struct remote_process {
+	pid_t pid;
+	int pidfd; /* -1: it cannot end meanwhile */
+};
+#define REMOTE_PROCESS(injection) ((struct remote_process){(injection)->pid, (injection)->pidfd})
+
 struct remote {
 	pid_t tid;
 	uint64_t call;			   /* address of a `syscall` instruction in it */
 	int filters;			   /* of seccomp's that allow what handlers call */
 	bool called;			   /* some call has been made */
+	bool lost;			   /* … and did not return: no other is made */
 	bool raised;			   /* it runs before others, as this thread does (rush.h) */
 	int policy;			   /* what it runs by otherwise */
 	struct user_regs_struct registers; /* as it was found */
@@ -26,13 +34,13 @@ struct remote {
 };
 
 /*
- * Stop the thread. 0; -ESRCH: it ended; -ETIMEDOUT: it sleeps where nothing wakes it, and is left
- * alone (remote_let_late_go()); -EPERM; -EAGAIN: it was stopped by a signal, or is another program
- * than the one `call` was found in (0: no call will be made); -ENOEXEC: it runs 32-bit code;
- * -ECANCELED: seccomp may end it for a call; -EOPNOTSUPP: its calls do not reach the kernel.
- * Signals wait while it is ours.
+ * Stop the thread. 0; -ESRCH: it ended, or is not the process's; -ETIMEDOUT: it sleeps where
+ * nothing wakes it, and is left alone (remote_let_late_go()); -EPERM; -EAGAIN: it was stopped by a
+ * signal, or is another program than the one `call` was found in (0: no call will be made);
+ * -ENOEXEC: it runs 32-bit code; -ECANCELED: seccomp may end it for a call; -EOPNOTSUPP: its calls
+ * do not reach the kernel. Signals wait while it is ours.
  */
-int remote_begin(struct remote *remote, pid_t tid, uint64_t call);
+int remote_begin(struct remote *remote, struct remote_process process, pid_t tid, uint64_t call);
 
 /* Threads for which remote_begin() returned -ETIMEDOUT, and that have come to their stop since:
  * they go on. To be called now and then. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * While a thread of another process is stopped for us: no signal ends us halfway (but SIGKILL, for
- * which nothing can be done: the stopped thread would then go on with our registers), and we run
- * before others where that is permitted.
+ * While a thread of another process is stopped for us: no signal ends us halfway (for SIGKILL see
+ * apart.h), and we run before others where that is permitted.
  */
 #ifndef INJECT_RUSH_H
 #define INJECT_RUSH_H

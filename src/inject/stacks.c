@@ -2,6 +2,7 @@
 #include "inject/stacks.h"
 
 #include "inject/actions.h"
+#include "inject/apart.h"
 #include "inject/choose.h"
 #include "inject/memory.h"
 #include "inject/remote.h"
@@ -47,16 +48,25 @@ static uint64_t room_of(const struct injection *injection)
 
 typedef int question_fn(const struct injection *injection, struct remote *remote, void *answer);
 
-static int in_thread(struct injection *injection, pid_t tid, const struct vdso *vdso,
-		     question_fn *question, void *answer)
+struct asking {
+	struct injection *injection;
+	pid_t tid;
+	uint64_t call; /* struct vdso's */
+	question_fn *question;
+	void *answer;
+};
+
+static int ask_apart(void *context)
 {
+	const struct asking *asking = context;
+	struct injection *injection = asking->injection;
 	struct rush rush = rush_begin();
 	struct remote remote;
-	int err = remote_begin(&remote, tid, vdso->call);
+	int err = remote_begin(&remote, REMOTE_PROCESS(injection), asking->tid, asking->call);
 	uint64_t length;
 
 	if (!err) {
-		err = question(injection, &remote, answer);
+		err = asking->question(injection, &remote, asking->answer);
 		length = remote_end(&remote);
 		injection->stops++;
 		if (injection->stopped < length)
@@ -64,6 +74,12 @@ static int in_thread(struct injection *injection, pid_t tid, const struct vdso *
 	}
 	rush_end(&rush);
 	return err;
+}
+
+static int in_thread(struct injection *injection, pid_t tid, const struct vdso *vdso,
+		     question_fn *question, void *answer)
+{
+	return apart_run(ask_apart, &(struct asking){injection, tid, vdso->call, question, answer});
 }
 
 /* ---- which handlers ----------------------------------------------------------------------- */

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define FLAG_EXITING 4u /* PF_EXITING, linux/sched.h */
+
 static FILE *open_of(pid_t pid, const char *name)
 {
 	char path[64];
@@ -33,6 +35,7 @@ static void take_line(struct status *status, const char *line)
 	sscanf(line, "SigBlk: %lx", &status->blocked);
 	sscanf(line, "SigIgn: %lx", &status->ignored);
 	sscanf(line, "SigCgt: %lx", &status->caught);
+	sscanf(line, "voluntary_ctxt_switches: %lu", &status->switches);
 	last = strncmp(line, "NSpid:", 6) == 0 ? strrchr(line, '\t') : NULL;
 	if (last)
 		status->inside = (pid_t)strtol(last, NULL, 10);
@@ -52,6 +55,23 @@ int status_read(pid_t tid, struct status *status)
 		take_line(status, line);
 	fclose(file);
 	return status->state ? 0 : -ESRCH;
+}
+
+/* Flags are the seventh number behind the name, which may hold anything but ends with the last
+ * bracket. */
+bool status_is_ending(pid_t tid)
+{
+	FILE *file = open_of(tid, "stat");
+	char line[1024];
+	unsigned flags = 0;
+	const char *at;
+
+	if (!file)
+		return errno == ENOENT;
+	at = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	fclose(file);
+	return !at ||
+	       (sscanf(at, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && flags & FLAG_EXITING);
 }
 
 uint64_t status_ran(pid_t tid)

@@ -22,10 +22,14 @@ struct status {
 	int seccomp;  /* SECCOMP_MODE_… */
 	int filters;  /* 0: not known */
 	uint64_t pending, shared_pending, blocked, ignored, caught;
+	uint64_t switches; /* how often it has gone to sleep */
 };
 
 /* Of a thread, or of a process by its first thread. 0 or -errno. */
 int status_read(pid_t tid, struct status *status);
+
+/* Has it ended, or will without running any of its code again? */
+bool status_is_ending(pid_t tid);
 
 /* ns of CPU time that the thread has had; UINT64_MAX: not known. */
 uint64_t status_ran(pid_t tid);

@@ -30,7 +30,7 @@ static void open_event(struct target *target, uint32_t index)
 	struct coverage_target coverage = cover_threads(target);
 	struct perf_request request;
 
-	limit->stacks_version = target->stacks ? target->stacks->version : 0;
+	limit->cover_version = cover_version(target);
 	limit->period = __atomic_load_n(&shared->period, __ATOMIC_RELAXED);
 	/* In user mode alone: a look due while execve(2) runs would come as a SIGTRAP to the new
 	 * image, which has no handler yet. CPU time spent in the kernel is charged all the same. */
@@ -72,11 +72,16 @@ void limits_close(struct target *target)
 		close_event(&target->limit[i]);
 }
 
+static bool is_on(const struct area *area, uint32_t index)
+{
+	return atomic_load(&area->limit[index].state) == AREA_LIMIT_ON;
+}
+
 static void follow(struct target *target, uint32_t index)
 {
 	struct target_limit *limit = &target->limit[index];
 	struct area_limit *shared = &target->program->area->limit[index];
-	bool on = atomic_load(&shared->state) == AREA_LIMIT_ON;
+	bool on = is_on(target->program->area, index);
 
 	if (limit->open && (!on || limit->period != shared->period)) {
 		close_event(limit);
@@ -88,14 +93,14 @@ static void follow(struct target *target, uint32_t index)
 	}
 }
 
-void limits_suit_stacks(struct limits *limits)
+void limits_suit_cover(struct limits *limits)
 {
 	for (unsigned i = 0; i < AREA_PROCESSES * AREA_LIMITS; i++) {
 		struct target *target = limits->program->target[i / AREA_LIMITS];
 		struct target_limit *limit = target ? &target->limit[i % AREA_LIMITS] : NULL;
 
-		if (!limit || !limit->open || !target->stacks ||
-		    limit->stacks_version == target->stacks->version)
+		if (!limit || limit->cover_version == cover_version(target) ||
+		    !is_on(limits->program->area, i % AREA_LIMITS))
 			continue;
 		close_event(limit);
 		limit->compared = false;

@@ -17,7 +17,7 @@ struct target_limit {
 	struct coverage coverage;
 	bool open;
 	uint64_t period; /* with which they were opened */
-	unsigned stacks_version;
+	unsigned cover_version;
 	bool compared; /* of CPU time: its counters with the process's clock (unpaid.c) */
 	uint64_t counted, clocked;
 };
@@ -39,7 +39,7 @@ void limits_open(struct target *target); /* those that are on */
 void limits_close(struct target *target);
 void limits_follow(struct limits *limits); /* what has changed in the area */
 /* Where the threads that a signal may be sent to have changed (inject/stacks.h). */
-void limits_suit_stacks(struct limits *limits);
+void limits_suit_cover(struct limits *limits);
 
 /* unpaid.c: CPU time that nobody paid for */
 void unpaid_launch(struct limits *limits, pid_t pid); /* before the program begins */

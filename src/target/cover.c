@@ -11,6 +11,7 @@
  */
 #include "target/cover.h"
 
+#include "base/clock.h"
 #include "base/syscall.h"
 #include "inject/inject.h"
 #include "inject/stacks.h"
@@ -20,6 +21,9 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/uio.h>
+
+#define DOUBTS_FIRST (100 * MILLISECOND) /* between two looks; doubled … */
+#define DOUBTS_GROW 7			 /* … so many times */
 
 static uint64_t same_for_all(void *context, unsigned root)
 {
@@ -107,6 +111,7 @@ static bool suits(struct target *target, pid_t tid)
 		return false;
 	if (!thread.blocks || is_held_at_hit(target, tid))
 		return true;
+	target->doubts.some |= thread.doubtful;
 	count_one(target->program, COUNT_THREADS_BLOCKING);
 	return false;
 }
@@ -131,6 +136,26 @@ bool cover_belongs(struct target *target, pid_t tid)
 		return true;
 	count_one(target->program, COUNT_THREADS_STRANGE);
 	return false;
+}
+
+/* Where some thread is always in doubt, as in programs that fork all the time, it costs less and
+ * less. */
+void cover_look_again(struct target *target)
+{
+	struct doubts *doubts = &target->doubts;
+	uint64_t now = clock_now();
+
+	if (!doubts->some || now < doubts->next)
+		return;
+	doubts->some = false;
+	doubts->next =
+		now + (DOUBTS_FIRST << (doubts->looks < DOUBTS_GROW ? doubts->looks : DOUBTS_GROW));
+	doubts->looks++;
+}
+
+unsigned cover_version(const struct target *target)
+{
+	return target->doubts.looks + (target->stacks ? target->stacks->version : 0);
 }
 
 static int remove_strangers(struct target *target, struct coverage *coverage)

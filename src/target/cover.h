@@ -12,6 +12,14 @@
 
 struct target;
 
+/* Threads of an attached process in which no event was opened, but which may turn out to take
+ * SIGTRAP after all: one that forked at that moment, or waited for a CPU. */
+struct doubts {
+	bool some;	/* since the last look */
+	unsigned looks; /* so many times were all events opened anew for them */
+	uint64_t next;	/* ns when they may be again */
+};
+
 /* All threads of the process, and those that come, that a signal may be sent to. */
 struct coverage_target cover_threads(const struct target *target);
 int cover_open(struct target *target, struct coverage *coverage,
@@ -26,6 +34,10 @@ int cover_modify(struct coverage *coverage, const struct coverage_target *thread
 		 const struct perf_request *request, uint64_t data);
 /* Is the thread in which an event was opened just now one of the process's? */
 bool cover_belongs(struct target *target, pid_t tid);
+/* Are there threads in doubt, and is it time to look at them again? Then the version is another. */
+void cover_look_again(struct target *target);
+/* Of the choice of threads: events that were opened for another one are to be opened anew. */
+unsigned cover_version(const struct target *target);
 /* It has executed nothing since it announced itself. */
 bool cover_is_itself(const struct target *target);
 

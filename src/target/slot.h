@@ -65,7 +65,7 @@ int slot_open(struct target *target, struct slot *slot);
 void slot_close(struct target *target, struct slot *slot);
 void slots_close_silent(struct target *target); /* all that are open and not armed */
 /* All, where the threads that a signal may be sent to have changed (inject/stacks.h). */
-void slots_suit_stacks(struct target *target);
+void slots_suit_cover(struct target *target);
 /* A silent one, where the threads to cover have changed. */
 void slot_suit_threads(struct target *target, struct slot *slot);
 /* Hits of its generation are hits from here on. */

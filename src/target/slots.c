@@ -347,11 +347,11 @@ static void reopen(struct target *target, struct slot *slot)
 	slot->covered_at = clock_now();
 }
 
-void slots_suit_stacks(struct target *target)
+void slots_suit_cover(struct target *target)
 {
-	if (!target->stacks || target->stacks_version == target->stacks->version)
+	if (target->cover_version == cover_version(target))
 		return;
-	target->stacks_version = target->stacks->version;
+	target->cover_version = cover_version(target);
 	slots_close_silent(target);
 	for (unsigned i = 0; i < target->slots + target->placed; i++)
 		if (target->slot[i].open && !target->slot[i].each_thread)

@@ -222,7 +222,7 @@ static void replace(struct program *program, uint32_t index, pid_t pid)
 static void use_stacks(struct target *target)
 {
 	target->stacks = target->program->events->stacks(target->program, target->index);
-	target->stacks_version = target->stacks->version;
+	target->cover_version = cover_version(target);
 }
 
 static void welcome(struct program *program, uint32_t index, struct process_names *names)
@@ -442,7 +442,8 @@ static void check_target(struct target *target)
 	}
 	if (!target->observed && !check_itself(target))
 		return;
-	slots_suit_stacks(target);
+	cover_look_again(target);
+	slots_suit_cover(target);
 	if (target->program->events->check(target))
 		check_status(target);
 }

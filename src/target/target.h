@@ -12,6 +12,7 @@
 #include "cost/wakeups.h"
 #include "target/active.h"
 #include "target/confined.h"
+#include "target/cover.h"
 #include "program/program.h"
 #include "target/slot.h"
 #include "process/space.h"
@@ -41,7 +42,8 @@ struct target {
 	bool entered;			    /* its handler is src/inject's */
 	struct confined confined;	    /* of one that was entered */
 	const struct inject_stacks *stacks; /* of one that was entered; else NULL */
-	unsigned stacks_version;	    /* that its events were opened for */
+	unsigned cover_version;		    /* that its events were opened for */
+	struct doubts doubts;		    /* cover.h */
 	bool debugged; /* by somebody who came later: nothing is sampled meanwhile */
 	struct wakeups wakeups;
 	uint64_t next_count; /* when its wake-ups are counted next */

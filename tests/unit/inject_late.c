@@ -67,7 +67,7 @@ static void test_goes_on(void **unused)
 	(void)unused;
 	sleep_for(100);
 	rush = rush_begin();
-	err = remote_begin(&remote, pid, 0);
+	err = remote_begin(&remote, (struct remote_process){pid, -1}, pid, 0);
 	rush_end(&rush);
 	if (err != -ETIMEDOUT) {
 		kill(pid, SIGKILL);

@@ -5,6 +5,7 @@ remains.
 usage: attach.py TRAPLINE SUBJECT SUBJECT_STATIC SUBJECT_LIKE_GO CHAINED.so [TEST…]"""
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -348,6 +349,23 @@ class Untouched(unittest.TestCase):
             self.assertEqual(subject.traces(), before)
             self.assertEqual(subject.last_words(), ("ok", 0))
 
+    def test_killed_at_any_moment(self):
+        """Also while a thread is stopped: it goes on as it was, and the next that comes removes what is left."""
+        for what in "sleep", "race":
+            with self.subTest(what), Subject(what, 12) as subject:
+                before = subject.traces()
+                for _ in range(25):
+                    watcher = subprocess.Popen([TRAPLINE, "race", "-q", "-p", str(subject.pid), "--duration", "0.1"],
+                                               stderr=subprocess.DEVNULL)
+                    time.sleep(random.uniform(0, 0.25))
+                    watcher.kill()
+                    watcher.wait()
+                time.sleep(0.2)
+                done = trapline("race", "-q", "-p", subject.pid, "--duration", 0.1)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(subject.traces(), before)
+                self.assertEqual(subject.last_words(), ("ok", 0))
+
     def start_in(self, subject, **keywords):
         before = subject.traces()
         watcher = subprocess.Popen([TRAPLINE, "race", "-q", "-p", str(subject.pid)], stderr=subprocess.DEVNULL,
@@ -505,6 +523,61 @@ class Refused(unittest.TestCase):
             self.check(subject.pid, "is stopped: `kill -CONT")
             os.kill(subject.pid, signal.SIGCONT)
             self.assertEqual(subject.last_words()[1], 0)
+
+    @unittest.skipUnless(os.getuid() == 0, "needs root")
+    def test_frozen(self):
+        for root, freeze in ("/sys/fs/cgroup", "cgroup.freeze 1 0"), ("/sys/fs/cgroup/unified", "cgroup.freeze 1 0"), \
+                ("/sys/fs/cgroup/freezer", "freezer.state FROZEN THAWED"):
+            name, frozen, thawed = freeze.split()
+            group = os.path.join(root, f"trapline-attach-{os.getpid()}")
+            try:
+                os.mkdir(group)
+            except OSError:
+                continue
+            try:
+                if os.path.exists(os.path.join(group, name)):
+                    self.check_frozen(group, name, frozen, thawed)
+            finally:
+                os.rmdir(group)
+
+    def check_frozen(self, group, name, frozen, thawed):
+        def write(file, text):
+            with open(os.path.join(group, file), "w", encoding="ascii") as opened:
+                opened.write(text)
+
+        with self.subTest(group), Subject("work", 3) as subject:
+            before = subject.traces()
+            write("cgroup.procs", str(subject.pid))
+            write(name, frozen)
+            time.sleep(0.2)
+            try:
+                self.check(subject.pid, "is frozen with its control group: `echo")
+            finally:
+                write(name, thawed)
+            self.assertEqual(subject.traces(), before)
+            self.assertEqual(subject.last_words()[1], 0)
+
+    def test_between_fork_and_execution(self):
+        """A child of posix_spawn() that has not executed its program yet: its parent would keep what is put there."""
+        with tempfile.TemporaryDirectory() as folder:
+            fifo = os.path.join(folder, "fifo")
+            os.mkfifo(fifo)
+            code = ("import os; print('ready', flush=True); "
+                    f"pid = os.posix_spawn('/bin/true', ['true'], {{}}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, {fifo!r}, "
+                    "os.O_RDONLY, 0)]); print('ok' if os.waitpid(pid, 0)[1] == 0 else 'wrong')")
+            with Subject("-c", code, program=sys.executable) as subject:
+                for _ in range(100):
+                    with open(f"/proc/{subject.pid}/task/{subject.pid}/children", encoding="ascii") as file:
+                        children = file.read().split()
+                    if children:
+                        break
+                    time.sleep(0.02)
+                before = subject.traces()
+                self.check(children[0], "runs in the memory of process")
+                self.check(subject.pid, "forks or creates a thread|does not come to a stop")
+                self.assertEqual(subject.traces(), before)
+                with open(fifo, "w", encoding="ascii"):
+                    self.assertEqual(subject.last_words(), ("ok", 0))
 
     def test_first_thread_ended(self):
         with Subject("orphans", 2) as subject:

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/frozen.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where the groups of one kind are, and which of a group's files says what. */
+struct kind {
+	const char *controllers; /* as /proc/PID/cgroup names the kind */
+	const char *root, *file, *frozen, *thaw_file, *thaw;
+};
+
+static const struct kind kinds[] = {
+	{"", "/sys/fs/cgroup", "cgroup.events", "frozen 1", "cgroup.freeze", "0"},
+	{"", "/sys/fs/cgroup/unified", "cgroup.events", "frozen 1", "cgroup.freeze", "0"},
+	{"freezer", "/sys/fs/cgroup/freezer", "freezer.state", "FR", "freezer.state", "THAWED"},
+};
+
+/* FREEZING and FROZEN of the older kind. */
+static bool file_has(const char *path, const char *wanted)
+{
+	FILE *file = fopen(path, "re");
+	char line[64];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = strncmp(line, wanted, strlen(wanted)) == 0;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static bool is_frozen_in(const struct kind *kind, const char *controllers, const char *group,
+			 char *thaw, size_t size)
+{
+	char path[PATH_MAX];
+
+	if (strcmp(controllers, kind->controllers) != 0)
+		return false;
+	snprintf(path, sizeof(path), "%s%s/%s", kind->root, group, kind->file);
+	if (!file_has(path, kind->frozen))
+		return false;
+	snprintf(thaw, size, "echo %s > %s%s/%s", kind->thaw, kind->root, group, kind->thaw_file);
+	return true;
+}
+
+/* "0::/user.slice" or "7:freezer:/jobs". */
+static bool is_frozen(char *line, char *thaw, size_t size)
+{
+	char *controllers = strchr(line, ':'), *group;
+	bool found = false;
+
+	group = controllers ? strchr(++controllers, ':') : NULL;
+	if (!group)
+		return false;
+	*group++ = '\0';
+	group[strcspn(group, "\n")] = '\0';
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !found; i++)
+		found = is_frozen_in(&kinds[i], controllers, group, thaw, size);
+	return found;
+}
+
+bool frozen_is(pid_t pid, char *thaw, size_t size)
+{
+	char path[64], line[PATH_MAX];
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	file = fopen(path, "re");
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = is_frozen(line, thaw, size);
+	if (file)
+		fclose(file);
+	return found;
+}

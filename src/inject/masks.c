@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What /proc tells of a thread's mask is not what the thread has in two cases:
+ *
+ * A thread that waits for signals (sigwait(3), sigsuspend(2)) has them unblocked meanwhile, and
+ * after that until it is given a CPU (do_sigtimedwait() of kernel/signal.c). Asleep it is known by
+ * its call; on its way out it looks like one that runs and blocks nothing. So a thread passes for
+ * one that takes SIGTRAP only once that is proven: it was asleep in another call, or it ran for
+ * longer than the kernel takes to put the mask back, and slept nowhere in between.
+ *
+ * A C library blocks all signals, its own too, for the moment that it takes to fork or to create a
+ * thread. A thread that is in that moment and has had no CPU since it was first seen there cannot
+ * have left it.
+ */
+#include "inject/masks.h"
+
+#include "base/clock.h"
+#include "event/threads.h"
+#include "inject/inject.h"
+#include "inject/status.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#define LOOK_NS 2000000 /* between two looks */
+#define BLOCKED_LASTS (100 * MILLISECOND)
+#define BLOCKED_LOOKS 5
+#define DOUBT_MOST (50 * MILLISECOND) /* beside a thread that takes it … */
+#define MOMENT_MOST (2 * SECOND)      /* … and where there is none */
+#define MOMENT_RAN 5000000ul /* ns of CPU time; what libc does with all blocked takes µs */
+#define PROOF_RAN 1000000ul  /* ns; the kernel puts a mask back within µs */
+#define KNOWN 4096	     /* threads; a power of two */
+
+/* What was seen of a thread. Two that meet forget each other, and are looked at anew. Accepted: a
+ * later thread of the same process and id passes for the one before. */
+struct known {
+	pid_t pid, tid;
+	bool waits;	/* it was seen to wait for signals: left alone from then on */
+	bool open;	/* it is proven that it blocks SIGTRAP when /proc says so, and only then */
+	bool runs;	/* it ran at the last look, … */
+	bool in_moment; /* … or was in libc's moment */
+	uint64_t ran;	/* ns of CPU time since which it runs or is there */
+	uint64_t switches; /* how often it had gone to sleep by then */
+};
+
+static struct known known[KNOWN];
+
+static struct known *known_of(pid_t pid, pid_t tid)
+{
+	struct known *thread = &known[(unsigned)tid % KNOWN];
+
+	if (thread->pid != pid || thread->tid != tid)
+		*thread = (struct known){.pid = pid, .tid = tid};
+	return thread;
+}
+
+enum place { PLACE_RUNS, PLACE_SLEEPS, PLACE_WAITS_FOR_SIGNALS };
+
+static enum place place_of(pid_t pid, pid_t tid)
+{
+	struct sleeper sleeper;
+
+	if (sleeper_read(pid, tid, &sleeper))
+		return PLACE_RUNS;
+	return sleeper.call == SYS_rt_sigtimedwait || sleeper.call == SYS_rt_sigsuspend
+		       ? PLACE_WAITS_FOR_SIGNALS
+		       : PLACE_SLEEPS;
+}
+
+/* A thread as it is found. What came before its status was read, and after: it may run for a moment
+ * between two waits, and a look may take long. */
+struct look {
+	struct status status;
+	enum place before, after;
+	uint64_t ran_before, ran_after; /* ns of CPU time; UINT64_MAX: not known */
+};
+
+static bool take_look(pid_t pid, pid_t tid, struct look *look)
+{
+	look->ran_before = status_ran(tid);
+	look->before = place_of(pid, tid);
+	if (status_read(tid, &look->status) || look->status.state == 'Z' ||
+	    look->status.state == 'X')
+		return false;
+	look->after = place_of(pid, tid);
+	look->ran_after = status_ran(tid);
+	return true;
+}
+
+/* Of one that blocks nothing and runs: it has not slept since the last look, and had so much CPU
+ * time from the end of that to the beginning of this. */
+static bool has_run_on(struct known *thread, const struct look *look)
+{
+	if (thread->runs && thread->switches == look->status.switches)
+		return look->ran_before != UINT64_MAX && look->ran_before > thread->ran &&
+		       look->ran_before - thread->ran >= PROOF_RAN;
+	thread->runs = look->ran_after != UINT64_MAX;
+	thread->ran = look->ran_after;
+	thread->switches = look->status.switches;
+	return false;
+}
+
+static bool is_in_moment(struct known *thread, const struct look *look)
+{
+	const struct status *status = &look->status;
+
+	if ((status->blocked & STATUS_LIBCS) != STATUS_LIBCS ||
+	    (status->state != 'R' && status->state != 'D') || look->ran_after == UINT64_MAX) {
+		thread->in_moment = false;
+		return false;
+	}
+	if (!thread->in_moment)
+		thread->ran = look->ran_after;
+	thread->in_moment = true;
+	return look->ran_after - thread->ran < MOMENT_RAN;
+}
+
+static void judge(struct known *thread, const struct look *look, struct inject_thread *found)
+{
+	bool blocked = look->status.blocked & STATUS_TRAP;
+
+	if (look->before == PLACE_WAITS_FOR_SIGNALS || look->after == PLACE_WAITS_FOR_SIGNALS)
+		thread->waits = true;
+	else if (!blocked && !thread->open)
+		thread->open = (look->before == PLACE_SLEEPS && look->after == PLACE_SLEEPS) ||
+			       has_run_on(thread, look);
+	if (blocked)
+		thread->runs = false;
+	found->in_moment = is_in_moment(thread, look);
+	found->doubtful = !thread->waits && (found->in_moment || (!blocked && !thread->open));
+	found->blocks = thread->waits || blocked || !thread->open;
+}
+
+struct inject_thread inject_look(pid_t pid, pid_t tid)
+{
+	struct inject_thread found = {.seccomp = SECCOMP_MODE_DISABLED};
+	struct look now;
+
+	if (!take_look(pid, tid, &now)) {
+		found.ended = true;
+		return found;
+	}
+	found.seccomp = now.status.seccomp;
+	found.filters = now.status.filters;
+	found.handled = now.status.caught & STATUS_TRAP;
+	judge(known_of(pid, tid), &now, &found);
+	return found;
+}
+
+struct round {
+	unsigned alive, open, doubtful, in_moment;
+};
+
+/* All threads are looked at in each round, so that many take no longer than one. */
+static struct round look_at_all(pid_t pid)
+{
+	struct thread_set threads = {0};
+	struct round round = {0};
+
+	thread_set_list(&threads, pid);
+	for (size_t i = 0; i < threads.count; i++) {
+		struct inject_thread found = inject_look(pid, threads.tids[i]);
+
+		if (found.ended)
+			continue;
+		round.alive++;
+		round.open += !found.blocks;
+		round.doubtful += found.doubtful;
+		round.in_moment += found.in_moment;
+	}
+	thread_set_destroy(&threads);
+	return round;
+}
+
+/* On a busy machine a doubt lasts until the thread, such as a child just forked, is given a CPU.
+ * Where none is known to take SIGTRAP, those that seem to are looked at again before anything is
+ * opened in them. */
+enum masks masks_look(pid_t pid)
+{
+	const struct timespec pause = {0, LOOK_NS};
+	const uint64_t begun = clock_now();
+	uint64_t since = begun;
+	unsigned blocked = 0; /* rounds */
+
+	for (;;) {
+		struct round round = look_at_all(pid);
+		uint64_t now = clock_now();
+
+		if (!round.alive)
+			return MASKS_ENDED;
+		if (round.open && (!round.doubtful || now - begun >= DOUBT_MOST))
+			return MASKS_OPEN;
+		if (!round.open && round.doubtful && now - begun >= MOMENT_MOST)
+			return round.doubtful > round.in_moment ? MASKS_OPEN : MASKS_MOMENT;
+		if (round.open || round.doubtful) {
+			since = now;
+			blocked = 0;
+		} else if (++blocked > BLOCKED_LOOKS && now - since >= BLOCKED_LASTS) {
+			return MASKS_BLOCKED;
+		}
+		nanosleep(&pause, NULL);
+	}
+}
