@@ -7,7 +7,9 @@
 #include "cli/program.h"
 #include "cli/unwatched.h"
 #include "cli/watch_options.h"
+#include "inject/permission.h"
 #include "observe/observe.h"
+#include "record/utf8.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -56,14 +58,18 @@ static int run(struct watch_command *command, struct watch *watch, struct contro
 
 static int cannot_observe(pid_t pid, int err)
 {
-	const char *what = strerror(-err);
+	const char *what = err == -ESRCH ? "there is no such process, or its first thread has ended"
+					 : strerror(-err);
+	char shown[2 * INJECT_REASON];
+	struct inject_reason reason;
 
-	if (err == -ESRCH)
-		what = "there is no such process, or its first thread has ended";
-	else if (err == -EACCES || err == -EPERM)
-		what = "this user may not trace it: be its owner or root, and see "
-		       "kernel.perf_event_paranoid and `trapline doctor`";
-	fprintf(stderr, "trapline: process %d cannot be watched: %s\n", (int)pid, what);
+	if (err == -EACCES || err == -EPERM) {
+		permission_explain_events(&reason, pid, err);
+		utf8_escape(shown, sizeof(shown), reason.text);
+		fprintf(stderr, "trapline: %s\n", shown);
+	} else {
+		fprintf(stderr, "trapline: process %d cannot be watched: %s\n", (int)pid, what);
+	}
 	return STATUS_FAILED;
 }
 
@@ -94,6 +100,8 @@ static int observe(struct watch_command *command, struct watch *watch, struct co
 			"was left for them\n",
 			(unsigned long long)observe_uncovered(control_program(control)));
 	print_statistics(command, control);
+	if (watch_changed(watch))
+		return STATUS_FAILED;
 	return watch_refused(watch) ? STATUS_USAGE : STATUS_OK;
 }
 

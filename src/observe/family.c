@@ -7,8 +7,11 @@
 
 #include <errno.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #define PROCESSES_MAX 4096
+#define START_LOOKS 50	      /* … */
+#define START_LOOK_NS 2000000 /* … in between */
 
 /*
  * The kernel puts the first stack of a program somewhere else at each execve(2), and a fork leaves
@@ -26,9 +29,23 @@ static bool is_kin(const struct family *family, pid_t pid)
 	return thread_is_kin(family, pid, 0);
 }
 
+/* While execve(2) puts a new program together there is no stack yet, and no names. It takes some
+ * milliseconds; of what is ending, and of who may not be looked at, there is none either. */
+static uint64_t wait_for_start(pid_t pid)
+{
+	const struct timespec pause = {0, START_LOOK_NS};
+	uint64_t start = stat_file_number(pid, 0, STAT_STARTSTACK);
+
+	for (int i = 0; i < START_LOOKS && !start; i++) {
+		nanosleep(&pause, NULL);
+		start = stat_file_number(pid, 0, STAT_STARTSTACK);
+	}
+	return start;
+}
+
 int family_begin(struct family *family, pid_t pid, bool children)
 {
-	*family = (struct family){.main_start = stat_file_number(pid, 0, STAT_STARTSTACK)};
+	*family = (struct family){.main_start = wait_for_start(pid)};
 	family->children = children && family->main_start;
 	return thread_set_add(&family->processes, pid);
 }
@@ -89,6 +106,12 @@ bool family_is_lost(const struct family *family)
 
 	/* None: it is ending. */
 	return family->main_start && now && now != family->main_start;
+}
+
+bool family_is_itself(const struct family *family)
+{
+	return stat_file_number(family->processes.tids[0], 0, STAT_STARTSTACK) ==
+	       family->main_start;
 }
 
 void family_each_thread(const struct family *family, family_fn *each, void *context)

@@ -28,6 +28,8 @@ void family_look(struct family *family);
 bool family_has(const struct family *family, pid_t pid, pid_t tid);
 /* The process that was asked for is another program now. */
 bool family_is_lost(const struct family *family);
+/* It is the same, and neither ends nor is about to become another. */
+bool family_is_itself(const struct family *family);
 
 typedef void family_fn(void *context, pid_t pid, pid_t tid);
 /* As the kernel lists them now. */

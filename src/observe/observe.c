@@ -460,6 +460,13 @@ bool observe_is_over(const struct program *program)
 	       (target->observed->until && clock_now() > target->observed->until);
 }
 
+bool observe_is_itself(const struct program *program)
+{
+	const struct target *target = observed_target(program);
+
+	return target && family_is_itself(&target->observed->family);
+}
+
 uint64_t observe_uncovered(const struct program *program)
 {
 	return program->count[COUNT_THREADS_UNOBSERVED];

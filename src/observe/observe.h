@@ -50,6 +50,10 @@ bool observe_is_over(const struct program *program);
 void observed_settle(struct target *target);
 uint64_t observed_lost(const struct target *target);
 
+/* The observed process has executed nothing since it was begun with, and does not end: what was
+ * found in its memory until now was that program's. */
+bool observe_is_itself(const struct program *program);
+
 /* Threads of the observed process that could not be covered. */
 uint64_t observe_uncovered(const struct program *program);
 

@@ -101,6 +101,7 @@ struct watch {
 	struct wanted wanted[WATCH_EXPRESSIONS];
 	struct watched *processes;
 	bool refused, began;
+	bool changed;		  /* it became another program while names were looked up in it */
 	struct piece part;	  /* of a region, that a hit touched */
 	pid_t debugger, debugged; /* gdb while it runs, and the process it was started for */
 	uint64_t started;	  /* CLOCK_MONOTONIC ns */

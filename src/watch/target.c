@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From expressions to hardware slots, again and again while modules come and pointers move. */
 #include "base/clock.h"
+#include "observe/observe.h"
 #include "record/utf8.h"
 #include "watch/private.h"
 
@@ -162,6 +163,12 @@ static bool may_wait(const struct watch *watch, const struct wanted *wanted,
 	       (wanted->expression.qualifier && strstr(wanted->expression.qualifier, ".so"));
 }
 
+/* Names that a process attached to has not may be those of a program that is not whole yet. */
+static bool has_changed(const struct watch *watch)
+{
+	return watch->options.outside && !observe_is_itself(watch->program);
+}
+
 int watch_resolve(struct watch *watch, struct watched *process, bool first)
 {
 	struct space *space = control_space(watch->control, process->pid);
@@ -192,7 +199,14 @@ int watch_resolve(struct watch *watch, struct watched *process, bool first)
 		 * executed announces itself as another process. */
 		if (!first && (err == -EAGAIN || err == -ENOENT || err == -ESRCH))
 			continue;
-		explain(watch, process, wanted, &process->target[i], err, error);
+		watch->changed = first && has_changed(watch);
+		if (!watch->changed)
+			explain(watch, process, wanted, &process->target[i], err, error);
+		else
+			fprintf(stderr,
+				"trapline: process %d was ending or executing another program at "
+				"that moment: try again\n",
+				(int)process->pid);
 		if (first)
 			return -EINVAL;
 	}

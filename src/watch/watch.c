@@ -62,6 +62,11 @@ bool watch_refused(const struct watch *watch)
 	return watch->refused;
 }
 
+bool watch_changed(const struct watch *watch)
+{
+	return watch->changed;
+}
+
 /* Reading symbols took longer than it waited. */
 static void leave_unwatched(struct watch *watch, struct watched *process)
 {

@@ -64,6 +64,8 @@ bool watch_needs_heap(const struct watch *watch);
 void watch_attach(struct watch *watch, struct control *control);
 /* True when the program was ended because an expression means nothing in it, and said why. */
 bool watch_refused(const struct watch *watch);
+/* … but it may mean something in what the process is now, which it became at that moment. */
+bool watch_changed(const struct watch *watch);
 /* The program has ended, the controller not yet: prints what was counted. */
 void watch_finish(struct watch *watch);
 void watch_destroy(struct watch *watch);
