@@ -7,18 +7,24 @@
 /* By how the names begin; the first that fits. What fits none is shown last. */
 static const struct group {
 	const char *title;
-	const char *beginnings[12];
+	const char *beginnings[16];
 } groups[] = {
 	{"samples",
 	 {"bursts", "samples-lost", "samples", "clocks", "accesses", "threads-unsampled",
 	  "cpus-unsampled"}},
-	{"processes", {"processes", "threads", "debuggers", "unanswered", "limits"}},
+	{"processes",
+	 {"processes", "threads", "debuggers", "unanswered", "limits", "entered", "entries",
+	  "children", "actions", "put-off", "areas", "programs", "promptness"}},
 	{"watches",
 	 {"slots", "requests", "watches", "looks", "code-", "aim", "single-watches", "probes",
-	  "meetings", "rests", "pauses"}},
-	{"hits", {"hits", "traces", "shared", "solitary", "pairs"}},
-	{"races", {"hidden", "repeats", "findings"}},
-	{"heap", {"notices", "allocations", "guards"}},
+	  "meetings", "rests", "pauses", "team", "foreseen"}},
+	{"hits", {"hits", "traces", "traps", "shared", "solitary", "pairs"}},
+	{"findings", {"hidden", "repeats", "findings"}},
+	{"heap", {"notices", "allocations", "guards", "heap-", "pages-forbidden"}},
+	{"stack", {"stack-"}},
+	{"uninit",
+	 {"blocks", "words", "frame", "copies-watched", "functions", "loads", "branches"}},
+	{"flow", {"flow-"}},
 	{"cost", {"time-", "ms-", "ns-"}},
 	{"symbols", {"symbol"}},
 	{"other", {""}},

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define STATISTICS_MAX 256 /* counts; further ones are left out and their number is told */
+#define STATISTICS_MAX 512 /* counts; further ones are left out and their number is told */
 
 enum statistics_choice {
 	STATISTICS_NONE,

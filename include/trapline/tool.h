@@ -420,7 +420,8 @@ struct tl_services {
 	/* A line on trapline's standard error. */
 	void (*log)(struct tl_host *host, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));
-	/* Add to a count that --stats shows; `name` is static text. */
+	/* Add to a count that --stats shows; `name` is static text, one of the tool's `counts` or
+	 * another. */
 	void (*count)(struct tl_host *host, const char *name, uint64_t amount);
 	/* The user's value of `--tool-option NAME=VALUE`, or NULL. */
 	const char *(*option)(struct tl_host *host, const char *name);
@@ -500,6 +501,11 @@ struct tl_services {
 	uint64_t (*untold)(struct tl_host *host, pid_t pid, uint64_t cookie);
 };
 
+/* Both static text. */
+struct tl_count {
+	const char *name, *meaning;
+};
+
 struct tl_tool {
 	size_t size;	  /* sizeof(struct tl_tool) */
 	unsigned version; /* TL_TOOL_VERSION */
@@ -534,6 +540,8 @@ struct tl_tool {
 	void (*freed)(void *state, const struct tl_block *block); /* about to be given back */
 	/* Of a guarded block. Its thread waits until this returns, but not for long. */
 	void (*guarded)(void *state, const struct tl_guarded_news *news);
+	/* What its counts mean, for --stats; the last one's name is NULL. NULL: nobody is told. */
+	const struct tl_count *counts;
 };
 
 #ifdef __cplusplus

@@ -10,6 +10,7 @@
  */
 #include "flow/flow.h"
 
+#include "flow/counts.h"
 #include "flow/from.h"
 
 #include <errno.h>
@@ -548,7 +549,8 @@ static void finish(void *state)
 	.size = sizeof(struct tl_tool), .version = TL_TOOL_VERSION, .name = "from",              \
 	.summary = "where the values of an expression come from", .start = start, .hit = on_hit, \
 	.unwatched = on_unwatched, .exit = finish, .process_began = process_began,               \
-	.process_ended = process_ended, .tick = on_tick, .slots = FLOW_QUESTIONS
+	.process_ended = process_ended, .tick = on_tick, .slots = FLOW_QUESTIONS,                \
+	.counts = flow_counts
 
 const struct tl_tool flow_from_tool = {TOOL};
 /* Threads wait when they allocate: for heap:SIZE@function alone. */

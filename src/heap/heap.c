@@ -7,6 +7,7 @@
 #include "heap/heap.h"
 
 #include "base/clock.h"
+#include "heap/counts.h"
 #include "heap/outside.h"
 #include "heap/private.h"
 
@@ -388,4 +389,5 @@ const struct tl_tool heap_tool = {
 	.slots = 4,
 	.wants = TL_WANTS_GUARDS | TL_WANTS_OUTSIDE,
 	.guarded = on_block,
+	.counts = heap_counts,
 };

@@ -8,6 +8,7 @@
  */
 #include "race/race.h"
 
+#include "race/counts.h"
 #include "race/facts.h"
 #include "race/library.h"
 #include "race/rules.h"
@@ -375,4 +376,5 @@ const struct tl_tool race_tool = {
 	.unwatched = on_unwatched,
 	.exit = finish,
 	.interest = on_interest,
+	.counts = race_counts,
 };

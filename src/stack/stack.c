@@ -10,6 +10,7 @@
 #include "process/entry_point.h"
 #include "process/stat_file.h"
 #include "stack/context.h"
+#include "stack/counts.h"
 #include "stack/guard.h"
 #include "stack/owner.h"
 #include "stack/plan.h"
@@ -238,4 +239,5 @@ const struct tl_tool stack_tool = {
 	.tick = on_tick,
 	.slots = SLOTS,
 	.wants = TL_WANTS_OWN_STACK,
+	.counts = stack_counts,
 };

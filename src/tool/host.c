@@ -130,13 +130,7 @@ static int make_report(struct tl_host *host, const struct tl_report *report)
 
 static void serve_count(struct tl_host *host, const char *name, uint64_t amount)
 {
-	for (unsigned i = 0; i < host->count_count; i++)
-		if (host->counts[i].name == name || strcmp(host->counts[i].name, name) == 0) {
-			host->counts[i].value += amount;
-			return;
-		}
-	if (host->count_count < TOOL_COUNTS)
-		host->counts[host->count_count++] = (struct tool_count){name, amount};
+	tool_counts_add(&host->counts, name, amount);
 }
 
 static int serve_report(struct tl_host *host, const struct tl_report *report)

@@ -3,15 +3,10 @@
 #ifndef TOOL_PRIVATE_H
 #define TOOL_PRIVATE_H
 
+#include "tool/counts.h"
 #include "tool/set.h"
 
-#define TOOL_COUNTS 64
 #define TOOL_JUDGEMENTS 509 /* remembered answers about instructions, by pc */
-
-struct tool_count {
-	const char *name;
-	uint64_t value;
-};
 
 struct tool_judgement {
 	uint64_t pc;
@@ -28,8 +23,7 @@ struct tl_host {
 	unsigned number; /* from 1 on: the owner of its watches */
 	bool logged;	 /* it said something in a sentence of its own */
 	void *state;
-	struct tool_count counts[TOOL_COUNTS];
-	unsigned count_count;
+	struct tool_counts counts;
 };
 
 struct tool_set {

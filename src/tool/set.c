@@ -239,6 +239,21 @@ static int start_tools(struct tool_set *set)
 	return 0;
 }
 
+static void begin_hosts(struct tool_set *set, const struct tl_tool *const *tools)
+{
+	for (unsigned i = 0; i < set->count; i++) {
+		set->host[i] = (struct tl_host){.set = set, .tool = tools[i], .number = i + 1};
+		tool_counts_begin(&set->host[i].counts,
+				  TOOL_HAS(tools[i], counts) ? tools[i]->counts : NULL);
+	}
+}
+
+static void end_hosts(struct tool_set *set)
+{
+	for (unsigned i = 0; i < set->count; i++)
+		tool_counts_end(&set->host[i].counts);
+}
+
 int tool_set_create(struct tool_set **set, const struct tl_tool *const *tools, unsigned count,
 		    const struct host_options *options, host_deliver_fn *deliver, void *context)
 {
@@ -254,8 +269,7 @@ int tool_set_create(struct tool_set **set, const struct tl_tool *const *tools, u
 	made->options = *options;
 	made->deliver = deliver;
 	made->context = context;
-	for (unsigned i = 0; i < count; i++)
-		made->host[i] = (struct tl_host){.set = made, .tool = tools[i], .number = i + 1};
+	begin_hosts(made, tools);
 	name_run(made);
 	err = create_control(made, tools);
 	if (!err)
@@ -263,6 +277,7 @@ int tool_set_create(struct tool_set **set, const struct tl_tool *const *tools, u
 	if (err < 0) {
 		if (made->control)
 			control_destroy(made->control);
+		end_hosts(made);
 		free(made);
 		return err;
 	}
@@ -306,9 +321,7 @@ void tool_set_counts(const struct tool_set *set, control_count_fn *each, void *c
 {
 	control_counts(set->control, each, context);
 	for (unsigned i = 0; i < set->count; i++)
-		for (unsigned j = 0; j < set->host[i].count_count; j++)
-			each(context, set->host[i].counts[j].name, set->host[i].counts[j].value,
-			     "counted by the tool");
+		tool_counts_each(&set->host[i].counts, each, context);
 }
 
 void tool_set_destroy(struct tool_set *set)
@@ -317,5 +330,6 @@ void tool_set_destroy(struct tool_set *set)
 	for (size_t i = 0; i < set->finding_count; i++)
 		finding_destroy(set->findings[i]);
 	free(set->findings);
+	end_hosts(set);
 	free(set);
 }

@@ -2,6 +2,7 @@
 /* Which code reads what which code has written: sampled stores and their next readers. */
 #include "traffic/traffic.h"
 
+#include "traffic/counts.h"
 #include "traffic/tell.h"
 
 #include <errno.h>
@@ -88,4 +89,5 @@ const struct tl_tool flow_map_tool = {
 	.tick = flow_prober_tick,
 	.slots = FLOW_PROBES,
 	.wants = TL_WANTS_OWN_STACK,
+	.counts = flow_traffic_counts,
 };

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 
+#include "traffic/counts.h"
 #include "traffic/lines.h"
 #include "traffic/places.h"
 #include "traffic/random.h"
@@ -485,4 +486,5 @@ const struct tl_tool flow_share_tool = {
 	.tick = on_tick,
 	.slots = PIECES,
 	.wants = TL_WANTS_OWN_STACK,
+	.counts = flow_traffic_counts,
 };

@@ -14,6 +14,7 @@
 #include "traffic/traffic.h"
 
 #include "base/clock.h"
+#include "traffic/counts.h"
 #include "traffic/incidence.h"
 #include "traffic/random.h"
 #include "traffic/tell.h"
@@ -363,4 +364,5 @@ const struct tl_tool flow_unread_tool = {
 	.slots = FLOW_PROBES,
 	.wants = TL_WANTS_GUARDS,
 	.guarded = on_guarded,
+	.counts = flow_traffic_counts,
 };

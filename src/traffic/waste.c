@@ -5,6 +5,7 @@
  */
 #include "traffic/traffic.h"
 
+#include "traffic/counts.h"
 #include "traffic/tell.h"
 
 #include <errno.h>
@@ -167,4 +168,5 @@ const struct tl_tool flow_waste_tool = {
 	.tick = flow_prober_tick,
 	.slots = FLOW_PROBES,
 	.wants = TL_WANTS_OWN_STACK,
+	.counts = flow_traffic_counts,
 };

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "tool/set.h"
 #include "uninit/alignment.h"
+#include "uninit/counts.h"
 #include "uninit/load.h"
 #include "uninit/recover.h"
 #include "uninit/state.h"
@@ -318,7 +319,7 @@ static void on_hit(void *state, const struct tl_access *access)
 	    uninit_recover(uninit->host, uninit->services, access, word->address, &recovered))
 		access = &recovered;
 	if (!word) {
-		uninit_count(uninit, "hits-stale");
+		uninit_count(uninit, "words-late");
 		return;
 	}
 	note_shared(uninit, access, word);
@@ -454,4 +455,5 @@ const struct tl_tool uninit_tool = {
 	.slots = UNINIT_SLOTS,
 	.wants = TL_WANTS_GUARDS,
 	.guarded = on_guarded,
+	.counts = uninit_counts,
 };

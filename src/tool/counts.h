@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One tool's counts: those that it tells of beforehand, from zero on, and others from the first time
+ * that something is added to them. None is left out: what there was no memory for is counted itself.
+ */
+#ifndef TOOL_COUNTS_H
+#define TOOL_COUNTS_H
+
+#include "control/control.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <trapline/tool.h>
+
+struct tool_counts {
+	struct tool_count {
+		const char *name, *meaning; /* the tool's, as long as it is loaded */
+		uint64_t value;
+	} *count;
+	size_t used, capacity;
+	uint64_t lost; /* calls whose count there was no memory for */
+};
+
+/* `known` ends with a NULL name; NULL: none. */
+void tool_counts_begin(struct tool_counts *counts, const struct tl_count *known);
+void tool_counts_add(struct tool_counts *counts, const char *name, uint64_t amount);
+void tool_counts_each(const struct tool_counts *counts, control_count_fn *each, void *context);
+void tool_counts_end(struct tool_counts *counts);
+
+#endif
