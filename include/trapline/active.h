@@ -21,13 +21,19 @@ extern "C" {
 
 typedef struct tl_active tl_active;
 
-/* Begin to note which threads of this process use CPU: one sample each `period_ns` of CPU time. */
+/*
+ * Begin to note which threads of this process use CPU: one sample each `period_ns` of CPU time. On
+ * success *active is the caller's until tl_active_close(). -EINVAL: a period of 0; -ENOMEM; and the
+ * errors of tl_event_open().
+ */
 TL_API int tl_active_open(tl_active **active, uint64_t period_ns);
 /*
  * Threads that used CPU within the last `window_ns`, most recent first, at most `max`; returns how
- * many. One caller at a time; not async-signal-safe.
+ * many. `tids` is the caller's. One caller at a time; not async-signal-safe.
  */
 TL_API int tl_active_threads(tl_active *active, pid_t *tids, size_t max, uint64_t window_ns);
+/* Ends and frees it; nothing for NULL. Nobody may be in tl_active_threads() meanwhile. Not
+ * async-signal-safe. */
 TL_API void tl_active_close(tl_active *active);
 
 #ifdef __cplusplus

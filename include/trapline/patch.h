@@ -52,7 +52,7 @@ struct tl_patch_change {
 TL_API int tl_patch_apply(tl_patch **patch, void *old_fn, void *new_fn, unsigned flags);
 /*
  * Several functions at once: each thread calls old ones only up to some instant and new ones only
- * from then on. -E2BIG for more than TL_PATCH_MAX.
+ * from then on. Errors as of tl_patch_apply(), and -E2BIG for more than TL_PATCH_MAX.
  */
 #define TL_PATCH_MAX 64
 TL_API int tl_patch_apply_all(tl_patch **patch, const struct tl_patch_change *changes, size_t count,

@@ -124,6 +124,7 @@ TL_API int tl_safepoint_leave(tl_safepoint *safepoint);
  * Entering costs some nanoseconds. -ENOENT if the thread takes no part.
  */
 TL_API int tl_safepoint_enter_blocking(tl_safepoint *safepoint);
+/* -ENOENT as above; -EINVAL: the thread is in no such region. */
 TL_API int tl_safepoint_leave_blocking(tl_safepoint *safepoint);
 
 /*

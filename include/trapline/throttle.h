@@ -44,6 +44,7 @@ TL_API int tl_throttle_set_budget(tl_throttle *throttle, uint64_t budget, uint64
  * is still counted and paid for afterwards. They nest. Async-signal-safe.
  */
 TL_API void tl_throttle_hold(void);
+/* Without a hold of this thread's it does nothing. Async-signal-safe. */
 TL_API void tl_throttle_release(void);
 /* Nanoseconds that threads have paused so far, all together. Async-signal-safe. */
 TL_API uint64_t tl_throttle_paused(const tl_throttle *throttle);
