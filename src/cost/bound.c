@@ -3,13 +3,19 @@
 
 #include <string.h>
 
-#define ENOUGH 1000.0	  /* switches between two looks; fewer tell nothing */
-#define WITH_SHARE 0.5	  /* of the switches were with slots armed, at least … */
-#define WITHOUT_SHARE 0.1 /* … at most */
-#define STANDS_OUT 2.0	  /* a price that is more than half of what passes to a switch */
-#define GUESS_PARTS 4.0	  /* of what passes, before both are known */
-#define LEAST_PARTS 8.0	  /* what is seen of it is not exact */
-/* Some of the work is done as the CPU goes idle, where it counts as nobody's time. */
+#define ENOUGH 1000.0 /* switches between two looks; fewer tell nothing */
+/* A look counts as one with slots armed when they were at so large a share of its switches at
+ * least, and as one without at so small a share at most. */
+#define WITH_SHARE 0.5
+#define WITHOUT_SHARE 0.1
+/* A price is doubted when it is more than half of the CPU time from one switch to the next. */
+#define STANDS_OUT 2.0
+/* Until that time is known both with slots and without, a doubted price counts as a quarter of it at
+ * most; afterwards as an eighth of it at least, since the difference of the two is not exact. */
+#define GUESS_PARTS 4.0
+#define LEAST_PARTS 8.0
+/* The difference counts twice: some of the kernel's work is done as the CPU goes idle, where it is
+ * nobody's time. */
 #define UNSEEN 2.0
 
 static double mean(double known, double seen)
@@ -35,7 +41,7 @@ static bool is_known(const struct bound *bound)
 	return bound->with > 0 && bound->without > 0;
 }
 
-/* What passes to a switch: without slots where that is known. */
+/* ns of CPU time from one switch to the next: without slots where that is known. */
 static double passes(const struct bound *bound)
 {
 	return bound->without > 0 ? bound->without : bound->with;

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 struct bound {
-	double with, without; /* ns of CPU time to a switch; 0: not known */
+	double with, without; /* ns of CPU time from one switch to the next; 0: not known */
 	double armed;	      /* switches while armed, since the last look */
 	double guessed;	      /* switches charged before both were known … */
 	double charged;	      /* … and at how much, ns, all together */
@@ -25,7 +25,7 @@ struct bound {
 
 /* Since the last look: the program's switches and its CPU time. */
 void bound_look(struct bound *bound, double switches, uint64_t cpu_time);
-/* The price as far as it can be believed, ns. */
+/* `price`, or less where the program's own CPU time shows that a switch cannot cost as much, ns. */
 double bound_price(const struct bound *bound, double price);
 /* What `switches` while slots were armed cost, ns. Negative: what was charged at a guess is given
  * back. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cost/bucket.h"
 
-/* ns: what takes longer, at a share of next to nothing, is not waited for. */
+/* The longest wait, ns: at a share of next to nothing a debt would take longer. */
 #define LONGEST (3600 * 1e9)
 
 void bucket_settle(struct bucket *bucket, int64_t earned, int64_t spent)

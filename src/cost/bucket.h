@@ -17,11 +17,12 @@ struct bucket {
 	int64_t most;	/* ns that are kept */
 };
 
-/* Of what was earned and spent since the last time, ns; either may be negative, when something is
- * given back. */
+/* Adds what was earned and takes what was spent since the last time, ns; either may be negative,
+ * when something is given back. */
 void bucket_settle(struct bucket *bucket, int64_t earned, int64_t spent);
 
-/* Something beside time has earned so much: kept up to the bound at the next settlement. */
+/* Adds ns that something else than time has earned; what is above the bound is lost at the next
+ * bucket_settle(). */
 void bucket_grant(struct bucket *bucket, uint64_t earned);
 
 static inline bool bucket_is_empty(const struct bucket *bucket)

@@ -97,8 +97,8 @@ void budget_start(struct budget *budget, const struct budget_terms *terms, uint6
 	budget->settled_at = now;
 }
 
-/* Servers that sleep and wake all the time would be left after seconds otherwise, with nothing
- * seen. Returns what is lent. */
+/* Part of what wake-ups cost is not charged in the beginning: in a server that sleeps and wakes all
+ * the time the bucket would be empty after seconds, with nothing seen. Returns ns that are lent. */
 static uint64_t lend(struct budget *budget, const struct budget_estimate *estimate)
 {
 	uint64_t wanted = estimate->wakeups > 0 ? (uint64_t)estimate->wakeups : 0, lent;
@@ -115,7 +115,7 @@ static void pause_arming(struct budget *budget, uint64_t now)
 	double rate = budget->income / (double)SECOND + INCOME_LEAST;
 	uint64_t pause = bucket_wait(&budget->bucket, rate);
 
-	/* What handlers took, the program tells, which may be anything. */
+	/* The program itself tells what handlers took, and may tell anything: the pause is bounded. */
 	budget->paused_until = now + (pause < PAUSE_MOST ? pause : PAUSE_MOST);
 }
 

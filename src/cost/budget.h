@@ -42,7 +42,7 @@ struct budget {
 	double percent;
 	struct bucket bucket;
 	double income;	 /* ns a second that were earned lately */
-	uint64_t loan;	 /* ns: of what wake-ups cost, not charged to the bucket */
+	uint64_t loan;	 /* ns of what wake-ups cost that are still to be left uncharged */
 	uint64_t exempt; /* ns of our own CPU time that are not counted */
 	uint64_t spent, settled_at;
 	uint64_t paused_until; /* nothing is armed before */

@@ -5,9 +5,9 @@
 
 #define SHARE 0.25		     /* of one CPU */
 #define SAVED_MOST (SECOND / 2)	     /* ns of CPU time */
-#define DEBT_MOST (30 * MILLISECOND) /* so that one long piece of work is not waited for long */
-#define PROCESS_ALLOWANCE (MILLISECOND / 2) /* what one takes to be watched and let go */
-#define HIT_ALLOWANCE (1 * MILLISECOND)	    /* what one may take to be told, with its stack */
+#define DEBT_MOST (30 * MILLISECOND) /* more is forgiven: nobody waits longer for one long work */
+#define PROCESS_ALLOWANCE (MILLISECOND / 2) /* what a process takes to be watched and let go */
+#define HIT_ALLOWANCE (1 * MILLISECOND)	    /* what a hit may take to be told, with its stack */
 
 void pace_begin(struct pace *pace, double percent)
 {
@@ -22,7 +22,7 @@ void pace_allow_process(struct pace *pace)
 
 void pace_allow_hits(struct pace *pace, uint64_t hits)
 {
-	/* Slots that were closed take their counts with them. */
+	/* The kernel's count falls when slots are closed. */
 	uint64_t more = hits > pace->hits ? hits - pace->hits : 0;
 
 	if (more > SAVED_MOST / HIT_ALLOWANCE)

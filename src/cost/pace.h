@@ -28,14 +28,15 @@ struct pace {
 /* `percent`: what the user's budget adds; 100 or more: a whole CPU. */
 void pace_begin(struct pace *pace, double percent);
 
-/* One that was there has ended. */
+/* A process that there really was has ended: its allowance is earned. */
 void pace_allow_process(struct pace *pace);
 /* So many hits has the kernel counted so far. */
 void pace_allow_hits(struct pace *pace, uint64_t hits);
 
-/* Between two rounds of work; the thread has used so much CPU time. True: too much. */
+/* Between two rounds of work, when the thread has used `used` ns of CPU time so far. True: more than
+ * it may, and it is to sleep for pace_pause(). */
 bool pace_is_over(struct pace *pace, uint64_t now, uint64_t used);
-/* ns to sleep then. What is owed beyond a bound is forgiven. */
+/* ns to sleep then. Debt beyond a bound is forgiven. */
 uint64_t pace_pause(struct pace *pace);
 
 #endif

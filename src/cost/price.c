@@ -49,7 +49,7 @@ static void lower(uint64_t *lowest, uint64_t cost)
 		*lowest = cost;
 }
 
-/* The lowest of all tries: what else happens meanwhile only adds. */
+/* The lowest of all tries, since whatever else runs meanwhile only adds. */
 static uint64_t measure(void)
 {
 	uint64_t lowest = HIGHEST_PRICE;

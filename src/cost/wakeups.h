@@ -43,11 +43,12 @@ struct wakeups {
 
 void wakeups_arm(struct wakeups *wakeups, uint64_t now);
 void wakeups_silence(struct wakeups *wakeups, uint64_t now);
-/* A slot was armed for `time` ns in one thread, which wakes `rate` times a second. */
+/* A slot was armed for `time` ns in one thread alone, which wakes `rate` times a second, and is
+ * disarmed now. */
 void wakeups_silence_single(struct wakeups *wakeups, double rate, uint64_t time);
 
-/* So often have its threads got a CPU so far, and it has used so much CPU time. Threads that end
- * take their counts along: the rate then stays what it was. */
+/* A census: the process's threads have got a CPU `count` times so far, and used `cpu_time` ns. A
+ * count that has fallen, since threads that end take theirs along, leaves the rate as it was. */
 void wakeups_count(struct wakeups *wakeups, uint64_t now, uint64_t count, uint64_t cpu_time);
 
 /* What an armed slot costs a thread of this process at each wake-up, ns. */

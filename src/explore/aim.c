@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 #define AIM_SITES 512
-#define AIM_PARTS 8 /* of choices, one is left to the other ways: they may find what moved */
+/* One choice in so many is left to the other ways: they may find an access that has moved. */
+#define AIM_PARTS 8
 #define LOOK_SOON (100 * MILLISECOND)
 #define LOOKS_SOON 20
 #define LOOK_LATER (2 * SECOND)
@@ -42,7 +43,7 @@ bool aim_is_on(const struct target *target)
 
 /* ---- finding the places ------------------------------------------------------------------- */
 
-/* Changes when a file is loaded or unloaded. */
+/* A number that changes when a file is loaded or unloaded. */
 static uint64_t modules_now(struct target *target)
 {
 	struct symbol_modules *modules = space_modules(target->space);
@@ -124,7 +125,7 @@ static bool is_watched(struct target *target, const struct aim_site *site)
 	return slot_watching(target, site->pc) != NULL;
 }
 
-/* The side that was watched least often, any of equals; of its instructions any. */
+/* An instruction of the side that was watched least often so far; of equal ones any. */
 static struct aim_site *choose(struct target *target, struct aimed *aimed)
 {
 	struct aim_list *list = list_of(target);
@@ -161,7 +162,7 @@ uint64_t aim_choose(struct target *target, pid_t *tid)
 	return site->pc;
 }
 
-/* Where each has a slot of its own nobody waits for it. */
+/* The longest window, where every instruction aimed at has a slot of its own. */
 uint64_t aim_window(const struct target *target, uint64_t usual, uint64_t most)
 {
 	return target->explored->aimed->used < target->slots ? most : usual;
@@ -196,7 +197,7 @@ static struct sides sides_at(const struct target *target, uint64_t pc)
 	return sides;
 }
 
-/* Findings of which one is at either place. */
+/* The findings of which one side is at the first place and the other at the second: a bit each. */
 static uint64_t both(const struct target *target, uint64_t first, uint64_t second)
 {
 	struct sides a = sides_at(target, first), b = sides_at(target, second);

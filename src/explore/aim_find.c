@@ -101,7 +101,7 @@ static const struct symbol_module *find_module(const struct search *search)
 
 /* ---- instructions ------------------------------------------------------------------------- */
 
-/* Those at the least distance are kept. */
+/* Keeps the instructions that are nearest so far, all of one distance. */
 static void keep(struct search *search, uint64_t pc, uint64_t distance, unsigned line)
 {
 	struct aim_found *found = search->found;
@@ -127,7 +127,8 @@ static bool decode(const struct search *search, uint64_t pc, struct insn *insn)
 			   insn) == 0;
 }
 
-/* A variable of its own address is told from others; what a pointer leads to is not at one. */
+/* May the instruction access the finding's variable? One with a fixed address must access that; one
+ * through a pointer may always. */
 static bool may_be_object(const struct search *search, const struct insn *insn,
 			  const struct insn_operand *operand, uint64_t pc)
 {
@@ -153,7 +154,8 @@ static unsigned wanted_access(const struct finding_access *access)
 	}
 }
 
-/* What reads and writes in one build may do so by two instructions in the next, and the reverse. */
+/* Does it access memory as the finding's instruction did? A read-modify-write of one build may be
+ * two instructions in the next, and the reverse: either access will do. */
 static bool makes_access(const struct search *search, const struct insn *insn, uint64_t pc)
 {
 	unsigned wanted = wanted_access(search->access);
@@ -175,7 +177,8 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Lines that it is from where it was, counted from its function's. -1: it is other code. */
+/* How many lines from the finding's, both counted from the first line of their function, the
+ * instruction is. -1: it is of another function. */
 static int64_t lines_away(const struct search *search, uint64_t pc, unsigned *line)
 {
 	const struct finding_frame *old = search->frame;

@@ -15,11 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BACKGROUND_PARTS \
-	7	     /* all background threads together come less often than this part of all do */
-#define LOOK_PARTS 4 /* of looks, one is at the stack of a background thread as well */
+/* Background threads are those that wake least often, together less than one in so many of all
+ * wake-ups of the process. */
+#define BACKGROUND_PARTS 7
+/* At one in so many censuses the stack of a known background thread is looked at again. */
+#define LOOK_PARTS 4
+/* A hold takes one in so many parts of what a thread can save up, and this at most. */
+#define HOLD_PARTS 2
 #define HOLD (3 * MILLISECOND)
-#define HOLD_PARTS 2 /* of what a thread can save up, a hold takes one at most */
 
 static void note_background(struct target *target, pid_t tid)
 {
@@ -39,7 +42,7 @@ static void note_background(struct target *target, pid_t tid)
 		code_look_at(target, thread);
 }
 
-/* Those that have ended, or wake often now, or do nothing. */
+/* Those that the last look did not find: they have ended, wake often now, or not at all. */
 static void forget_others(struct explored *explored)
 {
 	for (unsigned i = 0; i < explored->background_count;) {
@@ -58,7 +61,7 @@ static int compare(const void *a, const void *b)
 	return (x->rate > y->rate) - (x->rate < y->rate);
 }
 
-/* The threads are in order from here on. */
+/* Sorts the process's threads by how often they wake, and notes the first ones. */
 static void find_background(struct target *target)
 {
 	struct explored *explored = target->explored;
@@ -80,8 +83,9 @@ static void find_background(struct target *target)
 	forget_others(explored);
 }
 
-/* Watches of all threads end as soon as nobody is held. What was met in them may be ordered: from
- * here on only what changes under a thread that is held makes a site contended. */
+/* Armed slots have become dear. All watches of all threads end now. The contended sites that they
+ * found are forgotten: threads that came one after the other may be ordered, and from now on only
+ * memory that changes under a held thread makes a site contended. */
 static void begin(struct target *target)
 {
 	target->explored->memory.contended.used = 0;
@@ -122,7 +126,7 @@ static bool has_slot(const struct target *target, pid_t tid)
 	return false;
 }
 
-/* When it will have saved up for a hold. */
+/* When the thread will have saved up for a hold of so many ns; CLOCK_MONOTONIC ns. */
 static uint64_t holdable_at(const struct target *target, pid_t tid, uint64_t hold)
 {
 	return atomic_load(&area_credit_of(target->shared, (uint64_t)tid)->until) +

@@ -16,7 +16,7 @@ const struct thread_rate *single_choose(struct target *target, uint64_t now);
 const struct thread_rate *single_find(struct target *target, pid_t tid, uint64_t now);
 /* Is it one of those that slots may be in alone? */
 bool single_is_known(const struct target *target, pid_t tid);
-/* ns, that a thread has saved up for often enough. */
+/* ns of a hold that a thread can have saved up for twice over. */
 uint64_t single_hold(const struct target *target);
 
 #endif

@@ -27,22 +27,31 @@
 #define LOOK_INTERVAL_BRIEF (4 * SECOND) /* where probes tell more (probe.c) */
 #define HOLD_LOOK MILLISECOND		 /* between two looks whether a hold has ended */
 #define CODE_WINDOW (60 * MILLISECOND)
-#define WIDENINGS 3 /* … at most so often: each interrupts every CPU a thread last ran on */
+/* Of one watch: each widening interrupts every CPU that a covered thread last ran on. */
+#define WIDENINGS 3
+/* Hits by one thread, and no other, after which an address is given up. */
 #define SOLITARY_HITS 6
-#define PRIVATE_PARTS \
-	4 /* of sampled addresses where one thread alone was foreseen, one is watched */
-#define BRIEF_WINDOW (2 * MILLISECOND) /* of an address */
-#define ALL_PARTS 8	     /* of what comes in, one goes to looks at code in all threads … */
-#define ALL_PARTS_PROMISED 2 /* … more where conflicts were foreseen */
-#define ALL_SECONDS 10.0     /* … and of what is left, in so many seconds */
-#define BRIEF_REQUESTS (500 * MILLISECOND) /* from one of these to the next */
-#define BRIEF_MARGIN (MILLISECOND / 5)	   /* between its end and that of the hold it is for */
+/* Of so many sampled addresses where look-ahead has shown one thread alone, one is watched. */
+#define PRIVATE_PARTS 4
+/* Where armed slots are dear (target/transient.h): a watch of all threads lasts so long. */
+#define BRIEF_WINDOW (2 * MILLISECOND)
+/* One part in so many of the budget's income goes to watches of code in all threads; more of it
+ * where conflicts were foreseen with threads that no watch of a single one meets; … */
+#define ALL_PARTS 8
+#define ALL_PARTS_PROMISED 2
+/* … and besides, the same part of what the bucket holds, spread over so many seconds. */
+#define ALL_SECONDS 10.0
+/* Between two watches of addresses that a tool asked for. */
+#define BRIEF_REQUESTS (500 * MILLISECOND)
+/* A watch of all threads, made while one is held, ends so long before that hold does. */
+#define BRIEF_MARGIN (MILLISECOND / 5)
 #define SINGLE_COST 200000ull /* ns of CPU time that an armed slot may take of a single thread */
 #define SINGLE_WINDOW_MAX (250 * MILLISECOND)
 
 static void finish(struct explorer *explorer, struct target *target, struct slot *slot)
 {
-	/* A thread held before its access goes on being held for the address it led to. */
+	/* A slot on code is only silenced, which lets nobody go: the thread that it holds stays
+	 * held while the address that it is about to access is watched. */
 	if (slot->watch.access & TL_EXEC)
 		slot_silence(target, slot);
 	else
@@ -70,8 +79,11 @@ static unsigned code_slots(const struct target *target, bool lasting)
 	return code;
 }
 
-/* One slot samples code, and in a program that mostly waits others for which no address waits; one
- * is left for what code hits lead to. With one slot alone there is no such other. */
+/*
+ * Is this slot to watch code? One slot does, and one is kept for the addresses that its hits lead
+ * to. In a program that mostly waits the others do as well, unless a sampled address waits for a
+ * slot. Where the process has one slot, it watches code when no address waits.
+ */
 static bool samples_code(struct explorer *explorer, struct target *target)
 {
 	unsigned code = code_slots(target, false), lasting = code_slots(target, true);
@@ -85,9 +97,9 @@ static bool samples_code(struct explorer *explorer, struct target *target)
 	return code == 0 || (explorer->budget->sleepy && !request_waits(explorer, target));
 }
 
-/* In a program that mostly waits, while there is credit, each instruction has a short turn, so that
- * many have one. In a busy one what is hot is hit at once, and addresses that were sampled find
- * more for what arming costs. */
+/* ns that an instruction is watched for. Short in a program that mostly waits, while the bucket is
+ * more than a quarter of a second full, so that many instructions have a turn. Long in a busy one:
+ * hot code is hit at once there, and what arming costs finds more at sampled addresses. */
 static uint64_t code_window(const struct explorer *explorer)
 {
 	if (!explorer->budget->sleepy)
@@ -106,7 +118,8 @@ static bool may_watch(const struct explorer *explorer, uint64_t now)
 		now <= begin + explorer->program->options.duration);
 }
 
-/* Who stands before an access must be held until another slot is armed. */
+/* Where arming is slow: no widening, which would come too late, and holds at code long enough for
+ * the slot to be armed that watches what the held thread is about to access. */
 static void suit_threads(const struct target *target, struct tl_watch *watch)
 {
 	if (!arms_slowly(target))
@@ -171,9 +184,10 @@ static bool arm_code(struct target *target, struct slot *slot, uint64_t window)
 }
 
 /*
- * Threads that come by one after the other are all held, which finds what lasts no longer than
- * arming an address does, and writes of what was there, which a probe does not see. A part of what
- * comes in goes to that, and of what is left.
+ * Where armed slots are dear: is it time for a watch of code in all threads? Each thread that comes
+ * by is held, so that two are seen at once whose accesses lie nearer to each other than arming a
+ * second slot takes, and stores that leave the value as it was, which a probe does not see. What
+ * such a watch is expected to cost decides when the next may be: ALL_PARTS.
  */
 static bool is_turn_of_all(const struct explorer *explorer, struct target *target, uint64_t now)
 {
@@ -194,7 +208,8 @@ static bool is_turn_of_all(const struct explorer *explorer, struct target *targe
 	return true;
 }
 
-/* Code in all slots but the last, which is for what that leads to, and for what samples showed. */
+/* Where armed slots are dear. All slots but the last watch code; the last watches the addresses that
+ * code hits lead to, and now and then a sampled one. */
 static void arm_next_brief(struct explorer *explorer, struct target *target, struct slot *slot,
 			   uint64_t now)
 {
@@ -219,7 +234,8 @@ static void arm_next_brief(struct explorer *explorer, struct target *target, str
 	choice_of(target, slot)->heuristic = HEURISTIC_SAMPLE;
 }
 
-/* Look-ahead has shown one thread alone there. It does not see everything. */
+/* Look-ahead has shown one thread alone there: three of four such addresses are passed over. The
+ * fourth is watched all the same, since look-ahead does not see every access. */
 static bool is_hardly_worth(struct target *target, const struct tl_watch *watch)
 {
 	return foresight_view(&target->explored->memory.foresight, watch->address) ==
@@ -227,8 +243,8 @@ static bool is_hardly_worth(struct target *target, const struct tl_watch *watch)
 	       random_next(&target->program->random) % PRIVATE_PARTS;
 }
 
-/* The slot would be idle until something else happens: those that are hardly worth it are passed
- * over, of which each is gone then. */
+/* The first waiting request that is worth a watch; those passed over are dropped. All are looked at
+ * now, since nothing comes back to this slot until the next event. */
 static bool take_worth(struct explorer *explorer, struct target *target, struct tl_watch *watch)
 {
 	while (request_take(explorer, target, watch)) {
@@ -266,15 +282,15 @@ static void arm_next(struct explorer *explorer, struct target *target, struct sl
 	hold_keep(target, slot);
 }
 
-/* One thread alone comes by, and often: no other is likely to while it is looked at. */
+/* One thread alone came, SOLITARY_HITS times: no other is likely to in the rest of the window. */
 static bool is_solitary(const struct slot *slot)
 {
 	return slot->identities == 1 && slot->seen >= SOLITARY_HITS &&
 	       !(slot->watch.access & TL_EXEC);
 }
 
-/* Nothing else waits for the slot and several threads came: go on, and hold longer, since the place
- * is seldom reached. */
+/* The window is over, several threads came, and no other address waits for the slot: it stays for
+ * another window, with holds twice as long, since threads seldom come by. */
 static void extend(struct target *target, struct slot *slot, uint64_t now)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
@@ -284,8 +300,8 @@ static void extend(struct target *target, struct slot *slot, uint64_t now)
 		shared->hold *= 2;
 }
 
-/* To watch for writes alone again costs as much as to watch another address, which is worth more.
- */
+/* A slot that was widened to reads, and whose holds are over. Narrowing it to writes costs as much
+ * as arming it for another address, which is worth more where one waits. */
 static void after_wide(struct explorer *explorer, struct target *target, struct slot *slot)
 {
 	if (request_waits(explorer, target))
@@ -294,7 +310,7 @@ static void after_wide(struct explorer *explorer, struct target *target, struct 
 		slot_narrow(target, slot);
 }
 
-/* Does it watch what a thread held before its access led to? */
+/* Was it armed for what a thread, held before its access, was about to access? */
 static bool has_origin(const struct slot *slot)
 {
 	return slot->hits && slot->hit[0]->origin;
@@ -377,8 +393,8 @@ static void run(struct program *program)
 	}
 }
 
-/* Of a slot with a thread that is held. Nobody tells when a hold ends; before its time it seldom
- * does. */
+/* When a slot with held threads is looked at next. The program does not tell when a hold ends: the
+ * controller looks when the first is due, since few end earlier, and then every HOLD_LOOK. */
 static uint64_t hold_due(const struct slot *slot)
 {
 	uint64_t soon = clock_now() + HOLD_LOOK, first = UINT64_MAX;
@@ -420,8 +436,9 @@ static uint64_t next_due(const struct program *program)
 	return next;
 }
 
-/* A data slot for an address that a held thread is about to access: a silent one, else the one that
- * has seen least. One that waits for a meeting stays. */
+/* A slot for the address that a held thread is about to access: a silent one, else the one on data
+ * that has seen fewest hits, whose watch ends. Not one that holds somebody, nor one where two
+ * threads are expected to coincide (hold.h). */
 static struct slot *make_room(struct explorer *explorer, struct target *target)
 {
 	struct slot *least = NULL;
@@ -474,7 +491,8 @@ static struct slot *watch_origin(struct explorer *explorer, struct target *targe
 	update_note(target, hit);
 	data = slot_watching(target, watch.address);
 	if (data && hit->usable && data->hits < SLOT_HITS_MAX) {
-		/* Before its access as another may be: both at once is a race as well. */
+		/* The address is watched already: this thread, held before its access, counts as
+		 * there, and makes a pair with another that is held at its own. */
 		hit->origin = true;
 		move_hit(slot, data, hit);
 		return data;
@@ -492,7 +510,8 @@ static struct slot *watch_origin(struct explorer *explorer, struct target *targe
 		return slot;
 	if (armed_is_dear(target))
 		data->deadline = hit->entry + slot->watch.hold - BRIEF_MARGIN;
-	/* Who waits for what the held thread owns comes after it: that is a chance. */
+	/* Of a finding aimed at, the watch outlasts the hold: a thread that waited for a lock of
+	 * the held one comes right behind it, which counts as a chance of the two to meet. */
 	if (armed_is_dear(target) && choice_of(target, slot)->heuristic == HEURISTIC_AIM)
 		data->deadline = hit->entry + slot->watch.hold + BRIEF_WINDOW;
 	choice_of(target, data)->heuristic = hit->usable ? choice_of(target, slot)->heuristic
@@ -511,8 +530,9 @@ static struct slot *watch_origin(struct explorer *explorer, struct target *targe
 	return data;
 }
 
-/* Another is held behind its access now: whoever is held in front of a call that makes its own goes
- * on, to make it meanwhile. */
+/* The slot watches memory that a call is about to be handed, its caller held in front of the call;
+ * now another thread has come to that memory and is held. The caller is let go, so that it makes
+ * its own access while the other is still held. */
 static void let_caller_go(struct target *target, struct slot *slot, const struct hit *hit)
 {
 	struct slot_choice *choice = choice_of(target, slot);
@@ -570,7 +590,7 @@ static void collect(struct program *program)
 	hits_collect(program->explorer->hits);
 }
 
-/* Held or not, it tells what the thread does next. */
+/* Whether the thread was held or not: its registers tell what it will do next (foresee.h). */
 static void note_visit(struct target *target, const struct slot *slot, const struct hit *hit)
 {
 	aim_visit(target, slot, hit);

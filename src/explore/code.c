@@ -24,19 +24,22 @@
 #define CHOICES_MAX 512
 #define OWN_STACK 65536	      /* bytes above the stack pointer that may be the thread's own stack */
 #define COLD_HOLD MILLISECOND /* code found this way may run seldom: others come seldom too */
-#define CALM_PROBES 4	      /* of looks at threads that seldom get a CPU, one is no probe */
-#define START_PARTS 4	      /* of probes, one is at any instruction of a function */
-#define LOOK_PARTS 2	      /* of watches of code, one is where a sleeping thread goes on */
+/* One in so many, each drawn: */
+#define CALM_PROBES 4 /* of the watches in a background thread, one is no probe, */
+#define START_PARTS 4 /* of the probes, one is at any instruction, not where a region begins, */
+#define LOOK_PARTS 2  /* of the watches of code, one is where a sleeping thread goes on, */
+#define FORESEEN_PROBE_PARTS 2 /* of the choices, one may be a probe of what was foreseen. */
+/* Such a place is watched for the usual window, doubled so often. */
 #define LOOK_DOUBLINGS 3
-#define BRIEF_HITS 6		      /* of an address, in all threads: what is dear ends soon */
-#define BRIEF_HOLD (MILLISECOND / 10) /* of those that come by while one is held */
+/* Where armed slots are dear, an address is watched in all threads for so many hits at most, and
+ * who comes by while one thread is held is held so long. */
+#define BRIEF_HITS 6
+#define BRIEF_HOLD (MILLISECOND / 10)
 #define FORESEEN_HOLD (4 * MILLISECOND)
-#define CONTENDED_HOLD                                                            \
-	(2 * MILLISECOND) /* to come here costs as much as a longer hold is worth \
-			   */
+/* In a busy program a hold at a contended site may cost as much as it took to get a thread there. */
+#define CONTENDED_HOLD (2 * MILLISECOND)
 #define AIMED_HITS 3
 #define ALL_HITS 3
-#define FORESEEN_PROBE_PARTS 2 /* of choices, one may be a probe of what was foreseen */
 
 struct choices {
 	struct target *target;
@@ -44,7 +47,7 @@ struct choices {
 	unsigned count;
 	uint64_t calls[64];
 	unsigned call_count;
-	uint64_t place; /* that all this was listed for */
+	uint64_t place; /* the site in whose function all these stand; 0: it was drawn by chance */
 };
 
 /* rsp and rbp lead to the thread's own frame; another thread's is reached by other registers. */
@@ -144,8 +147,8 @@ static bool choose_function(struct target *target, const struct sites *sites, ui
 		return false;
 	choices->target = target;
 	choices->place = noted ? pc : 0;
-	/* A noted place is the start of an instruction: large functions are not always read from
-	 * their own. */
+	/* A noted place is the start of an instruction. Every other time decoding begins there, so
+	 * that what lies beyond the first FUNCTION_MAX bytes of a function has its turn. */
 	if (noted && random_next(&explorer->program->random) % 2)
 		*start = pc;
 	list_function(choices, *start, *end);
@@ -218,8 +221,8 @@ static uint64_t choose_weighted(struct target *target, const uint64_t *pc, unsig
 	return pc[drawn];
 }
 
-/* A function is drawn first, so that each has its turn, then one of its instructions; one of little
- * interest is drawn again as a rule. */
+/* Draws a function, so that each has its turn, then one of its instructions, up to four times: the
+ * less interesting an instruction is, the likelier it is that another is drawn. */
 static uint64_t choose_instruction(struct target *target, const struct sites *sites,
 				   uint64_t *place)
 {
@@ -260,7 +263,8 @@ static void fill(struct target *target, uint64_t pc, unsigned hits, uint64_t hol
 	};
 }
 
-/* The thread that was there, or, since threads that often get a CPU all do the same, another. */
+/* The thread that was at the site, if it may be held. If it is no background thread, any other that
+ * is none will do: threads that often get a CPU are taken to run the same code. */
 static const struct thread_rate *thread_for(struct target *target, pid_t tid, uint64_t now)
 {
 	const struct thread_rate *thread = single_find(target, tid, now);
@@ -282,7 +286,8 @@ static bool is_by_known(void *context, const struct contended_site *site)
 	return site->conflict && single_is_known(context, site->tid);
 }
 
-/* A thread that has ended, or is yet to begin, is met in watches of all threads alone. */
+/* A thread that has ended, or is yet to begin, cannot be watched by itself: its like is met only in
+ * watches of all threads. */
 static bool is_by_stranger(void *context, const struct contended_site *site)
 {
 	return site->conflict && !single_is_known(context, site->tid);
@@ -309,8 +314,8 @@ static bool choose_site_single(struct target *target, contended_filter_fn *filte
 	return true;
 }
 
-/* To watch an address in all threads is dear: a probe tells first whether what was foreseen is
- * true. */
+/* A foreseen conflict, where armed slots are dear: a probe tells first whether the memory changes
+ * under a held thread, before the address is watched in all threads. */
 static bool choose_foreseen_single(struct target *target, uint64_t now, struct code_choice *choice)
 {
 	if (random_next(&target->program->random) % FORESEEN_PROBE_PARTS ||
@@ -355,7 +360,9 @@ bool code_choose_single(struct target *target, uint64_t now, struct code_choice 
 	if (!thread)
 		return false;
 	choice->thread = *thread;
-	/* Who seldom comes by is waited for long, and probes do not see all. */
+	/* A background thread seldom comes by and is waited for long, so that it is worth more than
+	 * a probe, which sees neither reads nor stores of what was there: one watch in CALM_PROBES
+	 * is none. */
 	choice->heuristic = background_find(target, thread->tid) ? HEURISTIC_BACKGROUND
 								 : HEURISTIC_CODE;
 	choice->probe = !is_off(target, HEURISTIC_PROBE) &&
@@ -411,7 +418,8 @@ static bool choose_site(struct target *target, struct code_choice *choice)
 	return true;
 }
 
-/* Where a sleeping thread goes on. Threads that wake all the time are seen anyhow. */
+/* Where a sleeping thread goes on, to see what it does next. Not where armed slots are dear: threads
+ * that wake all the time are seen by samples. */
 static bool choose_wake(struct target *target, struct code_choice *choice)
 {
 	uint64_t pc;
@@ -483,7 +491,7 @@ static unsigned aligned_length(uint64_t address, uint64_t length)
 	return result;
 }
 
-/* rdi or rsi: one that a conflict was foreseen at, else either. */
+/* One of the first two arguments: one whose memory a conflict was foreseen at, else either. */
 static uint64_t choose_argument(struct target *target, const struct hit *hit)
 {
 	unsigned first = random_next(&target->program->random) & 1 ? 7 : 6;
@@ -508,7 +516,8 @@ static bool watch_argument(struct target *target, const struct hit *hit, struct 
 	return true;
 }
 
-/* Whoever comes by while the first is held is enough. */
+/* Where armed slots are dear: the watch lasts as long as the hold of the thread that led to it, for
+ * those who come by meanwhile. */
 static void shorten(struct target *target, struct tl_watch *watch)
 {
 	watch->widen = false;
@@ -527,7 +536,7 @@ bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *wat
 		return false;
 	watch->length = aligned_length(hit->access.address, hit->access.length);
 	watch->address = hit->access.address;
-	/* Another's read conflicts with a write only. */
+	/* A read of the held thread's conflicts with writes of others alone. */
 	watch->access = hit->access.access & TL_WRITE ? TL_READ | TL_WRITE : TL_WRITE;
 	if (is_off(target, HEURISTIC_WIDENING))
 		watch->access = TL_READ | TL_WRITE;

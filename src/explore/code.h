@@ -18,11 +18,12 @@ struct code_choice {
 	bool probe;
 	enum heuristic heuristic;
 	unsigned doublings; /* of the window: who comes is waited for */
-	bool look;	    /* nobody is held: it is to be seen what a thread does next */
+	bool look;	    /* nobody is held there: a thread's registers are wanted */
 };
 
 bool code_choose(struct target *target, struct code_choice *choice);
-/* Is there what only watches of all threads meet? Where one thread at a time is watched. */
+/* Where one thread at a time is watched: was a conflict foreseen that only a watch of all threads
+ * can meet? */
 bool code_promises_all(struct target *target);
 /* In one thread alone. */
 bool code_choose_single(struct target *target, uint64_t now, struct code_choice *choice);

@@ -19,7 +19,8 @@
 #define PROBE_WORDS 64			/* looked at of one thread's next accesses */
 #define BACKGROUND_MAX 16		/* threads known by name of those that seldom wake */
 
-/* When was looked ahead from one place by one thread? */
+/* The last look-ahead from one place by one thread: `key` is a hash of both, `time` is of
+ * CLOCK_MONOTONIC, ns. */
 struct foretold {
 	uint64_t key, time;
 };
@@ -27,7 +28,7 @@ struct foretold {
 struct probe_word {
 	uint64_t pc; /* of the instruction that is to access it */
 	uint64_t address, value;
-	unsigned length;
+	unsigned length; /* bytes */
 };
 
 /* Memory that a held thread is about to access (explore/probe.h). */
@@ -38,7 +39,8 @@ struct probe {
 	unsigned words;
 };
 
-/* A thread that seldom gets a CPU, beside others that do all the time. */
+/* A thread that seldom gets a CPU, in a process whose others do all the time, and the code that it
+ * alone was seen in. */
 struct background_thread {
 	pid_t tid;
 	bool seen; /* in the last look */
@@ -72,11 +74,12 @@ struct explored {
 	struct slot_choice choice[AREA_WATCHES]; /* by slot */
 	uint64_t counted_at;   /* the census after which background threads were looked for */
 	bool armed_dear;       /* as it was when background threads were last looked for */
-	uint64_t next;	       /* when the next single thread may be held */
-	uint64_t next_request; /* when an address that a tool asked for may be watched */
-	uint64_t next_all;     /* when code may be in all threads */
-	uint64_t next_look;
-	unsigned looks;
+	/* CLOCK_MONOTONIC, ns: not before then … */
+	uint64_t next;	       /* … is a single thread held again, */
+	uint64_t next_request; /* an address watched that a tool asked for, */
+	uint64_t next_all;     /* code watched in all threads, */
+	uint64_t next_look;    /* looked at the stacks of sleeping threads */
+	unsigned looks;	       /* such looks so far */
 	struct background_thread background[BACKGROUND_MAX];
 	unsigned background_count;
 	struct team *team;   /* NULL: none is expected */
@@ -117,16 +120,16 @@ static inline bool is_off(const struct target *target, enum heuristic heuristic)
 	return heuristic_is_off(target->program->options.without, heuristic);
 }
 
-/* A program may be over in milliseconds: what the first looks ask is read before it goes on. Those
- * that it starts do not wait for that. */
+/* Reads what the first looks will ask of the program's files while its first process still waits to
+ * begin: the program may be over in milliseconds. Processes that it starts do not wait for that. */
 static inline void explorer_prepare(const struct target *target)
 {
 	if (!target->program->welcomed)
 		space_prepare(target->space);
 }
 
-/* In the beginning all that samples show is new; to look ahead then takes more time from them than
- * short runs have. A program that mostly waits has few samples. */
+/* In the first half second all that samples show is new, and look-ahead would take from them the
+ * time that a short run has. Not in a program that mostly waits, which gets few samples. */
 static inline bool samples_come_first(const struct target *target)
 {
 	return !explorer_of(target)->budget->sleepy &&

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define STEPS 1536 /* instructions of one look */
-/* Of what the budget allows, one part goes to look-ahead; less where one thread at a time is
+/* One part in so many of the budget's income goes to look-ahead; less where one thread at a time is
  * watched, since probes tell more there. */
 #define BUDGET_PARTS 4
 #define BUDGET_PARTS_SINGLE 16
@@ -38,7 +38,7 @@ static bool may_look(struct target *target, uint64_t now)
 	return !bucket_is_empty(bucket) && now >= budget->paused_until;
 }
 
-/* What was seen of one place and thread tells little new when it is seen again. */
+/* The same place by the same thread is looked ahead from again after FORESIGHT_AGAIN, not sooner. */
 static bool is_news(struct target *target, pid_t tid, uint64_t pc, uint64_t now)
 {
 	struct explored *explored = target->explored;
@@ -95,8 +95,8 @@ static void note_view(struct target *target, pid_t tid, uint64_t now,
 			note(target, tid, now, &view->access[i]);
 }
 
-/* Threads that live for microseconds are seldom seen themselves. What they will do, who creates
- * them tells: their function and its argument. */
+/* Threads that live for microseconds are seldom seen themselves. The thread that is about to create
+ * one tells the new one's function and its argument, and that is looked ahead from. */
 static void foresee_birth(struct target *target, uint64_t now, const struct ahead_birth *birth)
 {
 	static struct ahead_view view; /* one thread; large */

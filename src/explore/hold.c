@@ -40,7 +40,7 @@ static void plan(struct target *target, const struct slot *slot, const struct pe
 	uint64_t now = clock_now(), planned = atomic_load(&shared->meeting_until);
 	struct coincidence next = period_coincidence(periods, now);
 
-	/* Who was to meet may still be on the way. */
+	/* The coincidence foretold last is not over: the second thread may still come. */
 	if (now < planned && now >= atomic_load(&shared->meeting_from) && next.periodic)
 		return;
 	atomic_store(&shared->meeting_until, 0);
@@ -91,7 +91,8 @@ bool meeting_is_on(const struct target *target)
 	return false;
 }
 
-/* A slot for writes alone sees no readers come. Where there is time for it they are seen. */
+/* In a program that mostly waits the slot sees readers, too, so that their periods are learnt: a
+ * slot for writes alone would not show them. */
 void meeting_suit(struct target *target, struct tl_watch *watch)
 {
 	const struct periods *periods = known(target, watch->address);

@@ -8,18 +8,19 @@
 
 #include "explore/explorer.h"
 
-void choose_hold(struct target *target, struct slot *slot); /* a strategy's publish … */
-/* … and visit */
+/* What is done as a slot is about to be armed (publish() of struct strategy). */
+void choose_hold(struct target *target, struct slot *slot);
 /* Was it armed for a foreseen conflict, or for a finding that is aimed at? */
 bool hold_is_led(const struct target *target, const struct slot *slot);
-/* Of what the slot was armed for, once choice_of() tells: nobody is held there for what is kept for
- * foreseen conflicts. */
+/* Once choice_of() tells what the slot was armed for: where that is neither a foreseen conflict nor
+ * a finding aimed at, and some conflict is foreseen, threads keep FORESEEN_RESERVE of their savings
+ * here. */
 void hold_keep(struct target *target, const struct slot *slot);
 void meeting_note(struct target *target, const struct slot *slot, const struct hit *hit);
-/* Are two threads expected at the address that is watched, now or later? At any that is? */
+/* Are two threads expected to coincide at the address that the slot watches; at that of any slot? */
 bool meeting_waits(const struct target *target, const struct slot *slot);
 bool meeting_is_on(const struct target *target);
-/* An address that periodic threads come by is watched until they coincide. */
+/* Makes the watch of an address that periodic threads come by last until they coincide. */
 void meeting_suit(struct target *target, struct tl_watch *watch);
 void cooldown_note(struct target *target, const struct slot *slot); /* its watch is over */
 bool cooldown_forbids(struct target *target, const struct tl_watch *watch);

@@ -29,7 +29,7 @@ static bool is_call_before(struct space *space, uint64_t pc)
 	       (bytes[0] == 0xff && (bytes[1] >> 3 & 7) == 2);
 }
 
-/* A calm thread does what others do not. */
+/* A background thread runs code that others do not, so that it has sites of its own. */
 struct sites *code_sites(struct target *target, pid_t tid)
 {
 	struct background_thread *thread = background_find(target, tid);
@@ -143,7 +143,7 @@ uint64_t code_wake(struct target *target)
 	return 0;
 }
 
-/* Stacks tell what sleepers will do next. */
+/* A sleeping thread's stack has the addresses that it will return to. */
 void code_look(struct target *target)
 {
 	pid_t chosen[LOOKED_AT] = {0};
@@ -174,7 +174,7 @@ static void note_callee(struct target *target, const struct hit *hit)
 		code_note(target, hit->access.tid, callee);
 }
 
-/* Who called it is looked at next. */
+/* What called it is noted as a site of the background thread's, too. */
 static void note_background(struct target *target, const struct hit *hit)
 {
 	struct background_thread *thread = background_find(target, hit->access.tid);

@@ -7,18 +7,20 @@
 
 /* Is there code of the program that it wants to be looked at? */
 bool code_is_interesting(struct target *target, uint64_t pc);
-/* Sites of the thread, where it is a background thread; else of all others. */
+/* The sites that a background thread was seen at; of any other thread, those of all others. */
 struct sites *code_sites(struct target *target, pid_t tid);
-/* Where regions begin in which it does not wait for others. */
+/* The same, where stretches of code begin in which it waits for no other thread. */
 struct sites *code_starts(struct target *target, pid_t tid);
-/* Code there is in use by the thread. */
+/* The thread was seen to run code at `pc`. */
 void code_note(struct target *target, pid_t tid, uint64_t pc);
-/* In use by one thread: what it will return to, where it sleeps. */
+/* Notes what a background thread will return to, if it sleeps. */
 void code_look_at(struct target *target, struct background_thread *thread);
 /* Where some thread that sleeps now will go on, or one of its callers; 0: none sleeps. */
 uint64_t code_wake(struct target *target);
-void code_look(struct target *target); /* at what sleeping threads will do */
-/* A thread has come to a chosen instruction: what is around it, others may come to as well. */
+/* Notes what a few sleeping threads, drawn, will return to. */
+void code_look(struct target *target);
+/* A thread has come to a chosen instruction: its place is noted, the function that it is about to
+ * call, and of a background thread the callers. */
 void code_came(struct target *target, const struct hit *hit);
 /* NULL: it is none of those that seldom wake. */
 struct background_thread *background_find(struct target *target, pid_t tid);

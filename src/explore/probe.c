@@ -18,7 +18,8 @@
 
 #define LOOK_AHEAD 256 /* instructions */
 #define STARTS_LEAST 8
-#define LOOK_BEFORE_END (200000u) /* ns: the second look comes while the thread is surely held */
+/* ns before the hold's end, when memory is read again: the thread is surely still held then. */
+#define LOOK_BEFORE_END (200000u)
 
 struct probing {
 	struct target *target;
@@ -65,9 +66,12 @@ static unsigned read_words(struct target *target, const struct probe *probe,
 	return space_gather(target->space, part, probe->words);
 }
 
-/* Where it has waited a region begins that is to be looked at as well; and where it has given a
- * lock back, since whoever is held with one keeps others from what it protects. Where code waits
- * nowhere any place will do. */
+/*
+ * Look-ahead ended at `end`: a later probe may begin there. So it does behind a wait for another
+ * thread, and behind the release of a lock, since a thread that is held with the lock keeps others
+ * from the memory which it protects. While fewer than STARTS_LEAST such places are known any will
+ * do: the code may wait nowhere.
+ */
 static void note_start(struct target *target, pid_t tid, const struct ahead_end *end)
 {
 	struct sites *starts = code_starts(target, tid);

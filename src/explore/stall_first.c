@@ -160,7 +160,8 @@ static struct slot *take_hit(struct target *target, struct slot *slot, struct hi
 
 	if (slot->index != TIMER)
 		return slot;
-	/* One watchpoint: a thread interrupted meanwhile goes on when the other does. */
+	/* There is one watchpoint, and it is in use: this thread goes on when the other one's hold
+	 * ends. */
 	if (data->armed || hits_are_held(data))
 		return slot;
 	if (clock_now() < explorer->budget->paused_until ||
@@ -220,7 +221,7 @@ static uint64_t next_due(const struct program *program)
 	return next;
 }
 
-/* What was learnt of an address changes nothing here: no periods, no reserves, no long holds. */
+/* Every watch is held alike: what choosing learns of addresses (hold.h) is not used. */
 static void note_choice(struct target *target, struct slot *slot)
 {
 	*choice_of(target, slot) = (struct slot_choice){.heuristic = HEURISTIC_STALL_FIRST};

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 48   /* times that an entry point was come by; what is left then is others' */
+#define ROUNDS 48   /* hits at entry points; from then on the slots are for the other ways */
 #define VAIN_MOST 8 /* watches of entry points in a row by which nobody came */
-/* Of holds, at a budget of 1 percent: of all processes together, and what a quarter of the budget
- * earns. */
+/* Holds of all processes together, for each percent of the budget: so many ns are lent at the start,
+ * and a quarter of what the budget earns may go to them. */
 #define LENT (20 * MILLISECOND)
 #define BUDGET_PARTS 4
 #define TOUR 4096 /* instructions looked ahead of one thread */
@@ -21,8 +21,8 @@
 #define FUNCTION_WINDOW (60 * MILLISECOND)
 #define FUNCTION_HOLD (4 * MILLISECOND) /* released as soon as another has come */
 #define VIEWS 4 /* threads that are waited for before a function, while no two conflict */
-/* One more than are waited for: at the last one that a watch may take it ends before it is looked
- * at. */
+/* A watch ends with its last hit, before that is looked at: so it may take one more than the one hit
+ * that is waited for. */
 #define ENTRY_HITS 2
 #define FUNCTION_HITS (VIEWS + 1)
 #define ALONE (3 * MILLISECOND / 2) /* before a function, after which nobody is waited for */
@@ -130,7 +130,7 @@ static bool is_watched(const struct target *target, uint64_t address)
 	return false;
 }
 
-/* One slot at least is left for the function that an entry point tells of. */
+/* Entry points are not armed in the last free slot: it is for the function that one tells of. */
 static bool may_arm(const struct target *target)
 {
 	unsigned entries = 0;
@@ -174,8 +174,8 @@ bool team_publish(struct target *target, struct slot *slot)
 	return true;
 }
 
-/* May it be taken for a place, or for a function? Nobody is to come again soon by the entry point
- * that a thread came by last. */
+/* May the slot be taken for a place, or for a function? Also one on the entry point that a thread
+ * came by last: the next is not expected there soon. */
 static bool is_to_spare(const struct target *target, const struct slot *slot)
 {
 	return !team_has(target, slot) || (choice_of(target, slot)->team == TEAM_ENTRY &&
@@ -219,7 +219,7 @@ static void came_by_entry(struct target *target, struct slot *slot, const struct
 	    (other = free_slot(target)))
 		arm(target, other, TEAM_FUNCTION, &(struct team_place){function, 8}, TL_EXEC,
 		    FUNCTION_HITS);
-	/* The entry point's own may be the one that could be spared. */
+	/* free_slot() may have taken the slot of this entry point. */
 	if (other != slot)
 		slot_disarm(target, slot);
 }
@@ -252,7 +252,7 @@ static void watch_place(struct target *target, struct slot *slot, const struct t
 		count_one(target->program, COUNT_TEAM_PLACES);
 }
 
-/* Those that were not tried lately first; of equals any. */
+/* Watches the places that were not tried lately first, of equals any, as far as slots go. */
 static void watch_places(struct target *target, const struct team_place *places, unsigned count)
 {
 	unsigned from = count ? (unsigned)(random_next(&target->program->random) % count) : 0;
@@ -272,7 +272,7 @@ static void watch_places(struct target *target, const struct team_place *places,
 		}
 }
 
-/* All go on that wait before a function, with these places watched. */
+/* Watches these places, and lets all threads go that wait before a function. */
 static void go_on(struct target *target, const struct team_place *places, unsigned count)
 {
 	struct slot *slot = target->slot;
@@ -301,8 +301,9 @@ static bool all_wait(const struct target *target)
 }
 
 /*
- * Of those that wait before different functions, as tasks are, each is looked at as well. The first
- * two may have parts that do not touch, or neither be the one that a region's main thread is.
+ * A thread waits before a function. Each that waits, also before different functions, as of tasks,
+ * is looked ahead from and compared with those before: up to VIEWS of them, since the parts of the
+ * first two may not touch, or neither may be the thread that conflicts with all others.
  */
 static void came_to_function(struct target *target, struct slot *slot, const struct hit *hit)
 {

@@ -18,15 +18,15 @@
 /* The slots are open, and the process still waits: its runtime's entry points are looked for. */
 void team_begin(struct target *target);
 void team_end(struct target *target);
-/* False: this slot is for others. */
+/* Arms the slot for an entry point. False: the other ways may have it. */
 bool team_arm(struct target *target, struct slot *slot);
 bool team_has(const struct target *target, const struct slot *slot);
-/* Its slot is about to be armed: it is one of ours. */
+/* A slot is about to be armed. True: for a team; its holds are filled in. */
 bool team_publish(struct target *target, struct slot *slot);
 /* A thread is held at an entry point, or before a function. */
 void team_came(struct target *target, struct slot *slot, struct hit *hit);
-/* Who waits before a function alone goes on after a while, with what it is about to write watched.
- */
+/* A thread that waited before a function and had no other come is let go, with what it is about to
+ * write watched. */
 void team_run(struct target *target, const struct slot *slot, uint64_t now);
 void team_held(struct target *target, const struct slot *slot, const struct hit *hit);
 

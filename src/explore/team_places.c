@@ -9,7 +9,7 @@ struct places {
 	unsigned count, most;
 };
 
-/* Of these bytes the first ones that can be watched together. */
+/* Adds the first of these bytes that one slot can watch together. */
 static void add(struct places *places, uint64_t address, uint64_t length)
 {
 	unsigned watched = 8;
@@ -68,7 +68,8 @@ static bool overlap(const struct ahead_access *a, const struct ahead_access *b)
 	return a->address < b->address + b->length && b->address < a->address + a->length;
 }
 
-/* How far the instruction of this access, its first, walks with each pass; 0: it does not. */
+/* `first` is an instruction's first access in the view: bytes from it to the next one's; 0: there is
+ * no equal step. */
 static int64_t stride_of(const struct ahead_view *view, unsigned first)
 {
 	const struct ahead_access *access = &view->access[first];
@@ -91,8 +92,9 @@ static int64_t steps_to(uint64_t from, int64_t stride, uint64_t to)
 	return stride && distance % stride == 0 ? distance / stride : 0;
 }
 
-/* Steps of this walk, where both threads make the same, each its part, and the parts are of one
- * size: as many as lie between their beginnings. 0: they do not. */
+/* How many steps `walker`'s walk is long, where another thread makes the same walk from elsewhere:
+ * both parts are taken to be of one size, that is, as long as from one beginning to the other. 0:
+ * no other does. */
 static int64_t length_of_walk(const struct ahead_view *other, const struct ahead_access *walker,
 			      int64_t stride)
 {

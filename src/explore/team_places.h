@@ -6,7 +6,8 @@
 
 #include "sample/ahead.h"
 
-/* Leaves what the program's own code does to memory that may be shared: the file of `function`. */
+/* Drops the accesses of other files than that of `function`, and those to memory that no other
+ * thread can have. */
 void team_sift(struct space *space, uint64_t function, struct ahead_view *view);
 
 /* What a slot can watch at a time. */
@@ -15,12 +16,14 @@ struct team_place {
 	unsigned length; /* 1, 2, 4 or 8, and the address a multiple of it */
 };
 
-/* Each once: how many, at most `most`. Both may come there, one to write, by
- * no atomic operation and under no lock in common. Who walks along memory in equal steps is taken
- * to go on as far as where the other begins to do the same. */
+/*
+ * The places, each once, that both come to, at least one to write, by no atomic operation and under
+ * no lock in common. Returns how many, at most `most`. A thread that walks along memory in equal
+ * steps is taken to go on up to where the other's walk of the same steps begins.
+ */
 unsigned team_places(const struct ahead_view *one, const struct ahead_view *other,
 		     struct team_place *places, unsigned most);
-/* That one thread writes. */
+/* The same of what one thread alone is about to write. */
 unsigned team_writes(const struct ahead_view *view, struct team_place *places, unsigned most);
 
 #endif

@@ -22,7 +22,7 @@ int limit_possible(unsigned counter)
 		.counter = counter, .period = SECOND, .signal = true, .disabled = true};
 	int fd;
 
-	/* Sleeping is a switch, and waking may be a migration: a pause would cost another. */
+	/* A pause is a switch of threads itself, and its end may be a migration. */
 	if (counter == TL_CONTEXT_SWITCHES || counter == TL_MIGRATIONS)
 		return -EINVAL;
 	fd = perf_open(&request, 0);
@@ -43,7 +43,8 @@ static uint64_t period_of(const struct limit *limit)
 	return period ? period : 1;
 }
 
-/* A second of the budget at least in one look would let nothing be used in between. */
+/* Writes what the program's threads read: the budget, the burst and how much lies between two looks.
+ */
 static void set_rate(struct area_limit *shared, const struct limit *limit)
 {
 	uint64_t burst = limit->burst == LIMIT_DEFAULT ? DEFAULT_BURST

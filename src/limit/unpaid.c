@@ -68,7 +68,7 @@ void unpaid_begin(struct limits *limits)
 	}
 }
 
-/* A process that executes another program may have two entries for a moment. */
+/* Is it an entry of a process that has another, as one has for a moment that executes a program? */
 static bool is_second_entry(struct limits *limits, const struct target *target)
 {
 	return target_find(limits->program, target->pid) != target;

@@ -9,15 +9,16 @@
 #include <errno.h>
 #include <string.h>
 
-#define LINES 32 /* of memory that was read */
+#define LINES 32 /* of the program's memory, kept while one look lasts */
 #define CALLS_MAX 24
-#define PATHS_MAX 8 /* that are still to be walked */
+#define PATHS_MAX 8 /* branched off, and still to be walked */
 #define BRANCHES_MAX 64
-#define BRANCH_PASSES 3	 /* of one that is not foretold, after which a path is in a loop */
-#define LOOP_PASSES 3	 /* of a tour */
-#define EXITS_MAX 8	 /* remembered of a tour: branches that were come by last */
-#define CALLEES 1048576	 /* bytes below a frame that are taken for those of its callees */
-#define RESOLVER_WORDS 2 /* on the stack of the dynamic linker's function that binds a call */
+#define BRANCH_PASSES 3 /* by a branch that is not foretold; after them the path is in a loop */
+#define LOOP_PASSES 3	/* after which a tour leaves a loop */
+#define EXITS_MAX 8	/* of a tour: the branches passed last, by which a loop may be left */
+#define CALLEES 1048576 /* bytes below a frame that are taken for frames of functions it calls */
+/* What a stub has pushed when it asks the dynamic linker to bind a call: module and number. */
+#define RESOLVER_WORDS 2
 #define RCX 1
 #define RDX 2
 #define RSI 6
@@ -115,20 +116,20 @@ bool ahead_walk(struct space *space, const struct insn_registers *from, unsigned
 struct path {
 	struct insn_forward forward;
 	uint64_t lock[AHEAD_LOCKS];
-	uint64_t call; /* where it last called something */
+	uint64_t call; /* pc of its last call; 0: none */
 };
 
 struct spreading {
 	struct looking looking;
-	struct path path;	     /* that is walked */
-	struct path left[PATHS_MAX]; /* that are not yet */
+	struct path path;	     /* the one that is walked now */
+	struct path left[PATHS_MAX]; /* those that are still to be walked */
 	unsigned paths;
 	struct branch {
 		uint64_t pc;
 		unsigned passes;
 	} branch[BRANCHES_MAX];
 	unsigned branches;
-	uint64_t tour; /* the stack pointer it began with; 0: it is none */
+	uint64_t tour; /* of ahead_tour(): the stack pointer that it began with; else 0 */
 	struct exit {
 		uint64_t pc, to; /* a branch, and where it did not lead */
 	} exit[EXITS_MAX];
@@ -169,7 +170,8 @@ static void take_lock(struct path *path, uint64_t lock)
 		}
 }
 
-/* One that was not taken on the way was held from the start. */
+/* A lock is released. One that was not taken on the way was held from the start: all accesses so far
+ * were made with it. */
 static void give_lock(struct spreading *spreading, uint64_t lock)
 {
 	struct path *path = &spreading->path;
@@ -202,8 +204,8 @@ static void note_birth(struct spreading *spreading, const struct insn_forward *f
 			(struct ahead_birth){forward->general[RDX], forward->general[RCX]};
 }
 
-/* The dynamic linker is asked for a function that is called for the first time: it goes on there.
- */
+/* A function is called for the first time, by a stub that asks the dynamic linker to bind it: the
+ * path goes on in the function that it would find. */
 static bool bind_call(struct spreading *spreading)
 {
 	struct insn_forward *forward = &spreading->path.forward;
@@ -250,7 +252,8 @@ static int pass_library(struct spreading *spreading)
 	return insn_forward_return(forward);
 }
 
-/* The branch at `pc` is not foretold. False: the path has been there often enough. */
+/* Which way the branch at `pc` goes is not known: one way is walked, the other put aside. False: the
+ * path has come by there BRANCH_PASSES times. */
 static bool fork_path(struct spreading *spreading, uint64_t pc)
 {
 	struct branch *branch = NULL;
@@ -275,8 +278,8 @@ static void note_exit(struct spreading *spreading, uint64_t pc)
 			(struct exit){pc, spreading->path.forward.beside};
 }
 
-/* Compilers put a loop's condition in its middle, too: a jump leads back, and a branch before it
- * leads out. The one that was come by last is taken. */
+/* A jump leads back to the start of a loop whose condition stands in the middle, as compilers put it,
+ * too: the branch out of it that the path passed last is taken instead. */
 static bool take_exit(struct spreading *spreading, uint64_t pc)
 {
 	struct insn_forward *forward = &spreading->path.forward;

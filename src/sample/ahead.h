@@ -14,18 +14,20 @@
 #include "insn/forward.h"
 #include "process/space.h"
 
-/* Where the thread will be then. */
+/* Where the walk ended, and why. */
 struct ahead_end {
 	uint64_t pc; /* 0: not known */
-	bool waited; /* for another thread, as far as it may have to */
-	/* Where it has first given something back that others wait for; 0: it has not. */
+	bool waited; /* it ended behind a call in which the thread may wait for another */
+	/* Behind the first call on the way that releases what others wait for; 0: there was none. */
 	uint64_t released;
 };
 
-/* `steps`: instructions that lie between; 0: it is the one at which the thread was. */
+/* One access that was foretold. `steps`: instructions carried out before it; 0: it is made by the
+ * instruction that the thread is at. */
 typedef void ahead_fn(void *context, const struct insn_forward_access *access, unsigned steps);
 
-/* In so many instructions at most. False: there is none. `end` may be NULL. */
+/* Walks one way, `most` instructions at most, up to where the thread may wait. False: not even the
+ * first could be carried out. `end` may be NULL. */
 bool ahead_walk(struct space *space, const struct insn_registers *from, unsigned most,
 		ahead_fn *each, void *context, struct ahead_end *end);
 
@@ -36,7 +38,7 @@ struct ahead_access {
 	uint64_t pc; /* of the call, where a function of the C library is handed the memory */
 	uint64_t address, length;
 	unsigned access;	    /* TL_READ | TL_WRITE, TL_ATOMIC */
-	uint64_t lock[AHEAD_LOCKS]; /* that the thread holds then; 0: none */
+	uint64_t lock[AHEAD_LOCKS]; /* addresses of locks that the thread holds then; 0: none */
 };
 
 /* A thread that it is about to create: where that begins, and what it is handed. */

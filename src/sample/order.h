@@ -14,7 +14,8 @@ bool order_is_lock(struct space *space, uint64_t function);
 /* Does it create a thread, as pthread_create() does? */
 bool order_is_birth(struct space *space, uint64_t function);
 
-/* Its argument is a lock, or memory that is nobody's: held there, a thread meets no race. */
+/* Does it order threads, allocate or tell the time? What it is handed is a lock, or memory that is
+ * nobody else's: a thread held at a call of it meets no race there. */
 bool order_is_its_purpose(struct space *space, uint64_t function);
 
 #endif

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define RING_PAGES 16 /* of data, a power of two; 64 KiB hold about 300 samples */
-#define CPUS_MAX 64   /* each thread inherits one event a CPU: beyond this it is too dear */
+#define CPUS_MAX 64   /* each thread inherits one event for each CPU: more would cost too much */
 
 struct samples {
 	struct ring ring[CPUS_MAX];

@@ -23,17 +23,18 @@ struct samples;
 
 /* 0, or -errno when not one CPU could be opened. `period` in ns of CPU time. */
 int samples_open(struct samples **samples, pid_t pid, uint64_t period, bool kernel);
-/* Another thread of the program, which no event covers yet, into the same rings, and silent or not
- * as the others are. 0 or -errno. */
+/* Samples another thread of the program, which no event covers yet, into the same rings; it begins
+ * silent or not, as the others are now. 0 or -errno. */
 int samples_add(struct samples *samples, pid_t tid);
-/* They begin silent. 0, or -errno of the last event that would not. */
+/* Enables or disables all events, which are opened disabled. 0, or -errno of the last that could not
+ * be switched. */
 int samples_switch(struct samples *samples, bool on);
 /* Calls `take` for each sample since the last call; returns how many. */
 typedef void sample_fn(void *context, const struct sample *sample);
 unsigned samples_drain(struct samples *samples, sample_fn *take, void *context);
-/* CPUs that are too many, so that what runs there is not sampled. */
+/* How many CPUs there are beyond CPUS_MAX: what runs there is not sampled. */
 unsigned samples_cpus_left_out(const struct samples *samples);
-/* How many found no room in their ring, since the last call. */
+/* Samples that found no room in their ring since the last call. */
 uint64_t samples_take_lost(struct samples *samples);
 /* In a forked process. 0 or -errno. */
 int samples_map_again(struct samples *samples);

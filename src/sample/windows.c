@@ -9,27 +9,27 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* A program may be over before a first window of the usual length is: from the moment when one of
- * the first processes begins, short ones follow each other quickly. */
+/* A program may be over before a window of the usual length is. So for the first 60 ms of each of
+ * the first four processes windows are short and follow each other quickly: four, since a shell or
+ * env(1) may come before the program that is meant. */
 #define FIRST (60 * MILLISECOND)
-#define FIRSTS                                                                            \
-	4 /* processes: what a shell or env(1) then executes is the program that is meant \
-	   */
+#define FIRSTS 4
 #define WINDOW_FIRST (MILLISECOND / 2)
 #define REST_FIRST (2 * MILLISECOND)
 #define WINDOW (4 * MILLISECOND)
 #define REST_SOON (36 * MILLISECOND)   /* in the beginning, when all is new */
 #define REST_LATER (196 * MILLISECOND) /* at a budget of 1 percent and above; longer below */
-/* Where threads come and go all the time, which is dear, and probes tell more (probe.c). */
+/* Where armed slots are dear in all processes (target/transient.h): the clock of samples is, too, and
+ * probes tell more there (explore/probe.c). */
 #define WINDOW_SINGLE (2 * MILLISECOND)
 #define REST_SINGLE (6000 * MILLISECOND)
-#define BUDGET_PARTS 3 /* one of them is for samples */
+#define BUDGET_PARTS 3 /* one part in so many of the budget is for samples */
 #define SOON (4 * SECOND)
 #define SWITCH_PARTS 100 /* a rest is at least so many times what switching takes */
 #define PERIOD (MILLISECOND / 25)
 #define PERIOD_AGGRESSIVE (MILLISECOND / 2)
 
-/* What finds as much as possible may cost it. */
+/* With --aggressive the events stay on, without windows. */
 static bool is_steady(const struct windows *windows)
 {
 	return windows->program->options.aggressive;
@@ -47,7 +47,7 @@ uint64_t windows_period(const struct control_options *options)
 	return PERIOD;
 }
 
-/* What has ended leaves nothing to sample. */
+/* Is it an error to tell of? Not that the process has ended meanwhile. */
 static bool fails(int err)
 {
 	return err && err != -ESRCH;
@@ -72,9 +72,10 @@ static void add_threads(struct windows *windows, pid_t pid, pid_t but)
 }
 
 /*
- * Than the events: then it inherited none of them. The kernel tells in ticks; one that was forked
- * in the same tick as they were opened counts as older, and its samples as two, since the other way
- * round it would have none. Where events are transient, the next window opens them in all.
+ * Is the process older than the events, so that it inherited none? The kernel tells its age in
+ * ticks. One forked in the tick in which the events were opened counts as older, and each sample of
+ * it as two: the other way round it might have none. Where events are transient the next window
+ * opens them in all processes.
  */
 static bool is_older(const struct windows *windows, pid_t pid)
 {
@@ -116,8 +117,9 @@ static void open_again(struct windows *windows)
 	}
 }
 
-/* From when on threads come and go too often for events that are merely open. Only a process that
- * is not watched itself loses by it: its samples were dropped in any case. */
+/* Once slots are transient in one process, the samples' events are closed between windows, too, and
+ * opened anew in all watched processes for each. Others are no longer sampled, and what was sampled
+ * of them was dropped. */
 static void become_transient(struct windows *windows)
 {
 	for (unsigned i = 0; i < AREA_PROCESSES && !windows->transient; i++)
@@ -130,7 +132,7 @@ bool windows_are_new(const struct program *program, uint64_t now)
 	return now - program->started < SOON;
 }
 
-/* Of what the dearest process uses in a window. */
+/* The largest share of its CPU time in a window that any process pays for the clock of samples. */
 static double timer_share(const struct windows *windows)
 {
 	double most = 0;
@@ -146,8 +148,8 @@ static double timer_share(const struct windows *windows)
 	return most;
 }
 
-/* So long that samples take a part of the budget and no more, with what the clock costs threads
- * that switch. */
+/* ns of rest after which a window's samples, and what their clock costs threads that switch, have
+ * taken one BUDGET_PARTS of the budget. */
 static uint64_t affordable_rest(const struct windows *windows)
 {
 	double share = (double)atomic_load(&windows->budget->prices.sample) /
@@ -223,7 +225,8 @@ static void run_steadily(struct windows *windows)
 	windows->until = UINT64_MAX;
 }
 
-/* Clocks that are merely open cost each switch as well, and no window may come that ends. */
+/* Where slots are transient, the clocks are closed between windows: each switch of threads pays for
+ * open ones as well. Also before a window has ended, since none may come. */
 static void close_where_transient(struct windows *windows)
 {
 	become_transient(windows);

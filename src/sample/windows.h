@@ -22,13 +22,13 @@ struct windows {
 	sample_fn *take; /* each sample is handed to it, with `context` */
 	void *context;
 	struct samples *samples; /* NULL: none is open */
-	uint64_t opened;	 /* when they were; CLOCK_BOOTTIME ns */
+	uint64_t opened;	 /* when their events were opened; CLOCK_BOOTTIME ns */
 	bool on;
-	uint64_t until;	      /* when it changes; CLOCK_MONOTONIC ns */
-	uint64_t first_until; /* windows are short and frequent; 0: no process has begun */
+	uint64_t until;	      /* when the window, or the rest, is over; CLOCK_MONOTONIC ns */
+	uint64_t first_until; /* till then windows are short and frequent; 0: none has begun */
 	unsigned firsts;      /* processes that began with such windows */
 	uint64_t since, time; /* ns that they were on, not yet charged */
-	uint64_t switching;   /* ns that this takes, lately: it grows with the threads */
+	uint64_t switching;   /* ns that a switch on or off takes, lately: more with more threads */
 	bool transient;	      /* the events are open only while they are on */
 };
 
@@ -38,7 +38,8 @@ uint64_t windows_period(const struct control_options *options);
 int windows_launch(struct windows *windows, pid_t pid);
 /* On a process that runs already, unless it inherited its events from one where they are open. */
 void windows_attach(struct windows *windows, pid_t pid);
-/* A process begins: what it did before, loading its libraries, is no part of the first window. */
+/* A process is about to be let go. Windows begin anew, so that the first shows the program, not the
+ * loading of its libraries. */
 void windows_welcome(struct windows *windows);
 /* Opens or closes a window that is due. */
 void windows_run(struct windows *windows);
@@ -46,9 +47,9 @@ void windows_run(struct windows *windows);
 uint64_t windows_next(const struct windows *windows);
 /* ns that samples were on since the last call. */
 uint64_t windows_take_time(struct windows *windows);
-/* All of what they show is new, in the first seconds of a run. */
+/* Is the run in its first seconds, when all that samples show is new? */
 bool windows_are_new(const struct program *program, uint64_t now);
-/* Hands on what the kernel has written meanwhile. */
+/* Hands to `take` the samples that the kernel has written since the last call. */
 void windows_drain(struct windows *windows);
 void windows_close(struct windows *windows);
 
