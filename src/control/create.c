@@ -100,6 +100,7 @@ static void connect_explorer(struct control *made)
 {
 	made->explorer.program = &made->program;
 	made->explorer.events = &control_explorer_events;
+	made->explorer.manner = choosing_manners;
 	made->explorer.budget = &made->budget;
 	made->explorer.hits = &made->hits;
 	made->program.explorer = &made->explorer;

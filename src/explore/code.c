@@ -14,6 +14,7 @@
 #include "explore/aim.h"
 #include "explore/background.h"
 #include "explore/in_use.h"
+#include "explore/manner.h"
 #include "sample/order.h"
 
 #include <stdatomic.h>
@@ -31,10 +32,6 @@
 #define FORESEEN_PROBE_PARTS 2 /* of the choices, one may be a probe of what was foreseen. */
 /* Such a place is watched for the usual window, doubled so often. */
 #define LOOK_DOUBLINGS 3
-/* Where armed slots are dear, an address is watched in all threads for so many hits at most, and
- * who comes by while one thread is held is held so long. */
-#define BRIEF_HITS 6
-#define BRIEF_HOLD (MILLISECOND / 10)
 #define FORESEEN_HOLD (4 * MILLISECOND)
 /* In a busy program a hold at a contended site may cost as much as it took to get a thread there. */
 #define CONTENDED_HOLD (2 * MILLISECOND)
@@ -293,7 +290,7 @@ static bool is_by_stranger(void *context, const struct contended_site *site)
 	return site->conflict && !single_is_known(context, site->tid);
 }
 
-static bool is_for_all(void *context, const struct contended_site *site)
+bool code_is_for_all(void *context, const struct contended_site *site)
 {
 	return site->seen || is_by_stranger(context, site);
 }
@@ -394,12 +391,11 @@ static bool choose_aimed(struct target *target, struct code_choice *choice)
 	return true;
 }
 
-static bool choose_site(struct target *target, struct code_choice *choice)
+static bool choose_site(struct target *target, const struct code_wish *wish,
+			struct code_choice *choice)
 {
-	bool dear = armed_is_dear(target);
 	unsigned interest = 0;
-	const struct contended_site *site =
-		choose_contended(target, dear ? is_for_all : NULL, &interest);
+	const struct contended_site *site = choose_contended(target, wish->filter, &interest);
 	uint64_t hold = COLD_HOLD;
 
 	if (!site)
@@ -407,7 +403,7 @@ static bool choose_site(struct target *target, struct code_choice *choice)
 	if (interest > INTEREST_EQUAL && !explorer_of(target)->budget->sleepy)
 		hold = CONTENDED_HOLD;
 	*choice = (struct code_choice){.heuristic = HEURISTIC_CONTENDED};
-	if (site->conflict && !(dear && site->seen)) {
+	if (site->conflict && !(wish->met_first && site->seen)) {
 		choice->heuristic = HEURISTIC_FORESIGHT;
 		choice->doublings = site->vain < FORESEEN_DOUBLINGS ? site->vain
 								    : FORESEEN_DOUBLINGS;
@@ -418,14 +414,13 @@ static bool choose_site(struct target *target, struct code_choice *choice)
 	return true;
 }
 
-/* Where a sleeping thread goes on, to see what it does next. Not where armed slots are dear: threads
- * that wake all the time are seen by samples. */
+/* Where a sleeping thread goes on, to see what it does next. */
 static bool choose_wake(struct target *target, struct code_choice *choice)
 {
 	uint64_t pc;
 
-	if (is_off(target, HEURISTIC_FORESIGHT) || armed_is_dear(target) ||
-	    samples_come_first(target) || random_next(&target->program->random) % LOOK_PARTS)
+	if (is_off(target, HEURISTIC_FORESIGHT) || samples_come_first(target) ||
+	    random_next(&target->program->random) % LOOK_PARTS)
 		return false;
 	pc = code_wake(target);
 	*choice = (struct code_choice){
@@ -434,12 +429,12 @@ static bool choose_wake(struct target *target, struct code_choice *choice)
 	return pc;
 }
 
-bool code_choose(struct target *target, struct code_choice *choice)
+bool code_choose(struct target *target, const struct code_wish *wish, struct code_choice *choice)
 {
 	uint64_t pc;
 
-	if (choose_aimed(target, choice) || choose_site(target, choice) ||
-	    choose_wake(target, choice))
+	if (choose_aimed(target, choice) || choose_site(target, wish, choice) ||
+	    (wish->wakes && choose_wake(target, choice)))
 		return true;
 	if (is_off(target, HEURISTIC_CODE))
 		return false;
@@ -516,16 +511,6 @@ static bool watch_argument(struct target *target, const struct hit *hit, struct 
 	return true;
 }
 
-/* Where armed slots are dear: the watch lasts as long as the hold of the thread that led to it, for
- * those who come by meanwhile. */
-static void shorten(struct target *target, struct tl_watch *watch)
-{
-	watch->widen = false;
-	watch->hits = BRIEF_HITS;
-	watch->hold = BRIEF_HOLD;
-	watch->window = single_hold(target);
-}
-
 bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *watch)
 {
 	*watch = (struct tl_watch){
@@ -541,7 +526,7 @@ bool code_hit(struct target *target, const struct hit *hit, struct tl_watch *wat
 	if (is_off(target, HEURISTIC_WIDENING))
 		watch->access = TL_READ | TL_WRITE;
 	watch->widen = watch->access == TL_WRITE && !arms_slowly(target);
-	if (armed_is_dear(target))
-		shorten(target, watch);
+	if (manner_of(target)->suit)
+		manner_of(target)->suit(target, watch);
 	return true;
 }

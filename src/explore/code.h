@@ -21,7 +21,16 @@ struct code_choice {
 	bool look;	    /* nobody is held there: a thread's registers are wanted */
 };
 
-bool code_choose(struct target *target, struct code_choice *choice);
+/* Which instructions are wanted, to be watched in all threads. */
+struct code_wish {
+	contended_filter_fn *filter; /* of contended sites; NULL: any */
+	bool met_first; /* a site where threads have met is one of those, whatever is foreseen */
+	bool wakes;	/* also where a sleeping thread goes on */
+};
+
+bool code_choose(struct target *target, const struct code_wish *wish, struct code_choice *choice);
+/* A filter: what only a watch of all threads meets. */
+bool code_is_for_all(void *context, const struct contended_site *site);
 /* Where one thread at a time is watched: was a conflict foreseen that only a watch of all threads
  * can meet? */
 bool code_promises_all(struct target *target);

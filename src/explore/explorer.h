@@ -4,7 +4,7 @@
  * what tools asked for. The controller has one struct explorer; its thread alone touches it.
  *
  * What is remembered stands in history/memory.h, the numbers in history/weights.h, and what is done
- * with them in the strategies: choosing.c and stall_first.c.
+ * with them in the strategies, choosing.c and stall_first.c, and in the two manners of the former.
  */
 #ifndef EXPLORE_EXPLORER_H
 #define EXPLORE_EXPLORER_H
@@ -98,9 +98,12 @@ struct explorer_events {
 	void (*unwatched)(struct target *target, const struct slot *slot);
 };
 
+struct manner;
+
 struct explorer {
 	struct program *program;
 	const struct explorer_events *events;
+	const struct manner *const *manner; /* of a process where armed slots are dear: the second */
 	const struct budget *budget;
 	struct hits *hits;
 	struct request request[REQUESTS_MAX];

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "explore/code.h"
 #include "explore/in_use.h"
+#include "explore/manner.h"
 #include "sample/ahead.h"
 
 #include <sys/syscall.h>
@@ -11,10 +12,6 @@
 #include <unistd.h>
 
 #define STEPS 1536 /* instructions of one look */
-/* One part in so many of the budget's income goes to look-ahead; less where one thread at a time is
- * watched, since probes tell more there. */
-#define BUDGET_PARTS 4
-#define BUDGET_PARTS_SINGLE 16
 #define OWN_STACK 262144 /* bytes above the stack pointer taken for the thread's own stack */
 #define UNBORN_STACK (1ull << 46) /* of a thread that is not there yet: nothing is mapped there */
 
@@ -24,7 +21,7 @@ static bool may_look(struct target *target, uint64_t now)
 	struct explorer *explorer = explorer_of(target);
 	const struct budget *budget = explorer->budget;
 	struct bucket *bucket = &explorer->foresight;
-	int parts = armed_is_dear(target) ? BUDGET_PARTS_SINGLE : BUDGET_PARTS;
+	int parts = manner_of(target)->foresight_parts;
 	double earned = budget->income / parts;
 
 	bucket->most = budget->bucket.most / parts;

@@ -5,6 +5,7 @@
  */
 #include "explore/hold.h"
 
+#include "explore/manner.h"
 #include "explore/team.h"
 
 #include <stdatomic.h>
@@ -53,7 +54,7 @@ static void plan(struct target *target, const struct slot *slot, const struct pe
 
 static bool may_be_periodic(const struct target *target, const struct slot *slot)
 {
-	return slot->armed && !(slot->watch.access & TL_EXEC) && !armed_is_dear(target) &&
+	return slot->armed && !(slot->watch.access & TL_EXEC) && manner_of(target)->learns &&
 	       !is_off(target, HEURISTIC_COINCIDENCE);
 }
 
@@ -98,7 +99,7 @@ void meeting_suit(struct target *target, struct tl_watch *watch)
 	const struct periods *periods = known(target, watch->address);
 	struct coincidence next;
 
-	if (!periods || (watch->access & TL_EXEC) || armed_is_dear(target) ||
+	if (!periods || (watch->access & TL_EXEC) || !manner_of(target)->learns ||
 	    !explorer_of(target)->budget->sleepy)
 		return;
 	next = period_coincidence(periods, clock_now());
@@ -139,7 +140,7 @@ void hold_keep(struct target *target, const struct slot *slot)
 	struct area_slot *shared = &target->shared->slot[slot->index];
 
 	if (!hold_is_led(target, slot) && shared->reserve < FORESEEN_RESERVE &&
-	    !armed_is_dear(target) &&
+	    manner_of(target)->learns &&
 	    contended_promises(&target->explored->memory.contended, NULL, NULL))
 		shared->reserve = FORESEEN_RESERVE;
 }

@@ -40,5 +40,7 @@ struct strategy {
 };
 
 extern const struct strategy choosing_strategy, stall_first_strategy;
+/* The manners of struct explorer. */
+extern const struct manner *const choosing_manners[2];
 
 #endif
