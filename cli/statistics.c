@@ -10,14 +10,14 @@ static const struct group {
 	const char *beginnings[16];
 } groups[] = {
 	{"samples",
-	 {"bursts", "samples-lost", "samples", "clocks", "accesses", "threads-unsampled",
+	 {"windows", "samples-lost", "samples", "clocks", "accesses", "threads-unsampled",
 	  "cpus-unsampled"}},
 	{"processes",
 	 {"processes", "threads", "debuggers", "unanswered", "limits", "entered", "entries",
 	  "children", "actions", "put-off", "areas", "programs", "promptness"}},
 	{"watches",
 	 {"slots", "requests", "watches", "looks", "code-", "aim", "single-watches", "probes",
-	  "meetings", "rests", "pauses", "team", "foreseen"}},
+	  "coincidences", "rests", "pauses", "team", "foreseen"}},
 	{"hits", {"hits", "traces", "traps", "shared", "solitary", "pairs"}},
 	{"findings", {"hidden", "repeats", "findings"}},
 	{"heap", {"notices", "allocations", "guards", "heap-", "pages-forbidden"}},

@@ -49,7 +49,7 @@ static void plan(struct target *target, const struct slot *slot, const struct pe
 	atomic_store(&shared->meeting_until, next.until);
 	atomic_store(&shared->rhythmic, next.periodic);
 	if (next.until > planned)
-		count_one(target->program, COUNT_MEETINGS);
+		count_one(target->program, COUNT_COINCIDENCES);
 }
 
 static bool may_be_periodic(const struct target *target, const struct slot *slot)

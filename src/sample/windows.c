@@ -216,7 +216,7 @@ static void turn(struct windows *windows, bool on)
 	windows->on = on;
 	windows->until = now + (on ? length(windows, now) : rest(windows, now));
 	if (on)
-		count_one(windows->program, COUNT_BURSTS);
+		count_one(windows->program, COUNT_WINDOWS);
 }
 
 static void run_steadily(struct windows *windows)
