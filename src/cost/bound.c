@@ -10,8 +10,8 @@
 #define WITHOUT_SHARE 0.1
 /* A price is doubted when it is more than half of the CPU time from one switch to the next. */
 #define STANDS_OUT 2.0
-/* Until that time is known both with slots and without, a doubted price counts as a quarter of it at
- * most; afterwards as an eighth of it at least, since the difference of the two is not exact. */
+/* Until that time is known both with slots and without, a doubted price counts as a quarter of it
+ * at most; afterwards as an eighth of it at least, since the difference of the two is not exact. */
 #define GUESS_PARTS 4.0
 #define LEAST_PARTS 8.0
 /* The difference counts twice: some of the kernel's work is done as the CPU goes idle, where it is

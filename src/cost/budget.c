@@ -115,7 +115,7 @@ static void pause_arming(struct budget *budget, uint64_t now)
 	double rate = budget->income / (double)SECOND + INCOME_LEAST;
 	uint64_t pause = bucket_wait(&budget->bucket, rate);
 
-	/* The program itself tells what handlers took, and may tell anything: the pause is bounded. */
+	/* The program itself tells what handlers took, which may be anything: hence a bound. */
 	budget->paused_until = now + (pause < PAUSE_MOST ? pause : PAUSE_MOST);
 }
 

@@ -33,8 +33,8 @@ void pace_allow_process(struct pace *pace);
 /* So many hits has the kernel counted so far. */
 void pace_allow_hits(struct pace *pace, uint64_t hits);
 
-/* Between two rounds of work, when the thread has used `used` ns of CPU time so far. True: more than
- * it may, and it is to sleep for pace_pause(). */
+/* Between two rounds of work, when the thread has used `used` ns of CPU time so far. True: more
+ * than it may, and it is to sleep for pace_pause(). */
 bool pace_is_over(struct pace *pace, uint64_t now, uint64_t used);
 /* ns to sleep then. Debt beyond a bound is forgiven. */
 uint64_t pace_pause(struct pace *pace);

@@ -17,8 +17,8 @@
 bool aim_is_on(const struct target *target);
 /* Finds the places, when the process has begun and when its modules have changed. */
 void aim_look(struct target *target, uint64_t now);
-/* The instruction whose turn it is, and in *tid the thread that was there last, or 0. 0: none, or it
- * is the turn of another way to choose. */
+/* The instruction whose turn it is, and in *tid the thread that was there last, or 0. 0: none, or
+ * it is the turn of another way to choose. */
 uint64_t aim_choose(struct target *target, pid_t *tid);
 /* ns that it is watched for, at most `most`. */
 uint64_t aim_window(const struct target *target, uint64_t usual, uint64_t most);

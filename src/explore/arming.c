@@ -4,7 +4,7 @@
 #include "explore/aim.h"
 #include "explore/hold.h"
 
-void watch_finish(struct explorer *explorer, struct target *target, struct slot *slot)
+void arming_finish(struct explorer *explorer, struct target *target, struct slot *slot)
 {
 	if (slot->watch.access & TL_EXEC)
 		slot_silence(target, slot);
@@ -17,7 +17,7 @@ void watch_finish(struct explorer *explorer, struct target *target, struct slot 
 	explorer->events->unwatched(target, slot);
 }
 
-void watch_forget_hits(struct target *target, struct slot *slot)
+void arming_forget_hits(struct target *target, struct slot *slot)
 {
 	hits_forget_slot(explorer_of(target)->hits, slot);
 	choice_of(target, slot)->probe.until = 0; /* its hit is gone */

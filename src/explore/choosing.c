@@ -49,7 +49,7 @@ static void extend(struct target *target, struct slot *slot, uint64_t now)
 static void after_wide(struct explorer *explorer, struct target *target, struct slot *slot)
 {
 	if (request_waits(explorer, target))
-		watch_finish(explorer, target, slot);
+		arming_finish(explorer, target, slot);
 	else
 		slot_narrow(target, slot);
 }
@@ -66,17 +66,17 @@ static void run_armed(struct explorer *explorer, struct target *target, struct s
 	const struct area_slot *shared = &target->shared->slot[slot->index];
 
 	if (atomic_load(&shared->hits) >= slot->watch.hits) {
-		watch_finish(explorer, target, slot);
+		arming_finish(explorer, target, slot);
 	} else if (now >= slot->deadline && hits_are_held(slot) && manner_of(target)->lingers) {
 		slot->deadline = now + HOLD_LOOK;
 	} else if (now >= slot->deadline) {
-		watch_finish(explorer, target, slot);
+		arming_finish(explorer, target, slot);
 	} else if (is_solitary(slot)) {
 		count_one(explorer->program, COUNT_SOLITARY);
-		watch_finish(explorer, target, slot);
+		arming_finish(explorer, target, slot);
 	} else if (!manner_of(target)->lingers && has_origin(slot) && !hits_are_held(slot) &&
 		   choice_of(target, slot)->heuristic != HEURISTIC_AIM) {
-		watch_finish(explorer, target, slot);
+		arming_finish(explorer, target, slot);
 	} else if (slot->wide && !hits_are_held(slot)) {
 		after_wide(explorer, target, slot);
 	}
@@ -94,12 +94,12 @@ static void run_slot(struct explorer *explorer, struct target *target, struct sl
 		run_armed(explorer, target, slot, now);
 	}
 	if (slot->armed && target->debugged)
-		watch_finish(explorer, target, slot);
+		arming_finish(explorer, target, slot);
 	if (choice_of(target, slot)->probe.until && now >= choice_of(target, slot)->probe.until)
 		probe_end(target, slot);
 	if (slot->armed || hits_are_held(slot))
 		return;
-	watch_forget_hits(target, slot);
+	arming_forget_hits(target, slot);
 	if (may_watch(explorer, now) && !target->debugged)
 		manner_of(target)->arm(explorer, target, slot, now);
 }

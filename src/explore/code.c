@@ -33,7 +33,7 @@
 /* Such a place is watched for the usual window, doubled so often. */
 #define LOOK_DOUBLINGS 3
 #define FORESEEN_HOLD (4 * MILLISECOND)
-/* In a busy program a hold at a contended site may cost as much as it took to get a thread there. */
+/* In a busy program a hold at a contended site may cost what it took to get a thread there. */
 #define CONTENDED_HOLD (2 * MILLISECOND)
 #define AIMED_HITS 3
 #define ALL_HITS 3

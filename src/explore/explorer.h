@@ -72,8 +72,8 @@ struct explored {
 	struct memory memory;
 	struct foretold foretold[FORETOLD_MAX];
 	struct slot_choice choice[AREA_WATCHES]; /* by slot */
-	uint64_t counted_at;   /* the census after which background threads were looked for */
-	bool armed_dear;       /* as it was when background threads were last looked for */
+	uint64_t counted_at; /* the census after which background threads were looked for */
+	bool armed_dear;     /* as it was when background threads were last looked for */
 	/* CLOCK_MONOTONIC, ns: not before then … */
 	uint64_t next;	       /* … is a single thread held again, */
 	uint64_t next_request; /* an address watched that a tool asked for, */
@@ -103,7 +103,8 @@ struct manner;
 struct explorer {
 	struct program *program;
 	const struct explorer_events *events;
-	const struct manner *const *manner; /* of a process where armed slots are dear: the second */
+	/* Two: of a process whose armed slots are dear the second. */
+	const struct manner *const *manner;
 	const struct budget *budget;
 	struct hits *hits;
 	struct request request[REQUESTS_MAX];

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STEPS 1536 /* instructions of one look */
+#define STEPS 1536	 /* instructions of one look */
 #define OWN_STACK 262144 /* bytes above the stack pointer taken for the thread's own stack */
 #define UNBORN_STACK (1ull << 46) /* of a thread that is not there yet: nothing is mapped there */
 
@@ -35,7 +35,7 @@ static bool may_look(struct target *target, uint64_t now)
 	return !bucket_is_empty(bucket) && now >= budget->paused_until;
 }
 
-/* The same place by the same thread is looked ahead from again after FORESIGHT_AGAIN, not sooner. */
+/* One place of one thread is looked ahead from again after FORESIGHT_AGAIN, not sooner. */
 static bool is_news(struct target *target, pid_t tid, uint64_t pc, uint64_t now)
 {
 	struct explored *explored = target->explored;

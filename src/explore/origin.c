@@ -8,7 +8,8 @@
 #include "explore/probe.h"
 #include "explore/team.h"
 
-#define WIDENINGS 3 /* of one watch: each interrupts every CPU that a covered thread last ran on */
+/* Of one watch: each interrupts every CPU that a covered thread last ran on. */
+#define WIDENINGS 3
 
 /* A slot for the address that a held thread is about to access: a silent one, else the one on data
  * that has seen fewest hits, whose watch ends. Not one that holds somebody, nor one where two
@@ -29,9 +30,9 @@ static struct slot *make_room(struct explorer *explorer, struct target *target)
 			least = slot;
 	}
 	if (least && least->armed)
-		watch_finish(explorer, target, least);
+		arming_finish(explorer, target, least);
 	if (least)
-		watch_forget_hits(target, least);
+		arming_forget_hits(target, least);
 	return least;
 }
 

@@ -110,8 +110,7 @@ static uint64_t due(const struct target *target, const struct slot *slot)
 		       : UINT64_MAX;
 }
 
-/* The watch lasts as long as the hold of the thread that led to it, for those who come by meanwhile.
- */
+/* The watch lasts as long as the hold of the thread that led to it. */
 static void shorten(struct target *target, struct tl_watch *watch)
 {
 	watch->widen = false;
@@ -120,8 +119,8 @@ static void shorten(struct target *target, struct tl_watch *watch)
 	watch->window = single_hold(target);
 }
 
-/* Of a finding aimed at, the watch outlasts the hold: a thread that waited for a lock of the held one
- * comes right behind it, which counts as a chance of the two to meet. */
+/* Of a finding aimed at, the watch outlasts the hold: a thread that waited for a lock of the held
+ * one comes right behind it, which counts as a chance of the two to meet. */
 static void end_with_hold(struct target *target, const struct slot *slot, struct slot *data,
 			  const struct hit *hit)
 {

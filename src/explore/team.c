@@ -11,8 +11,8 @@
 
 #define ROUNDS 48   /* hits at entry points; from then on the slots are for the other ways */
 #define VAIN_MOST 8 /* watches of entry points in a row by which nobody came */
-/* Holds of all processes together, for each percent of the budget: so many ns are lent at the start,
- * and a quarter of what the budget earns may go to them. */
+/* Holds of all processes together, for each percent of the budget: so many ns are lent at the
+ * start, and a quarter of what the budget earns may go to them. */
 #define LENT (20 * MILLISECOND)
 #define BUDGET_PARTS 4
 #define TOUR 4096 /* instructions looked ahead of one thread */
@@ -21,8 +21,8 @@
 #define FUNCTION_WINDOW (60 * MILLISECOND)
 #define FUNCTION_HOLD (4 * MILLISECOND) /* released as soon as another has come */
 #define VIEWS 4 /* threads that are waited for before a function, while no two conflict */
-/* A watch ends with its last hit, before that is looked at: so it may take one more than the one hit
- * that is waited for. */
+/* A watch ends with its last hit, before that is looked at: so it may take one more than the one
+ * hit that is waited for. */
 #define ENTRY_HITS 2
 #define FUNCTION_HITS (VIEWS + 1)
 #define ALONE (3 * MILLISECOND / 2) /* before a function, after which nobody is waited for */

@@ -68,8 +68,8 @@ static bool overlap(const struct ahead_access *a, const struct ahead_access *b)
 	return a->address < b->address + b->length && b->address < a->address + a->length;
 }
 
-/* `first` is an instruction's first access in the view: bytes from it to the next one's; 0: there is
- * no equal step. */
+/* `first` is an instruction's first access in the view: bytes from it to the next one's; 0: there
+ * is no equal step. */
 static int64_t stride_of(const struct ahead_view *view, unsigned first)
 {
 	const struct ahead_access *access = &view->access[first];

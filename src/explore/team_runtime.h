@@ -16,8 +16,8 @@ struct team_entry {
 	unsigned argument; /* which one is the function */
 };
 
-/* The entry points that the program's own file calls; where it calls none, the first DEFAULTS of the
- * runtime that is loaded, which a library of the program's may call. Returns how many. */
+/* The entry points that the program's own file calls; where it calls none, the first DEFAULTS of
+ * the runtime that is loaded, which a library of the program's may call. Returns how many. */
 unsigned team_entries(struct space *space, pid_t pid, struct team_entry entry[static TEAM_ENTRIES]);
 
 #endif

@@ -43,8 +43,7 @@ static uint64_t period_of(const struct limit *limit)
 	return period ? period : 1;
 }
 
-/* Writes what the program's threads read: the budget, the burst and how much lies between two looks.
- */
+/* Writes what the program's threads read: budget, burst and how much lies between two looks. */
 static void set_rate(struct area_limit *shared, const struct limit *limit)
 {
 	uint64_t burst = limit->burst == LIMIT_DEFAULT ? DEFAULT_BURST

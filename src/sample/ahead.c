@@ -170,8 +170,8 @@ static void take_lock(struct path *path, uint64_t lock)
 		}
 }
 
-/* A lock is released. One that was not taken on the way was held from the start: all accesses so far
- * were made with it. */
+/* A lock is released. One that was not taken on the way was held from the start: all accesses so
+ * far were made with it. */
 static void give_lock(struct spreading *spreading, uint64_t lock)
 {
 	struct path *path = &spreading->path;
@@ -252,8 +252,8 @@ static int pass_library(struct spreading *spreading)
 	return insn_forward_return(forward);
 }
 
-/* Which way the branch at `pc` goes is not known: one way is walked, the other put aside. False: the
- * path has come by there BRANCH_PASSES times. */
+/* Which way the branch at `pc` goes is not known: one way is walked, the other put aside. False:
+ * the path has come by there BRANCH_PASSES times. */
 static bool fork_path(struct spreading *spreading, uint64_t pc)
 {
 	struct branch *branch = NULL;
@@ -278,8 +278,8 @@ static void note_exit(struct spreading *spreading, uint64_t pc)
 			(struct exit){pc, spreading->path.forward.beside};
 }
 
-/* A jump leads back to the start of a loop whose condition stands in the middle, as compilers put it,
- * too: the branch out of it that the path passed last is taken instead. */
+/* A jump leads back to the start of a loop whose condition stands in the middle, as compilers put
+ * it, too: the branch out of it that the path passed last is taken instead. */
 static bool take_exit(struct spreading *spreading, uint64_t pc)
 {
 	struct insn_forward *forward = &spreading->path.forward;

@@ -18,7 +18,8 @@
 struct ahead_end {
 	uint64_t pc; /* 0: not known */
 	bool waited; /* it ended behind a call in which the thread may wait for another */
-	/* Behind the first call on the way that releases what others wait for; 0: there was none. */
+	/* Behind the first call on the way that releases what others wait for; 0: there was none.
+	 */
 	uint64_t released;
 };
 

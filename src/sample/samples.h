@@ -26,8 +26,8 @@ int samples_open(struct samples **samples, pid_t pid, uint64_t period, bool kern
 /* Samples another thread of the program, which no event covers yet, into the same rings; it begins
  * silent or not, as the others are now. 0 or -errno. */
 int samples_add(struct samples *samples, pid_t tid);
-/* Enables or disables all events, which are opened disabled. 0, or -errno of the last that could not
- * be switched. */
+/* Enables or disables all events, which are opened disabled. 0, or -errno of the last that could
+ * not be switched. */
 int samples_switch(struct samples *samples, bool on);
 /* Calls `take` for each sample since the last call; returns how many. */
 typedef void sample_fn(void *context, const struct sample *sample);

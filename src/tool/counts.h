@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One tool's counts: those that it tells of beforehand, from zero on, and others from the first time
- * that something is added to them. None is left out: what there was no memory for is counted itself.
+ * One tool's counts: those that it tells of beforehand, from zero on, and others from the first
+ * time that something is added to them. None is left out: what there was no memory for is counted
+ * itself.
  */
 #ifndef TOOL_COUNTS_H
 #define TOOL_COUNTS_H
@@ -16,7 +17,7 @@ struct tool_counts {
 	struct tool_count {
 		const char *name, *meaning; /* the tool's, as long as it is loaded */
 		uint64_t value;
-	} *count;
+	} * count;
 	size_t used, capacity;
 	uint64_t lost; /* calls whose count there was no memory for */
 };

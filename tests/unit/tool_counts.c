@@ -61,9 +61,8 @@ static void more_names_than_were_ever_kept(void **state)
 
 static void what_a_tool_says_of_its_counts(void **state)
 {
-	static const struct tl_count known[] = {{"first", "what comes first"},
-						{"second", "what comes next"},
-						{NULL, NULL}};
+	static const struct tl_count known[] = {
+		{"first", "what comes first"}, {"second", "what comes next"}, {NULL, NULL}};
 	char same[] = "second"; /* another address */
 	struct tool_counts counts;
 
