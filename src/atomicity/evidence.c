@@ -6,6 +6,8 @@
  */
 #include "atomicity/evidence.h"
 
+#include "atomicity/declared.h"
+#include "atomicity/language.h"
 #include "atomicity/lent.h"
 #include "atomicity/macro.h"
 #include "atomicity/ordering.h"
@@ -34,6 +36,7 @@ struct judge {
 	struct symbol_macros *macros;
 	const struct symbol_variable *variable;
 	bool rust;
+	bool hides_atomic; /* debug information tells no object that is declared _Atomic */
 	enum symbol_load load;
 	unsigned line;	    /* of the access: its statement may have begun before */
 	bool pragmas;	    /* the compiler heeds `#pragma omp atomic` and its kin */
@@ -60,38 +63,6 @@ static enum verdict doubt_atomic(struct judge *judge, const char *why, const cha
 {
 	judge->may_be_atomic = true;
 	return doubt(judge, why, word, length);
-}
-
-static bool in_list(const char *word, size_t length, const char *const *list)
-{
-	for (; *list; list++)
-		if (strlen(*list) == length && memcmp(*list, word, length) == 0)
-			return true;
-	return false;
-}
-
-/* Words of the languages that say nothing about atomicity, and names that every header defines. */
-/* clang-format off */
-static const char *const keywords[] = {"if", "else", "while", "for", "do", "switch", "case",
-	"default", "return", "break", "continue", "goto", "sizeof", "int", "long", "short", "char",
-	"unsigned", "signed", "float", "double", "void", "struct", "union", "enum", "const", "static",
-	"extern", "register", "inline", "_Bool", "bool", "true", "false", "NULL", "nullptr", "this",
-	"new", "delete", "auto", "restrict", "__restrict", "typeof", "__typeof__", "__attribute__",
-	"__extension__", "static_cast", "reinterpret_cast", "const_cast", "throw", "try", "catch",
-	"operator", "template", "typename", "class", "noexcept", "using", "namespace", "constexpr",
-	"_Static_assert", "defined", "_Alignof", "size_t", "ssize_t", "int8_t", "int16_t", "int32_t",
-	"int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "uintptr_t", "intptr_t", "va_arg",
-	NULL};
-static const char *const rust_keywords[] = { "unsafe", "let", "mut", "fn", "as", "match", "loop",
-	"ref", "in", "pub", "impl", "self", "Self", "usize", "isize", "u8", "u16", "u32", "u64", "i8",
-	"i16", "i32", "i64", "f32", "f64", "move", "crate", "super", "wrapping_add", "wrapping_sub",
-	"addr_of", "addr_of_mut", NULL};
-/* clang-format on */
-
-static bool is_keyword(const char *word, size_t length, bool rust_too)
-{
-	return in_list(word, length, keywords) ||
-	       (rust_too && in_list(word, length, rust_keywords));
 }
 
 static enum verdict judge_range(struct judge *judge, const struct symbol_source *source,
@@ -164,14 +135,6 @@ static bool is_linked_function(struct judge *judge, const char *word, size_t len
 	return symbol_names_lookup(names, text, 0) != NULL;
 }
 
-static bool is_builtin(const char *word, size_t length)
-{
-	static const char prefix[] = "__builtin_";
-
-	return word && length > strlen(prefix) && memcmp(word, prefix, strlen(prefix)) == 0 &&
-	       !memmem(word, length, "atomic", 6) && !memmem(word, length, "ia32", 4);
-}
-
 static enum verdict judge_flags(struct judge *judge, unsigned flags, const char *word,
 				size_t length)
 {
@@ -190,6 +153,8 @@ static unsigned word_flags(struct judge *judge, const char *word, size_t length,
 	unsigned flags = symbol_vocabulary_flags(judge->unit, word, length);
 	struct symbol_local local;
 
+	if (judge->hides_atomic && symbol_declared_atomic(judge->macros, word, length))
+		return flags | SYMBOL_WORD_ATOMIC;
 	if (!(flags & doubtful) || depth || !judge->function_shown)
 		return flags;
 	local = symbol_local_find(&judge->function, word, length);
@@ -216,7 +181,8 @@ static enum verdict judge_word(struct judge *judge, const char *word, size_t len
 	verdict = judge_flags(judge, flags, word, length);
 	if (verdict != HARMLESS)
 		return verdict;
-	if (is_keyword(word, length, judge->rust) || is_builtin(word, length))
+	if (symbol_language_keyword(word, length, judge->rust) ||
+	    symbol_language_builtin(word, length))
 		return HARMLESS;
 	verdict = judge_macro(judge, word, length, depth, &macro);
 	if (verdict != HARMLESS || flags)
@@ -280,24 +246,26 @@ static enum verdict judge_range(struct judge *judge, const struct symbol_source 
 
 /*
  * A statement with an atomic operation in it has plain accesses too, as a rule ("x = load(&y)").
- * When the variable is known and named only outside the operations' arguments, it is one of those.
+ * When the variable is known and named only outside the operations' arguments, it is one of those;
+ * of one with members the member, since an operation may lead to another one by a pointer.
  */
 static bool variable_is_outside(struct judge *judge, const struct symbol_source *source,
 				const struct symbol_token *token, size_t count)
 {
-	const char *name = judge->variable ? judge->variable->name : NULL;
+	size_t size = 0;
+	const char *name = judge->variable && judge->variable->typed
+				   ? symbol_variable_member(judge->variable, &size)
+				   : NULL;
 	bool outside = false;
 
-	if (!name || !judge->variable->typed)
-		return false;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; name && i < count; i++) {
 		const char *word = source->text + token[i].start;
 		enum verdict verdict;
 		unsigned depth = 0;
 
 		if (token[i].kind != SYMBOL_TOKEN_NAME)
 			continue;
-		if (strlen(name) == token[i].length && memcmp(name, word, token[i].length) == 0) {
+		if (size == token[i].length && memcmp(name, word, size) == 0) {
 			outside = true;
 			continue;
 		}
@@ -313,8 +281,8 @@ static bool variable_is_outside(struct judge *judge, const struct symbol_source 
 			depth -= token[i].mark == ')';
 			if (depth == 0)
 				break;
-			if (token[i].kind == SYMBOL_TOKEN_NAME && strlen(name) == token[i].length &&
-			    memcmp(name, source->text + token[i].start, token[i].length) == 0)
+			if (token[i].kind == SYMBOL_TOKEN_NAME && size == token[i].length &&
+			    memcmp(name, source->text + token[i].start, size) == 0)
 				return false;
 		}
 	}
@@ -516,6 +484,11 @@ static enum symbol_atomicity judge_statement(struct judge *judge,
 	}
 	if (is_lent(judge, source, statement))
 		return SYMBOL_ATOMICITY_MIXED;
+	if (judge->hides_atomic && judge->macros->incomplete) {
+		snprintf(judge->reason, SYMBOL_REASON_MAX,
+			 "a header was not found, and it may declare this _Atomic");
+		return SYMBOL_ATOMICITY_UNKNOWN;
+	}
 	if (judge->has_volatile || (judge->variable && judge->variable->is_volatile))
 		return judge_volatile(judge, source);
 	snprintf(judge->reason, SYMBOL_REASON_MAX,
@@ -543,11 +516,6 @@ static const char *unusable(const struct symbol_object *object, const struct sym
 	return NULL;
 }
 
-static bool is_rust(Dwarf_Die *die)
-{
-	return dwarf_srclang(die) == DW_LANG_Rust;
-}
-
 enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, uint64_t address,
 						  const struct symbol_frame *frame,
 						  const struct symbol_variable *variable,
@@ -570,6 +538,8 @@ enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, 
 	judge.unit = symbol_units_find(object, address);
 	if (!why && (!judge.unit || symbol_unit_root(judge.unit, &die) < 0))
 		why = "no debug information";
+	if (!why && !symbol_language_is_read(&die))
+		why = "its language is not known here";
 	if (!why &&
 	    (!tokens || symbol_statement_find(tokens, frame->line, frame->column, &statement) < 0))
 		why = "its line has no statement";
@@ -577,7 +547,8 @@ enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, 
 		snprintf(reason, SYMBOL_REASON_MAX, "%s", why);
 		return SYMBOL_ATOMICITY_UNKNOWN;
 	}
-	judge.rust = is_rust(&die);
+	judge.rust = symbol_language_is_rust(&die);
+	judge.hides_atomic = symbol_language_hides_atomic(&die);
 	judge.function_known = symbol_unit_function(judge.unit, address, &judge.function) == 0;
 	judge.function_shown = judge.function_known && !frame->inlined;
 	judge.macros = symbol_unit_macros(object->session, judge.unit, &die);

@@ -55,12 +55,13 @@ static bool is_argument(const struct symbol_token *token, size_t count, size_t a
 	       (token[at + 1].mark == ')' || token[at + 1].mark == ',');
 }
 
-/* The innermost member of "server.stat.conns[3].state", or of "config.ports[1]": "ports". */
-static const char *last_member(const struct symbol_variable *variable, size_t *length)
+const char *symbol_variable_member(const struct symbol_variable *variable, size_t *length)
 {
 	const char *path = variable->path ? variable->path : variable->name, *dot;
 	const char *name = path;
 
+	if (!path)
+		return NULL;
 	for (dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.'))
 		name = dot + 1;
 	*length = strcspn(name, "[");
@@ -78,7 +79,7 @@ static bool names_variable(const struct symbol_variable *variable, bool referenc
 			   size_t count)
 {
 	size_t length, root = strlen(variable->name);
-	const char *member = last_member(variable, &length);
+	const char *member = symbol_variable_member(variable, &length);
 
 	for (size_t i = 0; i < count; i++) {
 		if (is_address(token, i) || (references && is_argument(token, count, i)))

@@ -19,6 +19,11 @@
 #include "symbol/variable.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/* What text calls it by: of a part the innermost member, "state" of "server.conns[3].state", or
+ * "ports" of "config.ports[1]". NULL: it has no name. */
+const char *symbol_variable_member(const struct symbol_variable *variable, size_t *length);
 
 struct symbol_lent {
 	Dwarf_Die *unit;     /* that has the line table */

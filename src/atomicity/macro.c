@@ -226,6 +226,8 @@ static void macros_free(struct symbol_macros *macros)
 {
 	if (macros->bodies)
 		macros->bodies_free(macros->bodies);
+	if (macros->declared)
+		macros->declared_free(macros->declared);
 	free(macros->source);
 	free(macros);
 }

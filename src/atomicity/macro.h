@@ -11,6 +11,7 @@
 #include "source/token.h"
 
 struct symbol_bodies;
+struct symbol_declared;
 
 struct symbol_macros {
 	struct symbol_source **source;
@@ -19,6 +20,8 @@ struct symbol_macros {
 	bool searched, directives; /* does any macro hold a directive that makes atomic? */
 	struct symbol_bodies *bodies; /* of functions, once they were asked for (body.h) */
 	void (*bodies_free)(struct symbol_bodies *bodies);
+	struct symbol_declared *declared; /* names of atomics, likewise (declared.h) */
+	void (*declared_free)(struct symbol_declared *declared);
 };
 
 struct symbol_macro {

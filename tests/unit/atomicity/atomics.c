@@ -29,6 +29,17 @@ atomic_int *indirect;
 volatile int stop;
 unsigned long bits;
 
+struct pair {
+	int first, second;
+} pair;
+static struct pair *const alias = &pair; /* of the same object */
+
+typedef _Atomic int reading;
+#define SHARED(type) static _Atomic type
+SHARED(int) gauge;
+reading hits, *busiest = &hits;
+_Atomic(long) sums[4];
+
 #define LOCAL_LOAD(place) __atomic_load_n(&(place), __ATOMIC_RELAXED)
 #define TICK(item) LOCAL_LOAD((item)->tick)
 #define PLAIN_FLAGS(item) ((item)->flags)
@@ -75,6 +86,17 @@ __attribute__((noinline)) int c11(struct item *item, int n)
 	return sum;
 }
 
+__attribute__((noinline)) int c11_declared(_Atomic int *where, int n)
+{
+	hits = n;	    /* atomic: */
+	*busiest = n;	    /* atomic: */
+	sums[n & 3] = n;    /* atomic: */
+	gauge = n;	    /* atomic: */
+	*where = n;	    /* atomic: */
+	return (int)(*where /* atomic: */
+		     + hits + sums[n & 1] + gauge);
+}
+
 __attribute__((noinline)) int builtins(struct item *item, int n)
 {
 	int sum = __atomic_load_n(&counter, __ATOMIC_RELAXED); /* atomic: */
@@ -91,6 +113,9 @@ __attribute__((noinline)) int builtins(struct item *item, int n)
 	       __atomic_load_n(&other,			     /* atomic: */
 			       __ATOMIC_ACQUIRE) == 12345)   /* atomic: */
 		sum++;
+	pair.first = n +				  /* plain: */
+		     __atomic_load_n(&alias->second,	  /* atomic: */
+				     __ATOMIC_RELAXED);	  /* atomic: */
 	return sum + (int)__sync_fetch_and_add(&bits, 1); /* atomic: */
 }
 
@@ -126,6 +151,6 @@ int main(void)
 	item->next = calloc(1, sizeof(*item));
 	head = item;
 	indirect = &number;
-	return plain_accesses(item, 1) + c11(item, 2) + builtins(item, 3) + libraries(item, 4) +
-	       assembly(item, 5);
+	return plain_accesses(item, 1) + c11(item, 2) + c11_declared(indirect, 3) +
+	       builtins(item, 3) + libraries(item, 4) + assembly(item, 5);
 }
