@@ -3,6 +3,19 @@
 #include "hit/hit.h"
 
 #include "insn/discard.h"
+#include "insn/hoist.h"
+
+#include <errno.h>
+
+static size_t code_at(void *context, uint64_t pc, uint8_t *bytes, size_t most)
+{
+	return space_code(context, pc, bytes, most);
+}
+
+static int memory_at(void *context, uint64_t address, void *to, size_t length)
+{
+	return space_read(context, address, to, length) == (ssize_t)length ? 0 : -EFAULT;
+}
 
 bool discard_is(struct space *space, const struct hit *read, const struct hit *write)
 {
@@ -19,5 +32,8 @@ bool discard_is(struct space *space, const struct hit *read, const struct hit *w
 		return false;
 	registers = hit_registers(&read->stack.registers);
 	available = space_code(space, x->pc, code, sizeof(code));
-	return insn_discards(code, available, x->pc, &registers, x->before, &loaded, &part);
+	if (insn_discards(code, available, x->pc, &registers, x->before, &loaded, &part))
+		return true;
+	return insn_is_hoisted(&(struct insn_hoist){code_at, memory_at, space}, x->pc, &registers,
+			       x->before);
 }
