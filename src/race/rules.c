@@ -329,22 +329,26 @@ static void weigh_update(const struct rule_side *side, const struct rule_side *o
 			 "a read-modify-write without LOCK loses the other thread's write");
 }
 
+static bool writes(const struct rule_side *side)
+{
+	return side->access->access & TL_WRITE;
+}
+
 static bool is_scalar(const struct rule_side *side)
 {
 	return !(side->access->access & TL_KERNEL) &&
 	       (side->access->traits & (TL_TRAIT_PLAIN | TL_TRAIT_UPDATE));
 }
 
-/* Without LOCK a lock of a union's parts is given back by a store to one of them, while others read
- * the whole, as ticket locks and queued spin locks do: by atomic operations, but no source tells.
+/*
+ * A lock of a union's parts is accessed by parts and as a whole, atomically, and no source tells.
+ * Who has it stores without LOCK: a part, while others look at the whole, as a ticket lock or a
+ * queued spin lock is given back; or the whole, while others wait for a part, as folly's
+ * RWTicketSpinLock is. Nobody else stores then.
  */
 static bool may_be_unions(const struct rule_side *first, const struct rule_side *second)
 {
-	bool shorter = first->access->length < second->access->length;
-	const struct rule_side *part = shorter ? first : second, *whole = shorter ? second : first;
-
-	return !is_plain(first) && !is_plain(second) && (part->access->access & TL_WRITE) &&
-	       !(whole->access->access & TL_WRITE);
+	return !is_plain(first) && !is_plain(second) && !(writes(first) && writes(second));
 }
 
 /*
@@ -355,11 +359,16 @@ static void weigh_sizes(const struct rule_side *first, const struct rule_side *s
 			struct verdict *verdict)
 {
 	if (is_atomic(first) || is_atomic(second) || !is_scalar(first) || !is_scalar(second) ||
-	    first->access->length == second->access->length || may_be_unions(first, second) ||
+	    first->access->length == second->access->length ||
 	    (may_be_atomic(first) && may_be_atomic(second)))
 		return;
-	raise_to(verdict, TL_LIKELY,
-		 "the accesses are of different sizes: an atomic object is accessed as a whole");
+	if (!may_be_unions(first, second))
+		raise_to(verdict, TL_LIKELY,
+			 "the accesses are of different sizes: an atomic object is accessed as a "
+			 "whole");
+	else if (verdict->certainty == TL_POSSIBLE)
+		add_evidence(verdict,
+			     "the accesses are of different sizes, as those to a lock's parts are");
 }
 
 /*
@@ -488,11 +497,6 @@ static bool is_unlocked_update(const struct rule_side *side)
 {
 	return !is_atomic(side) &&
 	       ((side->access->traits & TL_TRAIT_UPDATE) || (side->around & TL_AROUND_UPDATE));
-}
-
-static bool writes(const struct rule_side *side)
-{
-	return side->access->access & TL_WRITE;
 }
 
 /* Both stores are made by then, and what each had written was read in its handler. */

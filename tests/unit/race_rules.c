@@ -321,6 +321,14 @@ static void test_sizes(void **state)
 	       TL_LIKELY);
 	half.access = TL_READ;
 	whole.access = TL_WRITE;
+	/* Who has a lock stores all of it while others wait for a part. */
+	expect(judge_unknown(&whole, &half, &unseen), TL_POSSIBLE);
+	expect(judge(side(&whole, TL_ATOMICITY_ORDERED), side(&half, TL_ATOMICITY_ORDERED),
+		     &unseen),
+	       TL_POSSIBLE);
+	expect(judge_beside(&half, TL_ATOMICITY_VOLATILE, &whole, &unseen), TL_LIKELY);
+	/* Of two stores one undoes the other. */
+	half.access = TL_WRITE;
 	expect(judge_unknown(&whole, &half, &unseen), TL_LIKELY);
 }
 
