@@ -123,6 +123,12 @@ static void note_discarded(const struct target *target, struct hit *read, const 
 		read->access.traits |= TL_TRAIT_DISCARDED;
 }
 
+static void note_class(const struct target *target, const struct slot *slot, struct hit *write)
+{
+	if (class_is_kept(target, slot, write))
+		write->access.traits |= TL_TRAIT_CLASS_KEPT;
+}
+
 static void tell(const struct hit_events *events, struct target *target, struct slot *slot,
 		 struct hit *a, struct hit *b)
 {
@@ -141,6 +147,8 @@ static void tell(const struct hit_events *events, struct target *target, struct 
 		a->access.traits |= TL_TRAIT_UNOPTIMISED;
 	note_discarded(target, a, b);
 	note_discarded(target, b, a);
+	note_class(target, slot, a);
+	note_class(target, slot, b);
 	pair.first_seen = may_be_seen(target, slot, a, b);
 	pair.second_seen = !order_is_certain(slot, a, b) && may_be_seen(target, slot, b, a);
 	count_one(target->program, COUNT_PAIRS);

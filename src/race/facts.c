@@ -13,6 +13,7 @@ enum {
 	DISCARDED = 1 << 26,
 	SENT = 1 << 27,
 	OPERAND = 1 << 28,
+	CLASS_KEPT = 1 << 29,
 	KEPT = 1 << 30,
 };
 
@@ -23,6 +24,7 @@ static uint32_t number_of(const struct rule_side *side, bool seen, bool changed)
 	       (side->access->traits & TL_TRAIT_DISCARDED ? DISCARDED : 0) |
 	       (side->access->traits & TL_TRAIT_SENT ? SENT : 0) |
 	       (side->access->traits & TL_TRAIT_OPERAND ? OPERAND : 0) |
+	       (side->access->traits & TL_TRAIT_CLASS_KEPT ? CLASS_KEPT : 0) |
 	       (side->access->before ? BEFORE : 0) | (seen ? SEEN : 0) | (changed ? CHANGED : 0) |
 	       (side->updates_tell ? UPDATES_TELL : 0) | (side->around & 3) << AROUND_SHIFT |
 	       ((uint32_t)side->atomicity & 7) << ATOMICITY_SHIFT;
@@ -40,7 +42,8 @@ bool facts_read(uint32_t facts, struct tl_access *access, struct rule_side *side
 	access->traits = (facts & TRAITS) | (facts & WHOLE_VECTOR ? TL_TRAIT_WHOLE_VECTOR : 0) |
 			 (facts & DISCARDED ? TL_TRAIT_DISCARDED : 0) |
 			 (facts & SENT ? TL_TRAIT_SENT : 0) |
-			 (facts & OPERAND ? TL_TRAIT_OPERAND : 0);
+			 (facts & OPERAND ? TL_TRAIT_OPERAND : 0) |
+			 (facts & CLASS_KEPT ? TL_TRAIT_CLASS_KEPT : 0);
 	access->before = facts & BEFORE;
 	side->updates_tell = facts & UPDATES_TELL;
 	side->around = facts >> AROUND_SHIFT & 3;

@@ -454,6 +454,13 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 			     "load what the program does not");
 		return;
 	}
+	/* The compiler's store, which changes nothing: no access of the program's, as long as the
+	 * object is of that class. */
+	if ((first->access->traits | second->access->traits) & TL_TRAIT_CLASS_KEPT) {
+		add_evidence(verdict, "a destructor stores the pointer to its class's virtual "
+				      "functions, which stood there before");
+		return;
+	}
 	if (released)
 		add_evidence(
 			verdict,
@@ -544,7 +551,7 @@ void rules_rank(const struct rule_side *first, const struct rule_side *second,
 		rank(verdict, RANK_RETRY,
 		     "a load proposes the value that a LOCK CMPXCHG then compares");
 	else if ((first->access->traits | second->access->traits) &
-		 (TL_TRAIT_UNBOUNDED | TL_TRAIT_DISCARDED))
+		 (TL_TRAIT_UNBOUNDED | TL_TRAIT_DISCARDED | TL_TRAIT_CLASS_KEPT))
 		rank(verdict, RANK_BEHIND, NULL); /* its reason is there */
 	else if (verdict->lost)
 		rank(verdict, RANK_LOST,

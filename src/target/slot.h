@@ -59,6 +59,8 @@ struct slot {
 	bool missed;	  /* one of its hits at least was not kept */
 	uint32_t changes; /* of the process's memory without an access, when it was armed */
 	uint64_t dropped; /* by the process for want of a record, when it was armed */
+	uint64_t stood;	  /* what 8 bytes that it watches held before it was armed, … */
+	bool stood_known; /* … as far as that was read */
 };
 
 int slot_open(struct target *target, struct slot *slot);

@@ -332,6 +332,17 @@ static void test_sizes(void **state)
 	expect(judge_unknown(&whole, &half, &unseen), TL_LIKELY);
 }
 
+/* The pointer to the virtual functions of its class, as a destructor begins. */
+static void test_class_kept(void **state)
+{
+	struct tl_access load = plain(TL_READ), store = plain(TL_WRITE);
+
+	(void)state;
+	expect(judge_beside(&load, TL_ATOMICITY_PLAIN, &store, &unseen), TL_LIKELY);
+	store.traits |= TL_TRAIT_CLASS_KEPT;
+	expect(judge_beside(&load, TL_ATOMICITY_PLAIN, &store, &unseen), TL_POSSIBLE);
+}
+
 /* It still stands before its store: nothing is released yet. */
 static void test_not_made_yet(void **state)
 {
@@ -573,6 +584,7 @@ int main(void)
 		cmocka_unit_test(test_packed),
 		cmocka_unit_test(test_atomic_library),
 		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_class_kept),
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_no_rank),
 	};
