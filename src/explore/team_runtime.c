@@ -27,7 +27,10 @@ static const struct {
 	{"GOMP_parallel_reductions", 0},
 	{"GOMP_teams_reg", 0},
 	{"GOMP_task", 0},
+	{"__kmpc_omp_task_alloc", 5},
 	{"GOMP_taskloop", 0},
+	{"GOMP_taskloop_ull", 0},
+	{"__kmpc_fork_teams", 2},
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 #define DEFAULTS 2 /* of a library that calls one perhaps, where the program itself does not */

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define INSN_SYSTEM_CALL_ARGUMENTS 6
-#define INSN_FUNCTION_ARGUMENTS 4
+#define INSN_FUNCTION_ARGUMENTS 6
 
 struct insn_hooks {
 	/* A data watchpoint traps when the access has been made, and pc is where the thread goes
