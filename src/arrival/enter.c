@@ -4,6 +4,7 @@
 #include "program/entries.h"
 #include "base/clock.h"
 #include "base/pidfd.h"
+#include "inject/turn.h"
 #include "process/identity.h"
 #include "process/say.h"
 
@@ -272,11 +273,12 @@ void entered_go(struct program *program)
 
 int entered_enter(struct program *program, pid_t pid, int pidfd, struct inject_reason *reason)
 {
-	int err = remove_old(pid, reason);
+	int turn = turn_begin(pid), err = remove_old(pid, reason);
 
 	if (!err)
-		return enter_by(program, pid, pidfd, inject_enter, reason);
-	if (pidfd >= 0)
+		err = enter_by(program, pid, pidfd, inject_enter, reason);
+	else if (pidfd >= 0)
 		close(pidfd);
+	turn_end(turn);
 	return err;
 }

@@ -6,6 +6,7 @@
 #include "base/syscall.h"
 #include "inject/remote.h"
 #include "inject/status.h"
+#include "inject/turn.h"
 #include "process/children.h"
 #include "process/identity.h"
 #include "process/say.h"
@@ -82,11 +83,13 @@ static void leave(struct program *program, struct injection *injection)
 	struct inject_reason reason = {""};
 	pid_t pid = injection->pid;
 	struct injection was;
-	int err;
+	int err, turn;
 
 	inject_go(injection);
 	was = *injection;
+	turn = turn_begin(pid);
 	err = inject_leave(injection, &reason);
+	turn_end(turn);
 	if (entered->longest < injection->stopped)
 		entered->longest = injection->stopped;
 	/* That children execute programs is what they are made for. */
