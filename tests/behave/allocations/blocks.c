@@ -2,7 +2,7 @@
 /*
  * Two threads race on a block of the heap that the program remembers, or should not.
  *
- * usage: blocks CASE SECONDS
+ * usage: blocks CASE SECONDS, or until standard input is closed
  *	one	the program's only block
  *	many	the last of many of the same size, made by another thread
  *	freed	given back while the threads go on with it
@@ -10,13 +10,13 @@
  *	forked	made before the fork(), raced on in the child
  *	behind	given back and made anew, larger, behind the back of whoever stands before malloc()
  */
+#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SIZE 200
@@ -101,14 +101,14 @@ static void prepare(const char *name)
 
 static void run(const char *name, int seconds)
 {
-	struct timespec pause = {seconds, 0};
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
 	pthread_t thread[2];
 
 	for (int i = 0; i < 2; i++)
 		pthread_create(&thread[i], NULL, count, NULL);
 	if (strcmp(name, "freed") == 0)
 		drop(shared);
-	nanosleep(&pause, NULL);
+	poll(&input, 1, 1000 * seconds);
 	over = true;
 	for (int i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
