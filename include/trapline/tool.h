@@ -356,6 +356,7 @@ struct tl_guarded_news {
 	/* Of what is broken, up to the last; or what the deletion takes for the block's size, where
 	 * it was made by the right function. */
 	uint64_t length;
+	enum tl_guarded_family freer; /* of TL_GUARDED_FREED_OTHERWISE: what frees such blocks */
 };
 
 /* How blocks are to be guarded; of several tools' wishes the most. */

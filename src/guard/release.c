@@ -24,8 +24,10 @@
 static void tell_otherwise(const struct guard_record *record, uint64_t address,
 			   struct guard_end end, struct allocation_caller caller)
 {
-	struct agent_guard_notice notice = {
-		.event = GUARD_FREED_OTHERWISE, .address = address, .block = address};
+	struct agent_guard_notice notice = {.event = GUARD_FREED_OTHERWISE,
+					    .address = address,
+					    .block = address,
+					    .offset = end.family};
 
 	if (record->family == end.family) {
 		if (!end.size || end.size == record->size)

@@ -80,13 +80,10 @@ static struct heap_verdict judge_bounds(const struct tl_guarded *block,
 
 	if (is_unbounded_copy(access))
 		return hide("heap-kernel-string");
-	if (access->address < block->address) {
+	if (access->address < block->address)
 		verdict.kind = HEAP_BEFORE;
-		verdict.distance = block->address - access->address;
-	} else if (access->address + access->length > end) {
+	else if (access->address + access->length > end)
 		verdict.kind = HEAP_AFTER;
-		verdict.distance = access->address > end ? access->address - end : 0;
-	}
 	if (access->access & TL_GUESSED)
 		verdict.certainty = TL_LIKELY;
 	if (loads_beyond(block, access) || is_by_strstr(access))

@@ -24,8 +24,7 @@ enum heap_error { HEAP_NO_ERROR, HEAP_USE_AFTER_FREE, HEAP_AFTER, HEAP_BEFORE };
 struct heap_verdict {
 	enum heap_error kind;
 	enum tl_certainty certainty;
-	const char *rule;  /* that hid it, for --stats; NULL: none */
-	uint64_t distance; /* bytes from the block's end, or start, to the first wrong one */
+	const char *rule; /* that hid it, for --stats; NULL: none */
 };
 
 struct heap_verdict heap_judge(const struct tl_guarded *block, const struct heap_access *access);

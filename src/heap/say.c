@@ -20,7 +20,7 @@ static const char *plural(uint64_t count)
 }
 
 struct amount {
-	char text[32];
+	char text[48];
 };
 
 static struct amount bytes(uint64_t count)
@@ -62,27 +62,40 @@ static const char *const kinds[] = {[HEAP_USE_AFTER_FREE] = "heap-use-after-free
 				    [HEAP_AFTER] = "heap-buffer-overflow",
 				    [HEAP_BEFORE] = "heap-buffer-overflow"};
 
+/* Where an address lies as seen from a block: "24 bytes inside", "0 bytes after", "1 byte before".
+ */
+static struct amount place_of(const struct tl_guarded *block, uint64_t address)
+{
+	uint64_t end = block->address + block->length;
+	struct amount said;
+
+	if (address < block->address)
+		snprintf(said.text, sizeof(said.text), "%s before",
+			 bytes(block->address - address).text);
+	else if (address < end)
+		snprintf(said.text, sizeof(said.text), "%s inside",
+			 bytes(address - block->address).text);
+	else
+		snprintf(said.text, sizeof(said.text), "%s after", bytes(address - end).text);
+	return said;
+}
+
 /* "write of 1 byte, 3 bytes after a block of 13 bytes" */
 static struct sentence describe(const struct tl_guarded *block, const struct tl_access *access,
 				const struct heap_verdict *verdict)
 {
+	uint64_t end = block->address + block->length, last = access->address + access->length;
+	bool is_freed = verdict->kind == HEAP_USE_AFTER_FREE;
 	struct sentence said;
-	const char *made = operation(access->access);
-	int64_t offset = (int64_t)(access->address - block->address);
+	int length = snprintf(said.text, sizeof(said.text), "%s of %s, %s a %sblock of %s",
+			      operation(access->access), bytes(access->length).text,
+			      place_of(block, access->address).text, is_freed ? "freed " : "",
+			      bytes(block->length).text);
 
-	if (verdict->kind == HEAP_USE_AFTER_FREE)
-		snprintf(said.text, sizeof(said.text),
-			 "%s of %s, at offset %" PRId64 " of a freed block of %s", made,
-			 bytes(access->length).text, offset, bytes(block->length).text);
-	else if (verdict->kind == HEAP_AFTER && access->address < block->address + block->length)
-		snprintf(said.text, sizeof(said.text),
-			 "%s of %s, at offset %" PRId64 " of a block of %s: across its end", made,
-			 bytes(access->length).text, offset, bytes(block->length).text);
-	else
-		snprintf(said.text, sizeof(said.text), "%s of %s, %s %s a block of %s", made,
-			 bytes(access->length).text, bytes(verdict->distance).text,
-			 verdict->kind == HEAP_AFTER ? "after" : "before",
-			 bytes(block->length).text);
+	if (verdict->kind == HEAP_AFTER && access->address < end && length > 0 &&
+	    (size_t)length < sizeof(said.text))
+		snprintf(said.text + length, sizeof(said.text) - (size_t)length,
+			 " and %s beyond its end", bytes(last - end).text);
 	return said;
 }
 
@@ -142,6 +155,18 @@ static const char *maker_of(enum tl_guarded_family family)
 	return family <= TL_GUARDED_NEW_ARRAY_ALIGNED ? makers[family] : "another function";
 }
 
+static const char *freer_of(enum tl_guarded_family family)
+{
+	static const char *const freers[] = {
+		[TL_GUARDED_MALLOC] = "free() or realloc()",
+		[TL_GUARDED_NEW] = "operator delete",
+		[TL_GUARDED_NEW_ARRAY] = "operator delete[]",
+		[TL_GUARDED_NEW_ALIGNED] = "operator delete with an alignment",
+		[TL_GUARDED_NEW_ARRAY_ALIGNED] = "operator delete[] with an alignment"};
+
+	return family <= TL_GUARDED_NEW_ARRAY_ALIGNED ? freers[family] : "another function";
+}
+
 /* The process had ended when the call was looked at, as that of a call shortly after another
  * finding, whose symbols took their time. */
 static struct sentence describe_unknown(const struct tl_guarded_news *news)
@@ -174,9 +199,9 @@ static struct sentence describe_call(const struct tl_guarded_news *news)
 			 bytes(block->length).text);
 		break;
 	case TL_GUARDED_FREED_INSIDE:
-		snprintf(said.text, sizeof(said.text),
-			 "free of an address at offset %" PRId64 " of a block of %s",
-			 (int64_t)(news->address - block->address), bytes(block->length).text);
+		snprintf(said.text, sizeof(said.text), "free of an address %s a %sblock of %s",
+			 place_of(block, news->address).text, block->freed ? "freed " : "",
+			 bytes(block->length).text);
 		break;
 	case TL_GUARDED_FREED_OTHERWISE:
 		if (news->length)
@@ -186,8 +211,9 @@ static struct sentence describe_call(const struct tl_guarded_news *news)
 				 bytes(news->length).text);
 		else
 			snprintf(said.text, sizeof(said.text),
-				 "a block of %s made by %s is freed by another kind of function",
-				 bytes(block->length).text, maker_of(block->family));
+				 "a block of %s made by %s is freed by %s",
+				 bytes(block->length).text, maker_of(block->family),
+				 freer_of(news->freer));
 		break;
 	default:
 		snprintf(said.text, sizeof(said.text),
@@ -228,21 +254,12 @@ void say_call(struct heap *heap, const struct tl_guarded_news *news, enum tl_cer
 static struct sentence describe_broken(const struct tl_guarded_news *news)
 {
 	const struct tl_guarded *block = news->block;
-	int64_t offset = (int64_t)(news->address - block->address);
 	struct sentence said;
 
-	if (news->event == TL_GUARDED_BROKEN_FREED)
-		snprintf(said.text, sizeof(said.text),
-			 "%s at offset %" PRId64 " of a freed block of %s were overwritten",
-			 bytes(news->length).text, offset, bytes(block->length).text);
-	else if (news->event == TL_GUARDED_BROKEN_FRONT)
-		snprintf(said.text, sizeof(said.text),
-			 "%s, %s before a block of %s, were overwritten", bytes(news->length).text,
-			 bytes((uint64_t)-offset).text, bytes(block->length).text);
-	else
-		snprintf(said.text, sizeof(said.text),
-			 "%s, %s after a block of %s, were overwritten", bytes(news->length).text,
-			 bytes((uint64_t)offset - block->length).text, bytes(block->length).text);
+	snprintf(said.text, sizeof(said.text), "%s, %s a %sblock of %s, %s overwritten",
+		 bytes(news->length).text, place_of(block, news->address).text,
+		 news->event == TL_GUARDED_BROKEN_FREED ? "freed " : "", bytes(block->length).text,
+		 news->length == 1 ? "was" : "were");
 	return said;
 }
 

@@ -96,9 +96,10 @@ enum guard_event {
 	GUARD_BORN = 1, /* `address` of a block just made; not yet known to the program */
 	GUARD_FREED,	/* it is in the quarantine from here on */
 	GUARD_FREED_TWICE,
-	GUARD_FREED_INSIDE,    /* free() of an address inside the block */
-	GUARD_FREED_NO_BLOCK,  /* free() of what lies on a stack or in a program file */
-	GUARD_FREED_OTHERWISE, /* by a function of another family, or as one of `length` bytes */
+	GUARD_FREED_INSIDE,   /* free() of an address inside the block */
+	GUARD_FREED_NO_BLOCK, /* free() of what lies on a stack or in a program file */
+	/* By a function of another family, which `offset` tells, or as one of `length` bytes. */
+	GUARD_FREED_OTHERWISE,
 	GUARD_BROKEN_FRONT, /* a pattern was found broken; `offset` of the first byte from the … */
 	GUARD_BROKEN_BACK,  /* … block's address, `length` up to the last */
 	GUARD_BROKEN_DEAD,  /* a freed block has changed */

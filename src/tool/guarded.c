@@ -51,7 +51,8 @@ void guarded_tell(struct tool_set *set, const struct guards_notice *notice)
 				       .block = &block,
 				       .from = notice->from,
 				       .address = notice->address + (uint64_t)notice->offset,
-				       .length = notice->length};
+				       .length = notice->length,
+				       .freer = (enum tl_guarded_family)notice->offset};
 
 	if (notice->known)
 		block_of(&notice->block, notice->from->pid, &block);

@@ -35,11 +35,9 @@ static void what_lies_beside_the_block_is_nobodys(void **state)
 	(void)state;
 	assert_int_equal(verdict.kind, HEAP_AFTER);
 	assert_int_equal(verdict.certainty, TL_DEFINITE);
-	assert_int_equal(verdict.distance, 0);
 	verdict = judge(BLOCK - 1, 1, TL_READ, 0);
 	assert_int_equal(verdict.kind, HEAP_BEFORE);
 	assert_int_equal(verdict.certainty, TL_DEFINITE);
-	assert_int_equal(verdict.distance, 1);
 }
 
 static void what_nothing_explains_is_hidden(void **state)

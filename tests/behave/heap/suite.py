@@ -167,6 +167,7 @@ def complaints(case, finding):
     if case.size is not None and block.get("size") != case.size:
         wrong.append(f"size {block.get('size')}, not {case.size}")
     start, at = number(block.get("address")), number(access.get("address"))
+    wrong += wrong_words(finding, block, start, at)
     if access.get("unseen", False) != (finding.get("strategy") == "pattern"):
         wrong.append("not said whether who wrote was seen")
     if case.stacks.get("access") != "-":
@@ -181,6 +182,23 @@ def complaints(case, finding):
         elif not names_function(frame, function):
             wrong.append(f"{name} in {frame.get('function')}, not {function}")
     return wrong
+
+
+def amount(count):
+    return f"{count} byte" + ("" if count == 1 else "s")
+
+
+def wrong_words(finding, block, start, at):
+    """Does the message say where the block was misused, as the numbers beside it do?"""
+    size, message = block.get("size"), finding.get("message") or ""
+    if None in (size, start, at) or finding.get("kind") in ("double-free", "mismatched-free"):
+        return []
+    place = f"{amount(start - at)} before" if at < start else \
+        f"{amount(at - start)} inside" if at < start + size else f"{amount(at - start - size)} after"
+    use = finding.get("kind") == "heap-use-after-free"
+    freed = "freed " if use or (finding.get("kind") == "invalid-free" and block.get("freed")) else ""
+    words = f"{place} a {freed}block of {amount(size)}"
+    return [] if words in message else [f"not '{words}' in '{message}'"]
 
 
 def wrong_place(case, start, at, length):
