@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls by which memory becomes zero, or another's, without an access that a watch sees: they are
- * counted. Accepted: the same calls by number, and clone(2) with CLONE_VM. Nothing here may
- * allocate: allocators call these functions as they begin.
+ * counted, and freed blocks make way for what is mapped in their place (vacate.c). Accepted: the
+ * same calls by number, and clone(2) with CLONE_VM. Nothing here may allocate: allocators call
+ * these functions as they begin.
  */
 #include "agent/arch.h"
 #include "agent/state.h"
+#include "guard/guard.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -77,6 +79,7 @@ TL_API int munmap(void *address, size_t length)
 	int result;
 
 	resolve();
+	vacate((uintptr_t)address, length);
 	count_if(true);
 	result = libc.munmap(address, length);
 	count_if(true);
@@ -88,6 +91,9 @@ void *map(void *address, size_t length, int protection, int flags, int descripto
 	void *result;
 
 	resolve();
+	/* A wish is granted where nothing else lies. */
+	if (address)
+		vacate((uintptr_t)address, length);
 	count_if(flags & MAP_FIXED);
 	result = libc.mmap(address, length, protection, flags, descriptor, offset);
 	count_if(flags & MAP_FIXED);
@@ -109,6 +115,8 @@ TL_API void *mremap(void *address, size_t length, size_t wanted_length, int flag
 	va_start(list, flags);
 	wanted = va_arg(list, void *);
 	va_end(list);
+	if (flags & MREMAP_FIXED)
+		vacate((uintptr_t)wanted, wanted_length);
 	count_if(true);
 	result = libc.mremap(address, length, wanted_length, flags, wanted);
 	count_if(true);

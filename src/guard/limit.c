@@ -106,7 +106,7 @@ static uint64_t bound_of(uint64_t limit)
 
 /* Of a child that was made without libc's fork() the allocator's locks may be held by threads that
  * are not in it. Accepted there, and without the page: blocks in the quarantine stay. */
-static bool may_free(void)
+bool limit_may_free(void)
 {
 	return is_known && *is_known && own_process == raw_getpid();
 }
@@ -116,7 +116,7 @@ static void lower_to(uint64_t limit)
 {
 	if (limit == RLIM_INFINITY)
 		return;
-	if (may_free()) {
+	if (limit_may_free()) {
 		release_room();
 		release_limit(bound_of(limit));
 	} else {
@@ -163,7 +163,7 @@ void limit_before_lock(void)
 {
 	if (borrower_is())
 		return;
-	if (may_free())
+	if (limit_may_free())
 		release_room();
 	else
 		pages_forgo();

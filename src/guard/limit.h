@@ -3,6 +3,8 @@
 #ifndef GUARD_LIMIT_H
 #define GUARD_LIMIT_H
 
+#include <stdbool.h>
+
 /* As the process begins to be watched. In a forked child a lock of the allocator's may be held by a
  * thread that is not there: nothing is given back to it. */
 void limit_begin(void);
@@ -10,5 +12,8 @@ void limit_begin(void);
  * handler may call. */
 void limit_before(long resource, const void *limit);
 void limit_before_lock(void);
+/* May blocks be given back to the allocator? In a child that was made without libc's fork() a lock
+ * of the allocator's may be held for good. */
+bool limit_may_free(void);
 
 #endif

@@ -124,6 +124,13 @@ void pages_begun(struct area_process *process)
 	atomic_store(&usable, atomic_load(&process->guard.pages_seen) != 0);
 }
 
+bool pages_include(uint64_t from, uint64_t length)
+{
+	uint64_t start = atomic_load_explicit(&arena, memory_order_relaxed);
+
+	return start && from < start + LENGTH && start < from + length;
+}
+
 /* ---- runs ----------------------------------------------------------------------------------- */
 
 static uint64_t address_of(uint32_t page)

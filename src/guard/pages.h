@@ -33,6 +33,9 @@ void pages_begun(struct area_process *process);
  * there were until now. Async-signal-safe. */
 bool pages_forgo(void);
 
+/* Is any of that in the piece of address space? */
+bool pages_include(uint64_t from, uint64_t length);
+
 /* A run for so many bytes of a block and in front of it, filled with zeroes; its pages without the
  * empty one: 0: none. */
 uint64_t pages_take(size_t room, uint32_t *pages);

@@ -192,6 +192,24 @@ void release_room(void)
 			quarantine_leave(place, release_finally);
 }
 
+/* A record may change while it is looked at: then another block leaves early. */
+static bool is_within(const struct guard_record *record, uint64_t from, uint64_t to)
+{
+	uint64_t start = record->run ? record->run : record->raw;
+	uint64_t length = record->run ? (record->pages + 1ull) * GUARD_PAGE : record->room;
+
+	return start < to && from < start + length;
+}
+
+void release_range(uint64_t from, uint64_t to)
+{
+	for (uint32_t place = 0; place < GUARD_BLOCKS; place++)
+		if (guard_state(atomic_load_explicit(&guard_table.entry[place],
+						     memory_order_acquire)) == GUARD_DEAD &&
+		    is_within(&guard_table.record[place], from, to))
+			quarantine_leave(place, release_finally);
+}
+
 void release_limit(uint64_t bytes)
 {
 	if (agent_state.process)

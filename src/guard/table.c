@@ -143,6 +143,15 @@ static void forget(uint64_t address)
 				  memory_order_relaxed);
 }
 
+/* Those on pages of their own are known by where they are. */
+static void note_freed(uint32_t place, int by)
+{
+	const struct guard_record *record = &guard_table.record[place];
+
+	if (!record->run && record->room >= GUARD_PAGE)
+		vacate_note(record->raw, record->room, by);
+}
+
 bool guard_change(uint32_t place, enum guard_state from, enum guard_state to)
 {
 	uint64_t address = guard_address(
@@ -153,10 +162,14 @@ bool guard_change(uint32_t place, enum guard_state from, enum guard_state to)
 	/* Before anybody can look for it; and as long as somebody may. */
 	if (to == GUARD_LIVE)
 		note_start(address);
+	if (to == GUARD_DEAD)
+		note_freed(place, 1);
 	changed = atomic_compare_exchange_strong_explicit(&guard_table.entry[place], &seen,
 							  guard_word(address, to),
 							  memory_order_acq_rel,
 							  memory_order_relaxed);
+	if (changed && from == GUARD_DEAD)
+		note_freed(place, -1);
 	return changed;
 }
 
