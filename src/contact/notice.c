@@ -22,6 +22,8 @@ struct agent_notice {
 	uint32_t kind;
 	uint64_t address, size, number;
 	uint32_t access, length;
+	uint64_t word;
+	const struct guard_record *record;
 };
 
 /* Until a record is free. Nobody is woken by that: slices would be too long to wait. */
@@ -55,6 +57,15 @@ static void fill(struct area_hit *hit, uint32_t kind, const struct area_register
 	hit->stack_address = registers->general[insn_arch.stack_pointer];
 	hit->stack_length = length > 0 ? (uint32_t)length : 0;
 	hit->thread[0] = '\0';
+}
+
+/* The process may be gone by the time that the controller looks at its memory: what is found as it
+ * ends is told in a crowd. */
+static void fill_block(struct guard_told *block, const struct agent_notice *what)
+{
+	block->word = what->record ? what->word : 0;
+	if (what->record)
+		memcpy(&block->record, what->record, sizeof(block->record));
 }
 
 /* Until the record is no longer this thread's. */
@@ -105,6 +116,7 @@ static bool tell(const struct agent_notice *what, const struct area_registers *r
 	hit->number = what->number;
 	hit->access = what->access;
 	hit->access_length = what->length;
+	fill_block(&hit->block, what);
 	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
 	area_hit_publish(hit, ticket);
 	area_ring(area);
@@ -133,7 +145,9 @@ bool agent_notice_guard(const struct agent_guard_notice *notice,
 				    .size = (uint64_t)notice->offset,
 				    .number = notice->block,
 				    .access = notice->event,
-				    .length = notice->length};
+				    .length = notice->length,
+				    .word = notice->word,
+				    .record = notice->record};
 
 	return tell(&what, registers);
 }

@@ -5,14 +5,20 @@
 
 bool tell_event(const struct agent_guard_notice *notice, struct allocation_caller caller)
 {
+	struct agent_guard_notice whole = *notice;
 	struct area_registers registers = {0};
+	uint32_t place = guard_find(notice->block);
 	int saved_errno = errno;
 	bool told;
 
 	registers.pc = caller.pc - 1; /* within the call */
 	registers.general[insn_arch.stack_pointer] = caller.stack_pointer;
 	registers.general[insn_arch.frame_pointer] = caller.frame_pointer;
-	told = agent_notice_guard(notice, &registers);
+	if (place != GUARD_NOWHERE) {
+		whole.word = atomic_load_explicit(&guard_table.entry[place], memory_order_acquire);
+		whole.record = &guard_table.record[place];
+	}
+	told = agent_notice_guard(&whole, &registers);
 	errno = saved_errno;
 	return told;
 }

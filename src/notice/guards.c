@@ -48,6 +48,16 @@ static uint64_t entry_at(uint64_t table, uint32_t place)
 	return table + offsetof(struct guard_table, entry) + place * sizeof(uint64_t);
 }
 
+static void take_word(struct guards_block *block, uint64_t word)
+{
+	block->address = guard_address(word);
+	block->state = guard_state(word);
+	bound(&block->record.allocated);
+	bound(&block->record.freed);
+	if (block->record.raw > block->address)
+		block->record.raw = block->address;
+}
+
 /* The record, and the entry once more: it is still the same block's. */
 static bool read_block(struct space *space, uint64_t table, uint32_t place, uint64_t word,
 		       struct guards_block *block)
@@ -60,12 +70,7 @@ static bool read_block(struct space *space, uint64_t table, uint32_t place, uint
 
 	if (space_gather(space, part, 2) != 2 || guard_address(again) != guard_address(word))
 		return false;
-	block->address = guard_address(again);
-	block->state = guard_state(again);
-	bound(&block->record.allocated);
-	bound(&block->record.freed);
-	if (block->record.raw > block->address)
-		block->record.raw = block->address;
+	take_word(block, again);
 	return true;
 }
 
@@ -190,6 +195,25 @@ bool guards_on_page(struct program *program, pid_t pid, uint64_t address,
 
 /* ---- what the program tells ----------------------------------------------------------------- */
 
+/* As it is now, which is later than it was told: who frees a block at the same time may have noted
+ * it meanwhile. Where the process has ended, or the block has gone, as it was told. */
+static bool find_told(struct target *target, const struct area_hit *record,
+		      struct guards_block *block)
+{
+	const struct guard_told *told = &record->block;
+
+	if (!record->number)
+		return false;
+	if (guards_at(target->program, target->pid, record->number, block) &&
+	    (!told->word || block->record.serial == told->record.serial))
+		return true;
+	if (guard_address(told->word) != record->number)
+		return false;
+	memcpy(&block->record, &told->record, sizeof(block->record));
+	take_word(block, told->word);
+	return true;
+}
+
 void guards_tell(struct target *target, const struct area_hit *record)
 {
 	struct tl_stack stack = hit_stack(record);
@@ -211,8 +235,7 @@ void guards_tell(struct target *target, const struct area_hit *record)
 		return;
 	}
 	from.pid = target->pid;
-	notice.known = record->number &&
-		       guards_at(target->program, target->pid, record->number, &notice.block);
+	notice.known = find_told(target, record, &notice.block);
 	target->program->notices->events->guard(target->program, &notice);
 }
 

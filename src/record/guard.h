@@ -86,6 +86,12 @@ struct guard_record {
 	struct allocation_event allocated, freed; /* freed.time is 0 until it is */
 };
 
+/* A block as it was when the program told something of it. */
+struct guard_told {
+	uint64_t word; /* its entry; 0: it was about none */
+	struct guard_record record;
+};
+
 struct guard_table {
 	_Atomic uint64_t entry[GUARD_BLOCKS];
 	struct guard_record record[GUARD_BLOCKS];
