@@ -125,6 +125,9 @@ struct guard_end {
 
 /* free() of what is suspect. True: it has been seen to; else it goes on to the allocator. */
 bool release(void *block, struct guard_end end, struct allocation_caller caller);
+/* What is to be freed begins no guarded block, and is suspect. True: it is no block at all, which
+ * was told. */
+bool release_refuse(const void *block, struct allocation_caller caller);
 /* realloc() of a block that is not suspect to be anything but live, without a copy of it. False: it
  * is to be copied. Else *moved is what realloc() returns. */
 bool release_move(uint32_t place, uint64_t address, size_t size, struct allocation_caller caller,

@@ -248,6 +248,8 @@ static void *resize(void *block, size_t size, struct allocation_caller caller)
 		tell_refused(GUARD_FREED_TWICE, block, place, caller);
 		return size ? allocator.malloc(size) : NULL;
 	}
+	if (block && guard_is_suspect(block) && release_refuse(block, caller))
+		return size ? allocator.malloc(size) : NULL;
 	old = block && size ? bytes_to_copy(block) : 0;
 	if (!block || old)
 		moved = guard_allocate((struct guard_wish){.size = size}, caller);

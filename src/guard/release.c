@@ -153,7 +153,7 @@ bool release_move(uint32_t place, uint64_t address, size_t size, struct allocati
 	return true;
 }
 
-static bool refuse(const void *block, struct allocation_caller caller)
+bool release_refuse(const void *block, struct allocation_caller caller)
 {
 	bool wrong = own_looks_wrong(block);
 	uint32_t place = GUARD_NOWHERE;
@@ -173,7 +173,7 @@ bool release(void *block, struct guard_end end, struct allocation_caller caller)
 	uint32_t place = guard_find((uintptr_t)block);
 
 	if (place == GUARD_NOWHERE)
-		return refuse(block, caller);
+		return release_refuse(block, caller);
 	if (guard_change(place, GUARD_LIVE, GUARD_DYING))
 		free_block(place, (uintptr_t)block, end, caller);
 	else

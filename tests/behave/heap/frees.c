@@ -100,6 +100,25 @@ static void double_free_in_thread(void)
 	in_thread(free_there, hidden(block));
 }
 
+static void *freed_before[2];
+
+static void free_before_the_end(void)
+{
+	free_again(freed_before[0]);
+}
+
+/* The process is gone right after it. */
+static void double_free_at_exit(void)
+{
+	fill_cache(SIZE);
+	freed_before[0] = allocate_block(SIZE);
+	freed_before[1] = hidden(malloc(SIZE));
+	fill_cache(SIZE);
+	free_block(hidden(freed_before[0]));
+	free(freed_before[1]);
+	atexit(free_before_the_end);
+}
+
 /* A place that a bare glibc takes for a block of `size` bytes. */
 static void *disguise(void *at, size_t size)
 {
@@ -168,6 +187,30 @@ static NOINLINE void *grow(void *block, size_t size)
 	return grown;
 }
 
+/* The same of what a bare realloc() makes room for where it is. */
+static void *disguise_whole(void *at, size_t size)
+{
+	uint64_t *next = (uint64_t *)((char *)at + size + 16);
+
+	next[1] = 49;
+	return disguise(at, size);
+}
+
+static void realloc_stack(void)
+{
+	char buffer[256] __attribute__((aligned(16)));
+
+	allocate_block(64); /* bare, it is the heap's size that is looked at */
+	grow(disguise_whole(hidden(&buffer[0]), 112), 120);
+}
+
+static void realloc_inside(void)
+{
+	char *block = allocate_block(512);
+
+	grow(disguise_whole(block + 48, 96), 104);
+}
+
 static NOINLINE void use_old(char *old)
 {
 	*(volatile char *)(old + 20) = 1;
@@ -232,11 +275,14 @@ static const struct test_case cases[] = {
 	{"double_free_8k", double_free_8k},
 	{"double_free_4m", double_free_4m},
 	{"double_free_in_thread", double_free_in_thread},
+	{"double_free_at_exit", double_free_at_exit},
 	{"free_inside", free_inside},
 	{"free_stack", free_stack},
 	{"free_left_frame", free_left_frame},
 	{"free_left_frame_in_thread", free_left_frame_in_thread},
 	{"free_global", free_global},
+	{"realloc_stack", realloc_stack},
+	{"realloc_inside", realloc_inside},
 	{"write_after_realloc", write_after_realloc},
 	{"read_after_realloc", read_after_realloc},
 	{"double_free_after_realloc", double_free_after_realloc},
