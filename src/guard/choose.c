@@ -271,9 +271,13 @@ static bool is_certain(struct area_process *process, const struct allocation_cal
 {
 	for (unsigned i = 0; i < GUARD_CERTAIN; i++) {
 		struct guard_context *context = &process->guard.certain[i];
+		uint64_t named = atomic_load_explicit(&context->caller, memory_order_relaxed);
 		uint64_t above = atomic_load_explicit(&context->above, memory_order_relaxed);
 
-		if (atomic_load_explicit(&context->caller, memory_order_relaxed) != caller->pc)
+		/* They are named one after another, and stay. */
+		if (!named)
+			break;
+		if (named != caller->pc)
 			continue;
 		/* Until the site is split it is all of its callers. */
 		if (!above || !site || !atomic_load_explicit(&site->split, memory_order_relaxed) ||

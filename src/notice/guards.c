@@ -195,20 +195,19 @@ bool guards_on_page(struct program *program, pid_t pid, uint64_t address,
 
 /* ---- what the program tells ----------------------------------------------------------------- */
 
-/* As it is now, which is later than it was told: who frees a block at the same time may have noted
- * it meanwhile. Where the process has ended, or the block has gone, as it was told. */
+/* As it was told: the process may have ended meanwhile. Of a block that somebody else is about to
+ * free, who does so is noted only afterwards. */
 static bool find_told(struct target *target, const struct area_hit *record,
 		      struct guards_block *block)
 {
 	const struct guard_told *told = &record->block;
 
-	if (!record->number)
+	if (!record->number || guard_address(told->word) != record->number)
 		return false;
-	if (guards_at(target->program, target->pid, record->number, block) &&
-	    (!told->word || block->record.serial == told->record.serial))
+	if (guard_state(told->word) == GUARD_DYING &&
+	    guards_at(target->program, target->pid, record->number, block) &&
+	    block->record.serial == told->record.serial)
 		return true;
-	if (guard_address(told->word) != record->number)
-		return false;
 	memcpy(&block->record, &told->record, sizeof(block->record));
 	take_word(block, told->word);
 	return true;
