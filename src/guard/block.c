@@ -364,6 +364,23 @@ static size_t room_for(size_t front, size_t size)
 	return room + (BACK_REST - room) % BACK_GRAIN;
 }
 
+/* At the start of its pages, of which the first one stays empty. To fill pages for one block takes
+ * as long as to tell of its birth. */
+static bool stand_behind_page(const struct guard_wish *wish, struct block_ground *ground)
+{
+	if (!wish->behind || !wish->told || !wish->pages || wish->alignment > GUARD_PAGE)
+		return false;
+	ground->run = pages_take(GUARD_PAGE + wish->size + BACK_LEAST, &ground->pages);
+	if (!ground->run)
+		return false;
+	pages_shut(ground->run);
+	ground->address = ground->raw = ground->run + GUARD_PAGE;
+	ground->room = (ground->pages - 1ull) * GUARD_PAGE;
+	if (ground->room > wish->size + BACK_MOST)
+		ground->room = wish->size + BACK_MOST;
+	return true;
+}
+
 static bool stand_on_allocation(const struct guard_wish *wish, struct block_ground *ground)
 {
 	size_t front = wish->alignment > GUARD_ALIGNMENT ? wish->alignment : GUARD_ALIGNMENT;
@@ -463,7 +480,8 @@ uint32_t block_make(const struct guard_wish *wish, struct allocation_caller call
 		atomic_fetch_add_explicit(&process->guard.crowded, 1, memory_order_relaxed);
 		return GUARD_NOWHERE;
 	}
-	if (!stand_on_pages(wish, &ground) && !stand_on_allocation(wish, &ground)) {
+	if (!stand_behind_page(wish, &ground) && !stand_on_pages(wish, &ground) &&
+	    !stand_on_allocation(wish, &ground)) {
 		atomic_fetch_add_explicit(&process->guard.refused, 1, memory_order_relaxed);
 		return GUARD_NOWHERE;
 	}

@@ -21,6 +21,7 @@ _Static_assert(CHOOSE_CELLS == 1u << (64 - 54), "choose_cell() takes so many bit
 #define TOLD_PRICE 60000u    /* ns: what telling a birth costs outside; of a free it is half */
 #define TOOK_MOST 150000u    /* ns; a thread may be scheduled away, not for its block */
 #define WITHOUT_WATCH 4096   /* allocations until a process that is not watched looks again */
+#define BEHIND_EACH 4u	     /* blocks of a context, of which one stands behind an empty page */
 #define SLOT_WORDS 64u	     /* of the stack, in which a caller's return address is looked for */
 #define SLOT_TRIES 16u	     /* at a site, of which each is a system call */
 /* Where every block is guarded: */
@@ -297,6 +298,13 @@ static void follow_certain(struct area_process *process)
 		memset(lanes, 0, sizeof(lanes));
 }
 
+/* What lies before an empty page is a block's end, or behind one its start. Most errors are at the
+ * end; a context whose blocks all stood there would never show what reaches far before one. */
+static bool is_behind(uint32_t times)
+{
+	return times % BEHIND_EACH == 1;
+}
+
 static bool is_turn(const struct area *area, struct context *context, bool is_new,
 		    struct choose_decision *decision)
 {
@@ -317,6 +325,7 @@ static bool is_turn(const struct area *area, struct context *context, bool is_ne
 	atomic_store_explicit(&context->last, now, memory_order_relaxed);
 	atomic_store_explicit(&context->times, times + 1, memory_order_relaxed);
 	decision->seldom = times < SELDOM_MOST;
+	decision->behind = is_behind(times);
 	decision->told = !owed || (is_new && is_lent(area, now, owed, TOLD_DEBT));
 	return true;
 }
@@ -395,6 +404,7 @@ static void choose_all(struct area *area, bool certain, struct choose_decision *
 		decision->pages = true;
 	else
 		choose_more(area, decision);
+	decision->behind = is_behind(times);
 	decision->seldom = times < SELDOM_MOST;
 }
 
@@ -415,7 +425,7 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	}
 	site = find_site(caller->pc, false);
 	decision->context = key_of(caller, site);
-	decision->told = decision->whole = false;
+	decision->told = decision->whole = decision->behind = false;
 	decision->pages = decision->seldom = true;
 	follow_certain(process);
 	certain = is_certain(process, caller, site);

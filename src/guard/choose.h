@@ -68,6 +68,7 @@ struct choose_decision {
 	bool pages;		 /* and for pages of its own */
 	bool whole;		 /* it has all of it in any case, and owes nothing */
 	bool seldom;		 /* of a context that allocates seldom */
+	bool behind;		 /* an empty page, rather than before one */
 };
 
 /* True: guard it, and call choose_pay() afterwards. Async-signal-safe, as the rest. */

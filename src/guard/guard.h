@@ -68,6 +68,7 @@ struct guard_wish {
 	bool told;   /* of its birth, before the program has it */
 	bool pages;  /* of its own, where there are any */
 	bool seldom; /* of a context that allocates seldom */
+	bool behind; /* an empty page, rather than before one */
 	enum guard_family family;
 	uint64_t context;
 	/* Called when all ways of the address are taken; false: they stay so. */

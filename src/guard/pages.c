@@ -381,6 +381,11 @@ static bool empty(uint64_t run, long length)
 	return raw_syscall3(SYS_madvise, (long)run, length, MADV_DONTNEED) == 0;
 }
 
+void pages_shut(uint64_t run)
+{
+	empty(run, GUARD_PAGE);
+}
+
 void pages_empty(uint64_t run, uint32_t pages)
 {
 	struct area_process *process = agent_state.process;

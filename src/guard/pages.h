@@ -6,8 +6,13 @@
  *
  *	| ... pattern | block | pattern to the page's end || empty |
  *
- * The block stands at the end, so what runs over it meets the empty page at the latest. When it is
- * freed its pages are emptied: they cost no memory until the run is another block's.
+ * The block stands at the end, so what runs over it meets the empty page at the latest. Some stand
+ *at the start, behind a first page that is empty, too:
+ *
+ *	| empty || block | pattern ... || empty |
+ *
+ * When a block is freed its pages are emptied: they cost no memory until the run is another
+ *block's.
  *
  * The program holds no descriptor for it: it is open while the process waits to be let go, and the
  * controller takes a copy. Where that did not happen, as in one that goes on at once (struct
@@ -41,6 +46,8 @@ bool pages_include(uint64_t from, uint64_t length);
 uint64_t pages_take(size_t room, uint32_t *pages);
 /* Whose it is. */
 void pages_own(uint64_t run, uint32_t pages, uint32_t place);
+/* The first page of the run becomes empty. */
+void pages_shut(uint64_t run);
 /* The block is freed; what touches it is seen from here on. */
 void pages_empty(uint64_t run, uint32_t pages);
 void pages_give_back(uint64_t run, uint32_t pages);

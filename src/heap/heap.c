@@ -248,7 +248,7 @@ static void look_at(struct heap *heap, const struct pages_fault *fault)
 	memset(content, 0, sizeof(content));
 	if (heap->services->guarded(heap->host, fault->pid, fault->address, &block)) {
 		/* A program may empty pages of its block itself. */
-		if (block.freed || fault->address >= block.back)
+		if (block.freed || fault->address >= block.back || fault->address < block.address)
 			tell_fault(heap, &block, fault);
 		content_of(heap, &block, page, content);
 	}

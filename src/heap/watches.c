@@ -186,6 +186,11 @@ static bool watch_behind(struct heap *heap, const struct tl_guarded *block, unsi
 	return true;
 }
 
+static bool is_behind_page(const struct tl_guarded *block)
+{
+	return block->on_pages && block->address - block->front >= TL_GUARD_PAGE;
+}
+
 static bool has_spare(struct heap *heap, uint64_t now)
 {
 	uint64_t earliest = now - SPARED_AT_ONCE * SPARED_EACH;
@@ -221,15 +226,18 @@ static void watch_rest(struct heap *heap, const struct tl_guarded *block, struct
 		if (!is_watched(heap, block->serial, at) && !arm(heap, block, at, length, purpose))
 			return;
 	}
+	if (is_behind_page(block))
+		return;
 	for (at = block->address - 16; at >= block->front; at -= 8)
 		if (!is_watched(heap, block->serial, at) && !arm(heap, block, at, 8, purpose))
 			return;
 }
 
+/* Behind an empty page there is nothing to do: who touches that is seen. */
 static bool watch_before(struct heap *heap, const struct tl_guarded *block,
 			 const struct purpose *purpose)
 {
-	return arm(heap, block, block->address - 8, 8, purpose);
+	return is_behind_page(block) || arm(heap, block, block->address - 8, 8, purpose);
 }
 
 void watches_birth(struct heap *heap, const struct tl_guarded_news *news)

@@ -7,6 +7,15 @@ _Static_assert(TL_GUARD_PAGE_OPENS == GUARD_PAGE_OPENS && TL_GUARD_PAGE_RUNS == 
 	       "what tools are told of pages is what programs say");
 _Static_assert(TL_GUARD_FILLED == GUARD_FILLED, "and what they answer");
 
+/* What lies on an empty page before the block is nobody else's. */
+static uint64_t front_of(const struct guards_block *block)
+{
+	const struct guard_record *record = &block->record;
+
+	return record->run && record->run + GUARD_PAGE == block->address ? record->run
+									 : record->raw;
+}
+
 static void moment_of(const struct allocation_event *event, struct tl_moment *moment)
 {
 	*moment = (struct tl_moment){.time = event->time,
@@ -26,7 +35,7 @@ static void block_of(const struct guards_block *from, pid_t pid, struct tl_guard
 				     .serial = record->serial,
 				     .address = from->address,
 				     .length = record->size,
-				     .front = record->raw,
+				     .front = front_of(from),
 				     .back = record->raw + record->room,
 				     .context = record->context,
 				     .family = (enum tl_guarded_family)record->family,

@@ -68,6 +68,11 @@ static const struct overflow overflows[] = {
 	{"write_past_shrunk_50", store, 50, 50, 1, SHRUNK, 0, 0, HERE},
 	{"write_past_hot_13", store, 13, 13, 1, MALLOC, 50000, 0, HERE},
 	{"read_past_rare_100", load, 100, 100, 1, MALLOC, 0, 50000, HERE},
+	{"read_40_before_second", load, 100, -40, 4, MALLOC, 1, 0, HERE},
+	{"read_400_before_second", load, 64, -400, 8, MALLOC, 1, 0, HERE},
+	{"read_before_second_aligned", load, 128, -100, 1, ALIGNED, 1, 0, HERE},
+	{"write_past_second_50", store, 50, 50, 1, MALLOC, 1, 0, HERE},
+	{"read_past_second_50", load, 50, 52, 1, MALLOC, 1, 0, HERE},
 	{"write_past_in_thread", store, 33, 33, 1, MALLOC, 0, 0, IN_THREAD},
 };
 
