@@ -245,7 +245,8 @@ void watches_birth(struct heap *heap, const struct tl_guarded_news *news)
 	const struct tl_guarded *block = news->block;
 	unsigned slots = heap->services->slots(heap->host, block->pid);
 	unsigned evidence = remember_evidence(heap->remember, block);
-	unsigned spare = slots > 3 && !block->on_pages ? 2 : 1;
+	bool ends_on_page = block->on_pages && !is_behind_page(block);
+	unsigned spare = slots > 3 && !ends_on_page ? 2 : 1;
 	struct purpose purpose = {STRATEGY_WATCH, HEAP_RANK_EVIDENCE, news->from->time};
 
 	if (!heap->watches)

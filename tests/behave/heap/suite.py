@@ -191,7 +191,7 @@ def amount(count):
 def wrong_words(finding, block, start, at):
     """Does the message say where the block was misused, as the numbers beside it do?"""
     size, message = block.get("size"), finding.get("message") or ""
-    if None in (size, start, at) or finding.get("kind") in ("double-free", "mismatched-free"):
+    if block.get("kind") != "heap" or None in (size, start, at) or finding.get("kind") in ("double-free", "mismatched-free"):
         return []
     place = f"{amount(start - at)} before" if at < start else \
         f"{amount(at - start)} inside" if at < start + size else f"{amount(at - start - size)} after"
