@@ -12,8 +12,7 @@ static uint64_t front_of(const struct guards_block *block)
 {
 	const struct guard_record *record = &block->record;
 
-	return record->run && record->run + GUARD_PAGE == block->address ? record->run
-									 : record->raw;
+	return record->run && record->raw == block->address ? record->run : record->raw;
 }
 
 static void moment_of(const struct allocation_event *event, struct tl_moment *moment)
