@@ -8,7 +8,9 @@
 #include <string.h>
 
 #define SETS 256u /* a power of two */
-#define WAYS 2u
+/* Of a program that allocates through one function many stacks have the same key: a run of sqlite3
+ * that makes and frees 62,000 blocks took 290 ms of CPU time with two ways, 185 with eight. */
+#define WAYS 8u
 #define PAGE 4096u
 
 /* `busy` belongs to who has set it: a handler that interrupts it, or another thread, does without.
@@ -97,6 +99,13 @@ static struct known_stack *set_of(const struct allocation_caller *caller)
 	return stacks[key >> 32 & (SETS - 1)];
 }
 
+/* Most of a set are somebody else's, and are not taken for that. */
+static bool is_of(const struct known_stack *known, const struct allocation_caller *caller)
+{
+	return __atomic_load_n(&known->pc, __ATOMIC_RELAXED) == caller->pc &&
+	       __atomic_load_n(&known->stack_pointer, __ATOMIC_RELAXED) == caller->stack_pointer;
+}
+
 static bool recall(struct known_stack *set, struct allocation_event *event,
 		   const struct allocation_caller *caller, uint64_t until)
 {
@@ -104,7 +113,7 @@ static bool recall(struct known_stack *set, struct allocation_event *event,
 		struct known_stack *known = &set[i];
 		bool same;
 
-		if (!take(known))
+		if (!is_of(known, caller) || !take(known))
 			continue;
 		same = is_same(known, caller, until);
 		if (same) {
