@@ -2,7 +2,7 @@
 /*
  * Guarding blocks of the heap, inside the program: which are chosen (choose.c), how they are made
  * and checked (block.c), where they are found again (table.c), what becomes of them when they are
- * freed (release.c, quarantine.c, vacate.c), and what is told (tell.c).
+ * freed (release.c, quarantine.c, granule.c, vacate.c), and what is told (tell.c).
  * The functions in whose place we stand are in interpose.c and operators.c. Everything here may run
  * in a signal handler of the program's that allocates; nothing waits for another thread but for the
  * controller's answer to what is told, which is bounded.
@@ -155,11 +155,16 @@ void quarantine_limit(uint64_t bytes, void (*left)(uint32_t place));
 /* Before its turn. False: it has left already. */
 bool quarantine_leave(uint32_t place, void (*left)(uint32_t place));
 
-/* ---- vacate.c ------------------------------------------------------------------------------- */
+/* ---- granule.c ------------------------------------------------------------------------------ */
 
 /* A freed block with so many bytes of the allocator's comes into the quarantine (1), or leaves it
  * (-1). */
-void vacate_note(uint64_t from, uint64_t length, int by);
+void granule_note(uint64_t from, uint64_t length, int by);
+/* May such a block have memory there? */
+bool granule_is_noted(uint64_t from, uint64_t length);
+
+/* ---- vacate.c ------------------------------------------------------------------------------- */
+
 /* The program is about to map memory there, or to unmap what is there. Not for signal handlers
  * where a freed block lies there. */
 void vacate(uint64_t from, uint64_t length);

@@ -149,7 +149,7 @@ static void note_freed(uint32_t place, int by)
 	const struct guard_record *record = &guard_table.record[place];
 
 	if (!record->run && record->room >= GUARD_PAGE)
-		vacate_note(record->raw, record->room, by);
+		granule_note(record->raw, record->room, by);
 }
 
 bool guard_change(uint32_t place, enum guard_state from, enum guard_state to)
