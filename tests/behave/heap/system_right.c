@@ -437,6 +437,18 @@ static void free_large(void)
 	large = NULL;
 }
 
+/* Where the kernel itself puts memory depends on the gaps between libraries. */
+static char *map_below(char *high, size_t size)
+{
+	char *mapped = MAP_FAILED;
+
+	for (size_t below = 2 << 20; mapped == MAP_FAILED && below < 64 << 20; below += 2 << 20)
+		mapped = mmap(high - below, size, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	require(mapped != MAP_FAILED && mapped < high, "mmap()");
+	return mapped;
+}
+
 /* Without randomisation mapped blocks lie a mere 128 MiB below the first thread's stack; here the
  * first thread stands below one of them. */
 static void mapped_stack(void)
@@ -449,8 +461,7 @@ static void mapped_stack(void)
 		execl("/proc/self/exe", "system_right", "mapped_stack", NULL);
 	}
 	large = checked(aligned_alloc(8192, 8 << 20)); /* of such an alignment none is guarded */
-	stack = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	require(stack != MAP_FAILED && stack < (char *)large, "mmap()");
+	stack = map_below(large, 1 << 20);
 	getcontext(&inner);
 	inner.uc_stack.ss_sp = stack;
 	inner.uc_stack.ss_size = 1 << 20;
