@@ -14,6 +14,7 @@
 
 #define KERNEL_SIGNALS 64
 #define TRAP_PERF_CODE 6 /* TRAP_PERF; Debian 12's libc has no name for it */
+#define CANCEL_SIGNAL 32 /* glibc's and musl's SIGCANCEL */
 
 /* glibc's own sigaction under its other exported name: the plain one is interposed. */
 int libc_sigaction(int signal, const struct sigaction *action,
@@ -54,6 +55,22 @@ static void publish_action(struct owned_signal *owned, const struct sigaction *a
 	__atomic_store_n(&owned->version, version + 1, __ATOMIC_RELEASE);
 }
 
+/*
+ * All signals, but SIGILL: a function that a handler calls may be about to be replaced (see
+ * src/patch/patch.h). sigfillset() leaves out libc's own. By one of these libc cancels a thread
+ * that may be cancelled at any instruction: it would be unwound out of our handler, with every
+ * signal blocked and what that has begun left as it is, so it waits. The other, by which one thread
+ * changes the ids of all, is let in.
+ */
+static void fill_mask(sigset_t *mask)
+{
+	uint64_t *first = (uint64_t *)mask;
+
+	sigfillset(mask);
+	sigdelset(mask, SIGILL);
+	*first |= 1ull << (CANCEL_SIGNAL - 1);
+}
+
 /* SA_ONSTACK follows the program: a handler it wants on the alternate stack may be running out of
  * the other one (stack overflow), and one it does not may have made that stack too small for us. */
 static int install(int signal, const struct owned_signal *owned, const struct sigaction *program)
@@ -63,9 +80,7 @@ static int install(int signal, const struct owned_signal *owned, const struct si
 	memset(&action, 0, sizeof(action));
 	action.sa_sigaction = owned->handler;
 	action.sa_flags = SA_SIGINFO | SA_RESTART | (program->sa_flags & SA_ONSTACK);
-	sigfillset(&action.sa_mask);
-	/* A function that a handler calls may be about to be replaced: see src/patch/patch.h. */
-	sigdelset(&action.sa_mask, SIGILL);
+	fill_mask(&action.sa_mask);
 	if (signal == SIGILL)
 		action.sa_flags |= SA_NODEFER;
 	if (owned->exposed && program->sa_handler == SIG_IGN)
