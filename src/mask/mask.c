@@ -136,8 +136,11 @@ bool mask_keep(siginfo_t *info, ucontext_t *context)
 		settle_by(mask);
 	if (nudge_is(info)) {
 		/* Too late for it, or the thread has opened its mask meanwhile. */
-		if (blocked || !mask_take_kept(info))
+		if (blocked || !mask_take_kept(info)) {
+			if (atomic_load(&process_state) == PROCESS_PENDING)
+				nudge_pass_on();
 			return true;
+		}
 	}
 	if (!blocked)
 		return false;

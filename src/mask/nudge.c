@@ -4,6 +4,7 @@
 #include "agent/permitted.h"
 #include "base/syscall.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -11,14 +12,33 @@
 
 static _Atomic pid_t waiters[WAITERS_MAX];
 
+static bool has_ended(pid_t tid)
+{
+	return permitted(SYS_tgkill) && permitted(SYS_getpid) &&
+	       raw_syscall3(SYS_tgkill, raw_getpid(), tid, 0) == -ESRCH;
+}
+
+/* True when the place is this thread's now. */
+static bool take(int place, pid_t of, pid_t tid)
+{
+	return atomic_compare_exchange_strong(&waiters[place], &of, tid);
+}
+
+/* A thread that was cancelled as it waited, or left by a handler's jump, has not left its place. */
 int nudge_enter(void)
 {
 	pid_t tid = permitted(SYS_gettid) ? raw_gettid() : 0;
 
+	for (int i = 0; tid && i < WAITERS_MAX; i++)
+		if (atomic_load(&waiters[i]) == tid)
+			return -1;
+	for (int i = 0; tid && i < WAITERS_MAX; i++)
+		if (take(i, 0, tid))
+			return i;
 	for (int i = 0; tid && i < WAITERS_MAX; i++) {
-		pid_t none = 0;
+		pid_t other = atomic_load(&waiters[i]);
 
-		if (atomic_compare_exchange_strong(&waiters[i], &none, tid))
+		if (other && has_ended(other) && take(i, other, tid))
 			return i;
 	}
 	return -1;
@@ -46,6 +66,15 @@ void nudge_send(void)
 					(long)&info, 0, 0) == 0)
 			return;
 	}
+}
+
+void nudge_pass_on(void)
+{
+	pid_t tid = raw_gettid();
+
+	for (int i = 0; i < WAITERS_MAX; i++)
+		take(i, tid, 0);
+	nudge_send();
 }
 
 bool nudge_is(const siginfo_t *info)

@@ -11,12 +11,15 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* The calling thread waits; its place, or -1: there is none, and it waits without nudges. */
+/* The calling thread waits; its place, to be left, or -1: it has one already, from a call that this
+ * one interrupts, or there is none, and it waits without nudges. */
 int nudge_enter(void);
 void nudge_leave(int place);
 
 /* Wake a thread that waits for SIGTRAP: one has been kept. */
 void nudge_send(void);
+/* In a handler, by which a call that waited has ended: this thread does not wait, another may. */
+void nudge_pass_on(void);
 bool nudge_is(const siginfo_t *info);
 /* In a forked child, where nobody waits. */
 void nudge_forget(void);

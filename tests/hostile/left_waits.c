@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waits for SIGTRAP that are left by cancellation and by a handler's jump, more often than anybody
+ * keeps account of: who waits afterwards gets the signal. */
+#include "hostile.h"
+#include <setjmp.h>
+#include <time.h>
+
+#define LEFT 150
+
+static __thread sigjmp_buf back;
+static volatile int waiting;
+
+static sigset_t set_of_trap(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	return set;
+}
+
+static void *wait_for_ever(void *arg)
+{
+	sigset_t set = set_of_trap();
+	siginfo_t info;
+
+	waiting = 1;
+	sigwaitinfo(&set, &info);
+	return arg;
+}
+
+static void *wait_openly(void *arg)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	waiting = 1;
+	sigsuspend(&none);
+	return arg;
+}
+
+static void cancel_one(void *(*body)(void *))
+{
+	pthread_t thread;
+	void *result;
+
+	waiting = 0;
+	expect(pthread_create(&thread, NULL, body, NULL) == 0);
+	while (!waiting)
+		nap(50);
+	nap(200);
+	expect(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0);
+	expect(result == PTHREAD_CANCELED);
+}
+
+static void jump_back(int number)
+{
+	siglongjmp(back, number);
+}
+
+/* The thread goes on after it, with the mask of before. */
+static void *jump_out(void *arg)
+{
+	sigset_t trap = set_of_trap(), suspended, mask;
+
+	expect(pthread_sigmask(SIG_BLOCK, &trap, NULL) == 0);
+	sigemptyset(&suspended);
+	for (volatile int i = 0; i < LEFT; i++) {
+		if (sigsetjmp(back, 1) == 0) {
+			struct itimerspec soon = {.it_value = {0, 100000}};
+			struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
+						 .sigev_signo = SIGUSR1};
+			timer_t timer;
+
+			event._sigev_un._tid = (int)syscall(SYS_gettid);
+			expect(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+			expect(timer_settime(timer, 0, &soon, NULL) == 0);
+			sigsuspend(&suspended);
+		}
+	}
+	expect(pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0);
+	say("after the jumps SIGTRAP is %s", sigismember(&mask, SIGTRAP) ? "blocked" : "open");
+	waiting = 2;
+	nap(3000000);
+	return arg;
+}
+
+static void *take_one(void *arg)
+{
+	const struct timespec most = {2, 0};
+	sigset_t set = set_of_trap();
+	siginfo_t info;
+	int number;
+
+	waiting = 1;
+	number = sigtimedwait(&set, &info, &most);
+	say("%s: %s", (const char *)arg, number == SIGTRAP ? "taken" : "never came");
+	return NULL;
+}
+
+static void send_to_one(const char *when)
+{
+	pthread_t thread;
+
+	waiting = 0;
+	expect(pthread_create(&thread, NULL, take_one, (void *)when) == 0);
+	while (!waiting)
+		nap(50);
+	nap(20000);
+	expect(kill(getpid(), SIGTRAP) == 0);
+	expect(pthread_join(thread, NULL) == 0);
+}
+
+int main(void)
+{
+	struct sigaction action = {.sa_handler = jump_back};
+	sigset_t trap = set_of_trap();
+	pthread_t jumper;
+
+	expect(sigaction(SIGUSR1, &action, NULL) == 0);
+	expect(pthread_sigmask(SIG_BLOCK, &trap, NULL) == 0);
+	noise_start();
+	send_to_one("before");
+	for (int i = 0; i < LEFT; i++)
+		cancel_one(i % 2 ? wait_for_ever : wait_openly);
+	send_to_one("after cancellations");
+	expect(pthread_create(&jumper, NULL, jump_out, NULL) == 0);
+	while (waiting != 2)
+		nap(50);
+	send_to_one("after jumps");
+	expect(pthread_join(jumper, NULL) == 0);
+	noise_stop();
+	return 0;
+}
