@@ -2,6 +2,7 @@
 #include "process/identity.h"
 
 #include "base/pidfd.h"
+#include "base/proc_line.h"
 #include "base/syscall.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ bool process_maps(int area_fd, pid_t pid)
 	file = fstat(area_fd, &own) ? NULL : fopen(name, "re");
 	if (!file)
 		return false;
-	while (!found && fgets(line, sizeof(line), file))
+	while (!found && proc_line_next(file, line, sizeof(line)))
 		found = strstr(line, "/memfd:trapline") &&
 			sscanf(line, "%*s %*s %*s %x:%x %lu", &major, &minor, &inode) == 3 &&
 			makedev(major, minor) == own.st_dev && inode == own.st_ino;
@@ -42,7 +43,7 @@ static bool find_status(pid_t pid, const char *key, char *line, size_t size)
 
 	snprintf(name, sizeof(name), "/proc/%d/status", (int)pid);
 	file = fopen(name, "re");
-	while (file && !found && fgets(line, (int)size, file))
+	while (file && !found && proc_line_next(file, line, size))
 		found = strncmp(line, key, strlen(key)) == 0;
 	if (file)
 		fclose(file);

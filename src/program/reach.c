@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/proc_line.h"
 #include "process/identity.h"
 #include "program/reach.h"
 
@@ -61,7 +62,7 @@ static int find_mapping(pid_t pid, struct identity *identity)
 	maps = fopen(name, "re");
 	if (!maps)
 		return -errno;
-	while (!identity->known && fgets(line, sizeof(line), maps))
+	while (!identity->known && proc_line_next(maps, line, sizeof(line)))
 		if (strstr(line, AREA_FILE) && sscanf(line, "%*s %*s %*s %*s %lu", &inode) == 1) {
 			identity->inode = inode;
 			identity->known = true;

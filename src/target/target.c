@@ -6,6 +6,7 @@
 #include "process/say.h"
 
 #include "base/clock.h"
+#include "base/proc_line.h"
 #include "base/syscall.h"
 #include "inject/inject.h"
 #include "inject/stacks.h"
@@ -68,7 +69,7 @@ static struct process_status read_status(pid_t pid)
 	file = fopen(name, "re");
 	if (!file)
 		return status;
-	while (fgets(line, sizeof(line), file)) {
+	while (proc_line_next(file, line, sizeof(line))) {
 		sscanf(line, "PPid: %d", &status.parent);
 		sscanf(line, "TracerPid: %d", &status.tracer);
 		sscanf(line, "Seccomp: %d", &status.restriction.mode);
