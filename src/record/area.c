@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 _Static_assert(sizeof(struct area) < 2u << 20, "the area stays small");
@@ -48,11 +49,24 @@ static int create_file(void)
 	return moved;
 }
 
+/* A limit on the size of files is one on memory files too, and SIGXFSZ ends whoever exceeds it:
+ * that may be a program that makes an area for itself. */
+static bool may_be_so_large(void)
+{
+	struct rlimit limit;
+
+	return raw_syscall6(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) ||
+	       limit.rlim_cur >= sizeof(struct area);
+}
+
 int area_create(struct area **area, int *fd)
 {
-	int made = create_file();
 	struct area *mapped;
+	int made;
 
+	if (!may_be_so_large())
+		return -EFBIG;
+	made = create_file();
 	if (made < 0)
 		return made;
 	if (raw_syscall3(SYS_ftruncate, made, sizeof(struct area), 0) ||
