@@ -14,13 +14,16 @@
 
 #define PAGE_MASK (~(uint64_t)4095)
 #define SEGMENT_LIMIT 64 /* program headers looked at */
-#define CACHE_SIZE 32u
+#define SETS 32u	 /* of the cache; a power of two */
+#define WAYS 4u
+#define HEADERS 8u /* program headers read at a time: most objects have no more */
 
 /*
- * Segments found before, so that the program headers of an object are read once. `version` is odd
- * while a thread writes; a reader that sees it odd or changed does without. A stale entry of an
- * unloaded object is used again only for an object mapped to the very same range with its table at
- * the same place.
+ * Segments found before, so that the program headers of an object are read once. Objects that
+ * stacks lead through again and again may fall into one set, so that has several places. `version`
+ * is odd while a thread writes; a reader that sees it odd or changed does without. A stale entry of
+ * an unloaded object is used again only for an object mapped to the very same range with its table
+ * at the same place.
  */
 static struct cached_segment {
 	uint64_t version;
@@ -29,19 +32,20 @@ static struct cached_segment {
 	uint64_t exception_table;
 	uint64_t first;
 	uint64_t end;
-} cache[CACHE_SIZE];
+} cache[SETS][WAYS];
+static uint32_t turns; /* whose place is taken */
 
 struct segment {
 	uint64_t first;
 	uint64_t end;
 };
 
-static struct cached_segment *cache_slot(uint64_t map_start)
+static struct cached_segment *cache_set(uint64_t map_start)
 {
-	return &cache[(map_start >> 12) * 0x9e3779b97f4a7c15u >> 59];
+	return cache[(map_start >> 12) * 0x9e3779b97f4a7c15u >> 59];
 }
 
-_Static_assert(CACHE_SIZE == 1u << (64 - 59), "cache_slot() takes the hash's upper five bits");
+_Static_assert(SETS == 1u << (64 - 59), "cache_set() takes the hash's upper five bits");
 
 static uint64_t load(const uint64_t *word)
 {
@@ -53,9 +57,9 @@ static void store(uint64_t *word, uint64_t value)
 	__atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
-static bool cache_get(uint64_t map_start, uint64_t map_end, uint64_t table, struct segment *segment)
+static bool slot_get(const struct cached_segment *slot, uint64_t map_start, uint64_t map_end,
+		     uint64_t table, struct segment *segment)
 {
-	struct cached_segment *slot = cache_slot(map_start);
 	uint64_t version = __atomic_load_n(&slot->version, __ATOMIC_ACQUIRE);
 	bool match = load(&slot->map_start) == map_start && load(&slot->map_end) == map_end &&
 		     load(&slot->exception_table) == table;
@@ -67,10 +71,29 @@ static bool cache_get(uint64_t map_start, uint64_t map_end, uint64_t table, stru
 	return match && !(version & 1) && load(&slot->version) == version;
 }
 
+static bool cache_get(uint64_t map_start, uint64_t map_end, uint64_t table, struct segment *segment)
+{
+	const struct cached_segment *set = cache_set(map_start);
+
+	for (unsigned i = 0; i < WAYS; i++)
+		if (slot_get(&set[i], map_start, map_end, table, segment))
+			return true;
+	return false;
+}
+
+/* A free place, or the next one in turn. */
+static struct cached_segment *place_in(struct cached_segment *set)
+{
+	for (unsigned i = 0; i < WAYS; i++)
+		if (!load(&set[i].version))
+			return &set[i];
+	return &set[__atomic_fetch_add(&turns, 1, __ATOMIC_RELAXED) % WAYS];
+}
+
 static void cache_put(uint64_t map_start, uint64_t map_end, uint64_t table,
 		      const struct segment *segment)
 {
-	struct cached_segment *slot = cache_slot(map_start);
+	struct cached_segment *slot = place_in(cache_set(map_start));
 	uint64_t version = load(&slot->version);
 
 	/* Another writer, perhaps the very thread we interrupted: leave it to that one. */
@@ -112,26 +135,29 @@ static bool find_segment(const struct dl_find_object *found, struct segment *seg
 	uint64_t map_start = (uintptr_t)found->dlfo_map_start;
 	uint64_t map_end = (uintptr_t)found->dlfo_map_end;
 	uint64_t table = (uintptr_t)found->dlfo_eh_frame, bias = 0;
+	Elf64_Phdr some[HEADERS];
 	Elf64_Ehdr header;
-	Elf64_Phdr program;
 	bool biased = false;
 
 	if (!copy(&header, map_start, sizeof(header)) || !is_our_format(&header))
 		return false;
 	for (unsigned i = 0; i < header.e_phnum && i < SEGMENT_LIMIT; i++) {
-		if (!copy(&program, map_start + header.e_phoff + i * sizeof(program),
-			  sizeof(program)))
+		const Elf64_Phdr *program = &some[i % HEADERS];
+		unsigned left = header.e_phnum - i;
+
+		if (i % HEADERS == 0 && !copy(some, map_start + header.e_phoff + i * sizeof(*some),
+					      (left < HEADERS ? left : HEADERS) * sizeof(*some)))
 			return false;
-		if (program.p_type != PT_LOAD)
+		if (program->p_type != PT_LOAD)
 			continue;
 		if (!biased) /* loadable segments ascend: the first one is at map_start */
-			bias = map_start - (program.p_vaddr & PAGE_MASK);
+			bias = map_start - (program->p_vaddr & PAGE_MASK);
 		biased = true;
-		segment->first = bias + program.p_vaddr;
-		segment->end = segment->first + program.p_filesz;
+		segment->first = bias + program->p_vaddr;
+		segment->end = segment->first + program->p_filesz;
 		if (table >= segment->first && table < segment->end)
 			return segment->first >= map_start && segment->end <= map_end &&
-			       program.p_flags & PF_R;
+			       program->p_flags & PF_R;
 	}
 	return false;
 }
