@@ -14,6 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Of files that no process maps any more. */
+#define IDLE_MOST 64
+#define IDLE_BYTES (1ull << 30)
+
 /* libdwfl passes no argument of ours to its callbacks but through the module's user data. */
 static int find_elf(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 		    char **file_name, Elf **elf)
@@ -92,6 +96,29 @@ void symbol_objects_free(struct symbol_session *session)
 	}
 }
 
+void symbol_objects_trim(struct symbol_session *session, uint64_t number)
+{
+	struct symbol_object **at = &session->objects, *object;
+	uint64_t bytes = 0;
+	unsigned idle = 0;
+
+	while ((object = *at)) {
+		bool keep = object->wanted == number ||
+			    (idle < IDLE_MOST && bytes + object->bytes <= IDLE_BYTES);
+
+		if (object->wanted != number && keep) {
+			idle++;
+			bytes += object->bytes;
+		}
+		if (keep) {
+			at = &object->next;
+			continue;
+		}
+		*at = object->next;
+		object_free(object);
+	}
+}
+
 /* Addresses reported are the file's own: a base of 0 that counts from the linked address. */
 static int open_dwfl(struct symbol_object *object, int fd)
 {
@@ -117,11 +144,18 @@ static int open_dwfl(struct symbol_object *object, int fd)
 struct symbol_object *symbol_object_known(struct symbol_session *session,
 					  const struct symbol_build_id *id)
 {
+	struct symbol_object **at = &session->objects, *object;
+
 	if (id->length == 0)
 		return NULL;
-	for (struct symbol_object *object = session->objects; object; object = object->next)
-		if (symbol_build_id_equal(&object->image.build_id, id))
-			return object;
+	for (; (object = *at); at = &object->next) {
+		if (!symbol_build_id_equal(&object->image.build_id, id))
+			continue;
+		*at = object->next;
+		object->next = session->objects;
+		session->objects = object;
+		return object;
+	}
 	return NULL;
 }
 
@@ -156,6 +190,7 @@ static int create(struct symbol_session *session, int fd, const char *path,
 	object->session = session;
 	object->path = path ? strdup(path) : NULL;
 	object->modified = status->st_mtime;
+	object->bytes = (uint64_t)status->st_size;
 	object->image = *image;
 	error = open_dwfl(object, fd);
 	if (error) {

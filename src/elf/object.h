@@ -6,10 +6,10 @@
  * elf/debuginfod.h).
  *
  * Every offset and count that a file holds is checked before it is used; files are fuzzed
- * (elf_file, symbol_object, elf_metadata, elf_sequences). No file is read twice in a session, and
- * what cannot be read is counted and stays unknown. Runs in the reader of files, which is confined;
- * in the process that asks only where a session has no reader, and for the headers of modules
- * (elf/image.h), which it compares.
+ * (elf_file, symbol_object, elf_metadata, elf_sequences). A file is read once as long as a process
+ * maps it, and what cannot be read is counted and stays unknown. Runs in the reader of files, which
+ * is confined; in the process that asks only where a session has no reader, and for the headers of
+ * modules (elf/image.h), which it compares.
  *
  * This file: one program file or library with its debug information. Addresses in it are the file's
  * own (as linked); a module adds where it is loaded. Shared by every process of a session that maps
@@ -38,6 +38,8 @@ struct symbol_object {
 	char *path;	  /* as opened; NULL when only a descriptor was given */
 	char *debug_path; /* of the separate debug file, or NULL */
 	time_t modified;  /* of the program file; 0 if unknown */
+	uint64_t bytes;	  /* of the program file */
+	uint64_t wanted;  /* the last trim at which a module had it */
 	struct symbol_image image;
 	Dwfl *dwfl;
 	Dwfl_Module *module;
@@ -76,5 +78,12 @@ Dwarf_CFI *symbol_object_frame(struct symbol_object *object);
 /* Contents of a section of the program file, or NULL. `address` receives where it is linked. */
 Elf_Data *symbol_object_section(struct symbol_object *object, const char *name, uint64_t *address);
 void symbol_objects_free(struct symbol_session *session);
+
+/*
+ * Those that no module has had since trim `number` are closed, but for the latest: a program that
+ * executes one file after another would take a descriptor and address space for each. For who holds
+ * nothing of them between two calls alone, which is a reader of files.
+ */
+void symbol_objects_trim(struct symbol_session *session, uint64_t number);
 
 #endif

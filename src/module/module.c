@@ -555,3 +555,21 @@ void symbol_modules_close(struct symbol_modules *modules)
 	list_free(&modules->gone);
 	free(modules);
 }
+
+static void want_objects(const struct symbol_module_list *list, uint64_t number)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->module[i]->object)
+			list->module[i]->object->wanted = number;
+}
+
+void symbol_modules_trim(struct symbol_session *session)
+{
+	uint64_t number = ++session->trims;
+
+	for (struct symbol_modules *modules = session->all; modules; modules = modules->next) {
+		want_objects(&modules->loaded, number);
+		want_objects(&modules->gone, number);
+	}
+	symbol_objects_trim(session, number);
+}

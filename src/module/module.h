@@ -88,4 +88,7 @@ struct symbol_object *symbol_module_object(struct symbol_modules *modules,
 					   const struct symbol_module *module);
 void symbol_modules_close(struct symbol_modules *modules);
 
+/* Close files that no module has any more: symbol_objects_trim(). */
+void symbol_modules_trim(struct symbol_session *session);
+
 #endif

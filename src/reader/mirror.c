@@ -330,6 +330,7 @@ static int ask_refresh(struct symbol_modules *modules)
 void symbol_mirror_forget(uint64_t id)
 {
 	symbol_modules_close(symbol_modules_known(mirror.session, id));
+	symbol_modules_trim(mirror.session);
 }
 
 static const struct symbol_asker asker = {

@@ -42,7 +42,8 @@ struct symbol_session {
 	char **source_directories; /* NULL-terminated */
 	unsigned network_left;	   /* milliseconds */
 	struct symbol_strings strings;
-	struct symbol_object *objects; /* list */
+	struct symbol_object *objects; /* list; the one asked for last is its first */
+	uint64_t trims;		       /* of that list */
 	struct symbol_source *sources; /* list */
 	unsigned source_count;
 	struct symbol_source_index *source_index; /* read at first use */

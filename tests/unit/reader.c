@@ -27,6 +27,7 @@
 #define EXTENT 0x100000
 #define READER_SOCKET 0
 #define MANY_SYMBOLS 30000000ull
+#define MANY_FILES 100
 
 static const char *own_program;
 static struct symbol_options options = {.size = sizeof(options)};
@@ -34,7 +35,8 @@ static struct symbol_options options = {.size = sizeof(options)};
 struct fixture {
 	struct symbol_session *session;
 	struct symbol_modules *modules;
-	char bad[32]; /* path */
+	char bad[32];  /* path */
+	uint64_t main; /* in the good file: set by who needs it often */
 };
 
 /* Without debug information, so that its names are all in its symbol table; and of another build
@@ -339,6 +341,65 @@ static void test_forked(void **state)
 	close_fixture(&fixture);
 }
 
+/* As `from`, of a build of its own. */
+static void build_anew(const char *from, const char *to, unsigned number)
+{
+	static const unsigned char note[] = {4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0};
+	int in = open(from, O_RDONLY | O_CLOEXEC), out;
+	struct stat status;
+	unsigned char *bytes, *id;
+
+	assert_true(in >= 0 && fstat(in, &status) == 0);
+	bytes = malloc((size_t)status.st_size);
+	assert_int_equal(read(in, bytes, (size_t)status.st_size), status.st_size);
+	id = memmem(bytes, (size_t)status.st_size, note, sizeof(note));
+	assert_non_null(id);
+	memcpy(id + sizeof(note), &number, sizeof(number));
+	unlink(to);
+	out = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(write(out, bytes, (size_t)status.st_size), status.st_size);
+	close(in);
+	close(out);
+	free(bytes);
+}
+
+/* A process begins with that file, is asked about and ends. */
+static void run_once(struct fixture *fixture, unsigned number)
+{
+	struct symbol_frame frames[SYMBOL_INLINE_MAX];
+	struct symbol_modules *modules;
+
+	build_anew(FIXTURE_O2, fixture->bad, number);
+	assert_int_equal(symbol_modules_recorded(fixture->session, &modules), 0);
+	add(modules, fixture->bad, GOOD);
+	assert_true(symbol_place_find(modules, GOOD + fixture->main, false, frames,
+				      SYMBOL_INLINE_MAX) >= 1);
+	assert_non_null(frames[0].function);
+	symbol_modules_close(modules);
+}
+
+/* Many programs, one after another: of those that have ended few stay open, and those used last. */
+static void test_many(void **state)
+{
+	struct fixture fixture;
+	uint64_t opened;
+
+	(void)state;
+	open_fixture(&fixture);
+	fixture.main = address_of_main(GOOD);
+	assert_true(is_main(&fixture, GOOD));
+	for (unsigned i = 0; i < MANY_FILES; i++)
+		run_once(&fixture, i);
+	opened = counted(&fixture, SYMBOL_STATISTIC_OBJECTS);
+	run_once(&fixture, MANY_FILES - 1);
+	assert_true(is_main(&fixture, GOOD));
+	assert_int_equal(counted(&fixture, SYMBOL_STATISTIC_OBJECTS), opened);
+	run_once(&fixture, 0);
+	assert_int_equal(counted(&fixture, SYMBOL_STATISTIC_OBJECTS), opened + 1);
+	assert_int_equal(counted(&fixture, SYMBOL_STATISTIC_READERS_DIED), 0);
+	close_fixture(&fixture);
+}
+
 /* Where none can be had, files are read here, and that is counted. */
 static void test_none(void **state)
 {
@@ -403,6 +464,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_cut_short), cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_orphan),	  cmocka_unit_test(test_none),
 		cmocka_unit_test(test_forked),	  cmocka_unit_test(test_dripping),
+		cmocka_unit_test(test_many),
 	};
 
 	if (argc == 2 && strcmp(argv[1], SYMBOL_READER_ARGUMENT) == 0)
