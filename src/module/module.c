@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define REFRESH_NANOSECONDS 100000000ull
+#define REFRESH_PARTS 20 /* of the time, of which reading maps takes one at most */
 #define GONE_MAX 1024
 
 int symbol_module_append(struct symbol_module_list *list, struct symbol_module *module)
@@ -280,17 +281,12 @@ static void retire(struct symbol_modules *modules, struct symbol_module_list *ol
 	free(old->module);
 }
 
-int symbol_modules_refresh(struct symbol_modules *modules)
+static int read_again(struct symbol_modules *modules)
 {
 	struct symbol_mappings mappings;
 	struct symbol_module_list old = modules->loaded;
 	int changed;
 
-	if (modules->pid == 0)
-		return 0;
-	modules->refreshed = clock_now();
-	if (modules->session->asker)
-		return modules->session->asker->refresh(modules);
 	symbol_count(modules->session, SYMBOL_STATISTIC_MAP_READS);
 	changed = symbol_mappings_read(modules->pid, &mappings);
 	if (changed < 0)
@@ -306,6 +302,32 @@ int symbol_modules_refresh(struct symbol_modules *modules)
 	if (changed)
 		modules->version++;
 	return changed;
+}
+
+int symbol_modules_refresh(struct symbol_modules *modules)
+{
+	int changed;
+
+	if (modules->pid == 0)
+		return 0;
+	modules->refreshed = clock_now();
+	if (modules->session->asker)
+		return modules->session->asker->refresh(modules);
+	changed = read_again(modules);
+	modules->took = clock_now() - modules->refreshed;
+	return changed;
+}
+
+bool symbol_modules_may_refresh(const struct symbol_modules *modules, uint64_t pause)
+{
+	uint64_t passed = clock_now() - modules->refreshed;
+
+	return passed > pause && passed > modules->took * REFRESH_PARTS;
+}
+
+uint64_t symbol_modules_version(const struct symbol_modules *modules)
+{
+	return modules->version;
 }
 
 /* Interface ------------------------------------------------------------------------------------ */
@@ -399,7 +421,7 @@ const struct symbol_module *symbol_modules_find(struct symbol_modules *modules, 
 
 	if (module)
 		return module;
-	if (modules->pid && clock_now() - modules->refreshed > REFRESH_NANOSECONDS &&
+	if (modules->pid && symbol_modules_may_refresh(modules, REFRESH_NANOSECONDS) &&
 	    symbol_modules_refresh(modules) > 0)
 		module = find_loaded(modules, address);
 	return module ? module : find_gone(modules, address);

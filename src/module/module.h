@@ -63,8 +63,15 @@ int symbol_modules_add(struct symbol_modules *modules, const struct symbol_modul
 /* Read the process's map again. 1 if anything changed, 0 if not, or -errno (nothing is lost). */
 int symbol_modules_refresh(struct symbol_modules *modules);
 
-/* The module at `address`, or NULL. Reads the map again when there is none, at most every 100 ms.
- */
+/* Has `pause` ns passed since the map was read, and long enough that reading takes no more than a
+ * twentieth of the time? A map of a hundred thousand lines takes tens of milliseconds. */
+bool symbol_modules_may_refresh(const struct symbol_modules *modules, uint64_t pause);
+
+/* Of the list: another whenever that has changed. */
+uint64_t symbol_modules_version(const struct symbol_modules *modules);
+
+/* The module at `address`, or NULL. Reads the map again when there is none, at most every 100 ms
+ * and as symbol_modules_may_refresh() says. */
 const struct symbol_module *symbol_modules_find(struct symbol_modules *modules, uint64_t address);
 
 /* All of them, loaded ones first by address: NULL past the end. Stable until the next refresh. */

@@ -21,7 +21,7 @@ struct symbol_modules {
 	struct symbol_mappings mappings;
 	struct symbol_module_list loaded; /* by start */
 	struct symbol_module_list gone;	  /* oldest first */
-	uint64_t refreshed;		  /* CLOCK_MONOTONIC, ns */
+	uint64_t refreshed, took;	  /* the last time: CLOCK_MONOTONIC, and how long; ns */
 	struct symbol_answers *answers;	  /* of the reader, kept; NULL: none */
 };
 

@@ -3,8 +3,6 @@
 
 #include "base/path.h"
 
-#include "base/clock.h"
-
 #include "base/file.h"
 #include "process/entry_point.h"
 #include "process/pagemap.h"
@@ -19,7 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CODE_LINES 1024 /* cached pieces of code */
@@ -39,39 +36,32 @@ struct space {
 	struct symbol_modules *modules;
 	char *program; /* NULL: not known */
 	bool is_static;
-	uint64_t refreshed; /* when the map was last read again for an address not in it */
 	uint64_t guarded, guarded_length;
+	uint64_t version; /* of the modules, of which `code` is */
 	struct code_line code[CODE_LINES];
 };
-
-static void look_again(struct space *space)
-{
-	space->refreshed = clock_now();
-	/* What was mapped anew may be other code at old addresses. */
-	if (symbol_modules_refresh(space->modules) == 1)
-		memset(space->code, 0, sizeof(space->code));
-}
 
 static const struct symbol_mapping *find(struct space *space, uint64_t address)
 {
 	const struct symbol_mapping *mapping =
 		symbol_mappings_find(symbol_modules_mappings(space->modules), address);
 
-	if (mapping || clock_now() - space->refreshed < REFRESH_NS)
+	if (mapping || !symbol_modules_may_refresh(space->modules, REFRESH_NS))
 		return mapping;
-	look_again(space);
+	symbol_modules_refresh(space->modules);
 	return symbol_mappings_find(symbol_modules_mappings(space->modules), address);
 }
 
 void space_learn(struct space *space, uint64_t address)
 {
-	if (!symbol_mappings_find(symbol_modules_mappings(space->modules), address))
-		look_again(space);
+	if (!symbol_mappings_find(symbol_modules_mappings(space->modules), address) &&
+	    symbol_modules_may_refresh(space->modules, 0))
+		symbol_modules_refresh(space->modules);
 }
 
 void space_renew(struct space *space)
 {
-	look_again(space);
+	symbol_modules_refresh(space->modules);
 }
 
 static char *read_program(pid_t pid)
@@ -95,7 +85,6 @@ int space_open(struct space **space, struct symbol_session *session, pid_t pid)
 	if (!made)
 		return -ENOMEM;
 	made->pid = pid;
-	made->refreshed = clock_now();
 	err = symbol_modules_of_process(session, pid, &made->modules);
 	if (err) {
 		free(made);
@@ -211,12 +200,23 @@ static ssize_t read_file(struct space *space, uint64_t address, void *to, size_t
 	return count;
 }
 
+/* What was mapped anew may be other code at old addresses. */
+static void forget_old_code(struct space *space)
+{
+	uint64_t version = symbol_modules_version(space->modules);
+
+	if (version != space->version)
+		memset(space->code, 0, sizeof(space->code));
+	space->version = version;
+}
+
 /* One line of code, read once: code seldom changes, and then at places that are mapped anew. */
 static const struct code_line *code_line(struct space *space, uint64_t address)
 {
 	struct code_line *line = &space->code[address / CODE_LINE % CODE_LINES];
 	ssize_t count;
 
+	forget_old_code(space);
 	if (line->address == address)
 		return line;
 	line->address = 0;

@@ -68,7 +68,8 @@ bool space_guarded(struct space *space, uint64_t address);
  * so large that the program would wait in vain. */
 void space_prepare(struct space *space);
 
-/* For something that is to be said once: look again now if nothing is known at `address`. */
+/* For something that is to be said once: look again now if nothing is known at `address`, and if
+ * that is not too dear (symbol_modules_may_refresh()). */
 void space_learn(struct space *space, uint64_t address);
 /* The same whatever is known: memory may be another's by now. */
 void space_renew(struct space *space);

@@ -23,7 +23,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Room for one module in a list. */
@@ -90,11 +89,8 @@ static int grant_modules(struct symbol_reader *reader, symbol_packet_wait_fn *wa
 static int grant_refresh(struct symbol_reader *reader, symbol_packet_wait_fn *wait)
 {
 	struct symbol_modules *modules = reader->modules;
-	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - modules->refreshed >
-	    REFRESH_NANOSECONDS)
+	if (symbol_modules_may_refresh(modules, REFRESH_NANOSECONDS))
 		symbol_modules_refresh(modules);
 	begin(reader, 0);
 	symbol_packet_u64(&reader->packet, &modules->version);

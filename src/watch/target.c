@@ -272,15 +272,17 @@ static void forget_unloaded(struct watch *watch, struct watched *process,
 	}
 }
 
-/* Everything that may have changed. */
-static void look_again(struct watch *watch, struct watched *process)
+/* Everything that may have changed. `now`: a scout has seen it change. */
+static void look_again(struct watch *watch, struct watched *process, bool now)
 {
 	struct space *space = control_space(watch->control, process->pid);
 	bool waiting = false;
 
 	if (!space)
 		return;
-	forget_unloaded(watch, process, space_modules(space));
+	now |= symbol_modules_may_refresh(space_modules(space), 0);
+	if (now)
+		forget_unloaded(watch, process, space_modules(space));
 	for (unsigned i = 0; i < watch->options.expressions; i++) {
 		if (!process->resolved[i] && !process->given_up[i])
 			waiting = true;
@@ -290,7 +292,7 @@ static void look_again(struct watch *watch, struct watched *process)
 	}
 	copies_look_again(watch, process);
 	region_report(watch, process);
-	if (waiting) {
+	if (waiting && now) {
 		symbol_modules_refresh(space_modules(space));
 		resolve_later(watch, process);
 	}
@@ -298,7 +300,7 @@ static void look_again(struct watch *watch, struct watched *process)
 
 void watch_scout_tripped(struct watch *watch, struct watched *process)
 {
-	look_again(watch, process);
+	look_again(watch, process, true);
 	scouts_place(watch, process);
 }
 
@@ -312,6 +314,6 @@ void watch_look_again(struct watch *watch, struct watched *process)
 		return;
 	}
 	process->next_look = now + LOOK_NS;
-	look_again(watch, process);
+	look_again(watch, process, false);
 	scouts_place(watch, process);
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "process/pagemap.h"
@@ -15,6 +16,7 @@
 #include "reader/open.h"
 
 #define PAGE 4096u
+#define MANY 40000u /* mappings; the kernel allows 65,530 by default */
 
 struct bench {
 	struct symbol_session *session;
@@ -106,12 +108,63 @@ static void a_stack_reaches_as_far_as_is_known(void **state)
 	assert_true(space_is_own_stack(bench->space, pointer, pointer + PAGE + 8, 65536));
 }
 
+static uint64_t clock_of(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Reading a map of many lines for each address that nobody maps would take all of the time. */
+static void large_maps_are_read_seldom(void **state)
+{
+	struct bench *bench = *state;
+	char *many = mmap(NULL, MANY * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct timespec pause = {0, 200000};
+	uint64_t begin, used;
+
+	assert_true(many != MAP_FAILED);
+	for (unsigned i = 0; i < MANY; i += 2)
+		assert_int_equal(mprotect(many + i * PAGE, PAGE, PROT_READ), 0);
+	space_renew(bench->space);
+	begin = clock_of(CLOCK_MONOTONIC);
+	used = clock_of(CLOCK_THREAD_CPUTIME_ID);
+	while (clock_of(CLOCK_MONOTONIC) - begin < 1000000000u) {
+		space_learn(bench->space, PAGE);
+		nanosleep(&pause, NULL);
+	}
+	used = clock_of(CLOCK_THREAD_CPUTIME_ID) - used;
+	assert_true(used * 4 < clock_of(CLOCK_MONOTONIC) - begin);
+	munmap(many, MANY * PAGE);
+	space_renew(bench->space);
+}
+
+/* What is loaded later is found all the same. */
+static void small_maps_are_read_at_once(void **state)
+{
+	struct bench *bench = *state;
+	const struct timespec pause = {0, 100000000};
+	uint64_t start, end;
+	char *page;
+
+	nanosleep(&pause, NULL);
+	page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(page != MAP_FAILED);
+	space_learn(bench->space, (uintptr_t)page);
+	assert_true(space_mapping(bench->space, (uintptr_t)page, &start, &end));
+	assert_int_equal(start, (uintptr_t)page);
+	munmap(page, PAGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pages_are_empty_until_they_are_touched),
 		cmocka_unit_test(empty_pages_are_not_read),
 		cmocka_unit_test(a_stack_reaches_as_far_as_is_known),
+		cmocka_unit_test(large_maps_are_read_seldom),
+		cmocka_unit_test(small_maps_are_read_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
