@@ -20,6 +20,7 @@
 #include "execution/enter.h"
 
 #include "agent/arch.h"
+#include "execution/image.h"
 #include "agent/readable.h"
 #include "agent/state.h"
 #include "base/memory.h"
@@ -52,7 +53,7 @@ struct file {
 	int directory;
 	const char *path;
 	char next[HEAD]; /* the interpreter that `path` names */
-	bool can_enter;
+	enum agent_entry entry;
 };
 
 /* ------------------------------------------------------------------------------------------- */
@@ -65,7 +66,7 @@ static bool read_at(int fd, void *to, size_t length, uint64_t offset)
 }
 
 /* As the kernel judges (cap_bprm_creds_from_file()): then AT_SECURE is set. */
-static bool raises_privilege(int fd, const struct stat *status)
+static bool raises_privilege(const struct stat *status)
 {
 	uid_t user = (uid_t)raw_syscall3(SYS_getuid, 0, 0, 0);
 	uid_t becomes = status->st_mode & S_ISUID ? status->st_uid
@@ -76,10 +77,12 @@ static bool raises_privilege(int fd, const struct stat *status)
 				      ? status->st_gid
 				      : (gid_t)raw_syscall3(SYS_getegid, 0, 0, 0);
 
-	if (becomes != user || group_becomes != group)
-		return true;
-	return user != 0 &&
-	       raw_syscall6(SYS_fgetxattr, fd, (long)"security.capability", 0, 0, 0, 0) > 0;
+	return becomes != user || group_becomes != group;
+}
+
+static bool has_capabilities(int fd)
+{
+	return raw_syscall6(SYS_fgetxattr, fd, (long)"security.capability", 0, 0, 0, 0) > 0;
 }
 
 static bool names_linker(int fd, const Elf64_Phdr *header)
@@ -145,6 +148,31 @@ static bool find_interpreter(const char head[HEAD], char next[HEAD])
 	return true;
 }
 
+static void judge(struct file *file, const struct stat *status, bool capable, bool loaded)
+{
+	if (!capable)
+		image_note(status, loaded ? IMAGE_OPEN : IMAGE_CLOSED);
+	/* Capabilities are no more than root has. */
+	if (loaded && !raises_privilege(status) &&
+	    !(capable && raw_syscall3(SYS_getuid, 0, 0, 0) != 0))
+		file->entry = AGENT_ENTRY_OPEN;
+}
+
+/* True when it is known already. */
+static bool recall(struct file *file)
+{
+	struct stat status;
+	enum image_kind kind;
+
+	if (raw_syscall6(SYS_newfstatat, file->directory, (long)file->path, (long)&status,
+			 AT_EMPTY_PATH, 0, 0))
+		return false;
+	kind = image_recall(&status);
+	if (kind == IMAGE_OPEN && !raises_privilege(&status))
+		file->entry = AGENT_ENTRY_OPEN;
+	return kind != IMAGE_UNKNOWN;
+}
+
 /* True when file->next is to be looked at in its stead. */
 static bool examine(struct file *file, int fd)
 {
@@ -164,25 +192,52 @@ static bool examine(struct file *file, int fd)
 		return true;
 	}
 	memcpy(&header, head, sizeof(header));
-	file->can_enter = is_loaded_by_linker(fd, &header) && !raises_privilege(fd, &status);
+	judge(file, &status, has_capabilities(fd), is_loaded_by_linker(fd, &header));
 	return false;
 }
 
 /* ------------------------------------------------------------------------------------------- */
 /* Files by name */
 
-/* Never waits: what is no regular file is not read. The kernel reads the path first: where it says
- * that there is no such file, the path can be read and may be empty. */
-static int open_file(const struct file *file)
+/* Never waits: what is no regular file is not read. */
+static int open_at(int directory, const char *path)
 {
 	const long flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
+	return (int)raw_syscall6(SYS_openat, directory, (long)path, flags, 0, 0, 0);
+}
+
+/* The kernel reads the path first: where it says that there is no such file, the path can be read
+ * and may be empty. */
+static int open_file(const struct file *file)
+{
 	char path[OWN_PATH_SIZE];
-	long fd = raw_syscall6(SYS_openat, file->directory, (long)file->path, flags, 0, 0, 0);
+	int fd = open_at(file->directory, file->path);
 
 	if (fd != -ENOENT || file->directory < 0 || *file->path)
-		return (int)fd;
-	return (int)raw_syscall6(SYS_openat, AT_FDCWD, (long)own_path(path, file->directory), flags,
-				 0, 0, 0);
+		return fd;
+	return open_at(AT_FDCWD, own_path(path, file->directory));
+}
+
+/* By its real user's rights: capabilities that are kept across setuid(2) are lost by execve(2). And
+ * by opening it, which landlock(7) and security modules may forbid where access(2) knows nothing of
+ * them: the dynamic linker would complain on the program's standard error. */
+static bool can_read_library(void)
+{
+	int fd;
+
+	if (raw_syscall3(SYS_faccessat, AT_FDCWD, (long)agent_state.library, R_OK))
+		return false;
+	fd = open_at(AT_FDCWD, agent_state.library);
+	if (fd >= 0)
+		raw_close(fd);
+	return fd >= 0;
+}
+
+static void check_library(struct file *file)
+{
+	if (file->entry == AGENT_ENTRY_OPEN && !can_read_library())
+		file->entry = AGENT_ENTRY_UNREADABLE;
 }
 
 static int look(void *argument)
@@ -190,7 +245,7 @@ static int look(void *argument)
 	struct file *file = argument;
 	bool more = true;
 
-	for (int depth = 0; more && depth < INTERPRETERS_MAX; depth++) {
+	for (int depth = 0; more && depth < INTERPRETERS_MAX && !recall(file); depth++) {
 		int fd = open_file(file);
 
 		if (fd < 0)
@@ -200,6 +255,7 @@ static int look(void *argument)
 		file->directory = AT_FDCWD;
 		file->path = file->next;
 	}
+	check_library(file);
 	return 0;
 }
 
@@ -254,22 +310,24 @@ static void look_from_thread(struct file *file)
 		wait_for_end(thread);
 	else if (__libc_single_threaded)
 		look(own);
-	file->can_enter = own->can_enter;
+	file->entry = own->entry;
 	raw_sigprocmask(SIG_SETMASK, &before, NULL);
 	page_free(stack, THREAD_STACK);
 }
 
-bool agent_can_enter(int directory, const char *path)
+enum agent_entry agent_can_enter(int directory, const char *path)
 {
 	struct file file = {.directory = directory, .path = path};
 
 	if (!path)
-		return false;
+		return AGENT_ENTRY_NONE;
 	if (is_alone())
 		look(&file);
+	else if (__libc_single_threaded && recall(&file))
+		check_library(&file);
 	else
 		look_from_thread(&file);
-	return file.can_enter;
+	return file.entry;
 }
 
 static bool is_executable(const char *path)
@@ -281,14 +339,14 @@ static bool is_executable(const char *path)
 	       raw_syscall3(SYS_faccessat, AT_FDCWD, (long)path, X_OK) == 0;
 }
 
-bool agent_can_enter_file(const char *file)
+enum agent_entry agent_can_enter_file(const char *file)
 {
 	const char *folders = getenv("PATH"), *end;
 	char path[PATH_MAX];
 	size_t length;
 
 	if (!file || !readable_length(file, sizeof(path), &length))
-		return false;
+		return AGENT_ENTRY_NONE;
 	if (length == sizeof(path) || strchr(file, '/'))
 		return agent_can_enter(AT_FDCWD, file);
 	for (folders = folders ? folders : "/bin:/usr/bin";; folders = end + 1) {
@@ -303,6 +361,6 @@ bool agent_can_enter_file(const char *file)
 				return agent_can_enter(AT_FDCWD, path);
 		}
 		if (!*end)
-			return false;
+			return AGENT_ENTRY_NONE;
 	}
 }

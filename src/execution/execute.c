@@ -110,12 +110,20 @@ static void count_unentered(struct execution *execution)
 	atomic_fetch_add(&agent_state.area->unentered, 1);
 }
 
+/* The controller says so. */
+static void tell_unreadable(void)
+{
+	atomic_fetch_add(&agent_state.area->unreadable, 1);
+	area_ring(agent_state.area);
+}
+
 /* `file`: how execveat(2) names it; with SEARCH how execvp(3) does. */
 #define SEARCH (-1000)
 
 static void extend(struct execution *execution, int directory, const char *file)
 {
 	struct agent_extension *extension = &execution->extension;
+	enum agent_entry entry;
 
 	extension->extended = false;
 	extension->memory = NULL;
@@ -128,9 +136,11 @@ static void extend(struct execution *execution, int directory, const char *file)
 	}
 	if (!agent_can_follow())
 		return;
-	if (!(directory == SEARCH ? agent_can_enter_file(file)
-				  : agent_can_enter(directory, file)) ||
-	    !agent_extend(extension, execution->given.environment))
+	entry = directory == SEARCH ? agent_can_enter_file(file) : agent_can_enter(directory, file);
+	if (entry == AGENT_ENTRY_UNREADABLE)
+		tell_unreadable();
+	else if (entry == AGENT_ENTRY_NONE ||
+		 !agent_extend(extension, execution->given.environment))
 		count_unentered(execution);
 	else
 		execution->given.environment = extension->environment;

@@ -3,14 +3,10 @@
 
 #include "agent/readable.h"
 #include "agent/state.h"
-#include "base/syscall.h"
 #include "contact/ask.h"
 #include "execution/scratch.h"
 
-#include <fcntl.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PRELOAD "LD_PRELOAD="
 #define PRELOAD_LENGTH (sizeof(PRELOAD) - 1)
@@ -30,15 +26,9 @@ struct parts {
 
 bool agent_can_follow(void)
 {
-	struct area *area = agent_state.area;
+	const struct area *area = agent_state.area;
 
-	if (!area || !agent_state.library[0] || area_is_closed(area) || !area->follow)
-		return false;
-	if (raw_syscall3(SYS_faccessat, AT_FDCWD, (long)agent_state.library, R_OK) == 0)
-		return true;
-	atomic_fetch_add(&area->unreadable, 1);
-	area_ring(area);
-	return false;
+	return area && agent_state.library[0] && !area_is_closed(area) && area->follow;
 }
 
 /* Those that cannot be read together, as where one lies at the end of what is mapped, are read one

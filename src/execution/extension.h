@@ -25,8 +25,7 @@ struct agent_extension {
 	_Alignas(char *) char near[EXTENSION_NEAR];
 };
 
-/* Is there a library to load where the new image will look for it (another user, chroot,
- * namespaces)? */
+/* Is there somebody to watch what is executed, and a library to load into it? */
 bool agent_can_follow(void);
 
 /* False where it cannot be had: it cannot be read, of which the kernel will say EFAULT, it is

@@ -62,7 +62,9 @@
 #define AREA_BLOCKS 64	 /* heap blocks watched at a time */
 #define AREA_LIMITS 8
 #define AREA_PATTERN 64
-#define AREA_ASKERS 16 /* processes that are handed the area at a time */
+#define AREA_ASKERS 16	  /* processes that are handed the area at a time */
+#define AREA_IMAGES 256	  /* program files known; a power of two */
+#define AREA_NAMESPACE 32 /* "time:[4026531834]" */
 
 /* Whom the controller hands the area: nobody, who is of its own user, everybody. */
 enum area_answers { AREA_ANSWERS_NONE, AREA_ANSWERS_USER, AREA_ANSWERS_ALL };
@@ -337,6 +339,9 @@ struct area {
 	_Atomic uint32_t unentered;  /* programs executed that our library cannot be loaded into */
 	_Atomic uint32_t unseen;     /* children made by raw instructions, not watched */
 	_Atomic uint32_t unreadable; /* programs executed where our library cannot be read */
+	_Atomic uint64_t clock; /* CLOCK_MONOTONIC ns when the controller last looked; 0: not yet */
+	char time_namespace[AREA_NAMESPACE]; /* the controller's; empty: not known */
+	_Atomic uint64_t image[AREA_IMAGES]; /* src/execution/image.c; 0: none */
 	struct area_waits waits;
 	_Atomic uint32_t opmask; /* what opmask_probe() said, + 1; 0: nobody has asked */
 	struct allocation_choice allocations;
