@@ -15,9 +15,11 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define HOLD_USUAL 1000000000u	   /* ns */
-#define FIRST_BOUND 1000000000u	   /* ns for who is the first to wait, which may be all there is */
-#define WAIT_LEAST 1000000u	   /* ns: what one that waits costs besides, as it is looked at */
+#define HOLD_USUAL 1000000000u	/* ns */
+#define FIRST_BOUND 1000000000u /* ns for who is the first to wait, which may be all there is */
+#define WAIT_LEAST 1000000u	/* ns: what one that waits costs besides, as it is looked at */
+#define CLOCK_BEHIND \
+	(60 * 1000000000ull)	   /* ns: the controller looks sooner, unless it is stopped */
 #define REPORT_BOUND 2000000000ull /* ns that a program waits for its own report */
 
 static struct area_process *claim_entry(struct area *area, uint32_t *index)
@@ -68,6 +70,24 @@ static void reset_entry(struct area_process *process)
 	agent_state.hold_most = agent_state.area->hold_most ? agent_state.area->hold_most
 							    : HOLD_USUAL;
 	credit_reset(agent_state.area, process, process->start_time);
+}
+
+/*
+ * In another time namespace (time_namespaces(7)) the clock is ahead or behind by what may be years,
+ * and everything here is told in its times: what such a process pays for would be owed by all
+ * others for as long. The name tells; it is looked at where the clock gives a reason.
+ */
+static bool has_other_clock(const struct area *area)
+{
+	uint64_t seen = atomic_load_explicit(&area->clock, memory_order_relaxed), now = agent_now();
+	char name[AREA_NAMESPACE];
+	size_t known = strnlen(area->time_namespace, AREA_NAMESPACE);
+
+	if (!seen || !known || (now >= seen && now - seen < CLOCK_BEHIND))
+		return false;
+	return raw_syscall3(SYS_readlink, (long)"/proc/self/ns/time", (long)name, sizeof(name)) !=
+		       (long)known ||
+	       memcmp(name, area->time_namespace, known) != 0;
 }
 
 static uint64_t go_bound(const struct area *area)
@@ -127,6 +147,10 @@ void agent_announce(void)
 	agent_state.process = NULL;
 	if (!area || area_is_closed(area))
 		return;
+	if (has_other_clock(area)) {
+		atomic_fetch_add(&area->withdrawn, 1);
+		return;
+	}
 	process = claim_entry(area, &agent_state.index);
 	if (!process) {
 		atomic_fetch_add(&area->without_entry, 1);

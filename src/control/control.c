@@ -210,6 +210,7 @@ static uint64_t step(struct control *control)
 {
 	uint64_t now = clock_now(), next;
 
+	atomic_store_explicit(&control->program.area->clock, now, memory_order_relaxed);
 	if (atomic_exchange(&control->program.area->unanswered, 0))
 		count_one(&control->program, COUNT_UNANSWERED);
 	limits_follow(&control->limits);

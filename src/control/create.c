@@ -55,6 +55,14 @@ static bool kernel_allowed(void)
 	return true;
 }
 
+/* Where it is not known, it is no other's either. */
+static void note_time_namespace(struct area *area)
+{
+	ssize_t length = readlink("/proc/self/ns/time", area->time_namespace, AREA_NAMESPACE - 1);
+
+	area->time_namespace[length < 0 ? 0 : length] = '\0';
+}
+
 static int prepare_area(struct control *control, int fd)
 {
 	int err;
@@ -155,6 +163,7 @@ int control_create(struct control **control, const struct control_options *optio
 		free(made);
 		return err;
 	}
+	note_time_namespace(made->program.area);
 	made->program.events = &control_events;
 	made->program.prices = &made->budget.prices;
 	made->program.control = made;
