@@ -21,6 +21,9 @@
 #define CLOCK_BEHIND \
 	(60 * 1000000000ull)	   /* ns: the controller looks sooner, unless it is stopped */
 #define REPORT_BOUND 2000000000ull /* ns that a program waits for its own report */
+/* ns that a program waits before it does what a hit would harm: where debug traps are its own, or
+ * every call is. A controller that is slow is waited for; of one that is dead no event is left. */
+#define GIVE_UP_BOUND 10000000000ull
 
 static struct area_process *claim_entry(struct area *area, uint32_t *index)
 {
@@ -214,7 +217,14 @@ bool agent_end_late(void)
 	return ended;
 }
 
-void agent_wait_until_gone(struct area_process *process, uint64_t bound)
+/* It is watched, or will be: by a controller that is opening its events just now, say. */
+static bool is_here(uint32_t state)
+{
+	return state == AREA_PROCESS_WATCHED || state == AREA_PROCESS_ANNOUNCED ||
+	       state == AREA_PROCESS_LATE;
+}
+
+static void wait_until_gone(struct area_process *process, uint64_t bound)
 {
 	struct patience patience = patience_begin_firm(bound);
 
@@ -223,7 +233,7 @@ void agent_wait_until_gone(struct area_process *process, uint64_t bound)
 		;
 }
 
-void agent_withdraw(void)
+static void withdraw(uint64_t bound)
 {
 	struct area_process *process = agent_state.process;
 
@@ -235,9 +245,12 @@ void agent_withdraw(void)
 	if (atomic_load(&process->quiet))
 		return;
 	area_ring(agent_state.area);
-	agent_wait_until_gone(process, agent_state.area->root == process->pid
-					       ? REPORT_BOUND
-					       : agent_state.area->announce_bound);
+	wait_until_gone(process, bound);
+}
+
+void agent_withdraw(void)
+{
+	withdraw(REPORT_BOUND);
 }
 
 void agent_give_up(void)
@@ -246,7 +259,21 @@ void agent_give_up(void)
 		atomic_fetch_add(&agent_state.area->withdrawn, 1);
 	if (agent_state.regions)
 		agent_state.regions->close();
-	agent_withdraw();
+	withdraw(GIVE_UP_BOUND);
+}
+
+void agent_give_up_other(struct area_process *process)
+{
+	struct area *area = agent_state.area;
+	uint32_t state = atomic_load(&process->state);
+
+	do
+		if (!is_here(state))
+			return;
+	while (!atomic_compare_exchange_weak(&process->state, &state, AREA_PROCESS_GONE));
+	atomic_fetch_add(&area->withdrawn, 1);
+	area_ring(area);
+	wait_until_gone(process, GIVE_UP_BOUND);
 }
 
 void agent_be_quiet(void)

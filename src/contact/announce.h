@@ -28,8 +28,8 @@ void agent_withdraw(void);
 /* The same, counted: what the program is about to do leaves no other way. */
 void agent_give_up(void);
 
-/* Wait, at most `bound` ns, for the controller to let go of a process that has said good-bye. */
-void agent_wait_until_gone(struct area_process *process, uint64_t bound);
+/* Another process's entry is given back in its name; it notices nothing. */
+void agent_give_up_other(struct area_process *process);
 
 /* Make no further system call in handlers: a seccomp filter is about to be set. */
 void agent_be_quiet(void);

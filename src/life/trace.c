@@ -22,26 +22,13 @@ __attribute__((constructor)) static void resolve(void)
 		*(void **)&libc_ptrace = dlsym(RTLD_NEXT, "ptrace");
 }
 
-/* Another process's entry is given back in its name; it notices nothing. */
-static void give_up_other(struct area_process *process)
-{
-	struct area *area = agent_state.area;
-	uint32_t watched = AREA_PROCESS_WATCHED;
-
-	if (!atomic_compare_exchange_strong(&process->state, &watched, AREA_PROCESS_GONE))
-		return;
-	atomic_fetch_add(&area->withdrawn, 1);
-	area_ring(area);
-	agent_wait_until_gone(process, area->announce_bound);
-}
-
 static void give_up(pid_t pid)
 {
 	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
 		struct area_process *process = &agent_state.area->process[i];
 
 		if (process->pid == pid && process != agent_state.process)
-			give_up_other(process);
+			agent_give_up_other(process);
 	}
 }
 
@@ -59,7 +46,9 @@ TL_API long ptrace(enum __ptrace_request request, ...)
 {
 	void *address, *data;
 	va_list list;
+	long result;
 	pid_t pid;
+	bool other;
 
 	va_start(list, request);
 	pid = va_arg(list, pid_t);
@@ -67,9 +56,15 @@ TL_API long ptrace(enum __ptrace_request request, ...)
 	data = va_arg(list, void *);
 	va_end(list);
 	resolve();
+	other = agent_state.area && (request == PTRACE_ATTACH || request == PTRACE_SEIZE);
 	if (agent_state.area && request == PTRACE_TRACEME)
 		give_up_self();
-	else if (agent_state.area && (request == PTRACE_ATTACH || request == PTRACE_SEIZE))
+	else if (other)
 		give_up(pid);
-	return libc_ptrace((int)request, pid, address, data);
+	result = libc_ptrace((int)request, pid, address, data);
+	/* Again what has announced itself since, which the controller may have opened events for
+	 * before it was traced. */
+	if (other && result == 0)
+		give_up(pid);
+	return result;
 }

@@ -67,6 +67,14 @@ void entry_answer(struct area_process *shared, enum area_process_state state)
 	raw_futex((uint32_t *)&shared->state, FUTEX_WAKE, INT_MAX, NULL);
 }
 
+void entry_answer_announced(struct area_process *shared)
+{
+	uint32_t announced = AREA_PROCESS_ANNOUNCED;
+
+	if (atomic_compare_exchange_strong(&shared->state, &announced, AREA_PROCESS_WATCHED))
+		raw_futex((uint32_t *)&shared->state, FUTEX_WAKE, INT_MAX, NULL);
+}
+
 void entry_know(struct program *program, uint32_t index, pid_t pid, int pidfd)
 {
 	struct entry *entry = &program->entries->entry[index];

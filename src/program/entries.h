@@ -17,6 +17,9 @@ void entries_destroy(struct program *program);
 
 /* Tells the process what has become of its entry. */
 void entry_answer(struct area_process *shared, enum area_process_state state);
+/* That it is watched, unless it has said good-bye since it announced itself, and waits until its
+ * events are gone: that stands. */
+void entry_answer_announced(struct area_process *shared);
 
 /* Does a process that nobody watches yet seem to ask for it? */
 bool entry_is_wanted(struct program *program, uint32_t index);

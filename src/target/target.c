@@ -280,7 +280,7 @@ static void welcome(struct program *program, uint32_t index, struct process_name
 	count_one(program, COUNT_PROCESSES);
 	program->welcomed = true;
 	program->events->began(target);
-	entry_answer(shared, AREA_PROCESS_WATCHED);
+	entry_answer_announced(shared);
 }
 
 /* Its entry in the area is ours alone. */
