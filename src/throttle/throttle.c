@@ -72,14 +72,27 @@ static uint64_t clock_ns(clockid_t clock)
 
 /* ---- accounting ------------------------------------------------------------------------- */
 
-static uint64_t *thread_clock(struct tl_throttle *throttle, uint64_t now)
+static struct thread_clock *thread_clock(struct tl_throttle *throttle)
 {
-	struct thread_clock *own = throttle->place == NO_PLACE ? &throttle->only
-							       : &thread_clocks[throttle->place];
+	return throttle->place == NO_PLACE ? &throttle->only : &thread_clocks[throttle->place];
+}
+
+/* What the calling thread has used until now is not charged. */
+static void account_from_now(struct tl_throttle *throttle)
+{
+	*thread_clock(throttle) = (struct thread_clock){.serial = throttle->serial,
+							.clock = clock_ns(CLOCK_THREAD_CPUTIME_ID)};
+}
+
+/* Where the account of this thread stands. Of a thread that did not open the throttle it is begun
+ * at its first hit, which comes one period after it was covered, or later, and then what is more is
+ * not charged. */
+static uint64_t *accounted_clock(struct tl_throttle *throttle, uint64_t now)
+{
+	struct thread_clock *own = thread_clock(throttle);
 
 	if (own->serial != throttle->serial) {
 		own->serial = throttle->serial;
-		/* Its first hit comes one period after it was covered. */
 		own->clock = now > throttle->period ? now - throttle->period : 0;
 	}
 	return &own->clock;
@@ -108,7 +121,7 @@ static uint64_t used_since(struct tl_throttle *throttle)
 	if (throttle->whole_process)
 		return used_by_process(throttle);
 	now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	accounted = thread_clock(throttle, now);
+	accounted = accounted_clock(throttle, now);
 	/* A forked child's clock begins anew, and it has its parent's account. */
 	used = now >= *accounted ? now - *accounted : now;
 	*accounted = now;
@@ -275,11 +288,15 @@ static int create(struct tl_throttle **created, const struct tl_throttle_spec *s
 		adopt(throttle, spec);
 		err = take_place(throttle, spec);
 	}
-	if (err)
+	if (err) {
 		discard(throttle);
-	else
-		*created = throttle;
-	return err;
+		return err;
+	}
+	/* Before the event is open, whose hits may come late. */
+	if (throttle->place != NO_PLACE || spec->scope == TL_THREAD)
+		account_from_now(throttle);
+	*created = throttle;
+	return 0;
 }
 
 int tl_throttle_open(tl_throttle **throttle, const struct tl_throttle_spec *spec)

@@ -154,9 +154,11 @@ static void use(double seconds)
 			;
 }
 
-/* Of the signals that come meanwhile one is kept: the other throttles look some periods later. */
-static void use_blocked(double seconds)
+/* Of the signals that come meanwhile one is kept, and of those that come at once one, too: the
+ * other throttles look some periods later. */
+static void use_blocked(tl_throttle *throttle, double seconds)
 {
+	uint64_t paid = tl_throttle_paused(throttle);
 	sigset_t trap;
 
 	sigemptyset(&trap);
@@ -164,7 +166,8 @@ static void use_blocked(double seconds)
 	pthread_sigmask(SIG_BLOCK, &trap, NULL);
 	use(seconds);
 	pthread_sigmask(SIG_UNBLOCK, &trap, NULL);
-	use(0.03);
+	for (int i = 0; i < 1000 && tl_throttle_paused(throttle) == paid; i++)
+		use(0.001);
 }
 
 #define OTHERS 15
@@ -182,7 +185,7 @@ static void *share_thread(void *others)
 	wall = clock_seconds(CLOCK_MONOTONIC);
 	cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
 	for (int i = 0; i < 3; i++)
-		use_blocked(0.1);
+		use_blocked(throttle, 0.1);
 	cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	wall = clock_seconds(CLOCK_MONOTONIC) - wall;
 	fprintf(stderr, "budget 10 %%, one of many: %.1f %%\n", cpu / wall * 100);
