@@ -23,6 +23,8 @@ const struct tl_count uninit_counts[] = {
 	 "words of frames that the next frame's alignment pushed something into"},
 	{"functions-watched", "functions watched until a thread enters them"},
 	{"functions-entered", "of these, entered"},
+	{"functions-entered-further",
+	 "of these, entered as far as where their frame lies below the stack pointer"},
 	{"functions-refused", "of these, not looked into: entered without a call"},
 	{"functions-unarmed", "functions not watched: no slot could be opened"},
 	{"functions-full", "functions not remembered: too many are"},

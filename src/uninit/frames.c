@@ -5,6 +5,7 @@
 #include "insn/insn.h"
 #include "process/entry_point.h"
 #include "uninit/ahead.h"
+#include "uninit/body.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,16 @@ struct armed {
 	uint64_t pc;
 };
 
+/* Words that are watched as soon as the thread comes to the function's body (body.h). */
+struct staged {
+	uint64_t cookie;
+	pid_t pid, tid;
+	uint64_t stack; /* the stack pointer there */
+	struct origin origin;
+	struct predict_word word[FRAMES_WORDS];
+	unsigned count; /* 0: there is nothing */
+};
+
 struct frames {
 	struct tl_host *host;
 	const struct tl_services *services;
@@ -59,6 +70,7 @@ struct frames {
 	uint64_t looks;
 	struct ahead ahead;   /* of the function that was entered last, … */
 	uint64_t next_return; /* … and where that returns to, if it is to be watched */
+	struct staged staged;
 };
 
 /* ------------------------------------------------------------------------------------------- */
@@ -200,10 +212,17 @@ static bool watch_entry(struct frames *frames, struct entry *entry)
 	return true;
 }
 
+static void forget(struct frames *frames, struct armed *armed)
+{
+	if (armed->cookie == frames->staged.cookie)
+		frames->staged.count = 0;
+	armed->cookie = 0;
+}
+
 static void unwatch(struct frames *frames, struct armed *armed)
 {
 	frames->services->disarm(frames->host, armed->cookie);
-	armed->cookie = 0;
+	forget(frames, armed);
 }
 
 bool frames_owns(uint64_t cookie)
@@ -216,7 +235,7 @@ void frames_unwatched(struct frames *frames, uint64_t cookie)
 	struct armed *armed = armed_find(frames, cookie);
 
 	if (armed)
-		armed->cookie = 0;
+		forget(frames, armed);
 }
 
 unsigned frames_slots(const struct frames *frames, pid_t pid)
@@ -342,7 +361,7 @@ void frames_plan(struct frames *frames, pid_t pid, unsigned room)
 {
 	unsigned planned = 0;
 
-	if (pid != frames->ahead.pid)
+	if (pid != frames->ahead.pid || (frames->staged.count && frames->staged.pid == pid))
 		return;
 	for (unsigned most = LOOKS_ALL; most <= LOOKS_RARE; most += LOOKS_RARE - LOOKS_ALL)
 		for (unsigned i = 0; i < frames->ahead.predict.calls && planned < room; i++) {
@@ -367,15 +386,59 @@ static void note_next(struct frames *frames)
 		frames->next_return = to;
 }
 
+/* False: the words can be watched at once, or never better. */
+static bool stage(struct frames *frames, const struct tl_access *access,
+		  const struct origin *origin, const struct predict_word words[FRAMES_WORDS],
+		  unsigned count)
+{
+	uint64_t stack, body;
+	struct entry *entry;
+
+	body = body_find(&frames->ahead, access->registers, words, count, &stack);
+	entry = body ? entry_of(frames, access->pid, body) : NULL;
+	if (!entry)
+		return false;
+	entry->place |= !entry->called;
+	if (!watch_entry(frames, entry))
+		return false;
+	frames->staged = (struct staged){.cookie = COOKIE | frames->cookies,
+					 .pid = access->pid,
+					 .tid = access->tid,
+					 .stack = stack,
+					 .origin = *origin,
+					 .count = count};
+	memcpy(frames->staged.word, words, count * sizeof(words[0]));
+	return true;
+}
+
+/* Another thread, or a call within this one, may have come there first. */
+static unsigned come_to_body(struct frames *frames, const struct tl_access *access,
+			     struct origin *origin, struct predict_word words[FRAMES_WORDS],
+			     unsigned most)
+{
+	struct staged staged = frames->staged;
+
+	unwatch(frames, armed_find(frames, access->cookie));
+	if (access->tid != staged.tid || access->registers->general[REGISTER_RSP] != staged.stack)
+		return 0;
+	count(frames, "functions-entered-further");
+	*origin = staged.origin;
+	memcpy(words, staged.word, staged.count * sizeof(words[0]));
+	return staged.count < most ? staged.count : most;
+}
+
 unsigned frames_entered(struct frames *frames, const struct tl_access *access,
 			struct origin *origin, struct predict_word words[FRAMES_WORDS],
 			unsigned most)
 {
 	struct armed *armed = armed_find(frames, access->cookie);
 	struct entry *entry = armed ? entry_of(frames, access->pid, armed->pc) : NULL;
+	unsigned chosen;
 
 	if (!entry || !access->registers || access->registers->pc != entry->pc)
 		return 0;
+	if (frames->staged.count && access->cookie == frames->staged.cookie)
+		return come_to_body(frames, access, origin, words, most);
 	unwatch(frames, armed);
 	entry->idle = 0;
 	frames->ahead.predict.calls = 0;
@@ -397,7 +460,8 @@ unsigned frames_entered(struct frames *frames, const struct tl_access *access,
 	    !most)
 		return 0;
 	note_origin(frames, access, origin);
-	return choose(&frames->ahead.predict, words, most);
+	chosen = choose(&frames->ahead.predict, words, most);
+	return stage(frames, access, origin, words, chosen) ? 0 : chosen;
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -458,7 +522,7 @@ void frames_process_ended(struct frames *frames, pid_t pid)
 			frames->process[i] = 0;
 	for (unsigned i = 0; i < ARMED; i++)
 		if (frames->armed[i].pid == pid)
-			frames->armed[i].cookie = 0;
+			forget(frames, &frames->armed[i]);
 	for (unsigned i = 0; i < ENTRIES; i++)
 		if (frames->entry[i].pid == pid)
 			frames->entry[i].pc = 0;

@@ -104,6 +104,18 @@ static NOINLINE void frame_appended(void)
 	sink += at[60];
 }
 
+/* The lowest of a frame that is larger than what lies below a stack pointer. */
+static NOINLINE void frame_appended_low(void)
+{
+	char text[600], *at = text;
+
+	HIDE(at);
+	at[500] = 0;
+	strcat(at, "abc");
+	HIDE(at);
+	sink += at[0];
+}
+
 static NOINLINE long level_of(const struct options *options)
 {
 	if (options->level > 2)
@@ -191,13 +203,19 @@ static NOINLINE void frame_of_thread(void)
 		exit(3);
 }
 
-static const struct row rows[] = {
-	{"frame_scalar", frame_scalar},	    {"frame_not_set_by_callee", frame_not_set_by_callee},
-	{"frame_member", frame_member},	    {"frame_array_half", frame_array_half},
-	{"frame_index", frame_index},	    {"frame_string", frame_string},
-	{"frame_appended", frame_appended}, {"frame_handed_down", frame_handed_down},
-	{"frame_alloca", frame_alloca},	    {"frame_from_last_call", frame_from_last_call},
-	{"frame_switch", frame_switch},	    {"frame_of_thread", frame_of_thread}};
+static const struct row rows[] = {{"frame_scalar", frame_scalar},
+				  {"frame_not_set_by_callee", frame_not_set_by_callee},
+				  {"frame_member", frame_member},
+				  {"frame_array_half", frame_array_half},
+				  {"frame_index", frame_index},
+				  {"frame_string", frame_string},
+				  {"frame_appended", frame_appended},
+				  {"frame_handed_down", frame_handed_down},
+				  {"frame_alloca", frame_alloca},
+				  {"frame_from_last_call", frame_from_last_call},
+				  {"frame_switch", frame_switch},
+				  {"frame_of_thread", frame_of_thread},
+				  {"frame_appended_low", frame_appended_low}};
 
 int main(int argc, char **argv)
 {
