@@ -2,11 +2,12 @@
 /*
  * What /proc tells of a thread's mask is not what the thread has in two cases:
  *
- * A thread that waits for signals (sigwait(3), sigsuspend(2)) has them unblocked meanwhile, and
- * after that until it is given a CPU (do_sigtimedwait() of kernel/signal.c). Asleep it is known by
- * its call; on its way out it looks like one that runs and blocks nothing. So a thread passes for
- * one that takes SIGTRAP only once that is proven: it was asleep in another call, or it ran for
- * longer than the kernel takes to put the mask back, and slept nowhere in between.
+ * A thread that waits for signals (sigwait(3), sigsuspend(2)), or for files with a mask for that
+ * time (ppoll(2) and the like), has them unblocked meanwhile, and after that until it is given a
+ * CPU (do_sigtimedwait() of kernel/signal.c). Asleep it is known by its call; on its way out it
+ * looks like one that runs and blocks nothing. So a thread passes for one that takes SIGTRAP only
+ * once that is proven: it was asleep in another call, or it ran for longer than the kernel takes to
+ * put the mask back, and slept nowhere in between, or it was stopped and told its mask.
  *
  * A C library blocks all signals, its own too, for the moment that it takes to fork or to create a
  * thread. A thread that is in that moment and has had no CPU since it was first seen there cannot
@@ -17,6 +18,9 @@
 #include "base/clock.h"
 #include "event/threads.h"
 #include "inject/inject.h"
+#include "inject/memory.h"
+#include "inject/remote.h"
+#include "inject/rush.h"
 #include "inject/status.h"
 
 #include <errno.h>
@@ -41,6 +45,8 @@ struct known {
 	bool open;	/* it is proven that it blocks SIGTRAP when /proc says so, and only then */
 	bool runs;	/* it ran at the last look, … */
 	bool in_moment; /* … or was in libc's moment */
+	bool masked;	/* … or slept with a mask for that alone */
+	bool probed;	/* it was stopped, and told its own mask */
 	uint64_t ran;	/* ns of CPU time since which it runs or is there */
 	uint64_t switches; /* how often it had gone to sleep by then */
 };
@@ -56,7 +62,32 @@ static struct known *known_of(pid_t pid, pid_t tid)
 	return thread;
 }
 
-enum place { PLACE_RUNS, PLACE_SLEEPS, PLACE_WAITS_FOR_SIGNALS };
+enum place {
+	PLACE_RUNS,
+	PLACE_SLEEPS,
+	PLACE_MASKED, /* the same, with a mask for that alone: its own is not to be seen */
+	PLACE_WAITS_FOR_SIGNALS
+};
+
+/* Two of the calls have the mask's address and size behind a pointer. */
+static bool has_mask(pid_t pid, const struct sleeper *sleeper)
+{
+	uint64_t mask = 0;
+
+	switch (sleeper->call) {
+	case SYS_ppoll:
+		return sleeper->argument[3];
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+		return sleeper->argument[4];
+	case SYS_pselect6:
+	case SYS_io_pgetevents:
+		return sleeper->argument[5] &&
+		       (memory_read(pid, sleeper->argument[5], &mask, sizeof(mask)) || mask);
+	default:
+		return false;
+	}
+}
 
 static enum place place_of(pid_t pid, pid_t tid)
 {
@@ -64,9 +95,9 @@ static enum place place_of(pid_t pid, pid_t tid)
 
 	if (sleeper_read(pid, tid, &sleeper))
 		return PLACE_RUNS;
-	return sleeper.call == SYS_rt_sigtimedwait || sleeper.call == SYS_rt_sigsuspend
-		       ? PLACE_WAITS_FOR_SIGNALS
-		       : PLACE_SLEEPS;
+	if (sleeper.call == SYS_rt_sigtimedwait || sleeper.call == SYS_rt_sigsuspend)
+		return PLACE_WAITS_FOR_SIGNALS;
+	return has_mask(pid, &sleeper) ? PLACE_MASKED : PLACE_SLEEPS;
 }
 
 /* A thread as it is found. What came before its status was read, and after: it may run for a moment
@@ -123,10 +154,12 @@ static void judge(struct known *thread, const struct look *look, struct inject_t
 
 	if (look->before == PLACE_WAITS_FOR_SIGNALS || look->after == PLACE_WAITS_FOR_SIGNALS)
 		thread->waits = true;
-	else if (!blocked && !thread->open)
+	else if (!blocked && !thread->open && look->before != PLACE_MASKED &&
+		 look->after != PLACE_MASKED)
 		thread->open = (look->before == PLACE_SLEEPS && look->after == PLACE_SLEEPS) ||
 			       has_run_on(thread, look);
-	if (blocked)
+	thread->masked = look->before == PLACE_MASKED && look->after == PLACE_MASKED;
+	if (blocked || look->before == PLACE_MASKED || look->after == PLACE_MASKED)
 		thread->runs = false;
 	found->in_moment = is_in_moment(thread, look);
 	found->doubtful = !thread->waits && (found->in_moment || (!blocked && !thread->open));
@@ -149,6 +182,22 @@ struct inject_thread inject_look(pid_t pid, pid_t tid)
 	return found;
 }
 
+/* ptrace(2) shows a stopped thread's own mask, whatever it sleeps with. Once, and only one that
+ * nothing else tells of: some sleep nowhere else. */
+static void probe(struct known *thread)
+{
+	const struct remote_process process = {thread->pid, -1};
+	struct rush rush = rush_begin();
+	struct remote remote;
+
+	thread->probed = true;
+	if (!remote_begin(&remote, process, thread->tid, 0)) {
+		thread->open = !(remote.mask & STATUS_TRAP);
+		remote_end(&remote);
+	}
+	rush_end(&rush);
+}
+
 struct round {
 	unsigned alive, open, doubtful, in_moment;
 };
@@ -162,9 +211,15 @@ static struct round look_at_all(pid_t pid)
 	thread_set_list(&threads, pid);
 	for (size_t i = 0; i < threads.count; i++) {
 		struct inject_thread found = inject_look(pid, threads.tids[i]);
+		struct known *thread = known_of(pid, threads.tids[i]);
 
 		if (found.ended)
 			continue;
+		if (found.doubtful && thread->masked && !thread->probed) {
+			probe(thread);
+			found = inject_look(pid, threads.tids[i]);
+		}
+		found.doubtful &= !thread->probed;
 		round.alive++;
 		round.open += !found.blocks;
 		round.doubtful += found.doubtful;

@@ -159,7 +159,8 @@ int mappings_read(pid_t pid, mapping_fn *each, void *context)
 int sleeper_read(pid_t pid, pid_t tid, struct sleeper *sleeper)
 {
 	char name[32], line[256];
-	unsigned long sp, pc;
+	struct sleeper found = {.call = -1};
+	uint64_t *argument = found.argument;
 	FILE *file;
 	int err;
 
@@ -171,11 +172,11 @@ int sleeper_read(pid_t pid, pid_t tid, struct sleeper *sleeper)
 	fclose(file);
 	if (err)
 		return err;
-	if (sscanf(line, "-1 %lx %lx", &sp, &pc) == 2)
-		*sleeper = (struct sleeper){-1, sp, pc};
-	else if (sscanf(line, "%ld %*x %*x %*x %*x %*x %*x %lx %lx", &sleeper->call, &sp, &pc) == 3)
-		*sleeper = (struct sleeper){sleeper->call, sp, pc};
-	else
+	if (sscanf(line, "-1 %lx %lx", &found.sp, &found.pc) != 2 &&
+	    sscanf(line, "%ld %lx %lx %lx %lx %lx %lx %lx %lx", &found.call, &argument[0],
+		   &argument[1], &argument[2], &argument[3], &argument[4], &argument[5], &found.sp,
+		   &found.pc) != 9)
 		return -EBUSY;
+	*sleeper = found;
 	return 0;
 }

@@ -57,6 +57,7 @@ int mappings_read(pid_t pid, mapping_fn *each, void *context);
 /* Where a thread that sleeps in the kernel is. */
 struct sleeper {
 	long call; /* number of the system call; -1: none (a page fault) */
+	uint64_t argument[6];
 	uint64_t sp, pc;
 };
 

@@ -7,6 +7,7 @@
 #include "inject/masks.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -77,6 +78,28 @@ static void wait_for_signals(void)
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	for (;;)
 		sigtimedwait(&all, NULL, &slice);
+}
+
+/* With a mask for that time alone. */
+static void poll_unblocked(void)
+{
+	sigset_t none, all;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	for (;;)
+		ppoll(NULL, 0, NULL, &none);
+}
+
+static void poll_open(void)
+{
+	sigset_t one;
+
+	sigemptyset(&one);
+	sigaddset(&one, SIGCHLD);
+	for (;;)
+		ppoll(NULL, 0, NULL, &one);
 }
 
 static void spin(void)
@@ -181,7 +204,7 @@ static void test_moment_without_a_cpu(void **unused)
 
 static void test_open(void **unused)
 {
-	void (*const runs[])(void) = {spin, sleep_long};
+	void (*const runs[])(void) = {spin, sleep_long, poll_open};
 
 	(void)unused;
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
@@ -195,6 +218,17 @@ static void test_open(void **unused)
 		assert_false(inject_look(pid, pid).blocks);
 		end(pid);
 	}
+}
+
+static void test_masked_sleep(void **unused)
+{
+	pid_t pid = begin(poll_unblocked, -1);
+
+	(void)unused;
+	sleep_for(LOOK_MS);
+	assert_int_equal(masks_look(pid), MASKS_BLOCKED);
+	assert_true(inject_look(pid, pid).blocks);
+	end(pid);
 }
 
 static void test_ended(void **unused)
@@ -216,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_waiter_without_a_cpu),
 		cmocka_unit_test(test_moment_without_a_cpu),
 		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_masked_sleep),
 		cmocka_unit_test(test_ended),
 	};
 
