@@ -10,6 +10,8 @@
 #include "base/syscall.h"
 #include "event/explain.h"
 
+#include "trap/deliver.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -162,14 +164,13 @@ static bool concerns_this_thread(const struct tl_throttle *throttle)
 	return glob_match(throttle->pattern, name);
 }
 
-static void on_period(tl_hit *hit, void *arg)
+static void look(void *arg)
 {
 	struct tl_throttle *throttle = arg;
 	/* Pairs with tl_throttle_set_budget(): what is charged before that is forgiven. */
 	uint32_t changes = __atomic_load_n(&throttle->account->changes, __ATOMIC_ACQUIRE);
 	uint64_t used = used_since(throttle), earned;
 
-	(void)hit;
 	/* What it used under another name is not charged, and not later either. */
 	if (!concerns_this_thread(throttle))
 		return;
@@ -178,6 +179,29 @@ static void on_period(tl_hit *hit, void *arg)
 		counter_increment(COUNTER_PAUSES_HELD);
 	else
 		pause_until(throttle, earned, changes);
+}
+
+static void look_if_timed(void *arg)
+{
+	const struct tl_throttle *throttle = arg;
+
+	if (throttle->by_cpu_time)
+		look(arg);
+}
+
+/*
+ * Clocks of several throttles may fire at once, and then their signals are merged into one: without
+ * more, one of two of the same period would never look. So a look for one throttle of CPU time is a
+ * look for all that cover this thread. A merged signal of another counter is lost.
+ */
+static void on_period(tl_hit *hit, void *arg)
+{
+	const struct tl_throttle *throttle = arg;
+	bool by_cpu_time = throttle->by_cpu_time;
+
+	look(arg);
+	if (by_cpu_time)
+		deliver_beside(tl_hit_event(hit), look_if_timed);
 }
 
 void tl_throttle_hold(void)

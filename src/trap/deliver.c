@@ -93,6 +93,36 @@ static bool covers_this_thread(const tl_event *event)
 	       object_covers_thread(event, raw_gettid());
 }
 
+/* Publish, then check, as deliver_enter() does. The copies of a parent's events that a forked child
+ * has are none of its own. */
+static bool is_another(struct running *record, tl_event *event, const tl_event *own, void **arg)
+{
+	if (event == own || __atomic_load_n(&event->fn, __ATOMIC_RELAXED) != own->fn)
+		return false;
+	__atomic_store_n(&record->beside, event, __ATOMIC_SEQ_CST);
+	if (!(__atomic_load_n(&event->generation, __ATOMIC_SEQ_CST) & 1) ||
+	    __atomic_load_n(&event->fn, __ATOMIC_ACQUIRE) != own->fn || !covers_this_thread(event))
+		return false;
+	*arg = event->arg;
+	return object_survives_fork(event) || arming_is_allowed(event);
+}
+
+void deliver_beside(const tl_event *own, void (*visit)(void *arg))
+{
+	struct running *record = running_current();
+	void *arg;
+
+	/* A filter of the program's forbids asking who we are. */
+	if (!record || __atomic_load_n(&owner_lock_anonymous, __ATOMIC_RELAXED))
+		return;
+	for (unsigned i = 0; i < object_used(); i++) {
+		if (is_another(record, &object_table[i], own, &arg))
+			visit(arg);
+		if (record->beside)
+			__atomic_store_n(&record->beside, NULL, __ATOMIC_RELEASE);
+	}
+}
+
 static void deliver_region(unsigned index, uint32_t generation, const struct insn_access *access,
 			   ucontext_t *context)
 {

@@ -48,6 +48,7 @@ static struct running *claim(unsigned index, pid_t expected, pid_t tid)
 					 __ATOMIC_RELAXED))
 		return NULL;
 	__atomic_store_n(&record->event, NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&record->beside, NULL, __ATOMIC_RELAXED);
 	__atomic_store_n(&record->parked, 0, __ATOMIC_RELAXED);
 	memset(record->root, 0, sizeof(record->root));
 	note_used(index);
@@ -88,6 +89,7 @@ static bool abandoned(struct running *record)
 		return false;
 	counter_increment(COUNTER_HANDLERS_ABANDONED);
 	__atomic_store_n(&record->parked, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&record->beside, NULL, __ATOMIC_RELEASE);
 	__atomic_store_n(&record->event, NULL, __ATOMIC_RELEASE);
 	return true;
 }
@@ -162,20 +164,24 @@ static bool left_handler(pid_t tid)
 
 static bool runs(const struct running *record, const tl_event *event)
 {
-	return __atomic_load_n(&record->event, __ATOMIC_SEQ_CST) == event &&
+	return (__atomic_load_n(&record->event, __ATOMIC_SEQ_CST) == event ||
+		__atomic_load_n(&record->beside, __ATOMIC_SEQ_CST) == event) &&
 	       !__atomic_load_n(&record->parked, __ATOMIC_SEQ_CST);
+}
+
+static void forget(tl_event **of, tl_event *event)
+{
+	__atomic_compare_exchange_n(of, &event, NULL, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
 static void wait_for(struct running *record, tl_event *event)
 {
-	tl_event *expected = event;
-
 	for (unsigned step = 0; runs(record, event); step++) {
 		if (step >= STEPS_BEFORE_DOUBT && step % STEPS_BEFORE_DOUBT == 0 &&
 		    left_handler(__atomic_load_n(&record->tid, __ATOMIC_RELAXED))) {
 			counter_increment(COUNTER_HANDLERS_ABANDONED);
-			__atomic_compare_exchange_n(&record->event, &expected, NULL, false,
-						    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+			forget(&record->event, event);
+			forget(&record->beside, event);
 			return;
 		}
 		raw_nanosleep(WAIT_STEP_NS);

@@ -219,6 +219,64 @@ static void check_many(void)
 		CHECK_OK(tl_throttle_close(others[i]));
 }
 
+/* Their clocks fire at once, and one signal comes of it: the strictest is kept to all the same. */
+static void check_same_period(int strict)
+{
+	struct tl_throttle_spec spec = cpu_spec(10, NULL);
+	tl_throttle *throttles[3];
+	double wall, cpu;
+
+	spec.period = 2000000;
+	for (int i = 0; i < 3; i++) {
+		spec.budget = i == strict ? 100000000 : 10000000000ull;
+		spec.threads = i == 1 ? "*" : NULL; /* by the thread's clock, not the process's */
+		CHECK_OK(tl_throttle_open(&throttles[i], &spec));
+	}
+	wall = clock_seconds(CLOCK_MONOTONIC);
+	cpu = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+	spin(1);
+	cpu = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	wall = clock_seconds(CLOCK_MONOTONIC) - wall;
+	fprintf(stderr, "budget 10 %%, number %d of three of one period: %.1f %%\n", strict,
+		cpu / wall * 100);
+	CHECK(cpu <= 0.1 * (wall + 0.05) + 0.02, "%f s of %f", cpu, wall);
+	for (int i = 0; i < 3; i++)
+		CHECK_OK(tl_throttle_close(throttles[i]));
+}
+
+static void *open_and_close(void *arg)
+{
+	struct tl_throttle_spec spec = cpu_spec(0.2, NULL);
+	tl_throttle *throttle;
+
+	while (!stop) {
+		CHECK_OK(tl_throttle_open(&throttle, &spec));
+		usleep(1000);
+		CHECK_OK(tl_throttle_close(throttle));
+	}
+	return arg;
+}
+
+/* One that is looked at in another's handler is closed: nobody reads it afterwards. */
+static void check_closing(void)
+{
+	struct tl_throttle_spec spec = cpu_spec(1, NULL);
+	pthread_t busy[2], closing;
+	tl_throttle *throttle;
+
+	stop = 0;
+	CHECK_OK(tl_throttle_open(&throttle, &spec));
+	for (int i = 0; i < 2; i++)
+		CHECK(!pthread_create(&busy[i], NULL, spin_thread, NULL), "create");
+	CHECK(!pthread_create(&closing, NULL, open_and_close, NULL), "create");
+	usleep(1000000);
+	stop = 1;
+	pthread_join(closing, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(busy[i], NULL);
+	CHECK_OK(tl_throttle_close(throttle));
+}
+
 #define CHILDREN 3
 
 static double tree_cpu(const pid_t *children)
@@ -319,6 +377,9 @@ int main(void)
 	check_hold();
 	check_tree();
 	check_many();
+	for (int strict = 0; strict < 3; strict++)
+		check_same_period(strict);
+	check_closing();
 	check_faults();
 	check_refusals();
 	return 0;
