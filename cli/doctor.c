@@ -19,22 +19,30 @@ static void print_help(FILE *to)
 	      to);
 }
 
+/* Where no event can be opened that is what most rows lack. */
+static void print_advice(enum probe probe)
+{
+	const char *advice = probe_outcome(probe)->advice;
+	const char *first = probe_outcome(PROBE_PERMISSION)->advice;
+
+	if (*advice)
+		printf("  %-8s %-18s → %s\n", "", "",
+		       probe != PROBE_PERMISSION && strcmp(advice, first) == 0 ? "as perf-events"
+									       : advice);
+}
+
 static void print_table_row(enum probe probe)
 {
 	static const char *const marks[] = {"?", "ok", "limited", "missing"};
 	const struct probe_outcome *outcome = probe_outcome(probe);
-	const char *mark = marks[outcome->state];
 
-	if (outcome->state == PROBE_MISSING && probe_required(probe))
-		mark = "MISSING";
-	printf("  %-8s %-18s %s\n", mark, probe_name(probe), probe_meaning(probe));
+	printf("  %-8s %-18s %s\n", marks[outcome->state], probe_name(probe), probe_meaning(probe));
 	if (outcome->detail[0])
 		printf("  %-8s %-18s · %s\n", "", "", outcome->detail);
 	if (outcome->state == PROBE_WORKS)
 		return;
 	printf("  %-8s %-18s · needed by: %s\n", "", "", probe_needed_by(probe));
-	if (outcome->advice[0])
-		printf("  %-8s %-18s → %s\n", "", "", outcome->advice);
+	print_advice(probe);
 }
 
 static void print_prices(void)
@@ -45,6 +53,24 @@ static void print_prices(void)
 	doctor_prices_print(&prices);
 }
 
+/* Which of the rows above stand in the way. */
+static void print_verdict(void)
+{
+	const char *before = "\n`trapline race` cannot work here without what is missing: ";
+
+	if (probe_main_job()) {
+		puts("\n`trapline race` and `trapline watch` work here.");
+		return;
+	}
+	for (int probe = 0; probe < PROBE_COUNT; probe++) {
+		if (!probe_required((enum probe)probe) || probe_works((enum probe)probe))
+			continue;
+		printf("%s%s", before, probe_name((enum probe)probe));
+		before = ", ";
+	}
+	putchar('\n');
+}
+
 static void print_table(const struct utsname *system)
 {
 	printf("trapline %s on %s %s (%s), %ld CPUs\n\n", TRAPLINE_VERSION, system->sysname,
@@ -53,10 +79,7 @@ static void print_table(const struct utsname *system)
 		print_table_row((enum probe)probe);
 	if (probe_main_job())
 		print_prices();
-	if (probe_main_job())
-		puts("\n`trapline race` and `trapline watch` work here.");
-	else
-		puts("\n`trapline race` cannot work here: see the rows marked MISSING.");
+	print_verdict();
 }
 
 static void print_json_string(const char *text)

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trapline/error.h>
 #include <trapline/event.h>
 
 /* ------------------------------------------------------------------------------------------- */
@@ -103,10 +104,8 @@ static int check_possible(const struct throttle_command *command)
 
 		if (!err)
 			continue;
-		fprintf(stderr,
-			"trapline: %s cannot be counted here (%s); `trapline doctor` shows what "
-			"can and what to change\n",
-			throttle_counter_name(command->limit[i].counter), strerror(-err));
+		fprintf(stderr, "trapline: %s cannot be counted here: %s\n",
+			throttle_counter_name(command->limit[i].counter), tl_explain(err));
 		return STATUS_FAILED;
 	}
 	return STATUS_OK;

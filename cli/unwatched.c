@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/unwatched.h"
 
+#include "event/probe.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,11 +69,25 @@ static size_t main_reason(const struct tally *tally)
 	return most;
 }
 
+/* Where nobody may open an event that is the reason, whatever else was counted. */
+static bool tell_refusal(const char *nothing, const char *counter, uint64_t count)
+{
+	const struct probe_outcome *outcome = probe_outcome(PROBE_PERMISSION);
+
+	if (outcome->state != PROBE_MISSING)
+		return false;
+	fprintf(stderr, "trapline: %s: %s (%s: %llu)\n", nothing, outcome->advice, counter,
+		(unsigned long long)count);
+	return true;
+}
+
 static void tell_processes(const struct tally *tally, const char *nothing)
 {
 	size_t most = main_reason(tally);
 	uint64_t count = tally->reason[most];
 
+	if (!tally->watched && count && tell_refusal(nothing, reasons[most].counter, count))
+		return;
 	if (!count && !tally->watched && tally->ending)
 		fprintf(stderr,
 			"trapline: the program had ended before it could be watched, so %s: run it "

@@ -7,6 +7,7 @@
 #include "cli/program.h"
 #include "cli/unwatched.h"
 #include "cli/watch_options.h"
+#include "event/probe.h"
 #include "inject/permission.h"
 #include "observe/observe.h"
 #include "record/utf8.h"
@@ -133,6 +134,8 @@ static bool cannot_be_watched(const struct watch_command *command)
 	char *reason = command->pid ? program_lethal_filter()
 				    : program_cannot_be_watched(command->program[0]);
 
+	if (!reason && !probe_works(PROBE_PERMISSION))
+		reason = strdup(probe_outcome(PROBE_PERMISSION)->advice);
 	if (!reason)
 		return false;
 	fprintf(stderr, "trapline: %s%s\n", reason, command->pid ? "" : "; running it bare");

@@ -13,7 +13,7 @@
 #include <trapline/error.h>
 #include <unistd.h>
 
-#define SENTENCE_MAX 320
+#define SENTENCE_MAX 512
 
 /* Initial-exec: a handler that fails must not make the dynamic linker allocate. */
 static __thread struct {
@@ -35,6 +35,18 @@ void explain_clear(void)
 	last_failure.sentence = NULL;
 }
 
+static void explain_filter(long paranoid)
+{
+	snprintf(
+		text, sizeof(text),
+		"a seccomp filter refuses perf_event_open(2), as the default profiles of docker and "
+		"podman do without CAP_PERFMON: start the container with --security-opt "
+		"seccomp=FILE, a profile that allows perf_event_open and process_vm_readv "
+		"(examples/container/allow-perf makes it from the default one), or with "
+		"--cap-add=PERFMON; of a systemd service add both to SystemCallFilter=%s",
+		paranoid > 2 ? "; then set kernel.perf_event_paranoid to 2, too" : "");
+}
+
 /* Who may refuse, in the order in which the kernel asks: seccomp, paranoid, ptrace rights. */
 static void explain_refusal(void)
 {
@@ -43,15 +55,13 @@ static void explain_refusal(void)
 	if (paranoid == MACHINE_NO_PERF)
 		snprintf(text, sizeof(text),
 			 "this kernel has no perf events (CONFIG_PERF_EVENTS); use one that has");
+	else if (machine_filter_refuses())
+		explain_filter(paranoid);
 	else if (paranoid > 2)
 		snprintf(text, sizeof(text),
 			 "kernel.perf_event_paranoid is %ld; set it to 2 (sysctl "
 			 "kernel.perf_event_paranoid=2) or give this program CAP_PERFMON",
 			 paranoid);
-	else if (machine_filtered())
-		snprintf(text, sizeof(text),
-			 "a seccomp filter is in force and probably denies perf_event_open(2); "
-			 "allow it in the container's or service's profile");
 	else if (paranoid == 2 && geteuid() != 0)
 		snprintf(text, sizeof(text),
 			 "kernel.perf_event_paranoid is 2, which forbids seeing the kernel "
@@ -61,6 +71,16 @@ static void explain_refusal(void)
 		snprintf(text, sizeof(text),
 			 "the kernel refuses: the thread belongs to a process that you may not "
 			 "ptrace (another user's, set-user-ID or not dumpable)");
+}
+
+static void explain_unknown_call(void)
+{
+	if (machine_filter_refuses())
+		explain_filter(machine_paranoid());
+	else
+		snprintf(text, sizeof(text),
+			 "this kernel lacks a system call that is needed: perf_event_open(2) and "
+			 "others need Linux 5.13 with CONFIG_PERF_EVENTS");
 }
 
 static void explain_no_slot(void)
@@ -133,8 +153,7 @@ static const struct {
 	{ESRCH, NULL, "a thread named in spec.tids has ended, or never was; list them again"},
 	{ENFILE, NULL, "the whole system is out of descriptors; raise the sysctl fs.file-max"},
 	{ENOMEM, NULL, "there is no memory left, or a limit on it (ulimit -v) is reached"},
-	{ENOSYS, NULL,
-	 "the kernel does not know perf_event_open(2), or a seccomp filter pretends so; allow it"},
+	{ENOSYS, explain_unknown_call, NULL},
 	{ENOEXEC, NULL,
 	 "the instruction could not be decoded, so where it ends is not known; use "
 	 "tl_hit_resume_at() with an address you know"},

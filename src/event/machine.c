@@ -2,6 +2,7 @@
 #include "event/machine.h"
 
 #include "event/arch.h"
+#include "event/perf.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -70,6 +71,11 @@ pid_t machine_tracer(char *name, size_t size)
 bool machine_filtered(void)
 {
 	return machine_status("Seccomp", 0) == SECCOMP_MODE_OF_FILTER;
+}
+
+bool machine_filter_refuses(void)
+{
+	return machine_filtered() && perf_is_refused_whatever();
 }
 
 bool machine_has_protection_keys(void)

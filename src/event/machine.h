@@ -19,6 +19,8 @@ long machine_paranoid(void);
 pid_t machine_tracer(char *name, size_t size);
 /* A seccomp filter is in force. */
 bool machine_filtered(void);
+/* And it refuses perf_event_open(2), as perf_open() has found out. */
+bool machine_filter_refuses(void);
 /* The CPU has protection keys and the kernel uses them. */
 bool machine_has_protection_keys(void);
 /* Descriptors of perf events that this process holds. */

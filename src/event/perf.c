@@ -90,6 +90,8 @@ int perf_fill_attributes(struct perf_event_attr *attributes, const struct perf_r
 	return 0;
 }
 
+static bool was_refused; /* set by perf_open(), and stays */
+
 int perf_open(const struct perf_request *request, pid_t tid)
 {
 	struct perf_event_attr attributes;
@@ -97,7 +99,17 @@ int perf_open(const struct perf_request *request, pid_t tid)
 
 	if (err)
 		return err;
-	return raw_perf_event_open(&attributes, tid, request->cpu - 1, -1, PERF_FLAG_FD_CLOEXEC);
+	err = raw_perf_event_open(&attributes, tid, request->cpu - 1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (err == -EPERM || err == -EACCES || err == -ENOSYS)
+		__atomic_store_n(&was_refused, true, __ATOMIC_RELAXED);
+	return err;
+}
+
+/* The kernel looks at the flags before it looks at anything else. */
+bool perf_is_refused_whatever(void)
+{
+	return __atomic_load_n(&was_refused, __ATOMIC_RELAXED) &&
+	       raw_perf_event_open(NULL, 0, -1, -1, ~0ul) != -EINVAL;
 }
 
 int perf_modify(int fd, const struct perf_request *request)

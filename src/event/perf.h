@@ -37,6 +37,10 @@ int perf_fill_attributes(struct perf_event_attr *attributes, const struct perf_r
 /* A descriptor (close-on-exec), or -errno. tid 0: the calling thread. Async-signal-safe. */
 int perf_open(const struct perf_request *request, pid_t tid);
 
+/* Is the call refused before the kernel has looked at what is asked for? Known only after
+ * perf_open() was refused: then the call has returned, and no seccomp filter ends us for it. */
+bool perf_is_refused_whatever(void);
+
 /* Make an open breakpoint watch another place, in inherited copies too. */
 int perf_modify(int fd, const struct perf_request *request);
 

@@ -46,7 +46,8 @@ static void burn(uint64_t nanoseconds)
 
 static void say_refused(struct probe_outcome *outcome, int err)
 {
-	probe_say(outcome, PROBE_MISSING, "the kernel refused: %s", strerror(-err));
+	probe_say(outcome, PROBE_MISSING, "%s refused: %s",
+		  machine_filter_refuses() ? "a seccomp filter" : "the kernel", strerror(-err));
 	probe_advise(outcome, "%s", tl_explain(err));
 }
 

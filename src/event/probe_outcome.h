@@ -13,7 +13,7 @@ enum probe_state {
 struct probe_outcome {
 	enum probe_state state;
 	char detail[192]; /* what was seen: "" or a sentence */
-	char advice[256]; /* what to change: "" or a sentence */
+	char advice[512]; /* what to change: "" or a sentence */
 };
 
 const char *probe_state_name(enum probe_state state);

@@ -4,6 +4,7 @@
 
 #include "base/syscall.h"
 #include "event/experiment.h"
+#include "event/machine.h"
 #include "event/perf.h"
 
 #include <errno.h>
@@ -187,7 +188,8 @@ static bool fired(struct probe_outcome *outcome, const struct experiment *experi
 		probe_say(outcome, PROBE_MISSING, "the trial was ended by signal %d (%s)",
 			  experiment->ending, strsignal(experiment->ending));
 	} else if (experiment->error) {
-		probe_say(outcome, PROBE_MISSING, "the kernel refused: %s",
+		probe_say(outcome, PROBE_MISSING, "%s refused: %s",
+			  machine_filter_refuses() ? "a seccomp filter" : "the kernel",
 			  strerror(-experiment->error));
 		probe_advise(outcome, "%s", tl_explain(experiment->error));
 	} else if (!experiment->hits) {
@@ -272,7 +274,8 @@ void probe_kernel(struct probe_outcome *outcome)
 
 	if (fired(outcome, experiment))
 		probe_say(outcome, PROBE_WORKS, "read(2) into watched memory was seen");
-	else if (experiment && (experiment->error == -EACCES || experiment->error == -EPERM))
+	else if (experiment && !machine_filter_refuses() &&
+		 (experiment->error == -EACCES || experiment->error == -EPERM))
 		probe_advise(outcome, "sysctl kernel.perf_event_paranoid=1, or give CAP_PERFMON "
 				      "(setcap cap_perfmon+ep)");
 	experiment_end(experiment);
@@ -304,7 +307,10 @@ void probe_slots(struct probe_outcome *outcome)
 {
 	int slots = perf_free_slots(0);
 
-	if (slots == 0) {
+	if (!probe_works(PROBE_PERMISSION)) {
+		probe_say(outcome, PROBE_MISSING, "not tried: no perf event can be opened");
+		probe_advise(outcome, "%s", probe_outcome(PROBE_PERMISSION)->advice);
+	} else if (slots == 0) {
 		probe_say(outcome, PROBE_MISSING, "none is free");
 		probe_advise(outcome, "%s", tl_explain(-ENOSPC));
 	} else if (slots < 4) {

@@ -78,7 +78,33 @@ class Doctor(unittest.TestCase):
             self.assertEqual(result.returncode, 1)
             permission = checks(result)["perf-events"]
             self.assertEqual(permission["status"], "missing")
-            self.assertIn("seccomp", permission["advice"])
+            self.assertIn("a seccomp filter refused", permission["detail"])
+            for words in ("docker", "CAP_PERFMON", "--security-opt seccomp=", "allow-perf", "SystemCallFilter="):
+                self.assertIn(words, permission["advice"])
+
+    def test_commands_under_seccomp_that_refuses_say_what_to_add(self):
+        """As docker's profile without CAP_PERFMON."""
+        for err in (errno.EPERM, errno.ENOSYS):
+            for words, status in ((("race", "-q", "--"), 5), (("watch", "environ", "--"), 5), (("throttle", "--cpu", "50%", "--"), 1)):
+                result = run(DEPRIVED, str(PERF_EVENT_OPEN), str(err), TRAPLINE, *words, "sh", "-c", "sleep 0.3; exit 5")
+                self.assertEqual((result.returncode, result.stdout), (status, ""), (words, result.stderr))
+                self.assertIn("a seccomp filter refuses perf_event_open(2)", result.stderr, words)
+                self.assertIn("--cap-add=PERFMON", result.stderr, words)
+                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+
+    def test_a_filter_that_lets_it_pass_is_not_blamed(self):
+        with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+            if os.geteuid() != 0 or int(file.read()) > 2:
+                self.skipTest("needs root, to drop it")
+        result = doctor(DEPRIVED, str(MEMBARRIER), str(errno.ENOSYS), "setpriv", "--reuid", "65534", "--regid", "65534",
+                        "--clear-groups")
+        self.assertNotIn("seccomp", checks(result)["kernel-accesses"]["advice"])
+
+    def test_what_stands_in_the_way_is_named_once(self):
+        table = doctor(DEPRIVED, str(PERF_EVENT_OPEN), str(errno.EPERM), options=()).stdout
+        self.assertRegex(table, r"cannot work here without what is missing: perf-events, write-watchpoint, ")
+        self.assertNotIn("MISSING", table)
+        self.assertEqual(table.count("--cap-add=PERFMON"), 1, table)
 
     def test_seccomp_on_the_rest(self):
         denied = checks(doctor(DEPRIVED, str(PROCESS_VM_READV), str(errno.EPERM)))
