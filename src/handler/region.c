@@ -8,6 +8,7 @@
 #include "agent/state.h"
 #include "event/explain.h"
 #include "handler/handler.h"
+#include "region/lost.h"
 #include "region/region.h"
 #include "region/thread.h"
 #include "trap/creation.h"
@@ -35,6 +36,15 @@ int explain_failure(int err, const char *sentence)
 
 void explain_clear(void)
 {
+}
+
+void region_note_lost(size_t count, bool frozen)
+{
+	struct area_process *process = agent_state.process;
+
+	if (process)
+		atomic_fetch_add(frozen ? &process->regions_frozen : &process->regions_ended,
+				 (uint32_t)count);
 }
 
 static void on_hit(tl_hit *hit, void *argument)

@@ -9,9 +9,9 @@
  *
  * Estimate: hits per CPU time of the process while it was watched, times its CPU time while it was
  * not. CPU time spent on hits is taken off the former. Where hardly any is left, as in a loop that
- * does little else than what is watched, the rate is only known to be at least so high. A counter
- * tells more: where each hit changed the value by the same, its change while nobody looked gives
- * their number.
+ * does little else than what is watched, no rate is known, and nothing is added: what was seen is
+ * all that can be promised. A counter tells more: where each hit changed the value by the same, its
+ * change while nobody looked gives their number.
  */
 #include "lasting/duty.h"
 #include "lasting/lasting.h"
@@ -27,7 +27,7 @@
 #define WINDOW_MIN (500000u)	      /* ns of cost: a shorter window is not worth two switches */
 #define REST_MAX (2 * SECOND)
 #define LOOK_INTERVAL (5 * MILLISECOND) /* between looks at slots that watch */
-/* Of the CPU time of a window: what is left after its hits must be more, or is taken to be so much,
+/* Of the CPU time of a window: what is left after its hits must be more, or the rate is not known,
  * since that is how well their cost is known. */
 #define RESIDUE_PARTS 20
 #define STRIDES_MIN 8 /* hits that must agree before a value is taken for a counter */
@@ -88,10 +88,8 @@ static void note_rate(struct target *target, struct slot *slot)
 	uint64_t hits = hits_of(target, slot) - duty->hits_before;
 	uint64_t own = cpu > busy ? cpu - busy : 0;
 
-	duty->bounded = own < cpu / RESIDUE_PARTS;
-	if (duty->bounded)
-		own = cpu / RESIDUE_PARTS;
-	duty->rate = own ? (double)hits / (double)own : 0;
+	duty->unknown = hits && own < cpu / RESIDUE_PARTS;
+	duty->rate = own && !duty->unknown ? (double)hits / (double)own : 0;
 }
 
 /* Of a variable that each thread has its own of there is no one value. */
@@ -163,7 +161,7 @@ static void estimate(struct target *target, struct slot *slot, bool known, uint6
 	if (cpu < duty->cpu_before)
 		return;
 	duty->estimated += missed(target, slot, known, value, cpu);
-	duty->at_least |= (!duty->stride || !known) && duty->bounded && duty->rate > 0;
+	duty->at_least |= (!duty->stride || !known) && duty->unknown;
 	duty->cpu_before = cpu;
 	duty->value = value;
 }

@@ -7,8 +7,8 @@
 
 /* Of one slot, which rests where slot->resting is set. */
 struct duty {
-	bool bounded;	/* `rate` is a lower bound */
-	bool at_least;	/* so is `estimated` */
+	bool unknown;	/* its rate when it last watched: hits took nearly all of the time */
+	bool at_least;	/* so it was before some rest, and `estimated` lacks what came in it */
 	int64_t credit; /* ns of the program's time that hits may take */
 	uint64_t looked, cost_seen;
 	uint64_t phase_began;

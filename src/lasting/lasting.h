@@ -73,7 +73,7 @@ uint64_t lasting_count(struct program *program, pid_t pid, unsigned slot);
 /* Hits that were not seen because the slot rested, to keep to the budget. */
 struct lasting_estimate {
 	uint64_t hits;
-	bool at_least;		  /* there were at least so many */
+	bool at_least;		  /* some could not be estimated, and are not among `hits` */
 	uint64_t watched, rested; /* ns */
 };
 void lasting_estimate(struct program *program, pid_t pid, unsigned slot,

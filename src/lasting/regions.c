@@ -46,6 +46,16 @@ int lasting_arm_region(struct program *program, pid_t pid, unsigned index,
 	return 0;
 }
 
+struct lasting_regions_lost lasting_regions_lost(struct program *program, pid_t pid)
+{
+	struct target *target = target_find(program, pid);
+
+	if (!target)
+		return (struct lasting_regions_lost){0};
+	return (struct lasting_regions_lost){atomic_load(&target->shared->regions_ended),
+					     atomic_load(&target->shared->regions_frozen)};
+}
+
 int lasting_region_error(struct program *program, pid_t pid, unsigned index)
 {
 	struct target *target = target_find(program, pid);

@@ -308,6 +308,8 @@ struct area_process {
 	uint64_t limit_earned[AREA_LIMITS]; /* of AREA_EACH_PROCESS */
 	uint64_t limit_clock[AREA_LIMITS];  /* ns of the process's CPU time charged so far */
 	uint64_t children_time; /* ns of CPU time of the children it has waited for, as last seen */
+	/* Regions that it has taken from us by restricting its own calls (region/lost.h). */
+	_Atomic uint32_t regions_ended, regions_frozen;
 };
 
 struct area {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "region/region.h"
 
-#include "base/counters.h"
 #include "base/lock.h"
 #include "event/explain.h"
 #include "region/key.h"
+#include "region/lost.h"
 #include "region/pages.h"
 #include "region/set.h"
 #include "region/thread.h"
@@ -202,7 +202,7 @@ void region_freeze(void)
 		return;
 	mask = take_lock(&selector);
 	__atomic_store_n(&frozen, true, __ATOMIC_SEQ_CST);
-	counter_add(COUNTER_REGIONS_FROZEN, region_set_count());
+	region_note_lost(region_set_count(), true);
 	release_lock(mask, selector);
 	__atomic_store_n(&owner_lock_anonymous, true, __ATOMIC_RELAXED);
 }
@@ -224,7 +224,7 @@ void region_end(void)
 	mask = take_lock(&selector);
 	if (!is_set(&ended)) {
 		__atomic_store_n(&ended, true, __ATOMIC_SEQ_CST);
-		counter_add(COUNTER_REGIONS_ENDED, region_set_count());
+		region_note_lost(region_set_count(), false);
 		while (region_set_next(0, UINTPTR_MAX, &cursor, &entry))
 			close_locked(entry.index);
 		region_thread_leave_all();

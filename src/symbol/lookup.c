@@ -90,9 +90,64 @@ static void fill_entity(struct symbol_object *object, const struct symbol_module
 		found->size = high - entity->address;
 }
 
+#define OTHERS_SHOWN 3
+
+/* Static ones of one name, each in a file of its own: copies of one from a header have its file. */
+struct homonyms {
+	char meant[PATH_MAX]; /* file of the one that is taken */
+	char others[SYMBOL_ERROR_MAX / 2];
+	unsigned count; /* of the others */
+};
+
+static bool file_of(struct symbol_object *object, const struct symbol_entity *entity,
+		    char path[PATH_MAX])
+{
+	unsigned line;
+	Dwarf_Die die;
+
+	return symbol_entity_die(object->units, entity, &die) == 0 &&
+	       symbol_die_declared(&die, path, PATH_MAX, &line);
+}
+
+static void add_homonym(struct homonyms *homonyms, const char *path, const char *name)
+{
+	const char *shown = path_name(path);
+	size_t used = strlen(homonyms->others);
+
+	if (strcmp(shown, path_name(homonyms->meant)) == 0)
+		shown = path;
+	if (homonyms->count++ < OTHERS_SHOWN)
+		snprintf(homonyms->others + used, sizeof(homonyms->others) - used, "%s%.80s:%.80s",
+			 used ? ", " : "", shown, name);
+}
+
+static void note_homonyms(struct symbol_object *object, const struct symbol_entity *best,
+			  const char *name, char note[SYMBOL_ERROR_MAX])
+{
+	struct homonyms homonyms = {.count = 0};
+	const struct symbol_entity *entity;
+	char path[PATH_MAX];
+
+	if (best->external || !file_of(object, best, homonyms.meant))
+		return;
+	for (size_t i = 0; i < SAME_NAME_MAX; i++) {
+		entity = symbol_units_lookup(object->units, name, i);
+		if (!entity)
+			break;
+		if (entity != best && entity->function == best->function && !entity->external &&
+		    file_of(object, entity, path) && strcmp(path, homonyms.meant) != 0)
+			add_homonym(&homonyms, path, name);
+	}
+	if (homonyms.count)
+		snprintf(note, SYMBOL_ERROR_MAX, "that of %.100s is meant; %u other%s: %s%s",
+			 path_name(homonyms.meant), homonyms.count, homonyms.count == 1 ? "" : "s",
+			 homonyms.others, homonyms.count > OTHERS_SHOWN ? ", …" : "");
+}
+
 /* A variable beats a function, and among equals what other files can see, which is sorted first. */
 static bool find_entity(struct symbol_object *object, const struct symbol_module *module,
-			const char *file, const char *name, struct symbol_found *found)
+			const char *file, const char *name, struct symbol_found *found,
+			char note[SYMBOL_ERROR_MAX])
 {
 	const char *last = last_part(name);
 	const struct symbol_entity *best = NULL, *entity;
@@ -109,9 +164,12 @@ static bool find_entity(struct symbol_object *object, const struct symbol_module
 		if (!best || (best->function && !entity->function))
 			best = entity;
 	}
-	if (best)
-		fill_entity(object, module, best, found);
-	return best != NULL;
+	if (!best)
+		return false;
+	if (!file && last == name)
+		note_homonyms(object, best, name, note);
+	fill_entity(object, module, best, found);
+	return true;
 }
 
 static void fill_name(const struct symbol_module *module, const struct symbol_name *name,
@@ -228,6 +286,7 @@ int symbol_lookup(struct symbol_modules *modules, const char *qualifier, const c
 		return result;
 	for (size_t i = 0; qualifier && (module = symbol_modules_at(modules, i)); i++)
 		module_seen |= !module->gone && is_module(module, qualifier);
+	error[0] = '\0';
 	/* Debug information of all modules first: it has types. */
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; (module = symbol_modules_at(modules, i)); i++) {
@@ -237,7 +296,7 @@ int symbol_lookup(struct symbol_modules *modules, const char *qualifier, const c
 			    (module_seen && !is_module(module, qualifier)))
 				continue;
 			if (pass == 0 && find_entity(object, module, module_seen ? NULL : qualifier,
-						     name, found)) {
+						     name, found, error)) {
 				use_copy(modules, found);
 				if (!qualifier)
 					prefer_program(modules, name, found);

@@ -19,8 +19,10 @@ struct symbol_found {
 
 /*
  * `qualifier`: NULL, a module ("libc.so.6", a path) or a source file ("net.c"). Debug information
- * comes before symbol tables, variables before functions. 0; -EAGAIN: not in any loaded module;
- * -ENOENT: the module asked for is loaded and has no such name. Near names go to `error`.
+ * comes before symbol tables, variables before functions. 0, with a sentence in `error` where a
+ * static one was taken although other files have some, else "" there; -EAGAIN: not in any loaded
+ * module; -ENOENT: the module asked for is loaded and has no such name. Near names go to `error`
+ * then.
  */
 int symbol_lookup(struct symbol_modules *modules, const char *qualifier, const char *name,
 		  struct symbol_found *found, char error[SYMBOL_ERROR_MAX]);

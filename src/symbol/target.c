@@ -226,6 +226,7 @@ static int find(struct resolution *resolution, const struct symbol_expression *e
 		return error;
 	*found = dotted;
 	*used = 1;
+	resolution->error[0] = '\0';
 	resolution->target->name = symbol_keep(symbol_modules_session(resolution->modules), whole);
 	return 0;
 }

@@ -123,14 +123,16 @@ uint64_t place_estimate(const struct wanted *wanted, uint64_t count)
 {
 	double seen = (double)wanted->kernel, all;
 
-	if (seen <= 0)
+	/* What was seen is a bound that holds. */
+	if (seen <= 0 || wanted->estimate.at_least)
 		return count;
 	all = (double)count * (seen + (double)wanted->estimate.hits) / seen;
 	/* The program counts at its places, and may count anything. */
 	return all < (double)UINT64_MAX ? (uint64_t)all : UINT64_MAX;
 }
 
-/* A slot that rested was a sample: what is said then is what was seen, times what was not. */
+/* A slot that rested was a sample: what is said then is what was seen, times what was not; or what
+ * was seen alone, where that cannot be told. */
 static void print_sampling(FILE *to, const struct wanted *wanted)
 {
 	const struct lasting_estimate *estimate = &wanted->estimate;
@@ -139,12 +141,13 @@ static void print_sampling(FILE *to, const struct wanted *wanted)
 	if (!estimate->rested)
 		return;
 	fprintf(to,
-		"trapline: %s: %s %llu hits in all, an estimate: watched for %.2f %% of the time to "
-		"keep to --budget%s\n",
+		"trapline: %s: %s %llu hits in all%s: watched for %.2f %% of the time to keep to "
+		"--budget%s\n",
 		wanted->text, estimate->at_least ? "at least" : "about",
 		(unsigned long long)place_estimate(wanted, wanted->shown),
-		100 * (double)estimate->watched / all,
-		estimate->at_least ? "; it comes too often for the rate to be told" : "");
+		estimate->at_least ? "" : ", an estimate", 100 * (double)estimate->watched / all,
+		estimate->at_least ? ", and it comes too often for the others to be estimated"
+				   : "");
 }
 
 static void print_place(FILE *to, const struct wanted *wanted, const struct place *place)
@@ -152,7 +155,7 @@ static void print_place(FILE *to, const struct wanted *wanted, const struct plac
 	char count[32];
 
 	if (wanted->estimate.rested)
-		snprintf(count, sizeof(count), "%s%llu", wanted->estimate.at_least ? ">" : "~",
+		snprintf(count, sizeof(count), "%s%llu", wanted->estimate.at_least ? ">=" : "~",
 			 (unsigned long long)place_estimate(wanted, place->count));
 	else
 		snprintf(count, sizeof(count), "%llu", (unsigned long long)place->count);

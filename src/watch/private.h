@@ -11,6 +11,8 @@
 #include "symbol/target.h"
 #include "watch/watch.h"
 
+#define WATCH_LOOK_NS 1000000000u /* between looks where scouts are out */
+
 /* An expression as typed, and what it turned out to be in the process that resolved it last. */
 struct wanted {
 	const char *text;
@@ -74,6 +76,7 @@ struct watched {
 	uint64_t linker_call, linker_record; /* 0: not known */
 	bool scouted;			     /* scouts watch for everything that may change */
 	uint64_t next_look;		     /* when nobody else has seen a change */
+	bool told_lost;			     /* of its regions */
 	struct piece piece[AREA_WATCHES];
 	bool resolved[WATCH_EXPRESSIONS];
 	bool may_unload[WATCH_EXPRESSIONS]; /* it came with a module loaded later */

@@ -135,19 +135,44 @@ void region_keep(struct watch *watch, struct watched *process, const struct trac
 		space_read(space, first, piece->shadow + (first - piece->address), length);
 }
 
+/* Once of each process: it has restricted itself for good. */
+static void report_lost(struct watch *watch, struct watched *process)
+{
+	struct lasting_regions_lost lost = lasting_regions_lost(watch->program, process->pid);
+
+	if (process->told_lost || !(lost.ended + lost.frozen))
+		return;
+	process->told_lost = true;
+	if (lost.ended)
+		fprintf(watch->options.lines,
+			"trapline: process %d has restricted its own system calls: its regions (%u) "
+			"are watched no longer from then on\n",
+			(int)process->pid, lost.ended);
+	else
+		fprintf(watch->options.lines,
+			"trapline: process %d has restricted its own system calls: its regions (%u) "
+			"stay watched, and none can be opened or moved from then on\n",
+			(int)process->pid, lost.frozen);
+}
+
+static void report_error(struct watch *watch, struct watched *process, unsigned index)
+{
+	struct piece *piece = &process->piece[index];
+	int err = piece->armed ? lasting_region_error(watch->program, process->pid, index) : 0;
+
+	if (!err)
+		return;
+	fprintf(watch->options.lines,
+		"trapline: %s cannot be watched as a region in process %d: %s\n",
+		watch->wanted[piece->wanted].text, (int)process->pid, strerror(-err));
+	watch_disarm_piece(watch, process, index);
+}
+
 void region_report(struct watch *watch, struct watched *process)
 {
-	for (unsigned i = AREA_SLOTS; i < AREA_WATCHES; i++) {
-		struct piece *piece = &process->piece[i];
-		int err = piece->armed ? lasting_region_error(watch->program, process->pid, i) : 0;
-
-		if (!err)
-			continue;
-		fprintf(watch->options.lines,
-			"trapline: %s cannot be watched as a region in process %d: %s\n",
-			watch->wanted[piece->wanted].text, (int)process->pid, strerror(-err));
-		watch_disarm_piece(watch, process, i);
-	}
+	for (unsigned i = AREA_SLOTS; i < AREA_WATCHES; i++)
+		report_error(watch, process, i);
+	report_lost(watch, process);
 	fflush(watch->options.lines);
 }
 

@@ -8,8 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#define LOOK_NS 1000000000u /* between looks where scouts are out */
+#include <trapline/error.h>
 
 static int arm_code(struct watch *watch, struct watched *process, unsigned wanted)
 {
@@ -80,6 +79,11 @@ static void explain_room(const struct watch *watch, const struct watched *proces
 		why_no_region(watch, process));
 }
 
+static bool is_denial(int err)
+{
+	return err == -EPERM || err == -EACCES || err == -ENOSYS;
+}
+
 static void explain(const struct watch *watch, const struct watched *process,
 		    const struct wanted *wanted, const struct symbol_target *target, int err,
 		    const char *error)
@@ -92,7 +96,7 @@ static void explain(const struct watch *watch, const struct watched *process,
 		fputc('\n', stderr);
 	} else {
 		fprintf(stderr, "trapline: %s cannot be watched: %s\n", wanted->text,
-			strerror(-err));
+			is_denial(err) ? tl_explain(err) : strerror(-err));
 	}
 }
 
@@ -120,6 +124,15 @@ static void say_pieces(const struct watch *watch, const struct watched *process,
 			"trapline: %s: its %llu bytes take %u of the %d hardware watchpoints\n",
 			watch->wanted[index].text, (unsigned long long)target->length, count,
 			AREA_SLOTS);
+	fflush(watch->options.lines);
+}
+
+/* What else the name could have meant. */
+static void note(const struct watch *watch, const struct wanted *wanted, const char *text)
+{
+	fprintf(watch->options.lines, "trapline: %s: ", wanted->text);
+	utf8_print(watch->options.lines, text);
+	fputc('\n', watch->options.lines);
 	fflush(watch->options.lines);
 }
 
@@ -186,6 +199,8 @@ int watch_resolve(struct watch *watch, struct watched *process, bool first)
 		process->resolved[i] = !err;
 		if (!err && first)
 			say_pieces(watch, process, i);
+		if (!err && first && *error)
+			note(watch, wanted, error);
 		if (!err)
 			continue;
 		if ((err == -EAGAIN && may_wait(watch, wanted, &process->target[i])) ||
@@ -313,7 +328,7 @@ void watch_look_again(struct watch *watch, struct watched *process)
 		copies_look_again(watch, process);
 		return;
 	}
-	process->next_look = now + LOOK_NS;
+	process->next_look = now + WATCH_LOOK_NS;
 	look_again(watch, process, false);
 	scouts_place(watch, process);
 }

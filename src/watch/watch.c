@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 
+#include "record/utf8.h"
 #include "tool/complete.h"
 #include "watch/private.h"
 
@@ -17,6 +18,16 @@
 #include <unistd.h>
 
 #define STACK_FRAMES 64
+
+/* A script may have made it of anything. */
+static void complain(const char *expression, const char *error)
+{
+	fputs("trapline: ", stderr);
+	utf8_print(stderr, expression);
+	fputs(": ", stderr);
+	utf8_print(stderr, error);
+	fputc('\n', stderr);
+}
 
 int watch_create(struct watch **watch, const struct watch_options *options)
 {
@@ -33,7 +44,7 @@ int watch_create(struct watch **watch, const struct watch_options *options)
 		made->wanted[i].text = options->expression[i];
 		if (symbol_expression_parse(options->expression[i], &made->wanted[i].expression,
 					    error)) {
-			fprintf(stderr, "trapline: %s: %s\n", options->expression[i], error);
+			complain(options->expression[i], error);
 			free(made);
 			return -EINVAL;
 		}
@@ -117,6 +128,7 @@ static void process_began(void *context, pid_t pid)
 		return;
 	}
 	scouts_place(watch, process);
+	process->next_look = clock_now() + WATCH_LOOK_NS;
 }
 
 static void note_counts(struct watch *watch, struct watched *process)
@@ -140,6 +152,7 @@ static void process_ended(void *context, pid_t pid)
 
 		if (process->pid != pid)
 			continue;
+		region_report(watch, process);
 		note_counts(watch, process);
 		*at = process->next;
 		copies_close(process);

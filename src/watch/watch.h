@@ -62,7 +62,7 @@ struct control_observer watch_observer(struct watch *watch);
 bool watch_needs_heap(const struct watch *watch);
 /* Before the program starts. */
 void watch_attach(struct watch *watch, struct control *control);
-/* True when the program was ended because an expression means nothing in it, and said why. */
+/* True when the program was ended because an expression cannot be watched in it, and said why. */
 bool watch_refused(const struct watch *watch);
 /* … but it may mean something in what the process is now, which it became at that moment. */
 bool watch_changed(const struct watch *watch);

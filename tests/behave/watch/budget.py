@@ -46,7 +46,15 @@ class Budget(unittest.TestCase):
         kind, estimate = re.search(r'hot: (about|at least) (\d+) hits in all', text).groups()
         if kind == 'at least':
             self.assertLessEqual(int(estimate), ROUNDS)
-            self.assertRegex(text, r'>\d+  write  touch hot.c')
+            self.assertRegex(text, r'>=\d+  write  touch hot.c')
+
+    def test_a_bound_holds(self):
+        """Where hits leave the program no time of its own nothing is added to what was seen."""
+        text, _, status = watch('hot', '--count', '--budget', '5', '--', HOT, '300000000', '0', '48271')
+        self.assertEqual(status, 0)
+        seen = re.search(r'hot: (\d+) hits', text)[1]
+        self.assertRegex(text, rf'hot: at least {seen} hits in all: watched for \d')
+        self.assertRegex(text, rf'>={seen}  write  touch hot.c')
 
     def test_many_places(self):
         """So many are listed, and it is said how many hits were elsewhere."""

@@ -27,7 +27,10 @@ COMMANDS = {
     'block': 'heap:100@main',
     'followed': "'*way' --follow",
     'beside': 'all.before all.table apart',
+    'ended': 'all.table',
+    'frozen': 'all.table',
 }
+RESTRICTIONS = {'ended': 'end', 'frozen': 'freeze'}  # what the program is told to do to itself
 
 
 def line_of(comment):
@@ -39,7 +42,7 @@ def run_all():
     """{name: what the command printed}: all in one machine, which takes seconds to start."""
     with tempfile.NamedTemporaryFile('w', suffix='.sh') as script:
         for name, arguments in COMMANDS.items():
-            script.write(f'echo "== {name}" >&2\n"{TRAPLINE}" watch {arguments} -- "{TABLE}" >/dev/null\n'
+            script.write(f'echo "== {name}" >&2\n"{TRAPLINE}" watch {arguments} -- "{TABLE}" {RESTRICTIONS.get(name, "")} >/dev/null\n'
                          'echo "status $?" >&2\n')
         script.flush()
         command = ['sh', script.name]
@@ -126,6 +129,15 @@ class Region(unittest.TestCase):
         self.assertEqual(len(lines), 2, text)
         self.assertRegex(lines[1], r'\[0x[0-9a-f]+\+99\]  0 → 2  main table\.c:'
                          + str(line_of("/* the block's end */")))
+
+    def test_regions_that_the_program_takes_are_told(self):
+        """It restricts its own calls: what is not watched from then on is no silence."""
+        lines, text = self.lines('ended')
+        self.assertEqual(len(lines), 1, text)
+        self.assertRegex(text, r'process \d+ has restricted its own system calls: its regions \(1\) are watched no longer')
+        lines, text = self.lines('frozen')
+        self.assertEqual(len(lines), 2, text)
+        self.assertRegex(text, r'process \d+ has restricted its own system calls: its regions \(1\) stay watched')
 
     def test_hardware_beside_a_region(self):
         lines, text = self.lines('beside')

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * More than the hardware covers: `table` writes some elements of a table of 256 bytes in two
- * threads, reads one, lets the kernel write one, and touches what lies beside it.
+ * threads, reads one, lets the kernel write one, and touches what lies beside it. `table end`
+ * forbids itself calls that regions need after the first element, `table freeze` those that opening
+ * and closing need.
  */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct {
@@ -38,12 +46,37 @@ static void *work(void *name)
 	return NULL;
 }
 
-int main(void)
+static int forbid(unsigned call)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static int restrict_and_write(const char *how)
+{
+	set(0, 1);
+	if (forbid(strcmp(how, "end") == 0 ? SYS_prctl : SYS_pkey_mprotect))
+		return 1;
+	set(1, 2);
+	return 7;
+}
+
+int main(int argc, char **argv)
 {
 	pthread_t thread;
 	int ends[2], sum;
 	volatile char *block;
 
+	if (argc > 1)
+		return restrict_and_write(argv[1]);
 	usleep(100000); /* pointers are looked at meanwhile */
 	pthread_create(&thread, NULL, work, "writer");
 	pthread_join(thread, NULL);
