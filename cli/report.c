@@ -352,6 +352,12 @@ static int report_all(struct work *work)
 		status = redact_all(work);
 	if (status)
 		return status;
+	if (options->issue && !work->set->count) {
+		fprintf(stderr,
+			"trapline report: no finding has the id %s; --format summary lists them\n",
+			options->issue);
+		return STATUS_FAILED;
+	}
 	if (!report_output(options, work->set, &work->context))
 		return STATUS_FAILED;
 	say_ambiguous(work);

@@ -29,6 +29,7 @@ struct report_options {
 	const char *store;
 	const char *baseline;
 	const char *title;
+	const char *issue; /* id of the only finding that is wanted; NULL: all */
 	const char *suppressions[REPORT_DIRECTORIES_MAX + 1];
 	unsigned suppression_count;
 	const char *symbols[REPORT_DIRECTORIES_MAX + 1]; /* NULL-terminated */

@@ -133,8 +133,9 @@ static int choose_issue(struct report_options *options, const char *id)
 {
 	static char term[64];
 
-	if (strspn(id, "0123456789abcdef*") != strlen(id) || strlen(id) >= FINDING_ID_SIZE)
+	if (!*id || strspn(id, "0123456789abcdef*") != strlen(id) || strlen(id) >= FINDING_ID_SIZE)
 		return usage_error("'%s' is no id of a finding, as 0123456789abcdef", id);
+	options->issue = id;
 	snprintf(term, sizeof(term), "id=%s", id);
 	options->format = REPORT_MARKDOWN;
 	return parse_query(options, term);

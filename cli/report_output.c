@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -154,8 +155,14 @@ static int render(const struct report_options *options, const struct finding_set
 	}
 }
 
+/* What could not be written to standard output is told here, and not again as it is closed. */
 static bool complain(const char *path, int err)
 {
+	if (!path) {
+		__fpurge(stdout);
+		clearerr(stdout);
+		path = "standard output";
+	}
 	fprintf(stderr, "trapline report: cannot write %s: %s\n", path, strerror(-err));
 	return false;
 }
@@ -191,5 +198,5 @@ bool report_output(const struct report_options *options, const struct finding_se
 	err = render(options, set, context, stdout);
 	if (fflush(stdout) && !err)
 		err = -errno;
-	return err ? complain("standard output", err) : true;
+	return err ? complain(NULL, err) : true;
 }

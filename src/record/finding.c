@@ -376,6 +376,21 @@ static int parse_name(const char *const *names, size_t count, const char *name)
 	return -1;
 }
 
+bool finding_is_of_flow(const char *kind)
+{
+	static const char *const kinds[] = {
+		"flow-edge",	 "flow-step",	  "flow-end",	     "true-sharing",
+		"false-sharing", "dead-store",	  "silent-store",    "redundant-load",
+		"dead-stores",	 "silent-stores", "redundant-loads", "open-stores",
+		"open-loads",	 "unread-memory",
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kind, kinds[i]) == 0)
+			return true;
+	return false;
+}
+
 const char *finding_class_name(enum finding_class certainty)
 {
 	return (size_t)certainty < COUNT(class_names) ? class_names[certainty] : "";

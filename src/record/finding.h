@@ -31,6 +31,9 @@
 #define FINDING_HIT "hit"
 #define FINDING_NOTE "note"
 
+/* One of the kinds that `trapline flow` answers with: they are no mistakes of the program. */
+bool finding_is_of_flow(const char *kind);
+
 /* Ordered by how sure it is. */
 enum finding_class {
 	FINDING_UNCLASSED,

@@ -6,18 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kinds[] = {
-	"flow-edge",	   "flow-step",	   "flow-end",	     "true-sharing",  "false-sharing",
-	"dead-store",	   "silent-store", "redundant-load", "dead-stores",   "silent-stores",
-	"redundant-loads", "open-stores",  "open-loads",     "unread-memory",
-};
-
 bool flow_is_finding(const struct finding *finding)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(finding->kind, kinds[i]) == 0)
-			return true;
-	return false;
+	return finding_is_of_flow(finding->kind);
 }
 
 bool flow_is_forwards(const struct finding *finding)

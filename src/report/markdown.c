@@ -189,7 +189,7 @@ static void write_method(FILE *stream, const struct finding *finding)
 {
 	static const char *const sure[] = {
 		[FINDING_POSSIBLE] =
-			"Both accesses happened as shown; that neither is meant to be so is not known.",
+			"It happened as shown; whether it is meant to be so is not known.",
 		[FINDING_LIKELY] = "What is known of the code says that it is a defect.",
 		[FINDING_DEFINITE] =
 			"It happened as shown, and the instructions themselves say that it is a defect.",
@@ -210,7 +210,9 @@ static void write_method(FILE *stream, const struct finding *finding)
 			"write, 40 a store that meets a load, 70 and more a meeting with an atomic "
 			"operation, as programs mean it.\n",
 			finding->rank);
-	fprintf(stream, "\nId of the finding, the same in every run and build: `%s`.\n",
+	fprintf(stream,
+		"\nId of the finding, the same in each run, and in each build in which these places "
+		"in the code are the same: `%s`.\n",
 		finding->id);
 }
 

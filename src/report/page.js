@@ -161,16 +161,21 @@ function drawFreed(freed, time) {
   return [make("p", { class: "facts" }, `freed by ${threadText(freed)}, ${ageText(freed.time, time)}, and perhaps another block since`),
     freed.stack && drawStack(freed.stack, -1)];
 }
-function drawObject(object, time) {
-  if (!object || !(object.name || object.address || object.stack || object.kind !== "other")) return null;
+function objectFacts(object, time) {
   const facts = [object.offset && `at offset ${object.offset}`, object.type && `of type ${object.type}`,
     object.size && plural(object.size, "byte"), object.address && `at ${object.address}`,
     (object.thread || object.tid) && `${object.kind === "heap" ? "allocated by" : "of"} ${threadText(object)}`,
     object.time && time && ageText(object.time, time),
     object.file && `declared at ${base(object.file)}:${object.line}`];
+  return facts.filter(Boolean);
+}
+/* Is more known of it than where it lies? */
+const isDescribed = (object) => object && (object.name || object.stack || object.freed || objectFacts(object).length);
+function drawObject(object, time) {
+  if (!isDescribed(object)) return null;
   return make("section", { class: "card" },
     make("h3", {}, object.name || object.size ? `${OBJECTS[object.kind] || "Object"} ${object.name || ""}` : MEMORY[object.kind] || "Memory"),
-    make("p", { class: "facts" }, facts.filter(Boolean).join(", ")),
+    make("p", { class: "facts" }, objectFacts(object, time).join(", ")),
     object.stack && drawStack(object.stack, -1),
     object.freed && drawFreed(object.freed, time));
 }
@@ -226,6 +231,7 @@ function drawFacts(finding) {
     finding.time && (finding.last ? `${short(finding.time)} to ${short(finding.last)}` : short(finding.time)),
     finding.runs > 1 && `in ${plural(finding.runs, "run")}, ${plural(finding.hosts, "host")}, ${plural(finding.builds, "build")}`,
     finding.program && `${finding.program}${finding.pid ? ` (${finding.pid})` : ""}`,
+    finding.object && !isDescribed(finding.object) && MEMORY[finding.object.kind],
     finding.host && `on ${finding.host}`, `id ${finding.id}`];
   return make("p", { class: "facts" }, facts.filter(Boolean).join(" · "));
 }

@@ -13,6 +13,7 @@
 struct row {
 	struct finding *finding;
 	char *group;	/* NULL: it stands alone */
+	bool answer;	/* to what somebody asked, and no mistake of the program's */
 	bool libraries; /* its places are in the system's libraries alone */
 	unsigned best;	/* rank in the group */
 	uint64_t count; /* of the whole group */
@@ -107,6 +108,8 @@ static int compare(const void *first, const void *second)
 {
 	const struct row *a = first, *b = second;
 
+	if (a->answer != b->answer)
+		return a->answer - b->answer;
 	if (a->libraries != b->libraries)
 		return a->libraries - b->libraries;
 	if (a->finding->certainty != b->finding->certainty)
@@ -155,6 +158,8 @@ int finding_groups_sort(struct finding **findings, size_t count)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		row[i].finding = findings[i];
+		row[i].answer = finding_is_of_flow(findings[i]->kind) ||
+				strcmp(findings[i]->kind, FINDING_HIT) == 0;
 		row[i].libraries = finding_is_of_libraries(findings[i]);
 		finding_group(findings[i], name);
 		/* Without the memory for it, it stands alone. */

@@ -5,6 +5,7 @@
 usage: tests/behave/report/command.py build/trapline"""
 import json
 import os
+import re
 import stat
 import subprocess
 import tempfile
@@ -45,6 +46,14 @@ class Command(unittest.TestCase):
         self.assertIn("Rank 10 among the possible", ranked)
         for wrong in ("", "xyz", "0" * 17):
             self.assertEqual(report(file, "--issue", wrong or "-").returncode, 2)
+
+    def test_issue_of_an_id_that_no_finding_has(self):
+        file = write(self.path("a.jsonl"), [finding(1)])
+        for ident in ("0123456789abcdef", "ffff*"):
+            result = report(file, "--issue", ident)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn(f"no finding has the id {ident}", result.stderr)
+        self.assertEqual(report(file, "--issue", "").returncode, 2)
 
     def test_issue_names_versions(self):
         """Package and version of each file that is here as it was seen, and the kernel where it was seen here."""
@@ -211,6 +220,14 @@ class Command(unittest.TestCase):
         result = report(self.file([before, shared]), "--format", "jsonl")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual([one["object"]["offset"] for one in parse(result)], [-8, 0])
+
+    def test_every_field_is_documented(self):
+        with open(os.path.join(ROOT, "src/jsonl/json_encode.c"), encoding="utf-8") as source:
+            names = set(re.findall(r'\bset(?:_\w+)?\(&?encoder,\s+\w+,\s+"(\w+)"', source.read()))
+        with open(os.path.join(ROOT, "docs/report.md"), encoding="utf-8") as page:
+            text = page.read()
+        self.assertGreater(len(names), 40)
+        self.assertEqual([name for name in names if f"`{name}`" not in text and f'"{name}"' not in text], [])
 
     def test_redaction_of_a_store(self):
         store, source = self.path("fleet.db"), self.file([finding(1, details=["was", "at"], was="0x7f0000000008", at="/home/me/x.c")])

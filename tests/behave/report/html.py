@@ -110,6 +110,21 @@ class Page(unittest.TestCase):
         self.assertEqual(shown["why"], "one access is a memcpy")
         self.assertEqual(shown["status"], "2 findings of 2, seen 22 times")
 
+    def test_mistakes_come_before_answers(self):
+        """What `trapline flow` tells of a program is no mistake of it, however sure and often."""
+        answer = finding(1, kind="flow-step", count=1000, object={"kind": "heap"})
+        answer["class"] = "definite"
+        page = self.page([answer, finding(2)])
+        shown = self.run_steps(page, """
+          const first = heading();
+          press("j");
+          return { first, then: heading(), cards: [...document.querySelectorAll("#detail > .card h3")].map((node) => node.textContent),
+            facts: document.querySelector("#detail .facts").textContent };""")
+        self.assertEqual(shown["first"], "Data race: write_2 / read_2possible")
+        self.assertTrue(shown["then"].startswith("flow-step: "), shown)
+        self.assertFalse([title for title in shown["cards"] if "memory" in title.lower()], "an empty card")
+        self.assertIn(" · Heap memory · ", shown["facts"])
+
     def test_dark(self):
         page = self.page([finding(number) for number in range(30)])
         shown = self.run_steps(page, """
