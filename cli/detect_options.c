@@ -175,6 +175,11 @@ static bool parse_number(const char *text, double low, double high, double *numb
 	return !errno && end != text && !*end && *number >= low && *number <= high;
 }
 
+static bool parse_whole(const char *text, double low, double high, double *number)
+{
+	return parse_number(text, low, high, number) && *number == (double)(uint64_t)*number;
+}
+
 static int add_glob(struct control_globs *globs, const char *glob)
 {
 	if (globs->count == CONTROL_GLOBS_MAX) {
@@ -213,14 +218,14 @@ static int take_number(struct detect_options *options, int option, const char *t
 		options->control.loan = number;
 		return 0;
 	case OPTION_SLOTS:
-		if (!parse_number(text, 1, 4, &number))
-			return wrong("slots", text, "a number from 1 to 4");
+		if (!parse_whole(text, 1, 4, &number))
+			return wrong("slots", text, "a whole number from 1 to 4");
 		options->control.slots = (unsigned)number;
 		options->slots_chosen = true;
 		return 0;
 	case OPTION_SEED:
-		if (!parse_number(text, 0, 1e15, &number))
-			return wrong("seed", text, "a number");
+		if (!parse_whole(text, 0, 1e15, &number))
+			return wrong("seed", text, "a whole number from 0 to 1e15");
 		options->control.seed = (uint64_t)number;
 		return 0;
 	case OPTION_DURATION:
@@ -232,12 +237,12 @@ static int take_number(struct detect_options *options, int option, const char *t
 			return wrong("start-delay", text, "a number of seconds");
 		return 0;
 	case OPTION_AREA:
-		if (!parse_number(text, 3, 1e6, &number))
+		if (!parse_whole(text, 3, 1e6, &number))
 			return wrong("area", text, "a descriptor");
 		options->control.area_fd = (int)number;
 		return 0;
 	default:
-		if (!parse_number(text, 0, 255, &number))
+		if (!parse_whole(text, 0, 255, &number))
 			return wrong("error-exitcode", text, "an exit status from 0 to 255");
 		options->error_exitcode = (int)number;
 		return 0;

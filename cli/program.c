@@ -221,9 +221,56 @@ char *program_takes_no_library(const char *name)
 	return examine(name, &entry);
 }
 
+/* What the kernel has to start besides: a script's interpreter or the dynamic linker. */
+static bool find_helper(const char *path, char helper[PATH_MAX])
+{
+	char head[512] = "";
+	int fd = file_open(path);
+	ssize_t length = fd < 0 ? -1 : pread(fd, head, sizeof(head) - 1, 0);
+	Elf64_Phdr header;
+	bool found = length > 0 && script_interpreter(head, helper);
+
+	if (length >= (ssize_t)sizeof(Elf64_Ehdr) && memcmp(head, ELFMAG, SELFMAG) == 0 &&
+	    head[EI_CLASS] == ELFCLASS64 &&
+	    find_interpreter(fd, (const Elf64_Ehdr *)head, &header) > 0 &&
+	    header.p_filesz < PATH_MAX) {
+		length = pread(fd, helper, header.p_filesz, (off_t)header.p_offset);
+		helper[length > 0 ? length : 0] = '\0';
+		found = length > 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+/* Of a file that is there execve(2) says so when its helper is not. */
+static bool tell_missing_helper(const char *name)
+{
+	char *path = program_path(name), helper[PATH_MAX] = "";
+	char shown[2][PATH_MAX];
+	bool missing = path && access(path, F_OK) == 0 && find_helper(path, helper) &&
+		       access(helper, F_OK) != 0;
+
+	if (missing) {
+		utf8_escape(shown[0], sizeof(shown[0]), path);
+		utf8_escape(shown[1], sizeof(shown[1]), helper);
+		fprintf(stderr, "trapline: %s cannot be run: it needs %s, which is not there\n",
+			shown[0], shown[1]);
+	}
+	free(path);
+	return missing;
+}
+
 int program_cannot_run(const char *name, int err)
 {
-	fprintf(stderr, "trapline: %s cannot be run: %s\n", name, strerror(-err));
+	struct stat status;
+
+	if (err == -ENOENT && tell_missing_helper(name))
+		return STATUS_CANNOT_RUN;
+	fprintf(stderr, "trapline: %s cannot be run: %s\n", name,
+		err == -EACCES && stat(name, &status) == 0 && S_ISDIR(status.st_mode)
+			? "it is a directory"
+			: strerror(-err));
 	return err == -ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN;
 }
 

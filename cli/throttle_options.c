@@ -156,8 +156,10 @@ static bool parse_count(const char *text, const char *unit, uint64_t *count)
 	scale(&number, &rest);
 	if (*rest && strcmp(rest, unit) != 0)
 		return false;
+	if (!(number >= 1 && number <= COUNT_MAX))
+		return false;
 	*count = (uint64_t)number;
-	return number >= 1 && number <= COUNT_MAX;
+	return true;
 }
 
 static int add_limit(struct throttle_command *command, unsigned counter, uint64_t budget)

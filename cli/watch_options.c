@@ -131,6 +131,17 @@ static int take_number(const char *option, const char *text, double low, double 
 	return 0;
 }
 
+static int take_count(const char *option, const char *text, uint64_t *count)
+{
+	double number = 0;
+	int err = take_number(option, text, 1, 1e15, &number);
+
+	*count = (uint64_t)number;
+	if (!err && (double)*count != number)
+		return wrong(option, text, "a whole number");
+	return err;
+}
+
 static int take_action(struct watch_command *command, enum watch_action action)
 {
 	if (command->watch.action != WATCH_REPORT) {
@@ -186,13 +197,9 @@ static int take_value(struct watch_command *command, int option, const char *tex
 
 	switch (option) {
 	case OPTION_FIRST:
-		err = take_number("first", text, 1, 1e15, &number);
-		command->watch.first = (uint64_t)number;
-		return err;
+		return take_count("first", text, &command->watch.first);
 	case OPTION_EVERY:
-		err = take_number("every", text, 1, 1e15, &number);
-		command->watch.every = (uint64_t)number;
-		return err;
+		return take_count("every", text, &command->watch.every);
 	case OPTION_AFTER:
 		err = take_number("after", text, 0, 1e9, &number);
 		command->watch.after = (uint64_t)(number * 1e9);

@@ -17,10 +17,10 @@
 #define RUNNING_ROOTS 32
 
 struct running {
-	pid_t tid;	 /* owner; 0: free. Kept from the thread's first hit to its end */
-	int parked;	 /* its handler waits in tl_event_close(): counts as finished */
-	tl_event *event; /* whose handler runs now */
-	tl_event *beside; /* another one, which that handler looks at: not closed meanwhile either */
+	pid_t tid;	  /* owner; 0: free. Kept from the thread's first hit to its end */
+	int parked;	  /* its handler waits in tl_event_close(): counts as finished */
+	tl_event *event;  /* whose handler runs now */
+	tl_event *beside; /* another, which that handler looks at: kept open as well */
 	/* Which root a counter's hits in this thread come from, by event index modulo the size:
 	 * generation << 16 | root. Only for events with ambiguous coverage. Owner only. */
 	uint64_t root[RUNNING_ROOTS];

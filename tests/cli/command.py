@@ -127,6 +127,14 @@ class Command(unittest.TestCase):
     # Commands whose further options are trapline-race(1)'s, and are told there.
     LIKE_RACE = {"run", "stack", "heap", "uninit", "flow"}
 
+    def test_every_count_of_the_library_is_in_its_manual_page(self):
+        with open(os.path.join(ROOT, "src", "base", "counters.def"), encoding="utf-8") as lines:
+            counts = re.findall(r'^COUNTER\(\w+, "([^"]+)", "([^"]+)"\)', lines.read(), re.M)
+        with open(os.path.join(ROOT, "man", "tl_stats.3"), encoding="utf-8") as page:
+            told = re.findall(r"^\.It Li (.+)\n(.+)$", page.read(), re.M)
+        self.assertEqual([pair for pair in counts if pair not in told], [])
+        self.assertEqual([pair for pair in told if pair not in counts], [])
+
     def test_every_command_has_a_manual_page(self):
         for name in commands():
             self.assertTrue(os.path.exists(os.path.join(ROOT, "man", f"trapline-{name}.1")), name)
