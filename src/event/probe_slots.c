@@ -303,13 +303,26 @@ void probe_other_process(struct probe_outcome *outcome)
 	experiment_end(experiment);
 }
 
+/* 0, or the error with which the calling thread may open no breakpoint, whatever is free. */
+static int refusal(void)
+{
+	struct perf_request request = request_for(TL_WRITE);
+	int fd;
+
+	request.disabled = true;
+	fd = perf_open(&request, 0);
+	if (fd >= 0)
+		raw_close(fd);
+	return fd == -EPERM || fd == -EACCES || fd == -ENOSYS ? fd : 0;
+}
+
 void probe_slots(struct probe_outcome *outcome)
 {
-	int slots = perf_free_slots(0);
+	int err = refusal(), slots = err ? 0 : perf_free_slots(0);
 
-	if (!probe_works(PROBE_PERMISSION)) {
-		probe_say(outcome, PROBE_MISSING, "not tried: no perf event can be opened");
-		probe_advise(outcome, "%s", probe_outcome(PROBE_PERMISSION)->advice);
+	if (err) {
+		probe_say(outcome, PROBE_MISSING, "not tried: none may be opened");
+		probe_advise(outcome, "%s", tl_explain(err));
 	} else if (slots == 0) {
 		probe_say(outcome, PROBE_MISSING, "none is free");
 		probe_advise(outcome, "%s", tl_explain(-ENOSPC));
