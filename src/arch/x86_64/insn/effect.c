@@ -48,6 +48,14 @@ static void add_constant(struct insn_result *result, uint64_t constant)
 	add_source(result, (struct insn_place){.kind = INSN_PLACE_CONSTANT, .length = 8});
 }
 
+/* EVEX instructions name a mask, k0 where there is none. As another operand k0 is one as any. */
+static bool is_no_mask(const ZydisDecodedOperand *operand)
+{
+	return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       operand->encoding == ZYDIS_OPERAND_ENCODING_MASK &&
+	       operand->reg.value == ZYDIS_REGISTER_K0;
+}
+
 /* Hidden flags and instruction pointers are no sources of their own. */
 static bool counts_as_source(const ZydisDecodedOperand *operand)
 {
@@ -56,8 +64,7 @@ static bool counts_as_source(const ZydisDecodedOperand *operand)
 		return false;
 	return operand->type != ZYDIS_OPERAND_TYPE_REGISTER ||
 	       (operand->reg.value != ZYDIS_REGISTER_RFLAGS &&
-		operand->reg.value != ZYDIS_REGISTER_RIP &&
-		operand->reg.value != ZYDIS_REGISTER_K0);
+		operand->reg.value != ZYDIS_REGISTER_RIP && !is_no_mask(operand));
 }
 
 static struct insn_place source_place(const struct effect_decoded *decoded, unsigned index)
@@ -178,10 +185,8 @@ static bool is_three_way_move(const struct effect_decoded *decoded, enum insn_op
 {
 	unsigned operands = decoded->instruction.operand_count_visible;
 
-	/* EVEX instructions name a mask, k0 where there is none. */
 	for (unsigned i = 0; i < decoded->instruction.operand_count_visible; i++)
-		operands -= decoded->operand[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-			    decoded->operand[i].reg.value == ZYDIS_REGISTER_K0;
+		operands -= is_no_mask(&decoded->operand[i]);
 	return operation == INSN_COPY && operands > 2;
 }
 
