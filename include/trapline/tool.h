@@ -153,6 +153,13 @@ struct tl_access {
 	 */
 	bool call_known;
 	int call;
+	/* Of a hit of a watch that arm() made: between the last one that was told of the process
+	 * and this one others were made, which could not be recorded. */
+	bool after_loss;
+	/* Of such a hit, of data: what the watch watches, and what was there after the access.
+	 * Length 0: not known. */
+	unsigned watched_length;
+	uint64_t watched_address, watched_value;
 };
 
 /* What to watch, and how. */

@@ -425,6 +425,7 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 	hit->slot = (uint32_t)(info->data >> 32 & 0xff);
 	hit->generation = generation;
 	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
+	hit->lost = atomic_load_explicit(&process->dropped, memory_order_relaxed);
 	note_hit(hit, info, context, slot,
 		 atomic_load_explicit(&process->quiet, memory_order_relaxed),
 		 has_filter(area) ? &choice : NULL);
@@ -507,6 +508,7 @@ void agent_note_access(struct area_process *process, uint32_t index, uint32_t ge
 	hit->slot = index;
 	hit->generation = generation;
 	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
+	hit->lost = atomic_load_explicit(&process->dropped, memory_order_relaxed);
 	note_hit(hit, &info, context, slot,
 		 atomic_load_explicit(&process->quiet, memory_order_relaxed), NULL);
 	hit->flags |= AREA_HIT_REGION;

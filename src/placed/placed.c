@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LAST_RECORDS (5 * MILLISECOND)
 
@@ -210,6 +211,20 @@ static void understand(struct target *target, struct slot *slot, const struct ar
 	}
 }
 
+/* What was there when the thread had come to its handler. */
+static void note_watched(const struct slot *slot, struct hit *hit)
+{
+	const struct tl_watch *watch = &slot->watch;
+	uint64_t offset = watch->address - hit->value_address;
+
+	if (watch->access & TL_EXEC || watch->length > sizeof(hit->access.watched_value) ||
+	    offset > hit->value_length || watch->length > hit->value_length - offset)
+		return;
+	hit->access.watched_address = watch->address;
+	hit->access.watched_length = watch->length;
+	memcpy(&hit->access.watched_value, hit->value + offset, watch->length);
+}
+
 /* The slot whose watch the hit is of; NULL: it is over, or there never was such a one. */
 static struct slot *find_hit(struct program *program, const struct area_hit *record)
 {
@@ -239,6 +254,7 @@ static void tell(struct program *program, const struct area_hit *record)
 	struct target *target;
 	struct slot *slot;
 	struct hit *hit;
+	bool lost;
 
 	count_one(program, COUNT_HITS);
 	/* Who writes what in a record, the program decides. */
@@ -250,15 +266,20 @@ static void tell(struct program *program, const struct area_hit *record)
 	slot = find_hit(program, record);
 	if (!slot)
 		return;
+	lost = record->lost != target->told_lost;
 	hit = calloc(1, sizeof(*hit));
 	if (!hit) {
 		count_one(program, COUNT_HITS_DROPPED);
+		target->told_lost = UINT64_MAX;
 		return;
 	}
 	slot->seen++;
 	note_identity(slot, record->identity);
 	understand(target, slot, record, hit);
 	hit->access.cookie = slot->watch.cookie;
+	hit->access.after_loss = lost;
+	note_watched(slot, hit);
+	target->told_lost = record->lost;
 	program->placed->telling = slot;
 	if (!hit->beside || record->flags & AREA_HIT_LATE)
 		program->placed->events->hit(program, slot->owner, &hit->access);

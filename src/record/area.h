@@ -135,6 +135,7 @@ struct area_hit {
 	uint64_t number; /* by the filter; 0: not numbered yet; of AREA_HIT_GUARD: the block */
 	uint64_t before; /* the watched bytes as the hit before left them */
 	uint64_t serial; /* order of the process's hits */
+	uint64_t lost;	 /* of them, for want of a record, before this one */
 	struct area_registers registers;
 	uint8_t value[AREA_VALUE]; /* from value_address on */
 	uint64_t value_address;

@@ -47,6 +47,7 @@ struct target {
 	bool debugged; /* by somebody who came later: nothing is sampled meanwhile */
 	struct wakeups wakeups;
 	uint64_t next_count; /* when its wake-ups are counted next */
+	uint64_t told_lost;  /* struct area_hit's `lost` of the last hit that a tool was told */
 	struct active active;
 	struct transient transient;
 	struct spending seen; /* added to the budget's sum */
