@@ -3,15 +3,17 @@
 
 #include "base/clock.h"
 
-#include "insn/insn.h"
+#include "insn/effect.h"
 
 #include <string.h>
 
 #define WINDOW (100 * MILLISECOND)
 #define HITS 48u /* of a watch: what comes by all the time costs no more */
 #define HITS_LONGER 192u
-#define ENOUGH 48u	/* answers to a question, after which others come first … */
-#define TURNS_BEHIND 16 /* … so many turns */
+#define ENOUGH 48u	  /* answers to a question, after which others come first … */
+#define EQUAL 4u	  /* the condition, as insn_condition_holds() takes it */
+#define TURNS_BEHIND 16	  /* … so many turns */
+#define CODE_BEFORE 16384 /* of a function, to find the instruction before one that is watched */
 
 int flow_asking_init(struct flow_asking *asking, const char *name)
 {
@@ -23,6 +25,25 @@ int flow_asking_init(struct flow_asking *asking, const char *name)
 void flow_asking_finish(struct flow_asking *asking)
 {
 	flow_expression_finish(&asking->expression);
+}
+
+/* The instruction before one that is watched, where control falls through from it. */
+static void find_before(struct flow_asking *asking, struct flow_asked *asked)
+{
+	static uint8_t code[CODE_BEFORE]; /* one thread */
+	uint64_t start, end, pc, length;
+	struct insn insn;
+
+	if (asking->services->function(asking->host, asked->pid, asked->address, &start, &end))
+		return;
+	length = asked->address - start;
+	if (!length || length > sizeof(code) ||
+	    asking->services->read(asking->host, asked->pid, start, code, length) !=
+		    (ssize_t)length ||
+	    insn_previous(code, length, start, asked->address, &pc, &insn))
+		return;
+	if (insn.flow == INSN_FLOW_NEXT || (insn.flow == INSN_FLOW_BRANCH && insn.conditional))
+		asked->before = insn;
 }
 
 uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address, uint64_t length,
@@ -38,18 +59,21 @@ uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address
 				 .window = WINDOW,
 				 .cookie = ++asking->cookie};
 
-	if (asking->services->arm(asking->host, &watch) == 0) {
-		asking->asked[watch.cookie % FLOW_ASKED] =
-			(struct flow_asked){.cookie = watch.cookie,
-					    .address = address,
-					    .length = watch.length,
-					    .pid = pid,
-					    .access = access,
-					    .most = watch.hits};
-		return watch.cookie;
+	struct flow_asked *asked = &asking->asked[watch.cookie % FLOW_ASKED];
+
+	if (asking->services->arm(asking->host, &watch)) {
+		asking->services->count(asking->host, "flow-not-armed", 1);
+		return 0;
 	}
-	asking->services->count(asking->host, "flow-not-armed", 1);
-	return 0;
+	*asked = (struct flow_asked){.cookie = watch.cookie,
+				     .address = address,
+				     .length = watch.length,
+				     .pid = pid,
+				     .access = access,
+				     .most = watch.hits};
+	if (access == TL_EXEC && !asking->separate)
+		find_before(asking, asked);
+	return watch.cookie;
 }
 
 static void forget_others(struct flow_asking *asking, const struct flow_question *but)
@@ -136,6 +160,25 @@ static bool is_instruction_done(const struct flow_asking *asking, const struct t
 	       !(access->access & (TL_LATE | TL_GUESSED | TL_KERNEL)) && access->registers;
 }
 
+/* A comparison that has found another value stores none: it writes back what was there. */
+static bool has_failed(struct flow_asking *asking, const struct tl_access *access)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	struct insn_effect effect;
+	ssize_t got;
+
+	if (!(access->access & TL_WRITE) || !(access->traits & TL_TRAIT_ATTEMPT) ||
+	    !access->registers || insn_condition_holds(access->registers->flags, EQUAL))
+		return false;
+	got = asking->services->read(asking->host, access->pid, access->pc, bytes, sizeof(bytes));
+	if (got <= 0 || insn_effect_decode(bytes, (size_t)got, access->pc, &effect))
+		return false;
+	for (unsigned i = 0; i < effect.count; i++)
+		if (effect.result[i].to.kind == INSN_PLACE_MEMORY && effect.result[i].conditional)
+			return true;
+	return false;
+}
+
 /* Takes the watch no more hits, and is armed still? */
 static bool is_spent(const struct flow_asking *asking, uint64_t cookie)
 {
@@ -175,6 +218,7 @@ static void hit_other(struct flow_asking *asking, const struct tl_access *access
 		return;
 	other.cookie = cookie;
 	other.value_known = false;
+	other.watched_length = 0;
 	if (find_touch(asked, &insn, &registers, &other) && !!(other.access & TL_READ) == reads)
 		hit(asking->state, &other);
 }
@@ -192,28 +236,131 @@ static void hit_others(struct flow_asking *asking, const struct tl_access *acces
 	}
 }
 
+/* The watch of that cookie, if it is of code; NULL: it is not. */
+static struct flow_asked *code_of(struct flow_asking *asking, uint64_t cookie)
+{
+	return flow_asking_is_code(asking, cookie) ? &asking->asked[cookie % FLOW_ASKED] : NULL;
+}
+
+/* The thread goes on at code that the watch of that cookie watches. */
+static void hit_code(struct flow_asking *asking, const struct tl_access *access, uint64_t cookie,
+		     flow_hit_fn *hit)
+{
+	struct flow_asked *asked = cookie ? code_of(asking, cookie) : NULL;
+	struct tl_access other = *access;
+
+	if (!asked || asked->pid != access->pid || asked->address != access->registers->pc)
+		return;
+	asked->ahead = access->identity;
+	asked->ahead_registers = *access->registers;
+	other.cookie = cookie;
+	other.pc = other.address = access->registers->pc;
+	other.access = TL_EXEC;
+	other.length = other.traits = other.watched_length = 0;
+	other.before = true;
+	other.value_known = false;
+	hit(asking->state, &other);
+}
+
+static void hit_codes(struct flow_asking *asking, const struct tl_access *access, flow_hit_fn *hit)
+{
+	for (unsigned i = 0; i < FLOW_QUESTIONS; i++) {
+		hit_code(asking, access, asking->question[i].cookie, hit);
+		hit_code(asking, access, asking->question[i].code_cookie, hit);
+		hit_code(asking, access, asking->question[i].goal_cookie, hit);
+	}
+}
+
+/* Has the access before it told this hit of code? */
+static bool was_told(struct flow_asking *asking, const struct tl_access *access)
+{
+	struct flow_asked *asked = code_of(asking, access->cookie);
+
+	if (!asked || !asked->ahead || asked->ahead != access->identity || !access->registers ||
+	    memcmp(asked->ahead_registers.general, access->registers->general,
+		   sizeof(access->registers->general)) != 0)
+		return false;
+	asked->ahead = 0;
+	asking->separate = true;
+	return true;
+}
+
+/* The thread has gone on since: code that it comes to from now on was not told. */
+static void go_on(struct flow_asking *asking, uint64_t identity)
+{
+	for (unsigned i = 0; i < FLOW_ASKED; i++)
+		if (asking->asked[i].ahead == identity)
+			asking->asked[i].ahead = 0;
+}
+
+static bool may_touch(struct flow_asking *asking, uint64_t cookie, const struct insn *insn,
+		      const struct tl_access *at)
+{
+	const struct flow_asked *asked = &asking->asked[cookie % FLOW_ASKED];
+	struct insn_registers registers = {
+		.pc = at->pc, .flags = at->registers->flags, .fs_base = at->registers->fs_base};
+	struct tl_access access = {0};
+
+	memcpy(registers.general, at->registers->general, sizeof(registers.general));
+	return cookie && asked->cookie == cookie && asked->pid == at->pid &&
+	       !(asked->access & TL_EXEC) && find_touch(asked, insn, &registers, &access);
+}
+
+/* Of a hit of code: what the instruction before it may have touched was not told. */
+static void doubt_before(struct flow_asking *asking, const struct tl_access *access)
+{
+	const struct flow_asked *asked = code_of(asking, access->cookie);
+
+	if (!asked || asking->separate || !asked->before.length || !access->registers)
+		return;
+	for (unsigned i = 0; i < FLOW_QUESTIONS; i++) {
+		const struct flow_question *question = &asking->question[i];
+
+		if (may_touch(asking, question->cookie, &asked->before, access) ||
+		    may_touch(asking, question->code_cookie, &asked->before, access) ||
+		    may_touch(asking, question->goal_cookie, &asked->before, access))
+			asking->asker->forget(asking->state, i);
+	}
+}
+
+static void hit_all(struct flow_asking *asking, const struct tl_access *access, flow_hit_fn *hit)
+{
+	bool done = is_instruction_done(asking, access);
+
+	doubt_before(asking, access);
+	if (done && !(access->access & TL_READ))
+		hit_others(asking, access, true, hit);
+	hit(asking->state, access);
+	if (!done)
+		return;
+	if (access->access & TL_READ)
+		hit_others(asking, access, true, hit);
+	hit_others(asking, access, false, hit);
+	hit_codes(asking, access, hit);
+}
+
 void flow_asking_hit(struct flow_asking *asking, const struct tl_access *access, flow_hit_fn *hit)
 {
 	int number = flow_asking_find(asking, access);
 	struct flow_asked *asked = &asking->asked[access->cookie % FLOW_ASKED];
-	bool done;
+	struct tl_access seen = *access;
 
+	if (access->after_loss)
+		forget_others(asking, NULL);
 	if (number < 0)
 		return;
 	if (asked->cookie == access->cookie)
 		asked->hits++;
+	if (was_told(asking, access))
+		return;
+	go_on(asking, access->identity);
 	if (is_deaf(asking, access->cookie)) {
 		asking->asker->forget(asking->state, (unsigned)number);
 		return;
 	}
-	done = is_instruction_done(asking, access);
-	if (done && !(access->access & TL_READ))
-		hit_others(asking, access, true, hit);
-	hit(asking->state, access);
-	if (done && access->access & TL_READ)
-		hit_others(asking, access, true, hit);
-	if (done)
-		hit_others(asking, access, false, hit);
+	if (has_failed(asking, access))
+		seen.access &= ~(unsigned)TL_WRITE;
+	hit_all(asking, &seen, hit);
 }
 
 static bool is_asked(const struct flow_asking *asking, uint32_t item)

@@ -11,6 +11,7 @@
 #define FLOW_ASKING_H
 
 #include "flow/expression.h"
+#include "insn/insn.h"
 
 #define FLOW_QUESTIONS 3 /* at a time */
 #define FLOW_NO_ITEM UINT32_MAX
@@ -45,6 +46,11 @@ struct flow_asked {
 	pid_t pid;
 	unsigned access;
 	unsigned hits, most; /* that came, and that it takes */
+	/* Of code: the instruction before it; length 0: not known. */
+	struct insn before;
+	/* Of code: a hit of data has told its next one (flow_asking_hit()), of this thread. */
+	uint64_t ahead; /* identity; 0: none */
+	struct tl_registers ahead_registers;
 };
 
 #define FLOW_ASKED 16 /* watches remembered, by their cookie; more than there are at a time */
@@ -59,6 +65,8 @@ struct flow_asking {
 	uint64_t cookie; /* of the last watch */
 	bool longer;	 /* the next watches take more hits: much comes by that does not count */
 	struct flow_asked asked[FLOW_ASKED];
+	/* A hit of code was seen right behind one of data: this machine tells both. */
+	bool separate;
 };
 
 /* 0 or -errno. `name` is the tool's. */
@@ -92,6 +100,11 @@ typedef void flow_hit_fn(void *state, const struct tl_access *access);
  * raises that touches the bytes of two watches, as `push global` does, only the first arrives.
  * Where that one is of a watch that has had its hits and is not disarmed yet, nobody hears of
  * either: until then the hits of all questions are forgotten, but its own last ones.
+ *
+ * So it is with an access and the code right behind it, where that is watched, too: some processors
+ * report both at one time (Intel SDM volume 3, 17.3.1), others one after the other. A hit of data
+ * tells the code's with it, and that one is not told again. Where the code's came alone, an access
+ * by the instruction before it may be missing: what is watched there is forgotten.
  */
 void flow_asking_hit(struct flow_asking *asking, const struct tl_access *access, flow_hit_fn *hit);
 

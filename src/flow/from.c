@@ -166,30 +166,9 @@ static void on_passage_read(struct flow_from *from, uint32_t index, struct flow_
 	struct flow_value *value = &from->tree->value[index];
 
 	note_only(value, &told->passage.last);
-	told->read_known = flow_bytes_at(access, value->address, value->length, &told->read) >=
-			   value->length;
-	if (flow_passage_read(&told->passage, access->tid))
+	told->read_known = flow_from_read(value, access, &told->read);
+	if (flow_passage_read(&told->passage, access->identity))
 		flow_tree_stray(from->tree, index);
-}
-
-/* Is it the very value that was read, as far as that can be told? Of one of several it must be.
- * What is stored as it was read is so where both are known. */
-static bool is_given(const struct flow_from *from, const struct flow_value *value,
-		     const struct flow_told *told, const struct tl_access *access)
-{
-	const struct flow_writer *writer = &from->tree->writer[value->writer];
-	const struct flow_value *next = &from->tree->value[writer->value];
-	uint64_t given = 0, length = flow_bytes_at(access, next->address, next->length, &given);
-
-	if (access->pc != writer->pc)
-		return false;
-	if (!value->chosen && value->computed)
-		return true;
-	if (length > value->length)
-		length = value->length;
-	if (!length || !told->read_known)
-		return !value->chosen;
-	return !((given ^ told->read) << (64 - 8 * length));
 }
 
 static void confirm_led(struct flow_from *from, uint32_t index, const struct flow_told *told,
@@ -232,7 +211,7 @@ static void on_goal_of_value(struct flow_from *from, uint32_t index, struct flow
 	if (flow_passage_overwrite(passage))
 		flow_tree_stray(from->tree, index);
 	from->tree->value[index].goal_stores += access->pc == from->tree->writer[told->goal].pc;
-	if (!given || !flow_passage_arrive(passage, access->tid, told->goal != value->writer))
+	if (!given || !flow_passage_arrive(passage, access->identity, told->goal != value->writer))
 		return;
 	if (goal->reader)
 		flow_passage_wait(passage);
@@ -240,36 +219,44 @@ static void on_goal_of_value(struct flow_from *from, uint32_t index, struct flow
 		confirm_led(from, index, told, &passage->origin);
 }
 
-/* The writer that the value goes to stores, perhaps elsewhere. */
+/* The writer that the value goes to stores, perhaps elsewhere; or copies, perhaps something else.
+ */
 static void on_writer(struct flow_from *from, uint32_t index, struct flow_told *told,
 		      const struct tl_access *access)
 {
-	const struct flow_writer *writer = &from->tree->writer[from->tree->value[index].writer];
+	const struct flow_value *value = &from->tree->value[index];
+	const struct flow_writer *writer = &from->tree->writer[value->writer];
 	const struct flow_value *next = &from->tree->value[writer->value];
 	const struct flow_value store = {.operand = writer->operand};
 	uint64_t address, length;
 
+	if (value->copied) {
+		if (!flow_tree_address(from->tree, value, access, &address, &length) ||
+		    address != value->address)
+			flow_passage_drop(&told->passage, access->identity);
+		return;
+	}
 	if (!flow_tree_address(from->tree, &store, access, &address, &length) ||
 	    !(next->address - address < length || address - next->address < next->length))
-		flow_passage_drop(&told->passage, access->tid);
+		flow_passage_drop(&told->passage, access->identity);
 }
 
 /* What comes to the place that the value goes to next. */
 static void on_next(struct flow_from *from, uint32_t index, struct flow_told *told,
 		    const struct tl_access *access)
 {
-	const struct flow_value *value = &from->tree->value[index];
+	struct flow_value *value = &from->tree->value[index];
 	const struct flow_value *next = &from->tree->value[from->tree->writer[value->writer].value];
-	bool given = access->access & TL_WRITE && is_given(from, value, told, access);
+	bool given = access->access & TL_WRITE && flow_from_is_given(from, value, told, access);
 
 	if (told->goal == value->writer) {
 		on_goal_of_value(from, index, told, access, given);
 		return;
 	}
 	if (access->access & TL_READ && is_reader(from, next, access))
-		flow_passage_next_read(&told->passage, access->tid);
+		flow_passage_next_read(&told->passage, access->identity);
 	if (access->access & TL_WRITE)
-		flow_passage_next_store(&told->passage, access->tid, given,
+		flow_passage_next_store(&told->passage, access->identity, given,
 					!value->computed && told->read_known);
 }
 
@@ -282,6 +269,7 @@ static void on_value(struct flow_from *from, uint32_t index, struct flow_told *t
 
 	if (value->reader && access->access & TL_READ && is_reader(from, value, access)) {
 		value->reads++;
+		flow_from_doubt(value, told, access);
 		if (tied) {
 			on_passage_read(from, index, told, access);
 		} else {
@@ -294,6 +282,8 @@ static void on_value(struct flow_from *from, uint32_t index, struct flow_told *t
 	if (!(access->access & TL_WRITE))
 		return;
 	note_store(from, access, is_known(from, index, access->pc), &told->last);
+	told->last.bytes_known = flow_bytes_at(access, value->address, value->length,
+					       &told->last.bytes) >= value->length;
 	if (tied)
 		flow_passage_store(&told->passage, &told->last);
 	else if (!value->reader)
@@ -324,7 +314,7 @@ static void on_goal_store(struct flow_from *from, const struct flow_value *value
 			  struct flow_told *told, const struct tl_access *access)
 {
 	const struct flow_writer *writer = &from->tree->writer[value->writer];
-	bool known = access->pc == writer->pc && told->found && told->tid == access->tid &&
+	bool known = access->pc == writer->pc && told->found && told->thread == access->identity &&
 		     is_same_pass(value, told, access);
 
 	if (known && value->called)
@@ -354,9 +344,9 @@ static bool learn(struct flow_from *from, uint32_t index, uint64_t address, uint
 }
 
 /* What is at the parent is read, on its way to the goal. */
-static void take(struct flow_told *told, pid_t tid)
+static void take(struct flow_told *told, uint64_t thread)
 {
-	told->taken = told->stored_length && told->tid == tid;
+	told->taken = told->stored_length && told->thread == thread;
 	told->taken_address = told->stored_address;
 	told->taken_length = told->stored_length;
 	told->taken_store = told->last;
@@ -376,7 +366,7 @@ static bool on_goal(struct flow_from *from, uint32_t index, struct flow_told *to
 	bool read = parent->reader && access->access & TL_READ && is_reader(from, parent, access);
 
 	if (read && told->goal != FLOW_NONE)
-		take(told, access->tid);
+		take(told, access->identity);
 	read &= told->stored_length != 0;
 	if (!read && access->access & TL_WRITE)
 		on_goal_store(from, value, told, access);
@@ -390,7 +380,7 @@ static bool on_goal_of_sought(struct flow_from *from, uint32_t index, struct flo
 			      const struct tl_access *access)
 {
 	const struct flow_value *goal = &from->tree->value[from->tree->writer[told->goal].value];
-	bool came = told->taken && told->tid == access->tid &&
+	bool came = told->taken && told->thread == access->identity &&
 		    access->pc == from->tree->writer[told->goal].pc;
 
 	if (access->access & TL_READ && goal->reader && told->arrived &&
@@ -428,7 +418,7 @@ static void on_code(struct flow_from *from, uint32_t index, struct flow_told *to
 		told->found =
 			flow_tree_address(from->tree, value, access, &told->address, &told->length);
 	}
-	told->tid = access->tid;
+	told->thread = access->identity;
 	if (access->registers)
 		memcpy(told->general, access->registers->general, sizeof(told->general));
 }
@@ -448,7 +438,7 @@ static bool on_sought(struct flow_from *from, const struct flow_question *questi
 /* It may be a store, or a load, of which nothing is known. */
 static bool is_unsure(const struct flow_from *from, const struct tl_access *access)
 {
-	return access->access & TL_LATE ||
+	return access->access & TL_LATE || !access->identity ||
 	       (access->access & TL_GUESSED && !flow_is_kernel(access) &&
 		!flow_asking_is_code(&from->asking, access->cookie));
 }
@@ -465,7 +455,8 @@ static void on_unsure(struct flow_from *from, unsigned number, const struct tl_a
 	bool late = access->access & TL_LATE;
 
 	from->services->count(from->host, late ? "flow-hits-late" : "flow-hits-guessed", 1);
-	if (late || told->goal == FLOW_NONE || access->cookie != question->cookie) {
+	if (late || !access->identity || told->goal == FLOW_NONE ||
+	    access->cookie != question->cookie) {
 		forget(from, number);
 	} else if (value->state == FLOW_VALUE_SOUGHT) {
 		told->taken = told->found = false;

@@ -16,7 +16,7 @@ struct flow_told {
 	struct flow_passage passage;
 	/* Of a sought value: what the load that came last would have read, and what the one did
 	 * that came before the last store to the parent. */
-	pid_t tid;
+	uint64_t thread; /* its identity */
 	uint64_t address, length;
 	bool found;
 	uint64_t stored_address, stored_length; /* length 0: not known */
@@ -29,6 +29,7 @@ struct flow_told {
 	bool arrived;
 	uint64_t arrived_address, arrived_length;
 	struct flow_store arrived_store;
+	bool code;     /* the code of the value's writer, or of its copying, is watched besides */
 	uint64_t read; /* what the value's reader read last */
 	bool read_known;
 	uint64_t goal_bytes,
@@ -47,6 +48,16 @@ struct flow_from {
 /* from_ask.c. Where the value must go on to after it was read, for the read to count: the writer
  * that stores there, or FLOW_NONE. */
 uint32_t flow_from_goal(const struct flow_from *from, const struct flow_value *value);
+/* given.c. Does the access store at the parent what was read, as far as that can be told? */
+bool flow_from_is_given(const struct flow_from *from, struct flow_value *value,
+			struct flow_told *told, const struct tl_access *access);
+/* What the access has read of the value. False: not known, as where it has stored as well. */
+bool flow_from_read(const struct flow_value *value, const struct tl_access *access,
+		    uint64_t *bytes);
+/* Others are read than the last store seen has left: there was one that was not seen, as by a
+ * system call, or the order of two threads' hits is not that of their accesses. */
+void flow_from_doubt(const struct flow_value *value, struct flow_told *told,
+		     const struct tl_access *access);
 /* The asker's, with a struct flow_from as its state. */
 bool flow_from_item(void *state, uint32_t index, struct flow_item *item);
 bool flow_from_ask(void *state, unsigned question, uint32_t index);

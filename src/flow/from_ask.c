@@ -68,13 +68,16 @@ static bool can_be_seen_on_its_way(const struct flow_from *from, const struct fl
 /*
  * Is it to be seen, too, when the writer stores elsewhere? Then what it had read last was stored
  * there: what it stores to the place that is asked about next may be of another way of its code.
- * Where it stores what it has read, the value itself tells.
+ * Where it stores what it has read, the value itself tells, unless many are the same. Of copying
+ * its call is to be seen.
  */
 static bool needs_code(const struct flow_from *from, const struct flow_value *value, uint32_t goal)
 {
 	const struct flow_writer *writer = &from->tree->writer[value->writer];
 
-	return goal == value->writer && writer->made && value->computed && !writer->fixed;
+	if (goal != value->writer || writer->fixed)
+		return false;
+	return value->copied ? value->common : writer->made && (value->computed || value->common);
 }
 
 static unsigned watches_of(const struct flow_from *from, const struct flow_value *value)
@@ -124,6 +127,7 @@ static bool arm_goal(struct flow_from *from, unsigned index, const struct flow_v
 	const struct flow_writer *writer = &tree->writer[value->writer];
 	bool through = goal != value->writer, code = needs_code(from, value, goal);
 
+	from->told[index].code = code;
 	question->code_cookie =
 		arm_stored(from, &tree->value[tree->writer[value->writer].value], value->pid);
 	if (question->code_cookie && through)
@@ -131,7 +135,8 @@ static bool arm_goal(struct flow_from *from, unsigned index, const struct flow_v
 			arm_stored(from, &tree->value[tree->writer[goal].value], value->pid);
 	else if (question->code_cookie && code)
 		question->goal_cookie =
-			flow_asking_arm(&from->asking, value->pid, writer->pc, 1, TL_EXEC);
+			flow_asking_arm(&from->asking, value->pid,
+					value->copied ? value->copy_call : writer->pc, 1, TL_EXEC);
 	return question->code_cookie && ((!through && !code) || question->goal_cookie);
 }
 

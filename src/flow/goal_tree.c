@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define NEST_MOST 3 /* calls followed into or out of from one load */
-#define RAX 0
 
 struct standpoint {
 	uint32_t reader;
@@ -142,9 +141,9 @@ static void follow_argument(struct flow_goals *goals, const struct standpoint *f
 }
 
 /* Behind the call, in the function that the load's returns to. */
-static void follow_return(struct flow_goals *goals, const struct standpoint *from)
+static void follow_return(struct flow_goals *goals, const struct standpoint *from,
+			  const struct insn_place *place)
 {
-	const struct insn_place place = {.kind = INSN_PLACE_GENERAL, .number = RAX, .length = 8};
 	const struct flow_store *load = from->load;
 	struct standpoint caller = *from;
 	struct flow_uses uses;
@@ -152,18 +151,29 @@ static void follow_return(struct flow_goals *goals, const struct standpoint *fro
 
 	caller.frame++;
 	caller.nest++;
+	/* What is in a vector register may be left there of an argument. */
 	if (from->deeper || caller.nest > NEST_MOST || caller.frame >= load->frames) {
-		add_end(goals, from, "%s", "returned to its caller: not followed");
+		if (place->kind == INSN_PLACE_GENERAL)
+			add_end(goals, from, "%s", "returned to its caller: not followed");
 		return;
 	}
 	caller.context = caller.frame + 1 < load->frames ? load->frame[caller.frame + 1].pc : 0;
 	if (flow_tree_code(&goals->tree, load->pid, load->frame[caller.frame].pc, &code) ||
 	    flow_uses_of_place(code.bytes, code.length, code.start, load->frame[caller.frame].pc,
-			       place, &goals->tree.work, &uses)) {
+			       *place, &goals->tree.work, &uses)) {
 		add_end(goals, from, "%s", "returned to its caller, which could not be read");
 		return;
 	}
 	follow_uses(goals, &caller, &uses);
+}
+
+/* Does the store run right behind the load, or with it? Then the registers are at hand. */
+static bool is_at_once(struct flow_goals *goals, const struct flow_store *load, uint64_t filler)
+{
+	struct insn insn;
+
+	return flow_decode_at(&goals->tree, load->pid, load->pc, &insn) &&
+	       (filler == load->pc || filler == load->pc + insn.length);
 }
 
 static void add_store(struct flow_goals *goals, const struct standpoint *from,
@@ -175,6 +185,7 @@ static void add_store(struct flow_goals *goals, const struct standpoint *from,
 	spot.filler = use->pc;
 	spot.bypassed = from->bypassed;
 	spot.copies = !from->computed;
+	spot.at_once = is_at_once(goals, from->load, use->pc);
 	spot.fixed = flow_is_fixed(&goals->tree, spot.pid, use->pc, use->operand);
 	spot.operand = use->operand;
 	spot.first = use->first;
@@ -195,7 +206,7 @@ static void follow_use(struct flow_goals *goals, const struct standpoint *from,
 		follow_argument(goals, from, use);
 		break;
 	case FLOW_USE_RETURN:
-		follow_return(goals, from);
+		follow_return(goals, from, &use->place);
 		break;
 	default:
 		place_text(goals, from->load->pid, use->pc, place, sizeof(place));

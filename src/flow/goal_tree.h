@@ -24,9 +24,11 @@ struct flow_spot_of_value {
 	bool sized;			/* the third argument is how many bytes */
 	bool bypassed;			/* the value may be loaded and not stored there */
 	bool copies;			/* it is stored as it was loaded */
+	bool at_once; /* by the instruction that loads it, or the one right behind that */
 	bool fixed; /* the store names a variable, or a place of its own stack's: no table's element
 		     */
 	bool was_sought;
+	bool common; /* the values are such that many are the same: no value tells it from others */
 	unsigned operand, first, wanted; /* bytes of the operand; wanted 0: all */
 	uint64_t context;		 /* where the store's function returns to; 0: anywhere */
 	char end[160];

@@ -6,43 +6,44 @@ void flow_onward_forget(struct flow_onward *onward, bool filled)
 	*onward = (struct flow_onward){.filled = filled};
 }
 
-static void take(pid_t *taker, pid_t tid, bool value)
+static void take(uint64_t *taker, uint64_t thread, bool value)
 {
 	if (value)
-		*taker = tid;
-	else if (*taker == tid)
+		*taker = thread;
+	else if (*taker == thread)
 		*taker = 0;
 }
 
-void flow_onward_origin_read(struct flow_onward *onward, pid_t tid, bool through)
+void flow_onward_origin_read(struct flow_onward *onward, uint64_t thread, bool through)
 {
-	take(through ? &onward->carried : &onward->taken, tid, onward->filled);
+	take(through ? &onward->carried : &onward->taken, thread, onward->filled);
 }
 
-void flow_onward_next_store(struct flow_onward *onward, pid_t tid, bool follows, bool once)
+void flow_onward_next_store(struct flow_onward *onward, uint64_t thread, bool follows, bool once)
 {
-	onward->passing = follows && onward->carried == tid;
+	onward->passing = follows && onward->carried == thread;
 	if (follows && once)
-		take(&onward->carried, tid, false);
+		take(&onward->carried, thread, false);
 }
 
-void flow_onward_next_read(struct flow_onward *onward, pid_t tid)
+void flow_onward_next_read(struct flow_onward *onward, uint64_t thread)
 {
-	take(&onward->taken, tid, onward->passing);
+	take(&onward->taken, thread, onward->passing);
 }
 
-void flow_onward_drop(struct flow_onward *onward, pid_t tid)
+void flow_onward_drop(struct flow_onward *onward, uint64_t thread)
 {
-	take(&onward->taken, tid, false);
+	take(&onward->taken, thread, false);
 }
 
-bool flow_onward_arrive(struct flow_onward *onward, pid_t tid, bool filler, bool same, bool once)
+bool flow_onward_arrive(struct flow_onward *onward, uint64_t thread, bool filler, bool same,
+			bool once)
 {
 	bool settled = onward->settled;
 
-	onward->holds = filler && same && onward->taken == tid;
+	onward->holds = filler && same && onward->taken == thread;
 	onward->settled = true;
 	if (filler && once)
-		take(&onward->taken, tid, false);
+		take(&onward->taken, thread, false);
 	return filler && !onward->holds && settled;
 }

@@ -12,30 +12,32 @@
 #define FLOW_ONWARD_H
 
 #include <stdbool.h>
-#include <sys/types.h>
+#include <stdint.h>
 
 struct flow_onward {
-	bool filled;   /* the last store to the origin was one that counts */
-	pid_t carried; /* whose registers hold the origin's value on its way to the next; 0: none */
-	bool passing;  /* the next place holds it */
-	pid_t taken;   /* whose registers hold it on its way to the place that is asked about */
-	bool holds;    /* the place that is asked about does */
-	bool settled;  /* there was a store to it since anything was lost */
+	bool filled;	  /* the last store to the origin was one that counts */
+	uint64_t carried; /* whose registers hold the origin's value on its way to the next; 0: none
+			   */
+	bool passing;	  /* the next place holds it */
+	uint64_t taken;	  /* whose registers hold it on its way to the place that is asked about */
+	bool holds;	  /* the place that is asked about does */
+	bool settled;	  /* there was a store to it since anything was lost */
 };
 
 /* What came last is not known any more, but that any store to the origin counts (`filled`). */
 void flow_onward_forget(struct flow_onward *onward, bool filled);
 /* The load that is on the way reads the origin. `through`: the next place is another one. */
-void flow_onward_origin_read(struct flow_onward *onward, pid_t tid, bool through);
+void flow_onward_origin_read(struct flow_onward *onward, uint64_t thread, bool through);
 /* A store to the next place. `follows`: by the code that stores there what that load has read.
  * `once`: as for flow_onward_arrive(). */
-void flow_onward_next_store(struct flow_onward *onward, pid_t tid, bool follows, bool once);
-void flow_onward_next_read(struct flow_onward *onward, pid_t tid);
+void flow_onward_next_store(struct flow_onward *onward, uint64_t thread, bool follows, bool once);
+void flow_onward_next_read(struct flow_onward *onward, uint64_t thread);
 /* The thread's registers hold another value now. */
-void flow_onward_drop(struct flow_onward *onward, pid_t tid);
+void flow_onward_drop(struct flow_onward *onward, uint64_t thread);
 /* A store to the place that is asked about, by the code that stores what was loaded (`filler`), of
  * the very value as far as that can be told (`same`). `once`: nothing tells later stores of other
  * values from those of this one. True: it was of another value. */
-bool flow_onward_arrive(struct flow_onward *onward, pid_t tid, bool filler, bool same, bool once);
+bool flow_onward_arrive(struct flow_onward *onward, uint64_t thread, bool filler, bool same,
+			bool once);
 
 #endif

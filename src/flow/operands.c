@@ -67,6 +67,56 @@ bool flow_stored_operand(struct flow_tree *tree, const struct flow_store *store,
 	return candidates == 1;
 }
 
+/* Of a string instruction that moves: how far behind its source it stores. */
+static bool find_distance(const struct insn *insn, const struct insn_registers *after,
+			  uint64_t *distance)
+{
+	uint64_t from = 0, to = 0, length;
+
+	for (unsigned i = 0; i < insn->operand_count; i++)
+		if (insn_operand_after(insn, i, after,
+				       insn->operand[i].access & TL_WRITE ? &to : &from, &length))
+			return false;
+	*distance = to - from;
+	return from && to;
+}
+
+bool flow_string_source(const struct insn *insn, const struct insn_registers *after,
+			uint64_t stored, uint64_t *address)
+{
+	uint64_t distance;
+
+	if (!insn->string || !find_distance(insn, after, &distance))
+		return false;
+	*address = stored - distance;
+	return true;
+}
+
+bool flow_stored_by(struct flow_tree *tree, const struct flow_value *store,
+		    const struct tl_access *load, uint64_t loaded, uint64_t *address,
+		    uint64_t *length)
+{
+	struct insn_registers registers = {0};
+	uint64_t distance;
+	struct insn insn;
+
+	if (!load->registers || !flow_decode_at(tree, load->pid, load->pc, &insn) ||
+	    store->operand >= insn.operand_count)
+		return false;
+	memcpy(registers.general, load->registers->general, sizeof(registers.general));
+	registers.flags = load->registers->flags;
+	registers.fs_base = load->registers->fs_base;
+	registers.pc = load->pc + insn.length;
+	if (insn.string && find_distance(&insn, &registers, &distance)) {
+		*address = loaded + distance;
+		return true;
+	}
+	if (insn_operand_after(&insn, store->operand, &registers, address, length) || !*length)
+		return false;
+	flow_take_part(store, address, length);
+	return true;
+}
+
 static bool takes_frame_pointer(const struct insn_effect *effect)
 {
 	for (unsigned i = 0; i < effect->count; i++) {
@@ -117,15 +167,31 @@ bool flow_is_fixed(struct flow_tree *tree, pid_t pid, uint64_t pc, unsigned numb
 uint64_t flow_bytes_at(const struct tl_access *access, uint64_t address, uint64_t length,
 		       uint64_t *bytes)
 {
-	uint64_t first = address - access->address;
+	uint64_t first = address - access->address, offset = address - access->watched_address;
+	uint64_t known;
 
-	if (!access->value_known || first >= 8 || first >= access->length ||
-	    access->access & (TL_GUESSED | TL_LATE))
+	if (first >= access->length || access->access & (TL_GUESSED | TL_LATE))
 		return 0;
-	*bytes = access->value >> 8 * first;
-	if (length > 8 - first)
-		length = 8 - first;
+	if (offset < access->watched_length) {
+		known = access->watched_length - offset;
+		*bytes = access->watched_value >> 8 * offset;
+	} else if (access->value_known && first < 8) {
+		known = 8 - first;
+		*bytes = access->value >> 8 * first;
+	} else {
+		return 0;
+	}
+	if (length > known)
+		length = known;
 	return first + length > access->length ? access->length - first : length;
+}
+
+/* Small numbers, of either sign, are everywhere. */
+bool flow_is_telling(uint64_t bytes, uint64_t length)
+{
+	uint64_t mask = length < 8 ? (1ull << 8 * length) - 1 : UINT64_MAX;
+
+	return (bytes & mask) >> 16 && (~bytes & mask) >> 16;
 }
 
 /* At the call of a copy: rdi to rdx. */

@@ -73,9 +73,27 @@ static bool is_known(int number, uint16_t known)
 static void follow_slice(struct flow_tree *tree, const struct flow_standpoint *from,
 			 const struct flow_slice *slice);
 
+/* The store's own instruction has loaded it. */
+static bool compute_own(struct flow_tree *tree, const struct flow_standpoint *from,
+			const struct insn *insn, const struct insn_registers *after,
+			struct flow_value *value)
+{
+	const struct flow_value *stored = &tree->value[tree->writer[from->writer].value];
+
+	if (flow_string_source(insn, after, stored->address, &value->address)) {
+		value->length = stored->length;
+		return true;
+	}
+	if (insn_operand_after(insn, value->operand, after, &value->address, &value->length) ||
+	    !value->length)
+		return false;
+	flow_take_part(value, &value->address, &value->length);
+	return true;
+}
+
 /* The address of a load whose registers are unchanged where the slice was taken. */
 static bool compute_address(struct flow_tree *tree, const struct flow_standpoint *from,
-			    const struct flow_end *end, uint64_t *address, uint64_t *length)
+			    const struct flow_end *end, struct flow_value *value)
 {
 	struct insn_registers registers;
 	uint16_t known = 0;
@@ -91,10 +109,13 @@ static bool compute_address(struct flow_tree *tree, const struct flow_standpoint
 	registers.pc = end->pc;
 	if (from->frame == 0 && end->pc == from->store->pc) {
 		registers.pc = end->pc + insn.length;
-		return !insn_operand_after(&insn, end->operand, &registers, address, length) &&
-		       *length;
+		return compute_own(tree, from, &insn, &registers, value);
 	}
-	return !insn_operand_before(&insn, end->operand, &registers, address, length) && *length;
+	if (insn_operand_before(&insn, end->operand, &registers, &value->address, &value->length) ||
+	    !value->length)
+		return false;
+	flow_take_part(value, &value->address, &value->length);
+	return true;
 }
 
 static bool is_constant_memory(struct flow_tree *tree, pid_t pid, uint64_t address)
@@ -116,7 +137,7 @@ static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 	value.wanted = end->length;
 	value.chosen = from->chosen;
 	value.kept = from->gone || from->frame ? 0 : end->kept;
-	if (!compute_address(tree, from, end, &value.address, &value.length)) {
+	if (!compute_address(tree, from, end, &value)) {
 		if (end->earlier_pass) {
 			add_end(tree, from, "%s",
 				"not followed: a loop loads many, and which of them was kept is "
@@ -127,7 +148,6 @@ static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 		add_value(tree, &value);
 		return;
 	}
-	flow_take_part(&value, &value.address, &value.length);
 	if (is_constant_memory(tree, value.pid, value.address)) {
 		add_end(tree, from, "%s", "a constant in memory that is never written");
 		return;

@@ -77,6 +77,7 @@ struct flow_value {
 	 * only where the parent is then given the very value that was read here. */
 	bool chosen;
 	bool computed; /* what is stored may be something else, made of what is read */
+	bool common;   /* many of its values are the same: none tells it from others */
 	/* How many values went on to the goal, and how many did not: it is a place that values pass
 	 * through. What made them is then asked with the goal of this one's. */
 	uint64_t led, strayed;
@@ -120,6 +121,8 @@ struct flow_writer {
 /* A store that was seen, with all that is needed to ask on. */
 struct flow_store {
 	bool known, kernel, updates;
+	bool bytes_known;
+	uint64_t bytes; /* that it left where the value is */
 	pid_t pid, tid;
 	uint64_t pc, address, length;
 	uint64_t general[16], fs_base;
@@ -176,8 +179,19 @@ bool flow_is_fixed(struct flow_tree *tree, pid_t pid, uint64_t pc, unsigned oper
 /* The bytes at `address`, of those that the access tells: how many, the lowest first; 0: none. */
 uint64_t flow_bytes_at(const struct tl_access *access, uint64_t address, uint64_t length,
 		       uint64_t *bytes);
+/* Does it tell a value from others that it is these `length` bytes? Not where many are the same. */
+bool flow_is_telling(uint64_t bytes, uint64_t length);
 /* Of an operand's bytes those that the value is about. */
 void flow_take_part(const struct flow_value *value, uint64_t *address, uint64_t *length);
+/* Of a string instruction that has moved to `stored`, by the registers after it: from where. False:
+ * it is none. */
+bool flow_string_source(const struct insn *insn, const struct insn_registers *after,
+			uint64_t stored, uint64_t *address);
+/* Where the instruction that has just loaded from `loaded` has stored that. `*length` is that of
+ * what was loaded, and less where it stores less. */
+bool flow_stored_by(struct flow_tree *tree, const struct flow_value *store,
+		    const struct tl_access *load, uint64_t loaded, uint64_t *address,
+		    uint64_t *length);
 /* Which of the instruction's operands stored there, and which of its bytes are wanted. */
 bool flow_stored_operand(struct flow_tree *tree, const struct flow_store *store,
 			 const struct flow_value *wanted, struct flow_stored *stored);

@@ -12,9 +12,9 @@ void flow_passage_store(struct flow_passage *passage, const struct flow_store *s
 	passage->stores++;
 }
 
-bool flow_passage_read(struct flow_passage *passage, pid_t tid)
+bool flow_passage_read(struct flow_passage *passage, uint64_t thread)
 {
-	bool strayed = passage->origin.known && !passage->arrived && passage->tid == tid &&
+	bool strayed = passage->origin.known && !passage->arrived && passage->thread == thread &&
 		       passage->number != passage->stores;
 
 	if (!passage->last.known) {
@@ -27,37 +27,37 @@ bool flow_passage_read(struct flow_passage *passage, pid_t tid)
 	passage->number = passage->stores;
 	passage->origin = passage->last;
 	passage->stage = FLOW_PASSAGE_READ;
-	passage->tid = tid;
+	passage->thread = thread;
 	return strayed;
 }
 
-void flow_passage_drop(struct flow_passage *passage, pid_t tid)
+void flow_passage_drop(struct flow_passage *passage, uint64_t thread)
 {
-	if (passage->stage == FLOW_PASSAGE_READ && passage->tid == tid)
+	if (passage->stage == FLOW_PASSAGE_READ && passage->thread == thread)
 		passage->stage = FLOW_PASSAGE_NONE;
 }
 
-void flow_passage_next_store(struct flow_passage *passage, pid_t tid, bool follows, bool same)
+void flow_passage_next_store(struct flow_passage *passage, uint64_t thread, bool follows, bool same)
 {
-	if (follows && same && passage->stage == FLOW_PASSAGE_STORED && passage->tid == tid)
+	if (follows && same && passage->stage == FLOW_PASSAGE_STORED && passage->thread == thread)
 		return;
-	passage->stage = follows && passage->stage == FLOW_PASSAGE_READ && passage->tid == tid
+	passage->stage = follows && passage->stage == FLOW_PASSAGE_READ && passage->thread == thread
 				 ? FLOW_PASSAGE_STORED
 				 : FLOW_PASSAGE_NONE;
 }
 
-void flow_passage_next_read(struct flow_passage *passage, pid_t tid)
+void flow_passage_next_read(struct flow_passage *passage, uint64_t thread)
 {
-	if (passage->stage == FLOW_PASSAGE_STORED && passage->tid == tid)
+	if (passage->stage == FLOW_PASSAGE_STORED && passage->thread == thread)
 		passage->stage = FLOW_PASSAGE_TAKEN;
 }
 
-bool flow_passage_arrive(struct flow_passage *passage, pid_t tid, bool through)
+bool flow_passage_arrive(struct flow_passage *passage, uint64_t thread, bool through)
 {
 	enum flow_passage_stage wanted = through ? FLOW_PASSAGE_TAKEN : FLOW_PASSAGE_READ;
-	bool first = passage->stage == wanted && passage->tid == tid && !passage->arrived;
+	bool first = passage->stage == wanted && passage->thread == thread && !passage->arrived;
 
-	if (passage->tid == tid)
+	if (passage->thread == thread)
 		passage->stage = FLOW_PASSAGE_NONE;
 	passage->arrived |= first;
 	return first;

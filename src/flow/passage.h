@@ -28,23 +28,24 @@ struct flow_passage {
 	bool arrived;		   /* the origin's value reached the goal once */
 	struct flow_store waiting; /* the origin of what is at the goal, until its reader comes */
 	enum flow_passage_stage stage;
-	pid_t tid;
+	uint64_t thread;
 };
 
 void flow_passage_forget(struct flow_passage *passage);
 void flow_passage_store(struct flow_passage *passage, const struct flow_store *store);
 /* True: the value before it never reached the goal. */
-bool flow_passage_read(struct flow_passage *passage, pid_t tid);
+bool flow_passage_read(struct flow_passage *passage, uint64_t thread);
 /* The thread has stored elsewhere what it had read last. */
-void flow_passage_drop(struct flow_passage *passage, pid_t tid);
+void flow_passage_drop(struct flow_passage *passage, uint64_t thread);
 /* Of the next place, where it is not the goal: stored to by the code that had read (`follows`), or
  * by another; and read by the code that stores to the goal. `same`: the value as it was read, which
  * copying may store in two overlapping parts. */
-void flow_passage_next_store(struct flow_passage *passage, pid_t tid, bool follows, bool same);
-void flow_passage_next_read(struct flow_passage *passage, pid_t tid);
+void flow_passage_next_store(struct flow_passage *passage, uint64_t thread, bool follows,
+			     bool same);
+void flow_passage_next_read(struct flow_passage *passage, uint64_t thread);
 /* Stored to the goal, by the code that does it; `through`: the next place is another. True: the
  * value of `origin` is that one, for the first time. */
-bool flow_passage_arrive(struct flow_passage *passage, pid_t tid, bool through);
+bool flow_passage_arrive(struct flow_passage *passage, uint64_t thread, bool through);
 /* At the goal, where only what its reader reads counts. Before any store there: true: a value that
  * had arrived was not read. */
 bool flow_passage_overwrite(struct flow_passage *passage);

@@ -154,6 +154,21 @@ static struct flow_told_bytes bytes_at(const struct flow_spot_of_value *spot,
 	return told;
 }
 
+/* The same of what it has read there: not known where it has stored as well. */
+static struct flow_told_bytes bytes_read(const struct flow_spot_of_value *spot,
+					 const struct tl_access *access)
+{
+	struct flow_told_bytes nothing = {0};
+
+	return access->access & TL_WRITE ? nothing : bytes_at(spot, access);
+}
+
+static bool are_known(const struct flow_told_bytes *a, const struct flow_told_bytes *b)
+{
+	return a->length && b->length && a->first < b->first + b->length &&
+	       b->first < a->first + a->length;
+}
+
 /* As far as both are known. `unknown`: where they have no such bytes in common. */
 static bool are_same(const struct flow_told_bytes *a, const struct flow_told_bytes *b, bool unknown)
 {
@@ -161,7 +176,7 @@ static bool are_same(const struct flow_told_bytes *a, const struct flow_told_byt
 	uint64_t end = a->first + a->length < b->first + b->length ? a->first + a->length
 								   : b->first + b->length;
 
-	if (first >= end)
+	if (!are_known(a, b))
 		return unknown;
 	return !((a->bytes >> 8 * (first - a->first) ^ b->bytes >> 8 * (first - b->first))
 		 << (64 - 8 * (end - first)));
@@ -174,8 +189,8 @@ static void on_origin(struct flow_to *to, struct flow_told_onward *told,
 	const struct flow_spot_of_value *origin = &to->goals->spot[told->origin];
 
 	if (access->access & TL_READ && is_taken(to, &to->goals->spot[told->below], access)) {
-		flow_onward_origin_read(&told->onward, access->tid, true);
-		told->origin_read = bytes_at(origin, access);
+		flow_onward_origin_read(&told->onward, access->identity, true);
+		told->origin_read = bytes_read(origin, access);
 	}
 	if (access->access & TL_WRITE && origin->filler)
 		told->onward.filled = is_fill(to, origin, access);
@@ -189,10 +204,11 @@ static void on_above_store(struct flow_to *to, struct flow_told_onward *told,
 	bool fill = is_fill(to, above, access);
 
 	if (told->through)
-		flow_onward_next_store(&told->onward, access->tid,
+		flow_onward_next_store(&told->onward, access->identity,
 				       fill && (!told->copies ||
-						are_same(&stored, &told->origin_read, true)),
-				       !told->copies);
+						(are_same(&stored, &told->origin_read, false) &&
+						 flow_is_telling(stored.bytes, stored.length))),
+				       !above->copy_call);
 	else if (above->filler)
 		told->onward.filled = fill;
 }
@@ -207,13 +223,25 @@ static void on_above(struct flow_to *to, uint32_t index, struct flow_told_onward
 
 	if (access->access & TL_READ && is_taken(to, spot, access)) {
 		if (told->through)
-			flow_onward_next_read(&told->onward, access->tid);
+			flow_onward_next_read(&told->onward, access->identity);
 		else
-			flow_onward_origin_read(&told->onward, access->tid, false);
-		told->read = bytes_at(above, access);
+			flow_onward_origin_read(&told->onward, access->identity, false);
+		told->read = bytes_read(above, access);
 	}
 	if (access->access & TL_WRITE)
 		on_above_store(to, told, above, access);
+}
+
+/* Is it told by its value alone that what is stored is what was loaded, and does that not tell it?
+ */
+static bool is_untold(struct flow_spot_of_value *spot, const struct flow_told_onward *told,
+		      const struct flow_told_bytes *stored)
+{
+	if (!spot->copies || told->third != FLOW_TO_NOTHING || (spot->fixed && !spot->bypassed) ||
+	    flow_is_telling(stored->bytes, stored->length))
+		return false;
+	spot->common = true;
+	return true;
 }
 
 /* What is stored to the spot that is asked about. */
@@ -226,20 +254,39 @@ static void on_store(struct flow_to *to, uint32_t index, struct flow_told_onward
 	bool same = filler && is_called_there(to, spot, access) &&
 		    (!spot->copies || are_same(&stored, &told->read, !spot->bypassed));
 
+	told->held = stored;
 	if (told->alone) {
 		told->onward.holds = !spot->filler || is_fill(to, spot, access);
 		return;
 	}
-	if (flow_onward_arrive(&told->onward, access->tid, filler, same, !spot->copies))
+	if (filler && is_untold(spot, told, &stored)) {
+		flow_onward_drop(&told->onward, access->identity);
+		told->onward.holds = false;
+		return;
+	}
+	/* The C library's copying may store in two overlapping parts: the same bytes. */
+	if (flow_onward_arrive(&told->onward, access->identity, filler, same,
+			       !spot->copy_call || !are_known(&stored, &told->read)))
 		flow_goals_stray(to->goals, index);
 	else if (told->onward.holds)
 		spot->led++;
 }
 
+/* Others are read than the store has left that the spot holds: there was one that was not seen, as
+ * by a system call, or the order of two threads' hits is not that of their accesses. */
+static bool is_of_another(const struct flow_spot_of_value *spot,
+			  const struct flow_told_onward *told, const struct tl_access *access)
+{
+	struct flow_told_bytes read = bytes_read(spot, access);
+
+	return !are_same(&read, &told->held, true);
+}
+
 static void on_spot(struct flow_to *to, uint32_t index, struct flow_told_onward *told,
 		    const struct tl_access *access)
 {
-	if (access->access & TL_READ && told->onward.holds && !(access->traits & TL_TRAIT_BEYOND))
+	if (access->access & TL_READ && told->onward.holds && !(access->traits & TL_TRAIT_BEYOND) &&
+	    !is_of_another(&to->goals->spot[index], told, access))
 		on_read(to, index, access);
 	if (access->access & TL_WRITE)
 		on_store(to, index, told, access);
@@ -278,7 +325,7 @@ static void on_copy_call(struct flow_told_onward *told, const struct flow_spot_o
 	from = access->registers->general[6];
 	if (above->address - from >= (spot->sized ? access->registers->general[2] : UINT32_MAX))
 		return;
-	told->copier = access->tid;
+	told->copier = access->identity;
 	told->copied_to = to + (above->address - from);
 }
 
@@ -296,13 +343,13 @@ static void on_load(struct flow_to *to, struct flow_told_onward *told,
 		    const struct flow_spot_of_value *above, const struct tl_access *access)
 {
 	if (!loads_from(to, above, access)) {
-		flow_onward_drop(&told->onward, access->tid);
+		flow_onward_drop(&told->onward, access->identity);
 	} else if (told->through) {
-		flow_onward_next_store(&told->onward, access->tid, true, true);
-		flow_onward_next_read(&told->onward, access->tid);
+		flow_onward_next_store(&told->onward, access->identity, true, true);
+		flow_onward_next_read(&told->onward, access->identity);
 	} else {
 		told->onward.filled = true;
-		flow_onward_origin_read(&told->onward, access->tid, false);
+		flow_onward_origin_read(&told->onward, access->identity, false);
 	}
 }
 
@@ -314,10 +361,44 @@ static bool on_filler(struct flow_to *to, struct flow_spot_of_value *spot,
 		.operand = spot->operand, .first = spot->first, .wanted = spot->wanted};
 	uint64_t address, length;
 
-	if (told->onward.taken != access->tid || !is_called_there(to, spot, access))
+	if (told->onward.taken != access->identity || !is_called_there(to, spot, access))
 		return false;
 	told->onward.taken = 0;
 	if (!flow_tree_address(&to->goals->tree, &store, access, &address, &length))
+		return false;
+	learn(spot, address, length);
+	return true;
+}
+
+/* The store that runs right behind the load, or with it, whose hit is at hand. */
+static bool find_at_once(struct flow_to *to, const struct flow_spot_of_value *spot,
+			 const struct flow_spot_of_value *above, const struct tl_access *access,
+			 uint64_t *address, uint64_t *length)
+{
+	const struct flow_value store = {
+		.operand = spot->operand, .first = spot->first, .wanted = spot->wanted};
+	struct tl_access behind = *access;
+
+	behind.pc = access->registers ? access->registers->pc : 0;
+	*length = above->length;
+	if (spot->filler != access->pc)
+		return behind.pc == spot->filler &&
+		       flow_tree_address(&to->goals->tree, &store, &behind, address, length);
+	return flow_stored_by(&to->goals->tree, &store, access, above->address, address, length);
+}
+
+/* Of a sought spot whose store runs at once, after the hit of its load. */
+static bool on_load_at_once(struct flow_to *to, struct flow_spot_of_value *spot,
+			    struct flow_told_onward *told, const struct flow_spot_of_value *above,
+			    const struct tl_access *access)
+{
+	uint64_t address, length;
+
+	if (!spot->at_once || told->onward.taken != access->identity ||
+	    !is_taken(to, spot, access) || !is_called_there(to, spot, access))
+		return false;
+	told->onward.taken = 0;
+	if (!find_at_once(to, spot, above, access, &address, &length))
 		return false;
 	learn(spot, address, length);
 	return true;
@@ -341,12 +422,20 @@ static bool on_sought(struct flow_to *to, const struct flow_question *question,
 		on_load(to, told, above, access);
 	} else {
 		on_above(to, question->item, told, access);
-		if (spot->copy_call && told->onward.taken && told->copier == access->tid) {
+		if (spot->copy_call && told->onward.taken && told->copier == access->identity) {
 			learn(spot, told->copied_to, above->length);
 			return true;
 		}
+		return access->access & TL_READ && on_load_at_once(to, spot, told, above, access);
 	}
 	return false;
+}
+
+static bool copies_there(struct flow_told_onward *told, const struct flow_spot_of_value *spot,
+			 const struct flow_spot_of_value *above, const struct tl_access *access)
+{
+	on_copy_call(told, spot, above, access);
+	return told->copier && told->copied_to == spot->address;
 }
 
 /* The code of the load, or of the store, of a known spot runs, perhaps elsewhere. */
@@ -355,17 +444,20 @@ static void on_known_code(struct flow_to *to, const struct flow_spot_of_value *s
 {
 	const struct flow_value store = {
 		.operand = spot->operand, .first = spot->first, .wanted = spot->wanted};
+	const struct flow_spot_of_value *above =
+		&to->goals->spot[to->goals->reader[spot->reader].spot];
 	uint64_t address, length;
 	bool there;
 
 	if (told->third == FLOW_TO_LOAD)
-		there = loads_from(to, &to->goals->spot[to->goals->reader[spot->reader].spot],
-				   access);
+		there = loads_from(to, above, access);
+	else if (spot->copy_call)
+		there = copies_there(told, spot, above, access);
 	else
 		there = flow_tree_address(&to->goals->tree, &store, access, &address, &length) &&
 			address == spot->address;
 	if (!there)
-		flow_onward_drop(&told->onward, access->tid);
+		flow_onward_drop(&told->onward, access->identity);
 }
 
 static void on_known(struct flow_to *to, const struct flow_question *question,
@@ -395,8 +487,9 @@ static void on_one(void *state, const struct tl_access *access)
 		return;
 	question = &to->asking.question[number];
 	told = &to->told[number];
-	if (access->access & TL_LATE || (access->access & TL_GUESSED && !flow_is_kernel(access) &&
-					 !flow_asking_is_code(&to->asking, access->cookie))) {
+	if (access->access & TL_LATE || !access->identity ||
+	    (access->access & TL_GUESSED && !flow_is_kernel(access) &&
+	     !flow_asking_is_code(&to->asking, access->cookie))) {
 		/* It may be a store of another value. */
 		to->services->count(to->host, "flow-hits-guessed", 1);
 		forget(to, (unsigned)number);

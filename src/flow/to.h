@@ -30,8 +30,9 @@ struct flow_told_onward {
 	enum flow_to_third third;
 	uint64_t since; /* when all its watches were armed; CLOCK_MONOTONIC, ns */
 	struct flow_onward onward;
+	struct flow_told_bytes held;		  /* what the last store left at the spot itself */
 	struct flow_told_bytes read, origin_read; /* what was loaded last at the spot above, … */
-	pid_t copier;				  /* whose call of copying was the last; 0: none */
+	uint64_t copier;    /* identity of the thread whose call of copying was the last; 0: none */
 	uint64_t copied_to; /* where it puts the first byte of the spot above */
 };
 

@@ -30,7 +30,7 @@ static enum flow_to_third third_of(const struct flow_spot_of_value *spot, bool t
 {
 	if (through)
 		return FLOW_TO_ORIGIN;
-	if (spot->state == FLOW_VALUE_SOUGHT || spot->copies)
+	if (spot->state == FLOW_VALUE_SOUGHT || (spot->copies && !spot->common))
 		return FLOW_TO_NOTHING;
 	if (spot->bypassed)
 		return FLOW_TO_LOAD;
@@ -93,13 +93,19 @@ static bool is_unled(const struct flow_to *to, const struct flow_spot_of_value *
 	       spot->visits >= VISITS_UNLED && !spot->led && !is_alone(to, spot);
 }
 
+/* Of one that is sought: the hit of its load tells the registers of the store. */
+static bool needs_no_code(const struct flow_spot_of_value *spot)
+{
+	return spot->at_once && !spot->bypassed && !spot->copy_call;
+}
+
 /* By ask_known() and ask_sought(), besides the third. */
 static unsigned watches_of(const struct flow_to *to, const struct flow_spot_of_value *spot,
 			   const struct flow_told_onward *told)
 {
-	bool is_known = spot->state == FLOW_VALUE_KNOWN && !is_unled(to, spot);
-
-	return is_known && (told->alone || told->together) ? 1 : 2;
+	if (spot->state == FLOW_VALUE_KNOWN && !is_unled(to, spot))
+		return told->alone || told->together ? 1 : 2;
+	return needs_no_code(spot) ? 1 : 2;
 }
 
 bool flow_to_item(void *state, uint32_t index, struct flow_item *item)
@@ -127,7 +133,7 @@ void flow_to_forget(struct flow_told_onward *told)
 	flow_onward_forget(&told->onward, told->any);
 	told->onward.holds = told->alone && told->any;
 	told->copier = 0;
-	told->read.length = told->origin_read.length = 0;
+	told->read.length = told->origin_read.length = told->held.length = 0;
 }
 
 static uint64_t arm_spot(struct flow_to *to, const struct flow_spot_of_value *spot)
@@ -148,11 +154,11 @@ static bool arm_third(struct flow_to *to, struct flow_question *question,
 		return true;
 	if (told->third == FLOW_TO_ORIGIN)
 		question->goal_cookie = arm_spot(to, &to->goals->spot[told->origin]);
+	else if (told->third == FLOW_TO_LOAD)
+		question->goal_cookie = arm_code(to, spot->pid, to->goals->reader[spot->reader].pc);
 	else
-		question->goal_cookie = arm_code(to, spot->pid,
-						 told->third == FLOW_TO_LOAD
-							 ? to->goals->reader[spot->reader].pc
-							 : spot->filler);
+		question->goal_cookie =
+			arm_code(to, spot->pid, spot->copy_call ? spot->copy_call : spot->filler);
 	return question->goal_cookie;
 }
 
@@ -173,10 +179,11 @@ static bool ask_sought(struct flow_to *to, struct flow_question *question,
 	question->cookie = spot->bypassed && !spot->copy_call
 				   ? arm_code(to, spot->pid, to->goals->reader[spot->reader].pc)
 				   : arm_spot(to, above_of(to, spot));
-	if (question->cookie)
+	if (question->cookie && !needs_no_code(spot))
 		question->code_cookie =
 			arm_code(to, spot->pid, spot->copy_call ? spot->copy_call : spot->filler);
-	return question->code_cookie && arm_third(to, question, spot, told);
+	return question->cookie && (needs_no_code(spot) || question->code_cookie) &&
+	       arm_third(to, question, spot, told);
 }
 
 bool flow_to_ask(void *state, unsigned number, uint32_t index)

@@ -14,7 +14,8 @@ static void add_use(struct flow_uses *uses, const struct flow_use *use)
 {
 	for (unsigned i = 0; i < uses->count; i++)
 		if (uses->use[i].kind == use->kind && uses->use[i].pc == use->pc &&
-		    uses->use[i].place.number == use->place.number)
+		    uses->use[i].place.number == use->place.number &&
+		    uses->use[i].place.kind == use->place.kind)
 			return;
 	if (uses->count == FLOW_USES)
 		uses->more = true;
@@ -166,7 +167,7 @@ static void pass(struct flow_slice_work *work, struct flow_uses *uses, uint64_t 
 	if (slice_is_call(insn) || leaves(work, start, insn)) {
 		pass_call(work, uses, start, index, place);
 	} else if (insn->flow == INSN_FLOW_RETURN) {
-		if (place->number == 0 && place->kind == INSN_PLACE_GENERAL)
+		if (place->number == 0 && place->kind != INSN_PLACE_MASK)
 			add_use(uses, &returned);
 	} else {
 		pass_results(work, uses, start, index, place);
@@ -234,6 +235,19 @@ static void run(struct flow_slice_work *work, struct flow_uses *uses, uint64_t s
 		uses->use[i].bypassed = is_bypassed(work, start, begin, uses->use[i].pc);
 }
 
+/* A store that a sum goes to comes after many loads. */
+static void find_sums(struct flow_slice_work *work, struct flow_uses *uses, uint64_t start,
+		      uint16_t load)
+{
+	for (unsigned i = 0; i < uses->count; i++) {
+		struct flow_use *use = &uses->use[i];
+
+		if (use->kind == FLOW_USE_STORE && use->bypassed)
+			use->bypassed = !slice_carries(
+				work, start, load, slice_index(work, start, use->pc), use->operand);
+	}
+}
+
 int flow_uses_of_load(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
 		      unsigned first, unsigned wanted, struct flow_slice_work *work,
 		      struct flow_uses *uses)
@@ -254,6 +268,7 @@ int flow_uses_of_load(const uint8_t *code, size_t length, uint64_t start, uint64
 				pass_source(work, uses, start, index, &effect->result[i], j,
 					    slice_bytes_range(first, wanted));
 	run(work, uses, start, index);
+	find_sums(work, uses, start, index);
 	return 0;
 }
 

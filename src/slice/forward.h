@@ -16,7 +16,7 @@ enum flow_use_kind {
 	FLOW_USE_COMPARE,  /* the instruction at `pc` sets flags by it and does nothing else */
 	FLOW_USE_ADDRESS,  /* an operand's address is made of it */
 	FLOW_USE_ARGUMENT, /* it is in register `place` when the call at `pc` goes to `target` */
-	FLOW_USE_RETURN,   /* it is what the function returns, at `pc` */
+	FLOW_USE_RETURN,   /* it is what the function returns, at `pc`, in register `place` */
 };
 
 struct flow_use {
@@ -25,7 +25,8 @@ struct flow_use {
 	unsigned operand;
 	uint16_t first, length; /* of a store: which bytes of the operand hold it; length 0: any */
 	bool jump;		/* of an argument: the function jumps there at its end */
-	bool bypassed;		/* the function can return, or load anew, without it */
+	/* The function can return without it, or load anew in place of this value. */
+	bool bypassed;
 	struct insn_place place;
 };
 

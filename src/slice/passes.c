@@ -44,13 +44,6 @@ static void find_ways(struct flow_slice_work *work, uint64_t start)
 	}
 }
 
-static uint64_t bit_of(const struct insn_place *place)
-{
-	int number = slice_register(place);
-
-	return number < 0 ? 0 : 1ull << number;
-}
-
 /* Nothing of the register is left. */
 static bool replaces(const struct insn_result *result)
 {
@@ -94,16 +87,16 @@ static uint64_t before(const struct insn_effect *effect, uint64_t held, bool sec
 		const struct insn_result *result = &effect->result[i];
 		bool select = result->operation == INSN_SELECT;
 
-		if (!(held & bit_of(&result->to)))
+		if (!(held & slice_bit(&result->to)))
 			continue;
 		*of_two |= is_of_two(result);
 		if (!select && result->conditional && second)
 			continue;
 		if (select || replaces(result))
-			killed |= bit_of(&result->to);
+			killed |= slice_bit(&result->to);
 		for (unsigned j = 0; j < result->source_count; j++)
 			if (result->operation != INSN_CONSTANT && (!select || j == second))
-				made |= bit_of(&result->source[j]);
+				made |= slice_bit(&result->source[j]);
 	}
 	return (held & ~killed) | made;
 }
@@ -129,11 +122,11 @@ static bool makes(const struct insn_effect *effect, uint64_t held)
 		.kind = INSN_PLACE_VECTOR, .number = 0, .length = 16};
 
 	if (slice_is_call(&effect->insn))
-		return held & (1ull << RAX | bit_of(&vector));
+		return held & (1ull << RAX | slice_bit(&vector));
 	for (unsigned i = 0; i < effect->count; i++)
 		for (unsigned j = 0; j < effect->result[i].source_count; j++)
 			if (effect->result[i].source[j].kind == INSN_PLACE_MEMORY &&
-			    held & bit_of(&effect->result[i].to))
+			    held & slice_bit(&effect->result[i].to))
 				return true;
 	return false;
 }

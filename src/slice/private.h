@@ -28,10 +28,17 @@ bool slice_is_call(const struct insn *insn);
 bool slice_falls_through(const struct insn *insn);
 /* Does a call leave the register as it was? */
 bool slice_is_kept_by_calls(const struct insn_place *place);
-/* Is the result, where it is one of the sources, the very same bytes? */
-bool slice_is_copy(const struct insn_result *result);
 /* A number from 0 to 63 for each register that is followed; -1: it is not. */
 int slice_register(const struct insn_place *place);
+/* Of a set of such numbers; 0: of a register that is not followed. */
+static inline uint64_t slice_bit(const struct insn_place *place)
+{
+	int number = slice_register(place);
+
+	return number < 0 ? 0 : 1ull << number;
+}
+/* Is the result, where it is one of the sources, the very same bytes? */
+bool slice_is_copy(const struct insn_result *result);
 /* Was the key, of any meaning, entered in the work area before? It is from now on. */
 bool slice_was_visited(struct flow_slice_work *work, uint64_t key);
 
@@ -42,5 +49,12 @@ bool slice_was_visited(struct flow_slice_work *work, uint64_t key);
  */
 bool slice_outlives_load(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t last,
 			 uint64_t held);
+
+/*
+ * Does what instruction `load` has loaded reach operand `operand` of `store` whatever way is taken,
+ * also when it loads again before that? Not where the function can be left without.
+ */
+bool slice_carries(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t store,
+		   unsigned operand);
 
 #endif

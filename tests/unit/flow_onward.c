@@ -21,9 +21,9 @@ static int forget(void **state)
 	return 0;
 }
 
-static bool arrive(pid_t tid)
+static bool arrive(uint64_t thread)
 {
-	return flow_onward_arrive(&onward, tid, true, true, true);
+	return flow_onward_arrive(&onward, thread, true, true, true);
 }
 
 static void what_was_read_is_stored(void **state)

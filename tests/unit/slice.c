@@ -198,6 +198,36 @@ CODE(stores_some, "1: mov (%rdi), %rdx\n"
 		  "jne 1b\n"
 		  "ret");
 
+/* The sum of all; of some; of all, but where the function is left; the greatest; the last. */
+#define ALL(name, what)                                        \
+	CODE(name, "1: mov (%rdi), %rdx\n"                     \
+		   "add $8, %rdi\n" what "2: cmp %rdi, %rcx\n" \
+		   "jne 1b\n"                                  \
+		   "mov %r9, (%rsi)\n"                         \
+		   "3: ret")
+ALL(adds_all, "add %rdx, %r9\n");
+ALL(adds_some, "test %rdx, %rdx\n"
+	       "js 2f\n"
+	       "add %rdx, %r9\n");
+ALL(adds_and_leaves, "add %rdx, %r9\n"
+		     "js 3f\n");
+ALL(chooses, "cmp %rdx, %r9\n"
+	     "cmovl %rdx, %r9\n");
+ALL(keeps_last, "mov %rdx, %r9\n");
+/* In vectors, whose halves are added up at the end. */
+CODE(adds_vectors, "1: movdqu (%rdi), %xmm1\n"
+		   "add $16, %rdi\n"
+		   "paddq %xmm1, %xmm0\n"
+		   "cmp %rdi, %rcx\n"
+		   "jne 1b\n"
+		   "movdqa %xmm0, %xmm1\n"
+		   "psrldq $8, %xmm1\n"
+		   "paddq %xmm1, %xmm0\n"
+		   "movq %xmm0, (%rsi)\n"
+		   "ret");
+CODE(returns_real, "movsd (%rdi), %xmm0\n"
+		   "ret");
+
 extern const uint8_t two_in_one_store[], two_converted_store[], keeps_one_store[],
 	selects_one_store[], sums_store[], stores_each_store[];
 
@@ -300,6 +330,29 @@ static void a_store_may_be_passed_by(void **state)
 	(void)state;
 	assert_false(store_after(stores_each_start, stores_each_end, 0)->bypassed);
 	assert_true(store_after(stores_some_start, stores_some_end, 0)->bypassed);
+}
+
+static void a_sum_is_of_each_load(void **state)
+{
+	(void)state;
+	assert_false(store_after(adds_all_start, adds_all_end, 0)->bypassed);
+	assert_false(store_after(adds_vectors_start, adds_vectors_end, 0)->bypassed);
+	assert_true(store_after(adds_some_start, adds_some_end, 0)->bypassed);
+	assert_true(store_after(adds_and_leaves_start, adds_and_leaves_end, 0)->bypassed);
+	assert_true(store_after(chooses_start, chooses_end, 0)->bypassed);
+	assert_true(store_after(keeps_last_start, keeps_last_end, 0)->bypassed);
+}
+
+static void a_real_is_returned_in_a_vector(void **state)
+{
+	(void)state;
+	assert_int_equal(flow_uses_of_load(returns_real_start,
+					   (size_t)(returns_real_end - returns_real_start), START,
+					   START, 0, 8, &work, &uses),
+			 0);
+	assert_int_equal(uses.count, 1);
+	assert_int_equal(uses.use[0].kind, FLOW_USE_RETURN);
+	assert_int_equal(uses.use[0].place.kind, INSN_PLACE_VECTOR);
 }
 
 /* call 0x2000; mov %rdx,(%rbx); ret: the second word of a structure */
@@ -528,6 +581,8 @@ int main(void)
 		cmocka_unit_test(many_stores_of_one_load),
 		cmocka_unit_test(forwards_into_half_a_vector),
 		cmocka_unit_test(a_store_may_be_passed_by),
+		cmocka_unit_test(a_sum_is_of_each_load),
+		cmocka_unit_test(a_real_is_returned_in_a_vector),
 		cmocka_unit_test(what_a_call_returns_in_its_second_register),
 		cmocka_unit_test(each_register_is_returned_from_its_own_source),
 		cmocka_unit_test(nobody_comes_from_a_call_that_never_returned),

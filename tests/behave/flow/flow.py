@@ -4,7 +4,7 @@
 agrees with an exhaustive count. A sample: tests/behave/flow/run does all.
 
 usage: tests/behave/flow/flow.py build/trapline SHARING WASTING COUNTED FLOWS UNREAD KINDS PASSING ONWARD
-FURTHER"""
+FURTHER MOVES"""
 import os
 import sys
 import unittest
@@ -12,8 +12,8 @@ import unittest
 import answers
 import roads
 
-TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD, KINDS, PASSING, ONWARD, FURTHER = (
-    os.path.abspath(sys.argv.pop(1)) for _ in range(10))
+TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD, KINDS, PASSING, ONWARD, FURTHER, MOVES = (
+    os.path.abspath(sys.argv.pop(1)) for _ in range(11))
 
 KINDS_O3 = roads.program_of(os.path.dirname(KINDS), "O3", "kinds")
 
@@ -172,6 +172,18 @@ class From(unittest.TestCase):
     def test_a_node_that_is_given_what_another_held(self):
         self.follow_further("tree")
 
+    def follow_move(self, case, level="O2"):
+        program = roads.program_of(os.path.dirname(MOVES), level, "moves")
+        missing, strange, said = until_complete(
+            lambda seconds: roads.walk_moves(TRAPLINE, program, case, seconds))
+        self.assertEqual((missing, strange), (set(), set()), said)
+
+    def test_what_is_exchanged(self):
+        self.follow_move("mail")
+
+    def test_by_a_string_instruction(self):
+        self.follow_move("page")
+
     def test_an_expression_must_mean_something(self):
         findings, said = answers.ask(TRAPLINE, ["from", "no_such_name"], [FLOWS, "counter", "0.2"])
         self.assertEqual(findings, [])
@@ -208,6 +220,17 @@ class To(unittest.TestCase):
     def test_the_one_that_a_search_keeps(self):
         self.go_onward("search", "O2")
 
+
+    def move(self, case):
+        missing, strange, said = until_complete(
+            lambda seconds: roads.walk_moves_on(TRAPLINE, MOVES, case, seconds))
+        self.assertEqual((missing, strange), (set(), set()), said)
+
+    def test_a_sum_of_many(self):
+        self.move("sum")
+
+    def test_a_real_number_that_a_function_returns(self):
+        self.move("reals")
 
     def test_through_an_interpreters_stack(self):
         missing, strange, said = until_complete(

@@ -111,6 +111,26 @@ FURTHER_CPP_WAYS = {
     "visit": (["make_shapes", "finish_seen"], ["visit_all"]),
     "stream": (["print_number"], ["parse_number", "finish_number"]),
 }
+# The roads of moves.c, and the same forwards. All amounts are part of the sum.
+MOVES = {
+    "page": (["finish_page", "copy_page", "fill_page", "make"], []),
+    "mail": (["finish_mail", "send", "make"], ["take"]),
+    "pool": (["finish_popped", "push", "make"], ["push_all"]),
+    "reals": (["finish_real", "keep_real", "put_reals", "make"], ["half_of"]),
+    "sum": (["finish_total", "take_bills", "fill_bills"], ["make", "make_decoy"]),
+    "tokens": (["finish_token", "write_line", "make"], []),
+    "block": (["finish_block", "put_in_block", "make"], ["grow_block", "through_block"]),
+}
+MOVES_WAYS = {
+    "page": (["fill_page", "copy_page", "finish_page"], []),
+    "mail": (["send_made", "take"], ["send"]),
+    "pool": (["push_all", "finish_popped"], ["push"]),
+    "reals": (["put_reals", "half_of", "finish_real"], []),
+    "sum": (["fill_bills", "take_bills", "finish_total"], []),
+    # strtok_r() reads all of the text.
+    "tokens": (["write_line"], ["through_tokens", "finish_token"]),
+    "block": (["put_in_block", "finish_block"], ["grow_block", "through_block"]),
+}
 # Forwards.
 KINDS_WAYS = {
     "ring": (["push", "pop"], []),
@@ -187,6 +207,14 @@ def walk_further_on(trapline, program, case, seconds="3"):
 def walk_kinds_on(trapline, program, case, seconds="3"):
     return walk(trapline, program, case, seconds, {**KINDS_WAYS, **KINDS_CPP_WAYS},
                 ("to", "made"))
+
+
+def walk_moves(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, MOVES)
+
+
+def walk_moves_on(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, MOVES_WAYS, ("to", "made"))
 
 
 def walk_onward(trapline, program, case, seconds="3"):

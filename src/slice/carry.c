@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Does what is loaded once reach a store whatever way is taken, also when the load runs again
+ * before that? So it is with a sum, and not where a register holds what was loaded last:
+ *
+ *	for (i = 0; i < n; i++) sum += *p++;
+ *	stored = sum;
+ *
+ * Forwards from the load along every way, one at a time, with the registers that depend on the
+ *value there: on none may it get lost before the store.
+ */
+#include "slice/bytes.h"
+#include "slice/private.h"
+
+#include <string.h>
+
+#define RAX 0
+#define RCX 1
+#define R11 11
+
+/* Does the result depend on what these registers hold, whichever way it comes about? */
+static bool depends(const struct insn_result *result, uint64_t held)
+{
+	bool of = false;
+
+	if (result->operation == INSN_CONSTANT)
+		return false;
+	if (result->operation == INSN_SELECT)
+		return held & slice_bit(&result->source[0]) && held & slice_bit(&result->source[1]);
+	for (unsigned i = 0; i < result->source_count; i++)
+		of |= held & slice_bit(&result->source[i]) &&
+		      slice_bytes_made(result, i, UINT64_MAX);
+	return of && (!result->conditional || held & slice_bit(&result->to));
+}
+
+static uint64_t behind(const struct insn_effect *effect, uint64_t held)
+{
+	uint64_t made = 0, killed = 0;
+
+	if (slice_is_call(&effect->insn))
+		return held & INSN_KEPT_BY_CALLS;
+	if (effect->insn.flow == INSN_FLOW_SYSCALL)
+		return held & ~(1ull << RAX | 1ull << RCX | 1ull << R11);
+	if (effect->more)
+		killed = effect->insn.written_registers | (uint64_t)effect->insn.written_vectors
+								  << 16;
+	for (unsigned i = 0; i < effect->count; i++) {
+		const struct insn_result *result = &effect->result[i];
+
+		if (depends(result, held))
+			made |= slice_bit(&result->to);
+		else
+			killed |= slice_bit(&result->to);
+	}
+	return (held & ~killed) | made;
+}
+
+/* Control comes there with these registers. False: without the value, or it is too much. */
+static bool come(struct flow_slice_work *work, unsigned *count, uint16_t index, uint64_t held)
+{
+	uint64_t key = (held * 0xd6e8feb86659fd93ull ^ held >> 29) + index;
+
+	if (index == SLICE_NOWHERE || !held)
+		return false;
+	if (slice_was_visited(work, key))
+		return true;
+	if (*count == FLOW_SLICE_PASSES)
+		return false;
+	work->pass[*count].index = index;
+	work->pass[(*count)++].held = held;
+	return true;
+}
+
+/* Wherever control goes from the instruction, the value comes with it. */
+static bool go_on(struct flow_slice_work *work, unsigned *count, uint64_t start, uint16_t index,
+		  uint64_t held)
+{
+	const struct insn *insn = &work->effect[index].insn;
+	bool with = insn->flow != INSN_FLOW_RETURN && insn->flow != INSN_FLOW_JUMP_INDIRECT;
+
+	if (slice_falls_through(insn))
+		with &= come(work, count, slice_index(work, start, work->pc[index] + insn->length),
+			     held);
+	if (insn->flow == INSN_FLOW_BRANCH)
+		with &= come(work, count, slice_index(work, start, (uint64_t)insn->target), held);
+	return with;
+}
+
+static uint64_t loaded_by(const struct insn_effect *effect)
+{
+	uint64_t held = 0;
+
+	for (unsigned i = 0; i < effect->count; i++)
+		for (unsigned j = 0; j < effect->result[i].source_count; j++)
+			if (effect->result[i].source[j].kind == INSN_PLACE_MEMORY &&
+			    effect->result[i].operation != INSN_CONSTANT &&
+			    !effect->result[i].conditional)
+				held |= slice_bit(&effect->result[i].to);
+	return held;
+}
+
+static bool stores(const struct insn_effect *effect, unsigned operand, uint64_t held)
+{
+	for (unsigned i = 0; i < effect->count; i++)
+		if (effect->result[i].to.kind == INSN_PLACE_MEMORY &&
+		    effect->result[i].to.number == operand && !effect->result[i].conditional &&
+		    depends(&effect->result[i], held))
+			return true;
+	return false;
+}
+
+bool slice_carries(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t store,
+		   unsigned operand)
+{
+	unsigned count = 0;
+	bool reached = false;
+
+	memset(work->visited, 0, sizeof(work->visited));
+	if (load == store || !go_on(work, &count, start, load, loaded_by(&work->effect[load])))
+		return false;
+	for (unsigned i = 0; i < count; i++) {
+		uint16_t index = work->pass[i].index;
+		uint64_t held = work->pass[i].held;
+
+		if (index == store) {
+			if (!stores(&work->effect[store], operand, held))
+				return false;
+			reached = true;
+		} else if (!go_on(work, &count, start, index, behind(&work->effect[index], held))) {
+			return false;
+		}
+	}
+	return reached;
+}
