@@ -164,10 +164,39 @@ static void doubt_alignment(const struct slot *slot, const struct insn_access *f
 	access->address = slot->watch.address & ~(access->length - 1);
 }
 
-static bool understand_data(struct target *target, struct slot *slot,
+/* The process's memory as it was when the thread came to its handler, as far as that was noted. */
+struct noted_memory {
+	struct insn_memory now;
+	const struct area_hit *record;
+};
+
+static int read_noted(void *context, uint64_t address, void *to, size_t length)
+{
+	const struct noted_memory *noted = context;
+	const struct area_hit *record = noted->record;
+	uint64_t offset = address - record->value_address, noted_length = record->value_length;
+	int err = noted->now.read(noted->now.context, address, to, length);
+
+	if (noted_length > AREA_VALUE)
+		noted_length = AREA_VALUE;
+	for (size_t i = 0; !err && i < length; i++)
+		if (offset + i < noted_length)
+			((uint8_t *)to)[i] = record->value[offset + i];
+	return err;
+}
+
+static int find_bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *end)
+{
+	const struct noted_memory *noted = context;
+
+	return noted->now.bounds(noted->now.context, pc, start, end);
+}
+
+static bool understand_data(struct target *target, struct slot *slot, const struct area_hit *record,
 			    const struct insn_registers *registers, struct tl_access *access)
 {
-	struct insn_memory memory = space_insn_memory(target->space);
+	struct noted_memory noted = {space_insn_memory(target->space), record};
+	const struct insn_memory memory = {read_noted, find_bounds, &noted};
 	struct insn_access found;
 	unsigned wanted = slot->wide ? TL_READ | TL_WRITE : slot->watch.access;
 
@@ -306,7 +335,7 @@ bool hit_attribute(struct target *target, struct slot *slot, const struct area_h
 	hit->access.registers = &hit->registers;
 	copy_stack(record, hit);
 	understood = code ? understand_code(target, &registers, &hit->access)
-			  : understand_data(target, slot, &registers, &hit->access);
+			  : understand_data(target, slot, record, &registers, &hit->access);
 	copy_value(record, hit);
 	/* An instruction that was watched is known, whether it accesses memory or not. */
 	if (!understood) {

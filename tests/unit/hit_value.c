@@ -16,12 +16,17 @@
 #include "reader/open.h"
 
 /* Code that nobody runs. */
-extern const uint8_t after_load[];
+extern const uint8_t after_load[], after_own[];
 
 __asm__(".text\n"
 	"	movq (%rdi), %rax\n"
 	"after_load:\n"
-	"	nop\n");
+	"	nop\n"
+	"	.cfi_startproc\n"
+	"	movq (%rdi), %rdi\n"
+	"after_own:\n"
+	"	ret\n"
+	"	.cfi_endproc\n");
 
 #define RDI 7 /* of the general registers, in the processor's order */
 
@@ -125,6 +130,24 @@ static void what_was_not_noted_is_not_known(void **state)
 	assert_int_equal(access->value, 0);
 }
 
+/* What was loaded tells from where, by what stood there then. */
+static void a_load_over_its_own_address(void **state)
+{
+	struct bench *bench = *state;
+
+	bench->record.registers.pc = (uintptr_t)after_own;
+	memcpy(bench->record.value, watched, sizeof(watched));
+	memcpy(&bench->record.registers.general[RDI], watched, 8);
+	bench->record.value_length = sizeof(watched);
+	memset(watched, 0, sizeof(watched));
+	cut_front = 0;
+	cut_length = 8;
+	assert_true(
+		hit_attribute(&bench->target, &bench->target.slot[0], &bench->record, &bench->hit));
+	assert_int_equal(bench->hit.access.access, TL_READ);
+	assert_int_equal(bench->hit.access.address, (uintptr_t)watched);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +155,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_left_of_it_has_its_own, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(its_beginning_has_less, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_not_noted_is_not_known, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_load_over_its_own_address, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
