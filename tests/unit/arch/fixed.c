@@ -405,6 +405,19 @@ size_t space_code(struct space *space, uint64_t pc, uint8_t *to, size_t length)
 	return read_memory(NULL, pc, to, length) ? 0 : length;
 }
 
+/* There is no constant data, as tables of a class's functions are. */
+bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint64_t *end)
+{
+	(void)space, (void)address, (void)start, (void)end;
+	return false;
+}
+
+bool space_writable(struct space *space, uint64_t address)
+{
+	(void)space, (void)address;
+	return true;
+}
+
 int space_function(struct space *space, uint64_t pc, uint64_t *start, uint64_t *end)
 {
 	(void)space;
