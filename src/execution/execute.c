@@ -205,15 +205,23 @@ static int end_replacing(struct execution *execution)
 /* ------------------------------------------------------------------------------------------- */
 /* exec */
 
-TL_API int execve(const char *path, char *const argv[], char *const environment[])
+/* `execute`: execve(2) or execvpe(3). */
+static int replace(int (*execute)(const char *, char *const[], char *const[]), int directory,
+		   const char *file, char *const argv[], char *const environment[])
 {
 	struct execution execution;
 
-	begin_replacing(&execution, AT_FDCWD, path, argv, environment);
-	libc.execve(execution.given.path, execution.given.argv, execution.given.environment);
+	begin_replacing(&execution, directory, file, argv, environment);
+	execute(execution.given.path, execution.given.argv, execution.given.environment);
 	if (can_go_unextended(&execution, errno, environment))
-		libc.execve(path, argv, environment);
+		execute(file, argv, environment);
 	return end_replacing(&execution);
+}
+
+TL_API int execve(const char *path, char *const argv[], char *const environment[])
+{
+	resolve();
+	return replace(libc.execve, AT_FDCWD, path, argv, environment);
 }
 
 TL_API int execv(const char *path, char *const argv[])
@@ -223,13 +231,8 @@ TL_API int execv(const char *path, char *const argv[])
 
 TL_API int execvpe(const char *file, char *const argv[], char *const environment[])
 {
-	struct execution execution;
-
-	begin_replacing(&execution, SEARCH, file, argv, environment);
-	libc.execvpe(execution.given.path, execution.given.argv, execution.given.environment);
-	if (can_go_unextended(&execution, errno, environment))
-		libc.execvpe(file, argv, environment);
-	return end_replacing(&execution);
+	resolve();
+	return replace(libc.execvpe, SEARCH, file, argv, environment);
 }
 
 TL_API int execvp(const char *file, char *const argv[])

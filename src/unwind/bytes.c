@@ -36,35 +36,38 @@ int64_t bytes_signed(struct bytes *bytes, size_t size)
 	return (int64_t)(bytes_unsigned(bytes, size) << unused) >> unused;
 }
 
-uint64_t bytes_uleb128(struct bytes *bytes)
+/* Seven bits a byte, the lowest first; the last byte lacks the highest bit. `bits`: how many there
+ * were. */
+static uint64_t leb128(struct bytes *bytes, unsigned *bits, uint8_t *last)
 {
 	uint64_t value = 0;
-	unsigned shift = 0;
-	uint8_t byte;
 
+	*bits = 0;
 	do {
-		byte = (uint8_t)bytes_unsigned(bytes, 1);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
+		*last = (uint8_t)bytes_unsigned(bytes, 1);
+		if (*bits < 64)
+			value |= (uint64_t)(*last & 0x7f) << *bits;
+		*bits += 7;
+	} while (*last & 0x80);
 	return value;
+}
+
+uint64_t bytes_uleb128(struct bytes *bytes)
+{
+	unsigned bits;
+	uint8_t last;
+
+	return leb128(bytes, &bits, &last);
 }
 
 int64_t bytes_sleb128(struct bytes *bytes)
 {
-	uint64_t value = 0;
-	unsigned shift = 0;
-	uint8_t byte;
+	unsigned bits;
+	uint8_t last;
+	uint64_t value = leb128(bytes, &bits, &last);
 
-	do {
-		byte = (uint8_t)bytes_unsigned(bytes, 1);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && (byte & 0x40))
-		value |= ~(uint64_t)0 << shift;
+	if (bits < 64 && (last & 0x40))
+		value |= ~(uint64_t)0 << bits;
 	return (int64_t)value;
 }
 
