@@ -24,6 +24,7 @@ struct search {
 	unsigned asides;
 	uint64_t own[OWN_STEPS];
 	unsigned steps;
+	bool left_out; /* by a conditional move on its own way */
 };
 
 static void tell_nobody(void *context, const struct insn_forward_access *access)
@@ -41,11 +42,14 @@ static bool is_source(const struct insn_effect *effect, int number)
 {
 	if (is_in(&effect->decides, number))
 		return true;
-	for (unsigned i = 0; i < effect->insn.operand_count; i++)
-		if (effect->insn.operand[i].base == number ||
-		    effect->insn.operand[i].index == number ||
-		    effect->insn.operand[i].bit_index == number)
+	for (unsigned i = 0; i < effect->insn.operand_count; i++) {
+		const struct insn_operand *operand = &effect->insn.operand[i];
+
+		/* Those of a nop that is made long are none. */
+		if (operand->access && (operand->base == number || operand->index == number ||
+					operand->bit_index == number))
 			return true;
+	}
 	for (unsigned i = 0; i < effect->count; i++)
 		for (unsigned j = 0; j < effect->result[i].source_count; j++)
 			if (effect->result[i].operation != INSN_CONSTANT &&
@@ -93,6 +97,18 @@ static bool decode(const struct search *search, uint64_t pc, uint8_t bytes[INSN_
 	return *available && insn_effect_decode(bytes, *available, pc, effect) == 0;
 }
 
+/* `cmove %rcx,%rdx` of a value in %rcx, where the condition does not hold. */
+static bool leaves_out(const struct insn_effect *effect, const struct insn_forward *forward,
+		       int number)
+{
+	const struct insn_result *result = &effect->result[0];
+
+	return effect->insn.move_condition >= 0 && !effect->insn.operand_count &&
+	       insn_forward_holds(forward, (unsigned)effect->insn.move_condition) == 0 &&
+	       effect->count == 1 && result->operation == INSN_SELECT &&
+	       is_in(&result->source[1], number) && !is_in(&result->to, number);
+}
+
 /* The thread's own way. False: it uses the value, or where it leads is not known. */
 static bool goes_without(struct search *search, struct insn_forward *forward)
 {
@@ -107,9 +123,13 @@ static bool goes_without(struct search *search, struct insn_forward *forward)
 		search->own[search->steps] = forward->pc;
 		if (!decode(search, forward->pc, bytes, &available, &effect))
 			return false;
-		use = use_of(&effect, search->number);
-		if (use != UNUSED)
-			return use == GONE;
+		if (leaves_out(&effect, forward, search->number)) {
+			search->left_out = true;
+		} else {
+			use = use_of(&effect, search->number);
+			if (use != UNUSED)
+				return use == GONE;
+		}
 		if (insn_forward_step(forward, bytes, available, &leaves) || leaves ||
 		    forward->other)
 			return false;
@@ -207,6 +227,8 @@ bool insn_is_hoisted(const struct insn_hoist *hoist, uint64_t pc,
 	insn_forward_set_flags(&forward, registers->flags);
 	if (!goes_without(&search, &forward))
 		return false;
+	if (search.left_out)
+		return true;
 	for (unsigned i = 0; i < search.asides; i++)
 		if (is_used_aside(&search, search.aside[i]))
 			return true;

@@ -20,8 +20,12 @@ CODE(kept, "mov (%rcx), %ebx\ntest %edi, %edi\njne 1f\nret\n1: add $3, %ebx\nret
 CODE(handed_on, "mov (%rcx), %esi\ntest %edi, %edi\njne 1f\ncall once_start\nret\n"
 		"1: add $3, %esi\nret");
 /* %r9 times round; (%rsi) is 0. */
-CODE(in_loop, "mov (%rcx), %eax\n2: cmp %edi, (%rsi)\njne 3f\nadd %eax, %r8d\n3: add $4, %rsi\n"
-	      "dec %r9\njne 2b\nmov %r8d, %eax\nret");
+CODE(in_loop,
+     "mov (%rcx), %eax\nnopl 0(%rax)\n2: cmp %edi, (%rsi)\njne 3f\nadd %eax, %r8d\n3: add $4, %rsi\n"
+     "dec %r9\njne 2b\nmov %r8d, %eax\nret");
+CODE(moved,
+     "mov (%rcx), %eax\n2: cmp %edi, (%rsi)\nmov $0, %edx\ncmove %eax, %edx\nadd %edx, %r8d\n"
+     "dec %r9\njne 2b\nmov %r8d, %eax\nret");
 CODE(behind_loop, "mov (%rcx), %eax\n2: dec %r9\njne 2b\nadd %eax, %r8d\nret");
 CODE(compared, "mov (%rcx), %eax\ncmp %eax, %edi\nje 1f\nmov $0, %eax\nret\n1: ret");
 CODE(unused, "mov (%rcx), %eax\ntest %edi, %edi\nje 1f\nmov $1, %edx\n1: mov $0, %eax\nret");
@@ -89,6 +93,8 @@ static void out_of_a_loop(void **state)
 	assert_true(HOISTED(in_loop, 5, 3));
 	assert_false(HOISTED(in_loop, 0, 3));
 	assert_true(HOISTED(in_loop, 5, 1000000));
+	assert_true(HOISTED(moved, 5, 3));
+	assert_false(HOISTED(moved, 0, 3));
 }
 
 static void what_is_used_later(void **state)

@@ -5,24 +5,29 @@
 
 #define LENGTH 64
 
-static long total, largest;
-static int numbers[LENGTH], marks[LENGTH];
+struct entry {
+	struct entry *next;
+	int mark;
+};
 
-static __attribute__((noinline)) long sum_where(const int *from, int wanted)
+static long total, largest;
+static struct entry numbers[LENGTH], marks[LENGTH];
+
+static __attribute__((noinline)) long sum_where(const struct entry *entry, int wanted)
 {
 	long sum = 0;
 
-	for (int i = 0; i < LENGTH; i++)
-		if (from[i] == wanted)
+	for (; entry; entry = entry->next)
+		if (entry->mark == wanted)
 			sum += largest;
 	return sum;
 }
 
-static __attribute__((noinline)) void count_where(const int *from, int wanted)
+static __attribute__((noinline)) void count_where(const struct entry *entry, int wanted)
 {
-	for (int i = 0; i < LENGTH; i++)
-		if (from[i] == wanted)
-			total += i;
+	for (; entry; entry = entry->next)
+		if (entry->mark == wanted)
+			total += wanted;
 }
 
 static void *owner(void *arg)
@@ -50,8 +55,11 @@ static void *visitor(void *arg)
 int main(int argc, char **argv)
 {
 	harness_init(argc, argv, 3);
-	for (int i = 0; i < LENGTH; i++)
-		marks[i] = i % 2;
+	for (int i = 0; i < LENGTH; i++) {
+		marks[i].mark = i % 2;
+		marks[i].next = i + 1 < LENGTH ? &marks[i + 1] : NULL;
+		numbers[i].next = i + 1 < LENGTH ? &numbers[i + 1] : NULL;
+	}
 	harness_start(owner, 1);
 	harness_start(visitor, harness_threads - 1);
 	return harness_finish();
