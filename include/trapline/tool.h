@@ -103,9 +103,9 @@ extern "C" {
  * describes that: struct iovec, struct msghdr, an address, ancillary data. */
 #define TL_TRAIT_CONTENT 0x100000u
 
-/* A store of 8 bytes of a pointer to the virtual functions of a C++ class, which stood there
- * before: the destructors and constructors of an object begin with one, and change nothing but
- * where a part of it is of another class. */
+/* A store of 8 bytes of a pointer to the virtual functions of a C++ class, which takes the place of
+ * no other class's as far as is known: the destructors of an object begin with one, and change
+ * nothing but where a part of it is of another class. */
 #define TL_TRAIT_CLASS_KEPT 0x200000u
 
 /* What the code around an access does, as far as straight code shows it. */

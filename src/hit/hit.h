@@ -52,8 +52,8 @@ void update_note(struct target *target, struct hit *hit); /* what a store will o
 bool update_is_unoptimised(struct space *space, const struct hit *hit);
 bool update_is_lost(struct space *space, const struct hit *held, const struct hit *write);
 
-/* class_pointer.c: does this store of the slot's watch leave the pointer to an object's virtual
- * functions that stood there before? */
+/* class_pointer.c: is it the store of a pointer to an object's virtual functions, and none that
+ * takes the place of another class's? */
 bool class_is_kept(const struct target *target, const struct slot *slot, const struct hit *write);
 
 /* discard.c: is what `write` wrote of the bytes that `read` loaded thrown away? */

@@ -458,7 +458,7 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 	 * object is of that class. */
 	if ((first->access->traits | second->access->traits) & TL_TRAIT_CLASS_KEPT) {
 		add_evidence(verdict, "a destructor stores the pointer to its class's virtual "
-				      "functions, which stood there before");
+				      "functions, which stands there already");
 		return;
 	}
 	if (released)

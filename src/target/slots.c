@@ -280,11 +280,11 @@ static bool covers_all(const struct target *target, const struct slot *slot)
 }
 
 /* To know of a store whether it changes anything. */
-static void note_stood(const struct target *target, struct slot *slot)
+static bool read_stood(const struct target *target, const struct slot *slot, uint64_t *stood)
 {
-	slot->stood_known = !target->program->ways.unpaired && target->space &&
-			    !(slot->watch.access & TL_EXEC) && slot->watch.length == 8 &&
-			    space_read(target->space, slot->watch.address, &slot->stood, 8) == 8;
+	return !target->program->ways.unpaired && target->space &&
+	       !(slot->watch.access & TL_EXEC) && slot->watch.length == 8 &&
+	       space_read(target->space, slot->watch.address, stood, 8) == 8;
 }
 
 static int arm(struct target *target, struct slot *slot, const struct tl_watch *watch)
@@ -309,7 +309,7 @@ static int arm(struct target *target, struct slot *slot, const struct tl_watch *
 	slot->armed_at = clock_now();
 	slot->deadline = slot->armed_at + watch->window;
 	slot->covered_at = UINT64_MAX;
-	note_stood(target, slot);
+	slot->stood_known = read_stood(target, slot, &slot->stood);
 	slot_publish(target, slot);
 	/* Where slots were transient until now none is open. */
 	err = slot->transient || !slot->open ? open_transient(target, slot, watch->access)
