@@ -220,13 +220,14 @@ static void check_many(void)
 }
 
 /* Their clocks fire at once, and one signal comes of it: the strictest is kept to all the same. */
-static void check_same_period(int strict)
+static void check_same_period(enum tl_scope scope, int strict)
 {
 	struct tl_throttle_spec spec = cpu_spec(10, NULL);
 	tl_throttle *throttles[3];
 	double wall, cpu;
 
 	spec.period = 2000000;
+	spec.scope = scope;
 	for (int i = 0; i < 3; i++) {
 		spec.budget = i == strict ? 100000000 : 10000000000ull;
 		spec.threads = i == 1 ? "*" : NULL; /* by the thread's clock, not the process's */
@@ -377,8 +378,10 @@ int main(void)
 	check_hold();
 	check_tree();
 	check_many();
-	for (int strict = 0; strict < 3; strict++)
-		check_same_period(strict);
+	for (int strict = 0; strict < 3; strict++) {
+		check_same_period(TL_THREAD, strict);
+		check_same_period(TL_PROCESS, strict);
+	}
 	check_closing();
 	check_faults();
 	check_refusals();
