@@ -412,6 +412,12 @@ bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint6
 	return false;
 }
 
+const char *space_module(struct space *space, uint64_t pc)
+{
+	(void)space, (void)pc;
+	return NULL;
+}
+
 bool space_writable(struct space *space, uint64_t address)
 {
 	(void)space, (void)address;
