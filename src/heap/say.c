@@ -62,12 +62,16 @@ static const char *const kinds[] = {[HEAP_USE_AFTER_FREE] = "heap-use-after-free
 				    [HEAP_AFTER] = "heap-buffer-overflow",
 				    [HEAP_BEFORE] = "heap-buffer-overflow"};
 
+struct place {
+	char text[sizeof(struct amount) + sizeof(" inside")];
+};
+
 /* Where an address lies as seen from a block: "24 bytes inside", "0 bytes after", "1 byte before".
  */
-static struct amount place_of(const struct tl_guarded *block, uint64_t address)
+static struct place place_of(const struct tl_guarded *block, uint64_t address)
 {
 	uint64_t end = block->address + block->length;
-	struct amount said;
+	struct place said;
 
 	if (address < block->address)
 		snprintf(said.text, sizeof(said.text), "%s before",

@@ -47,7 +47,7 @@
 	     BIT(VECTOR) | BIT(MASK), true)                                                        \
 	FORM(some, "vmovdqu8 (%rsi), %ymm16{%k1}", VECTOR, 16, 32, INSN_COMPUTE,                   \
 	     BIT(MEMORY) | BIT(MASK), true)                                                        \
-	FORM(equal, "vpcmpeqb (%rdi), %ymm16, %k0", MASK, 0, 8, INSN_ELEMENTS,                     \
+	FORM(equal, "vpcmpeqb (%rdi), %ymm16, %k0", MASK, 0, 8, INSN_COMPUTE,                      \
 	     BIT(MEMORY) | BIT(VECTOR), false)                                                     \
 	FORM(equal_some, "vpcmpeqb 32(%rsi), %ymm17, %k1{%k2}", MASK, 1, 8, INSN_COMPUTE,          \
 	     BIT(MEMORY) | BIT(VECTOR) | BIT(MASK), false)                                         \
