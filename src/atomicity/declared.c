@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define NAMES_MAX (1u << 16)
-#define PASSES 4 /* of types that are made of each other */
+#define DECLARATION_MOST 512u /* tokens behind a type that are looked at */
+#define PASSES 4	      /* of types that are made of each other */
 
 enum { IS_TYPE = 1, IS_OBJECT = 2 };
 
@@ -171,6 +172,21 @@ static bool is_text(const struct symbol_source *source, const struct symbol_toke
 	       memcmp(source->text + token->start, text, token->length) == 0;
 }
 
+/* `_Atomic(int)`; or `COUNTER(hits)` of a macro, of which it is not known what it declares: all of
+ * them. */
+static void take_parenthesised(struct symbol_declared *declared, struct declaration *here,
+			       bool macro)
+{
+	const struct symbol_token *token = here->source->tokens->token;
+	size_t past = past_pair(token, here->at, here->end);
+
+	for (size_t at = here->at; macro && at < past; at++)
+		if (is_declarator(here->source, at, here->end))
+			add(declared, here->source->text + token[at].start, token[at].length,
+			    IS_OBJECT);
+	here->at = past;
+}
+
 /* Of the statement [first, end): each atomic type in it, with what follows. */
 static void read_statement(struct symbol_declared *declared, const struct symbol_source *source,
 			   size_t first, size_t end)
@@ -179,14 +195,18 @@ static void read_statement(struct symbol_declared *declared, const struct symbol
 	size_t depth = 0;
 
 	for (size_t at = first; at < end; at++) {
-		struct declaration here = {.source = source, .at = at + 1, .end = end};
+		struct declaration here = {
+			.source = source,
+			.at = at + 1,
+			.end = end - at > DECLARATION_MOST ? at + DECLARATION_MOST : end};
 
 		depth += token[at].mark == '(';
 		depth -= token[at].mark == ')' && depth;
 		if (!is_type(declared, source, &token[at]))
 			continue;
-		if (here.at < end && token[here.at].mark == '(') /* _Atomic(int) */
-			here.at = past_pair(token, here.at, end);
+		if (here.at < here.end && token[here.at].mark == '(')
+			take_parenthesised(declared, &here,
+					   !is_text(source, &token[at], "_Atomic"));
 		here.parameter = depth;
 		here.type = is_text(source, &token[first], "typedef");
 		take_declarators(declared, &here);

@@ -219,7 +219,11 @@ static void hit_other(struct flow_asking *asking, const struct tl_access *access
 	other.cookie = cookie;
 	other.value_known = false;
 	other.watched_length = 0;
-	if (find_touch(asked, &insn, &registers, &other) && !!(other.access & TL_READ) == reads)
+	if (!find_touch(asked, &insn, &registers, &other))
+		return;
+	if (has_failed(asking, &other))
+		other.access &= ~(unsigned)TL_WRITE;
+	if (!!(other.access & TL_READ) == reads)
 		hit(asking->state, &other);
 }
 

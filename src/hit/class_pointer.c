@@ -47,7 +47,8 @@ static bool shows_all(const struct slot *slot, const struct hit *hit)
 }
 
 /* What the last one before it showed, or what the watch began with. False: it is not known. */
-static bool stood_before(const struct slot *slot, const struct hit *write, uint64_t *value)
+static bool stood_before(const struct slot *slot, const struct hit *write, uint64_t *value,
+			 bool *seen)
 {
 	const struct hit *last = NULL;
 
@@ -63,6 +64,7 @@ static bool stood_before(const struct slot *slot, const struct hit *write, uint6
 	if (slot->missed || (last && !shows_all(slot, last)))
 		return false;
 	*value = last ? last->access.value : slot->stood;
+	*seen = last;
 	return last || slot->stood_known;
 }
 
@@ -83,7 +85,7 @@ bool class_is_kept(const struct target *target, const struct slot *slot, const s
 {
 	const struct tl_access *access = &write->access;
 	uint64_t value = access->value, stood = write->old;
-	bool known = write->old_until;
+	bool known = write->old_until, seen = known;
 
 	if (!target->space || access->access != TL_WRITE || access->length != 8 ||
 	    !(access->traits & TL_TRAIT_PLAIN))
@@ -91,7 +93,9 @@ bool class_is_kept(const struct target *target, const struct slot *slot, const s
 	if (access->before ? !about_to_store(target, write, &value) : !shows_all(slot, write))
 		return false;
 	if (!access->before)
-		known = stood_before(slot, write, &stood);
+		known = stood_before(slot, write, &stood, &seen);
+	/* What the watch began with may be older than the object; what an access of it has shown is
+	 * not. */
 	return is_class_pointer(target, value) &&
-	       !(known && stood != value && is_class_pointer(target, stood));
+	       !(known && stood != value && (seen || is_class_pointer(target, stood)));
 }

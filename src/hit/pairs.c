@@ -125,6 +125,7 @@ static void note_discarded(const struct target *target, struct hit *read, const 
 
 static void note_class(const struct target *target, const struct slot *slot, struct hit *write)
 {
+	write->access.traits &= ~TL_TRAIT_CLASS_KEPT;
 	if (class_is_kept(target, slot, write))
 		write->access.traits |= TL_TRAIT_CLASS_KEPT;
 }

@@ -70,9 +70,9 @@ void nudge_send(void)
 
 void nudge_pass_on(void)
 {
-	pid_t tid = raw_gettid();
+	pid_t tid = permitted(SYS_gettid) ? raw_gettid() : 0;
 
-	for (int i = 0; i < WAITERS_MAX; i++)
+	for (int i = 0; tid && i < WAITERS_MAX; i++)
 		take(i, tid, 0);
 	nudge_send();
 }

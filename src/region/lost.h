@@ -2,7 +2,7 @@
 /*
  * Regions that the program has taken from us by restricting its own system calls. Here they are
  * counted (tl_stats(3)); the preload library has a function of its own under this name, which tells
- * the controller (agent/region.c).
+ * the controller (handler/region.c).
  */
 #ifndef REGION_LOST_H
 #define REGION_LOST_H

@@ -201,8 +201,8 @@ void region_freeze(void)
 	if (is_set(&frozen) || is_set(&ended))
 		return;
 	mask = take_lock(&selector);
-	__atomic_store_n(&frozen, true, __ATOMIC_SEQ_CST);
-	region_note_lost(region_set_count(), true);
+	if (!__atomic_exchange_n(&frozen, true, __ATOMIC_SEQ_CST))
+		region_note_lost(region_set_count(), true);
 	release_lock(mask, selector);
 	__atomic_store_n(&owner_lock_anonymous, true, __ATOMIC_RELAXED);
 }

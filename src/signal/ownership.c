@@ -14,7 +14,7 @@
 
 #define KERNEL_SIGNALS 64
 #define TRAP_PERF_CODE 6 /* TRAP_PERF; Debian 12's libc has no name for it */
-#define CANCEL_SIGNAL 32 /* glibc's and musl's SIGCANCEL */
+#define CANCEL_SIGNAL 32 /* glibc's SIGCANCEL */
 
 /* glibc's own sigaction under its other exported name: the plain one is interposed. */
 int libc_sigaction(int signal, const struct sigaction *action,

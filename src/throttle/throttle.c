@@ -33,6 +33,7 @@ struct account {
 	uint64_t earned;
 	uint64_t paused_ns;
 	uint32_t changes; /* of the budget */
+	uint32_t ended;	  /* who opened it has closed it: forked children learn it here */
 };
 
 /* CPU time of a thread accounted so far, and to which throttle. */
@@ -47,6 +48,7 @@ struct tl_throttle {
 	struct account own;
 	uint64_t process_clock; /* CPU time of the process accounted so far */
 	bool closing;
+	pid_t owner;		  /* who opened it: a forked child's copy ends nothing */
 	uint64_t serial;	  /* pages and places come back */
 	unsigned place;		  /* among each thread's clocks, or NO_PLACE: `only` */
 	struct thread_clock only; /* where one thread alone is covered */
@@ -87,15 +89,17 @@ static void account_from_now(struct tl_throttle *throttle)
 }
 
 /* Where the account of this thread stands. Of a thread that did not open the throttle it is begun
- * at its first hit, which comes one period after it was covered, or later, and then what is more is
- * not charged. */
-static uint64_t *accounted_clock(struct tl_throttle *throttle, uint64_t now)
+ * at the first look, of `by`: whichever of the two has the shorter period, the thread has been
+ * covered for that long or longer, and what is more is not charged. */
+static uint64_t *accounted_clock(struct tl_throttle *throttle, const struct tl_throttle *by,
+				 uint64_t now)
 {
 	struct thread_clock *own = thread_clock(throttle);
+	uint64_t most = by->period < throttle->period ? by->period : throttle->period;
 
 	if (own->serial != throttle->serial) {
 		own->serial = throttle->serial;
-		own->clock = now > throttle->period ? now - throttle->period : 0;
+		own->clock = now > most ? now - most : 0;
 	}
 	return &own->clock;
 }
@@ -114,7 +118,7 @@ static uint64_t used_by_process(struct tl_throttle *throttle)
 }
 
 /* Units used since the last look. */
-static uint64_t used_since(struct tl_throttle *throttle)
+static uint64_t used_since(struct tl_throttle *throttle, const struct tl_throttle *by)
 {
 	uint64_t now, used, *accounted;
 
@@ -123,7 +127,7 @@ static uint64_t used_since(struct tl_throttle *throttle)
 	if (throttle->whole_process)
 		return used_by_process(throttle);
 	now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	accounted = accounted_clock(throttle, now);
+	accounted = accounted_clock(throttle, by, now);
 	/* A forked child's clock begins anew, and it has its parent's account. */
 	used = now >= *accounted ? now - *accounted : now;
 	*accounted = now;
@@ -140,12 +144,20 @@ static uint64_t charge(const struct tl_throttle *throttle, uint64_t units)
 
 /* ---- pausing ---------------------------------------------------------------------------- */
 
-/* In slices, so that a changed budget or a closing throttle is noticed. */
-static void pause_until(const struct tl_throttle *throttle, uint64_t earned, uint32_t changes)
+static bool is_ending(const struct tl_throttle *throttle)
+{
+	return __atomic_load_n(&throttle->closing, __ATOMIC_ACQUIRE) ||
+	       __atomic_load_n(&throttle->account->ended, __ATOMIC_ACQUIRE);
+}
+
+/* In slices, so that a changed budget or a closing throttle is noticed; also `by`, in whose handler
+ * this is: what is owed then is paid at the next look. */
+static void pause_until(const struct tl_throttle *throttle, const struct tl_throttle *by,
+			uint64_t earned, uint32_t changes)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), now = start;
 
-	while (now < earned && !__atomic_load_n(&throttle->closing, __ATOMIC_ACQUIRE)) {
+	while (now < earned && !is_ending(throttle) && !is_ending(by)) {
 		if (__atomic_load_n(&throttle->account->changes, __ATOMIC_ACQUIRE) != changes)
 			break;
 		raw_nanosleep(earned - now < SLICE_NS ? earned - now : SLICE_NS);
@@ -164,29 +176,29 @@ static bool concerns_this_thread(const struct tl_throttle *throttle)
 	return glob_match(throttle->pattern, name);
 }
 
-static void look(void *arg)
+static void look(struct tl_throttle *throttle, const struct tl_throttle *by)
 {
-	struct tl_throttle *throttle = arg;
 	/* Pairs with tl_throttle_set_budget(): what is charged before that is forgiven. */
 	uint32_t changes = __atomic_load_n(&throttle->account->changes, __ATOMIC_ACQUIRE);
-	uint64_t used = used_since(throttle), earned;
+	uint64_t used = used_since(throttle, by), earned;
 
-	/* What it used under another name is not charged, and not later either. */
-	if (!concerns_this_thread(throttle))
+	/* What it used under another name is not charged, and not later either. A forked child's
+	 * copy of an event stays open for ever. */
+	if (is_ending(throttle) || !concerns_this_thread(throttle))
 		return;
 	earned = charge(throttle, used);
 	if (held)
 		counter_increment(COUNTER_PAUSES_HELD);
 	else
-		pause_until(throttle, earned, changes);
+		pause_until(throttle, by, earned, changes);
 }
 
-static void look_if_timed(void *arg)
+static void look_if_timed(void *arg, void *by)
 {
-	const struct tl_throttle *throttle = arg;
+	struct tl_throttle *throttle = arg;
 
 	if (throttle->by_cpu_time)
-		look(arg);
+		look(throttle, by);
 }
 
 /*
@@ -196,10 +208,10 @@ static void look_if_timed(void *arg)
  */
 static void on_period(tl_hit *hit, void *arg)
 {
-	const struct tl_throttle *throttle = arg;
+	struct tl_throttle *throttle = arg;
 	bool by_cpu_time = throttle->by_cpu_time;
 
-	look(arg);
+	look(throttle, throttle);
 	if (by_cpu_time)
 		deliver_beside(tl_hit_event(hit), look_if_timed);
 }
@@ -250,6 +262,7 @@ static void adopt(struct tl_throttle *throttle, const struct tl_throttle_spec *s
 {
 	static uint64_t serials;
 
+	throttle->owner = raw_getpid();
 	throttle->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
 	throttle->by_cpu_time = spec->counter == TL_CPU_TIME;
 	throttle->account->rate.budget = spec->budget;
@@ -262,6 +275,12 @@ static void adopt(struct tl_throttle *throttle, const struct tl_throttle_spec *s
 	throttle->whole_process = spec->scope == TL_PROCESS && !spec->threads;
 	if (spec->threads)
 		strcpy(throttle->pattern, spec->threads);
+}
+
+static bool is_for_this_thread(const struct tl_throttle_spec *spec)
+{
+	return spec->scope == TL_THREAD || (spec->scope == TL_THREADS && spec->ntids == 1 &&
+					    spec->tids && spec->tids[0] == raw_gettid());
 }
 
 static bool has_one_thread(const struct tl_throttle_spec *spec)
@@ -317,7 +336,7 @@ static int create(struct tl_throttle **created, const struct tl_throttle_spec *s
 		return err;
 	}
 	/* Before the event is open, whose hits may come late. */
-	if (throttle->place != NO_PLACE || spec->scope == TL_THREAD)
+	if (throttle->place != NO_PLACE || is_for_this_thread(spec))
 		account_from_now(throttle);
 	*created = throttle;
 	return 0;
@@ -376,6 +395,8 @@ int tl_throttle_close(tl_throttle *throttle)
 	if (!throttle)
 		return -EINVAL;
 	__atomic_store_n(&throttle->closing, true, __ATOMIC_RELEASE);
+	if (throttle->owner == raw_getpid())
+		__atomic_store_n(&throttle->account->ended, 1, __ATOMIC_RELEASE);
 	err = tl_event_close(throttle->event);
 	discard(throttle);
 	return err;

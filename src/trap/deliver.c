@@ -107,7 +107,7 @@ static bool is_another(struct running *record, tl_event *event, const tl_event *
 	return object_survives_fork(event) || arming_is_allowed(event);
 }
 
-void deliver_beside(const tl_event *own, void (*visit)(void *arg))
+void deliver_beside(const tl_event *own, void (*visit)(void *arg, void *own_arg))
 {
 	struct running *record = running_current();
 	void *arg;
@@ -117,7 +117,7 @@ void deliver_beside(const tl_event *own, void (*visit)(void *arg))
 		return;
 	for (unsigned i = 0; i < object_used(); i++) {
 		if (is_another(record, &object_table[i], own, &arg))
-			visit(arg);
+			visit(arg, own->arg);
 		if (record->beside)
 			__atomic_store_n(&record->beside, NULL, __ATOMIC_RELEASE);
 	}

@@ -32,8 +32,9 @@ void deliver_describe(const struct insn_access *access, struct tl_hit *hit);
 void deliver_hit(struct tl_hit *hit, tl_hit_fn *fn, void *arg);
 
 /* Within a handler of `own`: visits each other open event that has the same callback and covers
- * this thread, with its argument, as if it had a hit too. None is closed while it is visited. */
-void deliver_beside(const tl_event *own, void (*visit)(void *arg));
+ * this thread, with its argument and that of `own`, as if it had a hit too. Neither is closed while
+ * it is visited. */
+void deliver_beside(const tl_event *own, void (*visit)(void *arg, void *own_arg));
 
 /* For region_install(): hits that came another way than by a perf signal are handed to the callback
  * of event number `index`, if it is still of that generation and covers this thread. */
