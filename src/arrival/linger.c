@@ -28,6 +28,11 @@ unsigned linger_others(struct program *program)
 		targets_welcome(program);
 		targets_check(program);
 		others = entries_waiting(program);
+		/* A process that has ended without a word, as by _exit(2), is no other. */
+		if (others) {
+			entries_check_all(program);
+			others = entries_waiting(program);
+		}
 		if (others || !atomic_load(&program->area->forking))
 			return others;
 		raw_nanosleep(MILLISECOND);

@@ -246,6 +246,19 @@ void entries_check(struct program *program)
 	check_unknown(program, clock_now());
 }
 
+void entries_check_all(struct program *program)
+{
+	program->entries->next_search = 0;
+	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
+		struct entry *entry = &program->entries->entry[i];
+
+		entry->claimed = __atomic_load_n(&program->area->process[i].pid, __ATOMIC_ACQUIRE);
+		entry->pause = LOOK_FIRST;
+		entry->next_look = 0;
+	}
+	entries_check(program);
+}
+
 bool entries_are_scarce(const struct program *program)
 {
 	unsigned taken = 0;

@@ -44,6 +44,8 @@ pid_t entry_process(const struct program *program, uint32_t index);
  * first.
  */
 void entries_check(struct program *program);
+/* The same, and whoever is not held on to is looked for now, whosever turn it is. */
+void entries_check_all(struct program *program);
 
 /* Are so many taken that the next process may find none? */
 bool entries_are_scarce(const struct program *program);

@@ -75,11 +75,12 @@ class Background(unittest.TestCase):
         """The process that watches on, and the one that it watches."""
         result = run(*command, "-o", self.output, "--", RACER, str(seconds), "background")
         self.assertEqual((result.returncode, result.stdout), (FIRST_ENDING, ""), result.stderr)
-        # Hits of the first moments are shown before.
-        told = re.fullmatch(r"(?: +[\d.]+  racer/\d+  write counted:w .*\n)*trapline: .*racer has ended, \d of its processes "
-                            r"go(?:es)? on; process (\d+) watches (?:it|them)"
-                            r": `trapline stop \1` ends that\n", result.stderr)
+        # Hits and findings of the first moments are shown before, and nothing else is.
+        told = re.search(r"(?m)^trapline: .*racer has ended, \d of its processes "
+                         r"go(?:es)? on; process (\d+) watches (?:it|them)"
+                         r": `trapline stop \1` ends that\n\Z", result.stderr)
         self.assertTrue(told, result.stderr)
+        self.assertEqual(len(re.findall("(?m)^trapline:", result.stderr)), 1, result.stderr)
         controller = int(told[1])
         self.addCleanup(lambda: is_running(controller) and os.kill(controller, signal.SIGKILL))
         return controller, self.listed(controller)

@@ -66,10 +66,14 @@ class Budget(unittest.TestCase):
 
     def test_what_each_thread_saw_before_a_rest(self):
         """Is not what its write found: a value is told as the old one only where the new one is one more."""
-        text, _, status = watch('mine', '--if', 'new != old + 1', '--budget', '5', '--stats=all', '--', EACH,
-                                '8', '500000', '300')
-        self.assertEqual(status, 0)
-        self.assertGreater(int(re.search(r'(\d+)  rests', text)[1]), 1, text)
+        for rounds in 500000, 1000000, 2000000:  # a busy machine makes the rests longer
+            text, _, status = watch('mine', '--if', 'new != old + 1', '--budget', '5', '--stats=all', '--', EACH,
+                                    '8', str(rounds), '300')
+            self.assertEqual(status, 0)
+            rests = int(re.search(r'(\d+)  rests', text)[1])
+            if rests > 1:
+                break
+        self.assertGreater(rests, 1, text)
         known = re.findall(r'write mine  (\d+) → (\d+) ', text)
         self.assertEqual([pair for pair in known if int(pair[1]) != int(pair[0]) + 1], [], text)
 
