@@ -136,11 +136,7 @@ static bool goes_without(struct search *search, struct insn_forward *forward)
 		if (effect.insn.conditional && forward->beside && search->asides < ASIDE)
 			search->aside[search->asides++] = forward->beside;
 	}
-	/* Only of a loop is it known that the rest is more of the same. */
-	for (unsigned i = 0; i + 1 < search->steps; i++)
-		if (search->own[i] == search->own[search->steps - 1])
-			return true;
-	return false;
+	return true;
 }
 
 static bool is_own(const struct search *search, uint64_t pc)
@@ -155,17 +151,7 @@ struct aside {
 	const struct search *search;
 	uint64_t fork[FORKS];
 	unsigned forks;
-	bool straight; /* the value is used before any branch of it */
 };
-
-/* What is merely not known to leave the value alone is no use that shows what the load was for. */
-static bool shows_use(const struct insn_effect *effect, int number)
-{
-	enum insn_flow flow = effect->insn.flow;
-
-	return is_source(effect, number) || flow == INSN_FLOW_RETURN ||
-	       (flow == INSN_FLOW_CALL && !(INSN_KEPT_BY_CALLS >> number & 1));
-}
 
 /* The next instruction of it. False: it ends there, as far as can be told. */
 static bool pass(struct aside *aside, uint64_t *pc, bool *used)
@@ -179,10 +165,7 @@ static bool pass(struct aside *aside, uint64_t *pc, bool *used)
 	if (!decode(aside->search, *pc, bytes, &available, &effect))
 		return false;
 	use = *used ? UNUSED : use_of(&effect, aside->search->number);
-	if (use == USED && !shows_use(&effect, aside->search->number))
-		use = UNUSED;
 	*used |= use == USED;
-	aside->straight |= use == USED && aside->forks == 1;
 	if (use == GONE || (insn->flow != INSN_FLOW_NEXT && insn->flow != INSN_FLOW_BRANCH))
 		return false;
 	if (insn->conditional && !*used && aside->forks < FORKS)
@@ -209,15 +192,13 @@ static bool uses_it(struct aside *aside, uint64_t pc)
 	return used && is_own(aside->search, pc);
 }
 
-/* `*behind`: it leads out of the loop and to a use, to which the thread itself will come. */
-static bool is_used_aside(const struct search *search, uint64_t from, bool *behind)
+static bool is_used_aside(const struct search *search, uint64_t from)
 {
 	struct aside aside = {.search = search, .fork = {from}, .forks = 1};
 
 	for (unsigned i = 0; i < aside.forks; i++)
 		if (uses_it(&aside, aside.fork[i]))
 			return true;
-	*behind |= aside.straight && search->steps == OWN_STEPS;
 	return false;
 }
 
@@ -228,7 +209,6 @@ bool insn_is_hoisted(const struct insn_hoist *hoist, uint64_t pc,
 	static struct search search;
 	uint8_t bytes[INSN_MAX_LENGTH];
 	size_t available = hoist->code(hoist->context, pc, bytes, sizeof(bytes));
-	bool hoisted, behind = false;
 	struct insn insn;
 
 	if (!available || insn_decode(bytes, available, pc, &insn) || !insn.plain_move ||
@@ -247,8 +227,10 @@ bool insn_is_hoisted(const struct insn_hoist *hoist, uint64_t pc,
 	insn_forward_set_flags(&forward, registers->flags);
 	if (!goes_without(&search, &forward))
 		return false;
-	hoisted = search.left_out;
+	if (search.left_out)
+		return true;
 	for (unsigned i = 0; i < search.asides; i++)
-		hoisted |= is_used_aside(&search, search.aside[i], &behind);
-	return hoisted && !behind;
+		if (is_used_aside(&search, search.aside[i]))
+			return true;
+	return false;
 }
