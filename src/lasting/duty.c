@@ -28,7 +28,8 @@
 #define REST_MAX (2 * SECOND)
 #define LOOK_INTERVAL (5 * MILLISECOND) /* between looks at slots that watch */
 /* Of the CPU time of a window: what is left after its hits must be more, or the rate is not known,
- * since their cost is known no better than to a quarter where others have the processors' caches. */
+ * since their cost is known no better than to a quarter where others have the processors' caches.
+ */
 #define RESIDUE_PARTS 4
 #define STRIDES_MIN 8 /* hits that must agree before a value is taken for a counter */
 
