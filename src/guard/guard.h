@@ -141,8 +141,8 @@ void release_limit(uint64_t bytes);
 void release_room(void);
 /* A block leaves the quarantine early, for one that would else not be guarded. */
 bool release_make_place(uint64_t address);
-/* So do those that have memory between the two addresses. */
-void release_range(uint64_t from, uint64_t to);
+/* So do those that have memory between the two addresses; `may_free`: to the allocator. */
+void release_range(uint64_t from, uint64_t to, bool may_free);
 
 /* ---- quarantine.c --------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
  */
 #include "guard/limit.h"
 
+#include "agent/permitted.h"
 #include "agent/readable.h"
 #include "base/memory.h"
 #include "base/syscall.h"
@@ -46,9 +47,11 @@ static struct {
 static pid_t own_process;
 static bool *is_known;
 
+/* In a forked child a filter may forbid even that: limit_may_free() asks no further then. */
 static void note_process(void)
 {
-	own_process = raw_getpid();
+	if (permitted(SYS_getpid))
+		own_process = raw_getpid();
 	if (is_known)
 		*is_known = true;
 }
@@ -108,7 +111,7 @@ static uint64_t bound_of(uint64_t limit)
  * are not in it. Accepted there, and without the page: blocks in the quarantine stay. */
 bool limit_may_free(void)
 {
-	return is_known && *is_known && own_process == raw_getpid();
+	return is_known && *is_known && permitted(SYS_getpid) && own_process == raw_getpid();
 }
 
 /* A higher one counts when the kernel has taken it. */
@@ -187,7 +190,7 @@ int set_limit_64(int resource, const struct rlimit *limit)
 
 int process_limit(pid_t pid, int resource, const struct rlimit *limit, struct rlimit *old)
 {
-	bool own = !pid || pid == raw_getpid();
+	bool own = !pid || (permitted(SYS_getpid) && pid == raw_getpid());
 	int result;
 
 	resolve();

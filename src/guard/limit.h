@@ -13,7 +13,8 @@ void limit_begin(void);
 void limit_before(long resource, const void *limit);
 void limit_before_lock(void);
 /* May blocks be given back to the allocator? In a child that was made without libc's fork() a lock
- * of the allocator's may be held for good. */
+ * of the allocator's may be held for good; and where a seccomp filter forbids getpid(2) nobody
+ * knows whether this is one. */
 bool limit_may_free(void);
 
 #endif

@@ -201,13 +201,14 @@ static bool is_within(const struct guard_record *record, uint64_t from, uint64_t
 	return start < to && from < start + length;
 }
 
-void release_range(uint64_t from, uint64_t to)
+/* What is only dropped takes no lock and makes no call. */
+void release_range(uint64_t from, uint64_t to, bool may_free)
 {
 	for (uint32_t place = 0; place < GUARD_BLOCKS; place++)
 		if (guard_state(atomic_load_explicit(&guard_table.entry[place],
 						     memory_order_acquire)) == GUARD_DEAD &&
 		    is_within(&guard_table.record[place], from, to))
-			quarantine_leave(place, release_finally);
+			quarantine_leave(place, may_free ? release_finally : guard_drop);
 }
 
 void release_limit(uint64_t bytes)

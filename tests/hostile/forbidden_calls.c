@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Filters that kill for one call each which a program has little use for: it sets them in a child,
- * looks at and changes its signals there, executes what there is not, and ends by exit().
+ * looks at and changes its signals there, maps memory where a block was before, limits itself,
+ * forks, executes what there is not, and ends by exit().
  */
 #include "filter.h"
+
+#define LARGE (1 << 20)
+#define PAGE 4096
 
 static const struct {
 	const char *name;
@@ -48,15 +52,53 @@ static void use_signals(void)
 	expect(sigprocmask(SIG_UNBLOCK, &trap, NULL) == 0);
 }
 
+/* Bare, a large block is unmapped as it is freed. Returns a page of it. */
+static char *free_large(void)
+{
+	char *volatile block = malloc(LARGE);
+	uintptr_t address = (uintptr_t)block;
+
+	expect(block);
+	block[0] = 1;
+	free(block);
+	return (char *)((address + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
+}
+
+static void use_memory(char *page)
+{
+	const struct rlimit plenty = {1ull << 46, RLIM_INFINITY};
+
+	expect(mmap(page, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		    0) == page);
+	expect(page[0] == 0 && munmap(page, PAGE) == 0);
+	/* Whether it may raise what it has is not the question. */
+	setrlimit(RLIMIT_AS, &plenty);
+}
+
+/* Where making a process is forbidden it would end here. */
+static void use_fork(void)
+{
+	pid_t child = fork();
+	int status = 1;
+
+	if (child == 0)
+		exit(0);
+	expect(waitpid(child, &status, 0) == child && status == 0);
+}
+
 static void be_child(long number)
 {
 	struct sock_filter filter[] = {FILTER_LOAD, FILTER_DENY((unsigned)number), FILTER_ALLOW};
 	char *const arguments[] = {(char *)"x", NULL};
+	char *freed = free_large();
 
 	filter_install(filter, sizeof(filter) / sizeof(filter[0]));
 	for (int i = 0; i < 3; i++)
 		noise_mark();
 	use_signals();
+	use_memory(freed);
+	if (number != SYS_clone)
+		use_fork();
 	expect(execv("/nowhere/at/all", arguments) == -1 && errno == ENOENT);
 	exit(3);
 }
