@@ -368,12 +368,18 @@ void pages_own(uint64_t run, uint32_t pages, uint32_t place)
 		atomic_store_explicit(&owner[first + i], place + 1, memory_order_release);
 }
 
-/* Under a filter every call may be the last. */
-static bool empty(uint64_t run, long length)
+/* Under a filter every call may be the last: one that a forked child has from its parent, too, and
+ * one for which the process is not watched any more. */
+static bool is_quiet(void)
 {
 	const struct area_process *process = agent_state.process;
 
-	if (!process || atomic_load(&process->quiet))
+	return agent_state.quiet || !process || atomic_load(&process->quiet);
+}
+
+static bool empty(uint64_t run, long length)
+{
+	if (is_quiet())
 		return false;
 	/* The program may have forbidden itself whole pages, and then have given them back. */
 	if (length > (long)GUARD_PAGE)
@@ -419,15 +425,20 @@ static void forgo_run(uint32_t first, uint32_t count)
 	unmap(first, count);
 }
 
+/* What was looked at since it was freed, and the page behind. */
+static bool empty_again(uint64_t run, long length)
+{
+	return !is_quiet() && raw_syscall3(SYS_madvise, (long)run, length, MADV_DONTNEED) == 0;
+}
+
 void pages_give_back(uint64_t run, uint32_t pages)
 {
 	if (atomic_load(&forgone)) {
 		forgo_run((uint32_t)((run - atomic_load(&arena)) / GUARD_PAGE), pages + 1);
 		return;
 	}
-	/* What was looked at since it was freed, and the page behind. */
-	if (is_touched() &&
-	    raw_syscall3(SYS_madvise, (long)run, ((long)pages + 1) * GUARD_PAGE, MADV_DONTNEED))
+	/* A run that cannot be emptied is given to nobody. */
+	if (is_touched() && !empty_again(run, ((long)pages + 1) * GUARD_PAGE))
 		return;
 	let_go((uint32_t)((run - atomic_load(&arena)) / GUARD_PAGE), pages + 1);
 }
