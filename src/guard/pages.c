@@ -97,9 +97,10 @@ void pages_begin(struct area_process *process, bool waits)
 	atomic_store(&usable, false);
 	/* What was touched before the fork is filled in the child, too. */
 	atomic_store(&process->guard.touched, atomic_load(&arena) != 0);
-	/* Of an arena with holes the faults would be those of the program's own memory, too. */
-	if (!waits || !agent_state.area->guard.pages || atomic_load(&forgone) ||
-	    !(start = map_arena()))
+	/* Of an arena with holes the faults would be those of the program's own memory, too. Under
+	 * the filter of its parent a forked child asks for none. */
+	if (!waits || agent_state.quiet || !agent_state.area->guard.pages ||
+	    atomic_load(&forgone) || !(start = map_arena()))
 		return;
 	descriptor = open_faults();
 	if (descriptor < 0)
