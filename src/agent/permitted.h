@@ -19,7 +19,8 @@ void permitted_note(const struct sock_fprog *filter);
 /* May the call be made? True for one that is not in the list of permitted.c. Async-signal-safe. */
 bool permitted(long number);
 
-/* What watching a forked child, or an executed program, begins with. */
+/* What watching a forked child, or an executed program, begins with; that needs newfstatat(2), too.
+ */
 bool permitted_to_begin(void);
 
 #endif

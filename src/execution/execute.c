@@ -29,6 +29,7 @@
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
 #include <trapline/event.h>
 #include <unistd.h>
 
@@ -130,7 +131,8 @@ static void extend(struct execution *execution, int directory, const char *file)
 	execution->unentered = false;
 	if (!agent_state.area)
 		return;
-	if (!permitted_to_begin()) {
+	/* By the last one it looks at its area, and we at its file. */
+	if (!permitted_to_begin() || !permitted(SYS_newfstatat)) {
 		count_unentered(execution);
 		return;
 	}

@@ -98,6 +98,13 @@ static void test_calls_of_our_own(void **state)
 		RETURN(SECCOMP_RET_USER_NOTIF),
 		RETURN(SECCOMP_RET_ALLOW),
 	};
+	/* Which is called for a program that is executed, not in a forked child. */
+	struct sock_filter status[] = {
+		NUMBER,
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 0, 1),
+		RETURN(SECCOMP_RET_KILL_PROCESS),
+		RETURN(SECCOMP_RET_ALLOW),
+	};
 	/* Forbidden with some arguments. */
 	struct sock_filter some[] = {
 		NUMBER,
@@ -113,6 +120,8 @@ static void test_calls_of_our_own(void **state)
 	assert_true(permitted(SYS_getpid) && permitted(SYS_tgkill) && permitted_to_begin());
 	permitted_note(&(struct sock_fprog){.len = LENGTH(one), .filter = one});
 	assert_true(permitted(SYS_getpid) && !permitted(SYS_tgkill) && permitted_to_begin());
+	permitted_note(&(struct sock_fprog){.len = LENGTH(status), .filter = status});
+	assert_true(!permitted(SYS_newfstatat) && permitted_to_begin());
 	permitted_note(&(struct sock_fprog){.len = LENGTH(some), .filter = some});
 	assert_true(!permitted(SYS_getpid) && permitted(SYS_gettid) && !permitted_to_begin());
 	assert_true(permitted(SYS_reboot)); /* none of ours */
