@@ -231,7 +231,8 @@ static bool can_read_library(void)
 	fd = open_at(AT_FDCWD, agent_state.library);
 	if (fd >= 0)
 		raw_close(fd);
-	return fd >= 0;
+	/* All descriptors are taken, of which those that the execution closes are free then. */
+	return fd >= 0 || fd == -EMFILE || fd == -ENFILE;
 }
 
 static void check_library(struct file *file)
@@ -315,16 +316,31 @@ static void look_from_thread(struct file *file)
 	page_free(stack, THREAD_STACK);
 }
 
+/* Handlers of the program's, which would find one more descriptor, or leave it by a jump, do not
+ * run. Ours does: a hit on this stack would be lost. */
+static void look_by_itself(struct file *file, bool is_recalled)
+{
+	uint64_t blocked = ~(1ull << (SIGTRAP - 1)), before;
+
+	raw_sigprocmask(SIG_BLOCK, &blocked, &before);
+	if (is_recalled)
+		check_library(file);
+	else
+		look(file);
+	raw_sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 enum agent_entry agent_can_enter(int directory, const char *path)
 {
 	struct file file = {.directory = directory, .path = path};
+	bool alone, is_recalled;
 
 	if (!path)
 		return AGENT_ENTRY_NONE;
-	if (is_alone())
-		look(&file);
-	else if (__libc_single_threaded && recall(&file))
-		check_library(&file);
+	alone = is_alone();
+	is_recalled = !alone && __libc_single_threaded && recall(&file);
+	if (alone || is_recalled)
+		look_by_itself(&file, is_recalled);
 	else
 		look_from_thread(&file);
 	return file.entry;
