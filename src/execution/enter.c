@@ -59,10 +59,17 @@ struct file {
 /* ------------------------------------------------------------------------------------------- */
 /* One file, open */
 
-static bool read_at(int fd, void *to, size_t length, uint64_t offset)
+struct source {
+	int fd;
+	bool failed; /* to be read, or it is shorter than it says: nothing is remembered of it */
+};
+
+static bool read_at(struct source *source, void *to, size_t length, uint64_t offset)
 {
-	return raw_syscall6(SYS_pread64, fd, (long)to, (long)length, (long)offset, 0, 0) ==
-	       (long)length;
+	if (raw_syscall6(SYS_pread64, source->fd, (long)to, (long)length, (long)offset, 0, 0) !=
+	    (long)length)
+		source->failed = true;
+	return !source->failed;
 }
 
 /* As the kernel judges (cap_bprm_creds_from_file()): then AT_SECURE is set. */
@@ -80,18 +87,24 @@ static bool raises_privilege(const struct stat *status)
 	return becomes != user || group_becomes != group;
 }
 
-static bool has_capabilities(int fd)
+/* How many bytes say which, or -errno. */
+static long find_capabilities(int fd)
 {
-	return raw_syscall6(SYS_fgetxattr, fd, (long)"security.capability", 0, 0, 0, 0) > 0;
+	return raw_syscall6(SYS_fgetxattr, fd, (long)"security.capability", 0, 0, 0, 0);
 }
 
-static bool names_linker(int fd, const Elf64_Phdr *header)
+static bool has_none(long capabilities)
+{
+	return capabilities == 0 || capabilities == -ENODATA || capabilities == -EOPNOTSUPP;
+}
+
+static bool names_linker(struct source *source, const Elf64_Phdr *header)
 {
 	char path[HEAD];
 	const char *name = path;
 	size_t length = header->p_filesz < sizeof(path) ? header->p_filesz : sizeof(path) - 1;
 
-	if (!read_at(fd, path, length, header->p_offset))
+	if (!read_at(source, path, length, header->p_offset))
 		return false;
 	path[length] = '\0';
 	for (const char *at = path; *at; at++)
@@ -101,12 +114,12 @@ static bool names_linker(int fd, const Elf64_Phdr *header)
 }
 
 /* The dynamic linker itself, executed by name, has no interpreter and a name of its own. */
-static bool is_linker(int fd, const Elf64_Phdr *header)
+static bool is_linker(struct source *source, const Elf64_Phdr *header)
 {
 	Elf64_Dyn entry;
 
 	for (unsigned i = 0; i < DYNAMIC_MAX && (i + 1) * sizeof(entry) <= header->p_filesz; i++) {
-		if (!read_at(fd, &entry, sizeof(entry), header->p_offset + i * sizeof(entry)) ||
+		if (!read_at(source, &entry, sizeof(entry), header->p_offset + i * sizeof(entry)) ||
 		    entry.d_tag == DT_NULL)
 			return false;
 		if (entry.d_tag == DT_SONAME)
@@ -115,21 +128,22 @@ static bool is_linker(int fd, const Elf64_Phdr *header)
 	return false;
 }
 
-static bool is_loaded_by_linker(int fd, const Elf64_Ehdr *header)
+static bool is_loaded_by_linker(struct source *source, const Elf64_Ehdr *header)
 {
 	Elf64_Phdr program, dynamic = {0};
 
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != agent_arch.machine)
 		return false;
 	for (unsigned i = 0; i < header->e_phnum && i < HEADERS_MAX; i++) {
-		if (!read_at(fd, &program, sizeof(program), header->e_phoff + i * sizeof(program)))
+		if (!read_at(source, &program, sizeof(program),
+			     header->e_phoff + i * sizeof(program)))
 			return false;
 		if (program.p_type == PT_INTERP)
-			return names_linker(fd, &program);
+			return names_linker(source, &program);
 		if (program.p_type == PT_DYNAMIC)
 			dynamic = program;
 	}
-	return is_linker(fd, &dynamic);
+	return is_linker(source, &dynamic);
 }
 
 /* The interpreter of a first line, as the kernel reads it (fs/binfmt_script.c). */
@@ -148,13 +162,15 @@ static bool find_interpreter(const char head[HEAD], char next[HEAD])
 	return true;
 }
 
-static void judge(struct file *file, const struct stat *status, bool capable, bool loaded)
+/* An error that passes is not remembered. */
+static void judge(struct file *file, const struct stat *status, long capabilities, bool loaded,
+		  bool failed)
 {
-	if (!capable)
+	if (has_none(capabilities) && !failed)
 		image_note(status, loaded ? IMAGE_OPEN : IMAGE_CLOSED);
 	/* Capabilities are no more than root has. */
 	if (loaded && !raises_privilege(status) &&
-	    !(capable && raw_syscall3(SYS_getuid, 0, 0, 0) != 0))
+	    !(capabilities > 0 && raw_syscall3(SYS_getuid, 0, 0, 0) != 0))
 		file->entry = AGENT_ENTRY_OPEN;
 }
 
@@ -176,13 +192,17 @@ static bool recall(struct file *file)
 /* True when file->next is to be looked at in its stead. */
 static bool examine(struct file *file, int fd)
 {
+	struct source source = {.fd = fd};
 	char head[HEAD] = "";
 	struct stat status;
 	Elf64_Ehdr header;
+	bool loaded;
+	long length;
 
 	if (raw_syscall3(SYS_fstat, fd, (long)&status, 0) || !S_ISREG(status.st_mode))
 		return false;
-	if (raw_syscall6(SYS_pread64, fd, (long)head, sizeof(head) - 1, 0, 0, 0) <= 0)
+	length = raw_syscall6(SYS_pread64, fd, (long)head, sizeof(head) - 1, 0, 0, 0);
+	if (length <= 0)
 		return false;
 	if (head[0] == '#' && head[1] == '!')
 		return find_interpreter(head, file->next);
@@ -192,7 +212,9 @@ static bool examine(struct file *file, int fd)
 		return true;
 	}
 	memcpy(&header, head, sizeof(header));
-	judge(file, &status, has_capabilities(fd), is_loaded_by_linker(fd, &header));
+	source.failed = length < (long)sizeof(header);
+	loaded = is_loaded_by_linker(&source, &header);
+	judge(file, &status, find_capabilities(fd), loaded, source.failed);
 	return false;
 }
 
