@@ -22,8 +22,9 @@ struct agent_notice {
 	uint32_t kind;
 	uint64_t address, size, number;
 	uint32_t access, length;
-	uint64_t word;
+	uint64_t word, serial;
 	const struct guard_record *record;
+	const _Atomic uint64_t *entry;
 };
 
 /* Until a record is free. Nobody is woken by that: slices would be too long to wait. */
@@ -60,12 +61,22 @@ static void fill(struct area_hit *hit, uint32_t kind, const struct area_register
 }
 
 /* The process may be gone by the time that the controller looks at its memory: what is found as it
- * ends is told in a crowd. */
+ * ends is told in a crowd. Another thread may have given the place to another block, which counts
+ * from BUSY on: of the same address, it has another number by the time that it is LIVE. What has
+ * only changed its state is the same one. */
 static void fill_block(struct guard_told *block, const struct agent_notice *what)
 {
-	block->word = what->record ? what->word : 0;
-	if (what->record)
-		memcpy(&block->record, what->record, sizeof(block->record));
+	uint64_t word;
+
+	block->word = 0;
+	if (!what->record)
+		return;
+	memcpy(&block->record, what->record, sizeof(block->record));
+	atomic_thread_fence(memory_order_acquire);
+	word = atomic_load_explicit(what->entry, memory_order_acquire);
+	if (guard_address(word) == guard_address(what->word) && guard_state(word) != GUARD_BUSY &&
+	    atomic_load_explicit(&what->record->serial, memory_order_relaxed) == what->serial)
+		block->word = what->word;
 }
 
 /* Until the record is no longer this thread's. */
@@ -147,7 +158,9 @@ bool agent_notice_guard(const struct agent_guard_notice *notice,
 				    .access = notice->event,
 				    .length = notice->length,
 				    .word = notice->word,
-				    .record = notice->record};
+				    .serial = notice->serial,
+				    .record = notice->record,
+				    .entry = notice->entry};
 
 	return tell(&what, registers);
 }

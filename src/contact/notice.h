@@ -20,8 +20,9 @@ struct agent_guard_notice {
 	uint64_t block;	  /* the guarded block's; 0: none */
 	int64_t offset;
 	uint32_t length;
-	uint64_t word;			   /* of the block, … */
+	uint64_t word, serial;		   /* of the block, … */
 	const struct guard_record *record; /* … and what is known of it; NULL: nothing */
+	const _Atomic uint64_t *entry;	   /* where the word stands */
 };
 bool agent_notice_guard(const struct agent_guard_notice *notice,
 			const struct area_registers *registers);

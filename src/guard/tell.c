@@ -17,6 +17,8 @@ bool tell_event(const struct agent_guard_notice *notice, struct allocation_calle
 	if (place != GUARD_NOWHERE) {
 		whole.word = atomic_load_explicit(&guard_table.entry[place], memory_order_acquire);
 		whole.record = &guard_table.record[place];
+		whole.serial = atomic_load_explicit(&whole.record->serial, memory_order_relaxed);
+		whole.entry = &guard_table.entry[place];
 	}
 	told = agent_notice_guard(&whole, &registers);
 	errno = saved_errno;
