@@ -7,12 +7,15 @@ _Static_assert(TL_GUARD_PAGE_OPENS == GUARD_PAGE_OPENS && TL_GUARD_PAGE_RUNS == 
 	       "what tools are told of pages is what programs say");
 _Static_assert(TL_GUARD_FILLED == GUARD_FILLED, "and what they answer");
 
-/* What lies on an empty page before the block is nobody else's. */
+/* What lies on an empty page before the block is nobody else's. The record is the program's, and
+ * may say anything. */
 static uint64_t front_of(const struct guards_block *block)
 {
 	const struct guard_record *record = &block->record;
+	bool is_behind_page = record->run && record->raw == block->address &&
+			      block->address - record->run == GUARD_PAGE;
 
-	return record->run && record->raw == block->address ? record->run : record->raw;
+	return is_behind_page ? record->run : record->raw;
 }
 
 static void moment_of(const struct allocation_event *event, struct tl_moment *moment)
