@@ -37,6 +37,27 @@ uint32_t guard_find_around(uint64_t address, bool all);
 bool guard_change(uint32_t place, enum guard_state from, enum guard_state to);
 /* The place is free from here on. */
 void guard_drop(uint32_t place);
+/* A block's memory, with all of its pages. */
+struct guard_ground {
+	uint64_t start, length;
+};
+struct guard_ground guard_ground(const struct guard_record *record);
+/* Of the freed blocks so far, the length of the longest ground. */
+extern _Atomic uint64_t guard_longest;
+
+/*
+ * Is the word a freed block's that may have memory between the two addresses of the program's? By
+ * its own address, which is on its ground. The length is looked at after the word: it was noted
+ * before that said DEAD. Who asks goes through all words, of which nearly all are far away.
+ */
+static inline bool guard_may_reach(uint64_t word, uint64_t from, uint64_t to)
+{
+	int64_t length = (int64_t)atomic_load_explicit(&guard_longest, memory_order_relaxed);
+	bool behind = (int64_t)(from - guard_address(word)) < length;
+	bool before = (int64_t)(guard_address(word) - to) < length;
+
+	return (behind & before) && guard_state(word) == GUARD_DEAD;
+}
 
 /* Of a block: sums with its surroundings stay far from overflowing. */
 #define GUARD_SIZE_MOST (1ull << 40)

@@ -195,18 +195,18 @@ void release_room(void)
 /* A record may change while it is looked at: then another block leaves early. */
 static bool is_within(const struct guard_record *record, uint64_t from, uint64_t to)
 {
-	uint64_t start = record->run ? record->run : record->raw;
-	uint64_t length = record->run ? (record->pages + 1ull) * GUARD_PAGE : record->room;
+	struct guard_ground ground = guard_ground(record);
 
-	return start < to && from < start + length;
+	return ground.start < to && from < ground.start + ground.length;
 }
 
 /* What is only dropped takes no lock and makes no call. */
 void release_range(uint64_t from, uint64_t to, bool may_free)
 {
 	for (uint32_t place = 0; place < GUARD_BLOCKS; place++)
-		if (guard_state(atomic_load_explicit(&guard_table.entry[place],
-						     memory_order_acquire)) == GUARD_DEAD &&
+		if (guard_may_reach(atomic_load_explicit(&guard_table.entry[place],
+							 memory_order_acquire),
+				    from, to) &&
 		    is_within(&guard_table.record[place], from, to))
 			quarantine_leave(place, may_free ? release_finally : guard_drop);
 }

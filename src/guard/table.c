@@ -143,11 +143,32 @@ static void forget(uint64_t address)
 				  memory_order_relaxed);
 }
 
+_Atomic uint64_t guard_longest;
+
+static void note_length(uint64_t length)
+{
+	uint64_t seen = atomic_load_explicit(&guard_longest, memory_order_relaxed);
+
+	while (seen < length &&
+	       !atomic_compare_exchange_weak_explicit(&guard_longest, &seen, length,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+struct guard_ground guard_ground(const struct guard_record *record)
+{
+	if (record->run)
+		return (struct guard_ground){record->run, (record->pages + 1ull) * GUARD_PAGE};
+	return (struct guard_ground){record->raw, record->room};
+}
+
 /* Those on pages of their own are known by where they are. */
 static void note_freed(uint32_t place, int by)
 {
 	const struct guard_record *record = &guard_table.record[place];
 
+	if (by > 0)
+		note_length(guard_ground(record).length);
 	if (!record->run && record->room >= GUARD_PAGE)
 		granule_note(record->raw, record->room, by);
 }
