@@ -5,6 +5,10 @@
  * lies there, since it is in the quarantine, leaves that first: what is there afterwards is the
  * program's, and the allocator is not given it later. Where the allocator may not be called
  * (limit_may_free()) the block leaves, too, and its memory is lost to it.
+ *
+ * Accepted: a block that is LEAVING just then, by another thread that frees, may be given to the
+ * allocator only after the program's memory is there, which the allocator then unmaps or reads.
+ * Nobody waits for that thread: it may be stopped, or be the one that a handler has interrupted.
  */
 #include "guard/guard.h"
 
