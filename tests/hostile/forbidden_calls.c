@@ -31,6 +31,9 @@ static const struct {
 	{"fgetxattr", SYS_fgetxattr},
 	{"getuid", SYS_getuid},
 	{"clone", SYS_clone},
+	{"newfstatat", SYS_newfstatat},
+	{"readlink", SYS_readlink},
+	{"userfaultfd", SYS_userfaultfd},
 };
 
 static void on_trap(int number)
