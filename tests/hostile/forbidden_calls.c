@@ -55,25 +55,37 @@ static void use_signals(void)
 	expect(sigprocmask(SIG_UNBLOCK, &trap, NULL) == 0);
 }
 
-/* Bare, a large block is unmapped as it is freed. Returns a page of it. */
-static char *free_large(void)
+static char *allocate_large(void)
 {
 	char *volatile block = malloc(LARGE);
-	uintptr_t address = (uintptr_t)block;
 
 	expect(block);
 	block[0] = 1;
+	return block;
+}
+
+/* Bare, a large block is unmapped as it is freed. Returns a page of it. */
+static char *free_large(char *block)
+{
+	uintptr_t address = (uintptr_t)block;
+
 	free(block);
 	return (char *)((address + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
 }
 
-static void use_memory(char *page)
+static void map_over(char *page)
 {
-	const struct rlimit plenty = {1ull << 46, RLIM_INFINITY};
-
 	expect(mmap(page, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
 		    0) == page);
 	expect(page[0] == 0 && munmap(page, PAGE) == 0);
+}
+
+static void use_memory(char *freed, char *block)
+{
+	const struct rlimit plenty = {1ull << 46, RLIM_INFINITY};
+
+	map_over(freed);
+	map_over(free_large(block));
 	/* Whether it may raise what it has is not the question. */
 	setrlimit(RLIMIT_AS, &plenty);
 }
@@ -93,13 +105,13 @@ static void be_child(long number)
 {
 	struct sock_filter filter[] = {FILTER_LOAD, FILTER_DENY((unsigned)number), FILTER_ALLOW};
 	char *const arguments[] = {(char *)"x", NULL};
-	char *freed = free_large();
+	char *block = allocate_large(), *freed = free_large(allocate_large());
 
 	filter_install(filter, sizeof(filter) / sizeof(filter[0]));
 	for (int i = 0; i < 3; i++)
 		noise_mark();
 	use_signals();
-	use_memory(freed);
+	use_memory(freed, block);
 	if (number != SYS_clone)
 		use_fork();
 	expect(execv("/nowhere/at/all", arguments) == -1 && errno == ENOENT);
