@@ -81,8 +81,10 @@ static struct exposure expose(void)
 
 	signal_expose(SIGTRAP, true);
 	/* Afterwards: setting SIG_IGN would discard what is released here. */
-	if (exposure.opened)
+	if (exposure.opened) {
 		mask_open(&exposure.mask);
+		mask_release_kept();
+	}
 	return exposure;
 }
 

@@ -233,6 +233,10 @@ void mask_open(struct mask_opening *opening)
 	opening->beside = beside;
 	raw_sigprocmask(SIG_BLOCK, &trap, &opening->mask);
 	blocked = false;
+}
+
+void mask_release_kept(void)
+{
 	release_pending();
 }
 

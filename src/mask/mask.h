@@ -30,11 +30,13 @@ bool mask_take_kept(siginfo_t *info);
 void mask_forget_kept(void);
 
 /* For a call that opens the mask of a thread that has SIGTRAP "blocked": around it. It is really
- * blocked meanwhile, but for the call itself. */
+ * blocked meanwhile, but for the call itself; before that what was kept is to be released, for the
+ * call to take. */
 struct mask_opening {
 	uint64_t mask, beside;
 };
 void mask_open(struct mask_opening *opening);
+void mask_release_kept(void);
 void mask_close(const struct mask_opening *opening);
 /* For a call that has a mask of its own in which SIGTRAP is blocked, as it was: around it. */
 void mask_replaced(struct mask_opening *opening);

@@ -11,6 +11,8 @@
 #define WAITERS_MAX 64 /* accepted: one more waits without nudges */
 
 static _Atomic pid_t waiters[WAITERS_MAX];
+/* The thread's id while it may have a place; else 0. */
+static __thread pid_t entered __attribute__((tls_model("initial-exec")));
 
 static bool has_ended(pid_t tid)
 {
@@ -29,6 +31,7 @@ int nudge_enter(void)
 {
 	pid_t tid = permitted(SYS_gettid) ? raw_gettid() : 0;
 
+	entered = tid;
 	for (int i = 0; tid && i < WAITERS_MAX; i++)
 		if (atomic_load(&waiters[i]) == tid)
 			return -1;
@@ -44,13 +47,16 @@ int nudge_enter(void)
 	return -1;
 }
 
+/* A nudge may have taken the place away in a handler meanwhile, and another thread be there. */
 void nudge_leave(int place)
 {
-	if (place >= 0)
-		atomic_store(&waiters[place], 0);
+	if (place < 0)
+		return;
+	take(place, entered, 0);
+	entered = 0;
 }
 
-void nudge_send(void)
+static bool send_to(pid_t tid)
 {
 	siginfo_t info;
 
@@ -59,13 +65,23 @@ void nudge_send(void)
 	info.si_code = SI_QUEUE;
 	info.si_pid = raw_getpid();
 	info.si_value.sival_ptr = waiters;
+	return raw_syscall6(SYS_rt_tgsigqueueinfo, info.si_pid, tid, SIGTRAP, (long)&info, 0, 0) ==
+	       0;
+}
+
+void nudge_send(void)
+{
 	for (int i = 0; i < WAITERS_MAX; i++) {
 		pid_t tid = atomic_load(&waiters[i]);
 
-		if (tid && raw_syscall6(SYS_rt_tgsigqueueinfo, info.si_pid, tid, SIGTRAP,
-					(long)&info, 0, 0) == 0)
+		if (tid && send_to(tid))
 			return;
 	}
+}
+
+void nudge_this(void)
+{
+	send_to(raw_gettid());
 }
 
 void nudge_pass_on(void)

@@ -18,6 +18,8 @@ void nudge_leave(int place);
 
 /* Wake a thread that waits for SIGTRAP: one has been kept. */
 void nudge_send(void);
+/* The calling thread, which is about to wait. */
+void nudge_this(void);
 /* In a handler, by which a call that waited has ended: this thread does not wait, another may. */
 void nudge_pass_on(void);
 bool nudge_is(const siginfo_t *info);

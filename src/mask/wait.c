@@ -192,8 +192,12 @@ static struct opening begin(const sigset_t *mask)
 		opening.changes = false;
 	opening.open = opening.changes && !(bits & 1ull << (SIGTRAP - 1));
 	if (opening.open) {
-		opening.place = nudge_enter();
+		/* Blocked first: a nudge that finds SIGTRAP open takes the place away. */
 		mask_open(&opening.mask);
+		opening.place = nudge_enter();
+		/* What was kept itself would be lost where a nudge is pending already. */
+		if (mask_has_kept())
+			nudge_this();
 	} else if (opening.changes) {
 		mask_replaced(&opening.mask);
 	}

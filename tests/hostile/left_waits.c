@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waits for SIGTRAP that are left by cancellation and by a handler's jump, more often than anybody
- * keeps account of: who waits afterwards gets the signal. */
+ * keeps account of, or that a handler interrupts: who waits besides or afterwards gets the signal.
+ */
 #include "hostile.h"
 #include <setjmp.h>
 #include <time.h>
@@ -8,7 +9,7 @@
 #define LEFT 150
 
 static __thread sigjmp_buf back;
-static volatile int waiting;
+static volatile int waiting, stage;
 
 static sigset_t set_of_trap(void)
 {
@@ -98,17 +99,73 @@ static void *take_one(void *arg)
 	return NULL;
 }
 
-static void send_to_one(const char *when)
+static pthread_t start(void *(*body)(void *), const char *when)
 {
 	pthread_t thread;
 
 	waiting = 0;
-	expect(pthread_create(&thread, NULL, take_one, (void *)when) == 0);
+	expect(pthread_create(&thread, NULL, body, (void *)when) == 0);
 	while (!waiting)
 		nap(50);
 	nap(20000);
+	return thread;
+}
+
+static void send_to(pthread_t thread)
+{
 	expect(kill(getpid(), SIGTRAP) == 0);
 	expect(pthread_join(thread, NULL) == 0);
+}
+
+static void send_to_one(const char *when)
+{
+	send_to(start(take_one, when));
+}
+
+static void await(int wanted)
+{
+	while (stage != wanted)
+		nap(50);
+}
+
+static void block_and_dawdle(int number)
+{
+	sigset_t trap = set_of_trap();
+
+	(void)number;
+	expect(pthread_sigmask(SIG_BLOCK, &trap, NULL) == 0);
+	stage = 1;
+	await(2);
+}
+
+/* SIGUSR2 comes in the call, not before it. */
+static void *wait_for_a_handler(void *arg)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	expect(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0);
+	return wait_openly(arg);
+}
+
+/* The one that waits first does not want the signal in its handler, from which it comes back when
+ * others wait. */
+static void send_past_a_handler(void)
+{
+	struct sigaction action = {.sa_handler = block_and_dawdle};
+	pthread_t first, later;
+
+	expect(sigaction(SIGUSR2, &action, NULL) == 0);
+	first = start(wait_for_a_handler, NULL);
+	stage = 0;
+	expect(pthread_kill(first, SIGUSR2) == 0);
+	await(1);
+	send_to_one("past a handler");
+	later = start(take_one, "after the handler");
+	stage = 2;
+	expect(pthread_join(first, NULL) == 0);
+	send_to(later);
 }
 
 int main(void)
@@ -121,6 +178,7 @@ int main(void)
 	expect(pthread_sigmask(SIG_BLOCK, &trap, NULL) == 0);
 	noise_start();
 	send_to_one("before");
+	send_past_a_handler();
 	for (int i = 0; i < LEFT; i++)
 		cancel_one(i % 2 ? wait_for_ever : wait_openly);
 	send_to_one("after cancellations");
