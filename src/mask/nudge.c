@@ -26,7 +26,8 @@ static bool take(int place, pid_t of, pid_t tid)
 	return atomic_compare_exchange_strong(&waiters[place], &of, tid);
 }
 
-/* A thread that was cancelled as it waited, or left by a handler's jump, has not left its place. */
+/* A thread that a handler's jump took out of its call, or that has ended by exit(2) alone, has not
+ * left its place. */
 int nudge_enter(void)
 {
 	pid_t tid = permitted(SYS_gettid) ? raw_gettid() : 0;
@@ -53,6 +54,13 @@ void nudge_leave(int place)
 	if (place < 0)
 		return;
 	take(place, entered, 0);
+	entered = 0;
+}
+
+void nudge_left(void)
+{
+	for (int i = 0; entered && i < WAITERS_MAX; i++)
+		take(i, entered, 0);
 	entered = 0;
 }
 

@@ -15,6 +15,8 @@
  * one interrupts, or there is none, and it waits without nudges. */
 int nudge_enter(void);
 void nudge_leave(int place);
+/* The calling thread may have left such a call without leaving its place. */
+void nudge_left(void);
 
 /* Wake a thread that waits for SIGTRAP: one has been kept. */
 void nudge_send(void);

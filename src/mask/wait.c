@@ -19,6 +19,9 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <trapline/event.h>
+#include <unwind.h>
+
+#define TRAP_BIT (1ull << (SIGTRAP - 1))
 
 static struct {
 	int (*sigwait)(const sigset_t *, int *);
@@ -53,6 +56,60 @@ __attribute__((constructor)) static void resolve(void)
 	RESOLVE(epoll_pwait2);
 	RESOLVE(sigwait);
 }
+
+/* ------------------------------------------------------------------------------------------- */
+/* Threads that are cancelled, or end in a handler, as they wait */
+
+/* What the innermost call of the thread that waits has changed. */
+struct waiting {
+	bool blocks; /* SIGTRAP, really */
+	bool opens;  /* what the thread wishes of it, for the call */
+};
+static __thread struct waiting waiting __attribute__((tls_model("initial-exec")));
+
+/* Before the thread's own cleanup. A nudge that waits in it is passed on. Where the call has begun
+ * to let SIGTRAP in its mask stays, as it would bare. Accepted: the outer one of two such calls
+ * leaves it blocked. */
+static void abandon(void)
+{
+	uint64_t trap = TRAP_BIT, mask = 0;
+	struct waiting left = waiting;
+
+	waiting = (struct waiting){0};
+	nudge_left();
+	if (left.blocks)
+		raw_sigprocmask(SIG_BLOCK, NULL, &mask);
+	if (!(mask & TRAP_BIT))
+		return;
+	if (left.opens)
+		mask_wish(true);
+	raw_sigprocmask(SIG_UNBLOCK, &trap, NULL);
+}
+
+/*
+ * A personality, which unwinding runs of each frame that has one (Itanium C++ ABI, exception
+ * handling, level I). Unlike pthread_cleanup_push() it registers nothing that a handler's jump out
+ * of the call would leave behind.
+ */
+_Unwind_Reason_Code wait_unwound(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+				 struct _Unwind_Exception *exception,
+				 struct _Unwind_Context *context);
+__attribute__((used, visibility("hidden"))) _Unwind_Reason_Code
+wait_unwound(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+	     struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+{
+	(void)version;
+	(void)class;
+	(void)exception;
+	(void)context;
+	if (actions & _UA_CLEANUP_PHASE)
+		abandon();
+	return _URC_CONTINUE_UNWIND;
+}
+
+/* In a function that waits; 0x1b: the address is relative to its own place, 4 bytes (LSB, DWARF
+ * extensions). */
+#define ABANDONED_WHEN_UNWOUND __asm__ volatile(".cfi_personality 0x1b, wait_unwound")
 
 /* ------------------------------------------------------------------------------------------- */
 /* Taking SIGTRAP without a handler */
@@ -107,7 +164,8 @@ static int wait_really(const sigset_t *set, siginfo_t *info, const struct timesp
 /* What is wrong the kernel says. */
 static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
-	uint64_t trap = 1ull << (SIGTRAP - 1), before;
+	uint64_t trap = TRAP_BIT, before;
+	const struct waiting outer = waiting;
 	struct timespec given;
 	siginfo_t own;
 	int place, result, err;
@@ -117,7 +175,9 @@ static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec 
 	    (timeout && readable_copy(&given, timeout, sizeof(given)) != sizeof(given)))
 		return timeout ? libc.sigtimedwait(set, info, timeout)
 			       : libc.sigwaitinfo(set, info);
+	ABANDONED_WHEN_UNWOUND;
 	raw_sigprocmask(SIG_BLOCK, &trap, &before);
+	waiting = (struct waiting){.blocks = !(before & TRAP_BIT)};
 	place = nudge_enter();
 	result = wait_really(set, &own, timeout ? &given : NULL);
 	err = errno;
@@ -129,6 +189,7 @@ static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec 
 		err = EFAULT;
 	}
 	nudge_leave(place);
+	waiting = outer;
 	raw_sigprocmask(SIG_SETMASK, &before, NULL);
 	errno = err;
 	return result;
@@ -179,6 +240,7 @@ struct opening {
 	bool changes; /* the mask of a thread that has SIGTRAP blocked, … */
 	bool open;    /* … and lets it in */
 	struct mask_opening mask;
+	struct waiting outer;
 	int place;
 };
 
@@ -190,10 +252,13 @@ static struct opening begin(const sigset_t *mask)
 	resolve();
 	if (opening.changes && readable_copy(&bits, mask, sizeof(bits)) != sizeof(bits))
 		opening.changes = false;
-	opening.open = opening.changes && !(bits & 1ull << (SIGTRAP - 1));
+	opening.open = opening.changes && !(bits & TRAP_BIT);
 	if (opening.open) {
+		opening.outer = waiting;
 		/* Blocked first: a nudge that finds SIGTRAP open takes the place away. */
 		mask_open(&opening.mask);
+		waiting =
+			(struct waiting){.blocks = !(opening.mask.mask & TRAP_BIT), .opens = true};
 		opening.place = nudge_enter();
 		/* What was kept itself would be lost where a nudge is pending already. */
 		if (mask_has_kept())
@@ -208,6 +273,7 @@ static void end(const struct opening *opening)
 {
 	if (opening->open) {
 		nudge_leave(opening->place);
+		waiting = opening->outer;
 		mask_close(&opening->mask);
 	} else if (opening->changes) {
 		mask_restored(&opening->mask);
@@ -217,8 +283,10 @@ static void end(const struct opening *opening)
 TL_API int sigsuspend(const sigset_t *mask)
 {
 	struct opening opening = begin(mask);
-	int result = libc.sigsuspend(mask);
+	int result;
 
+	ABANDONED_WHEN_UNWOUND;
+	result = libc.sigsuspend(mask);
 	end(&opening);
 	return result;
 }
@@ -227,8 +295,10 @@ TL_API int ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec
 		 const sigset_t *mask)
 {
 	struct opening opening = begin(mask);
-	int result = libc.ppoll(descriptors, count, timeout, mask);
+	int result;
 
+	ABANDONED_WHEN_UNWOUND;
+	result = libc.ppoll(descriptors, count, timeout, mask);
 	end(&opening);
 	return result;
 }
@@ -237,8 +307,10 @@ TL_API int pselect(int count, fd_set *reads, fd_set *writes, fd_set *exceptions,
 		   const struct timespec *timeout, const sigset_t *mask)
 {
 	struct opening opening = begin(mask);
-	int result = libc.pselect(count, reads, writes, exceptions, timeout, mask);
+	int result;
 
+	ABANDONED_WHEN_UNWOUND;
+	result = libc.pselect(count, reads, writes, exceptions, timeout, mask);
 	end(&opening);
 	return result;
 }
@@ -247,8 +319,10 @@ TL_API int epoll_pwait(int descriptor, struct epoll_event *events, int count, in
 		       const sigset_t *mask)
 {
 	struct opening opening = begin(mask);
-	int result = libc.epoll_pwait(descriptor, events, count, timeout, mask);
+	int result;
 
+	ABANDONED_WHEN_UNWOUND;
+	result = libc.epoll_pwait(descriptor, events, count, timeout, mask);
 	end(&opening);
 	return result;
 }
@@ -257,8 +331,10 @@ TL_API int epoll_pwait2(int descriptor, struct epoll_event *events, int count,
 			const struct timespec *timeout, const sigset_t *mask)
 {
 	struct opening opening = begin(mask);
-	int result = libc.epoll_pwait2(descriptor, events, count, timeout, mask);
+	int result;
 
+	ABANDONED_WHEN_UNWOUND;
+	result = libc.epoll_pwait2(descriptor, events, count, timeout, mask);
 	end(&opening);
 	return result;
 }
@@ -270,8 +346,10 @@ int __ppoll_chk(struct pollfd *descriptors, nfds_t count, const struct timespec 
 		const sigset_t *mask, size_t size)
 {
 	struct opening opening = begin(mask);
-	int result = libc.__ppoll_chk(descriptors, count, timeout, mask, size);
+	int result;
 
+	ABANDONED_WHEN_UNWOUND;
+	result = libc.__ppoll_chk(descriptors, count, timeout, mask, size);
 	end(&opening);
 	return result;
 }

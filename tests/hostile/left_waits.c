@@ -168,6 +168,44 @@ static void send_past_a_handler(void)
 	send_to(later);
 }
 
+static void say_mask(void *where)
+{
+	sigset_t mask;
+
+	expect(pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0);
+	say("%s SIGTRAP is %s", (const char *)where,
+	    sigismember(&mask, SIGTRAP) ? "blocked" : "open");
+}
+
+static void dawdle(void *arg)
+{
+	(void)arg;
+	say_mask("in the cleanup of a wait");
+	stage = 1;
+	await(2);
+}
+
+static void *wait_and_dawdle(void *arg)
+{
+	pthread_cleanup_push(dawdle, NULL);
+	wait_for_ever(arg);
+	pthread_cleanup_pop(0);
+	return arg;
+}
+
+/* The one that waits first is cancelled, and cleans up when the signal comes. */
+static void send_past_a_cleanup(void)
+{
+	pthread_t first = start(wait_and_dawdle, NULL);
+
+	stage = 0;
+	expect(pthread_cancel(first) == 0);
+	await(1);
+	send_to_one("past a cleanup");
+	stage = 2;
+	expect(pthread_join(first, NULL) == 0);
+}
+
 int main(void)
 {
 	struct sigaction action = {.sa_handler = jump_back};
@@ -179,6 +217,7 @@ int main(void)
 	noise_start();
 	send_to_one("before");
 	send_past_a_handler();
+	send_past_a_cleanup();
 	for (int i = 0; i < LEFT; i++)
 		cancel_one(i % 2 ? wait_for_ever : wait_openly);
 	send_to_one("after cancellations");
