@@ -17,6 +17,7 @@
 
 #include "agent/arch.h"
 #include "mask/mask.h"
+#include "mask/wait.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -100,6 +101,7 @@ __attribute__((used, visibility("hidden"))) void *jump_before_swapcontext(uconte
 									  const ucontext_t *from)
 {
 	resolve();
+	wait_left();
 	note_wish(&to->uc_sigmask);
 	restore_wish(&from->uc_sigmask);
 	return libc.swapcontext;
@@ -116,6 +118,7 @@ AGENT_ENTRY(swapcontext, jump_before_swapcontext);
 static void before_jump(const struct __jmp_buf_tag *to)
 {
 	resolve();
+	wait_left();
 	if (to->__mask_was_saved)
 		restore_wish(&to->__saved_mask);
 }
@@ -153,6 +156,7 @@ void __longjmp_chk(sigjmp_buf to, int value)
 TL_API int setcontext(const ucontext_t *to)
 {
 	resolve();
+	wait_left();
 	restore_wish(&to->uc_sigmask);
 	return libc.setcontext(to);
 }

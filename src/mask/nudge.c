@@ -26,8 +26,7 @@ static bool take(int place, pid_t of, pid_t tid)
 	return atomic_compare_exchange_strong(&waiters[place], &of, tid);
 }
 
-/* A thread that a handler's jump took out of its call, or that has ended by exit(2) alone, has not
- * left its place. */
+/* A thread that has ended by exit(2) alone has not left its place. */
 int nudge_enter(void)
 {
 	pid_t tid = permitted(SYS_gettid) ? raw_gettid() : 0;

@@ -9,6 +9,7 @@
 #include "base/syscall.h"
 #include "mask/mask.h"
 #include "mask/nudge.h"
+#include "mask/wait.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -67,6 +68,12 @@ struct waiting {
 };
 static __thread struct waiting waiting __attribute__((tls_model("initial-exec")));
 
+void wait_left(void)
+{
+	waiting = (struct waiting){0};
+	nudge_left();
+}
+
 /* Before the thread's own cleanup. A nudge that waits in it is passed on. Where the call has begun
  * to let SIGTRAP in its mask stays, as it would bare. Accepted: the outer one of two such calls
  * leaves it blocked. */
@@ -75,8 +82,7 @@ static void abandon(void)
 	uint64_t trap = TRAP_BIT, mask = 0;
 	struct waiting left = waiting;
 
-	waiting = (struct waiting){0};
-	nudge_left();
+	wait_left();
 	if (left.blocks)
 		raw_sigprocmask(SIG_BLOCK, NULL, &mask);
 	if (!(mask & TRAP_BIT))

@@ -9,6 +9,7 @@
 #define LEFT 150
 
 static __thread sigjmp_buf back;
+static jmp_buf plain;
 static volatile int waiting, stage;
 
 static sigset_t set_of_trap(void)
@@ -206,6 +207,37 @@ static void send_past_a_cleanup(void)
 	expect(pthread_join(first, NULL) == 0);
 }
 
+static void jump_plainly(int number)
+{
+	longjmp(plain, number);
+}
+
+static void *wait_and_jump(void *arg)
+{
+	if (_setjmp(plain) == 0)
+		wait_for_ever(arg);
+	say_mask("after a plain jump");
+	stage = 1;
+	await(2);
+	return arg;
+}
+
+/* The one that waits first is taken out of it by a handler, whose mask it keeps. */
+static void send_past_a_jump(void)
+{
+	struct sigaction action = {.sa_handler = jump_plainly};
+	pthread_t first;
+
+	expect(sigaction(SIGUSR2, &action, NULL) == 0);
+	first = start(wait_and_jump, NULL);
+	stage = 0;
+	expect(pthread_kill(first, SIGUSR2) == 0);
+	await(1);
+	send_to_one("past a jump");
+	stage = 2;
+	expect(pthread_join(first, NULL) == 0);
+}
+
 int main(void)
 {
 	struct sigaction action = {.sa_handler = jump_back};
@@ -218,6 +250,7 @@ int main(void)
 	send_to_one("before");
 	send_past_a_handler();
 	send_past_a_cleanup();
+	send_past_a_jump();
 	for (int i = 0; i < LEFT; i++)
 		cancel_one(i % 2 ? wait_for_ever : wait_openly);
 	send_to_one("after cancellations");
