@@ -279,10 +279,11 @@ static void tell(struct program *program, const struct area_hit *record)
 	hit->access.cookie = slot->watch.cookie;
 	hit->access.after_loss = lost;
 	note_watched(slot, hit);
-	target->told_lost = record->lost;
 	program->placed->telling = slot;
-	if (!hit->beside || record->flags & AREA_HIT_LATE)
+	if (!hit->beside || record->flags & AREA_HIT_LATE) {
+		target->told_lost = record->lost;
 		program->placed->events->hit(program, slot->owner, &hit->access);
+	}
 	hit_free(hit);
 	/* Whether the tool has taken it away meanwhile or not. */
 	if (program->placed->telling)
