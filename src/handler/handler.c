@@ -389,6 +389,23 @@ static bool has_filter(const struct area *area)
 #endif
 }
 
+static uint64_t dropped_by_now(const struct area_process *process)
+{
+	return atomic_load_explicit(&process->dropped, memory_order_relaxed);
+}
+
+/* `lost` is as of `entry`, by which hits are ordered. */
+static void name_hit(struct area_hit *hit, struct area_process *process, uint32_t slot,
+		     uint32_t generation, uint64_t entry, uint64_t lost)
+{
+	hit->entry_time = entry;
+	hit->process = agent_state.index;
+	hit->slot = slot;
+	hit->generation = generation;
+	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
+	hit->lost = lost;
+}
+
 /* Returns how long the thread was made to wait, ns. */
 static uint64_t handle_hit(struct area_process *process, const struct perf_siginfo *info,
 			   const ucontext_t *context, uint64_t entry)
@@ -396,7 +413,7 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 	struct area *area = agent_state.area;
 	struct area_slot *slot = &process->slot[info->data >> 32 & 0xff];
 	uint32_t generation = (uint32_t)info->data;
-	uint64_t waited = 0, ticket, begun;
+	uint64_t waited = 0, ticket, begun, lost = dropped_by_now(process);
 	uint32_t turn = atomic_load(&slot->turn);
 	struct agent_choice choice;
 	struct credit credit = {0};
@@ -420,15 +437,12 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 		atomic_fetch_add_explicit(&process->dropped, 1, memory_order_relaxed);
 		return waited;
 	}
-	hit->entry_time = entry;
-	hit->process = agent_state.index;
-	hit->slot = (uint32_t)(info->data >> 32 & 0xff);
-	hit->generation = generation;
-	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
-	hit->lost = atomic_load_explicit(&process->dropped, memory_order_relaxed);
+	name_hit(hit, process, (uint32_t)(info->data >> 32 & 0xff), generation, entry, lost);
 	note_hit(hit, info, context, slot,
 		 atomic_load_explicit(&process->quiet, memory_order_relaxed),
 		 has_filter(area) ? &choice : NULL);
+	if (dropped_by_now(process) != lost)
+		hit->flags |= AREA_HIT_LOSS;
 	if (!(hit->flags & AREA_HIT_LATE) && slot->answered == AREA_ANSWER_LENT)
 		credit = (struct credit){.hold = slot->hold, .parts = 1};
 	else if (!(hit->flags & AREA_HIT_LATE) && slot->answered)
@@ -503,12 +517,7 @@ void agent_note_access(struct area_process *process, uint32_t index, uint32_t ge
 		atomic_fetch_add_explicit(&process->dropped, 1, memory_order_relaxed);
 		return;
 	}
-	hit->entry_time = agent_now();
-	hit->process = agent_state.index;
-	hit->slot = index;
-	hit->generation = generation;
-	hit->serial = atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
-	hit->lost = atomic_load_explicit(&process->dropped, memory_order_relaxed);
+	name_hit(hit, process, index, generation, agent_now(), dropped_by_now(process));
 	note_hit(hit, &info, context, slot,
 		 atomic_load_explicit(&process->quiet, memory_order_relaxed), NULL);
 	hit->flags |= AREA_HIT_REGION;

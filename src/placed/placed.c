@@ -266,7 +266,7 @@ static void tell(struct program *program, const struct area_hit *record)
 	slot = find_hit(program, record);
 	if (!slot)
 		return;
-	lost = record->lost != target->told_lost;
+	lost = record->lost != target->told_lost || record->flags & AREA_HIT_LOSS;
 	hit = calloc(1, sizeof(*hit));
 	if (!hit) {
 		count_one(program, COUNT_HITS_DROPPED);

@@ -97,6 +97,7 @@ enum area_hit_flag {
 	AREA_HIT_GUARD = 512,
 	/* Of hits: SIGTRAP is open in the thread again when its handler returns. */
 	AREA_HIT_OPEN = 1024,
+	AREA_HIT_LOSS = 2048, /* others were lost since its entry, from before it or after it */
 };
 #define AREA_HIT_NOTICE (AREA_HIT_THREAD | AREA_HIT_BLOCK | AREA_HIT_FREED | AREA_HIT_GUARD)
 
@@ -135,7 +136,7 @@ struct area_hit {
 	uint64_t number; /* by the filter; 0: not numbered yet; of AREA_HIT_GUARD: the block */
 	uint64_t before; /* the watched bytes as the hit before left them */
 	uint64_t serial; /* order of the process's hits */
-	uint64_t lost;	 /* of them, for want of a record, before this one */
+	uint64_t lost;	 /* of them, for want of a record, when this one's handler began */
 	struct area_registers registers;
 	uint8_t value[AREA_VALUE]; /* from value_address on */
 	uint64_t value_address;
