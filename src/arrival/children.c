@@ -8,6 +8,7 @@
 
 #include "base/pidfd.h"
 #include "base/syscall.h"
+#include "inject/masks.h"
 #include "inject/remote.h"
 #include "process/children.h"
 #include "process/identity.h"
@@ -114,7 +115,8 @@ static bool take(struct program *program, const struct injection *parent, pid_t 
 	return true;
 }
 
-/* What was seen of it was seen of the process that is held, if that lives afterwards. */
+/* What was seen of it was seen of the process that is held, if that lives afterwards. Events are
+ * opened once: one that runs is adopted at a later look, when it is known to take SIGTRAP. */
 static void adopt(struct program *program, const struct injection *parent, pid_t child)
 {
 	int pidfd = (int)raw_syscall3(SYS_pidfd_open, child, 0, 0);
@@ -122,7 +124,8 @@ static void adopt(struct program *program, const struct injection *parent, pid_t
 	if (pidfd < 0)
 		return;
 	if (!entered_is_forked(program, parent, child) || !inject_is_in_place(child) ||
-	    pidfd_has_ended(pidfd) || !take(program, parent, child, pidfd))
+	    !masks_are_known(child) || pidfd_has_ended(pidfd) ||
+	    !take(program, parent, child, pidfd))
 		close(pidfd);
 }
 

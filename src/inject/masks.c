@@ -229,6 +229,13 @@ static struct round look_at_all(pid_t pid)
 	return round;
 }
 
+bool masks_are_known(pid_t pid)
+{
+	struct round round = look_at_all(pid);
+
+	return round.open || !round.doubtful;
+}
+
 /* On a busy machine a doubt lasts until the thread, such as a child just forked, is given a CPU.
  * Where none is known to take SIGTRAP, those that seem to are looked at again before anything is
  * opened in them. */

@@ -3,6 +3,7 @@
 #ifndef INJECT_MASKS_H
 #define INJECT_MASKS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 enum masks {
@@ -14,5 +15,9 @@ enum masks {
 
 /* Looks until it is known of each thread, for a bounded time: inject_look() knows then. */
 enum masks masks_look(pid_t pid);
+
+/* One look: does a thread take it for certain, or is no thread in doubt? One that runs is in doubt
+ * at its first look. */
+bool masks_are_known(pid_t pid);
 
 #endif

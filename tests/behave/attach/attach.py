@@ -129,6 +129,20 @@ class Found(unittest.TestCase):
             self.assertGreater(int(re.search(r"(\d+) +samples\b", done.stderr)[1]), 100, done.stderr)
             self.assertEqual(subject.last_words(), ("ok", 0))
 
+    def test_child_that_never_sleeps(self):
+        """It is forked meanwhile, and whether it takes SIGTRAP is known when it has run for a while."""
+        code = ("import os, time; print('ready', flush=True); time.sleep(1)\n"
+                "until = time.monotonic() + 4\n"
+                "child = os.fork()\n"
+                "while child == 0 and time.monotonic() < until: pass\n"
+                "if child: print('ok' if os.waitpid(child, 0)[1] == 0 else 'wrong')")
+        with Subject("-c", code, program=sys.executable) as subject:
+            done = trapline("race", "-p", subject.pid, "--stats=all", "--duration", 4)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for count in "2 +entered", "2 +processes", "0 +processes-left":
+                self.assertRegex(done.stderr, rf"\b{count}\b(?!-)")
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
     def test_silent(self):
         with Subject("sleep", 3) as subject:
             found, done = finds("-p", subject.pid, "--duration", 2)
