@@ -98,6 +98,14 @@ static int find(pid_t pid, struct injection *injection, struct inject_reason *re
 	return 1;
 }
 
+/* What it has of ours is its parent's, and is looked for there. */
+static bool is_parents(pid_t pid)
+{
+	struct status status;
+
+	return !status_read(pid, &status) && status_borrows_memory(pid, &status);
+}
+
 /* Held before it is looked at: what is left is what was looked at. */
 int inject_find(pid_t pid, struct injection *injection, struct inject_reason *reason)
 {
@@ -106,7 +114,7 @@ int inject_find(pid_t pid, struct injection *injection, struct inject_reason *re
 	injection->pidfd = (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
 	if (injection->pidfd < 0)
 		return 0;
-	found = find(pid, injection, reason);
+	found = is_parents(pid) ? 0 : find(pid, injection, reason);
 	if (found != 1)
 		close(injection->pidfd);
 	return found;

@@ -80,7 +80,8 @@ int inject_leave(struct injection *injection, struct inject_reason *reason);
 
 /*
  * Is there a handler of ours in the process, left by a controller that has died, or this one's?
- * 1: `injection` describes it. 0: no. -EBUSY with a reason: its controller lives.
+ * 1: `injection` describes it. 0: no, or it lies in memory that is its parent's (vfork(2)). -EBUSY
+ * with a reason: its controller lives.
  */
 int inject_find(pid_t pid, struct injection *injection, struct inject_reason *reason);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/permission.h"
 
-#include "base/syscall.h"
 #include "event/perf.h"
 #include "event/threads.h"
 #include "inject/filters.h"
@@ -11,7 +10,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/kcmp.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -275,12 +273,10 @@ static int check_frozen(struct inject_reason *reason, pid_t pid, const struct st
 				 (int)pid, status->name, thaw);
 }
 
-/* Until it executes its program a child of vfork(2) has its parent's memory, which would keep what
- * is put there. Where the kernel does not tell it is taken to have its own. */
+/* The parent would keep what is put there. */
 static int check_memory(struct inject_reason *reason, pid_t pid, const struct status *status)
 {
-	if (status->parent <= 0 ||
-	    raw_syscall6(SYS_kcmp, status->parent, pid, KCMP_VM, 0, 0, 0) != 0)
+	if (!status_borrows_memory(pid, status))
 		return 0;
 	return permission_refuse(
 		reason, -EAGAIN,

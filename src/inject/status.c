@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/status.h"
 
+#include "base/syscall.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +75,12 @@ bool status_is_ending(pid_t tid)
 	fclose(file);
 	return !at ||
 	       (sscanf(at, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && flags & FLAG_EXITING);
+}
+
+bool status_borrows_memory(pid_t pid, const struct status *status)
+{
+	return status->parent > 0 &&
+	       raw_syscall6(SYS_kcmp, status->parent, pid, KCMP_VM, 0, 0, 0) == 0;
 }
 
 uint64_t status_ran(pid_t tid)

@@ -31,6 +31,10 @@ int status_read(pid_t tid, struct status *status);
 /* Has it ended, or will without running any of its code again? */
 bool status_is_ending(pid_t tid);
 
+/* Has the process its parent's memory, as a child of vfork(2) until it executes a program? Where
+ * the kernel does not tell it is taken to have its own. */
+bool status_borrows_memory(pid_t pid, const struct status *status);
+
 /* ns of CPU time that the thread has had; UINT64_MAX: not known. */
 uint64_t status_ran(pid_t tid);
 

@@ -412,6 +412,46 @@ class Untouched(unittest.TestCase):
             watcher.send_signal(signal.SIGINT)
             self.assertEqual(watcher.wait(timeout=30), 0)
 
+    def test_left_while_it_starts_another(self):
+        """Between vfork(2) and execve(2) nothing can be asked of it, and its child has its memory: all stays."""
+        with tempfile.TemporaryDirectory() as folder:
+            fifo = os.path.join(folder, "fifo")
+            os.mkfifo(fifo)
+            code = ("import os, sys; print('ready', flush=True); sys.stdin.readline(); "
+                    f"pid = os.posix_spawn('/bin/true', ['true'], {{}}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, {fifo!r}, "
+                    "os.O_RDONLY, 0)]); status = os.waitpid(pid, 0)[1]; sys.stdin.readline(); "
+                    "print('wrong' if status else 'ok')")
+            with Subject("-c", code, program=sys.executable, stdin=subprocess.PIPE) as subject:
+                self.leave_while_it_starts(subject, fifo)
+                subject.process.stdin.close()
+                self.assertEqual(subject.last_words(), ("ok", 0))
+
+    def leave_while_it_starts(self, subject, fifo):
+        def go_on():
+            subject.process.stdin.write("\n")
+            subject.process.stdin.flush()
+
+        before = subject.traces()
+        watcher = self.start_in(subject)
+        go_on()
+        try:
+            for _ in range(100):
+                with open(f"/proc/{subject.pid}/task/{subject.pid}/children", encoding="ascii") as file:
+                    if file.read():
+                        break
+                time.sleep(0.02)
+            meanwhile = subject.traces()
+            watcher.send_signal(signal.SIGINT)
+            self.assertEqual(watcher.wait(timeout=30), 0)
+            self.assertEqual(subject.traces(), meanwhile)
+        finally:  # it goes on, whatever came of it
+            writer = os.open(fifo, os.O_RDWR)
+        done = trapline("race", "-q", "-p", subject.pid, "--duration", 0.1)
+        os.close(writer)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(subject.traces(), before)
+        go_on()
+
     def test_own_handler(self):
         with Subject("trap", 2) as subject:
             before = subject.traces()
