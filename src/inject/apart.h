@@ -19,6 +19,10 @@ typedef int apart_fn(void *context);
  */
 int apart_run(apart_fn *work, void *context);
 
+/* Is this the process apart? It cannot wait for what its caller traces, nor that for what it does.
+ */
+bool apart_is(void);
+
 /* Within `work`: the caller has died, and nothing is to be begun any more. */
 bool apart_is_alone(void);
 

@@ -5,6 +5,7 @@
 #include "base/pidfd.h"
 #include "base/syscall.h"
 #include "event/threads.h"
+#include "inject/apart.h"
 #include "inject/filters.h"
 #include "inject/memory.h"
 #include "inject/section.h"
@@ -156,7 +157,8 @@ static void let_go(const struct remote *remote)
 		sched_setscheduler(remote->tid, remote->policy, &none);
 }
 
-/* Threads that we gave up waiting for: each stops some time later, when it wakes. */
+/* Threads that we gave up waiting for: each stops some time later, when it wakes. They are this
+ * process's: those of the process apart the kernel lets go when that ends. */
 static pid_t late[LATE_MAX];
 static unsigned late_count;
 
@@ -175,6 +177,8 @@ void remote_let_late_go(void)
 {
 	unsigned kept = 0;
 
+	if (apart_is())
+		return;
 	for (unsigned i = 0; i < late_count; i++)
 		if (is_still_late(late[i]))
 			late[kept++] = late[i];
@@ -214,7 +218,7 @@ void remote_part_with_late(void)
 /* Of more than there is room for the kernel lets go those that are left when this process ends. */
 static void note_late(pid_t tid)
 {
-	if (late_count < LATE_MAX)
+	if (late_count < LATE_MAX && !apart_is())
 		late[late_count++] = tid;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "inject/remote.h"
 
+#include "inject/apart.h"
 #include "inject/rush.h"
 #include "inject/status.h"
 
@@ -57,33 +58,77 @@ static pid_t begin(void)
 		pause();
 }
 
-static void test_goes_on(void **unused)
+/* 0 or why not. */
+static int stop(void *process)
 {
-	pid_t pid = begin();
+	pid_t pid = *(pid_t *)process;
+	struct rush rush = rush_begin();
 	struct remote remote;
-	struct rush rush;
-	int err;
+	int err = remote_begin(&remote, (struct remote_process){pid, -1}, pid, 0);
 
-	(void)unused;
-	sleep_for(100);
-	rush = rush_begin();
-	err = remote_begin(&remote, (struct remote_process){pid, -1}, pid, 0);
+	if (!err)
+		remote_end(&remote);
 	rush_end(&rush);
-	if (err != -ETIMEDOUT) {
-		kill(pid, SIGKILL);
-		print_message("it could be stopped: %d\n", err);
-		skip();
-	}
-	remote_part_with_late();
-	sleep_for(LATER_MS);
-	assert_int_equal(state_of(pid), 'S');
+	return err;
+}
+
+static void end(pid_t pid)
+{
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+/* One that cannot be stopped yet. */
+static pid_t begin_late(void)
+{
+	pid_t pid = begin();
+	int err;
+
+	sleep_for(100);
+	err = stop(&pid);
+	if (err == -ETIMEDOUT)
+		return pid;
+	end(pid);
+	print_message("it could be stopped: %d\n", err);
+	skip();
+	return 0;
+}
+
+static void test_goes_on(void **unused)
+{
+	pid_t pid = begin_late();
+
+	(void)unused;
+	remote_part_with_late();
+	sleep_for(LATER_MS);
+	assert_int_equal(state_of(pid), 'S');
+	end(pid);
+}
+
+/* It has the same memory, and looks for late threads too, but those are not its. */
+static void test_process_apart_forgets_none(void **unused)
+{
+	pid_t pid = begin_late(), other = fork();
+
+	(void)unused;
+	while (other == 0)
+		pause();
+	assert_int_equal(apart_run(stop, &other), 0);
+	sleep_for(LATER_MS);
+	assert_int_equal(state_of(pid), 't');
+	remote_let_late_go();
+	sleep_for(100);
+	assert_int_equal(state_of(pid), 'S');
+	end(other);
+	end(pid);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_goes_on)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_process_apart_forgets_none),
+		cmocka_unit_test(test_goes_on),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
