@@ -23,8 +23,9 @@
 
 #define GENERATIONS_MAX 16
 #define PASSED_MAX 1024
-#define AGAIN_LOOKS 20	 /* at a child that may be entered a moment later … */
-#define AGAIN_NS 5000000 /* … in between */
+#define AGAIN_LOOKS 20		/* at a child that may be entered a moment later … */
+#define AGAIN_NS 5000000	/* … in between, … */
+#define AGAIN_MOST (2 * SECOND) /* … and with what is waited for within them */
 
 /* ---- those that come ---------------------------------------------------------------------- */
 
@@ -145,14 +146,18 @@ static int enter_held(struct program *program, pid_t parent, pid_t child,
 	return -ESRCH;
 }
 
-/* One that was forked just now, or executes a program, is looked at again a moment later. */
+/* One that was forked just now, or executes a program, is looked at again a moment later. A
+ * look may itself wait for as long as it is worth. */
 static int try_child(struct program *program, pid_t parent, pid_t child,
 		     struct inject_reason *reason)
 {
 	const struct timespec pause = {0, AGAIN_NS};
+	const uint64_t until = clock_now() + AGAIN_MOST;
 	int err = enter_held(program, parent, child, reason);
 
-	for (int i = 0; i < AGAIN_LOOKS && err == -EAGAIN; i++) {
+	for (int i = 0; i < AGAIN_LOOKS && err == -EAGAIN && clock_now() < until; i++) {
+		if (atomic_load(&program->stopped))
+			break;
 		nanosleep(&pause, NULL);
 		err = enter_held(program, parent, child, reason);
 	}
