@@ -8,13 +8,15 @@
 /* Where the groups of one kind are, and which of a group's files says what. */
 struct kind {
 	const char *controllers; /* as /proc/PID/cgroup names the kind */
-	const char *root, *file, *frozen, *thaw_file, *thaw;
+	const char *root, *file, *frozen;
+	const char *freeze_file, *freeze, *thaw; /* by which a group is frozen itself */
 };
 
 static const struct kind kinds[] = {
-	{"", "/sys/fs/cgroup", "cgroup.events", "frozen 1", "cgroup.freeze", "0"},
-	{"", "/sys/fs/cgroup/unified", "cgroup.events", "frozen 1", "cgroup.freeze", "0"},
-	{"freezer", "/sys/fs/cgroup/freezer", "freezer.state", "FR", "freezer.state", "THAWED"},
+	{"", "/sys/fs/cgroup", "cgroup.events", "frozen 1", "cgroup.freeze", "1", "0"},
+	{"", "/sys/fs/cgroup/unified", "cgroup.events", "frozen 1", "cgroup.freeze", "1", "0"},
+	{"freezer", "/sys/fs/cgroup/freezer", "freezer.state", "FR", "freezer.state", "FR",
+	 "THAWED"},
 };
 
 /* FREEZING and FROZEN of the older kind. */
@@ -31,6 +33,21 @@ static bool file_has(const char *path, const char *wanted)
 	return found;
 }
 
+/* Length of the name of the outermost group that is frozen: those within it are thawed there only.
+ * Where none is, as far as can be seen, it is the group's own. */
+static int outermost(const struct kind *kind, const char *group)
+{
+	char path[PATH_MAX];
+
+	for (const char *end = strchr(group, '/'); end; end = strchr(end + 1, '/')) {
+		snprintf(path, sizeof(path), "%s%.*s/%s", kind->root, (int)(end - group), group,
+			 kind->freeze_file);
+		if (file_has(path, kind->freeze))
+			return (int)(end - group);
+	}
+	return (int)strlen(group);
+}
+
 static bool is_frozen_in(const struct kind *kind, const char *controllers, const char *group,
 			 char *thaw, size_t size)
 {
@@ -41,7 +58,8 @@ static bool is_frozen_in(const struct kind *kind, const char *controllers, const
 	snprintf(path, sizeof(path), "%s%s/%s", kind->root, group, kind->file);
 	if (!file_has(path, kind->frozen))
 		return false;
-	snprintf(thaw, size, "echo %s > %s%s/%s", kind->thaw, kind->root, group, kind->thaw_file);
+	snprintf(thaw, size, "echo %s > %s%.*s/%s", kind->thaw, kind->root, outermost(kind, group),
+		 group, kind->freeze_file);
 	return true;
 }
 

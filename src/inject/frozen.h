@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The command that lets it go on is put into `thaw`. False too where that cannot be known: other
- * places of the group's files, or another namespace of groups. */
+/* The command that lets it go on is put into `thaw`: for the outermost group that is frozen. False
+ * too where that cannot be known: other places of the group's files, or another namespace of
+ * groups. */
 bool frozen_is(pid_t pid, char *thaw, size_t size);
 
 #endif

@@ -593,24 +593,31 @@ class Refused(unittest.TestCase):
                 continue
             try:
                 if os.path.exists(os.path.join(group, name)):
-                    self.check_frozen(group, name, frozen, thawed)
+                    self.check_frozen(group, group, name, frozen, thawed)
+                    inner = os.path.join(group, "inner")
+                    os.mkdir(inner)
+                    try:
+                        self.check_frozen(group, inner, name, frozen, thawed)
+                    finally:
+                        os.rmdir(inner)
             finally:
                 os.rmdir(group)
 
-    def check_frozen(self, group, name, frozen, thawed):
-        def write(file, text):
-            with open(os.path.join(group, file), "w", encoding="ascii") as opened:
+    def check_frozen(self, group, own, name, frozen, thawed):
+        """In a group of its own, and one that is thawed where it was frozen."""
+        def write(folder, file, text):
+            with open(os.path.join(folder, file), "w", encoding="ascii") as opened:
                 opened.write(text)
 
-        with self.subTest(group), Subject("work", 3) as subject:
+        with self.subTest(own), Subject("work", 3) as subject:
             before = subject.traces()
-            write("cgroup.procs", str(subject.pid))
-            write(name, frozen)
+            write(own, "cgroup.procs", str(subject.pid))
+            write(group, name, frozen)
             time.sleep(0.2)
             try:
-                self.check(subject.pid, "is frozen with its control group: `echo")
+                self.check(subject.pid, f"is frozen with its control group: `echo {thawed} > {group}/{name}`")
             finally:
-                write(name, thawed)
+                write(group, name, thawed)
             self.assertEqual(subject.traces(), before)
             self.assertEqual(subject.last_words()[1], 0)
 
