@@ -418,19 +418,24 @@ static bool was_dispatched(pid_t tid, int status)
 	       info.si_code == DISPATCHED;
 }
 
-/* To a stop at the entry or the exit of its call. -EFAULT: it makes none, and faults instead. */
+/* To a stop at the entry or the exit of its call. -EFAULT: it makes none, and faults instead. A
+ * SIGSTOP that comes is the program's, and delivered: others of its threads stop, and this one when
+ * it is let go, unless SIGCONT has come by then. */
 static int go_to_call(pid_t tid)
 {
+	int signal = 0;
+
 	for (int others = 0; others < OTHERS_MOST; others++) {
 		int status, err;
 
-		if (ptrace(PTRACE_SYSCALL, tid, NULL, NULL))
+		if (ptrace(PTRACE_SYSCALL, tid, NULL, (void *)(long)signal))
 			return -errno;
 		err = wait_for(tid, &status, CALL_BOUND);
 		if (err || WSTOPSIG(status) == CALL_STOP)
 			return err;
 		if (was_dispatched(tid, status))
 			return -EOPNOTSUPP;
+		signal = signal_of(status) == SIGSTOP ? SIGSTOP : 0;
 	}
 	return -EFAULT;
 }
