@@ -35,6 +35,31 @@ static bool is_ending(pid_t pid)
 	return ending;
 }
 
+static bool has_other_threads(pid_t pid)
+{
+	struct thread_set threads = {0};
+	bool others = false;
+
+	thread_set_list(&threads, pid);
+	for (size_t i = 0; i < threads.count && !others; i++)
+		others = threads.tids[i] != pid && !status_is_ending(threads.tids[i]);
+	thread_set_destroy(&threads);
+	return others;
+}
+
+/* Its first thread has ended, through which it is looked at, and the others go on. */
+static bool has_lost_first(pid_t pid)
+{
+	const struct timespec pause = {0, ENDING_LOOK_NS};
+	bool others = status_is_ending(pid) && has_other_threads(pid);
+
+	for (int i = 0; i < ENDING_LOOKS && others; i++) {
+		nanosleep(&pause, NULL);
+		others = has_other_threads(pid);
+	}
+	return others;
+}
+
 static void leave(struct program *program, struct injection *injection);
 
 /* A forked child that was never told of an entry of its own: none was to be watched, there was no
@@ -97,6 +122,10 @@ static void leave(struct program *program, struct injection *injection)
 		say("%s", reason.text);
 	else if (err && err != -ESRCH && err != -ESTALE && !is_ending(pid))
 		say("%s (process %d keeps trapline's handler)", reason.text, (int)pid);
+	else if (err == -ESRCH && has_lost_first(pid))
+		say("the first thread of process %d has ended before the others: it keeps "
+		    "trapline's handler, which does nothing",
+		    (int)pid);
 	leave_strays(program, &was);
 }
 

@@ -507,6 +507,21 @@ class Untouched(unittest.TestCase):
             self.assertNotIn("keeps trapline's handler", done.stderr)
             self.assertEqual(subject.last_words(), ("ok", 0))
 
+    def test_first_thread_ends_meanwhile(self):
+        """Nothing can be asked of it any more. The handler stays, which is said."""
+        with Subject("headless", 6) as subject:
+            before = subject.traces()
+            watcher = subprocess.Popen([TRAPLINE, "race", "-p", str(subject.pid)], stderr=subprocess.PIPE, text=True)
+            while subject.traces() == before:
+                time.sleep(0.02)
+            os.kill(subject.pid, signal.SIGUSR1)
+            time.sleep(0.5)
+            watcher.send_signal(signal.SIGINT)
+            told = watcher.communicate(timeout=30)[1]
+            self.assertEqual(watcher.returncode, 0, told)
+            self.assertRegex(told, r"first thread of process \d+ has ended before the others: it keeps")
+            self.assertEqual(subject.process.wait(), 0)
+
     def test_limit(self):
         with Subject("work", 5) as subject:
             before = subject.traces()
