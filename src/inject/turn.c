@@ -11,7 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE (2 * SECOND)
+/* Who has it waits for the process in many steps, each for some seconds at most; all together it
+ * takes that long where the process has no CPU. */
+#define PATIENCE (20 * SECOND)
 #define LOOK_NS 2000000
 
 /* In the kernel's own space of names, which begin with a zero. */

@@ -12,7 +12,7 @@
 
 #include <sys/types.h>
 
-/* Waits for it, two seconds at most: anybody may have the name. Give it to turn_end(). */
+/* Waits for it, twenty seconds at most: anybody may have the name. Give it to turn_end(). */
 int turn_begin(pid_t pid);
 void turn_end(int turn);
 
