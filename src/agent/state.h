@@ -7,9 +7,6 @@
 
 #include <linux/limits.h>
 
-#define AGENT_TRAP_PERF 6     /* si_code TRAP_PERF, asm-generic/siginfo.h */
-#define AGENT_SIGINFO_DATA 24 /* offset of its perf data in siginfo_t */
-
 struct agent_regions;
 struct agent_guard;
 

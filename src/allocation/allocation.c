@@ -9,6 +9,7 @@
 #include "allocation/allocation.h"
 
 #include "agent/state.h"
+#include "base/random.h"
 #include "base/syscall.h"
 #include "contact/notice.h"
 
@@ -32,15 +33,12 @@ static _Atomic uint64_t paid_until; /* CLOCK_MONOTONIC ns; 0: nothing was rememb
 
 static void draw(void)
 {
-	static __thread uint64_t random __attribute__((tls_model("initial-exec")));
+	static __thread struct random random __attribute__((tls_model("initial-exec")));
 
-	if (!random)
-		random = agent_now() ^ (uintptr_t)&random;
-	random ^= random << 13;
-	random ^= random >> 7;
-	random ^= random << 17;
-	allocation_left =
-		(int64_t)(random % (2 * atomic_load_explicit(&mean, memory_order_relaxed)));
+	if (!random.state)
+		random.state = agent_now() ^ (uintptr_t)&random;
+	allocation_left = (int64_t)(random_next(&random) %
+				    (2 * atomic_load_explicit(&mean, memory_order_relaxed)));
 }
 
 /* The time that pays for `took` ns of remembering. */

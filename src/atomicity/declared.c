@@ -2,6 +2,7 @@
 #include "atomicity/declared.h"
 
 #include "atomicity/language.h"
+#include "base/text.h"
 #include "source/statement.h"
 
 #include <stdlib.h>
@@ -31,18 +32,9 @@ struct declaration {
 	bool parameter, type;
 };
 
-static size_t hash_text(const char *text, size_t length)
-{
-	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
-	return hash ^ hash >> 29;
-}
-
 static struct name *slot_of(struct name *name, size_t slots, const char *text, size_t length)
 {
-	size_t at = hash_text(text, length) & (slots - 1);
+	size_t at = text_hash(text, length) & (slots - 1);
 
 	while (name[at].text &&
 	       (name[at].length != length || memcmp(name[at].text, text, length) != 0))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "atomicity/vocabulary.h"
 
+#include "base/text.h"
 #include "dwarf/die.h"
 #include "dwarf/type.h"
 #include "dwarf/unit.h"
@@ -24,18 +25,9 @@ struct symbol_vocabulary {
 	unsigned imports;
 };
 
-static size_t hash_name(const char *name, size_t length)
-{
-	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3u;
-	return hash ^ hash >> 29;
-}
-
 static struct word *find_slot(struct word *word, size_t slots, const char *name, size_t length)
 {
-	size_t at = hash_name(name, length) & (slots - 1);
+	size_t at = text_hash(name, length) & (slots - 1);
 
 	while (word[at].name &&
 	       (word[at].length != length || memcmp(word[at].name, name, length) != 0))

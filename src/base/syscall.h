@@ -80,6 +80,17 @@ static inline int raw_futex(uint32_t *word, int operation, uint32_t value,
 	return (int)raw_syscall6(SYS_futex, (long)word, operation, value, (long)timeout, 0, 0);
 }
 
+/* With a pointer, by which its receiver knows it as ours. */
+static inline long raw_queue_signal(pid_t tid, int signal, void *pointer)
+{
+	siginfo_t info = {.si_signo = signal, .si_code = SI_QUEUE};
+	pid_t pid = raw_getpid();
+
+	info.si_pid = pid;
+	info.si_value.sival_ptr = pointer;
+	return raw_syscall6(SYS_rt_tgsigqueueinfo, pid, tid, signal, (long)&info, 0, 0);
+}
+
 static inline int raw_sigprocmask(int how, const uint64_t *set, uint64_t *old)
 {
 	return (int)raw_syscall6(SYS_rt_sigprocmask, how, (long)set, (long)old, sizeof(uint64_t), 0,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparing text with lists of words, which NULL ends. Async-signal-safe. */
+/* Comparing text with lists of words, which NULL ends, and finding it in tables. Async-signal-safe.
+ */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Does the text begin with one of these? */
@@ -23,6 +25,16 @@ static inline bool text_contains_any(const char *text, const char *const *parts)
 		if (strstr(text, *parts))
 			return true;
 	return false;
+}
+
+/* FNV-1a, its low bits mixed with higher ones: for tables whose size is a power of two. */
+static inline uint64_t text_hash(const char *text, size_t length)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+	return hash ^ hash >> 29;
 }
 
 /* Can the byte be part of a C or C++ identifier? A part of UTF-8 can, and '$' as compilers have it.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "event/experiment.h"
 
+#include "base/perf_siginfo.h"
 #include "base/syscall.h"
 #include "event/arch.h"
 
@@ -15,18 +16,6 @@
 /* Every experiment takes milliseconds; a child that is still there after this long is stuck. */
 #define SECONDS_MAX 5
 
-/* The kernel's siginfo of a perf event (include/uapi/asm-generic/siginfo.h, _perf), which libc
- * headers before 2.36 do not name. */
-#define TRAP_PERF_CODE 6
-#define PERF_FLAG_LATE 1u
-struct perf_siginfo {
-	int signo, error, code, padding;
-	uint64_t address;
-	uint64_t data;
-	uint32_t type;
-	uint32_t flags;
-};
-
 static struct experiment *running; /* in the child */
 
 static void note_hit(int signal, siginfo_t *info, void *context)
@@ -34,11 +23,11 @@ static void note_hit(int signal, siginfo_t *info, void *context)
 	const struct perf_siginfo *perf = (const struct perf_siginfo *)(const void *)info;
 
 	(void)signal;
-	if (info->si_code != TRAP_PERF_CODE)
+	if (info->si_code != PERF_SIGINFO_CODE)
 		_exit(1);
 	running->address = perf->address;
 	running->data = perf->data;
-	running->late = perf->flags & PERF_FLAG_LATE;
+	running->late = perf->flags & PERF_SIGINFO_LATE;
 	running->pc = event_arch.pc(context);
 	__atomic_fetch_add(&running->hits, 1, __ATOMIC_RELAXED);
 }

@@ -2,6 +2,7 @@
 #include "guard/choose.h"
 
 #include "agent/state.h"
+#include "base/random.h"
 #include "base/syscall.h"
 #include "guard/guard.h"
 #include "guard/own.h"
@@ -64,14 +65,11 @@ static bool is_fit;
 
 static uint32_t draw(uint32_t mean)
 {
-	static __thread uint64_t random __attribute__((tls_model("initial-exec")));
+	static __thread struct random random __attribute__((tls_model("initial-exec")));
 
-	if (!random)
-		random = agent_now() ^ (uintptr_t)&random;
-	random ^= random << 13;
-	random ^= random >> 7;
-	random ^= random << 17;
-	return (uint32_t)((random >> 20) % (2ull * mean + 1));
+	if (!random.state)
+		random.state = agent_now() ^ (uintptr_t)&random;
+	return (uint32_t)(random_next(&random) % (2ull * mean + 1));
 }
 
 /* ---- what is known of places ---------------------------------------------------------------- */

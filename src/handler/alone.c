@@ -11,6 +11,7 @@
 
 #include "agent/arch.h"
 #include "agent/state.h"
+#include "base/perf_siginfo.h"
 #include "base/syscall.h"
 #include "handler/choose.h"
 #include "mask/mask.h"
@@ -58,7 +59,7 @@ uint64_t agent_now(void)
 
 bool signal_is_forced(const siginfo_t *info)
 {
-	return info->si_code > 0 && info->si_code != AGENT_TRAP_PERF;
+	return info->si_code > 0 && info->si_code != PERF_SIGINFO_CODE;
 }
 
 /* As the kernel would have: the default action, and the signal once more. */

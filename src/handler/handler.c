@@ -18,6 +18,7 @@
 #include "agent/state.h"
 #include "allowance/credit.h"
 #include "allowance/throttle.h"
+#include "base/perf_siginfo.h"
 #include "base/syscall.h"
 #include "handler/choose.h"
 #include "mask/mask.h"
@@ -40,19 +41,6 @@
 #define HOLDS_ALONE 2	   /* of one thread, while no other has come by */
 #define INSIDE_MAX 100000u /* ns of a handler's time that are its hit's */
 #define RHYTHMIC_PARTS 8   /* of so many one is held, where it is known when others come */
-
-/* The kernel's siginfo_t for TRAP_PERF (asm-generic/siginfo.h); libc's may not name the fields. */
-struct perf_siginfo {
-	int signo, error, code, padding;
-	uint64_t address;
-	uint64_t data;
-	uint32_t type;
-	uint32_t flags;
-};
-#define PERF_SIGINFO_ASYNC 1u /* TRAP_PERF_FLAG_ASYNC */
-
-_Static_assert(offsetof(struct perf_siginfo, address) == 16, "asm-generic/siginfo.h");
-_Static_assert(offsetof(struct perf_siginfo, data) == AGENT_SIGINFO_DATA, "asm-generic/siginfo.h");
 
 /* Under a filter the controller is not woken: it looks by itself, a moment later. */
 static void ring(struct area *area, const struct area_process *process)
@@ -242,7 +230,7 @@ static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 	hit->address = info->address;
 	hit->tid = quiet ? 0 : raw_gettid();
 	hit->identity = hit->tid ? (uint64_t)hit->tid : hit->registers.fs_base;
-	hit->flags = info->flags & PERF_SIGINFO_ASYNC ? AREA_HIT_LATE : 0;
+	hit->flags = info->flags & PERF_SIGINFO_LATE ? AREA_HIT_LATE : 0;
 	hit->flags |= returns_open(context) ? AREA_HIT_OPEN : 0;
 	if (opmask_note(context, agent_state.opmask_at, hit->opmask))
 		hit->flags |= AREA_HIT_OPMASKS;
@@ -422,7 +410,7 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 	if (area_is_closed(area) || !admit(process, slot, generation, info->address))
 		return waited;
 	if (has_filter(area) && !agent_choose(process, (uint32_t)(info->data >> 32 & 0xff),
-					      info->flags & PERF_SIGINFO_ASYNC ? 0 : info->address,
+					      info->flags & PERF_SIGINFO_LATE ? 0 : info->address,
 					      context, entry, &choice))
 		return waited;
 	waited = agent_now();
@@ -566,7 +554,7 @@ static void take_hit(struct area_process *process, const struct perf_siginfo *pe
 	begin = cpu_time(process);
 	atomic_fetch_add(&agent_state.handlers, 1);
 	if (area_tag_limit(perf->data) < AREA_LIMITS)
-		throttle_look(process, area_tag_limit(perf->data), perf->flags & PERF_SIGINFO_ASYNC,
+		throttle_look(process, area_tag_limit(perf->data), perf->flags & PERF_SIGINFO_LATE,
 			      context);
 	else
 		handle_and_account(process, perf, context);
@@ -580,7 +568,7 @@ static void handle_trap(int number, siginfo_t *info, void *context)
 	const struct perf_siginfo *perf = (const struct perf_siginfo *)info;
 	struct area_process *process = agent_state.process;
 
-	if (info->si_code != AGENT_TRAP_PERF || !area_tag_is_ours(perf->data)) {
+	if (info->si_code != PERF_SIGINFO_CODE || !area_tag_is_ours(perf->data)) {
 		pass_on(number, info, context);
 		return;
 	}

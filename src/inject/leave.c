@@ -24,6 +24,7 @@
 #include "inject/status.h"
 #include "inject/vdso.h"
 
+#include "base/perf_siginfo.h"
 #include "event/threads.h"
 
 #include <errno.h>
@@ -36,7 +37,6 @@
 #define LOOKS 400	/* … */
 #define LOOK_NS 5000000 /* … in between: two seconds, which is longer than any hold */
 #define TRIES 5
-#define TRAP_PERF_CODE 6 /* asm-generic/siginfo.h, TRAP_PERF */
 #define SLEEP_LOOKS 5
 #define SLEEP_LOOK_NS 200000
 
@@ -112,7 +112,7 @@ static int take_apart(void *context)
 			err = REMOTE_CALL(&remote, SYS_rt_sigtimedwait, at, info,
 					  at + sizeof(uint64_t), sizeof(uint64_t));
 		if (err == SIGTRAP && !memory_read(tid, info, &taken, sizeof(taken)) &&
-		    taken.si_code != TRAP_PERF_CODE)
+		    taken.si_code != PERF_SIGINFO_CODE)
 			REMOTE_CALL(&remote, SYS_rt_tgsigqueueinfo, (uint64_t)injection->pid,
 				    (uint64_t)tid, SIGTRAP, info);
 		note_stop(injection, remote_end(&remote));

@@ -65,15 +65,7 @@ void nudge_left(void)
 
 static bool send_to(pid_t tid)
 {
-	siginfo_t info;
-
-	memset(&info, 0, sizeof(info));
-	info.si_signo = SIGTRAP;
-	info.si_code = SI_QUEUE;
-	info.si_pid = raw_getpid();
-	info.si_value.sival_ptr = waiters;
-	return raw_syscall6(SYS_rt_tgsigqueueinfo, info.si_pid, tid, SIGTRAP, (long)&info, 0, 0) ==
-	       0;
+	return raw_queue_signal(tid, SIGTRAP, waiters) == 0;
 }
 
 void nudge_send(void)

@@ -6,6 +6,7 @@
  */
 #include "agent/readable.h"
 #include "agent/state.h"
+#include "base/perf_siginfo.h"
 #include "base/syscall.h"
 #include "mask/mask.h"
 #include "mask/nudge.h"
@@ -125,8 +126,8 @@ static bool is_hit(const siginfo_t *info)
 {
 	uint64_t tag;
 
-	memcpy(&tag, (const char *)info + AGENT_SIGINFO_DATA, sizeof(tag));
-	return info->si_code == AGENT_TRAP_PERF && area_tag_is_ours(tag);
+	memcpy(&tag, (const char *)info + offsetof(struct perf_siginfo, data), sizeof(tag));
+	return info->si_code == PERF_SIGINFO_CODE && area_tag_is_ours(tag);
 }
 
 static bool is_the_programs(const siginfo_t *info)

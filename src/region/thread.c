@@ -290,16 +290,8 @@ static int reserve_visits(size_t more)
 
 static void send_visit(struct visit *visit)
 {
-	siginfo_t info;
-	long err;
+	long err = raw_queue_signal(visit->tid, REGION_VISIT_SIGNAL, visit);
 
-	memset(&info, 0, sizeof(info));
-	info.si_signo = REGION_VISIT_SIGNAL;
-	info.si_code = SI_QUEUE;
-	info.si_pid = raw_getpid();
-	info.si_value.sival_ptr = visit;
-	err = raw_syscall6(SYS_rt_tgsigqueueinfo, raw_getpid(), visit->tid, REGION_VISIT_SIGNAL,
-			   (long)&info, 0, 0);
 	if (err)
 		__atomic_store_n(&visit->answer, err == -ESRCH ? VISIT_GONE : (int)err,
 				 __ATOMIC_RELEASE);

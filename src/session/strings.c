@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/strings.h"
 
+#include "base/text.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,19 +10,9 @@
 
 #define STRING_COST (4 * sizeof(char *)) /* of its slots and its block, beside its text */
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash_text(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-	return hash ^ hash >> 32;
-}
-
 static char **find_slot(char **slot, size_t slots, const char *text)
 {
-	size_t at = hash_text(text) & (slots - 1);
+	size_t at = text_hash(text, strlen(text)) & (slots - 1);
 
 	while (slot[at] && strcmp(slot[at], text) != 0)
 		at = (at + 1) & (slots - 1);

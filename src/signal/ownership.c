@@ -3,6 +3,7 @@
 
 #include "base/counters.h"
 #include "base/lock.h"
+#include "base/perf_siginfo.h"
 #include "base/syscall.h"
 #include "signal/arch.h"
 #include "signal/borrower.h"
@@ -13,7 +14,6 @@
 #include <ucontext.h>
 
 #define KERNEL_SIGNALS 64
-#define TRAP_PERF_CODE 6 /* TRAP_PERF; Debian 12's libc has no name for it */
 #define CANCEL_SIGNAL 32 /* glibc's SIGCANCEL */
 
 /* glibc's own sigaction under its other exported name: the plain one is interposed. */
@@ -229,7 +229,7 @@ void signal_requeue(int signal, siginfo_t *info)
 
 bool signal_is_forced(const siginfo_t *info)
 {
-	return info->si_code > 0 && info->si_code != TRAP_PERF_CODE;
+	return info->si_code > 0 && info->si_code != PERF_SIGINFO_CODE;
 }
 
 static void die_by(int signal, siginfo_t *info)

@@ -2,6 +2,7 @@
 #include "trap/dispatch.h"
 
 #include "base/counters.h"
+#include "base/perf_siginfo.h"
 #include "base/syscall.h"
 #include "signal/arch.h"
 #include "trap/attribution.h"
@@ -15,24 +16,6 @@
 
 #include <errno.h>
 #include <string.h>
-
-#define TRAP_PERF_CODE 6       /* TRAP_PERF */
-#define TRAP_PERF_FLAG_LATE 1u /* TRAP_PERF_FLAG_ASYNC: SIGTRAP was blocked at the access */
-
-/* Linux, include/uapi/asm-generic/siginfo.h: the members of a TRAP_PERF siginfo, which Debian 12's
- * libc does not name. */
-struct perf_siginfo {
-	int number, error, code, padding;
-	uint64_t addr;
-	uint64_t data;
-	uint32_t type;
-	uint32_t flags;
-};
-
-_Static_assert(offsetof(struct perf_siginfo, addr) == 16 &&
-		       offsetof(struct perf_siginfo, data) == 24 &&
-		       offsetof(struct perf_siginfo, flags) == 36,
-	       "layout of siginfo");
 
 /* A thread that was created while a counter was being opened in its siblings may carry it twice:
  * only the root that came first counts. */
@@ -173,13 +156,13 @@ static void on_counter(struct running *record, const struct object_tag *tag,
  * reads the data when it sends it. Its address tells. */
 static bool is_stale(const struct deliver_event *snapshot, const struct perf_siginfo *info)
 {
-	return snapshot->access && info->addr != snapshot->piece.addr;
+	return snapshot->access && info->address != snapshot->piece.addr;
 }
 
 static void dispatch(struct running *record, const struct object_tag *tag,
 		     const struct perf_siginfo *info, ucontext_t *context)
 {
-	bool late = info->flags & TRAP_PERF_FLAG_LATE;
+	bool late = info->flags & PERF_SIGINFO_LATE;
 	struct deliver_event snapshot;
 	struct tl_hit hit = {.context = context};
 
@@ -202,7 +185,7 @@ static bool is_ours(const siginfo_t *info, struct object_tag *tag)
 {
 	const struct perf_siginfo *perf = (const void *)info;
 
-	return info->si_code == TRAP_PERF_CODE && object_decode_tag(perf->data, tag);
+	return info->si_code == PERF_SIGINFO_CODE && object_decode_tag(perf->data, tag);
 }
 
 /*
