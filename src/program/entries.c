@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/pidfd.h"
 #include "process/identity.h"
+#include "process/stat_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -35,6 +36,7 @@ struct entry {
 struct entries {
 	struct entry entry[AREA_PROCESSES];
 	uint64_t next_search; /* through /proc, for any */
+	uint64_t began;	      /* we ourselves, STAT_STARTTIME */
 };
 
 int entries_create(struct program *program)
@@ -44,6 +46,7 @@ int entries_create(struct program *program)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
 		program->entries->entry[i].pidfd = -1;
+	program->entries->began = stat_file_number(getpid(), 0, STAT_STARTTIME);
 	return 0;
 }
 
@@ -99,6 +102,15 @@ void entry_release(struct program *program, uint32_t index)
 
 /* ---- has it ended? ------------------------------------------------------------------------ */
 
+/* Nobody's who is older than we are: the first process of a namespace, which may often not be
+ * looked at and has the number that first processes of other namespaces give. A program that
+ * started us is older itself. */
+static bool may_be_ours(const struct program *program, pid_t pid)
+{
+	return program->area->root ||
+	       stat_file_number(pid, 0, STAT_STARTTIME) >= program->entries->began;
+}
+
 /* False too where it may not be looked at: then another user's process is given the benefit. */
 static bool is_another(const struct program *program, pid_t pid)
 {
@@ -108,7 +120,7 @@ static bool is_another(const struct program *program, pid_t pid)
 	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT || errno == ESRCH;
+		return errno == ENOENT || errno == ESRCH || !may_be_ours(program, pid);
 	close(fd);
 	return !process_maps(program->area_fd, pid);
 }
