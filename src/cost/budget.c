@@ -50,12 +50,13 @@ static uint64_t charged(const struct budget *budget)
 {
 	const struct spending *sum = &budget->sum;
 
-	return sum->handling + sum->hits * budget->prices.hit + sum->samples + sum->wakeups;
+	return sum->handling + sum->hits * budget->prices.hit + sum->samples + sum->wakeups +
+	       sum->interrupts;
 }
 
 uint64_t budget_inside(const struct budget *budget)
 {
-	return charged(budget) + budget->sum.idle + budget->sum.interrupts + budget_births(budget);
+	return charged(budget) + budget->sum.idle + budget_births(budget);
 }
 
 uint64_t budget_outside(const struct budget *budget, uint64_t own)
@@ -97,12 +98,14 @@ void budget_start(struct budget *budget, const struct budget_terms *terms, uint6
 	budget->settled_at = now;
 }
 
-/* Part of what wake-ups cost is not charged in the beginning: in a server that sleeps and wakes all
- * the time the bucket would be empty after seconds, with nothing seen. Returns ns that are lent. */
+/* Part of what wake-ups and interrupts cost is not charged in the beginning: in a server that
+ * sleeps and wakes all the time, or has a thousand threads, the bucket would be empty after
+ * seconds, with nothing seen. Returns ns that are lent. */
 static uint64_t lend(struct budget *budget, const struct budget_estimate *estimate)
 {
 	uint64_t wanted = estimate->wakeups > 0 ? (uint64_t)estimate->wakeups : 0, lent;
 
+	wanted += estimate->interrupts - budget->sum.interrupts;
 	if (estimate->lend_samples)
 		wanted += estimate->samples;
 	lent = wanted < budget->loan ? wanted : budget->loan;

@@ -4,12 +4,12 @@
  *
  * Spent: the controller's own CPU time; the CPU time that handlers measure of themselves; for each
  * hit the trap and signal around the handler; for each sample a fixed price, since nobody can
- * measure an interrupt from outside; and what events cost threads that sleep and wake
- * (cost/wakeups.h). Allowed: the budget's share of the CPU time that the program used, or of a
- * quarter of one CPU where it mostly sleeps. The difference is kept in a token bucket, with some to
- * begin with, since the first finds come early; in debt nothing is armed until time has paid for
- * it. Reading symbols for a finding is measured and not counted: it happens once a finding, while
- * every slot is silent.
+ * measure an interrupt from outside; what it takes of threads on other CPUs to open, switch and
+ * close events there; and what events cost threads that sleep and wake (cost/wakeups.h). Allowed:
+ * the budget's share of the CPU time that the program used, or of a quarter of one CPU where it
+ * mostly sleeps. The difference is kept in a token bucket, with some to begin with, since the first
+ * finds come early; in debt nothing is armed until time has paid for it. Reading symbols for a
+ * finding is measured and not counted: it happens once a finding, while every slot is silent.
  *
  * Told and not spent, since nothing that could be left out would lower it: what threads pay at each
  * switch because they have had events, and what threads and processes pay to be born and to end
@@ -42,7 +42,7 @@ struct budget {
 	double percent;
 	struct bucket bucket;
 	double income;	 /* ns a second that were earned lately */
-	uint64_t loan;	 /* ns of what wake-ups cost that are still to be left uncharged */
+	uint64_t loan;	 /* ns of wake-ups and interrupts that are still to be left uncharged */
 	uint64_t exempt; /* ns of our own CPU time that are not counted */
 	uint64_t spent, settled_at;
 	uint64_t paused_until; /* nothing is armed before */

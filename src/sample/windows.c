@@ -200,7 +200,7 @@ static uint64_t length(const struct windows *windows, uint64_t now)
 
 static void turn(struct windows *windows, bool on)
 {
-	uint64_t begin = clock_now(), now;
+	uint64_t begin = clock_now(), used = clock_read(CLOCK_THREAD_CPUTIME_ID), now;
 
 	if (on && windows->transient)
 		open_again(windows);
@@ -208,7 +208,7 @@ static void turn(struct windows *windows, bool on)
 		count_one(windows->program, COUNT_CLOCKS_FAILED);
 	now = clock_now();
 	windows->switching = (3 * windows->switching + (now - begin)) / 4;
-	windows->program->interrupting += now - begin;
+	windows->program->interrupting += clock_read(CLOCK_THREAD_CPUTIME_ID) - used;
 	if (on)
 		windows->since = now;
 	else if (windows->on)

@@ -73,12 +73,13 @@ int slot_open(struct target *target, struct slot *slot)
 }
 
 /*
- * An event that is opened, switched or closed in a thread interrupts the CPU on which that ran
- * last, while we wait for it: what is taken of the program there is about what it took us.
+ * An event that is opened, switched or closed in a thread that runs interrupts its CPU, and the
+ * kernel spins here until it has answered: what is taken of the program there is about the CPU time
+ * that it took us. The clock on the wall would count who else had this CPU meanwhile.
  */
 static void charge_interrupts(const struct target *target, uint64_t begin)
 {
-	target->program->interrupting += clock_now() - begin;
+	target->program->interrupting += clock_read(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
 
 /* Its holds go on: they need no event. */
@@ -134,14 +135,15 @@ static int point(struct target *target, struct slot *slot, unsigned access)
 	uint64_t data = area_tag(target->index, slot->index, slot->generation);
 	int err = cover_may_move(target) ? cover_modify(&slot->coverage, &coverage, &request, data)
 					 : -EPERM;
-	uint64_t begin;
+	uint64_t begin, used;
 
 	if (err)
 		return err;
 	begin = clock_now();
+	used = clock_read(CLOCK_THREAD_CPUTIME_ID);
 	err = coverage_enable(&slot->coverage, &coverage);
 	target->arm_time = (3 * target->arm_time + (clock_now() - begin)) / 4;
-	charge_interrupts(target, begin);
+	charge_interrupts(target, used);
 	return err;
 }
 
@@ -151,7 +153,7 @@ static int open_transient(struct target *target, struct slot *slot, unsigned acc
 	struct perf_request request = request_for(target, &slot->watch, access);
 	struct coverage_target coverage = covered_by(target, slot);
 	uint64_t data = area_tag(target->index, slot->index, slot->generation);
-	uint64_t begin = clock_now();
+	uint64_t begin = clock_now(), used = clock_read(CLOCK_THREAD_CPUTIME_ID);
 	int err;
 
 	request.disabled = false;
@@ -159,7 +161,7 @@ static int open_transient(struct target *target, struct slot *slot, unsigned acc
 	slot->open = !err;
 	if (!slot->only)
 		target->arm_time = (3 * target->arm_time + (clock_now() - begin)) / 4;
-	charge_interrupts(target, begin);
+	charge_interrupts(target, used);
 	return err;
 }
 
@@ -406,7 +408,7 @@ void slot_silence(struct target *target, struct slot *slot)
 	/* First the generation: whoever is late is stale from here on. */
 	slot->generation = (slot->generation + 1) & ~1u;
 	atomic_store(&shared->generation, slot->generation);
-	begin = clock_now();
+	begin = clock_read(CLOCK_THREAD_CPUTIME_ID);
 	if (slot->transient || target->transient.on)
 		close_silent(slot);
 	else
