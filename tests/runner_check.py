@@ -18,6 +18,7 @@ foreach name, script : {
   'bad': 'echo >> bad; echo because of this; exit 1',
   'hanging': 'echo >> hanging; exec sleep 60',
   'idle': 'echo >> idle; exit 77',
+  'partial': 'echo >> partial; echo same good.c; echo skipped bad.rs: no rustc; echo nginx  skipped: no wrk',
 }
   test(name, shell, args: ['-c', script], workdir: meson.current_build_dir(), timeout: name == 'hanging' ? 3 : 60)
 endforeach
@@ -33,12 +34,13 @@ class Runner(unittest.TestCase):
             subprocess.run(["meson", "setup", build, source], check=True, capture_output=True)
             run = subprocess.run([RUN_TESTS, build], capture_output=True, text=True, check=False, timeout=100)
             runs = {}
-            for name in ("good", "unlucky", "bad", "hanging", "idle"):
+            for name in ("good", "unlucky", "bad", "hanging", "idle", "partial"):
                 with open(os.path.join(build, name), encoding="utf-8") as file:
                     runs[name] = len(file.readlines())
-        self.assertEqual(runs, {"good": 1, "unlucky": 2, "bad": 2, "hanging": 1, "idle": 1}, run.stdout)
+        self.assertEqual(runs, {"good": 1, "unlucky": 2, "bad": 2, "hanging": 1, "idle": 1, "partial": 1}, run.stdout)
         self.assertIn("again: unlucky failed beside others; alone: ok\n", run.stdout)
-        self.assertIn("FAILED: bad (fail)\nwhy: because of this\nFAILED: hanging (timeout)\n2 passed, 2 failed, 1 skipped\n", run.stdout)
+        self.assertIn("FAILED: bad (fail)\nwhy: because of this\nFAILED: hanging (timeout)\n3 passed, 2 failed, 1 skipped\n", run.stdout)
+        self.assertIn("skipped in part: partial (2 of its cases)\n", run.stdout)
         self.assertEqual(run.returncode, 1)
 
 

@@ -23,9 +23,7 @@ int nest_O1(int rounds);
 int nest_O2(int rounds);
 int nest_Os(int rounds);
 int nest_fp(int rounds);
-#ifdef HAVE_CPP
 int nest_cpp(int rounds);
-#endif
 
 struct call {
 	uint64_t slot; /* where the return address lies */
@@ -202,8 +200,6 @@ int main(void)
 	bad |= walk("-O2", nest_O2, 3);
 	bad |= walk("-Os", nest_Os, 3);
 	bad |= walk("-O2 with frame pointers", nest_fp, 3);
-#ifdef HAVE_CPP
 	bad |= walk("C++", nest_cpp, 1);
-#endif
 	return bad;
 }
