@@ -81,10 +81,15 @@ static int find_socket(const struct program *program, pid_t pid)
 	while (found < 0 && looks-- > 0 && (entry = readdir(list))) {
 		ssize_t length = readlinkat(dirfd(list), entry->d_name, target, sizeof(target) - 1);
 
+		int socket;
+
 		target[length < 0 ? 0 : length] = '\0';
-		if (strncmp(target, start, sizeof(start) - 1) == 0)
-			found = area_read_sign(target + sizeof(start) - 1,
-					       program->handover.secret);
+		if (strncmp(target, start, sizeof(start) - 1) != 0)
+			continue;
+		/* The program has memory files of its own. */
+		socket = area_read_sign(target + sizeof(start) - 1, program->handover.secret);
+		if (socket >= 0)
+			found = socket;
 	}
 	closedir(list);
 	return found;
@@ -127,7 +132,7 @@ static int answer(const struct program *program, pid_t pid)
 	return err;
 }
 
-/* The better of two answers: done, refused, -ENOENT. */
+/* The better of two answers: done, refused or failed, -ENOENT. */
 static int better(int a, int b)
 {
 	return a == 0 || b == -ENOENT ? a : b;
@@ -206,6 +211,12 @@ static void take_notes(struct program *program)
 	}
 }
 
+/* Other errors are those of one that has ended meanwhile, or asks no more. */
+static bool is_refusal(int err)
+{
+	return err == -EACCES || err == -EPERM;
+}
+
 static void refuse(struct program *program, pid_t pid)
 {
 	char name[PROCESS_NAME];
@@ -227,7 +238,7 @@ static void look_for_children(struct program *program, struct asker *asker, uint
 
 	if (result == 0)
 		count_one(program, COUNT_AREAS_HANDED);
-	else if (result != -ENOENT && now >= asker->until)
+	else if (is_refusal(result) && now >= asker->until)
 		refuse(program, asker->pid);
 }
 
@@ -241,7 +252,7 @@ static void look(struct program *program, struct asker *asker, uint64_t now)
 		result = answer(program, asker->pid);
 	if (result == 0)
 		count_one(program, COUNT_AREAS_HANDED);
-	else if (result == -EACCES || result == -EPERM)
+	else if (is_refusal(result))
 		refuse(program, asker->pid);
 	else if (asker->pid)
 		look_for_children(program, asker, now);

@@ -34,6 +34,9 @@ CHANGES = {
     "capabilities": ["setpriv", "--bounding-set", "-all", RACER, SECONDS],
     "setuid, then system": [*PYTHON, "import os, sys; os.setgid(65534); os.setuid(65534); "
                             f"sys.exit(os.waitstatus_to_exitcode(os.system('{RACER} {SECONDS}')))"],
+    "setuid with memory files of its own": [
+        *PYTHON, "import os; [os.set_inheritable(os.memfd_create('own'), True) for _ in range(3)]; os.setgid(65534); "
+                 f"os.setuid(65534); os.execv('{RACER}', ['{RACER}', '{SECONDS}'])"],
     "child's user": [*PYTHON, f"import subprocess, sys; sys.exit(subprocess.run(['{RACER}', '{SECONDS}'], user=65534)"
                      ".returncode)"],
 }
@@ -49,6 +52,18 @@ def counted(text):
     hits = re.search(r"counted:w: (\d+) hits", text)
     dropped = re.search(r"^ *(\d+)  traps-without-cause", text, re.M)
     return sum(int(found[1]) for found in (hits, dropped) if found)
+# What another group's process executes can open the area itself, and so asks for nothing; its child's memory file is
+# no question either.
+MEMORY_FILES = """
+import os, time
+os.setgid(65534)
+if os.fork() == 0:
+    os.memfd_create('own')
+    time.sleep(5)
+    os._exit(0)
+time.sleep(0.2)
+os.execvp('sleep', ['sleep', '5'])
+"""
 
 
 @unittest.skipUnless(os.getuid() == 0, "only root can change its user")
@@ -64,6 +79,10 @@ class ChangedUser(unittest.TestCase):
         result = run(["race", "--aggressive", "--stats", "--", *NOBODY, RACER, RACE_SECONDS])
         self.assertEqual(result.returncode, ENDING, result.stderr)
         self.assertIn("on raced", result.stderr)
+
+    def test_memory_files_ask_for_nothing(self):
+        result = run(["race", "-q", "--", *PYTHON, MEMORY_FILES])
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
 
     def test_what_cannot_be_watched_is_told(self):
         with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # which is 0700: nobody cannot read it
