@@ -375,7 +375,8 @@ void probe_paranoid(struct probe_outcome *outcome)
 		probe_say(outcome, PROBE_WORKS, "2: all but kernel accesses without privilege");
 	} else {
 		probe_say(outcome, PROBE_LIMITED, "%ld: nothing without privilege", paranoid);
-		probe_advise(outcome, "sysctl kernel.perf_event_paranoid=2, or CAP_PERFMON");
+		probe_advise(outcome, "sysctl kernel.perf_event_paranoid=2, or CAP_SYS_ADMIN "
+				      "(on Debian's kernels CAP_PERFMON is not enough)");
 	}
 }
 

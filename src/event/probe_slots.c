@@ -276,8 +276,10 @@ void probe_kernel(struct probe_outcome *outcome)
 		probe_say(outcome, PROBE_WORKS, "read(2) into watched memory was seen");
 	else if (experiment && !machine_filter_refuses() &&
 		 (experiment->error == -EACCES || experiment->error == -EPERM))
-		probe_advise(outcome, "sysctl kernel.perf_event_paranoid=1, or give CAP_PERFMON "
-				      "(setcap cap_perfmon+ep)");
+		probe_advise(outcome, "sysctl kernel.perf_event_paranoid=1%s",
+			     machine_paranoid() > 2
+				     ? ""
+				     : ", or give CAP_PERFMON (setcap cap_perfmon+ep)");
 	experiment_end(experiment);
 }
 

@@ -103,7 +103,8 @@ static bool reserve(struct jsonl_reader *reader, size_t size)
 }
 
 /* Bytes of the next line without its newline into reader->line; -ENODATA at the end of the file.
- * *complete tells whether a newline ended it. A line too long is read through to its end. */
+ * *complete tells whether a newline ended it. A line too long is read through to its end, unless it is no text: devices
+ * such as /dev/zero have none. */
 static long read_line(struct jsonl_reader *reader, bool *complete)
 {
 	size_t length = 0;
@@ -117,6 +118,8 @@ static long read_line(struct jsonl_reader *reader, bool *complete)
 			break;
 		}
 		if (length >= LINE_MAX_BYTES) {
+			if (byte == '\0')
+				return -EFBIG;
 			too_long = true;
 			continue;
 		}
@@ -258,6 +261,9 @@ int jsonl_read(struct jsonl_reader *reader, struct finding **finding, struct rep
 		if (length == -ENODATA)
 			return 0;
 		reader->number++;
+		if (length == -EFBIG)
+			return report_error(error, -EFBIG, "%s:%lu: not JSON, nor text at all",
+					    reader->name, reader->number);
 		if (length == -E2BIG)
 			return report_error(error, -EILSEQ,
 					    "%s:%lu: the line is longer than %u MiB", reader->name,

@@ -82,6 +82,32 @@ tells_writes() {
 		grep 'harness_count.*: [1-9][0-9]* hits'
 }
 
+# as_user CAPABILITY COMMAND…: with this capability and no other; none: with none. Not busybox's setpriv.
+as_user() {
+	set_of=-all${1:+,+$1}
+	shift
+	/usr/bin/setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps="$set_of" --ambient-caps="$set_of" "$@"
+}
+
+# The levels above 2 are Debian's own (Ubuntu's default is 4): nothing for users, and of no use to them is CAP_PERFMON.
+# The program runs all the same; what is said is what helps.
+refused() {
+	chmod 711 /tmp
+	for level in 3 4; do
+		echo $level >$paranoid
+		for capability in "" perfmon; do
+			as_user "$capability" "$build/trapline" doctor >told && return 1
+			as_user "$capability" "$build/trapline" watch harness_count --count -- "$programs/mutex" 1 2>>told || return 1
+			[ "$(grep -c "perf_event_paranoid is $level; set it to 2 .* CAP_SYS_ADMIN" told)" = 2 ] || return 1
+		done
+		as_user sys_admin "$build/trapline" doctor >told || return 1
+	done
+	echo 2 >$paranoid
+	as_user "" "$build/trapline" doctor >told && grep -q 'missing  kernel-accesses' told &&
+		as_user perfmon "$build/trapline" doctor >told && grep -q 'ok       kernel-accesses' told
+}
+paranoid=/proc/sys/kernel/perf_event_paranoid
+
 # Whether they pass is the kernel's affair.
 for name in $reproducers; do
 	echo "$name: $(timeout 120 "$build/tests/kernel/$name")"
@@ -96,6 +122,7 @@ done
 try watch tells_writes
 try throttle "$build/trapline" throttle --cpu 20% -- "$programs/throttled"
 wasting=$build/tests/behave/flow/flow_wasting
+try permission refused
 try "heap: a use after free" finds heap-use-after-free "$programs/heap_use_after_free read_64" heap --all
 try "heap: silent" silent "$programs/heap_blocks_right zeroes" heap --all
 try "stack: a use after return" finds stack-use-after-return "$programs/stack_use global_hot 8" stack

@@ -167,12 +167,27 @@ static void test_bad_line_is_passed(void **state)
 	fclose(stream);
 }
 
+static void test_what_never_ends_is_not_read_through(void **state)
+{
+	FILE *stream = fopen("/dev/zero", "r");
+	struct jsonl_reader *reader = jsonl_reader_create(stream, "sample");
+	struct report_error error;
+	struct finding *finding;
+
+	(void)state;
+	assert_int_equal(jsonl_read(reader, &finding, &error), -EFBIG);
+	assert_string_equal(error.text, "sample:1: not JSON, nor text at all");
+	jsonl_reader_destroy(reader);
+	fclose(stream);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_copy_is_equal),
 		cmocka_unit_test(test_raw_recording), cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_bounds),	      cmocka_unit_test(test_bad_line_is_passed),
+		cmocka_unit_test(test_what_never_ends_is_not_read_through),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
