@@ -103,8 +103,8 @@ static bool reserve(struct jsonl_reader *reader, size_t size)
 }
 
 /* Bytes of the next line without its newline into reader->line; -ENODATA at the end of the file.
- * *complete tells whether a newline ended it. A line too long is read through to its end, unless it is no text: devices
- * such as /dev/zero have none. */
+ * *complete tells whether a newline ended it. A line too long is read through to its end, unless it
+ * is no text: devices such as /dev/zero have none. */
 static long read_line(struct jsonl_reader *reader, bool *complete)
 {
 	size_t length = 0;

@@ -184,9 +184,12 @@ static void test_what_never_ends_is_not_read_through(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_copy_is_equal),
-		cmocka_unit_test(test_raw_recording), cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_bounds),	      cmocka_unit_test(test_bad_line_is_passed),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_copy_is_equal),
+		cmocka_unit_test(test_raw_recording),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_bad_line_is_passed),
 		cmocka_unit_test(test_what_never_ends_is_not_read_through),
 	};
 
