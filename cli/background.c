@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/background.h"
 
+#include "cli/program.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -108,6 +110,7 @@ static void leave(const struct background *how, unsigned others, pid_t copy, int
 			"`trapline stop %d` ends that\n",
 			how->program, others, others == 1 ? "goes on" : "go on", (int)copy,
 			others == 1 ? "it" : "them", (int)copy);
+	program_end_alike(status);
 	_exit(status);
 }
 

@@ -16,7 +16,6 @@ enum exit_status {
 	STATUS_USAGE = 2,	 /* the command line is wrong */
 	STATUS_CANNOT_RUN = 126, /* the program was found and could not be started */
 	STATUS_NOT_FOUND = 127,	 /* there is no such program */
-	STATUS_SIGNAL = 128,	 /* + the number of the signal that ended the program */
 };
 
 /* Where getopt_long(3) is not asked. */

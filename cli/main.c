@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
+#include "cli/program.h"
 #include "cli/suggest.h"
 #include "reader/open.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -145,11 +147,19 @@ static int run(int argc, char **argv)
 	return run_command(argc - 1, argv + 1);
 }
 
+static void end_alike(int code, void *context)
+{
+	(void)context;
+	program_end_alike(code);
+}
+
 int main(int argc, char **argv)
 {
 	/* Not a command: what `trapline` starts itself. */
 	if (argc == 2 && strcmp(argv[1], SYMBOL_READER_ARGUMENT) == 0 && getuid() == geteuid() &&
 	    getgid() == getegid())
 		return symbol_reader_main();
+	/* The first to be asked for is the last to be done. */
+	on_exit(end_alike, NULL);
 	return finish(run(argc, argv));
 }

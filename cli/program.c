@@ -5,6 +5,7 @@
 #include "base/syscall.h"
 #include "cli/command.h"
 #include "program/abandon.h"
+#include "program/ending.h"
 #include "program/preload.h"
 #include "event/lethal.h"
 #include "record/utf8.h"
@@ -395,11 +396,20 @@ void program_forward_signals(pid_t pid)
 		sigaction(signals[i], &action, NULL);
 }
 
+static int ended_with; /* wait status of the program */
+
 int program_exit_status(int status)
 {
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	return STATUS_SIGNAL + WTERMSIG(status);
+	ended_with = status;
+	return ending_code(status);
+}
+
+void program_end_alike(int code)
+{
+	if (WIFEXITED(ended_with) || code != ending_code(ended_with))
+		return;
+	fflush(NULL);
+	ending_by_signal_of(ended_with);
 }
 
 FILE *program_messages(void)

@@ -47,8 +47,11 @@ pid_t program_spawn(struct control *control, char **program, enum program_librar
 		    bool patchable);
 /* From here on signals sent to us go to the program; those of the terminal reach it anyway. */
 void program_forward_signals(pid_t pid);
-/* Ours, when the program ended with this wait status. */
+/* Ours, when the program ended with this wait status; a shell's, where a signal ended it. */
 int program_exit_status(int status);
+/* The last thing we do before we end with this code. Where it is one of program_exit_status() and a
+ * signal ended the program, that signal ends us as well. */
+void program_end_alike(int code);
 /* Standard error with a buffer: what is written before a fflush() reaches it in one piece, among
  * what the program writes to the same terminal or file. stderr itself, when memory is short. */
 FILE *program_messages(void);

@@ -9,6 +9,7 @@
 #include "program/abandon.h"
 
 #include "base/syscall.h"
+#include "program/ending.h"
 #include "reader/open.h"
 
 #include <fcntl.h>
@@ -81,7 +82,8 @@ static _Noreturn void wait_for_program(void)
 		while (waitpid(child, &stake.status, 0) != child)
 			;
 	}
-	_exit(WIFEXITED(stake.status) ? WEXITSTATUS(stake.status) : 128 + WTERMSIG(stake.status));
+	ending_by_signal_of(stake.status);
+	_exit(ending_code(stake.status));
 }
 
 static void on_crash(int number)

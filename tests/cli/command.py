@@ -143,6 +143,20 @@ class Command(unittest.TestCase):
         for option in ("--version", "-V"):
             self.assertRegex(run(option).stdout, r"^trapline \d+\.\d+\.\d+\n$")
 
+    def test_a_signal_that_ends_the_program_ends_the_command(self):
+        commands = (["race", "-q"], ["watch", "environ:8:w", "--later"], ["throttle", "--cpu", "90%"], ["heap", "-q"], ["run"])
+        for command in commands:
+            for name in ("ABRT", "KILL"):
+                result = run(*command, "--", "sh", "-c", f"kill -{name} $$")
+                self.assertEqual(result.returncode, -getattr(signal, "SIG" + name), (command, result))
+
+    def test_after_an_error_of_its_own_it_ends_as_the_program_too(self):
+        with subprocess.Popen([TRAPLINE, "race", "-q", "--", "sh", "-c", "kill -SEGV $PPID; sleep 0.5; kill -TERM $$"],
+                              stderr=subprocess.PIPE, text=True) as process:
+            errors = process.stderr.read()
+        self.assertIn("an error of its own", errors)
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+
     def test_nothing_is_a_usage_error(self):
         result = run()
         self.assertEqual((result.returncode, result.stdout), (2, ""))

@@ -56,7 +56,7 @@ def main():
         except ChildProcessError:
             break
         if pid == command:
-            # As a shell tells it, and `trapline` in the place of the program.
+            # As a shell tells it.
             outcome["status"] = os.waitstatus_to_exitcode(status)
             if outcome["status"] < 0:
                 outcome["status"] = 128 - outcome["status"]

@@ -429,7 +429,7 @@ class Waiting(Folder):
             os.close(writer)
             time.sleep(2)
             process.terminate()
-            self.assertEqual(process.wait(20), 128 + 15)
+            self.assertEqual(process.wait(20), -15)
 
 
 class Terminal(Folder):

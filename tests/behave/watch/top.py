@@ -120,7 +120,7 @@ class Top(unittest.TestCase):
         terminal = Terminal('hot', '--top', '--', HOT, '300000000', '100')
         terminal.wait_for('touch hot')
         terminal.press('\x03')
-        self.assertEqual(terminal.end(), 128 + signal.SIGINT)
+        self.assertEqual(terminal.end(), -signal.SIGINT)
         self.assertIn(LEAVE, terminal.text)
 
     def test_quit_by_signal(self):
