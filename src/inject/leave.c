@@ -185,21 +185,45 @@ static int wait_until_idle(struct injection *injection)
 	return err;
 }
 
+/*
+ * siginterrupt(3) takes the action that it finds, ours, and says of it that calls end: of the
+ * program's own, then. Accepted: where it says that they go on, as ours always does, that is not
+ * seen.
+ */
+static bool is_said_to_interrupt(const struct injection *injection, pid_t tid,
+				 const struct injected_action *ours)
+{
+	const uint64_t at = injection->own + offsetof(struct injected_own, previous);
+	struct injected_action previous;
+
+	if (ours->flags & SA_RESTART || memory_read(tid, at, &previous, sizeof(previous)) ||
+	    !(previous.flags & SA_RESTART))
+		return false;
+	previous.flags &= ~(uint64_t)SA_RESTART;
+	return !memory_write(tid, at, &previous, sizeof(previous));
+}
+
+static int set_action(struct remote *remote, uint64_t action, uint64_t replaced)
+{
+	return (int)remote_call(remote, SYS_rt_sigaction,
+				(const uint64_t[6]){SIGTRAP, action, replaced, sizeof(uint64_t)});
+}
+
 /* The program may have set another action since: then that one stays. */
 static int restore_action(struct injection *injection, struct remote *remote)
 {
 	const uint64_t at = injection->own + offsetof(struct injected_own, room);
 	const uint64_t previous = injection->own + offsetof(struct injected_own, previous);
 	struct injected_action action;
-	int err = (int)remote_call(remote, SYS_rt_sigaction,
-				   (const uint64_t[6]){SIGTRAP, previous, at, sizeof(uint64_t)});
+	int err = set_action(remote, previous, at);
 
 	if (!err)
 		err = memory_read(remote->tid, at, &action, sizeof(action));
-	if (err || action.handler == injection->entry)
-		return err;
-	return (int)remote_call(remote, SYS_rt_sigaction,
-				(const uint64_t[6]){SIGTRAP, at, 0, sizeof(uint64_t)});
+	if (!err && action.handler != injection->entry)
+		err = set_action(remote, at, 0);
+	else if (!err && is_said_to_interrupt(injection, remote->tid, &action))
+		err = set_action(remote, previous, 0);
+	return err;
 }
 
 static int unmap(struct injection *injection, struct remote *remote)
