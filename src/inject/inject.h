@@ -106,4 +106,8 @@ pid_t inject_id_inside(pid_t tid);
 /* Is the handler still the action of SIGTRAP, as far as /proc tells without stopping anybody? */
 bool inject_is_in_place(pid_t pid);
 
+/* The same for certain: 1, or 0 where it is another. A thread is stopped for it. -errno: it is not
+ * known. */
+int inject_asks_action(pid_t pid);
+
 #endif

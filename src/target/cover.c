@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/syscall.h"
 #include "inject/inject.h"
+#include "inject/masks.h"
 #include "inject/stacks.h"
 #include "target/target.h"
 #include "record/held.h"
@@ -147,6 +148,9 @@ void cover_look_again(struct target *target)
 
 	if (!doubts->some || now < doubts->next)
 		return;
+	/* Those that sleep nowhere but with a mask for that alone are asked for their own. */
+	if (target->entered)
+		masks_are_known(target->pid);
 	doubts->some = false;
 	doubts->next =
 		now + (DOUBTS_FIRST << (doubts->looks < DOUBTS_GROW ? doubts->looks : DOUBTS_GROW));
@@ -217,7 +221,8 @@ bool cover_may_move(struct target *target)
 	if (!target->entered)
 		return true;
 	thread = inject_look(target->pid, target->pid);
-	return confined_note(target, &thread) && thread.handled && confined_look(target);
+	return confined_note(target, &thread) && thread.handled && confined_look(target) &&
+	       !taken_look(target);
 }
 
 int cover_modify(struct coverage *coverage, const struct coverage_target *threads,

@@ -42,6 +42,7 @@ struct slot {
 	struct tl_watch watch;
 	struct coverage coverage;
 	uint64_t ended_hits;   /* of threads that have ended, of each_thread */
+	uint64_t counted;      /* by the kernel, at the last look (taken.h) */
 	uint64_t told;	       /* hits of an observed process, since it was armed */
 	uint64_t count_before; /* of a lasting watch: the kernel's count when it was armed */
 	uint64_t armed_at, deadline;

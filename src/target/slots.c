@@ -87,6 +87,7 @@ static void close_silent(struct slot *slot)
 {
 	coverage_close(&slot->coverage);
 	slot->open = false;
+	slot->counted = 0;
 	slot->places = 0;
 }
 

@@ -390,7 +390,7 @@ static void check_status(struct target *target)
 	if (restriction_is_on(&status.restriction, target->filters))
 		atomic_store(&target->shared->quiet, 1);
 	/* Nobody tells us where the program sets an action of its own. */
-	if (target->entered && !inject_is_in_place(target->pid)) {
+	if (target->entered && (!inject_is_in_place(target->pid) || taken_look(target))) {
 		count_one(target->program, COUNT_ACTIONS_TAKEN);
 		leave(target);
 	} else if (status.restriction.mode == SECCOMP_MODE_STRICT ||

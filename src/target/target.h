@@ -15,6 +15,7 @@
 #include "target/cover.h"
 #include "program/program.h"
 #include "target/slot.h"
+#include "target/taken.h"
 #include "process/space.h"
 #include "target/transient.h"
 
@@ -40,7 +41,8 @@ struct target {
 	pid_t first_tracer;		    /* who traced it before it was watched; 0: nobody */
 	int filters;			    /* of system calls, that let handlers make theirs */
 	bool entered;			    /* its handler is src/inject's */
-	struct confined confined;	    /* of one that was entered */
+	struct confined confined;	    /* of one that was entered … */
+	struct taken taken;		    /* … too */
 	const struct inject_stacks *stacks; /* of one that was entered; else NULL */
 	unsigned cover_version;		    /* that its events were opened for */
 	struct doubts doubts;		    /* cover.h */

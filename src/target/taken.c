@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "target/taken.h"
+
+#include "base/clock.h"
+#include "inject/inject.h"
+#include "target/target.h"
+
+#include <stdatomic.h>
+
+/* Each count that is read interrupts a CPU where its thread runs: so many as often as this. */
+#define LOOK_EVERY (20 * MILLISECOND)
+#define COUNTS_AT_ONCE 64
+
+/* Between two stops of a thread for it; doubled so many times: hits that wait in a thread that
+ * blocks SIGTRAP are not heard of either. */
+#define ASK_EVERY SECOND
+#define ASKS_GROW 6
+
+/* A slot that was opened anew began anew. */
+static uint64_t new_hits(struct slot *slot)
+{
+	uint64_t count = coverage_count(&slot->coverage) + slot->ended_hits;
+	uint64_t found = count > slot->counted ? count - slot->counted : 0;
+
+	slot->counted = count;
+	return found;
+}
+
+static uint64_t count_new(struct target *target, size_t *read)
+{
+	uint64_t found = 0;
+
+	for (unsigned i = 0; i < target->slots + target->placed; i++) {
+		struct slot *slot = &target->slot[i];
+
+		if (!slot->open || !slot->armed)
+			continue;
+		found += new_hits(slot);
+		*read += slot->coverage.count;
+	}
+	return found;
+}
+
+/* What is not known is asked again later. */
+static void ask(struct target *target, uint64_t now)
+{
+	struct taken *taken = &target->taken;
+
+	taken->is = inject_asks_action(target->pid) == 0;
+	taken->next_ask = now + (ASK_EVERY << (taken->asks < ASKS_GROW ? taken->asks : ASKS_GROW));
+	taken->asks++;
+	taken->unheard = 0;
+}
+
+bool taken_look(struct target *target)
+{
+	struct taken *taken = &target->taken;
+	uint64_t delivered = atomic_load(&target->shared->delivered), now = clock_now();
+	bool unheard = taken->unheard && taken->delivered == delivered;
+	size_t read = 0;
+
+	if (taken->is || now < taken->next_look)
+		return taken->is;
+	if (unheard && now >= taken->next_ask)
+		ask(target, now);
+	else
+		taken->unheard = count_new(target, &read) + (unheard ? taken->unheard : 0);
+	taken->delivered = delivered;
+	taken->next_look = now + LOOK_EVERY * (1 + read / COUNTS_AT_ONCE);
+	return taken->is;
+}
