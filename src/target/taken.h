@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that was entered may set an action of SIGTRAP of its own, and nobody tells: hits come to
- * its handler from then on. But the kernel counts them, and our handler is not heard of. Where that
- * is so at two looks the process is asked, by a thread that is stopped for it.
+ * A program that was entered may set an action of SIGTRAP of its own, and nobody tells: hits come
+ * to its handler from then on. But the kernel counts them, and our handler is not heard of. Where
+ * that is so at two looks the process is asked, by a thread that is stopped for it.
  *
- * Accepted: hits up to then, and all of them where some thread's still come to a handler of ours that
- * had begun before.
+ * Accepted: hits up to then, and all of them where some thread's still come to a handler of ours
+ * that had begun before.
  */
 #ifndef TARGET_TAKEN_H
 #define TARGET_TAKEN_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs whose signal state changes while they are watched: `signals WHAT`. It says "ready" when it
- * runs, does WHAT at the first line of standard input, says "done", and ends at the second line with
- * what came of it.
+ * Programs whose signal state changes while they are watched: `signals WHAT`. It says "ready" when
+ *it runs, does WHAT at the first line of standard input, says "done", and ends at the second line
+ *with what came of it.
  *
  *	interrupts	it says of its own action of SIGTRAP that calls are to end by it
  *	takes		it sets an action of SIGTRAP; what came to that later than LATER, of which
  *			nothing was sent
- *	masked		two threads begin that race and sleep in ppoll(2) alone, with a mask for that
- *	begun		the same, from its start
+ *	masked		two threads begin that race and sleep in ppoll(2) alone, with a mask for
+ *that begun		the same, from its start
  */
 #include <poll.h>
 #include <pthread.h>
