@@ -214,7 +214,7 @@ static int restore_action(struct injection *injection, struct remote *remote)
 {
 	const uint64_t at = injection->own + offsetof(struct injected_own, room);
 	const uint64_t previous = injection->own + offsetof(struct injected_own, previous);
-	struct injected_action action;
+	struct injected_action action = {0};
 	int err = set_action(remote, previous, at);
 
 	if (!err)
