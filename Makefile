@@ -14,25 +14,25 @@ MESON ?= meson
 # run them.
 all:
 	@scripts/setup --name build
-	@scripts/configure $(BUILD) product $(MESON_OPTIONS)
-	$(NINJA) -C $(BUILD) product
+	@scripts/configure "$(BUILD)" product $(MESON_OPTIONS)
+	$(NINJA) -C "$(BUILD)" product
 
 # Each installs what is missing from Debian first (root or sudo), else names it.
 tests:
 	@scripts/setup build check
-	@scripts/configure $(BUILD) tests $(MESON_OPTIONS)
-	$(NINJA) -C $(BUILD)
+	@scripts/configure "$(BUILD)" tests $(MESON_OPTIONS)
+	$(NINJA) -C "$(BUILD)"
 
 demo:
 	@scripts/setup build demo
-	@scripts/demo $(BUILD)
+	@scripts/demo "$(BUILD)"
 
 # SUITES="unit install" chooses suites of tests, TESTS="exactness life" single ones (both: both).
 check: tests
-	@scripts/run-tests $(BUILD) $(addprefix --suite ,$(SUITES)) $(TESTS)
+	@scripts/run-tests "$(BUILD)" $(addprefix --suite ,$(SUITES)) $(TESTS)
 
 bench: tests
-	@bench/run $(BUILD)
+	@bench/run "$(BUILD)"
 
 # SECONDS_EACH=N limits each fuzzer; FUZZERS="a b" chooses some.
 SECONDS_EACH ?= 60
@@ -43,19 +43,19 @@ fuzz:
 # SOAK_SECONDS=N: an hour unless told.
 SOAK_SECONDS ?= 3600
 soak: tests
-	@tests/soak/run $(BUILD) $(SOAK_SECONDS)
+	@tests/soak/run "$(BUILD)" $(SOAK_SECONDS)
 
 # Debian packages of what is committed, in $(BUILD)/deb.
 deb:
 	@scripts/setup build deb
-	@scripts/deb $(BUILD)
+	@scripts/deb "$(BUILD)"
 
 install: all
-	$(MESON) configure $(BUILD) -Dprefix=$(PREFIX)
-	DESTDIR=$(DESTDIR) $(MESON) install --no-rebuild -C $(BUILD)
+	$(MESON) configure "$(BUILD)" -Dprefix="$(PREFIX)"
+	DESTDIR="$(DESTDIR)" $(MESON) install --no-rebuild -C "$(BUILD)"
 
 lint: tests
-	@scripts/lint $(BUILD)
+	@scripts/lint "$(BUILD)"
 
 clean:
-	rm -rf $(BUILD)
+	rm -rf "$(BUILD)"

@@ -78,6 +78,19 @@ class Install(unittest.TestCase):
     def test_c_dynamic(self):
         self.dynamic("cc", "consumer.c")
 
+    def test_the_program_of_the_readme(self):
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            [text] = re.findall(r"^```c\n(.*?)^```$", file.read(), re.M | re.S)
+        source = os.path.join(self.stage, "readme.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text)
+        program = self.build("cc", source, *self.pkg_config("--cflags", "--libs"))
+        result = run(program, env=dict(os.environ, LD_LIBRARY_PATH=self.libraries))
+        if result.returncode and run(os.path.join(self.prefix, "bin", "trapline"), "doctor").returncode:
+            self.skipTest(result.stderr)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"^thread \d+ wrote it at 0x[0-9a-f]+\n$")
+
     def test_cxx_dynamic(self):
         self.dynamic("c++", "consumer.cc")
 
