@@ -207,12 +207,28 @@ static bool is_for_services(const char *path)
 	return !path[strcspn(path, " \t\"'\\%$;")];
 }
 
+/* And the folder that it was made with, unless something else is in it. */
+static int remove_drop_in(const char *path)
+{
+	char *folder;
+
+	if (unlink(path))
+		return -1;
+	folder = strdup(path);
+	if (folder) {
+		*strrchr(folder, '/') = '\0';
+		rmdir(folder);
+	}
+	free(folder);
+	return 0;
+}
+
 /* Half of it could keep the service from being started. */
 static int take_back(const char *path)
 {
 	int err = errno;
 
-	unlink(path);
+	remove_drop_in(path);
 	errno = err;
 	return fail("cannot be written", path);
 }
@@ -340,7 +356,7 @@ static int disable(const struct service *service, const char *path)
 			service->name, path);
 		return STATUS_FAILED;
 	}
-	if (unlink(path))
+	if (remove_drop_in(path))
 		return fail("cannot be removed", path);
 	status = reload(service);
 	if (!status)

@@ -103,9 +103,18 @@ class Service(unittest.TestCase):
         text = self.enable("served")
         self.assertIn(text, self.run_it("show", "served").stdout)
         self.assertEqual(self.run_it("disable", "served").returncode, 0)
+        self.assertFalse(os.path.exists(f"{self.root}/etc/systemd/system/served.service.d"), "nothing is left")
         for action in ("disable", "show"):
             result = self.run_it(action, "served")
             self.assertEqual((result.returncode, len(result.stderr.splitlines())), (1, 1))
+
+    def test_drop_ins_of_others_stay(self):
+        self.write("lib/systemd/system/served.service", PLAIN)
+        other = "etc/systemd/system/served.service.d/nice.conf"
+        self.write(other, "[Service]\nNice=5\n")
+        self.enable("served")
+        self.assertEqual(self.run_it("disable", "served").returncode, 0)
+        self.assertEqual(os.listdir(os.path.dirname(f"{self.root}/{other}")), ["nice.conf"])
 
     def test_another_file_of_that_name_is_left_alone(self):
         self.write("etc/systemd/system/served.service.d/trapline.conf", "[Service]\nNice=5\n")
