@@ -78,7 +78,7 @@ static int find_named(const char *wanted, pid_t *pid)
 	found = count_first(&named, pid);
 	thread_set_destroy(&named);
 	if (found == 1)
-		return 0;
+		return STATUS_OK;
 	utf8_escape(shown, sizeof(shown), wanted);
 	if (found)
 		fprintf(stderr,
@@ -87,7 +87,7 @@ static int find_named(const char *wanted, pid_t *pid)
 			found, shown, shown);
 	else
 		fprintf(stderr, "trapline: no process is named %s\n", shown);
-	return -ESRCH;
+	return STATUS_FAILED;
 }
 
 int attach_find(const char *text, pid_t *pid)
@@ -101,11 +101,11 @@ int attach_find(const char *text, pid_t *pid)
 		return find_named(text, pid);
 	if (!errno && number > 0 && number <= PID_MOST) {
 		*pid = (pid_t)number;
-		return 0;
+		return STATUS_OK;
 	}
 	fprintf(stderr, "trapline: --pid '%s' is not the number of a process, from 1 to %d\n", text,
 		PID_MOST);
-	return -EINVAL;
+	return STATUS_USAGE;
 }
 
 const char *attach_program(pid_t pid)

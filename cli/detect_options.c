@@ -361,7 +361,7 @@ static int take_text(struct detect_options *options, int option, const char *tex
 		options->output = text;
 		return 0;
 	case 'p':
-		return attach_find(text, &options->pid) ? 2 : 0;
+		return attach_find(text, &options->pid);
 	default:
 		return take_number(options, option, text);
 	}

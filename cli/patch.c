@@ -72,7 +72,7 @@ static int take_option(struct options *options, int option)
 	switch (option) {
 	case 'p':
 		if (optarg[strspn(optarg, "0123456789-")])
-			return attach_find(optarg, &options->pid) ? STATUS_USAGE : 0;
+			return attach_find(optarg, &options->pid);
 		status = take_number("pid", optarg, &number);
 		options->pid = (pid_t)number;
 		return status;

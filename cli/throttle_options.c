@@ -304,7 +304,7 @@ static int take(struct throttle_command *command, struct group *group, int optio
 	case OPTION_STATS:
 		return statistics_parse(text, &command->stats);
 	default:
-		return attach_find(text, &command->pid) ? 2 : 0;
+		return attach_find(text, &command->pid);
 	}
 }
 

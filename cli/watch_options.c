@@ -216,7 +216,7 @@ static int take_value(struct watch_command *command, int option, const char *tex
 	case OPTION_IF:
 		return take_condition(command, text);
 	case 'p':
-		err = attach_find(text, &command->pid) ? 2 : 0;
+		err = attach_find(text, &command->pid);
 		command->watch.outside = true;
 		return err;
 	case OPTION_EXEC:

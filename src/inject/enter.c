@@ -69,6 +69,7 @@ struct entering {
 	uint64_t gap;  /* where our memory is to be; 0: anywhere */
 	pid_t controller;
 	bool can_read_fs_base;
+	uint16_t opmask_at;
 	uint64_t caught; /* signals of which the program has handlers */
 	bool ignored;	 /* … SIGTRAP, which it ignores */
 	int pair[2], fd; /* in the process; -1: not open */
@@ -241,15 +242,6 @@ static int map_area(struct entering *entering)
 	return 0;
 }
 
-/* The program runs on the same processors. */
-static uint16_t opmask_offset(void)
-{
-	struct insn_xsave_layout layout;
-
-	insn_xsave_layout_probe(&layout);
-	return layout.opmask;
-}
-
 static int tell(const struct entering *entering)
 {
 	const struct inject_request *request = entering->request;
@@ -259,7 +251,7 @@ static int tell(const struct entering *entering)
 				       .index = request->index,
 				       .hold_most = request->hold_most,
 				       .can_read_fs_base = entering->can_read_fs_base,
-				       .opmask_at = opmask_offset()};
+				       .opmask_at = entering->opmask_at};
 	struct injected_own own = {.clock = entering->vdso.clock,
 				   .controller = (uint64_t)entering->controller};
 	int err = memory_write(entering->remote.tid, injection->state, &state, sizeof(state));
@@ -423,14 +415,29 @@ static int settle(struct injection *injection, struct inject_reason *reason, int
 	return permission_explain(reason, injection->pid, err);
 }
 
+/* The program runs on the same processors. */
+static uint16_t opmask_offset(void)
+{
+	struct insn_xsave_layout layout;
+
+	insn_xsave_layout_probe(&layout);
+	return layout.opmask;
+}
+
+/*
+ * What takes long is asked before a thread stands: CPUID leaves a virtual machine each time, and
+ * under a filter of our own pidfd_getfd(2) is tried in a child first.
+ */
 static struct entering prepare(const struct inject_request *request, struct injection *injection)
 {
 	struct entering entering = {.request = request,
 				    .injection = injection,
 				    .controller = getpid(),
+				    .opmask_at = opmask_offset(),
 				    .pair = {-1, -1},
 				    .fd = -1};
 
+	lethal_getfd(-1, -1);
 	memcpy(&entering.header, injected_image, sizeof(entering.header));
 	*injection = (struct injection){
 		.pid = request->pid, .index = request->index, .pidfd = request->pidfd};

@@ -158,7 +158,9 @@ class Found(unittest.TestCase):
                 done = trapline("race", "-p", "attach_by_name", "--duration", 1)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertEqual(subject.last_words(), ("ok", 0))
-        self.assertIn("no process is named", trapline("race", "-p", "attach_by_name").stderr)
+        done = trapline("race", "-p", "attach_by_name")
+        self.assertEqual(done.returncode, 1)  # as where there is no process of a number
+        self.assertIn("no process is named", done.stderr)
 
     def test_server_by_name(self):
         """Its workers have its name too."""
@@ -670,7 +672,7 @@ class Refused(unittest.TestCase):
 
     def test_patch_by_name(self):
         done = trapline("patch", "-p", "no_such_name", "--list")
-        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("no process is named no_such_name", done.stderr)
         with Subject("sleep", 2) as subject:
             self.assertIn("does not listen for patches", trapline("patch", "-p", subject.pid, "--list").stderr)
