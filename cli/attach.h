@@ -8,7 +8,8 @@
 #include <sys/types.h>
 
 /* The process of that number, or the only one of that name. STATUS_OK; else it is said why
- * not: STATUS_USAGE for what is no process at all, STATUS_FAILED where there is none, or several. */
+ * not: STATUS_USAGE for what is no process at all, STATUS_FAILED where there is none, or several.
+ */
 int attach_find(const char *text, pid_t *pid);
 
 /* The path of its program; valid until the next call. */
