@@ -101,13 +101,19 @@ static void copy(void *to, const void *from, size_t length)
 		agent_arch.copy(to, from, length);
 }
 
+/* The places follow each other, with the block between them: where it is watched, they may as well
+ * be. */
 static bool is_watched(const struct iovec *part, unsigned count)
 {
-	for (unsigned i = 0; i < count; i++)
-		if (agent_is_watched((uintptr_t)part[i].iov_base,
-				     (uintptr_t)part[i].iov_base + part[i].iov_len))
-			return true;
-	return false;
+	uint64_t from = UINT64_MAX, to = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t start = (uintptr_t)part[i].iov_base, end = start + part[i].iov_len;
+
+		from = start < from ? start : from;
+		to = end > to ? end : to;
+	}
+	return agent_is_watched(from, to);
 }
 
 /* How memory may be read that the program can take away. */

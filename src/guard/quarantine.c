@@ -9,8 +9,16 @@
  */
 #include "guard/guard.h"
 
+#include <stddef.h>
+
 #define BLOCKS_MOST (GUARD_BLOCKS / 2) /* which leaves places for blocks in use */
 #define LEAVE_MOST 16u		       /* by one call: who frees a block pays for a few */
+
+/* Blocks before one leaves: its record is fetched, and then its memory. */
+#define FETCH_RECORD 8u
+#define FETCH_BLOCK 4u
+#define LINE 64u	  /* bytes */
+#define FETCHED_MOST 256u /* of one block */
 
 #define PART_OF_LIMIT \
 	8u /* of what the program may have at all, the quarantine takes one of so many */
@@ -108,6 +116,38 @@ void quarantine_limit(uint64_t bytes, void (*left)(uint32_t place))
 		take_out(full, left);
 }
 
+static void fetch_words(uint64_t from, uint64_t length)
+{
+	for (uint64_t at = from; at < from + length && at < from + FETCHED_MOST; at += LINE)
+		__builtin_prefetch((const void *)at);
+}
+
+/*
+ * What leaves has been here for thousands of blocks: its record, its memory and its copy are in no
+ * cache any more, and each miss would be waited for in turn. So they are fetched some turns before,
+ * the record first, which tells where the others are. It may be another block's by now: an address
+ * that is fetched may be any.
+ */
+static void fetch_ahead(const struct queue *queue)
+{
+	uint64_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
+	uint32_t far = atomic_load_explicit(&queue->ring[(head + FETCH_RECORD) % GUARD_BLOCKS],
+					    memory_order_relaxed);
+	uint32_t near = atomic_load_explicit(&queue->ring[(head + FETCH_BLOCK) % GUARD_BLOCKS],
+					     memory_order_relaxed);
+	const struct guard_record *record;
+
+	if (far)
+		fetch_words((uintptr_t)&guard_table.record[far - 1],
+			    offsetof(struct guard_record, allocated));
+	if (!near)
+		return;
+	record = &guard_table.record[near - 1];
+	if (!record->run) /* empty pages are not looked at */
+		fetch_words(record->raw, record->room);
+	fetch_words(record->kept, record->kept ? record->size : 0);
+}
+
 bool quarantine_put(uint32_t place, void (*left)(uint32_t place))
 {
 	uint64_t cost = block_cost(&guard_table.record[place]);
@@ -120,5 +160,6 @@ bool quarantine_put(uint32_t place, void (*left)(uint32_t place))
 	put(queue, place, left);
 	for (unsigned i = 0; i < LEAVE_MOST && (full = too_full(limit)); i++)
 		take_out(full, left);
+	fetch_ahead(queue);
 	return true;
 }

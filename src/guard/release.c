@@ -40,7 +40,7 @@ static void tell_otherwise(const struct guard_record *record, uint64_t address,
 static void tell_damages(uint32_t place, const struct block_damages *found,
 			 struct allocation_caller caller)
 {
-	struct guard_record *record = &guard_table.record[place];
+	const struct guard_record *record = &guard_table.record[place];
 	uint64_t address = guard_address(
 		atomic_load_explicit(&guard_table.entry[place], memory_order_relaxed));
 
@@ -49,7 +49,6 @@ static void tell_damages(uint32_t place, const struct block_damages *found,
 	tell_damage(place, GUARD_BROKEN_BACK, found->back, caller);
 	if (found->front.length || found->back.length)
 		block_repair(record, address);
-	record->checked = agent_now();
 }
 
 /* Of a block at the place, which was just taken out of the quarantine. */
@@ -115,6 +114,7 @@ static void free_block(uint32_t place, uint64_t address, struct guard_end end,
 		found = block_check_and_keep(record, address);
 		tell_damages(place, &found, caller);
 		allocation_note_event(&record->freed, &caller, agent_now());
+		record->checked = record->freed.time;
 		if (may_tell && choose_affords())
 			told = tell_event(&freed, caller);
 	}
