@@ -106,17 +106,27 @@ static bool seems_covered(const struct opening *opening, pid_t tid, int free_whe
 	return opening->request.access && perf_free_slots(tid) <= free_when_covered;
 }
 
+/* Of a thread known to be covered. Each look opens events and closes them again. */
+static int count_free_slots(const struct opening *opening)
+{
+	const struct coverage *coverage = opening->coverage;
+
+	return opening->request.access
+		       ? perf_free_slots(coverage->count ? coverage->roots[0].tid : 0)
+		       : 0;
+}
+
 static int open_latecomers(struct opening *opening, struct thread_set *known, bool *found)
 {
 	struct thread_set now = {0};
-	pid_t covered = opening->coverage->count ? opening->coverage->roots[0].tid : 0;
-	int free_when_covered = opening->request.access ? perf_free_slots(covered) : 0;
-	int err = thread_set_list(&now, opening->target->pid);
+	int err = thread_set_list(&now, opening->target->pid), free_when_covered = 0;
 
 	*found = false;
 	for (size_t i = 0; i < now.count && !err; i++) {
 		if (thread_set_contains(known, now.tids[i]))
 			continue;
+		if (!*found)
+			free_when_covered = count_free_slots(opening);
 		*found = true;
 		opening->coverage->ambiguous = true;
 		err = thread_set_add(known, now.tids[i]);
