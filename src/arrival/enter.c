@@ -173,6 +173,9 @@ static int enter(struct program *program, pid_t pid, int pidfd, int index, enter
 				(uint64_t)index * sizeof(struct area_process),
 		.index = (uint32_t)index,
 		.hold_most = program->area->hold_most ? program->area->hold_most : HOLD_USUAL,
+		/* Limits are looked at seldom, and nobody looks for a new filter before that: one
+		 * that kills for the prctl(2) which the vDSO's clock takes need not be met. */
+		.calls_clock = program->ways.unread,
 		.sets_action = entered->sets_action,
 	};
 	int err = way(&request, injection, reason);

@@ -15,7 +15,7 @@ AGENT_RESTORER(injected_restorer);
 
 /* A thread that may not read the processor's clock (PR_SET_TSC) would be killed by the vDSO's, here
  * where all signals are blocked. Nobody tells when it was forbidden: the kernel is asked at each
- * hit, until it was once. */
+ * hit, until it was once; not where its own clock is used (inject_request.calls_clock). */
 static void look_at_clock(void)
 {
 	const struct area_process *process = agent_state.process;

@@ -252,7 +252,7 @@ static int tell(const struct entering *entering)
 				       .hold_most = request->hold_most,
 				       .can_read_fs_base = entering->can_read_fs_base,
 				       .opmask_at = entering->opmask_at};
-	struct injected_own own = {.clock = entering->vdso.clock,
+	struct injected_own own = {.clock = request->calls_clock ? 0 : entering->vdso.clock,
 				   .controller = (uint64_t)entering->controller};
 	int err = memory_write(entering->remote.tid, injection->state, &state, sizeof(state));
 

@@ -3,12 +3,13 @@
  * A thread confines itself and nobody else, to strict mode or by a filter that kills for what a
  * handler might call. It keeps to its registers for a while, and then comes to what others race on.
  *
- * usage: confining strict|filter; it begins when it is told to by a byte.
+ * usage: confining strict|filter|limited; it begins when it is told to by a byte.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,12 +64,13 @@ static void *race(void *argument)
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 
-static int set_filter(void)
+/* A limit need not make the last two. */
+static int set_filter(bool limited)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		DENY(SYS_futex),
-		DENY(SYS_gettid),
+		DENY(limited ? SYS_prctl : SYS_futex),
+		DENY(limited ? SYS_prctl : SYS_gettid),
 		DENY(SYS_prctl),
 		DENY(SYS_process_vm_readv),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
@@ -81,7 +83,8 @@ static int set_filter(void)
 
 static void *confine(void *how)
 {
-	if (strcmp(how, "strict") == 0 ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) : set_filter())
+	if (strcmp(how, "strict") == 0 ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
+				       : set_filter(strcmp(how, "limited") == 0))
 		exit(2);
 	keep_to_registers(rounds_apart);
 	for (int i = 0; i < ACCESSES; i++) {

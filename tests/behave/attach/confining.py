@@ -9,6 +9,8 @@ import time
 import unittest
 
 TRAPLINE, CONFINING = sys.argv[1:3]
+MOVING = "race", "--aggressive", "-q"  # watches are moved all the time
+ROUNDS = 5
 PATIENCE = 30
 SETTLES = 1.0  # seconds, from the handler's action to the first watches
 
@@ -20,13 +22,12 @@ def is_entered(pid):
 
 
 class Confining(unittest.TestCase):
-    def confine(self, how):
-        """While watches are moved all the time."""
+    def confine(self, how, *command):
         # pylint: disable=consider-using-with
         subject = subprocess.Popen([CONFINING, how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(subject.communicate)
         self.assertEqual(subject.stdout.readline(), "ready\n")
-        watching = subprocess.Popen([TRAPLINE, "race", "--aggressive", "-q", "-p", str(subject.pid)],
+        watching = subprocess.Popen([TRAPLINE, *command, "-p", str(subject.pid)],
                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.addCleanup(watching.communicate)
         self.addCleanup(subject.kill)
@@ -40,10 +41,15 @@ class Confining(unittest.TestCase):
         self.assertEqual((words, subject.returncode), ("ok\n", 0), errors)
 
     def test_strictly(self):
-        self.confine("strict")
+        self.confine("strict", *MOVING)
 
     def test_by_a_filter(self):
-        self.confine("filter")
+        self.confine("filter", *MOVING)
+
+    def test_under_a_limit(self):
+        """Nobody looks for the filter before a look of the limit's."""
+        for _ in range(ROUNDS):
+            self.confine("limited", "throttle", "--cpu", "90%")
 
 
 if __name__ == "__main__":
