@@ -50,7 +50,7 @@ struct inject_request {
 	uint64_t entry_offset; /* of the process's entry in the area */
 	uint32_t index;	       /* of the entry */
 	uint64_t hold_most;
-	bool calls_clock;      /* the handler asks the kernel for the time, and never the vDSO */
+	bool calls_clock; /* the handler asks the kernel for the time, and never the vDSO */
 	bool sets_action; /* its runtime sets the actions of all signals as it begins */
 };
 
