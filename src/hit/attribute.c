@@ -227,6 +227,13 @@ static bool understand_data(struct target *target, struct slot *slot, const stru
 	return true;
 }
 
+/* Elements that a mask leaves out are not accessed, and a vector's mask was not saved. What an
+ * instruction that is yet to run will select is not told from its traps either. */
+static bool is_guess(const struct insn_operand *operand)
+{
+	return operand->masked || operand->conditional || operand->extent_unknown;
+}
+
 /* Held before the instruction: the first memory operand that is not its stack's. */
 static bool understand_code(struct target *target, const struct insn_registers *registers,
 			    struct tl_access *access)
@@ -245,7 +252,8 @@ static bool understand_code(struct target *target, const struct insn_registers *
 		if (!operand->access || operand->stack_push || operand->stack_pop ||
 		    insn_operand_before(&insn, i, registers, &access->address, &access->length))
 			continue;
-		access->access = operand->access | (insn.atomic ? TL_ATOMIC : 0);
+		access->access = operand->access | (insn.atomic ? TL_ATOMIC : 0) |
+				 (is_guess(operand) ? TL_GUESSED : 0);
 		access->traits = insn_traits(&insn, i, access->address, access->length) |
 				 not_taken(&insn, registers->flags);
 		return true;

@@ -16,7 +16,7 @@
 #include "reader/open.h"
 
 /* Code that nobody runs. */
-extern const uint8_t after_load[], after_own[];
+extern const uint8_t after_load[], after_own[], masked_store[], whole_store[];
 
 __asm__(".text\n"
 	"	movq (%rdi), %rax\n"
@@ -26,7 +26,11 @@ __asm__(".text\n"
 	"	movq (%rdi), %rdi\n"
 	"after_own:\n"
 	"	ret\n"
-	"	.cfi_endproc\n");
+	"	.cfi_endproc\n"
+	"masked_store:\n"
+	"	vpmaskmovq %ymm0, %ymm2, (%rdi)\n"
+	"whole_store:\n"
+	"	vmovdqu %ymm0, (%rdi)\n");
 
 #define RDI 7 /* of the general registers, in the processor's order */
 
@@ -148,6 +152,27 @@ static void a_load_over_its_own_address(void **state)
 	assert_int_equal(bench->hit.access.address, (uintptr_t)watched);
 }
 
+/* Held in front of it: which elements it will store, the vector registers tell, and those are not
+ * noted. */
+static void what_a_mask_may_leave_out_is_a_guess(void **state)
+{
+	struct bench *bench = *state;
+	struct tl_access *access = &bench->hit.access;
+
+	bench->target.slot[0].watch.access = TL_EXEC;
+	cut_front = 0;
+	cut_length = 32;
+	bench->record.registers.pc = (uintptr_t)masked_store;
+	assert_true(
+		hit_attribute(&bench->target, &bench->target.slot[0], &bench->record, &bench->hit));
+	assert_int_equal(access->access, TL_WRITE | TL_GUESSED);
+	free(bench->hit.stack_bytes);
+	bench->record.registers.pc = (uintptr_t)whole_store;
+	assert_true(
+		hit_attribute(&bench->target, &bench->target.slot[0], &bench->record, &bench->hit));
+	assert_int_equal(access->access, TL_WRITE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +181,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(its_beginning_has_less, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_not_noted_is_not_known, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_load_over_its_own_address, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_a_mask_may_leave_out_is_a_guess, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
