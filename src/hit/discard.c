@@ -6,15 +6,32 @@
 #include "insn/hoist.h"
 
 #include <errno.h>
+#include <string.h>
+
+/* As the thread found it: it goes on meanwhile, and other calls overwrite its stack. */
+struct memory {
+	struct space *space;
+	const struct tl_stack *stack;
+};
 
 static size_t code_at(void *context, uint64_t pc, uint8_t *bytes, size_t most)
 {
-	return space_code(context, pc, bytes, most);
+	const struct memory *memory = context;
+
+	return space_code(memory->space, pc, bytes, most);
 }
 
 static int memory_at(void *context, uint64_t address, void *to, size_t length)
 {
-	return space_read(context, address, to, length) == (ssize_t)length ? 0 : -EFAULT;
+	const struct memory *memory = context;
+	const struct tl_stack *stack = memory->stack;
+	const uint64_t offset = address - stack->address;
+
+	if (stack->bytes && offset < stack->length && length <= stack->length - offset) {
+		memcpy(to, stack->bytes + offset, length);
+		return 0;
+	}
+	return space_read(memory->space, address, to, length) == (ssize_t)length ? 0 : -EFAULT;
 }
 
 bool discard_is(struct space *space, const struct hit *read, const struct hit *write)
@@ -25,6 +42,7 @@ bool discard_is(struct space *space, const struct hit *read, const struct hit *w
 	const struct insn_bytes loaded = {x->address, x->length};
 	const struct insn_bytes part = {begin, (x_end < y_end ? x_end : y_end) - begin};
 	struct insn_registers registers;
+	struct memory memory;
 	uint8_t code[INSN_DISCARD_BYTES];
 	size_t available;
 
@@ -34,6 +52,7 @@ bool discard_is(struct space *space, const struct hit *read, const struct hit *w
 	available = space_code(space, x->pc, code, sizeof(code));
 	if (insn_discards(code, available, x->pc, &registers, x->before, &loaded, &part))
 		return true;
-	return insn_is_hoisted(&(struct insn_hoist){code_at, memory_at, space}, x->pc, &registers,
+	memory = (struct memory){space, &read->stack};
+	return insn_is_hoisted(&(struct insn_hoist){code_at, memory_at, &memory}, x->pc, &registers,
 			       x->before);
 }

@@ -47,6 +47,8 @@ CODE(add_three, "vaddsd %xmm2, %xmm3, %xmm1");
 CODE(move_high, "movhps (%rsi), %xmm1");
 CODE(move_low_out, "movlps %xmm1, (%rsi)");
 CODE(compare_bytes, "vpcmpeqb (%rdi), %ymm0, %ymm1");
+CODE(blend, "vpblendvb %ymm4, (%rdi), %ymm1, %ymm2");
+CODE(blend_implicit, "pblendvb %xmm0, %xmm3, %xmm1");
 CODE(top_bits, "vpmovmskb %ymm1, %eax");
 CODE(jump_register, "jmp *%rdx");
 CODE(jump_memory, "jmp *(%rdx,%rax,8)");
@@ -291,6 +293,27 @@ static void vectors(void **state)
 	expect_place(result->source[0], INSN_PLACE_VECTOR, 1, 0, 32);
 }
 
+static void what_a_blend_chooses_from(void **state)
+{
+	const struct insn_result *result;
+
+	(void)state;
+	DECODE(blend);
+	result = result_in(INSN_PLACE_VECTOR);
+	assert_int_equal(result->operation, INSN_BLEND);
+	assert_int_equal(result->source_count, 3);
+	expect_place(result->source[0], INSN_PLACE_VECTOR, 1, 0, 32);
+	assert_int_equal(result->source[1].kind, INSN_PLACE_MEMORY);
+	expect_place(result->source[2], INSN_PLACE_VECTOR, 4, 0, 32);
+	DECODE(blend_implicit);
+	result = result_in(INSN_PLACE_VECTOR);
+	assert_int_equal(result->operation, INSN_BLEND);
+	assert_int_equal(result->source_count, 3);
+	expect_place(result->source[0], INSN_PLACE_VECTOR, 1, 0, 16);
+	expect_place(result->source[1], INSN_PLACE_VECTOR, 3, 0, 16);
+	expect_place(result->source[2], INSN_PLACE_VECTOR, 0, 0, 16);
+}
+
 /* Whatever the bytes are, counts are within bounds. */
 static void anything_is_bounded(void **state)
 {
@@ -331,6 +354,7 @@ int main(void)
 		cmocka_unit_test(flags_lead_from_comparisons_to_what_they_decide),
 		cmocka_unit_test(the_stack_and_exchanges),
 		cmocka_unit_test(vectors),
+		cmocka_unit_test(what_a_blend_chooses_from),
 		cmocka_unit_test(anything_is_bounded),
 	};
 

@@ -165,6 +165,13 @@ static enum insn_operation logical_operation(ZydisMnemonic mnemonic)
 	case ZYDIS_MNEMONIC_VXORPS:
 	case ZYDIS_MNEMONIC_VXORPD:
 		return INSN_XOR;
+	case ZYDIS_MNEMONIC_PBLENDVB:
+	case ZYDIS_MNEMONIC_BLENDVPS:
+	case ZYDIS_MNEMONIC_BLENDVPD:
+	case ZYDIS_MNEMONIC_VPBLENDVB:
+	case ZYDIS_MNEMONIC_VBLENDVPS:
+	case ZYDIS_MNEMONIC_VBLENDVPD:
+		return INSN_BLEND;
 	default:
 		return INSN_COMPUTE;
 	}
