@@ -77,7 +77,8 @@ enum insn_operation {
 	INSN_SELECT,
 	/* Element by element of `element` bytes, each of those at the same place in the sources. */
 	INSN_ELEMENTS,
-	/* Each element is that of source 0, or of source 1 where the top bit of source 2's is set. */
+	/* Each element is that of source 0, or of source 1 where the top bit of source 2's is set.
+	 */
 	INSN_BLEND,
 	/* Bytes of sources 0 and 1 in another order, as `lane` says. */
 	INSN_SHUFFLE,
