@@ -172,7 +172,7 @@ static uint64_t check_interval(const struct control *control, uint64_t now)
 
 static uint64_t drain_interval(const struct control *control, uint64_t now)
 {
-	/* Nothing to drain, and nobody to tell. */
+	/* No strategy samples, and no tool asked for tick(). */
 	if (!control->windows.samples && !control->observer.tick)
 		return CHECK_INTERVAL;
 	if (now < control->budget.paused_until)

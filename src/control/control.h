@@ -96,8 +96,8 @@ void control_quiesce(struct control *control);
  * -ESRCH when it has ended: never to another that was given its id. */
 int control_signal(struct control *control, pid_t pid, pid_t tid, int signal);
 
-/* Nothing of its program has run: it waits until its beginning has been told. Later it may have
- * gone on, since nobody answered it in time. */
+/* Has the process run nothing of its program yet, waiting until tools were told of its beginning?
+ * Asked later it may have gone on by itself, since it waits for a bounded time. */
 bool control_waits(const struct control *control, pid_t pid);
 
 /* NULL when the process is not watched. Valid until it ends. */

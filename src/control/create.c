@@ -24,7 +24,8 @@
 #define WAITS_LENT (200 * MILLISECOND) /* of waiting, at the start and after a rest */
 #define PLACED_BOUND \
 	SECOND /* what is watched from its birth is watched before its thread goes on */
-/* What must be there from the first instruction on is, whatever symbols take to read. */
+/* ns that a process waits at its start at most, where watches are to be armed before its first
+ * instruction: reading symbols may take seconds. */
 #define FROM_START_BOUND (10 * SECOND)
 
 void control_options_init(struct control_options *options)

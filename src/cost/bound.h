@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What armed slots cost a program's threads as they come and go, bounded by what is seen of it. The
- * price of a switch is measured on a thread of our own, which sleeps and wakes. Where two threads
- * of a process hand one CPU to each other, a million times a second, the kernel exchanges their
- * events without touching the registers, and a switch costs nearly nothing: at the full price more
- * than all of the CPU's time would be charged.
+ * What armed slots cost at each switch of a program's threads, bounded by the program's own CPU
+ * time between switches. The price of a switch is measured on a thread of our own, which sleeps and
+ * wakes. Where two threads of a process hand one CPU to each other, a million times a second, the
+ * kernel exchanges their events without touching the registers, and a switch costs nearly nothing:
+ * at the full price more than all of the CPU's time would be charged.
  *
  * So the CPU time that passes from one switch to the next is compared: while slots are armed, and
  * while none is. It varies with what the program does, so that only a price is judged by it that

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that naps sets a timer of its own each time, so that the clock's costs it little more.
- * Who waits for another thread has none: the clock's is then the first that is due on its CPU, and
- * each switch sets and stops the hardware's, which in a virtual machine is two exits.
+ * What a clock event (task-clock) costs at each switch between two threads that hand one CPU to
+ * each other.
+ *
+ * A thread that sleeps for a time sets a kernel timer itself, so that the clock's timer beside it
+ * costs little more. A thread that waits for another one sets none: the clock's timer is then the
+ * first that is due on its CPU, and each switch programs and stops the hardware's timer, which in a
+ * virtual machine is two exits.
  */
 #include "cost/handing.h"
 

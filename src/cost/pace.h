@@ -28,9 +28,10 @@ struct pace {
 /* `percent`: what the user's budget adds; 100 or more: a whole CPU. */
 void pace_begin(struct pace *pace, double percent);
 
-/* A process that there really was has ended: its allowance is earned. */
+/* A process that really ran, not only an entry in the area, has ended: the allowance for it is
+ * earned. */
 void pace_allow_process(struct pace *pace);
-/* So many hits has the kernel counted so far. */
+/* `hits`: that the kernel has counted since the beginning. */
 void pace_allow_hits(struct pace *pace, uint64_t hits);
 
 /* Between two rounds of work, when the thread has used `used` ns of CPU time so far. True: more

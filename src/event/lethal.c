@@ -77,7 +77,7 @@ struct calls {
 		table, (int64_t)(sizeof(table) / sizeof((table)[0])) \
 	}
 
-/* What is asked for at a time, each in a child of its own. */
+/* Groups of system calls; one child is made to try the calls of one group. */
 enum purpose { NEEDED, PROMPT, USERFAULT, GETFD, PURPOSES };
 static const struct calls purposes[PURPOSES] = {
 	[NEEDED] = CALLS(needed),

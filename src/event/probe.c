@@ -20,7 +20,8 @@ _Static_assert(sizeof(probes) / sizeof(probes[0]) == PROBE_COUNT, "every probe h
 
 static struct probe_outcome outcomes[PROBE_COUNT];
 
-/* Nothing is tried where that would end us: most of it takes the call in question. */
+/* Most probes call perf_event_open(2). Where a filter would kill this process for a call that they
+ * need (lethal_call()), no probe runs and the outcome says so. */
 static void try(enum probe probe)
 {
 	struct probe_outcome *outcome = &outcomes[probe];

@@ -65,7 +65,8 @@ static void body_write(struct experiment *experiment)
 		touch_write();
 }
 
-/* Whoever watches this child opened its event from outside. */
+/* Of an experiment whose event the parent has opened on this child: only the access is made here.
+ */
 static void body_touch(struct experiment *experiment)
 {
 	(void)experiment;

@@ -25,12 +25,12 @@
 #define CHOICES_MAX 512
 #define OWN_STACK 65536	      /* bytes above the stack pointer that may be the thread's own stack */
 #define COLD_HOLD MILLISECOND /* code found this way may run seldom: others come seldom too */
-/* One in so many, each drawn: */
+/* Shares, each drawn at random: one in so many … */
 #define CALM_PROBES 4 /* of the watches in a background thread, one is no probe, */
 #define START_PARTS 4 /* of the probes, one is at any instruction, not where a region begins, */
 #define LOOK_PARTS 2  /* of the watches of code, one is where a sleeping thread goes on, */
 #define FORESEEN_PROBE_PARTS 2 /* of the choices, one may be a probe of what was foreseen. */
-/* Such a place is watched for the usual window, doubled so often. */
+/* Where a sleeping thread goes on is watched for 2^LOOK_DOUBLINGS usual windows. */
 #define LOOK_DOUBLINGS 3
 #define FORESEEN_HOLD (4 * MILLISECOND)
 /* In a busy program a hold at a contended site may cost what it took to get a thread there. */
@@ -463,7 +463,7 @@ void code_unwatched(struct target *target, const struct slot *slot)
 
 	contended_tell(&target->explored->memory.contended, slot->watch.address, 0, came);
 
-	/* What came of a probe is told at its end. */
+	/* A probe that somebody came to tells its result when the hold ends (probe_end()). */
 	if (!(came && choice_of(target, slot)->probes))
 		code_tell(target, slot, came);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is remembered of addresses, when they are watched. Where threads are periodic, others pass,
- * and the first of two that are about to coincide is held. What cost too much cools down.
+ * How threads are held at an address. Where the threads that come by are periodic, the first of two
+ * that are about to coincide is held and all others pass unheld. An address whose watch cost too
+ * much cools down.
  */
 #include "explore/hold.h"
 

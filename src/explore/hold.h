@@ -8,7 +8,8 @@
 
 #include "explore/explorer.h"
 
-/* What is done as a slot is about to be armed (publish() of struct strategy). */
+/* Writes to the area how the slot's threads are to be held, just before it is armed: publish() of
+ * struct strategy. */
 void choose_hold(struct target *target, struct slot *slot);
 /* Was it armed for a foreseen conflict, or for a finding that is aimed at? */
 bool hold_is_led(const struct target *target, const struct slot *slot);

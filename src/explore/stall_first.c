@@ -214,7 +214,7 @@ static uint64_t next_due(const struct program *program)
 			continue;
 		if (target->slot[DATA].armed && target->slot[DATA].deadline < next)
 			next = target->slot[DATA].deadline;
-		/* Nobody tells when a hold ends. */
+		/* The program does not tell when a hold ends: it is looked at every millisecond. */
 		if (!target->slot[DATA].armed && hits_are_held(&target->slot[DATA]) && soon < next)
 			next = soon;
 	}
@@ -249,7 +249,7 @@ static void collect(struct program *program)
 const struct strategy stall_first_strategy = {
 	.name = "stall-first",
 	.open = open_slots,
-	/* It has a timer of its own in each thread. */
+	/* Not `sampled`: this strategy samples by a timer of its own in each thread. */
 	.ways = {.slots_stay = true, .budgeted = true},
 	.publish = note_choice,
 	.collect = collect,

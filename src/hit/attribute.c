@@ -313,7 +313,8 @@ void hit_free(struct hit *hit)
 	free(hit);
 }
 
-/* What stands at another place is another value, and of fewer bytes a part of it. */
+/* Attribution has changed the access: at another address the value that the handler read is not the
+ * access's, and of fewer bytes it is a part of that. */
 static void settle_value(const struct area_hit *record, uint64_t address_before, struct hit *hit)
 {
 	struct tl_access *access = &hit->access;

@@ -46,7 +46,8 @@ static bool shows_all(const struct slot *slot, const struct hit *hit)
 	       access->value_known && !access->before;
 }
 
-/* What the last one before it showed, or what the watch began with. False: it is not known. */
+/* The value that stood there before `write`: as the last hit before it showed, else as the watch
+ * began. False: it is not known. */
 static bool stood_before(const struct slot *slot, const struct hit *write, uint64_t *value,
 			 bool *seen)
 {
@@ -55,7 +56,7 @@ static bool stood_before(const struct slot *slot, const struct hit *write, uint6
 	for (unsigned i = 0; i < slot->hits; i++) {
 		const struct hit *other = slot->hit[i];
 
-		/* Who stands before a load shows nothing, and changes nothing. */
+		/* A thread held before a load has shown no value and changes none. */
 		if (other->access.before && !(other->access.access & TL_WRITE))
 			continue;
 		if (other->entry < write->entry && (!last || other->entry > last->entry))
@@ -68,7 +69,7 @@ static bool stood_before(const struct slot *slot, const struct hit *write, uint6
 	return last || slot->stood_known;
 }
 
-/* What a thread that stands before its store is about to store. */
+/* The value that a thread held before its store is about to store. */
 static bool about_to_store(const struct target *target, const struct hit *write, uint64_t *value)
 {
 	uint8_t bytes[INSN_MAX_LENGTH];
@@ -94,8 +95,8 @@ bool class_is_kept(const struct target *target, const struct slot *slot, const s
 		return false;
 	if (!access->before)
 		known = stood_before(slot, write, &stood, &seen);
-	/* What the watch began with may be older than the object; what an access of it has shown is
-	 * not. */
+	/* The value that the watch began with may be of an earlier object in this memory; one that
+	 * an access has shown (`seen`) is of this one. */
 	return is_class_pointer(target, value) &&
 	       !(known && stood != value && (seen || is_class_pointer(target, stood)));
 }

@@ -120,7 +120,7 @@ static void settle(struct hits *hits, struct following *following, uint64_t exit
 	following->settled = true;
 }
 
-/* What its thread is about to change is taken back another time. */
+/* Fails where the thread is changing its record just now: a later pass takes it. */
 static void take_back(struct following *following, struct area_hit *record)
 {
 	if (area_hit_take(record))
@@ -153,7 +153,7 @@ static bool is_followed(const struct hits *hits, unsigned index)
 	return !hits->following[index].told && !is_told_in_order(hits, record);
 }
 
-/* Those that are new: how many. */
+/* Begins to follow each new record. Returns how many there were. */
 static unsigned begin_all(struct hits *hits)
 {
 	unsigned begun = 0;

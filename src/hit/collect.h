@@ -16,14 +16,14 @@
 struct hit_events {
 	/* A usable hit of data. */
 	void (*seen)(struct target *target, const struct hit *hit);
-	/* Its thread is held now. The slot whose hit it is from now on. */
+	/* The hit's thread is held now. Returns the slot that the hit counts for from now on. */
 	struct slot *(*held)(struct target *target, struct slot *slot, struct hit *hit);
 	/* A thread has come by, or its hold has ended. */
 	void (*visit)(struct target *target, const struct slot *slot, const struct hit *hit);
 	/* Two threads came to the same bytes within one watch, not at the same time. */
 	void (*shared)(struct target *target, const struct hit *hit, const struct hit *other);
-	/* Two threads were at conflicting accesses at one moment. */
-	/* What led to the slot's watch is for the callee to add. */
+	/* Two threads were at conflicting accesses at one moment. The callee adds to the pair what
+	 * led to the slot's watch. */
 	void (*pair)(struct target *target, const struct slot *slot, struct tl_pair *pair);
 };
 

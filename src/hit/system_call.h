@@ -15,9 +15,9 @@ int system_call_number(const struct insn_registers *after, const struct insn_mem
 struct system_call_copy {
 	unsigned access; /* TL_READ or TL_WRITE */
 	struct insn_bytes bytes;
-	/* They are what it received or passed on, by its result: not what describes that (struct
-	 * iovec, struct msghdr, the peer's address, ancillary data), nor what it looked at besides.
-	 */
+	/* The bytes are data that the call received or passed on, as many as its result says; not a
+	 * description of data (struct iovec, struct msghdr, the peer's address, ancillary data),
+	 * nor anything else that the call read. */
 	bool content;
 };
 

@@ -11,7 +11,7 @@
 
 #define FUNCTION_MAX 4096 /* bytes of one that is decoded to the end */
 
-/* What a thread found that is held behind a load. */
+/* The value that a thread, held behind its load, has loaded. */
 static bool value_read(struct space *space, const struct hit *read, struct insn *load,
 		       uint64_t *value)
 {

@@ -134,7 +134,8 @@ static void rest(struct target *target, struct slot *slot, uint64_t now)
 	count_one(target->program, COUNT_RESTS);
 }
 
-/* What happened while it rested: by the value's change, else if the program went on as before. */
+/* How many hits the slot has missed while it rested: by the change of its value where that is
+ * known, else estimated by the program's CPU time meanwhile. */
 static double missed(const struct target *target, const struct slot *slot, bool known,
 		     uint64_t value, uint64_t cpu)
 {

@@ -50,7 +50,7 @@ struct lasting {
  * anew. watch->hits, window, widen and priority mean nothing here. 0 or -errno. */
 int lasting_arm(struct program *program, pid_t pid, unsigned slot, const struct tl_watch *watch);
 void lasting_disarm(struct program *program, pid_t pid, unsigned slot);
-/* What handlers need to know of a slot to judge its hits; before lasting_arm(). */
+/* By what the program's handlers judge a slot's hits. Set before lasting_arm(). */
 struct lasting_judging {
 	bool unfiltered; /* all are sent: they are no hits to the user */
 	bool values;	 /* hits read the watched bytes */

@@ -87,7 +87,7 @@ void trace_tell(struct target *target, const struct area_hit *record, pid_t pid)
 
 	count_one(target->program, COUNT_HITS);
 	slot = &target->slot[record->slot];
-	/* Who writes what in a record, the program decides. */
+	/* The program may have written anything into the record. */
 	if (is_region(record) != (record->slot >= AREA_SLOTS)) {
 		count_one(target->program, COUNT_HITS_STRANGE);
 		return;

@@ -49,7 +49,7 @@ static void close_event(struct target_limit *limit)
 	limit->open = false;
 }
 
-/* What it used before there was such a limit is not charged. */
+/* CPU time that the process used before the limit was set is not charged. */
 static void begin_clock(struct target *target, uint32_t index)
 {
 	uint64_t time = clock_read(clock_of_process(target->pid));

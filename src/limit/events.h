@@ -25,7 +25,7 @@ struct target_limit {
 struct limits {
 	struct program *program;
 	uint32_t changed; /* the area's count of changes, as it was when events were last opened */
-	/* What nobody paid for: */
+	/* CPU time that no thread of a watched process paid for (unpaid.c): */
 	int total; /* descriptor: CPU time of all that descends from the program; -1: not counted */
 	uint64_t total_before[AREA_LIMITS]; /* of it, before the limit began */
 	bool from_start[AREA_LIMITS];	    /* no process had announced itself */

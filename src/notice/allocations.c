@@ -95,7 +95,7 @@ bool allocations_find(struct program *program, pid_t pid, uint64_t address,
 
 		if (start && address >= start && address - start < entries[i].size &&
 		    read_patiently(target->space, table, i, &entries[i], &found) &&
-		    /* It may have become another one's place meanwhile. */
+		    /* The entry may have been given to another block since it was compared. */
 		    address - found.address < found.size && is_better(&found, block))
 			*block = found;
 	}

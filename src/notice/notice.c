@@ -30,7 +30,7 @@ void notice_tell(struct target *target, const struct area_hit *record)
 		guards_tell(target, record);
 		return;
 	}
-	/* Who writes what in a record, the program decides; no block is at 0. */
+	/* The program may have written anything into the record; no block is at address 0. */
 	if (!(record->flags & AREA_HIT_THREAD) && !record->address) {
 		count_one(target->program, COUNT_HITS_STRANGE);
 		return;

@@ -2,9 +2,9 @@
 /*
  * The sites, and what a thread does that meets a trap of one.
  *
- * Sites are never freed or moved: a trap may be delivered when its bytes are long original again.
- * Such a late one is right all the same: at the entry the thread goes where calls lead now, inside
- * the bytes it goes on in the copy, which does what the original bytes do.
+ * Sites are never freed or moved: a trap may be delivered long after the original bytes were put
+ * back. Handling it is right even then: a thread at the function's entry is sent where calls lead
+ * now; one inside the replaced bytes goes on in their copy, which does what the originals do.
  *
  * Several sites change at one instant: each operation has a number, and `done` is the last one that
  * had its instant. A site whose `serial` is beyond `done` leads to `previous`, else to `next`. The

@@ -45,7 +45,7 @@ static struct {
 	unsigned idle, looks;
 } pulse;
 
-/* Nothing where nobody reads: it must not wait for that. */
+/* Says nothing where a write to standard error would block: a crashing process must not wait. */
 static void tell(const char *text)
 {
 	struct pollfd errors = {.fd = STDERR_FILENO, .events = POLLOUT};

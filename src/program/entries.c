@@ -102,9 +102,10 @@ void entry_release(struct program *program, uint32_t index)
 
 /* ---- has it ended? ------------------------------------------------------------------------ */
 
-/* Nobody's who is older than we are: the first process of a namespace, which may often not be
- * looked at and has the number that first processes of other namespaces give. A program that
- * started us is older itself. */
+/* A process that began before we did is none of the program's, unless the program itself started us
+ * (area->root). Such a one is met where entries give numbers of another pid namespace: its first
+ * process has the number 1, as our namespace's first process has, which we often may not look
+ * at. */
 static bool may_be_ours(const struct program *program, pid_t pid)
 {
 	return program->area->root ||
@@ -139,7 +140,7 @@ static void search(struct program *program, bool due[AREA_PROCESSES])
 		pid_t pid = (pid_t)strtol(listed->d_name, NULL, 10);
 		pid_t inside = pid > 0 ? process_name_inside(pid) : 0;
 
-		/* What cannot be asked is given the benefit. */
+		/* Its number in its own namespace cannot be read: it is taken to be the same. */
 		if (!inside)
 			inside = pid;
 		for (uint32_t i = 0; inside > 0 && i < AREA_PROCESSES; i++)

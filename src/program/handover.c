@@ -2,10 +2,11 @@
 /*
  * Handing the area to programs that cannot open it: the controller's side of src/contact/ask.c.
  *
- * Whoever executes one has noted its id; what it executes, or a child of it, then shows the area's
- * secret by the name of a memory file. Only who maps the area can have told it. What is looked at
- * is bounded, and looking takes a twentieth of one CPU's time at most, whatever the program asks
- * for.
+ * A process that is about to execute such a program notes its own id in the area (struct asker).
+ * The executed program, or a child of it, then makes a memory file whose name is the area's secret,
+ * which only processes that map the area know. The controller looks for that file. How much it
+ * looks at is bounded, and looking takes a twentieth of one CPU's time at most, whatever the
+ * program asks for.
  */
 #include "program/handover.h"
 
@@ -231,7 +232,7 @@ static void refuse(struct program *program, pid_t pid)
 	    name, (int)pid);
 }
 
-/* It has several children, perhaps, of which each asks. */
+/* The asker may have several children that each ask, so all of them are answered. */
 static void look_for_children(struct program *program, struct asker *asker, uint64_t now)
 {
 	int result = answer_all_children(program, asker->pid);

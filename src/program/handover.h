@@ -11,7 +11,7 @@
 
 struct program;
 
-/* Who is to be handed the area. */
+/* A process that the area is to be handed to. Of the controller's thread alone. */
 struct asker {
 	pid_t inside;	      /* as it calls itself … */
 	pid_t pid;	      /* … and here; 0: not found yet */
@@ -20,13 +20,14 @@ struct asker {
 };
 
 struct handover {
-	uint64_t secret; /* by which they are known */
+	uint64_t
+		secret; /* an asker shows it, and so proves that it was told by who maps the area */
 	struct asker asker[AREA_ASKERS];
 	uint64_t next; /* look for any, at the earliest */
 };
 
 void handover_begin(struct program *program);
-/* Whoever executed something, by its id here: it may ask. */
+/* The process `pid`, as numbered in our namespace, has executed a program, which may ask. */
 void handover_expect(struct program *program, pid_t pid);
 void handover_run(struct program *program);
 uint64_t handover_next(const struct program *program);

@@ -29,7 +29,8 @@ void life_begin(struct area *area)
 	life.entry.next = &life.head.list;
 	life.head.list.next = &life.entry;
 	life.head.futex_offset = (long)((uintptr_t)&area->life - (uintptr_t)&life.entry);
-	/* What the kernel compares with the thread that ends. Before the list leads to it. */
+	/* The kernel marks the word only where it holds the id of the thread that ends: it is set
+	 * before the list leads to it. */
 	atomic_store(&area->life, (uint32_t)raw_gettid());
 	raw_syscall3(SYS_set_robust_list, (long)&life.head, sizeof(life.head), 0);
 }

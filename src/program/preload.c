@@ -42,7 +42,8 @@ void preload_restore(struct preload *before)
 	before->user = NULL;
 }
 
-/* Nobody else may have made it, or may write there: what its links lead to is run. */
+/* False where another user made the folder or may write there: programs load the libraries that the
+ * links in it lead to. */
 static bool make_folder(const char *folder)
 {
 	struct stat found;

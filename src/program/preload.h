@@ -3,7 +3,7 @@
 #ifndef PROGRAM_PRELOAD_H
 #define PROGRAM_PRELOAD_H
 
-/* What it was before; zeros to begin with. */
+/* Our LD_PRELOAD before preload_put(). Zeros to begin with. */
 struct preload {
 	char *user; /* owned; NULL: it was not set */
 };

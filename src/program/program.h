@@ -38,13 +38,13 @@ struct program_events {
 	void (*close)(struct target *target);
 	/* Its entry of the area is free for others. `ended`: a process that there really was. */
 	void (*released)(struct program *program, uint32_t index, bool ended);
-	/* A slot of its is about to count hits: how its threads are to be held. */
+	/* The slot is about to be armed: writes to the area how threads are to be held there. */
 	void (*publish)(struct target *target, struct slot *slot);
-	/* Is it one that ran before us and was entered? */
+	/* Is it a process that ran before we did and was entered (arrival/enter.h)? */
 	bool (*is_entered)(const struct program *program, pid_t pid);
-	/* How many filters of its let handlers make their calls. */
+	/* How many seccomp filters of the process permit the calls that handlers make. */
 	int (*filters)(const struct program *program, pid_t pid);
-	/* Of such a one with that entry: threads that no signal may be sent to. */
+	/* Threads of an entered process, by its entry, that no signal may be sent to. */
 	const struct inject_stacks *(*stacks)(const struct program *program, uint32_t index);
 };
 

@@ -66,7 +66,7 @@
 #define AREA_IMAGES 256	  /* program files known; a power of two */
 #define AREA_NAMESPACE 32 /* "time:[4026531834]" */
 
-/* Whom the controller hands the area: nobody, who is of its own user, everybody. */
+/* Which processes the controller hands the area to: none, those of its own user, all. */
 enum area_answers { AREA_ANSWERS_NONE, AREA_ANSWERS_USER, AREA_ANSWERS_ALL };
 
 /* Name of the environment variable that leads a new process image to the area: "PID:FD:SECRET", of
@@ -479,12 +479,12 @@ void area_hit_publish(struct area_hit *hit, uint64_t ticket);
 void area_hit_leave(struct area_hit *hit, uint64_t ticket, uint64_t now);
 
 /* The controller's. */
-/* What a hit says, with lengths within bounds, out of reach of a program that scribbles. Its
- * `state` says nothing. */
+/* Copies a record to memory that the program cannot write to, and bounds its lengths. The copy's
+ * `state` is not to be used. */
 void area_hit_copy(struct area_hit *to, const struct area_hit *from);
 /* Take a record back that is HELD or DONE. False: its thread is about to change it. */
 bool area_hit_take(struct area_hit *hit);
-/* Whatever its state: the process that claimed it has ended. */
+/* Frees a record in any state, once the process that claimed it has ended. */
 void area_hit_reclaim(struct area_hit *hit);
 
 #endif

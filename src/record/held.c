@@ -16,8 +16,8 @@ static bool stands(const struct area_hit *record, uint32_t process, area_hit_is 
 	return found && atomic_load_explicit(&record->state, memory_order_relaxed) == state;
 }
 
-/* What the caller did, for the thread or with its memory, was done before the record is looked at.
- * Pairs with area_hit_leave(). */
+/* Whatever the caller has done, for the thread or by reading its memory, comes before the load of
+ * the record's state that follows. Pairs with area_hit_leave(). */
 static void complete_what_was_done(void)
 {
 	atomic_thread_fence(memory_order_seq_cst);

@@ -72,7 +72,8 @@ static struct copy *valid(void)
 	return &copies[version & 1];
 }
 
-/* What readers of two versions ago may still be looking at: they will see the version moved. */
+/* The copy that is written next. Readers who began two versions ago may still be reading it; they
+ * see afterwards that the version has moved, and read again. */
 static struct copy *other(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -257,7 +257,7 @@ static bool is_listed(const struct thread_set *set, pid_t tid, size_t *hint)
 	return false;
 }
 
-/* Whose ids may be given anew. */
+/* Forgets visits of threads that have ended, whose ids new threads may get. */
 static void forget_ended(const struct thread_set *set)
 {
 	size_t kept = 0, hint = 0;
@@ -367,7 +367,8 @@ static int visit_new(const struct thread_set *set)
 	return all_covered;
 }
 
-/* Who was created by a thread not yet visited is found by another pass over the list. */
+/* A thread created by one that was not visited yet is not covered: another pass over the list of
+ * threads finds it. */
 static int visit_all(void)
 {
 	for (int pass = 0; pass < VISIT_PASSES; pass++) {
@@ -386,7 +387,8 @@ static int visit_all(void)
 	return -EBUSY;
 }
 
-/* The handler that was there before is libc's: ours may have had to stay. */
+/* Installs our handler of REGION_VISIT_SIGNAL. The one before is libc's (kept in visit_before), but
+ * where ours had to stay after the last visits (return_signal()). */
 static int borrow_signal(void)
 {
 	struct kernel_action action = {.handler = (uintptr_t)region_enter_visit,
@@ -401,8 +403,8 @@ static int borrow_signal(void)
 	return err;
 }
 
-/* Unless libc has set its own meanwhile. A visit that is still on its way would be lost or worse:
- * after one that was not answered the handler stays. */
+/* Puts libc's handler back, unless libc has set its own meanwhile. Where a visit was not answered
+ * its signal may still arrive, and libc's handler would take it for its own: then ours stays. */
 static void return_signal(bool all_answered)
 {
 	struct kernel_action now;

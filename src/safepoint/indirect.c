@@ -18,7 +18,8 @@
 #define TRAP_SIZE 4096ul
 #define INSTRUCTION_MAX INSN_MAX_LENGTH
 
-/* Whose page a faulting address is in. An entry changes only while no thread is registered. */
+/* Which safepoint each trap page belongs to. Written under traps_lock, and only while the safepoint
+ * has no registered thread; handlers read it without the lock. */
 static struct {
 	uintptr_t page;
 	struct tl_safepoint *safepoint;
@@ -50,7 +51,7 @@ static int poll_length(uintptr_t pc)
 	return available > 0 ? insn_length(bytes, (size_t)available) : -EFAULT;
 }
 
-/* What the poll would have loaded means nothing: the thread goes on after it. */
+/* Resumes the thread after the poll, a load whose value is never used. */
 static bool skip_poll(ucontext_t *context)
 {
 	uintptr_t pc = signal_arch.pc(context);

@@ -34,7 +34,7 @@ void safepoint_thread_ended(void *thread)
 {
 	struct safepoint_thread *record = thread;
 
-	/* It ends with the others stopped: let them go on. */
+	/* The thread ends while it owns the safepoint: the threads that it stopped go on. */
 	if (__atomic_load_n(&record->safepoint->owner, __ATOMIC_SEQ_CST) == (uint32_t)record->tid)
 		tl_safepoint_resume(record->safepoint);
 	leave(record);

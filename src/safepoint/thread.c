@@ -116,8 +116,8 @@ static void on_poll(tl_hit *hit, void *arg)
 {
 	const struct safepoint_thread *thread = arg;
 
-	/* SIGTRAP was blocked at the poll: the thread is somewhere else now, perhaps nowhere safe.
-	 * It stays armed. */
+	/* SIGTRAP was blocked at the poll: the thread has left it, and may stand where it is not
+	 * safe to stop. The poll stays armed. */
 	if (tl_hit_access(hit) & TL_LATE) {
 		counter_increment(COUNTER_SAFEPOINT_LATE);
 		return;
@@ -259,7 +259,7 @@ int tl_safepoint_register(tl_safepoint *safepoint)
 
 	if (safepoint_self(safepoint))
 		return -EALREADY;
-	/* It would wait for itself. */
+	/* The calling thread owns the safepoint: it would park and wait for itself to resume it. */
 	if (__atomic_load_n(&safepoint->owner, __ATOMIC_SEQ_CST) == (uint32_t)raw_gettid())
 		return -EDEADLK;
 	thread = calloc(1, sizeof(*thread));

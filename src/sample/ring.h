@@ -31,7 +31,7 @@ void ring_look(struct ring *ring);
 /* `length` bytes in one piece, though they may wrap around the end of the ring. */
 void ring_copy(const struct ring *ring, uint64_t from, void *to, size_t length);
 
-/* What is before the tail has been read: the kernel may write over it. */
+/* All before ring->tail has been read: the kernel may write over it. */
 void ring_release(const struct ring *ring);
 
 #endif

@@ -33,7 +33,7 @@ struct active {
 };
 
 void active_look(struct target *target, uint64_t now);
-/* It runs. */
+/* The thread was seen to run, in a clock sample: it is covered from now on. */
 void active_note(struct target *target, pid_t tid);
 void active_forget(struct target *target);
 

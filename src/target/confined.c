@@ -23,7 +23,8 @@ bool confined_note(struct target *target, const struct inject_thread *thread)
 	return restriction.mode != SECCOMP_MODE_STRICT;
 }
 
-/* What cannot be noted ends the watching at the first look. */
+/* Notes the threads that are in strict mode already. One that there is no memory for counts as one
+ * that came later, so that the first confined_look() ends the watching. */
 void confined_begin(struct target *target)
 {
 	struct thread_set threads = {0};

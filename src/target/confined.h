@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads of a process attached to that confine themselves by seccomp(2) while it is watched.
- * Nobody tells of it, and each thread may do so for itself alone.
+ * Nothing in the process tells the controller, so it looks at each thread, which may have a filter
+ * for itself alone.
  */
 #ifndef TARGET_CONFINED_H
 #define TARGET_CONFINED_H

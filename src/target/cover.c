@@ -99,7 +99,8 @@ static bool is_held_at_hit(const struct target *target, pid_t tid)
 	return inside && area_holds(target->program->area, target->index, is_open_thread, &inside);
 }
 
-/* Nobody keeps blocked signals apart there, as the preload library does. */
+/* May an event be opened in this thread of a process attached to? In such a process no preload
+ * library keeps SIGTRAP out of the kernel's mask, so a thread that blocks it does not suit. */
 static bool suits(struct target *target, pid_t tid)
 {
 	struct inject_thread thread = inject_look(target->pid, tid);

@@ -38,7 +38,7 @@ bool cover_belongs(struct target *target, pid_t tid);
 void cover_look_again(struct target *target);
 /* Of the choice of threads: events that were opened for another one are to be opened anew. */
 unsigned cover_version(const struct target *target);
-/* It has executed nothing since it announced itself. */
+/* Has the process executed no other program since it announced itself? */
 bool cover_is_itself(const struct target *target);
 
 #endif

@@ -47,7 +47,7 @@ struct slot {
 	uint64_t count_before; /* of a lasting watch: the kernel's count when it was armed */
 	uint64_t armed_at, deadline;
 	uint64_t covered_at; /* from when on each thread that it covers trips it as it does now */
-	/* What its event has watched since it was opened, all of it. */
+	/* Every address that its event has watched since it was opened. */
 	uint64_t place[SLOT_PLACES_MAX];
 	unsigned places;
 	/* Of this watch, kept by the room that collects hits. */

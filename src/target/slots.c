@@ -58,8 +58,8 @@ int slot_open(struct target *target, struct slot *slot)
 {
 	/* Some valid address: it is silent until it is armed. */
 	struct tl_watch nowhere = {.address = 4096, .length = 8};
-	/* What a moved event may not change is whether it sees the kernel; one that breaks on code
-	 * never does. */
+	/* Whether an event sees the kernel is fixed when it is opened, and one that breaks on code
+	 * never does: so the kind of access is chosen now. */
 	unsigned access = slot->watch.access & TL_EXEC ? TL_EXEC : TL_WRITE;
 	struct perf_request request = request_for(target, &nowhere, access);
 	struct coverage_target coverage = covered_by(target, slot);

@@ -32,7 +32,7 @@
 #define ANNOUNCE_PATIENCE (2 * SECOND) /* after a program was executed */
 #define GENERATIONS 64 /* that are looked at to tell whether a process stems from the program */
 
-/* It may announce itself: it has not yet, or has become another program since. */
+/* May the process announce itself? It is not watched yet, or has executed another program since. */
 static bool is_unknown(struct program *program, pid_t pid)
 {
 	const struct target *target = target_find(program, pid);
@@ -196,7 +196,7 @@ static int begin(struct target *target)
 	return program->events->open(target);
 }
 
-/* Those that have ended, with nobody to say so. */
+/* Processes that ended without a good-bye: killed, or ended by a library. */
 static void targets_end(struct program *program)
 {
 	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
@@ -312,8 +312,8 @@ int target_observe(struct program *program, pid_t pid, struct observed *observed
 	return 0;
 }
 
-/* It went on when it announced itself, and has lived for long enough: from here on it is as one
- * that waits. Or it has ended just now, and given its entry back. */
+/* A process that did not wait when it announced itself (LATE) and has lived for AREA_LATE_AGE
+ * counts as one that waits. The exchange fails where it has just ended and freed its entry. */
 static void consider_late(struct area_process *shared, uint64_t now)
 {
 	uint32_t late = AREA_PROCESS_LATE;
@@ -376,7 +376,8 @@ static void check_tracer(struct target *target, pid_t tracer)
 	target->debugged = debugged;
 }
 
-/* What the process or others did to it since the last look. */
+/* Looks whether a debugger, a seccomp filter or an action of the program's own for SIGTRAP came
+ * since the last look; leaves the process where it can be watched no longer. */
 static void check_status(struct target *target)
 {
 	bool beside_debuggers = target->program->ways.beside_debuggers;
@@ -389,7 +390,7 @@ static void check_status(struct target *target)
 		check_tracer(target, status.tracer);
 	if (restriction_is_on(&status.restriction, target->filters))
 		atomic_store(&target->shared->quiet, 1);
-	/* Nobody tells us where the program sets an action of its own. */
+	/* In a process attached to nothing is interposed that would tell of sigaction(2). */
 	if (target->entered && (!inject_is_in_place(target->pid) || taken_look(target))) {
 		count_one(target->program, COUNT_ACTIONS_TAKEN);
 		leave(target);

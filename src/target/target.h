@@ -28,7 +28,7 @@ struct target {
 	int pidfd;
 	uint64_t changed; /* seen as another program since then; 0: it is itself */
 	struct area_process *shared;
-	/* What it announced, out of its reach: cover.c. */
+	/* Copied when it announced itself, so that it cannot change them: cover.c. */
 	uint64_t proof_address, proof;
 	struct space *space; /* NULL where nobody looks at it */
 	struct slot slot[AREA_WATCHES];
@@ -61,9 +61,10 @@ struct target {
 	struct observed *observed;  /* watched from outside alone; NULL: it is not */
 };
 
-/* Newly announced processes are watched, those that say good-bye let go: some wait for it. */
+/* Begins to watch processes that announced themselves, and lets go those that say good-bye. Both
+ * may wait for the answer. */
 void targets_welcome(struct program *program);
-/* Those that have ended, that became others, that are debugged. */
+/* Looks which processes have ended, executed another program or come under a debugger. */
 void targets_check(struct program *program);
 void target_end(struct target *target);
 /* NULL: it is not watched. */

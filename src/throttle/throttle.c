@@ -27,7 +27,7 @@
 #define THREAD_CLOCKS 16
 #define NO_PLACE THREAD_CLOCKS
 
-/* What those share who share the budget. */
+/* One budget and what was used of it. With TL_TREE on a page that all processes of the tree map. */
 struct account {
 	struct rate rate;
 	uint64_t earned;
@@ -81,7 +81,7 @@ static struct thread_clock *thread_clock(struct tl_throttle *throttle)
 	return throttle->place == NO_PLACE ? &throttle->only : &thread_clocks[throttle->place];
 }
 
-/* What the calling thread has used until now is not charged. */
+/* Sets the calling thread's clock, so that CPU time that it used before is not charged. */
 static void account_from_now(struct tl_throttle *throttle)
 {
 	*thread_clock(throttle) = (struct thread_clock){.serial = throttle->serial,
@@ -182,8 +182,8 @@ static void look(struct tl_throttle *throttle, const struct tl_throttle *by)
 	uint32_t changes = __atomic_load_n(&throttle->account->changes, __ATOMIC_ACQUIRE);
 	uint64_t used = used_since(throttle, by), earned;
 
-	/* What it used under another name is not charged, and not later either. A forked child's
-	 * copy of an event stays open for ever. */
+	/* CPU time that the thread used under a name outside the pattern was read above, and is not
+	 * charged, now or later. In a forked child events of ended throttles stay open for ever. */
 	if (is_ending(throttle) || !concerns_this_thread(throttle))
 		return;
 	earned = charge(throttle, used);

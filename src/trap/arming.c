@@ -94,8 +94,9 @@ static bool is_silence_due(tl_event *event)
 	       __atomic_load_n(&event->remaining, __ATOMIC_SEQ_CST) <= 0;
 }
 
-/* Who wants it silent says so and then looks whether it is being changed; here it is the other way
- * round, so that one of the two sees to it. */
+/* Pairs with arming_silence(), which sets `silence_due` and then reads `changing`. Here `changing`
+ * is cleared first and `silence_due` read then, all sequentially consistent, so that at least one
+ * of the two silences the event. */
 void arming_unlock(tl_event *event, uint64_t mask)
 {
 	__atomic_store_n(&event->changing, false, __ATOMIC_SEQ_CST);

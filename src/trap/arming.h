@@ -12,7 +12,7 @@
 int arming_lock(tl_event *event, uint64_t *mask);
 /* The same of one that is not open yet; the mask for arming_unlock(). */
 uint64_t arming_lock_new(tl_event *event);
-/* And silences it, where a limit was reached meanwhile. */
+/* Unlocks the event, and silences it where its limit was reached while it was locked. */
 void arming_unlock(tl_event *event, uint64_t mask);
 
 /* Regions are opened where slots are enabled: until then their pages cost nothing. 0 or -errno. */

@@ -189,9 +189,10 @@ static bool is_ours(const siginfo_t *info, struct object_tag *tag)
 }
 
 /*
- * What the handler itself touched has made a signal pending, which would be delivered as late when
- * we return, call the handler again, and so forever. All signals were blocked since the hit, so a
- * pending hit is the handler's own. A signal that is not ours is put back.
+ * A handler that touched what its own event watches has made a signal pending. It would be
+ * delivered (as late) when we return and call the handler again, which touches the memory again,
+ * and so on for ever. All signals were blocked since the hit, so a pending hit is the handler's
+ * own. A signal that is not ours is put back.
  */
 static void drain(void)
 {

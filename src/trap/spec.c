@@ -107,7 +107,7 @@ int spec_check(const struct tl_spec *spec, struct tl_spec *known)
 	if (!err && known->access & TL_EXEC && known->flags & TL_REGION)
 		err = explain_failure(-ENOTSUP, "a region sees reads and writes, never execution; "
 						"leave TL_REGION away for TL_EXEC");
-	/* What is a region stays one, however short it is moved to be. */
+	/* An event that is opened as a region stays one, also when it is moved to few bytes. */
 	if (!(known->access & TL_EXEC) && known->len > SLOTS_MAX_LENGTH)
 		known->flags |= TL_REGION;
 	return err;

@@ -12,7 +12,8 @@ static int arm_pieces(struct watch *watch, struct watched *process, struct piece
 		int err;
 
 		wish.length = piece_length(wish.address, left);
-		/* What has moved may be in more pieces than before, and a scout in the way. */
+		/* A variable that has moved may need more slots than before, one of which a scout
+		 * may have. */
 		scouts_give_way(watch, process, 1);
 		err = watch_arm_wish(watch, process, &wish);
 		if (err) {

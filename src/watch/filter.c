@@ -147,7 +147,7 @@ void filter_teach(struct watch *watch, struct watched *process, const struct fin
 	bool wanted = refused == FILTER_REFUSALS;
 	int index;
 
-	/* Who calls is decided again for each hit. */
+	/* With --not-from the callers decide, which differ from hit to hit at one place. */
 	if (!filter || !is_plain(finding, trace) || (wanted && watch->options.not_from) ||
 	    (wanted ? place < 0 : refused != FILTER_KIND))
 		return;

@@ -127,7 +127,7 @@ void watch_disarm_wanted(struct watch *watch, struct watched *process, unsigned 
 
 void watch_disarm_block(struct watch *watch, struct watched *process, uint64_t block)
 {
-	/* What lies in no block has none either, scouts among it. */
+	/* Pieces that lie in no block, scouts among them, have block 0 too: they are not meant. */
 	if (!block)
 		return;
 	for (unsigned i = 0; i < AREA_WATCHES; i++)

@@ -123,7 +123,7 @@ uint64_t place_estimate(const struct wanted *wanted, uint64_t count)
 {
 	double seen = (double)wanted->kernel, all;
 
-	/* What was seen is a bound that holds. */
+	/* Where the estimate is a lower bound only, the count that was seen stands. */
 	if (seen <= 0 || wanted->estimate.at_least)
 		return count;
 	all = (double)count * (seen + (double)wanted->estimate.hits) / seen;

@@ -118,7 +118,7 @@ struct watch {
 /* target.c: from expressions to slots. Arms what can be; 0, or -EINVAL when the first process
  * shows that one means nothing, and said why. */
 int watch_resolve(struct watch *watch, struct watched *process, bool first);
-/* What has appeared or moved since. */
+/* Looks for expressions that name something only now, or something that has moved since. */
 void watch_look_again(struct watch *watch, struct watched *process);
 void watch_scout_tripped(struct watch *watch, struct watched *process);
 
@@ -224,7 +224,8 @@ void line_print(const struct watch *watch, const struct finding *finding,
 /* Its index, or -1 when memory is short. */
 int place_count(struct watch *watch, unsigned wanted, const struct finding *finding);
 void places_print(struct watch *watch);
-/* What a count by place stands for when its slots rested at times. */
+/* The number of accesses that `count` hits at one place stand for, where slots rested at times to
+ * keep to the budget. */
 uint64_t place_estimate(const struct wanted *wanted, uint64_t count);
 void place_text(const struct finding_access *access, char *text, size_t size);
 

@@ -205,7 +205,8 @@ int watch_resolve(struct watch *watch, struct watched *process, bool first)
 			continue;
 		if ((err == -EAGAIN && may_wait(watch, wanted, &process->target[i])) ||
 		    (err == -ENOENT && watch->options.later)) {
-			/* What comes later may be a thread-local variable. */
+			/* A library loaded later may have it as a thread-local variable, which
+			 * needs to be told of each thread that begins. */
 			lasting_announce_threads(watch->program, process->pid);
 			continue;
 		}

@@ -40,7 +40,7 @@ struct top {
 	size_t known; /* places in `before` and `rate` */
 };
 
-/* What we say ourselves would fall into the table as well. */
+/* Our own messages would be printed into the table: they are held in a file until its end. */
 static void hold_messages(struct top *top)
 {
 	int fd = fileno(top->held);
