@@ -146,6 +146,7 @@ unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from, uint6
 {
 	struct tl_registers registers = {0};
 	struct tl_frame_place place;
+	const struct predict_load *load;
 	unsigned count = 0;
 
 	if (ahead->services->unwind(ahead->host, from, &place, 1) < 1)
@@ -159,14 +160,9 @@ unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from, uint6
 	predict_block(&ahead->predict, &registers,
 		      1u << REGISTER_RAX | 1u << REGISTER_RSP | 1u << REGISTER_RBP, address,
 		      length);
-	for (unsigned handed = 0; handed < 2; handed++)
-		for (unsigned i = 0; i < ahead->predict.loads && count < most; i++) {
-			const struct predict_load *load = &ahead->predict.load[i];
-
-			if (load->handed == handed)
-				words[count++] = (struct predict_word){
-					address + (load->address - address) / WORD * WORD,
-					load->straight};
-		}
+	while (count < most && (load = predict_best(&ahead->predict, count)))
+		words[count++] = (struct predict_word){
+			.address = address + (load->address - address) / WORD * WORD,
+			.straight = load->straight};
 	return count;
 }

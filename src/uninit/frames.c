@@ -21,7 +21,7 @@
 #define SPENT_MOST 95	  /* percent of the budget: above it no new function is watched */
 #define LOOKS_ANYWAY 1000 /* with `--all`, whatever they cost; then the budget tells */
 #define LOOKS_ALL 3	  /* that one function is worth in the order of calls, and … */
-#define LOOKS_RARE 32	  /* … where no other one comes: it may go another way this time */
+#define LOOKS_RARE 128	  /* … where no other one comes: it may go another way this time */
 #define PROCESSES 64
 #define ENTRIES 4096 /* functions remembered */
 #define PROBES 8
@@ -323,19 +323,16 @@ static void note_origin(struct frames *frames, const struct tl_access *access,
 		origin->pcs[origin->count++] = place[i].pc;
 }
 
-/* What the thread loads itself comes before what it hands to others, who may write it. */
 static unsigned choose(const struct predict *predict, struct predict_word words[FRAMES_WORDS],
 		       unsigned most)
 {
+	const struct predict_load *load;
 	unsigned chosen = 0;
 
-	for (unsigned handed = 0; handed < 2; handed++)
-		for (unsigned i = 0; i < predict->loads && chosen < FRAMES_WORDS && chosen < most;
-		     i++)
-			if (predict->load[i].handed == handed)
-				words[chosen++] = (struct predict_word){
-					predict->load[i].address & ~(uint64_t)(WORD - 1),
-					predict->load[i].straight};
+	while (chosen < FRAMES_WORDS && chosen < most && (load = predict_best(predict, chosen)))
+		words[chosen++] =
+			(struct predict_word){.address = load->address & ~(uint64_t)(WORD - 1),
+					      .straight = load->straight};
 	return chosen;
 }
 

@@ -14,7 +14,11 @@
 #define RED_ZONE 128
 #define POP_FIRST 0x58 /* into one of the first eight registers */
 #define POP_LAST 0x5f
-#define VAIN 4 /* times that a place's values are followed without a finding */
+/* Times that values are followed without a finding: of a place's, the same bytes of a block, and
+ * all.
+ */
+#define VAIN 4
+#define VAIN_MOST 64
 
 static struct uninit_place *find_place(struct uninit *uninit, uint64_t pc, uint64_t context)
 {
@@ -23,6 +27,16 @@ static struct uninit_place *find_place(struct uninit *uninit, uint64_t pc, uint6
 	if (place->pc != pc || place->context != context)
 		*place = (struct uninit_place){.pc = pc, .context = context};
 	return place;
+}
+
+/* What a loop, or a copy of a whole structure, loads at one place: each byte of it in turn. */
+static struct uninit_place *find_bytes(struct uninit *uninit, const struct tl_access *access,
+				       const struct word *word, uint8_t bytes)
+{
+	uint64_t offset = word->address - word->origin.address;
+
+	return find_place(uninit, access->pc,
+			  uninit_mix(word->origin.context ^ (offset << 8 | bytes)));
 }
 
 static bool has_changed(struct uninit *uninit, const struct word *word, uint8_t bytes)
@@ -178,11 +192,12 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 	struct rules_load load = *admitted;
 	const struct tl_access *access = load.access;
 	struct uninit_place *place = find_place(uninit, access->pc, word->origin.context);
+	struct uninit_place *part = find_bytes(uninit, access, word, bytes);
 	struct tl_frame frames[CALLERS];
 	struct rules_verdict verdict;
 	struct shadow_found found;
 
-	if (place->vain >= VAIN || place->certainty == TL_DEFINITE) {
+	if (place->vain >= VAIN_MOST || part->vain >= VAIN || place->certainty == TL_DEFINITE) {
 		uninit_count(uninit, "loads-known");
 		return;
 	}
@@ -209,6 +224,7 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 	if (load.found && !found.sink)
 		watch_copies(uninit, access, word, &found);
 	place->vain += verdict.again;
+	part->vain += verdict.again;
 	tell(uninit, access, word, bytes, load.found, &verdict);
 }
 

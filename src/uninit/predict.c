@@ -58,12 +58,31 @@ static struct predict_load *load_of(struct predict *predict, uint64_t address)
 	return NULL;
 }
 
-/* The last one of what was only handed on; NULL: there is none. */
-static struct predict_load *least_sure(struct predict *predict)
+static unsigned rank(const struct predict_load *load)
 {
-	for (unsigned i = predict->loads; i--;)
-		if (predict->load[i].handed)
-			return &predict->load[i];
+	return 2u * load->beyond + load->handed;
+}
+
+/* The last one of those that tell least, if that is less than `load`; NULL: there is none. */
+static struct predict_load *least_sure(struct predict *predict, const struct predict_load *load)
+{
+	struct predict_load *least = NULL;
+	unsigned most = rank(load);
+
+	for (unsigned i = 0; i < predict->loads; i++)
+		if (rank(&predict->load[i]) > most || (least && rank(&predict->load[i]) == most)) {
+			least = &predict->load[i];
+			most = rank(least);
+		}
+	return least;
+}
+
+const struct predict_load *predict_best(const struct predict *predict, unsigned number)
+{
+	for (unsigned wanted = 0; wanted < 4; wanted++)
+		for (unsigned i = 0; i < predict->loads; i++)
+			if (rank(&predict->load[i]) == wanted && !number--)
+				return &predict->load[i];
 	return NULL;
 }
 
@@ -72,18 +91,18 @@ static void note_load(struct predict *predict, uint64_t address, bool handed, bo
 {
 	struct predict_load *load = load_of(predict, address);
 	bool straight = direct && !predict->way.unsure && !predict->way.served;
+	const struct predict_load made = {address, handed, predict->way.beyond,
+					  straight ? predict->way.forward.pc : 0};
 
 	if (load) {
 		load->handed &= handed;
+		load->beyond &= made.beyond;
 		return;
 	}
-	if (predict->loads < PREDICT_LOADS)
-		load = &predict->load[predict->loads++];
-	else if (!handed)
-		load = least_sure(predict);
+	load = predict->loads < PREDICT_LOADS ? &predict->load[predict->loads++]
+					      : least_sure(predict, &made);
 	if (load)
-		*load = (struct predict_load){address, handed,
-					      straight ? predict->way.forward.pc : 0};
+		*load = made;
 }
 
 /* Of a stack only what lies in a frame: below the stack pointer are the remains of others. */
@@ -302,8 +321,11 @@ static bool step(struct predict *predict)
 	}
 	if (!on_stack(predict))
 		return false;
-	if (insn.flow == INSN_FLOW_RETURN)
+	if (insn.flow == INSN_FLOW_RETURN) {
 		predict->way.entry = 0;
+		predict->way.beyond |= !predict->block &&
+				       forward->general[REGISTER_RSP] > predict->top;
+	}
 	if (!leaves || insn.flow == INSN_FLOW_RETURN)
 		return true;
 	return arrive(predict, &insn, from);

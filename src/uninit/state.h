@@ -12,7 +12,7 @@
 #include <trapline/tool.h>
 
 #define UNINIT_SLOTS 3
-#define UNINIT_PLACES 1024 /* places of loads remembered */
+#define UNINIT_PLACES 4096 /* places of loads remembered, and bytes that are loaded there */
 
 struct uninit_place {
 	uint64_t pc, context;
