@@ -260,6 +260,15 @@ static void on_next(struct flow_from *from, uint32_t index, struct flow_told *to
 					!value->computed && told->read_known);
 }
 
+/* The reader has seen a zero, with which it does not go on. */
+static bool is_left(const struct flow_value *value, const struct tl_access *access)
+{
+	uint64_t bytes;
+
+	return value->not_zero && flow_from_read(value, access, &bytes) &&
+	       !(bytes << (64 - 8 * value->length));
+}
+
 static void on_value(struct flow_from *from, uint32_t index, struct flow_told *told,
 		     const struct tl_access *access)
 {
@@ -270,7 +279,10 @@ static void on_value(struct flow_from *from, uint32_t index, struct flow_told *t
 	if (value->reader && access->access & TL_READ && is_reader(from, value, access)) {
 		value->reads++;
 		flow_from_doubt(value, told, access);
-		if (tied) {
+		if (is_left(value, access)) {
+			flow_passage_drop(&told->passage, access->identity);
+			told->last.known = false;
+		} else if (tied) {
 			on_passage_read(from, index, told, access);
 		} else {
 			note_only(value, &told->last);

@@ -136,6 +136,7 @@ static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 	value.first = end->first;
 	value.wanted = end->length;
 	value.chosen = from->chosen;
+	value.not_zero = end->not_zero;
 	value.kept = from->gone || from->frame ? 0 : end->kept;
 	if (!compute_address(tree, from, end, &value)) {
 		if (end->earlier_pass) {

@@ -51,6 +51,13 @@ bool slice_outlives_load(struct flow_slice_work *work, uint64_t start, uint16_t 
 			 uint64_t held);
 
 /*
+ * Did what the end, a load, has loaded go on only where it was not zero, once the slice is
+ * complete? `last`: the slice's instruction, or SLICE_NOWHERE.
+ */
+bool slice_is_guarded(const struct flow_slice_work *work, uint64_t start,
+		      const struct flow_end *load, uint16_t last);
+
+/*
  * Does what instruction `load` has loaded reach operand `operand` of `store` whatever way is taken,
  * also when it loads again before that? Not where the function can be left without.
  */

@@ -309,13 +309,18 @@ static void go_back(struct flow_slice_work *work, struct flow_slice *slice, uint
 		add_unknown(slice, work->pc[index], "no way is known that leads here");
 }
 
-static void run(struct flow_slice_work *work, struct flow_slice *slice)
+/* `last`: the slice's instruction, or SLICE_NOWHERE. */
+static void run(struct flow_slice_work *work, struct flow_slice *slice, uint64_t start,
+		uint16_t last)
 {
 	for (unsigned i = 0; i < work->queued; i++) {
 		struct insn_place place = work->queue[i].place;
 
 		go_back(work, slice, work->queue[i].index, &place);
 	}
+	for (unsigned i = 0; i < slice->ends && !slice->more; i++)
+		slice->end[i].not_zero = slice->end[i].kind == FLOW_END_LOAD &&
+					 slice_is_guarded(work, start, &slice->end[i], last);
 }
 
 /* Everything that can run between the load and `last`, both left out. */
@@ -487,7 +492,7 @@ int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_
 		held |= registers_of(result);
 		found = true;
 	}
-	run(work, slice);
+	run(work, slice, start, index);
 	slice->again = runs_again(work, slice, start, index);
 	finish(work, slice, start, index, held);
 	return found ? 0 : -ENOENT;
@@ -503,7 +508,7 @@ int flow_slice_place(const uint8_t *code, size_t length, uint64_t start, uint64_
 	if (err)
 		return err;
 	look_before(work, slice, index, &place);
-	run(work, slice);
+	run(work, slice, start, index);
 	finish(work, slice, start, index,
 	       slice_register(&place) < 0 ? 0 : 1ull << slice_register(&place));
 	return 0;
@@ -537,7 +542,7 @@ int flow_slice_return(const uint8_t *code, size_t length, uint64_t start, struct
 	for (unsigned i = 0; i < work->count; i++)
 		if (work->effect[i].insn.flow == INSN_FLOW_RETURN)
 			look_before(work, slice, i, &place);
-	run(work, slice);
+	run(work, slice, start, SLICE_NOWHERE);
 	add_jumps(work, slice, start, length, &place);
 	for (unsigned i = 0; i < slice->ends; i++)
 		for (unsigned j = 0; j < work->count && (slice->end[i].kind == FLOW_END_LOAD ||

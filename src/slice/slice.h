@@ -39,6 +39,8 @@ struct flow_end {
 	/* Of a load or a call: what is stored may be of an earlier pass of it than the last one, as
 	 * where a loop looks for one value among many. */
 	bool earlier_pass;
+	/* Of a load: the code goes on with it only where it is not zero. */
+	bool not_zero;
 	/* Of a load: general registers, a bit each, that hold the same before the load and behind
 	 * the slice's instruction, whichever way led from the one to the other with the value. */
 	uint16_t kept;
@@ -59,6 +61,7 @@ struct flow_slice_work {
 	/* Memory of the program, whole or not at all: tables of jumps. NULL: none can be read. */
 	bool (*read)(void *context, uint64_t address, void *bytes, size_t length);
 	void *context;
+	const uint8_t *code; /* the function's, while a slice is taken */
 	struct insn_effect effect[FLOW_SLICE_INSNS];
 	uint64_t pc[FLOW_SLICE_INSNS];
 	unsigned count;

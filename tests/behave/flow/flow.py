@@ -4,7 +4,7 @@
 agrees with an exhaustive count. A sample: tests/behave/flow/run does all.
 
 usage: tests/behave/flow/flow.py build/trapline SHARING WASTING COUNTED FLOWS UNREAD KINDS PASSING ONWARD
-FURTHER MOVES"""
+FURTHER MOVES ASKED"""
 import os
 import sys
 import unittest
@@ -12,8 +12,8 @@ import unittest
 import answers
 import roads
 
-TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD, KINDS, PASSING, ONWARD, FURTHER, MOVES = (
-    os.path.abspath(sys.argv.pop(1)) for _ in range(11))
+TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD, KINDS, PASSING, ONWARD, FURTHER, MOVES, ASKED = (
+    os.path.abspath(sys.argv.pop(1)) for _ in range(12))
 
 KINDS_O3 = roads.program_of(os.path.dirname(KINDS), "O3", "kinds")
 
@@ -183,6 +183,18 @@ class From(unittest.TestCase):
 
     def test_by_a_string_instruction(self):
         self.follow_move("page")
+
+    def ask_about(self, case, level="O2"):
+        program = roads.program_of(os.path.dirname(ASKED), level, "asked")
+        missing, strange, said = until_complete(
+            lambda seconds: roads.walk_asked(TRAPLINE, program, case, seconds))
+        self.assertEqual((missing, strange), (set(), set()), said)
+
+    def test_a_zero_with_which_the_code_does_not_go_on(self):
+        self.ask_about("steps")
+
+    def test_through_a_hash_table_that_grows(self):
+        self.ask_about("items")
 
     def test_an_expression_must_mean_something(self):
         findings, said = answers.ask(TRAPLINE, ["from", "no_such_name"], [FLOWS, "counter", "0.2"])

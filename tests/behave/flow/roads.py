@@ -156,6 +156,53 @@ KINDS_CPP_WAYS = {
     "lambda": (["keep", "finish_kept"], []),
     "exception": (["fail", "finish_failure"], []),
 }
+# The roads of asked.c and asked.cc, and the same forwards. What snprintf() prints, and what another
+# process makes of what it is sent, need not be told.
+ASKED = {
+    "messages": (["finish_message", "post", "make"], ["consume", "post_all"]),
+    "document": (["finish_document", "read_number", "write_document", "make"], []),
+    "items": (["finish_item", "add_item", "make"], ["add_items"]),
+    # Printing is the last thing that the function does, and so its caller's.
+    "print": (["scan_token"], ["print_line", "through_print", "make"]),
+    "people": (["finish_people", "fill_people", "make"], []),
+    "branches": (["finish_branch", "grow_branches", "make"], ["find_branch"]),
+    # What functions return need not go through memory.
+    "steps": (["finish_steps", "set_base", "make"], ["step_of"]),
+    "packet": (["finish_packet", "put_on_wire", "fill_fields", "make"], []),
+    "vectors": (["finish_weighed", "weigh", "fill_inputs", "make"], []),
+    "failure": (["finish_failed", "fail_with", "make"], ["descend", "descend_made"]),
+    "pipes": (["finish_answer", "ask_child"], ["serve_pipe", "make"]),
+    "board": (["finish_board", "reply_board", "ask_board", "make"], ["serve_board"]),
+}
+ASKED_CPP = {
+    "rows": (["finish_rows", "choose_rows", "fill_rows", "make"], []),
+    "handlers": (["finish_handled", "make"], ["dispatch", "dispatch_all", "through_handlers"]),
+    "accounts": (["finish_balance", "make"], ["saving", "open_accounts", "balance"]),
+    "stages": (["finish_stages", "keep_input", "make"], ["through_stages"]),
+}
+ASKED_WAYS = {
+    "messages": (["post_all", "consume", "finish_message"], ["post"]),
+    # The parser chooses by each character what reads it.
+    "document": (["write_document", "read_number", "finish_document"], ["read_document"]),
+    "items": (["add_items", "finish_item"], ["add_item"]),
+    "print": (["print_line"], ["through_print", "scan_token"]),
+    "people": (["fill_people", "finish_people"], []),
+    "branches": (["grow_branches", "find_branch"], ["finish_branch"]),
+    "steps": (["set_base", "step_of"], ["finish_steps"]),
+    # The whole word is read by both.
+    "packet": (["fill_fields", "put_on_wire", "finish_packet"], ["finish_other_packet"]),
+    "vectors": (["fill_inputs", "weigh", "finish_weighed"], []),
+    "failure": (["descend_made", "finish_failed"], ["descend", "fail_with"]),
+    "pipes": (["ask_child"], ["serve_pipe", "finish_answer"]),
+    "board": (["ask_board", "reply_board", "finish_board"], ["serve_board"]),
+}
+ASKED_CPP_WAYS = {
+    "rows": (["fill_rows", "choose_rows", "finish_rows"], []),
+    "handlers": (["dispatch_all"], ["dispatch", "finish_handled", "through_handlers"]),
+    # free() looks at the block that is freed for its own mark, where the value was.
+    "accounts": (["balance"], ["open_accounts", "saving", "finish_balance", "~saving"]),
+    "stages": (["keep_input"], ["finish_stages", "through_stages"]),
+}
 LEVELS = ["O0", "O1", "O2", "O3"]
 
 
@@ -166,8 +213,10 @@ TEMPLATES = ("std::", "__gnu_cxx::", "operator", "lambda", "_M_")
 def writer(finding):
     """The function of the first frame outside the libraries and their templates; None: no such."""
     for frame in finding["accesses"][0]["stack"]:
-        name = frame.get("function", "")
+        # Clang names the namespace that has no name, which compilers write in brackets.
+        name = frame.get("function", "").replace("(anonymous namespace)::", "")
         if (name and not any(part in frame.get("module", "") for part in LIBRARIES)
+                and not frame.get("file", "").startswith("/usr/include/c++/")
                 and not any(part in name for part in TEMPLATES)):
             return name.split("(")[0].split("<")[0].split("::")[-1]
     return None
@@ -215,6 +264,14 @@ def walk_moves(trapline, program, case, seconds="3"):
 
 def walk_moves_on(trapline, program, case, seconds="3"):
     return walk(trapline, program, case, seconds, MOVES_WAYS, ("to", "made"))
+
+
+def walk_asked(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, {**ASKED, **ASKED_CPP})
+
+
+def walk_asked_on(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, {**ASKED_WAYS, **ASKED_CPP_WAYS}, ("to", "made"))
 
 
 def walk_onward(trapline, program, case, seconds="3"):
