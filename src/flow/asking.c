@@ -413,7 +413,7 @@ static bool ask_next(struct flow_asking *asking, unsigned question)
 	struct flow_item item = {0};
 	uint32_t index = choose(asking, &item);
 
-	asking->longer = item.watches > 2 || (item.visits > 1 && !item.confirmed);
+	asking->longer = item.longer || item.watches > 2 || (item.visits > 1 && !item.confirmed);
 	if (index == FLOW_NO_ITEM ||
 	    slots_in_use(asking) + item.watches >
 		    asking->services->slots(asking->host, asking->expression.pid) ||

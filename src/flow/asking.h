@@ -25,7 +25,8 @@ struct flow_question {
 
 struct flow_item {
 	uint64_t visits, confirmed; /* how often it was asked about, and answered */
-	bool ended;		    /* it needs no question */
+	bool ended;		    /* it needs no question, as yet */
+	bool longer;		    /* its watches are to take more hits */
 	unsigned watches;	    /* that one takes */
 };
 

@@ -6,6 +6,7 @@
 
 #define CALLS_ENOUGH 16 /* of one call by a pointer, after which new targets are rare */
 #define LED_ENOUGH 16	/* values that went on, and none elsewhere: all do */
+#define LED_SETTLED 4  /* values that went on, and none elsewhere: as far as can be told all do */
 #define SOLE_VISITS 3	/* in which nobody stored to the goal: the one writer is the answer */
 
 /* Does the value's parent stand for all blocks of a function, of which but one is watched? */
@@ -92,16 +93,39 @@ static unsigned watches_of(const struct flow_from *from, const struct flow_value
 	return goal != value->writer || needs_code(from, value, goal) ? 3 : 2;
 }
 
+/*
+ * Is it known whether all values that are read there go on, or some do not? Before that, what is
+ * asked about what made them takes the one that came first for that one which goes on: a slot of the
+ * stack that much else is stored to shows one value in ten windows, and two of them are to be seen
+ * in one for the other kind to be known.
+ */
+static bool is_settled(const struct flow_from *from, const struct flow_value *value)
+{
+	return flow_from_goal(from, value) == FLOW_NONE || value->led >= LED_SETTLED ||
+	       value->strayed >= FLOW_STRAYED;
+}
+
+static bool is_held(const struct flow_from *from, const struct flow_value *value)
+{
+	const struct flow_tree *tree = from->tree;
+
+	return value->writer != FLOW_NONE &&
+	       !is_settled(from, &tree->value[tree->writer[value->writer].value]);
+}
+
 bool flow_from_item(void *state, uint32_t index, struct flow_item *item)
 {
 	const struct flow_from *from = state;
-	const struct flow_value *value = &from->tree->value[index];
+	struct flow_value *value = &from->tree->value[index];
 
 	if (index >= from->tree->values)
 		return false;
+	value->held = is_held(from, value);
 	*item = (struct flow_item){.visits = value->visits,
 				   .confirmed = value->confirmed,
-				   .ended = value->state == FLOW_VALUE_ENDED ||
+				   .longer = value->state == FLOW_VALUE_KNOWN && value->led &&
+					     !is_settled(from, value),
+				   .ended = value->state == FLOW_VALUE_ENDED || value->held ||
 					    (value->called && value->confirmed > CALLS_ENOUGH) ||
 					    flow_tree_is_void(from->tree, value) ||
 					    (value->writer != FLOW_NONE &&

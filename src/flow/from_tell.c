@@ -11,6 +11,10 @@ static const char *why_unanswered(const struct flow_tree *tree, const struct flo
 {
 	if (value->state == FLOW_VALUE_ENDED)
 		return value->end;
+	if (value->held)
+		return "not followed: what passes through there was seen to go on too seldom";
+	if (value->not_zero && value->reads)
+		return "not followed: with what was read there the code was not seen to go on";
 	if (value->state == FLOW_VALUE_SOUGHT)
 		return value->called ? "not followed: the call by a pointer that it came through "
 				       "was not seen before the store"

@@ -86,6 +86,7 @@ struct flow_value {
 	bool several, sole;   /* there were others; it is asked without a goal */
 	uint64_t goal_stores; /* that the goal's writer was seen to make */
 	bool was_sought;
+	bool held; /* not asked: its parent's place may be one that values pass through */
 	/* Of one that is sought: registers that are the same before its load and behind the
 	 * parent's store, a bit each. */
 	uint16_t kept;
