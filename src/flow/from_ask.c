@@ -6,7 +6,7 @@
 
 #define CALLS_ENOUGH 16 /* of one call by a pointer, after which new targets are rare */
 #define LED_ENOUGH 16	/* values that went on, and none elsewhere: all do */
-#define LED_SETTLED 4  /* values that went on, and none elsewhere: as far as can be told all do */
+#define LED_SETTLED 4	/* values that went on, and none elsewhere: as far as can be told all do */
 #define SOLE_VISITS 3	/* in which nobody stored to the goal: the one writer is the answer */
 
 /* Does the value's parent stand for all blocks of a function, of which but one is watched? */
@@ -95,9 +95,9 @@ static unsigned watches_of(const struct flow_from *from, const struct flow_value
 
 /*
  * Is it known whether all values that are read there go on, or some do not? Before that, what is
- * asked about what made them takes the one that came first for that one which goes on: a slot of the
- * stack that much else is stored to shows one value in ten windows, and two of them are to be seen
- * in one for the other kind to be known.
+ * asked about what made them takes the one that came first for that one which goes on: a slot of
+ * the stack that much else is stored to shows one value in ten windows, and two of them are to be
+ * seen in one for the other kind to be known.
  */
 static bool is_settled(const struct flow_from *from, const struct flow_value *value)
 {

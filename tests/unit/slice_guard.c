@@ -48,8 +48,8 @@ static void what_is_known_already(void **state)
 /* mov (%rdi),%rax; cmp $0,%rax; mov %rsi,%rcx; je 1f; ret; 1: lea 1(%rcx),%rax; ret */
 static void another_comparison(void **state)
 {
-	static const uint8_t code[] = {0x48, 0x8b, 0x07, 0x48, 0x83, 0xf8, 0x00, 0x48, 0x89, 0xf1,
-				       0x74, 0x01, 0xc3, 0x48, 0x8d, 0x41, 0x01, 0xc3};
+	static const uint8_t code[] = {0x48, 0x8b, 0x07, 0x48, 0x83, 0xf8, 0x00, 0x48, 0x89,
+				       0xf1, 0x74, 0x01, 0xc3, 0x48, 0x8d, 0x41, 0x01, 0xc3};
 	/* cmp $1,%rax */
 	uint8_t other[sizeof(code)];
 
@@ -102,9 +102,8 @@ static void a_store_before_it_is_looked_at(void **state)
 	const struct flow_stored stored = {0, 0, 8};
 
 	(void)state;
-	assert_int_equal(flow_slice_store(code, sizeof(code), START, START + 3, &stored, &work,
-					  &slice),
-			 0);
+	assert_int_equal(
+		flow_slice_store(code, sizeof(code), START, START + 3, &stored, &work, &slice), 0);
 	assert_int_equal(slice.end[0].kind, FLOW_END_LOAD);
 	assert_false(slice.end[0].not_zero);
 	assert_true(is_guarded(code, sizeof(code)));
@@ -113,9 +112,12 @@ static void a_store_before_it_is_looked_at(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_known_already), cmocka_unit_test(another_comparison),
-		cmocka_unit_test(a_zero_that_goes_on),	 cmocka_unit_test(a_part_that_is_zero),
-		cmocka_unit_test(the_other_way_about),	 cmocka_unit_test(a_store_before_it_is_looked_at),
+		cmocka_unit_test(what_is_known_already),
+		cmocka_unit_test(another_comparison),
+		cmocka_unit_test(a_zero_that_goes_on),
+		cmocka_unit_test(a_part_that_is_zero),
+		cmocka_unit_test(the_other_way_about),
+		cmocka_unit_test(a_store_before_it_is_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,7 +169,8 @@ static APART size_t hash_of(const char *name)
 
 static APART void add_item(const char *name, uint64_t value)
 {
-	struct item *item = malloc(sizeof(*item)), **bucket = &buckets[hash_of(name) % bucket_count];
+	struct item *item = malloc(sizeof(*item)),
+		    **bucket = &buckets[hash_of(name) % bucket_count];
 
 	if (!item)
 		abort();
@@ -649,10 +650,12 @@ static void through_board(void)
 }
 
 static const struct road roads[] = {
-	{"messages", through_messages}, {"document", through_document}, {"items", through_items},
-	{"print", through_print},	{"people", through_people},	{"branches", through_branches},
-	{"steps", through_steps},	{"packet", through_packet},	{"vectors", through_vectors},
-	{"failure", through_failure},	{"pipes", through_pipes},	{"board", through_board},
+	{"messages", through_messages}, {"document", through_document},
+	{"items", through_items},	{"print", through_print},
+	{"people", through_people},	{"branches", through_branches},
+	{"steps", through_steps},	{"packet", through_packet},
+	{"vectors", through_vectors},	{"failure", through_failure},
+	{"pipes", through_pipes},	{"board", through_board},
 };
 
 int main(int argc, char **argv)

@@ -98,14 +98,24 @@ struct account {
 };
 
 struct checking final : account {
-	explicit checking(uint64_t value) : cash(value) {}
-	uint64_t balance() const override { return cash + 1; }
+	explicit checking(uint64_t value) : cash(value)
+	{
+	}
+	uint64_t balance() const override
+	{
+		return cash + 1;
+	}
 	uint64_t cash;
 };
 
 struct saving final : account {
-	explicit saving(uint64_t value) : lent(value) {}
-	uint64_t balance() const override { return lent + 2; }
+	explicit saving(uint64_t value) : lent(value)
+	{
+	}
+	uint64_t balance() const override
+	{
+		return lent + 2;
+	}
 	uint64_t lent;
 };
 
