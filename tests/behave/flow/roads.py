@@ -156,7 +156,7 @@ KINDS_CPP_WAYS = {
     "lambda": (["keep", "finish_kept"], []),
     "exception": (["fail", "finish_failure"], []),
 }
-# The roads of asked.c and asked.cc, and the same forwards. What snprintf() prints, and what another
+# The roads of asked.c, asked.cc and replies.c, and the same forwards. What snprintf() prints, and what another
 # process makes of what it is sent, need not be told.
 ASKED = {
     "messages": (["finish_message", "post", "make"], ["consume", "post_all"]),
@@ -171,6 +171,8 @@ ASKED = {
     "packet": (["finish_packet", "put_on_wire", "fill_fields", "make"], []),
     "vectors": (["finish_weighed", "weigh", "fill_inputs", "make"], []),
     "failure": (["finish_failed", "fail_with", "make"], ["descend", "descend_made"]),
+}
+REPLIES = {
     "pipes": (["finish_answer", "ask_child"], ["serve_pipe", "make"]),
     "board": (["finish_board", "reply_board", "ask_board", "make"], ["serve_board"]),
 }
@@ -193,6 +195,8 @@ ASKED_WAYS = {
     "packet": (["fill_fields", "put_on_wire", "finish_packet"], ["finish_other_packet"]),
     "vectors": (["fill_inputs", "weigh", "finish_weighed"], []),
     "failure": (["descend_made", "finish_failed"], ["descend", "fail_with"]),
+}
+REPLIES_WAYS = {
     "pipes": (["ask_child"], ["serve_pipe", "finish_answer"]),
     "board": (["ask_board", "reply_board", "finish_board"], ["serve_board"]),
 }
@@ -267,11 +271,12 @@ def walk_moves_on(trapline, program, case, seconds="3"):
 
 
 def walk_asked(trapline, program, case, seconds="3"):
-    return walk(trapline, program, case, seconds, {**ASKED, **ASKED_CPP})
+    return walk(trapline, program, case, seconds, {**ASKED, **ASKED_CPP, **REPLIES})
 
 
 def walk_asked_on(trapline, program, case, seconds="3"):
-    return walk(trapline, program, case, seconds, {**ASKED_WAYS, **ASKED_CPP_WAYS}, ("to", "made"))
+    return walk(trapline, program, case, seconds, {**ASKED_WAYS, **ASKED_CPP_WAYS, **REPLIES_WAYS},
+                ("to", "made"))
 
 
 def walk_onward(trapline, program, case, seconds="3"):
