@@ -78,7 +78,7 @@ static int find_named(const char *wanted, pid_t *pid)
 	found = count_first(&named, pid);
 	thread_set_destroy(&named);
 	if (found == 1)
-		return STATUS_OK;
+		return 0;
 	utf8_escape(shown, sizeof(shown), wanted);
 	if (found)
 		fprintf(stderr,
@@ -87,7 +87,7 @@ static int find_named(const char *wanted, pid_t *pid)
 			found, shown, shown);
 	else
 		fprintf(stderr, "trapline: no process is named %s\n", shown);
-	return STATUS_FAILED;
+	return ATTACH_NOBODY;
 }
 
 int attach_find(const char *text, pid_t *pid)
@@ -101,11 +101,11 @@ int attach_find(const char *text, pid_t *pid)
 		return find_named(text, pid);
 	if (!errno && number > 0 && number <= PID_MOST) {
 		*pid = (pid_t)number;
-		return STATUS_OK;
+		return 0;
 	}
 	fprintf(stderr, "trapline: --pid '%s' is not the number of a process, from 1 to %d\n", text,
 		PID_MOST);
-	return STATUS_USAGE;
+	return 2;
 }
 
 const char *attach_program(pid_t pid)

@@ -3,13 +3,22 @@
 #ifndef CLI_ATTACH_H
 #define CLI_ATTACH_H
 
+#include "cli/command.h"
 #include "control/control.h"
 
 #include <sys/types.h>
 
-/* The process of that number, or the only one of that name. STATUS_OK; else it is said why
- * not: STATUS_USAGE for what is no process at all, STATUS_FAILED where there is none, or several.
- */
+/* What parsers of options return: 0, 1 where help was shown, 2 where the line is wrong, and … */
+#define ATTACH_NOBODY 3 /* no process has that name, or several have */
+
+/* The exit status for what is not 0 of these. */
+static inline int attach_status(int parsed)
+{
+	return parsed == 1 ? STATUS_OK : parsed == ATTACH_NOBODY ? STATUS_FAILED : STATUS_USAGE;
+}
+
+/* The process of that number, or the only one of that name. 0; 2 or ATTACH_NOBODY, and it is said
+ * why not. */
 int attach_find(const char *text, pid_t *pid);
 
 /* The path of its program; valid until the next call. */

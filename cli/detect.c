@@ -577,7 +577,7 @@ int detect_run(int argc, char **argv, const struct tl_tool *tool, const struct d
 	int status = detect_options_parse(&detection.options, argc, argv);
 
 	if (status)
-		return status == 1 ? STATUS_OK : STATUS_USAGE;
+		return attach_status(status);
 	if (view)
 		add_view(&detection);
 	status = choose_tools(&detection, tool);

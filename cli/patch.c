@@ -71,8 +71,10 @@ static int take_option(struct options *options, int option)
 
 	switch (option) {
 	case 'p':
-		if (optarg[strspn(optarg, "0123456789-")])
-			return attach_find(optarg, &options->pid);
+		if (optarg[strspn(optarg, "0123456789-")]) {
+			status = attach_find(optarg, &options->pid);
+			return status ? attach_status(status) : STATUS_OK;
+		}
 		status = take_number("pid", optarg, &number);
 		options->pid = (pid_t)number;
 		return status;

@@ -270,7 +270,7 @@ int command_throttle(int argc, char **argv)
 	int status = throttle_options_parse(&command, argc, argv);
 
 	if (status)
-		return status == 1 ? STATUS_OK : STATUS_USAGE;
+		return attach_status(status);
 	reason = command.pid ? program_lethal_filter()
 			     : program_cannot_be_watched(command.program[0]);
 	if (reason) {

@@ -165,7 +165,7 @@ int command_watch(int argc, char **argv)
 	int status = watch_options_parse(&command, argc, argv);
 
 	if (status)
-		return status == 1 ? STATUS_OK : STATUS_USAGE;
+		return attach_status(status);
 	if (cannot_be_watched(&command))
 		return command.pid ? STATUS_FAILED : program_run_bare(command.program);
 	if (command.output && !output_open(&output, command.output))

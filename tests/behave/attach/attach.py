@@ -158,9 +158,10 @@ class Found(unittest.TestCase):
                 done = trapline("race", "-p", "attach_by_name", "--duration", 1)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertEqual(subject.last_words(), ("ok", 0))
-        done = trapline("race", "-p", "attach_by_name")
-        self.assertEqual(done.returncode, 1)  # as where there is no process of a number
-        self.assertIn("no process is named", done.stderr)
+        for command in ["race"], ["watch", "racy:w"], ["throttle", "--cpu", "90%"], ["patch", "--list"]:
+            done = trapline(*command, "-p", "attach_by_name")
+            self.assertEqual(done.returncode, 1, done.stderr)  # as where there is no process of a number
+            self.assertIn("no process is named", done.stderr)
 
     def test_server_by_name(self):
         """Its workers have its name too."""
