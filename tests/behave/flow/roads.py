@@ -156,14 +156,14 @@ KINDS_CPP_WAYS = {
     "lambda": (["keep", "finish_kept"], []),
     "exception": (["fail", "finish_failure"], []),
 }
-# The roads of asked.c, asked.cc and replies.c, and the same forwards. What snprintf() prints, and what another
-# process makes of what it is sent, need not be told.
+# The roads of asked.c, asked.cc and replies.c, and the same forwards. What is printed, and what
+# another process makes of what it is sent by a pipe, need not be told.
 ASKED = {
     "messages": (["finish_message", "post", "make"], ["consume", "post_all"]),
     "document": (["finish_document", "read_number", "write_document", "make"], []),
     "items": (["finish_item", "add_item", "make"], ["add_items"]),
-    # Printing is the last thing that the function does, and so its caller's.
-    "print": (["scan_token"], ["print_line", "through_print", "make"]),
+    # Where printing is the last thing that the function does, it may be its caller's.
+    "print": (["scan_token", "print_line"], ["through_print", "make"]),
     "people": (["finish_people", "fill_people", "make"], []),
     "branches": (["finish_branch", "grow_branches", "make"], ["find_branch"]),
     # What functions return need not go through memory.
