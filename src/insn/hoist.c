@@ -189,19 +189,23 @@ static bool is_stored(const struct search *search, const struct shadow_step *ste
 	return false;
 }
 
-static bool is_handed_on(const struct shadow *shadow)
+/* Arguments. What a function has left in the first register of vectors is its result, or nobody's:
+ * most return none there. */
+static bool is_handed_on(const struct search *search, const struct shadow *shadow)
 {
+	const uint32_t vectors = search->returned ? 0xfe : 0xff;
+
 	for (unsigned i = 0; i < INSN_FUNCTION_ARGUMENTS; i++)
 		if (shadow->general[insn_arch.function_argument[i]])
 			return true;
-	return shadow->vectors & 0xff; /* arguments and results of floating point */
+	return shadow->vectors & vectors;
 }
 
 /* Compilers load nothing early across a call of whose function they know nothing: behind one with
  * the value in a register that it keeps, that is where the program loads it. */
-static enum end end_by_call(struct shadow *shadow)
+static enum end end_by_call(const struct search *search, struct shadow *shadow)
 {
-	if (is_handed_on(shadow))
+	if (is_handed_on(search, shadow))
 		return USED;
 	for (unsigned i = 0; i < INSN_GENERAL; i++)
 		if (!(INSN_KEPT_BY_CALLS >> i & 1))
@@ -291,7 +295,7 @@ static enum end go_on(struct search *search)
 	if (is_stored(search, &step))
 		return USED;
 	if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT)
-		return end_by_call(&state->shadow);
+		return end_by_call(search, &state->shadow);
 	if (!shadow_step_carry_out(state, &step, &leaves) ||
 	    (leaves && insn->flow != INSN_FLOW_RETURN))
 		return nothing_is_left(&state->shadow) ? UNUSED : USED;

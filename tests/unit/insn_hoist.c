@@ -64,6 +64,8 @@ CODE(left_in_result,
      "mov (%rcx), %rax\ntest %edi, %edi\nje 1f\nadd $1, %rax\nmov %rax, (%rcx)\n1: ret");
 /* Behind calls of these. */
 CODE(uses_result, "mov %rax, (%rsi)");
+CODE(calls_on, "call uses_result_start");
+CODE(left_in_vector, "movsd (%rcx), %xmm0\ntest %edi, %edi\nje 1f\nmovsd %xmm0, (%rcx)\n1: ret");
 CODE(needs_none, "mov $0, %eax");
 CODE(behind_list,
      "mov (%rcx), %eax\n2: mov (%rsi), %rsi\ntest %rsi, %rsi\njne 2b\nadd %eax, (%rdi)\nret");
@@ -208,6 +210,9 @@ static void as_the_caller_shows(void **state)
 	caller = (struct range){needs_none_start, needs_none_end};
 	assert_true(HOISTED(left_in_result, 0, 0));
 	assert_false(HOISTED(left_in_result, 1, 0));
+	caller = (struct range){calls_on_start, calls_on_end};
+	assert_true(HOISTED(left_in_vector, 0, 0));
+	assert_false(HOISTED(left_in_vector, 1, 0));
 	caller = (struct range){uses_result_start, uses_result_end};
 }
 

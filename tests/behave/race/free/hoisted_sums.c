@@ -12,7 +12,7 @@ struct entry {
 	int mark;
 };
 
-static long counted, summed, stepped, marked, added, stored;
+static long counted, summed, stepped, marked, added, stored, mixed;
 static int summed_int, chosen;
 static double summed_double;
 static struct entry few_numbers[FEW], few_marks[FEW];
@@ -103,6 +103,17 @@ static __attribute__((noinline)) int choose(const int *from, int wanted)
 	return result;
 }
 
+static __attribute__((noinline)) long mix_rows(const int *from, int wanted)
+{
+	long result = 0;
+
+	for (int i = 0; i < LENGTH / 8; i++)
+		if (from[i] == wanted)
+			for (int j = 0; j < 8; j++)
+				result += mixed ^ from[i * 8 + j];
+	return result;
+}
+
 static void go_through(const struct entry *few, const int *narrow, const long *wide, long *results)
 {
 	count_few(few, 1);
@@ -113,6 +124,7 @@ static void go_through(const struct entry *few, const int *narrow, const long *w
 	count_marked(narrow, 1);
 	consume((int)add_to_large(wide));
 	store_where(narrow, results, 1);
+	consume((int)mix_rows(narrow, 1));
 	consume(choose(narrow, 1));
 }
 
@@ -128,6 +140,7 @@ static void *owner(void *arg)
 		added++;
 		stored++;
 		chosen++;
+		mixed++;
 		go_through(few_marks, marks, wide_marks, mark_results);
 		pace_hot();
 	}
