@@ -11,7 +11,7 @@
 
 static void say(const char *text)
 {
-	/* It may quote a hostile file. */
+	/* The text may quote a hostile file: utf8_print() escapes it. */
 	fputs("trapline: ", stderr);
 	utf8_print(stderr, text);
 	fputc('\n', stderr);

@@ -35,7 +35,7 @@ void background_stop_on_signals(struct control *control)
 	background_stop_on(SIGTERM);
 }
 
-/* What its starter had it ignore, as nohup does, goes on being ignored. */
+/* A signal that trapline was started with ignored, as by nohup, stays ignored. */
 static void stop_on_unless_ignored(int signal)
 {
 	struct sigaction action;

@@ -13,7 +13,8 @@
 
 #define FILTER_MOST 4096 /* BPF_MAXINSNS */
 
-/* What is called outside handlers, which call nothing once a filter has been set. */
+/* The system calls that the library makes outside handlers. Handlers make none once the program has
+ * set a filter. */
 static const struct {
 	long number;
 	bool begins; /* in a program that begins to be watched */

@@ -28,8 +28,8 @@ struct agent_state {
 	const struct agent_guard *guard;     /* NULL: this library guards no blocks */
 	uint64_t allocations;	/* address of what is remembered of blocks; 0: nothing yet */
 	char library[PATH_MAX]; /* our own path, as it stood in LD_PRELOAD */
-	/* What TRAPLINE_OPTIONS held where it was taken out, in the memory of the environment: read
-	 * at the start alone. NULL: it was not. */
+	/* The value of TRAPLINE_OPTIONS, in the memory of the environment, where the variable was
+	 * taken out of it; NULL: it was not. Valid only while the process starts. */
 	const char *options;
 };
 

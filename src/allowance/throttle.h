@@ -14,11 +14,11 @@
  * Async-signal-safe. */
 void throttle_look(struct area_process *process, uint32_t index, bool late,
 		   const ucontext_t *context);
-/* Before this process announces itself: what its entry keeps for limits. */
+/* Sets the fields of this process's entry that limits use, before it announces itself. */
 void throttle_enter(struct area *area, struct area_process *process);
-/* It was let go: pay for what starting it took. */
+/* The controller has let this process begin: pays for the CPU time used until now. */
 void throttle_begin(void);
-/* It ends: pay for what was used since the last look. */
+/* This process ends: pays for the CPU time used since the last look. */
 void throttle_end(void);
 /* Tell the controller what children that were waited for used. Async-signal-safe. */
 void throttle_note_children(void);

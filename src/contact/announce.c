@@ -132,7 +132,8 @@ static bool may_wait(const struct area *area)
 	       __atomic_load_n(&area->waits.earned, __ATOMIC_RELAXED) <= agent_now();
 }
 
-/* Nobody is woken for it, unless entries run short: the controller looks by itself. */
+/* The process runs on unwatched, for now. The controller finds its entry when it looks by itself;
+ * it is woken only where half of the entries are taken. */
 static void go_on(struct area *area, struct area_process *process)
 {
 	atomic_fetch_add(&area->waits.passed, 1);
@@ -225,7 +226,7 @@ bool agent_end_late(void)
 	return ended;
 }
 
-/* It is watched, or will be: by a controller that is opening its events just now, say. */
+/* Is the process watched, or does the controller still have to open its events? */
 static bool is_here(uint32_t state)
 {
 	return state == AREA_PROCESS_WATCHED || state == AREA_PROCESS_ANNOUNCED ||

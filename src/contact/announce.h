@@ -13,13 +13,13 @@
  * Async-signal-safe: also called in forked children. */
 void agent_announce(void);
 
-/* Something is to be told of a process that went on at once (agent_is_late()): it is announced
- * after all, and waits. */
+/* For a process that went on at once (agent_is_late()) and now has something to tell: announces it
+ * after all, and waits as agent_announce() does. */
 void agent_hurry(struct area_process *process);
-/* It ends, or becomes another program: its entry is free again. False: it is watched, or another's.
- * Async-signal-safe. */
+/* Gives the entry back before this process ends or executes another program. False: the process is
+ * watched already, or the entry is no longer its own. Async-signal-safe. */
 bool agent_take_back(void);
-/* The same, counted: it ends. */
+/* The same for a process that ends, counted in area_waits.ended. */
 bool agent_end_late(void);
 
 /* End the watching of this process and wait, bounded, until its events are gone. */

@@ -38,8 +38,8 @@ static bool leads_to_area(const char *locator)
 	return length == sizeof(AREA_FILE) - 1 && memcmp(target, AREA_FILE, (size_t)length) == 0;
 }
 
-/* What this image may open the next one may not: capabilities that are kept across setuid(2) are
- * lost by execve(2). */
+/* Compares ids instead of trying to open the area: this image may be able to where the next one is
+ * not, since capabilities that were kept across setuid(2) are lost by execve(2). */
 static bool is_controllers_user(const struct area *area)
 {
 	return (uid_t)raw_syscall3(SYS_geteuid, 0, 0, 0) == area->user &&
@@ -75,7 +75,7 @@ static bool controller_answers(struct area *area)
 	return !atomic_load(&area->unanswered) || !atomic_load(&area->waiting);
 }
 
-/* Nothing out of the ordinary is called where a filter may kill for it. */
+/* Asking needs unusual system calls, for which a seccomp filter may kill: not where one was set. */
 static bool may_ask(const struct area *area)
 {
 	const struct area_process *process = agent_state.process;
@@ -104,7 +104,7 @@ void agent_executed_locator(char locator[static AREA_LOCATOR])
 		return;
 	}
 	leads = leads_to_area(locator);
-	/* What does not lead there any more is nobody's to hand over. */
+	/* The controller has closed the area and answers nobody. */
 	if (area_is_closed(area)) {
 		forget_secret(locator);
 		return;

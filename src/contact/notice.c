@@ -108,8 +108,9 @@ static bool tell(const struct agent_notice *what, const struct area_registers *r
 	    process->pid != raw_getpid())
 		return false;
 	if (agent_is_late(process)) {
-		/* What begins and ends is told of those that are watched. A finding is told, but
-		 * under a filter nobody is called for it. */
+		/* Threads and blocks are told of watched processes alone. A guarded block's event
+		 * is told in any case, and the process hurries to be watched, which takes system
+		 * calls that a seccomp filter (`quiet`) may forbid. */
 		if (what->kind != AREA_HIT_GUARD)
 			return false;
 		if (!atomic_load(&process->quiet))

@@ -57,7 +57,7 @@ bool patience_wait(struct patience *patience, _Atomic uint32_t *word, uint32_t s
 	if (patience->until - now < PATIENCE_SLICE)
 		left.tv_nsec = now < patience->until ? (long)(patience->until - now) : 1;
 	result = raw_futex((uint32_t *)word, FUTEX_WAIT, seen, &left);
-	/* It was rung before and has not come out of its sleep for all of this slice. */
+	/* The controller was rung before and has not woken in the whole PATIENCE_SLICE. */
 	if (result == -ETIMEDOUT && atomic_load(&agent_state.area->waiting))
 		patience->asleep++;
 	return result != -ENOSYS;

@@ -302,8 +302,9 @@ static bool is_alone(void)
  * one like it. */
 #define LOOKS (CLONE_VM | CLONE_VFORK | CLONE_SIGHAND | CLONE_THREAD)
 
-/* Until it is no thread of the program's any more, which some calls count: it has left the memory
- * by the time that clone() returns, and the rest takes microseconds. */
+/* Waits until the kernel no longer counts the thread as the program's, since some calls fail in a
+ * process of several threads. It has left the program's memory by the time that clone() returns;
+ * the rest of its end takes microseconds. */
 static void wait_for_end(int thread)
 {
 	for (int i = 0; i < END_MOST && raw_syscall3(SYS_tgkill, raw_getpid(), thread, 0) != -ESRCH;

@@ -31,8 +31,8 @@ bool agent_can_follow(void)
 	return area && agent_state.library[0] && !area_is_closed(area) && area->follow;
 }
 
-/* Those that cannot be read together, as where one lies at the end of what is mapped, are read one
- * after another. */
+/* `name`: the variable's first bytes where all variables were read with one call; NULL where that
+ * failed, as when one lies at the end of mapped memory: then this one is read by itself. */
 static bool is_preload(const char *variable, const char *name)
 {
 	char read[PRELOAD_LENGTH];

@@ -101,7 +101,7 @@ static long mask_by_number(long number, long how, long set, long old, long size,
 {
 	uint64_t given;
 
-	/* What is wrong the kernel says. */
+	/* Arguments that the kernel refuses go to it unchanged, so that it says why. */
 	if (size != KERNEL_SET ||
 	    (set && readable_copy(&given, (void *)set, KERNEL_SET) != KERNEL_SET))
 		return libc_syscall(number, how, set, old, size, a, b);

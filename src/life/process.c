@@ -60,7 +60,7 @@ void agent_note_unseen(void)
 		atomic_fetch_add(&agent_state.area->unseen, 1);
 }
 
-/* What a program forbids itself stays when it executes another. */
+/* prctl(PR_SET_TSC) is inherited across execve(2): the clock may be forbidden from the start. */
 static void find_clock(void)
 {
 	int mode = PR_TSC_ENABLE;

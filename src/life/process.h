@@ -16,7 +16,8 @@ int agent_attach(struct area *area);
 void agent_before_fork(void);
 void agent_after_fork(void);
 void agent_in_child(void);
-/* Such a child is made, or has been, and cannot be told that it is one: counted. */
+/* Counts a child with memory of its own that is made, or was, without agent_in_child() running in
+ * it. */
 void agent_note_unseen(void);
 
 #endif

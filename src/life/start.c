@@ -50,7 +50,8 @@ static const char *why_alone_failed(int err)
 	}
 }
 
-/* Whoever preloads the library asked for it, and there is no command that would tell. */
+/* With bare LD_PRELOAD no command runs that could report a failure: the library does so itself,
+ * since the user asked for it. */
 static void begin_alone(void)
 {
 	int err = agent_start_companion(NULL);

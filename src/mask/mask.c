@@ -331,7 +331,8 @@ int mask_change(int how, const uint64_t *set, uint64_t *old)
 	uint64_t real = set ? *set & ~(how == SIG_UNBLOCK ? 0 : TRAP_BIT) : 0;
 	int err = raw_sigprocmask(how, set ? &real : NULL, old);
 
-	/* It says EFAULT of `old` when the mask has been changed (kernel/signal.c). */
+	/* The kernel changes the mask first and fails with EFAULT afterwards where it cannot write
+	 * `old` (kernel/signal.c): then the change stands. */
 	if (err && err != -EFAULT)
 		return err;
 	if (set)
@@ -381,7 +382,8 @@ void mask_adopt(void)
 		mask_begin_blocked();
 }
 
-/* What the program reads from the descriptor cannot be sorted here: watching ends. */
+/* A signalfd(2) for SIGTRAP would give the program our signals among its own, which cannot be
+ * sorted out of what it reads: watching ends. */
 void mask_before_signalfd(const void *set)
 {
 	uint64_t trap = TRAP_BIT;

@@ -168,7 +168,7 @@ static int wait_really(const sigset_t *set, siginfo_t *info, const struct timesp
 	}
 }
 
-/* What is wrong the kernel says. */
+/* sigwaitinfo(2) and its like. Arguments that the kernel refuses go to it unchanged. */
 static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	uint64_t trap = TRAP_BIT, before;
@@ -188,7 +188,7 @@ static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec 
 	place = nudge_enter();
 	result = wait_really(set, &own, timeout ? &given : NULL);
 	err = errno;
-	/* It is written when something was taken, and that has been taken all the same. */
+	/* The kernel writes `info` after it has taken the signal, which is gone even on EFAULT. */
 	if (result > 0 && info && readable_is_writable(info, sizeof(*info))) {
 		*info = own;
 	} else if (result > 0 && info) {

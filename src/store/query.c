@@ -71,7 +71,7 @@ static bool is_build(const char *build, const char *wanted)
 	return !strncmp(build, wanted, strlen(wanted));
 }
 
-/* What new and gone are decided by. */
+/* When a finding was seen first and last, and in which build: decides new= and gone=. */
 struct span {
 	uint64_t first, last;
 	bool in_build; /* seen with the build of the term */

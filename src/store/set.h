@@ -28,7 +28,7 @@ void finding_set_destroy(struct finding_set *set);
  * one without a run the run "-". */
 int finding_set_add(struct finding_set *set, struct finding *finding);
 
-/* What is added from now on comes from another file. */
+/* Findings added from now on come from another file than those before. */
 void finding_set_next_file(struct finding_set *set);
 
 /* From one entry per run and id to one per id, surest and most frequent first. Nothing may be added

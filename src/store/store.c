@@ -34,7 +34,7 @@ bool store_is_database(const char *path)
 	FILE *stream;
 	bool is;
 
-	/* What is read of a pipe is gone from it. */
+	/* Not a pipe: the bytes read here would be missing when it is read as JSON Lines. */
 	if (stat(path, &status) || !S_ISREG(status.st_mode))
 		return false;
 	stream = fopen(path, "re");
@@ -336,7 +336,7 @@ static int check_sighting(size_t columns, const char *const *values, struct repo
 		if (!values[i])
 			return report_error(error, -EILSEQ,
 					    "the store is damaged: a value is missing");
-	/* It is printed as it is. */
+	/* The id is printed without escaping, so it must be hexadecimal digits alone. */
 	if (strlen(values[0]) != FINDING_ID_SIZE - 1 ||
 	    strspn(values[0], "0123456789abcdef") != FINDING_ID_SIZE - 1)
 		return report_error(error, -EILSEQ, "the store is damaged: '%.40s' is not an id",
@@ -516,7 +516,7 @@ static const char *text_or_null(struct finding *finding, const char *text)
 	return *text ? finding_string(finding, text) : NULL;
 }
 
-/* What the body says of one run, when this is another. */
+/* Clears the fields of a stored finding that belong to the run that was stored, not to this one. */
 static void forget_run(struct finding *finding)
 {
 	finding->pid = 0;

@@ -96,8 +96,8 @@ static int repeat(struct tl_host *host, size_t index, struct finding *finding)
 		replace(host, index, finding);
 		return host->set->deliver(host->set->context, finding);
 	}
-	/* Nothing new to show, but the last word on it says where the block came from, or what is
-	 * worst of it. */
+	/* The same certainty is not shown again, but kept in place of the known one, for the report
+	 * at the end, where it says where the block came from or is the worse one. */
 	if (ranks_before(finding, known) ||
 	    (finding->certainty == known->certainty && finding->object.stack.count &&
 	     !known->object.stack.count)) {
@@ -177,7 +177,7 @@ static const char *option_value(const char *option, const char *tool, const char
 									   : NULL;
 }
 
-/* What is meant for the tool alone comes before what is for all. */
+/* An option TOOL.NAME=VALUE, meant for this tool alone, goes before NAME=VALUE for all tools. */
 static const char *serve_option(struct tl_host *host, const char *name)
 {
 	const char *const *options = host->set->options.tool_options, *value;

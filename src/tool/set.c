@@ -165,8 +165,9 @@ static void name_run(struct tool_set *set)
 }
 
 /*
- * Who chooses by samples and pairs shares `slots` with those who place watches themselves: each
- * side has at least one, and those who place no more than they ask for and than half.
+ * Tools that choose by samples and pairs share `slots` with tools that place watches themselves.
+ * Each side has at least one slot; those that place have no more than they ask for and no more than
+ * half.
  */
 void tool_set_divide(const struct tl_tool *const *tools, unsigned count, unsigned slots,
 		     struct tool_shares *shares)
