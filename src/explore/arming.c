@@ -74,7 +74,7 @@ bool arm_code(struct target *target, struct slot *slot, const struct code_wish *
 		code.watch.window = aim_window(target, window, aimed);
 	suit_threads(target, &code.watch);
 	if (!slot_arm(target, slot, &code.watch)) {
-		choice_of(target, slot)->place = code.place;
+		choice_of(target, slot)->site = code.site;
 		choice_of(target, slot)->heuristic = code.heuristic;
 		choice_of(target, slot)->lasts = code.doublings;
 		hold_keep(target, slot);

@@ -44,7 +44,7 @@ struct choices {
 	unsigned count;
 	uint64_t calls[64];
 	unsigned call_count;
-	uint64_t place; /* the site in whose function all these stand; 0: it was drawn by chance */
+	uint64_t site; /* the site in whose function all these stand; 0: it was drawn by chance */
 };
 
 /* rsp and rbp lead to the thread's own frame; another thread's is reached by other registers. */
@@ -143,8 +143,8 @@ static bool choose_function(struct target *target, const struct sites *sites, ui
 	    space_function(target->space, pc, start, end))
 		return false;
 	choices->target = target;
-	choices->place = noted ? pc : 0;
-	/* A noted place is the start of an instruction. Every other time decoding begins there, so
+	choices->site = noted ? pc : 0;
+	/* A noted site is the start of an instruction. Every other time decoding begins there, so
 	 * that what lies beyond the first FUNCTION_MAX bytes of a function has its turn. */
 	if (noted && random_next(&explorer->program->random) % 2)
 		*start = pc;
@@ -154,7 +154,7 @@ static bool choose_function(struct target *target, const struct sites *sites, ui
 		if (code_is_interesting(target, pc) &&
 		    space_function(target->space, pc, start, end) == 0) {
 			choices->count = choices->call_count = 0;
-			choices->place = 0;
+			choices->site = 0;
 			list_function(choices, *start, *end);
 		}
 	}
@@ -220,8 +220,7 @@ static uint64_t choose_weighted(struct target *target, const uint64_t *pc, unsig
 
 /* Draws a function, so that each has its turn, then one of its instructions, up to four times: the
  * less interesting an instruction is, the likelier it is that another is drawn. */
-static uint64_t choose_instruction(struct target *target, const struct sites *sites,
-				   uint64_t *place)
+static uint64_t choose_instruction(struct target *target, const struct sites *sites, uint64_t *site)
 {
 	static struct choices choices; /* one thread; too large for comfort on the stack */
 	uint64_t start, end, best = 0;
@@ -239,7 +238,7 @@ static uint64_t choose_instruction(struct target *target, const struct sites *si
 			continue;
 		best = pc;
 		best_interest = interest;
-		*place = choices.place;
+		*site = choices.site;
 		if (random_next(&target->program->random) % INTEREST_EQUAL < interest)
 			break;
 	}
@@ -371,9 +370,9 @@ bool code_choose_single(struct target *target, uint64_t now, struct code_choice 
 	if (choice->start)
 		choice->heuristic = HEURISTIC_START;
 	if (choice->start)
-		pc = choice->place = sites_draw_sharply(starts, &explorer->program->random);
+		pc = choice->site = sites_draw_sharply(starts, &explorer->program->random);
 	else if (!is_off(target, HEURISTIC_CODE))
-		pc = choose_instruction(target, code_sites(target, thread->tid), &choice->place);
+		pc = choose_instruction(target, code_sites(target, thread->tid), &choice->site);
 	fill(target, pc, 1, single_hold(target), &choice->watch);
 	return pc;
 }
@@ -439,7 +438,7 @@ bool code_choose(struct target *target, const struct code_wish *wish, struct cod
 	if (is_off(target, HEURISTIC_CODE))
 		return false;
 	*choice = (struct code_choice){.heuristic = HEURISTIC_CODE};
-	pc = choose_instruction(target, &target->explored->memory.sites, &choice->place);
+	pc = choose_instruction(target, &target->explored->memory.sites, &choice->site);
 	fill(target, pc, ALL_HITS, COLD_HOLD, &choice->watch);
 	return pc;
 }
@@ -451,10 +450,10 @@ bool code_promises_all(struct target *target)
 
 void code_tell(struct target *target, const struct slot *slot, bool worth)
 {
-	if (choice_of(target, slot)->place)
+	if (choice_of(target, slot)->site)
 		sites_tell(choice_of(target, slot)->start ? code_starts(target, slot->only)
 							  : code_sites(target, slot->only),
-			   choice_of(target, slot)->place, worth);
+			   choice_of(target, slot)->site, worth);
 }
 
 void code_unwatched(struct target *target, const struct slot *slot)

@@ -12,8 +12,8 @@
 /* An instruction to watch, and the site that it was chosen for; 0: none. */
 struct code_choice {
 	struct tl_watch watch;
-	uint64_t place;
-	bool start;		   /* the place is one of code_starts() */
+	uint64_t site;
+	bool start;		   /* the site is one of code_starts() */
 	struct thread_rate thread; /* to watch it in, where it is one alone */
 	bool probe;
 	enum heuristic heuristic;

@@ -19,7 +19,7 @@
 #define PROBE_WORDS 64			/* looked at of one thread's next accesses */
 #define BACKGROUND_MAX 16		/* threads known by name of those that seldom wake */
 
-/* The last look-ahead from one place by one thread: `key` is a hash of both, `time` is of
+/* The last look-ahead from one pc by one thread: `key` is a hash of both, `time` is of
  * CLOCK_MONOTONIC, ns. */
 struct foretold {
 	uint64_t key, time;
@@ -51,7 +51,7 @@ enum team_role { TEAM_NONE, TEAM_ENTRY, TEAM_FUNCTION, TEAM_PLACE };
 
 /* What a slot watches, and why. */
 struct slot_choice {
-	uint64_t place;		  /* that its instruction was chosen for; 0: none … */
+	uint64_t site;		  /* that its instruction was chosen for; 0: none … */
 	bool start;		  /* … one of code_starts() */
 	bool probes;		  /* who comes by is held to see whether its memory changes */
 	enum heuristic heuristic; /* that led to the watch */

@@ -35,7 +35,7 @@ static bool may_look(struct target *target, uint64_t now)
 	return !bucket_is_empty(bucket) && now >= budget->paused_until;
 }
 
-/* One place of one thread is looked ahead from again after FORESIGHT_AGAIN, not sooner. */
+/* From one pc of one thread it is looked ahead once in FORESIGHT_AGAIN. */
 static bool is_news(struct target *target, pid_t tid, uint64_t pc, uint64_t now)
 {
 	struct explored *explored = target->explored;

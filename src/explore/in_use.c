@@ -158,7 +158,7 @@ void code_look(struct target *target)
 static void note_callee(struct target *target, const struct hit *hit)
 {
 	uint8_t bytes[INSN_MAX_LENGTH];
-	uint64_t pc = hit->access.pc, place, length, callee = 0;
+	uint64_t pc = hit->access.pc, address, length, callee = 0;
 	struct insn_registers registers = hit_registers(&hit->stack.registers);
 	size_t available = space_code(target->space, pc, bytes, sizeof(bytes));
 	struct insn insn;
@@ -167,8 +167,8 @@ static void note_callee(struct target *target, const struct hit *hit)
 		return;
 	if (insn.target_register >= 0)
 		callee = registers.general[insn.target_register];
-	else if (insn_operand_before(&insn, 0, &registers, &place, &length) ||
-		 space_read(target->space, place, &callee, sizeof(callee)) != sizeof(callee))
+	else if (insn_operand_before(&insn, 0, &registers, &address, &length) ||
+		 space_read(target->space, address, &callee, sizeof(callee)) != sizeof(callee))
 		return;
 	if (code_is_interesting(target, callee))
 		code_note(target, hit->access.tid, callee);

@@ -19,7 +19,7 @@ void code_look_at(struct target *target, struct background_thread *thread);
 uint64_t code_wake(struct target *target);
 /* Notes what a few sleeping threads, drawn, will return to. */
 void code_look(struct target *target);
-/* A thread has come to a chosen instruction: its place is noted, the function that it is about to
+/* A thread has come to a chosen instruction: its site is noted, the function that it is about to
  * call, and of a background thread the callers. */
 void code_came(struct target *target, const struct hit *hit);
 /* NULL: it is none of those that seldom wake. */

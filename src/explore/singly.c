@@ -44,7 +44,7 @@ static void arm_single(struct target *target, struct slot *slot, uint64_t now)
 	code.watch.window = single_window(target, &code.thread);
 	if (slot_arm_in(target, slot, &code.watch, &code.thread))
 		return;
-	choice_of(target, slot)->place = code.place;
+	choice_of(target, slot)->site = code.site;
 	choice_of(target, slot)->start = code.start;
 	choice_of(target, slot)->probes = code.probe;
 	choice_of(target, slot)->heuristic = code.heuristic;
