@@ -74,7 +74,8 @@ static void prepare(bool strict)
 		agent_be_quiet();
 }
 
-/* What our functions call beside handlers, under this filter and those before it. */
+/* Notes which of the calls that our functions make outside handlers the filter permits; those that
+ * an earlier filter forbade stay forbidden. */
 static void note_filter(const struct sock_fprog *given)
 {
 	const size_t size = given->len * sizeof(*given->filter);
