@@ -333,10 +333,11 @@ class Running(unittest.TestCase):
         self.assertIn('shared', text)
         self.assertIsNone(program.poll())
         for wrong in (['-p', pid, 'shared', '--abort'], ['-p', pid, 'shared', '--', RUNNING],
-                      ['-p', 'x', 'shared'], ['-p', pid], ['-p', pid, 'heap:8@main']):
+                      ['-p', pid], ['-p', pid, 'heap:8@main']):
             self.assertEqual(refused(*wrong)[0], 2, wrong)
         self.assertEqual(refused('shared', '--duration', '1', '--', RUNNING)[0], 2)
-        self.assertEqual(refused('-p', '4194303', 'shared')[0], 1)
+        for nobody in ('4194303', 'no_such_name'):
+            self.assertEqual(refused('-p', nobody, 'shared')[0], 1, nobody)
         self.assertIsNone(program.poll())
 
 
