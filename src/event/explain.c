@@ -57,8 +57,7 @@ static void explain_refusal(void)
 			 "this kernel has no perf events (CONFIG_PERF_EVENTS); use one that has");
 	else if (machine_filter_refuses())
 		explain_filter(paranoid);
-	else if (paranoid >
-		 2) /* a level of distributions' kernels, and of each its own exceptions */
+	else if (paranoid > 2) /* distributions' own levels, each with exceptions of its own */
 		snprintf(text, sizeof(text),
 			 "kernel.perf_event_paranoid is %ld; set it to 2 (sysctl "
 			 "kernel.perf_event_paranoid=2), or give this program CAP_SYS_ADMIN: "

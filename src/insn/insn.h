@@ -43,6 +43,9 @@ enum insn_flow {
 	INSN_FLOW_TRAP, /* int3, ud2, hlt: does not fall through as far as we know */
 };
 
+/* Is a conditional branch taken by whether the result before it was zero, and nothing else? */
+enum insn_zero_branch { INSN_ZERO_BRANCH_NONE, INSN_ZERO_BRANCH_IF, INSN_ZERO_BRANCH_UNLESS };
+
 struct insn_operand {
 	uint8_t access; /* TL_READ | TL_WRITE of <trapline/event.h>; 0: address only (lea, nop) */
 	uint16_t size;	/* bytes; of one element for string instructions and gathers */
@@ -77,6 +80,7 @@ struct insn {
 	uint8_t operand_count; /* memory operands only */
 	uint8_t flow;	       /* enum insn_flow */
 	bool conditional;      /* flow depends on flags or a register */
+	uint8_t zero_branch;   /* enum insn_zero_branch */
 	bool atomic;	       /* LOCK, or xchg with memory */
 	bool attempt;	   /* atomic, and may leave the value that was there: takes a lock or not */
 	bool string;	   /* movs, stos, lods, cmps, scas, ins, outs */

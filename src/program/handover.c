@@ -81,7 +81,6 @@ static int find_socket(const struct program *program, pid_t pid)
 		return -errno;
 	while (found < 0 && looks-- > 0 && (entry = readdir(list))) {
 		ssize_t length = readlinkat(dirfd(list), entry->d_name, target, sizeof(target) - 1);
-
 		int socket;
 
 		target[length < 0 ? 0 : length] = '\0';

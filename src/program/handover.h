@@ -20,8 +20,8 @@ struct asker {
 };
 
 struct handover {
-	uint64_t
-		secret; /* an asker shows it, and so proves that it was told by who maps the area */
+	/* An asker shows it, and so proves that it was told by a process that maps the area. */
+	uint64_t secret;
 	struct asker asker[AREA_ASKERS];
 	uint64_t next; /* look for any, at the earliest */
 };

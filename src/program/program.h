@@ -83,8 +83,7 @@ struct program {
 	_Atomic bool stopped; /* control_stop(): nothing more is begun */
 	uint64_t started;     /* CLOCK_MONOTONIC ns */
 	struct random random;
-	uint64_t interrupting; /* ns of CPU time in which we had other CPUs open, switch and close
-				  events */
+	uint64_t interrupting; /* ns of our CPU time that other CPUs took to switch events */
 	struct target *target[AREA_PROCESSES]; /* by entry of the area; NULL: not watched */
 	struct entries *entries;
 	struct entered *entered; /* processes that ran before us: arrival/enter.c; NULL */

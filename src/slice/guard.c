@@ -10,23 +10,6 @@
  */
 #include "slice/private.h"
 
-#define FAR 0x0f
-
-enum branch { BRANCH_NONE, BRANCH_ZERO, BRANCH_NOT_ZERO };
-
-static enum branch branch_of(const struct flow_slice_work *work, uint64_t start, uint16_t index)
-{
-	const uint8_t *bytes = work->code + (work->pc[index] - start);
-	const struct insn *insn = &work->effect[index].insn;
-
-	if (insn->flow != INSN_FLOW_BRANCH || !insn->conditional || insn->length < 2)
-		return BRANCH_NONE;
-	if (bytes[0] == 0x74 || (bytes[0] == FAR && bytes[1] == 0x84))
-		return BRANCH_ZERO;
-	return bytes[0] == 0x75 || (bytes[0] == FAR && bytes[1] == 0x85) ? BRANCH_NOT_ZERO
-									 : BRANCH_NONE;
-}
-
 /* `test %r,%r`, or `cmp $0,%r`, of at least so many bytes. */
 static bool compares_with_zero(const struct insn_result *result, int number, unsigned length)
 {
@@ -109,11 +92,11 @@ bool slice_is_guarded(const struct flow_slice_work *work, uint64_t start,
 	    (load->length && load->length < work->effect[index].insn.operand[0].size))
 		return false;
 	insn = &work->effect[branch].insn;
-	switch (branch_of(work, start, branch)) {
-	case BRANCH_ZERO:
+	switch (insn->zero_branch) {
+	case INSN_ZERO_BRANCH_IF:
 		zero = slice_index(work, start, (uint64_t)insn->target);
 		break;
-	case BRANCH_NOT_ZERO:
+	case INSN_ZERO_BRANCH_UNLESS:
 		zero = slice_index(work, start, work->pc[branch] + insn->length);
 		break;
 	default:

@@ -61,7 +61,6 @@ struct flow_slice_work {
 	/* Memory of the program, whole or not at all: tables of jumps. NULL: none can be read. */
 	bool (*read)(void *context, uint64_t address, void *bytes, size_t length);
 	void *context;
-	const uint8_t *code; /* the function's, while a slice is taken */
 	struct insn_effect effect[FLOW_SLICE_INSNS];
 	uint64_t pc[FLOW_SLICE_INSNS];
 	unsigned count;

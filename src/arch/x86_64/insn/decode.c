@@ -475,10 +475,23 @@ static void describe_address_taken(const struct decoded *decoded, uint64_t pc, s
 		insn->address_taken = (uint32_t)insn->address_taken;
 }
 
+static enum insn_zero_branch zero_branch_of(const struct decoded *decoded)
+{
+	switch (decoded->instruction.mnemonic) {
+	case ZYDIS_MNEMONIC_JZ:
+		return INSN_ZERO_BRANCH_IF;
+	case ZYDIS_MNEMONIC_JNZ:
+		return INSN_ZERO_BRANCH_UNLESS;
+	default:
+		return INSN_ZERO_BRANCH_NONE;
+	}
+}
+
 static void describe_flow(const struct decoded *decoded, uint64_t pc, struct insn *insn)
 {
 	insn->flow = (uint8_t)flow_of(decoded);
 	insn->conditional = decoded->instruction.meta.category == ZYDIS_CATEGORY_COND_BR;
+	insn->zero_branch = (uint8_t)zero_branch_of(decoded);
 	insn->move_condition = decoded->instruction.meta.category == ZYDIS_CATEGORY_CMOV
 				       ? (int8_t)(decoded->instruction.opcode & 15)
 				       : -1;
