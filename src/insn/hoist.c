@@ -167,11 +167,12 @@ static bool is_kept_on_stack(const struct search *search, const struct shadow_st
 			     unsigned operand)
 {
 	const struct insn_operand *to = &step->effect.insn.operand[operand % INSN_MAX_OPERANDS];
+	const int stack_pointer = insn_arch.stack_pointer;
 
 	return step->operands.known[operand % INSN_MAX_OPERANDS] &&
-	       (to->stack_push || to->base == insn_arch.stack_pointer) &&
+	       (to->stack_push || to->base == stack_pointer) &&
 	       step->operands.address[operand % INSN_MAX_OPERANDS] + insn_arch.red_zone -
-			       search->walk.state.forward.general[insn_arch.stack_pointer] <
+			       search->walk.state.forward.general[stack_pointer] <
 		       OWN_STACK;
 }
 

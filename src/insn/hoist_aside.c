@@ -39,6 +39,8 @@ static bool is_made_of(const struct insn_result *result, const struct hoist_hold
 
 static bool is_source(const struct insn_effect *effect, const struct hoist_holders *holders)
 {
+	const int stack_pointer = insn_arch.stack_pointer;
+
 	if (is_in(&effect->decides, holders))
 		return true;
 	for (unsigned i = 0; i < effect->insn.operand_count; i++) {
@@ -49,8 +51,7 @@ static bool is_source(const struct insn_effect *effect, const struct hoist_holde
 		    (is_number(operand->base, holders) || is_number(operand->index, holders) ||
 		     is_number(operand->bit_index, holders)))
 			return true;
-		if (holders->stack && (operand->access & TL_READ) &&
-		    operand->base == insn_arch.stack_pointer)
+		if (holders->stack && (operand->access & TL_READ) && operand->base == stack_pointer)
 			return true;
 	}
 	for (unsigned i = 0; i < effect->count; i++)
