@@ -47,7 +47,17 @@ class Service(unittest.TestCase):
     def enable(self, *arguments):
         result = self.run_it("enable", *arguments)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        return self.drop_in(arguments[0].removesuffix(".service"))
+        name = arguments[0].removesuffix(".service")
+        self.verify(name)
+        return self.drop_in(name)
+
+    def verify(self, name):
+        """systemd itself reads the unit with the drop-in, and finds nothing to say about that."""
+        folders = [os.path.join(self.root, folder, "systemd/system") for folder in ("etc", "run", "lib")]
+        result = subprocess.run(["systemd-analyze", "verify", "--man=no", name + ".service"], capture_output=True, text=True, check=False,
+                                env={**os.environ, "SYSTEMD_UNIT_PATH": ":".join([*folders, ""])}, stdin=subprocess.DEVNULL)
+        said = [line for line in result.stderr.splitlines() if "/trapline.conf:" in line or line.startswith(name)]
+        self.assertEqual((result.returncode, said), (0, []))
 
     def test_the_command_of_the_unit_is_started_under_us(self):
         self.write("lib/systemd/system/served.service", PLAIN)
@@ -78,6 +88,13 @@ class Service(unittest.TestCase):
         text = self.enable("served@one", "heap", "--tool-option", "x=5%", "-o", 'a "b" $HOME')
         self.assertIn('heap --beside -q "--tool-option" "x=5%%" "-o" "a \\"b\\" $$HOME" -- /usr', text)
         self.assertNotIn("StateDirectory", text)
+
+    def test_systemd_would_tell_of_a_mistake(self):
+        self.write("lib/systemd/system/served.service", PLAIN + "NoExecPaths=/\n")
+        self.enable("served")
+        self.write("etc/systemd/system/served.service.d/trapline.conf", self.drop_in() + "SystemCallFilters=x\n")
+        with self.assertRaisesRegex(AssertionError, "SystemCallFilters"):
+            self.verify("served")
 
     def test_what_a_unit_restricts_is_kept_to(self):
         self.write("lib/systemd/system/served.service", PLAIN + "NoExecPaths=/\nSyslogIdentifier=other\n")
