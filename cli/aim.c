@@ -12,9 +12,7 @@
 static void say(const char *text)
 {
 	/* The text may quote a hostile file: utf8_print() escapes it. */
-	fputs("trapline: ", stderr);
-	utf8_print(stderr, text);
-	fputc('\n', stderr);
+	utf8_fprintf(stderr, "trapline: %s\n", text);
 }
 
 static void take(struct aiming *aiming, struct finding *finding)
@@ -53,14 +51,15 @@ static bool is_worth_it(const struct aiming *aiming, const char *path)
 	const struct aim_list *list = &aiming->list;
 
 	if (!list->count) {
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline: %s has no finding with two places in the code: nothing to aim at\n",
 			path);
 		return false;
 	}
 	if (list->left_out)
-		fprintf(stderr, "trapline: %s has %llu findings more than the %d aimed at\n", path,
-			(unsigned long long)list->left_out, AIM_MAX);
+		utf8_fprintf(stderr, "trapline: %s has %llu findings more than the %d aimed at\n",
+			     path, (unsigned long long)list->left_out, AIM_MAX);
 	return true;
 }
 
@@ -72,7 +71,7 @@ struct aiming *aiming_read(const char *path)
 	bool done = false;
 
 	if (!stream)
-		fprintf(stderr, "trapline: cannot open %s: %s\n", path, strerror(errno));
+		utf8_fprintf(stderr, "trapline: cannot open %s: %s\n", path, strerror(errno));
 	else if (!reader || !aiming)
 		say("memory is short");
 	else if (read_all(aiming, reader)) {

@@ -70,7 +70,6 @@ static unsigned count_first(const struct thread_set *named, pid_t *pid)
 
 static int find_named(const char *wanted, pid_t *pid)
 {
-	char shown[2 * NAME_MAX_BYTES];
 	struct thread_set named = {0};
 	unsigned found;
 
@@ -79,14 +78,14 @@ static int find_named(const char *wanted, pid_t *pid)
 	thread_set_destroy(&named);
 	if (found == 1)
 		return 0;
-	utf8_escape(shown, sizeof(shown), wanted);
 	if (found)
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline: %u processes are named %s: give the number of one, `pgrep -x %s` "
 			"lists them\n",
-			found, shown, shown);
+			found, wanted, wanted);
 	else
-		fprintf(stderr, "trapline: no process is named %s\n", shown);
+		utf8_fprintf(stderr, "trapline: no process is named %s\n", wanted);
 	return ATTACH_NOBODY;
 }
 
@@ -103,8 +102,8 @@ int attach_find(const char *text, pid_t *pid)
 		*pid = (pid_t)number;
 		return 0;
 	}
-	fprintf(stderr, "trapline: --pid '%s' is not the number of a process, from 1 to %d\n", text,
-		PID_MOST);
+	utf8_fprintf(stderr, "trapline: --pid '%s' is not the number of a process, from 1 to %d\n",
+		     text, PID_MOST);
 	return 2;
 }
 
@@ -122,7 +121,6 @@ const char *attach_program(pid_t pid)
 
 int attach_begin(struct control *control, pid_t pid)
 {
-	char shown[2 * INJECT_REASON];
 	struct inject_reason reason;
 	int err;
 
@@ -131,8 +129,7 @@ int attach_begin(struct control *control, pid_t pid)
 	err = enter_process(control_program(control), pid, &reason);
 	if (!err)
 		return STATUS_OK;
-	utf8_escape(shown, sizeof(shown), reason.text);
-	fprintf(stderr, "trapline: %s\n", shown);
+	utf8_fprintf(stderr, "trapline: %s\n", reason.text);
 	return STATUS_FAILED;
 }
 

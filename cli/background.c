@@ -2,6 +2,7 @@
 #include "cli/background.h"
 
 #include "cli/program.h"
+#include "record/utf8.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -105,7 +106,8 @@ static void leave(const struct background *how, unsigned others, pid_t copy, int
 	if (read(ready, &byte, 1) != 1)
 		fputs("trapline: the watching ends here, by an error of its own\n", stderr);
 	else if (!how->quiet)
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline: %s has ended, %u of its processes %s; process %d watches %s: "
 			"`trapline stop %d` ends that\n",
 			how->program, others, others == 1 ? "goes on" : "go on", (int)copy,

@@ -11,6 +11,7 @@
 #include "cli/program.h"
 #include "program/preload.h"
 #include "record/companion.h"
+#include "record/utf8.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -94,9 +95,9 @@ static bool begin(char **argv, char **program, const char *library)
 int beside_run(char **argv, char **program, const char *library)
 {
 	if (!begin(argv, program, library))
-		fprintf(stderr,
-			"trapline: no controller could be started beside %s; running it "
-			"bare\n",
-			program[0]);
+		utf8_fprintf(stderr,
+			     "trapline: no controller could be started beside %s; running it "
+			     "bare\n",
+			     program[0]);
 	return program_run_bare(program);
 }

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/program.h"
 #include "record/area.h"
+#include "record/utf8.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -36,15 +37,15 @@ int companion_begin(struct detect_options *options, char **program)
 	pid_t root;
 
 	if (area_open(&area, options->control.area_fd)) {
-		fprintf(stderr, "trapline: --area is for programs that preload or link "
-				"libtrapline-agent.so of this same version\n");
+		utf8_fprintf(stderr, "trapline: --area is for programs that preload or link "
+				     "libtrapline-agent.so of this same version\n");
 		return STATUS_USAGE;
 	}
 	root = area->root;
 	area_unmap(area);
 	why = program_lethal_filter();
 	if (why) {
-		fprintf(stderr, "trapline: %s\n", why);
+		utf8_fprintf(stderr, "trapline: %s\n", why);
 		free(why);
 		return STATUS_FAILED;
 	}

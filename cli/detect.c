@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/summary.h"
 #include "cli/unwatched.h"
+#include "record/utf8.h"
 #include "store/group.h"
 #include "jsonl/jsonl.h"
 #include "suppression/known.h"
@@ -137,7 +138,7 @@ static int open_outputs(struct detection *detection)
 	}
 	for (unsigned i = 0; i < options->suppressions_count; i++)
 		if (suppressions_read(detection->suppressions, options->suppressions[i], &error)) {
-			fprintf(stderr, "trapline: %s\n", error.text);
+			utf8_fprintf(stderr, "trapline: %s\n", error.text);
 			return STATUS_FAILED;
 		}
 	if (options->output && !output_open(&detection->output, options->output))
@@ -408,7 +409,7 @@ static int begin(struct detection *detection, const char *program)
 	if (err >= 0)
 		return STATUS_OK;
 	if (err != -ECANCELED)
-		fprintf(stderr, "trapline: cannot start: %s\n", strerror(-err));
+		utf8_fprintf(stderr, "trapline: cannot start: %s\n", strerror(-err));
 	return STATUS_FAILED;
 }
 
@@ -422,7 +423,8 @@ static int close_generated(const struct detection *detection, int status)
 	failed = ferror(file);
 	if (!fclose(file) && !failed)
 		return status;
-	fprintf(stderr, "trapline: %s could not be written in full\n", detection->options.generate);
+	utf8_fprintf(stderr, "trapline: %s could not be written in full\n",
+		     detection->options.generate);
 	return status == STATUS_OK ? STATUS_FAILED : status;
 }
 
@@ -453,7 +455,7 @@ static int run_program(struct detection *detection, char **argv)
 	int status;
 
 	if (reason) {
-		fprintf(stderr, "trapline: %s; running it bare\n", reason);
+		utf8_fprintf(stderr, "trapline: %s; running it bare\n", reason);
 		return program_run_bare(program);
 	}
 	if (tools_are_blind(detection->tool, detection->tool_count, program[0]))
@@ -473,7 +475,8 @@ static bool cannot_attach(const struct detection *detection)
 {
 	for (unsigned i = 0; i < detection->tool_count; i++)
 		if (tools_needs_guards(detection->tool[i])) {
-			fprintf(stderr,
+			utf8_fprintf(
+				stderr,
 				"trapline: %s sees a program's heap from its start only: start it under "
 				"trapline, without -p\n",
 				detection->tool[i]->name);
@@ -491,7 +494,7 @@ static int run_attached(struct detection *detection)
 	if (!reason && cannot_attach(detection))
 		return STATUS_USAGE;
 	if (reason) {
-		fprintf(stderr, "trapline: %s\n", reason);
+		utf8_fprintf(stderr, "trapline: %s\n", reason);
 		free(reason);
 		return STATUS_FAILED;
 	}
@@ -532,8 +535,8 @@ static int add_tools(struct detection *detection, const char *names)
 
 		end = strchrnul(name, ',');
 		if (detection->tool_count == TOOL_SET_MAX) {
-			fprintf(stderr, "trapline: at most %d tools can run at once\n",
-				TOOL_SET_MAX);
+			utf8_fprintf(stderr, "trapline: at most %d tools can run at once\n",
+				     TOOL_SET_MAX);
 			return STATUS_USAGE;
 		}
 		one = strndup(name, (size_t)(end - name));

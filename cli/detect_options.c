@@ -9,6 +9,7 @@
 #include "explore/heuristic.h"
 #include "explore/strategy.h"
 #include "reader/open.h"
+#include "record/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -162,7 +163,7 @@ static void print_help(const char *command)
 
 static int wrong(const char *option, const char *value, const char *expected)
 {
-	fprintf(stderr, "trapline: --%s '%s' is not %s\n", option, value, expected);
+	utf8_fprintf(stderr, "trapline: --%s '%s' is not %s\n", option, value, expected);
 	return 2;
 }
 
@@ -183,8 +184,8 @@ static bool parse_whole(const char *text, double low, double high, double *numbe
 static int add_glob(struct control_globs *globs, const char *glob)
 {
 	if (globs->count == CONTROL_GLOBS_MAX) {
-		fprintf(stderr, "trapline: at most %d --include or --exclude are possible\n",
-			CONTROL_GLOBS_MAX);
+		utf8_fprintf(stderr, "trapline: at most %d --include or --exclude are possible\n",
+			     CONTROL_GLOBS_MAX);
 		return 2;
 	}
 	globs->glob[globs->count++] = glob;
@@ -194,8 +195,8 @@ static int add_glob(struct control_globs *globs, const char *glob)
 static int add_text(const char **list, unsigned *count, const char *option, const char *text)
 {
 	if (*count == DETECT_LIST_MAX) {
-		fprintf(stderr, "trapline: at most %d --%s are possible\n", DETECT_LIST_MAX,
-			option);
+		utf8_fprintf(stderr, "trapline: at most %d --%s are possible\n", DETECT_LIST_MAX,
+			     option);
 		return 2;
 	}
 	list[(*count)++] = text;
@@ -274,8 +275,8 @@ static int take_for_tool(struct detect_options *options, const char *name, const
 	if (strcmp(options->command, "heap") != 0 &&
 	    (!all ||
 	     (strcmp(options->command, "uninit") != 0 && strcmp(options->command, "stack") != 0))) {
-		fprintf(stderr, "trapline: --%s is an option of `trapline heap`%s\n", name,
-			all ? ", `trapline stack` and `trapline uninit`" : "");
+		utf8_fprintf(stderr, "trapline: --%s is an option of `trapline heap`%s\n", name,
+			     all ? ", `trapline stack` and `trapline uninit`" : "");
 		return 2;
 	}
 	if (asprintf(&text, "%s.%s=%s", options->command, name, value) < 0)
@@ -303,9 +304,9 @@ static int take_without(struct detect_options *options, const char *name)
 		options->control.without |= 1u << heuristic;
 		return 0;
 	}
-	fprintf(stderr, "trapline: --without '%s' is not one of these:\n", name);
+	utf8_fprintf(stderr, "trapline: --without '%s' is not one of these:\n", name);
 	for (const struct heuristic_entry *entry = heuristic_table; entry->name; entry++)
-		fprintf(stderr, "  %-18s %s\n", entry->name, entry->summary);
+		utf8_fprintf(stderr, "  %-18s %s\n", entry->name, entry->summary);
 	return 2;
 }
 
@@ -461,8 +462,8 @@ bool detect_option_takes_next(const char *word)
 
 static int complain_of_environment(const char *word)
 {
-	fprintf(stderr, "trapline: TRAPLINE_OPTIONS has '%s', which is no option; %s\n", word,
-		"correct it, or unset the variable");
+	utf8_fprintf(stderr, "trapline: TRAPLINE_OPTIONS has '%s', which is no option; %s\n", word,
+		     "correct it, or unset the variable");
 	return STATUS_USAGE;
 }
 
@@ -482,8 +483,8 @@ static int parse_environment(struct detect_options *options, const char *command
 	words[0] = (char *)"TRAPLINE_OPTIONS";
 	for (word = strtok_r(copy, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest)) {
 		if (count > 2 * DETECT_LIST_MAX) {
-			fprintf(stderr, "trapline: TRAPLINE_OPTIONS has more than %d words\n",
-				2 * DETECT_LIST_MAX);
+			utf8_fprintf(stderr, "trapline: TRAPLINE_OPTIONS has more than %d words\n",
+				     2 * DETECT_LIST_MAX);
 			return STATUS_USAGE;
 		}
 		words[count++] = word;
@@ -523,9 +524,9 @@ int detect_options_parse(struct detect_options *options, int argc, char **argv)
 		return 0;
 	options->program = argv + optind;
 	if (!*options->program) {
-		fprintf(stderr,
-			"trapline: which program? usage: trapline %s [OPTIONS] -- PROGRAM\n",
-			argv[0]);
+		utf8_fprintf(stderr,
+			     "trapline: which program? usage: trapline %s [OPTIONS] -- PROGRAM\n",
+			     argv[0]);
 		return 2;
 	}
 	return 0;

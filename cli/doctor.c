@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/doctor_prices.h"
 #include "event/probe.h"
+#include "record/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -155,7 +156,8 @@ int command_doctor(int argc, char **argv)
 			print_help(stdout);
 			return STATUS_OK;
 		} else {
-			fprintf(stderr,
+			utf8_fprintf(
+				stderr,
 				"trapline doctor: '%s' is not one of its options; the only one is "
 				"--json\n",
 				argv[i]);

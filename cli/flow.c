@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `trapline flow`: where values come from and go to, who shares what, what is wasted. */
 #include "flow/flow.h"
+#include "record/utf8.h"
 #include "traffic/traffic.h"
 
 #include "cli/command.h"
@@ -65,7 +66,7 @@ static void print_help(void)
 
 static int wrong(const char *option, const char *value, const char *expected)
 {
-	fprintf(stderr, "trapline flow: %s '%s' is not %s\n", option, value, expected);
+	utf8_fprintf(stderr, "trapline flow: %s '%s' is not %s\n", option, value, expected);
 	return STATUS_USAGE;
 }
 
@@ -212,7 +213,8 @@ int command_flow(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	if (question->heap_tool && argc < 3) {
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline: of what? usage: trapline flow %s EXPR [OPTIONS] -- PROGRAM\n",
 			question->name);
 		return STATUS_USAGE;

@@ -38,7 +38,7 @@ int command_list(int argc, char **argv)
 		return STATUS_OK;
 	}
 	if (argc > 1) {
-		fprintf(stderr, "trapline: list takes no '%s'; it has no options\n", argv[1]);
+		utf8_fprintf(stderr, "trapline: list takes no '%s'; it has no options\n", argv[1]);
 		return STATUS_USAGE;
 	}
 	controllers_each(print_controller, &count);

@@ -3,6 +3,7 @@
 #include "cli/program.h"
 #include "cli/suggest.h"
 #include "reader/open.h"
+#include "record/utf8.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -47,12 +48,12 @@ static int unknown_command(const char *typed)
 		names[i] = commands[i].name;
 	nearest = suggest_nearest(typed, names, COMMAND_COUNT);
 	if (nearest >= 0)
-		fprintf(stderr, "trapline: there is no command '%s'; did you mean '%s'?\n", typed,
-			names[nearest]);
+		utf8_fprintf(stderr, "trapline: there is no command '%s'; did you mean '%s'?\n",
+			     typed, names[nearest]);
 	else
-		fprintf(stderr,
-			"trapline: there is no command '%s'; `trapline --help` lists them\n",
-			typed);
+		utf8_fprintf(stderr,
+			     "trapline: there is no command '%s'; `trapline --help` lists them\n",
+			     typed);
 	return STATUS_USAGE;
 }
 
@@ -113,7 +114,7 @@ static int finish(int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	fprintf(stderr, "trapline: standard output cannot be written\n");
+	utf8_fprintf(stderr, "trapline: standard output cannot be written\n");
 	return status == STATUS_OK ? STATUS_FAILED : status;
 }
 
@@ -136,10 +137,10 @@ static int run(int argc, char **argv)
 		return STATUS_OK;
 	}
 	if (argv[1][0] == '-') {
-		fprintf(stderr,
-			"trapline: there is no option '%s' before the command; "
-			"`trapline --help` shows the usage\n",
-			argv[1]);
+		utf8_fprintf(stderr,
+			     "trapline: there is no option '%s' before the command; "
+			     "`trapline --help` shows the usage\n",
+			     argv[1]);
 		return STATUS_USAGE;
 	}
 	fill_standard_descriptors();

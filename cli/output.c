@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/output_file.h"
 #include "jsonl/jsonl.h"
+#include "record/utf8.h"
 
 #include <errno.h>
 #include <stdio_ext.h>
@@ -32,8 +33,8 @@ static void take_back(struct output *output, off_t end)
 static void say_lost(struct output *output, int err)
 {
 	if (!output->lost++)
-		fprintf(stderr, "trapline: %s cannot be written: %s\n", output->path,
-			strerror(-err));
+		utf8_fprintf(stderr, "trapline: %s cannot be written: %s\n", output->path,
+			     strerror(-err));
 }
 
 void output_write(struct output *output, const struct finding *finding)
@@ -65,7 +66,7 @@ int output_close(struct output *output, int status)
 		say_lost(output, -errno);
 	if (!output->lost)
 		return status;
-	fprintf(stderr, "trapline: %s: %llu finding%s could not be written\n", output->path,
-		(unsigned long long)output->lost, output->lost == 1 ? "" : "s");
+	utf8_fprintf(stderr, "trapline: %s: %llu finding%s could not be written\n", output->path,
+		     (unsigned long long)output->lost, output->lost == 1 ? "" : "s");
 	return status == STATUS_OK ? STATUS_FAILED : status;
 }

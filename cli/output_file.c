@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/output_file.h"
 
+#include "record/utf8.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -73,15 +75,15 @@ FILE *output_file_open(const char *path)
 	struct stat status;
 
 	if (!file) {
-		fprintf(stderr, "trapline: %s cannot be written: %s\n", path, strerror(errno));
+		utf8_fprintf(stderr, "trapline: %s cannot be written: %s\n", path, strerror(errno));
 		return NULL;
 	}
 	/* One that is there already, too, where it is ours to do so: values of variables are in it.
 	 */
 	if (!fstat(fileno(file), &status) && S_ISREG(status.st_mode) && !is_descriptor(path) &&
 	    standard_of(&status) < 0 && fchmod(fileno(file), 0600))
-		fprintf(stderr, "trapline: %s is another user's and stays readable as it was\n",
-			path);
+		utf8_fprintf(stderr,
+			     "trapline: %s is another user's and stays readable as it was\n", path);
 	return file;
 }
 

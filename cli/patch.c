@@ -5,6 +5,7 @@
 #include "cli/attach.h"
 #include "cli/command.h"
 #include "cli/wrong_option.h"
+#include "record/utf8.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -60,7 +61,7 @@ static int take_number(const char *option, const char *text, long *number)
 	*number = strtol(text, &end, 10);
 	if (!errno && end != text && !*end && *number > 0 && *number <= INT_MAX)
 		return 0;
-	fprintf(stderr, "trapline: --%s '%s' is not a number above 0\n", option, text);
+	utf8_fprintf(stderr, "trapline: --%s '%s' is not a number above 0\n", option, text);
 	return STATUS_USAGE;
 }
 
@@ -102,7 +103,7 @@ static int take_option(struct options *options, int option)
 
 static int usage(const char *what)
 {
-	fprintf(stderr, "trapline: %s; `trapline patch --help` shows the usage\n", what);
+	utf8_fprintf(stderr, "trapline: %s; `trapline patch --help` shows the usage\n", what);
 	return STATUS_USAGE;
 }
 

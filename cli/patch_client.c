@@ -77,17 +77,17 @@ static int connect_to(pid_t pid)
 	socklen_t length;
 
 	if (!read_text(pid, "stat", stat, sizeof(stat))) {
-		fprintf(stderr, "trapline: there is no process %d\n", pid);
+		utf8_fprintf(stderr, "trapline: there is no process %d\n", pid);
 	} else {
 		length = patch_address(&address, own_id(pid), patch_start_time(stat));
 		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 		if (fd >= 0 && connect_patiently(fd, &address, length) && is_process(fd, pid))
 			return fd;
-		fprintf(stderr,
-			"trapline: process %d does not listen for patches; start it with "
-			"`trapline run -- PROGRAM` or with --patchable, or let it call "
-			"tl_patch_listen()\n",
-			pid);
+		utf8_fprintf(stderr,
+			     "trapline: process %d does not listen for patches; start it with "
+			     "`trapline run -- PROGRAM` or with --patchable, or let it call "
+			     "tl_patch_listen()\n",
+			     pid);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -124,12 +124,12 @@ static void print_reason(pid_t pid, const char *reason)
 	static const char flag[] = "TL_PATCH_BREAKPOINT";
 	const char *at = strstr(reason, flag);
 
-	fprintf(stderr, "trapline: process %d was not patched: ", pid);
+	utf8_fprintf(stderr, "trapline: process %d was not patched: ", pid);
 	if (at)
-		fprintf(stderr, "%.*s--breakpoint%s\n", (int)(at - reason), reason,
-			at + sizeof(flag) - 1);
+		utf8_fprintf(stderr, "%.*s--breakpoint%s\n", (int)(at - reason), reason,
+			     at + sizeof(flag) - 1);
 	else
-		fprintf(stderr, "%s\n", reason);
+		utf8_fprintf(stderr, "%s\n", reason);
 }
 
 int patch_send(pid_t pid, const struct patch_request *request)
@@ -146,7 +146,8 @@ int patch_send(pid_t pid, const struct patch_request *request)
 	while (reply.more && !reply.status) {
 		if (recv(fd, &reply, sizeof(reply), 0) != sizeof(reply)) {
 			close(fd);
-			fprintf(stderr,
+			utf8_fprintf(
+				stderr,
 				"trapline: process %d gave no answer: it runs as another user, or "
 				"has ended\n",
 				pid);

@@ -23,7 +23,7 @@ struct names {
 
 static int refuse(const char *name, const char *why)
 {
-	fprintf(stderr, "trapline: %s %s\n", name, why);
+	utf8_fprintf(stderr, "trapline: %s %s\n", name, why);
 	return STATUS_FAILED;
 }
 
@@ -32,7 +32,6 @@ static int refuse(const char *name, const char *why)
 static int check_copies(const struct names *names, const struct symbol_found *found,
 			const char *name)
 {
-	char shown[4 * SYMBOL_COPIES_NAME];
 	struct symbol_copies copies;
 
 	if (symbol_copies_find(names->process, found->module, name, &copies))
@@ -42,18 +41,19 @@ static int check_copies(const struct names *names, const struct symbol_found *fo
 				    "at start; name the function that was chosen");
 	if ((copies.inlined || copies.specialised) && !names->anyway) {
 		if (copies.inlined)
-			fprintf(stderr,
+			utf8_fprintf(
+				stderr,
 				"trapline: %s was inlined at %zu place%s, first in %s(), which "
 				"would stay as they are; replace the functions around them as "
 				"well, and give --anyway\n",
 				name, copies.inlined, copies.inlined == 1 ? "" : "s",
-				utf8_escape(shown, sizeof(shown), copies.inlined_in));
+				copies.inlined_in);
 		else
-			fprintf(stderr,
+			utf8_fprintf(
+				stderr,
 				"trapline: the compiler made variants of %s, such as %s, which "
 				"would stay as they are; give --anyway to replace %s alone\n",
-				name, utf8_escape(shown, sizeof(shown), copies.specialised_name),
-				name);
+				name, copies.specialised_name, name);
 		return STATUS_FAILED;
 	}
 	return 0;
@@ -83,9 +83,7 @@ static int find_old(const struct names *names, char *text, uint64_t *address)
 		*colon = '\0';
 	err = symbol_lookup(names->process, colon ? text : NULL, name, &found, error);
 	if (err) {
-		fputs("trapline: ", stderr);
-		utf8_print(stderr, error);
-		fputc('\n', stderr);
+		utf8_fprintf(stderr, "trapline: %s\n", error);
 		return STATUS_FAILED;
 	}
 	if (!found.function)
@@ -131,7 +129,7 @@ static int open_fix(struct names *names, const char *fix, struct patch_request *
 
 	if (!realpath(fix, request->path) || stat(request->path, &file) ||
 	    access(request->path, R_OK)) {
-		fprintf(stderr, "trapline: %s cannot be read: %s\n", fix, strerror(errno));
+		utf8_fprintf(stderr, "trapline: %s cannot be read: %s\n", fix, strerror(errno));
 		return STATUS_FAILED;
 	}
 	request->file_inode = file.st_ino;
@@ -155,7 +153,7 @@ static int open_process(struct names *names, pid_t pid)
 		err = symbol_modules_of_process(names->session, pid, &names->process);
 	if (!err)
 		return 0;
-	fprintf(stderr, "trapline: process %d cannot be looked at: %s\n", pid, strerror(-err));
+	utf8_fprintf(stderr, "trapline: process %d cannot be looked at: %s\n", pid, strerror(-err));
 	return STATUS_FAILED;
 }
 

@@ -52,12 +52,10 @@ char *program_path(const char *name)
 
 static char *reason(const char *path, const char *why)
 {
-	char shown[PATH_MAX], *text;
+	char *text;
 
-	/* A script may have named it. */
-	utf8_escape(shown, sizeof(shown), path);
-	return asprintf(&text, "%s %s, so no library can be loaded into it", shown, why) < 0 ? NULL
-											     : text;
+	return asprintf(&text, "%s %s, so no library can be loaded into it", path, why) < 0 ? NULL
+											    : text;
 }
 
 /* The dynamic linker that a program names. glibc's loads our library, others fail in it. */
@@ -248,16 +246,13 @@ static bool find_helper(const char *path, char helper[PATH_MAX])
 static bool tell_missing_helper(const char *name)
 {
 	char *path = program_path(name), helper[PATH_MAX] = "";
-	char shown[2][PATH_MAX];
 	bool missing = path && access(path, F_OK) == 0 && find_helper(path, helper) &&
 		       access(helper, F_OK) != 0;
 
-	if (missing) {
-		utf8_escape(shown[0], sizeof(shown[0]), path);
-		utf8_escape(shown[1], sizeof(shown[1]), helper);
-		fprintf(stderr, "trapline: %s cannot be run: it needs %s, which is not there\n",
-			shown[0], shown[1]);
-	}
+	if (missing)
+		utf8_fprintf(stderr,
+			     "trapline: %s cannot be run: it needs %s, which is not there\n", path,
+			     helper);
 	free(path);
 	return missing;
 }
@@ -268,10 +263,10 @@ int program_cannot_run(const char *name, int err)
 
 	if (err == -ENOENT && tell_missing_helper(name))
 		return STATUS_CANNOT_RUN;
-	fprintf(stderr, "trapline: %s cannot be run: %s\n", name,
-		err == -EACCES && stat(name, &status) == 0 && S_ISDIR(status.st_mode)
-			? "it is a directory"
-			: strerror(-err));
+	utf8_fprintf(stderr, "trapline: %s cannot be run: %s\n", name,
+		     err == -EACCES && stat(name, &status) == 0 && S_ISDIR(status.st_mode)
+			     ? "it is a directory"
+			     : strerror(-err));
 	return err == -ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN;
 }
 
@@ -309,7 +304,8 @@ const char *program_library(const char *name)
 
 	if (path)
 		return path;
-	fprintf(stderr,
+	utf8_fprintf(
+		stderr,
 		"trapline: LD_PRELOAD cannot name %s, for the blank, colon or $ in it: move it to "
 		"another folder\n",
 		library);

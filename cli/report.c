@@ -18,7 +18,8 @@
 #include "record/utf8.h"
 #include "reader/open.h"
 
-#define STATUS_NEW 3 /* with --baseline: there is something that the baseline has not */
+#define BAD_LINES_TOLD 10 /* of a file, one by one; the rest as a number */
+#define STATUS_NEW 3	  /* with --baseline: there is something that the baseline has not */
 
 struct work {
 	const struct report_options *options;
@@ -33,9 +34,7 @@ struct work {
 static int complain(const struct report_error *error)
 {
 	/* It may quote a hostile file. */
-	fputs("trapline report: ", stderr);
-	utf8_print(stderr, error->text);
-	fputc('\n', stderr);
+	utf8_fprintf(stderr, "trapline report: %s\n", error->text);
 	return STATUS_FAILED;
 }
 
@@ -89,17 +88,36 @@ static int take_aims(struct report_aims *aims, const struct jsonl_reader *reader
 	return 0;
 }
 
+/* What a line of a file was no finding for. */
+static void tell_bad_line(const struct report_error *error, uint64_t *bad)
+{
+	if ((*bad)++ < BAD_LINES_TOLD)
+		complain(error);
+}
+
+static void tell_more_bad_lines(const char *name, uint64_t bad)
+{
+	uint64_t more = bad > BAD_LINES_TOLD ? bad - BAD_LINES_TOLD : 0;
+
+	if (more)
+		utf8_fprintf(stderr, "trapline report: %s: %" PRIu64 " more %s\n", name, more,
+			     more == 1 ? "line is no finding" : "lines are no findings");
+}
+
 static int read_stream(struct work *work, struct finding_set *set, FILE *stream, const char *name)
 {
 	struct jsonl_reader *reader = jsonl_reader_create(stream, name);
 	struct report_error error;
 	struct finding *finding;
 	int result = reader ? 1 : -ENOMEM, status = reader ? 0 : out_of_memory();
+	uint64_t bad = 0;
 
 	while (!status && result) {
 		result = jsonl_read(reader, &finding, &error);
 		if (result > 0)
 			status = take_finding(work, set, finding);
+		else if (result == -EILSEQ)
+			tell_bad_line(&error, &bad);
 		else if (result < 0)
 			complain(&error);
 		work->bad_lines |= result == -EILSEQ || result == -ENOMEM;
@@ -108,6 +126,7 @@ static int read_stream(struct work *work, struct finding_set *set, FILE *stream,
 		if (result == -ENODATA)
 			break;
 	}
+	tell_more_bad_lines(name, bad);
 	if (reader && !status && set == work->set)
 		status = take_aims(&work->context.aims, reader);
 	jsonl_reader_destroy(reader);
@@ -157,7 +176,8 @@ static int read_file(struct work *work, struct finding_set *set, const char *pat
 		return read_database(work, set, path);
 	stream = fopen(path, "re");
 	if (!stream) {
-		fprintf(stderr, "trapline report: cannot open %s: %s\n", path, strerror(errno));
+		utf8_fprintf(stderr, "trapline report: cannot open %s: %s\n", path,
+			     strerror(errno));
 		return STATUS_FAILED;
 	}
 	status = read_stream(work, set, stream, path);
@@ -189,8 +209,8 @@ static int merge_into_store(const struct work *work)
 	store_close(store);
 	if (err)
 		return complain(&error);
-	fprintf(stderr, "trapline report: merged %zu finding%s into the store\n", work->set->count,
-		work->set->count == 1 ? "" : "s");
+	utf8_fprintf(stderr, "trapline report: merged %zu finding%s into the store\n",
+		     work->set->count, work->set->count == 1 ? "" : "s");
 	return 0;
 }
 
@@ -305,7 +325,8 @@ static void say_unused(const char *place, const char *text, uint64_t hidden, voi
 {
 	(void)arg;
 	if (!hidden)
-		fprintf(stderr, "trapline report: %s: this rule hid nothing: %s\n", place, text);
+		utf8_fprintf(stderr, "trapline report: %s: this rule hid nothing: %s\n", place,
+			     text);
 }
 
 static int load_suppressions(struct work *work)
@@ -324,12 +345,13 @@ static void say_ambiguous(const struct work *work)
 	const char *path = symbol_session_ambiguous_source(work->context.symbols);
 
 	if (path)
-		fprintf(stderr,
-			"trapline report: %" PRIu64 " source files were not used: several of those "
-			"given fit, of '%s' for one\n",
-			symbol_session_statistic(work->context.symbols,
-						 SYMBOL_STATISTIC_SOURCES_AMBIGUOUS),
-			path);
+		utf8_fprintf(stderr,
+			     "trapline report: %" PRIu64
+			     " source files were not used: several of those "
+			     "given fit, of '%s' for one\n",
+			     symbol_session_statistic(work->context.symbols,
+						      SYMBOL_STATISTIC_SOURCES_AMBIGUOUS),
+			     path);
 }
 
 static int report_all(struct work *work)
@@ -343,8 +365,8 @@ static int report_all(struct work *work)
 		return status;
 	filter(work->set, is_not_suppressed, work);
 	if (work->suppressed)
-		fprintf(stderr, "trapline report: %" PRIu64 " findings suppressed\n",
-			work->suppressed);
+		utf8_fprintf(stderr, "trapline report: %" PRIu64 " findings suppressed\n",
+			     work->suppressed);
 	suppressions_each(work->suppressions, say_unused, NULL);
 	if (options->baseline)
 		status = apply_baseline(work);
@@ -353,7 +375,8 @@ static int report_all(struct work *work)
 	if (status)
 		return status;
 	if (options->issue && !work->set->count) {
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline report: no finding has the id %s; --format summary lists them\n",
 			options->issue);
 		return STATUS_FAILED;

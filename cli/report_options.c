@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/report.h"
 #include "cli/wrong_option.h"
+#include "record/utf8.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -75,7 +76,7 @@ static const struct option long_options[] = {
 static int usage_error(const char *format, const char *word)
 {
 	fputs("trapline report: ", stderr);
-	fprintf(stderr, format, word);
+	utf8_fprintf(stderr, format, word);
 	fputs("; `trapline report --help` lists the options\n", stderr);
 	return STATUS_USAGE;
 }

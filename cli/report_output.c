@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "jsonl/aim.h"
+#include "record/utf8.h"
 #include "report/flow.h"
 #include "store/group.h"
 #include "report/html.h"
@@ -163,7 +164,7 @@ static bool complain(const char *path, int err)
 		clearerr(stdout);
 		path = "standard output";
 	}
-	fprintf(stderr, "trapline report: cannot write %s: %s\n", path, strerror(-err));
+	utf8_fprintf(stderr, "trapline report: cannot write %s: %s\n", path, strerror(-err));
 	return false;
 }
 

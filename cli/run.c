@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/detect.h"
 #include "cli/program.h"
+#include "record/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +15,13 @@ static int run_patchable(char **program)
 	char *why = program_cannot_be_watched(program[0]);
 
 	if (why) {
-		fprintf(stderr, "trapline: %s\n", why);
+		utf8_fprintf(stderr, "trapline: %s\n", why);
 		free(why);
 		return STATUS_CANNOT_RUN;
 	}
 	if (program_entry(program[0])) {
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline: %s takes no library (it is statically linked, or for another C "
 			"library than glibc), and patches need one\n",
 			program[0]);

@@ -4,6 +4,7 @@
 #include "cli/detect_options.h"
 #include "cli/program.h"
 #include "cli/unit.h"
+#include "record/utf8.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -158,7 +159,7 @@ static void write_drop_in(FILE *file, const struct service *service, const struc
 
 static int fail(const char *what, const char *path)
 {
-	fprintf(stderr, "trapline: %s %s: %s\n", path, what, strerror(errno));
+	utf8_fprintf(stderr, "trapline: %s %s: %s\n", path, what, strerror(errno));
 	return STATUS_FAILED;
 }
 
@@ -240,13 +241,14 @@ static int write_file(const struct service *service, const struct unit *unit, co
 	bool failed;
 
 	if (!access(path, F_OK) && !is_ours(path)) {
-		fprintf(stderr, "trapline: %s is somebody else's: move it away first\n", path);
+		utf8_fprintf(stderr, "trapline: %s is somebody else's: move it away first\n", path);
 		return STATUS_FAILED;
 	}
 	if (!trapline_path(trapline))
 		return fail("cannot be made", path);
 	if (!*service->root && !is_for_services(trapline)) {
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline: %s is where not every service can start it: install trapline first "
 			"(`make install`, or its package)\n",
 			trapline);
@@ -294,7 +296,8 @@ static bool is_understood(const struct service *service)
 	       strcmp(service->options[0], beside[at]) != 0)
 		at++;
 	if (at == sizeof(beside) / sizeof(beside[0])) {
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline: '%s' cannot stand beside a service: race, heap, stack, uninit "
 			"and run can\n",
 			service->options[0]);
@@ -328,7 +331,8 @@ static int enable(const struct service *service, const char *path)
 	if (!is_understood(service))
 		return STATUS_USAGE;
 	if (!unit_read(&unit, service->root, service->name)) {
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline: there is no service '%s': `systemctl list-unit-files` lists "
 			"them\n",
 			service->name);
@@ -336,7 +340,7 @@ static int enable(const struct service *service, const char *path)
 	}
 	reason = why_not(&unit);
 	if (reason)
-		fprintf(stderr, "trapline: %s %s\n", unit.path, reason);
+		utf8_fprintf(stderr, "trapline: %s %s\n", unit.path, reason);
 	status = reason ? STATUS_FAILED : write_file(service, &unit, path);
 	if (!status)
 		status = reload(service);
@@ -352,8 +356,8 @@ static int disable(const struct service *service, const char *path)
 	int status;
 
 	if (!is_ours(path)) {
-		fprintf(stderr, "trapline: %s is not watched: there is no %s of trapline's\n",
-			service->name, path);
+		utf8_fprintf(stderr, "trapline: %s is not watched: there is no %s of trapline's\n",
+			     service->name, path);
 		return STATUS_FAILED;
 	}
 	if (remove_drop_in(path))
@@ -371,7 +375,7 @@ static int show(const struct service *service, const char *path)
 	char line[4096];
 
 	if (!file) {
-		fprintf(stderr, "trapline: %s is not watched\n", service->name);
+		utf8_fprintf(stderr, "trapline: %s is not watched\n", service->name);
 		return STATUS_FAILED;
 	}
 	printf("# %s\n", path);
@@ -388,15 +392,16 @@ static const struct {
 
 static int usage(const char *what)
 {
-	fprintf(stderr, "trapline: %s; usage: trapline service enable|disable|show NAME\n", what);
+	utf8_fprintf(stderr, "trapline: %s; usage: trapline service enable|disable|show NAME\n",
+		     what);
 	return STATUS_USAGE;
 }
 
 static int unknown_option(const char *option)
 {
-	fprintf(stderr,
-		"trapline: service has no option '%s'; `trapline service --help` lists them\n",
-		option);
+	utf8_fprintf(stderr,
+		     "trapline: service has no option '%s'; `trapline service --help` lists them\n",
+		     option);
 	return STATUS_USAGE;
 }
 

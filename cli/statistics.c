@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/statistics.h"
 
+#include "record/utf8.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -37,7 +39,7 @@ int statistics_parse(const char *text, enum statistics_choice *choice)
 	*choice = text ? STATISTICS_ALL : STATISTICS_COUNTED;
 	if (!text || strcmp(text, "all") == 0)
 		return 0;
-	fprintf(stderr, "trapline: --stats '%s' is not `all`\n", text);
+	utf8_fprintf(stderr, "trapline: --stats '%s' is not `all`\n", text);
 	return 2;
 }
 

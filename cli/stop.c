@@ -3,6 +3,7 @@
 #include "base/syscall.h"
 #include "cli/command.h"
 #include "cli/controllers.h"
+#include "record/utf8.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -55,18 +56,18 @@ static void stop(void *context, const struct controller *controller)
 		return;
 	stopping->found++;
 	if (controller->parent) {
-		fprintf(stderr,
-			"trapline: process %d runs its program in the foreground: they end "
-			"together\n",
-			(int)controller->pid);
+		utf8_fprintf(stderr,
+			     "trapline: process %d runs its program in the foreground: they end "
+			     "together\n",
+			     (int)controller->pid);
 		stopping->failed++;
 		return;
 	}
 	err = end_controller(controller->pid);
 	if (!err || err == -ESRCH)
 		return;
-	fprintf(stderr, "trapline: process %d goes on watching: %s\n", (int)controller->pid,
-		strerror(-err));
+	utf8_fprintf(stderr, "trapline: process %d goes on watching: %s\n", (int)controller->pid,
+		     strerror(-err));
 	stopping->failed++;
 }
 
@@ -78,17 +79,17 @@ static int stop_one(const char *text)
 
 	if (strcmp(text, "all") != 0) {
 		if (*end || end == text || pid <= 0 || pid > INT_MAX) {
-			fprintf(stderr, "trapline: '%s' is no process id, nor `all`\n", text);
+			utf8_fprintf(stderr, "trapline: '%s' is no process id, nor `all`\n", text);
 			return STATUS_USAGE;
 		}
 		stopping.pid = (pid_t)pid;
 	}
 	controllers_each(stop, &stopping);
 	if (!stopping.found && stopping.pid)
-		fprintf(stderr,
-			"trapline: process %ld neither watches nor is watched, see "
-			"`trapline list`\n",
-			pid);
+		utf8_fprintf(stderr,
+			     "trapline: process %ld neither watches nor is watched, see "
+			     "`trapline list`\n",
+			     pid);
 	return stopping.failed || (!stopping.found && stopping.pid) ? STATUS_FAILED : STATUS_OK;
 }
 
@@ -104,8 +105,8 @@ int command_stop(int argc, char **argv)
 		return STATUS_OK;
 	}
 	if (argc < 2 || argv[1][0] == '-') {
-		fprintf(stderr, "trapline: %s%s: which? usage: trapline stop PID… | all\n", "stop ",
-			argc > 1 ? argv[1] : "");
+		utf8_fprintf(stderr, "trapline: %s%s: which? usage: trapline stop PID… | all\n",
+			     "stop ", argc > 1 ? argv[1] : "");
 		return STATUS_USAGE;
 	}
 	for (int i = 1; i < argc; i++) {

@@ -104,8 +104,8 @@ static int check_possible(const struct throttle_command *command)
 
 		if (!err)
 			continue;
-		fprintf(stderr, "trapline: %s cannot be counted here: %s\n",
-			throttle_counter_name(command->limit[i].counter), tl_explain(err));
+		utf8_fprintf(stderr, "trapline: %s cannot be counted here: %s\n",
+			     throttle_counter_name(command->limit[i].counter), tl_explain(err));
 		return STATUS_FAILED;
 	}
 	return STATUS_OK;
@@ -115,7 +115,8 @@ static int add(struct area *area, const struct limit *limit)
 {
 	if (limit_add(area, limit) >= 0)
 		return STATUS_OK;
-	fprintf(stderr, "trapline: at most %d limits are possible in one program\n", AREA_LIMITS);
+	utf8_fprintf(stderr, "trapline: at most %d limits are possible in one program\n",
+		     AREA_LIMITS);
 	return STATUS_FAILED;
 }
 
@@ -134,7 +135,8 @@ static int change(struct area *area, const struct limit *limit)
 		if (!is_meant(&area->limit[i], limit))
 			continue;
 		if (found < AREA_LIMITS) {
-			fprintf(stderr,
+			utf8_fprintf(
+				stderr,
 				"trapline: it has several limits of %s; say --threads as shown by "
 				"`trapline throttle -p PID`\n",
 				throttle_counter_name(limit->counter));
@@ -224,7 +226,7 @@ static int throttle_program(const struct throttle_command *command)
 	options.duration = command->duration;
 	status = control_create(&control, &options, &observer);
 	if (status < 0) {
-		fprintf(stderr, "trapline: cannot start: %s\n", strerror(-status));
+		utf8_fprintf(stderr, "trapline: cannot start: %s\n", strerror(-status));
 		return STATUS_FAILED;
 	}
 	status = run(command, control);
@@ -241,12 +243,13 @@ static int change_running(const struct throttle_command *command)
 	if (err == -ENOENT && command->limits)
 		return throttle_program(command);
 	if (err) {
-		fprintf(stderr, "trapline: process %d: %s\n", (int)command->pid,
-			reach_explain(err));
+		utf8_fprintf(stderr, "trapline: process %d: %s\n", (int)command->pid,
+			     reach_explain(err));
 		return STATUS_FAILED;
 	}
 	if (command->duration) {
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline: process %d runs under trapline already, and its limits stay "
 			"until that ends or they are `off`: leave out --duration\n",
 			(int)command->pid);
@@ -274,8 +277,9 @@ int command_throttle(int argc, char **argv)
 	reason = command.pid ? program_lethal_filter()
 			     : program_cannot_be_watched(command.program[0]);
 	if (reason) {
-		fprintf(stderr, "trapline: %s%s\n", reason,
-			command.pid ? "" : "; it would run without a limit and was not started");
+		utf8_fprintf(stderr, "trapline: %s%s\n", reason,
+			     command.pid ? ""
+					 : "; it would run without a limit and was not started");
 		free(reason);
 		return STATUS_FAILED;
 	}

@@ -5,6 +5,7 @@
 #include "cli/throttle_options.h"
 
 #include "cli/wrong_option.h"
+#include "record/utf8.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -109,7 +110,7 @@ const char *throttle_counter_name(unsigned counter)
 
 static int wrong(const char *option, const char *value, const char *expected)
 {
-	fprintf(stderr, "trapline: --%s '%s' is not %s\n", option, value, expected);
+	utf8_fprintf(stderr, "trapline: --%s '%s' is not %s\n", option, value, expected);
 	return 2;
 }
 
@@ -165,7 +166,7 @@ static bool parse_count(const char *text, const char *unit, uint64_t *count)
 static int add_limit(struct throttle_command *command, unsigned counter, uint64_t budget)
 {
 	if (command->limits == AREA_LIMITS) {
-		fprintf(stderr, "trapline: at most %d limits are possible\n", AREA_LIMITS);
+		utf8_fprintf(stderr, "trapline: at most %d limits are possible\n", AREA_LIMITS);
 		return 2;
 	}
 	command->limit[command->limits++] = (struct limit){.counter = counter, .budget = budget};
@@ -205,9 +206,9 @@ static int take_limit(struct throttle_command *command, const char *text)
 			return take_cpu(command, text + length + 1);
 		return take_rate(command, "limit", counters[i].counter, text + length + 1);
 	}
-	fprintf(stderr, "trapline: %.*s cannot be limited; these can: ", (int)length, text);
+	utf8_fprintf(stderr, "trapline: %.*s cannot be limited; these can: ", (int)length, text);
 	for (size_t i = 0; i < COUNTERS; i++)
-		fprintf(stderr, "%s%s", i ? ", " : "", counters[i].name);
+		utf8_fprintf(stderr, "%s%s", i ? ", " : "", counters[i].name);
 	fputs("\n", stderr);
 	return 2;
 }

@@ -3,6 +3,7 @@
 
 #include "cli/program.h"
 #include "flow/flow.h"
+#include "record/utf8.h"
 #include "traffic/traffic.h"
 #include "heap/heap.h"
 #include "race/race.h"
@@ -36,9 +37,9 @@ const struct tl_tool *tools_find(const char *name)
 			return tools[i];
 	if (is_file(name))
 		return tool_load(name);
-	fprintf(stderr, "trapline: there is no tool '%s'; the tools are", name);
+	utf8_fprintf(stderr, "trapline: there is no tool '%s'; the tools are", name);
 	for (size_t i = 0; i < TOOL_COUNT; i++)
-		fprintf(stderr, " %s", tools[i]->name);
+		utf8_fprintf(stderr, " %s", tools[i]->name);
 	fputs(", and shared objects by their path\n", stderr);
 	return NULL;
 }
@@ -68,9 +69,9 @@ bool tools_are_blind(const struct tl_tool *const tool[], unsigned count, const c
 		blind += why && tools_needs_guards(tool[i]);
 	for (unsigned i = 0; i < count && blind; i++)
 		if (tools_needs_guards(tool[i]))
-			fprintf(stderr,
-				"trapline: %s, and %s sees none of its blocks without one%s\n", why,
-				tool[i]->name, blind == count ? "; running it bare" : "");
+			utf8_fprintf(stderr,
+				     "trapline: %s, and %s sees none of its blocks without one%s\n",
+				     why, tool[i]->name, blind == count ? "; running it bare" : "");
 	free(why);
 	return blind && blind == count;
 }

@@ -2,6 +2,7 @@
 #include "cli/unwatched.h"
 
 #include "event/probe.h"
+#include "record/utf8.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -76,8 +77,8 @@ static bool tell_refusal(const char *nothing, const char *counter, uint64_t coun
 
 	if (outcome->state != PROBE_MISSING)
 		return false;
-	fprintf(stderr, "trapline: %s: %s (%s: %llu)\n", nothing, outcome->advice, counter,
-		(unsigned long long)count);
+	utf8_fprintf(stderr, "trapline: %s: %s (%s: %llu)\n", nothing, outcome->advice, counter,
+		     (unsigned long long)count);
 	return true;
 }
 
@@ -89,20 +90,21 @@ static void tell_processes(const struct tally *tally, const char *nothing)
 	if (!tally->watched && count && tell_refusal(nothing, reasons[most].counter, count))
 		return;
 	if (!count && !tally->watched && tally->ending)
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline: the program had ended before it could be watched, so %s: run it "
 			"again, or where less else runs\n",
 			nothing);
 	else if (!count && !tally->watched)
-		fprintf(stderr,
-			"trapline: the program never took part, so %s: " LIBRARY " must be "
-			"installed beside trapline, and the program able to open /proc\n",
-			nothing);
+		utf8_fprintf(stderr,
+			     "trapline: the program never took part, so %s: " LIBRARY " must be "
+			     "installed beside trapline, and the program able to open /proc\n",
+			     nothing);
 	else if (count && count >= tally->watched)
-		fprintf(stderr, "trapline: %s: %s (%s: %llu; processes: %llu)\n",
-			tally->watched ? "little was watched" : nothing, reasons[most].words,
-			reasons[most].counter, (unsigned long long)count,
-			(unsigned long long)tally->watched);
+		utf8_fprintf(stderr, "trapline: %s: %s (%s: %llu; processes: %llu)\n",
+			     tally->watched ? "little was watched" : nothing, reasons[most].words,
+			     reasons[most].counter, (unsigned long long)count,
+			     (unsigned long long)tally->watched);
 }
 
 /* Of a tool that samples: where it set watches, and could not. */
@@ -114,11 +116,11 @@ static void tell_watches(const struct tally *tally)
 	if (tally->watches >= WATCHES_FEW || count < WATCHES_FEW ||
 	    count < REFUSALS_MANY * tally->watches)
 		return;
-	fprintf(stderr, "trapline: little was watched: %s (%s: %llu; watches: %llu)\n",
-		refused ? "hardware slots refused addresses"
-			: "the budget was used up; --budget raises it",
-		refused ? "watches-failed" : "pauses", (unsigned long long)count,
-		(unsigned long long)tally->watches);
+	utf8_fprintf(stderr, "trapline: little was watched: %s (%s: %llu; watches: %llu)\n",
+		     refused ? "hardware slots refused addresses"
+			     : "the budget was used up; --budget raises it",
+		     refused ? "watches-failed" : "pauses", (unsigned long long)count,
+		     (unsigned long long)tally->watches);
 }
 
 void unwatched_tell(const struct control *control, const char *nothing)

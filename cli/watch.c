@@ -61,15 +61,14 @@ static int cannot_observe(pid_t pid, int err)
 {
 	const char *what = err == -ESRCH ? "there is no such process, or its first thread has ended"
 					 : strerror(-err);
-	char shown[2 * INJECT_REASON];
 	struct inject_reason reason;
 
 	if (err == -EACCES || err == -EPERM) {
 		permission_explain_events(&reason, pid, err);
-		utf8_escape(shown, sizeof(shown), reason.text);
-		fprintf(stderr, "trapline: %s\n", shown);
+		utf8_fprintf(stderr, "trapline: %s\n", reason.text);
 	} else {
-		fprintf(stderr, "trapline: process %d cannot be watched: %s\n", (int)pid, what);
+		utf8_fprintf(stderr, "trapline: process %d cannot be watched: %s\n", (int)pid,
+			     what);
 	}
 	return STATUS_FAILED;
 }
@@ -86,7 +85,8 @@ static int observe(struct watch_command *command, struct watch *watch, struct co
 	if (err)
 		return cannot_observe(command->pid, err);
 	if (!watch_refused(watch)) {
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline: process %d is watched from outside: old values are not known, "
 			"new ones only where a register still holds them, hits that come too fast "
 			"are lost and counted; %s. Ctrl-C ends this\n",
@@ -96,7 +96,8 @@ static int observe(struct watch_command *command, struct watch *watch, struct co
 	}
 	watch_finish(watch);
 	if (observe_uncovered(control_program(control)))
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline: %llu threads could not be watched: no hardware slot or descriptor "
 			"was left for them\n",
 			(unsigned long long)observe_uncovered(control_program(control)));
@@ -118,7 +119,7 @@ static int watch_program(struct watch_command *command)
 	observer = watch_observer(watch);
 	status = control_create(&control, &command->control, &observer);
 	if (status < 0) {
-		fprintf(stderr, "trapline: cannot start: %s\n", strerror(-status));
+		utf8_fprintf(stderr, "trapline: cannot start: %s\n", strerror(-status));
 		watch_destroy(watch);
 		return STATUS_FAILED;
 	}
@@ -138,7 +139,7 @@ static bool cannot_be_watched(const struct watch_command *command)
 		reason = strdup(probe_outcome(PROBE_PERMISSION)->advice);
 	if (!reason)
 		return false;
-	fprintf(stderr, "trapline: %s%s\n", reason, command->pid ? "" : "; running it bare");
+	utf8_fprintf(stderr, "trapline: %s%s\n", reason, command->pid ? "" : "; running it bare");
 	free(reason);
 	return true;
 }
@@ -148,7 +149,8 @@ static int open_top(struct watch_command *command)
 	int err = top_open(&command->watch.top);
 
 	if (err) {
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline: --top needs a terminal to draw in, and there is none (%s); leave "
 			"it out, or use --count\n",
 			strerror(-err));

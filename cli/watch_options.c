@@ -10,6 +10,7 @@
 #include "lasting/lasting.h"
 #include "lasting/regions.h"
 #include "reader/open.h"
+#include "record/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -111,7 +112,7 @@ static void print_help(void)
 
 static int wrong(const char *option, const char *value, const char *expected)
 {
-	fprintf(stderr, "trapline: --%s '%s' is not %s\n", option, value, expected);
+	utf8_fprintf(stderr, "trapline: --%s '%s' is not %s\n", option, value, expected);
 	return 2;
 }
 
@@ -159,7 +160,8 @@ static int take_condition(struct watch_command *command, const char *text)
 
 	if (!condition_parse(text, &command->watch.condition, &reason))
 		return 0;
-	fprintf(stderr,
+	utf8_fprintf(
+		stderr,
 		"trapline: --if '%s' cannot be evaluated: %s; give something like 'new > 100 && "
 		"old != new'\n",
 		text, reason);
@@ -173,7 +175,8 @@ static int take_gdb(struct watch_command *command, const char *file)
 
 	command->watch.command = file;
 	if (file && access(file, R_OK) != 0) {
-		fprintf(stderr, "trapline: --gdb: %s cannot be read: %s\n", file, strerror(errno));
+		utf8_fprintf(stderr, "trapline: --gdb: %s cannot be read: %s\n", file,
+			     strerror(errno));
 		return 2;
 	}
 	if (!file && !isatty(STDIN_FILENO)) {
@@ -337,8 +340,8 @@ static int check(struct watch_command *command, int count, char **expressions)
 		return 2;
 	}
 	if (count > WATCH_EXPRESSIONS) {
-		fprintf(stderr, "trapline: at most %d expressions are possible\n",
-			WATCH_EXPRESSIONS);
+		utf8_fprintf(stderr, "trapline: at most %d expressions are possible\n",
+			     WATCH_EXPRESSIONS);
 		return 2;
 	}
 	if (check_pid(command))

@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/suggest.h"
+#include "record/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,12 +29,12 @@ static void tell_long(const char *command, const char *typed, const struct optio
 	const char *meant = optopt ? NULL : find_nearest(typed + 2, known);
 
 	if (optopt)
-		fprintf(stderr, "trapline: '%s' has a value, and takes none; ", typed);
+		utf8_fprintf(stderr, "trapline: '%s' has a value, and takes none; ", typed);
 	else if (meant)
-		fprintf(stderr, "trapline: %s has no option '%s'; did you mean '--%s'? ", command,
-			typed, meant);
+		utf8_fprintf(stderr, "trapline: %s has no option '%s'; did you mean '--%s'? ",
+			     command, typed, meant);
 	else
-		fprintf(stderr, "trapline: %s has no option '%s'; ", command, typed);
+		utf8_fprintf(stderr, "trapline: %s has no option '%s'; ", command, typed);
 }
 
 int wrong_option(const char *command, char *const argv[], const struct option *known, int code)
@@ -41,11 +42,11 @@ int wrong_option(const char *command, char *const argv[], const struct option *k
 	const char *typed = argv[optind - 1];
 
 	if (code == ':')
-		fprintf(stderr, "trapline: '%s' needs a value; ", typed);
+		utf8_fprintf(stderr, "trapline: '%s' needs a value; ", typed);
 	else if (strncmp(typed, "--", 2) == 0)
 		tell_long(command, typed, known);
 	else
-		fprintf(stderr, "trapline: %s has no option '-%c'; ", command, optopt);
-	fprintf(stderr, "`trapline %s --help` lists the options\n", command);
+		utf8_fprintf(stderr, "trapline: %s has no option '-%c'; ", command, optopt);
+	utf8_fprintf(stderr, "`trapline %s --help` lists the options\n", command);
 	return STATUS_USAGE;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/utf8.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,17 +112,51 @@ static size_t next_piece(const char **text, char piece[ESCAPED + 1])
 	return length ? length : ESCAPED;
 }
 
+/* Written by the chunk: standard error has no buffer of its own, and what another process writes
+ * there would come in between. */
+#define CHUNK 1024
+
+static void print_line(FILE *stream, const char *text, bool newline)
+{
+	char chunk[CHUNK];
+	size_t used = 0;
+
+	while (*text) {
+		if (used + ESCAPED + 1 > sizeof(chunk)) {
+			fwrite(chunk, 1, used, stream);
+			used = 0;
+		}
+		used += next_piece(&text, chunk + used);
+	}
+	if (newline)
+		chunk[used++] = '\n'; /* the room of the terminating zero of a \xNN */
+	fwrite(chunk, 1, used, stream);
+}
+
 void utf8_print(FILE *stream, const char *text)
 {
-	char piece[ESCAPED + 1];
+	print_line(stream, text ? text : "?", false);
+}
 
-	if (!text)
-		text = "?";
-	while (*text) {
-		size_t length = next_piece(&text, piece);
+void utf8_fprintf(FILE *stream, const char *format, ...)
+{
+	bool newline = format[0] && format[strlen(format) - 1] == '\n';
+	char cut[UTF8_SENTENCE_MAX];
+	char *text = NULL, *shown;
+	va_list list, again;
 
-		fwrite(piece, 1, length, stream);
-	}
+	va_start(list, format);
+	va_copy(again, list);
+	shown = vasprintf(&text, format, list) < 0 ? NULL : text;
+	if (!shown)
+		vsnprintf(shown = cut, sizeof(cut), format, again);
+	va_end(again);
+	va_end(list);
+	if (newline && shown[0] && shown[strlen(shown) - 1] == '\n')
+		shown[strlen(shown) - 1] = '\0';
+	print_line(stream, shown, newline);
+	if (shown == text)
+		free(text);
 }
 
 char *utf8_escape(char *to, size_t size, const char *text)

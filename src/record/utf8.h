@@ -20,6 +20,10 @@ char *utf8_clean(const char *text);
  * whatever is not UTF-8. NULL is written as "?".
  */
 void utf8_print(FILE *stream, const char *text);
+/* As fprintf(), printed by utf8_print(): a sentence with names and values in it. A newline at its
+ * very end stays one. Where memory is short it is cut at UTF8_SENTENCE_MAX bytes. */
+#define UTF8_SENTENCE_MAX 400
+__attribute__((format(printf, 2, 3))) void utf8_fprintf(FILE *stream, const char *format, ...);
 /* The same into memory, cut where it does not fit, never within a character or a \xNN. Returns
  * `to`. */
 char *utf8_escape(char *to, size_t size, const char *text);

@@ -154,10 +154,7 @@ static void serve_log(struct tl_host *host, const char *format, ...)
 	if (vasprintf(&text, format, list) < 0)
 		text = NULL;
 	va_end(list);
-	fprintf(stderr, "trapline: %s: ", host->tool->name);
-	/* Names of the program's are in it, as a rule. */
-	utf8_print(stderr, text);
-	fputc('\n', stderr);
+	utf8_fprintf(stderr, "trapline: %s: %s\n", host->tool->name, text ? text : format);
 	free(text);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "record/utf8.h"
 #include "tool/set.h"
 
 #include <dlfcn.h>
@@ -14,22 +15,23 @@ const struct tl_tool *tool_load(const char *path)
 	const struct tl_tool *tool;
 
 	if (!object) {
-		fprintf(stderr, "trapline: the tool cannot be loaded: %s\n", dlerror());
+		utf8_fprintf(stderr, "trapline: the tool cannot be loaded: %s\n", dlerror());
 		return NULL;
 	}
 	tool = dlsym(object, "tl_tool");
 	if (!tool) {
-		fprintf(stderr,
+		utf8_fprintf(
+			stderr,
 			"trapline: %s exports no `tl_tool`; see <trapline/tool.h> for what a tool "
 			"is\n",
 			path);
 		return NULL;
 	}
 	if (tool->version != TL_TOOL_VERSION || tool->size < SIZE_MIN) {
-		fprintf(stderr,
-			"trapline: %s was made for version %u of the tool interface and this "
-			"trapline has %d: build it again\n",
-			path, tool->version, TL_TOOL_VERSION);
+		utf8_fprintf(stderr,
+			     "trapline: %s was made for version %u of the tool interface and this "
+			     "trapline has %d: build it again\n",
+			     path, tool->version, TL_TOOL_VERSION);
 		return NULL;
 	}
 	return tool;

@@ -5,6 +5,7 @@
  * others standing still. Meanwhile the hardware is gdb's: our watchpoints are given back until it
  * has ended.
  */
+#include "record/utf8.h"
 #include "watch/private.h"
 
 #include <errno.h>
@@ -76,8 +77,8 @@ static void become_gdb(const char *file, pid_t pid, const char *script)
 		execlp("gdb", "gdb", "-q", "-iex", "set pagination off", "-p", number, "-ex",
 		       script, "-ex", "set pagination on", "-ex", "frame", "-ex",
 		       "x/i $trapline_instruction", (char *)NULL);
-	fprintf(stderr, "trapline: gdb cannot be run: %s; install it, or leave --gdb out\n",
-		strerror(errno));
+	utf8_fprintf(stderr, "trapline: gdb cannot be run: %s; install it, or leave --gdb out\n",
+		     strerror(errno));
 	_exit(127);
 }
 

@@ -71,7 +71,8 @@ static void explain_room(const struct watch *watch, const struct watched *proces
 		snprintf(what, sizeof(what), "%u places in the code", target->code_count);
 	else
 		snprintf(what, sizeof(what), "%llu bytes", (unsigned long long)target->length);
-	fprintf(stderr,
+	utf8_fprintf(
+		stderr,
 		"trapline: %s is %s, for which hardware is missing: of the %d watchpoints, each "
 		"for 8 aligned bytes or one place, %u are left%s; name a part that fits "
 		"(EXPR:LEN) or less beside it\n",
@@ -91,12 +92,10 @@ static void explain(const struct watch *watch, const struct watched *process,
 	if (err == -ENOSPC) {
 		explain_room(watch, process, wanted, target);
 	} else if (*error) {
-		fprintf(stderr, "trapline: %s: ", wanted->text);
-		utf8_print(stderr, error);
-		fputc('\n', stderr);
+		utf8_fprintf(stderr, "trapline: %s: %s\n", wanted->text, error);
 	} else {
-		fprintf(stderr, "trapline: %s cannot be watched: %s\n", wanted->text,
-			is_denial(err) ? tl_explain(err) : strerror(-err));
+		utf8_fprintf(stderr, "trapline: %s cannot be watched: %s\n", wanted->text,
+			     is_denial(err) ? tl_explain(err) : strerror(-err));
 	}
 }
 
@@ -219,7 +218,8 @@ int watch_resolve(struct watch *watch, struct watched *process, bool first)
 		if (!watch->changed)
 			explain(watch, process, wanted, &process->target[i], err, error);
 		else
-			fprintf(stderr,
+			utf8_fprintf(
+				stderr,
 				"trapline: process %d was ending or executing another program at "
 				"that moment: try again\n",
 				(int)process->pid);

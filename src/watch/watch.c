@@ -22,11 +22,7 @@
 /* A script may have made it of anything. */
 static void complain(const char *expression, const char *error)
 {
-	fputs("trapline: ", stderr);
-	utf8_print(stderr, expression);
-	fputs(": ", stderr);
-	utf8_print(stderr, error);
-	fputc('\n', stderr);
+	utf8_fprintf(stderr, "trapline: %s: %s\n", expression, error);
 }
 
 int watch_create(struct watch **watch, const struct watch_options *options)
@@ -86,8 +82,9 @@ static void leave_unwatched(struct watch *watch, struct watched *process)
 		process->resolved[i] = false;
 		process->given_up[i] = true;
 	}
-	fprintf(stderr, "trapline: process %d had begun before that was known: it runs unwatched\n",
-		(int)process->pid);
+	utf8_fprintf(stderr,
+		     "trapline: process %d had begun before that was known: it runs unwatched\n",
+		     (int)process->pid);
 }
 
 /* A program is ended only where it has not begun, and waits in its constructor. */
@@ -110,7 +107,8 @@ static void process_began(void *context, pid_t pid)
 		return;
 	process = calloc(1, sizeof(*process));
 	if (!process) {
-		fprintf(stderr, "trapline: process %d is not watched: out of memory\n", (int)pid);
+		utf8_fprintf(stderr, "trapline: process %d is not watched: out of memory\n",
+			     (int)pid);
 		return;
 	}
 	process->pid = pid;

@@ -28,11 +28,12 @@ WORDS = {
 }
 OPTION = re.compile(r"^  (?:(-\w), )?(--[a-z][a-z-]*)(\[=\S+\]|(?: \S+)?)", re.M)
 VALUES = ("", " ", "five", "-1", "0", "9" * 400, "1e999", "0x", "%s%n%n", "a,b=c:d", b"\xff\xfe\x80", "a" * 100000,
-          "/dev/full", "/nowhere/at/all", ".", "\u202e\u00e9")
-FEW = ("", "9" * 400)
-CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f]")
-# 0 and 1: its own; 2: a wrong command line; 3: `report --baseline`; else the program's.
-STATUSES = {0, 1, 2, 3, STATUS}
+          "/dev/full", "/nowhere/at/all", ".", "\u202e\u00e9",
+          "\x1b[31mred\x1b]0;title\a", "two\ntrapline: lines", "\t\r\x7f", "\u009b2J")
+FEW = ("", "9" * 400, "\x1b[31m\n")
+CONTROL = re.compile(r"[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# 0 and 1: its own; 2: a wrong command line; 3: `report --baseline`; 126 and 127: no program to run; else the program's.
+STATUSES = {0, 1, 2, 3, STATUS, 126, 127}
 
 
 def run(*words, **options):
@@ -113,13 +114,31 @@ class EveryOption(unittest.TestCase):
                     lines.append([*before, f"{name}=x", *after])
                 elif not value.startswith("["):
                     lines += [[*before, word] for word in (short, name) if word]
-            for word in ("--nonsense", "--nonsense=5", "-Z", "--=", os.fsdecode(b"--\xff"), "-" + "Z" * 5000, "--" + "a" * 100000):
+            for word in ("--nonsense", "--nonsense=5", "-Z", "--=", os.fsdecode(b"--\xff"), "-" + "Z" * 5000, "--" + "a" * 100000,
+                         "--\x1b[31m\n", "-\x1b", "-\u009b"):
                 lines.append([*before, word, *after])
         for line in lines:
             with self.subTest(line=line):
                 result = run(*line, cwd=self.folder)
                 self.assertEqual((result.returncode, result.stdout), (2, b""), result.stderr)
         self.judge_all(lines)
+
+    def test_words(self):
+        """Commands, programs, expressions and other words."""
+        words = ("\x1b[31m\n", "\u202e", "\u009b2J", "no\nsuch")
+        lines = [[*before, word] for word in words for before in (
+            [], ["help"], ["stop"], ["list"], ["flow"], ["flow", "from"], ["watch", "environ", "--"], ["watch"], ["throttle", "--cpu", "5%", "--"],
+            ["race", "--"], ["heap", "--"], ["run", "--tool"], ["run", "--"], ["report"], ["doctor"], ["service"], ["service", "enable"],
+            ["service", "disable"], ["service", "show"], ["patch", "-p", NOBODY], ["patch", "-p", NOBODY, "fix.so"], ["race", "-p"])]
+        lines += [["watch", word, "--", "true"] for word in words]
+        lines += [["race", "-q", "--tool-option", word, "--", "true"] for word in words]
+        self.judge_all(lines)
+
+    def test_options_of_the_environment(self):
+        for word in ("--\x1b[31m", "\u009b", "--budget=\x1b"):
+            result = run("race", "--", "true", env={**os.environ, "TRAPLINE_OPTIONS": word})
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIsNone(CONTROL.search(result.stderr.decode(errors="backslashreplace")), result.stderr)
 
     def test_closed_descriptors(self):
         """Whatever is closed stays closed for the program, and nothing of ours is written where it was open."""
