@@ -11,6 +11,7 @@
 #define LINE_MAX_BYTES (16u << 20) /* a finding at all its bounds takes about 5 MiB */
 #define TABLES_MAX 4096		   /* processes of one recording */
 #define AIMS_MAX 4096
+#define BINARY_LINES_MAX 100 /* in a row; a writer whose machine crashed leaves zeros in one */
 
 struct jsonl_reader {
 	FILE *stream;
@@ -22,6 +23,7 @@ struct jsonl_reader {
 	size_t table_count;
 	struct aim_told *aims;
 	size_t aim_count, aim_capacity;
+	unsigned binary_lines; /* with a zero byte, since the last line that was JSON */
 };
 
 static int write_line(FILE *stream, json_t *json)
@@ -234,6 +236,7 @@ static int parse_line(struct jsonl_reader *reader, size_t length, bool complete,
 	if (!json)
 		return report_error(error, -EILSEQ, "%s:%lu: not JSON: %s", reader->name,
 				    reader->number, json_error.text);
+	reader->binary_lines = 0;
 	result = decode_line(reader, json, finding, &inner);
 	json_decref(json);
 	if (result < 0)
@@ -250,6 +253,20 @@ static bool is_blank(const char *line, size_t length)
 	return !length;
 }
 
+static int no_text(const struct jsonl_reader *reader, struct report_error *error)
+{
+	return report_error(error, -EFBIG, "%s:%lu: not JSON, nor text at all", reader->name,
+			    reader->number);
+}
+
+/* Of a line that is no finding: whether what is read is no text, as /dev/urandom, which has no end.
+ */
+static bool is_binary(struct jsonl_reader *reader, size_t length)
+{
+	reader->binary_lines += memchr(reader->line, '\0', length) != NULL;
+	return reader->binary_lines > BINARY_LINES_MAX;
+}
+
 int jsonl_read(struct jsonl_reader *reader, struct finding **finding, struct report_error *error)
 {
 	bool complete;
@@ -262,8 +279,7 @@ int jsonl_read(struct jsonl_reader *reader, struct finding **finding, struct rep
 			return 0;
 		reader->number++;
 		if (length == -EFBIG)
-			return report_error(error, -EFBIG, "%s:%lu: not JSON, nor text at all",
-					    reader->name, reader->number);
+			return no_text(reader, error);
 		if (length == -E2BIG)
 			return report_error(error, -EILSEQ,
 					    "%s:%lu: the line is longer than %u MiB", reader->name,
@@ -274,6 +290,8 @@ int jsonl_read(struct jsonl_reader *reader, struct finding **finding, struct rep
 		if (is_blank(reader->line, (size_t)length))
 			continue;
 		result = parse_line(reader, (size_t)length, complete, finding, error);
+		if (result == -EILSEQ && is_binary(reader, (size_t)length))
+			return no_text(reader, error);
 		if (result)
 			return result;
 	}

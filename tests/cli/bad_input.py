@@ -192,6 +192,28 @@ class Files(Case):
             self.assertNotIn("\x1b", result.stderr)
         self.assertIn("f", run("report", self.path("cut")).stdout, "what is whole is reported")
 
+    def test_many_bad_lines(self):
+        line = json.dumps(self.FINDING).encode() + b"\n"
+        result = run("report", self.path("mixed", line + b"hello\n" * 500 + line))
+        self.assertEqual((result.returncode, result.stderr.count("\n")), (1, 11), result.stderr)
+        self.assertIn("mixed: 490 more lines are no findings\n", result.stderr)
+        self.assertIn("seen 2 times", result.stdout, "what lies behind them is reported")
+        self.assertIn("1 more line is no finding\n", run("report", self.path("eleven", b"{}\n" * 11)).stderr)
+
+    def test_what_has_no_end(self):
+        hole = self.path("hole", b"")
+        os.truncate(hole, 10 << 30)
+        for path in ("/dev/urandom", "/dev/zero", hole):
+            with self.subTest(path=path):
+                result = run("report", path, timeout=20)
+                self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
+                self.assertIn("not JSON, nor text at all\n", result.stderr)
+                self.assertLess(result.stderr.count("\n"), 15)
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        with subprocess.Popen(["sh", "-c", 'echo hello >"$0"', pipe]):
+            self.assert_told(run("report", pipe), 1, "pipe:1: not JSON")
+
     def test_what_cannot_be_read(self):
         self.assert_told(run("report", self.folder), 1, self.folder)
         self.assert_told(run("report", self.path("missing")), 1, "No such file")
