@@ -85,6 +85,7 @@ static void note_memory(struct area_hit *hit, uint64_t value_address, uint64_t s
 				  {(void *)stack_address, AREA_STACK}};
 	ssize_t count = raw_read_pieces(local, remote, 2);
 
+	hit->value_until = agent_now();
 	hit->value_address = value_address;
 	hit->stack_address = stack_address;
 	if (count >= (ssize_t)length) {
@@ -235,7 +236,7 @@ static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 	if (opmask_note(context, agent_state.opmask_at, hit->opmask))
 		hit->flags |= AREA_HIT_OPMASKS;
 	hit->thread[0] = '\0';
-	hit->number = 0;
+	hit->number = hit->value_until = 0;
 	if (!quiet && slot->patience)
 		raw_syscall6(SYS_prctl, PR_GET_NAME, (long)hit->thread, 0, 0, 0, 0);
 	if (quiet)

@@ -278,6 +278,7 @@ static void copy_value(const struct area_hit *record, struct hit *hit)
 	uint32_t length = record->value_length;
 
 	hit->value_address = record->value_address;
+	hit->value_until = record->value_until;
 	if (length > AREA_VALUE)
 		length = AREA_VALUE;
 	hit->value_length = length;

@@ -24,6 +24,9 @@ struct hit {
 	unsigned value_length;
 	uint8_t value[AREA_VALUE];
 	uint64_t value_address;
+	/* `value` was read by then, after `entry`; 0: not known. A thread that is scheduled away in
+	 * its handler reads what others have written since, those held at its entry among them. */
+	uint64_t value_until;
 	bool usable; /* for pairs: on time, understood, inside what is watched */
 	bool beside; /* its instruction is known, and touched nothing that is watched */
 	bool origin; /* held before its access, by an execution breakpoint */

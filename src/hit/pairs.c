@@ -68,14 +68,16 @@ static uint64_t previous_exit(const struct slot *slot, const struct hit *hit)
 /*
  * Was the second access made after the first's hold had begun? Either nobody could be trapped
  * there before, or its thread still was elsewhere in the watch, or memory changed meanwhile: by the
- * second itself, unless a third thread wrote in between, which would be a race as well.
+ * second itself, unless a third thread wrote in between, which would be a race as well. Behind its
+ * hold the first's own thread may have changed it again.
  */
 static bool order_is_certain(const struct slot *slot, const struct hit *first,
 			     const struct hit *second)
 {
 	if (slot->armed_at >= first->entry || previous_exit(slot, second) >= first->entry)
 		return true;
-	return (second->access.access & TL_WRITE) && bytes_changed(first, second);
+	return (second->access.access & TL_WRITE) && second->value_until &&
+	       second->value_until < first->exit && bytes_changed(first, second);
 }
 
 /* Was a hit lost, or is there a thread that trips nothing? It may have seen what no hit tells of,

@@ -70,6 +70,14 @@ void update_note(struct target *target, struct hit *hit)
 	hit->old_until = clock_now();
 }
 
+/* What the handler read of memory behind the other's hold may be what the other has written since;
+ * what a register shows to have been stored is so at any time. */
+static bool value_holds(const struct hit *write, uint64_t until)
+{
+	return write->access.value_known &&
+	       (!write->value_length || (write->value_until && write->value_until < until));
+}
+
 /* `held` began its hold first, and that lasted until the other's write. Handlers may begin in
  * another order than the accesses were made; but a read that came after the write would have found
  * what that had written. */
@@ -79,7 +87,7 @@ bool update_is_lost(struct space *space, const struct hit *held, const struct hi
 	uint64_t found;
 
 	if (!space || !(write->access.access & TL_WRITE) || write->access.before ||
-	    !write->access.value_known || held->access.length > 8 ||
+	    !value_holds(write, held->exit) || held->access.length > 8 ||
 	    held->access.address != write->access.address ||
 	    held->access.length != write->access.length)
 		return false;

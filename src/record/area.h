@@ -47,7 +47,7 @@
 #include <sys/types.h>
 
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
-#define AREA_VERSION 14
+#define AREA_VERSION 15
 #define AREA_PROCESSES 64
 #define AREA_SLOTS EVENT_SLOTS /* of the hardware */
 #define AREA_REGIONS 16 /* further slots, which a process with protection keys opens itself */
@@ -140,6 +140,7 @@ struct area_hit {
 	struct area_registers registers;
 	uint8_t value[AREA_VALUE]; /* from value_address on */
 	uint64_t value_address;
+	uint64_t value_until; /* CLOCK_MONOTONIC ns right after `value` was read; 0: not known */
 	uint64_t stack_address;
 	char thread[AREA_NAME];	       /* its name; empty: not known */
 	uint64_t opmask[AREA_OPMASKS]; /* k0 … k7, with AREA_HIT_OPMASKS */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a pair's first access may have been seen, whatever the order in which records are met. */
+/* Whether a pair's first access may have been seen, whatever the order in which records are met,
+ * and what memory tells of that. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,12 +19,15 @@
 extern const uint8_t after_load[], after_store[];
 
 __asm__(".text\n"
+	"load_and_store:\n"
+	"	.cfi_startproc\n"
 	"	movl (%rdi), %eax\n"
 	"after_load:\n"
-	"	nop\n"
+	"	incl %eax\n"
 	"	movl %eax, (%rdi)\n"
 	"after_store:\n"
-	"	nop\n");
+	"	ret\n"
+	"	.cfi_endproc\n");
 
 #define RDI 7 /* of the general registers, in the processor's order */
 
@@ -36,7 +40,7 @@ struct bench {
 	struct area *area;
 	struct hits hits;
 	unsigned pairs;				/* whose second access is a store */
-	bool first_seen, second_seen;		/* of the last one */
+	bool first_seen, second_seen, changed;	/* of the last one */
 	void (*meanwhile)(struct bench *bench); /* once, when the first hit has begun */
 };
 
@@ -57,6 +61,17 @@ static void put(unsigned index, uint64_t identity, const uint8_t *after, uint64_
 	record->entry_time = entry;
 	atomic_store(&record->exit_time, exit);
 	atomic_store(&record->state, exit ? AREA_HIT_DONE : AREA_HIT_HELD);
+}
+
+/* What its handler read there, and when it had. */
+static void show(unsigned index, int value, uint64_t until)
+{
+	struct area_hit *record = &bench->area->hit[index];
+
+	memcpy(record->value, &value, sizeof(value));
+	record->value_address = (uintptr_t)&watched;
+	record->value_length = AREA_VALUE;
+	record->value_until = until;
 }
 
 static void leave(unsigned index, uint64_t exit)
@@ -99,6 +114,7 @@ static void pair(struct target *target, const struct slot *slot, struct tl_pair 
 	bench->pairs++;
 	bench->first_seen = pair->first_seen;
 	bench->second_seen = pair->second_seen;
+	bench->changed = pair->changed;
 }
 
 static const struct hit_events events = {
@@ -227,6 +243,60 @@ static void who_was_held_since_comes_later(void **state)
 	assert_false(bench->second_seen);
 }
 
+/* Of two stores the one whose handler began last finds another value, read at `until`. */
+static void find_another_value(uint64_t until)
+{
+	bench->target.slot[0].whole = false;
+	put(5, WRITER, after_store, 100, 1000);
+	show(5, 5, 110);
+	put(9, READER, after_store, 300, 1200);
+	show(9, 7, until);
+	hits_collect(&bench->hits);
+	assert_int_equal(bench->pairs, 1);
+}
+
+static void who_changes_memory_in_a_hold_comes_later(void **state)
+{
+	(void)state;
+	find_another_value(310);
+	assert_false(bench->second_seen);
+}
+
+/* The second store may have come first: the first's thread has gone on, and changed memory, before
+ * the second's handler read it. */
+static void what_was_read_behind_a_hold_orders_nothing(void **state)
+{
+	(void)state;
+	find_another_value(1100);
+	assert_true(bench->second_seen);
+}
+
+/* One thread is held between load and store, another one's store meanwhile shows a value that was
+ * read at `until`. */
+static void store_in_an_update(uint64_t until)
+{
+	put(5, READER, after_load, 100, 1000);
+	put(9, WRITER, after_store, 300, 1200);
+	show(9, 7, until);
+	hits_collect(&bench->hits);
+	assert_int_equal(bench->pairs, 1);
+}
+
+static void an_update_is_lost_in_a_hold(void **state)
+{
+	(void)state;
+	store_in_an_update(310);
+	assert_true(bench->changed);
+}
+
+/* By then it was the update's own store that memory showed. */
+static void what_was_read_behind_a_hold_shows_no_loss(void **state)
+{
+	(void)state;
+	store_in_an_update(1100);
+	assert_false(bench->changed);
+}
+
 static void what_ends_with_its_process_is_told(void **state)
 {
 	(void)state;
@@ -249,6 +319,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_thread_that_trips_nothing_may_read, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(who_was_held_since_comes_later, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_changes_memory_in_a_hold_comes_later, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_was_read_behind_a_hold_orders_nothing, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(an_update_is_lost_in_a_hold, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_was_read_behind_a_hold_shows_no_loss, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(what_ends_with_its_process_is_told, set_up,
 						tear_down),
 	};
