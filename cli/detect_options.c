@@ -132,7 +132,8 @@ static void print_help(const char *command)
 		fputs("  -p, --pid PID         a program that runs already, by number or name, until Ctrl-C\n",
 		      stdout);
 	fputs("  --budget PERCENT      of CPU time and of any thread's time (default 1)\n"
-	      "  --loan SECONDS        of CPU time lent at the start (default: half of --budget, 0.5 at 1)\n"
+	      "  --loan SECONDS        of CPU time lent at the start (default: half of --budget, 0.5 at 1;\n"
+	      "                        switches of threads may take as much again)\n"
 	      "  --max-hold TIME       that a thread is held at once: 500us, 10ms (default: at most 1s)\n"
 	      "  --aggressive          find as much as possible at up to twice the time, with all slots\n"
 	      "  --slots N             hardware slots to use, 1 to 4 (default 3: one stays free)\n"
