@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/status.h"
 
+#include "base/proc_line.h"
 #include "base/syscall.h"
 
 #include <errno.h>
@@ -54,7 +55,7 @@ int status_read(pid_t tid, struct status *status)
 		return errno == ENOENT ? -ESRCH : -errno;
 	if (fgets(line, sizeof(line), file))
 		sscanf(line, "Name: %16[^\n]", status->name);
-	while (fgets(line, sizeof(line), file))
+	while (proc_line_next(file, line, sizeof(line)))
 		take_line(status, line);
 	fclose(file);
 	return status->state ? 0 : -ESRCH;
@@ -96,31 +97,25 @@ uint64_t status_ran(pid_t tid)
 	return ran;
 }
 
-static int number_after(const char *text, const char *label, int otherwise)
-{
-	const char *found = strstr(text, label);
-
-	return found ? (int)strtol(found + strlen(label), NULL, 10) : otherwise;
-}
-
 bool status_seccomp(pid_t tid, int *mode, int *filters)
 {
-	char path[64], text[4096];
-	ssize_t length;
-	int fd;
+	FILE *file = open_of(tid, "status");
+	char line[64];
+	bool any;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (!file)
 		return false;
-	length = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (length <= 0)
-		return false;
-	text[length] = '\0';
-	*mode = number_after(text, "\nSeccomp:", SECCOMP_MODE_DISABLED);
-	*filters = number_after(text, "\nSeccomp_filters:", 0);
-	return true;
+	*mode = SECCOMP_MODE_DISABLED;
+	*filters = 0;
+	/* The groups stand before them, in one line of any length. */
+	for (any = false; proc_line_next(file, line, sizeof(line)); any = true) {
+		sscanf(line, "Seccomp: %d", mode);
+		/* The last of them, where there is one. */
+		if (sscanf(line, "Seccomp_filters: %d", filters) == 1)
+			break;
+	}
+	fclose(file);
+	return any;
 }
 
 bool status_may_call(pid_t tid)
@@ -139,12 +134,12 @@ bool status_may_call(pid_t tid)
 int mappings_read(pid_t pid, mapping_fn *each, void *context)
 {
 	FILE *file = open_of(pid, "maps");
-	char line[4400], rights[8];
+	char line[512], rights[8]; /* mapping.name ends sooner */
 	int result = 0;
 
 	if (!file)
 		return errno == ENOENT ? -ESRCH : -errno;
-	while (!result && fgets(line, sizeof(line), file)) {
+	while (!result && proc_line_next(file, line, sizeof(line))) {
 		struct mapping mapping = {.start = 0};
 		int name = 0;
 

@@ -7,6 +7,7 @@
  */
 #include "patch/patch.h"
 
+#include "base/proc_line.h"
 #include "base/syscall.h"
 
 #include <errno.h>
@@ -63,7 +64,7 @@ static int read_mapping(uintptr_t at, struct mapping *mapping)
 	char line[512], mode[5];
 	unsigned long start;
 
-	while (err == -EFAULT && fgets(line, sizeof(line), maps)) {
+	while (err == -EFAULT && proc_line_next(maps, line, sizeof(line))) {
 		if (sscanf(line, "%lx-%lx %4s", &start, &mapping->end, mode) != 3 || at < start ||
 		    at >= mapping->end)
 			continue;

@@ -9,6 +9,7 @@
 #include "uninit/uninit.h"
 
 #include "base/clock.h"
+#include "base/proc_line.h"
 #include "tool/set.h"
 #include "uninit/alignment.h"
 #include "uninit/counts.h"
@@ -374,7 +375,7 @@ static void on_process_began(void *state, pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	maps = fopen(path, "re");
-	while (maps && fgets(line, sizeof(line), maps))
+	while (maps && proc_line_next(maps, line, sizeof(line)))
 		if (sscanf(line, "%llx-%*x r-xp %*x %*s %*u %255s", &start, module) == 2 &&
 		    uninit_is_library(module))
 			uninit->services->function_name(uninit->host, pid, start + 4096);
