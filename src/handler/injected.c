@@ -12,6 +12,9 @@
 #include <stdatomic.h>
 
 AGENT_RESTORER(injected_restorer);
+INJECTED_RUN(injected_run);
+
+struct injected_table injected_table __attribute__((visibility("hidden")));
 
 /* A thread that may not read the processor's clock (PR_SET_TSC) would be killed by the vDSO's, here
  * where all signals are blocked. Nobody tells when it was forbidden: the kernel is asked at each

@@ -19,33 +19,27 @@ int actions_ask(struct remote *remote, uint64_t at, int signal, struct injected_
 	return err ? err : memory_read(remote->tid, at, action, sizeof(*action));
 }
 
-/* *all: each handler of these signals has SA_ONSTACK. It ends with the first that has not. */
-static int ask_all(struct remote *remote, uint64_t at, uint64_t signals, bool *all)
-{
-	int err = 0;
-
-	*all = true;
-	for (int signal = 1; signal <= 64 && !err && *all; signal++) {
-		struct injected_action action;
-
-		if (!(signals & ACTIONS_BIT(signal)))
-			continue;
-		err = actions_ask(remote, at, signal, &action);
-		if (!err)
-			*all = action.handler <= 1 || action.flags & SA_ONSTACK;
-	}
-	return err;
-}
-
-int actions_look(struct remote *remote, uint64_t at, uint64_t caught, enum actions_stack *stack)
+uint64_t actions_telling(uint64_t caught)
 {
 	const uint64_t own = caught & ~actions_not_the_programs;
 	const uint64_t others = own & ~actions_of_faults;
-	bool all = false;
-	int err = own ? ask_all(remote, at, others ? others : own, &all) : 0;
 
-	*stack = err || !all ? ACTIONS_STACK_ANY
-		 : others    ? ACTIONS_STACK_ALWAYS
-			     : ACTIONS_STACK_FAULTS;
-	return err;
+	return others ? others : own;
+}
+
+static bool all_on_stack(uint64_t signals, const struct injected_action action[])
+{
+	for (unsigned i = 0; i < INJECTED_SIGNALS; i++)
+		if (signals >> i & 1 && action[i].handler > 1 && !(action[i].flags & SA_ONSTACK))
+			return false;
+	return true;
+}
+
+enum actions_stack actions_stack(uint64_t caught, const struct injected_action action[])
+{
+	const uint64_t telling = actions_telling(caught);
+
+	if (!telling || !all_on_stack(telling, action))
+		return ACTIONS_STACK_ANY;
+	return telling & ~actions_of_faults ? ACTIONS_STACK_ALWAYS : ACTIONS_STACK_FAULTS;
 }

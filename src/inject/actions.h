@@ -21,12 +21,16 @@ extern const uint64_t actions_not_the_programs;
 /* `at`: memory of the process for the answer. 0 or -errno. */
 int actions_ask(struct remote *remote, uint64_t at, int signal, struct injected_action *action);
 
+/* The signals, as bits, whose actions tell where a handler of ours may run. `caught`: those that
+ * have handlers. */
+uint64_t actions_telling(uint64_t caught);
+
 /*
  * Where a handler of ours may run. A runtime that keeps the stacks of its language small and in
  * the register that is the kernel's stack pointer too lets no handler run there, since what lies
  * below is other data: each of its handlers has SA_ONSTACK. Where one has not, stacks are as the
- * kernel wants them, and no further one is asked for. `caught`: the signals that have handlers.
+ * kernel wants them. action[signal - 1]: of those that tell.
  */
-int actions_look(struct remote *remote, uint64_t at, uint64_t caught, enum actions_stack *stack);
+enum actions_stack actions_stack(uint64_t caught, const struct injected_action action[]);
 
 #endif

@@ -3,11 +3,16 @@
  * The protocol of entering. All calls are made by one thread of the process, stopped:
  *
  *	mmap		the handler's memory; its code is written by us (memory_write_code())
- *	mprotect	its data becomes writable; it says who we are
+ *
+ * then those of two batches (batch.h), the thread stopping after each:
+ *
+ *	mprotect	its data becomes writable
  *	socketpair	one end is taken out (pidfd_getfd(2)), the area's descriptor sent through
- *it: that works whatever the user, the namespaces and the files in /proc recvmsg, close, close
- *	mmap, close	the area
- *	rt_sigaction	where the program has handlers: do they run on alternate stacks?
+ *it: that works whatever the user, the namespaces and the files in /proc rt_sigaction	for each
+ *signal that the program handles: does it run on alternate stacks?
+ *
+ *	recvmsg, mmap	the area; what we are is written before, as far as it is known
+ *	close, …	all three, whatever failed
  *	rt_sigaction	last: from here on signals come to the handler, which has all it needs
  *
  * What fails on the way is taken back in the same stop. The descriptors exist within it alone;
@@ -17,6 +22,7 @@
 
 #include "inject/actions.h"
 #include "inject/apart.h"
+#include "inject/batch.h"
 #include "inject/choose.h"
 #include "inject/image.h"
 #include "inject/gap.h"
@@ -72,7 +78,10 @@ struct entering {
 	uint16_t opmask_at;
 	uint64_t caught; /* signals of which the program has handlers */
 	bool ignored;	 /* … SIGTRAP, which it ignores */
-	int pair[2], fd; /* in the process; -1: not open */
+	bool open;	 /* descriptors in the process, in struct room */
+	bool set;	 /* our action */
+	struct batch batch;
+	struct injected_action action[INJECTED_SIGNALS];
 };
 
 static bool failed(long result)
@@ -105,7 +114,6 @@ static int map_image(struct entering *entering)
 	long image = REMOTE_CALL(&entering->remote, SYS_mmap, entering->gap, header->size,
 				 PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1,
 				 0);
-	long err;
 
 	if (failed(image))
 		return (int)image;
@@ -115,18 +123,61 @@ static int map_image(struct entering *entering)
 	injection->own = injection->image + header->own;
 	injection->entry = injection->image + header->entry;
 	entering->room = injection->own + offsetof(struct injected_own, room);
-	err = memory_write_code(entering->remote.tid, injection->image, injected_image,
-				injected_image_size);
-	if (!err)
-		err = REMOTE_CALL(&entering->remote, SYS_mprotect, injection->image + header->data,
-				  header->size - header->data, PROT_READ | PROT_WRITE);
-	return (int)err;
+	entering->batch.run = injection->image + header->run;
+	entering->batch.table = injection->image + header->table;
+	return memory_write_code(entering->remote.tid, injection->image, injected_image,
+				 injected_image_size);
+}
+
+static int run_batch(struct entering *entering)
+{
+	int err = batch_run(&entering->batch, &entering->remote);
+
+	return err ? err : batch_error(&entering->batch);
+}
+
+/* The actions that are to be known, as bits: that of SIGTRAP if the program has one, else those
+ * that tell where the program's handlers run. */
+static uint64_t asked_for(const struct entering *entering)
+{
+	return entering->caught & STATUS_TRAP ? STATUS_TRAP : actions_telling(entering->caught);
+}
+
+static int begin_memory(struct entering *entering)
+{
+	const struct injection *injection = entering->injection;
+	const struct injected_header *header = &entering->header;
+	const uint64_t asked = asked_for(entering),
+		       actions = entering->batch.table + offsetof(struct injected_table, action);
+	struct batch *batch = &entering->batch;
+	int err;
+
+	batch->count = 0;
+	BATCH_ADD(batch, SYS_mprotect, injection->image + header->data, header->size - header->data,
+		  PROT_READ | PROT_WRITE);
+	BATCH_ADD(batch, SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
+		  entering->room + offsetof(struct room, pair));
+	for (unsigned i = 0; i < INJECTED_SIGNALS; i++)
+		if (asked >> i & 1)
+			BATCH_ADD(batch, SYS_rt_sigaction, i + 1, 0,
+				  actions + i * sizeof(struct injected_action), sizeof(uint64_t));
+	err = run_batch(entering);
+	/* Written also where a later call failed: then they are to be closed. */
+	if (batch->call[1].result == 0)
+		entering->open = true;
+	return err ? err
+		   : memory_read(entering->remote.tid, actions, entering->action,
+				 sizeof(entering->action));
 }
 
 /* One end of the pair, here. */
 static int take_end(const struct entering *entering)
 {
-	return lethal_getfd(entering->injection->pidfd, (int)entering->pair[1]);
+	int pair[2] = {-1, -1};
+	int err = memory_read(entering->remote.tid, entering->room + offsetof(struct room, pair),
+			      pair, sizeof(pair));
+
+	return err ? err : lethal_getfd(entering->injection->pidfd, pair[1]);
 }
 
 static int send_area(const struct entering *entering)
@@ -153,7 +204,44 @@ static int send_area(const struct entering *entering)
 	return err;
 }
 
-static int receive_area(struct entering *entering)
+/* Behind the handler's memory: one page of page tables serves both. 0: anywhere. */
+static uint64_t beside(const struct entering *entering)
+{
+	return entering->gap ? entering->injection->image + entering->injection->size : 0;
+}
+
+static int tell(const struct entering *entering, uint64_t area)
+{
+	const struct inject_request *request = entering->request;
+	const struct injection *injection = entering->injection;
+	struct injected_state state = {.area = area,
+				       .process = area ? area + request->entry_offset : 0,
+				       .index = request->index,
+				       .hold_most = request->hold_most,
+				       .can_read_fs_base = entering->can_read_fs_base,
+				       .opmask_at = entering->opmask_at};
+	struct injected_own own = {.clock = request->calls_clock ? 0 : entering->vdso.clock,
+				   .controller = (uint64_t)entering->controller};
+	int err = memory_write(entering->remote.tid, injection->state, &state, sizeof(state));
+
+	return err ? err
+		   : memory_write(entering->remote.tid, injection->own, &own,
+				  offsetof(struct injected_own, room));
+}
+
+/* The frame goes where the program's own would: the alternate stack where its handler wants it. */
+static uint64_t stack_flag(struct entering *entering)
+{
+	const struct injected_action *own = &entering->action[SIGTRAP - 1];
+
+	if (entering->caught & STATUS_TRAP)
+		return own->handler > 1 ? own->flags & SA_ONSTACK : 0;
+	entering->injection->stack = actions_stack(entering->caught, entering->action);
+	return entering->injection->stack == ACTIONS_STACK_ANY ? 0 : SA_ONSTACK;
+}
+
+/* A descriptor that was not received stays -1, which nothing is mapped of. */
+static struct room arguments_of(const struct entering *entering)
 {
 	const uint64_t at = entering->room;
 	struct room room = {
@@ -163,119 +251,104 @@ static int receive_area(struct entering *entering)
 			    .msg_controllen = sizeof(room.control)},
 		.data = {(void *)(at + offsetof(struct room, byte)), 1},
 	};
-	int err = memory_write(entering->remote.tid, at, &room, sizeof(room));
-	struct cmsghdr header;
-	long got;
 
-	if (err)
-		return err;
-	got = REMOTE_CALL(&entering->remote, SYS_recvmsg, (uint64_t)entering->pair[0],
-			  at + offsetof(struct room, message), MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	if (got != 1)
-		return failed(got) ? (int)got : -EPROTO;
-	err = memory_read(entering->remote.tid, at, &room, sizeof(room));
-	memcpy(&header, room.control, sizeof(header));
-	if (err || header.cmsg_type != SCM_RIGHTS || header.cmsg_len != CMSG_LEN(sizeof(int)))
-		return err ? err : -EPROTO;
-	memcpy(&entering->fd, room.control + sizeof(header), sizeof(int));
-	return 0;
+	memset(room.control, 0xff, sizeof(room.control));
+	return room;
 }
 
-static void close_there(struct entering *entering, int *fd)
+static void close_there(struct batch *batch, uint64_t at)
 {
-	if (*fd >= 0)
-		REMOTE_CALL(&entering->remote, SYS_close, (uint64_t)*fd);
-	*fd = -1;
+	struct injected_call *call = BATCH_ADD(batch, SYS_close, 0);
+
+	call->from = at;
+	call->cleanup = true;
 }
 
-/* In one call where they stand beside each other, as in any program that has no gaps. */
-static void close_all_there(struct entering *entering)
+static void add_closing(struct entering *entering)
 {
-	int *pair = entering->pair, first = pair[0];
+	const uint64_t at = entering->room;
 
-	if (first >= 0 && pair[1] == first + 1 && entering->fd == first + 2 &&
-	    !REMOTE_CALL(&entering->remote, SYS_close_range, (uint64_t)first,
-			 (uint64_t)first + 2)) {
-		pair[0] = pair[1] = entering->fd = -1;
-		return;
+	close_there(&entering->batch, at + offsetof(struct room, pair[0]));
+	close_there(&entering->batch, at + offsetof(struct room, pair[1]));
+	close_there(&entering->batch, at + offsetof(struct room, control) + CMSG_LEN(0));
+}
+
+static void close_all(struct entering *entering)
+{
+	entering->batch.count = 0;
+	add_closing(entering);
+	batch_run(&entering->batch, &entering->remote);
+	entering->open = false;
+}
+
+/* All but the pair, which lies there already. */
+static int write_arguments(struct entering *entering)
+{
+	const struct injection *injection = entering->injection;
+	struct room room = arguments_of(entering);
+
+	room.action = (struct injected_action){
+		.handler = injection->entry,
+		.flags = SA_SIGINFO | SA_RESTART | KERNEL_RESTORER | stack_flag(entering),
+		.restorer = injection->image + entering->header.restorer,
+		.mask = ~(1ull << (SIGILL - 1)),
+	};
+	return memory_write(entering->remote.tid, entering->room + sizeof(room.pair),
+			    (const char *)&room + sizeof(room.pair),
+			    sizeof(room) - sizeof(room.pair));
+}
+
+static void add_mapping(struct entering *entering)
+{
+	struct batch *batch = &entering->batch;
+	const uint64_t at = entering->room;
+	struct injected_call *call = BATCH_ADD(batch, SYS_recvmsg, 0,
+					       at + offsetof(struct room, message),
+					       MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+
+	call->from = at + offsetof(struct room, pair[0]);
+	call = BATCH_ADD(batch, SYS_mmap, beside(entering), entering->request->area_size,
+			 PROT_READ | PROT_WRITE, MAP_SHARED, 0, 0);
+	call->from = at + offsetof(struct room, control) + CMSG_LEN(0);
+	call->index = 4;
+}
+/* The area, and our action as the last. */
+static int run_second(struct entering *entering)
+{
+	struct injection *injection = entering->injection;
+	struct batch *batch = &entering->batch;
+	struct injected_call *last;
+	int err;
+
+	batch->count = 0;
+	add_mapping(entering);
+	add_closing(entering);
+	last = BATCH_ADD(batch, SYS_rt_sigaction, SIGTRAP,
+			 entering->room + offsetof(struct room, action),
+			 injection->own + offsetof(struct injected_own, previous),
+			 sizeof(uint64_t));
+	err = run_batch(entering);
+	entering->open = false;
+	entering->set = last->result == 0;
+	if (batch->call[1].result > 0) {
+		injection->area = (uint64_t)batch->call[1].result;
+		injection->area_size = entering->request->area_size;
 	}
-	close_there(entering, &pair[0]);
-	close_there(entering, &pair[1]);
-	close_there(entering, &entering->fd);
-}
-
-static int pass_area(struct entering *entering)
-{
-	long err = REMOTE_CALL(&entering->remote, SYS_socketpair, AF_UNIX,
-			       SOCK_SEQPACKET | SOCK_CLOEXEC, 0, entering->room);
-
-	if (!err)
-		err = memory_read(entering->remote.tid, entering->room, entering->pair,
-				  sizeof(entering->pair));
-	if (!err)
-		err = send_area(entering);
-	if (!err)
-		err = receive_area(entering);
-	return (int)err;
-}
-
-/* Behind the handler's memory: one page of page tables serves both. */
-static uint64_t beside(const struct entering *entering)
-{
-	return entering->gap ? entering->injection->image + entering->injection->size : 0;
+	/* Nothing comes to the handler yet but signals of the program's own. */
+	if (!err && injection->area != beside(entering))
+		err = tell(entering, injection->area);
+	return err;
 }
 
 static int map_area(struct entering *entering)
 {
-	struct injection *injection = entering->injection;
-	long area = pass_area(entering);
+	int err = send_area(entering);
 
-	if (!area)
-		area = REMOTE_CALL(&entering->remote, SYS_mmap, beside(entering),
-				   entering->request->area_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-				   (uint64_t)entering->fd, 0);
-	close_all_there(entering);
-	if (failed(area))
-		return (int)area;
-	injection->area = (uint64_t)area;
-	injection->area_size = entering->request->area_size;
-	return 0;
-}
-
-static int tell(const struct entering *entering)
-{
-	const struct inject_request *request = entering->request;
-	struct injection *injection = entering->injection;
-	struct injected_state state = {.area = injection->area,
-				       .process = injection->area + request->entry_offset,
-				       .index = request->index,
-				       .hold_most = request->hold_most,
-				       .can_read_fs_base = entering->can_read_fs_base,
-				       .opmask_at = entering->opmask_at};
-	struct injected_own own = {.clock = request->calls_clock ? 0 : entering->vdso.clock,
-				   .controller = (uint64_t)entering->controller};
-	int err = memory_write(entering->remote.tid, injection->state, &state, sizeof(state));
-
-	return err ? err : memory_write(entering->remote.tid, injection->own, &own, sizeof(own));
-}
-
-/* The frame goes where the program's own would: the alternate stack where its handler wants it. */
-static int set_action(struct entering *entering, uint64_t flags)
-{
-	const struct injection *injection = entering->injection;
-	const uint64_t previous = injection->own + offsetof(struct injected_own, previous);
-	struct injected_action action = {
-		.handler = injection->entry,
-		.flags = SA_SIGINFO | SA_RESTART | KERNEL_RESTORER | flags,
-		.restorer = injection->image + entering->header.restorer,
-		.mask = ~(1ull << (SIGILL - 1)),
-	};
-	uint64_t at = entering->room + offsetof(struct room, action);
-	int err = memory_write(entering->remote.tid, at, &action, sizeof(action));
-
-	return err ? err
-		   : (int)REMOTE_CALL(&entering->remote, SYS_rt_sigaction, SIGTRAP, at, previous,
-				      sizeof(uint64_t));
+	if (!err)
+		err = write_arguments(entering);
+	if (!err)
+		err = tell(entering, beside(entering));
+	return err ? err : run_second(entering);
 }
 
 static int read_previous(const struct entering *entering, struct injected_action *previous)
@@ -285,22 +358,16 @@ static int read_previous(const struct entering *entering, struct injected_action
 	return memory_read(entering->remote.tid, at, previous, sizeof(*previous));
 }
 
-/* Asked before it is set: where the program's handler wants to run. */
-static int previous_flags(struct entering *entering, uint64_t *flags)
-{
-	const uint64_t at = entering->injection->own + offsetof(struct injected_own, previous);
-	struct injected_action previous;
-	int err = actions_ask(&entering->remote, at, SIGTRAP, &previous);
-
-	if (!err)
-		*flags = previous.handler > 1 ? previous.flags & SA_ONSTACK : 0;
-	return err;
-}
-
 static void take_back(struct entering *entering)
 {
 	struct injection *injection = entering->injection;
 
+	if (entering->open)
+		close_all(entering);
+	if (entering->set)
+		REMOTE_CALL(&entering->remote, SYS_rt_sigaction, SIGTRAP,
+			    injection->own + offsetof(struct injected_own, previous), 0,
+			    sizeof(uint64_t));
 	if (injection->area)
 		REMOTE_CALL(&entering->remote, SYS_munmap, injection->area, injection->area_size);
 	if (injection->image)
@@ -308,32 +375,14 @@ static void take_back(struct entering *entering)
 	injection->area = injection->image = 0;
 }
 
-/* Where the program's handlers run, or that of SIGTRAP if it has one. */
-static int stack_flags(struct entering *entering, uint64_t *flags)
-{
-	const uint64_t at = entering->injection->own + offsetof(struct injected_own, previous);
-	int err;
-
-	if (entering->caught & STATUS_TRAP)
-		return previous_flags(entering, flags);
-	err = actions_look(&entering->remote, at, entering->caught, &entering->injection->stack);
-	*flags = entering->injection->stack == ACTIONS_STACK_ANY ? 0 : SA_ONSTACK;
-	return err;
-}
-
 static int make_calls(struct entering *entering)
 {
-	uint64_t flags = 0;
 	int err = map_image(entering);
 
 	if (!err)
+		err = begin_memory(entering);
+	if (!err)
 		err = map_area(entering);
-	if (!err)
-		err = tell(entering);
-	if (!err)
-		err = stack_flags(entering, &flags);
-	if (!err)
-		err = set_action(entering, flags);
 	if (err)
 		take_back(entering);
 	return err;
@@ -433,9 +482,7 @@ static struct entering prepare(const struct inject_request *request, struct inje
 	struct entering entering = {.request = request,
 				    .injection = injection,
 				    .controller = getpid(),
-				    .opmask_at = opmask_offset(),
-				    .pair = {-1, -1},
-				    .fd = -1};
+				    .opmask_at = opmask_offset()};
 
 	lethal_getfd(-1, -1);
 	memcpy(&entering.header, injected_image, sizeof(entering.header));

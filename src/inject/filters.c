@@ -2,6 +2,7 @@
 #include "inject/filters.h"
 
 #include "base/seccomp_run.h"
+#include "inject/batch.h"
 #include "inject/status.h"
 
 #include <errno.h>
@@ -63,6 +64,14 @@ static const struct wanted handling[] = {
 	{SYS_rt_sigaction, {ANY, 0, ANY, sizeof(uint64_t), ANY, ANY}},
 };
 
+/* src/inject/batch.c: without these the calls of entering are made one by one. */
+static const struct wanted batching[] = {
+	{SYS_getpid, {ANY, ANY, ANY, ANY, ANY, ANY}},
+	{SYS_gettid, {ANY, ANY, ANY, ANY, ANY, ANY}},
+	{SYS_tgkill, {ANY, ANY, BATCH_SIGNAL, ANY, ANY, ANY}},
+	{SYS_rt_tgsigqueueinfo, {ANY, ANY, BATCH_SIGNAL, ANY, ANY, ANY}},
+};
+
 bool filters_are_shown(void)
 {
 	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -102,23 +111,26 @@ static bool allows_all(const struct sock_filter *code, unsigned length, const st
 }
 
 /* The last is told by ENOENT. */
-enum filters_verdict filters_ask(pid_t tid, uint64_t call, int *count)
+struct filters filters_ask(pid_t tid, uint64_t call)
 {
 	static struct sock_filter code[BPF_MAXINSNS];
-	enum filters_verdict verdict = FILTERS_ALL;
+	struct filters filters = {FILTERS_ALL, 0, true};
 
-	for (*count = 0; *count < FILTERS_MOST; (*count)++) {
-		void *number = (void *)(long)*count;
+	for (; filters.count < FILTERS_MOST; filters.count++) {
+		void *number = (void *)(long)filters.count;
 		long length = ptrace(PTRACE_SECCOMP_GET_FILTER, tid, number, NULL);
 
-		if (length < 0)
-			return *count && errno == ENOENT ? verdict : FILTERS_FORBID;
-		if (length > BPF_MAXINSNS ||
+		if (length < 0 && filters.count && errno == ENOENT)
+			return filters;
+		if (length < 0 || length > BPF_MAXINSNS ||
 		    ptrace(PTRACE_SECCOMP_GET_FILTER, tid, number, code) != length ||
 		    !allows_all(code, (unsigned)length, entering, COUNT_OF(entering), call))
-			return FILTERS_FORBID;
+			break;
 		if (!allows_all(code, (unsigned)length, handling, COUNT_OF(handling), call))
-			verdict = FILTERS_ENTER;
+			filters.verdict = FILTERS_ENTER;
+		if (!allows_all(code, (unsigned)length, batching, COUNT_OF(batching), call))
+			filters.batch = false;
 	}
-	return FILTERS_FORBID;
+	filters.verdict = FILTERS_FORBID;
+	return filters;
 }

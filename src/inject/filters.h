@@ -21,8 +21,14 @@ enum filters_verdict {
 	FILTERS_ALL,   /* … and those that the handler makes */
 };
 
+struct filters {
+	enum filters_verdict verdict;
+	int count;  /* how many there are */
+	bool batch; /* they allow also what making calls in one run takes (batch.h) */
+};
+
 /* What all filters of the thread allow, which stands still, from the instruction at `call` or
- * anywhere. *count: how many there are. */
-enum filters_verdict filters_ask(pid_t tid, uint64_t call, int *count);
+ * anywhere. */
+struct filters filters_ask(pid_t tid, uint64_t call);
 
 #endif

@@ -334,7 +334,7 @@ int permission_check(struct inject_reason *reason, pid_t pid, struct status *sta
 			"process %d (%s) is under strict seccomp: it may make no call "
 			"that would be needed",
 			(int)pid, status->name);
-	if (!status_may_call(pid) && !filters_are_shown()) {
+	if (status_may_call(pid) == STATUS_CALLS_NONE && !filters_are_shown()) {
 		/* Nothing can be read of one that has ended meanwhile. */
 		if (status_read(pid, &now))
 			return permission_explain(reason, pid, -ESRCH);

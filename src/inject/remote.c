@@ -6,6 +6,7 @@
 #include "base/syscall.h"
 #include "event/threads.h"
 #include "inject/apart.h"
+#include "inject/dispatch.h"
 #include "inject/filters.h"
 #include "inject/memory.h"
 #include "inject/section.h"
@@ -30,7 +31,6 @@
 #define CALL_BOUND (10 * SECOND)   /* for a call to return; they do not sleep */
 #define RUNTIME_BOUND (2 * SECOND) /* for a call of a runtime that begins */
 #define USER_CODE_64 0x33	   /* its code segment (asm/segment.h, __USER_CS) */
-#define DISPATCHED 2		   /* si_code SYS_USER_DISPATCH, asm-generic/siginfo.h */
 #define OTHERS_MOST 64 /* stops other than at a call: SIGSTOP and what else cannot be blocked */
 #define CALL_STOP (SIGTRAP | 0x80)   /* PTRACE_O_TRACESYSGOOD */
 #define ERROR_RESTART_NO_HANDLER 514 /* ERESTARTNOHAND, linux/errno.h of the kernel */
@@ -223,33 +223,20 @@ static void note_late(pid_t tid)
 }
 
 /* It is what we took it for, and not what another thread of it has executed meanwhile. */
-/* Linux 6.4's struct ptrace_sud_config, which older headers lack. */
-struct dispatch_config {
-	uint64_t mode, selector, offset, length;
-};
-#define GET_DISPATCH_CONFIG ((enum __ptrace_request)0x4211)
-
-/* Its system calls, ours too, are given to a handler of its own (PR_SET_SYSCALL_USER_DISPATCH). An
- * older kernel does not tell. */
-static bool dispatches_calls(pid_t tid)
-{
-	struct dispatch_config config = {0};
-
-	return !ptrace(GET_DISPATCH_CONFIG, tid, (void *)sizeof(config), &config) && config.mode;
-}
-
 static bool may_call(struct remote *remote)
 {
-	enum filters_verdict verdict;
-	int count;
+	enum status_calls calls = status_may_call(remote->tid);
+	struct filters filters;
 
 	remote->filters = 0;
-	if (status_may_call(remote->tid))
+	remote->batches = calls == STATUS_CALLS_ALL;
+	if (calls != STATUS_CALLS_NONE)
 		return true;
-	verdict = filters_ask(remote->tid, remote->call, &count);
-	if (verdict == FILTERS_ALL)
-		remote->filters = count;
-	return verdict != FILTERS_FORBID;
+	filters = filters_ask(remote->tid, remote->call);
+	remote->batches = filters.batch;
+	if (filters.verdict == FILTERS_ALL)
+		remote->filters = filters.count;
+	return filters.verdict != FILTERS_FORBID;
 }
 
 static int check(struct remote *remote)
@@ -262,7 +249,7 @@ static int check(struct remote *remote)
 		return 0;
 	if (!may_call(remote))
 		return -ECANCELED;
-	if (dispatches_calls(remote->tid))
+	if (dispatch_is_on(remote->tid))
 		return -EOPNOTSUPP;
 	if (memory_read(remote->tid, remote->call, &instruction, sizeof(instruction)) ||
 	    instruction != 0x050f)
@@ -409,15 +396,6 @@ int remote_begin_set(struct remote *remote, pid_t child)
 	return err ? err : begin_told(remote, child);
 }
 
-/* The call did not reach the kernel (dispatches_calls() of an older kernel). */
-static bool was_dispatched(pid_t tid, int status)
-{
-	siginfo_t info;
-
-	return WSTOPSIG(status) == SIGSYS && !ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) &&
-	       info.si_code == DISPATCHED;
-}
-
 /* To a stop at the entry or the exit of its call. -EFAULT: it makes none, and faults instead. A
  * SIGSTOP that comes is the program's, and delivered: others of its threads stop, and this one when
  * it is let go, unless SIGCONT has come by then. */
@@ -433,7 +411,7 @@ static int go_to_call(pid_t tid)
 		err = wait_for(tid, &status, CALL_BOUND);
 		if (err || WSTOPSIG(status) == CALL_STOP)
 			return err;
-		if (was_dispatched(tid, status))
+		if (dispatch_was(tid, status))
 			return -EOPNOTSUPP;
 		signal = signal_of(status) == SIGSTOP ? SIGSTOP : 0;
 	}
@@ -444,7 +422,7 @@ static int go_to_call(pid_t tid)
  * would be forced, were it blocked, and the program's handler of it gone. */
 static int block_signals(struct remote *remote)
 {
-	uint64_t all = ~(1ull << (SIGSYS - 1));
+	uint64_t all = REMOTE_BLOCKED;
 
 	if (remote->called)
 		return 0;
@@ -460,6 +438,7 @@ long remote_call(struct remote *remote, long number, const uint64_t arguments[6]
 
 	if (err)
 		return err;
+	remote->at_signal = false;
 	registers.rip = remote->call;
 	registers.rax = (uint64_t)number;
 	registers.orig_rax = (uint64_t)-1; /* it is in no call that would be begun again */
@@ -480,6 +459,58 @@ long remote_call(struct remote *remote, long number, const uint64_t arguments[6]
 	if (ptrace(PTRACE_GETREGS, remote->tid, NULL, &registers))
 		return -errno;
 	return (long)registers.rax;
+}
+
+static bool is_own(const siginfo_t *info, const struct user_regs_struct *registers)
+{
+	return info->si_code == SI_TKILL && (uint64_t)info->si_pid == registers->r13;
+}
+
+static int go_to_signal(pid_t tid, struct remote_run *run)
+{
+	int signal = 0;
+
+	for (int others = 0; others < OTHERS_MOST; others++) {
+		int status, err;
+		siginfo_t info;
+
+		if (ptrace(PTRACE_CONT, tid, NULL, (void *)(long)signal))
+			return -errno;
+		err = wait_for(tid, &status, CALL_BOUND);
+		if (err)
+			return err;
+		if (dispatch_was(tid, status))
+			return -EOPNOTSUPP;
+		signal = signal_of(status) == SIGSTOP ? SIGSTOP : 0;
+		if (signal_of(status) != run->signal)
+			continue;
+		if (ptrace(PTRACE_GETREGS, tid, NULL, &run->registers) ||
+		    ptrace(PTRACE_GETSIGINFO, tid, NULL, &info))
+			return -errno;
+		if (!is_own(&info, &run->registers))
+			run->foreign = info;
+		if (run->registers.r15)
+			return 0;
+	}
+	return -EFAULT;
+}
+
+int remote_run(struct remote *remote, struct remote_run *run)
+{
+	const uint64_t all = REMOTE_BLOCKED, but = all & ~(1ull << (run->signal - 1));
+	int err = remote->lost ? -ETIMEDOUT : block_signals(remote);
+
+	run->foreign.si_signo = 0;
+	if (!err && (ptrace(PTRACE_SETSIGMASK, remote->tid, (void *)sizeof(but), &but) ||
+		     ptrace(PTRACE_SETREGS, remote->tid, NULL, &run->registers)))
+		err = -errno;
+	if (!err)
+		err = go_to_signal(remote->tid, run);
+	remote->at_signal = !err;
+	remote->lost = err == -ETIMEDOUT;
+	if (!err && ptrace(PTRACE_SETSIGMASK, remote->tid, (void *)sizeof(all), &all))
+		err = -errno;
+	return err;
 }
 
 bool remote_may_begin_again(long call)
@@ -515,14 +546,12 @@ static void return_to_stop(const struct remote *remote)
 	wait_for_stop(remote->tid);
 }
 
-void remote_restore(struct remote *remote)
+static void put_back(struct remote *remote)
 {
 	struct user_regs_struct *registers = &remote->registers;
 	bool again = (long)registers->orig_rax >= 0 && (long)registers->rax == -EINTR &&
 		     remote_may_begin_again((long)registers->orig_rax);
 
-	if (remote->called)
-		return_to_stop(remote);
 	if (remote->abort)
 		registers->rip = remote->abort;
 	if (again)
@@ -533,6 +562,13 @@ void remote_restore(struct remote *remote)
 		ptrace(PTRACE_SETSIGMASK, remote->tid, (void *)sizeof(remote->mask), &remote->mask);
 }
 
+void remote_restore(struct remote *remote)
+{
+	if (remote->called)
+		return_to_stop(remote);
+	put_back(remote);
+}
+
 void remote_release(const struct remote *remote)
 {
 	let_go(remote);
@@ -540,7 +576,10 @@ void remote_release(const struct remote *remote)
 
 uint64_t remote_end(struct remote *remote)
 {
-	remote_restore(remote);
+	/* At its own signal it stands where the kernel is about to let it go on. */
+	if (remote->called && !remote->at_signal)
+		return_to_stop(remote);
+	put_back(remote);
 	let_go(remote);
 	return clock_now() - remote->begun;
 }

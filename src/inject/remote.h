@@ -7,6 +7,7 @@
 #ifndef INJECT_REMOTE_H
 #define INJECT_REMOTE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,7 +24,9 @@ struct remote {
 	pid_t tid;
 	uint64_t call;			   /* address of a `syscall` instruction in it */
 	int filters;			   /* of seccomp's that allow what handlers call */
+	bool batches;			   /* its filters allow what batch.h takes */
 	bool called;			   /* some call has been made */
+	bool at_signal;			   /* the last thing was remote_run() */
 	bool lost;			   /* … and did not return: no other is made */
 	bool raised;			   /* it runs before others, as this thread does (rush.h) */
 	int policy;			   /* what it runs by otherwise */
@@ -62,6 +65,23 @@ int remote_begin_set(struct remote *remote, pid_t child);
 /* What the call returned, or -errno where it could not be made. -ESRCH also when the thread ended.
  */
 long remote_call(struct remote *remote, long number, const uint64_t arguments[6]);
+
+/* Signals that wait between and during calls: not the one that tells of a call that did not reach
+ * the kernel, nor what cannot be blocked. */
+#define REMOTE_BLOCKED (~(1ull << (SIGSYS - 1)))
+
+/*
+ * Code of ours in the process is run by the thread, as it stands between two calls, until it sends
+ * itself `signal`, which is blocked otherwise; r13 has the process's own id by then, and r15, which
+ * is zero before, is set. Another's signal of that number is left in *foreign (si_signo 0: none);
+ * accepted: of two the first is lost.
+ */
+struct remote_run {
+	struct user_regs_struct registers; /* before; then as it stands */
+	int signal;
+	siginfo_t foreign;
+};
+int remote_run(struct remote *remote, struct remote_run *run);
 
 #define REMOTE_CALL(remote, number, ...) \
 	remote_call(remote, number, (const uint64_t[6]){__VA_ARGS__})

@@ -118,17 +118,20 @@ bool status_seccomp(pid_t tid, int *mode, int *filters)
 	return any;
 }
 
-bool status_may_call(pid_t tid)
+enum status_calls status_may_call(pid_t tid)
 {
 	struct status status = {0}, own = {0};
 
 	if (!status_seccomp(tid, &status.seccomp, &status.filters))
-		return false;
-	if (status.seccomp != SECCOMP_MODE_FILTER)
-		return status.seccomp == SECCOMP_MODE_DISABLED;
-	return status_seccomp(getpid(), &own.seccomp, &own.filters) &&
-	       own.seccomp == SECCOMP_MODE_FILTER && status.filters &&
-	       status.filters <= own.filters;
+		return STATUS_CALLS_NONE;
+	if (status.seccomp == SECCOMP_MODE_DISABLED)
+		return STATUS_CALLS_ALL;
+	return status.seccomp == SECCOMP_MODE_FILTER &&
+			       status_seccomp(getpid(), &own.seccomp, &own.filters) &&
+			       own.seccomp == SECCOMP_MODE_FILTER && status.filters &&
+			       status.filters <= own.filters
+		       ? STATUS_CALLS_KNOWN
+		       : STATUS_CALLS_NONE;
 }
 
 int mappings_read(pid_t pid, mapping_fn *each, void *context)

@@ -41,11 +41,13 @@ uint64_t status_ran(pid_t tid);
 /* SECCOMP_MODE_… and how many filters, 0: not known. Quick. False: it has ended. */
 bool status_seccomp(pid_t tid, int *mode, int *filters);
 
-/* May the thread make a call for us? Not under strict seccomp, nor under a filter that this process
- * has not: nobody can ask what it does for that call, and it may kill. Ours are the same, as in a
- * container, where it has as many as we: each is inherited, and none is ever taken away
- * (seccomp(2)). Quick: the thread may stand still meanwhile. */
-bool status_may_call(pid_t tid);
+/* Which calls may the thread make for us? All without a filter. None under strict seccomp, or under
+ * a filter that this process has not: nobody can ask what it does for that call, and it may kill.
+ * Ours are the same, as in a container, where it has as many as we: each is inherited, and none is
+ * ever taken away (seccomp(2)); those that such containers are known to allow can be made then.
+ * Quick: the thread may stand still meanwhile. */
+enum status_calls { STATUS_CALLS_NONE, STATUS_CALLS_KNOWN, STATUS_CALLS_ALL };
+enum status_calls status_may_call(pid_t tid);
 
 struct mapping {
 	uint64_t start, end;

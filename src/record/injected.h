@@ -31,6 +31,8 @@ struct injected_header {
 	uint32_t state; /* struct injected_state */
 	uint32_t own;	/* struct injected_own */
 	uint32_t size;
+	uint32_t run;	/* code that makes the calls of a table (INJECTED_RUN of agent/arch.h) */
+	uint32_t table; /* struct injected_table */
 };
 
 /* The beginning of the handler's struct agent_state (src/agent/state.h). */
@@ -52,6 +54,25 @@ struct injected_action {
 	uint64_t flags;
 	uint64_t restorer;
 	uint64_t mask;
+};
+
+/* A system call that the image's code makes in one run with others (src/inject/batch.c). */
+struct injected_call {
+	uint64_t number;
+	uint64_t argument[6];
+	uint64_t from;	  /* 0, or the address of an int that becomes … */
+	uint64_t index;	  /* … this argument, as it is then */
+	uint64_t cleanup; /* it is made after one that failed, too */
+	int64_t result;	  /* INJECTED_NOT_MADE: one before it failed */
+};
+
+#define INJECTED_NOT_MADE INT64_MIN
+#define INJECTED_SIGNALS 64
+#define INJECTED_CALLS (INJECTED_SIGNALS + 8) /* the action of each signal is asked for at once */
+
+struct injected_table {
+	struct injected_call call[INJECTED_CALLS];
+	struct injected_action action[INJECTED_SIGNALS]; /* as they are told */
 };
 
 #define INJECTED_ROOM 256 /* bytes for the arguments of calls made while it is put in */

@@ -32,20 +32,20 @@ static void be_stopped(unsigned number)
 	__builtin_trap();
 }
 
-static enum filters_verdict ask_of(unsigned number)
+static struct filters ask_of(unsigned number)
 {
-	enum filters_verdict verdict;
+	struct filters filters;
 	pid_t child = fork();
-	int status, count;
+	int status;
 
 	if (child == 0)
 		be_stopped(number);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGILL);
-	verdict = filters_ask(child, 0, &count);
+	filters = filters_ask(child, 0);
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
-	return verdict;
+	return filters;
 }
 
 static void each_call_of_the_handler_is_asked_for(void **state)
@@ -56,9 +56,9 @@ static void each_call_of_the_handler_is_asked_for(void **state)
 	(void)state;
 	if (!filters_are_shown())
 		skip();
-	assert_int_equal(ask_of(SYS_reboot), FILTERS_ALL);
+	assert_int_equal(ask_of(SYS_reboot).verdict, FILTERS_ALL);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		assert_int_equal(ask_of(calls[i]), FILTERS_ENTER);
+		assert_int_equal(ask_of(calls[i]).verdict, FILTERS_ENTER);
 }
 
 static void entering_takes_more(void **state)
@@ -66,7 +66,21 @@ static void entering_takes_more(void **state)
 	(void)state;
 	if (!filters_are_shown())
 		skip();
-	assert_int_equal(ask_of(SYS_socketpair), FILTERS_FORBID);
+	assert_int_equal(ask_of(SYS_socketpair).verdict, FILTERS_FORBID);
+}
+
+static void without_the_signal_calls_are_made_singly(void **state)
+{
+	struct filters filters;
+
+	(void)state;
+	if (!filters_are_shown())
+		skip();
+	assert_true(ask_of(SYS_reboot).batch);
+	filters = ask_of(SYS_tgkill);
+	assert_int_equal(filters.verdict, FILTERS_ALL);
+	assert_int_equal(filters.count, 1);
+	assert_false(filters.batch);
 }
 
 int main(void)
@@ -74,6 +88,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_call_of_the_handler_is_asked_for),
 		cmocka_unit_test(entering_takes_more),
+		cmocka_unit_test(without_the_signal_calls_are_made_singly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

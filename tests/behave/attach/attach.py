@@ -298,6 +298,50 @@ class Untouched(unittest.TestCase):
             self.assertEqual(subject.traces(), before)
             self.assertEqual(subject.last_words(), ("ok", 0))
 
+    def attach_to_python(self, code, rounds):
+        with Subject("-c", code, program=sys.executable) as subject:
+            before = subject.traces()
+            for _ in range(rounds):
+                done = trapline("race", "-q", "--no-follow", "-p", subject.pid, "--duration", 0.05)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(subject.traces(), before)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
+    def test_signal_that_threads_are_stopped_by(self):
+        """Each of the program's own comes, also to a thread that stands for us."""
+        self.attach_to_python(
+            "import os, signal, time\n"
+            "got, told = 0, os.pipe()\n"
+            "def handle(*_):\n"
+            "    global got\n"
+            "    got += 1\n"
+            "    os.write(told[1], b'.')\n"
+            "signal.signal(signal.SIGSTKFLT, handle)\n"
+            "until, pid = time.monotonic() + 8, os.getpid()\n"
+            "if os.fork() == 0:\n"
+            "    os.close(told[1])\n"
+            "    sent = 0\n"
+            "    while time.monotonic() < until:\n"
+            "        os.kill(pid, signal.SIGSTKFLT)\n"
+            "        sent += len(os.read(told[0], 1))\n"
+            "    os._exit(0 if sent else 1)\n"
+            "print('ready', flush=True)\n"
+            "while time.monotonic() < until: pass\n"
+            "print('ok' if os.wait()[1] == 0 and got else 'wrong')\n", 12)
+
+    def test_filter_without_that_signal(self):
+        """tgkill(2), number 234, would kill it."""
+        self.attach_to_python(
+            "import ctypes, struct, time\n"
+            "code = ctypes.create_string_buffer(b''.join(struct.pack('=HBBI', *line) for line in (\n"
+            "    (0x20, 0, 0, 0), (0x15, 0, 1, 234), (6, 0, 0, 0x80000000), (6, 0, 0, 0x7fff0000))))\n"
+            "program = struct.pack('=HxxxxxxQ', 4, ctypes.addressof(code))\n"
+            "prctl = ctypes.CDLL(None).prctl\n"
+            "assert prctl(38, 1, 0, 0, 0) == 0 and prctl(22, 2, ctypes.c_char_p(program), 0, 0) == 0\n"
+            "print('ready', flush=True)\n"
+            "time.sleep(4)\n"
+            "print('ok')\n", 3)
+
     def test_restartable_sequences(self):
         """A thread that was made to call something begins them anew."""
         with Subject("sections", 8) as subject:

@@ -122,4 +122,56 @@ static const struct agent_hooks agent_arch = {
 		"	syscall\n"                                    \
 		".previous\n")
 
+/*
+ * rbx: the first struct injected_call, r12: the end of the last; r14 and r15 are zero. At its end
+ * r13 is the process's id, r14 the thread's, as it calls them itself, r15 is set, and the thread
+ * sends itself the signal in ebp, for which it is stopped by whoever traces it. It uses no stack:
+ * that is the program's.
+ */
+#define INJECTED_RUN(name)                                          \
+	__asm__(".section .text." #name ", \"ax\", @progbits\n"     \
+		".globl " #name "\n"                                \
+		".hidden " #name "\n"                               \
+		".type " #name ", @function\n" #name ":\n"          \
+		"1:	cmp %r12, %rbx\n"                               \
+		"	jae 5f\n"                                         \
+		"	test %r14, %r14\n" /* one has failed */     \
+		"	jz 2f\n"                                          \
+		"	cmpq $0, 72(%rbx)\n" /* cleanup */          \
+		"	je 4f\n"                                          \
+		"2:	mov 56(%rbx), %rax\n" /* from */            \
+		"	test %rax, %rax\n"                                \
+		"	jz 3f\n"                                          \
+		"	movslq (%rax), %rax\n"                            \
+		"	mov 64(%rbx), %rcx\n" /* index */           \
+		"	mov %rax, 8(%rbx,%rcx,8)\n"                       \
+		"3:	mov (%rbx), %rax\n" /* number, arguments */ \
+		"	mov 8(%rbx), %rdi\n"                              \
+		"	mov 16(%rbx), %rsi\n"                             \
+		"	mov 24(%rbx), %rdx\n"                             \
+		"	mov 32(%rbx), %r10\n"                             \
+		"	mov 40(%rbx), %r8\n"                              \
+		"	mov 48(%rbx), %r9\n"                              \
+		"	syscall\n"                                        \
+		"	mov %rax, 80(%rbx)\n" /* result */          \
+		"	cmp $-4095, %rax\n"                               \
+		"	jb 4f\n"                                          \
+		"	mov $1, %r14d\n"                                  \
+		"4:	add $88, %rbx\n"                                \
+		"	jmp 1b\n"                                         \
+		"5:	mov $39, %eax\n" /* getpid(2) */            \
+		"	syscall\n"                                        \
+		"	mov %rax, %r13\n"                                 \
+		"	mov $186, %eax\n" /* gettid(2) */           \
+		"	syscall\n"                                        \
+		"	mov %rax, %r14\n"                                 \
+		"	mov %r13, %rdi\n"                                 \
+		"	mov %r14, %rsi\n"                                 \
+		"	mov %ebp, %edx\n"                                 \
+		"	mov $1, %r15d\n"                                  \
+		"	mov $234, %eax\n" /* tgkill(2) */           \
+		"	syscall\n"                                        \
+		"	jmp 5b\n"                                         \
+		".previous\n")
+
 #endif

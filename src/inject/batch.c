@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/batch.h"
+
+#include "inject/memory.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+/* The code of INJECTED_RUN knows these offsets. */
+#define AT(member, offset) (offsetof(struct injected_call, member) == (offset))
+_Static_assert(AT(number, 0) && AT(argument, 8) && AT(from, 56) && AT(index, 64) &&
+		       AT(cleanup, 72) && AT(result, 80) && sizeof(struct injected_call) == 88,
+	       "the layout of struct injected_call");
+
+struct injected_call *batch_add(struct batch *batch, long number, const uint64_t arguments[6])
+{
+	struct injected_call *call = &batch->call[batch->count++];
+
+	*call = (struct injected_call){.number = (uint64_t)number, .result = INJECTED_NOT_MADE};
+	memcpy(call->argument, arguments, sizeof(call->argument));
+	return call;
+}
+
+static bool has_failed(const struct injected_call *call)
+{
+	return call->result < 0 && call->result > -4096;
+}
+
+int batch_error(const struct batch *batch)
+{
+	for (unsigned i = 0; i < batch->count; i++)
+		if (!batch->call[i].cleanup && has_failed(&batch->call[i]))
+			return (int)batch->call[i].result;
+	return 0;
+}
+
+static int run_one(struct remote *remote, struct injected_call *call)
+{
+	int value, err;
+
+	if (call->from) {
+		err = memory_read(remote->tid, call->from, &value, sizeof(value));
+		if (err)
+			return err;
+		call->argument[call->index] = (uint64_t)(int64_t)value;
+	}
+	call->result = remote_call(remote, (long)call->number, call->argument);
+	return 0;
+}
+
+static int run_singly(struct batch *batch, struct remote *remote)
+{
+	bool failed = false;
+	int err = 0;
+
+	for (unsigned i = 0; i < batch->count && !err; i++) {
+		struct injected_call *call = &batch->call[i];
+
+		if (failed && !call->cleanup)
+			continue;
+		err = run_one(remote, call);
+		failed |= has_failed(call);
+	}
+	return err;
+}
+
+/* One that was somebody else's is sent once more, now that it is blocked. */
+static void send_again(const struct batch *batch, struct remote *remote,
+		       const struct remote_run *run)
+{
+	if (memory_write(remote->tid, batch->table, &run->foreign, sizeof(run->foreign)))
+		return;
+	REMOTE_CALL(remote, SYS_rt_tgsigqueueinfo, run->registers.r13, run->registers.r14,
+		    (uint64_t)run->signal, batch->table);
+}
+
+int batch_run(struct batch *batch, struct remote *remote)
+{
+	const size_t length = batch->count * sizeof(batch->call[0]);
+	struct remote_run run = {.registers = remote->registers, .signal = BATCH_SIGNAL};
+	int err;
+
+	if (!batch->run || !remote->batches)
+		return run_singly(batch, remote);
+	run.registers.rip = batch->run;
+	run.registers.orig_rax = (uint64_t)-1; /* it is in no call that would be begun again */
+	run.registers.rbx = batch->table;
+	run.registers.r12 = batch->table + length;
+	run.registers.rbp = BATCH_SIGNAL;
+	run.registers.r14 = run.registers.r15 = 0;
+	/* The first one makes its table writable. */
+	err = memory_write_code(remote->tid, batch->table, batch->call, length);
+	if (!err)
+		err = remote_run(remote, &run);
+	if (!err)
+		err = memory_read(remote->tid, batch->table, batch->call, length);
+	if (!err && run.foreign.si_signo)
+		send_again(batch, remote, &run);
+	return err;
+}
