@@ -147,6 +147,7 @@ const struct program_events control_events = {
 	.is_entered = is_entered,
 	.filters = filters,
 	.stacks = stacks,
+	.limits_sent = limits_sent,
 };
 
 /* ---- hits --------------------------------------------------------------------------------- */

@@ -554,11 +554,13 @@ static void take_hit(struct area_process *process, const struct perf_siginfo *pe
 		return;
 	begin = cpu_time(process);
 	atomic_fetch_add(&agent_state.handlers, 1);
-	if (area_tag_limit(perf->data) < AREA_LIMITS)
+	if (area_tag_limit(perf->data) < AREA_LIMITS) {
+		atomic_fetch_add_explicit(&process->looks, 1, memory_order_relaxed);
 		throttle_look(process, area_tag_limit(perf->data), perf->flags & PERF_SIGINFO_LATE,
 			      context);
-	else
+	} else {
 		handle_and_account(process, perf, context);
+	}
 	atomic_fetch_sub(&agent_state.handlers, 1);
 	atomic_fetch_add_explicit(&process->handling, cpu_time(process) - begin,
 				  memory_order_relaxed);

@@ -31,6 +31,7 @@ static void open_event(struct target *target, uint32_t index)
 	struct perf_request request;
 
 	limit->cover_version = cover_version(target);
+	limit->heard = 0;
 	limit->period = __atomic_load_n(&shared->period, __ATOMIC_RELAXED);
 	/* In user mode alone: a look due while execve(2) runs would come as a SIGTRAP to the new
 	 * image, which has no handler yet. CPU time spent in the kernel is charged all the same. */
@@ -119,4 +120,31 @@ void limits_follow(struct limits *limits)
 	for (unsigned i = 0; i < AREA_PROCESSES; i++)
 		for (uint32_t j = 0; limits->program->target[i] && j < AREA_LIMITS; j++)
 			follow(limits->program->target[i], j);
+}
+
+/* Each thread's counter may be short of its next signal by a period. What it counts while the
+ * kernel works for the thread sends none: the sum is a reason to ask, and proves nothing. */
+static uint64_t sent(struct target_limit *limit, bool heard, size_t threads)
+{
+	uint64_t count = coverage_count(&limit->coverage), periods;
+
+	if (heard || count < limit->heard)
+		limit->heard = count;
+	periods = limit->period ? (count - limit->heard) / limit->period : 0;
+	return periods > threads ? periods - threads : 0;
+}
+
+uint64_t limits_sent(struct target *target, bool heard, size_t *read)
+{
+	uint64_t found = 0;
+
+	for (uint32_t i = 0; i < AREA_LIMITS; i++) {
+		struct target_limit *limit = &target->limit[i];
+
+		if (!limit->open)
+			continue;
+		found += sent(limit, heard, limit->coverage.count);
+		*read += limit->coverage.count;
+	}
+	return found;
 }

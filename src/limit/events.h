@@ -20,6 +20,7 @@ struct target_limit {
 	unsigned cover_version;
 	bool compared; /* of CPU time: its counters with the process's clock (unpaid.c) */
 	uint64_t counted, clocked;
+	uint64_t heard; /* the events' count when a signal of limits was last heard of */
 };
 
 struct limits {
@@ -40,6 +41,8 @@ void limits_close(struct target *target);
 void limits_follow(struct limits *limits); /* what has changed in the area */
 /* Where the threads that a signal may be sent to have changed (inject/stacks.h). */
 void limits_suit_cover(struct limits *limits);
+/* What program_events.limits_sent says. */
+uint64_t limits_sent(struct target *target, bool heard, size_t *read);
 
 /* unpaid.c: CPU time that nobody paid for */
 void unpaid_launch(struct limits *limits, pid_t pid); /* before the program begins */

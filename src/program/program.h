@@ -46,6 +46,9 @@ struct program_events {
 	int (*filters)(const struct program *program, pid_t pid);
 	/* Threads of an entered process, by its entry, that no signal may be sent to. */
 	const struct inject_stacks *(*stacks)(const struct program *program, uint32_t index);
+	/* Signals of limits that the kernel has sent since this was last called with `heard`, at
+	 * least. *read grows by the counts that were read for it. */
+	uint64_t (*limits_sent)(struct target *target, bool heard, size_t *read);
 };
 
 /* What rooms below the strategies do for the one that a run goes by. */

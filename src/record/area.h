@@ -289,6 +289,7 @@ struct area_process {
 	_Atomic uint32_t delivered; /* all hits */
 	_Atomic uint64_t handling;  /* ns of CPU time in handlers */
 	_Atomic uint64_t held;	    /* ns of holds */
+	_Atomic uint32_t looks;	    /* signals of limits */
 	_Atomic uint32_t births;    /* of threads, by pthread_create() and thrd_create() */
 	_Atomic uint32_t answered;  /* futex: raised when a notice was taken back */
 	_Atomic uint32_t unnoticed; /* notices that could not be given or had no answer */

@@ -52,20 +52,36 @@ static void ask(struct target *target, uint64_t now)
 	taken->unheard = 0;
 }
 
+/* Of hits and of limits: what the handler is heard of by. */
+static bool was_heard(const struct target *target)
+{
+	return target->taken.delivered != atomic_load(&target->shared->delivered) ||
+	       target->taken.looks != atomic_load(&target->shared->looks);
+}
+
+static void note_heard(struct target *target)
+{
+	target->taken.delivered = atomic_load(&target->shared->delivered);
+	target->taken.looks = atomic_load(&target->shared->looks);
+}
+
 bool taken_look(struct target *target)
 {
 	struct taken *taken = &target->taken;
-	uint64_t delivered = atomic_load(&target->shared->delivered), now = clock_now();
-	bool unheard = taken->unheard && taken->delivered == delivered;
+	uint64_t now = clock_now(), limits;
 	size_t read = 0;
+	bool heard, unheard;
 
 	if (taken->is || now < taken->next_look)
 		return taken->is;
+	heard = was_heard(target);
+	unheard = taken->unheard && !heard;
+	limits = target->program->events->limits_sent(target, heard, &read);
 	if (unheard && now >= taken->next_ask)
 		ask(target, now);
 	else
-		taken->unheard = count_new(target, &read) + (unheard ? taken->unheard : 0);
-	taken->delivered = delivered;
+		taken->unheard = count_new(target, &read) + limits + (unheard ? taken->unheard : 0);
+	note_heard(target);
 	taken->next_look = now + LOOK_EVERY * (1 + read / COUNTS_AT_ONCE);
 	return taken->is;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that was entered may set an action of SIGTRAP of its own, and nobody tells: hits come
- * to its handler from then on. But the kernel counts them, and our handler is not heard of. Where
- * that is so at two looks the process is asked, by a thread that is stopped for it.
+ * to its handler from then on, and signals of limits. But the kernel counts them, and our handler
+ * is not heard of. Where that is so at two looks the process is asked, by a thread that is stopped
+ * for it.
  *
  * Accepted: hits up to then, and all of them where some thread's still come to a handler of ours
  * that had begun before.
@@ -18,6 +19,7 @@ struct target;
 struct taken {
 	uint64_t next_look, next_ask;
 	uint64_t delivered; /* to our handler, by the last look */
+	uint64_t looks;	    /* … of limits */
 	uint64_t unheard;   /* hits that the kernel counted since it was last heard of */
 	unsigned asks;
 	bool is; /* by the program */

@@ -155,6 +155,18 @@ static void leave(struct target *target)
 	entry_answer(shared, AREA_PROCESS_LEFT);
 }
 
+static void leave_taken(struct target *target)
+{
+	char name[PROCESS_NAME];
+
+	process_name(target->pid, name);
+	say("%s (%d) has set an action of SIGTRAP of its own, and is left alone from now on: started "
+	    "under trapline both work",
+	    name, (int)target->pid);
+	count_one(target->program, COUNT_ACTIONS_TAKEN);
+	leave(target);
+}
+
 static int hold_id(pid_t pid)
 {
 	return (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
@@ -392,8 +404,7 @@ static void check_status(struct target *target)
 		atomic_store(&target->shared->quiet, 1);
 	/* In a process attached to nothing is interposed that would tell of sigaction(2). */
 	if (target->entered && (!inject_is_in_place(target->pid) || taken_look(target))) {
-		count_one(target->program, COUNT_ACTIONS_TAKEN);
-		leave(target);
+		leave_taken(target);
 	} else if (status.restriction.mode == SECCOMP_MODE_STRICT ||
 		   (target->entered && !confined_look(target))) {
 		leave(target);

@@ -7,6 +7,7 @@
  *	interrupts	it says of its own action of SIGTRAP that calls are to end by it
  *	takes		it sets an action of SIGTRAP; what came to that later than LATER, of which
  *			nothing was sent
+ *	limited		the same, by one thread that computes all the time
  *	masked		two threads begin that race and sleep in ppoll(2) alone, with a mask for
  *that begun		the same, from its start
  */
@@ -54,6 +55,13 @@ static void *race_masked(void *unused)
 			racy++;
 		ppoll(NULL, 0, &pause, &none);
 	}
+	return unused;
+}
+
+static void *compute(void *unused)
+{
+	while (!over)
+		__asm__ volatile("");
 	return unused;
 }
 
@@ -110,13 +118,15 @@ int main(int argc, char **argv)
 		sigaction(SIGTRAP, &action, NULL);
 	if (strcmp(what, "masked") == 0)
 		begin(idle, 1);
+	else if (strcmp(what, "limited") == 0)
+		begin(compute, 1);
 	else
 		begin(strcmp(what, "begun") == 0 ? race_masked : race, THREADS);
 	say("ready");
 	wait_for_line();
 	if (strcmp(what, "interrupts") == 0)
 		siginterrupt(SIGTRAP, 1);
-	else if (strcmp(what, "takes") == 0)
+	else if (strcmp(what, "takes") == 0 || strcmp(what, "limited") == 0)
 		take();
 	else if (strcmp(what, "masked") == 0)
 		begin(race_masked, THREADS);

@@ -21,7 +21,7 @@ def is_entered(pid):
 
 
 class Signals(unittest.TestCase):
-    def run_watched(self, what, *options):
+    def run_watched(self, what, *options, command=("race", "-q")):
         """It does what it does while it is watched. Its last words, and what trapline said."""
         with subprocess.Popen([SIGNALS, what], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as subject:
             def tell(line):
@@ -29,7 +29,7 @@ class Signals(unittest.TestCase):
                 subject.stdin.flush()
 
             self.assertEqual(subject.stdout.readline(), "ready\n")
-            with subprocess.Popen([TRAPLINE, "race", "-q", "--stats=all", "-p", str(subject.pid), *options],
+            with subprocess.Popen([TRAPLINE, *command, "--stats=all", "-p", str(subject.pid), *options],
                                   stderr=subprocess.PIPE, text=True) as watcher:
                 deadline = time.monotonic() + 20
                 while not is_entered(subject.pid) and time.monotonic() < deadline:
@@ -51,6 +51,12 @@ class Signals(unittest.TestCase):
         words, told = self.run_watched("takes", "--aggressive", "--duration", "5")
         self.assertEqual(words, "own restarts, 0 traps\n", told)
         self.assertRegex(told, r"\b1 +actions-taken\b")
+
+    def test_action_taken_under_a_limit(self):
+        words, told = self.run_watched("limited", "--duration", "6", command=("throttle", "--cpu", "30%"))
+        self.assertEqual(words, "own restarts, 0 traps\n", told)
+        self.assertRegex(told, r"\b1 +actions-taken\b")
+        self.assertIn("has set an action of SIGTRAP of its own", told)
 
     def check_masked(self, what):
         for _ in range(TRIES):
