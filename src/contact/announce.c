@@ -108,7 +108,7 @@ static uint64_t go_bound(const struct area *area)
 	return is_first && area->announce_bound < FIRST_BOUND ? FIRST_BOUND : area->announce_bound;
 }
 
-static void wait_for_go(struct area_process *process)
+static void wait_for_go(struct area_process *process, bool spared)
 {
 	struct area *area = agent_state.area;
 	struct patience patience = patience_begin(go_bound(area));
@@ -120,9 +120,20 @@ static void wait_for_go(struct area_process *process)
 	atomic_store(&process->waits, 0);
 	now = agent_now();
 	atomic_fetch_add(&area->waits.waited, now - begun);
-	if (atomic_load(&area->waits.on))
+	if (atomic_load(&area->waits.on) && !spared)
 		rate_charge(&area->waits.earned, &area->waits.rate,
 			    now - begun > WAIT_LEAST ? now - begun : WAIT_LEAST, now);
+}
+
+/* Without this a start that a busy machine makes long would leave the program that a shell then
+ * executes unwatched. One that executes itself for ever is soon among the others. */
+static bool is_spared(struct area *area)
+{
+	pid_t own = raw_getpid(), none = 0;
+
+	if (!atomic_compare_exchange_strong(&area->waits.first, &none, own) && none != own)
+		return false;
+	return atomic_fetch_add(&area->waits.starts, 1) < AREA_SPARED_STARTS;
 }
 
 /* Several that look at once may all wait: what that takes is owed, and later ones do not. */
@@ -142,19 +153,19 @@ static void go_on(struct area *area, struct area_process *process)
 		area_ring(area);
 }
 
-static void announce(struct area *area, struct area_process *process)
+static void announce(struct area *area, struct area_process *process, bool spared)
 {
 	atomic_store(&process->waits, 1);
 	atomic_store(&process->state, AREA_PROCESS_ANNOUNCED);
 	area_ring(area);
-	wait_for_go(process);
+	wait_for_go(process, spared);
 }
 
 void agent_announce(void)
 {
 	struct area *area = agent_state.area;
 	struct area_process *process;
-	bool waits;
+	bool spared, waits;
 
 	agent_state.process = NULL;
 	if (!area || area_is_closed(area))
@@ -170,7 +181,8 @@ void agent_announce(void)
 	}
 	reset_entry(process);
 	throttle_enter(area, process);
-	waits = may_wait(area);
+	spared = is_spared(area);
+	waits = spared || may_wait(area);
 	if (agent_state.guard)
 		agent_state.guard->begin(process, waits);
 	agent_state.process = process;
@@ -178,7 +190,7 @@ void agent_announce(void)
 		go_on(area, process);
 		return;
 	}
-	announce(area, process);
+	announce(area, process, spared);
 	if (agent_state.guard)
 		agent_state.guard->begun(process);
 	if (agent_state.regions)
@@ -193,7 +205,7 @@ void agent_hurry(struct area_process *process)
 	if (!atomic_compare_exchange_strong(&process->state, &late, AREA_PROCESS_ANNOUNCED))
 		return;
 	area_ring(agent_state.area);
-	wait_for_go(process);
+	wait_for_go(process, false);
 }
 
 /* A vfork()ed child sees its parent's entry. */

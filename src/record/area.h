@@ -47,7 +47,7 @@
 #include <sys/types.h>
 
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
-#define AREA_VERSION 15
+#define AREA_VERSION 16
 #define AREA_PROCESSES 64
 #define AREA_SLOTS EVENT_SLOTS /* of the hardware */
 #define AREA_REGIONS 16 /* further slots, which a process with protection keys opens itself */
@@ -215,6 +215,9 @@ enum area_process_state {
  * together. When it is used up they go on at once as LATE, and the controller comes to those that
  * live for AREA_LATE_AGE. A process is as likely as not to live as long again as it has lived, and
  * being watched costs it and the controller a millisecond or two: a hundredth of that.
+ *
+ * The first process is the program that was asked for, or a shell or env(1) that executes it: its
+ * first AREA_SPARED_STARTS waits are neither refused nor charged.
  */
 struct area_waits {
 	_Atomic uint32_t on; /* 0: each waits */
@@ -223,7 +226,10 @@ struct area_waits {
 	_Atomic uint64_t waited; /* ns, so far */
 	_Atomic uint32_t passed; /* times that one went on at once, … */
 	_Atomic uint32_t ended;	 /* … and that it ended before it was watched */
+	_Atomic pid_t first;	 /* as it calls itself; 0: none has begun */
+	_Atomic uint32_t starts; /* of that one */
 };
+#define AREA_SPARED_STARTS 8
 #define AREA_LATE_AGE 100000000u /* ns */
 
 /* Which allocations and frees give notice. Written by the controller at any time. */

@@ -67,6 +67,16 @@ class Storm(unittest.TestCase):
             ended = counts["processes-short"] + counts["processes-ending"]
             self.assertGreaterEqual(counts["processes"] + ended, CHILDREN + 2, result.stderr)
 
+    def test_first_process_is_spared(self):
+        """One wait for a controller that stands still takes what all of ten seconds earn; what the shell itself
+        executes then waits all the same, and what executes programs for ever does not."""
+        still = "(sleep 0.5; kill -CONT $PPID) & kill -STOP $PPID; /bin/true; wait; exec "
+        for executions, least, most in ((6, 0, 4), (40, 30, 45)):
+            result = run(TRAPLINE, "race", "--stats=all", "--", "sh", "-c", still + "env " * executions + "/bin/true")
+            self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+            unwaited = counts_in(result.stderr)["processes-unwaited"]
+            self.assertTrue(least <= unwaited <= most, result.stderr)
+
     def test_what_has_a_finding_is_told(self):
         """Also of a process that nobody watches yet."""
         with tempfile.TemporaryDirectory(dir="/tmp") as folder:
