@@ -4,6 +4,7 @@
 
 #include "process/restriction.h"
 #include "process/say.h"
+#include "process/stat_file.h"
 
 #include "base/clock.h"
 #include "base/proc_line.h"
@@ -429,6 +430,17 @@ static void lose(struct target *target)
 	entry_release(program, index);
 }
 
+/* Has it executed yet another program since the last look? Each has its stack elsewhere, but where
+ * addresses are not random (personality(2)). */
+static bool has_changed_again(struct target *target)
+{
+	uint64_t stack = stat_file_number(target->pid, 0, STAT_STARTSTACK);
+	bool is_other = stack != target->changed_stack;
+
+	target->changed_stack = stack;
+	return is_other;
+}
+
 /* False: it has become another program. Its announcement is waited for, or its asking. */
 static bool check_itself(struct target *target)
 {
@@ -438,12 +450,12 @@ static bool check_itself(struct target *target)
 		target->changed = 0;
 		return true;
 	}
-	if (!target->changed) {
-		target->changed = now;
+	if (!target->changed)
 		handover_expect(target->program, target->pid);
-	} else if (now - target->changed > ANNOUNCE_PATIENCE) {
+	if (has_changed_again(target) || !target->changed)
+		target->changed = now;
+	else if (now - target->changed > ANNOUNCE_PATIENCE)
 		lose(target);
-	}
 	return false;
 }
 

@@ -26,7 +26,8 @@ struct target {
 	uint32_t index; /* of its entry in the area; AREA_PROCESSES of them */
 	pid_t pid;
 	int pidfd;
-	uint64_t changed; /* seen as another program since then; 0: it is itself */
+	uint64_t changed;	/* seen as this other program since then; 0: it is itself */
+	uint64_t changed_stack; /* where that one's stack begins */
 	struct area_process *shared;
 	/* Copied when it announced itself, so that it cannot change them: cover.c. */
 	uint64_t proof_address, proof;

@@ -28,6 +28,21 @@ int main(void)
 }
 """
 
+EXECUTES_ITSELF = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+int main(int count, char **argument)
+{
+	char until[32];
+	snprintf(until, sizeof(until), "%ld", count > 1 ? atol(argument[1]) : time(NULL) + 9);
+	if (time(NULL) < atol(until))
+		execl(argument[0], argument[0], until, NULL);
+	return 3;
+}
+"""
+
 
 def run(*command):
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False)
@@ -76,6 +91,16 @@ class Storm(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
             unwaited = counts_in(result.stderr)["processes-unwaited"]
             self.assertTrue(least <= unwaited <= most, result.stderr)
+
+    def test_who_executes_itself_is_not_lost(self):
+        """For longer than a program that was executed may take to announce itself, and too fast to be watched."""
+        with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+            program = os.path.join(folder, "program")
+            subprocess.run(["gcc", "-w", "-x", "c", "-", "-o", program], input=EXECUTES_ITSELF, text=True, check=True)
+            result = run(TRAPLINE, "race", "--budget", "0.05", "--stats=all", "--", program)
+            self.assertEqual((result.returncode, result.stdout), (3, ""), result.stderr)
+            self.assertEqual(counts_in(result.stderr)["processes-lost"], 0, result.stderr)
+            self.assertNotIn("the program has become", result.stderr)
 
     def test_what_has_a_finding_is_told(self):
         """Also of a process that nobody watches yet."""
