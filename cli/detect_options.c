@@ -7,9 +7,9 @@
 #include "cli/duration.h"
 #include "cli/wrong_option.h"
 #include "explore/heuristic.h"
-#include "explore/strategy.h"
 #include "reader/open.h"
 #include "record/utf8.h"
+#include "strategy/strategies.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -6,6 +6,7 @@
 #include "arrival/launch.h"
 #include "base/clock.h"
 #include "base/syscall.h"
+#include "choice/requests.h"
 #include "control/events.h"
 #include "control/state.h"
 #include "observe/observe.h"

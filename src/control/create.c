@@ -12,6 +12,7 @@
 #include "program/entries.h"
 #include "program/life.h"
 #include "reader/open.h"
+#include "strategy/strategies.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is done as watched processes come and go (program/program.h). */
+#include "aim/aim.h"
 #include "arrival/enter.h"
+#include "control/events.h"
+
+#include "control/state.h"
+#include "hold/hold.h"
 #include "lasting/duty.h"
 #include "lasting/threads.h"
 #include "lasting/traces.h"
-#include "control/events.h"
-#include "control/state.h"
-#include "explore/aim.h"
-#include "explore/hold.h"
-#include "explore/team.h"
+#include "team/team.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From one clock sample to the memory accesses that the thread is about to make. */
 #include "control/sampling.h"
-#include "control/state.h"
+
 #include "base/clock.h"
+#include "control/state.h"
 #include "insn/forward.h"
-#include "explore/foresee.h"
-#include "explore/in_use.h"
 #include "sample/ahead.h"
+#include "usage/foresee.h"
+#include "usage/in_use.h"
 
 #include <string.h>
 

@@ -31,7 +31,7 @@ struct probe_word {
 	unsigned length; /* bytes */
 };
 
-/* Memory that a held thread is about to access (explore/probe.h). */
+/* Memory that a held thread is about to access (answer/probe.h). */
 struct probe {
 	const struct hit *hit;
 	uint64_t until; /* when it is looked at again; 0: nobody is held for that */
@@ -59,7 +59,7 @@ struct slot_choice {
 	 * slot that holds it, and the thread. NULL: none. */
 	struct slot *caller;
 	pid_t calling;
-	enum team_role team; /* explore/team.h */
+	enum team_role team; /* team/team.h */
 	unsigned argument;   /* of TEAM_ENTRY: which one is the function */
 	bool lasts;	     /* its window is longer than others': who comes is waited for */
 	struct probe probe;
@@ -83,7 +83,7 @@ struct explored {
 	struct background_thread background[BACKGROUND_MAX];
 	unsigned background_count;
 	struct team *team;   /* NULL: none is expected */
-	struct aimed *aimed; /* explore/aim.h; NULL: nothing is aimed at */
+	struct aimed *aimed; /* aim/aim.h; NULL: nothing is aimed at */
 };
 
 struct request {
@@ -109,7 +109,7 @@ struct explorer {
 	struct hits *hits;
 	struct request request[REQUESTS_MAX];
 	unsigned requests;
-	uint64_t team_lent;	 /* ns of holds by explore/team.h, of all processes */
+	uint64_t team_lent;	 /* ns of holds by team/team.h, of all processes */
 	struct bucket foresight; /* CPU time for looking ahead … */
 	uint64_t foresight_at;	 /* … as it was then; 0: not yet */
 };
@@ -144,16 +144,5 @@ static inline struct slot_choice *choice_of(const struct target *target, const s
 {
 	return &target->explored->choice[slot->index];
 }
-
-/* requests.c: addresses that a tool asked to have watched */
-/* 0, or -EINVAL, -EBUSY: too many wait, or the address cools down. */
-int request_add(struct explorer *explorer, const struct tl_watch *watch);
-void request_fill(struct tl_watch *watch); /* what the tool left open */
-void requests_expire(struct explorer *explorer, uint64_t now);
-/* Does one wait for this process that is not watched? */
-bool request_waits(struct explorer *explorer, struct target *target);
-/* The best one for this process: highest priority, any of equals. False: none. */
-bool request_take(struct explorer *explorer, struct target *target, struct tl_watch *watch);
-struct slot *slot_watching(struct target *target, uint64_t address);
 
 #endif

@@ -32,8 +32,6 @@ struct manner {
 	bool learns;
 };
 
-extern const struct manner manner_together, manner_singly;
-
 static inline const struct manner *manner_of(const struct target *target)
 {
 	return explorer_of(target)->manner[armed_is_dear(target)];

@@ -39,8 +39,4 @@ struct strategy {
 	void (*shared)(struct target *target, const struct hit *hit, const struct hit *other);
 };
 
-extern const struct strategy choosing_strategy, stall_first_strategy;
-/* The manners of struct explorer. */
-extern const struct manner *const choosing_manners[2];
-
 #endif

@@ -271,7 +271,7 @@ static struct wish hold_wanted(const struct area_slot *slot, uint64_t entry)
 }
 
 /* Another thread is expected at its access before `wish->hold` is over. Acquire pairs with plan()
- * of explore/hold.c. */
+ * of hold/hold.c. */
 static bool meets(const struct area_slot *slot, uint64_t entry, struct wish *wish)
 {
 	uint64_t until = atomic_load_explicit(&slot->meeting_until, memory_order_acquire);

@@ -20,7 +20,7 @@
 #define REST_SOON (36 * MILLISECOND)   /* in the beginning, when all is new */
 #define REST_LATER (196 * MILLISECOND) /* at a budget of 1 percent and above; longer below */
 /* Where armed slots are dear in all processes (target/transient.h): the clock of samples is, too,
- * and probes tell more there (explore/probe.c). */
+ * and probes tell more there (answer/probe.c). */
 #define WINDOW_SINGLE (2 * MILLISECOND)
 #define REST_SINGLE (6000 * MILLISECOND)
 #define BUDGET_PARTS 3 /* one part in so many of the budget is for samples */

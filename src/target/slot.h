@@ -82,5 +82,7 @@ void slot_narrow(struct target *target, struct slot *slot);
 void slot_silence(struct target *target, struct slot *slot); /* its holds go on */
 void slot_disarm(struct target *target, struct slot *slot);
 void slot_release(struct target *target, struct slot *slot); /* whom it holds */
+/* An armed one at this address, of those that strategies choose for; NULL: none. */
+struct slot *slot_watching(struct target *target, uint64_t address);
 
 #endif

@@ -432,3 +432,11 @@ void slot_disarm(struct target *target, struct slot *slot)
 	slot_silence(target, slot);
 	slot_release(target, slot);
 }
+
+struct slot *slot_watching(struct target *target, uint64_t address)
+{
+	for (unsigned i = 0; i < target->slots; i++)
+		if (target->slot[i].armed && target->slot[i].watch.address == address)
+			return &target->slot[i];
+	return NULL;
+}

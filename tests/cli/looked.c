@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "cli/looked.h"
-#include "explore/looked.h"
+#include "history/looked.h"
 
 static char *told(const struct statistics *statistics)
 {

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a thread that is held to the watch of what it is about to access. */
+#ifndef ANSWER_ORIGIN_H
+#define ANSWER_ORIGIN_H
+
+#include "explore/explorer.h"
+
+/* hit() of a strategy. */
+struct slot *origin_take_hit(struct target *target, struct slot *slot, struct hit *hit);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An instruction is drawn: first a function in use, those that samples fell into, those that
+ * sleeping threads will return to (found on their stacks), functions called from there, and,
+ * rarely, any code of the program; then one of what it does to memory.
+ */
+#include "choice/instruction.h"
+
+#include "sample/order.h"
+#include "usage/in_use.h"
+
+#include <stdlib.h>
+
+#define FUNCTION_MAX 1024 /* bytes looked at of one function: decoding is not free */
+#define CHOICES_MAX 512
+
+struct choices {
+	struct target *target;
+	uint64_t pc[CHOICES_MAX];
+	unsigned count;
+	uint64_t calls[64];
+	unsigned call_count;
+	uint64_t site; /* the site in whose function all these stand; 0: it was drawn by chance */
+};
+
+/* rsp and rbp lead to the thread's own frame; another thread's is reached by other registers. */
+static bool is_worth_watching(const struct insn *insn)
+{
+	for (unsigned i = 0; i < insn->operand_count; i++) {
+		const struct insn_operand *operand = &insn->operand[i];
+
+		if (operand->access && !operand->stack_push && !operand->stack_pop &&
+		    operand->base != 4 && !(operand->base == 5 && operand->index < 0) &&
+		    operand->segment == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Where a call to a stub of the procedure linkage table really goes. */
+static uint64_t behind_stub(struct space *space, uint64_t target)
+{
+	uint8_t bytes[2 * INSN_MAX_LENGTH];
+	size_t available = space_code(space, target, bytes, sizeof(bytes)), at = 0;
+	uint64_t slot, length, final;
+
+	for (int i = 0; i < 2; i++) {
+		struct insn_registers registers = {.pc = target + at};
+		struct insn insn;
+
+		if (insn_decode(bytes + at, available - at, target + at, &insn))
+			return target;
+		if (insn.flow == INSN_FLOW_JUMP_INDIRECT && insn.operand_count == 1 &&
+		    insn.operand[0].base == 16 &&
+		    insn_operand_before(&insn, 0, &registers, &slot, &length) == 0 &&
+		    space_read(space, slot, &final, sizeof(final)) == sizeof(final))
+			return final;
+		at += insn.length;
+	}
+	return target;
+}
+
+static void consider(struct choices *choices, const struct insn *insn, uint64_t pc)
+{
+	bool leaves = false;
+
+	if (insn->flow == INSN_FLOW_CALL && choices->call_count < 64) {
+		uint64_t target = behind_stub(choices->target->space, (uint64_t)insn->target);
+
+		leaves = !code_is_interesting(choices->target, target) &&
+			 !order_is_its_purpose(choices->target->space, target);
+		choices->calls[choices->call_count++] = target;
+	}
+	leaves |= insn->flow == INSN_FLOW_CALL_INDIRECT;
+	if (choices->count < CHOICES_MAX && (leaves || is_worth_watching(insn)))
+		choices->pc[choices->count++] = pc;
+}
+
+static void list_function(struct choices *choices, uint64_t start, uint64_t end)
+{
+	uint8_t *bytes;
+	size_t available, at = 0;
+
+	if (end - start > FUNCTION_MAX)
+		end = start + FUNCTION_MAX;
+	bytes = malloc(end - start);
+	if (!bytes)
+		return;
+	available = space_code(choices->target->space, start, bytes, end - start);
+	while (at < available) {
+		struct insn insn;
+
+		if (insn_decode(bytes + at, available - at, start + at, &insn))
+			break;
+		consider(choices, &insn, start + at);
+		at += insn.length;
+	}
+	free(bytes);
+}
+
+static uint64_t any_code(struct target *target)
+{
+	uint64_t start, end;
+
+	if (!space_random_code(target->space, random_next(&target->program->random), &start, &end))
+		return 0;
+	return start + random_next(&target->program->random) % (end - start);
+}
+
+/* A function in use, or now and then one that such a function calls, or any. */
+static bool choose_function(struct target *target, const struct sites *sites, uint64_t *start,
+			    uint64_t *end, struct choices *choices)
+{
+	struct explorer *explorer = explorer_of(target);
+	bool noted = sites->used && random_next(&explorer->program->random) % 16;
+	uint64_t pc = noted ? sites_draw(sites, &explorer->program->random) : any_code(target);
+
+	if (!pc || !code_is_interesting(target, pc) ||
+	    space_function(target->space, pc, start, end))
+		return false;
+	choices->target = target;
+	choices->site = noted ? pc : 0;
+	/* A noted site is the start of an instruction. Every other time decoding begins there, so
+	 * that what lies beyond the first FUNCTION_MAX bytes of a function has its turn. */
+	if (noted && random_next(&explorer->program->random) % 2)
+		*start = pc;
+	list_function(choices, *start, *end);
+	if (choices->call_count && random_next(&explorer->program->random) % 3 == 0) {
+		pc = choices->calls[random_next(&explorer->program->random) % choices->call_count];
+		if (code_is_interesting(target, pc) &&
+		    space_function(target->space, pc, start, end) == 0) {
+			choices->count = choices->call_count = 0;
+			choices->site = 0;
+			list_function(choices, *start, *end);
+		}
+	}
+	return choices->count > 0;
+}
+
+unsigned instruction_interest(void *context, uint64_t pc)
+{
+	struct target *target = context;
+
+	return explorer_of(target)->events->interest(target, pc);
+}
+
+/* One of `count`, each as likely as it is interesting; 0 when none is. */
+static uint64_t choose_weighted(struct target *target, const uint64_t *pc, unsigned count,
+				unsigned *interest)
+{
+	uint64_t weight[CHOICES_MAX];
+	unsigned drawn;
+
+	for (unsigned i = 0; i < count; i++)
+		weight[i] = instruction_interest(target, pc[i]);
+	drawn = random_draw(&target->program->random, weight, count);
+	if (drawn == count)
+		return 0;
+	*interest = (unsigned)weight[drawn];
+	return pc[drawn];
+}
+
+/* Draws a function, so that each has its turn, then one of its instructions, up to four times: the
+ * less interesting an instruction is, the likelier it is that another is drawn. */
+uint64_t instruction_draw(struct target *target, const struct sites *sites, uint64_t *site)
+{
+	static struct choices choices; /* one thread; too large for comfort on the stack */
+	uint64_t start, end, best = 0;
+	unsigned best_interest = 0;
+
+	for (int attempt = 0; attempt < 4; attempt++) {
+		unsigned interest = 0;
+		uint64_t pc;
+
+		choices.count = choices.call_count = 0;
+		if (!choose_function(target, sites, &start, &end, &choices))
+			continue;
+		pc = choose_weighted(target, choices.pc, choices.count, &interest);
+		if (interest <= best_interest)
+			continue;
+		best = pc;
+		best_interest = interest;
+		*site = choices.site;
+		if (random_next(&target->program->random) % INTEREST_EQUAL < interest)
+			break;
+	}
+	return best;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses that a tool asked to have watched, mostly since a sample was about to access them. */
+#ifndef CHOICE_REQUESTS_H
+#define CHOICE_REQUESTS_H
+
+#include "explore/explorer.h"
+
+/* 0, or -EINVAL, -EBUSY: too many wait, or the address cools down. */
+int request_add(struct explorer *explorer, const struct tl_watch *watch);
+void request_fill(struct tl_watch *watch); /* what the tool left open */
+void requests_expire(struct explorer *explorer, uint64_t now);
+/* Does one wait for this process that is not watched? */
+bool request_waits(struct explorer *explorer, struct target *target);
+/* The best one for this process: highest priority, any of equals. False: none. */
+bool request_take(struct explorer *explorer, struct target *target, struct tl_watch *watch);
+
+#endif

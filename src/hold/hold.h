@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How threads are held at an address, by what is remembered of it: where threads are periodic the
+ * first of two that are about to coincide; and not at all where a watch cost too much.
+ */
+#ifndef HOLD_HOLD_H
+#define HOLD_HOLD_H
+
+#include "explore/explorer.h"
+
+/* Writes to the area how the slot's threads are to be held, just before it is armed. */
+void choose_hold(struct target *target, struct slot *slot);
+/* Was it armed for a foreseen conflict, or for a finding that is aimed at? */
+bool hold_is_led(const struct target *target, const struct slot *slot);
+/* Once choice_of() tells what the slot was armed for: where that is neither a foreseen conflict nor
+ * a finding aimed at, and some conflict is foreseen, threads keep FORESEEN_RESERVE of their savings
+ * here. */
+void hold_keep(struct target *target, const struct slot *slot);
+void meeting_note(struct target *target, const struct slot *slot, const struct hit *hit);
+/* Are two threads expected to coincide at the address that the slot watches; at any slot's? */
+bool meeting_waits(const struct target *target, const struct slot *slot);
+bool meeting_is_on(const struct target *target);
+/* Makes the watch of an address that periodic threads come by last until they coincide. */
+void meeting_suit(struct target *target, struct tl_watch *watch);
+void cooldown_note(struct target *target, const struct slot *slot); /* its watch is over */
+bool cooldown_forbids(struct target *target, const struct tl_watch *watch);
+
+#endif

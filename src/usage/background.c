@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Programs whose threads sleep and wake all the time (target/transient.h), where code is watched
+ * in one thread at a time, and the address that this is about to access in all threads, while it is
+ * held, where a probe has shown that to be worth it (probe.c).
+ *
+ * Such programs have other threads, for housekeeping, that run a few times a second: background
+ * threads. They have code of their own and can be waited for long.
+ */
+#include "usage/background.h"
+
+#include "usage/in_use.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Background threads are those that wake least often, together less than one in so many of all
+ * wake-ups of the process. */
+#define BACKGROUND_PARTS 7
+/* At one in so many censuses the stack of a known background thread is looked at again. */
+#define LOOK_PARTS 4
+/* A hold takes one in so many parts of what a thread can save up, and this at most. */
+#define HOLD_PARTS 2
+#define HOLD (3 * MILLISECOND)
+
+static void note_background(struct target *target, pid_t tid)
+{
+	struct explored *explored = target->explored;
+	struct background_thread *thread = background_find(target, tid);
+
+	if (is_off(target, HEURISTIC_BACKGROUND))
+		return;
+	if (!thread && explored->background_count < BACKGROUND_MAX) {
+		thread = &explored->background[explored->background_count++];
+		*thread = (struct background_thread){.tid = tid};
+	}
+	if (!thread)
+		return;
+	thread->seen = true;
+	if (random_next(&target->program->random) % LOOK_PARTS == 0 || !thread->sites.used)
+		code_look_at(target, thread);
+}
+
+/* Those that the last look did not find: they have ended, wake often now, or not at all. */
+static void forget_others(struct explored *explored)
+{
+	for (unsigned i = 0; i < explored->background_count;) {
+		if (explored->background[i].seen)
+			i++;
+		else
+			explored->background[i] =
+				explored->background[--explored->background_count];
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct thread_rate *x = a, *y = b;
+
+	return (x->rate > y->rate) - (x->rate < y->rate);
+}
+
+/* Sorts the process's threads by how often they wake, and notes the first ones. */
+static void find_background(struct target *target)
+{
+	struct explored *explored = target->explored;
+	double sum = 0, all = 0;
+
+	for (unsigned i = 0; i < explored->background_count; i++)
+		explored->background[i].seen = false;
+	for (unsigned i = 0; i < target->transient.count; i++)
+		all += target->transient.thread[i].rate;
+	qsort(target->transient.thread, target->transient.count,
+	      sizeof(target->transient.thread[0]), compare);
+	for (unsigned i = 0; i < target->transient.count; i++) {
+		sum += target->transient.thread[i].rate;
+		if (sum * BACKGROUND_PARTS > all)
+			break;
+		if (target->transient.thread[i].rate > 0)
+			note_background(target, target->transient.thread[i].tid);
+	}
+	forget_others(explored);
+}
+
+/* Armed slots have become dear. All watches of all threads end now. The contended sites that they
+ * found are forgotten: threads that came one after the other may be ordered, and from now on only
+ * memory that changes under a held thread makes a site contended. */
+static void begin(struct target *target)
+{
+	target->explored->memory.contended.used = 0;
+	for (unsigned i = 0; i < target->slots; i++)
+		target->slot[i].deadline = 0;
+}
+
+void background_look(struct target *target)
+{
+	struct explored *explored = target->explored;
+	bool dear = armed_is_dear(target);
+
+	if (explored->counted_at == target->wakeups.counted_at)
+		return;
+	explored->counted_at = target->wakeups.counted_at;
+	if (dear && !explored->armed_dear)
+		begin(target);
+	explored->armed_dear = dear;
+	if (dear)
+		find_background(target);
+	else
+		explored->background_count = 0;
+}
+
+uint64_t single_hold(const struct target *target)
+{
+	uint64_t most = area_credit_saved(target->program->area, 0, clock_now()) / HOLD_PARTS;
+
+	return most < HOLD ? most : HOLD;
+}
+
+static bool has_slot(const struct target *target, pid_t tid)
+{
+	for (unsigned i = 0; i < target->slots; i++)
+		if ((target->slot[i].armed || target->explored->choice[i].probe.until) &&
+		    target->slot[i].only == tid)
+			return true;
+	return false;
+}
+
+/* When the thread will have saved up for a hold of so many ns; CLOCK_MONOTONIC ns. */
+static uint64_t holdable_at(const struct target *target, pid_t tid, uint64_t hold)
+{
+	return atomic_load(&area_credit_of(target->shared, (uint64_t)tid)->until) +
+	       hold * 10000 / area_hold_parts(target->program->area);
+}
+
+const struct thread_rate *single_choose(struct target *target, uint64_t now)
+{
+	struct explored *explored = target->explored;
+	const struct thread_rate *chosen = NULL;
+	uint64_t hold = single_hold(target);
+	unsigned equals = 0;
+
+	explored->next = UINT64_MAX;
+	for (unsigned i = 0; i < target->transient.count; i++) {
+		const struct thread_rate *thread = &target->transient.thread[i];
+		uint64_t at;
+
+		if (thread->rate <= 0 || has_slot(target, thread->tid))
+			continue;
+		at = holdable_at(target, thread->tid, hold);
+		if (at > now && at < explored->next)
+			explored->next = at;
+		if (at <= now && random_next(&target->program->random) % ++equals == 0)
+			chosen = thread;
+	}
+	return chosen;
+}
+
+const struct thread_rate *single_find(struct target *target, pid_t tid, uint64_t now)
+{
+	for (unsigned i = 0; i < target->transient.count; i++)
+		if (target->transient.thread[i].tid == tid && !has_slot(target, tid) &&
+		    holdable_at(target, tid, single_hold(target)) <= now)
+			return &target->transient.thread[i];
+	return NULL;
+}
+
+bool single_is_known(const struct target *target, pid_t tid)
+{
+	for (unsigned i = 0; i < target->transient.count; i++)
+		if (target->transient.thread[i].tid == tid)
+			return true;
+	return false;
+}
