@@ -18,7 +18,13 @@ struct aim_site {
 	pid_t tid; /* of who was there last; 0: nobody */
 };
 
+/* Findings that had a chance in the slot's watch, and a meeting: a bit each. */
+struct aim_watch {
+	uint64_t chances, meetings;
+};
+
 struct aimed {
+	struct aim_watch watch[AREA_WATCHES]; /* by slot */
 	struct aim_site site[AIM_SITES];
 	unsigned used;
 	uint64_t modules; /* what was loaded when they were looked for */
@@ -110,6 +116,12 @@ void aim_look(struct target *target, uint64_t now)
 		return;
 	aimed->modules = modules;
 	find_all(target, aimed);
+}
+
+void aim_begin(struct target *target, const struct slot *slot)
+{
+	if (target->explored->aimed)
+		target->explored->aimed->watch[slot->index] = (struct aim_watch){0};
 }
 
 void aim_end(struct target *target)
@@ -205,11 +217,11 @@ static uint64_t both(const struct target *target, uint64_t first, uint64_t secon
 	return (a.side[0] & b.side[1]) | (a.side[1] & b.side[0]);
 }
 
-static void count_chances(struct target *target, struct slot_choice *choice, uint64_t aims)
+static void count_chances(struct target *target, struct aim_watch *watch, uint64_t aims)
 {
-	uint64_t first = aims & ~choice->chances;
+	uint64_t first = aims & ~watch->chances;
 
-	choice->chances |= aims;
+	watch->chances |= aims;
 	for (unsigned i = 0; i < list_of(target)->count; i++)
 		list_of(target)->aim[i].score.chances += first >> i & 1;
 }
@@ -237,22 +249,23 @@ void aim_visit(struct target *target, const struct slot *slot, const struct hit 
 		return;
 	for (unsigned i = 0; i < slot->hits; i++)
 		if (slot->hit[i]->usable && hits_conflict(slot->hit[i], hit))
-			count_chances(target, choice_of(target, slot),
+			count_chances(target, &target->explored->aimed->watch[slot->index],
 				      both(target, slot->hit[i]->access.pc, hit->access.pc));
 }
 
 void aim_pair(struct target *target, const struct slot *slot, const struct tl_pair *pair)
 {
-	struct slot_choice *choice = choice_of(target, slot);
+	struct aim_watch *watch;
 	uint64_t aims, first;
 
 	if (!aim_is_on(target))
 		return;
+	watch = &target->explored->aimed->watch[slot->index];
 	aims = both(target, pair->first->pc, pair->second->pc);
 	list_of(target)->current = aims;
-	count_chances(target, choice, aims);
-	first = aims & ~choice->meetings;
-	choice->meetings |= aims;
+	count_chances(target, watch, aims);
+	first = aims & ~watch->meetings;
+	watch->meetings |= aims;
 	for (unsigned i = 0; i < list_of(target)->count; i++)
 		list_of(target)->aim[i].score.meetings += first >> i & 1;
 }

@@ -27,6 +27,8 @@ void aim_visit(struct target *target, const struct slot *slot, const struct hit 
 /* Two threads are at the same bytes at one moment; before the pair is told to the tools, … */
 void aim_pair(struct target *target, const struct slot *slot, const struct tl_pair *pair);
 void aim_told(struct target *target); /* … and after that */
+/* Another watch of the slot begins. */
+void aim_begin(struct target *target, const struct slot *slot);
 void aim_end(struct target *target);
 
 #endif

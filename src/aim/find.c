@@ -134,7 +134,7 @@ static bool may_be_object(const struct search *search, const struct insn *insn,
 {
 	uint64_t address = pc + insn->length + (uint64_t)operand->displacement;
 
-	if (operand->base != 16 || operand->index >= 0)
+	if (operand->base != INSN_PC || operand->index >= 0)
 		return true;
 	if (search->object.end)
 		return address >= search->object.start && address < search->object.end;

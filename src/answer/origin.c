@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "answer/origin.h"
 
+#include "answer/answers.h"
 #include "answer/held.h"
 #include "answer/probe.h"
 #include "choice/arming.h"
@@ -12,6 +13,16 @@
 
 /* Of one watch: each interrupts every CPU that a covered thread last ran on. */
 #define WIDENINGS 3
+
+static struct caller *caller_of(const struct target *target, const struct slot *slot)
+{
+	return &target->explored->answers->caller[slot->index];
+}
+
+void origin_begin(struct target *target, const struct slot *slot)
+{
+	*caller_of(target, slot) = (struct caller){0};
+}
 
 /* A slot for the address that a held thread is about to access: a silent one, else the one on data
  * that has seen fewest hits, whose watch ends. Not one that holds somebody, nor one where two
@@ -57,7 +68,7 @@ static struct slot *watch_origin(struct explorer *explorer, struct target *targe
 
 	code_came(target, hit);
 	contended_tell(&target->explored->memory.contended, hit->access.pc, 1, true);
-	if (choice_of(target, slot)->probes) {
+	if (code_is_probe(target, slot)) {
 		probe_begin(target, slot, hit);
 		return slot;
 	}
@@ -92,10 +103,8 @@ static struct slot *watch_origin(struct explorer *explorer, struct target *targe
 							 : HEURISTIC_ARGUMENT;
 	if (!hold_is_led(target, slot))
 		hold_keep(target, data);
-	if (!hit->usable) {
-		choice_of(target, data)->caller = slot;
-		choice_of(target, data)->calling = hit->access.tid;
-	}
+	if (!hit->usable)
+		*caller_of(target, data) = (struct caller){slot, hit->access.tid};
 	hit->origin = hit->usable;
 	if (hit->usable && hit->access.address >= watch.address)
 		move_hit(slot, data, hit);
@@ -109,15 +118,14 @@ static struct slot *watch_origin(struct explorer *explorer, struct target *targe
  * its own access while the other is still held. */
 static void let_caller_go(struct target *target, struct slot *slot, const struct hit *hit)
 {
-	struct slot_choice *choice = choice_of(target, slot);
-	struct slot *caller = choice->caller;
+	struct caller caller = *caller_of(target, slot);
 
-	if (!caller || hit->access.tid == choice->calling)
+	if (!caller.slot || hit->access.tid == caller.tid)
 		return;
-	choice->caller = NULL;
-	for (unsigned i = 0; i < caller->hits; i++)
-		if (!caller->hit[i]->exit && caller->hit[i]->access.tid == choice->calling)
-			slot_release(target, caller);
+	caller_of(target, slot)->slot = NULL;
+	for (unsigned i = 0; i < caller.slot->hits; i++)
+		if (!caller.slot->hit[i]->exit && caller.slot->hit[i]->access.tid == caller.tid)
+			slot_release(target, caller.slot);
 }
 
 struct slot *origin_take_hit(struct target *target, struct slot *slot, struct hit *hit)

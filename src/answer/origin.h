@@ -5,6 +5,8 @@
 
 #include "explore/explorer.h"
 
+/* Another watch of the slot begins. */
+void origin_begin(struct target *target, const struct slot *slot);
 /* hit() of a strategy. */
 struct slot *origin_take_hit(struct target *target, struct slot *slot, struct hit *hit);
 

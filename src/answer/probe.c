@@ -10,6 +10,7 @@
  */
 #include "answer/probe.h"
 
+#include "answer/answers.h"
 #include "answer/held.h"
 #include "choice/code.h"
 #include "sample/ahead.h"
@@ -95,21 +96,21 @@ static bool may_be_shared(struct target *target, const struct probe *probe, pid_
 
 void probe_begin(struct target *target, struct slot *slot, const struct hit *hit)
 {
-	struct probe *probe = &choice_of(target, slot)->probe;
+	struct probe *probe = &target->explored->answers->probe[slot->index];
 	struct probing probing = {target, probe, hit};
 	struct insn_registers registers = hit_registers(&hit->stack.registers);
 	uint64_t value[PROBE_WORDS];
 	struct ahead_end end;
 
 	count_one(target->program, COUNT_PROBES);
-	*probe = (struct probe){.hit = hit,
-				.until = hit->entry + slot->watch.hold - LOOK_BEFORE_END};
+	*probe = (struct probe){.hit = hit};
+	choice_of(target, slot)->probed_until = hit->entry + slot->watch.hold - LOOK_BEFORE_END;
 	ahead_walk(target->space, &registers, LOOK_AHEAD, add_access, &probing, &end);
 	note_start(target, hit->access.tid, &end);
 	if (!probe->words)
 		add_arguments(&probing, &registers);
 	if (!may_be_shared(target, probe, hit->access.tid)) {
-		probe->until = 0;
+		choice_of(target, slot)->probed_until = 0;
 		slot_disarm(target, slot);
 		code_tell(target, slot, false);
 		count_one(target->program, COUNT_PROBES_PRIVATE);
@@ -122,12 +123,12 @@ void probe_begin(struct target *target, struct slot *slot, const struct hit *hit
 
 void probe_end(struct target *target, struct slot *slot)
 {
-	struct probe *probe = &choice_of(target, slot)->probe;
+	struct probe *probe = &target->explored->answers->probe[slot->index];
 	uint64_t value[PROBE_WORDS];
 	bool changed = false;
 	unsigned known = read_words(target, probe, value);
 
-	probe->until = 0;
+	choice_of(target, slot)->probed_until = 0;
 	if (!hits_is_held(explorer_of(target)->hits, probe->hit)) {
 		count_one(target->program, COUNT_PROBES_LATE);
 		return;

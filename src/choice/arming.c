@@ -20,7 +20,7 @@ void arming_finish(struct explorer *explorer, struct target *target, struct slot
 void arming_forget_hits(struct target *target, struct slot *slot)
 {
 	hits_forget_slot(explorer_of(target)->hits, slot);
-	choice_of(target, slot)->probe.until = 0; /* its hit is gone */
+	choice_of(target, slot)->probed_until = 0; /* its hit is gone */
 }
 
 unsigned code_slots(const struct target *target, bool lasting)
@@ -29,7 +29,7 @@ unsigned code_slots(const struct target *target, bool lasting)
 
 	for (unsigned i = 0; i < target->slots; i++)
 		code += target->slot[i].armed && (target->slot[i].watch.access & TL_EXEC) &&
-			choice_of(target, &target->slot[i])->lasts == lasting;
+			code_watch_of(target, &target->slot[i])->lasts == lasting;
 	return code;
 }
 
@@ -74,10 +74,14 @@ bool arm_code(struct target *target, struct slot *slot, const struct code_wish *
 		code.watch.window = aim_window(target, window, aimed);
 	suit_threads(target, &code.watch);
 	if (!slot_arm(target, slot, &code.watch)) {
-		choice_of(target, slot)->site = code.site;
-		choice_of(target, slot)->heuristic = code.heuristic;
-		choice_of(target, slot)->lasts = code.doublings;
+		code_armed(target, slot, &code);
 		hold_keep(target, slot);
 	}
 	return true;
+}
+
+void arming_begin(struct target *target, const struct slot *slot)
+{
+	*choice_of(target, slot) = (struct slot_choice){0};
+	*code_watch_of(target, slot) = (struct code_watch){0};
 }

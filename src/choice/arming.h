@@ -12,6 +12,8 @@
 
 /* Is it time to watch anything: after the start's delay, before the end, with budget left? */
 bool may_watch(const struct explorer *explorer, uint64_t now);
+/* Another watch of the slot begins: nothing is known of it yet. */
+void arming_begin(struct target *target, const struct slot *slot);
 /* A slot on code is only silenced, which lets nobody go: the thread that it holds stays held while
  * the address that it is about to access is watched. */
 void arming_finish(struct explorer *explorer, struct target *target, struct slot *slot);

@@ -241,12 +241,28 @@ bool code_promises_all(struct target *target)
 	return contended_promises(&target->explored->memory.contended, is_by_stranger, target);
 }
 
+void code_armed(struct target *target, const struct slot *slot, const struct code_choice *choice)
+{
+	choice_of(target, slot)->heuristic = choice->heuristic;
+	*code_watch_of(target, slot) = (struct code_watch){.site = choice->site,
+							   .start = choice->start,
+							   .probes = choice->probe,
+							   .lasts = choice->doublings};
+}
+
+bool code_is_probe(const struct target *target, const struct slot *slot)
+{
+	return code_watch_of(target, slot)->probes;
+}
+
 void code_tell(struct target *target, const struct slot *slot, bool worth)
 {
-	if (choice_of(target, slot)->site)
-		sites_tell(choice_of(target, slot)->start ? code_starts(target, slot->only)
-							  : code_sites(target, slot->only),
-			   choice_of(target, slot)->site, worth);
+	const struct code_watch *watch = code_watch_of(target, slot);
+
+	if (watch->site)
+		sites_tell(watch->start ? code_starts(target, slot->only)
+					: code_sites(target, slot->only),
+			   watch->site, worth);
 }
 
 void code_unwatched(struct target *target, const struct slot *slot)
@@ -256,6 +272,6 @@ void code_unwatched(struct target *target, const struct slot *slot)
 	contended_tell(&target->explored->memory.contended, slot->watch.address, 0, came);
 
 	/* A probe that somebody came to tells its result when the hold ends (probe_end()). */
-	if (!(came && choice_of(target, slot)->probes))
+	if (!(came && code_is_probe(target, slot)))
 		code_tell(target, slot, came);
 }

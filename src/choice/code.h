@@ -7,7 +7,7 @@
 #ifndef CHOICE_CODE_H
 #define CHOICE_CODE_H
 
-#include "explore/explorer.h"
+#include "choice/choices.h"
 
 #define COLD_HOLD MILLISECOND /* code found this way may run seldom: others come seldom too */
 
@@ -38,6 +38,10 @@ bool code_is_for_all(void *context, const struct contended_site *site);
 bool code_promises_all(struct target *target);
 /* In one thread alone. */
 bool code_choose_single(struct target *target, uint64_t now, struct code_choice *choice);
+/* The slot watches it now. */
+void code_armed(struct target *target, const struct slot *slot, const struct code_choice *choice);
+/* Is who comes by held to see whether its memory changes? */
+bool code_is_probe(const struct target *target, const struct slot *slot);
 /* Was the site that the slot's instruction was chosen for worth the watch? */
 void code_tell(struct target *target, const struct slot *slot, bool worth);
 /* The watch of an instruction is over. */

@@ -23,14 +23,16 @@ struct choices {
 	uint64_t site; /* the site in whose function all these stand; 0: it was drawn by chance */
 };
 
-/* rsp and rbp lead to the thread's own frame; another thread's is reached by other registers. */
+/* The stack and frame pointers lead to the thread's own frame; another thread's is reached by other
+ * registers. */
 static bool is_worth_watching(const struct insn *insn)
 {
 	for (unsigned i = 0; i < insn->operand_count; i++) {
 		const struct insn_operand *operand = &insn->operand[i];
 
 		if (operand->access && !operand->stack_push && !operand->stack_pop &&
-		    operand->base != 4 && !(operand->base == 5 && operand->index < 0) &&
+		    operand->base != insn_arch.stack_pointer &&
+		    !(operand->base == insn_arch.frame_pointer && operand->index < 0) &&
 		    operand->segment == 0)
 			return true;
 	}
@@ -51,7 +53,7 @@ static uint64_t behind_stub(struct space *space, uint64_t target)
 		if (insn_decode(bytes + at, available - at, target + at, &insn))
 			return target;
 		if (insn.flow == INSN_FLOW_JUMP_INDIRECT && insn.operand_count == 1 &&
-		    insn.operand[0].base == 16 &&
+		    insn.operand[0].base == INSN_PC &&
 		    insn_operand_before(&insn, 0, &registers, &slot, &length) == 0 &&
 		    space_read(space, slot, &final, sizeof(final)) == sizeof(final))
 			return final;

@@ -23,18 +23,19 @@ void request_fill(struct tl_watch *watch)
 		watch->hold = watch->widen || (watch->access & TL_EXEC) ? HOLD_WRITER : HOLD_ACCESS;
 }
 
-static bool waits_already(const struct explorer *explorer, const struct tl_watch *watch)
+static bool waits_already(const struct requests *requests, const struct tl_watch *watch)
 {
-	for (unsigned i = 0; i < explorer->requests; i++)
-		if (explorer->request[i].watch.address == watch->address &&
-		    explorer->request[i].watch.pid == watch->pid)
+	for (unsigned i = 0; i < requests->count; i++)
+		if (requests->request[i].watch.address == watch->address &&
+		    requests->request[i].watch.pid == watch->pid)
 			return true;
 	return false;
 }
 
 int request_add(struct explorer *explorer, const struct tl_watch *watch)
 {
-	struct request *request = &explorer->request[explorer->requests];
+	struct requests *requests = explorer->requests;
+	struct request *request = &requests->request[requests->count];
 	struct target *target;
 	unsigned lowest = 0;
 
@@ -49,19 +50,19 @@ int request_add(struct explorer *explorer, const struct tl_watch *watch)
 		count_one(explorer->program, COUNT_REQUESTS_DEAR);
 		return -EBUSY;
 	}
-	if (waits_already(explorer, watch))
+	if (waits_already(requests, watch))
 		return -EALREADY;
-	if (explorer->requests == REQUESTS_MAX) {
+	if (requests->count == REQUESTS_MAX) {
 		for (unsigned i = 1; i < REQUESTS_MAX; i++)
-			if (explorer->request[i].watch.priority <
-			    explorer->request[lowest].watch.priority)
+			if (requests->request[i].watch.priority <
+			    requests->request[lowest].watch.priority)
 				lowest = i;
 		count_one(explorer->program, COUNT_REQUESTS_REFUSED);
-		if (explorer->request[lowest].watch.priority >= watch->priority)
+		if (requests->request[lowest].watch.priority >= watch->priority)
 			return -EBUSY;
-		request = &explorer->request[lowest];
+		request = &requests->request[lowest];
 	} else {
-		explorer->requests++;
+		requests->count++;
 	}
 	request->watch = *watch;
 	request->time = clock_now();
@@ -74,17 +75,19 @@ int request_add(struct explorer *explorer, const struct tl_watch *watch)
 	return 0;
 }
 
-static void drop(struct explorer *explorer, unsigned index)
+static void drop(struct requests *requests, unsigned index)
 {
-	explorer->request[index] = explorer->request[--explorer->requests];
+	requests->request[index] = requests->request[--requests->count];
 }
 
 void requests_expire(struct explorer *explorer, uint64_t now)
 {
-	for (unsigned i = 0; i < explorer->requests;) {
-		if (now - explorer->request[i].time > REQUEST_AGE) {
+	struct requests *requests = explorer->requests;
+
+	for (unsigned i = 0; i < requests->count;) {
+		if (now - requests->request[i].time > REQUEST_AGE) {
 			count_one(explorer->program, COUNT_REQUESTS_EXPIRED);
-			drop(explorer, i);
+			drop(requests, i);
 		} else {
 			i++;
 		}
@@ -93,18 +96,19 @@ void requests_expire(struct explorer *explorer, uint64_t now)
 
 static int choose(struct explorer *explorer, struct target *target)
 {
+	const struct requests *requests = explorer->requests;
 	int best = -1;
 	unsigned equals = 0;
 
-	for (unsigned i = 0; i < explorer->requests; i++) {
-		const struct tl_watch *watch = &explorer->request[i].watch;
+	for (unsigned i = 0; i < requests->count; i++) {
+		const struct tl_watch *watch = &requests->request[i].watch;
 
 		if (watch->pid != target->pid || slot_watching(target, watch->address))
 			continue;
-		if (best < 0 || watch->priority > explorer->request[best].watch.priority) {
+		if (best < 0 || watch->priority > requests->request[best].watch.priority) {
 			best = (int)i;
 			equals = 1;
-		} else if (watch->priority == explorer->request[best].watch.priority &&
+		} else if (watch->priority == requests->request[best].watch.priority &&
 			   random_next(&explorer->program->random) % ++equals == 0) {
 			best = (int)i;
 		}
@@ -119,11 +123,12 @@ bool request_waits(struct explorer *explorer, struct target *target)
 
 bool request_take(struct explorer *explorer, struct target *target, struct tl_watch *watch)
 {
+	struct requests *requests = explorer->requests;
 	int chosen = choose(explorer, target);
 
 	if (chosen < 0)
 		return false;
-	*watch = explorer->request[chosen].watch;
-	drop(explorer, (unsigned)chosen);
+	*watch = requests->request[chosen].watch;
+	drop(requests, (unsigned)chosen);
 	return true;
 }

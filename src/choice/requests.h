@@ -5,6 +5,20 @@
 
 #include "explore/explorer.h"
 
+#define REQUESTS_MAX 64
+#define REQUEST_AGE (300 * MILLISECOND) /* an address sampled longer ago may be something else */
+
+struct request {
+	struct tl_watch watch;
+	uint64_t time;
+};
+
+/* Of a run. */
+struct requests {
+	struct request request[REQUESTS_MAX];
+	unsigned count;
+};
+
 /* 0, or -EINVAL, -EBUSY: too many wait, or the address cools down. */
 int request_add(struct explorer *explorer, const struct tl_watch *watch);
 void request_fill(struct tl_watch *watch); /* what the tool left open */

@@ -113,6 +113,9 @@ static void connect_explorer(struct control *made)
 	made->explorer.manner = choosing_manners;
 	made->explorer.budget = &made->budget;
 	made->explorer.hits = &made->hits;
+	made->explorer.requests = &made->requests;
+	made->explorer.foreseer = &made->foreseer;
+	made->explorer.team_loan = &made->team_loan;
 	made->program.explorer = &made->explorer;
 }
 

@@ -9,7 +9,7 @@
 #include "lasting/duty.h"
 #include "lasting/threads.h"
 #include "lasting/traces.h"
-#include "team/team.h"
+#include "strategy/explored.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -18,10 +18,11 @@
 
 static int allocate(struct target *target)
 {
-	target->explored = calloc(1, sizeof(*target->explored));
+	int err = explored_open(target);
+
 	target->limit = calloc(AREA_LIMITS, sizeof(*target->limit));
 	target->duty = calloc(AREA_WATCHES, sizeof(*target->duty));
-	return target->explored && target->limit && target->duty ? 0 : -ENOMEM;
+	return !err && target->limit && target->duty ? 0 : -ENOMEM;
 }
 
 static int open(struct target *target)
@@ -97,11 +98,7 @@ static void close(struct target *target)
 	for (unsigned i = 0; target->explored && i < AREA_SLOTS; i++)
 		hits_forget_slot(&control->hits, &target->slot[i]);
 	observed_close(target->observed);
-	if (target->explored) {
-		aim_end(target);
-		team_end(target);
-	}
-	free(target->explored);
+	explored_close(target);
 	free(target->limit);
 	free(target->duty);
 }

@@ -10,6 +10,7 @@
 
 #include "account/account.h"
 #include "arrival/linger.h"
+#include "choice/requests.h"
 #include "control/control.h"
 #include "cost/budget.h"
 #include "explore/explorer.h"
@@ -21,6 +22,8 @@
 #include "notice/notice.h"
 #include "placed/placed.h"
 #include "sample/windows.h"
+#include "team/team.h"
+#include "usage/foresee.h"
 
 struct control {
 	struct program program;
@@ -41,6 +44,9 @@ struct control {
 	bool observing;	     /* a process that ran before, from outside */
 	struct limits limits;
 	struct explorer explorer;
+	struct requests requests;
+	struct foreseer foreseer;
+	struct team_loan team_loan;
 	struct looked looked;
 	const struct strategy *strategy;
 	struct budget budget;

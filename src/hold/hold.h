@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How threads are held at an address, by what is remembered of it: where threads are periodic the
- * first of two that are about to coincide; and not at all where a watch cost too much.
+ * The room: how threads are held at an address, by what is remembered of it: where threads are
+ * periodic the first of two that are about to coincide; and not at all where a watch cost too much.
+ * It keeps nothing but periods and cooldowns in history's tables, and writes only to the area's
+ * slots. Promised: what it writes there is whole before a handler can see the slot armed. The
+ * controller's thread runs all of it; the handlers read.
  */
 #ifndef HOLD_HOLD_H
 #define HOLD_HOLD_H

@@ -11,6 +11,7 @@
 #include "choice/requests.h"
 #include "hit/collect.h"
 #include "hold/hold.h"
+#include "strategy/explored.h"
 #include "strategy/strategies.h"
 #include "team/team.h"
 #include "usage/background.h"
@@ -95,7 +96,7 @@ static void run_slot(struct explorer *explorer, struct target *target, struct sl
 	}
 	if (slot->armed && target->debugged)
 		arming_finish(explorer, target, slot);
-	if (choice_of(target, slot)->probe.until && now >= choice_of(target, slot)->probe.until)
+	if (choice_of(target, slot)->probed_until && now >= choice_of(target, slot)->probed_until)
 		probe_end(target, slot);
 	if (slot->armed || hits_are_held(slot))
 		return;
@@ -106,13 +107,15 @@ static void run_slot(struct explorer *explorer, struct target *target, struct sl
 
 static void look(struct target *target, uint64_t now)
 {
+	struct turns *turns = target->explored->turns;
+
 	code_look(target);
 	active_look(target, now);
-	target->explored->looks++;
-	if (target->explored->looks < LOOKS_SOON)
-		target->explored->next_look = now + LOOK_INTERVAL;
+	turns->looks++;
+	if (turns->looks < LOOKS_SOON)
+		turns->next_look = now + LOOK_INTERVAL;
 	else
-		target->explored->next_look = now + manner_of(target)->look_interval;
+		turns->next_look = now + manner_of(target)->look_interval;
 }
 
 static void run(struct program *program)
@@ -128,7 +131,7 @@ static void run(struct program *program)
 			background_look(target);
 		if (target && target->slots && may_watch(explorer, now))
 			aim_look(target, now);
-		if (target && target->slots && now >= target->explored->next_look &&
+		if (target && target->slots && now >= target->explored->turns->next_look &&
 		    may_watch(explorer, now))
 			look(target, now);
 		for (unsigned j = 0; target && j < target->slots; j++)
@@ -152,8 +155,8 @@ static uint64_t slot_due(const struct target *target, const struct slot *slot)
 {
 	if (slot->armed)
 		return slot->deadline;
-	if (choice_of(target, slot)->probe.until)
-		return choice_of(target, slot)->probe.until;
+	if (choice_of(target, slot)->probed_until)
+		return choice_of(target, slot)->probed_until;
 	if (hits_are_held(slot))
 		return hold_due(slot);
 	return manner_of(target)->due(target, slot);
@@ -186,7 +189,7 @@ static int open_slots(struct target *target)
 {
 	const struct control_options *options = &target->program->options;
 
-	explorer_prepare(target);
+	explored_prepare(target);
 	target->placed = options->placed;
 	for (unsigned i = 0; i < options->slots; i++) {
 		int err;
@@ -212,7 +215,7 @@ static void note_visit(struct target *target, const struct slot *slot, const str
 	aim_visit(target, slot, hit);
 	meeting_note(target, slot, hit);
 	team_held(target, slot, hit);
-	if (!hit->exit && choice_of(target, slot)->team == TEAM_NONE) {
+	if (!hit->exit && !team_has(target, slot)) {
 		struct insn_registers registers = hit_registers(&hit->stack.registers);
 
 		foresee(target, hit->access.tid, &registers);
@@ -222,7 +225,9 @@ static void note_visit(struct target *target, const struct slot *slot, const str
 /* A watch begins: nothing is known of it yet. */
 static void publish(struct target *target, struct slot *slot)
 {
-	*choice_of(target, slot) = (struct slot_choice){0};
+	arming_begin(target, slot);
+	origin_begin(target, slot);
+	aim_begin(target, slot);
 	if (!team_publish(target, slot))
 		choose_hold(target, slot);
 }

@@ -6,6 +6,7 @@
  */
 #include "choice/arming.h"
 #include "choice/requests.h"
+#include "strategy/explored.h"
 #include "strategy/strategies.h"
 #include "usage/background.h"
 
@@ -43,12 +44,8 @@ static void arm_single(struct target *target, struct slot *slot, uint64_t now)
 	if (!code_choose_single(target, now, &code))
 		return;
 	code.watch.window = single_window(target, &code.thread);
-	if (slot_arm_in(target, slot, &code.watch, &code.thread))
-		return;
-	choice_of(target, slot)->site = code.site;
-	choice_of(target, slot)->start = code.start;
-	choice_of(target, slot)->probes = code.probe;
-	choice_of(target, slot)->heuristic = code.heuristic;
+	if (slot_arm_in(target, slot, &code.watch, &code.thread) == 0)
+		code_armed(target, slot, &code);
 }
 
 /*
@@ -67,12 +64,12 @@ static bool is_turn_of_all(const struct explorer *explorer, struct target *targe
 			      : 0;
 	double parts = ALL_PARTS;
 
-	if (now < target->explored->next_all)
+	if (now < target->explored->turns->next_all)
 		return false;
 	if (code_promises_all(target))
 		parts = ALL_PARTS_PROMISED;
-	target->explored->next_all = now + (uint64_t)(cost * parts * (double)SECOND /
-						      (explorer->budget->income + left + 1));
+	target->explored->turns->next_all = now + (uint64_t)(cost * parts * (double)SECOND /
+							     (explorer->budget->income + left + 1));
 	return true;
 }
 
@@ -91,11 +88,11 @@ static void arm_next(struct explorer *explorer, struct target *target, struct sl
 			arm_single(target, slot, now);
 		return;
 	}
-	if (budget_is_scarce(explorer->budget) || now < target->explored->next_request)
+	if (budget_is_scarce(explorer->budget) || now < target->explored->turns->next_request)
 		return;
 	if (!request_take(explorer, target, &watch))
 		return;
-	target->explored->next_request = now + REQUEST_INTERVAL;
+	target->explored->turns->next_request = now + REQUEST_INTERVAL;
 	watch.widen = false;
 	watch.access = TL_READ | TL_WRITE;
 	watch.window = WINDOW;
@@ -107,7 +104,7 @@ static void arm_next(struct explorer *explorer, struct target *target, struct sl
 static uint64_t due(const struct target *target, const struct slot *slot)
 {
 	return is_for_code(target, slot) && may_watch(explorer_of(target), clock_now())
-		       ? target->explored->next
+		       ? single_next(target)
 		       : UINT64_MAX;
 }
 

@@ -12,6 +12,7 @@
  */
 #include "explore/explorer.h"
 #include "hit/collect.h"
+#include "strategy/explored.h"
 #include "strategy/strategies.h"
 #include "target/cover.h"
 
@@ -53,7 +54,7 @@ static int open_slots(struct target *target)
 {
 	int err;
 
-	explorer_prepare(target);
+	explored_prepare(target);
 	target->placed = target->program->options.placed;
 	target->slot[TIMER].index = TIMER;
 	target->slot[DATA].index = DATA;
@@ -83,8 +84,10 @@ static bool operand_known(const struct insn_operand *operand, uint32_t changed)
 {
 	return operand->access && !operand->stack_push && !operand->stack_pop &&
 	       operand->segment == 0 && operand->vector_index < 0 &&
-	       !(operand->base >= 0 && operand->base < 16 && changed >> operand->base & 1) &&
-	       !(operand->index >= 0 && operand->index < 16 && changed >> operand->index & 1);
+	       !(operand->base >= 0 && operand->base < INSN_GENERAL &&
+		 changed >> operand->base & 1) &&
+	       !(operand->index >= 0 && operand->index < INSN_GENERAL &&
+		 changed >> operand->index & 1);
 }
 
 static bool take_operand(struct target *target, const struct insn *insn,

@@ -9,6 +9,7 @@
 #include "choice/arming.h"
 #include "choice/requests.h"
 #include "hold/hold.h"
+#include "strategy/explored.h"
 #include "strategy/strategies.h"
 #include "team/team.h"
 
@@ -84,11 +85,11 @@ static void arm_next(struct explorer *explorer, struct target *target, struct sl
 	    arm_code(target, slot, &wish, code_window(explorer) + 4 * target->arm_time,
 		     WINDOW_MAX / 2))
 		return;
-	if (aim_is_on(target) && now < target->explored->next_request)
+	if (aim_is_on(target) && now < target->explored->turns->next_request)
 		return;
 	if (!take_worth(explorer, target, &watch))
 		return;
-	target->explored->next_request = now + REQUEST_INTERVAL;
+	target->explored->turns->next_request = now + REQUEST_INTERVAL;
 	suit_threads(target, &watch);
 	meeting_suit(target, &watch);
 	slot_arm(target, slot, &watch);

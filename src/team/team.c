@@ -32,7 +32,16 @@
 #define PLACES_MOST 64
 #define TRIED 16 /* places, remembered */
 
+enum role { ROLE_NONE, ROLE_ENTRY, ROLE_FUNCTION, ROLE_PLACE };
+
+/* What a slot is for. */
+struct team_watch {
+	enum role role;
+	unsigned argument; /* of ROLE_ENTRY: which one is the function */
+};
+
 struct team {
+	struct team_watch watch[AREA_WATCHES]; /* by slot */
 	struct team_entry entry[TEAM_ENTRIES];
 	unsigned entries, turn;
 	unsigned rounds, vain;
@@ -51,12 +60,19 @@ static struct team *team_of(const struct target *target)
 	return target->explored->team;
 }
 
+static bool has_role(const struct target *target, const struct slot *slot, enum role role)
+{
+	const struct team *team = team_of(target);
+
+	return (team ? team->watch[slot->index].role : ROLE_NONE) == role;
+}
+
 static bool is_lent_out(const struct target *target)
 {
 	const struct program *program = target->program;
 	double earned = (double)(clock_now() - program->started) / 100 / BUDGET_PARTS;
 
-	return (double)explorer_of(target)->team_lent >
+	return (double)explorer_of(target)->team_loan->lent >
 	       ((double)LENT + earned) * program->options.budget;
 }
 
@@ -68,15 +84,15 @@ static bool is_over(const struct target *target)
 	       target->transient.on || target->debugged;
 }
 
-static int arm(struct target *target, struct slot *slot, enum team_role role,
+static int arm(struct target *target, struct slot *slot, enum role role,
 	       const struct team_place *place, unsigned access, unsigned hits)
 {
 	static const struct {
 		uint64_t hold, window;
 	} times[] = {
-		[TEAM_ENTRY] = {ENTRY_HOLD, ENTRY_WINDOW},
-		[TEAM_FUNCTION] = {FUNCTION_HOLD, FUNCTION_WINDOW},
-		[TEAM_PLACE] = {PLACE_HOLD, PLACE_WINDOW},
+		[ROLE_ENTRY] = {ENTRY_HOLD, ENTRY_WINDOW},
+		[ROLE_FUNCTION] = {FUNCTION_HOLD, FUNCTION_WINDOW},
+		[ROLE_PLACE] = {PLACE_HOLD, PLACE_WINDOW},
 	};
 	struct tl_watch watch = {.size = sizeof(watch),
 				 .pid = target->pid,
@@ -93,7 +109,7 @@ static int arm(struct target *target, struct slot *slot, enum team_role role,
 	team_of(target)->arming = false;
 	if (err)
 		return err;
-	choice_of(target, slot)->team = role;
+	team_of(target)->watch[slot->index].role = role;
 	choice_of(target, slot)->heuristic = HEURISTIC_TEAM;
 	return 0;
 }
@@ -128,8 +144,7 @@ static bool may_arm(const struct target *target)
 	unsigned entries = 0;
 
 	for (unsigned i = 0; i < target->slots; i++)
-		entries += target->slot[i].armed &&
-			   choice_of(target, &target->slot[i])->team == TEAM_ENTRY;
+		entries += target->slot[i].armed && has_role(target, &target->slot[i], ROLE_ENTRY);
 	return !is_over(target) && entries + 1 < target->slots;
 }
 
@@ -143,10 +158,10 @@ bool team_arm(struct target *target, struct slot *slot)
 		const struct team_entry *entry = &team->entry[team->turn++ % team->entries];
 
 		if (slot_watching(target, entry->address) ||
-		    arm(target, slot, TEAM_ENTRY, &(struct team_place){entry->address, 8}, TL_EXEC,
+		    arm(target, slot, ROLE_ENTRY, &(struct team_place){entry->address, 8}, TL_EXEC,
 			ENTRY_HITS))
 			continue;
-		choice_of(target, slot)->argument = entry->argument;
+		team->watch[slot->index].argument = entry->argument;
 		team->vain++;
 		return true;
 	}
@@ -155,12 +170,17 @@ bool team_arm(struct target *target, struct slot *slot)
 
 bool team_has(const struct target *target, const struct slot *slot)
 {
-	return choice_of(target, slot)->team;
+	return !has_role(target, slot, ROLE_NONE);
 }
 
 bool team_publish(struct target *target, struct slot *slot)
 {
-	if (!team_of(target) || !team_of(target)->arming)
+	struct team *team = team_of(target);
+
+	if (!team)
+		return false;
+	team->watch[slot->index] = (struct team_watch){ROLE_NONE, 0};
+	if (!team->arming)
 		return false;
 	target->shared->slot[slot->index].answered = AREA_ANSWER_LENT;
 	return true;
@@ -170,8 +190,8 @@ bool team_publish(struct target *target, struct slot *slot)
  * came by last: the next is not expected there soon. */
 static bool is_to_spare(const struct target *target, const struct slot *slot)
 {
-	return !team_has(target, slot) || (choice_of(target, slot)->team == TEAM_ENTRY &&
-					   slot->watch.address == team_of(target)->last);
+	return !team_has(target, slot) ||
+	       (has_role(target, slot, ROLE_ENTRY) && slot->watch.address == team_of(target)->last);
 }
 
 /* One that is silent, or can be spared. NULL: there is none. */
@@ -188,7 +208,7 @@ static struct slot *free_slot(struct target *target)
 				explorer_of(target)->events->unwatched(target, slot);
 			slot_disarm(target, slot);
 			hits_forget_slot(explorer_of(target)->hits, slot);
-			choice_of(target, slot)->probe.until = 0; /* its hit is gone */
+			choice_of(target, slot)->probed_until = 0; /* its hit is gone */
 			return slot;
 		}
 	return NULL;
@@ -199,7 +219,7 @@ static struct slot *free_slot(struct target *target)
 static void came_by_entry(struct target *target, struct slot *slot, const struct hit *hit)
 {
 	struct team *team = team_of(target);
-	unsigned number = insn_arch.function_argument[choice_of(target, slot)->argument];
+	unsigned number = insn_arch.function_argument[team->watch[slot->index].argument];
 	uint64_t function = hit->stack.registers.general[number];
 	struct slot *other = NULL;
 
@@ -209,7 +229,7 @@ static void came_by_entry(struct target *target, struct slot *slot, const struct
 	count_one(target->program, COUNT_TEAMS);
 	if (!slot_watching(target, function) && space_module(target->space, function) &&
 	    (other = free_slot(target)))
-		arm(target, other, TEAM_FUNCTION, &(struct team_place){function, 8}, TL_EXEC,
+		arm(target, other, ROLE_FUNCTION, &(struct team_place){function, 8}, TL_EXEC,
 		    FUNCTION_HITS);
 	/* free_slot() may have taken the slot of this entry point. */
 	if (other != slot)
@@ -240,7 +260,7 @@ static void watch_place(struct target *target, struct slot *slot, const struct t
 	struct team *team = team_of(target);
 
 	team->tried[team->tries++ % TRIED] = place->address;
-	if (!arm(target, slot, TEAM_PLACE, place, TL_READ | TL_WRITE, PLACE_HITS))
+	if (!arm(target, slot, ROLE_PLACE, place, TL_READ | TL_WRITE, PLACE_HITS))
 		count_one(target->program, COUNT_TEAM_PLACES);
 }
 
@@ -271,11 +291,11 @@ static void go_on(struct target *target, const struct team_place *places, unsign
 
 	team_of(target)->views = 0;
 	for (unsigned i = 0; i < target->slots; i++)
-		if (choice_of(target, &slot[i])->team == TEAM_FUNCTION)
+		if (has_role(target, &slot[i], ROLE_FUNCTION))
 			slot_silence(target, &slot[i]);
 	watch_places(target, places, count);
 	for (unsigned i = 0; i < target->slots; i++)
-		if (choice_of(target, &slot[i])->team == TEAM_FUNCTION)
+		if (has_role(target, &slot[i], ROLE_FUNCTION))
 			slot_release(target, &slot[i]);
 }
 
@@ -321,7 +341,7 @@ void team_came(struct target *target, struct slot *slot, struct hit *hit)
 {
 	if (!team_of(target))
 		return;
-	if (choice_of(target, slot)->team == TEAM_ENTRY)
+	if (has_role(target, slot, ROLE_ENTRY))
 		came_by_entry(target, slot, hit);
 	else
 		came_to_function(target, slot, hit);
@@ -340,5 +360,5 @@ void team_run(struct target *target, const struct slot *slot, uint64_t now)
 void team_held(struct target *target, const struct slot *slot, const struct hit *hit)
 {
 	if (team_of(target) && team_has(target, slot) && hit->exit > hit->entry)
-		explorer_of(target)->team_lent += hit->exit - hit->entry;
+		explorer_of(target)->team_loan->lent += hit->exit - hit->entry;
 }

@@ -26,13 +26,13 @@
 
 static void note_background(struct target *target, pid_t tid)
 {
-	struct explored *explored = target->explored;
+	struct usage *usage = usage_of(target);
 	struct background_thread *thread = background_find(target, tid);
 
 	if (is_off(target, HEURISTIC_BACKGROUND))
 		return;
-	if (!thread && explored->background_count < BACKGROUND_MAX) {
-		thread = &explored->background[explored->background_count++];
+	if (!thread && usage->background_count < BACKGROUND_MAX) {
+		thread = &usage->background[usage->background_count++];
 		*thread = (struct background_thread){.tid = tid};
 	}
 	if (!thread)
@@ -43,14 +43,13 @@ static void note_background(struct target *target, pid_t tid)
 }
 
 /* Those that the last look did not find: they have ended, wake often now, or not at all. */
-static void forget_others(struct explored *explored)
+static void forget_others(struct usage *usage)
 {
-	for (unsigned i = 0; i < explored->background_count;) {
-		if (explored->background[i].seen)
+	for (unsigned i = 0; i < usage->background_count;) {
+		if (usage->background[i].seen)
 			i++;
 		else
-			explored->background[i] =
-				explored->background[--explored->background_count];
+			usage->background[i] = usage->background[--usage->background_count];
 	}
 }
 
@@ -64,11 +63,11 @@ static int compare(const void *a, const void *b)
 /* Sorts the process's threads by how often they wake, and notes the first ones. */
 static void find_background(struct target *target)
 {
-	struct explored *explored = target->explored;
+	struct usage *usage = usage_of(target);
 	double sum = 0, all = 0;
 
-	for (unsigned i = 0; i < explored->background_count; i++)
-		explored->background[i].seen = false;
+	for (unsigned i = 0; i < usage->background_count; i++)
+		usage->background[i].seen = false;
 	for (unsigned i = 0; i < target->transient.count; i++)
 		all += target->transient.thread[i].rate;
 	qsort(target->transient.thread, target->transient.count,
@@ -80,7 +79,7 @@ static void find_background(struct target *target)
 		if (target->transient.thread[i].rate > 0)
 			note_background(target, target->transient.thread[i].tid);
 	}
-	forget_others(explored);
+	forget_others(usage);
 }
 
 /* Armed slots have become dear. All watches of all threads end now. The contended sites that they
@@ -95,19 +94,19 @@ static void begin(struct target *target)
 
 void background_look(struct target *target)
 {
-	struct explored *explored = target->explored;
+	struct usage *usage = usage_of(target);
 	bool dear = armed_is_dear(target);
 
-	if (explored->counted_at == target->wakeups.counted_at)
+	if (usage->counted_at == target->wakeups.counted_at)
 		return;
-	explored->counted_at = target->wakeups.counted_at;
-	if (dear && !explored->armed_dear)
+	usage->counted_at = target->wakeups.counted_at;
+	if (dear && !usage->armed_dear)
 		begin(target);
-	explored->armed_dear = dear;
+	usage->armed_dear = dear;
 	if (dear)
 		find_background(target);
 	else
-		explored->background_count = 0;
+		usage->background_count = 0;
 }
 
 uint64_t single_hold(const struct target *target)
@@ -120,7 +119,7 @@ uint64_t single_hold(const struct target *target)
 static bool has_slot(const struct target *target, pid_t tid)
 {
 	for (unsigned i = 0; i < target->slots; i++)
-		if ((target->slot[i].armed || target->explored->choice[i].probe.until) &&
+		if ((target->slot[i].armed || target->explored->choice[i].probed_until) &&
 		    target->slot[i].only == tid)
 			return true;
 	return false;
@@ -135,12 +134,12 @@ static uint64_t holdable_at(const struct target *target, pid_t tid, uint64_t hol
 
 const struct thread_rate *single_choose(struct target *target, uint64_t now)
 {
-	struct explored *explored = target->explored;
+	struct usage *usage = usage_of(target);
 	const struct thread_rate *chosen = NULL;
 	uint64_t hold = single_hold(target);
 	unsigned equals = 0;
 
-	explored->next = UINT64_MAX;
+	usage->next = UINT64_MAX;
 	for (unsigned i = 0; i < target->transient.count; i++) {
 		const struct thread_rate *thread = &target->transient.thread[i];
 		uint64_t at;
@@ -148,12 +147,17 @@ const struct thread_rate *single_choose(struct target *target, uint64_t now)
 		if (thread->rate <= 0 || has_slot(target, thread->tid))
 			continue;
 		at = holdable_at(target, thread->tid, hold);
-		if (at > now && at < explored->next)
-			explored->next = at;
+		if (at > now && at < usage->next)
+			usage->next = at;
 		if (at <= now && random_next(&target->program->random) % ++equals == 0)
 			chosen = thread;
 	}
 	return chosen;
+}
+
+uint64_t single_next(const struct target *target)
+{
+	return usage_of(target)->next;
 }
 
 const struct thread_rate *single_find(struct target *target, pid_t tid, uint64_t now)

@@ -6,12 +6,14 @@
 #ifndef USAGE_BACKGROUND_H
 #define USAGE_BACKGROUND_H
 
-#include "explore/explorer.h"
+#include "usage/usage.h"
 
 /* After each census. */
 void background_look(struct target *target);
-/* A thread that may be held and has no slot. NULL: none; explored->next says when there may be. */
+/* A thread that may be held and has no slot. NULL: none; single_next() says when there may be. */
 const struct thread_rate *single_choose(struct target *target, uint64_t now);
+/* CLOCK_MONOTONIC, ns; UINT64_MAX: not before threads have slots no more, or a census. */
+uint64_t single_next(const struct target *target);
 /* This one, if it may be and has none. */
 const struct thread_rate *single_find(struct target *target, pid_t tid, uint64_t now);
 /* Is it one of those that slots may be in alone? */

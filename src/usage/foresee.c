@@ -19,27 +19,25 @@ static bool may_look(struct target *target, uint64_t now)
 {
 	struct explorer *explorer = explorer_of(target);
 	const struct budget *budget = explorer->budget;
-	struct bucket *bucket = &explorer->foresight;
+	struct foreseer *foreseer = explorer->foreseer;
+	struct bucket *bucket = &foreseer->bucket;
 	int parts = manner_of(target)->foresight_parts;
 	double earned = budget->income / parts;
 
 	bucket->most = budget->bucket.most / parts;
-	if (!explorer->foresight_at)
+	if (!foreseer->at)
 		bucket->tokens = budget->bucket.tokens / parts;
 	else
-		bucket_settle(bucket,
-			      (int64_t)(earned * (double)(now - explorer->foresight_at) / SECOND),
-			      0);
-	explorer->foresight_at = now;
+		bucket_settle(bucket, (int64_t)(earned * (double)(now - foreseer->at) / SECOND), 0);
+	foreseer->at = now;
 	return !bucket_is_empty(bucket) && now >= budget->paused_until;
 }
 
 /* From one pc of one thread it is looked ahead once in FORESIGHT_AGAIN. */
 static bool is_news(struct target *target, pid_t tid, uint64_t pc, uint64_t now)
 {
-	struct explored *explored = target->explored;
 	uint64_t key = (pc ^ (uint64_t)tid << 40) * 0x9e3779b97f4a7c15ull;
-	struct foretold *last = &explored->foretold[(key >> 32) % FORETOLD_MAX];
+	struct foretold *last = &usage_of(target)->foretold[(key >> 32) % FORETOLD_MAX];
 
 	if (last->key == key && now - last->time < FORESIGHT_AGAIN)
 		return false;
@@ -111,7 +109,6 @@ static void foresee_birth(struct target *target, uint64_t now, const struct ahea
 void foresee(struct target *target, pid_t tid, const struct insn_registers *registers)
 {
 	static struct ahead_view view; /* one thread; large */
-	struct explorer *explorer = explorer_of(target);
 	uint64_t before, now = clock_now();
 
 	if (is_off(target, HEURISTIC_FORESIGHT) || samples_come_first(target) ||
@@ -124,6 +121,6 @@ void foresee(struct target *target, pid_t tid, const struct insn_registers *regi
 	for (unsigned i = 0; i < view.births; i++)
 		foresee_birth(target, now, &view.birth[i]);
 	count_one(target->program, COUNT_LOOKS_AHEAD);
-	bucket_settle(&explorer->foresight, 0,
+	bucket_settle(&explorer_of(target)->foreseer->bucket, 0,
 		      (int64_t)(clock_read(CLOCK_THREAD_CPUTIME_ID) - before));
 }

@@ -3,7 +3,13 @@
 #ifndef USAGE_FORESEE_H
 #define USAGE_FORESEE_H
 
-#include "explore/explorer.h"
+#include "usage/usage.h"
+
+/* CPU time for looking ahead in all processes of a run. */
+struct foreseer {
+	struct bucket bucket;
+	uint64_t at; /* the bucket is as it was then; CLOCK_MONOTONIC, ns, 0: not yet */
+};
 
 /* The thread was seen with these registers. It need not stand still. */
 void foresee(struct target *target, pid_t tid, const struct insn_registers *registers);

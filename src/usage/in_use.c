@@ -14,9 +14,11 @@
 
 struct background_thread *background_find(struct target *target, pid_t tid)
 {
-	for (unsigned i = 0; i < target->explored->background_count; i++)
-		if (target->explored->background[i].tid == tid)
-			return &target->explored->background[i];
+	struct usage *usage = usage_of(target);
+
+	for (unsigned i = 0; i < usage->background_count; i++)
+		if (usage->background[i].tid == tid)
+			return &usage->background[i];
 	return NULL;
 }
 

@@ -3,7 +3,7 @@
 #ifndef USAGE_IN_USE_H
 #define USAGE_IN_USE_H
 
-#include "explore/explorer.h"
+#include "usage/usage.h"
 
 /* Is there code of the program that it wants to be looked at? */
 bool code_is_interesting(struct target *target, uint64_t pc);
