@@ -27,12 +27,14 @@ struct choices {
  * registers. */
 static bool is_worth_watching(const struct insn *insn)
 {
+	const int stack_pointer = insn_arch.stack_pointer, frame_pointer = insn_arch.frame_pointer;
+
 	for (unsigned i = 0; i < insn->operand_count; i++) {
 		const struct insn_operand *operand = &insn->operand[i];
 
 		if (operand->access && !operand->stack_push && !operand->stack_pop &&
-		    operand->base != insn_arch.stack_pointer &&
-		    !(operand->base == insn_arch.frame_pointer && operand->index < 0) &&
+		    operand->base != stack_pointer &&
+		    !(operand->base == frame_pointer && operand->index < 0) &&
 		    operand->segment == 0)
 			return true;
 	}

@@ -59,7 +59,7 @@ uint64_t flow_resolve_stub(struct flow_tree *tree, pid_t pid, uint64_t target)
 		if (insn_decode(bytes + (at - target), sizeof(bytes) - (at - target), at, &insn))
 			return target;
 		if (insn.flow == INSN_FLOW_JUMP_INDIRECT && insn.operand_count == 1 &&
-		    insn.operand[0].base == 16) {
+		    insn.operand[0].base == INSN_PC) {
 			slot = at + insn.length + (uint64_t)insn.operand[0].displacement;
 			return tree->services->read(tree->host, pid, slot, &to, sizeof(to)) ==
 					       (ssize_t)sizeof(to)
@@ -137,7 +137,7 @@ uint64_t flow_loaded_pointer(struct flow_tree *tree, pid_t pid, uint64_t call, i
 			     &slice) ||
 	    slice.ends != 1 || slice.more || slice.end[0].kind != FLOW_END_LOAD ||
 	    !flow_decode_at(tree, pid, slice.end[0].pc, &insn) ||
-	    insn.operand[slice.end[0].operand].base != 16)
+	    insn.operand[slice.end[0].operand].base != INSN_PC)
 		return 0;
 	return tree->services->read(
 		       tree->host, pid,

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RSP 4
 static void add_root(void *context, pid_t pid, uint64_t address, uint64_t length)
 {
 	struct flow_from *from = context;
@@ -314,7 +313,7 @@ static bool is_same_pass(const struct flow_value *value, const struct flow_told 
 
 	if (value->called && !value->call.argument && !value->call.from.frame &&
 	    !value->call.from.gone)
-		kept = 1u << RSP;
+		kept = 1u << insn_arch.stack_pointer;
 	for (unsigned i = 0; i < 16 && access->registers; i++)
 		if (kept >> i & 1 && access->registers->general[i] != told->general[i])
 			return false;

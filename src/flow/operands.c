@@ -7,9 +7,6 @@
 
 #include <string.h>
 
-#define RSP 4
-#define RBP 5
-#define RIP 16
 #define PROLOGUE_MOST 4 /* instructions in which a function takes its frame pointer */
 
 static bool overlaps(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_length)
@@ -122,10 +119,11 @@ static bool takes_frame_pointer(const struct insn_effect *effect)
 	for (unsigned i = 0; i < effect->count; i++) {
 		const struct insn_result *result = &effect->result[i];
 
-		if (result->to.kind == INSN_PLACE_GENERAL && result->to.number == RBP)
+		if (result->to.kind == INSN_PLACE_GENERAL &&
+		    result->to.number == insn_arch.frame_pointer)
 			return result->operation == INSN_COPY && result->source_count == 1 &&
 			       result->source[0].kind == INSN_PLACE_GENERAL &&
-			       result->source[0].number == RSP;
+			       result->source[0].number == insn_arch.stack_pointer;
 	}
 	return false;
 }
@@ -153,6 +151,7 @@ static bool has_frame_pointer(struct flow_tree *tree, pid_t pid, uint64_t pc)
 
 bool flow_is_fixed(struct flow_tree *tree, pid_t pid, uint64_t pc, unsigned number)
 {
+	const int stack_pointer = insn_arch.stack_pointer, frame_pointer = insn_arch.frame_pointer;
 	const struct insn_operand *operand;
 	struct insn insn;
 
@@ -160,8 +159,8 @@ bool flow_is_fixed(struct flow_tree *tree, pid_t pid, uint64_t pc, unsigned numb
 		return false;
 	operand = &insn.operand[number];
 	return operand->index < 0 && operand->vector_index < 0 &&
-	       (operand->base == RIP || operand->base == RSP ||
-		(operand->base == RBP && has_frame_pointer(tree, pid, pc)));
+	       (operand->base == INSN_PC || operand->base == stack_pointer ||
+		(operand->base == frame_pointer && has_frame_pointer(tree, pid, pc)));
 }
 
 uint64_t flow_bytes_at(const struct tl_access *access, uint64_t address, uint64_t length,
@@ -198,9 +197,11 @@ bool flow_is_telling(uint64_t bytes, uint64_t length)
 static bool copy_address(const struct flow_value *value, const struct tl_registers *registers,
 			 uint64_t *address, uint64_t *length)
 {
-	uint64_t to = registers->general[7], from = registers->general[6];
+	uint64_t to = registers->general[insn_arch.function_argument[0]],
+		 from = registers->general[insn_arch.function_argument[1]];
 
-	if (value->copy_offset - to >= (value->sized ? registers->general[2] : UINT32_MAX))
+	if (value->copy_offset - to >=
+	    (value->sized ? registers->general[insn_arch.function_argument[2]] : UINT32_MAX))
 		return false;
 	*address = from + (value->copy_offset - to);
 	*length = 1;
@@ -241,18 +242,20 @@ static bool text_address(struct flow_tree *tree, const struct flow_value *value,
 	int conversion = conversion_of(value, access->registers), offset;
 	char text[256], format[256];
 
-	if (!read_text(tree, access->pid, general[7], text, sizeof(text)))
+	if (!read_text(tree, access->pid, general[insn_arch.function_argument[0]], text,
+		       sizeof(text)))
 		return false;
 	if (value->parsed == FLOW_PARSED_NUMBER)
 		offset = (int)flow_scan_number(text);
 	else if (conversion < 0 ||
-		 !read_text(tree, access->pid, general[6], format, sizeof(format)))
+		 !read_text(tree, access->pid, general[insn_arch.function_argument[1]], format,
+			    sizeof(format)))
 		return false;
 	else
 		offset = flow_scan_find(format, text, (unsigned)conversion);
 	if (offset < 0)
 		return false;
-	*address = general[7] + (unsigned)offset;
+	*address = general[insn_arch.function_argument[0]] + (unsigned)offset;
 	*length = 1;
 	return true;
 }

@@ -182,7 +182,7 @@ static uint64_t pointed_to(struct flow_tree *tree, const struct flow_standpoint 
 			       : 0;
 	if (insn->target_register >= 0)
 		return flow_loaded_pointer(tree, from->store->pid, call, insn->target_register);
-	if (!insn->operand_count || operand->base != 16 || operand->index >= 0)
+	if (!insn->operand_count || operand->base != INSN_PC || operand->index >= 0)
 		return 0;
 	return tree->services->read(tree->host, from->store->pid,
 				    call + insn->length + (uint64_t)operand->displacement, &to,

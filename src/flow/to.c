@@ -321,9 +321,10 @@ static void on_copy_call(struct flow_told_onward *told, const struct flow_spot_o
 	told->copier = 0;
 	if (!access->registers)
 		return;
-	to = access->registers->general[7];
-	from = access->registers->general[6];
-	if (above->address - from >= (spot->sized ? access->registers->general[2] : UINT32_MAX))
+	to = access->registers->general[insn_arch.function_argument[0]];
+	from = access->registers->general[insn_arch.function_argument[1]];
+	if (above->address - from >=
+	    (spot->sized ? access->registers->general[insn_arch.function_argument[2]] : UINT32_MAX))
 		return;
 	told->copier = access->identity;
 	told->copied_to = to + (above->address - from);

@@ -35,9 +35,9 @@ static bool is_over_base(const struct heap *heap, const struct tl_access *access
 	if (got <= 0 || insn_decode(code, (size_t)got, access->pc, load) || !load->plain_move ||
 	    load->operand_count != 1 || load->loaded < 0 || operand->size != access->length)
 		return false;
-	return (operand->base >= 0 && operand->base < 16 &&
+	return (operand->base >= 0 && operand->base < INSN_GENERAL &&
 		load->written_registers >> operand->base & 1) ||
-	       (operand->index >= 0 && operand->index < 16 &&
+	       (operand->index >= 0 && operand->index < INSN_GENERAL &&
 		load->written_registers >> operand->index & 1);
 }
 

@@ -19,10 +19,6 @@
 #define CALLEES 1048576 /* bytes below a frame that are taken for frames of functions it calls */
 /* What a stub has pushed when it asks the dynamic linker to bind a call: module and number. */
 #define RESOLVER_WORDS 2
-#define RCX 1
-#define RDX 2
-#define RSI 6
-#define RDI 7
 
 struct looking {
 	struct space *space;
@@ -198,10 +194,12 @@ static bool is_known(const struct insn_forward *forward, int number)
 static void note_birth(struct spreading *spreading, const struct insn_forward *forward)
 {
 	struct ahead_view *view = spreading->view;
+	const uint8_t *arguments = insn_arch.function_argument;
 
-	if (view->births < AHEAD_BIRTHS && is_known(forward, RDX) && is_known(forward, RCX))
-		view->birth[view->births++] =
-			(struct ahead_birth){forward->general[RDX], forward->general[RCX]};
+	if (view->births < AHEAD_BIRTHS && is_known(forward, arguments[2]) &&
+	    is_known(forward, arguments[3]))
+		view->birth[view->births++] = (struct ahead_birth){forward->general[arguments[2]],
+								   forward->general[arguments[3]]};
 }
 
 /* A function is called for the first time, by a stub that asks the dynamic linker to bind it: the
@@ -231,7 +229,7 @@ static int pass_library(struct spreading *spreading)
 	struct insn_forward *forward = &path->forward;
 	struct space *space = spreading->looking.space;
 	enum order_effect effect = order_effect(space, forward->pc);
-	static const int arguments[HANDED_ARGUMENTS] = {RDI, RSI};
+	const uint8_t *arguments = insn_arch.function_argument;
 	struct handed handed = {{0, 0}};
 
 	if (spreading->tour && effect == ORDER_WAITS && !order_is_lock(space, forward->pc))
@@ -240,11 +238,11 @@ static int pass_library(struct spreading *spreading)
 		note_birth(spreading, forward);
 	else if (effect == ORDER_NONE)
 		handed = handed_to(space, forward->pc);
-	else if (is_known(forward, RDI) && order_is_lock(space, forward->pc) &&
+	else if (is_known(forward, arguments[0]) && order_is_lock(space, forward->pc) &&
 		 effect == ORDER_WAITS)
-		take_lock(path, forward->general[RDI]);
-	else if (is_known(forward, RDI) && order_is_lock(space, forward->pc))
-		give_lock(spreading, forward->general[RDI]);
+		take_lock(path, forward->general[arguments[0]]);
+	else if (is_known(forward, arguments[0]) && order_is_lock(space, forward->pc))
+		give_lock(spreading, forward->general[arguments[0]]);
 	for (unsigned i = 0; i < HANDED_ARGUMENTS; i++)
 		if (handed.access[i] && is_known(forward, arguments[i]))
 			find(spreading, path->call, forward->general[arguments[i]], 8,

@@ -16,9 +16,9 @@ static bool behind(const struct tl_access *access, const struct insn *load,
 	if (!access->before)
 		return true;
 	registers->pc = access->pc + load->length;
-	return !(operand->base >= 0 && operand->base < 16 &&
+	return !(operand->base >= 0 && operand->base < INSN_GENERAL &&
 		 load->written_registers >> operand->base & 1) &&
-	       !(operand->index >= 0 && operand->index < 16 &&
+	       !(operand->index >= 0 && operand->index < INSN_GENERAL &&
 		 load->written_registers >> operand->index & 1);
 }
 

@@ -12,10 +12,6 @@
 	1500 /* a block's thread is held for as long as that takes, and there are many */
 /* Each may read C_RESULT_MOST bytes one by one, while the thread is held. */
 #define RESULTS_MOST 16
-#define REGISTER_RAX 0
-#define REGISTER_RDX 2
-#define REGISTER_RSP 4
-#define REGISTER_RBP 5
 #define WORD 8
 
 static bool read_line(void *context, uint64_t address, uint8_t *bytes)
@@ -57,8 +53,10 @@ static bool find_bound(struct ahead *ahead, const struct insn_forward *forward,
 	struct symbol_memory memory = {ahead_read, ahead};
 	uint64_t link_map, index;
 
-	return insn_forward_read(forward, forward->general[REGISTER_RSP], WORD, &link_map) &&
-	       insn_forward_read(forward, forward->general[REGISTER_RSP] + WORD, WORD, &index) &&
+	return insn_forward_read(forward, forward->general[insn_arch.stack_pointer], WORD,
+				 &link_map) &&
+	       insn_forward_read(forward, forward->general[insn_arch.stack_pointer] + WORD, WORD,
+				 &index) &&
 	       symbol_binding_of_call(&memory, link_map, index, binding);
 }
 
@@ -78,8 +76,9 @@ static void note_function(struct ahead *ahead, const char *name, const struct in
 			  struct predict_outside *outside)
 {
 	outside->gives_back = uninit_gives_back(name);
-	if (forward->known >> REGISTER_RDX & 1) {
-		outside->writes = forward->general[REGISTER_RDX] * uninit_writes_third(name);
+	if (forward->known >> insn_arch.function_argument[2] & 1) {
+		outside->writes = forward->general[insn_arch.function_argument[2]] *
+				  uninit_writes_third(name);
 		outside->reads = uninit_sets_third(name) ? 0 : outside->writes;
 	}
 	note_result(ahead, name, forward, outside);
@@ -152,14 +151,15 @@ unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from, uint6
 	if (ahead->services->unwind(ahead->host, from, &place, 1) < 1)
 		return 0;
 	registers.pc = from->pc + 1; /* `from` tells of a place within the call */
-	registers.general[REGISTER_RAX] = address;
-	registers.general[REGISTER_RSP] = place.general[REGISTER_RSP];
-	registers.general[REGISTER_RBP] = place.general[REGISTER_RBP];
+	registers.general[insn_arch.function_result] = address;
+	registers.general[insn_arch.stack_pointer] = place.general[insn_arch.stack_pointer];
+	registers.general[insn_arch.frame_pointer] = place.general[insn_arch.frame_pointer];
 	ahead_look_at(ahead, from->pid);
 	ahead->predict.steps = STEPS_BLOCK;
 	predict_block(&ahead->predict, &registers,
-		      1u << REGISTER_RAX | 1u << REGISTER_RSP | 1u << REGISTER_RBP, address,
-		      length);
+		      1u << insn_arch.function_result | 1u << insn_arch.stack_pointer |
+			      1u << insn_arch.frame_pointer,
+		      address, length);
 	while (count < most && (load = predict_best(&ahead->predict, count)))
 		words[count++] = (struct predict_word){
 			.address = address + (load->address - address) / WORD * WORD,

@@ -9,7 +9,6 @@
 
 #define RED_ZONE 128 /* bytes */
 #define STEPS_BODY 64
-#define REGISTER_RSP 4
 #define WORD 8
 
 static uint64_t lowest_of(const struct predict_word *words, unsigned count)
@@ -62,7 +61,7 @@ static bool advance(struct ahead *ahead, struct insn_forward *forward,
 	return available && !insn_decode(bytes, available, forward->pc, &insn) &&
 	       !may_store(forward, &insn, words, count) &&
 	       !insn_forward_step(forward, bytes, available, &leaves) && !forward->other &&
-	       (forward->known >> REGISTER_RSP & 1) &&
+	       (forward->known >> insn_arch.stack_pointer & 1) &&
 	       !(leaves && ahead_is_outside(ahead, forward->pc));
 }
 
@@ -72,7 +71,7 @@ uint64_t body_find(struct ahead *ahead, const struct tl_registers *registers,
 	struct insn_forward *forward = &ahead->predict.way.forward;
 	uint64_t lowest = lowest_of(words, count);
 
-	if (!count || lowest >= registers->general[REGISTER_RSP] - RED_ZONE)
+	if (!count || lowest >= registers->general[insn_arch.stack_pointer] - RED_ZONE)
 		return 0;
 	memset(forward, 0, sizeof(*forward));
 	forward->read = ahead_read;
@@ -83,7 +82,7 @@ uint64_t body_find(struct ahead *ahead, const struct tl_registers *registers,
 	forward->fs_base = registers->fs_base;
 	forward->pc = registers->pc;
 	for (unsigned i = 0; i < STEPS_BODY && advance(ahead, forward, words, count); i++) {
-		*stack = forward->general[REGISTER_RSP];
+		*stack = forward->general[insn_arch.stack_pointer];
 		if (*stack <= lowest)
 			return forward->pc;
 	}

@@ -19,13 +19,12 @@ static int read_memory(void *context, uint64_t address, void *to, size_t length)
 
 void uninit_call_begin(struct uninit_call *call, const struct insn_forward *forward)
 {
-	static const uint8_t argument_register[C_ARGUMENTS] = {7, 6, 2, 1};
-
 	call->memory = (struct symbol_memory){read_memory, (void *)forward};
 	call->call.memory = &call->memory;
 	call->call.known = 0;
 	for (unsigned i = 0; i < C_ARGUMENTS; i++) {
-		call->call.argument[i] = forward->general[argument_register[i]];
-		call->call.known |= (unsigned)(forward->known >> argument_register[i] & 1) << i;
+		call->call.argument[i] = forward->general[insn_arch.function_argument[i]];
+		call->call.known |= (unsigned)(forward->known >> insn_arch.function_argument[i] & 1)
+				    << i;
 	}
 }

@@ -16,9 +16,7 @@
 #define FUNCTIONS 1024u /* remembered by address */
 #define STEPS 3000u
 #define MOVE_MOST 65536u
-#define LINK_BYTES 16u /* of a free block that its allocator uses at least */
-#define REGISTER_RDX 2
-#define REGISTER_RDI 7
+#define LINK_BYTES 16u	 /* of a free block that its allocator uses at least */
 #define STATUS_BITS 0xff /* of exit()'s argument, that the parent gets */
 #define REACH 4096u	 /* bytes behind a pointer in which a function is taken to read the value */
 
@@ -236,7 +234,7 @@ static enum shadow_function skip(const struct known_function *known,
 	}
 	if (!known->c_function) {
 		/* How many bytes it writes. */
-		answer->depends = state->shadow.general[REGISTER_RDX];
+		answer->depends = state->shadow.general[insn_arch.function_argument[2]];
 		return moves(known->name, call, answer) ? SHADOW_SKIP : SHADOW_END;
 	}
 	answer->arguments = arguments_of(known->c_function);
@@ -255,8 +253,10 @@ static enum shadow_function detour(struct follow *follow, const struct shadow_st
 	struct known_function *known;
 	uint64_t link_map, index;
 
-	if (!insn_forward_read(&state->forward, state->forward.general[4], 8, &link_map) ||
-	    !insn_forward_read(&state->forward, state->forward.general[4] + 8, 8, &index) ||
+	if (!insn_forward_read(&state->forward, state->forward.general[insn_arch.stack_pointer], 8,
+			       &link_map) ||
+	    !insn_forward_read(&state->forward, state->forward.general[insn_arch.stack_pointer] + 8,
+			       8, &index) ||
 	    !symbol_binding_of_call(&memory, link_map, index, &binding))
 		return SHADOW_END;
 	answer->target = binding.address;
@@ -272,8 +272,8 @@ static enum shadow_function detour(struct follow *follow, const struct shadow_st
 
 static void ask_status(const struct shadow_state *state, struct shadow_answer *answer)
 {
-	answer->depends = state->shadow.general[REGISTER_RDI] & STATUS_BITS;
-	answer->vague = state->shadow.vague_general >> REGISTER_RDI & 1;
+	answer->depends = state->shadow.general[insn_arch.function_argument[0]] & STATUS_BITS;
+	answer->vague = state->shadow.vague_general >> insn_arch.function_argument[0] & 1;
 }
 
 static enum shadow_function look_at_function(void *context, const struct shadow_state *state,

@@ -28,8 +28,6 @@
 #define ARMED 64
 #define STEPS_BEGIN 64 /* of the program's first function, up to the first call */
 #define COOKIE (1ull << 63)
-#define REGISTER_RSP 4
-#define REGISTER_RDI 7
 #define WORD 8
 
 struct entry {
@@ -287,7 +285,8 @@ static bool was_called(struct frames *frames, const struct tl_registers *registe
 	uint8_t bytes[5];
 	struct insn insn;
 
-	return !ahead_read(&frames->ahead, registers->general[REGISTER_RSP], &to, sizeof(to)) &&
+	return !ahead_read(&frames->ahead, registers->general[insn_arch.stack_pointer], &to,
+			   sizeof(to)) &&
 	       !ahead_read(&frames->ahead, to - sizeof(bytes), bytes, sizeof(bytes)) &&
 	       !insn_decode(bytes, sizeof(bytes), to - sizeof(bytes), &insn) &&
 	       insn.flow == INSN_FLOW_CALL && (uint64_t)insn.target == registers->pc;
@@ -416,7 +415,8 @@ static unsigned come_to_body(struct frames *frames, const struct tl_access *acce
 	struct staged staged = frames->staged;
 
 	unwatch(frames, armed_find(frames, access->cookie));
-	if (access->tid != staged.tid || access->registers->general[REGISTER_RSP] != staged.stack)
+	if (access->tid != staged.tid ||
+	    access->registers->general[insn_arch.stack_pointer] != staged.stack)
 		return 0;
 	count(frames, "functions-entered-further");
 	*origin = staged.origin;
@@ -479,8 +479,8 @@ static uint64_t find_main(struct frames *frames, uint64_t pc)
 	for (unsigned i = 0; i < STEPS_BEGIN; i++) {
 		uint8_t bytes[INSN_MAX_LENGTH];
 		size_t available = ahead_code(&frames->ahead, forward->pc, bytes, sizeof(bytes));
-		uint64_t first = forward->general[REGISTER_RDI];
-		bool known = forward->known >> REGISTER_RDI & 1;
+		uint64_t first = forward->general[insn_arch.function_argument[0]];
+		bool known = forward->known >> insn_arch.function_argument[0] & 1;
 
 		if (!available || insn_forward_step(forward, bytes, available, &leaves))
 			return leaves && known ? first : 0;

@@ -55,7 +55,8 @@ static bool has_changed(struct uninit *uninit, const struct word *word, uint8_t 
 
 static bool is_stack(const struct tl_access *access, uint64_t address)
 {
-	return address - (access->registers->general[4] - STACK_REACH / 64) < STACK_REACH;
+	return address - (access->registers->general[insn_arch.stack_pointer] - STACK_REACH / 64) <
+	       STACK_REACH;
 }
 
 /* The copy is watched before its thread makes it. */
@@ -256,7 +257,7 @@ static bool is_live(struct uninit *uninit, const struct tl_access *access, struc
 	bool found = false;
 
 	if (!count || access->tid != word->origin.tid ||
-	    access->address < access->registers->general[4] - RED_ZONE)
+	    access->address < access->registers->general[insn_arch.stack_pointer] - RED_ZONE)
 		return false;
 	for (int i = 0; i < count && places[i].cfa && !found; i++) {
 		if (!owner && word->address < places[i].cfa) {

@@ -8,16 +8,11 @@
 #include <trapline/event.h>
 
 #define RED_ZONE 128
-#define REGISTER_RAX 0
-#define REGISTER_RCX 1
-#define REGISTER_RSP 4
-#define REGISTER_RDI 7
-#define HANDED 64u /* bytes that a function is taken to write which is handed an address */
+#define ARGUMENTS 4 /* of a function, that are looked at */
+#define HANDED 64u  /* bytes that a function is taken to write which is handed an address */
 #define REPEATED_MOST PREDICT_FRAME /* times that a string instruction is taken to go on */
 #define STACK 65536ull		    /* bytes above and below the stack pointer at entry */
 #define DETOUR 3 /* instructions of an entry of the procedure linkage table, at most */
-
-static const uint8_t argument_register[] = {REGISTER_RDI, 6, 2, 1};
 
 void predict_tell_nobody(void *context, const struct insn_forward_access *access)
 {
@@ -109,7 +104,9 @@ static void note_load(struct predict *predict, uint64_t address, bool handed, bo
 static void load_bytes(struct predict *predict, uint64_t address, uint64_t length, bool handed,
 		       bool direct)
 {
-	uint64_t low = predict->block ? 0 : predict->way.forward.general[REGISTER_RSP] - RED_ZONE;
+	uint64_t low = predict->block
+			       ? 0
+			       : predict->way.forward.general[insn_arch.stack_pointer] - RED_ZONE;
 
 	for (uint64_t i = 0; i < length && i < PREDICT_BYTES; i++)
 		if (is_looked_at(predict, address + i) && address + i >= low &&
@@ -122,7 +119,8 @@ static void load_bytes(struct predict *predict, uint64_t address, uint64_t lengt
 
 static bool are_known(const struct insn_operand *operand, const struct insn_forward *forward)
 {
-	return (operand->base < 0 || operand->base >= 16 || forward->known >> operand->base & 1) &&
+	return (operand->base < 0 || operand->base >= INSN_GENERAL ||
+		forward->known >> operand->base & 1) &&
 	       (operand->index < 0 || forward->known >> operand->index & 1) &&
 	       operand->vector_index < 0 && !operand->masked && !operand->segment;
 }
@@ -143,11 +141,12 @@ static bool means_nothing(const struct predict *predict, uint8_t opcode)
 
 static uint64_t times(const struct insn *insn, const struct insn_forward *forward)
 {
-	uint64_t count = forward->general[REGISTER_RCX];
+	uint64_t count;
 
 	if (!insn->repeated)
 		return 1;
-	return (forward->known >> REGISTER_RCX & 1) && count < REPEATED_MOST ? count : 1;
+	count = forward->general[insn_arch.repeat_count];
+	return (forward->known >> insn_arch.repeat_count & 1) && count < REPEATED_MOST ? count : 1;
 }
 
 /* `idle`: what it stores means nothing. */
@@ -211,18 +210,19 @@ static bool pass_outside(struct predict *predict, const struct predict_outside *
 	struct insn_forward *forward = &predict->way.forward;
 
 	predict->way.served |= !outside->writes && !outside->known;
-	forward->general[REGISTER_RSP] += outside->discards;
-	for (unsigned i = 0; i < sizeof(argument_register) && !outside->gives_back; i++)
-		if (forward->known >> argument_register[i] & 1)
-			pass_argument(predict, outside, i, forward->general[argument_register[i]]);
-	if (outside->gives_back && (forward->known >> REGISTER_RDI & 1) &&
-	    is_looked_at(predict, forward->general[REGISTER_RDI]))
+	forward->general[insn_arch.stack_pointer] += outside->discards;
+	for (unsigned i = 0; i < ARGUMENTS && !outside->gives_back; i++)
+		if (forward->known >> insn_arch.function_argument[i] & 1)
+			pass_argument(predict, outside, i,
+				      forward->general[insn_arch.function_argument[i]]);
+	if (outside->gives_back && (forward->known >> insn_arch.function_argument[0] & 1) &&
+	    is_looked_at(predict, forward->general[insn_arch.function_argument[0]]))
 		return false;
 	if (insn_forward_return(forward))
 		return false;
 	if (outside->known) {
-		forward->general[REGISTER_RAX] = outside->value;
-		forward->known |= 1u << REGISTER_RAX;
+		forward->general[insn_arch.function_result] = outside->value;
+		forward->known |= 1u << insn_arch.function_result;
 	}
 	return true;
 }
@@ -238,7 +238,7 @@ static bool is_detour(const struct predict *predict, uint64_t pc)
 		if (!available || insn_decode(bytes, available, pc, &insn))
 			return false;
 		if (insn.flow == INSN_FLOW_JUMP_INDIRECT)
-			return insn.operand_count == 1 && insn.operand[0].base == 16;
+			return insn.operand_count == 1 && insn.operand[0].base == INSN_PC;
 		if (insn.flow != INSN_FLOW_NEXT || insn.operand_count)
 			return false;
 		pc += insn.length;
@@ -282,8 +282,8 @@ static bool on_stack(const struct predict *predict)
 {
 	const struct insn_forward *forward = &predict->way.forward;
 
-	return (forward->known >> REGISTER_RSP & 1) &&
-	       forward->general[REGISTER_RSP] - (predict->top - STACK) < 2 * STACK;
+	return (forward->known >> insn_arch.stack_pointer & 1) &&
+	       forward->general[insn_arch.stack_pointer] - (predict->top - STACK) < 2 * STACK;
 }
 
 /* The kernel's writes are not known; a function of the library that makes them is not looked into.
@@ -304,7 +304,8 @@ static bool step(struct predict *predict)
 	if (insn.flow == INSN_FLOW_SYSCALL) {
 		predict->way.served = true;
 		forward->pc += insn.length;
-		forward->known &= (uint16_t) ~(1u << REGISTER_RAX | 1u << REGISTER_RCX | 1u << 11);
+		forward->known &=
+			(uint16_t) ~(1u << insn_arch.call_result | insn_arch.call_destroys);
 		return true;
 	}
 	if (insn_forward_step(forward, bytes, available, &leaves)) {
@@ -313,8 +314,10 @@ static bool step(struct predict *predict)
 			note_call(predict, from, true);
 		return false;
 	}
-	if (insn.repeated && insn.string && (forward->known >> REGISTER_RCX & 1))
-		forward->known &= (uint16_t) ~(1u << REGISTER_RCX | 1u << 6 | 1u << REGISTER_RDI);
+	if (insn.repeated && insn.string && (forward->known >> insn_arch.repeat_count & 1))
+		forward->known &=
+			(uint16_t) ~(1u << insn_arch.repeat_count | 1u << insn_arch.string_from |
+				     1u << insn_arch.string_to);
 	if (forward->other) {
 		predict->way.unsure = true;
 		fork_way(predict, forward->other);
@@ -324,7 +327,7 @@ static bool step(struct predict *predict)
 	if (insn.flow == INSN_FLOW_RETURN) {
 		predict->way.entry = 0;
 		predict->way.beyond |= !predict->block &&
-				       forward->general[REGISTER_RSP] > predict->top;
+				       forward->general[insn_arch.stack_pointer] > predict->top;
 	}
 	if (!leaves || insn.flow == INSN_FLOW_RETURN)
 		return true;
@@ -338,7 +341,7 @@ static void walk(struct predict *predict, const struct tl_registers *registers, 
 
 	memset(&predict->way, 0, sizeof(predict->way));
 	predict->loads = predict->calls = predict->forks = 0;
-	predict->top = registers->general[REGISTER_RSP];
+	predict->top = registers->general[insn_arch.stack_pointer];
 	forward->read = predict->read;
 	forward->tell = predict_tell_nobody;
 	forward->context = predict->context;
@@ -360,7 +363,7 @@ void predict(struct predict *predict, const struct tl_registers *registers)
 {
 	predict->block = false;
 	predict->length = PREDICT_FRAME;
-	predict->low = registers->general[REGISTER_RSP] - PREDICT_FRAME;
+	predict->low = registers->general[insn_arch.stack_pointer] - PREDICT_FRAME;
 	walk(predict, registers, 0xffff);
 }
 
