@@ -461,8 +461,12 @@ long remote_call(struct remote *remote, long number, const uint64_t arguments[6]
 	return (long)registers.rax;
 }
 
+/* At the end of the run also one of which the kernel kept no more than its number
+ * (RLIMIT_SIGPENDING): a thread's own signals come before its process's. */
 static bool is_own(const siginfo_t *info, const struct user_regs_struct *registers)
 {
+	if (registers->r15 && info->si_code == SI_USER && !info->si_pid)
+		return true;
 	return info->si_code == SI_TKILL && (uint64_t)info->si_pid == registers->r13;
 }
 

@@ -329,6 +329,15 @@ class Untouched(unittest.TestCase):
             "while time.monotonic() < until: pass\n"
             "print('ok' if os.wait()[1] == 0 and got else 'wrong')\n", 12)
 
+    def test_no_room_for_what_signals_say(self):
+        """The kernel keeps their numbers alone."""
+        self.attach_to_python(
+            "import resource, time\n"
+            "resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0))\n"
+            "print('ready', flush=True)\n"
+            "time.sleep(4)\n"
+            "print('ok')\n", 3)
+
     def test_filter_without_that_signal(self):
         """tgkill(2), number 234, would kill it."""
         self.attach_to_python(
