@@ -47,8 +47,7 @@ static int ptrace_scope(void)
 	return read_number("/proc/sys/kernel/yama/ptrace_scope");
 }
 
-/* `scope`: kernel.yama.ptrace_scope, where that is asked; else 0. */
-static int explain_permission(struct inject_reason *reason, pid_t pid, int err, int scope)
+int permission_explain_scope(struct inject_reason *reason, pid_t pid, int err, int scope)
 {
 	struct status status;
 	bool is_shown = !status_read(pid, &status);
@@ -100,7 +99,7 @@ int permission_explain(struct inject_reason *reason, pid_t pid, int err)
 					 "there is no process %d, or it has just ended", (int)pid);
 	case -EPERM:
 	case -EACCES:
-		return explain_permission(reason, pid, err, ptrace_scope());
+		return permission_explain_scope(reason, pid, err, ptrace_scope());
 	case -EAGAIN:
 		return permission_refuse(
 			reason, err,
@@ -162,7 +161,7 @@ int permission_explain_events(struct inject_reason *reason, pid_t pid, int err)
 	if (general)
 		return general;
 	if (err == -EPERM || err == -EACCES)
-		return explain_permission(reason, pid, err, 0);
+		return permission_explain_scope(reason, pid, err, 0);
 	return permission_explain(reason, pid, err);
 }
 
@@ -318,7 +317,7 @@ int permission_check(struct inject_reason *reason, pid_t pid, struct status *sta
 		return permission_refuse(reason, -EINVAL, "process %d is this very trapline",
 					 (int)pid);
 	if (status->tracer)
-		return explain_permission(reason, pid, -EPERM, ptrace_scope());
+		return permission_explain_scope(reason, pid, -EPERM, ptrace_scope());
 	err = check_state(reason, pid, status);
 	if (!err)
 		err = check_program(reason, pid);

@@ -10,6 +10,9 @@
 /* A system call on the process failed with -err: which rule was it? Returns err. */
 int permission_explain(struct inject_reason *reason, pid_t pid, int err);
 
+/* Of -EPERM and -EACCES. `scope`: kernel.yama.ptrace_scope, where that is asked; else 0. */
+int permission_explain_scope(struct inject_reason *reason, pid_t pid, int err, int scope);
+
 /* The same, where the call was to open an event that is watched from outside. */
 int permission_explain_events(struct inject_reason *reason, pid_t pid, int err);
 
