@@ -48,6 +48,7 @@ int slice_decode(const uint8_t *code, size_t length, uint64_t start, struct flow
 	memset(work->visited, 0, sizeof(work->visited));
 	work->queued = 0;
 	slice_find_labels(work, start);
+	slice_fold_constants(work, start);
 	return 0;
 }
 

@@ -12,6 +12,8 @@
 int slice_decode(const uint8_t *code, size_t length, uint64_t start, struct flow_slice_work *work);
 /* Of the decoded function: what tables of jumps lead to (table.c). */
 void slice_find_labels(struct flow_slice_work *work, uint64_t start);
+/* And then: masks that registers hold become constants (constants.c). */
+void slice_fold_constants(struct flow_slice_work *work, uint64_t start);
 /* The instruction at `pc`, or SLICE_NOWHERE. */
 static inline uint16_t slice_index(const struct flow_slice_work *work, uint64_t start, uint64_t pc)
 {
