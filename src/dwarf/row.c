@@ -131,6 +131,16 @@ const struct symbol_row *symbol_row_find(struct symbol_object *object, uint64_t 
 	return row->missing ? NULL : row;
 }
 
+/*
+ * At a function's end, behind `pop %rbp`, GCC's tables still say where it was saved, which lies
+ * below the stack pointer, and so in no copy of the stack; the register has its old value again.
+ */
+static bool is_popped(const struct symbol_registers *registers, uint64_t slot)
+{
+	return symbol_register_known(registers, SYMBOL_FP) &&
+	       symbol_register_known(registers, SYMBOL_SP) && slot < registers->value[SYMBOL_SP];
+}
+
 static int apply_plain(const struct symbol_row *row, const struct symbol_registers *registers,
 		       const struct symbol_memory *memory, struct symbol_registers *caller,
 		       uint64_t *cfa)
@@ -140,14 +150,17 @@ static int apply_plain(const struct symbol_row *row, const struct symbol_registe
 	*cfa = registers->value[row->cfa_register] + (uint64_t)row->cfa_offset;
 	caller->known = registers->known & row->same;
 	for (unsigned number = 0; number < SYMBOL_REGISTER_COUNT; number++) {
-		uint64_t value;
+		uint64_t value, slot;
 
 		if (row->same >> number & 1)
 			caller->value[number] = registers->value[number];
-		if ((row->saved >> number & 1) &&
-		    symbol_memory_read(memory, *cfa + (uint64_t)(int64_t)row->offset[number],
-				       &value, sizeof(value)) == 0)
+		if (!(row->saved >> number & 1))
+			continue;
+		slot = *cfa + (uint64_t)(int64_t)row->offset[number];
+		if (symbol_memory_read(memory, slot, &value, sizeof(value)) == 0)
 			symbol_register_set(caller, number, value);
+		else if (number == SYMBOL_FP && is_popped(registers, slot))
+			symbol_register_set(caller, number, registers->value[number]);
 	}
 	if (!(row->saved >> SYMBOL_SP & 1))
 		symbol_register_set(caller, SYMBOL_SP, *cfa);
