@@ -116,6 +116,24 @@ static void note_store(struct flow_from *from, const struct tl_access *access, b
 	store->frames = count > 0 ? (unsigned)count : 0;
 }
 
+/*
+ * Was the function whose caller is at frames[0], and returns to `context`, called as the value's
+ * was? What it was called through counts, too, up to the writer's function: another one may have
+ * called the same.
+ */
+static bool is_same_way(const struct flow_value *value, uint64_t context,
+			const struct tl_frame_place *frames, int count)
+{
+	if (!context)
+		return true;
+	if (count < 1 || frames[0].pc != context)
+		return false;
+	for (unsigned i = 0; i < value->callers && value->beyond[i]; i++)
+		if ((int)i + 1 >= count || frames[i + 1].pc != value->beyond[i])
+			return false;
+	return true;
+}
+
 /* Is it the C library's, in the call at which the value was sought? */
 static bool is_called_in_library(struct flow_from *from, const struct flow_value *value,
 				 const struct tl_access *access)
@@ -132,19 +150,29 @@ static bool is_called_in_library(struct flow_from *from, const struct flow_value
 	return false;
 }
 
+/* Unwinds no further than has to be known. */
+static bool is_called_there(struct flow_from *from, const struct flow_value *value,
+			    uint64_t context, const struct tl_access *access)
+{
+	struct tl_frame_place frames[2 + FLOW_CALLERS];
+	int count;
+
+	if (!context)
+		return true;
+	count = from->services->unwind(from->host, access, frames, 2 + value->callers);
+	return is_same_way(value, context, frames + 1, count - 1);
+}
+
 /* Is it the piece of code that was asked about, called from where it was then? */
 static bool is_reader(struct flow_from *from, const struct flow_value *value,
 		      const struct tl_access *access)
 {
-	struct tl_frame_place frames[2];
-
 	if (value->parsed)
 		return is_called_in_library(from, value, access);
 	if (access->pc < value->reader || access->pc >= value->reader_end ||
 	    access->traits & TL_TRAIT_BEYOND)
 		return false;
-	return !value->context || (from->services->unwind(from->host, access, frames, 2) == 2 &&
-				   frames[1].pc == value->context);
+	return is_called_there(from, value, value->context, access);
 }
 
 /* Who stored what the reader reads, whether it goes on or not. */
@@ -415,11 +443,8 @@ static void on_code(struct flow_from *from, uint32_t index, struct flow_told *to
 		    const struct tl_access *access)
 {
 	struct flow_value *value = &from->tree->value[index];
-	uint64_t context = value->copied ? value->caller : value->context;
-	struct tl_frame_place frames[2];
 
-	if (context &&
-	    (from->services->unwind(from->host, access, frames, 2) < 2 || frames[1].pc != context))
+	if (!is_called_there(from, value, value->copied ? value->caller : value->context, access))
 		return;
 	if (value->called) {
 		told->address = flow_call_target(from->tree, access);

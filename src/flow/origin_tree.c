@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "flow/origin_tree.h"
+#include "flow/standpoint.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define NEST_MOST 4 /* calls followed into or out of from one store */
+#define RBP 5
+#define RIP 16
 
 static uint32_t add_value(struct flow_tree *tree, const struct flow_value *value)
 {
@@ -19,13 +20,18 @@ static uint32_t add_value(struct flow_tree *tree, const struct flow_value *value
 static struct flow_value value_below(const struct flow_tree *tree,
 				     const struct flow_standpoint *from)
 {
-	return (struct flow_value){
+	struct flow_value value = {
 		.writer = from->writer,
 		.pid = from->store->pid,
 		.depth = tree->value[tree->writer[from->writer].value].depth + 1,
 		.context = from->context,
+		.callers = from->callers,
 		.computed = from->computed,
 	};
+
+	for (unsigned i = 0; i < from->callers; i++)
+		value.beyond[i] = from->caller[i].context;
+	return value;
 }
 
 static void add_end(struct flow_tree *tree, const struct flow_standpoint *from, const char *format,
@@ -41,28 +47,6 @@ static void add_end(struct flow_tree *tree, const struct flow_standpoint *from, 
 		    strcmp(tree->value[i].end, value.end) == 0)
 			return;
 	add_value(tree, &value);
-}
-
-/* Registers at the slice's own instruction. After the store, or at the call of a frame. */
-static bool registers_at(const struct flow_standpoint *from, struct insn_registers *registers,
-			 uint16_t *known)
-{
-	const struct flow_store *store = from->store;
-
-	memset(registers, 0, sizeof(*registers));
-	registers->fs_base = store->fs_base;
-	if (from->gone || from->frame >= FLOW_FRAMES)
-		return false;
-	if (from->frame == 0) {
-		memcpy(registers->general, store->general, sizeof(registers->general));
-		*known = 0xffff;
-		return true;
-	}
-	if (from->frame >= store->frames)
-		return false;
-	memcpy(registers->general, store->frame[from->frame].general, sizeof(registers->general));
-	*known = store->frame[from->frame].known;
-	return true;
 }
 
 static bool is_known(int number, uint16_t known)
@@ -91,23 +75,42 @@ static bool compute_own(struct flow_tree *tree, const struct flow_standpoint *fr
 	return true;
 }
 
+/* No register says where it is. */
+static bool is_variable(const struct insn_operand *operand)
+{
+	return operand->base == RIP && operand->index < 0 && operand->vector_index < 0 &&
+	       !operand->segment;
+}
+
+/* Are the registers that the operand's address is made of known, as they were at the load? */
+static bool are_known(struct flow_tree *tree, const struct flow_standpoint *from,
+		      const struct flow_end *end, const struct insn_operand *operand,
+		      struct insn_registers *registers)
+{
+	uint16_t known = 0;
+
+	if (!end->address_kept || !flow_registers_at(from, registers, &known) ||
+	    !is_known(operand->base, known) || !is_known(operand->index, known) ||
+	    (operand->segment && !registers->fs_base))
+		return false;
+	return !from->returned || (operand->base == RBP &&
+				   flow_is_fixed(tree, from->store->pid, end->pc, end->operand));
+}
+
 /* The address of a load whose registers are unchanged where the slice was taken. */
 static bool compute_address(struct flow_tree *tree, const struct flow_standpoint *from,
 			    const struct flow_end *end, struct flow_value *value)
 {
-	struct insn_registers registers;
-	uint16_t known = 0;
+	struct insn_registers registers = {0};
 	struct insn insn;
 
-	if (!end->address_kept || !registers_at(from, &registers, &known) ||
-	    !flow_decode_at(tree, from->store->pid, end->pc, &insn) ||
+	if (!flow_decode_at(tree, from->store->pid, end->pc, &insn) ||
 	    end->operand >= insn.operand_count ||
-	    !is_known(insn.operand[end->operand].base, known) ||
-	    !is_known(insn.operand[end->operand].index, known) ||
-	    (insn.operand[end->operand].segment && !registers.fs_base))
+	    (!are_known(tree, from, end, &insn.operand[end->operand], &registers) &&
+	     !is_variable(&insn.operand[end->operand])))
 		return false;
 	registers.pc = end->pc;
-	if (from->frame == 0 && end->pc == from->store->pc) {
+	if (from->frame == 0 && !from->gone && end->pc == from->store->pc) {
 		registers.pc = end->pc + insn.length;
 		return compute_own(tree, from, &insn, &registers, value);
 	}
@@ -156,17 +159,6 @@ static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 	add_value(tree, &value);
 }
 
-/* Where the activation that the argument belongs to was entered: a pc of its function. */
-static uint64_t own_function(struct flow_tree *tree, const struct flow_standpoint *from)
-{
-	const struct flow_store *store = from->store;
-	uint64_t start, end, pc = from->frame ? store->frame[from->frame].pc - 1 : store->pc;
-
-	if (from->gone)
-		return from->function;
-	return tree->services->function(tree->host, store->pid, pc, &start, &end) ? 0 : start;
-}
-
 /* Where a call by a pointer goes, as far as the registers of its function and memory tell now. */
 static uint64_t pointed_to(struct flow_tree *tree, const struct flow_standpoint *from,
 			   uint64_t call, const struct insn *insn)
@@ -177,7 +169,8 @@ static uint64_t pointed_to(struct flow_tree *tree, const struct flow_standpoint 
 	uint64_t to;
 
 	if (insn->target_register >= 0 && INSN_KEPT_BY_CALLS >> insn->target_register & 1)
-		return registers_at(from, &registers, &known) && known >> insn->target_register & 1
+		return flow_registers_at(from, &registers, &known) &&
+				       known >> insn->target_register & 1
 			       ? registers.general[insn->target_register]
 			       : 0;
 	if (insn->target_register >= 0)
@@ -201,11 +194,12 @@ static uint64_t target_of(struct flow_tree *tree, const struct flow_standpoint *
 	return target ? flow_resolve_stub(tree, from->store->pid, target) : 0;
 }
 
-/* What the call by a pointer led to is seen later: before the next store. */
-static void add_called(struct flow_tree *tree, const struct flow_standpoint *from, uint64_t call,
+/* What the call by a pointer led to is seen later: before the next store. `at`: who calls. */
+static void add_called(struct flow_tree *tree, const struct flow_standpoint *from,
+		       const struct flow_standpoint *at, uint64_t call,
 		       const struct insn_place *place, bool argument)
 {
-	struct flow_value value = value_below(tree, from);
+	struct flow_value value = value_below(tree, at);
 
 	value.state = FLOW_VALUE_SOUGHT;
 	value.called = true;
@@ -215,12 +209,6 @@ static void add_called(struct flow_tree *tree, const struct flow_standpoint *fro
 	value.call.from.store = NULL;
 	value.call.argument = argument;
 	value.call.place = *place;
-	if (argument) {
-		unsigned caller = from->frame + (from->gone ? from->jumped : 1);
-
-		value.context = caller + 1 < from->store->frames ? from->store->frame[caller + 1].pc
-								 : 0;
-	}
 	add_value(tree, &value);
 }
 
@@ -253,16 +241,13 @@ static void follow_argument(struct flow_tree *tree, const struct flow_standpoint
 			    const struct insn_place *place, uint64_t called)
 {
 	const struct flow_store *store = from->store;
-	struct flow_standpoint caller = *from;
+	struct flow_standpoint caller;
 	struct flow_slice slice;
 	struct flow_code code;
-	uint64_t call, own = own_function(tree, from);
+	uint64_t call, own = flow_own_function(tree, from);
 	struct insn insn;
 
-	caller.frame = from->gone ? from->frame + (from->jumped ? 1 : 0) : from->frame + 1;
-	caller.gone = caller.jumped = false;
-	caller.nest++;
-	if (caller.nest > NEST_MOST || caller.frame >= store->frames || !from->context) {
+	if (!flow_step_out(from, &caller) || caller.nest > FLOW_CALLERS || !from->context) {
 		add_end(tree, from, "%s", "an argument; the caller is not known");
 		return;
 	}
@@ -274,14 +259,13 @@ static void follow_argument(struct flow_tree *tree, const struct flow_standpoint
 	if (!called)
 		called = target_of(tree, &caller, call, &insn);
 	if (!called) {
-		add_called(tree, from, call, place, true);
+		add_called(tree, from, &caller, call, place, true);
 		return;
 	}
 	if (called != own) {
 		follow_jump(tree, from, called, own, place);
 		return;
 	}
-	caller.context = caller.frame + 1 < store->frames ? store->frame[caller.frame + 1].pc : 0;
 	if (flow_tree_code(tree, store->pid, call, &code) ||
 	    flow_slice_place(code.bytes, code.length, code.start, call, *place, &tree->work,
 			     &slice)) {
@@ -317,31 +301,31 @@ static bool is_function(struct flow_tree *tree, pid_t pid, uint64_t target)
 	return !tree->services->function(tree->host, pid, target, &start, &end) && start == target;
 }
 
-/* What `target` returned to the call, which returns to `context`. */
+/* What `target` returned to the call, which returns to `context`; 0: it was jumped to, at the end
+ * of this function. */
 static void follow_function(struct flow_tree *tree, const struct flow_standpoint *from,
 			    const struct insn_place *place, uint64_t target, uint64_t call,
 			    uint64_t context)
 {
-	struct flow_standpoint callee = *from;
+	struct flow_standpoint callee;
 	struct flow_slice slice;
 	struct flow_code code;
 	const char *name = flow_function_name(tree, from->store->pid, target);
+	bool jump = !context;
 
-	callee.gone = true;
-	callee.nest++;
+	if (jump)
+		context = from->context;
 	if (flow_in_c_library(tree, from->store->pid, target) && flow_reads_number(name)) {
 		add_parsed(tree, from, call, context, FLOW_PARSED_NUMBER);
 		return;
 	}
-	if (flow_in_c_library(tree, from->store->pid, target) || callee.nest > NEST_MOST ||
+	if (flow_in_c_library(tree, from->store->pid, target) || from->nest >= FLOW_CALLERS ||
 	    flow_tree_code(tree, from->store->pid, target, &code) ||
 	    flow_slice_return(code.bytes, code.length, code.start, *place, &tree->work, &slice)) {
 		add_end(tree, from, "what %s() returned", name ? name : "a function");
 		return;
 	}
-	callee.context = context;
-	callee.function = code.start;
-	callee.jumped = false;
+	callee = flow_step_in(tree, from, code.start, context, jump);
 	follow_slice(tree, &callee, &slice);
 }
 
@@ -356,7 +340,7 @@ static void follow_return(struct flow_tree *tree, const struct flow_standpoint *
 		return;
 	}
 	target = target_of(tree, from, end->pc, &insn);
-	context = insn.flow == INSN_FLOW_BRANCH ? from->context : end->pc + insn.length;
+	context = insn.flow == INSN_FLOW_BRANCH ? 0 : end->pc + insn.length;
 	if (insn.flow == INSN_FLOW_BRANCH && !is_function(tree, from->store->pid, target))
 		return;
 	if (target && !(end->earlier_pass && flow_in_c_library(tree, from->store->pid, target)))
@@ -366,7 +350,7 @@ static void follow_return(struct flow_tree *tree, const struct flow_standpoint *
 			"not followed: a loop calls many, and which call returned what was kept "
 			"is not known");
 	else
-		add_called(tree, from, end->pc, &end->place, false);
+		add_called(tree, from, from, end->pc, &end->place, false);
 }
 
 static void follow_end(struct flow_tree *tree, const struct flow_standpoint *from,

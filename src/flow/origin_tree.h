@@ -32,6 +32,14 @@ enum flow_value_state {
 
 struct flow_store;
 
+#define FLOW_CALLERS 4 /* calls followed into or out of from one store */
+
+/* An activation that called another one which has ended. */
+struct flow_caller {
+	bool gone, jumped; /* as of a standpoint */
+	uint64_t function, context;
+};
+
 /* Where in a stopped activation a slice was taken. */
 struct flow_standpoint {
 	uint32_t writer;
@@ -41,6 +49,12 @@ struct flow_standpoint {
 	bool jumped;	   /* it has jumped to the one of `frame` */
 	uint64_t function; /* of one that is gone: its start */
 	uint64_t context;  /* where the function returns to; 0: not known */
+	/* Of one that is gone, and has not jumped: who called it, and so on to the one of `frame`.
+	 */
+	struct flow_caller caller[FLOW_CALLERS];
+	unsigned callers;
+	/* Its slice was taken at a call that has returned: registers are those of later. */
+	bool returned;
 	unsigned nest;
 	bool chosen;   /* the value came unchanged from one of several */
 	bool computed; /* it need not be the same as in the writer's function */
@@ -73,6 +87,9 @@ struct flow_value {
 	unsigned operand;	     /* of the instruction at `reader` */
 	unsigned first, wanted;	     /* bytes of that operand: from the first on; 0: all */
 	uint64_t context;	     /* where the reader's function returns to; 0: anywhere */
+	/* And where those return to that had called it from within the writer's function. */
+	uint64_t beyond[FLOW_CALLERS];
+	unsigned callers;
 	/* The parent's value came unchanged from one of several, of which this is one: it counts
 	 * only where the parent is then given the very value that was read here. */
 	bool chosen;

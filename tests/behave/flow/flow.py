@@ -4,7 +4,7 @@
 agrees with an exhaustive count. A sample: tests/behave/flow/run does all.
 
 usage: tests/behave/flow/flow.py build/trapline SHARING WASTING COUNTED FLOWS UNREAD KINDS PASSING ONWARD
-FURTHER MOVES ASKED"""
+FURTHER MOVES ASKED STYLES"""
 import os
 import sys
 import unittest
@@ -12,8 +12,8 @@ import unittest
 import answers
 import roads
 
-TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD, KINDS, PASSING, ONWARD, FURTHER, MOVES, ASKED = (
-    os.path.abspath(sys.argv.pop(1)) for _ in range(12))
+TRAPLINE, SHARING, WASTING, COUNTED, FLOWS, UNREAD, KINDS, PASSING, ONWARD, FURTHER, MOVES, ASKED, STYLES = (
+    os.path.abspath(sys.argv.pop(1)) for _ in range(13))
 
 KINDS_O3 = roads.program_of(os.path.dirname(KINDS), "O3", "kinds")
 
@@ -195,6 +195,22 @@ class From(unittest.TestCase):
 
     def test_through_a_hash_table_that_grows(self):
         self.ask_about("items")
+
+    def follow_style(self, case, name):
+        program = roads.program_of(os.path.dirname(STYLES), "O2", name)
+        missing, strange, said = until_complete(
+            lambda seconds: roads.walk_styles(TRAPLINE, program, case, seconds))
+        self.assertEqual((missing, strange), (set(), set()), said)
+
+    def test_what_a_function_was_given_that_has_called_another(self):
+        self.follow_style("nested", "habits")
+
+    def test_through_a_function_that_others_call_by_another_way(self):
+        if os.path.exists(roads.program_of(os.path.dirname(STYLES), "O2", "styles_cpp")):
+            self.follow_style("tree", "styles_cpp")
+
+    def test_through_a_cache(self):
+        self.follow_style("lru", "styles")
 
     def test_an_expression_must_mean_something(self):
         findings, said = answers.ask(TRAPLINE, ["from", "no_such_name"], [FLOWS, "counter", "0.2"])

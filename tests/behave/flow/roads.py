@@ -207,6 +207,70 @@ ASKED_CPP_WAYS = {
     "accounts": (["balance"], ["open_accounts", "saving", "finish_balance", "~saving"]),
     "stages": (["keep_input"], ["finish_stages", "through_stages"]),
 }
+# The roads of styles.c, habits.c and styles.cc, and the same forwards. What the last call of a
+# function does may be its caller's.
+STYLES = {
+    "json": (["json_finish", "json_write", "make"], ["json_number"]),
+    "ring": (["ring_run", "ring_submit", "make"], ["ring_worker", "ring_submit_all"]),
+    "lru": (["lru_finish", "lru_set", "make"], ["lru_get", "lru_fill"]),
+    "matrix": (["matrix_finish", "matrix_scale", "matrix_transpose", "matrix_fill", "make"], []),
+    "machine": (["machine_finish", "machine_byte", "machine_emit", "make"], ["machine_write"]),
+    "bump": (["bump_finish", "bump_record", "make"], ["bump_find", "bump_build"]),
+    # Backwards a socket is an end.
+    "echo": (["echo_finish"], ["echo_receive"]),
+}
+HABITS = {
+    "conf": (["conf_finish", "conf_line", "conf_write", "make"], []),
+    "log": (["log_finish", "log_event", "make"], ["log_all"]),
+    "bits": (["bits_finish", "bits_swap", "bits_fill", "make"], []),
+    "qsort": (["sort_finish", "sort_fill", "make"], []),
+    "list": (["list_finish", "list_spawn", "make"], ["list_spawn_all"]),
+    "mean": (["mean_finish", "mean_fill", "make"], ["mean_of"]),
+    "nested": (["nested_finish", "nested_fill", "make"], ["nested_inner", "nested_outer"]),
+}
+STYLES_CPP = {
+    "settings": (["settings_finish", "settings_fill", "make"], ["settings_get", "settings_put"]),
+    "book": (["book_finish", "book_fill", "make"], ["book_sort", "through_book"]),
+    "tree": (["tree_finish", "make"], ["tree_build", "eval", "number"]),
+    "channel": (["channel_finish", "make"],
+        ["channel_submit", "put", "take", "channel_work", "through_channel"]),
+    "signal": (["signal_finish", "make"], ["signal_fire", "fire", "through_signal"]),
+    "vec": (["vec_finish", "vec_add", "vec_fill", "make"], []),
+    "cache": (["cache_finish", "make"], ["cache_fill", "get", "set"]),
+    "words": (["words_finish", "words_join", "make"], ["words_split"]),
+}
+STYLES_WAYS = {
+    "json": (["json_write"], ["json_number", "json_finish", "json_tokenize"]),
+    "ring": (["ring_submit_all", "ring_run"], ["ring_worker", "ring_submit"]),
+    "lru": (["lru_fill", "lru_finish"], ["lru_get", "lru_set"]),
+    "matrix": (["matrix_fill", "matrix_transpose", "matrix_scale", "matrix_finish"], []),
+    "machine": (["machine_write", "machine_byte", "machine_finish"],
+        ["machine_emit", "machine_feed"]),
+    "bump": (["bump_build"], ["bump_record", "bump_find", "bump_finish"]),
+    "echo": (["through_echo"], ["echo_send", "echo_serve", "echo_receive", "echo_finish"]),
+}
+HABITS_WAYS = {
+    "conf": (["conf_write"], ["conf_line", "conf_finish"]),
+    "log": (["log_all", "log_event", "log_finish"], []),
+    # The whole word is read by both.
+    "bits": (["bits_fill", "bits_swap", "bits_finish"], ["bits_finish_other"]),
+    "qsort": (["sort_fill", "sort_finish"], []),
+    "list": (["list_spawn_all", "list_finish"], ["list_spawn"]),
+    "mean": (["mean_fill", "mean_of"], ["mean_finish"]),
+    "nested": (["nested_fill", "nested_finish"],
+        ["nested_inner", "nested_outer", "through_nested"]),
+}
+STYLES_CPP_WAYS = {
+    "settings": (["settings_fill"], ["settings_put", "settings_get", "settings_finish"]),
+    "book": (["book_fill", "book_finish"], ["book_sort", "through_book"]),
+    # free() looks at the block that is freed for its own mark.
+    "tree": (["tree_build"], ["number", "eval", "tree_finish", "~number", "~sum"]),
+    "channel": (["channel_submit"], ["put", "take", "channel_work", "channel_finish"]),
+    "signal": (["signal_fire", "signal_finish"], ["fire"]),
+    "vec": (["vec_fill", "vec_add", "vec_finish"], []),
+    "cache": (["cache_fill"], ["set", "get", "cache_finish"]),
+    "words": (["words_join"], ["words_split", "words_finish"]),
+}
 LEVELS = ["O0", "O1", "O2", "O3"]
 
 
@@ -276,6 +340,15 @@ def walk_asked(trapline, program, case, seconds="3"):
 
 def walk_asked_on(trapline, program, case, seconds="3"):
     return walk(trapline, program, case, seconds, {**ASKED_WAYS, **ASKED_CPP_WAYS, **REPLIES_WAYS},
+                ("to", "made"))
+
+
+def walk_styles(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, {**STYLES, **HABITS, **STYLES_CPP})
+
+
+def walk_styles_on(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, {**STYLES_WAYS, **HABITS_WAYS, **STYLES_CPP_WAYS},
                 ("to", "made"))
 
 
