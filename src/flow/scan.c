@@ -12,6 +12,8 @@ struct conversion {
 	bool suppressed;
 	unsigned width; /* UINT_MAX: none */
 	char kind;
+	const char *set; /* of kind '[': what stands between the brackets, and how long that is */
+	size_t set_length;
 };
 
 static bool is_blank(char c)
@@ -35,6 +37,35 @@ unsigned flow_scan_number(const char *text)
 	return at + (text[at] == '+' || text[at] == '-');
 }
 
+/* Behind the '[' of a set. A ']' that comes first is one of it. False: it has no end. */
+static bool read_set(const char **format, struct conversion *conversion)
+{
+	const char *first = *format + (**format == '^');
+	const char *end = *first ? strchr(first + 1, ']') : NULL;
+
+	if (!end)
+		return false;
+	conversion->set = *format;
+	conversion->set_length = (size_t)(end - *format);
+	*format = end + 1;
+	return true;
+}
+
+static bool is_in_set(const struct conversion *conversion, char c)
+{
+	const char *set = conversion->set;
+	size_t length = conversion->set_length, i = set[0] == '^';
+	bool in = false;
+
+	for (; i < length; i++) {
+		bool range = i + 2 < length && set[i + 1] == '-';
+
+		in |= range ? c >= set[i] && c <= set[i + 2] : c == set[i];
+		i += range ? 2 : 0;
+	}
+	return in != (set[0] == '^');
+}
+
 /* What stands behind the '%' at `format`; moves it behind. */
 static struct conversion read_conversion(const char **format)
 {
@@ -55,6 +86,8 @@ static struct conversion read_conversion(const char **format)
 		at++;
 	conversion.kind = *at;
 	*format = at + (*at != '\0');
+	if (conversion.kind == '[' && !read_set(format, &conversion))
+		conversion.kind = '\0';
 	return conversion;
 }
 
@@ -78,6 +111,12 @@ static unsigned taken(const struct conversion *conversion, const char *text)
 	}
 	if (conversion->kind == 's') {
 		while (count < conversion->width && text[count] && !is_blank(text[count]))
+			count++;
+		return count;
+	}
+	if (conversion->kind == '[') {
+		while (count < conversion->width && text[count] &&
+		       is_in_set(conversion, text[count]))
 			count++;
 		return count;
 	}
@@ -111,13 +150,13 @@ int flow_scan_find(const char *format, const char *text, unsigned number)
 		}
 		format++;
 		conversion = read_conversion(&format);
-		if (conversion.kind != 'c')
+		if (!strchr("c[", conversion.kind))
 			at += blanks(text + at);
 		length = taken(&conversion, text + at);
 		if (!length)
 			return -1;
 		if (!conversion.suppressed && number-- == 0)
-			return (int)(strchr("sc", conversion.kind)
+			return (int)(strchr("sc[", conversion.kind)
 					     ? at
 					     : at + flow_scan_number(text + at));
 		at += length;
