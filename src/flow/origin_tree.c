@@ -385,11 +385,14 @@ static void follow_slice(struct flow_tree *tree, const struct flow_standpoint *f
 			 const struct flow_slice *slice)
 {
 	struct flow_standpoint at = *from;
+	bool several = slice->copies && (slice->ends > 1 || slice->more);
 
-	at.chosen |= slice->copies && (slice->ends > 1 || slice->more);
 	at.computed |= !slice->copies;
-	for (unsigned i = 0; i < slice->ends; i++)
+	for (unsigned i = 0; i < slice->ends; i++) {
+		at.always = from->always && slice->end[i].always;
+		at.chosen = from->chosen || (several && !at.always);
 		follow_end(tree, &at, &slice->end[i]);
+	}
 	if (slice->more)
 		add_end(tree, from, "%s", "not followed: there are too many");
 }
@@ -449,6 +452,7 @@ static void expand(struct flow_tree *tree, uint32_t writer, const struct flow_st
 {
 	struct flow_standpoint from = {.writer = writer,
 				       .store = store,
+				       .always = true,
 				       .context = store->frames > 1 ? store->frame[1].pc : 0};
 	struct flow_slice slice;
 	struct flow_code code;

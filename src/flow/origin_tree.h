@@ -56,6 +56,7 @@ struct flow_standpoint {
 	/* Its slice was taken at a call that has returned: registers are those of later. */
 	bool returned;
 	unsigned nest;
+	bool always;   /* whatever a function returned to there was stored, in the end */
 	bool chosen;   /* the value came unchanged from one of several */
 	bool computed; /* it need not be the same as in the writer's function */
 };

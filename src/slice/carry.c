@@ -109,26 +109,61 @@ static bool stores(const struct insn_effect *effect, unsigned operand, uint64_t 
 	return false;
 }
 
-bool slice_carries(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t store,
-		   unsigned operand)
+/* Where the value is to arrive: at an instruction, or at each return, in these registers; or by an
+ * instruction in the memory that it stores to. */
+struct arrival {
+	uint16_t index; /* SLICE_NOWHERE: each return */
+	uint64_t wanted;
+	bool stored;
+	unsigned operand;
+};
+
+static bool is_there(const struct flow_slice_work *work, const struct arrival *arrival,
+		     uint16_t index)
 {
+	return arrival->index == SLICE_NOWHERE ? work->effect[index].insn.flow == INSN_FLOW_RETURN
+					       : index == arrival->index;
+}
+
+static bool arrives(struct flow_slice_work *work, uint64_t start, uint16_t load,
+		    const struct arrival *arrival)
+{
+	const struct insn_effect *from = &work->effect[load];
 	unsigned count = 0;
 	bool reached = false;
 
 	memset(work->visited, 0, sizeof(work->visited));
-	if (load == store || !go_on(work, &count, start, load, loaded_by(&work->effect[load])))
+	if (load == arrival->index ||
+	    !go_on(work, &count, start, load,
+		   slice_is_call(&from->insn) ? 1ull << RAX : loaded_by(from)))
 		return false;
 	for (unsigned i = 0; i < count; i++) {
 		uint16_t index = work->pass[i].index;
 		uint64_t held = work->pass[i].held;
+		const struct insn_effect *effect = &work->effect[index];
 
-		if (index == store) {
-			if (!stores(&work->effect[store], operand, held))
+		if (is_there(work, arrival, index)) {
+			if (arrival->stored ? !stores(effect, arrival->operand, held)
+					    : !(held & arrival->wanted))
 				return false;
 			reached = true;
-		} else if (!go_on(work, &count, start, index, behind(&work->effect[index], held))) {
+		} else if (!go_on(work, &count, start, index, behind(effect, held))) {
 			return false;
 		}
 	}
 	return reached;
+}
+
+bool slice_carries(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t store,
+		   unsigned operand)
+{
+	return arrives(work, start, load,
+		       &(struct arrival){.index = store, .stored = true, .operand = operand});
+}
+
+bool slice_brings(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t last,
+		  const struct insn_place *place)
+{
+	return arrives(work, start, load,
+		       &(struct arrival){.index = last, .wanted = slice_bit(place)});
 }

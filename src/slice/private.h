@@ -66,4 +66,8 @@ bool slice_is_guarded(const struct flow_slice_work *work, uint64_t start,
 bool slice_carries(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t store,
 		   unsigned operand);
 
+/* The same of `place`, before instruction `last`, or (SLICE_NOWHERE) at each return. */
+bool slice_brings(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t last,
+		  const struct insn_place *place);
+
 #endif

@@ -468,6 +468,11 @@ static int begin(const uint8_t *code, size_t length, uint64_t start, uint64_t pc
 	return *index == SLICE_NOWHERE ? -EILSEQ : 0;
 }
 
+static bool is_made_here(const struct flow_end *end)
+{
+	return end->kind == FLOW_END_LOAD || end->kind == FLOW_END_RETURN;
+}
+
 int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
 		     const struct flow_stored *stored, struct flow_slice_work *work,
 		     struct flow_slice *slice)
@@ -495,7 +500,23 @@ int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_
 	run(work, slice, start, index);
 	slice->again = runs_again(work, slice, start, index);
 	finish(work, slice, start, index, held);
+	for (unsigned i = 0; i < slice->ends; i++)
+		slice->end[i].always = is_made_here(&slice->end[i]) &&
+				       slice_carries(work, start,
+						     slice_index(work, start, slice->end[i].pc),
+						     index, stored->operand);
 	return found ? 0 : -ENOENT;
+}
+
+/* Of loads and calls: does all that they bring get to `place` before `last`, or at each return? */
+static void find_always(struct flow_slice_work *work, struct flow_slice *slice, uint64_t start,
+			uint16_t last, const struct insn_place *place)
+{
+	for (unsigned i = 0; i < slice->ends; i++)
+		slice->end[i].always = is_made_here(&slice->end[i]) &&
+				       slice_brings(work, start,
+						    slice_index(work, start, slice->end[i].pc),
+						    last, place);
 }
 
 int flow_slice_place(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
@@ -511,6 +532,7 @@ int flow_slice_place(const uint8_t *code, size_t length, uint64_t start, uint64_
 	run(work, slice, start, index);
 	finish(work, slice, start, index,
 	       slice_register(&place) < 0 ? 0 : 1ull << slice_register(&place));
+	find_always(work, slice, start, index, &place);
 	return 0;
 }
 
@@ -555,5 +577,6 @@ int flow_slice_return(const uint8_t *code, size_t length, uint64_t start, struct
 					slice_register(&place) < 0
 						? 0
 						: 1ull << slice_register(&place));
+	find_always(work, slice, start, SLICE_NOWHERE, &place);
 	return slice->ends ? 0 : -ENOENT;
 }

@@ -39,6 +39,9 @@ struct flow_end {
 	/* Of a load or a call: what is stored may be of an earlier pass of it than the last one, as
 	 * where a loop looks for one value among many. */
 	bool earlier_pass;
+	/* Of a load or a call: whatever it has brought is, or makes, the slice's value, whichever
+	 * way control takes then. */
+	bool always;
 	/* Of a load: the code goes on with it only where it is not zero. */
 	bool not_zero;
 	/* Of a load: general registers, a bit each, that hold the same before the load and behind

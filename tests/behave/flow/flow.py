@@ -209,6 +209,9 @@ class From(unittest.TestCase):
         if os.path.exists(roads.program_of(os.path.dirname(STYLES), "O2", "styles_cpp")):
             self.follow_style("tree", "styles_cpp")
 
+    def test_what_a_search_returns_or_nothing(self):
+        self.follow_style("bump", "styles")
+
     def test_through_a_cache(self):
         self.follow_style("lru", "styles")
 
