@@ -83,16 +83,3 @@ bool slice_is_kept_by_calls(const struct insn_place *place)
 {
 	return place->kind == INSN_PLACE_GENERAL && INSN_KEPT_BY_CALLS >> place->number & 1;
 }
-
-bool slice_is_call(const struct insn *insn)
-{
-	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
-}
-
-bool slice_falls_through(const struct insn *insn)
-{
-	if (insn->flow == INSN_FLOW_BRANCH)
-		return insn->conditional;
-	return insn->flow == INSN_FLOW_NEXT || slice_is_call(insn) ||
-	       insn->flow == INSN_FLOW_SYSCALL;
-}

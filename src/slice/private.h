@@ -26,8 +26,19 @@ static inline uint16_t slice_index(const struct flow_slice_work *work, uint64_t 
 /* Enters the place at the instruction in the queue, unless it was there before. 0; -EINVAL: a
  * register that is not followed; -ENOSPC. */
 int slice_enter(struct flow_slice_work *work, uint16_t index, const struct insn_place *place);
-bool slice_is_call(const struct insn *insn);
-bool slice_falls_through(const struct insn *insn);
+static inline bool slice_is_call(const struct insn *insn)
+{
+	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
+}
+
+static inline bool slice_falls_through(const struct insn *insn)
+{
+	if (insn->flow == INSN_FLOW_BRANCH)
+		return insn->conditional;
+	return insn->flow == INSN_FLOW_NEXT || slice_is_call(insn) ||
+	       insn->flow == INSN_FLOW_SYSCALL;
+}
+
 /* Does a call leave the register as it was? */
 bool slice_is_kept_by_calls(const struct insn_place *place);
 /* A number from 0 to 63 for each register that is followed; -1: it is not. */
