@@ -198,6 +198,8 @@ char *program_cannot_be_watched(const char *name)
 
 	if (why)
 		return why;
+	if (access("/proc/self/fd", F_OK))
+		return strdup("/proc is not mounted here, without which no program can be watched");
 	why = examine(name, &entry);
 	if (!entry)
 		return why;

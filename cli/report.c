@@ -3,6 +3,7 @@
 #include "cli/report.h"
 #include "cli/command.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +29,8 @@ struct work {
 	struct suppressions *suppressions;
 	struct finding_set *set;
 	uint64_t suppressed;
-	bool bad_lines; /* some input was no finding; the rest is reported all the same */
+	bool incomplete; /* some input was no finding, or not there; the rest is reported all the
+			    same */
 };
 
 static int complain(const struct report_error *error)
@@ -120,7 +122,7 @@ static int read_stream(struct work *work, struct finding_set *set, FILE *stream,
 			tell_bad_line(&error, &bad);
 		else if (result < 0)
 			complain(&error);
-		work->bad_lines |= result == -EILSEQ || result == -ENOMEM;
+		work->incomplete |= result == -EILSEQ || result == -ENOMEM;
 		if (result < 0 && result != -EILSEQ && result != -ENOMEM && result != -ENODATA)
 			status = STATUS_FAILED;
 		if (result == -ENODATA)
@@ -384,13 +386,29 @@ static int report_all(struct work *work)
 	if (!report_output(options, work->set, &work->context))
 		return STATUS_FAILED;
 	say_ambiguous(work);
-	if (work->bad_lines)
+	if (work->incomplete)
 		return STATUS_FAILED;
 	if (!work->set->count)
 		return STATUS_OK;
 	if (options->error_exitcode >= 0)
 		return options->error_exitcode;
 	return options->baseline ? STATUS_NEW : STATUS_OK;
+}
+
+/* What is looked for in a mistyped folder is nowhere, which nobody would be told. */
+static void check_folders(struct work *work, const char *option, const char *const *folders)
+{
+	for (; *folders; folders++) {
+		DIR *folder = opendir(*folders);
+
+		if (folder) {
+			closedir(folder);
+			continue;
+		}
+		utf8_fprintf(stderr, "trapline report: --%s '%s' cannot be read: %s\n", option,
+			     *folders, strerror(errno));
+		work->incomplete = true;
+	}
 }
 
 static int run(struct work *work)
@@ -403,6 +421,8 @@ static int run(struct work *work)
 	};
 	int status;
 
+	check_folders(work, "symbols", work->options->symbols);
+	check_folders(work, "sources", work->options->source_directories);
 	work->set = finding_set_create();
 	work->suppressions = suppressions_create();
 	work->context.origins = origins_create();
@@ -415,7 +435,7 @@ static int run(struct work *work)
 	if (!is_only_merging(work->options))
 		return report_all(work);
 	status = merge_only(work);
-	return !status && work->bad_lines ? STATUS_FAILED : status;
+	return !status && work->incomplete ? STATUS_FAILED : status;
 }
 
 int command_report(int argc, char **argv)

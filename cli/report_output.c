@@ -168,6 +168,15 @@ static bool complain(const char *path, int err)
 	return false;
 }
 
+/* What refused the first part of a text refuses the rest of it too, and says why: until then that
+ * is -EIO. */
+static int flush(FILE *stream, int err)
+{
+	if (fflush(stream) && (!err || err == -EIO))
+		return -errno;
+	return !err && ferror(stream) ? -EIO : err;
+}
+
 static bool output_to_file(const struct report_options *options, const struct finding_set *set,
 			   const struct report_context *context)
 {
@@ -176,10 +185,12 @@ static bool output_to_file(const struct report_options *options, const struct fi
 			    : output_file_open_silently(options->output);
 	int err = stream ? render(options, set, context, stream) : -errno;
 
-	if (stream && (ferror(stream) || fflush(stream) || (path && fsync(fileno(stream)))))
-		err = err ? err : -EIO;
+	if (stream)
+		err = flush(stream, err);
+	if (stream && !err && path && fsync(fileno(stream)))
+		err = -errno;
 	if (stream && fclose(stream) && !err)
-		err = -EIO;
+		err = -errno;
 	if (!err && beside && rename(beside, path))
 		err = -errno;
 	if (err && stream && beside)
@@ -196,8 +207,6 @@ bool report_output(const struct report_options *options, const struct finding_se
 
 	if (options->output)
 		return output_to_file(options, set, context);
-	err = render(options, set, context, stdout);
-	if (fflush(stdout) && !err)
-		err = -errno;
+	err = flush(stdout, render(options, set, context, stdout));
 	return err ? complain(NULL, err) : true;
 }

@@ -246,6 +246,24 @@ class Files(Case):
             self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
             self.assertIn("standard output", result.stderr)
 
+    def test_why_it_cannot_be_written(self):
+        line = json.dumps(self.FINDING).encode() + b"\n"
+        for count in 1, 20000:
+            one = self.path("one.jsonl", line * count)
+            for form in "text", "jsonl", "sarif", "html", "markdown", "summary":
+                with self.subTest(count=count, form=form):
+                    self.assert_told(run("report", one, "--format", form, "-o", "/dev/full"), 1, "No space left on device")
+
+    def test_folders_that_are_not_there(self):
+        one = self.path("one.jsonl", json.dumps(self.FINDING).encode() + b"\n")
+        for option in "--symbols", "--sources":
+            for path, why in ((self.path("none"), "No such file"), (one, "Not a directory")):
+                with self.subTest(option=option, path=path):
+                    result = run("report", one, option, path)
+                    self.assertEqual((result.returncode, result.stderr.count("\n")), (1, 1), result.stderr)
+                    self.assertIn(f"{option} '{path}' cannot be read: {why}", result.stderr)
+                    self.assertIn("data race", result.stdout, "what could be read is reported")
+
     def test_nobody_reads(self):
         """As `| head`: ended by SIGPIPE as other commands are, or told; never for ever, never a crash."""
         one = self.path("one.jsonl", (json.dumps(self.FINDING) + "\n").encode() * 2000)
@@ -269,6 +287,17 @@ class Surroundings(Case):
                     result = run(*runner, "--", "sh", "-c", "echo told; exit 5", env=environment)
                     self.assertEqual((result.returncode, result.stdout), (5, "told\n"), result.stderr)
                     self.assertNotIn("\x1b", result.stderr)
+
+    def test_without_proc(self):
+        statuses = {("throttle", "--cpu", "50%"): 1, ("run",): 126}
+        alone = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+        if os.geteuid() or subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
+            return
+        for runner in RUNNERS:
+            with self.subTest(runner=runner):
+                result = subprocess.run([*alone, TRAPLINE, *runner, "--", "sh", "-c", "exit 5"], stdin=subprocess.DEVNULL,
+                                        capture_output=True, text=True, check=False, timeout=60)
+                self.assert_told(result, statuses.get(runner, 5), "/proc is not mounted here")
 
     def test_without_an_environment(self):
         for runner in RUNNERS:
