@@ -17,11 +17,11 @@ all:
 	@scripts/configure "$(BUILD)" product $(MESON_OPTIONS)
 	$(NINJA) -C "$(BUILD)" product
 
-# Each installs what is missing from Debian first (root or sudo), else names it.
+# Since Meson 1.7 (Debian 13) `all` leaves out what only tests need. Each installs what is missing from Debian first (root or sudo), else names it.
 tests:
 	@scripts/setup build check
 	@scripts/configure "$(BUILD)" tests $(MESON_OPTIONS)
-	$(NINJA) -C "$(BUILD)"
+	$(NINJA) -C "$(BUILD)" all meson-test-prereq meson-benchmark-prereq
 
 demo:
 	@scripts/setup build demo
