@@ -15,6 +15,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+import shares  # pylint: disable=wrong-import-position
+
 TRAPLINE, SUBJECT, STATIC, LIKE_GO, CHAINED = sys.argv[1:6]
 TRIES = 4  # of what is up to chance: whether a race is met within some seconds
 
@@ -766,7 +769,5 @@ class Refused(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
 
 
-if not machine_works() and os.environ.get("TRAPLINE_REQUIRE_HARDWARE") != "1":
-    print("hardware watchpoints do not fire here")
-    sys.exit(77)
-unittest.main(argv=sys.argv[:1] + sys.argv[6:])
+# This one counts samples of children that take all processors.
+shares.main(5, machine_works, ["Found.test_children_are_sampled"])
