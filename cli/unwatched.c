@@ -38,6 +38,7 @@ static const struct reason {
 struct tally {
 	uint64_t watched, ending, reason[REASON_COUNT];
 	uint64_t watches, refused, paused;
+	uint64_t guards, left_out; /* blocks of the heap */
 };
 
 static void take(void *context, const char *name, uint64_t value, const char *meaning)
@@ -58,6 +59,10 @@ static void take(void *context, const char *name, uint64_t value, const char *me
 		tally->refused = value;
 	else if (strcmp(name, "pauses") == 0)
 		tally->paused = value;
+	else if (strcmp(name, "guards") == 0)
+		tally->guards = value;
+	else if (strcmp(name, "guards-left-out") == 0)
+		tally->left_out = value;
 }
 
 static size_t main_reason(const struct tally *tally)
@@ -123,6 +128,17 @@ static void tell_watches(const struct tally *tally)
 		     (unsigned long long)tally->watches);
 }
 
+/* Who asked for every block is to know that it was not every one. */
+static void tell_left_out(const struct tally *tally)
+{
+	if (tally->left_out)
+		fprintf(stderr,
+			"trapline: %llu blocks of the heap were not guarded, of places that had "
+			"allocated hundreds before: it would have taken more time than the program "
+			"itself; --loan lends more (guards-left-out; guards: %llu)\n",
+			(unsigned long long)tally->left_out, (unsigned long long)tally->guards);
+}
+
 void unwatched_tell(const struct control *control, const char *nothing)
 {
 	struct tally tally = {0};
@@ -131,4 +147,5 @@ void unwatched_tell(const struct control *control, const char *nothing)
 	tell_processes(&tally, nothing);
 	if (tally.watched)
 		tell_watches(&tally);
+	tell_left_out(&tally);
 }

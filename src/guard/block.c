@@ -410,6 +410,7 @@ static void record_block(uint32_t place, const struct block_ground *ground,
 	record->run = ground->run;
 	record->pages = ground->pages;
 	record->seldom = wish->seldom;
+	record->unkept = wish->unkept;
 	record->context = wish->context;
 	record->kept = 0;
 	record->family = wish->family;
@@ -514,6 +515,7 @@ void *block_move(uint32_t place, uint64_t address, size_t size, struct allocatio
 	const struct guard_record *record = &guard_table.record[place];
 	const struct guard_wish wish = {.size = size,
 					.seldom = record->seldom,
+					.unkept = record->unkept,
 					.context = record->context,
 					.make_place = make_place};
 	struct area_process *process = agent_state.process;

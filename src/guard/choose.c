@@ -4,6 +4,7 @@
 #include "agent/state.h"
 #include "base/random.h"
 #include "base/syscall.h"
+#include "guard/care.h"
 #include "guard/guard.h"
 #include "guard/own.h"
 
@@ -26,10 +27,11 @@ _Static_assert(CHOOSE_CELLS == 1u << (64 - 54), "choose_cell() takes so many bit
 #define SLOT_WORDS 64u	     /* of the stack, in which a caller's return address is looked for */
 #define SLOT_TRIES 16u	     /* at a site, of which each is a system call */
 /* Where every block is guarded: */
-#define WHOLE_FIRST 4u	  /* blocks of a context that is new are whole */
-#define WHOLE_GROWTH 8u	  /* then one after about so manieth of those before */
-#define SELDOM_MOST 256u  /* blocks of a context until it is no longer a rare one */
-#define MEASURED_EACH 64u /* of the blocks with patterns alone; the others take as long */
+#define WHOLE_FIRST 4u		/* blocks of a context that is new are whole */
+#define WHOLE_GROWTH 8u		/* then one after about so manieth of those before */
+#define SELDOM_MOST 256u	/* blocks of a context until it is no longer a rare one */
+#define MEASURED_EACH CARE_EACH /* of those with patterns alone; the others take as long */
+#define LEFT_OUT_PASS 16u /* allocations at a place where one was left out, which are not shown */
 
 struct context {
 	_Atomic uint64_t key;  /* 0: free */
@@ -380,17 +382,39 @@ static bool take_one(_Atomic uint32_t *count, uint32_t most)
 	       atomic_fetch_add_explicit(count, 1, memory_order_relaxed) < most;
 }
 
-static void choose_all(struct area *area, bool certain, struct choose_decision *decision)
+/* Those that pass now are not seen: they are counted with the one that is. */
+static void leave_out(struct area_process *process, uint64_t place)
+{
+	set_cell(place, LEFT_OUT_PASS);
+	atomic_fetch_add_explicit(&process->guard.left_out, LEFT_OUT_PASS + 1,
+				  memory_order_relaxed);
+}
+
+/* Of one that is to have patterns alone. False: it is not even to have these. */
+static bool care_for(struct area *area, const struct area_process *process, bool is_busy,
+		     struct choose_decision *decision)
+{
+	enum care care = CARE_KEPT;
+
+	if (is_busy)
+		care = care_of_next(area,
+				    atomic_load_explicit(&process->handling, memory_order_relaxed));
+	decision->unkept = care == CARE_PATTERNS;
+	return care != CARE_NONE;
+}
+
+static bool choose_all(struct area *area, const struct area_process *process, bool certain,
+		       struct choose_decision *decision)
 {
 	bool is_new;
 	struct context *context = find_context(decision->context, &is_new);
 	uint32_t times = atomic_fetch_add_explicit(&context->times, 1, memory_order_relaxed);
 
 	decision->pages = take_one(&area->guard.pageds, area->guard.paged);
+	decision->seldom = times < SELDOM_MOST;
 	if (!certain && !is_candidate(context, times)) {
 		choose_begin_bill(&decision->bill, false);
-		decision->seldom = times < SELDOM_MOST;
-		return;
+		return care_for(area, process, !decision->seldom && !decision->pages, decision);
 	}
 	choose_begin_bill(&decision->bill, true);
 	atomic_store_explicit(&context->last, decision->bill.begun, memory_order_relaxed);
@@ -403,7 +427,7 @@ static void choose_all(struct area *area, bool certain, struct choose_decision *
 	else
 		choose_more(area, decision);
 	decision->behind = is_behind(times);
-	decision->seldom = times < SELDOM_MOST;
+	return true;
 }
 
 bool choose(const struct allocation_caller *caller, struct choose_decision *decision)
@@ -423,14 +447,21 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	}
 	site = find_site(caller->pc, false);
 	decision->context = key_of(caller, site);
-	decision->told = decision->whole = decision->behind = false;
+	decision->told = decision->whole = decision->behind = decision->unkept = false;
 	decision->pages = decision->seldom = true;
 	follow_certain(process);
 	certain = is_certain(process, caller, site);
 	if (area->guard.all) {
 		set_cell(caller->pc, 0);
-		choose_all(area, certain, decision);
-		return true;
+		if (site && site->split) {
+			if (!certain && !is_due_below(decision->context))
+				return false;
+			set_cell(decision->context, 0);
+		}
+		if (choose_all(area, process, certain, decision))
+			return true;
+		leave_out(process, site && site->split ? decision->context : caller->pc);
+		return false;
 	}
 	if (site && site->split && !is_due_below(decision->context))
 		return false;
@@ -452,6 +483,13 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	return chosen;
 }
 
+/* Of one with patterns alone. */
+static void pay_care(const struct choose_bill *bill, bool pages)
+{
+	if (bill->begun && !bill->earning && !pages)
+		care_pay(agent_now() - bill->begun);
+}
+
 void choose_pay(const struct allocation_caller *caller, const struct choose_decision *decision,
 		const struct allocation_event *event)
 {
@@ -461,6 +499,7 @@ void choose_pay(const struct allocation_caller *caller, const struct choose_deci
 		return;
 	if (event)
 		learn(caller, event);
+	pay_care(&decision->bill, decision->pages);
 	if (decision->bill.begun)
 		pay(agent_state.area, process, &decision->bill, decision->told ? TOLD_PRICE : 0,
 		    !decision->whole && decision->bill.earning);
@@ -493,9 +532,11 @@ void choose_begin_bill(struct choose_bill *bill, bool more)
 
 void choose_pay_release(const struct choose_bill *bill, bool told, bool pages)
 {
-	if (agent_state.process && !guard_is_quiet() && bill->begun)
-		pay(agent_state.area, agent_state.process, bill, told ? TOLD_PRICE / 2 : 0,
-		    bill->earning && (told || pages));
+	if (!agent_state.process || guard_is_quiet() || !bill->begun)
+		return;
+	pay_care(bill, pages);
+	pay(agent_state.area, agent_state.process, bill, told ? TOLD_PRICE / 2 : 0,
+	    bill->earning && (told || pages));
 }
 
 void choose_begin(bool fit)
@@ -504,6 +545,7 @@ void choose_begin(bool fit)
 	uint64_t earning = earning_clock(agent_state.area);
 
 	is_fit = fit;
+	care_begin();
 	/* A forked child goes on with what its parent owed, by a clock of its own. */
 	atomic_store(&paid_until, earning + (paid > seen ? paid - seen : 0));
 	atomic_store(&earning_seen, earning);

@@ -68,6 +68,7 @@ struct choose_decision {
 	bool pages;		 /* and for pages of its own */
 	bool whole;		 /* it has all of it in any case, and owes nothing */
 	bool seldom;		 /* of a context that allocates seldom */
+	bool unkept;		 /* when it is freed: there is no time for it */
 	bool behind;		 /* an empty page, rather than before one */
 };
 

@@ -23,6 +23,7 @@ void *guard_allocate(struct guard_wish wish, struct allocation_caller caller)
 		wish.told = decision.told;
 		wish.pages = decision.pages;
 		wish.seldom = decision.seldom;
+		wish.unkept = decision.unkept;
 		wish.behind = decision.behind;
 		wish.make_place = release_make_place;
 		place = block_make(&wish, caller);

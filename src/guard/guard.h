@@ -31,8 +31,10 @@ uint32_t guard_claim(uint64_t address);
 uint32_t guard_oldest_dead(uint64_t address);
 /* Where the block of exactly this address is, in whichever state. */
 uint32_t guard_find(uint64_t address);
-/* Where the block around the address is, its patterns included: among those that begin in the 1 KiB
- * before it, or among all. */
+/* Is the address that of a block there, or in it, its patterns included? */
+bool guard_is_around(uint32_t place, uint64_t address);
+/* Where the block around the address is: among those of the allocator's memory that begin in the
+ * 1 KiB before it, or among all. */
 uint32_t guard_find_around(uint64_t address, bool all);
 bool guard_change(uint32_t place, enum guard_state from, enum guard_state to);
 /* The place is free from here on. */
@@ -89,6 +91,7 @@ struct guard_wish {
 	bool told;   /* of its birth, before the program has it */
 	bool pages;  /* of its own, where there are any */
 	bool seldom; /* of a context that allocates seldom */
+	bool unkept; /* when it is freed */
 	bool behind; /* an empty page, rather than before one */
 	enum guard_family family;
 	uint64_t context;

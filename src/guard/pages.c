@@ -4,6 +4,7 @@
 #include "agent/state.h"
 #include "base/syscall.h"
 #include "contact/patience.h"
+#include "guard/guard.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -130,6 +131,17 @@ bool pages_include(uint64_t from, uint64_t length)
 	uint64_t start = atomic_load_explicit(&arena, memory_order_relaxed);
 
 	return start && from < start + LENGTH && start < from + length;
+}
+
+uint32_t pages_owner(uint64_t address)
+{
+	uint64_t start = atomic_load_explicit(&arena, memory_order_relaxed);
+	uint32_t owned;
+
+	if (!pages_include(address, 1))
+		return GUARD_NOWHERE;
+	owned = atomic_load_explicit(&owner[(address - start) / GUARD_PAGE], memory_order_acquire);
+	return owned && owned <= GUARD_BLOCKS ? owned - 1 : GUARD_NOWHERE;
 }
 
 /* ---- runs ----------------------------------------------------------------------------------- */

@@ -41,6 +41,9 @@ bool pages_forgo(void);
 /* Is any of that in the piece of address space? */
 bool pages_include(uint64_t from, uint64_t length);
 
+/* The place of the block whose run the address lies in; GUARD_NOWHERE: none. */
+uint32_t pages_owner(uint64_t address);
+
 /* A run for so many bytes of a block and in front of it, filled with zeroes; its pages without the
  * empty one: 0: none. */
 uint64_t pages_take(size_t room, uint32_t *pages);

@@ -65,7 +65,8 @@ static void release_finally(uint32_t place)
 	struct allocation_caller nobody = {0};
 	struct block_damages found;
 
-	if (process) {
+	/* One that was not kept has just been looked at. */
+	if (process && !record->unkept) {
 		found = block_check_dead(record, address);
 		tell_damages(place, &found, nobody);
 		atomic_fetch_add_explicit(&process->guard.let_go, 1, memory_order_relaxed);
@@ -79,7 +80,7 @@ static void put_aside(uint32_t place)
 	struct guard_record *record = &guard_table.record[place];
 	struct area_process *process = agent_state.process;
 
-	if (process) {
+	if (process && !record->unkept) {
 		if (record->run)
 			pages_empty(record->run, record->pages);
 		guard_change(place, GUARD_DYING, GUARD_DEAD);
@@ -93,6 +94,8 @@ static void put_aside(uint32_t place)
 		if (record->run)
 			pages_empty(record->run, record->pages);
 		guard_change(place, GUARD_DYING, GUARD_LEAVING);
+		if (process)
+			atomic_fetch_add_explicit(&process->guard.unkept, 1, memory_order_relaxed);
 	}
 	release_finally(place);
 }
@@ -111,7 +114,8 @@ static void free_block(uint32_t place, uint64_t address, struct guard_end end,
 	if (process && !guard_is_quiet()) {
 		choose_begin_bill(&bill, may_tell);
 		tell_otherwise(record, address, end, caller);
-		found = block_check_and_keep(record, address);
+		found = record->unkept ? block_check(record, address, true)
+				       : block_check_and_keep(record, address);
 		tell_damages(place, &found, caller);
 		allocation_note_event(&record->freed, &caller, agent_now());
 		record->checked = record->freed.time;
@@ -153,13 +157,23 @@ bool release_move(uint32_t place, uint64_t address, size_t size, struct allocati
 	return true;
 }
 
+/* The block of ours around what is to be freed. */
+static uint32_t find_around(const void *block, bool wrong)
+{
+	uint32_t place = pages_owner((uintptr_t)block);
+
+	if (place != GUARD_NOWHERE && guard_is_around(place, (uintptr_t)block))
+		return place;
+	return guard_find_around((uintptr_t)block, wrong);
+}
+
 bool release_refuse(const void *block, struct allocation_caller caller)
 {
 	bool wrong = own_looks_wrong(block);
 	uint32_t place = GUARD_NOWHERE;
 
 	if (wrong || own_suspected == UINTPTR_MAX)
-		place = guard_find_around((uintptr_t)block, wrong);
+		place = find_around(block, wrong);
 	if (place != GUARD_NOWHERE) {
 		tell_refused(GUARD_FREED_INSIDE, block, place, caller);
 		return true;

@@ -78,7 +78,7 @@ uint32_t guard_find(uint64_t address)
 	return GUARD_NOWHERE;
 }
 
-static bool is_around(uint32_t place, uint64_t address)
+bool guard_is_around(uint32_t place, uint64_t address)
 {
 	uint64_t word = atomic_load_explicit(&guard_table.entry[place], memory_order_acquire);
 	const struct guard_record *record = &guard_table.record[place];
@@ -96,7 +96,7 @@ static uint32_t find_in_span(uint64_t span, uint64_t bits, uint64_t address, boo
 
 		*found = place != GUARD_NOWHERE;
 		if (*found)
-			return is_around(place, address) ? place : GUARD_NOWHERE;
+			return guard_is_around(place, address) ? place : GUARD_NOWHERE;
 		bits &= ~(1ull << last);
 	}
 	return GUARD_NOWHERE;
@@ -124,21 +124,27 @@ uint32_t guard_find_around(uint64_t address, bool all)
 	if (!all)
 		return find_near(address);
 	for (uint32_t place = 0; place < GUARD_BLOCKS; place++)
-		if (is_around(place, address))
+		if (guard_is_around(place, address))
 			return place;
 	return GUARD_NOWHERE;
 }
 
-static void note_start(uint64_t address)
+/* Those on pages of their own are known by their pages, and are so many in so much address space
+ * that their bits would be taken for others'. */
+static void note_start(uint32_t place, uint64_t address)
 {
 	filter_count(address, 1);
+	if (guard_table.record[place].run)
+		return;
 	atomic_fetch_or_explicit(starts_of(address / STARTS_SPAN), start_bit(address),
 				 memory_order_relaxed);
 }
 
-static void forget(uint64_t address)
+static void forget(uint32_t place, uint64_t address)
 {
 	filter_count(address, -1);
+	if (guard_table.record[place].run)
+		return;
 	atomic_fetch_and_explicit(starts_of(address / STARTS_SPAN), ~start_bit(address),
 				  memory_order_relaxed);
 }
@@ -182,7 +188,7 @@ bool guard_change(uint32_t place, enum guard_state from, enum guard_state to)
 
 	/* Before anybody can look for it; and as long as somebody may. */
 	if (to == GUARD_LIVE)
-		note_start(address);
+		note_start(place, address);
 	if (to == GUARD_DEAD)
 		note_freed(place, 1);
 	changed = atomic_compare_exchange_strong_explicit(&guard_table.entry[place], &seen,
@@ -205,13 +211,13 @@ bool guard_hide(uint32_t place, uint64_t address)
 						     memory_order_acq_rel, memory_order_relaxed))
 		return false;
 	/* Before the allocator has the memory, and another block may begin there. */
-	forget(address);
+	forget(place, address);
 	return true;
 }
 
 void guard_show(uint32_t place, uint64_t address)
 {
-	note_start(address);
+	note_start(place, address);
 	atomic_store_explicit(&guard_table.entry[place], guard_word(address, GUARD_LIVE),
 			      memory_order_release);
 }
@@ -226,6 +232,6 @@ void guard_drop(uint32_t place)
 	uint64_t word = atomic_load_explicit(&guard_table.entry[place], memory_order_relaxed);
 
 	if (guard_state(word) == GUARD_LEAVING)
-		forget(guard_address(word));
+		forget(place, guard_address(word));
 	atomic_store_explicit(&guard_table.entry[place], 0, memory_order_release);
 }

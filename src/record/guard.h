@@ -83,6 +83,7 @@ struct guard_record {
 	uint32_t family;	 /* enum guard_family */
 	uint32_t zeroed;	 /* by calloc() */
 	int32_t told;		 /* process whose controller was told of its birth; 0: none */
+	uint32_t unkept;	 /* it goes back to the allocator as soon as it is freed */
 	struct allocation_event allocated, freed; /* freed.time is 0 until it is */
 };
 
@@ -126,9 +127,11 @@ struct guard_choice {
 	/* CLOCK_MONOTONIC ns at which all is paid for that was lent to processes, one clock for all
 	 * of them: where many begin each would else have a loan of its own. */
 	_Atomic uint64_t lent_until;
-	_Atomic uint32_t wholes;  /* blocks so far, of all processes, up to `whole` */
-	uint32_t paged;		  /* with `all`: so many first blocks stand on pages of their own */
-	_Atomic uint32_t pageds;  /* so far, of all processes */
+	_Atomic uint32_t wholes; /* blocks so far, of all processes, up to `whole` */
+	uint32_t paged;		 /* with `all`: so many first blocks stand on pages of their own */
+	_Atomic uint32_t pageds; /* so far, of all processes */
+	/* ns, of `loan`, that processes have taken for patterns: src/guard/care.h. */
+	_Atomic uint64_t care_lent;
 	_Atomic uint32_t bell;	  /* futex: raised when a process has asked for a run */
 	_Atomic uint32_t heard;	  /* as the controller last saw it */
 	_Atomic uint32_t unheard; /* as it was when somebody had waited in vain; 0: nobody has */
@@ -153,9 +156,10 @@ struct guard_process {
 	_Atomic uint32_t chosen;     /* blocks */
 	_Atomic uint32_t passed;     /* over budget */
 	_Atomic uint32_t crowded;    /* no place in the table */
+	_Atomic uint32_t left_out;   /* of busy contexts, ordinary ones for want of time */
 	_Atomic uint32_t refused;    /* the allocator had no room for a block with its patterns */
 	_Atomic uint32_t let_go;     /* freed blocks that left the quarantine */
-	_Atomic uint32_t unkept;     /* freed blocks that had no room in it */
+	_Atomic uint32_t unkept;     /* freed blocks for which it had no room, or nobody time */
 	/* Blocks for which there were no pages (any more), or nobody filled them in time. */
 	_Atomic uint32_t unpaged;
 	/* Raised before a page is filled that nobody asked for: it was touched. While it is 0 what

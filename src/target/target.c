@@ -115,6 +115,7 @@ static void take_counts(struct target *target)
 	count[COUNT_GUARDS] += atomic_exchange(&target->shared->guard.chosen, 0);
 	count[COUNT_GUARDS_PASSED] += atomic_exchange(&target->shared->guard.passed, 0);
 	count[COUNT_GUARDS_CROWDED] += atomic_exchange(&target->shared->guard.crowded, 0);
+	count[COUNT_GUARDS_LEFT_OUT] += atomic_exchange(&target->shared->guard.left_out, 0);
 	count[COUNT_GUARDS_REFUSED] += atomic_exchange(&target->shared->guard.refused, 0);
 	count[COUNT_GUARDS_UNKEPT] += atomic_exchange(&target->shared->guard.unkept, 0);
 	count[COUNT_GUARDS_UNPAGED] += atomic_exchange(&target->shared->guard.unpaged, 0);
