@@ -177,7 +177,9 @@ struct tl_watch {
 	/* For arm() alone. */
 	pid_t tid;	 /* watch this thread alone; 0: all of the process, later ones too */
 	uint64_t cookie; /* the tool's own name for the watch, not 0 */
-	bool urgent;	 /* placed although the budget is spent */
+	/* Placed although the budget is spent. With neither `hits` nor `window` it also stays until
+	 * disarm(), whatever it costs: what a user has asked for by name. */
+	bool urgent;
 };
 
 /* A block of the heap, of those that were chosen to be told of. The thread waits, for a bounded

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NO_BOUND UINT32_MAX /* hits of a watch that stays whatever it costs */
 #define LAST_RECORDS (5 * MILLISECOND)
 
 static struct slot *slot_of(struct target *target, unsigned index)
@@ -74,7 +75,9 @@ static struct tl_watch bounded(const struct tl_watch *watch)
 {
 	struct tl_watch bounded = *watch;
 
-	if (!bounded.hits || bounded.hits > TL_HITS_MAX)
+	if (watch->urgent && !watch->hits && !watch->window)
+		bounded.hits = NO_BOUND;
+	else if (!bounded.hits || bounded.hits > TL_HITS_MAX)
 		bounded.hits = TL_HITS_MAX;
 	if (bounded.access == TL_EXEC)
 		bounded.length = sizeof(long); /* perf_event_open(2) */
@@ -332,6 +335,8 @@ static uint32_t admitted(const struct target *target, const struct slot *slot)
  * that sleep and wake all the time, each of which it is then loaded and unloaded for. */
 static bool is_dear(const struct target *target, const struct slot *slot)
 {
+	if (slot->watch.hits == NO_BOUND)
+		return false;
 	return slot->seen || (armed_is_dear(target) && !slot->only && !slot->watch.urgent);
 }
 

@@ -9,9 +9,6 @@
 
 #define RAX 0
 #define RDX 2
-#define RSP 4
-#define RBP 5
-#define PC 16
 #define PROLOGUE_MOST 40	 /* instructions */
 #define ARGUMENTS 0x3c6u	 /* rcx rdx rsi rdi r8 r9, bit per number */
 #define CANARY_SEGMENT 1	 /* fs */
@@ -62,7 +59,8 @@ static bool frame_slot(const struct code_work *work, size_t at, const struct ins
 {
 	code_value base;
 
-	if (operand->base < 0 || operand->base >= PC || operand->index >= 0 || operand->segment)
+	if (operand->base < 0 || operand->base >= INSN_PC || operand->index >= 0 ||
+	    operand->segment)
 		return false;
 	base = work->origins.at[at][operand->base];
 	if (base.number != CODE_FRAME)
@@ -153,14 +151,15 @@ static void look_for_taken(const struct walk *walk, size_t at)
 	for (int i = 0; i < 16; i++) {
 		code_value value = walk->work->origins.at[at][i];
 
-		if (i != RSP && i != RBP && value.number == CODE_FRAME && value.offset < 0)
+		if (i != SP && i != FP && value.number == CODE_FRAME && value.offset < 0)
 			note_taken(walk->work, value.offset);
 	}
 }
 
 static bool is_frame(const struct walk *walk, size_t at, int number)
 {
-	return number >= 0 && number < PC && at < walk->length && walk->work->origins.reached[at] &&
+	return number >= 0 && number < INSN_PC && at < walk->length &&
+	       walk->work->origins.reached[at] &&
 	       walk->work->origins.at[at][number].number == CODE_FRAME;
 }
 
@@ -180,20 +179,20 @@ static void note_result(const struct walk *walk, size_t at, const struct insn *i
 		if (result->source[i].kind == INSN_PLACE_GENERAL &&
 		    is_frame(walk, at, result->source[i].number)) {
 			of_frame = true;
-			of_rbp |= result->source[i].number == RBP;
+			of_rbp |= result->source[i].number == FP;
 		}
-	if (!of_frame || result->to.kind == INSN_PLACE_FLAGS || is_register(&result->to, RSP))
+	if (!of_frame || result->to.kind == INSN_PLACE_FLAGS || is_register(&result->to, SP))
 		return;
-	to->frame_pointer |= is_register(&result->to, RBP);
-	to->forms_address |= !is_register(&result->to, RBP) || of_rbp ||
-			     !is_frame(walk, at + insn->length, RBP);
+	to->frame_pointer |= is_register(&result->to, FP);
+	to->forms_address |= !is_register(&result->to, FP) || of_rbp ||
+			     !is_frame(walk, at + insn->length, FP);
 }
 
 static void note_formed(const struct walk *walk, size_t at, struct code *to)
 {
 	struct insn_effect effect;
 
-	to->frame_pointer |= is_frame(walk, at, RBP);
+	to->frame_pointer |= is_frame(walk, at, FP);
 	if (insn_effect_decode(walk->code + at, walk->length - at, walk->start + at, &effect))
 		return;
 	for (unsigned i = 0; i < effect.count; i++)
@@ -266,8 +265,8 @@ static void note_store(const struct walk *walk, size_t at, const struct insn *in
 	value = value_of(walk->work, at, insn->stored);
 	/* Behind alloca() where addresses come from is not followed: any may be one of the frame.
 	 */
-	if (value.number < 0 && walk->work->origins.at[at][RSP].number != CODE_FRAME &&
-	    walk->work->origins.at[at][RBP].number == CODE_FRAME)
+	if (value.number < 0 && walk->work->origins.at[at][SP].number != CODE_FRAME &&
+	    walk->work->origins.at[at][FP].number == CODE_FRAME)
 		value = (code_value){.number = CODE_FRAME, .offset = -1};
 	if (is_worth(&value) && to->stores < CODE_STORES)
 		to->store[to->stores++] = (struct code_store){(uint32_t)at, value};
@@ -295,7 +294,7 @@ static void note_indirect(const struct walk *walk, size_t at, const struct insn 
 {
 	uint64_t pointer = 0;
 
-	if (insn->operand_count && insn->operand[0].base == PC && insn->operand[0].index < 0)
+	if (insn->operand_count && insn->operand[0].base == INSN_PC && insn->operand[0].index < 0)
 		pointer = walk->start + at + insn->length + (uint64_t)insn->operand[0].displacement;
 	if (to->indirects < CODE_INDIRECT)
 		to->indirect[to->indirects++] = (struct code_indirect){(uint32_t)at, pointer};
@@ -306,8 +305,8 @@ static void note_facts(const struct walk *walk, size_t at, const struct insn *in
 	code_value result;
 
 	/* alloca(), an array of variable length: its memory lies below all that is known. */
-	if (walk->work->origins.at[at][RSP].number != CODE_FRAME &&
-	    walk->work->origins.at[at][RBP].number == CODE_FRAME)
+	if (walk->work->origins.at[at][SP].number != CODE_FRAME &&
+	    walk->work->origins.at[at][FP].number == CODE_FRAME)
 		to->moves_freely = true;
 	note_formed(walk, at, to);
 	note_store(walk, at, insn, to);
@@ -359,7 +358,7 @@ static bool loads_canary(const struct insn *insn)
 
 static bool moves_stack(const struct insn *insn)
 {
-	return insn->written_registers >> RSP & 1;
+	return insn->written_registers >> SP & 1;
 }
 
 /* Which register that functions keep for their callers the instruction pushes, or -1: others are
@@ -370,7 +369,7 @@ static int pushed_register(const struct walk *walk, size_t at)
 	int high = byte[0] == 0x41 && at + 1 < walk->length ? 8 : 0;
 	int number = (byte[high ? 1 : 0] & 7) + high;
 
-	if ((byte[high ? 1 : 0] & 0xf8) != 0x50 || number == RSP)
+	if ((byte[high ? 1 : 0] & 0xf8) != 0x50 || number == SP)
 		return -1;
 	return INSN_KEPT_BY_CALLS >> number & 1 ? number : -1;
 }
@@ -416,7 +415,7 @@ static void follow_prologue(const struct walk *walk, struct code *to)
 		at += insn.length;
 		if (at >= walk->length || !walk->work->origins.reached[at])
 			break;
-		stack = walk->work->origins.at[at][RSP];
+		stack = walk->work->origins.at[at][SP];
 		if (!moves_stack(&insn) && before == to->canary.known)
 			continue;
 		/* Up again: the function is about to return, without a branch or a call before. */
@@ -536,20 +535,23 @@ int code_describe(const uint8_t *code, size_t length, const struct insn_entries 
 		return err;
 	if (at >= length || !work->origins.reached[at])
 		return -ENOENT;
-	for (uint8_t through = RSP; through <= RBP && !to->depth_known; through++)
+	for (unsigned i = 0; i < 2 && !to->depth_known; i++) {
+		const uint8_t through = (uint8_t)(i ? FP : SP);
+
 		if (work->origins.at[at][through].number == CODE_FRAME) {
 			to->depth_known = true;
 			to->depth = work->origins.at[at][through].offset;
 			to->through = through;
 		}
+	}
 	note_slots(&walk);
 	if (of->index >= 0)
 		index = certain_value(work, at, of->index, &walk, entries->count);
 	if (index.number == CODE_FRAME)
 		to->base = index;
-	else if (of->base >= 0 && of->base < PC)
+	else if (of->base >= 0 && of->base < INSN_PC)
 		to->base = certain_value(work, at, of->base, &walk, entries->count);
-	if (of->base < PC && of->index < 0)
+	if (of->base < INSN_PC && of->index < 0)
 		to->base_register = of->base;
 	return 0;
 }

@@ -20,7 +20,10 @@
 #define CODE_NAMES 64
 #define CODE_TAKEN 64
 #define CODE_INDIRECT 32
-#define CODE_FRAME INT8_C(4) /* as a value's origin: the stack pointer at entry, rsp's number */
+/* Numbers of the registers that a frame is reached through. */
+#define SP ((int)insn_arch.stack_pointer)
+#define FP ((int)insn_arch.frame_pointer)
+#define CODE_FRAME ((int8_t)SP) /* as a value's origin: the stack pointer at entry */
 
 /* A register's value as the function was entered, plus `offset`; `number` CODE_FRAME: an address in
  * the function's frame. INSN_ORIGIN_NONE: not known. */

@@ -24,8 +24,10 @@ enum stage {
 	STAGE_HOLDER,  /* data: the memory that still has the address */
 	STAGE_OBJECT,  /* data: what it points to */
 	STAGE_SUSPECT, /* code: an instruction that a sample saw about to use a gone frame */
-	STAGE_READY,   /* code: where a function's prologue has ended */
-	STAGE_SLOT,    /* data: a slot of its frame that nobody is to write */
+	/* The rest is guard.c's. */
+	STAGE_READY, /* code: where a function's prologue has ended */
+	STAGE_SLOT,  /* data: a slot of its frame that nobody is to write */
+	STAGE_FAR,   /* data: another one, farther from what may be overrun */
 	STAGES
 };
 
@@ -53,6 +55,13 @@ struct process {
 	unsigned plans;	     /* made (plan.h) */
 };
 
+/* A word of a live frame that its function's entry alone writes. */
+struct frame_slot {
+	uint64_t address;
+	uint64_t value;
+	const char *what; /* it is */
+};
+
 struct task {
 	struct process *process; /* NULL: free */
 	uint64_t turn;
@@ -60,11 +69,12 @@ struct task {
 	pid_t tid;	/* the frame's thread */
 	/* Use after return. */
 	struct site *site;
-	uint64_t address;  /* of the local */
-	uint64_t holder;   /* where its address was stored; 0: not in memory */
-	uint64_t end;	   /* of the frame: its canonical address */
-	uint64_t frame_pc; /* in its function, when the address left it */
-	uint64_t frame_rbp;
+	uint64_t address;     /* of the local */
+	uint64_t holder;      /* where its address was stored; 0: not in memory */
+	uint64_t end;	      /* of the frame: its canonical address */
+	uint64_t frame_pc;    /* in its function, when the address left it */
+	uint64_t frame_stack; /* the stack pointer in it, then */
+	uint64_t frame_base;  /* the frame pointer in it, then, if it has one */
 	bool frame_is_caller;
 	uint64_t returns_to;
 	uint64_t returned; /* CLOCK_MONOTONIC, ns; 0: not seen yet */
@@ -85,11 +95,8 @@ struct task {
 	struct suspect *suspect;
 	/* Overwritten slots. */
 	struct victim *victim;
-	uint64_t slot;
-	uint64_t entry; /* the stack pointer at the victim's entry */
-	uint64_t value;
-	const char *what; /* the slot is */
-	bool same_value;
+	struct frame_slot slot[2]; /* of STAGE_SLOT and STAGE_FAR */
+	uint64_t entry;		   /* the stack pointer at the victim's entry */
 };
 
 struct stack {

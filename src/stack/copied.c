@@ -5,7 +5,6 @@
 #include "stack/judge.h"
 
 #define RCX 1
-#define RSP 4
 #define RSI 6
 #define SOURCE 1 /* arguments of memcpy() and its like */
 #define LENGTH 2
@@ -56,7 +55,7 @@ static bool is_on_stack(struct space *space, const struct tl_access *access, uin
 {
 	uint64_t start, end;
 
-	return !space_mapping(space, access->registers->general[RSP], &start, &end) ||
+	return !space_mapping(space, access->registers->general[SP], &start, &end) ||
 	       (address >= start && address < end);
 }
 
@@ -87,7 +86,7 @@ bool copied_is_stack(struct space *space, const struct tl_access *access)
 	if (!access->registers ||
 	    (!find_string(space, access, &source) && !find_call(space, access, &source)) ||
 	    is_on_stack(space, access, source.address) ||
-	    !space_mapping(space, access->registers->general[RSP], &start, &end))
+	    !space_mapping(space, access->registers->general[SP], &start, &end))
 		return false;
 	if (source.length > sizeof(words))
 		source.length = sizeof(words);

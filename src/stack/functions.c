@@ -17,8 +17,9 @@
 #define WORDS_AT_ONCE 2048
 #define WORDS_MOST 1024	     /* of a program's data that look like code: each is asked about */
 #define DATA_MOST (4u << 20) /* bytes of it that are read */
-#define RAX 0
-#define RCX 1
+#define RAX ((int)insn_arch.function_result)
+#define ROUTINE_ARGUMENT 3 /* of pthread_create(): what the thread's routine is called with */
+#define RCX ((int)insn_arch.function_argument[ROUTINE_ARGUMENT])
 
 struct known {
 	uint64_t start;	   /* 0: free */
@@ -99,7 +100,7 @@ uint64_t functions_called(struct space *space, uint64_t target)
 
 	if (length <= skip || insn_decode(bytes + skip, length - skip, target + skip, &insn) ||
 	    insn.flow != INSN_FLOW_JUMP_INDIRECT || insn.operand_count != 1 ||
-	    insn.operand[0].base != 16)
+	    insn.operand[0].base != INSN_PC)
 		return target;
 	if (space_read(space, target + skip + insn.length + (uint64_t)insn.operand[0].displacement,
 		       &bound, sizeof(bound)) != sizeof(bound))

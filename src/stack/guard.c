@@ -10,8 +10,6 @@
 #include <string.h>
 #include <trapline/event.h>
 
-#define RSP 4
-#define RBP 5
 #define WORD 8
 
 #define HOLD (3 * MILLISECOND) /* at most: until the hit was looked at */
@@ -46,35 +44,47 @@ static void end(struct stack *stack, struct task *task, bool idle)
 	task_end(stack, task);
 }
 
+static void disarm_slots(struct stack *stack, struct task *task)
+{
+	task_disarm(stack, task, STAGE_SLOT);
+	task_disarm(stack, task, STAGE_FAR);
+}
+
 /* A frame is done with; the next one of the user's choice is waited for. */
 static void end_slot(struct stack *stack, struct task *task)
 {
 	if (task->armed >> STAGE_READY & 1)
-		task_disarm(stack, task, STAGE_SLOT);
+		disarm_slots(stack, task);
 	else
 		end(stack, task, false);
 }
 
+/* The user's own choice stays watched, and each of its frames is looked at: however often it is
+ * called, whatever that costs, and however busy the machine is. */
+static int arm_ready(struct stack *stack, struct task *task)
+{
+	bool wanted = task->victim->wanted;
+	struct tl_watch watch = {.access = TL_EXEC,
+				 .address = task->victim->code->start + task->victim->code->ready,
+				 .hits = wanted ? 0 : 1,
+				 .hold = stack->all || wanted ? HOLD_ALL : HOLD,
+				 .window = wanted	? 0
+					   : stack->all ? WINDOW_ALL
+							: READY_WINDOW};
+
+	return task_arm(stack, task, STAGE_READY, &watch);
+}
+
 bool guard_begin_at(struct stack *stack, struct process *process, struct victim *victim)
 {
-	struct tl_watch watch = {.access = TL_EXEC,
-				 .hits = 1,
-				 .hold = stack->all ? HOLD_ALL : HOLD,
-				 .window = stack->all ? WINDOW_ALL : READY_WINDOW};
 	struct task *task = task_begin(stack, process);
 
 	if (!task)
 		return false;
-	/* The user's own choice stays watched: each of its frames is looked at. */
-	if (victim->wanted) {
-		watch.window = SLOT_WINDOW_WANTED;
-		watch.hits = 0;
-	}
-	watch.address = victim->code->start + victim->code->ready;
 	task->victim = victim;
 	victim->watched = true;
 	victim->looks++;
-	if (task_arm(stack, task, STAGE_READY, &watch)) {
+	if (arm_ready(stack, task)) {
 		end(stack, task, false);
 		return false;
 	}
@@ -89,54 +99,77 @@ bool guard_begin(struct stack *stack, struct process *process, uint64_t now)
 }
 
 /* What runs on from an array comes to the canary first, then to the registers saved, then to the
- * return address; what is written far from one may hit each. */
-static void choose_slot(struct stack *stack, struct task *task)
+ * return address. */
+static struct frame_slot nearest_slot(const struct task *task)
 {
 	const struct code *code = task->victim->code;
-	/* One in four; never the first one, which may be the only one. */
-	bool far = task->victim->met > 1 && stack->random >> 62 == 0;
 
+	if (code->canary.known)
+		return (struct frame_slot){.address = task->entry +
+						      (uint64_t)(int64_t)code->canary.offset,
+					   .what = "the canary"};
+	if (code->saved.known)
+		return (struct frame_slot){.address = task->entry +
+						      (uint64_t)(int64_t)code->saved.offset,
+					   .what = "a saved register"};
+	return (struct frame_slot){.address = task->entry, .what = "the return address"};
+}
+
+/* What is written far from an array may hit any slot. Where the user named the function both ends
+ * are watched; else one of them, in one of four frames the far one, but never of the first frame,
+ * which may be the only one. */
+static void choose_slots(struct stack *stack, struct task *task)
+{
+	const struct frame_slot far = {.address = task->entry, .what = "the return address"};
+	bool wanted = task->victim->wanted;
+
+	task->slot[0] = nearest_slot(task);
+	task->slot[1] = far;
+	if (!wanted && task->victim->met > 1 && stack->random >> 62 == 0)
+		task->slot[0] = far;
 	stack->random = stack->random * 6364136223846793005ull + 1442695040888963407ull;
-	task->slot = task->entry;
-	task->what = "the return address";
-	if (far)
-		return;
-	if (code->canary.known) {
-		task->slot = task->entry + (uint64_t)(int64_t)code->canary.offset;
-		task->what = "the canary";
-	} else if (code->saved.known) {
-		task->slot = task->entry + (uint64_t)(int64_t)code->saved.offset;
-		task->what = "a saved register";
-	}
+	if (!wanted || task->slot[0].address == far.address)
+		task->slot[1].address = 0;
+}
+
+/* Who writes there is held until that was looked at: a return address that is overwritten can end
+ * the process at once, and nothing of it could be read any more. False: it cannot be watched. */
+static bool arm_slot(struct stack *stack, struct task *task, enum stage stage)
+{
+	struct frame_slot *slot = &task->slot[stage - STAGE_SLOT];
+	struct tl_watch watch = {.access = TL_WRITE,
+				 .address = slot->address,
+				 .length = WORD,
+				 .tid = task->tid,
+				 .hits = SLOT_HITS,
+				 .hold = stack->all || task->victim->wanted ? HOLD_ALL : 0,
+				 .window = task->victim->wanted || stack->all ? SLOT_WINDOW_WANTED
+									      : SLOT_WINDOW};
+
+	return slot->address && slot->address % WORD == 0 &&
+	       stack->services->read(stack->host, task->process->pid, slot->address, &slot->value,
+				     WORD) == WORD &&
+	       task_arm(stack, task, stage, &watch) == 0;
 }
 
 static void hit_ready(struct stack *stack, struct task *task, const struct tl_access *access)
 {
-	struct tl_watch watch = {.access = TL_WRITE,
-				 .length = WORD,
-				 .tid = access->tid,
-				 .hits = SLOT_HITS,
-				 .window = task->victim->wanted || stack->all ? SLOT_WINDOW_WANTED
-									      : SLOT_WINDOW};
-
 	task->victim->met++;
+	disarm_slots(stack, task);
 	if (!task->victim->wanted)
 		task_disarm(stack, task, STAGE_READY);
-	task_disarm(stack, task, STAGE_SLOT);
 	task->tid = access->tid;
 	task->frame_pc = access->pc;
-	task->frame_rbp = access->registers->general[RBP];
-	task->entry =
-		access->registers->general[RSP] - (uint64_t)(int64_t)task->victim->code->depth;
-	choose_slot(stack, task);
-	watch.address = task->slot;
-	if (task->slot % WORD ||
-	    stack->services->read(stack->host, access->pid, task->slot, &task->value, WORD) !=
-		    WORD ||
-	    task_arm(stack, task, STAGE_SLOT, &watch))
+	task->frame_stack = access->registers->general[SP];
+	task->frame_base = access->registers->general[FP];
+	task->entry = access->registers->general[SP] - (uint64_t)(int64_t)task->victim->code->depth;
+	choose_slots(stack, task);
+	if (!arm_slot(stack, task, STAGE_SLOT)) {
 		end_slot(stack, task);
-	else
-		stack->services->count(stack->host, "stack-frames-guarded", 1);
+		return;
+	}
+	arm_slot(stack, task, STAGE_FAR);
+	stack->services->count(stack->host, "stack-frames-guarded", 1);
 }
 
 /* Does the thread's stack still have the frame, whose return address stands at its entry's stack
@@ -185,15 +218,16 @@ static bool is_unwinder(struct stack *stack, const struct task *task,
 	       is_unwinding_code(stack, task, access);
 }
 
-static void hit_slot(struct stack *stack, struct task *task, const struct tl_access *access)
+static void hit_slot(struct stack *stack, struct task *task, const struct frame_slot *slot,
+		     const struct tl_access *access)
 {
 	struct rules_overwrite overwrite = {.guessed = access->access & TL_GUESSED,
 					    .implicit = access->traits & TL_TRAIT_STACK};
 	struct rules_verdict verdict;
-	uint64_t now = task->value;
+	uint64_t now = slot->value;
 
 	/* The function has returned when its stack pointer is above: a call is made anew. */
-	overwrite.live = access->registers && access->registers->general[RSP] <= task->entry &&
+	overwrite.live = access->registers && access->registers->general[SP] <= task->entry &&
 			 !overwrite.implicit && is_live(stack, task, access);
 	overwrite.prologue = task->victim->code->canary.known &&
 			     access->pc - task->victim->code->start ==
@@ -201,9 +235,9 @@ static void hit_slot(struct stack *stack, struct task *task, const struct tl_acc
 	overwrite.library = overwrite.live && is_unwinder(stack, task, access);
 	overwrite.copied = overwrite.live &&
 			   copied_is_stack(stack_space(stack, access->pid), access);
-	overwrite.same_value =
-		stack->services->read(stack->host, access->pid, task->slot, &now, WORD) == WORD &&
-		now == task->value;
+	overwrite.same_value = stack->services->read(stack->host, access->pid, slot->address, &now,
+						     WORD) == WORD &&
+			       now == slot->value;
 	rules_judge_overwrite(&overwrite, &verdict);
 	if (overwrite.guessed && overwrite.live) {
 		/* What runs on writes the slot's next byte, too. */
@@ -213,7 +247,7 @@ static void hit_slot(struct stack *stack, struct task *task, const struct tl_acc
 	if (verdict.hidden)
 		stack->services->count(stack->host, verdict.rule, 1);
 	else if (!stack_was_reported(stack, access->pc))
-		tell_overwrite(stack, access, task, &verdict);
+		tell_overwrite(stack, access, task, slot, &verdict);
 	end_slot(stack, task);
 }
 
@@ -223,11 +257,14 @@ void guard_hit(struct stack *stack, struct task *task, enum stage stage,
 	if (stage == STAGE_READY)
 		hit_ready(stack, task, access);
 	else
-		hit_slot(stack, task, access);
+		hit_slot(stack, task, &task->slot[stage - STAGE_SLOT], access);
 }
 
 void guard_over(struct stack *stack, struct task *task, enum stage stage)
 {
+	/* The other one is watched on. */
+	if (task->armed >> STAGE_SLOT & 1 || task->armed >> STAGE_FAR & 1)
+		return;
 	if (stage == STAGE_READY)
 		end(stack, task, true);
 	else

@@ -8,9 +8,6 @@
 
 #include <string.h>
 
-#define RSP 4
-#define RBP 5
-
 struct insn_registers judge_registers(const struct tl_registers *from, uint64_t pc)
 {
 	struct insn_registers to = {.pc = pc, .flags = from->flags, .fs_base = from->fs_base};
@@ -57,7 +54,7 @@ static bool keeps_nothing(const struct code *code, bool divided, const struct in
 	if (code->calls)
 		return true;
 	return !divided && !code->takes_address && !code->forms_address &&
-	       !(code->frame_pointer && (operand->base == RBP || operand->index == RBP));
+	       !(code->frame_pointer && (operand->base == FP || operand->index == FP));
 }
 
 /* What the code around the access says: its own frame's memory, or an argument's. */
@@ -78,7 +75,7 @@ static void describe_code(struct process *process, struct space *space,
 	if (!judge_operand(space, access, &insn, &operand))
 		return;
 	use->implicit |= insn.operand[operand].stack_push || insn.operand[operand].stack_pop;
-	use->frame_based = insn.operand[operand].base == RSP;
+	use->frame_based = insn.operand[operand].base == SP;
 	if (!code || functions_entries(process->functions, space, code, &entries))
 		return;
 	use->keeps_nothing = keeps_nothing(code, entries.count != 0, &insn.operand[operand]);
@@ -103,7 +100,7 @@ static bool is_verified(const struct process *process, struct space *space,
 {
 	static struct tl_frame_place frames[FRAMES_MAX]; /* one thread; large */
 	int count = frames_of(space, access, frames, FRAMES_MAX);
-	const uint64_t pointer = access->registers->general[RSP];
+	const uint64_t pointer = access->registers->general[SP];
 	struct rules_base base = {.main = access->tid == access->pid,
 				  .start = process->main_start,
 				  .fs_base = access->registers->fs_base,
@@ -121,7 +118,7 @@ static void describe_own(const struct process *process, struct space *space,
 {
 	use->own = true;
 	use->pointer_known = true;
-	use->pointer = access->registers->general[RSP];
+	use->pointer = access->registers->general[SP];
 	/* Unwinding is dear: only where it can decide. */
 	if (use->address < use->pointer ||
 	    (use->argument_known && use->entry_known && use->argument < use->entry &&
@@ -133,7 +130,7 @@ static void describe_own(const struct process *process, struct space *space,
  * glibc keeps a thread's data at the top of its stack. */
 static bool is_on_stack(const struct process *process, const struct tl_access *access)
 {
-	uint64_t pointer = access->registers->general[RSP], base = access->registers->fs_base;
+	uint64_t pointer = access->registers->general[SP], base = access->registers->fs_base;
 
 	if (access->tid == access->pid)
 		base = process->main_start;
@@ -190,7 +187,7 @@ static bool is_own(struct space *space, const struct tl_access *access)
 {
 	uint64_t start, end;
 
-	return space_mapping(space, access->registers->general[RSP], &start, &end) &&
+	return space_mapping(space, access->registers->general[SP], &start, &end) &&
 	       access->address >= start && access->address < end;
 }
 

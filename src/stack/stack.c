@@ -168,7 +168,7 @@ static void on_hit(void *state, const struct tl_access *access)
 	process = task->process;
 	if (stage == STAGE_SUSPECT)
 		suspect_hit(stack, task, access);
-	else if (stage == STAGE_READY || stage == STAGE_SLOT)
+	else if (stage >= STAGE_READY)
 		guard_hit(stack, task, stage, access);
 	else
 		use_hit(stack, task, stage, access);
@@ -189,7 +189,7 @@ static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hit
 	task->armed &= ~(1u << stage);
 	if (stage == STAGE_SUSPECT)
 		suspect_over(stack, task);
-	else if (stage == STAGE_READY || stage == STAGE_SLOT)
+	else if (stage >= STAGE_READY)
 		guard_over(stack, task, stage);
 	else
 		use_over(stack, task, stage);

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <trapline/event.h>
 
-#define RSP 4
 #define WINDOW (300 * MILLISECOND)
 #define HOLD (3 * MILLISECOND)
 #define HITS 8
@@ -39,7 +38,7 @@ static struct suspect *find(struct process *process, uint64_t pc)
  * earlier: a push may lie between, which makes the pointer lower still. */
 static bool is_below(struct space *space, const struct tl_access *access)
 {
-	uint64_t pointer = access->registers->general[RSP], start, end;
+	uint64_t pointer = access->registers->general[SP], start, end;
 
 	return rules_is_below(access->address, pointer) &&
 	       space_mapping(space, pointer, &start, &end) && access->address >= start;
@@ -48,7 +47,7 @@ static bool is_below(struct space *space, const struct tl_access *access)
 static void note_area(struct space *space, struct process *process, const struct tl_access *access)
 {
 	struct stack_area *area = &process->area[(unsigned)access->tid % AREAS];
-	uint64_t pointer = access->registers->general[RSP];
+	uint64_t pointer = access->registers->general[SP];
 
 	if (area->tid == access->tid && pointer >= area->start && pointer < area->end)
 		return;
@@ -84,7 +83,7 @@ static bool is_argument(struct stack *stack, struct process *process,
 	before.before = true;
 	judge_describe(stack, process, &before, &nothing, &use);
 	return !use.frame_based && !use.implicit &&
-	       ((use.keeps_nothing && access->address < access->registers->general[RSP]) ||
+	       ((use.keeps_nothing && access->address < access->registers->general[SP]) ||
 		(use.entry_known && use.argument_known && use.argument < use.entry &&
 		 access->address < use.entry));
 }

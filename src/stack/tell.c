@@ -31,17 +31,19 @@ static const char *function_name(struct stack *stack, pid_t pid, uint64_t pc, ch
 }
 
 /* The variable of one frame at an address, by debug information. */
-static bool frame_variable(struct space *space, uint64_t pc, bool caller, uint64_t end,
-			   uint64_t rbp, uint64_t address, struct symbol_variable *variable)
+static bool frame_variable(struct space *space, const struct task *task, uint64_t end,
+			   uint64_t address, struct symbol_variable *variable)
 {
-	struct symbol_stack_frame frame = {
-		.pc = pc, .return_address = caller, .has_cfa = true, .cfa = end};
+	struct symbol_stack_frame frame = {.pc = task->frame_pc,
+					   .return_address = task->frame_is_caller,
+					   .has_cfa = true,
+					   .cfa = end};
 	struct symbol_thread thread = {
 		.tid = 1, .stack_pointer = address & ~15ull, .frames = &frame, .frame_count = 1};
 
-	symbol_register_set(&frame.registers, SYMBOL_PC, pc);
-	symbol_register_set(&frame.registers, SYMBOL_SP, address & ~15ull);
-	symbol_register_set(&frame.registers, SYMBOL_FP, rbp);
+	symbol_register_set(&frame.registers, SYMBOL_PC, task->frame_pc);
+	symbol_register_set(&frame.registers, SYMBOL_SP, task->frame_stack);
+	symbol_register_set(&frame.registers, SYMBOL_FP, task->frame_base);
 	symbol_variable_find(space_modules(space), address, 1, &thread, 1, variable);
 	return variable->kind == SYMBOL_VARIABLE_STACK && variable->name && variable->function;
 }
@@ -57,11 +59,9 @@ static void describe_frame(struct stack *stack, const struct task *task, uint64_
 	function_name(stack, task->process->pid, task->frame_pc - task->frame_is_caller, function,
 		      NAME);
 	/* The pointer may be into the middle, the access behind the end. */
-	if (!space || frame_variable(space, task->frame_pc, task->frame_is_caller, task->end,
-				     task->frame_rbp, address, variable))
+	if (!space || frame_variable(space, task, task->end, address, variable))
 		return;
-	if (!frame_variable(space, task->frame_pc, task->frame_is_caller, task->end,
-			    task->frame_rbp, task->address, variable))
+	if (!frame_variable(space, task, task->end, task->address, variable))
 		memset(variable, 0, sizeof(*variable));
 }
 
@@ -139,8 +139,8 @@ void tell_use(struct stack *stack, const struct tl_access *access, const struct 
 		 "the thread %s a frame that is gone, %llu bytes below its "
 		 "stack pointer",
 		 verb(access),
-		 (unsigned long long)(access->registers->general[4] - access->address));
-	if (access->registers->general[4] <= access->address)
+		 (unsigned long long)(access->registers->general[SP] - access->address));
+	if (access->registers->general[SP] <= access->address)
 		snprintf(text, sizeof(text),
 			 "the thread %s a frame that is gone, through a pointer that was below its "
 			 "stack pointer",
@@ -161,7 +161,7 @@ static bool is_aggregate(const struct symbol_variable *variable)
 
 /* The array or structure below the slot, where what was written beyond it begins; where there is
  * none, the variable that is nearest. */
-static bool array_below(struct stack *stack, const struct task *task,
+static bool array_below(struct stack *stack, const struct task *task, const struct frame_slot *slot,
 			struct symbol_variable *variable)
 {
 	struct space *space = stack_space(stack, task->process->pid);
@@ -169,8 +169,7 @@ static bool array_below(struct stack *stack, const struct task *task,
 	struct symbol_variable nearest = {0}, found;
 
 	for (unsigned i = 1; space && i <= WORDS_BELOW; i++) {
-		if (!frame_variable(space, task->frame_pc, false, end, task->frame_rbp,
-				    task->slot - WORD * i, &found) ||
+		if (!frame_variable(space, task, end, slot->address - WORD * i, &found) ||
 		    !found.size)
 			continue;
 		if (!nearest.size)
@@ -185,28 +184,28 @@ static bool array_below(struct stack *stack, const struct task *task,
 }
 
 /* The first byte of the slot that was written: a store may begin before it. */
-static uint64_t first_overwritten(const struct task *task, const struct tl_access *access)
+static uint64_t first_overwritten(const struct frame_slot *slot, const struct tl_access *access)
 {
-	return access->address > task->slot ? access->address : task->slot;
+	return access->address > slot->address ? access->address : slot->address;
 }
 
 void tell_overwrite(struct stack *stack, const struct tl_access *access, const struct task *task,
-		    const struct rules_verdict *verdict)
+		    const struct frame_slot *slot, const struct rules_verdict *verdict)
 {
 	struct tl_report finding = {.kind = "stack-overwrite", .strategy = "guarded"};
 	struct symbol_variable variable = {0};
 	char function[NAME], name[NAME + 64], text[TEXT], array[512], offset[64], value[64];
 	struct tl_object object = {
-		.kind = "stack", .name = name, .address = task->slot, .size = WORD};
+		.kind = "stack", .name = name, .address = slot->address, .size = WORD};
 	struct tl_detail details[4] = {{"victim", function}, {"was", value}};
 
 	finding.detail_count = 2;
 	function_name(stack, task->process->pid, task->frame_pc, function, sizeof(function));
-	snprintf(name, sizeof(name), "%s of %s", task->what, function);
-	snprintf(value, sizeof(value), "0x%llx", (unsigned long long)task->value);
-	if (array_below(stack, task, &variable)) {
+	snprintf(name, sizeof(name), "%s of %s", slot->what, function);
+	snprintf(value, sizeof(value), "0x%llx", (unsigned long long)slot->value);
+	if (array_below(stack, task, slot, &variable)) {
 		uint64_t past =
-			first_overwritten(task, access) - (variable.address + variable.size);
+			first_overwritten(slot, access) - (variable.address + variable.size);
 
 		snprintf(array, sizeof(array), "%s::%s", function, variable.name);
 		snprintf(offset, sizeof(offset), "%lld", (long long)past);

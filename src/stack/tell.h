@@ -9,8 +9,8 @@
 /* A use of a gone frame. `task`: what is known of the frame; NULL: nothing. */
 void tell_use(struct stack *stack, const struct tl_access *access, const struct task *task,
 	      const struct rules_verdict *verdict);
-/* A write to `task->slot`. */
+/* A write to a slot of the task's. */
 void tell_overwrite(struct stack *stack, const struct tl_access *access, const struct task *task,
-		    const struct rules_verdict *verdict);
+		    const struct frame_slot *slot, const struct rules_verdict *verdict);
 
 #endif

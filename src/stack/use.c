@@ -10,8 +10,6 @@
 
 #include <trapline/event.h>
 
-#define RSP 4
-#define RBP 5
 #define WORD 8
 
 #define HOLD (3 * MILLISECOND) /* at most: until the hit was looked at */
@@ -136,7 +134,7 @@ static uint64_t stored_to(struct space *space, const struct tl_access *access)
  * it likes then. */
 static bool is_thread_stack(struct space *space, const struct tl_access *access, uint64_t *start)
 {
-	uint64_t pointer = access->registers->general[RSP], own = access->registers->fs_base, end;
+	uint64_t pointer = access->registers->general[SP], own = access->registers->fs_base, end;
 
 	return space_mapping(space, pointer, start, &end) && own > pointer && own < end &&
 	       space_guarded(space, pointer) && owner_has_data(space, own);
@@ -163,7 +161,7 @@ static bool are_on_one_stack(struct space *space, const struct tl_frame_place *f
 static bool note_frame(struct space *space, struct task *task, const struct tl_access *access)
 {
 	struct tl_frame_place frames[TASK_FRAMES];
-	uint64_t pointer = access->registers->general[RSP];
+	uint64_t pointer = access->registers->general[SP];
 	int count, found;
 
 	/* Called again from the same place, at the same depth: as it was. */
@@ -184,7 +182,8 @@ static bool note_frame(struct space *space, struct task *task, const struct tl_a
 	task->end = frames[found].cfa;
 	task->frame_pc = frames[found].pc;
 	task->frame_is_caller = found > 0;
-	task->frame_rbp = found ? task->end - 2 * WORD : access->registers->general[RBP];
+	task->frame_stack = found ? frames[found - 1].cfa : pointer;
+	task->frame_base = found ? task->end - 2 * WORD : access->registers->general[FP];
 	task->returns_to = frames[found + 1].pc;
 	task->made_count = frames_pcs(frames, count, task->made, TASK_FRAMES);
 	task->thread_stack = is_thread_stack(space, access, &task->stack_start);
@@ -221,7 +220,7 @@ static void see_escape(struct stack *stack, struct task *task, const struct tl_a
 static void see_result(struct stack *stack, struct task *task, const struct tl_access *access)
 {
 	struct tl_frame_place frames[TASK_FRAMES];
-	uint64_t pointer = access->registers->general[RSP];
+	uint64_t pointer = access->registers->general[SP];
 	int count;
 
 	if (task->address >= pointer || pointer - task->address > FRAME_REACH) {
@@ -232,7 +231,8 @@ static void see_result(struct stack *stack, struct task *task, const struct tl_a
 	task->tid = access->tid;
 	task->end = pointer + WORD;
 	task->frame_pc = access->pc;
-	task->frame_rbp = pointer - WORD;
+	task->frame_stack = pointer;
+	task->frame_base = pointer - WORD;
 	task->returned = task->made_time = access->time;
 	task->ended_count = frames_pcs(frames, count, task->ended, TASK_FRAMES);
 	task->site->dangling = true;
@@ -243,7 +243,7 @@ static void see_result(struct stack *stack, struct task *task, const struct tl_a
 
 static void hit_site(struct stack *stack, struct task *task, const struct tl_access *access)
 {
-	uint64_t pointer = access->registers->general[RSP];
+	uint64_t pointer = access->registers->general[SP];
 
 	task->site->met++;
 	task_disarm(stack, task, STAGE_SITE);
@@ -319,7 +319,7 @@ static void hit_return(struct stack *stack, struct task *task, const struct tl_a
 	struct tl_frame_place frames[TASK_FRAMES];
 
 	/* Another call of the same function, deeper down or on another stack. */
-	if (access->registers->general[RSP] != task->end)
+	if (access->registers->general[SP] != task->end)
 		return;
 	task_disarm(stack, task, STAGE_RETURN);
 	task->returned = access->time;
@@ -372,7 +372,7 @@ static void see_load(struct stack *stack, struct task *task, const struct tl_acc
 /* Is it the site's store, of an address on the stack of who makes it? */
 static bool is_next_frame(struct stack *stack, struct task *task, const struct tl_access *access)
 {
-	uint64_t pointer = access->registers->general[RSP];
+	uint64_t pointer = access->registers->general[SP];
 
 	return access->pc == task->site->pc && task->site->kind == SITE_STORE &&
 	       read_word(stack, task->process->pid, task->holder, &task->address) &&
@@ -390,7 +390,7 @@ static void see_store(struct stack *stack, struct task *task, const struct tl_ac
 	uint64_t word;
 
 	if (task->kept && access->pc != task->site->pc && access->tid == task->tid &&
-	    task->address < access->registers->general[RSP] &&
+	    task->address < access->registers->general[SP] &&
 	    read_word(stack, task->process->pid, task->holder, &word) && word == task->address)
 		return; /* the same again: its thread stands above, so it dangles still */
 	task_disarm(stack, task, STAGE_OBJECT);

@@ -112,6 +112,33 @@ APART static void victim_member(int count)
 	cases_sum += (unsigned long)message.text[cases_sum % 16];
 }
 
+/* One word over: it reaches what lies next to the array, and no more. */
+APART static void victim_often(int count)
+{
+	long table[12];
+
+	overrun_words(table, count);
+	cases_sum -= (unsigned long)table[cases_sum % 12];
+}
+
+APART static void overrun_far(long *to, long word)
+{
+	to[word] = 0;
+}
+
+/* An index that goes astray, and comes to the return address alone. The program ends before its
+ * function does. */
+APART static void victim_far(int wrong)
+{
+	long table[8] = {1, 2, 3};
+	long *slot = (long *)__builtin_frame_address(0) + 1;
+
+	overrun_far(table, wrong ? slot - table : 3);
+	cases_sum += (unsigned long)table[cases_sum % 8];
+	if (wrong)
+		_exit(0);
+}
+
 static void run_loop(void)
 {
 	do
@@ -161,12 +188,28 @@ static void run_member(void)
 	while (again());
 }
 
+/* Called thousands of times, without a pause. */
+static void run_often(void)
+{
+	for (int i = 0; i < 4000 && again(); i++)
+		victim_often(11);
+	victim_often(16);
+}
+
+static void run_far(void)
+{
+	for (int i = 0; i < 3 && again(); i++)
+		victim_far(next_length(0, 0));
+	victim_far(1);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct one_case cases[] = {{"loop", run_loop},	{"copy", run_copy},
 						{"string", run_string}, {"format", run_format},
 						{"words", run_words},	{"set", run_set},
-						{"member", run_member}, {NULL, NULL}};
+						{"member", run_member}, {"often", run_often},
+						{"far", run_far},	{NULL, NULL}};
 
 	memset(source, 'x', sizeof(source));
 	return run_case(cases, argc, argv);
