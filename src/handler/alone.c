@@ -62,6 +62,11 @@ bool signal_is_forced(const siginfo_t *info)
 	return info->si_code > 0 && info->si_code != PERF_SIGINFO_CODE;
 }
 
+void signal_requeue(int signal, siginfo_t *info)
+{
+	raw_syscall6(SYS_rt_tgsigqueueinfo, raw_getpid(), raw_gettid(), signal, (long)info, 0, 0);
+}
+
 /* As the kernel would have: the default action, and the signal once more. */
 static bool kill_by(int signal, siginfo_t *info, const ucontext_t *context)
 {
@@ -70,7 +75,7 @@ static bool kill_by(int signal, siginfo_t *info, const ucontext_t *context)
 	if (cause_is_missing(info, context))
 		return false;
 	raw_syscall6(SYS_rt_sigaction, signal, (long)&action, 0, sizeof(uint64_t), 0, 0);
-	raw_syscall6(SYS_rt_tgsigqueueinfo, raw_getpid(), raw_gettid(), signal, (long)info, 0, 0);
+	signal_requeue(signal, info);
 	return true;
 }
 

@@ -21,6 +21,7 @@
 #include "base/perf_siginfo.h"
 #include "base/syscall.h"
 #include "handler/choose.h"
+#include "handler/own_frame.h"
 #include "mask/mask.h"
 #include "signal/interrupted.h"
 #include "signal/ownership.h"
@@ -576,8 +577,11 @@ static void handle_trap(int number, siginfo_t *info, void *context)
 		return;
 	}
 	take_hit(process, perf, context);
-	if (!agent_state.quiet && !(process && atomic_load(&process->quiet)))
-		interrupted_settle(context);
+	if (agent_state.quiet || (process && atomic_load(&process->quiet)))
+		return;
+	if (process)
+		own_frame_settle(process, __builtin_frame_address(0));
+	interrupted_settle(context);
 }
 
 int agent_handle_signals(void)

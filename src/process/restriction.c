@@ -37,6 +37,8 @@ static void make_calls(struct experiment *experiment)
 	uint32_t word = 0;
 	uint64_t mask;
 	char name[16], copy;
+	const struct timespec now = {0};
+	const uint64_t none = 0;
 	struct timespec soon = {0, 1};
 	struct iovec from = {name, 1}, to = {&copy, 1};
 	struct rusage usage;
@@ -54,6 +56,7 @@ static void make_calls(struct experiment *experiment)
 	raw_syscall3(SYS_getrusage, RUSAGE_CHILDREN, (long)&usage, 0);
 	raw_syscall3(SYS_sched_yield, 0, 0, 0);
 	raw_syscall3(SYS_rt_sigpending, (long)&mask, sizeof(mask), 0);
+	raw_syscall6(SYS_rt_sigtimedwait, (long)&none, 0, (long)&now, sizeof(none), 0, 0);
 	raw_syscall6(SYS_rt_sigaction, SIGUSR1, 0, 0, sizeof(mask), 0, 0);
 	make_thread();
 	experiment->value = 1;

@@ -293,6 +293,7 @@ struct area_process {
 	_Atomic uint32_t stale;	    /* hits of an older generation */
 	_Atomic uint32_t over;	    /* hits beyond the slot's limit */
 	_Atomic uint32_t delivered; /* all hits */
+	_Atomic uint32_t own;	    /* hits by the handler's own frames, taken away */
 	_Atomic uint64_t handling;  /* ns of CPU time in handlers */
 	_Atomic uint64_t held;	    /* ns of holds */
 	_Atomic uint32_t looks;	    /* signals of limits */

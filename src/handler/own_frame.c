@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "handler/own_frame.h"
+
+#include "base/perf_siginfo.h"
+#include "base/syscall.h"
+#include "signal/ownership.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#define BELOW 4096 /* bytes of frames of what the handler calls */
+#define ABOVE \
+	16384 /* from the handler's frame to the end of the signal's, vector registers and all */
+
+/* Two system calls are saved where nothing that is watched lies near. */
+static bool is_near(const struct area_slot *slot, uint64_t frame)
+{
+	return (atomic_load_explicit(&slot->generation, memory_order_relaxed) & 1) &&
+	       slot->address - (frame - BELOW) < BELOW + ABOVE;
+}
+
+/* Of SIGTRAP one waits in a thread at most. */
+static void take_one(struct area_process *process)
+{
+	static const uint64_t trap = 1ull << (SIGTRAP - 1);
+	static const struct timespec now;
+	siginfo_t info;
+	uint64_t pending = 0;
+
+	raw_syscall3(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0);
+	if (!(pending & trap) || raw_syscall6(SYS_rt_sigtimedwait, (long)&trap, (long)&info,
+					      (long)&now, sizeof(trap), 0, 0) != SIGTRAP)
+		return;
+	if (info.si_code == PERF_SIGINFO_CODE &&
+	    area_tag_is_ours(((const struct perf_siginfo *)&info)->data))
+		atomic_fetch_add_explicit(&process->own, 1, memory_order_relaxed);
+	else
+		signal_requeue(SIGTRAP, &info);
+}
+
+void own_frame_settle(struct area_process *process, const void *frame)
+{
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		if (is_near(&process->slot[i], (uintptr_t)frame)) {
+			take_one(process);
+			return;
+		}
+}
