@@ -25,18 +25,20 @@ static void take_one(struct area_process *process)
 {
 	static const uint64_t trap = 1ull << (SIGTRAP - 1);
 	static const struct timespec now;
-	siginfo_t info;
+	union {
+		siginfo_t info;
+		struct perf_siginfo perf;
+	} taken;
 	uint64_t pending = 0;
 
 	raw_syscall3(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0);
-	if (!(pending & trap) || raw_syscall6(SYS_rt_sigtimedwait, (long)&trap, (long)&info,
+	if (!(pending & trap) || raw_syscall6(SYS_rt_sigtimedwait, (long)&trap, (long)&taken.info,
 					      (long)&now, sizeof(trap), 0, 0) != SIGTRAP)
 		return;
-	if (info.si_code == PERF_SIGINFO_CODE &&
-	    area_tag_is_ours(((const struct perf_siginfo *)&info)->data))
+	if (taken.info.si_code == PERF_SIGINFO_CODE && area_tag_is_ours(taken.perf.data))
 		atomic_fetch_add_explicit(&process->own, 1, memory_order_relaxed);
 	else
-		signal_requeue(SIGTRAP, &info);
+		signal_requeue(SIGTRAP, &taken.info);
 }
 
 void own_frame_settle(struct area_process *process, const void *frame)

@@ -4,7 +4,6 @@
  * stack is at an address that the test knows; each round the variable is written once, in its
  * frame, and `tick` once, when that frame is gone.
  */
-#define _GNU_SOURCE
 #include <alloca.h>
 #include <pthread.h>
 #include <stdint.h>
