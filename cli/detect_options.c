@@ -133,7 +133,8 @@ static void print_help(const char *command)
 		      stdout);
 	fputs("  --budget PERCENT      of CPU time and of any thread's time (default 1)\n"
 	      "  --loan SECONDS        of CPU time lent at the start (default: half of --budget, 0.5 at 1;\n"
-	      "                        switches of threads may take as much again)\n"
+	      "                        switches of threads may take as much again;\n"
+	      "                        0.8 with --aggressive)\n"
 	      "  --max-hold TIME       that a thread is held at once: 500us, 10ms (default: at most 1s)\n"
 	      "  --aggressive          find as much as possible at up to twice the time, with all slots\n"
 	      "  --slots N             hardware slots to use, 1 to 4 (default 3: one stays free)\n"

@@ -21,6 +21,7 @@
 
 #define BAD_LINES_TOLD 10 /* of a file, one by one; the rest as a number */
 #define STATUS_NEW 3	  /* with --baseline: there is something that the baseline has not */
+#define UNREAD (-1)	  /* no exit status: a file could not be read, or not to its end */
 
 struct work {
 	const struct report_options *options;
@@ -124,7 +125,7 @@ static int read_stream(struct work *work, struct finding_set *set, FILE *stream,
 			complain(&error);
 		work->incomplete |= result == -EILSEQ || result == -ENOMEM;
 		if (result < 0 && result != -EILSEQ && result != -ENOMEM && result != -ENODATA)
-			status = STATUS_FAILED;
+			status = UNREAD;
 		if (result == -ENODATA)
 			break;
 	}
@@ -153,8 +154,11 @@ static int read_store(const char *path, const struct query *query, struct findin
 static int read_database(struct work *work, struct finding_set *set, const char *path)
 {
 	struct finding_set *inner = finding_set_create();
-	int status = inner ? read_store(path, NULL, inner) : out_of_memory();
+	int status = inner ? 0 : out_of_memory();
 	size_t i;
+
+	if (inner && read_store(path, NULL, inner))
+		status = UNREAD;
 
 	for (i = 0; inner && !status && i < inner->count; i++) {
 		struct finding *finding = inner->findings[i];
@@ -166,6 +170,7 @@ static int read_database(struct work *work, struct finding_set *set, const char 
 	return status;
 }
 
+/* 0, UNREAD, or another status, with which nothing is reported. */
 static int read_file(struct work *work, struct finding_set *set, const char *path)
 {
 	FILE *stream;
@@ -180,11 +185,27 @@ static int read_file(struct work *work, struct finding_set *set, const char *pat
 	if (!stream) {
 		utf8_fprintf(stderr, "trapline report: cannot open %s: %s\n", path,
 			     strerror(errno));
-		return STATUS_FAILED;
+		return UNREAD;
 	}
 	status = read_stream(work, set, stream, path);
 	fclose(stream);
 	return status;
+}
+
+/* A file that cannot be read keeps back nothing of the others, nor what was read of it before. */
+static int read_files(struct work *work)
+{
+	int unread = 0, count = work->options->file_count;
+
+	for (int i = 0; i < count; i++) {
+		int status = read_file(work, work->set, work->options->files[i]);
+
+		if (status && status != UNREAD)
+			return status;
+		unread += status == UNREAD;
+	}
+	work->incomplete |= unread > 0;
+	return unread && unread == count && !work->set->count ? STATUS_FAILED : 0;
 }
 
 /* Once all is chosen by what it was, and before anything of it leaves. */
@@ -257,6 +278,8 @@ static int apply_baseline(struct work *work)
 	int status = baseline ? read_file(work, baseline, work->options->baseline)
 			      : out_of_memory();
 
+	if (status == UNREAD)
+		status = STATUS_FAILED;
 	if (!status && finding_set_fold(baseline))
 		status = out_of_memory();
 	if (!status)
@@ -284,10 +307,8 @@ static int check_queries(const struct report_options *options)
 static int gather(struct work *work)
 {
 	const struct report_options *options = work->options;
-	int i, status = 0;
+	int status = read_files(work);
 
-	for (i = 0; !status && i < options->file_count; i++)
-		status = read_file(work, work->set, options->files[i]);
 	if (!status && options->store && options->file_count) {
 		status = merge_into_store(work);
 		finding_set_destroy(work->set);
@@ -316,10 +337,8 @@ static bool is_only_merging(const struct report_options *options)
 
 static int merge_only(struct work *work)
 {
-	int i, status = 0;
+	int status = read_files(work);
 
-	for (i = 0; !status && i < work->options->file_count; i++)
-		status = read_file(work, work->set, work->options->files[i]);
 	return status ? status : merge_into_store(work);
 }
 

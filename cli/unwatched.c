@@ -133,10 +133,12 @@ static void tell_left_out(const struct tally *tally)
 {
 	if (tally->left_out)
 		fprintf(stderr,
-			"trapline: %llu blocks of the heap were not guarded, of places that had "
-			"allocated hundreds before: it would have taken more time than the program "
-			"itself; --loan lends more (guards-left-out; guards: %llu)\n",
-			(unsigned long long)tally->left_out, (unsigned long long)tally->guards);
+			"trapline: %llu block%s of the heap not guarded, of places that had "
+			"allocated hundreds before: half of the program's own time was used up; "
+			"--loan 100 lends ten seconds more (guards-left-out; guards: %llu)\n",
+			(unsigned long long)tally->left_out,
+			tally->left_out == 1 ? " was" : "s were",
+			(unsigned long long)tally->guards);
 }
 
 void unwatched_tell(const struct control *control, const char *nothing)

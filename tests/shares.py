@@ -14,6 +14,7 @@ import sys
 import unittest
 
 AT_ONCE = 2  # processors of the machines that run them
+LIMIT = 300  # seconds for one case
 SHARE = "TRAPLINE_TEST_SHARE"  # set for such a process: the machine was looked at already
 
 
@@ -23,24 +24,44 @@ def cases():
 
 
 def run_case(name):
-    return subprocess.run([sys.executable, *sys.argv, name], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          errors="replace", env={**os.environ, SHARE: name}, check=False)
+    """Its name, status and what it said; a status of None: it was ended after LIMIT seconds."""
+    with subprocess.Popen([sys.executable, *sys.argv, name], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace",
+                          env={**os.environ, SHARE: name}) as process:
+        try:
+            said, _ = process.communicate(timeout=LIMIT)
+            return name, process.returncode, said
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return name, None, ""
+
+
+class Tally:
+    def __init__(self):
+        self.count = self.failed = self.skipped = 0
+
+    def take(self, name, status, said):
+        """A failure is told at once: who waits for the others may be ended meanwhile."""
+        self.count += 1
+        self.failed += status != 0
+        self.skipped += bool(re.search(r"^OK \(.*\bskipped=\d+", said, re.M))
+        if status != 0:
+            what = f"still ran after {LIMIT} s" if status is None else f"status {status}"
+            print(f"{name}: {what}\n{said}", file=sys.stderr, flush=True)
 
 
 def run_all(alone):
-    names = [name for name in cases() if name not in alone]
-    failed = skipped = 0
+    tally = Tally()
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        beside = list(pool.map(run_case, names))
-    names += alone
-    for name, result in zip(names, [*beside, *map(run_case, alone)]):
-        skipped += bool(re.search(r"^OK \(skipped=1\)", result.stderr, re.M))
-        failed += result.returncode != 0
-        if result.returncode:
-            print(f"{name}: status {result.returncode}\n{result.stdout}{result.stderr}", file=sys.stderr, flush=True)
-    print(f"Ran {len(names)} tests\n", file=sys.stderr)
-    print(f"FAILED (failures={failed})" if failed else f"OK (skipped={skipped})" if skipped else "OK", file=sys.stderr)
-    return int(bool(failed) or not names)
+        beside = [pool.submit(run_case, name) for name in cases() if name not in alone]
+        for future in concurrent.futures.as_completed(beside):
+            tally.take(*future.result())
+    for name in alone:
+        tally.take(*run_case(name))
+    print(f"Ran {tally.count} tests\n", file=sys.stderr)
+    print(f"FAILED (failures={tally.failed})" if tally.failed else f"OK (skipped={tally.skipped})" if tally.skipped else "OK",
+          file=sys.stderr)
+    return int(bool(tally.failed) or not tally.count)
 
 
 def main(known, machine_works, alone=()):
