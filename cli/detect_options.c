@@ -426,7 +426,9 @@ static int parse(struct detect_options *options, int argc, char **argv, const ch
 		}
 		if (option == '?' || option == ':')
 			return wrong_option(command, argv, long_options, option);
-		err = take(options, option, optarg);
+		err = wrong_output(command, option, optarg);
+		if (!err)
+			err = take(options, option, optarg);
 		if (err)
 			return err;
 	}

@@ -212,7 +212,8 @@ int command_flow(int argc, char **argv)
 		      stderr);
 		return STATUS_USAGE;
 	}
-	if (question->heap_tool && argc < 3) {
+	/* No expression begins so. */
+	if (question->heap_tool && (argc < 3 || argv[2][0] == '-')) {
 		utf8_fprintf(
 			stderr,
 			"trapline: of what? usage: trapline flow %s EXPR [OPTIONS] -- PROGRAM\n",

@@ -210,7 +210,9 @@ int report_parse_options(struct report_options *options, int argc, char **argv)
 		}
 		if (code == '?' || code == ':')
 			return wrong_option("report", argv, long_options, code);
-		status = take_option(options, code, optarg);
+		status = wrong_output("report", code, optarg);
+		if (!status)
+			status = take_option(options, code, optarg);
 		if (status)
 			return status;
 	}

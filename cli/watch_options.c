@@ -293,7 +293,9 @@ static int parse(struct watch_command *command, int argc, char **argv)
 		}
 		if (option == '?' || option == ':')
 			return wrong_option(argv[0], argv, long_options, option);
-		err = take(command, option, optarg);
+		err = wrong_output(argv[0], option, optarg);
+		if (!err)
+			err = take(command, option, optarg);
 		if (err)
 			return err;
 	}

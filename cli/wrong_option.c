@@ -50,3 +50,14 @@ int wrong_option(const char *command, char *const argv[], const struct option *k
 	utf8_fprintf(stderr, "`trapline %s --help` lists the options\n", command);
 	return STATUS_USAGE;
 }
+
+int wrong_output(const char *command, int code, const char *path)
+{
+	if (code != 'o' || (*path && strcmp(path, "--") != 0))
+		return STATUS_OK;
+	utf8_fprintf(
+		stderr,
+		"trapline: '-o' needs the name of a file; `trapline %s --help` lists the options\n",
+		command);
+	return STATUS_USAGE;
+}

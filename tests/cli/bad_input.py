@@ -228,6 +228,26 @@ class Files(Case):
         except PermissionError:
             pass  # trapline itself lies where nobody may not go
 
+    def test_what_can_be_read_is_reported(self):
+        """One of several files is missing, or is no text."""
+        one = self.path("one.jsonl", json.dumps(self.FINDING).encode() + b"\n")
+        alone = run("report", one)
+        zeros = self.path("zeros", json.dumps(self.FINDING).encode() + b"\n" + b"\0\n" * 200)
+        for words in (self.path("none"), one), (one, self.path("none")), (zeros,):
+            with self.subTest(words=words):
+                result = run("report", *words)
+                self.assertEqual((result.returncode, result.stdout), (1, alone.stdout), result.stderr)
+                self.assertIn("none" if one in words else "zeros", result.stderr)
+
+    def test_names_that_are_none(self):
+        for words in ("race", "-o", "", "--", "true"), ("watch", "x", "-o", "", "--", "true"), ("report", "-o", ""), \
+                ("heap", "-o", "--", "true"), ("report", "--output", "--", "x"):
+            with self.subTest(words=words):
+                self.assert_told(run(*words), 2, "'-o' needs the name of a file")
+        for words in ("from", "--", "true"), ("to", "--budget", "5", "x", "--", "true"):
+            with self.subTest(words=words):
+                self.assert_told(run("flow", *words), 2, "of what?")
+
     def test_what_cannot_be_written(self):
         one = self.path("one.jsonl", json.dumps(self.FINDING).encode() + b"\n")
         for target in ("/dev/full", self.folder, "/nowhere/at/all"):
