@@ -134,20 +134,26 @@ static bool is_same_way(const struct flow_value *value, uint64_t context,
 	return true;
 }
 
-/* Is it the C library's, in the call at which the value was sought? */
+/*
+ * Is it the C library's, in the call at which the value was sought, made by the same callers? A
+ * function that jumps to the library at its end has no frame: what it returns to is its own caller.
+ */
 static bool is_called_in_library(struct flow_from *from, const struct flow_value *value,
 				 const struct tl_access *access)
 {
-	struct tl_frame_place frames[FLOW_FRAMES];
-	int count;
+	struct tl_frame_place frames[FLOW_FRAMES + FLOW_CALLERS];
+	int count, caller = 0;
 
 	if (!flow_in_c_library(from->tree, access->pid, access->pc))
 		return false;
-	count = from->services->unwind(from->host, access, frames, FLOW_FRAMES);
-	for (int i = 1; i < count; i++)
+	count = from->services->unwind(from->host, access, frames, FLOW_FRAMES + FLOW_CALLERS);
+	for (int i = 1; i < count && !caller; i++)
 		if (!flow_in_c_library(from->tree, access->pid, frames[i].pc))
-			return frames[i].pc == value->context;
-	return false;
+			caller = i;
+	if (!caller || frames[caller].pc != value->context)
+		return false;
+	caller += value->caller != value->context;
+	return is_same_way(value, value->caller, frames + caller, count - caller);
 }
 
 /* Unwinds no further than has to be known. */

@@ -277,7 +277,7 @@ static void follow_argument(struct flow_tree *tree, const struct flow_standpoint
 
 /* A text that the C library's call reads, whose first argument points to it. */
 static void add_parsed(struct flow_tree *tree, const struct flow_standpoint *from, uint64_t call,
-		       uint64_t context, enum flow_parsed parsed)
+		       uint64_t context, uint64_t caller, enum flow_parsed parsed)
 {
 	struct flow_value value = value_below(tree, from);
 
@@ -288,7 +288,7 @@ static void add_parsed(struct flow_tree *tree, const struct flow_standpoint *fro
 	value.reader = value.copy_call = call;
 	value.reader_end = call + 1;
 	value.copy_offset = tree->value[tree->writer[from->writer].value].address;
-	value.caller = parsed == FLOW_PARSED_NUMBER ? from->context : 0;
+	value.caller = caller;
 	value.context = context;
 	add_value(tree, &value);
 }
@@ -316,7 +316,7 @@ static void follow_function(struct flow_tree *tree, const struct flow_standpoint
 	if (jump)
 		context = from->context;
 	if (flow_in_c_library(tree, from->store->pid, target) && flow_reads_number(name)) {
-		add_parsed(tree, from, call, context, FLOW_PARSED_NUMBER);
+		add_parsed(tree, from, call, context, from->context, FLOW_PARSED_NUMBER);
 		return;
 	}
 	if (flow_in_c_library(tree, from->store->pid, target) || from->nest >= FLOW_CALLERS ||
@@ -444,7 +444,8 @@ static bool follow_scan(struct flow_tree *tree, const struct flow_standpoint *fr
 		       : 0;
 	if (!call)
 		return false;
-	add_parsed(tree, from, call, store->frame[frame].pc, FLOW_PARSED_FORMAT);
+	add_parsed(tree, from, call, store->frame[frame].pc,
+		   frame + 1 < store->frames ? store->frame[frame + 1].pc : 0, FLOW_PARSED_FORMAT);
 	return true;
 }
 
