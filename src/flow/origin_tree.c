@@ -141,6 +141,8 @@ static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 	value.chosen = from->chosen;
 	value.not_zero = end->not_zero;
 	value.kept = from->gone || from->frame ? 0 : end->kept;
+	if (from->returned) /* Behind that call others may have changed them. */
+		value.kept &= (uint16_t)(1u << insn_arch.stack_pointer);
 	if (!compute_address(tree, from, end, &value)) {
 		if (end->earlier_pass) {
 			add_end(tree, from, "%s",
