@@ -161,7 +161,8 @@ static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 	add_value(tree, &value);
 }
 
-/* Where a call by a pointer goes, as far as the registers of its function and memory tell now. */
+/* Where a call by a pointer goes, as far as the registers of its function and memory tell now. Of a
+ * call that has returned its registers are known no more: 0, so that it is seen when it runs. */
 static uint64_t pointed_to(struct flow_tree *tree, const struct flow_standpoint *from,
 			   uint64_t call, const struct insn *insn)
 {
@@ -171,7 +172,7 @@ static uint64_t pointed_to(struct flow_tree *tree, const struct flow_standpoint 
 	uint64_t to;
 
 	if (insn->target_register >= 0 && INSN_KEPT_BY_CALLS >> insn->target_register & 1)
-		return flow_registers_at(from, &registers, &known) &&
+		return !from->returned && flow_registers_at(from, &registers, &known) &&
 				       known >> insn->target_register & 1
 			       ? registers.general[insn->target_register]
 			       : 0;
