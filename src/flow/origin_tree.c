@@ -534,11 +534,15 @@ void flow_tree_confirm(struct flow_tree *tree, uint32_t value, const struct flow
 		expand(tree, tree->writers - 1, store);
 }
 
-/* Was the call that the value is sought through made from the same callers as the store's? */
+/* Was the call that the value is sought through made from the same callers as the store's? Of
+ * functions that have ended the last caller is the one that has not. */
 static bool is_same_way(const struct flow_standpoint *from, const struct flow_store *store)
 {
-	return from->gone || (store->frames > from->frame + 1 &&
-			      store->frame[from->frame + 1].pc == from->context);
+	uint64_t context = from->callers ? from->caller[from->callers - 1].context : from->context;
+
+	if (from->gone && !context)
+		return true;
+	return store->frames > from->frame + 1 && store->frame[from->frame + 1].pc == context;
 }
 
 void flow_tree_called(struct flow_tree *tree, uint32_t index, uint64_t target,
