@@ -143,7 +143,10 @@ static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 	value.kept = from->gone || from->frame ? 0 : end->kept;
 	if (from->returned) /* Behind that call others may have changed them. */
 		value.kept &= (uint16_t)(1u << insn_arch.stack_pointer);
-	if (!compute_address(tree, from, end, &value)) {
+	/* What is made of one of a variable's values, of which others are loaded later, tells not
+	 * of which. */
+	if (!compute_address(tree, from, end, &value) ||
+	    (end->earlier_pass && value.computed && !value.chosen)) {
 		if (end->earlier_pass) {
 			add_end(tree, from, "%s",
 				"not followed: a loop loads many, and which of them was kept is "
