@@ -131,14 +131,32 @@ const struct symbol_row *symbol_row_find(struct symbol_object *object, uint64_t 
 	return row->missing ? NULL : row;
 }
 
+static bool is_saved_at(const struct symbol_row *row, uint64_t cfa, uint64_t slot)
+{
+	for (unsigned number = 0; number < SYMBOL_REGISTER_COUNT; number++)
+		if (row->saved >> number & 1 &&
+		    cfa + (uint64_t)(int64_t)row->offset[number] == slot)
+			return true;
+	return false;
+}
+
 /*
  * At a function's end, behind `pop %rbp`, GCC's tables still say where it was saved, which lies
  * below the stack pointer, and so in no copy of the stack; the register has its old value again.
+ * Between the two lie at most registers that were popped after it.
  */
-static bool is_popped(const struct symbol_registers *registers, uint64_t slot)
+static bool is_popped(const struct symbol_row *row, const struct symbol_registers *registers,
+		      uint64_t cfa)
 {
-	return symbol_register_known(registers, SYMBOL_FP) &&
-	       symbol_register_known(registers, SYMBOL_SP) && slot < registers->value[SYMBOL_SP];
+	const uint64_t stack = registers->value[SYMBOL_SP];
+	uint64_t slot = cfa + (uint64_t)(int64_t)row->offset[SYMBOL_FP];
+
+	if (!symbol_register_known(registers, SYMBOL_FP) ||
+	    !symbol_register_known(registers, SYMBOL_SP) || slot >= stack)
+		return false;
+	while (slot < stack && is_saved_at(row, cfa, slot))
+		slot += sizeof(uint64_t);
+	return slot == stack;
 }
 
 static int apply_plain(const struct symbol_row *row, const struct symbol_registers *registers,
@@ -159,7 +177,7 @@ static int apply_plain(const struct symbol_row *row, const struct symbol_registe
 		slot = *cfa + (uint64_t)(int64_t)row->offset[number];
 		if (symbol_memory_read(memory, slot, &value, sizeof(value)) == 0)
 			symbol_register_set(caller, number, value);
-		else if (number == SYMBOL_FP && is_popped(registers, slot))
+		else if (number == SYMBOL_FP && is_popped(row, registers, *cfa))
 			symbol_register_set(caller, number, registers->value[number]);
 	}
 	if (!(row->saved >> SYMBOL_SP & 1))
