@@ -39,16 +39,19 @@ static bool is_known(const struct insn_result *result)
 		result->source[0].kind == INSN_PLACE_CONSTANT);
 }
 
-/* The instruction makes all of the register's bytes that `place` has a constant. */
+/* The instruction makes all of the register's bytes that `place` has a constant. Where it writes 32
+ * bits there are zeroes above. */
 static bool makes_constant(const struct insn_effect *effect, const struct insn_place *place,
 			   uint64_t *constant)
 {
 	const struct insn_result *result = &effect->result[0];
+	bool whole = result->to.length >= place->length;
+	bool extended = result->to.length == 4 && result->clears;
 
-	*constant = result->constant;
+	*constant = whole ? result->constant : (uint32_t)result->constant;
 	return effect->count && !effect->more && is_known(result) &&
 	       result->to.kind == INSN_PLACE_GENERAL && result->to.number == place->number &&
-	       !result->to.first && !result->conditional && result->to.length >= place->length;
+	       !result->to.first && !result->conditional && (whole || extended);
 }
 
 static bool is_constant(const struct flow_slice_work *work, unsigned index,
