@@ -255,7 +255,9 @@ static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
 /* Less than half of a hold would end before the controller has done anything about it. */
 static struct wish hold_of(const struct area_slot *slot)
 {
-	return (struct wish){.hold = slot->hold, .least = slot->hold / 2, .reserve = slot->reserve};
+	return (struct wish){.hold = slot->hold,
+			     .least = slot->hold / 2,
+			     .reserve = atomic_load_explicit(&slot->reserve, memory_order_relaxed)};
 }
 
 /* The seldomer a place is come by, the longer it takes until another thread comes too. */

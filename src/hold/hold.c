@@ -139,10 +139,11 @@ void hold_keep(struct target *target, const struct slot *slot)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
 
-	if (!hold_is_led(target, slot) && shared->reserve < FORESEEN_RESERVE &&
+	if (!hold_is_led(target, slot) &&
+	    atomic_load_explicit(&shared->reserve, memory_order_relaxed) < FORESEEN_RESERVE &&
 	    manner_of(target)->learns &&
 	    contended_promises(&target->explored->memory.contended, NULL, NULL))
-		shared->reserve = FORESEEN_RESERVE;
+		atomic_store_explicit(&shared->reserve, FORESEEN_RESERVE, memory_order_relaxed);
 }
 
 /*
@@ -156,7 +157,7 @@ void choose_hold(struct target *target, struct slot *slot)
 	struct area_slot *shared = &target->shared->slot[slot->index];
 	uint64_t age = slot->armed_at - target->program->started;
 
-	shared->reserve = reserve_of(target, slot);
+	atomic_store_explicit(&shared->reserve, reserve_of(target, slot), memory_order_relaxed);
 	if (slot->owner || !slot->watch.hold)
 		return;
 	begin_meeting(target, slot);

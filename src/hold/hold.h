@@ -3,8 +3,9 @@
  * The room: how threads are held at an address, by what is remembered of it: where threads are
  * periodic the first of two that are about to coincide; and not at all where a watch cost too much.
  * It keeps nothing but periods and cooldowns in history's tables, and writes only to the area's
- * slots. Promised: what it writes there is whole before a handler can see the slot armed. The
- * controller's thread runs all of it; the handlers read.
+ * slots. Promised: what choose_hold() writes there is whole before the event is pointed at the
+ * address. The reserve (hold_keep()) and meetings are written while handlers read: a late one
+ * counts from the next hit. The controller's thread runs all of it.
  */
 #ifndef HOLD_HOLD_H
 #define HOLD_HOLD_H

@@ -169,8 +169,10 @@ struct area_slot {
 	_Atomic uint64_t meeting_from, meeting_until;
 	_Atomic uint32_t rhythmic;
 	uint32_t answered; /* AREA_ANSWER_…: each hit is held, and the controller ends its hold */
-	uint64_t reserve;  /* ns of what a thread has saved up that holds here leave it */
-	uint64_t armed_at; /* CLOCK_MONOTONIC ns */
+	/* ns of what a thread has saved up that holds here leave it. It may grow while the slot is
+	 * armed. */
+	_Atomic uint64_t reserve;
+	uint64_t armed_at;	 /* CLOCK_MONOTONIC ns */
 	_Atomic uint64_t owner;	 /* identity of the first thread that came; 0: none yet */
 	_Atomic uint32_t alone;	 /* hits of it before any other thread came */
 	_Atomic uint32_t shared; /* another thread has come */

@@ -190,7 +190,7 @@ void slot_publish(struct target *target, struct slot *slot)
 	shared->hold_limit = slot->watch.hits;
 	shared->hold = shared->hold_most = slot->watch.hold;
 	shared->answered = slot->owner && slot->watch.hold ? AREA_ANSWER_OWED : 0;
-	shared->reserve = 0;
+	atomic_store_explicit(&shared->reserve, 0, memory_order_relaxed);
 	atomic_store(&shared->meeting_until, 0);
 	atomic_store(&shared->rhythmic, 0);
 	shared->armed_at = slot->armed_at;
