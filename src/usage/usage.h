@@ -3,7 +3,8 @@
  * The room: which code a process's threads use (in_use.h), which of them seldom wake
  * (background.h), and what they are about to access (foresee.h). It learns, from samples, from the
  * stacks of sleeping threads and from who comes by, and writes that to history's tables; it arms
- * nothing and holds nobody. The controller's thread runs all of it.
+ * nothing and holds nobody. Where armed slots become dear it ends all watches (background.c). The
+ * controller's thread runs all of it.
  *
  * This file: what it keeps of a process besides these tables.
  */
