@@ -226,11 +226,9 @@ static bool read_text(struct flow_tree *tree, pid_t pid, uint64_t address, char 
 /* Which of sscanf()'s pointers the value was stored through; -1: none of those in registers. */
 static int conversion_of(const struct flow_value *value, const struct tl_registers *registers)
 {
-	static const uint8_t order[] = {2, 1, 8, 9};
-
-	for (unsigned i = 0; i < sizeof(order); i++)
-		if (value->copy_offset == registers->general[order[i]])
-			return (int)i;
+	for (unsigned i = 2; i < INSN_FUNCTION_ARGUMENTS; i++)
+		if (value->copy_offset == registers->general[insn_arch.function_argument[i]])
+			return (int)i - 2;
 	return -1;
 }
 

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RBP 5
-#define RIP 16
-
 static uint32_t add_value(struct flow_tree *tree, const struct flow_value *value)
 {
 	if (tree->values == FLOW_VALUES) {
@@ -78,7 +75,7 @@ static bool compute_own(struct flow_tree *tree, const struct flow_standpoint *fr
 /* No register says where it is. */
 static bool is_variable(const struct insn_operand *operand)
 {
-	return operand->base == RIP && operand->index < 0 && operand->vector_index < 0 &&
+	return operand->base == INSN_PC && operand->index < 0 && operand->vector_index < 0 &&
 	       !operand->segment;
 }
 
@@ -87,13 +84,14 @@ static bool are_known(struct flow_tree *tree, const struct flow_standpoint *from
 		      const struct flow_end *end, const struct insn_operand *operand,
 		      struct insn_registers *registers)
 {
+	const int frame_pointer = insn_arch.frame_pointer;
 	uint16_t known = 0;
 
 	if (!end->address_kept || !flow_registers_at(from, registers, &known) ||
 	    !is_known(operand->base, known) || !is_known(operand->index, known) ||
 	    (operand->segment && !registers->fs_base))
 		return false;
-	return !from->returned || (operand->base == RBP &&
+	return !from->returned || (operand->base == frame_pointer &&
 				   flow_is_fixed(tree, from->store->pid, end->pc, end->operand));
 }
 
