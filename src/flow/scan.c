@@ -51,6 +51,11 @@ static bool read_set(const char **format, struct conversion *conversion)
 	return true;
 }
 
+static bool is_between(char c, char first, char last)
+{
+	return (unsigned char)c >= (unsigned char)first && (unsigned char)c <= (unsigned char)last;
+}
+
 static bool is_in_set(const struct conversion *conversion, char c)
 {
 	const char *set = conversion->set;
@@ -60,7 +65,7 @@ static bool is_in_set(const struct conversion *conversion, char c)
 	for (; i < length; i++) {
 		bool range = i + 2 < length && set[i + 1] == '-';
 
-		in |= range ? c >= set[i] && c <= set[i + 2] : c == set[i];
+		in |= range ? is_between(c, set[i], set[i + 2]) : c == set[i];
 		i += range ? 2 : 0;
 	}
 	return in != (set[0] == '^');

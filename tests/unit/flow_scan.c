@@ -43,6 +43,9 @@ static void test_conversions(void **state)
 		{"%[]x]%d", "x]7", 1, 2},
 		{"%[^]]]%d", "ab]7", 1, 3},
 		{"%[a-]%d", "-a7", 1, 2},
+		/* Bytes above 127 are no negative ones. */
+		{"%[a-\xff] %d", "b\xe9z 7", 1, 4},
+		{"%[\x01-\x7f] %d", "ab\xe9 7", 1, -1},
 		/* What is not known, or does not match. */
 		{"%[a-z %d", "abc 7", 1, -1},
 		{"%[", "abc", 0, -1},
