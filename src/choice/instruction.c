@@ -12,11 +12,11 @@
 #include <stdlib.h>
 
 #define FUNCTION_MAX 1024 /* bytes looked at of one function: decoding is not free */
-#define CHOICES_MAX 512
+#define CANDIDATES_MAX 512
 
-struct choices {
+struct candidates {
 	struct target *target;
-	uint64_t pc[CHOICES_MAX];
+	uint64_t pc[CANDIDATES_MAX];
 	unsigned count;
 	uint64_t calls[64];
 	unsigned call_count;
@@ -64,23 +64,23 @@ static uint64_t behind_stub(struct space *space, uint64_t target)
 	return target;
 }
 
-static void consider(struct choices *choices, const struct insn *insn, uint64_t pc)
+static void consider(struct candidates *candidates, const struct insn *insn, uint64_t pc)
 {
 	bool leaves = false;
 
-	if (insn->flow == INSN_FLOW_CALL && choices->call_count < 64) {
-		uint64_t target = behind_stub(choices->target->space, (uint64_t)insn->target);
+	if (insn->flow == INSN_FLOW_CALL && candidates->call_count < 64) {
+		uint64_t target = behind_stub(candidates->target->space, (uint64_t)insn->target);
 
-		leaves = !code_is_interesting(choices->target, target) &&
-			 !order_is_its_purpose(choices->target->space, target);
-		choices->calls[choices->call_count++] = target;
+		leaves = !code_is_interesting(candidates->target, target) &&
+			 !order_is_its_purpose(candidates->target->space, target);
+		candidates->calls[candidates->call_count++] = target;
 	}
 	leaves |= insn->flow == INSN_FLOW_CALL_INDIRECT;
-	if (choices->count < CHOICES_MAX && (leaves || is_worth_watching(insn)))
-		choices->pc[choices->count++] = pc;
+	if (candidates->count < CANDIDATES_MAX && (leaves || is_worth_watching(insn)))
+		candidates->pc[candidates->count++] = pc;
 }
 
-static void list_function(struct choices *choices, uint64_t start, uint64_t end)
+static void list_function(struct candidates *candidates, uint64_t start, uint64_t end)
 {
 	uint8_t *bytes;
 	size_t available, at = 0;
@@ -90,13 +90,13 @@ static void list_function(struct choices *choices, uint64_t start, uint64_t end)
 	bytes = malloc(end - start);
 	if (!bytes)
 		return;
-	available = space_code(choices->target->space, start, bytes, end - start);
+	available = space_code(candidates->target->space, start, bytes, end - start);
 	while (at < available) {
 		struct insn insn;
 
 		if (insn_decode(bytes + at, available - at, start + at, &insn))
 			break;
-		consider(choices, &insn, start + at);
+		consider(candidates, &insn, start + at);
 		at += insn.length;
 	}
 	free(bytes);
@@ -113,7 +113,7 @@ static uint64_t any_code(struct target *target)
 
 /* A function in use, or now and then one that such a function calls, or any. */
 static bool choose_function(struct target *target, const struct sites *sites, uint64_t *start,
-			    uint64_t *end, struct choices *choices)
+			    uint64_t *end, struct candidates *candidates)
 {
 	struct explorer *explorer = explorer_of(target);
 	bool noted = sites->used && random_next(&explorer->program->random) % 16;
@@ -122,23 +122,24 @@ static bool choose_function(struct target *target, const struct sites *sites, ui
 	if (!pc || !code_is_interesting(target, pc) ||
 	    space_function(target->space, pc, start, end))
 		return false;
-	choices->target = target;
-	choices->site = noted ? pc : 0;
+	candidates->target = target;
+	candidates->site = noted ? pc : 0;
 	/* A noted site is the start of an instruction. Every other time decoding begins there, so
 	 * that what lies beyond the first FUNCTION_MAX bytes of a function has its turn. */
 	if (noted && random_next(&explorer->program->random) % 2)
 		*start = pc;
-	list_function(choices, *start, *end);
-	if (choices->call_count && random_next(&explorer->program->random) % 3 == 0) {
-		pc = choices->calls[random_next(&explorer->program->random) % choices->call_count];
+	list_function(candidates, *start, *end);
+	if (candidates->call_count && random_next(&explorer->program->random) % 3 == 0) {
+		pc = candidates->calls[random_next(&explorer->program->random) %
+				       candidates->call_count];
 		if (code_is_interesting(target, pc) &&
 		    space_function(target->space, pc, start, end) == 0) {
-			choices->count = choices->call_count = 0;
-			choices->site = 0;
-			list_function(choices, *start, *end);
+			candidates->count = candidates->call_count = 0;
+			candidates->site = 0;
+			list_function(candidates, *start, *end);
 		}
 	}
-	return choices->count > 0;
+	return candidates->count > 0;
 }
 
 unsigned instruction_interest(void *context, uint64_t pc)
@@ -152,7 +153,7 @@ unsigned instruction_interest(void *context, uint64_t pc)
 static uint64_t choose_weighted(struct target *target, const uint64_t *pc, unsigned count,
 				unsigned *interest)
 {
-	uint64_t weight[CHOICES_MAX];
+	uint64_t weight[CANDIDATES_MAX];
 	unsigned drawn;
 
 	for (unsigned i = 0; i < count; i++)
@@ -168,7 +169,7 @@ static uint64_t choose_weighted(struct target *target, const uint64_t *pc, unsig
  * less interesting an instruction is, the likelier it is that another is drawn. */
 uint64_t instruction_draw(struct target *target, const struct sites *sites, uint64_t *site)
 {
-	static struct choices choices; /* one thread; too large for comfort on the stack */
+	static struct candidates candidates; /* one thread; too large for comfort on the stack */
 	uint64_t start, end, best = 0;
 	unsigned best_interest = 0;
 
@@ -176,15 +177,15 @@ uint64_t instruction_draw(struct target *target, const struct sites *sites, uint
 		unsigned interest = 0;
 		uint64_t pc;
 
-		choices.count = choices.call_count = 0;
-		if (!choose_function(target, sites, &start, &end, &choices))
+		candidates.count = candidates.call_count = 0;
+		if (!choose_function(target, sites, &start, &end, &candidates))
 			continue;
-		pc = choose_weighted(target, choices.pc, choices.count, &interest);
+		pc = choose_weighted(target, candidates.pc, candidates.count, &interest);
 		if (interest <= best_interest)
 			continue;
 		best = pc;
 		best_interest = interest;
-		*site = choices.site;
+		*site = candidates.site;
 		if (random_next(&target->program->random) % INTEREST_EQUAL < interest)
 			break;
 	}
