@@ -215,6 +215,24 @@ class From(unittest.TestCase):
     def test_through_a_cache(self):
         self.follow_style("lru", "styles")
 
+    def follow_returned(self, case):
+        program = roads.program_of(os.path.dirname(FLOWS), "O2", "returned")
+        missing, strange, said = until_complete(
+            lambda seconds: roads.walk_returned(TRAPLINE, program, case, seconds))
+        self.assertEqual((missing, strange), (set(), set()), said)
+
+    def test_a_text_that_is_read_for_two_callers(self):
+        self.follow_returned("line")
+
+    def test_a_register_that_changes_behind_a_call(self):
+        self.follow_returned("behind")
+
+    def test_a_register_that_leads_elsewhere_behind_a_call(self):
+        self.follow_returned("turned")
+
+    def test_a_variable_of_whose_values_a_loop_keeps_one(self):
+        self.follow_returned("kept")
+
     def test_an_expression_must_mean_something(self):
         findings, said = answers.ask(TRAPLINE, ["from", "no_such_name"], [FLOWS, "counter", "0.2"])
         self.assertEqual(findings, [])

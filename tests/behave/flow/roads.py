@@ -239,6 +239,13 @@ STYLES_CPP = {
     "cache": (["cache_finish", "make"], ["cache_fill", "get", "set"]),
     "words": (["words_finish", "words_join", "make"], ["words_split"]),
 }
+# The roads of returned.c. Of `kept` it is not known which of a loop's loads was kept.
+RETURNED = {
+    "line": (["finish_line", "write_digits", "make"], ["read_line", "write_line"]),
+    "behind": (["finish_behind", "fill_box", "make"], ["twice"]),
+    "turned": (["finish_turned", "fill_box", "make"], ["open_box", "twice"]),
+    "kept": (["finish_kept"], ["pick", "put_one", "make"]),
+}
 STYLES_WAYS = {
     "json": (["json_write"], ["json_number", "json_finish", "json_tokenize"]),
     "ring": (["ring_submit_all", "ring_run"], ["ring_worker", "ring_submit"]),
@@ -341,6 +348,10 @@ def walk_asked(trapline, program, case, seconds="3"):
 def walk_asked_on(trapline, program, case, seconds="3"):
     return walk(trapline, program, case, seconds, {**ASKED_WAYS, **ASKED_CPP_WAYS, **REPLIES_WAYS},
                 ("to", "made"))
+
+
+def walk_returned(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, RETURNED)
 
 
 def walk_styles(trapline, program, case, seconds="3"):
