@@ -230,6 +230,9 @@ class From(unittest.TestCase):
     def test_a_register_that_leads_elsewhere_behind_a_call(self):
         self.follow_returned("turned")
 
+    def test_two_calls_of_one_function(self):
+        self.follow_returned("two")
+
     def test_a_variable_of_whose_values_a_loop_keeps_one(self):
         self.follow_returned("kept")
 

@@ -244,6 +244,7 @@ RETURNED = {
     "line": (["finish_line", "write_digits", "make"], ["read_line", "write_line"]),
     "behind": (["finish_behind", "fill_box", "make"], ["twice"]),
     "turned": (["finish_turned", "fill_box", "make"], ["open_box", "twice"]),
+    "two": (["finish_two", "fill_box", "fill_second", "make"], ["value_of"]),
     "kept": (["finish_kept"], ["pick", "put_one", "make"]),
 }
 STYLES_WAYS = {
