@@ -90,8 +90,7 @@ int batch_run(struct batch *batch, struct remote *remote)
 	run.registers.r12 = batch->table + length;
 	run.registers.rbp = BATCH_SIGNAL;
 	run.registers.r14 = run.registers.r15 = 0;
-	/* The first one makes its table writable. */
-	err = memory_write_code(remote->tid, batch->table, batch->call, length);
+	err = memory_write(remote->tid, batch->table, batch->call, length);
 	if (!err)
 		err = remote_run(remote, &run);
 	if (!err)

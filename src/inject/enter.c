@@ -3,13 +3,13 @@
  * The protocol of entering. All calls are made by one thread of the process, stopped:
  *
  *	mmap		the handler's memory; its code is written by us (memory_write_code())
+ *	mprotect	its data becomes writable
  *
  * then those of two batches (batch.h), the thread stopping after each:
  *
- *	mprotect	its data becomes writable
- *	socketpair	one end is taken out (pidfd_getfd(2)), the area's descriptor sent through
- *it: that works whatever the user, the namespaces and the files in /proc rt_sigaction	for each
- *signal that the program handles: does it run on alternate stacks?
+ *	socketpair	one end is taken out (pidfd_getfd(2)) and the area's descriptor sent through
+ *			it, whatever the user, the namespaces and the files in /proc
+ *	rt_sigaction	of signals that the program handles: do they run on alternate stacks?
  *
  *	recvmsg, mmap	the area; what we are is written before, as far as it is known
  *	close, …	all three, whatever failed
@@ -39,11 +39,9 @@
 #include "insn/extended.h"
 #include "insn/insn.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,7 +49,6 @@
 #include <unistd.h>
 
 #define KERNEL_RESTORER 0x04000000ul /* SA_RESTORER, asm/signal.h */
-#define HWCAP2_FSGSBASE 2u	     /* asm/hwcap2.h */
 #define TRIES 5			     /* threads that may end or not stop, one after the other */
 
 /* Where the calls' arguments lie, in injected_own.room. */
@@ -89,24 +86,6 @@ static bool failed(long result)
 	return result < 0 && result > -4096;
 }
 
-static bool reads_fs_base(pid_t pid)
-{
-	Elf64_auxv_t entry;
-	bool allowed = false;
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	while (fread(&entry, sizeof(entry), 1, file) == 1)
-		if (entry.a_type == AT_HWCAP2)
-			allowed = entry.a_un.a_val & HWCAP2_FSGSBASE;
-	fclose(file);
-	return allowed;
-}
-
 static int map_image(struct entering *entering)
 {
 	struct injection *injection = entering->injection;
@@ -129,6 +108,16 @@ static int map_image(struct entering *entering)
 				 injected_image_size);
 }
 
+/* Before the first run: where it is refused, its code could not note that, and would fault. */
+static int make_writable(struct entering *entering)
+{
+	const struct injected_header *header = &entering->header;
+
+	return (int)REMOTE_CALL(&entering->remote, SYS_mprotect,
+				entering->injection->image + header->data,
+				header->size - header->data, PROT_READ | PROT_WRITE);
+}
+
 static int run_batch(struct entering *entering)
 {
 	int err = batch_run(&entering->batch, &entering->remote);
@@ -145,16 +134,12 @@ static uint64_t asked_for(const struct entering *entering)
 
 static int begin_memory(struct entering *entering)
 {
-	const struct injection *injection = entering->injection;
-	const struct injected_header *header = &entering->header;
 	const uint64_t asked = asked_for(entering),
 		       actions = entering->batch.table + offsetof(struct injected_table, action);
 	struct batch *batch = &entering->batch;
 	int err;
 
 	batch->count = 0;
-	BATCH_ADD(batch, SYS_mprotect, injection->image + header->data, header->size - header->data,
-		  PROT_READ | PROT_WRITE);
 	BATCH_ADD(batch, SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
 		  entering->room + offsetof(struct room, pair));
 	for (unsigned i = 0; i < INJECTED_SIGNALS; i++)
@@ -163,7 +148,7 @@ static int begin_memory(struct entering *entering)
 				  actions + i * sizeof(struct injected_action), sizeof(uint64_t));
 	err = run_batch(entering);
 	/* Written also where a later call failed: then they are to be closed. */
-	if (batch->call[1].result == 0)
+	if (batch->call[0].result == 0)
 		entering->open = true;
 	return err ? err
 		   : memory_read(entering->remote.tid, actions, entering->action,
@@ -380,6 +365,8 @@ static int make_calls(struct entering *entering)
 	int err = map_image(entering);
 
 	if (!err)
+		err = make_writable(entering);
+	if (!err)
 		err = begin_memory(entering);
 	if (!err)
 		err = map_area(entering);
@@ -524,7 +511,7 @@ int inject_enter(const struct inject_request *request, struct injection *injecti
 	entering.caught = status.caught;
 	err = injection->pidfd < 0 ? injection->pidfd : vdso_find(request->pid, &entering.vdso);
 	if (!err) {
-		entering.can_read_fs_base = reads_fs_base(request->pid);
+		entering.can_read_fs_base = status_reads_fs_base(request->pid);
 		entering.gap = gap_find(request->pid);
 		err = enter(&entering);
 	}
@@ -578,7 +565,7 @@ int inject_enter_expected(const struct inject_request *request, struct injection
 		err = injection->pidfd < 0 ? injection->pidfd
 					   : vdso_find(request->pid, &entering.vdso);
 		entering.remote.call = entering.vdso.call;
-		entering.can_read_fs_base = reads_fs_base(request->pid);
+		entering.can_read_fs_base = status_reads_fs_base(request->pid);
 		entering.gap = gap_find(request->pid);
 		/* Of others than a runtime's, which sets all, none is set before the first
 		 * instruction. */

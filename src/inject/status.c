@@ -4,6 +4,7 @@
 #include "base/proc_line.h"
 #include "base/syscall.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
@@ -13,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FLAG_EXITING 4u /* PF_EXITING, linux/sched.h */
+#define FLAG_EXITING 4u	   /* PF_EXITING, linux/sched.h */
+#define HWCAP2_FSGSBASE 2u /* asm/hwcap2.h */
 
 static FILE *open_of(pid_t pid, const char *name)
 {
@@ -186,4 +188,19 @@ int sleeper_read(pid_t pid, pid_t tid, struct sleeper *sleeper)
 		return -EBUSY;
 	*sleeper = found;
 	return 0;
+}
+
+bool status_reads_fs_base(pid_t pid)
+{
+	FILE *file = open_of(pid, "auxv");
+	Elf64_auxv_t entry;
+	bool allowed = false;
+
+	if (!file)
+		return false;
+	while (fread(&entry, sizeof(entry), 1, file) == 1)
+		if (entry.a_type == AT_HWCAP2)
+			allowed = entry.a_un.a_val & HWCAP2_FSGSBASE;
+	fclose(file);
+	return allowed;
 }

@@ -49,6 +49,9 @@ bool status_seccomp(pid_t tid, int *mode, int *filters);
 enum status_calls { STATUS_CALLS_NONE, STATUS_CALLS_KNOWN, STATUS_CALLS_ALL };
 enum status_calls status_may_call(pid_t tid);
 
+/* Has it the instruction that reads fs's base? */
+bool status_reads_fs_base(pid_t pid);
+
 struct mapping {
 	uint64_t start, end;
 	bool readable, writable, executable, shared;

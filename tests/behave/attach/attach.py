@@ -341,6 +341,21 @@ class Untouched(unittest.TestCase):
             "time.sleep(4)\n"
             "print('ok')\n", 3)
 
+    def test_no_memory_for_the_handler(self):
+        """Its data may not become writable: it is refused, and actions stay, that of a fault among them."""
+        code = ("import resource, signal, time\n"
+                "signal.signal(signal.SIGSEGV, lambda *_: None)\n"
+                "resource.setrlimit(resource.RLIMIT_DATA, (4096, 4096))\n"
+                "print('ready', flush=True)\n"
+                "time.sleep(2)\n"
+                "print('ok')\n")
+        with Subject("-c", code, program=sys.executable) as subject:
+            before = subject.traces()
+            done = trapline("race", "-q", "--no-follow", "-p", subject.pid, "--duration", 0.05)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertEqual(subject.traces(), before)
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
     def test_filter_without_that_signal(self):
         """tgkill(2), number 234, would kill it."""
         self.attach_to_python(
