@@ -532,19 +532,6 @@ static void pass_on(int number, siginfo_t *info, void *context)
 		atomic_fetch_add(&agent_state.area->traps_without_cause, 1);
 }
 
-static void handle_trap(int number, siginfo_t *info, void *context);
-
-void agent_take_trap(int number, siginfo_t *info, void *context)
-{
-	const struct agent_regions *regions = agent_state.regions;
-
-	if (regions && regions->begin(info, context))
-		return;
-	handle_trap(number, info, context);
-	if (regions)
-		regions->leave(context);
-}
-
 /* One of ours is never passed on, also when it is no longer wanted: it would kill. */
 static void take_hit(struct area_process *process, const struct perf_siginfo *perf,
 		     const ucontext_t *context)
@@ -569,21 +556,44 @@ static void take_hit(struct area_process *process, const struct perf_siginfo *pe
 				  memory_order_relaxed);
 }
 
-static void handle_trap(int number, siginfo_t *info, void *context)
+static bool may_call(const struct area_process *process)
 {
-	const struct perf_siginfo *perf = (const struct perf_siginfo *)info;
-	struct area_process *process = agent_state.process;
+	return !agent_state.quiet && !(process && atomic_load(&process->quiet));
+}
 
-	if (info->si_code != PERF_SIGINFO_CODE || !area_tag_is_ours(perf->data)) {
-		pass_on(number, info, context);
+/* Its hits that the handler's own frames made are taken away before anything asks what waits, and
+ * once more behind the last call, which writes the same words. */
+static void handle_ours(const struct perf_siginfo *perf, ucontext_t *context)
+{
+	const struct agent_regions *regions = agent_state.regions;
+	struct area_process *process = agent_state.process;
+	const void *frame = __builtin_frame_address(0);
+
+	take_hit(process, perf, context);
+	if (process && may_call(process))
+		own_frame_settle(process, frame);
+	if (may_call(process))
+		interrupted_settle(context);
+	if (regions)
+		regions->leave(context);
+	if (process && may_call(process))
+		own_frame_settle(process, frame);
+}
+
+void agent_take_trap(int number, siginfo_t *info, void *context)
+{
+	const struct agent_regions *regions = agent_state.regions;
+	const struct perf_siginfo *perf = (const struct perf_siginfo *)info;
+
+	if (regions && regions->begin(info, context))
+		return;
+	if (info->si_code == PERF_SIGINFO_CODE && area_tag_is_ours(perf->data)) {
+		handle_ours(perf, context);
 		return;
 	}
-	take_hit(process, perf, context);
-	if (agent_state.quiet || (process && atomic_load(&process->quiet)))
-		return;
-	if (process)
-		own_frame_settle(process, __builtin_frame_address(0));
-	interrupted_settle(context);
+	pass_on(number, info, context);
+	if (regions)
+		regions->leave(context);
 }
 
 int agent_handle_signals(void)

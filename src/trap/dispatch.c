@@ -246,6 +246,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	drain();
 	interrupted_settle(context);
 	region_thread_clean(context);
+	drain(); /* what these wrote may lie in a frame that is watched */
 	errno = saved_errno;
 }
 

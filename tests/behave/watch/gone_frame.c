@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A variable of a frame that is gone lies where the frame of a signal is written later on. The
- * stack is at an address that the test knows; each round the variable is written once, in its
- * frame, and `tick` once, when that frame is gone.
+ * Variables of a frame that is gone lie where the frame of a signal is written later on. The stack
+ * is at an address that the test knows; each round both variables are written once, in their frame,
+ * and `tick` once, when that frame is gone. With an argument it comes once from each depth: every
+ * word that is written below the thread's stack comes to lie on one of the variables.
  */
 #include <alloca.h>
 #include <pthread.h>
@@ -14,15 +15,19 @@
 #define LENGTH 0x40000ul
 #define VARIABLE 0x10020000ul
 #define ROUNDS 50
+#define NEAREST 256 /* bytes from the variables to the frame above them */
+#define FARTHEST 12288
+#define STEP 16 /* of stacks, two words */
 
 volatile long tick;
 
 static __attribute__((noinline)) void deep(long value)
 {
-	char *frame = alloca(8192);
+	char *frame = alloca(16384);
 
 	__asm__ volatile("" : : "r"(frame) : "memory");
-	*(volatile long *)VARIABLE = value;
+	((volatile long *)VARIABLE)[0] = value;
+	((volatile long *)VARIABLE)[1] = value;
 }
 
 /* Down to half a page above the variable, so that a signal's frame covers it. */
@@ -38,8 +43,25 @@ static void *shallow(void *arg)
 	return arg;
 }
 
-int main(void)
+static __attribute__((noinline)) void touch(uintptr_t above)
 {
+	char *room = alloca((uintptr_t)__builtin_frame_address(0) - VARIABLE - above);
+
+	__asm__ volatile("" : : "r"(room) : "memory");
+	deep((long)above);
+	tick = (long)above;
+}
+
+static void *every_depth(void *arg)
+{
+	for (uintptr_t above = NEAREST; above <= FARTHEST; above += STEP)
+		touch(above);
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	void *(*work)(void *) = argc > 1 ? every_depth : shallow;
 	void *stack = mmap((void *)STACK, LENGTH, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	pthread_attr_t attr;
@@ -47,7 +69,7 @@ int main(void)
 
 	if (stack != (void *)STACK || pthread_attr_init(&attr) ||
 	    pthread_attr_setstack(&attr, stack, LENGTH) ||
-	    pthread_create(&thread, &attr, shallow, NULL))
+	    pthread_create(&thread, &attr, work, argv))
 		return 2;
 	return pthread_join(thread, NULL) ? 2 : 0;
 }

@@ -11,7 +11,7 @@ import sys
 import unittest
 
 TRAPLINE, GONE_FRAME = sys.argv[1:3]
-VARIABLE, ROUNDS = '0x10020000', 50
+VARIABLE, SECOND, ROUNDS = '0x10020000', '0x10020008', 50
 
 
 class GoneFrame(unittest.TestCase):
@@ -26,6 +26,12 @@ class GoneFrame(unittest.TestCase):
         self.assertNotIn('late:', result.stderr)
         own = re.search(r'(\d+)  hits-own ', result.stderr)
         self.assertTrue(own and int(own.group(1)) >= ROUNDS, result.stderr[-2000:])
+
+    def test_wherever_it_lies(self):
+        """On whatever the handler writes, up to its last call: it returns."""
+        result = subprocess.run([TRAPLINE, 'watch', '--count', f'{VARIABLE}:8:w', f'{SECOND}:8:w', 'tick:w', '--',
+                                 GONE_FRAME, 'depths'], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr[-2000:])
 
 
 if __name__ == '__main__':
