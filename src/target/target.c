@@ -158,10 +158,14 @@ static void leave(struct target *target)
 	entry_answer(shared, AREA_PROCESS_LEFT);
 }
 
+/* What has ended or executed another program meanwhile has no handler of ours either: the next look
+ * sees to that. */
 static void leave_taken(struct target *target)
 {
 	char name[PROCESS_NAME];
 
+	if (target_has_ended(target) || !cover_is_itself(target))
+		return;
 	process_name(target->pid, name);
 	say("%s (%d) has set an action of SIGTRAP of its own, and is left alone from now on: started "
 	    "under trapline both work",
