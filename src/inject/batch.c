@@ -30,9 +30,16 @@ static bool has_failed(const struct injected_call *call)
 
 int batch_error(const struct batch *batch)
 {
-	for (unsigned i = 0; i < batch->count; i++)
-		if (!batch->call[i].cleanup && has_failed(&batch->call[i]))
-			return (int)batch->call[i].result;
+	for (unsigned i = 0; i < batch->count; i++) {
+		const struct injected_call *call = &batch->call[i];
+
+		if (call->cleanup)
+			continue;
+		if (call->result == INJECTED_NOT_MADE)
+			return -ECANCELED;
+		if (has_failed(call))
+			return (int)call->result;
+	}
 	return 0;
 }
 
@@ -61,7 +68,7 @@ static int run_singly(struct batch *batch, struct remote *remote)
 		if (failed && !call->cleanup)
 			continue;
 		err = run_one(remote, call);
-		failed |= has_failed(call);
+		failed |= !call->cleanup && has_failed(call);
 	}
 	return err;
 }

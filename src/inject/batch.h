@@ -28,7 +28,7 @@ struct injected_call *batch_add(struct batch *batch, long number, const uint64_t
 /* 0: each has its result. -errno where they could not be made, or a prefix of them only. */
 int batch_run(struct batch *batch, struct remote *remote);
 
-/* The first error among the results but of those that clean up; 0. */
+/* The first error among the results but of those that clean up; -ECANCELED: one was not made; 0. */
 int batch_error(const struct batch *batch);
 
 #endif

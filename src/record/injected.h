@@ -62,7 +62,7 @@ struct injected_call {
 	uint64_t argument[6];
 	uint64_t from;	  /* 0, or the address of an int that becomes … */
 	uint64_t index;	  /* … this argument, as it is then */
-	uint64_t cleanup; /* it is made after one that failed, too */
+	uint64_t cleanup; /* it is made after one that failed, too, and may fail itself */
 	int64_t result;	  /* INJECTED_NOT_MADE: one before it failed */
 };
 

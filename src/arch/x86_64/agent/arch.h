@@ -156,6 +156,8 @@ static const struct agent_hooks agent_arch = {
 		"	mov %rax, 80(%rbx)\n" /* result */          \
 		"	cmp $-4095, %rax\n"                               \
 		"	jb 4f\n"                                          \
+		"	cmpq $0, 72(%rbx)\n" /* cleanup */          \
+		"	jne 4f\n"                                         \
 		"	mov $1, %r14d\n"                                  \
 		"4:	add $88, %rbx\n"                                \
 		"	jmp 1b\n"                                         \
