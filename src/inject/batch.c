@@ -73,21 +73,25 @@ static int run_singly(struct batch *batch, struct remote *remote)
 	return err;
 }
 
-/* One that was somebody else's is sent once more, now that it is blocked. */
-static void send_again(const struct batch *batch, struct remote *remote,
-		       const struct remote_run *run)
+/* One that was somebody else's is sent once more, now that it is blocked. After an error the run
+ * has told no ids. */
+static void send_again(const struct batch *batch, struct remote *remote, const siginfo_t *info)
 {
-	if (memory_write(remote->tid, batch->table, &run->foreign, sizeof(run->foreign)))
+	const long process = REMOTE_CALL(remote, SYS_getpid, 0),
+		   thread = REMOTE_CALL(remote, SYS_gettid, 0);
+
+	if (process < 0 || thread < 0 ||
+	    memory_write(remote->tid, batch->table, info, sizeof(*info)))
 		return;
-	REMOTE_CALL(remote, SYS_rt_tgsigqueueinfo, run->registers.r13, run->registers.r14,
-		    (uint64_t)run->signal, batch->table);
+	REMOTE_CALL(remote, SYS_rt_tgsigqueueinfo, (uint64_t)process, (uint64_t)thread,
+		    (uint64_t)info->si_signo, batch->table);
 }
 
 int batch_run(struct batch *batch, struct remote *remote)
 {
 	const size_t length = batch->count * sizeof(batch->call[0]);
 	struct remote_run run = {.registers = remote->registers, .signal = BATCH_SIGNAL};
-	int err;
+	int err, unread;
 
 	if (!batch->run || !remote->batches)
 		return run_singly(batch, remote);
@@ -98,11 +102,12 @@ int batch_run(struct batch *batch, struct remote *remote)
 	run.registers.rbp = BATCH_SIGNAL;
 	run.registers.r14 = run.registers.r15 = 0;
 	err = memory_write(remote->tid, batch->table, batch->call, length);
-	if (!err)
-		err = remote_run(remote, &run);
-	if (!err)
-		err = memory_read(remote->tid, batch->table, batch->call, length);
-	if (!err && run.foreign.si_signo)
-		send_again(batch, remote, &run);
-	return err;
+	if (err)
+		return err;
+	err = remote_run(remote, &run);
+	/* Some may have been made also where the run has failed. */
+	unread = memory_read(remote->tid, batch->table, batch->call, length);
+	for (unsigned i = 0; i < run.foreign_count; i++)
+		send_again(batch, remote, &run.foreign[i]);
+	return err ? err : unread;
 }

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "event/threads.h"
-#include "inject/remote.h"
+#include "inject/again.h"
 #include "inject/status.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static unsigned price_of_place(pid_t pid, pid_t tid)
 	case SYS_pause:
 		return 1;
 	default:
-		return remote_may_begin_again(sleeper.call) ? 3 : 4;
+		return again_may_begin(sleeper.call) ? 3 : 4;
 	}
 }
 

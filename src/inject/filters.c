@@ -69,7 +69,7 @@ static const struct wanted batching[] = {
 	{SYS_getpid, {ANY, ANY, ANY, ANY, ANY, ANY}},
 	{SYS_gettid, {ANY, ANY, ANY, ANY, ANY, ANY}},
 	{SYS_tgkill, {ANY, ANY, BATCH_SIGNAL, ANY, ANY, ANY}},
-	{SYS_rt_tgsigqueueinfo, {ANY, ANY, BATCH_SIGNAL, ANY, ANY, ANY}},
+	{SYS_rt_tgsigqueueinfo, {ANY, ANY, ANY, ANY, ANY, ANY}},
 };
 
 bool filters_are_shown(void)

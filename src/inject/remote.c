@@ -5,6 +5,7 @@
 #include "base/pidfd.h"
 #include "base/syscall.h"
 #include "event/threads.h"
+#include "inject/again.h"
 #include "inject/apart.h"
 #include "inject/dispatch.h"
 #include "inject/filters.h"
@@ -470,12 +471,31 @@ static bool is_own(const siginfo_t *info, const struct user_regs_struct *registe
 	return info->si_code == SI_TKILL && (uint64_t)info->si_pid == registers->r13;
 }
 
+/* Those that come to it during the run. */
+static uint64_t run_signals(const struct remote_run *run)
+{
+	return REMOTE_FAULTS | 1ull << (run->signal - 1);
+}
+
+/* Of more than there is room for the last are lost. */
+static void note_foreign(struct remote_run *run, const siginfo_t *info)
+{
+	if (run->foreign_count < REMOTE_FOREIGN_MOST)
+		run->foreign[run->foreign_count++] = *info;
+}
+
+/* Only the kernel's own have such a code. */
+static bool is_fault(int signal, const siginfo_t *info)
+{
+	return 1ull << (signal - 1) & REMOTE_FAULTS && info->si_code > 0;
+}
+
 static int go_to_signal(pid_t tid, struct remote_run *run)
 {
 	int signal = 0;
 
 	for (int others = 0; others < OTHERS_MOST; others++) {
-		int status, err;
+		int status, err, arrived;
 		siginfo_t info;
 
 		if (ptrace(PTRACE_CONT, tid, NULL, (void *)(long)signal))
@@ -486,14 +506,17 @@ static int go_to_signal(pid_t tid, struct remote_run *run)
 		if (dispatch_was(tid, status))
 			return -EOPNOTSUPP;
 		signal = signal_of(status) == SIGSTOP ? SIGSTOP : 0;
-		if (signal_of(status) != run->signal)
+		arrived = signal_of(status);
+		if (!arrived || !(1ull << (arrived - 1) & run_signals(run)))
 			continue;
 		if (ptrace(PTRACE_GETREGS, tid, NULL, &run->registers) ||
 		    ptrace(PTRACE_GETSIGINFO, tid, NULL, &info))
 			return -errno;
-		if (!is_own(&info, &run->registers))
-			run->foreign = info;
-		if (run->registers.r15)
+		if (is_fault(arrived, &info))
+			return -EFAULT;
+		if (arrived != run->signal || !is_own(&info, &run->registers))
+			note_foreign(run, &info);
+		if (arrived == run->signal && run->registers.r15)
 			return 0;
 	}
 	return -EFAULT;
@@ -501,10 +524,10 @@ static int go_to_signal(pid_t tid, struct remote_run *run)
 
 int remote_run(struct remote *remote, struct remote_run *run)
 {
-	const uint64_t all = REMOTE_BLOCKED, but = all & ~(1ull << (run->signal - 1));
+	const uint64_t all = REMOTE_BLOCKED, but = all & ~run_signals(run);
 	int err = remote->lost ? -ETIMEDOUT : block_signals(remote);
 
-	run->foreign.si_signo = 0;
+	run->foreign_count = 0;
 	if (!err && (ptrace(PTRACE_SETSIGMASK, remote->tid, (void *)sizeof(but), &but) ||
 		     ptrace(PTRACE_SETREGS, remote->tid, NULL, &run->registers)))
 		err = -errno;
@@ -512,31 +535,11 @@ int remote_run(struct remote *remote, struct remote_run *run)
 		err = go_to_signal(remote->tid, run);
 	remote->at_signal = !err;
 	remote->lost = err == -ETIMEDOUT;
-	if (!err && ptrace(PTRACE_SETSIGMASK, remote->tid, (void *)sizeof(all), &all))
+	/* After an error it stands, too, unless it is lost. */
+	if (!remote->lost && ptrace(PTRACE_SETSIGMASK, remote->tid, (void *)sizeof(all), &all) &&
+	    !err)
 		err = -errno;
 	return err;
-}
-
-bool remote_may_begin_again(long call)
-{
-	switch (call) {
-	case SYS_epoll_wait:
-	case SYS_epoll_pwait:
-	case SYS_epoll_pwait2:
-	case SYS_rt_sigtimedwait:
-	case SYS_semop:
-	case SYS_semtimedop:
-	case SYS_io_getevents:
-	case SYS_io_pgetevents:
-	case SYS_read:
-	case SYS_recvfrom:
-	case SYS_recvmsg:
-	case SYS_accept:
-	case SYS_accept4:
-		return true;
-	default:
-		return false;
-	}
 }
 
 /* Once more to where the kernel is about to let it go on, so that the kernel itself begins a call
@@ -554,7 +557,7 @@ static void put_back(struct remote *remote)
 {
 	struct user_regs_struct *registers = &remote->registers;
 	bool again = (long)registers->orig_rax >= 0 && (long)registers->rax == -EINTR &&
-		     remote_may_begin_again((long)registers->orig_rax);
+		     again_may_begin((long)registers->orig_rax);
 
 	if (remote->abort)
 		registers->rip = remote->abort;

@@ -73,13 +73,17 @@ long remote_call(struct remote *remote, long number, const uint64_t arguments[6]
 /*
  * Code of ours in the process is run by the thread, as it stands between two calls, until it sends
  * itself `signal`, which is blocked otherwise; r13 has the process's own id by then, and r15, which
- * is zero before, is set. Another's signal of that number is left in *foreign (si_signo 0: none);
- * accepted: of two the first is lost.
+ * is zero before, is set. What a fault is told by is not blocked either, or the kernel would set
+ * the program's action of it to the default one: -EFAULT. Other signals that arrive so are left in
+ * `foreign`, also after an error.
  */
+#define REMOTE_FAULTS (1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1))
+#define REMOTE_FOREIGN_MOST 4
 struct remote_run {
 	struct user_regs_struct registers; /* before; then as it stands */
 	int signal;
-	siginfo_t foreign;
+	unsigned foreign_count;
+	siginfo_t foreign[REMOTE_FOREIGN_MOST];
 };
 int remote_run(struct remote *remote, struct remote_run *run);
 
@@ -92,12 +96,5 @@ uint64_t remote_end(struct remote *remote);
  */
 void remote_restore(struct remote *remote);
 void remote_release(const struct remote *remote);
-
-/*
- * Calls that end with EINTR when a thread is stopped and goes on, though nobody sent it a signal
- * (signal(7)), and that have done nothing by then. The kernel is told to begin them again unless a
- * handler runs. Accepted: one with a timeout waits anew for all of it.
- */
-bool remote_may_begin_again(long call);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a stopped thread that it makes in one run. */
+/* Calls of a stopped thread that it makes in one run, and what comes to it meanwhile. */
 #include "inject/batch.h"
 
 #include "agent/arch.h"
@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #define NO_DESCRIPTOR 9999
+#define BIT(signal) (1ull << ((signal)-1))
 
 INJECTED_RUN(run_of_calls);
 extern const char run_of_calls[] __attribute__((visibility("hidden")));
@@ -139,12 +140,35 @@ static void what_was_not_made_is_an_error(void **state)
 	assert_int_equal(batch_error(&batch), -ECANCELED);
 }
 
+/* What it had made by then is known, and its action of the signal stays. */
+static void fault_leaves_the_action(void **state)
+{
+	struct injected_call *first, *faulting;
+	struct subject subject;
+	struct status status;
+
+	(void)state;
+	begin(&subject, 0, true);
+	first = BATCH_ADD(&subject.batch, SYS_getpid, 0);
+	faulting = BATCH_ADD(&subject.batch, SYS_getpid, 0);
+	faulting->from = 8;
+	assert_int_equal(batch_run(&subject.batch, &subject.remote), -EFAULT);
+	assert_int_equal(first->result, subject.pid);
+	assert_int_equal(faulting->result, INJECTED_NOT_MADE);
+	assert_int_equal(REMOTE_CALL(&subject.remote, SYS_getpid, 0), subject.pid);
+	status = let_go(&subject);
+	assert_true(status.caught & BIT(SIGSEGV));
+	assert_false(status.pending & BIT(SIGSEGV));
+	end(&subject);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_fails_to_clean_up_ends_nothing),
 		cmocka_unit_test(what_fails_ends_all_but_cleaning_up),
 		cmocka_unit_test(what_was_not_made_is_an_error),
+		cmocka_unit_test(fault_leaves_the_action),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
