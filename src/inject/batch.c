@@ -73,8 +73,10 @@ static int run_singly(struct batch *batch, struct remote *remote)
 	return err;
 }
 
-/* One that was somebody else's is sent once more, now that it is blocked. After an error the run
- * has told no ids. */
+/* One that was somebody else's is sent once more, now that it is blocked: to the thread or to the
+ * process, as it was. After an error the run has told no ids. Accepted: one that kill(2) sent to
+ * the process comes from the process itself then where the thread is not its first (mask/mask.c).
+ */
 static void send_again(const struct batch *batch, struct remote *remote, const siginfo_t *info)
 {
 	const long process = REMOTE_CALL(remote, SYS_getpid, 0),
@@ -83,8 +85,12 @@ static void send_again(const struct batch *batch, struct remote *remote, const s
 	if (process < 0 || thread < 0 ||
 	    memory_write(remote->tid, batch->table, info, sizeof(*info)))
 		return;
-	REMOTE_CALL(remote, SYS_rt_tgsigqueueinfo, (uint64_t)process, (uint64_t)thread,
-		    (uint64_t)info->si_signo, batch->table);
+	if (info->si_code == SI_TKILL)
+		REMOTE_CALL(remote, SYS_rt_tgsigqueueinfo, (uint64_t)process, (uint64_t)thread,
+			    (uint64_t)info->si_signo, batch->table);
+	else if (REMOTE_CALL(remote, SYS_rt_sigqueueinfo, (uint64_t)process,
+			     (uint64_t)info->si_signo, batch->table))
+		REMOTE_CALL(remote, SYS_kill, (uint64_t)process, (uint64_t)info->si_signo);
 }
 
 int batch_run(struct batch *batch, struct remote *remote)

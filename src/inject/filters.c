@@ -70,6 +70,8 @@ static const struct wanted batching[] = {
 	{SYS_gettid, {ANY, ANY, ANY, ANY, ANY, ANY}},
 	{SYS_tgkill, {ANY, ANY, BATCH_SIGNAL, ANY, ANY, ANY}},
 	{SYS_rt_tgsigqueueinfo, {ANY, ANY, ANY, ANY, ANY, ANY}},
+	{SYS_rt_sigqueueinfo, {ANY, ANY, ANY, ANY, ANY, ANY}},
+	{SYS_kill, {ANY, ANY, ANY, ANY, ANY, ANY}},
 };
 
 bool filters_are_shown(void)

@@ -162,6 +162,42 @@ static void fault_leaves_the_action(void **state)
 	end(&subject);
 }
 
+/* One that is sent to the process, and one to its thread, while it stands. */
+static struct status with_signal(int number, bool to_thread)
+{
+	struct subject subject;
+	struct injected_call *call;
+	struct status status;
+
+	begin(&subject, BIT(number), true);
+	call = BATCH_ADD(&subject.batch, SYS_getpid, 0);
+	if (to_thread)
+		raw_syscall3(SYS_tgkill, subject.pid, subject.pid, number);
+	else
+		kill(subject.pid, number);
+	assert_int_equal(batch_run(&subject.batch, &subject.remote), 0);
+	assert_int_equal(call->result, subject.pid);
+	status = let_go(&subject);
+	end(&subject);
+	return status;
+}
+
+static void others_signals_stay_whose_they_were(void **state)
+{
+	static const int numbers[] = {BATCH_SIGNAL, SIGSEGV, SIGBUS};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		struct status status = with_signal(numbers[i], true);
+
+		assert_int_equal(status.pending, BIT(numbers[i]));
+		assert_int_equal(status.shared_pending, 0);
+		status = with_signal(numbers[i], false);
+		assert_int_equal(status.pending, 0);
+		assert_int_equal(status.shared_pending, BIT(numbers[i]));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +205,7 @@ int main(void)
 		cmocka_unit_test(what_fails_ends_all_but_cleaning_up),
 		cmocka_unit_test(what_was_not_made_is_an_error),
 		cmocka_unit_test(fault_leaves_the_action),
+		cmocka_unit_test(others_signals_stay_whose_they_were),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,16 +71,19 @@ static void entering_takes_more(void **state)
 
 static void without_the_signal_calls_are_made_singly(void **state)
 {
+	static const unsigned calls[] = {SYS_tgkill, SYS_kill, SYS_rt_sigqueueinfo};
 	struct filters filters;
 
 	(void)state;
 	if (!filters_are_shown())
 		skip();
 	assert_true(ask_of(SYS_reboot).batch);
-	filters = ask_of(SYS_tgkill);
-	assert_int_equal(filters.verdict, FILTERS_ALL);
-	assert_int_equal(filters.count, 1);
-	assert_false(filters.batch);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		filters = ask_of(calls[i]);
+		assert_int_equal(filters.verdict, FILTERS_ALL);
+		assert_int_equal(filters.count, 1);
+		assert_false(filters.batch);
+	}
 }
 
 int main(void)
