@@ -570,14 +570,14 @@ static void handle_ours(const struct perf_siginfo *perf, ucontext_t *context)
 	const void *frame = __builtin_frame_address(0);
 
 	take_hit(process, perf, context);
-	if (process && may_call(process))
-		own_frame_settle(process, frame);
-	if (may_call(process))
+	if (may_call(process)) {
+		own_frame_settle(process, perf->data, frame);
 		interrupted_settle(context);
+	}
 	if (regions)
 		regions->leave(context);
-	if (process && may_call(process))
-		own_frame_settle(process, frame);
+	if (may_call(process))
+		own_frame_settle(process, perf->data, frame);
 }
 
 void agent_take_trap(int number, siginfo_t *info, void *context)

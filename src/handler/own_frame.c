@@ -20,6 +20,12 @@ static bool is_near(const struct area_slot *slot, uint64_t frame)
 	       slot->address - (frame - BELOW) < BELOW + ABOVE;
 }
 
+/* A limit's are none: they are looked at when they are delivered. */
+static bool is_hit(uint64_t tag)
+{
+	return area_tag_limit(tag) >= AREA_LIMITS;
+}
+
 /* Of SIGTRAP one waits in a thread at most. */
 static void take_one(struct area_process *process)
 {
@@ -35,14 +41,17 @@ static void take_one(struct area_process *process)
 	if (!(pending & trap) || raw_syscall6(SYS_rt_sigtimedwait, (long)&trap, (long)&taken.info,
 					      (long)&now, sizeof(trap), 0, 0) != SIGTRAP)
 		return;
-	if (taken.info.si_code == PERF_SIGINFO_CODE && area_tag_is_ours(taken.perf.data))
+	if (taken.info.si_code == PERF_SIGINFO_CODE && area_tag_is_ours(taken.perf.data) &&
+	    is_hit(taken.perf.data))
 		atomic_fetch_add_explicit(&process->own, 1, memory_order_relaxed);
 	else
 		signal_requeue(SIGTRAP, &taken.info);
 }
 
-void own_frame_settle(struct area_process *process, const void *frame)
+void own_frame_settle(struct area_process *process, uint64_t tag, const void *frame)
 {
+	if (!process || !is_hit(tag))
+		return;
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
 		if (is_near(&process->slot[i], (uintptr_t)frame)) {
 			take_one(process);

@@ -13,8 +13,9 @@
 
 /* At the handler's end: takes such a hit away, counted. All signals have been blocked since its
  * beginning, so what waits is the handler's own; what is not ours is put back. `frame`: of the
- * handler. Async-signal-safe; makes system calls. Accepted: what still reads the stack on the way
- * back trips a watch that includes reads, and the handler begins anew. */
-void own_frame_settle(struct area_process *process, const void *frame);
+ * handler; `tag`: what it was called for. Not behind a limit's look, which sets the program's mask.
+ * Async-signal-safe; makes system calls. Accepted: what still reads the stack on the way back trips
+ * a watch that includes reads, and the handler begins anew. */
+void own_frame_settle(struct area_process *process, uint64_t tag, const void *frame);
 
 #endif
