@@ -543,7 +543,6 @@ static void take_hit(struct area_process *process, const struct perf_siginfo *pe
 	if (!process || (perf->data >> 40 & 0xff) != agent_state.index)
 		return;
 	begin = cpu_time(process);
-	atomic_fetch_add(&agent_state.handlers, 1);
 	if (area_tag_limit(perf->data) < AREA_LIMITS) {
 		atomic_fetch_add_explicit(&process->looks, 1, memory_order_relaxed);
 		throttle_look(process, area_tag_limit(perf->data), perf->flags & PERF_SIGINFO_LATE,
@@ -551,7 +550,6 @@ static void take_hit(struct area_process *process, const struct perf_siginfo *pe
 	} else {
 		handle_and_account(process, perf, context);
 	}
-	atomic_fetch_sub(&agent_state.handlers, 1);
 	atomic_fetch_add_explicit(&process->handling, cpu_time(process) - begin,
 				  memory_order_relaxed);
 }
@@ -569,6 +567,7 @@ static void handle_ours(const struct perf_siginfo *perf, ucontext_t *context)
 	struct area_process *process = agent_state.process;
 	const void *frame = __builtin_frame_address(0);
 
+	atomic_fetch_add(&agent_state.handlers, 1);
 	take_hit(process, perf, context);
 	if (may_call(process)) {
 		own_frame_settle(process, perf->data, frame);
@@ -578,6 +577,7 @@ static void handle_ours(const struct perf_siginfo *perf, ucontext_t *context)
 		regions->leave(context);
 	if (may_call(process))
 		own_frame_settle(process, perf->data, frame);
+	atomic_fetch_sub(&agent_state.handlers, 1); /* no call is made from here on */
 }
 
 void agent_take_trap(int number, siginfo_t *info, void *context)

@@ -31,7 +31,8 @@ static void make_thread(void)
 		     clone(end_at_once, stack + sizeof(stack), flags, NULL), 0);
 }
 
-/* What the preload library calls where it does not have to be quiet. Errors do no harm there. */
+/* What the preload library calls where it does not have to be quiet; src/inject/filters.c has the
+ * same list. Errors do no harm there. */
 static void make_calls(struct experiment *experiment)
 {
 	uint32_t word = 0;
@@ -50,6 +51,7 @@ static void make_calls(struct experiment *experiment)
 	raw_sigprocmask(SIG_SETMASK, NULL, &mask);
 	raw_gettid();
 	raw_syscall6(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0);
+	raw_syscall6(SYS_prctl, PR_GET_TSC, 0, 0, 0, 0, 0);
 	raw_syscall6(SYS_process_vm_readv, raw_getpid(), (long)&to, 1, (long)&from, 1, 0);
 	raw_syscall3(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&soon, 0);
 	raw_syscall3(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&soon, 0);
@@ -58,6 +60,7 @@ static void make_calls(struct experiment *experiment)
 	raw_syscall3(SYS_rt_sigpending, (long)&mask, sizeof(mask), 0);
 	raw_syscall6(SYS_rt_sigtimedwait, (long)&none, 0, (long)&now, sizeof(none), 0, 0);
 	raw_syscall6(SYS_rt_sigaction, SIGUSR1, 0, 0, sizeof(mask), 0, 0);
+	raw_syscall6(SYS_rt_tgsigqueueinfo, raw_getpid(), raw_gettid(), SIGTRAP, 0, 0, 0);
 	make_thread();
 	experiment->value = 1;
 }

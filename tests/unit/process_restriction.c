@@ -100,6 +100,12 @@ static void an_interrupted_call_takes_a_look_at_signals(void **state)
 	assert_int_equal(inherited_under(SYS_rt_sigpending, ~0u), 0);
 }
 
+static void another_signal_is_put_back(void **state)
+{
+	(void)state;
+	assert_int_equal(inherited_under(SYS_rt_tgsigqueueinfo, ~0u), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +117,7 @@ int main(void)
 		cmocka_unit_test(what_is_inherited_is_tried),
 		cmocka_unit_test(a_look_into_a_file_takes_a_thread),
 		cmocka_unit_test(an_interrupted_call_takes_a_look_at_signals),
+		cmocka_unit_test(another_signal_is_put_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
