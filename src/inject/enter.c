@@ -11,10 +11,11 @@
  *			it, whatever the user, the namespaces and the files in /proc
  *	rt_sigaction	of signals that the program handles: do they run on alternate stacks?
  *
- *	recvmsg, mmap	the area; what we are is written before, as far as it is known
+ *	recvmsg, mmap	the area; the rest of what the handler must know is written before
  *	close, …	all three, whatever failed
- *	rt_sigaction	last: from here on signals come to the handler, which has all it needs
+ *	rt_sigaction	last: from here on the program's own signals come to the handler
  *
+ * and then the handler is told where the area is. No hit comes before: no event is open.
  * What fails on the way is taken back in the same stop. The descriptors exist within it alone;
  * accepted: another thread that forks at this moment leaves them to its child.
  */
@@ -195,13 +196,12 @@ static uint64_t beside(const struct entering *entering)
 	return entering->gap ? entering->injection->image + entering->injection->size : 0;
 }
 
-static int tell(const struct entering *entering, uint64_t area)
+/* All but the area, which is not there yet. */
+static int tell(const struct entering *entering)
 {
 	const struct inject_request *request = entering->request;
 	const struct injection *injection = entering->injection;
-	struct injected_state state = {.area = area,
-				       .process = area ? area + request->entry_offset : 0,
-				       .index = request->index,
+	struct injected_state state = {.index = request->index,
 				       .hold_most = request->hold_most,
 				       .can_read_fs_base = entering->can_read_fs_base,
 				       .opmask_at = entering->opmask_at};
@@ -212,6 +212,19 @@ static int tell(const struct entering *entering, uint64_t area)
 	return err ? err
 		   : memory_write(entering->remote.tid, injection->own, &own,
 				  offsetof(struct injected_own, room));
+}
+
+/* Nothing comes to the handler yet but signals of the program's own, perhaps just now in another
+ * thread: what it counts itself, and the action that it passes them on to, are not written. */
+static int tell_area(const struct entering *entering)
+{
+	const struct injection *injection = entering->injection;
+	const struct injected_state state = {.area = injection->area,
+					     .process = injection->area +
+							entering->request->entry_offset};
+
+	return memory_write(entering->remote.tid, injection->state, &state,
+			    offsetof(struct injected_state, index));
 }
 
 /* The frame goes where the program's own would: the alternate stack where its handler wants it. */
@@ -319,10 +332,7 @@ static int run_second(struct entering *entering)
 		injection->area = (uint64_t)batch->call[1].result;
 		injection->area_size = entering->request->area_size;
 	}
-	/* Nothing comes to the handler yet but signals of the program's own. */
-	if (!err && injection->area != beside(entering))
-		err = tell(entering, injection->area);
-	return err;
+	return err ? err : tell_area(entering);
 }
 
 static int map_area(struct entering *entering)
@@ -332,7 +342,7 @@ static int map_area(struct entering *entering)
 	if (!err)
 		err = write_arguments(entering);
 	if (!err)
-		err = tell(entering, beside(entering));
+		err = tell(entering);
 	return err ? err : run_second(entering);
 }
 
