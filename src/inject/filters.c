@@ -37,7 +37,6 @@ static const struct wanted entering[] = {
 	{SYS_socketpair, {AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ANY, ANY, ANY}},
 	{SYS_recvmsg, {ANY, ANY, MSG_CMSG_CLOEXEC | MSG_DONTWAIT, ANY, ANY, ANY}},
 	{SYS_close, {ANY, ANY, ANY, ANY, ANY, ANY}},
-	{SYS_close_range, {ANY, ANY, 0, ANY, ANY, ANY}},
 	{SYS_rt_sigaction, {ANY, ANY, ANY, sizeof(uint64_t), ANY, ANY}},
 	{SYS_rt_sigtimedwait, {ANY, ANY, ANY, sizeof(uint64_t), ANY, ANY}},
 	{SYS_rt_tgsigqueueinfo, {ANY, ANY, SIGTRAP, ANY, ANY, ANY}},

@@ -67,6 +67,7 @@ static void entering_takes_more(void **state)
 	if (!filters_are_shown())
 		skip();
 	assert_int_equal(ask_of(SYS_socketpair).verdict, FILTERS_FORBID);
+	assert_int_equal(ask_of(SYS_close_range).verdict, FILTERS_ALL);
 }
 
 static void without_the_signal_calls_are_made_singly(void **state)
