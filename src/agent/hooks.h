@@ -9,9 +9,9 @@
  *   AGENT_RESTORER(name)       in section .text.NAME: what the kernel returns to from a handler
  *                              (SA_RESTORER), by the instructions that debuggers know a signal's
  *                              frame by
- *   INJECTED_RUN(name)         in section .text.NAME: makes the calls of a struct injected_table,
- * and then stops for its tracer (src/inject/batch.c) Beside it an architecture has the functions of
- * agent/opmask.h.
+ *   INJECTED_RUN(name)         in section .text.NAME: makes the calls of a struct injected_table
+ *                              and then stops for its tracer (src/inject/batch.c)
+ * Beside it an architecture has the functions of agent/opmask.h.
  */
 #ifndef AGENT_HOOKS_H
 #define AGENT_HOOKS_H

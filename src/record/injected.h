@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is put into a process that was not started by us: src/handler, linked at
- *address zero, without relocations (src/handler/injected.ld), and where in it the controller writes
- *what the handler must know. The image lies in the process as it was linked:
+ * What is put into a process that was not started by us: src/handler, linked at address zero,
+ * without relocations (src/handler/injected.ld), and where in it the controller writes what the
+ * handler must know. The image lies in the process as it was linked:
  *
  *	+---------------------------+ 0
  *	| struct injected_header    |
- *	| code, constants		    |  readable and executable, never writable by the
- *program
+ *	| code, constants           |  readable and executable, never writable by the program
  *	+---------------------------+ header.data, a multiple of the page
  *	| struct injected_state ... |  readable and writable
  *	+---------------------------+ header.size, a multiple of the page
