@@ -26,7 +26,9 @@ static bool is_hit(uint64_t tag)
 	return area_tag_limit(tag) >= AREA_LIMITS;
 }
 
-/* Of SIGTRAP one waits in a thread at most. */
+/* Of SIGTRAP one waits in a thread at most. The kernel writes what is taken, which trips a watch
+ * that includes the kernel once more: that one is taken unread. Accepted: another's that came since
+ * is lost. */
 static void take_one(struct area_process *process)
 {
 	static const uint64_t trap = 1ull << (SIGTRAP - 1);
@@ -42,10 +44,12 @@ static void take_one(struct area_process *process)
 					      (long)&now, sizeof(trap), 0, 0) != SIGTRAP)
 		return;
 	if (taken.info.si_code == PERF_SIGINFO_CODE && area_tag_is_ours(taken.perf.data) &&
-	    is_hit(taken.perf.data))
+	    is_hit(taken.perf.data)) {
 		atomic_fetch_add_explicit(&process->own, 1, memory_order_relaxed);
-	else
+		raw_syscall6(SYS_rt_sigtimedwait, (long)&trap, 0, (long)&now, sizeof(trap), 0, 0);
+	} else {
 		signal_requeue(SIGTRAP, &taken.info);
+	}
 }
 
 void own_frame_settle(struct area_process *process, uint64_t tag, const void *frame)
