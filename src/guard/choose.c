@@ -483,6 +483,14 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	return chosen;
 }
 
+void choose_note_left_out(void)
+{
+	struct area_process *process = agent_state.process;
+
+	if (process && agent_state.area->guard.all && !guard_is_quiet())
+		atomic_fetch_add_explicit(&process->guard.left_out, 1, memory_order_relaxed);
+}
+
 /* Of one with patterns alone. */
 static void pay_care(const struct choose_bill *bill, bool pages)
 {

@@ -78,6 +78,9 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 void choose_pay(const struct allocation_caller *caller, const struct choose_decision *decision,
 		const struct allocation_event *event);
 
+/* Where every block is guarded: one that is made is not, and was not shown to choose(). */
+void choose_note_left_out(void);
+
 /* Is there time for the controller to be told of a free? */
 bool choose_affords(void);
 /* Before and after a guarded block is freed. `told`: the controller knows; `pages`: it had some;

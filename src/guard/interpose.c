@@ -223,15 +223,26 @@ static void *resize_guarded(void *block, uint32_t place, size_t size,
 	return moved;
 }
 
+/* May the block be something else than one of the allocator's? Where every address is suspect, what
+ * it surely is counts: that it is no guarded one is known by now. */
+static bool is_unsure(const void *block, struct allocation_caller caller)
+{
+	return own_suspected == UINTPTR_MAX ? own_is_no_block(block, caller.stack_pointer)
+					    : guard_is_suspect(block);
+}
+
 /* Of a block of the allocator's, where it may be moved by a copy, how many bytes; 0: it may not be.
  * Larger ones are mappings of their own, as a rule, which the allocator moves without a copy. */
-static size_t bytes_to_copy(const void *block)
+static size_t bytes_to_copy(const void *block, struct allocation_caller caller)
 {
 	size_t size = 0;
 
-	if (allocator.usable_size && !guard_is_suspect(block))
+	if (allocator.usable_size && !is_unsure(block, caller))
 		size = allocator.usable_size((void *)block);
-	return size < COPY_MOST ? size : 0;
+	if (size < COPY_MOST)
+		return size;
+	choose_note_left_out();
+	return 0;
 }
 
 static void *resize(void *block, size_t size, struct allocation_caller caller)
@@ -250,7 +261,7 @@ static void *resize(void *block, size_t size, struct allocation_caller caller)
 	}
 	if (block && guard_is_suspect(block) && release_refuse(block, caller))
 		return size ? allocator.malloc(size) : NULL;
-	old = block && size ? bytes_to_copy(block) : 0;
+	old = block && size ? bytes_to_copy(block, caller) : 0;
 	if (!block || old)
 		moved = guard_allocate((struct guard_wish){.size = size}, caller);
 	if (!moved)
