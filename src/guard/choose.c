@@ -338,10 +338,29 @@ static void take_lane(void)
 			     CHOOSE_LANES];
 }
 
+/* Of those that leave_out() has counted before they came, so many will not pass: their cell is
+ * another place's now. What a forked child takes over was counted in its parent, and is not taken
+ * from what the child has counted beyond that. */
+static void give_back(int32_t left)
+{
+	struct area_process *process = agent_state.process;
+	uint32_t counted, rest;
+
+	if (left <= 0 || (uint32_t)left > LEFT_OUT_PASS || !process || !agent_state.area->guard.all)
+		return;
+	counted = atomic_load_explicit(&process->guard.left_out, memory_order_relaxed);
+	do
+		rest = counted > (uint32_t)left ? counted - (uint32_t)left : 0;
+	while (!atomic_compare_exchange_weak_explicit(&process->guard.left_out, &counted, rest,
+						      memory_order_relaxed, memory_order_relaxed));
+}
+
 static void set_cell(uint64_t place, uint32_t left)
 {
-	*choose_cell(choose_lane, place) =
-		(struct choose_cell){.place = (uint32_t)place, .left = (int32_t)left};
+	struct choose_cell *cell = choose_cell(choose_lane, place);
+
+	give_back(cell->left);
+	*cell = (struct choose_cell){.place = (uint32_t)place, .left = (int32_t)left};
 }
 
 static bool is_due_below(uint64_t key)
@@ -388,6 +407,16 @@ static void leave_out(struct area_process *process, uint64_t place)
 	set_cell(place, LEFT_OUT_PASS);
 	atomic_fetch_add_explicit(&process->guard.left_out, LEFT_OUT_PASS + 1,
 				  memory_order_relaxed);
+}
+
+/* Has leave_out() counted this one? choose_is_due() has counted it down: it is here because its old
+ * block had to be looked at. */
+static bool is_left_out(uint64_t place)
+{
+	const struct choose_cell *cell = choose_cell(choose_lane, place);
+
+	return cell->place == (uint32_t)place && cell->left >= 0 &&
+	       (uint32_t)cell->left < LEFT_OUT_PASS;
 }
 
 /* Of one that is to have patterns alone. False: it is not even to have these. */
@@ -438,8 +467,10 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	const struct site *site;
 	bool is_new, chosen, certain;
 
-	if (!choose_lane)
+	if (!choose_lane) {
 		take_lane();
+		(void)choose_is_due((const void *)(uintptr_t)caller->pc);
+	}
 	if (!area || !process || guard_is_quiet() || agent_is_late(process) || !area->guard.on ||
 	    !is_fit) {
 		set_cell(caller->pc, WITHOUT_WATCH);
@@ -452,6 +483,8 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	follow_certain(process);
 	certain = is_certain(process, caller, site);
 	if (area->guard.all) {
+		if (!certain && !(site && site->split) && is_left_out(caller->pc))
+			return false;
 		set_cell(caller->pc, 0);
 		if (site && site->split) {
 			if (!certain && !is_due_below(decision->context))

@@ -72,7 +72,8 @@ struct choose_decision {
 	bool behind;		 /* an empty page, rather than before one */
 };
 
-/* True: guard it, and call choose_pay() afterwards. Async-signal-safe, as the rest. */
+/* True: guard it, and call choose_pay() afterwards. Each call comes after one of choose_is_due(),
+ * whatever that has said. Async-signal-safe, as the rest. */
 bool choose(const struct allocation_caller *caller, struct choose_decision *decision);
 /* It was guarded, or could not be. `event`: where it was allocated; NULL: it could not be. */
 void choose_pay(const struct allocation_caller *caller, const struct choose_decision *decision,

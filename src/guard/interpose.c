@@ -292,6 +292,7 @@ TL_API void *reallocarray(void *block, size_t count, size_t each)
 		errno = ENOMEM;
 		return NULL;
 	}
+	(void)IS_DUE;
 	return resize(block, size, CALLER);
 }
 

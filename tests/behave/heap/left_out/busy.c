@@ -1,36 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * busy PAIRS [malloc|moved]: one place allocates and frees so many blocks, and does nothing else;
- * another one allocates a single block, which is written past its end. `moved`: that one is a block
- * of the busy place, given another size.
+ * busy PAIRS [malloc|moved|realloc|places]: one place allocates and frees so many blocks, and does
+ * nothing else; another one allocates a single block, which is written past its end. `moved`: that
+ * one is a block of the busy place, given another size. `realloc`: the busy place gives blocks
+ * another size. `places`: there are 256 busy places, which take turns.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #define KEPT 64
 #define BLOCK 24
+#define SIZE(i) (16 + (size_t)((i)*7 % 200))
+
+static char *volatile kept[KEPT];
 
 __attribute__((noinline)) static void spoil(volatile char *block)
 {
 	block[BLOCK] = 2;
 }
 
-static char *volatile kept[KEPT];
-
 __attribute__((noinline)) static void work(long pairs)
 {
 	for (long i = 0; i < pairs; i++) {
 		free(kept[i % KEPT]);
-		kept[i % KEPT] = malloc(16 + (size_t)(i * 7 % 200));
+		kept[i % KEPT] = malloc(SIZE(i));
+	}
+}
+
+__attribute__((noinline)) static void work_resizing(long pairs)
+{
+	for (long i = 0; i < pairs; i++)
+		kept[i % KEPT] = realloc(kept[i % KEPT], SIZE(i));
+}
+
+#define PLACE                             \
+	free(kept[i % KEPT]);             \
+	kept[i % KEPT] = malloc(SIZE(i)); \
+	i++;
+#define PLACES_4 PLACE PLACE PLACE PLACE
+#define PLACES_16 PLACES_4 PLACES_4 PLACES_4 PLACES_4
+#define PLACES_64 PLACES_16 PLACES_16 PLACES_16 PLACES_16
+
+__attribute__((noinline)) static void work_at_places(long pairs)
+{
+	for (long i = 0; i < pairs;) {
+		PLACES_64 PLACES_64 PLACES_64 PLACES_64
 	}
 }
 
 int main(int argc, char **argv)
 {
+	long pairs = argc > 1 ? atol(argv[1]) : 0;
 	const char *way = argc > 2 ? argv[2] : "";
 	char *block;
 
-	work(argc > 1 ? atol(argv[1]) : 0);
+	if (strcmp(way, "realloc") == 0)
+		work_resizing(pairs);
+	else if (strcmp(way, "places") == 0)
+		work_at_places(pairs);
+	else
+		work(pairs);
 	if (strcmp(way, "moved") == 0) {
 		block = realloc(kept[0], BLOCK);
 		kept[0] = NULL;
