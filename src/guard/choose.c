@@ -7,6 +7,7 @@
 #include "guard/care.h"
 #include "guard/guard.h"
 #include "guard/own.h"
+#include "guard/site.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -24,8 +25,6 @@ _Static_assert(CHOOSE_CELLS == 1u << (64 - 54), "choose_cell() takes so many bit
 #define TOOK_MOST 150000u    /* ns; a thread may be scheduled away, not for its block */
 #define WITHOUT_WATCH 4096   /* allocations until a process that is not watched looks again */
 #define BEHIND_EACH 4u	     /* blocks of a context, of which one stands behind an empty page */
-#define SLOT_WORDS 64u	     /* of the stack, in which a caller's return address is looked for */
-#define SLOT_TRIES 16u	     /* at a site, of which each is a system call */
 /* Where every block is guarded: */
 #define WHOLE_FIRST 4u		/* blocks of a context that is new are whole */
 #define WHOLE_GROWTH 8u		/* then one after about so manieth of those before */
@@ -41,23 +40,11 @@ struct context {
 	_Atomic uint32_t next;	/* where every block is guarded: `times` of the next whole one */
 };
 
-/* A return address, as far as its function allocates for others. */
-struct site {
-	_Atomic uint64_t caller; /* 0: free */
-	_Atomic uint64_t above;	 /* the first return address seen above it */
-	/* Where that stands, in words above the stack pointer; 0: not found. A function whose frame
-	 * varies in size has it in other places, and is not split. */
-	_Atomic uint32_t slot;
-	_Atomic uint32_t split;
-	_Atomic uint32_t tries; /* to find where it stands */
-};
-
 __thread struct choose_lane *choose_lane __attribute__((tls_model("initial-exec")));
 
 static struct choose_lane lanes[CHOOSE_LANES];
 static _Atomic uint32_t lanes_taken;
 static struct context contexts[CONTEXTS];
-static struct site sites[CONTEXTS];
 /* ns by earning_clock(): all is paid for then; and when that was last read. */
 static _Atomic uint64_t paid_until, earning_seen;
 static _Atomic uint32_t certain_seen;
@@ -75,31 +62,6 @@ static uint32_t draw(uint32_t mean)
 }
 
 /* ---- what is known of places ---------------------------------------------------------------- */
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	uint64_t mixed = (a ^ (b << 32 | b >> 32)) * 0xd6e8feb86659fd93ull;
-
-	return mixed ^ mixed >> 32;
-}
-
-static struct site *find_site(uint64_t caller, bool make)
-{
-	uint32_t first = (uint32_t)(mix(caller, 0) % CONTEXTS) / CONTEXT_WAYS * CONTEXT_WAYS;
-
-	for (uint32_t i = first; i < first + CONTEXT_WAYS; i++) {
-		uint64_t seen = atomic_load_explicit(&sites[i].caller, memory_order_relaxed);
-
-		if (seen == caller)
-			return &sites[i];
-		if (!seen && make &&
-		    atomic_compare_exchange_strong_explicit(&sites[i].caller, &seen, caller,
-							    memory_order_relaxed,
-							    memory_order_relaxed))
-			return &sites[i];
-	}
-	return NULL;
-}
 
 /* Of those in a place that are all taken, the one that was chosen longest ago is forgotten. */
 static struct context *find_context(uint64_t key, bool *is_new)
@@ -123,55 +85,6 @@ static struct context *find_context(uint64_t key, bool *is_new)
 	atomic_store_explicit(&oldest->times, 0, memory_order_relaxed);
 	atomic_store_explicit(&oldest->next, 0, memory_order_relaxed);
 	return oldest;
-}
-
-/* The word stood there in every call that was looked at, so it lies in the frame of a function
- * that is running now. */
-static uint64_t key_of(const struct allocation_caller *caller, const struct site *site)
-{
-	const uint64_t *stack = (const uint64_t *)caller->stack_pointer;
-	uint32_t slot = site ? atomic_load_explicit(&site->slot, memory_order_relaxed) : 0;
-
-	/* A frame of a size of its own (alloca(), the first one of a coroutine) may end before that
-	 * word; what is on the page of the stack pointer can be read in any case. */
-	if (!slot || !atomic_load_explicit(&site->split, memory_order_relaxed) ||
-	    ((uintptr_t)&stack[slot - 1] ^ caller->stack_pointer) / GUARD_PAGE)
-		return mix(caller->pc, 0);
-	return mix(caller->pc, stack[slot - 1]);
-}
-
-static uint32_t find_slot(const struct allocation_caller *caller, uint64_t above)
-{
-	uint64_t words[SLOT_WORDS];
-	ssize_t got = raw_read_memory(words, caller->stack_pointer, sizeof(words));
-
-	for (uint32_t i = 0; got > 0 && i < (size_t)got / sizeof(words[0]); i++)
-		if (words[i] == above)
-			return i + 1;
-	return 0;
-}
-
-/* What the block's stack shows of who is above. */
-static void learn(const struct allocation_caller *caller, const struct allocation_event *event)
-{
-	struct site *site = event->frames > 1 ? find_site(caller->pc, true) : NULL;
-	uint64_t above = site ? event->frame[1] : 0, known;
-	uint32_t slot;
-
-	if (!site || atomic_load_explicit(&site->split, memory_order_relaxed))
-		return;
-	known = atomic_load_explicit(&site->above, memory_order_relaxed);
-	if (known == above ||
-	    atomic_load_explicit(&site->tries, memory_order_relaxed) >= SLOT_TRIES)
-		return;
-	atomic_fetch_add_explicit(&site->tries, 1, memory_order_relaxed);
-	slot = find_slot(caller, above);
-	if (!known) {
-		atomic_store_explicit(&site->above, above, memory_order_relaxed);
-		atomic_store_explicit(&site->slot, slot, memory_order_relaxed);
-	} else if (slot && slot == atomic_load_explicit(&site->slot, memory_order_relaxed)) {
-		atomic_store_explicit(&site->split, 1, memory_order_relaxed);
-	}
 }
 
 /* ---- what it may cost ----------------------------------------------------------------------- */
@@ -281,9 +194,9 @@ static bool is_certain(struct area_process *process, const struct allocation_cal
 		if (named != caller->pc)
 			continue;
 		/* Until the site is split it is all of its callers. */
-		if (!above || !site || !atomic_load_explicit(&site->split, memory_order_relaxed) ||
-		    key_of(caller, site) == mix(caller->pc, above) ||
-		    key_of(caller, site) == mix(caller->pc, 0))
+		if (!above || !site_is_split(site) ||
+		    site_key(caller, site) == site_mix(caller->pc, above) ||
+		    site_key(caller, site) == site_mix(caller->pc, 0))
 			return true;
 	}
 	return false;
@@ -459,12 +372,34 @@ static bool choose_all(struct area *area, const struct area_process *process, bo
 	return true;
 }
 
+static bool look_at_each(struct area *area, struct area_process *process,
+			 const struct allocation_caller *caller, struct site *site,
+			 struct choose_decision *decision)
+{
+	bool certain = is_certain(process, caller, site), seen = site_is_seen(site);
+	uint64_t place;
+
+	if (seen && !site_is_split(site))
+		decision->context = site_key_of_other(caller, site);
+	place = seen ? decision->context : caller->pc;
+	if (!certain && !seen && is_left_out(place))
+		return false;
+	set_cell(caller->pc, 0);
+	if (!certain && seen && !is_due_below(place))
+		return false;
+	set_cell(place, 0);
+	if (choose_all(area, process, certain, decision))
+		return true;
+	leave_out(process, place);
+	return false;
+}
+
 bool choose(const struct allocation_caller *caller, struct choose_decision *decision)
 {
 	struct area_process *process = agent_state.process;
 	struct area *area = agent_state.area;
 	struct context *context;
-	const struct site *site;
+	struct site *site;
 	bool is_new, chosen, certain;
 
 	if (!choose_lane) {
@@ -476,27 +411,15 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 		set_cell(caller->pc, WITHOUT_WATCH);
 		return false;
 	}
-	site = find_site(caller->pc, false);
-	decision->context = key_of(caller, site);
+	site = site_find(caller->pc);
+	decision->context = site_key(caller, site);
 	decision->told = decision->whole = decision->behind = decision->unkept = false;
 	decision->pages = decision->seldom = true;
 	follow_certain(process);
+	if (area->guard.all)
+		return look_at_each(area, process, caller, site, decision);
 	certain = is_certain(process, caller, site);
-	if (area->guard.all) {
-		if (!certain && !(site && site->split) && is_left_out(caller->pc))
-			return false;
-		set_cell(caller->pc, 0);
-		if (site && site->split) {
-			if (!certain && !is_due_below(decision->context))
-				return false;
-			set_cell(decision->context, 0);
-		}
-		if (choose_all(area, process, certain, decision))
-			return true;
-		leave_out(process, site && site->split ? decision->context : caller->pc);
-		return false;
-	}
-	if (site && site->split && !is_due_below(decision->context))
+	if (site_is_split(site) && !is_due_below(decision->context))
 		return false;
 	choose_begin_bill(&decision->bill, true);
 	context = find_context(decision->context, &is_new);
@@ -509,7 +432,7 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	decision->told = decision->told && area->guard.births;
 	/* All that a split site's callers do is looked at. */
 	set_cell(caller->pc, 0);
-	set_cell(site && site->split ? decision->context : caller->pc,
+	set_cell(site_is_split(site) ? decision->context : caller->pc,
 		 draw(atomic_load_explicit(&context->mean, memory_order_relaxed)));
 	if (!chosen)
 		atomic_fetch_add_explicit(&process->guard.passed, 1, memory_order_relaxed);
@@ -539,7 +462,7 @@ void choose_pay(const struct allocation_caller *caller, const struct choose_deci
 	if (!process || guard_is_quiet())
 		return;
 	if (event)
-		learn(caller, event);
+		site_learn(caller, event);
 	pay_care(&decision->bill, decision->pages);
 	if (decision->bill.begun)
 		pay(agent_state.area, process, &decision->bill, decision->told ? TOLD_PRICE : 0,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * busy PAIRS [malloc|moved|realloc|places]: one place allocates and frees so many blocks, and does
- * nothing else; another one allocates a single block, which is written past its end. `moved`: that
- * one is a block of the busy place, given another size. `realloc`: the busy place gives blocks
- * another size. `places`: there are 256 busy places, which take turns.
+ * busy PAIRS [malloc|moved|realloc|places|wrapped]: one place allocates and frees so many blocks,
+ * and does nothing else; another one allocates a single block, which is written past its end.
+ * `moved`: that one is a block of the busy place, given another size. `realloc`: the busy place
+ * gives blocks another size. `places`: there are 256 busy places, which take turns. `wrapped`: both
+ * call a function that allocates for them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,23 @@ __attribute__((noinline)) static void work_resizing(long pairs)
 		kept[i % KEPT] = realloc(kept[i % KEPT], SIZE(i));
 }
 
+__attribute__((noinline)) static char *make(size_t size)
+{
+	char *block = malloc(size);
+
+	if (!block)
+		abort();
+	return block;
+}
+
+__attribute__((noinline)) static void work_wrapped(long pairs)
+{
+	for (long i = 0; i < pairs; i++) {
+		free(kept[i % KEPT]);
+		kept[i % KEPT] = make(SIZE(i));
+	}
+}
+
 #define PLACE                             \
 	free(kept[i % KEPT]);             \
 	kept[i % KEPT] = malloc(SIZE(i)); \
@@ -58,11 +76,15 @@ int main(int argc, char **argv)
 		work_resizing(pairs);
 	else if (strcmp(way, "places") == 0)
 		work_at_places(pairs);
+	else if (strcmp(way, "wrapped") == 0)
+		work_wrapped(pairs);
 	else
 		work(pairs);
 	if (strcmp(way, "moved") == 0) {
 		block = realloc(kept[0], BLOCK);
 		kept[0] = NULL;
+	} else if (strcmp(way, "wrapped") == 0) {
+		block = make(BLOCK);
 	} else {
 		block = malloc(BLOCK);
 	}

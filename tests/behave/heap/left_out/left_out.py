@@ -15,7 +15,7 @@ import tempfile
 PAIRS = 2_000_000
 PAGED = 65536    # blocks that are guarded in any case
 FEW = 10_000
-WAYS = ("malloc", "moved", "realloc", "places")    # of busy.c
+WAYS = ("malloc", "moved", "realloc", "places", "wrapped")    # of busy.c
 SENTENCE = re.compile(r"^trapline: (\d+) blocks of the heap were not guarded, .* \(guards-left-out; guards: (\d+)\)$",
                       re.MULTILINE)
 
