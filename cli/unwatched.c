@@ -35,10 +35,28 @@ static const struct reason {
 
 #define REASON_COUNT (sizeof(reasons) / sizeof(reasons[0]))
 
+/* Who asked for every block of the heap is to know what became of those that were not guarded, or
+ * not for as long as others. */
+static const struct shortfall {
+	const char *counter, *words;
+} shortfalls[] = {
+	{"guards-left-out",
+	 "not guarded, of places that had allocated hundreds before: half of the "
+	 "program's own time was used up; --loan 100 lends ten seconds more"},
+	{"guards-unkept-time", "given back as they were freed, so that a later use is not seen, of "
+			       "places that had allocated hundreds before: half of the program's "
+			       "own time was used up; --loan 100 lends ten seconds more"},
+	{"guards-crowded", "not guarded, since too many live ones were already"},
+	{"guards-refused",
+	 "not guarded, since the allocator had no room for what lies around them"},
+};
+
+#define SHORTFALL_COUNT (sizeof(shortfalls) / sizeof(shortfalls[0]))
+
 struct tally {
 	uint64_t watched, ending, reason[REASON_COUNT];
 	uint64_t watches, refused, paused;
-	uint64_t guards, left_out; /* blocks of the heap */
+	uint64_t guards, shortfall[SHORTFALL_COUNT]; /* blocks of the heap */
 };
 
 static void take(void *context, const char *name, uint64_t value, const char *meaning)
@@ -49,6 +67,9 @@ static void take(void *context, const char *name, uint64_t value, const char *me
 	for (size_t i = 0; i < REASON_COUNT; i++)
 		if (strcmp(name, reasons[i].counter) == 0)
 			tally->reason[i] = value;
+	for (size_t i = 0; i < SHORTFALL_COUNT; i++)
+		if (strcmp(name, shortfalls[i].counter) == 0)
+			tally->shortfall[i] = value;
 	if (strcmp(name, "processes") == 0)
 		tally->watched = value;
 	else if (strcmp(name, "processes-ending") == 0)
@@ -61,8 +82,6 @@ static void take(void *context, const char *name, uint64_t value, const char *me
 		tally->paused = value;
 	else if (strcmp(name, "guards") == 0)
 		tally->guards = value;
-	else if (strcmp(name, "guards-left-out") == 0)
-		tally->left_out = value;
 }
 
 static size_t main_reason(const struct tally *tally)
@@ -128,17 +147,16 @@ static void tell_watches(const struct tally *tally)
 		     (unsigned long long)tally->watches);
 }
 
-/* Who asked for every block is to know that it was not every one. */
-static void tell_left_out(const struct tally *tally)
+static void tell_shortfalls(const struct tally *tally)
 {
-	if (tally->left_out)
-		fprintf(stderr,
-			"trapline: %llu block%s of the heap not guarded, of places that had "
-			"allocated hundreds before: half of the program's own time was used up; "
-			"--loan 100 lends ten seconds more (guards-left-out; guards: %llu)\n",
-			(unsigned long long)tally->left_out,
-			tally->left_out == 1 ? " was" : "s were",
-			(unsigned long long)tally->guards);
+	for (size_t i = 0; i < SHORTFALL_COUNT; i++)
+		if (tally->shortfall[i])
+			fprintf(stderr, "trapline: %llu block%s %s (%s; guards: %llu)\n",
+				(unsigned long long)tally->shortfall[i],
+				tally->shortfall[i] == 1 ? " of the heap was"
+							 : "s of the heap were",
+				shortfalls[i].words, shortfalls[i].counter,
+				(unsigned long long)tally->guards);
 }
 
 void unwatched_tell(const struct control *control, const char *nothing)
@@ -149,5 +167,6 @@ void unwatched_tell(const struct control *control, const char *nothing)
 	tell_processes(&tally, nothing);
 	if (tally.watched)
 		tell_watches(&tally);
-	tell_left_out(&tally);
+	if (control_guards_all(control))
+		tell_shortfalls(&tally);
 }

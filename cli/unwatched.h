@@ -5,8 +5,8 @@
 
 #include "control/control.h"
 
-/* One line on standard error, with the counter that tells most, or none. `nothing` is what it means
- * that no process took part: "nothing was watched". */
+/* Lines on standard error, each with the counter that tells most, or none. `nothing` is what it
+ * means that no process took part: "nothing was watched". */
 void unwatched_tell(const struct control *control, const char *nothing);
 
 #endif

@@ -431,6 +431,11 @@ bool control_kernel_told(const struct control *control)
 	return control->program.options.kernel;
 }
 
+bool control_guards_all(const struct control *control)
+{
+	return control->program.area->guard.all;
+}
+
 void control_counts(const struct control *control, control_count_fn *each, void *context)
 {
 	for (int i = 0; i < COUNT_COUNT; i++)

@@ -105,6 +105,9 @@ struct space *control_space(struct control *control, pid_t pid);
 /* Does what system calls touch make hits? */
 bool control_kernel_told(const struct control *control);
 
+/* Was every block of the heap to be guarded? */
+bool control_guards_all(const struct control *control);
+
 void control_destroy(struct control *control);
 
 /* Every count there is: name, value and meaning, for --stats. */

@@ -94,8 +94,11 @@ static void put_aside(uint32_t place)
 		if (record->run)
 			pages_empty(record->run, record->pages);
 		guard_change(place, GUARD_DYING, GUARD_LEAVING);
-		if (process)
+		if (process) {
 			atomic_fetch_add_explicit(&process->guard.unkept, 1, memory_order_relaxed);
+			atomic_fetch_add_explicit(&process->guard.unkept_time, 1,
+						  memory_order_relaxed);
+		}
 	}
 	release_finally(place);
 }

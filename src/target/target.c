@@ -119,6 +119,7 @@ static void take_counts(struct target *target)
 	count[COUNT_GUARDS_LEFT_OUT] += atomic_exchange(&target->shared->guard.left_out, 0);
 	count[COUNT_GUARDS_REFUSED] += atomic_exchange(&target->shared->guard.refused, 0);
 	count[COUNT_GUARDS_UNKEPT] += atomic_exchange(&target->shared->guard.unkept, 0);
+	count[COUNT_GUARDS_UNKEPT_TIME] += atomic_exchange(&target->shared->guard.unkept_time, 0);
 	count[COUNT_GUARDS_UNPAGED] += atomic_exchange(&target->shared->guard.unpaged, 0);
 	count[COUNT_ALLOCATIONS_REPLACED] +=
 		atomic_exchange(&target->shared->allocations_replaced, 0);
