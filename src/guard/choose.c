@@ -257,13 +257,13 @@ static void take_lane(void)
 static void give_back(int32_t left)
 {
 	struct area_process *process = agent_state.process;
-	uint32_t counted, rest;
+	uint64_t counted, rest;
 
 	if (left <= 0 || (uint32_t)left > LEFT_OUT_PASS || !process || !agent_state.area->guard.all)
 		return;
 	counted = atomic_load_explicit(&process->guard.left_out, memory_order_relaxed);
 	do
-		rest = counted > (uint32_t)left ? counted - (uint32_t)left : 0;
+		rest = counted > (uint64_t)left ? counted - (uint64_t)left : 0;
 	while (!atomic_compare_exchange_weak_explicit(&process->guard.left_out, &counted, rest,
 						      memory_order_relaxed, memory_order_relaxed));
 }

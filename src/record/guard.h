@@ -153,16 +153,16 @@ struct guard_process {
 	_Atomic uint64_t owner;	      /* address of a uint32_t for each */
 	_Atomic uint32_t descriptor;  /* + 1, while the process waits to be let go; 0: none */
 	_Atomic uint32_t pages_seen;  /* the controller has a copy of it */
-	_Atomic uint32_t chosen;      /* blocks */
-	_Atomic uint32_t passed;      /* over budget */
-	_Atomic uint32_t crowded;     /* no place in the table */
-	_Atomic uint32_t left_out;    /* of busy contexts, ordinary ones for want of time */
-	_Atomic uint32_t refused;     /* the allocator had no room for a block with its patterns */
-	_Atomic uint32_t let_go;      /* freed blocks that left the quarantine */
-	_Atomic uint32_t unkept;      /* freed blocks for which it had no room, or nobody time */
-	_Atomic uint32_t unkept_time; /* of these, for want of time */
+	_Atomic uint64_t chosen;      /* blocks */
+	_Atomic uint64_t passed;      /* over budget */
+	_Atomic uint64_t crowded;     /* no place in the table */
+	_Atomic uint64_t left_out;    /* of busy contexts, ordinary ones for want of time */
+	_Atomic uint64_t refused;     /* the allocator had no room for a block with its patterns */
+	_Atomic uint64_t let_go;      /* freed blocks that left the quarantine */
+	_Atomic uint64_t unkept;      /* freed blocks for which it had no room, or nobody time */
+	_Atomic uint64_t unkept_time; /* of these, for want of time */
 	/* Blocks for which there were no pages (any more), or nobody filled them in time. */
-	_Atomic uint32_t unpaged;
+	_Atomic uint64_t unpaged;
 	/* Raised before a page is filled that nobody asked for: it was touched. While it is 0 what
 	 * was emptied is empty still. */
 	_Atomic uint32_t touched;
