@@ -6,6 +6,7 @@
 #include "base/syscall.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <time.h>
 
 #define PART 2u		   /* of the program's own time one of so many may be spent */
@@ -22,7 +23,12 @@ static uint32_t falling(uint64_t at, uint64_t from, uint64_t to)
 {
 	if (at <= from)
 		return CARE_CERTAIN;
-	return at >= to ? 0 : (uint32_t)((to - at) * CARE_CERTAIN / (to - from));
+	if (at >= to)
+		return 0;
+	/* The product of a large one would not fit. */
+	if (to - from > UINT32_MAX)
+		return (uint32_t)((to - at) / ((to - from) / CARE_CERTAIN));
+	return (uint32_t)((to - at) * CARE_CERTAIN / (to - from));
 }
 
 struct care_odds care_odds(uint64_t spent_so_far, uint64_t allowed)
@@ -55,18 +61,27 @@ static uint64_t used_by_process(void)
 	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
+/* Of all processes together. Accepted: while one that is refused gives its step back, another is
+ * refused as well, which asks again with its next look. */
+static bool is_lent_step(struct area *area)
+{
+	uint64_t before =
+		atomic_fetch_add_explicit(&area->guard.care_lent, LOAN_STEP, memory_order_relaxed);
+
+	if (before + LOAN_STEP <= area->guard.loan)
+		return true;
+	atomic_fetch_sub_explicit(&area->guard.care_lent, LOAN_STEP, memory_order_relaxed);
+	return false;
+}
+
 /* What the program's time does not pay for yet is lent, before less is done. */
 static uint64_t borrow(struct area *area, uint64_t earned, uint64_t so_far)
 {
 	uint64_t lent = atomic_load_explicit(&loaned, memory_order_relaxed);
 
-	while (so_far > (earned + lent) / 4 &&
-	       atomic_load_explicit(&area->guard.care_lent, memory_order_relaxed) + LOAN_STEP <=
-		       area->guard.loan) {
-		atomic_fetch_add_explicit(&area->guard.care_lent, LOAN_STEP, memory_order_relaxed);
+	while (so_far > (earned + lent) / 4 && is_lent_step(area))
 		lent = atomic_fetch_add_explicit(&loaned, LOAN_STEP, memory_order_relaxed) +
 		       LOAN_STEP;
-	}
 	return lent;
 }
 

@@ -34,6 +34,8 @@ static void test_odds(void **state)
 		{1000, 1000, 0, 0},
 		{UINT32_MAX, 1000, 0, 0},
 		{500000000000, 1000000000000, HALF, ALL}, /* a quarter of an hour of CPU time */
+		{1000000000000000, 2000000000000000, HALF, ALL}, /* 23 days of it */
+		{UINT64_MAX / 8 * 7, UINT64_MAX, 0, HALF},
 	};
 
 	(void)state;
