@@ -50,15 +50,6 @@ static void disarm_slots(struct stack *stack, struct task *task)
 	task_disarm(stack, task, STAGE_FAR);
 }
 
-/* A frame is done with; the next one of the user's choice is waited for. */
-static void end_slot(struct stack *stack, struct task *task)
-{
-	if (task->armed >> STAGE_READY & 1)
-		disarm_slots(stack, task);
-	else
-		end(stack, task, false);
-}
-
 /* The user's own choice stays watched, and each of its frames is looked at: however often it is
  * called, whatever that costs, and however busy the machine is. */
 static int arm_ready(struct stack *stack, struct task *task)
@@ -73,6 +64,16 @@ static int arm_ready(struct stack *stack, struct task *task)
 							: READY_WINDOW};
 
 	return task_arm(stack, task, STAGE_READY, &watch);
+}
+
+/* A frame is done with; the next one of the user's choice is waited for. */
+static void end_slot(struct stack *stack, struct task *task)
+{
+	disarm_slots(stack, task);
+	if (task->armed >> STAGE_READY & 1)
+		return;
+	if (!task->victim->wanted || arm_ready(stack, task))
+		end(stack, task, false);
 }
 
 bool guard_begin_at(struct stack *stack, struct process *process, struct victim *victim)
@@ -152,11 +153,18 @@ static bool arm_slot(struct stack *stack, struct task *task, enum stage stage)
 	       task_arm(stack, task, stage, &watch) == 0;
 }
 
+/* Is the next call to be met, too? Beside another tool there may be one slot, which the frame
+ * needs: then the next one is met when this one has ended. */
+static bool stays_ready(struct stack *stack, const struct task *task)
+{
+	return task->victim->wanted && stack->services->slots(stack->host, task->process->pid) > 1;
+}
+
 static void hit_ready(struct stack *stack, struct task *task, const struct tl_access *access)
 {
 	task->victim->met++;
 	disarm_slots(stack, task);
-	if (!task->victim->wanted)
+	if (!stays_ready(stack, task))
 		task_disarm(stack, task, STAGE_READY);
 	task->tid = access->tid;
 	task->frame_pc = access->pc;
