@@ -103,11 +103,13 @@ static bool begin(struct stack *stack, struct process *process)
 {
 	uint64_t now = clock_now();
 
+	/* What is not asked for would be placed beyond the budget, and in the slot for a frame's
+	 * far end. */
+	if (process->wanted)
+		return guard_begin(stack, process, now);
 	if (suspect_begin(stack, process))
 		return true;
 	process->guards = !process->guards;
-	if (process->wanted)
-		return guard_begin(stack, process, now);
 	return process->guards ? guard_begin(stack, process, now) || use_begin(stack, process, now)
 			       : use_begin(stack, process, now) || guard_begin(stack, process, now);
 }
