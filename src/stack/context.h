@@ -97,6 +97,7 @@ struct task {
 	struct victim *victim;
 	struct frame_slot slot[2]; /* of STAGE_SLOT and STAGE_FAR */
 	uint64_t entry;		   /* the stack pointer at the victim's entry */
+	uint64_t guarded_at;	   /* CLOCK_MONOTONIC, ns: when its slots were armed */
 };
 
 struct stack {

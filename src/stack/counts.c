@@ -24,6 +24,8 @@ const struct tl_count stack_counts[] = {
 	{"stack-dangling-compared",
 	 "of these, by an instruction that leaves it in no register, as one that compares it"},
 	{"stack-frames-guarded", "live frames one of whose words was watched for a write"},
+	{"stack-frames-passed",
+	 "calls of the function named that were not looked at: another thread's frame was guarded"},
 	{"stack-suspects",
 	 "instructions watched since a sample showed one accessing a frame that is gone"},
 	{"hidden-guessed", "accesses not told of: the instruction is not certain"},

@@ -160,8 +160,21 @@ static bool stays_ready(struct stack *stack, const struct task *task)
 	return task->victim->wanted && stack->services->slots(stack->host, task->process->pid) > 1;
 }
 
+/* A frame of the user's choice that has just been guarded in another thread is not given up for the
+ * next one: what it has hit may be on its way. */
+static bool is_other_guarded(const struct task *task, const struct tl_access *access)
+{
+	return task->victim->wanted && task->tid != access->tid &&
+	       (task->armed >> STAGE_SLOT & 1 || task->armed >> STAGE_FAR & 1) &&
+	       clock_now() - task->guarded_at < SLOT_WINDOW;
+}
+
 static void hit_ready(struct stack *stack, struct task *task, const struct tl_access *access)
 {
+	if (is_other_guarded(task, access)) {
+		stack->services->count(stack->host, "stack-frames-passed", 1);
+		return;
+	}
 	task->victim->met++;
 	disarm_slots(stack, task);
 	if (!stays_ready(stack, task))
@@ -177,6 +190,7 @@ static void hit_ready(struct stack *stack, struct task *task, const struct tl_ac
 		return;
 	}
 	arm_slot(stack, task, STAGE_FAR);
+	task->guarded_at = clock_now();
 	stack->services->count(stack->host, "stack-frames-guarded", 1);
 }
 

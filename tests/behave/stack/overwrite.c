@@ -5,6 +5,8 @@
  */
 #include "cases.h"
 
+#include <pthread.h>
+
 struct message {
 	int length;
 	char text[24];
@@ -139,6 +141,17 @@ APART static void victim_far(int wrong)
 		_exit(0);
 }
 
+/* While it is about to err another thread calls it, too. */
+APART static void victim_threads(int count)
+{
+	long table[8];
+
+	if (count > 8)
+		usleep(10000);
+	overrun_words(table, count);
+	cases_sum += (unsigned long)table[cases_sum % 8];
+}
+
 static void run_loop(void)
 {
 	do
@@ -203,13 +216,32 @@ static void run_far(void)
 	victim_far(1);
 }
 
+static void *call_meanwhile(void *unused)
+{
+	for (;;) {
+		victim_threads(7);
+		usleep(1000);
+	}
+	return unused;
+}
+
+static void run_threads(void)
+{
+	pthread_t other;
+
+	pthread_create(&other, NULL, call_meanwhile, NULL);
+	while (again())
+		usleep(20000);
+	victim_threads(12);
+}
+
 int main(int argc, char **argv)
 {
-	static const struct one_case cases[] = {{"loop", run_loop},	{"copy", run_copy},
-						{"string", run_string}, {"format", run_format},
-						{"words", run_words},	{"set", run_set},
-						{"member", run_member}, {"often", run_often},
-						{"far", run_far},	{NULL, NULL}};
+	static const struct one_case cases[] = {
+		{"loop", run_loop},	  {"copy", run_copy},	{"string", run_string},
+		{"format", run_format},	  {"words", run_words}, {"set", run_set},
+		{"member", run_member},	  {"often", run_often}, {"far", run_far},
+		{"threads", run_threads}, {NULL, NULL}};
 
 	memset(source, 'x', sizeof(source));
 	return run_case(cases, argc, argv);
