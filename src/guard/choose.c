@@ -252,14 +252,15 @@ static void take_lane(void)
 }
 
 /* Of those that leave_out() has counted before they came, so many will not pass: their cell is
- * another place's now. What a forked child takes over was counted in its parent, and is not taken
- * from what the child has counted beyond that. */
+ * another place's now. Accepted: a forked child gives back what its parent has counted, but no
+ * more than it has counted itself. */
 static void give_back(int32_t left)
 {
 	struct area_process *process = agent_state.process;
+	const struct area *area = agent_state.area;
 	uint64_t counted, rest;
 
-	if (left <= 0 || (uint32_t)left > LEFT_OUT_PASS || !process || !agent_state.area->guard.all)
+	if (left <= 0 || (uint32_t)left > LEFT_OUT_PASS || !process || !area || !area->guard.all)
 		return;
 	counted = atomic_load_explicit(&process->guard.left_out, memory_order_relaxed);
 	do
