@@ -22,8 +22,8 @@ enum care {
 	CARE_NONE,     /* an ordinary block, which is counted */
 };
 
-/* A prime: where allocations and frees take turns, or follow each other in another small rhythm, one
- * that divides it would measure the same kind each time. */
+/* A prime: where allocations and frees take turns, or follow each other in another small rhythm,
+ * one that divides it would measure the same kind each time. */
 #define CARE_EACH 61u
 #define CARE_CERTAIN 65536u /* odds of so many are certainty */
 

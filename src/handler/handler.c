@@ -466,8 +466,7 @@ static void handle_and_account(struct area_process *process, const struct perf_s
 	uint64_t took = agent_now() - begin - waited;
 
 	atomic_fetch_add_explicit(&slot->waited, waited, memory_order_relaxed);
-	atomic_fetch_add_explicit(&slot->inside, took < INSIDE_MAX ? took : INSIDE_MAX,
-				  memory_order_relaxed);
+	atomic_fetch_add(&slot->inside, took < INSIDE_MAX ? took : INSIDE_MAX);
 }
 
 /* A hold, or none, of a hit that is in `hit`. */
@@ -550,8 +549,7 @@ static void take_hit(struct area_process *process, const struct perf_siginfo *pe
 	} else {
 		handle_and_account(process, perf, context);
 	}
-	atomic_fetch_add_explicit(&process->handling, cpu_time(process) - begin,
-				  memory_order_relaxed);
+	atomic_fetch_add(&process->handling, cpu_time(process) - begin);
 }
 
 static bool may_call(const struct area_process *process)
