@@ -12,7 +12,7 @@ static inline void *page_map(size_t bytes, int sharing)
 	long address = raw_syscall6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
 				    sharing | MAP_ANONYMOUS, -1, 0);
 
-	return address < 0 && address > -4096 ? NULL : (void *)address;
+	return raw_failed(address) ? NULL : (void *)address;
 }
 
 /* Zeroed memory, or NULL. */

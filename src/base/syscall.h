@@ -10,12 +10,19 @@
 
 #include <linux/perf_event.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
+
+/* Is the result an error? Of calls that return an address, which may be negative, too. */
+static inline bool raw_failed(long result)
+{
+	return result < 0 && result > -4096;
+}
 
 static inline pid_t raw_gettid(void)
 {

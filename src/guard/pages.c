@@ -61,7 +61,7 @@ static uint64_t map_arena(void)
 		return known;
 	mapped = raw_syscall6(SYS_mmap, 0, LENGTH, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (mapped < 0 && mapped > -4096)
+	if (raw_failed(mapped))
 		return 0;
 	raw_syscall3(SYS_madvise, mapped, LENGTH, MADV_NOHUGEPAGE);
 	raw_syscall3(SYS_madvise, mapped, LENGTH, MADV_DONTDUMP);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/batch.h"
 
+#include "base/syscall.h"
 #include "inject/memory.h"
 
 #include <errno.h>
@@ -23,11 +24,6 @@ struct injected_call *batch_add(struct batch *batch, long number, const uint64_t
 	return call;
 }
 
-static bool has_failed(const struct injected_call *call)
-{
-	return call->result < 0 && call->result > -4096;
-}
-
 int batch_error(const struct batch *batch)
 {
 	for (unsigned i = 0; i < batch->count; i++) {
@@ -37,7 +33,7 @@ int batch_error(const struct batch *batch)
 			continue;
 		if (call->result == INJECTED_NOT_MADE)
 			return -ECANCELED;
-		if (has_failed(call))
+		if (raw_failed((long)call->result))
 			return (int)call->result;
 	}
 	return 0;
@@ -68,7 +64,7 @@ static int run_singly(struct batch *batch, struct remote *remote)
 		if (failed && !call->cleanup)
 			continue;
 		err = run_one(remote, call);
-		failed |= !call->cleanup && has_failed(call);
+		failed |= !call->cleanup && raw_failed((long)call->result);
 	}
 	return err;
 }

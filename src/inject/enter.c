@@ -82,11 +82,6 @@ struct entering {
 	struct injected_action action[INJECTED_SIGNALS];
 };
 
-static bool failed(long result)
-{
-	return result < 0 && result > -4096;
-}
-
 static int map_image(struct entering *entering)
 {
 	struct injection *injection = entering->injection;
@@ -95,7 +90,7 @@ static int map_image(struct entering *entering)
 				 PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1,
 				 0);
 
-	if (failed(image))
+	if (raw_failed(image))
 		return (int)image;
 	injection->image = (uint64_t)image;
 	injection->size = header->size;
@@ -310,6 +305,7 @@ static void add_mapping(struct entering *entering)
 	call->from = at + offsetof(struct room, control) + CMSG_LEN(0);
 	call->index = 4;
 }
+
 /* The area, and our action as the last. */
 static int run_second(struct entering *entering)
 {

@@ -223,7 +223,6 @@ static void note_late(pid_t tid)
 		late[late_count++] = tid;
 }
 
-/* It is what we took it for, and not what another thread of it has executed meanwhile. */
 static bool may_call(struct remote *remote)
 {
 	enum status_calls calls = status_may_call(remote->tid);
@@ -240,6 +239,7 @@ static bool may_call(struct remote *remote)
 	return filters.verdict != FILTERS_FORBID;
 }
 
+/* It is what we took it for, and not what another thread of it has executed meanwhile. */
 static int check(struct remote *remote)
 {
 	uint16_t instruction = 0;

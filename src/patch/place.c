@@ -46,7 +46,7 @@ static uint8_t *map_at(uintptr_t hint)
 	long got = raw_syscall6(SYS_mmap, (long)hint, LENGTH, PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
-	return got < 0 && got > -4096 ? NULL : (uint8_t *)got;
+	return raw_failed(got) ? NULL : (uint8_t *)got;
 }
 
 static bool try_distance(struct search *search, const uint8_t distance[4])

@@ -32,7 +32,7 @@ static struct area *map_area(int fd)
 	long result = raw_syscall6(SYS_mmap, 0, sizeof(struct area), PROT_READ | PROT_WRITE,
 				   MAP_SHARED, fd, 0);
 
-	return result < 0 && result > -4096 ? NULL : (struct area *)result;
+	return raw_failed(result) ? NULL : (struct area *)result;
 }
 
 /* Its number is none of the standard descriptors', which may be closed here. */
