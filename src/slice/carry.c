@@ -109,24 +109,15 @@ static bool stores(const struct insn_effect *effect, unsigned operand, uint64_t 
 	return false;
 }
 
-/* Where the value is to arrive: at an instruction, or at each return, in these registers; or by an
- * instruction in the memory that it stores to. */
-struct arrival {
-	uint16_t index; /* SLICE_NOWHERE: each return */
-	uint64_t wanted;
-	bool stored;
-	unsigned operand;
-};
-
-static bool is_there(const struct flow_slice_work *work, const struct arrival *arrival,
+static bool is_there(const struct flow_slice_work *work, const struct slice_arrival *arrival,
 		     uint16_t index)
 {
 	return arrival->index == SLICE_NOWHERE ? work->effect[index].insn.flow == INSN_FLOW_RETURN
 					       : index == arrival->index;
 }
 
-static bool arrives(struct flow_slice_work *work, uint64_t start, uint16_t load,
-		    const struct arrival *arrival)
+bool slice_arrives(struct flow_slice_work *work, uint64_t start, uint16_t load,
+		   const struct slice_arrival *arrival)
 {
 	const struct insn_effect *from = &work->effect[load];
 	unsigned count = 0;
@@ -152,18 +143,4 @@ static bool arrives(struct flow_slice_work *work, uint64_t start, uint16_t load,
 		}
 	}
 	return reached;
-}
-
-bool slice_carries(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t store,
-		   unsigned operand)
-{
-	return arrives(work, start, load,
-		       &(struct arrival){.index = store, .stored = true, .operand = operand});
-}
-
-bool slice_brings(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t last,
-		  const struct insn_place *place)
-{
-	return arrives(work, start, load,
-		       &(struct arrival){.index = last, .wanted = slice_bit(place)});
 }

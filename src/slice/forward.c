@@ -243,8 +243,11 @@ static void find_sums(struct flow_slice_work *work, struct flow_uses *uses, uint
 		struct flow_use *use = &uses->use[i];
 
 		if (use->kind == FLOW_USE_STORE && use->bypassed)
-			use->bypassed = !slice_carries(
-				work, start, load, slice_index(work, start, use->pc), use->operand);
+			use->bypassed = !slice_arrives(
+				work, start, load,
+				&(struct slice_arrival){.index = slice_index(work, start, use->pc),
+							.stored = true,
+							.operand = use->operand});
 	}
 }
 

@@ -70,15 +70,20 @@ bool slice_outlives_load(struct flow_slice_work *work, uint64_t start, uint16_t 
 bool slice_is_guarded(const struct flow_slice_work *work, uint64_t start,
 		      const struct flow_end *load, uint16_t last);
 
+/* Where a value is to arrive: at an instruction, or at each return, in these registers; or by an
+ * instruction in the memory that it stores to. */
+struct slice_arrival {
+	uint16_t index; /* SLICE_NOWHERE: each return */
+	uint64_t wanted;
+	bool stored;
+	unsigned operand;
+};
+
 /*
- * Does what instruction `load` has loaded reach operand `operand` of `store` whatever way is taken,
+ * Does what instruction `load` has loaded, or its call has returned, arrive whatever way is taken,
  * also when it loads again before that? Not where the function can be left without.
  */
-bool slice_carries(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t store,
-		   unsigned operand);
-
-/* The same of `place`, before instruction `last`, or (SLICE_NOWHERE) at each return. */
-bool slice_brings(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t last,
-		  const struct insn_place *place);
+bool slice_arrives(struct flow_slice_work *work, uint64_t start, uint16_t load,
+		   const struct slice_arrival *arrival);
 
 #endif

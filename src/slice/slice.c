@@ -473,6 +473,17 @@ static bool is_made_here(const struct flow_end *end)
 	return end->kind == FLOW_END_LOAD || end->kind == FLOW_END_RETURN;
 }
 
+/* Of loads and calls: does all that they bring arrive? */
+static void find_always(struct flow_slice_work *work, struct flow_slice *slice, uint64_t start,
+			const struct slice_arrival *arrival)
+{
+	for (unsigned i = 0; i < slice->ends; i++)
+		slice->end[i].always = is_made_here(&slice->end[i]) &&
+				       slice_arrives(work, start,
+						     slice_index(work, start, slice->end[i].pc),
+						     arrival);
+}
+
 int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
 		     const struct flow_stored *stored, struct flow_slice_work *work,
 		     struct flow_slice *slice)
@@ -500,23 +511,10 @@ int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_
 	run(work, slice, start, index);
 	slice->again = runs_again(work, slice, start, index);
 	finish(work, slice, start, index, held);
-	for (unsigned i = 0; i < slice->ends; i++)
-		slice->end[i].always = is_made_here(&slice->end[i]) &&
-				       slice_carries(work, start,
-						     slice_index(work, start, slice->end[i].pc),
-						     index, stored->operand);
+	find_always(work, slice, start,
+		    &(struct slice_arrival){
+			    .index = index, .stored = true, .operand = stored->operand});
 	return found ? 0 : -ENOENT;
-}
-
-/* Of loads and calls: does all that they bring get to `place` before `last`, or at each return? */
-static void find_always(struct flow_slice_work *work, struct flow_slice *slice, uint64_t start,
-			uint16_t last, const struct insn_place *place)
-{
-	for (unsigned i = 0; i < slice->ends; i++)
-		slice->end[i].always = is_made_here(&slice->end[i]) &&
-				       slice_brings(work, start,
-						    slice_index(work, start, slice->end[i].pc),
-						    last, place);
 }
 
 int flow_slice_place(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
@@ -530,9 +528,9 @@ int flow_slice_place(const uint8_t *code, size_t length, uint64_t start, uint64_
 		return err;
 	look_before(work, slice, index, &place);
 	run(work, slice, start, index);
-	finish(work, slice, start, index,
-	       slice_register(&place) < 0 ? 0 : 1ull << slice_register(&place));
-	find_always(work, slice, start, index, &place);
+	finish(work, slice, start, index, slice_bit(&place));
+	find_always(work, slice, start,
+		    &(struct slice_arrival){.index = index, .wanted = slice_bit(&place)});
 	return 0;
 }
 
@@ -567,16 +565,12 @@ int flow_slice_return(const uint8_t *code, size_t length, uint64_t start, struct
 	run(work, slice, start, SLICE_NOWHERE);
 	add_jumps(work, slice, start, length, &place);
 	for (unsigned i = 0; i < slice->ends; i++)
-		for (unsigned j = 0; j < work->count && (slice->end[i].kind == FLOW_END_LOAD ||
-							 slice->end[i].kind == FLOW_END_RETURN);
-		     j++)
+		for (unsigned j = 0; j < work->count && is_made_here(&slice->end[i]); j++)
 			if (work->effect[j].insn.flow == INSN_FLOW_RETURN)
 				slice->end[i].earlier_pass |= slice_outlives_load(
 					work, start, slice_index(work, start, slice->end[i].pc),
-					(uint16_t)j,
-					slice_register(&place) < 0
-						? 0
-						: 1ull << slice_register(&place));
-	find_always(work, slice, start, SLICE_NOWHERE, &place);
+					(uint16_t)j, slice_bit(&place));
+	find_always(work, slice, start,
+		    &(struct slice_arrival){.index = SLICE_NOWHERE, .wanted = slice_bit(&place)});
 	return slice->ends ? 0 : -ENOENT;
 }
