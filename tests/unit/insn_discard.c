@@ -8,13 +8,11 @@
 
 #include "insn/discard.h"
 
+#include "code.h"
+
 #define OBJECT 0x10040u
 
 /* A load of `length` bytes at OBJECT, %rcx, and what follows it. */
-#define CODE(name, text)                                   \
-	extern const uint8_t name##_start[], name##_end[]; \
-	__asm__(".pushsection .text\n" #name "_start:\n" text "\n" #name "_end:\n.popsection")
-
 CODE(low_field, "mov (%rcx), %eax\nand $0xfffff, %eax\nret");
 CODE(high_field, "mov (%rcx), %eax\nshr $24, %eax\nmov %eax, (%rdi)\nret");
 CODE(tested, "mov (%rcx), %eax\ntest $0xfff, %eax\nmov $1, %eax\njne low_field_start");

@@ -9,11 +9,9 @@
 
 #include "insn/effect.h"
 
-enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 };
+#include "code.h"
 
-#define CODE(name, text)                                   \
-	extern const uint8_t name##_start[], name##_end[]; \
-	__asm__(".pushsection .text\n" #name "_start:\n" text "\n" #name "_end:\n.popsection")
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 };
 
 CODE(load, "mov (%rdi), %eax");
 CODE(store_byte, "mov %ah, 3(%rdi,%rcx,4)");

@@ -10,9 +10,7 @@
 
 #include "insn/hoist.h"
 
-#define CODE(name, text)                                   \
-	extern const uint8_t name##_start[], name##_end[]; \
-	__asm__(".pushsection .text\n" #name "_start:\n" text "\n" #name "_end:\n.popsection")
+#include "code.h"
 
 /* %edi says whether the program makes the load of (%rcx). */
 CODE(once, "mov (%rcx), %eax\ntest %edi, %edi\njne 1f\nmov $0, %eax\nret\n1: add $3, %eax\nret");

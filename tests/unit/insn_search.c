@@ -8,11 +8,9 @@
 
 #include "insn/search.h"
 
-#include <string.h>
+#include "code.h"
 
-#define CODE(name, text)                                   \
-	extern const uint8_t name##_start[], name##_end[]; \
-	__asm__(".pushsection .text\n" #name "_start:\n" text "\n" #name "_end:\n.popsection")
+#include <string.h>
 
 CODE(sse2, "pxor %xmm0, %xmm0\npcmpeqb (%rdi), %xmm0\npmovmskb %xmm0, %eax\ntest %eax, %eax\nret");
 CODE(avx2, "vpcmpeqb (%rdi), %ymm0, %ymm1\nvpmovmskb %ymm1, %eax\nret");

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "code.h"
+
 #define START 0x1000
 
 static struct flow_slice_work work;
@@ -127,10 +129,6 @@ static void an_update_has_itself_as_source(void **state)
 		itself |= slice.end[i].kind == FLOW_END_LOAD && slice.end[i].pc == START + 2;
 	assert_true(itself);
 }
-
-#define CODE(name, text)                                   \
-	extern const uint8_t name##_start[], name##_end[]; \
-	__asm__(".pushsection .text\n" #name "_start:\n" text "\n" #name "_end:\n.popsection")
 
 /* Two values side by side in one vector. */
 CODE(two_in_one, "movsd (%rdi), %xmm0\n"

@@ -9,11 +9,9 @@
 
 #include <cmocka.h>
 
-#define START 0x1000
-#define CODE(name, text)                                   \
-	extern const uint8_t name##_start[], name##_end[]; \
-	__asm__(".pushsection .text\n" #name "_start:\n" text "\n" #name "_end:\n.popsection")
+#include "code.h"
 
+#define START 0x1000
 /* What was found, or 0. */
 CODE(found, "test %rdi, %rdi\n"
 	    "je 1f\n"

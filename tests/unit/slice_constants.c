@@ -9,10 +9,9 @@
 
 #include <cmocka.h>
 
+#include "code.h"
+
 #define START 0x1000
-#define CODE(name, text)                                                   \
-	extern const uint8_t name##_start[], name##_store[], name##_end[]; \
-	__asm__(".pushsection .text\n" #name "_start:\n" text "\n" #name "_end:\n.popsection")
 
 /* Two numbers in one word, each of whose bytes a mask leaves, the one in a register. */
 CODE(masked, "mov (%rdi), %rax\n"
@@ -38,6 +37,8 @@ CODE(jumped, "mov $2, %edx\n"
 	     "1: and (%rsi), %rdx\n"
 	     "jumped_store: mov %rdx, (%r8)\n"
 	     "ret");
+
+extern const uint8_t masked_store[], narrow_store[], jumped_store[];
 
 static struct flow_slice_work work;
 static struct flow_slice slice;

@@ -27,6 +27,12 @@ def until_complete(walk):
     return missing, strange, said
 
 
+class Roads(unittest.TestCase):
+    def assert_complete(self, walk, program, *case):
+        missing, strange, said = until_complete(lambda seconds: walk(TRAPLINE, program, *case, seconds))
+        self.assertEqual((missing, strange), (set(), set()), said)
+
+
 class Share(unittest.TestCase):
     def expect(self, actors, kind, distance, wanted):
         found, said = answers.sharing(TRAPLINE, SHARING, actors, kind, distance)
@@ -69,11 +75,9 @@ class Unread(unittest.TestCase):
                          {"never_read": 64, "quarter_read": 32, "untouched": 1000})
 
 
-class From(unittest.TestCase):
+class From(Roads):
     def follow(self, case):
-        missing, strange, said = until_complete(
-            lambda seconds: roads.walk(TRAPLINE, FLOWS, case, seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk, FLOWS, case)
 
     def test_through_a_structure_that_is_copied(self):
         self.follow("struct")
@@ -89,9 +93,7 @@ class From(unittest.TestCase):
         self.assertEqual((missing & {"keep_own", "keep_decoy"}, strange), (set(), set()), said)
 
     def follow_kind(self, case):
-        missing, strange, said = until_complete(
-            lambda seconds: roads.walk_kinds(TRAPLINE, KINDS, case, seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk_kinds, KINDS, case)
 
     def test_through_a_call_by_a_pointer(self):
         self.follow_kind("callback")
@@ -133,9 +135,7 @@ class From(unittest.TestCase):
         self.expect_nothing_strange("pun")
 
     def pass_through(self, case):
-        missing, strange, said = until_complete(
-            lambda seconds: roads.walk_passing(TRAPLINE, PASSING, case, seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk_passing, PASSING, case)
 
     def test_the_one_of_many_that_pass_through_a_parameter(self):
         self.pass_through("slots")
@@ -149,22 +149,17 @@ class From(unittest.TestCase):
 
     def test_the_second_word_that_a_function_returns(self):
         program = roads.program_of(os.path.dirname(PASSING), "O2", "passing")
-        missing, strange, said = until_complete(
-            lambda seconds: roads.walk_passing(TRAPLINE, program, "registers", seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk_passing, program, "registers")
 
     def follow_further(self, case):
-        missing, strange, said = until_complete(
-            lambda seconds: roads.walk_further(TRAPLINE, FURTHER, case, seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk_further, FURTHER, case)
 
     def test_what_the_c_library_calls_back(self):
         self.follow_further("search")
 
     def test_from_a_function_s_blocks(self):
         program = roads.program_of(os.path.dirname(ONWARD), "O2", "onward")
-        missing, strange, said = until_complete(lambda seconds: roads.walk_packets(TRAPLINE, program, seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk_packets, program)
 
     def test_through_an_interpreters_stack(self):
         self.follow_further("script")
@@ -174,9 +169,7 @@ class From(unittest.TestCase):
 
     def follow_move(self, case, level="O2"):
         program = roads.program_of(os.path.dirname(MOVES), level, "moves")
-        missing, strange, said = until_complete(
-            lambda seconds: roads.walk_moves(TRAPLINE, program, case, seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk_moves, program, case)
 
     def test_what_is_exchanged(self):
         self.follow_move("mail")
@@ -186,9 +179,7 @@ class From(unittest.TestCase):
 
     def ask_about(self, case, level="O2"):
         program = roads.program_of(os.path.dirname(ASKED), level, "asked")
-        missing, strange, said = until_complete(
-            lambda seconds: roads.walk_asked(TRAPLINE, program, case, seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk_asked, program, case)
 
     def test_a_zero_with_which_the_code_does_not_go_on(self):
         self.ask_about("steps")
@@ -198,9 +189,7 @@ class From(unittest.TestCase):
 
     def follow_style(self, case, name):
         program = roads.program_of(os.path.dirname(STYLES), "O2", name)
-        missing, strange, said = until_complete(
-            lambda seconds: roads.walk_styles(TRAPLINE, program, case, seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk_styles, program, case)
 
     def test_what_a_function_was_given_that_has_called_another(self):
         self.follow_style("nested", "habits")
@@ -217,9 +206,7 @@ class From(unittest.TestCase):
 
     def follow_returned(self, case):
         program = roads.program_of(os.path.dirname(FLOWS), "O2", "returned")
-        missing, strange, said = until_complete(
-            lambda seconds: roads.walk_returned(TRAPLINE, program, case, seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk_returned, program, case)
 
     def test_a_text_that_is_read_for_two_callers(self):
         self.follow_returned("line")
@@ -242,23 +229,17 @@ class From(unittest.TestCase):
         self.assertIn("no_such_name", said)
 
 
-class To(unittest.TestCase):
+class To(Roads):
     def test_through_a_structure_on_the_heap(self):
-        missing, strange, said = until_complete(
-            lambda seconds: roads.walk_on(TRAPLINE, FLOWS, "heap", seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk_on, FLOWS, "heap")
 
     def test_through_memmove(self):
-        missing, strange, said = until_complete(
-            lambda seconds: roads.walk_kinds_on(TRAPLINE, KINDS, "shift", seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk_kinds_on, KINDS, "shift")
 
 
     def go_onward(self, case, level):
         program = roads.program_of(os.path.dirname(ONWARD), level, "onward")
-        missing, strange, said = until_complete(
-            lambda seconds: roads.walk_onward(TRAPLINE, program, case, seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk_onward, program, case)
 
     def test_the_one_of_many_that_pass_through_a_parameter(self):
         self.go_onward("slots", "O0")
@@ -272,11 +253,8 @@ class To(unittest.TestCase):
     def test_the_one_that_a_search_keeps(self):
         self.go_onward("search", "O2")
 
-
     def move(self, case):
-        missing, strange, said = until_complete(
-            lambda seconds: roads.walk_moves_on(TRAPLINE, MOVES, case, seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk_moves_on, MOVES, case)
 
     def test_a_sum_of_many(self):
         self.move("sum")
@@ -285,9 +263,7 @@ class To(unittest.TestCase):
         self.move("reals")
 
     def test_through_an_interpreters_stack(self):
-        missing, strange, said = until_complete(
-            lambda seconds: roads.walk_further_on(TRAPLINE, FURTHER, "script", seconds))
-        self.assertEqual((missing, strange), (set(), set()), said)
+        self.assert_complete(roads.walk_further_on, FURTHER, "script")
 
 
 class Command(unittest.TestCase):
