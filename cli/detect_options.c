@@ -362,7 +362,7 @@ static int take_text(struct detect_options *options, int option, const char *tex
 		return add_text(options->tool, &options->tools, "tool", text);
 	case 'o':
 		options->output = text;
-		return 0;
+		return wrong_output(options->command, text);
 	case 'p':
 		return attach_find(text, &options->pid);
 	default:
@@ -426,9 +426,7 @@ static int parse(struct detect_options *options, int argc, char **argv, const ch
 		}
 		if (option == '?' || option == ':')
 			return wrong_option(command, argv, long_options, option);
-		err = wrong_output(command, option, optarg);
-		if (!err)
-			err = take(options, option, optarg);
+		err = take(options, option, optarg);
 		if (err)
 			return err;
 	}

@@ -149,7 +149,7 @@ static int take_option(struct report_options *options, int code, const char *wor
 		return parse_format(options, word);
 	case 'o':
 		options->output = word;
-		return 0;
+		return wrong_output("report", word);
 	case OPTION_STORE:
 		options->store = word;
 		return 0;
@@ -210,9 +210,7 @@ int report_parse_options(struct report_options *options, int argc, char **argv)
 		}
 		if (code == '?' || code == ':')
 			return wrong_option("report", argv, long_options, code);
-		status = wrong_output("report", code, optarg);
-		if (!status)
-			status = take_option(options, code, optarg);
+		status = take_option(options, code, optarg);
 		if (status)
 			return status;
 	}

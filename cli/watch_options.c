@@ -237,7 +237,7 @@ static int take_value(struct watch_command *command, int option, const char *tex
 		return 0;
 	default:
 		command->output = text;
-		return 0;
+		return wrong_output("watch", text);
 	}
 }
 
@@ -293,9 +293,7 @@ static int parse(struct watch_command *command, int argc, char **argv)
 		}
 		if (option == '?' || option == ':')
 			return wrong_option(argv[0], argv, long_options, option);
-		err = wrong_output(argv[0], option, optarg);
-		if (!err)
-			err = take(command, option, optarg);
+		err = take(command, option, optarg);
 		if (err)
 			return err;
 	}

@@ -51,9 +51,9 @@ int wrong_option(const char *command, char *const argv[], const struct option *k
 	return STATUS_USAGE;
 }
 
-int wrong_output(const char *command, int code, const char *path)
+int wrong_output(const char *command, const char *path)
 {
-	if (code != 'o' || (*path && strcmp(path, "--") != 0))
+	if (*path && strcmp(path, "--") != 0)
 		return STATUS_OK;
 	utf8_fprintf(
 		stderr,

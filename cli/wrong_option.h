@@ -10,8 +10,8 @@
  */
 int wrong_option(const char *command, char *const argv[], const struct option *known, int code);
 
-/* `path` is what the option `code` was given. Of -o, --output: says so where that names no file,
- * being empty or the -- that was to follow. Returns STATUS_USAGE, else STATUS_OK. */
-int wrong_output(const char *command, int code, const char *path);
+/* `path` was given to -o, --output: says so where that names no file, being empty or the -- that
+ * was to follow. Returns STATUS_USAGE, else STATUS_OK. */
+int wrong_output(const char *command, const char *path);
 
 #endif
