@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is done as watched processes come and go (program/program.h). */
-#include "aim/aim.h"
-#include "arrival/enter.h"
 #include "control/events.h"
 
+#include "aim/aim.h"
+#include "arrival/enter.h"
 #include "control/state.h"
 #include "hold/hold.h"
 #include "lasting/duty.h"

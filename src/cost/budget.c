@@ -8,9 +8,6 @@
 #define START_SECONDS 50.0
 #define START_SECONDS_AGGRESSIVE 2.0 /* a short run takes no more than twice the time */
 #define MOST_SECONDS 100.0
-/* As much again for what switches of threads and interrupts cost, and for nothing else: memcached
- * with four threads costs 280 ms of that in its first 15 s, before anything is found. */
-#define SWITCHES_PART 1
 #define SLEEPY_PARTS 10 /* a program that uses less of one CPU than this part waits */
 #define PAUSE_MOST SECOND
 #define INCOME_LEAST 1e-4 /* of a second: no pause is computed from less */
@@ -94,7 +91,10 @@ void budget_start(struct budget *budget, const struct budget_terms *terms, uint6
 	budget->bucket.most = allowed_in(budget, MOST_SECONDS);
 	if (budget->bucket.most < lent)
 		budget->bucket.most = lent;
-	budget->loan = terms->aggressive ? 0 : (uint64_t)lent * SWITCHES_PART;
+	/* As much again for what switches of threads and interrupts cost, and for nothing else:
+	 * memcached with four threads costs 280 ms of that in its first 15 s, before anything is
+	 * found. */
+	budget->loan = terms->aggressive ? 0 : (uint64_t)lent;
 	budget->spent = charged(budget) + budget_outside(budget, own);
 	budget->program_before = budget->sum.program;
 	budget->settled_at = now;

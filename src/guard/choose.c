@@ -26,10 +26,9 @@ _Static_assert(CHOOSE_CELLS == 1u << (64 - 54), "choose_cell() takes so many bit
 #define WITHOUT_WATCH 4096   /* allocations until a process that is not watched looks again */
 #define BEHIND_EACH 4u	     /* blocks of a context, of which one stands behind an empty page */
 /* Where every block is guarded: */
-#define WHOLE_FIRST 4u		/* blocks of a context that is new are whole */
-#define WHOLE_GROWTH 8u		/* then one after about so manieth of those before */
-#define SELDOM_MOST 256u	/* blocks of a context until it is no longer a rare one */
-#define MEASURED_EACH CARE_EACH /* of those with patterns alone; the others take as long */
+#define WHOLE_FIRST 4u	  /* blocks of a context that is new are whole */
+#define WHOLE_GROWTH 8u	  /* then one after about so manieth of those before */
+#define SELDOM_MOST 256u  /* blocks of a context until it is no longer a rare one */
 #define LEFT_OUT_PASS 16u /* allocations at a place where one was left out, which are not shown */
 
 struct context {
@@ -144,7 +143,7 @@ static void pay(struct area *area, struct area_process *process, const struct ch
 	if (took > TOOK_MOST)
 		took = TOOK_MOST;
 	if (!bill->earning)
-		took *= MEASURED_EACH;
+		took *= CARE_EACH;
 	atomic_fetch_add_explicit(&process->handling, took, memory_order_relaxed);
 	if (area->guard.all && !more) {
 		atomic_fetch_add_explicit(&paid_until, took, memory_order_relaxed);
@@ -483,7 +482,7 @@ static bool is_measured(void)
 {
 	static __thread uint32_t turn __attribute__((tls_model("initial-exec")));
 
-	return ++turn % MEASURED_EACH == 0;
+	return ++turn % CARE_EACH == 0;
 }
 
 void choose_begin_bill(struct choose_bill *bill, bool more)

@@ -9,9 +9,10 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#define BELOW 4096 /* bytes of frames of what the handler calls */
-#define ABOVE \
-	16384 /* from the handler's frame to the end of the signal's, vector registers and all */
+/* Bytes of frames of what the handler calls; and from its own frame to the end of the signal's,
+ * vector registers and all. */
+#define BELOW 4096
+#define ABOVE 16384
 
 /* Two system calls are saved where nothing that is watched lies near. */
 static bool is_near(const struct area_slot *slot, uint64_t frame)

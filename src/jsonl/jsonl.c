@@ -11,8 +11,8 @@
 #define LINE_MAX_BYTES (16u << 20) /* a finding at all its bounds takes about 5 MiB */
 #define TABLES_MAX 4096		   /* processes of one recording */
 #define AIMS_MAX 4096
-#define BINARY_LINES_MAX \
-	100 /* since the last JSON; a writer whose machine crashed leaves zeros in one */
+/* Since the last JSON. A writer whose machine crashed leaves zeros in one. */
+#define BINARY_LINES_MAX 100
 
 struct jsonl_reader {
 	FILE *stream;

@@ -17,9 +17,9 @@
 #define WORDS_AT_ONCE 2048
 #define WORDS_MOST 1024	     /* of a program's data that look like code: each is asked about */
 #define DATA_MOST (4u << 20) /* bytes of it that are read */
-#define RAX ((int)insn_arch.function_result)
+#define RESULT ((int)insn_arch.function_result)
 #define ROUTINE_ARGUMENT 3 /* of pthread_create(): what the thread's routine is called with */
-#define RCX ((int)insn_arch.function_argument[ROUTINE_ARGUMENT])
+#define HANDED ((int)insn_arch.function_argument[ROUTINE_ARGUMENT])
 
 struct known {
 	uint64_t start;	   /* 0: free */
@@ -193,16 +193,16 @@ static void note_sites(struct functions *functions, struct space *space, const s
 
 		if (pass->value.number != CODE_FRAME)
 			continue;
-		if (pass->to == RCX && creates_thread(space, pass->target))
-			add_site(functions, SITE_THREAD, code->start + pass->at, RCX);
+		if (pass->to == HANDED && creates_thread(space, pass->target))
+			add_site(functions, SITE_THREAD, code->start + pass->at, HANDED);
 		else
 			hand(functions, space, pass->target, pass->to, 0);
 	}
 	if (code->returns_frame)
-		add_site(functions, SITE_RETURN, code->start + code->returns_frame, RAX);
+		add_site(functions, SITE_RETURN, code->start + code->returns_frame, RESULT);
 	for (unsigned i = 0; i < code->indirects && functions->calls; i++)
 		if (!code->indirect[i].pointer)
-			add_site(functions, SITE_CALL, code->start + code->indirect[i].at, RAX);
+			add_site(functions, SITE_CALL, code->start + code->indirect[i].at, RESULT);
 }
 
 static void note_victim(struct functions *functions, const struct code *code)

@@ -44,6 +44,11 @@ static void end(struct stack *stack, struct task *task, bool idle)
 	task_end(stack, task);
 }
 
+static bool has_armed_slot(const struct task *task)
+{
+	return task->armed & (1u << STAGE_SLOT | 1u << STAGE_FAR);
+}
+
 static void disarm_slots(struct stack *stack, struct task *task)
 {
 	task_disarm(stack, task, STAGE_SLOT);
@@ -164,8 +169,7 @@ static bool stays_ready(struct stack *stack, const struct task *task)
  * next one: what it has hit may be on its way. */
 static bool is_other_guarded(const struct task *task, const struct tl_access *access)
 {
-	return task->victim->wanted && task->tid != access->tid &&
-	       (task->armed >> STAGE_SLOT & 1 || task->armed >> STAGE_FAR & 1) &&
+	return task->victim->wanted && task->tid != access->tid && has_armed_slot(task) &&
 	       clock_now() - task->guarded_at < SLOT_WINDOW;
 }
 
@@ -285,7 +289,7 @@ void guard_hit(struct stack *stack, struct task *task, enum stage stage,
 void guard_over(struct stack *stack, struct task *task, enum stage stage)
 {
 	/* The other one is watched on. */
-	if (task->armed >> STAGE_SLOT & 1 || task->armed >> STAGE_FAR & 1)
+	if (has_armed_slot(task))
 		return;
 	if (stage == STAGE_READY)
 		end(stack, task, true);
