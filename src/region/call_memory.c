@@ -320,17 +320,12 @@ static void visit(const struct walk *walk, uintptr_t first, size_t length, unsig
 		walk->visit(walk->context, first, length, access);
 }
 
-static bool failed(const struct region_call *call)
-{
-	return call->result < 0 && call->result >= -4095;
-}
-
 /* Bytes the call has moved as its result says; without limit while it is pending. */
 static size_t moved(const struct region_call *call, size_t unit)
 {
 	if (call->result == REGION_CALL_PENDING)
 		return SIZE_MAX;
-	return failed(call) ? 0 : (size_t)call->result * unit;
+	return raw_failed((long)call->result) ? 0 : (size_t)call->result * unit;
 }
 
 static size_t at_most(size_t length, size_t limit)
@@ -389,7 +384,7 @@ static void walk_message(const struct walk *walk, uintptr_t at, unsigned access)
 	struct msghdr header;
 
 	visit(walk, at, sizeof(header), access == TL_WRITE ? TL_READ | TL_WRITE : TL_READ);
-	if (!region_copy_from(&header, at, sizeof(header)) || failed(walk->call))
+	if (!region_copy_from(&header, at, sizeof(header)) || raw_failed((long)walk->call->result))
 		return;
 	visit(walk, (uintptr_t)header.msg_name, header.msg_namelen, access);
 	visit(walk, (uintptr_t)header.msg_control, header.msg_controllen, access);
@@ -405,7 +400,7 @@ static void walk_argument(const struct walk *walk, const struct memory_argument 
 	uint32_t word = 0;
 
 	/* A call that failed has written nothing, as far as can be told. */
-	if (!at || (failed(call) && !(access &= TL_READ)))
+	if (!at || (raw_failed((long)call->result) && !(access &= TL_READ)))
 		return;
 	switch (memory->extent) {
 	case FIXED:
@@ -480,7 +475,8 @@ bool region_call_maps(const struct region_call *call, uintptr_t *start, size_t *
 {
 	bool pending = call->result == REGION_CALL_PENDING;
 
-	if ((call->number != SYS_mmap && call->number != SYS_mremap) || failed(call))
+	if ((call->number != SYS_mmap && call->number != SYS_mremap) ||
+	    raw_failed((long)call->result))
 		return false;
 	/* Where, only the result tells. */
 	*start = pending ? 0 : (uintptr_t)call->result;
