@@ -42,7 +42,9 @@ struct budget {
 	double percent;
 	struct bucket bucket;
 	double income;	 /* ns a second that were earned lately */
-	uint64_t loan;	 /* ns of wake-ups and interrupts that are still to be left uncharged */
+	/* ns that are still to be left uncharged: of wake-ups, interrupts and, but for the last
+	 * `loan_kept` of it, samples. */
+	uint64_t loan, loan_kept;
 	uint64_t exempt; /* ns of our own CPU time that are not counted */
 	uint64_t spent, settled_at;
 	uint64_t paused_until; /* nothing is armed before */
