@@ -41,7 +41,7 @@ struct spending {
 struct budget {
 	double percent;
 	struct bucket bucket;
-	double income;	 /* ns a second that were earned lately */
+	double income; /* ns a second that were earned lately */
 	/* ns that are still to be left uncharged: of wake-ups, interrupts and, but for the last
 	 * `loan_kept` of it, samples. */
 	uint64_t loan, loan_kept;
