@@ -374,6 +374,9 @@ static int run(struct detection *detection)
 		status = attach_begin(tool_set_control(detection->tools), detection->options.pid);
 	if (status)
 		return status;
+	output_begin(&detection->output);
+	if (detection->generated)
+		output_file_empty(detection->generated);
 	progress_begin(&detection->progress,
 		       detection->options.quiet ||
 			       (!detection->options.program && !detection->options.pid));

@@ -37,6 +37,12 @@ static void say_lost(struct output *output, int err)
 			     strerror(-err));
 }
 
+void output_begin(struct output *output)
+{
+	if (output->file && !output_file_empty(output->file))
+		say_lost(output, -errno);
+}
+
 void output_write(struct output *output, const struct finding *finding)
 {
 	off_t end = ftello(output->file);

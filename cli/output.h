@@ -17,9 +17,11 @@ struct output {
 	bool cut;    /* the last line of it may be a part of one */
 };
 
-/* Its mode is 0600 from then on, also of one that was there, which is emptied. False, and says so,
- * when it cannot be opened. */
+/* Its mode is 0600 from then on, also of one that was there. False, and says so, when it cannot be
+ * opened. */
 bool output_open(struct output *output, const char *path);
+/* The program runs: what was in the file before is not wanted any more. */
+void output_begin(struct output *output);
 /* The first failure is told on standard error. What was written of the line is taken back,
  * unless others write there: then the next line begins anew. */
 void output_write(struct output *output, const struct finding *finding);

@@ -44,7 +44,7 @@ static bool is_descriptor(const char *path)
 	return sscanf(path, "/proc/%*[0-9]/task/%*[0-9]/fd/%n", &length) == 0 && length > 0;
 }
 
-static int open_output(const char *path)
+static int open_output(const char *path, int emptied)
 {
 	struct stat status;
 	int standard = stat(path, &status) ? -1 : standard_of(&status);
@@ -52,7 +52,7 @@ static int open_output(const char *path)
 	/* A descriptor of its own for the same opened file: both write behind what is there. */
 	if (standard >= 0)
 		return fcntl(standard, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	return open(path, O_WRONLY | O_CREAT | O_CLOEXEC | emptied, 0600);
 }
 
 bool output_file_is_shared(FILE *file)
@@ -62,16 +62,21 @@ bool output_file_is_shared(FILE *file)
 	return !fstat(fileno(file), &status) && standard_of(&status) >= 0;
 }
 
-FILE *output_file_open_silently(const char *path)
+static FILE *open_stream(const char *path, int emptied)
 {
-	int fd = open_output(path);
+	int fd = open_output(path, emptied);
 
 	return fd < 0 ? NULL : fdopen(fd, "w");
 }
 
+FILE *output_file_open_silently(const char *path)
+{
+	return open_stream(path, O_TRUNC);
+}
+
 FILE *output_file_open(const char *path)
 {
-	FILE *file = output_file_open_silently(path);
+	FILE *file = open_stream(path, 0);
 	struct stat status;
 
 	if (!file) {
@@ -85,6 +90,15 @@ FILE *output_file_open(const char *path)
 		utf8_fprintf(stderr,
 			     "trapline: %s is another user's and stays readable as it was\n", path);
 	return file;
+}
+
+bool output_file_empty(FILE *file)
+{
+	struct stat status;
+
+	if (fstat(fileno(file), &status) || !S_ISREG(status.st_mode) || standard_of(&status) >= 0)
+		return true;
+	return !ftruncate(fileno(file), 0);
 }
 
 char *output_file_replaceable(const char *path)

@@ -13,10 +13,14 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* A file that only its owner may read, emptied, or what one of our own standard descriptors stands
- * for. NULL, and said why. */
+/* A file that only its owner may read, or what one of our own standard descriptors stands for. What
+ * is in it stays until output_file_empty(): the program may turn out not to run. NULL, and said
+ * why. */
 FILE *output_file_open(const char *path);
-/* The same without a word: NULL with errno. */
+/* False: what was there is there still, and errno says why. What is no regular file, or the
+ * program's too, is left as it is. */
+bool output_file_empty(FILE *file);
+/* Emptied at once, and without a word: NULL with errno. */
 FILE *output_file_open_silently(const char *path);
 /* Is it one that a standard descriptor of ours is open for writing on? The program writes to it,
  * too, behind what is ours. */

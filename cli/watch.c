@@ -48,6 +48,7 @@ static int run(struct watch_command *command, struct watch *watch, struct contro
 	if (pid < 0)
 		return program_cannot_run(program[0], (int)pid);
 	program_forward_signals(pid);
+	output_begin(command->watch.context);
 	status = control_run(control);
 	background_go_on(control, &how, program_exit_status(status));
 	control_finish(control);
@@ -84,6 +85,7 @@ static int observe(struct watch_command *command, struct watch *watch, struct co
 	err = control_observe(control, command->pid);
 	if (err)
 		return cannot_observe(command->pid, err);
+	output_begin(command->watch.context);
 	if (!watch_refused(watch)) {
 		utf8_fprintf(
 			stderr,

@@ -239,6 +239,20 @@ class Files(Case):
                 self.assertEqual((result.returncode, result.stdout), (1, alone.stdout), result.stderr)
                 self.assertIn("none" if one in words else "zeros", result.stderr)
 
+    def test_what_was_found_stays_where_nothing_runs(self):
+        """The file of -o is emptied when there is something to write into it, a program under way."""
+        line = json.dumps(self.FINDING).encode() + b"\n"
+        for words in (("race", "-q"), ("watch", "errno")):
+            for program, status in (("/nonexistent/program", 127), ("/etc/passwd", 126)):
+                path = self.path("findings.jsonl", line)
+                result = run(*words, "-o", path, "--", program)
+                self.assert_told(result, status, program)
+                with open(path, "rb") as file:
+                    self.assertEqual(file.read(), line, (words, program))
+            self.assertEqual(run(*words, "-o", path, "--", "true").returncode, 0)
+            with open(path, "rb") as file:
+                self.assertNotIn(line, file.read(), words)
+
     def test_names_that_are_none(self):
         for words in ("race", "-o", "", "--", "true"), ("watch", "x", "-o", "", "--", "true"), ("report", "-o", ""), \
                 ("heap", "-o", "--", "true"), ("report", "--output", "--", "x"):
