@@ -4,7 +4,17 @@
  * they begin and wait until theirs is armed. A copy that is not there yet (a library's block is
  * made at its first use, a pointer on the way may be NULL) is looked for at each tick.
  */
-#include "watch/private.h"
+#include "watch/copies.h"
+
+#include "control/control.h"
+#include "lasting/lasting.h"
+#include "lasting/threads.h"
+#include "module/modules.h"
+#include "notice/notice.h"
+#include "symbol/target.h"
+#include "watch/piece.h"
+#include "watch/state.h"
+#include "watch/watched.h"
 
 #include <errno.h>
 #include <stdlib.h>

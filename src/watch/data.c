@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of any length: by as many slots as it takes, else as a region. */
-#include "watch/private.h"
+#include "watch/data.h"
+
+#include "watch/piece.h"
+#include "watch/region.h"
+#include "watch/scouts.h"
+#include "watch/state.h"
+#include "watch/watched.h"
 
 #include <errno.h>
 

@@ -5,8 +5,12 @@
  * others standing still. Meanwhile the hardware is gdb's: our watchpoints are given back until it
  * has ended.
  */
+#include "watch/debugger.h"
+
+#include "lasting/lasting.h"
 #include "record/utf8.h"
-#include "watch/private.h"
+#include "watch/state.h"
+#include "watch/watched.h"
 
 #include <errno.h>
 #include <fcntl.h>

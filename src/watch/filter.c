@@ -5,9 +5,16 @@
  * Places whose hits have been understood once are taught to it, and what it counts there is
  * collected.
  */
+#include "watch/filter.h"
+
 #include "base/glob.h"
+#include "control/control.h"
+#include "lasting/lasting.h"
 #include "symbol/lookup.h"
-#include "watch/private.h"
+#include "watch/piece.h"
+#include "watch/state.h"
+#include "watch/wanted.h"
+#include "watch/watched.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -3,9 +3,19 @@
  * Blocks of the heap: `heap:SIZE@FUNCTION`. The program tells of each block of that size and waits;
  * if the function is on the stack and hardware is left, the block is watched until it is freed.
  */
-#include "watch/private.h"
+#include "watch/heap.h"
 
+#include "control/control.h"
+#include "notice/notice.h"
+#include "symbol/target.h"
 #include "tool/complete.h"
+#include "watch/data.h"
+#include "watch/piece.h"
+#include "watch/region.h"
+#include "watch/scouts.h"
+#include "watch/state.h"
+#include "watch/wanted.h"
+#include "watch/watched.h"
 
 #include <errno.h>
 #include <string.h>

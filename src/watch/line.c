@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A hit as one line, with --stack followed by its frames. */
+#include "watch/line.h"
+
 #include "record/utf8.h"
-#include "watch/private.h"
+#include "watch/place.h"
+#include "watch/state.h"
+#include "watch/wanted.h"
 
 void value_text(const struct wanted *wanted, bool known, uint64_t value, char *text, size_t size)
 {

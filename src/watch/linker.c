@@ -5,8 +5,11 @@
  * module that is mapped and not in the record yet is not itself yet: the linker still fills its
  * variables with zeros.
  */
+#include "watch/linker.h"
+
+#include "module/modules.h"
 #include "symbol/lookup.h"
-#include "watch/private.h"
+#include "watch/watched.h"
 
 #include <errno.h>
 #include <link.h>

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one hardware slot watches: how much fits, arming and disarming it. */
-#include "watch/private.h"
+#include "watch/piece.h"
+
+#include "lasting/lasting.h"
+#include "lasting/threads.h"
+#include "symbol/target.h"
+#include "watch/filter.h"
+#include "watch/state.h"
+#include "watch/watched.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Places of the code by how often they touched what is watched. */
-#include "record/utf8.h"
+#include "watch/place.h"
 
 #include "base/path.h"
-#include "watch/private.h"
+#include "lasting/lasting.h"
+#include "record/utf8.h"
+#include "watch/filter.h"
+#include "watch/heap.h"
+#include "watch/state.h"
+#include "watch/wanted.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,14 @@
  * What is larger than the hardware: a region, which the program itself watches by a protection key.
  * Any of its bytes may be touched, so what they were is kept here, as the hits before left them.
  */
-#include "watch/private.h"
+#include "watch/region.h"
+
+#include "control/control.h"
+#include "lasting/lasting.h"
+#include "lasting/regions.h"
+#include "watch/piece.h"
+#include "watch/state.h"
+#include "watch/watched.h"
 
 #include <errno.h>
 #include <stdlib.h>

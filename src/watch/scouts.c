@@ -8,7 +8,16 @@
  * Whoever wants a slot takes a scout's. Where one is missing, looking again from time to time is
  * all there is.
  */
-#include "watch/private.h"
+#include "watch/scouts.h"
+
+#include "control/control.h"
+#include "lasting/lasting.h"
+#include "module/modules.h"
+#include "symbol/target.h"
+#include "watch/linker.h"
+#include "watch/piece.h"
+#include "watch/state.h"
+#include "watch/watched.h"
 
 #include <string.h>
 

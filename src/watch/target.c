@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From expressions to hardware slots, again and again while modules come and pointers move. */
+#include "watch/target.h"
+
 #include "base/clock.h"
+#include "control/control.h"
+#include "lasting/regions.h"
+#include "lasting/threads.h"
+#include "module/modules.h"
 #include "observe/observe.h"
 #include "record/utf8.h"
-#include "watch/private.h"
+#include "symbol/target.h"
+#include "watch/copies.h"
+#include "watch/data.h"
+#include "watch/heap.h"
+#include "watch/linker.h"
+#include "watch/piece.h"
+#include "watch/region.h"
+#include "watch/scouts.h"
+#include "watch/state.h"
+#include "watch/wanted.h"
+#include "watch/watched.h"
 
 #include <errno.h>
 #include <stdio.h>

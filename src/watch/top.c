@@ -3,8 +3,13 @@
 
 #include "base/clock.h"
 #include "record/utf8.h"
-#include "watch/private.h"
+#include "watch/filter.h"
+#include "watch/line.h"
+#include "watch/place.h"
+#include "watch/state.h"
 #include "watch/terminal.h"
+#include "watch/wanted.h"
+#include "watch/watched.h"
 
 #include <ctype.h>
 #include <errno.h>

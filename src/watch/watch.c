@@ -3,10 +3,26 @@
 
 #include "base/clock.h"
 #include "base/path.h"
-
+#include "control/control.h"
+#include "lasting/lasting.h"
+#include "lasting/regions.h"
+#include "lasting/threads.h"
+#include "notice/notice.h"
 #include "record/utf8.h"
 #include "tool/complete.h"
-#include "watch/private.h"
+#include "watch/copies.h"
+#include "watch/debugger.h"
+#include "watch/filter.h"
+#include "watch/heap.h"
+#include "watch/line.h"
+#include "watch/piece.h"
+#include "watch/place.h"
+#include "watch/region.h"
+#include "watch/scouts.h"
+#include "watch/state.h"
+#include "watch/target.h"
+#include "watch/wanted.h"
+#include "watch/watched.h"
 
 #include <errno.h>
 #include <signal.h>

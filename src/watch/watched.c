@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A watched process, and its hardware given back for a while. */
-#include "watch/private.h"
+#include "watch/watched.h"
+
+#include "lasting/lasting.h"
+#include "watch/copies.h"
+#include "watch/piece.h"
+#include "watch/state.h"
 
 #include <errno.h>
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any number of bytes, watched by as many slots as they need. */
+#ifndef WATCH_DATA_H
+#define WATCH_DATA_H
+
+#include <stdint.h>
+
+struct watch;
+struct watched;
+
+/* Watches the target's length from `start` on; all or, with -errno, nothing. */
+int watch_arm_data(struct watch *watch, struct watched *process, unsigned wanted, uint64_t start,
+		   uint64_t block);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where in the code hits came from, and how many. */
+#ifndef WATCH_PLACE_H
+#define WATCH_PLACE_H
+
+#include "record/area.h"
+#include "record/finding.h"
+#include "watch/wanted.h"
+
+struct watch;
+
+struct place {
+	unsigned wanted;
+	enum finding_operation operation;
+	char *text; /* "function file:line" */
+	uint64_t count;
+	/* Of the last hit that was sent. */
+	uint64_t last_time, last_value;
+	bool last_known;
+	char last_thread[AREA_NAME];
+};
+
+/* Its index, or -1 when memory is short. */
+int place_count(struct watch *watch, unsigned wanted, const struct finding *finding);
+void places_print(struct watch *watch);
+/* The number of accesses that `count` hits at one place stand for, where slots rested at times to
+ * keep to the budget. */
+uint64_t place_estimate(const struct wanted *wanted, uint64_t count);
+void place_text(const struct finding_access *access, char *text, size_t size);
+
+#endif

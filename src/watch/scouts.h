@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Slots that tell when an expression may mean something else. */
+#ifndef WATCH_SCOUTS_H
+#define WATCH_SCOUTS_H
+
+struct watch;
+struct watched;
+
+/* Placed after each look; they give way when others need slots. */
+void scouts_place(struct watch *watch, struct watched *process);
+void scouts_give_way(struct watch *watch, struct watched *process, unsigned needed);
+
+#endif
