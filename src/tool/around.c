@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the code around an access does with the value. */
+#include "tool/around.h"
+
+#include "control/control.h"
 #include "insn/update.h"
-#include "tool/private.h"
+#include "tool/host.h"
 
 #include <string.h>
 

@@ -2,8 +2,9 @@
 #include "tool/block.h"
 
 #include "notice/allocations.h"
+#include "record/finding.h"
 #include "tool/complete.h"
-#include "tool/private.h"
+#include "tool/host.h"
 
 /* glibc gives up to so many bytes more than were asked for (its smallest chunk; a remainder that
  * would be none), and whole pages to blocks that have a mapping of their own. */

@@ -2,10 +2,11 @@
 /* From addresses to names: stacks of accesses. */
 #include "tool/complete.h"
 
+#include "control/control.h"
 #include "hit/stack.h"
-#include "tool/private.h"
-
+#include "record/finding.h"
 #include "symbol/place.h"
+#include "tool/host.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -36,6 +36,12 @@ bool complete_frames(struct finding *finding, struct space *space, struct findin
 const char *complete_program(struct finding *finding, const struct space *space,
 			     const char *started);
 
+/* For <trapline/tool.h>: the frames at `pc`, and those of a thread's stack. How many. */
+int host_symbolise(struct tl_host *host, pid_t pid, uint64_t pc, struct tl_frame *frames,
+		   size_t max);
+int host_stack(struct tl_host *host, const struct tl_access *access, struct tl_frame *frames,
+	       size_t max);
+
 /* ns since 1970: now, and of a time by CLOCK_MONOTONIC. */
 uint64_t complete_time(void);
 uint64_t complete_wall_time(uint64_t monotonic);

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a tool's report to a finding: what the tool said, and what the program tells beside it. */
+#include "tool/finding.h"
+
+#include "control/control.h"
 #include "process/thread_status.h"
+#include "record/finding.h"
 #include "tool/block.h"
 #include "tool/complete.h"
-#include "tool/private.h"
+#include "tool/host.h"
+#include "tool/object.h"
 #include "tool/variable.h"
 
 #include <stddef.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Guarded blocks in the words of the tool interface. */
+#include "tool/guarded.h"
+
 #include "notice/guards.h"
-#include "tool/private.h"
+#include "tool/host.h"
 
 _Static_assert(TL_GUARD_PAGE_OPENS == GUARD_PAGE_OPENS && TL_GUARD_PAGE_RUNS == GUARD_PAGE_RUNS,
 	       "what tools are told of pages is what programs say");

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The services of <trapline/tool.h>. */
+#include "tool/host.h"
+
 #include "account/account.h"
+#include "control/control.h"
 #include "notice/guards.h"
 #include "placed/placed.h"
+#include "record/finding.h"
 #include "record/utf8.h"
-#include "tool/private.h"
+#include "tool/around.h"
+#include "tool/complete.h"
+#include "tool/finding.h"
+#include "tool/guarded.h"
+#include "tool/judgement.h"
+#include "tool/look.h"
+#include "tool/unwind.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether an instruction is an atomic operation, and what its compiler promises of those. */
-#include "account/account.h"
-#include "tool/atomicity.h"
-#include "tool/private.h"
-#include "tool/variable.h"
+#include "tool/judgement.h"
 
+#include "account/account.h"
+#include "control/control.h"
 #include "symbol/compiler.h"
+#include "tool/atomicity.h"
+#include "tool/host.h"
+#include "tool/variable.h"
 
 #include <string.h>
 

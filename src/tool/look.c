@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a tool may ask of a process's memory and names. */
-#include "symbol/target.h"
-#include "tool/private.h"
+#include "tool/look.h"
 
+#include "control/control.h"
 #include "process/thread_pointer.h"
+#include "symbol/target.h"
+#include "tool/host.h"
 
 #include <errno.h>
 #include <stdio.h>

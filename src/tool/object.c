@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A finding's object as its tool tells it: a block or a frame, and the moments of its life. */
+#include "tool/object.h"
+
+#include "control/control.h"
+#include "record/finding.h"
 #include "tool/complete.h"
-#include "tool/private.h"
+#include "tool/host.h"
 
 static void add_moment(struct tl_host *host, struct finding *finding, struct space *space,
 		       const struct tl_moment *moment, struct finding_stack *stack)

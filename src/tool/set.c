@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/set.h"
 
+#include "control/control.h"
 #include "notice/notice.h"
-#include "tool/private.h"
+#include "record/finding.h"
+#include "tool/guarded.h"
+#include "tool/host.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stack of a hit by addresses. */
+#include "tool/unwind.h"
+
+#include "control/control.h"
 #include "hit/stack.h"
 #include "symbol/bounds.h"
 #include "symbol/stack.h"
-#include "tool/private.h"
+#include "tool/host.h"
 
 #define FRAMES_MAX 64
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All that the tools of a run share, and what each has of its own, for the files of this folder. */
+#ifndef TOOL_HOST_H
+#define TOOL_HOST_H
+
+#include "tool/counts.h"
+#include "tool/set.h"
+
+#include <stddef.h>
+
+#define TOOL_JUDGEMENTS 509 /* remembered answers about instructions, by pc */
+
+struct tool_judgement {
+	uint64_t pc;
+	uint64_t object; /* address of what was accessed, of variables in a module; else 0 */
+	pid_t pid;
+	enum tl_atomicity atomicity;
+	char reason[256];
+};
+
+/* One tool of a set, and what it was told of itself. */
+struct tl_host {
+	struct tool_set *set;
+	const struct tl_tool *tool;
+	unsigned number; /* from 1 on: the owner of its watches */
+	bool logged;	 /* it said something in a sentence of its own */
+	void *state;
+	struct tool_counts counts;
+};
+
+struct tool_set {
+	struct control *control;
+	struct program *program; /* the controller's */
+	struct host_options options;
+	struct tl_host host[TOOL_SET_MAX];
+	unsigned count;
+	char run[48];
+	char hostname[256];
+	host_deliver_fn *deliver;
+	void *context;
+	struct finding **findings;
+	size_t finding_count, finding_capacity;
+	struct tool_judgement judgement[TOOL_JUDGEMENTS];
+};
+
+extern const struct tl_services host_services;
+
+/* A tool built before the member was added says so by its size. */
+#define TOOL_HAS(tool, member)                                                        \
+	((tool)->size >= offsetof(struct tl_tool, member) + sizeof((tool)->member) && \
+	 (tool)->member)
+
+/* How many watches the tool places at a time; 0: it asks by watch(). */
+static inline unsigned tool_places(const struct tl_tool *tool)
+{
+	return TOOL_HAS(tool, slots) ? tool->slots : 0;
+}
+
+#endif
