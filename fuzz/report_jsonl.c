@@ -26,7 +26,6 @@ static void render(struct finding_set *set)
 		text_write(stream, set->findings[i], &text);
 		text_write_summary(stream, set->findings[i], &text);
 		suppressions_generate(stream, set->findings[i]);
-		finding_destroy(finding_copy(set->findings[i]));
 	}
 	sarif_write(stream, set, &sarif);
 	html_write(stream, set, &html);

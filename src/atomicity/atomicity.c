@@ -14,14 +14,6 @@
 
 #include <stdio.h>
 
-const char *symbol_atomicity_name(enum symbol_atomicity atomicity)
-{
-	static const char *const names[] = {"unknown", "atomic", "plain", "volatile", "mixed"};
-
-	return (unsigned)atomicity < sizeof(names) / sizeof(names[0]) ? names[atomicity]
-								      : "unknown";
-}
-
 static bool judge_metadata(struct symbol_object *object, uint64_t address,
 			   enum symbol_atomicity *answer, char *reason)
 {

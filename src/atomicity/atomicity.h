@@ -39,6 +39,4 @@ enum symbol_atomicity symbol_atomicity_judge(struct symbol_modules *modules, uin
 					     const struct symbol_variable *variable,
 					     enum symbol_load load, char reason[SYMBOL_REASON_MAX]);
 
-const char *symbol_atomicity_name(enum symbol_atomicity atomicity); /* "unknown", … */
-
 #endif

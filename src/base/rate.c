@@ -33,7 +33,8 @@ uint64_t rate_burst(uint64_t budget, uint64_t units)
 	return time_for(units, budget);
 }
 
-uint64_t rate_cost(const struct rate *rate, uint64_t units)
+/* ns until `units` are earned. `rate` may be changed meanwhile. */
+static uint64_t rate_cost(const struct rate *rate, uint64_t units)
 {
 	return time_for(units, __atomic_load_n(&rate->budget, __ATOMIC_RELAXED));
 }

@@ -21,9 +21,6 @@ struct rate {
 /* The burst in ns that lets `units` be used at once. */
 uint64_t rate_burst(uint64_t budget, uint64_t units);
 
-/* What `units` cost: ns until they are earned. `rate` may be changed meanwhile. */
-uint64_t rate_cost(const struct rate *rate, uint64_t units);
-
 /* Pay for `units` used by `now` (CLOCK_MONOTONIC, ns); returns when they will have been earned. */
 uint64_t rate_charge(uint64_t *earned, const struct rate *rate, uint64_t units, uint64_t now);
 

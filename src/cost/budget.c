@@ -53,7 +53,8 @@ static uint64_t charged(const struct budget *budget)
 	       sum->interrupts;
 }
 
-uint64_t budget_inside(const struct budget *budget)
+/* What was taken of the program's own threads, ns of CPU time. */
+static uint64_t budget_inside(const struct budget *budget)
 {
 	return charged(budget) + budget->sum.idle + budget_births(budget);
 }

@@ -80,9 +80,8 @@ struct budget_estimate {
 bool budget_settle(struct budget *budget, const struct budget_estimate *estimate, uint64_t own,
 		   uint64_t now);
 
-/* What was taken of the program's own threads, ns of CPU time. */
-uint64_t budget_inside(const struct budget *budget);
-/* Of that, what threads and processes took to be born with events, and to end, estimated. */
+/* What threads and processes took to be born with events, and to end, ns of CPU time, estimated: a
+ * part of what was taken of the program's own threads. */
 uint64_t budget_births(const struct budget *budget);
 /* What we used beside it, of `own`. */
 uint64_t budget_outside(const struct budget *budget, uint64_t own);

@@ -261,13 +261,6 @@ bool system_call_copied_by(int number, const struct insn_registers *after,
 	return true;
 }
 
-bool system_call_copied(const struct insn_registers *after, const struct insn_memory *memory,
-			const struct insn_bytes *watched, struct system_call_copy *copy)
-{
-	return system_call_copied_by(system_call_number(after, memory), after, memory, watched,
-				     copy);
-}
-
 bool system_call_copied_within(int number, const struct insn_registers *after,
 			       const struct insn_memory *memory, const struct insn_bytes *within,
 			       struct insn_bytes *bytes)
@@ -290,9 +283,4 @@ int system_call_sent_by(int number, const struct insn_registers *after,
 	    (int64_t)after->general[insn_arch.call_result] <= 0)
 		return -1;
 	return (int)argument(&search, DESCRIPTOR);
-}
-
-int system_call_sent_to(const struct insn_registers *after, const struct insn_memory *memory)
-{
-	return system_call_sent_by(system_call_number(after, memory), after, memory);
 }

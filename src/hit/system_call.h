@@ -22,13 +22,11 @@ struct system_call_copy {
 };
 
 /*
- * True when the thread has just returned from a call that is known to copy plainly: `copy` receives
+ * True when the thread has just returned from a call of this number that is known to copy plainly
+ * (a negative one is none): `copy` receives
  * the part of `watched` that it accessed so, of its buffer or of what describes that. All of
  * `watched` where the description cannot be read; false where it does not lead there.
  */
-bool system_call_copied(const struct insn_registers *after, const struct insn_memory *memory,
-			const struct insn_bytes *watched, struct system_call_copy *copy);
-/* The same of a call whose number is known otherwise; a negative one is none. */
 bool system_call_copied_by(int number, const struct insn_registers *after,
 			   const struct insn_memory *memory, const struct insn_bytes *watched,
 			   struct system_call_copy *copy);
@@ -37,7 +35,6 @@ bool system_call_copied_within(int number, const struct insn_registers *after,
 			       const struct insn_memory *memory, const struct insn_bytes *within,
 			       struct insn_bytes *bytes);
 /* The descriptor that a call which has just returned has sent a part of its buffer to; -1: none. */
-int system_call_sent_to(const struct insn_registers *after, const struct insn_memory *memory);
 int system_call_sent_by(int number, const struct insn_registers *after,
 			const struct insn_memory *memory);
 

@@ -84,7 +84,7 @@ bool meeting_waits(const struct target *target, const struct slot *slot)
 	return slot->armed && atomic_load(&target->shared->slot[slot->index].rhythmic);
 }
 
-bool meeting_is_on(const struct target *target)
+static bool meeting_is_on(const struct target *target)
 {
 	for (unsigned i = 0; i < target->slots; i++)
 		if (meeting_waits(target, &target->slot[i]))

@@ -21,9 +21,8 @@ bool hold_is_led(const struct target *target, const struct slot *slot);
  * here. */
 void hold_keep(struct target *target, const struct slot *slot);
 void meeting_note(struct target *target, const struct slot *slot, const struct hit *hit);
-/* Are two threads expected to coincide at the address that the slot watches; at any slot's? */
+/* Are two threads expected to coincide at the address that the slot watches? */
 bool meeting_waits(const struct target *target, const struct slot *slot);
-bool meeting_is_on(const struct target *target);
 /* Makes the watch of an address that periodic threads come by last until they coincide. */
 void meeting_suit(struct target *target, struct tl_watch *watch);
 void cooldown_note(struct target *target, const struct slot *slot); /* its watch is over */

@@ -12,7 +12,6 @@
 #define JSON_VERSION 1 /* of the format: "v" */
 
 json_t *json_from_finding(const struct finding *finding); /* NULL when memory is short */
-json_t *json_from_modules(const struct record_modules *modules);
 
 /* 0, or -EILSEQ with `error` naming the field, or -ENOMEM. Unknown fields are passed over. */
 int json_to_finding(const json_t *json, struct finding **finding, struct report_error *error);

@@ -313,36 +313,3 @@ json_t *json_from_finding(const struct finding *finding)
 	}
 	return object;
 }
-
-static json_t *encode_module(struct encoder *encoder, const struct record_module *module)
-{
-	json_t *object = json_object();
-
-	set_string(encoder, object, "path", module->path);
-	set_string(encoder, object, "build_id", module->build_id);
-	set_hex(encoder, object, "start", module->start);
-	set_hex(encoder, object, "end", module->end);
-	set_hex(encoder, object, "bias", module->bias);
-	return object;
-}
-
-json_t *json_from_modules(const struct record_modules *modules)
-{
-	struct encoder encoder = {false};
-	json_t *object = json_object(), *array = json_array();
-	size_t i;
-
-	set_integer(&encoder, object, "v", JSON_VERSION);
-	set_string(&encoder, object, "kind", "modules");
-	set_string(&encoder, object, "run", modules->run);
-	set_integer(&encoder, object, "pid", (uint64_t)modules->pid);
-	for (i = 0; i < modules->count; i++)
-		if (json_array_append_new(array, encode_module(&encoder, &modules->modules[i])))
-			encoder.failed = true;
-	set(&encoder, object, "modules", array);
-	if (encoder.failed) {
-		json_decref(object);
-		return NULL;
-	}
-	return object;
-}

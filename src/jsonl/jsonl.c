@@ -49,11 +49,6 @@ int jsonl_write_aim(FILE *stream, const struct aim_told *told)
 	return write_line(stream, aim_to_json(told));
 }
 
-int jsonl_write_modules(FILE *stream, const struct record_modules *modules)
-{
-	return write_line(stream, json_from_modules(modules));
-}
-
 struct jsonl_reader *jsonl_reader_create(FILE *stream, const char *name)
 {
 	struct jsonl_reader *reader = calloc(1, sizeof(*reader));

@@ -14,7 +14,6 @@
  * 0, -ENOMEM, or -EIO when the stream refuses. */
 int jsonl_write(FILE *stream, const struct finding *finding);
 int jsonl_write_aim(FILE *stream, const struct aim_told *told);
-int jsonl_write_modules(FILE *stream, const struct record_modules *modules);
 
 struct jsonl_reader;
 

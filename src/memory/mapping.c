@@ -21,7 +21,8 @@ static enum symbol_mapping_use use_of(const char *path)
 	return *path == '[' ? SYMBOL_MAPPING_KERNEL : SYMBOL_MAPPING_FILE;
 }
 
-int symbol_mapping_parse(const char *line, struct symbol_mapping *mapping)
+/* One line, without its newline. 0, or -EINVAL. The caller frees mapping->path. */
+static int symbol_mapping_parse(const char *line, struct symbol_mapping *mapping)
 {
 	static const char deleted[] = " (deleted)";
 	char permissions[5];

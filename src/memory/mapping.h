@@ -29,8 +29,6 @@ struct symbol_mappings {
 	size_t count;
 };
 
-/* Parse one line, without its newline. 0, or -EINVAL. The caller frees mapping->path. */
-int symbol_mapping_parse(const char *line, struct symbol_mapping *mapping);
 /* 0 or -errno; -ESRCH when the process has no memory any more. */
 int symbol_mappings_read(int pid, struct symbol_mappings *mappings);
 const struct symbol_mapping *symbol_mappings_find(const struct symbol_mappings *mappings,

@@ -180,7 +180,7 @@ static void put_off(struct entry *entry, uint64_t now)
  * claimed an entry and does not come is stopped, or the claim is nonsense that names a process
  * which nobody may look at.
  */
-bool entry_is_wanted(struct program *program, uint32_t index)
+static bool entry_is_wanted(struct program *program, uint32_t index)
 {
 	const struct area_process *shared = &program->area->process[index];
 	struct entry *entry = &program->entries->entry[index];

@@ -21,9 +21,6 @@ void entry_answer(struct area_process *shared, enum area_process_state state);
  * events are gone: that stands. */
 void entry_answer_announced(struct area_process *shared);
 
-/* Does a process that nobody watches yet seem to ask for it? */
-bool entry_is_wanted(struct program *program, uint32_t index);
-
 /* Processes that are watched or ask to be. */
 unsigned entries_waiting(struct program *program);
 

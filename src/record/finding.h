@@ -176,7 +176,6 @@ struct finding {
 
 /* A finding of this kind with count 1 and nothing else known; NULL when memory is short. */
 struct finding *finding_create(const char *kind);
-struct finding *finding_copy(const struct finding *finding);
 void finding_destroy(struct finding *finding); /* NULL is allowed */
 
 /* Copies that live as long as the finding. NULL gives NULL. */

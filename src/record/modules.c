@@ -76,7 +76,8 @@ int record_modules_add(struct record_modules *modules, const char *path, const c
 	return 0;
 }
 
-const struct record_module *record_modules_find(const struct record_modules *modules, uint64_t pc)
+static const struct record_module *record_modules_find(const struct record_modules *modules,
+						       uint64_t pc)
 {
 	size_t i;
 

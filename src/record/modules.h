@@ -31,7 +31,6 @@ void record_modules_destroy(struct record_modules *modules); /* NULL is allowed 
 /* Copies the strings. A later module at the same addresses wins (dlclose, then dlopen). */
 int record_modules_add(struct record_modules *modules, const char *path, const char *build_id,
 		       uint64_t start, uint64_t end, uint64_t bias);
-const struct record_module *record_modules_find(const struct record_modules *modules, uint64_t pc);
 
 /* Gives each frame that has none its module, build-id and offset. */
 void record_modules_resolve(const struct record_modules *modules, struct finding *finding);

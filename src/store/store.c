@@ -17,7 +17,8 @@
 #define ATTEMPTS 8
 #define NUMBER_SIZE 24
 
-bool store_is_server(const char *where)
+/* postgres://…, postgresql://…, or words with KEY=VALUE. */
+static bool store_is_server(const char *where)
 {
 	const char *equals = strchr(where, '=');
 

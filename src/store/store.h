@@ -18,9 +18,6 @@
 
 struct store;
 
-/* Whether `where` names a server: postgres://…, postgresql://…, or words with KEY=VALUE. */
-bool store_is_server(const char *where);
-
 /* Whether the file begins as a SQLite database does. */
 bool store_is_database(const char *path);
 

@@ -27,13 +27,6 @@
 /* glibc's thread descriptor above the thread pointer: never more than this. */
 #define DESCRIPTOR_SIZE 4096
 
-const char *symbol_variable_kind_name(enum symbol_variable_kind kind)
-{
-	static const char *const names[] = {"global", "tls", "stack", "heap", "other"};
-
-	return (unsigned)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "other";
-}
-
 /* Name, type (NULL: unknown) and member from the variable's entry; `offset` is into it. */
 static void describe(struct symbol_session *session, Dwarf_Die *die, Dwarf_Die *type,
 		     uint64_t offset, uint64_t size, struct symbol_variable *variable)

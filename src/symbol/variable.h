@@ -49,6 +49,4 @@ void symbol_variable_find(struct symbol_modules *modules, uint64_t address, uint
 			  const struct symbol_thread *threads, size_t thread_count,
 			  struct symbol_variable *variable);
 
-const char *symbol_variable_kind_name(enum symbol_variable_kind kind); /* "global", … */
-
 #endif

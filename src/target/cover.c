@@ -124,7 +124,7 @@ static bool suits(struct target *target, pid_t tid)
  * another's while check_itself() finds afterwards that it runs. EPERM: the kernel looks whose
  * thread it is before it looks who may send a signal.
  */
-bool cover_belongs(struct target *target, pid_t tid)
+static bool cover_belongs(struct target *target, pid_t tid)
 {
 	long err = raw_syscall3(SYS_tgkill, target->pid, tid, 0);
 

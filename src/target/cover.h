@@ -32,8 +32,6 @@ int cover_add(struct target *target, struct coverage *coverage, const struct per
 bool cover_may_move(struct target *target);
 int cover_modify(struct coverage *coverage, const struct coverage_target *threads,
 		 const struct perf_request *request, uint64_t data);
-/* Is the thread in which an event was opened just now one of the process's? */
-bool cover_belongs(struct target *target, pid_t tid);
 /* Are there threads in doubt, and is it time to look at them again? Then the version is another. */
 void cover_look_again(struct target *target);
 /* Of the choice of threads: events that were opened for another one are to be opened anew. */

@@ -172,8 +172,13 @@ static void name_run(struct tool_set *set)
  * Each side has at least one slot; those that place have no more than they ask for and no more than
  * half.
  */
-void tool_set_divide(const struct tl_tool *const *tools, unsigned count, unsigned slots,
-		     struct tool_shares *shares)
+/* How many hardware slots go to what samples choose, and to what tools place themselves. */
+struct tool_shares {
+	unsigned chosen, placed;
+};
+
+static void tool_set_divide(const struct tl_tool *const *tools, unsigned count, unsigned slots,
+			    struct tool_shares *shares)
 {
 	bool chooses = false;
 	unsigned wanted = 0;

@@ -50,13 +50,6 @@ struct finding *tool_set_finding(struct tool_set *set, size_t index);
 void tool_set_counts(const struct tool_set *set, control_count_fn *each, void *context);
 void tool_set_destroy(struct tool_set *set);
 
-/* How many hardware slots go to what samples choose, and to what tools place themselves. */
-struct tool_shares {
-	unsigned chosen, placed;
-};
-void tool_set_divide(const struct tl_tool *const *tools, unsigned count, unsigned slots,
-		     struct tool_shares *shares);
-
 /* A tool in a shared object; it stays loaded. NULL with one sentence on stderr. */
 const struct tl_tool *tool_load(const char *path);
 

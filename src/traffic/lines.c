@@ -138,7 +138,8 @@ void flow_line_watch_begin(struct flow_line *line)
 	line->pending_true = line->pending_false = 0;
 }
 
-uint64_t flow_line_conflict(const struct flow_actor *a, const struct flow_actor *b)
+/* The bytes that these two share truly. */
+static uint64_t flow_line_conflict(const struct flow_actor *a, const struct flow_actor *b)
 {
 	return (a->written & (b->read | b->written)) | (b->written & a->read);
 }

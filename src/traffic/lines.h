@@ -88,8 +88,6 @@ void flow_line_watch_visit(struct flow_line *line, const struct flow_visit *visi
 /* True when the watch saw the line go to and fro; its transfers then count. The caller counts the
  * watch. */
 bool flow_line_watch_end(struct flow_line *line, uint64_t duration);
-/* The bytes that these two share truly. */
-uint64_t flow_line_conflict(const struct flow_actor *a, const struct flow_actor *b);
 /* The two threads that make most of the sharing: false when there are none. */
 bool flow_line_pair(const struct flow_line *line, const struct flow_actor **first,
 		    const struct flow_actor **second);

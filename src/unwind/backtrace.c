@@ -4,7 +4,7 @@
 #include "base/counters.h"
 #include "unwind/step.h"
 
-void unwind_registers_from_context(struct unwind_registers *registers, const ucontext_t *context)
+static void registers_from_context(struct unwind_registers *registers, const ucontext_t *context)
 {
 	unwind_arch.registers(context, registers->value);
 	registers->known = (uint32_t)((1ull << UNWIND_REGISTER_COUNT) - 1);
@@ -34,7 +34,7 @@ int unwind_backtrace(const ucontext_t *context, uintptr_t *pcs, size_t max, int 
 	struct walk walk;
 
 	walk_init(&walk);
-	unwind_registers_from_context(&walk.registers, context);
+	registers_from_context(&walk.registers, context);
 	return collect(&walk, pcs, max, complete);
 }
 

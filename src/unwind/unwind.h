@@ -35,8 +35,6 @@ struct unwind_registers {
 	uint32_t interrupted;
 };
 
-void unwind_registers_from_context(struct unwind_registers *registers, const ucontext_t *context);
-
 /*
  * The words of the stack that decided a walk: return addresses, and the saved registers by which a
  * frame was found. A walk from the same registers over the same words leads to the same callers.

@@ -124,7 +124,9 @@ static int by_count(const void *a, const void *b)
 	return x->count == y->count ? 0 : x->count > y->count ? -1 : 1;
 }
 
-uint64_t place_estimate(const struct wanted *wanted, uint64_t count)
+/* The number of accesses that `count` hits at one place stand for, where slots rested at times to
+ * keep to the budget. */
+static uint64_t place_estimate(const struct wanted *wanted, uint64_t count)
 {
 	double seen = (double)wanted->kernel, all;
 

@@ -23,9 +23,6 @@ struct place {
 /* Its index, or -1 when memory is short. */
 int place_count(struct watch *watch, unsigned wanted, const struct finding *finding);
 void places_print(struct watch *watch);
-/* The number of accesses that `count` hits at one place stand for, where slots rested at times to
- * keep to the budget. */
-uint64_t place_estimate(const struct wanted *wanted, uint64_t count);
 void place_text(const struct finding_access *access, char *text, size_t size);
 
 #endif

@@ -60,19 +60,6 @@ static void test_round_trip(void **state)
 	check_round_trip(sample_ranked());
 }
 
-static void test_copy_is_equal(void **state)
-{
-	struct finding *finding = sample_race(), *copy = finding_copy(finding);
-	char *first = written(finding), *second = written(copy);
-
-	(void)state;
-	finding_destroy(finding);
-	assert_string_equal(first, second);
-	free(first);
-	free(second);
-	finding_destroy(copy);
-}
-
 static void test_raw_recording(void **state)
 {
 	static const char text[] =
@@ -185,7 +172,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_copy_is_equal),
 		cmocka_unit_test(test_raw_recording),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_bounds),

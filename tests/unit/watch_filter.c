@@ -7,7 +7,8 @@
 #include <cmocka.h>
 
 #include "control/state.h"
-#include "watch/private.h"
+#include "watch/filter.h"
+#include "watch/state.h"
 
 static struct area_process shared;
 static struct control control;

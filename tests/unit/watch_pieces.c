@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "control/state.h"
-#include "watch/private.h"
+#include "watch/piece.h"
+#include "watch/state.h"
 
 static struct control control;
 static struct watched process;

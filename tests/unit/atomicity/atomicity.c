@@ -117,8 +117,8 @@ static void judge(struct check *check, uint64_t pc, const struct insn *insn,
 		else
 			check->other[line]++;
 		if (answer != SYMBOL_ATOMICITY_PLAIN && marked(check, line, "/* plain: "))
-			print_message("line %u, %#lx: %s: %s\n", line, (unsigned long)pc,
-				      symbol_atomicity_name(answer), reason);
+			print_message("line %u, %#lx: answer %d: %s\n", line, (unsigned long)pc,
+				      (int)answer, reason);
 	}
 }
 

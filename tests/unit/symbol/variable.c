@@ -53,7 +53,7 @@ static struct symbol_variable find(struct fixture *fixture, uint64_t address, ui
 	struct symbol_variable variable;
 
 	symbol_variable_find(fixture->modules, address, size, &fixture->thread, 1, &variable);
-	print_message("%s %s +%lu %s %s:%u %s %s\n", symbol_variable_kind_name(variable.kind),
+	print_message("kind %d: %s +%lu %s %s:%u %s %s\n", (int)variable.kind,
 		      variable.path ? variable.path : "?", (unsigned long)variable.offset,
 		      variable.type ? variable.type : "?", variable.file ? variable.file : "?",
 		      variable.line, variable.function ? variable.function : "",
