@@ -343,7 +343,7 @@ static void a_system_calls_buffer_is_told_by_its_number(void **state)
 					  &watched, &copy));
 	assert_int_equal(copy.access, TL_READ);
 	put(4, FIXED_NOTHING, 0, 0, 0);
-	assert_int_equal(system_call_number(&after, &memory), -ENODATA);
+	assert_int_equal(system_call_number(&after, &memory), -ENOENT);
 }
 
 static unsigned pairs;
