@@ -118,7 +118,8 @@ void place_call(const struct heap *heap, const struct tl_guarded *block, struct 
 {
 	struct reading reading = {heap, access->pid};
 	struct insn_memory memory = {.read = read_memory, .context = &reading};
-	struct insn_bytes wrong = wrong_bytes(block, access), copied, more;
+	struct insn_bytes wrong = wrong_bytes(block, access);
+	struct system_call_copy copied, more;
 	struct insn_registers after;
 	int number;
 
@@ -130,13 +131,15 @@ void place_call(const struct heap *heap, const struct tl_guarded *block, struct 
 	if (!system_call_copied_within(number, &after, &memory, &wrong, &copied))
 		return;
 	/* How far it went on. */
-	wrong = (struct insn_bytes){copied.address, UINT64_MAX - copied.address};
+	wrong = (struct insn_bytes){copied.bytes.address, UINT64_MAX - copied.bytes.address};
 	if (access->address >= block->address + block->length &&
 	    system_call_copied_within(number, &after, &memory, &wrong, &more) &&
-	    more.address == copied.address)
-		copied.length = more.length;
-	if (access->address != copied.address)
+	    more.bytes.address == copied.bytes.address)
+		copied.bytes.length = more.bytes.length;
+	if (access->address != copied.bytes.address)
 		access->value_known = false;
-	access->address = copied.address;
-	access->length = copied.length;
+	access->traits |= TL_TRAIT_BOUNDED;
+	access->access = TL_KERNEL | (access->access & TL_LATE) | copied.access;
+	access->address = copied.bytes.address;
+	access->length = copied.bytes.length;
 }

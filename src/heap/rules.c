@@ -69,7 +69,8 @@ static bool is_by_strstr(const struct heap_access *access)
 static bool is_unbounded_copy(const struct heap_access *access)
 {
 	return (access->access & TL_KERNEL) &&
-	       (access->access & (TL_READ | TL_WRITE)) == (TL_READ | TL_WRITE);
+	       (access->access & (TL_READ | TL_WRITE)) == (TL_READ | TL_WRITE) &&
+	       !(access->traits & TL_TRAIT_BOUNDED);
 }
 
 static struct heap_verdict judge_bounds(const struct tl_guarded *block,

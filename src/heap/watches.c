@@ -76,10 +76,27 @@ struct purpose {
 	const char *strategy;
 	enum heap_rank rank;
 	uint64_t now; /* ns */
+	/* A thread that came to the page behind the block may have come through the bytes between,
+	 * in a system call, of which the hit is delivered as that ends: what watches them stays,
+	 * where anything else can make room. */
+	bool keeps_behind;
 };
 
+/* Of the block's own watches, one that is worth less than what is to come in its place. */
+static bool may_make_room(const struct heap_watch *watch, const struct tl_guarded *block,
+			  const struct purpose *purpose)
+{
+	if (!watch->cookie || watch->pid != block->pid)
+		return false;
+	if (watch->serial != block->serial)
+		return true;
+	if (purpose->keeps_behind && watch->address >= block->address + block->length)
+		return false;
+	return rank_of(watch, purpose->now) < purpose->rank;
+}
+
 /* Of those that are worth least any one, so that each has its chance where there are many at a
- * time; of the block's own, one that is worth less than what is to come in its place. */
+ * time. */
 static struct heap_watch *find_least(struct heap *heap, const struct tl_guarded *block,
 				     const struct purpose *purpose)
 {
@@ -90,8 +107,7 @@ static struct heap_watch *find_least(struct heap *heap, const struct tl_guarded 
 	for (unsigned i = 0; i < HEAP_WATCHES; i++) {
 		struct heap_watch *watch = &heap->watch[i];
 
-		if (!watch->cookie || watch->pid != block->pid ||
-		    (watch->serial == block->serial && rank_of(watch, now) >= purpose->rank))
+		if (!may_make_room(watch, block, purpose))
 			continue;
 		if (least && rank_of(watch, now) > rank_of(least, now))
 			continue;
@@ -247,7 +263,8 @@ void watches_birth(struct heap *heap, const struct tl_guarded_news *news)
 	unsigned evidence = remember_evidence(heap->remember, block);
 	bool ends_on_page = block->on_pages && !is_behind_page(block);
 	unsigned spare = slots > 3 && !ends_on_page ? 2 : 1;
-	struct purpose purpose = {STRATEGY_WATCH, HEAP_RANK_EVIDENCE, news->from->time};
+	struct purpose purpose = {
+		.strategy = STRATEGY_WATCH, .rank = HEAP_RANK_EVIDENCE, .now = news->from->time};
 
 	if (!heap->watches)
 		return;
@@ -268,11 +285,18 @@ void watches_birth(struct heap *heap, const struct tl_guarded_news *news)
 bool watches_fault(struct heap *heap, const struct tl_guarded *block,
 		   const struct pages_fault *fault)
 {
-	struct purpose purpose = {STRATEGY_PAGE, HEAP_RANK_EVIDENCE, clock_now()};
+	struct purpose purpose = {.strategy = STRATEGY_PAGE,
+				  .rank = HEAP_RANK_EVIDENCE,
+				  .now = clock_now(),
+				  .keeps_behind = !block->freed};
+	uint64_t word = fault->address & ~7ull;
 	struct heap_watch *watch;
 
-	if (!arm(heap, block, fault->address & ~7ull, 8, &purpose))
-		return false;
+	if (!arm(heap, block, word, 8, &purpose)) {
+		purpose.keeps_behind = false;
+		if (block->freed || !arm(heap, block, word, 8, &purpose))
+			return false;
+	}
 	watch = watches_find(heap, heap->last_cookie);
 	if (watch) {
 		watch->touched = fault->address;
@@ -303,7 +327,8 @@ static void watch_freed(struct heap *heap, const struct tl_guarded *block,
 void watches_free(struct heap *heap, const struct tl_guarded_news *news)
 {
 	const struct tl_guarded *block = news->block;
-	struct purpose purpose = {STRATEGY_WATCH, HEAP_RANK_BLOCK, news->from->time};
+	struct purpose purpose = {
+		.strategy = STRATEGY_WATCH, .rank = HEAP_RANK_BLOCK, .now = news->from->time};
 
 	for (unsigned i = 0; i < HEAP_WATCHES; i++)
 		if (heap->watch[i].cookie && heap->watch[i].pid == block->pid &&

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hit/system_call.h"
 
+#include "base/call_arguments.h"
+
 #include <trapline/event.h>
 
 #include <errno.h>
@@ -21,8 +23,8 @@ enum shape {
 	MESSAGES, /* an array of struct mmsghdr and their number */
 };
 
-/* Others are not known to be plain copies: futex(2) works on its word
- * atomically. */
+/* These move data, whose extent the result tells. What others read or write is in the table of
+ * base/call_arguments.h. futex(2), which works on its word atomically, is in neither. */
 static const struct call {
 	int number;
 	unsigned access; /* to the thread's buffers */
@@ -65,13 +67,15 @@ static const struct call *find_call(int number)
 
 /* For the first of a call's accesses that touches what is watched. */
 struct search {
-	const struct call *call;
+	const struct call *call;	      /* NULL: it is none that moves data */
+	const struct call_argument *argument; /* then; NULL: it is not known either */
 	const struct insn_registers *after;
 	const struct insn_memory *memory;
 	const struct insn_bytes *watched;
 	bool failed; /* the call; it may have copied a part before */
 	bool whole;  /* not only what the result tells that was copied */
 	bool blind;  /* not all of what describes the accesses could be read */
+	bool both;   /* what is read and then written counts, too */
 	bool found;
 	struct system_call_copy copy; /* of the part in what is watched */
 };
@@ -189,12 +193,49 @@ static void meet_address(struct search *search)
 	}
 }
 
+/* A string's end is not looked for: the kernel copies it by whole words. */
+static uint64_t extent_of(struct search *search, const struct call_argument *memory)
+{
+	uint64_t count = argument(search, memory->count);
+	uint64_t result = search->after->general[insn_arch.call_result];
+	uint64_t length = 0;
+	uint32_t word = 0;
+
+	switch (memory->extent) {
+	case CALL_FIXED:
+		return memory->size;
+	case CALL_VARIABLE:
+		return get(search, count, &word, sizeof(word)) ? word : 0;
+	case CALL_RETURNED:
+		if (!search->whole && result < count)
+			count = result;
+		__attribute__((fallthrough));
+	case CALL_COUNTED:
+		return __builtin_mul_overflow(count, memory->size, &length) ? UINT64_MAX : length;
+	default:
+		return 0;
+	}
+}
+
+static void meet_argument(struct search *search, const struct call_argument *memory)
+{
+	uint64_t address = argument(search, memory->pointer);
+	bool both = memory->access == (TL_READ | TL_WRITE);
+
+	if (address && memory->access && (!both || search->both))
+		meet(search, address, extent_of(search, memory), memory->access);
+}
+
 static void look(struct search *search)
 {
-	const unsigned at = search->call->at;
+	const unsigned at = search->call ? search->call->at : 0;
 	uint64_t result = search->after->general[insn_arch.call_result];
 	uint64_t moved = search->whole ? UINT64_MAX : result;
 
+	for (unsigned i = 0; search->argument && i < CALL_ARGUMENTS; i++)
+		meet_argument(search, &search->argument[i]);
+	if (!search->call)
+		return;
 	switch (search->call->shape) {
 	case ADDRESS:
 		meet_plain(search, argument(search, at), argument(search, at + 1), moved);
@@ -235,10 +276,13 @@ static bool begin(struct search *search, int number, const struct insn_registers
 		  const struct insn_memory *memory, const struct insn_bytes *watched)
 {
 	*search = (struct search){.after = after, .memory = memory, .watched = watched};
+	if (number < 0)
+		return false;
 	search->call = find_call(number);
+	search->argument = search->call ? NULL : call_arguments((unsigned)number);
 	search->failed = (int64_t)after->general[insn_arch.call_result] < 0;
 	search->whole = search->failed;
-	return search->call;
+	return search->call || search->argument;
 }
 
 bool system_call_copied_by(int number, const struct insn_registers *after,
@@ -253,7 +297,7 @@ bool system_call_copied_by(int number, const struct insn_registers *after,
 	/* More may be copied than is kept in the end. */
 	search.whole = true;
 	look(&search);
-	if (!search.found && !search.blind)
+	if (!search.found && !(search.call && search.blind))
 		return false;
 	*copy = search.copy;
 	if (!search.found)
@@ -263,14 +307,15 @@ bool system_call_copied_by(int number, const struct insn_registers *after,
 
 bool system_call_copied_within(int number, const struct insn_registers *after,
 			       const struct insn_memory *memory, const struct insn_bytes *within,
-			       struct insn_bytes *bytes)
+			       struct system_call_copy *copy)
 {
 	struct search search;
 
 	if (!begin(&search, number, after, memory, within))
 		return false;
+	search.both = true;
 	look(&search);
-	*bytes = search.copy.bytes;
+	*copy = search.copy;
 	return search.found;
 }
 
@@ -279,8 +324,8 @@ int system_call_sent_by(int number, const struct insn_registers *after,
 {
 	struct search search;
 
-	if (!begin(&search, number, after, memory, NULL) || search.call->access != TL_READ ||
-	    (int64_t)after->general[insn_arch.call_result] <= 0)
+	if (!begin(&search, number, after, memory, NULL) || !search.call ||
+	    search.call->access != TL_READ || (int64_t)after->general[insn_arch.call_result] <= 0)
 		return -1;
 	return (int)argument(&search, DESCRIPTOR);
 }

@@ -13,7 +13,7 @@
 int system_call_number(const struct insn_registers *after, const struct insn_memory *memory);
 
 struct system_call_copy {
-	unsigned access; /* TL_READ or TL_WRITE */
+	unsigned access; /* TL_READ or TL_WRITE; both: see system_call_copied_within() */
 	struct insn_bytes bytes;
 	/* The bytes are data that the call received or passed on, as many as its result says; not a
 	 * description of data (struct iovec, struct msghdr, the peer's address, ancillary data),
@@ -22,18 +22,19 @@ struct system_call_copy {
 };
 
 /*
- * True when the thread has just returned from a call of this number that is known to copy plainly
- * (a negative one is none): `copy` receives
- * the part of `watched` that it accessed so, of its buffer or of what describes that. All of
- * `watched` where the description cannot be read; false where it does not lead there.
+ * True when the thread has just returned from a call of this number that is known to read or write
+ * plainly (a negative one is none): `copy` receives the part of `watched` that it accessed so, of
+ * its buffer or of what describes that. All of `watched` where the description cannot be read;
+ * false where it does not lead there.
  */
 bool system_call_copied_by(int number, const struct insn_registers *after,
 			   const struct insn_memory *memory, const struct insn_bytes *watched,
 			   struct system_call_copy *copy);
-/* The part of its buffer that lies in `within`; false where none does, or that cannot be told. */
+/* The part of its buffers that lies in `within`, also of one that the call reads and then writes,
+ * as poll(2) does; false where none does, or that cannot be told. */
 bool system_call_copied_within(int number, const struct insn_registers *after,
 			       const struct insn_memory *memory, const struct insn_bytes *within,
-			       struct insn_bytes *bytes);
+			       struct system_call_copy *copy);
 /* The descriptor that a call which has just returned has sent a part of its buffer to; -1: none. */
 int system_call_sent_by(int number, const struct insn_registers *after,
 			const struct insn_memory *memory);

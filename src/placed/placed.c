@@ -202,8 +202,11 @@ static void tell_what_is_known(const struct slot *slot, const struct area_hit *r
 static void understand(struct target *target, struct slot *slot, const struct area_hit *record,
 		       struct hit *hit)
 {
-	bool understood = hit_attribute(target, slot, record, hit);
+	bool understood;
 
+	/* A library may have been loaded since the map was read, and this be its only access. */
+	space_learn(target->space, record->registers.pc);
+	understood = hit_attribute(target, slot, record, hit);
 	if (slot->watch.access & TL_EXEC) {
 		hit->access.pc = hit->access.address = record->registers.pc;
 		hit->access.length = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which memory of the caller a system call reads and writes, for the calls that programs hand
- * buffers to. Source: the manual pages, section 2; Linux, include/linux/syscalls.h.
+ * Which memory of the caller a system call reads and writes, for the calls of
+ * base/call_arguments.h.
  */
 #ifndef REGION_CALL_MEMORY_H
 #define REGION_CALL_MEMORY_H

@@ -116,6 +116,15 @@ static const struct {
 	{"the address of who sent", 45, {3, 0x6000, 2, 0, 0x8002, LENGTH}, 2, TL_WRITE, 0x8002, 4},
 	{"neither buffer nor address", 44, {3, 0x6000, 2, 0, 0x7000, 4}, 2, 0, 0, 0},
 	{"vectors that lead elsewhere", 19, {3, VECTORS, 1}, 16, 0, 0, 0},
+	{"fstat, its last bytes", 5, {3, 0x8005 - 144}, 0, TL_WRITE, 0x8000, 5},
+	{"stat of a name there", 4, {0x8000, 0x6000}, 0, 0, 0, 0},
+	{"getsockname", 51, {3, 0x7fff, LENGTH}, 0, TL_WRITE, 0x8000, 3},
+	{"getsockname of a length that cannot be read", 51, {3, 0x7fff, 1}, 0, 0, 0, 0},
+	{"its length", 51, {3, 0x6000, BUFFER}, 0, 0, 0, 0},
+	{"bind", 49, {3, 0x8002, 3}, 0, TL_READ, 0x8002, 3},
+	{"epoll_wait of two of four", 232, {3, 0x8006 - 24, 4, 0}, 2, TL_WRITE, 0x8000, 6},
+	{"poll, which reads and writes", 7, {0x8000, 1, 0}, 1, 0, 0, 0},
+	{"an array beyond all memory", 49, {3, 0x8002, UINT64_MAX}, 0, TL_READ, 0x8002, 6},
 };
 
 static int sent_to(const struct insn_registers *after, const struct insn_memory *memory)
@@ -177,6 +186,27 @@ static void test_arguments(void **state)
 		assert_int_equal(copy.bytes.address, others[i].first);
 		assert_int_equal(copy.bytes.length, others[i].length);
 	}
+}
+
+static void test_both(void **state)
+{
+	const struct insn_memory memory = {.read = read_memory};
+	const struct insn_bytes within = {0x8006, 100};
+	struct insn_registers after = {.pc = CODE + sizeof(code)};
+	struct system_call_copy copy;
+
+	(void)state;
+	after.general[0] = 0;
+	after.general[1] = after.pc;
+	after.general[7] = 0x8000;
+	after.general[6] = 2;
+	assert_true(system_call_copied_within(7, &after, &memory, &within, &copy)); /* poll */
+	assert_int_equal(copy.access, TL_READ | TL_WRITE);
+	assert_int_equal(copy.bytes.address, 0x8006);
+	assert_int_equal(copy.bytes.length, 10);
+	after.general[6] = 0;
+	assert_false(system_call_copied_within(7, &after, &memory, &within, &copy));
+	assert_false(system_call_copied_within(-ENODATA, &after, &memory, &within, &copy));
 }
 
 /* Whom a message went to, which the kernel had read before. */
@@ -274,12 +304,11 @@ static void test_others(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_extents),
-					   cmocka_unit_test(test_arguments),
-					   cmocka_unit_test(test_sent),
-					   cmocka_unit_test(test_numbers),
-					   cmocka_unit_test(what_describes_it_is_no_content),
-					   cmocka_unit_test(test_others)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_extents), cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_both),	cmocka_unit_test(test_sent),
+		cmocka_unit_test(test_numbers), cmocka_unit_test(what_describes_it_is_no_content),
+		cmocka_unit_test(test_others)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,9 +6,12 @@
 #ifndef ACCESSES_H
 #define ACCESSES_H
 
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
 #include "mistakes.h"
 
 #define ACCESS __attribute__((unused)) /* each program uses some */
@@ -202,6 +205,41 @@ static NOINLINE ACCESS void send_by_writev(char *at, size_t length, uint8_t fill
 	open_filled(ends, 1, 0);
 	seen = (uint64_t)writev(ends[1], parts, 2);
 	close_both(ends);
+}
+
+static NOINLINE ACCESS void fill_by_stat(char *at, size_t length, uint8_t fill)
+{
+	(void)length;
+	(void)fill;
+	seen = (uint64_t)stat("/", (struct stat *)at);
+	stay();
+}
+
+static NOINLINE ACCESS void fill_by_uname(char *at, size_t length, uint8_t fill)
+{
+	(void)length;
+	(void)fill;
+	seen = (uint64_t)uname((struct utsname *)at);
+	stay();
+}
+
+static NOINLINE ACCESS void fill_by_getsockopt(char *at, size_t length, uint8_t fill)
+{
+	socklen_t room = (socklen_t)length;
+	int ends[2];
+
+	(void)fill;
+	require(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "a pair of sockets");
+	seen = (uint64_t)getsockopt(ends[0], SOL_SOCKET, SO_PEERCRED, at, &room);
+	close_both(ends);
+}
+
+/* What lies there is no descriptor that is open. */
+static NOINLINE ACCESS void ask_by_poll(char *at, size_t length, uint8_t fill)
+{
+	(void)fill;
+	seen = (uint64_t)poll((struct pollfd *)at, length / sizeof(struct pollfd), 0);
+	stay();
 }
 
 /* A write that no wrapper of libc and no instruction of the program makes. */

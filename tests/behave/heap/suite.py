@@ -125,7 +125,8 @@ def commands(case, output, library, sanitizer):
         return [[front, standard, *flags, "-o", output, source, "-ldl"]]
     shared = output + ".lib.so"
     return [[front, standard, *flags, "-fPIC", "-shared", "-o", shared, library],
-            [front, standard, *flags, "-o", output, source, shared, "-ldl"]]
+            # One that the program itself takes nothing from lies beside it, to be loaded later.
+            [front, standard, *flags, "-o", output, source, "-Wl,--as-needed", shared, "-ldl"]]
 
 
 def number(value):
