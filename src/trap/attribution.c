@@ -80,13 +80,14 @@ static int find_bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *en
 	return 0;
 }
 
-/* The watched bytes must not be touched by a handler, so data is read through the kernel. */
+/* The watched bytes must not be touched by a handler, so data is read through the kernel. An
+ * address may be any: what lies on top of the stack is tried for one that a call left there. */
 static int read_memory(void *context, uint64_t address, void *to, size_t length)
 {
 	const struct lookup *lookup = context;
 	ssize_t got;
 
-	if (address >= lookup->start && address + length <= lookup->end) {
+	if (address >= lookup->start && address < lookup->end && length <= lookup->end - address) {
 		memcpy(to, (const void *)(uintptr_t)address, length);
 		return 0;
 	}

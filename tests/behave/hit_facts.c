@@ -68,6 +68,30 @@ static void check_forms(void)
 	CHECK_OK(tl_event_close(event));
 }
 
+/* ---- what is pushed ----------------------------------------------------------------------- */
+
+#define PUSHED_TO (sizeof(stack) - 64)
+
+/* On a stack of its own. What was pushed may be taken for a return address, and is none. */
+static void check_pushed(void)
+{
+	static _Alignas(64) unsigned char stack[64 * 1024];
+	tl_event *event = check_open(stack + PUSHED_TO - 8, 8, TL_WRITE, TL_PROCESS, look, &seen);
+
+	for (long value = -20; value <= 20; value++) {
+		seen.count = 0;
+		__asm__ volatile("mov %%rsp, %%rbx\n\tmov %1, %%rsp\n\tpush %0\n\tmov %%rbx, %%rsp"
+				 :
+				 : "r"(value), "r"(stack + PUSHED_TO)
+				 : "memory", "rbx");
+		CHECK(seen.count == 1, "%ld pushed: %d hits", value, seen.count);
+		CHECK(seen.access == TL_WRITE && seen.addr == stack + PUSHED_TO - 8 &&
+			      seen.size == 8,
+		      "%ld pushed: %#x", value, seen.access);
+	}
+	CHECK_OK(tl_event_close(event));
+}
+
 /* ---- callers ---------------------------------------------------------------------------- */
 
 #ifdef __clang__ /* which keeps frame pointers for a whole file or not at all */
@@ -139,6 +163,7 @@ int main(void)
 {
 	check_hardware();
 	check_forms();
+	check_pushed();
 	check_callers();
 	return 0;
 }
