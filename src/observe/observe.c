@@ -121,8 +121,8 @@ static void look_at_thread(void *context, pid_t pid, pid_t tid)
 		return;
 	looking->found = true;
 	thread_set_add(&observed->threads, tid);
-	thread_names_get(&observed->names, pid, tid);
 	cover_latecomer(looking->target, pid, tid);
+	thread_names_ask(&observed->names, pid, tid); /* its events tell of later names */
 }
 
 /* True when there were any. */
@@ -143,8 +143,8 @@ static void arm_in_thread(void *context, pid_t pid, pid_t tid)
 	/* One that is new is left to the next look. */
 	if (looking->err || !thread_set_contains(&looking->target->observed->threads, tid))
 		return;
-	thread_names_get(&looking->target->observed->names, pid, tid);
 	err = open_on(looking->target, looking->slot, pid, tid);
+	thread_names_ask(&looking->target->observed->names, pid, tid);
 	looking->err = err == -ESRCH ? 0 : err;
 }
 
@@ -330,18 +330,30 @@ static void take_record(struct target *target, const struct ring *ring,
 	}
 }
 
-void observed_drain(struct target *target)
+static void drain_until(struct target *target, uint64_t until)
 {
 	struct observed *observed = target->observed;
 	struct perf_event_header header;
 	struct ring *ring;
 
 	rings_look(&observed->rings);
-	while ((ring = rings_earliest(&observed->rings, &header))) {
+	while ((ring = rings_earliest(&observed->rings, until, &header))) {
 		take_record(target, ring, &header);
 		ring->tail += header.size;
 		ring_release(ring);
 	}
+}
+
+/* A hit that is read before its thread's name, which another CPU has told, would have another. */
+static void drain(struct target *target)
+{
+	drain_until(target, clock_now());
+}
+
+/* Where nothing is written any more. */
+static void drain_all(struct target *target)
+{
+	drain_until(target, UINT64_MAX);
 }
 
 /*
@@ -371,7 +383,7 @@ void observed_disarm(struct target *target, struct slot *slot)
 	if (!slot->open)
 		return;
 	disable(target, slot);
-	observed_drain(target);
+	drain_all(target);
 	settle(target, slot);
 	if (slot->each_thread)
 		observed_copies_forget(target, slot);
@@ -384,7 +396,7 @@ void observed_settle(struct target *target)
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
 		if (target->slot[i].open)
 			disable(target, &target->slot[i]);
-	observed_drain(target);
+	drain_all(target);
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
 		if (target->slot[i].open)
 			settle(target, &target->slot[i]);
@@ -407,7 +419,7 @@ static void look_for_copies(struct target *target)
 	struct thread_set now = {0};
 
 	if (!thread_set_list(&now, target->pid)) {
-		observed_drain(target);
+		drain(target);
 		observed_copies_look(target, &now);
 	}
 	thread_set_destroy(&now);
@@ -422,7 +434,7 @@ void observe_step(struct program *program)
 	if (clock_now() >= observed_copies_next(target))
 		look_for_copies(target);
 	else
-		observed_drain(target);
+		drain(target);
 }
 
 void observe_check(struct target *target)

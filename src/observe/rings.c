@@ -142,16 +142,16 @@ static bool peek(const struct ring *ring, struct perf_event_header *header, uint
 	return true;
 }
 
-struct ring *rings_earliest(struct rings *rings, struct perf_event_header *header)
+struct ring *rings_earliest(struct rings *rings, uint64_t until, struct perf_event_header *header)
 {
 	struct ring *found = NULL;
-	uint64_t first = 0;
+	uint64_t first = until;
 
 	for (unsigned i = 0; i < rings->count; i++) {
 		struct perf_event_header next;
 		uint64_t time;
 
-		if (!peek(&rings->ring[i], &next, &time) || (found && time >= first))
+		if (!peek(&rings->ring[i], &next, &time) || time >= first)
 			continue;
 		found = &rings->ring[i];
 		first = time;

@@ -38,9 +38,11 @@ int rings_cover(struct rings *rings, struct coverage *coverage, const struct per
 /* Until one has much to be read, `end` is ready to be read (-1: nothing), or the time is over. */
 void rings_wait(const struct rings *rings, int end, int milliseconds);
 
-/* How far the kernel has written. */
+/* How far the kernel has written. What it writes meanwhile may be seen in one ring while what came
+ * before that in another is not: what is later than the look began is in order at the next. */
 void rings_look(struct rings *rings);
-/* The ring whose next record is the earliest of all; NULL: all are empty. */
-struct ring *rings_earliest(struct rings *rings, struct perf_event_header *header);
+/* The ring whose next record is the earliest of all; NULL: none has one from before `until`
+ * (CLOCK_MONOTONIC, ns). */
+struct ring *rings_earliest(struct rings *rings, uint64_t until, struct perf_event_header *header);
 
 #endif

@@ -21,8 +21,8 @@ void thread_names_ask(struct thread_names *names, pid_t pid, pid_t tid)
 {
 	char name[AREA_NAME];
 
-	thread_status_name(pid, tid, name, sizeof(name));
-	thread_names_set(names, tid, name);
+	if (thread_status_name(pid, tid, name, sizeof(name)) || !thread_names_has(names, tid))
+		thread_names_set(names, tid, name);
 }
 
 const char *thread_names_get(struct thread_names *names, pid_t pid, pid_t tid)

@@ -24,7 +24,7 @@ void thread_names_set(struct thread_names *names, pid_t tid, const char name[ARE
 bool thread_names_has(const struct thread_names *names, pid_t tid);
 /* What is kept, or what the kernel says now; "" of a thread that has ended. */
 const char *thread_names_get(struct thread_names *names, pid_t pid, pid_t tid);
-/* What the kernel says now is kept. */
+/* What the kernel says now is kept; of a thread that has ended what is known. */
 void thread_names_ask(struct thread_names *names, pid_t pid, pid_t tid);
 
 #endif
