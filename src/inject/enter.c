@@ -571,6 +571,7 @@ int inject_enter_expected(const struct inject_request *request, struct injection
 		err = injection->pidfd < 0 ? injection->pidfd
 					   : vdso_find(request->pid, &entering.vdso);
 		entering.remote.call = entering.vdso.call;
+		entering.remote.batches = status_may_call(request->pid) == STATUS_CALLS_ALL;
 		entering.can_read_fs_base = status_reads_fs_base(request->pid);
 		entering.gap = gap_find(request->pid);
 		/* Of others than a runtime's, which sets all, none is set before the first

@@ -226,10 +226,14 @@ static int restore_action(struct injection *injection, struct remote *remote)
 	return err;
 }
 
+/* The area lies behind the image wherever there was room for both: then one call unmaps them. */
 static int unmap(struct injection *injection, struct remote *remote)
 {
 	int err = 0;
 
+	if (injection->area == injection->image + injection->size)
+		return (int)REMOTE_CALL(remote, SYS_munmap, injection->image,
+					injection->size + injection->area_size);
 	if (injection->area)
 		err = (int)REMOTE_CALL(remote, SYS_munmap, injection->area, injection->area_size);
 	if (!err)
