@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "arrival/enter.h"
 #include "event/threads.h"
+#include "inject/permission.h"
 #include "process/identity.h"
 #include "record/utf8.h"
 
@@ -94,6 +95,11 @@ int attach_find(const char *text, pid_t *pid)
 	char *end;
 	long number;
 
+	if (!*text) {
+		fputs("trapline: --pid '' is neither the number nor the name of a process\n",
+		      stderr);
+		return 2;
+	}
 	errno = 0;
 	number = strtol(text, &end, 10);
 	if (end == text || *end)
@@ -117,6 +123,16 @@ const char *attach_program(pid_t pid)
 	length = readlink(link, path, sizeof(path) - 1);
 	path[length > 0 ? length : 0] = '\0';
 	return path;
+}
+
+int attach_check(pid_t pid)
+{
+	struct inject_reason reason;
+
+	if (!permission_check_process(&reason, pid))
+		return STATUS_OK;
+	utf8_fprintf(stderr, "trapline: %s\n", reason.text);
+	return STATUS_FAILED;
 }
 
 int attach_begin(struct control *control, pid_t pid)

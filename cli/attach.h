@@ -24,6 +24,10 @@ int attach_find(const char *text, pid_t *pid);
 /* The path of its program; valid until the next call. */
 const char *attach_program(pid_t pid);
 
+/* For who does not enter it: is it a process that can be watched at all? STATUS_OK; else it is said
+ * why not. */
+int attach_check(pid_t pid);
+
 /* Before control_run(): signals end the watching, and the process is entered. STATUS_OK; else it is
  * said why not. */
 int attach_begin(struct control *control, pid_t pid);

@@ -72,13 +72,8 @@ static int take_option(struct options *options, int option)
 
 	switch (option) {
 	case 'p':
-		if (optarg[strspn(optarg, "0123456789-")]) {
-			status = attach_find(optarg, &options->pid);
-			return status ? attach_status(status) : STATUS_OK;
-		}
-		status = take_number("pid", optarg, &number);
-		options->pid = (pid_t)number;
-		return status;
+		status = attach_find(optarg, &options->pid);
+		return status ? attach_status(status) : STATUS_OK;
 	case OPTION_BREAKPOINT:
 		options->request.flags |= PATCH_REQUEST_BREAKPOINT;
 		return 0;
@@ -136,6 +131,8 @@ int command_patch(int argc, char **argv)
 	}
 	if (!status)
 		status = check_usage(&options, argc - optind);
+	if (!status)
+		status = attach_check(options.pid);
 	if (!status && options.request.operation == PATCH_APPLY)
 		status = patch_resolve(options.pid, argv[optind], argv + optind + 1,
 				       argc - optind - 1, options.anyway, &options.request);

@@ -234,13 +234,14 @@ static int throttle_program(const struct throttle_command *command)
 	return status;
 }
 
-/* Of a program under trapline; else it is entered, where a limit is given. */
+/* Of a program under trapline; else it is entered, where a limit is given, or it is said why that
+ * is not permitted. */
 static int change_running(const struct throttle_command *command)
 {
 	struct area *area;
 	int status = STATUS_OK, err = reach_area(&area, command->pid);
 
-	if (err == -ENOENT && command->limits)
+	if ((err == -ENOENT || err == -EACCES) && command->limits)
 		return throttle_program(command);
 	if (err) {
 		utf8_fprintf(stderr, "trapline: process %d: %s\n", (int)command->pid,

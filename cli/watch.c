@@ -170,6 +170,8 @@ int command_watch(int argc, char **argv)
 
 	if (status)
 		return attach_status(status);
+	if (command.pid && attach_check(command.pid))
+		return STATUS_FAILED;
 	if (cannot_be_watched(&command))
 		return command.pid ? STATUS_FAILED : program_run_bare(command.program);
 	if (command.output && !output_open(&output, command.output))

@@ -238,26 +238,35 @@ static bool has_other_threads(pid_t pid)
 	return others;
 }
 
-static int check_state(struct inject_reason *reason, pid_t pid, const struct status *status)
+static int check_thread(struct inject_reason *reason, pid_t pid, const struct status *status)
 {
-	switch (status->state) {
-	case 'Z':
-	case 'X':
-		if (has_other_threads(pid))
-			return permission_refuse(
-				reason, -EBUSY,
-				"the first thread of process %d (%s) has ended before the others, and "
-				"the process can be looked at only through it: start it under trapline",
-				(int)pid, status->name);
-		return permission_refuse(reason, -ESRCH, "process %d (%s) has ended", (int)pid,
-					 status->name);
-	case 'T':
-		return permission_refuse(reason, -EAGAIN,
-					 "process %d (%s) is stopped: `kill -CONT %d` first",
-					 (int)pid, status->name, (int)pid);
-	default:
+	if (status->tgid == pid)
 		return 0;
-	}
+	return permission_refuse(reason, -EINVAL, "%d is a thread of process %d: give the process",
+				 (int)pid, (int)status->tgid);
+}
+
+static int check_end(struct inject_reason *reason, pid_t pid, const struct status *status)
+{
+	if (status->state != 'Z' && status->state != 'X')
+		return 0;
+	if (has_other_threads(pid))
+		return permission_refuse(
+			reason, -EBUSY,
+			"the first thread of process %d (%s) has ended before the others, and "
+			"the process can be looked at only through it: start it under trapline",
+			(int)pid, status->name);
+	return permission_refuse(reason, -ESRCH, "process %d (%s) has ended", (int)pid,
+				 status->name);
+}
+
+static int check_stop(struct inject_reason *reason, pid_t pid, const struct status *status)
+{
+	if (status->state != 'T')
+		return 0;
+	return permission_refuse(reason, -EAGAIN,
+				 "process %d (%s) is stopped: `kill -CONT %d` first", (int)pid,
+				 status->name, (int)pid);
 }
 
 /* Who lets it go on would find it with our registers, and it comes to no call of ours before. */
@@ -306,11 +315,9 @@ int permission_check(struct inject_reason *reason, pid_t pid, struct status *sta
 
 	if (err)
 		return permission_explain(reason, pid, err);
-	if (status->tgid != pid)
-		return permission_refuse(reason, -EINVAL,
-					 "%d is a thread of process %d: give the process", (int)pid,
-					 (int)status->tgid);
-	err = check_events(reason);
+	err = check_thread(reason, pid, status);
+	if (!err)
+		err = check_events(reason);
 	if (err)
 		return err;
 	if (pid == getpid())
@@ -318,7 +325,9 @@ int permission_check(struct inject_reason *reason, pid_t pid, struct status *sta
 					 (int)pid);
 	if (status->tracer)
 		return permission_explain_scope(reason, pid, -EPERM, ptrace_scope());
-	err = check_state(reason, pid, status);
+	err = check_end(reason, pid, status);
+	if (!err)
+		err = check_stop(reason, pid, status);
 	if (!err)
 		err = check_program(reason, pid);
 	if (!err)
@@ -345,4 +354,19 @@ int permission_check(struct inject_reason *reason, pid_t pid, struct status *sta
 			(int)pid, status->name);
 	}
 	return check_signal(reason, pid, status);
+}
+
+int permission_check_process(struct inject_reason *reason, pid_t pid)
+{
+	struct status status;
+	int err = status_read(pid, &status);
+
+	if (err)
+		return permission_explain(reason, pid, -ESRCH);
+	err = check_thread(reason, pid, &status);
+	if (!err)
+		err = check_end(reason, pid, &status);
+	if (!err)
+		err = check_program(reason, pid);
+	return err == -EACCES || err == -EPERM ? 0 : err;
 }

@@ -19,6 +19,10 @@ int permission_explain_events(struct inject_reason *reason, pid_t pid, int err);
 /* Before anything is done: 0, or -errno with a reason. */
 int permission_check(struct inject_reason *reason, pid_t pid, struct status *status);
 
+/* Is it one that can be watched, entered or not: a living process of 64-bit code? Whether this user
+ * may is not asked. 0, or -errno with a reason. */
+int permission_check_process(struct inject_reason *reason, pid_t pid);
+
 int __attribute__((format(printf, 3, 4)))
 permission_refuse(struct inject_reason *reason, int err, const char *format, ...);
 

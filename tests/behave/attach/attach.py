@@ -9,6 +9,7 @@ import random
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -634,9 +635,18 @@ class Untouched(unittest.TestCase):
             self.assertEqual(subject.last_words(), ("ok", 0))
 
 
+def small_program():
+    """An i386 ELF file whose one segment holds pause(2), for ever."""
+    code = bytes.fromhex("b81d000000cd80ebf7")  # 1: mov $29, %eax; int $0x80; jmp 1b
+    base, head = 0x8048000, 52 + 32
+    return (struct.pack("<16sHHIIIIIHHHHHH", b"\x7fELF\x01\x01\x01", 2, 3, 1, base + head, 52, 0, 0, 52, 32, 1, 40, 0, 0) +
+            struct.pack("<IIIIIIII", 1, 0, base, base, head + len(code), head + len(code), 5, 4096) + code)
+
+
 class Refused(unittest.TestCase):
-    def check(self, pid, sentence, **keywords):
-        done = trapline("race", "-p", pid, "--duration", 0.2, **keywords)
+    def check(self, pid, sentence, command=("race",), **keywords):
+        duration = [] if command[0] == "patch" else ["--duration", 0.2]
+        done = trapline(*command, "-p", pid, *duration, **keywords)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(done.stderr, sentence)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
@@ -746,7 +756,7 @@ class Refused(unittest.TestCase):
         with Subject("orphans", 2) as subject:
             time.sleep(0.1)
             self.check(subject.pid, "first thread of process .* has ended before the others")
-            self.assertIn("its first thread has ended", trapline("watch", "racy:w", "-p", subject.pid).stderr)
+            self.check(subject.pid, "first thread of process .* has ended before the others", command=["watch", "racy:w"])
             self.assertEqual(subject.process.wait(), 0)
 
     def test_patch_by_name(self):
@@ -756,18 +766,55 @@ class Refused(unittest.TestCase):
         with Subject("sleep", 2) as subject:
             self.assertIn("does not listen for patches", trapline("patch", "-p", subject.pid, "--list").stderr)
 
+    # Those that enter a process, and those that do not.
+    COMMANDS = ["race"], ["watch", "racy:w"], ["throttle", "--cpu", "90%"], ["patch", "--list"]
+
     def test_ended(self):
         process = subprocess.Popen(["true"])
         time.sleep(0.2)
-        self.check(process.pid, "has ended")
+        for command in self.COMMANDS:
+            self.check(process.pid, "has ended", command)
         process.wait()
-        self.check(process.pid, "no process")
+        for command in self.COMMANDS:
+            self.check(process.pid, "no such process|no process", command)
 
     def test_thread(self):
         with Subject("work", 2) as subject:
             threads = [int(tid) for tid in os.listdir(f"/proc/{subject.pid}/task") if int(tid) != subject.pid]
-            for _ in range(5):  # children come and go
-                self.check(threads[0], "is a thread of process")
+            for command in [["race"]] * 5 + list(self.COMMANDS):  # children come and go
+                self.check(threads[0], f"{threads[0]} is a thread of process {subject.pid}: give the process", command)
+
+    @unittest.skipUnless(os.getuid() == 0, "needs root")
+    def test_kernel(self):
+        with open("/proc/2/comm", encoding="ascii") as file:
+            if file.read() != "kthreadd\n":
+                self.skipTest("no thread of the kernel's is shown here")
+        for command in self.COMMANDS:
+            self.check(2, "process 2 has no program: it is a thread of the kernel's", command)
+
+    def test_itself(self):
+        done = subprocess.run(["sh", "-c", 'exec "$0" race -p $$', TRAPLINE], capture_output=True, text=True, timeout=60,
+                              check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("is this very trapline", done.stderr)
+
+    def test_32_bit(self):
+        """Known by the file that it executes."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "small")
+            with open(path, "wb") as file:
+                file.write(small_program())
+            os.chmod(path, 0o755)
+            try:
+                process = subprocess.Popen([path], stdin=subprocess.DEVNULL)
+            except OSError:
+                self.skipTest("this kernel runs no 32-bit programs")
+            try:
+                for command in self.COMMANDS:
+                    self.check(process.pid, "runs 32-bit code", command)
+            finally:
+                process.kill()
+                process.wait()
 
     @unittest.skipUnless(os.getuid() == 0, "needs another user")
     def test_another_user(self):
@@ -789,6 +836,11 @@ class Refused(unittest.TestCase):
         for line in (["-p", "0"], ["-p", "1", "--", "true"]):
             done = trapline("race", *line)
             self.assertEqual(done.returncode, 2, done.stderr)
+        for command in self.COMMANDS:
+            for text in "", "0", "-5", "4194305":
+                done = trapline(*command, "-p", text)
+                self.assertEqual(done.returncode, 2, (command, text, done.stderr))
+                self.assertRegex(done.stderr, r"^trapline: --pid '.*' is (not the|neither the) number [^\n]*\n$")
 
 
 # This one counts samples of children that take all processors.
