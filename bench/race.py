@@ -25,7 +25,8 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests" / "behave" / "race"), str(ROOT / "tests" / "real")]
+# Before this folder, which has a detectors.py of its own.
+sys.path[:0] = [str(ROOT / "tests" / "behave" / "race"), str(ROOT / "tests" / "real")]
 import applications  # noqa: E402
 import detectors  # noqa: E402
 import suite  # noqa: E402
