@@ -73,6 +73,16 @@ static bool is_unbounded_copy(const struct heap_access *access)
 	       !(access->traits & TL_TRAIT_BOUNDED);
 }
 
+/*
+ * Of a hit that was delivered late, or of a process that was gone before its code could be read,
+ * the instruction is not known: it may as well be a load of a string function beyond what it was
+ * asked about, or the kernel's copy of a path.
+ */
+static bool is_unknown(const struct heap_access *access)
+{
+	return access->access & TL_GUESSED && !(access->access & (TL_READ | TL_WRITE));
+}
+
 static struct heap_verdict judge_bounds(const struct tl_guarded *block,
 					const struct heap_access *access)
 {
@@ -87,7 +97,7 @@ static struct heap_verdict judge_bounds(const struct tl_guarded *block,
 		verdict.kind = HEAP_AFTER;
 	if (access->access & TL_GUESSED)
 		verdict.certainty = TL_LIKELY;
-	if (loads_beyond(block, access) || is_by_strstr(access))
+	if (loads_beyond(block, access) || is_by_strstr(access) || is_unknown(access))
 		verdict.certainty = TL_POSSIBLE;
 	return verdict;
 }
@@ -125,7 +135,7 @@ struct heap_verdict heap_judge(const struct tl_guarded *block, const struct heap
 	if (!block->freed || !block->ended.time || access->time <= block->ended.time)
 		return judge_bounds(block, access);
 	if (access->access & TL_GUESSED)
-		freed.certainty = TL_LIKELY;
+		freed.certainty = is_unknown(access) ? TL_POSSIBLE : TL_LIKELY;
 	return freed;
 }
 

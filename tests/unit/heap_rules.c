@@ -100,6 +100,12 @@ static void what_was_guessed_is_not_certain(void **state)
 	assert_int_equal(judge(BLOCK + LENGTH, 1, TL_WRITE | TL_GUESSED, 0).certainty, TL_LIKELY);
 	assert_int_equal(judge(BLOCK, 16, TL_READ | TL_GUESSED, TL_TRAIT_VECTOR).certainty,
 			 TL_POSSIBLE);
+	/* Nothing is known of the instruction: it may be a string function's. */
+	assert_int_equal(judge(BLOCK + LENGTH, 1, TL_GUESSED, 0).certainty, TL_POSSIBLE);
+	assert_int_equal(judge(BLOCK + LENGTH, 1, TL_GUESSED | TL_LATE, 0).certainty, TL_POSSIBLE);
+	/* The kernel has told the byte, on a page where nobody loads what he was not asked about.
+	 */
+	assert_int_equal(judge(BLOCK + LENGTH, 1, 0, 0).certainty, TL_DEFINITE);
 }
 
 int main(void)
