@@ -201,13 +201,53 @@ static bool is_certain(struct area_process *process, const struct allocation_cal
 	return false;
 }
 
+/*
+ * Where every block is guarded, what passes a cell unseen is counted as left out before it comes:
+ * as many of these will not pass, since the cell is forgotten or another place's now. Accepted: a
+ * process that is killed, or goes on as another program, has counted some that never came.
+ */
+static void give_back(uint64_t left)
+{
+	struct area_process *process = agent_state.process;
+	uint64_t counted, rest;
+
+	if (!left || !process)
+		return;
+	counted = atomic_load_explicit(&process->guard.left_out, memory_order_relaxed);
+	do
+		rest = counted > left ? counted - left : 0;
+	while (!atomic_compare_exchange_weak_explicit(&process->guard.left_out, &counted, rest,
+						      memory_order_relaxed, memory_order_relaxed));
+}
+
+/* Of the cell, how many were counted before they come. */
+static uint64_t counted_ahead(const struct choose_cell *cell)
+{
+	const struct area *area = agent_state.area;
+
+	return area && area->guard.all && cell->left > 0 ? (uint64_t)cell->left : 0;
+}
+
+static void forget_cells(void)
+{
+	uint32_t taken = atomic_load_explicit(&lanes_taken, memory_order_relaxed);
+	uint64_t left = 0;
+
+	for (uint32_t i = 0; i < CHOOSE_LANES && i < taken; i++)
+		for (uint32_t j = 0; j < CHOOSE_CELLS; j++) {
+			left += counted_ahead(&lanes[i].cell[j]);
+			lanes[i].cell[j] = (struct choose_cell){0};
+		}
+	give_back(left);
+}
+
 /* The controller has named contexts: counts of before do not hold them back. */
 static void follow_certain(struct area_process *process)
 {
 	uint32_t changed = atomic_load_explicit(&process->guard.changed, memory_order_acquire);
 
 	if (atomic_exchange_explicit(&certain_seen, changed, memory_order_relaxed) != changed)
-		memset(lanes, 0, sizeof(lanes));
+		forget_cells();
 }
 
 /* What lies before an empty page is a block's end, or behind one its start. Most errors are at the
@@ -250,29 +290,11 @@ static void take_lane(void)
 			     CHOOSE_LANES];
 }
 
-/* Of those that leave_out() has counted before they came, so many will not pass: their cell is
- * another place's now. Accepted: a forked child gives back what its parent has counted, but no
- * more than it has counted itself. */
-static void give_back(int32_t left)
-{
-	struct area_process *process = agent_state.process;
-	const struct area *area = agent_state.area;
-	uint64_t counted, rest;
-
-	if (left <= 0 || (uint32_t)left > LEFT_OUT_PASS || !process || !area || !area->guard.all)
-		return;
-	counted = atomic_load_explicit(&process->guard.left_out, memory_order_relaxed);
-	do
-		rest = counted > (uint64_t)left ? counted - (uint64_t)left : 0;
-	while (!atomic_compare_exchange_weak_explicit(&process->guard.left_out, &counted, rest,
-						      memory_order_relaxed, memory_order_relaxed));
-}
-
 static void set_cell(uint64_t place, uint32_t left)
 {
 	struct choose_cell *cell = choose_cell(choose_lane, place);
 
-	give_back(cell->left);
+	give_back(counted_ahead(cell));
 	*cell = (struct choose_cell){.place = (uint32_t)place, .left = (int32_t)left};
 }
 
@@ -315,11 +337,10 @@ static bool take_one(_Atomic uint32_t *count, uint32_t most)
 }
 
 /* Those that pass now are not seen: they are counted with the one that is. */
-static void leave_out(struct area_process *process, uint64_t place)
+static void leave_out(struct area_process *process, uint64_t place, uint32_t pass)
 {
-	set_cell(place, LEFT_OUT_PASS);
-	atomic_fetch_add_explicit(&process->guard.left_out, LEFT_OUT_PASS + 1,
-				  memory_order_relaxed);
+	set_cell(place, pass);
+	atomic_fetch_add_explicit(&process->guard.left_out, pass + 1, memory_order_relaxed);
 }
 
 /* Has leave_out() counted this one? choose_is_due() has counted it down: it is here because its old
@@ -328,8 +349,7 @@ static bool is_left_out(uint64_t place)
 {
 	const struct choose_cell *cell = choose_cell(choose_lane, place);
 
-	return cell->place == (uint32_t)place && cell->left >= 0 &&
-	       (uint32_t)cell->left < LEFT_OUT_PASS;
+	return cell->place == (uint32_t)place && cell->left >= 0 && cell->left < WITHOUT_WATCH;
 }
 
 /* Of one that is to have patterns alone. False: it is not even to have these. */
@@ -390,8 +410,18 @@ static bool look_at_each(struct area *area, struct area_process *process,
 	set_cell(place, 0);
 	if (choose_all(area, process, certain, decision))
 		return true;
-	leave_out(process, place);
+	leave_out(process, place, LEFT_OUT_PASS);
 	return false;
+}
+
+/* What comes before the process has an entry is counted nowhere: choose_begin() forgets the cells.
+ */
+static void pass_unwatched(const struct area *area, struct area_process *process, uint64_t place)
+{
+	if (area && process && area->guard.on && area->guard.all)
+		leave_out(process, place, WITHOUT_WATCH);
+	else
+		set_cell(place, WITHOUT_WATCH);
 }
 
 bool choose(const struct allocation_caller *caller, struct choose_decision *decision)
@@ -408,7 +438,7 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 	}
 	if (!area || !process || guard_is_quiet() || agent_is_late(process) || !area->guard.on ||
 	    !is_fit) {
-		set_cell(caller->pc, WITHOUT_WATCH);
+		pass_unwatched(area, process, caller->pc);
 		return false;
 	}
 	site = site_find(caller->pc);
@@ -503,11 +533,18 @@ void choose_pay_release(const struct choose_bill *bill, bool told, bool pages)
 	    bill->earning && (told || pages));
 }
 
+void choose_end(void)
+{
+	forget_cells();
+}
+
 void choose_begin(bool fit)
 {
 	uint64_t paid = atomic_load(&paid_until), seen = atomic_load(&earning_seen);
 	uint64_t earning = earning_clock(agent_state.area);
 
+	/* What the parent has counted, or nobody. */
+	memset(lanes, 0, sizeof(lanes));
 	is_fit = fit;
 	care_begin();
 	/* A forked child goes on with what its parent owed, by a clock of its own. */

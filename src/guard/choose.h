@@ -91,5 +91,7 @@ void choose_pay_release(const struct choose_bill *bill, bool told, bool pages);
 
 /* In a process that is watched from now on, also a forked one. `fit`: blocks may be guarded. */
 void choose_begin(bool fit);
+/* The process ends: what was counted as left out and did not come is none. */
+void choose_end(void);
 
 #endif

@@ -86,11 +86,17 @@ static void begin(struct area_process *process, bool waits)
 	pages_begin(process, waits);
 }
 
+static void end(void)
+{
+	choose_end();
+	release_check_all();
+}
+
 /* Before the constructor that announces this process. */
 __attribute__((constructor(101))) static void offer(void)
 {
-	static const struct agent_guard offered = {begin, pages_begun, release_check_all,
-						   limit_before, limit_before_lock};
+	static const struct agent_guard offered = {begin, pages_begun, end, limit_before,
+						   limit_before_lock};
 
 	if (allocator_is_found())
 		own_begin(false);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * busy PAIRS [malloc|moved|realloc|places|wrapped]: one place allocates and frees so many blocks,
- * and does nothing else; another one allocates a single block, which is written past its end.
- * `moved`: that one is a block of the busy place, given another size. `realloc`: the busy place
- * gives blocks another size. `places`: there are 256 busy places, which take turns. `wrapped`: both
- * call a function that allocates for them.
+ * busy PAIRS [malloc|moved|realloc|places|wrapped|filtered]: one place allocates and frees so many
+ * blocks, and does nothing else; another one allocates a single block, which is written past its
+ * end. `moved`: that one is a block of the busy place, given another size. `realloc`: the busy
+ * place gives blocks another size. `places`: there are 256 busy places, which take turns.
+ * `wrapped`: both call a function that allocates for them. `filtered`: the single block comes
+ * first, and all others come under a seccomp filter, where none is guarded.
  */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #define KEPT 64
 #define BLOCK 24
@@ -66,12 +70,31 @@ __attribute__((noinline)) static void work_at_places(long pairs)
 	}
 }
 
+/* Everything stays allowed. */
+static void filter(void)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog program = {1, &allow};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		abort();
+}
+
 int main(int argc, char **argv)
 {
 	long pairs = argc > 1 ? atol(argv[1]) : 0;
 	const char *way = argc > 2 ? argv[2] : "";
-	char *block;
+	char *block = NULL;
 
+	if (strcmp(way, "filtered") == 0) {
+		block = malloc(BLOCK);
+		spoil(block);
+		free(block);
+		filter();
+		work(pairs);
+		return 0;
+	}
 	if (strcmp(way, "realloc") == 0)
 		work_resizing(pairs);
 	else if (strcmp(way, "places") == 0)
