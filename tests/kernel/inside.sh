@@ -4,9 +4,10 @@
 # they fail. Emulation is slow, and slower by what the machine around it does meanwhile, which its clocks take
 # for time gone by: what fails is run again, four times at most, and "again" says so, since whether a thread can
 # be held in time is chance there; a race has 40 s, and a loan that no such clock uses up.
-# usage: inside.sh BUILD TESTS RACING FREE REPRODUCERS SECONDS
-#        (lists of names, a test's may have =ARGUMENT; SECONDS for each race-free program)
-build=$1 tests=$2 racing=$3 free=$4 reproducers=$5 seconds=$6
+# usage: inside.sh BUILD engine|races TESTS RACING FREE REPRODUCERS SECONDS
+#        (races: RACING and FREE; engine: all else. Lists of names, a test's may have =ARGUMENT; SECONDS for each
+#        race-free program)
+build=$1 part=$2 tests=$3 racing=$4 free=$5 reproducers=$6 seconds=$7
 programs=$build/kernels
 failed=0
 cd /tmp || exit 1
@@ -108,35 +109,42 @@ refused() {
 }
 paranoid=/proc/sys/kernel/perf_event_paranoid
 
-# Whether they pass is the kernel's affair.
-for name in $reproducers; do
-	echo "$name: $(timeout 120 "$build/tests/kernel/$name")"
-done
-try doctor "$build/trapline" doctor
-for name in $tests; do
-	argument=${name#*=}
-	[ "$argument" != "$name" ] || argument=
-	name=${name%%=*}
-	try "$name" timeout 90 "$build/tests/behave/$name" $argument
-done
-try watch tells_writes
-try throttle "$build/trapline" throttle --cpu 20% -- "$programs/throttled"
-wasting=$build/tests/behave/flow/flow_wasting
-try permission refused
-try "heap: a use after free" finds heap-use-after-free "$programs/heap_use_after_free read_64" heap --all
-try "heap: silent" silent "$programs/heap_blocks_right zeroes" heap --all
-try "stack: a use after return" finds stack-use-after-return "$programs/stack_use global_hot 8" stack
-try "stack: an overwritten frame" finds stack-overwrite "$programs/stack_overwrite loop 3" \
-	stack --tool-option function=victim_loop
-try "stack: silent" silent "$programs/stack_leaf red_zone 1" stack
-try "uninit: a branch" finds uninitialised-read "$programs/uninit_errors branch_on_member" uninit --all
-try "uninit: silent" silent "$programs/uninit_correct padding_copied" uninit --all
-try "flow: dead stores" finds dead-store "$wasting half-dead 3" flow waste --aggressive
-try "flow: no dead stores" wastes_little "$wasting clean 2"
-for name in $racing; do
-	try "race in $name" finds_race "$name"
-done
-for name in $free; do
-	try "no race in $name" silent "$programs/$name $seconds" race --aggressive
-done
+engine() {
+	# Whether they pass is the kernel's affair.
+	for name in $reproducers; do
+		echo "$name: $(timeout 120 "$build/tests/kernel/$name")"
+	done
+	try doctor "$build/trapline" doctor
+	for name in $tests; do
+		argument=${name#*=}
+		[ "$argument" != "$name" ] || argument=
+		name=${name%%=*}
+		try "$name" timeout 90 "$build/tests/behave/$name" $argument
+	done
+	try watch tells_writes
+	try throttle "$build/trapline" throttle --cpu 20% -- "$programs/throttled"
+	wasting=$build/tests/behave/flow/flow_wasting
+	try permission refused
+	try "heap: a use after free" finds heap-use-after-free "$programs/heap_use_after_free read_64" heap --all
+	try "heap: silent" silent "$programs/heap_blocks_right zeroes" heap --all
+	try "stack: a use after return" finds stack-use-after-return "$programs/stack_use global_hot 8" stack
+	try "stack: an overwritten frame" finds stack-overwrite "$programs/stack_overwrite loop 3" \
+		stack --tool-option function=victim_loop
+	try "stack: silent" silent "$programs/stack_leaf red_zone 1" stack
+	try "uninit: a branch" finds uninitialised-read "$programs/uninit_errors branch_on_member" uninit --all
+	try "uninit: silent" silent "$programs/uninit_correct padding_copied" uninit --all
+	try "flow: dead stores" finds dead-store "$wasting half-dead 3" flow waste --aggressive
+	try "flow: no dead stores" wastes_little "$wasting clean 2"
+}
+
+races() {
+	for name in $racing; do
+		try "race in $name" finds_race "$name"
+	done
+	for name in $free; do
+		try "no race in $name" silent "$programs/$name $seconds" race --aggressive
+	done
+}
+
+"$part"
 exit $failed
