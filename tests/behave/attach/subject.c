@@ -15,10 +15,13 @@
  *	some	as race, beside a thread that blocks all signals and waits for them
  *	master	a process that blocks all signals, and its children, which race
  *	nursery	a process that forks a child each 10 ms, 100 of them, which live as long as it does
- *	sections	threads on one CPU add to `counted` in restartable sequences (rseq(2)): no
- *add is lost server	a process that waits for its child, which computes all the time stacks as
- *race, but within handlers on alternate stacks of the least size, and beside them a thread with a
- *large one and a thread with none strict	strict seccomp late	the same after that time
+ *	sections	threads on one CPU add to `counted` in restartable sequences
+ *		(rseq(2)): no add is lost
+ *	server	a process that waits for its child, which computes until SIGUSR1
+ *	stacks	as race, but within handlers on alternate stacks of the least size,
+ *		and beside them a thread with a large one and one with none
+ *	strict	strict seccomp
+ *	late	the same after that time
  *	execute	as race, then another program: itself, as `sleep`
  *	orphans	as race, but the first thread ends at once
  *	headless	the same on SIGUSR1
@@ -459,7 +462,7 @@ static void run_master(void)
 
 static void *compute(void *unused)
 {
-	while (now() < end)
+	while (now() < end && !asked)
 		spin(1000000);
 	return unused;
 }
