@@ -3,18 +3,51 @@
  * of it says, also after siginterrupt(), and go on where it is blocked. */
 #include "trap.h"
 #include <semaphore.h>
+#include <stdbool.h>
 #include <sys/socket.h>
 
 static pid_t waiter;
+static long calling;		       /* the system call's number */
+static volatile bool blocks, returned; /* it has SIGTRAP blocked; its call has ended */
 static int feeder, peer;
 static sem_t semaphore;
 
-/* First the signal; and what the call waits for only if that has not ended it. */
+/* Where /proc shows the thread that waits to be asleep; -1: it runs. */
+static long call_it_sleeps_in(void)
+{
+	char path[64];
+	long call = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", (int)waiter);
+	file = fopen(path, "re");
+	expect(file != NULL);
+	if (fscanf(file, "%ld", &call) != 1)
+		call = -1;
+	fclose(file);
+	return call;
+}
+
+/* On a busy machine it comes there late. */
+static void wait_until_asleep(void)
+{
+	while (call_it_sleeps_in() != calling && !returned)
+		nap(1000);
+}
+
+/* First the signal, to a thread that waits; and what the call waits for only when that has been
+ * handled, if it is not blocked, and has not ended the call. */
 static void *disturb(void *argument)
 {
+	int before = handled;
+
 	nap(100000);
+	wait_until_asleep();
 	syscall(SYS_tgkill, getpid(), waiter, SIGTRAP);
+	while (!blocks && handled == before)
+		nap(1000);
 	nap(100000);
+	wait_until_asleep();
 	expect(write(feeder, "f", 1) == 1 && write(peer, "p", 1) == 1);
 	sem_post(&semaphore);
 	return argument;
@@ -23,10 +56,13 @@ static void *disturb(void *argument)
 static void try(const char *what, int which, int from, int socket)
 {
 	int before = handled, err;
+	static const long numbers[] = {SYS_read, SYS_recvfrom, SYS_futex};
 	long result = -2;
 	pthread_t thread;
 	char byte;
 
+	calling = numbers[which];
+	returned = false;
 	expect(pthread_create(&thread, NULL, disturb, NULL) == 0);
 	errno = 0;
 	if (which == 0)
@@ -36,6 +72,7 @@ static void try(const char *what, int which, int from, int socket)
 	else if (which == 2)
 		result = sem_wait(&semaphore);
 	err = errno;
+	returned = true;
 	expect(pthread_join(thread, NULL) == 0);
 	say("%s, call %d: %ld, %s, handled %d", what, which, result, strerror(err),
 	    (int)handled - before);
@@ -81,6 +118,7 @@ int main(void)
 	expect(siginterrupt(SIGTRAP, 1) == 0);
 	try_all("siginterrupt()", pipes[0], sockets[0]);
 	set_trap(SIG_BLOCK);
+	blocks = true;
 	try_all("blocked", pipes[0], sockets[0]);
 	set_trap(SIG_UNBLOCK);
 	say("handled %d", (int)handled);
