@@ -10,7 +10,7 @@
 #include <string.h>
 #include <trapline/event.h>
 
-void *guard_allocate(struct guard_wish wish, struct allocation_caller caller)
+void *guard_allocate(struct guard_wish *wish, struct allocation_caller caller)
 {
 	struct choose_decision decision;
 	int saved_errno = errno;
@@ -19,14 +19,14 @@ void *guard_allocate(struct guard_wish wish, struct allocation_caller caller)
 	if (allocator_is_found() && choose(&caller, &decision)) {
 		uint32_t place;
 
-		wish.context = decision.context;
-		wish.told = decision.told;
-		wish.pages = decision.pages;
-		wish.seldom = decision.seldom;
-		wish.unkept = decision.unkept;
-		wish.behind = decision.behind;
-		wish.make_place = release_make_place;
-		place = block_make(&wish, caller);
+		wish->context = decision.context;
+		wish->told = decision.told;
+		wish->pages = decision.pages;
+		wish->seldom = decision.seldom;
+		wish->unkept = decision.unkept;
+		wish->behind = decision.behind;
+		wish->make_place = release_make_place;
+		place = block_make(wish, caller);
 		if (place != GUARD_NOWHERE)
 			block = (void *)guard_address(atomic_load_explicit(
 				&guard_table.entry[place], memory_order_relaxed));

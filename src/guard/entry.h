@@ -41,8 +41,9 @@ static inline bool guard_is_suspect(const void *block)
 	return __builtin_expect(suspect, 0);
 }
 
-/* entry.c. A guarded block, if it is chosen and can be made; else NULL. */
-void *guard_allocate(struct guard_wish wish, struct allocation_caller caller);
+/* entry.c. A guarded block, if it is chosen and can be made; else NULL. What is chosen for it goes
+ * into `wish`. */
+void *guard_allocate(struct guard_wish *wish, struct allocation_caller caller);
 /* Of a block that is suspect. */
 void guard_free(void *block, struct guard_end end, struct allocation_caller caller);
 

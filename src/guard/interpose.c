@@ -33,7 +33,7 @@ static void *allocate_usually(size_t size)
 
 RARE void *allocate_rarely(size_t size)
 {
-	void *block = guard_allocate((struct guard_wish){.size = size}, CALLER);
+	void *block = guard_allocate(&(struct guard_wish){.size = size}, CALLER);
 
 	return block ? block : allocate_usually(size);
 }
@@ -49,7 +49,7 @@ RARE void *allocate_zeroed_rarely(size_t count, size_t each)
 	size_t size;
 
 	if (!__builtin_mul_overflow(count, each, &size))
-		block = guard_allocate((struct guard_wish){.size = size, .zeroed = true}, CALLER);
+		block = guard_allocate(&(struct guard_wish){.size = size, .zeroed = true}, CALLER);
 	if (block)
 		return block;
 	/* Early memory is zero. */
@@ -71,7 +71,7 @@ static void *guard_aligned(size_t alignment, size_t size, struct allocation_call
 {
 	if (!is_alignment(alignment))
 		return NULL;
-	return guard_allocate((struct guard_wish){.size = size, .alignment = alignment}, caller);
+	return guard_allocate(&(struct guard_wish){.size = size, .alignment = alignment}, caller);
 }
 
 RARE void *align_rarely(size_t alignment, size_t size)
@@ -122,7 +122,7 @@ RARE int align_posix_rarely(void **to, size_t alignment, size_t size)
 	void *block = NULL;
 
 	if (is_alignment(alignment) && alignment % sizeof(void *) == 0)
-		block = guard_allocate((struct guard_wish){.size = size, .alignment = alignment},
+		block = guard_allocate(&(struct guard_wish){.size = size, .alignment = alignment},
 				       CALLER);
 	if (!block)
 		return allocator_is_found() ? allocator.posix_memalign(to, alignment, size)
@@ -213,7 +213,7 @@ static void *resize_guarded(void *block, uint32_t place, size_t size,
 		return resize_to_nothing(block, caller);
 	if (release_move(place, (uintptr_t)block, size, caller, &moved))
 		return moved;
-	moved = guard_allocate((struct guard_wish){.size = size}, caller);
+	moved = guard_allocate(&(struct guard_wish){.size = size}, caller);
 	if (!moved)
 		moved = allocator.malloc(size);
 	if (!moved)
@@ -263,7 +263,7 @@ static void *resize(void *block, size_t size, struct allocation_caller caller)
 		return size ? allocator.malloc(size) : NULL;
 	old = block && size ? bytes_to_copy(block, caller) : 0;
 	if (!block || old)
-		moved = guard_allocate((struct guard_wish){.size = size}, caller);
+		moved = guard_allocate(&(struct guard_wish){.size = size}, caller);
 	if (!moved)
 		return allocator.realloc(block, size);
 	if (block) {

@@ -110,11 +110,11 @@ static inline void *allocate(size_t size, size_t alignment)
 }
 
 /* As `family` of them; NULL: the next operator is to do it. */
-#define GUARDED(alignment_, family_)                                                 \
-	(is_direct() ? guard_allocate((struct guard_wish){.size = size,              \
-							  .alignment = (alignment_), \
-							  .family = (family_)},      \
-				      CALLER)                                        \
+#define GUARDED(alignment_, family_)                                                  \
+	(is_direct() ? guard_allocate(&(struct guard_wish){.size = size,              \
+							   .alignment = (alignment_), \
+							   .family = (family_)},      \
+				      CALLER)                                         \
 		     : NULL)
 
 #define NEXT(name, type) ((type)next_operator(name, __builtin_return_address(0)))

@@ -15,6 +15,32 @@ static _Atomic uint64_t starts[STARTS];
 
 _Atomic uint8_t guard_filter[GUARD_FILTER];
 
+/*
+ * How far each block reaches from where it begins, in granules; REACH_MOST: at least so far. Who
+ * asks which block is around an address learns from it that none is, as nearly always, without the
+ * record, which is in no cache.
+ */
+static _Atomic uint8_t reach[GUARD_BLOCKS];
+#define REACH_MOST UINT8_MAX
+
+static void note_reach(uint32_t place, uint64_t address)
+{
+	const struct guard_record *record = &guard_table.record[place];
+	uint64_t bytes = record->raw + record->room - address;
+	uint64_t granules = (bytes + GUARD_ALIGNMENT - 1) / GUARD_ALIGNMENT;
+
+	atomic_store_explicit(&reach[place],
+			      (uint8_t)(granules < REACH_MOST ? granules : REACH_MOST),
+			      memory_order_relaxed);
+}
+
+static bool may_reach(uint32_t place, uint64_t bytes)
+{
+	uint8_t most = atomic_load_explicit(&reach[place], memory_order_relaxed);
+
+	return most == REACH_MOST || bytes / GUARD_ALIGNMENT < most;
+}
+
 /* From one more block to one less. */
 static void filter_count(uint64_t address, int by)
 {
@@ -92,11 +118,15 @@ static uint32_t find_in_span(uint64_t span, uint64_t bits, uint64_t address, boo
 {
 	while (bits) {
 		unsigned last = 63 - (unsigned)__builtin_clzll(bits);
-		uint32_t place = guard_find(span * STARTS_SPAN + last * GUARD_ALIGNMENT);
+		uint64_t start = span * STARTS_SPAN + last * GUARD_ALIGNMENT;
+		uint32_t place = guard_find(start);
 
 		*found = place != GUARD_NOWHERE;
+		if (*found &&
+		    (!may_reach(place, address - start) || !guard_is_around(place, address)))
+			return GUARD_NOWHERE;
 		if (*found)
-			return guard_is_around(place, address) ? place : GUARD_NOWHERE;
+			return place;
 		bits &= ~(1ull << last);
 	}
 	return GUARD_NOWHERE;
@@ -136,6 +166,7 @@ static void note_start(uint32_t place, uint64_t address)
 	filter_count(address, 1);
 	if (guard_table.record[place].run)
 		return;
+	note_reach(place, address);
 	atomic_fetch_or_explicit(starts_of(address / STARTS_SPAN), start_bit(address),
 				 memory_order_relaxed);
 }

@@ -76,11 +76,31 @@ static void test_states(void **state)
 	assert_false(may_reach(place, 0, INT64_MAX));
 }
 
+/* Around which addresses a block is found: those of its room, as far as it begins not long before.
+ */
+static void test_around(void **state)
+{
+	const uint64_t at = HEAP + (1 << 26);
+	uint32_t odd = freed(at, (struct guard_record){.raw = at - 16, .size = 45, .room = 75});
+	uint32_t large = freed(at + 4096, (struct guard_record){.raw = at + 4080, .room = 65536});
+
+	(void)state;
+	assert_int_equal(guard_find_around(at, false), odd);
+	assert_int_equal(guard_find_around(at + 16, false), odd);
+	assert_int_equal(guard_find_around(at + 58, false), odd);
+	assert_int_equal(guard_find_around(at + 59, false), GUARD_NOWHERE);
+	assert_int_equal(guard_find_around(at + 64, false), GUARD_NOWHERE);
+	assert_int_equal(guard_find_around(at + 4096 + 1008, false), large);
+	assert_int_equal(guard_find_around(at + 4096 + 30000, false), GUARD_NOWHERE);
+	assert_int_equal(guard_find_around(at + 4096 + 30000, true), large);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ground),
 		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_around),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
