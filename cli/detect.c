@@ -25,6 +25,7 @@
 #include "tool/set.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ struct detection {
 	unsigned shown;
 	unsigned suppressed;
 	unsigned hidden_known;
+	bool refused; /* a tool could not do what it was asked, and the program has not begun */
 	struct progress progress;
 };
 
@@ -301,10 +303,30 @@ static void summarise(struct detection *detection)
 	fflush(summary.stream);
 }
 
+/* A program is ended only where it has not begun, and waits in its constructor. */
+static void refuse(void *context, pid_t pid)
+{
+	struct detection *detection = context;
+	struct control *control = tool_set_control(detection->tools);
+
+	detection->refused = detection->options.pid || control_waits(control, pid);
+	if (!detection->refused)
+		utf8_fprintf(stderr,
+			     "trapline: process %d had begun before that was known: it runs "
+			     "unwatched\n",
+			     (int)pid);
+	else if (detection->options.pid)
+		control_stop(control);
+	else
+		control_signal(control, pid, 0, SIGKILL);
+}
+
 static int exit_status(const struct detection *detection, int status)
 {
 	bool found = detection->aiming ? aiming_succeeded(detection->aiming) : detection->shown;
 
+	if (detection->refused)
+		return STATUS_USAGE;
 	if (found && detection->options.error_exitcode >= 0)
 		return detection->options.error_exitcode;
 	return program_exit_status(status);
@@ -366,6 +388,18 @@ static void go_on(struct detection *detection, int status)
 	progress_clear(&detection->progress);
 }
 
+static void tell(struct detection *detection)
+{
+	if (detection->options.program)
+		unwatched_tell(tool_set_control(detection->tools), "nothing was watched");
+	tool_set_finish(detection->tools);
+	rewrite_output(detection);
+	write_stream(detection);
+	if (!detection->options.quiet)
+		summarise(detection);
+	print_statistics(detection);
+}
+
 static int run(struct detection *detection)
 {
 	int status = detection->options.program ? spawn(detection) : STATUS_OK;
@@ -387,14 +421,8 @@ static int run(struct detection *detection)
 	control_finish(tool_set_control(detection->tools));
 	if (detection->options.pid)
 		attach_end(tool_set_control(detection->tools));
-	if (detection->options.program)
-		unwatched_tell(tool_set_control(detection->tools), "nothing was watched");
-	tool_set_finish(detection->tools);
-	rewrite_output(detection);
-	write_stream(detection);
-	if (!detection->options.quiet)
-		summarise(detection);
-	print_statistics(detection);
+	if (!detection->refused)
+		tell(detection);
 	return exit_status(detection, status);
 }
 
@@ -405,7 +433,8 @@ static int begin(struct detection *detection, const char *program)
 				    .program = program,
 				    .tool_options = detection->options.tool_option,
 				    .process_ended = rewrite_output,
-				    .tick = tick};
+				    .tick = tick,
+				    .refused = refuse};
 	int err = tool_set_create(&detection->tools, detection->tool, detection->tool_count, &host,
 				  deliver, detection);
 

@@ -35,6 +35,8 @@ static const char *const bys[] = {
 typedef void write_fn(FILE *stream, const struct flow_view *view);
 
 struct choice {
+	bool expression; /* is asked about */
+	bool later;
 	enum flow_by by;
 	write_fn *write; /* NULL: JSON Lines */
 };
@@ -55,6 +57,8 @@ static void print_help(void)
 	      "                        is known\n"
 	      "  unread                which memory of the heap is freed before anybody has read it\n"
 	      "  map                   which code reads what which code has written\n\n"
+	      "  --later               with from and to: names that are unknown at the start may come\n"
+	      "                        with a library or program that is loaded later\n"
 	      "  --by WHAT             nodes of a map: function (default), line, file, module, thread\n"
 	      "  --format FORMAT       of --output: jsonl (default), html, dot, text\n"
 	      "  -o, --output FILE     all that was found\n"
@@ -127,6 +131,8 @@ static int take_options(struct choice *choice, int argc, char **argv, char **res
 			err = take_by(choice, value);
 		} else if ((value = value_of(argv, &i, "--format"))) {
 			err = take_format(choice, value);
+		} else if (choice->expression && strcmp(argv[i], "--later") == 0) {
+			choice->later = true;
 		} else {
 			rest[(*count)++] = argv[i];
 			if (detect_option_takes_next(argv[i]) && i + 1 < argc)
@@ -166,9 +172,9 @@ static const struct question *find_question(const char *name)
 static int ask_with(const struct question *question, const char *expression, int argc, char **argv,
 		    char **rest)
 {
-	struct choice choice = {.by = FLOW_BY_FUNCTION};
+	struct choice choice = {.expression = expression, .by = FLOW_BY_FUNCTION};
 	char option[1024];
-	const char *const options[] = {expression ? option : NULL, NULL};
+	const char *options[] = {expression ? option : NULL, NULL, NULL};
 	struct detect_view view = {.tool_options = options, .show = show, .context = &choice};
 	int count = 1, err = take_options(&choice, argc, argv, rest, &count);
 
@@ -178,6 +184,8 @@ static int ask_with(const struct question *question, const char *expression, int
 	if (expression &&
 	    (size_t)snprintf(option, sizeof(option), "expression=%s", expression) >= sizeof(option))
 		return wrong("expression", expression, "as short as it must be");
+	if (choice.later)
+		options[1] = "later=1";
 	if (choice.write)
 		view.write = write;
 	if (expression && strncmp(expression, "heap:", 5) == 0)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow/expression.h"
 
+#include "tool/set.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@ int flow_expression_init(struct flow_expression *expression, struct tl_host *hos
 	expression->host = host;
 	expression->services = services;
 	expression->text = services->option(host, "expression");
+	expression->later = services->option(host, "later") != NULL;
 	if (expression->text)
 		return 0;
 	services->log(host, "which expression? --tool-option %s.expression=EXPR", tool);
@@ -107,24 +110,49 @@ static void look_at_threads(struct flow_expression *expression, pid_t pid, flow_
 	}
 }
 
+/* May what means nothing now mean something later? As `trapline watch` decides: a pointer may be
+ * set, and a library that is named be loaded; any other name only where the user said so. */
+static bool may_wait(const struct flow_expression *expression, int err)
+{
+	/* A length is known where all names are. */
+	bool pointer = expression->meaning.length, library = strstr(expression->text, ".so");
+
+	return (err == -EAGAIN && (pointer || library)) ||
+	       (expression->later && (err == -EAGAIN || err == -ENOENT));
+}
+
+/* Children may run other programs, where the names are not. */
+static void refuse(struct flow_expression *expression, pid_t pid, bool first, int err)
+{
+	bool unknown = err == -EAGAIN || err == -ENOENT;
+
+	if (!first && unknown)
+		return;
+	expression->services->log(expression->host, "%s: %s%s", expression->text, expression->error,
+				  unknown ? "; with --later it may come with what is loaded later"
+					  : "");
+	expression->refused = true;
+	if (first)
+		tool_refuse(expression->host, pid);
+}
+
 static void resolve(struct flow_expression *expression, pid_t pid, flow_piece_fn *piece,
 		    void *context)
 {
 	struct tl_expression *meaning = &expression->meaning;
+	bool first = !expression->began;
 	int err = expression->services->resolve(expression->host, pid, expression->text, 0, meaning,
 						expression->error, sizeof(expression->error));
 
-	expression->waiting = err == -EAGAIN ? pid : 0;
+	expression->began = true;
+	expression->waiting = err && may_wait(expression, err) ? pid : 0;
 	if (!err && meaning->thread_local_copy) {
 		expression->pid = pid;
 		look_at_threads(expression, pid, piece, context);
 	} else if (!err && !meaning->block_size)
 		take(expression, pid, meaning->address, meaning->length, piece, context);
-	if (err && err != -EAGAIN && !expression->refused) {
-		expression->refused = true;
-		expression->services->log(expression->host, "%s: %s", expression->text,
-					  expression->error);
-	}
+	if (err && !expression->waiting && !expression->refused)
+		refuse(expression, pid, first, err);
 }
 
 void flow_expression_began(struct flow_expression *expression, pid_t pid, flow_piece_fn *piece,

@@ -24,7 +24,9 @@ struct flow_expression {
 	struct tl_expression meaning;
 	struct flow_copy copy[FLOW_COPIES]; /* of a thread-local variable */
 	unsigned copies;
-	bool refused;
+	bool later;	 /* what is unknown at the start may come with a later module or program */
+	bool began;	 /* a process was looked at */
+	bool refused;	 /* it means nothing, and the program was not begun for it */
 	char error[512]; /* why it means nothing, so far */
 };
 

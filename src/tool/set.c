@@ -309,6 +309,12 @@ struct space *tool_space(struct tl_host *host, pid_t pid)
 	return control_space(host->set->control, pid);
 }
 
+void tool_refuse(struct tl_host *host, pid_t pid)
+{
+	if (host->set->options.refused)
+		host->set->options.refused(host->set->context, pid);
+}
+
 bool tool_kernel_told(struct tl_host *host)
 {
 	return control_kernel_told(host->set->control);

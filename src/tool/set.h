@@ -26,6 +26,8 @@ struct host_options {
 	void (*process_ended)(
 		void *context);	     /* while it still waits for us to let it go; or NULL */
 	void (*tick)(void *context); /* some 50 times a second; or NULL */
+	/* A tool cannot do what it was asked, and has said why; or NULL. See tool_refuse(). */
+	void (*refused)(void *context, pid_t pid);
 };
 
 /* Called for a new finding, and again when one becomes surer. True: it is suppressed. The finding
@@ -40,6 +42,8 @@ struct control *tool_set_control(struct tool_set *set);
 /* For tools that come with us: a watched process's memory, code and modules. NULL: it is not
  * watched. */
 struct space *tool_space(struct tl_host *host, pid_t pid);
+/* For the same, in process_began(): what was asked means nothing in this process. */
+void tool_refuse(struct tl_host *host, pid_t pid);
 /* For the same: is it told what the kernel touches? */
 bool tool_kernel_told(struct tl_host *host);
 /* The program has ended: tells the tools. */

@@ -108,7 +108,10 @@ static void explain(const struct watch *watch, const struct watched *process,
 	if (err == -ENOSPC) {
 		explain_room(watch, process, wanted, target);
 	} else if (*error) {
-		utf8_fprintf(stderr, "trapline: %s: %s\n", wanted->text, error);
+		utf8_fprintf(stderr, "trapline: %s: %s%s\n", wanted->text, error,
+			     err == -EAGAIN || err == -ENOENT
+				     ? "; with --later it may come with what is loaded later"
+				     : "");
 	} else {
 		utf8_fprintf(stderr, "trapline: %s cannot be watched: %s\n", wanted->text,
 			     is_denial(err) ? tl_explain(err) : strerror(-err));

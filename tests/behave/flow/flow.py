@@ -223,10 +223,6 @@ class From(Roads):
     def test_a_variable_of_whose_values_a_loop_keeps_one(self):
         self.follow_returned("kept")
 
-    def test_an_expression_must_mean_something(self):
-        findings, said = answers.ask(TRAPLINE, ["from", "no_such_name"], [FLOWS, "counter", "0.2"])
-        self.assertEqual(findings, [])
-        self.assertIn("no_such_name", said)
 
 
 class To(Roads):
@@ -264,6 +260,52 @@ class To(Roads):
 
     def test_through_an_interpreters_stack(self):
         self.assert_complete(roads.walk_further_on, FURTHER, "script")
+
+
+class Expression(unittest.TestCase):
+    def ask(self, *words):
+        import subprocess
+        return subprocess.run([TRAPLINE, "flow", *words], capture_output=True, text=True, timeout=60,
+                              check=False)
+
+    def test_one_that_means_nothing_is_refused_before_the_program_runs(self):
+        for question in "from", "to":
+            for name in "no_such_name", "environ->no_such_name":
+                result = self.ask(question, name, "--", "sh", "-c", "echo begun")
+                self.assertEqual((result.returncode, result.stdout), (2, ""), result)
+                self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+                self.assertIn(name, result.stderr)
+
+    def test_a_name_that_is_near_and_one_that_may_come(self):
+        result = self.ask("from", "resul", "--", FLOWS, "counter", "0.1")
+        self.assertIn("there is result", result.stderr)
+        self.assertIn("--later", result.stderr)
+
+    def test_a_name_that_comes_with_another_program(self):
+        script = ["sh", "-c", f"{FLOWS} most 0.5; exit 3"]
+        self.assertEqual(self.ask("from", "candidates", "--", *script).returncode, 2)
+        result = self.ask("from", "candidates", "--later", "--aggressive", "--", *script)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("fill_candidates", result.stderr + result.stdout)
+
+    def test_one_that_never_comes(self):
+        result = self.ask("to", "no_such_name", "--later", "--", FLOWS, "counter", "0.1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("no_such_name", result.stderr)
+
+    def test_a_library_that_is_named_is_waited_for(self):
+        result = self.ask("from", "libnone.so:name", "--", FLOWS, "counter", "0.1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("libnone.so:name", result.stderr)
+
+    def test_a_process_that_runs_already_goes_on(self):
+        import subprocess
+        with subprocess.Popen([FLOWS, "counter", "3"]) as program:
+            result = self.ask("from", "no_such_name", "-p", str(program.pid))
+            self.assertIsNone(program.poll())
+            self.assertEqual(program.wait(), 0)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("no_such_name", result.stderr)
 
 
 class Command(unittest.TestCase):

@@ -279,6 +279,103 @@ STYLES_CPP_WAYS = {
     "cache": (["cache_fill"], ["set", "get", "cache_finish"]),
     "words": (["words_join"], ["words_split", "words_finish"]),
 }
+# The roads of chores.c, tasks.c and chores.cc, and the same forwards.
+CHORES = {
+    "value": (["value_finish", "value_swap", "value_pair", "make"], ["through_value"]),
+    "record": (["record_finish", "record_new", "make"], ["through_record"]),
+    "orders": (["orders_finish", "orders_put", "make"],
+        ["orders_get", "orders_serve", "through_orders"]),
+    "frame": (["frame_decode", "frame_next", "frame_put", "frame_encode", "make"], []),
+    "path": (["path_finish", "path_part", "make"], ["path_join", "through_path"]),
+    "status": (["status_finish", "status_write", "make"], []),
+    "sums": (["sums_finish", "sums_write", "make"],
+        ["sums_primary", "sums_term", "sums_expression"]),
+    "words": (["words_finish", "words_set", "make"], ["through_words"]),
+    "events": (["events_finish", "events_keep", "events_post", "make"], ["events_dispatch"]),
+    "scale": (["scale_finish", "scale_all", "scale_fill", "make"], []),
+    "message": (["message_finish", "message_keep", "make"], ["message_send"]),
+    "flags": (["flags_finish", "flags_fill", "make"], []),
+    "failure": (["failure_finish", "failure_throw", "make"], ["failure_deep", "through_failure"]),
+    "copy": (["copy_finish", "copy_link", "copy_fill", "make"], []),
+    # What stands in the table takes part in the sum.
+    "check": (["check_finish", "check_fill", "make"], ["check_sum", "check_begin"]),
+    "mix": (["mix_finish", "mix_in", "make"], []),
+    "ranks": (["ranks_finish", "ranks_fill", "make"], []),
+}
+TASKS = {
+    "stages": (["stages_finish", "stages_serve", "stages_ask", "make"], []),
+    "buffers": (["buffers_finish", "buffers_fill", "make"], ["through_buffers"]),
+    "screen": (["screen_finish", "screen_draw", "make"], []),
+    "urgent": (["urgent_finish", "urgent_push", "make"], ["urgent_pop", "urgent_fill"]),
+    "hex": (["hex_finish", "hex_write", "make"], ["hex_read", "hex_encode"]),
+    "letters": (["letters_finish", "letters_put", "make"], ["through_letters"]),
+    "text": (["text_finish", "text_add", "make"], ["text_write", "through_text"]),
+    "file": (["file_finish"], []),
+    "gap": (["gap_finish", "gap_insert", "make"], ["gap_fill"]),
+    "columns": (["columns_finish", "columns_turn", "columns_fill", "make"], []),
+    "decimal": (["decimal_finish", "decimal_double", "decimal_split", "make"],
+        ["through_decimal"]),
+    "worker": (["worker_finish", "worker_run", "worker_begin", "make"], ["through_worker"]),
+}
+CHORES_CPP = {
+    "rows": (["rows_finish", "rows_fill", "make"], []),
+    "users": (["users_finish", "users_set", "make"], ["through_users"]),
+    "shapes": (["shapes_finish", "strip", "make"], ["area", "shapes_fill"]),
+    "filters": (["filters_finish", "make"], ["filters_begin"]),
+    "ordered": (["ordered_finish", "ordered_fill", "make"], ["ordered_sort"]),
+    "fields": (["fields_finish", "fields_write", "make"], ["fields_get"]),
+    "answer": (["answer_finish", "answer_make", "make"], ["through_answer"]),
+    "timers": (["timers_finish", "timers_add", "make"], ["timers_fill"]),
+    "news": (["news_finish", "notify", "news_write", "make"], ["news_tell"]),
+    "thrown": (["thrown_finish", "over_limit", "make"], ["thrown_check"]),
+    "lines": (["lines_finish", "lines_add", "make"], []),
+}
+CHORES_WAYS = {
+    "value": (["value_pair", "value_swap", "value_finish"], ["through_value"]),
+    "record": (["through_record", "record_finish"], ["record_new"]),
+    "orders": (["through_orders", "orders_get", "orders_finish"], ["orders_put", "orders_serve"]),
+    "frame": (["frame_encode", "frame_put", "frame_next", "frame_decode"], []),
+    "path": (["path_part", "path_finish"], ["path_join", "through_path"]),
+    "status": (["status_write", "status_finish"], []),
+    "sums": (["sums_write", "sums_primary"], ["sums_term", "sums_expression", "sums_finish"]),
+    "words": (["through_words", "words_finish"], ["words_set"]),
+    "events": (["events_post", "events_dispatch", "events_finish"], ["events_keep"]),
+    "scale": (["scale_fill", "scale_all", "scale_finish"], []),
+    "message": (["message_send", "message_keep", "message_finish"], []),
+    "flags": (["flags_fill", "flags_finish"], []),
+    "failure": (["through_failure", "failure_finish"], ["failure_throw", "failure_deep"]),
+    "copy": (["copy_fill", "copy_link", "copy_finish"], []),
+    "check": (["check_fill", "check_sum"], ["check_finish"]),
+    "mix": (["mix_in", "mix_finish"], []),
+    "ranks": (["ranks_fill", "ranks_finish"], []),
+}
+TASKS_WAYS = {
+    "stages": (["stages_ask", "stages_serve", "stages_finish"], []),
+    "buffers": (["through_buffers", "buffers_finish"], ["buffers_fill"]),
+    "screen": (["screen_draw", "screen_finish"], []),
+    "urgent": (["urgent_fill", "urgent_pop"], ["urgent_push", "urgent_finish"]),
+    "hex": (["hex_encode", "hex_read"], ["hex_write", "hex_finish"]),
+    "letters": (["through_letters", "letters_finish"], ["letters_put"]),
+    "text": (["text_write", "text_finish"], ["text_add"]),
+    "file": (["file_save"], []),
+    "gap": (["gap_fill", "gap_insert", "gap_finish"], []),
+    "columns": (["columns_fill", "columns_turn", "columns_finish"], []),
+    "decimal": (["through_decimal", "decimal_double", "decimal_finish"], ["decimal_split"]),
+    "worker": (["worker_begin", "worker_run", "worker_finish"], []),
+}
+CHORES_CPP_WAYS = {
+    "rows": (["rows_fill", "rows_finish"], []),
+    "users": (["through_users", "users_finish"], ["users_set"]),
+    "shapes": (["shapes_fill", "area"], ["strip", "shapes_finish"]),
+    "filters": (["filters_finish"], ["filters_begin"]),
+    "ordered": (["ordered_fill", "ordered_finish"], ["ordered_sort", "through_ordered"]),
+    "fields": (["fields_write", "fields_get"], ["fields_finish"]),
+    "answer": (["answer_make", "answer_finish"], ["through_answer"]),
+    "timers": (["timers_fill", "timers_finish"], ["timers_add"]),
+    "news": (["news_write", "news_tell", "news_finish"], ["notify"]),
+    "thrown": (["thrown_finish"], ["thrown_check", "over_limit"]),
+    "lines": (["lines_add", "lines_finish"], []),
+}
 LEVELS = ["O0", "O1", "O2", "O3"]
 
 
@@ -361,6 +458,15 @@ def walk_styles(trapline, program, case, seconds="3"):
 
 def walk_styles_on(trapline, program, case, seconds="3"):
     return walk(trapline, program, case, seconds, {**STYLES_WAYS, **HABITS_WAYS, **STYLES_CPP_WAYS},
+                ("to", "made"))
+
+
+def walk_chores(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, {**CHORES, **TASKS, **CHORES_CPP})
+
+
+def walk_chores_on(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, {**CHORES_WAYS, **TASKS_WAYS, **CHORES_CPP_WAYS},
                 ("to", "made"))
 
 
