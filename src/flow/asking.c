@@ -343,6 +343,25 @@ static void hit_all(struct flow_asking *asking, const struct tl_access *access, 
 	hit_codes(asking, access, hit);
 }
 
+/*
+ * Has a return read its address there? The thread is where that leads to, and no instruction before
+ * it tells which one it was. No value is followed by way of it, and it stores nothing: what was
+ * seen before holds still, as of a place on the stack that calls use in turn.
+ */
+static bool is_return(const struct tl_access *access)
+{
+	uint64_t stack, mask;
+
+	if (!(access->access & TL_GUESSED) || access->access & (TL_KERNEL | TL_LATE) ||
+	    !access->registers || !access->value_known || access->length < 4)
+		return false;
+	stack = access->registers->general[insn_arch.stack_pointer];
+	mask = access->length < 8 ? (1ull << 8 * access->length) - 1 : UINT64_MAX;
+	return access->address - (stack - 8) < 8 &&
+	       access->value ==
+		       (access->registers->pc >> 8 * (access->address - (stack - 8)) & mask);
+}
+
 void flow_asking_hit(struct flow_asking *asking, const struct tl_access *access, flow_hit_fn *hit)
 {
 	int number = flow_asking_find(asking, access);
@@ -360,6 +379,10 @@ void flow_asking_hit(struct flow_asking *asking, const struct tl_access *access,
 	go_on(asking, access->identity);
 	if (is_deaf(asking, access->cookie)) {
 		asking->asker->forget(asking->state, (unsigned)number);
+		return;
+	}
+	if (is_return(access)) {
+		asking->services->count(asking->host, "flow-hits-returns", 1);
 		return;
 	}
 	if (has_failed(asking, access))

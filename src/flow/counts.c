@@ -8,6 +8,8 @@ const struct tl_count flow_counts[] = {
 	{"flow-not-armed", "questions not asked: no slot could be opened"},
 	{"flow-hits-late", "hits not used: delivered late"},
 	{"flow-hits-guessed", "hits whose instruction is not certain: not used, or asked again"},
+	{"flow-hits-returns", "hits of returns, passed over: no value goes on by one"},
+	{"flow-unset", "registers passed over that a function had not set: no parameters"},
 	{"flow-values-refused", "values, and targets of calls, left out of the tree: it is full"},
 	{"flow-writers-refused",
 	 "instructions that store a value, or load one, left out of the tree: it is full"},

@@ -167,19 +167,20 @@ uint64_t flow_bytes_at(const struct tl_access *access, uint64_t address, uint64_
 		       uint64_t *bytes)
 {
 	uint64_t first = address - access->address, offset = address - access->watched_address;
-	uint64_t known;
+	uint64_t watched = 0, moved = 0, known;
 
 	if (first >= access->length || access->access & (TL_GUESSED | TL_LATE))
 		return 0;
-	if (offset < access->watched_length) {
-		known = access->watched_length - offset;
-		*bytes = access->watched_value >> 8 * offset;
-	} else if (access->value_known && first < 8) {
-		known = 8 - first;
-		*bytes = access->value >> 8 * first;
-	} else {
+	if (offset < access->watched_length)
+		watched = access->watched_length - offset;
+	if (access->value_known && first < 8)
+		moved = 8 - first;
+	/* Of what is not aligned a part is watched, and the access tells the whole. */
+	known = watched < length && watched < moved ? moved : watched;
+	if (!known)
 		return 0;
-	}
+	*bytes = known == watched ? access->watched_value >> 8 * offset
+				  : access->value >> 8 * first;
 	if (length > known)
 		length = known;
 	return first + length > access->length ? access->length - first : length;

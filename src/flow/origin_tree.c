@@ -239,6 +239,13 @@ static void follow_jump(struct flow_tree *tree, const struct flow_standpoint *fr
 	follow_slice(tree, &between, &slice);
 }
 
+/* One that a function must leave as it was is no parameter: what it holds at the function's first
+ * instruction is its caller's, and nothing of this function's is made of it. */
+static bool is_unset(const struct insn_place *place)
+{
+	return place->kind == INSN_PLACE_GENERAL && INSN_KEPT_BY_CALLS >> place->number & 1;
+}
+
 /* Into the caller: what the register held at the call. `called`: where the call went; 0: unknown.
  */
 static void follow_argument(struct flow_tree *tree, const struct flow_standpoint *from,
@@ -268,6 +275,10 @@ static void follow_argument(struct flow_tree *tree, const struct flow_standpoint
 	}
 	if (called != own) {
 		follow_jump(tree, from, called, own, place);
+		return;
+	}
+	if (is_unset(place)) {
+		tree->services->count(tree->host, "flow-unset", 1);
 		return;
 	}
 	if (flow_tree_code(tree, store->pid, call, &code) ||

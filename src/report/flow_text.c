@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define ROWS_MOST 20 /* of a table; the file has all */
+#define WIDE 20	     /* points between bounds that leave a share open */
 
 struct table {
 	const char *kind, *title;
@@ -57,6 +58,8 @@ static void write_share(FILE *stream, const struct finding *finding)
 
 static void write_totals(FILE *stream, const struct flow_view *view)
 {
+	bool wide = false;
+
 	for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++)
 		for (size_t j = 0; j < view->count; j++) {
 			const struct finding *finding = view->findings[j];
@@ -71,7 +74,14 @@ static void write_totals(FILE *stream, const struct flow_view *view)
 			fputs(": ", stream);
 			utf8_print(stream, finding->message);
 			fprintf(stream, " (%.0f seen)\n", flow_detail_number(finding, "seen"));
+			wide |= flow_detail_number(finding, "high") -
+					flow_detail_number(finding, "low") >
+				WIDE;
 		}
+	if (wide)
+		fputs("trapline: too few were seen for narrow bounds: a longer run, a larger --budget "
+		      "or --aggressive sees more\n",
+		      stream);
 }
 
 static int by_percent(const void *a, const void *b)

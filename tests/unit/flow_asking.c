@@ -6,6 +6,8 @@
  */
 #include "flow/asking.h"
 
+#include "tool/set.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,6 +30,11 @@
 /* mov (%rdi),%rax; mov %rax,(%rsi); ret; lock cmpxchg %rsi,(%rdi); ret */
 static const uint8_t code[] = {0x48, 0x8b, 0x07, 0x48, 0x89, 0x06, 0xc3,
 			       0xf0, 0x48, 0x0f, 0xb1, 0x37, 0xc3};
+
+void tool_refuse(struct tl_host *host, pid_t pid)
+{
+	(void)host, (void)pid;
+}
 
 static int arm(struct tl_host *host, const struct tl_watch *watch)
 {
@@ -252,6 +259,38 @@ static void what_could_not_be_recorded(void **state)
 	assert_int_equal(forgotten[2], 0);
 }
 
+#define STACK_POINTER 4
+
+/* Of an instruction that is not known, on the stack; `read`: what was there after it. */
+static void pop(uint64_t read)
+{
+	struct tl_registers registers = registers_at(STORE, 0);
+	const struct tl_access access = {.size = sizeof(access),
+					 .pid = PROCESS,
+					 .identity = THREAD,
+					 .pc = STORE,
+					 .address = PLACE,
+					 .length = 8,
+					 .access = TL_GUESSED,
+					 .value_known = true,
+					 .value = read,
+					 .registers = &registers,
+					 .cookie = asking.question[0].cookie};
+
+	registers.general[STACK_POINTER] = PLACE + 8;
+	flow_asking_hit(&asking, &access, tell);
+}
+
+static void a_return_is_passed_over(void **state)
+{
+	(void)state;
+	pop(STORE);
+	assert_int_equal(tellings, 0);
+	assert_int_equal(forgotten[0], 0);
+	pop(STORE + 1);
+	assert_int_equal(tellings, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +302,7 @@ int main(void)
 		cmocka_unit_test_setup(a_machine_that_tells_both, ask),
 		cmocka_unit_test_setup(a_comparison_that_fails_stores_nothing, ask),
 		cmocka_unit_test_setup(what_could_not_be_recorded, ask),
+		cmocka_unit_test_setup(a_return_is_passed_over, ask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

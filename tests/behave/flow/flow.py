@@ -204,6 +204,21 @@ class From(Roads):
     def test_through_a_cache(self):
         self.follow_style("lru", "styles")
 
+    def follow_chore(self, case, level):
+        program = roads.program_of(os.path.dirname(STYLES), level, "chores")
+        self.assert_complete(roads.walk_chores, program, case)
+
+    def test_a_part_of_a_frame_of_bytes(self):
+        # The bytes are not aligned, and calls return by way of the stack's slot that they go to.
+        self.follow_chore("frame", "O3")
+
+    def test_a_register_that_a_function_has_not_set_is_no_source(self):
+        program = roads.program_of(os.path.dirname(STYLES), "O1", "chores")
+        findings, said = answers.ask(TRAPLINE, ["from", "result"], [program, "message", "3"])
+        ends = [text for finding in findings if roads.writer(finding) == "message_keep"
+                for name, text in finding.items() if name.startswith("end-")]
+        self.assertFalse([text for text in ends if "constant" in text], said)
+
     def follow_returned(self, case):
         program = roads.program_of(os.path.dirname(FLOWS), "O2", "returned")
         self.assert_complete(roads.walk_returned, program, case)
