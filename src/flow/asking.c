@@ -76,6 +76,33 @@ uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address
 	return watch.cookie;
 }
 
+static bool is_same_memory(struct flow_asking *asking, pid_t pid, uint64_t address,
+			   const struct tl_memory *memory)
+{
+	struct tl_memory other;
+
+	return !asking->services->memory(asking->host, pid, address, &other) && other.shared &&
+	       other.inode == memory->inode && other.device == memory->device &&
+	       other.offset - other.start == memory->offset - memory->start;
+}
+
+uint64_t flow_asking_arm_far(struct flow_asking *asking, pid_t pid, uint64_t address,
+			     uint64_t length, uint64_t turn)
+{
+	struct tl_memory memory;
+
+	if (asking->services->memory(asking->host, pid, address, &memory) || !memory.shared ||
+	    !memory.inode)
+		return 0;
+	for (unsigned i = 0; i < asking->processes; i++) {
+		pid_t other = asking->process[(turn + i) % asking->processes];
+
+		if (other != pid && is_same_memory(asking, other, address, &memory))
+			return flow_asking_arm(asking, other, address, length, TL_WRITE);
+	}
+	return 0;
+}
+
 static void forget_others(struct flow_asking *asking, const struct flow_question *but)
 {
 	for (unsigned i = 0; i < FLOW_QUESTIONS; i++)
@@ -93,6 +120,8 @@ void flow_asking_stop(struct flow_asking *asking, struct flow_question *question
 		asking->services->disarm(asking->host, question->code_cookie);
 	if (question->goal_cookie)
 		asking->services->disarm(asking->host, question->goal_cookie);
+	if (question->far_cookie)
+		asking->services->disarm(asking->host, question->far_cookie);
 	*question = (struct flow_question){.item = FLOW_NO_ITEM};
 }
 
@@ -103,7 +132,8 @@ int flow_asking_find(const struct flow_asking *asking, const struct tl_access *a
 
 		if (question->item != FLOW_NO_ITEM && (access->cookie == question->cookie ||
 						       access->cookie == question->code_cookie ||
-						       access->cookie == question->goal_cookie))
+						       access->cookie == question->goal_cookie ||
+						       access->cookie == question->far_cookie))
 			return i;
 	}
 	return -1;
@@ -193,9 +223,9 @@ static bool is_deaf(const struct flow_asking *asking, uint64_t but)
 	for (unsigned i = 0; i < FLOW_QUESTIONS; i++) {
 		const struct flow_question *question = &asking->question[i];
 		const uint64_t cookie[] = {question->cookie, question->code_cookie,
-					   question->goal_cookie};
+					   question->goal_cookie, question->far_cookie};
 
-		for (unsigned j = 0; j < 3; j++)
+		for (unsigned j = 0; j < sizeof(cookie) / sizeof(cookie[0]); j++)
 			if (cookie[j] != but && is_spent(asking, cookie[j]))
 				return true;
 	}
@@ -426,7 +456,8 @@ static unsigned slots_in_use(const struct flow_asking *asking)
 	for (unsigned i = 0; i < FLOW_QUESTIONS; i++)
 		count += (asking->question[i].cookie != 0) +
 			 (asking->question[i].code_cookie != 0) +
-			 (asking->question[i].goal_cookie != 0);
+			 (asking->question[i].goal_cookie != 0) +
+			 (asking->question[i].far_cookie != 0);
 	return count;
 }
 
@@ -475,14 +506,32 @@ void flow_asking_unwatched(struct flow_asking *asking, const struct tl_watch *wa
 			question->code_cookie = 0;
 		else if (question->goal_cookie == watch->cookie)
 			question->goal_cookie = 0;
+		else if (question->far_cookie == watch->cookie)
+			question->far_cookie = 0;
 		else
 			continue;
 		flow_asking_stop(asking, question);
 	}
 }
 
+void flow_asking_began(struct flow_asking *asking, pid_t pid)
+{
+	if (asking->processes < FLOW_PROCESSES)
+		asking->process[asking->processes++] = pid;
+	else
+		asking->services->count(asking->host, "flow-processes-refused", 1);
+}
+
+static void forget_process(struct flow_asking *asking, pid_t pid)
+{
+	for (unsigned i = 0; i < asking->processes; i++)
+		if (asking->process[i] == pid)
+			asking->process[i--] = asking->process[--asking->processes];
+}
+
 bool flow_asking_ended(struct flow_asking *asking, pid_t pid)
 {
+	forget_process(asking, pid);
 	if (!flow_expression_ended(&asking->expression, pid))
 		return false;
 	for (unsigned i = 0; i < FLOW_QUESTIONS; i++)

@@ -20,7 +20,8 @@ struct flow_question {
 	uint32_t item;		      /* FLOW_NO_ITEM: nothing is asked */
 	uint64_t cookie, code_cookie; /* of its watches; 0: over, or none */
 	uint64_t goal_cookie;
-	uint64_t deadline; /* CLOCK_MONOTONIC, ns */
+	uint64_t far_cookie; /* of the same memory, in another process */
+	uint64_t deadline;   /* CLOCK_MONOTONIC, ns */
 };
 
 struct flow_item {
@@ -54,7 +55,8 @@ struct flow_asked {
 	struct tl_registers ahead_registers;
 };
 
-#define FLOW_ASKED 16 /* watches remembered, by their cookie; more than there are at a time */
+#define FLOW_PROCESSES 16 /* in which memory that is shared is looked for */
+#define FLOW_ASKED 16	  /* watches remembered, by their cookie; more than there are at a time */
 
 struct flow_asking {
 	struct tl_host *host;
@@ -63,6 +65,8 @@ struct flow_asking {
 	void *state;
 	struct flow_expression expression;
 	struct flow_question question[FLOW_QUESTIONS];
+	pid_t process[FLOW_PROCESSES]; /* that are watched now */
+	unsigned processes;
 	uint64_t cookie; /* of the last watch */
 	bool longer;	 /* the next watches take more hits: much comes by that does not count */
 	struct flow_asked asked[FLOW_ASKED];
@@ -77,6 +81,12 @@ void flow_asking_finish(struct flow_asking *asking);
 /* In the asker's `ask`: the cookie, or 0. */
 uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address, uint64_t length,
 			 unsigned access);
+/* Watches stores to the place in another process that shares it by a mapping at the same address,
+ * if there is one; `turn` chooses among several. The cookie, or 0. */
+uint64_t flow_asking_arm_far(struct flow_asking *asking, pid_t pid, uint64_t address,
+			     uint64_t length, uint64_t turn);
+/* The tools' callbacks of these names. */
+void flow_asking_began(struct flow_asking *asking, pid_t pid);
 /* Disarms its watches. */
 void flow_asking_stop(struct flow_asking *asking, struct flow_question *question);
 

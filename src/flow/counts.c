@@ -10,6 +10,8 @@ const struct tl_count flow_counts[] = {
 	{"flow-hits-guessed", "hits whose instruction is not certain: not used, or asked again"},
 	{"flow-hits-returns", "hits of returns, passed over: no value goes on by one"},
 	{"flow-unset", "registers passed over that a function had not set: no parameters"},
+	{"flow-processes-refused",
+	 "processes in which no store to memory that they share is looked for: too many"},
 	{"flow-values-refused", "values, and targets of calls, left out of the tree: it is full"},
 	{"flow-writers-refused",
 	 "instructions that store a value, or load one, left out of the tree: it is full"},

@@ -68,6 +68,7 @@ static void process_began(void *state, pid_t pid)
 {
 	struct flow_from *from = state;
 
+	flow_asking_began(&from->asking, pid);
 	flow_expression_began(&from->asking.expression, pid, add_root, from);
 }
 
@@ -114,71 +115,6 @@ static void note_store(struct flow_from *from, const struct tl_access *access, b
 	store->fs_base = access->registers->fs_base;
 	count = from->services->unwind(from->host, access, store->frame, FLOW_FRAMES);
 	store->frames = count > 0 ? (unsigned)count : 0;
-}
-
-/*
- * Was the function whose caller is at frames[0], and returns to `context`, called as the value's
- * was? What it was called through counts, too, up to the writer's function: another one may have
- * called the same.
- */
-static bool is_same_way(const struct flow_value *value, uint64_t context,
-			const struct tl_frame_place *frames, int count)
-{
-	if (!context)
-		return true;
-	if (count < 1 || frames[0].pc != context)
-		return false;
-	for (unsigned i = 0; i < value->callers && value->beyond[i]; i++)
-		if ((int)i + 1 >= count || frames[i + 1].pc != value->beyond[i])
-			return false;
-	return true;
-}
-
-/*
- * Is it the C library's, in the call at which the value was sought, made by the same callers? A
- * function that jumps to the library at its end has no frame: what it returns to is its own caller.
- */
-static bool is_called_in_library(struct flow_from *from, const struct flow_value *value,
-				 const struct tl_access *access)
-{
-	struct tl_frame_place frames[FLOW_FRAMES + FLOW_CALLERS];
-	int count, caller = 0;
-
-	if (!flow_in_c_library(from->tree, access->pid, access->pc))
-		return false;
-	count = from->services->unwind(from->host, access, frames, FLOW_FRAMES + FLOW_CALLERS);
-	for (int i = 1; i < count && !caller; i++)
-		if (!flow_in_c_library(from->tree, access->pid, frames[i].pc))
-			caller = i;
-	if (!caller || frames[caller].pc != value->context)
-		return false;
-	caller += value->caller != value->context;
-	return is_same_way(value, value->caller, frames + caller, count - caller);
-}
-
-/* Unwinds no further than has to be known. */
-static bool is_called_there(struct flow_from *from, const struct flow_value *value,
-			    uint64_t context, const struct tl_access *access)
-{
-	struct tl_frame_place frames[2 + FLOW_CALLERS];
-	int count;
-
-	if (!context)
-		return true;
-	count = from->services->unwind(from->host, access, frames, 2 + value->callers);
-	return is_same_way(value, context, frames + 1, count - 1);
-}
-
-/* Is it the piece of code that was asked about, called from where it was then? */
-static bool is_reader(struct flow_from *from, const struct flow_value *value,
-		      const struct tl_access *access)
-{
-	if (value->parsed)
-		return is_called_in_library(from, value, access);
-	if (access->pc < value->reader || access->pc >= value->reader_end ||
-	    access->traits & TL_TRAIT_BEYOND)
-		return false;
-	return is_called_there(from, value, value->context, access);
 }
 
 /* Who stored what the reader reads, whether it goes on or not. */
@@ -235,8 +171,8 @@ static void on_goal_of_value(struct flow_from *from, uint32_t index, struct flow
 	const struct flow_value *goal = &from->tree->value[from->tree->writer[told->goal].value];
 	struct flow_passage *passage = &told->passage;
 
-	if (access->access & TL_READ && goal->reader && is_reader(from, goal, access) &&
-	    flow_passage_goal_read(passage))
+	if (access->access & TL_READ && flow_from_reader(goal, value->pid) &&
+	    flow_from_is_reader(from, goal, access) && flow_passage_goal_read(passage))
 		confirm_led(from, index, told, &passage->waiting);
 	if (!(access->access & TL_WRITE) ||
 	    (is_same_at_goal(told, goal, access) && passage->waiting.known))
@@ -246,7 +182,7 @@ static void on_goal_of_value(struct flow_from *from, uint32_t index, struct flow
 	from->tree->value[index].goal_stores += access->pc == from->tree->writer[told->goal].pc;
 	if (!given || !flow_passage_arrive(passage, access->identity, told->goal != value->writer))
 		return;
-	if (goal->reader)
+	if (flow_from_reader(goal, value->pid))
 		flow_passage_wait(passage);
 	else
 		confirm_led(from, index, told, &passage->origin);
@@ -286,20 +222,39 @@ static void on_next(struct flow_from *from, uint32_t index, struct flow_told *to
 		on_goal_of_value(from, index, told, access, given);
 		return;
 	}
-	if (access->access & TL_READ && is_reader(from, next, access))
+	if (access->access & TL_READ && flow_from_is_reader(from, next, access))
 		flow_passage_next_read(&told->passage, access->identity);
 	if (access->access & TL_WRITE)
 		flow_passage_next_store(&told->passage, access->identity, given,
 					!value->computed && told->read_known);
 }
 
-/* The reader has seen a zero, with which it does not go on. */
+/* The reader has seen a value with which it does not go on. */
 static bool is_left(const struct flow_value *value, const struct tl_access *access)
 {
 	uint64_t bytes;
 
-	return value->not_zero && flow_from_read(value, access, &bytes) &&
-	       !(bytes << (64 - 8 * value->length));
+	if (!value->barred_count || !flow_from_read(value, access, &bytes))
+		return false;
+	for (unsigned i = 0; i < value->barred_count; i++)
+		if (!((bytes ^ value->barred[i]) << (64 - 8 * value->length)))
+			return true;
+	return false;
+}
+
+/* What is stored to the value's place, in its process or another one that shares it. */
+static void on_store(struct flow_from *from, uint32_t index, struct flow_told *told,
+		     const struct tl_access *access)
+{
+	const struct flow_value *value = &from->tree->value[index];
+
+	note_store(from, access, is_known(from, index, access->pc), &told->last);
+	told->last.bytes_known = flow_bytes_at(access, value->address, value->length,
+					       &told->last.bytes) >= value->length;
+	if (told->goal != FLOW_NONE)
+		flow_passage_store(&told->passage, &told->last);
+	else if (!value->reader)
+		flow_tree_confirm(from->tree, index, &told->last);
 }
 
 static void on_value(struct flow_from *from, uint32_t index, struct flow_told *told,
@@ -309,7 +264,7 @@ static void on_value(struct flow_from *from, uint32_t index, struct flow_told *t
 	struct flow_value *value = &tree->value[index];
 	bool tied = told->goal != FLOW_NONE;
 
-	if (value->reader && access->access & TL_READ && is_reader(from, value, access)) {
+	if (value->reader && access->access & TL_READ && flow_from_is_reader(from, value, access)) {
 		value->reads++;
 		flow_from_doubt(value, told, access);
 		if (is_left(value, access)) {
@@ -324,15 +279,8 @@ static void on_value(struct flow_from *from, uint32_t index, struct flow_told *t
 			told->last.known = false;
 		}
 	}
-	if (!(access->access & TL_WRITE))
-		return;
-	note_store(from, access, is_known(from, index, access->pc), &told->last);
-	told->last.bytes_known = flow_bytes_at(access, value->address, value->length,
-					       &told->last.bytes) >= value->length;
-	if (tied)
-		flow_passage_store(&told->passage, &told->last);
-	else if (!value->reader)
-		flow_tree_confirm(tree, index, &told->last);
+	if (access->access & TL_WRITE)
+		on_store(from, index, told, access);
 }
 
 /*
@@ -408,14 +356,15 @@ static bool on_goal(struct flow_from *from, uint32_t index, struct flow_told *to
 	struct flow_value *value = &tree->value[index];
 	const struct flow_writer *writer = &tree->writer[value->writer];
 	const struct flow_value *parent = &tree->value[writer->value];
-	bool read = parent->reader && access->access & TL_READ && is_reader(from, parent, access);
+	bool reader = flow_from_reader(parent, value->pid);
+	bool read = reader && access->access & TL_READ && flow_from_is_reader(from, parent, access);
 
 	if (read && told->goal != FLOW_NONE)
 		take(told, access->identity);
 	read &= told->stored_length != 0;
 	if (!read && access->access & TL_WRITE)
 		on_goal_store(from, value, told, access);
-	if (told->goal != FLOW_NONE || (!read && (parent->reader || !told->stored_length)))
+	if (told->goal != FLOW_NONE || (!read && (reader || !told->stored_length)))
 		return false;
 	return learn(from, index, told->stored_address, told->stored_length, &told->last);
 }
@@ -427,9 +376,10 @@ static bool on_goal_of_sought(struct flow_from *from, uint32_t index, struct flo
 	const struct flow_value *goal = &from->tree->value[from->tree->writer[told->goal].value];
 	bool came = told->taken && told->thread == access->identity &&
 		    access->pc == from->tree->writer[told->goal].pc;
+	bool reader = flow_from_reader(goal, from->tree->value[index].pid);
 
-	if (access->access & TL_READ && goal->reader && told->arrived &&
-	    is_reader(from, goal, access))
+	if (access->access & TL_READ && reader && told->arrived &&
+	    flow_from_is_reader(from, goal, access))
 		return learn(from, index, told->arrived_address, told->arrived_length,
 			     &told->arrived_store);
 	if (!(access->access & TL_WRITE))
@@ -441,8 +391,8 @@ static bool on_goal_of_sought(struct flow_from *from, uint32_t index, struct flo
 	told->arrived_address = told->taken_address;
 	told->arrived_length = told->taken_length;
 	told->arrived_store = told->taken_store;
-	return !goal->reader && learn(from, index, told->arrived_address, told->arrived_length,
-				      &told->arrived_store);
+	return !reader && learn(from, index, told->arrived_address, told->arrived_length,
+				&told->arrived_store);
 }
 
 static void on_code(struct flow_from *from, uint32_t index, struct flow_told *told,
@@ -450,7 +400,8 @@ static void on_code(struct flow_from *from, uint32_t index, struct flow_told *to
 {
 	struct flow_value *value = &from->tree->value[index];
 
-	if (!is_called_there(from, value, value->copied ? value->caller : value->context, access))
+	if (!flow_from_is_called_there(from, value, value->copied ? value->caller : value->context,
+				       access))
 		return;
 	if (value->called) {
 		told->address = flow_call_target(from->tree, access);
@@ -531,6 +482,9 @@ static void on_one(void *state, const struct tl_access *access)
 			flow_asking_stop(&from->asking, question);
 	} else if (access->cookie == question->cookie) {
 		on_value(from, question->item, &from->told[number], access);
+	} else if (access->cookie == question->far_cookie) {
+		if (access->access & TL_WRITE)
+			on_store(from, question->item, &from->told[number], access);
 	} else if (access->cookie == question->code_cookie) {
 		on_next(from, question->item, &from->told[number], access);
 	} else if (flow_asking_is_code(&from->asking, access->cookie)) {

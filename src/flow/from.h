@@ -48,6 +48,19 @@ struct flow_from {
 /* from_ask.c. Where the value must go on to after it was read, for the read to count: the writer
  * that stores there, or FLOW_NONE. */
 uint32_t flow_from_goal(const struct flow_from *from, const struct flow_value *value);
+/* Whose reading counts, where process `pid` is looked at; 0: that is in another one, and what is
+ * stored counts. */
+static inline uint64_t flow_from_reader(const struct flow_value *value, pid_t pid)
+{
+	return value->pid == pid ? value->reader : 0;
+}
+/* from_reader.c. Is it the value's reader, in the call that was asked about? */
+bool flow_from_is_reader(struct flow_from *from, const struct flow_value *value,
+			 const struct tl_access *access);
+/* Does the function return to `context` (0: wherever it does), through the value's callers? Unwinds
+ * no further than has to be known. */
+bool flow_from_is_called_there(struct flow_from *from, const struct flow_value *value,
+			       uint64_t context, const struct tl_access *access);
 /* given.c. Does the access store at the parent what was read, as far as that can be told? */
 bool flow_from_is_given(const struct flow_from *from, struct flow_value *value,
 			struct flow_told *told, const struct tl_access *access);

@@ -18,10 +18,10 @@ static bool is_of_blocks(const struct flow_from *from, const struct flow_value *
 	       tree->value[tree->writer[value->writer].value].writer == FLOW_NONE;
 }
 
+/* Of memory that processes share the address is the same in both. */
 static bool is_apart(const struct flow_value *a, const struct flow_value *b)
 {
-	return a->pid == b->pid && a->address - b->address >= b->length &&
-	       b->address - a->address >= a->length;
+	return a->address - b->address >= b->length && b->address - a->address >= a->length;
 }
 
 uint32_t flow_from_goal(const struct flow_from *from, const struct flow_value *value)
@@ -139,7 +139,7 @@ bool flow_from_item(void *state, uint32_t index, struct flow_item *item)
 static uint64_t arm_stored(struct flow_from *from, const struct flow_value *value, pid_t pid)
 {
 	return flow_asking_arm(&from->asking, pid, value->address, value->length,
-			       value->reader ? TL_READ | TL_WRITE : TL_WRITE);
+			       flow_from_reader(value, pid) ? TL_READ | TL_WRITE : TL_WRITE);
 }
 
 /* The place that the value goes to next, and the goal. */
@@ -172,6 +172,8 @@ static bool ask_known(struct flow_from *from, unsigned index, struct flow_value 
 	    !value->several)
 		value->sole = true;
 	from->told[index].goal = flow_from_goal(from, value);
+	question->far_cookie = flow_asking_arm_far(&from->asking, value->pid, value->address,
+						   value->length, value->visits);
 	question->cookie = arm_stored(from, value, value->pid);
 	return question->cookie &&
 	       (from->told[index].goal == FLOW_NONE || arm_goal(from, index, value));

@@ -13,7 +13,7 @@ static const char *why_unanswered(const struct flow_tree *tree, const struct flo
 		return value->end;
 	if (value->held)
 		return "not followed: what passes through there was seen to go on too seldom";
-	if (value->not_zero && value->reads)
+	if (value->barred_count && value->reads)
 		return "not followed: with what was read there the code was not seen to go on";
 	if (value->state == FLOW_VALUE_SOUGHT)
 		return value->called ? "not followed: the call by a pointer that it came through "

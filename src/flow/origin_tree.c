@@ -137,7 +137,8 @@ static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 	value.first = end->first;
 	value.wanted = end->length;
 	value.chosen = from->chosen;
-	value.not_zero = end->not_zero;
+	value.barred_count = end->barred_count;
+	memcpy(value.barred, end->barred, sizeof(value.barred));
 	value.kept = from->gone || from->frame ? 0 : end->kept;
 	if (from->returned) /* Behind that call others may have changed them. */
 		value.kept &= (uint16_t)(1u << insn_arch.stack_pointer);

@@ -94,7 +94,8 @@ struct flow_value {
 	/* The parent's value came unchanged from one of several, of which this is one: it counts
 	 * only where the parent is then given the very value that was read here. */
 	bool chosen;
-	bool not_zero; /* its reader goes on with it only where it is not zero */
+	uint64_t barred[FLOW_BARRED]; /* with these its reader does not go on */
+	unsigned barred_count;
 	bool computed; /* what is stored may be something else, made of what is read */
 	bool common;   /* many of its values are the same: none tells it from others */
 	/* How many values went on to the goal, and how many did not: it is a place that values pass

@@ -1,60 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does a value that was loaded go on only where it is not zero?
+ * With which values does the code not go on that it has loaded?
  *
  *	if (known[i]) return known[i];		mov known(,%rdi,8),%rax; test %rax,%rax; jne 1f
+ *	if (*at == '(') return nested();	movzbl (%rdx),%eax; cmp $40,%al; je 1f
  *
- * Straight behind its load, before anything branches, the register is compared with zero; and where
- * it is zero the slice looks for no register that the load, or what is behind it, has written: so
- * none of its ways brings the value from there.
+ * Behind the load, on the straight way of its code, the register is compared with a constant; and
+ * where it is that one the slice looks for no register that the load, or what is behind it, has
+ * written: so none of its ways brings the value from there. Several may follow each other.
  */
 #include "slice/private.h"
 
-/* `test %r,%r`, or `cmp $0,%r`, of at least so many bytes. */
-static bool compares_with_zero(const struct insn_result *result, int number, unsigned length)
+/* What a register was compared with. */
+struct comparison {
+	bool told;
+	uint64_t constant;
+};
+
+/* `test %r,%r`, or `cmp $constant,%r`, of at least so many bytes. The constant is a value of these
+ * many, with or without a sign. */
+static bool compares(const struct insn_result *result, int number, unsigned length,
+		     uint64_t *constant)
 {
 	const struct insn_place *one = &result->source[0], *other = &result->source[1];
+	uint64_t above = length < 8 ? result->constant >> 8 * length : 0;
 
 	if (result->source_count != 2 || one->kind != INSN_PLACE_GENERAL || one->number != number ||
 	    one->first || one->length < length)
 		return false;
-	if (other->kind == INSN_PLACE_CONSTANT)
-		return result->operation == INSN_SUBTRACT && !result->constant;
+	if (other->kind == INSN_PLACE_CONSTANT) {
+		*constant = result->constant;
+		return result->operation == INSN_SUBTRACT &&
+		       (!above || above == UINT64_MAX >> 8 * length);
+	}
+	*constant = 0;
 	return result->operation == INSN_AND && other->kind == INSN_PLACE_GENERAL &&
 	       other->number == number && !other->first && other->length == one->length;
 }
 
-/* What the flag says that tells zero from others, after the instruction. */
-static void note_flag(const struct insn_effect *effect, int number, unsigned length, bool *told)
+/* What the flag says that tells one value from others, after the instruction. */
+static void note_flag(const struct insn_effect *effect, int number, unsigned length,
+		      struct comparison *comparison)
 {
 	for (unsigned i = 0; i < effect->count; i++)
 		if (effect->result[i].to.kind == INSN_PLACE_FLAGS &&
 		    effect->result[i].to.number & INSN_FLAG_ZERO)
-			*told = compares_with_zero(&effect->result[i], number, length);
+			comparison->told =
+				compares(&effect->result[i], number, length, &comparison->constant);
 	if (effect->more)
-		*told = false;
-}
-
-/* The branch behind the load that is taken by whether that was zero; else SLICE_NOWHERE. */
-static uint16_t find_branch(const struct flow_slice_work *work, uint16_t load, uint16_t last)
-{
-	const struct insn *loaded = &work->effect[load].insn;
-	bool told = false;
-
-	if (!loaded->plain_move || loaded->loaded < 0 || loaded->operand_count != 1)
-		return SLICE_NOWHERE;
-	for (unsigned i = load + 1u; i < work->count && i != last; i++) {
-		const struct insn *insn = &work->effect[i].insn;
-
-		if (work->pc[i] != work->pc[i - 1] + work->effect[i - 1].insn.length)
-			return SLICE_NOWHERE;
-		if (insn->flow == INSN_FLOW_BRANCH && told)
-			return (uint16_t)i;
-		if (insn->flow != INSN_FLOW_NEXT || insn->written_registers >> loaded->loaded & 1)
-			return SLICE_NOWHERE;
-		note_flag(&work->effect[i], loaded->loaded, loaded->operand[0].size, &told);
-	}
-	return SLICE_NOWHERE;
+		comparison->told = false;
 }
 
 /* Is a register looked for before instruction `zero` that was written from `load` to `branch`? */
@@ -78,29 +72,65 @@ static bool is_brought(const struct flow_slice_work *work, uint16_t load, uint16
 	return false;
 }
 
-bool slice_is_guarded(const struct flow_slice_work *work, uint64_t start,
-		      const struct flow_end *load, uint16_t last)
+/* Where control goes from the branch when both are equal. */
+static uint16_t where_equal(const struct flow_slice_work *work, uint64_t start, uint16_t branch)
 {
-	uint16_t index = slice_index(work, start, load->pc), zero;
-	const struct insn *insn;
-	uint16_t branch;
+	const struct insn *insn = &work->effect[branch].insn;
 
-	if (index == SLICE_NOWHERE || index == last)
-		return false;
-	branch = find_branch(work, index, last);
-	if (branch == SLICE_NOWHERE || load->first ||
-	    (load->length && load->length < work->effect[index].insn.operand[0].size))
-		return false;
-	insn = &work->effect[branch].insn;
 	switch (insn->zero_branch) {
 	case INSN_ZERO_BRANCH_IF:
-		zero = slice_index(work, start, (uint64_t)insn->target);
-		break;
+		return slice_index(work, start, (uint64_t)insn->target);
 	case INSN_ZERO_BRANCH_UNLESS:
-		zero = slice_index(work, start, work->pc[branch] + insn->length);
-		break;
+		return slice_index(work, start, work->pc[branch] + insn->length);
 	default:
-		return false;
+		return SLICE_NOWHERE;
 	}
-	return zero != SLICE_NOWHERE && zero != last && !is_brought(work, index, branch, zero);
+}
+
+/* At a branch by whether both were equal. True: others may come behind it, by the same register. */
+static bool note_branch(const struct flow_slice_work *work, uint64_t start, struct flow_end *load,
+			uint16_t index, uint16_t branch, uint16_t last, uint64_t constant)
+{
+	uint16_t equal = where_equal(work, start, branch);
+
+	if (equal == SLICE_NOWHERE)
+		return false;
+	if (equal != last && !is_brought(work, index, branch, equal))
+		load->barred[load->barred_count++] = constant;
+	return work->effect[branch].insn.zero_branch == INSN_ZERO_BRANCH_IF;
+}
+
+static bool is_whole(const struct insn *insn, const struct flow_end *load)
+{
+	return insn->plain_move && insn->loaded >= 0 && insn->operand_count == 1 && !load->first &&
+	       (!load->length || load->length >= insn->operand[0].size);
+}
+
+void slice_note_barred(const struct flow_slice_work *work, uint64_t start, struct flow_end *load,
+		       uint16_t last)
+{
+	uint16_t index = slice_index(work, start, load->pc);
+	struct comparison comparison = {.told = false};
+	const struct insn *loaded;
+
+	load->barred_count = 0;
+	if (index == SLICE_NOWHERE || index == last || !is_whole(&work->effect[index].insn, load))
+		return;
+	loaded = &work->effect[index].insn;
+	for (unsigned i = index + 1u;
+	     i < work->count && i != last && load->barred_count < FLOW_BARRED; i++) {
+		const struct insn *insn = &work->effect[i].insn;
+
+		if (work->pc[i] != work->pc[i - 1] + work->effect[i - 1].insn.length)
+			return;
+		if (insn->flow == INSN_FLOW_BRANCH && comparison.told) {
+			if (!note_branch(work, start, load, index, (uint16_t)i, last,
+					 comparison.constant))
+				return;
+			continue;
+		}
+		if (insn->flow != INSN_FLOW_NEXT || insn->written_registers >> loaded->loaded & 1)
+			return;
+		note_flag(&work->effect[i], loaded->loaded, loaded->operand[0].size, &comparison);
+	}
 }

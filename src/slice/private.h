@@ -64,11 +64,11 @@ bool slice_outlives_load(struct flow_slice_work *work, uint64_t start, uint16_t 
 			 uint64_t held);
 
 /*
- * Did what the end, a load, has loaded go on only where it was not zero, once the slice is
- * complete? `last`: the slice's instruction, or SLICE_NOWHERE.
+ * With which values does what the end, a load, has loaded not go on, once the slice is complete?
+ * `last`: the slice's instruction, or SLICE_NOWHERE.
  */
-bool slice_is_guarded(const struct flow_slice_work *work, uint64_t start,
-		      const struct flow_end *load, uint16_t last);
+void slice_note_barred(const struct flow_slice_work *work, uint64_t start, struct flow_end *load,
+		       uint16_t last);
 
 /* Where a value is to arrive: at an instruction, or at each return, in these registers; or by an
  * instruction in the memory that it stores to. */

@@ -319,8 +319,8 @@ static void run(struct flow_slice_work *work, struct flow_slice *slice, uint64_t
 		go_back(work, slice, work->queue[i].index, &place);
 	}
 	for (unsigned i = 0; i < slice->ends && !slice->more; i++)
-		slice->end[i].not_zero = slice->end[i].kind == FLOW_END_LOAD &&
-					 slice_is_guarded(work, start, &slice->end[i], last);
+		if (slice->end[i].kind == FLOW_END_LOAD)
+			slice_note_barred(work, start, &slice->end[i], last);
 }
 
 /* Everything that can run between the load and `last`, both left out. */

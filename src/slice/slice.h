@@ -26,6 +26,8 @@ enum flow_end_kind {
 	FLOW_END_UNKNOWN,  /* `reason` at `pc` */
 };
 
+#define FLOW_BARRED 4 /* constants that a value is compared with */
+
 struct flow_end {
 	enum flow_end_kind kind;
 	uint64_t pc;
@@ -42,8 +44,9 @@ struct flow_end {
 	/* Of a load or a call: whatever it has brought is, or makes, the slice's value, whichever
 	 * way control takes then. */
 	bool always;
-	/* Of a load: the code goes on with it only where it is not zero. */
-	bool not_zero;
+	/* Of a load: with these the code does not go on. */
+	uint64_t barred[FLOW_BARRED];
+	uint8_t barred_count;
 	/* Of a load: general registers, a bit each, that hold the same before the load and behind
 	 * the slice's instruction, whichever way led from the one to the other with the value. */
 	uint16_t kept;

@@ -21,15 +21,28 @@ static struct flow_slice slice;
 		.kind = INSN_PLACE_GENERAL, .length = 8, \
 	}
 
-/* Is the load at the function's start guarded, of what it returns? */
-static bool is_guarded(const uint8_t *code, size_t length)
+static bool is_barred(const struct flow_end *end, uint64_t value)
+{
+	for (unsigned i = 0; i < end->barred_count; i++)
+		if (end->barred[i] == value)
+			return true;
+	return false;
+}
+
+/* Is `value` one with which what the load at the function's start has brought is not returned? */
+static bool is_barred_by(const uint8_t *code, size_t length, uint64_t value)
 {
 	assert_int_equal(flow_slice_return(code, length, START, RAX, &work, &slice), 0);
 	for (unsigned i = 0; i < slice.ends; i++)
 		if (slice.end[i].kind == FLOW_END_LOAD && slice.end[i].pc == START)
-			return slice.end[i].not_zero;
+			return is_barred(&slice.end[i], value);
 	fail_msg("the load is no end");
 	return false;
+}
+
+static bool is_guarded(const uint8_t *code, size_t length)
+{
+	return is_barred_by(code, length, 0);
 }
 
 /* mov (%rdi),%rax; test %rax,%rax; jne 1f; mov (%rsi),%rax; 1: ret */
@@ -42,7 +55,7 @@ static void what_is_known_already(void **state)
 	assert_true(is_guarded(code, sizeof(code)));
 	/* The other one is not. */
 	for (unsigned i = 0; i < slice.ends; i++)
-		assert_int_equal(slice.end[i].not_zero, slice.end[i].pc == START);
+		assert_int_equal(is_barred(&slice.end[i], 0), slice.end[i].pc == START);
 }
 
 /* mov (%rdi),%rax; cmp $0,%rax; mov %rsi,%rcx; je 1f; ret; 1: lea 1(%rcx),%rax; ret */
@@ -63,6 +76,7 @@ static void another_comparison(void **state)
 	assert_true(is_guarded(other, sizeof(other)));
 	other[6] = 1;
 	assert_false(is_guarded(other, sizeof(other)));
+	assert_true(is_barred_by(other, sizeof(other), 1));
 }
 
 /* mov (%rdi),%rax; test %rax,%rax; jne 1f; add $1,%rax; 1: ret */
@@ -105,8 +119,28 @@ static void a_store_before_it_is_looked_at(void **state)
 	assert_int_equal(
 		flow_slice_store(code, sizeof(code), START, START + 3, &stored, &work, &slice), 0);
 	assert_int_equal(slice.end[0].kind, FLOW_END_LOAD);
-	assert_false(slice.end[0].not_zero);
+	assert_false(is_barred(&slice.end[0], 0));
 	assert_true(is_guarded(code, sizeof(code)));
+}
+
+/* movzbl (%rdx),%eax; cmp $40,%al; je 1f; cmp $45,%al; je 1f; sub $48,%eax; ret; 1: mov
+ * (%rsi),%eax; ret */
+static void several_letters(void **state)
+{
+	static const uint8_t code[] = {0x0f, 0xb6, 0x02, 0x3c, 0x28, 0x74, 0x08, 0x3c, 0x2d,
+				       0x74, 0x04, 0x83, 0xe8, 0x30, 0xc3, 0x8b, 0x06, 0xc3};
+	uint8_t other[sizeof(code)];
+
+	(void)state;
+	assert_true(is_barred_by(code, sizeof(code), '('));
+	assert_true(is_barred_by(code, sizeof(code), '-'));
+	assert_false(is_guarded(code, sizeof(code)));
+	for (unsigned i = 0; i < sizeof(code); i++)
+		other[i] = code[i];
+	/* ja in place of the first je: a minus may go on that way. */
+	other[5] = 0x77;
+	assert_false(is_barred_by(other, sizeof(other), '('));
+	assert_false(is_barred_by(other, sizeof(other), '-'));
 }
 
 int main(void)
@@ -117,6 +151,7 @@ int main(void)
 		cmocka_unit_test(a_zero_that_goes_on),
 		cmocka_unit_test(a_part_that_is_zero),
 		cmocka_unit_test(the_other_way_about),
+		cmocka_unit_test(several_letters),
 		cmocka_unit_test(a_store_before_it_is_looked_at),
 	};
 

@@ -204,13 +204,16 @@ class From(Roads):
     def test_through_a_cache(self):
         self.follow_style("lru", "styles")
 
-    def follow_chore(self, case, level):
-        program = roads.program_of(os.path.dirname(STYLES), level, "chores")
+    def follow_chore(self, case, level, name="chores"):
+        program = roads.program_of(os.path.dirname(STYLES), level, name)
         self.assert_complete(roads.walk_chores, program, case)
 
     def test_a_part_of_a_frame_of_bytes(self):
         # The bytes are not aligned, and calls return by way of the stack's slot that they go to.
         self.follow_chore("frame", "O3")
+
+    def test_what_another_process_has_stored_to_memory_that_both_share(self):
+        self.follow_chore("stages", "O2", "tasks")
 
     def test_a_register_that_a_function_has_not_set_is_no_source(self):
         program = roads.program_of(os.path.dirname(STYLES), "O1", "chores")
