@@ -37,6 +37,7 @@ static void add_spot(struct flow_goals *goals, const struct flow_spot_of_value *
 		if (goals->spot[i].reader == spot->reader && goals->spot[i].state == spot->state &&
 		    goals->spot[i].filler == spot->filler &&
 		    goals->spot[i].context == spot->context &&
+		    goals->spot[i].argument.number == spot->argument.number &&
 		    strcmp(goals->spot[i].end, spot->end) == 0)
 			return;
 	if (goals->spots == FLOW_VALUES)
@@ -102,9 +103,30 @@ static bool takes_argument(const char *name, uint8_t number)
 	return false;
 }
 
+/* Where the call goes is seen when it runs after the load. */
+static void add_called(struct flow_goals *goals, const struct standpoint *from,
+		       const struct flow_use *use)
+{
+	struct flow_spot_of_value spot = spot_below(goals, from);
+
+	if (use->jump || from->nest >= NEST_MOST) {
+		add_end(goals, from, "%s",
+			"in a register of an argument at a call by a pointer: not followed");
+		return;
+	}
+	spot.state = FLOW_VALUE_SOUGHT;
+	spot.filler = use->pc;
+	spot.bypassed = from->bypassed;
+	spot.copies = !from->computed;
+	spot.called = true;
+	spot.argument = use->place;
+	spot.nest = from->nest;
+	add_spot(goals, &spot);
+}
+
 /* A system call or a function of the C library is a goal; one of the program's is followed. */
-static void follow_argument(struct flow_goals *goals, const struct standpoint *from,
-			    const struct flow_use *use)
+static void follow_call(struct flow_goals *goals, const struct standpoint *from,
+			const struct flow_use *use, uint64_t target)
 {
 	struct flow_tree *tree = &goals->tree;
 	pid_t pid = from->load->pid;
@@ -112,14 +134,8 @@ static void follow_argument(struct flow_goals *goals, const struct standpoint *f
 	struct flow_uses uses;
 	struct flow_code code;
 	struct insn insn;
-	uint64_t target = use->target ? flow_resolve_stub(tree, pid, use->target) : 0;
 	char name[80];
 
-	if (!target) {
-		add_end(goals, from, "%s",
-			"in a register of an argument at a call by a pointer: not followed");
-		return;
-	}
 	place_text(goals, pid, target, name, sizeof(name));
 	callee.deeper = true;
 	callee.nest++;
@@ -138,6 +154,43 @@ static void follow_argument(struct flow_goals *goals, const struct standpoint *f
 	}
 	callee.context = use->jump ? from->context : use->pc + insn.length;
 	follow_uses(goals, &callee, &uses);
+}
+
+static void follow_argument(struct flow_goals *goals, const struct standpoint *from,
+			    const struct flow_use *use)
+{
+	if (use->target)
+		follow_call(goals, from, use,
+			    flow_resolve_stub(&goals->tree, from->load->pid, use->target));
+	else
+		add_called(goals, from, use);
+}
+
+void flow_goals_called(struct flow_goals *goals, uint32_t index, uint64_t target)
+{
+	struct flow_spot_of_value *spot = &goals->spot[index];
+	const struct flow_store load = {.pid = spot->pid, .pc = goals->reader[spot->reader].pc};
+	const struct standpoint from = {.reader = spot->reader,
+					.load = &load,
+					.deeper = true,
+					.context = spot->context,
+					.nest = spot->nest,
+					.bypassed = spot->bypassed,
+					.computed = !spot->copies};
+	const struct flow_use use = {
+		.kind = FLOW_USE_ARGUMENT, .pc = spot->filler, .place = spot->argument};
+	uint64_t to = flow_resolve_stub(&goals->tree, spot->pid, target);
+
+	spot->confirmed++;
+	for (unsigned i = 0; i < spot->targets; i++)
+		if (spot->target[i] == to)
+			return;
+	if (spot->targets == FLOW_TARGETS) {
+		goals->tree.services->count(goals->tree.host, "flow-values-refused", 1);
+		return;
+	}
+	spot->target[spot->targets++] = to;
+	follow_call(goals, &from, &use, to);
 }
 
 /* Behind the call, in the function that the load's returns to. */

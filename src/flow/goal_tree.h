@@ -27,6 +27,13 @@ struct flow_spot_of_value {
 	bool at_once; /* by the instruction that loads it, or the one right behind that */
 	bool fixed; /* the store names a variable, or a place of its own stack's: no table's element
 		     */
+	/* It is no place in memory: at `filler` the value is in register `argument` of a call by a
+	 * pointer, of which is seen where it goes when it runs. */
+	bool called;
+	struct insn_place argument;
+	unsigned nest; /* calls followed into up to there */
+	uint64_t target[FLOW_TARGETS];
+	unsigned targets;
 	bool was_sought;
 	bool common; /* the values are such that many are the same: no value tells it from others */
 	unsigned operand, first, wanted; /* bytes of the operand; wanted 0: all */
@@ -71,6 +78,9 @@ uint32_t flow_goals_origin(const struct flow_goals *goals, uint32_t spot, uint32
 void flow_goals_stray(struct flow_goals *goals, uint32_t spot);
 /* Is it, or something above it, revoked? */
 bool flow_goals_is_void(const struct flow_goals *goals, uint32_t reader);
+/* The call of the spot, which is `called`, went to `target` with the value: what becomes of it
+ * there is followed. */
+void flow_goals_called(struct flow_goals *goals, uint32_t spot, uint64_t target);
 /* The load counts for the spot; what is new of it becomes a reader with its uses. */
 void flow_goals_confirm(struct flow_goals *goals, uint32_t spot, const struct flow_store *load);
 

@@ -354,6 +354,16 @@ static void on_load(struct flow_to *to, struct flow_told_onward *told,
 	}
 }
 
+/* A thread is about to call with what it has loaded from the spot above. */
+static void on_call(struct flow_to *to, const struct flow_spot_of_value *spot,
+		    const struct tl_access *access)
+{
+	uint64_t target = flow_call_target(&to->goals->tree, access);
+
+	if (target)
+		flow_goals_called(to->goals, (uint32_t)(spot - to->goals->spot), target);
+}
+
 /* A thread is about to store, after it has loaded from the spot above. True: where is known. */
 static bool on_filler(struct flow_to *to, struct flow_spot_of_value *spot,
 		      struct flow_told_onward *told, const struct tl_access *access)
@@ -364,6 +374,10 @@ static bool on_filler(struct flow_to *to, struct flow_spot_of_value *spot,
 
 	if (told->onward.taken != access->identity || !is_called_there(to, spot, access))
 		return false;
+	if (spot->called) {
+		on_call(to, spot, access);
+		return false;
+	}
 	told->onward.taken = 0;
 	if (!flow_tree_address(&to->goals->tree, &store, access, &address, &length))
 		return false;

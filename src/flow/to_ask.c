@@ -4,7 +4,8 @@
 
 #include "base/clock.h"
 
-#define VISITS_UNLED 4 /* in which no value arrived at an address: it was not the right one */
+#define CALLS_ENOUGH 16 /* of one call by a pointer, after which new targets are rare */
+#define VISITS_UNLED 4	/* in which no value arrived at an address: it was not the right one */
 
 static bool is_apart(const struct flow_spot_of_value *a, const struct flow_spot_of_value *b)
 {
@@ -119,6 +120,7 @@ bool flow_to_item(void *state, uint32_t index, struct flow_item *item)
 	*item = (struct flow_item){.visits = spot->visits,
 				   .confirmed = spot->confirmed,
 				   .ended = spot->state == FLOW_VALUE_ENDED ||
+					    (spot->called && spot->confirmed > CALLS_ENOUGH) ||
 					    flow_goals_is_void(to->goals, spot->reader)};
 	if (item->ended)
 		return true;
