@@ -29,13 +29,17 @@ static struct flow_stored part_of(unsigned operand, uint64_t address, uint64_t l
 				  const struct flow_value *wanted)
 {
 	uint64_t first = wanted->address > address ? wanted->address - address : 0;
+	uint64_t before = address > wanted->address ? address - wanted->address : 0;
 	uint64_t end = wanted->address + wanted->length - address;
+	uint64_t bits = before < 8 ? wanted->bits >> 8 * before : 0;
 
 	if (first >= length)
-		first = 0;
-	if (end > length || end <= first)
+		first = bits = 0;
+	if (end > length || end <= first) {
 		end = length;
-	return (struct flow_stored){operand, (unsigned)first, (unsigned)(end - first)};
+		bits = wanted->bits && end <= 8 ? bits : 0;
+	}
+	return (struct flow_stored){operand, (unsigned)first, (unsigned)(end - first), bits};
 }
 
 bool flow_stored_operand(struct flow_tree *tree, const struct flow_store *store,

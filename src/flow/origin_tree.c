@@ -136,6 +136,7 @@ static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 	value.operand = end->operand;
 	value.first = end->first;
 	value.wanted = end->length;
+	value.bits = end->bits == UINT64_MAX ? 0 : end->bits;
 	value.chosen = from->chosen;
 	value.barred_count = end->barred_count;
 	memcpy(value.barred, end->barred, sizeof(value.barred));

@@ -87,6 +87,7 @@ struct flow_value {
 	uint64_t reader, reader_end; /* code whose reading counts: [reader, reader_end) */
 	unsigned operand;	     /* of the instruction at `reader` */
 	unsigned first, wanted;	     /* bytes of that operand: from the first on; 0: all */
+	uint64_t bits;		     /* of the value's, where it has at most eight bytes; 0: all */
 	uint64_t context;	     /* where the reader's function returns to; 0: anywhere */
 	/* And where those return to that had called it from within the writer's function. */
 	uint64_t beyond[FLOW_CALLERS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A function's instructions, and what was looked for where, for slices in both directions. */
+#include "slice/bits.h"
 #include "slice/private.h"
 
 #include <errno.h>
@@ -62,18 +63,39 @@ bool slice_was_visited(struct flow_slice_work *work, uint64_t key)
 	return was;
 }
 
-int slice_enter(struct flow_slice_work *work, uint16_t index, const struct insn_place *place)
+/* Was the place entered there with some of its bits? Narrows `*bits` to none where these were among
+ * them, and widens them to all where they were not: two times are the most. */
+static void meet_bits(const struct flow_slice_work *work, uint16_t index,
+		      const struct insn_place *place, uint64_t *bits)
+{
+	for (unsigned i = 0; i < work->queued && *bits && *bits != SLICE_ALL_BITS; i++) {
+		const struct insn_place *other = &work->queue[i].place;
+
+		if (work->queue[i].index == index && other->kind == place->kind &&
+		    other->number == place->number && other->first == place->first &&
+		    other->length == place->length)
+			*bits = *bits & ~work->queue[i].bits ? SLICE_ALL_BITS : 0;
+	}
+}
+
+int slice_enter(struct flow_slice_work *work, uint16_t index, const struct insn_place *place,
+		uint64_t bits)
 {
 	int bit = slice_register(place);
 
 	if (bit < 0)
 		return -EINVAL;
-	if (slice_was_visited(work, (uint64_t)index << 32 | (uint64_t)bit << 24 |
+	meet_bits(work, index, place, &bits);
+	if (!bits)
+		return 0;
+	if (bits == SLICE_ALL_BITS &&
+	    slice_was_visited(work, (uint64_t)index << 32 | (uint64_t)bit << 24 |
 					    (uint64_t)place->first << 16 | place->length))
 		return 0;
 	if (work->queued == sizeof(work->queue) / sizeof(work->queue[0]))
 		return -ENOSPC;
 	work->queue[work->queued].index = index;
+	work->queue[work->queued].bits = bits;
 	work->queue[work->queued++].place = *place;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "slice/forward.h"
 
+#include "slice/bits.h"
 #include "slice/bytes.h"
 #include "slice/private.h"
 
@@ -31,12 +32,12 @@ static void go_on(struct flow_slice_work *work, struct flow_uses *uses, uint64_t
 	uint16_t next = slice_index(work, start, work->pc[index] + insn->length);
 
 	if (slice_falls_through(insn) && next != SLICE_NOWHERE &&
-	    slice_enter(work, next, place) == -ENOSPC)
+	    slice_enter(work, next, place, SLICE_ALL_BITS) == -ENOSPC)
 		uses->more = true;
 	if (insn->flow != INSN_FLOW_BRANCH)
 		return;
 	next = slice_index(work, start, (uint64_t)insn->target);
-	if (next != SLICE_NOWHERE && slice_enter(work, next, place) == -ENOSPC)
+	if (next != SLICE_NOWHERE && slice_enter(work, next, place, SLICE_ALL_BITS) == -ENOSPC)
 		uses->more = true;
 }
 
@@ -287,7 +288,7 @@ int flow_uses_of_place(const uint8_t *code, size_t length, uint64_t start, uint6
 		return err;
 	if (index == SLICE_NOWHERE)
 		return -EILSEQ;
-	slice_enter(work, index, &place);
+	slice_enter(work, index, &place, SLICE_ALL_BITS);
 	run(work, uses, start, index);
 	return 0;
 }

@@ -23,9 +23,11 @@ static inline uint16_t slice_index(const struct flow_slice_work *work, uint64_t 
 							    : SLICE_NOWHERE;
 }
 
-/* Enters the place at the instruction in the queue, unless it was there before. 0; -EINVAL: a
- * register that is not followed; -ENOSPC. */
-int slice_enter(struct flow_slice_work *work, uint16_t index, const struct insn_place *place);
+/* Enters the place at the instruction in the queue, unless it was there before, for the sake of
+ * some of its register's bits (slice/bits.h). 0; -EINVAL: a register that is not followed; -ENOSPC.
+ */
+int slice_enter(struct flow_slice_work *work, uint16_t index, const struct insn_place *place,
+		uint64_t bits);
 static inline bool slice_is_call(const struct insn *insn)
 {
 	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
@@ -52,6 +54,9 @@ static inline uint64_t slice_bit(const struct insn_place *place)
 }
 /* Is the result, where it is one of the sources, the very same bytes? */
 bool slice_is_copy(const struct insn_result *result);
+/* disjoint.c. Is the sum one of numbers that have no bit in common? */
+bool slice_is_disjoint(const struct flow_slice_work *work, uint16_t index,
+		       const struct insn_result *result);
 /* Was the key, of any meaning, entered in the work area before? It is from now on. */
 bool slice_was_visited(struct flow_slice_work *work, uint64_t key);
 

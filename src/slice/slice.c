@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "slice/bits.h"
 #include "slice/bytes.h"
 #include "slice/private.h"
 
@@ -13,13 +14,15 @@
 static void add_end(struct flow_slice *slice, const struct flow_end *end)
 {
 	for (unsigned i = 0; i < slice->ends; i++) {
-		const struct flow_end *other = &slice->end[i];
+		struct flow_end *other = &slice->end[i];
 
 		if (other->kind == end->kind && other->pc == end->pc &&
 		    other->operand == end->operand && other->constant == end->constant &&
 		    other->first == end->first && other->place.number == end->place.number &&
-		    other->place.kind == end->place.kind)
+		    other->place.kind == end->place.kind) {
+			other->bits |= end->bits;
 			return;
+		}
 	}
 	if (slice->ends == FLOW_SLICE_ENDS)
 		slice->more = true;
@@ -34,11 +37,11 @@ static void add_unknown(struct flow_slice *slice, uint64_t pc, const char *reaso
 	add_end(slice, &end);
 }
 
-/* Look for `place` before instruction `index`. */
+/* Look for `place` before instruction `index`, for the sake of these bits of its register. */
 static void look_before(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
-			const struct insn_place *place)
+			const struct insn_place *place, uint64_t bits)
 {
-	int err = slice_enter(work, index, place);
+	int err = slice_enter(work, index, place, bits);
 
 	if (err == -EINVAL)
 		add_unknown(slice, work->pc[index], "a register that is not followed");
@@ -63,13 +66,15 @@ static unsigned most(unsigned a, unsigned b)
 }
 
 static void follow_bytes(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
-			 const struct insn_place *source, unsigned first, unsigned length)
+			 const struct insn_place *source, unsigned first, unsigned length,
+			 uint64_t bits)
 {
 	struct flow_end end = {.kind = FLOW_END_LOAD,
 			       .pc = work->pc[index],
 			       .operand = source->number,
 			       .first = (uint16_t)(source->first + first),
-			       .length = (uint16_t)length};
+			       .length = (uint16_t)length,
+			       .bits = slice_bits_part(bits, first, length)};
 	struct insn_place place = *source;
 
 	if (source->kind == INSN_PLACE_MEMORY) {
@@ -79,7 +84,7 @@ static void follow_bytes(struct flow_slice_work *work, struct flow_slice *slice,
 	place.first = (uint8_t)(source->first + first);
 	place.length = (uint16_t)length;
 	place.shift = 0;
-	look_before(work, slice, index, &place);
+	look_before(work, slice, index, &place, slice_bits_behind(end.bits, place.first));
 }
 
 /* What is in these bytes of the result, where no byte of a source counts. */
@@ -103,14 +108,14 @@ static uint64_t constant_of(const struct insn_result *result, uint64_t bytes)
 	}
 }
 
-/* The bytes of the source that make the wanted ones. */
+/* The bytes of the source that make the wanted ones, and which bits of the source do. */
 static void follow_source(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
-			  const struct insn_place *source, uint64_t bytes)
+			  const struct insn_place *source, uint64_t bytes, uint64_t bits)
 {
 	unsigned first, length;
 
 	while (slice_bytes_next(&bytes, &first, &length))
-		follow_bytes(work, slice, index, source, first, length);
+		follow_bytes(work, slice, index, source, first, length, bits);
 }
 
 /* No source is followed: it is a constant, unless the flags make it, or the processor itself. */
@@ -134,26 +139,42 @@ static void end_here(struct flow_slice *slice, uint64_t pc, const struct insn_re
 		add_unknown(slice, pc, "an instruction that has no operands");
 }
 
-/* The sources of one result of instruction `index`, as far as they make the wanted bytes. */
-static void follow(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
-		   const struct insn_result *result, const struct insn_place *wanted)
+/* These few of the result's bits are zero, and beside others that make the value tell nothing. */
+static bool is_nothing(const struct insn_result *result, uint64_t bits)
 {
-	uint64_t bytes = slice_bytes_common(&result->to, wanted);
+	if (bits == SLICE_ALL_BITS)
+		return false;
+	return result->operation == INSN_SHIFT_LEFT || result->operation == INSN_SHIFT_RIGHT ||
+	       (result->operation == INSN_AND && !(result->constant & bits));
+}
+
+/* The sources of one result of instruction `index`, as far as they make the wanted bytes, and of
+ * their register, or operand, these bits. */
+static void follow(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
+		   const struct insn_result *made, const struct insn_place *wanted, uint64_t bits)
+{
+	uint64_t of_result = slice_bits_part(bits, made->to.first, made->to.length);
+	uint64_t bytes = slice_bytes_common(&made->to, wanted) & slice_bits_bytes(of_result);
+	struct insn_result result = *made;
 	bool followed = false;
 
-	if (!slice_is_copy(result))
+	if (slice_is_disjoint(work, index, made))
+		result.operation = INSN_OR;
+	if (!slice_is_copy(made))
 		slice->copies = false;
-	for (unsigned i = 0; i < result->source_count && result->operation != INSN_CONSTANT; i++) {
-		const struct insn_place *source = &result->source[i];
-		uint64_t needed = slice_bytes_needed(result, i, bytes);
+	for (unsigned i = 0; i < result.source_count && result.operation != INSN_CONSTANT; i++) {
+		const struct insn_place *source = &result.source[i];
+		uint64_t of_source = slice_bits_needed(&result, i, of_result);
+		uint64_t needed = slice_bytes_needed(&result, i, bytes) &
+				  slice_bits_bytes(of_source);
 
 		if (source->kind == INSN_PLACE_CONSTANT || source->kind == INSN_PLACE_FLAGS)
 			continue;
-		follow_source(work, slice, index, source, needed);
+		follow_source(work, slice, index, source, needed, of_source);
 		followed |= needed;
 	}
-	if (!followed)
-		end_here(slice, work->pc[index], result, bytes);
+	if (!followed && !is_nothing(&result, of_result))
+		end_here(slice, work->pc[index], &result, bytes);
 }
 
 static bool writes(const struct insn_result *result, const struct insn_place *place)
@@ -216,7 +237,7 @@ static bool meet_call(struct flow_slice_work *work, struct flow_slice *slice, ui
 
 /* The place is looked for behind instruction `index`: did this one make it? */
 static bool made_by(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
-		    const struct insn_place *place)
+		    const struct insn_place *place, uint64_t bits)
 {
 	const struct insn_effect *effect = &work->effect[index];
 	unsigned covered = 0;
@@ -233,7 +254,7 @@ static bool made_by(struct flow_slice_work *work, struct flow_slice *slice, uint
 	}
 	for (unsigned i = 0; i < effect->count; i++)
 		if (writes(&effect->result[i], place)) {
-			follow(work, slice, index, &effect->result[i], place);
+			follow(work, slice, index, &effect->result[i], place, bits);
 			killed |= kills(&effect->result[i], place);
 			covered += covered_by(&effect->result[i], place);
 		} else if (clears(&effect->result[i], place)) {
@@ -292,7 +313,7 @@ static bool is_padding(const struct insn_effect *effect)
 }
 
 static void go_back(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
-		    const struct insn_place *place)
+		    const struct insn_place *place, uint64_t bits)
 {
 	bool orphan = index && is_orphan(work, index), came = false;
 
@@ -302,8 +323,8 @@ static void go_back(struct flow_slice_work *work, struct flow_slice *slice, uint
 		if (!leads_to(work, i, index, orphan))
 			continue;
 		came = true;
-		if (!made_by(work, slice, i, place))
-			look_before(work, slice, i, place);
+		if (!made_by(work, slice, i, place, bits))
+			look_before(work, slice, i, place, bits);
 	}
 	if (!came && index && !is_padding(&work->effect[index]))
 		add_unknown(slice, work->pc[index], "no way is known that leads here");
@@ -316,7 +337,7 @@ static void run(struct flow_slice_work *work, struct flow_slice *slice, uint64_t
 	for (unsigned i = 0; i < work->queued; i++) {
 		struct insn_place place = work->queue[i].place;
 
-		go_back(work, slice, work->queue[i].index, &place);
+		go_back(work, slice, work->queue[i].index, &place, work->queue[i].bits);
 	}
 	for (unsigned i = 0; i < slice->ends && !slice->more; i++)
 		if (slice->end[i].kind == FLOW_END_LOAD)
@@ -504,7 +525,9 @@ int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_
 
 		if (result->to.kind != INSN_PLACE_MEMORY || result->to.number != stored->operand)
 			continue;
-		follow(work, slice, index, result, &wanted);
+		follow(work, slice, index, result, &wanted,
+		       stored->bits ? slice_bits_behind(stored->bits, stored->first)
+				    : SLICE_ALL_BITS);
 		held |= registers_of(result);
 		found = true;
 	}
@@ -526,7 +549,7 @@ int flow_slice_place(const uint8_t *code, size_t length, uint64_t start, uint64_
 
 	if (err)
 		return err;
-	look_before(work, slice, index, &place);
+	look_before(work, slice, index, &place, SLICE_ALL_BITS);
 	run(work, slice, start, index);
 	finish(work, slice, start, index, slice_bit(&place));
 	find_always(work, slice, start,
@@ -561,7 +584,7 @@ int flow_slice_return(const uint8_t *code, size_t length, uint64_t start, struct
 		return err;
 	for (unsigned i = 0; i < work->count; i++)
 		if (work->effect[i].insn.flow == INSN_FLOW_RETURN)
-			look_before(work, slice, i, &place);
+			look_before(work, slice, i, &place, SLICE_ALL_BITS);
 	run(work, slice, start, SLICE_NOWHERE);
 	add_jumps(work, slice, start, length, &place);
 	for (unsigned i = 0; i < slice->ends; i++)

@@ -33,6 +33,7 @@ struct flow_end {
 	uint64_t pc;
 	unsigned operand;
 	uint16_t first, length;	 /* of a load: which bytes of the operand; length 0: any */
+	uint64_t bits;		 /* of a load: which of these bytes' bits; UINT64_MAX: all */
 	struct insn_place place; /* of an argument, or what was returned: the register */
 	uint64_t constant, target;
 	const char *reason; /* static text */
@@ -79,6 +80,7 @@ struct flow_slice_work {
 	struct {
 		uint16_t index;
 		struct insn_place place;
+		uint64_t bits; /* of the place's register: slice/bits.h */
 	} queue[8 * FLOW_SLICE_INSNS];
 	unsigned queued;
 	/* passes.c: which registers hold the value, or parts, before which instruction; and
@@ -97,6 +99,7 @@ struct flow_slice_work {
 struct flow_stored {
 	unsigned operand;
 	unsigned first, length;
+	uint64_t bits; /* of these bytes, at most eight; 0: all */
 };
 
 /*

@@ -212,6 +212,9 @@ class From(Roads):
         # The bytes are not aligned, and calls return by way of the stack's slot that they go to.
         self.follow_chore("frame", "O3")
 
+    def test_a_field_beside_another_in_one_byte(self):
+        self.follow_chore("flags", "O2")
+
     def test_what_another_process_has_stored_to_memory_that_both_share(self):
         self.follow_chore("stages", "O2", "tasks")
 
@@ -269,6 +272,10 @@ class To(Roads):
 
     def move(self, case):
         self.assert_complete(roads.walk_moves_on, MOVES, case)
+
+    def test_into_what_a_call_by_a_pointer_leads_to(self):
+        program = roads.program_of(os.path.dirname(STYLES), "O2", "chores")
+        self.assert_complete(roads.walk_chores_on, program, "events")
 
     def test_a_sum_of_many(self):
         self.move("sum")
