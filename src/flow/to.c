@@ -374,11 +374,11 @@ static bool on_filler(struct flow_to *to, struct flow_spot_of_value *spot,
 
 	if (told->onward.taken != access->identity || !is_called_there(to, spot, access))
 		return false;
+	told->onward.taken = 0;
 	if (spot->called) {
 		on_call(to, spot, access);
 		return false;
 	}
-	told->onward.taken = 0;
 	if (!flow_tree_address(&to->goals->tree, &store, access, &address, &length))
 		return false;
 	learn(spot, address, length);
