@@ -13,6 +13,7 @@
 #include "cli/output_file.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "cli/refuse.h"
 #include "cli/summary.h"
 #include "cli/unwatched.h"
 #include "record/utf8.h"
@@ -25,7 +26,6 @@
 #include "tool/set.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,15 +234,6 @@ static char *output_path(const struct detection *detection, struct stat *status)
 	return output_file_replaceable(detection->options.output);
 }
 
-/* Another run may have made a new file there since: then that is left alone. */
-static bool is_still_ours(const char *path, const struct stat *ours)
-{
-	struct stat status;
-
-	return !stat(path, &status) && status.st_dev == ours->st_dev &&
-	       status.st_ino == ours->st_ino;
-}
-
 /*
  * Once more at an end, in place of what was written on the way: now with final counts. What was
  * written stays where that fails, for want of room or of permission to make a file there.
@@ -256,8 +247,8 @@ static void rewrite_output(void *context)
 	char *beside = NULL;
 	FILE *stream = path ? output_file_open_beside(path, &beside) : NULL;
 
-	if (stream && write_all(detection, stream) && !fchmod(fileno(stream), status.st_mode) &&
-	    is_still_ours(path, &status) && !rename(beside, path)) {
+	if (stream && write_all(detection, stream) &&
+	    output_file_replace(path, &status, beside, stream)) {
 		fclose(detection->output.file);
 		detection->output.file = stream;
 		detection->output.lost = 0;
@@ -303,22 +294,12 @@ static void summarise(struct detection *detection)
 	fflush(summary.stream);
 }
 
-/* A program is ended only where it has not begun, and waits in its constructor. */
 static void refuse(void *context, pid_t pid)
 {
 	struct detection *detection = context;
-	struct control *control = tool_set_control(detection->tools);
 
-	detection->refused = detection->options.pid || control_waits(control, pid);
-	if (!detection->refused)
-		utf8_fprintf(stderr,
-			     "trapline: process %d had begun before that was known: it runs "
-			     "unwatched\n",
-			     (int)pid);
-	else if (detection->options.pid)
-		control_stop(control);
-	else
-		control_signal(control, pid, 0, SIGKILL);
+	detection->refused =
+		refuse_process(tool_set_control(detection->tools), pid, &detection->options);
 }
 
 static int exit_status(const struct detection *detection, int status)
@@ -502,28 +483,13 @@ static int run_program(struct detection *detection, char **argv)
 	return end(detection, status);
 }
 
-/* What stands on the program's allocations needs them interposed from its start. */
-static bool cannot_attach(const struct detection *detection)
-{
-	for (unsigned i = 0; i < detection->tool_count; i++)
-		if (tools_needs_guards(detection->tool[i])) {
-			utf8_fprintf(
-				stderr,
-				"trapline: %s sees a program's heap from its start only: start it under "
-				"trapline, without -p\n",
-				detection->tool[i]->name);
-			return true;
-		}
-	return false;
-}
-
 /* One that runs already. */
 static int run_attached(struct detection *detection)
 {
 	char *reason = program_lethal_filter();
 	int status;
 
-	if (!reason && cannot_attach(detection))
+	if (!reason && tools_cannot_attach(detection->tool, detection->tool_count))
 		return STATUS_USAGE;
 	if (reason) {
 		utf8_fprintf(stderr, "trapline: %s\n", reason);

@@ -125,3 +125,16 @@ FILE *output_file_open_beside(const char *path, char **beside)
 	fd = mkostemp(*beside, O_CLOEXEC);
 	return fd < 0 ? NULL : fdopen(fd, "w");
 }
+
+static bool is_still_there(const char *path, const struct stat *old)
+{
+	struct stat status;
+
+	return !stat(path, &status) && status.st_dev == old->st_dev && status.st_ino == old->st_ino;
+}
+
+bool output_file_replace(const char *path, const struct stat *old, const char *beside, FILE *stream)
+{
+	return !fchmod(fileno(stream), old->st_mode) && is_still_there(path, old) &&
+	       !rename(beside, path);
+}

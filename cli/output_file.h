@@ -32,5 +32,9 @@ char *output_file_replaceable(const char *path);
  * all or nothing, and what stood there is lost only when what replaces it is whole. NULL with
  * errno; the name in *beside is the caller's to free. */
 FILE *output_file_open_beside(const char *path, char **beside);
+/* Puts that new one in the place of the old one, of which `old` tells, with its mode. False: it
+ * could not be, or another run has made a new file there since, which is left alone. */
+bool output_file_replace(const char *path, const struct stat *old, const char *beside,
+			 FILE *stream);
 
 #endif

@@ -75,3 +75,17 @@ bool tools_are_blind(const struct tl_tool *const tool[], unsigned count, const c
 	free(why);
 	return blind && blind == count;
 }
+
+bool tools_cannot_attach(const struct tl_tool *const tool[], unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (tools_needs_guards(tool[i])) {
+			utf8_fprintf(
+				stderr,
+				"trapline: %s sees a program's heap from its start only: start it under "
+				"trapline, without -p\n",
+				tool[i]->name);
+			return true;
+		}
+	return false;
+}

@@ -18,4 +18,7 @@ bool tools_needs_guards(const struct tl_tool *tool);
  * of. True where that leaves nothing to do. */
 bool tools_are_blind(const struct tl_tool *const tool[], unsigned count, const char *program);
 
+/* What stands on a program's allocations needs them interposed from its start: said, if so. */
+bool tools_cannot_attach(const struct tl_tool *const tool[], unsigned count);
+
 #endif

@@ -565,43 +565,13 @@ static APART void through_mix(void)
 	mix_finish();
 }
 
-/* ranks: pointers that qsort() sorts */
-struct player {
-	uint64_t score;
-	int rank;
-};
-static struct player players[6], *ranked[6];
-static int ranks_compare(const void *a, const void *b)
-{
-	const struct player *const *one = a, *const *other = b;
-	return (*one)->rank - (*other)->rank;
-}
-static APART void ranks_fill(void)
-{
-	for (int i = 0; i < 6; i++) {
-		players[i].rank = (i * 5 + 3) % 6;
-		players[i].score = i == 3 ? made : decoy + (uint64_t)i;
-		ranked[i] = &players[i];
-	}
-}
-static APART void ranks_finish(void)
-{
-	result = ranked[0]->score;
-}
-static APART void through_ranks(void)
-{
-	ranks_fill();
-	qsort(ranked, 6, sizeof(ranked[0]), ranks_compare);
-	ranks_finish();
-}
-
 static const struct road roads[] = {
 	{"value", through_value},     {"record", through_record},   {"orders", through_orders},
 	{"frame", through_frame},     {"path", through_path},	    {"status", through_status},
 	{"sums", through_sums},	      {"words", through_words},	    {"events", through_events},
 	{"scale", through_scale},     {"message", through_message}, {"flags", through_flags},
 	{"failure", through_failure}, {"copy", through_copy},	    {"check", through_check},
-	{"mix", through_mix},	      {"ranks", through_ranks},
+	{"mix", through_mix},
 };
 
 int main(int argc, char **argv)

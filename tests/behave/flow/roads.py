@@ -300,7 +300,6 @@ CHORES = {
     # What stands in the table takes part in the sum.
     "check": (["check_finish", "check_fill", "make"], ["check_sum", "check_begin"]),
     "mix": (["mix_finish", "mix_in", "make"], []),
-    "ranks": (["ranks_finish", "ranks_fill", "make"], []),
 }
 TASKS = {
     "stages": (["stages_finish", "stages_serve", "stages_ask", "make"], []),
@@ -315,6 +314,7 @@ TASKS = {
     "columns": (["columns_finish", "columns_turn", "columns_fill", "make"], []),
     "decimal": (["decimal_finish", "decimal_double", "decimal_split", "make"],
         ["through_decimal"]),
+    "ranks": (["ranks_finish", "ranks_fill", "make"], []),
     "worker": (["worker_finish", "worker_run", "worker_begin", "make"], ["through_worker"]),
 }
 CHORES_CPP = {
@@ -347,7 +347,6 @@ CHORES_WAYS = {
     "copy": (["copy_fill", "copy_link", "copy_finish"], []),
     "check": (["check_fill", "check_sum"], ["check_finish"]),
     "mix": (["mix_in", "mix_finish"], []),
-    "ranks": (["ranks_fill", "ranks_finish"], []),
 }
 TASKS_WAYS = {
     "stages": (["stages_ask", "stages_serve", "stages_finish"], []),
@@ -361,6 +360,7 @@ TASKS_WAYS = {
     "gap": (["gap_fill", "gap_insert", "gap_finish"], []),
     "columns": (["columns_fill", "columns_turn", "columns_finish"], []),
     "decimal": (["through_decimal", "decimal_double", "decimal_finish"], ["decimal_split"]),
+    "ranks": (["ranks_fill", "ranks_finish"], []),
     "worker": (["worker_begin", "worker_run", "worker_finish"], []),
 }
 CHORES_CPP_WAYS = {

@@ -2,7 +2,8 @@
 /*
  * More of what programs do every day (see chores.c): processes that share memory, a free list of
  * buffers, two buffers in turn, a heap as a queue, hexadecimal numbers, a tree of letters, a text
- * that grows, a file, threads that return, a gap buffer, columns of rows, decimal numbers.
+ * that grows, a file, threads that return, a gap buffer, columns of rows, decimal numbers,
+ * pointers that are sorted.
  *
  * usage: tasks CASE SECONDS
  */
@@ -429,11 +430,42 @@ static APART void through_worker(void)
 		worker_finish(back);
 }
 
+/* ranks: pointers that qsort() sorts */
+struct player {
+	uint64_t score;
+	int rank;
+};
+static struct player players[6], *ranked[6];
+static int ranks_compare(const void *a, const void *b)
+{
+	const struct player *const *one = a, *const *other = b;
+	return (*one)->rank - (*other)->rank;
+}
+static APART void ranks_fill(void)
+{
+	for (int i = 0; i < 6; i++) {
+		players[i].rank = (i * 5 + 3) % 6;
+		players[i].score = i == 3 ? made : decoy + (uint64_t)i;
+		ranked[i] = &players[i];
+	}
+}
+static APART void ranks_finish(void)
+{
+	result = ranked[0]->score;
+}
+static APART void through_ranks(void)
+{
+	ranks_fill();
+	qsort(ranked, 6, sizeof(ranked[0]), ranks_compare);
+	ranks_finish();
+}
+
 static const struct road roads[] = {
 	{"stages", through_stages},   {"buffers", through_buffers}, {"screen", through_screen},
 	{"urgent", through_urgent},   {"hex", through_hex},	    {"letters", through_letters},
 	{"text", through_text},	      {"file", through_file},	    {"gap", through_gap},
 	{"columns", through_columns}, {"decimal", through_decimal}, {"worker", through_worker},
+	{"ranks", through_ranks},
 };
 
 int main(int argc, char **argv)
