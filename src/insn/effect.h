@@ -72,7 +72,8 @@ enum insn_operation {
 	INSN_LOWEST_BIT,
 	INSN_HIGHEST_BIT,
 	INSN_LOW_BITS, /* as many of source 0 as source 1 says; zeroes above */
-	INSN_BIT,      /* bit source 1 of source 0 goes to the carry, and may be set or cleared */
+	INSN_BIT,      /* bit source 1 of source 0 goes to the carry, and may be turned */
+	INSN_BIT_MADE, /* as that; what it is afterwards does not depend on what it was */
 	/* Source 0, or source 1 where `condition` holds, by the flags in source 2. */
 	INSN_SELECT,
 	/* Element by element of `element` bytes, each of those at the same place in the sources. */

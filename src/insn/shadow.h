@@ -17,6 +17,12 @@
 #define SHADOW_VECTORS 32
 #define SHADOW_FORKS 6 /* branches of unknown direction that both sides of are followed */
 #define SHADOW_RANGES 8
+#define SHADOW_STORES 4 /* to where the value was loaded, that are remembered */
+/* Addresses of nothing, that a walk is told of blocks which are yet to be allocated: between what
+ * programs are linked to, or load at random, and the stack. Nobody can read there. */
+#define SHADOW_NOWHERE 0x200000000000ull
+#define SHADOW_NOWHERE_LENGTH 0x10000000ull
+#define SHADOW_OWN 8u /* bytes of it that are looked at for these */
 
 /* Of a comparison, though each flag may depend on it. */
 #define SHADOW_BELOW_EQUAL 1u
@@ -51,6 +57,7 @@ struct shadow {
 	/* The dependence was assumed of some instruction, not known bit by bit. */
 	uint16_t vague_general;
 	uint32_t vague_vectors;
+	uint16_t mixed_general; /* what depends on it has been through arithmetic */
 	bool vague_flags, vague_memory;
 	bool lost; /* more memory depends on the value than there are lines for */
 	struct shadow_line line[SHADOW_LINES];
@@ -128,6 +135,12 @@ struct shadow_range {
 	uint64_t address, length;
 };
 
+/* A store to the bytes that were loaded, which the thread comes to for certain: which bits of the
+ * first SHADOW_OWN depend on the value from then on. */
+struct shadow_store {
+	uint64_t pc, bits;
+};
+
 struct shadow_found {
 	uint8_t sink; /* enum shadow_sink */
 	uint64_t pc;
@@ -143,6 +156,9 @@ struct shadow_found {
 	/* Memory that held a copy when the walk ended, but for the value's own. */
 	struct shadow_range copy[SHADOW_RANGES];
 	unsigned copies;
+	/* In the thread's order, from the load on. There may be more behind them. */
+	struct shadow_store store[SHADOW_STORES];
+	unsigned stores;
 };
 
 struct shadow_state {

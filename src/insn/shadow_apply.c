@@ -112,11 +112,17 @@ static bool is_in_doubt(const struct insn_result *result, const struct source *s
 	}
 }
 
+static bool mixes(uint8_t operation)
+{
+	return operation == INSN_COMPUTE || operation == INSN_ADD || operation == INSN_SUBTRACT ||
+	       operation == INSN_MULTIPLY;
+}
+
 static void operate(const struct applying *applying, const struct insn_result *result,
 		    struct shade *to)
 {
 	struct source source[INSN_EFFECT_SOURCES] = {0};
-	bool any = false, vague = false;
+	bool any = false, vague = false, mixed = false;
 	uint64_t word;
 
 	memset(to, 0, sizeof(*to));
@@ -125,10 +131,12 @@ static void operate(const struct applying *applying, const struct insn_result *r
 	for (unsigned i = 0; i < result->source_count; i++) {
 		any |= source[i].shade.any;
 		vague |= source[i].shade.vague;
+		mixed |= source[i].shade.mixed;
 	}
 	if (!any || result->operation == INSN_CONSTANT)
 		return;
-	to->vague = vague || is_in_doubt(result, source);
+	to->vague = vague || is_in_doubt(result, source) || shadow_is_crossed(result, source);
+	to->mixed = mixed || mixes(result->operation);
 	if (to->length <= WORD && shadow_of_word(result, source, to->length, &word))
 		shadow_set_word(to, word);
 	else if (result->operation == INSN_COPY)
@@ -168,6 +176,10 @@ static void store_general(struct shadow *shadow, const struct insn_result *resul
 		shadow->vague_general |= (uint16_t)(1u << (result->to.number & 15));
 	else if (!*to || result->to.length >= 4)
 		shadow->vague_general &= (uint16_t) ~(1u << (result->to.number & 15));
+	if (from->mixed && from->any)
+		shadow->mixed_general |= (uint16_t)(1u << (result->to.number & 15));
+	else if (!*to || result->to.length >= 4)
+		shadow->mixed_general &= (uint16_t) ~(1u << (result->to.number & 15));
 }
 
 static void store_vector(struct shadow *shadow, const struct insn_result *result,

@@ -12,7 +12,7 @@
 static bool is_of_first(const struct insn_result *result)
 {
 	return (result->operation >= INSN_SHIFT_LEFT && result->operation <= INSN_ROTATE_RIGHT) ||
-	       (result->operation >= INSN_LOWEST_BIT && result->operation <= INSN_BIT);
+	       (result->operation >= INSN_LOWEST_BIT && result->operation <= INSN_BIT_MADE);
 }
 
 static unsigned length_of_sources(const struct insn_result *result)
@@ -269,6 +269,7 @@ unsigned shadow_of_flags(const struct applying *applying, const struct insn_resu
 		any |= source[i].shade.any;
 		*vague |= source[i].shade.vague;
 	}
+	*vague |= shadow_is_crossed(result, source);
 	/* sbb of a register with itself */
 	if (result->operation == INSN_SUBTRACT && result->source_count == 3 &&
 	    shadow_is_same(&result->source[0], &result->source[1]))
@@ -292,6 +293,7 @@ unsigned shadow_of_flags(const struct applying *applying, const struct insn_resu
 	case INSN_HIGHEST_BIT:
 		return of_search(source, length_of_sources(result), vague);
 	case INSN_BIT:
+	case INSN_BIT_MADE:
 		return of_bit(source, length_of_sources(result));
 	default:
 		*vague |= shadow_takes_part(result, source);

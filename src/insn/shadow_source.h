@@ -13,6 +13,7 @@ struct shade {
 	uint8_t byte[SHADOW_LINE];
 	unsigned length; /* bytes */
 	bool vague;
+	bool mixed; /* a bit may depend on bits of other places than its own */
 	bool any;
 };
 
@@ -38,6 +39,10 @@ unsigned shadow_bounded(const struct insn_place *place);
 uint64_t shadow_word_of(const struct shade *shade);
 void shadow_set_word(struct shade *shade, uint64_t word);
 bool shadow_has_any(const struct shade *shade);
+/* Does an exclusive or take a bit that depends on the value from both sides, so that it may be
+ * gone?
+ */
+bool shadow_is_crossed(const struct insn_result *result, const struct source *source);
 
 void shadow_gather(const struct applying *applying, const struct insn_result *result,
 		   struct source source[INSN_EFFECT_SOURCES]);

@@ -6,6 +6,8 @@
  */
 #include "insn/shadow_step.h"
 
+#include "insn/operand.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -247,12 +249,57 @@ static bool goes_on(struct walking *walking, enum shadow_sink sink, bool *vague)
 	return true;
 }
 
+/* ------------------------------------------------------------------------------------------- */
+/* Stores to where the value was loaded */
+
+/* The thread comes here for certain, and what depends on the value is known bit by bit. */
+static bool is_certain(const struct walking *walking)
+{
+	const struct shadow *shadow = &walking->state->shadow;
+
+	return walking->ways <= 1 && !walking->forks && !walking->found->alike &&
+	       !walking->state->late && !shadow->vague_memory && !shadow->lost;
+}
+
+static bool stores_there(const struct walking *walking, const struct insn_result *result,
+			 const struct shadow_operands *operands)
+{
+	unsigned number = result->to.number;
+
+	return result->to.kind == INSN_PLACE_MEMORY && !result->conditional &&
+	       number < INSN_MAX_OPERANDS && operands->known[number] &&
+	       insn_overlap(operands->address[number], result->to.length, walking->load->address,
+			    SHADOW_OWN);
+}
+
+/* The instruction at `pc` has been carried out. */
+static void note_store(struct walking *walking, uint64_t pc, const struct insn_effect *effect,
+		       const struct shadow_operands *operands)
+{
+	struct shadow_found *found = walking->found;
+	uint64_t bits;
+
+	for (unsigned i = 0; i < effect->count; i++) {
+		if (!stores_there(walking, &effect->result[i], operands))
+			continue;
+		if (found->stores == SHADOW_STORES || !is_certain(walking))
+			return;
+		shadow_read(&walking->state->shadow, walking->load->address, (uint8_t *)&bits,
+			    sizeof(bits));
+		found->store[found->stores++] = (struct shadow_store){pc, bits};
+		return;
+	}
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
 /* False: the way ends, at a sink or since it cannot be followed. */
 static bool step(struct walking *walking)
 {
 	struct shadow_state *state = walking->state;
 	struct shadow_step next;
 	bool vague = false, leaves, unknown;
+	uint64_t pc = state->forward.pc;
 	enum shadow_sink sink;
 
 	if (!shadow_step_decode(walking->walk, state, &next))
@@ -274,6 +321,7 @@ static bool step(struct walking *walking)
 		fork_way(walking, (uint64_t)next.effect.insn.target);
 	if (!shadow_step_carry_out(state, &next, &leaves))
 		return false;
+	note_store(walking, pc, &next.effect, &next.operands);
 	return !leaves || next.effect.insn.flow == INSN_FLOW_RETURN || arrive(walking);
 }
 
@@ -282,6 +330,8 @@ static bool step(struct walking *walking)
 
 static void add_copy(struct shadow_found *found, uint64_t address)
 {
+	if (address - SHADOW_NOWHERE < SHADOW_NOWHERE_LENGTH)
+		return;
 	for (unsigned i = 0; i < found->copies; i++)
 		if (address - found->copy[i].address <= found->copy[i].length) {
 			if (address - found->copy[i].address == found->copy[i].length)
@@ -363,6 +413,7 @@ static int begin(struct walking *walking)
 		if (load->recovered >> i & ~forward->known >> i & 1)
 			forward_know_register(forward, (int)i, load->before[i]);
 	shadow_apply(&state->shadow, &effect, &operands, forward, &state->vectors);
+	note_store(walking, load->pc, &effect, &operands);
 	memcpy(forward->general, after.general, sizeof(forward->general));
 	forward->known = load->known;
 	return 0;
@@ -371,14 +422,14 @@ static int begin(struct walking *walking)
 int shadow_follow(struct shadow_walk *walk, const struct shadow_load *load,
 		  struct shadow_found *found)
 {
-	struct walking walking = {.walk = walk, .found = found, .load = load};
+	struct walking walking = {
+		.walk = walk, .found = found, .state = &walk->state, .load = load};
 	int err;
 
 	memset(found, 0, sizeof(*found));
 	err = begin(&walking);
 	if (err)
 		return err;
-	walking.state = &walk->state;
 	follow_way(&walking);
 	if (!found->sink)
 		note_copies(&walking);

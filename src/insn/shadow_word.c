@@ -40,6 +40,19 @@ bool shadow_has_any(const struct shade *shade)
 	return false;
 }
 
+/* x ^ ((x ^ y) & mask), by which compilers put a bit-field together, has nothing of x under the
+ * mask. What arithmetic has mixed does not cancel so. */
+bool shadow_is_crossed(const struct insn_result *result, const struct source *source)
+{
+	if (result->operation != INSN_XOR || result->source_count < 2 || source[0].shade.mixed ||
+	    source[1].shade.mixed)
+		return false;
+	for (unsigned i = 0; i < SHADOW_LINE; i++)
+		if (source[0].shade.byte[i] & source[1].shade.byte[i])
+			return true;
+	return false;
+}
+
 /* ------------------------------------------------------------------------------------------- */
 /* Places */
 
@@ -79,6 +92,7 @@ void shadow_shade_of(const struct shadow *shadow, const struct insn_place *place
 		word = shadow->general[place->number & 15] >> 8 * place->first << place->shift;
 		shadow_set_word(shade, word);
 		shade->vague = shadow->vague_general >> (place->number & 15) & 1;
+		shade->mixed = shadow->mixed_general >> (place->number & 15) & 1;
 		break;
 	case INSN_PLACE_VECTOR:
 		memcpy(shade->byte, shadow->vector[place->number % SHADOW_VECTORS] + place->first,
@@ -289,6 +303,13 @@ static uint64_t low_bits(const struct source *a, const struct source *count, uns
 	return bits < length * 8 ? value_cut(a->shadow, bits) : a->shadow;
 }
 
+static uint64_t make_bit(const struct source *a, const struct source *number, unsigned length)
+{
+	if (number->shadow)
+		return ~0ull;
+	return number->known ? a->shadow & ~(1ull << (number->bits & (length * 8 - 1))) : a->shadow;
+}
+
 /* Of the low 8 bytes, for operations that know of no more. */
 bool shadow_of_word(const struct insn_result *result, const struct source *source, unsigned length,
 		    uint64_t *word)
@@ -330,6 +351,9 @@ bool shadow_of_word(const struct insn_result *result, const struct source *sourc
 		return true;
 	case INSN_BIT:
 		*word = source[1].shadow ? ~0ull : source[0].shadow;
+		return true;
+	case INSN_BIT_MADE:
+		*word = make_bit(&source[0], &source[1], length);
 		return true;
 	case INSN_SHIFT_LEFT:
 	case INSN_SHIFT_RIGHT:

@@ -17,6 +17,8 @@ const struct tl_count uninit_counts[] = {
 	{"frame-words-watched", "words of frames watched so"},
 	{"copies-watched", "words watched since an unwritten one was copied to them"},
 	{"words-refused", "words not watched: no slot could be opened"},
+	{"words-updated",
+	 "stores to a word of which some bits are nobody's still, as a bit-field's"},
 	{"words-replaced", "words watched no longer, for others"},
 	{"words-late", "hits at a word that was watched no longer"},
 	{"words-pushed-over",

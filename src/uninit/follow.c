@@ -18,6 +18,7 @@
 #define MOVE_MOST 65536u
 #define LINK_BYTES 16u	 /* of a free block that its allocator uses at least */
 #define STATUS_BITS 0xff /* of exit()'s argument, that the parent gets */
+#define BLOCK 0x100000u	 /* bytes from one block that a walk is given to the next */
 #define REACH 4096u	 /* bytes behind a pointer in which a function is taken to read the value */
 
 struct known_function {
@@ -32,6 +33,7 @@ struct follow {
 	struct tl_host *host;
 	const struct tl_services *services;
 	pid_t pid;
+	unsigned blocks; /* that the walk was given */
 	struct lines lines;
 	struct line line[LINES];
 	struct known_function function[FUNCTIONS];
@@ -206,6 +208,14 @@ static void give_back(const struct c_call *call, struct shadow_answer *answer)
 	answer->known = true; /* it returns nothing that is looked at */
 }
 
+/* malloc(): where the block will be nobody knows; that there will be one is what happens. */
+static void give_block(struct follow *follow, struct shadow_answer *answer)
+{
+	answer->arguments = 2;
+	answer->known = true;
+	answer->value = SHADOW_NOWHERE + follow->blocks++ % (SHADOW_NOWHERE_LENGTH / BLOCK) * BLOCK;
+}
+
 static unsigned arguments_of(const struct c_function *function)
 {
 	int most = 1; /* what is written stands in the first */
@@ -221,7 +231,7 @@ static unsigned arguments_of(const struct c_function *function)
 	return (unsigned)most + 1;
 }
 
-static enum shadow_function skip(const struct known_function *known,
+static enum shadow_function skip(struct follow *follow, const struct known_function *known,
 				 const struct shadow_state *state, struct shadow_answer *answer)
 {
 	struct uninit_call made = {.call.function = known->c_function};
@@ -230,6 +240,10 @@ static enum shadow_function skip(const struct known_function *known,
 	uninit_call_begin(&made, &state->forward);
 	if (uninit_gives_back(known->name)) {
 		give_back(call, answer);
+		return SHADOW_SKIP;
+	}
+	if (uninit_makes_block(known->name)) {
+		give_block(follow, answer);
 		return SHADOW_SKIP;
 	}
 	if (!known->c_function) {
@@ -285,8 +299,8 @@ static enum shadow_function look_at_function(void *context, const struct shadow_
 	if (known->what == SHADOW_DETOUR)
 		return detour(follow, state, answer);
 	if (known->what == SHADOW_SKIP)
-		return skip(known, state, answer);
-	if (known->what == SHADOW_DIES && strcmp(known->name, "exit") == 0)
+		return skip(follow, known, state, answer);
+	if (known->what == SHADOW_DIES && uninit_ends_with(known->name))
 		ask_status(state, answer);
 	return known->what;
 }
@@ -323,7 +337,7 @@ static bool overwrites_source(struct follow *follow, uint64_t pc)
 }
 
 bool uninit_follow_load(struct follow *follow, const struct tl_access *access, uint64_t address,
-			uint8_t fresh, struct shadow_found *found)
+			uint64_t fresh, struct shadow_found *found)
 {
 	struct insn_registers after = {0};
 	uint8_t bits[8];
@@ -344,9 +358,9 @@ bool uninit_follow_load(struct follow *follow, const struct tl_access *access, u
 	after.pc = access->registers->pc;
 	after.flags = access->registers->flags;
 	after.fs_base = access->registers->fs_base;
-	for (unsigned i = 0; i < sizeof(bits); i++)
-		bits[i] = fresh >> i & 1 ? 0xff : 0;
+	memcpy(bits, &fresh, sizeof(bits));
 	follow->pid = access->pid;
+	follow->blocks = 0;
 	lines_forget(&follow->lines);
 	if (overwrites_source(follow, access->pc)) {
 		load.recovered =

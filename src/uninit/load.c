@@ -43,14 +43,9 @@ static bool has_changed(struct uninit *uninit, const struct word *word, uint8_t 
 {
 	bool known;
 	uint64_t value = uninit_read_word(uninit, word->origin.pid, word->address, &known);
-	uint64_t differ = value ^ word->initial;
 
-	if (!word->initial_known || !known)
-		return false;
-	for (unsigned i = 0; i < WORD_LENGTH; i++)
-		if ((bytes >> i & 1) && (differ >> 8 * i & 0xff))
-			return true;
-	return false;
+	return word->initial_known && known &&
+	       ((value ^ word->initial) & word->fresh & words_bits(bytes));
 }
 
 static bool is_stack(const struct tl_access *access, uint64_t address)
@@ -203,10 +198,13 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 		return;
 	}
 	uninit_count(uninit, "loads-followed");
-	if (uninit_follow_load(uninit->follow, access, word->address, bytes, &found))
+	if (uninit_follow_load(uninit->follow, access, word->address,
+			       word->fresh & words_bits(bytes), &found))
 		load.found = &found;
 	else
 		uninit_count(uninit, "loads-not-followed");
+	if (load.found)
+		words_foretell(word, access->tid, &found);
 	if (load.found && found.alike)
 		uninit_count(uninit, "branches-alike");
 	/* Else memory was read that the thread may have changed again. */
@@ -224,8 +222,9 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 	/* Those that the allocator makes are none of the program's. The thread is held still. */
 	if (load.found && !found.sink)
 		watch_copies(uninit, access, word, &found);
-	place->vain += verdict.again;
-	part->vain += verdict.again;
+	/* What updates a bit-field is short, and what is watched behind it goes by it. */
+	place->vain += verdict.again && !word->updates;
+	part->vain += verdict.again && !word->updates;
 	tell(uninit, access, word, bytes, load.found, &verdict);
 }
 
@@ -281,7 +280,8 @@ static bool is_pop(struct uninit *uninit, const struct tl_access *access)
 
 void uninit_loaded(struct uninit *uninit, const struct tl_access *access, struct word *word)
 {
-	uint8_t bytes = word->fresh & words_touched(word, access->address, access->length);
+	uint8_t bytes = words_bytes(word->fresh) &
+			words_touched(word, access->address, access->length);
 	struct rules_load load = {.access = access, .copied = word->copied};
 	struct rules_verdict verdict;
 

@@ -12,6 +12,7 @@
 #define HANDED 64u  /* bytes that a function is taken to write which is handed an address */
 #define REPEATED_MOST PREDICT_FRAME /* times that a string instruction is taken to go on */
 #define STACK 65536ull		    /* bytes above and below the stack pointer at entry */
+#define TURN_LEAST 64		    /* steps */
 #define DETOUR 3 /* instructions of an entry of the procedure linkage table, at most */
 
 void predict_tell_nobody(void *context, const struct insn_forward_access *access)
@@ -28,21 +29,27 @@ static bool is_looked_at(const struct predict *predict, uint64_t address)
 	return address - predict->low < predict->length;
 }
 
-static bool is_written(const struct predict *predict, uint64_t address)
+static bool is_in(const struct predict *predict, const uint8_t *bits, uint64_t address)
 {
 	uint64_t at = address - predict->low;
 
-	return predict->way.written[at / 8] >> at % 8 & 1;
+	return bits[at / 8] >> at % 8 & 1;
 }
 
-static void write_bytes(struct predict *predict, uint64_t address, uint64_t length)
+static void add_bytes(const struct predict *predict, uint8_t *bits, uint64_t address,
+		      uint64_t length)
 {
 	for (uint64_t i = 0; i < length && i < PREDICT_BYTES; i++) {
 		uint64_t at = address + i - predict->low;
 
 		if (at < predict->length)
-			predict->way.written[at / 8] |= (uint8_t)(1u << at % 8);
+			bits[at / 8] |= (uint8_t)(1u << at % 8);
 	}
+}
+
+static void write_bytes(struct predict *predict, uint64_t address, uint64_t length)
+{
+	add_bytes(predict, predict->way.written, address, length);
 }
 
 static struct predict_load *load_of(struct predict *predict, uint64_t address)
@@ -55,7 +62,7 @@ static struct predict_load *load_of(struct predict *predict, uint64_t address)
 
 static unsigned rank(const struct predict_load *load)
 {
-	return 2u * load->beyond + load->handed;
+	return 4u * load->beyond + (load->handed ? 2u : load->presumed);
 }
 
 /* The last one of those that tell least, if that is less than `load`; NULL: there is none. */
@@ -74,7 +81,7 @@ static struct predict_load *least_sure(struct predict *predict, const struct pre
 
 const struct predict_load *predict_best(const struct predict *predict, unsigned number)
 {
-	for (unsigned wanted = 0; wanted < 4; wanted++)
+	for (unsigned wanted = 0; wanted < 8; wanted++)
 		for (unsigned i = 0; i < predict->loads; i++)
 			if (rank(&predict->load[i]) == wanted && !number--)
 				return &predict->load[i];
@@ -86,10 +93,13 @@ static void note_load(struct predict *predict, uint64_t address, bool handed, bo
 {
 	struct predict_load *load = load_of(predict, address);
 	bool straight = direct && !predict->way.unsure && !predict->way.served;
-	const struct predict_load made = {address, handed, predict->way.beyond,
+	bool presumed = is_in(predict, predict->way.presumed, address);
+	const struct predict_load made = {address, handed, presumed, predict->way.beyond,
 					  straight ? predict->way.forward.pc : 0};
 
 	if (load) {
+		if (rank(&made) < rank(load))
+			load->presumed = presumed;
 		load->handed &= handed;
 		load->beyond &= made.beyond;
 		return;
@@ -110,7 +120,7 @@ static void load_bytes(struct predict *predict, uint64_t address, uint64_t lengt
 
 	for (uint64_t i = 0; i < length && i < PREDICT_BYTES; i++)
 		if (is_looked_at(predict, address + i) && address + i >= low &&
-		    !is_written(predict, address + i))
+		    !is_in(predict, predict->way.written, address + i))
 			note_load(predict, address + i, handed, direct);
 }
 
@@ -199,7 +209,7 @@ static void pass_argument(struct predict *predict, const struct predict_outside 
 	} else {
 		load_bytes(predict, value, predict->block ? HANDED : 1, true, false);
 		if (!outside->writes && !outside->known)
-			write_bytes(predict, value, HANDED);
+			add_bytes(predict, predict->way.presumed, value, HANDED);
 	}
 }
 
@@ -334,10 +344,29 @@ static bool step(struct predict *predict)
 	return arrive(predict, &insn, from);
 }
 
+/* Steps of one way while others wait: the first that is tried may lead far away from what is looked
+ * for. */
+static unsigned turn_of(const struct predict *predict, unsigned steps)
+{
+	unsigned half = (predict->steps - steps) / 2;
+
+	return half > TURN_LEAST ? half : TURN_LEAST;
+}
+
+/* The last one that waits goes on, and this one waits for longest. */
+static void take_turns(struct predict *predict)
+{
+	struct predict_way paused = predict->way;
+
+	predict->way = predict->fork[predict->forks - 1];
+	memmove(predict->fork + 1, predict->fork, (predict->forks - 1) * sizeof(predict->fork[0]));
+	predict->fork[0] = paused;
+}
+
 static void walk(struct predict *predict, const struct tl_registers *registers, uint16_t known)
 {
 	struct insn_forward *forward = &predict->way.forward;
-	unsigned steps = 0;
+	unsigned steps = 0, until;
 
 	memset(&predict->way, 0, sizeof(predict->way));
 	predict->loads = predict->calls = predict->forks = 0;
@@ -350,12 +379,18 @@ static void walk(struct predict *predict, const struct tl_registers *registers, 
 	forward->known = known;
 	predict->way.entry = predict->block ? 0 : registers->pc;
 	forward->fs_base = registers->fs_base;
-	for (;;) {
-		while (steps++ < predict->steps && step(predict))
-			;
-		if (!predict->forks || steps >= predict->steps)
+	while (steps < predict->steps) {
+		bool goes_on = true;
+
+		until = steps + turn_of(predict, steps);
+		while (goes_on && steps++ < (predict->forks ? until : predict->steps))
+			goes_on = step(predict);
+		if (!predict->forks)
 			return;
-		predict->way = predict->fork[--predict->forks];
+		if (goes_on)
+			take_turns(predict);
+		else
+			predict->way = predict->fork[--predict->forks];
 	}
 }
 

@@ -22,6 +22,7 @@
 struct predict_load {
 	uint64_t address; /* of the first byte that nobody stores to before */
 	bool handed;	  /* it is handed to a function that is not looked into */
+	bool presumed;	  /* such a function may have stored to it before */
 	bool beyond; /* behind the function's return: in the frame of one that is called later */
 	/* The instruction that loads it, where the thread comes straight there: behind no branch
 	 * whose direction is not known, no system call, and no function that may make one. Else 0:
@@ -53,8 +54,9 @@ struct predict_outside {
 /* One way that the thread may take. */
 struct predict_way {
 	struct insn_forward forward;
-	uint8_t written[PREDICT_BYTES / 8]; /* a bit for each byte of what is looked at */
-	bool unsure;			    /* behind a branch whose direction is not known */
+	uint8_t written[PREDICT_BYTES / 8];  /* a bit for each byte of what is looked at */
+	uint8_t presumed[PREDICT_BYTES / 8]; /* a function that was handed it may have */
+	bool unsure;			     /* behind a branch whose direction is not known */
 	uint64_t entry; /* where the function begins that it was called into last; 0: not known */
 	bool served;	/* behind a system call, or a function that may have made one */
 	bool beyond;	/* behind the return of the function that was entered */
@@ -89,9 +91,9 @@ struct predict {
 };
 
 /* The `number`th of the loads in the order of how much they tell; NULL: there are no more. What the
- * thread loads itself comes before what it hands to others, who may write it; and the function's
- * own frame before those of functions that are called behind its return, which are looked at when
- * they are entered. */
+ * thread loads itself comes before what it hands to others, who may write it, and between them what
+ * it loads that others may have written; and the function's own frame before those of functions
+ * that are called behind its return, which are looked at when they are entered. */
 const struct predict_load *predict_best(const struct predict *predict, unsigned number);
 
 /* For struct insn_forward. */

@@ -222,6 +222,21 @@ bool uninit_gives_back(const char *function)
 	       text_begins_with_any(name, deletes);
 }
 
+bool uninit_makes_block(const char *function)
+{
+	const char *name = plain_name(function);
+
+	return strcmp(name, "malloc") == 0 || strcmp(name, "calloc") == 0 ||
+	       strcmp(name, "aligned_alloc") == 0 || strcmp(name, "memalign") == 0;
+}
+
+bool uninit_ends_with(const char *function)
+{
+	const char *name = plain_name(function);
+
+	return strcmp(name, "exit") == 0 || strcmp(name, "Exit") == 0;
+}
+
 bool uninit_has_names(const char *module)
 {
 	return uninit_is_library(module) || is_allocator_file(module);
@@ -229,19 +244,28 @@ bool uninit_has_names(const char *module)
 
 /*
  * String functions load more than they are asked about, and what they make of it would look like a
- * decision. What the allocator does with memory is its own affair; behind a free() the program
- * goes on with what it has loaded from the block. The dynamic linker binds a function at its first
+ * decision. What the allocator does with memory is its own affair; behind a free() or a malloc()
+ * the program goes on with what it has loaded. The dynamic linker binds a function at its first
  * call by looking through tables for longer than any walk.
  */
 enum shadow_function uninit_function(const char *module, const char *function)
 {
-	static const char *const deadly[] = {"abort",	     "exit",	       "fatal",
-					     "message",	     "assert_fail",    "assert_perror_fail",
-					     "fortify_fail", "stack_chk_fail", NULL};
+	static const char *const deadly[] = {"abort",
+					     "exit",
+					     "Exit",
+					     "fatal",
+					     "message",
+					     "assert_fail",
+					     "assert_perror_fail",
+					     "fortify_fail",
+					     "stack_chk_fail",
+					     NULL};
 	struct tl_frame frame = {.module = module, .function = function};
 
 	if (is_allocator_function(&frame))
-		return function && uninit_gives_back(function) ? SHADOW_SKIP : SHADOW_END;
+		return function && (uninit_gives_back(function) || uninit_makes_block(function))
+			       ? SHADOW_SKIP
+			       : SHADOW_END;
 	if (!uninit_is_library(module) || !function)
 		return SHADOW_FOLLOW;
 	if (c_function_find(function))

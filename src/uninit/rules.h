@@ -57,6 +57,12 @@ bool uninit_sets_third(const char *function);
 /* Is it free() or its like? */
 bool uninit_gives_back(const char *function);
 
+/* Does it return a new block, and change nothing that the program has? */
+bool uninit_makes_block(const char *function);
+
+/* Does it end the process with the status that it is handed? */
+bool uninit_ends_with(const char *function);
+
 /* Do rules go by the names of the file's functions? */
 bool uninit_has_names(const char *module);
 

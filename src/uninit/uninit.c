@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <trapline/event.h>
 
 #define PREDICTED_FIRST 4 /* blocks of a context, … */
@@ -233,6 +234,14 @@ static void copy_made(struct uninit *uninit, struct word *word)
 		uninit_read_word(uninit, word->origin.pid, word->address, &word->initial_known);
 }
 
+/* Of a bit-field the neighbours are nobody's still: from now on they should be as they are now. */
+static void updated(struct uninit *uninit, struct word *word)
+{
+	uninit_count(uninit, "words-updated");
+	word->initial =
+		uninit_read_word(uninit, word->origin.pid, word->address, &word->initial_known);
+}
+
 /* One instruction may store to several words, of which only one need have told: the others' signal
  * is lost where it comes at the same time. Repeated string instructions write up to a line at a
  * time, and tell one element of it. */
@@ -248,11 +257,13 @@ static void written(struct uninit *uninit, const struct tl_access *access)
 
 		if (word->origin.pid != access->pid || !touched)
 			continue;
-		if (word->pending && word->tid == access->tid && !(word->fresh & ~touched)) {
+		if (word->pending && word->tid == access->tid &&
+		    !(words_bytes(word->fresh) & ~touched)) {
 			copy_made(uninit, word);
 			continue;
 		}
-		word->fresh &= (uint8_t)~touched;
+		if (words_store(word, access->tid, access->pc, touched))
+			updated(uninit, word);
 		if (!word->fresh)
 			uninit_retire(uninit, word);
 	}
@@ -279,13 +290,25 @@ static void moved_over(struct uninit *uninit, struct word *word)
 		uninit_read_word(uninit, word->origin.pid, word->address, &word->initial_known);
 }
 
+/* One buffer, of which the call's result tells how much was written. */
+static bool has_extent(const struct tl_access *access)
+{
+	return (access->traits & TL_TRAIT_CONTENT) && access->call_known &&
+	       (access->call == SYS_read || access->call == SYS_pread64);
+}
+
 /* A system call wrote to more than one word at a time, as a rule. Of several signals at once one
- * arrives: of the block's other words nothing is known any more. */
+ * arrives: where it is not known how much was written, of the block's other words nothing is known
+ * any more. */
 static void written_by_kernel(struct uninit *uninit, const struct tl_access *access,
 			      struct word *word)
 {
 	struct word hit = *word;
 
+	if (has_extent(access)) {
+		written(uninit, access);
+		return;
+	}
 	uninit_count(uninit, "blocks-written-by-kernel");
 	if (hit.copied)
 		uninit_retire(uninit, word);
@@ -304,6 +327,24 @@ static void note_shared(struct uninit *uninit, const struct tl_access *access,
 	     word = words_next(uninit->words, word))
 		word->shared += word != told && word->origin.pid == access->pid &&
 				words_touched(word, access->address, access->length);
+}
+
+/* Of several words that one instruction loads one is told, or one that a string function loads
+ * without being asked about it: then the access is to what it was asked about. */
+static void loaded(struct uninit *uninit, const struct tl_access *access, struct word *told)
+{
+	struct tl_access asked = *access;
+
+	uninit_loaded(uninit, access, told);
+	if ((access->access & (TL_KERNEL | TL_LATE | TL_GUESSED)) ||
+	    ((access->traits & TL_TRAIT_BEYOND) && !(access->traits & TL_TRAIT_BOUNDED)))
+		return;
+	asked.traits &= ~TL_TRAIT_BEYOND;
+	for (struct word *word = words_next(uninit->words, NULL); word;
+	     word = words_next(uninit->words, word))
+		if (word != told && word->origin.pid == access->pid &&
+		    words_touched(word, asked.address, asked.length))
+			uninit_loaded(uninit, &asked, word);
 }
 
 static void on_hit(void *state, const struct tl_access *access)
@@ -325,7 +366,7 @@ static void on_hit(void *state, const struct tl_access *access)
 	}
 	note_shared(uninit, access, word);
 	if (access->access & TL_READ || access->access & (TL_LATE | TL_GUESSED))
-		uninit_loaded(uninit, access, word);
+		loaded(uninit, access, word);
 	/* An update's load comes first; what it leaves is no longer as the allocator left it. */
 	if ((access->access & TL_WRITE) && (access->access & TL_KERNEL) && word->cookie)
 		written_by_kernel(uninit, access, word);

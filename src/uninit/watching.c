@@ -137,7 +137,7 @@ bool uninit_watch_word(struct uninit *uninit, const struct origin *origin, uint6
 	word = words_add(uninit->words, origin, address);
 	if (!word)
 		return false;
-	word->fresh = fresh;
+	word->fresh = words_bits(fresh);
 	word->since = clock_now();
 	word->birth = uninit->births;
 	*made = word;

@@ -2,6 +2,7 @@
 #include "uninit/words.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CONTEXTS 4096 /* remembered; others forget by being overwritten */
 
@@ -162,4 +163,50 @@ uint8_t words_touched(const struct word *word, uint64_t first, uint64_t length)
 		if (word->address + i - first < length)
 			bytes |= (uint8_t)(1u << i);
 	return bytes;
+}
+
+uint64_t words_bits(uint8_t bytes)
+{
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < WORD_LENGTH; i++)
+		bits |= bytes >> i & 1 ? 0xffull << 8 * i : 0;
+	return bits;
+}
+
+uint8_t words_bytes(uint64_t bits)
+{
+	uint8_t bytes = 0;
+
+	for (unsigned i = 0; i < WORD_LENGTH; i++)
+		bytes |= (uint8_t)((bits >> 8 * i & 0xff ? 1u : 0u) << i);
+	return bytes;
+}
+
+void words_foretell(struct word *word, pid_t tid, const struct shadow_found *found)
+{
+	memcpy(word->update, found->store, sizeof(word->update));
+	word->updates = found->stores;
+	word->updater = tid;
+}
+
+/* Who stores something else, or elsewhere in the order, has gone another way. */
+static bool is_foretold(const struct word *word, pid_t tid, uint64_t pc)
+{
+	return word->updates && word->updater == tid && word->update[0].pc == pc;
+}
+
+bool words_store(struct word *word, pid_t tid, uint64_t pc, uint8_t bytes)
+{
+	uint64_t touched = words_bits(bytes), left = 0;
+
+	if (is_foretold(word, tid, pc)) {
+		left = word->update[0].bits & touched;
+		word->updates--;
+		memmove(word->update, word->update + 1, word->updates * sizeof(word->update[0]));
+	} else {
+		word->updates = 0;
+	}
+	word->fresh = (word->fresh & ~touched) | left;
+	return left;
 }

@@ -7,6 +7,8 @@
 #ifndef UNINIT_WORDS_H
 #define UNINIT_WORDS_H
 
+#include "insn/shadow.h"
+
 #include <trapline/tool.h>
 
 #define WORDS_MAX 64 /* of all processes */
@@ -34,7 +36,7 @@ struct word {
 	uint64_t address;
 	uint64_t since; /* ns */
 	uint64_t birth; /* the number of the block it was made for, of those told of */
-	uint8_t fresh;	/* bytes that nobody wrote, a bit each */
+	uint64_t fresh; /* the bits that nobody wrote */
 	bool predicted; /* it will be loaded, as far as its thread's registers told */
 	bool copied;	/* what was copied out of the block, elsewhere */
 	bool pending;	/* `tid` is about to make that copy */
@@ -42,6 +44,12 @@ struct word {
 	 * foretold (predict.h); 0: that was not, or is over. */
 	uint64_t straight;
 	pid_t tid;
+	/* What thread `updater` is about to store there, and the bits that are still nobody's
+	 * behind each store: of a bit-field's word it stores the neighbours as it has loaded them.
+	 */
+	struct shadow_store update[SHADOW_STORES];
+	unsigned updates;
+	pid_t updater;
 	/* Of the kernel's count of accesses beyond those that were told: so many were of an
 	 * instruction that tripped another word as well; and may some be of a system call that was
 	 * told, which touches a word several times? */
@@ -76,5 +84,15 @@ unsigned words_birth(struct words *words, uint64_t context);
 uint8_t words_within(const struct origin *origin, uint64_t address);
 /* The bytes of the word that lie in [first, first + length). */
 uint8_t words_touched(const struct word *word, uint64_t first, uint64_t length);
+/* All bits of the bytes. */
+uint64_t words_bits(uint8_t bytes);
+/* The bytes that have any of the bits. */
+uint8_t words_bytes(uint64_t bits);
+
+/* The thread has loaded the word, and will store to it as it is said. */
+void words_foretell(struct word *word, pid_t tid, const struct shadow_found *found);
+/* The instruction at `pc` has stored to the bytes. What is nobody's still is in `fresh`. True: some
+ * bits of them are, as was foretold. */
+bool words_store(struct word *word, pid_t tid, uint64_t pc, uint8_t bytes);
 
 #endif

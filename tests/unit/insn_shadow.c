@@ -154,6 +154,25 @@ CODE(elements_masked, "vpcmpeqb (%rdi), %zmm1, %k1",
      "kmovq %k1, %rax\nkxorq %k1, %k1, %k1\ntest %rax, %rax\njz 1f\nnop\n1: xor %eax, %eax");
 CODE(mask_overwritten, "and (%rdi), %rax", "jz 1f\nnop\n1: xor %eax, %eax");
 
+/* As compilers put a bit-field together: rcx takes the place of bits 1 to 3. */
+CODE(merged, LOAD,
+     "mov $4, %ecx\nxor %eax, %ecx\nand $14, %ecx\nxor %ecx, %eax\nxor %ecx, %ecx\n"
+     "test $14, %al\njz 1f\nnop\n1: xor %eax, %eax");
+CODE(hashed, LOAD,
+     "movzbl %al, %ecx\nimul $31, %ecx, %ecx\nshr $8, %rax\nmovzbl %al, %eax\nxor %eax, %ecx\n"
+     "test %ecx, %ecx\njz 1f\nnop\n1:");
+CODE(merged_back, LOAD,
+     "mov $4, %ecx\nxor %eax, %ecx\nand $14, %ecx\nxor %ecx, %eax\nmov %rax, (%rdi)\n"
+     "xor %ecx, %ecx\nxor %eax, %eax");
+CODE(updated, "orb $3, (%rdi)", "movb $0, 1(%rdi)\nxor %eax, %eax");
+CODE(stored_twice, LOAD,
+     "and $0xfffffff0, %eax\nor $5, %eax\nmov %al, (%rdi)\nor $0x30, %eax\nmov %al, (%rdi)\n"
+     "xor %eax, %eax");
+CODE(stored_on_one_way, LOAD,
+     "movq %xmm0, %rcx\ntest %ecx, %ecx\njz 1f\nor $5, %eax\nmov %al, (%rdi)\n1: xor %eax, %eax");
+CODE(bit_set, LOAD, "bts $3, %rax\nbt $3, %rax\njc 1f\nnop\n1: xor %eax, %eax");
+CODE(bit_turned, LOAD, "btc $3, %rax\nbt $3, %rax\njc 1f\nnop\n1: xor %eax, %eax");
+
 static uint64_t loaded[4], other[32], stack[64];
 static struct shadow_walk walk;
 static struct shadow_found found;
@@ -385,6 +404,39 @@ static void what_is_not_known_makes_it_vague(void **state)
 	recovered = 0;
 }
 
+static void bits_that_cancel(void **state)
+{
+	(void)state;
+	EXPECT(merged, 0xff, SHADOW_SINK_BRANCH);
+	assert_true(found.vague);
+	EXPECT(hashed, 0xff, SHADOW_SINK_BRANCH);
+	assert_false(found.vague);
+	EXPECT(bit_set, 0xff, SHADOW_SINK_NONE);
+	EXPECT(bit_turned, 0xff, SHADOW_SINK_BRANCH);
+}
+
+/* Of a bit-field's word, what is left that nobody wrote. */
+static void stores_to_where_it_was_loaded(void **state)
+{
+	(void)state;
+	EXPECT(bit_field, 0xff, SHADOW_SINK_NONE);
+	assert_int_equal(found.stores, 1);
+	assert_int_equal(found.store[0].bits, 0xfffffffffffffff8);
+	EXPECT(updated, 0xff, SHADOW_SINK_NONE);
+	assert_int_equal(found.stores, 2);
+	assert_int_equal(found.store[0].pc, (uintptr_t)updated_start);
+	assert_int_equal(found.store[0].bits, 0xfffffffffffffffc);
+	assert_int_equal(found.store[1].bits, 0xffffffffffff00fc);
+	EXPECT(stored_twice, 0x01, SHADOW_SINK_NONE);
+	assert_int_equal(found.stores, 2);
+	assert_int_equal(found.store[0].bits, 0xf0);
+	assert_int_equal(found.store[1].bits, 0xc0);
+	EXPECT(stored_on_one_way, 0x01, SHADOW_SINK_NONE);
+	assert_int_equal(found.stores, 0);
+	EXPECT(merged_back, 0x01, SHADOW_SINK_NONE);
+	assert_int_equal(found.stores, 0);
+}
+
 static void system_calls(void **state)
 {
 	(void)state;
@@ -442,6 +494,8 @@ int main(void)
 		cmocka_unit_test(branches_of_which_nothing_comes),
 		cmocka_unit_test(bits_that_decide),
 		cmocka_unit_test(what_is_not_known_makes_it_vague),
+		cmocka_unit_test(bits_that_cancel),
+		cmocka_unit_test(stores_to_where_it_was_loaded),
 		cmocka_unit_test(system_calls),
 		cmocka_unit_test(ways_that_are_not_known),
 		cmocka_unit_test(anything_is_bounded),

@@ -131,6 +131,25 @@ static void test_order(void **state)
 	assert_null(predict_best(&predicting, 3));
 }
 
+/* What is loaded behind a function that was handed it comes before what nobody loads. */
+static void test_presumed(void **state)
+{
+	/* sub $0x48,%rsp; mov %rsp,%rdi; call OUTSIDE; mov 0x20(%rsp),%eax; add $0x48,%rsp; hlt */
+	struct code code = {{0x48, 0x83, 0xec, 0x48, 0x48, 0x89, 0xe7, 0xe8, 0xf4, 0x00, 0x00,
+			     0x00, 0x8b, 0x44, 0x24, 0x20, 0x48, 0x83, 0xc4, 0x48, 0xf4},
+			    21,
+			    0};
+
+	(void)state;
+	look_ahead(&predicting, &code);
+	assert_int_equal(predicting.loads, 2);
+	assert_int_equal(predict_best(&predicting, 0)->address, TOP - 0x28);
+	assert_true(predict_best(&predicting, 0)->presumed);
+	assert_int_equal(predict_best(&predicting, 0)->straight, 0);
+	assert_int_equal(predict_best(&predicting, 1)->address, TOP - 0x48);
+	assert_true(predict_best(&predicting, 1)->handed);
+}
+
 /* Where there are more than are kept, those go that tell least. */
 static void test_full(void **state)
 {
@@ -155,9 +174,8 @@ static void test_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_frame),
-		cmocka_unit_test(test_behind_return),
-		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_own_frame), cmocka_unit_test(test_behind_return),
+		cmocka_unit_test(test_order),	  cmocka_unit_test(test_presumed),
 		cmocka_unit_test(test_full),
 	};
 

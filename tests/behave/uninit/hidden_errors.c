@@ -2,6 +2,8 @@
 /* Each case reads bytes that nobody has written, behind others like them that come to nothing. */
 #include "cases.h"
 
+#include <unistd.h>
+
 /* The padding before the member comes by the same instruction. */
 struct padded {
 	char kind;
@@ -24,7 +26,80 @@ static NOINLINE void copied_behind_padding(void)
 	free(padded);
 }
 
+struct fields {
+	unsigned ready : 1, mode : 3, level : 5, rest : 23;
+};
+
+/* Stores to its neighbours in the same byte come before it is looked at. */
+static NOINLINE void field_between_stores(void)
+{
+	struct fields *fields = malloc(sizeof(*fields));
+
+	HIDE(fields);
+	fields->ready = 1;
+	HIDE(fields);
+	fields->level = 4;
+	HIDE(fields);
+	if (fields->mode == 2)
+		touch();
+	free(fields);
+}
+
+/* The load of a word that is watched, too, comes by the same instruction, and is of no account. */
+static NOINLINE void string_beside_its_end(void)
+{
+	char *text = malloc(40);
+
+	HIDE(text);
+	memset(text, 'q', 21);
+	HIDE(text);
+	if (strlen(text) > 22)
+		touch();
+	free(text);
+}
+
+static NOINLINE void read_in_part(void)
+{
+	char *buffer = malloc(64);
+	int ends[2];
+
+	HIDE(buffer);
+	if (pipe(ends) || write(ends[1], "abcd", 4) != 4)
+		return;
+	sink = read(ends[0], buffer, 64);
+	HIDE(buffer);
+	if (buffer[20] == 'x')
+		touch();
+	close(ends[0]);
+	close(ends[1]);
+	free(buffer);
+}
+
+/* The value waits where another block is allocated. */
+static NOINLINE void behind_another_block(void)
+{
+	struct padded *padded = malloc(sizeof(*padded));
+	long value;
+	char *other;
+
+	HIDE(padded);
+	padded->kind = 1;
+	value = padded->value;
+	HIDE(value);
+	other = malloc(100);
+	HIDE(other);
+	other[0] = 1;
+	if (value > 17)
+		touch();
+	free(other);
+	free(padded);
+}
+
 static const struct row rows[] = {
+	{"field_between_stores", field_between_stores},
+	{"string_beside_its_end", string_beside_its_end},
+	{"read_in_part", read_in_part},
+	{"behind_another_block", behind_another_block},
 	{"copied_behind_padding", copied_behind_padding},
 };
 

@@ -74,10 +74,11 @@ static enum insn_operation integer_operation(ZydisMnemonic mnemonic)
 	case ZYDIS_MNEMONIC_BZHI:
 		return INSN_LOW_BITS;
 	case ZYDIS_MNEMONIC_BT:
-	case ZYDIS_MNEMONIC_BTS:
-	case ZYDIS_MNEMONIC_BTR:
 	case ZYDIS_MNEMONIC_BTC:
 		return INSN_BIT;
+	case ZYDIS_MNEMONIC_BTS:
+	case ZYDIS_MNEMONIC_BTR:
+		return INSN_BIT_MADE;
 	default:
 		return shift_operation(mnemonic);
 	}
@@ -421,7 +422,8 @@ enum insn_operation effect_operation(const struct effect_decoded *decoded, unsig
 
 	*element = 0;
 	/* In memory a register may name a bit far away. */
-	if (operation == INSN_BIT && decoded->operand[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	if ((operation == INSN_BIT || operation == INSN_BIT_MADE) &&
+	    decoded->operand[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
 	    decoded->operand[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
 		return INSN_COMPUTE;
 	if (operation == INSN_COMPUTE)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bits of words of which others are nobody's: each case looks only at what it has written. */
+#include "cases.h"
+
+struct fields {
+	unsigned ready : 1, mode : 3, level : 5, rest : 23;
+};
+
+/* x ^ ((x ^ y) & mask), by which compilers copy a bit-field into its word. */
+#define MERGE(word, value, mask)                                                                \
+	__asm__ volatile("mov (%0), %%eax\n mov %1, %%edx\n xor %%eax, %%edx\n and %2, %%edx\n" \
+			 "xor %%edx, %%eax\n mov %%eax, (%0)"                                   \
+			 :                                                                      \
+			 : "r"(word), "r"(value), "i"(mask)                                     \
+			 : "eax", "edx", "memory", "cc")
+
+static NOINLINE void field_merged(void)
+{
+	struct fields *fields = malloc(sizeof(*fields));
+	unsigned value = 4;
+
+	HIDE(fields);
+	MERGE(fields, value, 14);
+	if (fields->mode == 2)
+		touch();
+	HIDE(fields);
+	if (fields->mode == 2)
+		touch();
+	free(fields);
+}
+
+static NOINLINE void fields_copied(void)
+{
+	struct fields *to = malloc(sizeof(*to)), *from = malloc(sizeof(*from));
+
+	HIDE(to);
+	HIDE(from);
+	from->level = 3;
+	from->mode = 1;
+	HIDE(from);
+	to->mode = from->mode;
+	to->level = from->level;
+	HIDE(to);
+	if (to->mode == 1 && to->level == 3)
+		touch();
+	free(to);
+	free(from);
+}
+
+static NOINLINE void fields_in_turn(void)
+{
+	struct fields *fields = malloc(sizeof(*fields));
+
+	HIDE(fields);
+	for (unsigned i = 0; i < 30; i++) {
+		fields->level = i;
+		HIDE(fields);
+		if (fields->level == 7)
+			touch();
+		fields->ready = i & 1;
+		HIDE(fields);
+		if (fields->ready)
+			touch();
+	}
+	free(fields);
+}
+
+static NOINLINE void bits_set_and_reset(void)
+{
+	unsigned long *bits = malloc(sizeof(*bits));
+
+	HIDE(bits);
+	__asm__ volatile("btsq $3, (%0)\n btrq $4, (%0)\n lock btsq $40, (%0)"
+			 :
+			 : "r"(bits)
+			 : "memory", "cc");
+	HIDE(bits);
+	if ((*bits >> 3 & 1) && !(*bits >> 4 & 1) && (*bits >> 40 & 1))
+		touch();
+	free(bits);
+}
+
+static NOINLINE void map_in_part(void)
+{
+	unsigned long *map = malloc(2 * sizeof(*map)), set = 0;
+
+	HIDE(map);
+	for (unsigned i = 0; i < 70; i++) {
+		unsigned long bit = 1ul << i % 64;
+
+		map[i / 64] = i & 1 ? map[i / 64] | bit : map[i / 64] & ~bit;
+		HIDE(map);
+	}
+	for (unsigned i = 0; i < 70; i++)
+		set += map[i / 64] >> i % 64 & 1;
+	if (set == 35)
+		touch();
+	free(map);
+}
+
+static NOINLINE void shifted_in(void)
+{
+	unsigned long *word = malloc(sizeof(*word));
+
+	HIDE(word);
+	for (unsigned i = 0; i < 64; i++) {
+		*word = *word << 1 | (i & 1);
+		HIDE(word);
+	}
+	if (*word == 0x5555555555555555)
+		touch();
+	free(word);
+}
+
+static const struct row rows[] = {
+	{"field_merged", field_merged},	    {"fields_copied", fields_copied},
+	{"fields_in_turn", fields_in_turn}, {"bits_set_and_reset", bits_set_and_reset},
+	{"map_in_part", map_in_part},	    {"shifted_in", shifted_in},
+};
+
+RUN_CASES(rows)
