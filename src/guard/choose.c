@@ -337,10 +337,11 @@ static bool take_one(_Atomic uint32_t *count, uint32_t most)
 }
 
 /* Those that pass now are not seen: they are counted with the one that is. */
-static void leave_out(struct area_process *process, uint64_t place, uint32_t pass)
+static void leave_out(struct area_process *process, uint64_t place)
 {
-	set_cell(place, pass);
-	atomic_fetch_add_explicit(&process->guard.left_out, pass + 1, memory_order_relaxed);
+	set_cell(place, LEFT_OUT_PASS);
+	atomic_fetch_add_explicit(&process->guard.left_out, LEFT_OUT_PASS + 1,
+				  memory_order_relaxed);
 }
 
 /* Has leave_out() counted this one? choose_is_due() has counted it down: it is here because its old
@@ -349,7 +350,8 @@ static bool is_left_out(uint64_t place)
 {
 	const struct choose_cell *cell = choose_cell(choose_lane, place);
 
-	return cell->place == (uint32_t)place && cell->left >= 0 && cell->left < WITHOUT_WATCH;
+	return cell->place == (uint32_t)place && cell->left >= 0 &&
+	       (uint32_t)cell->left < LEFT_OUT_PASS;
 }
 
 /* Of one that is to have patterns alone. False: it is not even to have these. */
@@ -410,7 +412,7 @@ static bool look_at_each(struct area *area, struct area_process *process,
 	set_cell(place, 0);
 	if (choose_all(area, process, certain, decision))
 		return true;
-	leave_out(process, place, LEFT_OUT_PASS);
+	leave_out(process, place);
 	return false;
 }
 
@@ -419,7 +421,7 @@ static bool look_at_each(struct area *area, struct area_process *process,
 static void pass_unwatched(const struct area *area, struct area_process *process, uint64_t place)
 {
 	if (area && process && area->guard.on && area->guard.all)
-		leave_out(process, place, WITHOUT_WATCH);
+		leave_out(process, place);
 	else
 		set_cell(place, WITHOUT_WATCH);
 }
