@@ -35,6 +35,8 @@ const struct tl_count uninit_counts[] = {
 	{"loads-known",
 	 "loads not followed: the same place was told of, or came to nothing too often"},
 	{"loads-not-followed", "of those followed, loads of which that could not be told"},
+	{"loads-together",
+	 "of those followed, loads that decide together with those of the word's other parts"},
 	{"loads-perhaps-written",
 	 "of those followed, loads of words that may have been written unseen"},
 	{"loads-behind-untold",

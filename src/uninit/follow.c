@@ -14,7 +14,6 @@
 
 #define LINES 256u	/* of memory that was read */
 #define FUNCTIONS 1024u /* remembered by address */
-#define STEPS 3000u
 #define MOVE_MOST 65536u
 #define LINK_BYTES 16u	 /* of a free block that its allocator uses at least */
 #define STATUS_BITS 0xff /* of exit()'s argument, that the parent gets */
@@ -337,7 +336,7 @@ static bool overwrites_source(struct follow *follow, uint64_t pc)
 }
 
 bool uninit_follow_load(struct follow *follow, const struct tl_access *access, uint64_t address,
-			uint64_t fresh, struct shadow_found *found)
+			uint64_t fresh, unsigned steps, struct shadow_found *found)
 {
 	struct insn_registers after = {0};
 	uint8_t bits[8];
@@ -371,7 +370,7 @@ bool uninit_follow_load(struct follow *follow, const struct tl_access *access, u
 	follow->walk.code = read_code;
 	follow->walk.function = look_at_function;
 	follow->walk.context = follow;
-	follow->walk.steps = STEPS;
+	follow->walk.steps = steps;
 	follow->walk.compare = true;
 	return shadow_follow(&follow->walk, &load, found) == 0;
 }

@@ -13,9 +13,12 @@ struct follow;
 struct follow *uninit_follow_create(struct tl_host *host, const struct tl_services *services);
 void uninit_follow_destroy(struct follow *follow);
 
+#define FOLLOW_FAR 3000u /* instructions, at most … */
+#define FOLLOW_NEAR 64u	 /* … or as many as one comparison takes */
+
 /* The bits in question: `fresh` has those of the 8 bytes from `address` on. False: the instruction
  * or the registers are not known. */
 bool uninit_follow_load(struct follow *follow, const struct tl_access *access, uint64_t address,
-			uint64_t fresh, struct shadow_found *found);
+			uint64_t fresh, unsigned steps, struct shadow_found *found);
 
 #endif

@@ -181,6 +181,25 @@ static void name_place(struct uninit *uninit, const struct tl_access *access,
 	place->count = uninit->services->stack(uninit->host, access, frames, CALLERS);
 }
 
+/*
+ * A comparison may load the word in parts, and no part decides alone where the others are taken as
+ * they happen to be: "abcdef" is compared as four bytes and two.
+ */
+static void follow_together(struct uninit *uninit, const struct tl_access *access,
+			    const struct word *word, uint8_t bytes, struct shadow_found *found)
+{
+	struct shadow_found whole;
+
+	if (!(word->fresh & ~words_bits(bytes)) ||
+	    has_changed(uninit, word, words_bytes(word->fresh)) ||
+	    !uninit_follow_load(uninit->follow, access, word->address, word->fresh, FOLLOW_NEAR,
+				&whole) ||
+	    !whole.sink || !whole.certain || whole.vague)
+		return;
+	uninit_count(uninit, "loads-together");
+	*found = whole;
+}
+
 /* The walk comes first: the thread is held only for so long. */
 static void follow(struct uninit *uninit, const struct rules_load *admitted, struct word *word,
 		   uint8_t bytes)
@@ -199,12 +218,14 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 	}
 	uninit_count(uninit, "loads-followed");
 	if (uninit_follow_load(uninit->follow, access, word->address,
-			       word->fresh & words_bits(bytes), &found))
+			       word->fresh & words_bits(bytes), FOLLOW_FAR, &found))
 		load.found = &found;
 	else
 		uninit_count(uninit, "loads-not-followed");
 	if (load.found)
 		words_foretell(word, access->tid, &found);
+	if (load.found && !found.sink)
+		follow_together(uninit, access, word, bytes, &found);
 	if (load.found && found.alike)
 		uninit_count(uninit, "branches-alike");
 	/* Else memory was read that the thread may have changed again. */

@@ -95,7 +95,21 @@ static NOINLINE void behind_another_block(void)
 	free(padded);
 }
 
+/* Four bytes and two of one word, each of which tells already that it is another text. */
+static NOINLINE void compared_in_parts(void)
+{
+	char *text = malloc(24);
+
+	HIDE(text);
+	memset(text, 'q', 16);
+	HIDE(text);
+	if (memcmp(text + 16, "abcdef", 6) == 0)
+		touch();
+	free(text);
+}
+
 static const struct row rows[] = {
+	{"compared_in_parts", compared_in_parts},
 	{"field_between_stores", field_between_stores},
 	{"string_beside_its_end", string_beside_its_end},
 	{"read_in_part", read_in_part},
