@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define WORD 8 /* bytes: longer ones are vectors */
+
 /* As the thread found it: it goes on meanwhile, and other calls overwrite its stack. */
 struct memory {
 	struct space *space;
@@ -34,6 +36,12 @@ static int memory_at(void *context, uint64_t address, void *to, size_t length)
 	return space_read(memory->space, address, to, length) == (ssize_t)length ? 0 : -EFAULT;
 }
 
+/* What its string functions load is cut to what they are asked about (extent.c), and used. */
+static bool is_of_library(struct space *space, const struct tl_access *access)
+{
+	return (access->traits & TL_TRAIT_BOUNDED) || space_is_libc(space, access->pc);
+}
+
 bool discard_is(struct space *space, const struct hit *read, const struct hit *write)
 {
 	const struct tl_access *x = &read->access, *y = &write->access;
@@ -46,12 +54,15 @@ bool discard_is(struct space *space, const struct hit *read, const struct hit *w
 	uint8_t code[INSN_DISCARD_BYTES];
 	size_t available;
 
-	if (!space || !x->registers || x->access != TL_READ || x->length > 8)
+	if (!space || !x->registers || x->access != TL_READ || x->length > INSN_DISCARD_MOST ||
+	    (x->length > WORD && is_of_library(space, x)))
 		return false;
 	registers = hit_registers(&read->stack.registers);
 	available = space_code(space, x->pc, code, sizeof(code));
 	if (insn_discards(code, available, x->pc, &registers, x->before, &loaded, &part))
 		return true;
+	if (x->length > WORD)
+		return false;
 	memory = (struct memory){space, &read->stack};
 	return insn_is_hoisted(&(struct insn_hoist){code_at, memory_at, &memory}, x->pc, &registers,
 			       x->before);

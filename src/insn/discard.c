@@ -53,13 +53,34 @@ static enum shadow_function follow_none(void *context, const struct shadow_state
 	return SHADOW_END;
 }
 
-/* Does anything become of the bytes, or is anything left of them where the straight code ends? */
-static bool is_used(struct shadow_walk *walk, const struct shadow_load *load)
+enum use { UNUSED, DOUBTFUL, USED };
+
+/* What is left in registers where the straight code ends. */
+static enum use use_of_rest(const struct shadow *shadow)
 {
+	uint64_t certain = shadow->vectors & ~shadow->vague_vectors;
+
+	if (!shadow_in_registers(shadow))
+		return UNUSED;
+	for (unsigned i = 0; i < INSN_GENERAL; i++)
+		if (!(shadow->vague_general >> i & 1))
+			certain |= shadow->general[i];
+	return certain || (shadow->flags && !shadow->vague_flags) ? USED : DOUBTFUL;
+}
+
+/* Does anything become of the bytes, or is anything left of them where the straight code ends? */
+static enum use use_of(struct shadow_walk *walk, const struct shadow_load *load)
+{
+	const struct shadow *shadow = &walk->state.shadow;
 	struct shadow_found found;
 
-	return shadow_follow(walk, load, &found) != 0 || found.sink || found.copies ||
-	       walk->state.shadow.lost || shadow_in_registers(&walk->state.shadow);
+	if (shadow_follow(walk, load, &found) != 0)
+		return USED;
+	if (found.sink)
+		return found.vague ? DOUBTFUL : USED;
+	if (found.copies || shadow->lost)
+		return shadow->vague_memory ? DOUBTFUL : USED;
+	return use_of_rest(shadow);
 }
 
 /* Is it a conditional move that the walk carried out last? */
@@ -78,17 +99,26 @@ static bool ends_by_choice(const struct straight *straight, uint64_t end)
 	return at == end && insn.move_condition >= 0;
 }
 
-/* What a plain move is about to overwrite is not known behind it; it changes no flags. */
+/* What a plain move is about to overwrite is not known behind it; it changes no flags. Flags that
+ * are made of a vector are made of what is loaded. */
 static bool move_on(const uint8_t *code, size_t available, struct insn_registers *registers,
 		    uint16_t *known)
 {
 	struct insn insn;
 
-	if (insn_decode(code, available, registers->pc, &insn) || !insn.plain_move)
+	if (insn_decode(code, available, registers->pc, &insn) ||
+	    (!insn.plain_move && !insn.vector))
 		return false;
 	registers->pc += insn.length;
 	*known &= (uint16_t)~insn.written_registers;
 	return true;
+}
+
+static bool is_vector(const uint8_t *code, size_t available, uint64_t pc)
+{
+	struct insn insn;
+
+	return insn_decode(code, available, pc, &insn) == 0 && insn.vector;
 }
 
 bool insn_discards(const uint8_t *code, size_t available, uint64_t pc,
@@ -96,7 +126,7 @@ bool insn_discards(const uint8_t *code, size_t available, uint64_t pc,
 		   const struct insn_bytes *loaded, const struct insn_bytes *part)
 {
 	static struct shadow_walk walk; /* large; one thread */
-	static const uint8_t bits[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+	static uint8_t bits[INSN_DISCARD_MOST];
 	struct straight straight = {code, straight_length(code, available, pc), pc};
 	struct insn_registers after = *registers;
 	struct shadow_load load = {.pc = pc,
@@ -106,7 +136,9 @@ bool insn_discards(const uint8_t *code, size_t available, uint64_t pc,
 				   .accessed = loaded->address,
 				   .after = &after,
 				   .known = 0xffff};
+	enum use use;
 
+	memset(bits, 0xff, sizeof(bits));
 	if (loaded->length > sizeof(bits) || part->length > loaded->length ||
 	    (before && !move_on(code, available, &after, &load.known)))
 		return false;
@@ -116,11 +148,14 @@ bool insn_discards(const uint8_t *code, size_t available, uint64_t pc,
 	walk.context = &straight;
 	walk.steps = INSN_DISCARD_BYTES;
 	walk.compare = false;
-	if (is_used(&walk, &load))
+	use = use_of(&walk, &load);
+	if (use == DOUBTFUL)
+		return is_vector(code, available, pc) && part->length < loaded->length;
+	if (use == USED)
 		return false;
 	if (ends_by_choice(&straight, walk.state.forward.pc))
 		return true;
 	load.address = loaded->address;
 	load.length = loaded->length;
-	return is_used(&walk, &load);
+	return use_of(&walk, &load) != UNUSED;
 }

@@ -83,25 +83,29 @@ enum insn_operation {
 	INSN_BLEND,
 	/* Bytes of sources 0 and 1 in another order, as `lane` says. */
 	INSN_SHUFFLE,
+	/* Each byte is made of the whole element of `element` bytes that has the one `lane` names.
+	 */
+	INSN_CONVERT,
 	/* Bit i is the top bit of element i of source 0. */
 	INSN_TOP_BITS,
 };
 
+#define INSN_LANES 32u
 #define INSN_LANE_ZERO 0xffu
 
 struct insn_result {
 	struct insn_place to;
 	uint8_t operation;    /* enum insn_operation */
-	uint8_t element;      /* bytes, of INSN_ELEMENTS and INSN_TOP_BITS */
+	uint8_t element;      /* bytes, of INSN_ELEMENTS, INSN_CONVERT and INSN_TOP_BITS */
 	uint8_t condition;    /* of INSN_SELECT: as insn_forward_holds() takes it */
 	bool clears;	      /* the bytes of the register above `to` become zero */
 	bool equal;	      /* of INSN_ELEMENTS: ones where the sources are equal, else zeroes */
 	bool conditional;     /* it may not be written at all (masked elements, cmpxchg) */
 	uint8_t source_count; /* constants included */
 	struct insn_place source[INSN_EFFECT_SOURCES];
-	/* Of INSN_SHUFFLE, for each 16 bytes: from which byte of the same 16 of source 0, or from
-	 * 16 on of source 1; INSN_LANE_ZERO: it is 0. */
-	uint8_t lane[16];
+	/* Of INSN_SHUFFLE and INSN_CONVERT, for each 32 bytes: from which byte of the same 32 of
+	 * source 0, or from 32 on of source 1; INSN_LANE_ZERO: it is 0. */
+	uint8_t lane[INSN_LANES];
 	/* Of INSN_PLACE_CONSTANT, with its sign; of a vector that is INSN_CONSTANT: each 8 bytes.
 	 */
 	uint64_t constant;

@@ -29,10 +29,27 @@ static void by_element(const struct insn_result *result, const struct source *so
 static void shuffle(const struct insn_result *result, const struct source *source, struct shade *to)
 {
 	for (unsigned i = 0; i < to->length; i++) {
-		unsigned from = result->lane[i % 16];
+		unsigned from = result->lane[i % INSN_LANES];
 
 		if (from != INSN_LANE_ZERO)
-			to->byte[i] = source[from / 16 & 1].shade.byte[i / 16 * 16 + from % 16];
+			to->byte[i] =
+				source[from / INSN_LANES & 1]
+					.shade
+					.byte[i / INSN_LANES * INSN_LANES + from % INSN_LANES];
+	}
+}
+
+static void convert(const struct insn_result *result, const struct source *source, struct shade *to)
+{
+	unsigned element = result->element ? result->element : 1;
+
+	for (unsigned i = 0; i < to->length; i++) {
+		unsigned lane = result->lane[i % INSN_LANES];
+		unsigned from = i / INSN_LANES * INSN_LANES + lane % INSN_LANES / element * element;
+
+		for (unsigned j = 0; j < element && lane != INSN_LANE_ZERO; j++)
+			if (source[lane / INSN_LANES & 1].shade.byte[from + j])
+				to->byte[i] = 0xff;
 	}
 }
 
@@ -148,6 +165,8 @@ static void operate(const struct applying *applying, const struct insn_result *r
 		by_element(result, source, to);
 	else if (result->operation == INSN_SHUFFLE)
 		shuffle(result, source, to);
+	else if (result->operation == INSN_CONVERT)
+		convert(result, source, to);
 	else if (result->operation == INSN_TOP_BITS)
 		top_bits(result, source, to);
 	else if (result->operation == INSN_SELECT)

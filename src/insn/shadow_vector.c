@@ -97,8 +97,9 @@ static void shuffle(const struct insn_result *result, const struct shadow_bytes 
 		    struct shadow_bytes *made)
 {
 	for (unsigned i = 0; i < SHADOW_LINE; i++) {
-		unsigned lane = result->lane[i % 16], from = i / 16 * 16 + lane % 16;
-		const struct shadow_bytes *of = &source[lane / 16 & 1];
+		unsigned lane = result->lane[i % INSN_LANES];
+		unsigned from = i / INSN_LANES * INSN_LANES + lane % INSN_LANES;
+		const struct shadow_bytes *of = &source[lane / INSN_LANES & 1];
 		bool zero = lane == INSN_LANE_ZERO;
 
 		made->byte[i] = zero ? 0 : of->byte[from];

@@ -53,11 +53,13 @@ static uint64_t shifted(const struct insn_result *result, unsigned byte)
 
 static uint64_t shuffled(const struct insn_result *result, unsigned source, unsigned byte)
 {
-	unsigned from = result->lane[byte % 16];
+	unsigned from = result->lane[byte % INSN_LANES];
+	unsigned at = byte / INSN_LANES * INSN_LANES + from % INSN_LANES;
+	unsigned whole = result->operation == INSN_CONVERT ? result->element : 1;
 
-	return from == INSN_LANE_ZERO || from / 16 != source
+	return from == INSN_LANE_ZERO || from / INSN_LANES != source
 		       ? 0
-		       : slice_bytes_range(byte / 16 * 16 + from % 16, 1);
+		       : slice_bytes_range(at / whole * whole, whole);
 }
 
 static uint64_t element(const struct insn_result *result, const struct insn_place *source,
@@ -117,6 +119,7 @@ static uint64_t bytes_of(const struct insn_result *result, unsigned source, unsi
 	case INSN_ELEMENTS:
 		return element(result, from, byte);
 	case INSN_SHUFFLE:
+	case INSN_CONVERT:
 		return shuffled(result, source, byte);
 	default:
 		return UINT64_MAX;

@@ -102,6 +102,7 @@ static uint64_t constant_of(const struct insn_result *result, uint64_t bytes)
 	case INSN_SHIFT_LEFT:
 	case INSN_SHIFT_RIGHT:
 	case INSN_SHUFFLE:
+	case INSN_CONVERT:
 		return 0;
 	default:
 		return result->constant;

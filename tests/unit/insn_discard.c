@@ -28,11 +28,39 @@ CODE(not_chosen, "mov (%rcx), %eax\ncmp %edi, %esi\ncmovne 4(%rcx), %eax\nret");
 CODE(chosen_later, "mov (%rcx), %eax\nmov %eax, %edx\ncmp %edi, %esi\ncmove %r8d, %eax\nret");
 CODE(replaced, "mov (%rcx), %eax\nmov $3, %al\nret");
 
-static bool discards_from(const uint8_t *start, const uint8_t *end, bool before, uint64_t first,
-			  uint64_t length)
+/* Vectors. Structures of two or four members, of which a loop is about one. */
+CODE(every_second,
+     "movdqu (%rcx), %xmm1\nmovdqu 16(%rcx), %xmm2\nadd $32, %rcx\nshufps $0x88, %xmm2, %xmm1\n"
+     "paddd %xmm1, %xmm0\ncmp %rcx, %rdx\njne every_second_start");
+CODE(every_second_of_more,
+     "vmovdqu (%rcx), %ymm1\nvshufps $0x88, 32(%rcx), %ymm1, %ymm1\nvpermq $0xd8, %ymm1, %ymm1\n"
+     "vpaddd %ymm1, %ymm0, %ymm0\nret");
+CODE(of_bytes, "vmovdqu (%rcx), %xmm1\nvpsrlw $8, %xmm1, %xmm1\nvpackuswb %xmm1, %xmm1, %xmm1\n"
+	       "vmovq %xmm1, (%rdi)\nret");
+CODE(fourth, "movdqu (%rcx), %xmm1\npsrldq $12, %xmm1\nmovd %xmm1, %eax\nret");
+CODE(extracted,
+     "movdqu (%rcx), %xmm1\npextrd $2, %xmm1, %eax\nmov $0, %edx\nmovd %edx, %xmm1\nret");
+CODE(unpacked, "punpckhdq (%rcx), %xmm1\nret");
+CODE(upper_half,
+     "vmovdqu (%rcx), %ymm1\nvextracti128 $1, %ymm1, (%rdi)\nvpxor %xmm1, %xmm1, %xmm1\nret");
+CODE(some_by_register, "vpermd (%rcx), %ymm4, %ymm0\nvpaddd %ymm0, %ymm1, %ymm1\nret");
+CODE(some_by_mask,
+     "movdqu (%rcx), %xmm0\npand %xmm2, %xmm0\npackuswb %xmm0, %xmm0\nmovq %xmm0, (%rdi)\nret");
+CODE(all_summed, "movdqu (%rcx), %xmm1\npaddd %xmm1, %xmm0\ncmp %rcx, %rdx\njne all_summed_start");
+CODE(all_copied, "movups (%rcx), %xmm1\nmovups %xmm1, (%rdi)\nret");
+CODE(all_compared,
+     "movdqu (%rcx), %xmm1\npcmpeqb %xmm1, %xmm0\npmovmskb %xmm0, %eax\ntest %eax, %eax\n"
+     "jne all_compared_start");
+/* As unrolled loops are. */
+CODE(far_behind,
+     "vmovdqu (%rcx), %ymm1\n.rept 24\nvmovdqu 32(%rcx), %ymm2\nvpaddd 64(%rcx), %ymm2, %ymm2\n"
+     "vmovdqu %ymm2, (%rdi)\n.endr\nvshufps $0x88, %ymm1, %ymm1, %ymm1\nvmovdqu %ymm1, (%rdi)\nret");
+
+static bool discards_of(const uint8_t *start, const uint8_t *end, bool before, uint64_t size,
+			uint64_t first, uint64_t length)
 {
 	struct insn_registers registers = {.pc = (uintptr_t)start};
-	const struct insn_bytes loaded = {OBJECT, 4}, part = {OBJECT + first, length};
+	const struct insn_bytes loaded = {OBJECT, size}, part = {OBJECT + first, length};
 	struct insn insn;
 
 	for (int i = 0; i < 16; i++)
@@ -42,6 +70,12 @@ static bool discards_from(const uint8_t *start, const uint8_t *end, bool before,
 	registers.pc += before ? 0 : insn.length;
 	return insn_discards(start, (size_t)(end - start), (uintptr_t)start, &registers, before,
 			     &loaded, &part);
+}
+
+static bool discards_from(const uint8_t *start, const uint8_t *end, bool before, uint64_t first,
+			  uint64_t length)
+{
+	return discards_of(start, end, before, 4, first, length);
 }
 
 static bool discards(const uint8_t *start, const uint8_t *end, uint64_t first, uint64_t length)
@@ -105,6 +139,58 @@ static void what_will_be_loaded(void **state)
 	assert_false(discards_from(tested_in_memory_start, tested_in_memory_end, true, 3, 1));
 }
 
+/* Of `size` bytes loaded into a vector, before the load and behind it. */
+static bool drops(const uint8_t *start, const uint8_t *end, uint64_t size, uint64_t first,
+		  uint64_t length)
+{
+	bool behind = discards_of(start, end, false, size, first, length);
+
+	assert_int_equal(discards_of(start, end, true, size, first, length), behind);
+	return behind;
+}
+
+#define DROPS(name, size, first, length) drops(name##_start, name##_end, size, first, length)
+
+static void elements_of_vectors(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		assert_int_equal(DROPS(every_second, 16, 4 * i, 4), i & 1);
+		assert_int_equal(DROPS(fourth, 16, 4 * i, 4), i != 3);
+		assert_int_equal(DROPS(extracted, 16, 4 * i, 4), i != 2);
+		assert_int_equal(DROPS(unpacked, 16, 4 * i, 4), i < 2);
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		assert_int_equal(DROPS(every_second_of_more, 32, 4 * i, 4), i & 1);
+		assert_int_equal(DROPS(upper_half, 32, 4 * i, 4), i < 4);
+		assert_int_equal(DROPS(far_behind, 32, 4 * i, 4), i & 1);
+	}
+	for (unsigned i = 0; i < 16; i++)
+		assert_int_equal(DROPS(of_bytes, 16, i, 1), !(i & 1));
+	assert_false(DROPS(every_second, 16, 3, 2));
+	assert_false(DROPS(every_second, 16, 0, 16));
+}
+
+/* Which elements these take stands in a register that nobody noted. */
+static void elements_in_doubt(void **state)
+{
+	(void)state;
+	assert_true(DROPS(some_by_register, 32, 4, 4));
+	assert_false(DROPS(some_by_register, 32, 0, 32));
+	assert_true(DROPS(some_by_mask, 16, 1, 1));
+	assert_false(DROPS(some_by_mask, 16, 0, 16));
+}
+
+static void all_elements(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 16; i++) {
+		assert_false(DROPS(all_summed, 16, i, 1));
+		assert_false(DROPS(all_copied, 16, i, 1));
+		assert_false(DROPS(all_compared, 16, i, 1));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +199,9 @@ int main(void)
 		cmocka_unit_test(what_is_not_used_at_all),
 		cmocka_unit_test(what_a_choice_leaves_out),
 		cmocka_unit_test(what_will_be_loaded),
+		cmocka_unit_test(elements_of_vectors),
+		cmocka_unit_test(elements_in_doubt),
+		cmocka_unit_test(all_elements),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

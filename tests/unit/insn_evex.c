@@ -57,7 +57,7 @@
 	FORM(mask_out_whole, "kmovq %k2, %rcx", GENERAL, 1, 8, INSN_COMPUTE, BIT(MASK), false)     \
 	FORM(mask_in, "kmovd %ecx, %k1", MASK, 1, 8, INSN_COMPUTE, BIT(GENERAL), false)            \
 	FORM(masks_joined, "kunpckdq %k0, %k1, %k2", MASK, 2, 8, INSN_COMPUTE, BIT(MASK), false)   \
-	FORM(fill, "vpbroadcastb %esi, %ymm16", VECTOR, 16, 32, INSN_COMPUTE, BIT(GENERAL), false) \
+	FORM(fill, "vpbroadcastb %esi, %ymm16", VECTOR, 16, 32, INSN_SHUFFLE, BIT(GENERAL), false) \
 	FORM(three, "vpternlogd $0xde, (%rsi), %ymm17, %ymm18", VECTOR, 18, 32, INSN_COMPUTE,      \
 	     BIT(MEMORY) | BIT(VECTOR), false)
 

@@ -5,6 +5,7 @@
  */
 #include "insn/effect_operation.h"
 #include "insn/effect_place.h"
+#include "insn/effect_shuffle.h"
 
 #include <errno.h>
 #include <string.h>
@@ -172,8 +173,8 @@ static void write_operand(const struct effect_decoded *decoded, unsigned index,
 		add_source(result, effect_flags_place(effect_flags_read(decoded)));
 	if (operation == INSN_COPY)
 		narrow(decoded, result);
-	if (operation == INSN_SHUFFLE)
-		effect_lane(decoded, result->constant, result->lane);
+	if (operation == INSN_SHUFFLE || operation == INSN_CONVERT)
+		effect_lane(decoded, result->lane);
 	if ((decoded->instruction.mnemonic == ZYDIS_MNEMONIC_INC ||
 	     decoded->instruction.mnemonic == ZYDIS_MNEMONIC_DEC))
 		add_constant(result, 1);
@@ -211,9 +212,11 @@ static void write_flags(const struct effect_decoded *decoded, enum insn_operatio
 
 static void write_all(const struct effect_decoded *decoded, struct insn_effect *effect)
 {
-	unsigned element;
-	enum insn_operation operation = effect_operation(decoded, &element);
+	unsigned element = 0;
+	enum insn_operation operation = effect_shuffle(decoded, &element);
 
+	if (operation == INSN_COMPUTE)
+		operation = effect_operation(decoded, &element);
 	if (is_three_way_move(decoded, operation))
 		operation = INSN_COMPUTE;
 	for (unsigned i = 0; i < decoded->instruction.operand_count; i++) {

@@ -102,6 +102,8 @@ static bool is_vector_move(ZydisMnemonic mnemonic)
 	case ZYDIS_MNEMONIC_MOVQ:
 	case ZYDIS_MNEMONIC_MOVSS:
 	case ZYDIS_MNEMONIC_MOVSD:
+	case ZYDIS_MNEMONIC_VMOVSS:
+	case ZYDIS_MNEMONIC_VMOVSD:
 	case ZYDIS_MNEMONIC_VMOVAPS:
 	case ZYDIS_MNEMONIC_VMOVAPD:
 	case ZYDIS_MNEMONIC_VMOVUPS:
@@ -195,17 +197,91 @@ static const struct element_of {
 	{                                                                \
 		ZYDIS_MNEMONIC_V##name##PD, 8                            \
 	}
-	INTEGERS(1, ADDB),   INTEGERS(1, SUBB),	  INTEGERS(1, CMPEQB), INTEGERS(1, CMPGTB),
-	INTEGERS(1, MINUB),  INTEGERS(1, MAXUB),  INTEGERS(1, MINSB),  INTEGERS(1, MAXSB),
-	INTEGERS(1, ADDUSB), INTEGERS(1, SUBUSB), INTEGERS(1, AVGB),   INTEGERS(1, ABSB),
-	INTEGERS(2, ADDW),   INTEGERS(2, SUBW),	  INTEGERS(2, CMPEQW), INTEGERS(2, CMPGTW),
-	INTEGERS(2, MULLW),  INTEGERS(2, MULHW),  INTEGERS(2, MINSW),  INTEGERS(2, MAXSW),
-	INTEGERS(2, ABSW),   INTEGERS(4, ADDD),	  INTEGERS(4, SUBD),   INTEGERS(4, CMPEQD),
-	INTEGERS(4, CMPGTD), INTEGERS(4, MULLD),  INTEGERS(4, MINSD),  INTEGERS(4, MAXSD),
-	INTEGERS(4, MINUD),  INTEGERS(4, MAXUD),  INTEGERS(4, ABSD),   INTEGERS(8, ADDQ),
-	INTEGERS(8, SUBQ),   INTEGERS(8, CMPEQQ), INTEGERS(8, CMPGTQ), INTEGERS(8, MULUDQ),
-	FLOATS(ADD),	     FLOATS(SUB),	  FLOATS(MUL),	       FLOATS(DIV),
-	FLOATS(MIN),	     FLOATS(MAX),	  FLOATS(SQRT),
+#define FUSED(name)                                                                   \
+	{ZYDIS_MNEMONIC_##name##132PS, 4}, {ZYDIS_MNEMONIC_##name##132PD, 8},         \
+		{ZYDIS_MNEMONIC_##name##213PS, 4}, {ZYDIS_MNEMONIC_##name##213PD, 8}, \
+		{ZYDIS_MNEMONIC_##name##231PS, 4},                                    \
+	{                                                                             \
+		ZYDIS_MNEMONIC_##name##231PD, 8                                       \
+	}
+	INTEGERS(1, ADDB),
+	INTEGERS(1, SUBB),
+	INTEGERS(1, CMPEQB),
+	INTEGERS(1, CMPGTB),
+	INTEGERS(1, MINUB),
+	INTEGERS(1, MAXUB),
+	INTEGERS(1, MINSB),
+	INTEGERS(1, MAXSB),
+	INTEGERS(1, ADDUSB),
+	INTEGERS(1, SUBUSB),
+	INTEGERS(1, AVGB),
+	INTEGERS(1, ABSB),
+	INTEGERS(2, ADDW),
+	INTEGERS(2, SUBW),
+	INTEGERS(2, CMPEQW),
+	INTEGERS(2, CMPGTW),
+	INTEGERS(2, MULLW),
+	INTEGERS(2, MULHW),
+	INTEGERS(2, MINSW),
+	INTEGERS(2, MAXSW),
+	INTEGERS(2, ABSW),
+	INTEGERS(4, ADDD),
+	INTEGERS(4, SUBD),
+	INTEGERS(4, CMPEQD),
+	INTEGERS(4, CMPGTD),
+	INTEGERS(4, MULLD),
+	INTEGERS(4, MINSD),
+	INTEGERS(4, MAXSD),
+	INTEGERS(4, MINUD),
+	INTEGERS(4, MAXUD),
+	INTEGERS(4, ABSD),
+	INTEGERS(8, ADDQ),
+	INTEGERS(8, SUBQ),
+	INTEGERS(8, CMPEQQ),
+	INTEGERS(8, CMPGTQ),
+	INTEGERS(8, MULUDQ),
+	INTEGERS(1, ADDSB),
+	INTEGERS(1, SUBSB),
+	INTEGERS(1, SIGNB),
+	INTEGERS(2, ADDSW),
+	INTEGERS(2, SUBSW),
+	INTEGERS(2, ADDUSW),
+	INTEGERS(2, SUBUSW),
+	INTEGERS(2, AVGW),
+	INTEGERS(2, MULHUW),
+	INTEGERS(2, MINUW),
+	INTEGERS(2, MAXUW),
+	INTEGERS(2, SIGNW),
+	INTEGERS(4, SIGND),
+	INTEGERS(8, MULDQ),
+	/* Of elements together: an element of the result is made of those in its place. */
+	INTEGERS(2, MADDUBSW),
+	INTEGERS(4, MADDWD),
+	INTEGERS(8, SADBW),
+	FLOATS(ADD),
+	FLOATS(SUB),
+	FLOATS(MUL),
+	FLOATS(DIV),
+	FLOATS(MIN),
+	FLOATS(MAX),
+	FLOATS(SQRT),
+	FLOATS(CMP),
+	FLOATS(ADDSUB),
+	{ZYDIS_MNEMONIC_CVTDQ2PS, 4},
+	{ZYDIS_MNEMONIC_VCVTDQ2PS, 4},
+	{ZYDIS_MNEMONIC_CVTPS2DQ, 4},
+	{ZYDIS_MNEMONIC_VCVTPS2DQ, 4},
+	{ZYDIS_MNEMONIC_CVTTPS2DQ, 4},
+	{ZYDIS_MNEMONIC_VCVTTPS2DQ, 4},
+	{ZYDIS_MNEMONIC_VPSLLVD, 4},
+	{ZYDIS_MNEMONIC_VPSRLVD, 4},
+	{ZYDIS_MNEMONIC_VPSRAVD, 4},
+	{ZYDIS_MNEMONIC_VPSLLVQ, 8},
+	{ZYDIS_MNEMONIC_VPSRLVQ, 8},
+	FUSED(VFMADD),
+	FUSED(VFMSUB),
+	FUSED(VFNMADD),
+	FUSED(VFNMSUB),
 };
 
 /* Shifts of each element by the same number of bits. */
@@ -321,92 +397,6 @@ static bool cancels(const struct effect_decoded *decoded, enum insn_operation op
 	       effect_compares_equal(mnemonic);
 }
 
-/* Elements of 1, 2, 4 or 8 bytes are taken in turn from both sources' low or high halves, or from
- * where two or one bits each of a constant say. */
-enum pattern { LOW, HIGH, BOTH_BY_CONSTANT, ONE_BY_CONSTANT, BYTES_LEFT, BYTES_RIGHT };
-
-static const struct shuffle {
-	uint16_t mnemonic;
-	uint8_t element;
-	uint8_t pattern;
-} shuffles[] = {
-#define INTERLEAVES(element, name)                             \
-	{ZYDIS_MNEMONIC_PUNPCKL##name, element, LOW},          \
-		{ZYDIS_MNEMONIC_VPUNPCKL##name, element, LOW}, \
-		{ZYDIS_MNEMONIC_PUNPCKH##name, element, HIGH}, \
-	{                                                      \
-		ZYDIS_MNEMONIC_VPUNPCKH##name, element, HIGH   \
-	}
-	INTERLEAVES(1, BW),
-	INTERLEAVES(2, WD),
-	INTERLEAVES(4, DQ),
-	INTERLEAVES(8, QDQ),
-	{ZYDIS_MNEMONIC_UNPCKLPS, 4, LOW},
-	{ZYDIS_MNEMONIC_UNPCKHPS, 4, HIGH},
-	{ZYDIS_MNEMONIC_UNPCKLPD, 8, LOW},
-	{ZYDIS_MNEMONIC_UNPCKHPD, 8, HIGH},
-	{ZYDIS_MNEMONIC_VUNPCKLPS, 4, LOW},
-	{ZYDIS_MNEMONIC_VUNPCKHPS, 4, HIGH},
-	{ZYDIS_MNEMONIC_VUNPCKLPD, 8, LOW},
-	{ZYDIS_MNEMONIC_VUNPCKHPD, 8, HIGH},
-	{ZYDIS_MNEMONIC_PSHUFD, 4, ONE_BY_CONSTANT},
-	{ZYDIS_MNEMONIC_VPSHUFD, 4, ONE_BY_CONSTANT},
-	{ZYDIS_MNEMONIC_SHUFPS, 4, BOTH_BY_CONSTANT},
-	{ZYDIS_MNEMONIC_VSHUFPS, 4, BOTH_BY_CONSTANT},
-	{ZYDIS_MNEMONIC_SHUFPD, 8, BOTH_BY_CONSTANT},
-	{ZYDIS_MNEMONIC_PSLLDQ, 1, BYTES_LEFT},
-	{ZYDIS_MNEMONIC_VPSLLDQ, 1, BYTES_LEFT},
-	{ZYDIS_MNEMONIC_PSRLDQ, 1, BYTES_RIGHT},
-	{ZYDIS_MNEMONIC_VPSRLDQ, 1, BYTES_RIGHT},
-};
-
-static const struct shuffle *find_shuffle(ZydisMnemonic mnemonic)
-{
-	for (unsigned i = 0; i < sizeof(shuffles) / sizeof(*shuffles); i++)
-		if (shuffles[i].mnemonic == mnemonic)
-			return &shuffles[i];
-	return NULL;
-}
-
-/* Which element of the two sources, counted through both, element `index` of the result is. */
-static unsigned element_from(const struct shuffle *shuffle, unsigned index, uint64_t constant)
-{
-	unsigned count = 16u / shuffle->element, bits = count == 4 ? 2 : 1;
-	unsigned chosen = (unsigned)(constant >> index * bits) & (count - 1);
-
-	switch (shuffle->pattern) {
-	case LOW:
-		return index / 2 + index % 2 * count;
-	case HIGH:
-		return index / 2 + count / 2 + index % 2 * count;
-	case ONE_BY_CONSTANT:
-		return chosen;
-	default:
-		return chosen + (index >= count / 2 ? count : 0);
-	}
-}
-
-static uint8_t shifted(const struct shuffle *shuffle, unsigned index, uint64_t constant)
-{
-	unsigned by = constant < 16 ? (unsigned)constant : 16;
-	unsigned from = shuffle->pattern == BYTES_LEFT ? index - by : index + by;
-
-	return from < 16 ? (uint8_t)from : INSN_LANE_ZERO;
-}
-
-void effect_lane(const struct effect_decoded *decoded, uint64_t constant, uint8_t lane[16])
-{
-	const struct shuffle *shuffle = find_shuffle(decoded->instruction.mnemonic);
-
-	for (unsigned i = 0; shuffle && i < 16; i++)
-		lane[i] =
-			shuffle->pattern >= BYTES_LEFT
-				? shifted(shuffle, i, constant)
-				: (uint8_t)(element_from(shuffle, i / shuffle->element, constant) *
-						    shuffle->element +
-					    i % shuffle->element);
-}
-
 static bool writes_mask(const struct effect_decoded *decoded)
 {
 	return decoded->operand[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
@@ -440,8 +430,6 @@ enum insn_operation effect_operation(const struct effect_decoded *decoded, unsig
 	if (operation == INSN_COMPUTE && !writes_mask(decoded) &&
 	    (*element = element_size(decoded)))
 		operation = INSN_ELEMENTS;
-	if (operation == INSN_COMPUTE && find_shuffle(mnemonic))
-		operation = INSN_SHUFFLE;
 	if (operation == INSN_COMPUTE && (*element = top_bits_element(mnemonic)))
 		operation = INSN_TOP_BITS;
 	/* A masked result keeps elements of what was there. */

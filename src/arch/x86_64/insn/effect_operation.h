@@ -20,9 +20,6 @@ bool effect_compares_equal(ZydisMnemonic mnemonic);
 /* What INSN_CONSTANT leaves in each 8 bytes. */
 uint64_t effect_constant(const struct effect_decoded *decoded);
 
-/* Of INSN_SHUFFLE: where each byte of a lane comes from. `constant`: the instruction's, or 0. */
-void effect_lane(const struct effect_decoded *decoded, uint64_t constant, uint8_t lane[16]);
-
 /* Of instructions that compute the lowest element of a vector register and leave the rest: the
  * element's bytes; else 0. `*takes_destination`: it is computed of what was there, too. */
 unsigned effect_scalar(ZydisMnemonic mnemonic, bool *takes_destination);
