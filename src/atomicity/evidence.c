@@ -503,8 +503,6 @@ static const char *unusable(const struct symbol_object *object, const struct sym
 {
 	if (!frame->file || frame->line == 0)
 		return "no line information";
-	if (frame->line_guessed)
-		return "made up by the compiler";
 	if (!source || !source->text)
 		return "its source cannot be read";
 	if (source->given && !symbol_source_fits(source->text, source->length, hint))
@@ -514,6 +512,24 @@ static const char *unusable(const struct symbol_object *object, const struct sym
 		return "its source changed after the build";
 	}
 	return NULL;
+}
+
+/*
+ * Code that the compiler made up has no line, and the one that is told is that of the code before
+ * it. It is part of what stands there, as the LOCK CMPXCHG of a loop is that LLVM makes of an
+ * atomic addition to a double; or of what stands behind. So an atomic statement makes it doubtful,
+ * and a plain one tells nothing.
+ */
+static enum symbol_atomicity judge_without_line(struct judge *judge,
+						const struct symbol_source *source,
+						const struct symbol_statement *statement)
+{
+	enum symbol_atomicity answer = judge_statement(judge, source, statement);
+
+	if (answer == SYMBOL_ATOMICITY_ATOMIC || answer == SYMBOL_ATOMICITY_MIXED)
+		return answer;
+	snprintf(judge->reason, SYMBOL_REASON_MAX, "made up by the compiler");
+	return SYMBOL_ATOMICITY_UNKNOWN;
 }
 
 enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, uint64_t address,
@@ -557,5 +573,6 @@ enum symbol_atomicity symbol_evidence_from_source(struct symbol_object *object, 
 		return SYMBOL_ATOMICITY_UNKNOWN;
 	}
 	judge.pragmas = symbol_pragma_heeded(symbol_die_producer(&die));
-	return judge_statement(&judge, source, &statement);
+	return frame->line_guessed ? judge_without_line(&judge, source, &statement)
+				   : judge_statement(&judge, source, &statement);
 }
