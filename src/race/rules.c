@@ -445,12 +445,12 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 				      "behind the end of what it reads");
 		return;
 	}
-	/* A neighbour of a bit-field, or what `c ? x : y` does not take: the machine accesses it,
-	 * the program does not. Where the source itself takes the value and drops it, the race is
-	 * one all the same. */
+	/* A neighbour of a bit-field, what `c ? x : y` does not take, or members that a loop of
+	 * vectors passes over: the machine accesses it, the program does not. Where the source
+	 * itself takes the value and drops it, the race is one all the same. */
 	if ((first->access->traits | second->access->traits) & TL_TRAIT_DISCARDED) {
 		add_evidence(verdict,
-			     "what the other wrote is loaded and thrown away, as compilers "
+			     "what the other wrote is loaded and not seen to be used, as compilers "
 			     "load what the program does not");
 		return;
 	}
