@@ -419,6 +419,13 @@ const char *space_module(struct space *space, uint64_t pc)
 	return NULL;
 }
 
+bool space_is_libc(struct space *space, uint64_t pc)
+{
+	(void)space;
+	(void)pc;
+	return false;
+}
+
 bool space_writable(struct space *space, uint64_t address)
 {
 	(void)space, (void)address;
