@@ -90,7 +90,8 @@ extern "C" {
 
 /* Of a pair's load: of what the other access wrote nothing is used, as the code behind it tells. A
  * mask leaves it out, a conditional move takes another value, or a vector's elements are put in
- * another order without it; of a part of a vector also where the code does not tell. */
+ * another order without it; of a part of a vector also where the code does not tell. And of
+ * elements of a vector, loaded or stored, that a mask in another vector chooses. */
 #define TL_TRAIT_DISCARDED 0x20000u
 
 /* A system call read this and sent it by a pipe, a socket or the like, before it returned and the

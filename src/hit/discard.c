@@ -42,6 +42,22 @@ static bool is_of_library(struct space *space, const struct tl_access *access)
 	return (access->traits & TL_TRAIT_BOUNDED) || space_is_libc(space, access->pc);
 }
 
+/* Which elements it takes stands in a register that was not noted. */
+static bool is_of_some(struct space *space, const struct tl_access *access)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	struct insn insn;
+
+	if (!(access->traits & TL_TRAIT_VECTOR) ||
+	    insn_decode(bytes, space_code(space, access->pc, bytes, sizeof(bytes)), access->pc,
+			&insn))
+		return false;
+	for (unsigned i = 0; i < insn.operand_count; i++)
+		if (insn.operand[i].mask_vector >= 0)
+			return true;
+	return false;
+}
+
 bool discard_is(struct space *space, const struct hit *read, const struct hit *write)
 {
 	const struct tl_access *x = &read->access, *y = &write->access;
@@ -50,20 +66,19 @@ bool discard_is(struct space *space, const struct hit *read, const struct hit *w
 	const struct insn_bytes loaded = {x->address, x->length};
 	const struct insn_bytes part = {begin, (x_end < y_end ? x_end : y_end) - begin};
 	struct insn_registers registers;
-	struct memory memory;
+	struct memory memory = {space, &read->stack};
+	const struct insn_hoist hoist = {code_at, memory_at, &memory};
 	uint8_t code[INSN_DISCARD_BYTES];
 	size_t available;
 
+	if (space && is_of_some(space, x))
+		return true;
 	if (!space || !x->registers || x->access != TL_READ || x->length > INSN_DISCARD_MOST ||
 	    (x->length > WORD && is_of_library(space, x)))
 		return false;
 	registers = hit_registers(&read->stack.registers);
 	available = space_code(space, x->pc, code, sizeof(code));
-	if (insn_discards(code, available, x->pc, &registers, x->before, &loaded, &part))
+	if (insn_discards(code, available, x->pc, &hoist, &registers, x->before, &loaded, &part))
 		return true;
-	if (x->length > WORD)
-		return false;
-	memory = (struct memory){space, &read->stack};
-	return insn_is_hoisted(&(struct insn_hoist){code_at, memory_at, &memory}, x->pc, &registers,
-			       x->before);
+	return x->length <= WORD && insn_is_hoisted(&hoist, x->pc, &registers, x->before);
 }

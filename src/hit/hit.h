@@ -59,7 +59,8 @@ bool update_is_lost(struct space *space, const struct hit *held, const struct hi
  * takes the place of another class's? */
 bool class_is_kept(const struct target *target, const struct slot *slot, const struct hit *write);
 
-/* discard.c: is what `write` wrote of the bytes that `read` loaded thrown away? */
+/* discard.c: is what `write` wrote of the bytes that `read` loaded thrown away? Or does a mask
+ * that is not known say which elements of a vector `read` loads or stores? */
 bool discard_is(struct space *space, const struct hit *read, const struct hit *write);
 
 /* Does it touch bytes that are watched? */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "insn/discard.h"
 
+#include "insn/hoist_aside.h"
 #include "insn/shadow_step.h"
 
 #include <errno.h>
@@ -53,23 +54,61 @@ static enum shadow_function follow_none(void *context, const struct shadow_state
 	return SHADOW_END;
 }
 
+#define NARROW 16 /* bytes: what SSE has, and leaves nothing above */
+
+/* The load in question. */
+struct discarding {
+	const struct insn_hoist *beyond;
+	uint64_t length;
+	bool vector;
+};
+
+static bool is_vector(const uint8_t *code, size_t available, uint64_t pc)
+{
+	struct insn insn;
+
+	return insn_decode(code, available, pc, &insn) == 0 && insn.vector;
+}
+
 enum use { UNUSED, DOUBTFUL, USED };
 
-/* What is left in registers where the straight code ends. */
-static enum use use_of_rest(const struct shadow *shadow)
+/* Which registers hold it for certain. */
+static struct hoist_holders certain_holders(const struct shadow_state *state)
 {
-	uint64_t certain = shadow->vectors & ~shadow->vague_vectors;
+	const struct shadow *shadow = &state->shadow;
+	struct hoist_holders holders = {.pc = state->forward.pc,
+					.vectors = shadow->vectors & ~shadow->vague_vectors};
 
-	if (!shadow_in_registers(shadow))
-		return UNUSED;
 	for (unsigned i = 0; i < INSN_GENERAL; i++)
-		if (!(shadow->vague_general >> i & 1))
-			certain |= shadow->general[i];
-	return certain || (shadow->flags && !shadow->vague_flags) ? USED : DOUBTFUL;
+		if (shadow->general[i] && !(shadow->vague_general >> i & 1))
+			holders.general |= (uint16_t)(1u << i);
+	return holders;
+}
+
+/* What is left in registers where the straight code ends. A loop of vectors has some there that
+ * each pass loads anew. */
+static enum use use_of_rest(const struct shadow_state *state, const struct discarding *discarding)
+{
+	const struct shadow *shadow = &state->shadow;
+	const struct hoist_holders holders = certain_holders(state);
+	bool used = shadow->flags && !shadow->vague_flags;
+
+	if (holders.general || holders.vectors)
+		used |= !discarding->vector || !hoist_is_dropped(&holders, discarding->beyond,
+								 discarding->length <= NARROW);
+	if (used)
+		return USED;
+	for (unsigned i = 0; i < INSN_GENERAL; i++)
+		used |= shadow->general[i] && shadow->vague_general >> i & 1;
+	for (unsigned i = 0; i < 8; i++)
+		used |= shadow->mask[i] != 0;
+	return used || shadow->flags || (shadow->vectors & shadow->vague_vectors) ? DOUBTFUL
+										  : UNUSED;
 }
 
 /* Does anything become of the bytes, or is anything left of them where the straight code ends? */
-static enum use use_of(struct shadow_walk *walk, const struct shadow_load *load)
+static enum use use_of(struct shadow_walk *walk, const struct shadow_load *load,
+		       const struct discarding *discarding)
 {
 	const struct shadow *shadow = &walk->state.shadow;
 	struct shadow_found found;
@@ -80,7 +119,7 @@ static enum use use_of(struct shadow_walk *walk, const struct shadow_load *load)
 		return found.vague ? DOUBTFUL : USED;
 	if (found.copies || shadow->lost)
 		return shadow->vague_memory ? DOUBTFUL : USED;
-	return use_of_rest(shadow);
+	return use_of_rest(&walk->state, discarding);
 }
 
 /* Is it a conditional move that the walk carried out last? */
@@ -114,16 +153,9 @@ static bool move_on(const uint8_t *code, size_t available, struct insn_registers
 	return true;
 }
 
-static bool is_vector(const uint8_t *code, size_t available, uint64_t pc)
-{
-	struct insn insn;
-
-	return insn_decode(code, available, pc, &insn) == 0 && insn.vector;
-}
-
 bool insn_discards(const uint8_t *code, size_t available, uint64_t pc,
-		   const struct insn_registers *registers, bool before,
-		   const struct insn_bytes *loaded, const struct insn_bytes *part)
+		   const struct insn_hoist *beyond, const struct insn_registers *registers,
+		   bool before, const struct insn_bytes *loaded, const struct insn_bytes *part)
 {
 	static struct shadow_walk walk; /* large; one thread */
 	static uint8_t bits[INSN_DISCARD_MOST];
@@ -135,7 +167,9 @@ bool insn_discards(const uint8_t *code, size_t available, uint64_t pc,
 				   .length = part->length,
 				   .accessed = loaded->address,
 				   .after = &after,
-				   .known = 0xffff};
+				   .known = 0xffff,
+				   .taken = is_vector(code, available, pc)};
+	const struct discarding discarding = {beyond, loaded->length, load.taken};
 	enum use use;
 
 	memset(bits, 0xff, sizeof(bits));
@@ -148,14 +182,17 @@ bool insn_discards(const uint8_t *code, size_t available, uint64_t pc,
 	walk.context = &straight;
 	walk.steps = INSN_DISCARD_BYTES;
 	walk.compare = false;
-	use = use_of(&walk, &load);
-	if (use == DOUBTFUL)
-		return is_vector(code, available, pc) && part->length < loaded->length;
+	use = use_of(&walk, &load, &discarding);
 	if (use == USED)
+		return false;
+	/* What the rest is for need not be seen. */
+	if (discarding.vector && part->length < loaded->length)
+		return true;
+	if (use == DOUBTFUL)
 		return false;
 	if (ends_by_choice(&straight, walk.state.forward.pc))
 		return true;
 	load.address = loaded->address;
 	load.length = loaded->length;
-	return use_of(&walk, &load) != UNUSED;
+	return use_of(&walk, &load, &discarding) != UNUSED;
 }

@@ -8,13 +8,18 @@
 
 #define STEPS 48 /* so far … */
 #define FORKS 4	 /* … on both sides of so many branches */
+#define DROP_STEPS 128
+#define DROP_FORKS 8
 
 struct looking {
 	const struct insn_hoist *hoist;
 	const struct hoist_own *own;
-	struct hoist_holders fork[FORKS];
-	bool fork_used[FORKS];
-	unsigned forks;
+	struct hoist_holders fork[DROP_FORKS];
+	bool fork_used[DROP_FORKS];
+	unsigned forks, most;
+	bool narrow;  /* the upper parts of vectors do not count */
+	bool idle;    /* what lies in vectors at a return is of no use to the caller */
+	bool unknown; /* a way was left that is not known to end */
 };
 
 static bool is_in(const struct insn_place *place, const struct hoist_holders *holders)
@@ -61,12 +66,13 @@ static bool is_source(const struct insn_effect *effect, const struct hoist_holde
 }
 
 /* What a function is handed, keeps or returns may be used by somebody else. */
-static bool is_used_by_leaving(const struct insn_effect *effect,
+static bool is_used_by_leaving(const struct looking *looking, const struct insn_effect *effect,
 			       const struct hoist_holders *holders)
 {
 	switch (effect->insn.flow) {
 	case INSN_FLOW_RETURN:
-		return is_number(insn_arch.function_result, holders) || (holders->vectors & 1);
+		return is_number(insn_arch.function_result, holders) ||
+		       (!looking->idle && (holders->vectors & 1));
 	case INSN_FLOW_CALL:
 	case INSN_FLOW_CALL_INDIRECT:
 		if ((holders->general & INSN_KEPT_BY_CALLS) || (holders->vectors & 0xff))
@@ -80,8 +86,11 @@ static bool is_used_by_leaving(const struct insn_effect *effect,
 	}
 }
 
+#define NARROW 16
+
 /* Registers that get another value. Those changed in a way that is not told hold it still. */
-static void drop_overwritten(const struct insn_effect *effect, struct hoist_holders *holders)
+static void drop_overwritten(const struct looking *looking, const struct insn_effect *effect,
+			     struct hoist_holders *holders)
 {
 	for (unsigned i = 0; i < effect->count; i++) {
 		const struct insn_result *result = &effect->result[i];
@@ -90,9 +99,38 @@ static void drop_overwritten(const struct insn_effect *effect, struct hoist_hold
 			continue;
 		if (result->to.kind == INSN_PLACE_GENERAL && result->to.length >= 4)
 			holders->general &= (uint16_t) ~(1u << (result->to.number & 15));
-		if (result->to.kind == INSN_PLACE_VECTOR && result->clears)
+		if (result->to.kind == INSN_PLACE_VECTOR &&
+		    (result->clears || (looking->narrow && result->to.length >= NARROW)) &&
+		    result->to.first == 0)
 			holders->vectors &= ~(1u << (result->to.number & 31));
 	}
+}
+
+static bool is_fork(const struct looking *looking, const struct hoist_holders *way)
+{
+	for (unsigned i = 0; i < looking->forks; i++)
+		if (looking->fork[i].pc == way->pc && looking->fork[i].general == way->general &&
+		    looking->fork[i].vectors == way->vectors &&
+		    looking->fork[i].stack == way->stack)
+			return true;
+	return false;
+}
+
+/* The other side of a branch is yet to be looked at. */
+static void fork_way(struct looking *looking, const struct hoist_holders *now, uint64_t target,
+		     bool used)
+{
+	struct hoist_holders way = *now;
+
+	way.pc = target;
+	if (is_fork(looking, &way))
+		return;
+	if (looking->forks == looking->most) {
+		looking->unknown = true;
+		return;
+	}
+	looking->fork[looking->forks] = way;
+	looking->fork_used[looking->forks++] = used;
 }
 
 /* The next instruction of it. False: it ends there, as far as can be told. */
@@ -104,21 +142,20 @@ static bool pass(struct looking *looking, struct hoist_holders *now, bool *used)
 	size_t available =
 		looking->hoist->code(looking->hoist->context, now->pc, bytes, sizeof(bytes));
 
-	if (!available || insn_effect_decode(bytes, available, now->pc, &effect))
+	if (!available || insn_effect_decode(bytes, available, now->pc, &effect)) {
+		looking->unknown = true;
 		return false;
+	}
 	*used |= is_source(&effect, now);
 	if (insn->flow != INSN_FLOW_NEXT && insn->flow != INSN_FLOW_BRANCH) {
-		*used |= is_used_by_leaving(&effect, now);
+		*used |= is_used_by_leaving(looking, &effect, now);
 		return false;
 	}
-	drop_overwritten(&effect, now);
+	drop_overwritten(looking, &effect, now);
 	if (!*used && !now->general && !now->vectors && !now->stack)
 		return false;
-	if (insn->conditional && looking->forks < FORKS) {
-		looking->fork[looking->forks] = *now;
-		looking->fork_used[looking->forks] = *used;
-		looking->fork[looking->forks++].pc = (uint64_t)insn->target;
-	}
+	if (insn->conditional)
+		fork_way(looking, now, (uint64_t)insn->target, *used);
 	now->pc = insn->flow == INSN_FLOW_BRANCH && !insn->conditional ? (uint64_t)insn->target
 								       : now->pc + insn->length;
 	return true;
@@ -158,10 +195,35 @@ static bool uses_it(struct looking *looking, struct hoist_holders now, bool used
 bool hoist_is_used_aside(const struct hoist_aside *aside, const struct insn_hoist *hoist,
 			 const struct hoist_own *own)
 {
-	struct looking looking = {.hoist = hoist, .own = own, .fork = {aside->holders}, .forks = 1};
+	struct looking looking = {
+		.hoist = hoist, .own = own, .fork = {aside->holders}, .forks = 1, .most = FORKS};
 
 	for (unsigned i = 0; i < looking.forks; i++)
 		if (uses_it(&looking, looking.fork[i], looking.fork_used[i]))
 			return true;
 	return false;
+}
+
+bool hoist_is_dropped(const struct hoist_holders *holders, const struct insn_hoist *hoist,
+		      bool narrow)
+{
+	struct looking looking = {.hoist = hoist,
+				  .fork = {*holders},
+				  .forks = 1,
+				  .most = DROP_FORKS,
+				  .narrow = narrow};
+
+	for (unsigned i = 0; i < looking.forks; i++) {
+		struct hoist_holders now = looking.fork[i];
+		bool used = false, goes_on = true;
+
+		for (unsigned j = 0; j < DROP_STEPS && goes_on; j++) {
+			/* Behind a branch: few functions return a vector, and loops leave some. */
+			looking.idle = i > 0 || j > 0;
+			goes_on = pass(&looking, &now, &used);
+		}
+		if (used || goes_on || looking.unknown)
+			return false;
+	}
+	return true;
 }

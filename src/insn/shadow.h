@@ -220,6 +220,8 @@ struct shadow_load {
 	/* After it. */
 	const struct insn_registers *after;
 	uint16_t known; /* which general registers are */
+	/* What was taken counts, and not what stands there still: a store to there is a copy. */
+	bool taken;
 	/* General registers that it overwrote, as they were before, where `recovered` has a bit. */
 	const uint64_t *before;
 	uint16_t recovered;

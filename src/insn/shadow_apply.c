@@ -95,11 +95,12 @@ static void select_one(const struct applying *applying, const struct insn_result
 	to->vague = true;
 }
 
-/* A vector's may be a shuffle. */
+/* A vector's may be a shuffle; one element's is none. */
 static void assume(const struct insn_result *result, const struct source *source, struct shade *to)
 {
 	fill(to, 0, to->length);
-	to->vague |= result->to.kind == INSN_PLACE_VECTOR || shadow_takes_part(result, source);
+	to->vague |= (result->to.kind == INSN_PLACE_VECTOR && to->length > WORD) ||
+		     shadow_takes_part(result, source);
 }
 
 /* The number of the first bit that is 1 may be any: else it lies between two numbers, as bits
@@ -210,15 +211,16 @@ static void store_vector(struct shadow *shadow, const struct insn_result *result
 
 	if (!from->any && !(shadow->vectors >> number & 1))
 		return;
-	if (result->clears)
-		memset(to, 0, SHADOW_LINE);
 	memcpy(to + result->to.first, from->byte, from->length);
+	if (result->clears)
+		memset(to + result->to.first + from->length, 0,
+		       SHADOW_LINE - result->to.first - from->length);
 	for (unsigned i = 0; i < SHADOW_LINE; i++)
 		any |= to[i];
 	shadow->vectors = (shadow->vectors & ~(1u << number)) | (uint32_t)any << number;
 	if (from->vague && from->any)
 		shadow->vague_vectors |= 1u << number;
-	else if (!any || result->clears)
+	else if (!any || (result->clears && !result->to.first))
 		shadow->vague_vectors &= ~(1u << number);
 }
 

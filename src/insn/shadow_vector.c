@@ -194,8 +194,8 @@ void shadow_vector_store(const struct applying *applying, const struct insn_resu
 		return;
 	}
 	if (result->clears) {
-		memset(vectors->byte[number], 0, SHADOW_LINE);
-		vectors->known[number] = ~0ull;
+		memset(vectors->byte[number] + first + length, 0, SHADOW_LINE - first - length);
+		vectors->known[number] |= ~low_ones(first + length);
 	}
 	memcpy(vectors->byte[number] + first, made->byte, length);
 	vectors->known[number] = (vectors->known[number] & ~mask) | (made->known << first & mask);

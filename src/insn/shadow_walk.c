@@ -171,7 +171,7 @@ static bool enter_kernel(struct walking *walking)
 
 static bool within(const struct shadow_load *load, uint64_t address)
 {
-	return address - load->address < load->length;
+	return !load->taken && address - load->address < load->length;
 }
 
 /* Memory other than the value's own holds a copy. */
@@ -414,6 +414,8 @@ static int begin(struct walking *walking)
 			forward_know_register(forward, (int)i, load->before[i]);
 	shadow_apply(&state->shadow, &effect, &operands, forward, &state->vectors);
 	note_store(walking, load->pc, &effect, &operands);
+	if (load->taken)
+		shadow_fill(&state->shadow, load->address, 0, load->length);
 	memcpy(forward->general, after.general, sizeof(forward->general));
 	forward->known = load->known;
 	return 0;

@@ -405,6 +405,12 @@ static void weigh(const struct rule_side *first, const struct rule_side *second,
 	weigh_sizes(first, second, verdict);
 }
 
+/* Only by a mask is a store one of what it may not write. */
+static bool is_of_some(const struct rule_side *side)
+{
+	return (side->access->traits & TL_TRAIT_DISCARDED) && writes(side);
+}
+
 static const char *hiding_rule(const struct rule_side *first, const struct rule_side *second,
 			       const struct rule_meeting *meeting, bool released)
 {
@@ -450,8 +456,11 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 	 * itself takes the value and drops it, the race is one all the same. */
 	if ((first->access->traits | second->access->traits) & TL_TRAIT_DISCARDED) {
 		add_evidence(verdict,
-			     "what the other wrote is loaded and not seen to be used, as compilers "
-			     "load what the program does not");
+			     is_of_some(first) || is_of_some(second)
+				     ? "which elements of a vector are stored says a mask that is "
+				       "not known"
+				     : "what the other wrote is loaded and not seen to be used, as "
+				       "compilers load what the program does not");
 		return;
 	}
 	/* The compiler's store, which changes nothing: no access of the program's, as long as the

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "insn/discard.h"
@@ -40,10 +41,29 @@ CODE(of_bytes, "vmovdqu (%rcx), %xmm1\nvpsrlw $8, %xmm1, %xmm1\nvpackuswb %xmm1,
 CODE(fourth, "movdqu (%rcx), %xmm1\npsrldq $12, %xmm1\nmovd %xmm1, %eax\nret");
 CODE(extracted,
      "movdqu (%rcx), %xmm1\npextrd $2, %xmm1, %eax\nmov $0, %edx\nmovd %edx, %xmm1\nret");
-CODE(unpacked, "punpckhdq (%rcx), %xmm1\nret");
+CODE(loaded_anew,
+     "1: movups (%rdi), %xmm2\nmovups 16(%rdi), %xmm3\nshufps $0x88, %xmm3, %xmm2\npaddd %xmm2, %xmm1\n"
+     "loaded_anew_from: movups (%rcx), %xmm3\nshufps $0x88, %xmm3, %xmm1\nadd $16, %rcx\ncmp %rcx, %rdx\n"
+     "jne 1b\nmovd %xmm1, %eax\nret");
+CODE(needed_later,
+     "1: paddd %xmm3, %xmm1\nneeded_later_from: movups (%rcx), %xmm3\nshufps $0x88, %xmm3, %xmm2\n"
+     "cmp %rcx, %rdx\njne 1b\nmovd %xmm1, %eax\nret");
+extern const uint8_t loaded_anew_from[], needed_later_from[];
+CODE(back_in_place,
+     "1: movdqu (%rcx), %xmm1\npaddd %xmm0, %xmm1\nmovdqu %xmm1, (%rcx)\nadd $16, %rcx\ncmp %rcx, %rdx\n"
+     "jne 1b\n2: mov (%rcx), %eax\nadd $4, %rcx\ncmp %rcx, %rdx\njne 2b\nret");
+CODE(some_back_in_place,
+     "1: movdqu (%rcx), %xmm1\nshufps $0x88, %xmm1, %xmm1\npaddd %xmm0, %xmm1\nmovd %xmm1, (%rcx)\n"
+     "add $16, %rcx\ncmp %rcx, %rdx\njne 1b\n2: mov (%rcx), %eax\nadd $4, %rcx\ncmp %rcx, %rdx\njne 2b\nret");
+CODE(lowest, "vmovaps (%rcx), %xmm1\nvaddss %xmm1, %xmm0, %xmm0\nvextractf128 $1, %ymm5, %xmm1\n"
+	     "vaddss %xmm1, %xmm0, %xmm0\njne lowest_start");
+CODE(unpacked, "punpckhdq (%rcx), %xmm0\nret");
 CODE(upper_half,
      "vmovdqu (%rcx), %ymm1\nvextracti128 $1, %ymm1, (%rdi)\nvpxor %xmm1, %xmm1, %xmm1\nret");
 CODE(some_by_register, "vpermd (%rcx), %ymm4, %ymm0\nvpaddd %ymm0, %ymm1, %ymm1\nret");
+CODE(some_by_mask_in_loop,
+     "1: movdqu (%rcx), %xmm0\nmovdqa %xmm0, %xmm3\npand %xmm2, %xmm3\npaddd %xmm3, %xmm1\nadd $16, %rcx\n"
+     "cmp %rcx, %rdx\njne 1b\nmovd %xmm1, %eax\nret");
 CODE(some_by_mask,
      "movdqu (%rcx), %xmm0\npand %xmm2, %xmm0\npackuswb %xmm0, %xmm0\nmovq %xmm0, (%rdi)\nret");
 CODE(all_summed, "movdqu (%rcx), %xmm1\npaddd %xmm1, %xmm0\ncmp %rcx, %rdx\njne all_summed_start");
@@ -55,6 +75,19 @@ CODE(all_compared,
 CODE(far_behind,
      "vmovdqu (%rcx), %ymm1\n.rept 24\nvmovdqu 32(%rcx), %ymm2\nvpaddd 64(%rcx), %ymm2, %ymm2\n"
      "vmovdqu %ymm2, (%rdi)\n.endr\nvshufps $0x88, %ymm1, %ymm1, %ymm1\nvmovdqu %ymm1, (%rdi)\nret");
+
+/* It is in this process. */
+static size_t read_code(void *context, uint64_t pc, uint8_t *bytes, size_t most)
+{
+	const uint8_t *from =
+		(const uint8_t *)(uintptr_t)pc; /* NOLINT(performance-no-int-to-ptr) */
+
+	(void)context;
+	memcpy(bytes, from, most);
+	return most;
+}
+
+static const struct insn_hoist beyond = {.code = read_code};
 
 static bool discards_of(const uint8_t *start, const uint8_t *end, bool before, uint64_t size,
 			uint64_t first, uint64_t length)
@@ -68,8 +101,8 @@ static bool discards_of(const uint8_t *start, const uint8_t *end, bool before, u
 	registers.general[1] = OBJECT;
 	assert_int_equal(insn_decode(start, (size_t)(end - start), (uintptr_t)start, &insn), 0);
 	registers.pc += before ? 0 : insn.length;
-	return insn_discards(start, (size_t)(end - start), (uintptr_t)start, &registers, before,
-			     &loaded, &part);
+	return insn_discards(start, (size_t)(end - start), (uintptr_t)start, &beyond, &registers,
+			     before, &loaded, &part);
 }
 
 static bool discards_from(const uint8_t *start, const uint8_t *end, bool before, uint64_t first,
@@ -158,6 +191,11 @@ static void elements_of_vectors(void **state)
 		assert_int_equal(DROPS(every_second, 16, 4 * i, 4), i & 1);
 		assert_int_equal(DROPS(fourth, 16, 4 * i, 4), i != 3);
 		assert_int_equal(DROPS(extracted, 16, 4 * i, 4), i != 2);
+		assert_int_equal(DROPS(lowest, 16, 4 * i, 4), i != 0);
+		assert_int_equal(drops(loaded_anew_from, loaded_anew_end, 16, 4 * i, 4), i & 1);
+		assert_false(DROPS(back_in_place, 16, 4 * i, 4));
+		assert_int_equal(DROPS(some_back_in_place, 16, 4 * i, 4), i != 0);
+		assert_false(drops(needed_later_from, needed_later_end, 16, 4 * i, 4));
 		assert_int_equal(DROPS(unpacked, 16, 4 * i, 4), i < 2);
 	}
 	for (unsigned i = 0; i < 8; i++) {
@@ -178,6 +216,7 @@ static void elements_in_doubt(void **state)
 	assert_true(DROPS(some_by_register, 32, 4, 4));
 	assert_false(DROPS(some_by_register, 32, 0, 32));
 	assert_true(DROPS(some_by_mask, 16, 1, 1));
+	assert_true(DROPS(some_by_mask_in_loop, 16, 4, 4));
 	assert_false(DROPS(some_by_mask, 16, 0, 16));
 }
 
