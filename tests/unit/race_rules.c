@@ -559,6 +559,11 @@ static void test_discarded(void **state)
 	assert_int_equal(verdict.rank, 85);
 	assert_int_equal(verdict.evidence_count, 1);
 	expect(judge(side(&copy, TL_ATOMICITY_UNKNOWN), first, &in_order), TL_POSSIBLE);
+	load.traits &= ~TL_TRAIT_DISCARDED;
+	expect(judge(side(&copy, TL_ATOMICITY_UNKNOWN), first, &in_order), TL_DEFINITE);
+	/* A store of the elements that a mask chooses. */
+	copy.traits |= TL_TRAIT_DISCARDED;
+	expect(judge(side(&copy, TL_ATOMICITY_UNKNOWN), first, &in_order), TL_POSSIBLE);
 }
 
 int main(void)
