@@ -161,6 +161,24 @@ static bool is_same_at_goal(struct flow_told *told, const struct flow_value *goa
 }
 
 /*
+ * The goal is read. By its reader's code for another caller: then what is there went elsewhere, and
+ * the value's place is one that values pass through. Windows may be too short to see the next one.
+ */
+static void on_goal_read(struct flow_from *from, uint32_t index, struct flow_told *told,
+			 const struct flow_value *goal, const struct tl_access *access)
+{
+	struct flow_passage *passage = &told->passage;
+
+	if (flow_from_is_reader(from, goal, access)) {
+		if (flow_passage_goal_read(passage))
+			confirm_led(from, index, told, &passage->waiting);
+	} else if (!goal->parsed && access->pc >= goal->reader && access->pc < goal->reader_end &&
+		   flow_passage_overwrite(passage)) {
+		flow_tree_stray_surely(from->tree, index);
+	}
+}
+
+/*
  * What comes to the goal. `given`: it is stored to by the code that does it after it has read the
  * value. Of what is stored there in turn that counts which is read.
  */
@@ -171,9 +189,8 @@ static void on_goal_of_value(struct flow_from *from, uint32_t index, struct flow
 	const struct flow_value *goal = &from->tree->value[from->tree->writer[told->goal].value];
 	struct flow_passage *passage = &told->passage;
 
-	if (access->access & TL_READ && flow_from_reader(goal, value->pid) &&
-	    flow_from_is_reader(from, goal, access) && flow_passage_goal_read(passage))
-		confirm_led(from, index, told, &passage->waiting);
+	if (access->access & TL_READ && flow_from_reader(goal, value->pid))
+		on_goal_read(from, index, told, goal, access);
 	if (!(access->access & TL_WRITE) ||
 	    (is_same_at_goal(told, goal, access) && passage->waiting.known))
 		return;
@@ -333,6 +350,7 @@ static bool learn(struct flow_from *from, uint32_t index, uint64_t address, uint
 	value->state = FLOW_VALUE_KNOWN;
 	value->was_sought = true;
 	value->visits = 0;
+	flow_tree_end_constant(from->tree, value);
 	return true;
 }
 

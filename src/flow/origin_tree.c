@@ -119,11 +119,16 @@ static bool compute_address(struct flow_tree *tree, const struct flow_standpoint
 	return true;
 }
 
-static bool is_constant_memory(struct flow_tree *tree, pid_t pid, uint64_t address)
+bool flow_tree_end_constant(struct flow_tree *tree, struct flow_value *value)
 {
 	struct tl_memory memory;
 
-	return !tree->services->memory(tree->host, pid, address, &memory) && !memory.writable;
+	if (tree->services->memory(tree->host, value->pid, value->address, &memory) ||
+	    memory.writable)
+		return false;
+	value->state = FLOW_VALUE_ENDED;
+	snprintf(value->end, sizeof(value->end), "a constant in memory that is never written");
+	return true;
 }
 
 static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
@@ -157,8 +162,8 @@ static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 		add_value(tree, &value);
 		return;
 	}
-	if (is_constant_memory(tree, value.pid, value.address)) {
-		add_end(tree, from, "%s", "a constant in memory that is never written");
+	if (flow_tree_end_constant(tree, &value)) {
+		add_end(tree, from, "%s", value.end);
 		return;
 	}
 	add_value(tree, &value);

@@ -183,10 +183,14 @@ struct flow_tree {
 uint32_t flow_tree_goal(const struct flow_tree *tree, const struct flow_value *value);
 /* One that passed through the value's place went elsewhere. */
 void flow_tree_stray(struct flow_tree *tree, uint32_t value);
+/* The same, where it is known whither: one tells that others go there, too. */
+void flow_tree_stray_surely(struct flow_tree *tree, uint32_t value);
 /* Is it below a writer that was revoked? */
 bool flow_tree_is_void(const struct flow_tree *tree, const struct flow_value *value);
 /* The store counts for the value; what is new of it becomes a writer with its sources. */
 void flow_tree_confirm(struct flow_tree *tree, uint32_t value, const struct flow_store *store);
+/* Nobody stores to where the value is: it ends there. False: somebody may. */
+bool flow_tree_end_constant(struct flow_tree *tree, struct flow_value *value);
 /* The address of a sought value, from the registers before its load, or before the copy's call.
  * False: not from these. (operands.c) */
 bool flow_tree_address(struct flow_tree *tree, const struct flow_value *value,

@@ -53,6 +53,13 @@ void flow_tree_stray(struct flow_tree *tree, uint32_t value)
 			revoke(tree, i);
 }
 
+void flow_tree_stray_surely(struct flow_tree *tree, uint32_t value)
+{
+	if (tree->value[value].strayed < FLOW_STRAYED - 1)
+		tree->value[value].strayed = FLOW_STRAYED - 1;
+	flow_tree_stray(tree, value);
+}
+
 bool flow_tree_is_void(const struct flow_tree *tree, const struct flow_value *value)
 {
 	while (value->writer != FLOW_NONE) {

@@ -210,7 +210,6 @@ static APART void status_write(void)
 	memcpy(status_line, "Size: 11 used 000000 kB", 24);
 	for (int i = 19; i >= 14; i--, number /= 10)
 		status_line[i] = (char)('0' + number % 10);
-	status_line[14] = '1';
 }
 static APART void status_finish(void)
 {

@@ -201,6 +201,12 @@ class From(Roads):
     def test_what_a_search_returns_or_nothing(self):
         self.follow_style("bump", "styles")
 
+    def test_what_another_caller_has_made_of_its_text(self):
+        program = roads.program_of(os.path.dirname(STYLES), "O0", "styles_cpp")
+        if os.path.exists(program):
+            _, strange, said = roads.walk_styles(TRAPLINE, program, "settings", "4")
+            self.assertEqual(strange, set(), said)
+
     def test_through_a_cache(self):
         self.follow_style("lru", "styles")
 

@@ -297,8 +297,8 @@ CHORES = {
     "flags": (["flags_finish", "flags_fill", "make"], []),
     "failure": (["failure_finish", "failure_throw", "make"], ["failure_deep", "through_failure"]),
     "copy": (["copy_finish", "copy_link", "copy_fill", "make"], []),
-    # What stands in the table takes part in the sum.
-    "check": (["check_finish", "check_fill", "make"], ["check_sum", "check_begin"]),
+    # The bytes are places in the table, of which the sum is made.
+    "check": (["check_finish", "check_begin"], ["check_sum"]),
     "mix": (["mix_finish", "mix_in", "make"], []),
 }
 TASKS = {
@@ -306,7 +306,8 @@ TASKS = {
     "buffers": (["buffers_finish", "buffers_fill", "make"], ["through_buffers"]),
     "screen": (["screen_finish", "screen_draw", "make"], []),
     "urgent": (["urgent_finish", "urgent_push", "make"], ["urgent_pop", "urgent_fill"]),
-    "hex": (["hex_finish", "hex_write", "make"], ["hex_read", "hex_encode"]),
+    # The letters are constants in a table, in which the number is a place.
+    "hex": (["hex_finish", "hex_write"], ["hex_read", "hex_encode"]),
     "letters": (["letters_finish", "letters_put", "make"], ["through_letters"]),
     "text": (["text_finish", "text_add", "make"], ["text_write", "through_text"]),
     "file": (["file_finish"], []),
@@ -340,12 +341,13 @@ CHORES_WAYS = {
     "sums": (["sums_write", "sums_primary"], ["sums_term", "sums_expression", "sums_finish"]),
     "words": (["through_words", "words_finish"], ["words_set"]),
     "events": (["events_post", "events_dispatch", "events_finish"], ["events_keep"]),
-    "scale": (["scale_fill", "scale_all", "scale_finish"], []),
+    # Of each the first element is followed.
+    "scale": (["scale_fill", "scale_all"], ["scale_finish"]),
     "message": (["message_send", "message_keep", "message_finish"], []),
     "flags": (["flags_fill", "flags_finish"], []),
     "failure": (["through_failure", "failure_finish"], ["failure_throw", "failure_deep"]),
     "copy": (["copy_fill", "copy_link", "copy_finish"], []),
-    "check": (["check_fill", "check_sum"], ["check_finish"]),
+    "check": (["check_fill", "check_sum"], []),
     "mix": (["mix_in", "mix_finish"], []),
 }
 TASKS_WAYS = {
@@ -353,7 +355,7 @@ TASKS_WAYS = {
     "buffers": (["through_buffers", "buffers_finish"], ["buffers_fill"]),
     "screen": (["screen_draw", "screen_finish"], []),
     "urgent": (["urgent_fill", "urgent_pop"], ["urgent_push", "urgent_finish"]),
-    "hex": (["hex_encode", "hex_read"], ["hex_write", "hex_finish"]),
+    "hex": (["hex_encode"], ["hex_write"]),
     "letters": (["through_letters", "letters_finish"], ["letters_put"]),
     "text": (["text_write", "text_finish"], ["text_add"]),
     "file": (["file_save"], []),
