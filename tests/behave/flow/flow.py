@@ -303,10 +303,18 @@ class Expression(unittest.TestCase):
         return subprocess.run([TRAPLINE, "flow", *words], capture_output=True, text=True, timeout=60,
                               check=False)
 
+    def ask_in_time(self, *words):
+        # A program waits for a bounded time, and where a machine is too busy for that it runs, and is said to.
+        result = self.ask(*words)
+        for _ in range(3):
+            if "runs unwatched" in result.stderr:
+                result = self.ask(*words)
+        return result
+
     def test_one_that_means_nothing_is_refused_before_the_program_runs(self):
         for question in "from", "to":
             for name in "no_such_name", "environ->no_such_name":
-                result = self.ask(question, name, "--", "sh", "-c", "echo begun")
+                result = self.ask_in_time(question, name, "--", "sh", "-c", "echo begun")
                 self.assertEqual((result.returncode, result.stdout), (2, ""), result)
                 self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
                 self.assertIn(name, result.stderr)
@@ -318,7 +326,7 @@ class Expression(unittest.TestCase):
 
     def test_a_name_that_comes_with_another_program(self):
         script = ["sh", "-c", f"{FLOWS} most 0.5; exit 3"]
-        self.assertEqual(self.ask("from", "candidates", "--", *script).returncode, 2)
+        self.assertEqual(self.ask_in_time("from", "candidates", "--", *script).returncode, 2)
         result = self.ask("from", "candidates", "--later", "--aggressive", "--", *script)
         self.assertEqual(result.returncode, 3, result.stderr)
         self.assertIn("fill_candidates", result.stderr + result.stdout)
