@@ -170,6 +170,8 @@ CODE(stored_twice, LOAD,
      "xor %eax, %eax");
 CODE(stored_on_one_way, LOAD,
      "movq %xmm0, %rcx\ntest %ecx, %ecx\njz 1f\nor $5, %eax\nmov %al, (%rdi)\n1: xor %eax, %eax");
+CODE(scalar_summed, "movsd (%rdi), %xmm1",
+     "addsd %xmm2, %xmm1\nmulsd %xmm1, %xmm1\nucomisd %xmm2, %xmm1\nja 1f\nnop\n1: pxor %xmm1, %xmm1");
 CODE(bit_set, LOAD, "bts $3, %rax\nbt $3, %rax\njc 1f\nnop\n1: xor %eax, %eax");
 CODE(bit_turned, LOAD, "btc $3, %rax\nbt $3, %rax\njc 1f\nnop\n1: xor %eax, %eax");
 
@@ -317,6 +319,9 @@ static void vectors_are_followed(void **state)
 	EXPECT(shuffled, 0xff, SHADOW_SINK_NONE);
 	EXPECT(scalar_compared, 0xff00, SHADOW_SINK_NONE);
 	EXPECT(scalar_compared, 0x80, SHADOW_SINK_BRANCH);
+	assert_false(found.vague);
+	EXPECT(scalar_summed, 0xff00, SHADOW_SINK_NONE);
+	EXPECT(scalar_summed, 0x80, SHADOW_SINK_BRANCH);
 	assert_false(found.vague);
 	EXPECT(scalar_converted, 0xff00, SHADOW_SINK_NONE);
 	EXPECT(scalar_converted, 0x80, SHADOW_SINK_BRANCH);
