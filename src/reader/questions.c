@@ -418,6 +418,8 @@ static void lookup_results(struct symbol_packet *packet, void *question)
 	symbol_packet_module(packet, &ask->found.module);
 	symbol_packet_u64(packet, &ask->found.address);
 	symbol_packet_u64(packet, &ask->found.size);
+	for (unsigned i = 0; i < SYMBOL_OVERLOADS; i++)
+		symbol_packet_u64(packet, &ask->found.overload[i]);
 	symbol_packet_bool(packet, &ask->found.function);
 	symbol_packet_bool(packet, &ask->found.tls);
 	if (!ask->found.module)

@@ -300,14 +300,36 @@ static void note_indirect(const struct walk *walk, size_t at, const struct insn 
 		to->indirect[to->indirects++] = (struct code_indirect){(uint32_t)at, pointer};
 }
 
+/* alloca(), an array of variable length, a stack pointer that is aligned: there is memory below all
+ * that is known. */
+static bool moves_freely(const struct walk *walk, size_t at)
+{
+	const code_value *value = walk->work->origins.at[at];
+
+	if (value[SP].number == CODE_FRAME || walk->work->origins.reached[at] != 1)
+		return false;
+	for (int i = 0; i < 16; i++)
+		if (value[i].number == CODE_FRAME)
+			return true;
+	return false;
+}
+
+/* Accepted: where the stack pointer is aligned what it is in the end is not known, but that it is
+ * the one at entry who is to return relies on. */
+static void note_leave(const struct walk *walk, size_t at, struct code *to)
+{
+	const code_value *stack = &walk->work->origins.at[at][SP];
+
+	if ((stack->number == CODE_FRAME ? stack->offset == 0 : to->moves_freely) &&
+	    to->leaves < CODE_LEAVES)
+		to->leave[to->leaves++] = (uint32_t)at;
+}
+
 static void note_facts(const struct walk *walk, size_t at, const struct insn *insn, struct code *to)
 {
 	code_value result;
 
-	/* alloca(), an array of variable length: its memory lies below all that is known. */
-	if (walk->work->origins.at[at][SP].number != CODE_FRAME &&
-	    walk->work->origins.at[at][FP].number == CODE_FRAME)
-		to->moves_freely = true;
+	to->moves_freely |= moves_freely(walk, at);
 	note_formed(walk, at, to);
 	note_store(walk, at, insn, to);
 	switch (insn->flow) {
@@ -330,6 +352,7 @@ static void note_facts(const struct walk *walk, size_t at, const struct insn *in
 		result = value_of(walk->work, at, 0);
 		if (result.number == CODE_FRAME && result.offset < 0)
 			to->returns_frame = (uint32_t)at;
+		note_leave(walk, at, to);
 		break;
 	default:
 		break;

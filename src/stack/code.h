@@ -20,6 +20,7 @@
 #define CODE_NAMES 64
 #define CODE_TAKEN 64
 #define CODE_INDIRECT 32
+#define CODE_LEAVES 8
 /* Numbers of the registers that a frame is reached through. */
 #define SP ((int)insn_arch.stack_pointer)
 #define FP ((int)insn_arch.frame_pointer)
@@ -81,7 +82,9 @@ struct code {
 	uint64_t name[CODE_NAMES];    /* functions called, or whose address is taken, … */
 	uint32_t name_at[CODE_NAMES]; /* … and where it comes last */
 	struct code_indirect indirect[CODE_INDIRECT];
-	unsigned stores, passes, names, indirects;
+	/* Returns, before which all of the frame but the return address is gone. */
+	uint32_t leave[CODE_LEAVES];
+	unsigned stores, passes, names, indirects, leaves;
 };
 
 /* Room for the analysis; large, its contents need not be set. */

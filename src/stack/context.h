@@ -17,6 +17,7 @@
 #define REPORTED 256
 #define SUSPECTS 8
 #define AREAS 64
+#define HOLDERS_TRIED 256
 
 enum stage {
 	STAGE_SITE,    /* code: the address of a local is about to leave its frame */
@@ -43,13 +44,24 @@ struct stack_area {
 	pid_t tid;
 };
 
+/* A word that had an address in a frame that is gone, and how often it was watched in vain. */
+struct holder_tried {
+	uint64_t address; /* 0: free */
+	unsigned count;
+};
+
 struct process {
 	pid_t pid;   /* 0: free */
 	bool seen;   /* its entry point is known */
 	bool guards; /* the last turn was guard.c's */
-	bool wanted; /* it has the function that the user named */
+	/* Threads that sleep: whose turn it is, from when on, and how many had one. */
+	unsigned asleep_turn, asleep_looks;
+	uint64_t asleep_next; /* CLOCK_MONOTONIC, ns */
+	unsigned turns;	      /* choices made: which kinds of code come first */
+	bool wanted;	      /* it has the function that the user named */
 	struct stack_area area[AREAS];
 	struct suspect suspect[SUSPECTS];
+	struct holder_tried tried[HOLDERS_TRIED];
 	struct functions *functions;
 	uint64_t main_start; /* of the first thread's stack */
 	unsigned plans;	     /* made (plan.h) */
@@ -71,8 +83,9 @@ struct task {
 	struct site *site;
 	uint64_t address;     /* of the local */
 	uint64_t holder;      /* where its address was stored; 0: not in memory */
+	uint64_t low;	      /* lowest address of the frame that is known */
 	uint64_t end;	      /* of the frame: its canonical address */
-	uint64_t frame_pc;    /* in its function, when the address left it */
+	uint64_t frame_pc;    /* in its function, when the address left it; 0: not known */
 	uint64_t frame_stack; /* the stack pointer in it, then */
 	uint64_t frame_base;  /* the frame pointer in it, then, if it has one */
 	bool frame_is_caller;
@@ -84,6 +97,7 @@ struct task {
 	uint64_t stack_start;
 	unsigned others; /* stores to `holder` since the site's last one */
 	bool kept;	 /* `holder` has had the address since */
+	bool result;	 /* the address is the result of the frame's function */
 	pid_t reader;	 /* the thread that loaded it from there, the last one */
 	bool foretold;	 /* what it will do with it is: `use` */
 	struct foretold use;

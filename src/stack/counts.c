@@ -17,6 +17,8 @@ const struct tl_count stack_counts[] = {
 	{"stack-unarmed", "watches not placed: the slot could not be opened"},
 	{"stack-plans", "times that what to watch was chosen anew, with --all"},
 	{"stack-sites-watched", "sites watched until a thread comes there"},
+	{"stack-leaves-unknown",
+	 "threads met as they return from a frame, the stack around which is not known"},
 	{"stack-escapes-unknown", "threads met at one whose frame could not be found"},
 	{"stack-dangling",
 	 "times that a pointer into a frame was still there when the frame was gone"},

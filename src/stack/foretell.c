@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define STEPS 192 /* instructions that are followed */
+#define GIVEN 4	  /* arguments of the C library's functions that may be pointers */
 #define FOUND 16  /* accesses to the memory in question that are compared */
 
 /* Before an instruction is carried out. */
@@ -27,6 +28,7 @@ struct pass {
 	uint64_t start, end;
 	uint64_t holder; /* where the pointer is: loaded again, it is another load */
 	bool again;
+	bool enters; /* functions of the C library that are given what may be the pointer */
 	struct found found[FOUND];
 	unsigned count;
 	unsigned tried; /* instructions, the last of which may not have been carried out */
@@ -102,6 +104,28 @@ static bool compares(const uint8_t *bytes, size_t available, uint64_t pc)
 	return false;
 }
 
+static bool is_given(const struct pass *pass, const struct insn_forward *forward)
+{
+	for (unsigned i = 0; i < GIVEN; i++) {
+		unsigned number = insn_arch.function_argument[i];
+
+		if (forward->known >> number & 1 &&
+		    forward->general[number] - pass->start < pass->end - pass->start)
+			return true;
+	}
+	return false;
+}
+
+/* Is the function of the C library that was just entered followed? Where the first pass was, it is.
+ */
+static bool enters(const struct pass *pass, const struct pass *first,
+		   const struct insn_forward *forward)
+{
+	if (first)
+		return pass->tried < first->tried && first->moment[pass->tried].pc == forward->pc;
+	return pass->enters && is_given(pass, forward);
+}
+
 /* `first`: the pass that this one goes along; NULL: it is the first. */
 static void run(struct pass *pass, const struct insn_registers *registers, uint16_t known,
 		const struct pass *first)
@@ -111,6 +135,8 @@ static void run(struct pass *pass, const struct insn_registers *registers, uint1
 				       .read = read_memory,
 				       .tell = note,
 				       .context = pass};
+	/* Who is in the C library already has it to the end. */
+	const bool within = space_is_libc(pass->space, registers->pc);
 	bool leaves = false, subtracts = false;
 	int err = 0;
 
@@ -126,7 +152,8 @@ static void run(struct pass *pass, const struct insn_registers *registers, uint1
 		subtracts = first && compares(bytes, available, forward.pc);
 		err = insn_forward_step(&forward, bytes, available, &leaves);
 		/* What the C library does takes too long to follow. */
-		if (!err && leaves && space_is_libc(pass->space, forward.pc))
+		if (!err && leaves && !within && space_is_libc(pass->space, forward.pc) &&
+		    !enters(pass, first, &forward))
 			err = insn_forward_return(&forward);
 	}
 }
@@ -150,11 +177,10 @@ static bool find_next(struct space *space, struct foretold *use)
 	return true;
 }
 
-bool foretell_use(struct space *space, const struct insn_registers *registers, uint16_t pointers,
-		  uint64_t holder, uint64_t start, uint64_t end, struct foretold *use)
+static bool find_use(const struct pass *of, const struct insn_registers *registers,
+		     uint16_t pointers, struct foretold *use)
 {
-	struct pass with = {.space = space, .start = start, .end = end, .holder = holder};
-	struct pass without = with;
+	struct pass with = *of, without = *of;
 
 	run(&with, registers, 0xffff, NULL);
 	if (!with.count)
@@ -163,7 +189,18 @@ bool foretell_use(struct space *space, const struct insn_registers *registers, u
 	for (unsigned i = 0; i < with.count && with.found[i].step < without.tried; i++)
 		if (!has(&without, &with.found[i].use)) {
 			*use = with.found[i].use;
-			return find_next(space, use);
+			return find_next(of->space, use);
 		}
 	return false;
+}
+
+bool foretell_use(struct space *space, const struct insn_registers *registers, uint16_t pointers,
+		  uint64_t holder, uint64_t start, uint64_t end, struct foretold *use)
+{
+	struct pass pass = {.space = space, .start = start, .end = end, .holder = holder};
+
+	if (find_use(&pass, registers, pointers, use))
+		return true;
+	pass.enters = true;
+	return find_use(&pass, registers, pointers, use);
 }

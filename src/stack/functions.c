@@ -17,6 +17,7 @@
 #define WORDS_AT_ONCE 2048
 #define WORDS_MOST 1024	     /* of a program's data that look like code: each is asked about */
 #define DATA_MOST (4u << 20) /* bytes of it that are read */
+#define NO_REGISTER 0xff
 #define RESULT ((int)insn_arch.function_result)
 #define ROUTINE_ARGUMENT 3 /* of pthread_create(): what the thread's routine is called with */
 #define HANDED ((int)insn_arch.function_argument[ROUTINE_ARGUMENT])
@@ -25,6 +26,8 @@ struct known {
 	uint64_t start;	   /* 0: free */
 	struct code *code; /* NULL: not looked at, or it cannot be followed */
 	bool tried;
+	bool used;	   /* a thread was seen in it, or to return to it */
+	bool near;	   /* that, or one that names it was */
 	bool asked;	   /* where else it is entered */
 	int entries_known; /* 0 or -errno */
 	struct insn_entries entries;
@@ -69,23 +72,31 @@ void functions_destroy(struct functions *functions)
 	free(functions);
 }
 
-/* Makes it known and puts it in the queue; NULL when the table is full. */
-static struct known *know(struct functions *functions, uint64_t start)
+/* Where it is in the table, or would be. */
+static struct known *place_of(struct functions *functions, uint64_t start)
 {
 	size_t at = mix(start) % KNOWN;
 
 	while (functions->known[at].start && functions->known[at].start != start)
 		at = (at + 1) % KNOWN;
-	if (functions->known[at].start)
-		return &functions->known[at];
+	return &functions->known[at];
+}
+
+/* Makes it known and puts it in the queue; NULL when the table is full. */
+static struct known *know(struct functions *functions, uint64_t start)
+{
+	struct known *known = place_of(functions, start);
+
+	if (known->start)
+		return known;
 	if (functions->count >= KNOWN / 2) {
 		functions->dropped++;
 		return NULL;
 	}
 	functions->count++;
-	functions->known[at].start = start;
+	known->start = start;
 	functions->queue[functions->queued++] = start;
-	return &functions->known[at];
+	return known;
 }
 
 /* Through the table of procedure linkages to where it leads, as far as that is bound. */
@@ -183,8 +194,43 @@ static bool creates_thread(struct space *space, uint64_t target)
 	       (strcmp(name, "pthread_create") == 0 || strncmp(name, "__pthread_create", 16) == 0);
 }
 
+static bool begins_with_underscores(const char *name, const char *rest)
+{
+	name += strspn(name, "_");
+	return strcmp(name, rest) == 0;
+}
+
+static int call_length(struct space *space, uint64_t pc)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	struct insn insn;
+
+	if (insn_decode(bytes, space_code(space, pc, bytes, sizeof(bytes)), pc, &insn) ||
+	    insn.flow != INSN_FLOW_CALL)
+		return 0;
+	return insn.length;
+}
+
+/* Behind setjmp(), and before what every handler of exceptions of C++ begins with. */
+static void note_landing(struct functions *functions, struct space *space, uint64_t pc,
+			 uint64_t target)
+{
+	uint64_t called = functions_called(space, target);
+	const char *name = space_module(space, called) ? space_function_name(space, called) : NULL;
+	int length = name ? call_length(space, pc) : 0;
+
+	if (!length)
+		return;
+	if (begins_with_underscores(name, "setjmp") || begins_with_underscores(name, "sigsetjmp"))
+		add_site(functions, SITE_LANDING, pc + (unsigned)length, RESULT);
+	else if (begins_with_underscores(name, "cxa_begin_catch"))
+		add_site(functions, SITE_LANDING, pc, NO_REGISTER);
+}
+
 static void note_sites(struct functions *functions, struct space *space, const struct code *code)
 {
+	for (unsigned i = 0; i < code->names; i++)
+		note_landing(functions, space, code->start + code->name_at[i], code->name[i]);
 	for (unsigned i = 0; i < code->stores; i++)
 		if (code->store[i].value.number == CODE_FRAME)
 			site_of_store(functions, space, code, &code->store[i]);
@@ -200,6 +246,8 @@ static void note_sites(struct functions *functions, struct space *space, const s
 	}
 	if (code->returns_frame)
 		add_site(functions, SITE_RETURN, code->start + code->returns_frame, RESULT);
+	for (unsigned i = 0; i < code->leaves && code->takes_address; i++)
+		add_site(functions, SITE_LEAVE, code->start + code->leave[i], RESULT);
 	for (unsigned i = 0; i < code->indirects && functions->calls; i++)
 		if (!code->indirect[i].pointer)
 			add_site(functions, SITE_CALL, code->start + code->indirect[i].at, RESULT);
@@ -228,6 +276,38 @@ static void note_names(struct functions *functions, struct space *space, const s
 	}
 }
 
+static void mark_near(struct functions *functions, const struct code *code)
+{
+	for (unsigned i = 0; i < functions->sites; i++)
+		if (functions->site[i].pc - code->start < code->end - code->start)
+			functions->site[i].near = true;
+	for (unsigned i = 0; i < functions->victims; i++)
+		if (functions->victim[i].code == code)
+			functions->victim[i].near = true;
+}
+
+static void come_near(struct functions *functions, struct known *known)
+{
+	if (!known->start || known->near)
+		return;
+	known->near = true;
+	if (known->code)
+		mark_near(functions, known->code);
+}
+
+void functions_use(struct functions *functions, struct space *space, uint64_t pc)
+{
+	const struct code *code = functions_around(functions, space, pc);
+	struct known *known = code ? place_of(functions, code->start) : NULL;
+
+	if (!known || known->used)
+		return;
+	known->used = true;
+	come_near(functions, known);
+	for (unsigned i = 0; i < code->names; i++)
+		come_near(functions, place_of(functions, functions_called(space, code->name[i])));
+}
+
 static void look_at(struct functions *functions, struct space *space, struct known *known)
 {
 	uint64_t start, end;
@@ -249,6 +329,8 @@ static void look_at(struct functions *functions, struct space *space, struct kno
 		if (known->handed >> number & 1)
 			follow_argument(functions, space, known->code, number, 0);
 	note_names(functions, space, known->code);
+	if (known->near)
+		mark_near(functions, known->code);
 }
 
 void functions_see(struct functions *functions, struct space *space, uint64_t pc)
@@ -369,48 +451,64 @@ void functions_note_calls(struct functions *functions)
 	functions->calls = true;
 }
 
-struct site *functions_site(struct functions *functions, uint64_t now)
+static bool is_due(const struct site *site, uint64_t now)
+{
+	return site->kind != SITE_CALL && !site->watched && site->next <= now;
+}
+
+struct site *functions_site(struct functions *functions, uint64_t now, bool near)
 {
 	struct site *best = NULL;
 
 	for (unsigned i = 0; i < functions->sites; i++) {
 		struct site *site = &functions->site[i];
 
-		if (site->kind != SITE_CALL && !site->watched && site->next <= now &&
+		if (is_due(site, now) && (site->near || !near) &&
 		    (!best || site->next < best->next))
 			best = site;
 	}
-	return best;
+	return best || !near ? best : functions_site(functions, now, false);
 }
 
-struct victim *functions_victim(struct functions *functions, uint64_t now)
+struct victim *functions_victim(struct functions *functions, uint64_t now, bool near)
 {
 	struct victim *best = NULL;
 
 	for (unsigned i = 0; i < functions->victims; i++) {
 		struct victim *victim = &functions->victim[i];
 
-		if (!victim->watched && victim->next <= now && (!best || victim->next < best->next))
+		if (!victim->watched && victim->next <= now && (victim->near || !near) &&
+		    (!best || victim->next < best->next))
 			best = victim;
 	}
-	return best;
+	return best || !near ? best : functions_victim(functions, now, false);
+}
+
+static void want(struct functions *functions, struct space *space, uint64_t start)
+{
+	const struct code *code = functions_around(functions, space, start);
+
+	if (!code || !code->ready)
+		return;
+	for (unsigned i = 0; i < functions->victims; i++)
+		if (functions->victim[i].code == code)
+			return;
+	functions->victim[functions->victims++] = (struct victim){.code = code, .wanted = true};
 }
 
 bool functions_want(struct functions *functions, struct space *space, const char *name)
 {
 	char error[SYMBOL_ERROR_MAX];
 	struct symbol_found found;
-	const struct code *code;
 
 	functions->wanted = true;
 	functions->victims = 0;
 	if (symbol_lookup(space_modules(space), NULL, name, &found, error) || !found.function)
 		return false;
-	code = functions_around(functions, space, found.address);
-	if (!code || !code->ready)
-		return false;
-	functions->victim[functions->victims++] = (struct victim){.code = code, .wanted = true};
-	return true;
+	want(functions, space, found.address);
+	for (unsigned i = 0; i < SYMBOL_OVERLOADS && found.overload[i]; i++)
+		want(functions, space, found.overload[i]);
+	return functions->victims != 0;
 }
 
 struct site *functions_sites(struct functions *functions, unsigned *count)
@@ -427,11 +525,9 @@ struct victim *functions_victims(struct functions *functions, unsigned *count)
 
 const struct code *functions_known(struct functions *functions, uint64_t start)
 {
-	size_t at = mix(start) % KNOWN;
+	const struct known *known = place_of(functions, start);
 
-	while (functions->known[at].start && functions->known[at].start != start)
-		at = (at + 1) % KNOWN;
-	return functions->known[at].start ? functions->known[at].code : NULL;
+	return known->start ? known->code : NULL;
 }
 
 struct functions_size functions_size(const struct functions *functions)

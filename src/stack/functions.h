@@ -12,10 +12,12 @@
 #include "stack/code.h"
 
 enum site_kind {
-	SITE_STORE,  /* stores a frame's address elsewhere */
-	SITE_RETURN, /* returns one */
-	SITE_THREAD, /* hands one to a new thread */
-	SITE_CALL,   /* hands out none, but calls what the code does not tell (plan.h) */
+	SITE_STORE,   /* stores a frame's address elsewhere */
+	SITE_RETURN,  /* returns one */
+	SITE_LEAVE,   /* returns from a frame, addresses of which may be anywhere */
+	SITE_LANDING, /* comes after frames that were left by longjmp() or an exception */
+	SITE_THREAD,  /* hands one to a new thread */
+	SITE_CALL,    /* hands out none, but calls what the code does not tell (plan.h) */
 };
 
 struct site {
@@ -25,8 +27,10 @@ struct site {
 	uint32_t looks; /* times that it was watched */
 	uint32_t idle;	/* of these the last ones, that came to nothing */
 	uint32_t met;	/* times that a thread came to it, watched */
-	uint8_t number; /* the register that has the address */
+	uint8_t number; /* the register that has the address, or the result of setjmp(); else 0xff
+			 */
 	bool watched;
+	bool near;     /* threads were seen in its function, or in one that names that */
 	bool dangling; /* an address outlived its frame here */
 	bool told;     /* a use of one was reported */
 };
@@ -37,6 +41,7 @@ struct victim {
 	uint32_t met;	      /* times that it was called, watched */
 	uint64_t next;
 	bool watched;
+	bool near;   /* as a site's */
 	bool wanted; /* the user named it */
 };
 
@@ -63,11 +68,14 @@ int functions_entries(struct functions *functions, struct space *space, const st
 
 /* From now on sites of the kind SITE_CALL are found, too. */
 void functions_note_calls(struct functions *functions);
-/* What is to be watched next, or NULL: the one that has waited longest. */
-struct site *functions_site(struct functions *functions, uint64_t now);
-struct victim *functions_victim(struct functions *functions, uint64_t now);
-/* The user wants the frames of this function looked at, and no others. False: none is called so, or
- * its code cannot be followed. */
+/* A thread is in the function around `pc`, or will return to it: it may call what that names. */
+void functions_use(struct functions *functions, struct space *space, uint64_t pc);
+/* What is to be watched next, or NULL: the one that has waited longest. `near`: of those that
+ * threads were seen near to, if one of these is due. */
+struct site *functions_site(struct functions *functions, uint64_t now, bool near);
+struct victim *functions_victim(struct functions *functions, uint64_t now, bool near);
+/* The user wants the frames of this function, of all that are called so, looked at, and no others.
+ * False: none is called so, or its code cannot be followed. */
 bool functions_want(struct functions *functions, struct space *space, const char *name);
 
 /* All of them, in the order they were found in; valid until the next call that looks at functions.

@@ -17,6 +17,9 @@
 	(500 * MILLISECOND) /* where every frame is looked at, however busy the machine is */
 /* There a process may take long to begin, or to get a CPU. */
 #define WINDOW_ALL (1000 * MILLISECOND)
+/* Doubled each time, until somebody has called it. */
+#define READY_WINDOW_FIRST (5 * MILLISECOND)
+#define READY_DOUBLINGS 4
 #define READY_WINDOW (100 * MILLISECOND)
 /* A frame that lives longer is left for others. */
 #define SLOT_WINDOW (50 * MILLISECOND)
@@ -55,6 +58,12 @@ static void disarm_slots(struct stack *stack, struct task *task)
 	task_disarm(stack, task, STAGE_FAR);
 }
 
+static uint64_t ready_window(const struct victim *victim)
+{
+	return victim->met || victim->looks > READY_DOUBLINGS ? READY_WINDOW
+							      : READY_WINDOW_FIRST << victim->looks;
+}
+
 /* The user's own choice stays watched, and each of its frames is looked at: however often it is
  * called, whatever that costs, and however busy the machine is. */
 static int arm_ready(struct stack *stack, struct task *task)
@@ -66,7 +75,7 @@ static int arm_ready(struct stack *stack, struct task *task)
 				 .hold = stack->all || wanted ? HOLD_ALL : HOLD,
 				 .window = wanted	? 0
 					   : stack->all ? WINDOW_ALL
-							: READY_WINDOW};
+							: ready_window(task->victim)};
 
 	return task_arm(stack, task, STAGE_READY, &watch);
 }
@@ -99,7 +108,8 @@ bool guard_begin_at(struct stack *stack, struct process *process, struct victim 
 
 bool guard_begin(struct stack *stack, struct process *process, uint64_t now)
 {
-	struct victim *victim = functions_victim(process->functions, now);
+	struct victim *victim =
+		functions_victim(process->functions, now, process->turns++ % 2 == 0);
 
 	return victim && guard_begin_at(stack, process, victim);
 }

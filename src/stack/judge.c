@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "insn/operand.h"
+#include "stack/copied.h"
 #include "stack/frames.h"
 #include "stack/owner.h"
 
@@ -42,6 +43,20 @@ bool judge_operand(struct space *space, const struct tl_access *access, struct i
 			return true;
 	}
 	return false;
+}
+
+uint64_t judge_stored_to(struct space *space, const struct tl_access *access)
+{
+	struct insn_registers registers = judge_registers(access->registers, access->pc);
+	uint8_t bytes[INSN_MAX_LENGTH];
+	uint64_t first, length;
+	struct insn insn;
+
+	if (insn_decode(bytes, space_code(space, access->pc, bytes, sizeof(bytes)), access->pc,
+			&insn) ||
+	    insn.operand_count != 1 || insn_operand_before(&insn, 0, &registers, &first, &length))
+		return 0;
+	return first;
 }
 
 /*
@@ -95,8 +110,8 @@ static void describe_code(struct process *process, struct space *space,
 	use->argument = registers->general[at.base_register] - (uint64_t)(int64_t)at.base.offset;
 }
 
-static bool is_verified(const struct process *process, struct space *space,
-			const struct tl_access *access)
+bool judge_verified(const struct process *process, struct space *space,
+		    const struct tl_access *access)
 {
 	static struct tl_frame_place frames[FRAMES_MAX]; /* one thread; large */
 	int count = frames_of(space, access, frames, FRAMES_MAX);
@@ -123,7 +138,7 @@ static void describe_own(const struct process *process, struct space *space,
 	if (use->address < use->pointer ||
 	    (use->argument_known && use->entry_known && use->argument < use->entry &&
 	     use->address < use->entry))
-		use->verified = is_verified(process, space, access);
+		use->verified = judge_verified(process, space, access);
 }
 
 /* Between the accessing thread's stack pointer, less the red zone, and where its stack begins:
@@ -201,6 +216,7 @@ void judge_describe(struct stack *stack, struct process *process, const struct t
 					     !access->registers,
 				  .implicit = access->traits & TL_TRAIT_STACK,
 				  .kept = frame->kept,
+				  .result = frame->result,
 				  .seen_returning = frame->returned};
 	if (!use->guessed && !(access->access & TL_KERNEL))
 		describe_code(process, space, access, use);
@@ -221,5 +237,7 @@ void judge_use(struct stack *stack, struct process *process, const struct tl_acc
 		describe_other(process, space, access, frame, &use);
 	if (frame->tid == access->tid)
 		use.own = true;
+	use.copied = access->access & TL_WRITE && space && access->stack &&
+		     copied_is_stack(space, access);
 	rules_judge_use(&use, verdict);
 }

@@ -92,6 +92,9 @@ static const char *hiding_use(const struct rules_use *use)
 	/* Another thread starts or ends on a stack that the C library hands on. */
 	if (use->library)
 		return "hidden-library";
+	/* Routines that take turns on one stack keep where their frames go back to. */
+	if (use->copied)
+		return "hidden-copied-stack";
 	return NULL;
 }
 
@@ -137,6 +140,9 @@ static void weigh_use(const struct rules_use *use, struct rules_verdict *verdict
 	if (use->kept)
 		raise_to(verdict, use->own ? TL_DEFINITE : TL_LIKELY,
 			 "the pointer was loaded from where it has stood since the frame returned");
+	if (use->result && use->own)
+		raise_to(verdict, TL_DEFINITE,
+			 "the pointer is the result of the function whose frame it was");
 }
 
 void rules_judge_use(const struct rules_use *use, struct rules_verdict *verdict)

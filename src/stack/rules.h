@@ -19,6 +19,7 @@ struct rules_use {
 	bool implicit;	  /* push, pop, call, ret, or by the kernel as it delivers a signal */
 	bool frame_based; /* its address is the stack pointer's at entry plus a constant */
 	bool library;	  /* code of the C library that runs when a thread begins or ends */
+	bool copied;	  /* what is written is frames: copied_is_stack() */
 	/* The stack's owner, at the time of the access. */
 	bool own;	    /* it makes the access itself */
 	bool pointer_known; /* its stack pointer is */
@@ -36,6 +37,7 @@ struct rules_use {
 	uint64_t argument;
 	/* Where the pointer came from. */
 	bool kept;	     /* memory that has held it since its frame returned */
+	bool result;	     /* what the frame's function returned, and nothing else: foretold */
 	bool seen_returning; /* the return of the frame was seen, and nothing is known since */
 };
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "process/entry_point.h"
 #include "process/stat_file.h"
+#include "stack/asleep.h"
 #include "stack/context.h"
 #include "stack/counts.h"
 #include "stack/guard.h"
@@ -95,6 +96,7 @@ static void on_sample(void *state, const struct tl_access *access)
 	if (!space || !process->seen || !access->registers)
 		return;
 	functions_see(process->functions, space, access->pc);
+	functions_use(process->functions, space, access->pc);
 	suspect_sample(stack, process, access);
 }
 
@@ -213,6 +215,7 @@ static void on_tick(void *state)
 		if (!process->seen)
 			see_process(stack, process, space);
 		functions_work(process->functions, space, FUNCTIONS_A_TICK);
+		asleep_look(process, space, clock_now());
 		begin_all(stack, process);
 	}
 }

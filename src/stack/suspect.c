@@ -91,7 +91,6 @@ static bool is_argument(struct stack *stack, struct process *process,
 void suspect_sample(struct stack *stack, struct process *process, const struct tl_access *access)
 {
 	struct space *space = stack_space(stack, access->pid);
-	struct suspect *suspect;
 	bool suspicious;
 
 	if (!space || access->traits & TL_TRAIT_STACK || stack_was_reported(stack, access->pc))
@@ -102,7 +101,14 @@ void suspect_sample(struct stack *stack, struct process *process, const struct t
 			     is_argument(stack, process, access);
 	else
 		suspicious = is_below(space, access) || is_below_other(process, access);
-	suspect = suspicious ? find(process, access->pc) : NULL;
+	if (suspicious)
+		suspect_note(stack, process, access->pc);
+}
+
+void suspect_note(struct stack *stack, struct process *process, uint64_t pc)
+{
+	struct suspect *suspect = stack_was_reported(stack, pc) ? NULL : find(process, pc);
+
 	if (suspect && suspect->looks < LOOKS && !suspect->watched)
 		suspect->wanted = true;
 }

@@ -56,6 +56,10 @@ static void describe_frame(struct stack *stack, const struct task *task, uint64_
 {
 	struct space *space = stack_space(stack, task->process->pid);
 
+	if (!task->frame_pc) {
+		snprintf(function, NAME, "a function that an exception or a longjmp() had left");
+		return;
+	}
 	function_name(stack, task->process->pid, task->frame_pc - task->frame_is_caller, function,
 		      NAME);
 	/* The pointer may be into the middle, the access behind the end. */
@@ -112,13 +116,14 @@ static void tell_known_use(struct stack *stack, const struct tl_access *access,
 	snprintf(after, sizeof(after), "%.3f ms",
 		 access->time > task->returned ? (double)(access->time - task->returned) / 1e6
 					       : 0.);
-	snprintf(text, sizeof(text), "%s %s the frame of %s, which had returned%s",
+	snprintf(text, sizeof(text), "%s %s the frame of %s%s%s",
 		 access->tid == task->tid ? "the thread" : "another thread", verb(access), function,
+		 task->frame_pc ? ", which had returned" : "",
 		 gone ? "; its thread has ended since" : "");
 	finding.message = text;
 	finding.object = &object;
 	finding.details = details;
-	finding.detail_count = 2;
+	finding.detail_count = task->frame_pc ? 2 : 1;
 	finding.strategy = task->kept ? "dangling" : "escaped";
 	report(stack, &finding, access, verdict);
 }

@@ -5,7 +5,9 @@
 #include "stack/foretell.h"
 #include "stack/frames.h"
 #include "stack/judge.h"
+#include "stack/leave.h"
 #include "stack/owner.h"
+#include "stack/suspect.h"
 #include "stack/tell.h"
 
 #include <trapline/event.h>
@@ -18,9 +20,13 @@
 /* There a process may take long to begin, or to get a CPU. */
 #define WINDOW_ALL (1000 * MILLISECOND)
 /* How long a site is watched for somebody to come by, and its frame for its return. */
+/* First one after the other, briefly: what is called all the time is met so. */
+#define SITE_WINDOW_FIRST (10 * MILLISECOND)
+#define SITE_DOUBLINGS 3
 #define SITE_WINDOW (40 * MILLISECOND)
 #define SITE_WINDOW_LATER (160 * MILLISECOND) /* after SITE_EARLY looks */
 #define SITE_EARLY 6
+#define LANDING_HITS 32 /* setjmp() itself returns there, too */
 #define RETURN_WINDOW (1000 * MILLISECOND)
 #define RETURN_HITS 64 /* other calls that return to the same place: recursion */
 /* An address that is dangling is rare in a correct program: somebody may come for it late. */
@@ -34,21 +40,25 @@
 /* A site that came to nothing so often waits so long until the next look: doubled each time. */
 #define PAUSE (2 * MILLISECOND)
 #define PAUSES 9
+#define PAUSES_LEAVE 11			/* where no address is known to leave its frame */
 #define PAUSE_TOLD (1000 * MILLISECOND) /* a use was told: others may follow, at no hurry */
 #define STACK_REACH (8ull << 20) /* bytes above the stack pointer that may be its own stack */
 #define FRAME_REACH 65536 /* bytes below it that a frame that has just returned may have had */
+#define CALLERS_SEEN 8	  /* frames from where a site was met up */
 #define UNKEPT_EVERY \
 	4 /* of the frames whose address is nowhere any more one in so many is watched */
 
 static void rest(struct task *task, bool idle)
 {
 	struct site *site = task->site;
+	unsigned most;
 
 	if (!site)
 		return;
+	most = site->kind == SITE_LEAVE ? PAUSES_LEAVE : PAUSES;
 	site->idle = idle ? site->idle + 1 : 0;
 	site->next = clock_now() + (site->told ? PAUSE_TOLD : 0) +
-		     (PAUSE << (site->idle < PAUSES ? site->idle : PAUSES));
+		     (PAUSE << (site->idle < most ? site->idle : most));
 }
 
 static void end(struct stack *stack, struct task *task, bool idle)
@@ -67,10 +77,14 @@ bool use_begin_at(struct stack *stack, struct process *process, struct site *sit
 
 	if (!task)
 		return false;
-	if (site->looks >= SITE_EARLY)
+	if (site->met ? site->looks >= SITE_EARLY : site->looks > SITE_DOUBLINGS)
 		watch.window = SITE_WINDOW_LATER;
+	else if (!site->met)
+		watch.window = SITE_WINDOW_FIRST << site->looks;
 	if (stack->all)
 		watch.window = WINDOW_ALL;
+	if (site->kind == SITE_LANDING)
+		watch.hits = LANDING_HITS;
 	watch.address = site->pc;
 	task->site = site;
 	site->watched = true;
@@ -85,7 +99,7 @@ bool use_begin_at(struct stack *stack, struct process *process, struct site *sit
 
 bool use_begin(struct stack *stack, struct process *process, uint64_t now)
 {
-	struct site *site = functions_site(process->functions, now);
+	struct site *site = functions_site(process->functions, now, process->turns++ % 4 != 0);
 
 	return site && use_begin_at(stack, process, site);
 }
@@ -113,21 +127,6 @@ static bool watch_object(struct stack *stack, struct task *task, pid_t tid, uint
 
 /* ------------------------------------------------------------------------------------------- */
 /* The address leaves its frame */
-
-/* Where the store at the site goes; 0: not known. */
-static uint64_t stored_to(struct space *space, const struct tl_access *access)
-{
-	struct insn_registers registers = judge_registers(access->registers, access->pc);
-	uint8_t bytes[INSN_MAX_LENGTH];
-	uint64_t first, length;
-	struct insn insn;
-
-	if (insn_decode(bytes, space_code(space, access->pc, bytes, sizeof(bytes)), access->pc,
-			&insn) ||
-	    insn.operand_count != 1 || insn_operand_before(&insn, 0, &registers, &first, &length))
-		return 0;
-	return first;
-}
 
 /* glibc keeps a thread's own data at the top of its stack. A coroutine's stack may go on in another
  * thread when this one has ended; one that the program chose, which has no guard, it uses for what
@@ -183,6 +182,7 @@ static bool note_frame(struct space *space, struct task *task, const struct tl_a
 	task->frame_pc = frames[found].pc;
 	task->frame_is_caller = found > 0;
 	task->frame_stack = found ? frames[found - 1].cfa : pointer;
+	task->low = task->frame_stack < task->address ? task->frame_stack : task->address;
 	task->frame_base = found ? task->end - 2 * WORD : access->registers->general[FP];
 	task->returns_to = frames[found + 1].pc;
 	task->made_count = frames_pcs(frames, count, task->made, TASK_FRAMES);
@@ -208,56 +208,12 @@ static void see_escape(struct stack *stack, struct task *task, const struct tl_a
 {
 	struct space *space = stack_space(stack, access->pid);
 
-	task->holder = task->site->kind == SITE_STORE ? stored_to(space, access) : 0;
+	task->holder = task->site->kind == SITE_STORE ? judge_stored_to(space, access) : 0;
 	if (!note_frame(space, task, access)) {
 		stack->services->count(stack->host, "stack-escapes-unknown", 1);
 		end(stack, task, true);
 	} else if (!watch_return(stack, task, access))
 		end(stack, task, false);
-}
-
-/* The result of a function that is about to return is an address in its own frame. */
-static void see_result(struct stack *stack, struct task *task, const struct tl_access *access)
-{
-	struct tl_frame_place frames[TASK_FRAMES];
-	uint64_t pointer = access->registers->general[SP];
-	int count;
-
-	if (task->address >= pointer || pointer - task->address > FRAME_REACH) {
-		end(stack, task, true);
-		return;
-	}
-	count = frames_of(stack_space(stack, access->pid), access, frames, TASK_FRAMES);
-	task->tid = access->tid;
-	task->end = pointer + WORD;
-	task->frame_pc = access->pc;
-	task->frame_stack = pointer;
-	task->frame_base = pointer - WORD;
-	task->returned = task->made_time = access->time;
-	task->ended_count = frames_pcs(frames, count, task->ended, TASK_FRAMES);
-	task->site->dangling = true;
-	stack->services->count(stack->host, "stack-dangling", 1);
-	if (!watch_object(stack, task, access->tid, task->address, true))
-		end(stack, task, false);
-}
-
-static void hit_site(struct stack *stack, struct task *task, const struct tl_access *access)
-{
-	uint64_t pointer = access->registers->general[SP];
-
-	task->site->met++;
-	task_disarm(stack, task, STAGE_SITE);
-	if (task->site->kind == SITE_CALL) {
-		end(stack, task, false);
-		return;
-	}
-	task->address = access->registers->general[task->site->number];
-	if (task->site->kind == SITE_RETURN)
-		see_result(stack, task, access);
-	else if (task->address + RULES_RED_ZONE - pointer < STACK_REACH)
-		see_escape(stack, task, access);
-	else
-		end(stack, task, true); /* an object of the heap, this time */
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -272,6 +228,13 @@ static void watch_unkept(struct stack *stack, struct task *task)
 		end(stack, task, true);
 }
 
+/* Nobody knows by which instruction the address came there. */
+static bool was_searched(const struct task *task)
+{
+	return task->site->kind == SITE_LEAVE || task->site->kind == SITE_LANDING ||
+	       task->site->kind == SITE_RETURN;
+}
+
 static bool arm_holder(struct stack *stack, struct task *task)
 {
 	struct tl_watch watch = {.access = TL_READ | TL_WRITE,
@@ -279,7 +242,7 @@ static bool arm_holder(struct stack *stack, struct task *task)
 				 .length = WORD,
 				 .hits = HOLDER_HITS,
 				 .hold = HOLD,
-				 .window = HOLDER_WINDOW};
+				 .window = was_searched(task) ? leave_window(task) : HOLDER_WINDOW};
 
 	return task->armed >> STAGE_HOLDER & 1 || !task_arm(stack, task, STAGE_HOLDER, &watch);
 }
@@ -331,6 +294,131 @@ static void hit_return(struct stack *stack, struct task *task, const struct tl_a
 	see_gone(stack, task);
 }
 
+/* Frames that are seen to be gone since the thread has landed above them. */
+static void see_left(struct stack *stack, const struct tl_access *access)
+{
+	const uint64_t pointer = access->registers->general[SP];
+	uint64_t start, end;
+
+	if (!space_mapping(stack_space(stack, access->pid), pointer, &start, &end))
+		return;
+	for (unsigned i = 0; i < TASKS; i++) {
+		struct task *task = &stack->task[i];
+
+		if (!task->process || task->process->pid != access->pid || !task->site ||
+		    !(task->armed >> STAGE_RETURN & 1) || task->tid != access->tid ||
+		    task->end < start || task->end > pointer)
+			continue;
+		task_disarm(stack, task, STAGE_RETURN);
+		task->returned = access->time;
+		see_gone(stack, task);
+	}
+}
+
+/* What a finding tells of the frame that is just being left; of one that others left, nothing. */
+static void note_left(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	struct tl_frame_place frames[TASK_FRAMES];
+	uint64_t pointer = access->registers->general[SP];
+	int count = frames_of(stack_space(stack, access->pid), access, frames, TASK_FRAMES);
+	bool landed = task->site->kind == SITE_LANDING;
+
+	task->tid = access->tid;
+	task->end = landed ? pointer : pointer + WORD;
+	task->frame_pc = landed ? 0 : access->pc;
+	task->frame_stack = pointer;
+	task->frame_base = pointer - WORD;
+	task->returned = task->made_time = access->time;
+	task->ended_count = frames_pcs(frames, count, task->ended, TASK_FRAMES);
+}
+
+/* A use of the result is foretold, or its address is in registers only, if it is one. */
+static void watch_result(struct stack *stack, struct task *task, const struct tl_access *access,
+			 bool foretold)
+{
+	uint64_t address = foretold ? task->use.address : task->address;
+
+	task->result = task->foretold = foretold;
+	task->reader = access->tid;
+	task->site->dangling = true;
+	stack->services->count(stack->host, "stack-dangling", 1);
+	if (!watch_object(stack, task, access->tid, address, true))
+		end(stack, task, false);
+}
+
+/* An address in the frame is where the function's result would be: it may be left over, where the
+ * code does not tell. */
+static bool returns_frame(const struct task *task, uint64_t pointer)
+{
+	return (task->site->kind == SITE_RETURN ||
+		(task->site->kind == SITE_LEAVE && task->site->looks % UNKEPT_EVERY == 0)) &&
+	       task->address < pointer && pointer - task->address <= FRAME_REACH;
+}
+
+static void see_leave(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	struct leave_gone gone;
+	bool known = leave_gone(stack, task, access, &gone);
+	bool landed = task->site->kind == SITE_LANDING;
+
+	note_left(stack, task, access);
+	task->low = known ? gone.start : task->address;
+	if (landed && known)
+		see_left(stack, access);
+	if (known && !landed && leave_result(stack, task, access, &gone)) {
+		watch_result(stack, task, access, true);
+	} else if (returns_frame(task, access->registers->general[SP])) {
+		watch_result(stack, task, access, false);
+	} else if (known && leave_holder(stack, task, access, &gone)) {
+		watch_holder(stack, task);
+	} else {
+		if (!known)
+			stack->services->count(stack->host, "stack-leaves-unknown", 1);
+		end(stack, task, true);
+	}
+}
+
+/* setjmp() returns there for the first time, and no frame is gone. */
+static bool is_first_return(const struct site *site, const struct tl_access *access)
+{
+	return site->kind == SITE_LANDING && site->number < INSN_GENERAL &&
+	       (uint32_t)access->registers->general[site->number] == 0;
+}
+
+/* What the functions call that a thread is in is looked at first. */
+static void see_callers(struct stack *stack, const struct task *task,
+			const struct tl_access *access)
+{
+	struct space *space = stack_space(stack, access->pid);
+	struct tl_frame_place frames[TASK_FRAMES];
+	int count = frames_of(space, access, frames, TASK_FRAMES);
+
+	for (int i = 0; i < count && i < CALLERS_SEEN; i++)
+		functions_use(task->process->functions, space, frames[i].pc);
+}
+
+static void hit_site(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	uint64_t pointer = access->registers->general[SP];
+
+	if (is_first_return(task->site, access))
+		return;
+	if (!task->site->met++)
+		see_callers(stack, task, access);
+	task_disarm(stack, task, STAGE_SITE);
+	if (task->site->kind == SITE_CALL) {
+		end(stack, task, false);
+		return;
+	}
+	task->address = access->registers->general[task->site->number % INSN_GENERAL];
+	if (task->site->kind >= SITE_RETURN && task->site->kind <= SITE_LANDING)
+		see_leave(stack, task, access);
+	else if (task->address + RULES_RED_ZONE - pointer < STACK_REACH)
+		see_escape(stack, task, access);
+	else
+		end(stack, task, true); /* an object of the heap, this time */
+}
+
 /* ------------------------------------------------------------------------------------------- */
 /* Somebody loads the address */
 
@@ -360,21 +448,27 @@ static void see_load(struct stack *stack, struct task *task, const struct tl_acc
 	stack->services->count(stack->host, "stack-dangling-loads", 1);
 	if (loaded < 0)
 		stack->services->count(stack->host, "stack-dangling-compared", 1);
-	if (loaded < 0 || task->armed >> STAGE_OBJECT & 1)
-		return;
-	task->foretold = foretell_use(space, &registers, (uint16_t)(1u << loaded), task->holder,
-				      task->address, task->end, &use);
+	if (loaded < 0 || !foretell_use(space, &registers, (uint16_t)(1u << loaded), task->holder,
+					task->low, task->end, &use)) {
+		if (loaded < 0 || task->armed >> STAGE_OBJECT & 1)
+			return;
+	}
+	/* Loaded before, perhaps only to be compared: now it will be used. */
+	task_disarm(stack, task, STAGE_OBJECT);
+	task->foretold = use.pc != 0;
 	task->use = use;
 	task->reader = access->tid;
 	watch_object(stack, task, access->tid, task->foretold ? use.address : task->address, false);
 }
 
-/* Is it the site's store, of an address on the stack of who makes it? */
+/* Is it the site's store, or one to what was searched for, of an address on the stack of who makes
+ * it? */
 static bool is_next_frame(struct stack *stack, struct task *task, const struct tl_access *access)
 {
 	uint64_t pointer = access->registers->general[SP];
 
-	return access->pc == task->site->pc && task->site->kind == SITE_STORE &&
+	return ((was_searched(task) && task->site->kind != SITE_LANDING) ||
+		(access->pc == task->site->pc && task->site->kind == SITE_STORE)) &&
 	       read_word(stack, task->process->pid, task->holder, &task->address) &&
 	       task->address + RULES_RED_ZONE - pointer < STACK_REACH &&
 	       note_frame(stack_space(stack, access->pid), task, access);
@@ -420,7 +514,7 @@ static void hit_holder(struct stack *stack, struct task *task, const struct tl_a
  * it touched; that it would come, and where it would go, was foretold. */
 static bool is_foretold(const struct task *task, struct tl_access *access)
 {
-	if (!task->kept || !task->foretold || access->tid != task->reader ||
+	if ((!task->kept && !task->result) || !task->foretold || access->tid != task->reader ||
 	    access->registers->pc != task->use.next)
 		return false;
 	access->pc = task->use.pc;
@@ -440,9 +534,12 @@ static void hit_object(struct stack *stack, struct task *task, const struct tl_a
 	struct tl_access about = *access;
 	struct rules_verdict verdict;
 
-	frame.kept = is_foretold(task, &about);
+	if (is_foretold(task, &about))
+		*(task->result ? &frame.result : &frame.kept) = true;
 	if (stack_was_reported(stack, about.pc))
 		return;
+	if (about.access & TL_GUESSED && about.tid != task->tid)
+		suspect_note(stack, task->process, about.pc);
 	judge_use(stack, task->process, &about, &frame, &verdict);
 	if (verdict.hidden) {
 		stack->services->count(stack->host, verdict.rule, 1);

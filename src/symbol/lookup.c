@@ -55,19 +55,78 @@ static const char *last_part(const char *name)
 	return name;
 }
 
-/* `name` with scopes is compared to the demangled linkage name, without parameters. */
+#define NO_NAME "(anonymous namespace)"
+#define OPERATOR "operator"
+
+/* Of a demangled name: how long it is without its parameters. */
+static size_t without_parameters(const char *text)
+{
+	size_t i = 0;
+	unsigned depth = 0; /* of templates' arguments */
+
+	while (text[i] && (text[i] != '(' || depth)) {
+		if (strncmp(text + i, OPERATOR, strlen(OPERATOR)) == 0) {
+			i += strlen(OPERATOR);
+			i += strncmp(text + i, "()", 2) == 0 ? 2 : strspn(text + i, "<=>-");
+			continue;
+		}
+		depth += text[i] == '<';
+		depth -= text[i] == '>' && depth;
+		i++;
+		if (!depth && strncmp(text + i, NO_NAME, strlen(NO_NAME)) == 0)
+			i += strlen(NO_NAME);
+	}
+	return i;
+}
+
+/* The same without the arguments of a template that it ends with. */
+static size_t without_arguments(const char *text, size_t length)
+{
+	unsigned depth = 0;
+	size_t i = length;
+
+	if (!length || text[length - 1] != '>')
+		return length;
+	while (i) {
+		i--;
+		depth += text[i] == '>';
+		depth -= text[i] == '<';
+		if (!depth)
+			return i;
+	}
+	return length;
+}
+
+/* `name` is compared to the demangled linkage name, without parameters; of scopes it may have the
+ * last ones alone. A part of a function that was moved away is none. */
 static bool is_scoped(const char *linkage, const char *name)
 {
 	char text[SYMBOL_DEMANGLED_MAX];
 	size_t length = strlen(name), whole;
 	const char *at;
 
-	if (!linkage || symbol_demangle(linkage, text, sizeof(text)) < 0)
+	if (!linkage || strstr(linkage, ".cold") || !length ||
+	    symbol_demangle(linkage, text, sizeof(text)) < 0)
 		return false;
-	whole = strcspn(text, "(");
+	if (strncmp(text, NO_NAME, strlen(NO_NAME)) == 0)
+		whole = strlen(NO_NAME) + without_parameters(text + strlen(NO_NAME));
+	else
+		whole = without_parameters(text);
+	if (name[length - 1] != '>')
+		whole = without_arguments(text, whole);
 	at = whole >= length ? text + whole - length : NULL;
 	return at && strncmp(at, name, length) == 0 &&
 	       (at == text || at[-1] == ':' || at[-1] == ' ');
+}
+
+static void add_overload(struct symbol_found *found, uint64_t address)
+{
+	unsigned i = 0;
+
+	while (i < SYMBOL_OVERLOADS && found->overload[i] && found->overload[i] != address)
+		i++;
+	if (i < SYMBOL_OVERLOADS)
+		found->overload[i] = address;
 }
 
 static void fill_entity(struct symbol_object *object, const struct symbol_module *module,
@@ -151,6 +210,7 @@ static bool find_entity(struct symbol_object *object, const struct symbol_module
 {
 	const char *last = last_part(name);
 	const struct symbol_entity *best = NULL, *entity;
+	struct symbol_found functions = {.module = module};
 
 	if (symbol_units_index_all(object) < 0)
 		return false;
@@ -161,6 +221,8 @@ static bool find_entity(struct symbol_object *object, const struct symbol_module
 		if ((file && !is_file(object, entity, file)) ||
 		    (last != name && !is_scoped(entity->linkage, name)))
 			continue;
+		if (entity->function && entity->address)
+			add_overload(&functions, entity->address + module->bias);
 		if (!best || (best->function && !entity->function))
 			best = entity;
 	}
@@ -169,6 +231,8 @@ static bool find_entity(struct symbol_object *object, const struct symbol_module
 	if (!file && last == name)
 		note_homonyms(object, best, name, note);
 	fill_entity(object, module, best, found);
+	if (best->function)
+		memcpy(found->overload, functions.overload, sizeof(functions.overload));
 	return true;
 }
 
@@ -184,6 +248,29 @@ static void fill_name(const struct symbol_module *module, const struct symbol_na
 	};
 }
 
+/* By the names as people write them: each is demangled. */
+static bool find_written(struct symbol_object *object, const struct symbol_module *module,
+			 const char *text, struct symbol_found *found)
+{
+	const struct symbol_names *names = symbol_object_names(object);
+	bool any = false;
+
+	for (size_t i = 0; names && i < names->first[SYMBOL_NAME_UNDEFINED]; i++) {
+		const struct symbol_name *name = &names->name[i];
+
+		if (!is_scoped(name->name, text))
+			continue;
+		if (!any)
+			fill_name(module, name, found);
+		any = true;
+		if (!found->function)
+			return true;
+		if (name->kind == SYMBOL_NAME_CODE)
+			add_overload(found, name->address + module->bias);
+	}
+	return any;
+}
+
 static bool find_name(struct symbol_object *object, const struct symbol_module *module,
 		      const char *text, struct symbol_found *found)
 {
@@ -197,12 +284,7 @@ static bool find_name(struct symbol_object *object, const struct symbol_module *
 			fill_name(module, name, found);
 			return true;
 		}
-	for (size_t i = 0; i < names->first[SYMBOL_NAME_UNDEFINED] && strstr(text, "::"); i++)
-		if (is_scoped(names->name[i].name, text)) {
-			fill_name(module, &names->name[i], found);
-			return true;
-		}
-	return false;
+	return strstr(text, "::") && find_written(object, module, text, found);
 }
 
 static void offer_all(struct symbol_object *object, struct symbol_near *near)
@@ -269,7 +351,9 @@ static void prefer_program(struct symbol_modules *modules, const char *name,
 		if (module->gone || !symbol_modules_is_main(modules, module))
 			continue;
 		program = symbol_module_object(modules, module);
-		if (module == found->module || (program && find_name(program, module, name, found)))
+		if (module == found->module ||
+		    (program && (find_name(program, module, name, found) ||
+				 find_written(program, module, name, found))))
 			return;
 	}
 }
@@ -288,7 +372,7 @@ int symbol_lookup(struct symbol_modules *modules, const char *qualifier, const c
 		module_seen |= !module->gone && is_module(module, qualifier);
 	error[0] = '\0';
 	/* Debug information of all modules first: it has types. */
-	for (int pass = 0; pass < 2; pass++) {
+	for (int pass = 0; pass < 3; pass++) {
 		for (size_t i = 0; (module = symbol_modules_at(modules, i)); i++) {
 			struct symbol_object *object = symbol_module_object(modules, module);
 
@@ -302,8 +386,8 @@ int symbol_lookup(struct symbol_modules *modules, const char *qualifier, const c
 					prefer_program(modules, name, found);
 				return 0;
 			}
-			if (pass == 1 && (module_seen || !qualifier) &&
-			    find_name(object, module, name, found)) {
+			if (pass && (module_seen || !qualifier) &&
+			    (pass == 1 ? find_name : find_written)(object, module, name, found)) {
 				use_copy(modules, found);
 				return 0;
 			}

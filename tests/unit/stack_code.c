@@ -67,6 +67,14 @@ FUNCTION(moves_rbp, "push %rbp\nlea -0x70(%rsp), %rbp\n1:\nmoves_rbp_place: movq
 FUNCTION(jumped_into, "test %esi, %esi\njne 1f\nmov kept(%rip), %rdi\n1:\n"
 		      "jumped_into_place: mov (%rdi), %eax\nret\n");
 
+FUNCTION(leaves, "push %rbp\nmov %rsp, %rbp\nsub $0x30, %rsp\nlea -0x20(%rbp), %rdi\n"
+		 "call keeps_start\ntest %eax, %eax\njne 1f\nleave\nret\n1: leave\n"
+		 "leaves_place: ret\n");
+FUNCTION(aligns, "push %rbp\nmov %rsp, %rbp\nand $-64, %rsp\nsub $0x40, %rsp\nmov %rsp, %rdi\n"
+		 "call keeps_start\nleave\naligns_place: ret\n");
+FUNCTION(goes_elsewhere, "push %rbx\nmov %rsp, (%rdi)\nmov (%rsi), %rsp\npop %rbx\n"
+			 "goes_elsewhere_place: ret\n");
+
 static struct code_work work;
 
 static struct code analyse(const uint8_t *start, const uint8_t *end)
@@ -112,6 +120,24 @@ static void addresses_leave(void **state)
 	assert_int_equal(code.store[0].value.offset, -0x28);
 	code = ANALYSE(returns);
 	assert_int_equal(code.returns_frame, returns_place - returns_start);
+}
+
+static void frames_are_left(void **state)
+{
+	struct code code = ANALYSE(leaves);
+
+	(void)state;
+	assert_int_equal(code.leaves, 2);
+	assert_int_equal(code.leave[1], leaves_place - leaves_start);
+	assert_false(code.moves_freely);
+	code = ANALYSE(aligns);
+	assert_true(code.moves_freely);
+	assert_true(code.takes_address);
+	assert_int_equal(code.leaves, 1);
+	assert_int_equal(code.leave[0], aligns_place - aligns_start);
+	/* It returns on another stack. */
+	code = ANALYSE(goes_elsewhere);
+	assert_int_equal(code.leaves, 0);
 }
 
 static void addresses_are_handed_on(void **state)
@@ -255,6 +281,7 @@ int main(void)
 		cmocka_unit_test(frames_are_indexed),
 		cmocka_unit_test(addresses_are_formed),
 		cmocka_unit_test(addresses_leave),
+		cmocka_unit_test(frames_are_left),
 		cmocka_unit_test(addresses_are_handed_on),
 		cmocka_unit_test(prologues_save),
 		cmocka_unit_test(prologues_end),

@@ -107,6 +107,31 @@ static void of_other_threads(void **state)
 	is_of(&use, TL_DEFINITE);
 }
 
+/* The pointer is what the frame's function returned. */
+static void through_a_result(void **state)
+{
+	struct rules_use use = {.address = SP + 64, .own = true, .pointer_known = true};
+
+	(void)state;
+	use.pointer = SP;
+	is_hidden_as(&use, "hidden-live-frame");
+	use.result = true;
+	is_of(&use, TL_DEFINITE);
+	use.own = false;
+	is_hidden_as(&use, "hidden-live-frame");
+}
+
+/* Routines that take turns on one stack write their frames back through a pointer that they kept.
+ */
+static void by_copies_of_frames(void **state)
+{
+	struct rules_use use = below;
+
+	(void)state;
+	use.kept = use.copied = true;
+	is_hidden_as(&use, "hidden-copied-stack");
+}
+
 static void of_live_frames(void **state)
 {
 	const struct rules_overwrite write = {.live = true};
@@ -191,6 +216,8 @@ int main(void)
 		cmocka_unit_test(by_new_frames),
 		cmocka_unit_test(through_an_argument),
 		cmocka_unit_test(of_other_threads),
+		cmocka_unit_test(through_a_result),
+		cmocka_unit_test(by_copies_of_frames),
 		cmocka_unit_test(of_live_frames),
 		cmocka_unit_test(whole_stacks),
 	};

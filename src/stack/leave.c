@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stack/leave.h"
+
+#include "base/clock.h"
+#include "stack/holders.h"
+#include "stack/judge.h"
+
+#include <string.h>
+
+#define REACH 65536		   /* bytes of frames that are gone, where the code does not tell */
+#define FOUND 32		   /* words that are chosen from */
+#define RESULTS 2		   /* registers that a result may be in */
+#define WINDOW (100 * MILLISECOND) /* for who loads the address from a word: doubled each time */
+#define TRIES 4			   /* of one word, in vain: then it has a turn … */
+#define AGAIN 8			   /* … of so many */
+
+static struct holder_tried *tried_of(struct process *process, uint64_t address)
+{
+	return &process->tried[(address >> 3) % HOLDERS_TRIED];
+}
+
+static unsigned tries(struct process *process, uint64_t address)
+{
+	const struct holder_tried *tried = tried_of(process, address);
+
+	return tried->address == address ? tried->count : 0;
+}
+
+bool leave_gone(struct stack *stack, const struct task *task, const struct tl_access *access,
+		struct leave_gone *gone)
+{
+	struct space *space = stack_space(stack, access->pid);
+	const uint64_t pointer = access->registers->general[SP];
+	const struct code *code = functions_around(task->process->functions, space, access->pc);
+	uint64_t start, end, reach = REACH;
+
+	if (!space || !space_mapping(space, pointer, &start, &end) ||
+	    !judge_verified(task->process, space, access))
+		return false;
+	if (task->site->kind != SITE_LANDING && code && !code->moves_freely) {
+		int32_t lowest = code->depth < code->lowest_taken ? code->depth
+								  : code->lowest_taken;
+
+		reach = lowest < 0 ? (uint64_t) - (int64_t)lowest : 0;
+	}
+	if (reach > pointer - start)
+		reach = pointer - start;
+	*gone = (struct leave_gone){pointer - reach, pointer};
+	return reach != 0;
+}
+
+bool leave_result(struct stack *stack, struct task *task, const struct tl_access *access,
+		  const struct leave_gone *gone)
+{
+	static const uint8_t results[RESULTS] = {0, 2}; /* rax, rdx */
+	struct insn_registers registers = judge_registers(access->registers, access->registers->pc);
+	uint16_t pointers = 0;
+
+	for (unsigned i = 0; i < RESULTS; i++)
+		if (registers.general[results[i]] - gone->start < gone->end - gone->start) {
+			pointers |= (uint16_t)(1u << results[i]);
+			task->address = registers.general[results[i]];
+		}
+	return pointers && foretell_use(stack_space(stack, access->pid), &registers, pointers, 0,
+					gone->start, gone->end, &task->use);
+}
+
+bool leave_holder(struct stack *stack, struct task *task, const struct tl_access *access,
+		  const struct leave_gone *gone)
+{
+	struct holders_search search = {.space = stack_space(stack, access->pid),
+					.start = gone->start,
+					.end = gone->end,
+					.stack = access->registers->general[SP],
+					.chance = stack->random >> 16};
+	struct process *process = task->process;
+	struct holder found[FOUND];
+	struct holder_tried *tried;
+	const struct holder *best = NULL;
+	unsigned count = holders_find(&search, found, FOUND);
+
+	stack->random = stack->random * 6364136223846793005ull + 1442695040888963407ull;
+	for (unsigned i = 0; i < count; i++)
+		if ((tries(process, found[i].address) < TRIES || search.chance % AGAIN == 0) &&
+		    (!best || tries(process, found[i].address) < tries(process, best->address)))
+			best = &found[i];
+	if (!best)
+		return false;
+	tried = tried_of(process, best->address);
+	if (tried->address != best->address)
+		*tried = (struct holder_tried){best->address, 0};
+	tried->count++;
+	task->holder = best->address;
+	task->address = best->pointer;
+	return true;
+}
+
+uint64_t leave_window(const struct task *task)
+{
+	unsigned tried = tries(task->process, task->holder);
+
+	return WINDOW << (tried < TRIES ? tried : TRIES);
+}
