@@ -17,6 +17,7 @@ const struct tl_count stack_counts[] = {
 	{"stack-unarmed", "watches not placed: the slot could not be opened"},
 	{"stack-plans", "times that what to watch was chosen anew, with --all"},
 	{"stack-sites-watched", "sites watched until a thread comes there"},
+	{"stack-sites-passed", "threads met at a site that were past it when that was told"},
 	{"stack-leaves-unknown",
 	 "threads met as they return from a frame, the stack around which is not known"},
 	{"stack-escapes-unknown", "threads met at one whose frame could not be found"},

@@ -323,6 +323,9 @@ static void look_at(struct functions *functions, struct space *space, struct kno
 	if (!known->code)
 		return;
 	*known->code = code;
+	/* What is ours runs while hits are noted; of the C library's own nothing is asked. */
+	if (space_is_libc(space, start))
+		return;
 	note_sites(functions, space, known->code);
 	note_victim(functions, known->code);
 	for (int number = 0; number < 16; number++)

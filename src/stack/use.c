@@ -359,13 +359,12 @@ static void see_leave(struct stack *stack, struct task *task, const struct tl_ac
 {
 	struct leave_gone gone;
 	bool known = leave_gone(stack, task, access, &gone);
-	bool landed = task->site->kind == SITE_LANDING;
 
 	note_left(stack, task, access);
 	task->low = known ? gone.start : task->address;
-	if (landed && known)
+	if (task->site->kind == SITE_LANDING && known)
 		see_left(stack, access);
-	if (known && !landed && leave_result(stack, task, access, &gone)) {
+	if (known && task->site->kind == SITE_RETURN && leave_result(stack, task, access, &gone)) {
 		watch_result(stack, task, access, true);
 	} else if (returns_frame(task, access->registers->general[SP])) {
 		watch_result(stack, task, access, false);
@@ -406,7 +405,10 @@ static void hit_site(struct stack *stack, struct task *task, const struct tl_acc
 	if (!task->site->met++)
 		see_callers(stack, task, access);
 	task_disarm(stack, task, STAGE_SITE);
-	if (task->site->kind == SITE_CALL) {
+	/* Told late: the thread is elsewhere by now. */
+	if (access->registers->pc != task->site->pc)
+		stack->services->count(stack->host, "stack-sites-passed", 1);
+	if (task->site->kind == SITE_CALL || access->registers->pc != task->site->pc) {
 		end(stack, task, false);
 		return;
 	}
