@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RACE = ROOT / "tests" / "behave" / "race"
 sys.path.insert(0, str(RACE))
 NAMES = ("sample", "code", "contended", "probe", "region-start", "background-thread", "argument",
-         "coincidence", "widening", "long-holds", "reserve", "cooldown", "foresight", "team")
+         "coincidence", "widening", "long-holds", "reserve", "cooldown", "foresight", "team", "birth")
 CORE = ("sample", "code", "widening")
 
 

@@ -19,7 +19,7 @@ static const struct group {
 	  "children", "actions", "put-off", "areas", "programs", "promptness"}},
 	{"watches",
 	 {"slots", "requests", "watches", "looks", "code-", "aim", "single-watches", "probes",
-	  "coincidences", "rests", "pauses", "team", "foreseen"}},
+	  "coincidences", "rests", "pauses", "team", "births", "foreseen"}},
 	{"hits", {"hits", "traces", "traps", "shared", "solitary", "pairs"}},
 	{"findings", {"hidden", "repeats", "findings"}},
 	{"heap", {"notices", "allocations", "guards", "heap-", "pages-forbidden"}},

@@ -6,6 +6,12 @@
  *                              and goes on, by a jump, where that returns to, with its registers
  *                              and its stack as its caller has them
  *   AGENT_ENTRY_OF_SIX(name, before)  the same with six arguments
+ *   AGENT_ENTRY_KEPT(name, body)  a function `name` that calls `body` with its first four arguments
+ *                              and, as the fifth, where the registers are noted that a function
+ *                              keeps for its caller (`kept` below); it returns what that returns
+ *   AGENT_ENTRY_BEGIN(name, begin)  a hidden function `name` that calls `begin` with its argument
+ *                              and goes on, by a jump, in the function that this returns, with
+ *                              the argument that it returns (struct agent_begun)
  *   AGENT_RESTORER(name)       in section .text.NAME: what the kernel returns to from a handler
  *                              (SA_RESTORER), by the instructions that debuggers know a signal's
  *                              frame by
@@ -23,12 +29,21 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+/* Returned in two registers. */
+struct agent_begun {
+	void *(*body)(void *);
+	void *argument;
+};
+
 struct agent_hooks {
 	/* What programs for it say (e_machine, <elf.h>), and system calls (<linux/audit.h>). */
 	uint16_t machine;
 	uint32_t audit;
 	/* Of an interrupted thread, as src/insn numbers them; without the thread pointer. */
 	void (*registers)(const ucontext_t *context, struct area_registers *to);
+	/* What is known of the caller of an AGENT_ENTRY_KEPT() when that has returned: its pc, its
+	 * stack pointer and INSN_KEPT_BY_CALLS. False: nothing. */
+	bool (*kept)(const void *noted, struct area_registers *to);
 	/* This thread's pointer by an instruction that only some processors have; may it be used?
 	 * Asked once. */
 	uint64_t (*pointer_by_instruction)(void);

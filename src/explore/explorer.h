@@ -33,8 +33,10 @@ struct explored {
 	struct choices *choices;
 	struct answers *answers;
 	struct turns *turns;
-	struct team *team;   /* NULL: none is expected */
-	struct aimed *aimed; /* NULL: nothing is aimed at */
+	struct team *team;		   /* NULL: none is expected */
+	struct births *births;		   /* NULL: threads that are created are not told of */
+	struct team_watches *team_watches; /* NULL: neither */
+	struct aimed *aimed;		   /* NULL: nothing is aimed at */
 };
 
 struct explorer_events {

@@ -11,6 +11,8 @@ const struct heuristic_entry heuristic_table[] = {
 	{"contended", HEURISTIC_CONTENDED, "instructions whose memory other threads came to"},
 	{"foresight", HEURISTIC_FORESIGHT, "conflicts that look-ahead shows"},
 	{"team", HEURISTIC_TEAM, "conflicts of threads that begin an OpenMP region or task"},
+	{"birth", HEURISTIC_BIRTH,
+	 "conflicts of threads just created with each other and their creator"},
 	{"probe", HEURISTIC_PROBE, "instructions whose memory changes under a held thread"},
 	{"region-start", HEURISTIC_START, "probes where threads go on after waiting"},
 	{"background-thread", HEURISTIC_BACKGROUND, "code of threads that seldom get a CPU"},

@@ -25,6 +25,7 @@ enum heuristic {
 	HEURISTIC_FORESIGHT, /* an instruction that another's access was foreseen to conflict with
 			      */
 	HEURISTIC_TEAM,	     /* where threads that begin a function together will conflict */
+	HEURISTIC_BIRTH,     /* the same of threads that are created, and of who created them */
 	HEURISTIC_STALL_FIRST,
 	/* These do not, and change how watches are made. */
 	HEURISTIC_WIDENING,

@@ -127,14 +127,16 @@ static void take_back(struct following *following, struct area_hit *record)
 		*following = (struct following){0};
 }
 
-/* Notices, and hits of watches that tools placed: see placed.c. */
+/* Notices, and hits of watches that tools placed: see placed.c; threads that are created: see
+ * team/births.c. */
 static bool is_told_in_order(const struct hits *hits, const struct area_hit *record)
 {
 	const struct target *target =
 		record->process < AREA_PROCESSES ? hits->program->target[record->process] : NULL;
 
-	return (record->flags & AREA_HIT_NOTICE) || (target && record->slot >= target->slots &&
-						     record->slot < target->slots + target->placed);
+	return (record->flags & (AREA_HIT_NOTICE | AREA_HIT_BIRTH)) ||
+	       (target && record->slot >= target->slots &&
+		record->slot < target->slots + target->placed);
 }
 
 /* Acquire: what the thread wrote before publishing. Pairs with area_hit_publish(). */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads at their beginning: they inherit what their creator wishes of SIGTRAP (mask/mask.c), and
- * give notice where each thread has its own copy of what is watched.
+ * Threads at their beginning: they inherit what their creator wishes of SIGTRAP (mask/mask.c), give
+ * notice where each thread has its own copy of what is watched, and are told of, with their
+ * creators, where it is looked ahead from both (contact/birth.h).
  */
 #include "agent/arch.h"
 #include "agent/state.h"
 #include "base/syscall.h"
+#include "contact/birth.h"
 #include "contact/notice.h"
 #include "insn/arch.h"
 #include "life/process.h"
@@ -48,12 +50,9 @@ __attribute__((constructor)) static void resolve(void)
 /* On the creator's stack, which waits until the new thread has taken it: no memory is allocated in
  * the program's heap. */
 struct beginning {
-	union {
-		void *(*body)(void *);
-		thrd_start_t start;
-	};
-	void *argument;
+	struct agent_begun own; /* what the program has it begin with */
 	bool blocked, notice;
+	bool told;	/* to the controller, with the creator */
 	uint32_t taken; /* futex */
 };
 
@@ -81,9 +80,42 @@ static void give_notice(void)
 	agent_notice(AREA_HIT_THREAD, registers.fs_base, 0, &registers);
 }
 
-static struct beginning take(struct beginning *given)
+/* As its function will find the registers, but for the stack pointer, which will be a little
+ * higher.
+ */
+static bool tell_newborn(const struct beginning *beginning, struct agent_birth *birth)
+{
+	struct area_registers registers = {0};
+	uintptr_t stack = agent_arch.stack_pointer();
+
+	registers.pc = (uintptr_t)beginning->own.body;
+	registers.fs_base = agent_arch.thread_pointer();
+	registers.general[insn_arch.function_argument[0]] = (uintptr_t)beginning->own.argument;
+	registers.general[insn_arch.stack_pointer] = stack - stack % 16 - sizeof(uint64_t);
+	return agent_birth_tell(AREA_HIT_NEWBORN, &registers, birth);
+}
+
+/* As the registers will be when pthread_create() has returned. */
+static void tell_creator(const void *noted)
+{
+	struct area_registers registers = {0};
+	struct agent_birth birth;
+
+	if (!agent_arch.kept(noted, &registers))
+		return;
+	registers.fs_base = agent_arch.thread_pointer();
+	if (agent_birth_tell(AREA_HIT_CREATOR, &registers, &birth))
+		agent_birth_wait(&birth);
+}
+
+/* A new thread takes what it was given, and goes on as if it had begun with that. */
+__attribute__((used, visibility("hidden"))) struct agent_begun thread_begin(struct beginning *given)
 {
 	struct beginning beginning = *given;
+	struct agent_birth birth = {0};
+
+	/* Before the creator goes on: the controller knows of both once that has told, too. */
+	beginning.told = beginning.told && tell_newborn(&beginning, &birth);
 
 	/* Release: pairs with the creator's acquire; *given is gone from here on. */
 	__atomic_store_n(&given->taken, 1, __ATOMIC_RELEASE);
@@ -92,22 +124,14 @@ static struct beginning take(struct beginning *given)
 		mask_begin_blocked();
 	if (beginning.notice)
 		give_notice();
-	return beginning;
+	if (beginning.told)
+		agent_birth_wait(&birth);
+	return beginning.own;
 }
 
-static void *begin_pthread(void *argument)
-{
-	struct beginning beginning = take(argument);
-
-	return beginning.body(beginning.argument);
-}
-
-static int begin_thrd(void *argument)
-{
-	struct beginning beginning = take(argument);
-
-	return beginning.start(beginning.argument);
-}
+/* What a thread of either kind begins with: they differ in what they return alone. */
+void *thread_entry(void *argument) __attribute__((visibility("hidden")));
+AGENT_ENTRY_BEGIN(thread_entry, thread_begin);
 
 /* The mask that the attributes name, which is the new thread's whatever its creator's. */
 static bool names_mask(const pthread_attr_t *attributes, sigset_t *mask)
@@ -134,14 +158,17 @@ static bool begins_blocked(const pthread_attr_t *attributes)
 	return mask_is_blocked();
 }
 
-static struct beginning prepare(bool blocked)
+static struct beginning prepare(bool blocked, void *(*body)(void *), void *argument)
 {
-	return (struct beginning){.blocked = blocked, .notice = threads_give_notice()};
+	return (struct beginning){.own = {body, argument},
+				  .blocked = blocked,
+				  .notice = threads_give_notice(),
+				  .told = agent_birth_is_wanted((uintptr_t)body)};
 }
 
 static bool is_plain(const struct beginning *beginning)
 {
-	return !beginning->blocked && !beginning->notice;
+	return !beginning->blocked && !beginning->notice && !beginning->told;
 }
 
 /* Really blocked at first. Returns the mask to be set again. */
@@ -154,18 +181,23 @@ static uint64_t before_creation(const struct beginning *beginning)
 	return before;
 }
 
-static void after_creation(struct beginning *beginning, uint64_t before, bool created)
+static void after_creation(struct beginning *beginning, uint64_t before, bool created,
+			   const void *noted)
 {
 	if (beginning->blocked)
 		raw_sigprocmask(SIG_SETMASK, &before, NULL);
 	while (created && !__atomic_load_n(&beginning->taken, __ATOMIC_ACQUIRE))
 		raw_futex(&beginning->taken, FUTEX_WAIT_PRIVATE, 0, NULL);
+	if (created && beginning->told)
+		tell_creator(noted);
 }
 
-TL_API int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-			  void *(*body)(void *), void *argument)
+/* Called by the entries below, which note the registers that they keep for their callers. */
+__attribute__((used, visibility("hidden"))) int
+thread_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
+		      void *argument, const void *noted)
 {
-	struct beginning beginning = prepare(begins_blocked(attributes));
+	struct beginning beginning = prepare(begins_blocked(attributes), body, argument);
 	uint64_t before;
 	int err;
 
@@ -173,31 +205,34 @@ TL_API int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	count_birth();
 	if (is_plain(&beginning))
 		return libc.pthread_create(thread, attributes, body, argument);
-	beginning.body = body;
-	beginning.argument = argument;
 	before = before_creation(&beginning);
-	err = libc.pthread_create(thread, attributes, begin_pthread, &beginning);
-	after_creation(&beginning, before, !err);
+	err = libc.pthread_create(thread, attributes, thread_entry, &beginning);
+	after_creation(&beginning, before, !err, noted);
 	return err;
 }
 
-TL_API int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
+__attribute__((used, visibility("hidden"))) int
+thread_thrd_create(thrd_t *thread, thrd_start_t start, void *argument, const void *unused,
+		   const void *noted)
 {
-	struct beginning beginning = prepare(begins_blocked(NULL));
+	struct beginning beginning =
+		prepare(begins_blocked(NULL), (void *(*)(void *))(uintptr_t)start, argument);
 	uint64_t before;
 	int result;
 
+	(void)unused; /* thrd_create() has three arguments */
 	resolve();
 	count_birth();
 	if (is_plain(&beginning))
 		return libc.thrd_create(thread, start, argument);
-	beginning.start = start;
-	beginning.argument = argument;
 	before = before_creation(&beginning);
-	result = libc.thrd_create(thread, begin_thrd, &beginning);
-	after_creation(&beginning, before, result == thrd_success);
+	result = libc.thrd_create(thread, (thrd_start_t)(uintptr_t)thread_entry, &beginning);
+	after_creation(&beginning, before, result == thrd_success, noted);
 	return result;
 }
+
+AGENT_ENTRY_KEPT(pthread_create, thread_pthread_create);
+AGENT_ENTRY_KEPT(thrd_create, thread_thrd_create);
 
 TL_API int pthread_setattr_default_np(const pthread_attr_t *attributes)
 {

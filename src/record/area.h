@@ -64,6 +64,7 @@
 #define AREA_PATTERN 64
 #define AREA_ASKERS 16	  /* processes that are handed the area at a time */
 #define AREA_IMAGES 256	  /* program files known; a power of two */
+#define AREA_ROUTINES 32  /* functions that threads begin with, known of a process */
 #define AREA_NAMESPACE 32 /* "time:[4026531834]" */
 
 /* Which processes the controller hands the area to: none, those of its own user, all. */
@@ -98,7 +99,13 @@ enum area_hit_flag {
 	/* Of hits: SIGTRAP is open in the thread again when its handler returns. */
 	AREA_HIT_OPEN = 1024,
 	AREA_HIT_LOSS = 2048, /* others were lost since its entry, from before it or after it */
+	/* Neither hit nor notice, but a thread that waits until the record is taken back, not for
+	 * long (area_births): one that is about to begin the function at `registers.pc`; the one
+	 * that created it, about to return there from pthread_create(). */
+	AREA_HIT_NEWBORN = 4096,
+	AREA_HIT_CREATOR = 8192,
 };
+#define AREA_HIT_BIRTH (AREA_HIT_NEWBORN | AREA_HIT_CREATOR)
 #define AREA_HIT_NOTICE (AREA_HIT_THREAD | AREA_HIT_BLOCK | AREA_HIT_FREED | AREA_HIT_GUARD)
 
 /* Registers as src/insn numbers them. */
@@ -241,6 +248,21 @@ struct area_heap {
 	_Atomic uint32_t sizes, blocks;	     /* entries in use lie below these */
 };
 
+/*
+ * Threads that are created are told of, and wait for AREA_BIRTH_WAIT at most, with who created
+ * them, while `on`: of each function that threads begin with the first AREA_BIRTHS_TOLD.
+ */
+struct area_births {
+	_Atomic uint32_t on;	 /* the controller's */
+	_Atomic uint32_t passed; /* not told of meanwhile */
+	struct area_routine {
+		_Atomic uint64_t start; /* 0: free */
+		_Atomic uint32_t told;
+	} routine[AREA_ROUTINES];
+};
+#define AREA_BIRTHS_TOLD 48
+#define AREA_BIRTH_WAIT 8000000u /* ns */
+
 struct area_credit {
 	_Atomic uint64_t until; /* time up to which this thread's holds are paid for */
 	_Atomic uint64_t owner; /* identity of the thread that used it last; 0: none */
@@ -303,6 +325,7 @@ struct area_process {
 	_Atomic uint32_t answered;  /* futex: raised when a notice was taken back */
 	_Atomic uint32_t unnoticed; /* notices that could not be given or had no answer */
 	_Atomic uint32_t threads;   /* threads give notice when they begin */
+	struct area_births newborn;
 	uint64_t proof_address; /* in its own memory, where `proof` is while it is that program */
 	uint64_t proof;
 	uint64_t thread_pointer; /* of the thread that announced the process; 0: not known */

@@ -125,7 +125,8 @@ struct spreading {
 		unsigned passes;
 	} branch[BRANCHES_MAX];
 	unsigned branches;
-	uint64_t tour; /* of ahead_tour(): the stack pointer that it began with; else 0 */
+	uint64_t tour;	     /* of ahead_tour(): the stack pointer that it began with; else 0 */
+	bool returns, awake; /* of struct ahead_start */
 	struct exit {
 		uint64_t pc, to; /* a branch, and where it did not lead */
 	} exit[EXITS_MAX];
@@ -191,15 +192,18 @@ static bool is_known(const struct insn_forward *forward, int number)
 	return forward->known >> number & 1;
 }
 
-static void note_birth(struct spreading *spreading, const struct insn_forward *forward)
+/* `argument`: which one of the call's is the function. */
+static void note_birth(struct spreading *spreading, unsigned argument)
 {
+	const struct insn_forward *forward = &spreading->path.forward;
 	struct ahead_view *view = spreading->view;
-	const uint8_t *arguments = insn_arch.function_argument;
+	int start = insn_arch.function_argument[argument],
+	    handed = insn_arch.function_argument[argument + 1];
 
-	if (view->births < AHEAD_BIRTHS && is_known(forward, arguments[2]) &&
-	    is_known(forward, arguments[3]))
-		view->birth[view->births++] = (struct ahead_birth){forward->general[arguments[2]],
-								   forward->general[arguments[3]]};
+	view->creates = true;
+	if (view->births < AHEAD_BIRTHS && is_known(forward, start) && is_known(forward, handed))
+		view->birth[view->births++] =
+			(struct ahead_birth){forward->general[start], forward->general[handed]};
 }
 
 /* A function is called for the first time, by a stub that asks the dynamic linker to bind it: the
@@ -222,6 +226,17 @@ static bool bind_call(struct spreading *spreading)
 	return true;
 }
 
+/* Is what is called, whose effect this is, the end of a tour? */
+static bool ends_tour(const struct spreading *spreading, enum order_effect effect)
+{
+	struct space *space = spreading->looking.space;
+	uint64_t function = spreading->path.forward.pc;
+
+	if (spreading->awake && order_is_sleep(space, function))
+		return true;
+	return spreading->tour && effect == ORDER_WAITS && !order_is_lock(space, function);
+}
+
 /* A function of the C library is entered. It is not followed. */
 static int pass_library(struct spreading *spreading)
 {
@@ -231,11 +246,14 @@ static int pass_library(struct spreading *spreading)
 	enum order_effect effect = order_effect(space, forward->pc);
 	const uint8_t *arguments = insn_arch.function_argument;
 	struct handed handed = {{0, 0}};
+	unsigned birth = order_birth_argument(space, forward->pc);
 
-	if (spreading->tour && effect == ORDER_WAITS && !order_is_lock(space, forward->pc))
+	if (!birth && ends_tour(spreading, effect)) {
+		spreading->view->waits = true;
 		return -EAGAIN;
-	if (order_is_birth(space, forward->pc))
-		note_birth(spreading, forward);
+	}
+	if (birth)
+		note_birth(spreading, birth);
 	else if (effect == ORDER_NONE)
 		handed = handed_to(space, forward->pc);
 	else if (is_known(forward, arguments[0]) && order_is_lock(space, forward->pc) &&
@@ -322,6 +340,15 @@ static bool leave_loop(struct spreading *spreading, uint64_t pc, const uint8_t *
 	return true;
 }
 
+/* The function that the tour began in has returned, to one of the program's that it goes on in. */
+static bool is_back(const struct spreading *spreading, uint64_t stack)
+{
+	const struct insn_forward *forward = &spreading->path.forward;
+
+	return spreading->returns && (forward->general[insn_arch.stack_pointer] <= stack ||
+				      !space_is_libc(spreading->looking.space, forward->pc));
+}
+
 /* Of an instruction that stays in its function, or returns. False: the tour is over, or nothing
  * more is known. */
 static bool tour_on(struct spreading *spreading, uint64_t pc, const uint8_t *bytes,
@@ -330,7 +357,7 @@ static bool tour_on(struct spreading *spreading, uint64_t pc, const uint8_t *byt
 	const struct insn_forward *forward = &spreading->path.forward;
 	uint64_t now = forward->general[insn_arch.stack_pointer];
 
-	if (now > spreading->tour)
+	if (now > spreading->tour && !is_back(spreading, stack))
 		return false;
 	note_exit(spreading, pc);
 	return forward->pc > pc || now != stack || leave_loop(spreading, pc, bytes, available);
@@ -379,7 +406,9 @@ static struct spreading *begin_spreading(struct space *space, const struct insn_
 
 	begin(&spreading.looking, space, find_access, &spreading);
 	spreading.paths = spreading.branches = spreading.exits = view->accesses = view->births = 0;
+	view->creates = view->waits = false;
 	spreading.tour = 0;
+	spreading.returns = spreading.awake = false;
 	spreading.view = view;
 	spreading.path = (struct path){.forward = {.pc = from->pc,
 						   .known = known,
@@ -396,12 +425,14 @@ void ahead_spread(struct space *space, const struct insn_registers *from, uint16
 	spread(begin_spreading(space, from, known, view), most);
 }
 
-void ahead_tour(struct space *space, const struct insn_registers *from, unsigned most,
+void ahead_tour(struct space *space, const struct ahead_start *from, unsigned most,
 		struct ahead_view *view)
 {
-	struct spreading *spreading = begin_spreading(space, from, AHEAD_ALL_KNOWN, view);
+	struct spreading *spreading = begin_spreading(space, &from->registers, from->known, view);
 
-	spreading->tour = from->general[insn_arch.stack_pointer];
-	spreading->path.forward.fs_base = from->fs_base;
+	spreading->tour = from->registers.general[insn_arch.stack_pointer];
+	spreading->returns = from->returns;
+	spreading->awake = from->awake;
+	spreading->path.forward.fs_base = from->registers.fs_base;
 	spread(spreading, most);
 }

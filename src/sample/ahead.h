@@ -53,19 +53,31 @@ struct ahead_view {
 	unsigned accesses;
 	struct ahead_birth birth[AHEAD_BIRTHS];
 	unsigned births;
+	bool creates; /* it comes by a call that creates a thread, known or not */
+	bool waits;   /* a tour: one of its ways ended where the thread may wait or sleep */
 };
 
 #define AHEAD_ALL_KNOWN 0xffffu
 #define AHEAD_NEWBORN (1u << 4 | 1u << 7) /* rsp and rdi are known of a thread that begins */
+/* What a called function keeps, and its result, are known of one that it returns to. */
+#define AHEAD_RETURNED (INSN_KEPT_BY_CALLS | 1u << insn_arch.function_result)
+
+/* Where a tour begins. */
+struct ahead_start {
+	struct insn_registers registers;
+	uint16_t known; /* which general ones are, a bit each */
+	bool returns;	/* it goes on behind the end of the function that it begins in */
+	bool awake;	/* it ends where the thread sleeps, for whatever */
+};
 
 /*
- * The same of a thread that stands before the first instruction of a function, up to where it may
- * wait for another: every loop is left after a few passes, whatever its condition says, so that
- * what stands behind is seen as well; what a call is bound to at its first time is followed.
- * Accesses to the frames of that function and of those that it calls are left out, those to its
- * callers' are not.
+ * The same of a thread that stands before the first instruction of a function, or behind a call,
+ * up to where it may wait for another: every loop is left after a few passes, whatever its
+ * condition says, so that what stands behind is seen as well; what a call is bound to at its first
+ * time is followed. Accesses to the frames of functions that it calls, and of the one that it is
+ * about to begin, are left out, those to its callers' are not.
  */
-void ahead_tour(struct space *space, const struct insn_registers *from, unsigned most,
+void ahead_tour(struct space *space, const struct ahead_start *from, unsigned most,
 		struct ahead_view *view);
 
 /* What it may do on any way from there, also behind waiting, with the locks that it takes on the

@@ -13,7 +13,8 @@ static const char *plain_name(struct space *space, uint64_t function)
 	return name ? name : "";
 }
 
-static const char *const families[] = {"pthread_", "sem_", "mtx_", "cnd_", "call_once", NULL};
+static const char *const families[] = {"pthread_",  "sem_",	 "mtx_", "cnd_",
+				       "call_once", "thrd_join", NULL};
 
 bool order_is_its_purpose(struct space *space, uint64_t function)
 {
@@ -29,7 +30,8 @@ bool order_is_its_purpose(struct space *space, uint64_t function)
 enum order_effect order_effect(struct space *space, uint64_t function)
 {
 	static const char *const releases[] = {"unlock", "post", "signal", "broadcast", NULL};
-	static const char *const neither[] = {"self", "specific", "equal", "init", "attr", NULL};
+	static const char *const neither[] = {"self", "specific", "equal", "init",
+					      "attr", "detach",	  NULL};
 	const char *name = plain_name(space, function);
 
 	if (!text_begins_with_any(name, families) || text_contains_any(name, neither))
@@ -46,9 +48,20 @@ bool order_is_lock(struct space *space, uint64_t function)
 	return text_contains_any(name, parts) || text_begins_with_any(name, stems);
 }
 
-bool order_is_birth(struct space *space, uint64_t function)
+bool order_is_sleep(struct space *space, uint64_t function)
 {
-	static const char *const stems[] = {"pthread_create", NULL};
+	static const char *const stems[] = {
+		"sleep",  "usleep",  "nanosleep",  "clock_nanosleep", "thrd_sleep", "poll", "ppoll",
+		"select", "pselect", "epoll_wait", "epoll_pwait",     "pause",	    NULL};
 
 	return text_begins_with_any(plain_name(space, function), stems);
+}
+
+unsigned order_birth_argument(struct space *space, uint64_t function)
+{
+	static const char *const posix[] = {"pthread_create", NULL}, *const c11[] = {"thrd_create",
+										     NULL};
+	const char *name = plain_name(space, function);
+
+	return text_begins_with_any(name, posix) ? 2 : text_begins_with_any(name, c11);
 }

@@ -11,8 +11,12 @@ enum order_effect order_effect(struct space *space, uint64_t function);
 /* Of one that waits or releases: is its first argument a lock, held from the one to the other? */
 bool order_is_lock(struct space *space, uint64_t function);
 
-/* Does it create a thread, as pthread_create() does? */
-bool order_is_birth(struct space *space, uint64_t function);
+/* Does it wait for time to pass, or for what comes from outside? */
+bool order_is_sleep(struct space *space, uint64_t function);
+
+/* Which of its arguments is the function that a new thread begins with, in front of what that is
+ * handed, as of pthread_create(); 0: it creates none. */
+unsigned order_birth_argument(struct space *space, uint64_t function);
 
 /* Does it order threads, allocate or tell the time? What it is handed is a lock, or memory that is
  * nobody else's: a thread held at a call of it meets no race there. */

@@ -13,6 +13,7 @@
 #include "hold/hold.h"
 #include "strategy/explored.h"
 #include "strategy/strategies.h"
+#include "team/births.h"
 #include "team/team.h"
 #include "usage/background.h"
 #include "usage/foresee.h"
@@ -127,8 +128,10 @@ static void run(struct program *program)
 	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
 		struct target *target = explorer->program->target[i];
 
-		if (target)
+		if (target) {
 			background_look(target);
+			births_run(target, now);
+		}
 		if (target && target->slots && may_watch(explorer, now))
 			aim_look(target, now);
 		if (target && target->slots && now >= target->explored->turns->next_look &&
@@ -170,6 +173,8 @@ static uint64_t next_due(const struct program *program)
 	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
 		const struct target *target = explorer->program->target[i];
 
+		if (target && births_next(target) < next)
+			next = births_next(target);
 		for (unsigned j = 0; target && j < target->slots; j++) {
 			uint64_t due = slot_due(target, &target->slot[j]);
 
@@ -207,6 +212,7 @@ static int open_slots(struct target *target)
 static void collect(struct program *program)
 {
 	hits_collect(program->explorer->hits);
+	births_collect(program);
 }
 
 /* Whether the thread was held or not: its registers tell what it will do next (foresee.h). */

@@ -111,6 +111,7 @@ static void take_counts(struct target *target)
 	count[COUNT_HITS_STALE] += atomic_exchange(&target->shared->stale, 0);
 	count[COUNT_HITS_OWN] += atomic_exchange(&target->shared->own, 0);
 	count[COUNT_NOTICES_LOST] += atomic_exchange(&target->shared->unnoticed, 0);
+	count[COUNT_BIRTHS_PASSED] += atomic_exchange(&target->shared->newborn.passed, 0);
 	count[COUNT_ALLOCATIONS] += atomic_exchange(&target->shared->allocations_noted, 0);
 	count[COUNT_ALLOCATIONS_PASSED] += atomic_exchange(&target->shared->allocations_passed, 0);
 	count[COUNT_GUARDS] += atomic_exchange(&target->shared->guard.chosen, 0);
@@ -207,6 +208,7 @@ static int begin(struct target *target)
 	atomic_store(&target->shared->stale, 0);
 	atomic_store(&target->shared->own, 0);
 	atomic_store(&target->shared->unnoticed, 0);
+	memset(&target->shared->newborn, 0, sizeof(target->shared->newborn));
 	atomic_store(&target->shared->unsent, 0);
 	memset(&target->shared->filter, 0, sizeof(target->shared->filter));
 	atomic_store(&target->shared->quiet,

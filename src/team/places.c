@@ -32,6 +32,22 @@ static void add_common(struct places *places, const struct ahead_access *a,
 	add(places, from, (a_end < b_end ? a_end : b_end) - from);
 }
 
+/* Mapped since the map was read last, as the heap of a program that has just begun. */
+static bool is_new(struct space *space, uint64_t address)
+{
+	uint64_t start, end;
+	char byte;
+
+	return !space_mapping(space, address, &start, &end) &&
+	       space_read(space, address, &byte, sizeof(byte)) == (ssize_t)sizeof(byte);
+}
+
+bool team_may_share(struct space *space, const struct ahead_access *access)
+{
+	return access->length && access->address >= 4096 && !(access->address >> 47) &&
+	       (space_writable(space, access->address) || is_new(space, access->address));
+}
+
 void team_sift(struct space *space, uint64_t function, struct ahead_view *view)
 {
 	uint64_t start = 0, end = 0, kept = 0;
@@ -40,9 +56,7 @@ void team_sift(struct space *space, uint64_t function, struct ahead_view *view)
 	for (unsigned i = 0; i < view->accesses; i++) {
 		const struct ahead_access *access = &view->access[i];
 
-		if (access->pc >= start && access->pc < end && access->length &&
-		    access->address >= 4096 && !(access->address >> 47) &&
-		    space_writable(space, access->address))
+		if (access->pc >= start && access->pc < end && team_may_share(space, access))
 			view->access[kept++] = *access;
 	}
 	view->accesses = (unsigned)kept;

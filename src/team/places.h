@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where two threads will conflict, by what look-ahead saw of both. Pure arithmetic, but for
- * team_sift(). */
+ * team_may_share() and team_sift(). */
 #ifndef TEAM_PLACES_H
 #define TEAM_PLACES_H
 
 #include "sample/ahead.h"
 
+/* Memory that another thread can have, and write to; what is mapped since the process's map was
+ * read last counts as such. */
+bool team_may_share(struct space *space, const struct ahead_access *access);
 /* Drops the accesses of other files than that of `function`, and those to memory that no other
  * thread can have. */
 void team_sift(struct space *space, uint64_t function, struct ahead_view *view);

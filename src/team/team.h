@@ -8,18 +8,13 @@
  * they will conflict, also at the end of a stretch of memory that one of them walks along; two such
  * places are watched, others in another region, and both go on.
  *
- * Holds come from what is lent at the start, and no thread has to have saved up for them. A process
- * has a struct team where one is expected; the controller's thread alone touches it.
+ * Threads that are created one by one are births.h's. A process has a struct team where one is
+ * expected; the controller's thread alone touches it.
  */
 #ifndef TEAM_TEAM_H
 #define TEAM_TEAM_H
 
-#include "explore/explorer.h"
-
-/* Of a run. */
-struct team_loan {
-	uint64_t lent; /* ns of holds, of all processes */
-};
+#include "team/watches.h"
 
 /* The slots are open, and the process still waits: its runtime's entry points are looked for. */
 void team_begin(struct target *target);

@@ -17,8 +17,8 @@
 
 int lock_a, object_a, object_b, object_c;
 extern char from_count[], from_search[], from_lock[], from_inside[], from_loop[], from_birth[],
-	the_copy[];
-extern char fake_lock[], fake_unlock[], fake_answer[], fake_create[], fake_copy[];
+	from_creation[], from_caller[], the_copy[];
+extern char fake_lock[], fake_unlock[], fake_answer[], fake_create[], fake_join[], fake_copy[];
 
 __asm__(".text\n"
 	"from_lock:\n"
@@ -58,6 +58,21 @@ __asm__(".text\n"
 	"	leaq object_b(%rip), %rcx\n"
 	"	call fake_create\n"
 	"	ret\n"
+	"from_creation:\n" /* of a function that creates a thread: its caller goes on */
+	"	testl %eax, %eax\n"
+	"	jne 1f\n"
+	"	movl $1, object_a(%rip)\n"
+	"	addq $8, %rsp\n"
+	"	ret\n"
+	"1:	ud2\n"
+	"from_caller:\n"
+	"	movl $1, (%rbx)\n"
+	"	xorl %edx, %edx\n"
+	"	call fake_create\n"
+	"	movl $1, object_c(%rip)\n"
+	"	call fake_join\n"
+	"	movl $1, object_c(%rip)\n"
+	"	ret\n"
 	"from_count:\n"
 	"	movl $1000, %ecx\n"
 	"	leaq 8(%rsp), %rdx\n"
@@ -85,6 +100,7 @@ __asm__(".text\n"
 	"fake_unlock: nop\n"
 	"fake_answer: nop\n"
 	"fake_create: nop\n"
+	"fake_join: nop\n"
 	"fake_copy: nop\n");
 
 /* In place of src/process/space.c: this process itself, read as from outside, whatever lies there.
@@ -115,6 +131,7 @@ const char *space_function_name(struct space *space, uint64_t pc)
 	return pc == (uint64_t)fake_lock     ? "__pthread_mutex_lock"
 	       : pc == (uint64_t)fake_unlock ? "__pthread_mutex_unlock"
 	       : pc == (uint64_t)fake_create ? "pthread_create"
+	       : pc == (uint64_t)fake_join   ? "pthread_join"
 	       : pc == (uint64_t)fake_copy   ? "__memcpy_avx_unaligned"
 					     : "rand";
 }
@@ -134,10 +151,23 @@ static void look_from(const char *code)
 static void tour_from(const char *code)
 {
 	uint64_t stack[64] = {0}; /* what lies below it is taken for frames */
-	struct insn_registers registers = {.pc = (uint64_t)code};
+	struct ahead_start from = {.registers.pc = (uint64_t)code, .known = AHEAD_ALL_KNOWN};
 
-	registers.general[4] = (uint64_t)&stack[32];
-	ahead_tour(NULL, &registers, 400, &view);
+	from.registers.general[4] = (uint64_t)&stack[32];
+	ahead_tour(NULL, &from, 400, &view);
+}
+
+/* Behind a call in a function with a frame of 8 bytes, whose caller has &object_b in rbx. */
+static void tour_back(uint16_t known)
+{
+	uint64_t stack[64] = {0};
+	struct ahead_start from = {
+		.registers.pc = (uint64_t)from_creation, .known = known, .returns = true};
+
+	stack[33] = (uint64_t)from_caller;
+	from.registers.general[3] = (uint64_t)&object_b;
+	from.registers.general[4] = (uint64_t)&stack[32];
+	ahead_tour(NULL, &from, 400, &view);
 }
 
 static unsigned times(const void *object, unsigned access, const void *lock)
@@ -207,6 +237,21 @@ static void a_tour_leaves_loops_by_their_middle(void **state)
 	assert_int_equal(view.accesses, 4);
 }
 
+static void a_creators_tour_goes_on_in_its_callers_until_it_waits(void **state)
+{
+	(void)state;
+	tour_back(AHEAD_RETURNED);
+	assert_int_equal(times(&object_a, TL_WRITE, NULL), 1);
+	assert_int_equal(times(&object_b, TL_WRITE, NULL), 1);
+	assert_int_equal(times(&object_c, TL_WRITE, NULL), 1);
+	assert_int_equal(view.accesses, 3);
+	assert_true(view.creates);
+	assert_true(view.waits);
+	/* What the called function does not keep is not known, nor what is reached by it. */
+	tour_back(AHEAD_RETURNED & ~(1u << 3));
+	assert_int_equal(times(&object_b, TL_WRITE, NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +261,7 @@ int main(void)
 		cmocka_unit_test(a_loop_without_end_is_left),
 		cmocka_unit_test(a_tour_leaves_loops_and_own_frames),
 		cmocka_unit_test(a_tour_leaves_loops_by_their_middle),
+		cmocka_unit_test(a_creators_tour_goes_on_in_its_callers_until_it_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,16 +15,22 @@
 bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint64_t *end)
 {
 	(void)space;
-	(void)address;
 	*start = 0x1000;
 	*end = 0x2000;
-	return true;
+	return address < 0xa000;
+}
+
+ssize_t space_read(struct space *space, uint64_t address, void *to, size_t length)
+{
+	(void)space;
+	(void)to;
+	return address < 0xc000 ? (ssize_t)length : -1;
 }
 
 bool space_writable(struct space *space, uint64_t address)
 {
 	(void)space;
-	return address != 0x9000;
+	return address < 0x9000;
 }
 
 static struct ahead_view one, other;
@@ -106,7 +112,12 @@ static void parts_that_only_touch_are_none(void **state)
 
 static void only_the_programs_code_and_writable_memory_count(void **state)
 {
+	const struct ahead_access new = {.address = 0xb000, .length = 4},
+				  none = {.address = 0xd000, .length = 4};
+
 	(void)state;
+	assert_true(team_may_share(NULL, &new)); /* mapped since the map was read */
+	assert_false(team_may_share(NULL, &none));
 	note(&one, 0x1000, 0x9000, 4, TL_READ);
 	note(&one, 0x3000, 0x8000, 4, TL_WRITE);
 	note(&one, 0x1004, 0x8000, 4, TL_WRITE);

@@ -10,7 +10,7 @@ import sys
 import detectors
 import suite
 
-NAMES = ("aim", "sample", "code", "contended", "foresight", "team", "probe", "region-start",
+NAMES = ("aim", "sample", "code", "contended", "foresight", "team", "birth", "probe", "region-start",
          "background-thread", "argument", "coincidence", "widening", "long-holds", "reserve",
          "cooldown")
 

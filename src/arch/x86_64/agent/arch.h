@@ -24,6 +24,19 @@ static inline void x86_agent_registers(const ucontext_t *context, struct area_re
 	to->flags = (uint64_t)context->uc_mcontext.gregs[REG_EFL];
 }
 
+/* Pushed by AGENT_ENTRY_KEPT(), below the return address. */
+static inline bool x86_kept(const void *noted, struct area_registers *to)
+{
+	static const uint8_t order[6] = {3, 5, 12, 13, 14, 15}; /* rbx, rbp, r12 … r15 */
+	const uint64_t *word = noted;
+
+	for (int i = 0; i < 6; i++)
+		to->general[order[i]] = word[i];
+	to->pc = word[6];
+	to->general[4] = (uint64_t)&word[7];
+	return true;
+}
+
 static inline uint64_t x86_pointer_by_instruction(void)
 {
 	uint64_t base;
@@ -77,6 +90,7 @@ static const struct agent_hooks agent_arch = {
 	.machine = EM_X86_64,
 	.audit = AUDIT_ARCH_X86_64,
 	.registers = x86_agent_registers,
+	.kept = x86_kept,
 	.pointer_by_instruction = x86_pointer_by_instruction,
 	.has_instruction = x86_has_instruction,
 	.thread_pointer = x86_thread_pointer,
@@ -112,6 +126,31 @@ static const struct agent_hooks agent_arch = {
 			  X86_PUSH("r9") X86_ALIGN,                                              \
 		  X86_ALIGNED X86_POP("r9") X86_POP("r8") X86_POP("rcx") X86_POP("rdx")          \
 			  X86_POP("rsi") X86_POP("rdi"))
+
+#define AGENT_ENTRY_KEPT(name, body)                                                           \
+	__asm__(".pushsection .text\n"                                                         \
+		".globl " #name "\n"                                                           \
+		".type " #name ", @function\n" #name ":\n"                                     \
+		".cfi_startproc\n"                                                             \
+		"endbr64\n" X86_PUSH("r15") X86_PUSH("r14") X86_PUSH("r13") X86_PUSH("r12")    \
+			X86_PUSH("rbp")                                                        \
+				X86_PUSH("rbx") "mov %rsp, %r8\n" X86_ALIGN "call " #body "\n" \
+						"add $56, %rsp\n.cfi_adjust_cfa_offset -56\n"  \
+						"ret\n"                                        \
+						".cfi_endproc\n"                               \
+						".size " #name ", . - " #name "\n.popsection")
+
+/* rax and rdx: where it goes on, and with what. */
+#define AGENT_ENTRY_BEGIN(name, begin)                                                   \
+	__asm__(".pushsection .text\n"                                                   \
+		".globl " #name "\n"                                                     \
+		".hidden " #name "\n"                                                    \
+		".type " #name ", @function\n" #name ":\n"                               \
+		".cfi_startproc\n"                                                       \
+		"endbr64\n" X86_ALIGN "call " #begin "\n" X86_ALIGNED "mov %rdx, %rdi\n" \
+		"jmp *%rax\n"                                                            \
+		".cfi_endproc\n"                                                         \
+		".size " #name ", . - " #name "\n.popsection")
 
 #define AGENT_RESTORER(name)                                    \
 	__asm__(".section .text." #name ", \"ax\", @progbits\n" \

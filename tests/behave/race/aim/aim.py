@@ -16,7 +16,7 @@ import time
 SECONDS = 60
 STATUS = 9
 # What is aimed at is found by aiming alone.
-ALONE = [word for name in ("sample", "code", "contended", "probe", "region-start", "coincidence",
+ALONE = [word for name in ("sample", "code", "contended", "birth", "probe", "region-start", "coincidence",
                            "background-thread", "argument") for word in ("--without", name)]
 
 

@@ -14,6 +14,13 @@ static inline void fixed_agent_registers(const ucontext_t *context, struct area_
 	to->flags = 0;
 }
 
+static inline bool fixed_kept(const void *noted, struct area_registers *to)
+{
+	(void)noted;
+	(void)to;
+	return false;
+}
+
 static inline uint64_t fixed_pointer_by_instruction(void)
 {
 	return 0;
@@ -45,6 +52,7 @@ static const struct agent_hooks agent_arch = {
 	.machine = 0x7777,
 	.audit = 0x7777,
 	.registers = fixed_agent_registers,
+	.kept = fixed_kept,
 	.pointer_by_instruction = fixed_pointer_by_instruction,
 	.has_instruction = fixed_no,
 	.thread_pointer = fixed_pointer,
@@ -57,6 +65,8 @@ static const struct agent_hooks agent_arch = {
 /* The compiler's own assembly is another machine's. */
 #define AGENT_ENTRY(name, before) _Static_assert(1, #name " by " #before)
 #define AGENT_ENTRY_OF_SIX(name, before) _Static_assert(1, #name " by " #before)
+#define AGENT_ENTRY_KEPT(name, body) _Static_assert(1, #name " by " #body)
+#define AGENT_ENTRY_BEGIN(name, begin) _Static_assert(1, #name " by " #begin)
 #define AGENT_RESTORER(name) _Static_assert(1, #name)
 
 #endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "contact/birth.h"
+
+#include "agent/permitted.h"
+#include "agent/state.h"
+#include "base/syscall.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+
+static void pass(struct area_births *births)
+{
+	atomic_fetch_add_explicit(&births->passed, 1, memory_order_relaxed);
+}
+
+/* The entry of `start`, taken if there was none. NULL: all are other functions'. */
+static struct area_routine *routine_of(struct area_births *births, uint64_t start)
+{
+	for (unsigned i = 0; i < AREA_ROUTINES; i++) {
+		struct area_routine *routine = &births->routine[i];
+		uint64_t known = atomic_load_explicit(&routine->start, memory_order_relaxed);
+
+		if (known == start)
+			return routine;
+		if (!known && (atomic_compare_exchange_strong(&routine->start, &known, start) ||
+			       known == start))
+			return routine;
+	}
+	return NULL;
+}
+
+bool agent_birth_is_wanted(uint64_t start)
+{
+	struct area_process *process = agent_state.process;
+	struct area_routine *routine;
+
+	if (!process || !atomic_load_explicit(&process->newborn.on, memory_order_relaxed) || !start)
+		return false;
+	routine = routine_of(&process->newborn, start);
+	/* Read first: who creates thousands of threads would write to one line each time. */
+	if (routine &&
+	    atomic_load_explicit(&routine->told, memory_order_relaxed) < AREA_BIRTHS_TOLD &&
+	    atomic_fetch_add_explicit(&routine->told, 1, memory_order_relaxed) < AREA_BIRTHS_TOLD)
+		return true;
+	pass(&process->newborn);
+	return false;
+}
+
+/* A child that borrows its parent's memory has none of its events. */
+static bool may_tell(struct area_process *process)
+{
+	return process && !area_is_closed(agent_state.area) && permitted(SYS_getpid) &&
+	       process->pid == raw_getpid() && !agent_is_late(process) &&
+	       !atomic_load(&process->quiet);
+}
+
+static void fill(struct area_hit *record, uint32_t kind, const struct area_registers *registers)
+{
+	record->entry_time = agent_now();
+	record->process = agent_state.index;
+	record->slot = 0;
+	record->generation = 0;
+	record->tid = raw_gettid();
+	record->identity = (uint64_t)record->tid;
+	record->flags = kind;
+	record->registers = *registers;
+	record->address = record->size = record->number = 0;
+	record->access = record->access_length = 0;
+	record->value_length = record->stack_length = 0;
+	record->value_address = record->stack_address = 0;
+	record->block.word = 0;
+	record->thread[0] = '\0';
+}
+
+bool agent_birth_tell(uint32_t kind, const struct area_registers *registers,
+		      struct agent_birth *birth)
+{
+	struct area_process *process = agent_state.process;
+	struct area *area = agent_state.area;
+
+	if (!may_tell(process))
+		return false;
+	birth->process = process;
+	birth->record = area_hit_claim(area, agent_state.index, &birth->ticket);
+	if (!birth->record) {
+		pass(&process->newborn);
+		return false;
+	}
+	fill(birth->record, kind, registers);
+	birth->record->serial =
+		atomic_fetch_add_explicit(&process->serial, 1, memory_order_relaxed);
+	area_hit_publish(birth->record, birth->ticket);
+	area_ring(area);
+	return true;
+}
+
+/* Whatever stands in the area, and whether or not there is a controller, for no longer than
+ * AREA_BIRTH_WAIT. After a wait in vain nobody waits until the controller wishes so again. */
+void agent_birth_wait(const struct agent_birth *birth)
+{
+	struct area_process *process = birth->process;
+	uint64_t most = agent_state.hold_most < AREA_BIRTH_WAIT ? agent_state.hold_most
+								: AREA_BIRTH_WAIT;
+	const uint64_t begin = agent_now(), until = begin + most;
+	uint64_t now = begin;
+
+	for (; now < until && !area_is_closed(agent_state.area); now = agent_now()) {
+		uint32_t seen = atomic_load(&process->answered);
+		struct timespec left = {0, (long)(until - now)};
+
+		if (atomic_load(&birth->record->state) != (birth->ticket | AREA_HIT_HELD) ||
+		    raw_futex((uint32_t *)&process->answered, FUTEX_WAIT, seen, &left) == -ENOSYS)
+			break;
+	}
+	if (now >= until)
+		atomic_store(&process->newborn.on, 0);
+	area_hit_leave(birth->record, birth->ticket, now);
+	atomic_fetch_add_explicit(&process->held, now - begin, memory_order_relaxed);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "team/births.h"
+
+#include "base/clock.h"
+#include "notice/notice.h"
+#include "sample/ahead.h"
+#include "team/watches.h"
+#include "usage/in_use.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLACE_HITS 4   /* of a place that two threads come to, once each perhaps */
+#define WAITING_MOST 6 /* new threads that are kept at a time, while no two conflict */
+
+/* A thread that waits until its record is taken back. */
+struct newcomer {
+	unsigned record;
+	uint64_t state; /* of the record: no later use of it is this thread's */
+	uint64_t since; /* CLOCK_MONOTONIC ns, by its own word, not later than when it was seen */
+	struct ahead_view view;
+};
+
+/* Of a process. */
+struct births {
+	struct newcomer waiting[WAITING_MOST + 1]; /* and one that has just come */
+	unsigned count;
+	uint64_t last; /* when one came, CLOCK_MONOTONIC ns */
+};
+
+void births_begin(struct target *target)
+{
+	if (is_off(target, HEURISTIC_BIRTH) || !team_watches_begin(target))
+		return;
+	target->explored->births = calloc(1, sizeof(struct births));
+	atomic_store(&target->shared->newborn.on, target->explored->births != NULL);
+}
+
+void births_end(struct target *target)
+{
+	if (target->explored->births)
+		atomic_store(&target->shared->newborn.on, 0);
+	free(target->explored->births);
+	target->explored->births = NULL;
+}
+
+/* ---- who waits ----------------------------------------------------------------------------- */
+
+/* Acquire: what the thread wrote before publishing. Pairs with area_hit_publish(). */
+static uint64_t state_of(const struct area_hit *record)
+{
+	return atomic_load_explicit(&record->state, memory_order_acquire);
+}
+
+/* Where its thread has gone on by itself the record is taken by take_record(), or has been, and may
+ * be of another use by now. */
+static void let_go(struct target *target, unsigned index)
+{
+	struct births *births = target->explored->births;
+	struct newcomer *one = &births->waiting[index];
+	uint64_t now = clock_now();
+
+	if (state_of(&target->program->area->hit[one->record]) == one->state)
+		area_hit_take(&target->program->area->hit[one->record]);
+	team_lend(target, now - one->since);
+	births->count--;
+	if (index != births->count)
+		*one = births->waiting[births->count];
+}
+
+static void let_all_go(struct target *target)
+{
+	while (target->explored->births->count)
+		let_go(target, 0);
+	notice_answer(target->program, target->index);
+}
+
+static bool is_known(const struct births *births, unsigned record, uint64_t state)
+{
+	for (unsigned i = 0; i < births->count; i++)
+		if (births->waiting[i].record == record && births->waiting[i].state == state)
+			return true;
+	return false;
+}
+
+/* ---- who comes ------------------------------------------------------------------------------ */
+
+/* Accesses of code that the tool does not want looked at, and to memory that no other thread can
+ * have, are dropped. */
+static void sift(struct target *target, struct ahead_view *view)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < view->accesses; i++)
+		if (code_is_interesting(target, view->access[i].pc) &&
+		    team_may_share(target->space, &view->access[i]))
+			view->access[kept++] = view->access[i];
+	view->accesses = kept;
+}
+
+static void look(struct target *target, const struct area_hit *copy, struct ahead_view *view)
+{
+	bool created = copy->flags & AREA_HIT_CREATOR;
+	const struct ahead_start from = {.registers = hit_registers(&copy->registers),
+					 .known = created ? AHEAD_RETURNED : AHEAD_NEWBORN,
+					 .returns = created,
+					 .awake = true};
+
+	ahead_tour(target->space, &from, TOUR, view);
+	sift(target, view);
+	count_one(target->program, COUNT_LOOKS_AHEAD);
+}
+
+/* Where the last one to come will conflict with one that waits; how many places. */
+static unsigned compare(const struct births *births, struct team_place places[static PLACES_MOST])
+{
+	const struct newcomer *last = &births->waiting[births->count - 1];
+	unsigned count = 0;
+
+	for (unsigned i = 0; i + 1 < births->count && !count; i++)
+		count = team_places(&births->waiting[i].view, &last->view, places, PLACES_MOST);
+	return count;
+}
+
+/* The last one to come has been looked ahead from. New threads wait on only as long as another may
+ * be created: not where their creator is about to wait for somebody itself. */
+static void answer(struct target *target, bool created)
+{
+	struct births *births = target->explored->births;
+	const struct ahead_view *view = &births->waiting[births->count - 1].view;
+	struct team_place places[PLACES_MOST];
+	unsigned count = compare(births, places);
+
+	if (count) {
+		count_one(target->program, COUNT_BIRTHS_MET);
+		team_watch_places(target, HEURISTIC_BIRTH, PLACE_HITS, places, count);
+		let_all_go(target);
+	} else if (created && view->waits && !view->creates) {
+		let_all_go(target);
+	} else if (created || births->count > WAITING_MOST) {
+		let_go(target, created ? births->count - 1 : 0);
+		notice_answer(target->program, target->index);
+	}
+}
+
+static void come(struct target *target, unsigned record, uint64_t state)
+{
+	static struct area_hit copy; /* one thread; large */
+	struct births *births = target->explored->births;
+	struct newcomer *one = &births->waiting[births->count];
+	uint64_t now = clock_now();
+
+	area_hit_copy(&copy, &target->program->area->hit[record]);
+	one->record = record;
+	one->state = state;
+	one->since = copy.entry_time < now ? copy.entry_time : now;
+	if (now - one->since > AREA_BIRTH_WAIT)
+		one->since = now - AREA_BIRTH_WAIT;
+	births->count++;
+	births->last = now;
+	count_one(target->program, COUNT_BIRTHS);
+	if (!team_may_hold(target)) {
+		let_all_go(target);
+		return;
+	}
+	look(target, &copy, &one->view);
+	answer(target, copy.flags & AREA_HIT_CREATOR);
+}
+
+/* Is it told by a thread of this kind that waits, or has gone on by itself? */
+static bool is_told(const struct area_hit *record, uint32_t kind)
+{
+	enum area_hit_state state = area_hit_state(state_of(record));
+
+	return (state == AREA_HIT_HELD || state == AREA_HIT_DONE) && (record->flags & kind);
+}
+
+/* Who has gone on by itself, and of whom nobody knows any more, is forgotten. */
+static void take_record(struct program *program, unsigned index)
+{
+	struct area_hit *record = &program->area->hit[index];
+	uint64_t state = state_of(record);
+	uint32_t owner = area_hit_owner(state);
+	struct target *target = owner < AREA_PROCESSES ? program->target[owner] : NULL;
+
+	if (!target || !target->explored || !target->explored->births)
+		return;
+	if (area_hit_state(state) == AREA_HIT_DONE)
+		area_hit_take(record);
+	else if (area_hit_state(state) == AREA_HIT_HELD &&
+		 !is_known(target->explored->births, index, state))
+		come(target, index, state);
+}
+
+static bool are_any(const struct program *program)
+{
+	for (unsigned i = 0; i < AREA_PROCESSES; i++)
+		if (program->target[i] && program->target[i]->explored &&
+		    program->target[i]->explored->births)
+			return true;
+	return false;
+}
+
+/* A new thread tells before its creator does: creators that were seen to have told are taken after
+ * the new threads that were seen later. */
+void births_collect(struct program *program)
+{
+	bool created[AREA_HITS];
+
+	if (!are_any(program))
+		return;
+	for (unsigned i = 0; i < AREA_HITS; i++)
+		created[i] = is_told(&program->area->hit[i], AREA_HIT_CREATOR);
+	for (unsigned i = 0; i < AREA_HITS; i++)
+		if (is_told(&program->area->hit[i], AREA_HIT_NEWBORN))
+			take_record(program, i);
+	for (unsigned i = 0; i < AREA_HITS; i++)
+		if (created[i])
+			take_record(program, i);
+}
+
+/* ---- in time -------------------------------------------------------------------------------- */
+
+void births_run(struct target *target, uint64_t now)
+{
+	if (!target->explored->births)
+		return;
+	if (now >= births_next(target))
+		let_all_go(target);
+	if (atomic_load_explicit(&target->shared->newborn.on, memory_order_relaxed) !=
+	    team_may_hold(target))
+		atomic_store(&target->shared->newborn.on, team_may_hold(target));
+}
+
+uint64_t births_next(const struct target *target)
+{
+	const struct births *births = target->explored->births;
+
+	return births && births->count ? births->last + BIRTH_ALONE : UINT64_MAX;
+}
