@@ -50,7 +50,7 @@ bool agent_birth_is_wanted(uint64_t start)
 /* A child that borrows its parent's memory has none of its events. */
 static bool may_tell(struct area_process *process)
 {
-	return process && !area_is_closed(agent_state.area) && permitted(SYS_getpid) &&
+	return !area_is_closed(agent_state.area) && permitted(SYS_getpid) &&
 	       process->pid == raw_getpid() && !agent_is_late(process) &&
 	       !atomic_load(&process->quiet);
 }
@@ -79,10 +79,11 @@ bool agent_birth_tell(uint32_t kind, const struct area_registers *registers,
 	struct area_process *process = agent_state.process;
 	struct area *area = agent_state.area;
 
-	if (!may_tell(process))
+	if (!process)
 		return false;
 	birth->process = process;
-	birth->record = area_hit_claim(area, agent_state.index, &birth->ticket);
+	birth->record = may_tell(process) ? area_hit_claim(area, agent_state.index, &birth->ticket)
+					  : NULL;
 	if (!birth->record) {
 		pass(&process->newborn);
 		return false;
@@ -93,6 +94,12 @@ bool agent_birth_tell(uint32_t kind, const struct area_registers *registers,
 	area_hit_publish(birth->record, birth->ticket);
 	area_ring(area);
 	return true;
+}
+
+/* The kernel may refuse to let a thread sleep, by a seccomp filter. */
+static bool is_refused(int err)
+{
+	return err && err != -EAGAIN && err != -EINTR && err != -ETIMEDOUT;
 }
 
 /* Whatever stands in the area, and whether or not there is a controller, for no longer than
@@ -110,7 +117,7 @@ void agent_birth_wait(const struct agent_birth *birth)
 		struct timespec left = {0, (long)(until - now)};
 
 		if (atomic_load(&birth->record->state) != (birth->ticket | AREA_HIT_HELD) ||
-		    raw_futex((uint32_t *)&process->answered, FUTEX_WAIT, seen, &left) == -ENOSYS)
+		    is_refused(raw_futex((uint32_t *)&process->answered, FUTEX_WAIT, seen, &left)))
 			break;
 	}
 	if (now >= until)

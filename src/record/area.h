@@ -47,7 +47,7 @@
 #include <sys/types.h>
 
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
-#define AREA_VERSION 18
+#define AREA_VERSION 19
 #define AREA_PROCESSES 64
 #define AREA_SLOTS EVENT_SLOTS /* of the hardware */
 #define AREA_REGIONS 16 /* further slots, which a process with protection keys opens itself */

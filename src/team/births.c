@@ -34,15 +34,10 @@ void births_begin(struct target *target)
 	if (is_off(target, HEURISTIC_BIRTH) || !team_watches_begin(target))
 		return;
 	target->explored->births = calloc(1, sizeof(struct births));
-	atomic_store(&target->shared->newborn.on, target->explored->births != NULL);
-}
-
-void births_end(struct target *target)
-{
-	if (target->explored->births)
-		atomic_store(&target->shared->newborn.on, 0);
-	free(target->explored->births);
-	target->explored->births = NULL;
+	if (!target->explored->births)
+		return;
+	explorer_of(target)->team_loan->births = true;
+	atomic_store(&target->shared->newborn.on, 1);
 }
 
 /* ---- who waits ----------------------------------------------------------------------------- */
@@ -74,6 +69,17 @@ static void let_all_go(struct target *target)
 	while (target->explored->births->count)
 		let_go(target, 0);
 	notice_answer(target->program, target->index);
+}
+
+/* The process may live on: nobody is kept waiting in it. */
+void births_end(struct target *target)
+{
+	if (!target->explored->births)
+		return;
+	atomic_store(&target->shared->newborn.on, 0);
+	let_all_go(target);
+	free(target->explored->births);
+	target->explored->births = NULL;
 }
 
 static bool is_known(const struct births *births, unsigned record, uint64_t state)
@@ -159,78 +165,98 @@ static void come(struct target *target, unsigned record, uint64_t state)
 		one->since = now - AREA_BIRTH_WAIT;
 	births->count++;
 	births->last = now;
-	count_one(target->program, COUNT_BIRTHS);
 	if (!team_may_hold(target)) {
+		count_one(target->program, COUNT_BIRTHS_PASSED);
 		let_all_go(target);
 		return;
 	}
+	count_one(target->program, COUNT_BIRTHS);
 	look(target, &copy, &one->view);
 	answer(target, copy.flags & AREA_HIT_CREATOR);
 }
 
-/* Is it told by a thread of this kind that waits, or has gone on by itself? */
-static bool is_told(const struct area_hit *record, uint32_t kind)
+/* What waits no longer, or for nobody: of a thread that went on by itself before it was met, which
+ * is charged for that, or of a process that is not asked any more. One of those that wait in
+ * `births` is charged when it is let go. */
+static void forget(struct program *program, struct area_hit *record, uint32_t owner, bool was_met)
 {
-	enum area_hit_state state = area_hit_state(state_of(record));
+	uint64_t held = atomic_load(&record->exit_time) - record->entry_time;
 
-	return (state == AREA_HIT_HELD || state == AREA_HIT_DONE) && (record->flags & kind);
+	if (!was_met) {
+		count_one(program, COUNT_BIRTHS_PASSED);
+		program->explorer->team_loan->lent += held < AREA_BIRTH_WAIT ? held
+									     : AREA_BIRTH_WAIT;
+	}
+	if (area_hit_take(record))
+		notice_answer(program, owner);
 }
 
-/* Who has gone on by itself, and of whom nobody knows any more, is forgotten. */
 static void take_record(struct program *program, unsigned index)
 {
 	struct area_hit *record = &program->area->hit[index];
-	uint64_t state = state_of(record);
+	uint64_t state = state_of(record), held = (state & ~(uint64_t)0xff) | AREA_HIT_HELD;
 	uint32_t owner = area_hit_owner(state);
 	struct target *target = owner < AREA_PROCESSES ? program->target[owner] : NULL;
+	struct births *births = target && target->explored ? target->explored->births : NULL;
+	bool was_met = births && is_known(births, index, held);
 
-	if (!target || !target->explored || !target->explored->births)
-		return;
-	if (area_hit_state(state) == AREA_HIT_DONE)
-		area_hit_take(record);
-	else if (area_hit_state(state) == AREA_HIT_HELD &&
-		 !is_known(target->explored->births, index, state))
+	if (state != held || !births)
+		forget(program, record, owner, was_met);
+	else if (!was_met)
 		come(target, index, state);
 }
 
-static bool are_any(const struct program *program)
+/* What kind of thread waits by this record, or has gone on by itself; 0: it is none's. */
+static uint32_t kind_of(const struct area_hit *record)
 {
-	for (unsigned i = 0; i < AREA_PROCESSES; i++)
-		if (program->target[i] && program->target[i]->explored &&
-		    program->target[i]->explored->births)
-			return true;
-	return false;
+	enum area_hit_state state = area_hit_state(state_of(record));
+
+	return state == AREA_HIT_HELD || state == AREA_HIT_DONE ? record->flags & AREA_HIT_BIRTH
+								: 0;
+}
+
+static void take_newborns(struct program *program)
+{
+	for (unsigned i = 0; i < AREA_HITS; i++)
+		if (kind_of(&program->area->hit[i]) == AREA_HIT_NEWBORN)
+			take_record(program, i);
 }
 
 /* A new thread tells before its creator does: creators that were seen to have told are taken after
  * the new threads that were seen later. */
 void births_collect(struct program *program)
 {
-	bool created[AREA_HITS];
+	unsigned creator[AREA_HITS], creators = 0;
 
-	if (!are_any(program))
+	if (!program->explorer->team_loan->births)
 		return;
-	for (unsigned i = 0; i < AREA_HITS; i++)
-		created[i] = is_told(&program->area->hit[i], AREA_HIT_CREATOR);
-	for (unsigned i = 0; i < AREA_HITS; i++)
-		if (is_told(&program->area->hit[i], AREA_HIT_NEWBORN))
+	for (unsigned i = 0; i < AREA_HITS; i++) {
+		uint32_t kind = kind_of(&program->area->hit[i]);
+
+		if (kind == AREA_HIT_NEWBORN)
 			take_record(program, i);
-	for (unsigned i = 0; i < AREA_HITS; i++)
-		if (created[i])
-			take_record(program, i);
+		else if (kind)
+			creator[creators++] = i;
+	}
+	if (creators)
+		take_newborns(program);
+	for (unsigned i = 0; i < creators; i++)
+		take_record(program, creator[i]);
 }
 
 /* ---- in time -------------------------------------------------------------------------------- */
 
 void births_run(struct target *target, uint64_t now)
 {
+	bool on;
+
 	if (!target->explored->births)
 		return;
 	if (now >= births_next(target))
 		let_all_go(target);
-	if (atomic_load_explicit(&target->shared->newborn.on, memory_order_relaxed) !=
-	    team_may_hold(target))
-		atomic_store(&target->shared->newborn.on, team_may_hold(target));
+	on = team_may_hold(target);
+	if (atomic_load_explicit(&target->shared->newborn.on, memory_order_relaxed) != on)
+		atomic_store(&target->shared->newborn.on, on);
 }
 
 uint64_t births_next(const struct target *target)

@@ -13,6 +13,7 @@
 /* Of a run. */
 struct team_loan {
 	uint64_t lent; /* ns of holds, of all processes */
+	bool births;   /* threads that are created have been asked for */
 };
 
 #define TRIED 16 /* places, remembered */
