@@ -13,6 +13,9 @@
 
 #define PLACE_HITS 4   /* of a place that two threads come to, once each perhaps */
 #define WAITING_MOST 6 /* new threads that are kept at a time, while no two conflict */
+/* So long a creator is expected that has not told yet: where processors are wanted by many it gets
+ * one late. A little less than a thread waits by itself. */
+#define CREATOR_WAIT (AREA_BIRTH_WAIT - MILLISECOND)
 
 /* A thread that waits until its record is taken back. */
 struct newcomer {
@@ -26,7 +29,8 @@ struct newcomer {
 struct births {
 	struct newcomer waiting[WAITING_MOST + 1]; /* and one that has just come */
 	unsigned count;
-	uint64_t last; /* when one came, CLOCK_MONOTONIC ns */
+	uint64_t last;	   /* when one came, CLOCK_MONOTONIC ns */
+	unsigned creators; /* that have not told yet, as far as is known */
 };
 
 void births_begin(struct target *target)
@@ -165,6 +169,10 @@ static void come(struct target *target, unsigned record, uint64_t state)
 		one->since = now - AREA_BIRTH_WAIT;
 	births->count++;
 	births->last = now;
+	if (!(copy.flags & AREA_HIT_CREATOR))
+		births->creators++;
+	else if (births->creators)
+		births->creators--;
 	if (!team_may_hold(target)) {
 		count_one(target->program, COUNT_BIRTHS_PASSED);
 		let_all_go(target);
@@ -252,8 +260,10 @@ void births_run(struct target *target, uint64_t now)
 
 	if (!target->explored->births)
 		return;
-	if (now >= births_next(target))
+	if (now >= births_next(target)) {
 		let_all_go(target);
+		target->explored->births->creators = 0;
+	}
 	on = team_may_hold(target);
 	if (atomic_load_explicit(&target->shared->newborn.on, memory_order_relaxed) != on)
 		atomic_store(&target->shared->newborn.on, on);
@@ -263,5 +273,7 @@ uint64_t births_next(const struct target *target)
 {
 	const struct births *births = target->explored->births;
 
-	return births && births->count ? births->last + BIRTH_ALONE : UINT64_MAX;
+	if (!births || !births->count)
+		return UINT64_MAX;
+	return births->last + (births->creators ? CREATOR_WAIT : BIRTH_ALONE);
 }

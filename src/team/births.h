@@ -5,8 +5,9 @@
  * preload library tells of each new thread before its function begins, and of the one that created
  * it before pthread_create() returns (contact/birth.h); both wait. Look-ahead from both
  * (ahead_tour()), and from siblings that wait, tells where two will conflict: these places are
- * watched, and all go on. A creator is never kept waiting for more than that; a new thread is while
- * its creator is about to create another, until nobody has come for BIRTH_ALONE.
+ * watched, and all go on. A creator is never kept waiting for more than that; a new thread is until
+ * its creator has come, and while that is about to create another, until nobody has come for
+ * BIRTH_ALONE.
  *
  * The waits come from what is lent to teams (watches.h); of each function so many births are told
  * (AREA_BIRTHS_TOLD). Processes without the preload library tell of none. The controller's thread

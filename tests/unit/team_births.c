@@ -157,6 +157,12 @@ static void a_new_thread_waits_until_it_is_left_alone(void **state)
 	births_collect(&bench->control.program);
 	assert_int_equal(count_of(COUNT_BIRTHS), 1);
 	assert_false(is_free(record));
+	/* Its creator has not come yet. */
+	births_run(&bench->target, clock_now() + BIRTH_ALONE);
+	assert_false(is_free(record));
+	tell(AREA_HIT_CREATOR, clock_now(), false);
+	births_collect(&bench->control.program);
+	assert_int_equal(births_next(&bench->target) <= clock_now() + BIRTH_ALONE, true);
 	births_run(&bench->target, clock_now() + BIRTH_ALONE);
 	assert_true(is_free(record));
 	assert_int_equal(births_next(&bench->target), UINT64_MAX);
