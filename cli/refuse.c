@@ -2,6 +2,7 @@
 #include "cli/refuse.h"
 
 #include "cli/detect_options.h"
+#include "control/control.h"
 #include "record/utf8.h"
 
 #include <signal.h>
