@@ -186,7 +186,7 @@ class Patch(unittest.TestCase):
     def test_program_that_does_not_listen(self):
         with Program(bare=True) as program:
             self.refused(program, 1, "does not listen.*--patchable", FIX, "value")
-        self.assertEqual(patch(2 ** 22 + 1, "--list").returncode, 1)
+        self.assertEqual(patch(2 ** 22, "--list").returncode, 1)
 
     def test_another_file_at_the_path(self):
         with Program() as program, tempfile.TemporaryDirectory() as folder:
