@@ -30,21 +30,37 @@ static struct area_routine *routine_of(struct area_births *births, uint64_t star
 	return NULL;
 }
 
+/* Nothing is told once the program has set a filter, and then nobody makes a system call for it. */
+static bool may_wait(struct area_process *process)
+{
+	return !atomic_load_explicit(&process->quiet, memory_order_relaxed) &&
+	       !agent_is_late(process) && permitted(SYS_futex) && permitted(SYS_gettid);
+}
+
 bool agent_birth_is_wanted(uint64_t start)
 {
 	struct area_process *process = agent_state.process;
 	struct area_routine *routine;
+	uint32_t wish;
 
-	if (!process || !atomic_load_explicit(&process->newborn.on, memory_order_relaxed) || !start)
+	if (!process || !start)
 		return false;
-	routine = routine_of(&process->newborn, start);
-	/* Read first: who creates thousands of threads would write to one line each time. */
+	wish = atomic_load_explicit(&process->newborn.wish, memory_order_relaxed);
+	if (wish == AREA_BIRTHS_NEVER || !may_wait(process))
+		return false;
+	routine = wish == AREA_BIRTHS_ASKED ? routine_of(&process->newborn, start) : NULL;
 	if (routine &&
 	    atomic_load_explicit(&routine->told, memory_order_relaxed) < AREA_BIRTHS_TOLD &&
 	    atomic_fetch_add_explicit(&routine->told, 1, memory_order_relaxed) < AREA_BIRTHS_TOLD)
 		return true;
 	pass(&process->newborn);
 	return false;
+}
+
+void agent_birth_pass(void)
+{
+	if (agent_state.process)
+		pass(&agent_state.process->newborn);
 }
 
 /* A child that borrows its parent's memory has none of its events. */
@@ -102,26 +118,55 @@ static bool is_refused(int err)
 	return err && err != -EAGAIN && err != -EINTR && err != -ETIMEDOUT;
 }
 
+static uint64_t wait_most(void)
+{
+	return agent_state.hold_most < AREA_BIRTH_WAIT ? agent_state.hold_most : AREA_BIRTH_WAIT;
+}
+
+static bool is_waiting(const struct agent_birth *birth)
+{
+	return atomic_load(&birth->record->state) == (birth->ticket | AREA_HIT_HELD);
+}
+
 /* Whatever stands in the area, and whether or not there is a controller, for no longer than
  * AREA_BIRTH_WAIT. After a wait in vain nobody waits until the controller wishes so again. */
 void agent_birth_wait(const struct agent_birth *birth)
 {
 	struct area_process *process = birth->process;
-	uint64_t most = agent_state.hold_most < AREA_BIRTH_WAIT ? agent_state.hold_most
-								: AREA_BIRTH_WAIT;
-	const uint64_t begin = agent_now(), until = begin + most;
+	const uint64_t begin = agent_now(), until = begin + wait_most();
 	uint64_t now = begin;
 
 	for (; now < until && !area_is_closed(agent_state.area); now = agent_now()) {
 		uint32_t seen = atomic_load(&process->answered);
 		struct timespec left = {0, (long)(until - now)};
 
-		if (atomic_load(&birth->record->state) != (birth->ticket | AREA_HIT_HELD) ||
+		if (!is_waiting(birth) || atomic_load(&process->quiet) ||
 		    is_refused(raw_futex((uint32_t *)&process->answered, FUTEX_WAIT, seen, &left)))
 			break;
 	}
-	if (now >= until)
-		atomic_store(&process->newborn.on, 0);
+	/* One that was answered may have got its processor late. */
+	if (now >= until && is_waiting(birth))
+		atomic_store(&process->newborn.wish, AREA_BIRTHS_NOT_NOW);
 	area_hit_leave(birth->record, birth->ticket, now);
 	atomic_fetch_add_explicit(&process->held, now - begin, memory_order_relaxed);
+}
+
+bool agent_birth_await(uint32_t *word)
+{
+	struct area_process *process = agent_state.process;
+	const uint64_t begin = agent_now(), until = begin + wait_most();
+	uint64_t now = begin;
+	bool came;
+
+	/* Acquire: pairs with the release of who sets the word. */
+	while (!(came = __atomic_load_n(word, __ATOMIC_ACQUIRE)) && now < until) {
+		struct timespec left = {0, (long)(until - now)};
+
+		if (is_refused(raw_futex(word, FUTEX_WAIT_PRIVATE, 0, &left)))
+			break;
+		now = agent_now();
+	}
+	if (process)
+		atomic_fetch_add_explicit(&process->held, now - begin, memory_order_relaxed);
+	return came;
 }

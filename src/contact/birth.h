@@ -18,6 +18,11 @@ struct agent_birth {
 
 /* Is a thread that begins `start` to be told of? Asked once of each, which is counted. */
 bool agent_birth_is_wanted(uint64_t start);
+/* One that was wanted is not told of all the same. */
+void agent_birth_pass(void);
+/* Until the word, a futex of this process's, is not 0 any more, AREA_BIRTH_WAIT at most. What it is
+ * afterwards. */
+bool agent_birth_await(uint32_t *word);
 /* `kind`: one of AREA_HIT_BIRTH. False: nothing was told, and nothing is to be waited for. */
 bool agent_birth_tell(uint32_t kind, const struct area_registers *registers,
 		      struct agent_birth *birth);

@@ -47,14 +47,24 @@ __attribute__((constructor)) static void resolve(void)
 	RESOLVE(pthread_create);
 }
 
-/* On the creator's stack, which waits until the new thread has taken it: no memory is allocated in
- * the program's heap. */
+#define HANDED_MOST 32
+
 struct beginning {
 	struct agent_begun own; /* what the program has it begin with */
 	bool blocked, notice;
-	bool told;	/* to the controller, with the creator */
-	uint32_t taken; /* futex */
+	bool told; /* to the controller, with the creator */
 };
+
+/* What a new thread takes from its creator. No memory is allocated in the program's heap. */
+struct handed {
+	struct beginning beginning;
+	uint32_t taken;	 /* futex; nothing more is read by the new thread */
+	uint32_t owners; /* who may still look at it; 0: free */
+};
+
+/* Of two owners each, the last of which frees it: no creator has to wait for a thread that gets no
+ * processor. Accepted: what fork() finds in use stays so in the child. */
+static struct handed handed[HANDED_MOST];
 
 static bool threads_give_notice(void)
 {
@@ -108,18 +118,47 @@ static void tell_creator(const void *noted)
 		agent_birth_wait(&birth);
 }
 
-/* A new thread takes what it was given, and goes on as if it had begun with that. */
-__attribute__((used, visibility("hidden"))) struct agent_begun thread_begin(struct beginning *given)
+static bool is_shared(const struct handed *given)
 {
-	struct beginning beginning = *given;
+	return (uintptr_t)given - (uintptr_t)handed < sizeof(handed);
+}
+
+/* NULL: all are in use. */
+static struct handed *share(const struct beginning *beginning)
+{
+	for (unsigned i = 0; i < HANDED_MOST; i++) {
+		uint32_t owners = 0;
+
+		/* Acquire: pairs with let_go(). */
+		if (!__atomic_compare_exchange_n(&handed[i].owners, &owners, 2, false,
+						 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			continue;
+		handed[i].beginning = *beginning;
+		__atomic_store_n(&handed[i].taken, 0, __ATOMIC_RELAXED);
+		return &handed[i];
+	}
+	return NULL;
+}
+
+static void let_go(struct handed *given, uint32_t owners)
+{
+	if (is_shared(given))
+		__atomic_fetch_sub(&given->owners, owners, __ATOMIC_RELEASE);
+}
+
+/* A new thread takes what it was given, and goes on as if it had begun with that. */
+__attribute__((used, visibility("hidden"))) struct agent_begun thread_begin(struct handed *given)
+{
+	struct beginning beginning = given->beginning;
 	struct agent_birth birth = {0};
 
 	/* Before the creator goes on: the controller knows of both once that has told, too. */
 	beginning.told = beginning.told && tell_newborn(&beginning, &birth);
 
-	/* Release: pairs with the creator's acquire; *given is gone from here on. */
+	/* Release: pairs with the creator's acquire; what is on its stack is gone from here on. */
 	__atomic_store_n(&given->taken, 1, __ATOMIC_RELEASE);
 	raw_futex(&given->taken, FUTEX_WAKE_PRIVATE, 1, NULL);
+	let_go(given, 1);
 	if (beginning.blocked)
 		mask_begin_blocked();
 	if (beginning.notice)
@@ -181,15 +220,46 @@ static uint64_t before_creation(const struct beginning *beginning)
 	return before;
 }
 
-static void after_creation(struct beginning *beginning, uint64_t before, bool created,
-			   const void *noted)
+/* `own`, on the creator's stack, where no shared one is free: then it waits until the new thread
+ * has taken it, and nothing is told. NULL: there is nothing to hand over. */
+static struct handed *hand_over(struct handed *own)
 {
-	if (beginning->blocked)
+	struct handed *given = is_plain(&own->beginning) ? NULL : share(&own->beginning);
+
+	if (!given && own->beginning.told) {
+		agent_birth_pass();
+		own->beginning.told = false;
+	}
+	return given || is_plain(&own->beginning) ? given : own;
+}
+
+/* Whether it has taken what it needs, where that is waited for. */
+static bool wait_until_taken(struct handed *given)
+{
+	if (is_shared(given))
+		return given->beginning.told && agent_birth_await(&given->taken);
+	while (!__atomic_load_n(&given->taken, __ATOMIC_ACQUIRE))
+		raw_futex(&given->taken, FUTEX_WAIT_PRIVATE, 0, NULL);
+	return true;
+}
+
+static void after_creation(struct handed *given, uint64_t before, bool created, const void *noted)
+{
+	const bool told = given->beginning.told;
+	bool taken;
+
+	if (given->beginning.blocked)
 		raw_sigprocmask(SIG_SETMASK, &before, NULL);
-	while (created && !__atomic_load_n(&beginning->taken, __ATOMIC_ACQUIRE))
-		raw_futex(&beginning->taken, FUTEX_WAIT_PRIVATE, 0, NULL);
-	if (created && beginning->told)
+	if (!created) {
+		let_go(given, 2);
+		return;
+	}
+	taken = wait_until_taken(given);
+	let_go(given, 1);
+	if (told && taken)
 		tell_creator(noted);
+	else if (told)
+		agent_birth_pass();
 }
 
 /* Called by the entries below, which note the registers that they keep for their callers. */
@@ -197,17 +267,18 @@ __attribute__((used, visibility("hidden"))) int
 thread_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
 		      void *argument, const void *noted)
 {
-	struct beginning beginning = prepare(begins_blocked(attributes), body, argument);
+	struct handed own = {.beginning = prepare(begins_blocked(attributes), body, argument)};
+	struct handed *given = hand_over(&own);
 	uint64_t before;
 	int err;
 
 	resolve();
 	count_birth();
-	if (is_plain(&beginning))
+	if (!given)
 		return libc.pthread_create(thread, attributes, body, argument);
-	before = before_creation(&beginning);
-	err = libc.pthread_create(thread, attributes, thread_entry, &beginning);
-	after_creation(&beginning, before, !err, noted);
+	before = before_creation(&given->beginning);
+	err = libc.pthread_create(thread, attributes, thread_entry, given);
+	after_creation(given, before, !err, noted);
 	return err;
 }
 
@@ -215,19 +286,20 @@ __attribute__((used, visibility("hidden"))) int
 thread_thrd_create(thrd_t *thread, thrd_start_t start, void *argument, const void *unused,
 		   const void *noted)
 {
-	struct beginning beginning =
-		prepare(begins_blocked(NULL), (void *(*)(void *))(uintptr_t)start, argument);
+	struct handed own = {.beginning = prepare(begins_blocked(NULL),
+						  (void *(*)(void *))(uintptr_t)start, argument)};
+	struct handed *given = hand_over(&own);
 	uint64_t before;
 	int result;
 
 	(void)unused; /* thrd_create() has three arguments */
 	resolve();
 	count_birth();
-	if (is_plain(&beginning))
+	if (!given)
 		return libc.thrd_create(thread, start, argument);
-	before = before_creation(&beginning);
-	result = libc.thrd_create(thread, (thrd_start_t)(uintptr_t)thread_entry, &beginning);
-	after_creation(&beginning, before, result == thrd_success, noted);
+	before = before_creation(&given->beginning);
+	result = libc.thrd_create(thread, (thrd_start_t)(uintptr_t)thread_entry, given);
+	after_creation(given, before, result == thrd_success, noted);
 	return result;
 }
 

@@ -250,10 +250,17 @@ struct area_heap {
 
 /*
  * Threads that are created are told of, and wait for AREA_BIRTH_WAIT at most, with who created
- * them, while `on`: of each function that threads begin with the first AREA_BIRTHS_TOLD.
+ * them, while it is asked: of each function that threads begin with the first AREA_BIRTHS_TOLD.
  */
+enum area_births_wish {
+	AREA_BIRTHS_NEVER,
+	AREA_BIRTHS_ASKED,
+	AREA_BIRTHS_NOT_NOW, /* what is created meanwhile counts as passed */
+};
+
 struct area_births {
-	_Atomic uint32_t on;	 /* the controller's */
+	_Atomic uint32_t
+		wish; /* enum area_births_wish; the controller's, and of who waited in vain */
 	_Atomic uint32_t passed; /* not told of meanwhile */
 	struct area_routine {
 		_Atomic uint64_t start; /* 0: free */

@@ -2,6 +2,7 @@
 #include "team/births.h"
 
 #include "base/clock.h"
+#include "choice/arming.h"
 #include "notice/notice.h"
 #include "sample/ahead.h"
 #include "team/watches.h"
@@ -17,6 +18,9 @@
  * one late. A little less than a thread waits by itself. */
 #define CREATOR_WAIT (AREA_BIRTH_WAIT - MILLISECOND)
 
+/* More than these, and as many creators, no library tells of: what says so is another's writing. */
+#define LOOKED_MOST (2 * AREA_ROUTINES * AREA_BIRTHS_TOLD)
+
 /* A thread that waits until its record is taken back. */
 struct newcomer {
 	unsigned record;
@@ -31,7 +35,20 @@ struct births {
 	unsigned count;
 	uint64_t last;	   /* when one came, CLOCK_MONOTONIC ns */
 	unsigned creators; /* that have not told yet, as far as is known */
+	unsigned looked;   /* ahead from, in all */
 };
+
+/* As of everything that a strategy arms: not while the budget is overspent, nor after --duration.
+ */
+static bool may_hold(const struct target *target, uint64_t now)
+{
+	return team_may_hold(target) && may_watch(explorer_of(target), now);
+}
+
+static uint32_t wish_of(const struct target *target, uint64_t now)
+{
+	return may_hold(target, now) ? AREA_BIRTHS_ASKED : AREA_BIRTHS_NOT_NOW;
+}
 
 void births_begin(struct target *target)
 {
@@ -41,7 +58,7 @@ void births_begin(struct target *target)
 	if (!target->explored->births)
 		return;
 	explorer_of(target)->team_loan->births = true;
-	atomic_store(&target->shared->newborn.on, 1);
+	atomic_store(&target->shared->newborn.wish, wish_of(target, clock_now()));
 }
 
 /* ---- who waits ----------------------------------------------------------------------------- */
@@ -80,7 +97,7 @@ void births_end(struct target *target)
 {
 	if (!target->explored->births)
 		return;
-	atomic_store(&target->shared->newborn.on, 0);
+	atomic_store(&target->shared->newborn.wish, AREA_BIRTHS_NEVER);
 	let_all_go(target);
 	free(target->explored->births);
 	target->explored->births = NULL;
@@ -173,12 +190,13 @@ static void come(struct target *target, unsigned record, uint64_t state)
 		births->creators++;
 	else if (births->creators)
 		births->creators--;
-	if (!team_may_hold(target)) {
+	if (!may_hold(target, now) || births->looked >= LOOKED_MOST) {
 		count_one(target->program, COUNT_BIRTHS_PASSED);
 		let_all_go(target);
 		return;
 	}
 	count_one(target->program, COUNT_BIRTHS);
+	births->looked++;
 	look(target, &copy, &one->view);
 	answer(target, copy.flags & AREA_HIT_CREATOR);
 }
@@ -188,7 +206,9 @@ static void come(struct target *target, unsigned record, uint64_t state)
  * `births` is charged when it is let go. */
 static void forget(struct program *program, struct area_hit *record, uint32_t owner, bool was_met)
 {
-	uint64_t held = atomic_load(&record->exit_time) - record->entry_time;
+	bool is_over = area_hit_state(state_of(record)) == AREA_HIT_DONE;
+	uint64_t held =
+		(is_over ? atomic_load(&record->exit_time) : clock_now()) - record->entry_time;
 
 	if (!was_met) {
 		count_one(program, COUNT_BIRTHS_PASSED);
@@ -208,6 +228,8 @@ static void take_record(struct program *program, unsigned index)
 	struct births *births = target && target->explored ? target->explored->births : NULL;
 	bool was_met = births && is_known(births, index, held);
 
+	if (area_hit_state(state) == AREA_HIT_LEAVING)
+		return; /* it comes again when it is done */
 	if (state != held || !births)
 		forget(program, record, owner, was_met);
 	else if (!was_met)
@@ -254,9 +276,16 @@ void births_collect(struct program *program)
 
 /* ---- in time -------------------------------------------------------------------------------- */
 
+/* A creator may have had no record left to tell with. */
+static void stop_expecting(struct births *births, uint64_t now)
+{
+	if (!births->count && now - births->last > CREATOR_WAIT)
+		births->creators = 0;
+}
+
 void births_run(struct target *target, uint64_t now)
 {
-	bool on;
+	uint32_t wish;
 
 	if (!target->explored->births)
 		return;
@@ -264,9 +293,10 @@ void births_run(struct target *target, uint64_t now)
 		let_all_go(target);
 		target->explored->births->creators = 0;
 	}
-	on = team_may_hold(target);
-	if (atomic_load_explicit(&target->shared->newborn.on, memory_order_relaxed) != on)
-		atomic_store(&target->shared->newborn.on, on);
+	stop_expecting(target->explored->births, now);
+	wish = wish_of(target, now);
+	if (atomic_load_explicit(&target->shared->newborn.wish, memory_order_relaxed) != wish)
+		atomic_store(&target->shared->newborn.wish, wish);
 }
 
 uint64_t births_next(const struct target *target)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -37,7 +38,7 @@ static int begin(void **state)
 	agent_state.index = 3;
 	agent_state.hold_most = AREA_BIRTH_WAIT;
 	agent_state.process->pid = getpid();
-	agent_state.process->newborn.on = 1;
+	agent_state.process->newborn.wish = AREA_BIRTHS_ASKED;
 	return 0;
 }
 
@@ -74,11 +75,37 @@ static void each_function_is_told_so_often(void **state)
 static void nothing_is_told_that_is_not_asked_for(void **state)
 {
 	(void)state;
-	agent_state.process->newborn.on = 0;
+	agent_state.process->newborn.wish = AREA_BIRTHS_NEVER;
 	assert_int_equal(wanted(0x1000, 1), 0);
 	assert_int_equal(agent_state.process->newborn.passed, 0);
-	agent_state.process->newborn.on = 1;
+	agent_state.process->newborn.wish = AREA_BIRTHS_NOT_NOW;
+	assert_int_equal(wanted(0x1000, 3), 0);
+	assert_int_equal(agent_state.process->newborn.passed, 3);
+	agent_state.process->newborn.wish = AREA_BIRTHS_ASKED;
 	assert_int_equal(wanted(0, 1), 0);
+	/* The program has set a filter, which may end who sleeps. */
+	agent_state.process->quiet = 1;
+	assert_int_equal(wanted(0x1000, 1), 0);
+	assert_int_equal(agent_state.process->newborn.passed, 3);
+}
+
+static void *set(void *word)
+{
+	__atomic_store_n((uint32_t *)word, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void nobody_waits_for_a_thread_that_gets_no_processor(void **state)
+{
+	uint32_t word = 0;
+	pthread_t thread;
+
+	(void)state;
+	assert_false(agent_birth_await(&word));
+	assert_in_range(agent_state.process->held, AREA_BIRTH_WAIT, 100 * AREA_BIRTH_WAIT);
+	assert_int_equal(pthread_create(&thread, NULL, set, &word), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_true(agent_birth_await(&word));
 }
 
 static void who_waits_goes_on_in_time(void **state)
@@ -97,7 +124,7 @@ static void who_waits_goes_on_in_time(void **state)
 	assert_int_equal(record->tid, gettid());
 	agent_birth_wait(&birth);
 	assert_int_equal(area_hit_state(record->state), AREA_HIT_DONE);
-	assert_int_equal(agent_state.process->newborn.on, 0);
+	assert_int_equal(agent_state.process->newborn.wish, AREA_BIRTHS_NOT_NOW);
 	assert_in_range(agent_state.process->held, AREA_BIRTH_WAIT, 2 * AREA_BIRTH_WAIT);
 }
 
@@ -122,6 +149,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_function_is_told_so_often, begin, end),
 		cmocka_unit_test_setup_teardown(nothing_is_told_that_is_not_asked_for, begin, end),
+		cmocka_unit_test_setup_teardown(nobody_waits_for_a_thread_that_gets_no_processor,
+						begin, end),
 		cmocka_unit_test_setup_teardown(who_waits_goes_on_in_time, begin, end),
 		cmocka_unit_test_setup_teardown(
 			nobody_tells_for_another_process_or_where_no_call_may_be_made, begin, end),

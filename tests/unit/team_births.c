@@ -25,6 +25,7 @@ static struct bench {
 	struct explored explored;
 	struct usage usage;
 	struct team_loan loan;
+	struct budget budget;
 	struct target target;
 	struct area *area;
 } * bench;
@@ -45,6 +46,7 @@ static void open_explorer(struct program *program)
 	bench->explorer.program = program;
 	bench->explorer.events = &events;
 	bench->explorer.team_loan = &bench->loan;
+	bench->explorer.budget = &bench->budget;
 	bench->explored.usage = &bench->usage;
 }
 
@@ -69,7 +71,7 @@ static int set_up(void **state)
 	assert_int_equal(symbol_session_open(&program->session, NULL), 0);
 	assert_int_equal(space_open(&target->space, program->session, getpid()), 0);
 	births_begin(target);
-	assert_int_equal(target->shared->newborn.on, 1);
+	assert_int_equal(target->shared->newborn.wish, AREA_BIRTHS_ASKED);
 	return 0;
 }
 
@@ -145,7 +147,23 @@ static void nobody_waits_where_nobody_may_be_held(void **state)
 	assert_int_equal(bench->target.shared->answered, 1);
 	assert_int_equal(count_of(COUNT_BIRTHS_PASSED), 1);
 	births_run(&bench->target, clock_now());
-	assert_int_equal(bench->target.shared->newborn.on, 0);
+	assert_int_equal(bench->target.shared->newborn.wish, AREA_BIRTHS_NOT_NOW);
+}
+
+static void nobody_waits_where_nothing_may_be_watched(void **state)
+{
+	const struct area_hit *record = tell(AREA_HIT_NEWBORN, clock_now(), false);
+
+	(void)state;
+	bench->budget.paused_until = UINT64_MAX;
+	births_collect(&bench->control.program);
+	assert_true(is_free(record));
+	assert_int_equal(count_of(COUNT_BIRTHS_PASSED), 1);
+	births_run(&bench->target, clock_now());
+	assert_int_equal(bench->target.shared->newborn.wish, AREA_BIRTHS_NOT_NOW);
+	bench->budget.paused_until = 0;
+	births_run(&bench->target, clock_now());
+	assert_int_equal(bench->target.shared->newborn.wish, AREA_BIRTHS_ASKED);
 }
 
 static void a_new_thread_waits_until_it_is_left_alone(void **state)
@@ -176,7 +194,7 @@ static void nobody_is_left_waiting_where_watching_ends(void **state)
 	births_collect(&bench->control.program);
 	births_end(&bench->target);
 	assert_true(is_free(met));
-	assert_int_equal(bench->target.shared->newborn.on, 0);
+	assert_int_equal(bench->target.shared->newborn.wish, AREA_BIRTHS_NEVER);
 	/* Their threads had looked whether to tell before that. */
 	late = tell(AREA_HIT_NEWBORN, clock_now(), false);
 	gone = tell(AREA_HIT_CREATOR, clock_now(), true);
@@ -203,6 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(who_went_on_unseen_is_charged_and_counted),
 		TEST(no_time_in_the_area_lends_more_than_a_wait),
+		TEST(nobody_waits_where_nothing_may_be_watched),
 		TEST(nobody_waits_where_nobody_may_be_held),
 		TEST(a_new_thread_waits_until_it_is_left_alone),
 		TEST(nobody_is_left_waiting_where_watching_ends),
