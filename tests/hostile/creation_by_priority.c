@@ -45,6 +45,7 @@ static void create_once(void)
 
 	__atomic_store_n(&gone_on, 0, __ATOMIC_RELEASE);
 	spinner = create(spin, 50);
+	nap(20000); /* it has begun */
 	thread = create(run, 10);
 	__atomic_store_n(&gone_on, 1, __ATOMIC_RELEASE);
 	expect(pthread_join(spinner, NULL) == 0);
@@ -77,9 +78,9 @@ int main(void)
 		return SKIP;
 	parameter.sched_priority = 0;
 	expect(sched_setscheduler(0, SCHED_OTHER, &parameter) == 0);
-	noise_start();
 	expect(pthread_create(&thread, NULL, creator, NULL) == 0);
 	expect(pthread_join(thread, NULL) == 0);
+	noise_start();
 	noise_stop();
 	say("%d threads ran", ran);
 	return 0;
