@@ -123,8 +123,9 @@ bool flow_tree_end_constant(struct flow_tree *tree, struct flow_value *value)
 {
 	struct tl_memory memory;
 
+	/* What processes share another one may have mapped to write to it. */
 	if (tree->services->memory(tree->host, value->pid, value->address, &memory) ||
-	    memory.writable)
+	    memory.writable || memory.shared)
 		return false;
 	value->state = FLOW_VALUE_ENDED;
 	snprintf(value->end, sizeof(value->end), "a constant in memory that is never written");
