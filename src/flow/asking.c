@@ -267,6 +267,7 @@ static void hit_others(struct flow_asking *asking, const struct tl_access *acces
 		hit_other(asking, access, question->cookie, reads, hit);
 		hit_other(asking, access, question->code_cookie, reads, hit);
 		hit_other(asking, access, question->goal_cookie, reads, hit);
+		hit_other(asking, access, question->far_cookie, reads, hit);
 	}
 }
 
@@ -352,7 +353,8 @@ static void doubt_before(struct flow_asking *asking, const struct tl_access *acc
 
 		if (may_touch(asking, question->cookie, &asked->before, access) ||
 		    may_touch(asking, question->code_cookie, &asked->before, access) ||
-		    may_touch(asking, question->goal_cookie, &asked->before, access))
+		    may_touch(asking, question->goal_cookie, &asked->before, access) ||
+		    may_touch(asking, question->far_cookie, &asked->before, access))
 			asking->asker->forget(asking->state, i);
 	}
 }

@@ -180,6 +180,43 @@ static void code_that_was_told_of_is_not_told_again(void **state)
 	assert_int_equal(tellings, 3);
 }
 
+/* Another question asks about the same memory in a process that shares it, which is this one. */
+static void watch_from_afar(void)
+{
+	asking.question[2].item = 0;
+	asking.question[2].cookie =
+		flow_asking_arm(&asking, PROCESS + 1, PLACE, 8, TL_READ | TL_WRITE);
+	asking.question[2].far_cookie = flow_asking_arm(&asking, PROCESS, PLACE, 8, TL_WRITE);
+}
+
+static void store(void)
+{
+	struct tl_registers registers = registers_at(STORE + 3, 0);
+	const struct tl_access access = {.size = sizeof(access),
+					 .pid = PROCESS,
+					 .identity = THREAD,
+					 .pc = STORE,
+					 .address = PLACE,
+					 .length = 8,
+					 .access = TL_WRITE,
+					 .registers = &registers,
+					 .cookie = asking.question[0].cookie};
+
+	registers.general[6] = PLACE;
+	flow_asking_hit(&asking, &access, tell);
+}
+
+static void a_store_is_told_to_who_asks_from_afar(void **state)
+{
+	(void)state;
+	watch_from_afar();
+	store();
+	assert_int_equal(tellings, 2);
+	assert_int_equal(told[1].access, TL_WRITE);
+	assert_int_equal(told[1].address, PLACE);
+	assert_int_equal(told[1].cookie, asking.question[2].far_cookie);
+}
+
 static void another_thread_comes_to_the_code(void **state)
 {
 	(void)state;
@@ -296,6 +333,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(an_access_tells_of_the_code_behind_it, ask),
 		cmocka_unit_test_setup(code_that_was_told_of_is_not_told_again, ask),
+		cmocka_unit_test_setup(a_store_is_told_to_who_asks_from_afar, ask),
 		cmocka_unit_test_setup(another_thread_comes_to_the_code, ask),
 		cmocka_unit_test_setup(the_code_by_another_way, ask),
 		cmocka_unit_test_setup(code_alone_leaves_what_came_before_it_unknown, ask),
