@@ -116,7 +116,9 @@ static uint64_t may_make(const struct flow_slice_work *work, uint16_t index,
 bool slice_is_disjoint(const struct flow_slice_work *work, uint16_t index,
 		       const struct insn_result *result)
 {
+	/* Of a source that counts higher the bytes are in other places than the result's. */
 	return result->operation == INSN_ADD && result->source_count == 2 &&
+	       !result->source[0].shift && !result->source[1].shift &&
 	       result->to.kind == INSN_PLACE_GENERAL && !result->to.first &&
 	       !(may_be(work, index, result, 0, DEPTH) & may_be(work, index, result, 1, DEPTH) &
 		 low_bits(result->to.length));

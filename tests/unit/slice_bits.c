@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "code.h"
+
 #define START 0x1000
 #define SECOND 0x1005 /* the load of the second field */
 #define JOIN 0x0a     /* offsets */
@@ -87,12 +89,35 @@ static void a_field_is_of_these_bits(void **state)
 	assert_true(slice.end[0].bits == SECOND_BITS);
 }
 
+CODE(four_times, "mov (%rdi), %rax\n"
+		 "lea 0(,%rax,4), %rdx\n"
+		 "four_times_store: mov %rdx, (%rsi)\n"
+		 "ret");
+extern const uint8_t four_times_store[];
+
+/* Bits of the byte below have come into it. */
+static void a_byte_of_a_multiple_is_of_those_below_too(void **state)
+{
+	const struct flow_stored stored = {.first = 1, .length = 1};
+
+	(void)state;
+	assert_int_equal(flow_slice_store(four_times_start,
+					  (size_t)(four_times_end - four_times_start), START,
+					  START + (uint64_t)(four_times_store - four_times_start),
+					  &stored, &work, &slice),
+			 0);
+	assert_only(START);
+	assert_int_equal(slice.end[0].first, 0);
+	assert_int_equal(slice.end[0].length, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_field_has_its_own_source),
 		cmocka_unit_test(a_sum_that_carries_is_of_both),
 		cmocka_unit_test(a_field_is_of_these_bits),
+		cmocka_unit_test(a_byte_of_a_multiple_is_of_those_below_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
