@@ -68,6 +68,10 @@ bool slice_was_visited(struct flow_slice_work *work, uint64_t key);
 bool slice_outlives_load(struct flow_slice_work *work, uint64_t start, uint16_t load, uint16_t last,
 			 uint64_t held);
 
+/* again.c. Can control come from `last` to it again without passing any end? */
+bool slice_runs_again(struct flow_slice_work *work, const struct flow_slice *slice, uint64_t start,
+		      uint16_t last);
+
 /*
  * With which values does what the end, a load, has loaded not go on, once the slice is complete?
  * `last`: the slice's instruction, or SLICE_NOWHERE.

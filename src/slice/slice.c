@@ -11,6 +11,18 @@
 #define RDX 2
 #define RSP 4
 
+/* Both are the same load, from the same byte on. Bits are counted in the bytes of one length. */
+static void widen(struct flow_end *end, const struct flow_end *other)
+{
+	if (end->length == other->length) {
+		end->bits |= other->bits;
+		return;
+	}
+	end->bits = UINT64_MAX;
+	if (!other->length || (end->length && end->length < other->length))
+		end->length = other->length;
+}
+
 static void add_end(struct flow_slice *slice, const struct flow_end *end)
 {
 	for (unsigned i = 0; i < slice->ends; i++) {
@@ -20,7 +32,7 @@ static void add_end(struct flow_slice *slice, const struct flow_end *end)
 		    other->operand == end->operand && other->constant == end->constant &&
 		    other->first == end->first && other->place.number == end->place.number &&
 		    other->place.kind == end->place.kind) {
-			other->bits |= end->bits;
+			widen(other, end);
 			return;
 		}
 	}
@@ -419,51 +431,6 @@ static void finish(struct flow_slice_work *work, struct flow_slice *slice, uint6
 	}
 }
 
-#define REACHED 1
-#define STOPS 2
-
-/* Control comes to the instruction at `pc`. True: that was not known. */
-static bool reach_next(struct flow_slice_work *work, uint64_t start, uint64_t pc)
-{
-	uint16_t index = slice_index(work, start, pc);
-
-	if (index == SLICE_NOWHERE || work->reached[index])
-		return false;
-	work->reached[index] = REACHED;
-	return true;
-}
-
-/* Can control come from `last` to it again without passing any end? */
-static bool runs_again(struct flow_slice_work *work, const struct flow_slice *slice, uint64_t start,
-		       uint16_t last)
-{
-	bool changed = true, first = true;
-
-	memset(work->reached, 0, work->count);
-	for (unsigned i = 0; i < slice->ends; i++) {
-		uint16_t index = slice_index(work, start, slice->end[i].pc);
-
-		if (index != SLICE_NOWHERE && slice->end[i].kind != FLOW_END_ARGUMENT)
-			work->reached[index] = STOPS;
-	}
-	if (work->reached[last] == STOPS)
-		return false;
-	for (; changed && !work->reached[last]; first = false) {
-		changed = false;
-		for (unsigned i = first ? last : 0; i < (first ? last + 1u : work->count); i++) {
-			const struct insn *insn = &work->effect[i].insn;
-
-			if (!first && work->reached[i] != REACHED)
-				continue;
-			if (slice_falls_through(insn))
-				changed |= reach_next(work, start, work->pc[i] + insn->length);
-			if (insn->flow == INSN_FLOW_BRANCH)
-				changed |= reach_next(work, start, (uint64_t)insn->target);
-		}
-	}
-	return work->reached[last];
-}
-
 static uint64_t registers_of(const struct insn_result *result)
 {
 	uint64_t held = 0;
@@ -533,7 +500,7 @@ int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_
 		found = true;
 	}
 	run(work, slice, start, index);
-	slice->again = runs_again(work, slice, start, index);
+	slice->again = slice_runs_again(work, slice, start, index);
 	finish(work, slice, start, index, held);
 	find_always(work, slice, start,
 		    &(struct slice_arrival){

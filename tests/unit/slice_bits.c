@@ -35,6 +35,16 @@ static void slice_bits(const uint8_t *code, size_t length, uint64_t bits)
 		flow_slice_store(code, length, START, START + STORE, &stored, &work, &slice), 0);
 }
 
+static void slice_bytes(const uint8_t *code, const uint8_t *end, const uint8_t *store,
+			unsigned first, unsigned length)
+{
+	const struct flow_stored stored = {.first = first, .length = length};
+	uint64_t pc = START + (uint64_t)(store - code);
+
+	assert_int_equal(
+		flow_slice_store(code, (size_t)(end - code), START, pc, &stored, &work, &slice), 0);
+}
+
 static void assert_only(uint64_t pc)
 {
 	assert_int_equal(slice.ends, 1);
@@ -98,17 +108,30 @@ extern const uint8_t four_times_store[];
 /* Bits of the byte below have come into it. */
 static void a_byte_of_a_multiple_is_of_those_below_too(void **state)
 {
-	const struct flow_stored stored = {.first = 1, .length = 1};
-
 	(void)state;
-	assert_int_equal(flow_slice_store(four_times_start,
-					  (size_t)(four_times_end - four_times_start), START,
-					  START + (uint64_t)(four_times_store - four_times_start),
-					  &stored, &work, &slice),
-			 0);
+	slice_bytes(four_times_start, four_times_end, four_times_store, 1, 1);
 	assert_only(START);
 	assert_int_equal(slice.end[0].first, 0);
 	assert_int_equal(slice.end[0].length, 2);
+}
+
+CODE(in_two_widths, "mov (%rdi), %rax\n"
+		    "movzbl %al, %ecx\n"
+		    "and $0x0f, %ecx\n"
+		    "xor %rax, %rcx\n"
+		    "in_two_widths_store: mov %rcx, (%rsi)\n"
+		    "ret");
+extern const uint8_t in_two_widths_store[];
+
+/* Some bits of its lowest byte, and all of it. */
+static void a_load_counts_as_far_as_any_part_of_it(void **state)
+{
+	(void)state;
+	slice_bytes(in_two_widths_start, in_two_widths_end, in_two_widths_store, 0, 8);
+	assert_only(START);
+	assert_int_equal(slice.end[0].first, 0);
+	assert_int_equal(slice.end[0].length, 8);
+	assert_true(slice.end[0].bits == UINT64_MAX);
 }
 
 int main(void)
@@ -118,6 +141,7 @@ int main(void)
 		cmocka_unit_test(a_sum_that_carries_is_of_both),
 		cmocka_unit_test(a_field_is_of_these_bits),
 		cmocka_unit_test(a_byte_of_a_multiple_is_of_those_below_too),
+		cmocka_unit_test(a_load_counts_as_far_as_any_part_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
