@@ -19,6 +19,9 @@ static const char *why_unanswered(const struct flow_tree *tree, const struct flo
 		return value->called ? "not followed: the call by a pointer that it came through "
 				       "was not seen before the store"
 				     : "not followed: its load was not seen before the store";
+	if (value->chosen && value->computed)
+		return "not followed: one of several was taken, and it was changed: which is not "
+		       "known";
 	return value->only_writer || flow_tree_goal(tree, value) != value->writer
 		       ? "not followed: what passes through here was not seen to go on"
 		       : "memory that nobody was seen to write";

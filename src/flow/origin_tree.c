@@ -413,7 +413,7 @@ static void follow_slice(struct flow_tree *tree, const struct flow_standpoint *f
 	at.computed |= !slice->copies;
 	for (unsigned i = 0; i < slice->ends; i++) {
 		at.always = from->always && slice->end[i].always;
-		at.chosen = from->chosen || (several && !at.always);
+		at.chosen = from->chosen || (several && !at.always) || slice->end[i].one_of_two;
 		follow_end(tree, &at, &slice->end[i]);
 	}
 	if (slice->more)

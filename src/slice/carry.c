@@ -7,7 +7,10 @@
  *	stored = sum;
  *
  * Forwards from the load along every way, one at a time, with the registers that depend on the
- *value there: on none may it get lost before the store.
+ * value there: on none may it get lost before the store.
+ *
+ * On the same ways an instruction is met that takes one of two sources (cmov) of which one depends
+ * on the value and the other does not: what is stored then need not be made of it.
  */
 #include "slice/bytes.h"
 #include "slice/private.h"
@@ -143,4 +146,64 @@ bool slice_arrives(struct flow_slice_work *work, uint64_t start, uint16_t load,
 		}
 	}
 	return reached;
+}
+
+/* Of two sources of which it takes one, does one depend on these registers, and the other not? */
+static bool takes_one(const struct insn_effect *effect, uint64_t held)
+{
+	for (unsigned i = 0; i < effect->count; i++) {
+		const struct insn_result *result = &effect->result[i];
+
+		if (slice_selects(result) && !(held & slice_bit(&result->source[0])) !=
+						     !(held & slice_bit(&result->source[1])))
+			return true;
+	}
+	return false;
+}
+
+/* Wherever control may go from the instruction, also by a table of jumps. */
+static void spread(struct flow_slice_work *work, unsigned *count, uint64_t start, uint16_t index,
+		   uint64_t held)
+{
+	go_on(work, count, start, index, held);
+	if (work->effect[index].insn.flow != INSN_FLOW_JUMP_INDIRECT)
+		return;
+	for (unsigned i = 0; i < work->count; i++)
+		if (work->label[i])
+			come(work, count, (uint16_t)i, held);
+}
+
+/* Where the end is. */
+static void set_out(struct flow_slice_work *work, unsigned *count, uint64_t start, uint16_t at,
+		    const struct flow_end *end)
+{
+	if (end->kind == FLOW_END_ARGUMENT)
+		come(work, count, 0, slice_bit(&end->place));
+	else if (end->kind == FLOW_END_RETURN)
+		spread(work, count, start, at, slice_bit(&end->place));
+	else if (end->kind == FLOW_END_LOAD)
+		spread(work, count, start, at, loaded_by(&work->effect[at]));
+}
+
+bool slice_is_one_of_two(struct flow_slice_work *work, uint64_t start, const struct flow_end *end)
+{
+	uint16_t at = slice_index(work, start, end->pc);
+	unsigned count = 0;
+
+	if (at == SLICE_NOWHERE)
+		return false;
+	/* A cmov from memory. */
+	if (end->kind == FLOW_END_LOAD && work->select[at])
+		return true;
+	memset(work->visited, 0, sizeof(work->visited));
+	set_out(work, &count, start, at, end);
+	for (unsigned i = 0; i < count; i++) {
+		uint16_t index = work->pass[i].index;
+		uint64_t held = work->pass[i].held;
+
+		if (work->select[index] && takes_one(&work->effect[index], held))
+			return true;
+		spread(work, &count, start, index, behind(&work->effect[index], held));
+	}
+	return count == FLOW_SLICE_PASSES;
 }

@@ -47,6 +47,8 @@ int slice_decode(const uint8_t *code, size_t length, uint64_t start, struct flow
 		offset += effect->insn.length;
 	}
 	memset(work->visited, 0, sizeof(work->visited));
+	memset(work->select, 0, work->count);
+	work->selects = false;
 	work->queued = 0;
 	slice_find_labels(work, start);
 	slice_fold_constants(work, start);

@@ -54,6 +54,12 @@ static inline uint64_t slice_bit(const struct insn_place *place)
 }
 /* Is the result, where it is one of the sources, the very same bytes? */
 bool slice_is_copy(const struct insn_result *result);
+/* Does it take one of its first two sources, or of each element? */
+static inline bool slice_selects(const struct insn_result *result)
+{
+	return result->operation == INSN_SELECT || result->operation == INSN_BLEND;
+}
+
 /* disjoint.c. Is the sum one of numbers that have no bit in common? */
 bool slice_is_disjoint(const struct flow_slice_work *work, uint16_t index,
 		       const struct insn_result *result);
@@ -94,5 +100,11 @@ struct slice_arrival {
  */
 bool slice_arrives(struct flow_slice_work *work, uint64_t start, uint16_t load,
 		   const struct slice_arrival *arrival);
+/*
+ * May an instruction that the slice went through, of which one takes one of two, have taken the one
+ * that is not made of the end? Not where both are, as where a sign or a digit is made by a choice.
+ * True, too, where the code is too much to tell.
+ */
+bool slice_is_one_of_two(struct flow_slice_work *work, uint64_t start, const struct flow_end *end);
 
 #endif

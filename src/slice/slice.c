@@ -175,6 +175,8 @@ static void follow(struct flow_slice_work *work, struct flow_slice *slice, uint1
 		result.operation = INSN_OR;
 	if (!slice_is_copy(made))
 		slice->copies = false;
+	if (slice_selects(made))
+		work->select[index] = work->selects = true;
 	for (unsigned i = 0; i < result.source_count && result.operation != INSN_CONSTANT; i++) {
 		const struct insn_place *source = &result.source[i];
 		uint64_t of_source = slice_bits_needed(&result, i, of_result);
@@ -462,15 +464,19 @@ static bool is_made_here(const struct flow_end *end)
 	return end->kind == FLOW_END_LOAD || end->kind == FLOW_END_RETURN;
 }
 
-/* Of loads and calls: does all that they bring arrive? */
+/* Of loads and calls: does all that they bring arrive? Of arguments, too: or may another thing? */
 static void find_always(struct flow_slice_work *work, struct flow_slice *slice, uint64_t start,
 			const struct slice_arrival *arrival)
 {
-	for (unsigned i = 0; i < slice->ends; i++)
-		slice->end[i].always = is_made_here(&slice->end[i]) &&
-				       slice_arrives(work, start,
-						     slice_index(work, start, slice->end[i].pc),
-						     arrival);
+	for (unsigned i = 0; i < slice->ends; i++) {
+		struct flow_end *end = &slice->end[i];
+
+		end->always =
+			is_made_here(end) &&
+			slice_arrives(work, start, slice_index(work, start, end->pc), arrival);
+		end->one_of_two = work->selects && !end->always &&
+				  slice_is_one_of_two(work, start, end);
+	}
 }
 
 int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,

@@ -45,6 +45,9 @@ struct flow_end {
 	/* Of a load or a call: whatever it has brought is, or makes, the slice's value, whichever
 	 * way control takes then. */
 	bool always;
+	/* Of a load, a call or an argument: an instruction that takes one of two (cmov) may have
+	 * taken the other one, which is not made of it. */
+	bool one_of_two;
 	/* Of a load: with these the code does not go on. */
 	uint64_t barred[FLOW_BARRED];
 	uint8_t barred_count;
@@ -77,6 +80,9 @@ struct flow_slice_work {
 	uint64_t visited[FLOW_SLICE_VISITED / 64];
 	uint8_t reached[FLOW_SLICE_INSNS];
 	uint8_t label[FLOW_SLICE_INSNS]; /* an indirect jump may lead there, by a table */
+	/* The value came through this instruction, which takes one of two; is there any such? */
+	uint8_t select[FLOW_SLICE_INSNS];
+	bool selects;
 	struct {
 		uint16_t index;
 		struct insn_place place;
