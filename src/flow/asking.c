@@ -46,6 +46,29 @@ static void find_before(struct flow_asking *asking, struct flow_asked *asked)
 		asked->before = insn;
 }
 
+static bool is_armed(const struct flow_asking *asking, uint64_t cookie)
+{
+	for (unsigned i = 0; i < FLOW_QUESTIONS && cookie; i++) {
+		const struct flow_question *question = &asking->question[i];
+
+		if (cookie == question->cookie || cookie == question->code_cookie ||
+		    cookie == question->goal_cookie || cookie == question->far_cookie)
+			return true;
+	}
+	return false;
+}
+
+/* The next one whose watch's entry is not that of one that is armed still: as there are more
+ * entries than watches, there is one. */
+static uint64_t next_cookie(struct flow_asking *asking)
+{
+	_Static_assert(FLOW_ASKED > 4 * FLOW_QUESTIONS, "a question has at most four watches");
+	do
+		asking->cookie++;
+	while (is_armed(asking, asking->asked[asking->cookie % FLOW_ASKED].cookie));
+	return asking->cookie;
+}
+
 uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address, uint64_t length,
 			 unsigned access)
 {
@@ -57,7 +80,7 @@ uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address
 				 .access = access,
 				 .hits = asking->longer ? HITS_LONGER : HITS,
 				 .window = WINDOW,
-				 .cookie = ++asking->cookie};
+				 .cookie = next_cookie(asking)};
 
 	struct flow_asked *asked = &asking->asked[watch.cookie % FLOW_ASKED];
 

@@ -296,6 +296,19 @@ static void what_could_not_be_recorded(void **state)
 	assert_int_equal(forgotten[2], 0);
 }
 
+/* Those of other questions come and go meanwhile. */
+static void a_watch_is_remembered_as_long_as_it_is_armed(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 3 * FLOW_ASKED; i++)
+		assert_int_not_equal(flow_asking_arm(&asking, PROCESS, PLACE + 8 * i, 8, TL_WRITE),
+				     0);
+	assert_true(flow_asking_is_code(&asking, asking.question[0].code_cookie));
+	load(THREAD);
+	assert_int_equal(tellings, 2);
+	assert_int_equal(told[1].access, TL_EXEC);
+}
+
 #define STACK_POINTER 4
 
 /* Of an instruction that is not known, on the stack; `read`: what was there after it. */
@@ -340,6 +353,7 @@ int main(void)
 		cmocka_unit_test_setup(a_machine_that_tells_both, ask),
 		cmocka_unit_test_setup(a_comparison_that_fails_stores_nothing, ask),
 		cmocka_unit_test_setup(what_could_not_be_recorded, ask),
+		cmocka_unit_test_setup(a_watch_is_remembered_as_long_as_it_is_armed, ask),
 		cmocka_unit_test_setup(a_return_is_passed_over, ask),
 	};
 
