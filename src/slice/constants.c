@@ -14,7 +14,7 @@
 /* Which instructions control comes to otherwise than from the one before. */
 static void find_joined(struct flow_slice_work *work, uint64_t start)
 {
-	memcpy(work->reached, work->label, work->count);
+	memcpy(work->joined, work->label, work->count);
 	for (unsigned i = 0; i < work->count; i++) {
 		const struct insn *insn = &work->effect[i].insn;
 		uint16_t to = insn->flow == INSN_FLOW_BRANCH
@@ -22,7 +22,7 @@ static void find_joined(struct flow_slice_work *work, uint64_t start)
 				      : SLICE_NOWHERE;
 
 		if (to != SLICE_NOWHERE)
-			work->reached[to] = 1;
+			work->joined[to] = 1;
 	}
 }
 
@@ -59,7 +59,7 @@ static bool is_constant(const struct flow_slice_work *work, unsigned index,
 {
 	if (place->kind != INSN_PLACE_GENERAL || place->first || place->shift)
 		return false;
-	for (unsigned step = 0; step < STEPS && index && !work->reached[index]; step++) {
+	for (unsigned step = 0; step < STEPS && index && !work->joined[index]; step++) {
 		const struct insn_effect *effect = &work->effect[--index];
 
 		if (!slice_falls_through(&effect->insn) ||

@@ -14,17 +14,6 @@ static uint64_t low_bits(unsigned bytes)
 	return bytes < 8 ? (1ull << 8 * bytes) - 1 : UINT64_MAX;
 }
 
-static bool is_jumped_to(const struct flow_slice_work *work, uint16_t index)
-{
-	if (work->label[index])
-		return true;
-	for (unsigned i = 0; i < work->count; i++)
-		if (work->effect[i].insn.flow == INSN_FLOW_BRANCH &&
-		    (uint64_t)work->effect[i].insn.target == work->pc[index])
-			return true;
-	return false;
-}
-
 static uint64_t may_make(const struct flow_slice_work *work, uint16_t index,
 			 const struct insn_result *result, unsigned depth);
 
@@ -60,8 +49,7 @@ static uint64_t may_hold(const struct flow_slice_work *work, uint16_t index,
 		const struct insn_result *writer;
 
 		if (effect->insn.flow != INSN_FLOW_NEXT || effect->more ||
-		    work->pc[i] + effect->insn.length != work->pc[i + 1] ||
-		    is_jumped_to(work, (uint16_t)(i + 1)))
+		    work->pc[i] + effect->insn.length != work->pc[i + 1] || work->joined[i + 1])
 			return all;
 		if (!(effect->insn.written_registers >> place->number & 1))
 			continue;

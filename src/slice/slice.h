@@ -79,7 +79,8 @@ struct flow_slice_work {
 	 * one in hundreds of slices, loses a way. */
 	uint64_t visited[FLOW_SLICE_VISITED / 64];
 	uint8_t reached[FLOW_SLICE_INSNS];
-	uint8_t label[FLOW_SLICE_INSNS]; /* an indirect jump may lead there, by a table */
+	uint8_t label[FLOW_SLICE_INSNS];  /* an indirect jump may lead there, by a table */
+	uint8_t joined[FLOW_SLICE_INSNS]; /* control comes there not only from the one before */
 	/* The value came through this instruction, which takes one of two; is there any such? */
 	uint8_t select[FLOW_SLICE_INSNS];
 	bool selects;
