@@ -482,6 +482,7 @@ static void expand(struct flow_tree *tree, uint32_t writer, const struct flow_st
 	struct flow_code code;
 	struct flow_stored stored;
 	const char *name;
+	uint32_t before;
 
 	if (store->kernel) {
 		name = flow_function_name(tree, store->pid, store->pc);
@@ -501,7 +502,10 @@ static void expand(struct flow_tree *tree, uint32_t writer, const struct flow_st
 	tree->writer[writer].made = !slice.again;
 	tree->writer[writer].operand = stored.operand;
 	tree->writer[writer].fixed = flow_is_fixed(tree, store->pid, store->pc, stored.operand);
+	before = tree->values;
 	follow_slice(tree, &from, &slice);
+	if (tree->values == before)
+		add_end(tree, &from, "%s", "zeroes, or nothing of this function's");
 }
 
 /* The same code further up, called from the same place: a loop of the program, told once. What only
