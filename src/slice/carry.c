@@ -28,7 +28,7 @@ static bool depends(const struct insn_result *result, uint64_t held)
 
 	if (result->operation == INSN_CONSTANT)
 		return false;
-	if (result->operation == INSN_SELECT)
+	if (slice_selects(result))
 		return held & slice_bit(&result->source[0]) && held & slice_bit(&result->source[1]);
 	for (unsigned i = 0; i < result->source_count; i++)
 		of |= held & slice_bit(&result->source[i]) &&
