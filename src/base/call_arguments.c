@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/call_arguments.h"
 
+#include <errno.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -13,6 +13,7 @@
 #include <sys/time.h>
 #include <sys/times.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <trapline/event.h>
 
 struct row {
@@ -94,6 +95,7 @@ struct row {
 #define KERNEL_RLIMIT 16
 #define STATX_BYTES 256
 #define SIGINFO_SIZE 128
+#define WAITED_INFO 28 /* bytes of it, up to the status */
 #define EPOLL_EVENT 12
 
 _Static_assert(sizeof(struct stat) == 144 && sizeof(struct epoll_event) == EPOLL_EVENT,
@@ -131,7 +133,7 @@ static const struct row rows[] = {
 	[SYS_dup2] = NOTHING,
 	[SYS_dup3] = NOTHING,
 	[SYS_pause] = NOTHING,
-	[SYS_nanosleep] = ROW(IN(0, CALL_TIMESPEC)),
+	[SYS_nanosleep] = ROW(IN(0, CALL_TIMESPEC), OUT(1, CALL_TIMESPEC)),
 	[SYS_getitimer] = ROW(OUT(1, 2 * TIMEVAL)),
 	[SYS_alarm] = NOTHING,
 	[SYS_setitimer] = ROW(IN(1, 2 * TIMEVAL), OUT(2, 2 * TIMEVAL)),
@@ -153,7 +155,6 @@ static const struct row rows[] = {
 	[SYS_socketpair] = ROW(OUT(3, 8)),
 	[SYS_setsockopt] = ROW(IN_BYTES(3, 4)),
 	[SYS_getsockopt] = ROW(OUT_VARIABLE(3, 4), INOUT(4, 4)),
-	[SYS_clone] = NOTHING,
 	[SYS_fork] = NOTHING,
 	[SYS_vfork] = NOTHING,
 	[SYS_execve] = ROW(PATH(0)),
@@ -199,7 +200,6 @@ static const struct row rows[] = {
 	[SYS_sigaltstack] = ROW(IN(0, 24), OUT(1, 24)),
 	[SYS_statfs] = ROW(PATH(0), OUT(1, sizeof(struct statfs))),
 	[SYS_fstatfs] = ROW(OUT(1, sizeof(struct statfs))),
-	[SYS_arch_prctl] = NOTHING,
 	[SYS_setrlimit] = ROW(IN(1, KERNEL_RLIMIT)),
 	[SYS_gettid] = NOTHING,
 	[SYS_time] = ROW(OUT(0, 8)),
@@ -213,7 +213,7 @@ static const struct row rows[] = {
 	[SYS_clock_settime] = ROW(IN(1, CALL_TIMESPEC)),
 	[SYS_clock_gettime] = ROW(OUT(1, CALL_TIMESPEC)),
 	[SYS_clock_getres] = ROW(OUT(1, CALL_TIMESPEC)),
-	[SYS_clock_nanosleep] = ROW(IN(2, CALL_TIMESPEC)),
+	[SYS_clock_nanosleep] = ROW(IN(2, CALL_TIMESPEC), OUT(3, CALL_TIMESPEC)),
 	[SYS_exit_group] = NOTHING,
 	[SYS_epoll_create] = NOTHING,
 	[SYS_epoll_create1] = NOTHING,
@@ -224,7 +224,7 @@ static const struct row rows[] = {
 	[SYS_epoll_ctl] = ROW(IN(3, EPOLL_EVENT)),
 	[SYS_tgkill] = NOTHING,
 	[SYS_tkill] = NOTHING,
-	[SYS_waitid] = ROW(OUT(2, SIGINFO_SIZE), OUT(4, sizeof(struct rusage))),
+	[SYS_waitid] = ROW(OUT(2, WAITED_INFO), OUT(4, sizeof(struct rusage))),
 	[SYS_openat] = ROW(PATH(1)),
 	[SYS_mkdirat] = ROW(PATH(1)),
 	[SYS_newfstatat] = ROW(PATH(1), OUT(2, sizeof(struct stat))),
@@ -270,7 +270,6 @@ static const struct row rows[] = {
 	[SYS_statx] = ROW(PATH(1), OUT(4, STATX_BYTES)),
 	[SYS_rseq] = NOTHING,
 	[SYS_close_range] = NOTHING,
-	[SYS_clone3] = ROW(IN_BYTES(0, 1)),
 	[SYS_openat2] = ROW(PATH(1), IN_BYTES(2, 3)),
 };
 
@@ -279,4 +278,33 @@ const struct call_argument *call_arguments(uint64_t number)
 	if (number >= sizeof(rows) / sizeof(rows[0]) || !rows[number].known)
 		return NULL;
 	return rows[number].argument;
+}
+
+bool call_argument_is_used(uint64_t number, const struct call_argument *memory,
+			   const uint64_t argument[], int64_t result)
+{
+	switch (number) {
+	case SYS_wait4: /* 0: no child has changed its state */
+		return result > 0;
+	case SYS_waitid: /* of which the result does not tell that */
+		return memory->pointer != 4 || result > 0;
+	case SYS_epoll_ctl:
+		return (uint32_t)argument[1] != EPOLL_CTL_DEL;
+	case SYS_accept:
+	case SYS_accept4:
+		return argument[1] != 0;
+	case SYS_recvfrom:
+		return memory->pointer != 5 || argument[4] != 0;
+	case SYS_nanosleep: /* the time that is left, where a signal has ended it */
+		return memory->pointer != 1 || result == -EINTR;
+	case SYS_clock_nanosleep:
+		return memory->pointer != 3 || (result == -EINTR && !(argument[1] & TIMER_ABSTIME));
+	default:
+		return true;
+	}
+}
+
+uint64_t call_variable_length(uint64_t address, uint64_t count, uint32_t told)
+{
+	return count > address && count - address < told ? count - address : told;
 }

@@ -103,12 +103,13 @@ static bool settle_kernel_access(const struct target *target, const struct slot 
 				 const struct insn_memory *memory, struct tl_access *access)
 {
 	struct insn_bytes watched = {slot->watch.address, slot->watch.length};
+	unsigned wanted = slot->wide ? TL_READ | TL_WRITE : slot->watch.access;
 	int number = call_number(target, registers, memory, access->stack);
 	struct system_call_copy copy;
 
 	access->call_known = number >= 0;
 	access->call = number;
-	if (!system_call_copied_by(number, registers, memory, &watched, &copy))
+	if (!system_call_copied_by(number, registers, memory, &watched, wanted, &copy))
 		return false;
 	access->pc = registers->pc;
 	access->address = copy.bytes.address;

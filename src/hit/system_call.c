@@ -75,8 +75,11 @@ struct search {
 	bool failed; /* the call; it may have copied a part before */
 	bool whole;  /* not only what the result tells that was copied */
 	bool blind;  /* not all of what describes the accesses could be read */
+	bool mixed;  /* a call that moves no data has both read and written there */
 	bool both;   /* what is read and then written counts, too */
 	bool found;
+	unsigned wanted; /* TL_READ, TL_WRITE: others do not count */
+	int number;
 	struct system_call_copy copy; /* of the part in what is watched */
 };
 
@@ -101,8 +104,12 @@ static void meet(struct search *search, uint64_t address, uint64_t length, unsig
 
 	if (end > watched->address + watched->length)
 		end = watched->address + watched->length;
-	if (search->found || first >= end)
+	if (first >= end || !(access & search->wanted))
 		return;
+	if (search->found) {
+		search->mixed |= search->argument && access != search->copy.access;
+		return;
+	}
 	search->found = true;
 	search->copy = (struct system_call_copy){.access = access, .bytes = {first, end - first}};
 }
@@ -143,7 +150,9 @@ static void meet_message(struct search *search, uint64_t message, uint64_t moved
 
 	if (get(search, message, word, sizeof(word))) {
 		meet_vectors(search, word[2], word[3], moved);
-		meet(search, word[0], word[0] ? (uint32_t)word[1] : 0, search->call->access);
+		meet(search, word[0],
+		     word[0] ? call_variable_length(word[0], message + 8, (uint32_t)word[1]) : 0,
+		     search->call->access);
 		meet(search, word[4], word[4] ? word[5] : 0, search->call->access);
 		if (search->call->access == TL_WRITE && !search->failed) {
 			meet(search, message + 8, word[0] ? 4 : 0, TL_WRITE);
@@ -188,7 +197,7 @@ static void meet_address(struct search *search)
 	if (search->call->access == TL_READ) {
 		meet(search, peer, (uint32_t)length, TL_READ);
 	} else if (length && get(search, length, &received, sizeof(received))) {
-		meet(search, peer, received, TL_WRITE);
+		meet(search, peer, call_variable_length(peer, length, received), TL_WRITE);
 		meet(search, length, sizeof(received), search->failed ? TL_READ : TL_WRITE);
 	}
 }
@@ -196,6 +205,7 @@ static void meet_address(struct search *search)
 /* A string's end is not looked for: the kernel copies it by whole words. */
 static uint64_t extent_of(struct search *search, const struct call_argument *memory)
 {
+	uint64_t address = argument(search, memory->pointer);
 	uint64_t count = argument(search, memory->count);
 	uint64_t result = search->after->general[insn_arch.call_result];
 	uint64_t length = 0;
@@ -205,7 +215,9 @@ static uint64_t extent_of(struct search *search, const struct call_argument *mem
 	case CALL_FIXED:
 		return memory->size;
 	case CALL_VARIABLE:
-		return get(search, count, &word, sizeof(word)) ? word : 0;
+		return get(search, count, &word, sizeof(word))
+			       ? call_variable_length(address, count, word)
+			       : 0;
 	case CALL_RETURNED:
 		if (!search->whole && result < count)
 			count = result;
@@ -217,12 +229,22 @@ static uint64_t extent_of(struct search *search, const struct call_argument *mem
 	}
 }
 
+static bool is_used(const struct search *search, const struct call_argument *memory)
+{
+	uint64_t arguments[INSN_SYSTEM_CALL_ARGUMENTS];
+
+	for (unsigned i = 0; i < INSN_SYSTEM_CALL_ARGUMENTS; i++)
+		arguments[i] = argument(search, i);
+	return call_argument_is_used((uint64_t)search->number, memory, arguments,
+				     (int64_t)search->after->general[insn_arch.call_result]);
+}
+
 static void meet_argument(struct search *search, const struct call_argument *memory)
 {
 	uint64_t address = argument(search, memory->pointer);
 	bool both = memory->access == (TL_READ | TL_WRITE);
 
-	if (address && memory->access && (!both || search->both))
+	if (address && memory->access && (!both || search->both) && is_used(search, memory))
 		meet(search, address, extent_of(search, memory), memory->access);
 }
 
@@ -275,7 +297,11 @@ int system_call_number(const struct insn_registers *after, const struct insn_mem
 static bool begin(struct search *search, int number, const struct insn_registers *after,
 		  const struct insn_memory *memory, const struct insn_bytes *watched)
 {
-	*search = (struct search){.after = after, .memory = memory, .watched = watched};
+	*search = (struct search){.after = after,
+				  .memory = memory,
+				  .watched = watched,
+				  .wanted = TL_READ | TL_WRITE,
+				  .number = number};
 	if (number < 0)
 		return false;
 	search->call = find_call(number);
@@ -287,17 +313,19 @@ static bool begin(struct search *search, int number, const struct insn_registers
 
 bool system_call_copied_by(int number, const struct insn_registers *after,
 			   const struct insn_memory *memory, const struct insn_bytes *watched,
-			   struct system_call_copy *copy)
+			   unsigned wanted, struct system_call_copy *copy)
 {
 	struct search search;
 
 	if (!begin(&search, number, after, memory, watched))
 		return false;
+	search.wanted = wanted;
 	look(&search);
 	/* More may be copied than is kept in the end. */
 	search.whole = true;
 	look(&search);
-	if (!search.found && !(search.call && search.blind))
+	if (search.mixed ||
+	    (!search.found && !(search.call && search.blind && search.call->access & wanted)))
 		return false;
 	*copy = search.copy;
 	if (!search.found)

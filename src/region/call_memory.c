@@ -107,7 +107,8 @@ static void walk_argument(const struct walk *walk, const struct call_argument *m
 	uint32_t word = 0;
 
 	/* A call that failed has written nothing, as far as can be told. */
-	if (!at || (raw_failed((long)call->result) && !(access &= TL_READ)))
+	if (!at || !call_argument_is_used(call->number, memory, call->argument, call->result) ||
+	    (raw_failed((long)call->result) && !(access &= TL_READ)))
 		return;
 	switch (memory->extent) {
 	case CALL_FIXED:
@@ -121,7 +122,7 @@ static void walk_argument(const struct walk *walk, const struct call_argument *m
 		break;
 	case CALL_VARIABLE:
 		if (region_copy_from(&word, count, sizeof(word)))
-			visit(walk, at, word, access);
+			visit(walk, at, call_variable_length(at, count, word), access);
 		break;
 	case CALL_STRING:
 		visit(walk, at, string_length(call, at), access);

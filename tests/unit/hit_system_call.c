@@ -30,6 +30,7 @@ static const uint64_t messages[16] = {0, 0, VECTORS,	    1, 0, 0, 0, 16,
 				      0, 0, MESSAGES + 128, 1, 0, 0, 0, 1};
 static const uint64_t told[7] = {0x8000, 4, VECTORS, 1, 0x8004, 2};
 static const uint32_t peer_length[] = {4};
+static const uint32_t long_length[] = {110}; /* in the watched bytes */
 /* Empty vectors, and one behind those that are looked at. */
 static const uint64_t many[140] = {[138] = BUFFER, [139] = 2};
 
@@ -46,6 +47,7 @@ static int read_memory(void *context, uint64_t address, void *to, size_t length)
 		     {MESSAGES + 128, short_vectors, sizeof(short_vectors)},
 		     {TOLD, told, sizeof(told)},
 		     {LENGTH, peer_length, sizeof(peer_length)},
+		     {0x8004, long_length, sizeof(long_length)},
 		     {MANY, many, sizeof(many)}};
 
 	(void)context;
@@ -124,6 +126,19 @@ static const struct {
 	{"bind", 49, {3, 0x8002, 3}, 0, TL_READ, 0x8002, 3},
 	{"epoll_wait of two of four", 232, {3, 0x8006 - 24, 4, 0}, 2, TL_WRITE, 0x8000, 6},
 	{"poll, which reads and writes", 7, {0x8000, 1, 0}, 1, 0, 0, 0},
+	{"getsockname, cut off", 51, {3, 0x8001, 0x8004}, 0, TL_WRITE, 0x8001, 3},
+	{"wait4 of a child", 61, {7, 0x8000, 0, 0}, 7, TL_WRITE, 0x8000, 4},
+	{"wait4 of none", 61, {7, 0x8000, 1, 0}, 0, 0, 0, 0},
+	{"waitid", 247, {0, 0, 0x8000 - 24}, 0, TL_WRITE, 0x8000, 4},
+	{"waitid, of a child or of none", 247, {0, 0, 0, 0, 0x8000}, 0, 0, 0, 0},
+	{"epoll_ctl", 233, {3, 1, 4, 0x8000}, 0, TL_READ, 0x8000, 8},
+	{"epoll_ctl that takes away", 233, {3, 2, 4, 0x8000}, 0, 0, 0, 0},
+	{"nanosleep to its end", 35, {0x6000, 0x8000}, 0, 0, 0, 0},
+	{"nanosleep that a signal ends", 35, {0x6000, 0x8000}, -EINTR, TL_WRITE, 0x8000, 8},
+	{"clock_nanosleep that a signal ends", 230, {0, 0, 0, 0x8000}, -EINTR, TL_WRITE, 0x8000, 8},
+	{"clock_nanosleep until then", 230, {0, 1, 0, 0x8000}, -EINTR, 0, 0, 0},
+	{"nanosleep, the same memory", 35, {0x8000, 0x8000}, 0, TL_READ, 0x8000, 8},
+	{"read and written", 14, {0, 0x8000, 0x8000}, 0, 0, 0, 0},
 	{"an array beyond all memory", 49, {3, 0x8002, UINT64_MAX}, 0, TL_READ, 0x8002, 6},
 };
 
@@ -132,7 +147,8 @@ static int sent_to(const struct insn_registers *after, const struct insn_memory 
 	return system_call_sent_by(system_call_number(after, memory), after, memory);
 }
 
-static bool copied(int number, const struct insn_registers *after, struct system_call_copy *copy)
+static bool copied_so(int number, const struct insn_registers *after, unsigned wanted,
+		      struct system_call_copy *copy)
 {
 	const struct insn_memory memory = {.read = read_memory};
 	const struct insn_bytes watched = {0x8000, 8};
@@ -142,7 +158,12 @@ static bool copied(int number, const struct insn_registers *after, struct system
 	code[6] = 0x0f;
 	code[7] = 0x05;
 	return system_call_copied_by(system_call_number(after, &memory), after, &memory, &watched,
-				     copy);
+				     wanted, copy);
+}
+
+static bool copied(int number, const struct insn_registers *after, struct system_call_copy *copy)
+{
+	return copied_so(number, after, TL_READ | TL_WRITE, copy);
 }
 
 static void test_extents(void **state)
@@ -186,6 +207,26 @@ static void test_arguments(void **state)
 		assert_int_equal(copy.bytes.address, others[i].first);
 		assert_int_equal(copy.bytes.length, others[i].length);
 	}
+}
+
+/* Where the same memory is read and written, what is watched tells which. */
+static void test_wanted(void **state)
+{
+	struct insn_registers after = {.pc = CODE + sizeof(code)};
+	struct system_call_copy copy;
+
+	(void)state;
+	after.general[1] = after.pc;
+	after.general[6] = 0x8000;
+	after.general[2] = 0x8000;
+	assert_true(copied_so(14, &after, TL_WRITE, &copy)); /* rt_sigprocmask */
+	assert_int_equal(copy.access, TL_WRITE);
+	assert_true(copied_so(14, &after, TL_READ, &copy));
+	assert_int_equal(copy.access, TL_READ);
+	after.general[2] = 0x6000;
+	assert_false(copied_so(14, &after, TL_WRITE, &copy));
+	after.general[7] = 0x8000;
+	assert_false(copied_so(35, &after, TL_WRITE, &copy)); /* nanosleep */
 }
 
 static void test_both(void **state)
@@ -256,7 +297,8 @@ static void test_numbers(void **state)
 		copy.access = 0;
 		memcpy(code, loads[i], sizeof(loads[i]));
 		assert_int_equal(system_call_copied_by(system_call_number(&after, &memory), &after,
-						       &memory, &watched, &copy),
+						       &memory, &watched, TL_READ | TL_WRITE,
+						       &copy),
 				 expected[i] != 0);
 		assert_int_equal(copy.access, expected[i]);
 	}
@@ -308,7 +350,7 @@ int main(void)
 		cmocka_unit_test(test_extents), cmocka_unit_test(test_arguments),
 		cmocka_unit_test(test_both),	cmocka_unit_test(test_sent),
 		cmocka_unit_test(test_numbers), cmocka_unit_test(what_describes_it_is_no_content),
-		cmocka_unit_test(test_others)};
+		cmocka_unit_test(test_others),	cmocka_unit_test(test_wanted)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

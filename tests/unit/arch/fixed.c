@@ -340,7 +340,7 @@ static void a_system_calls_buffer_is_told_by_its_number(void **state)
 	(void)state;
 	put(put(0, FIXED_ADD, FIXED_NUMBER, 0, SYS_write), FIXED_KERNEL, 0, 0, 0);
 	assert_true(system_call_copied_by(system_call_number(&after, &memory), &after, &memory,
-					  &watched, &copy));
+					  &watched, TL_READ | TL_WRITE, &copy));
 	assert_int_equal(copy.access, TL_READ);
 	put(4, FIXED_NOTHING, 0, 0, 0);
 	assert_int_equal(system_call_number(&after, &memory), -ENOENT);
