@@ -114,6 +114,15 @@ static struct insn_bytes wrong_bytes(const struct tl_guarded *block, const struc
 	return (struct insn_bytes){0, 0};
 }
 
+/* Was that what the watch has seen? A call that failed may have copied a part. */
+static bool is_sure(const struct insn_registers *after, const struct insn_bytes *copied,
+		    const struct tl_access *seen)
+{
+	return (int64_t)after->general[insn_arch.call_result] >= 0 &&
+	       copied->address < seen->address + seen->length &&
+	       seen->address < copied->address + copied->length;
+}
+
 void place_call(const struct heap *heap, const struct tl_guarded *block, struct tl_access *access)
 {
 	struct reading reading = {heap, access->pid};
@@ -139,7 +148,8 @@ void place_call(const struct heap *heap, const struct tl_guarded *block, struct 
 	if (access->address != copied.bytes.address)
 		access->value_known = false;
 	access->traits |= TL_TRAIT_BOUNDED;
-	access->access = TL_KERNEL | (access->access & TL_LATE) | copied.access;
+	access->access = TL_KERNEL | copied.access |
+			 (is_sure(&after, &copied.bytes, access) ? 0 : access->access & TL_GUESSED);
 	access->address = copied.bytes.address;
 	access->length = copied.bytes.length;
 }

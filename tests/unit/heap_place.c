@@ -27,7 +27,8 @@ static ssize_t read_code(struct tl_host *host, pid_t pid, uint64_t address, void
 	return (ssize_t)length;
 }
 
-static struct tl_access place(const uint8_t *after, bool call_known, int call)
+static struct tl_access place_result(const uint8_t *after, bool call_known, int call,
+				     int64_t result)
 {
 	static const struct tl_services services = {.read = read_code};
 	const struct heap heap = {.services = &services};
@@ -40,18 +41,23 @@ static struct tl_access place(const uint8_t *after, bool call_known, int call)
 	struct tl_access access = {.size = sizeof(access),
 				   .address = BLOCK + LENGTH,
 				   .length = 1,
-				   .access = TL_WRITE | TL_KERNEL,
+				   .access = TL_WRITE | TL_KERNEL | TL_GUESSED,
 				   .registers = &registers,
 				   .call_known = call_known,
 				   .call = call};
 
 	registers.general[insn_arch.call_argument[1]] = BLOCK;
 	registers.general[insn_arch.call_argument[2]] = READ;
-	registers.general[insn_arch.call_result] = READ;
+	registers.general[insn_arch.call_result] = (uint64_t)result;
 	registers.general[1] = registers.pc; /* rcx, as the kernel leaves it */
 	registers.general[11] = registers.flags = 0x202;
 	place_call(&heap, &block, &access);
 	return access;
+}
+
+static struct tl_access place(const uint8_t *after, bool call_known, int call)
+{
+	return place_result(after, call_known, call, READ);
 }
 
 static void all_of_it_is_told_where_the_number_is(void **state)
@@ -61,6 +67,16 @@ static void all_of_it_is_told_where_the_number_is(void **state)
 	(void)state;
 	assert_int_equal(access.address, BLOCK + LENGTH);
 	assert_int_equal(access.length, READ - LENGTH);
+	assert_false(access.access & TL_GUESSED);
+}
+
+static void a_call_that_failed_is_a_guess(void **state)
+{
+	struct tl_access access = place_result(code + sizeof(code), true, SYS_read, -14);
+
+	(void)state;
+	/* Where it failed is not known. */
+	assert_true(access.access & TL_GUESSED);
 }
 
 static void the_code_may_tell_it(void **state)
@@ -80,6 +96,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_of_it_is_told_where_the_number_is),
+		cmocka_unit_test(a_call_that_failed_is_a_guess),
 		cmocka_unit_test(the_code_may_tell_it),
 		cmocka_unit_test(what_was_seen_stays_where_nothing_tells_it),
 	};
