@@ -225,18 +225,32 @@ static uint64_t counted_ahead(const struct choose_cell *cell)
 {
 	const struct area *area = agent_state.area;
 
-	return area && area->guard.all && cell->left > 0 ? (uint64_t)cell->left : 0;
+	return area && area->guard.all && cell->left > 0 && (uint32_t)cell->left <= LEFT_OUT_PASS
+		       ? (uint64_t)cell->left
+		       : 0;
+}
+
+/* The others are zeros still: whoever writes to them has the kernel find memory for them. */
+static uint32_t used_lanes(void)
+{
+	uint32_t taken = atomic_load_explicit(&lanes_taken, memory_order_relaxed);
+
+	return taken < CHOOSE_LANES ? taken : CHOOSE_LANES;
 }
 
 static void forget_cells(void)
 {
-	uint32_t taken = atomic_load_explicit(&lanes_taken, memory_order_relaxed);
+	uint32_t used = used_lanes();
 	uint64_t left = 0;
 
-	for (uint32_t i = 0; i < CHOOSE_LANES && i < taken; i++)
+	for (uint32_t i = 0; i < used; i++)
 		for (uint32_t j = 0; j < CHOOSE_CELLS; j++) {
-			left += counted_ahead(&lanes[i].cell[j]);
-			lanes[i].cell[j] = (struct choose_cell){0};
+			struct choose_cell *cell = &lanes[i].cell[j];
+
+			if (!cell->place && !cell->left)
+				continue;
+			left += counted_ahead(cell);
+			*cell = (struct choose_cell){0};
 		}
 	give_back(left);
 }
@@ -420,10 +434,10 @@ static bool look_at_each(struct area *area, struct area_process *process,
  */
 static void pass_unwatched(const struct area *area, struct area_process *process, uint64_t place)
 {
-	if (area && process && area->guard.on && area->guard.all)
-		leave_out(process, place);
-	else
+	if (!area || !process || !area->guard.on || !area->guard.all)
 		set_cell(place, WITHOUT_WATCH);
+	else if (!is_left_out(place))
+		leave_out(process, place);
 }
 
 bool choose(const struct allocation_caller *caller, struct choose_decision *decision)
@@ -537,7 +551,10 @@ void choose_pay_release(const struct choose_bill *bill, bool told, bool pages)
 
 void choose_end(void)
 {
-	forget_cells();
+	const struct area *area = agent_state.area;
+
+	if (area && area->guard.all)
+		forget_cells();
 }
 
 void choose_begin(bool fit)
@@ -546,7 +563,7 @@ void choose_begin(bool fit)
 	uint64_t earning = earning_clock(agent_state.area);
 
 	/* What the parent has counted, or nobody. */
-	memset(lanes, 0, sizeof(lanes));
+	memset(lanes, 0, used_lanes() * sizeof(lanes[0]));
 	is_fit = fit;
 	care_begin();
 	/* A forked child goes on with what its parent owed, by a clock of its own. */
