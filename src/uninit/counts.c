@@ -16,6 +16,8 @@ const struct tl_count uninit_counts[] = {
 	{"words-watched", "words of blocks watched until somebody accesses them"},
 	{"frame-words-watched", "words of frames watched so"},
 	{"copies-watched", "words watched since an unwritten one was copied to them"},
+	{"copies-written-by-kernel",
+	 "words watched for a copy no longer: a system call wrote there before it was made"},
 	{"words-refused", "words not watched: no slot could be opened"},
 	{"words-updated",
 	 "stores to a word of which some bits are nobody's still, as a bit-field's"},

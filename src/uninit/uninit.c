@@ -14,6 +14,7 @@
 #include "uninit/alignment.h"
 #include "uninit/counts.h"
 #include "uninit/load.h"
+#include "uninit/received.h"
 #include "uninit/recover.h"
 #include "uninit/state.h"
 #include "uninit/unseen.h"
@@ -22,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <trapline/event.h>
 
 #define PREDICTED_FIRST 4 /* blocks of a context, … */
@@ -257,6 +257,12 @@ static void written(struct uninit *uninit, const struct tl_access *access)
 
 		if (word->origin.pid != access->pid || !touched)
 			continue;
+		/* It is not the copy that was to be made. */
+		if (word->pending && (access->access & TL_KERNEL)) {
+			uninit_count(uninit, "copies-written-by-kernel");
+			uninit_retire(uninit, word);
+			continue;
+		}
 		if (word->pending && word->tid == access->tid &&
 		    !(words_bytes(word->fresh) & ~touched)) {
 			copy_made(uninit, word);
@@ -290,13 +296,6 @@ static void moved_over(struct uninit *uninit, struct word *word)
 		uninit_read_word(uninit, word->origin.pid, word->address, &word->initial_known);
 }
 
-/* One buffer, of which the call's result tells how much was written. */
-static bool has_extent(const struct tl_access *access)
-{
-	return (access->traits & TL_TRAIT_CONTENT) && access->call_known &&
-	       (access->call == SYS_read || access->call == SYS_pread64);
-}
-
 /* A system call wrote to more than one word at a time, as a rule. Of several signals at once one
  * arrives: where it is not known how much was written, of the block's other words nothing is known
  * any more. */
@@ -304,9 +303,10 @@ static void written_by_kernel(struct uninit *uninit, const struct tl_access *acc
 			      struct word *word)
 {
 	struct word hit = *word;
+	struct tl_access whole;
 
-	if (has_extent(access)) {
-		written(uninit, access);
+	if (uninit_received(access, &whole)) {
+		written(uninit, &whole);
 		return;
 	}
 	uninit_count(uninit, "blocks-written-by-kernel");
