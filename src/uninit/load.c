@@ -19,6 +19,7 @@
  */
 #define VAIN 4
 #define VAIN_MOST 64
+#define UPDATES_MOST 256 /* of a place's that update what they load */
 
 static struct uninit_place *find_place(struct uninit *uninit, uint64_t pc, uint64_t context)
 {
@@ -54,10 +55,15 @@ static bool is_stack(const struct tl_access *access, uint64_t address)
 	       STACK_REACH;
 }
 
-/* The copy is watched before its thread makes it. */
+/* The copy is watched before its thread makes it. Which bits of a byte are nobody's is not told of
+ * copies: those of a bit-field are not watched. */
 static void watch_copies(struct uninit *uninit, const struct tl_access *access,
 			 const struct word *from, const struct shadow_found *found)
 {
+	if (found->copies && from->fresh != words_bits(words_bytes(from->fresh))) {
+		uninit_count(uninit, "copies-of-bits");
+		return;
+	}
 	for (unsigned i = 0; i < found->copies; i++) {
 		uint64_t address = found->copy[i].address & ~(uint64_t)(WORD_LENGTH - 1);
 		struct origin origin = from->origin;
@@ -200,6 +206,30 @@ static void follow_together(struct uninit *uninit, const struct tl_access *acces
 	*found = whole;
 }
 
+/* Has enough been followed here? */
+static bool is_known(struct uninit *uninit, struct uninit_place *place,
+		     const struct uninit_place *part, struct word *word)
+{
+	bool updated = place->updates >= UPDATES_MOST;
+
+	if (place->vain < VAIN_MOST && part->vain < VAIN && place->certainty != TL_DEFINITE &&
+	    !updated)
+		return false;
+	uninit_count(uninit, "loads-known");
+	/* What its thread stores next is not foretold. */
+	word->updates = 0;
+	if (updated) {
+		uninit_count(uninit, "words-updated-often");
+		uninit_retire(uninit, word);
+	}
+	return true;
+}
+
+static bool is_within_hold(const struct uninit *uninit, const struct tl_access *access)
+{
+	return clock_now() - access->time <= frames_hold(uninit->frames);
+}
+
 /* The walk comes first: the thread is held only for so long. */
 static void follow(struct uninit *uninit, const struct rules_load *admitted, struct word *word,
 		   uint8_t bytes)
@@ -212,24 +242,25 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 	struct rules_verdict verdict;
 	struct shadow_found found;
 
-	if (place->vain >= VAIN_MOST || part->vain >= VAIN || place->certainty == TL_DEFINITE) {
-		uninit_count(uninit, "loads-known");
+	if (is_known(uninit, place, part, word))
 		return;
-	}
 	uninit_count(uninit, "loads-followed");
 	if (uninit_follow_load(uninit->follow, access, word->address,
 			       word->fresh & words_bits(bytes), FOLLOW_FAR, &found))
 		load.found = &found;
 	else
 		uninit_count(uninit, "loads-not-followed");
-	if (load.found)
+	/* A thread that went on before may have stored already. */
+	if (load.found && is_within_hold(uninit, access))
 		words_foretell(word, access->tid, &found);
+	else
+		word->updates = 0;
 	if (load.found && !found.sink)
 		follow_together(uninit, access, word, bytes, &found);
 	if (load.found && found.alike)
 		uninit_count(uninit, "branches-alike");
 	/* Else memory was read that the thread may have changed again. */
-	if (load.found && clock_now() - access->time > frames_hold(uninit->frames))
+	if (load.found && !is_within_hold(uninit, access))
 		found.certain = false;
 	/* While the thread is held: behind it the process may end. */
 	if (load.found && found.sink)
@@ -246,6 +277,7 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 	/* What updates a bit-field is short, and what is watched behind it goes by it. */
 	place->vain += verdict.again && !word->updates;
 	part->vain += verdict.again && !word->updates;
+	place->updates += word->updates != 0;
 	tell(uninit, access, word, bytes, load.found, &verdict);
 }
 

@@ -16,7 +16,8 @@
 
 struct uninit_place {
 	uint64_t pc, context;
-	unsigned vain; /* times that its values were followed without a finding */
+	unsigned vain;	  /* times that its values were followed without a finding, … */
+	unsigned updates; /* … or were to be stored again with other bits */
 	enum tl_certainty certainty;
 };
 
