@@ -447,11 +447,15 @@ static bool is_told(const struct effect_decoded *decoded, const struct shuffle *
 }
 
 /* Moves of AVX that have the upper part from a register of its own; with two operands they are
- * others. */
+ * others. A mask, which EVEX names in any case, is none of these. */
 static bool is_move_of_two(const struct effect_decoded *decoded, const struct shuffle *shuffle)
 {
+	unsigned operands = decoded->instruction.operand_count_visible;
+
+	for (unsigned i = 0; i < decoded->instruction.operand_count_visible; i++)
+		operands -= decoded->operand[i].encoding == ZYDIS_OPERAND_ENCODING_MASK;
 	return shuffle->pattern >= LOWEST_OF_SECOND && shuffle->pattern <= HIGHS_OF_BOTH &&
-	       decoded->operand[2].type == ZYDIS_OPERAND_TYPE_UNUSED;
+	       operands < 3;
 }
 
 enum insn_operation effect_shuffle(const struct effect_decoded *decoded, unsigned *element)
