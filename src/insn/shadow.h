@@ -59,7 +59,9 @@ struct shadow {
 	uint32_t vague_vectors;
 	uint16_t mixed_general; /* what depends on it has been through arithmetic */
 	bool vague_flags, vague_memory;
-	bool lost; /* more memory depends on the value than there are lines for */
+	/* More memory depends on the value than there are lines for, or a register that has no
+	 * shadow (x87, MMX). */
+	bool lost;
 	struct shadow_line line[SHADOW_LINES];
 };
 

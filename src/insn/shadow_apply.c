@@ -254,6 +254,11 @@ static void store(struct applying *applying, const struct insn_result *result,
 		shadow->vague_flags = from->vague;
 		break;
 	default:
+		/* x87 takes the whole of what it loads; which parts of it MMX uses is not followed.
+		 */
+		shadow->lost |= from->any;
+		shadow->vague_memory |= from->any &&
+					(from->vague || result->operation != INSN_COMPUTE);
 		break;
 	}
 }

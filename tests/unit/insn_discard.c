@@ -71,6 +71,7 @@ CODE(all_copied, "movups (%rcx), %xmm1\nmovups %xmm1, (%rdi)\nret");
 CODE(all_compared,
      "movdqu (%rcx), %xmm1\npcmpeqb %xmm1, %xmm0\npmovmskb %xmm0, %eax\ntest %eax, %eax\n"
      "jne all_compared_start");
+CODE(to_x87, "fildll (%rcx)\nfistpll (%rdi)\nret");
 /* As unrolled loops are. */
 CODE(far_behind,
      "vmovdqu (%rcx), %ymm1\n.rept 24\nvmovdqu 32(%rcx), %ymm2\nvpaddd 64(%rcx), %ymm2, %ymm2\n"
@@ -228,6 +229,8 @@ static void all_elements(void **state)
 		assert_false(DROPS(all_copied, 16, i, 1));
 		assert_false(DROPS(all_compared, 16, i, 1));
 	}
+	assert_false(DROPS(to_x87, 8, 4, 4));
+	assert_false(DROPS(to_x87, 8, 0, 8));
 }
 
 int main(void)
