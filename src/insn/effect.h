@@ -95,8 +95,15 @@ enum insn_operation {
 
 struct insn_result {
 	struct insn_place to;
-	uint8_t operation;    /* enum insn_operation */
-	uint8_t element;      /* bytes, of INSN_ELEMENTS, INSN_CONVERT and INSN_TOP_BITS */
+	uint8_t operation; /* enum insn_operation */
+	uint8_t element;   /* bytes, of INSN_ELEMENTS, INSN_CONVERT and INSN_TOP_BITS */
+	/* Of INSN_ELEMENTS: how many low bytes of an element are read, and made; what is above
+	 * these does not count, or is 0. 0: all. */
+	uint8_t taken, made;
+	/* Of INSN_ELEMENTS: those of source 0 by so many bits to the left, or, where it is
+	 * negative, to the right; 0: made in another way. */
+	int8_t shifted;
+	bool shifts_sign;     /* the top bit fills what is above it */
 	uint8_t condition;    /* of INSN_SELECT: as insn_forward_holds() takes it */
 	bool clears;	      /* the bytes of the register above `to` become zero */
 	bool equal;	      /* of INSN_ELEMENTS: ones where the sources are equal, else zeroes */

@@ -12,18 +12,54 @@ static void fill(struct shade *to, unsigned first, unsigned length)
 		to->byte[i] = 0xff;
 }
 
+static bool has_any(const struct shade *shade, unsigned first, unsigned length)
+{
+	for (unsigned i = first; i < first + length && i < SHADOW_LINE; i++)
+		if (shade->byte[i])
+			return true;
+	return false;
+}
+
+static uint64_t shift_bits(const struct insn_result *result, uint64_t bits)
+{
+	const unsigned width = result->element * 8u;
+	const unsigned by = (unsigned)(result->shifted < 0 ? -result->shifted : result->shifted);
+
+	if (result->shifts_sign)
+		return (uint64_t)((int64_t)value_extend(bits, width) >>
+				  (by < width ? by : width - 1));
+	if (by >= width)
+		return 0;
+	return value_cut(result->shifted < 0 ? bits >> by : bits << by, width);
+}
+
+static void shift_elements(const struct insn_result *result, const struct source *source,
+			   struct shade *to)
+{
+	for (unsigned at = 0; at + result->element <= to->length; at += result->element) {
+		uint64_t bits = 0;
+
+		memcpy(&bits, source[0].shade.byte + at, result->element);
+		bits = shift_bits(result, bits);
+		memcpy(to->byte + at, &bits, result->element);
+	}
+}
+
 static void by_element(const struct insn_result *result, const struct source *source,
 		       struct shade *to)
 {
-	unsigned element = result->element ? result->element : 1;
+	const unsigned element = result->element ? result->element : 1;
+	const unsigned taken = result->taken ? result->taken : element;
+	const unsigned made = result->made ? result->made : element;
 
+	if (result->shifted) {
+		shift_elements(result, source, to);
+		return;
+	}
 	for (unsigned at = 0; at < to->length; at += element)
 		for (unsigned i = 0; i < result->source_count; i++)
-			for (unsigned j = at; j < at + element && j < SHADOW_LINE; j++)
-				if (source[i].shade.byte[j]) {
-					fill(to, at, element);
-					break;
-				}
+			if (has_any(&source[i].shade, at, taken))
+				fill(to, at, made);
 }
 
 static void shuffle(const struct insn_result *result, const struct source *source, struct shade *to)

@@ -65,9 +65,13 @@ static uint64_t shuffled(const struct insn_result *result, unsigned source, unsi
 static uint64_t element(const struct insn_result *result, const struct insn_place *source,
 			unsigned byte)
 {
-	if (!result->element || source->length != result->to.length)
+	const unsigned whole = result->element;
+
+	if (!whole || source->length != result->to.length)
 		return UINT64_MAX;
-	return slice_bytes_range(byte / result->element * result->element, result->element);
+	if (result->made && byte % whole >= result->made)
+		return 0;
+	return slice_bytes_range(byte / whole * whole, result->taken ? result->taken : whole);
 }
 
 /* A constant of zeroes, or of ones, leaves nothing of what it is combined with. */

@@ -71,6 +71,10 @@ CODE(all_copied, "movups (%rcx), %xmm1\nmovups %xmm1, (%rdi)\nret");
 CODE(all_compared,
      "movdqu (%rcx), %xmm1\npcmpeqb %xmm1, %xmm0\npmovmskb %xmm0, %eax\ntest %eax, %eax\n"
      "jne all_compared_start");
+CODE(upper_of_each, "movdqu (%rcx), %xmm1\npsrlq $36, %xmm1\nmovdqu %xmm1, (%rdi)\nret");
+CODE(lower_of_each, "movdqu (%rcx), %xmm1\npmuludq %xmm2, %xmm1\nmovdqu %xmm1, (%rdi)\nret");
+CODE(above_sums,
+     "movdqu (%rcx), %xmm1\npsadbw %xmm2, %xmm1\npsrlq $16, %xmm1\nmovdqu %xmm1, (%rdi)\nret");
 CODE(to_x87, "fildll (%rcx)\nfistpll (%rdi)\nret");
 /* As unrolled loops are. */
 CODE(far_behind,
@@ -204,8 +208,12 @@ static void elements_of_vectors(void **state)
 		assert_int_equal(DROPS(upper_half, 32, 4 * i, 4), i < 4);
 		assert_int_equal(DROPS(far_behind, 32, 4 * i, 4), i & 1);
 	}
-	for (unsigned i = 0; i < 16; i++)
+	for (unsigned i = 0; i < 16; i++) {
 		assert_int_equal(DROPS(of_bytes, 16, i, 1), !(i & 1));
+		assert_int_equal(DROPS(upper_of_each, 16, i, 1), i % 8 < 4);
+		assert_int_equal(DROPS(lower_of_each, 16, i, 1), i % 8 >= 4);
+		assert_true(DROPS(above_sums, 16, i, 1));
+	}
 	assert_false(DROPS(every_second, 16, 3, 2));
 	assert_false(DROPS(every_second, 16, 0, 16));
 }

@@ -114,7 +114,13 @@ enum { VECTORS = offsetof(struct state, vector), MADE = offsetof(struct state, m
 	FORM(i4, "addsubps %xmm1, %xmm0")                  \
 	FORM(i5, "psrlw $8, %xmm0")                        \
 	FORM(i6, "vpsllw $16, %ymm1, %ymm0")               \
-	FORM(i7, "vpsrldq $16, %ymm1, %ymm0")
+	FORM(i7, "vpsrldq $16, %ymm1, %ymm0")              \
+	FORM(i8, "pmuludq %xmm1, %xmm0")                   \
+	FORM(i9, "vpmuldq (%rsi), %ymm1, %ymm0")           \
+	FORM(j0, "psrlq $36, %xmm0")                       \
+	FORM(j1, "vpslld $20, %ymm1, %ymm0")               \
+	FORM(j2, "psraw $11, %xmm0")                       \
+	FORM(j3, "vpsrlw $3, %ymm1, %ymm0")
 
 #define FORM(name, text)                                                                       \
 	extern const uint8_t name##_start[], name##_end[];                                     \
@@ -171,6 +177,15 @@ static bool lane_has(const struct insn_result *result, unsigned source, unsigned
 	       lane % INSN_LANES / whole == of / whole;
 }
 
+/* Of two bytes, or of the top one, which fills what is above it. */
+static bool shift_has(const struct insn_result *result, unsigned byte, unsigned of)
+{
+	const int low = (int)(8 * byte) - result->shifted;
+
+	return (low < 8 * (int)(of + 1) && low + 8 > 8 * (int)of) ||
+	       (result->shifts_sign && of % result->element == result->element - 1u);
+}
+
 /* Is byte `byte` of the result said to depend on byte `of` of that source? */
 static bool depends(const struct insn_result *result, unsigned source, unsigned byte, unsigned of)
 {
@@ -178,7 +193,10 @@ static bool depends(const struct insn_result *result, unsigned source, unsigned 
 	case INSN_COPY:
 		return byte == of;
 	case INSN_ELEMENTS:
-		return byte / result->element == of / result->element;
+		return byte / result->element == of / result->element &&
+		       (!result->taken || of % result->element < result->taken) &&
+		       (!result->made || byte % result->element < result->made) &&
+		       (!result->shifted || shift_has(result, byte, of));
 	case INSN_SHUFFLE:
 	case INSN_CONVERT:
 		return lane_has(result, source, byte, of);

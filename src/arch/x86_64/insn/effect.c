@@ -175,6 +175,8 @@ static void write_operand(const struct effect_decoded *decoded, unsigned index,
 		narrow(decoded, result);
 	if (operation == INSN_SHUFFLE || operation == INSN_CONVERT)
 		effect_lane(decoded, result->lane);
+	if (operation == INSN_ELEMENTS)
+		effect_element(decoded, result);
 	if ((decoded->instruction.mnemonic == ZYDIS_MNEMONIC_INC ||
 	     decoded->instruction.mnemonic == ZYDIS_MNEMONIC_DEC))
 		add_constant(result, 1);

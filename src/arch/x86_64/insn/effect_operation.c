@@ -312,6 +312,53 @@ static unsigned element_size(const struct effect_decoded *decoded)
 	return 0;
 }
 
+static bool is_one_of(ZydisMnemonic mnemonic, const uint16_t *list, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (list[i] == mnemonic)
+			return true;
+	return false;
+}
+
+static void tell_shift(const struct effect_decoded *decoded, struct insn_result *result)
+{
+	static const uint16_t left[] = {ZYDIS_MNEMONIC_PSLLW, ZYDIS_MNEMONIC_VPSLLW,
+					ZYDIS_MNEMONIC_PSLLD, ZYDIS_MNEMONIC_VPSLLD,
+					ZYDIS_MNEMONIC_PSLLQ, ZYDIS_MNEMONIC_VPSLLQ};
+	static const uint16_t by_sign[] = {ZYDIS_MNEMONIC_PSRAW, ZYDIS_MNEMONIC_VPSRAW,
+					   ZYDIS_MNEMONIC_PSRAD, ZYDIS_MNEMONIC_VPSRAD};
+	const ZydisMnemonic mnemonic = decoded->instruction.mnemonic;
+	const unsigned last = decoded->instruction.operand_count_visible - 1u;
+	const uint64_t most = result->element * 8u, by = decoded->operand[last].imm.value.u;
+	const int bits = (int)(by < most ? by : most);
+
+	result->shifted =
+		(int8_t)(is_one_of(mnemonic, left, sizeof(left) / sizeof(*left)) ? bits : -bits);
+	result->shifts_sign = is_one_of(mnemonic, by_sign, sizeof(by_sign) / sizeof(*by_sign));
+}
+
+void effect_element(const struct effect_decoded *decoded, struct insn_result *result)
+{
+	const ZydisMnemonic mnemonic = decoded->instruction.mnemonic;
+
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_PMULUDQ:
+	case ZYDIS_MNEMONIC_VPMULUDQ:
+	case ZYDIS_MNEMONIC_PMULDQ:
+	case ZYDIS_MNEMONIC_VPMULDQ:
+		result->taken = 4;
+		break;
+	case ZYDIS_MNEMONIC_PSADBW:
+	case ZYDIS_MNEMONIC_VPSADBW:
+		result->made = 2;
+		break;
+	default:
+		for (unsigned i = 0; i < sizeof(shifts) / sizeof(*shifts); i++)
+			if (shifts[i].mnemonic == mnemonic)
+				tell_shift(decoded, result);
+	}
+}
+
 /* Of the instructions that gather top bits into a general register; else 0. */
 static unsigned top_bits_element(ZydisMnemonic mnemonic)
 {

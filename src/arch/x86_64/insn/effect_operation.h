@@ -15,6 +15,9 @@ struct effect_decoded {
 /* INSN_COMPUTE: not known. `*element`: bytes, of INSN_ELEMENTS and INSN_TOP_BITS; else 0. */
 enum insn_operation effect_operation(const struct effect_decoded *decoded, unsigned *element);
 
+/* Of INSN_ELEMENTS: what becomes of each element. */
+void effect_element(const struct effect_decoded *decoded, struct insn_result *result);
+
 /* pcmpeq and its like. */
 bool effect_compares_equal(ZydisMnemonic mnemonic);
 /* What INSN_CONSTANT leaves in each 8 bytes. */
