@@ -217,7 +217,7 @@ bool hoist_is_dropped(const struct hoist_holders *holders, const struct insn_hoi
 		struct hoist_holders now = looking.fork[i];
 		bool used = false, goes_on = true;
 
-		for (unsigned j = 0; j < DROP_STEPS && goes_on; j++) {
+		for (unsigned j = 0; j < DROP_STEPS && goes_on && !used; j++) {
 			/* Behind a branch: few functions return a vector, and loops leave some. */
 			looking.idle = i > 0 || j > 0;
 			goes_on = pass(&looking, &now, &used);

@@ -215,7 +215,8 @@ static void write_flags(const struct effect_decoded *decoded, enum insn_operatio
 static void write_all(const struct effect_decoded *decoded, struct insn_effect *effect)
 {
 	unsigned element = 0;
-	enum insn_operation operation = effect_shuffle(decoded, &element);
+	enum insn_operation operation = effect->insn.vector ? effect_shuffle(decoded, &element)
+							    : INSN_COMPUTE;
 
 	if (operation == INSN_COMPUTE)
 		operation = effect_operation(decoded, &element);
