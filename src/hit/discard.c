@@ -53,7 +53,7 @@ static bool is_of_some(struct space *space, const struct tl_access *access)
 			&insn))
 		return false;
 	for (unsigned i = 0; i < insn.operand_count; i++)
-		if (insn.operand[i].mask_vector >= 0)
+		if (insn.operand[i].masked && insn.operand[i].mask < 0)
 			return true;
 	return false;
 }

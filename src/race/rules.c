@@ -411,6 +411,24 @@ static bool is_of_some(const struct rule_side *side)
 	return (side->access->traits & TL_TRAIT_DISCARDED) && writes(side);
 }
 
+static bool is_part_of_vector(const struct rule_side *side)
+{
+	return (side->access->traits & TL_TRAIT_DISCARDED) &&
+	       (side->access->traits & TL_TRAIT_VECTOR);
+}
+
+static const char *reason_of_discarded(const struct rule_side *first,
+				       const struct rule_side *second)
+{
+	if (is_of_some(first) || is_of_some(second))
+		return "which elements of a vector are stored says a mask that is not known";
+	if (is_part_of_vector(first) || is_part_of_vector(second))
+		return "what the other wrote is not seen to be used of the vector that is loaded: "
+		       "a mask may leave it out, and compilers load what the program does not";
+	return "what the other wrote is loaded and not seen to be used, as compilers load what the "
+	       "program does not";
+}
+
 static const char *hiding_rule(const struct rule_side *first, const struct rule_side *second,
 			       const struct rule_meeting *meeting, bool released)
 {
@@ -455,12 +473,7 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 	 * vectors passes over: the machine accesses it, the program does not. Where the source
 	 * itself takes the value and drops it, the race is one all the same. */
 	if ((first->access->traits | second->access->traits) & TL_TRAIT_DISCARDED) {
-		add_evidence(verdict,
-			     is_of_some(first) || is_of_some(second)
-				     ? "which elements of a vector are stored says a mask that is "
-				       "not known"
-				     : "what the other wrote is loaded and not seen to be used, as "
-				       "compilers load what the program does not");
+		add_evidence(verdict, reason_of_discarded(first, second));
 		return;
 	}
 	/* The compiler's store, which changes nothing: no access of the program's, as long as the

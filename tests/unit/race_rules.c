@@ -3,7 +3,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-
 #include <cmocka.h>
 
 #include "race/rules.h"
@@ -564,6 +563,9 @@ static void test_discarded(void **state)
 	/* A store of the elements that a mask chooses. */
 	copy.traits |= TL_TRAIT_DISCARDED;
 	expect(judge(side(&copy, TL_ATOMICITY_UNKNOWN), first, &in_order), TL_POSSIBLE);
+	copy.access = TL_READ;
+	verdict = judge(side(&copy, TL_ATOMICITY_UNKNOWN), second, &in_order);
+	assert_non_null(strstr(verdict.evidence[0], "vector that is loaded"));
 }
 
 int main(void)
