@@ -243,7 +243,7 @@ static void store_vector(struct shadow *shadow, const struct insn_result *result
 {
 	unsigned number = result->to.number % SHADOW_VECTORS;
 	uint8_t *to = shadow->vector[number];
-	bool any = false;
+	bool any = false, above = false;
 
 	if (!from->any && !(shadow->vectors >> number & 1))
 		return;
@@ -251,12 +251,15 @@ static void store_vector(struct shadow *shadow, const struct insn_result *result
 	if (result->clears)
 		memset(to + result->to.first + from->length, 0,
 		       SHADOW_LINE - result->to.first - from->length);
-	for (unsigned i = 0; i < SHADOW_LINE; i++)
+	for (unsigned i = 0; i < SHADOW_LINE; i++) {
 		any |= to[i];
+		above |= i >= result->to.length && to[i];
+	}
 	shadow->vectors = (shadow->vectors & ~(1u << number)) | (uint32_t)any << number;
 	if (from->vague && from->any)
 		shadow->vague_vectors |= 1u << number;
-	else if (!any || (result->clears && !result->to.first))
+	else if (!any ||
+		 (!result->to.first && (result->clears || (result->to.length >= 16 && !above))))
 		shadow->vague_vectors &= ~(1u << number);
 }
 

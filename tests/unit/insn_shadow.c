@@ -49,6 +49,9 @@ CODE(vector_high, "movdqu (%rdi), %xmm1",
 CODE(shuffled, "movdqu (%rdi), %xmm1",
      "pshufd $0x4e, %xmm1, %xmm1\nmovq %xmm1, %rax\npxor %xmm1, %xmm1\ntest %rax, %rax\njz 1f\nnop\n"
      "1: xor %eax, %eax");
+CODE(replaced_whole, "movdqu (%rdi), %xmm1",
+     "movdqa %xmm1, %xmm3\npshufb %xmm2, %xmm1\nmovdqa %xmm3, %xmm1\nmovq %xmm1, %rax\n"
+     "test %rax, %rax\njz 1f\nnop\n1: xor %eax, %eax");
 CODE(interleaved, "movdqu (%rdi), %xmm1",
      "pxor %xmm2, %xmm2\npunpcklqdq %xmm1, %xmm2\nmovups %xmm2, (%rsi)\npxor %xmm1, %xmm1\n"
      "pxor %xmm2, %xmm2");
@@ -317,6 +320,8 @@ static void vectors_are_followed(void **state)
 	EXPECT(shuffled, 0xff00, SHADOW_SINK_BRANCH);
 	assert_false(found.vague);
 	EXPECT(shuffled, 0xff, SHADOW_SINK_NONE);
+	EXPECT(replaced_whole, 0xff, SHADOW_SINK_BRANCH);
+	assert_false(found.vague);
 	EXPECT(scalar_compared, 0xff00, SHADOW_SINK_NONE);
 	EXPECT(scalar_compared, 0x80, SHADOW_SINK_BRANCH);
 	assert_false(found.vague);
