@@ -118,7 +118,7 @@ static enum use use_of(struct shadow_walk *walk, const struct shadow_load *load,
 	if (found.sink)
 		return found.vague ? DOUBTFUL : USED;
 	if (found.copies || shadow->lost)
-		return shadow->vague_memory ? DOUBTFUL : USED;
+		return shadow->certain_memory || !shadow->vague_memory ? USED : DOUBTFUL;
 	return use_of_rest(&walk->state, discarding);
 }
 

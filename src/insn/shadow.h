@@ -59,6 +59,7 @@ struct shadow {
 	uint32_t vague_vectors;
 	uint16_t mixed_general; /* what depends on it has been through arithmetic */
 	bool vague_flags, vague_memory;
+	bool certain_memory; /* something was stored, not on the stack, whose dependence is known */
 	/* More memory depends on the value than there are lines for, or a register that has no
 	 * shadow (x87, MMX). */
 	bool lost;

@@ -263,6 +263,44 @@ static void store_vector(struct shadow *shadow, const struct insn_result *result
 		shadow->vague_vectors &= ~(1u << number);
 }
 
+#define OWN_STACK 65536 /* bytes */
+
+/* What lies on the stack may be the compiler's copy. */
+static bool is_on_stack(const struct applying *applying, unsigned operand)
+{
+	const struct insn_forward *forward = applying->forward;
+	const uint64_t top = forward->general[insn_arch.stack_pointer] - insn_arch.red_zone;
+
+	return operand < INSN_MAX_OPERANDS && applying->operands->known[operand] &&
+	       (forward->known >> insn_arch.stack_pointer & 1) &&
+	       applying->operands->address[operand] - top < OWN_STACK;
+}
+
+static void store_memory(const struct applying *applying, unsigned operand,
+			 const struct shade *from)
+{
+	struct shadow *shadow = applying->shadow;
+
+	if (operand < INSN_MAX_OPERANDS && applying->operands->known[operand])
+		shadow_write(shadow, applying->operands->address[operand], from->byte,
+			     from->length);
+	else
+		shadow->lost |= from->any;
+	shadow->vague_memory |= from->any && from->vague;
+	shadow->certain_memory |= from->any && !from->vague && !is_on_stack(applying, operand);
+}
+
+/* x87 takes the whole of what it loads; which parts of it MMX uses is not followed. */
+static void store_other(struct shadow *shadow, const struct insn_result *result,
+			const struct shade *from)
+{
+	const bool vague = from->vague || result->operation != INSN_COMPUTE;
+
+	shadow->lost |= from->any;
+	shadow->vague_memory |= from->any && vague;
+	shadow->certain_memory |= from->any && !vague;
+}
+
 static void store(struct applying *applying, const struct insn_result *result,
 		  const struct shade *from)
 {
@@ -280,12 +318,7 @@ static void store(struct applying *applying, const struct insn_result *result,
 		shadow->mask[number & 7] = shadow_word_of(from);
 		break;
 	case INSN_PLACE_MEMORY:
-		if (number < INSN_MAX_OPERANDS && applying->operands->known[number])
-			shadow_write(shadow, applying->operands->address[number], from->byte,
-				     from->length);
-		else
-			shadow->lost |= from->any;
-		shadow->vague_memory |= from->vague && from->any;
+		store_memory(applying, number, from);
 		break;
 	case INSN_PLACE_FLAGS:
 		shadow->flags =
@@ -293,11 +326,7 @@ static void store(struct applying *applying, const struct insn_result *result,
 		shadow->vague_flags = from->vague;
 		break;
 	default:
-		/* x87 takes the whole of what it loads; which parts of it MMX uses is not followed.
-		 */
-		shadow->lost |= from->any;
-		shadow->vague_memory |= from->any &&
-					(from->vague || result->operation != INSN_COMPUTE);
+		store_other(shadow, result, from);
 		break;
 	}
 }

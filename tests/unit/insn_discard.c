@@ -68,6 +68,9 @@ CODE(some_by_mask,
      "movdqu (%rcx), %xmm0\npand %xmm2, %xmm0\npackuswb %xmm0, %xmm0\nmovq %xmm0, (%rdi)\nret");
 CODE(all_summed, "movdqu (%rcx), %xmm1\npaddd %xmm1, %xmm0\ncmp %rcx, %rdx\njne all_summed_start");
 CODE(all_copied, "movups (%rcx), %xmm1\nmovups %xmm1, (%rdi)\nret");
+CODE(all_copied_and_some_sorted,
+     "movups (%rcx), %xmm1\nmovups %xmm1, 64(%rcx)\npshufb %xmm2, %xmm1\n"
+     "movups %xmm1, 16(%rdi)\nret");
 CODE(all_compared,
      "movdqu (%rcx), %xmm1\npcmpeqb %xmm1, %xmm0\npmovmskb %xmm0, %eax\ntest %eax, %eax\n"
      "jne all_compared_start");
@@ -235,6 +238,7 @@ static void all_elements(void **state)
 	for (unsigned i = 0; i < 16; i++) {
 		assert_false(DROPS(all_summed, 16, i, 1));
 		assert_false(DROPS(all_copied, 16, i, 1));
+		assert_false(DROPS(all_copied_and_some_sorted, 16, i, 1));
 		assert_false(DROPS(all_compared, 16, i, 1));
 	}
 	assert_false(DROPS(to_x87, 8, 4, 4));
