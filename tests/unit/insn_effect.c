@@ -46,6 +46,15 @@ CODE(add_scalar, "addss (%rdi), %xmm1");
 CODE(add_three, "vaddsd %xmm2, %xmm3, %xmm1");
 CODE(move_high, "movhps (%rsi), %xmm1");
 CODE(move_low_out, "movlps %xmm1, (%rsi)");
+CODE(add_three_evex, "vaddsd %xmm18, %xmm19, %xmm17");
+CODE(compare_scalar, "cmpsd $1, %xmm2, %xmm1");
+CODE(compare_scalar_evex, "vcmpsd $1, %xmm2, %xmm3, %k1");
+CODE(round_scalar, "vroundss $1, %xmm2, %xmm3, %xmm1");
+CODE(fused, "vfmadd231sd (%rdi), %xmm2, %xmm1");
+CODE(fused_evex, "vfnmsub213ss %xmm18, %xmm2, %xmm1");
+CODE(move_high_out, "vmovhps %xmm1, (%rsi)");
+CODE(move_high_out_evex, "vmovhpd %xmm18, (%rsi)");
+CODE(move_high_three, "vmovhps (%rsi), %xmm2, %xmm1");
 CODE(compare_bytes, "vpcmpeqb (%rdi), %ymm0, %ymm1");
 CODE(blend, "vpblendvb %ymm4, (%rdi), %ymm1, %ymm2");
 CODE(blend_implicit, "pblendvb %xmm0, %xmm3, %xmm1");
@@ -294,6 +303,15 @@ static void vectors(void **state)
 	assert_true(effect.result[1].clears);
 	DECODE(move_low_out);
 	expect_place(result_in(INSN_PLACE_MEMORY)->source[0], INSN_PLACE_VECTOR, 1, 0, 8);
+	DECODE(move_high_out);
+	result = result_in(INSN_PLACE_MEMORY);
+	assert_int_equal(result->operation, INSN_COPY);
+	expect_place(result->to, INSN_PLACE_MEMORY, 0, 0, 8);
+	expect_place(result->source[0], INSN_PLACE_VECTOR, 1, 8, 8);
+	DECODE(move_high_out_evex);
+	expect_place(result_in(INSN_PLACE_MEMORY)->source[0], INSN_PLACE_VECTOR, 18, 8, 8);
+	DECODE(move_high_three);
+	assert_int_equal(result_in(INSN_PLACE_VECTOR)->operation, INSN_SHUFFLE);
 	DECODE(compare_bytes);
 	result = result_in(INSN_PLACE_VECTOR);
 	assert_int_equal(result->operation, INSN_ELEMENTS);
@@ -303,6 +321,42 @@ static void vectors(void **state)
 	result = result_in(INSN_PLACE_GENERAL);
 	assert_int_equal(result->operation, INSN_TOP_BITS);
 	expect_place(result->source[0], INSN_PLACE_VECTOR, 1, 0, 32);
+}
+
+/* The lowest element is computed of the lowest ones, what is above it comes from one operand. */
+static void expect_scalar(unsigned number, unsigned length, unsigned sources, unsigned rest)
+{
+	const struct insn_result *result = &effect.result[0];
+
+	assert_int_equal(effect.count, rest ? 2 : 1);
+	expect_place(result->to, INSN_PLACE_VECTOR, number, 0, length);
+	assert_int_equal(result->operation, INSN_COMPUTE);
+	assert_int_equal(result->source_count, sources);
+	for (unsigned i = 0; i < sources; i++)
+		assert_int_equal(result->source[i].length, length);
+	if (!rest)
+		return;
+	result = &effect.result[1];
+	expect_place(result->to, INSN_PLACE_VECTOR, number, length, 16 - length);
+	expect_place(result->source[0], INSN_PLACE_VECTOR, rest, length, 16 - length);
+	assert_true(result->clears);
+}
+
+static void the_lowest_element(void **state)
+{
+	(void)state;
+	DECODE(add_three_evex);
+	expect_scalar(17, 8, 2, 19);
+	DECODE(compare_scalar);
+	expect_scalar(1, 8, 2, 0);
+	DECODE(compare_scalar_evex);
+	assert_int_equal(result_in(INSN_PLACE_MASK)->operation, INSN_COMPUTE);
+	DECODE(round_scalar);
+	expect_scalar(1, 4, 1, 3);
+	DECODE(fused);
+	expect_scalar(1, 8, 3, 1);
+	DECODE(fused_evex);
+	expect_scalar(1, 4, 3, 1);
 }
 
 static void what_a_blend_chooses_from(void **state)
@@ -366,6 +420,7 @@ int main(void)
 		cmocka_unit_test(flags_lead_from_comparisons_to_what_they_decide),
 		cmocka_unit_test(the_stack_and_exchanges),
 		cmocka_unit_test(vectors),
+		cmocka_unit_test(the_lowest_element),
 		cmocka_unit_test(what_a_blend_chooses_from),
 		cmocka_unit_test(anything_is_bounded),
 	};

@@ -422,10 +422,28 @@ static bool write_string(const struct effect_decoded *decoded, struct insn_effec
 	return true;
 }
 
-/* movlps, movhps and their like: half a register, the rest stays. */
+#define VALUES 3
+
+/* The operands that are neither masks nor constants. */
+static unsigned value_operands(const struct effect_decoded *decoded, unsigned index[VALUES])
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < decoded->instruction.operand_count_visible && count < VALUES; i++)
+		if (decoded->operand[i].encoding != ZYDIS_OPERAND_ENCODING_MASK &&
+		    decoded->operand[i].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+			index[count++] = i;
+	return count;
+}
+
+/* movlps, movhps and their like: half a register, the rest stays. Those of AVX that load one take
+ * the rest from another register: shuffles. */
 static bool write_half(const struct effect_decoded *decoded, struct insn_effect *effect)
 {
-	struct insn_place to = effect_place(decoded, 0), from = effect_place(decoded, 1);
+	unsigned index[VALUES] = {0, 1};
+	const unsigned count = value_operands(decoded, index);
+	struct insn_place to = effect_place(decoded, index[0]),
+			  from = effect_place(decoded, index[1]);
 	struct insn_place *vector = to.kind == INSN_PLACE_VECTOR ? &to : &from;
 
 	switch (decoded->instruction.mnemonic) {
@@ -441,6 +459,17 @@ static bool write_half(const struct effect_decoded *decoded, struct insn_effect 
 		break;
 	case ZYDIS_MNEMONIC_MOVLPS:
 	case ZYDIS_MNEMONIC_MOVLPD:
+		break;
+	case ZYDIS_MNEMONIC_VMOVHPS:
+	case ZYDIS_MNEMONIC_VMOVHPD:
+		if (count > 2)
+			return false;
+		vector->first = 8;
+		break;
+	case ZYDIS_MNEMONIC_VMOVLPS:
+	case ZYDIS_MNEMONIC_VMOVLPD:
+		if (count > 2)
+			return false;
 		break;
 	default:
 		return false;
@@ -461,28 +490,33 @@ static void add_scalar_source(const struct effect_decoded *decoded, unsigned ind
 }
 
 /* One element is computed. Of the rest of 16 bytes the older encoding keeps what is there, the
- * newer one takes it from its second operand. */
+ * newer one takes it from its second operand, or keeps it where the first is a source, too. */
 static bool write_scalar(const struct effect_decoded *decoded, struct insn_effect *effect)
 {
 	const ZydisDecodedInstruction *instruction = &decoded->instruction;
-	bool takes_first, three = instruction->operand_count_visible > 2;
-	unsigned bytes = effect_scalar(instruction->mnemonic, &takes_first);
+	unsigned index[VALUES] = {0}, count = value_operands(decoded, index);
+	bool takes_first = true;
+	const unsigned fused = effect_scalar_fused(instruction->mnemonic);
+	const unsigned bytes = fused ? fused : effect_scalar(instruction->mnemonic, &takes_first);
 	struct insn_place to = effect_place(decoded, 0), rest = to;
 	struct insn_result *result;
 
 	/* A masked one keeps, or clears, what is there. */
-	if (!bytes || instruction->avx.mask.reg > ZYDIS_REGISTER_K0)
+	if (!bytes || instruction->avx.mask.reg > ZYDIS_REGISTER_K0 ||
+	    to.kind != INSN_PLACE_VECTOR || count < 2)
 		return false;
 	to.length = (uint16_t)bytes;
 	result = add_result(effect, to, INSN_COMPUTE);
+	if (fused)
+		add_scalar_source(decoded, index[0], result);
 	if (takes_first)
-		add_scalar_source(decoded, three ? 1 : 0, result);
-	add_scalar_source(decoded, three ? 2 : 1, result);
-	if (!three)
+		add_scalar_source(decoded, index[count - 2], result);
+	add_scalar_source(decoded, index[count - 1], result);
+	if (count < 3)
 		return true;
 	rest.first = (uint8_t)bytes;
 	rest.length = (uint16_t)(16 - bytes);
-	to = effect_place(decoded, 1);
+	to = effect_place(decoded, fused ? index[0] : index[1]);
 	to.first = rest.first;
 	to.length = rest.length;
 	copy(effect, rest, to);

@@ -506,6 +506,8 @@ unsigned effect_scalar(ZydisMnemonic mnemonic, bool *takes_destination)
 		ARITHMETIC(DIVSD, 8)
 		ARITHMETIC(MINSD, 8)
 		ARITHMETIC(MAXSD, 8)
+		ARITHMETIC(CMPSS, 4)
+		ARITHMETIC(CMPSD, 8)
 #undef ARITHMETIC
 	case ZYDIS_MNEMONIC_CVTSI2SS:
 	case ZYDIS_MNEMONIC_VCVTSI2SS:
@@ -513,6 +515,8 @@ unsigned effect_scalar(ZydisMnemonic mnemonic, bool *takes_destination)
 	case ZYDIS_MNEMONIC_VCVTSD2SS:
 	case ZYDIS_MNEMONIC_SQRTSS:
 	case ZYDIS_MNEMONIC_VSQRTSS:
+	case ZYDIS_MNEMONIC_ROUNDSS:
+	case ZYDIS_MNEMONIC_VROUNDSS:
 		*takes_destination = false;
 		return 4;
 	case ZYDIS_MNEMONIC_CVTSI2SD:
@@ -521,8 +525,32 @@ unsigned effect_scalar(ZydisMnemonic mnemonic, bool *takes_destination)
 	case ZYDIS_MNEMONIC_VCVTSS2SD:
 	case ZYDIS_MNEMONIC_SQRTSD:
 	case ZYDIS_MNEMONIC_VSQRTSD:
+	case ZYDIS_MNEMONIC_ROUNDSD:
+	case ZYDIS_MNEMONIC_VROUNDSD:
 		*takes_destination = false;
 		return 8;
+	default:
+		return 0;
+	}
+}
+
+unsigned effect_scalar_fused(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+#define FUSED_SCALAR(name, of, element)      \
+	case ZYDIS_MNEMONIC_##name##132##of: \
+	case ZYDIS_MNEMONIC_##name##213##of: \
+	case ZYDIS_MNEMONIC_##name##231##of: \
+		return element;
+		FUSED_SCALAR(VFMADD, SS, 4)
+		FUSED_SCALAR(VFMSUB, SS, 4)
+		FUSED_SCALAR(VFNMADD, SS, 4)
+		FUSED_SCALAR(VFNMSUB, SS, 4)
+		FUSED_SCALAR(VFMADD, SD, 8)
+		FUSED_SCALAR(VFMSUB, SD, 8)
+		FUSED_SCALAR(VFNMADD, SD, 8)
+		FUSED_SCALAR(VFNMSUB, SD, 8)
+#undef FUSED_SCALAR
 	default:
 		return 0;
 	}

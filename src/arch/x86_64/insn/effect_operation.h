@@ -27,6 +27,9 @@ uint64_t effect_constant(const struct effect_decoded *decoded);
  * element's bytes; else 0. `*takes_destination`: it is computed of what was there, too. */
 unsigned effect_scalar(ZydisMnemonic mnemonic, bool *takes_destination);
 
+/* The same of those that compute it of all three operands (FMA). */
+unsigned effect_scalar_fused(ZydisMnemonic mnemonic);
+
 /* Of instructions that look at the lowest element of vector registers alone, to compare it or to
  * make an integer of it: the element's bytes; else 0. */
 unsigned effect_scalar_taken(ZydisMnemonic mnemonic);
