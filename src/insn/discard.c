@@ -72,8 +72,18 @@ static bool is_vector(const uint8_t *code, size_t available, uint64_t pc)
 
 enum use { UNUSED, DOUBTFUL, USED };
 
+#define RETURNED 8 /* bytes: a number, or two floats; longer ones are what is left of loops */
+
+static bool is_any(const uint8_t *bytes, unsigned length)
+{
+	for (unsigned i = 0; i < length; i++)
+		if (bytes[i])
+			return true;
+	return false;
+}
+
 /* Which registers hold it for certain. */
-static struct hoist_holders certain_holders(const struct shadow_state *state)
+static struct hoist_holders certain_holders(const struct shadow_state *state, uint64_t loaded)
 {
 	const struct shadow *shadow = &state->shadow;
 	struct hoist_holders holders = {.pc = state->forward.pc,
@@ -82,6 +92,7 @@ static struct hoist_holders certain_holders(const struct shadow_state *state)
 	for (unsigned i = 0; i < INSN_GENERAL; i++)
 		if (shadow->general[i] && !(shadow->vague_general >> i & 1))
 			holders.general |= (uint16_t)(1u << i);
+	holders.returned = loaded <= RETURNED && is_any(shadow->vector[0], RETURNED);
 	return holders;
 }
 
@@ -90,7 +101,7 @@ static struct hoist_holders certain_holders(const struct shadow_state *state)
 static enum use use_of_rest(const struct shadow_state *state, const struct discarding *discarding)
 {
 	const struct shadow *shadow = &state->shadow;
-	const struct hoist_holders holders = certain_holders(state);
+	const struct hoist_holders holders = certain_holders(state, discarding->length);
 	bool used = shadow->flags && !shadow->vague_flags;
 
 	if (holders.general || holders.vectors)

@@ -18,7 +18,8 @@ struct looking {
 	bool fork_used[DROP_FORKS];
 	unsigned forks, most;
 	bool narrow;  /* the upper parts of vectors do not count */
-	bool idle;    /* what lies in vectors at a return is of no use to the caller */
+	bool drops;   /* hoist_is_dropped() */
+	bool idle;    /* what a vector holds at a return is nobody's, but for `returned` */
 	bool unknown; /* a way was left that is not known to end */
 };
 
@@ -65,6 +66,15 @@ static bool is_source(const struct insn_effect *effect, const struct hoist_holde
 	return false;
 }
 
+/* What is left in vectors at a return. Behind a branch few functions return one, and loops leave
+ * some. */
+static bool is_returned(const struct looking *looking, const struct hoist_holders *holders)
+{
+	if (!looking->idle)
+		return holders->vectors & 1;
+	return holders->returned && !holders->looped && (holders->vectors & 1);
+}
+
 /* What a function is handed, keeps or returns may be used by somebody else. */
 static bool is_used_by_leaving(const struct looking *looking, const struct insn_effect *effect,
 			       const struct hoist_holders *holders)
@@ -72,7 +82,8 @@ static bool is_used_by_leaving(const struct looking *looking, const struct insn_
 	switch (effect->insn.flow) {
 	case INSN_FLOW_RETURN:
 		return is_number(insn_arch.function_result, holders) ||
-		       (!looking->idle && (holders->vectors & 1));
+		       is_number(insn_arch.function_second_result, holders) ||
+		       is_returned(looking, holders);
 	case INSN_FLOW_CALL:
 	case INSN_FLOW_CALL_INDIRECT:
 		if ((holders->general & INSN_KEPT_BY_CALLS) || (holders->vectors & 0xff))
@@ -106,12 +117,13 @@ static void drop_overwritten(const struct looking *looking, const struct insn_ef
 	}
 }
 
+/* What is of no use on a way that did not come from a loop is of none on one that did. */
 static bool is_fork(const struct looking *looking, const struct hoist_holders *way)
 {
 	for (unsigned i = 0; i < looking->forks; i++)
 		if (looking->fork[i].pc == way->pc && looking->fork[i].general == way->general &&
 		    looking->fork[i].vectors == way->vectors &&
-		    looking->fork[i].stack == way->stack)
+		    looking->fork[i].stack == way->stack && looking->fork[i].looped <= way->looped)
 			return true;
 	return false;
 }
@@ -154,6 +166,8 @@ static bool pass(struct looking *looking, struct hoist_holders *now, bool *used)
 	drop_overwritten(looking, &effect, now);
 	if (!*used && !now->general && !now->vectors && !now->stack)
 		return false;
+	if (looking->drops && insn->flow == INSN_FLOW_BRANCH && (uint64_t)insn->target <= now->pc)
+		now->looped = true;
 	if (insn->conditional)
 		fork_way(looking, now, (uint64_t)insn->target, *used);
 	now->pc = insn->flow == INSN_FLOW_BRANCH && !insn->conditional ? (uint64_t)insn->target
@@ -211,6 +225,7 @@ bool hoist_is_dropped(const struct hoist_holders *holders, const struct insn_hoi
 				  .fork = {*holders},
 				  .forks = 1,
 				  .most = DROP_FORKS,
+				  .drops = true,
 				  .narrow = narrow};
 
 	for (unsigned i = 0; i < looking.forks; i++) {
@@ -218,7 +233,6 @@ bool hoist_is_dropped(const struct hoist_holders *holders, const struct insn_hoi
 		bool used = false, goes_on = true;
 
 		for (unsigned j = 0; j < DROP_STEPS && goes_on && !used; j++) {
-			/* Behind a branch: few functions return a vector, and loops leave some. */
 			looking.idle = i > 0 || j > 0;
 			goes_on = pass(&looking, &now, &used);
 		}

@@ -10,7 +10,9 @@ struct hoist_holders {
 	uint64_t pc;
 	uint16_t general;
 	uint32_t vectors;
-	bool stack; /* what is relative to the stack pointer may, too */
+	bool stack;    /* what is relative to the stack pointer may, too */
+	bool returned; /* hoist_is_dropped(): the first vector may be what a function returns … */
+	bool looped;   /* … but for leaving a loop with it */
 };
 
 struct hoist_aside {

@@ -47,7 +47,7 @@ struct insn_hooks {
 	uint8_t string_from, string_to, string_value;
 	/* What a function is called with, the first ones, and what it returns. */
 	uint8_t function_argument[INSN_FUNCTION_ARGUMENTS];
-	uint8_t function_result;
+	uint8_t function_result, function_second_result;
 
 	/* System calls: which registers hold the number, the arguments in their order and, behind
 	 * it, the result; and which others the instruction destroys, a bit per number. */

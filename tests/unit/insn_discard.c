@@ -78,6 +78,11 @@ CODE(upper_of_each, "movdqu (%rcx), %xmm1\npsrlq $36, %xmm1\nmovdqu %xmm1, (%rdi
 CODE(lower_of_each, "movdqu (%rcx), %xmm1\npmuludq %xmm2, %xmm1\nmovdqu %xmm1, (%rdi)\nret");
 CODE(above_sums,
      "movdqu (%rcx), %xmm1\npsadbw %xmm2, %xmm1\npsrlq $16, %xmm1\nmovdqu %xmm1, (%rdi)\nret");
+/* Two floats that are returned, behind a branch, and what a loop leaves in the same register. */
+CODE(two_returned, "movq (%rcx), %xmm0\ntest %edi, %edi\nje 1f\nmov $1, %eax\n1: ret");
+CODE(two_left,
+     "1: movq (%rcx), %xmm0\npshufd $0x50, %xmm0, %xmm1\nmovq %xmm1, %rsi\nmov %esi, (%rdi)\n"
+     "add $8, %rcx\ncmp %rcx, %rdx\njne 1b\nret");
 CODE(to_x87, "fildll (%rcx)\nfistpll (%rdi)\nret");
 /* As unrolled loops are. */
 CODE(far_behind,
@@ -217,6 +222,8 @@ static void elements_of_vectors(void **state)
 		assert_int_equal(DROPS(lower_of_each, 16, i, 1), i % 8 >= 4);
 		assert_true(DROPS(above_sums, 16, i, 1));
 	}
+	assert_false(DROPS(two_left, 8, 0, 4));
+	assert_true(DROPS(two_left, 8, 4, 4));
 	assert_false(DROPS(every_second, 16, 3, 2));
 	assert_false(DROPS(every_second, 16, 0, 16));
 }
@@ -241,6 +248,8 @@ static void all_elements(void **state)
 		assert_false(DROPS(all_copied_and_some_sorted, 16, i, 1));
 		assert_false(DROPS(all_compared, 16, i, 1));
 	}
+	assert_false(DROPS(two_returned, 8, 0, 4));
+	assert_false(DROPS(two_returned, 8, 4, 4));
 	assert_false(DROPS(to_x87, 8, 4, 4));
 	assert_false(DROPS(to_x87, 8, 0, 8));
 }

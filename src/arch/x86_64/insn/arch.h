@@ -116,6 +116,7 @@ static const struct insn_hooks insn_arch = {
 	.string_value = X86_RAX,
 	.function_argument = {X86_RDI, X86_RSI, X86_RDX, X86_RCX, X86_R8, X86_R9},
 	.function_result = X86_RAX,
+	.function_second_result = X86_RDX,
 	.call_number = X86_RAX,
 	.call_result = X86_RAX,
 	.call_argument = {X86_RDI, X86_RSI, X86_RDX, X86_R10, X86_R8, X86_R9},
