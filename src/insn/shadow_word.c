@@ -41,7 +41,8 @@ bool shadow_has_any(const struct shade *shade)
 }
 
 /* x ^ ((x ^ y) & mask), by which compilers put a bit-field together, has nothing of x under the
- * mask. What arithmetic has mixed does not cancel so. */
+ * mask. What arithmetic has mixed does not cancel so; whether it has is kept of general registers
+ * alone. */
 bool shadow_is_crossed(const struct insn_result *result, const struct source *source)
 {
 	if (result->operation != INSN_XOR || result->source_count < 2 || source[0].shade.mixed ||
