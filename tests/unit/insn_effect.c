@@ -56,6 +56,7 @@ CODE(move_high_out, "vmovhps %xmm1, (%rsi)");
 CODE(move_high_out_evex, "vmovhpd %xmm18, (%rsi)");
 CODE(move_high_three, "vmovhps (%rsi), %xmm2, %xmm1");
 CODE(compare_bytes, "vpcmpeqb (%rdi), %ymm0, %ymm1");
+CODE(add_one_to_all, "vpaddd (%rdi){1to8}, %ymm0, %ymm1");
 CODE(blend, "vpblendvb %ymm4, (%rdi), %ymm1, %ymm2");
 CODE(blend_implicit, "pblendvb %xmm0, %xmm3, %xmm1");
 CODE(top_bits, "vpmovmskb %ymm1, %eax");
@@ -317,6 +318,8 @@ static void vectors(void **state)
 	assert_int_equal(result->operation, INSN_ELEMENTS);
 	assert_int_equal(result->element, 1);
 	assert_int_equal(result->source_count, 2);
+	DECODE(add_one_to_all);
+	assert_int_equal(result_in(INSN_PLACE_VECTOR)->operation, INSN_COMPUTE);
 	DECODE(top_bits);
 	result = result_in(INSN_PLACE_GENERAL);
 	assert_int_equal(result->operation, INSN_TOP_BITS);

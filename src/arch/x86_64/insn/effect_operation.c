@@ -483,6 +483,9 @@ enum insn_operation effect_operation(const struct effect_decoded *decoded, unsig
 	if (instruction->avx.mask.reg > ZYDIS_REGISTER_K0 &&
 	    instruction->avx.mask.reg <= ZYDIS_REGISTER_K7)
 		return INSN_COMPUTE;
+	/* Each element is made of the one that memory has. */
+	if (instruction->avx.broadcast.mode && !instruction->avx.broadcast.is_static)
+		return INSN_COMPUTE;
 	return cancels(decoded, operation) ? INSN_CONSTANT : operation;
 }
 
