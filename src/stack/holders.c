@@ -2,11 +2,14 @@
 #include "stack/holders.h"
 
 #include "memory/mapping.h"
+#include "process/pagemap.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define OUR_LIBRARY "/libtrapline-agent" /* and what follows */
-#define WORDS_AT_ONCE 8192
+#define WORD 8u
+#define PART 65536u	       /* bytes that are read at once, at most */
 #define SCAN_MOST (512u << 10) /* bytes that are read for one frame: about 0.1 ms */
 #define SCAN_ONE (256u << 10)  /* of one mapping */
 #define THREAD_TOP (16u << 10) /* of another thread's stack: where the C library keeps its data */
@@ -17,23 +20,52 @@ struct scan {
 	struct holder *to;
 	unsigned found, max;
 	uint64_t left; /* bytes that may be read yet */
+	int pagemap;
 };
+
+static bool look_at_words(struct scan *scan, uint64_t from, uint64_t length, bool on_stack)
+{
+	static uint64_t words[PART / WORD]; /* one thread; large */
+	const struct holders_search *search = scan->search;
+	const uint64_t size = search->end - search->start;
+	ssize_t got = space_read(search->space, from, words, length);
+
+	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(words[0]); i++)
+		if (words[i] - search->start < size && scan->found < scan->max)
+			scan->to[scan->found++] =
+				(struct holder){from + i * sizeof(words[0]), words[i], on_stack};
+	return got == (ssize_t)length;
+}
+
+/* At pages that are in memory: to read another would make one, or wait for whom the program has
+ * fill it (userfaultfd(2), FUSE), which may be the very thread that is held. */
+static bool look_at_part(struct scan *scan, uint64_t from, uint64_t length, bool on_stack)
+{
+	const uint64_t end = from + length, first = from / PAGEMAP_PAGE;
+	const unsigned pages = (unsigned)((end - 1) / PAGEMAP_PAGE - first + 1);
+	const uint64_t present = pagemap_present(scan->pagemap, from, pages);
+
+	for (unsigned page = 0; page < pages; page++) {
+		const unsigned run = page;
+		uint64_t start = (first + run) * PAGEMAP_PAGE, stop;
+
+		while (page < pages && present >> page & 1)
+			page++;
+		stop = (first + page) * PAGEMAP_PAGE;
+		start = start < from ? from : start;
+		stop = stop > end ? end : stop;
+		if (page > run && !look_at_words(scan, start, stop - start, on_stack))
+			return false;
+	}
+	return true;
+}
 
 static void look(struct scan *scan, uint64_t from, uint64_t length, bool on_stack)
 {
-	static uint64_t words[WORDS_AT_ONCE]; /* one thread; large */
-	const struct holders_search *search = scan->search;
-	const uint64_t size = search->end - search->start;
+	while (length >= WORD && scan->left && scan->found < scan->max) {
+		uint64_t part = length < PART ? length : PART;
 
-	while (length >= sizeof(words[0]) && scan->left && scan->found < scan->max) {
-		uint64_t part = length < sizeof(words) ? length : sizeof(words);
-		ssize_t got = space_read(search->space, from, words, part);
-
-		for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(words[0]); i++)
-			if (words[i] - search->start < size && scan->found < scan->max)
-				scan->to[scan->found++] = (struct holder){
-					from + i * sizeof(words[0]), words[i], on_stack};
-		if (got != (ssize_t)part)
+		if (!look_at_part(scan, from, part, on_stack))
 			return;
 		from += part;
 		length -= part;
@@ -91,19 +123,29 @@ static void look_at_use(struct scan *scan, const struct symbol_mappings *mapping
 	}
 }
 
-unsigned holders_find(const struct holders_search *search, struct holder *to, unsigned max)
+static void find(struct scan *scan)
 {
+	const struct holders_search *search = scan->search;
 	const struct symbol_mappings *mappings;
-	struct scan scan = {search, to, 0, max, SCAN_MOST};
 	uint64_t start, end, near;
 
 	mappings = symbol_modules_mappings(space_modules(search->space));
-	look_at_use(&scan, mappings, true);
-	look_at_use(&scan, mappings, false);
+	look_at_use(scan, mappings, true);
+	look_at_use(scan, mappings, false);
 	if (!space_mapping(search->space, search->stack, &start, &end))
-		return scan.found;
+		return;
 	near = end - search->end < STACK_NEAR ? end - search->end : STACK_NEAR;
-	scan.left = near;
-	look(&scan, (search->end + 7) & ~7ull, near, true);
+	scan->left = near;
+	look(scan, (search->end + 7) & ~7ull, near, true);
+}
+
+unsigned holders_find(const struct holders_search *search, struct holder *to, unsigned max)
+{
+	struct scan scan = {search, to, 0, max, SCAN_MOST, pagemap_open(search->pid)};
+
+	if (scan.pagemap < 0)
+		return 0;
+	find(&scan);
+	close(scan.pagemap);
 	return scan.found;
 }

@@ -17,6 +17,7 @@ struct holder {
 
 struct holders_search {
 	struct space *space;
+	pid_t pid;
 	uint64_t start, end; /* of the memory that is gone */
 	uint64_t stack;	     /* the thread's stack pointer */
 	uint64_t chance;     /* any number: which part of a large memory is looked at */

@@ -69,6 +69,7 @@ bool leave_holder(struct stack *stack, struct task *task, const struct tl_access
 		  const struct leave_gone *gone)
 {
 	struct holders_search search = {.space = stack_space(stack, access->pid),
+					.pid = access->pid,
 					.start = gone->start,
 					.end = gone->end,
 					.stack = access->registers->general[SP],

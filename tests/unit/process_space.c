@@ -65,6 +65,20 @@ static void pages_are_empty_until_they_are_touched(void **state)
 	assert_false(pagemap_is_filled(getpid(), UINT64_MAX - 8, 64));
 }
 
+static void pages_that_are_present_are_told_apart(void **state)
+{
+	const struct bench *bench = *state;
+	const uint64_t at = (uintptr_t)bench->pages;
+	const int fd = pagemap_open(getpid());
+
+	assert_true(fd >= 0);
+	assert_int_equal(pagemap_present(fd, at, 4), 2);
+	assert_int_equal(pagemap_present(fd, at + PAGE + 9, 3), 1);
+	assert_int_equal(pagemap_present(fd, at, 1), 0);
+	assert_int_equal(pagemap_present(-1, at, 4), 0);
+	close(fd);
+}
+
 static void empty_pages_are_not_read(void **state)
 {
 	struct bench *bench = *state;
@@ -169,6 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pages_are_empty_until_they_are_touched),
+		cmocka_unit_test(pages_that_are_present_are_told_apart),
 		cmocka_unit_test(empty_pages_are_not_read),
 		cmocka_unit_test(a_stack_reaches_as_far_as_is_known),
 		cmocka_unit_test(large_maps_are_read_seldom),
