@@ -41,6 +41,9 @@ struct insn_forward {
 	uint64_t other;
 	/* Where it did not lead, foretold or not; 0: no branch was carried out last. */
 	uint64_t beside;
+	/* The instruction that was carried out last stored to where is not known: from there on
+	 * memory may be otherwise than it is read. */
+	bool strays;
 	bool flags_known;
 	bool zero, sign, carry, overflow, parity;
 	struct insn_forward_write write[INSN_FORWARD_WRITES];

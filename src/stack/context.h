@@ -59,6 +59,8 @@ struct process {
 	uint64_t asleep_next; /* CLOCK_MONOTONIC, ns */
 	unsigned turns;	      /* choices made: which kinds of code come first */
 	bool wanted;	      /* it has the function that the user named */
+	/* It copies frames away and back: what lies below a stack pointer may come again. */
+	bool copies;
 	struct stack_area area[AREAS];
 	struct suspect suspect[SUSPECTS];
 	struct holder_tried tried[HOLDERS_TRIED];
@@ -100,6 +102,7 @@ struct task {
 	bool result;	 /* the address is the result of the frame's function */
 	pid_t reader;	 /* the thread that loaded it from there, the last one */
 	bool foretold;	 /* what it will do with it is: `use` */
+	unsigned loads;	 /* from there since the last one that was foretold what becomes of */
 	struct foretold use;
 	uint64_t made[TASK_FRAMES], ended[TASK_FRAMES]; /* stacks, by pcs */
 	unsigned made_count, ended_count;

@@ -4,6 +4,7 @@
 #include "insn/effect.h"
 #include "insn/forward.h"
 #include "insn/operand.h"
+#include "stack/code.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,11 +12,19 @@
 #define STEPS 192 /* instructions that are followed */
 #define GIVEN 4	  /* arguments of the C library's functions that may be pointers */
 #define FOUND 16  /* accesses to the memory in question that are compared */
+#define READS 256 /* of memory; what is read beyond them is not known */
 
 /* Before an instruction is carried out. */
 struct moment {
 	uint64_t pc;
 	bool flags_known, zero, sign, carry, overflow, parity;
+	bool strays; /* it stores to where is not known */
+};
+
+struct seen {
+	uint64_t address, bits;
+	size_t length;
+	unsigned step;
 };
 
 struct found {
@@ -25,6 +34,7 @@ struct found {
 
 struct pass {
 	struct space *space;
+	const struct pass *first; /* that this one goes along; NULL: it is the first */
 	uint64_t start, end;
 	uint64_t holder; /* where the pointer is: loaded again, it is another load */
 	bool again;
@@ -33,13 +43,39 @@ struct pass {
 	unsigned count;
 	unsigned tried; /* instructions, the last of which may not have been carried out */
 	struct moment moment[STEPS];
+	struct seen seen[READS];
+	unsigned reads;
 };
+
+/* What the first pass has read there at that step: if memory changed between the two, its access
+ * would look like one that only the first one knows. */
+static int read_again(const struct pass *pass, uint64_t address, void *to, size_t length)
+{
+	for (unsigned i = 0; i < pass->first->reads; i++) {
+		const struct seen *seen = &pass->first->seen[i];
+
+		if (seen->step == pass->tried - 1 && seen->address == address &&
+		    seen->length == length) {
+			memcpy(to, &seen->bits, length);
+			return 0;
+		}
+	}
+	return -EFAULT;
+}
 
 static int read_memory(void *context, uint64_t address, void *to, size_t length)
 {
-	const struct pass *pass = context;
+	struct pass *pass = context;
+	struct seen seen = {.address = address, .length = length, .step = pass->tried - 1};
 
-	return space_read(pass->space, address, to, length) == (ssize_t)length ? 0 : -EFAULT;
+	if (pass->first)
+		return read_again(pass, address, to, length);
+	if (pass->reads == READS || length > sizeof(seen.bits) ||
+	    space_read(pass->space, address, &seen.bits, length) != (ssize_t)length)
+		return -EFAULT;
+	memcpy(to, &seen.bits, length);
+	pass->seen[pass->reads++] = seen;
+	return 0;
 }
 
 static void note(void *context, const struct insn_forward_access *access)
@@ -126,10 +162,28 @@ static bool enters(const struct pass *pass, const struct pass *first,
 	return pass->enters && is_given(pass, forward);
 }
 
-/* `first`: the pass that this one goes along; NULL: it is the first. */
-static void run(struct pass *pass, const struct insn_registers *registers, uint16_t known,
-		const struct pass *first)
+/* What was found by the step that has just been carried out. */
+static void note_stack(struct pass *pass, const struct insn_forward *forward)
 {
+	const uint64_t stack = forward->known >> SP & 1 ? forward->general[SP] : 0;
+
+	for (unsigned i = pass->count; i && pass->found[i - 1].step == pass->tried - 1; i--)
+		pass->found[i - 1].use.stack = stack;
+}
+
+/* A store through the pointer that only the first pass knows may change what is read from there
+ * on. */
+static bool goes_astray(struct pass *pass, const struct insn_forward *forward)
+{
+	unsigned step = pass->tried - 1;
+
+	pass->moment[step].strays = forward->strays;
+	return pass->first && forward->strays && !pass->first->moment[step].strays;
+}
+
+static void run(struct pass *pass, const struct insn_registers *registers, uint16_t known)
+{
+	const struct pass *first = pass->first;
 	struct insn_forward forward = {.pc = registers->pc,
 				       .known = known,
 				       .read = read_memory,
@@ -151,6 +205,9 @@ static void run(struct pass *pass, const struct insn_registers *registers, uint1
 		available = space_code(pass->space, forward.pc, bytes, sizeof(bytes));
 		subtracts = first && compares(bytes, available, forward.pc);
 		err = insn_forward_step(&forward, bytes, available, &leaves);
+		note_stack(pass, &forward);
+		if (goes_astray(pass, &forward))
+			return;
 		/* What the C library does takes too long to follow. */
 		if (!err && leaves && !within && space_is_libc(pass->space, forward.pc) &&
 		    !enters(pass, first, &forward))
@@ -182,10 +239,11 @@ static bool find_use(const struct pass *of, const struct insn_registers *registe
 {
 	struct pass with = *of, without = *of;
 
-	run(&with, registers, 0xffff, NULL);
+	run(&with, registers, 0xffff);
 	if (!with.count)
 		return false;
-	run(&without, registers, (uint16_t)~pointers, &with);
+	without.first = &with;
+	run(&without, registers, (uint16_t)~pointers);
 	for (unsigned i = 0; i < with.count && with.found[i].step < without.tried; i++)
 		if (!has(&without, &with.found[i].use)) {
 			*use = with.found[i].use;

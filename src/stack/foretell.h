@@ -2,8 +2,9 @@
 /*
  * A thread has loaded a pointer: which access will it make through it? Its instructions are carried
  * out twice on a copy of its registers (insn/forward.h), the second time without the pointer, but
- * on the same way. An access that the first time goes to the memory in question, and the second
- * time is not known, is made through the pointer.
+ * on the same way and with the memory that the first time has read. An access that the first time
+ * goes to the memory in question, and the second time is not known, is made through the pointer.
+ * That counts only if the thread has been held until both were over.
  */
 #ifndef STACK_FORETELL_H
 #define STACK_FORETELL_H
@@ -15,6 +16,7 @@ struct foretold {
 	uint64_t pc, next; /* of the instruction, and of the one behind it */
 	uint64_t address, length;
 	unsigned access; /* TL_READ | TL_WRITE */
+	uint64_t stack;	 /* the stack pointer behind it; 0: not known */
 };
 
 /* `pointers`: the registers that hold it, bit per number; `holder`: where it was loaded from.

@@ -271,6 +271,7 @@ static void hit_slot(struct stack *stack, struct task *task, const struct frame_
 	overwrite.library = overwrite.live && is_unwinder(stack, task, access);
 	overwrite.copied = overwrite.live &&
 			   copied_is_stack(stack_space(stack, access->pid), access);
+	task->process->copies |= overwrite.copied;
 	overwrite.same_value = stack->services->read(stack->host, access->pid, slot->address, &now,
 						     WORD) == WORD &&
 			       now == slot->value;

@@ -239,5 +239,6 @@ void judge_use(struct stack *stack, struct process *process, const struct tl_acc
 		use.own = true;
 	use.copied = access->access & TL_WRITE && space && access->stack &&
 		     copied_is_stack(space, access);
+	process->copies |= use.copied;
 	rules_judge_use(&use, verdict);
 }

@@ -9,7 +9,7 @@
 
 #define REACH 65536		   /* bytes of frames that are gone, where the code does not tell */
 #define FOUND 32		   /* words that are chosen from */
-#define RESULTS 2		   /* registers that a result may be in */
+#define RESULT 0		   /* register of a result: rax */
 #define WINDOW (100 * MILLISECOND) /* for who loads the address from a word: doubled each time */
 #define TRIES 4			   /* of one word, in vain: then it has a turn … */
 #define AGAIN 8			   /* … of so many */
@@ -52,17 +52,14 @@ bool leave_gone(struct stack *stack, const struct task *task, const struct tl_ac
 bool leave_result(struct stack *stack, struct task *task, const struct tl_access *access,
 		  const struct leave_gone *gone)
 {
-	static const uint8_t results[RESULTS] = {0, 2}; /* rax, rdx */
 	struct insn_registers registers = judge_registers(access->registers, access->registers->pc);
-	uint16_t pointers = 0;
+	const uint64_t result = registers.general[RESULT];
 
-	for (unsigned i = 0; i < RESULTS; i++)
-		if (registers.general[results[i]] - gone->start < gone->end - gone->start) {
-			pointers |= (uint16_t)(1u << results[i]);
-			task->address = registers.general[results[i]];
-		}
-	return pointers && foretell_use(stack_space(stack, access->pid), &registers, pointers, 0,
-					gone->start, gone->end, &task->use);
+	if (result - gone->start >= gone->end - gone->start)
+		return false;
+	task->address = result;
+	return foretell_use(stack_space(stack, access->pid), &registers, 1u << RESULT, 0,
+			    gone->start, gone->end, &task->use);
 }
 
 bool leave_holder(struct stack *stack, struct task *task, const struct tl_access *access,
@@ -78,8 +75,13 @@ bool leave_holder(struct stack *stack, struct task *task, const struct tl_access
 	struct holder found[FOUND];
 	struct holder_tried *tried;
 	const struct holder *best = NULL;
-	unsigned count = holders_find(&search, found, FOUND);
+	unsigned count;
 
+	if (process->copies) {
+		stack->services->count(stack->host, "stack-holders-copied", 1);
+		return false;
+	}
+	count = holders_find(&search, found, FOUND);
 	stack->random = stack->random * 6364136223846793005ull + 1442695040888963407ull;
 	for (unsigned i = 0; i < count; i++)
 		if ((tries(process, found[i].address) < TRIES || search.chance % AGAIN == 0) &&

@@ -2,6 +2,7 @@
 #include "stack/use.h"
 
 #include "base/clock.h"
+#include "stack/escape.h"
 #include "stack/foretell.h"
 #include "stack/frames.h"
 #include "stack/judge.h"
@@ -32,6 +33,7 @@
 /* An address that is dangling is rare in a correct program: somebody may come for it late. */
 #define HOLDER_WINDOW (2000 * MILLISECOND)
 #define HOLDER_HITS 512
+#define LOADS_MOST 16 /* of an address that is dangling, without a use that is foretold */
 #define OTHERS_MOST 8 /* stores there by others than the site, one behind the other */
 #define OBJECT_WINDOW (100 * MILLISECOND) /* of who has just loaded the address */
 #define OBJECT_HITS 16
@@ -128,70 +130,6 @@ static bool watch_object(struct stack *stack, struct task *task, pid_t tid, uint
 /* ------------------------------------------------------------------------------------------- */
 /* The address leaves its frame */
 
-/* glibc keeps a thread's own data at the top of its stack. A coroutine's stack may go on in another
- * thread when this one has ended; one that the program chose, which has no guard, it uses for what
- * it likes then. */
-static bool is_thread_stack(struct space *space, const struct tl_access *access, uint64_t *start)
-{
-	uint64_t pointer = access->registers->general[SP], own = access->registers->fs_base, end;
-
-	return space_mapping(space, pointer, start, &end) && own > pointer && own < end &&
-	       space_guarded(space, pointer) && owner_has_data(space, own);
-}
-
-/*
- * Do the frames up to `found` lie on the stack that the stack pointer is on, with the address? A
- * handler on an alternate stack is called by the kernel, whose frame ends where the interrupted one
- * goes on: what lies between the two stacks seems to be in it.
- */
-static bool are_on_one_stack(struct space *space, const struct tl_frame_place *frames, int found,
-			     uint64_t pointer, uint64_t address)
-{
-	uint64_t start, end;
-
-	if (!space_mapping(space, pointer, &start, &end) || address < start || address >= end)
-		return false;
-	for (int i = 0; i <= found; i++)
-		if (!frames[i].return_slot || frames[i].cfa > end)
-			return false;
-	return true;
-}
-
-static bool note_frame(struct space *space, struct task *task, const struct tl_access *access)
-{
-	struct tl_frame_place frames[TASK_FRAMES];
-	uint64_t pointer = access->registers->general[SP];
-	int count, found;
-
-	/* Called again from the same place, at the same depth: as it was. */
-	task->made_time = access->time;
-	if (task->made_count && task->made_address == task->address &&
-	    task->made_pointer == pointer && task->tid == access->tid)
-		return true;
-	task->made_count = task->ended_count = 0;
-	count = frames_of(space, access, frames, TASK_FRAMES);
-	found = frames_find(frames, count, pointer, task->address);
-	if (found < 0 || found + 1 >= count ||
-	    !are_on_one_stack(space, frames, found, pointer, task->address))
-		return false;
-	/* Kept in the same frame, or in one that goes before it does. */
-	if (task->holder && task->holder >= pointer && task->holder < frames[found].cfa)
-		return false;
-	task->tid = access->tid;
-	task->end = frames[found].cfa;
-	task->frame_pc = frames[found].pc;
-	task->frame_is_caller = found > 0;
-	task->frame_stack = found ? frames[found - 1].cfa : pointer;
-	task->low = task->frame_stack < task->address ? task->frame_stack : task->address;
-	task->frame_base = found ? task->end - 2 * WORD : access->registers->general[FP];
-	task->returns_to = frames[found + 1].pc;
-	task->made_count = frames_pcs(frames, count, task->made, TASK_FRAMES);
-	task->thread_stack = is_thread_stack(space, access, &task->stack_start);
-	task->made_address = task->address;
-	task->made_pointer = pointer;
-	return true;
-}
-
 static bool watch_return(struct stack *stack, struct task *task, const struct tl_access *access)
 {
 	struct tl_watch watch = {.access = TL_EXEC,
@@ -209,7 +147,7 @@ static void see_escape(struct stack *stack, struct task *task, const struct tl_a
 	struct space *space = stack_space(stack, access->pid);
 
 	task->holder = task->site->kind == SITE_STORE ? judge_stored_to(space, access) : 0;
-	if (!note_frame(space, task, access)) {
+	if (!escape_note_frame(space, task, access)) {
 		stack->services->count(stack->host, "stack-escapes-unknown", 1);
 		end(stack, task, true);
 	} else if (!watch_return(stack, task, access))
@@ -247,7 +185,8 @@ static bool arm_holder(struct stack *stack, struct task *task)
 	return task->armed >> STAGE_HOLDER & 1 || !task_arm(stack, task, STAGE_HOLDER, &watch);
 }
 
-static void watch_holder(struct stack *stack, struct task *task)
+/* `ended`: the frame's thread is gone; else it is held, unless it was released meanwhile. */
+static void watch_holder(struct stack *stack, struct task *task, bool ended)
 {
 	uint64_t word;
 
@@ -256,7 +195,7 @@ static void watch_holder(struct stack *stack, struct task *task)
 	 * that is there. */
 	if (!arm_holder(stack, task) ||
 	    !read_word(stack, task->process->pid, task->holder, &word) || word != task->address ||
-	    clock_now() - task->returned >= HOLD) {
+	    (!ended && !stack->services->held(stack->host))) {
 		end(stack, task, false);
 		return;
 	}
@@ -265,13 +204,13 @@ static void watch_holder(struct stack *stack, struct task *task)
 	stack->services->count(stack->host, "stack-dangling", 1);
 }
 
-static void see_gone(struct stack *stack, struct task *task)
+static void see_gone(struct stack *stack, struct task *task, bool ended)
 {
 	uint64_t word;
 
 	if (task->holder && task->holder % WORD == 0 &&
 	    read_word(stack, task->process->pid, task->holder, &word) && word == task->address)
-		watch_holder(stack, task);
+		watch_holder(stack, task, ended);
 	else if (!(task->armed >> STAGE_HOLDER & 1))
 		watch_unkept(stack, task);
 	/* Else it is looked on: the site may come again. */
@@ -291,7 +230,7 @@ static void hit_return(struct stack *stack, struct task *task, const struct tl_a
 					       frames_of(stack_space(stack, access->pid), access,
 							 frames, TASK_FRAMES),
 					       task->ended, TASK_FRAMES);
-	see_gone(stack, task);
+	see_gone(stack, task, false);
 }
 
 /* Frames that are seen to be gone since the thread has landed above them. */
@@ -311,7 +250,7 @@ static void see_left(struct stack *stack, const struct tl_access *access)
 			continue;
 		task_disarm(stack, task, STAGE_RETURN);
 		task->returned = access->time;
-		see_gone(stack, task);
+		see_gone(stack, task, false);
 	}
 }
 
@@ -355,6 +294,16 @@ static bool returns_frame(const struct task *task, uint64_t pointer)
 	       task->address < pointer && pointer - task->address <= FRAME_REACH;
 }
 
+/* What a thread that runs on changes between the two passes of a foretelling would pass for what
+ * only the pointer leads to. Asked before anything is armed, which may release the thread. */
+static bool is_held(struct stack *stack)
+{
+	if (stack->services->held(stack->host))
+		return true;
+	stack->services->count(stack->host, "stack-foretold-late", 1);
+	return false;
+}
+
 static void see_leave(struct stack *stack, struct task *task, const struct tl_access *access)
 {
 	struct leave_gone gone;
@@ -364,12 +313,13 @@ static void see_leave(struct stack *stack, struct task *task, const struct tl_ac
 	task->low = known ? gone.start : task->address;
 	if (task->site->kind == SITE_LANDING && known)
 		see_left(stack, access);
-	if (known && task->site->kind == SITE_RETURN && leave_result(stack, task, access, &gone)) {
+	if (known && task->site->kind == SITE_RETURN && leave_result(stack, task, access, &gone) &&
+	    is_held(stack)) {
 		watch_result(stack, task, access, true);
 	} else if (returns_frame(task, access->registers->general[SP])) {
 		watch_result(stack, task, access, false);
 	} else if (known && leave_holder(stack, task, access, &gone)) {
-		watch_holder(stack, task);
+		watch_holder(stack, task, false);
 	} else {
 		if (!known)
 			stack->services->count(stack->host, "stack-leaves-unknown", 1);
@@ -385,7 +335,7 @@ static bool is_first_return(const struct site *site, const struct tl_access *acc
 }
 
 /* What the functions call that a thread is in is looked at first. */
-static void see_callers(struct stack *stack, const struct task *task,
+static void see_callers(struct stack *stack, const struct process *process,
 			const struct tl_access *access)
 {
 	struct space *space = stack_space(stack, access->pid);
@@ -393,18 +343,13 @@ static void see_callers(struct stack *stack, const struct task *task,
 	int count = frames_of(space, access, frames, TASK_FRAMES);
 
 	for (int i = 0; i < count && i < CALLERS_SEEN; i++)
-		functions_use(task->process->functions, space, frames[i].pc);
+		functions_use(process->functions, space, frames[i].pc);
 }
 
-static void hit_site(struct stack *stack, struct task *task, const struct tl_access *access)
+static void see_site(struct stack *stack, struct task *task, const struct tl_access *access)
 {
 	uint64_t pointer = access->registers->general[SP];
 
-	if (is_first_return(task->site, access))
-		return;
-	if (!task->site->met++)
-		see_callers(stack, task, access);
-	task_disarm(stack, task, STAGE_SITE);
 	/* Told late: the thread is elsewhere by now. */
 	if (access->registers->pc != task->site->pc)
 		stack->services->count(stack->host, "stack-sites-passed", 1);
@@ -419,6 +364,21 @@ static void hit_site(struct stack *stack, struct task *task, const struct tl_acc
 		see_escape(stack, task, access);
 	else
 		end(stack, task, true); /* an object of the heap, this time */
+}
+
+/* What its callers call comes last: the thread need not be held for that. */
+static void hit_site(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	struct process *process = task->process;
+	bool first;
+
+	if (is_first_return(task->site, access))
+		return;
+	first = !task->site->met++;
+	task_disarm(stack, task, STAGE_SITE);
+	see_site(stack, task, access);
+	if (first)
+		see_callers(stack, process, access);
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -440,27 +400,48 @@ static int loaded_register(struct space *space, const struct task *task,
 		       : -1;
 }
 
+/* A pointer that is loaded over and over and never used is waited for no longer: each foretelling
+ * holds its thread. What was armed for the last load stays. */
+static bool is_unused(struct stack *stack, struct task *task)
+{
+	if (++task->loads < LOADS_MOST)
+		return false;
+	stack->services->count(stack->host, "stack-holders-unused", 1);
+	if (task->armed >> STAGE_OBJECT & 1)
+		task_disarm(stack, task, STAGE_HOLDER);
+	else
+		end(stack, task, false);
+	return true;
+}
+
 static void see_load(struct stack *stack, struct task *task, const struct tl_access *access)
 {
 	struct insn_registers registers = judge_registers(access->registers, access->registers->pc);
 	struct space *space = stack_space(stack, access->pid);
 	int loaded = loaded_register(space, task, access);
 	struct foretold use = {0};
+	bool foretold;
 
 	stack->services->count(stack->host, "stack-dangling-loads", 1);
 	if (loaded < 0)
 		stack->services->count(stack->host, "stack-dangling-compared", 1);
-	if (loaded < 0 || !foretell_use(space, &registers, (uint16_t)(1u << loaded), task->holder,
-					task->low, task->end, &use)) {
-		if (loaded < 0 || task->armed >> STAGE_OBJECT & 1)
+	foretold = loaded >= 0 &&
+		   foretell_use(space, &registers, (uint16_t)(1u << loaded), task->holder,
+				task->low, task->end, &use) &&
+		   is_held(stack);
+	if (!foretold) {
+		use = (struct foretold){0};
+		if (loaded < 0 || is_unused(stack, task) || task->armed >> STAGE_OBJECT & 1)
 			return;
 	}
 	/* Loaded before, perhaps only to be compared: now it will be used. */
 	task_disarm(stack, task, STAGE_OBJECT);
-	task->foretold = use.pc != 0;
+	if (foretold)
+		task->loads = 0;
+	task->foretold = foretold;
 	task->use = use;
 	task->reader = access->tid;
-	watch_object(stack, task, access->tid, task->foretold ? use.address : task->address, false);
+	watch_object(stack, task, access->tid, foretold ? use.address : task->address, false);
 }
 
 /* Is it the site's store, or one to what was searched for, of an address on the stack of who makes
@@ -473,7 +454,7 @@ static bool is_next_frame(struct stack *stack, struct task *task, const struct t
 		(access->pc == task->site->pc && task->site->kind == SITE_STORE)) &&
 	       read_word(stack, task->process->pid, task->holder, &task->address) &&
 	       task->address + RULES_RED_ZONE - pointer < STACK_REACH &&
-	       note_frame(stack_space(stack, access->pid), task, access);
+	       escape_note_frame(stack_space(stack, access->pid), task, access);
 }
 
 /*
@@ -504,7 +485,7 @@ static void see_store(struct stack *stack, struct task *task, const struct tl_ac
 
 static void hit_holder(struct stack *stack, struct task *task, const struct tl_access *access)
 {
-	if (access->access & TL_GUESSED)
+	if (access->access & TL_GUESSED || (task->process->copies && was_searched(task)))
 		end(stack, task, false);
 	else if (access->access & TL_WRITE)
 		see_store(stack, task, access);
@@ -513,11 +494,15 @@ static void hit_holder(struct stack *stack, struct task *task, const struct tl_a
 }
 
 /* An instruction that overwrites the register its address is made of does not tell by itself what
- * it touched; that it would come, and where it would go, was foretold. */
-static bool is_foretold(const struct task *task, struct tl_access *access)
+ * it touched; that it would come, and where it would go, was foretold. Once: the instruction comes
+ * again in loops and in other calls, of which nothing is known. */
+static bool is_foretold(struct task *task, struct tl_access *access)
 {
 	if ((!task->kept && !task->result) || !task->foretold || access->tid != task->reader ||
 	    access->registers->pc != task->use.next)
+		return false;
+	task->foretold = false;
+	if (access->registers->general[SP] != task->use.stack)
 		return false;
 	access->pc = task->use.pc;
 	access->address = task->use.address;
@@ -594,7 +579,7 @@ void use_tick(struct stack *stack, struct task *task, uint64_t now)
 	may_be_new = !(task->armed >> STAGE_HOLDER & 1) &&
 		     owner_began_since(task->process->pid, task->made_time);
 	if (!may_be_new)
-		see_gone(stack, task);
+		see_gone(stack, task, true);
 	else if (!task->holder || task->holder % WORD || !arm_holder(stack, task))
 		end(stack, task, true);
 }

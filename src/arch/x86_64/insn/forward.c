@@ -145,8 +145,10 @@ static unsigned condition_of(const struct step *step)
 
 static void push(struct insn_forward *forward, struct value value)
 {
-	if (!(forward->known >> FORWARD_RSP & 1))
+	if (!(forward->known >> FORWARD_RSP & 1)) {
+		forward->strays = true;
 		return;
+	}
 	forward->general[FORWARD_RSP] -= 8;
 	forward_write_memory(forward, forward->general[FORWARD_RSP], 8, value);
 }
@@ -486,6 +488,7 @@ int insn_forward_step(struct insn_forward *forward, const uint8_t *bytes, size_t
 
 	*leaves = false;
 	forward->other = forward->beside = 0;
+	forward->strays = false;
 	if (!decode(bytes, available, &step))
 		return -EILSEQ;
 	step.next = forward->pc + step.instruction.length;

@@ -109,6 +109,8 @@ void forward_set(struct step *step, unsigned index, struct value value)
 	else if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
 		 forward_address(step, operand, &address))
 		forward_write_memory(step->forward, address, operand->size / 8, value);
+	else if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY)
+		step->forward->strays = true;
 }
 
 void forward_set_flags(struct insn_forward *forward, uint64_t result, unsigned size)
