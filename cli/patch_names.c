@@ -5,6 +5,7 @@
 #include "reader/open.h"
 #include "record/utf8.h"
 #include "symbol/copies.h"
+#include "symbol/function_name.h"
 #include "symbol/lookup.h"
 
 #include <errno.h>
@@ -13,6 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define SHARED \
+	"is the name of several functions; give the one's name as the symbol table has it (nm)"
 
 struct names {
 	struct symbol_session *session;
@@ -25,6 +29,24 @@ static int refuse(const char *name, const char *why)
 {
 	utf8_fprintf(stderr, "trapline: %s %s\n", name, why);
 	return STATUS_FAILED;
+}
+
+/* Is it a name that several functions share, as overloads of C++ do? Which of them is found is
+ * chance. Copies of one function, and static ones of C, have one name in the symbol table. */
+static bool is_shared(struct symbol_modules *modules, const struct symbol_found *found)
+{
+	const char *first = NULL;
+
+	for (unsigned i = 0; i < SYMBOL_OVERLOADS && found->overload[i]; i++) {
+		const char *linkage = symbol_function_name(modules, found->overload[i]);
+		size_t length = linkage ? strcspn(linkage, ".") : 0;
+
+		if (linkage && first &&
+		    (strcspn(first, ".") != length || strncmp(linkage, first, length) != 0))
+			return true;
+		first = first ? first : linkage;
+	}
+	return false;
 }
 
 /* ---- the old function ------------------------------------------------------------------- */
@@ -88,6 +110,8 @@ static int find_old(const struct names *names, char *text, uint64_t *address)
 	}
 	if (!found.function)
 		return refuse(name, "is a variable, not a function");
+	if (is_shared(names->process, &found))
+		return refuse(name, SHARED);
 	*address = found.address;
 	return check_copies(names, &found, name);
 }
@@ -103,6 +127,8 @@ static int find_new(const struct names *names, const char *name, uint64_t *offse
 		return refuse(name, "is not a function of the fix");
 	if (!found.function)
 		return refuse(name, "is a variable of the fix, not a function");
+	if (is_shared(names->fix, &found))
+		return refuse(name, SHARED);
 	*offset = found.address;
 	return 0;
 }

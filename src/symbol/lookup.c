@@ -14,6 +14,7 @@
 #include "symbol/dynamic.h"
 #include "symbol/near.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -58,6 +59,17 @@ static const char *last_part(const char *name)
 #define NO_NAME "(anonymous namespace)"
 #define OPERATOR "operator"
 
+static bool is_of_identifier(char character)
+{
+	return isalnum((unsigned char)character) || character == '_';
+}
+
+static bool is_operator(const char *text, size_t at)
+{
+	return strncmp(text + at, OPERATOR, strlen(OPERATOR)) == 0 &&
+	       (!at || !is_of_identifier(text[at - 1]));
+}
+
 /* Of a demangled name: how long it is without its parameters. */
 static size_t without_parameters(const char *text)
 {
@@ -65,7 +77,7 @@ static size_t without_parameters(const char *text)
 	unsigned depth = 0; /* of templates' arguments */
 
 	while (text[i] && (text[i] != '(' || depth)) {
-		if (strncmp(text + i, OPERATOR, strlen(OPERATOR)) == 0) {
+		if (is_operator(text, i)) {
 			i += strlen(OPERATOR);
 			i += strncmp(text + i, "()", 2) == 0 ? 2 : strspn(text + i, "<=>-");
 			continue;
@@ -97,6 +109,76 @@ static size_t without_arguments(const char *text, size_t length)
 	return length;
 }
 
+/* Of a demangled name, from its parameters on: is it something within the function, as a lambda, a
+ * local class's function or a static local is? */
+static bool is_within(const char *text)
+{
+	unsigned depth = 0;
+
+	if (*text != '(')
+		return false;
+	do {
+		depth += *text == '(';
+		depth -= *text == ')';
+		text++;
+	} while (*text && depth);
+	/* const, volatile, & and && of a method. */
+	text += strspn(text, " &constvaile");
+	return strncmp(text, "::", 2) == 0;
+}
+
+/* What compilers make for an entity, and do not name otherwise than after it. */
+static bool is_made_for_another(const char *text)
+{
+	static const char *const beginnings[] = {"non-virtual thunk to ",
+						 "virtual thunk to ",
+						 "covariant return thunk to ",
+						 "guard variable for ",
+						 "vtable for ",
+						 "VTT for ",
+						 "construction vtable for ",
+						 "typeinfo for ",
+						 "typeinfo name for ",
+						 "reference temporary #",
+						 "TLS wrapper function for ",
+						 "TLS init function for "};
+
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+		if (strncmp(text, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Behind the last "::" that is not in a template's arguments. */
+static const char *last_identifier(const char *name)
+{
+	const char *last = name;
+	unsigned depth = 0;
+
+	for (; *name; name++) {
+		depth += *name == '<';
+		depth -= *name == '>' && depth;
+		if (!depth && name[0] == ':' && name[1] == ':')
+			last = name + 2;
+	}
+	return last;
+}
+
+/* Linkage names have identifiers as they are: one without the last of `name` need not be demangled,
+ * which takes long. Operators and destructors are written otherwise there, and the constructors of
+ * std::string and its like are abbreviated. */
+static bool may_be(const char *linkage, const char *name)
+{
+	const char *last = last_identifier(name);
+	size_t length = 0;
+
+	if (is_operator(last, 0) || (strncmp(linkage, "_ZNS", 4) == 0 && linkage[4] != 't'))
+		return true;
+	while (is_of_identifier(last[length]))
+		length++;
+	return !length || memmem(linkage, strlen(linkage), last, length);
+}
+
 /* `name` is compared to the demangled linkage name, without parameters; of scopes it may have the
  * last ones alone. A part of a function that was moved away is none. */
 static bool is_scoped(const char *linkage, const char *name)
@@ -105,18 +187,20 @@ static bool is_scoped(const char *linkage, const char *name)
 	size_t length = strlen(name), whole;
 	const char *at;
 
-	if (!linkage || strstr(linkage, ".cold") || !length ||
+	if (!linkage || strstr(linkage, ".cold") || !length || !may_be(linkage, name) ||
 	    symbol_demangle(linkage, text, sizeof(text)) < 0)
 		return false;
 	if (strncmp(text, NO_NAME, strlen(NO_NAME)) == 0)
 		whole = strlen(NO_NAME) + without_parameters(text + strlen(NO_NAME));
 	else
 		whole = without_parameters(text);
+	if (is_within(text + whole))
+		return false;
 	if (name[length - 1] != '>')
 		whole = without_arguments(text, whole);
 	at = whole >= length ? text + whole - length : NULL;
 	return at && strncmp(at, name, length) == 0 &&
-	       (at == text || at[-1] == ':' || at[-1] == ' ');
+	       (at == text || ((at[-1] == ':' || at[-1] == ' ') && !is_made_for_another(text)));
 }
 
 static void add_overload(struct symbol_found *found, uint64_t address)
@@ -351,9 +435,7 @@ static void prefer_program(struct symbol_modules *modules, const char *name,
 		if (module->gone || !symbol_modules_is_main(modules, module))
 			continue;
 		program = symbol_module_object(modules, module);
-		if (module == found->module ||
-		    (program && (find_name(program, module, name, found) ||
-				 find_written(program, module, name, found))))
+		if (module == found->module || (program && find_name(program, module, name, found)))
 			return;
 	}
 }
