@@ -330,9 +330,12 @@ static void take_record(struct target *target, const struct ring *ring,
 	}
 }
 
-static void drain_until(struct target *target, uint64_t until)
+/* A hit that is read before its thread's name, which another CPU has told, would have another: so
+ * what is newer than this waits, as other slots' events go on. */
+static void drain(struct target *target)
 {
 	struct observed *observed = target->observed;
+	const uint64_t until = clock_now();
 	struct perf_event_header header;
 	struct ring *ring;
 
@@ -342,18 +345,6 @@ static void drain_until(struct target *target, uint64_t until)
 		ring->tail += header.size;
 		ring_release(ring);
 	}
-}
-
-/* A hit that is read before its thread's name, which another CPU has told, would have another. */
-static void drain(struct target *target)
-{
-	drain_until(target, clock_now());
-}
-
-/* Where nothing is written any more. */
-static void drain_all(struct target *target)
-{
-	drain_until(target, UINT64_MAX);
 }
 
 /*
@@ -383,7 +374,7 @@ void observed_disarm(struct target *target, struct slot *slot)
 	if (!slot->open)
 		return;
 	disable(target, slot);
-	drain_all(target);
+	drain(target);
 	settle(target, slot);
 	if (slot->each_thread)
 		observed_copies_forget(target, slot);
@@ -396,7 +387,7 @@ void observed_settle(struct target *target)
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
 		if (target->slot[i].open)
 			disable(target, &target->slot[i]);
-	drain_all(target);
+	drain(target);
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
 		if (target->slot[i].open)
 			settle(target, &target->slot[i]);
