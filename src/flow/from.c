@@ -161,8 +161,9 @@ static bool is_same_at_goal(struct flow_told *told, const struct flow_value *goa
 }
 
 /*
- * The goal is read. By its reader's code for another caller: then what is there went elsewhere, and
- * the value's place is one that values pass through. Windows may be too short to see the next one.
+ * The goal is read. By its reader's code for another caller: then what is there went elsewhere,
+ * too, and the value's place is one that values pass through. Windows may be too short to see the
+ * next one. The right caller may come for it still.
  */
 static void on_goal_read(struct flow_from *from, uint32_t index, struct flow_told *told,
 			 const struct flow_value *goal, const struct tl_access *access)
@@ -173,7 +174,7 @@ static void on_goal_read(struct flow_from *from, uint32_t index, struct flow_tol
 		if (flow_passage_goal_read(passage))
 			confirm_led(from, index, told, &passage->waiting);
 	} else if (!goal->parsed && access->pc >= goal->reader && access->pc < goal->reader_end &&
-		   flow_passage_overwrite(passage)) {
+		   passage->waiting.known) {
 		flow_tree_stray_surely(from->tree, index);
 	}
 }
