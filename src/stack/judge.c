@@ -6,16 +6,9 @@
 #include "stack/copied.h"
 #include "stack/frames.h"
 #include "stack/owner.h"
+#include "stack/registers.h"
 
 #include <string.h>
-
-struct insn_registers judge_registers(const struct tl_registers *from, uint64_t pc)
-{
-	struct insn_registers to = {.pc = pc, .flags = from->flags, .fs_base = from->fs_base};
-
-	memcpy(to.general, from->general, sizeof(to.general));
-	return to;
-}
 
 bool judge_operand(struct space *space, const struct tl_access *access, struct insn *insn,
 		   unsigned *operand)
@@ -27,7 +20,7 @@ bool judge_operand(struct space *space, const struct tl_access *access, struct i
 	    insn_decode(bytes, space_code(space, access->pc, bytes, sizeof(bytes)), access->pc,
 			insn))
 		return false;
-	registers = judge_registers(access->registers,
+	registers = stack_registers(access->registers,
 				    access->before ? access->pc : access->pc + insn->length);
 	for (unsigned i = 0; i < insn->operand_count; i++) {
 		uint64_t first, length;
@@ -47,7 +40,7 @@ bool judge_operand(struct space *space, const struct tl_access *access, struct i
 
 uint64_t judge_stored_to(struct space *space, const struct tl_access *access)
 {
-	struct insn_registers registers = judge_registers(access->registers, access->pc);
+	struct insn_registers registers = stack_registers(access->registers, access->pc);
 	uint8_t bytes[INSN_MAX_LENGTH];
 	uint64_t first, length;
 	struct insn insn;

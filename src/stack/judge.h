@@ -36,7 +36,4 @@ bool judge_operand(struct space *space, const struct tl_access *access, struct i
 /* Where the store goes that a thread is held before; 0: not known. */
 uint64_t judge_stored_to(struct space *space, const struct tl_access *access);
 
-/* Registers as src/insn has them. `pc`: where they are thought to stand. */
-struct insn_registers judge_registers(const struct tl_registers *from, uint64_t pc);
-
 #endif

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "stack/holders.h"
 #include "stack/judge.h"
+#include "stack/registers.h"
 
 #include <string.h>
 
@@ -52,7 +53,7 @@ bool leave_gone(struct stack *stack, const struct task *task, const struct tl_ac
 bool leave_result(struct stack *stack, struct task *task, const struct tl_access *access,
 		  const struct leave_gone *gone)
 {
-	struct insn_registers registers = judge_registers(access->registers, access->registers->pc);
+	struct insn_registers registers = stack_registers(access->registers, access->registers->pc);
 	const uint64_t result = registers.general[RESULT];
 
 	if (result - gone->start >= gone->end - gone->start)
