@@ -355,6 +355,7 @@ struct tl_guarded {
 	uint64_t checked; /* CLOCK_MONOTONIC ns: nothing was broken then */
 	/* Address of a copy of a freed block's first bytes, as they were then; 0: none. */
 	uint64_t kept, kept_length;
+	uint64_t copied; /* bytes at its start that realloc() fills before the program has it */
 };
 
 /* What a thread tells that waits meanwhile. */
