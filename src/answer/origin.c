@@ -137,6 +137,7 @@ struct slot *origin_take_hit(struct target *target, struct slot *slot, struct hi
 	if (slot->watch.access & TL_EXEC)
 		return watch_origin(explorer_of(target), target, slot, hit);
 	let_caller_go(target, slot, hit);
+	team_met(target, slot, hit);
 	if (slot->watch.widen && (hit->access.access & TL_WRITE) && slot->widenings < WIDENINGS)
 		slot_widen(target, slot);
 	return slot;

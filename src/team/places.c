@@ -66,7 +66,9 @@ static bool shares_lock(const struct ahead_access *a, const struct ahead_access 
 {
 	for (unsigned i = 0; i < AHEAD_LOCKS; i++)
 		for (unsigned j = 0; j < AHEAD_LOCKS; j++)
-			if (a->lock[i] && a->lock[i] == b->lock[j])
+			if (a->lock[i] & ~AHEAD_SHARED &&
+			    !(a->lock[i] & b->lock[j] & AHEAD_SHARED) &&
+			    !((a->lock[i] ^ b->lock[j]) & ~AHEAD_SHARED))
 				return true;
 	return false;
 }
@@ -74,7 +76,7 @@ static bool shares_lock(const struct ahead_access *a, const struct ahead_access 
 static bool may_conflict(const struct ahead_access *a, const struct ahead_access *b)
 {
 	return ((a->access | b->access) & TL_WRITE) && !(a->access & b->access & TL_ATOMIC) &&
-	       !shares_lock(a, b);
+	       a->phase == b->phase && !shares_lock(a, b);
 }
 
 static bool overlap(const struct ahead_access *a, const struct ahead_access *b)

@@ -20,4 +20,7 @@ struct team_entry {
  * the runtime that is loaded, which a library of the program's may call. Returns how many. */
 unsigned team_entries(struct space *space, pid_t pid, struct team_entry entry[static TEAM_ENTRIES]);
 
+/* Is that code of such a runtime? */
+bool team_is_runtime(struct space *space, uint64_t pc);
+
 #endif

@@ -217,6 +217,17 @@ void team_came(struct target *target, struct slot *slot, struct hit *hit)
 		came_to_function(target, slot, hit);
 }
 
+void team_met(struct target *target, struct slot *slot, const struct hit *hit)
+{
+	if (!team_has_role(target, slot, ROLE_PLACE))
+		return;
+	for (unsigned i = 0; i < slot->hits; i++)
+		if (!slot->hit[i]->exit && slot->hit[i]->access.identity != hit->access.identity) {
+			slot_release(target, slot);
+			return;
+		}
+}
+
 void team_run(struct target *target, const struct slot *slot, uint64_t now)
 {
 	struct team *team = team_of(target);

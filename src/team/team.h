@@ -29,6 +29,9 @@ void team_came(struct target *target, struct slot *slot, struct hit *hit);
 /* A thread that waited before a function and had no other come is let go, with what it is about to
  * write watched. */
 void team_run(struct target *target, const struct slot *slot, uint64_t now);
+/* A thread is held at a place. Where another is, too, both have been seen there at one moment, and
+ * go on: what one of them only reads it may be about to write. */
+void team_met(struct target *target, struct slot *slot, const struct hit *hit);
 void team_held(struct target *target, const struct slot *slot, const struct hit *hit);
 
 #endif

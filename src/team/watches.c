@@ -12,7 +12,9 @@
 #define FUNCTION_WINDOW (60 * MILLISECOND)
 #define FUNCTION_HOLD (4 * MILLISECOND) /* released as soon as another has come */
 #define PLACE_WINDOW (15 * MILLISECOND)
-#define PLACE_HOLD (2 * MILLISECOND) /* another walks to the place meanwhile */
+/* Another walks to the place meanwhile; or has to be given a processor first, or to be created. */
+#define PLACE_HOLD (2 * MILLISECOND)
+#define BIRTH_HOLD (4 * MILLISECOND)
 
 bool team_watches_begin(struct target *target)
 {
@@ -69,6 +71,8 @@ int team_watch_for(struct target *target, struct slot *slot, enum role role,
 				 .window = kinds[role].window};
 	int err;
 
+	if (role == ROLE_PLACE && heuristic == HEURISTIC_BIRTH)
+		watch.hold = BIRTH_HOLD;
 	team_watches_of(target)->arming = true;
 	err = slot_arm(target, slot, &watch);
 	team_watches_of(target)->arming = false;

@@ -64,7 +64,8 @@ static bool may_be_shared(struct target *target, const struct insn_registers *re
 static void note(struct target *target, pid_t tid, uint64_t now, const struct ahead_access *access)
 {
 	struct foreseen seen = {.pc = access->pc,
-				.lock = {access->lock[0], access->lock[1]},
+				.lock = {access->lock[0] & ~AHEAD_SHARED,
+					 access->lock[1] & ~AHEAD_SHARED},
 				.tid = tid,
 				.time = now,
 				.access = access->access},
