@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sample/ahead.h"
 
+#include "base/clock.h"
 #include "sample/order.h"
 #include "sample/spreading.h"
 
@@ -9,6 +10,7 @@
 
 #define CALLS_MAX 24
 #define BRANCH_PASSES 3 /* by a branch that is not foretold; after them the path is in a loop */
+#define STEPS_TIMED 32	/* after so many it is looked whether the time is over */
 #define LOOP_PASSES 3	/* after which a tour leaves a loop */
 
 static bool read_line(void *context, uint64_t address, uint8_t *bytes)
@@ -202,6 +204,7 @@ static bool step_path(struct spreading *spreading)
 	uint8_t bytes[INSN_MAX_LENGTH];
 	uint64_t pc = path->forward.pc, stack = path->forward.general[insn_arch.stack_pointer];
 	size_t available = space_code(space, pc, bytes, sizeof(bytes));
+	enum spreading_stub stub;
 	bool leaves;
 
 	if (insn_forward_step(&path->forward, bytes, available, &leaves))
@@ -212,9 +215,15 @@ static bool step_path(struct spreading *spreading)
 		path->call = pc;
 	if (spreading->tour && !leaves)
 		return tour_on(spreading, pc, bytes, available, stack);
+	if (spreading->tour && !spreading->returns &&
+	    path->forward.general[insn_arch.stack_pointer] > spreading->tour)
+		return false;
 	if (!leaves || !space_is_libc(space, path->forward.pc))
 		return true;
-	if (spreading->tour && spreading_bind(spreading) && !space_is_libc(space, path->forward.pc))
+	stub = spreading->tour ? spreading_bind(spreading) : SPREADING_NO_STUB;
+	if (stub == SPREADING_LOST)
+		return false;
+	if (stub == SPREADING_BOUND && !space_is_libc(space, path->forward.pc))
 		return true;
 	return !spreading_pass(spreading);
 }
@@ -222,6 +231,8 @@ static bool step_path(struct spreading *spreading)
 static void spread(struct spreading *spreading, unsigned most)
 {
 	for (unsigned steps = 0; steps < most; steps++) {
+		if (steps % STEPS_TIMED == 0 && clock_now() > spreading->until)
+			break;
 		if (step_path(spreading))
 			continue;
 		if (!spreading->paths)
@@ -239,6 +250,7 @@ static struct spreading *begin_spreading(struct space *space, const struct insn_
 	spreading.paths = spreading.branches = spreading.exits = view->accesses = view->births = 0;
 	view->creates = view->waits = false;
 	spreading.tour = 0;
+	spreading.until = UINT64_MAX;
 	spreading.returns = spreading.awake = spreading.whole = false;
 	spreading.blocks = spreading.bindings = 0;
 	spreading.view = view;
@@ -280,6 +292,8 @@ void ahead_tour(struct space *space, const struct ahead_start *from, unsigned mo
 	spreading->tour = from->registers.general[insn_arch.stack_pointer];
 	spreading->returns = from->returns;
 	spreading->awake = from->awake;
+	if (from->time)
+		spreading->until = clock_now() + from->time;
 	spreading->path.forward.fs_base = from->registers.fs_base;
 	spread(spreading, most);
 	if (!from->whole)

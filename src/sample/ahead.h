@@ -75,6 +75,7 @@ struct ahead_start {
 	uint16_t known; /* which general ones are, a bit each */
 	bool returns;	/* it goes on behind the end of the function that it begins in */
 	bool awake;	/* it ends where the thread sleeps, for whatever */
+	uint64_t time;	/* ns that it may take, about; 0: no matter */
 	bool whole;	/* a second walk follows, whose loops run as often as is foretold */
 };
 

@@ -79,30 +79,30 @@ static uint64_t binding_of(struct spreading *spreading, uint64_t map, uint64_t i
 		if (spreading->bound[i].map == map && spreading->bound[i].index == index)
 			return spreading->bound[i].address;
 	if (symbol_binding_of_call(&memory, map, index, &binding) &&
+	    !order_name_never_returns(binding.name) &&
 	    (!binding.indirect || space_is_libc(space, binding.address)))
 		address = binding.address;
 	spreading->bound[spreading->bindings++ % BOUND_MOST] = (struct bound){map, index, address};
 	return address;
 }
 
-/* A function is called for the first time, by a stub that asks the dynamic linker to bind it: the
- * path goes on in the function that it would find. */
-bool spreading_bind(struct spreading *spreading)
+enum spreading_stub spreading_bind(struct spreading *spreading)
 {
 	struct insn_forward *forward = &spreading->path.forward;
 	uint64_t *stack = &forward->general[insn_arch.stack_pointer], map, index, address;
 	const char *name = space_function_name(spreading->looking.space, forward->pc);
 
-	if (!name || strncmp(name, "_dl_runtime_resolve", 19) ||
-	    !insn_forward_read(forward, *stack, 8, &map) ||
+	if (!name || strncmp(name, "_dl_runtime_resolve", 19))
+		return SPREADING_NO_STUB;
+	if (!insn_forward_read(forward, *stack, 8, &map) ||
 	    !insn_forward_read(forward, *stack + 8, 8, &index))
-		return false;
+		return SPREADING_LOST;
 	address = binding_of(spreading, map, index);
 	if (!address)
-		return false;
+		return SPREADING_LOST;
 	*stack += 8ull * RESOLVER_WORDS;
 	forward->pc = address;
-	return true;
+	return SPREADING_BOUND;
 }
 
 /* Is what is called the end of a tour? */
@@ -243,6 +243,8 @@ int spreading_pass(struct spreading *spreading)
 		spreading->view->waits = true;
 		return -EAGAIN;
 	}
+	if (order_never_returns(space, forward->pc))
+		return -ENOENT;
 	if (spreading->tour && order_is_once(space, forward->pc) && enter_once(path))
 		return 0;
 	if (birth)

@@ -107,6 +107,27 @@ bool order_is_tls_address(struct space *space, uint64_t function)
 	return strcmp(plain_name(space, function), "tls_get_addr") == 0;
 }
 
+bool order_name_never_returns(const char *name)
+{
+	static const char *const stems[] = {
+		"abort",       "exit",	   "quick_exit",    "assert_",
+		"stack_chk_",  "chk_fail", "cxa_throw",	    "cxa_rethrow",
+		"cxa_bad_",    "Unwind_",  "ZSt9terminate", "cxa_allocate_exception",
+		"longjmp_chk", NULL};
+	static const char *const throws[] = {"__throw_", NULL};
+
+	if (text_contains_any(name, throws))
+		return true;
+	while (*name == '_')
+		name++;
+	return text_begins_with_any(name, stems);
+}
+
+bool order_never_returns(struct space *space, uint64_t function)
+{
+	return order_name_never_returns(plain_name(space, function));
+}
+
 bool order_allocates(struct space *space, uint64_t function)
 {
 	static const char *const stems[] = {"malloc", "calloc", "aligned_alloc", "memalign", NULL};

@@ -50,10 +50,11 @@ struct spreading {
 	unsigned branches;
 	uint64_t tour;	     /* of ahead_tour(): the stack pointer that it began with; else 0 */
 	bool returns, awake; /* of struct ahead_start */
+	uint64_t until;	     /* CLOCK_MONOTONIC ns */
 	bool whole;	     /* a loop is walked as often as the thread will */
 	unsigned blocks;     /* allocated on the way */
 	struct bound {
-		uint64_t map, index, address;
+		uint64_t map, index, address; /* 0: not known, or it never returns */
 	} bound[BOUND_MOST];
 	unsigned bindings;
 	struct exit {
@@ -71,9 +72,13 @@ bool spreading_is_new(uint64_t address); /* of a block allocated on the way */
 /* ahead.c: memory as it is; `context` is a struct looking. */
 int spreading_read(void *context, uint64_t address, void *to, size_t length);
 
-/* call.c: a call at its first time goes to where it would be bound. False: it is none, or that is
- * not known. */
-bool spreading_bind(struct spreading *spreading);
+/* call.c: a function of the C library has been entered. */
+enum spreading_stub {
+	SPREADING_NO_STUB,
+	SPREADING_BOUND, /* of a call at its first time: it goes to where it would be bound */
+	SPREADING_LOST,	 /* that is not known, or never comes back */
+};
+enum spreading_stub spreading_bind(struct spreading *spreading);
 /* A function of the C library has been entered, and is left again, with what it does noted. 0 or
  * -errno: the path ends. */
 int spreading_pass(struct spreading *spreading);

@@ -16,12 +16,13 @@
 
 /* Of a place that two threads come to, or more, to read it and then write it. Holds there end as
  * two meet. */
-#define PLACE_HITS 12
+#define PLACE_HITS 24
 #define WAITING_MOST 6 /* new threads that are kept at a time, while no two conflict */
 /* So long a creator is expected that has not told yet: where processors are wanted by many it gets
  * one late. A little less than a thread waits by itself. */
 #define CREATOR_WAIT (AREA_BIRTH_WAIT - MILLISECOND)
 
+#define LOOK_TIME (2 * MILLISECOND) /* ahead of a thread, which waits meanwhile */
 /* More than these, and as many creators, no library tells of: what says so is another's writing. */
 #define LOOKED_MOST (2 * AREA_ROUTINES * AREA_BIRTHS_TOLD)
 
@@ -146,6 +147,7 @@ static void look(struct target *target, const struct area_hit *copy, struct ahea
 					 .known = created ? AHEAD_RETURNED : AHEAD_NEWBORN,
 					 .returns = created,
 					 .awake = true,
+					 .time = LOOK_TIME,
 					 .whole = true};
 
 	ahead_tour(target->space, &from, TOUR, view);

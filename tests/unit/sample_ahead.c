@@ -13,14 +13,15 @@
 #include <cmocka.h>
 
 #include "sample/ahead.h"
+#include "sample/order.h"
 #include <trapline/event.h>
 
 int lock_a, object_a, object_b, object_c, array[40];
 extern char from_count[], from_search[], from_lock[], from_inside[], from_loop[], from_birth[],
 	from_creation[], from_caller[], from_barrier[], from_block[], from_once[], from_reading[],
-	from_array[], the_copy[];
+	from_array[], from_throw[], the_copy[];
 extern char fake_lock[], fake_unlock[], fake_answer[], fake_create[], fake_join[], fake_wait[],
-	fake_new[], fake_once[], fake_read_lock[], fake_copy[];
+	fake_new[], fake_once[], fake_read_lock[], fake_throw[], fake_copy[];
 
 __asm__(".text\n"
 	"from_lock:\n"
@@ -141,6 +142,10 @@ __asm__(".text\n"
 	"	jne 1b\n"
 	"	movl $1, object_b(%rip)\n"
 	"	ret\n"
+	"from_throw:\n"
+	"	call fake_throw\n"
+	"	movl $1, object_a(%rip)\n"
+	"	ret\n"
 	"fake_lock: nop\n"
 	"fake_unlock: nop\n"
 	"fake_answer: nop\n"
@@ -150,6 +155,7 @@ __asm__(".text\n"
 	"fake_new: nop\n"
 	"fake_once: nop\n"
 	"fake_read_lock: nop\n"
+	"fake_throw: nop\n"
 	"fake_copy: nop\n");
 
 /* In place of src/process/space.c: this process itself, read as from outside, whatever lies there.
@@ -185,6 +191,7 @@ const char *space_function_name(struct space *space, uint64_t pc)
 	       : pc == (uint64_t)fake_new	? "__libc_malloc"
 	       : pc == (uint64_t)fake_once	? "pthread_once"
 	       : pc == (uint64_t)fake_read_lock ? "pthread_rwlock_rdlock"
+	       : pc == (uint64_t)fake_throw	? "__assert_fail"
 	       : pc == (uint64_t)fake_copy	? "__memcpy_avx_unaligned"
 						: "rand";
 }
@@ -366,6 +373,29 @@ static void a_whole_walk_along_an_array_is_one_access(void **state)
 	assert_int_equal(last->length, sizeof(array) - 3 * sizeof(array[0]));
 }
 
+static void who_never_comes_back_ends_the_way(void **state)
+{
+	(void)state;
+	tour_from(from_throw);
+	assert_int_equal(view.accesses, 0);
+	assert_true(order_name_never_returns("_ZSt20__throw_length_errorPKc"));
+	assert_true(order_name_never_returns("__cxa_throw"));
+	assert_false(order_name_never_returns("pthread_exit"));
+	assert_false(order_name_never_returns("memcpy"));
+}
+
+static void a_walk_ends_with_its_time(void **state)
+{
+	uint64_t stack[64] = {0};
+	struct ahead_start from = {
+		.registers.pc = (uint64_t)from_array, .known = AHEAD_ALL_KNOWN, .time = 1};
+
+	(void)state;
+	from.registers.general[4] = (uint64_t)&stack[32];
+	ahead_tour(NULL, &from, 400, &view);
+	assert_int_equal(times(&object_b, TL_WRITE, NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,6 +411,8 @@ int main(void)
 		cmocka_unit_test(what_is_to_run_once_runs),
 		cmocka_unit_test(a_lock_for_reading_is_told_as_one),
 		cmocka_unit_test(a_whole_walk_along_an_array_is_one_access),
+		cmocka_unit_test(who_never_comes_back_ends_the_way),
+		cmocka_unit_test(a_walk_ends_with_its_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
