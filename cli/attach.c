@@ -86,9 +86,7 @@ static int find_named(const char *wanted, pid_t *pid)
 			"lists them\n",
 			found, wanted, wanted);
 	else
-		utf8_fprintf(stderr, "trapline: no process is named %s%s\n", wanted,
-			     strchr(wanted, '/') ? ": a name is that of /proc/PID/comm, not a path"
-						 : "");
+		utf8_fprintf(stderr, "trapline: no process is named %s\n", wanted);
 	return ATTACH_NOBODY;
 }
 
@@ -97,12 +95,6 @@ int attach_find(const char *text, pid_t *pid)
 	char *end;
 	long number;
 
-	if (*pid) {
-		fputs("trapline: -p is given twice: one process, with its children, is all that a "
-		      "command takes\n",
-		      stderr);
-		return 2;
-	}
 	if (!*text) {
 		fputs("trapline: --pid '' is neither the number nor the name of a process\n",
 		      stderr);

@@ -39,8 +39,6 @@ struct agent_hooks {
 	/* What programs for it say (e_machine, <elf.h>), and system calls (<linux/audit.h>). */
 	uint16_t machine;
 	uint32_t audit;
-	/* Stands in front of where a restartable sequence begins anew (RSEQ_SIG, <sys/rseq.h>). */
-	uint32_t sequence_word;
 	/* Of an interrupted thread, as src/insn numbers them; without the thread pointer. */
 	void (*registers)(const ucontext_t *context, struct area_registers *to);
 	/* What is known of the caller of an AGENT_ENTRY_KEPT() when that has returned: its pc, its

@@ -22,7 +22,6 @@
 #include "base/syscall.h"
 #include "handler/choose.h"
 #include "handler/own_frame.h"
-#include "handler/sequence.h"
 #include "mask/mask.h"
 #include "signal/interrupted.h"
 #include "signal/ownership.h"
@@ -53,7 +52,7 @@ static void ring(struct area *area, const struct area_process *process)
 		area_ring(area);
 }
 
-/* Of this thread, ns: how long it has lived, at least. Stands still where no call may be made. */
+/* Of this thread, ns; stands still where no call may be made. */
 static uint64_t cpu_time(const struct area_process *process)
 {
 	struct timespec now = {0};
@@ -118,13 +117,22 @@ static void note_nothing(struct area_hit *hit, uint64_t value_address, uint64_t 
 	hit->stack_length = 0;
 }
 
+/* How long a thread that has no account has lived, at least; 0 where no call may be made. */
+static uint64_t lived(const struct area_process *process)
+{
+	struct timespec used = {0};
+
+	if (!atomic_load_explicit(&process->quiet, memory_order_relaxed))
+		raw_syscall3(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&used, 0);
+	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
 static struct credit take_credit(struct area *area, struct area_process *process, uint64_t identity,
 				 uint64_t now, const struct wish *wish)
 {
 	bool is_new = credit_is_new(process, identity);
 
-	return credit_take(area, process, identity, now, is_new, is_new ? cpu_time(process) : 0,
-			   wish);
+	return credit_take(area, process, identity, now, is_new, is_new ? lived(process) : 0, wish);
 }
 
 /* Until the time is over, the controller ends the slot's turn, or it goes away. */
@@ -459,7 +467,6 @@ static void handle_and_account(struct area_process *process, const struct perf_s
 
 	atomic_fetch_add_explicit(&slot->waited, waited, memory_order_relaxed);
 	atomic_fetch_add(&slot->inside, took < INSIDE_MAX ? took : INSIDE_MAX);
-	sequence_note(process, slot, context);
 }
 
 /* A hold, or none, of a hit that is in `hit`. */

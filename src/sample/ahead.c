@@ -11,6 +11,7 @@
 #define CALLS_MAX 24
 #define BRANCH_PASSES 3 /* by a branch that is not foretold; after them the path is in a loop */
 #define STEPS_TIMED 32	/* after so many it is looked whether the time is over */
+#define WRITES_A_STEP 8 /* at most, or some are forgotten earlier than others */
 #define LOOP_PASSES 3	/* after which a tour leaves a loop */
 
 static bool read_line(void *context, uint64_t address, uint8_t *bytes)
@@ -196,6 +197,36 @@ static bool tour_on(struct spreading *spreading, uint64_t pc, const uint8_t *byt
 	       leave_loop(spreading, pc, bytes, available);
 }
 
+static bool is_overwritten(const struct insn_forward *forward, unsigned number)
+{
+	const struct insn_forward_write *write = &forward->write[number];
+
+	for (unsigned i = number + 1; i < forward->writes; i++)
+		if (forward->write[i].address == write->address &&
+		    forward->write[i].length == write->length)
+			return true;
+	return false;
+}
+
+/* What functions that have returned wrote to their frames is read by nobody, nor is what was
+ * overwritten; neither takes room from writes that are: unoptimised code writes in every second
+ * instruction. */
+static void forget_writes(struct insn_forward *forward)
+{
+	uint64_t stack = forward->general[insn_arch.stack_pointer] - insn_arch.red_zone;
+	unsigned kept = 0;
+
+	if (forward->writes < INSN_FORWARD_WRITES - WRITES_A_STEP ||
+	    forward->writes > INSN_FORWARD_WRITES)
+		return;
+	for (unsigned i = 0; i < forward->writes; i++)
+		if ((forward->write[i].address - (stack - CALLEES) >= CALLEES ||
+		     forward->write[i].length > CALLEES) &&
+		    !is_overwritten(forward, i))
+			forward->write[kept++] = forward->write[i];
+	forward->writes = kept;
+}
+
 /* False: nothing more is known of this path. */
 static bool step_path(struct spreading *spreading)
 {
@@ -207,6 +238,10 @@ static bool step_path(struct spreading *spreading)
 	enum spreading_stub stub;
 	bool leaves;
 
+	if (pc < 4096)
+		return false;
+	if (spreading->tour && path->forward.known >> insn_arch.stack_pointer & 1)
+		forget_writes(&path->forward);
 	if (insn_forward_step(&path->forward, bytes, available, &leaves))
 		return false;
 	if (path->forward.other)
@@ -236,9 +271,10 @@ static void spread(struct spreading *spreading, unsigned most)
 		if (step_path(spreading))
 			continue;
 		if (!spreading->paths)
-			break;
+			return;
 		spreading->path = spreading->left[--spreading->paths];
 	}
+	spreading->view->cut = true;
 }
 
 static struct spreading *begin_spreading(struct space *space, const struct insn_registers *from,
@@ -248,7 +284,7 @@ static struct spreading *begin_spreading(struct space *space, const struct insn_
 
 	begin(&spreading.looking, space, find_access, &spreading);
 	spreading.paths = spreading.branches = spreading.exits = view->accesses = view->births = 0;
-	view->creates = view->waits = false;
+	view->creates = view->waits = view->cut = false;
 	spreading.tour = 0;
 	spreading.until = UINT64_MAX;
 	spreading.returns = spreading.awake = spreading.whole = false;
@@ -288,6 +324,7 @@ void ahead_tour(struct space *space, const struct ahead_start *from, unsigned mo
 		struct ahead_view *view)
 {
 	struct spreading *spreading = begin_spreading(space, &from->registers, from->known, view);
+	bool cut;
 
 	spreading->tour = from->registers.general[insn_arch.stack_pointer];
 	spreading->returns = from->returns;
@@ -298,7 +335,9 @@ void ahead_tour(struct space *space, const struct ahead_start *from, unsigned mo
 	spread(spreading, most);
 	if (!from->whole)
 		return;
+	cut = view->cut;
 	start(spreading, from);
 	spreading->whole = true;
 	spread(spreading, most);
+	view->cut = cut; /* who walks whole loops may do so for ever */
 }

@@ -61,6 +61,7 @@ struct ahead_view {
 	struct ahead_birth birth[AHEAD_BIRTHS];
 	unsigned births;
 	bool creates; /* it comes by a call that creates a thread, known or not */
+	bool cut;     /* there were more ways, or longer ones, than were walked */
 	bool waits;   /* a tour: one of its ways ended where the thread joins another or sleeps */
 };
 

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define CALLEES 1048576 /* bytes below a frame that are taken for frames of functions it calls */
-
 bool spreading_is_new(uint64_t address)
 {
 	return address - BLOCKS < BLOCKS_MOST * BLOCK_SIZE;

@@ -13,8 +13,9 @@
 #define LINES 32    /* of the program's memory, kept while one look lasts */
 #define PATHS_MAX 8 /* branched off, and still to be walked */
 #define BRANCHES_MAX 64
-#define EXITS_MAX 8   /* of a tour: the branches passed last, by which a loop may be left */
-#define BOUND_MOST 32 /* calls whose binding is kept while one look lasts */
+#define EXITS_MAX 8	/* of a tour: the branches passed last, by which a loop may be left */
+#define CALLEES 1048576 /* bytes below a frame that are taken for frames of functions it calls */
+#define BOUND_MOST 32	/* calls whose binding is kept while one look lasts */
 /* What the program's allocator returns on the way: no address that a process has, since the kernel
  * maps none there unless it is asked to. One block each, this far apart. */
 #define BLOCKS 0x480000000000ull

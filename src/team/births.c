@@ -194,7 +194,7 @@ static void answer(struct target *target, bool created)
 		count_one(target->program, COUNT_BIRTHS_MET);
 		team_watch_places(target, HEURISTIC_BIRTH, PLACE_HITS, places, count);
 		let_all_go(target);
-	} else if (created && view->waits && !view->creates) {
+	} else if (created && view->waits && !view->creates && !view->cut) {
 		let_all_go(target);
 	} else if (created || births->count > WAITING_MOST) {
 		let_go(target, created ? births->count - 1 : 0);

@@ -19,7 +19,7 @@
 int lock_a, object_a, object_b, object_c, array[40];
 extern char from_count[], from_search[], from_lock[], from_inside[], from_loop[], from_birth[],
 	from_creation[], from_caller[], from_barrier[], from_block[], from_once[], from_reading[],
-	from_array[], from_throw[], the_copy[];
+	from_array[], from_throw[], from_long[], the_copy[];
 extern char fake_lock[], fake_unlock[], fake_answer[], fake_create[], fake_join[], fake_wait[],
 	fake_new[], fake_once[], fake_read_lock[], fake_throw[], fake_copy[];
 
@@ -141,6 +141,15 @@ __asm__(".text\n"
 	"	decl %ecx\n"
 	"	jne 1b\n"
 	"	movl $1, object_b(%rip)\n"
+	"	ret\n"
+	"from_long:\n"
+	"	call 1f\n"
+	"	movl $1, object_b(%rip)\n"
+	"	ret\n"
+	"1:\n"
+	"	.rept 340\n"
+	"	movl $1, -8(%rsp)\n"
+	"	.endr\n"
 	"	ret\n"
 	"from_throw:\n"
 	"	call fake_throw\n"
@@ -394,6 +403,15 @@ static void a_walk_ends_with_its_time(void **state)
 	from.registers.general[4] = (uint64_t)&stack[32];
 	ahead_tour(NULL, &from, 400, &view);
 	assert_int_equal(times(&object_b, TL_WRITE, NULL), 0);
+	assert_true(view.cut);
+}
+
+static void what_is_overwritten_takes_no_room(void **state)
+{
+	(void)state;
+	tour_from(from_long);
+	assert_int_equal(times(&object_b, TL_WRITE, NULL), 1);
+	assert_false(view.cut);
 }
 
 int main(void)
@@ -413,6 +431,7 @@ int main(void)
 		cmocka_unit_test(a_whole_walk_along_an_array_is_one_access),
 		cmocka_unit_test(who_never_comes_back_ends_the_way),
 		cmocka_unit_test(a_walk_ends_with_its_time),
+		cmocka_unit_test(what_is_overwritten_takes_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
