@@ -37,10 +37,33 @@ void account_open(struct target *target)
 	atomic_store(&shared->delivered, 0);
 	atomic_store(&shared->handling, 0);
 	atomic_store(&shared->held, 0);
+	atomic_store(&shared->queued, 0);
+	atomic_store(&shared->longest, 0);
 	atomic_store(&shared->births, 0);
 	target->seen = (struct spending){.program = clock_read(clock_of_process(target->pid))};
 	/* Slots and clocks are open before anything is known of its threads. */
 	target->wakeups.open = target->program->ways.budgeted;
+}
+
+static void at_least(uint64_t *count, uint64_t value)
+{
+	if (*count < value)
+		*count = value;
+}
+
+/* Of any thread of any process. */
+static void count_most(const struct target *target)
+{
+	const struct area_process *shared = target->shared;
+	uint64_t *count = target->program->count, most = 0;
+
+	for (unsigned i = 0; i < AREA_CREDITS; i++) {
+		uint64_t held = atomic_load_explicit(&shared->credit[i].held, memory_order_relaxed);
+
+		most = held > most ? held : most;
+	}
+	at_least(&count[COUNT_TIME_HELD_MOST], most / MILLISECOND);
+	at_least(&count[COUNT_TIME_HELD_LONGEST], atomic_load(&shared->longest) / 1000);
 }
 
 void account_collect(struct target *target)
@@ -50,10 +73,12 @@ void account_collect(struct target *target)
 				.hits = atomic_load(&shared->delivered),
 				.handling = atomic_load(&shared->handling),
 				.held = atomic_load(&shared->held),
+				.queued = atomic_load(&shared->queued),
 				.births = atomic_load(&shared->births),
 				.processes = 1};
 
 	budget_add(target->program->account->budget, &target->seen, &used);
+	count_most(target);
 }
 
 static void show(struct account *account)
@@ -74,6 +99,7 @@ static void show(struct account *account)
 	count[COUNT_TIME_INTERRUPTS] = account->program->interrupting / MILLISECOND;
 	count[COUNT_TIME_BIRTHS] = budget_births(budget) / MILLISECOND;
 	count[COUNT_TIME_HELD] = sum->held / MILLISECOND;
+	count[COUNT_TIME_QUEUED] = sum->queued / MILLISECOND;
 	count[COUNT_HIT_PRICE] = prices->hit;
 	count[COUNT_SWITCH_PRICE] = prices->wakeup;
 	count[COUNT_TIMER_PRICE] = prices->timer;

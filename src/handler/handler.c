@@ -161,13 +161,13 @@ static uint64_t hold_thread(struct area *area, struct area_process *process, str
 }
 
 static void hold_and_leave(struct area *area, struct area_process *process, struct area_slot *slot,
-			   uint32_t turn, struct area_hit *hit, uint64_t ticket, uint64_t until,
+			   uint32_t turn, struct area_hit *hit, uint64_t ticket, uint64_t entry,
 			   const struct credit *credit)
 {
-	uint64_t end = hold_thread(area, process, slot, turn, until);
+	uint64_t end = hold_thread(area, process, slot, turn, entry + credit->hold);
 
 	area_hit_leave(hit, ticket, end);
-	credit_settle(credit, (int64_t)(end - until));
+	credit_settle(process, credit, end - entry);
 }
 
 /* Waits for a record that were for nothing, since one was free. Any thread. */
@@ -452,7 +452,7 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 		return waited;
 	}
 	begun = agent_now();
-	hold_and_leave(area, process, slot, turn, hit, ticket, entry + credit.hold, &credit);
+	hold_and_leave(area, process, slot, turn, hit, ticket, entry, &credit);
 	return waited + agent_now() - begun;
 }
 
@@ -485,8 +485,7 @@ static void publish(struct area_process *process, struct area_hit *hit, uint64_t
 	area_hit_publish(hit, ticket);
 	ring(area, process);
 	if (credit.hold)
-		hold_and_leave(area, process, slot, turn, hit, ticket, entry + credit.hold,
-			       &credit);
+		hold_and_leave(area, process, slot, turn, hit, ticket, entry, &credit);
 	else
 		area_hit_leave(hit, ticket, agent_now());
 }
