@@ -71,6 +71,7 @@ static long set_owned_action(int signal, const struct kernel_action *given,
 			return -EFAULT;
 		wanted.sa_handler = action.handler;
 		wanted.sa_flags = (int)action.flags;
+		wanted.sa_restorer = action.restorer;
 		memcpy(&wanted.sa_mask, &action.mask, sizeof(action.mask));
 	}
 	err = signal_program_action(signal, given ? &wanted : NULL, &before);
@@ -81,7 +82,8 @@ static long set_owned_action(int signal, const struct kernel_action *given,
 		if (!readable_is_writable(old, sizeof(*old)))
 			return -EFAULT;
 		*old = (struct kernel_action){.handler = before.sa_handler,
-					      .flags = (unsigned)before.sa_flags};
+					      .flags = (unsigned)before.sa_flags,
+					      .restorer = before.sa_restorer};
 		memcpy(&old->mask, &before.sa_mask, sizeof(old->mask));
 	}
 	return 0;
