@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the watched processes and the controller have used, gathered for src/cost to judge. */
+/* Gathers what the watched processes and the controller have used, for src/cost to judge. */
 #include "account/account.h"
 #include "base/clock.h"
 
@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-/* Ours, and that of the process that reads program files for us. */
+/* CPU time of the controller and of the process that reads program files for it, ns. */
 static uint64_t own_time(const struct program *program)
 {
 	return clock_read(CLOCK_PROCESS_CPUTIME_ID) + symbol_session_time(program->session);
@@ -41,7 +41,7 @@ void account_open(struct target *target)
 	atomic_store(&shared->longest, 0);
 	atomic_store(&shared->births, 0);
 	target->seen = (struct spending){.program = clock_read(clock_of_process(target->pid))};
-	/* Slots and clocks are open before anything is known of its threads. */
+	/* Slots and clocks are opened before anything is known of the process's threads. */
 	target->wakeups.open = target->program->ways.budgeted;
 }
 
@@ -123,7 +123,8 @@ static struct wakeups_cost charge_wakeups(struct account *account)
 		sum.wakeups += cost.wakeups;
 		sum.samples += cost.samples;
 		sum.idle += cost.idle;
-		/* What was counted just now was switched as things stood before. */
+		/* The wake-ups counted just now happened while things stood as before; the new
+		 * state counts from here. */
 		target->wakeups.open = !target->transient.on && account->program->ways.budgeted;
 	}
 	return sum;
@@ -171,7 +172,7 @@ unsigned account_spent(const struct program *program)
 	return budget_spent(program->account->budget, clock_now());
 }
 
-/* This thread's, and that of the process that reads program files for it. */
+/* CPU time of this thread and of the process that reads program files for it, ns. */
 static uint64_t work_clock(const struct program *program)
 {
 	return clock_read(CLOCK_THREAD_CPUTIME_ID) + symbol_session_time(program->session);
@@ -187,8 +188,8 @@ void account_work_end(struct program *program, uint64_t begun)
 	program->account->budget->exempt += work_clock(program) - begun;
 }
 
-/* Hits that the kernel has counted: a program may write records, but not those counts. Those of
- * regions are counted by nobody else: where there are any, records are believed. */
+/* The number of hits, by the kernel's count: a program may write records, but not those counts.
+ * Hits of regions are counted by no kernel; where there are regions, records are believed. */
 static uint64_t real_hits(const struct program *program)
 {
 	uint64_t sum = 0;
@@ -221,7 +222,8 @@ void account_pause(struct account *account)
 	count_one(account->program, COUNT_PUT_OFF);
 	if (!account->program->ways.every_hit)
 		atomic_store(&account->program->area->unanswered, 1);
-	/* A signal may end it early: the program's end must not be waited for. */
+	/* A signal may end this sleep early, so that the end of the program need not be waited
+	 * for. */
 	raw_nanosleep(pace_pause(pace) + MILLISECOND);
 	atomic_store(&account->program->area->unanswered, 0);
 }
