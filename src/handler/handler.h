@@ -2,12 +2,12 @@
 /*
  * The SIGTRAP handler: it notes a hit in the area and holds the thread that made it.
  *
- * The room holds the handler (handler.c), the filter that it asks for lasting watches (choose.h),
- * hits by the handler's own stack (own_frame.h), regions (region.c), and what the handler needs in
- * a process without the preload library (injected.c, alone.c). It promises that no signal of ours
- * reaches the program, that a hold ends by itself when the controller dies or stops, and that
- * watched memory is never touched. All of it runs in the thread that made the access, with all
- * signals blocked; it allocates nothing and takes no lock.
+ * The room holds the handler (handler.c), what it notes in a record (note.h), the filter that it
+ * asks for lasting watches (choose.h), hits by the handler's own stack (own_frame.h), regions
+ * (region.c), and what the handler needs in a process without the preload library (injected.c,
+ * alone.c). It promises that no signal of ours reaches the program, that a hold ends by itself when
+ * the controller dies or stops, and that watched memory is never touched. All of it runs in the
+ * thread that made the access, with all signals blocked; it allocates nothing and takes no lock.
  */
 #ifndef HANDLER_HANDLER_H
 #define HANDLER_HANDLER_H
