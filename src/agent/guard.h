@@ -8,13 +8,12 @@
 struct area_process;
 
 struct agent_guard {
-	/* Called before the process is announced, also in a forked child. `waits`: the process will
-	 * wait until the controller lets it go. */
+	/* Before it is announced, also when forked. `waits`: until it is let go. */
 	void (*begin)(struct area_process *process, bool waits);
-	void (*begun)(struct area_process *process); /* the controller has let the process go */
+	void (*begun)(struct area_process *process); /* it was let go */
 	void (*end)(void);			     /* the process ends, and is still watched */
-	/* The process is about to limit its own memory (`limit`: a struct rlimit, which may hold
-	 * anything) or to lock it. */
+	/* It is about to limit its own memory (a struct rlimit, which may be anything), or to lock
+	 * it. */
 	void (*limit)(long resource, const void *limit);
 	void (*lock)(void);
 };

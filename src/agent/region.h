@@ -10,17 +10,16 @@
 struct area_process;
 
 struct agent_regions {
-	/* Opens and closes regions as the controller wants them now. Async-signal-safe. */
+	/* Open and close what the controller wants now. Async-signal-safe. */
 	void (*follow)(void);
-	/* Closes all regions: this process is watched no longer, or is a forked child that has yet
-	 * to be. */
+	/* All of them: this process is watched no longer, or is a forked child that has yet to be.
+	 */
 	void (*close)(void);
-	/* Closes all regions for good, with everything that they need in this process. */
+	/* For good, with all that they need in this process. */
 	void (*end)(void);
-	/* Called at each SIGTRAP: true if it was the end of a region's single step and nothing
-	 * else. */
+	/* At each SIGTRAP: true if it was the end of a region's single step and nothing else. */
 	bool (*begin)(siginfo_t *info, ucontext_t *context);
-	/* Called before a handler returns to `context`. */
+	/* Before the context is returned to. */
 	void (*leave)(ucontext_t *context);
 };
 

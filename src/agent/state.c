@@ -8,8 +8,7 @@
 
 struct agent_state agent_state;
 
-/* Set once a thread may not read the processor's clock: from then on the kernel is asked for the
- * time. */
+/* A thread may not read the processor's clock: the kernel has to be asked. */
 static _Atomic bool clock_is_forbidden;
 
 bool agent_forbid_clock(void)

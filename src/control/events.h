@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The callbacks that the rooms below are handed, so that none of them calls a room above it by
- * name. */
+/* What the rooms below are handed, so that they call nobody above them by name. */
 #ifndef CONTROL_EVENTS_H
 #define CONTROL_EVENTS_H
 

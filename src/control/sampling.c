@@ -11,12 +11,9 @@
 
 #include <string.h>
 
-/* Bytes above the stack pointer that are taken for the thread's own stack. */
-#define OWN_STACK 262144
+#define OWN_STACK 262144 /* bytes above the stack pointer that may be the thread's own stack */
 #define RED_ZONE 128
-/* Instructions; the thread runs on meanwhile, so what lies further ahead is past by the time it is
- * watched. */
-#define LOOK_AHEAD 12
+#define LOOK_AHEAD 12 /* instructions: the thread goes on meanwhile */
 
 struct offer {
 	struct control *control;

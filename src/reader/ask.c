@@ -139,18 +139,29 @@ static bool ask_function_name(struct symbol_modules *modules, uint64_t pc, const
 	return true;
 }
 
-static bool ask_producer(struct symbol_modules *modules, uint64_t pc, const char **producer)
+static bool ask_text(struct symbol_modules *modules, enum symbol_question kind, uint64_t address,
+		     const char **text)
 {
 	struct symbol_ask_text *ask;
 
-	if (!is_mapped(modules, pc))
+	if (!is_mapped(modules, address))
 		return false;
 	ask = question(sizeof(*ask));
-	ask->pc = pc;
-	if (!symbol_reader_ask(modules, SYMBOL_ASK_PRODUCER, ask, NULL))
+	ask->pc = address;
+	if (!symbol_reader_ask(modules, kind, ask, NULL))
 		return false;
-	*producer = ask->text;
+	*text = ask->text;
 	return true;
+}
+
+static bool ask_producer(struct symbol_modules *modules, uint64_t pc, const char **producer)
+{
+	return ask_text(modules, SYMBOL_ASK_PRODUCER, pc, producer);
+}
+
+static bool ask_import_name(struct symbol_modules *modules, uint64_t slot, const char **name)
+{
+	return ask_text(modules, SYMBOL_ASK_IMPORT_NAME, slot, name);
 }
 
 static bool ask_atomicity(struct symbol_modules *modules, uint64_t pc,
@@ -346,6 +357,7 @@ const struct symbol_asking symbol_ask_reader = {
 	.bounds = ask_bounds,
 	.function_name = ask_function_name,
 	.producer = ask_producer,
+	.import_name = ask_import_name,
 	.atomicity = ask_atomicity,
 	.variable = ask_variable,
 	.compilers = ask_compilers,

@@ -6,6 +6,7 @@
 #include "symbol/bounds.h"
 #include "symbol/compiler.h"
 #include "symbol/function_name.h"
+#include "symbol/import.h"
 #include "symbol/tls.h"
 
 #include <errno.h>
@@ -152,6 +153,13 @@ static void function_name_run(struct symbol_modules *modules, void *question)
 	struct symbol_ask_text *ask = question;
 
 	ask->text = symbol_function_name(modules, ask->pc);
+}
+
+static void import_name_run(struct symbol_modules *modules, void *question)
+{
+	struct symbol_ask_text *ask = question;
+
+	ask->text = symbol_import_name(modules, ask->pc);
 }
 
 static void producer_run(struct symbol_modules *modules, void *question)
@@ -495,5 +503,6 @@ const struct symbol_question_kind symbol_question_kinds[SYMBOL_QUESTION_COUNT] =
 	[SYMBOL_ASK_LOOKUP] = {lookup_arguments, lookup_run, lookup_results},
 	[SYMBOL_ASK_COPIES] = {copies_arguments, copies_run, copies_results},
 	[SYMBOL_ASK_SOURCE_LINE] = {source_line_arguments, source_line_run, source_line_results},
+	[SYMBOL_ASK_IMPORT_NAME] = {pc_arguments, import_name_run, text_results},
 	[SYMBOL_ASK_PRODUCER] = {pc_arguments, producer_run, text_results},
 };

@@ -29,6 +29,7 @@ enum symbol_question {
 	SYMBOL_ASK_LOOKUP,
 	SYMBOL_ASK_COPIES,
 	SYMBOL_ASK_PRODUCER,
+	SYMBOL_ASK_IMPORT_NAME,
 	SYMBOL_ASK_SOURCE_LINE,
 	SYMBOL_QUESTION_COUNT
 };
@@ -45,7 +46,7 @@ struct symbol_ask_bounds {
 	int result;
 };
 
-/* symbol_function_name(), symbol_producer() */
+/* symbol_function_name(), symbol_import_name(), symbol_producer() */
 struct symbol_ask_text {
 	uint64_t pc;
 	const char *text;

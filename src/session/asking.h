@@ -33,6 +33,7 @@ struct symbol_asking {
 	bool (*bounds)(struct symbol_modules *modules, bool whole, uint64_t pc, uint64_t *start,
 		       uint64_t *end, int *result);
 	bool (*function_name)(struct symbol_modules *modules, uint64_t pc, const char **name);
+	bool (*import_name)(struct symbol_modules *modules, uint64_t slot, const char **name);
 	bool (*producer)(struct symbol_modules *modules, uint64_t pc, const char **producer);
 	bool (*atomicity)(struct symbol_modules *modules, uint64_t pc,
 			  const struct symbol_variable *variable, int load, char *reason,

@@ -24,6 +24,7 @@ enum stage {
 	STAGE_RETURN,  /* code: where that frame returns to, in its thread */
 	STAGE_HOLDER,  /* data: the memory that still has the address */
 	STAGE_OBJECT,  /* data: what it points to */
+	STAGE_USE,     /* code: the instruction that will use it, as was foretold */
 	STAGE_SUSPECT, /* code: an instruction that a sample saw about to use a gone frame */
 	/* The rest is guard.c's. */
 	STAGE_READY, /* code: where a function's prologue has ended */
@@ -66,7 +67,9 @@ struct process {
 	struct holder_tried tried[HOLDERS_TRIED];
 	struct functions *functions;
 	uint64_t main_start; /* of the first thread's stack */
-	unsigned plans;	     /* made (plan.h) */
+	uint64_t entry;	     /* the program's entry point, where a plan begins (plan.h) */
+	unsigned plans;	     /* made */
+	unsigned threads;    /* that there were when its stacks were looked at last */
 };
 
 /* A word of a live frame that its function's entry alone writes. */

@@ -4,19 +4,25 @@
 #include "insn/effect.h"
 #include "insn/forward.h"
 #include "insn/operand.h"
+#include "libc/c_given.h"
+#include "stack/called.h"
 #include "stack/code.h"
 
 #include <errno.h>
 #include <string.h>
+#include <trapline/event.h>
 
 #define STEPS 192 /* instructions that are followed */
 #define GIVEN 4	  /* arguments of the C library's functions that may be pointers */
-#define FOUND 16  /* accesses to the memory in question that are compared */
-#define READS 256 /* of memory; what is read beyond them is not known */
+/* Accesses to the memory in question that are compared: frames of functions that are called
+ * meanwhile lie there, too. */
+#define FOUND 96
+#define READS 256	       /* of memory; what is read beyond them is not known */
+#define ELSEWHERE (1ull << 52) /* no memory is there */
 
 /* Before an instruction is carried out. */
 struct moment {
-	uint64_t pc;
+	uint64_t pc, stack; /* stack: 0 where it is not known */
 	bool flags_known, zero, sign, carry, overflow, parity;
 	bool strays; /* it stores to where is not known */
 };
@@ -38,9 +44,11 @@ struct pass {
 	uint64_t start, end;
 	uint64_t holder; /* where the pointer is: loaded again, it is another load */
 	bool again;
-	bool enters; /* functions of the C library that are given what may be the pointer */
+	uint64_t moved; /* the pointer, from where it is */
+	bool enters;	/* functions of the C library that are given what may be the pointer */
 	struct found found[FOUND];
 	unsigned count;
+	unsigned from;	/* the step that left other code than an entry of linkage */
 	unsigned tried; /* instructions, the last of which may not have been carried out */
 	struct moment moment[STEPS];
 	struct seen seen[READS];
@@ -63,6 +71,11 @@ static int read_again(const struct pass *pass, uint64_t address, void *to, size_
 	return -EFAULT;
 }
 
+static int read_now(void *context, uint64_t address, void *to, size_t length)
+{
+	return space_read(context, address, to, length) == (ssize_t)length ? 0 : -EFAULT;
+}
+
 static int read_memory(void *context, uint64_t address, void *to, size_t length)
 {
 	struct pass *pass = context;
@@ -78,41 +91,55 @@ static int read_memory(void *context, uint64_t address, void *to, size_t length)
 	return 0;
 }
 
+static bool is_gone(const struct pass *pass, uint64_t address)
+{
+	return address - pass->moved - pass->start < pass->end - pass->start;
+}
+
 static void note(void *context, const struct insn_forward_access *access)
 {
 	struct pass *pass = context;
+	const struct moment *moment = &pass->moment[pass->tried - 1];
 
 	if (insn_overlap(access->address, access->length, pass->holder, sizeof(uint64_t)))
 		pass->again = true;
-	if (!pass->again && access->address >= pass->start && access->address < pass->end &&
-	    pass->count < FOUND)
+	if (!pass->again && is_gone(pass, access->address) && pass->count < FOUND)
 		pass->found[pass->count++] = (struct found){.use = {.pc = access->pc,
 								    .address = access->address,
 								    .length = access->length,
-								    .access = access->access},
+								    .access = access->access,
+								    .stack = moment->stack},
 							    .step = pass->tried - 1};
 }
 
 static struct moment moment_of(const struct insn_forward *forward)
 {
-	return (struct moment){forward->pc,    forward->flags_known, forward->zero,  forward->sign,
-			       forward->carry, forward->overflow,    forward->parity};
+	return (struct moment){.pc = forward->pc,
+			       .stack = forward->known >> SP & 1 ? forward->general[SP] : 0,
+			       .flags_known = forward->flags_known,
+			       .zero = forward->zero,
+			       .sign = forward->sign,
+			       .carry = forward->carry,
+			       .overflow = forward->overflow,
+			       .parity = forward->parity};
 }
 
 /*
  * The second pass goes the way of the first, and takes its flags where its own are not known: that
  * a branch or a choice depends on the pointer does not make the access one through it. False: its
  * way is another, or the pointer was found to equal something. Then what follows may go through
- * either: compilers take one for the other, and programs compare in order to know that.
+ * either: compilers take one for the other, and programs compare in order to know that. `moved`: it
+ * goes there even where its flags say otherwise.
  */
 static bool follow(const struct pass *first, struct insn_forward *forward, unsigned step,
-		   bool subtracts)
+		   bool subtracts, bool moved)
 {
 	const struct moment *then = &first->moment[step];
 
 	if (step >= first->tried)
 		return false;
-	if (forward->pc != then->pc && forward->other == then->pc)
+	if (forward->pc != then->pc &&
+	    (forward->other == then->pc || (moved && forward->beside == then->pc)))
 		forward->pc = then->pc;
 	if (forward->pc != then->pc)
 		return false;
@@ -145,8 +172,7 @@ static bool is_given(const struct pass *pass, const struct insn_forward *forward
 	for (unsigned i = 0; i < GIVEN; i++) {
 		unsigned number = insn_arch.function_argument[i];
 
-		if (forward->known >> number & 1 &&
-		    forward->general[number] - pass->start < pass->end - pass->start)
+		if (forward->known >> number & 1 && is_gone(pass, forward->general[number]))
 			return true;
 	}
 	return false;
@@ -162,15 +188,6 @@ static bool enters(const struct pass *pass, const struct pass *first,
 	return pass->enters && is_given(pass, forward);
 }
 
-/* What was found by the step that has just been carried out. */
-static void note_stack(struct pass *pass, const struct insn_forward *forward)
-{
-	const uint64_t stack = forward->known >> SP & 1 ? forward->general[SP] : 0;
-
-	for (unsigned i = pass->count; i && pass->found[i - 1].step == pass->tried - 1; i--)
-		pass->found[i - 1].use.stack = stack;
-}
-
 /* A store through the pointer that only the first pass knows may change what is read from there
  * on. */
 static bool goes_astray(struct pass *pass, const struct insn_forward *forward)
@@ -179,6 +196,56 @@ static bool goes_astray(struct pass *pass, const struct insn_forward *forward)
 
 	pass->moment[step].strays = forward->strays;
 	return pass->first && forward->strays && !pass->first->moment[step].strays;
+}
+
+static bool is_far(const struct moment *then, const struct insn_forward *forward)
+{
+	return forward->pc - then->pc > INSN_MAX_LENGTH;
+}
+
+/* Strings that the function reads, from the place on that calls it. */
+static void note_given(struct pass *pass, const struct insn_forward *forward, const char *name)
+{
+	struct symbol_memory memory = {read_now, pass->space};
+	const struct moment *moment = &pass->moment[pass->from];
+	uint64_t argument[C_GIVEN];
+	unsigned known = 0, strings;
+
+	for (unsigned i = 0; i < C_GIVEN; i++) {
+		unsigned number = insn_arch.function_argument[i];
+
+		argument[i] = forward->general[number];
+		known |= (forward->known >> number & 1u) << i;
+	}
+	strings = name ? c_given_strings(name, argument, known, &memory) & known : 0;
+	for (unsigned i = 0; i < C_GIVEN; i++)
+		if (strings >> i & 1 && is_gone(pass, argument[i]) && pass->count < FOUND)
+			pass->found[pass->count++] =
+				(struct found){.use = {.pc = moment->pc,
+						       .address = argument[i],
+						       .length = 1,
+						       .access = TL_READ,
+						       .stack = moment->stack,
+						       .given = true,
+						       .number = insn_arch.function_argument[i]},
+					       .step = pass->from};
+}
+
+/* Control went elsewhere. What the C library does takes too long to follow, and so does looking up
+ * where an entry of linkage leads. */
+static int arrive(struct pass *pass, struct insn_forward *forward, bool leaves)
+{
+	struct space *space = pass->space;
+	const char *unbound = called_unbound(space, forward->pc);
+
+	if (!called_is_entry(space, pass->moment[pass->tried - 1].pc))
+		pass->from = pass->tried - 1;
+	if (!unbound && (!leaves || !space_is_libc(space, forward->pc)))
+		return 0;
+	if (!unbound && enters(pass, pass->first, forward))
+		return 0;
+	note_given(pass, forward, unbound ? unbound : space_function_name(space, forward->pc));
+	return insn_forward_return(forward);
 }
 
 static void run(struct pass *pass, const struct insn_registers *registers, uint16_t known)
@@ -199,28 +266,35 @@ static void run(struct pass *pass, const struct insn_registers *registers, uint1
 		uint8_t bytes[INSN_MAX_LENGTH];
 		size_t available;
 
-		if (first && !follow(first, &forward, pass->tried, subtracts))
+		if (first && !follow(first, &forward, pass->tried, subtracts, pass->moved != 0))
 			return;
 		pass->moment[pass->tried++] = moment_of(&forward);
 		available = space_code(pass->space, forward.pc, bytes, sizeof(bytes));
 		subtracts = first && compares(bytes, available, forward.pc);
 		err = insn_forward_step(&forward, bytes, available, &leaves);
-		note_stack(pass, &forward);
 		if (goes_astray(pass, &forward))
 			return;
-		/* What the C library does takes too long to follow. */
-		if (!err && leaves && !within && space_is_libc(pass->space, forward.pc) &&
-		    !enters(pass, first, &forward))
-			err = insn_forward_return(&forward);
+		if (!err && !within && is_far(&pass->moment[pass->tried - 1], &forward))
+			err = arrive(pass, &forward, leaves);
 	}
 }
 
 static bool has(const struct pass *pass, const struct foretold *use)
 {
 	for (unsigned i = 0; i < pass->count; i++)
-		if (pass->found[i].use.pc == use->pc && pass->found[i].use.address == use->address)
+		if (pass->found[i].use.pc == use->pc &&
+		    pass->found[i].use.address - pass->moved == use->address)
 			return true;
 	return false;
+}
+
+static unsigned visits(const struct pass *pass, const struct found *found)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < found->step; i++)
+		count += pass->moment[i].pc == found->use.pc;
+	return count;
 }
 
 static bool find_next(struct space *space, struct foretold *use)
@@ -237,16 +311,24 @@ static bool find_next(struct space *space, struct foretold *use)
 static bool find_use(const struct pass *of, const struct insn_registers *registers,
 		     uint16_t pointers, struct foretold *use)
 {
-	struct pass with = *of, without = *of;
+	struct insn_registers elsewhere = *registers;
+	struct pass with = *of, without = *of, moved = *of;
 
 	run(&with, registers, 0xffff);
 	if (!with.count)
 		return false;
 	without.first = &with;
 	run(&without, registers, (uint16_t)~pointers);
+	moved.first = &with;
+	moved.moved = ELSEWHERE;
+	for (unsigned i = 0; i < INSN_GENERAL; i++)
+		if (pointers >> i & 1)
+			elsewhere.general[i] += ELSEWHERE;
+	run(&moved, &elsewhere, 0xffff);
 	for (unsigned i = 0; i < with.count && with.found[i].step < without.tried; i++)
-		if (!has(&without, &with.found[i].use)) {
+		if (!has(&without, &with.found[i].use) && has(&moved, &with.found[i].use)) {
 			*use = with.found[i].use;
+			use->visits = visits(&with, &with.found[i]);
 			return find_next(of->space, use);
 		}
 	return false;
@@ -261,4 +343,15 @@ bool foretell_use(struct space *space, const struct insn_registers *registers, u
 		return true;
 	pass.enters = true;
 	return find_use(&pass, registers, pointers, use);
+}
+
+int foretell_loaded(struct space *space, uint64_t pc, uint64_t address,
+		    const struct insn_registers *registers)
+{
+	uint8_t bytes[INSN_MAX_LENGTH];
+	struct insn insn;
+
+	if (!space || insn_decode(bytes, space_code(space, pc, bytes, sizeof(bytes)), pc, &insn))
+		return -1;
+	return insn.loaded >= 0 && registers->general[insn.loaded] == address ? insn.loaded : -1;
 }

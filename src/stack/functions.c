@@ -3,6 +3,7 @@
 
 #include "memory/mapping.h"
 #include "process/entries.h"
+#include "stack/called.h"
 #include "symbol/lookup.h"
 
 #include <errno.h>
@@ -99,26 +100,6 @@ static struct known *know(struct functions *functions, uint64_t start)
 	return known;
 }
 
-/* Through the table of procedure linkages to where it leads, as far as that is bound. */
-uint64_t functions_called(struct space *space, uint64_t target)
-{
-	static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
-	uint8_t bytes[2 * INSN_MAX_LENGTH];
-	size_t length = space_code(space, target, bytes, sizeof(bytes));
-	size_t skip = length > 4 && memcmp(bytes, endbr64, 4) == 0 ? 4 : 0;
-	uint64_t bound;
-	struct insn insn;
-
-	if (length <= skip || insn_decode(bytes + skip, length - skip, target + skip, &insn) ||
-	    insn.flow != INSN_FLOW_JUMP_INDIRECT || insn.operand_count != 1 ||
-	    insn.operand[0].base != INSN_PC)
-		return target;
-	if (space_read(space, target + skip + insn.length + (uint64_t)insn.operand[0].displacement,
-		       &bound, sizeof(bound)) != sizeof(bound))
-		return target;
-	return bound;
-}
-
 static void add_site(struct functions *functions, enum site_kind kind, uint64_t pc, int number)
 {
 	for (unsigned i = 0; i < functions->sites; i++)
@@ -169,7 +150,7 @@ static void follow_argument(struct functions *functions, struct space *space,
 static void hand(struct functions *functions, struct space *space, uint64_t target, int number,
 		 unsigned deep)
 {
-	uint64_t start = functions_called(space, target);
+	uint64_t start = called_function(space, target);
 	struct known *known;
 
 	if (space_is_libc(space, start) || !space_module(space, start))
@@ -184,12 +165,8 @@ static void hand(struct functions *functions, struct space *space, uint64_t targ
 
 static bool creates_thread(struct space *space, uint64_t target)
 {
-	const char *name;
+	const char *name = called_name(space, target);
 
-	target = functions_called(space, target);
-	if (!space_is_libc(space, target))
-		return false;
-	name = space_function_name(space, target);
 	return name &&
 	       (strcmp(name, "pthread_create") == 0 || strncmp(name, "__pthread_create", 16) == 0);
 }
@@ -215,8 +192,7 @@ static int call_length(struct space *space, uint64_t pc)
 static void note_landing(struct functions *functions, struct space *space, uint64_t pc,
 			 uint64_t target)
 {
-	uint64_t called = functions_called(space, target);
-	const char *name = space_module(space, called) ? space_function_name(space, called) : NULL;
+	const char *name = called_name(space, target);
 	int length = name ? call_length(space, pc) : 0;
 
 	if (!length)
@@ -267,7 +243,7 @@ static void note_victim(struct functions *functions, const struct code *code)
 static void note_names(struct functions *functions, struct space *space, const struct code *code)
 {
 	for (unsigned i = 0; i < code->names; i++) {
-		uint64_t start = functions_called(space, code->name[i]), function, end;
+		uint64_t start = called_function(space, code->name[i]), function, end;
 
 		if (!space_module(space, start) || space_is_libc(space, start) ||
 		    space_whole_function(space, start, &function, &end) || function != start)
@@ -305,7 +281,7 @@ void functions_use(struct functions *functions, struct space *space, uint64_t pc
 	known->used = true;
 	come_near(functions, known);
 	for (unsigned i = 0; i < code->names; i++)
-		come_near(functions, place_of(functions, functions_called(space, code->name[i])));
+		come_near(functions, place_of(functions, called_function(space, code->name[i])));
 }
 
 static void look_at(struct functions *functions, struct space *space, struct known *known)

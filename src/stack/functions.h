@@ -84,9 +84,6 @@ struct site *functions_sites(struct functions *functions, unsigned *count);
 struct victim *functions_victims(struct functions *functions, unsigned *count);
 /* What is known of the function that begins there; NULL: nobody looked at it. */
 const struct code *functions_known(struct functions *functions, uint64_t start);
-/* Where a call of `target` leads, through the table of procedure linkages. */
-uint64_t functions_called(struct space *space, uint64_t target);
-
 struct functions_size {
 	unsigned functions, sites, victims, dropped;
 };

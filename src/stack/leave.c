@@ -4,13 +4,13 @@
 #include "base/clock.h"
 #include "stack/holders.h"
 #include "stack/judge.h"
+#include "stack/owner.h"
 #include "stack/registers.h"
 
 #include <string.h>
 
 #define REACH 65536		   /* bytes of frames that are gone, where the code does not tell */
 #define FOUND 32		   /* words that are chosen from */
-#define RESULT 0		   /* register of a result: rax */
 #define WINDOW (100 * MILLISECOND) /* for who loads the address from a word: doubled each time */
 #define TRIES 4			   /* of one word, in vain: then it has a turn … */
 #define AGAIN 8			   /* … of so many */
@@ -54,13 +54,30 @@ bool leave_result(struct stack *stack, struct task *task, const struct tl_access
 		  const struct leave_gone *gone)
 {
 	struct insn_registers registers = stack_registers(access->registers, access->registers->pc);
-	const uint64_t result = registers.general[RESULT];
+	const uint8_t results[] = {insn_arch.function_result, insn_arch.function_second_result};
 
-	if (result - gone->start >= gone->end - gone->start)
-		return false;
-	task->address = result;
-	return foretell_use(stack_space(stack, access->pid), &registers, 1u << RESULT, 0,
-			    gone->start, gone->end, &task->use);
+	for (unsigned i = 0; i < sizeof(results); i++) {
+		const uint64_t result = registers.general[results[i]];
+
+		if (result - gone->start >= gone->end - gone->start ||
+		    !foretell_use(stack_space(stack, access->pid), &registers,
+				  (uint16_t)(1u << results[i]), 0, gone->start, gone->end,
+				  &task->use))
+			continue;
+		task->address = result;
+		return true;
+	}
+	return false;
+}
+
+/* A thread that has begun since has its argument on a stack of which nothing is known yet. */
+static void renew_stacks(struct process *process, struct space *space)
+{
+	const unsigned threads = owner_threads(process->pid);
+
+	if (threads != process->threads)
+		space_renew(space);
+	process->threads = threads;
 }
 
 bool leave_holder(struct stack *stack, struct task *task, const struct tl_access *access,
@@ -82,6 +99,7 @@ bool leave_holder(struct stack *stack, struct task *task, const struct tl_access
 		stack->services->count(stack->host, "stack-holders-copied", 1);
 		return false;
 	}
+	renew_stacks(process, search.space);
 	count = holders_find(&search, found, FOUND);
 	stack->random = stack->random * 6364136223846793005ull + 1442695040888963407ull;
 	for (unsigned i = 0; i < count; i++)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack/order.h"
 
+#include "stack/called.h"
+
 #include <string.h>
 
 #define STEPS 96    /* of one function that are put in order */
@@ -113,7 +115,7 @@ static void follow(struct walk *walk, const struct code *code, uint32_t from, ui
 			continue;
 		}
 		called = functions_known(walk->functions,
-					 functions_called(walk->space, steps[i].target));
+					 called_function(walk->space, steps[i].target));
 		if (!called || deep >= DEEP || !is_first_visit(walk, called))
 			continue;
 		add_victim(walk, called);

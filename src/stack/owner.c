@@ -7,6 +7,7 @@
 #include "process/thread_pointer.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FRAMES 128
@@ -33,6 +34,15 @@ bool owner_began_since(pid_t pid, uint64_t time)
 	struct beginning beginning = {pid, then / tick, false};
 
 	return !thread_status_each(pid, OWNER_THREADS, began_since, &beginning) || beginning.found;
+}
+
+unsigned owner_threads(pid_t pid)
+{
+	char path[64];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	return stat(path, &status) || status.st_nlink < 2 ? 0 : (unsigned)status.st_nlink - 2;
 }
 
 bool owner_exists(pid_t pid, pid_t tid)

@@ -23,6 +23,8 @@ bool owner_find_asleep(struct space *space, pid_t pid, uint64_t address, pid_t e
 		       uint64_t main_start, struct owner *owner);
 /* It has not moved since. */
 bool owner_still(pid_t pid, const struct owner *owner);
+/* How many threads it has; 0: not known. */
+unsigned owner_threads(pid_t pid);
 bool owner_exists(pid_t pid, pid_t tid);
 /* Does a thread's own data lie at `fs_base`, as the ABI for thread-local storage has it? Its first
  * word is its own address (ELF Handling For Thread-Local Storage, 3.4.6, x86-64). */

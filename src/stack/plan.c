@@ -143,7 +143,8 @@ static void note_nothing(void *context, const struct insn_forward_access *access
 	(void)access;
 }
 
-static void plan(struct stack *stack, struct process *process, const uint64_t *pcs, unsigned count)
+/* There is room in `pcs` for one more. */
+static void plan(struct stack *stack, struct process *process, uint64_t *pcs, unsigned count)
 {
 	struct space *space = stack_space(stack, process->pid);
 	unsigned slots = stack->services->slots(stack->host, process->pid), used;
@@ -162,6 +163,9 @@ static void plan(struct stack *stack, struct process *process, const uint64_t *p
 		used = busy(stack, process);
 	}
 	process->plans++;
+	/* What is called from elsewhere than the program, before main() or behind it, leads
+	 * nowhere: then what comes after the entry point does. */
+	pcs[count++] = process->entry + 1; /* as a return address, which is behind its call */
 	found = order_next(process->functions, space, pcs, count, items, ITEMS);
 	replace(stack, process, items, found, slots - used - 1);
 	stack->services->count(stack->host, "stack-plans", 1);
@@ -169,7 +173,10 @@ static void plan(struct stack *stack, struct process *process, const uint64_t *p
 
 void plan_begin(struct stack *stack, struct process *process, uint64_t entry)
 {
-	plan(stack, process, &entry, 1);
+	uint64_t pcs[2] = {entry};
+
+	process->entry = entry;
+	plan(stack, process, pcs, 1);
 }
 
 /* Where the thread goes next, if a register or memory says that; else 0. */
@@ -194,7 +201,7 @@ void plan_follow(struct stack *stack, struct process *process, const struct tl_a
 {
 	struct space *space = stack_space(stack, access->pid);
 	struct tl_frame_place frames[TASK_FRAMES];
-	uint64_t pcs[1 + TASK_FRAMES];
+	uint64_t pcs[1 + TASK_FRAMES + 1];
 	int count = frames_of(space, access, frames, TASK_FRAMES);
 	unsigned before = 0;
 

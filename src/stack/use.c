@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "stack/escape.h"
+#include "stack/expect.h"
 #include "stack/foretell.h"
 #include "stack/frames.h"
 #include "stack/judge.h"
@@ -126,6 +127,26 @@ static bool watch_object(struct stack *stack, struct task *task, pid_t tid, uint
 				 .window = open ? OPEN_WINDOW : OBJECT_WINDOW};
 
 	return task_arm(stack, task, STAGE_OBJECT, &watch) == 0;
+}
+
+/* Where a use of it is foretold, that. */
+static bool watch_use(struct stack *stack, struct task *task, bool open)
+{
+	if (task->foretold && expect_begin(stack, task, task->reader))
+		return true;
+	return watch_object(stack, task, task->reader,
+			    task->foretold ? task->use.address : task->address, open);
+}
+
+static bool awaits_use(const struct task *task)
+{
+	return task->armed & (1u << STAGE_OBJECT | 1u << STAGE_USE);
+}
+
+static void disarm_use(struct stack *stack, struct task *task)
+{
+	task_disarm(stack, task, STAGE_OBJECT);
+	task_disarm(stack, task, STAGE_USE);
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -276,13 +297,11 @@ static void note_left(struct stack *stack, struct task *task, const struct tl_ac
 static void watch_result(struct stack *stack, struct task *task, const struct tl_access *access,
 			 bool foretold)
 {
-	uint64_t address = foretold ? task->use.address : task->address;
-
 	task->result = task->foretold = foretold;
 	task->reader = access->tid;
 	task->site->dangling = true;
 	stack->services->count(stack->host, "stack-dangling", 1);
-	if (!watch_object(stack, task, access->tid, address, true))
+	if (!watch_use(stack, task, true))
 		end(stack, task, false);
 }
 
@@ -314,7 +333,7 @@ static void see_leave(struct stack *stack, struct task *task, const struct tl_ac
 	task->low = known ? gone.start : task->address;
 	if (task->site->kind == SITE_LANDING && known)
 		see_left(stack, access);
-	if (known && task->site->kind == SITE_RETURN && leave_result(stack, task, access, &gone) &&
+	if (known && task->site->kind != SITE_LANDING && leave_result(stack, task, access, &gone) &&
 	    is_held(stack)) {
 		watch_result(stack, task, access, true);
 	} else if (returns_frame(task, access->registers->general[SP])) {
@@ -385,22 +404,6 @@ static void hit_site(struct stack *stack, struct task *task, const struct tl_acc
 /* ------------------------------------------------------------------------------------------- */
 /* Somebody loads the address */
 
-/* The register that has the address by the load. Others may have the same one for a frame that is
- * there now. -1: none, it was compared in memory, or copied by a vector. */
-static int loaded_register(struct space *space, const struct task *task,
-			   const struct tl_access *access)
-{
-	uint8_t bytes[INSN_MAX_LENGTH];
-	struct insn insn;
-
-	if (!space || insn_decode(bytes, space_code(space, access->pc, bytes, sizeof(bytes)),
-				  access->pc, &insn))
-		return -1;
-	return insn.loaded >= 0 && access->registers->general[insn.loaded] == task->address
-		       ? insn.loaded
-		       : -1;
-}
-
 /* A pointer that is loaded over and over and never used is waited for no longer: each foretelling
  * holds its thread. What was armed for the last load stays. */
 static bool is_unused(struct stack *stack, struct task *task)
@@ -408,7 +411,7 @@ static bool is_unused(struct stack *stack, struct task *task)
 	if (++task->loads < LOADS_MOST)
 		return false;
 	stack->services->count(stack->host, "stack-holders-unused", 1);
-	if (task->armed >> STAGE_OBJECT & 1)
+	if (awaits_use(task))
 		task_disarm(stack, task, STAGE_HOLDER);
 	else
 		end(stack, task, false);
@@ -419,7 +422,7 @@ static void see_load(struct stack *stack, struct task *task, const struct tl_acc
 {
 	struct insn_registers registers = stack_registers(access->registers, access->registers->pc);
 	struct space *space = stack_space(stack, access->pid);
-	int loaded = loaded_register(space, task, access);
+	int loaded = foretell_loaded(space, access->pc, task->address, &registers);
 	struct foretold use = {0};
 	bool foretold;
 
@@ -432,17 +435,17 @@ static void see_load(struct stack *stack, struct task *task, const struct tl_acc
 		   is_held(stack);
 	if (!foretold) {
 		use = (struct foretold){0};
-		if (loaded < 0 || is_unused(stack, task) || task->armed >> STAGE_OBJECT & 1)
+		if (loaded < 0 || is_unused(stack, task) || awaits_use(task))
 			return;
 	}
 	/* Loaded before, perhaps only to be compared: now it will be used. */
-	task_disarm(stack, task, STAGE_OBJECT);
+	disarm_use(stack, task);
 	if (foretold)
 		task->loads = 0;
 	task->foretold = foretold;
 	task->use = use;
 	task->reader = access->tid;
-	watch_object(stack, task, access->tid, foretold ? use.address : task->address, false);
+	watch_use(stack, task, false);
 }
 
 /* Is it the site's store, or one to what was searched for, of an address on the stack of who makes
@@ -471,7 +474,7 @@ static void see_store(struct stack *stack, struct task *task, const struct tl_ac
 	    task->address < access->registers->general[SP] &&
 	    read_word(stack, task->process->pid, task->holder, &word) && word == task->address)
 		return; /* the same again: its thread stands above, so it dangles still */
-	task_disarm(stack, task, STAGE_OBJECT);
+	disarm_use(stack, task);
 	task_disarm(stack, task, STAGE_RETURN);
 	task->kept = task->foretold = false;
 	task->returned = 0;
@@ -494,48 +497,46 @@ static void hit_holder(struct stack *stack, struct task *task, const struct tl_a
 		see_load(stack, task, access);
 }
 
-/* An instruction that overwrites the register its address is made of does not tell by itself what
- * it touched; that it would come, and where it would go, was foretold. Once: the instruction comes
- * again in loops and in other calls, of which nothing is known. */
-static bool is_foretold(struct task *task, struct tl_access *access)
-{
-	if ((!task->kept && !task->result) || !task->foretold || access->tid != task->reader ||
-	    access->registers->pc != task->use.next)
-		return false;
-	task->foretold = false;
-	if (access->registers->general[SP] != task->use.stack)
-		return false;
-	access->pc = task->use.pc;
-	access->address = task->use.address;
-	access->length = task->use.length;
-	access->access &= ~TL_GUESSED;
-	return true;
-}
-
-static void hit_object(struct stack *stack, struct task *task, const struct tl_access *access)
+static void judge_hit(struct stack *stack, struct task *task, const struct tl_access *access,
+		      bool foretold)
 {
 	struct judge_frame frame = {.tid = task->tid,
 				    .returned = task->returned != 0,
 				    .made = task->made_time,
 				    .stack_start = task->stack_start,
+				    .kept = foretold && !task->result,
+				    .result = foretold && task->result,
 				    .held_until = task->thread_stack ? access->time + HOLD : 0};
-	struct tl_access about = *access;
 	struct rules_verdict verdict;
 
-	if (is_foretold(task, &about))
-		*(task->result ? &frame.result : &frame.kept) = true;
-	if (stack_was_reported(stack, about.pc))
+	if (stack_was_reported(stack, access->pc))
 		return;
-	if (about.access & TL_GUESSED && about.tid != task->tid)
-		suspect_note(stack, task->process, about.pc);
-	judge_use(stack, task->process, &about, &frame, &verdict);
+	if (access->access & TL_GUESSED && access->tid != task->tid)
+		suspect_note(stack, task->process, access->pc);
+	judge_use(stack, task->process, access, &frame, &verdict);
 	if (verdict.hidden) {
 		stack->services->count(stack->host, verdict.rule, 1);
 		return;
 	}
-	tell_use(stack, &about, task, &verdict);
+	tell_use(stack, access, task, &verdict);
 	task->site->told = true;
 	end(stack, task, false);
+}
+
+static void hit_object(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	struct tl_access about = *access;
+	bool foretold = expect_touched(task, &about);
+
+	judge_hit(stack, task, &about, foretold);
+}
+
+static void hit_use(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	struct tl_access about;
+
+	if (expect_hit(stack, task, access, &about))
+		judge_hit(stack, task, &about, true);
 }
 
 void use_hit(struct stack *stack, struct task *task, enum stage stage,
@@ -550,6 +551,9 @@ void use_hit(struct stack *stack, struct task *task, enum stage stage,
 		break;
 	case STAGE_HOLDER:
 		hit_holder(stack, task, access);
+		break;
+	case STAGE_USE:
+		hit_use(stack, task, access);
 		break;
 	default:
 		hit_object(stack, task, access);

@@ -10,8 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* All of it in one block of memory; aim and team allocate theirs when there is something to aim at,
- * or a team. */
+/* One block; aim and team make their own when there is something to aim at, or a team. */
 struct whole {
 	struct explored explored;
 	struct usage usage;

@@ -2,12 +2,10 @@
 #include "target/transient.h"
 
 #include "base/clock.h"
-#include "process/thread_status.h"
 #include "target/target.h"
 
 #include <string.h>
 
-#define ASKED_RATE 100.0   /* wake-ups a second, of a thread whose sleeps are worth asking for */
 #define OPEN_PARTS 2	   /* of what an armed slot costs, what a merely open one does */
 #define ON_PARTS 200	   /* open ones cost more than this part of the CPU time used … */
 #define OFF_PARTS 400	   /* … until they cost less than this one */
@@ -39,25 +37,12 @@ static bool armed_costs_much(const struct target *target)
 	       cost_more(target, price, armed_is_dear(target) ? ARMED_OFF_PARTS : ARMED_PARTS);
 }
 
-/* As it was counted before; NULL: it was not. */
-static const struct thread_rate *before(const struct transient *transient, pid_t tid)
+static uint64_t slices_before(const struct transient *transient, const struct thread_rate *thread)
 {
 	for (unsigned i = 0; i < transient->count; i++)
-		if (transient->thread[i].tid == tid)
-			return &transient->thread[i];
-	return NULL;
-}
-
-static void rate(struct target *target, struct thread_rate *thread, double seconds)
-{
-	const struct thread_rate *last = before(&target->transient, thread->tid);
-
-	thread->rate = last ? (double)(thread->slices - last->slices) / seconds : 0;
-	thread->woken = thread->sleeps = 0;
-	if ((!last || thread->rate >= ASKED_RATE) && target->program->ways.budgeted)
-		thread_status_sleeps(target->pid, thread->tid, &thread->sleeps);
-	if (last && last->sleeps && thread->sleeps > last->sleeps)
-		thread->woken = (double)(thread->sleeps - last->sleeps) / seconds;
+		if (transient->thread[i].tid == thread->tid)
+			return transient->thread[i].slices;
+	return thread->slices;
 }
 
 void transient_look(struct target *target, struct thread_rate *thread, unsigned count,
@@ -67,7 +52,8 @@ void transient_look(struct target *target, struct thread_rate *thread, unsigned 
 
 	transient->running_count = 0;
 	for (unsigned i = 0; i < count; i++) {
-		rate(target, &thread[i], seconds);
+		thread[i].rate =
+			(double)(thread[i].slices - slices_before(transient, &thread[i])) / seconds;
 		if (thread[i].rate > 0)
 			transient->running[transient->running_count++] = thread[i].tid;
 	}

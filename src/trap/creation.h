@@ -7,8 +7,8 @@
 #ifndef TRAP_CREATION_H
 #define TRAP_CREATION_H
 
-/* Waits until every thread creation that was under way at the call is done; after 100 ms it gives
- * up, which is counted. Async-signal-safe. */
+/* Wait until every thread creation that was under way at the call is done; at most 100 ms, then
+ * counted. Async-signal-safe. */
 void creation_settle(void);
 
 #endif

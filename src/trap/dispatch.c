@@ -17,8 +17,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* A thread that was created while a counter was being opened in its siblings may carry the counter
- * twice: only hits of the root that was seen first count. */
+/* A thread that was created while a counter was being opened in its siblings may carry it twice:
+ * only the root that came first counts. */
 static bool from_first_root(struct running *record, const struct object_tag *tag)
 {
 	uint64_t *first = &record->root[tag->index % RUNNING_ROOTS];
@@ -53,8 +53,7 @@ static void describe_undecoded(const struct deliver_event *snapshot, struct tl_h
 	hit->access = snapshot->access | TL_GUESSED;
 }
 
-/* True for an access that the event did not ask for, which trips it because slots are coarser than
- * requests. */
+/* An access that the event did not ask for, seen because slots are coarser than requests. */
 static bool unwanted(const struct deliver_event *snapshot, const struct tl_hit *hit)
 {
 	if (hit->access & TL_GUESSED)
@@ -70,9 +69,8 @@ static bool unwanted(const struct deliver_event *snapshot, const struct tl_hit *
 	return true;
 }
 
-/* Delivers the same access to other events that it touches. At most one SIGTRAP is pending in a
- * thread, so the kernel merged their signals into this one; what the instruction accessed tells
- * which events are meant. */
+/* The kernel's signal of this very access for another event was merged into ours (one SIGTRAP is
+ * pending at most): deliver what the instruction shows it did there too. */
 static void deliver_merged(struct running *record, const struct object_tag *tag,
 			   const struct insn_access *access, ucontext_t *context)
 {
@@ -95,8 +93,8 @@ static void deliver_merged(struct running *record, const struct object_tag *tag,
 		if (!(kinds & other->access))
 			continue;
 		tid = tid ? tid : raw_gettid();
-		/* Entered first: from then on the event is not released, so its threads may be
-		 * read. In a forked child it may be the parent's event. */
+		/* Its threads may be read once it is entered: then it is not released meanwhile. In
+		 * a forked child it is the parent's. */
 		if (!deliver_enter(record, &other_tag, &snapshot) ||
 		    !object_covers_thread(other, tid) ||
 		    (other->owner_pid != raw_getpid() && !object_survives_fork(other)))
@@ -155,7 +153,7 @@ static void on_counter(struct running *record, const struct object_tag *tag,
 /* ---- the signal ------------------------------------------------------------------------- */
 
 /* A signal raised at the old address just before a move may carry the new generation: the kernel
- * reads the event's data when it sends the signal. Its address tells. */
+ * reads the data when it sends it. Its address tells. */
 static bool is_stale(const struct deliver_event *snapshot, const struct perf_siginfo *info)
 {
 	return snapshot->access && info->address != snapshot->piece.addr;
@@ -190,11 +188,11 @@ static bool is_ours(const siginfo_t *info, struct object_tag *tag)
 	return info->si_code == PERF_SIGINFO_CODE && object_decode_tag(perf->data, tag);
 }
 
-/* At most one SIGTRAP is pending for the thread and one for the process: if so many were ours,
- * taking them made new ones. */
+/* Of SIGTRAP one waits for the thread and one for the process at most: where so many were ours,
+ * they came of our taking them. */
 #define DRAIN_READ 4
 
-/* Takes a pending SIGTRAP. With `info` NULL the kernel writes nothing. False: none is pending. */
+/* One that waits, if there is one; without `info` the kernel writes nothing. */
 static bool take_waiting(siginfo_t *info)
 {
 	static const uint64_t trap_mask = 1ull << (SIGTRAP - 1);
@@ -211,14 +209,13 @@ static void note_self(const struct object_tag *tag)
 }
 
 /*
- * Takes away the signal of a callback that touched what its own event watches. That signal is
- * pending; it would be delivered (as late) when we return and call the callback again, which
- * touches the memory again, and so on for ever. All signals were blocked since the hit, so a
- * pending hit was made by the handler. A signal that is not ours is put back.
+ * A handler that touched what its own event watches has made a signal pending. It would be
+ * delivered (as late) when we return and call the handler again, which touches the memory again,
+ * and so on for ever. All signals were blocked since the hit, so a pending hit is the handler's
+ * own. A signal that is not ours is put back.
  *
- * Where the memory that sigtimedwait(2) writes to is itself watched, kernel accesses included, each
- * signal that is read makes another: the last one is taken without reading it. Accepted: if that
- * was somebody else's, sent since, it is lost.
+ * Where this very frame is watched, and the kernel's accesses too, each that is read makes another:
+ * the last is taken unread. Accepted: one of somebody else's that came since is lost.
  */
 static void drain(void)
 {
@@ -266,7 +263,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	drain();
 	interrupted_settle(context);
 	region_thread_clean(context);
-	drain(); /* their stack frames may be watched, too */
+	drain(); /* what these wrote may lie in a frame that is watched */
 	errno = saved_errno;
 }
 

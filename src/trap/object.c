@@ -51,8 +51,7 @@ struct tl_event *object_allocate(void)
 		if (object_table[i].fn)
 			continue;
 		event = &object_table[i];
-		/* Marks the entry as taken until the caller sets the callback. */
-		event->fn = (tl_hit_fn *)1;
+		event->fn = (tl_hit_fn *)1; /* taken; set for good by the caller */
 		if (i >= __atomic_load_n(&table_used, __ATOMIC_ACQUIRE))
 			__atomic_store_n(&table_used, i + 1, __ATOMIC_RELEASE);
 		break;

@@ -29,6 +29,10 @@ CODE(loads_beside, "mov (%rbx),%rcx");
 CODE(stores_first, "mov %rbx,8(%rax)\n mov (%rdi),%rdx\n mov (%rdx),%rcx");
 CODE(stores_beside, "mov %rbx,(%rdi)\n mov (%rax),%rcx");
 
+/* A part of the register is set, and the whole of it is used. */
+CODE(leaves_over, "mov $0x20,%al\n movzbl %al,%eax\n mov (%rbx,%rax),%rcx");
+CODE(adds, "add $8,%rax\n mov (%rax),%rcx");
+
 static uint64_t gone[32], stack[64], word;
 
 struct bench {
@@ -88,13 +92,13 @@ static void an_access_through_the_pointer(void **state)
 	assert_int_equal(use.pc, registers.pc + 3);
 }
 
-static void the_stack_pointer_is_that_behind_it(void **state)
+static void the_stack_pointer_is_that_before_it(void **state)
 {
 	struct insn_registers registers = registers_at(pushes);
 	struct foretold use;
 
 	assert_true(is_foretold(state, &registers, &use));
-	assert_int_equal(use.stack, registers.general[RSP] - 8);
+	assert_int_equal(use.stack, registers.general[RSP]);
 }
 
 static void an_access_through_another_pointer(void **state)
@@ -115,12 +119,27 @@ static void what_a_store_through_it_may_have_changed_is_not_known(void **state)
 	assert_false(is_foretold(state, &registers, &use));
 }
 
+/* What is left of the pointer is no address, and where the access goes does not go with it. */
+static void an_access_that_stays_where_it_is(void **state)
+{
+	struct insn_registers registers = registers_at(leaves_over);
+	struct foretold use;
+
+	registers.general[RAX] = 8;
+	registers.general[RBX] = (uintptr_t)gone;
+	assert_false(is_foretold(state, &registers, &use));
+	registers = registers_at(adds);
+	assert_true(is_foretold(state, &registers, &use));
+	assert_int_equal(use.address, registers.general[RAX] + 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_access_through_the_pointer),
-		cmocka_unit_test(the_stack_pointer_is_that_behind_it),
+		cmocka_unit_test(the_stack_pointer_is_that_before_it),
 		cmocka_unit_test(an_access_through_another_pointer),
+		cmocka_unit_test(an_access_that_stays_where_it_is),
 		cmocka_unit_test(what_a_store_through_it_may_have_changed_is_not_known),
 	};
 
