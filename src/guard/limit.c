@@ -2,8 +2,9 @@
 /*
  * setrlimit(2) and prlimit(2) of a program that limits its own address space or data, and
  * mlockall(2): the piece of address space for blocks on pages of their own counts in both, and
- * would be filled with memory by the last; what the quarantine keeps counts, too. Of limits set
- * from outside only pages.c takes notice, when the next block asks.
+ * would be filled with memory by the last; what the quarantine keeps counts, too. And mlock(2):
+ * what an allocator unmaps as it is freed is no longer locked, but what the quarantine keeps is. Of
+ * limits set from outside only pages.c takes notice, when the next block asks.
  */
 #include "guard/limit.h"
 
@@ -16,6 +17,7 @@
 #include "signal/borrower.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -30,14 +32,19 @@ TL_API int process_limit(pid_t pid, int resource, const struct rlimit *limit,
 TL_API int process_limit_64(pid_t pid, int resource, const struct rlimit *limit,
 			    struct rlimit *old) __asm__("prlimit64");
 TL_API int mlockall(int flags);
+TL_API int mlock(const void *address, size_t length);
+TL_API int mlock2(const void *address, size_t length, unsigned flags);
 
 #define PAGE 4096
+#define ADDRESSES (1ull << 56) /* of a program, at most */
 
 _Static_assert(sizeof(struct rlimit) == sizeof(struct rlimit64), "as the kernel has it");
 
 static struct {
 	int (*setrlimit)(int, const struct rlimit *);
 	int (*prlimit)(pid_t, int, const struct rlimit *, struct rlimit *);
+	int (*mlock)(const void *, size_t);
+	int (*mlock2)(const void *, size_t, unsigned);
 	int (*mlockall)(int);
 } libc;
 
@@ -74,6 +81,8 @@ __attribute__((constructor)) static void resolve(void)
 		return;
 	RESOLVE(setrlimit);
 	RESOLVE(prlimit);
+	RESOLVE(mlock);
+	RESOLVE(mlock2);
 	find_page();
 	note_process();
 	pthread_atfork(NULL, NULL, note_process);
@@ -212,4 +221,36 @@ int mlockall(int flags)
 	resolve();
 	limit_before_lock();
 	return libc.mlockall(flags);
+}
+
+/* It has failed: true when freed blocks, which may have been locked, have left and it may be tried
+ * again. Leaves errno as it is. */
+static bool has_made_room(void)
+{
+	int err = errno;
+	bool may = (err == ENOMEM || err == EAGAIN || err == EPERM) && !agent_state.quiet &&
+		   !borrower_is() && limit_may_free();
+
+	if (may)
+		release_range(0, ADDRESSES, true);
+	errno = err;
+	return may;
+}
+
+int mlock(const void *address, size_t length)
+{
+	int result;
+
+	resolve();
+	result = libc.mlock(address, length);
+	return result && has_made_room() ? libc.mlock(address, length) : result;
+}
+
+int mlock2(const void *address, size_t length, unsigned flags)
+{
+	int result;
+
+	resolve();
+	result = libc.mlock2(address, length, flags);
+	return result && has_made_room() ? libc.mlock2(address, length, flags) : result;
 }

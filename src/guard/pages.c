@@ -397,7 +397,11 @@ static bool empty(uint64_t run, long length)
 	/* The program may have forbidden itself whole pages, and then have given them back. */
 	if (length > (long)GUARD_PAGE)
 		raw_syscall3(SYS_mprotect, (long)run, length, PROT_READ | PROT_WRITE);
-	return raw_syscall3(SYS_madvise, (long)run, length, MADV_DONTNEED) == 0;
+	if (!raw_syscall3(SYS_madvise, (long)run, length, MADV_DONTNEED))
+		return true;
+	/* It may have locked it (mlock(2)), which cannot be emptied. */
+	return !raw_syscall3(SYS_munlock, (long)run, length, 0) &&
+	       !raw_syscall3(SYS_madvise, (long)run, length, MADV_DONTNEED);
 }
 
 void pages_shut(uint64_t run)
