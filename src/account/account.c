@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the watched processes and the controller have used, gathered for src/cost to judge. */
+/* Gathers what the watched processes and the controller have used, for src/cost to judge. */
 #include "account/account.h"
 #include "base/clock.h"
 
@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-/* Ours, and that of the process that reads program files for us. */
+/* CPU time of the controller and of the process that reads program files for it, ns. */
 static uint64_t own_time(const struct program *program)
 {
 	return clock_read(CLOCK_PROCESS_CPUTIME_ID) + symbol_session_time(program->session);
@@ -37,10 +37,33 @@ void account_open(struct target *target)
 	atomic_store(&shared->delivered, 0);
 	atomic_store(&shared->handling, 0);
 	atomic_store(&shared->held, 0);
+	atomic_store(&shared->queued, 0);
+	atomic_store(&shared->longest, 0);
 	atomic_store(&shared->births, 0);
 	target->seen = (struct spending){.program = clock_read(clock_of_process(target->pid))};
-	/* Slots and clocks are open before anything is known of its threads. */
+	/* Slots and clocks are opened before anything is known of the process's threads. */
 	target->wakeups.open = target->program->ways.budgeted;
+}
+
+static void at_least(uint64_t *count, uint64_t value)
+{
+	if (*count < value)
+		*count = value;
+}
+
+/* Of any thread of any process. */
+static void count_most(const struct target *target)
+{
+	const struct area_process *shared = target->shared;
+	uint64_t *count = target->program->count, most = 0;
+
+	for (unsigned i = 0; i < AREA_CREDITS; i++) {
+		uint64_t held = atomic_load_explicit(&shared->credit[i].held, memory_order_relaxed);
+
+		most = held > most ? held : most;
+	}
+	at_least(&count[COUNT_TIME_HELD_MOST], most / MILLISECOND);
+	at_least(&count[COUNT_TIME_HELD_LONGEST], atomic_load(&shared->longest) / 1000);
 }
 
 void account_collect(struct target *target)
@@ -50,10 +73,12 @@ void account_collect(struct target *target)
 				.hits = atomic_load(&shared->delivered),
 				.handling = atomic_load(&shared->handling),
 				.held = atomic_load(&shared->held),
+				.queued = atomic_load(&shared->queued),
 				.births = atomic_load(&shared->births),
 				.processes = 1};
 
 	budget_add(target->program->account->budget, &target->seen, &used);
+	count_most(target);
 }
 
 static void show(struct account *account)
@@ -74,6 +99,7 @@ static void show(struct account *account)
 	count[COUNT_TIME_INTERRUPTS] = account->program->interrupting / MILLISECOND;
 	count[COUNT_TIME_BIRTHS] = budget_births(budget) / MILLISECOND;
 	count[COUNT_TIME_HELD] = sum->held / MILLISECOND;
+	count[COUNT_TIME_QUEUED] = sum->queued / MILLISECOND;
 	count[COUNT_HIT_PRICE] = prices->hit;
 	count[COUNT_SWITCH_PRICE] = prices->wakeup;
 	count[COUNT_TIMER_PRICE] = prices->timer;
@@ -97,7 +123,8 @@ static struct wakeups_cost charge_wakeups(struct account *account)
 		sum.wakeups += cost.wakeups;
 		sum.samples += cost.samples;
 		sum.idle += cost.idle;
-		/* What was counted just now was switched as things stood before. */
+		/* The wake-ups counted just now happened while things stood as before; the new
+		 * state counts from here. */
 		target->wakeups.open = !target->transient.on && account->program->ways.budgeted;
 	}
 	return sum;
@@ -145,7 +172,7 @@ unsigned account_spent(const struct program *program)
 	return budget_spent(program->account->budget, clock_now());
 }
 
-/* This thread's, and that of the process that reads program files for it. */
+/* CPU time of this thread and of the process that reads program files for it, ns. */
 static uint64_t work_clock(const struct program *program)
 {
 	return clock_read(CLOCK_THREAD_CPUTIME_ID) + symbol_session_time(program->session);
@@ -161,8 +188,8 @@ void account_work_end(struct program *program, uint64_t begun)
 	program->account->budget->exempt += work_clock(program) - begun;
 }
 
-/* Hits that the kernel has counted: a program may write records, but not those counts. Those of
- * regions are counted by nobody else: where there are any, records are believed. */
+/* The number of hits, by the kernel's count: a program may write records, but not those counts.
+ * Hits of regions are counted by no kernel; where there are regions, records are believed. */
 static uint64_t real_hits(const struct program *program)
 {
 	uint64_t sum = 0;
@@ -195,7 +222,8 @@ void account_pause(struct account *account)
 	count_one(account->program, COUNT_PUT_OFF);
 	if (!account->program->ways.every_hit)
 		atomic_store(&account->program->area->unanswered, 1);
-	/* A signal may end it early: the program's end must not be waited for. */
+	/* A signal may end this sleep early, so that the end of the program need not be waited
+	 * for. */
 	raw_nanosleep(pace_pause(pace) + MILLISECOND);
 	atomic_store(&account->program->area->unanswered, 0);
 }

@@ -8,12 +8,13 @@
 struct area_process;
 
 struct agent_guard {
-	/* Before it is announced, also when forked. `waits`: until it is let go. */
+	/* Called before the process is announced, also in a forked child. `waits`: the process will
+	 * wait until the controller lets it go. */
 	void (*begin)(struct area_process *process, bool waits);
-	void (*begun)(struct area_process *process); /* it was let go */
+	void (*begun)(struct area_process *process); /* the controller has let the process go */
 	void (*end)(void);			     /* the process ends, and is still watched */
-	/* It is about to limit its own memory (a struct rlimit, which may be anything), or to lock
-	 * it. */
+	/* The process is about to limit its own memory (`limit`: a struct rlimit, which may hold
+	 * anything) or to lock it. */
 	void (*limit)(long resource, const void *limit);
 	void (*lock)(void);
 };

@@ -29,32 +29,35 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* Returned in two registers. */
+/* Small enough to be returned in two registers. */
 struct agent_begun {
 	void *(*body)(void *);
 	void *argument;
 };
 
 struct agent_hooks {
-	/* What programs for it say (e_machine, <elf.h>), and system calls (<linux/audit.h>). */
+	/* The architecture's number in ELF files (e_machine, <elf.h>) and of its system calls
+	 * (<linux/audit.h>). */
 	uint16_t machine;
 	uint32_t audit;
-	/* Of an interrupted thread, as src/insn numbers them; without the thread pointer. */
+	/* Notes an interrupted thread's registers, numbered as in src/insn; without the thread
+	 * pointer. */
 	void (*registers)(const ucontext_t *context, struct area_registers *to);
-	/* What is known of the caller of an AGENT_ENTRY_KEPT() when that has returned: its pc, its
-	 * stack pointer and INSN_KEPT_BY_CALLS. False: nothing. */
+	/* Notes the registers that are known of the caller of an AGENT_ENTRY_KEPT() function when
+	 * that has returned: pc, stack pointer and INSN_KEPT_BY_CALLS. False: none is known. */
 	bool (*kept)(const void *noted, struct area_registers *to);
-	/* This thread's pointer by an instruction that only some processors have; may it be used?
-	 * Asked once. */
+	/* The thread pointer, by an instruction that only some processors have; whether this one
+	 * has it, asked of the processor at each call. */
 	uint64_t (*pointer_by_instruction)(void);
 	bool (*has_instruction)(void);
-	/* This thread's pointer where the C library has set up thread-local storage; what its stack
-	 * pointer is now. */
+	/* The thread pointer where the C library has set up thread-local storage; the current stack
+	 * pointer. */
 	uintptr_t (*thread_pointer)(void);
 	uintptr_t (*stack_pointer)(void);
-	/* May this thread read the processor's clock, or would it be killed? */
+	/* May this thread read the processor's clock, or would it be killed for it? */
 	bool (*may_read_clock)(void);
-	/* By no function of libc's, and by nothing that a compiler makes one of. */
+	/* Copies without any function of libc, and by no code that a compiler turns into a call of
+	 * one. */
 	void (*copy)(void *to, const void *from, size_t length);
 	void (*fill)(void *to, int byte, size_t length);
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * System calls of our own that the program's seccomp filters allow. A filter that is set through
- * libc is run here for each of them before the kernel has it: bare, the program may never make such
- * a call, and one that kills for it would end the program.
+ * Which of our own system calls the program's seccomp filters allow. A filter that is set through
+ * libc is run here, for each of our calls, before the kernel has it: the program itself may never
+ * make such a call, so a filter that kills for one would end the program because of us.
  *
- * Accepted: a filter of one thread counts for all, and whether a call's arguments decide is found
- * by two sets of them alone.
+ * Accepted: a filter of one thread counts for all threads; and whether a filter's answer depends on
+ * a call's arguments is tried with two sets of arguments alone.
  */
 #ifndef AGENT_PERMITTED_H
 #define AGENT_PERMITTED_H
@@ -16,11 +16,12 @@
 /* A filter is about to be set. */
 void permitted_note(const struct sock_fprog *filter);
 
-/* May the call be made? True for one that is not in the list of permitted.c. Async-signal-safe. */
+/* May the system call be made? True for any that is not in the list of permitted.c.
+ * Async-signal-safe. */
 bool permitted(long number);
 
-/* What watching a forked child, or an executed program, begins with; that needs newfstatat(2), too.
- */
+/* May all calls be made with which the watching of a forked child or an executed program begins?
+ * These include newfstatat(2). */
 bool permitted_to_begin(void);
 
 #endif

@@ -33,7 +33,7 @@ bool readable_has_signal(const void *set, int signal)
 	       bits & 1ull << (signal - 1);
 }
 
-/* The mask is written to its first and its last bytes. */
+/* True where both the first and the last bytes can be written. */
 bool readable_is_writable(void *to, size_t length)
 {
 	uint64_t *last = (uint64_t *)((char *)to + length - sizeof(*last));
@@ -56,8 +56,8 @@ size_t readable_beginnings(void *to, char *const strings[], size_t count, size_t
 	return got > 0 ? (size_t)got / each : 0;
 }
 
-/* What is read next of `from`: up to the end of its page, since a string or an array may end where
- * mapped memory does. */
+/* How many bytes to read next of `from`: up to the end of its page, since a string or an array may
+ * end where mapped memory ends. */
 static size_t room_at(const void *from)
 {
 	size_t room = PAGE - ((uintptr_t)from & (PAGE - 1));
@@ -89,7 +89,8 @@ bool readable_count(char *const array[], size_t most, size_t *count)
 	for (*count = 0; *count <= most;) {
 		size_t room = room_at(&array[*count]) / sizeof(char *), got, i;
 
-		room = room ? room : 1; /* not aligned: one that lies in two pages */
+		/* 0 where an unaligned pointer lies in two pages: then that one is read. */
+		room = room ? room : 1;
 		got = readable_copy(piece, &array[*count], room * sizeof(char *)) / sizeof(char *);
 		for (i = 0; i < got && piece[i]; i++)
 			;

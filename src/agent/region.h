@@ -10,16 +10,17 @@
 struct area_process;
 
 struct agent_regions {
-	/* Open and close what the controller wants now. Async-signal-safe. */
+	/* Opens and closes regions as the controller wants them now. Async-signal-safe. */
 	void (*follow)(void);
-	/* All of them: this process is watched no longer, or is a forked child that has yet to be.
-	 */
+	/* Closes all regions: this process is watched no longer, or is a forked child that has yet
+	 * to be. */
 	void (*close)(void);
-	/* For good, with all that they need in this process. */
+	/* Closes all regions for good, with everything that they need in this process. */
 	void (*end)(void);
-	/* At each SIGTRAP: true if it was the end of a region's single step and nothing else. */
+	/* Called at each SIGTRAP: true if it was the end of a region's single step and nothing
+	 * else. */
 	bool (*begin)(siginfo_t *info, ucontext_t *context);
-	/* Before the context is returned to. */
+	/* Called before a handler returns to `context`. */
 	void (*leave)(ucontext_t *context);
 };
 

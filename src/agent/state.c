@@ -8,7 +8,8 @@
 
 struct agent_state agent_state;
 
-/* A thread may not read the processor's clock: the kernel has to be asked. */
+/* Set once a thread may not read the processor's clock: from then on the kernel is asked for the
+ * time. */
 static _Atomic bool clock_is_forbidden;
 
 bool agent_forbid_clock(void)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "allowance/credit.h"
 
+#include "record/delay.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
@@ -41,23 +43,47 @@ static void open_account(struct area_credit *account, uint64_t identity, uint64_
 		atomic_store_explicit(&account->until, born, memory_order_relaxed);
 }
 
-/* Two threads that pay at the same moment from one account: one of them is not held. */
-static uint64_t pay(const struct area *area, struct area_credit *account, uint64_t parts,
-		    uint64_t now, const struct wish *wish)
+static uint64_t larger(uint64_t a, uint64_t b)
 {
-	uint64_t hold = wish->hold < HOLD_MOST ? wish->hold : HOLD_MOST;
+	return a > b ? a : b;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The longest hold that `saved` ns pay for, and its cost; 0 where they pay for none. */
+static void suit(struct credit *credit, uint64_t saved, const struct wish *wish)
+{
+	uint64_t least = larger(wish->least, CREDIT_LEAST);
+	uint64_t hold = smaller(smaller(wish->hold, HOLD_MOST), saved);
+
+	if (hold < least)
+		return;
+	hold = delay_longest_hold(hold, least, saved, credit->wakes);
+	credit->cost = delay_of_hold(hold, credit->wakes);
+	if (credit->cost > saved)
+		credit->cost = larger(credit->most / 2, hold);
+	if (credit->cost <= saved)
+		credit->hold = hold;
+}
+
+/* Two threads that pay at the same moment from one account: one of them is not held. */
+static void pay(const struct area *area, struct credit *credit, uint64_t now,
+		const struct wish *wish)
+{
+	struct area_credit *account = credit->account;
 	uint64_t until = atomic_load_explicit(&account->until, memory_order_relaxed);
 	uint64_t from = until + area->credit_cap < now ? now - area->credit_cap : until;
-	uint64_t saved = from < now ? (now - from) * parts / 10000 : 0;
+	uint64_t saved = from < now ? (now - from) * credit->parts / 10000 : 0;
 
-	saved = saved > wish->reserve ? saved - wish->reserve : 0;
-	if (hold > saved)
-		hold = saved;
-	if (hold < wish->least || hold < CREDIT_LEAST)
-		return 0;
-	return atomic_compare_exchange_strong(&account->until, &until, from + hold * 10000 / parts)
-		       ? hold
-		       : 0;
+	credit->most = area->credit_cap / 10000 * credit->parts;
+	suit(credit, saved > wish->reserve ? saved - wish->reserve : 0, wish);
+	if (credit->hold &&
+	    !atomic_compare_exchange_strong(&account->until, &until,
+					    from + credit->cost * 10000 / credit->parts))
+		credit->hold = 0;
 }
 
 static uint64_t lanes_of(const struct area_process *process)
@@ -67,43 +93,81 @@ static uint64_t lanes_of(const struct area_process *process)
 	return lanes < 1 ? 1 : lanes < LANES_MOST ? lanes : LANES_MOST;
 }
 
+static struct credit account_of(struct area_process *process, uint64_t identity, uint64_t parts)
+{
+	struct area_credit *account = area_credit_of(process, identity);
+
+	return (struct credit){
+		.account = account,
+		.parts = parts,
+		.wakes = atomic_load_explicit(&account->wakes, memory_order_relaxed),
+	};
+}
+
 struct credit credit_take(struct area *area, struct area_process *process, uint64_t identity,
 			  uint64_t now, bool is_new, uint64_t lived, const struct wish *wish)
 {
 	uint64_t parts = area_hold_parts(area);
-	struct credit credit = {0, area_credit_of(process, identity), parts};
+	struct credit credit = account_of(process, identity, parts);
 
 	if (parts >= PARTS_ALL)
-		return (struct credit){wish->hold < HOLD_MOST ? wish->hold : HOLD_MOST, NULL, 1};
+		return (struct credit){.hold = smaller(wish->hold, HOLD_MOST), .parts = 1};
 	if (is_new)
 		open_account(credit.account, identity, now, lived);
-	credit.hold = pay(area, credit.account, parts, now, wish);
+	pay(area, &credit, now, wish);
 	if (credit.hold || !is_new)
 		return credit;
 	credit.account = &process->newcomers;
 	credit.parts = parts * lanes_of(process);
-	credit.hold = pay(area, credit.account, credit.parts, now, wish);
+	pay(area, &credit, now, wish);
 	return credit;
 }
 
 struct credit credit_owe(struct area *area, struct area_process *process, uint64_t identity,
 			 uint64_t now, uint64_t hold)
 {
-	struct credit credit = {hold, area_credit_of(process, identity), area_hold_parts(area)};
+	struct credit credit = account_of(process, identity, area_hold_parts(area));
 
 	if (credit.parts >= PARTS_ALL)
-		return (struct credit){hold, NULL, 1};
+		return (struct credit){.hold = hold, .parts = 1};
 	if (credit_is_new(process, identity))
 		open_account(credit.account, identity, now, 0);
-	atomic_fetch_add_explicit(&credit.account->until, hold * 10000 / credit.parts,
+	credit.hold = hold;
+	credit.most = area->credit_cap / 10000 * credit.parts;
+	credit.cost = smaller(delay_of_hold(hold, credit.wakes), larger(credit.most / 2, hold));
+	atomic_fetch_add_explicit(&credit.account->until, credit.cost * 10000 / credit.parts,
 				  memory_order_relaxed);
 	return credit;
 }
 
-void credit_settle(const struct credit *credit, int64_t excess)
+/* For --stats: what it did to the thread, and to work that came to it meanwhile. */
+static void note_hold(struct area_process *process, const struct credit *credit, uint64_t held)
 {
+	uint64_t longest = atomic_load_explicit(&process->longest, memory_order_relaxed);
+
+	while (held > longest && !atomic_compare_exchange_weak(&process->longest, &longest, held))
+		;
+	atomic_fetch_add_explicit(&process->queued, delay_of_hold(held, credit->wakes) - held,
+				  memory_order_relaxed);
 	if (credit->account)
-		atomic_fetch_add_explicit(&credit->account->until,
-					  (uint64_t)(excess * 10000 / (int64_t)credit->parts),
-					  memory_order_relaxed);
+		atomic_fetch_add_explicit(&credit->account->held, held, memory_order_relaxed);
+}
+
+/* What came later than was paid for costs at most half of what can be saved up, too: where the CPUs
+ * are wanted by many all threads wake late, whoever holds them. */
+void credit_settle(struct area_process *process, const struct credit *credit, uint64_t held)
+{
+	uint64_t cost = delay_of_hold(smaller(held, HOLD_MOST), credit->wakes);
+	uint64_t most = credit->cost, late = held > credit->hold ? held - credit->hold : 0;
+	int64_t excess;
+
+	note_hold(process, credit, held);
+	if (!credit->account)
+		return;
+	if (late)
+		most += larger(credit->most / 2, late);
+	excess = (int64_t)smaller(cost, most) - (int64_t)credit->cost;
+	atomic_fetch_add_explicit(&credit->account->until,
+				  (uint64_t)(excess * 10000 / (int64_t)credit->parts),
+				  memory_order_relaxed);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What holds are paid from. Each thread has an account: a hold costs so much of the thread's own
- * time that holds take at most hold_parts/10000 of it.
+ * time that holds take at most hold_parts/10000 of it. What a hold costs is what it delays
+ * (record/delay.h): a thread that others hand work to pays for what queues up behind it, too. Where
+ * that is more than half of what can be saved up, the shortest hold that is of use costs this half,
+ * so that no thread is never held.
  *
  * A thread that has no account yet may have lived for microseconds; how long is not known. It is
  * taken to have lived for the CPU time it has used, and its first hold may also be paid from the
@@ -29,6 +32,9 @@ struct credit {
 	uint64_t hold; /* ns; 0: not at all */
 	struct area_credit *account;
 	uint64_t parts; /* of its time: what a nanosecond costs */
+	uint64_t cost;	/* ns of delay that were paid for */
+	uint64_t most;	/* ns that can be saved up */
+	uint32_t wakes; /* a second, of the thread */
 };
 
 /* A process begins, or is another program: no thread has an account. */
@@ -42,8 +48,8 @@ struct credit credit_take(struct area *area, struct area_process *process, uint6
 /* The same for a hold that is made whatever has been saved up, and lasts `hold` ns at most. */
 struct credit credit_owe(struct area *area, struct area_process *process, uint64_t identity,
 			 uint64_t now, uint64_t hold);
-/* What a hold took beyond what was paid for, or less: the thread may have been woken late, or its
- * hold ended early. */
-void credit_settle(const struct credit *credit, int64_t excess);
+/* The hold took `held` ns, not what was paid for: the thread may have been woken late, or its hold
+ * ended early. */
+void credit_settle(struct area_process *process, const struct credit *credit, uint64_t held);
 
 #endif

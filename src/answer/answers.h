@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The room: a thread has come to what is watched, and is held. Before a chosen instruction this
- * leads to a watch of what it is about to access (origin.h, held.h), or to a look at whether that
- * memory changes (probe.h); at data a slot for writes is widened to reads. Promised: who is held
- * goes on when the hold is over, whatever is done here. The controller's thread runs all of it.
+ * The room holds what is done when a thread is held at a watch. Before a chosen instruction, the
+ * address that the thread is about to access is watched (origin.h, held.h), or it is tried whether
+ * that memory changes (probe.h); at data, a slot for writes is widened to reads. Promised: the
+ * thread goes on when its hold is over, whatever is done here. The controller's thread runs all of
+ * it.
  *
  * This file: what the room keeps of a process, for itself.
  */
@@ -12,7 +13,7 @@
 
 #include "explore/explorer.h"
 
-#define PROBE_WORDS 64 /* looked at of one thread's next accesses */
+#define PROBE_WORDS 64 /* words of memory that are read of one thread's next accesses */
 
 struct probe_word {
 	uint64_t pc; /* of the instruction that is to access it */
@@ -27,13 +28,13 @@ struct probe {
 	unsigned words;
 };
 
-/* Of a watch of what a call is handed, where a thread is held in front of the call. */
+/* For a watch of memory that a call is handed, while a thread is held in front of the call. */
 struct caller {
-	struct slot *slot; /* that holds it; NULL: none */
+	struct slot *slot; /* the slot that holds the thread; NULL: none */
 	pid_t tid;
 };
 
-/* By slot. */
+/* What is kept of a process, by slot. */
 struct answers {
 	struct probe probe[AREA_WATCHES];
 	struct caller caller[AREA_WATCHES];

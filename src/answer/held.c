@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a thread is about to access that is held before a chosen instruction. */
+/* What a thread that is held before a chosen instruction is about to access. */
 #include "answer/held.h"
 
 #include "choice/code.h"
 #include "explore/manner.h"
 
-#define OWN_STACK 65536 /* bytes above the stack pointer that may be the thread's own stack */
+/* Bytes above the stack pointer that are taken for the thread's own stack. */
+#define OWN_STACK 65536
 
 bool held_may_share(struct target *target, const struct hit *hit, uint64_t address)
 {
@@ -25,7 +26,8 @@ static unsigned aligned_length(uint64_t address, uint64_t length)
 	return result;
 }
 
-/* One of the first two arguments: one whose memory a conflict was foreseen at, else either. */
+/* Chooses one of the first two arguments: the one whose memory a conflict was foreseen at, else
+ * either. */
 static uint64_t choose_argument(struct target *target, const struct hit *hit)
 {
 	bool first = random_next(&target->program->random) & 1;
@@ -38,7 +40,8 @@ static uint64_t choose_argument(struct target *target, const struct hit *hit)
 		       : drawn;
 }
 
-/* At a call that leaves the program's own code: what it is handed to read or write. */
+/* At a call that leaves the program's own code: watches memory that it is handed to read or
+ * write. */
 static bool watch_argument(struct target *target, const struct hit *hit, struct tl_watch *watch)
 {
 	uint64_t argument = choose_argument(target, hit);
@@ -61,7 +64,7 @@ bool held_watch(struct target *target, const struct hit *hit, struct tl_watch *w
 		return false;
 	watch->length = aligned_length(hit->access.address, hit->access.length);
 	watch->address = hit->access.address;
-	/* A read of the held thread's conflicts with writes of others alone. */
+	/* If the held thread reads, only writes of others conflict with it. */
 	watch->access = hit->access.access & TL_WRITE ? TL_READ | TL_WRITE : TL_WRITE;
 	if (is_off(target, HEURISTIC_WIDENING))
 		watch->access = TL_READ | TL_WRITE;

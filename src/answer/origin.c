@@ -11,7 +11,7 @@
 #include "team/team.h"
 #include "usage/in_use.h"
 
-/* Of one watch: each interrupts every CPU that a covered thread last ran on. */
+/* Widenings of one watch at most: each interrupts every CPU that a covered thread last ran on. */
 #define WIDENINGS 3
 
 static struct caller *caller_of(const struct target *target, const struct slot *slot)
@@ -25,7 +25,7 @@ void origin_begin(struct target *target, const struct slot *slot)
 }
 
 /* A slot for the address that a held thread is about to access: a silent one, else the one on data
- * that has seen fewest hits, whose watch ends. Not one that holds somebody, nor one where two
+ * that has seen fewest hits, whose watch ends. Not one that holds a thread, nor one where two
  * threads are expected to coincide (hold.h). */
 static struct slot *make_room(struct explorer *explorer, struct target *target)
 {
@@ -113,9 +113,9 @@ static struct slot *watch_origin(struct explorer *explorer, struct target *targe
 	return data;
 }
 
-/* The slot watches memory that a call is about to be handed, its caller held in front of the call;
- * now another thread has come to that memory and is held. The caller is let go, so that it makes
- * its own access while the other is still held. */
+/* The slot watches memory that a call is about to be handed, while the caller is held in front of
+ * the call. Now another thread has come to that memory and is held: the caller is let go, so that
+ * it makes its own access during that hold. */
 static void let_caller_go(struct target *target, struct slot *slot, const struct hit *hit)
 {
 	struct caller caller = *caller_of(target, slot);
@@ -137,6 +137,7 @@ struct slot *origin_take_hit(struct target *target, struct slot *slot, struct hi
 	if (slot->watch.access & TL_EXEC)
 		return watch_origin(explorer_of(target), target, slot, hit);
 	let_caller_go(target, slot, hit);
+	team_met(target, slot, hit);
 	if (slot->watch.widen && (hit->access.access & TL_WRITE) && slot->widenings < WIDENINGS)
 		slot_widen(target, slot);
 	return slot;

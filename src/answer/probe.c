@@ -2,11 +2,12 @@
 /*
  * Does memory change under a thread that is about to access it?
  *
- * A thread is held before an instruction and the memory that it accesses there and in the next ones
- * is read from outside, twice. If it has changed, another thread wrote to it, ordered by nothing
- * that the held one has done since: so there may be a race, and it is worth what watching the
- * address in all other threads costs. Repeated reads in place of a watchpoint are DataCollider's
- * (Erickson et al., OSDI 2010). Not seen: who only reads, and who writes what was there.
+ * A thread is held before an instruction, and the memory that it is about to access, there and in
+ * the next instructions, is read twice from outside. If it has changed, another thread wrote to it,
+ * and nothing that the held thread has done since orders that write: so there may be a race, and
+ * watching the address in all other threads is worth what it costs. Repeated reads in place of a
+ * watchpoint are DataCollider's (Erickson et al., OSDI 2010). Not seen: threads that only read, and
+ * those that write the value which was there.
  */
 #include "answer/probe.h"
 
@@ -20,7 +21,7 @@
 
 #define LOOK_AHEAD 256 /* instructions */
 #define STARTS_LEAST 8
-/* ns before the hold's end, when memory is read again: the thread is surely still held then. */
+/* ns before the hold's end at which memory is read again: the thread is surely still held then. */
 #define LOOK_BEFORE_END (200000u)
 
 struct probing {
@@ -46,14 +47,14 @@ static void add_access(void *context, const struct insn_forward_access *access, 
 		add(context, access->pc, access->address, access->length);
 }
 
-/* At a call that leaves the program's own code: what it is handed to read or write. */
+/* At a call that leaves the program's own code: adds what it is handed to read or write. */
 static void add_arguments(const struct probing *probing, const struct insn_registers *registers)
 {
 	add(probing, registers->pc, registers->general[insn_arch.function_argument[0]], 8);
 	add(probing, registers->pc, registers->general[insn_arch.function_argument[1]], 8);
 }
 
-/* How many of them could be read, from the first on. */
+/* Reads the words of the probe; returns how many could be read, from the first on. */
 static unsigned read_words(struct target *target, const struct probe *probe,
 			   uint64_t value[static PROBE_WORDS])
 {
@@ -68,10 +69,10 @@ static unsigned read_words(struct target *target, const struct probe *probe,
 }
 
 /*
- * Look-ahead ended at `end`: a later probe may begin there. So it does behind a wait for another
- * thread, and behind the release of a lock, since a thread that is held with the lock keeps others
- * from the memory which it protects. While fewer than STARTS_LEAST such places are known any will
- * do: the code may wait nowhere.
+ * Look-ahead ended at `end`, where a later probe may begin. It may if `end` is behind a wait for
+ * another thread, or behind the release of a lock: a thread that is held with a lock keeps others
+ * from the memory which that protects. While fewer than STARTS_LEAST such places are known any
+ * other will do: the code may wait nowhere.
  */
 static void note_start(struct target *target, pid_t tid, const struct ahead_end *end)
 {

@@ -20,7 +20,7 @@ void arming_finish(struct explorer *explorer, struct target *target, struct slot
 void arming_forget_hits(struct target *target, struct slot *slot)
 {
 	hits_forget_slot(explorer_of(target)->hits, slot);
-	choice_of(target, slot)->probed_until = 0; /* its hit is gone */
+	choice_of(target, slot)->probed_until = 0; /* the hit that was probed is gone */
 }
 
 unsigned code_slots(const struct target *target, bool lasting)

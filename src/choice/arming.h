@@ -1,34 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arming and ending the watches that are chosen, whichever manner they are chosen in. The
- * controller's thread runs all of it.
+ * Arming and ending the watches that are chosen, in either manner. The controller's thread runs all
+ * of it.
  */
 #ifndef CHOICE_ARMING_H
 #define CHOICE_ARMING_H
 
 #include "choice/code.h"
 
-#define WINDOW_MAX (2 * SECOND) /* for an address that no other waits to replace */
+#define WINDOW_MAX (2 * SECOND) /* of a watch while no other address waits for its slot */
 
-/* Is it time to watch anything: after the start's delay, before the end, with budget left? */
+/* May anything be watched now: after the start's delay, before the end, with budget left? */
 bool may_watch(const struct explorer *explorer, uint64_t now);
-/* Another watch of the slot begins: nothing is known of it yet. */
+/* Forgets the slot's last watch: another one begins. */
 void arming_begin(struct target *target, const struct slot *slot);
-/* A slot on code is only silenced, which lets nobody go: the thread that it holds stays held while
- * the address that it is about to access is watched. */
+/* Ends the slot's watch. A slot on an instruction is only silenced, which lets no thread go: the
+ * thread held there stays held while the address is watched that it is about to access. */
 void arming_finish(struct explorer *explorer, struct target *target, struct slot *slot);
 void arming_forget_hits(struct target *target, struct slot *slot);
 
-/* Slots that watch code; `lasting`: those whose window is longer than others'. */
+/* The number of slots that watch instructions; `lasting`: those alone whose window is longer than
+ * usual. */
 unsigned code_slots(const struct target *target, bool lasting);
-/* All slots but the last may watch code. Where there is one alone, it may. */
+/* May this slot watch an instruction? All slots but the last may; where there is one alone, it
+ * may. */
 bool is_for_code(const struct target *target, const struct slot *slot);
-/* Where arming is slow: no widening, which would come too late, and holds at code long enough for
- * the slot to be armed that watches what the held thread is about to access. */
+/* Adapts `watch` to a process in which arming is slow: it is not widened to reads, since that would
+ * come too late, and holds at instructions last long enough for the slot to be armed that watches
+ * what the held thread is about to access. */
 void suit_threads(const struct target *target, struct tl_watch *watch);
 
-/* Watches an instruction in all threads, for `window` ns; one that is aimed at for up to `aimed`
- * ns, or where that is 0 no longer than others. False: there is no instruction to watch. */
+/* Arms a watch of an instruction in all threads, for `window` ns. An aimed-at one is watched for up
+ * to `aimed` ns; 0: as long as others. False: there is no instruction to watch. */
 bool arm_code(struct target *target, struct slot *slot, const struct code_wish *wish,
 	      uint64_t window, uint64_t aimed);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The room: the next watch. An instruction is drawn (instruction.h, code.h) or an address taken
- * that a tool asked for (requests.h), it is armed, and its watch is ended (arming.h); what came of
- * it is told to the site that it was chosen for. Who is held there is answer's business, and when
- * there is a turn the strategy's. The controller's thread runs all of it.
+ * The room holds the next watch: an instruction is drawn (instruction.h, code.h), or an address is
+ * taken that a tool asked for (requests.h); it is armed, and its watch is ended (arming.h); its
+ * result is told to the site that it was chosen for. What follows from a held thread is the
+ * business of the room answer, and when a slot is to be armed that of strategy. The controller's
+ * thread runs all of it.
  *
  * This file: what the room keeps of a process, for itself.
  */
@@ -12,12 +13,12 @@
 
 #include "explore/explorer.h"
 
-/* Of a slot's watch of an instruction. */
+/* What is kept of a slot's watch of an instruction. */
 struct code_watch {
-	uint64_t site; /* that the instruction was chosen for; 0: none … */
+	uint64_t site; /* the site that the instruction was chosen for; 0: none … */
 	bool start;    /* … one of code_starts() */
-	bool probes;   /* who comes by is held to see whether its memory changes */
-	bool lasts;    /* its window is longer than others': who comes is waited for */
+	bool probes;   /* threads are held there to see whether their memory changes */
+	bool lasts;    /* its window is longer than usual */
 };
 
 struct choices {

@@ -99,7 +99,7 @@ static bool choose_site_single(struct target *target, contended_filter_fn *filte
 	site->tries += site->changes > 0;
 	choice->thread = *thread;
 	choice->heuristic = site->changes ? HEURISTIC_PROBE : HEURISTIC_CONTENDED;
-	fill(target, site->pc, 1, single_hold(target), &choice->watch);
+	fill(target, site->pc, 1, single_hold(target, thread), &choice->watch);
 	return true;
 }
 
@@ -129,7 +129,7 @@ static bool choose_aimed_single(struct target *target, uint64_t now, struct code
 	choice->thread = *thread;
 	choice->heuristic = HEURISTIC_AIM;
 	count_one(target->program, COUNT_AIMED);
-	fill(target, pc, 1, single_hold(target), &choice->watch);
+	fill(target, pc, 1, single_hold(target, thread), &choice->watch);
 	return true;
 }
 
@@ -166,7 +166,7 @@ bool code_choose_single(struct target *target, uint64_t now, struct code_choice 
 		pc = choice->site = sites_draw_sharply(starts, &explorer->program->random);
 	else if (!is_off(target, HEURISTIC_CODE))
 		pc = instruction_draw(target, code_sites(target, thread->tid), &choice->site);
-	fill(target, pc, 1, single_hold(target), &choice->watch);
+	fill(target, pc, 1, single_hold(target, thread), &choice->watch);
 	return pc;
 }
 

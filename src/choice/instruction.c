@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An instruction is drawn: first a function in use, those that samples fell into, those that
- * sleeping threads will return to (found on their stacks), functions called from there, and,
- * rarely, any code of the program; then one of what it does to memory.
+ * Draws an instruction to watch. First a function in use is drawn: one that samples fell into, one
+ * that a sleeping thread will return to (found on its stack), one that such a function calls, or,
+ * rarely, any of the program. Then one of its instructions that access memory.
  */
 #include "choice/instruction.h"
 
@@ -11,7 +11,8 @@
 
 #include <stdlib.h>
 
-#define FUNCTION_MAX 1024 /* bytes looked at of one function: decoding is not free */
+/* Bytes of one function that are decoded at most, since decoding takes time. */
+#define FUNCTION_MAX 1024
 #define CANDIDATES_MAX 512
 
 struct candidates {
@@ -20,11 +21,12 @@ struct candidates {
 	unsigned count;
 	uint64_t calls[64];
 	unsigned call_count;
-	uint64_t site; /* the site in whose function all these stand; 0: it was drawn by chance */
+	/* The site in whose function all candidates stand; 0: it was drawn by chance. */
+	uint64_t site;
 };
 
-/* The stack and frame pointers lead to the thread's own frame; another thread's is reached by other
- * registers. */
+/* True where the operand is not addressed by the stack or frame pointer, which lead to the thread's
+ * own frame; another thread's memory is reached through other registers. */
 static bool is_worth_watching(const struct insn *insn)
 {
 	const int stack_pointer = insn_arch.stack_pointer, frame_pointer = insn_arch.frame_pointer;
@@ -41,7 +43,7 @@ static bool is_worth_watching(const struct insn *insn)
 	return false;
 }
 
-/* Where a call to a stub of the procedure linkage table really goes. */
+/* The function that a call to a stub of the procedure linkage table reaches. */
 static uint64_t behind_stub(struct space *space, uint64_t target)
 {
 	uint8_t bytes[2 * INSN_MAX_LENGTH];
@@ -111,7 +113,7 @@ static uint64_t any_code(struct target *target)
 	return start + random_next(&target->program->random) % (end - start);
 }
 
-/* A function in use, or now and then one that such a function calls, or any. */
+/* Draws a function in use, or now and then one that such a function calls, or any function. */
 static bool choose_function(struct target *target, const struct sites *sites, uint64_t *start,
 			    uint64_t *end, struct candidates *candidates)
 {
@@ -149,7 +151,8 @@ unsigned instruction_interest(void *context, uint64_t pc)
 	return explorer_of(target)->events->interest(target, pc);
 }
 
-/* One of `count`, each as likely as it is interesting; 0 when none is. */
+/* Draws one of `count` instructions, each as likely as the tool finds it interesting; 0 when none
+ * is. */
 static uint64_t choose_weighted(struct target *target, const uint64_t *pc, unsigned count,
 				unsigned *interest)
 {

@@ -7,7 +7,7 @@
 
 #define DEFAULT_WINDOW (100 * MILLISECOND)
 #define DEFAULT_HITS 16
-#define WIDEN_HITS 8	    /* of a watch that is widened for each writer … */
+#define WIDEN_HITS 8	    /* hits of a watch that is widened at each writer … */
 #define HOLD_WRITER 400000u /* ns: readers must have time to come, and the controller to widen */
 #define HOLD_ACCESS 150000u
 

@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses that a tool asked to have watched, mostly since a sample was about to access them. */
+/* Addresses that a tool asked to have watched, mostly because a sample showed a thread about to
+ * access them. */
 #ifndef CHOICE_REQUESTS_H
 #define CHOICE_REQUESTS_H
 
 #include "explore/explorer.h"
 
 #define REQUESTS_MAX 64
-#define REQUEST_AGE (300 * MILLISECOND) /* an address sampled longer ago may be something else */
+#define REQUEST_AGE                                                                  \
+	(300 * MILLISECOND) /* ns; an older sample's address may hold another object \
+			     */
 
 struct request {
 	struct tl_watch watch;
 	uint64_t time;
 };
 
-/* Of a run. */
+/* The requests of a run. */
 struct requests {
 	struct request request[REQUESTS_MAX];
 	unsigned count;
 };
 
-/* 0, or -EINVAL, -EBUSY: too many wait, or the address cools down. */
+/* Adds a request. 0, -EINVAL, or -EBUSY: too many wait, or the address cools down. */
 int request_add(struct explorer *explorer, const struct tl_watch *watch);
-void request_fill(struct tl_watch *watch); /* what the tool left open */
+void request_fill(struct tl_watch *watch); /* sets what the tool left open */
 void requests_expire(struct explorer *explorer, uint64_t now);
-/* Does one wait for this process that is not watched? */
+/* Does a request wait for this process that is not watched yet? */
 bool request_waits(struct explorer *explorer, struct target *target);
-/* The best one for this process: highest priority, any of equals. False: none. */
+/* Takes the best request for this process: highest priority, any of equals. False: there is
+ * none. */
 bool request_take(struct explorer *explorer, struct target *target, struct tl_watch *watch);
 
 #endif

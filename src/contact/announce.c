@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process makes itself known to the controller, and says good-bye. */
+/* A process announces itself to the controller, and withdraws. */
 #include "contact/announce.h"
 
 #include "agent/guard.h"
@@ -15,21 +15,25 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define HOLD_USUAL 1000000000u	/* ns */
-#define FIRST_BOUND 1000000000u /* ns for who is the first to wait, which may be all there is */
-#define WAIT_LEAST 1000000u	/* ns: what one that waits costs besides, as it is looked at */
-#define CLOCK_BEHIND \
-	(60 * 1000000000ull)	   /* ns: the controller looks sooner, unless it is stopped */
+#define HOLD_USUAL 1000000000u /* ns */
+/* ns that the first process to wait waits at least: it may be the only one. */
+#define FIRST_BOUND 1000000000u
+/* ns that each wait is charged at least, for the controller's look at the process. */
+#define WAIT_LEAST 1000000u
+/* ns; the controller looks more often than this, unless it is stopped. */
+#define CLOCK_BEHIND (60 * 1000000000ull)
 #define REPORT_BOUND 2000000000ull /* ns that a program waits for its own report */
-/* ns that a program waits before it does what a hit would harm: where debug traps are its own, or
- * every call is. A controller that is slow is waited for; of one that is dead no event is left. */
+/* ns that a program waits for the end of its watching, before it does what a hit would break: it
+ * asks for debug traps of its own, or has all its system calls dispatched. A slow controller is
+ * waited for; of a dead one no events are left. */
 #define GIVE_UP_BOUND 10000000000ull
 
 static struct area_process *claim_entry(struct area *area, uint32_t *index)
 {
 	pid_t own = raw_getpid();
 
-	/* The id first: it is known whose the entry is however soon this process is killed. */
+	/* The process id is written first, so that the controller can tell whose entry it is even
+	 * if this process is killed at any point from here on. */
 	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
 		struct area_process *process = &area->process[i];
 		pid_t none = 0;
@@ -44,7 +48,8 @@ static struct area_process *claim_entry(struct area *area, uint32_t *index)
 	return NULL;
 }
 
-/* Asked of the kernel: the instruction may not be allowed (asm/prctl.h, ARCH_GET_FS). */
+/* Asks the kernel, since the instruction that reads it may not be allowed (asm/prctl.h,
+ * ARCH_GET_FS). */
 static uint64_t thread_pointer(void)
 {
 	uint64_t pointer = 0;
@@ -60,7 +65,8 @@ static void reset_entry(struct area_process *process)
 	process->quiet = 0;
 	atomic_store(&process->waits, 0);
 	process->threads = 0;
-	/* Set right after: execve(2) leaves neither the address nor what is there. */
+	/* `agent_state.process` is set right after this. By this word the controller tells that the
+	 * process has not executed another program: execve(2) unmaps it. */
 	process->proof_address = (uint64_t)&agent_state.process;
 	process->proof = (uint64_t)process;
 	process->thread_pointer = thread_pointer();
@@ -78,11 +84,12 @@ static void reset_entry(struct area_process *process)
 }
 
 /*
- * In another time namespace (time_namespaces(7)) the clock is ahead or behind by what may be years,
- * and everything here is told in its times: what such a process pays for would be owed by all
- * others for as long. The name tells; it is looked at where the clock gives a reason. Where it
- * cannot be read, since a filter forbids that or there is no /proc, one that is behind is in
- * another: ahead of the controller's last look is also who comes while that is stopped.
+ * In another time namespace (time_namespaces(7)) CLOCK_MONOTONIC may be years ahead or behind, and
+ * every time in the area is of that clock: what such a process is charged would be owed by all
+ * others for as long. The namespace's name tells, and is read only where the clocks give a reason.
+ * Where it cannot be read (a seccomp filter, no /proc), a process whose clock is behind the
+ * controller's is taken to be in another namespace. One that is ahead is not: a stopped controller
+ * looks the same.
  */
 static bool has_other_clock(const struct area *area)
 {
@@ -125,8 +132,10 @@ static void wait_for_go(struct area_process *process, bool spared)
 			    now - begun > WAIT_LEAST ? now - begun : WAIT_LEAST, now);
 }
 
-/* Without this a start that a busy machine makes long would leave the program that a shell then
- * executes unwatched. One that executes itself for ever is soon among the others. */
+/* The first AREA_SPARED_STARTS starts in the first process that announced itself always wait.
+ * Otherwise a slow start on a busy machine would use up what may be waited, and the program that a
+ * shell executes next would run unwatched. A process that executes itself for ever soon counts as
+ * any other. */
 static bool is_spared(struct area *area)
 {
 	pid_t own = raw_getpid(), none = 0;
@@ -136,15 +145,16 @@ static bool is_spared(struct area *area)
 	return atomic_fetch_add(&area->waits.starts, 1) < AREA_SPARED_STARTS;
 }
 
-/* Several that look at once may all wait: what that takes is owed, and later ones do not. */
+/* Processes that ask at the same moment may all wait: together they then owe more than was earned,
+ * and later ones do not wait. */
 static bool may_wait(const struct area *area)
 {
 	return !atomic_load(&area->waits.on) || area->guard.all || area->root == raw_getpid() ||
 	       __atomic_load_n(&area->waits.earned, __ATOMIC_RELAXED) <= agent_now();
 }
 
-/* The process runs on unwatched, for now. The controller finds its entry when it looks by itself;
- * it is woken only where half of the entries are taken. */
+/* The process runs on unwatched for now. The controller finds its entry at its next look; it is
+ * woken only where the entries are more than half taken. */
 static void go_on(struct area *area, struct area_process *process)
 {
 	atomic_fetch_add(&area->waits.passed, 1);
@@ -208,13 +218,14 @@ void agent_hurry(struct area_process *process)
 	wait_for_go(process, false);
 }
 
-/* A vfork()ed child sees its parent's entry. */
+/* False in a vfork()ed child, which sees its parent's entry. */
 static bool is_own(const struct area_process *process)
 {
 	return permitted(SYS_getpid) && process->pid == raw_getpid();
 }
 
-/* CLAIMED meanwhile: the controller, which would watch it, does not find it any more. */
+/* The entry is CLAIMED meanwhile, so that the controller does not find it and begin to watch a
+ * process that leaves. */
 bool agent_take_back(void)
 {
 	struct area_process *process = agent_state.process;
@@ -262,7 +273,8 @@ static void withdraw(uint64_t bound)
 		return;
 	agent_state.process = NULL;
 	atomic_store(&process->state, AREA_PROCESS_GONE);
-	/* Under a filter every call may be the last: the controller looks by itself. */
+	/* Where a seccomp filter is set any system call may kill: nobody is woken, the controller
+	 * sees the change at its next look. */
 	if (atomic_load(&process->quiet))
 		return;
 	area_ring(agent_state.area);
@@ -305,7 +317,8 @@ void agent_be_quiet(void)
 	if (!process || atomic_exchange(&process->quiet, 1))
 		return;
 	throttle_wake(agent_state.area);
-	/* Handlers that began before and still make calls: a hold is a few milliseconds at most. */
+	/* Waits for handlers that began before and may still make system calls. A hold lasts a few
+	 * milliseconds at most. */
 	for (int i = 0; i < 100 && atomic_load(&agent_state.handlers); i++)
 		raw_nanosleep(100000);
 }

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process's entry in the area: claimed, announced to the controller, and given back. Called by
- * any thread of the program, outside handlers but where it says so.
+ * The process and its controller, as seen by the process: its entry in the area is claimed,
+ * announced to the controller, waited for and given back.
+ *
+ * The room also holds notices (notice.h) and births of threads (birth.h), which wait for the
+ * controller's answer; the rules of every wait (patience.h); and how the area is asked for where it
+ * cannot be opened (ask.h). It promises that no wait outlasts its bound, whether the controller is
+ * slow, stopped or dead, and that a process which is not answered runs on unwatched. Called by any
+ * thread of the program, outside handlers unless a function says otherwise.
  */
 #ifndef CONTACT_ANNOUNCE_H
 #define CONTACT_ANNOUNCE_H
 
 #include "record/area.h"
 
-/* Claim a process entry, announce this process and wait, bounded, until the controller has armed;
- * or go on at once where there is nothing left to wait with (struct area_waits).
+/* Claims an entry, announces this process and waits, bounded, until the controller has opened its
+ * events; or goes on at once where processes have waited as long as they may (struct area_waits).
  * Async-signal-safe: also called in forked children. */
 void agent_announce(void);
 
@@ -25,13 +31,13 @@ bool agent_end_late(void);
 /* End the watching of this process and wait, bounded, until its events are gone. */
 void agent_withdraw(void);
 
-/* The same, counted: what the program is about to do leaves no other way. */
+/* The same, counted: what the program is about to do cannot be combined with being watched. */
 void agent_give_up(void);
 
-/* Another process's entry is given back in its name; it notices nothing. */
+/* Ends the watching of another process, in its name. That process notices nothing. */
 void agent_give_up_other(struct area_process *process);
 
-/* Make no further system call in handlers: a seccomp filter is about to be set. */
+/* From now on handlers make no system call: a seccomp filter is about to be set. */
 void agent_be_quiet(void);
 
 #endif

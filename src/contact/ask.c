@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program executed where the area cannot be opened through /proc: as another user than the
- * controller's, in another pid namespace, without /proc. What executes it still maps the area, and
- * tells the controller whom to look for. The new image then makes a pair of sockets without a name
- * and a memory file whose name says so; the controller, if it may, takes one end out of this
- * process (pidfd_getfd(2)) and sends the area's descriptor through it. Nothing listens anywhere,
- * and all of it is closed again before the program begins.
+ * How a program gets the area where it cannot be opened through /proc: it runs as another user than
+ * the controller, in another pid namespace, or without /proc. The process that executes it still
+ * maps the area, and tells the controller whom to look for. The new program then makes a nameless
+ * pair of sockets and a memory file whose name says so; the controller, if it may, takes one end of
+ * the pair out of the process (pidfd_getfd(2)) and sends the area's descriptor through it. Nothing
+ * listens anywhere, and all of it is closed again before the program's own code runs.
  */
 #include "contact/ask.h"
 
@@ -20,11 +20,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define BOUND_SECONDS                                                               \
-	3 /* of waiting for the controller's answer, which may be busy with symbols \
-	   */
-#define LOOKS 20
-#define LOOK_NS 1000000
+/* Seconds to wait for the controller's answer, which may be busy reading symbols. */
+#define BOUND_SECONDS 3
+#define LOOKS 20	/* for the controller's awakening, … */
+#define LOOK_NS 1000000 /* … ns apart */
 #define AREA_FILE "/memfd:trapline (deleted)"
 
 static bool leads_to_area(const char *locator)
@@ -38,15 +37,15 @@ static bool leads_to_area(const char *locator)
 	return length == sizeof(AREA_FILE) - 1 && memcmp(target, AREA_FILE, (size_t)length) == 0;
 }
 
-/* Compares ids instead of trying to open the area: this image may be able to where the next one is
- * not, since capabilities that were kept across setuid(2) are lost by execve(2). */
+/* Compares user ids instead of trying to open the area: this program may be able to open it where
+ * the next one is not, since capabilities that were kept across setuid(2) are lost by execve(2). */
 static bool is_controllers_user(const struct area *area)
 {
 	return (uid_t)raw_syscall3(SYS_geteuid, 0, 0, 0) == area->user &&
 	       (gid_t)raw_syscall3(SYS_getegid, 0, 0, 0) == area->group;
 }
 
-/* False where none is free: too many execute at a time. */
+/* False where no entry for askers is free: too many programs are executed at a time. */
 static bool announce_asker(struct area *area)
 {
 	int32_t self = raw_getpid();
@@ -63,8 +62,8 @@ static bool announce_asker(struct area *area)
 	return false;
 }
 
-/* One that somebody waited for in vain may have been busy: it is rung once more, and sleeps on only
- * where it is stopped. */
+/* Is the controller alive? One that did not answer in time may have been busy: it is rung once
+ * more, and does not wake only where it is stopped. */
 static bool controller_answers(struct area *area)
 {
 	if (!atomic_load(&area->unanswered))
@@ -75,7 +74,8 @@ static bool controller_answers(struct area *area)
 	return !atomic_load(&area->unanswered) || !atomic_load(&area->waiting);
 }
 
-/* Asking needs unusual system calls, for which a seccomp filter may kill: not where one was set. */
+/* Asking needs unusual system calls, which a seccomp filter may punish by death: never asked once a
+ * filter was set. */
 static bool may_ask(const struct area *area)
 {
 	const struct area_process *process = agent_state.process;
@@ -84,7 +84,8 @@ static bool may_ask(const struct area *area)
 	       !(process && atomic_load(&process->quiet));
 }
 
-/* Without the secret nobody asks: the controller does not look, or does not answer. */
+/* Without the secret the executed program asks nobody. Used where the controller does not look, or
+ * would not answer. */
 static void forget_secret(char locator[static AREA_LOCATOR])
 {
 	uint64_t secret;
@@ -111,8 +112,8 @@ void agent_executed_locator(char locator[static AREA_LOCATOR])
 	}
 	if (leads && is_controllers_user(area))
 		return;
-	/* Where it may not look into another user's process it is told all the same, and says so.
-	 */
+	/* A controller that may not look into another user's process is told as well, so that it
+	 * can say so. */
 	if (!controller_answers(area) || !announce_asker(area) ||
 	    (atomic_load(&area->answers) == AREA_ANSWERS_USER && !is_controllers_user(area)))
 		forget_secret(locator);
@@ -134,16 +135,17 @@ static int make_sign(uint64_t secret, int socket)
 	return (int)raw_syscall3(SYS_memfd_create, (long)name, MFD_CLOEXEC, 0);
 }
 
-/* Until the controller has sent something, or has ended: one that was killed keeps its id until its
- * parent has waited for it. False: there is nothing more to wait for. */
+/* Waits until the controller has sent something or has ended. One that was killed keeps its id
+ * until its parent has waited for it, so its descriptor is polled as well. False: there is nothing
+ * more to wait for. */
 static bool wait_for_controller(int socket, int controller)
 {
 	struct pollfd wanted[2] = {{.fd = socket, .events = POLLIN},
 				   {.fd = controller, .events = POLLIN}};
 	struct timespec bound = {BOUND_SECONDS, 0};
 
-	/* A negative descriptor is left out: then the bound alone ends it, from which the kernel
-	 * takes what has passed. */
+	/* ppoll(2) ignores a negative descriptor; then the bound alone ends the wait. The kernel
+	 * subtracts from `bound` the time that has passed. */
 	while (raw_syscall6(SYS_ppoll, (long)wanted, 2, (long)&bound, 0, 0, 0) == -EINTR)
 		;
 	return wanted[0].revents != 0;

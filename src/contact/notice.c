@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Notices: what the controller must see to before the thread goes on. They travel as hits do, in a
- * record of the area; the controller takes the record back when it has done what there is to do.
+ * Notices: events that the controller must deal with before the thread goes on. They travel as hits
+ * do, in a record of the area; the controller gives the record back when it has dealt with it.
  */
 #include "contact/notice.h"
 
@@ -17,7 +17,7 @@
 
 #define NOTICE_PAUSE 50000u /* ns between two looks for a free record */
 
-/* What a notice says beside who gives it. */
+/* What a notice says, apart from which thread gives it. */
 struct agent_notice {
 	uint32_t kind;
 	uint64_t address, size, number;
@@ -27,7 +27,8 @@ struct agent_notice {
 	const _Atomic uint64_t *entry;
 };
 
-/* Until a record is free. Nobody is woken by that: slices would be too long to wait. */
+/* Claims a record; waits where none is free. The wait is by short sleeps, because freeing a record
+ * wakes nobody and a PATIENCE_SLICE would be too long. */
 static struct area_hit *claim(struct area *area, uint64_t *ticket, struct patience *patience)
 {
 	struct area_hit *hit = area_hit_claim(area, agent_state.index, ticket);
@@ -60,10 +61,11 @@ static void fill(struct area_hit *hit, uint32_t kind, const struct area_register
 	hit->thread[0] = '\0';
 }
 
-/* The process may be gone by the time that the controller looks at its memory: what is found as it
- * ends is told in a crowd. Another thread may have given the place to another block, which counts
- * from BUSY on: of the same address, it has another number by the time that it is LIVE. What has
- * only changed its state is the same one. */
+/* Copies the guarded block's record, since the process may be gone when the controller looks:
+ * blocks that are found broken at the process's end are told many at a time. Another thread may
+ * have given the entry to another block meanwhile. That block counts from BUSY on; if it has the
+ * same address, it has another serial number by the time that it is LIVE. An entry that has only
+ * changed its state is still the same block's. */
 static void fill_block(struct guard_told *block, const struct agent_notice *what)
 {
 	uint64_t word;
@@ -79,7 +81,7 @@ static void fill_block(struct guard_told *block, const struct agent_notice *what
 		block->word = what->word;
 }
 
-/* Until the record is no longer this thread's. */
+/* Waits until the controller has taken the record. False: no answer came in time. */
 static bool wait_for_answer(struct area_process *process, const struct area_hit *hit,
 			    uint64_t ticket, struct patience *patience)
 {
@@ -93,7 +95,7 @@ static bool wait_for_answer(struct area_process *process, const struct area_hit 
 	return false;
 }
 
-/* False: nobody was told, or nobody has answered. */
+/* Gives one notice and waits for the answer. False: nobody was told, or nobody has answered. */
 static bool tell(const struct agent_notice *what, const struct area_registers *registers)
 {
 	struct area_process *process = agent_state.process;
@@ -103,14 +105,14 @@ static bool tell(const struct agent_notice *what, const struct area_registers *r
 	uint64_t ticket;
 	bool answered;
 
-	/* A child that borrows its parent's memory has none of its events. */
+	/* A child that borrows its parent's memory (vfork()) has none of its events. */
 	if (!process || area_is_closed(area) || !permitted(SYS_getpid) ||
 	    process->pid != raw_getpid())
 		return false;
 	if (agent_is_late(process)) {
-		/* Threads and blocks are told of watched processes alone. A guarded block's event
-		 * is told in any case, and the process hurries to be watched, which takes system
-		 * calls that a seccomp filter (`quiet`) may forbid. */
+		/* Notices of threads and blocks are given by watched processes alone. One of a
+		 * guarded block is given in any case: the process asks to be watched at once, which
+		 * takes system calls that a seccomp filter (`quiet`) may forbid. */
 		if (what->kind != AREA_HIT_GUARD)
 			return false;
 		if (!atomic_load(&process->quiet))

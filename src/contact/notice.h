@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Notices: what the controller must see to before the thread that tells of it goes on. Never given
- * by a signal handler.
+ * Notices: events that the controller must deal with before the thread that tells of them goes on.
+ * Never given in a signal handler.
  */
 #ifndef CONTACT_NOTICE_H
 #define CONTACT_NOTICE_H
 
 #include "record/area.h"
 
-/* Tell the controller what it asked to be told (`kind`: one of AREA_HIT_NOTICE) and wait, bounded,
- * until it has seen to it. */
+/* Tells the controller of an event that it asked for (`kind`: one of AREA_HIT_NOTICE) and waits,
+ * bounded, until it has dealt with it. */
 void agent_notice(uint32_t kind, uint64_t address, uint64_t size,
 		  const struct area_registers *registers);
 
-/* The same at or about a guarded block: record/guard.h. */
+/* The same about a guarded block: record/guard.h. */
 struct agent_guard_notice {
 	uint32_t event;	  /* enum guard_event */
 	uint64_t address; /* as the program has it */

@@ -8,8 +8,9 @@
 #include <linux/futex.h>
 #include <stdatomic.h>
 
-#define ASLEEP_MOST 50		  /* slices: a second */
-#define BOUND_MOST 20000000000ull /* ns, whatever stands in the area */
+#define ASLEEP_MOST 50 /* slices, one second together */
+/* ns; the area may say anything, since the program can write to it. */
+#define BOUND_MOST 20000000000ull
 
 /* A controller that this program started may end before it has begun: a wrong option, say. */
 bool agent_has_gone(const struct area *area)

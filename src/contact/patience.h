@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting for the controller. It may be dead: then no wait lasts longer than a slice, and no later
- * one begins. It may be stopped (SIGSTOP), or kept off every CPU: then it sleeps on although it was
- * rung, which ends the wait after a second. It may be busy, with symbols say: that is waited for up
- * to the bound. After a wait in vain nobody else waits until the controller shows itself again.
+ * Waiting for the controller, by its possible states. Dead: no wait lasts longer than a slice, and
+ * no later one begins. Stopped (SIGSTOP) or kept off every CPU: it does not wake although it was
+ * rung, which ends the wait after a second. Busy, for example reading symbols: it is waited for up
+ * to the bound. After a wait that ended without an answer no other thread waits until the
+ * controller wakes again.
  */
 #ifndef CONTACT_PATIENCE_H
 #define CONTACT_PATIENCE_H
@@ -17,20 +18,20 @@
 
 struct patience {
 	uint64_t until;	 /* CLOCK_MONOTONIC ns */
-	unsigned asleep; /* slices through which the controller has slept */
+	unsigned asleep; /* slices after which the controller had not woken */
 	bool firm;
 };
 
-/* Does the controller answer no more? */
+/* Is the controller dead? */
 bool agent_has_gone(const struct area *area);
 
-/* `bound`: ns. */
+/* Begins a wait of at most `bound` ns. */
 struct patience patience_begin(uint64_t bound);
-/* For what must not happen before the controller has answered: whether somebody else waited in vain
- * makes no difference. */
+/* The same for what must not happen before the controller has answered: another thread's wait in
+ * vain does not shorten it. */
 struct patience patience_begin_firm(uint64_t bound);
 
-/* May it be waited for once more? */
+/* May the thread wait once more? */
 bool patience_goes_on(const struct patience *patience);
 
 /* Sleep until the futex is woken, no longer holds `seen`, or a slice is over. False: the wait is

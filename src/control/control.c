@@ -26,10 +26,12 @@
 
 #define DRAIN_INTERVAL (20 * MILLISECOND)
 #define DRAIN_INTERVAL_AGGRESSIVE (5 * MILLISECOND)
-#define PROMPT_SLICE 100000u /* ns: the kernel's least */
+#define PROMPT_SLICE 100000u /* ns: the shortest slice that the kernel accepts */
 #define PROMPT_NICE (-20)
 #define CHECK_INTERVAL (100 * MILLISECOND)
-#define CHECK_INTERVAL_PAUSED (250 * MILLISECOND) /* at most: nothing is watched meanwhile */
+#define CHECK_INTERVAL_PAUSED                                               \
+	(250 * MILLISECOND) /* at most, while the budget pauses all watches \
+			     */
 
 static const struct {
 	const char *name, *meaning;
@@ -40,7 +42,7 @@ static const struct {
 };
 _Static_assert(sizeof(count_table) / sizeof(count_table[0]) == COUNT_COUNT, "all are named");
 
-/* For the SIGCHLD handler, which rings the doorbell so that no end is waited for. */
+/* The area whose doorbell the SIGCHLD handler rings, so that the end of a child wakes the loop. */
 static struct area *_Atomic signalled_area;
 
 static void on_child(int signal)
@@ -138,13 +140,15 @@ static void wait_for_work(struct control *control, uint32_t seen, uint64_t until
 		return;
 	left.tv_sec = (time_t)((until - now) / SECOND);
 	left.tv_nsec = (long)((until - now) % SECOND);
-	/* Pairs with area_ring(): either that sees `waiting`, or this sees the doorbell moved. */
+	/* Pairs with area_ring(): either area_ring() sees `waiting`, or this sees the doorbell
+	 * moved. */
 	atomic_store(&control->program.area->waiting, 1);
 	raw_futex((uint32_t *)&control->program.area->doorbell, FUTEX_WAIT, seen, &left);
 	atomic_store(&control->program.area->waiting, 0);
 }
 
-/* Of watches that tools placed first, in the order in which they were made. */
+/* Takes the hits that have arrived: first those of watches that tools placed, in the order in which
+ * they were made. */
 static void collect_hits(struct control *control)
 {
 	placed_collect(&control->program);
@@ -159,7 +163,8 @@ static void collect(struct control *control)
 		collect_hits(control);
 }
 
-/* While there is nothing to spend, each look would cost what a watch could have. */
+/* The time between two checks, ns. It is longer while the budget is spent: each check would take
+ * from it what a watch could have cost. */
 static uint64_t check_interval(const struct control *control, uint64_t now)
 {
 	uint64_t left = control->budget.paused_until > now ? control->budget.paused_until - now : 0;
@@ -178,13 +183,15 @@ static uint64_t drain_interval(const struct control *control, uint64_t now)
 		return CHECK_INTERVAL;
 	if (now < control->budget.paused_until)
 		return check_interval(control, now);
-	/* Each look wakes a CPU; what a window leaves is drained at its end. */
+	/* Between sampling windows nothing new arrives, and each look wakes a CPU: what a window
+	 * has left in the rings is drained at its end. */
 	if (!control->windows.on)
 		return CHECK_INTERVAL;
 	return control->program.options.aggressive ? DRAIN_INTERVAL_AGGRESSIVE : DRAIN_INTERVAL;
 }
 
-/* What a window shows is read as it comes, not when the last look was due. */
+/* Opens and closes sampling windows. The rings are drained as soon as a window opens, since the
+ * last drain was scheduled without it. */
 static void run_windows(struct control *control, uint64_t now)
 {
 	bool were_on = control->windows.on;
@@ -248,7 +255,8 @@ static uint64_t step(struct control *control)
 	return next < control->next_check ? next : control->next_check;
 }
 
-/* Threads that died in their holds still make pairs: while there is a tool to tell. */
+/* Ends the watching of every process. Called while tools can still be told: threads that died in
+ * their holds make pairs now. */
 static void end_targets(struct control *control)
 {
 	area_close(control->program.area);
@@ -258,10 +266,10 @@ static void end_targets(struct control *control)
 }
 
 /*
- * A thread held waits for us, and so do those it stops. EEVDF lets a thread that asks for short
- * slices run sooner (sched_setattr(2): sched_runtime, since Linux 6.12; ignored before), and a
- * higher priority, where it is permitted, helps among many busy threads. What we take is bounded by
- * the budget either way.
+ * A held thread waits for the controller, and so do the threads that it stops: the controller must
+ * get a CPU soon. EEVDF lets a thread that asks for short slices run sooner (sched_setattr(2):
+ * sched_runtime, since Linux 6.12; ignored before), and a higher priority, where it is permitted,
+ * helps among many busy threads. What the controller uses is bounded by the budget in either case.
  */
 static void run_promptly(struct control *control)
 {
@@ -382,7 +390,7 @@ void control_finish(struct control *control)
 		atomic_load(&control->program.area->withdrawn);
 }
 
-/* Silence every slot, for work that takes longer than a hold. */
+/* Silences every slot, before work that takes longer than a hold. */
 void control_quiesce(struct control *control)
 {
 	for (unsigned i = 0; i < AREA_PROCESSES; i++) {
@@ -393,8 +401,8 @@ void control_quiesce(struct control *control)
 	}
 }
 
-/* A thread's id is another process's only when this one has ended just after it was looked at, and
- * every other id has been given meanwhile. */
+/* Accepted: the signal reaches another process if the thread ends just after it was looked at and
+ * every other id has been given out meanwhile. */
 int control_signal(struct control *control, pid_t pid, pid_t tid, int signal)
 {
 	const struct target *target = target_find(&control->program, pid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The controller is made: what each room is handed, and what programs find in the area. */
+/* Makes the controller: what each room is handed, and what programs find in the area. */
 #include "control/control.h"
 
 #include "base/clock.h"
@@ -22,7 +22,8 @@
 
 #define HOLD_PARTS_AGGRESSIVE 3000 /* of 10,000; see CONTROL_AGGRESSIVE_BUDGET */
 #define ANNOUNCE_BOUND (100 * MILLISECOND)
-#define WAITS_LENT (200 * MILLISECOND) /* of waiting, at the start and after a rest */
+/* Of waits by starting processes, lent at the start and after a rest. */
+#define WAITS_LENT (200 * MILLISECOND)
 #define PLACED_BOUND \
 	SECOND /* what is watched from its birth is watched before its thread goes on */
 /* ns that a process waits at its start at most, where watches are to be armed before its first
@@ -40,7 +41,7 @@ void control_options_init(struct control_options *options)
 					    .area_fd = -1};
 }
 
-/* May this user see what the kernel touches? Asked by trying, on ourselves. */
+/* May this user watch accesses by the kernel? Found out by opening such an event on this thread. */
 static bool kernel_allowed(void)
 {
 	static const char byte;
@@ -57,7 +58,8 @@ static bool kernel_allowed(void)
 	return true;
 }
 
-/* Where it is not known, it is no other's either. */
+/* Notes the time namespace's name for processes to compare theirs with. Where it cannot be read the
+ * name is empty, and no process takes itself to be in another namespace by its name. */
 static void note_time_namespace(struct area *area)
 {
 	ssize_t length = readlink("/proc/self/ns/time", area->time_namespace, AREA_NAMESPACE - 1);
@@ -82,7 +84,7 @@ static int prepare_area(struct control *control, int fd)
 	return 0;
 }
 
-/* A tenth of the budget. */
+/* Remembering where blocks were allocated may take a tenth of the budget. */
 static void choose_allocations(struct control *control)
 {
 	struct allocation_choice *choice = &control->program.area->allocations;
@@ -95,7 +97,8 @@ static void choose_allocations(struct control *control)
 	atomic_store(&choice->on, control->program.options.allocations != CONTROL_ALLOCATIONS_NONE);
 }
 
-/* What processes wait is taken from the program's time, as the budget is. */
+/* The time that processes wait at their starts is a share of the program's time, as the budget
+ * is. */
 static void lend_waits(struct control *control)
 {
 	const struct control_options *options = &control->program.options;
@@ -119,7 +122,7 @@ static void connect_explorer(struct control *made)
 	made->program.explorer = &made->explorer;
 }
 
-/* Each room finds its own by the program. */
+/* Stores each room's struct in `program`, where the room looks for it. */
 static void connect_rooms(struct control *made)
 {
 	struct program *program = &made->program;
@@ -138,7 +141,7 @@ static void connect_rooms(struct control *made)
 	program->account = &made->account;
 }
 
-/* Before there is a program, which would not wait for it. */
+/* Tried before the program is started, since a program would not wait for the result. */
 static void try_filters(struct program *program)
 {
 	program->filters = restriction_inherited();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done as watched processes come and go (program/program.h). */
+/* The callbacks by which rooms tell those above them what happened (program/program.h and the
+ * like). */
 #include "control/events.h"
 
 #include "aim/aim.h"
@@ -174,7 +175,8 @@ static void shared(struct target *target, const struct hit *hit, const struct hi
 	target->control->strategy->shared(target, hit, other);
 }
 
-/* Threads are expected at equal intervals, whatever led to the address before. */
+/* The heuristic that a hit is credited to: the period of threads where the slot expects them at
+ * equal intervals, else the one that led to the watch. */
 static enum heuristic heuristic_of(const struct target *target, const struct slot *slot)
 {
 	return meeting_waits(target, slot) ? HEURISTIC_COINCIDENCE

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rooms below are handed, so that they call nobody above them by name. */
+/* The callbacks that the rooms below are handed, so that none of them calls a room above it by
+ * name. */
 #ifndef CONTROL_EVENTS_H
 #define CONTROL_EVENTS_H
 

@@ -11,9 +11,12 @@
 
 #include <string.h>
 
-#define OWN_STACK 262144 /* bytes above the stack pointer that may be the thread's own stack */
+/* Bytes above the stack pointer that are taken for the thread's own stack. */
+#define OWN_STACK 262144
 #define RED_ZONE 128
-#define LOOK_AHEAD 12 /* instructions: the thread goes on meanwhile */
+/* Instructions; the thread runs on meanwhile, so what lies further ahead is past by the time it is
+ * watched. */
+#define LOOK_AHEAD 12
 
 struct offer {
 	struct control *control;

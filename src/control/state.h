@@ -31,8 +31,9 @@ struct control {
 	struct windows windows;
 	bool child_ended;
 	bool child_ends_ignored; /* SIGCHLD was, when we were started: the program inherits that */
-	bool lingering;		 /* it has, and others of the program go on */
-	uint64_t linger_until;	 /* ns: for so long at most; 0: until the last has ended */
+	bool lingering;		 /* the program's first process has ended, and others go on */
+	/* Ns: how long these are watched at most; 0: until the last has ended. */
+	uint64_t linger_until;
 	struct linger linger;
 	int child_status;
 	struct hits hits;
@@ -40,8 +41,8 @@ struct control {
 	struct lasting lasting;
 	struct notices notices;
 	uint64_t next_drain, next_check;
-	_Atomic bool roused; /* the observer is to be called soon: control_rouse() */
-	bool observing;	     /* a process that ran before, from outside */
+	_Atomic bool roused; /* the observer's tick() is to be called soon: control_rouse() */
+	bool observing;	     /* the watched process ran before and is observed from outside */
 	struct limits limits;
 	struct explorer explorer;
 	struct requests requests;

@@ -35,6 +35,7 @@ void budget_add(struct budget *budget, struct spending *seen, const struct spend
 	sum->hits += advance(&seen->hits, used->hits);
 	sum->handling += advance(&seen->handling, used->handling);
 	sum->held += advance(&seen->held, used->held);
+	sum->queued += advance(&seen->queued, used->queued);
 	sum->births += advance(&seen->births, used->births);
 	sum->processes += advance(&seen->processes, used->processes);
 }

@@ -30,6 +30,7 @@ struct spending {
 	uint64_t hits;	   /* delivered */
 	uint64_t handling; /* CPU time in handlers */
 	uint64_t held;
+	uint64_t queued;  /* that work waited for held threads, estimated */
 	uint64_t wakeups; /* CPU time for events as threads sleep and wake, estimated */
 	uint64_t samples; /* CPU time for clock interrupts, estimated */
 	uint64_t idle; /* CPU time that threads pay at each switch whatever is armed, estimated */

@@ -11,6 +11,9 @@
 #define PRELOAD "LD_PRELOAD="
 #define PRELOAD_LENGTH (sizeof(PRELOAD) - 1)
 #define LOCATOR AREA_VARIABLE "="
+/* With it the dynamic linker lists what it loads, and the program does not run (ld.so(8), ldd(1)).
+ */
+#define TRACE "LD_TRACE_LOADED_OBJECTS="
 #define POINTERS READABLE_STRINGS /* looked at at a time */
 #define MAX_PRELOAD 65536	  /* bytes of the user's own; more is cut off */
 /* More pointers than the kernel takes: 6 MiB with all strings (fs/exec.c, bprm_stack_limits()). */
@@ -22,6 +25,7 @@ struct parts {
 	size_t place;	  /* of LD_PRELOAD among them; count: it is not there */
 	size_t user_size; /* bytes of what the user preloads, without the final zero */
 	const char *user;
+	bool lists; /* what the dynamic linker loads: ours is not to be among it */
 };
 
 bool agent_can_follow(void)
@@ -33,17 +37,25 @@ bool agent_can_follow(void)
 
 /* `name`: the variable's first bytes where all variables were read with one call; NULL where that
  * failed, as when one lies at the end of mapped memory: then this one is read by itself. */
-static bool is_preload(const char *variable, const char *name)
+static bool begins_with(const char *variable, const char *name, const char *beginning)
 {
 	char read[PRELOAD_LENGTH];
 
 	if (!name && readable_copy(read, variable, PRELOAD_LENGTH) != PRELOAD_LENGTH)
 		return false;
-	return memcmp(name ? name : read, PRELOAD, PRELOAD_LENGTH) == 0;
+	return memcmp(name ? name : read, beginning, PRELOAD_LENGTH) == 0;
 }
 
-/* Looks at some pointers: false when LD_PRELOAD was among them. */
-static bool look_at(struct parts *parts, char *const environment[], size_t from, size_t count)
+static bool is_trace(const char *variable)
+{
+	char read[sizeof(TRACE) - 1];
+
+	return readable_copy(read, variable, sizeof(read)) == sizeof(read) &&
+	       memcmp(read, TRACE, sizeof(read)) == 0;
+}
+
+/* Looks at some pointers. Of two variables of a name the first one counts. */
+static void look_at(struct parts *parts, char *const environment[], size_t from, size_t count)
 {
 	char *piece[POINTERS], name[POINTERS][PRELOAD_LENGTH];
 	size_t together;
@@ -51,14 +63,16 @@ static bool look_at(struct parts *parts, char *const environment[], size_t from,
 	count = readable_copy(piece, &environment[from], count * sizeof(char *)) / sizeof(char *);
 	together = readable_beginnings(name, piece, count, PRELOAD_LENGTH);
 	for (size_t i = 0; i < count; i++) {
-		if (!is_preload(piece[i], i < together ? name[i] : NULL))
+		const char *known = i < together ? name[i] : NULL;
+
+		if (begins_with(piece[i], known, TRACE) && is_trace(piece[i]))
+			parts->lists = true;
+		if (parts->place != parts->count || !begins_with(piece[i], known, PRELOAD))
 			continue;
 		parts->place = from + i;
 		parts->user = piece[i] + PRELOAD_LENGTH;
 		readable_length(parts->user, MAX_PRELOAD, &parts->user_size);
-		return false;
 	}
-	return true;
 }
 
 static struct parts find_parts(char *const environment[], size_t count)
@@ -66,9 +80,8 @@ static struct parts find_parts(char *const environment[], size_t count)
 	struct parts parts = {.count = count, .place = count};
 
 	for (size_t from = 0; from < count; from += POINTERS)
-		if (!look_at(&parts, environment, from,
-			     count - from < POINTERS ? count - from : POINTERS))
-			break;
+		look_at(&parts, environment, from,
+			count - from < POINTERS ? count - from : POINTERS);
 	return parts;
 }
 
@@ -123,6 +136,8 @@ bool agent_extend(struct agent_extension *extension, char *const environment[])
 	if (environment && !readable_count(environment, MAX_VARIABLES, &count))
 		return false;
 	parts = find_parts(environment, count);
+	if (parts.lists)
+		return true;
 	extension->size =
 		array_size(&parts) + preload_size(&parts) + sizeof(LOCATOR) + AREA_LOCATOR;
 	if (extension->size > EXTENSION_NEAR)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ways of choosing what to watch and how long to hold who comes by, by name. A watch carries the
- * one that led to it to the pair and the finding; each can be switched off, so that it can be told
- * what it is worth. Pure data.
+ * The ways of choosing what to watch and how long to hold threads, by name. A watch carries the
+ * heuristic that led to it to the pair and the finding; each can be switched off, so that its worth
+ * can be measured. Pure data.
  */
 #ifndef EXPLORE_HEURISTIC_H
 #define EXPLORE_HEURISTIC_H
@@ -35,7 +35,7 @@ enum heuristic {
 	HEURISTICS,
 };
 
-/* Of those that can be switched off, in the order of the list; NULL behind the last. */
+/* The heuristics that can be switched off, in the order of the list; name NULL behind the last. */
 struct heuristic_entry {
 	const char *name;
 	enum heuristic heuristic;

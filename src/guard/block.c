@@ -415,6 +415,7 @@ static void record_block(uint32_t place, const struct block_ground *ground,
 	record->kept = 0;
 	record->family = wish->family;
 	record->zeroed = wish->zeroed;
+	record->copied = wish->copied;
 	record->told = 0;
 	record->freed.time = 0;
 	allocation_note_event(&record->allocated, caller, agent_now());

@@ -87,6 +87,7 @@ static inline uint32_t guard_filter_place(uint64_t address)
 
 struct guard_wish {
 	size_t size, alignment;
+	size_t copied; /* bytes at its start that the caller is about to fill, by realloc() */
 	bool zeroed;
 	bool told;   /* of its birth, before the program has it */
 	bool pages;  /* of its own, where there are any */

@@ -213,12 +213,14 @@ static void *resize_guarded(void *block, uint32_t place, size_t size,
 		return resize_to_nothing(block, caller);
 	if (release_move(place, (uintptr_t)block, size, caller, &moved))
 		return moved;
-	moved = guard_allocate(&(struct guard_wish){.size = size}, caller);
+	if (old > size)
+		old = size;
+	moved = guard_allocate(&(struct guard_wish){.size = size, .copied = old}, caller);
 	if (!moved)
 		moved = allocator.malloc(size);
 	if (!moved)
 		return NULL;
-	memcpy(moved, block, old < size ? old : size);
+	memcpy(moved, block, old);
 	guard_free(block, (struct guard_end){GUARD_MALLOC, 0}, caller);
 	return moved;
 }
@@ -262,12 +264,14 @@ static void *resize(void *block, size_t size, struct allocation_caller caller)
 	if (block && guard_is_suspect(block) && release_refuse(block, caller))
 		return size ? allocator.malloc(size) : NULL;
 	old = block && size ? bytes_to_copy(block, caller) : 0;
+	if (old > size)
+		old = size;
 	if (!block || old)
-		moved = guard_allocate(&(struct guard_wish){.size = size}, caller);
+		moved = guard_allocate(&(struct guard_wish){.size = size, .copied = old}, caller);
 	if (!moved)
 		return allocator.realloc(block, size);
 	if (block) {
-		memcpy(moved, block, old < size ? old : size);
+		memcpy(moved, block, old);
 		allocator.free(block);
 	}
 	return moved;

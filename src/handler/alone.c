@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the handler calls where no library is, made from system calls alone: no libc, no storage of
- * a thread's own, no relocation. Here is what the preload library does with libc or by interposing
- * its functions.
+ * The functions that handler.c calls, for a process without the preload library (src/inject): made
+ * from system calls alone, with no libc, no thread-local storage and no relocation. In the preload
+ * library the same functions use libc, or interpose its functions.
  *
- * The program's action of SIGTRAP was noted when ours was put in its place. Nothing here sees the
- * program set another: the controller looks for that (src/arrival/enter.c).
+ * The program's action of SIGTRAP was noted when ours took its place. Nothing here notices when the
+ * program sets another one: the controller looks for that (src/arrival/enter.c).
  */
 #include "handler/alone.h"
 
@@ -67,7 +67,7 @@ void signal_requeue(int signal, siginfo_t *info)
 	raw_syscall6(SYS_rt_tgsigqueueinfo, raw_getpid(), raw_gettid(), signal, (long)info, 0, 0);
 }
 
-/* As the kernel would have: the default action, and the signal once more. */
+/* Dies as the kernel would have let it: the default action is set and the signal sent once more. */
 static bool kill_by(int signal, siginfo_t *info, const ucontext_t *context)
 {
 	struct injected_action action = {0};
@@ -99,7 +99,8 @@ bool signal_chain(int signal, siginfo_t *info, void *context)
 	return true;
 }
 
-/* Masks are the kernel's: a signal that comes is not blocked. */
+/* Without the preload library the kernel's masks are the program's own: a signal that is delivered
+ * was not blocked. */
 bool mask_is_blocked(void)
 {
 	return false;
@@ -117,7 +118,7 @@ bool mask_keep(siginfo_t *info, ucontext_t *context)
 	return false;
 }
 
-/* Never asked: has_filter() of handler.c. */
+/* Never called: has_filter() of handler.c is false in the injected handler. */
 bool agent_choose(struct area_process *process, uint32_t slot, uint64_t address,
 		  const ucontext_t *context, uint64_t now, struct agent_choice *choice)
 {

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define CALLERS_MAX \
-	32 /* frames looked at for one that must not be there; the rest is seen outside */
+/* Frames searched for a caller that excludes the hit; the controller searches the rest. */
+#define CALLERS_MAX 32
 
 static bool is_quiet(const struct area_process *process)
 {
@@ -30,7 +30,8 @@ static void read_value(struct agent_choice *choice, uint64_t address, bool possi
 	choice->value_length = count > 0 ? (uint32_t)count : 0;
 }
 
-/* As its type asks: the sign of a short integer fills the rest. */
+/* Extends a value of `length` bytes to 64 bits: by its sign bit if its type is signed, else by
+ * zeros. */
 static uint64_t extend(uint64_t value, uint32_t length, bool is_signed)
 {
 	unsigned shift = 64 - 8 * length;
@@ -38,7 +39,8 @@ static uint64_t extend(uint64_t value, uint32_t length, bool is_signed)
 	return is_signed && shift ? (uint64_t)((int64_t)(value << shift) >> shift) : value;
 }
 
-/* Where each thread watches an address of its own, each remembers its own value. */
+/* The last value seen by this thread, by slot. For slots that watch another address in each thread
+ * (a thread-local variable); all others keep the last value in the slot. */
 static __thread struct {
 	uint32_t generation, rests;
 	uint64_t value;
@@ -65,7 +67,8 @@ static void exchange_last(struct area_slot *slot, uint32_t index, uint64_t value
 	own_last[index].value = value;
 }
 
-/* Two threads that race here make it uneven at worst. */
+/* Notes by how much the value changed. No lock: two threads that call this at once mark the stride
+ * as uneven at worst. */
 static void note_stride(struct area_slot *slot, uint64_t stride)
 {
 	if (!atomic_fetch_add_explicit(&slot->strides, 1, memory_order_relaxed))
@@ -123,7 +126,8 @@ static bool caller_is_refused(const struct filter_process *own, const ucontext_t
 		return false;
 	count = unwind_backtrace(context, pcs, CALLERS_MAX, NULL);
 	for (int i = 0; i < count; i++)
-		/* Return addresses: the call is before them. */
+		/* pcs[0] is where the thread is; the others are return addresses, and the call lies
+		 * before them. */
 		if (in_ranges(own->caller, i ? pcs[i] - 1 : pcs[i]))
 			return true;
 	return false;
@@ -141,8 +145,9 @@ static enum filter_refusal refusal(const struct filter *filter, const struct are
 	return FILTER_REFUSALS;
 }
 
-/* A hit that passed: sent if it is its turn, or nobody knows yet whether it counts; else counted at
- * its place, if that has been taught. */
+/* For a hit that the filter lets pass. True: it is to be sent, because it is its turn, or because
+ * only the controller can tell whether it counts. False: it was counted at its place, which the
+ * controller has described before. */
 static bool take_turn(struct filter *filter, const struct area_slot *slot,
 		      struct agent_choice *choice)
 {

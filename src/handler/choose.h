@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which hits of lasting watches are sent out of the program: record/filter.h asked in a handler. */
+/* Decides in the handler which hits of lasting watches are sent to the controller, by the filter of
+ * record/filter.h. The rest is counted, so that a watchpoint that is hit all the time does not fill
+ * the area. */
 #ifndef HANDLER_CHOOSE_H
 #define HANDLER_CHOOSE_H
 
@@ -8,8 +10,11 @@
 #include <ucontext.h>
 
 struct agent_choice {
-	struct filter_place *place; /* where it is counted when it cannot be sent; NULL: nowhere */
-	uint64_t number;	    /* 0: the controller numbers it, when it has seen what it is */
+	/* where the hit is counted when it cannot be sent; NULL: nowhere */
+	struct filter_place *place;
+	/* of the hit among those that passed the filter; 0: the controller counts it, once it knows
+	 * what the hit is */
+	uint64_t number;
 	uint64_t value_address;
 	uint32_t value_length;
 	bool before_known;
@@ -18,9 +23,9 @@ struct agent_choice {
 };
 
 /*
- * True: it is to be sent. Else it has been counted, as refused or at its place. `address`: of the
- * data touched, as the kernel told it; 0: the hit is late, and where the thread is and what is in
- * memory now says nothing about it. Async-signal-safe.
+ * True: the hit is to be sent. False: it has been counted, as refused or at its place. `address`:
+ * of the data touched, as the kernel told it; 0: the signal was late, so the thread's registers and
+ * the memory are no longer those of the access. Async-signal-safe.
  */
 bool agent_choose(struct area_process *process, uint32_t slot, uint64_t address,
 		  const ucontext_t *context, uint64_t now, struct agent_choice *choice);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The handler of a hit: note where the thread is, wake the controller, hold the thread, go on.
+ * The handler of a hit: it notes where the thread is, wakes the controller, holds the thread, and
+ * lets it go on.
  *
- * It runs in the thread that made the access, right after it or before it (data
- * watchpoints, as insn/hooks.h says of the architecture; execution breakpoints). Between entry and
- * exit the thread has done nothing that another thread could be ordered by; that is what makes two
- * overlapping holds at one address a race.
+ * It runs in the thread that made the access, right after the access or right before it
+ * (insn/hooks.h says which for data watchpoints of the architecture; execution breakpoints always
+ * trap before). Between entry and exit the thread does nothing that could order another thread's
+ * accesses after its own; that is why two overlapping holds at one address prove a race.
  *
- * It never touches the watched memory itself: that would trip the watchpoint again. The kernel
- * copies it (process_vm_readv), which a breakpoint that excludes the kernel does not see.
+ * The handler never touches the watched memory itself: that would trip the watchpoint again. The
+ * kernel copies it (process_vm_readv(2)), which a watchpoint that excludes the kernel does not see.
  */
 #include "handler/handler.h"
 
 #include "agent/arch.h"
-#include "agent/opmask.h"
 #include "agent/region.h"
 #include "agent/state.h"
 #include "allowance/credit.h"
@@ -21,6 +21,7 @@
 #include "base/perf_siginfo.h"
 #include "base/syscall.h"
 #include "handler/choose.h"
+#include "handler/note.h"
 #include "handler/own_frame.h"
 #include "mask/mask.h"
 #include "signal/interrupted.h"
@@ -33,17 +34,24 @@
 #include <sys/prctl.h>
 #include <ucontext.h>
 
-#define WAIT_MOST 1000000000u
-#define HOLD_SLICE 500000000  /* ns: the controller's death wakes nobody who is held */
-#define VAIN_LEAST 100000000u /* ns; a shorter wait tells nothing */
-#define VAIN_MOST 4	      /* waits in a row without a free record, after which nobody waits */
-#define RECORD_PAUSE 50000u   /* ns between two looks for a free record */
-#define ALONE_RING 6	   /* hits after which the controller is told of those that are not held */
-#define HOLDS_ALONE 2	   /* of one thread, while no other has come by */
-#define INSIDE_MAX 100000u /* ns of a handler's time that are its hit's */
-#define RHYTHMIC_PARTS 8   /* of so many one is held, where it is known when others come */
+#define WAIT_MOST 1000000000u /* ns of one wait for a record */
+/* ns of one sleep in a hold: a controller that dies wakes nobody, so each thread looks by itself.
+ */
+#define HOLD_SLICE 500000000
+/* ns; a shorter wait without a free record is not counted as in vain. */
+#define VAIN_LEAST 100000000u
+/* Waits in vain in a row, after which no thread waits until a record is free again. */
+#define VAIN_MOST 4
+#define RECORD_PAUSE 50000u /* ns between two looks for a free record */
+/* Hits of a slot's watch from which on also unheld hits wake the controller. */
+#define ALONE_RING 6
+#define HOLDS_ALONE 2	   /* holds of a watch's only thread, until a second thread has hit it */
+#define INSIDE_MAX 100000u /* ns of one handler's own time that are charged to its hit */
+/* In a rhythmic slot one of so many hits outside the expected time is held. */
+#define RHYTHMIC_PARTS 8
 
-/* Under a filter the controller is not woken: it looks by itself, a moment later. */
+/* Wakes the controller. Where a seccomp filter forbids system calls (`quiet`) nobody is woken: the
+ * controller sees the doorbell at its next look. */
 static void ring(struct area *area, const struct area_process *process)
 {
 	if (atomic_load_explicit(&process->quiet, memory_order_relaxed))
@@ -52,7 +60,7 @@ static void ring(struct area *area, const struct area_process *process)
 		area_ring(area);
 }
 
-/* Of this thread, ns; stands still where no call may be made. */
+/* CPU time of this thread, ns; 0 where a seccomp filter forbids system calls (`quiet`). */
 static uint64_t cpu_time(const struct area_process *process)
 {
 	struct timespec now = {0};
@@ -62,80 +70,18 @@ static uint64_t cpu_time(const struct area_process *process)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void note_registers(struct area_registers *registers, const ucontext_t *context)
-{
-	agent_arch.registers(context, registers);
-	registers->fs_base = agent_state.can_read_fs_base ? agent_arch.pointer_by_instruction() : 0;
-}
-
-static uint32_t read_stack(struct area_hit *hit, uint64_t stack_address)
-{
-	ssize_t count = raw_read_memory(hit->stack, stack_address, AREA_STACK);
-
-	return count > 0 ? (uint32_t)count : 0;
-}
-
-/* The value watched and the top of the stack, in one call; what cannot be read stays unread. */
-static void note_memory(struct area_hit *hit, uint64_t value_address, uint64_t stack_address)
-{
-	struct iovec local[2] = {{hit->value, area_value_length(value_address)},
-				 {hit->stack, AREA_STACK}};
-	/* The next page may be one that nobody is to touch. */
-	const size_t length = area_value_length(value_address);
-	struct iovec remote[2] = {{(void *)value_address, length},
-				  {(void *)stack_address, AREA_STACK}};
-	ssize_t count = raw_read_pieces(local, remote, 2);
-
-	hit->value_until = agent_now();
-	hit->value_address = value_address;
-	hit->stack_address = stack_address;
-	if (count >= (ssize_t)length) {
-		hit->value_length = (uint32_t)length;
-		hit->stack_length = (uint32_t)((size_t)count - length);
-		return;
-	}
-	hit->value_length = 0;
-	hit->stack_length = read_stack(hit, stack_address);
-}
-
-/* The value is what the filter has judged by. */
-static void note_choice(struct area_hit *hit, const struct agent_choice *choice)
-{
-	hit->flags |= AREA_HIT_JUDGED | (choice->before_known ? AREA_HIT_BEFORE : 0);
-	hit->before = choice->before;
-	hit->number = choice->number;
-	hit->value_address = choice->value_address;
-	hit->value_length = choice->value_length;
-	memcpy(hit->value, choice->value, AREA_VALUE);
-}
-
-static void note_nothing(struct area_hit *hit, uint64_t value_address, uint64_t stack_address)
-{
-	hit->value_address = value_address;
-	hit->stack_address = stack_address;
-	hit->value_length = 0;
-	hit->stack_length = 0;
-}
-
-/* How long a thread that has no account has lived, at least; 0 where no call may be made. */
-static uint64_t lived(const struct area_process *process)
-{
-	struct timespec used = {0};
-
-	if (!atomic_load_explicit(&process->quiet, memory_order_relaxed))
-		raw_syscall3(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&used, 0);
-	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
-}
-
 static struct credit take_credit(struct area *area, struct area_process *process, uint64_t identity,
 				 uint64_t now, const struct wish *wish)
 {
 	bool is_new = credit_is_new(process, identity);
+	/* A thread without an account has lived at least for the CPU time that it has used. */
+	uint64_t lived = is_new ? cpu_time(process) : 0;
 
-	return credit_take(area, process, identity, now, is_new, is_new ? lived(process) : 0, wish);
+	return credit_take(area, process, identity, now, is_new, lived, wish);
 }
 
-/* Until the time is over, the controller ends the slot's turn, or it goes away. */
+/* Holds the thread until `until`, until the controller raises the slot's `turn`, or until the
+ * controller is gone. Returns when the hold ended. */
 static uint64_t hold_thread(struct area *area, struct area_process *process, struct area_slot *slot,
 			    uint32_t turn, uint64_t until)
 {
@@ -161,20 +107,20 @@ static uint64_t hold_thread(struct area *area, struct area_process *process, str
 }
 
 static void hold_and_leave(struct area *area, struct area_process *process, struct area_slot *slot,
-			   uint32_t turn, struct area_hit *hit, uint64_t ticket, uint64_t until,
+			   uint32_t turn, struct area_hit *hit, uint64_t ticket, uint64_t entry,
 			   const struct credit *credit)
 {
-	uint64_t end = hold_thread(area, process, slot, turn, until);
+	uint64_t end = hold_thread(area, process, slot, turn, entry + credit->hold);
 
 	area_hit_leave(hit, ticket, end);
-	credit_settle(credit, (int64_t)(end - until));
+	credit_settle(process, credit, end - entry);
 }
 
-/* Waits for a record that were for nothing, since one was free. Any thread. */
+/* Waits in vain since a record was last free, by any thread. */
 static _Atomic unsigned waits_in_vain;
 
-/* All records are taken: give the controller time to free one. Every wait is bounded, and paid from
- * the thread's credit, so that waiting takes no larger part of its time than holds may. */
+/* All records are taken: the thread waits for the controller to free one. Every wait is bounded and
+ * paid from the thread's credit, so that waits take no larger share of its time than holds may. */
 static struct area_hit *wait_for_record(struct area *area, struct area_process *process,
 					struct area_slot *slot, uint64_t *ticket)
 {
@@ -212,47 +158,8 @@ static struct area_hit *claim_record(struct area *area, struct area_process *pro
 	return hit;
 }
 
-static bool returns_open(const ucontext_t *context)
-{
-	uint64_t mask; /* the kernel's: the first word of libc's */
-
-	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
-	return !(mask & 1ull << (SIGTRAP - 1));
-}
-
-static void note_hit(struct area_hit *hit, const struct perf_siginfo *info,
-		     const ucontext_t *context, struct area_slot *slot, bool quiet,
-		     const struct agent_choice *choice)
-{
-	/* The access's own address where each thread has its own, and within a region. */
-	bool whole = slot->address && slot->length <= 8;
-	uint64_t value = (whole ? slot->address : info->address) & ~7ull;
-
-	note_registers(&hit->registers, context);
-	hit->address = info->address;
-	hit->tid = quiet ? 0 : raw_gettid();
-	hit->identity = hit->tid ? (uint64_t)hit->tid : hit->registers.fs_base;
-	hit->flags = info->flags & PERF_SIGINFO_LATE ? AREA_HIT_LATE : 0;
-	hit->flags |= returns_open(context) ? AREA_HIT_OPEN : 0;
-	if (opmask_note(context, agent_state.opmask_at, hit->opmask))
-		hit->flags |= AREA_HIT_OPMASKS;
-	hit->thread[0] = '\0';
-	hit->number = hit->value_until = 0;
-	if (!quiet && slot->patience)
-		raw_syscall6(SYS_prctl, PR_GET_NAME, (long)hit->thread, 0, 0, 0, 0);
-	if (quiet)
-		note_nothing(hit, value, hit->registers.general[insn_arch.stack_pointer]);
-	else if (choice)
-		hit->stack_length =
-			read_stack(hit, hit->registers.general[insn_arch.stack_pointer]);
-	else
-		note_memory(hit, value, hit->registers.general[insn_arch.stack_pointer]);
-	hit->stack_address = hit->registers.general[insn_arch.stack_pointer];
-	if (choice)
-		note_choice(hit, choice);
-}
-
-/* Less than half of a hold would end before the controller has done anything about it. */
+/* A hold of less than half the slot's length is not made: it would end before the controller has
+ * armed anything in answer to it. */
 static struct wish hold_of(const struct area_slot *slot)
 {
 	return (struct wish){.hold = slot->hold,
@@ -260,7 +167,8 @@ static struct wish hold_of(const struct area_slot *slot)
 			     .reserve = atomic_load_explicit(&slot->reserve, memory_order_relaxed)};
 }
 
-/* The seldomer a place is come by, the longer it takes until another thread comes too. */
+/* The hold is as long as the slot has been armed, within hold_most: the longer a thread was in
+ * coming, the longer the next one is expected to take. */
 static struct wish hold_wanted(const struct area_slot *slot, uint64_t entry)
 {
 	uint64_t waited = entry > slot->armed_at ? entry - slot->armed_at : 0;
@@ -273,9 +181,10 @@ static struct wish hold_wanted(const struct area_slot *slot, uint64_t entry)
 	return wish;
 }
 
-/* Another thread is expected at its access before `wish->hold` is over. Acquire pairs with plan()
- * of hold/hold.c. */
-static bool meets(const struct area_slot *slot, uint64_t entry, struct wish *wish)
+/* True between `meeting_from` and `meeting_until`, when the controller expects another thread at
+ * the address: the hold then lasts until `meeting_until`. Acquire pairs with plan() of
+ * hold/hold.c. */
+static bool is_meeting_expected(const struct area_slot *slot, uint64_t entry, struct wish *wish)
 {
 	uint64_t until = atomic_load_explicit(&slot->meeting_until, memory_order_acquire);
 
@@ -286,16 +195,18 @@ static bool meets(const struct area_slot *slot, uint64_t entry, struct wish *wis
 	return true;
 }
 
-/* Where it is known when others come, few are held that come at another time. */
-static bool passes(const struct area_slot *slot, const struct area_hit *hit)
+/* In a rhythmic slot the controller knows when other threads come; of hits at other times only one
+ * in RHYTHMIC_PARTS is held. */
+static bool is_between_meetings(const struct area_slot *slot, const struct area_hit *hit)
 {
 	return atomic_load_explicit(&slot->rhythmic, memory_order_relaxed) &&
 	       hit->serial % RHYTHMIC_PARTS;
 }
 
 /*
- * A place that one thread alone comes by is held at a few times only: each hold delays that thread,
- * and most memory is never shared. A hold that nothing was saved up for is none, and not counted.
+ * Most memory is never shared, and each hold delays its thread: while only one thread has hit the
+ * slot, it is held HOLDS_ALONE times. Only holds that the thread's credit paid for are counted
+ * (take_hold()).
  */
 static bool is_worth_holding(struct area_slot *slot, uint64_t identity)
 {
@@ -310,14 +221,14 @@ static bool is_worth_holding(struct area_slot *slot, uint64_t identity)
 	return atomic_load_explicit(&slot->alone, memory_order_relaxed) < HOLDS_ALONE;
 }
 
-static bool is_held(struct area_slot *slot, const struct area_hit *hit, struct wish *wish)
+static bool wants_hold(struct area_slot *slot, const struct area_hit *hit, struct wish *wish)
 {
 	bool worth = is_worth_holding(slot, hit->identity);
 
-	if (meets(slot, hit->entry_time, wish))
+	if (is_meeting_expected(slot, hit->entry_time, wish))
 		return true;
 	*wish = hold_wanted(slot, hit->entry_time);
-	return worth && !passes(slot, hit);
+	return worth && !is_between_meetings(slot, hit);
 }
 
 static struct credit take_hold(struct area *area, struct area_process *process,
@@ -326,7 +237,7 @@ static struct credit take_hold(struct area *area, struct area_process *process,
 	struct credit credit;
 	struct wish wish;
 
-	if (!is_held(slot, hit, &wish))
+	if (!wants_hold(slot, hit, &wish))
 		return (struct credit){0};
 	credit = take_credit(area, process, hit->identity, hit->entry_time, &wish);
 	if (credit.hold)
@@ -334,7 +245,8 @@ static struct credit take_hold(struct area *area, struct area_process *process,
 	return credit;
 }
 
-/* The controller, which has been rung for, may want this thread's CPU to end the watch. */
+/* Yields the CPU: the controller was woken to end the watch, and may need the very CPU of this
+ * thread. */
 static void give_way(const struct area_process *process)
 {
 	if (!atomic_load_explicit(&process->quiet, memory_order_relaxed))
@@ -352,7 +264,7 @@ static bool admit(struct area_process *process, struct area_slot *slot, uint32_t
 	uint32_t hits;
 
 	atomic_fetch_add_explicit(&process->delivered, 1, memory_order_relaxed);
-	/* Without an address the slot watches another one in each thread. */
+	/* A slot without an address watches another one in each thread. */
 	if (atomic_load(&slot->generation) != generation ||
 	    (slot->address && slot->address != address)) {
 		atomic_fetch_add_explicit(&process->stale, 1, memory_order_relaxed);
@@ -370,7 +282,8 @@ static bool admit(struct area_process *process, struct area_slot *slot, uint32_t
 	return false;
 }
 
-/* Filters need a thread's own storage, and unwinding. Where the handler has neither all is sent. */
+/* Filters need thread-local storage and unwinding. The injected handler has neither and sends every
+ * hit. */
 static bool has_filter(const struct area *area)
 {
 #ifdef AGENT_INJECTED
@@ -386,7 +299,7 @@ static uint64_t dropped_by_now(const struct area_process *process)
 	return atomic_load_explicit(&process->dropped, memory_order_relaxed);
 }
 
-/* `lost` is as of `entry`, by which hits are ordered. */
+/* `lost`: hits of the process dropped until `entry`, the time by which hits are ordered. */
 static void name_hit(struct area_hit *hit, struct area_process *process, uint32_t slot,
 		     uint32_t generation, uint64_t entry, uint64_t lost)
 {
@@ -398,7 +311,8 @@ static void name_hit(struct area_hit *hit, struct area_process *process, uint32_
 	hit->lost = lost;
 }
 
-/* Returns how long the thread was made to wait, ns. */
+/* Notes one hit and holds its thread. Returns how long the thread was held and waited for a record,
+ * ns. */
 static uint64_t handle_hit(struct area_process *process, const struct perf_siginfo *info,
 			   const ucontext_t *context, uint64_t entry)
 {
@@ -452,11 +366,12 @@ static uint64_t handle_hit(struct area_process *process, const struct perf_sigin
 		return waited;
 	}
 	begun = agent_now();
-	hold_and_leave(area, process, slot, turn, hit, ticket, entry + credit.hold, &credit);
+	hold_and_leave(area, process, slot, turn, hit, ticket, entry, &credit);
 	return waited + agent_now() - begun;
 }
 
-/* What the budget is charged: a thread may be scheduled away in its handler, not for its hit. */
+/* Handles a hit and adds to the slot what the budget is charged. Of the handler's own time at most
+ * INSIDE_MAX counts: beyond that the thread was scheduled away, which is not the hit's cost. */
 static void handle_and_account(struct area_process *process, const struct perf_siginfo *info,
 			       const ucontext_t *context)
 {
@@ -469,7 +384,7 @@ static void handle_and_account(struct area_process *process, const struct perf_s
 	atomic_fetch_add(&slot->inside, took < INSIDE_MAX ? took : INSIDE_MAX);
 }
 
-/* A hold, or none, of a hit that is in `hit`. */
+/* Publishes the hit that `hit` describes, and holds its thread if its credit pays for that. */
 static void publish(struct area_process *process, struct area_hit *hit, uint64_t ticket,
 		    struct area_slot *slot, uint32_t turn)
 {
@@ -485,8 +400,7 @@ static void publish(struct area_process *process, struct area_hit *hit, uint64_t
 	area_hit_publish(hit, ticket);
 	ring(area, process);
 	if (credit.hold)
-		hold_and_leave(area, process, slot, turn, hit, ticket, entry + credit.hold,
-			       &credit);
+		hold_and_leave(area, process, slot, turn, hit, ticket, entry, &credit);
 	else
 		area_hit_leave(hit, ticket, agent_now());
 }
@@ -518,7 +432,8 @@ void agent_note_access(struct area_process *process, uint32_t index, uint32_t ge
 	publish(process, hit, ticket, slot, turn);
 }
 
-/* Not ours. A forced one is never kept for later: where the program has it blocked, it kills. */
+/* Handles a SIGTRAP that is the program's own. One that the kernel forced (a fault's) is never kept
+ * for later: where the program has SIGTRAP blocked, it kills, as it would without us. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
 	bool passed = true;
@@ -531,7 +446,8 @@ static void pass_on(int number, siginfo_t *info, void *context)
 		atomic_fetch_add(&agent_state.area->traps_without_cause, 1);
 }
 
-/* One of ours is never passed on, also when it is no longer wanted: it would kill. */
+/* Handles a SIGTRAP of a watchpoint of ours. Also one that is no longer wanted ends here: passed on
+ * to the program it would kill it. */
 static void take_hit(struct area_process *process, const struct perf_siginfo *perf,
 		     const ucontext_t *context)
 {
@@ -557,8 +473,8 @@ static bool may_call(const struct area_process *process)
 	return !agent_state.quiet && !(process && atomic_load(&process->quiet));
 }
 
-/* Its hits that the handler's own frames made are taken away before anything asks what waits, and
- * once more behind the last call, which writes the same words. */
+/* Hits that the handler's own frames made are taken away twice: before interrupted_settle() asks
+ * which signals are pending, and after the last call, which writes to the same stack. */
 static void handle_ours(const struct perf_siginfo *perf, ucontext_t *context)
 {
 	const struct agent_regions *regions = agent_state.regions;
@@ -575,7 +491,7 @@ static void handle_ours(const struct perf_siginfo *perf, ucontext_t *context)
 		regions->leave(context);
 	if (may_call(process))
 		own_frame_settle(process, perf->data, frame);
-	atomic_fetch_sub(&agent_state.handlers, 1); /* no call is made from here on */
+	atomic_fetch_sub(&agent_state.handlers, 1); /* no system call is made from here on */
 }
 
 void agent_take_trap(int number, siginfo_t *info, void *context)

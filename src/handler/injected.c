@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The handler where no library is: put into a process that runs already, or that no preload can
- * enter (src/inject). It is the same handler.c, with what that calls in alone.c; here is where the
- * kernel comes in, and where it goes back.
+ * The handler as it is put into a process that runs already, or that no preload library can enter
+ * (src/inject). It is the same handler.c; alone.c has the functions that handler.c calls. Here is
+ * where the kernel enters the image, and where it leaves it.
  */
 #include "agent/arch.h"
 #include "agent/state.h"
@@ -16,9 +16,10 @@ INJECTED_RUN(injected_run);
 
 struct injected_table injected_table __attribute__((visibility("hidden")));
 
-/* A thread that may not read the processor's clock (PR_SET_TSC) would be killed by the vDSO's, here
- * where all signals are blocked. Nobody tells when it was forbidden: the kernel is asked at each
- * hit, until it was once; not where its own clock is used (inject_request.calls_clock). */
+/* A thread that may not read the processor's clock (PR_SET_TSC) would be killed in the vDSO, since
+ * all signals are blocked here. No call tells when the program forbade it, so the kernel is asked
+ * at each hit until it says so once. Not needed where the kernel's clock is used anyway
+ * (inject_request.calls_clock). */
 static void look_at_clock(void)
 {
 	const struct area_process *process = agent_state.process;
@@ -30,8 +31,8 @@ static void look_at_clock(void)
 		__atomic_store_n(&injected_own.clock, 0, __ATOMIC_RELAXED);
 }
 
-/* `entered` is more than the handlers that note a hit: the memory may go when it is 0 and no thread
- * stands in it (src/inject/leave.c). */
+/* `entered` counts every thread in the image, also in handlers that note no hit: the image may be
+ * unmapped once it is 0 and no thread's pc lies in it (src/inject/leave.c). */
 void injected_entry(int number, siginfo_t *info, void *context)
 {
 	__atomic_fetch_add(&injected_own.entered, 1, __ATOMIC_SEQ_CST);

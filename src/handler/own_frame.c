@@ -9,27 +9,28 @@
 #include <stdatomic.h>
 #include <time.h>
 
-/* Bytes of frames of what the handler calls; and from its own frame to the end of the signal's,
- * vector registers and all. */
+/* BELOW: bytes of stack that the handler's callees use at most. ABOVE: bytes from the handler's
+ * frame to the end of the signal frame, vector registers included. */
 #define BELOW 4096
 #define ABOVE 16384
 
-/* Two system calls are saved where nothing that is watched lies near. */
+/* Does the slot watch something near the handler's frames? Where none does, two system calls are
+ * saved. */
 static bool is_near(const struct area_slot *slot, uint64_t frame)
 {
 	return (atomic_load_explicit(&slot->generation, memory_order_relaxed) & 1) &&
 	       slot->address - (frame - BELOW) < BELOW + ABOVE;
 }
 
-/* A limit's are none: they are looked at when they are delivered. */
+/* Is it a watch's? A limit's signals are looked at when they are delivered. */
 static bool is_hit(uint64_t tag)
 {
 	return area_tag_limit(tag) >= AREA_LIMITS;
 }
 
-/* Of SIGTRAP one waits in a thread at most. The kernel writes what is taken, which trips a watch
- * that includes the kernel once more: that one is taken unread. Accepted: another's that came since
- * is lost. */
+/* Takes a pending SIGTRAP away: at most one is pending in a thread. When the kernel writes it to
+ * `taken`, a watch of that memory which includes the kernel trips once more; that second signal is
+ * taken without reading it. Accepted: if it was somebody else's, sent since, it is lost. */
 static void take_one(struct area_process *process)
 {
 	static const uint64_t trap = 1ull << (SIGTRAP - 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watched memory of any size, in the library that is preloaded where the processor has protection
- * keys. What the controller wants is in the area, in slots beyond those of the hardware; this
- * process opens a region for each (src/region/region.h) and notes its hits as it notes others.
+ * Watched memory of any size, in the preload library on processors with protection keys. The area
+ * says which regions the controller wants, in slots beyond those of the hardware; this process
+ * opens each of them (src/region/region.h) and notes their hits as it notes those of the hardware's
+ * slots.
  */
 #include "agent/region.h"
 #include "agent/state.h"
@@ -22,12 +23,13 @@ static struct {
 	uint32_t generation;
 } regions[AREA_REGIONS];
 
-/* Regions cover threads by their key and need not know which are being created. */
+/* Stands in for trap/creation.c: a region covers every thread by its protection key, so threads
+ * that are being created need not be waited for. */
 void creation_settle(void)
 {
 }
 
-/* The controller says why, by the number. */
+/* Stands in for event/explain.c: the error number goes to the controller, which explains it. */
 int explain_failure(int err, const char *sentence)
 {
 	(void)sentence;
@@ -127,7 +129,7 @@ static void leave(ucontext_t *context)
 	region_thread_clean(context);
 }
 
-/* Before the constructor that announces this process. */
+/* Runs before the constructor that announces this process to the controller. */
 __attribute__((constructor(101))) static void offer(void)
 {
 	static const struct agent_regions offered = {follow, close_all, region_end, begin, leave};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A controller for a program that `trapline` did not start: `trapline race --area 3`, a process of
- * its own beside this one (record/companion.h), which opens its events on us as it would on a
- * child. Nothing of it is here: no thread, no memory, no descriptor, no library.
+ * its own beside this one (record/companion.h), which opens its events on this process as it would
+ * on a child. In this process it needs no thread, memory, descriptor or library of its own.
  */
 #include "life/companion.h"
 
@@ -27,13 +27,14 @@
 #define START_BOUND 10000000000ull /* ns until the companion has opened its events */
 #define OPTIONS "TRAPLINE_OPTIONS="
 
-/* Where the command is as seen from this library: installed, of a multiarch system, built. */
+/* Where the command is, relative to this library: as installed, as installed on a multiarch system,
+ * as built. */
 static const char *const places[] = {"/../bin/" COMMAND, "/../../bin/" COMMAND, "/../../" COMMAND};
 
 static char *const arguments[] = {(char *)COMMAND, (char *)"race", (char *)"--area",
 				  (char *)COMPANION_AREA, NULL};
 
-/* Our own absolute path: what programs executed later are to preload. */
+/* Finds this library's own absolute path, which programs executed later are to preload. */
 static bool find_library(void)
 {
 	size_t length = 0;
@@ -79,7 +80,8 @@ static bool is_variable(const char *text, const char *name)
 	return strncmp(text, name, strlen(name)) == 0;
 }
 
-/* The program's, without what preloads and with the options given; `to` has room for one more. */
+/* Copies the program's environment without LD_PRELOAD and with the options given; `to` has room for
+ * one entry more than the program's has. */
 static void fill_environment(char **to, char *options)
 {
 	size_t count = 0;
@@ -92,7 +94,8 @@ static void fill_environment(char **to, char *options)
 	to[count] = NULL;
 }
 
-/* Where Yama restricts ptrace(2), on which reading memory depends, to descendants. */
+/* Permits the companion to trace this process where Yama restricts ptrace(2), which reading memory
+ * depends on, to a process's ancestors. */
 static void permit(pid_t companion)
 {
 	raw_syscall6(SYS_prctl, PR_SET_PTRACER, companion, 0, 0, 0, 0);
@@ -132,7 +135,8 @@ static int attach(const struct companion *companion)
 	return err;
 }
 
-/* The program's options, then those of whoever runs it, who has the last word. */
+/* Joins the program's options and those of the user who runs it; the latter come last and so
+ * win. */
 static void join_options(char *variable, const char *options, const char *given)
 {
 	strcpy(variable, OPTIONS);

@@ -50,7 +50,8 @@ static bool copy_text(char *to, size_t size, const char *from, size_t length)
 	return true;
 }
 
-/* Our own entry of LD_PRELOAD, whose entries are separated by colons or blanks; NULL: none. */
+/* Finds this library's entry in LD_PRELOAD, whose entries are separated by colons or blanks; NULL:
+ * none. */
 static char *find_own(char *preload, size_t *length)
 {
 	for (char *at = preload; *at; at += *length, at += *at != '\0') {
@@ -66,7 +67,7 @@ static char *find_own(char *preload, size_t *length)
 	return NULL;
 }
 
-/* The user's own libraries stay. */
+/* Takes this library out of LD_PRELOAD; the user's own libraries stay. */
 static bool restore_preload(void)
 {
 	char **place;
@@ -92,8 +93,9 @@ static char **end_of(char **environment)
 	return environment;
 }
 
-/* The kernel lays the auxiliary vector behind the environment's end, and random bytes of which the
- * vector tells behind both: what stands there is the vector if it tells of these bytes. */
+/* Is the auxiliary vector at `from`? The kernel puts it behind the environment's end, and behind
+ * both some random bytes whose address is in the vector (AT_RANDOM): what stands at `from` is the
+ * vector if it tells of these bytes. */
 static bool is_vector(const char *from)
 {
 	uintptr_t random = getauxval(AT_RANDOM), begin = (uintptr_t)from;
@@ -108,9 +110,10 @@ static bool is_vector(const char *from)
 }
 
 /* Programs find the auxiliary vector by walking over the environment, as the C library did. Where
- * variables are gone the end has come nearer, and the words up to the vector become entries of it
- * that say nothing. Accepted: it needs two words for each, so where the user preloads libraries of
- * their own, and one variable alone is gone, such a program meets an empty vector. */
+ * variables were taken out the end of the environment has come nearer, and the words up to the
+ * vector are filled with entries of it that mean nothing. Accepted: such an entry needs two words,
+ * so where the user preloads libraries of their own, and one variable alone was taken out, such a
+ * program finds an empty vector. */
 static void close_gap(char **end_before)
 {
 	char **end = end_of(environ);

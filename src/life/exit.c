@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * _exit(2), by which children that were forked mostly end: who has not been watched yet gives its
- * entry back, as at exit(3) (process.c). Else it would be another's only when the controller has
- * looked through all processes for its owner. What else ends is seen by the controller.
+ * _exit(2), by which most forked children end. A process that has not been watched yet gives its
+ * entry back here, as it does at exit(3) (process.c); otherwise the entry would be free only once
+ * the controller has looked through all processes for its owner. The end of any other process is
+ * noticed by the controller.
  */
 #include "base/syscall.h"
 #include "contact/announce.h"

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program is about to restrict its system calls: prctl(PR_SET_SECCOMP) and seccomp(2), which
- * libc has no function for. From then on handlers make none. In strict mode even the clock cannot
- * be read (the kernel forbids rdtsc, seccomp_set_mode_strict()): there watching ends. Filters set
- * by raw instructions are noticed by the controller, a moment later (src/target/target.c).
+ * What is done before the program restricts its own system calls.
  *
- * Or that they are dispatched to its own handler (PR_SET_SYSCALL_USER_DISPATCH): then not even the
- * return from a signal is the kernel's, and watching ends. Or that its threads may not read the
- * processor's clock (PR_SET_TSC), as the vDSO does.
+ * A seccomp filter, by prctl(PR_SET_SECCOMP) or by seccomp(2), which libc has no function for: from
+ * then on handlers make no system call. In strict mode even the clock cannot be read (the kernel
+ * forbids rdtsc, seccomp_set_mode_strict()), so watching ends. Filters set by raw instructions are
+ * noticed by the controller, a moment later (src/target/target.c).
  *
- * And alternate signal stacks too small for a hit's signal frame on top of another: the handlers
- * that run there are made to block SIGTRAP, as they would overflow.
+ * Calls dispatched to the program's own handler (PR_SET_SYSCALL_USER_DISPATCH): then not even the
+ * return from a signal reaches the kernel, and watching ends. Threads that may not read the
+ * processor's clock (PR_SET_TSC), as the vDSO does: from then on the kernel is asked for the time.
+ *
+ * Also alternate signal stacks that are too small for a hit's signal frame on top of another:
+ * handlers that run there are made to block SIGTRAP, since they would overflow.
  */
 #include "life/filter.h"
 
@@ -54,7 +56,8 @@ __attribute__((constructor)) static void resolve(void)
 	RESOLVE(prctl);
 }
 
-/* All the arguments there can be; those not given are not looked at by the kernel. */
+/* Collects as many arguments as the call can have; the kernel does not look at those that were not
+ * given. */
 #define COLLECT(first, count)                     \
 	long argument[count];                     \
 	va_list list;                             \
@@ -63,7 +66,8 @@ __attribute__((constructor)) static void resolve(void)
 		argument[i] = va_arg(list, long); \
 	va_end(list);
 
-/* A filter that a child which borrows this memory sets is its own. */
+/* Does nothing in a child that borrows this memory (vfork()): the filter that it sets is its
+ * own. */
 static void prepare(bool strict)
 {
 	if (borrower_is())
@@ -106,7 +110,8 @@ void filter_before_seccomp(long operation, long filter)
 	prepare(operation == SECCOMP_SET_MODE_STRICT);
 }
 
-/* The signal by which calls are dispatched is the program's then. */
+/* Ends the watching, since the signal by which calls are dispatched belongs to the program from
+ * then on. */
 static void prepare_dispatching(void)
 {
 	prepare(true);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * syscall(2), by which programs call what libc has no function for, and what it has one for: those
- * calls that are interposed by name are here by number. Everything else goes on in libc's function
- * as if it had been called itself, by a jump: a call that returns twice on one stack, as vfork(2)
- * by number does, finds the stack as its caller left it.
+ * syscall(2), by which programs make system calls that libc has no function for, and some that it
+ * has: those that are interposed by name are interposed by number here. Everything else goes on in
+ * libc's function by a jump, as if that had been called directly: a call that returns twice on one
+ * stack, such as vfork(2) by number, finds the stack as its caller left it.
  */
 #include "agent/arch.h"
 #include "agent/guard.h"
@@ -30,8 +30,9 @@ typedef long call_fn(long, long, long, long, long, long, long);
 
 static call_fn *libc_syscall;
 
-/* Before our constructors that look for names which may not be there: an allocator calls syscall()
- * as it begins, and dlsym() would free there what such a search has left, by that allocator. */
+/* Runs before our constructors that look for names which may not exist. An allocator may call
+ * syscall() as it begins, and dlsym() would then free, by that allocator, what an unsuccessful
+ * search has left. */
 __attribute__((constructor(101))) static void resolve(void)
 {
 	if (!libc_syscall)
@@ -57,8 +58,8 @@ struct kernel_action {
 	uint64_t mask;
 };
 
-/* rt_sigaction(2) by number, of a signal that is ours: as sigaction(3) of it. Programs reset all
- * signals so in a child that they have forked (Chromium does), where our watches are on already. */
+/* rt_sigaction(2) by number, for a signal that is ours: done as sigaction(3) does it. Programs
+ * reset all signals by it in a forked child (Chromium does), where our watches are on already. */
 static long set_owned_action(int signal, const struct kernel_action *given,
 			     struct kernel_action *old)
 {
@@ -71,17 +72,20 @@ static long set_owned_action(int signal, const struct kernel_action *given,
 			return -EFAULT;
 		wanted.sa_handler = action.handler;
 		wanted.sa_flags = (int)action.flags;
+		wanted.sa_restorer = action.restorer;
 		memcpy(&wanted.sa_mask, &action.mask, sizeof(action.mask));
 	}
 	err = signal_program_action(signal, given ? &wanted : NULL, &before);
 	if (err)
 		return err;
 	if (old) {
-		/* The action has been changed by then (kernel/signal.c). */
+		/* The kernel, too, has changed the action before it fails to write the old one
+		 * (kernel/signal.c). */
 		if (!readable_is_writable(old, sizeof(*old)))
 			return -EFAULT;
 		*old = (struct kernel_action){.handler = before.sa_handler,
-					      .flags = (unsigned)before.sa_flags};
+					      .flags = (unsigned)before.sa_flags,
+					      .restorer = before.sa_restorer};
 		memcpy(&old->mask, &before.sa_mask, sizeof(old->mask));
 	}
 	return 0;
@@ -101,7 +105,8 @@ static long mask_by_number(long number, long how, long set, long old, long size,
 {
 	uint64_t given;
 
-	/* Arguments that the kernel refuses go to it unchanged, so that it says why. */
+	/* Arguments that the kernel refuses are passed to it unchanged, so that the error is its
+	 * own. */
 	if (size != KERNEL_SET ||
 	    (set && readable_copy(&given, (void *)set, KERNEL_SET) != KERNEL_SET))
 		return libc_syscall(number, how, set, old, size, a, b);
@@ -139,7 +144,7 @@ static long execveat_by_number(long number, long directory, long path, long argv
 			(char *const *)environment, (int)flags);
 }
 
-/* One that begins on another stack does not come back here. */
+/* A clone(2) that begins on another stack does not come back here. */
 static call_fn *clone_with(uint64_t flags, bool other_stack)
 {
 	const uint64_t sharing = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
@@ -165,14 +170,14 @@ static call_fn *clone3_with(const void *given)
 
 /* ------------------------------------------------------------------------------------------- */
 
-/* Of this process. */
+/* Notes a new limit of this process. */
 static void note_limit(long resource, long limit)
 {
 	if (agent_state.guard)
 		agent_state.guard->limit(resource, (const void *)limit);
 }
 
-/* Where to go on, with the arguments as they are. */
+/* Returns the function in which the call goes on with its arguments unchanged. */
 __attribute__((used, visibility("hidden"))) call_fn *number_choose(long number, long first,
 								   long second, long third)
 {

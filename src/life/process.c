@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The preload library: what runs inside a watched program. It adds no thread, no timer and no
- * descriptor; it waits for hits and notes them. In doubt it stays switched off. Here is what it
- * does as the watching of a process begins, is inherited and ends; start.c begins it.
+ * descriptor; it waits for hits and notes them. In doubt it stays switched off. This file begins,
+ * inherits and ends the watching of a process; start.c decides whether it begins.
  */
 #include "life/process.h"
 
@@ -25,14 +25,15 @@
 #include <stdatomic.h>
 #include <sys/prctl.h>
 
-/* A fork that fails, and a child that is killed at once, leave it one too high. */
+/* Counts a fork that is about to be made. A fork that fails, and a child that is killed at once,
+ * leave the count one too high. */
 void agent_before_fork(void)
 {
 	if (agent_state.area)
 		atomic_fetch_add(&agent_state.area->forking, 1);
 }
 
-/* A forked child has its parent's mapping and none of its events. */
+/* A forked child has its parent's mapping of the area and none of its events. */
 void agent_after_fork(void)
 {
 	throttle_note_children();
@@ -60,7 +61,8 @@ void agent_note_unseen(void)
 		atomic_fetch_add(&agent_state.area->unseen, 1);
 }
 
-/* prctl(PR_SET_TSC) is inherited across execve(2): the clock may be forbidden from the start. */
+/* Finds out how to read the clock. prctl(PR_SET_TSC) is inherited across execve(2), so the
+ * processor's clock may be forbidden from the start. */
 static void find_clock(void)
 {
 	int mode = PR_TSC_ENABLE;
@@ -70,7 +72,8 @@ static void find_clock(void)
 		agent_forbid_clock();
 }
 
-/* Of all processes of this machine the first one asks the processor. */
+/* The offset of the mask registers: only the first process that uses this area asks the
+ * processor. */
 static uint16_t find_opmask(struct area *area)
 {
 	uint32_t known = atomic_load(&area->opmask);
@@ -101,7 +104,8 @@ int agent_attach(struct area *area)
 	return 0;
 }
 
-/* Not reached by _exit() (exit.c): the controller sees the end of a process by itself as well. */
+/* Ends the watching at exit(3). _exit() does not come here (exit.c), and the controller notices the
+ * end of a process by itself as well. */
 __attribute__((destructor)) static void stop(void)
 {
 	struct area_process *process = agent_state.process;
@@ -117,7 +121,8 @@ __attribute__((destructor)) static void stop(void)
 	throttle_end();
 	if (agent_state.guard)
 		agent_state.guard->end();
-	/* Whoever started the program by itself reads the report when it has ended. */
+	/* A user who started the program without `trapline` expects the report to be complete when
+	 * the program has ended. */
 	if (agent_state.area->root == process->pid) {
 		agent_withdraw();
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the watching begins where the preload library was loaded: who holds the other end of the area
- * is told by the environment, or is started by the program itself (companion.c).
+ * How the watching begins where the preload library was loaded: the environment leads to the
+ * controller's area, or the program starts a controller itself (companion.c).
  */
 #include "agent/state.h"
 #include "base/syscall.h"
@@ -50,8 +50,8 @@ static const char *why_alone_failed(int err)
 	}
 }
 
-/* With bare LD_PRELOAD no command runs that could report a failure: the library does so itself,
- * since the user asked for it. */
+/* With bare LD_PRELOAD no command runs that could report a failure: the library reports it, since
+ * the user asked for the watching. */
 static void begin_alone(void)
 {
 	int err = agent_start_companion(NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads at their beginning: they inherit what their creator wishes of SIGTRAP (mask/mask.c), give
- * notice where each thread has its own copy of what is watched, and are told of, with their
- * creators, where it is looked ahead from both (contact/birth.h).
+ * Threads at their beginning. A new thread inherits what its creator wishes of SIGTRAP
+ * (mask/mask.c); gives notice where each thread has its own copy of what is watched; and is told
+ * of, together with its creator, where look-ahead from both is wanted (contact/birth.h).
  */
 #include "agent/arch.h"
 #include "agent/state.h"
@@ -31,7 +31,7 @@ static struct {
 	pid_t (*_Fork)(void);
 } libc;
 
-/* Attributes of threads that are created without any may say a mask. */
+/* Set once the program has changed the default attributes of threads, which may contain a mask. */
 static _Atomic bool default_is_set;
 
 #define RESOLVE(function) libc.function = (__typeof__(libc.function))dlsym(RTLD_NEXT, #function)
@@ -50,20 +50,22 @@ __attribute__((constructor)) static void resolve(void)
 #define HANDED_MOST 32
 
 struct beginning {
-	struct agent_begun own; /* what the program has it begin with */
+	struct agent_begun own; /* the program's function and its argument */
 	bool blocked, notice;
-	bool told; /* to the controller, with the creator */
+	bool told; /* the controller is told of this thread and of its creator */
 };
 
-/* What a new thread takes from its creator. No memory is allocated in the program's heap. */
+/* What a new thread takes over from its creator. It stands in a table of ours, so that no memory is
+ * allocated in the program's heap. */
 struct handed {
 	struct beginning beginning;
-	uint32_t taken;	 /* futex; nothing more is read by the new thread */
-	uint32_t owners; /* who may still look at it; 0: free */
+	uint32_t taken;	 /* futex; set when the new thread has read all of it */
+	uint32_t owners; /* how many threads may still look at it; 0: free */
 };
 
-/* Of two owners each, the last of which frees it: no creator has to wait for a thread that gets no
- * processor. Accepted: what fork() finds in use stays so in the child. */
+/* Each entry has two owners, creator and new thread, the last of which frees it: no creator has to
+ * wait for a thread that gets no CPU. Accepted: entries in use at a fork() stay in use in the
+ * child. */
 static struct handed handed[HANDED_MOST];
 
 static bool threads_give_notice(void)
@@ -90,9 +92,8 @@ static void give_notice(void)
 	agent_notice(AREA_HIT_THREAD, registers.fs_base, 0, &registers);
 }
 
-/* As its function will find the registers, but for the stack pointer, which will be a little
- * higher.
- */
+/* Tells the controller of this thread, with the registers as its function will find them; the stack
+ * pointer will be a little higher. */
 static bool tell_newborn(const struct beginning *beginning, struct agent_birth *birth)
 {
 	struct area_registers registers = {0};
@@ -105,7 +106,8 @@ static bool tell_newborn(const struct beginning *beginning, struct agent_birth *
 	return agent_birth_tell(AREA_HIT_NEWBORN, &registers, birth);
 }
 
-/* As the registers will be when pthread_create() has returned. */
+/* Tells the controller of the creator, with the registers as they will be when pthread_create() has
+ * returned. */
 static void tell_creator(const void *noted)
 {
 	struct area_registers registers = {0};
@@ -123,7 +125,7 @@ static bool is_shared(const struct handed *given)
 	return (uintptr_t)given - (uintptr_t)handed < sizeof(handed);
 }
 
-/* NULL: all are in use. */
+/* Takes a free entry of the table. NULL: all are in use. */
 static struct handed *share(const struct beginning *beginning)
 {
 	for (unsigned i = 0; i < HANDED_MOST; i++) {
@@ -146,16 +148,19 @@ static void let_go(struct handed *given, uint32_t owners)
 		__atomic_fetch_sub(&given->owners, owners, __ATOMIC_RELEASE);
 }
 
-/* A new thread takes what it was given, and goes on as if it had begun with that. */
+/* Runs first in a new thread: takes over what the creator handed it, and returns the function with
+ * which the thread goes on. */
 __attribute__((used, visibility("hidden"))) struct agent_begun thread_begin(struct handed *given)
 {
 	struct beginning beginning = given->beginning;
 	struct agent_birth birth = {0};
 
-	/* Before the creator goes on: the controller knows of both once that has told, too. */
+	/* Told before the creator goes on: when the creator has told of itself, the controller
+	 * knows of both. */
 	beginning.told = beginning.told && tell_newborn(&beginning, &birth);
 
-	/* Release: pairs with the creator's acquire; what is on its stack is gone from here on. */
+	/* Release: pairs with the creator's acquire. From here on `given`, if it is on the
+	 * creator's stack, is gone. */
 	__atomic_store_n(&given->taken, 1, __ATOMIC_RELEASE);
 	raw_futex(&given->taken, FUTEX_WAKE_PRIVATE, 1, NULL);
 	let_go(given, 1);
@@ -168,11 +173,13 @@ __attribute__((used, visibility("hidden"))) struct agent_begun thread_begin(stru
 	return beginning.own;
 }
 
-/* What a thread of either kind begins with: they differ in what they return alone. */
+/* The function that threads of both kinds (POSIX's and C11's) begin with: they differ only in what
+ * their functions return. */
 void *thread_entry(void *argument) __attribute__((visibility("hidden")));
 AGENT_ENTRY_BEGIN(thread_entry, thread_begin);
 
-/* The mask that the attributes name, which is the new thread's whatever its creator's. */
+/* Gets the mask that the attributes contain, which the new thread has whatever its creator's is.
+ * False: they contain none. */
 static bool names_mask(const pthread_attr_t *attributes, sigset_t *mask)
 {
 	pthread_attr_t defaults;
@@ -210,7 +217,8 @@ static bool is_plain(const struct beginning *beginning)
 	return !beginning->blocked && !beginning->notice && !beginning->told;
 }
 
-/* Really blocked at first. Returns the mask to be set again. */
+/* Really blocks SIGTRAP while the thread is created, if it is to begin with it blocked. Returns the
+ * mask to be set again. */
 static uint64_t before_creation(const struct beginning *beginning)
 {
 	uint64_t trap = 1ull << (SIGTRAP - 1), before = 0;
@@ -220,8 +228,9 @@ static uint64_t before_creation(const struct beginning *beginning)
 	return before;
 }
 
-/* `own`, on the creator's stack, where no shared one is free: then it waits until the new thread
- * has taken it, and nothing is told. NULL: there is nothing to hand over. */
+/* Hands over by an entry of the table, or, where none is free, by `own` on the creator's stack:
+ * then the creator waits until the new thread has taken it, and the controller is told nothing.
+ * NULL: there is nothing to hand over. */
 static struct handed *hand_over(struct handed *own)
 {
 	struct handed *given = is_plain(&own->beginning) ? NULL : share(&own->beginning);
@@ -233,7 +242,8 @@ static struct handed *hand_over(struct handed *own)
 	return given || is_plain(&own->beginning) ? given : own;
 }
 
-/* Whether it has taken what it needs, where that is waited for. */
+/* Waits until the new thread has taken `given`, if that is on the creator's stack or the controller
+ * is told of the thread. Returns whether it has. */
 static bool wait_until_taken(struct handed *given)
 {
 	if (is_shared(given))
@@ -262,7 +272,7 @@ static void after_creation(struct handed *given, uint64_t before, bool created, 
 		agent_birth_pass();
 }
 
-/* Called by the entries below, which note the registers that they keep for their callers. */
+/* Called by the entries below, which note the registers that functions keep for their callers. */
 __attribute__((used, visibility("hidden"))) int
 thread_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
 		      void *argument, const void *noted)
@@ -313,7 +323,7 @@ TL_API int pthread_setattr_default_np(const pthread_attr_t *attributes)
 	return libc.pthread_setattr_default_np(attributes);
 }
 
-/* fork() without what pthread_atfork() asks for, ours included. */
+/* fork() without the handlers of pthread_atfork(), ours included. */
 TL_API pid_t _Fork(void)
 {
 	pid_t child;
@@ -328,7 +338,7 @@ TL_API pid_t _Fork(void)
 	return child;
 }
 
-/* The creator's frame, of which a child with memory of its own has a copy. */
+/* In the creator's frame, of which a child with memory of its own has a copy. */
 struct cloned {
 	int (*body)(void *);
 	void *argument;
@@ -342,8 +352,8 @@ static int begin_cloned(void *argument)
 	return cloned->body(cloned->argument);
 }
 
-/* A child with memory of its own is watched as a forked one; one that shares memory and signals
- * with this process, as threads once were made, counts as this one. */
+/* A child with memory of its own is watched as a forked one is; one that shares memory and signals
+ * with this process, as threads once were made, belongs to this process. */
 TL_API int clone(int (*body)(void *), void *stack, int flags, void *argument, ...)
 {
 	const int sharing = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program debugs a process of its own: ptrace(2). To a debugger a hit is a SIGTRAP that none
- * of its breakpoints explains, so what it traces is watched no longer. A debugger from outside is
- * the user's own affair, and changes nothing.
+ * The program debugs a process, by ptrace(2). To a debugger a hit is a SIGTRAP that none of its
+ * breakpoints explains, so the watching of what it traces ends. A debugger that attaches from
+ * outside is the user's choice, and changes nothing here.
  */
 #include "agent/state.h"
 #include "base/syscall.h"
@@ -32,8 +32,8 @@ static void give_up(pid_t pid)
 	}
 }
 
-/* A vfork()ed child is not watched, and must not end what watches the parent, whose memory it has.
- */
+/* Ends the watching of this process. Not in a vfork()ed child, which is not watched and has its
+ * parent's memory: it would end the parent's watching. */
 static void give_up_self(void)
 {
 	const struct area_process *process = agent_state.process;
@@ -62,8 +62,8 @@ TL_API long ptrace(enum __ptrace_request request, ...)
 	else if (other)
 		give_up(pid);
 	result = libc_ptrace((int)request, pid, address, data);
-	/* Again what has announced itself since, which the controller may have opened events for
-	 * before it was traced. */
+	/* Once more, for a process that has announced itself since: the controller may have opened
+	 * its events before it was traced. */
 	if (other && result == 0)
 		give_up(pid);
 	return result;

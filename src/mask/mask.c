@@ -45,14 +45,13 @@ static __thread bool blocked __attribute__((tls_model("initial-exec")));
 static __thread bool has_pending __attribute__((tls_model("initial-exec")));
 static __thread siginfo_t pending __attribute__((tls_model("initial-exec")));
 static __thread pid_t real_in __attribute__((tls_model("initial-exec")));
-static __thread uint64_t beside
-	__attribute__((tls_model("initial-exec"))); /* 0: nothing is known */
+static __thread uint64_t beside __attribute__((tls_model("initial-exec"))); /* 0: not known */
 static _Atomic bool honest;
 
 #define TRAP_BIT (1ull << (SIGTRAP - 1))
-#define LIBCS_BITS (3ull << 31) /* 32 and 33, which libc keeps for itself */
+#define LIBCS_BITS (3ull << 31) /* signals 32 and 33, which libc keeps for itself */
 
-/* One sent to the process, not to a thread: any thread may take it. */
+/* A SIGTRAP sent to the process, not to a thread: any thread may take it. */
 enum { PROCESS_NONE, PROCESS_FILLING, PROCESS_PENDING };
 static _Atomic int process_state;
 static siginfo_t process_pending;
@@ -77,13 +76,13 @@ bool mask_is_ours(void)
 	return agent_state.area && !atomic_load_explicit(&honest, memory_order_relaxed);
 }
 
-/* Of the kernel's mask where the thread runs, no handler of ours. */
+/* Is the wish over? `mask`: the kernel's mask where the thread runs no handler of ours. */
 static bool wish_is_over(uint64_t mask)
 {
 	return beside & ~mask;
 }
 
-/* True in a child that borrows this memory, whose mask is then what it wishes. */
+/* True in a child that borrows this memory: there the kernel's mask is the program's wish. */
 static bool left_to_kernel(void)
 {
 	uint64_t trap = TRAP_BIT, mask = 0;
@@ -117,8 +116,9 @@ static void keep_for_process(const siginfo_t *info)
 	nudge_send();
 }
 
-/* Only the first thread may repeat what kill() said of its sender (do_rt_sigqueueinfo() compares
- * thread ids). Accepted: from another thread the sender becomes this process. */
+/* Sends the signal to the process again. Only the first thread may repeat what kill() said of the
+ * sender (do_rt_sigqueueinfo() compares thread ids). Accepted: from any other thread the sender
+ * becomes this process. */
 static void send_to_process(siginfo_t *info)
 {
 	if (raw_syscall6(SYS_rt_sigqueueinfo, raw_getpid(), SIGTRAP, (long)info, 0, 0, 0))
@@ -135,7 +135,8 @@ bool mask_keep(siginfo_t *info, ucontext_t *context)
 	if (!borrower_is())
 		settle_by(mask);
 	if (nudge_is(info)) {
-		/* Too late for it, or the thread has opened its mask meanwhile. */
+		/* The nudge came too late: the thread waits no longer (`blocked`), or has taken
+		 * what was kept when it opened its mask. */
 		if (blocked || !mask_take_kept(info)) {
 			if (atomic_load(&process_state) == PROCESS_PENDING)
 				nudge_pass_on();
@@ -146,19 +147,20 @@ bool mask_keep(siginfo_t *info, ucontext_t *context)
 		return false;
 	if (borrower_is()) {
 		if (real_in == raw_gettid() || wish_is_over(mask))
-			return false; /* it has unblocked it since */
+			return false; /* the thread has unblocked SIGTRAP since */
 		real_in = raw_gettid();
 		sigaddset(&context->uc_sigmask, SIGTRAP);
 		signal_requeue(SIGTRAP, info);
 		return true;
 	}
 	if (atomic_load(&honest)) {
-		/* From here on really blocked, so that sending it again finds who waits for it. */
+		/* From here on SIGTRAP is really blocked, so that sending it again reaches a thread
+		 * that waits for it. */
 		sigaddset(&context->uc_sigmask, SIGTRAP);
 		send_to_process(info);
 		return true;
 	}
-	/* As the kernel: a second one of the same number is lost. */
+	/* As in the kernel, a second signal of the same number is lost. */
 	if (info->si_code != SI_TKILL) {
 		keep_for_process(info);
 		return true;
@@ -196,7 +198,8 @@ void mask_forget_kept(void)
 	atomic_store(&process_state, PROCESS_NONE);
 }
 
-/* To this very thread, which may repeat whatever its sender said (do_rt_tgsigqueueinfo()). */
+/* Sends the kept signal to this very thread again; a thread may repeat to itself whatever the
+ * sender said (do_rt_tgsigqueueinfo()). */
 static void release_pending(void)
 {
 	siginfo_t info;
@@ -214,7 +217,8 @@ static void settle_by(uint64_t mask)
 	release_pending();
 }
 
-/* Of a thread that runs in no handler of ours and borrows no memory. */
+/* Is SIGTRAP "blocked" in this thread? For threads that run in no handler of ours and borrow no
+ * memory. */
 static bool is_blocked_still(void)
 {
 	uint64_t mask = 0;
@@ -259,7 +263,7 @@ void mask_restored(const struct mask_opening *opening)
 		beside = opening->beside;
 }
 
-/* The kernel has changed its mask before. */
+/* Notes what is really blocked beside SIGTRAP, after the kernel's mask was changed. */
 static void note_beside(bool before)
 {
 	uint64_t mask = 0;
@@ -292,12 +296,12 @@ void mask_wish(bool wanted)
 
 	real_in = 0;
 	blocked = wanted;
-	beside = 0; /* the kernel's mask is set later */
+	beside = 0; /* cleared, since the kernel's mask is set later */
 	if (before && !blocked)
 		release_pending();
 }
 
-/* Returns an error number, as pthread_sigmask() does. */
+/* Changes the mask and the wish. Returns an error number, as pthread_sigmask() does. */
 static int change_mask(int how, const sigset_t *set, sigset_t *old)
 {
 	bool before = is_blocked_still();
@@ -332,7 +336,7 @@ int mask_change(int how, const uint64_t *set, uint64_t *old)
 	int err = raw_sigprocmask(how, set ? &real : NULL, old);
 
 	/* The kernel changes the mask first and fails with EFAULT afterwards where it cannot write
-	 * `old` (kernel/signal.c): then the change stands. */
+	 * `old` (kernel/signal.c): the change stands all the same. */
 	if (err && err != -EFAULT)
 		return err;
 	if (set)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the program says of SIGTRAP in its threads' masks: kept here for each thread and shown to
- * it, as long as a hit must reach it. Async-signal-safe, all of it.
+ * What the program's threads say of SIGTRAP in their masks: it is kept here for each thread and
+ * shown to that thread, while the kernel's mask leaves SIGTRAP open for hits. "Blocked" in
+ * quotation marks means: so the program believes. All of it is async-signal-safe and is called by
+ * the thread that it concerns.
  */
 #ifndef MASK_MASK_H
 #define MASK_MASK_H
@@ -11,50 +13,52 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* A SIGTRAP that is not ours has come: true when the thread has it "blocked" and it was kept for
- * later. */
+/* Called for a SIGTRAP that is not ours: true when the thread has SIGTRAP "blocked", and the signal
+ * was kept for later. */
 bool mask_keep(siginfo_t *info, ucontext_t *context);
 
-/* The calling thread has SIGTRAP "blocked". */
+/* Has the calling thread SIGTRAP "blocked"? */
 bool mask_is_blocked(void);
 
-/* What the program says of SIGTRAP is kept here rather than told to the kernel, … */
+/* Is what the program says of SIGTRAP kept here, rather than told to the kernel, … */
 bool mask_is_ours(void);
-/* … and the caller's too, which is no child that borrows this memory. */
+/* … and also what the caller says, which is no child that borrows this memory? */
 bool mask_is_kept(void);
 
-/* A SIGTRAP of the program's that waits until this thread unblocks it, or takes it. */
+/* Does a SIGTRAP of the program wait until this thread unblocks or takes it? */
 bool mask_has_kept(void);
 bool mask_take_kept(siginfo_t *info);
-/* In a forked child, which inherits none. */
+/* Called in a forked child, which inherits no pending signal. */
 void mask_forget_kept(void);
 
-/* For a call that opens the mask of a thread that has SIGTRAP "blocked": around it. It is really
- * blocked meanwhile, but for the call itself; before that what was kept is to be released, for the
- * call to take. */
+/* To be called around a call that opens the mask of a thread that has SIGTRAP "blocked". SIGTRAP is
+ * really blocked meanwhile, except in the call itself; a signal that was kept is to be released
+ * before the call, for the call to take. */
 struct mask_opening {
 	uint64_t mask, beside;
 };
 void mask_open(struct mask_opening *opening);
 void mask_release_kept(void);
 void mask_close(const struct mask_opening *opening);
-/* For a call that has a mask of its own in which SIGTRAP is blocked, as it was: around it. */
+/* To be called around a call that sets a mask of its own in which SIGTRAP is blocked, as it was
+ * before. */
 void mask_replaced(struct mask_opening *opening);
 void mask_restored(const struct mask_opening *opening);
 
-/* In a new thread that begins with SIGTRAP really blocked, so that none finds the wish not yet
- * noted: it inherits its creator's. */
+/* Called in a new thread that begins with SIGTRAP really blocked, so that no signal finds its wish,
+ * which it inherits from its creator, not noted yet. */
 void mask_begin_blocked(void);
 
-/* The calling thread wishes SIGTRAP to be blocked, or not. */
+/* Notes whether the calling thread wishes SIGTRAP to be blocked. */
 void mask_wish(bool blocked);
 
-/* rt_sigprocmask(2) of a thread whose wish is kept. 0 or -errno. */
+/* Does rt_sigprocmask(2) for a thread whose wish is kept. 0 or -errno. */
 int mask_change(int how, const uint64_t *set, uint64_t *old);
-/* The program is about to ask for a signalfd of what may be a set, and SIGTRAP in it. */
+/* Called before the program asks for a signalfd of `set`, which may be anything, and may contain
+ * SIGTRAP. */
 void mask_before_signalfd(const void *set);
 
-/* In a program that was executed with SIGTRAP blocked. */
+/* Called in a program that was executed with SIGTRAP blocked. */
 void mask_adopt(void);
 
 #endif

@@ -8,10 +8,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define WAITERS_MAX 64 /* accepted: one more waits without nudges */
+#define WAITERS_MAX 64 /* accepted: any further thread waits without nudges */
 
 static _Atomic pid_t waiters[WAITERS_MAX];
-/* The thread's id while it may have a place; else 0. */
+/* The thread's id while it may have a place among the waiters; else 0. */
 static __thread pid_t entered __attribute__((tls_model("initial-exec")));
 
 static bool has_ended(pid_t tid)
@@ -20,13 +20,14 @@ static bool has_ended(pid_t tid)
 	       raw_syscall3(SYS_tgkill, raw_getpid(), tid, 0) == -ESRCH;
 }
 
-/* True when the place is this thread's now. */
+/* Takes the place of a waiter. True when it is this thread's now. */
 static bool take(int place, pid_t of, pid_t tid)
 {
 	return atomic_compare_exchange_strong(&waiters[place], &of, tid);
 }
 
-/* A thread that has ended by exit(2) alone has not left its place. */
+/* Places of threads that have ended by exit(2) alone are taken over, since such a thread has not
+ * left its place. */
 int nudge_enter(void)
 {
 	pid_t tid = permitted(SYS_gettid) ? raw_gettid() : 0;
@@ -47,7 +48,7 @@ int nudge_enter(void)
 	return -1;
 }
 
-/* A nudge may have taken the place away in a handler meanwhile, and another thread be there. */
+/* In a handler a nudge may have taken the place away meanwhile, and another thread may be there. */
 void nudge_leave(int place)
 {
 	if (place < 0)

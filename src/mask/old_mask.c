@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions by which older programs change their mask, so that all of them see the one that is
- * kept of SIGTRAP (mask.c). dash is one of them: it blocks everything by sigprocmask(), makes a
- * child by vfork() and unblocks by sigsetmask().
+ * The functions by which older programs change their mask, interposed so that all of them see the
+ * mask that is kept of SIGTRAP (mask.c). dash uses them: it blocks everything by sigprocmask(),
+ * makes a child by vfork() and unblocks by sigsetmask().
  */
 #include <signal.h>
 #include <stdint.h>
@@ -14,12 +14,13 @@ TL_API int sigsetmask(int mask);
 TL_API int siggetmask(void);
 TL_API int sighold(int signal);
 TL_API int sigrelse(int signal);
-/* <signal.h> turns its name into that of the next. */
+/* <signal.h> gives this name to the function below. */
 TL_API int old_sigpause(int mask) __asm__("sigpause");
 TL_API int __xpg_sigpause(int signal);
 TL_API int __sigpause(int mask, int is_signal);
 
-/* Of the first 32 signals, as those functions know them. The mask of before, or -1. */
+/* Changes the mask of the first 32 signals, which is all that these functions know. Returns the
+ * mask before, or -1. */
 static int change_mask(int how, int mask)
 {
 	uint64_t bits = (uint32_t)mask;

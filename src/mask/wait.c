@@ -62,10 +62,10 @@ __attribute__((constructor)) static void resolve(void)
 /* ------------------------------------------------------------------------------------------- */
 /* Threads that are cancelled, or end in a handler, as they wait */
 
-/* What the innermost call of the thread that waits has changed. */
+/* What the innermost waiting call of this thread has changed. */
 struct waiting {
-	bool blocks; /* SIGTRAP, really */
-	bool opens;  /* what the thread wishes of it, for the call */
+	bool blocks; /* SIGTRAP is really blocked */
+	bool opens;  /* the thread's wish is open for the call */
 };
 static __thread struct waiting waiting __attribute__((tls_model("initial-exec")));
 
@@ -75,9 +75,10 @@ void wait_left(void)
 	nudge_left();
 }
 
-/* Before the thread's own cleanup. A nudge that waits in it is passed on. Where the call has begun
- * to let SIGTRAP in its mask stays, as it would bare. Accepted: the outer one of two such calls
- * leaves it blocked. */
+/* Called when the thread is cancelled or ends, before its own cleanup. A nudge that is pending in
+ * it is passed on to another thread. Where the call has begun to let SIGTRAP in, the mask stays as
+ * it is, as it would without us. Accepted: of two nested waiting calls the outer one leaves SIGTRAP
+ * blocked. */
 static void abandon(void)
 {
 	uint64_t trap = TRAP_BIT, mask = 0;
@@ -94,9 +95,9 @@ static void abandon(void)
 }
 
 /*
- * A personality, which unwinding runs of each frame that has one (Itanium C++ ABI, exception
- * handling, level I). Unlike pthread_cleanup_push() it registers nothing that a handler's jump out
- * of the call would leave behind.
+ * A personality routine, which unwinding runs for each frame that names one (Itanium C++ ABI,
+ * exception handling, level I). Unlike pthread_cleanup_push() it registers nothing that a handler's
+ * jump out of the call would leave behind.
  */
 _Unwind_Reason_Code wait_unwound(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
 				 struct _Unwind_Exception *exception,
@@ -114,14 +115,15 @@ wait_unwound(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
 	return _URC_CONTINUE_UNWIND;
 }
 
-/* In a function that waits; 0x1b: the address is relative to its own place, 4 bytes (LSB, DWARF
- * extensions). */
+/* To be written in a function that waits: names the personality. 0x1b: the address is relative to
+ * its own place, 4 bytes (LSB, DWARF extensions). */
 #define ABANDONED_WHEN_UNWOUND __asm__ volatile(".cfi_personality 0x1b, wait_unwound")
 
 /* ------------------------------------------------------------------------------------------- */
 /* Taking SIGTRAP without a handler */
 
-/* A hit in a thread that really blocks SIGTRAP waits too; it is none of the program's business. */
+/* A hit of ours in a thread that really blocks SIGTRAP is pending, too, and is not for the
+ * program. */
 static bool is_hit(const siginfo_t *info)
 {
 	uint64_t tag;
@@ -135,7 +137,7 @@ static bool is_the_programs(const siginfo_t *info)
 	return info->si_signo != SIGTRAP || (!is_hit(info) && !nudge_is(info));
 }
 
-/* However late that is. What is wrong the kernel says. */
+/* When the timeout ends, however late that is. Wrong timeouts are left for the kernel to refuse. */
 static uint64_t end_of(const struct timespec *timeout)
 {
 	uint64_t now = agent_now(), seconds = (uint64_t)timeout->tv_sec;
@@ -168,7 +170,8 @@ static int wait_really(const sigset_t *set, siginfo_t *info, const struct timesp
 	}
 }
 
-/* sigwaitinfo(2) and its like. Arguments that the kernel refuses go to it unchanged. */
+/* Does sigwaitinfo(2) and its like. Arguments that the kernel refuses are passed to it
+ * unchanged. */
 static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	uint64_t trap = TRAP_BIT, before;
@@ -188,7 +191,8 @@ static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec 
 	place = nudge_enter();
 	result = wait_really(set, &own, timeout ? &given : NULL);
 	err = errno;
-	/* The kernel writes `info` after it has taken the signal, which is gone even on EFAULT. */
+	/* The kernel writes `info` after it has taken the signal, so the signal is gone even on
+	 * EFAULT. */
 	if (result > 0 && info && readable_is_writable(info, sizeof(*info))) {
 		*info = own;
 	} else if (result > 0 && info) {
@@ -244,7 +248,7 @@ TL_API int sigpending(sigset_t *set)
 /* Masks for the time of a call */
 
 struct opening {
-	bool changes; /* the mask of a thread that has SIGTRAP blocked, … */
+	bool changes; /* the call changes the mask of a thread that has SIGTRAP blocked, … */
 	bool open;    /* … and lets it in */
 	struct mask_opening mask;
 	struct waiting outer;
@@ -262,12 +266,14 @@ static struct opening begin(const sigset_t *mask)
 	opening.open = opening.changes && !(bits & TRAP_BIT);
 	if (opening.open) {
 		opening.outer = waiting;
-		/* Blocked first: a nudge that finds SIGTRAP open takes the place away. */
+		/* SIGTRAP is really blocked before the thread enters itself: a nudge that finds it
+		 * open takes the thread's place away. */
 		mask_open(&opening.mask);
 		waiting =
 			(struct waiting){.blocks = !(opening.mask.mask & TRAP_BIT), .opens = true};
 		opening.place = nudge_enter();
-		/* What was kept itself would be lost where a nudge is pending already. */
+		/* A nudge rather than the kept signal itself, which would be lost where a nudge is
+		 * pending already. */
 		if (mask_has_kept())
 			nudge_this();
 	} else if (opening.changes) {

@@ -48,6 +48,22 @@ bool thread_status_slices(pid_t pid, pid_t tid, uint64_t *slices)
 	       sscanf(line, "%*u %*u %lu", slices) == 1;
 }
 
+bool thread_status_sleeps(pid_t pid, pid_t tid, uint64_t *sleeps)
+{
+	char path[64], line[128];
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (!found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "voluntary_ctxt_switches: %lu", sleeps) == 1;
+	fclose(file);
+	return found;
+}
+
 bool thread_status_each(pid_t pid, unsigned most, thread_status_fn *each, void *context)
 {
 	const struct dirent *entry;

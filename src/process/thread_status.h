@@ -28,4 +28,8 @@ bool thread_status_sleep(pid_t pid, pid_t tid, struct thread_sleep *waiting);
  * is gone, or the kernel does not count. */
 bool thread_status_slices(pid_t pid, pid_t tid, uint64_t *slices);
 
+/* How often it has gone to sleep by itself so far (proc_pid_status(5)); unlike slices, not how
+ * often its CPU was taken from it. Dearer to ask. False: it is gone. */
+bool thread_status_sleeps(pid_t pid, pid_t tid, uint64_t *sleeps);
+
 #endif

@@ -273,6 +273,10 @@ struct area_births {
 struct area_credit {
 	_Atomic uint64_t until; /* time up to which this thread's holds are paid for */
 	_Atomic uint64_t owner; /* identity of the thread that used it last; 0: none */
+	_Atomic uint64_t held;	/* ns that its threads were held */
+	/* A second, of the thread that wakes most often of those whose identities hash to it, as
+	 * the controller counted last; 0: not known. */
+	_Atomic uint32_t wakes;
 };
 
 enum area_limit_state {
@@ -327,6 +331,8 @@ struct area_process {
 	_Atomic uint32_t own;	    /* hits by the handler's own frames, taken away */
 	_Atomic uint64_t handling;  /* ns of CPU time in handlers */
 	_Atomic uint64_t held;	    /* ns of holds */
+	_Atomic uint64_t queued;    /* ns that work waited meanwhile, as record/delay.h has it */
+	_Atomic uint64_t longest;   /* ns of one hold */
 	_Atomic uint32_t looks;	    /* signals of limits */
 	_Atomic uint32_t births;    /* of threads, by pthread_create() and thrd_create() */
 	_Atomic uint32_t answered;  /* futex: raised when a notice was taken back */

@@ -80,6 +80,7 @@ struct guard_record {
 	uint64_t context;	 /* a hash of where it was allocated */
 	uint64_t kept;		 /* address of the freed block's first GUARD_KEPT bytes; 0: none */
 	uint64_t checked;	 /* CLOCK_MONOTONIC ns: its patterns were whole then */
+	uint64_t copied;	 /* bytes that realloc() is about to copy to its start */
 	uint32_t family;	 /* enum guard_family */
 	uint32_t zeroed;	 /* by calloc() */
 	int32_t told;		 /* process whose controller was told of its birth; 0: none */

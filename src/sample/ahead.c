@@ -1,43 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sample/ahead.h"
 
-#include "base/lines.h"
-#include "memory/binding.h"
-#include "sample/handed.h"
+#include "base/clock.h"
 #include "sample/order.h"
+#include "sample/spreading.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define LINES 32 /* of the program's memory, kept while one look lasts */
 #define CALLS_MAX 24
-#define PATHS_MAX 8 /* branched off, and still to be walked */
-#define BRANCHES_MAX 64
 #define BRANCH_PASSES 3 /* by a branch that is not foretold; after them the path is in a loop */
+#define STEPS_TIMED 32	/* after so many it is looked whether the time is over */
+#define WRITES_A_STEP 8 /* at most, or some are forgotten earlier than others */
 #define LOOP_PASSES 3	/* after which a tour leaves a loop */
-#define EXITS_MAX 8	/* of a tour: the branches passed last, by which a loop may be left */
-#define CALLEES 1048576 /* bytes below a frame that are taken for frames of functions it calls */
-/* What a stub has pushed when it asks the dynamic linker to bind a call: module and number. */
-#define RESOLVER_WORDS 2
-
-struct looking {
-	struct space *space;
-	ahead_fn *each;
-	void *context;
-	unsigned steps;
-	struct lines lines;
-	struct line line[LINES];
-};
 
 static bool read_line(void *context, uint64_t address, uint8_t *bytes)
 {
 	return space_read(context, address, bytes, LINES_BYTES) == (ssize_t)LINES_BYTES;
 }
 
-static int read_memory(void *context, uint64_t address, void *to, size_t length)
+int spreading_read(void *context, uint64_t address, void *to, size_t length)
 {
 	struct looking *looking = context;
 
+	if (spreading_is_new(address))
+		return -EFAULT;
 	return lines_read(&looking->lines, address, to, length);
 }
 
@@ -81,7 +68,7 @@ bool ahead_walk(struct space *space, const struct insn_registers *from, unsigned
 	static struct looking looking; /* one thread; large */
 	struct insn_forward forward = {.pc = from->pc,
 				       .known = 0xffff,
-				       .read = read_memory,
+				       .read = spreading_read,
 				       .tell = tell,
 				       .context = &looking};
 	struct ahead_end found = {0};
@@ -108,164 +95,10 @@ bool ahead_walk(struct space *space, const struct insn_registers *from, unsigned
 	return steps > 1 || !err;
 }
 
-/* One way that the thread may take. */
-struct path {
-	struct insn_forward forward;
-	uint64_t lock[AHEAD_LOCKS];
-	uint64_t call; /* pc of its last call; 0: none */
-};
-
-struct spreading {
-	struct looking looking;
-	struct path path;	     /* the one that is walked now */
-	struct path left[PATHS_MAX]; /* those that are still to be walked */
-	unsigned paths;
-	struct branch {
-		uint64_t pc;
-		unsigned passes;
-	} branch[BRANCHES_MAX];
-	unsigned branches;
-	uint64_t tour;	     /* of ahead_tour(): the stack pointer that it began with; else 0 */
-	bool returns, awake; /* of struct ahead_start */
-	struct exit {
-		uint64_t pc, to; /* a branch, and where it did not lead */
-	} exit[EXITS_MAX];
-	unsigned exits;
-	struct ahead_view *view;
-};
-
-static void find(struct spreading *spreading, uint64_t pc, uint64_t address, uint64_t length,
-		 unsigned access)
-{
-	struct ahead_view *view = spreading->view;
-	struct ahead_access *found;
-
-	if (view->accesses == AHEAD_ACCESSES ||
-	    (address < spreading->tour && address + CALLEES >= spreading->tour))
-		return;
-	found = &view->access[view->accesses++];
-	*found = (struct ahead_access){
-		.pc = pc, .address = address, .length = length, .access = access};
-	memcpy(found->lock, spreading->path.lock, sizeof(found->lock));
-}
-
 static void find_access(void *context, const struct insn_forward_access *access, unsigned steps)
 {
 	(void)steps;
-	find(context, access->pc, access->address, access->length, access->access);
-}
-
-static void take_lock(struct path *path, uint64_t lock)
-{
-	for (unsigned i = 0; i < AHEAD_LOCKS; i++)
-		if (path->lock[i] == lock)
-			return;
-	for (unsigned i = 0; i < AHEAD_LOCKS; i++)
-		if (!path->lock[i]) {
-			path->lock[i] = lock;
-			return;
-		}
-}
-
-/* A lock is released. One that was not taken on the way was held from the start: all accesses so
- * far were made with it. */
-static void give_lock(struct spreading *spreading, uint64_t lock)
-{
-	struct path *path = &spreading->path;
-	bool taken = false;
-
-	for (unsigned i = 0; i < AHEAD_LOCKS; i++)
-		if (path->lock[i] == lock) {
-			path->lock[i] = 0;
-			taken = true;
-		}
-	for (unsigned i = 0; i < spreading->view->accesses && !taken; i++)
-		for (unsigned j = 0; j < AHEAD_LOCKS; j++)
-			if (!spreading->view->access[i].lock[j]) {
-				spreading->view->access[i].lock[j] = lock;
-				break;
-			}
-}
-
-static bool is_known(const struct insn_forward *forward, int number)
-{
-	return forward->known >> number & 1;
-}
-
-/* `argument`: which one of the call's is the function. */
-static void note_birth(struct spreading *spreading, unsigned argument)
-{
-	const struct insn_forward *forward = &spreading->path.forward;
-	struct ahead_view *view = spreading->view;
-	int start = insn_arch.function_argument[argument],
-	    handed = insn_arch.function_argument[argument + 1];
-
-	view->creates = true;
-	if (view->births < AHEAD_BIRTHS && is_known(forward, start) && is_known(forward, handed))
-		view->birth[view->births++] =
-			(struct ahead_birth){forward->general[start], forward->general[handed]};
-}
-
-/* A function is called for the first time, by a stub that asks the dynamic linker to bind it: the
- * path goes on in the function that it would find. */
-static bool bind_call(struct spreading *spreading)
-{
-	struct insn_forward *forward = &spreading->path.forward;
-	struct symbol_memory memory = {read_memory, &spreading->looking};
-	uint64_t *stack = &forward->general[insn_arch.stack_pointer], map, index;
-	const char *name = space_function_name(spreading->looking.space, forward->pc);
-	struct symbol_binding binding;
-
-	if (!name || strncmp(name, "_dl_runtime_resolve", 19) ||
-	    !insn_forward_read(forward, *stack, 8, &map) ||
-	    !insn_forward_read(forward, *stack + 8, 8, &index) ||
-	    !symbol_binding_of_call(&memory, map, index, &binding) || binding.indirect)
-		return false;
-	*stack += 8ull * RESOLVER_WORDS;
-	forward->pc = binding.address;
-	return true;
-}
-
-/* Is what is called, whose effect this is, the end of a tour? */
-static bool ends_tour(const struct spreading *spreading, enum order_effect effect)
-{
-	struct space *space = spreading->looking.space;
-	uint64_t function = spreading->path.forward.pc;
-
-	if (spreading->awake && order_is_sleep(space, function))
-		return true;
-	return spreading->tour && effect == ORDER_WAITS && !order_is_lock(space, function);
-}
-
-/* A function of the C library is entered. It is not followed. */
-static int pass_library(struct spreading *spreading)
-{
-	struct path *path = &spreading->path;
-	struct insn_forward *forward = &path->forward;
-	struct space *space = spreading->looking.space;
-	enum order_effect effect = order_effect(space, forward->pc);
-	const uint8_t *arguments = insn_arch.function_argument;
-	struct handed handed = {{0, 0}};
-	unsigned birth = order_birth_argument(space, forward->pc);
-
-	if (!birth && ends_tour(spreading, effect)) {
-		spreading->view->waits = true;
-		return -EAGAIN;
-	}
-	if (birth)
-		note_birth(spreading, birth);
-	else if (effect == ORDER_NONE)
-		handed = handed_to(space, forward->pc);
-	else if (is_known(forward, arguments[0]) && order_is_lock(space, forward->pc) &&
-		 effect == ORDER_WAITS)
-		take_lock(path, forward->general[arguments[0]]);
-	else if (is_known(forward, arguments[0]) && order_is_lock(space, forward->pc))
-		give_lock(spreading, forward->general[arguments[0]]);
-	for (unsigned i = 0; i < HANDED_ARGUMENTS; i++)
-		if (handed.access[i] && is_known(forward, arguments[i]))
-			find(spreading, path->call, forward->general[arguments[i]], 8,
-			     handed.access[i]);
-	return insn_forward_return(forward);
+	spreading_find(context, access->pc, access->address, access->length, access->access);
 }
 
 /* Which way the branch at `pc` goes is not known: one way is walked, the other put aside. False:
@@ -360,7 +193,38 @@ static bool tour_on(struct spreading *spreading, uint64_t pc, const uint8_t *byt
 	if (now > spreading->tour && !is_back(spreading, stack))
 		return false;
 	note_exit(spreading, pc);
-	return forward->pc > pc || now != stack || leave_loop(spreading, pc, bytes, available);
+	return spreading->whole || forward->pc > pc || now != stack ||
+	       leave_loop(spreading, pc, bytes, available);
+}
+
+static bool is_overwritten(const struct insn_forward *forward, unsigned number)
+{
+	const struct insn_forward_write *write = &forward->write[number];
+
+	for (unsigned i = number + 1; i < forward->writes; i++)
+		if (forward->write[i].address == write->address &&
+		    forward->write[i].length == write->length)
+			return true;
+	return false;
+}
+
+/* What functions that have returned wrote to their frames is read by nobody, nor is what was
+ * overwritten; neither takes room from writes that are: unoptimised code writes in every second
+ * instruction. */
+static void forget_writes(struct insn_forward *forward)
+{
+	uint64_t stack = forward->general[insn_arch.stack_pointer] - insn_arch.red_zone;
+	unsigned kept = 0;
+
+	if (forward->writes < INSN_FORWARD_WRITES - WRITES_A_STEP ||
+	    forward->writes > INSN_FORWARD_WRITES)
+		return;
+	for (unsigned i = 0; i < forward->writes; i++)
+		if ((forward->write[i].address - (stack - CALLEES) >= CALLEES ||
+		     forward->write[i].length > CALLEES) &&
+		    !is_overwritten(forward, i))
+			forward->write[kept++] = forward->write[i];
+	forward->writes = kept;
 }
 
 /* False: nothing more is known of this path. */
@@ -371,8 +235,13 @@ static bool step_path(struct spreading *spreading)
 	uint8_t bytes[INSN_MAX_LENGTH];
 	uint64_t pc = path->forward.pc, stack = path->forward.general[insn_arch.stack_pointer];
 	size_t available = space_code(space, pc, bytes, sizeof(bytes));
+	enum spreading_stub stub;
 	bool leaves;
 
+	if (pc < 4096)
+		return false;
+	if (spreading->tour && path->forward.known >> insn_arch.stack_pointer & 1)
+		forget_writes(&path->forward);
 	if (insn_forward_step(&path->forward, bytes, available, &leaves))
 		return false;
 	if (path->forward.other)
@@ -381,22 +250,31 @@ static bool step_path(struct spreading *spreading)
 		path->call = pc;
 	if (spreading->tour && !leaves)
 		return tour_on(spreading, pc, bytes, available, stack);
+	if (spreading->tour && !spreading->returns &&
+	    path->forward.general[insn_arch.stack_pointer] > spreading->tour)
+		return false;
 	if (!leaves || !space_is_libc(space, path->forward.pc))
 		return true;
-	if (spreading->tour && bind_call(spreading) && !space_is_libc(space, path->forward.pc))
+	stub = spreading->tour ? spreading_bind(spreading) : SPREADING_NO_STUB;
+	if (stub == SPREADING_LOST)
+		return false;
+	if (stub == SPREADING_BOUND && !space_is_libc(space, path->forward.pc))
 		return true;
-	return !pass_library(spreading);
+	return !spreading_pass(spreading);
 }
 
 static void spread(struct spreading *spreading, unsigned most)
 {
 	for (unsigned steps = 0; steps < most; steps++) {
+		if (steps % STEPS_TIMED == 0 && clock_now() > spreading->until)
+			break;
 		if (step_path(spreading))
 			continue;
 		if (!spreading->paths)
-			break;
+			return;
 		spreading->path = spreading->left[--spreading->paths];
 	}
+	spreading->view->cut = true;
 }
 
 static struct spreading *begin_spreading(struct space *space, const struct insn_registers *from,
@@ -406,13 +284,15 @@ static struct spreading *begin_spreading(struct space *space, const struct insn_
 
 	begin(&spreading.looking, space, find_access, &spreading);
 	spreading.paths = spreading.branches = spreading.exits = view->accesses = view->births = 0;
-	view->creates = view->waits = false;
+	view->creates = view->waits = view->cut = false;
 	spreading.tour = 0;
-	spreading.returns = spreading.awake = false;
+	spreading.until = UINT64_MAX;
+	spreading.returns = spreading.awake = spreading.whole = false;
+	spreading.blocks = spreading.bindings = 0;
 	spreading.view = view;
 	spreading.path = (struct path){.forward = {.pc = from->pc,
 						   .known = known,
-						   .read = read_memory,
+						   .read = spreading_read,
 						   .tell = tell,
 						   .context = &spreading.looking}};
 	memcpy(spreading.path.forward.general, from->general, sizeof(from->general));
@@ -425,14 +305,39 @@ void ahead_spread(struct space *space, const struct insn_registers *from, uint16
 	spread(begin_spreading(space, from, known, view), most);
 }
 
+/* From where the tour begins, with nothing found yet on this way. */
+static void start(struct spreading *spreading, const struct ahead_start *from)
+{
+	struct path *path = &spreading->path;
+
+	spreading->paths = spreading->branches = spreading->exits = spreading->blocks = 0;
+	memset(path->lock, 0, sizeof(path->lock));
+	path->call = path->phase = 0;
+	path->forward.pc = from->registers.pc;
+	path->forward.known = from->known;
+	path->forward.flags_known = false;
+	path->forward.writes = 0;
+	memcpy(path->forward.general, from->registers.general, sizeof(path->forward.general));
+}
+
 void ahead_tour(struct space *space, const struct ahead_start *from, unsigned most,
 		struct ahead_view *view)
 {
 	struct spreading *spreading = begin_spreading(space, &from->registers, from->known, view);
+	bool cut;
 
 	spreading->tour = from->registers.general[insn_arch.stack_pointer];
 	spreading->returns = from->returns;
 	spreading->awake = from->awake;
+	if (from->time)
+		spreading->until = clock_now() + from->time;
 	spreading->path.forward.fs_base = from->registers.fs_base;
 	spread(spreading, most);
+	if (!from->whole)
+		return;
+	cut = view->cut;
+	start(spreading, from);
+	spreading->whole = true;
+	spread(spreading, most);
+	view->cut = cut; /* who walks whole loops may do so for ever */
 }

@@ -38,9 +38,16 @@ bool ahead_walk(struct space *space, const struct insn_registers *from, unsigned
 struct ahead_access {
 	uint64_t pc; /* of the call, where a function of the C library is handed the memory */
 	uint64_t address, length;
-	unsigned access;	    /* TL_READ | TL_WRITE, TL_ATOMIC */
-	uint64_t lock[AHEAD_LOCKS]; /* addresses of locks that the thread holds then; 0: none */
+	unsigned access; /* TL_READ | TL_WRITE, TL_ATOMIC */
+	/* Addresses of locks that the thread holds then; 0: none. */
+	uint64_t lock[AHEAD_LOCKS];
+	/* How often it has waited for others by then, but for locks: what stands before a barrier
+	 * of one thread is ordered with what stands behind it of another. */
+	unsigned phase;
+	bool whole; /* of a walk of whole loops */
 };
+/* Of a lock's address: others may hold it as well, for reading. */
+#define AHEAD_SHARED 1ull
 
 /* A thread that it is about to create: where that begins, and what it is handed. */
 #define AHEAD_BIRTHS 4
@@ -54,7 +61,8 @@ struct ahead_view {
 	struct ahead_birth birth[AHEAD_BIRTHS];
 	unsigned births;
 	bool creates; /* it comes by a call that creates a thread, known or not */
-	bool waits;   /* a tour: one of its ways ended where the thread may wait or sleep */
+	bool cut;     /* there were more ways, or longer ones, than were walked */
+	bool waits;   /* a tour: one of its ways ended where the thread joins another or sleeps */
 };
 
 #define AHEAD_ALL_KNOWN 0xffffu
@@ -68,14 +76,16 @@ struct ahead_start {
 	uint16_t known; /* which general ones are, a bit each */
 	bool returns;	/* it goes on behind the end of the function that it begins in */
 	bool awake;	/* it ends where the thread sleeps, for whatever */
+	uint64_t time;	/* ns that it may take, about; 0: no matter */
+	bool whole;	/* a second walk follows, whose loops run as often as is foretold */
 };
 
 /*
  * The same of a thread that stands before the first instruction of a function, or behind a call,
- * up to where it may wait for another: every loop is left after a few passes, whatever its
- * condition says, so that what stands behind is seen as well; what a call is bound to at its first
- * time is followed. Accesses to the frames of functions that it calls, and of the one that it is
- * about to begin, are left out, those to its callers' are not.
+ * up to where it joins another, also behind barriers and conditions: every loop is left after a few
+ * passes, whatever its condition says, so that what stands behind is seen as well; what a call is
+ * bound to at its first time is followed. Accesses to the frames of functions that it calls, and of
+ * the one that it is about to begin, are left out, those to its callers' are not.
  */
 void ahead_tour(struct space *space, const struct ahead_start *from, unsigned most,
 		struct ahead_view *view);

@@ -6,11 +6,15 @@
 
 #include "process/space.h"
 
-#define HANDED_ARGUMENTS 2 /* rdi, rsi */
+#define HANDED_ARGUMENTS 4 /* rdi, rsi, rdx, rcx */
+#define HANDED_LENGTH 8	   /* bytes of what is handed, where no argument tells how many they are */
+#define HANDED_MOST (1u << 30)
 
 /* TL_READ | TL_WRITE of what each argument points at; 0: nothing is known of it. */
 struct handed {
 	unsigned access[HANDED_ARGUMENTS];
+	unsigned length; /* number of the argument that tells how many bytes they are; 0: none does
+			  */
 };
 
 struct handed handed_to(struct space *space, uint64_t function);

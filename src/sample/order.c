@@ -3,6 +3,10 @@
 
 #include "base/text.h"
 
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+
 /* Without the underscores that names of the library's own begin with. Empty: it has none. */
 static const char *plain_name(struct space *space, uint64_t function)
 {
@@ -13,8 +17,8 @@ static const char *plain_name(struct space *space, uint64_t function)
 	return name ? name : "";
 }
 
-static const char *const families[] = {"pthread_",  "sem_",	 "mtx_", "cnd_",
-				       "call_once", "thrd_join", NULL};
+static const char *const families[] = {"pthread_",  "sem_",	 "mtx_",      "cnd_",
+				       "call_once", "thrd_join", "thrd_exit", NULL};
 
 bool order_is_its_purpose(struct space *space, uint64_t function)
 {
@@ -39,13 +43,100 @@ enum order_effect order_effect(struct space *space, uint64_t function)
 	return text_contains_any(name, releases) ? ORDER_RELEASES : ORDER_WAITS;
 }
 
+/* Its "lock" is not the end of "clock". */
+static bool names_lock(const char *name)
+{
+	for (const char *at = strstr(name, "lock"); at; at = strstr(at + 1, "lock"))
+		if (at == name || at[-1] != 'c')
+			return true;
+	return false;
+}
+
 bool order_is_lock(struct space *space, uint64_t function)
 {
 	static const char *const stems[] = {"sem_", NULL};
-	static const char *const parts[] = {"lock", NULL};
 	const char *name = plain_name(space, function);
 
-	return text_contains_any(name, parts) || text_begins_with_any(name, stems);
+	return names_lock(name) || text_begins_with_any(name, stems);
+}
+
+bool order_is_shared(struct space *space, uint64_t function)
+{
+	static const char *const parts[] = {"rdlock", NULL};
+
+	return text_contains_any(plain_name(space, function), parts);
+}
+
+bool order_is_wait(struct space *space, uint64_t function)
+{
+	static const char *const parts[] = {"wait", NULL};
+
+	return order_effect(space, function) == ORDER_WAITS &&
+	       text_contains_any(plain_name(space, function), parts);
+}
+
+bool order_is_end(struct space *space, uint64_t function)
+{
+	static const char *const parts[] = {"join", "exit", NULL};
+
+	return order_effect(space, function) == ORDER_WAITS &&
+	       text_contains_any(plain_name(space, function), parts);
+}
+
+bool order_is_once(struct space *space, uint64_t function)
+{
+	static const char *const stems[] = {"pthread_once", "call_once", NULL};
+
+	return text_begins_with_any(plain_name(space, function), stems);
+}
+
+bool order_is_system_call(struct space *space, uint64_t function)
+{
+	return strcmp(plain_name(space, function), "syscall") == 0;
+}
+
+bool order_is_futex_wait(uint64_t number, uint64_t operation)
+{
+	uint64_t command = operation & (uint64_t)FUTEX_CMD_MASK & 0xff;
+
+	return number == SYS_futex && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET);
+}
+
+bool order_is_tls_address(struct space *space, uint64_t function)
+{
+	return strcmp(plain_name(space, function), "tls_get_addr") == 0;
+}
+
+bool order_name_never_returns(const char *name)
+{
+	static const char *const stems[] = {
+		"abort",       "exit",	   "quick_exit",    "assert_",
+		"stack_chk_",  "chk_fail", "cxa_throw",	    "cxa_rethrow",
+		"cxa_bad_",    "Unwind_",  "ZSt9terminate", "cxa_allocate_exception",
+		"longjmp_chk", NULL};
+	static const char *const throws[] = {"__throw_", NULL};
+
+	if (text_contains_any(name, throws))
+		return true;
+	while (*name == '_')
+		name++;
+	return text_begins_with_any(name, stems);
+}
+
+bool order_never_returns(struct space *space, uint64_t function)
+{
+	return order_name_never_returns(plain_name(space, function));
+}
+
+bool order_allocates(struct space *space, uint64_t function)
+{
+	static const char *const stems[] = {"malloc", "calloc", "aligned_alloc", "memalign", NULL};
+	static const char *const others[] = {"malloc_", NULL}; /* malloc_trim() and its kin */
+	const char *name = plain_name(space, function);
+
+	if (strncmp(name, "libc_", 5) == 0)
+		name += 5;
+	return text_begins_with_any(name, stems) && !text_begins_with_any(name, others);
 }
 
 bool order_is_sleep(struct space *space, uint64_t function)

@@ -11,6 +11,33 @@ enum order_effect order_effect(struct space *space, uint64_t function);
 /* Of one that waits or releases: is its first argument a lock, held from the one to the other? */
 bool order_is_lock(struct space *space, uint64_t function);
 
+/* May several threads hold the lock that it takes? */
+bool order_is_shared(struct space *space, uint64_t function);
+
+/* Does it wait for others at a barrier or for a condition? */
+bool order_is_wait(struct space *space, uint64_t function);
+
+/* Is the thread over behind it, or one of the others? */
+bool order_is_end(struct space *space, uint64_t function);
+
+/* Is it pthread_once() or call_once(), which runs the function that its second argument is? */
+bool order_is_once(struct space *space, uint64_t function);
+
+/* Is it syscall(2), by which futexes are waited for; and is it that, by its first and third
+ * argument? */
+bool order_is_system_call(struct space *space, uint64_t function);
+bool order_is_futex_wait(uint64_t number, uint64_t operation);
+
+/* Is it what tells where a module's thread-local variables are? */
+bool order_is_tls_address(struct space *space, uint64_t function);
+
+/* Does it never come back, but end the process or leave by an exception? By its plain name. */
+bool order_name_never_returns(const char *name);
+bool order_never_returns(struct space *space, uint64_t function);
+
+/* Does it return a new block of memory? */
+bool order_allocates(struct space *space, uint64_t function);
+
 /* Does it wait for time to pass, or for what comes from outside? */
 bool order_is_sleep(struct space *space, uint64_t function);
 

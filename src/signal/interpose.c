@@ -54,11 +54,16 @@ __attribute__((constructor)) static void resolve_early(void)
 
 int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
+	struct sigaction wanted;
 	int err;
 
 	if (!signal_is_owned(signal))
 		return alternate_sigaction(signal, action, old);
-	err = signal_program_action(signal, action, old);
+	if (action) {
+		wanted = *action;
+		signal_set_by_libc(signal, &wanted);
+	}
+	err = signal_program_action(signal, action ? &wanted : NULL, old);
 	if (!err)
 		return 0;
 	errno = -err;

@@ -15,6 +15,13 @@
 
 #define KERNEL_SIGNALS 64
 #define CANCEL_SIGNAL 32 /* glibc's SIGCANCEL */
+/* What the kernel keeps of an action's flags since Linux 5.11 (linux/signal.h, UAPI_SA_FLAGS); two
+ * of them libc has no names for. */
+#define EXPOSE_TAGBITS 0x800
+#define HAS_RESTORER 0x04000000
+#define FLAGS                                                                              \
+	(SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | \
+	 (int)SA_RESETHAND | EXPOSE_TAGBITS | HAS_RESTORER)
 
 /* glibc's own sigaction under its other exported name: the plain one is interposed. */
 int libc_sigaction(int signal, const struct sigaction *action,
@@ -30,7 +37,8 @@ struct owned_signal {
 	unsigned version; /* low bit: which copy */
 	struct sigaction action[2];
 	signal_handler_fn *handler;
-	unsigned exposed; /* calls under way that execute a program: signal_expose() */
+	void (*restorer)(void); /* libc's, of every action that it sets */
+	unsigned exposed;	/* calls under way that execute a program: signal_expose() */
 	struct owner_lock lock;
 };
 
@@ -91,7 +99,7 @@ static int install(int signal, const struct owned_signal *owned, const struct si
 int signal_own(int signal, signal_handler_fn *handler)
 {
 	struct owned_signal *owned = &owned_signals[signal];
-	struct sigaction program;
+	struct sigaction program, ours = {0};
 	int saved_errno = errno;
 	uint64_t before;
 	int err = 0;
@@ -105,6 +113,8 @@ int signal_own(int signal, signal_handler_fn *handler)
 		publish_action(owned, &program);
 		owned->handler = handler;
 		err = install(signal, owned, &program);
+		libc_sigaction(signal, NULL, &ours);
+		owned->restorer = ours.sa_restorer;
 		__atomic_store_n(&owned->owned, !err, __ATOMIC_RELEASE);
 	}
 	owner_unlock(&owned->lock, before);
@@ -149,6 +159,12 @@ static int borrowers_action(int signal, const struct sigaction *action, struct s
 	return 0;
 }
 
+void signal_set_by_libc(int signal, struct sigaction *action)
+{
+	action->sa_flags |= HAS_RESTORER;
+	action->sa_restorer = owned_signals[signal].restorer;
+}
+
 int signal_program_action(int signal, const struct sigaction *action, struct sigaction *old)
 {
 	struct owned_signal *owned = &owned_signals[signal];
@@ -163,6 +179,7 @@ int signal_program_action(int signal, const struct sigaction *action, struct sig
 		/* No mask has them, as the kernel shows it (do_sigaction()). */
 		sigdelset(&wanted.sa_mask, SIGKILL);
 		sigdelset(&wanted.sa_mask, SIGSTOP);
+		wanted.sa_flags &= FLAGS;
 	}
 	before = owner_lock(&owned->lock);
 	read_action(owned, &before_action);
@@ -291,7 +308,8 @@ bool signal_chain(int signal, siginfo_t *info, void *context)
 	if (action.sa_handler == SIG_IGN)
 		return true;
 	if (action.sa_flags & SA_RESETHAND) {
-		memset(&reset, 0, sizeof(reset));
+		reset = action;
+		reset.sa_handler = SIG_DFL;
 		signal_program_action(signal, &reset, NULL);
 	}
 	call_program_handler(signal, &action, info, context);

@@ -26,6 +26,9 @@ void signal_disown(int signal);
 /* What sigaction() means for the program, for an owned signal. */
 int signal_program_action(int signal, const struct sigaction *action, struct sigaction *old);
 
+/* What libc's sigaction() adds to an action that the program gives it, of an owned signal. */
+void signal_set_by_libc(int signal, struct sigaction *action);
+
 /*
  * Around a call that executes a program, which inherits that the signal is ignored: where the
  * program ignores it, so does the kernel meanwhile. Accepted: hits in that time are not seen, of

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The strategy of choosing, for races: which address goes to which slot, and for how long. What is
- * armed next is the manner's business (manner.h), what a held thread leads to origin.c's; here is
- * when watches end, and what else is done in time.
+ * armed next is decided by the manner (manner.h), what follows from a held thread by
+ * answer/origin.c; here is when watches end, and what else is done as time passes.
  */
 #include "aim/aim.h"
 #include "answer/origin.h"
@@ -23,20 +23,23 @@
 #include <stdatomic.h>
 
 #define LOOK_INTERVAL (50 * MILLISECOND)
-#define LOOKS_SOON 20	      /* at the beginning; later ones tell little new and cost as much */
-#define HOLD_LOOK MILLISECOND /* between two looks whether a hold has ended */
-/* Hits by one thread, and no other, after which an address is given up. */
+/* Looks at the beginning; later ones tell little new and cost as much. */
+#define LOOKS_SOON 20
+#define HOLD_LOOK MILLISECOND /* between two looks at whether a hold has ended */
+/* Hits by one thread alone after which an address is given up. */
 #define SOLITARY_HITS 6
 
-/* One thread alone came, SOLITARY_HITS times: no other is likely to in the rest of the window. */
+/* Has one thread alone hit the slot, SOLITARY_HITS times? No other is likely to in the rest of the
+ * window. */
 static bool is_solitary(const struct slot *slot)
 {
 	return slot->identities == 1 && slot->seen >= SOLITARY_HITS &&
 	       !(slot->watch.access & TL_EXEC);
 }
 
-/* The window is over, several threads came, and no other address waits for the slot: it stays for
- * another window, with holds twice as long, since threads seldom come by. */
+/* Prolongs a watch whose window is over, which several threads have hit and whose slot no other
+ * address waits for. It stays for another window, with holds twice as long, since its threads come
+ * seldom. */
 static void extend(struct target *target, struct slot *slot, uint64_t now)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
@@ -46,8 +49,8 @@ static void extend(struct target *target, struct slot *slot, uint64_t now)
 		shared->hold *= 2;
 }
 
-/* A slot that was widened to reads, and whose holds are over. Narrowing it to writes costs as much
- * as arming it for another address, which is worth more where one waits. */
+/* Ends or narrows a slot that was widened to reads and whose holds are over. Narrowing it to writes
+ * costs as much as arming it for another address, which is worth more if one waits. */
 static void after_wide(struct explorer *explorer, struct target *target, struct slot *slot)
 {
 	if (request_waits(explorer, target))
@@ -56,7 +59,7 @@ static void after_wide(struct explorer *explorer, struct target *target, struct 
 		slot_narrow(target, slot);
 }
 
-/* Was it armed for what a thread, held before its access, was about to access? */
+/* Was the slot armed for what a thread, held before its access, was about to access? */
 static bool has_origin(const struct slot *slot)
 {
 	return slot->hits && slot->hit[0]->origin;
@@ -143,7 +146,8 @@ static void run(struct program *program)
 }
 
 /* When a slot with held threads is looked at next. The program does not tell when a hold ends: the
- * controller looks when the first is due, since few end earlier, and then every HOLD_LOOK. */
+ * controller looks when the first one is due to end, since few end earlier, and then every
+ * HOLD_LOOK. */
 static uint64_t hold_due(const struct slot *slot)
 {
 	uint64_t soon = clock_now() + HOLD_LOOK, first = UINT64_MAX;
@@ -215,7 +219,8 @@ static void collect(struct program *program)
 	births_collect(program);
 }
 
-/* Whether the thread was held or not: its registers tell what it will do next (foresee.h). */
+/* Learns from a thread that hit the slot, held or not: its registers tell what it will do next
+ * (foresee.h). */
 static void note_visit(struct target *target, const struct slot *slot, const struct hit *hit)
 {
 	aim_visit(target, slot, hit);
@@ -228,7 +233,7 @@ static void note_visit(struct target *target, const struct slot *slot, const str
 	}
 }
 
-/* A watch begins: nothing is known of it yet. */
+/* Called when a watch begins: forgets the last one, and writes how threads are to be held. */
 static void publish(struct target *target, struct slot *slot)
 {
 	arming_begin(target, slot);

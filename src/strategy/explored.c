@@ -10,7 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* One block; aim and team make their own when there is something to aim at, or a team. */
+/* All of it in one block of memory; aim and team allocate theirs when there is something to aim at,
+ * or a team. */
 struct whole {
 	struct explored explored;
 	struct usage usage;

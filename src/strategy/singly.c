@@ -111,10 +111,11 @@ static uint64_t due(const struct target *target, const struct slot *slot)
 /* The watch lasts as long as the hold of the thread that led to it. */
 static void shorten(struct target *target, struct tl_watch *watch)
 {
+	(void)target;
 	watch->widen = false;
 	watch->hits = HITS;
 	watch->hold = HOLD;
-	watch->window = single_hold(target);
+	watch->window = WINDOW; /* until armed() says how long the hold lasts */
 }
 
 /* Of a finding aimed at, the watch outlasts the hold: a thread that waited for a lock of the held

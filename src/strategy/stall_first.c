@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The peer's strategy (google/gwpsan), to compare ours with: `--strategy stall-first`.
+ * The strategy of google/gwpsan ("the peer"), to compare ours with: `--strategy stall-first`.
  *
  * A timer of CPU time interrupts each thread now and then. A thread that is interrupted just before
- * a memory access is held there, the one watchpoint is put on what it is about to access, and
- * whoever makes a conflicting access within 100 us races with it. The peer arms within the signal
- * handler; here the hold lasts until the controller has armed, and 100 us are counted from there:
- * what it really took is what the budget counts.
+ * a memory access is held there, the only watchpoint is put on what it is about to access, and a
+ * thread that makes a conflicting access within 100 us races with it. The peer arms within the
+ * signal handler. Here the hold lasts until the controller has armed, and 100 us are counted from
+ * then; the budget is charged the whole time.
  *
  * Slot 0 is the timer, slot 1 the watchpoint.
  */
@@ -29,7 +29,7 @@
 #define INTERVAL \
 	(2 * MILLISECOND)  /* of a thread's CPU time, as our own samples; credit bounds it */
 #define STALL 100000u	   /* ns */
-#define STALL_MOST 500000u /* ns, with the arming */
+#define STALL_MOST 500000u /* ns, the arming included */
 #define LOOK_AHEAD 12	   /* instructions; the peer looks at one */
 #define OWN_STACK 262144
 
@@ -107,7 +107,7 @@ static bool take_operand(struct target *target, const struct insn *insn,
 	return false;
 }
 
-/* The next memory access of the thread that stands at these registers. */
+/* Finds the next memory access of the thread that has these registers. */
 static bool next_access(struct target *target, const struct area_registers *noted,
 			struct tl_access *access)
 {
@@ -162,8 +162,7 @@ static struct slot *take_hit(struct target *target, struct slot *slot, struct hi
 
 	if (slot->index != TIMER)
 		return slot;
-	/* There is one watchpoint, and it is in use: this thread goes on when the other one's hold
-	 * ends. */
+	/* The only watchpoint is in use: this thread goes on when the other one's hold ends. */
 	if (data->armed || hits_are_held(data))
 		return slot;
 	if (clock_now() < explorer->budget->paused_until ||
@@ -216,14 +215,15 @@ static uint64_t next_due(const struct program *program)
 			continue;
 		if (target->slot[DATA].armed && target->slot[DATA].deadline < next)
 			next = target->slot[DATA].deadline;
-		/* The program does not tell when a hold ends: it is looked at every millisecond. */
+		/* The program does not tell when a hold ends: the controller looks every
+		 * millisecond. */
 		if (!target->slot[DATA].armed && hits_are_held(&target->slot[DATA]) && soon < next)
 			next = soon;
 	}
 	return next;
 }
 
-/* Every watch is held alike: what choosing learns of addresses (hold.h) is not used. */
+/* All watches hold threads alike: what choosing learns of addresses (hold.h) is not used. */
 static void note_choice(struct target *target, struct slot *slot)
 {
 	*choice_of(target, slot) = (struct slot_choice){.heuristic = HEURISTIC_STALL_FIRST};

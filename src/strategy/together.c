@@ -2,8 +2,8 @@
 /*
  * Watching all threads together.
  *
- * A write-only slot costs the program nothing for reads. When it trips, its thread is held as the
- * writer and the slot is widened to reads meanwhile, so that readers walk into it.
+ * A write-only slot costs the program nothing for reads. When it is hit, its thread is held as the
+ * writer and the slot is widened to reads meanwhile, so that readers hit it.
  */
 #include "aim/aim.h"
 #include "choice/arming.h"
@@ -16,15 +16,15 @@
 #define LOOK_INTERVAL (400 * MILLISECOND)
 #define FORESIGHT_PARTS 4
 #define CODE_WINDOW (60 * MILLISECOND)
-/* Of so many sampled addresses where look-ahead has shown one thread alone, one is watched. */
+/* Of so many sampled addresses at which look-ahead has shown one thread alone, one is watched. */
 #define PRIVATE_PARTS 4
-/* Where findings are aimed at: between two watches of addresses that a tool asked for. */
+/* Where findings are aimed at: ns between two watches of addresses that a tool asked for. */
 #define REQUEST_INTERVAL (500 * MILLISECOND)
 
 /*
- * Is this slot to watch code? One slot does, and one is kept for the addresses that its hits lead
- * to. In a program that mostly waits the others do as well, unless a sampled address waits for a
- * slot. Where the process has one slot, it watches code when no address waits.
+ * Is this slot to watch code? One slot does, and one is kept free for the addresses that hits at
+ * code lead to. In a program that mostly waits the other slots watch code as well, unless a sampled
+ * address waits for a slot. A process's only slot watches code when no address waits.
  */
 static bool samples_code(struct explorer *explorer, struct target *target)
 {
@@ -39,9 +39,10 @@ static bool samples_code(struct explorer *explorer, struct target *target)
 	return code == 0 || (explorer->budget->sleepy && !request_waits(explorer, target));
 }
 
-/* ns that an instruction is watched for. Short in a program that mostly waits, while the bucket is
- * more than a quarter of a second full, so that many instructions have a turn. Long in a busy one:
- * hot code is hit at once there, and what arming costs finds more at sampled addresses. */
+/* How long an instruction is watched, ns. In a program that mostly waits the window is short, while
+ * the bucket is more than a quarter of a second full, so that many instructions have a turn. In a
+ * busy one it is long: hot code is hit at once there, and what arming costs finds more at sampled
+ * addresses. */
 static uint64_t code_window(const struct explorer *explorer)
 {
 	if (!explorer->budget->sleepy)
@@ -51,8 +52,8 @@ static uint64_t code_window(const struct explorer *explorer)
 	return budget_is_scarce(explorer->budget) ? CODE_WINDOW : CODE_WINDOW / 2;
 }
 
-/* Look-ahead has shown one thread alone there: three of four such addresses are passed over. The
- * fourth is watched all the same, since look-ahead does not see every access. */
+/* True for three of four addresses at which look-ahead has shown one thread alone. The fourth is
+ * watched all the same, since look-ahead does not see every access. */
 static bool is_hardly_worth(struct target *target, const struct tl_watch *watch)
 {
 	return foresight_view(&target->explored->memory.foresight, watch->address) ==
@@ -60,8 +61,8 @@ static bool is_hardly_worth(struct target *target, const struct tl_watch *watch)
 	       random_next(&target->program->random) % PRIVATE_PARTS;
 }
 
-/* The first waiting request that is worth a watch; those passed over are dropped. All are looked at
- * now, since nothing comes back to this slot until the next event. */
+/* Takes the first waiting request that is worth a watch; the ones before it are dropped. All are
+ * looked at now, since this slot is not asked again before the next event. */
 static bool take_worth(struct explorer *explorer, struct target *target, struct tl_watch *watch)
 {
 	while (request_take(explorer, target, watch)) {

@@ -2,6 +2,7 @@
 #include "target/census.h"
 
 #include "base/clock.h"
+#include "record/delay.h"
 #include "event/threads.h"
 #include "target/target.h"
 #include "process/thread_status.h"
@@ -48,6 +49,26 @@ static uint64_t count_of(struct target *target, struct census *census)
 	return sum;
 }
 
+/* What a hold of each thread delays follows from how often it wakes (record/delay.h). Of threads
+ * whose identities hash alike the one counts that wakes most often; where the kernel's numbers of
+ * threads are not those that the program knows, or there are too many threads, nothing is known. */
+static void tell_wakes(struct target *target)
+{
+	struct area_process *shared = target->shared;
+	uint32_t wakes[AREA_CREDITS] = {0};
+
+	for (unsigned i = 0; i < target->transient.count; i++) {
+		const struct thread_rate *thread = &target->transient.thread[i];
+		size_t index =
+			(size_t)(area_credit_of(shared, (uint64_t)thread->tid) - shared->credit);
+
+		if (wakes[index] < delay_wakes(thread->woken))
+			wakes[index] = delay_wakes(thread->woken);
+	}
+	for (unsigned i = 0; i < AREA_CREDITS; i++)
+		atomic_store_explicit(&shared->credit[i].wakes, wakes[i], memory_order_relaxed);
+}
+
 bool census_take(struct target *target, uint64_t now)
 {
 	struct census census = {0};
@@ -60,6 +81,8 @@ bool census_take(struct target *target, uint64_t now)
 	count = count_of(target, &census);
 	wakeups_count(&target->wakeups, now, count, clock_read(clock_of_process(target->pid)));
 	transient_look(target, census.thread, census.all ? census.count : 0, seconds);
+	if (target->program->ways.budgeted)
+		tell_wakes(target);
 	soon = !before || (target->transient.on && !armed_is_dear(target));
 	target->next_count = now + (soon ? INTERVAL_SOON : INTERVAL);
 	return true;

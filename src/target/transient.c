@@ -2,10 +2,12 @@
 #include "target/transient.h"
 
 #include "base/clock.h"
+#include "process/thread_status.h"
 #include "target/target.h"
 
 #include <string.h>
 
+#define ASKED_RATE 100.0   /* wake-ups a second, of a thread whose sleeps are worth asking for */
 #define OPEN_PARTS 2	   /* of what an armed slot costs, what a merely open one does */
 #define ON_PARTS 200	   /* open ones cost more than this part of the CPU time used … */
 #define OFF_PARTS 400	   /* … until they cost less than this one */
@@ -37,12 +39,25 @@ static bool armed_costs_much(const struct target *target)
 	       cost_more(target, price, armed_is_dear(target) ? ARMED_OFF_PARTS : ARMED_PARTS);
 }
 
-static uint64_t slices_before(const struct transient *transient, const struct thread_rate *thread)
+/* As it was counted before; NULL: it was not. */
+static const struct thread_rate *before(const struct transient *transient, pid_t tid)
 {
 	for (unsigned i = 0; i < transient->count; i++)
-		if (transient->thread[i].tid == thread->tid)
-			return transient->thread[i].slices;
-	return thread->slices;
+		if (transient->thread[i].tid == tid)
+			return &transient->thread[i];
+	return NULL;
+}
+
+static void rate(struct target *target, struct thread_rate *thread, double seconds)
+{
+	const struct thread_rate *last = before(&target->transient, thread->tid);
+
+	thread->rate = last ? (double)(thread->slices - last->slices) / seconds : 0;
+	thread->woken = thread->sleeps = 0;
+	if ((!last || thread->rate >= ASKED_RATE) && target->program->ways.budgeted)
+		thread_status_sleeps(target->pid, thread->tid, &thread->sleeps);
+	if (last && last->sleeps && thread->sleeps > last->sleeps)
+		thread->woken = (double)(thread->sleeps - last->sleeps) / seconds;
 }
 
 void transient_look(struct target *target, struct thread_rate *thread, unsigned count,
@@ -52,8 +67,7 @@ void transient_look(struct target *target, struct thread_rate *thread, unsigned 
 
 	transient->running_count = 0;
 	for (unsigned i = 0; i < count; i++) {
-		thread[i].rate =
-			(double)(thread[i].slices - slices_before(transient, &thread[i])) / seconds;
+		rate(target, &thread[i], seconds);
 		if (thread[i].rate > 0)
 			transient->running[transient->running_count++] = thread[i].tid;
 	}

@@ -24,6 +24,8 @@ struct thread_rate {
 	pid_t tid;
 	uint64_t slices; /* of time that it has been given */
 	double rate;	 /* wake-ups a second */
+	uint64_t sleeps; /* by itself, so far; 0: not asked */
+	double woken; /* times a second that it slept by itself before; 0: seldom, or not known */
 };
 
 struct transient {

@@ -4,7 +4,9 @@
 #include "base/clock.h"
 #include "choice/arming.h"
 #include "notice/notice.h"
+#include "process/stat_file.h"
 #include "sample/ahead.h"
+#include "team/runtime.h"
 #include "team/watches.h"
 #include "usage/in_use.h"
 
@@ -12,18 +14,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACE_HITS 4   /* of a place that two threads come to, once each perhaps */
+/* Of a place that two threads come to, or more, to read it and then write it. Holds there end as
+ * two meet. */
+#define PLACE_HITS 24
 #define WAITING_MOST 6 /* new threads that are kept at a time, while no two conflict */
 /* So long a creator is expected that has not told yet: where processors are wanted by many it gets
  * one late. A little less than a thread waits by itself. */
 #define CREATOR_WAIT (AREA_BIRTH_WAIT - MILLISECOND)
 
+#define LOOK_TIME (2 * MILLISECOND) /* ahead of a thread, which waits meanwhile */
 /* More than these, and as many creators, no library tells of: what says so is another's writing. */
 #define LOOKED_MOST (2 * AREA_ROUTINES * AREA_BIRTHS_TOLD)
+
+#define GONE_MOST 4 /* new threads that went on lately */
 
 /* A thread that waits until its record is taken back. */
 struct newcomer {
 	unsigned record;
+	pid_t tid;
+	bool created;	/* it is a creator */
 	uint64_t state; /* of the record: no later use of it is this thread's */
 	uint64_t since; /* CLOCK_MONOTONIC ns, by its own word, not later than when it was seen */
 	struct ahead_view view;
@@ -33,6 +42,9 @@ struct newcomer {
 struct births {
 	struct newcomer waiting[WAITING_MOST + 1]; /* and one that has just come */
 	unsigned count;
+	struct newcomer gone[GONE_MOST]; /* siblings may come later than these could wait */
+	unsigned goings;
+	bool expects;	   /* the last creator that told was about to create another */
 	uint64_t last;	   /* when one came, CLOCK_MONOTONIC ns */
 	unsigned creators; /* that have not told yet, as far as is known */
 	unsigned looked;   /* ahead from, in all */
@@ -80,6 +92,8 @@ static void let_go(struct target *target, unsigned index)
 	if (state_of(&target->program->area->hit[one->record]) == one->state)
 		area_hit_take(&target->program->area->hit[one->record]);
 	team_lend(target, now - one->since);
+	if (!one->created)
+		births->gone[births->goings++ % GONE_MOST] = *one;
 	births->count--;
 	if (index != births->count)
 		*one = births->waiting[births->count];
@@ -132,21 +146,36 @@ static void look(struct target *target, const struct area_hit *copy, struct ahea
 	const struct ahead_start from = {.registers = hit_registers(&copy->registers),
 					 .known = created ? AHEAD_RETURNED : AHEAD_NEWBORN,
 					 .returns = created,
-					 .awake = true};
+					 .awake = true,
+					 .time = LOOK_TIME,
+					 .whole = true};
 
 	ahead_tour(target->space, &from, TOUR, view);
 	sift(target, view);
 	count_one(target->program, COUNT_LOOKS_AHEAD);
 }
 
-/* Where the last one to come will conflict with one that waits; how many places. */
-static unsigned compare(const struct births *births, struct team_place places[static PLACES_MOST])
+/* A thread that went on a moment ago, and may be on its way yet: nobody has joined it. */
+static bool is_on_its_way(const struct target *target, const struct newcomer *gone)
 {
+	return gone->tid && clock_now() - gone->since < 2 * (uint64_t)AREA_BIRTH_WAIT &&
+	       stat_file_number(target->pid, gone->tid, STAT_STARTTIME);
+}
+
+/* Where the last one to come will conflict with one that waits, or with one that has gone on; how
+ * many places. */
+static unsigned compare(const struct target *target, struct team_place places[static PLACES_MOST])
+{
+	const struct births *births = target->explored->births;
 	const struct newcomer *last = &births->waiting[births->count - 1];
 	unsigned count = 0;
 
 	for (unsigned i = 0; i + 1 < births->count && !count; i++)
 		count = team_places(&births->waiting[i].view, &last->view, places, PLACES_MOST);
+	for (unsigned i = 0; i < GONE_MOST && !count; i++)
+		if (is_on_its_way(target, &births->gone[i]))
+			count = team_places(&births->gone[i].view, &last->view, places,
+					    PLACES_MOST);
 	return count;
 }
 
@@ -157,13 +186,15 @@ static void answer(struct target *target, bool created)
 	struct births *births = target->explored->births;
 	const struct ahead_view *view = &births->waiting[births->count - 1].view;
 	struct team_place places[PLACES_MOST];
-	unsigned count = compare(births, places);
+	unsigned count = compare(target, places);
 
+	if (created)
+		births->expects = view->creates;
 	if (count) {
 		count_one(target->program, COUNT_BIRTHS_MET);
 		team_watch_places(target, HEURISTIC_BIRTH, PLACE_HITS, places, count);
 		let_all_go(target);
-	} else if (created && view->waits && !view->creates) {
+	} else if (created && view->waits && !view->creates && !view->cut) {
 		let_all_go(target);
 	} else if (created || births->count > WAITING_MOST) {
 		let_go(target, created ? births->count - 1 : 0);
@@ -181,12 +212,14 @@ static void come(struct target *target, unsigned record, uint64_t state)
 	area_hit_copy(&copy, &target->program->area->hit[record]);
 	one->record = record;
 	one->state = state;
+	one->tid = copy.tid;
+	one->created = copy.flags & AREA_HIT_CREATOR;
 	one->since = copy.entry_time < now ? copy.entry_time : now;
 	if (now - one->since > AREA_BIRTH_WAIT)
 		one->since = now - AREA_BIRTH_WAIT;
 	births->count++;
 	births->last = now;
-	if (!(copy.flags & AREA_HIT_CREATOR))
+	if (!one->created)
 		births->creators++;
 	else if (births->creators)
 		births->creators--;
@@ -195,10 +228,17 @@ static void come(struct target *target, unsigned record, uint64_t state)
 		let_all_go(target);
 		return;
 	}
+	/* What these run, and in which order, the runtime tells them later: team.c sees it. */
+	if (team_is_runtime(target->space, copy.registers.pc)) {
+		count_one(target->program, COUNT_BIRTHS_PASSED);
+		let_go(target, births->count - 1);
+		notice_answer(target->program, target->index);
+		return;
+	}
 	count_one(target->program, COUNT_BIRTHS);
 	births->looked++;
 	look(target, &copy, &one->view);
-	answer(target, copy.flags & AREA_HIT_CREATOR);
+	answer(target, one->created);
 }
 
 /* What waits no longer, or for nobody: of a thread that went on by itself before it was met, which
@@ -279,7 +319,30 @@ void births_collect(struct program *program)
 /* A creator may have had no record left to tell with. */
 static void stop_expecting(struct births *births, uint64_t now)
 {
-	if (!births->count && now - births->last > CREATOR_WAIT)
+	if (!births->count && now - births->last > CREATOR_WAIT) {
+		births->creators = 0;
+		births->expects = false;
+	}
+}
+
+static uint64_t wait_until(const struct births *births, const struct newcomer *one)
+{
+	return births->creators || births->expects ? one->since + CREATOR_WAIT
+						   : births->last + BIRTH_ALONE;
+}
+
+static void let_go_who_waited(struct target *target, uint64_t now)
+{
+	struct births *births = target->explored->births;
+	unsigned count = births->count;
+
+	for (unsigned i = births->count; i; i--)
+		if (now >= wait_until(births, &births->waiting[i - 1]))
+			let_go(target, i - 1);
+	if (births->count == count)
+		return;
+	notice_answer(target->program, target->index);
+	if (!births->count)
 		births->creators = 0;
 }
 
@@ -289,10 +352,7 @@ void births_run(struct target *target, uint64_t now)
 
 	if (!target->explored->births)
 		return;
-	if (now >= births_next(target)) {
-		let_all_go(target);
-		target->explored->births->creators = 0;
-	}
+	let_go_who_waited(target, now);
 	stop_expecting(target->explored->births, now);
 	wish = wish_of(target, now);
 	if (atomic_load_explicit(&target->shared->newborn.wish, memory_order_relaxed) != wish)
@@ -302,8 +362,10 @@ void births_run(struct target *target, uint64_t now)
 uint64_t births_next(const struct target *target)
 {
 	const struct births *births = target->explored->births;
+	uint64_t next = UINT64_MAX;
 
-	if (!births || !births->count)
-		return UINT64_MAX;
-	return births->last + (births->creators ? CREATOR_WAIT : BIRTH_ALONE);
+	for (unsigned i = 0; births && i < births->count; i++)
+		if (wait_until(births, &births->waiting[i]) < next)
+			next = wait_until(births, &births->waiting[i]);
+	return next;
 }

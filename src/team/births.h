@@ -7,7 +7,8 @@
  * (ahead_tour()), and from siblings that wait, tells where two will conflict: these places are
  * watched, and all go on. A creator is never kept waiting for more than that; a new thread is until
  * its creator has come, and while that is about to create another, until nobody has come for
- * BIRTH_ALONE.
+ * BIRTH_ALONE or, where the creator was seen to be about to, so long as its own wait lasts.
+ * Siblings that had to go on before are compared as well, for a while.
  *
  * The waits come from what is lent to teams (watches.h); of each function so many births are told
  * (AREA_BIRTHS_TOLD). Processes without the preload library tell of none. The controller's thread

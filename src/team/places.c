@@ -9,7 +9,7 @@ struct places {
 	unsigned count, most;
 };
 
-/* Adds the first of these bytes that one slot can watch together. */
+/* Adds the first of these bytes, as many as one slot can watch together. */
 static void add(struct places *places, uint64_t address, uint64_t length)
 {
 	unsigned watched = 8;
@@ -32,7 +32,8 @@ static void add_common(struct places *places, const struct ahead_access *a,
 	add(places, from, (a_end < b_end ? a_end : b_end) - from);
 }
 
-/* Mapped since the map was read last, as the heap of a program that has just begun. */
+/* Was this address mapped after the map was read last? The heap of a program that has just begun
+ * is. */
 static bool is_new(struct space *space, uint64_t address)
 {
 	uint64_t start, end;
@@ -66,7 +67,9 @@ static bool shares_lock(const struct ahead_access *a, const struct ahead_access 
 {
 	for (unsigned i = 0; i < AHEAD_LOCKS; i++)
 		for (unsigned j = 0; j < AHEAD_LOCKS; j++)
-			if (a->lock[i] && a->lock[i] == b->lock[j])
+			if (a->lock[i] & ~AHEAD_SHARED &&
+			    !(a->lock[i] & b->lock[j] & AHEAD_SHARED) &&
+			    !((a->lock[i] ^ b->lock[j]) & ~AHEAD_SHARED))
 				return true;
 	return false;
 }
@@ -74,7 +77,7 @@ static bool shares_lock(const struct ahead_access *a, const struct ahead_access 
 static bool may_conflict(const struct ahead_access *a, const struct ahead_access *b)
 {
 	return ((a->access | b->access) & TL_WRITE) && !(a->access & b->access & TL_ATOMIC) &&
-	       !shares_lock(a, b);
+	       a->phase == b->phase && !shares_lock(a, b);
 }
 
 static bool overlap(const struct ahead_access *a, const struct ahead_access *b)
@@ -82,8 +85,8 @@ static bool overlap(const struct ahead_access *a, const struct ahead_access *b)
 	return a->address < b->address + b->length && b->address < a->address + a->length;
 }
 
-/* `first` is an instruction's first access in the view: bytes from it to the next one's; 0: there
- * is no equal step. */
+/* `first`: an instruction's first access in the view. Returns the bytes from each of its accesses
+ * to the next one; 0: these steps are not equal. */
 static int64_t stride_of(const struct ahead_view *view, unsigned first)
 {
 	const struct ahead_access *access = &view->access[first];
@@ -97,8 +100,8 @@ static int64_t stride_of(const struct ahead_view *view, unsigned first)
 	return 0;
 }
 
-/* Steps from one address to another, below zero if it lies behind; 0: the walk does not come there.
- */
+/* The number of steps from one address to another, below zero if it lies behind; 0: the walk does
+ * not reach it. */
 static int64_t steps_to(uint64_t from, int64_t stride, uint64_t to)
 {
 	int64_t distance = (int64_t)(to - from);
@@ -106,9 +109,9 @@ static int64_t steps_to(uint64_t from, int64_t stride, uint64_t to)
 	return stride && distance % stride == 0 ? distance / stride : 0;
 }
 
-/* How many steps `walker`'s walk is long, where another thread makes the same walk from elsewhere:
- * both parts are taken to be of one size, that is, as long as from one beginning to the other. 0:
- * no other does. */
+/* The length of `walker`'s walk in steps, where the other thread makes the same walk from
+ * elsewhere: both parts are taken to be of one size, so each is as long as the distance between
+ * their beginnings. 0: the other thread makes no such walk. */
 static int64_t length_of_walk(const struct ahead_view *other, const struct ahead_access *walker,
 			      int64_t stride)
 {

@@ -35,15 +35,25 @@ static const struct {
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 #define DEFAULTS 2 /* of a library that calls one perhaps, where the program itself does not */
 
-static bool is_runtime_loaded(struct space *space)
+static bool is_runtime(const char *path)
 {
 	static const char *const names[] = {"libgomp.so",  "libomp.so", "libomp5.so",
 					    "libiomp5.so", "libomp-",	NULL};
+
+	return path && text_begins_with_any(path_name(path), names);
+}
+
+bool team_is_runtime(struct space *space, uint64_t pc)
+{
+	return is_runtime(space_module(space, pc));
+}
+
+static bool is_runtime_loaded(struct space *space)
+{
 	const struct symbol_mappings *mappings = symbol_modules_mappings(space_modules(space));
 
 	for (size_t i = 0; i < mappings->count; i++)
-		if (mappings->mapping[i].path &&
-		    text_begins_with_any(path_name(mappings->mapping[i].path), names))
+		if (is_runtime(mappings->mapping[i].path))
 			return true;
 	return false;
 }

@@ -10,23 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 48   /* hits at entry points; from then on the slots are for the other ways */
-#define VAIN_MOST 8 /* watches of entry points in a row by which nobody came */
-#define VIEWS 4	    /* threads that are waited for before a function, while no two conflict */
-/* A watch ends with its last hit, before that is looked at: so it may take one more than the one
- * hit that is waited for. */
+/* Hits at entry points, after which the slots are left to the other ways of choosing. */
+#define ROUNDS 48
+/* Watches of entry points in a row without a hit, after which the slots are left as well. */
+#define VAIN_MOST 8
+/* Threads that are made to wait before a function at most, while no two of them conflict. */
+#define VIEWS 4
+/* A watch ends with its last hit before the controller has looked at that hit, so one more is
+ * allowed than the one that is waited for. */
 #define ENTRY_HITS 2
 #define FUNCTION_HITS (VIEWS + 1)
 #define PLACE_HITS 8
-#define ALONE (3 * MILLISECOND / 2) /* before a function, after which nobody is waited for */
+/* Ns that a thread waits before a function, after which no other is waited for. */
+#define ALONE (3 * MILLISECOND / 2)
 struct team {
 	struct team_entry entry[TEAM_ENTRIES];
 	unsigned entries, turn;
 	unsigned rounds, vain;
 	struct ahead_view view[VIEWS];
-	pid_t waiting[VIEWS]; /* before a function: whose views these are, … */
+	/* The threads that wait before a function, whose views these are, … */
+	pid_t waiting[VIEWS];
 	unsigned views;
-	const struct slot *held; /* … the first of them by this slot */
+	const struct slot *held; /* … and the slot that holds the first of them */
 };
 
 static struct team *team_of(const struct target *target)
@@ -70,7 +75,8 @@ void team_end(struct target *target)
 	team_watches_end(target);
 }
 
-/* Entry points are not armed in the last free slot: it is for the function that one tells of. */
+/* May an entry point be armed? Not in the last free slot, which is for the function that a hit at
+ * an entry point tells of. */
 static bool may_arm(const struct target *target)
 {
 	unsigned entries = 0;
@@ -183,9 +189,10 @@ static bool all_wait(const struct target *target)
 }
 
 /*
- * A thread waits before a function. Each that waits, also before different functions, as of tasks,
- * is looked ahead from and compared with those before: up to VIEWS of them, since the parts of the
- * first two may not touch, or neither may be the thread that conflicts with all others.
+ * A thread has come to wait before a function. Look-ahead is made from each waiting thread, also
+ * before different functions (tasks are such), and compared with those before. Up to VIEWS threads
+ * wait: the parts of the first two may not touch, or neither of them may be the one that conflicts
+ * with all others.
  */
 static void came_to_function(struct target *target, struct slot *slot, const struct hit *hit)
 {
@@ -215,6 +222,17 @@ void team_came(struct target *target, struct slot *slot, struct hit *hit)
 		came_by_entry(target, slot, hit);
 	else
 		came_to_function(target, slot, hit);
+}
+
+void team_met(struct target *target, struct slot *slot, const struct hit *hit)
+{
+	if (!team_has_role(target, slot, ROLE_PLACE))
+		return;
+	for (unsigned i = 0; i < slot->hits; i++)
+		if (!slot->hit[i]->exit && slot->hit[i]->access.identity != hit->access.identity) {
+			slot_release(target, slot);
+			return;
+		}
 }
 
 void team_run(struct target *target, const struct slot *slot, uint64_t now)

@@ -3,16 +3,19 @@
 
 #include <stdlib.h>
 
-/* Holds of all processes together, for each percent of the budget: so many ns are lent at the
+/* For holds in all processes together, for each percent of the budget: so many ns are lent at the
  * start, and a quarter of what the budget earns may go to them. */
 #define LENT (20 * MILLISECOND)
 #define BUDGET_PARTS 4
 #define ENTRY_WINDOW (100 * MILLISECOND)
-#define ENTRY_HOLD (2 * MILLISECOND) /* released as soon as the function is watched */
+#define ENTRY_HOLD (2 * MILLISECOND) /* ends as soon as the function is watched */
 #define FUNCTION_WINDOW (60 * MILLISECOND)
-#define FUNCTION_HOLD (4 * MILLISECOND) /* released as soon as another has come */
+#define FUNCTION_HOLD (4 * MILLISECOND) /* ends as soon as another thread has come */
 #define PLACE_WINDOW (15 * MILLISECOND)
-#define PLACE_HOLD (2 * MILLISECOND) /* another walks to the place meanwhile */
+/* The time in which another thread walks to the place, or is first given a processor, or created.
+ */
+#define PLACE_HOLD (2 * MILLISECOND)
+#define BIRTH_HOLD (4 * MILLISECOND)
 
 bool team_watches_begin(struct target *target)
 {
@@ -69,6 +72,8 @@ int team_watch_for(struct target *target, struct slot *slot, enum role role,
 				 .window = kinds[role].window};
 	int err;
 
+	if (role == ROLE_PLACE && heuristic == HEURISTIC_BIRTH)
+		watch.hold = BIRTH_HOLD;
 	team_watches_of(target)->arming = true;
 	err = slot_arm(target, slot, &watch);
 	team_watches_of(target)->arming = false;
@@ -79,8 +84,8 @@ int team_watch_for(struct target *target, struct slot *slot, enum role role,
 	return 0;
 }
 
-/* May the slot be taken for a place, or for a function? Also one on the entry point that a thread
- * came by last: the next is not expected there soon. */
+/* May the slot be taken for a place or a function? One on the entry point that was hit last may be,
+ * too: its next hit is not expected soon. */
 static bool is_to_spare(const struct target *target, const struct slot *slot)
 {
 	return team_has_role(target, slot, ROLE_NONE) ||
@@ -101,7 +106,8 @@ struct slot *team_free_slot(struct target *target)
 				explorer_of(target)->events->unwatched(target, slot);
 			slot_disarm(target, slot);
 			hits_forget_slot(explorer_of(target)->hits, slot);
-			choice_of(target, slot)->probed_until = 0; /* its hit is gone */
+			/* The hit that was probed is gone. */
+			choice_of(target, slot)->probed_until = 0;
 			return slot;
 		}
 	return NULL;

@@ -44,6 +44,7 @@ static void block_of(const struct guards_block *from, pid_t pid, struct tl_guard
 				     .context = record->context,
 				     .family = (enum tl_guarded_family)record->family,
 				     .zeroed = record->zeroed,
+				     .copied = record->copied,
 				     .told = record->told,
 				     .freed = from->state >= GUARD_DYING,
 				     .on_pages = record->run != 0,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The threads that used CPU lately: a CPU-time counter over the whole process notes the thread of
- * each period in a ring. What it costs follows the CPU time used, not the number of threads.
+ * The threads that used CPU time lately: a counter of CPU time over the whole process interrupts
+ * once a period, and the interrupted thread notes itself in a ring. The cost follows the CPU time
+ * used, not the number of threads.
  */
 #include "base/memory.h"
 
@@ -18,7 +19,8 @@
 struct tl_active {
 	tl_event *event;
 	unsigned next;
-	/* Thread in the low bits, time in units of 2^14 ns above: one word, so never torn. */
+	/* The thread's id in the low bits, the time in units of 2^14 ns above: one word, so that it
+	 * is never torn. */
 	uint64_t samples[SAMPLES];
 };
 
@@ -83,8 +85,9 @@ int tl_active_threads(tl_active *active, pid_t *tids, size_t max, uint64_t windo
 		uint64_t tick = sample >> TID_BITS;
 		pid_t tid = (pid_t)(sample & ((1u << TID_BITS) - 1));
 
-		/* A thread that has taken its number, and is displaced before it writes, leaves an
-		 * old one there; one written since may be newer than `now`. */
+		/* An interrupted thread that has taken its place in the ring, but not yet written
+		 * it, leaves an old sample there; a sample written since may be newer than
+		 * `now`. */
 		if (!sample || (tick < now && now - tick > window))
 			continue;
 		if (!contains(tids, count, tid))

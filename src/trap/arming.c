@@ -53,7 +53,8 @@ int arming_on(struct tl_event *event)
 	return each_piece(event, coverage_enable);
 }
 
-/* A region is memory's, of which a forked child has its own. */
+/* A region belongs to the memory, of which a forked child has its own copy; a kernel event belongs
+ * to the process that opened it. */
 bool arming_is_allowed(const struct tl_event *event)
 {
 	return arming_is_region(event) || is_owner(event);
@@ -86,7 +87,8 @@ int arming_lock(tl_event *event, uint64_t *mask)
 	return -EBADF;
 }
 
-/* Somebody may have re-armed it since its last hit. */
+/* The limit may have been raised since the hit that reached it: then there is nothing to
+ * silence. */
 static bool is_silence_due(tl_event *event)
 {
 	return __atomic_exchange_n(&event->silence_due, false, __ATOMIC_SEQ_CST) &&
@@ -107,8 +109,9 @@ void arming_unlock(tl_event *event, uint64_t mask)
 	owner_unlock(&event->lock, mask);
 }
 
-/* Who waits for the lock of a region answers the thread that holds it (REGION_VISIT_MASK), and in a
- * forked child its holder may be missing. */
+/* For a region the lock is always taken. Waiting for it is safe, since the waiting thread still
+ * answers the one that holds the lock (REGION_VISIT_MASK); leaving the silencing to the holder is
+ * not, since in a forked child the holder may not exist. */
 void arming_silence(tl_event *event)
 {
 	uint64_t mask;

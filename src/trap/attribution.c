@@ -10,11 +10,11 @@
 #include <trapline/event.h>
 
 /*
- * A watchpoint is hit at few places and often: what was found out about a place is kept, in one
- * atomic word, so that a torn entry cannot be: 56 bits of pc, 4 of the previous instruction's
- * length, 3 of how many bytes beyond pc belong to the function (rounded down), 1 whether pc is
- * reached plainly. The previous instruction is decoded again at every hit, so code that was
- * replaced meanwhile is noticed by its bytes.
+ * A watchpoint is hit often, by few instructions: what was found out about a pc is cached in one
+ * atomic word, so that no entry can be torn: 56 bits of pc, 4 of the previous instruction's length,
+ * 3 of how many bytes beyond pc belong to the function (rounded down), 1 whether pc is reached
+ * plainly. The previous instruction is decoded again at every hit, so code that was replaced
+ * meanwhile is noticed by its bytes.
  */
 #define CACHE_SIZE 4096
 
@@ -25,7 +25,7 @@ static const uint8_t bytes_beyond[8] = {0, 1, 2, 4, 6, 8, 12, 15};
 struct lookup {
 	uintptr_t pc;
 	uintptr_t start, end; /* bounds last found: their bytes are mapped and readable */
-	bool served;	      /* they are the cache's, around pc */
+	bool served;	      /* `start` and `end` came from the cache and lie around pc */
 	bool reached_plainly;
 };
 
@@ -66,7 +66,8 @@ static int find_bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *en
 	uintptr_t first, last;
 	int err;
 
-	/* Asked before with the same answer, or served from the cache by attribute(). */
+	/* Nothing to look up where the last question was about the same pc, or attribute() found
+	 * the bounds in the cache. */
 	if (!(lookup->served && pc == lookup->pc)) {
 		err = unwind_function_bounds(pc, &first, &last);
 		if (err)
@@ -80,8 +81,8 @@ static int find_bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *en
 	return 0;
 }
 
-/* The watched bytes must not be touched by a handler, so data is read through the kernel. An
- * address may be any: what lies on top of the stack is tried for one that a call left there. */
+/* Data is read through the kernel: a handler must not touch the watched bytes, and any address may
+ * be asked for, since what lies on top of the stack is tried as a return address. */
 static int read_memory(void *context, uint64_t address, void *to, size_t length)
 {
 	const struct lookup *lookup = context;

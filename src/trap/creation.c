@@ -16,9 +16,10 @@
 #define MAX_STEPS 5000
 
 /*
- * Two counts of creations under way, of which `epoch` says where new ones are added: a waiter turns
- * the epoch and waits for the other count to drain, twice, since a creator may have read the epoch
- * just before it turned (as in sleepable RCU: McKenney, "Sleepable Read-Copy Update", 2006).
+ * Two counts of creations under way; `epoch` says to which of them new creations are added. A
+ * thread that waits turns the epoch and waits for the other count to drain, twice, since a creator
+ * may have read the epoch just before it turned (as in sleepable RCU: McKenney, "Sleepable
+ * Read-Copy Update", 2006).
  */
 static unsigned epoch;
 static long under_way[2];
@@ -60,7 +61,7 @@ void creation_settle(void)
 		drain(__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST) & 1);
 }
 
-/* In a forked child no other thread is creating one any more, and its signals are its own. */
+/* In a forked child no other thread creates one, and the child's signals are its own. */
 static void forget_in_child(void)
 {
 	if (signal_is_owned(SIGTRAP))

@@ -7,8 +7,8 @@
 #ifndef TRAP_CREATION_H
 #define TRAP_CREATION_H
 
-/* Wait until every thread creation that was under way at the call is done; at most 100 ms, then
- * counted. Async-signal-safe. */
+/* Waits until every thread creation that was under way at the call is done; after 100 ms it gives
+ * up, which is counted. Async-signal-safe. */
 void creation_settle(void);
 
 #endif

@@ -12,7 +12,8 @@ static bool generation_is(const tl_event *event, uint32_t generation)
 	return now & 1 && (now & 0x7fffff) == generation;
 }
 
-/* Publish, then check: pairs with tl_event_close(), which ends the generation, then looks. */
+/* Publishes the event, then checks its generation: pairs with tl_event_close(), which ends the
+ * generation, then looks at the records. */
 bool deliver_enter(struct running *record, const struct object_tag *tag,
 		   struct deliver_event *snapshot)
 {
@@ -93,8 +94,8 @@ static bool covers_this_thread(const tl_event *event)
 	       object_covers_thread(event, raw_gettid());
 }
 
-/* Publish, then check, as deliver_enter() does. The copies of a parent's events that a forked child
- * has are none of its own. */
+/* Publishes the event, then checks it, as deliver_enter() does. False also for a forked child's
+ * copy of its parent's event, whose kernel events are not the child's. */
 static bool is_another(struct running *record, tl_event *event, const tl_event *own, void **arg)
 {
 	if (event == own || __atomic_load_n(&event->fn, __ATOMIC_RELAXED) != own->fn)
@@ -112,7 +113,8 @@ void deliver_beside(const tl_event *own, void (*visit)(void *arg, void *own_arg)
 	struct running *record = running_current();
 	void *arg;
 
-	/* A filter of the program's forbids asking who we are. */
+	/* A seccomp filter of the program forbids gettid(2), so the scope of events cannot be
+	 * checked. */
 	if (!record || __atomic_load_n(&owner_lock_anonymous, __ATOMIC_RELAXED))
 		return;
 	for (unsigned i = 0; i < object_used(); i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hit, however it came, handed to the callback of its event within the event's life and limit. */
+/* Hands a hit, however it came, to the callback of its event, within the event's life and limit. */
 #ifndef TRAP_DELIVER_H
 #define TRAP_DELIVER_H
 
@@ -8,7 +8,7 @@
 #include "trap/object.h"
 #include "trap/running.h"
 
-/* What a handler needs of an event, read while its generation was the signal's. */
+/* A copy of what a handler needs of an event, read while its generation was the signal's. */
 struct deliver_event {
 	tl_event *event;
 	tl_hit_fn *fn;
@@ -21,23 +21,23 @@ struct deliver_event {
 };
 
 /* Reads the event of the tag's index and keeps it from being closed until deliver_leave(). False:
- * it is of another generation. Leave in either case. */
+ * the event is of another generation. deliver_leave() is to be called in either case. */
 bool deliver_enter(struct running *record, const struct object_tag *tag,
 		   struct deliver_event *snapshot);
 void deliver_leave(struct running *record);
 
 /* What the instruction did, as the callback sees it. */
 void deliver_describe(const struct insn_access *access, struct tl_hit *hit);
-/* Counts and calls, if the event's limit allows. */
+/* Counts the hit and calls the callback, if the event's limit allows. */
 void deliver_hit(struct tl_hit *hit, tl_hit_fn *fn, void *arg);
 
-/* Within a handler of `own`: visits each other open event that has the same callback and covers
- * this thread, with its argument and that of `own`, as if it had a hit too. Neither is closed while
- * it is visited. */
+/* Called within a handler of `own`: calls `visit` for each other open event that has the same
+ * callback and covers this thread, with that event's argument and `own`'s, as if it had a hit too.
+ * Neither event is closed while it is visited. */
 void deliver_beside(const tl_event *own, void (*visit)(void *arg, void *own_arg));
 
-/* For region_install(): hits that came another way than by a perf signal are handed to the callback
- * of event number `index`, if it is still of that generation and covers this thread. */
+/* For region_install(): hits that did not come by a perf signal are handed to the callback of event
+ * number `index`, if the event is still of that generation and covers this thread. */
 extern const struct region_events deliver_regions;
 
 #endif

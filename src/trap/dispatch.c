@@ -17,8 +17,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* A thread that was created while a counter was being opened in its siblings may carry it twice:
- * only the root that came first counts. */
+/* A thread that was created while a counter was being opened in its siblings may carry the counter
+ * twice: only hits of the root that was seen first count. */
 static bool from_first_root(struct running *record, const struct object_tag *tag)
 {
 	uint64_t *first = &record->root[tag->index % RUNNING_ROOTS];
@@ -53,7 +53,8 @@ static void describe_undecoded(const struct deliver_event *snapshot, struct tl_h
 	hit->access = snapshot->access | TL_GUESSED;
 }
 
-/* An access that the event did not ask for, seen because slots are coarser than requests. */
+/* True for an access that the event did not ask for, which trips it because slots are coarser than
+ * requests. */
 static bool unwanted(const struct deliver_event *snapshot, const struct tl_hit *hit)
 {
 	if (hit->access & TL_GUESSED)
@@ -69,8 +70,9 @@ static bool unwanted(const struct deliver_event *snapshot, const struct tl_hit *
 	return true;
 }
 
-/* The kernel's signal of this very access for another event was merged into ours (one SIGTRAP is
- * pending at most): deliver what the instruction shows it did there too. */
+/* Delivers the same access to other events that it touches. At most one SIGTRAP is pending in a
+ * thread, so the kernel merged their signals into this one; what the instruction accessed tells
+ * which events are meant. */
 static void deliver_merged(struct running *record, const struct object_tag *tag,
 			   const struct insn_access *access, ucontext_t *context)
 {
@@ -93,8 +95,8 @@ static void deliver_merged(struct running *record, const struct object_tag *tag,
 		if (!(kinds & other->access))
 			continue;
 		tid = tid ? tid : raw_gettid();
-		/* Its threads may be read once it is entered: then it is not released meanwhile. In
-		 * a forked child it is the parent's. */
+		/* Entered first: from then on the event is not released, so its threads may be
+		 * read. In a forked child it may be the parent's event. */
 		if (!deliver_enter(record, &other_tag, &snapshot) ||
 		    !object_covers_thread(other, tid) ||
 		    (other->owner_pid != raw_getpid() && !object_survives_fork(other)))
@@ -153,7 +155,7 @@ static void on_counter(struct running *record, const struct object_tag *tag,
 /* ---- the signal ------------------------------------------------------------------------- */
 
 /* A signal raised at the old address just before a move may carry the new generation: the kernel
- * reads the data when it sends it. Its address tells. */
+ * reads the event's data when it sends the signal. Its address tells. */
 static bool is_stale(const struct deliver_event *snapshot, const struct perf_siginfo *info)
 {
 	return snapshot->access && info->address != snapshot->piece.addr;
@@ -188,11 +190,11 @@ static bool is_ours(const siginfo_t *info, struct object_tag *tag)
 	return info->si_code == PERF_SIGINFO_CODE && object_decode_tag(perf->data, tag);
 }
 
-/* Of SIGTRAP one waits for the thread and one for the process at most: where so many were ours,
- * they came of our taking them. */
+/* At most one SIGTRAP is pending for the thread and one for the process: if so many were ours,
+ * taking them made new ones. */
 #define DRAIN_READ 4
 
-/* One that waits, if there is one; without `info` the kernel writes nothing. */
+/* Takes a pending SIGTRAP. With `info` NULL the kernel writes nothing. False: none is pending. */
 static bool take_waiting(siginfo_t *info)
 {
 	static const uint64_t trap_mask = 1ull << (SIGTRAP - 1);
@@ -209,13 +211,14 @@ static void note_self(const struct object_tag *tag)
 }
 
 /*
- * A handler that touched what its own event watches has made a signal pending. It would be
- * delivered (as late) when we return and call the handler again, which touches the memory again,
- * and so on for ever. All signals were blocked since the hit, so a pending hit is the handler's
- * own. A signal that is not ours is put back.
+ * Takes away the signal of a callback that touched what its own event watches. That signal is
+ * pending; it would be delivered (as late) when we return and call the callback again, which
+ * touches the memory again, and so on for ever. All signals were blocked since the hit, so a
+ * pending hit was made by the handler. A signal that is not ours is put back.
  *
- * Where this very frame is watched, and the kernel's accesses too, each that is read makes another:
- * the last is taken unread. Accepted: one of somebody else's that came since is lost.
+ * Where the memory that sigtimedwait(2) writes to is itself watched, kernel accesses included, each
+ * signal that is read makes another: the last one is taken without reading it. Accepted: if that
+ * was somebody else's, sent since, it is lost.
  */
 static void drain(void)
 {
@@ -263,7 +266,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	drain();
 	interrupted_settle(context);
 	region_thread_clean(context);
-	drain(); /* what these wrote may lie in a frame that is watched */
+	drain(); /* their stack frames may be watched, too */
 	errno = saved_errno;
 }
 

@@ -3,7 +3,7 @@
 #ifndef TRAP_DISPATCH_H
 #define TRAP_DISPATCH_H
 
-/* Own SIGTRAP in this process, once. 0 or -errno. */
+/* Makes SIGTRAP ours in this process; later calls do nothing. 0 or -errno. */
 int dispatch_install(void);
 
 #endif

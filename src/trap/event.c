@@ -126,7 +126,8 @@ static int open_slots(struct tl_event *event, uint32_t generation)
 	return err == -ENOENT || err == -ENODEV ? -EOPNOTSUPP : err;
 }
 
-/* Not opened after all: hits that came meanwhile may still be in their handlers. */
+/* Undoes a failed opening. Hits that came meanwhile may still be in their handlers, so they are
+ * waited for. */
 static void abandon(struct tl_event *event)
 {
 	__atomic_fetch_add(&event->generation, 1, __ATOMIC_SEQ_CST);
@@ -165,8 +166,8 @@ int tl_event_open(tl_event **event, const struct tl_spec *spec, tl_hit_fn *fn, v
 	*event = created;
 	generation = created->generation + 1;
 	plan(created, 0);
-	/* A hit in a thread that is covered already may silence the event, or its callback close
-	 * it: once all of it is there. */
+	/* Locked until all events are open: a hit in a thread that is covered already may silence
+	 * the event, or its callback may close it, and either waits for this lock. */
 	mask = arming_lock_new(created);
 	__atomic_store_n(&created->open, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&created->generation, generation, __ATOMIC_SEQ_CST);
@@ -310,7 +311,7 @@ static int relocate(struct tl_event *event, uint32_t generation)
 	return err;
 }
 
-/* A region whose new place cannot be watched. */
+/* Moves a region back to where it was, since its new place cannot be watched. */
 static void return_to(struct tl_event *event, const struct place *before)
 {
 	uint32_t generation = event->generation + 2;
@@ -322,8 +323,8 @@ static void return_to(struct tl_event *event, const struct place *before)
 }
 
 /*
- * The generation turns even first: hits of the old place on their way are dropped as stale from
- * then on. It turns odd again, to the number that the moved events' signals carry, at the end.
+ * The generation turns even first: hits of the old place that are on their way are dropped as stale
+ * from then on. At the end it turns odd, to the number that signals of the moved events carry.
  */
 static int move_locked(struct tl_event *event, uintptr_t addr, size_t length, unsigned access)
 {
@@ -365,7 +366,8 @@ int tl_event_move(tl_event *event, const void *addr, size_t len, unsigned access
 
 /* ---- closing ---------------------------------------------------------------------------- */
 
-/* Accesses that the kernel counted and that shared another's signal. Read errors count nothing. */
+/* Counts accesses that made no signal of their own: the kernel counted them, and their signals were
+ * merged into others. Where a counter cannot be read nothing is added. */
 static void account_unseen(struct tl_event *event)
 {
 	uint64_t counted = 0, seen = __atomic_load_n(&event->signals, __ATOMIC_RELAXED);
@@ -394,7 +396,7 @@ int tl_event_close(tl_event *event)
 	for (unsigned i = 0; i < event->piece_count; i++)
 		coverage_close(&event->coverage[i]);
 	arming_unlock(event, mask);
-	/* Without the lock: a handler that is to finish may be waiting for it. */
+	/* Without the lock: the handler that this waits for may itself be waiting for the lock. */
 	running_wait(event);
 	object_release(event);
 	return 0;

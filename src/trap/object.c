@@ -51,7 +51,8 @@ struct tl_event *object_allocate(void)
 		if (object_table[i].fn)
 			continue;
 		event = &object_table[i];
-		event->fn = (tl_hit_fn *)1; /* taken; set for good by the caller */
+		/* Marks the entry as taken until the caller sets the callback. */
+		event->fn = (tl_hit_fn *)1;
 		if (i >= __atomic_load_n(&table_used, __ATOMIC_ACQUIRE))
 			__atomic_store_n(&table_used, i + 1, __ATOMIC_RELEASE);
 		break;

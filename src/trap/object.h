@@ -54,8 +54,9 @@ struct tl_event {
 	uint64_t hits;		/* delivered */
 	uint64_t signals;	/* seen, whatever became of them */
 	struct owner_lock lock; /* opening, moving, enabling, closing */
-	bool changing;		/* its holder may wait for threads that are being created */
-	bool silence_due;	/* and is to silence it, when done: arming_silence() */
+	/* The lock's holder may be waiting for threads that are being created … */
+	bool changing;
+	bool silence_due; /* … and is to silence the event when done: arming_silence() */
 	struct coverage coverage[SLOTS_MAX_PIECES];
 	struct thread_set threads; /* TL_THREADS */
 };
@@ -71,7 +72,7 @@ struct object_tag {
 uint64_t object_encode_tag(struct object_tag tag);
 bool object_decode_tag(uint64_t data, struct object_tag *tag); /* false: not one of ours */
 
-/* An entry of its own, not open yet; NULL: the table is full. */
+/* Takes a free entry, not open yet. NULL: the table is full. */
 struct tl_event *object_allocate(void);
 void object_release(struct tl_event *event);
 

@@ -12,7 +12,7 @@
 
 #define RECORDS 8192
 #define WAIT_STEP_NS 50000
-#define STEPS_BEFORE_DOUBT 200 /* 10 ms */
+#define STEPS_BEFORE_DOUBT 200 /* of 50 us each: after 10 ms the owner of a record may be gone */
 
 static struct running records[RECORDS];
 static unsigned records_used; /* high-water mark */
@@ -24,7 +24,8 @@ static bool thread_exists(pid_t tid)
 	return raw_syscall3(SYS_tgkill, raw_getpid(), tid, 0) != -ESRCH;
 }
 
-/* A filter of the program's may forbid asking: then nobody is found to have ended, either. */
+/* OWNER_ANONYMOUS where a seccomp filter of the program may forbid gettid(2): then no thread is
+ * found to have ended, either. */
 static pid_t own_tid(void)
 {
 	return __atomic_load_n(&owner_lock_anonymous, __ATOMIC_RELAXED) ? OWNER_ANONYMOUS
@@ -55,7 +56,7 @@ static struct running *claim(unsigned index, pid_t expected, pid_t tid)
 	return record;
 }
 
-/* A free record, or one of a thread that has ended. */
+/* Takes a free record, or one of a thread that has ended. */
 static struct running *claim_any(pid_t tid)
 {
 	struct running *record;
@@ -80,8 +81,9 @@ static struct running *claim_any(pid_t tid)
 }
 
 /*
- * A record whose event is still set was left by longjmp() — or belongs to the thread whose
- * thread-local storage we share (clone(CLONE_VM) without CLONE_SETTLS), which may be in a handler.
+ * Does the record belong to a handler that was left? A record whose event is still set was either
+ * left by longjmp(), or belongs to the thread whose thread-local storage this one shares
+ * (clone(CLONE_VM) without CLONE_SETTLS), which may be in a handler.
  */
 static bool abandoned(struct running *record)
 {

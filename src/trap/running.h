@@ -17,12 +17,14 @@
 #define RUNNING_ROOTS 32
 
 struct running {
-	pid_t tid;	  /* owner; 0: free. Kept from the thread's first hit to its end */
+	/* The thread that has the record, from its first hit to its end; 0: free. */
+	pid_t tid;
 	int parked;	  /* its handler waits in tl_event_close(): counts as finished */
 	tl_event *event;  /* whose handler runs now */
-	tl_event *beside; /* another, which that handler looks at: kept open as well */
-	/* Which root a counter's hits in this thread come from, by event index modulo the size:
-	 * generation << 16 | root. Only for events with ambiguous coverage. Owner only. */
+	tl_event *beside; /* another event, which that handler looks at: kept open as well */
+	/* Which root a counter's hits in this thread come from, by event index modulo the array's
+	 * size: generation << 32 | index << 16 | root. Only for events with ambiguous coverage.
+	 * Written and read by the owner alone. */
 	uint64_t root[RUNNING_ROOTS];
 };
 

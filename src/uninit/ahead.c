@@ -140,8 +140,8 @@ void ahead_look_at(struct ahead *ahead, pid_t pid)
  * Of the registers that the call leaves as they are the program's notice tells two; those that are
  * not known make a branch that depends on them go both ways.
  */
-unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from, uint64_t address,
-			uint64_t length, struct predict_word *words, unsigned most)
+unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from,
+			const struct origin *block, struct predict_word *words, unsigned most)
 {
 	struct tl_registers registers = {0};
 	struct tl_frame_place place;
@@ -151,7 +151,7 @@ unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from, uint6
 	if (ahead->services->unwind(ahead->host, from, &place, 1) < 1)
 		return 0;
 	registers.pc = from->pc + 1; /* `from` tells of a place within the call */
-	registers.general[insn_arch.function_result] = address;
+	registers.general[insn_arch.function_result] = block->address;
 	registers.general[insn_arch.stack_pointer] = place.general[insn_arch.stack_pointer];
 	registers.general[insn_arch.frame_pointer] = place.general[insn_arch.frame_pointer];
 	ahead_look_at(ahead, from->pid);
@@ -159,10 +159,10 @@ unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from, uint6
 	predict_block(&ahead->predict, &registers,
 		      1u << insn_arch.function_result | 1u << insn_arch.stack_pointer |
 			      1u << insn_arch.frame_pointer,
-		      address, length);
+		      &(struct predict_block){block->address, block->length, block->filled});
 	while (count < most && (load = predict_best(&ahead->predict, count)))
 		words[count++] = (struct predict_word){
-			.address = address + (load->address - address) / WORD * WORD,
+			.address = block->address + (load->address - block->address) / WORD * WORD,
 			.straight = load->straight};
 	return count;
 }

@@ -8,6 +8,7 @@
 
 #include "base/lines.h"
 #include "uninit/predict.h"
+#include "uninit/words.h"
 
 #include <trapline/tool.h>
 
@@ -33,10 +34,10 @@ bool ahead_is_outside(struct ahead *ahead, uint64_t pc);
 int ahead_read(void *context, uint64_t address, void *to, size_t length);
 size_t ahead_code(void *context, uint64_t pc, uint8_t *bytes, size_t max);
 
-/* The block at `address` is about to be returned to the program by the call that `from` tells of.
+/* The block is about to be returned to the program by the call that `from` tells of.
  * Which words of it the thread will load before it has stored to them, as far as that can be told:
  * how many, `most` at most. */
-unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from, uint64_t address,
-			uint64_t length, struct predict_word *words, unsigned most);
+unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from,
+			const struct origin *block, struct predict_word *words, unsigned most);
 
 #endif

@@ -371,6 +371,7 @@ static void walk(struct predict *predict, const struct tl_registers *registers, 
 	memset(&predict->way, 0, sizeof(predict->way));
 	predict->loads = predict->calls = predict->forks = 0;
 	predict->top = registers->general[insn_arch.stack_pointer];
+	write_bytes(predict, predict->low, predict->filled);
 	forward->read = predict->read;
 	forward->tell = predict_tell_nobody;
 	forward->context = predict->context;
@@ -397,16 +398,18 @@ static void walk(struct predict *predict, const struct tl_registers *registers, 
 void predict(struct predict *predict, const struct tl_registers *registers)
 {
 	predict->block = false;
+	predict->filled = 0;
 	predict->length = PREDICT_FRAME;
 	predict->low = registers->general[insn_arch.stack_pointer] - PREDICT_FRAME;
 	walk(predict, registers, 0xffff);
 }
 
 void predict_block(struct predict *predict, const struct tl_registers *registers, uint16_t known,
-		   uint64_t address, uint64_t length)
+		   const struct predict_block *block)
 {
 	predict->block = true;
-	predict->length = length < PREDICT_BYTES ? length : PREDICT_BYTES;
-	predict->low = address;
+	predict->length = block->length < PREDICT_BYTES ? block->length : PREDICT_BYTES;
+	predict->low = block->address;
+	predict->filled = block->filled;
 	walk(predict, registers, known);
 }

@@ -84,7 +84,8 @@ struct predict {
 	/* State: large, need not be set. */
 	uint64_t
 		top; /* the stack pointer at entry: to a function it points to the return address */
-	uint64_t low, length; /* what is looked at: at most PREDICT_BYTES */
+	uint64_t low, length; /* what is looked at: at most PREDICT_BYTES, … */
+	uint64_t filled;      /* … of which so many are written at the start */
 	bool block;
 	unsigned forks;
 	struct predict_way way, fork[PREDICT_FORKS];
@@ -102,8 +103,13 @@ void predict_tell_nobody(void *context, const struct insn_forward_access *access
 /* A function is being entered. */
 void predict(struct predict *predict, const struct tl_registers *registers);
 
+struct predict_block {
+	uint64_t address, length;
+	uint64_t filled; /* bytes at its start that realloc() writes */
+};
+
 /* The allocator is about to return the block. `known`: which general registers are, a bit each. */
 void predict_block(struct predict *predict, const struct tl_registers *registers, uint16_t known,
-		   uint64_t address, uint64_t length);
+		   const struct predict_block *block);
 
 #endif

@@ -42,6 +42,7 @@ static void note_origin(const struct tl_guarded *block, struct origin *origin, p
 				  .tid = block->made.tid,
 				  .address = block->address,
 				  .length = block->length,
+				  .filled = block->copied,
 				  .serial = block->serial,
 				  .time = block->made.time,
 				  .context = uninit_mix(block->context ^ block->length),
@@ -65,11 +66,12 @@ static bool watch_fresh(struct uninit *uninit, const struct origin *origin, uint
 
 static bool watch_next(struct uninit *uninit, const struct origin *origin)
 {
-	uint64_t all = (origin->length + WORD_LENGTH - 1) / WORD_LENGTH;
-	uint64_t number = words_turn(uninit->words, origin), address = 0;
+	uint64_t first = origin->filled / WORD_LENGTH, address = 0;
+	uint64_t all = words_fresh(origin);
+	uint64_t number = words_turn(uninit->words, origin);
 
 	for (uint64_t i = 0; i < all && i < UNINIT_SLOTS + 1; i++, number++) {
-		address = origin->address + number % all * WORD_LENGTH;
+		address = origin->address + (first + number % all) * WORD_LENGTH;
 		if (!uninit_is_watched(uninit, origin->pid, address))
 			break;
 	}
@@ -100,8 +102,7 @@ static unsigned watch_predicted(struct uninit *uninit, const struct tl_access *f
 
 	if (!is_predicted(uninit, origin))
 		return 0;
-	count = ahead_of_block(uninit->ahead, from, origin->address, origin->length, words,
-			       UNINIT_SLOTS);
+	count = ahead_of_block(uninit->ahead, from, origin, words, UNINIT_SLOTS);
 	uninit_count(uninit, count ? "blocks-predicted" : "blocks-not-predicted");
 	for (unsigned i = 0; i < count; i++)
 		watched += watch_fresh(uninit, origin, words[i].address, &words[i]);
@@ -123,11 +124,10 @@ static void born(struct uninit *uninit, const struct tl_guarded *block,
 {
 	struct origin origin;
 	unsigned watched;
-	uint64_t words = (block->length + WORD_LENGTH - 1) / WORD_LENGTH;
 
 	/* What stood there has gone, whether that was told or not. */
 	uninit_forget_block(uninit, from->pid, block->address);
-	if (!block->length || block->zeroed) {
+	if (block->copied >= block->length || block->zeroed) {
 		uninit_count(uninit, "blocks-passed");
 		return;
 	}
@@ -141,7 +141,7 @@ static void born(struct uninit *uninit, const struct tl_guarded *block,
 	origin.read_before = unseen_read(&origin);
 	uninit_count(uninit, "blocks");
 	watched = watch_predicted(uninit, from, &origin);
-	for (unsigned i = watched; i < UNINIT_SLOTS && i < words; i++)
+	for (unsigned i = watched; i < UNINIT_SLOTS && i < words_fresh(&origin); i++)
 		if (!watch_next(uninit, &origin))
 			break;
 }

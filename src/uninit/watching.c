@@ -74,10 +74,29 @@ static struct word *find_oldest(struct uninit *uninit, pid_t pid, bool yielding)
 	return oldest;
 }
 
+/* Of a block that the C library has made for itself. */
+static bool is_minor(const struct origin *origin)
+{
+	return origin->yields && !origin->frame;
+}
+
+/* `instead`: of another block than this one. */
+static struct word *find_minor(struct uninit *uninit, pid_t pid, uint64_t instead)
+{
+	for (struct word *word = words_next(uninit->words, NULL); word;
+	     word = words_next(uninit->words, word))
+		if (word->origin.pid == pid && is_minor(&word->origin) &&
+		    word->origin.address != instead)
+			return word;
+	return NULL;
+}
+
 bool uninit_give_up_oldest(struct uninit *uninit, pid_t pid)
 {
-	struct word *oldest = find_oldest(uninit, pid, true);
+	struct word *oldest = find_minor(uninit, pid, 0);
 
+	if (!oldest)
+		oldest = find_oldest(uninit, pid, true);
 	if (oldest)
 		uninit_retire(uninit, oldest);
 	return oldest;
@@ -101,11 +120,15 @@ static struct word *find_other(struct uninit *uninit, const struct word *source)
 	return NULL;
 }
 
-/* A new block shares the slots with older ones: each word tells little of its block's others. */
+/* A new block shares the slots with older ones: each word tells little of its block's others. What
+ * the library makes for itself, as printf() does at its first call, takes none from the program. */
 static struct word *find_least(struct uninit *uninit, const struct origin *origin)
 {
-	struct word *spare = words_spare(uninit->words, origin);
+	struct word *minor = find_minor(uninit, origin->pid, origin->address), *spare;
 
+	if (minor || is_minor(origin))
+		return minor;
+	spare = words_spare(uninit->words, origin);
 	return spare ? spare : find_settled(uninit, origin->pid);
 }
 

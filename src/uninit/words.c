@@ -129,13 +129,18 @@ unsigned words_birth(struct words *words, uint64_t key)
 	return context_of(words, key)->births++;
 }
 
+uint64_t words_fresh(const struct origin *origin)
+{
+	return (origin->length + WORD_LENGTH - 1) / WORD_LENGTH - origin->filled / WORD_LENGTH;
+}
+
 /*
  * The first, the last, and then the others in steps of the golden ratio: these never come close to
  * each other before all is covered, whatever the length.
  */
 uint64_t words_turn(struct words *words, const struct origin *origin)
 {
-	uint64_t count = (origin->length + WORD_LENGTH - 1) / WORD_LENGTH;
+	uint64_t count = words_fresh(origin);
 	uint32_t turn = context_of(words, origin->context)->turns++;
 
 	if (count < 2 || turn % count == 0)
@@ -150,7 +155,8 @@ uint8_t words_within(const struct origin *origin, uint64_t address)
 	uint8_t bytes = 0;
 
 	for (unsigned i = 0; i < WORD_LENGTH; i++)
-		if (address + i - origin->address < origin->length)
+		if (address + i - origin->address < origin->length &&
+		    address + i - origin->address >= origin->filled)
 			bytes |= (uint8_t)(1u << i);
 	return bytes;
 }

@@ -19,6 +19,7 @@
 struct origin {
 	pid_t pid, tid;
 	uint64_t address, length;
+	uint64_t filled; /* bytes at its start that realloc() copies there: less than `length` */
 	uint64_t serial; /* of a block: another may stand at the address later */
 	uint64_t time;
 	uint64_t context; /* hash of the innermost callers and the length */
@@ -75,12 +76,14 @@ struct word *words_spare(struct words *words, const struct origin *origin);
 struct word *words_add(struct words *words, const struct origin *origin, uint64_t address);
 void words_remove(struct word *word);
 
-/* The next word of this block to watch: its number, from 0. All of a context's have their turn. */
+/* Words of this block of which nobody has written all. */
+uint64_t words_fresh(const struct origin *origin);
+/* The next of these to watch: its number, from 0. All of a context's have their turn. */
 uint64_t words_turn(struct words *words, const struct origin *origin);
 /* A block of the context is born: how many were before it, as far as remembered. */
 unsigned words_birth(struct words *words, uint64_t context);
 
-/* The bytes of the word at `address` that lie in the block. */
+/* The bytes of the word at `address` that lie in the block, and that nobody has written. */
 uint8_t words_within(const struct origin *origin, uint64_t address);
 /* The bytes of the word that lie in [first, first + length). */
 uint8_t words_touched(const struct word *word, uint64_t first, uint64_t length);

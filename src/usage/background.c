@@ -9,6 +9,7 @@
  */
 #include "usage/background.h"
 
+#include "record/delay.h"
 #include "usage/in_use.h"
 
 #include <stdatomic.h>
@@ -23,6 +24,8 @@
 /* A hold takes one in so many parts of what a thread can save up, and this at most. */
 #define HOLD_PARTS 2
 #define HOLD (3 * MILLISECOND)
+/* In a shorter one a probe (answer/probe.h) is not over before its thread goes on. */
+#define HOLD_LEAST (MILLISECOND / 2)
 
 static void note_background(struct target *target, pid_t tid)
 {
@@ -109,11 +112,14 @@ void background_look(struct target *target)
 		usage->background_count = 0;
 }
 
-uint64_t single_hold(const struct target *target)
+/* Work that comes to the thread meanwhile waits, too, and counts. */
+uint64_t single_hold(const struct target *target, const struct thread_rate *thread)
 {
 	uint64_t most = area_credit_saved(target->program->area, 0, clock_now()) / HOLD_PARTS;
+	uint64_t least = most < HOLD_LEAST ? most : HOLD_LEAST;
 
-	return most < HOLD ? most : HOLD;
+	return delay_longest_hold(most < HOLD ? most : HOLD, least, most,
+				  delay_wakes(thread->woken));
 }
 
 static bool has_slot(const struct target *target, pid_t tid)
@@ -125,18 +131,21 @@ static bool has_slot(const struct target *target, pid_t tid)
 	return false;
 }
 
-/* When the thread will have saved up for a hold of so many ns; CLOCK_MONOTONIC ns. */
-static uint64_t holdable_at(const struct target *target, pid_t tid, uint64_t hold)
+/* When the thread will have saved up for its hold; CLOCK_MONOTONIC ns. */
+static uint64_t holdable_at(const struct target *target, const struct thread_rate *thread)
 {
-	return atomic_load(&area_credit_of(target->shared, (uint64_t)tid)->until) +
-	       hold * 10000 / area_hold_parts(target->program->area);
+	const struct area *area = target->program->area;
+	uint64_t most = area_credit_saved(area, 0, clock_now()) / HOLD_PARTS;
+	uint64_t cost = delay_of_hold(single_hold(target, thread), delay_wakes(thread->woken));
+
+	return atomic_load(&area_credit_of(target->shared, (uint64_t)thread->tid)->until) +
+	       (cost < most ? cost : most) * 10000 / area_hold_parts(area);
 }
 
 const struct thread_rate *single_choose(struct target *target, uint64_t now)
 {
 	struct usage *usage = usage_of(target);
 	const struct thread_rate *chosen = NULL;
-	uint64_t hold = single_hold(target);
 	unsigned equals = 0;
 
 	usage->next = UINT64_MAX;
@@ -146,7 +155,7 @@ const struct thread_rate *single_choose(struct target *target, uint64_t now)
 
 		if (thread->rate <= 0 || has_slot(target, thread->tid))
 			continue;
-		at = holdable_at(target, thread->tid, hold);
+		at = holdable_at(target, thread);
 		if (at > now && at < usage->next)
 			usage->next = at;
 		if (at <= now && random_next(&target->program->random) % ++equals == 0)
@@ -164,7 +173,7 @@ const struct thread_rate *single_find(struct target *target, pid_t tid, uint64_t
 {
 	for (unsigned i = 0; i < target->transient.count; i++)
 		if (target->transient.thread[i].tid == tid && !has_slot(target, tid) &&
-		    holdable_at(target, tid, single_hold(target)) <= now)
+		    holdable_at(target, &target->transient.thread[i]) <= now)
 			return &target->transient.thread[i];
 	return NULL;
 }

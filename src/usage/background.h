@@ -18,7 +18,7 @@ uint64_t single_next(const struct target *target);
 const struct thread_rate *single_find(struct target *target, pid_t tid, uint64_t now);
 /* Is it one of those that slots may be in alone? */
 bool single_is_known(const struct target *target, pid_t tid);
-/* ns of a hold that a thread can have saved up for twice over. */
-uint64_t single_hold(const struct target *target);
+/* ns of a hold that the thread can have saved up for twice over. */
+uint64_t single_hold(const struct target *target, const struct thread_rate *thread);
 
 #endif

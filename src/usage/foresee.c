@@ -10,11 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STEPS 1536	 /* instructions of one look */
+#define STEPS 1536	 /* instructions that one look-ahead follows */
 #define OWN_STACK 262144 /* bytes above the stack pointer taken for the thread's own stack */
-#define UNBORN_STACK (1ull << 46) /* of a thread that is not there yet: nothing is mapped there */
+/* Stack pointer of a thread that does not exist yet: nothing is mapped there. */
+#define UNBORN_STACK (1ull << 46)
 
-/* Is there CPU time for it? What it took is told to settle(). */
+/* Is there CPU time for a look-ahead? settle() is told what it took. */
 static bool may_look(struct target *target, uint64_t now)
 {
 	struct explorer *explorer = explorer_of(target);
@@ -33,7 +34,7 @@ static bool may_look(struct target *target, uint64_t now)
 	return !bucket_is_empty(bucket) && now >= budget->paused_until;
 }
 
-/* From one pc of one thread it is looked ahead once in FORESIGHT_AGAIN. */
+/* Is this pc of this thread due? From each it is looked ahead once in FORESIGHT_AGAIN. */
 static bool is_news(struct target *target, pid_t tid, uint64_t pc, uint64_t now)
 {
 	uint64_t key = (pc ^ (uint64_t)tid << 40) * 0x9e3779b97f4a7c15ull;
@@ -45,7 +46,7 @@ static bool is_news(struct target *target, pid_t tid, uint64_t pc, uint64_t now)
 	return true;
 }
 
-/* One that is yet to be created has a number below zero. */
+/* Is the thread alive, or yet to be created (then its number is below zero)? */
 static bool is_alive(const struct target *target, pid_t tid)
 {
 	return tid < 0 || syscall(SYS_tgkill, target->pid, tid, 0) == 0;
@@ -64,7 +65,8 @@ static bool may_be_shared(struct target *target, const struct insn_registers *re
 static void note(struct target *target, pid_t tid, uint64_t now, const struct ahead_access *access)
 {
 	struct foreseen seen = {.pc = access->pc,
-				.lock = {access->lock[0], access->lock[1]},
+				.lock = {access->lock[0] & ~AHEAD_SHARED,
+					 access->lock[1] & ~AHEAD_SHARED},
 				.tid = tid,
 				.time = now,
 				.access = access->access},
@@ -89,8 +91,8 @@ static void note_view(struct target *target, pid_t tid, uint64_t now,
 			note(target, tid, now, &view->access[i]);
 }
 
-/* Threads that live for microseconds are seldom seen themselves. The thread that is about to create
- * one tells the new one's function and its argument, and that is looked ahead from. */
+/* Looks ahead from a thread that is about to be created. Threads that live for microseconds are
+ * seldom seen themselves; the thread that creates one shows the new one's function and argument. */
 static void foresee_birth(struct target *target, uint64_t now, const struct ahead_birth *birth)
 {
 	static struct ahead_view view; /* one thread; large */

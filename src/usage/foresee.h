@@ -8,10 +8,10 @@
 /* CPU time for looking ahead in all processes of a run. */
 struct foreseer {
 	struct bucket bucket;
-	uint64_t at; /* the bucket is as it was then; CLOCK_MONOTONIC, ns, 0: not yet */
+	uint64_t at; /* time of the bucket's state; CLOCK_MONOTONIC, ns; 0: not set yet */
 };
 
-/* The thread was seen with these registers. It need not stand still. */
+/* Looks ahead from these registers, with which the thread was seen. It need not stand still. */
 void foresee(struct target *target, pid_t tid, const struct insn_registers *registers);
 
 #endif

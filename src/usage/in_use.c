@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code in use, and by which thread: where clock samples fell, where sleeping threads will return to
- * (found on their stacks), and what a thread that was held is about to call.
+ * Which code is in use, and by which thread: where clock samples fell, where sleeping threads will
+ * return to (found on their stacks), and what a held thread is about to call.
  */
 #include "usage/in_use.h"
 
 #include "process/thread_status.h"
 
 #define STACK_RETURNS 4
-#define LOOKED_AT 4 /* threads at a time */
+#define LOOKED_AT 4 /* sleeping threads that one look visits */
 #define THREADS_MOST 4096
-#define STACK_WORDS 256 /* looked at from the stack pointer on */
+#define STACK_WORDS 256 /* words of a stack that are read, from the stack pointer on */
 
 struct background_thread *background_find(struct target *target, pid_t tid)
 {
@@ -32,7 +32,7 @@ static bool is_call_before(struct space *space, uint64_t pc)
 	       (bytes[0] == 0xff && (bytes[1] >> 3 & 7) == 2);
 }
 
-/* A background thread runs code that others do not, so that it has sites of its own. */
+/* A background thread has sites of its own, since it runs code that others do not. */
 struct sites *code_sites(struct target *target, pid_t tid)
 {
 	struct background_thread *thread = background_find(target, tid);
@@ -60,7 +60,7 @@ bool code_is_interesting(struct target *target, uint64_t pc)
 	       !space_is_libc(target->space, pc);
 }
 
-/* Return addresses near the top of a sleeping thread's stack. */
+/* Reads the return addresses near the top of a sleeping thread's stack. */
 static unsigned read_stack(struct target *target, uint64_t stack_pointer,
 			   uint64_t returns[static STACK_RETURNS])
 {
@@ -100,7 +100,7 @@ void code_look_at(struct target *target, struct background_thread *thread)
 
 struct drawing {
 	struct random *random;
-	pid_t *chosen; /* LOOKED_AT of them */
+	pid_t *chosen; /* LOOKED_AT threads */
 	unsigned count;
 };
 
@@ -117,7 +117,7 @@ static bool draw(void *context, pid_t tid)
 	return false;
 }
 
-/* A few threads, at random. */
+/* Draws a few threads. */
 static void choose_threads(struct target *target, pid_t chosen[static LOOKED_AT])
 {
 	struct drawing drawing = {&target->program->random, chosen, 0};
@@ -146,7 +146,7 @@ uint64_t code_wake(struct target *target)
 	return 0;
 }
 
-/* A sleeping thread's stack has the addresses that it will return to. */
+/* A sleeping thread's stack holds the addresses that it will return to. */
 void code_look(struct target *target)
 {
 	pid_t chosen[LOOKED_AT] = {0};
@@ -157,7 +157,8 @@ void code_look(struct target *target)
 			look_at_thread(target, code_sites(target, chosen[i]), chosen[i]);
 }
 
-/* Functions reached through pointers are found by asking a thread that is about to call one. */
+/* Notes the function that a held thread is about to call. Functions reached through pointers are
+ * found in no other way. */
 static void note_callee(struct target *target, const struct hit *hit)
 {
 	uint8_t bytes[INSN_MAX_LENGTH];
@@ -177,7 +178,7 @@ static void note_callee(struct target *target, const struct hit *hit)
 		code_note(target, hit->access.tid, callee);
 }
 
-/* What called it is noted as a site of the background thread's, too. */
+/* Notes the callers as sites of the background thread, too. */
 static void note_background(struct target *target, const struct hit *hit)
 {
 	struct background_thread *thread = background_find(target, hit->access.tid);

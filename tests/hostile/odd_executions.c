@@ -353,6 +353,32 @@ static void no_processes(void)
 	say_end("without processes", child);
 }
 
+/* What the dynamic linker lists instead of running the program, as ldd(1) asks it to. */
+static void listed_one(void)
+{
+	char *const traced[] = {(char *)"LD_TRACE_LOADED_OBJECTS=1", NULL};
+	char text[8192];
+	int ends[2];
+	size_t size;
+	FILE *file;
+
+	expect(pipe(ends) == 0);
+	if (fork() == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		execve("/bin/true", plain, traced);
+		_exit(1);
+	}
+	close(ends[1]);
+	file = fdopen(ends[0], "r");
+	expect(file);
+	size = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[size] = '\0';
+	expect(wait(NULL) > 0);
+	say("listed: libc %d, trapline %d", strstr(text, "libc.so") != NULL,
+	    strstr(text, "libtrapline") != NULL);
+}
+
 int main(int argc, char **argv)
 {
 	char command[100];
@@ -373,6 +399,7 @@ int main(int argc, char **argv)
 	absent_ones();
 	many_variables();
 	to_the_limit();
+	listed_one();
 	if (geteuid() == 0)
 		no_processes();
 	noise_stop();

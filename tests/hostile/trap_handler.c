@@ -42,6 +42,16 @@ static void install(void (*handler)(int, siginfo_t *, void *), int flags)
 	expect(old.sa_sigaction == handler && (old.sa_flags & flags) == flags);
 }
 
+/* Some that the kernel does not know are among them. */
+static void say_action(const char *when)
+{
+	struct sigaction old;
+
+	expect(sigaction(SIGTRAP, NULL, &old) == 0);
+	say("%s the flags are %x, with a restorer %d", when, (unsigned)old.sa_flags,
+	    old.sa_restorer != NULL);
+}
+
 int main(void)
 {
 	struct sigaction nested = {.sa_handler = on_nested, .sa_flags = SA_NODEFER}, old;
@@ -58,7 +68,9 @@ int main(void)
 	__asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq; .rept 40; nop; .endr" : : : "memory");
 	say("%d single steps", stepped);
 	install(on_trap, SA_SIGINFO | SA_RESETHAND);
+	say_action("before SA_RESETHAND");
 	raise(SIGTRAP);
+	say_action("after SA_RESETHAND");
 	expect(sigaction(SIGTRAP, NULL, &old) == 0);
 	say("after SA_RESETHAND the disposition is %s",
 	    old.sa_handler == SIG_DFL ? "default" : "something else");
@@ -66,11 +78,13 @@ int main(void)
 	raise(SIGTRAP);
 	say("SA_NODEFER nests %d deep", deepest);
 	expect(signal(SIGTRAP, SIG_ERR) == SIG_ERR && errno == EINVAL);
+	nested.sa_flags |= 0x1000400;
 	sigfillset(&nested.sa_mask);
 	expect(sigaction(SIGTRAP, &nested, NULL) == 0 && sigaction(SIGTRAP, NULL, &old) == 0);
 	say("a full mask has SIGKILL %d, SIGSTOP %d, SIGUSR1 %d",
 	    sigismember(&old.sa_mask, SIGKILL), sigismember(&old.sa_mask, SIGSTOP),
 	    sigismember(&old.sa_mask, SIGUSR1));
+	say_action("with unknown ones");
 	nap(500000);
 	noise_stop();
 	return other != 0;

@@ -116,9 +116,70 @@ static void what_was_not_used_is_given_back(void **state)
 	begin(100, 1);
 	credit = credit_take(&area, process, 7, BEGIN + SECOND, true, SECOND, &millisecond);
 	assert_int_equal(credit.hold, 1000 * US);
-	credit_settle(&credit, -(int64_t)(1000 * US));
+	credit_settle(process, &credit, 0);
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(held(7, BEGIN + SECOND, 0), 1000 * US);
+	assert_int_equal(held(7, BEGIN + SECOND, 0), 0);
+}
+
+/* ns that a thread is held in `seconds` which comes by each 10 us and wakes so often. */
+static uint64_t serves(uint32_t wakes, uint64_t hold, uint64_t seconds)
+{
+	const struct wish wish = {.hold = hold, .least = hold / 2};
+	uint64_t sum = 0;
+
+	begin(100, 1);
+	for (uint64_t now = BEGIN; now < BEGIN + seconds * SECOND; now += 10 * US) {
+		struct credit credit;
+
+		area_credit_of(process, 7)->wakes = wakes;
+		credit = credit_take(&area, process, 7, now, credit_is_new(process, 7), SECOND,
+				     &wish);
+		if (credit.hold)
+			credit_settle(process, &credit, credit.hold);
+		sum += credit.hold;
+		now += credit.hold;
+	}
+	return sum;
+}
+
+/* One percent of its time is allowed, and ten milliseconds are saved up before. */
+static void what_queues_up_behind_a_thread_is_paid_for(void **state)
+{
+	const uint64_t share = 10 * SECOND / 100 + 10000 * US;
+
+	(void)state;
+	assert_in_range(serves(0, 1000 * US, 10), share * 9 / 10, share * 11 / 10);
+	/* One piece of work comes in each hold, and waits for half of it; half a piece in the
+	 * shorter holds that a thread has saved up for which comes by all the time. */
+	assert_in_range(serves(1000, 1000 * US, 10), share * 7 / 10, share * 9 / 10);
+	/* Ten come: holds are shortened to what pays, and never cost all. */
+	assert_in_range(serves(10000, 1000 * US, 10), share / 7, share * 3 / 10);
+	/* Short holds are hardly dearer: half a piece of work comes. */
+	assert_in_range(serves(10000, 50 * US, 10), share * 7 / 10, share * 9 / 10);
+}
+
+/* The longest wish, of a thread that wakes as often as any can. */
+static void no_thread_is_never_held(void **state)
+{
+	(void)state;
+	assert_in_range(serves(UINT32_MAX, 1000 * US, 10), 10 * 500 * US, 25 * 500 * US);
+	assert_in_range(serves(UINT32_MAX, 8000 * US, 10), 10 * 4000 * US, 26 * 4000 * US);
+}
+
+static void a_hold_that_lasts_longer_is_paid_for(void **state)
+{
+	struct credit credit;
+
+	(void)state;
+	begin(100, 1);
+	credit = credit_take(&area, process, 7, BEGIN + SECOND, true, SECOND, &millisecond);
+	assert_int_equal(credit.hold, 1000 * US);
+	credit_settle(process, &credit, 8000 * US);
+	assert_int_equal(process->longest, 8000 * US);
+	assert_int_equal(credit.account->held, 8000 * US);
+	assert_int_equal(held(7, BEGIN + SECOND, 0), 1000 * US);
+	assert_int_equal(held(7, BEGIN + SECOND, 0), 1000 * US);
 	assert_int_equal(held(7, BEGIN + SECOND, 0), 0);
 }
 
@@ -129,6 +190,9 @@ int main(void)
 		cmocka_unit_test(several_at_a_time_earn_together),
 		cmocka_unit_test(threads_that_stay_earn_for_themselves),
 		cmocka_unit_test(what_was_not_used_is_given_back),
+		cmocka_unit_test(what_queues_up_behind_a_thread_is_paid_for),
+		cmocka_unit_test(no_thread_is_never_held),
+		cmocka_unit_test(a_hold_that_lasts_longer_is_paid_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,12 +13,15 @@
 #include <cmocka.h>
 
 #include "sample/ahead.h"
+#include "sample/order.h"
 #include <trapline/event.h>
 
-int lock_a, object_a, object_b, object_c;
+int lock_a, object_a, object_b, object_c, array[40];
 extern char from_count[], from_search[], from_lock[], from_inside[], from_loop[], from_birth[],
-	from_creation[], from_caller[], the_copy[];
-extern char fake_lock[], fake_unlock[], fake_answer[], fake_create[], fake_join[], fake_copy[];
+	from_creation[], from_caller[], from_barrier[], from_block[], from_once[], from_reading[],
+	from_array[], from_throw[], from_long[], the_copy[];
+extern char fake_lock[], fake_unlock[], fake_answer[], fake_create[], fake_join[], fake_wait[],
+	fake_new[], fake_once[], fake_read_lock[], fake_throw[], fake_copy[];
 
 __asm__(".text\n"
 	"from_lock:\n"
@@ -96,11 +99,72 @@ __asm__(".text\n"
 	"3:	ud2\n"
 	"4:	movl $1, object_b(%rip)\n"
 	"	ret\n"
+	"from_barrier:\n"
+	"	movl $1, object_a(%rip)\n"
+	"	call fake_wait\n"
+	"	movl $1, object_b(%rip)\n"
+	"	ret\n"
+	"from_block:\n"
+	"	call fake_new\n"
+	"	testq %rax, %rax\n"
+	"	je 1f\n"
+	"	leaq object_a(%rip), %rcx\n"
+	"	movq %rcx, 16(%rax)\n"
+	"	movq 16(%rax), %rdx\n"
+	"	movl $1, (%rdx)\n"
+	"	ret\n"
+	"1:	movl $1, object_b(%rip)\n"
+	"	ret\n"
+	"from_once:\n"
+	"	leaq lock_a(%rip), %rdi\n"
+	"	leaq from_store(%rip), %rsi\n"
+	"	call fake_once\n"
+	"	movl $1, object_b(%rip)\n"
+	"	ret\n"
+	"from_store:\n"
+	"	movl $1, object_a(%rip)\n"
+	"	ret\n"
+	"from_reading:\n"
+	"	leaq lock_a(%rip), %rdi\n"
+	"	call fake_read_lock\n"
+	"	movl $1, object_a(%rip)\n"
+	"	leaq lock_a(%rip), %rdi\n"
+	"	call fake_unlock\n"
+	"	movl $1, object_b(%rip)\n"
+	"	ret\n"
+	"from_array:\n"
+	"	leaq array(%rip), %rdx\n"
+	"	movl $40, %ecx\n"
+	"1:	movl $1, (%rdx)\n"
+	"	addl $1, object_a(%rip)\n"
+	"	addq $4, %rdx\n"
+	"	decl %ecx\n"
+	"	jne 1b\n"
+	"	movl $1, object_b(%rip)\n"
+	"	ret\n"
+	"from_long:\n"
+	"	call 1f\n"
+	"	movl $1, object_b(%rip)\n"
+	"	ret\n"
+	"1:\n"
+	"	.rept 340\n"
+	"	movl $1, -8(%rsp)\n"
+	"	.endr\n"
+	"	ret\n"
+	"from_throw:\n"
+	"	call fake_throw\n"
+	"	movl $1, object_a(%rip)\n"
+	"	ret\n"
 	"fake_lock: nop\n"
 	"fake_unlock: nop\n"
 	"fake_answer: nop\n"
 	"fake_create: nop\n"
 	"fake_join: nop\n"
+	"fake_wait: nop\n"
+	"fake_new: nop\n"
+	"fake_once: nop\n"
+	"fake_read_lock: nop\n"
+	"fake_throw: nop\n"
 	"fake_copy: nop\n");
 
 /* In place of src/process/space.c: this process itself, read as from outside, whatever lies there.
@@ -128,12 +192,17 @@ bool space_is_libc(struct space *space, uint64_t pc)
 const char *space_function_name(struct space *space, uint64_t pc)
 {
 	(void)space;
-	return pc == (uint64_t)fake_lock     ? "__pthread_mutex_lock"
-	       : pc == (uint64_t)fake_unlock ? "__pthread_mutex_unlock"
-	       : pc == (uint64_t)fake_create ? "pthread_create"
-	       : pc == (uint64_t)fake_join   ? "pthread_join"
-	       : pc == (uint64_t)fake_copy   ? "__memcpy_avx_unaligned"
-					     : "rand";
+	return pc == (uint64_t)fake_lock	? "__pthread_mutex_lock"
+	       : pc == (uint64_t)fake_unlock	? "__pthread_mutex_unlock"
+	       : pc == (uint64_t)fake_create	? "pthread_create"
+	       : pc == (uint64_t)fake_join	? "pthread_join"
+	       : pc == (uint64_t)fake_wait	? "pthread_barrier_wait"
+	       : pc == (uint64_t)fake_new	? "__libc_malloc"
+	       : pc == (uint64_t)fake_once	? "pthread_once"
+	       : pc == (uint64_t)fake_read_lock ? "pthread_rwlock_rdlock"
+	       : pc == (uint64_t)fake_throw	? "__assert_fail"
+	       : pc == (uint64_t)fake_copy	? "__memcpy_avx_unaligned"
+						: "rand";
 }
 
 static struct ahead_view view;
@@ -152,6 +221,16 @@ static void tour_from(const char *code)
 {
 	uint64_t stack[64] = {0}; /* what lies below it is taken for frames */
 	struct ahead_start from = {.registers.pc = (uint64_t)code, .known = AHEAD_ALL_KNOWN};
+
+	from.registers.general[4] = (uint64_t)&stack[32];
+	ahead_tour(NULL, &from, 400, &view);
+}
+
+static void whole_tour_from(const char *code)
+{
+	uint64_t stack[64] = {0};
+	struct ahead_start from = {
+		.registers.pc = (uint64_t)code, .known = AHEAD_ALL_KNOWN, .whole = true};
 
 	from.registers.general[4] = (uint64_t)&stack[32];
 	ahead_tour(NULL, &from, 400, &view);
@@ -252,6 +331,89 @@ static void a_creators_tour_goes_on_in_its_callers_until_it_waits(void **state)
 	assert_int_equal(times(&object_b, TL_WRITE, NULL), 0);
 }
 
+static void what_stands_behind_a_barrier_is_of_another_phase(void **state)
+{
+	(void)state;
+	tour_from(from_barrier);
+	assert_int_equal(view.accesses, 2);
+	assert_int_equal(view.access[0].phase, 0);
+	assert_int_equal(times(&object_b, TL_WRITE, NULL), 1);
+	assert_int_equal(view.access[1].phase, 1);
+	assert_false(view.waits);
+}
+
+static void a_new_block_is_there_and_nobody_elses(void **state)
+{
+	(void)state;
+	tour_from(from_block);
+	assert_int_equal(view.accesses, 1);
+	assert_int_equal(times(&object_a, TL_WRITE, NULL), 1);
+}
+
+static void what_is_to_run_once_runs(void **state)
+{
+	(void)state;
+	tour_from(from_once);
+	assert_int_equal(view.accesses, 2);
+	assert_int_equal(times(&object_a, TL_WRITE, NULL), 1);
+	assert_int_equal(times(&object_b, TL_WRITE, NULL), 1);
+}
+
+static void a_lock_for_reading_is_told_as_one(void **state)
+{
+	(void)state;
+	tour_from(from_reading);
+	assert_int_equal(times(&object_a, TL_WRITE, (char *)&lock_a + AHEAD_SHARED), 1);
+	assert_int_equal(times(&object_b, TL_WRITE, NULL), 1);
+}
+
+static void a_whole_walk_along_an_array_is_one_access(void **state)
+{
+	const struct ahead_access *last = &view.access[7];
+
+	(void)state;
+	tour_from(from_array);
+	assert_int_equal(view.accesses, 7);
+	whole_tour_from(from_array);
+	assert_int_equal(view.accesses, 8);
+	assert_int_equal(times(&object_a, TL_READ | TL_WRITE, NULL), 3);
+	assert_true(last->whole);
+	assert_int_equal(last->address, (uint64_t)&array[3]);
+	assert_int_equal(last->length, sizeof(array) - 3 * sizeof(array[0]));
+}
+
+static void who_never_comes_back_ends_the_way(void **state)
+{
+	(void)state;
+	tour_from(from_throw);
+	assert_int_equal(view.accesses, 0);
+	assert_true(order_name_never_returns("_ZSt20__throw_length_errorPKc"));
+	assert_true(order_name_never_returns("__cxa_throw"));
+	assert_false(order_name_never_returns("pthread_exit"));
+	assert_false(order_name_never_returns("memcpy"));
+}
+
+static void a_walk_ends_with_its_time(void **state)
+{
+	uint64_t stack[64] = {0};
+	struct ahead_start from = {
+		.registers.pc = (uint64_t)from_array, .known = AHEAD_ALL_KNOWN, .time = 1};
+
+	(void)state;
+	from.registers.general[4] = (uint64_t)&stack[32];
+	ahead_tour(NULL, &from, 400, &view);
+	assert_int_equal(times(&object_b, TL_WRITE, NULL), 0);
+	assert_true(view.cut);
+}
+
+static void what_is_overwritten_takes_no_room(void **state)
+{
+	(void)state;
+	tour_from(from_long);
+	assert_int_equal(times(&object_b, TL_WRITE, NULL), 1);
+	assert_false(view.cut);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +424,14 @@ int main(void)
 		cmocka_unit_test(a_tour_leaves_loops_and_own_frames),
 		cmocka_unit_test(a_tour_leaves_loops_by_their_middle),
 		cmocka_unit_test(a_creators_tour_goes_on_in_its_callers_until_it_waits),
+		cmocka_unit_test(what_stands_behind_a_barrier_is_of_another_phase),
+		cmocka_unit_test(a_new_block_is_there_and_nobody_elses),
+		cmocka_unit_test(what_is_to_run_once_runs),
+		cmocka_unit_test(a_lock_for_reading_is_told_as_one),
+		cmocka_unit_test(a_whole_walk_along_an_array_is_one_access),
+		cmocka_unit_test(who_never_comes_back_ends_the_way),
+		cmocka_unit_test(a_walk_ends_with_its_time),
+		cmocka_unit_test(what_is_overwritten_takes_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,6 +215,55 @@ static void no_more_than_a_few_are_kept(void **state)
 	assert_in_range(waiting, 0, 8);
 }
 
+static volatile int object;
+
+static void touch(void)
+{
+	object = 1;
+}
+
+/* A thread that is about to write the object; this process's own, or one that has ended. */
+static struct area_hit *tell_of_touch(uint64_t entry, pid_t tid)
+{
+	static uint64_t stack[64];
+	uint64_t ticket;
+	struct area_hit *record = area_hit_claim(bench->area, INDEX, &ticket);
+
+	assert_non_null(record);
+	record->entry_time = entry;
+	record->tid = tid;
+	record->flags = AREA_HIT_NEWBORN;
+	record->registers.pc = (uintptr_t)touch;
+	record->registers.general[insn_arch.stack_pointer] = (uintptr_t)&stack[32];
+	area_hit_publish(record, ticket);
+	return record;
+}
+
+/* Lets one go that had nobody to wait for, and takes a sibling. */
+static uint64_t met_behind(pid_t tid)
+{
+	const struct area_hit *first = tell_of_touch(clock_now(), tid);
+
+	births_collect(&bench->control.program);
+	births_run(&bench->target, clock_now() + AREA_BIRTH_WAIT);
+	assert_true(is_free(first));
+	tell_of_touch(clock_now(), getpid());
+	births_collect(&bench->control.program);
+	return count_of(COUNT_BIRTHS_MET);
+}
+
+static void who_went_on_a_moment_ago_is_compared(void **state)
+{
+	(void)state;
+	assert_int_equal(met_behind(getpid()), 1);
+}
+
+static void who_has_ended_is_not(void **state)
+{
+	(void)state;
+	assert_int_equal(met_behind(0x7ffffff0), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -226,6 +275,8 @@ int main(void)
 		TEST(a_new_thread_waits_until_it_is_left_alone),
 		TEST(nobody_is_left_waiting_where_watching_ends),
 		TEST(no_more_than_a_few_are_kept),
+		TEST(who_went_on_a_moment_ago_is_compared),
+		TEST(who_has_ended_is_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,6 +76,26 @@ static void atomic_operations_and_a_lock_in_common_are_none(void **state)
 	assert_int_equal(team_places(&one, &other, place, MOST), 0);
 }
 
+static void what_a_barrier_divides_is_none(void **state)
+{
+	(void)state;
+	note(&one, 0x1000, 0x8000, 4, TL_WRITE);
+	note(&other, 0x1004, 0x8000, 4, TL_READ)->phase = 1;
+	assert_int_equal(team_places(&one, &other, place, MOST), 0);
+	note(&one, 0x1008, 0x8000, 4, TL_WRITE)->phase = 1;
+	assert_int_equal(team_places(&one, &other, place, MOST), 1);
+}
+
+static void a_lock_that_both_hold_for_reading_keeps_nobody_out(void **state)
+{
+	(void)state;
+	note(&one, 0x1000, 0x8000, 4, TL_WRITE)->lock[0] = 0x7000 | AHEAD_SHARED;
+	note(&other, 0x1000, 0x8000, 4, TL_WRITE)->lock[0] = 0x7000;
+	assert_int_equal(team_places(&one, &other, place, MOST), 0);
+	other.access[0].lock[0] |= AHEAD_SHARED;
+	assert_int_equal(team_places(&one, &other, place, MOST), 1);
+}
+
 /* Each its half of a[i] = a[i + 1]: one comes to where the other began. */
 static void walk(struct ahead_view *view, uint64_t from)
 {
@@ -131,6 +151,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(the_common_bytes_are_watched, begin),
 		cmocka_unit_test_setup(atomic_operations_and_a_lock_in_common_are_none, begin),
+		cmocka_unit_test_setup(what_a_barrier_divides_is_none, begin),
+		cmocka_unit_test_setup(a_lock_that_both_hold_for_reading_keeps_nobody_out, begin),
 		cmocka_unit_test_setup(who_walks_comes_to_where_the_other_begins, begin),
 		cmocka_unit_test_setup(parts_that_only_touch_are_none, begin),
 		cmocka_unit_test_setup(only_the_programs_code_and_writable_memory_count, begin),

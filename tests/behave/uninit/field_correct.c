@@ -112,10 +112,36 @@ static NOINLINE void shifted_in(void)
 	free(word);
 }
 
+/* What realloc() has copied, and what is filled behind it. */
+static NOINLINE void grown_and_filled(void)
+{
+	long *numbers = malloc(8 * sizeof(*numbers)), sum = 0;
+
+	HIDE(numbers);
+	for (int i = 0; i < 8; i++)
+		numbers[i] = i;
+	HIDE(numbers);
+	numbers = realloc(numbers, 12 * sizeof(*numbers));
+	HIDE(numbers);
+	for (int i = 8; i < 12; i++)
+		numbers[i] = i;
+	HIDE(numbers);
+	for (int i = 0; i < 12; i++)
+		sum += numbers[i];
+	if (sum > 40)
+		touch();
+	numbers = realloc(numbers, 3 * sizeof(*numbers));
+	HIDE(numbers);
+	if (numbers[2] > 40)
+		touch();
+	free(numbers);
+}
+
 static const struct row rows[] = {
-	{"field_merged", field_merged},	    {"fields_copied", fields_copied},
-	{"fields_in_turn", fields_in_turn}, {"bits_set_and_reset", bits_set_and_reset},
-	{"map_in_part", map_in_part},	    {"shifted_in", shifted_in},
+	{"field_merged", field_merged},		{"fields_copied", fields_copied},
+	{"fields_in_turn", fields_in_turn},	{"bits_set_and_reset", bits_set_and_reset},
+	{"map_in_part", map_in_part},		{"shifted_in", shifted_in},
+	{"grown_and_filled", grown_and_filled},
 };
 
 RUN_CASES(rows)

@@ -203,6 +203,26 @@ static NOINLINE void frame_of_thread(void)
 		exit(3);
 }
 
+static NOINLINE void print_line(void)
+{
+	puts("line");
+}
+
+/* The first line makes blocks of the C library's, and each is a function that is entered. */
+static NOINLINE void frame_behind_first_print(void)
+{
+	int numbers[10], *at = numbers;
+
+	HIDE(at);
+	for (int i = 0; i < 5; i++)
+		at[i] = i;
+	for (int i = 0; i < 10; i++) {
+		print_line();
+		if (at[i] > 3)
+			touch();
+	}
+}
+
 static const struct row rows[] = {{"frame_scalar", frame_scalar},
 				  {"frame_not_set_by_callee", frame_not_set_by_callee},
 				  {"frame_member", frame_member},
@@ -215,7 +235,8 @@ static const struct row rows[] = {{"frame_scalar", frame_scalar},
 				  {"frame_from_last_call", frame_from_last_call},
 				  {"frame_switch", frame_switch},
 				  {"frame_of_thread", frame_of_thread},
-				  {"frame_appended_low", frame_appended_low}};
+				  {"frame_appended_low", frame_appended_low},
+				  {"frame_behind_first_print", frame_behind_first_print}};
 
 int main(int argc, char **argv)
 {

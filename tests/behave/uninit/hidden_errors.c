@@ -108,6 +108,45 @@ static NOINLINE void compared_in_parts(void)
 	free(text);
 }
 
+/* realloc() fills the words that its caller reads first. */
+static NOINLINE void grown_once(void)
+{
+	long *numbers = malloc(8 * sizeof(*numbers)), sum = 0;
+
+	HIDE(numbers);
+	for (int i = 0; i < 8; i++)
+		numbers[i] = i;
+	HIDE(numbers);
+	numbers = realloc(numbers, 12 * sizeof(*numbers));
+	HIDE(numbers);
+	for (int i = 0; i < 12; i++)
+		sum += numbers[i];
+	if (sum > 40)
+		touch();
+	free(numbers);
+}
+
+/* Between the block's birth and the read the C library makes blocks of its own. */
+static NOINLINE void behind_first_print(void)
+{
+	struct padded *padded = malloc(sizeof(*padded));
+
+	HIDE(padded);
+	padded->kind = 1;
+	HIDE(padded);
+	for (int i = 0; i < 4; i++) {
+		FILE *file = fopen("/dev/null", "w");
+
+		if (!file || fputs("of the program's own\n", file) < 0)
+			exit(3);
+		fclose(file);
+	}
+	puts("first");
+	if (padded->value > 17)
+		touch();
+	free(padded);
+}
+
 static const struct row rows[] = {
 	{"compared_in_parts", compared_in_parts},
 	{"field_between_stores", field_between_stores},
@@ -115,6 +154,8 @@ static const struct row rows[] = {
 	{"read_in_part", read_in_part},
 	{"behind_another_block", behind_another_block},
 	{"copied_behind_padding", copied_behind_padding},
+	{"grown_once", grown_once},
+	{"behind_first_print", behind_first_print},
 };
 
 RUN_CASES(rows)
