@@ -182,6 +182,9 @@ struct tl_watch {
 	/* Placed although the budget is spent. With neither `hits` nor `window` it also stays until
 	 * disarm(), whatever it costs: what a user has asked for by name. */
 	bool urgent;
+	/* For arm() alone: what the kernel does on the thread's behalf is passed over, the frames
+	 * of signals included, as where the kernel lets nobody see it. */
+	bool program_only;
 };
 
 /* A block of the heap, of those that were chosen to be told of. The thread waits, for a bounded

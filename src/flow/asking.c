@@ -11,6 +11,7 @@
 #define HITS 48u /* of a watch: what comes by all the time costs no more */
 #define HITS_LONGER 192u
 #define ENOUGH 48u	  /* answers to a question, after which others come first … */
+#define UNEXPLAINED 8u	  /* hits of a watch by the kernel outside of system calls */
 #define EQUAL 4u	  /* the condition, as insn_condition_holds() takes it */
 #define TURNS_BEHIND 16	  /* … so many turns */
 #define CODE_BEFORE 16384 /* of a function, to find the instruction before one that is watched */
@@ -69,6 +70,32 @@ static uint64_t next_cookie(struct flow_asking *asking)
 	return asking->cookie;
 }
 
+/*
+ * The frame of a hit's signal lies below the stack pointer, where variables of functions that have
+ * returned are watched on. To write it, and to read it when the handler is over, the kernel trips
+ * the watch, which raises the next signal at the same instruction, until the watch has had its hits
+ * and nobody knows what else came by. Such a place is watched without the kernel from then on: what
+ * a system call stores there is not seen, but that something was (flow_from_doubt()).
+ */
+static bool is_framed(const struct flow_asking *asking, uint64_t address)
+{
+	for (unsigned i = 0; i < FLOW_FRAMED; i++)
+		if (asking->framed[i] == address)
+			return true;
+	return false;
+}
+
+static void note_frame(struct flow_asking *asking, const struct tl_access *access,
+		       struct flow_asked *asked)
+{
+	if (asked->cookie != access->cookie || !(access->access & TL_KERNEL) ||
+	    flow_is_kernel(access) || ++asked->unexplained != UNEXPLAINED ||
+	    is_framed(asking, asked->address))
+		return;
+	asking->framed[asking->frames++ % FLOW_FRAMED] = asked->address;
+	asking->services->count(asking->host, "flow-framed", 1);
+}
+
 uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address, uint64_t length,
 			 unsigned access)
 {
@@ -80,7 +107,8 @@ uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address
 				 .access = access,
 				 .hits = asking->longer ? HITS_LONGER : HITS,
 				 .window = WINDOW,
-				 .cookie = next_cookie(asking)};
+				 .cookie = next_cookie(asking),
+				 .program_only = access != TL_EXEC && is_framed(asking, address)};
 
 	struct flow_asked *asked = &asking->asked[watch.cookie % FLOW_ASKED];
 
@@ -429,6 +457,7 @@ void flow_asking_hit(struct flow_asking *asking, const struct tl_access *access,
 		return;
 	if (asked->cookie == access->cookie)
 		asked->hits++;
+	note_frame(asking, access, asked);
 	if (was_told(asking, access))
 		return;
 	go_on(asking, access->identity);

@@ -47,7 +47,8 @@ struct flow_asked {
 	uint64_t cookie, address, length;
 	pid_t pid;
 	unsigned access;
-	unsigned hits, most; /* that came, and that it takes */
+	unsigned hits, most;  /* that came, and that it takes */
+	unsigned unexplained; /* of the kernel's, outside of system calls */
 	/* Of code: the instruction before it; length 0: not known. */
 	struct insn before;
 	/* Of code: a hit of data has told its next one (flow_asking_hit()), of this thread. */
@@ -57,6 +58,8 @@ struct flow_asked {
 
 #define FLOW_PROCESSES 16 /* in which memory that is shared is looked for */
 #define FLOW_ASKED 16	  /* watches remembered, by their cookie; more than there are at a time */
+
+#define FLOW_FRAMED 64
 
 struct flow_asking {
 	struct tl_host *host;
@@ -68,7 +71,10 @@ struct flow_asking {
 	pid_t process[FLOW_PROCESSES]; /* that are watched now */
 	unsigned processes;
 	uint64_t cookie; /* of the last watch */
-	bool longer;	 /* the next watches take more hits: much comes by that does not count */
+	/* Places, by turns, at which the frames of signals lie: see is_framed(). */
+	uint64_t framed[FLOW_FRAMED];
+	unsigned frames;
+	bool longer; /* the next watches take more hits: much comes by that does not count */
 	struct flow_asked asked[FLOW_ASKED];
 	/* A hit of code was seen right behind one of data: this machine tells both. */
 	bool separate;

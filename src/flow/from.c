@@ -247,13 +247,21 @@ static void on_next(struct flow_from *from, uint32_t index, struct flow_told *to
 					!value->computed && told->read_known);
 }
 
+/* It is no part of what the loop makes of others. */
+static bool is_lost(const struct flow_value *value, uint64_t byte)
+{
+	return value->bytes_lost && value->byte_lost[byte / 64 & 3] >> byte % 64 & 1;
+}
+
 /* The reader has seen a value with which it does not go on. */
 static bool is_left(const struct flow_value *value, const struct tl_access *access)
 {
 	uint64_t bytes;
 
-	if (!value->barred_count || !flow_from_read(value, access, &bytes))
+	if ((!value->barred_count && !value->bytes_lost) || !flow_from_read(value, access, &bytes))
 		return false;
+	if (is_lost(value, bytes))
+		return true;
 	for (unsigned i = 0; i < value->barred_count; i++)
 		if (!((bytes ^ value->barred[i]) << (64 - 8 * value->length)))
 			return true;
@@ -349,8 +357,10 @@ static bool learn(struct flow_from *from, uint32_t index, uint64_t address, uint
 	value->address = address;
 	value->length = length;
 	value->state = FLOW_VALUE_KNOWN;
+	if (!value->was_sought)
+		value->visits = 0;
 	value->was_sought = true;
-	value->visits = 0;
+	value->tries = 0;
 	flow_tree_end_constant(from->tree, value);
 	return true;
 }
@@ -414,10 +424,22 @@ static bool on_goal_of_sought(struct flow_from *from, uint32_t index, struct flo
 				&told->arrived_store);
 }
 
+/* As memory is now: it is compared again with what the reader is seen to read. */
+static bool loads_lost(const struct flow_from *from, const struct flow_value *value,
+		       uint64_t address)
+{
+	uint8_t byte;
+
+	return value->bytes_lost &&
+	       from->services->read(from->host, value->pid, address, &byte, 1) == 1 &&
+	       is_lost(value, byte);
+}
+
 static void on_code(struct flow_from *from, uint32_t index, struct flow_told *told,
 		    const struct tl_access *access)
 {
 	struct flow_value *value = &from->tree->value[index];
+	uint64_t address, length;
 
 	if (!flow_from_is_called_there(from, value, value->copied ? value->caller : value->context,
 				       access))
@@ -426,9 +448,14 @@ static void on_code(struct flow_from *from, uint32_t index, struct flow_told *to
 		told->address = flow_call_target(from->tree, access);
 		told->length = 1;
 		told->found = told->address;
+	} else if (flow_tree_address(from->tree, value, access, &address, &length)) {
+		if (loads_lost(from, value, address))
+			return;
+		told->found = true;
+		told->address = address;
+		told->length = length;
 	} else {
-		told->found =
-			flow_tree_address(from->tree, value, access, &told->address, &told->length);
+		told->found = false;
 	}
 	told->thread = access->identity;
 	if (access->registers)

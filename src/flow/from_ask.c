@@ -7,6 +7,7 @@
 #define CALLS_ENOUGH 16 /* of one call by a pointer, after which new targets are rare */
 #define LED_ENOUGH 16	/* values that went on, and none elsewhere: all do */
 #define LED_SETTLED 4	/* values that went on, and none elsewhere: as far as can be told all do */
+#define VISITS_UNLED 4	/* in which no value went on from an address: others come elsewhere */
 #define SOLE_VISITS 3	/* in which nobody stored to the goal: the one writer is the answer */
 
 /* Does the value's parent stand for all blocks of a function, of which but one is watched? */
@@ -81,11 +82,18 @@ static bool needs_code(const struct flow_from *from, const struct flow_value *va
 	return value->copied ? value->common : writer->made && (value->computed || value->common);
 }
 
+/* Many visits, and nothing that was read there went on: it is to be found again where it is. */
+static bool is_unled(const struct flow_value *value)
+{
+	return value->state == FLOW_VALUE_KNOWN && value->was_sought &&
+	       value->tries >= VISITS_UNLED && !value->led && !value->confirmed;
+}
+
 static unsigned watches_of(const struct flow_from *from, const struct flow_value *value)
 {
 	uint32_t goal;
 
-	if (value->state == FLOW_VALUE_SOUGHT)
+	if (value->state == FLOW_VALUE_SOUGHT || is_unled(value))
 		return goal_of_sought(from, value) == FLOW_NONE ? 2 : 3;
 	goal = flow_from_goal(from, value);
 	if (goal == FLOW_NONE)
@@ -203,8 +211,11 @@ bool flow_from_ask(void *state, unsigned question, uint32_t index)
 	struct flow_from *from = state;
 	struct flow_value *value = &from->tree->value[index];
 
+	if (is_unled(value))
+		value->state = FLOW_VALUE_SOUGHT;
 	from->told[question] = (struct flow_told){0};
 	value->visits++;
+	value->tries++;
 	if (value->state == FLOW_VALUE_SOUGHT ? ask_sought(from, question, value)
 					      : ask_known(from, question, value)) {
 		from->told[question].since = clock_now();

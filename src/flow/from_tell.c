@@ -22,6 +22,8 @@ static const char *why_unanswered(const struct flow_tree *tree, const struct flo
 	if (value->chosen && value->computed)
 		return "not followed: one of several was taken, and it was changed: which is not "
 		       "known";
+	if (value->was_sought && !value->reads)
+		return "not followed: where it was read before, nobody came to read it again";
 	return value->only_writer || flow_tree_goal(tree, value) != value->writer
 		       ? "not followed: what passes through here was not seen to go on"
 		       : "memory that nobody was seen to write";

@@ -146,6 +146,8 @@ static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 	value.chosen = from->chosen;
 	value.barred_count = end->barred_count;
 	memcpy(value.barred, end->barred, sizeof(value.barred));
+	value.bytes_lost = end->bytes_lost;
+	memcpy(value.byte_lost, end->byte_lost, sizeof(value.byte_lost));
 	value.kept = from->gone || from->frame ? 0 : end->kept;
 	if (from->returned) /* Behind that call others may have changed them. */
 		value.kept &= (uint16_t)(1u << insn_arch.stack_pointer);
@@ -153,12 +155,14 @@ static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 	 * of which. */
 	if (!compute_address(tree, from, end, &value) ||
 	    (end->earlier_pass && value.computed && !value.chosen)) {
-		if (end->earlier_pass) {
-			add_end(tree, from, "%s",
-				"not followed: a loop loads many, and which of them was kept is "
-				"not known");
+		bool last = end->gathers && !value.chosen;
+
+		if (end->earlier_pass)
+			add_end(tree, from, "not followed: %s",
+				last ? "what a loop loads before the last"
+				     : "a loop loads many, and which of them was kept is not known");
+		if (end->earlier_pass && !last)
 			return;
-		}
 		value.state = FLOW_VALUE_SOUGHT;
 		add_value(tree, &value);
 		return;

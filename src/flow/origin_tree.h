@@ -97,6 +97,9 @@ struct flow_value {
 	bool chosen;
 	uint64_t barred[FLOW_BARRED]; /* with these its reader does not go on */
 	unsigned barred_count;
+	/* A loop loads many, and the last one is always in what is stored, but for these bytes. */
+	bool bytes_lost;
+	uint64_t byte_lost[4];
 	bool computed; /* what is stored may be something else, made of what is read */
 	bool common;   /* many of its values are the same: none tells it from others */
 	/* How many values went on to the goal, and how many did not: it is a place that values pass
@@ -122,6 +125,7 @@ struct flow_value {
 	char end[160];
 	unsigned depth;
 	uint64_t visits, reads, confirmed;
+	uint64_t tries; /* visits since its address was learnt */
 };
 
 struct flow_writer {

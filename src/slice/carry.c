@@ -36,7 +36,7 @@ static bool depends(const struct insn_result *result, uint64_t held)
 	return of && (!result->conditional || held & slice_bit(&result->to));
 }
 
-static uint64_t behind(const struct insn_effect *effect, uint64_t held)
+uint64_t slice_behind(const struct insn_effect *effect, uint64_t held)
 {
 	uint64_t made = 0, killed = 0;
 
@@ -89,7 +89,7 @@ static bool go_on(struct flow_slice_work *work, unsigned *count, uint64_t start,
 	return with;
 }
 
-static uint64_t loaded_by(const struct insn_effect *effect)
+uint64_t slice_loaded_by(const struct insn_effect *effect)
 {
 	uint64_t held = 0;
 
@@ -112,11 +112,18 @@ static bool stores(const struct insn_effect *effect, unsigned operand, uint64_t 
 	return false;
 }
 
-static bool is_there(const struct flow_slice_work *work, const struct slice_arrival *arrival,
-		     uint16_t index)
+bool slice_is_there(const struct flow_slice_work *work, const struct slice_arrival *arrival,
+		    uint16_t index)
 {
 	return arrival->index == SLICE_NOWHERE ? work->effect[index].insn.flow == INSN_FLOW_RETURN
 					       : index == arrival->index;
+}
+
+bool slice_is_made_of(const struct flow_slice_work *work, const struct slice_arrival *arrival,
+		      uint16_t index, uint64_t held)
+{
+	return arrival->stored ? stores(&work->effect[index], arrival->operand, held)
+			       : held & arrival->wanted;
 }
 
 bool slice_arrives(struct flow_slice_work *work, uint64_t start, uint16_t load,
@@ -129,19 +136,18 @@ bool slice_arrives(struct flow_slice_work *work, uint64_t start, uint16_t load,
 	memset(work->visited, 0, sizeof(work->visited));
 	if (load == arrival->index ||
 	    !go_on(work, &count, start, load,
-		   slice_is_call(&from->insn) ? 1ull << RAX : loaded_by(from)))
+		   slice_is_call(&from->insn) ? 1ull << RAX : slice_loaded_by(from)))
 		return false;
 	for (unsigned i = 0; i < count; i++) {
 		uint16_t index = work->pass[i].index;
 		uint64_t held = work->pass[i].held;
 		const struct insn_effect *effect = &work->effect[index];
 
-		if (is_there(work, arrival, index)) {
-			if (arrival->stored ? !stores(effect, arrival->operand, held)
-					    : !(held & arrival->wanted))
+		if (slice_is_there(work, arrival, index)) {
+			if (!slice_is_made_of(work, arrival, index, held))
 				return false;
 			reached = true;
-		} else if (!go_on(work, &count, start, index, behind(effect, held))) {
+		} else if (!go_on(work, &count, start, index, slice_behind(effect, held))) {
 			return false;
 		}
 	}
@@ -182,7 +188,7 @@ static void set_out(struct flow_slice_work *work, unsigned *count, uint64_t star
 	else if (end->kind == FLOW_END_RETURN)
 		spread(work, count, start, at, slice_bit(&end->place));
 	else if (end->kind == FLOW_END_LOAD)
-		spread(work, count, start, at, loaded_by(&work->effect[at]));
+		spread(work, count, start, at, slice_loaded_by(&work->effect[at]));
 }
 
 bool slice_is_one_of_two(struct flow_slice_work *work, uint64_t start, const struct flow_end *end)
@@ -203,7 +209,7 @@ bool slice_is_one_of_two(struct flow_slice_work *work, uint64_t start, const str
 
 		if (work->select[index] && takes_one(&work->effect[index], held))
 			return true;
-		spread(work, &count, start, index, behind(&work->effect[index], held));
+		spread(work, &count, start, index, slice_behind(&work->effect[index], held));
 	}
 	return count == FLOW_SLICE_PASSES;
 }

@@ -29,6 +29,8 @@ int slice_decode(const uint8_t *code, size_t length, uint64_t start, struct flow
 		return -E2BIG;
 	memset(work->at, 0, sizeof(work->at));
 	work->count = 0;
+	work->code = code;
+	work->length = length;
 	while (offset < length) {
 		struct insn_effect *effect = &work->effect[work->count];
 

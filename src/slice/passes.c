@@ -131,8 +131,7 @@ static bool makes(const struct insn_effect *effect, uint64_t held)
 	return false;
 }
 
-/* General registers that hold something else behind the instruction, or may. */
-static uint16_t changed_by(const struct insn_effect *effect)
+uint16_t slice_changed_by(const struct insn_effect *effect)
 {
 	if (slice_is_call(&effect->insn))
 		return (uint16_t) ~(INSN_KEPT_BY_CALLS | 1u << RSP);
@@ -149,7 +148,7 @@ static bool pass(struct flow_slice_work *work, unsigned *count, uint16_t load, u
 	bool of_two = false;
 	uint64_t earlier;
 
-	work->changed |= changed_by(effect);
+	work->changed |= slice_changed_by(effect);
 	if (index == load && makes(effect, held))
 		return passed;
 	passed |= index == load;
@@ -165,7 +164,7 @@ bool slice_outlives_load(struct flow_slice_work *work, uint64_t start, uint16_t 
 	unsigned count = 0;
 
 	memset(work->visited, 0, sizeof(work->visited));
-	work->changed = changed_by(&work->effect[last]);
+	work->changed = slice_changed_by(&work->effect[last]);
 	find_ways(work, start);
 	enter(work, &count, last, held, false);
 	for (unsigned i = 0; i < count; i++) {

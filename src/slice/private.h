@@ -85,6 +85,14 @@ bool slice_runs_again(struct flow_slice_work *work, const struct flow_slice *sli
 void slice_note_barred(const struct flow_slice_work *work, uint64_t start, struct flow_end *load,
 		       uint16_t last);
 
+/* General registers that hold something else behind the instruction, or may. */
+uint16_t slice_changed_by(const struct insn_effect *effect);
+
+/* carry.c. The registers that depend on what the instruction loads; behind it, on what those in
+ * `held` held before. */
+uint64_t slice_loaded_by(const struct insn_effect *effect);
+uint64_t slice_behind(const struct insn_effect *effect, uint64_t held);
+
 /* Where a value is to arrive: at an instruction, or at each return, in these registers; or by an
  * instruction in the memory that it stores to. */
 struct slice_arrival {
@@ -93,6 +101,17 @@ struct slice_arrival {
 	bool stored;
 	unsigned operand;
 };
+
+bool slice_is_there(const struct flow_slice_work *work, const struct slice_arrival *arrival,
+		    uint16_t index);
+/* What arrives there depends on these registers. */
+bool slice_is_made_of(const struct flow_slice_work *work, const struct slice_arrival *arrival,
+		      uint16_t index, uint64_t held);
+
+/* gather.c. Sets the load's `byte_lost` where it is so. work->changed: general registers that
+ * change from it on until then. */
+bool slice_gathers(struct flow_slice_work *work, uint64_t start, struct flow_end *load,
+		   const struct slice_arrival *arrival);
 
 /*
  * Does what instruction `load` has loaded, or its call has returned, arrive whatever way is taken,

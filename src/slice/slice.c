@@ -474,6 +474,10 @@ static void find_always(struct flow_slice_work *work, struct flow_slice *slice, 
 		end->always =
 			is_made_here(end) &&
 			slice_arrives(work, start, slice_index(work, start, end->pc), arrival);
+		end->gathers = end->kind == FLOW_END_LOAD && end->earlier_pass &&
+			       slice_gathers(work, start, end, arrival);
+		if (end->gathers)
+			end->kept = (uint16_t)~work->changed;
 		end->one_of_two = work->selects && !end->always &&
 				  slice_is_one_of_two(work, start, end);
 	}

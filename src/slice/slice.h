@@ -51,6 +51,11 @@ struct flow_end {
 	/* Of a load: with these the code does not go on. */
 	uint64_t barred[FLOW_BARRED];
 	uint8_t barred_count;
+	/* Of a load that a loop repeats: what it has loaded last, but for these bytes (a bit each),
+	 * is always in the value, as in a sum or in a number that is made of digits; what it had
+	 * loaded before may be, too. */
+	bool gathers, bytes_lost;
+	uint64_t byte_lost[4];
 	/* Of a load: general registers, a bit each, that hold the same before the load and behind
 	 * the slice's instruction, whichever way led from the one to the other with the value. */
 	uint16_t kept;
@@ -74,6 +79,8 @@ struct flow_slice_work {
 	struct insn_effect effect[FLOW_SLICE_INSNS];
 	uint64_t pc[FLOW_SLICE_INSNS];
 	unsigned count;
+	const uint8_t *code; /* of the function that was decoded last */
+	size_t length;
 	uint16_t at[FLOW_SLICE_CODE]; /* index of the instruction at each byte, plus 1 */
 	/* What was looked for before which instruction, by a hash: a collision, of which there is
 	 * one in hundreds of slices, loses a way. */

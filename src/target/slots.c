@@ -50,7 +50,8 @@ static struct perf_request request_for(const struct target *target, const struct
 				     .access = access,
 				     .signal = true,
 				     /* Fixed for a slot: the kernel refuses to change it. */
-				     .kernel = target->program->options.kernel,
+				     .kernel = target->program->options.kernel &&
+					       !watch->program_only,
 				     .disabled = true};
 }
 

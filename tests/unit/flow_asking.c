@@ -36,9 +36,12 @@ void tool_refuse(struct tl_host *host, pid_t pid)
 	(void)host, (void)pid;
 }
 
+static struct tl_watch armed; /* last */
+
 static int arm(struct tl_host *host, const struct tl_watch *watch)
 {
-	(void)host, (void)watch;
+	(void)host;
+	armed = *watch;
 	return 0;
 }
 
@@ -341,6 +344,41 @@ static void a_return_is_passed_over(void **state)
 	assert_int_equal(tellings, 1);
 }
 
+static void trap_in_kernel(unsigned traits)
+{
+	const struct tl_registers registers = registers_at(STORE, PLACE);
+	const struct tl_access access = {.size = sizeof(access),
+					 .pid = PROCESS,
+					 .identity = 1,
+					 .pc = START,
+					 .address = PLACE,
+					 .length = 8,
+					 .access = TL_READ | TL_WRITE | TL_KERNEL | TL_GUESSED,
+					 .traits = traits,
+					 .registers = &registers,
+					 .cookie = asking.question[0].cookie};
+
+	for (unsigned i = 0; i < 16; i++) {
+		tellings = 0;
+		flow_asking_hit(&asking, &access, tell);
+	}
+}
+
+static void frames_of_signals_are_passed_over_from_then_on(void **state)
+{
+	(void)state;
+	trap_in_kernel(0);
+	flow_asking_arm(&asking, PROCESS, PLACE, 8, TL_READ | TL_WRITE);
+	assert_false(armed.program_only);
+	trap_in_kernel(TL_TRAIT_UNEXPLAINED);
+	flow_asking_arm(&asking, PROCESS, PLACE, 8, TL_READ | TL_WRITE);
+	assert_true(armed.program_only);
+	flow_asking_arm(&asking, PROCESS, PLACE + 64, 8, TL_READ | TL_WRITE);
+	assert_false(armed.program_only);
+	flow_asking_arm(&asking, PROCESS, PLACE, 1, TL_EXEC);
+	assert_false(armed.program_only);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,6 +393,7 @@ int main(void)
 		cmocka_unit_test_setup(what_could_not_be_recorded, ask),
 		cmocka_unit_test_setup(a_watch_is_remembered_as_long_as_it_is_armed, ask),
 		cmocka_unit_test_setup(a_return_is_passed_over, ask),
+		cmocka_unit_test_setup(frames_of_signals_are_passed_over_from_then_on, ask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
  * What functions that have returned had made of what: where the same code is called by others, or
  * where registers have changed since. In the machine's own words where compilers would choose.
  */
+#include <stdbool.h>
 #include "kinds.h"
 
 struct box {
@@ -167,6 +168,37 @@ static APART void finish_kept(void)
 	result = pick();
 }
 
+/* digits: a loop makes a number of a text's digits, and gives up where one is none. */
+static char digits[8];
+static volatile size_t digits_length = sizeof(digits);
+static uint64_t parsed;
+
+static APART void digits_write(void)
+{
+	for (unsigned i = 0; i < sizeof(digits); i++)
+		digits[i] = (char)('0' + (made >> (3 * i + 20)) % 8);
+}
+
+static APART bool digits_read(const char *text, size_t length, uint64_t *number)
+{
+	uint64_t value = 0;
+	size_t i = 0;
+
+	while (i < length && text[i] >= '0' && text[i] <= '9')
+		value = 10 * value + (uint64_t)(text[i++] - '0');
+	if (i < length)
+		return false;
+	*number = value;
+	return true;
+}
+
+static APART void finish_digits(void)
+{
+	digits_write();
+	if (digits_read(digits, digits_length, &parsed))
+		result = parsed;
+}
+
 /* two: another call of the same function comes before the store. */
 static APART uint64_t value_of(const struct box *box)
 {
@@ -190,11 +222,9 @@ static void through_two(void)
 	finish_two();
 }
 
-static const struct road roads[] = {{"line", finish_line},
-				    {"two", through_two},
-				    {"behind", through_behind},
-				    {"turned", through_turned},
-				    {"kept", finish_kept}};
+static const struct road roads[] = {{"line", finish_line},	{"two", through_two},
+				    {"behind", through_behind}, {"turned", through_turned},
+				    {"kept", finish_kept},	{"digits", finish_digits}};
 
 int main(int argc, char **argv)
 {

@@ -246,6 +246,7 @@ RETURNED = {
     "turned": (["finish_turned", "fill_box", "make"], ["open_box", "twice"]),
     "two": (["finish_two", "fill_box", "fill_second", "make"], ["value_of"]),
     "kept": (["finish_kept"], ["pick", "put_one", "make"]),
+    "digits": (["finish_digits", "digits_read", "digits_write", "make"], []),
 }
 STYLES_WAYS = {
     "json": (["json_write"], ["json_number", "json_finish", "json_tokenize"]),
