@@ -11,7 +11,8 @@ static struct contended_site *find(struct contended *contended, uint64_t pc)
 	return NULL;
 }
 
-/* What was seen is worth more than what was only foreseen. */
+/* A free place, or one to replace: a site where another thread was seen is worth more than one
+ * where it was only foreseen. */
 static struct contended_site *replaced(struct contended *contended, struct random *random)
 {
 	struct contended_site *site;
@@ -53,7 +54,7 @@ void contended_change(struct contended *contended, struct random *random, uint64
 	contended_note(contended, random, pc, tid)->changes++;
 }
 
-/* Look-ahead follows ways that no thread ever goes. */
+/* Was a thread seen to hit the site? Look-ahead also follows paths that no thread ever takes. */
 static bool came(const struct contended *contended, uint64_t pc)
 {
 	for (unsigned i = 0; i < contended->used; i++)
@@ -87,7 +88,9 @@ bool contended_is_met(const struct contended *contended, const struct contended_
 	return site->conflict && came(contended, site->conflict);
 }
 
-/* Who is never seen to come by is waited for first: until then nobody need be held for him. */
+/* What a foreseen conflict adds to a site's worth. Of two instructions that conflict, one that no
+ * thread was seen to hit is watched first: until a thread hits it, holds at the other meet nobody.
+ */
 static unsigned worth_of_foresight(const struct contended *contended,
 				   const struct contended_site *site)
 {
@@ -110,8 +113,8 @@ bool contended_promises(const struct contended *contended, contended_filter_fn *
 	return false;
 }
 
-/* Memory that changes under a thread is worth some tries, whatever is thought of the instruction.
- */
+/* What a change of its memory adds to a site's worth: such memory is worth some tries, whatever the
+ * tool thinks of the instruction. */
 static unsigned worth_of_change(const struct contended_site *site)
 {
 	if (!site->changes)

@@ -15,7 +15,8 @@ static bool have_common_lock(const struct foreseen *a, const struct foreseen *b)
 
 static bool conflict(const struct foreseen *a, const struct foreseen *b)
 {
-	/* Which of the threads that are there one to be created was, nobody knows. */
+	/* A thread that is yet to be created may turn out to be one of those that exist: nobody
+	 * knows. */
 	if (!b->tid || (a->tid < 0) != (b->tid < 0))
 		return false;
 	return a->tid != b->tid && a->time - b->time < FORESIGHT_AGE &&

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much of what ran was looked at, for the summary of a run: which pieces of code samples and
- * hits have shown to run, in which of them a thread came to what was watched, and in which threads.
+ * How much of the code that ran was looked at, for the summary of a run: which pieces of code
+ * samples and hits have shown to run, in which of them a thread hit a watch, and in which threads.
  *
- * A set is a table of bits by hash. Two members can fall together: of 2,000 some 30 are lost, of
+ * A set is a table of bits by hash. Two members can share a bit: of 2,000 some 30 are lost, of
  * 10,000 some 700.
  */
 #ifndef HISTORY_LOOKED_H
@@ -21,13 +21,13 @@ struct looked_set {
 
 struct looked {
 	struct looked_set ran;	   /* pieces of SITE_BYTES of code */
-	struct looked_set reached; /* of these, where somebody came to what was watched */
+	struct looked_set reached; /* of these, those in which a thread hit a watch */
 	struct looked_set threads;
 };
 
-/* A sample was drawn there. */
+/* Notes a sample at `pc`. */
 void looked_ran(struct looked *looked, pid_t tid, uint64_t pc);
-/* A thread came there to what was watched. */
+/* Notes that a thread hit a watch at `pc`. */
 void looked_reached(struct looked *looked, pid_t tid, uint64_t pc);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The room: what a process was seen to do, kept to choose what to watch next, and the weights by
- * which that is done. Fixed tables and arithmetic; nothing here knows of slots, threads or the
- * area, and the time is an argument. The controller's thread alone.
+ * The room holds what a process was seen to do, kept in order to choose what to watch next, and the
+ * weights by which that is chosen. Fixed tables and arithmetic: nothing here knows of slots,
+ * threads or the area, and the time is an argument. Used by the controller's thread alone.
  *
  * This file: all of it for one process, by pc and by address.
  */

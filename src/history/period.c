@@ -19,7 +19,8 @@ static struct period *find_period(struct periods *periods, uint64_t identity)
 	return oldest;
 }
 
-/* After a time that was not watched it is some intervals later, but for holds elsewhere. */
+/* After a time in which the address was not watched, the next visit is a whole number of intervals
+ * later, except for holds elsewhere. */
 static void note_gap(struct period *period, uint64_t passed, uint64_t bound)
 {
 	uint64_t rest = passed % period->length;
@@ -44,7 +45,7 @@ static void note_visit(struct period *period, uint64_t time)
 	}
 }
 
-/* When it comes next; 0: not known. */
+/* When the thread comes next; 0: not known. */
 static uint64_t next_of(const struct period *period, uint64_t now)
 {
 	uint64_t passed = now - period->last, count = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The numbers by which it is chosen what to watch next, all of them, each with its unit and reason.
- * Some were tuned on the programs of tests/behave/race; `make bench BENCHES=strategies` tells what
- * each strategy is worth on programs that did not suggest them.
+ * All numbers by which the next watch is chosen, each with its unit and reason. Some were tuned on
+ * the programs of tests/behave/race; `make bench BENCHES=strategies` tells what each strategy is
+ * worth on programs that did not suggest them.
  */
 #ifndef HISTORY_WEIGHTS_H
 #define HISTORY_WEIGHTS_H
@@ -22,10 +22,10 @@
 
 #define CONTENDED_MAX 128
 #define CONTENDED_DRAWS 8 /* of one to replace, until it is one that was only foreseen */
-#define INTEREST_EQUAL 32 /* of an instruction that nobody has an opinion of */
-/* More for one whose memory changed under a thread that was held there, … */
+#define INTEREST_EQUAL 32 /* of an instruction that the tool has no opinion of */
+/* Interest added for one whose memory changed under a thread that was held there, … */
 #define INTEREST_CHANGED (3 * INTEREST_EQUAL)
-#define CONTENDED_TRIES 4 /* … for so many tries for each change that was seen */
+#define CONTENDED_TRIES 4 /* … for this many tries for each change that was seen */
 /* Of eight choices so many are of contended sites: what is promising comes before what is new when
  * there is little to spend. */
 #define CONTENDED_PARTS 4
@@ -35,30 +35,30 @@
  */
 
 #define FORESIGHT_WORDS 4096
-/* A thread that does something after another did it longer ago may well do so because of it, as
- * what a program sets up before it creates a thread. */
+/* ns: when two threads access a word this far apart, the later one may well do so because of the
+ * earlier one, for example to what a program sets up before it creates a thread. */
 #define FORESIGHT_AGE (2 * SECOND)
-#define FORESIGHT_AGAIN (SECOND / 2) /* between two looks from one place by one thread */
-#define FORETOLD_MAX 1024 /* places and threads that were looked ahead from, remembered */
-/* More interest for a site of a conflict that was foreseen, … */
+#define FORESIGHT_AGAIN (SECOND / 2) /* ns between two look-aheads from one pc of one thread */
+#define FORETOLD_MAX 1024 /* pairs of pc and thread that were looked ahead from, remembered */
+/* Interest added for a site of a foreseen conflict, … */
 #define INTEREST_FORESEEN (3 * INTEREST_EQUAL)
 #define FORESEEN_HOLDS 8 /* … halved after so many holds there */
-/* A site where threads come by is worth this part of it while nobody was seen at what it conflicts
+/* A site that threads hit is worth this part of it while no thread was seen at what it conflicts
  * with. */
 #define FORESEEN_UNSEEN_PARTS 8
-/* Nobody who comes by what was not foreseen is held for what a thread has saved up to here, while
- * there is something foreseen: ns. */
+/* ns of a thread's hold credit that only hits at foreseen sites may use, while there is something
+ * foreseen. */
 #define FORESEEN_RESERVE (5 * MILLISECOND)
-/* Who seldom comes by a foreseen site is waited for: its window doubles each time nobody did, at
- * most so often. */
+/* Threads that seldom hit a foreseen site are waited for: its window doubles with each watch
+ * without a hit, at most this many times. */
 #define FORESEEN_DOUBLINGS 5
-#define SAMPLES_FIRST (SECOND / 2) /* from the start on, nothing is foreseen */
+#define SAMPLES_FIRST (SECOND / 2) /* ns from the start in which nothing is foreseen */
 
 /* ---- the sharing table (history/sharing.h) --------------------------------------------------- */
 
 #define SHARING_LINES 4096
 #define SHARING_LINE 64	 /* bytes */
-#define SHARING_VISITS 4 /* of one thread alone, after which a line is taken for its own */
+#define SHARING_VISITS 4 /* visits of one thread alone after which a line is taken for its own */
 
 /* ---- cooldown: addresses that cost too much (history/cooldown.h) ----------------------------- */
 
@@ -67,30 +67,32 @@
 /* ---- periods: threads that come by at equal intervals (history/period.h) --------------------- */
 
 #define PERIOD_ADDRESSES 8	 /* remembered for each process */
-#define PERIODS 8		 /* threads, of an address */
-#define PERIOD_VISIT MILLISECOND /* accesses nearer to each other are one visit */
+#define PERIODS 8		 /* threads of one address that are remembered */
+#define PERIOD_VISIT MILLISECOND /* ns; accesses nearer to each other are one visit */
 #define PERIOD_LEAST (20 * MILLISECOND)
 #define PERIOD_MOST (4000 * MILLISECOND)
-#define PERIOD_CONFIRMATIONS 2	 /* once, it may be chance: not every visit is seen */
-#define PERIOD_PARTS 32		 /* two intervals differ by no more than this part of one … */
-#define PERIOD_EARLY MILLISECOND /* … and by so much a thread comes before and after its time */
-#define PERIOD_MISSED_MOST 8	 /* intervals not seen, after which nothing is foretold */
-/* An address where two threads are periodic is watched for so long, until they meet. */
+#define PERIOD_CONFIRMATIONS 2 /* a single one may be chance, since not every visit is seen */
+#define PERIOD_PARTS 32	       /* two intervals differ by no more than this part of one … */
+/* … and a thread may come this much before or after its time, ns. */
+#define PERIOD_EARLY MILLISECOND
+/* Intervals without a visit seen, after which nothing is foretold. */
+#define PERIOD_MISSED_MOST 8
+/* ns that an address at which two threads are periodic is watched, until they meet. */
 #define COINCIDENCE_WINDOW (2 * SECOND)
 
 /* ---- holds ------------------------------------------------------------------------------------
  */
 
-/* Phases of short holds and of long ones alternate in a program that mostly sleeps: */
+/* ns; phases of short holds and of long ones alternate in a program that mostly sleeps: */
 #define HOLD_PHASE (SECOND / 2)
-#define HOLD_PHASES 4 /* of these, in the last holds are long */
+#define HOLD_PHASES 4 /* of this many phases, holds are long in the last one */
 #define HOLD_LONG (4 * MILLISECOND)
-/* Of a thread's savings, not spent at data: half of what is wanted at code, … */
+/* ns of a thread's hold credit that is not spent at data: half of what is wanted at code, … */
 #define HOLD_RESERVE (MILLISECOND / 2)
 /* … and more while two threads are about to coincide. */
 #define COINCIDENCE_RESERVE (6 * MILLISECOND)
-/* ns; what a thread may be held at a time where it saved up for that: no coincidence takes longer
- * either. */
+/* ns that a thread may be held at a time where it has saved up for that; no coincidence takes
+ * longer, either. */
 #define HOLD_LONGEST 8000000u
 
 #endif
