@@ -25,8 +25,8 @@
 
 _Static_assert(C_ARGUMENTS <= INSN_FUNCTION_ARGUMENTS, "insn/hooks.h");
 
-/* The analysis of a place, kept: code at one place of one process seldom changes, and where it did
- * an argument is told wrongly at worst. */
+/* The kept analysis of one pc of one process: its code seldom changes, and where it did, an
+ * argument is told wrongly at worst. */
 struct answer {
 	uint64_t pc;
 	pid_t pid;
@@ -68,7 +68,7 @@ static const struct answer *answer_for(const struct arguments_place *place)
 	return answer;
 }
 
-/* The lowest register that has it. */
+/* Takes each argument from the lowest register that still holds it. */
 static void from_registers(const struct arguments_place *place, struct c_call *call)
 {
 	const struct answer *answer = answer_for(place);
@@ -87,8 +87,8 @@ static void from_registers(const struct arguments_place *place, struct c_call *c
 	}
 }
 
-/* Where the straight code begins that ends with the call before `back`: no way leads into it but
- * from its start. `length` bytes of `code` stand before `back`, of `all` in the function. */
+/* Finds where the straight code begins that ends with the call before `back`: no branch leads into
+ * it except to its start. `code`: `length` bytes before `back`, of `all` bytes of the function. */
 static bool find_straight(const uint8_t *code, size_t all, uint64_t start, uint64_t back,
 			  uint64_t *begin, uint64_t *call)
 {
@@ -116,10 +116,10 @@ static bool find_straight(const uint8_t *code, size_t all, uint64_t start, uint6
 struct reading {
 	const struct arguments_place *place;
 	const struct symbol_stack_source *stack;
-	bool calling; /* the call itself: what it reads says where it leads */
+	bool calling; /* at the call itself, whose read says where it leads */
 };
 
-/* The copy of the stack, and what the program cannot change. */
+/* Reads from the copy of the stack, and from memory that the program cannot change. */
 static int read_kept(void *context, uint64_t address, void *to, size_t length)
 {
 	const struct reading *reading = context;
@@ -150,8 +150,8 @@ static bool step(struct space *space, struct insn_forward *forward)
 	return insn_forward_step(forward, bytes, available, &leaves) == 0;
 }
 
-/* The registers at `begin`, from those at the call's return: what the code between writes is not
- * known, but for the stack pointer. */
+/* Makes the registers at `begin` from those at the call's return: those that the code between
+ * writes are not known, except the stack pointer. */
 static void go_back(struct space *space, const struct symbol_registers *caller, uint64_t begin,
 		    uint64_t call, struct insn_forward *forward)
 {
@@ -180,7 +180,7 @@ static void go_back(struct space *space, const struct symbol_registers *caller, 
 	forward->general[insn_arch.stack_pointer] -= (uint64_t)pushed;
 }
 
-/* Of straight code, up to the instruction at `end`. */
+/* Carries out straight code up to the instruction at `end`. */
 static bool step_to(struct reading *reading, struct insn_forward *forward, uint64_t end)
 {
 	uint64_t begin = forward->pc;
@@ -193,13 +193,13 @@ static bool step_to(struct reading *reading, struct insn_forward *forward, uint6
 	return true;
 }
 
-/* Between the call and the function. */
+/* The path from the call to the function. */
 struct way {
 	struct reading *reading;
 	struct insn_forward *forward;
-	uint64_t frame_end; /* the stack pointer as the function finds it */
+	uint64_t frame_end; /* the stack pointer at the function's entry */
 	bool frame_known;
-	bool looked_on; /* something was called on the way */
+	bool looked_on; /* an interposed entry called something on the way */
 };
 
 static bool stack_known(const struct insn_forward *forward)
@@ -207,7 +207,8 @@ static bool stack_known(const struct insn_forward *forward)
 	return forward->known >> insn_arch.stack_pointer & 1;
 }
 
-/* A pointer into the frame of who looks on lets whoever it calls change what is kept there. */
+/* Does the entry on the way hand out a pointer into its frame? Then what it calls may change what
+ * is kept there. */
 static bool hands_out_frame(const struct way *way)
 {
 	const struct insn_forward *forward = way->forward;
@@ -224,10 +225,10 @@ static bool hands_out_frame(const struct way *way)
 }
 
 /*
- * One instruction. Functions stand between that look on: they keep their arguments, call something
- * that says where to go on, and leave by a jump (AGENT_ENTRY of agent/hooks.h). What is called so
- * has no part in their frame; where it leads cannot be foretold, but who called is the function's
- * caller, so they did not call it.
+ * Carries out one instruction. Interposed entries (AGENT_ENTRY of agent/hooks.h) may stand between
+ * call and function: they keep their arguments, call something that says where to go on, and leave
+ * by a jump. What they call has no part in their frame. Where it leads cannot be foretold, but the
+ * caller of the function is known, so they did not call it.
  */
 static bool step_way(struct way *way)
 {
@@ -249,7 +250,7 @@ static bool step_way(struct way *way)
 		way->looked_on = true;
 		return true;
 	}
-	/* What a stub reads says where it leads; what else is read may have changed. */
+	/* What a stub reads says where it leads; any other memory may have changed since. */
 	way->reading->calling = insn.flow == INSN_FLOW_JUMP_INDIRECT;
 	if (insn_forward_step(forward, bytes, available, &leaves) == 0)
 		return !forward->other;
@@ -260,8 +261,8 @@ static bool step_way(struct way *way)
 	return true;
 }
 
-/* The arguments that the function is entered with, by way of a stub or not; none are known where
- * that does not come out. */
+/* Finds the arguments that the function is entered with, directly or through stubs; none are known
+ * where the path does not lead to the function. */
 static void carry_out(struct reading *reading, struct insn_forward *forward, uint64_t at_call,
 		      struct c_call *call)
 {
@@ -288,8 +289,8 @@ static void carry_out(struct reading *reading, struct insn_forward *forward, uin
 		}
 }
 
-/* From each instruction of the straight code on, the earliest first: what a later one overwrites is
- * known from there on. */
+/* Tries from each instruction of the straight code on, the earliest first: registers that a later
+ * one overwrites are known from there on. */
 static void from_code(struct reading *reading, const struct symbol_registers *caller,
 		      uint64_t begin, uint64_t at_call, struct c_call *call)
 {
@@ -345,8 +346,8 @@ void arguments_recover(const struct arguments_place *place, const struct tl_stac
 
 /* ---- the number of a system call ------------------------------------------------------------- */
 
-/* Carried out anew, as above: the straight code in front of the instruction that enters the kernel,
- * which leaves the thread's registers as they are but for a few that no call keeps. */
+/* Carries out, as above, the straight code in front of the instruction that enters the kernel,
+ * which leaves the thread's registers as they are except for a few that no call keeps. */
 static bool number_from_code(struct reading *reading, const uint8_t *code, uint64_t call_pc,
 			     uint64_t *number)
 {
@@ -376,8 +377,8 @@ static bool number_from_code(struct reading *reading, const uint8_t *code, uint6
 	return false;
 }
 
-/* As the function was called with it: syscall(2), and what glibc makes system calls by that end a
- * thread's cancellation. */
+/* The number as an argument of the function: of syscall(2), and of the function by which glibc
+ * makes system calls that end with a thread's cancellation. */
 static bool number_from_call(const struct arguments_place *place, const struct tl_stack *stack,
 			     uint64_t call_pc, uint64_t *number)
 {

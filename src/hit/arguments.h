@@ -7,7 +7,7 @@
 #include "libc/c_function.h"
 #include "process/space.h"
 
-/* A thread in a function, its registers as they are there. */
+/* A thread in a function, with its registers there. */
 struct arguments_place {
 	struct space *space;
 	pid_t pid;
@@ -15,7 +15,7 @@ struct arguments_place {
 	const struct insn_registers *registers;
 };
 
-/* As many of the call's arguments as can be told. `stack`: NULL where none was noted. */
+/* Finds as many of the call's arguments as can be told. `stack`: NULL where none was noted. */
 void arguments_recover(const struct arguments_place *place, const struct tl_stack *stack,
 		       struct c_call *call);
 

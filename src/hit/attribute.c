@@ -75,7 +75,8 @@ static unsigned operand_of(const struct insn_access *access)
 	return 0;
 }
 
-/* Of a file nothing is handed on: who reads it has to be told that it was written. */
+/* Did the call send data to another process or thread? Not to a file: its reader has to be told
+ * that it was written. */
 static bool has_sent(const struct target *target, int number,
 		     const struct insn_registers *registers, const struct insn_memory *memory)
 {
@@ -84,7 +85,7 @@ static bool has_sent(const struct target *target, int number,
 	return descriptor >= 0 && !process_keeps(target->pid, descriptor);
 }
 
-/* Negative: of none, or it cannot be told. */
+/* The system call's number. Negative: it is no call, or its number cannot be told. */
 static int call_number(const struct target *target, const struct insn_registers *registers,
 		       const struct insn_memory *memory, const struct tl_stack *stack)
 {
@@ -121,8 +122,8 @@ static bool settle_kernel_access(const struct target *target, const struct slot 
 	return true;
 }
 
-/* Where nothing was read at the time a register may still hold what was loaded or stored: the trap
- * came right after the instruction. */
+/* Notes the value from a register, where memory was not read at the time of the hit: the trap came
+ * right after the instruction, so a register may still hold what was loaded or stored. */
 static void note_moved(const struct insn *insn, const struct insn_registers *registers,
 		       struct tl_access *access)
 {
@@ -149,9 +150,9 @@ static bool is_written(const struct insn *insn, int number)
 }
 
 /*
- * A load over its own base leaves its address to be told by comparing the value
- * with memory (insn/attribute.c), which a racing thread may have changed meanwhile. An odd address
- * found so is no proof that the access was not aligned.
+ * A load that overwrites its own base register leaves its address to be found by comparing the
+ * value with memory (insn/attribute.c), which a racing thread may have changed meanwhile. An odd
+ * address found so does not prove that the access was unaligned.
  */
 static void doubt_alignment(const struct slot *slot, const struct insn_access *found,
 			    struct tl_access *access)
@@ -228,14 +229,15 @@ static bool understand_data(struct target *target, struct slot *slot, const stru
 	return true;
 }
 
-/* Elements that a mask leaves out are not accessed, and a vector's mask was not saved. What an
- * instruction that is yet to run will select is not told from its traps either. */
+/* Is it uncertain which bytes are accessed? Elements that a mask leaves out are not, and a vector's
+ * mask was not saved. What an instruction that is yet to run will select cannot be told either. */
 static bool is_guess(const struct insn_operand *operand)
 {
 	return operand->masked || operand->conditional || operand->extent_unknown;
 }
 
-/* Held before the instruction: the first memory operand that is not its stack's. */
+/* For a thread held before the instruction: its first memory operand that is not on its own
+ * stack. */
 static bool understand_code(struct target *target, const struct insn_registers *registers,
 			    struct tl_access *access)
 {
@@ -315,8 +317,8 @@ void hit_free(struct hit *hit)
 	free(hit);
 }
 
-/* Attribution has changed the access: at another address the value that the handler read is not the
- * access's, and of fewer bytes it is a part of that. */
+/* Attribution has changed the access: at another address, the value that the handler read is not
+ * the access's; with fewer bytes, the access's value is a part of it. */
 static void settle_value(const struct area_hit *record, uint64_t address_before, struct hit *hit)
 {
 	struct tl_access *access = &hit->access;

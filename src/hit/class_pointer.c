@@ -37,7 +37,7 @@ static bool is_class_pointer(const struct target *target, uint64_t value)
 	       read_words(target, table[1], description, 2) && is_name(target, description[1]);
 }
 
-/* Was all of what is watched read as the hit's thread was held behind its access? */
+/* Was the whole watched value read while the hit's thread was held behind its access? */
 static bool shows_all(const struct slot *slot, const struct hit *hit)
 {
 	const struct tl_access *access = &hit->access;

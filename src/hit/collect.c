@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hits on their way: seen when a thread begins its hold, complete when it ends. */
+/* Collects hits: seen when a thread begins its hold, complete when it ends. */
 #include "hit/collect.h"
 
 #include "base/clock.h"
@@ -12,7 +12,8 @@
 #define BEGIN_PASSES 4
 #define HOLD_LOST (2 * SECOND) /* a thread killed or stopped in its hold never ends it */
 
-/* A hit belongs to its slot while that is armed for it, and is freed with the slot's list. */
+/* Keeps a hit with its slot: it belongs to the slot while that is armed for it, and is freed with
+ * the slot's list. */
 static void keep(struct slot *slot, struct hit *hit)
 {
 	slot->hit[slot->hits++] = hit;
@@ -27,7 +28,7 @@ static void note_identity(struct slot *slot, uint64_t identity)
 		slot->identity[slot->identities++] = identity;
 }
 
-/* Two threads at the same bytes within one watch, not at the same time as yet. */
+/* Tells that two threads accessed the same bytes within one watch, though not at the same time. */
 static void note_sharing(const struct hits *hits, struct target *target, struct slot *slot,
 			 const struct hit *hit)
 {
@@ -41,14 +42,15 @@ static void note_sharing(const struct hits *hits, struct target *target, struct 
 		    (armed_is_dear(target) && (!other->origin || other->exit)))
 			continue;
 		hits->events->shared(target, hit, other);
-		note_identity(slot, other->access.identity); /* that was held before its access */
+		note_identity(slot, other->access.identity); /* held before its access */
 		count_one(target->program, COUNT_SHARED);
 		return;
 	}
 }
 
-/* Of one that is not, the hits that are kept of the same watch must know: silence has made its
- * generation even since. */
+/* Is the record to be kept? If one of the slot's watch is not, the watch is marked as missing a
+ * hit, since its kept hits are judged by that. A slot that was silenced since has the generation
+ * after its hits'. */
 static bool admit(struct slot *slot, const struct area_hit *record)
 {
 	bool armed = slot->armed && slot->generation == record->generation;
@@ -120,7 +122,7 @@ static void settle(struct hits *hits, struct following *following, uint64_t exit
 	following->settled = true;
 }
 
-/* Fails where the thread is changing its record just now: a later pass takes it. */
+/* Takes the record back. Fails where the thread is changing it just now: a later pass takes it. */
 static void take_back(struct following *following, struct area_hit *record)
 {
 	if (area_hit_take(record))
@@ -173,9 +175,9 @@ static unsigned begin_all(struct hits *hits)
 }
 
 /*
- * A pass meets records in no order: it may begin a hit and have passed the place of one that came
- * before. So hits are begun until a pass finds none, and only what an earlier pass began is
- * settled: what had been published before it was is known by then.
+ * A pass meets records in any order: it may begin a hit and have passed the place of an earlier
+ * one. So passes go on until one finds no new record, and only hits that an earlier pass began are
+ * settled: everything published before those is known by then.
  */
 static void begin_new(struct hits *hits)
 {
@@ -245,7 +247,7 @@ void hits_forget_target(struct hits *hits, struct target *target)
 	if (hits->program->ways.unpaired)
 		return;
 	begin_new(hits);
-	hits->pass++; /* nothing comes after what these passes began */
+	hits->pass++; /* so that everything these passes began counts as begun earlier */
 	for (unsigned i = 0; i < AREA_HITS; i++)
 		if (is_of(&hits->program->area->hit[i], target->index))
 			end_now(hits, i);

@@ -18,7 +18,7 @@ struct hit_events {
 	void (*seen)(struct target *target, const struct hit *hit);
 	/* The hit's thread is held now. Returns the slot that the hit counts for from now on. */
 	struct slot *(*held)(struct target *target, struct slot *slot, struct hit *hit);
-	/* A thread has come by, or its hold has ended. */
+	/* A thread has hit the slot, or its hold has ended. */
 	void (*visit)(struct target *target, const struct slot *slot, const struct hit *hit);
 	/* Two threads came to the same bytes within one watch, not at the same time. */
 	void (*shared)(struct target *target, const struct hit *hit, const struct hit *other);
@@ -29,14 +29,14 @@ struct hit_events {
 
 /* A record of the area from when it is first seen until it is taken back. */
 struct following {
-	struct target *target; /* as long as there is a hit */
+	struct target *target; /* NULL: there is no hit */
 	struct hit *hit;
 	struct slot *slot;
 	uint32_t generation;
 	uint64_t since; /* 0: nothing is known of it yet */
 	uint64_t pass;	/* over the records that found it */
-	bool settled;	/* all is done but taking the record back */
-	bool told;	/* the same, of a record that nobody follows: records.c */
+	bool settled;	/* only taking the record back remains */
+	bool told;	/* the same, for a record that nobody follows: records.c */
 };
 
 struct hits {
@@ -52,7 +52,7 @@ void hits_collect(struct hits *hits);
 void hits_forget_slot(struct hits *hits, struct slot *slot);
 /* The process has ended or is left: those who were held in it count as held until now. */
 void hits_forget_target(struct hits *hits, struct target *target);
-/* Records that the process of this entry, which has ended, has begun to write. */
+/* Takes back records that the process of this entry, which has ended, had begun to write. */
 void hits_reclaim(struct hits *hits, uint32_t process);
 /* Is its thread still held? */
 bool hits_is_held(const struct hits *hits, const struct hit *hit);
@@ -60,7 +60,7 @@ bool hits_is_held(const struct hits *hits, const struct hit *hit);
 bool hits_are_held(const struct slot *slot);
 
 /* pairs.c */
-bool hits_conflict(const struct hit *a, const struct hit *b); /* but for their times */
+bool hits_conflict(const struct hit *a, const struct hit *b); /* apart from their times */
 void pairs_complete(const struct hit_events *events, struct target *target, struct slot *slot,
 		    struct hit *hit);
 

@@ -10,7 +10,8 @@
 
 #define WORD 8 /* bytes: longer ones are vectors */
 
-/* As the thread found it: it goes on meanwhile, and other calls overwrite its stack. */
+/* Memory as the hit's thread found it. The thread goes on meanwhile, and its later calls overwrite
+ * its stack. */
 struct memory {
 	struct space *space;
 	const struct tl_stack *stack;
@@ -36,13 +37,15 @@ static int memory_at(void *context, uint64_t address, void *to, size_t length)
 	return space_read(memory->space, address, to, length) == (ssize_t)length ? 0 : -EFAULT;
 }
 
-/* What its string functions load is cut to what they are asked about (extent.c), and used. */
+/* Is the access the C library's? What its string functions load is cut to what they are asked about
+ * (extent.c), and is used. */
 static bool is_of_library(struct space *space, const struct tl_access *access)
 {
 	return (access->traits & TL_TRAIT_BOUNDED) || space_is_libc(space, access->pc);
 }
 
-/* Which elements it takes stands in a register that was not noted. */
+/* Does it access some elements of a vector alone? Which ones stands in a register that was not
+ * noted. */
 static bool is_of_some(struct space *space, const struct tl_access *access)
 {
 	uint8_t bytes[INSN_MAX_LENGTH];

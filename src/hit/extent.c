@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads of the C library's string functions reach behind what they are asked about: 32 bytes for a
- * string of two. What is behind a terminator, a match or a length is not read in the language's
- * sense, and who writes there races with nobody. Such an access is cut to what its call is to read;
- * where that cannot be told the access says so, and proves nothing by itself. The library's file is
- * known by its name; in a static program its functions are by theirs.
+ * Loads of the C library's string functions reach beyond what they are asked about: 32 bytes for a
+ * string of two. Bytes behind a terminator, a match or a length are not read in the language's
+ * sense, and a thread that writes there races with nobody. Such an access is cut to what its call
+ * is to read; where that cannot be told the access says so, and proves nothing by itself. The
+ * library's file is known by its name; in a static program its functions are known by theirs.
  */
 #include "hit/arguments.h"
 #include "hit/hit.h"
@@ -20,13 +20,15 @@ static int read_memory(void *context, uint64_t address, void *to, size_t length)
 	return space_read(context, address, to, length) == (ssize_t)length ? 0 : -1;
 }
 
-/* glibc's for these load four elements, one by one, before they look at the first. */
+/* True for functions of which glibc's version loads four elements, one by one, before it looks at
+ * the first. */
 static bool looks_ahead(const struct c_function *function)
 {
 	return function->operand[0].flags & (C_SPANS | C_SPANS_NOT);
 }
 
-/* NULL: it is none that loads too much, or this load cannot be too large. */
+/* The string function of this name; NULL: it loads no more than it is asked about, or this load
+ * cannot be too large. */
 static const struct c_function *searching(const char *name, bool linked,
 					  const struct tl_access *access)
 {
@@ -61,20 +63,21 @@ static bool is_of_hit(const struct area_hit *record, const void *wanted)
 	return record->entry_time == hit->entry && record->identity == hit->access.identity;
 }
 
-/* Only when it goes on can what it had read be overwritten by itself. */
+/* Is the thread still held? Only when it goes on can it overwrite what it has read. */
 static bool is_still_held(const struct target *target, const struct hit *hit)
 {
 	return area_holds(target->program->area, target->index, is_of_hit, hit);
 }
 
-/* An answer about a place, kept: code there seldom changes. */
+/* A kept answer about one pc: its code seldom changes. */
 struct nameless {
 	uint64_t pc;
 	pid_t pid;
 	bool may_search;
 };
 
-/* Half a vector is loaded as well, of eight bytes anywhere (movlpd). */
+/* Does the instruction load a vector, or half of one, which is eight bytes anywhere (movlpd)? True
+ * where it cannot be decoded. */
 static bool loads_vector(struct space *space, uint64_t pc)
 {
 	uint8_t bytes[INSN_MAX_LENGTH];

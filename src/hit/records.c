@@ -19,8 +19,8 @@ static int compare(const void *a, const void *b)
 	return x->serial < y->serial ? -1 : x->serial > y->serial;
 }
 
-/* A record whose thread is leaving is written once more, by that thread: it is not told again and
- * taken back later. */
+/* Takes a record back. If its thread is leaving it, the thread writes it once more: the record is
+ * then not told again, and is taken back later. */
 static void take_back(struct hits *hits, unsigned index)
 {
 	struct following *following = &hits->following[index];

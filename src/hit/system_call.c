@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 
 #define DESCRIPTOR 0	 /* the argument's number, of all that send */
-#define PARTS_MAX 64	 /* vectors of a call, and messages, that are looked at */
+#define PARTS_MAX 64	 /* vectors and messages of one call that are looked at */
 #define MESSAGE_BYTES 56 /* of struct msghdr; struct mmsghdr has the message's length behind it */
 #define MESSAGES_STRIDE 64
 
