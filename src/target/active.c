@@ -8,14 +8,16 @@
 
 #include <stdlib.h>
 
-#define MANY_THREADS 64 /* with fewer all are watched */
-#define FEW_PARTS 4	/* of all threads, the few are at most this part */
-#define GUESTS 4	/* others at random */
-#define DEAR (200000u)	/* ns to arm: before that nobody counts threads */
-#define LOOKS_SOON 5	/* since what arming all costs is soon more than these do */
+#define MANY_THREADS 64 /* threads; in a process with fewer, all are watched */
+/* Slots are opened in few threads alone where these are at most this part of all. */
+#define FEW_PARTS 4
+#define GUESTS 4       /* threads, drawn from the others, in which slots are opened as well */
+#define DEAR (200000u) /* ns that arming takes; while it takes less, threads are not counted */
+/* The first looks, which cost less than arming in all threads does meanwhile. */
+#define LOOKS_SOON 5
 #define LOOK_INTERVAL_SOON (200 * MILLISECOND)
-#define LOOKS_LEAST (4 * SECOND) /* between two later ones … */
-#define LOOK_SHARE 500		 /* … and of the time at most this part */
+#define LOOKS_LEAST (4 * SECOND) /* ns between two later looks … */
+#define LOOK_SHARE 500		 /* … which take at most this part of the time */
 #define THREADS_MAX 65536
 
 struct active_thread {
@@ -23,7 +25,8 @@ struct active_thread {
 	uint64_t slices; /* of time that it has been given */
 };
 
-/* The kernel lists threads in an order that seldom changes: look from the last match on. */
+/* Finds a thread, beginning behind the last match: the kernel lists threads in an order that seldom
+ * changes. */
 static const struct active_thread *find(const struct active *active, pid_t tid, size_t *from)
 {
 	for (size_t i = 0; i < active->known_count; i++) {
@@ -37,7 +40,7 @@ static const struct active_thread *find(const struct active *active, pid_t tid, 
 	return NULL;
 }
 
-/* False: it is there already, or there is no room. */
+/* Adds a thread. False: it is there already, or there is no room. */
 static bool add(struct active *active, pid_t tid)
 {
 	for (unsigned i = 0; i < active->count; i++)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which threads slots are opened in. Among a great many threads most wait. To arm an inherited
- * event interrupts a CPU for each thread, sleeping ones too: with a thousand a single watch takes
- * as long as a hundred would in the few that run. So where few of many ran lately, the slots are
- * opened in these alone, with some others at random, since who slept may wake.
+ * In which threads slots are opened. Among a great many threads most wait, but arming an inherited
+ * event interrupts a CPU for each thread, sleeping ones too: with a thousand threads a single watch
+ * takes as long as a hundred would in the few that run. So where few of many threads ran lately,
+ * the slots are opened in these alone, and in some others drawn at random, since a sleeping thread
+ * may wake.
  *
- * Who ran is told by the kernel's count of a thread's time slices, looked at now and then; a thread
- * that a clock sample shows is added at once. What is lost: hits of threads that wake meanwhile.
+ * Which threads ran is told by the kernel's count of each thread's time slices, looked at now and
+ * then; a thread that a clock sample shows is added at once. What is lost: hits of threads that
+ * wake meanwhile.
  */
 #ifndef TARGET_ACTIVE_H
 #define TARGET_ACTIVE_H
@@ -22,8 +24,8 @@ struct target;
 struct active_thread;
 
 struct active {
-	bool few;	  /* those in `tid`; else all */
-	unsigned version; /* slots opened for an earlier one are opened anew */
+	bool few;	  /* slots are opened in the threads of `tid` alone; else in all */
+	unsigned version; /* slots opened for an earlier version are opened anew */
 	unsigned count;
 	pid_t tid[ACTIVE_MAX];
 	struct active_thread *known; /* owned: all threads as last looked at */

@@ -9,8 +9,8 @@
 #include <linux/seccomp.h>
 #include <stdatomic.h>
 
-/* A look at a thread takes some 10 us. So many threads as often as this are a few percent of a
- * processor at most; of more each is looked at in its turn. */
+/* ns between two looks. A look at a thread takes some 10 us, so THREADS_AT_ONCE threads this often
+ * take a few percent of a CPU at most; of more threads each is looked at in its turn. */
 #define LOOK_EVERY (20 * MILLISECOND)
 #define THREADS_AT_ONCE 64
 
@@ -23,8 +23,8 @@ bool confined_note(struct target *target, const struct inject_thread *thread)
 	return restriction.mode != SECCOMP_MODE_STRICT;
 }
 
-/* Notes the threads that are in strict mode already. One that there is no memory for counts as one
- * that came later, so that the first confined_look() ends the watching. */
+/* Notes the threads that are in strict mode already. If there is no memory to note one, it counts
+ * as one that came later, so that the first confined_look() ends the watching. */
 void confined_begin(struct target *target)
 {
 	struct thread_set threads = {0};

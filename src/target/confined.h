@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads of a process attached to that confine themselves by seccomp(2) while it is watched.
- * Nothing in the process tells the controller, so it looks at each thread, which may have a filter
- * for itself alone.
+ * Threads of an attached process that confine themselves by seccomp(2) while it is watched. Nothing
+ * in such a process tells the controller, so it looks at each thread: a filter may be of one thread
+ * alone.
  */
 #ifndef TARGET_CONFINED_H
 #define TARGET_CONFINED_H
@@ -22,15 +22,16 @@ struct confined {
 	size_t next; /* of its threads, as they are listed: where the next look begins */
 };
 
-/* Before the first event is opened. */
+/* Called before the first event is opened. */
 void confined_begin(struct target *target);
 void confined_end(struct target *target);
 
-/* From here on no handler makes a call if that thread is confined. False: it is strict, and may not
- * even read the clock. */
+/* If that thread is confined, no handler makes a system call from here on. False: the thread is in
+ * strict mode, and may not even read the clock. */
 bool confined_note(struct target *target, const struct inject_thread *thread);
 
-/* At its threads, where that is due. False: one has become strict, and may have events open. */
+/* Looks at the process's threads when that is due. False: one has entered strict mode, and may have
+ * events open. */
 bool confined_look(struct target *target);
 
 #endif

@@ -4,10 +4,10 @@
  *
  * An event that is open when its process executes another program is removed by the kernel
  * (remove_on_exec). One opened afterwards would send SIGTRAP to a program that knows nothing of us.
- * So would one in a thread of another process: ids are given anew, and a program may write any into
- * the area. So each event is opened disabled, and enabled only if its thread belongs to the process
- * and the process was itself after that. The price is the race of clone(2) with enabling that
- * event/coverage.h tells of.
+ * So would one in a thread of another process: the kernel gives ids out anew, and a program may
+ * write any id into the area. So each event is opened disabled, and enabled only if its thread
+ * belongs to the process and the process was itself after that. The price is the race of clone(2)
+ * with enabling that event/coverage.h tells of.
  */
 #include "target/cover.h"
 
@@ -32,7 +32,8 @@ static uint64_t same_for_all(void *context, unsigned root)
 	return *(const uint64_t *)context;
 }
 
-/* Threads that come later inherit no event where each must be asked for its stack first. */
+/* Threads that are created later inherit no event where each must be asked for its signal stack
+ * first. */
 struct coverage_target cover_threads(const struct target *target)
 {
 	const struct inject_stacks *stacks = target->stacks;
@@ -48,16 +49,16 @@ struct coverage_target cover_threads(const struct target *target)
 }
 
 /*
- * 0, or why not: -ESRCH when it is ending, -ENOEXEC when it has become another program. Where its
- * memory may not be read (a policy of the system's) that is not known: a set-user-ID program's
- * events may not be opened either.
+ * Is the process still itself? 0, or why not: -ESRCH when it is ending, -ENOEXEC when it has become
+ * another program. Where its memory may not be read (by a policy of the system) that is not known:
+ * events of a set-user-ID program may not be opened either.
  */
 static int look_at_it(const struct target *target)
 {
 	uint64_t seen = 0;
 	struct iovec local = {&seen, sizeof(seen)};
 	struct iovec remote = {(void *)target->proof_address, sizeof(seen)};
-	/* Where limits alone are wanted there is no space to read through. */
+	/* Read directly, since there is no `space` where limits alone are wanted. */
 	ssize_t length = process_vm_readv(target->pid, &local, 1, &remote, 1, 0);
 
 	if (target_has_ended(target) || (length < 0 && errno == ESRCH))
@@ -82,15 +83,17 @@ static int check_itself(struct target *target)
 	return err ? -ESRCH : 0;
 }
 
-/* Of a thread, by its id inside, that takes SIGTRAP again when the handler returns. */
+/* Is the record of this thread (by its id in its own namespace), and will the thread take SIGTRAP
+ * again when the handler returns? */
 static bool is_open_thread(const struct area_hit *record, const void *wanted)
 {
 	return record->tid == *(const pid_t *)wanted && record->flags & AREA_HIT_OPEN;
 }
 
 /*
- * A thread that our handler holds blocks SIGTRAP, as that does, until it returns. A program that
- * writes records of its own has a hit of a thread of its own wait.
+ * Does our handler hold this thread? Then it blocks SIGTRAP until the handler returns, and suits
+ * all the same. A program that writes false records only makes a hit of one of its own threads
+ * wait.
  */
 static bool is_held_at_hit(const struct target *target, pid_t tid)
 {
@@ -119,10 +122,10 @@ static bool suits(struct target *target, pid_t tid)
 }
 
 /*
- * Asked once an event is open in a thread of that id: a thread that belongs to the process then is
- * the one that the event is in, or else that one has ended. The id of the process itself cannot be
- * another's while check_itself() finds afterwards that it runs. EPERM: the kernel looks whose
- * thread it is before it looks who may send a signal.
+ * Does the thread in which an event was opened belong to the process? Asked once it is open: a
+ * thread that has that id and belongs to the process then is the one that the event is in, or that
+ * one has ended. The process's own id cannot be another's while check_itself() finds afterwards
+ * that it runs. EPERM: the kernel looks whose thread it is before it looks who may send a signal.
  */
 static bool cover_belongs(struct target *target, pid_t tid)
 {
@@ -140,8 +143,8 @@ static bool cover_belongs(struct target *target, pid_t tid)
 	return false;
 }
 
-/* Where some thread is always in doubt, as in programs that fork all the time, it costs less and
- * less. */
+/* Looks at threads in doubt again, more and more seldom: in programs that fork all the time some
+ * thread is always in doubt. */
 void cover_look_again(struct target *target)
 {
 	struct doubts *doubts = &target->doubts;
@@ -149,7 +152,8 @@ void cover_look_again(struct target *target)
 
 	if (!doubts->some || now < doubts->next)
 		return;
-	/* Those that sleep nowhere but with a mask for that alone are asked for their own. */
+	/* Threads that sleep only in calls with a mask of their own are asked for the thread's own
+	 * mask. */
 	if (target->entered)
 		masks_are_known(target->pid);
 	doubts->some = false;

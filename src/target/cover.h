@@ -15,26 +15,28 @@ struct target;
 /* Threads of an attached process in which no event was opened, but which may turn out to take
  * SIGTRAP after all: one that forked at that moment, or waited for a CPU. */
 struct doubts {
-	bool some;	/* since the last look */
-	unsigned looks; /* so many times were all events opened anew for them */
+	bool some;	/* some thread was in doubt since the last look */
+	unsigned looks; /* how often all events were opened anew for them */
 	uint64_t next;	/* ns when they may be again */
 };
 
-/* All threads of the process, and those that come, that a signal may be sent to. */
+/* All threads of the process, and those that are created later, to which a signal may be sent. */
 struct coverage_target cover_threads(const struct target *target);
 int cover_open(struct target *target, struct coverage *coverage,
 	       const struct coverage_target *threads, const struct perf_request *request,
 	       uint64_t data);
-/* One thread's own, not inherited. */
+/* Opens an event in one thread, not inherited. */
 int cover_add(struct target *target, struct coverage *coverage, const struct perf_request *request,
 	      pid_t tid);
-/* Before an open event is moved: what of the process must be known by then? False: it may not. */
+/* Called before an open event is moved, when the process must be known to be itself. False: it may
+ * not be moved. */
 bool cover_may_move(struct target *target);
 int cover_modify(struct coverage *coverage, const struct coverage_target *threads,
 		 const struct perf_request *request, uint64_t data);
-/* Are there threads in doubt, and is it time to look at them again? Then the version is another. */
+/* Where threads are in doubt and it is time to look at them again, changes the version. */
 void cover_look_again(struct target *target);
-/* Of the choice of threads: events that were opened for another one are to be opened anew. */
+/* The version of the choice of threads: events that were opened for another one are to be opened
+ * anew. */
 unsigned cover_version(const struct target *target);
 /* Has the process executed no other program since it announced itself? */
 bool cover_is_itself(const struct target *target);

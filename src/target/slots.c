@@ -17,7 +17,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* ns; bounds what a controller that is itself waiting, for a terminal say, costs a thread. */
+/* ns that a thread waits for a record at most, whatever the controller itself waits for (a
+ * terminal, for example) */
 #define EVERY_HIT_PATIENCE (1000 * 1000000u)
 #define PLACED_PATIENCE (2 * 1000000u)
 #define BIRTH_LASTS (50 * MILLISECOND)
@@ -57,7 +58,7 @@ static struct perf_request request_for(const struct target *target, const struct
 
 int slot_open(struct target *target, struct slot *slot)
 {
-	/* Some valid address: it is silent until it is armed. */
+	/* Some valid address: the slot is silent until it is armed. */
 	struct tl_watch nowhere = {.address = 4096, .length = 8};
 	/* Whether an event sees the kernel is fixed when it is opened, and one that breaks on code
 	 * never does: so the kind of access is chosen now. */
@@ -74,16 +75,16 @@ int slot_open(struct target *target, struct slot *slot)
 }
 
 /*
- * An event that is opened, switched or closed in a thread that runs interrupts its CPU, and the
- * kernel spins here until it has answered: what is taken of the program there is about the CPU time
- * that it took us. The clock on the wall would count who else had this CPU meanwhile.
+ * An event that is opened, switched or closed in a running thread interrupts its CPU, and the
+ * kernel spins here until that CPU has answered: what the program loses there is about the CPU time
+ * that this took us. Wall-clock time would also count what others used of this CPU meanwhile.
  */
 static void charge_interrupts(const struct target *target, uint64_t begin)
 {
 	target->program->interrupting += clock_read(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
 
-/* Its holds go on: they need no event. */
+/* Closes a silent slot. Threads that it holds stay held: a hold needs no event. */
 static void close_silent(struct slot *slot)
 {
 	coverage_close(&slot->coverage);
@@ -149,7 +150,8 @@ static int point(struct target *target, struct slot *slot, unsigned access)
 	return err;
 }
 
-/* Opened where it is to watch: moving an open event takes two calls a thread more. */
+/* Opens the slot at the address that it is to watch: moving an open event takes two more calls for
+ * each thread. */
 static int open_transient(struct target *target, struct slot *slot, unsigned access)
 {
 	struct perf_request request = request_for(target, &slot->watch, access);
@@ -167,7 +169,7 @@ static int open_transient(struct target *target, struct slot *slot, unsigned acc
 	return err;
 }
 
-/* Threads that wake while the slot is armed pay for it. */
+/* From now on wake-ups of the process's threads are charged for the armed slot. */
 static void begin_charging(struct target *target, const struct slot *slot)
 {
 	if (!slot->only)
@@ -223,8 +225,9 @@ static bool overlap(const struct tl_watch *a, const struct tl_watch *b)
 }
 
 /*
- * An access that trips two slots sends two signals of which the second finds the first pending and
- * is lost. So no two watch the same bytes: what a tool has placed stays, and what was chosen goes.
+ * Makes room for a watch of these bytes. An access that trips two slots sends two signals, of which
+ * the second finds the first pending and is lost. So no two slots watch the same bytes: a watch
+ * that a tool placed stays, and one that was chosen ends.
  */
 static bool makes_way(struct target *target, const struct slot *slot, const struct tl_watch *watch)
 {
@@ -249,10 +252,10 @@ static void note_place(struct slot *slot)
 }
 
 /*
- * A thread that was scheduled away between its access and the signal brings the data of the moment
- * of the signal. With an event that watches the same address once more, an access of the time
- * before would pass for one of now. So an event watches no address twice, unless hits are not
- * paired: then it keeps the kernel's count.
+ * Must the event be replaced before it watches this address? A thread that is scheduled away
+ * between its access and the signal brings the event's data as of the signal. If the event watched
+ * the same address again by then, an access from before would pass for one of now. So an event
+ * watches no address twice, unless hits are not paired: then it is kept, with the kernel's count.
  */
 static bool is_used_up(const struct slot *slot, uint64_t address)
 {
@@ -263,8 +266,9 @@ static bool is_used_up(const struct slot *slot, uint64_t address)
 }
 
 /*
- * A thread that is being born while events are switched on may be left without (event/coverage.h).
- * Births are counted at their beginning, by pthread_create(): clone(2) is over soon after.
+ * Was a thread created while events were switched on? It may be left without events
+ * (event/coverage.h). Births are counted at their beginning, by pthread_create(); clone(2) is over
+ * soon after.
  */
 static bool threads_are_born(struct target *target)
 {
@@ -283,7 +287,8 @@ static bool covers_all(const struct target *target, const struct slot *slot)
 	return covered_by(target, slot).scope == TL_PROCESS && !slot->coverage.partial;
 }
 
-/* To know of a store whether it changes anything. */
+/* Reads what stood at the address, so that it can be told of a store whether it changes
+ * anything. */
 static bool read_stood(const struct target *target, const struct slot *slot, uint64_t *stood)
 {
 	return !target->program->ways.unpaired && target->space &&
@@ -345,8 +350,8 @@ int slot_arm_in(struct target *target, struct slot *slot, const struct tl_watch 
 	return arm(target, slot, watch);
 }
 
-/* The kernel's count of hits so far is kept. What was accessed while no event was open tripped
- * nothing, so the watch is not whole any more. */
+/* Opens the slot's events anew; the kernel's count of hits so far is kept. Accesses while no event
+ * was open made no hit, so the watch is no longer `whole`. */
 static void reopen(struct target *target, struct slot *slot)
 {
 	unsigned access = slot->wide ? TL_READ | TL_WRITE : slot->watch.access;
@@ -407,7 +412,7 @@ void slot_silence(struct target *target, struct slot *slot)
 		return;
 	slot->armed = false;
 	end_charging(target, slot);
-	/* First the generation: whoever is late is stale from here on. */
+	/* The generation first: from here on, hits that arrive late are stale. */
 	slot->generation = (slot->generation + 1) & ~1u;
 	atomic_store(&shared->generation, slot->generation);
 	begin = clock_read(CLOCK_THREAD_CPUTIME_ID);

@@ -7,16 +7,17 @@
 
 #include <stdatomic.h>
 
-/* Each count that is read interrupts a CPU where its thread runs: so many as often as this. */
+/* ns between two looks at COUNTS_AT_ONCE counts; with more counts, longer. Each count that is read
+ * interrupts the CPU where its thread runs. */
 #define LOOK_EVERY (20 * MILLISECOND)
 #define COUNTS_AT_ONCE 64
 
-/* Between two stops of a thread for it; doubled so many times: hits that wait in a thread that
- * blocks SIGTRAP are not heard of either. */
+/* ns between two stops of a thread to ask it, doubled up to ASKS_GROW times: the handler is not
+ * heard of either while hits are pending in a thread that blocks SIGTRAP. */
 #define ASK_EVERY SECOND
 #define ASKS_GROW 6
 
-/* A slot that was opened anew began anew. */
+/* Hits since the last look. A slot that was opened anew counts from 0. */
 static uint64_t new_hits(struct slot *slot)
 {
 	uint64_t count = coverage_count(&slot->coverage) + slot->ended_hits;
@@ -41,7 +42,8 @@ static uint64_t count_new(struct target *target, size_t *read)
 	return found;
 }
 
-/* What is not known is asked again later. */
+/* Asks the process, by a stopped thread, whose action SIGTRAP has. Without an answer it is asked
+ * again later. */
 static void ask(struct target *target, uint64_t now)
 {
 	struct taken *taken = &target->taken;
@@ -52,7 +54,7 @@ static void ask(struct target *target, uint64_t now)
 	taken->unheard = 0;
 }
 
-/* Of hits and of limits: what the handler is heard of by. */
+/* Was our handler heard of since the last look, by a hit or by a limit? */
 static bool was_heard(const struct target *target)
 {
 	return target->taken.delivered != atomic_load(&target->shared->delivered) ||

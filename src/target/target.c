@@ -30,10 +30,12 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define ANNOUNCE_PATIENCE (2 * SECOND) /* after a program was executed */
-#define GENERATIONS 64 /* that are looked at to tell whether a process stems from the program */
+#define ANNOUNCE_PATIENCE (2 * SECOND) /* ns waited after a program was executed */
+/* Ancestors that are looked at to tell whether a process was started by the program. */
+#define GENERATIONS 64
 
-/* May the process announce itself? It is not watched yet, or has executed another program since. */
+/* May the process announce itself? It may if it is not watched yet, or has executed another program
+ * since. */
 static bool is_unknown(struct program *program, pid_t pid)
 {
 	const struct target *target = target_find(program, pid);
@@ -82,7 +84,7 @@ static struct process_status read_status(pid_t pid)
 	return status;
 }
 
-/* Started by the program, however far down. */
+/* Was the process started by the program, however indirectly? */
 static bool is_descendant(const struct program *program, pid_t pid)
 {
 	pid_t ancestor = program->root ? program->root : program->child;
@@ -92,8 +94,8 @@ static bool is_descendant(const struct program *program, pid_t pid)
 	return pid == ancestor;
 }
 
-/* By the program itself: it would take our signals for its own (src/life/trace.c). The debugger
- * need not be watched itself. */
+/* Is the process debugged by one of the program's own, which would take our signals for its own
+ * (src/life/trace.c)? That debugger need not be watched itself. */
 static bool is_debugged_within(struct program *program, pid_t pid)
 {
 	pid_t tracer = read_status(pid).tracer;
@@ -101,7 +103,7 @@ static bool is_debugged_within(struct program *program, pid_t pid)
 	return tracer > 0 && (target_find(program, tracer) || is_descendant(program, tracer));
 }
 
-/* What the handlers counted: the program's side of the losses. */
+/* Takes over what the handlers counted: the program's side of the losses. */
 static void take_counts(struct target *target)
 {
 	uint64_t *count = target->program->count;
@@ -148,7 +150,7 @@ void target_end(struct target *target)
 	entry_leave(program, index);
 }
 
-/* The process lives on unwatched. */
+/* Ends the watching of a process that lives on. */
 static void leave(struct target *target)
 {
 	struct program *program = target->program;
@@ -160,8 +162,8 @@ static void leave(struct target *target)
 	entry_answer(shared, AREA_PROCESS_LEFT);
 }
 
-/* What has ended or executed another program meanwhile has no handler of ours either: the next look
- * sees to that. */
+/* Leaves a process whose program took SIGTRAP's action. One that has ended or executed another
+ * program meanwhile has no handler of ours either: the next look deals with it. */
 static void leave_taken(struct target *target)
 {
 	char name[PROCESS_NAME];
@@ -181,7 +183,7 @@ static int hold_id(pid_t pid)
 	return (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
 }
 
-/* The process of this id has ended meanwhile, as far as ids of other namespaces let tell. */
+/* Has the process of this id ended, as far as ids of other namespaces let tell? */
 static bool nobody_is(pid_t pid)
 {
 	int pidfd = hold_id(pid);
@@ -219,7 +221,7 @@ static int begin(struct target *target)
 	return program->events->open(target);
 }
 
-/* Processes that ended without a good-bye: killed, or ended by a library. */
+/* Ends the watching of processes that ended without telling: killed, or ended by a library. */
 static void targets_end(struct program *program)
 {
 	for (uint32_t i = 0; i < AREA_PROCESSES; i++)
@@ -229,7 +231,8 @@ static void targets_end(struct program *program)
 	entries_check(program);
 }
 
-/* Other entries of a process that has announced itself in this one: their programs are no more. */
+/* Ends other entries of a process that has announced itself in this one: the programs that made
+ * them no longer exist. */
 static void replace(struct program *program, uint32_t index, pid_t pid)
 {
 	for (uint32_t i = 0; i < AREA_PROCESSES; i++) {
@@ -306,7 +309,7 @@ static void welcome(struct program *program, uint32_t index, struct process_name
 	entry_answer_announced(shared);
 }
 
-/* Its entry in the area is ours alone. */
+/* Observes a process from outside: its entry in the area is used by the controller alone. */
 int target_observe(struct program *program, pid_t pid, struct observed *observed)
 {
 	struct target *target = calloc(1, sizeof(*target));
@@ -359,8 +362,8 @@ static void list_announced(const struct program *program, bool announced[AREA_PR
 	}
 }
 
-/* Those that say good-bye are let go at once: some wait for it. Those that announce themselves
- * meanwhile are left to the next round, since the list of names may be older than they are. */
+/* Processes that take their leave are let go at once, since some wait for it. Those that announce
+ * themselves meanwhile are left to the next round: the list of names may be older than they are. */
 void targets_welcome(struct program *program)
 {
 	struct process_names names = {0};
@@ -386,9 +389,9 @@ void targets_welcome(struct program *program)
 }
 
 /*
- * A debugger that came from outside stops at a hit as at a breakpoint it knows nothing of, so a
- * sampling tool waits until it has left. Watches that the user asked for stay, and so does all of a
- * process that was traced before it was watched.
+ * A debugger that came from outside would stop at a hit as at a breakpoint that it did not set, so
+ * a sampling tool waits until it has left. Watches that the user asked for stay, and so does the
+ * whole watching of a process that was traced before it was watched.
  */
 static void check_tracer(struct target *target, pid_t tracer)
 {
@@ -422,7 +425,8 @@ static void check_status(struct target *target)
 	}
 }
 
-/* What it executed did not announce itself: the events are gone, and nothing is noted any more. */
+/* Ends the watching of a process whose new program did not announce itself: its events are gone,
+ * and nothing is noted any more. */
 static void lose(struct target *target)
 {
 	struct program *program = target->program;
@@ -440,8 +444,8 @@ static void lose(struct target *target)
 	entry_release(program, index);
 }
 
-/* Has it executed yet another program since the last look? Each has its stack elsewhere, but where
- * addresses are not random (personality(2)). */
+/* Has the process executed yet another program since the last look? Each has its stack at another
+ * address, unless addresses are not random (personality(2)). */
 static bool has_changed_again(struct target *target)
 {
 	uint64_t stack = stat_file_number(target->pid, 0, STAT_STARTSTACK);
@@ -451,7 +455,8 @@ static bool has_changed_again(struct target *target)
 	return is_other;
 }
 
-/* False: it has become another program. Its announcement is waited for, or its asking. */
+/* False: the process has become another program, whose announcement, or whose asking for the area,
+ * did not come in time. */
 static bool check_itself(struct target *target)
 {
 	uint64_t now = clock_now();

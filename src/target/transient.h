@@ -4,9 +4,9 @@
  *
  * A slot costs each thread that gets a CPU while it is armed (cost/wakeups.h), and about half of
  * that while it is only open. In a server whose workers sleep and wake tens of thousands of times a
- * second nothing can stay open: slots are transient, opened for one watch at a time; and where even
- * that is too much (armed_is_dear()), a watch is of one thread alone, and brief. Both are measured,
- * of each process by itself.
+ * second nothing can stay open: slots are transient, that is, opened for one watch at a time; and
+ * where even that costs too much (armed_is_dear()), a watch is of one thread alone, and short. Both
+ * are measured, for each process by itself.
  */
 #ifndef TARGET_TRANSIENT_H
 #define TARGET_TRANSIENT_H
@@ -19,7 +19,7 @@
 
 struct target;
 
-/* A thread, as far as it is known how often it wakes. */
+/* How often a thread wakes, as far as it is known. */
 struct thread_rate {
 	pid_t tid;
 	uint64_t slices; /* of time that it has been given */
@@ -34,11 +34,12 @@ struct transient {
 	bool known;	 /* `thread` is of an earlier count */
 	struct thread_rate thread[TRANSIENT_THREADS];
 	unsigned count;
-	pid_t running[TRANSIENT_THREADS]; /* those that woke since the count before */
+	pid_t running[TRANSIENT_THREADS]; /* threads that woke since the count before */
 	unsigned running_count;
 };
 
-/* `thread`: all, with their slices now; their rates are filled in. None: they are too many. */
+/* `thread`: all threads with their present slices; their rates are filled in. `count` 0: there are
+ * too many. */
 void transient_look(struct target *target, struct thread_rate *thread, unsigned count,
 		    double seconds);
 
