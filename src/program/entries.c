@@ -19,24 +19,27 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define LOOK_FIRST (200 * MILLISECOND) /* after a stranger's entry was first seen … */
-#define LOOK_LAST (10 * SECOND)	       /* … and, doubling, at most */
-#define CLAIM_PATIENCE (5 * SECOND)    /* waited for a process that has claimed an entry */
-#define LOOK_SHARE 50		       /* looks through /proc take at most this part of the time */
+/* Ns between two looks at an entry of an unknown process: the first … */
+#define LOOK_FIRST (200 * MILLISECOND)
+#define LOOK_LAST (10 * SECOND) /* … and, doubling, at most */
+/* Ns that a process that has claimed an entry is waited for. */
+#define CLAIM_PATIENCE (5 * SECOND)
+#define LOOK_SHARE 50 /* looks through /proc take at most this part of the time */
 
 struct entry {
-	pid_t claimed;		   /* by whom, as it calls itself, when it was last looked at */
-	pid_t pid;		   /* here; 0: not known */
+	/* Id in its own namespace of the process that had claimed it at the last look. */
+	pid_t claimed;
+	pid_t pid;		   /* its id here; 0: not known */
 	int pidfd;		   /* -1: none */
-	uint64_t next_look, pause; /* whose process is not known */
-	pid_t wanted;		   /* by whom, announced or not, … */
+	uint64_t next_look, pause; /* of an entry whose process is not known */
+	pid_t wanted;		   /* id of the process that wants it, announced or not, … */
 	uint64_t wanted_since;	   /* … and when that was first seen */
 };
 
 struct entries {
 	struct entry entry[AREA_PROCESSES];
 	uint64_t next_search; /* through /proc, for any */
-	uint64_t began;	      /* we ourselves, STAT_STARTTIME */
+	uint64_t began;	      /* start time of this process, STAT_STARTTIME */
 };
 
 int entries_create(struct program *program)
@@ -88,7 +91,7 @@ void entry_know(struct program *program, uint32_t index, pid_t pid, int pidfd)
 	entry->pidfd = pidfd;
 }
 
-/* The id last: who finds it 0 claims the entry. */
+/* The id is cleared last: a process that finds it 0 may claim the entry. */
 void entry_release(struct program *program, uint32_t index)
 {
 	struct area_process *shared = &program->area->process[index];
@@ -112,7 +115,8 @@ static bool may_be_ours(const struct program *program, pid_t pid)
 	       stat_file_number(pid, 0, STAT_STARTTIME) >= program->entries->began;
 }
 
-/* False too where it may not be looked at: then another user's process is given the benefit. */
+/* Is it another process? False, too, where it may not be looked at: another user's process gets the
+ * benefit of the doubt. */
 static bool is_another(const struct program *program, pid_t pid)
 {
 	char name[64];
@@ -176,9 +180,9 @@ static void put_off(struct entry *entry, uint64_t now)
 /* ---- giving entries to others ------------------------------------------------------------- */
 
 /*
- * Announcing takes a process microseconds and us no longer than a turn of the loop. Whoever has
- * claimed an entry and does not come is stopped, or the claim is nonsense that names a process
- * which nobody may look at.
+ * Does the process still want the entry that it has claimed? Announcing takes it microseconds, and
+ * answering takes us no longer than a turn of the loop. A process that has claimed an entry and
+ * does not announce itself is stopped, or the claim names one that nobody may look at.
  */
 static bool entry_is_wanted(struct program *program, uint32_t index)
 {
@@ -221,7 +225,7 @@ pid_t entry_process(const struct program *program, uint32_t index)
 	return program->entries->entry[index].pid;
 }
 
-/* Entries whose process nobody holds on to: is there one? */
+/* Checks entries whose process no pidfd is held of: does it exist? */
 static void check_unknown(struct program *program, uint64_t now)
 {
 	struct entries *entries = program->entries;

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The program under watch: its processes, the area that it shares with the controller, what the
- * user asked for, and what is counted. Everybody in the controller works on one of these; it knows
- * nobody above it. The controller's thread alone touches it.
+ * user asked for, and what is counted.
+ *
+ * The room also holds the area's entries (entries.h), handing the area to programs that cannot open
+ * it (handover.h), LD_PRELOAD (preload.h), reaching a program that another trapline started
+ * (reach.h), and what happens when the controller itself fails (abandon.h, life.h). It promises
+ * that the program goes on and its end is reported, whatever becomes of the controller. All rooms
+ * of the controller work on one struct program, which knows none of them; the controller's thread
+ * alone touches it.
  */
 #ifndef PROGRAM_PROGRAM_H
 #define PROGRAM_PROGRAM_H
@@ -25,18 +31,19 @@ struct target;
 
 /* What the rooms above do as processes come and go. Called by the controller's thread. */
 struct program_events {
-	/* The process waits for us. What is to be watched from its first instruction on is opened;
-	 * 0, or -errno: it is not watched. */
+	/* The process waits at its start: opens what is to be watched from its first instruction
+	 * on. 0, or -errno: the process is not watched. */
 	int (*open)(struct target *target);
 	void (*began)(struct target *target);
-	/* Now and then. False: nothing more is to be looked at. */
+	/* Called now and then. False: nothing more is to be looked at in this process. */
 	bool (*check)(struct target *target);
-	/* It ends, or is left alone: the last hits are told. */
+	/* The process ends, or its watching does: the last hits are told. */
 	void (*ending)(struct target *target);
 	void (*left)(struct target *target);
-	/* What open() opened, also where that failed half way. */
+	/* Closes what open() opened, also where that failed half way. */
 	void (*close)(struct target *target);
-	/* Its entry of the area is free for others. `ended`: a process that there really was. */
+	/* The process's entry of the area is free for others. `ended`: there really was such a
+	 * process. */
 	void (*released)(struct program *program, uint32_t index, bool ended);
 	/* The slot is about to be armed: writes to the area how threads are to be held there. */
 	void (*publish)(struct target *target, struct slot *slot);
@@ -55,13 +62,13 @@ struct program_events {
 struct program_ways {
 	bool sampled;	 /* a clock shows now and then what threads do */
 	bool slots_stay; /* slots are open also where threads wake all the time */
-	bool budgeted;	 /* open slots are charged to the budget, which rations looks, too */
+	bool budgeted;	 /* open slots are charged to the budget, which also limits looks */
 	bool from_start; /* what is watched is there before a process's first instruction */
-	bool every_hit;	 /* none is lost where we are slow: the program waits */
+	bool every_hit;	 /* no hit is lost where the controller is slow: the program waits */
 	bool unpaired;	 /* a hit is told and forgotten, and compared with no other */
 	bool as_seen;	 /* hits are told as the hardware saw them, the kernel's accesses as well */
-	bool beside_debuggers; /* processes are watched also while somebody debugs them */
-	bool unread;	       /* nobody looks at code or memory */
+	bool beside_debuggers; /* processes are watched also while they are debugged */
+	bool unread;	       /* the controller reads neither code nor memory */
 };
 
 struct program {
@@ -79,14 +86,16 @@ struct program {
 	struct symbol_session *session;
 	struct area *area;
 	int area_fd;
-	pid_t root;	      /* that was running before us; 0: we started it */
-	pid_t child;	      /* that we started */
-	int filters;	      /* of system calls, inherited, that let handlers make theirs */
-	bool welcomed;	      /* some process has been */
+	pid_t root;  /* first process, if it ran before us; 0: we started it */
+	pid_t child; /* first process, if we started it */
+	/* Number of inherited seccomp filters that permit the handlers' system calls. */
+	int filters;
+	bool welcomed;	      /* some process has been welcomed */
 	_Atomic bool stopped; /* control_stop(): nothing more is begun */
 	uint64_t started;     /* CLOCK_MONOTONIC ns */
 	struct random random;
-	uint64_t interrupting; /* ns of our CPU time that other CPUs took to switch events */
+	/* Ns of our CPU time that went into interrupting other CPUs, to switch events. */
+	uint64_t interrupting;
 	struct target *target[AREA_PROCESSES]; /* by entry of the area; NULL: not watched */
 	struct entries *entries;
 	struct entered *entered; /* processes that ran before us: arrival/enter.c; NULL */
@@ -94,7 +103,7 @@ struct program {
 	uint64_t count[COUNT_COUNT];
 };
 
-/* Did it start us, or run before us? Then its first process is no child of ours. */
+/* Did the program start us, or run before us? Then its first process is no child of ours. */
 static inline bool program_is_attached(const struct program *program)
 {
 	return program->root != 0;
