@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which threads used CPU lately. Arming an inherited event costs an interrupt per thread, sleeping
- * ones too; arming the threads that ran in the last moments costs the same however many sleep.
+ * Which threads used CPU time lately. Arming an inherited event interrupts a CPU for each thread,
+ * sleeping ones too; arming the threads that ran in the last moments costs the same however many
+ * sleep.
  *
  *	tl_active_open(&active, 1000000);
  *	…
@@ -22,9 +23,9 @@ extern "C" {
 typedef struct tl_active tl_active;
 
 /*
- * Begin to note which threads of this process use CPU: one sample each `period_ns` of CPU time. On
- * success *active is the caller's until tl_active_close(). -EINVAL: a period of 0; -ENOMEM; and the
- * errors of tl_event_open().
+ * Begins to note which threads of this process use CPU time, by one sample in each `period_ns` of
+ * the process's CPU time. 0, and *active is the caller's until tl_active_close(); -EINVAL: a period
+ * of 0; -ENOMEM; and the errors of tl_event_open().
  */
 TL_API int tl_active_open(tl_active **active, uint64_t period_ns);
 /*
@@ -32,8 +33,8 @@ TL_API int tl_active_open(tl_active **active, uint64_t period_ns);
  * many. `tids` is the caller's. One caller at a time; not async-signal-safe.
  */
 TL_API int tl_active_threads(tl_active *active, pid_t *tids, size_t max, uint64_t window_ns);
-/* Ends and frees it; nothing for NULL. Nobody may be in tl_active_threads() meanwhile. Not
- * async-signal-safe. */
+/* Ends the sampling and frees *active; does nothing for NULL. No thread may be in
+ * tl_active_threads() meanwhile. Not async-signal-safe. */
 TL_API void tl_active_close(tl_active *active);
 
 #ifdef __cplusplus

@@ -82,20 +82,21 @@ typedef struct tl_event tl_event;
 typedef struct tl_hit tl_hit;
 
 /*
- * Runs in the thread that tripped, on its stack (or its alternate signal stack), with every signal
- * blocked. It may call any function of this header and of <trapline/hit.h>, leave by siglongjmp(),
- * and touch the watched memory (which is not reported). Else the rules of signal handlers hold:
- * see signal-safety(7).
+ * Runs in the thread whose access was a hit, on its stack (or its alternate signal stack), with
+ * every signal blocked. `hit` ends with the handler. It may call any function of this header and of
+ * <trapline/hit.h>, leave by siglongjmp(), and touch the watched memory (which is not reported).
+ * Otherwise the rules of signal handlers hold: see signal-safety(7).
  */
 typedef void tl_hit_fn(tl_hit *hit, void *arg);
 
 /*
- * Open an event. On success *event is owned by the caller until tl_event_close(). Hits may be
- * delivered before it returns. `spec` is only read during the call. Not async-signal-safe for
+ * Opens an event. On success *event is owned by the caller until tl_event_close(). Hits may be
+ * delivered before it returns. `spec`, and the ids that it points to, are only read during the
+ * call. `fn` is called for each hit with `arg`, which stays the caller's. Not async-signal-safe for
  * TL_PROCESS and TL_TREE when other threads exist (it lists /proc/self/task), though it may be
  * called from a tl_hit_fn.
  *
- * -EINVAL   the spec contradicts itself (tl_explain tells the rules)
+ * -EINVAL   the spec contradicts itself (tl_explain tells the rules), or event or fn is NULL
  * -E2BIG    spec->size is larger than this library knows and its tail is not zero
  * -ENOSPC   no hardware slot is left in some covered thread
  * -EACCES, -EPERM  the kernel refuses; see `trapline doctor`
@@ -106,30 +107,39 @@ typedef void tl_hit_fn(tl_hit *hit, void *arg);
  * -EBUSY    a region: some thread is stopped, or blocks every signal there is, or threads
  *           come and go too fast to be listed
  * -ESRCH    a thread of spec->tids does not exist
- * -EMFILE   one descriptor a covered thread is needed; raise `ulimit -Hn`
+ * -EMFILE   one descriptor for each covered thread is needed; raise `ulimit -Hn`
  */
 TL_API int tl_event_open(tl_event **event, const struct tl_spec *spec, tl_hit_fn *fn, void *arg);
 
 /*
- * Watch another place with the same event, in every covered thread, children included. When it
- * returns, no hit of the old address is delivered as a hit of the new. `access` 0 keeps the kind.
+ * Watches another place with the same event, in every covered thread, children included. `addr`,
+ * `len`: as in tl_spec; `access` 0 keeps the kind of access. When it returns 0, no hit of the old
+ * address is delivered as a hit of the new one. Otherwise -errno, as of tl_event_open(), and the
+ * event watches what it did before.
  */
 TL_API int tl_event_move(tl_event *event, const void *addr, size_t len, unsigned access);
 
-/* These four: -EPERM in a forked child, for what is no region: the kernel's events are its
- * parent's. */
+/*
+ * Enable, disable, rearm and move return -EPERM in a forked child (unless the event is a region):
+ * the kernel's events are its parent's. They, tl_event_hits() and tl_event_close() expect an event
+ * that is not closed.
+ *
+ * Begins, or begins again, to deliver hits. 0 or -errno.
+ */
 TL_API int tl_event_enable(tl_event *event);
-/* When it returns, no access made from now on is a hit; handlers already running may still run. */
+/* When it returns, no access made from now on is a hit; handlers that are already running may still
+ * run. 0 or -errno. */
 TL_API int tl_event_disable(tl_event *event);
-/* Deliver `hits` more (>= 1), then silence. Also gives a limit to an event that had none. */
+/* Delivers `hits` more (>= 1; 0 is -EINVAL), all threads together, and then silences the event.
+ * Also gives a limit to an event that had none. 0 or -errno. */
 TL_API int tl_event_rearm(tl_event *event, unsigned hits);
-/* Hits delivered so far. Async-signal-safe. */
+/* Number of hits delivered so far, in all threads. Async-signal-safe. */
 TL_API uint64_t tl_event_hits(const tl_event *event);
 /*
- * When it returns, no handler of the event runs or will run, and the event is gone. Called from
- * a handler of that same event it waits for the other threads' handlers only; the caller must not
+ * When it returns, no handler of the event runs or will run, and the event is gone. Called from a
+ * handler of that same event it waits for the other threads' handlers only; the caller must not
  * touch the event afterwards. A handler that waits in tl_event_close() counts as finished, so two
- * handlers that close each other's events do not deadlock.
+ * handlers that close each other's events do not deadlock. 0 or -errno.
  */
 TL_API int tl_event_close(tl_event *event);
 

@@ -63,14 +63,16 @@ struct tl_safepoint_thread {
 	uintptr_t stack_low, stack_high; /* the thread's own stack, [low, high) */
 };
 
-/* Nonzero ends the iteration and is returned. */
+/* Called for each thread by tl_safepoint_each(), in the calling thread. Nonzero ends the iteration
+ * and is returned. `thread` is valid during the call. */
 typedef int tl_safepoint_each_fn(const struct tl_safepoint_thread *thread, void *arg);
 /* Runs in the thread at its poll, in signal context; or, for a thread in a blocking region, in the
  * thread that asked, while the other cannot leave the region. It must not poll: in signal context
  * that ends the process. */
 typedef void tl_safepoint_handshake_fn(const struct tl_safepoint_thread *thread, void *arg);
 
-/* Nothing in memory is kept in registers across it, so that a collector may move what was there. */
+/* Polls: the thread stops here while the safepoint `sp` is stopped. The compiler keeps nothing of
+ * memory in registers across a poll, so that a collector may move what was there. */
 #define TL_SAFEPOINT_POLL(sp)                                                 \
 	do {                                                                  \
 		uint32_t tl_safepoint_word_;                                  \
@@ -97,10 +99,11 @@ typedef void tl_safepoint_handshake_fn(const struct tl_safepoint_thread *thread,
 		(void)tl_safepoint_word_;                   \
 	} while (0)
 
-/* With TL_SAFEPOINT_INDIRECT, -ENOSPC: 64 are open that may stop by faults; -EBUSY: it cannot have
- * SIGSEGV. Else threads keep to their watchpoints then. */
+/* Opens a safepoint: 0, and *safepoint is the caller's until tl_safepoint_close(). With
+ * TL_SAFEPOINT_INDIRECT, -ENOSPC: 64 safepoints are open that may stop by faults; -EBUSY: SIGSEGV
+ * cannot be had. Without that flag threads keep to their watchpoints in these two cases. */
 TL_API int tl_safepoint_open(tl_safepoint **safepoint, const struct tl_safepoint_spec *spec);
-/* -EBUSY while a thread is registered or the safepoint is stopped. */
+/* Frees the safepoint. 0, or -EBUSY while a thread is registered or the safepoint is stopped. */
 TL_API int tl_safepoint_close(tl_safepoint *safepoint);
 
 /*
@@ -111,11 +114,13 @@ TL_API int tl_safepoint_close(tl_safepoint *safepoint);
  * thread blocks SIGSEGV. A thread that ends leaves by itself.
  */
 TL_API int tl_safepoint_register(tl_safepoint *safepoint);
-/* What the calling thread polls through from now on, until it leaves; NULL if it takes no part. The
- * same thread may keep it; others may not poll through it, and TL_SAFEPOINT_POLL() no longer stops
- * it. Where SIGSEGV is blocked the thread keeps its watchpoint, which stops it there too. */
+/* The pointer through which the calling thread polls (TL_SAFEPOINT_POLL_AT()) from now on, until it
+ * leaves; NULL if it takes no part. The thread may keep it; others may not poll through it, and
+ * TL_SAFEPOINT_POLL() no longer stops it. Where SIGSEGV is blocked the thread keeps its watchpoint,
+ * which stops it there too. */
 TL_API const uint32_t *const volatile *tl_safepoint_place(tl_safepoint *safepoint);
-/* -ENOENT if it takes no part; -EBUSY in the thread that stopped the safepoint. */
+/* The calling thread takes part no longer. 0, -ENOENT if it takes no part; -EBUSY in the thread
+ * that stopped the safepoint. */
 TL_API int tl_safepoint_leave(tl_safepoint *safepoint);
 
 /*
@@ -124,7 +129,8 @@ TL_API int tl_safepoint_leave(tl_safepoint *safepoint);
  * Entering costs some nanoseconds. -ENOENT if the thread takes no part.
  */
 TL_API int tl_safepoint_enter_blocking(tl_safepoint *safepoint);
-/* -ENOENT as above; -EINVAL: the thread is in no such region. */
+/* Leaves the innermost blocking region. 0, -ENOENT as above; -EINVAL: the thread is in no region.
+ */
 TL_API int tl_safepoint_leave_blocking(tl_safepoint *safepoint);
 
 /*
@@ -135,12 +141,13 @@ TL_API int tl_safepoint_leave_blocking(tl_safepoint *safepoint);
  * already.
  */
 TL_API int tl_safepoint_stop(tl_safepoint *safepoint, uint64_t timeout_ns);
-/* -EPERM if the caller has not stopped it. */
+/* Lets all threads go on. 0, or -EPERM if the caller has not stopped the safepoint. */
 TL_API int tl_safepoint_resume(tl_safepoint *safepoint);
-/* The thread the last stop or handshake of the process timed out for; 0 if none, or if another
- * stopper was waited for. */
+/* Id of the thread for which the last stop or handshake of the process timed out; 0: there is none,
+ * or another stopper was waited for. */
 TL_API pid_t tl_safepoint_laggard(const tl_safepoint *safepoint);
-/* Every registered thread, the caller included. -EPERM if the caller has not stopped it. */
+/* Calls `fn` for every registered thread, the caller included. 0, what `fn` returned if not 0, or
+ * -EPERM if the caller has not stopped the safepoint. */
 TL_API int tl_safepoint_each(tl_safepoint *safepoint, tl_safepoint_each_fn *fn, void *arg);
 /*
  * Run `fn` once for each registered thread, each at its own poll; none waits for another. On
