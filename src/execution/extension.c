@@ -114,7 +114,8 @@ static void fill(const struct parts *parts, char *const environment[], char **to
 	bool replaces = parts->place < count;
 
 	end = stpcpy(stpcpy(text, PRELOAD), agent_state.library);
-	if (parts->user_size) {
+	/* One that is there and empty stays so: what stands behind our own is the user's. */
+	if (replaces) {
 		*end++ = ':';
 		end += readable_copy(end, parts->user, parts->user_size);
 		*end = '\0';

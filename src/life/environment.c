@@ -74,14 +74,16 @@ static bool restore_preload(void)
 	char *value = find_variable("LD_PRELOAD", &place);
 	size_t length;
 	char *own = value ? find_own(value, &length) : NULL;
+	bool alone;
 
 	if (!own || !copy_text(agent_state.library, sizeof(agent_state.library), own, length))
 		return false;
+	alone = own == value && !own[length];
 	if (own[length])
 		memmove(own, own + length + 1, strlen(own + length + 1) + 1);
 	else
 		own[own > value ? -1 : 0] = '\0';
-	if (!*value)
+	if (alone)
 		remove_variable(place);
 	return true;
 }

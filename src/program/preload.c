@@ -21,8 +21,7 @@ int preload_put(struct preload *before, const char *library)
 	int err = 0;
 
 	before->user = user ? strdup(user) : NULL;
-	if ((user && !before->user) ||
-	    asprintf(&all, user && *user ? "%s:%s" : "%s", library, user) < 0 ||
+	if ((user && !before->user) || asprintf(&all, user ? "%s:%s" : "%s", library, user) < 0 ||
 	    setenv(VARIABLE, all, 1)) {
 		err = -ENOMEM;
 		free(before->user);

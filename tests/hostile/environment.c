@@ -19,6 +19,9 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		execl(argv[0], argv[0], "again", "and again", (char *)NULL);
 	say("first generation");
+	expect(setenv("LD_PRELOAD", "", 1) == 0);
+	say("an empty LD_PRELOAD stays: %x", system("env | grep -x LD_PRELOAD="));
+	expect(clearenv() == 0);
 	execl(argv[0], argv[0], "again", (char *)NULL);
 	return 1;
 }
