@@ -253,11 +253,13 @@ static void run(struct pass *pass, const struct insn_registers *registers, uint1
 	const struct pass *first = pass->first;
 	struct insn_forward forward = {.pc = registers->pc,
 				       .known = known,
+				       .fs_base = registers->fs_base,
 				       .read = read_memory,
 				       .tell = note,
 				       .context = pass};
-	/* Who is in the C library already has it to the end. */
-	const bool within = space_is_libc(pass->space, registers->pc);
+	/* Who is in the C library already has it to the end, or until that calls the program: a
+	 * thread's routine, a comparison. */
+	bool within = space_is_libc(pass->space, registers->pc);
 	bool leaves = false, subtracts = false;
 	int err = 0;
 
@@ -274,6 +276,7 @@ static void run(struct pass *pass, const struct insn_registers *registers, uint1
 		err = insn_forward_step(&forward, bytes, available, &leaves);
 		if (goes_astray(pass, &forward))
 			return;
+		within = within && !err && space_is_libc(pass->space, forward.pc);
 		if (!err && !within && is_far(&pass->moment[pass->tried - 1], &forward))
 			err = arrive(pass, &forward, leaves);
 	}
