@@ -127,6 +127,9 @@ struct shadow_answer {
 	bool vague;   /* … as far as it had to be assumed */
 	bool known;   /* it returns `value` */
 	uint64_t value;
+	/* It returns, and changes nothing of the program's but what follows; what it prints is seen
+	 * outside. */
+	bool prints;
 	/* It copies `length` bytes from `from` (0: it sets them, to a value of its own) to `to`. */
 	uint64_t to, from, length;
 	unsigned arguments; /* that it takes in general registers, at most; 0: not known */

@@ -62,7 +62,8 @@ static bool enters(struct shadow_walk *walk, struct shadow_state *state)
 	case SHADOW_FOLLOW:
 		return true;
 	case SHADOW_SKIP:
-		return !answer.depends && shadow_step_skip(state, &answer);
+		/* Who prints on one way alone, or on both, has not met yet. */
+		return !answer.depends && !answer.prints && shadow_step_skip(state, &answer);
 	default:
 		return false;
 	}

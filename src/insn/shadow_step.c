@@ -245,7 +245,7 @@ bool shadow_step_skip(struct shadow_state *state, const struct shadow_answer *an
 	}
 	if (insn_forward_return(&state->forward))
 		return false;
-	state->late |= !answer->known;
+	state->late |= !answer->known && !answer->prints;
 	if (answer->known)
 		forward_know_register(&state->forward, insn_arch.function_result, answer->value);
 	return true;

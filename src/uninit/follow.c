@@ -5,6 +5,7 @@
 #include "insn/insn.h"
 #include "memory/binding.h"
 #include "uninit/call.h"
+#include "uninit/output.h"
 #include "uninit/recover.h"
 #include "uninit/rules.h"
 
@@ -26,6 +27,8 @@ struct known_function {
 	char name[SYMBOL_BINDING_NAME];
 	enum shadow_function what;
 	const struct c_function *c_function;
+	const struct c_output *output;
+	bool librarys;
 };
 
 struct follow {
@@ -33,6 +36,7 @@ struct follow {
 	const struct tl_services *services;
 	pid_t pid;
 	unsigned blocks; /* that the walk was given */
+	bool in_library; /* the walk has followed a function of the C library */
 	struct lines lines;
 	struct line line[LINES];
 	struct known_function function[FUNCTIONS];
@@ -88,6 +92,8 @@ static void note_function(struct known_function *known, const char *module, cons
 {
 	known->what = uninit_function(module, name);
 	known->c_function = name ? c_function_find(name) : NULL;
+	known->librarys = uninit_is_library(module);
+	known->output = name ? c_output_find(name) : NULL;
 	snprintf(known->name, sizeof(known->name), "%s", name ? name : "");
 }
 
@@ -289,6 +295,23 @@ static void ask_status(const struct shadow_state *state, struct shadow_answer *a
 	answer->vague = state->shadow.vague_general >> insn_arch.function_argument[0] & 1;
 }
 
+/* One of its variables: stdout, and others that it has made by itself. */
+static bool is_librarys(void *context, uint64_t address)
+{
+	struct follow *follow = context;
+	const char *module = follow->services->module(follow->host, follow->pid, address);
+
+	return module && uninit_is_library(module);
+}
+
+static bool prints(struct follow *follow, const struct c_output *output,
+		   const struct shadow_state *state, struct shadow_answer *answer)
+{
+	const struct uninit_streams streams = {is_librarys, follow, follow->in_library};
+
+	return uninit_output(output, state, &streams, answer);
+}
+
 static enum shadow_function look_at_function(void *context, const struct shadow_state *state,
 					     struct shadow_answer *answer)
 {
@@ -299,6 +322,10 @@ static enum shadow_function look_at_function(void *context, const struct shadow_
 		return detour(follow, state, answer);
 	if (known->what == SHADOW_SKIP)
 		return skip(follow, known, state, answer);
+	if (known->what == SHADOW_FOLLOW && known->output &&
+	    prints(follow, known->output, state, answer))
+		return SHADOW_SKIP;
+	follow->in_library |= known->what == SHADOW_FOLLOW && known->librarys;
 	if (known->what == SHADOW_DIES && uninit_ends_with(known->name))
 		ask_status(state, answer);
 	return known->what;
@@ -360,6 +387,7 @@ bool uninit_follow_load(struct follow *follow, const struct tl_access *access, u
 	memcpy(bits, &fresh, sizeof(bits));
 	follow->pid = access->pid;
 	follow->blocks = 0;
+	follow->in_library = is_librarys(follow, access->pc);
 	lines_forget(&follow->lines);
 	if (overwrites_source(follow, access->pc)) {
 		load.recovered =

@@ -137,11 +137,49 @@ static NOINLINE void grown_and_filled(void)
 	free(numbers);
 }
 
+/* As much as the format says, behind which nothing is written. */
+static NOINLINE void printed_in_part(void)
+{
+	char *text = malloc(16);
+	unsigned word;
+
+	HIDE(text);
+	text[0] = 'a';
+	text[1] = 'b';
+	HIDE(text);
+	printf("%.2s %.*s\n", text, 1, text);
+	memcpy(&word, text, sizeof(word));
+	HIDE(word);
+	printf("%hhu %hu %c\n", (unsigned char)word, (unsigned short)word, word);
+	fputs("", stdout);
+	putchar((int)word);
+	free(text);
+}
+
+/* It is overwritten by what is printed. */
+static NOINLINE void printed_over(void)
+{
+	char *text = malloc(16), *copy = malloc(16);
+
+	HIDE(text);
+	text[0] = 'a';
+	HIDE(text);
+	memcpy(copy, text, 16);
+	HIDE(copy);
+	snprintf(copy, 16, "%d", 1234567);
+	if (copy[6] == '7')
+		touch();
+	puts(copy);
+	free(text);
+	free(copy);
+}
+
 static const struct row rows[] = {
 	{"field_merged", field_merged},		{"fields_copied", fields_copied},
 	{"fields_in_turn", fields_in_turn},	{"bits_set_and_reset", bits_set_and_reset},
 	{"map_in_part", map_in_part},		{"shifted_in", shifted_in},
-	{"grown_and_filled", grown_and_filled},
+	{"grown_and_filled", grown_and_filled}, {"printed_in_part", printed_in_part},
+	{"printed_over", printed_over},
 };
 
 RUN_CASES(rows)

@@ -147,6 +147,36 @@ static NOINLINE void behind_first_print(void)
 	free(padded);
 }
 
+/* The text before it makes the library ask the kernel about the stream first. */
+static NOINLINE void printed_behind_text(void)
+{
+	struct padded *padded = malloc(sizeof(*padded));
+
+	HIDE(padded);
+	padded->kind = 'k';
+	HIDE(padded);
+	fprintf(stderr, "kind %c of %ld\n", padded->kind, padded->value);
+	free(padded);
+}
+
+/* In a register, while something is printed. */
+static NOINLINE void kept_behind_print(void)
+{
+	struct padded *padded = malloc(sizeof(*padded));
+	long value;
+
+	HIDE(padded);
+	padded->kind = 1;
+	HIDE(padded);
+	value = padded->value;
+	HIDE(value);
+	puts("nothing of it");
+	printf("nor of %s%.*s", "it", 0, (const char *)&padded->value);
+	if (value > 17)
+		touch();
+	free(padded);
+}
+
 static const struct row rows[] = {
 	{"compared_in_parts", compared_in_parts},
 	{"field_between_stores", field_between_stores},
@@ -155,6 +185,8 @@ static const struct row rows[] = {
 	{"behind_another_block", behind_another_block},
 	{"copied_behind_padding", copied_behind_padding},
 	{"grown_once", grown_once},
+	{"printed_behind_text", printed_behind_text},
+	{"kept_behind_print", kept_behind_print},
 	{"behind_first_print", behind_first_print},
 };
 
