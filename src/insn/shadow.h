@@ -22,7 +22,8 @@
  * programs are linked to, or load at random, and the stack. Nobody can read there. */
 #define SHADOW_NOWHERE 0x200000000000ull
 #define SHADOW_NOWHERE_LENGTH 0x10000000ull
-#define SHADOW_OWN 8u /* bytes of it that are looked at for these */
+#define SHADOW_STORED 16 /* stores of a walk that are remembered, the last ones */
+#define SHADOW_OWN 8u	 /* bytes of it that are looked at for these */
 
 /* Of a comparison, though each flag may depend on it. */
 #define SHADOW_BELOW_EQUAL 1u
@@ -161,7 +162,10 @@ struct shadow_found {
 	unsigned steps;
 	/* Memory that held a copy when the walk ended, but for the value's own. */
 	struct shadow_range copy[SHADOW_RANGES];
+	uint64_t
+		copied_at[SHADOW_RANGES]; /* the last instruction that stored there; 0: not known */
 	unsigned copies;
+	bool copies_certain; /* the thread makes them for certain, and each is known bit by bit */
 	/* In the thread's order, from the load on. There may be more behind them. */
 	struct shadow_store store[SHADOW_STORES];
 	unsigned stores;
@@ -200,6 +204,11 @@ struct shadow_meeting {
 	struct shadow_state first, other;
 };
 
+/* A store of the value, or of what was made of it. */
+struct shadow_stored {
+	uint64_t pc, address, length;
+};
+
 struct shadow_walk {
 	/* The caller's. Memory as it is, code, and what functions are for: `context`. */
 	int (*read)(void *context, uint64_t address, void *to, size_t length);
@@ -213,6 +222,7 @@ struct shadow_walk {
 	/* State: large, need not be set. */
 	struct shadow_state state, fork[SHADOW_FORKS];
 	struct shadow_meeting meeting;
+	struct shadow_stored stored[SHADOW_STORED];
 };
 
 /* A load that has been made. */

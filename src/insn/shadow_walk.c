@@ -23,6 +23,7 @@ struct walking {
 	const struct shadow_load *load;
 	unsigned forks; /* waiting to be followed */
 	unsigned ways, ways_found;
+	unsigned stores; /* of the value so far: walk->stored has the last ones */
 };
 
 static void tell_nobody(void *context, const struct insn_forward_access *access)
@@ -272,6 +273,24 @@ static bool stores_there(const struct walking *walking, const struct insn_result
 			    SHADOW_OWN);
 }
 
+static void note_stored(struct walking *walking, uint64_t pc, const struct insn_effect *effect,
+			const struct shadow_operands *operands)
+{
+	uint64_t first, found;
+
+	for (unsigned i = 0; i < effect->count; i++) {
+		const struct insn_place *to = &effect->result[i].to;
+
+		if (to->kind == INSN_PLACE_MEMORY && to->number < INSN_MAX_OPERANDS &&
+		    operands->known[to->number] &&
+		    shadow_find(&walking->state->shadow, operands->address[to->number], to->length,
+				&first, &found))
+			walking->walk->stored[walking->stores++ % SHADOW_STORED] =
+				(struct shadow_stored){pc, operands->address[to->number],
+						       to->length};
+	}
+}
+
 /* The instruction at `pc` has been carried out. */
 static void note_store(struct walking *walking, uint64_t pc, const struct insn_effect *effect,
 		       const struct shadow_operands *operands)
@@ -321,6 +340,7 @@ static bool step(struct walking *walking)
 		fork_way(walking, (uint64_t)next.effect.insn.target);
 	if (!shadow_step_carry_out(state, &next, &leaves))
 		return false;
+	note_stored(walking, pc, &next.effect, &next.operands);
 	note_store(walking, pc, &next.effect, &next.operands);
 	return !leaves || next.effect.insn.flow == INSN_FLOW_RETURN || arrive(walking);
 }
@@ -342,15 +362,30 @@ static void add_copy(struct shadow_found *found, uint64_t address)
 		found->copy[found->copies++] = (struct shadow_range){address, 1};
 }
 
+static uint64_t find_last_store(const struct walking *walking, const struct shadow_range *range)
+{
+	for (unsigned i = 0; i < SHADOW_STORED && i < walking->stores; i++) {
+		const struct shadow_stored *stored =
+			&walking->walk->stored[(walking->stores - 1 - i) % SHADOW_STORED];
+
+		if (insn_overlap(stored->address, stored->length, range->address, range->length))
+			return stored->pc;
+	}
+	return 0;
+}
+
 static void note_copies(struct walking *walking)
 {
 	const struct shadow *shadow = &walking->state->shadow;
 
+	walking->found->copies_certain = is_certain(walking);
 	for (unsigned i = 0; i < SHADOW_LINES; i++)
 		for (unsigned j = 0; shadow->line[i].address && j < SHADOW_LINE; j++)
 			if (shadow->line[i].bits[j] &&
 			    !within(walking->load, shadow->line[i].address + j))
 				add_copy(walking->found, shadow->line[i].address + j);
+	for (unsigned i = 0; i < walking->found->copies; i++)
+		walking->found->copied_at[i] = find_last_store(walking, &walking->found->copy[i]);
 }
 
 static void follow_way(struct walking *walking)
@@ -413,6 +448,7 @@ static int begin(struct walking *walking)
 		if (load->recovered >> i & ~forward->known >> i & 1)
 			forward_know_register(forward, (int)i, load->before[i]);
 	shadow_apply(&state->shadow, &effect, &operands, forward, &state->vectors);
+	note_stored(walking, load->pc, &effect, &operands);
 	note_store(walking, load->pc, &effect, &operands);
 	if (load->taken)
 		shadow_fill(&state->shadow, load->address, 0, load->length);

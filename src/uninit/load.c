@@ -55,6 +55,17 @@ static bool is_stack(const struct tl_access *access, uint64_t address)
 	       STACK_REACH;
 }
 
+/* Of another block, all of whose fresh bytes there the copy is about to overwrite. */
+static void give_way_to_copy(struct uninit *uninit, const struct word *from, uint64_t address,
+			     uint8_t bytes)
+{
+	for (struct word *word = words_next(uninit->words, NULL); word;
+	     word = words_next(uninit->words, word))
+		if (word != from && !word->copied && word->address == address &&
+		    word->origin.pid == from->origin.pid && !(words_bytes(word->fresh) & ~bytes))
+			uninit_retire(uninit, word);
+}
+
 /* The copy is watched before its thread makes it. Which bits of a byte are nobody's is not told of
  * copies: those of a bit-field are not watched. */
 static void watch_copies(struct uninit *uninit, const struct tl_access *access,
@@ -68,17 +79,19 @@ static void watch_copies(struct uninit *uninit, const struct tl_access *access,
 		uint64_t address = found->copy[i].address & ~(uint64_t)(WORD_LENGTH - 1);
 		struct origin origin = from->origin;
 		struct word span = {.address = address};
+		uint8_t bytes = words_touched(&span, found->copy[i].address, found->copy[i].length);
 		struct word *word;
 
+		if (!is_stack(access, found->copy[i].address))
+			give_way_to_copy(uninit, from, address, bytes);
 		if (is_stack(access, found->copy[i].address) ||
-		    !uninit_watch_word(uninit, &origin, address,
-				       words_touched(&span, found->copy[i].address,
-						     found->copy[i].length),
-				       from, &word))
+		    !uninit_watch_word(uninit, &origin, address, bytes, from, &word))
 			continue;
 		word->copied = true;
 		word->pending = true;
+		word->sure = found->copies_certain && (!from->copied || from->sure);
 		word->tid = access->tid;
+		word->copied_at = found->copied_at[i];
 		uninit_count(uninit, "copies-watched");
 		if (!uninit_arm(uninit, word))
 			continue;
@@ -152,7 +165,7 @@ static void leak(struct uninit *uninit, const struct tl_access *access, struct w
 		.evidence_count = 1};
 	const char *unseen = find_unseen(uninit, access, word);
 
-	if (access->traits & TL_TRAIT_CONTENT && !word->copied)
+	if (access->traits & TL_TRAIT_CONTENT && (!word->copied || word->sure))
 		verdict.certainty = TL_LIKELY;
 	if (unseen) {
 		verdict.certainty = TL_POSSIBLE;
@@ -335,7 +348,7 @@ void uninit_loaded(struct uninit *uninit, const struct tl_access *access, struct
 {
 	uint8_t bytes = words_bytes(word->fresh) &
 			words_touched(word, access->address, access->length);
-	struct rules_load load = {.access = access, .copied = word->copied};
+	struct rules_load load = {.access = access, .copied = word->copied, .sure = word->sure};
 	struct rules_verdict verdict;
 
 	if (!bytes || word->pending)

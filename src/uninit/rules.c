@@ -186,9 +186,12 @@ void uninit_judge(const struct rules_load *load, struct rules_verdict *verdict)
 		add_evidence(verdict, load->unseen);
 	}
 	/* Between the copy and this load more may have happened than was watched: another store of
-	 * the same copy, another owner of the memory. */
-	if (load->copied)
+	 * the same copy, where the thread may not have made the one that was expected. Another
+	 * owner of the memory is not known in any case. */
+	if (load->copied && !load->sure)
 		verdict->certainty = TL_POSSIBLE;
+	else if (load->copied && verdict->certainty == TL_DEFINITE)
+		verdict->certainty = TL_LIKELY;
 	if (load->copied)
 		add_evidence(verdict, "the bytes were copied out of the block");
 }

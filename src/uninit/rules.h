@@ -26,7 +26,8 @@ struct rules_load {
 	bool unheld;  /* a thread went on before it was answered: more may have been written */
 	bool gone;    /* its frame is not live, or it is another's by now */
 	bool popped;  /* into a register, from a frame */
-	bool copied;  /* it is not the block itself, but what was copied out of it */
+	bool copied;  /* it is not the block itself, but what was copied out of it, … */
+	bool sure;    /* … as is known for certain */
 	const char *unseen; /* by whom it may have been written unseen; NULL: by nobody */
 };
 

@@ -45,6 +45,8 @@ void uninit_retire(struct uninit *uninit, struct word *word);
 /* The word that was watched first, of those that give way to frames. False: there is none. */
 bool uninit_give_up_oldest(struct uninit *uninit, pid_t pid);
 void uninit_forget_block(struct uninit *uninit, pid_t pid, uint64_t block);
+/* Copies in memory that is being given to somebody, or back. */
+void uninit_forget_copies(struct uninit *uninit, pid_t pid, uint64_t address, uint64_t length);
 uint64_t uninit_read_word(struct uninit *uninit, pid_t pid, uint64_t address, bool *known);
 
 #endif

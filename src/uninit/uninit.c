@@ -127,6 +127,7 @@ static void born(struct uninit *uninit, const struct tl_guarded *block,
 
 	/* What stood there has gone, whether that was told or not. */
 	uninit_forget_block(uninit, from->pid, block->address);
+	uninit_forget_copies(uninit, from->pid, block->address, block->length);
 	if (block->copied >= block->length || block->zeroed) {
 		uninit_count(uninit, "blocks-passed");
 		return;
@@ -263,6 +264,9 @@ static void written(struct uninit *uninit, const struct tl_access *access)
 			uninit_retire(uninit, word);
 			continue;
 		}
+		if (word->pending && word->tid == access->tid && word->copied_at &&
+		    word->copied_at != access->pc)
+			continue;
 		if (word->pending && word->tid == access->tid &&
 		    !(words_bytes(word->fresh) & ~touched)) {
 			copy_made(uninit, word);
@@ -384,8 +388,10 @@ static void on_guarded(void *state, const struct tl_guarded_news *news)
 
 	if (news->event == TL_GUARDED_BORN && block)
 		born(uninit, block, news->from);
-	else if (news->event == TL_GUARDED_FREED && block)
+	if (news->event == TL_GUARDED_FREED && block) {
 		uninit_forget_block(uninit, news->from->pid, block->address);
+		uninit_forget_copies(uninit, news->from->pid, block->address, block->length);
+	}
 	plan(uninit, news->from->pid);
 }
 

@@ -176,6 +176,15 @@ uint64_t uninit_read_word(struct uninit *uninit, pid_t pid, uint64_t address, bo
 	return value;
 }
 
+/* The memory has another owner from then on. */
+void uninit_forget_copies(struct uninit *uninit, pid_t pid, uint64_t address, uint64_t length)
+{
+	for (struct word *word = words_next(uninit->words, NULL); word;
+	     word = words_next(uninit->words, word))
+		if (word->copied && word->origin.pid == pid && word->address - address < length)
+			uninit_retire(uninit, word);
+}
+
 static bool is_of(const struct word *word, pid_t pid, uint64_t block)
 {
 	return word->origin.pid == pid && word->origin.address == block && !word->copied;

@@ -35,12 +35,14 @@ struct origin {
 struct word {
 	uint64_t cookie; /* 0: free */
 	uint64_t address;
-	uint64_t since; /* ns */
-	uint64_t birth; /* the number of the block it was made for, of those told of */
-	uint64_t fresh; /* the bits that nobody wrote */
-	bool predicted; /* it will be loaded, as far as its thread's registers told */
-	bool copied;	/* what was copied out of the block, elsewhere */
-	bool pending;	/* `tid` is about to make that copy */
+	uint64_t since;	    /* ns */
+	uint64_t birth;	    /* the number of the block it was made for, of those told of */
+	uint64_t fresh;	    /* the bits that nobody wrote */
+	bool predicted;	    /* it will be loaded, as far as its thread's registers told */
+	bool copied;	    /* what was copied out of the block, elsewhere … */
+	bool sure;	    /* … as is known for certain */
+	bool pending;	    /* `tid` is about to make that copy, … */
+	uint64_t copied_at; /* … with that instruction, or (0) its next store there */
 	/* The instruction that its thread loads it by, without a system call before, as far as was
 	 * foretold (predict.h); 0: that was not, or is over. */
 	uint64_t straight;

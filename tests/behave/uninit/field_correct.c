@@ -174,12 +174,39 @@ static NOINLINE void printed_over(void)
 	free(copy);
 }
 
+/* The copy is another one by the time that it is used; its memory is another block's then. */
+static NOINLINE void copied_and_overwritten(void)
+{
+	long *from = malloc(64), *to = malloc(64);
+
+	HIDE(from);
+	HIDE(to);
+	memcpy(to, from, 64);
+	HIDE(to);
+	for (int i = 0; i < 4000; i++)
+		touch();
+	for (int i = 0; i < 8; i++)
+		to[i] = i;
+	HIDE(to);
+	for (int i = 0; i < 8; i++)
+		if (to[i] > 17)
+			touch();
+	memcpy(to, from, 64);
+	free(to);
+	to = calloc(8, 8);
+	HIDE(to);
+	if (to[2] > 17)
+		touch();
+	free(to);
+	free(from);
+}
+
 static const struct row rows[] = {
 	{"field_merged", field_merged},		{"fields_copied", fields_copied},
 	{"fields_in_turn", fields_in_turn},	{"bits_set_and_reset", bits_set_and_reset},
 	{"map_in_part", map_in_part},		{"shifted_in", shifted_in},
-	{"grown_and_filled", grown_and_filled}, {"printed_in_part", printed_in_part},
-	{"printed_over", printed_over},
+	{"grown_and_filled", grown_and_filled}, {"copied_and_overwritten", copied_and_overwritten},
+	{"printed_in_part", printed_in_part},	{"printed_over", printed_over},
 };
 
 RUN_CASES(rows)

@@ -177,6 +177,39 @@ static NOINLINE void kept_behind_print(void)
 	free(padded);
 }
 
+/* By way of a stream's buffer. */
+static NOINLINE void sent_by_stream(void)
+{
+	struct padded *padded = malloc(4 * sizeof(*padded));
+	FILE *file = tmpfile();
+
+	HIDE(padded);
+	padded->kind = 1;
+	HIDE(padded);
+	if (!file || fwrite(padded, sizeof(*padded), 2, file) != 2 || fclose(file))
+		exit(3);
+	free(padded);
+}
+
+/* What is copied is used farther on than a value is followed. */
+static NOINLINE void copied_long_before(void)
+{
+	struct padded *padded = malloc(sizeof(*padded)), *copy = malloc(sizeof(*copy));
+
+	HIDE(padded);
+	HIDE(copy);
+	padded->kind = 1;
+	HIDE(padded);
+	copy->value = padded->value;
+	HIDE(copy);
+	free(padded);
+	for (int i = 0; i < 4000; i++)
+		touch();
+	if (copy->value > 17)
+		touch();
+	free(copy);
+}
+
 static const struct row rows[] = {
 	{"compared_in_parts", compared_in_parts},
 	{"field_between_stores", field_between_stores},
@@ -185,6 +218,8 @@ static const struct row rows[] = {
 	{"behind_another_block", behind_another_block},
 	{"copied_behind_padding", copied_behind_padding},
 	{"grown_once", grown_once},
+	{"sent_by_stream", sent_by_stream},
+	{"copied_long_before", copied_long_before},
 	{"printed_behind_text", printed_behind_text},
 	{"kept_behind_print", kept_behind_print},
 	{"behind_first_print", behind_first_print},
