@@ -109,6 +109,33 @@ static int observe(struct watch_command *command, struct watch *watch, struct co
 	return watch_refused(watch) ? STATUS_USAGE : STATUS_OK;
 }
 
+/* A thread must wait until its block is watched: so a handler is put in, as race -p does. */
+static int enter(struct watch_command *command, struct watch *watch, struct control *control)
+{
+	int status;
+
+	if (command->watch.sampled) {
+		fputs("trapline: with -p blocks of the heap are watched one at a time already: leave "
+		      "out --budget\n",
+		      stderr);
+		return STATUS_USAGE;
+	}
+	status = attach_begin(control, command->pid);
+	if (status)
+		return status;
+	output_begin(command->watch.context);
+	utf8_fprintf(stderr,
+		     "trapline: process %d is entered, since a thread waits until its block is "
+		     "watched; one block at a time. Ctrl-C ends this\n",
+		     (int)command->pid);
+	control_run(control);
+	control_finish(control);
+	attach_end(control);
+	watch_finish(watch);
+	print_statistics(command, control);
+	return watch_refused(watch) ? STATUS_USAGE : STATUS_OK;
+}
+
 static int watch_program(struct watch_command *command)
 {
 	struct control_observer observer;
@@ -126,7 +153,11 @@ static int watch_program(struct watch_command *command)
 		return STATUS_FAILED;
 	}
 	watch_attach(watch, control);
-	status = command->pid ? observe(command, watch, control) : run(command, watch, control);
+	if (!command->pid)
+		status = run(command, watch, control);
+	else
+		status = watch_needs_heap(watch) ? enter(command, watch, control)
+						 : observe(command, watch, control);
 	control_destroy(control);
 	watch_destroy(watch);
 	return status;

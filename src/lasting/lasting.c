@@ -60,6 +60,14 @@ void lasting_disarm(struct program *program, pid_t pid, unsigned index)
 		slot_disarm(target, slot);
 }
 
+bool lasting_is_whole(struct program *program, pid_t pid, unsigned index)
+{
+	struct target *target;
+	const struct slot *slot = lasting_slot(program, pid, index, &target);
+
+	return slot && slot->armed && slot->whole && !slot->coverage.ambiguous;
+}
+
 uint64_t lasting_count(struct program *program, pid_t pid, unsigned index)
 {
 	struct target *target;

@@ -50,6 +50,8 @@ struct lasting {
  * anew. watch->hits, window, widen and priority mean nothing here. 0 or -errno. */
 int lasting_arm(struct program *program, pid_t pid, unsigned slot, const struct tl_watch *watch);
 void lasting_disarm(struct program *program, pid_t pid, unsigned slot);
+/* It was armed in every thread that can come to its place, as far as is known. */
+bool lasting_is_whole(struct program *program, pid_t pid, unsigned slot);
 /* By what the program's handlers judge a slot's hits. Set before lasting_arm(). */
 struct lasting_judging {
 	bool unfiltered; /* all are sent: they are no hits to the user */
@@ -67,6 +69,10 @@ struct filter *lasting_filter(struct program *program);
 struct filter_process *lasting_filter_process(struct program *program, pid_t pid);
 /* Hits that were counted at their place although they should have been sent. */
 uint64_t lasting_unsent(struct program *program, pid_t pid);
+/* The thread whose hit is being told is held still. Of several at one slot all go on with the
+ * first.
+ */
+bool lasting_holds(const struct program *program);
 /* Hits of a lasting watch since it was armed, by the kernel's own count: also those that left no
  * record. */
 uint64_t lasting_count(struct program *program, pid_t pid, unsigned slot);

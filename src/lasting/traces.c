@@ -7,6 +7,7 @@
 #include "lasting/traces.h"
 #include "notice/notice.h"
 #include "hit/records.h"
+#include "record/held.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -72,6 +73,19 @@ static void understand(struct target *target, struct slot *slot, const struct ar
 		trace->value_known = true;
 		trace->value = hit->access.value;
 	}
+}
+
+static bool is_told(const struct area_hit *record, const void *told)
+{
+	return record->serial == ((const struct area_hit *)told)->serial;
+}
+
+bool lasting_holds(const struct program *program)
+{
+	const struct area_hit *told = &program->lasting->hits->copy;
+
+	return !(told->flags & (AREA_HIT_UNHELD | AREA_HIT_LATE)) &&
+	       area_holds(program->area, told->process, is_told, told);
 }
 
 static bool is_region(const struct area_hit *record)

@@ -22,7 +22,7 @@
 
 #define STACK_FRAMES 64
 
-static bool is_heap(const struct watched *process, unsigned index)
+bool heap_is_wanted(const struct watched *process, unsigned index)
 {
 	return process->resolved[index] && process->target[index].kind == SYMBOL_TARGET_HEAP_BLOCKS;
 }
@@ -41,9 +41,9 @@ static bool has_room(const struct watch *watch, const struct watched *process, u
 static void want(struct watch *watch, struct watched *process)
 {
 	for (unsigned i = 0; i < watch->options.expressions; i++) {
-		bool room = is_heap(process, i) && has_room(watch, process, i);
+		bool room = heap_is_wanted(process, i) && has_room(watch, process, i);
 
-		if (is_heap(process, i) && !room)
+		if (heap_is_wanted(process, i) && !room)
 			watch->wanted[i].full = true;
 		notice_want_blocks(watch->program, process->pid, i,
 				   room ? process->target[i].block_size : 0);
@@ -97,7 +97,7 @@ static void allocated(struct watch *watch, struct watched *process, const struct
 		finding ? complete_access(finding, space, notice->from, STACK_FRAMES, false) : NULL;
 
 	for (unsigned i = 0; access && i < watch->options.expressions; i++)
-		if (is_heap(process, i) && process->target[i].block_size == notice->size &&
+		if (heap_is_wanted(process, i) && process->target[i].block_size == notice->size &&
 		    is_allocated_by(access, &process->target[i]))
 			arm_block(watch, process, i, notice);
 	if (finding)
@@ -126,7 +126,12 @@ void heap_print(const struct watch *watch, const struct wanted *wanted)
 {
 	FILE *to = watch->options.lines;
 
-	if (!wanted->blocks)
+	if (!wanted->blocks && wanted->full && watch->options.entered)
+		fprintf(to,
+			"trapline: %s: no block was watched: what else is watched left too few "
+			"hardware watchpoints to find one\n",
+			wanted->text);
+	else if (!wanted->blocks)
 		fprintf(to,
 			"trapline: %s: no such block was allocated, as far as the program uses "
 			"malloc() and its like\n",
@@ -134,6 +139,7 @@ void heap_print(const struct watch *watch, const struct wanted *wanted)
 	else
 		fprintf(to, "trapline: %s: %llu block%s watched%s\n", wanted->text,
 			(unsigned long long)wanted->blocks, wanted->blocks == 1 ? " was" : "s were",
-			wanted->full ? ", others were not: all hardware watchpoints were in use"
-				     : "");
+			watch->options.entered ? ", one at a time, others were not"
+			: wanted->full ? ", others were not: all hardware watchpoints were in use"
+				       : "");
 }

@@ -4,6 +4,7 @@
 #define WATCH_PIECE_H
 
 #include "symbol/target.h"
+#include "watch/heap_entered.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,11 +16,12 @@ struct watched;
 struct piece {
 	unsigned wanted;
 	bool armed;
-	bool scout;	  /* of no expression: something is to be looked at again when it trips */
-	bool region;	  /* no hardware's */
-	bool each_thread; /* a thread-local variable's: `address` is the offset in it */
-	uint64_t start;	  /* of the whole that this is a piece of; 0: not known */
-	uint64_t block;	  /* of the heap that it lies in; 0: none */
+	bool scout; /* of no expression: something is to be looked at again when it trips */
+	enum heap_role role; /* of a scout that finds a block of the heap, and its end */
+	bool region;	     /* no hardware's */
+	bool each_thread;    /* a thread-local variable's: `address` is the offset in it */
+	uint64_t start;	     /* of the whole that this is a piece of; 0: not known */
+	uint64_t block;	     /* of the heap that it lies in; 0: none */
 	uint64_t address;
 	unsigned length;
 	uint8_t *shadow;  /* of a region: its bytes, as far as hits told; may be NULL */

@@ -161,6 +161,6 @@ void scouts_place(struct watch *watch, struct watched *process)
 void scouts_give_way(struct watch *watch, struct watched *process, unsigned needed)
 {
 	for (unsigned i = 0; i < AREA_SLOTS && pieces_free(process) < needed; i++)
-		if (process->piece[i].armed && process->piece[i].scout)
+		if (process->piece[i].armed && process->piece[i].scout && !process->piece[i].role)
 			dismiss(watch, process, i);
 }

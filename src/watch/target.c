@@ -13,6 +13,7 @@
 #include "watch/copies.h"
 #include "watch/data.h"
 #include "watch/heap.h"
+#include "watch/heap_entered.h"
 #include "watch/linker.h"
 #include "watch/piece.h"
 #include "watch/region.h"
@@ -43,7 +44,7 @@ static int arm_code(struct watch *watch, struct watched *process, unsigned wante
 }
 
 static int arm_target(struct watch *watch, struct watched *process, unsigned wanted,
-		      struct symbol_modules *modules)
+		      struct symbol_modules *modules, char error[SYMBOL_ERROR_MAX])
 {
 	const struct symbol_target *target = &process->target[wanted];
 	uint64_t address;
@@ -51,6 +52,8 @@ static int arm_target(struct watch *watch, struct watched *process, unsigned wan
 
 	if (target->kind == SYMBOL_TARGET_CODE_PLACES)
 		return arm_code(watch, process, wanted);
+	if (target->kind == SYMBOL_TARGET_HEAP_BLOCKS && watch->options.entered)
+		return heap_entered_begin(process, wanted, modules, error);
 	if (target->kind == SYMBOL_TARGET_HEAP_BLOCKS)
 		return heap_begin(watch, process, wanted);
 	if (target->tls)
@@ -166,16 +169,15 @@ static int resolve_one(struct watch *watch, struct watched *process, unsigned in
 		return err;
 	if (process->begun && target->module && !linker_has(process, modules, target->module))
 		return -EAGAIN;
-	if (watch->options.outside && target->kind == SYMBOL_TARGET_HEAP_BLOCKS) {
-		snprintf(
-			error, SYMBOL_ERROR_MAX,
-			"blocks of the heap can only be watched in a program that trapline starts: "
-			"`trapline watch EXPR -- PROGRAM`");
+	if (watch->options.entered && target->tls) {
+		snprintf(error, SYMBOL_ERROR_MAX,
+			 "thread-local variables and blocks of the heap take two commands in a "
+			 "program that runs already");
 		return -EINVAL;
 	}
 	describe(wanted, target);
 	scouts_give_way(watch, process, pieces_needed(target));
-	err = arm_target(watch, process, index, modules);
+	err = arm_target(watch, process, index, modules, error);
 	if (err)
 		watch_disarm_wanted(watch, process, index);
 	if (err == -EFAULT) {
@@ -197,7 +199,8 @@ static bool may_wait(const struct watch *watch, const struct wanted *wanted,
 /* Names that a process attached to has not may be those of a program that is not whole yet. */
 static bool has_changed(const struct watch *watch)
 {
-	return watch->options.outside && !observe_is_itself(watch->program);
+	return watch->options.outside && !watch->options.entered &&
+	       !observe_is_itself(watch->program);
 }
 
 int watch_resolve(struct watch *watch, struct watched *process, bool first)

@@ -14,6 +14,7 @@
 #include "watch/debugger.h"
 #include "watch/filter.h"
 #include "watch/heap.h"
+#include "watch/heap_entered.h"
 #include "watch/line.h"
 #include "watch/piece.h"
 #include "watch/place.h"
@@ -61,6 +62,7 @@ int watch_create(struct watch **watch, const struct watch_options *options)
 			return -EINVAL;
 		}
 	}
+	made->options.entered = options->outside && watch_needs_heap(made);
 	*watch = made;
 	return 0;
 }
@@ -109,6 +111,8 @@ static void refuse(struct watch *watch, struct watched *process)
 	watch->refused = watch->options.outside || control_waits(watch->control, process->pid);
 	if (!watch->refused)
 		leave_unwatched(watch, process);
+	else if (watch->options.entered)
+		control_stop(watch->control);
 	else if (!watch->options.outside)
 		control_signal(watch->control, process->pid, 0, SIGKILL);
 }
@@ -195,8 +199,11 @@ static void tick(void *context)
 		end_top(watch);
 
 	debugger_check(watch, false);
-	for (struct watched *process = watch->processes; process; process = process->next)
+	for (struct watched *process = watch->processes; process; process = process->next) {
 		watch_look_again(watch, process);
+		if (watch->options.entered)
+			heap_entered_tick(watch, process);
+	}
 }
 
 /* As its type asks: the sign of a short integer fills the rest. */
@@ -380,6 +387,10 @@ static void trace(void *context, const struct trace *trace)
 
 	if (!piece || !piece->armed)
 		return;
+	if (piece->role) {
+		heap_entered_hit(watch, process, piece, trace);
+		return;
+	}
 	if (piece->scout) {
 		watch_scout_tripped(watch, process);
 		return;

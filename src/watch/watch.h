@@ -30,13 +30,14 @@ enum watch_action {
 struct watch_options {
 	const char *const *expression;
 	unsigned expressions;
-	bool outside;	   /* the program runs already and nothing of ours is in it */
-	bool later;	   /* names that are unknown at the start may come with a later module */
-	bool repoint;	   /* follow pointers again when they change */
-	bool regions;	   /* the program's library can open them */
-	bool children;	   /* watch forked and executed children too */
-	bool stack;	   /* print the whole stack */
-	bool sampled;	   /* to keep to a budget: values help to count what was not seen */
+	bool outside;  /* the program runs already, and no library of ours is in it */
+	bool entered;  /* … but a handler, since threads wait for blocks of the heap; set here */
+	bool later;    /* names that are unknown at the start may come with a later module */
+	bool repoint;  /* follow pointers again when they change */
+	bool regions;  /* the program's library can open them */
+	bool children; /* watch forked and executed children too */
+	bool stack;    /* print the whole stack */
+	bool sampled;  /* to keep to a budget: values help to count what was not seen */
 	bool stack_needed; /* unwind each hit, for the output */
 	struct condition condition;
 	const char *thread;    /* glob of names; NULL: all */

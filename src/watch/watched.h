@@ -5,6 +5,7 @@
 
 #include "record/area.h"
 #include "record/filter.h"
+#include "watch/heap_entered.h"
 #include "watch/piece.h"
 #include "watch/watch.h"
 
@@ -49,6 +50,7 @@ struct watched {
 	bool may_unload[WATCH_EXPRESSIONS]; /* it came with a module loaded later */
 	bool given_up[WATCH_EXPRESSIONS];   /* it cannot become watchable in this process */
 	struct symbol_target target[WATCH_EXPRESSIONS];
+	struct heap_entered heap;	     /* where the process ran already */
 	struct taught taught[FILTER_PLACES]; /* by their index in struct filter_process */
 	struct watched *next;
 };

@@ -333,7 +333,7 @@ class Running(unittest.TestCase):
         self.assertIn('shared', text)
         self.assertIsNone(program.poll())
         for wrong in (['-p', pid, 'shared', '--abort'], ['-p', pid, 'shared', '--', RUNNING],
-                      ['-p', pid], ['-p', pid, 'heap:8@main']):
+                      ['-p', pid], ['-p', pid, 'heap:8@no_such'], ['-p', pid, 'heap:64@main']):
             self.assertEqual(refused(*wrong)[0], 2, wrong)
         self.assertEqual(refused('shared', '--duration', '1', '--', RUNNING)[0], 2)
         for nobody in ('4194303', 'no_such_name'):

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks of one size from two functions, in a program that runs for a while: `heap_running SECONDS
+ * [THREADS]` says "ready", and "ok" at its end. Each round make() allocates 48 bytes, whose state
+ * is written three times, and frees them; other() is given the same memory at once, as a rule, and
+ * writes 7 there, never anything else.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+struct item {
+	volatile long id;
+	volatile int state;
+	char name[36];
+};
+
+static time_t end;
+static volatile long wrong;
+
+__attribute__((noinline)) static void *allocate(size_t size)
+{
+	void *block = malloc(size);
+
+	if (!block)
+		abort();
+	return block;
+}
+
+__attribute__((noinline)) static struct item *make(long id)
+{
+	struct item *item = allocate(sizeof(*item));
+
+	item->id = id;
+	item->state = 1; /* born */
+	return item;
+}
+
+__attribute__((noinline)) static struct item *other(long id)
+{
+	struct item *item = allocate(sizeof(*item));
+
+	item->id = id;
+	item->state = 7;
+	return item;
+}
+
+__attribute__((noinline)) static void finish(struct item *item)
+{
+	item->state = 2; /* used */
+	item->state = 3; /* finished */
+}
+
+static void *work(void *unused)
+{
+	for (long i = 0; time(NULL) < end; i++) {
+		struct item *item = make(i);
+
+		finish(item);
+		if (item->id != i || item->state != 3)
+			wrong++;
+		free(item);
+		item = other(-i);
+		if (item->state != 7)
+			wrong++;
+		item = realloc(item, 2 * sizeof(*item));
+		if (!item || item->state != 7)
+			wrong++;
+		free(item);
+		usleep(300);
+	}
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	int threads = argc > 2 ? atoi(argv[2]) : 1;
+	pthread_t thread[16];
+
+	end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 1);
+	for (int i = 0; i < threads && i < 16; i++)
+		pthread_create(&thread[i], NULL, work, NULL);
+	puts("ready");
+	fflush(stdout);
+	for (int i = 0; i < threads && i < 16; i++)
+		pthread_join(thread[i], NULL);
+	puts(wrong ? "wrong" : "ok");
+	return wrong != 0;
+}
