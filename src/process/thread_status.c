@@ -40,12 +40,16 @@ bool thread_status_sleep(pid_t pid, pid_t tid, struct thread_sleep *waiting)
 		      &waiting->pc) == 2;
 }
 
-bool thread_status_slices(pid_t pid, pid_t tid, uint64_t *slices)
+bool thread_status_slices(pid_t pid, pid_t tid, struct thread_slices *slices)
 {
+	uint64_t ran, waited;
 	char line[96];
 
-	return read_line(pid, tid, "schedstat", line, sizeof(line)) &&
-	       sscanf(line, "%*u %*u %lu", slices) == 1;
+	if (!read_line(pid, tid, "schedstat", line, sizeof(line)) ||
+	    sscanf(line, "%lu %lu %lu", &ran, &waited, &slices->count) != 3)
+		return false;
+	slices->busy = ran + waited;
+	return true;
 }
 
 bool thread_status_sleeps(pid_t pid, pid_t tid, uint64_t *sleeps)

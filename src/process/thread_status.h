@@ -24,9 +24,14 @@ bool thread_status_name(pid_t pid, pid_t tid, char *name, size_t size);
 /* False: it runs, or is gone. */
 bool thread_status_sleep(pid_t pid, pid_t tid, struct thread_sleep *waiting);
 
-/* How often it has got a CPU so far (schedstat: Documentation/scheduler/sched-stats.rst). False: it
- * is gone, or the kernel does not count. */
-bool thread_status_slices(pid_t pid, pid_t tid, uint64_t *slices);
+/* So far (schedstat: Documentation/scheduler/sched-stats.rst). */
+struct thread_slices {
+	uint64_t count; /* times that it has got a CPU */
+	uint64_t busy;	/* ns that it ran or waited for a CPU */
+};
+
+/* False: it is gone, or the kernel does not count. */
+bool thread_status_slices(pid_t pid, pid_t tid, struct thread_slices *slices);
 
 /* How often it has gone to sleep by itself so far (proc_pid_status(5)); unlike slices, not how
  * often its CPU was taken from it. Dearer to ask. False: it is gone. */

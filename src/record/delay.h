@@ -2,9 +2,10 @@
 /*
  * What a hold delays, all together: the thread, and the work that comes to it meanwhile.
  *
- * A thread that wakes `wakes` times a second is handed work as often, by clients, timers or other
- * threads. While it is held for H seconds wakes * H pieces of work come and wait, each for half of
- * that in the mean. So a hold delays by H + wakes * H * H / 2: of a thread that seldom wakes, by H;
+ * A thread is handed work `wakes` times a second, by clients, timers or other threads: so often it
+ * would wake, did it each piece at once. While it is held for H seconds wakes * H pieces come and
+ * wait, each for half of that in the mean. So a hold delays by H + wakes * H * H / 2: of a thread
+ * to which work seldom comes, by H;
  * of an event loop by many times that, and by less where the same time is made of shorter holds.
  * Whoever's share of delay is bounded by one percent has the mean of all waits lengthened by no
  * more, as long as one piece of work is always on its way there.
@@ -16,7 +17,22 @@
 
 #include <stdint.h>
 
+#define DELAY_BUSY_MOST 32.0
 #define DELAY_WAKES_MOST 1000000u /* so that no product below overflows */
+
+/*
+ * Pieces of work a second that come to a thread which goes to sleep `sleeps` times a second and is
+ * busy for this share of the time. What comes while it is busy ends no sleep: but where work comes
+ * at any time, a sleep lasts as long in the mean as passes from one piece to the next, so that
+ * pieces a second are sleeps divided by the share of time that is slept. Of one that hardly sleeps
+ * no more than DELAY_BUSY_MOST times its sleeps are believed.
+ */
+static inline double delay_arrivals(double sleeps, double busy)
+{
+	double asleep = 1 - busy;
+
+	return asleep * DELAY_BUSY_MOST > 1 ? sleeps / asleep : sleeps * DELAY_BUSY_MOST;
+}
 
 /* A measured rate as it is written to the area. */
 static inline uint32_t delay_wakes(double rate)

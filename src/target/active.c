@@ -74,9 +74,11 @@ static bool scan_threads(const struct target *target, struct active *active,
 	for (size_t i = 0; i < most; i++) {
 		const struct active_thread *known;
 		struct active_thread thread = {.tid = threads->tids[i]};
+		struct thread_slices slices;
 
-		if (!thread_status_slices(target->pid, thread.tid, &thread.slices))
+		if (!thread_status_slices(target->pid, thread.tid, &slices))
 			continue;
+		thread.slices = slices.count;
 		known = find(active, thread.tid, &from);
 		if (!known || known->slices != thread.slices) {
 			add(active, thread.tid);

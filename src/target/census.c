@@ -35,7 +35,7 @@ static uint64_t count_of(struct target *target, struct census *census)
 		thread->tid = threads.tids[i * threads.count / looked_at];
 		if (!thread_status_slices(target->pid, thread->tid, &thread->slices))
 			continue;
-		sum += thread->slices;
+		sum += thread->slices.count;
 		census->count++;
 	}
 	if (looked_at)
@@ -62,8 +62,8 @@ static void tell_wakes(struct target *target)
 		size_t index =
 			(size_t)(area_credit_of(shared, (uint64_t)thread->tid) - shared->credit);
 
-		if (wakes[index] < delay_wakes(thread->woken))
-			wakes[index] = delay_wakes(thread->woken);
+		if (wakes[index] < delay_wakes(thread->work))
+			wakes[index] = delay_wakes(thread->work);
 	}
 	for (unsigned i = 0; i < AREA_CREDITS; i++)
 		atomic_store_explicit(&shared->credit[i].wakes, wakes[i], memory_order_relaxed);

@@ -2,7 +2,7 @@
 #include "target/transient.h"
 
 #include "base/clock.h"
-#include "process/thread_status.h"
+#include "record/delay.h"
 #include "target/target.h"
 
 #include <string.h>
@@ -52,12 +52,16 @@ static void rate(struct target *target, struct thread_rate *thread, double secon
 {
 	const struct thread_rate *last = before(&target->transient, thread->tid);
 
-	thread->rate = last ? (double)(thread->slices - last->slices) / seconds : 0;
-	thread->woken = thread->sleeps = 0;
+	thread->rate = thread->work = 0;
+	thread->sleeps = 0;
+	if (last)
+		thread->rate = (double)(thread->slices.count - last->slices.count) / seconds;
 	if ((!last || thread->rate >= ASKED_RATE) && target->program->ways.budgeted)
 		thread_status_sleeps(target->pid, thread->tid, &thread->sleeps);
 	if (last && last->sleeps && thread->sleeps > last->sleeps)
-		thread->woken = (double)(thread->sleeps - last->sleeps) / seconds;
+		thread->work = delay_arrivals((double)(thread->sleeps - last->sleeps) / seconds,
+					      (double)(thread->slices.busy - last->slices.busy) /
+						      1e9 / seconds);
 }
 
 void transient_look(struct target *target, struct thread_rate *thread, unsigned count,

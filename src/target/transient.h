@@ -11,6 +11,8 @@
 #ifndef TARGET_TRANSIENT_H
 #define TARGET_TRANSIENT_H
 
+#include "process/thread_status.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,10 +24,10 @@ struct target;
 /* How often a thread wakes, as far as it is known. */
 struct thread_rate {
 	pid_t tid;
-	uint64_t slices; /* of time that it has been given */
+	struct thread_slices slices;
 	double rate;	 /* wake-ups a second */
 	uint64_t sleeps; /* by itself, so far; 0: not asked */
-	double woken; /* times a second that it slept by itself before; 0: seldom, or not known */
+	double work;	 /* pieces a second that come to it; 0: few, or not known */
 };
 
 struct transient {

@@ -119,7 +119,7 @@ uint64_t single_hold(const struct target *target, const struct thread_rate *thre
 	uint64_t least = most < HOLD_LEAST ? most : HOLD_LEAST;
 
 	return delay_longest_hold(most < HOLD ? most : HOLD, least, most,
-				  delay_wakes(thread->woken));
+				  delay_wakes(thread->work));
 }
 
 static bool has_slot(const struct target *target, pid_t tid)
@@ -136,7 +136,7 @@ static uint64_t holdable_at(const struct target *target, const struct thread_rat
 {
 	const struct area *area = target->program->area;
 	uint64_t most = area_credit_saved(area, 0, clock_now()) / HOLD_PARTS;
-	uint64_t cost = delay_of_hold(single_hold(target, thread), delay_wakes(thread->woken));
+	uint64_t cost = delay_of_hold(single_hold(target, thread), delay_wakes(thread->work));
 
 	return atomic_load(&area_credit_of(target->shared, (uint64_t)thread->tid)->until) +
 	       (cost < most ? cost : most) * 10000 / area_hold_parts(area);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "allowance/credit.h"
+#include "record/delay.h"
 
 #define US 1000ull
 #define SECOND 1000000000ull
@@ -183,6 +184,19 @@ static void a_hold_that_lasts_longer_is_paid_for(void **state)
 	assert_int_equal(held(7, BEGIN + SECOND, 0), 0);
 }
 
+/* Requests come 1,000 times a second: what is seen of it is that the thread sleeps as often while
+ * each takes no time, and half as often where it is busy for half of the time. */
+static void what_comes_to_a_busy_thread_is_told_by_its_sleep(void **state)
+{
+	(void)state;
+	assert_in_range(delay_arrivals(1000, 0), 999, 1001);
+	assert_in_range(delay_arrivals(500, 0.5), 999, 1001);
+	assert_in_range(delay_arrivals(100, 0.9), 999, 1001);
+	assert_in_range(delay_arrivals(10, 1), 319, 321);
+	assert_in_range(delay_arrivals(10, 1.2), 319, 321); /* the clocks differ a little */
+	assert_int_equal(delay_wakes(1e12), DELAY_WAKES_MOST);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +204,7 @@ int main(void)
 		cmocka_unit_test(several_at_a_time_earn_together),
 		cmocka_unit_test(threads_that_stay_earn_for_themselves),
 		cmocka_unit_test(what_was_not_used_is_given_back),
+		cmocka_unit_test(what_comes_to_a_busy_thread_is_told_by_its_sleep),
 		cmocka_unit_test(what_queues_up_behind_a_thread_is_paid_for),
 		cmocka_unit_test(no_thread_is_never_held),
 		cmocka_unit_test(a_hold_that_lasts_longer_is_paid_for),
