@@ -5,8 +5,8 @@
  * A thread is handed work `wakes` times a second, by clients, timers or other threads: so often it
  * would wake, did it each piece at once. While it is held for H seconds wakes * H pieces come and
  * wait, each for half of that in the mean. So a hold delays by H + wakes * H * H / 2: of a thread
- * to which work seldom comes, by H;
- * of an event loop by many times that, and by less where the same time is made of shorter holds.
+ * to which work seldom comes, by H; of an event loop by many times that, and by less where the same
+ * time is made of shorter holds.
  * Whoever's share of delay is bounded by one percent has the mean of all waits lengthened by no
  * more, as long as one piece of work is always on its way there.
  *
