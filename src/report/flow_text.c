@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define ROWS_MOST 20 /* of a table; the file has all */
+#define LEAST 0.05   /* percent: less is shown as none */
 #define WIDE 20	     /* points between bounds that leave a share open */
 
 struct table {
@@ -104,6 +105,13 @@ static struct finding **sort(const struct flow_view *view)
 	return sorted;
 }
 
+/* Its row would say "0.0 % (0.0 to 0.0)". */
+static bool is_nothing(const struct finding *finding)
+{
+	return flow_detail_number(finding, "percent") < LEAST &&
+	       flow_detail_number(finding, "high") < LEAST;
+}
+
 static void write_table(FILE *stream, const struct flow_view *view, const struct table *table)
 {
 	unsigned rows = 0, more = 0;
@@ -113,7 +121,7 @@ static void write_table(FILE *stream, const struct flow_view *view, const struct
 
 		if (strcmp(finding->kind, table->kind) != 0)
 			continue;
-		if (rows == ROWS_MOST) {
+		if (rows == ROWS_MOST || is_nothing(finding)) {
 			more++;
 			continue;
 		}
@@ -130,7 +138,7 @@ static void write_table(FILE *stream, const struct flow_view *view, const struct
 		write_object(stream, finding);
 		fputc('\n', stream);
 	}
-	if (more)
+	if (more && rows)
 		fprintf(stream, "  … and %u more\n", more);
 }
 

@@ -250,6 +250,9 @@ class From(Roads):
     def test_a_variable_of_whose_values_a_loop_keeps_one(self):
         self.follow_returned("kept")
 
+    def test_a_number_that_a_loop_makes_of_digits(self):
+        self.follow_returned("digits")
+
 
 
 class To(Roads):
