@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows and hits are bounded, and so is what a place that is come by all the time costs. */
+/* A placed watch's window and hits are bounded, and so is what an address that is hit all the time
+ * costs. */
 #include "placed/placed.h"
 
 #include "notice/notice.h"
@@ -51,7 +52,8 @@ static struct slot *find(struct target *target, unsigned owner, uint64_t cookie)
 	return NULL;
 }
 
-/* The one whose hit is being told comes last: where the next watch needs it, its thread goes on. */
+/* A free slot. The one whose hit is being told is taken last: if the next watch needs it, its
+ * thread goes on. */
 static struct slot *take_free(struct program *program, struct target *target)
 {
 	struct slot *told = NULL;
@@ -121,7 +123,8 @@ static bool is_told(const struct area_hit *record, const void *told)
 	return record->serial == ((const struct area_hit *)told)->serial;
 }
 
-/* The record of the hit that is being told is found again by its process and number. */
+/* Is the thread of the hit that is being told held? Its record is found again by process and
+ * number. */
 bool placed_holds(const struct program *program)
 {
 	const struct area_hit *told = &program->placed->hits->copy;
@@ -131,8 +134,9 @@ bool placed_holds(const struct program *program)
 	return area_holds(program->area, told->process, is_told, told);
 }
 
-/* Threads that come later have the event where those that create them have. A hit that was admitted
- * and not told yet may be an earlier one than that which is being told. */
+/* Has every thread had the event since the watch began? Threads that are created later have it if
+ * their creators do. A hit that was admitted and not told yet may be earlier than the one that is
+ * being told. */
 bool placed_is_unbroken(const struct program *program, unsigned owner, pid_t pid, uint64_t cookie)
 {
 	struct target *target = target_find(program, pid);
@@ -143,7 +147,8 @@ bool placed_is_unbroken(const struct program *program, unsigned owner, pid_t pid
 	       atomic_load(&target->shared->slot[slot->index].hits) == slot->seen;
 }
 
-/* The event of a placed watch is opened anew each time: its count begins with the watch. */
+/* Hits that have not been told. The event of a placed watch is opened anew each time, so its count
+ * begins with the watch. */
 uint64_t placed_untold(const struct program *program, unsigned owner, pid_t pid, uint64_t cookie)
 {
 	struct target *target = target_find(program, pid);
@@ -157,7 +162,8 @@ uint64_t placed_untold(const struct program *program, unsigned owner, pid_t pid,
 	return count < slot->seen ? UINT64_MAX : count - slot->seen;
 }
 
-/* The thread whose hit is being told is held until that is done, watched or not. */
+/* Takes the watch away. The thread whose hit is being told stays held until that is done, watched
+ * or not. */
 static void take_away(struct target *target, struct slot *slot)
 {
 	if (slot == target->program->placed->telling)
@@ -187,7 +193,7 @@ static void note_identity(struct slot *slot, uint64_t identity)
 		slot->identity[slot->identities++] = identity;
 }
 
-/* What was watched is known even where the instruction is not. */
+/* Tells a hit whose instruction is not known: what was watched is. */
 static void tell_what_is_known(const struct slot *slot, const struct area_hit *record,
 			       struct tl_access *access)
 {
@@ -204,7 +210,8 @@ static void understand(struct target *target, struct slot *slot, const struct ar
 {
 	bool understood;
 
-	/* A library may have been loaded since the map was read, and this be its only access. */
+	/* A library may have been loaded since the map was read, and this may be its only
+	 * access. */
 	space_learn(target->space, record->registers.pc);
 	understood = hit_attribute(target, slot, record, hit);
 	if (slot->watch.access & TL_EXEC) {
@@ -217,7 +224,7 @@ static void understand(struct target *target, struct slot *slot, const struct ar
 	}
 }
 
-/* What was there when the thread had come to its handler. */
+/* Notes what stood there when the thread had come to its handler. */
 static void note_watched(const struct slot *slot, struct hit *hit)
 {
 	const struct tl_watch *watch = &slot->watch;
@@ -231,13 +238,13 @@ static void note_watched(const struct slot *slot, struct hit *hit)
 	memcpy(&hit->access.watched_value, hit->value + offset, watch->length);
 }
 
-/* The slot whose watch the hit is of; NULL: it is over, or there never was such a one. */
+/* The slot whose watch was hit; NULL: the watch has ended, or there never was such a watch. */
 static struct slot *find_hit(struct program *program, const struct area_hit *record)
 {
 	struct target *target = program->target[record->process];
 	struct slot *slot = &target->slot[record->slot];
 
-	/* A watch that is over has the generation after its own. */
+	/* A slot whose watch has ended has the generation after that of its hits. */
 	uint32_t generation = slot->armed ? slot->generation : slot->generation - 1;
 
 	if (slot->owner && generation == record->generation)
@@ -263,7 +270,7 @@ static void tell(struct program *program, const struct area_hit *record)
 	bool lost;
 
 	count_one(program, COUNT_HITS);
-	/* Who writes what in a record, the program decides. */
+	/* The program may have written anything into the record. */
 	if (!is_hit(program, record)) {
 		count_one(program, COUNT_HITS_STRANGE);
 		return;
@@ -291,7 +298,7 @@ static void tell(struct program *program, const struct area_hit *record)
 		program->placed->events->hit(program, slot->owner, &hit->access);
 	}
 	hit_free(hit);
-	/* Whether the tool has taken it away meanwhile or not. */
+	/* Taken back whether or not the tool has taken the watch away meanwhile. */
 	if (program->placed->telling)
 		slot_release(target, slot);
 	program->placed->telling = NULL;
@@ -334,8 +341,9 @@ static uint32_t admitted(const struct target *target, const struct slot *slot)
 	return hits < slot->watch.hits ? hits : slot->watch.hits;
 }
 
-/* One that nobody comes by costs nothing, and may stay while the budget is spent: but in threads
- * that sleep and wake all the time, each of which it is then loaded and unloaded for. */
+/* Does the watch cost much though the budget is spent? One that is not hit costs nothing and may
+ * stay, except in threads that sleep and wake all the time: the slot is loaded and unloaded each
+ * time. */
 static bool is_dear(const struct target *target, const struct slot *slot)
 {
 	if (slot->watch.hits == NO_BOUND)
@@ -360,7 +368,8 @@ static void finish(struct program *program, struct target *target, struct slot *
 	program->placed->events->over(program, owner, &watch, slot->seen, slot->identities);
 }
 
-/* A thread that was admitted may have yet to write its record: it is waited for, not for long. */
+/* Ends the slot's watch if it is over. A thread that was admitted may not have written its record
+ * yet: it is waited for, shortly. */
 static void run(struct program *program, struct target *target, struct slot *slot, uint64_t now)
 {
 	if (slot->armed && is_over(target, slot, now)) {
