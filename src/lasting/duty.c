@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A lasting watch within a budget: a slot whose hits cost more of the program's time than they may
- * is silenced until time has paid for them, then watches again: it samples. What is not seen
- * meanwhile is estimated.
+ * is silenced until time has paid for them, then watches again; so it samples. Hits in between are
+ * not seen, and are estimated.
  *
  * Cost: the trap and the signal of each hit, as measured on this machine, and what the handler
  * took, as it measured itself. Each slot earns its share of the budget as time passes.
  *
  * Estimate: hits per CPU time of the process while it was watched, times its CPU time while it was
  * not. CPU time spent on hits is taken off the former. Where hardly any is left, as in a loop that
- * does little else than what is watched, no rate is known, and nothing is added: what was seen is
- * all that can be promised. A counter tells more: where each hit changed the value by the same, its
- * change while nobody looked gives their number.
+ * does little else than the watched access, no rate is known and nothing is added: the hits that
+ * were seen are all that can be promised. A counter tells more: where each hit changed the value by
+ * the same amount, the change during a rest gives the number of hits.
  */
 #include "lasting/duty.h"
 #include "lasting/lasting.h"
@@ -23,13 +23,13 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#define CREDIT_MAX (10 * MILLISECOND) /* what a slot may cost at a stretch */
+#define CREDIT_MAX (10 * MILLISECOND) /* ns that a slot's hits may cost at a stretch */
 #define WINDOW_MIN (500000u)	      /* ns of cost: a shorter window is not worth two switches */
 #define REST_MAX (2 * SECOND)
 #define LOOK_INTERVAL (5 * MILLISECOND) /* between looks at slots that watch */
-/* Of the CPU time of a window: what is left after its hits must be more, or the rate is not known,
- * since their cost is known no better than to a quarter where others have the processors' caches.
- */
+/* One part in so many of a window's CPU time must be left after its hits; otherwise the rate is not
+ * known, since the cost of hits is known no better than to a quarter where others use the CPU's
+ * caches. */
 #define RESIDUE_PARTS 4
 #define STRIDES_MIN 8 /* hits that must agree before a value is taken for a counter */
 
@@ -93,7 +93,7 @@ static void note_rate(struct target *target, struct slot *slot)
 	duty->rate = own && !duty->unknown ? (double)hits / (double)own : 0;
 }
 
-/* Of a variable that each thread has its own of there is no one value. */
+/* Reads the watched value. False: there is no one value of a thread-local variable. */
 static bool read_value(struct target *target, const struct slot *slot, uint64_t *value)
 {
 	*value = 0;
@@ -180,7 +180,7 @@ static void wake(struct target *target, struct slot *slot, uint64_t now)
 	atomic_store(&shared->last_known, 0);
 	atomic_fetch_add(&shared->rests, 1);
 	coverage_enable(&slot->coverage, &coverage);
-	/* After that: threads that were not interrupted yet ran unwatched. */
+	/* Only now, since threads that were not interrupted yet ran unwatched. */
 	begin_window(target, slot, clock_now());
 	target->duty[slot->index].credit -= (int64_t)(clock_now() - now);
 }

@@ -5,10 +5,11 @@
 
 #include "target/target.h"
 
-/* Of one slot, which rests where slot->resting is set. */
+/* What is kept of one slot; it rests while slot->resting is set. */
 struct duty {
-	bool unknown;	/* its rate when it last watched: hits took nearly all of the time */
-	bool at_least;	/* so it was before some rest, and `estimated` lacks what came in it */
+	/* Its rate when it last watched is not known: hits took nearly all of the time. */
+	bool unknown;
+	bool at_least;	/* the same before some earlier rest, whose hits `estimated` lacks */
 	int64_t credit; /* ns of the program's time that hits may take */
 	uint64_t looked, cost_seen;
 	uint64_t phase_began;

@@ -103,7 +103,7 @@ void lasting_judge(struct program *program, pid_t pid, unsigned index,
 
 	if (!slot)
 		return;
-	/* Hits of what it watched before would leave their value. */
+	/* Disarmed first: hits of what it watched before would leave their value. */
 	lasting_disarm(program, pid, index);
 	shared = &target->shared->slot[index];
 	shared->unfiltered = judging->unfiltered;
@@ -126,7 +126,7 @@ struct filter_process *lasting_filter_process(struct program *program, pid_t pid
 	return target ? &target->shared->filter : NULL;
 }
 
-/* Each is opened when it is armed. */
+/* Opens nothing: each slot is opened when it is armed. */
 static int open_none(struct target *target)
 {
 	target->slots = AREA_SLOTS;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lasting watches: the caller arms a slot, and each hit is told, in order, until the process ends
- * or the slot is armed anew. Nobody is held to find a pair.
+ * or the slot is armed anew. No thread is held to find a pair.
  *
- * The room holds arming (here), the way from a record to what is told (traces.h), variables of
- * which each thread has its own (threads.h), regions that the program opens itself (regions.h) and
- * what keeps all that to the budget: a slot that costs too much rests until time has paid for it,
- * and what it does not see is estimated (duty.h). It promises that no hit is lost unseen: what
- * cannot be told is counted. Two strategies come of it (explore/strategy.h). The controller's
- * thread runs all of it.
+ * The room holds arming (here), the way from a record to what is told (traces.h), thread-local
+ * variables (threads.h), regions that the program opens itself (regions.h) and what keeps all that
+ * within the budget: a slot that costs too much rests until time has paid for it, and the hits that
+ * it does not see are estimated (duty.h). It promises that no hit is lost silently: one that cannot
+ * be told is counted. Two strategies are made of it (explore/strategy.h). The controller's thread
+ * runs all of it.
  */
 #ifndef LASTING_LASTING_H
 #define LASTING_LASTING_H
@@ -33,7 +33,7 @@ struct trace {
 	uint64_t before;    /* as the hit before left them, sent or not */
 	const char *thread; /* name; empty: not known */
 	bool held;	    /* the thread waits in its handler */
-	bool late;	    /* not at the access: where and what is not known */
+	bool late;	    /* told after the access: where that was and what it did is not known */
 	bool understood;    /* the instruction that made the access was found */
 	bool value_known;
 	uint64_t value; /* of the watched bytes, after the access (before an execution) */
@@ -54,7 +54,7 @@ void lasting_disarm(struct program *program, pid_t pid, unsigned slot);
 bool lasting_is_whole(struct program *program, pid_t pid, unsigned slot);
 /* By what the program's handlers judge a slot's hits. Set before lasting_arm(). */
 struct lasting_judging {
-	bool unfiltered; /* all are sent: they are no hits to the user */
+	bool unfiltered; /* all are sent: they are not what the user asked for */
 	bool values;	 /* hits read the watched bytes */
 	bool certain;	 /* what passes the filter is wanted: no decoding, no caller decides */
 	bool is_signed;
@@ -63,8 +63,8 @@ struct lasting_judging {
 };
 void lasting_judge(struct program *program, pid_t pid, unsigned slot,
 		   const struct lasting_judging *judging);
-/* Which hits are sent: before the program starts, and of one process when it begins. The latter is
- * NULL when the process is not watched. */
+/* The filter that says which hits are sent: lasting_filter() before the program starts, the other
+ * one of a process when it begins. The latter is NULL when the process is not watched. */
 struct filter *lasting_filter(struct program *program);
 struct filter_process *lasting_filter_process(struct program *program, pid_t pid);
 /* Hits that were counted at their place although they should have been sent. */
@@ -86,7 +86,7 @@ void lasting_estimate(struct program *program, pid_t pid, unsigned slot,
 		      struct lasting_estimate *estimate);
 /* Records dropped in a process because none was free. */
 uint64_t lasting_dropped(struct program *program, pid_t pid);
-/* Silence a slot and give its hardware back, for others to use. */
+/* Silences a slot and gives its hardware back, for others to use. */
 void lasting_close(struct program *program, pid_t pid, unsigned slot);
 
 /* A watched process and one of its slots; NULL: there is none. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hits of lasting watches: each is told in order and forgotten. Nobody is held to find a pair. */
+/* Hits of lasting watches: each is told in order and forgotten. No thread is held to find a
+ * pair. */
 #ifndef LASTING_TRACES_H
 #define LASTING_TRACES_H
 
 #include "target/target.h"
 
 void traces_collect(struct program *program);
-/* A record, out of the program's reach. */
+/* Tells a hit. `record`: a copy, out of the program's reach. */
 void trace_tell(struct target *target, const struct area_hit *record, pid_t pid);
 
 #endif
