@@ -24,7 +24,8 @@ static void bound(struct allocation_event *event)
 	event->thread[ALLOCATION_NAME - 1] = '\0';
 }
 
-/* Once more afterwards: the same block still, and nobody has written meanwhile. */
+/* Reads a record, and its entry before and afterwards: it must be the same block's, and unwritten
+ * meanwhile. */
 static bool read_record(struct space *space, uint64_t table, uint32_t place,
 			const struct allocation_entry *entry, struct allocations_block *block)
 {
@@ -63,7 +64,8 @@ static bool is_better(const struct allocations_block *block, const struct alloca
 	return block->allocated.time > than->allocated.time;
 }
 
-/* A thread may be noting that it frees the block just now, which takes it some 20 µs. */
+/* Reads a record, several times if need be: a thread may be noting just now that it frees the
+ * block, which takes it some 20 us. */
 static bool read_patiently(struct space *space, uint64_t table, uint32_t place,
 			   struct allocation_entry *entry, struct allocations_block *block)
 {

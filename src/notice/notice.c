@@ -54,7 +54,8 @@ void notice_thread(struct target *target, pid_t tid, uint64_t pointer)
 	target->program->notices->events->notice(target->program, &notice);
 }
 
-/* The record must have been taken back before: that is the answer, this wakes who waits for it. */
+/* Wakes the thread that waits for the answer, which is that its record has been taken back: that
+ * must be done before. */
 void notice_answer(struct program *program, uint32_t process)
 {
 	struct area_process *shared = &program->area->process[process % AREA_PROCESSES];

@@ -25,7 +25,7 @@ struct notice {
 	uint64_t size;	  /* of the block allocated */
 };
 
-/* What a program tells, by records that its threads wait for. Kept by the controller. */
+/* What a program tells, by records whose threads wait until the controller has taken them back. */
 struct notice_events {
 	void (*notice)(struct program *program, const struct notice *notice);
 	void (*guard)(struct program *program, const struct guards_notice *notice);
@@ -35,11 +35,11 @@ struct notices {
 	const struct notice_events *events;
 };
 
-/* A notice's record, to who is told. */
+/* Tells a notice by its record. */
 void notice_tell(struct target *target, const struct area_hit *record);
-/* The record has been taken back: whoever waits for that goes on. */
+/* Wakes the thread whose record has been taken back. */
 void notice_answer(struct program *program, uint32_t process);
-/* A thread was met otherwise, and begins as far as who is told is concerned. */
+/* A thread was met in another way: tells of it as if it began now. */
 void notice_thread(struct target *target, pid_t tid, uint64_t pointer);
 
 /* Blocks of `size` bytes give notice; 0 ends that. `index` < AREA_SIZES. */
