@@ -29,8 +29,9 @@
 
 /* ---- those that come ---------------------------------------------------------------------- */
 
-/* A forked child has its parent's memory, with the handler, the area and the action, and none of
- * its events. Handlers that ran in other threads when it was made do not run in it. */
+/* Tells a forked child of its entry. It has its parent's memory, with the handler, the area and the
+ * action, and none of its events. Handlers that ran in other threads when it was made do not run in
+ * it. */
 static int tell_child(struct program *program, const struct injection *injection, int index)
 {
 	const struct injected_state state = {
@@ -53,15 +54,16 @@ static int tell_child(struct program *program, const struct injection *injection
 	return 0;
 }
 
-/* Not one that borrows its parent's memory (vfork(2), clone(2) with CLONE_VM), whose state there is
- * the parent's. In doubt it is left alone. */
+/* Is it a fork, with memory of its own? Not if it borrows its parent's memory (vfork(2), clone(2)
+ * with CLONE_VM), whose state there is the parent's. In doubt it is left alone. */
 bool entered_is_forked(const struct program *program, const struct injection *parent, pid_t child)
 {
 	return process_maps(program->area_fd, child) &&
 	       raw_syscall6(SYS_kcmp, parent->pid, child, KCMP_VM, 0, 0, 0) > 0;
 }
 
-/* The actions are its parent's; its one thread is asked. */
+/* The child's actions of signals are its parent's; its only thread is asked for its signal
+ * stack. */
 static void inherit_stacks(struct entered *entered, const struct injection *parent, int index)
 {
 	const struct inject_stacks *known = &entered->stacks[parent->index];
@@ -72,8 +74,9 @@ static void inherit_stacks(struct entered *entered, const struct injection *pare
 	entered->stacks[index].nested = known->nested;
 }
 
-/* Each is counted once, though it is met again at each look: there may be room for it then. Where
- * very many come and go, some are counted twice. */
+/* Counts a child for which there was no room. Each is counted once, though it is met again at each
+ * look, since there may be room for it then. Where very many come and go, some are counted
+ * twice. */
 static void pass_by(struct program *program, pid_t child)
 {
 	struct thread_set *passed = &program->entered->passed;
@@ -86,7 +89,8 @@ static void pass_by(struct program *program, pid_t child)
 	count_one(program, COUNT_PROCESSES_UNENTERED);
 }
 
-/* A child that is held by `pidfd`, which is its injection's then. False: nothing was done. */
+/* Takes over a child that is held by `pidfd`, which becomes its injection's. False: nothing was
+ * done. */
 static bool take(struct program *program, const struct injection *parent, pid_t child, int pidfd)
 {
 	struct entered *entered = program->entered;
@@ -116,8 +120,9 @@ static bool take(struct program *program, const struct injection *parent, pid_t 
 	return true;
 }
 
-/* What was seen of it was seen of the process that is held, if that lives afterwards. Events are
- * opened once: one that runs is adopted at a later look, when it is known to take SIGTRAP. */
+/* Adopts a forked child. What was seen of it is true of the process that the pidfd holds, if that
+ * lives afterwards. Events are opened once: one that runs is adopted at a later look, when it is
+ * known to take SIGTRAP. */
 static void adopt(struct program *program, const struct injection *parent, pid_t child)
 {
 	int pidfd = (int)raw_syscall3(SYS_pidfd_open, child, 0, 0);
@@ -132,7 +137,8 @@ static void adopt(struct program *program, const struct injection *parent, pid_t
 
 /* ---- those that were there before --------------------------------------------------------- */
 
-/* Its number may have been given anew since it was listed: then it is not that one's child. */
+/* Enters a child that a pidfd holds. Its number may have been given anew since it was listed: then
+ * it is not this parent's child. */
 static int enter_held(struct program *program, pid_t parent, pid_t child,
 		      struct inject_reason *reason)
 {
@@ -146,8 +152,8 @@ static int enter_held(struct program *program, pid_t parent, pid_t child,
 	return -ESRCH;
 }
 
-/* One that was forked just now, or executes a program, is looked at again a moment later. A
- * look may itself wait for as long as it is worth. */
+/* Tries to enter a child. One that was forked just now, or executes a program, is looked at again a
+ * moment later. A look may itself wait for as long as it is worth. */
 static int try_child(struct program *program, pid_t parent, pid_t child,
 		     struct inject_reason *reason)
 {
@@ -164,9 +170,10 @@ static int try_child(struct program *program, pid_t parent, pid_t child,
 	return err;
 }
 
-/* One that cannot be entered is left alone, and its own children are looked at all the same. It is
- * said of the first, but not where nothing was entered before it: as a rule the process itself was
- * refused for the same reason, which is said then. */
+/* Enters a child and its own children. A child that cannot be entered is left alone, and its own
+ * children are looked at all the same. The reason is told of the first one, but not where nothing
+ * was entered before it: as a rule the process itself was refused for the same reason, which is
+ * told then. */
 static void enter_child(struct program *program, pid_t parent, pid_t child,
 			struct inject_reason *reason)
 {
@@ -241,7 +248,8 @@ static void forget_ended(struct entered *entered)
 	}
 }
 
-/* Those that were there at the last look: who confines a child by seccomp does so as it begins. */
+/* Looks at children that were there at the last look, too: one that is confined by seccomp(2)
+ * becomes so as it begins. */
 void entered_look_at_children(struct program *program)
 {
 	struct entered *entered = program->entered;

@@ -130,7 +130,7 @@ void entered_give_back(struct program *program, int index)
 	__atomic_store_n(&shared->pid, 0, __ATOMIC_RELEASE);
 }
 
-/* What a controller left behind that has died. */
+/* Removes what a controller that has died left behind. */
 static int remove_old(pid_t pid, struct inject_reason *reason)
 {
 	struct injection old;
@@ -139,7 +139,7 @@ static int remove_old(pid_t pid, struct inject_reason *reason)
 	return found == 1 ? inject_leave(&old, reason) : found;
 }
 
-/* Nothing of ours is in it any more. */
+/* Notes that nothing of ours is in the process any more. */
 static int has_gone(struct injection *injection, struct inject_reason *reason)
 {
 	bool ended = pidfd_has_ended(injection->pidfd);
@@ -259,7 +259,8 @@ void entered_start(struct program *program, pid_t child, enum enter_when entry)
 		program->entered->until = 0;
 }
 
-/* One that was entered before its first instruction waits there for its events. */
+/* Lets a process go that was entered before its first instruction and waits there for its
+ * events. */
 void entered_go(struct program *program)
 {
 	struct entered *entered = program->entered;

@@ -35,7 +35,7 @@ static void restore_environment(struct preload *before)
 	preload_restore(before);
 }
 
-/* 0 when all of it came. */
+/* Reads exactly `length` bytes. 0 when all of them came. */
 static int read_fully(int fd, void *to, size_t length)
 {
 	ssize_t got;
@@ -88,7 +88,7 @@ static int wait_for_exec(int failed)
 	return read_fully(failed, &err, sizeof(err)) ? 0 : -err;
 }
 
-/* The child goes its way or, should that not be told to it, ends unstarted and unseen. */
+/* Tells the child to go on; if that fails, the child ends, unstarted and unseen. */
 static int let_go(pid_t child, int ready, int failed)
 {
 	ssize_t written;

@@ -6,10 +6,10 @@
 #include "program/program.h"
 
 struct linger {
-	uint64_t alone_since; /* ns: nobody is watched since then; 0: somebody is */
+	uint64_t alone_since; /* ns since when no process is watched; 0: some process is */
 };
 
-/* How many are watched, when the first one has ended. */
+/* The number of processes that are watched when the first one has ended. */
 unsigned linger_others(struct program *program);
 
 /* Has the last process ended, and no child of it is on its way? */
