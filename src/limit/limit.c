@@ -54,7 +54,7 @@ static void set_rate(struct area_limit *shared, const struct limit *limit)
 	__atomic_store_n(&shared->period, period_of(limit), __ATOMIC_RELAXED);
 }
 
-/* Both those who pause and the controller look again. */
+/* Makes both pausing threads and the controller look again. */
 static void announce(struct area *area, struct area_limit *shared)
 {
 	atomic_fetch_add(&shared->changed, 1);

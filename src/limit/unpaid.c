@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What nobody paid for: a process that waits in the kernel most of its time, the end of a process,
- * programs that load no library, children of raw clone(2). The controller charges it now and then,
- * and whoever looks next pauses for it.
+ * CPU time that no thread paid for: of a process that waits in the kernel most of its time, of the
+ * end of a process, of programs that load no library, of children of raw clone(2). The controller
+ * charges it now and then, and the thread that looks next pauses for it.
  *
  * Living processes are charged by their clocks. For the rest there are two sums; each misses
  * something, so the larger one counts:
  *
  * - The clocks of the processes we know, and what those were told of children that they waited for.
- *   Exact, but for children not yet waited for, and processes we do not know.
- * - One more counter, without signals, that all descendants of the program inherit. It misses the
- *   last moments of each process, in which it gives back its memory (0.1 ms on Linux 6.18). And it
- *   runs fast on a busy machine: up to 7 % before the clocks, where a virtual machine's processor
- *   is taken away. How fast is seen in processes that have both; twice as much is taken off, since
- *   what was once charged stays charged, and short-lived processes may drift more than others.
+ * Exact, except for children not yet waited for, and processes that we do not know.
  *
- * The sums are read first: use that is charged meanwhile makes the difference too small, never too
- * large, and the next time finds the rest. Accepted: a child found between fork() and its
+ * - One more counter, without signals, that all descendants of the program inherit. It misses the
+ * last moments of each process, in which it gives back its memory (0.1 ms on Linux 6.18). And it
+ * runs fast on a busy machine, up to 7 % before the clocks, where a virtual machine's CPU is taken
+ * away. How fast is seen in processes that have both; twice as much is taken off, since what was
+ * once charged stays charged, and short-lived processes may drift more than others.
+ *
+ * The sums are read first: CPU time that is charged meanwhile makes the difference too small, never
+ * too large, and the next time finds the rest. Accepted: a child found between fork() and its
  * announcement pays for its first moments twice.
  */
 #include "limit/events.h"
@@ -29,7 +30,7 @@
 
 #define DRIFT_LEAST (10 * MILLISECOND) /* of both, before they are compared */
 
-/* ns; false: it has ended. */
+/* Reads the CPU time of a process, ns. False: it has ended. */
 static bool time_of(pid_t pid, uint64_t *time)
 {
 	*time = clock_read(clock_of_process(pid));
