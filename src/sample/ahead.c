@@ -9,10 +9,12 @@
 #include <string.h>
 
 #define CALLS_MAX 24
-#define BRANCH_PASSES 3 /* by a branch that is not foretold; after them the path is in a loop */
-#define STEPS_TIMED 32	/* after so many it is looked whether the time is over */
+/* Times that a path may pass a branch which is not foretold; after them it is taken to be in a
+ * loop. */
+#define BRANCH_PASSES 3
+#define STEPS_TIMED 32	/* instructions between two looks at the clock */
 #define WRITES_A_STEP 8 /* at most, or some are forgotten earlier than others */
-#define LOOP_PASSES 3	/* after which a tour leaves a loop */
+#define LOOP_PASSES 3	/* passes after which a tour leaves a loop */
 
 static bool read_line(void *context, uint64_t address, uint8_t *bytes)
 {
