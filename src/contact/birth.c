@@ -4,6 +4,7 @@
 #include "agent/permitted.h"
 #include "agent/state.h"
 #include "base/syscall.h"
+#include "contact/record.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -73,20 +74,10 @@ static bool may_tell(struct area_process *process)
 
 static void fill(struct area_hit *record, uint32_t kind, const struct area_registers *registers)
 {
-	record->entry_time = agent_now();
-	record->process = agent_state.index;
-	record->slot = 0;
-	record->generation = 0;
-	record->tid = raw_gettid();
-	record->identity = (uint64_t)record->tid;
-	record->flags = kind;
-	record->registers = *registers;
+	record_fill(record, kind, registers);
 	record->address = record->size = record->number = 0;
 	record->access = record->access_length = 0;
-	record->value_length = record->stack_length = 0;
-	record->value_address = record->stack_address = 0;
 	record->block.word = 0;
-	record->thread[0] = '\0';
 }
 
 bool agent_birth_tell(uint32_t kind, const struct area_registers *registers,

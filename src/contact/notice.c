@@ -11,6 +11,7 @@
 #include "base/syscall.h"
 #include "contact/announce.h"
 #include "contact/patience.h"
+#include "contact/record.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -46,19 +47,9 @@ static void fill(struct area_hit *hit, uint32_t kind, const struct area_register
 	ssize_t length = raw_read_memory(hit->stack, registers->general[insn_arch.stack_pointer],
 					 AREA_STACK);
 
-	hit->entry_time = agent_now();
-	hit->process = agent_state.index;
-	hit->slot = 0;
-	hit->generation = 0;
-	hit->tid = raw_gettid();
-	hit->identity = (uint64_t)hit->tid;
-	hit->flags = kind;
-	hit->registers = *registers;
-	hit->value_length = 0;
-	hit->value_address = 0;
+	record_fill(hit, kind, registers);
 	hit->stack_address = registers->general[insn_arch.stack_pointer];
 	hit->stack_length = length > 0 ? (uint32_t)length : 0;
-	hit->thread[0] = '\0';
 }
 
 /* Copies the guarded block's record, since the process may be gone when the controller looks:

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 
 #include "insn/effect.h"
+#include "tool/registers.h"
 
 #include <string.h>
 
@@ -226,10 +227,7 @@ static bool decode(struct flow_asking *asking, const struct tl_access *access, s
 
 	if (got <= 0 || insn_decode(bytes, (size_t)got, access->pc, insn))
 		return false;
-	memcpy(registers->general, access->registers->general, sizeof(registers->general));
-	registers->fs_base = access->registers->fs_base;
-	registers->flags = access->registers->flags;
-	registers->pc = access->pc + insn->length;
+	*registers = tool_registers(access->registers, access->pc + insn->length);
 	return true;
 }
 
@@ -383,11 +381,9 @@ static bool may_touch(struct flow_asking *asking, uint64_t cookie, const struct 
 		      const struct tl_access *at)
 {
 	const struct flow_asked *asked = &asking->asked[cookie % FLOW_ASKED];
-	struct insn_registers registers = {
-		.pc = at->pc, .flags = at->registers->flags, .fs_base = at->registers->fs_base};
+	struct insn_registers registers = tool_registers(at->registers, at->pc);
 	struct tl_access access = {0};
 
-	memcpy(registers.general, at->registers->general, sizeof(registers.general));
 	return cookie && asked->cookie == cookie && asked->pid == at->pid &&
 	       !(asked->access & TL_EXEC) && find_touch(asked, insn, &registers, &access);
 }

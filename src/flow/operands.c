@@ -4,6 +4,7 @@
 
 #include "flow/scan.h"
 #include "insn/effect.h"
+#include "tool/registers.h"
 
 #include <string.h>
 
@@ -97,17 +98,14 @@ bool flow_stored_by(struct flow_tree *tree, const struct flow_value *store,
 		    const struct tl_access *load, uint64_t loaded, uint64_t *address,
 		    uint64_t *length)
 {
-	struct insn_registers registers = {0};
+	struct insn_registers registers;
 	uint64_t distance;
 	struct insn insn;
 
 	if (!load->registers || !flow_decode_at(tree, load->pid, load->pc, &insn) ||
 	    store->operand >= insn.operand_count)
 		return false;
-	memcpy(registers.general, load->registers->general, sizeof(registers.general));
-	registers.flags = load->registers->flags;
-	registers.fs_base = load->registers->fs_base;
-	registers.pc = load->pc + insn.length;
+	registers = tool_registers(load->registers, load->pc + insn.length);
 	if (insn.string && find_distance(&insn, &registers, &distance)) {
 		*address = loaded + distance;
 		return true;

@@ -11,6 +11,7 @@
 #include "heap/private.h"
 #include "insn/search.h"
 #include "insn/shadow.h"
+#include "tool/registers.h"
 
 #include <string.h>
 
@@ -98,9 +99,7 @@ static bool follow(struct ahead *ahead, const struct tl_access *access, uint64_t
 		   struct shadow_found *found)
 {
 	static const uint8_t bits[WORD_MOST] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-	struct insn_registers after = {.pc = access->registers->pc,
-				       .flags = access->registers->flags,
-				       .fs_base = access->registers->fs_base};
+	struct insn_registers after = tool_registers(access->registers, access->registers->pc);
 	struct shadow_load load = {.pc = access->pc,
 				   .address = end,
 				   .bits = bits,
@@ -109,7 +108,6 @@ static bool follow(struct ahead *ahead, const struct tl_access *access, uint64_t
 				   .after = &after,
 				   .known = 0xffff};
 
-	memcpy(after.general, access->registers->general, sizeof(after.general));
 	ahead->walk.read = read_memory;
 	ahead->walk.code = read_code;
 	ahead->walk.function = follow_all;

@@ -3,7 +3,7 @@
 
 #include "hit/arguments.h"
 #include "stack/context.h"
-#include "stack/registers.h"
+#include "tool/registers.h"
 
 #define RCX 1
 #define RSI 6
@@ -35,7 +35,7 @@ static bool find_string(struct space *space, const struct tl_access *access, str
 
 static bool find_call(struct space *space, const struct tl_access *access, struct source *source)
 {
-	struct insn_registers registers = stack_registers(access->registers, access->registers->pc);
+	struct insn_registers registers = tool_registers(access->registers, access->registers->pc);
 	struct arguments_place place = {
 		.space = space, .pid = access->pid, .registers = &registers};
 	const char *name = space_function_name(space, access->pc);

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "insn/operand.h"
-#include "stack/registers.h"
+#include "tool/registers.h"
 
 #include <trapline/event.h>
 
@@ -67,7 +67,7 @@ static bool is_given(const struct foretold *use, const struct tl_access *access,
 static bool touches(struct space *space, const struct foretold *use, const struct tl_access *access,
 		    struct tl_access *about)
 {
-	struct insn_registers registers = stack_registers(access->registers, use->pc);
+	struct insn_registers registers = tool_registers(access->registers, use->pc);
 	struct insn insn;
 
 	if (use->given)

@@ -6,7 +6,7 @@
 #include "stack/copied.h"
 #include "stack/frames.h"
 #include "stack/owner.h"
-#include "stack/registers.h"
+#include "tool/registers.h"
 
 #include <string.h>
 
@@ -20,8 +20,8 @@ bool judge_operand(struct space *space, const struct tl_access *access, struct i
 	    insn_decode(bytes, space_code(space, access->pc, bytes, sizeof(bytes)), access->pc,
 			insn))
 		return false;
-	registers = stack_registers(access->registers,
-				    access->before ? access->pc : access->pc + insn->length);
+	registers = tool_registers(access->registers,
+				   access->before ? access->pc : access->pc + insn->length);
 	for (unsigned i = 0; i < insn->operand_count; i++) {
 		uint64_t first, length;
 
@@ -40,7 +40,7 @@ bool judge_operand(struct space *space, const struct tl_access *access, struct i
 
 uint64_t judge_stored_to(struct space *space, const struct tl_access *access)
 {
-	struct insn_registers registers = stack_registers(access->registers, access->pc);
+	struct insn_registers registers = tool_registers(access->registers, access->pc);
 	uint8_t bytes[INSN_MAX_LENGTH];
 	uint64_t first, length;
 	struct insn insn;

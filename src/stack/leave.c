@@ -5,7 +5,7 @@
 #include "stack/holders.h"
 #include "stack/judge.h"
 #include "stack/owner.h"
-#include "stack/registers.h"
+#include "tool/registers.h"
 
 #include <string.h>
 
@@ -53,7 +53,7 @@ bool leave_gone(struct stack *stack, const struct task *task, const struct tl_ac
 bool leave_result(struct stack *stack, struct task *task, const struct tl_access *access,
 		  const struct leave_gone *gone)
 {
-	struct insn_registers registers = stack_registers(access->registers, access->registers->pc);
+	struct insn_registers registers = tool_registers(access->registers, access->registers->pc);
 	const uint8_t results[] = {insn_arch.function_result, insn_arch.function_second_result};
 
 	for (unsigned i = 0; i < sizeof(results); i++) {

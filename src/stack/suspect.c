@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "process/thread_status.h"
 #include "stack/judge.h"
-#include "stack/registers.h"
+#include "tool/registers.h"
 #include "stack/rules.h"
 #include "stack/tell.h"
 
@@ -144,7 +144,7 @@ bool suspect_begin(struct stack *stack, struct process *process)
 
 static void judge_operands(struct stack *stack, struct task *task, const struct tl_access *access)
 {
-	struct insn_registers registers = stack_registers(access->registers, access->pc);
+	struct insn_registers registers = tool_registers(access->registers, access->pc);
 	struct space *space = stack_space(stack, access->pid);
 	struct judge_frame nothing = {0};
 	uint8_t bytes[INSN_MAX_LENGTH];

@@ -9,7 +9,7 @@
 #include "stack/judge.h"
 #include "stack/leave.h"
 #include "stack/owner.h"
-#include "stack/registers.h"
+#include "tool/registers.h"
 #include "stack/suspect.h"
 #include "stack/tell.h"
 
@@ -420,7 +420,7 @@ static bool is_unused(struct stack *stack, struct task *task)
 
 static void see_load(struct stack *stack, struct task *task, const struct tl_access *access)
 {
-	struct insn_registers registers = stack_registers(access->registers, access->registers->pc);
+	struct insn_registers registers = tool_registers(access->registers, access->registers->pc);
 	struct space *space = stack_space(stack, access->pid);
 	int loaded = foretell_loaded(space, access->pc, task->address, &registers);
 	struct foretold use = {0};

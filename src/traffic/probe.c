@@ -5,6 +5,7 @@
 
 #include "traffic/random.h"
 #include "insn/insn.h"
+#include "tool/registers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -198,16 +199,13 @@ static void start_code(struct flow_prober *prober, struct flow_probe *probe)
 static bool find_operand(struct flow_prober *prober, struct flow_probe *probe,
 			 const struct tl_access *access)
 {
-	struct insn_registers registers = {.pc = access->pc,
-					   .flags = access->registers->flags,
-					   .fs_base = access->registers->fs_base};
+	struct insn_registers registers = tool_registers(access->registers, access->pc);
 	unsigned wanted = probe->store ? TL_WRITE : TL_READ;
 	uint8_t bytes[INSN_MAX_LENGTH];
 	struct insn insn;
 	ssize_t length =
 		prober->services->read(prober->host, access->pid, access->pc, bytes, sizeof(bytes));
 
-	memcpy(registers.general, access->registers->general, sizeof(registers.general));
 	if (length <= 0 || insn_decode(bytes, (size_t)length, access->pc, &insn))
 		return false;
 	for (unsigned i = 0; i < insn.operand_count; i++)
