@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How threads are held at an address. Where the threads that come by are periodic, the first of two
- * that are about to coincide is held and all others pass unheld. An address whose watch cost too
- * much cools down.
+ * How threads are held at an address. Where the threads that access it are periodic, the first of
+ * two that are about to coincide is held, and hits at other times mostly are not. An address whose
+ * watch cost too much cools down.
  */
 #include "hold/hold.h"
 
@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-/* NULL: nothing is known of the address. */
+/* The periods of threads at the address; NULL: none are known. */
 static struct periods *known(struct target *target, uint64_t address)
 {
 	for (unsigned i = 0; i < PERIOD_ADDRESSES; i++)
@@ -33,8 +33,8 @@ static struct periods *find(struct target *target, uint64_t address)
 	return found;
 }
 
-/* The end is what makes the beginning count: it is written last, and zero meanwhile. Pairs with
- * meets() of handler/handler.c. */
+/* Writes the coincidence that handlers are to expect. Its end makes it count: that is written last,
+ * and is zero meanwhile. Pairs with the acquire in is_meeting_expected() of handler/handler.c. */
 static void plan(struct target *target, const struct slot *slot, const struct periods *periods)
 {
 	struct area_slot *shared = &target->shared->slot[slot->index];
@@ -114,9 +114,9 @@ void meeting_suit(struct target *target, struct tl_watch *watch)
 }
 
 /*
- * ns of its savings that a thread keeps when it comes by the slot. One that comes by data all the
- * time is held there, shortly, as often as it has saved up for that, and would never have what a
- * hold at an instruction takes: so every other watch of data leaves it so much.
+ * ns of its hold credit that a thread keeps when it hits the slot. A thread that accesses watched
+ * data all the time is held there, shortly, as often as its credit allows, and would never have
+ * enough for a hold at an instruction: so every other watch of data leaves it this much.
  */
 static uint64_t reserve_of(const struct target *target, const struct slot *slot)
 {
