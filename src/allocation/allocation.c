@@ -141,10 +141,11 @@ static void tell(uint32_t kind, void *block, size_t size, const struct allocatio
 	agent_notice(kind, (uintptr_t)block, size, &registers);
 }
 
-/* While the process is not watched none of its blocks are anybody's business. */
-static bool is_idle(const struct area_process *process)
+/* While the process is not watched, and by nobody any more, none of its blocks are anybody's
+ * business. */
+static bool is_idle(const struct area *area, const struct area_process *process)
 {
-	return !process || is_quiet(process) || agent_is_late(process);
+	return !process || area_is_closed(area) || is_quiet(process) || agent_is_late(process);
 }
 
 static void consider(struct area *area, void *block, size_t size, bool fresh,
@@ -153,7 +154,7 @@ static void consider(struct area *area, void *block, size_t size, bool fresh,
 	struct area_process *process = agent_state.process;
 	uint64_t now;
 
-	if (is_idle(process) || (uintptr_t)block % ALLOCATION_ALIGNMENT) {
+	if (is_idle(area, process) || (uintptr_t)block % ALLOCATION_ALIGNMENT) {
 		allocation_left = WITHOUT_WATCH;
 		return;
 	}

@@ -434,7 +434,7 @@ static bool look_at_each(struct area *area, struct area_process *process,
  */
 static void pass_unwatched(const struct area *area, struct area_process *process, uint64_t place)
 {
-	if (!area || !process || !area->guard.on || !area->guard.all)
+	if (!area || !process || !area->guard.on || !area->guard.all || area_is_closed(area))
 		set_cell(place, WITHOUT_WATCH);
 	else if (!is_left_out(place))
 		leave_out(process, place);
@@ -452,8 +452,9 @@ bool choose(const struct allocation_caller *caller, struct choose_decision *deci
 		take_lane();
 		(void)choose_is_due((const void *)(uintptr_t)caller->pc);
 	}
-	if (!area || !process || guard_is_quiet() || agent_is_late(process) || !area->guard.on ||
-	    !is_fit) {
+	/* Of a controller that has gone nobody would be told what became of a block. */
+	if (!area || !process || area_is_closed(area) || guard_is_quiet() ||
+	    agent_is_late(process) || !area->guard.on || !is_fit) {
 		pass_unwatched(area, process, caller->pc);
 		return false;
 	}

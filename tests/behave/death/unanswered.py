@@ -20,6 +20,17 @@ TRAPLINE, FORKER, LIBRARY = map(os.path.abspath, sys.argv[1:4])
 COUNT = {"race": 60, "watch": 30, "heap": 200}
 BOUND = {"race": 3, "watch": 15, "heap": 10}  # seconds
 LIMIT = 60  # seconds: nothing takes as long
+# What a block of 13 bytes may hold while trapline is there, and when it was killed.
+KILLER = """
+import ctypes, os, time
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_size_t
+libc.malloc_usable_size.argtypes = [ctypes.c_size_t]
+before = libc.malloc_usable_size(libc.malloc(13))
+os.kill(os.getppid(), 9)
+time.sleep(0.3)
+print(before, libc.malloc_usable_size(libc.malloc(13)), flush=True)
+"""
 
 
 class Unanswered(unittest.TestCase):
@@ -79,6 +90,16 @@ class Unanswered(unittest.TestCase):
     def test_blocks_under_heap(self):
         """Each block is told, and stands on pages that the controller fills."""
         self.check(["heap", "--all"], "blocks")
+
+    def test_no_block_is_guarded_for_nobody(self):
+        """Each costs a thousand times what it costs alone, of which nobody would hear."""
+        process = subprocess.Popen([TRAPLINE, "heap", "--all", "--", sys.executable, "-c", KILLER],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        before, after = map(int, self.line(process).split())
+        process.wait(LIMIT)
+        process.stdout.close()
+        self.assertEqual(before, 13)
+        self.assertGreater(after, 13)
 
     def test_threads_under_watch(self):
         self.check(["watch", "own", "--count"], "threads")
