@@ -15,7 +15,8 @@ static void pass(struct area_births *births)
 	atomic_fetch_add_explicit(&births->passed, 1, memory_order_relaxed);
 }
 
-/* The entry of `start`, taken if there was none. NULL: all are other functions'. */
+/* The entry of the function at `start`; a free one is taken if there was none. NULL: all are other
+ * functions'. */
 static struct area_routine *routine_of(struct area_births *births, uint64_t start)
 {
 	for (unsigned i = 0; i < AREA_ROUTINES; i++) {
@@ -31,7 +32,8 @@ static struct area_routine *routine_of(struct area_births *births, uint64_t star
 	return NULL;
 }
 
-/* Nothing is told once the program has set a filter, and then nobody makes a system call for it. */
+/* May this thread tell and wait? Not once the program has set a seccomp filter: then no system call
+ * is made for it. */
 static bool may_wait(struct area_process *process)
 {
 	return !atomic_load_explicit(&process->quiet, memory_order_relaxed) &&
@@ -64,7 +66,8 @@ void agent_birth_pass(void)
 		pass(&agent_state.process->newborn);
 }
 
-/* A child that borrows its parent's memory has none of its events. */
+/* May this process tell? A child that borrows its parent's memory (vfork()) has none of its
+ * events. */
 static bool may_tell(struct area_process *process)
 {
 	return !area_is_closed(agent_state.area) && permitted(SYS_getpid) &&
@@ -103,7 +106,7 @@ bool agent_birth_tell(uint32_t kind, const struct area_registers *registers,
 	return true;
 }
 
-/* The kernel may refuse to let a thread sleep, by a seccomp filter. */
+/* Does the kernel refuse to let a thread sleep, by a seccomp filter? */
 static bool is_refused(int err)
 {
 	return err && err != -EAGAIN && err != -EINTR && err != -ETIMEDOUT;
@@ -119,8 +122,9 @@ static bool is_waiting(const struct agent_birth *birth)
 	return atomic_load(&birth->record->state) == (birth->ticket | AREA_HIT_HELD);
 }
 
-/* Whatever stands in the area, and whether or not there is a controller, for no longer than
- * AREA_BIRTH_WAIT. After a wait in vain nobody waits until the controller wishes so again. */
+/* Waits until the controller has taken the record, for AREA_BIRTH_WAIT at most, whatever the area
+ * says and whether or not there is a controller. After a wait in vain no thread waits until the
+ * controller wishes so again. */
 void agent_birth_wait(const struct agent_birth *birth)
 {
 	struct area_process *process = birth->process;
@@ -135,7 +139,8 @@ void agent_birth_wait(const struct agent_birth *birth)
 		    is_refused(raw_futex((uint32_t *)&process->answered, FUTEX_WAIT, seen, &left)))
 			break;
 	}
-	/* One that was answered may have got its processor late. */
+	/* A thread that was answered in time may have been given its CPU late: that is no wait in
+	 * vain. */
 	if (now >= until && is_waiting(birth))
 		atomic_store(&process->newborn.wish, AREA_BIRTHS_NOT_NOW);
 	area_hit_leave(birth->record, birth->ticket, now);
@@ -149,7 +154,7 @@ bool agent_birth_await(uint32_t *word)
 	uint64_t now = begin;
 	bool came;
 
-	/* Acquire: pairs with the release of who sets the word. */
+	/* Acquire: pairs with the release of the thread that sets the word. */
 	while (!(came = __atomic_load_n(word, __ATOMIC_ACQUIRE)) && now < until) {
 		struct timespec left = {0, (long)(until - now)};
 
