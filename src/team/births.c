@@ -14,44 +14,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a place that two threads come to, or more, to read it and then write it. Holds there end as
- * two meet. */
+/* Hits of the watch of a place that two threads or more come to, to read it and then write it.
+ * Holds there end as two threads meet. */
 #define PLACE_HITS 24
-#define WAITING_MOST 6 /* new threads that are kept at a time, while no two conflict */
-/* So long a creator is expected that has not told yet: where processors are wanted by many it gets
- * one late. A little less than a thread waits by itself. */
+#define WAITING_MOST 6 /* new threads that are kept waiting at a time, while no two conflict */
+/* ns that a creator is expected which has not told of itself yet: where many threads want the CPUs
+ * it gets one late. A little less than a new thread waits by itself. */
 #define CREATOR_WAIT (AREA_BIRTH_WAIT - MILLISECOND)
 
 #define LOOK_TIME (2 * MILLISECOND) /* ahead of a thread, which waits meanwhile */
 /* More than these, and as many creators, no library tells of: what says so is another's writing. */
 #define LOOKED_MOST (2 * AREA_ROUTINES * AREA_BIRTHS_TOLD)
 
-#define GONE_MOST 4 /* new threads that went on lately */
+#define GONE_MOST 4 /* new threads that are remembered after they went on */
 
 /* A thread that waits until its record is taken back. */
 struct newcomer {
 	unsigned record;
 	pid_t tid;
-	bool created;	/* it is a creator */
+	bool created;	/* the thread is a creator */
 	uint64_t state; /* of the record: no later use of it is this thread's */
 	uint64_t since; /* CLOCK_MONOTONIC ns, by its own word, not later than when it was seen */
 	struct ahead_view view;
 };
 
-/* Of a process. */
+/* What is kept of a process. */
 struct births {
-	struct newcomer waiting[WAITING_MOST + 1]; /* and one that has just come */
+	/* The last place is for one that has just come. */
+	struct newcomer waiting[WAITING_MOST + 1];
 	unsigned count;
 	struct newcomer gone[GONE_MOST]; /* siblings may come later than these could wait */
 	unsigned goings;
 	bool expects;	   /* the last creator that told was about to create another */
 	uint64_t last;	   /* when one came, CLOCK_MONOTONIC ns */
-	unsigned creators; /* that have not told yet, as far as is known */
-	unsigned looked;   /* ahead from, in all */
+	unsigned creators; /* creators that have not told of themselves yet, as far as is known */
+	unsigned looked;   /* threads looked ahead from, in all */
 };
 
-/* As of everything that a strategy arms: not while the budget is overspent, nor after --duration.
- */
+/* May threads be held now? Not while the budget is overspent, nor after --duration, as for
+ * everything that a strategy arms. */
 static bool may_hold(const struct target *target, uint64_t now)
 {
 	return team_may_hold(target) && may_watch(explorer_of(target), now);
@@ -106,7 +107,7 @@ static void let_all_go(struct target *target)
 	notice_answer(target->program, target->index);
 }
 
-/* The process may live on: nobody is kept waiting in it. */
+/* Lets all go that wait: the process may live on. */
 void births_end(struct target *target)
 {
 	if (!target->explored->births)
@@ -127,8 +128,8 @@ static bool is_known(const struct births *births, unsigned record, uint64_t stat
 
 /* ---- who comes ------------------------------------------------------------------------------ */
 
-/* Accesses of code that the tool does not want looked at, and to memory that no other thread can
- * have, are dropped. */
+/* Drops accesses by code that the tool does not want looked at, and to memory that no other thread
+ * can access. */
 static void sift(struct target *target, struct ahead_view *view)
 {
 	unsigned kept = 0;
@@ -155,15 +156,15 @@ static void look(struct target *target, const struct area_hit *copy, struct ahea
 	count_one(target->program, COUNT_LOOKS_AHEAD);
 }
 
-/* A thread that went on a moment ago, and may be on its way yet: nobody has joined it. */
+/* May a thread that went on a moment ago still be running, so that none has joined it? */
 static bool is_on_its_way(const struct target *target, const struct newcomer *gone)
 {
 	return gone->tid && clock_now() - gone->since < 2 * (uint64_t)AREA_BIRTH_WAIT &&
 	       stat_file_number(target->pid, gone->tid, STAT_STARTTIME);
 }
 
-/* Where the last one to come will conflict with one that waits, or with one that has gone on; how
- * many places. */
+/* Finds the places where the thread that came last will conflict with one that waits, or with one
+ * that has gone on. Returns how many. */
 static unsigned compare(const struct target *target, struct team_place places[static PLACES_MOST])
 {
 	const struct births *births = target->explored->births;
@@ -269,14 +270,14 @@ static void take_record(struct program *program, unsigned index)
 	bool was_met = births && is_known(births, index, held);
 
 	if (area_hit_state(state) == AREA_HIT_LEAVING)
-		return; /* it comes again when it is done */
+		return; /* its record comes again when it is done */
 	if (state != held || !births)
 		forget(program, record, owner, was_met);
 	else if (!was_met)
 		come(target, index, state);
 }
 
-/* What kind of thread waits by this record, or has gone on by itself; 0: it is none's. */
+/* The kind of thread that waits by this record, or has gone on by itself; 0: it is no thread's. */
 static uint32_t kind_of(const struct area_hit *record)
 {
 	enum area_hit_state state = area_hit_state(state_of(record));
@@ -316,7 +317,7 @@ void births_collect(struct program *program)
 
 /* ---- in time -------------------------------------------------------------------------------- */
 
-/* A creator may have had no record left to tell with. */
+/* Stops expecting a creator, which may have had no record left to tell with. */
 static void stop_expecting(struct births *births, uint64_t now)
 {
 	if (!births->count && now - births->last > CREATOR_WAIT) {
