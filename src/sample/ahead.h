@@ -18,8 +18,8 @@
 struct ahead_end {
 	uint64_t pc; /* 0: not known */
 	bool waited; /* it ended behind a call in which the thread may wait for another */
-	/* Behind the first call on the way that releases what others wait for; 0: there was none.
-	 */
+	/* pc behind the first call on the path that releases what other threads wait for; 0: there
+	 * was none. */
 	uint64_t released;
 };
 
@@ -27,8 +27,8 @@ struct ahead_end {
  * instruction that the thread is at. */
 typedef void ahead_fn(void *context, const struct insn_forward_access *access, unsigned steps);
 
-/* Walks one way, `most` instructions at most, up to where the thread may wait. False: not even the
- * first could be carried out. `end` may be NULL. */
+/* Walks one path, `most` instructions at most, up to where the thread may wait. False: not even the
+ * first instruction could be carried out. `end` may be NULL. */
 bool ahead_walk(struct space *space, const struct insn_registers *from, unsigned most,
 		ahead_fn *each, void *context, struct ahead_end *end);
 
@@ -41,15 +41,15 @@ struct ahead_access {
 	unsigned access; /* TL_READ | TL_WRITE, TL_ATOMIC */
 	/* Addresses of locks that the thread holds then; 0: none. */
 	uint64_t lock[AHEAD_LOCKS];
-	/* How often it has waited for others by then, but for locks: what stands before a barrier
-	 * of one thread is ordered with what stands behind it of another. */
+	/* How often the thread has waited for others by then, other than for locks: an access
+	 * before a barrier in one thread is ordered with one behind it in another. */
 	unsigned phase;
-	bool whole; /* of a walk of whole loops */
+	bool whole; /* seen by a walk of whole loops */
 };
-/* Of a lock's address: others may hold it as well, for reading. */
+/* Added to a lock's address: other threads may hold the lock as well, for reading. */
 #define AHEAD_SHARED 1ull
 
-/* A thread that it is about to create: where that begins, and what it is handed. */
+/* A thread that the walked one is about to create: its function and the argument of that. */
 #define AHEAD_BIRTHS 4
 struct ahead_birth {
 	uint64_t start, argument;
@@ -60,9 +60,10 @@ struct ahead_view {
 	unsigned accesses;
 	struct ahead_birth birth[AHEAD_BIRTHS];
 	unsigned births;
-	bool creates; /* it comes by a call that creates a thread, known or not */
-	bool cut;     /* there were more ways, or longer ones, than were walked */
-	bool waits;   /* a tour: one of its ways ended where the thread joins another or sleeps */
+	/* The walk met a call that creates a thread, whether its function is known or not. */
+	bool creates;
+	bool cut;   /* there were more ways, or longer ones, than were walked */
+	bool waits; /* a tour: one of its ways ended where the thread joins another or sleeps */
 };
 
 #define AHEAD_ALL_KNOWN 0xffffu
@@ -73,10 +74,10 @@ struct ahead_view {
 /* Where a tour begins. */
 struct ahead_start {
 	struct insn_registers registers;
-	uint16_t known; /* which general ones are, a bit each */
-	bool returns;	/* it goes on behind the end of the function that it begins in */
-	bool awake;	/* it ends where the thread sleeps, for whatever */
-	uint64_t time;	/* ns that it may take, about; 0: no matter */
+	uint16_t known; /* which general registers are known, a bit each */
+	bool returns;	/* the tour goes on behind the end of the function that it begins in */
+	bool awake;	/* the tour ends where the thread sleeps, whatever for */
+	uint64_t time;	/* ns that it may take, about; 0: no bound */
 	bool whole;	/* a second walk follows, whose loops run as often as is foretold */
 };
 
