@@ -140,14 +140,16 @@ struct credit credit_owe(struct area *area, struct area_process *process, uint64
 	return credit;
 }
 
-/* For --stats: what it did to the thread, and to work that came to it meanwhile. */
+/* For --stats: what it did to the thread, and to work that came to it in as much of it as was
+ * meant: where the thread merely got no CPU, its work would have waited for that, too. */
 static void note_hold(struct area_process *process, const struct credit *credit, uint64_t held)
 {
 	uint64_t longest = atomic_load_explicit(&process->longest, memory_order_relaxed);
+	uint64_t meant = smaller(held, credit->hold);
 
 	while (held > longest && !atomic_compare_exchange_weak(&process->longest, &longest, held))
 		;
-	atomic_fetch_add_explicit(&process->queued, delay_of_hold(held, credit->wakes) - held,
+	atomic_fetch_add_explicit(&process->queued, delay_of_hold(meant, credit->wakes) - meant,
 				  memory_order_relaxed);
 	if (credit->account)
 		atomic_fetch_add_explicit(&credit->account->held, held, memory_order_relaxed);

@@ -176,8 +176,10 @@ static void a_hold_that_lasts_longer_is_paid_for(void **state)
 	begin(100, 1);
 	credit = credit_take(&area, process, 7, BEGIN + SECOND, true, SECOND, &millisecond);
 	assert_int_equal(credit.hold, 1000 * US);
+	process->queued = 0;
 	credit_settle(process, &credit, 8000 * US);
 	assert_int_equal(process->longest, 8000 * US);
+	assert_int_equal(process->queued, 0);
 	assert_int_equal(credit.account->held, 8000 * US);
 	assert_int_equal(held(7, BEGIN + SECOND, 0), 1000 * US);
 	assert_int_equal(held(7, BEGIN + SECOND, 0), 1000 * US);
