@@ -40,6 +40,7 @@
 #define HOLD 20000000ull   /* ns at most, while a hit is answered: 0.1 ms as a rule */
 #define WINDOW 20000000ull /* ns for a call of the allocator, and for its return */
 #define PAUSE 200000000ull /* ns after a window that led to nothing */
+#define TURN 500000000ull  /* ns that one expression is asked for, before the next one is */
 #define CALLS_MOST 64	   /* of the allocator that are looked at in a window */
 #define SLOTS_LOOKING 2u   /* beside a block: where the call returns, and the word before it */
 #define C_LIBRARY "libc.so.6"
@@ -190,7 +191,7 @@ static void ask(struct watch *watch, struct watched *process)
 		if (!has_room(process, index))
 			watch->wanted[index].full = true;
 		else if (place(watch, process, HEAP_FUNCTION, process->target[index].code[0]))
-			enter(process, HEAP_ASKING, 0);
+			enter(process, HEAP_ASKING, TURN);
 		return;
 	}
 }
@@ -293,11 +294,15 @@ void heap_entered_hit(struct watch *watch, struct watched *process, const struct
 void heap_entered_tick(struct watch *watch, struct watched *process)
 {
 	const struct heap_entered *heap = &process->heap;
+	bool idle = heap->phase == HEAP_IDLE;
 
-	if (heap->phase == HEAP_LIVE || heap->phase == HEAP_ASKING || clock_now() < heap->until)
+	/* The module with FUNCTION has been unloaded. */
+	if (!idle && !heap_is_wanted(process, heap->wanted))
+		rest(watch, process, 0);
+	else if (heap->phase == HEAP_LIVE || clock_now() < heap->until)
 		return;
-	if (heap->phase == HEAP_IDLE)
+	else if (idle)
 		ask(watch, process);
 	else
-		rest(watch, process, PAUSE);
+		rest(watch, process, heap->phase == HEAP_ASKING ? 0 : PAUSE);
 }

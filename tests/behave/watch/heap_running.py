@@ -57,6 +57,13 @@ class HeapRunning(unittest.TestCase):
         self.assertRegex(text, r'[1-9]\d* blocks? w')
         self.assertRegex(text, r'other\+8:4: 0 hits')
 
+    def test_in_turn(self):
+        """One whose function is not called does not keep the others waiting."""
+        status, text = self.watch(PROGRAM, 'heap:48@never+8:4', 'heap:48@make+8:4')
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, r'never\+8:4: no such block')
+        self.assertRegex(text, r'make\+8:4: [1-9]\d* blocks? w')
+
     def test_no_such_size(self):
         status, text = self.watch(PROGRAM, 'heap:56@make+8:4')
         self.assertEqual(status, 0, text)
