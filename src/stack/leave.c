@@ -70,12 +70,11 @@ bool leave_result(struct stack *stack, struct task *task, const struct tl_access
 	return false;
 }
 
-/* A thread that has begun since has its argument on a stack of which nothing is known yet. */
-static void renew_stacks(struct process *process, struct space *space)
+void leave_renew(struct process *process, struct space *space)
 {
 	const unsigned threads = owner_threads(process->pid);
 
-	if (threads != process->threads)
+	if (space && threads != process->threads)
 		space_renew(space);
 	process->threads = threads;
 }
@@ -99,7 +98,6 @@ bool leave_holder(struct stack *stack, struct task *task, const struct tl_access
 		stack->services->count(stack->host, "stack-holders-copied", 1);
 		return false;
 	}
-	renew_stacks(process, search.space);
 	count = holders_find(&search, found, FOUND);
 	stack->random = stack->random * 6364136223846793005ull + 1442695040888963407ull;
 	for (unsigned i = 0; i < count; i++)

@@ -17,6 +17,10 @@ struct leave_gone {
 bool leave_gone(struct stack *stack, const struct task *task, const struct tl_access *access,
 		struct leave_gone *gone);
 
+/* A thread that has begun since has a stack of which nothing is known yet, and its argument there.
+ */
+void leave_renew(struct process *process, struct space *space);
+
 /* A use of what is gone through the result of the function that returns, if one is foretold: in
  * task->use. */
 bool leave_result(struct stack *stack, struct task *task, const struct tl_access *access,

@@ -327,8 +327,10 @@ static bool is_held(struct stack *stack)
 static void see_leave(struct stack *stack, struct task *task, const struct tl_access *access)
 {
 	struct leave_gone gone;
-	bool known = leave_gone(stack, task, access, &gone);
+	bool known;
 
+	leave_renew(task->process, stack_space(stack, access->pid));
+	known = leave_gone(stack, task, access, &gone);
 	note_left(stack, task, access);
 	task->low = known ? gone.start : task->address;
 	if (task->site->kind == SITE_LANDING && known)
