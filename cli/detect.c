@@ -35,8 +35,7 @@
 struct detection {
 	struct detect_options options;
 	struct tool_set *tools;
-	const struct tl_tool *tool[TOOL_SET_MAX];
-	unsigned tool_count;
+	struct tools_chosen chosen;
 	const struct detect_view *view; /* or NULL */
 	struct suppressions *suppressions;
 	struct suppressions *known; /* races of runtimes: suppression/known.supp */
@@ -328,8 +327,8 @@ static void write_stream(struct detection *detection)
 
 static enum program_library library_of(const struct detection *detection)
 {
-	for (unsigned i = 0; i < detection->tool_count; i++)
-		if (tools_wants_guards(detection->tool[i]))
+	for (unsigned i = 0; i < detection->chosen.count; i++)
+		if (tools_wants_guards(detection->chosen.tool[i]))
 			return PROGRAM_LIBRARY_GUARD;
 	return detection->options.control.allocations ? PROGRAM_LIBRARY_HEAP
 						      : PROGRAM_LIBRARY_PLAIN;
@@ -416,14 +415,14 @@ static int begin(struct detection *detection, const char *program)
 				    .process_ended = rewrite_output,
 				    .tick = tick,
 				    .refused = refuse};
-	int err = tool_set_create(&detection->tools, detection->tool, detection->tool_count, &host,
-				  deliver, detection);
+	int err = tool_set_create(&detection->tools, detection->chosen.tool,
+				  detection->chosen.count, &host, deliver, detection);
 
 	if (err >= 0)
 		return STATUS_OK;
-	if (err != -ECANCELED)
+	if (err != -ECANCELED && err != -EBADRQC)
 		utf8_fprintf(stderr, "trapline: cannot start: %s\n", strerror(-err));
-	return STATUS_FAILED;
+	return err == -EBADRQC ? STATUS_USAGE : STATUS_FAILED;
 }
 
 static int close_generated(const struct detection *detection, int status)
@@ -471,7 +470,7 @@ static int run_program(struct detection *detection, char **argv)
 		utf8_fprintf(stderr, "trapline: %s; running it bare\n", reason);
 		return program_run_bare(program);
 	}
-	if (tools_are_blind(detection->tool, detection->tool_count, program[0]))
+	if (tools_are_blind(detection->chosen.tool, detection->chosen.count, program[0]))
 		return program_run_bare(program);
 	if (detection->options.beside)
 		return run_beside(detection, argv);
@@ -489,7 +488,7 @@ static int run_attached(struct detection *detection)
 	char *reason = program_lethal_filter();
 	int status;
 
-	if (!reason && tools_cannot_attach(detection->tool, detection->tool_count))
+	if (!reason && tools_cannot_attach(detection->chosen.tool, detection->chosen.count))
 		return STATUS_USAGE;
 	if (reason) {
 		utf8_fprintf(stderr, "trapline: %s\n", reason);
@@ -525,28 +524,6 @@ static int run_companion(struct detection *detection)
 	return status;
 }
 
-/* `names`: as given to --tool, separated by commas. */
-static int add_tools(struct detection *detection, const char *names)
-{
-	for (const char *name = names, *end; *name; name = *end ? end + 1 : end) {
-		char *one;
-
-		end = strchrnul(name, ',');
-		if (detection->tool_count == TOOL_SET_MAX) {
-			utf8_fprintf(stderr, "trapline: at most %d tools can run at once\n",
-				     TOOL_SET_MAX);
-			return STATUS_USAGE;
-		}
-		one = strndup(name, (size_t)(end - name));
-		detection->tool[detection->tool_count] = one ? tools_find(one) : NULL;
-		free(one);
-		if (!detection->tool[detection->tool_count])
-			return STATUS_FAILED;
-		detection->tool_count++;
-	}
-	return STATUS_OK;
-}
-
 /* `tool` is the command's own; NULL: --tool says which. */
 static int choose_tools(struct detection *detection, const struct tl_tool *tool)
 {
@@ -554,10 +531,10 @@ static int choose_tools(struct detection *detection, const struct tl_tool *tool)
 	int status = STATUS_OK;
 
 	if (tool)
-		detection->tool[detection->tool_count++] = tool;
+		detection->chosen.tool[detection->chosen.count++] = tool;
 	for (unsigned i = 0; i < options->tools && status == STATUS_OK; i++)
-		status = add_tools(detection, options->tool[i]);
-	if (detection->tool_count || status != STATUS_OK)
+		status = tools_add(&detection->chosen, options->tool[i]);
+	if (detection->chosen.count || status != STATUS_OK)
 		return status;
 	fputs("trapline: which tool? `trapline run --tool race,./mine.so -- PROGRAM`\n", stderr);
 	return STATUS_USAGE;

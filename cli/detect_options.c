@@ -343,6 +343,8 @@ static int take_text(struct detect_options *options, int option, const char *tex
 		return add_text(options->suppressions, &options->suppressions_count, "suppressions",
 				text);
 	case OPTION_TOOL_OPTION:
+		if (strcspn(text, "=") == 0 || !strchr(text, '='))
+			return wrong("tool-option", text, "NAME=VALUE");
 		return add_text(options->tool_option, &options->tool_options, "tool-option", text);
 	case OPTION_INCLUDE:
 		return add_glob(&options->control.include, text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/tools.h"
 
+#include "cli/command.h"
 #include "cli/program.h"
 #include "flow/flow.h"
 #include "record/utf8.h"
@@ -30,18 +31,67 @@ static bool is_file(const char *name)
 	return strchr(name, '/') || (length > 3 && strcmp(name + length - 3, ".so") == 0);
 }
 
-const struct tl_tool *tools_find(const char *name)
+static const struct tl_tool *find_ours(const char *name)
 {
 	for (size_t i = 0; i < TOOL_COUNT; i++)
 		if (strcmp(tools[i]->name, name) == 0)
 			return tools[i];
-	if (is_file(name))
-		return tool_load(name);
+	return NULL;
+}
+
+static int find(const char *name, const struct tl_tool **tool)
+{
+	*tool = find_ours(name);
+	if (*tool)
+		return STATUS_OK;
+	if (is_file(name)) {
+		*tool = tool_load(name);
+		return *tool ? STATUS_OK : STATUS_FAILED;
+	}
 	utf8_fprintf(stderr, "trapline: there is no tool '%s'; the tools are", name);
 	for (size_t i = 0; i < TOOL_COUNT; i++)
 		utf8_fprintf(stderr, " %s", tools[i]->name);
 	fputs(", and shared objects by their path\n", stderr);
-	return NULL;
+	return STATUS_USAGE;
+}
+
+static bool is_chosen(const struct tools_chosen *chosen, const struct tl_tool *tool)
+{
+	for (unsigned i = 0; i < chosen->count; i++)
+		if (chosen->tool[i] == tool)
+			return true;
+	return false;
+}
+
+static int add(struct tools_chosen *chosen, const char *name)
+{
+	const struct tl_tool *tool;
+	int status = find(name, &tool);
+
+	if (status != STATUS_OK || is_chosen(chosen, tool))
+		return status;
+	if (chosen->count == TOOL_SET_MAX) {
+		utf8_fprintf(stderr, "trapline: at most %d tools can run at once\n", TOOL_SET_MAX);
+		return STATUS_USAGE;
+	}
+	chosen->tool[chosen->count++] = tool;
+	return STATUS_OK;
+}
+
+int tools_add(struct tools_chosen *chosen, const char *names)
+{
+	int status = STATUS_OK;
+
+	for (const char *name = names, *end; *name && status == STATUS_OK;
+	     name = *end ? end + 1 : end) {
+		char *one;
+
+		end = strchrnul(name, ',');
+		one = strndup(name, (size_t)(end - name));
+		status = one ? add(chosen, one) : STATUS_FAILED;
+		free(one);
+	}
+	return status;
 }
 
 static unsigned wants_of(const struct tl_tool *tool)

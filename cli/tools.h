@@ -3,11 +3,20 @@
 #ifndef CLI_TOOLS_H
 #define CLI_TOOLS_H
 
+#include "tool/set.h"
+
 #include <trapline/tool.h>
 
-/* One of ours by its name, or of others by the path of its shared object, which has a '/' or ends
- * in ".so". NULL with one sentence on stderr. */
-const struct tl_tool *tools_find(const char *name);
+struct tools_chosen {
+	const struct tl_tool *tool[TOOL_SET_MAX];
+	unsigned count;
+};
+
+/* `names`, with commas between them: ours by their names, or others by the paths of their shared
+ * objects, which have a '/' or end in ".so". One that is named again counts once. STATUS_OK; or
+ * with one sentence on stderr STATUS_USAGE, there is none of a name or they are too many, or
+ * STATUS_FAILED, one cannot be loaded. */
+int tools_add(struct tools_chosen *chosen, const char *names);
 
 /* Does it want the program to guard blocks of its heap? */
 bool tools_wants_guards(const struct tl_tool *tool);

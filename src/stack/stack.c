@@ -39,7 +39,7 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	stack->services = services;
 	stack->random = clock_now() | 1;
 	stack->function = services->option(host, "function");
-	stack->all = !stack->function && services->option(host, "all");
+	stack->all = services->option(host, "all") && !stack->function;
 	*state = stack;
 	return 0;
 }

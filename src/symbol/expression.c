@@ -24,6 +24,15 @@ static int complain(char *error, const char *what, const char *where)
 	return -EINVAL;
 }
 
+static int miss(char *error, const char *what, const char *where)
+{
+	if (*where)
+		snprintf(error, SYMBOL_ERROR_MAX, "%s is missing at '%.100s'", what, where);
+	else
+		snprintf(error, SYMBOL_ERROR_MAX, "%s is missing at the end", what);
+	return -EINVAL;
+}
+
 /* Digits in base 10, or 16 after 0x, at `text`; NULL if there are none or too many. */
 static const char *read_number(const char *text, uint64_t *value)
 {
@@ -122,7 +131,7 @@ static int add_step(struct reader *reader, enum symbol_step_kind kind, const cha
 	struct symbol_expression *expression = reader->expression;
 
 	if (expression->step_count == SYMBOL_EXPRESSION_STEPS)
-		return complain(reader->error, "too many members and indexes", "");
+		return complain(reader->error, "too many members and indexes before", reader->at);
 	expression->step[expression->step_count++] = (struct symbol_step){kind, name, number};
 	return 0;
 }
@@ -138,16 +147,16 @@ static int read_step(struct reader *reader, char operator)
 	if (operator== '.' || operator== '>') {
 		name = read_name(reader);
 		if (!name)
-			return complain(reader->error, "a member's name is missing at", reader->at);
+			return miss(reader->error, "a member's name", reader->at);
 		return add_step(reader, operator== '.' ? SYMBOL_STEP_MEMBER : SYMBOL_STEP_ARROW,
 				name, 0);
 	}
 	end = read_number(reader->at, &number);
 	if (!end || number > INT64_MAX)
-		return complain(reader->error, "a number is missing at", reader->at);
+		return miss(reader->error, "a number", reader->at);
 	reader->at += end - reader->at;
 	if (operator== '[' && * reader->at++ != ']')
-		return complain(reader->error, "a ']' is missing at", reader->at - 1);
+		return miss(reader->error, "a ']'", reader->at - 1);
 	if (operator== '[')
 		return add_step(reader, SYMBOL_STEP_INDEX, NULL, (int64_t)number);
 	return add_step(reader, SYMBOL_STEP_OFFSET,
@@ -192,7 +201,7 @@ static int read_path(char *text, struct symbol_expression *expression, char *err
 	} else {
 		expression->name = read_name(&reader);
 		if (!expression->name)
-			return complain(error, "a name is missing at", reader.at);
+			return miss(error, "a name", reader.at);
 	}
 	while ((operator= take_operator(&reader)) != 0) {
 		if (operator<0)

@@ -184,18 +184,30 @@ static const char *option_value(const char *option, const char *tool, const char
 									   : NULL;
 }
 
+/* The first option of the name, for `tool` or, NULL, for all tools. Each one is noted as asked for.
+ */
+static const char *ask_for(struct tool_set *set, const char *tool, const char *name)
+{
+	const char *found = NULL;
+
+	for (unsigned i = 0; i < set->tool_options; i++) {
+		const char *value = option_value(set->options.tool_options[i], tool, name);
+
+		if (!value)
+			continue;
+		set->asked |= 1ull << i;
+		found = found ? found : value;
+	}
+	return found;
+}
+
 /* An option TOOL.NAME=VALUE, meant for this tool alone, goes before NAME=VALUE for all tools. */
 static const char *serve_option(struct tl_host *host, const char *name)
 {
-	const char *const *options = host->set->options.tool_options, *value;
+	const char *own = ask_for(host->set, host->tool->name, name);
+	const char *common = ask_for(host->set, NULL, name);
 
-	for (const char *const *at = options; at && *at; at++)
-		if ((value = option_value(*at, host->tool->name, name)))
-			return value;
-	for (const char *const *at = options; at && *at; at++)
-		if ((value = option_value(*at, NULL, name)))
-			return value;
-	return NULL;
+	return own ? own : common;
 }
 
 static unsigned serve_slots(struct tl_host *host, pid_t pid)

@@ -34,6 +34,9 @@ struct tool_set {
 	struct host_options options;
 	struct tl_host host[TOOL_SET_MAX];
 	unsigned count;
+	unsigned tool_options; /* how many of options.tool_options there are, TOOL_OPTIONS_MAX at
+				  most */
+	uint64_t asked;	       /* a bit for each of these that a tool has asked for */
 	char run[48];
 	char hostname[256];
 	host_deliver_fn *deliver;

@@ -4,6 +4,7 @@
 #include "control/control.h"
 #include "notice/notice.h"
 #include "record/finding.h"
+#include "record/utf8.h"
 #include "tool/guarded.h"
 #include "tool/host.h"
 
@@ -242,8 +243,37 @@ static int start_tools(struct tool_set *set)
 		int err = host->tool->start ? host->tool->start(host, &host_services, &host->state)
 					    : 0;
 
+		if (err < 0 && host->logged)
+			return err == -EINVAL ? -EBADRQC : -ECANCELED;
 		if (err < 0)
-			return host->logged ? -ECANCELED : err;
+			return err;
+	}
+	return 0;
+}
+
+static unsigned count_tool_options(const struct host_options *options)
+{
+	unsigned count = 0;
+
+	while (options->tool_options && options->tool_options[count])
+		count++;
+	return count;
+}
+
+/* Tools ask for their options as they start: what none of them has asked for is a slip of the user.
+ */
+static int refuse_unasked(const struct tool_set *set)
+{
+	for (unsigned i = 0; i < set->tool_options; i++) {
+		const char *option = set->options.tool_options[i];
+
+		if (set->asked & 1ull << i)
+			continue;
+		utf8_fprintf(
+			stderr,
+			"trapline: --tool-option '%s': no tool of this run has an option '%.*s'\n",
+			option, (int)strcspn(option, "="), option);
+		return -EBADRQC;
 	}
 	return 0;
 }
@@ -269,13 +299,14 @@ int tool_set_create(struct tool_set **set, const struct tl_tool *const *tools, u
 	struct tool_set *made;
 	int err;
 
-	if (!count || count > TOOL_SET_MAX)
+	if (!count || count > TOOL_SET_MAX || count_tool_options(options) > TOOL_OPTIONS_MAX)
 		return -EINVAL;
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return -ENOMEM;
 	made->count = count;
 	made->options = *options;
+	made->tool_options = count_tool_options(options);
 	made->deliver = deliver;
 	made->context = context;
 	begin_hosts(made, tools);
@@ -283,6 +314,8 @@ int tool_set_create(struct tool_set **set, const struct tl_tool *const *tools, u
 	err = create_control(made, tools);
 	if (!err)
 		err = start_tools(made);
+	if (!err)
+		err = refuse_unasked(made);
 	if (err < 0) {
 		if (made->control)
 			control_destroy(made->control);

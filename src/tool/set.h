@@ -14,6 +14,7 @@
 #include <trapline/tool.h>
 
 #define TOOL_SET_MAX 8
+#define TOOL_OPTIONS_MAX 64
 
 struct tool_set;
 
@@ -34,7 +35,8 @@ struct host_options {
  * stays the set's. */
 typedef bool host_deliver_fn(void *context, struct finding *finding);
 
-/* 1 to TOOL_SET_MAX tools. 0 or -errno; -ECANCELED: a tool gave up, and said why. */
+/* 1 to TOOL_SET_MAX tools. 0 or -errno; -ECANCELED: a tool gave up, and said why; -EBADRQC: an
+ * option of a tool is wrong, or no tool's, which was said. */
 int tool_set_create(struct tool_set **set, const struct tl_tool *const *tools, unsigned count,
 		    const struct host_options *options, host_deliver_fn *deliver, void *context);
 const char *tool_set_run(const struct tool_set *set); /* the id of this run, as findings have it */

@@ -82,7 +82,7 @@ struct frames *frames_create(struct tl_host *host, const struct tl_services *ser
 	frames->host = host;
 	frames->services = services;
 	frames->all = services->option(host, "all");
-	frames->on = frames->all || services->option(host, "frames");
+	frames->on = services->option(host, "frames") || frames->all;
 	ahead_begin(&frames->ahead, host, services);
 	return frames;
 }

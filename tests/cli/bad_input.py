@@ -78,6 +78,17 @@ class Values(Case):
                         before = ("x",) if command == "watch" else ()
                         self.assert_told(run(command, *before, f"{option}={value}", "--", "true"), 2, f"'{value}'")
 
+    def test_options_of_tools(self):
+        for tool, option, *words in (("race", "depth=3", "'depth=3'", "no tool"), ("heap", "race.all=1", "'race.all=1'", "no tool"),
+                                     ("stack", "function", "NAME=VALUE"), ("heap", "=1", "NAME=VALUE"), ("heap", "memory=0", "'0'"),
+                                     ("heap", "strategy=guess", "'guess'")):
+            self.assert_told(run("run", "--tool", tool, "--tool-option", option, "-q", "--", "echo", "told"), 2, *words)
+
+    def test_tools(self):
+        self.assert_told(run("run", "--tool", "race,nosuch", "-q", "--", "echo", "told"), 2, "'nosuch'")
+        self.assert_told(run("run", "--tool", "./nosuch.so", "-q", "--", "echo", "told"), 1, "./nosuch.so")
+        self.assertEqual(run("run", "--tool", "race,race", "-q", "--", "echo", "told").stdout, "told\n")
+
     def test_numbers_that_must_be_whole(self):
         for command, option, value in (("race", "--slots", "2.5"), ("race", "--error-exitcode", "1.5"), ("race", "--seed", "0.5"),
                                        ("watch", "--first", "1.5"), ("watch", "--every", "2.5")):
