@@ -86,7 +86,9 @@ static int find_named(const char *wanted, pid_t *pid)
 			"lists them\n",
 			found, wanted, wanted);
 	else
-		utf8_fprintf(stderr, "trapline: no process is named %s\n", wanted);
+		utf8_fprintf(stderr, "trapline: no process is named %s%s\n", wanted,
+			     strchr(wanted, '/') ? ": a name is that of /proc/PID/comm, not a path"
+						 : "");
 	return ATTACH_NOBODY;
 }
 
@@ -95,6 +97,12 @@ int attach_find(const char *text, pid_t *pid)
 	char *end;
 	long number;
 
+	if (*pid) {
+		fputs("trapline: -p is given twice: one process, with its children, is all that a "
+		      "command takes\n",
+		      stderr);
+		return 2;
+	}
 	if (!*text) {
 		fputs("trapline: --pid '' is neither the number nor the name of a process\n",
 		      stderr);

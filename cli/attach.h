@@ -17,8 +17,8 @@ static inline int attach_status(int parsed)
 	return parsed == 1 ? STATUS_OK : parsed == ATTACH_NOBODY ? STATUS_FAILED : STATUS_USAGE;
 }
 
-/* The process of that number, or the only one of that name. 0; 2 or ATTACH_NOBODY, and it is said
- * why not. */
+/* The process of that number, or the only one of that name, to *pid, which is 0 before: an option
+ * that came twice is refused. 0; 2 or ATTACH_NOBODY, and it is said why not. */
 int attach_find(const char *text, pid_t *pid);
 
 /* The path of its program; valid until the next call. */

@@ -529,7 +529,8 @@ int detect_options_parse(struct detect_options *options, int argc, char **argv)
 	options->program = argv + optind;
 	if (!*options->program) {
 		utf8_fprintf(stderr,
-			     "trapline: which program? usage: trapline %s [OPTIONS] -- PROGRAM\n",
+			     "trapline: which program? usage: trapline %s [OPTIONS] -- PROGRAM, or "
+			     "-p PID for one that runs already\n",
 			     argv[0]);
 		return 2;
 	}

@@ -244,8 +244,11 @@ static int change_running(const struct throttle_command *command)
 	if ((err == -ENOENT || err == -EACCES) && command->limits)
 		return throttle_program(command);
 	if (err) {
-		utf8_fprintf(stderr, "trapline: process %d: %s\n", (int)command->pid,
-			     reach_explain(err));
+		utf8_fprintf(stderr, "trapline: process %d: %s%s\n", (int)command->pid,
+			     reach_explain(err),
+			     err == -ENOENT
+				     ? "; or say which limit it gets: --cpu, --faults or --limit"
+				     : "");
 		return STATUS_FAILED;
 	}
 	if (command->duration) {

@@ -328,7 +328,8 @@ static int check_whole(const struct throttle_command *command)
 		return 2;
 	}
 	if (!*command->program) {
-		fputs("trapline: which program? usage: trapline throttle --cpu 25% -- PROGRAM\n",
+		fputs("trapline: which program? usage: trapline throttle --cpu 25% -- PROGRAM, or "
+		      "-p PID for one that runs already\n",
 		      stderr);
 		return 2;
 	}

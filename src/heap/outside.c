@@ -61,9 +61,10 @@ static void ask(struct heap *heap, struct outside *outside)
 		return;
 	if (slots < SLOTS_FREED) {
 		heap->services->log(heap->host,
-				    "%u hardware slots at least are needed for "
-				    "programs that run already: see --slots",
-				    SLOTS_FREED);
+				    "%u hardware slots at least are needed for programs that run "
+				    "already, and this one gets %u: take --slots 4, or no other "
+				    "tool beside it",
+				    SLOTS_FREED, slots);
 		outside->able = false;
 		return;
 	}

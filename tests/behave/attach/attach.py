@@ -868,6 +868,29 @@ class Refused(unittest.TestCase):
                 done = trapline(*command, "-p", text)
                 self.assertEqual(done.returncode, 2, (command, text, done.stderr))
                 self.assertRegex(done.stderr, r"^trapline: --pid '.*' is (not the|neither the) number [^\n]*\n$")
+            done = trapline(*command, "-p", os.getpid(), "-p", os.getppid())
+            self.assertEqual(done.returncode, 2, (command, done.stderr))
+            self.assertRegex(done.stderr, r"^trapline: -p is given twice: [^\n]*\n$")
+        done = trapline("race", "-p", SUBJECT)
+        self.assertEqual((done.returncode, "not a path" in done.stderr), (1, True), done.stderr)
+        for command in ["race"], ["heap"], ["throttle", "--cpu", "20%"]:
+            self.assertIn("-p PID", trapline(*command).stderr)
+
+    def test_no_limit(self):
+        with Subject("race", 1) as subject:
+            done = trapline("throttle", "-p", subject.pid)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertRegex(done.stderr, "which limit it gets: --cpu")
+            self.assertEqual(subject.last_words(), ("ok", 0))
+
+    def test_slots_of_heap_beside_another(self):
+        """Of three two are the other tool's, which is said with what to do; of four two suffice."""
+        for slots, said in (3, True), (4, False):
+            with Subject("race", 2) as subject:
+                done = trapline("run", "--tool", "race,heap", "--slots", slots, "-q", "-p", subject.pid, "--duration", 1)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual("take --slots 4" in done.stderr, said, done.stderr)
+                self.assertEqual(subject.last_words(), ("ok", 0))
 
 
 # This one counts samples of children that take all processors.
