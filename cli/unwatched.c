@@ -16,6 +16,8 @@
 static const struct reason {
 	const char *counter, *words;
 } reasons[] = {
+	{"sequences-endless", "processes were let go, since each hit began a restartable sequence "
+			      "of theirs anew (rseq(2))"},
 	{"processes-left", "no event could be opened in processes, as where no hardware slot is "
 			   "free; `trapline doctor` says why"},
 	{"areas-refused", "programs ran as another user, whom only root may look into"},

@@ -40,6 +40,8 @@ struct agent_hooks {
 	 * (<linux/audit.h>). */
 	uint16_t machine;
 	uint32_t audit;
+	/* Stands in front of where a restartable sequence begins anew (RSEQ_SIG, <sys/rseq.h>). */
+	uint32_t sequence_word;
 	/* Notes an interrupted thread's registers, numbered as in src/insn; without the thread
 	 * pointer. */
 	void (*registers)(const ucontext_t *context, struct area_registers *to);

@@ -78,6 +78,7 @@ static void reset_entry(struct area_process *process)
 	atomic_store(&process->allocations_replaced, 0);
 	atomic_store(&process->regions_ended, 0);
 	atomic_store(&process->regions_frozen, 0);
+	atomic_store(&process->endless, 0);
 	agent_state.hold_most = agent_state.area->hold_most ? agent_state.area->hold_most
 							    : HOLD_USUAL;
 	credit_reset(agent_state.area, process, process->start_time);

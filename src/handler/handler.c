@@ -23,6 +23,7 @@
 #include "handler/choose.h"
 #include "handler/note.h"
 #include "handler/own_frame.h"
+#include "handler/sequence.h"
 #include "mask/mask.h"
 #include "signal/interrupted.h"
 #include "signal/ownership.h"
@@ -382,6 +383,7 @@ static void handle_and_account(struct area_process *process, const struct perf_s
 
 	atomic_fetch_add_explicit(&slot->waited, waited, memory_order_relaxed);
 	atomic_fetch_add(&slot->inside, took < INSIDE_MAX ? took : INSIDE_MAX);
+	sequence_note(process, slot, context);
 }
 
 /* Publishes the hit that `hit` describes, and holds its thread if its credit pays for that. */

@@ -47,7 +47,7 @@
 #include <sys/types.h>
 
 #define AREA_MAGIC 0x6165726170617274ull /* "traparea" */
-#define AREA_VERSION 19
+#define AREA_VERSION 20
 #define AREA_PROCESSES 64
 #define AREA_SLOTS EVENT_SLOTS /* of the hardware */
 #define AREA_REGIONS 16 /* further slots, which a process with protection keys opens itself */
@@ -359,6 +359,8 @@ struct area_process {
 	uint64_t children_time; /* ns of CPU time of the children it has waited for, as last seen */
 	/* Regions that it has taken from us by restricting its own calls (region/lost.h). */
 	_Atomic uint32_t regions_ended, regions_frozen;
+	/* Hits begin a restartable sequence of it anew for ever (handler/sequence.h). */
+	_Atomic uint32_t endless;
 };
 
 struct area {

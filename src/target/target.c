@@ -178,6 +178,18 @@ static void leave_taken(struct target *target)
 	leave(target);
 }
 
+static void leave_endless(struct target *target)
+{
+	char name[PROCESS_NAME];
+
+	process_name(target->pid, name);
+	say("%s (%d) touches what is watched in a restartable sequence (rseq(2)), which each hit "
+	    "begins anew: it is left alone from now on",
+	    name, (int)target->pid);
+	count_one(target->program, COUNT_SEQUENCES_ENDLESS);
+	leave(target);
+}
+
 static int hold_id(pid_t pid)
 {
 	return (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0);
@@ -482,6 +494,10 @@ static void check_target(struct target *target)
 	}
 	if (!target->observed && !check_itself(target))
 		return;
+	if (atomic_load(&target->shared->endless)) {
+		leave_endless(target);
+		return;
+	}
 	cover_look_again(target);
 	slots_suit_cover(target);
 	if (target->program->events->check(target))

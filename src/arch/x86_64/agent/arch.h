@@ -89,6 +89,7 @@ static inline void x86_fill(void *to, int byte, size_t length)
 static const struct agent_hooks agent_arch = {
 	.machine = EM_X86_64,
 	.audit = AUDIT_ARCH_X86_64,
+	.sequence_word = 0x53053053,
 	.registers = x86_agent_registers,
 	.kept = x86_kept,
 	.pointer_by_instruction = x86_pointer_by_instruction,
