@@ -16,29 +16,6 @@
 #define WRITES_A_STEP 8 /* at most, or some are forgotten earlier than others */
 #define LOOP_PASSES 3	/* passes after which a tour leaves a loop */
 
-static bool read_line(void *context, uint64_t address, uint8_t *bytes)
-{
-	return space_read(context, address, bytes, LINES_BYTES) == (ssize_t)LINES_BYTES;
-}
-
-int spreading_read(void *context, uint64_t address, void *to, size_t length)
-{
-	struct looking *looking = context;
-
-	if (spreading_is_new(address))
-		return -EFAULT;
-	return lines_read(&looking->lines, address, to, length);
-}
-
-static void begin(struct looking *looking, struct space *space, ahead_fn *each, void *context)
-{
-	looking->space = space;
-	looking->each = each;
-	looking->context = context;
-	looking->lines = (struct lines){looking->line, LINES, read_line, space};
-	lines_forget(&looking->lines);
-}
-
 static void tell(void *context, const struct insn_forward_access *access)
 {
 	const struct looking *looking = context;
@@ -70,7 +47,7 @@ bool ahead_walk(struct space *space, const struct insn_registers *from, unsigned
 	static struct looking looking; /* one thread; large */
 	struct insn_forward forward = {.pc = from->pc,
 				       .known = 0xffff,
-				       .read = spreading_read,
+				       .read = looking_read,
 				       .tell = tell,
 				       .context = &looking};
 	struct ahead_end found = {0};
@@ -78,7 +55,7 @@ bool ahead_walk(struct space *space, const struct insn_registers *from, unsigned
 	bool leaves = false;
 	int err = 0;
 
-	begin(&looking, space, each, context);
+	looking_begin(&looking, space, each, context);
 	memcpy(forward.general, from->general, sizeof(forward.general));
 	for (; steps < most && calls < CALLS_MAX && !err; steps++) {
 		uint8_t bytes[INSN_MAX_LENGTH];
@@ -284,7 +261,7 @@ static struct spreading *begin_spreading(struct space *space, const struct insn_
 {
 	static struct spreading spreading; /* one thread; large */
 
-	begin(&spreading.looking, space, find_access, &spreading);
+	looking_begin(&spreading.looking, space, find_access, &spreading);
 	spreading.paths = spreading.branches = spreading.exits = view->accesses = view->births = 0;
 	view->creates = view->waits = view->cut = false;
 	spreading.tour = 0;
@@ -294,7 +271,7 @@ static struct spreading *begin_spreading(struct space *space, const struct insn_
 	spreading.view = view;
 	spreading.path = (struct path){.forward = {.pc = from->pc,
 						   .known = known,
-						   .read = spreading_read,
+						   .read = looking_read,
 						   .tell = tell,
 						   .context = &spreading.looking}};
 	memcpy(spreading.path.forward.general, from->general, sizeof(from->general));

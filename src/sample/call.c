@@ -69,7 +69,7 @@ static void note_birth(struct spreading *spreading, unsigned argument)
  * 0: not known. */
 static uint64_t binding_of(struct spreading *spreading, uint64_t map, uint64_t index)
 {
-	struct symbol_memory memory = {spreading_read, &spreading->looking};
+	struct symbol_memory memory = {looking_read, &spreading->looking};
 	struct space *space = spreading->looking.space;
 	unsigned kept = spreading->bindings < BOUND_MOST ? spreading->bindings : BOUND_MOST;
 	struct symbol_binding binding;

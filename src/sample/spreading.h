@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Look-ahead while it walks: the way that it is on, and those that it has put aside. Private to
- * ahead.c, found.c, where accesses are noted, and call.c, which knows what functions of libraries
- * do that are not followed.
+ * ahead.c, looking.c, by which memory is read, found.c, where accesses are noted, and call.c, which
+ * knows what functions of libraries do that are not followed.
  */
 #ifndef SAMPLE_SPREADING_H
 #define SAMPLE_SPREADING_H
@@ -70,8 +70,9 @@ void spreading_find(struct spreading *spreading, uint64_t pc, uint64_t address, 
 		    unsigned access);
 bool spreading_is_new(uint64_t address); /* of a block allocated on the way */
 
-/* ahead.c: memory as it is; `context` is a struct looking. */
-int spreading_read(void *context, uint64_t address, void *to, size_t length);
+/* looking.c: memory as it is, but for such blocks; `context` is a struct looking. */
+void looking_begin(struct looking *looking, struct space *space, ahead_fn *each, void *context);
+int looking_read(void *context, uint64_t address, void *to, size_t length);
 
 /* call.c: a function of the C library has been entered. */
 enum spreading_stub {
