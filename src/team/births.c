@@ -154,12 +154,17 @@ static void look(struct target *target, const struct area_hit *copy, struct ahea
 	ahead_tour(target->space, &from, TOUR, view);
 	sift(target, view);
 	count_one(target->program, COUNT_LOOKS_AHEAD);
+	if (view->cut)
+		count_one(target->program, COUNT_BIRTHS_CUT);
 }
 
-/* May a thread that went on a moment ago still be running, so that none has joined it? */
-static bool is_on_its_way(const struct target *target, const struct newcomer *gone)
+/* May a thread that went on a moment ago still be running, so that none has joined it? Not meant is
+ * the one that came last itself, as a creator now. */
+static bool is_on_its_way(const struct target *target, const struct newcomer *gone,
+			  const struct newcomer *last)
 {
-	return gone->tid && clock_now() - gone->since < 2 * (uint64_t)AREA_BIRTH_WAIT &&
+	return gone->tid && gone->tid != last->tid &&
+	       clock_now() - gone->since < 2 * (uint64_t)AREA_BIRTH_WAIT &&
 	       stat_file_number(target->pid, gone->tid, STAT_STARTTIME);
 }
 
@@ -174,7 +179,7 @@ static unsigned compare(const struct target *target, struct team_place places[st
 	for (unsigned i = 0; i + 1 < births->count && !count; i++)
 		count = team_places(&births->waiting[i].view, &last->view, places, PLACES_MOST);
 	for (unsigned i = 0; i < GONE_MOST && !count; i++)
-		if (is_on_its_way(target, &births->gone[i]))
+		if (is_on_its_way(target, &births->gone[i], last))
 			count = team_places(&births->gone[i].view, &last->view, places,
 					    PLACES_MOST);
 	return count;
@@ -215,6 +220,7 @@ static void come(struct target *target, unsigned record, uint64_t state)
 	one->state = state;
 	one->tid = copy.tid;
 	one->created = copy.flags & AREA_HIT_CREATOR;
+	one->view.accesses = 0; /* of another thread, until it is looked ahead from this one */
 	one->since = copy.entry_time < now ? copy.entry_time : now;
 	if (now - one->since > AREA_BIRTH_WAIT)
 		one->since = now - AREA_BIRTH_WAIT;
@@ -326,10 +332,12 @@ static void stop_expecting(struct births *births, uint64_t now)
 	}
 }
 
+/* Others may come again and again: no thread waits by itself to the end for that. */
 static uint64_t wait_until(const struct births *births, const struct newcomer *one)
 {
-	return births->creators || births->expects ? one->since + CREATOR_WAIT
-						   : births->last + BIRTH_ALONE;
+	uint64_t most = one->since + CREATOR_WAIT, alone = births->last + BIRTH_ALONE;
+
+	return births->creators || births->expects || alone > most ? most : alone;
 }
 
 static void let_go_who_waited(struct target *target, uint64_t now)

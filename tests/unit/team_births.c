@@ -222,8 +222,12 @@ static void touch(void)
 	object = 1;
 }
 
-/* A thread that is about to write the object; this process's own, or one that has ended. */
-static struct area_hit *tell_of_touch(uint64_t entry, pid_t tid)
+/* No threads' numbers. */
+#define ENDED 0x7ffffff0
+#define ANOTHER 0x7ffffff1
+
+/* A thread that is about to write the object. */
+static struct area_hit *tell_of_touch(uint32_t kind, uint64_t entry, pid_t tid)
 {
 	static uint64_t stack[64];
 	uint64_t ticket;
@@ -232,22 +236,27 @@ static struct area_hit *tell_of_touch(uint64_t entry, pid_t tid)
 	assert_non_null(record);
 	record->entry_time = entry;
 	record->tid = tid;
-	record->flags = AREA_HIT_NEWBORN;
+	record->flags = kind;
 	record->registers.pc = (uintptr_t)touch;
 	record->registers.general[insn_arch.stack_pointer] = (uintptr_t)&stack[32];
 	area_hit_publish(record, ticket);
 	return record;
 }
 
-/* Lets one go that had nobody to wait for, and takes a sibling. */
-static uint64_t met_behind(pid_t tid)
+/* Lets a new thread go that had nobody to wait for. */
+static void let_pass(pid_t tid)
 {
-	const struct area_hit *first = tell_of_touch(clock_now(), tid);
+	const struct area_hit *record = tell_of_touch(AREA_HIT_NEWBORN, clock_now(), tid);
 
 	births_collect(&bench->control.program);
 	births_run(&bench->target, clock_now() + AREA_BIRTH_WAIT);
-	assert_true(is_free(first));
-	tell_of_touch(clock_now(), getpid());
+	assert_true(is_free(record));
+}
+
+/* Takes a thread that comes behind it. */
+static uint64_t met_by(uint32_t kind, pid_t tid)
+{
+	tell_of_touch(kind, clock_now(), tid);
 	births_collect(&bench->control.program);
 	return count_of(COUNT_BIRTHS_MET);
 }
@@ -255,13 +264,42 @@ static uint64_t met_behind(pid_t tid)
 static void who_went_on_a_moment_ago_is_compared(void **state)
 {
 	(void)state;
-	assert_int_equal(met_behind(getpid()), 1);
+	let_pass(getpid());
+	assert_int_equal(met_by(AREA_HIT_NEWBORN, ANOTHER), 1);
 }
 
 static void who_has_ended_is_not(void **state)
 {
 	(void)state;
-	assert_int_equal(met_behind(0x7ffffff0), 0);
+	let_pass(ENDED);
+	assert_int_equal(met_by(AREA_HIT_NEWBORN, ANOTHER), 0);
+}
+
+static void who_creates_another_is_not_compared_with_itself(void **state)
+{
+	(void)state;
+	let_pass(getpid());
+	assert_int_equal(met_by(AREA_HIT_CREATOR, getpid()), 0);
+}
+
+static void who_was_not_looked_at_is_not_taken_for_another(void **state)
+{
+	(void)state;
+	let_pass(ENDED);
+	bench->target.debugged = true;
+	let_pass(getpid());
+	assert_int_equal(count_of(COUNT_BIRTHS), 1);
+	bench->target.debugged = false;
+	assert_int_equal(met_by(AREA_HIT_NEWBORN, ANOTHER), 0);
+}
+
+static void others_that_come_lengthen_no_wait(void **state)
+{
+	(void)state;
+	tell(AREA_HIT_NEWBORN, clock_now() - AREA_BIRTH_WAIT, false);
+	tell(AREA_HIT_CREATOR, clock_now(), false);
+	births_collect(&bench->control.program);
+	assert_true(births_next(&bench->target) <= clock_now());
 }
 
 int main(void)
@@ -277,6 +315,9 @@ int main(void)
 		TEST(no_more_than_a_few_are_kept),
 		TEST(who_went_on_a_moment_ago_is_compared),
 		TEST(who_has_ended_is_not),
+		TEST(who_creates_another_is_not_compared_with_itself),
+		TEST(who_was_not_looked_at_is_not_taken_for_another),
+		TEST(others_that_come_lengthen_no_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
