@@ -7,9 +7,8 @@
 #include "explore/explorer.h"
 
 #define REQUESTS_MAX 64
-#define REQUEST_AGE                                                                  \
-	(300 * MILLISECOND) /* ns; an older sample's address may hold another object \
-			     */
+/* ns; where an older sample was about to access there may be another object by now. */
+#define REQUEST_AGE (300 * MILLISECOND)
 
 struct request {
 	struct tl_watch watch;

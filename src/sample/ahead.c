@@ -12,7 +12,7 @@
 /* Times that a path may pass a branch which is not foretold; after them it is taken to be in a
  * loop. */
 #define BRANCH_PASSES 3
-#define STEPS_TIMED 32	/* instructions between two looks at the clock */
+#define STEPS_TIMED 4	/* instructions between two looks at the clock: one may ask for a name */
 #define WRITES_A_STEP 8 /* at most, or some are forgotten earlier than others */
 #define LOOP_PASSES 3	/* passes after which a tour leaves a loop */
 
@@ -292,6 +292,7 @@ static void start(struct spreading *spreading, const struct ahead_start *from)
 	spreading->paths = spreading->branches = spreading->exits = spreading->blocks = 0;
 	memset(path->lock, 0, sizeof(path->lock));
 	path->call = path->phase = 0;
+	path->waited = false;
 	path->forward.pc = from->registers.pc;
 	path->forward.known = from->known;
 	path->forward.flags_known = false;

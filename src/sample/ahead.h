@@ -60,7 +60,8 @@ struct ahead_view {
 	unsigned accesses;
 	struct ahead_birth birth[AHEAD_BIRTHS];
 	unsigned births;
-	/* The walk met a call that creates a thread, whether its function is known or not. */
+	/* The walk met a call that creates a thread, whether its function is known or not, on a way
+	 * that does not wait for others before. */
 	bool creates;
 	bool cut;   /* there were more ways, or longer ones, than were walked */
 	bool waits; /* a tour: one of its ways ended where the thread joins another or sleeps */

@@ -58,7 +58,7 @@ static void note_birth(struct spreading *spreading, unsigned argument)
 	int start = insn_arch.function_argument[argument],
 	    handed = insn_arch.function_argument[argument + 1];
 
-	view->creates = true;
+	view->creates |= !spreading->path.waited;
 	if (view->births < AHEAD_BIRTHS && is_known(forward, start) && is_known(forward, handed))
 		view->birth[view->births++] =
 			(struct ahead_birth){forward->general[start], forward->general[handed]};
@@ -86,20 +86,21 @@ static uint64_t binding_of(struct spreading *spreading, uint64_t map, uint64_t i
 	return address;
 }
 
+/* The dynamic linker's function has no name where the symbols of its own are stripped: there what
+ * is on the stack tells, if a binding can be found by it. */
 enum spreading_stub spreading_bind(struct spreading *spreading)
 {
 	struct insn_forward *forward = &spreading->path.forward;
-	uint64_t *stack = &forward->general[insn_arch.stack_pointer], map, index, address;
+	uint64_t *stack = &forward->general[insn_arch.stack_pointer], map, index, address = 0;
 	const char *name = space_function_name(spreading->looking.space, forward->pc);
 
-	if (!name || strncmp(name, "_dl_runtime_resolve", 19))
+	if (name && strncmp(name, "_dl_runtime_resolve", 19))
 		return SPREADING_NO_STUB;
-	if (!insn_forward_read(forward, *stack, 8, &map) ||
-	    !insn_forward_read(forward, *stack + 8, 8, &index))
-		return SPREADING_LOST;
-	address = binding_of(spreading, map, index);
+	if (insn_forward_read(forward, *stack, 8, &map) &&
+	    insn_forward_read(forward, *stack + 8, 8, &index))
+		address = binding_of(spreading, map, index);
 	if (!address)
-		return SPREADING_LOST;
+		return name ? SPREADING_LOST : SPREADING_NO_STUB;
 	*stack += 8ull * RESOLVER_WORDS;
 	forward->pc = address;
 	return SPREADING_BOUND;
@@ -187,6 +188,18 @@ static int leave_library(struct spreading *spreading)
 	return err;
 }
 
+/* One that is stripped may also be the dynamic linker's, entered with something else on the stack
+ * than where to return to. */
+static int leave_nameless(struct spreading *spreading)
+{
+	struct insn_forward *forward = &spreading->path.forward;
+	int err = insn_forward_return(forward);
+
+	if (err)
+		return err;
+	return space_module(spreading->looking.space, forward->pc) ? 0 : -ENOENT;
+}
+
 static void find_handed(struct spreading *spreading)
 {
 	const struct path *path = &spreading->path;
@@ -215,9 +228,11 @@ static void pass_order(struct spreading *spreading, enum order_effect effect)
 	struct insn_forward *forward = &path->forward;
 	struct space *space = spreading->looking.space;
 	int lock = insn_arch.function_argument[0];
+	bool waits = order_is_wait(space, forward->pc);
 
+	path->waited |= waits;
 	if (!order_is_lock(space, forward->pc)) {
-		path->phase += order_is_wait(space, forward->pc);
+		path->phase += waits;
 		return;
 	}
 	if (!is_known(forward, lock))
@@ -236,9 +251,14 @@ int spreading_pass(struct spreading *spreading)
 	struct path *path = &spreading->path;
 	struct insn_forward *forward = &path->forward;
 	struct space *space = spreading->looking.space;
-	enum order_effect effect = order_effect(space, forward->pc);
-	unsigned birth = order_birth_argument(space, forward->pc);
+	enum order_effect effect;
+	unsigned birth;
 
+	/* Each question below asks for the name again, and that there is none is not remembered. */
+	if (!space_function_name(space, forward->pc))
+		return leave_nameless(spreading);
+	effect = order_effect(space, forward->pc);
+	birth = order_birth_argument(space, forward->pc);
 	if (!birth && (ends_tour(spreading) || (spreading->whole && path->phase > WHOLE_PHASES))) {
 		spreading->view->waits = true;
 		return -EAGAIN;
@@ -253,6 +273,9 @@ int spreading_pass(struct spreading *spreading)
 		find_handed(spreading);
 	else
 		pass_order(spreading, effect);
-	path->phase += waits_by_system_call(spreading);
+	if (waits_by_system_call(spreading)) {
+		path->phase++;
+		path->waited = true;
+	}
 	return leave_library(spreading);
 }

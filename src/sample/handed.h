@@ -13,8 +13,8 @@
 /* TL_READ | TL_WRITE of what each argument points at; 0: nothing is known of it. */
 struct handed {
 	unsigned access[HANDED_ARGUMENTS];
-	unsigned length; /* number of the argument that tells how many bytes they are; 0: none does
-			  */
+	/* Number of the argument that tells how many bytes they are; 0: none does. */
+	unsigned length;
 };
 
 struct handed handed_to(struct space *space, uint64_t function);

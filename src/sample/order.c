@@ -109,17 +109,28 @@ bool order_is_tls_address(struct space *space, uint64_t function)
 
 bool order_name_never_returns(const char *name)
 {
-	static const char *const stems[] = {
-		"abort",       "exit",	   "quick_exit",    "assert_",
-		"stack_chk_",  "chk_fail", "cxa_throw",	    "cxa_rethrow",
-		"cxa_bad_",    "Unwind_",  "ZSt9terminate", "cxa_allocate_exception",
-		"longjmp_chk", NULL};
+	static const char *const whole[] = {"abort",	  "exit",	 "Exit",
+					    "quick_exit", "assert",	 "assert_fail",
+					    "chk_fail",	  "longjmp",	 "stack_chk_fail",
+					    "siglongjmp", "longjmp_chk", NULL};
+	static const char *const stems[] = {"assert_perror_fail",
+					    "cxa_throw",
+					    "cxa_rethrow",
+					    "cxa_bad_",
+					    "Unwind_Resume",
+					    "Unwind_RaiseException",
+					    "ZSt9terminate",
+					    "cxa_allocate_exception",
+					    NULL};
 	static const char *const throws[] = {"__throw_", NULL};
 
 	if (text_contains_any(name, throws))
 		return true;
 	while (*name == '_')
 		name++;
+	for (unsigned i = 0; whole[i]; i++)
+		if (strcmp(name, whole[i]) == 0)
+			return true;
 	return text_begins_with_any(name, stems);
 }
 

@@ -37,6 +37,7 @@ struct path {
 	uint64_t lock[AHEAD_LOCKS];
 	uint64_t call; /* pc of its last call; 0: none */
 	unsigned phase;
+	bool waited; /* for others, at semaphores, too */
 };
 
 struct spreading {

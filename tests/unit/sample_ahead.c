@@ -3,6 +3,7 @@
  * Look-ahead over all ways a thread may take: what it finds in code of this program's own, where
  * calls of a library decide, lock, unlock and copy. Memory is read where it stands.
  */
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,11 +18,14 @@
 #include <trapline/event.h>
 
 int lock_a, object_a, object_b, object_c, array[40];
+uint64_t the_map; /* of the module that calls at its first time */
 extern char from_count[], from_search[], from_lock[], from_inside[], from_loop[], from_birth[],
 	from_creation[], from_caller[], from_barrier[], from_block[], from_once[], from_reading[],
-	from_array[], from_throw[], from_long[], the_copy[];
+	from_array[], from_throw[], from_long[], from_pool[], from_unbound[], from_nameless[],
+	from_store[], the_copy[];
 extern char fake_lock[], fake_unlock[], fake_answer[], fake_create[], fake_join[], fake_wait[],
-	fake_new[], fake_once[], fake_read_lock[], fake_throw[], fake_copy[];
+	fake_new[], fake_once[], fake_read_lock[], fake_throw[], fake_nameless[], fake_semaphore[],
+	fake_copy[];
 
 __asm__(".text\n"
 	"from_lock:\n"
@@ -151,6 +155,23 @@ __asm__(".text\n"
 	"	movl $1, -8(%rsp)\n"
 	"	.endr\n"
 	"	ret\n"
+	"from_pool:\n" /* waits until the last thread has begun, then creates another */
+	"	call fake_semaphore\n"
+	"	xorl %edx, %edx\n"
+	"	call fake_create\n"
+	"	ret\n"
+	"from_unbound:\n"
+	"	call 1f\n"
+	"	movl $1, object_b(%rip)\n"
+	"	ret\n"
+	"1:	pushq $0\n"
+	"	pushq the_map(%rip)\n"
+	"	leaq fake_nameless(%rip), %rax\n"
+	"	jmp *%rax\n"
+	"from_nameless:\n"
+	"	call fake_nameless\n"
+	"	movl $1, object_c(%rip)\n"
+	"	ret\n"
 	"from_throw:\n"
 	"	call fake_throw\n"
 	"	movl $1, object_a(%rip)\n"
@@ -165,6 +186,8 @@ __asm__(".text\n"
 	"fake_once: nop\n"
 	"fake_read_lock: nop\n"
 	"fake_throw: nop\n"
+	"fake_nameless: nop\n"
+	"fake_semaphore: nop\n"
 	"fake_copy: nop\n");
 
 /* In place of src/process/space.c: this process itself, read as from outside, whatever lies there.
@@ -189,6 +212,12 @@ bool space_is_libc(struct space *space, uint64_t pc)
 	return pc >= (uint64_t)fake_lock && pc <= (uint64_t)fake_copy;
 }
 
+const char *space_module(struct space *space, uint64_t pc)
+{
+	(void)space;
+	return pc ? "program" : NULL;
+}
+
 const char *space_function_name(struct space *space, uint64_t pc)
 {
 	(void)space;
@@ -201,6 +230,8 @@ const char *space_function_name(struct space *space, uint64_t pc)
 	       : pc == (uint64_t)fake_once	? "pthread_once"
 	       : pc == (uint64_t)fake_read_lock ? "pthread_rwlock_rdlock"
 	       : pc == (uint64_t)fake_throw	? "__assert_fail"
+	       : pc == (uint64_t)fake_semaphore ? "sem_wait"
+	       : pc == (uint64_t)fake_nameless	? NULL
 	       : pc == (uint64_t)fake_copy	? "__memcpy_avx_unaligned"
 						: "rand";
 }
@@ -342,6 +373,61 @@ static void what_stands_behind_a_barrier_is_of_another_phase(void **state)
 	assert_false(view.waits);
 }
 
+static void who_waits_first_is_not_about_to_create_a_thread(void **state)
+{
+	(void)state;
+	tour_from(from_pool);
+	assert_false(view.creates);
+	tour_from(from_birth);
+	assert_true(view.creates);
+}
+
+static uint32_t hash_of(const char *name)
+{
+	uint32_t hash = 5381;
+
+	while (*name)
+		hash = hash * 33 + (uint8_t)*name++;
+	return hash;
+}
+
+/* A module that has one function, which it calls: its link map. */
+static uint64_t make_module(uint64_t function)
+{
+	static const char strings[] = "\0store";
+	static Elf64_Sym symbol[2];
+	static Elf64_Rela relocation;
+	static Elf64_Dyn dynamic[5];
+	static uint32_t hash[6] = {1, 1}; /* one bucket; hashed from symbol 1 on; no filter */
+	static uint64_t map[5];		  /* base, name, dynamic, next, previous */
+
+	symbol[1] = (Elf64_Sym){.st_name = 1,
+				.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+				.st_shndx = 1,
+				.st_value = function};
+	relocation.r_info = ELF64_R_INFO(1ull, R_X86_64_JUMP_SLOT);
+	hash[4] = 1;
+	hash[5] = hash_of("store") | 1;
+	dynamic[0] = (Elf64_Dyn){DT_JMPREL, {.d_ptr = (uint64_t)&relocation}};
+	dynamic[1] = (Elf64_Dyn){DT_SYMTAB, {.d_ptr = (uint64_t)symbol}};
+	dynamic[2] = (Elf64_Dyn){DT_STRTAB, {.d_ptr = (uint64_t)strings}};
+	dynamic[3] = (Elf64_Dyn){DT_GNU_HASH, {.d_ptr = (uint64_t)hash}};
+	map[2] = (uint64_t)dynamic;
+	return (uint64_t)map;
+}
+
+static void a_call_is_bound_where_the_linker_is_stripped(void **state)
+{
+	(void)state;
+	the_map = make_module((uint64_t)from_store);
+	tour_from(from_unbound);
+	assert_int_equal(times(&object_a, TL_WRITE, NULL), 1);
+	assert_int_equal(times(&object_b, TL_WRITE, NULL), 1);
+	/* What else has no name is left again. */
+	tour_from(from_nameless);
+	assert_int_equal(times(&object_c, TL_WRITE, NULL), 1);
+}
+
 static void a_new_block_is_there_and_nobody_elses(void **state)
 {
 	(void)state;
@@ -391,6 +477,9 @@ static void who_never_comes_back_ends_the_way(void **state)
 	assert_true(order_name_never_returns("__cxa_throw"));
 	assert_false(order_name_never_returns("pthread_exit"));
 	assert_false(order_name_never_returns("memcpy"));
+	assert_true(order_name_never_returns("_exit"));
+	assert_false(order_name_never_returns("exit_handler_add"));
+	assert_false(order_name_never_returns("_Unwind_Backtrace"));
 }
 
 static void a_walk_ends_with_its_time(void **state)
@@ -425,6 +514,8 @@ int main(void)
 		cmocka_unit_test(a_tour_leaves_loops_by_their_middle),
 		cmocka_unit_test(a_creators_tour_goes_on_in_its_callers_until_it_waits),
 		cmocka_unit_test(what_stands_behind_a_barrier_is_of_another_phase),
+		cmocka_unit_test(who_waits_first_is_not_about_to_create_a_thread),
+		cmocka_unit_test(a_call_is_bound_where_the_linker_is_stripped),
 		cmocka_unit_test(a_new_block_is_there_and_nobody_elses),
 		cmocka_unit_test(what_is_to_run_once_runs),
 		cmocka_unit_test(a_lock_for_reading_is_told_as_one),
