@@ -15,6 +15,7 @@ enum { CODE = 1, DATA };
 static struct {
 	struct tl_host *host;
 	const struct tl_services *services;
+	const char *code, *data; /* addresses, as the test says */
 	pid_t pid;
 	bool waits;
 	unsigned held, chained, refused, came;
@@ -24,13 +25,14 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 {
 	state.host = host;
 	state.services = services;
+	state.code = services->option(host, "code");
+	state.data = services->option(host, "data");
 	*made = &state;
 	return 0;
 }
 
-static int place(uint64_t cookie, const char *name, unsigned access, pid_t tid)
+static int place(uint64_t cookie, const char *text, unsigned access, pid_t tid)
 {
-	const char *text = state.services->option(state.host, name);
 	struct tl_watch watch = {.size = sizeof(watch),
 				 .pid = state.pid,
 				 .address = text ? strtoull(text, NULL, 16) : 0,
@@ -56,14 +58,14 @@ static void tick(void *context)
 {
 	(void)context;
 	if (state.pid && !state.waits)
-		state.waits = !place(CODE, "code", TL_EXEC, 0);
+		state.waits = !place(CODE, state.code, TL_EXEC, 0);
 }
 
 static void hit(void *context, const struct tl_access *access)
 {
 	(void)context;
 	if (access->cookie == CODE) {
-		int err = place(DATA, "data", TL_WRITE, access->tid);
+		int err = place(DATA, state.data, TL_WRITE, access->tid);
 
 		state.held++;
 		state.chained += !err;

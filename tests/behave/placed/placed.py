@@ -24,7 +24,8 @@ def addresses():
 
 
 def run(*options):
-    result = subprocess.run([TRAPLINE, "run", "--aggressive", *options, *addresses(), "--", PROGRAM],
+    known = addresses() if any(TOOL in option for option in options) else []  # refused where the tool is not there
+    result = subprocess.run([TRAPLINE, "run", "--aggressive", *options, *known, "--", PROGRAM],
                             capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60,
                             check=False)
     return result.returncode, result.stdout, result.stderr

@@ -11,7 +11,12 @@ enum { SHARED = 1, LONELY, LIMITED, CODE, COOKIES };
 
 #define LIMIT 10
 
+static const char *const names[] = {"shared", "lonely", "limited", "visit"};
+
+#define NAMES (int)(sizeof(names) / sizeof(names[0]))
+
 static struct {
+	const char *address[NAMES];
 	struct tl_host *host;
 	const struct tl_services *services;
 	pid_t pid;
@@ -23,6 +28,8 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 {
 	state.host = host;
 	state.services = services;
+	for (int i = 0; i < NAMES; i++)
+		state.address[i] = services->option(host, names[i]);
 	*made = &state;
 	return 0;
 }
@@ -30,9 +37,10 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 /* As the test says, which knows the program's symbols. */
 static uint64_t address_of(const char *name)
 {
-	const char *text = state.services->option(state.host, name);
-
-	return text ? strtoull(text, NULL, 16) : 0;
+	for (int i = 0; i < NAMES; i++)
+		if (state.address[i] && strcmp(names[i], name) == 0)
+			return strtoull(state.address[i], NULL, 16);
+	return 0;
 }
 
 static int place(unsigned cookie, const char *name, unsigned access, unsigned hits, pid_t tid)
