@@ -224,33 +224,34 @@ int mlockall(int flags)
 }
 
 /* It has failed: true when freed blocks, which may have been locked, have left and it may be tried
- * again. Leaves errno as it is. */
-static bool has_made_room(void)
+ * again, with errno as it was `before`. EPERM says that nothing may be locked, however little is
+ * (can_do_mlock() of mm/mlock.c). */
+static bool has_made_room(int before)
 {
 	int err = errno;
-	bool may = (err == ENOMEM || err == EAGAIN || err == EPERM) && !agent_state.quiet &&
-		   !borrower_is() && limit_may_free();
+	bool may = (err == ENOMEM || err == EAGAIN) && !agent_state.quiet && !borrower_is() &&
+		   limit_may_free();
 
 	if (may)
 		release_range(0, ADDRESSES, true);
-	errno = err;
+	errno = may ? before : err;
 	return may;
 }
 
 int mlock(const void *address, size_t length)
 {
-	int result;
+	int before = errno, result;
 
 	resolve();
 	result = libc.mlock(address, length);
-	return result && has_made_room() ? libc.mlock(address, length) : result;
+	return result && has_made_room(before) ? libc.mlock(address, length) : result;
 }
 
 int mlock2(const void *address, size_t length, unsigned flags)
 {
-	int result;
+	int before = errno, result;
 
 	resolve();
 	result = libc.mlock2(address, length, flags);
-	return result && has_made_room() ? libc.mlock2(address, length, flags) : result;
+	return result && has_made_room(before) ? libc.mlock2(address, length, flags) : result;
 }
