@@ -102,8 +102,8 @@ static void print_help(void)
 	      "  --patchable           ready for `trapline patch`, by one thread more\n"
 	      "  --no-kernel           not what system calls read and write\n"
 	      "  --top                 a table in the terminal, refreshed; keys sort it, q leaves it\n"
-	      "  -p, --pid PID         a program that runs already, neither stopped nor changed; until\n"
-	      "                        it ends or Ctrl-C\n"
+	      "  -p, --pid PID         a program that runs already, neither stopped nor changed, but for\n"
+	      "                        heap:…; until it ends or Ctrl-C\n"
 	      "  --duration SECONDS    with -p: of watching\n"
 	      "  -o, --output FILE     hits as JSON Lines\n"
 	      "  --stats[=all]         what was counted, at the end; zeros, too\n",

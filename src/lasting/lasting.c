@@ -35,7 +35,8 @@ int lasting_arm(struct program *program, pid_t pid, unsigned index, const struct
 	err = slot->open ? 0 : slot_open(target, slot);
 	if (err)
 		return err;
-	lasting.hits = UINT_MAX;
+	if (!lasting.hits)
+		lasting.hits = UINT_MAX;
 	slot->count_before = coverage_count(&slot->coverage);
 	err = slot_arm(target, slot, &lasting);
 	duty_begin(target, slot);

@@ -47,7 +47,8 @@ struct lasting {
 };
 
 /* Lasting watches: slot `slot` of process `pid` watches this until the process ends or it is armed
- * anew. watch->hits, window, widen and priority mean nothing here. 0 or -errno. */
+ * anew. Of more than watch->hits hits (0: no bound) none is told and no thread held; window, widen
+ * and priority mean nothing here. 0 or -errno. */
 int lasting_arm(struct program *program, pid_t pid, unsigned slot, const struct tl_watch *watch);
 void lasting_disarm(struct program *program, pid_t pid, unsigned slot);
 /* It was armed in every thread that can come to its place, as far as is known. */

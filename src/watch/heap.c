@@ -122,20 +122,27 @@ void heap_notice(struct watch *watch, struct watched *process, const struct noti
 	process->may_open = false;
 }
 
+static const char *why_none(const struct watch *watch, const struct wanted *wanted)
+{
+	if (!watch->options.entered)
+		return "no such block was allocated, as far as the program uses malloc() and its "
+		       "like";
+	if (wanted->full)
+		return "no block was watched: what else is watched left too few hardware "
+		       "watchpoints to find one";
+	if (wanted->endless)
+		return "no block was watched: some thread may be without a watchpoint, and could "
+		       "free it unseen";
+	return "no such block was met: no call of glibc's malloc() for that size was seen on whose "
+	       "stack the function was";
+}
+
 void heap_print(const struct watch *watch, const struct wanted *wanted)
 {
 	FILE *to = watch->options.lines;
 
-	if (!wanted->blocks && wanted->full && watch->options.entered)
-		fprintf(to,
-			"trapline: %s: no block was watched: what else is watched left too few "
-			"hardware watchpoints to find one\n",
-			wanted->text);
-	else if (!wanted->blocks)
-		fprintf(to,
-			"trapline: %s: no such block was allocated, as far as the program uses "
-			"malloc() and its like\n",
-			wanted->text);
+	if (!wanted->blocks)
+		fprintf(to, "trapline: %s: %s\n", wanted->text, why_none(watch, wanted));
 	else
 		fprintf(to, "trapline: %s: %llu block%s watched%s\n", wanted->text,
 			(unsigned long long)wanted->blocks, wanted->blocks == 1 ? " was" : "s were",

@@ -15,8 +15,11 @@
  * The next block is asked for at a tick, so that a program which allocates all the time is delayed
  * some 50 times a second at most; one whose FUNCTION does not allocate, less often.
  *
- * Accepted: what a thread does that has SIGTRAP blocked as it frees the block and then writes to
- * it.
+ * Where the controller is stopped, threads are held at the first CALLS_MOST hits of a slot alone.
+ *
+ * Accepted: a thread that has SIGTRAP blocked as it frees the block is heard of late; what it, or
+ * who is given the memory meanwhile, does with it is told. A thread that is in creation while a
+ * slot is armed may be left without it (event/coverage.h).
  */
 #include "watch/heap_entered.h"
 
@@ -41,9 +44,16 @@
 #define WINDOW 20000000ull /* ns for a call of the allocator, and for its return */
 #define PAUSE 200000000ull /* ns after a window that led to nothing */
 #define TURN 500000000ull  /* ns that one expression is asked for, before the next one is */
-#define CALLS_MOST 64	   /* of the allocator that are looked at in a window */
+#define CALLS_MOST 64	   /* of the allocator that are looked at in a window, or hits of a slot */
 #define SLOTS_LOOKING 2u   /* beside a block: where the call returns, and the word before it */
 #define C_LIBRARY "libc.so.6"
+
+/* Of glibc's malloc(): see heap/chunk.h. */
+#define CHUNK_ALIGNMENT 16u
+#define CHUNK_LEAST 32u
+#define CHUNK_FLAGS 7ull
+#define CHUNK_MAPPED 2ull
+#define PAGE 4096u
 
 /* In the order of struct tl_registers. */
 enum { RESULT = 0, STACK_POINTER = 4, ARGUMENT_2 = 6, ARGUMENT_1 = 7 };
@@ -60,6 +70,7 @@ static bool place(struct watch *watch, struct watched *process, enum heap_role r
 				   .address = address,
 				   .length = code ? 1 : WORD,
 				   .access = code ? TL_EXEC : TL_READ | TL_WRITE,
+				   .hits = CALLS_MOST,
 				   .hold = HOLD};
 	int index = piece_free(process);
 	struct piece *piece;
@@ -167,11 +178,14 @@ int heap_entered_begin(struct watched *process, unsigned index, struct symbol_mo
 static uint64_t asked(const struct heap_entered *heap, const struct tl_access *access)
 {
 	const uint64_t *general = access->registers->general;
+	uint64_t product;
 
 	if (access->pc == heap->entry[0])
 		return general[ARGUMENT_1];
 	if (access->pc == heap->entry[1])
-		return general[ARGUMENT_1] * general[ARGUMENT_2];
+		return __builtin_mul_overflow(general[ARGUMENT_1], general[ARGUMENT_2], &product)
+			       ? 0
+			       : product;
 	return access->pc == heap->entry[2] ? general[ARGUMENT_2] : 0;
 }
 
@@ -249,23 +263,54 @@ static void at_entry(struct watch *watch, struct watched *process, const struct 
 	enter(process, HEAP_MAKING, WINDOW);
 }
 
-static void at_return(struct watch *watch, struct watched *process, const struct trace *trace)
+/* Stands before it what glibc notes of a block for which so many bytes were asked? Another
+ * allocator may have taken glibc's names, and its free() need not look there. A chunk may be larger
+ * by what is too little for another one, and one with a mapping of its own has whole pages. */
+static bool is_of_glibc(struct space *space, uint64_t block, uint64_t asked)
+{
+	uint64_t least = (asked + WORD + CHUNK_ALIGNMENT - 1) & ~(uint64_t)(CHUNK_ALIGNMENT - 1);
+	uint64_t head, size;
+
+	if (!space || !block || block % CHUNK_ALIGNMENT ||
+	    space_read(space, block - WORD, &head, sizeof(head)) != (ssize_t)sizeof(head))
+		return false;
+	size = head & ~CHUNK_FLAGS;
+	if (head & CHUNK_MAPPED)
+		return size % PAGE == 0 && size > asked;
+	if (least < CHUNK_LEAST)
+		least = CHUNK_LEAST;
+	return size == least || size == least + CHUNK_ALIGNMENT;
+}
+
+static bool watch_block(struct watch *watch, struct watched *process, uint64_t block)
 {
 	struct heap_entered *heap = &process->heap;
 	const struct symbol_target *target = &process->target[heap->wanted];
+
+	if (!is_of_glibc(control_space(watch->control, process->pid), block, target->block_size))
+		return false;
+	heap->block = block;
+	heap->dropped = lasting_dropped(watch->program, process->pid);
+	if (!place(watch, process, HEAP_HEADER, block - WORD))
+		return false;
+	if (!sees_end(watch, process)) {
+		watch->wanted[heap->wanted].endless = true;
+		return false;
+	}
+	return !watch_arm_data(watch, process, heap->wanted, block + (uint64_t)target->offset[0],
+			       block) &&
+	       lasting_holds(watch->program);
+}
+
+static void at_return(struct watch *watch, struct watched *process, const struct trace *trace)
+{
+	struct heap_entered *heap = &process->heap;
 	const struct tl_access *access = trace->access;
-	uint64_t block = access->registers->general[RESULT];
-	bool seen;
 
 	if (heap->phase != HEAP_MAKING || access->identity != heap->maker ||
 	    access->registers->general[STACK_POINTER] != heap->frame)
 		return;
-	heap->block = block;
-	seen = block && block % WORD == 0 && place(watch, process, HEAP_HEADER, block - WORD) &&
-	       sees_end(watch, process) &&
-	       !watch_arm_data(watch, process, heap->wanted, block + (uint64_t)target->offset[0],
-			       block);
-	if (!seen || !lasting_holds(watch->program)) {
+	if (!watch_block(watch, process, access->registers->general[RESULT])) {
 		rest(watch, process, PAUSE);
 		return;
 	}
@@ -291,6 +336,15 @@ void heap_entered_hit(struct watch *watch, struct watched *process, const struct
 		at_return(watch, process, trace);
 }
 
+bool heap_entered_is_live(struct watch *watch, struct watched *process)
+{
+	if (sees_end(watch, process) &&
+	    lasting_dropped(watch->program, process->pid) == process->heap.dropped)
+		return true;
+	rest(watch, process, 0);
+	return false;
+}
+
 void heap_entered_tick(struct watch *watch, struct watched *process)
 {
 	const struct heap_entered *heap = &process->heap;
@@ -299,7 +353,9 @@ void heap_entered_tick(struct watch *watch, struct watched *process)
 	/* The module with FUNCTION has been unloaded. */
 	if (!idle && !heap_is_wanted(process, heap->wanted))
 		rest(watch, process, 0);
-	else if (heap->phase == HEAP_LIVE || clock_now() < heap->until)
+	else if (heap->phase == HEAP_LIVE)
+		(void)heap_entered_is_live(watch, process);
+	else if (clock_now() < heap->until)
 		return;
 	else if (idle)
 		ask(watch, process);

@@ -31,6 +31,7 @@ struct heap_entered {
 	uint64_t maker;	 /* identity of the thread that allocates */
 	uint64_t frame;	 /* its stack pointer where the call returns */
 	uint64_t block;
+	uint64_t dropped; /* hits of the process until the block was watched */
 };
 
 /* 0; -ENOSPC: too few slots are free; -EINVAL with a sentence: its allocator is none that is known.
@@ -40,6 +41,9 @@ int heap_entered_begin(struct watched *process, unsigned index, struct symbol_mo
 /* A hit of a slot with a role. */
 void heap_entered_hit(struct watch *watch, struct watched *process, const struct piece *piece,
 		      const struct trace *trace);
+/* Asked at a hit in the block: is it still the one that is watched? False: its end may have been
+ * missed, since a hit was lost or slots were opened anew, and it is watched no longer. */
+bool heap_entered_is_live(struct watch *watch, struct watched *process);
 /* Some 50 times a second. */
 void heap_entered_tick(struct watch *watch, struct watched *process);
 

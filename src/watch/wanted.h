@@ -17,6 +17,7 @@ struct wanted {
 	bool is_signed, is_pointer;
 	uint64_t blocks;		  /* of the heap that were watched */
 	bool full;			  /* some were not, since no hardware was left */
+	bool endless;			  /* of one the end might have been missed */
 	uint64_t uncovered;		  /* threads whose copy could not be watched */
 	uint64_t shown;			  /* hits that passed the filters */
 	uint64_t kernel;		  /* by the kernel's own counts, of ended processes */

@@ -395,6 +395,8 @@ static void trace(void *context, const struct trace *trace)
 		watch_scout_tripped(watch, process);
 		return;
 	}
+	if (piece->block && watch->options.entered && !heap_entered_is_live(watch, process))
+		return;
 	wanted = &watch->wanted[piece->wanted];
 	finding = make_finding(watch, trace);
 	if (!finding)

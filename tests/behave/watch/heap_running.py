@@ -4,8 +4,10 @@
 usage: heap_running.py TRAPLINE PROGRAM STATIC [TEST…]"""
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 TRAPLINE, PROGRAM, STATIC = sys.argv[1:4]
@@ -19,9 +21,9 @@ def traces(pid):
 
 
 class HeapRunning(unittest.TestCase):
-    def watch(self, program, *arguments, threads=2):
-        """Status and text of a watch of two seconds; the program is as it was and ends well."""
-        with subprocess.Popen([program, '6', str(threads)], stdout=subprocess.PIPE, text=True) as process:
+    def watch(self, program, *arguments, more=()):
+        """Status and text of a watch of three seconds; the program is as it was and ends well."""
+        with subprocess.Popen([program, '6', '2', *more], stdout=subprocess.PIPE, text=True) as process:
             self.assertEqual(process.stdout.readline(), 'ready\n')
             before = traces(process.pid)
             done = subprocess.run([TRAPLINE, 'watch', '-p', str(process.pid), '--duration', '3', *arguments],
@@ -68,6 +70,29 @@ class HeapRunning(unittest.TestCase):
         status, text = self.watch(PROGRAM, 'heap:56@make+8:4')
         self.assertEqual(status, 0, text)
         self.assertIn('no such block', text)
+
+    def test_end_that_may_be_missed(self):
+        """Threads that come later are not covered: nothing is watched, and why is said."""
+        status, text = self.watch(PROGRAM, 'heap:48@make+8:4', '--count', more=['stack'])
+        self.assertEqual(status, 0, text)
+        self.assertIn('no block was watched: some thread', text)
+
+    def test_stopped(self):
+        """400 calls while trapline is stopped: of 20 ms each they would take 8 s."""
+        with subprocess.Popen([PROGRAM, 'calls', '400'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.stdout.readline(), 'ready\n')
+            with subprocess.Popen([TRAPLINE, 'watch', '-p', str(process.pid), 'heap:48@make+8:4', '--stats=all'],
+                                  stderr=subprocess.PIPE, text=True) as watch:
+                self.assertIn('is entered', watch.stderr.readline())
+                time.sleep(2)  # a breakpoint is at make() then, but for moments
+                watch.send_signal(signal.SIGSTOP)
+                process.stdin.write('\n')
+                process.stdin.flush()
+                took = int(process.stdout.readline())
+                watch.send_signal(signal.SIGCONT)
+                self.assertEqual(process.wait(), 0)
+                text = watch.stderr.read()
+            self.assertLess(took, 5000, text)
 
     def test_refused(self):
         """Of more bytes than slots are left for, of names that there are not."""
