@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define HOLD_USUAL 1000000000u /* ns */
-/* ns that the first process to wait waits at least: it may be the only one. */
+/* ns; the bound of the first wait is no less than this: there may be no other process. */
 #define FIRST_BOUND 1000000000u
 /* ns that each wait is charged at least, for the controller's look at the process. */
 #define WAIT_LEAST 1000000u
@@ -78,7 +78,6 @@ static void reset_entry(struct area_process *process)
 	atomic_store(&process->allocations_replaced, 0);
 	atomic_store(&process->regions_ended, 0);
 	atomic_store(&process->regions_frozen, 0);
-	atomic_store(&process->endless, 0);
 	agent_state.hold_most = agent_state.area->hold_most ? agent_state.area->hold_most
 							    : HOLD_USUAL;
 	credit_reset(agent_state.area, process, process->start_time);

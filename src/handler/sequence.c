@@ -8,12 +8,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define EACH 16u /* of so many hits of a slot one is looked at: a few are no harm */
+/* Of so many hits of a slot one is looked at: a few are no harm. A prime, since a thread may do
+ * what a failed sequence was to do in another way that is hit as well: an even number of hits a
+ * turn would show the sequence alone. */
+#define EACH 17u
 #define MOST 64u /* looks at one thread, all of which find a sequence begun anew */
 #define THREADS 64u
 
 /* By a hash of the thread's id. Accepted: of two threads that share one, a thread that is in no
- * sequence may keep what happens to the other from being noticed. */
+ * sequence may keep what happens to the other from being noticed; and a thread that goes on another
+ * way after each failed sequence, where nothing is watched, passes for one that never goes on. */
 static _Atomic uint32_t in_a_row[THREADS];
 
 /* The kernel has led the thread to where the sequence begins anew before it made the signal's

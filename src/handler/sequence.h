@@ -12,8 +12,8 @@
 
 #include <ucontext.h>
 
-/* Of a hit of the slot, noted or not. Async-signal-safe; makes system calls. Accepted: under a
- * filter, where it may make none, nothing is noticed. */
+/* Of a hit of a hardware slot, noted or not. Async-signal-safe; makes system calls. Accepted: under
+ * a filter, where it may make none, nothing is noticed, nor are hits of regions. */
 void sequence_note(struct area_process *process, const struct area_slot *slot,
 		   const ucontext_t *context);
 

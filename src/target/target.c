@@ -224,6 +224,7 @@ static int begin(struct target *target)
 	atomic_store(&target->shared->unnoticed, 0);
 	memset(&target->shared->newborn, 0, sizeof(target->shared->newborn));
 	atomic_store(&target->shared->unsent, 0);
+	atomic_store(&target->shared->endless, 0);
 	memset(&target->shared->filter, 0, sizeof(target->shared->filter));
 	atomic_store(&target->shared->quiet,
 		     restriction_is_on(&status.restriction, target->filters));
