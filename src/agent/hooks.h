@@ -49,7 +49,7 @@ struct agent_hooks {
 	 * that has returned: pc, stack pointer and INSN_KEPT_BY_CALLS. False: none is known. */
 	bool (*kept)(const void *noted, struct area_registers *to);
 	/* The thread pointer, by an instruction that only some processors have; whether this one
-	 * has it, asked of the processor at each call. */
+	 * has it and the kernel allows it, by what that has told the program at its start. */
 	uint64_t (*pointer_by_instruction)(void);
 	bool (*has_instruction)(void);
 	/* The thread pointer where the C library has set up thread-local storage; the current stack

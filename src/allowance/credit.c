@@ -61,6 +61,7 @@ static void suit(struct credit *credit, uint64_t saved, const struct wish *wish)
 
 	if (hold < least)
 		return;
+	least = smaller(larger(least, wish->whole), hold);
 	hold = delay_longest_hold(hold, least, saved, credit->wakes);
 	credit->cost = delay_of_hold(hold, credit->wakes);
 	if (credit->cost > saved)
@@ -155,17 +156,20 @@ static void note_hold(struct area_process *process, const struct credit *credit,
 		atomic_fetch_add_explicit(&credit->account->held, held, memory_order_relaxed);
 }
 
-/* What came later than was paid for costs at most half of what can be saved up, too: where the CPUs
- * are wanted by many all threads wake late, whoever holds them. */
+/* What a hold delays by ending late costs no more than half of what can be saved up, or by how much
+ * it is late, if that is more: where the CPUs are wanted by many all threads wake late, whoever
+ * holds them. A thread that was stopped meanwhile (SIGSTOP) pays for HOLD_MOST. */
 void credit_settle(struct area_process *process, const struct credit *credit, uint64_t held)
 {
-	uint64_t cost = delay_of_hold(smaller(held, HOLD_MOST), credit->wakes);
-	uint64_t most = credit->cost, late = held > credit->hold ? held - credit->hold : 0;
+	uint64_t late, cost, most = credit->cost;
 	int64_t excess;
 
 	note_hold(process, credit, held);
 	if (!credit->account)
 		return;
+	held = smaller(held, HOLD_MOST);
+	late = held > credit->hold ? held - credit->hold : 0;
+	cost = delay_of_hold(held, credit->wakes);
 	if (late)
 		most += larger(credit->most / 2, late);
 	excess = (int64_t)smaller(cost, most) - (int64_t)credit->cost;

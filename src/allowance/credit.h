@@ -23,8 +23,10 @@
 #define CREDIT_LEAST 20000u /* ns; a shorter hold is not worth the sleep */
 
 struct wish {
-	uint64_t hold;	  /* ns */
-	uint64_t least;	  /* less is not worth it: better to save up for the next time */
+	uint64_t hold;	/* ns */
+	uint64_t least; /* less is not worth it: better to save up for the next time */
+	uint64_t
+		whole; /* not shortened to less for what waits meanwhile, but for want of savings */
 	uint64_t reserve; /* of what is saved, left for others */
 };
 

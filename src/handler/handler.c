@@ -165,6 +165,7 @@ static struct wish hold_of(const struct area_slot *slot)
 {
 	return (struct wish){.hold = slot->hold,
 			     .least = slot->hold / 2,
+			     .whole = slot->hold_whole,
 			     .reserve = atomic_load_explicit(&slot->reserve, memory_order_relaxed)};
 }
 

@@ -7,7 +7,8 @@
  * (region.c), and what the handler needs in a process without the preload library (injected.c,
  * alone.c). It promises that no signal of ours reaches the program, that a hold ends by itself when
  * the controller dies or stops, and that watched memory is never touched. All of it runs in the
- * thread that made the access, with all signals blocked; it allocates nothing and takes no lock.
+ * thread that made the access, with all signals blocked; it allocates nothing, and takes no lock to
+ * note a hit.
  */
 #ifndef HANDLER_HANDLER_H
 #define HANDLER_HANDLER_H

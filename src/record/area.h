@@ -171,6 +171,7 @@ struct area_slot {
 	uint32_t hold_limit;   /* hits beyond this many pass unrecorded */
 	uint64_t hold;	       /* ns, at least … */
 	uint64_t hold_most;    /* … and at most, growing with the time waited for the hit */
+	uint64_t hold_whole;   /* ns that a hold is not shortened to less than for what it delays */
 	/* From `meeting_from` until `meeting_until`, ns, another thread is expected: who comes in
 	 * that time is held until its end. `rhythmic`: others are hardly held. */
 	_Atomic uint64_t meeting_from, meeting_until;
@@ -181,7 +182,7 @@ struct area_slot {
 	_Atomic uint64_t reserve;
 	uint64_t armed_at;	 /* CLOCK_MONOTONIC ns */
 	_Atomic uint64_t owner;	 /* identity of the first thread that came; 0: none yet */
-	_Atomic uint32_t alone;	 /* hits of it before any other thread came */
+	_Atomic uint32_t alone;	 /* holds; as long as `shared` is 0 all of that thread's */
 	_Atomic uint32_t shared; /* another thread has come */
 	uint64_t address;
 	uint32_t length;

@@ -192,6 +192,8 @@ void slot_publish(struct target *target, struct slot *slot)
 
 	shared->hold_limit = slot->watch.hits;
 	shared->hold = shared->hold_most = slot->watch.hold;
+	/* Of one thread alone holds were chosen by what they delay already (usage/background.h). */
+	shared->hold_whole = slot->only ? slot->watch.hold : 0;
 	shared->answered = slot->owner && slot->watch.hold ? AREA_ANSWER_OWED : 0;
 	atomic_store_explicit(&shared->reserve, 0, memory_order_relaxed);
 	atomic_store(&shared->meeting_until, 0);

@@ -166,8 +166,9 @@ int tl_event_open(tl_event **event, const struct tl_spec *spec, tl_hit_fn *fn, v
 	*event = created;
 	generation = created->generation + 1;
 	plan(created, 0);
-	/* Locked until all events are open: a hit in a thread that is covered already may silence
-	 * the event, or its callback may close it, and either waits for this lock. */
+	/* Locked until all events are open: a hit in a thread that is covered already may reach the
+	 * limit, which silences the event when it is unlocked, or its callback may close the event,
+	 * which waits for this lock. */
 	mask = arming_lock_new(created);
 	__atomic_store_n(&created->open, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&created->generation, generation, __ATOMIC_SEQ_CST);

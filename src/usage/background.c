@@ -112,14 +112,22 @@ void background_look(struct target *target)
 		usage->background_count = 0;
 }
 
+/* As the thread's handler finds it: it may share its account with a thread that wakes more often.
+ */
+static uint32_t wakes_of(const struct target *target, const struct thread_rate *thread)
+{
+	const struct area_credit *account = area_credit_of(target->shared, (uint64_t)thread->tid);
+
+	return atomic_load_explicit(&account->wakes, memory_order_relaxed);
+}
+
 /* Work that comes to the thread meanwhile waits, too, and counts. */
 uint64_t single_hold(const struct target *target, const struct thread_rate *thread)
 {
 	uint64_t most = area_credit_saved(target->program->area, 0, clock_now()) / HOLD_PARTS;
 	uint64_t least = most < HOLD_LEAST ? most : HOLD_LEAST;
 
-	return delay_longest_hold(most < HOLD ? most : HOLD, least, most,
-				  delay_wakes(thread->work));
+	return delay_longest_hold(most < HOLD ? most : HOLD, least, most, wakes_of(target, thread));
 }
 
 static bool has_slot(const struct target *target, pid_t tid)
@@ -136,7 +144,7 @@ static uint64_t holdable_at(const struct target *target, const struct thread_rat
 {
 	const struct area *area = target->program->area;
 	uint64_t most = area_credit_saved(area, 0, clock_now()) / HOLD_PARTS;
-	uint64_t cost = delay_of_hold(single_hold(target, thread), delay_wakes(thread->work));
+	uint64_t cost = delay_of_hold(single_hold(target, thread), wakes_of(target, thread));
 
 	return atomic_load(&area_credit_of(target->shared, (uint64_t)thread->tid)->until) +
 	       (cost < most ? cost : most) * 10000 / area_hold_parts(area);

@@ -157,8 +157,8 @@ void code_look(struct target *target)
 			look_at_thread(target, code_sites(target, chosen[i]), chosen[i]);
 }
 
-/* Notes the function that a held thread is about to call. Functions reached through pointers are
- * found in no other way. */
+/* Notes the function that a held thread is about to call: its registers and memory tell where a
+ * pointer leads, which the code does not. */
 static void note_callee(struct target *target, const struct hit *hit)
 {
 	uint8_t bytes[INSN_MAX_LENGTH];

@@ -186,6 +186,41 @@ static void a_hold_that_lasts_longer_is_paid_for(void **state)
 	assert_int_equal(held(7, BEGIN + SECOND, 0), 0);
 }
 
+/* Of one thread alone the controller has chosen the length by what it delays, and counts on it. */
+static void a_whole_hold_is_not_shortened(void **state)
+{
+	struct wish wish = {.hold = 500 * US, .least = 250 * US};
+
+	(void)state;
+	for (int whole = 0; whole < 2; whole++) {
+		begin(100, 1);
+		area_credit_of(process, 7)->wakes = 200000;
+		wish.whole = whole ? wish.hold : 0;
+		assert_in_range(
+			credit_take(&area, process, 7, BEGIN + SECOND, true, SECOND, &wish).hold,
+			whole ? 500 * US : 250 * US, whole ? 500 * US : 400 * US);
+	}
+	/* What has not been saved up is not waited for. */
+	begin(100, 1);
+	assert_int_equal(
+		credit_take(&area, process, 7, BEGIN + SECOND, true, 40000 * US, &wish).hold,
+		400 * US);
+}
+
+/* Of a thread that is stopped for an hour while it is held a minute is paid for. */
+static void a_stopped_thread_is_held_again(void **state)
+{
+	struct credit credit;
+
+	(void)state;
+	begin(100, 1);
+	area_credit_of(process, 7)->wakes = UINT32_MAX;
+	credit = credit_take(&area, process, 7, BEGIN + SECOND, true, SECOND, &millisecond);
+	assert_true(credit.hold > 0);
+	credit_settle(process, &credit, 3600 * SECOND);
+	assert_in_range(credit.account->until, BEGIN, BEGIN + 61 * 100 * SECOND);
+}
+
 /* Requests come 1,000 times a second: what is seen of it is that the thread sleeps as often while
  * each takes no time, and half as often where it is busy for half of the time. */
 static void what_comes_to_a_busy_thread_is_told_by_its_sleep(void **state)
@@ -210,6 +245,8 @@ int main(void)
 		cmocka_unit_test(what_queues_up_behind_a_thread_is_paid_for),
 		cmocka_unit_test(no_thread_is_never_held),
 		cmocka_unit_test(a_hold_that_lasts_longer_is_paid_for),
+		cmocka_unit_test(a_whole_hold_is_not_shortened),
+		cmocka_unit_test(a_stopped_thread_is_held_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
