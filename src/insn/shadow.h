@@ -164,8 +164,10 @@ struct shadow_found {
 	struct shadow_range copy[SHADOW_RANGES];
 	uint64_t
 		copied_at[SHADOW_RANGES]; /* the last instruction that stored there; 0: not known */
+	/* That instruction is known, the thread comes to it for certain, and all bits of what it
+	 * stores depend on the value. */
+	bool copied_surely[SHADOW_RANGES];
 	unsigned copies;
-	bool copies_certain; /* the thread makes them for certain, and each is known bit by bit */
 	/* In the thread's order, from the load on. There may be more behind them. */
 	struct shadow_store store[SHADOW_STORES];
 	unsigned stores;

@@ -374,18 +374,31 @@ static uint64_t find_last_store(const struct walking *walking, const struct shad
 	return 0;
 }
 
+/* Of a bit-field's neighbours some bits are another value's. */
+static bool is_whole(const struct shadow *shadow, const struct shadow_range *range)
+{
+	uint8_t bits = 0xff;
+
+	for (uint64_t i = 0; i < range->length && bits == 0xff; i++)
+		shadow_read(shadow, range->address + i, &bits, 1);
+	return bits == 0xff;
+}
+
 static void note_copies(struct walking *walking)
 {
 	const struct shadow *shadow = &walking->state->shadow;
+	struct shadow_found *found = walking->found;
 
-	walking->found->copies_certain = is_certain(walking);
 	for (unsigned i = 0; i < SHADOW_LINES; i++)
 		for (unsigned j = 0; shadow->line[i].address && j < SHADOW_LINE; j++)
 			if (shadow->line[i].bits[j] &&
 			    !within(walking->load, shadow->line[i].address + j))
-				add_copy(walking->found, shadow->line[i].address + j);
-	for (unsigned i = 0; i < walking->found->copies; i++)
-		walking->found->copied_at[i] = find_last_store(walking, &walking->found->copy[i]);
+				add_copy(found, shadow->line[i].address + j);
+	for (unsigned i = 0; i < found->copies; i++) {
+		found->copied_at[i] = find_last_store(walking, &found->copy[i]);
+		found->copied_surely[i] = found->copied_at[i] && is_certain(walking) &&
+					  is_whole(shadow, &found->copy[i]);
+	}
 }
 
 static void follow_way(struct walking *walking)

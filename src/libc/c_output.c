@@ -111,7 +111,7 @@ static bool read_conversion(struct format *format)
 	if (conversion == 'p')
 		return take(format, C_OUTPUT_INTEGER, 64, C_OUTPUT_ANY);
 	if (conversion == 'c')
-		return bits == 32 && take(format, C_OUTPUT_INTEGER, 8, C_OUTPUT_ANY);
+		return bits == 32 && take(format, C_OUTPUT_CHARACTER, 8, C_OUTPUT_ANY);
 	return conversion == 's' && bits == 32 && take(format, C_OUTPUT_STRING, 64, most);
 }
 

@@ -16,7 +16,8 @@
 #define C_OUTPUT_TAKEN 24 /* arguments of one call, at most */
 
 enum c_output_kind {
-	C_OUTPUT_INTEGER, /* its low `bits` */
+	C_OUTPUT_INTEGER,   /* its low `bits`, as digits */
+	C_OUTPUT_CHARACTER, /* its low `bits`, as they are */
 	C_OUTPUT_DOUBLE,
 	C_OUTPUT_STRING, /* up to its terminator, and at most `most` bytes */
 };

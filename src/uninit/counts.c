@@ -16,6 +16,8 @@ const struct tl_count uninit_counts[] = {
 	{"words-watched", "words of blocks watched until somebody accesses them"},
 	{"frame-words-watched", "words of frames watched so"},
 	{"copies-watched", "words watched since an unwritten one was copied to them"},
+	{"copies-of-zeroes",
+	 "loads of copies possible at most: of zeroes, in memory that may have been mapped anew"},
 	{"copies-of-bits",
 	 "loads whose copies were not watched: of a byte only some bits were unwritten"},
 	{"copies-written-by-kernel",

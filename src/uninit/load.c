@@ -55,6 +55,32 @@ static bool is_stack(const struct tl_access *access, uint64_t address)
 	       STACK_REACH;
 }
 
+/* The live block that `address` lies in, among those that are told of; 0: none is known. */
+static uint64_t find_block(struct uninit *uninit, pid_t pid, uint64_t address)
+{
+	struct tl_guarded block = {.size = sizeof(block)};
+
+	return uninit->services->guarded(uninit->host, pid, address, &block) && !block.freed
+		       ? block.serial
+		       : 0;
+}
+
+/*
+ * Is that the copy still, and not memory that was given back to the system and has come again with
+ * zeroes, as an allocator does unseen with large blocks? A copy of other bytes than zeroes that is
+ * as it was is still there, a block that is the same was not given back, and variables of the
+ * program stay.
+ */
+static bool is_there_still(struct uninit *uninit, const struct word *word)
+{
+	if (word->initial_known && word->initial & word->fresh &&
+	    !has_changed(uninit, word, words_bytes(word->fresh)))
+		return true;
+	if (word->block && find_block(uninit, word->origin.pid, word->address) == word->block)
+		return true;
+	return uninit->services->module(uninit->host, word->origin.pid, word->address);
+}
+
 /* Of another block, all of whose fresh bytes there the copy is about to overwrite. */
 static void give_way_to_copy(struct uninit *uninit, const struct word *from, uint64_t address,
 			     uint8_t bytes)
@@ -64,6 +90,37 @@ static void give_way_to_copy(struct uninit *uninit, const struct word *from, uin
 		if (word != from && !word->copied && word->address == address &&
 		    word->origin.pid == from->origin.pid && !(words_bytes(word->fresh) & ~bytes))
 			uninit_retire(uninit, word);
+}
+
+/*
+ * Threads that block SIGTRAP by a system call of their own: the kernel counts what they do to the
+ * word, and nobody is told. A system call touches a word up to eight times, and is told once.
+ * Accepted: that such a thread has written, and ended, beside a system call that read the word.
+ */
+static bool is_all_told(struct uninit *uninit, const struct tl_access *access,
+			const struct word *word)
+{
+	uint64_t untold = uninit->services->untold(uninit->host, access->pid, word->cookie);
+
+	if (untold == UINT64_MAX)
+		return false;
+	return untold <= word->shared ||
+	       (word->kernel_read && !unseen_blocks(access->pid, access->tid));
+}
+
+/* The thread that the block was made for, or that has entered the frame, has made no system call on
+ * its way here, as was foretold. */
+static bool came_straight(const struct tl_access *access, const struct word *word)
+{
+	return word->straight && word->straight == access->pc && access->tid == word->origin.tid;
+}
+
+/* Nobody has written to what is being copied, as far as that is not asked of the copy itself. */
+static bool is_source_sure(struct uninit *uninit, const struct tl_access *access,
+			   const struct word *from)
+{
+	return (!from->copied || from->sure) &&
+	       (came_straight(access, from) || is_all_told(uninit, access, from));
 }
 
 /* The copy is watched before its thread makes it. Which bits of a byte are nobody's is not told of
@@ -89,7 +146,8 @@ static void watch_copies(struct uninit *uninit, const struct tl_access *access,
 			continue;
 		word->copied = true;
 		word->pending = true;
-		word->sure = found->copies_certain && (!from->copied || from->sure);
+		word->sure = found->copied_surely[i] && is_source_sure(uninit, access, from);
+		word->block = find_block(uninit, origin.pid, address);
 		word->tid = access->tid;
 		word->copied_at = found->copied_at[i];
 		uninit_count(uninit, "copies-watched");
@@ -119,22 +177,6 @@ static void tell(struct uninit *uninit, const struct tl_access *access, const st
 }
 
 /*
- * Threads that block SIGTRAP by a system call of their own: the kernel counts what they do to the
- * word, and nobody is told. A system call touches a word up to eight times, and is told once.
- * Accepted: that such a thread has written, and ended, beside a system call that read the word.
- */
-static bool is_all_told(struct uninit *uninit, const struct tl_access *access,
-			const struct word *word)
-{
-	uint64_t untold = uninit->services->untold(uninit->host, access->pid, word->cookie);
-
-	if (untold == UINT64_MAX)
-		return false;
-	return untold <= word->shared ||
-	       (word->kernel_read && !unseen_blocks(access->pid, access->tid));
-}
-
-/*
  * Who may have written, as far as no watch sees it. The thread that the block was made for, or that
  * has entered the frame, has made no system call where it came straight from there, and nobody else
  * knows the memory yet.
@@ -142,7 +184,7 @@ static bool is_all_told(struct uninit *uninit, const struct tl_access *access,
 static const char *find_unseen(struct uninit *uninit, const struct tl_access *access,
 			       const struct word *word)
 {
-	if (word->straight && word->straight == access->pc && access->tid == word->origin.tid)
+	if (came_straight(access, word))
 		return NULL;
 	if (!tool_kernel_told(uninit->host))
 		return "what system calls write cannot be seen here";
@@ -353,6 +395,10 @@ void uninit_loaded(struct uninit *uninit, const struct tl_access *access, struct
 
 	if (!bytes || word->pending)
 		return;
+	if (word->sure && !is_there_still(uninit, word)) {
+		uninit_count(uninit, "copies-of-zeroes");
+		load.sure = word->sure = false;
+	}
 	word->kernel_read |= (access->access & TL_KERNEL) != 0;
 	load.unheld = !is_held(uninit, access, word);
 	load.changed = !(access->access & TL_WRITE) && has_changed(uninit, word, bytes);

@@ -16,14 +16,17 @@ struct output {
 	struct uninit_call call;
 	unsigned general, vectors, stacked; /* arguments that were taken so far */
 	bool depends, vague;
+	bool passes;	 /* a character that depends on the value goes out as it is */
 	uint64_t before; /* the argument that was taken last, … */
 	bool before_known;
 };
 
 static void depend(struct output *output, bool depends, bool vague)
 {
-	output->vague = depends && (vague && (!output->depends || output->vague));
-	output->depends |= depends;
+	if (!depends)
+		return;
+	output->vague = vague && (!output->depends || output->vague);
+	output->depends = true;
 }
 
 static uint64_t low(unsigned bits)
@@ -64,6 +67,14 @@ static void take_general(struct output *output, unsigned bits)
 		take_register(output, output->general++, bits);
 	else
 		take_from_stack(output, bits);
+}
+
+/* It is copied to the stream's buffer, whatever it is: nothing depends on it yet. */
+static void take_character(struct output *output, unsigned bits)
+{
+	take_general(output, bits);
+	output->passes |= output->depends;
+	output->depends = output->vague = false;
 }
 
 static void take_double(struct output *output)
@@ -113,6 +124,10 @@ static bool take(struct output *output, const struct c_output_taken *taken)
 		take_double(output);
 		return true;
 	}
+	if (taken->kind == C_OUTPUT_CHARACTER) {
+		take_character(output, taken->bits);
+		return true;
+	}
 	if (most == C_OUTPUT_BEFORE)
 		most = output->before_known ? (int32_t)output->before : C_OUTPUT_BEFORE;
 	take_general(output, taken->bits);
@@ -144,7 +159,8 @@ static bool take_all(struct output *output, const struct c_output *function)
 	if (function->format >= 0)
 		return take_format(output, (unsigned)function->format);
 	if (function->character >= 0) {
-		take_register(output, (unsigned)function->character, 8);
+		output->general = (unsigned)function->character;
+		take_character(output, 8);
 		return true;
 	}
 	output->general = (unsigned)function->string;
@@ -190,7 +206,7 @@ bool uninit_output(const struct c_output *function, const struct shadow_state *s
 				      !streams->is_one(streams->context, stream)))
 		return false;
 	uninit_call_begin(&output.call, &state->forward);
-	if (!take_all(&output, function))
+	if (!take_all(&output, function) || (output.passes && !output.depends))
 		return false;
 	answer->depends = output.depends;
 	answer->vague = output.vague;

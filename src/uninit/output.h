@@ -3,7 +3,8 @@
  * Calls that print, as a walk of a value comes to them. What printf() is handed to print it prints:
  * that the value is among it decides what the program says, whatever the library does before it
  * comes to it, and where it is not, the walk goes on behind the call. To follow the library's own
- * code would end at the first system call that it makes, and behind that nothing is certain.
+ * code would end at the first system call that it makes, and behind that nothing is certain. That
+ * is done for a single character, of which a copy goes to the stream's buffer, whatever it is.
  */
 #ifndef UNINIT_OUTPUT_H
 #define UNINIT_OUTPUT_H

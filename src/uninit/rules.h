@@ -27,7 +27,7 @@ struct rules_load {
 	bool gone;    /* its frame is not live, or it is another's by now */
 	bool popped;  /* into a register, from a frame */
 	bool copied;  /* it is not the block itself, but what was copied out of it, … */
-	bool sure;    /* … as is known for certain */
+	bool sure;    /* … as is known for certain, and the memory is still the same */
 	const char *unseen; /* by whom it may have been written unseen; NULL: by nobody */
 };
 

@@ -41,6 +41,7 @@ struct word {
 	bool predicted;	    /* it will be loaded, as far as its thread's registers told */
 	bool copied;	    /* what was copied out of the block, elsewhere … */
 	bool sure;	    /* … as is known for certain */
+	uint64_t block;	    /* serial of the block that the copy lies in; 0: none that is known */
 	bool pending;	    /* `tid` is about to make that copy, … */
 	uint64_t copied_at; /* … with that instruction, or (0) its next store there */
 	/* The instruction that its thread loads it by, without a system call before, as far as was

@@ -27,6 +27,9 @@ CODE(branch, LOAD, "test %rax, %rax\njz 1f\nnop\n1:");
 CODE(no_use, LOAD, "mov %rax, %rcx\nxor %eax, %eax\nxor %ecx, %ecx\ntest %eax, %eax\njz 1f\n1:");
 CODE(spilled, LOAD, "mov %rax, -16(%rsp)\nmov -16(%rsp), %rcx\ncmp $1, %ecx\njl 1f\nnop\n1:");
 CODE(copied, LOAD, "mov %rax, (%rsi)\nxor %eax, %eax");
+CODE(copied_in_part, LOAD, "and $-8, %rax\nor $2, %rax\nmov %rax, (%rsi)\nxor %eax, %eax");
+CODE(copied_perhaps, LOAD,
+     "movq %xmm0, %rcx\ntest %ecx, %ecx\njz 1f\nmov %rax, (%rsi)\n1: xor %eax, %eax");
 CODE(overwritten, LOAD, "mov %rax, (%rsi)\nmovq $0, (%rsi)\nmov $0, %eax");
 CODE(low_byte, LOAD, "and $0xff, %eax\ntest %eax, %eax\njz 1f\nnop\n1:");
 CODE(other_byte, LOAD, "shr $8, %rax\ntest %al, %al\njz 1f\nnop\n1: xor %eax, %eax");
@@ -299,6 +302,12 @@ static void copies_are_told(void **state)
 	assert_int_equal(found.copies, 1);
 	assert_int_equal(found.copy[0].address, (uintptr_t)other + 4);
 	assert_int_equal(found.copy[0].length, 4);
+	assert_true(found.copied_surely[0]);
+	EXPECT(copied_in_part, 0xff, SHADOW_SINK_NONE);
+	assert_int_equal(found.copies, 1);
+	assert_false(found.copied_surely[0]);
+	EXPECT(copied_perhaps, 0xff, SHADOW_SINK_NONE);
+	assert_false(found.copies && found.copied_surely[0]);
 	EXPECT(overwritten, 0xff, SHADOW_SINK_NONE);
 	assert_int_equal(found.copies, 0);
 	EXPECT(vector_copy, 0x3c00, SHADOW_SINK_NONE);

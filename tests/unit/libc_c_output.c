@@ -29,8 +29,7 @@ static int taken_of(const char *text, struct c_output_taken taken[C_OUTPUT_TAKEN
 	return c_output_format(&memory, BASE, taken);
 }
 
-/* Kinds and bits: i8 … i64, d, s; with `*` before what an argument bounds, `:n` what a number does.
- */
+/* Kinds, bits, and what bounds a string: a number, or the argument before it. */
 static void formats(void **state)
 {
 	static const struct {
@@ -48,7 +47,7 @@ static void formats(void **state)
 		  {C_OUTPUT_INTEGER, 16, -1},
 		  {C_OUTPUT_INTEGER, 64, -1},
 		  {C_OUTPUT_INTEGER, 64, -1}}},
-		{"%c %p", 2, {{C_OUTPUT_INTEGER, 8, -1}, {C_OUTPUT_INTEGER, 64, -1}}},
+		{"%c %p", 2, {{C_OUTPUT_CHARACTER, 8, -1}, {C_OUTPUT_INTEGER, 64, -1}}},
 		{"%-08.3lf|%g", 2, {{C_OUTPUT_DOUBLE, 64, -1}, {C_OUTPUT_DOUBLE, 64, -1}}},
 		{"%s %.5s", 2, {{C_OUTPUT_STRING, 64, -1}, {C_OUTPUT_STRING, 64, 5}}},
 		{"%*d", 2, {{C_OUTPUT_INTEGER, 32, -1}, {C_OUTPUT_INTEGER, 32, -1}}},

@@ -2,6 +2,10 @@
 /* Bits of words of which others are nobody's: each case looks only at what it has written. */
 #include "cases.h"
 
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 struct fields {
 	unsigned ready : 1, mode : 3, level : 5, rest : 23;
 };
@@ -201,12 +205,59 @@ static NOINLINE void copied_and_overwritten(void)
 	free(from);
 }
 
+/* What is set in the copy is read again when the copying is no longer followed. */
+static NOINLINE void set_as_it_was_copied(void)
+{
+	unsigned long *from = malloc(64), *to = malloc(64);
+
+	HIDE(from);
+	HIDE(to);
+	*to = (*from & ~7ul) | 2;
+	HIDE(to);
+	for (int i = 0; i < 4000; i++)
+		touch();
+	if ((*to & 7) == 2)
+		touch();
+	free(to);
+	free(from);
+}
+
+/* The copy goes back to the system, and zeroes come in its place; by number, as the calls that an
+ * allocator makes are not seen either. */
+static NOINLINE void copied_and_mapped_anew(void)
+{
+	const size_t length = 1 << 20;
+	const int rights = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	long *from = malloc(64), *to = mmap(NULL, length, rights, flags, -1, 0);
+
+	HIDE(from);
+	HIDE(to);
+	memcpy(to, from, 64);
+	HIDE(to);
+	for (int i = 0; i < 4000; i++)
+		touch();
+	syscall(SYS_munmap, to, length);
+	to = (long *)syscall(SYS_mmap, to, length, rights, flags | MAP_FIXED, -1, 0);
+	HIDE(to);
+	for (int i = 0; i < 8; i++)
+		if (to[i] > 17)
+			touch();
+	free(from);
+}
+
 static const struct row rows[] = {
-	{"field_merged", field_merged},		{"fields_copied", fields_copied},
-	{"fields_in_turn", fields_in_turn},	{"bits_set_and_reset", bits_set_and_reset},
-	{"map_in_part", map_in_part},		{"shifted_in", shifted_in},
-	{"grown_and_filled", grown_and_filled}, {"copied_and_overwritten", copied_and_overwritten},
-	{"printed_in_part", printed_in_part},	{"printed_over", printed_over},
+	{"field_merged", field_merged},
+	{"fields_copied", fields_copied},
+	{"fields_in_turn", fields_in_turn},
+	{"bits_set_and_reset", bits_set_and_reset},
+	{"map_in_part", map_in_part},
+	{"shifted_in", shifted_in},
+	{"grown_and_filled", grown_and_filled},
+	{"copied_and_overwritten", copied_and_overwritten},
+	{"printed_in_part", printed_in_part},
+	{"printed_over", printed_over},
+	{"set_as_it_was_copied", set_as_it_was_copied},
+	{"copied_and_mapped_anew", copied_and_mapped_anew},
 };
 
 RUN_CASES(rows)
