@@ -78,7 +78,7 @@ static uint64_t next_cookie(struct flow_asking *asking)
  * and nobody knows what else came by. Such a place is watched without the kernel from then on: what
  * a system call stores there is not seen, but that something was (flow_from_doubt()).
  */
-static bool is_framed(const struct flow_asking *asking, uint64_t address)
+bool flow_asking_is_framed(const struct flow_asking *asking, uint64_t address)
 {
 	for (unsigned i = 0; i < FLOW_FRAMED; i++)
 		if (asking->framed[i] == address)
@@ -91,7 +91,7 @@ static void note_frame(struct flow_asking *asking, const struct tl_access *acces
 {
 	if (asked->cookie != access->cookie || !(access->access & TL_KERNEL) ||
 	    flow_is_kernel(access) || ++asked->unexplained != UNEXPLAINED ||
-	    is_framed(asking, asked->address))
+	    flow_asking_is_framed(asking, asked->address))
 		return;
 	asking->framed[asking->frames++ % FLOW_FRAMED] = asked->address;
 	asking->services->count(asking->host, "flow-framed", 1);
@@ -100,16 +100,16 @@ static void note_frame(struct flow_asking *asking, const struct tl_access *acces
 uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address, uint64_t length,
 			 unsigned access)
 {
-	struct tl_watch watch = {.size = sizeof(watch),
-				 .pid = pid,
-				 .address = address,
-				 .length = access == TL_EXEC ? 1
-							     : flow_piece_length(address, length),
-				 .access = access,
-				 .hits = asking->longer ? HITS_LONGER : HITS,
-				 .window = WINDOW,
-				 .cookie = next_cookie(asking),
-				 .program_only = access != TL_EXEC && is_framed(asking, address)};
+	struct tl_watch watch = {
+		.size = sizeof(watch),
+		.pid = pid,
+		.address = address,
+		.length = access == TL_EXEC ? 1 : flow_piece_length(address, length),
+		.access = access,
+		.hits = asking->longer ? HITS_LONGER : HITS,
+		.window = WINDOW,
+		.cookie = next_cookie(asking),
+		.program_only = access != TL_EXEC && flow_asking_is_framed(asking, address)};
 
 	struct flow_asked *asked = &asking->asked[watch.cookie % FLOW_ASKED];
 

@@ -71,7 +71,7 @@ struct flow_asking {
 	pid_t process[FLOW_PROCESSES]; /* that are watched now */
 	unsigned processes;
 	uint64_t cookie; /* of the last watch */
-	/* Places, by turns, at which the frames of signals lie: see is_framed(). */
+	/* Places, by turns, at which the frames of signals lie: flow_asking_is_framed(). */
 	uint64_t framed[FLOW_FRAMED];
 	unsigned frames;
 	bool longer; /* the next watches take more hits: much comes by that does not count */
@@ -87,6 +87,8 @@ void flow_asking_finish(struct flow_asking *asking);
 /* In the asker's `ask`: the cookie, or 0. */
 uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address, uint64_t length,
 			 unsigned access);
+/* Is the place watched without what the kernel does there? */
+bool flow_asking_is_framed(const struct flow_asking *asking, uint64_t address);
 /* Watches stores to the place in another process that shares it by a mapping at the same address,
  * if there is one; `turn` chooses among several. The cookie, or 0. */
 uint64_t flow_asking_arm_far(struct flow_asking *asking, pid_t pid, uint64_t address,

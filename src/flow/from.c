@@ -136,6 +136,8 @@ static void on_passage_read(struct flow_from *from, uint32_t index, struct flow_
 
 	note_only(value, &told->passage.last);
 	told->read_known = flow_from_read(value, access, &told->read);
+	if (access->registers)
+		memcpy(told->general, access->registers->general, sizeof(told->general));
 	if (flow_passage_read(&told->passage, access->identity))
 		flow_tree_stray(from->tree, index);
 }
@@ -228,13 +230,33 @@ static void on_writer(struct flow_from *from, uint32_t index, struct flow_told *
 		flow_passage_drop(&told->passage, access->identity);
 }
 
+/*
+ * Was the load, or the call, in the very pass of the code that stores now? Not where registers
+ * differ that nothing changes in between: it was an earlier one, which did not come to the store. A
+ * call that the storing function has made itself was made with the same stack.
+ */
+static bool is_same_pass(const struct flow_value *value, const struct flow_told *told,
+			 const struct tl_access *access)
+{
+	uint16_t kept = value->kept;
+
+	if (value->called && !value->call.argument && !value->call.from.frame &&
+	    !value->call.from.gone)
+		kept = 1u << insn_arch.stack_pointer;
+	for (unsigned i = 0; i < 16 && access->registers; i++)
+		if (kept >> i & 1 && access->registers->general[i] != told->general[i])
+			return false;
+	return access->registers || !kept;
+}
+
 /* What comes to the place that the value goes to next. */
 static void on_next(struct flow_from *from, uint32_t index, struct flow_told *told,
 		    const struct tl_access *access)
 {
 	struct flow_value *value = &from->tree->value[index];
 	const struct flow_value *next = &from->tree->value[from->tree->writer[value->writer].value];
-	bool given = access->access & TL_WRITE && flow_from_is_given(from, value, told, access);
+	bool given = access->access & TL_WRITE && flow_from_is_given(from, value, told, access) &&
+		     (!value->gathers || is_same_pass(value, told, access));
 
 	if (told->goal == value->writer) {
 		on_goal_of_value(from, index, told, access, given);
@@ -307,25 +329,6 @@ static void on_value(struct flow_from *from, uint32_t index, struct flow_told *t
 	}
 	if (access->access & TL_WRITE)
 		on_store(from, index, told, access);
-}
-
-/*
- * Was the load, or the call, in the very pass of the code that stores now? Not where registers
- * differ that nothing changes in between: it was an earlier one, which did not come to the store. A
- * call that the storing function has made itself was made with the same stack.
- */
-static bool is_same_pass(const struct flow_value *value, const struct flow_told *told,
-			 const struct tl_access *access)
-{
-	uint16_t kept = value->kept;
-
-	if (value->called && !value->call.argument && !value->call.from.frame &&
-	    !value->call.from.gone)
-		kept = 1u << insn_arch.stack_pointer;
-	for (unsigned i = 0; i < 16 && access->registers; i++)
-		if (kept >> i & 1 && access->registers->general[i] != told->general[i])
-			return false;
-	return access->registers || !kept;
 }
 
 /* The parent is stored to, as the writer does after the load, or otherwise. */

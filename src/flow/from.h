@@ -34,7 +34,7 @@ struct flow_told {
 	bool read_known;
 	uint64_t goal_bytes,
 		goal_length;  /* what the last store to the goal left there; 0: unknown */
-	uint64_t general[16]; /* of a sought value: the registers before that load, or call */
+	uint64_t general[16]; /* the registers before that load, or call, or behind the last read */
 };
 
 struct flow_from {

@@ -179,6 +179,7 @@ static bool ask_known(struct flow_from *from, unsigned index, struct flow_value 
 	if (value->visits > SOLE_VISITS && !value->goal_stores && value->only_writer &&
 	    !value->several)
 		value->sole = true;
+	value->framed |= flow_asking_is_framed(&from->asking, value->address);
 	from->told[index].goal = flow_from_goal(from, value);
 	question->far_cookie = flow_asking_arm_far(&from->asking, value->pid, value->address,
 						   value->length, value->visits);

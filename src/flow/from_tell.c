@@ -22,6 +22,9 @@ static const char *why_unanswered(const struct flow_tree *tree, const struct flo
 	if (value->chosen && value->computed)
 		return "not followed: one of several was taken, and it was changed: which is not "
 		       "known";
+	if (value->framed)
+		return "not followed: what system calls store there is not seen, where frames of "
+		       "signals come to lie";
 	if (value->was_sought && !value->reads)
 		return "not followed: where it was read before, nobody came to read it again";
 	return value->only_writer || flow_tree_goal(tree, value) != value->writer

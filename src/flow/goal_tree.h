@@ -35,6 +35,7 @@ struct flow_spot_of_value {
 	uint64_t target[FLOW_TARGETS];
 	unsigned targets;
 	bool was_sought;
+	bool framed; /* what system calls read there is not seen: flow_asking_is_framed() */
 	bool common; /* the values are such that many are the same: no value tells it from others */
 	unsigned operand, first, wanted; /* bytes of the operand; wanted 0: all */
 	uint64_t context;		 /* where the store's function returns to; 0: anywhere */

@@ -155,13 +155,13 @@ static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 	 * of which. */
 	if (!compute_address(tree, from, end, &value) ||
 	    (end->earlier_pass && value.computed && !value.chosen)) {
-		bool last = end->gathers && !value.chosen;
-
+		value.gathers = end->gathers && !value.chosen;
 		if (end->earlier_pass)
 			add_end(tree, from, "not followed: %s",
-				last ? "what a loop loads before the last"
-				     : "a loop loads many, and which of them was kept is not known");
-		if (end->earlier_pass && !last)
+				value.gathers
+					? "what a loop loads before the last"
+					: "a loop loads many, and which of them was kept is not known");
+		if (end->earlier_pass && !value.gathers)
 			return;
 		value.state = FLOW_VALUE_SOUGHT;
 		add_value(tree, &value);

@@ -97,8 +97,8 @@ struct flow_value {
 	bool chosen;
 	uint64_t barred[FLOW_BARRED]; /* with these its reader does not go on */
 	unsigned barred_count;
-	/* A loop loads many, and the last one is always in what is stored, but for these bytes. */
-	bool bytes_lost;
+	/* A loop loads many, each of which is always in what is stored, but for these bytes. */
+	bool gathers, bytes_lost;
 	uint64_t byte_lost[4];
 	bool computed; /* what is stored may be something else, made of what is read */
 	bool common;   /* many of its values are the same: none tells it from others */
@@ -109,8 +109,9 @@ struct flow_value {
 	bool several, sole;   /* there were others; it is asked without a goal */
 	uint64_t goal_stores; /* that the goal's writer was seen to make */
 	bool was_sought;
-	bool held; /* not asked: its parent's place may be one that values pass through */
-	/* Of one that is sought: registers that are the same before its load and behind the
+	bool held;   /* not asked: its parent's place may be one that values pass through */
+	bool framed; /* what system calls store there is not seen: flow_asking_is_framed() */
+	/* Of one that is or was sought: registers that are the same before its load and behind the
 	 * parent's store, a bit each. */
 	uint16_t kept;
 	/* Of one that is sought: the copy's call, whose arguments tell the address. */

@@ -202,6 +202,7 @@ bool flow_to_ask(void *state, unsigned number, uint32_t index)
 	*told = plan(to, index);
 	flow_to_forget(told);
 	spot->visits++;
+	spot->framed |= flow_asking_is_framed(&to->asking, spot->address);
 	if (spot->state == FLOW_VALUE_SOUGHT ? ask_sought(to, question, spot, told)
 					     : ask_known(to, question, spot, told)) {
 		told->since = clock_now();

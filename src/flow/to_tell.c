@@ -7,6 +7,16 @@
 
 #include <stdio.h>
 
+/* With the function that stores and the line. */
+static const char *why_unanswered(const struct flow_spot_of_value *spot)
+{
+	if (spot->state != FLOW_VALUE_KNOWN)
+		return "not followed: the store by %.48s, line %u, was not seen after the load";
+	return spot->framed ? "stored by %.48s, line %u, where no code was seen to read it (what "
+			      "system calls read there is not seen)"
+			    : "stored by %.48s, line %u, where nobody was seen to read it";
+}
+
 /* What of the reader's uses is no further spot, or has no answer. */
 static bool end_of_use(void *state, uint32_t reader, uint32_t index, char *text)
 {
@@ -23,10 +33,7 @@ static bool end_of_use(void *state, uint32_t reader, uint32_t index, char *text)
 	}
 	count = goals->tree.services->symbolise(goals->tree.host, spot->pid, spot->filler, frames,
 						16);
-	snprintf(text, FLOW_DETAIL_TEXT,
-		 spot->state == FLOW_VALUE_KNOWN
-			 ? "stored by %.48s, line %u, where nobody was seen to read it"
-			 : "not followed: the store by %.48s, line %u, was not seen after the load",
+	snprintf(text, FLOW_DETAIL_TEXT, why_unanswered(spot),
 		 count > 0 && frames[0].function ? frames[0].function : "?",
 		 count > 0 ? frames[0].line : 0);
 	return true;

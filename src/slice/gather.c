@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is what a loop has loaded last always in what is stored?
+ * Is what a loop has loaded always in what is stored, whatever it loads then?
  *
  *	while (isdigit(*text)) number = 10 * number + *text++ - '0';
  *	stored = number;
  *
- * Forwards from the load along every way that does not come to it again, with the registers that
- * depend on the value: wherever the store comes, it is made of them. What a byte tells of its own
- * way, by the comparisons right behind its load, is foretold for each of the 256: those with which
- * the value gets lost, as the one behind the last digit, do not count, and the store that comes
- * behind them must be made of the last one that does.
+ * Forwards from the load along every way, with the registers that depend on the value: wherever the
+ * store comes, it is made of them. What a byte tells of its own way, by the comparisons right
+ *behind its load, is foretold for each of the 256: those with which the value gets lost, as the one
+ *behind the last digit, do not count. Where the load is come to again, the way goes on as each of
+ *the 256 leads. Of a loop that keeps the last one alone nothing is told: its reader may be seen to
+ *read one that is not the last.
  */
 #include "slice/private.h"
 
@@ -162,7 +163,7 @@ static bool come(struct gather *gather, uint16_t index, uint64_t held)
 	return true;
 }
 
-/* The load again: with what is lost the older value is still the last that counts. */
+/* The load again: what registers hold of the older value they hold behind it. */
 static bool load_again(struct gather *gather, uint64_t held)
 {
 	struct flow_slice_work *work = gather->work;
@@ -173,8 +174,6 @@ static bool load_again(struct gather *gather, uint64_t held)
 		const struct class *class = &gather->class[i];
 		uint64_t behind = held;
 
-		if (!class->lost)
-			continue;
 		for (unsigned j = 0; j < class->steps; j++) {
 			behind = slice_behind(&work->effect[class->step[j]], behind);
 			work->changed |= slice_changed_by(&work->effect[class->step[j]]);
@@ -212,7 +211,7 @@ static bool is_kept(struct gather *gather, const struct class *class)
 {
 	struct flow_slice_work *work = gather->work;
 	const struct slice_arrival *arrival = gather->arrival;
-	bool good;
+	bool good, reached = false;
 
 	memset(work->visited, 0, sizeof(work->visited));
 	gather->count = 0;
@@ -225,25 +224,29 @@ static bool is_kept(struct gather *gather, const struct class *class)
 
 		if (slice_is_there(work, arrival, index)) {
 			good = slice_is_made_of(work, arrival, index, held);
-			gather->reached = true;
+			reached = true;
 		} else {
 			good = index == gather->load ? load_again(gather, held)
 						     : go_on(gather, index, held);
 		}
 	}
+	gather->reached |= good && reached;
 	return good;
 }
 
-/* What is found to be lost makes ways for what is not, until all of these are kept. */
-static bool lose(struct gather *gather)
+/* Leaves in work->changed what changes on the ways of those that are kept. */
+static void find_lost(struct gather *gather)
 {
+	struct flow_slice_work *work = gather->work;
+
 	for (unsigned i = 0; i < gather->classes; i++) {
 		struct class *class = &gather->class[i];
+		uint16_t changed = work->changed;
 
-		if (!class->lost && !is_kept(gather, class))
-			return class->lost = true;
+		class->lost = !is_kept(gather, class);
+		if (class->lost)
+			work->changed = changed;
 	}
-	return false;
 }
 
 bool slice_gathers(struct flow_slice_work *work, uint64_t start, struct flow_end *load,
@@ -256,17 +259,16 @@ bool slice_gathers(struct flow_slice_work *work, uint64_t start, struct flow_end
 
 	if (gather.load == SLICE_NOWHERE || gather.load == arrival->index || !find_classes(&gather))
 		return false;
-	do {
-		gather.reached = false;
-		work->changed = slice_changed_by(&work->effect[gather.load]);
-		if (arrival->index != SLICE_NOWHERE)
-			work->changed |= slice_changed_by(&work->effect[arrival->index]);
-	} while (lose(&gather));
-	memset(load->byte_lost, 0, sizeof(load->byte_lost));
+	work->changed = slice_changed_by(&work->effect[gather.load]);
+	if (arrival->index != SLICE_NOWHERE)
+		work->changed |= slice_changed_by(&work->effect[arrival->index]);
+	find_lost(&gather);
+	if (!gather.reached)
+		return false;
 	for (unsigned i = 0; i < gather.classes; i++) {
 		load->bytes_lost |= gather.class[i].lost;
 		for (unsigned j = 0; j < BYTES / 64 && gather.class[i].lost; j++)
 			load->byte_lost[j] |= gather.class[i].bytes[j];
 	}
-	return gather.reached;
+	return true;
 }

@@ -108,8 +108,8 @@ bool slice_is_there(const struct flow_slice_work *work, const struct slice_arriv
 bool slice_is_made_of(const struct flow_slice_work *work, const struct slice_arrival *arrival,
 		      uint16_t index, uint64_t held);
 
-/* gather.c. Sets the load's `byte_lost` where it is so. work->changed: general registers that
- * change from it on until then. */
+/* gather.c. Sets the load's `byte_lost`, where it is so alone. work->changed: general registers
+ * that change from it on until then. */
 bool slice_gathers(struct flow_slice_work *work, uint64_t start, struct flow_end *load,
 		   const struct slice_arrival *arrival);
 

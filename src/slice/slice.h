@@ -51,9 +51,8 @@ struct flow_end {
 	/* Of a load: with these the code does not go on. */
 	uint64_t barred[FLOW_BARRED];
 	uint8_t barred_count;
-	/* Of a load that a loop repeats: what it has loaded last, but for these bytes (a bit each),
-	 * is always in the value, as in a sum or in a number that is made of digits; what it had
-	 * loaded before may be, too. */
+	/* Of a load that a loop repeats: what it has loaded, but for these bytes (a bit each), is
+	 * always in the value, as in a sum or in a number that is made of digits. */
 	bool gathers, bytes_lost;
 	uint64_t byte_lost[4];
 	/* Of a load: general registers, a bit each, that hold the same before the load and behind

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops of which it is known that what they have loaded last is in what is stored, and such as look
+/* Loops of which it is known that what they have loaded is in what is stored, and such as look
  * alike. */
 #include "slice/slice.h"
 
@@ -77,6 +77,15 @@ CODE(words, "xor %eax, %eax\n"
 	    "add $8, %rdi\n"
 	    "jmp 1b\n"
 	    "2: ret");
+/* A number of the last character alone. */
+CODE(last, "xor %eax, %eax\n"
+	   "1: movzbl (%rdi), %edx\n"
+	   "test %edx, %edx\n"
+	   "je 2f\n"
+	   "lea -48(%rdx), %eax\n"
+	   "inc %rdi\n"
+	   "jmp 1b\n"
+	   "2: ret");
 static struct flow_slice_work work;
 static struct flow_slice slice;
 
@@ -137,7 +146,10 @@ static void what_may_be_forgotten(void **state)
 {
 	(void)state;
 	assert_false(LOAD_OF(forgetful)->gathers);
+	assert_false(LOAD_OF(last)->gathers);
 	assert_false(LOAD_OF(words)->gathers);
+	/* Then no byte counts for less than others. */
+	assert_false(LOAD_OF(words)->bytes_lost);
 }
 
 int main(void)
