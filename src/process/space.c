@@ -107,6 +107,13 @@ void space_close(struct space *space)
 	free(space);
 }
 
+static bool is_libc_path(const char *path)
+{
+	static const char *const beside[] = {"libtrapline", "[vdso]", "[vsyscall]", NULL};
+
+	return path_is_c_library(path) || text_begins_with_any(path_name(path), beside);
+}
+
 static bool is_read_quickly(const char *path)
 {
 	struct stat status;
@@ -121,7 +128,7 @@ void space_prepare(struct space *space)
 
 	for (size_t i = 0; (module = symbol_modules_at(space->modules, i)); i++)
 		if ((symbol_modules_is_main(space->modules, module) ||
-		     path_is_c_library(module->path)) &&
+		     (module->path && is_libc_path(module->path))) &&
 		    is_read_quickly(module->path))
 			symbol_function_name(space->modules, module->start);
 }
@@ -312,13 +319,6 @@ const char *space_module(struct space *space, uint64_t pc)
 
 	return mapping && mapping->executable && mapping->path && mapping->path[0] ? mapping->path
 										   : NULL;
-}
-
-static bool is_libc_path(const char *path)
-{
-	static const char *const beside[] = {"libtrapline", "[vdso]", "[vsyscall]", NULL};
-
-	return path_is_c_library(path) || text_begins_with_any(path_name(path), beside);
 }
 
 bool space_is_libc(struct space *space, uint64_t pc)

@@ -64,8 +64,8 @@ bool space_is_own_stack(struct space *space, uint64_t pointer, uint64_t address,
  * put it below each thread's stack? */
 bool space_guarded(struct space *space, uint64_t address);
 
-/* Reads now what the symbol tables of the program itself and of its C library tell, unless they are
- * so large that the program would wait in vain. */
+/* Reads now what the symbol tables of the program itself, of its C library and of ours tell, unless
+ * they are so large that the program would wait in vain. */
 void space_prepare(struct space *space);
 
 /* For something that is to be said once: look again now if nothing is known at `address`, and if
