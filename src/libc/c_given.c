@@ -53,8 +53,9 @@ static const char *plain(const char *symbol)
 {
 	if (strncmp(symbol, "_IO_", 4) == 0)
 		return symbol + 4;
-	symbol += strspn(symbol, "_");
-	return strncmp(symbol, "GI_", 3) == 0 ? symbol + 3 + strspn(symbol + 3, "_") : symbol;
+	if (strncmp(symbol, "__GI_", 5) == 0)
+		symbol += 5;
+	return symbol + strspn(symbol, "_");
 }
 
 static const struct given *find(const char *symbol)

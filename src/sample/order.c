@@ -109,10 +109,11 @@ bool order_is_tls_address(struct space *space, uint64_t function)
 
 bool order_name_never_returns(const char *name)
 {
-	static const char *const whole[] = {"abort",	  "exit",	 "Exit",
-					    "quick_exit", "assert",	 "assert_fail",
-					    "chk_fail",	  "longjmp",	 "stack_chk_fail",
-					    "siglongjmp", "longjmp_chk", NULL};
+	static const char *const whole[] = {"abort",	       "exit",	      "Exit",
+					    "quick_exit",      "assert",      "assert_fail",
+					    "chk_fail",	       "longjmp",     "stack_chk_fail",
+					    "siglongjmp",      "longjmp_chk", "libc_longjmp",
+					    "libc_siglongjmp", NULL};
 	static const char *const stems[] = {"assert_perror_fail",
 					    "cxa_throw",
 					    "cxa_rethrow",

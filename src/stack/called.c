@@ -5,13 +5,19 @@
 
 #include <string.h>
 
+static size_t marker(const uint8_t *bytes, size_t length)
+{
+	static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+
+	return length > 4 && memcmp(bytes, endbr64, 4) == 0 ? 4 : 0;
+}
+
 /* The word that says where an entry of the table leads; 0: it is none. */
 static uint64_t slot_of(struct space *space, uint64_t target)
 {
-	static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
 	uint8_t bytes[2 * INSN_MAX_LENGTH];
 	size_t length = space_code(space, target, bytes, sizeof(bytes));
-	size_t skip = length > 4 && memcmp(bytes, endbr64, 4) == 0 ? 4 : 0;
+	size_t skip = marker(bytes, length);
 	struct insn insn;
 
 	if (length <= skip || insn_decode(bytes + skip, length - skip, target + skip, &insn) ||
@@ -39,12 +45,25 @@ bool called_is_entry(struct space *space, uint64_t target)
 	return slot_of(space, target) != 0;
 }
 
-/* What is not looked up yet leads back into the module that calls. */
+/* Code that hands the number of a relocation to the dynamic linker: push imm32, jmp (x86-64 psABI,
+ * figure 5.2), the latter maybe with a prefix (bnd). */
+static bool looks_up(struct space *space, uint64_t at)
+{
+	uint8_t bytes[2 * INSN_MAX_LENGTH];
+	size_t length = space_code(space, at, bytes, sizeof(bytes));
+	size_t skip = marker(bytes, length), jump = skip + 5;
+
+	return length > jump + 1 && bytes[skip] == 0x68 &&
+	       bytes[bytes[jump] == 0xf2 ? jump + 1 : jump] == 0xe9;
+}
+
+/* What is not looked up yet leads back into the table of the module that calls. A function of that
+ * module's own may be called through the table, too. */
 static bool is_bound(struct space *space, uint64_t target, uint64_t function)
 {
 	const struct symbol_module *own = symbol_modules_find(space_modules(space), target);
 
-	return !own || function < own->start || function >= own->end;
+	return !own || function < own->start || function >= own->end || !looks_up(space, function);
 }
 
 const char *called_unbound(struct space *space, uint64_t target)

@@ -5,6 +5,7 @@
 #include "insn/forward.h"
 #include "insn/operand.h"
 #include "libc/c_given.h"
+#include "sample/order.h"
 #include "stack/called.h"
 #include "stack/code.h"
 
@@ -12,8 +13,9 @@
 #include <string.h>
 #include <trapline/event.h>
 
-#define STEPS 192 /* instructions that are followed */
-#define GIVEN 4	  /* arguments of the C library's functions that may be pointers */
+#define STEPS 192     /* instructions that are followed */
+#define ENTRY_STEPS 2 /* of an entry of linkage: endbr64, and the jump */
+#define GIVEN 4	      /* arguments of the C library's functions that may be pointers */
 /* Accesses to the memory in question that are compared: frames of functions that are called
  * meanwhile lie there, too. */
 #define FOUND 96
@@ -46,6 +48,8 @@ struct pass {
 	bool again;
 	uint64_t moved; /* the pointer, from where it is */
 	bool enters;	/* functions of the C library that are given what may be the pointer */
+	bool skipped;	/* a function that was not followed may have changed memory */
+	bool guessed;	/* foretold.guessed, for what comes from here on */
 	struct found found[FOUND];
 	unsigned count;
 	unsigned from;	/* the step that left other code than an entry of linkage */
@@ -108,7 +112,8 @@ static void note(void *context, const struct insn_forward_access *access)
 								    .address = access->address,
 								    .length = access->length,
 								    .access = access->access,
-								    .stack = moment->stack},
+								    .stack = moment->stack,
+								    .guessed = pass->guessed},
 							    .step = pass->tried - 1};
 }
 
@@ -227,8 +232,17 @@ static void note_given(struct pass *pass, const struct insn_forward *forward, co
 						       .access = TL_READ,
 						       .stack = moment->stack,
 						       .given = true,
+						       .guessed = pass->guessed,
 						       .number = insn_arch.function_argument[i]},
 					       .step = pass->from};
+}
+
+/* Did the last instruction leave an entry of linkage that was come to just before? Other jumps look
+ * like one: that to where a variable says, as a function ends. */
+static bool is_linkage(const struct pass *pass)
+{
+	return pass->tried > 1 && pass->tried - 1 - pass->from <= ENTRY_STEPS &&
+	       called_is_entry(pass->space, pass->moment[pass->tried - 1].pc);
 }
 
 /* Control went elsewhere. What the C library does takes too long to follow, and so does looking up
@@ -236,15 +250,19 @@ static void note_given(struct pass *pass, const struct insn_forward *forward, co
 static int arrive(struct pass *pass, struct insn_forward *forward, bool leaves)
 {
 	struct space *space = pass->space;
-	const char *unbound = called_unbound(space, forward->pc);
+	const char *unbound = called_unbound(space, forward->pc), *name;
 
-	if (!called_is_entry(space, pass->moment[pass->tried - 1].pc))
+	if (!is_linkage(pass))
 		pass->from = pass->tried - 1;
 	if (!unbound && (!leaves || !space_is_libc(space, forward->pc)))
 		return 0;
 	if (!unbound && enters(pass, pass->first, forward))
 		return 0;
-	note_given(pass, forward, unbound ? unbound : space_function_name(space, forward->pc));
+	name = unbound ? unbound : space_function_name(space, forward->pc);
+	note_given(pass, forward, name);
+	if (name && order_name_never_returns(name))
+		return -ENOENT;
+	pass->skipped = true;
 	return insn_forward_return(forward);
 }
 
@@ -276,6 +294,7 @@ static void run(struct pass *pass, const struct insn_registers *registers, uint1
 		err = insn_forward_step(&forward, bytes, available, &leaves);
 		if (goes_astray(pass, &forward))
 			return;
+		pass->guessed |= forward.other || (pass->skipped && forward.beside);
 		within = within && !err && space_is_libc(pass->space, forward.pc);
 		if (!err && !within && is_far(&pass->moment[pass->tried - 1], &forward))
 			err = arrive(pass, &forward, leaves);

@@ -22,6 +22,9 @@ struct foretold {
 	bool given;	 /* a function that is called there reads it, given it in a register */
 	uint8_t number;	 /* of that */
 	unsigned visits; /* of the instruction, before the one that makes the access */
+	/* On the way there is a branch that may lead elsewhere: what it depends on is not known, or
+	 * may have been changed by a function that was not followed. */
+	bool guessed;
 };
 
 /* The register that has `address` by the load at `pc`. Others may have the same one for a frame

@@ -121,10 +121,41 @@ bool judge_verified(const struct process *process, struct space *space,
 	       rules_is_whole(frames, count, pointer, &base);
 }
 
-static void describe_own(const struct process *process, struct space *space,
-			 const struct tl_access *access, struct rules_use *use)
+/* Does the function take addresses in its frame, or of what it was handed on the stack? True where
+ * its code does not tell. */
+static bool takes_addresses(struct process *process, struct space *space,
+			    const struct tl_frame_place *frame, bool is_caller)
+{
+	const struct code *code =
+		functions_around(process->functions, space, frame->pc - is_caller);
+	struct insn_entries entries;
+
+	return !code || code->takes_address || code->forms_address ||
+	       functions_entries(process->functions, space, code, &entries) || entries.count;
+}
+
+/* May a local of a frame of the accessing thread be at the address? What a frame hands to the one
+ * that it called lies in it, too. */
+static bool may_be_local(struct process *process, struct space *space,
+			 const struct tl_access *access)
+{
+	struct tl_frame_place frames[TASK_FRAMES];
+	int count = frames_of(space, access, frames, TASK_FRAMES);
+	int at = frames_find(frames, count, access->registers->general[SP], access->address);
+
+	for (int i = 0; i <= at; i++)
+		if (!frames[i].return_slot) /* a signal's, which the kernel filled in */
+			return true;
+	return at < 0 || takes_addresses(process, space, &frames[at], at > 0) ||
+	       (at > 0 && takes_addresses(process, space, &frames[at - 1], at > 1));
+}
+
+static void describe_own(struct process *process, struct space *space,
+			 const struct tl_access *access, const struct judge_frame *frame,
+			 struct rules_use *use)
 {
 	use->own = true;
+	use->doubtful = frame->guessed && may_be_local(process, space, access);
 	use->pointer_known = true;
 	use->pointer = access->registers->general[SP];
 	/* Unwinding is dear: only where it can decide. */
@@ -174,10 +205,12 @@ static void describe_other(const struct process *process, struct space *space,
 			   const struct tl_access *access, const struct judge_frame *frame,
 			   struct rules_use *use)
 {
+	const bool kept = frame->kept && !frame->guessed;
 	struct owner owner = {0};
 
+	use->doubtful = frame->guessed;
 	use->ended = frame->tid && !owner_exists(access->pid, frame->tid) &&
-		     (frame->kept || has_no_heir(space, access, frame));
+		     (kept || has_no_heir(space, access, frame));
 	use->inherited = is_on_stack(process, access);
 	if (!owner_find_asleep(space, access->pid, access->address, access->tid,
 			       process->main_start, &owner))
@@ -187,7 +220,7 @@ static void describe_other(const struct process *process, struct space *space,
 	use->verified = owner.verified;
 	/* Another thread has the stack now. */
 	if (use->ended && owner.tid != frame->tid)
-		use->ended = frame->kept;
+		use->ended = kept;
 }
 
 /* Does the address lie in the mapping that the thread's stack pointer is in? */
@@ -225,7 +258,7 @@ void judge_use(struct stack *stack, struct process *process, const struct tl_acc
 	if (use.implicit || use.frame_based || use.guessed)
 		; /* hidden whatever else is so */
 	else if (is_own(space, access))
-		describe_own(process, space, access, &use);
+		describe_own(process, space, access, frame, &use);
 	else
 		describe_other(process, space, access, frame, &use);
 	if (frame->tid == access->tid)

@@ -11,6 +11,7 @@ struct judge_frame {
 	pid_t tid;	      /* its thread */
 	bool kept;	      /* the pointer was loaded from where it has stood since the return */
 	bool result;	      /* the pointer is what its function returned */
+	bool guessed;	      /* foretold.guessed */
 	bool returned;	      /* the return was seen */
 	uint64_t made;	      /* when the frame was there: ns of CLOCK_MONOTONIC */
 	uint64_t stack_start; /* of the stack that the C library made for the thread */

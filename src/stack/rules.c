@@ -122,7 +122,11 @@ static bool is_argument(const struct rules_use *use)
 
 static void weigh_use(const struct rules_use *use, struct rules_verdict *verdict)
 {
-	if (use->ended && (use->kept || use->seen_returning))
+	/* Where the thread has not gone the way that was foretold, as where it looks for a name in
+	 * a table that has such a pointer for another one, the pointer may be one to a local. */
+	const bool kept = use->kept && !use->doubtful, result = use->result && !use->doubtful;
+
+	if (use->ended && (kept || use->seen_returning))
 		raise_to(verdict, TL_DEFINITE, "the thread whose stack it was has ended");
 	if (is_below(use))
 		raise_to(verdict, TL_DEFINITE,
@@ -137,10 +141,10 @@ static void weigh_use(const struct rules_use *use, struct rules_verdict *verdict
 		raise_to(verdict, TL_DEFINITE,
 			 "the function was given the pointer, which was below its stack pointer "
 			 "then");
-	if (use->kept)
+	if (kept)
 		raise_to(verdict, use->own ? TL_DEFINITE : TL_LIKELY,
 			 "the pointer was loaded from where it has stood since the frame returned");
-	if (use->result && use->own)
+	if (result && use->own)
 		raise_to(verdict, TL_DEFINITE,
 			 "the pointer is the result of the function whose frame it was");
 }

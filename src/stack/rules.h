@@ -36,8 +36,11 @@ struct rules_use {
 	bool argument_known; /* the address comes from an argument, which was `argument` */
 	uint64_t argument;
 	/* Where the pointer came from. */
-	bool kept;	     /* memory that has held it since its frame returned */
-	bool result;	     /* what the frame's function returned, and nothing else: foretold */
+	bool kept;   /* memory that has held it since its frame returned */
+	bool result; /* what the frame's function returned, and nothing else: foretold */
+	/* Or from elsewhere: the way from there to the access was guessed, and a local of a frame
+	 * that is there may have the address. */
+	bool doubtful;
 	bool seen_returning; /* the return of the frame was seen, and nothing is known since */
 };
 

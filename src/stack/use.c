@@ -407,13 +407,14 @@ static void hit_site(struct stack *stack, struct task *task, const struct tl_acc
 /* Somebody loads the address */
 
 /* A pointer that is loaded over and over and never used is waited for no longer: each foretelling
- * holds its thread. What was armed for the last load stays. */
+ * holds its thread. What was armed for the last load stays, unless it relies on nobody having
+ * stored the address anew. */
 static bool is_unused(struct stack *stack, struct task *task)
 {
 	if (++task->loads < LOADS_MOST)
 		return false;
 	stack->services->count(stack->host, "stack-holders-unused", 1);
-	if (awaits_use(task))
+	if (awaits_use(task) && !task->foretold)
 		task_disarm(stack, task, STAGE_HOLDER);
 	else
 		end(stack, task, false);
@@ -508,6 +509,7 @@ static void judge_hit(struct stack *stack, struct task *task, const struct tl_ac
 				    .stack_start = task->stack_start,
 				    .kept = foretold && !task->result,
 				    .result = foretold && task->result,
+				    .guessed = foretold && task->use.guessed,
 				    .held_until = task->thread_stack ? access->time + HOLD : 0};
 	struct rules_verdict verdict;
 

@@ -39,6 +39,8 @@ static void functions(void **state)
 	assert_int_equal(given("strcpy", 5, NULL), 2);
 	assert_int_equal(given("strncpy", 5, NULL), 0);
 	assert_int_equal(given("my_puts", 5, NULL), 0);
+	assert_int_equal(given("__GI_strlen", 5, NULL), 1);
+	assert_int_equal(given("GI_puts", 5, NULL), 0);
 }
 
 static void formats(void **state)

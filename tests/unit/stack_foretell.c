@@ -33,6 +33,10 @@ CODE(stores_beside, "mov %rbx,(%rdi)\n mov (%rax),%rcx");
 CODE(leaves_over, "mov $0x20,%al\n movzbl %al,%eax\n mov (%rbx,%rax),%rcx");
 CODE(adds, "add $8,%rax\n mov (%rax),%rcx");
 
+/* The branch depends on vector registers, which are not known, or on what is. */
+CODE(guesses, "xorps %xmm0,%xmm1\n ucomiss %xmm0,%xmm1\n jne 1f\n mov (%rax),%rcx\n1:");
+CODE(knows, "xor %ecx,%ecx\n jne 1f\n mov (%rax),%rcx\n1:");
+
 static uint64_t gone[32], stack[64], word;
 
 struct bench {
@@ -133,6 +137,18 @@ static void an_access_that_stays_where_it_is(void **state)
 	assert_int_equal(use.address, registers.general[RAX] + 8);
 }
 
+static void whether_the_way_was_guessed(void **state)
+{
+	struct insn_registers registers = registers_at(guesses);
+	struct foretold use;
+
+	assert_true(is_foretold(state, &registers, &use));
+	assert_true(use.guessed);
+	registers = registers_at(knows);
+	assert_true(is_foretold(state, &registers, &use));
+	assert_false(use.guessed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +156,7 @@ int main(void)
 		cmocka_unit_test(the_stack_pointer_is_that_before_it),
 		cmocka_unit_test(an_access_through_another_pointer),
 		cmocka_unit_test(an_access_that_stays_where_it_is),
+		cmocka_unit_test(whether_the_way_was_guessed),
 		cmocka_unit_test(what_a_store_through_it_may_have_changed_is_not_known),
 	};
 

@@ -117,8 +117,26 @@ static void through_a_result(void **state)
 	is_hidden_as(&use, "hidden-live-frame");
 	use.result = true;
 	is_of(&use, TL_DEFINITE);
-	use.own = false;
+	use.doubtful = true;
 	is_hidden_as(&use, "hidden-live-frame");
+	use.doubtful = use.own = false;
+	is_hidden_as(&use, "hidden-live-frame");
+}
+
+/* The way to it was guessed, and a frame that is there may have the address. */
+static void on_a_way_that_was_guessed(void **state)
+{
+	struct rules_use use = {.address = SP + 64, .own = true, .pointer_known = true};
+
+	(void)state;
+	use.pointer = SP;
+	use.kept = true;
+	is_of(&use, TL_DEFINITE);
+	use.doubtful = true;
+	is_hidden_as(&use, "hidden-live-frame");
+	use.pointer = use.address + 512;
+	use.verified = true; /* no frame is there */
+	is_of(&use, TL_DEFINITE);
 }
 
 /* Routines that take turns on one stack write their frames back through a pointer that they kept.
@@ -217,6 +235,7 @@ int main(void)
 		cmocka_unit_test(through_an_argument),
 		cmocka_unit_test(of_other_threads),
 		cmocka_unit_test(through_a_result),
+		cmocka_unit_test(on_a_way_that_was_guessed),
 		cmocka_unit_test(by_copies_of_frames),
 		cmocka_unit_test(of_live_frames),
 		cmocka_unit_test(whole_stacks),

@@ -150,15 +150,46 @@ static void run_leftover(void)
 	}
 }
 
+/* A table whose entries have names while they are in use: the first one's pointer is loaded and not
+ * used, and the second one's leads to a frame that is there. */
+static struct entry {
+	char name[16];
+	unsigned long *value;
+} entries[2];
+APART static void look_up(const char *name)
+{
+	for (int i = 0; i < 2; i++) {
+		unsigned long *value = entries[i].value;
+
+		HIDE(value);
+		if (strcmp(entries[i].name, name) == 0)
+			cases_sum += *value;
+	}
+}
+APART static void use_entry(int i)
+{
+	unsigned long own = cases_sum % 10;
+
+	entries[i].value = &own;
+	strcpy(entries[i].name, "in use");
+	look_up("in use");
+	entries[i].name[0] = '\0';
+}
+static void run_named(void)
+{
+	for (int i = 0; i < 20; i++) {
+		use_entry(0);
+		use_entry(1);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	static const struct one_case cases[] = {{"cleared", run_cleared},
-						{"printed", run_printed},
-						{"jumped", run_jumped},
-						{"handed", run_handed},
-						{"viewed", run_viewed},
-						{"leftover", run_leftover},
-						{NULL, NULL}};
+	static const struct one_case cases[] = {
+		{"cleared", run_cleared}, {"printed", run_printed},
+		{"jumped", run_jumped},	  {"handed", run_handed},
+		{"viewed", run_viewed},	  {"leftover", run_leftover},
+		{"named", run_named},	  {NULL, NULL}};
 
 	return run_case(cases, argc, argv);
 }
