@@ -164,6 +164,7 @@ APART static void look_up(const char *name)
 		HIDE(value);
 		if (strcmp(entries[i].name, name) == 0)
 			cases_sum += *value;
+		work(); /* more than is foretold */
 	}
 }
 APART static void use_entry(int i)
