@@ -31,8 +31,8 @@ bool order_is_futex_wait(uint64_t number, uint64_t operation);
 /* Is it what tells where a module's thread-local variables are? */
 bool order_is_tls_address(struct space *space, uint64_t function);
 
-/* Does it never come back, but end the process or leave by an exception
- * or a jump? By its plain name. */
+/* Does it never come back, but end the process or leave by an exception or a jump? By its plain
+ * name. */
 bool order_name_never_returns(const char *name);
 bool order_never_returns(struct space *space, uint64_t function);
 
