@@ -412,6 +412,7 @@ static int begin(struct detection *detection, const char *program)
 				    .raw = detection->options.raw,
 				    .program = program,
 				    .tool_options = detection->options.tool_option,
+				    .loaded = detection->chosen.loaded,
 				    .process_ended = rewrite_output,
 				    .tick = tick,
 				    .refused = refuse};

@@ -75,6 +75,7 @@ static int add(struct tools_chosen *chosen, const char *name)
 		return STATUS_USAGE;
 	}
 	chosen->tool[chosen->count++] = tool;
+	chosen->loaded |= !find_ours(name);
 	return STATUS_OK;
 }
 

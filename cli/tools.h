@@ -10,6 +10,7 @@
 struct tools_chosen {
 	const struct tl_tool *tool[TOOL_SET_MAX];
 	unsigned count;
+	bool loaded; /* some of them from shared objects */
 };
 
 /* `names`, with commas between them: ours by their names, or others by the paths of their shared

@@ -444,9 +444,8 @@ struct tl_services {
 	/* Add to a count that --stats shows; `name` is static text, one of the tool's `counts` or
 	 * another. */
 	void (*count)(struct tl_host *host, const char *name, uint64_t amount);
-	/* The user's value of `--tool-option NAME=VALUE`, or NULL. A tool asks in start() for each
-	 * of its options, whatever the others say: one that no tool has asked for is refused, and
-	 * the program does not run. */
+	/* The user's value of `--tool-option NAME=VALUE`, or NULL. Best asked for in start(); of an
+	 * option that no tool has asked for by the end of the run the user is told. */
 	const char *(*option)(struct tl_host *host, const char *name);
 	/* TL_AROUND_…, of an access with a stack. Decodes code: for what is to be reported. */
 	unsigned (*around)(struct tl_host *host, const struct tl_access *access);

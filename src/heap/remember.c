@@ -49,7 +49,7 @@ int remember_start(struct remember **remember, struct tl_host *host,
 	services->log(host, "--remember %s: %s", path, error);
 	free(*remember);
 	*remember = NULL;
-	return -EINVAL;
+	return -EBADMSG;
 }
 
 /* Those of this file that are not guarded in the process yet. */

@@ -260,22 +260,28 @@ static unsigned count_tool_options(const struct host_options *options)
 	return count;
 }
 
-/* Tools ask for their options as they start: what none of them has asked for is a slip of the user.
- */
-static int refuse_unasked(const struct tool_set *set)
+/* What no tool has asked for is a slip of the user. How many there are. */
+static unsigned tell_unasked(const struct tool_set *set)
 {
+	unsigned count = 0;
+
 	for (unsigned i = 0; i < set->tool_options; i++) {
 		const char *option = set->options.tool_options[i];
 
 		if (set->asked & 1ull << i)
 			continue;
-		utf8_fprintf(
-			stderr,
-			"trapline: --tool-option '%s': no tool of this run has an option '%.*s'\n",
-			option, (int)strcspn(option, "="), option);
-		return -EBADRQC;
+		utf8_fprintf(stderr, "trapline: --tool-option '%s': no tool of this run %s\n",
+			     option,
+			     set->options.loaded ? "has asked for it" : "has such an option");
+		count++;
 	}
-	return 0;
+	return count;
+}
+
+/* Our own tools ask for all their options as they start; those of others may ask later. */
+static int refuse_unasked(const struct tool_set *set)
+{
+	return !set->options.loaded && tell_unasked(set) ? -EBADRQC : 0;
 }
 
 static void begin_hosts(struct tool_set *set, const struct tl_tool *const *tools)
@@ -358,6 +364,8 @@ void tool_set_finish(struct tool_set *set)
 	for (unsigned i = 0; i < set->count; i++)
 		if (set->host[i].tool->exit)
 			set->host[i].tool->exit(set->host[i].state);
+	if (set->options.loaded)
+		tell_unasked(set);
 }
 
 struct finding *tool_set_finding(struct tool_set *set, size_t index)

@@ -24,6 +24,7 @@ struct host_options {
 	const char *program; /* path, for findings */
 	const char *const *tool_options; /* "NAME=VALUE" for all tools or "TOOL.NAME=VALUE" for
 					    one, NULL-terminated; or NULL */
+	bool loaded;			 /* some of the tools come from shared objects */
 	void (*process_ended)(
 		void *context);	     /* while it still waits for us to let it go; or NULL */
 	void (*tick)(void *context); /* some 50 times a second; or NULL */

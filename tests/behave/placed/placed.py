@@ -49,6 +49,12 @@ class Placed(unittest.TestCase):
         self.assertIn("slots 2 armed 0 0 -16 -16 again -17", errors)
         self.assertRegex(errors, r"shared 200 lonely 20 limited 0 code 0")
 
+    def test_what_nobody_asked_for_is_told(self):
+        """A tool of somebody else may ask late, so that it shows at the end."""
+        _, output, errors = run("--tool", EXAMPLE, "--tool-option", "variable=shared", "--tool-option", "depth=3")
+        self.assertEqual(output, "200\n", errors)
+        self.assertIn("--tool-option 'depth=3': no tool of this run has asked for it", errors)
+
     def test_an_unknown_tool_is_refused(self):
         for names in ("rice", "race,rice"):
             status, _, errors = run("--tool", names)
