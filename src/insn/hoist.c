@@ -17,6 +17,7 @@
 #define ALL_STEPS (6 * OWN_STEPS) /* … and of all of them */
 #define ASIDE 8			  /* branches whose other side is looked at */
 #define VISITED 32
+#define DECIDED 8      /* branches that are not foretold, of a way */
 #define OWN_STACK 4096 /* bytes above the stack pointer: values that found no register */
 
 enum end {
@@ -24,6 +25,16 @@ enum end {
 	UNUSED,	 /* nothing of the value is left */
 	USED,	 /* or where the way leads is not known */
 	LEFT_OUT /* by a mask that is not known */
+};
+
+/* Which side a way goes on with each time that it comes to a branch that is not foretold, so that
+ * what it goes through in a loop it goes through again. */
+struct decisions {
+	struct {
+		uint64_t pc;
+		bool taken;
+	} branch[DECIDED];
+	unsigned count;
 };
 
 struct search {
@@ -37,8 +48,9 @@ struct search {
 	unsigned steps, way; /* in `own`: of all ways, and where this one begins */
 	struct hoist_holders visited[VISITED];
 	unsigned visits;
-	/* Of a branch that is not foretold and was come to before: which side is gone on with. */
+	/* Of a branch that only another way has come to: which side is gone on with. */
 	bool takes, fork_takes[SHADOW_FORKS];
+	struct decisions decided, fork_decided[SHADOW_FORKS];
 	/* Behind the function of the load nothing was left aside for it. */
 	bool returned, fork_returned[SHADOW_FORKS];
 	bool chosen; /* a conditional move has left it out */
@@ -260,23 +272,57 @@ static void note_aside(struct search *search, uint64_t pc)
 	search->asides++;
 }
 
-/* Both sides of a branch that is not foretold are the thread's. */
-static void fork_way(struct search *search, uint64_t other)
+static void decide(struct decisions *decisions, uint64_t pc, bool taken)
+{
+	if (decisions->count == DECIDED)
+		return;
+	decisions->branch[decisions->count].pc = pc;
+	decisions->branch[decisions->count++].taken = taken;
+}
+
+static bool was_decided(const struct decisions *decisions, uint64_t pc, bool *taken)
+{
+	for (unsigned i = 0; i < decisions->count; i++) {
+		if (decisions->branch[i].pc != pc)
+			continue;
+		*taken = decisions->branch[i].taken;
+		return true;
+	}
+	return false;
+}
+
+static void push_fork(struct search *search, uint64_t pc, uint64_t other)
+{
+	unsigned fork = search->forks++;
+
+	search->walk.fork[fork] = search->walk.state;
+	search->walk.fork[fork].forward.pc = other;
+	search->fork_returned[fork] = search->returned;
+	search->fork_takes[fork] = true;
+	search->fork_decided[fork] = search->decided;
+	decide(&search->fork_decided[fork], pc, true);
+}
+
+/* Both sides of a branch that is not foretold are the thread's. `pc`: the branch's. */
+static void fork_way(struct search *search, uint64_t pc, uint64_t other)
 {
 	struct shadow_state *state = &search->walk.state;
 	struct hoist_holders now = holders(state), there = now;
+	bool taken;
 
 	there.pc = other;
-	if (search->forks < SHADOW_FORKS && !was_visited(search, &there)) {
-		search->walk.fork[search->forks] = *state;
-		search->walk.fork[search->forks].forward.pc = other;
-		search->fork_returned[search->forks] = search->returned;
-		search->fork_takes[search->forks++] = true;
+	if (!was_decided(&search->decided, pc, &taken)) {
+		if (search->forks < SHADOW_FORKS && !was_visited(search, &there))
+			push_fork(search, pc, other);
+		taken = search->takes;
+		if (!was_visited(search, &now)) {
+			decide(&search->decided, pc, false);
+			return;
+		}
+		decide(&search->decided, pc, taken);
 	}
-	if (!was_visited(search, &now))
-		return;
-	note_aside(search, search->takes ? now.pc : other);
-	if (search->takes)
+	note_aside(search, taken ? now.pc : other);
+	if (taken)
 		state->forward.pc = other;
 }
 
@@ -307,7 +353,7 @@ static enum end go_on(struct search *search)
 	if (nothing_is_left(&state->shadow))
 		return UNUSED;
 	if (state->forward.other)
-		fork_way(search, state->forward.other);
+		fork_way(search, search->own[search->steps - 1].pc, state->forward.other);
 	else if (insn->conditional && state->forward.beside)
 		note_aside(search, state->forward.beside);
 	return GOES_ON;
@@ -345,6 +391,7 @@ static bool take_fork(struct search *search)
 	search->forks--;
 	search->walk.state = search->walk.fork[search->forks];
 	search->takes = search->fork_takes[search->forks];
+	search->decided = search->fork_decided[search->forks];
 	search->returned = search->fork_returned[search->forks];
 	return true;
 }
@@ -439,6 +486,7 @@ bool insn_is_hoisted(const struct insn_hoist *hoist, uint64_t pc,
 	search.walk.code = hoist->code;
 	search.walk.context = hoist->context;
 	search.forks = search.asides = search.steps = search.visits = 0;
+	search.decided.count = 0;
 	search.returned = search.chosen = search.takes = false;
 	if (!begin(&search, &effect))
 		return false;

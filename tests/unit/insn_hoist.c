@@ -69,6 +69,12 @@ CODE(behind_list,
      "mov (%rcx), %eax\n2: mov (%rsi), %rsi\ntest %rsi, %rsi\njne 2b\nadd %eax, (%rdi)\nret");
 CODE(nowhere, "mov (%rcx), %eax\ntest %edi, %edi\nje 1f\nud2\n1: jmp *%rdx");
 
+/* As clang -O3 makes it of a loop that adds one to the variable where the condition holds. */
+CODE(unrolled, "mov (%rcx), %rax\nxor %ecx, %ecx\njmp 1f\n2: add $2, %rcx\ncmp $0x40, %rcx\nje 5f\n"
+	       "1: cmpl $1, (%rdi,%rcx,4)\nje 3f\ncmpl $1, 4(%rdi,%rcx,4)\njne 2b\njmp 4f\n"
+	       "3: add $1, %rax\nmov %rax, (%rsi)\ncmpl $1, 4(%rdi,%rcx,4)\njne 2b\n"
+	       "4: add $1, %rax\nmov %rax, (%rsi)\njmp 2b\n5: mov $0, %eax\nret");
+
 struct range {
 	const uint8_t *start, *end;
 };
@@ -221,6 +227,7 @@ static void of_a_process_that_has_ended(void **state)
 	ended = true;
 	assert_true(HOISTED(in_loop, 5, 3));
 	assert_true(HOISTED(in_loop, 5, 1000000));
+	assert_true(HOISTED(unrolled, 0, 0));
 	assert_true(HOISTED(of_floats, 5, 3));
 	assert_true(HOISTED(induction, 5, 3));
 	assert_true(HOISTED(induction, 5, 1000000));
