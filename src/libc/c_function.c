@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "libc/c_function.h"
 
+#include "libc/c_name.h"
+
 #include <string.h>
 
 #define SCAN_MOST 65536 /* bytes of memory that are looked at for one access */
@@ -75,15 +77,6 @@ static const struct c_function functions[] = {
 #undef C_FUNCTION
 };
 
-/* Without what a library puts before its own names for its functions. */
-static const char *plain(const char *symbol)
-{
-	symbol += strspn(symbol, "_");
-	if (strncmp(symbol, "GI_", 3) == 0)
-		symbol += 3 + strspn(symbol + 3, "_");
-	return symbol;
-}
-
 static bool begins_with(const char *symbol, const char *name)
 {
 	size_t length = strlen(name);
@@ -96,7 +89,7 @@ const struct c_function *c_function_find(const char *symbol)
 	const struct c_function *found = NULL;
 	size_t longest = 0;
 
-	symbol = plain(symbol);
+	symbol = c_plain_name(symbol);
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		size_t length = strlen(functions[i].name);
 
@@ -143,7 +136,7 @@ const struct c_function *c_function_linked(const char *symbol)
 	const struct c_function *function = c_function_find(symbol);
 
 	return function && !may_be_anybodys(function->name) &&
-			       is_variant(plain(symbol) + strlen(function->name))
+			       is_variant(c_plain_name(symbol) + strlen(function->name))
 		       ? function
 		       : NULL;
 }
@@ -156,7 +149,7 @@ bool c_function_copies(const char *symbol, bool linked)
 
 	if (strstr(symbol, "ssse3"))
 		return false;
-	symbol = plain(symbol);
+	symbol = c_plain_name(symbol);
 	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++)
 		if (begins_with(symbol, copies[i]))
 			return !linked || is_variant(symbol + strlen(copies[i]));

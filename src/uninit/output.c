@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "uninit/output.h"
 
+#include "libc/c_format.h"
 #include "uninit/call.h"
 
 #include <string.h>
@@ -116,41 +117,51 @@ static bool take_string(struct output *output, uint64_t address, int64_t most)
 	return true;
 }
 
-static bool take(struct output *output, const struct c_output_taken *taken)
+static bool take(struct output *output, const struct c_format_taken *taken)
 {
 	int64_t most = taken->most;
 
-	if (taken->kind == C_OUTPUT_DOUBLE) {
+	if (taken->kind == C_FORMAT_DOUBLE) {
 		take_double(output);
 		return true;
 	}
-	if (taken->kind == C_OUTPUT_CHARACTER) {
+	if (taken->kind == C_FORMAT_CHARACTER) {
 		take_character(output, taken->bits);
 		return true;
 	}
-	if (most == C_OUTPUT_BEFORE)
-		most = output->before_known ? (int32_t)output->before : C_OUTPUT_BEFORE;
+	if (most == C_FORMAT_BEFORE)
+		most = output->before_known ? (int32_t)output->before : C_FORMAT_BEFORE;
 	take_general(output, taken->bits);
-	if (taken->kind != C_OUTPUT_STRING || output->depends)
+	if (taken->kind != C_FORMAT_STRING || output->depends)
 		return true;
-	return output->before_known && most != C_OUTPUT_BEFORE &&
+	return output->before_known && most != C_FORMAT_BEFORE &&
 	       take_string(output, output->before, most);
 }
 
-static bool take_format(struct output *output, unsigned format)
+/* Of wide characters, and where a part of the format is not known, nothing is. */
+static bool is_known_whole(const struct c_format *format)
 {
-	struct c_output_taken taken[C_OUTPUT_TAKEN];
-	int count;
+	for (int i = 0; i < format->count; i++)
+		if (format->taken[i].kind == C_FORMAT_WIDE)
+			return false;
+	return format->whole;
+}
 
-	take_register(output, format, 64);
+static bool take_format(struct output *output, unsigned number)
+{
+	struct c_format format;
+
+	take_register(output, number, 64);
 	if (output->depends || !output->before_known)
 		return output->depends;
-	count = c_output_format(&output->call.memory, output->before, taken);
-	output->general = format + 1;
-	for (int i = 0; i < count && !output->depends; i++)
-		if (!take(output, &taken[i]))
+	c_format_read(&output->call.memory, output->before, &format);
+	if (!is_known_whole(&format))
+		return false;
+	output->general = number + 1;
+	for (int i = 0; i < format.count && !output->depends; i++)
+		if (!take(output, &format.taken[i]))
 			return false;
-	return count >= 0;
+	return true;
 }
 
 /* What it prints. False: that is not known. */
@@ -164,7 +175,7 @@ static bool take_all(struct output *output, const struct c_output *function)
 		return true;
 	}
 	output->general = (unsigned)function->string;
-	return take(output, &(struct c_output_taken){C_OUTPUT_STRING, 64, C_OUTPUT_ANY});
+	return take(output, &(struct c_format_taken){C_FORMAT_STRING, 64, C_FORMAT_ANY});
 }
 
 /* A stream's buffer may hold the value, which this call may pass on. */

@@ -107,12 +107,24 @@ static void strings_depend_as_far_as_they_go(void **state)
 	assert_true(answer.vague);
 }
 
+static void what_is_not_known_is_not_guessed(void **state)
+{
+	static const char *const formats[] = {"%ls", "%lc", "%d %n", "%1$d", "%"};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		strcpy(memory, formats[i]);
+		assert_false(prints("printf"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(digits_depend_on_it, set_up),
 		cmocka_unit_test_setup(characters_are_copied, set_up),
 		cmocka_unit_test_setup(strings_depend_as_far_as_they_go, set_up),
+		cmocka_unit_test_setup(what_is_not_known_is_not_guessed, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
