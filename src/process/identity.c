@@ -4,6 +4,7 @@
 #include "base/pidfd.h"
 #include "base/proc_line.h"
 #include "base/syscall.h"
+#include "process/thread_status.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -34,28 +35,12 @@ bool process_maps(int area_fd, pid_t pid)
 	return found;
 }
 
-/* The line of /proc/PID/status that begins with `key`. False: there is none. */
-static bool find_status(pid_t pid, const char *key, char *line, size_t size)
-{
-	bool found = false;
-	char name[64];
-	FILE *file;
-
-	snprintf(name, sizeof(name), "/proc/%d/status", (int)pid);
-	file = fopen(name, "re");
-	while (file && !found && proc_line_next(file, line, size))
-		found = strncmp(line, key, strlen(key)) == 0;
-	if (file)
-		fclose(file);
-	return found;
-}
-
 pid_t process_name_inside(pid_t pid)
 {
 	char line[1024], *last = NULL;
 
 	/* The last of the ids in "NSpid:\t4711\t1". */
-	if (find_status(pid, "NSpid:", line, sizeof(line)))
+	if (thread_status_line(pid, pid, "NSpid:", line, sizeof(line)))
 		last = strrchr(line, '\t');
 	return last ? (pid_t)strtol(last, NULL, 10) : 0;
 }
@@ -65,7 +50,7 @@ pid_t process_parent(pid_t pid)
 	static const char key[] = "PPid:";
 	char line[1024];
 
-	if (!find_status(pid, key, line, sizeof(line)))
+	if (!thread_status_line(pid, pid, key, line, sizeof(line)))
 		return 0;
 	return (pid_t)strtol(line + strlen(key), NULL, 10);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process/thread_status.h"
 
+#include "base/proc_line.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,20 +54,27 @@ bool thread_status_slices(pid_t pid, pid_t tid, struct thread_slices *slices)
 	return true;
 }
 
-bool thread_status_sleeps(pid_t pid, pid_t tid, uint64_t *sleeps)
+bool thread_status_line(pid_t pid, pid_t tid, const char *key, char *line, size_t size)
 {
-	char path[64], line[128];
 	bool found = false;
+	char path[64];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
 	file = fopen(path, "re");
-	if (!file)
-		return false;
-	while (!found && fgets(line, sizeof(line), file))
-		found = sscanf(line, "voluntary_ctxt_switches: %lu", sleeps) == 1;
-	fclose(file);
+	while (file && !found && proc_line_next(file, line, size))
+		found = strncmp(line, key, strlen(key)) == 0;
+	if (file)
+		fclose(file);
 	return found;
+}
+
+bool thread_status_sleeps(pid_t pid, pid_t tid, uint64_t *sleeps)
+{
+	char line[128];
+
+	return thread_status_line(pid, tid, "voluntary_ctxt_switches:", line, sizeof(line)) &&
+	       sscanf(line, "voluntary_ctxt_switches: %lu", sleeps) == 1;
 }
 
 bool thread_status_each(pid_t pid, unsigned most, thread_status_fn *each, void *context)

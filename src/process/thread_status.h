@@ -33,6 +33,10 @@ struct thread_slices {
 /* False: it is gone, or the kernel does not count. */
 bool thread_status_slices(pid_t pid, pid_t tid, struct thread_slices *slices);
 
+/* The line of its /proc/PID/task/TID/status that begins with `key`, cut to what `line` holds.
+ * False: it is gone, or there is none. */
+bool thread_status_line(pid_t pid, pid_t tid, const char *key, char *line, size_t size);
+
 /* How often it has gone to sleep by itself so far (proc_pid_status(5)); unlike slices, not how
  * often its CPU was taken from it. Dearer to ask. False: it is gone. */
 bool thread_status_sleeps(pid_t pid, pid_t tid, uint64_t *sleeps);

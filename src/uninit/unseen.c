@@ -2,6 +2,7 @@
 #include "uninit/unseen.h"
 
 #include "memory/mapping.h"
+#include "process/thread_status.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -115,20 +116,14 @@ const char *unseen_writer(const struct origin *origin, uint64_t address)
 	return writer;
 }
 
-static bool blocks_sigtrap(pid_t pid, long tid)
+/* A thread that has ended blocks nothing. */
+static bool blocks_sigtrap(pid_t pid, pid_t tid)
 {
-	char path[64], line[128];
-	unsigned long long blocked = 0; /* a thread that has ended blocks nothing */
-	FILE *status;
+	unsigned long long blocked = 0;
+	char line[128];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%ld/status", (int)pid, tid);
-	status = fopen(path, "re");
-	while (status && fgets(line, sizeof(line), status))
-		if (sscanf(line, "SigBlk: %llx", &blocked) == 1)
-			break;
-	if (status)
-		fclose(status);
-	return blocked >> (SIGTRAP - 1) & 1;
+	return thread_status_line(pid, tid, "SigBlk:", line, sizeof(line)) &&
+	       sscanf(line, "SigBlk: %llx", &blocked) == 1 && blocked >> (SIGTRAP - 1) & 1;
 }
 
 bool unseen_blocks(pid_t pid, pid_t held)
@@ -145,7 +140,7 @@ bool unseen_blocks(pid_t pid, pid_t held)
 		long tid = strtol(entry->d_name, NULL, 10);
 
 		blocks = ++threads > THREADS_MOST ||
-			 (tid > 0 && tid != held && blocks_sigtrap(pid, tid));
+			 (tid > 0 && tid != held && blocks_sigtrap(pid, (pid_t)tid));
 	}
 	if (list)
 		closedir(list);

@@ -8,6 +8,7 @@
 #include "watch/debugger.h"
 
 #include "lasting/lasting.h"
+#include "process/thread_status.h"
 #include "record/utf8.h"
 #include "watch/state.h"
 #include "watch/watched.h"
@@ -86,21 +87,14 @@ static void become_gdb(const char *file, pid_t pid, const char *script)
 	_exit(127);
 }
 
+/* Of one that has ended there is nothing to wait for either. */
 static bool is_traced(pid_t pid, pid_t tid)
 {
-	char path[64], line[256];
+	char line[64];
 	int tracer = 0;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
-	file = fopen(path, "re");
-	if (!file)
-		return true; /* it has ended: nothing to wait for */
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "TracerPid: %d", &tracer) == 1)
-			break;
-	fclose(file);
-	return tracer != 0;
+	return !thread_status_line(pid, tid, "TracerPid:", line, sizeof(line)) ||
+	       (sscanf(line, "TracerPid: %d", &tracer) == 1 && tracer != 0);
 }
 
 /* Until gdb holds the thread, or has failed to. */
