@@ -79,7 +79,6 @@ static void pay(const struct area *area, struct credit *credit, uint64_t now,
 	uint64_t from = until + area->credit_cap < now ? now - area->credit_cap : until;
 	uint64_t saved = from < now ? (now - from) * credit->parts / 10000 : 0;
 
-	credit->most = area->credit_cap / 10000 * credit->parts;
 	suit(credit, saved > wish->reserve ? saved - wish->reserve : 0, wish);
 	if (credit->hold &&
 	    !atomic_compare_exchange_strong(&account->until, &until,
@@ -94,24 +93,31 @@ static uint64_t lanes_of(const struct area_process *process)
 	return lanes < 1 ? 1 : lanes < LANES_MOST ? lanes : LANES_MOST;
 }
 
-static struct credit account_of(struct area_process *process, uint64_t identity, uint64_t parts)
+static void set_parts(struct credit *credit, const struct area *area, uint64_t parts)
+{
+	credit->parts = parts;
+	credit->most = area->credit_cap / 10000 * parts;
+}
+
+static struct credit account_of(const struct area *area, struct area_process *process,
+				uint64_t identity)
 {
 	struct area_credit *account = area_credit_of(process, identity);
-
-	return (struct credit){
+	struct credit credit = {
 		.account = account,
-		.parts = parts,
 		.wakes = atomic_load_explicit(&account->wakes, memory_order_relaxed),
 	};
+
+	set_parts(&credit, area, area_hold_parts(area));
+	return credit;
 }
 
 struct credit credit_take(struct area *area, struct area_process *process, uint64_t identity,
 			  uint64_t now, bool is_new, uint64_t lived, const struct wish *wish)
 {
-	uint64_t parts = area_hold_parts(area);
-	struct credit credit = account_of(process, identity, parts);
+	struct credit credit = account_of(area, process, identity);
 
-	if (parts >= PARTS_ALL)
+	if (credit.parts >= PARTS_ALL)
 		return (struct credit){.hold = smaller(wish->hold, HOLD_MOST), .parts = 1};
 	if (is_new)
 		open_account(credit.account, identity, now, lived);
@@ -119,7 +125,7 @@ struct credit credit_take(struct area *area, struct area_process *process, uint6
 	if (credit.hold || !is_new)
 		return credit;
 	credit.account = &process->newcomers;
-	credit.parts = parts * lanes_of(process);
+	set_parts(&credit, area, credit.parts * lanes_of(process));
 	pay(area, &credit, now, wish);
 	return credit;
 }
@@ -127,14 +133,13 @@ struct credit credit_take(struct area *area, struct area_process *process, uint6
 struct credit credit_owe(struct area *area, struct area_process *process, uint64_t identity,
 			 uint64_t now, uint64_t hold)
 {
-	struct credit credit = account_of(process, identity, area_hold_parts(area));
+	struct credit credit = account_of(area, process, identity);
 
 	if (credit.parts >= PARTS_ALL)
 		return (struct credit){.hold = hold, .parts = 1};
 	if (credit_is_new(process, identity))
 		open_account(credit.account, identity, now, 0);
 	credit.hold = hold;
-	credit.most = area->credit_cap / 10000 * credit.parts;
 	credit.cost = smaller(delay_of_hold(hold, credit.wakes), larger(credit.most / 2, hold));
 	atomic_fetch_add_explicit(&credit.account->until, credit.cost * 10000 / credit.parts,
 				  memory_order_relaxed);

@@ -162,32 +162,33 @@ static void leave(struct target *target)
 	entry_answer(shared, AREA_PROCESS_LEFT);
 }
 
-/* Leaves a process whose program took SIGTRAP's action. One that has ended or executed another
- * program meanwhile has no handler of ours either: the next look deals with it. */
-static void leave_taken(struct target *target)
+/* Leaves a process for what its program does, which `what` says of it. */
+static void leave_for(struct target *target, enum count count, const char *what)
 {
 	char name[PROCESS_NAME];
 
-	if (target_has_ended(target) || !cover_is_itself(target))
-		return;
 	process_name(target->pid, name);
-	say("%s (%d) has set an action of SIGTRAP of its own, and is left alone from now on: started "
-	    "under trapline both work",
-	    name, (int)target->pid);
-	count_one(target->program, COUNT_ACTIONS_TAKEN);
+	say("%s (%d) %s", name, (int)target->pid, what);
+	count_one(target->program, count);
 	leave(target);
+}
+
+/* The program took SIGTRAP's action. A process that has ended or executed another program meanwhile
+ * has no handler of ours either: the next look deals with it. */
+static void leave_taken(struct target *target)
+{
+	if (!target_has_ended(target) && cover_is_itself(target))
+		leave_for(target, COUNT_ACTIONS_TAKEN,
+			  "has set an action of SIGTRAP of its own, and is left alone from now on: "
+			  "started under trapline both work");
 }
 
 static void leave_endless(struct target *target)
 {
-	char name[PROCESS_NAME];
-
-	process_name(target->pid, name);
-	say("%s (%d) touches what is watched in a restartable sequence (rseq(2)), which each hit "
-	    "begins anew: it is left alone from now on",
-	    name, (int)target->pid);
-	count_one(target->program, COUNT_SEQUENCES_ENDLESS);
-	leave(target);
+	leave_for(
+		target, COUNT_SEQUENCES_ENDLESS,
+		"touches what is watched in a restartable sequence (rseq(2)), which each hit begins "
+		"anew: it is left alone from now on");
 }
 
 static int hold_id(pid_t pid)

@@ -121,10 +121,16 @@ static uint32_t wakes_of(const struct target *target, const struct thread_rate *
 	return atomic_load_explicit(&account->wakes, memory_order_relaxed);
 }
 
+/* ns that a hold may cost: a thread can have saved up for it HOLD_PARTS times over. */
+static uint64_t cost_most(const struct target *target)
+{
+	return area_credit_saved(target->program->area, 0, clock_now()) / HOLD_PARTS;
+}
+
 /* Work that comes to the thread meanwhile waits, too, and counts. */
 uint64_t single_hold(const struct target *target, const struct thread_rate *thread)
 {
-	uint64_t most = area_credit_saved(target->program->area, 0, clock_now()) / HOLD_PARTS;
+	uint64_t most = cost_most(target);
 	uint64_t least = most < HOLD_LEAST ? most : HOLD_LEAST;
 
 	return delay_longest_hold(most < HOLD ? most : HOLD, least, most, wakes_of(target, thread));
@@ -143,7 +149,7 @@ static bool has_slot(const struct target *target, pid_t tid)
 static uint64_t holdable_at(const struct target *target, const struct thread_rate *thread)
 {
 	const struct area *area = target->program->area;
-	uint64_t most = area_credit_saved(area, 0, clock_now()) / HOLD_PARTS;
+	uint64_t most = cost_most(target);
 	uint64_t cost = delay_of_hold(single_hold(target, thread), wakes_of(target, thread));
 
 	return atomic_load(&area_credit_of(target->shared, (uint64_t)thread->tid)->until) +
