@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What glibc's malloc() keeps beside a block (malloc/malloc.c, "malloc_chunk"): the word before it
- * has the size of its chunk and flags; the word behind it is that of the next chunk.
- *
- *	block - 16	size of the chunk before this one, while that is free
- *	block - 8	size of this chunk, a multiple of 16, and flags
- *	block		the program's; while the chunk is free, links of the lists it is in
- *	block + size - 8	the next chunk's size; its lowest bit is clear while this one is in
- *a bin
- */
+/* Chunks of glibc's malloc() as they are in a process (libc/malloc_chunk.h). */
 #ifndef HEAP_CHUNK_H
 #define HEAP_CHUNK_H
 

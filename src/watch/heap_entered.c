@@ -26,6 +26,7 @@
 #include "base/clock.h"
 #include "control/control.h"
 #include "lasting/lasting.h"
+#include "libc/malloc_chunk.h"
 #include "symbol/lookup.h"
 #include "tool/complete.h"
 #include "watch/data.h"
@@ -39,7 +40,7 @@
 #include <stdio.h>
 
 #define STACK_FRAMES 64
-#define WORD 8u
+#define WORD MALLOC_CHUNK_WORD
 #define HOLD 20000000ull   /* ns at most, while a hit is answered: 0.1 ms as a rule */
 #define WINDOW 20000000ull /* ns for a call of the allocator, and for its return */
 #define PAUSE 200000000ull /* ns after a window that led to nothing */
@@ -48,11 +49,6 @@
 #define SLOTS_LOOKING 2u   /* beside a block: where the call returns, and the word before it */
 #define C_LIBRARY "libc.so.6"
 
-/* Of glibc's malloc(): see heap/chunk.h. */
-#define CHUNK_ALIGNMENT 16u
-#define CHUNK_LEAST 32u
-#define CHUNK_FLAGS 7ull
-#define CHUNK_MAPPED 2ull
 #define PAGE 4096u
 
 /* In the order of struct tl_registers. */
@@ -264,22 +260,17 @@ static void at_entry(struct watch *watch, struct watched *process, const struct 
 }
 
 /* Stands before it what glibc notes of a block for which so many bytes were asked? Another
- * allocator may have taken glibc's names, and its free() need not look there. A chunk may be larger
- * by what is too little for another one, and one with a mapping of its own has whole pages. */
+ * allocator may have taken glibc's names, and its free() need not look there. */
 static bool is_of_glibc(struct space *space, uint64_t block, uint64_t asked)
 {
-	uint64_t least = (asked + WORD + CHUNK_ALIGNMENT - 1) & ~(uint64_t)(CHUNK_ALIGNMENT - 1);
 	uint64_t head, size;
 
-	if (!space || !block || block % CHUNK_ALIGNMENT ||
+	if (!space || !block || block % MALLOC_CHUNK_ALIGNMENT ||
 	    space_read(space, block - WORD, &head, sizeof(head)) != (ssize_t)sizeof(head))
 		return false;
-	size = head & ~CHUNK_FLAGS;
-	if (head & CHUNK_MAPPED)
-		return size % PAGE == 0 && size > asked;
-	if (least < CHUNK_LEAST)
-		least = CHUNK_LEAST;
-	return size == least || size == least + CHUNK_ALIGNMENT;
+	size = head & ~MALLOC_CHUNK_FLAGS;
+	return head & MALLOC_CHUNK_MAPPED ? size % PAGE == 0 && size > asked
+					  : malloc_chunk_suits(size, asked);
 }
 
 static bool watch_block(struct watch *watch, struct watched *process, uint64_t block)
