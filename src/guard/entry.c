@@ -2,10 +2,10 @@
 #include "guard/entry.h"
 
 #include "agent/guard.h"
+#include "guard/binding.h"
 #include "guard/limit.h"
 #include "guard/pages.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <trapline/event.h>
@@ -52,13 +52,9 @@ void guard_free(void *block, struct guard_end end, struct allocation_caller call
 static bool ask_whose(void)
 {
 	static const char *const names[] = {"malloc", "calloc", "realloc", "free"};
-	struct dl_find_object ours, found;
 
-	if (_dl_find_object((void *)ask_whose, &ours))
-		return false;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (_dl_find_object(dlsym(RTLD_DEFAULT, names[i]), &found) ||
-		    found.dlfo_link_map != ours.dlfo_link_map)
+		if (!binding_is_ours(names[i]))
 			return false;
 	return true;
 }

@@ -6,6 +6,7 @@
  * malloc() fails, it is left to the next operator to call the new-handler and to throw. In any
  * other case (a program with operators of its own) every call is handed on.
  */
+#include "guard/binding.h"
 #include "guard/entry.h"
 
 #include <dlfcn.h>
@@ -18,15 +19,6 @@
 enum operators_way { UNKNOWN, DIRECT, HANDED_ON };
 
 static _Atomic int way;
-
-static bool is_same_file(const void *a, const void *b)
-{
-	struct dl_find_object file_a, file_b;
-
-	return _dl_find_object((void *)a, &file_a) == 0 &&
-	       _dl_find_object((void *)b, &file_b) == 0 &&
-	       file_a.dlfo_link_map == file_b.dlfo_link_map;
-}
 
 static bool is_of_library(const void *function)
 {
@@ -47,8 +39,9 @@ static bool is_replaceable(const char *name)
 {
 	const void *next = dlsym(RTLD_NEXT, name);
 
-	return is_same_file(dlsym(RTLD_DEFAULT, name), (const void *)is_replaceable) &&
-	       (!next || is_of_library(next) || is_same_file(next, (const void *)allocator.malloc));
+	return binding_is_ours(name) &&
+	       (!next || is_of_library(next) ||
+		binding_is_same_file(next, (const void *)allocator.malloc));
 }
 
 /* A program may bring some of them alone, which the C++ library's others call then. */

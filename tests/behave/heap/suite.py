@@ -32,11 +32,13 @@ class Case:
         self.asan_blind = options.get("asan")
         self.preload = options.get("preload")
         self.stripped = "stripped" in options
+        self.fixed = "fixed" in options
         self.may_be_possible = "doubtful" in options
         self.is_error = self.kind != "nothing"
 
     def label(self):
-        preload = (f" {self.preload}" if self.preload else "") + (" stripped" if self.stripped else "")
+        preload = (f" {self.preload}" if self.preload else "") + (" stripped" if self.stripped else "") \
+            + (" fixed" if self.fixed else "")
         return f"{self.source}:{self.name} ({self.compiler} {self.optimisation}{preload})"
 
     def library_source(self):
@@ -86,7 +88,8 @@ def missing(case):
 def build(case, directory, sanitizer=None):
     """Builds the case's program where it is missing or older than its sources; returns its path."""
     name = "-".join([case.source.replace(".", "-"), case.compiler + case.optimisation]
-                    + (["stripped"] if case.stripped else []) + ([sanitizer] if sanitizer else []))
+                    + (["stripped"] if case.stripped else [])
+                    + (["fixed"] if case.fixed else []) + ([sanitizer] if sanitizer else []))
     output = os.path.join(directory, name)
     inputs = [os.path.join(HERE, file) for file in (case.source, *SHARED)]
     library = case.library_source()
@@ -115,6 +118,8 @@ def commands(case, output, library, sanitizer):
         flags += ["-fno-ipa-icf"]  # functions that do the same stay two
     if case.stripped:
         flags += ["-s"]
+    if case.fixed:
+        flags += ["-fno-pie", "-no-pie", "-Wno-unused-command-line-argument"]
     if sanitizer:
         flags += [f"-fsanitize={sanitizer}"]
     front, standard = case.compiler, "-std=gnu11"
