@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A statement is plain when each of its words is a keyword, or a name that debug information knows
- * and that neither is nor leads to an atomic or volatile type, or a function of the symbol tables,
- * or a macro of which the same holds. One word that is none of these makes it unknown.
+ * and that neither is nor leads to an atomic or volatile type, or a function of the symbol tables
+ * or one that compilers make instructions of, or a macro of which the same holds. One word that is
+ * none of these makes it unknown.
  */
 #include "atomicity/evidence.h"
 
@@ -190,7 +191,8 @@ static enum verdict judge_word(struct judge *judge, const char *word, size_t len
 	if (macro)
 		return HARMLESS;
 	/* Of the whole file's functions one may be called as a macro of this unit is. */
-	if (is_linked_function(judge, word, length))
+	if (is_linked_function(judge, word, length) ||
+	    (!judge->rust && symbol_language_inlined(word, length)))
 		return judge->macros->incomplete
 			       ? doubt(judge, "a header was not found, and it may define this",
 				       word, length)

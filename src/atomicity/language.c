@@ -102,3 +102,26 @@ bool symbol_language_builtin(const char *word, size_t length)
 	return word && length > strlen(prefix) && memcmp(word, prefix, strlen(prefix)) == 0 &&
 	       !memmem(word, length, "atomic", 6) && !memmem(word, length, "ia32", 4);
 }
+
+/* clang-format off */
+static const char *const inlined[] = {
+	/* memory and strings */
+	"memcpy", "memmove", "mempcpy", "memset", "memcmp", "memchr", "bzero", "bcopy", "bcmp",
+	"strlen", "strnlen", "strcpy", "strncpy", "stpcpy", "stpncpy", "strcat", "strncat", "strcmp",
+	"strncmp", "strcasecmp", "strncasecmp", "strchr", "strrchr", "index", "rindex", "strstr",
+	"strspn", "strcspn", "strpbrk", "strdup", "strndup", "wmemcpy", "wmemset", "wcslen",
+	/* streams: puts() and its kin are called in their place */
+	"printf", "fprintf", "vprintf", "vfprintf", "sprintf", "snprintf", "puts", "fputs", "putchar",
+	"fputc", "putc", "fwrite",
+	/* numbers and characters */
+	"abs", "labs", "llabs", "fabs", "fabsf", "fabsl", "sqrt", "sqrtf", "floor", "floorf", "ceil",
+	"ceilf", "round", "roundf", "trunc", "truncf", "rint", "rintf", "nearbyint", "lrint", "lround",
+	"fmin", "fminf", "fmax", "fmaxf", "fma", "copysign", "isnan", "isinf", "signbit", "ffs", "pow",
+	"exp", "isalpha", "isdigit", "isspace", "isupper", "islower", "isalnum", "toascii", "toupper",
+	"tolower", NULL};
+/* clang-format on */
+
+bool symbol_language_inlined(const char *word, size_t length)
+{
+	return in_list(word, length, inlined);
+}

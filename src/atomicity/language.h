@@ -21,5 +21,9 @@ bool symbol_language_hides_atomic(Dwarf_Die *unit);
 bool symbol_language_keyword(const char *word, size_t length, bool rust_too);
 /* … a compiler's own function that is no atomic operation. */
 bool symbol_language_builtin(const char *word, size_t length);
+/* A function of the C library that compilers make instructions of, or replace by another one, so
+ * that no symbol table has it. C reserves these names, so that no program's function has them; a
+ * macro may. */
+bool symbol_language_inlined(const char *word, size_t length);
 
 #endif
