@@ -110,6 +110,11 @@ extern "C" {
  * nothing but where a part of it is of another class. */
 #define TL_TRAIT_CLASS_KEPT 0x200000u
 
+/* A load that overwrote the register which its address came from: it did read some of the watched
+ * bytes, and how many at once is known, but not where it began. Its address is the likely one, and
+ * the access is TL_GUESSED but in a pair with one of all watched bytes. */
+#define TL_TRAIT_UNPLACED 0x400000u
+
 /* What the code around an access does, as far as straight code shows it. */
 #define TL_AROUND_UPDATE 0x1u /* a load and a store of the same bytes: an update in two steps */
 #define TL_AROUND_RETRY 0x2u  /* the load of what a LOCK CMPXCHG of the same bytes expects there */

@@ -223,6 +223,8 @@ static bool understand_data(struct target *target, struct slot *slot, const stru
 	access->traits |= not_taken(&found.insn, registers->flags);
 	if (!found.explained)
 		access->traits |= TL_TRAIT_UNEXPLAINED;
+	if (found.unplaced)
+		access->traits |= TL_TRAIT_UNPLACED;
 	doubt_alignment(slot, &found, access);
 	if (target->observed)
 		note_moved(&found.insn, registers, access);

@@ -125,6 +125,25 @@ static void note_discarded(const struct target *target, struct hit *read, const 
 		read->access.traits |= TL_TRAIT_DISCARDED;
 }
 
+static bool covers_watch(const struct slot *slot, const struct tl_access *access)
+{
+	const struct tl_watch *watch = &slot->watch;
+
+	return !(access->access & TL_GUESSED) && access->address <= watch->address &&
+	       access->address + access->length >= watch->address + watch->length;
+}
+
+/* A load that touched some of the watched bytes conflicts with a write of all of them, wherever it
+ * began. */
+static void note_placed(const struct slot *slot, struct hit *read, const struct hit *write)
+{
+	if (!(read->access.traits & TL_TRAIT_UNPLACED))
+		return;
+	read->access.access |= TL_GUESSED;
+	if (covers_watch(slot, &write->access))
+		read->access.access &= ~TL_GUESSED;
+}
+
 static void note_class(const struct target *target, const struct slot *slot, struct hit *write)
 {
 	write->access.traits &= ~TL_TRAIT_CLASS_KEPT;
@@ -148,6 +167,8 @@ static void tell(const struct hit_events *events, struct target *target, struct 
 	pair.changed = update_is_lost(target->space, a, b);
 	if (pair.changed && update_is_unoptimised(target->space, a))
 		a->access.traits |= TL_TRAIT_UNOPTIMISED;
+	note_placed(slot, a, b);
+	note_placed(slot, b, a);
 	note_discarded(target, a, b);
 	note_discarded(target, b, a);
 	note_class(target, slot, a);

@@ -149,15 +149,15 @@ static bool loaded_from(const struct attribution *attribution, uint64_t address,
 
 /*
  * The instruction overwrote its own address (mov (%rax),%rax). It touched a watched byte, so its
- * first byte is one of a few; the value it loaded may tell which. Otherwise the aligned one is
- * likely, and the answer a guess.
+ * first byte is one of a few; the value it loaded may tell which. Otherwise an aligned one is
+ * likely, of those whose value fits the first, and the answer a guess.
  */
 static void settle_address(struct attribution *attribution, unsigned size)
 {
 	struct insn_access *best = attribution->best;
 	uint64_t lowest = attribution->watched - size + 1;
 	unsigned count = size + (unsigned)attribution->watched_length - 1, matches = 0;
-	uint64_t match = 0;
+	uint64_t match = 0, aligned = 0;
 
 	best->first = attribution->watched & ~(uint64_t)(size - 1);
 	best->length = size;
@@ -168,11 +168,14 @@ static void settle_address(struct attribution *attribution, unsigned size)
 			if (loaded_from(attribution, lowest + i, size)) {
 				match = lowest + i;
 				matches++;
+				if (!aligned && match % size == 0)
+					aligned = match;
 			}
 	if (matches == 1)
 		best->first = match;
-	else
-		attribution->uncertain = true;
+	else if (aligned)
+		best->first = aligned;
+	attribution->unplaced = matches != 1;
 }
 
 static void settle_unknown_address(struct attribution *attribution)
@@ -303,6 +306,8 @@ void insn_attribute(const struct insn_registers *after, uint64_t watched, uint64
 	else
 		attribute_at_pc(&attribution);
 	result->explained = attribution.explanations > 0;
-	if (attribution.explanations != 1 || attribution.uncertain)
+	result->unplaced = attribution.explanations == 1 && !attribution.uncertain &&
+			   attribution.unplaced;
+	if (attribution.explanations != 1 || attribution.uncertain || attribution.unplaced)
 		result->access |= TL_GUESSED;
 }

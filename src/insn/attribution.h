@@ -27,6 +27,7 @@ struct attribution {
 	enum explanation_rank best_rank;
 	unsigned explanations;
 	bool uncertain; /* another explanation cannot be excluded */
+	bool unplaced;	/* the explanation is certain, but not where the access begins */
 
 	bool bounded; /* start and end are the function's around pc */
 	bool has_previous;

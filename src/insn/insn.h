@@ -182,6 +182,7 @@ struct insn_access {
 	struct insn insn; /* the instruction, decoded */
 	bool decoded;	  /* insn is valid */
 	bool explained;	  /* false: nothing that may have run touched the watched bytes */
+	bool unplaced;	  /* TL_GUESSED for `first` alone: it did touch a watched byte */
 };
 
 /*

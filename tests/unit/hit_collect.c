@@ -16,7 +16,7 @@
 #include "reader/open.h"
 
 /* Code that nobody runs, to be found by whoever asks what an instruction in front of these does. */
-extern const uint8_t after_load[], after_store[];
+extern const uint8_t after_load[], after_store[], after_last_load[];
 
 __asm__(".text\n"
 	"load_and_store:\n"
@@ -26,6 +26,8 @@ __asm__(".text\n"
 	"	incl %eax\n"
 	"	movl %eax, (%rdi)\n"
 	"after_store:\n"
+	"	movl (%rdi), %edi\n"
+	"after_last_load:\n"
 	"	ret\n"
 	"	.cfi_endproc\n");
 
@@ -39,13 +41,15 @@ struct bench {
 	struct area_process shared;
 	struct area *area;
 	struct hits hits;
-	unsigned pairs;				/* whose second access is a store */
-	bool first_seen, second_seen, changed;	/* of the last one */
+	unsigned pairs;			       /* whose second access is a store */
+	bool first_seen, second_seen, changed; /* of the last one */
+	bool guessed;
 	void (*meanwhile)(struct bench *bench); /* once, when the first hit has begun */
 };
 
 static struct bench *bench;
-static int watched;
+static _Alignas(8) int around[6]; /* zeros */
+#define watched (around[2])
 
 /* A record that its thread has left already, or not (`exit` 0). */
 static void put(unsigned index, uint64_t identity, const uint8_t *after, uint64_t entry,
@@ -115,6 +119,7 @@ static void pair(struct target *target, const struct slot *slot, struct tl_pair 
 	bench->first_seen = pair->first_seen;
 	bench->second_seen = pair->second_seen;
 	bench->changed = pair->changed;
+	bench->guessed = (pair->first->access | pair->second->access) & TL_GUESSED;
 }
 
 static const struct hit_events events = {
@@ -307,6 +312,31 @@ static void what_ends_with_its_process_is_told(void **state)
 	assert_int_equal(bench->target.program->count[COUNT_HITS_LOST], 1);
 }
 
+/* The load overwrote its address, and zeros do not tell where it began. */
+static void load_of_zeros_meets_store(unsigned watched_length)
+{
+	bench->target.slot[0].watch.length = watched_length;
+	put(5, READER, after_last_load, 100, 1000);
+	bench->area->hit[5].registers.general[RDI] = 0;
+	put(9, WRITER, after_store, 300, 400);
+	hits_collect(&bench->hits);
+	assert_int_equal(bench->pairs, 1);
+}
+
+static void a_load_somewhere_meets_a_store_of_all_that_is_watched(void **state)
+{
+	(void)state;
+	load_of_zeros_meets_store(sizeof(watched));
+	assert_false(bench->guessed);
+}
+
+static void a_load_somewhere_may_miss_a_store_of_a_part(void **state)
+{
+	(void)state;
+	load_of_zeros_meets_store(2 * sizeof(watched));
+	assert_true(bench->guessed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +357,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_was_read_behind_a_hold_shows_no_loss, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_ends_with_its_process_is_told, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_load_somewhere_meets_a_store_of_all_that_is_watched, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_load_somewhere_may_miss_a_store_of_a_part, set_up,
 						tear_down),
 	};
 

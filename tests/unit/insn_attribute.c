@@ -231,6 +231,45 @@ static void what_is_masked_out_was_not_touched(void **state)
 	assert_true(access.access & TL_WRITE);
 }
 
+/* mov (%rdi),%edi; nop. With zeros all around what was loaded does not tell where from. */
+static void what_a_load_overwrote_leaves_its_place_open(void **state)
+{
+	static const uint8_t code[] = {0x8b, 0x3f, 0x90};
+	struct world world;
+	struct insn_access access;
+
+	(void)state;
+	make_world(&world, code, sizeof(code), 2);
+	world.registers.general[7] = 0;
+	access = ask(&world, DATA + 64, TL_READ | TL_WRITE);
+	assert_int_equal(access.access, TL_READ | TL_GUESSED);
+	assert_true(access.unplaced);
+	assert_int_equal(access.pc, CODE);
+	assert_int_equal(access.length, 4);
+	assert_int_equal(access.first % 4, 0);
+	world.data[68] = 1; /* one place alone has the value */
+	world.registers.general[7] = 1;
+	access = ask(&world, DATA + 64, TL_READ | TL_WRITE);
+	assert_int_equal(access.access, TL_READ);
+	assert_false(access.unplaced);
+	assert_int_equal(access.first, DATA + 68);
+}
+
+static void what_may_be_another_instruction_is_not_merely_unplaced(void **state)
+{
+	static const uint8_t code[] = {0x8b, 0x3f, 0x90};
+	struct world world;
+	struct insn_access access;
+
+	(void)state;
+	make_world(&world, code, sizeof(code), 2);
+	world.bounds[0] = UNKNOWN;
+	world.registers.general[7] = 0;
+	access = ask(&world, DATA + 64, TL_READ | TL_WRITE);
+	assert_true(access.access & TL_GUESSED);
+	assert_false(access.unplaced);
+}
+
 static void a_store_to_the_stack_is_no_call(void **state)
 {
 	/* push %rax; nop, with what looks like a return address, though no call lies before it */
@@ -257,6 +296,8 @@ int main(void)
 		cmocka_unit_test(a_system_call_is_the_kernels),
 		cmocka_unit_test(a_store_before_a_rep_competes_with_it),
 		cmocka_unit_test(what_is_masked_out_was_not_touched),
+		cmocka_unit_test(what_a_load_overwrote_leaves_its_place_open),
+		cmocka_unit_test(what_may_be_another_instruction_is_not_merely_unplaced),
 		cmocka_unit_test(a_store_to_the_stack_is_no_call),
 	};
 
