@@ -74,6 +74,30 @@ static int cannot_observe(pid_t pid, int err)
 	return STATUS_FAILED;
 }
 
+/* Hits that nobody counted, since no event was open in the thread when it made them. */
+static void tell_threads(const struct program *program)
+{
+	if (observe_uncovered(program))
+		utf8_fprintf(
+			stderr,
+			"trapline: %llu threads could not be watched: no hardware slot or descriptor "
+			"was left for them\n",
+			(unsigned long long)observe_uncovered(program));
+	if (observe_unmet(program))
+		utf8_fprintf(
+			stderr,
+			"trapline: %llu threads' own copies of thread-local variables were not "
+			"watched: they ended before that, or it was not found where their "
+			"copies are\n",
+			(unsigned long long)observe_unmet(program));
+	if (observe_late(program))
+		utf8_fprintf(stderr,
+			     "trapline: %llu threads may have run for more than 20 ms before their "
+			     "own copies of thread-local variables were watched: hits of that time "
+			     "are not told\n",
+			     (unsigned long long)observe_late(program));
+}
+
 static int observe(struct watch_command *command, struct watch *watch, struct control *control)
 {
 	const char *children = observe_children(control_program(control))
@@ -97,12 +121,7 @@ static int observe(struct watch_command *command, struct watch *watch, struct co
 		control_finish(control);
 	}
 	watch_finish(watch);
-	if (observe_uncovered(control_program(control)))
-		utf8_fprintf(
-			stderr,
-			"trapline: %llu threads could not be watched: no hardware slot or descriptor "
-			"was left for them\n",
-			(unsigned long long)observe_uncovered(control_program(control)));
+	tell_threads(control_program(control));
 	print_statistics(command, control);
 	if (watch_changed(watch))
 		return STATUS_FAILED;

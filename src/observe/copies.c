@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "process/thread_pointer.h"
+#include "process/thread_status.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,24 +43,83 @@ static struct observed_thread *add_thread(struct observed_copies *copies, pid_t 
 	return &copies->thread[copies->threads++];
 }
 
-/* A thread that was created and has not run yet has no list: it is looked at once more. */
-static void meet(struct target *target, pid_t tid)
+/* ---- births ----------------------------------------------------------------------------- */
+
+static struct observed_birth *find_birth(const struct observed_copies *copies, pid_t tid)
+{
+	for (size_t i = 0; i < copies->births; i++)
+		if (copies->birth[i].tid == tid)
+			return &copies->birth[i];
+	return NULL;
+}
+
+/* Each event of the creator's has a record of it. */
+void observed_copies_born(struct target *target, pid_t tid, uint64_t time)
+{
+	struct observed_copies *copies = &target->observed->copies;
+	void *grown;
+
+	if (!copies->wanted || find_birth(copies, tid) || find_thread(copies, tid))
+		return;
+	grown = grow(copies->birth, copies->births, &copies->birth_capacity,
+		     sizeof(*copies->birth));
+	if (!grown)
+		return;
+	copies->birth = grown;
+	copies->birth[copies->births++] = (struct observed_birth){.tid = tid, .time = time};
+}
+
+/* Of those that were born, who has been met is forgotten, and who has ended unmet is counted. With
+ * `last` no look comes after this one. */
+static void settle_births(struct target *target, bool last)
+{
+	struct observed_copies *copies = &target->observed->copies;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < copies->births; i++) {
+		struct observed_birth birth = copies->birth[i];
+
+		if (find_thread(copies, birth.tid))
+			continue;
+		if (!last && thread_status_is_there(target->pid, birth.tid))
+			copies->birth[kept++] = birth;
+		else
+			count_one(target->program, COUNT_THREADS_UNMET);
+	}
+	copies->births = kept;
+}
+
+/* ---- looking ---------------------------------------------------------------------------- */
+
+static void announce(struct target *target, struct observed_thread thread)
+{
+	target->observed->events->thread(target, thread.tid, thread.pointer);
+	if (thread.since && clock_now() - thread.since > OBSERVED_LATE_NS)
+		count_one(target->program, COUNT_THREADS_LATE);
+}
+
+/* `began`: when this look did. A thread without a pointer had not run by then. One that is new and
+ * whose birth has not been told was created since the last look. */
+static void meet(struct target *target, pid_t tid, uint64_t began)
 {
 	struct observed_copies *copies = &target->observed->copies;
 	struct observed_thread *thread = find_thread(copies, tid);
-	bool again = thread;
+	const struct observed_birth *birth;
 
-	if (again && (thread->pointer || thread->looked_again))
+	if (thread && thread->pointer)
 		return;
-	thread = again ? thread : add_thread(copies, tid);
-	if (!thread)
-		return;
-	thread->looked_again = again;
+	if (!thread) {
+		thread = add_thread(copies, tid);
+		if (!thread)
+			return;
+		birth = find_birth(copies, tid);
+		thread->since = birth ? birth->time : copies->looked;
+	}
 	thread->pointer = thread_pointer(target->space, tid);
 	if (thread->pointer)
-		target->observed->events->thread(target, tid, thread->pointer);
-	else if (again)
-		count_one(target->program, COUNT_THREADS_POINTERLESS);
+		announce(target, *thread);
+	else
+		thread->since = began;
 }
 
 static void close_ended(struct slot *slot, const struct thread_set *now)
@@ -80,6 +140,8 @@ static void forget_ended(struct target *target, const struct thread_set *now)
 	for (size_t i = 0; i < copies->threads; i++)
 		if (thread_set_contains(now, copies->thread[i].tid))
 			copies->thread[kept++] = copies->thread[i];
+		else if (!copies->thread[i].pointer)
+			count_one(target->program, COUNT_THREADS_POINTERLESS);
 	copies->threads = kept;
 	for (size_t i = kept = 0; i < copies->count; i++)
 		if (thread_set_contains(now, copies->copy[i].tid))
@@ -97,11 +159,23 @@ void observed_copies_look(struct target *target, const struct thread_set *now)
 
 	forget_ended(target, now);
 	for (size_t i = 0; i < now->count; i++)
-		meet(target, now->tids[i]);
+		meet(target, now->tids[i], began);
+	settle_births(target, false);
+	copies->looked = began;
 	copies->due = clock_now();
 	copies->due += (copies->due - began) * LOOK_REST > OBSERVED_LOOK_NS
 			       ? (copies->due - began) * LOOK_REST
 			       : OBSERVED_LOOK_NS;
+}
+
+void observed_copies_settle(struct target *target)
+{
+	const struct thread_set none = {0};
+
+	if (!target->observed->copies.wanted)
+		return;
+	settle_births(target, true);
+	forget_ended(target, &none);
 }
 
 uint64_t observed_copies_next(const struct target *target)
@@ -193,5 +267,6 @@ void copies_forget_all(struct observed_copies *copies)
 {
 	free(copies->thread);
 	free(copies->copy);
+	free(copies->birth);
 	*copies = (struct observed_copies){0};
 }

@@ -246,12 +246,15 @@ static void take_birth(struct target *target, const struct ring *ring, size_t le
 	struct {
 		struct perf_event_header header;
 		uint32_t pid, parent_pid, tid, parent_tid;
+		uint64_t time;
 	} record;
 	char name[AREA_NAME];
 
 	if (length < sizeof(record))
 		return;
 	ring_copy(ring, ring->tail, &record, sizeof(record));
+	if ((pid_t)record.pid == target->pid)
+		observed_copies_born(target, (pid_t)record.tid, record.time);
 	if (thread_names_has(&target->observed->names, (pid_t)record.tid))
 		return;
 	memcpy(name,
@@ -391,6 +394,7 @@ void observed_settle(struct target *target)
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
 		if (target->slot[i].open)
 			settle(target, &target->slot[i]);
+	observed_copies_settle(target);
 }
 
 uint64_t observed_lost(const struct target *target)
@@ -473,6 +477,16 @@ bool observe_is_itself(const struct program *program)
 uint64_t observe_uncovered(const struct program *program)
 {
 	return program->count[COUNT_THREADS_UNOBSERVED];
+}
+
+uint64_t observe_unmet(const struct program *program)
+{
+	return program->count[COUNT_THREADS_UNMET] + program->count[COUNT_THREADS_POINTERLESS];
+}
+
+uint64_t observe_late(const struct program *program)
+{
+	return program->count[COUNT_THREADS_LATE];
 }
 
 /* What is estimated of a watch that rests goes by one process's CPU time. */

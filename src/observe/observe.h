@@ -56,5 +56,9 @@ bool observe_is_itself(const struct program *program);
 
 /* Threads of the observed process that could not be covered. */
 uint64_t observe_uncovered(const struct program *program);
+/* Threads whose own copies of variables were not watched at all, and those that may have used
+ * theirs before (observe/copies.h). After the last hits. */
+uint64_t observe_unmet(const struct program *program);
+uint64_t observe_late(const struct program *program);
 
 #endif

@@ -17,7 +17,13 @@
 struct observed_thread {
 	pid_t tid;
 	uint64_t pointer; /* 0: it is not known */
-	bool looked_again;
+	uint64_t since; /* ns since when it may have run unwatched; 0: it ran before the watching */
+};
+
+/* A thread that the kernel has told of and that no list has shown yet. */
+struct observed_birth {
+	pid_t tid;
+	uint64_t time; /* CLOCK_MONOTONIC ns */
 };
 
 struct observed_copy {
@@ -32,7 +38,10 @@ struct observed_copies {
 	size_t threads, thread_capacity;
 	struct observed_copy *copy;
 	size_t count, capacity;
-	uint64_t due; /* the next look; CLOCK_MONOTONIC, ns */
+	struct observed_birth *birth;
+	size_t births, birth_capacity;
+	uint64_t looked; /* when the last look began, 0: none has been; CLOCK_MONOTONIC, ns … */
+	uint64_t due;	 /* … and when the next is to be */
 };
 
 /* The kernel's numbers of open events, by size. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool read_line(pid_t pid, pid_t tid, const char *name, char *line, size_t size)
 {
@@ -21,6 +22,14 @@ static bool read_line(pid_t pid, pid_t tid, const char *name, char *line, size_t
 	read = fgets(line, (int)size, file);
 	fclose(file);
 	return read;
+}
+
+bool thread_status_is_there(pid_t pid, pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)tid);
+	return access(path, F_OK) == 0;
 }
 
 bool thread_status_name(pid_t pid, pid_t tid, char *name, size_t size)

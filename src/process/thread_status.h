@@ -18,6 +18,9 @@ struct thread_sleep {
 typedef bool thread_status_fn(void *context, pid_t tid);
 bool thread_status_each(pid_t pid, unsigned most, thread_status_fn *each, void *context);
 
+/* Is it a thread of this process now? */
+bool thread_status_is_there(pid_t pid, pid_t tid);
+
 /* Its name, filled up with zeros. False: it is gone, and the name is empty. */
 bool thread_status_name(pid_t pid, pid_t tid, char *name, size_t size);
 

@@ -2,13 +2,18 @@
 /*
  * A program that runs already, whose threads each have their own: `own THREADS WRITES` starts its
  * threads, says "ready", and at a line on its standard input each of them writes `mine` WRITES
- * times. As many threads that are created then do so, too, half a second after they began.
+ * times. As many threads that are created then do so, too, half a second after they began; with a
+ * third argument `unlisted` they look for 0.1 s like threads that have not run yet, and with
+ * `brief` they are created one after the other, write at once and end.
  */
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define THREADS_MAX 64
@@ -16,6 +21,7 @@
 static __thread volatile long mine;
 static long writes;
 static sem_t go;
+static bool unlisted, brief;
 
 static __attribute__((noinline)) void add(void)
 {
@@ -31,9 +37,24 @@ static void *early(void *unused)
 	return unused;
 }
 
+/* The kernel knows no list of robust futexes of a thread that has not run yet. */
+static void seem_unborn(void)
+{
+	void *head;
+	size_t size;
+
+	syscall(SYS_get_robust_list, 0, &head, &size);
+	syscall(SYS_set_robust_list, NULL, size);
+	usleep(100000);
+	syscall(SYS_set_robust_list, head, size);
+}
+
 static void *late(void *unused)
 {
-	usleep(500000);
+	if (unlisted)
+		seem_unborn();
+	if (!brief)
+		usleep(500000);
 	prctl(PR_SET_NAME, "late");
 	for (long i = 0; i < writes; i++)
 		add();
@@ -45,6 +66,8 @@ int main(int argc, char **argv)
 	int threads = argc > 1 ? atoi(argv[1]) : 1;
 	pthread_t thread[2 * THREADS_MAX];
 
+	unlisted = argc > 3 && !strcmp(argv[3], "unlisted");
+	brief = argc > 3 && !strcmp(argv[3], "brief");
 	writes = argc > 2 ? atol(argv[2]) : 1;
 	threads = threads < THREADS_MAX ? threads : THREADS_MAX;
 	sem_init(&go, 0, 0);
@@ -56,8 +79,10 @@ int main(int argc, char **argv)
 	for (int i = 0; i < threads; i++) {
 		pthread_create(&thread[threads + i], NULL, late, NULL);
 		sem_post(&go);
+		if (brief)
+			pthread_join(thread[threads + i], NULL);
 	}
-	for (int i = 0; i < 2 * threads; i++)
+	for (int i = 0; i < (brief ? threads : 2 * threads); i++)
 		pthread_join(thread[i], NULL);
 	return 0;
 }

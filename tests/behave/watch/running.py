@@ -126,6 +126,25 @@ class Running(unittest.TestCase):
                                  [1, 2, 3, 4, 5], tid)
         self.assertNotIn('the kernel counted', text)
 
+    def test_thread_locals_of_threads_that_wait_to_run(self):
+        """Listed for many looks before they run, as on a busy machine: watched all the same."""
+        program = self.start(8, 5, 'unlisted', program=OWN)
+        text = self.finish(program, self.watch(program, 'mine'))
+        lines = re.findall(r'(\w+)/(\d+)  write mine  \S+ → (\d+)  add own.c:\d+', text)
+        self.assertEqual([name for name, _, _ in lines].count('late'), 40, text)
+        self.assertNotIn('were not watched', text)
+
+    def test_thread_locals_of_brief_threads(self):
+        """Who has ended before anybody looked is counted, and that is said."""
+        program = self.start(20, 5, 'brief', program=OWN)
+        text = self.finish(program, self.watch(program, 'mine'))
+        seen = {tid for name, tid, _ in re.findall(r'(\w+)/(\d+)  write mine  (\S+)', text) if name == 'late'}
+        said = re.search(r"(?m)^trapline: (\d+) threads' own copies of thread-local variables were not watched", text)
+        self.assertTrue(said, text)
+        # One may have been met and have written before its event was open.
+        self.assertGreaterEqual(int(said.group(1)), 20 - len(seen) - 3, text)
+        self.assertLessEqual(int(said.group(1)) + len(seen), 20, text)
+
     def test_children(self):
         """Those that were there, those that come, theirs, and the threads of all of them."""
         program = self.start(3, 2, 20, program=FAMILY)
