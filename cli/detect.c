@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/companion.h"
 #include "cli/detect_options.h"
+#include "cli/golang.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/program.h"
@@ -380,6 +381,24 @@ static void tell(struct detection *detection)
 	print_statistics(detection);
 }
 
+static void tell_of_language(const struct detection *detection)
+{
+	const struct tools_chosen *chosen = &detection->chosen;
+	char *path, running[64];
+
+	if (detection->options.pid) {
+		snprintf(running, sizeof(running), "/proc/%d/exe", (int)detection->options.pid);
+		golang_tell(running, attach_program(detection->options.pid), chosen->tool,
+			    chosen->count);
+	} else if (detection->options.program) {
+		path = program_path(detection->options.program[0]);
+		if (path)
+			golang_tell(path, detection->options.program[0], chosen->tool,
+				    chosen->count);
+		free(path);
+	}
+}
+
 static int run(struct detection *detection)
 {
 	int status = detection->options.program ? spawn(detection) : STATUS_OK;
@@ -388,6 +407,7 @@ static int run(struct detection *detection)
 		status = attach_begin(tool_set_control(detection->tools), detection->options.pid);
 	if (status)
 		return status;
+	tell_of_language(detection);
 	output_begin(&detection->output);
 	if (detection->generated)
 		output_file_empty(detection->generated);

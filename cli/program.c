@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/syscall.h"
 #include "cli/command.h"
+#include "cli/golang.h"
 #include "program/abandon.h"
 #include "program/ending.h"
 #include "program/preload.h"
@@ -87,27 +88,6 @@ static int find_interpreter(int fd, const Elf64_Ehdr *header, Elf64_Phdr *found)
 	return 0;
 }
 
-/* Go's runtime sets the actions of all signals as it begins, by system calls of its own. Its linker
- * leaves this section in every program. */
-static bool is_go(int fd, const Elf64_Ehdr *header)
-{
-	static const char wanted[] = ".go.buildinfo";
-	Elf64_Shdr section, names;
-	char name[sizeof(wanted)];
-
-	if (pread(fd, &names, sizeof(names),
-		  (off_t)(header->e_shoff + header->e_shstrndx * sizeof(names))) != sizeof(names))
-		return false;
-	for (unsigned i = 0; i < header->e_shnum; i++)
-		if (pread(fd, &section, sizeof(section),
-			  (off_t)(header->e_shoff + i * sizeof(section))) == sizeof(section) &&
-		    pread(fd, name, sizeof(name), (off_t)(names.sh_offset + section.sh_name)) ==
-			    sizeof(name) &&
-		    memcmp(name, wanted, sizeof(name)) == 0)
-			return true;
-	return false;
-}
-
 /* `entry`: how it is entered where no library can be loaded into it. */
 static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header, enum enter_when *entry)
 {
@@ -129,7 +109,9 @@ static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header, enu
 	else if (named > 0)
 		why = examine_linker(path, fd, &interpreter);
 	if (why)
-		*entry = is_go(fd, header) ? ENTER_LATE : ENTER_FIRST;
+		/* Go's runtime sets the actions of all signals as it begins, by system calls of
+		 * its own. */
+		*entry = golang_is_elf(fd, header) ? ENTER_LATE : ENTER_FIRST;
 	return why;
 }
 

@@ -262,6 +262,18 @@ class Exact(unittest.TestCase):
             self.assertEqual(hits_counted(done.stderr), 1600, done.stderr)
             self.assertIn("ok", done.stdout)
 
+    def test_silence_in_go_is_said(self):
+        """Launched and by -p, of each tool that is silent there; of no other program, and by no other command."""
+        said = r"(?m)^trapline: (\w+): \S+ is a program of Go: in Go's code .* nothing is reported there"
+        for program, tools in ((LIKE_GO, ["race", "stack"]), (STATIC, [])):
+            done = trapline("run", "-q", "--tool", "race,stack", "--", program, "count", 0, 1, 1)
+            self.assertEqual(re.findall(said, done.stderr), tools, done.stderr)
+            with Subject("some", 4, program=program) as subject:
+                done = trapline("race", "-q", "-p", subject.pid, "--duration", 0.1)
+                self.assertEqual(re.findall(said, done.stderr), tools[:1], done.stderr)
+                done = trapline("throttle", "--cpu", "90%", "-p", subject.pid, "--duration", 0.1)
+                self.assertNotIn("Go", done.stderr)
+
 
 class Chained(unittest.TestCase):
     def test_a_held_thread_is_watched(self):
