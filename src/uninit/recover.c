@@ -4,6 +4,7 @@
 #include "insn/forward.h"
 #include "insn/insn.h"
 #include "insn/operand.h"
+#include "insn/origin.h"
 #include "uninit/words.h"
 
 #include <errno.h>
@@ -22,6 +23,8 @@ struct recovering {
 	uint64_t place[STEPS]; /* of the last instructions, the load included */
 	uint16_t written[STEPS];
 	unsigned places; /* so far; the last ones are in `place` */
+	size_t begun; /* behind the last call or jump that is always taken, in bytes from the start
+		       */
 	struct insn load;
 };
 
@@ -74,9 +77,11 @@ static bool list_places(struct recovering *recovering)
 			recovering->load = insn;
 			return true;
 		}
+		at += insn.length;
 		if (insn.flow != INSN_FLOW_NEXT)
 			recovering->places = 0;
-		at += insn.length;
+		if (insn.flow != INSN_FLOW_NEXT && !insn.conditional)
+			recovering->begun = at;
 	}
 	return false;
 }
@@ -103,6 +108,37 @@ static bool carry_out(struct recovering *recovering, unsigned back, struct insn_
 			return false;
 	}
 	return true;
+}
+
+/*
+ * Registers that the load overwrote, by those that hold the same: malloc's result is often kept in
+ * a second one, and branches may lie between. Accepted: the load is jumped to from before that call
+ * with other registers, and what comes out lies in the watched word nevertheless.
+ */
+static void know_by_copies(struct recovering *recovering, struct insn_forward *forward)
+{
+	static struct insn_origin_work work; /* one thread; large */
+	struct insn_origin origin[INSN_GENERAL];
+	size_t place = recovering->access->pc - recovering->start - recovering->begun;
+	uint16_t kept = (uint16_t)~recovering->load.written_registers;
+
+	memcpy(forward->general, recovering->access->registers->general, sizeof(forward->general));
+	forward->known = kept;
+	forward->pc = recovering->access->pc;
+	forward->fs_base = recovering->access->registers->fs_base;
+	if (insn_origins(recovering->code + recovering->begun, place + recovering->load.length,
+			 place, NULL, &work, origin))
+		return;
+	for (int lost = 0; lost < INSN_GENERAL; lost++)
+		for (int twin = 0; twin < INSN_GENERAL; twin++)
+			if (!(forward->known >> lost & 1) && (kept >> twin & 1) &&
+			    origin[lost].number >= 0 &&
+			    origin[lost].number == origin[twin].number) {
+				forward->general[lost] = forward->general[twin] -
+							 (uint64_t)(int64_t)origin[twin].offset +
+							 (uint64_t)(int64_t)origin[lost].offset;
+				forward->known |= (uint16_t)(1u << lost);
+			}
 }
 
 static bool is_known(const struct insn_forward *forward, int number)
@@ -139,6 +175,7 @@ static struct recovering *begin(struct tl_host *host, const struct tl_services *
 	recovering.services = services;
 	recovering.access = access;
 	recovering.places = 0;
+	recovering.begun = 0;
 	if (!access->registers || !read_code(&recovering) || !list_places(&recovering))
 		return NULL;
 	return &recovering;
@@ -156,7 +193,8 @@ bool uninit_recover(struct tl_host *host, const struct tl_services *services,
 		if (carry_out(recovering, back, &forward) &&
 		    locate(recovering, &forward, word, recovered))
 			return true;
-	return false;
+	know_by_copies(recovering, &forward);
+	return locate(recovering, &forward, word, recovered);
 }
 
 uint16_t uninit_recover_before(struct tl_host *host, const struct tl_services *services,

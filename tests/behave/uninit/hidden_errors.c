@@ -26,6 +26,21 @@ static NOINLINE void copied_behind_padding(void)
 	free(padded);
 }
 
+/* As compilers write it: the block's address is kept in a second register, and the load is over the
+ * first one, behind a branch. Its register holds another number before that. */
+static NOINLINE void loaded_over_address(void)
+{
+	int *reply = malloc(32);
+	int urgent;
+
+	__asm__ volatile("mov %%rax, %%rdx\n\ttest %%rax, %%rax\n\tje 1f\n\tmovl $200, (%%rax)\n\t"
+			 "mov 4(%%rax), %%eax\n\ttest %%eax, %%eax\n\tje 1f\n\tincq %1\n1:"
+			 : "=a"(urgent), "+m"(sink)
+			 : "0"(reply)
+			 : "rdx", "memory", "cc");
+	free(reply);
+}
+
 struct fields {
 	unsigned ready : 1, mode : 3, level : 5, rest : 23;
 };
@@ -212,6 +227,7 @@ static NOINLINE void copied_long_before(void)
 
 static const struct row rows[] = {
 	{"compared_in_parts", compared_in_parts},
+	{"loaded_over_address", loaded_over_address},
 	{"field_between_stores", field_between_stores},
 	{"string_beside_its_end", string_beside_its_end},
 	{"read_in_part", read_in_part},
