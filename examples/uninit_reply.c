@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A server that tells more than it was asked. A reply has room for 24 letters; a shorter text is
- * sent with what stood in the block before: a piece of somebody else's password, perhaps.
+ * sent with what stood in the block before: a piece of somebody else's password, perhaps. And only
+ * warnings set whether a reply is urgent: any other is, or is not, as it happens.
  *
  *	trapline uninit --all -- build/examples/uninit_reply
  */
@@ -12,11 +13,14 @@
 #include <unistd.h>
 
 struct reply {
-	long status;
+	int status;
+	int urgent;
 	char text[24];
 };
 
-static int answer(int client, long status, const char *text)
+static int urgent_replies;
+
+static int answer(int client, int status, const char *text)
 {
 	struct reply *reply = malloc(sizeof(*reply));
 	ssize_t sent;
@@ -25,6 +29,10 @@ static int answer(int client, long status, const char *text)
 		return -1;
 	reply->status = status;
 	strcpy(reply->text, text);
+	if (status >= 400)
+		reply->urgent = 1;
+	if (reply->urgent)
+		urgent_replies++;
 	sent = write(client, reply, sizeof(*reply));
 	free(reply);
 	return sent == sizeof(*reply) ? 0 : -1;
@@ -43,6 +51,6 @@ int main(void)
 		if (read(ends[1], &received, sizeof(received)) != sizeof(received))
 			return 1;
 	}
-	printf("%ld %s\n", received.status, received.text);
+	printf("%d %s, %d urgent\n", received.status, received.text, urgent_replies);
 	return 0;
 }
