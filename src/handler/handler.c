@@ -484,6 +484,13 @@ static void handle_ours(const struct perf_siginfo *perf, ucontext_t *context)
 	struct area_process *process = agent_state.process;
 	const void *frame = __builtin_frame_address(0);
 
+	/* Before this thread counts as in a handler: a signal's handler may leave by longjmp(). */
+	if (own_frame_again(agent_state.area, process, perf->data, context, frame,
+			    !may_call(process))) {
+		if (regions)
+			regions->leave(context);
+		return;
+	}
 	atomic_fetch_add(&agent_state.handlers, 1);
 	take_hit(process, perf, context);
 	if (may_call(process)) {

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "handler/own_frame.h"
 
+#include "agent/arch.h"
 #include "base/perf_siginfo.h"
 #include "base/syscall.h"
 #include "signal/ownership.h"
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 
 /* BELOW: bytes of stack that the handler's callees use at most. ABOVE: bytes from the handler's
  * frame to the end of the signal frame, vector registers included. */
 #define BELOW 4096
 #define ABOVE 16384
+#define STANDSTILLS 16u
+#define PASSES_ENDLESS 16u /* in a row: the next one will not be the last, either */
+/* So many of them are a second at least, in which the controller has not ended the watch. */
+#define PASSES_MOST (PASSES_ENDLESS + 1000000000u / PAUSE)
+#define PAUSE 1000000u /* ns */
 
 /* Does the slot watch something near the handler's frames? Where none does, two system calls are
  * saved. */
@@ -63,4 +70,105 @@ void own_frame_settle(struct area_process *process, uint64_t tag, const void *fr
 			take_one(process);
 			return;
 		}
+}
+
+/* Handlers that a thread has been through at one place. By a hash of its stack pointer, since that
+ * is known where no system call may be made. Accepted: two threads that share an entry keep each
+ * other's count low while both are at such a place, and go on as soon as one of them does. */
+static struct standstill {
+	_Atomic uint64_t where;
+	_Atomic uint32_t passes;
+} standstills[STANDSTILLS];
+
+/* Does a watch without an end lie where the handler's frames do, and not in what the program has of
+ * the stack, which it may read again and again? */
+static bool may_trip_again(const struct area_slot *slot, uint64_t frame, uint64_t stack)
+{
+	return slot->hold_limit == AREA_HITS_UNBOUND && is_near(slot, frame) &&
+	       (stack < frame || slot->address < stack - insn_arch.red_zone);
+}
+
+static uint64_t place_of(const struct area_registers *registers)
+{
+	uint64_t where = registers->pc;
+
+	for (unsigned i = 0; i < INSN_GENERAL; i++)
+		where = (where ^ registers->general[i]) * 0x9e3779b97f4a7c15u;
+	return where ^ registers->flags;
+}
+
+/* How often the thread has been in a handler since it last ran an instruction of the program. */
+static uint32_t passes_here(const struct area_registers *registers)
+{
+	uint64_t stack = registers->general[insn_arch.stack_pointer];
+	struct standstill *still = &standstills[(stack >> 4) % STANDSTILLS];
+	uint64_t where = place_of(registers);
+
+	if (atomic_exchange_explicit(&still->where, where, memory_order_relaxed) == where)
+		return atomic_fetch_add_explicit(&still->passes, 1, memory_order_relaxed) + 1;
+	atomic_store_explicit(&still->passes, 0, memory_order_relaxed);
+	return 0;
+}
+
+/* The thread is where the program was interrupted, so that its signals may come as they do there;
+ * but SIGTRAP, which would only begin this anew. */
+static void let_signals_in(const ucontext_t *context)
+{
+	uint64_t mask, all;
+
+	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
+	mask |= 1ull << (SIGTRAP - 1);
+	raw_sigprocmask(SIG_SETMASK, &mask, &all);
+	raw_nanosleep(PAUSE);
+	raw_sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
+/* The kernel's mask is the first word of libc's. */
+static void block_trap(ucontext_t *context)
+{
+	uint64_t mask;
+
+	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
+	mask |= 1ull << (SIGTRAP - 1);
+	memcpy(&context->uc_sigmask, &mask, sizeof(mask));
+}
+
+static void wait_for_the_end(struct area *area, struct area_slot *slot, ucontext_t *context,
+			     uint32_t passes)
+{
+	atomic_store(&slot->framed, atomic_load(&slot->generation));
+	if (passes >= PASSES_MOST && atomic_load(&slot->generation) & 1) {
+		block_trap(context);
+		atomic_store(&area->unanswered, 1);
+		return;
+	}
+	area_ring(area);
+	let_signals_in(context);
+}
+
+bool own_frame_again(struct area *area, struct area_process *process, uint64_t tag,
+		     ucontext_t *context, const void *frame, bool quiet)
+{
+	struct area_registers registers;
+	struct area_slot *slot = NULL;
+	uint32_t passes;
+
+	if (!process || !is_hit(tag))
+		return false;
+	agent_arch.registers(context, &registers);
+	for (unsigned i = 0; i < AREA_SLOTS && !slot; i++)
+		if (may_trip_again(&process->slot[i], (uintptr_t)frame,
+				   registers.general[insn_arch.stack_pointer]))
+			slot = &process->slot[i];
+	if (!slot)
+		return false;
+	passes = passes_here(&registers);
+	if (!passes || slot != &process->slot[tag >> 32 & 0xff])
+		return false;
+	atomic_fetch_add_explicit(&process->own, 1, memory_order_relaxed);
+	if (passes >= PASSES_ENDLESS && quiet)
+		atomic_store(&slot->framed, atomic_load(&slot->generation));
+	else if (passes >= PASSES_ENDLESS)
+		wait_for_the_end(area, slot, context, passes);
+	return true;
 }

@@ -4,9 +4,9 @@
 #include "lasting/lasting.h"
 #include "lasting/traces.h"
 #include "observe/observe.h"
+#include "process/say.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdatomic.h>
 
 int lasting_arm(struct program *program, pid_t pid, unsigned index, const struct tl_watch *watch)
@@ -36,7 +36,7 @@ int lasting_arm(struct program *program, pid_t pid, unsigned index, const struct
 	if (err)
 		return err;
 	if (!lasting.hits)
-		lasting.hits = UINT_MAX;
+		lasting.hits = AREA_HITS_UNBOUND;
 	slot->count_before = coverage_count(&slot->coverage);
 	err = slot_arm(target, slot, &lasting);
 	duty_begin(target, slot);
@@ -139,8 +139,32 @@ static void collect(struct program *program)
 	traces_collect(program);
 }
 
+/* A thread has its handler's frames where the slot watches, and reads them on its way back: each
+ * hit would make the next, and the thread would never go on. */
+static void end_framed(struct target *target)
+{
+	char name[PROCESS_NAME];
+
+	for (unsigned i = 0; i < AREA_SLOTS; i++) {
+		struct slot *slot = &target->slot[i];
+		uint32_t framed = atomic_load(&target->shared->slot[i].framed);
+
+		if (!slot->armed || framed != slot->generation)
+			continue;
+		process_name(target->pid, name);
+		say("%s (%d) came to 0x%lx with its stack pointer above it, where the handler of each "
+		    "hit reads its own frame: that is watched no longer",
+		    name, (int)target->pid, (unsigned long)slot->watch.address);
+		count_one(target->program, COUNT_WATCHES_FRAMED);
+		slot_disarm(target, slot);
+	}
+}
+
 static void run(struct program *program)
 {
+	for (unsigned i = 0; i < AREA_PROCESSES; i++)
+		if (program->target[i] && !program->target[i]->observed)
+			end_framed(program->target[i]);
 	duty_run(program);
 }
 

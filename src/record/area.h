@@ -157,6 +157,7 @@ struct area_hit {
 
 /* By what a hold is paid that is made whatever a thread has saved up: by the thread, afterwards; by
  * what the controller lends a process at its start, which counts it. */
+#define AREA_HITS_UNBOUND UINT32_MAX
 #define AREA_ANSWER_OWED 1u
 #define AREA_ANSWER_LENT 2u
 
@@ -168,7 +169,7 @@ struct area_slot {
 	_Atomic uint32_t generation;
 	_Atomic uint32_t turn; /* futex: raised to end the holds of this slot early */
 	_Atomic uint32_t hits; /* of this generation */
-	uint32_t hold_limit;   /* hits beyond this many pass unrecorded */
+	uint32_t hold_limit;   /* hits beyond this many pass unrecorded; or AREA_HITS_UNBOUND */
 	uint64_t hold;	       /* ns, at least … */
 	uint64_t hold_most;    /* … and at most, growing with the time waited for the hit */
 	uint64_t hold_whole;   /* ns that a hold is not shortened to less than for what it delays */
@@ -208,6 +209,9 @@ struct area_slot {
 	/* Of a region. The error is the process's answer, -errno. */
 	uint32_t region_access;
 	_Atomic int32_t region_error;
+	/* The generation whose hits a thread's handlers make themselves, one after the other, by
+	 * their own frames (handler/own_frame.h): its watch is to end. */
+	_Atomic uint32_t framed;
 };
 
 enum area_process_state {
