@@ -56,6 +56,7 @@ int main(void)
 	expect(pthread_create(&thread, &attr, body, NULL) == 0);
 	expect(pthread_join(thread, NULL) == 0);
 	noise_stop();
+	nap(800000);
 	while (!alarms)
 		nap(1000);
 	say("%ld reads", reads);
