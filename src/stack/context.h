@@ -18,6 +18,10 @@
 #define SUSPECTS 8
 #define AREAS 64
 #define HOLDERS_TRIED 256
+/* Of watches on what lies ahead of a thread (plan.h): each hit is looked at however busy the
+ * machine is, and a process may take long to begin, or to get a CPU. */
+#define HOLD_AHEAD (500 * MILLISECOND)
+#define WINDOW_AHEAD (1000 * MILLISECOND)
 
 enum stage {
 	STAGE_SITE,    /* code: the address of a local is about to leave its frame */
@@ -62,6 +66,7 @@ struct process {
 	bool wanted;	      /* it has the function that the user named */
 	/* It copies frames away and back: what lies below a stack pointer may come again. */
 	bool copies;
+	bool ahead; /* what its threads come to next is watched (plan.h) */
 	struct stack_area area[AREAS];
 	struct suspect suspect[SUSPECTS];
 	struct holder_tried tried[HOLDERS_TRIED];

@@ -430,6 +430,29 @@ void functions_note_calls(struct functions *functions)
 	functions->calls = true;
 }
 
+struct site *functions_place(struct functions *functions, uint64_t pc)
+{
+	add_site(functions, SITE_CALL, pc, RESULT);
+	for (unsigned i = functions->sites; i-- > 0;)
+		if (functions->site[i].pc == pc)
+			return &functions->site[i];
+	return NULL;
+}
+
+void functions_place_called(struct functions *functions, struct space *space, uint64_t pc)
+{
+	const struct code *code = space ? functions_around(functions, space, pc) : NULL;
+
+	for (unsigned i = 0; code && i < code->names; i++) {
+		const struct known *known =
+			place_of(functions, called_function(space, code->name[i]));
+
+		if (known->start && known->code &&
+		    !(known->code->takes_address && known->code->ready))
+			add_site(functions, SITE_CALL, known->start, RESULT);
+	}
+}
+
 static bool is_due(const struct site *site, uint64_t now)
 {
 	return site->kind != SITE_CALL && !site->watched && site->next <= now;

@@ -17,7 +17,10 @@ enum site_kind {
 	SITE_LEAVE,   /* returns from a frame, addresses of which may be anywhere */
 	SITE_LANDING, /* comes after frames that were left by longjmp() or an exception */
 	SITE_THREAD,  /* hands one to a new thread */
-	SITE_CALL,    /* hands out none, but calls what the code does not tell (plan.h) */
+	/* Hands out none, but the code does not tell what is called, or where a branch leads
+	 * (plan.h).
+	 */
+	SITE_CALL,
 };
 
 struct site {
@@ -68,6 +71,11 @@ int functions_entries(struct functions *functions, struct space *space, const st
 
 /* From now on sites of the kind SITE_CALL are found, too. */
 void functions_note_calls(struct functions *functions);
+/* A place where a thread is met to see where it goes, a site of the kind SITE_CALL unless it is one
+ * already; NULL: there is no room. */
+struct site *functions_place(struct functions *functions, uint64_t pc);
+/* One at the beginning of each function of the program that the one around `pc` names. */
+void functions_place_called(struct functions *functions, struct space *space, uint64_t pc);
 /* A thread is in the function around `pc`, or will return to it: it may call what that names. */
 void functions_use(struct functions *functions, struct space *space, uint64_t pc);
 /* What is to be watched next, or NULL: the one that has waited longest. `near`: of those that

@@ -12,20 +12,16 @@
 
 #define WORD 8
 
-#define HOLD (3 * MILLISECOND) /* at most: until the hit was looked at */
-#define HOLD_ALL \
-	(500 * MILLISECOND) /* where every frame is looked at, however busy the machine is */
-/* There a process may take long to begin, or to get a CPU. */
-#define WINDOW_ALL (1000 * MILLISECOND)
+#define HOLD (3 * MILLISECOND)		/* at most: until the hit was looked at */
+#define HOLD_WANTED (500 * MILLISECOND) /* however busy the machine is */
 /* Doubled each time, until somebody has called it. */
 #define READY_WINDOW_FIRST (5 * MILLISECOND)
 #define READY_DOUBLINGS 4
 #define READY_WINDOW (100 * MILLISECOND)
 /* A frame that lives longer is left for others. */
 #define SLOT_WINDOW (50 * MILLISECOND)
-#define SLOT_WINDOW_WANTED                                                    \
-	(10000 * MILLISECOND) /* of a function that the user named, or of all \
-			       */
+/* Of a function that the user named, or of all. */
+#define SLOT_WINDOW_WANTED (10000 * MILLISECOND)
 #define SLOT_HITS 16
 #define PAUSE (4 * MILLISECOND) /* until the next look: doubled for a function nobody calls */
 #define PAUSES 8
@@ -72,10 +68,12 @@ static int arm_ready(struct stack *stack, struct task *task)
 	struct tl_watch watch = {.access = TL_EXEC,
 				 .address = task->victim->code->start + task->victim->code->ready,
 				 .hits = wanted ? 0 : 1,
-				 .hold = stack->all || wanted ? HOLD_ALL : HOLD,
-				 .window = wanted	? 0
-					   : stack->all ? WINDOW_ALL
-							: ready_window(task->victim)};
+				 .hold = wanted			? HOLD_WANTED
+					 : task->process->ahead ? HOLD_AHEAD
+								: HOLD,
+				 .window = wanted		  ? 0
+					   : task->process->ahead ? WINDOW_AHEAD
+								  : ready_window(task->victim)};
 
 	return task_arm(stack, task, STAGE_READY, &watch);
 }
@@ -153,14 +151,18 @@ static void choose_slots(struct stack *stack, struct task *task)
 static bool arm_slot(struct stack *stack, struct task *task, enum stage stage)
 {
 	struct frame_slot *slot = &task->slot[stage - STAGE_SLOT];
-	struct tl_watch watch = {.access = TL_WRITE,
+	/* Ahead its reads are told too: the frame's end is, and what comes behind it is planned. */
+	struct tl_watch watch = {.access = task->process->ahead ? TL_READ | TL_WRITE : TL_WRITE,
 				 .address = slot->address,
 				 .length = WORD,
 				 .tid = task->tid,
 				 .hits = SLOT_HITS,
-				 .hold = stack->all || task->victim->wanted ? HOLD_ALL : 0,
-				 .window = task->victim->wanted || stack->all ? SLOT_WINDOW_WANTED
-									      : SLOT_WINDOW};
+				 .hold = task->victim->wanted	? HOLD_WANTED
+					 : task->process->ahead ? HOLD_AHEAD
+								: 0,
+				 .window = task->victim->wanted || task->process->ahead
+						   ? SLOT_WINDOW_WANTED
+						   : SLOT_WINDOW};
 
 	return slot->address && slot->address % WORD == 0 &&
 	       stack->services->read(stack->host, task->process->pid, slot->address, &slot->value,
@@ -254,6 +256,15 @@ static bool is_unwinder(struct stack *stack, const struct task *task,
 	       is_unwinding_code(stack, task, access);
 }
 
+/* The function itself reads what it saved only as it returns; others, to unwind. */
+static void read_slot(struct stack *stack, struct task *task, const struct tl_access *access)
+{
+	const struct code *code = task->victim->code;
+
+	if (access->pc - code->start < code->end - code->start)
+		end_slot(stack, task);
+}
+
 static void hit_slot(struct stack *stack, struct task *task, const struct frame_slot *slot,
 		     const struct tl_access *access)
 {
@@ -293,6 +304,8 @@ void guard_hit(struct stack *stack, struct task *task, enum stage stage,
 {
 	if (stage == STAGE_READY)
 		hit_ready(stack, task, access);
+	else if (!(access->access & (TL_WRITE | TL_GUESSED)))
+		read_slot(stack, task, access);
 	else
 		hit_slot(stack, task, &task->slot[stage - STAGE_SLOT], access);
 }

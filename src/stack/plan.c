@@ -2,6 +2,7 @@
 #include "stack/plan.h"
 
 #include "insn/forward.h"
+#include "stack/course.h"
 #include "stack/frames.h"
 #include "stack/guard.h"
 #include "stack/order.h"
@@ -12,6 +13,7 @@
 
 #define WORD 8
 #define ITEMS 16
+#define COURSE 4 /* of these, what the thread that is held comes to first */
 #define WAITING (1u << STAGE_SITE | 1u << STAGE_READY)
 
 /* Nobody has come by yet. */
@@ -102,6 +104,15 @@ static void give_up_gone(struct stack *stack, const struct tl_access *access,
 	}
 }
 
+static bool is_among(const struct order_item *item, const struct order_item *const *fresh,
+		     unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (fresh[i]->site == item->site && fresh[i]->victim == item->victim)
+			return true;
+	return false;
+}
+
 /* The first `room` items are waited at and nothing else is. */
 static void replace(struct stack *stack, struct process *process, const struct order_item *items,
 		    unsigned count, unsigned room)
@@ -115,7 +126,7 @@ static void replace(struct stack *stack, struct process *process, const struct o
 
 		if (task)
 			keep[task - stack->task] = true;
-		else if (is_watched(&items[i]))
+		else if (is_watched(&items[i]) || is_among(&items[i], fresh, wanted))
 			continue;
 		else
 			fresh[wanted++] = &items[i];
@@ -143,13 +154,20 @@ static void note_nothing(void *context, const struct insn_forward_access *access
 	(void)access;
 }
 
-/* There is room in `pcs` for one more. */
-static void plan(struct stack *stack, struct process *process, uint64_t *pcs, unsigned count)
+/* A thread that is held, and where it goes on, its own place first. There is room for one more. */
+struct held {
+	const struct tl_registers *registers; /* NULL: there is none */
+	uint64_t *pcs;
+	unsigned count;
+	unsigned returns; /* how many of these come before its return addresses */
+};
+
+static void plan(struct stack *stack, struct process *process, struct held held)
 {
 	struct space *space = stack_space(stack, process->pid);
 	unsigned slots = stack->services->slots(stack->host, process->pid), used;
 	struct order_item items[ITEMS];
-	unsigned found;
+	unsigned found = 0;
 
 	if (!space || slots < 2)
 		return;
@@ -165,8 +183,14 @@ static void plan(struct stack *stack, struct process *process, uint64_t *pcs, un
 	process->plans++;
 	/* What is called from elsewhere than the program, before main() or behind it, leads
 	 * nowhere: then what comes after the entry point does. */
-	pcs[count++] = process->entry + 1; /* as a return address, which is behind its call */
-	found = order_next(process->functions, space, pcs, count, items, ITEMS);
+	if (held.registers && held.count >= held.returns)
+		found = course_next(process->functions, space, held.registers,
+				    held.pcs + held.returns, held.count - held.returns, items,
+				    COURSE);
+	held.pcs[held.count++] =
+		process->entry + 1; /* as a return address, which is behind its call */
+	found += order_next(process->functions, space, held.pcs, held.count, items + found,
+			    ITEMS - found);
 	replace(stack, process, items, found, slots - used - 1);
 	stack->services->count(stack->host, "stack-plans", 1);
 }
@@ -176,7 +200,8 @@ void plan_begin(struct stack *stack, struct process *process, uint64_t entry)
 	uint64_t pcs[2] = {entry};
 
 	process->entry = entry;
-	plan(stack, process, pcs, 1);
+	functions_place_called(process->functions, stack_space(stack, process->pid), entry);
+	plan(stack, process, (struct held){.pcs = pcs, .count = 1});
 }
 
 /* Where the thread goes next, if a register or memory says that; else 0. */
@@ -208,5 +233,9 @@ void plan_follow(struct stack *stack, struct process *process, const struct tl_a
 	pcs[0] = space ? goes_to(space, access) : 0;
 	before = pcs[0] != 0;
 	give_up_gone(stack, access, frames, count);
-	plan(stack, process, pcs, before + frames_pcs(frames, count, pcs + before, TASK_FRAMES));
+	plan(stack, process,
+	     (struct held){.registers = access->registers,
+			   .pcs = pcs,
+			   .count = before + frames_pcs(frames, count, pcs + before, TASK_FRAMES),
+			   .returns = before + 1});
 }

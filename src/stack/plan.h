@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every frame of a short run (`trapline stack --all`): as a process begins, and each time that one
- * of its threads comes to a site or to a function's frame, what it comes to next is watched instead
- * of what was.
+ * Every frame of a short run: as a process begins, and each time that one of its threads comes to a
+ * site, to a function's frame or to its end, what it comes to next is watched instead of what was.
+ * Only with --all.
  */
 #ifndef STACK_PLAN_H
 #define STACK_PLAN_H

@@ -125,20 +125,27 @@ static void begin_all(struct stack *stack, struct process *process)
 }
 
 /* The program waits meanwhile: what the user asked for is watched from its first instruction on. */
-static void begin_early(struct stack *stack, struct process *process)
+static void begin_wanted(struct stack *stack, struct process *process)
+{
+	struct space *space = stack_space(stack, process->pid);
+
+	if (!space)
+		return;
+	see_process(stack, process, space);
+	begin_all(stack, process);
+}
+
+/* The program waits meanwhile: what it comes to first is watched from its first instruction on. */
+static void begin_ahead(struct stack *stack, struct process *process)
 {
 	struct space *space = stack_space(stack, process->pid);
 	uint64_t until = clock_now() + BEGIN_MOST;
 
 	if (!space)
 		return;
-	if (stack->all)
-		functions_note_calls(process->functions);
+	process->ahead = true;
+	functions_note_calls(process->functions);
 	see_process(stack, process, space);
-	if (stack->function) {
-		begin_all(stack, process);
-		return;
-	}
 	while (functions_work(process->functions, space, FUNCTIONS_A_TICK) && clock_now() < until)
 		;
 	plan_begin(stack, process, process_entry_point(process->pid));
@@ -156,8 +163,10 @@ static void on_process_began(void *state, pid_t pid)
 	*process = (struct process){.pid = pid, .functions = functions_create()};
 	if (!process->functions)
 		process->pid = 0;
-	else if (stack->function || stack->all)
-		begin_early(stack, process);
+	else if (stack->function)
+		begin_wanted(stack, process);
+	else if (stack->all)
+		begin_ahead(stack, process);
 }
 
 static void on_hit(void *state, const struct tl_access *access)
@@ -176,7 +185,7 @@ static void on_hit(void *state, const struct tl_access *access)
 		guard_hit(stack, task, stage, access);
 	else
 		use_hit(stack, task, stage, access);
-	if (stack->all && (stage == STAGE_READY || stage == STAGE_SITE))
+	if (process->ahead && (stage == STAGE_READY || stage == STAGE_SITE || !task->armed))
 		plan_follow(stack, process, access);
 }
 

@@ -71,7 +71,7 @@ int task_arm(struct stack *stack, struct task *task, enum stage stage, struct tl
 	watch->size = sizeof(*watch);
 	watch->pid = task->process->pid;
 	watch->urgent = task->process->wanted ||
-			(stack->all && task->process->plans < PLANS_ANYWAY);
+			(task->process->ahead && task->process->plans < PLANS_ANYWAY);
 	watch->cookie = cookie_of(stack, task, stage);
 	if (task->armed >> stage & 1)
 		return -EALREADY;

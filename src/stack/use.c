@@ -18,10 +18,6 @@
 #define WORD 8
 
 #define HOLD (3 * MILLISECOND) /* at most: until the hit was looked at */
-#define HOLD_ALL \
-	(500 * MILLISECOND) /* where every frame is looked at, however busy the machine is */
-/* There a process may take long to begin, or to get a CPU. */
-#define WINDOW_ALL (1000 * MILLISECOND)
 /* How long a site is watched for somebody to come by, and its frame for its return. */
 /* First one after the other, briefly: what is called all the time is met so. */
 #define SITE_WINDOW_FIRST (10 * MILLISECOND)
@@ -75,7 +71,7 @@ bool use_begin_at(struct stack *stack, struct process *process, struct site *sit
 {
 	struct tl_watch watch = {.access = TL_EXEC,
 				 .hits = 1,
-				 .hold = stack->all ? HOLD_ALL : HOLD,
+				 .hold = process->ahead ? HOLD_AHEAD : HOLD,
 				 .window = SITE_WINDOW};
 	struct task *task = task_begin(stack, process);
 
@@ -85,8 +81,8 @@ bool use_begin_at(struct stack *stack, struct process *process, struct site *sit
 		watch.window = SITE_WINDOW_LATER;
 	else if (!site->met)
 		watch.window = SITE_WINDOW_FIRST << site->looks;
-	if (stack->all)
-		watch.window = WINDOW_ALL;
+	if (process->ahead)
+		watch.window = WINDOW_AHEAD;
 	if (site->kind == SITE_LANDING)
 		watch.hits = LANDING_HITS;
 	watch.address = site->pc;
