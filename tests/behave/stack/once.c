@@ -116,13 +116,57 @@ static void run_pointed(void)
 	pointed();
 }
 
+/* Reports what does not happen; more of them are named first than there are slots. */
+APART static void right_error(int number)
+{
+	char buffer[64];
+
+	fill(buffer, sizes[number % 2]);
+	cases_sum += (unsigned long)buffer[cases_sum % 8];
+}
+
+APART static void right_fatal(const char *text)
+{
+	char buffer[200];
+
+	strcpy(buffer, text);
+	right_error((int)strlen(buffer));
+	exit(2);
+}
+
+APART static char *prepared(const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy) {
+		right_fatal("no memory");
+		right_error(1);
+	}
+	if (strcmp(copy, "none") == 0)
+		right_error(0);
+	return copy;
+}
+
+/* What comes depends on what the C library returns. */
+static void run_branched(void)
+{
+	char *copy = prepared("some");
+
+	if (strchr(copy, 'x')) {
+		right_error(1);
+		right_never();
+	}
+	free(copy);
+	if (cases_sum == 3)
+		right_fatal("three");
+	victim_plain();
+}
+
 int main(int argc, char **argv)
 {
-	static const struct one_case cases[] = {{"plain", run_plain},
-						{"passed", run_passed},
-						{"alloca", run_alloca},
-						{"pointed", run_pointed},
-						{NULL, NULL}};
+	static const struct one_case cases[] = {
+		{"plain", run_plain},	  {"passed", run_passed},     {"alloca", run_alloca},
+		{"pointed", run_pointed}, {"branched", run_branched}, {NULL, NULL}};
 
 	memset(source, 'x', sizeof(source));
 	return run_case(cases, argc, argv);
