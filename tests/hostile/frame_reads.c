@@ -55,8 +55,8 @@ int main(void)
 	expect(pthread_attr_setstack(&attr, own_stack, STACK) == 0);
 	expect(pthread_create(&thread, &attr, body, NULL) == 0);
 	expect(pthread_join(thread, NULL) == 0);
-	noise_stop();
 	nap(800000);
+	noise_stop();
 	while (!alarms)
 		nap(1000);
 	say("%ld reads", reads);
