@@ -115,6 +115,11 @@ extern "C" {
  * the access is TL_GUESSED but in a pair with one of all watched bytes. */
 #define TL_TRAIT_UNPLACED 0x400000u
 
+/* Of a load that overwrites its own address: what it has loaded stands at `loaded_from` alone,
+ * which is not aligned. `address` is the aligned one, since another thread may have changed the
+ * memory meanwhile. */
+#define TL_TRAIT_REALIGNED 0x800000u
+
 /* What the code around an access does, as far as straight code shows it. */
 #define TL_AROUND_UPDATE 0x1u /* a load and a store of the same bytes: an update in two steps */
 #define TL_AROUND_RETRY 0x2u  /* the load of what a LOCK CMPXCHG of the same bytes expects there */
@@ -167,6 +172,7 @@ struct tl_access {
 	 * Length 0: not known. */
 	unsigned watched_length;
 	uint64_t watched_address, watched_value;
+	uint64_t loaded_from; /* with TL_TRAIT_REALIGNED */
 };
 
 /* What to watch, and how. */

@@ -163,6 +163,8 @@ static void doubt_alignment(const struct slot *slot, const struct insn_access *f
 	    !(is_written(&found->insn, operand->base) || is_written(&found->insn, operand->index)))
 		return;
 	access->traits &= ~(unsigned)TL_TRAIT_UNALIGNED;
+	access->traits |= TL_TRAIT_REALIGNED;
+	access->loaded_from = access->address;
 	access->address = slot->watch.address & ~(access->length - 1);
 }
 

@@ -351,19 +351,38 @@ static void loaded(struct uninit *uninit, const struct tl_access *access, struct
 			uninit_loaded(uninit, &asked, word);
 }
 
+/*
+ * Which bytes were loaded, where that was left open. What another thread stores to the word is told
+ * itself. Accepted: that one has just stored next to it what makes the value stand at another place
+ * alone. False: the access is as it was told, or it stays a guess.
+ */
+static bool settle_load(struct uninit *uninit, const struct tl_access *access,
+			const struct word *word, struct tl_access *settled)
+{
+	if (access->access & (TL_WRITE | TL_LATE))
+		return false;
+	if (access->traits & TL_TRAIT_REALIGNED) {
+		*settled = *access;
+		settled->address = access->loaded_from;
+		settled->value_known = false; /* it is that of the other address */
+		return true;
+	}
+	return (access->access & TL_GUESSED) &&
+	       uninit_recover(uninit->host, uninit->services, access, word->address, settled);
+}
+
 static void on_hit(void *state, const struct tl_access *access)
 {
 	struct uninit *uninit = state;
 	struct word *word = words_find(uninit->words, access->cookie);
-	struct tl_access recovered;
+	struct tl_access settled;
 
 	if (frames_owns(access->cookie)) {
 		entered(uninit, access);
 		return;
 	}
-	if (word && (access->access & TL_GUESSED) && !(access->access & (TL_WRITE | TL_LATE)) &&
-	    uninit_recover(uninit->host, uninit->services, access, word->address, &recovered))
-		access = &recovered;
+	if (word && settle_load(uninit, access, word, &settled))
+		access = &settled;
 	if (!word) {
 		uninit_count(uninit, "words-late");
 		return;

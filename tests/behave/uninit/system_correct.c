@@ -255,6 +255,25 @@ static NOINLINE void mapped_anew(void)
 	free(block);
 }
 
+/* The C library copies the last four bytes by an instruction that overwrites the register with
+ * their address, and that is no multiple of four. Behind them nobody has written. */
+static NOINLINE void copied_up_to_end(void)
+{
+	char *text = malloc(24), *copy = malloc(8);
+	volatile size_t length = 5;
+
+	HIDE(text);
+	HIDE(copy);
+	memcpy(text, "abcdefghijklmnopqr", 18);
+	HIDE(text);
+	memcpy(copy, text + 13, length);
+	HIDE(copy);
+	if (copy[3] == 'q' && copy[4] == 'r')
+		touch();
+	free(copy);
+	free(text);
+}
+
 static const struct row rows[] = {
 	{"sent_to_address", sent_to_address},
 	{"connected", connected},
@@ -267,6 +286,7 @@ static const struct row rows[] = {
 	{"discarded", discarded},
 	{"mapped_over", mapped_over},
 	{"mapped_anew", mapped_anew},
+	{"copied_up_to_end", copied_up_to_end},
 };
 
 RUN_CASES(rows)
