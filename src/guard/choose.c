@@ -27,6 +27,7 @@ _Static_assert(CHOOSE_CELLS == 1u << (64 - 54), "choose_cell() takes so many bit
 #define BEHIND_EACH 4u	     /* blocks of a context, of which one stands behind an empty page */
 /* Where every block is guarded: */
 #define WHOLE_FIRST 4u	  /* blocks of a context that is new are whole */
+#define TOLD_FIRST 64u	  /* blocks of it are told: one of many may go another way */
 #define WHOLE_GROWTH 8u	  /* then one after about so manieth of those before */
 #define SELDOM_MOST 256u  /* blocks of a context until it is no longer a rare one */
 #define LEFT_OUT_PASS 16u /* allocations at a place where one was left out, which are not shown */
@@ -384,13 +385,16 @@ static bool care_for(struct area *area, const struct area_process *process, bool
 static bool choose_all(struct area *area, const struct area_process *process, bool certain,
 		       struct choose_decision *decision)
 {
-	bool is_new;
+	bool is_new, candidate, told;
 	struct context *context = find_context(decision->context, &is_new);
 	uint32_t times = atomic_fetch_add_explicit(&context->times, 1, memory_order_relaxed);
 
+	candidate = is_candidate(context, times);
+	told = area->guard.births && times < TOLD_FIRST &&
+	       take_one(&area->guard.tolds, area->guard.told);
 	decision->pages = take_one(&area->guard.pageds, area->guard.paged);
 	decision->seldom = times < SELDOM_MOST;
-	if (!certain && !is_candidate(context, times)) {
+	if (!certain && !candidate && !told) {
 		choose_begin_bill(&decision->bill, false);
 		return care_for(area, process, !decision->seldom && !decision->pages, decision);
 	}
@@ -399,10 +403,10 @@ static bool choose_all(struct area *area, const struct area_process *process, bo
 	/* The first ones are whole whatever that costs, as long as the run has any left; of a
 	 * context with evidence, and of the others, as the budget allows. */
 	decision->whole = times < WHOLE_FIRST && take_one(&area->guard.wholes, area->guard.whole);
-	decision->told = decision->whole && area->guard.births;
+	decision->told = told || (decision->whole && area->guard.births);
 	if (decision->whole)
 		decision->pages = true;
-	else
+	else if (certain || candidate)
 		choose_more(area, decision);
 	decision->behind = is_behind(times);
 	return true;

@@ -20,6 +20,8 @@
 /* Blocks that stand on pages of their own, whatever contexts they are of: some 5 us each. */
 #define PAGED_USUAL 65536u
 #define LOOK_BACK 1024u /* bytes: a block that begins farther before an address is not found */
+/* Of all contexts' first blocks so many are told of at their birth: some 100 us each. */
+#define TOLD_USUAL 1024u
 #define OFTEN_USUAL SECOND
 #define LOAN_USUAL 50000000u /* ns */
 #define LOAN_PARTS 10	     /* of what is lent to all, where that is chosen */
@@ -258,6 +260,7 @@ void guards_choose(struct program *program, const struct tl_guarding *guarding)
 	if (guarding->all)
 		choice->whole = guarding->whole ? guarding->whole : WHOLE_USUAL;
 	choice->paged = PAGED_USUAL;
+	choice->told = TOLD_USUAL;
 	choice->loan = loan < 0 ? LOAN_USUAL : (uint64_t)(loan * SECOND / LOAN_PARTS);
 	/* Half of the budget: the other half pays for what is watched. */
 	choice->parts = (uint32_t)(program->options.budget * 50);

@@ -131,6 +131,9 @@ struct guard_choice {
 	_Atomic uint32_t wholes; /* blocks so far, of all processes, up to `whole` */
 	uint32_t paged;		 /* with `all`: so many first blocks stand on pages of their own */
 	_Atomic uint32_t pageds; /* so far, of all processes */
+	/* With `all` and `births`: so many first blocks of contexts are told. */
+	uint32_t told;
+	_Atomic uint32_t tolds; /* so far, of all processes */
 	/* ns, of `loan`, that processes have taken for patterns: src/guard/care.h. */
 	_Atomic uint64_t care_lent;
 	_Atomic uint32_t bell;	  /* futex: raised when a process has asked for a run */
