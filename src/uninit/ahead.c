@@ -81,6 +81,7 @@ static void note_function(struct ahead *ahead, const char *name, const struct in
 				  uninit_writes_third(name);
 		outside->reads = uninit_sets_third(name) ? 0 : outside->writes;
 	}
+	outside->parts = uninit_sent(name, forward, outside->sent, PREDICT_SENT);
 	note_result(ahead, name, forward, outside);
 }
 

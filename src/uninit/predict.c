@@ -213,6 +213,22 @@ static void pass_argument(struct predict *predict, const struct predict_outside 
 	}
 }
 
+/* A frame's bytes that leave it without a load of the program's own are not told of. */
+static void send_parts(struct predict *predict, const struct predict_outside *outside)
+{
+	for (unsigned i = 0; i < outside->parts && predict->block; i++) {
+		uint64_t address = outside->sent[i].address, end;
+
+		/* What lies before the block is none of its bytes. */
+		if (__builtin_add_overflow(address, outside->sent[i].length, &end))
+			continue;
+		if (address < predict->low)
+			address = predict->low;
+		if (address < end)
+			load_bytes(predict, address, end - address, false, false);
+	}
+}
+
 /* It has returned. False: what is looked at is no more, or nobody knows where the thread goes on.
  */
 static bool pass_outside(struct predict *predict, const struct predict_outside *outside)
@@ -221,6 +237,7 @@ static bool pass_outside(struct predict *predict, const struct predict_outside *
 
 	predict->way.served |= !outside->writes && !outside->known;
 	forward->general[insn_arch.stack_pointer] += outside->discards;
+	send_parts(predict, outside);
 	for (unsigned i = 0; i < ARGUMENTS && !outside->gives_back; i++)
 		if (forward->known >> insn_arch.function_argument[i] & 1)
 			pass_argument(predict, outside, i,

@@ -10,6 +10,7 @@
 #define UNINIT_PREDICT_H
 
 #include "insn/forward.h"
+#include "uninit/sent.h"
 
 #include <trapline/tool.h>
 
@@ -18,6 +19,7 @@
 #define PREDICT_LOADS 8
 #define PREDICT_CALLS 32
 #define PREDICT_FORKS 4
+#define PREDICT_SENT 8 /* parts of what a call sends that are looked at */
 
 struct predict_load {
 	uint64_t address; /* of the first byte that nobody stores to before */
@@ -46,6 +48,9 @@ struct predict_outside {
 	unsigned discards;
 	uint64_t writes; /* bytes from its first argument on; 0: none, or not known */
 	uint64_t reads;	 /* bytes from its second argument on, which it copies; 0: not known */
+	/* What it passes to the outside, wherever that lies. */
+	struct sent_part sent[PREDICT_SENT];
+	unsigned parts;
 	bool gives_back; /* its first argument to the allocator, and touches nothing else */
 	bool known;	 /* it returns `value` */
 	uint64_t value;
