@@ -26,6 +26,7 @@ struct agent_notice {
 	uint64_t word, serial;
 	const struct guard_record *record;
 	const _Atomic uint64_t *entry;
+	bool kept;
 };
 
 /* Claims a record; waits where none is free. The wait is by short sleeps, because freeing a record
@@ -116,6 +117,7 @@ static bool tell(const struct agent_notice *what, const struct area_registers *r
 		return false;
 	}
 	fill(hit, what->kind, registers);
+	hit->flags |= what->kept ? AREA_HIT_KEPT : 0;
 	hit->address = what->address;
 	hit->size = what->size;
 	hit->number = what->number;
@@ -154,7 +156,8 @@ bool agent_notice_guard(const struct agent_guard_notice *notice,
 				    .word = notice->word,
 				    .serial = notice->serial,
 				    .record = notice->record,
-				    .entry = notice->entry};
+				    .entry = notice->entry,
+				    .kept = notice->kept};
 
 	return tell(&what, registers);
 }

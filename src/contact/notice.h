@@ -23,6 +23,7 @@ struct agent_guard_notice {
 	uint64_t word, serial;		   /* of the block, … */
 	const struct guard_record *record; /* … and what is known of it; NULL: nothing */
 	const _Atomic uint64_t *entry;	   /* where the word stands */
+	bool kept; /* of the registers those are known that a call leaves as they are */
 };
 bool agent_notice_guard(const struct agent_guard_notice *notice,
 			const struct area_registers *registers);

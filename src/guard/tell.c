@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guard/guard.h"
 
+#include "unwind/unwind.h"
+
 #include <errno.h>
 
 bool tell_event(const struct agent_guard_notice *notice, struct allocation_caller caller)
@@ -12,6 +14,9 @@ bool tell_event(const struct agent_guard_notice *notice, struct allocation_calle
 	bool told;
 
 	registers.pc = caller.pc - 1; /* within the call */
+	/* By these it is foretold what the thread does with the block. */
+	whole.kept = notice->event == GUARD_BORN &&
+		     unwind_kept(caller.stack_pointer, registers.general);
 	registers.general[insn_arch.stack_pointer] = caller.stack_pointer;
 	registers.general[insn_arch.frame_pointer] = caller.frame_pointer;
 	if (place != GUARD_NOWHERE) {

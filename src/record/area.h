@@ -104,6 +104,9 @@ enum area_hit_flag {
 	 * that created it, about to return there from pthread_create(). */
 	AREA_HIT_NEWBORN = 4096,
 	AREA_HIT_CREATOR = 8192,
+	/* Of notices: of `registers` those that a call leaves as they are are known, and not the
+	 * pc, the stack pointer and the frame pointer alone. */
+	AREA_HIT_KEPT = 16384,
 };
 #define AREA_HIT_BIRTH (AREA_HIT_NEWBORN | AREA_HIT_CREATOR)
 #define AREA_HIT_NOTICE (AREA_HIT_THREAD | AREA_HIT_BLOCK | AREA_HIT_FREED | AREA_HIT_GUARD)

@@ -138,8 +138,8 @@ void ahead_look_at(struct ahead *ahead, pid_t pid)
 }
 
 /*
- * Of the registers that the call leaves as they are the program's notice tells two; those that are
- * not known make a branch that depends on them go both ways.
+ * The program's notice tells which registers the call leaves as they are; those that are not known
+ * make a branch that depends on them go both ways.
  */
 unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from,
 			const struct origin *block, struct predict_word *words, unsigned most)
@@ -152,15 +152,15 @@ unsigned ahead_of_block(struct ahead *ahead, const struct tl_access *from,
 	if (ahead->services->unwind(ahead->host, from, &place, 1) < 1)
 		return 0;
 	registers.pc = from->pc + 1; /* `from` tells of a place within the call */
+	memcpy(registers.general, place.general, sizeof(registers.general));
 	registers.general[insn_arch.function_result] = block->address;
-	registers.general[insn_arch.stack_pointer] = place.general[insn_arch.stack_pointer];
-	registers.general[insn_arch.frame_pointer] = place.general[insn_arch.frame_pointer];
 	ahead_look_at(ahead, from->pid);
 	ahead->predict.steps = STEPS_BLOCK;
-	predict_block(&ahead->predict, &registers,
-		      1u << insn_arch.function_result | 1u << insn_arch.stack_pointer |
-			      1u << insn_arch.frame_pointer,
-		      &(struct predict_block){block->address, block->length, block->filled});
+	predict_block(
+		&ahead->predict, &registers,
+		(uint16_t)(1u << insn_arch.function_result |
+			   (place.known & (INSN_KEPT_BY_CALLS | 1u << insn_arch.stack_pointer))),
+		&(struct predict_block){block->address, block->length, block->filled});
 	while (count < most && (load = predict_best(&ahead->predict, count)))
 		words[count++] = (struct predict_word){
 			.address = block->address + (load->address - block->address) / WORD * WORD,

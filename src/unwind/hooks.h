@@ -26,6 +26,11 @@ struct unwind_hooks {
 	unsigned red_zone;
 	/* Registers of an interrupted thread, by DWARF's numbers. */
 	void (*registers)(const ucontext_t *context, uint64_t value[]);
+	/* Of the calling code, as they are there: those of `kept`, the stack pointer and the pc. */
+	void (*here)(uint64_t value[]);
+	/* DWARF's number of each general register that functions keep, in the order of the
+	 * instruction encoding (insn/arch.h); 0 at the others. */
+	const uint8_t *encoded;
 	/* Is what ends at the end of these `call_window` bytes a call? */
 	unsigned call_window;
 	bool (*ends_with_call)(const uint8_t *before);

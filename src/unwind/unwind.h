@@ -55,4 +55,9 @@ struct unwind_trail {
 int unwind_callers(const struct unwind_registers *registers, uint64_t plain_until, uintptr_t *pcs,
 		   size_t max, struct unwind_trail *trail);
 
+/* Registers that functions keep, in the order of the instruction encoding, as a caller of this
+ * function has them again when the call has returned behind which its stack pointer is
+ * `stack_pointer`. The others are left as they are. False: the walk does not come there. */
+bool unwind_kept(uint64_t stack_pointer, uint64_t general[]);
+
 #endif

@@ -2,6 +2,7 @@
 /* Each case reads bytes that nobody has written, behind others like them that come to nothing. */
 #include "cases.h"
 
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* The padding before the member comes by the same instruction. */
@@ -225,6 +226,75 @@ static NOINLINE void copied_long_before(void)
 	free(copy);
 }
 
+#define ELEMENTS 200
+
+/* Which element is missing stands in a register that the allocation leaves as it was. */
+static NOINLINE void look_at_element(size_t which)
+{
+	long *table = malloc((ELEMENTS + 1) * sizeof(*table));
+
+	HIDE(table);
+	table[ELEMENTS] = 0;
+	for (size_t i = 0; i < ELEMENTS; i++)
+		if (i != which)
+			table[i] = (long)i;
+	HIDE(table);
+	if (table[which] > 17)
+		touch();
+	free(table);
+}
+
+static NOINLINE void element_by_number(void)
+{
+	size_t which = 137;
+
+	HIDE(which);
+	look_at_element(which);
+}
+
+static NOINLINE void fill_block(size_t size)
+{
+	char *block = malloc(size);
+
+	HIDE(block);
+	memset(block, 'x', size);
+	HIDE(block);
+	free(block);
+}
+
+/* One of the rounds goes another way, when the time that telling of blocks may take has long been
+ * used by others. */
+static NOINLINE void in_one_round(void)
+{
+	for (size_t round = 0; round < 40; round++) {
+		for (size_t size = 100; size < 104; size++)
+			fill_block(size);
+		look_at_element(round == 29 ? 75 : ELEMENTS);
+	}
+}
+
+#define SENT 40
+
+/* What the kernel is to pass on the program does not load. */
+static NOINLINE void sent_in_parts(void)
+{
+	long *head = malloc(sizeof(*head)), *body = malloc(SENT * sizeof(*body));
+	struct iovec part[] = {{head, sizeof(*head)}, {body, SENT * sizeof(*body)}};
+	int ends[2];
+
+	HIDE(head);
+	HIDE(body);
+	*head = 7;
+	for (size_t i = 0; i < SENT; i++)
+		if (i != 21)
+			body[i] = 1;
+	HIDE(body);
+	if (pipe(ends) || writev(ends[1], part, 2) < 0)
+		exit(3);
+	free(body);
+	free(head);
+}
+
 static const struct row rows[] = {
 	{"compared_in_parts", compared_in_parts},
 	{"loaded_over_address", loaded_over_address},
@@ -239,6 +309,9 @@ static const struct row rows[] = {
 	{"printed_behind_text", printed_behind_text},
 	{"kept_behind_print", kept_behind_print},
 	{"behind_first_print", behind_first_print},
+	{"element_by_number", element_by_number},
+	{"in_one_round", in_one_round},
+	{"sent_in_parts", sent_in_parts},
 };
 
 RUN_CASES(rows)

@@ -38,6 +38,31 @@ static inline void x86_unwind_registers(const ucontext_t *context, uint64_t valu
 		value[i] = (uint64_t)context->uc_mcontext.gregs[from[i]];
 }
 
+/* The instruction that takes the pc is in the function whose registers these are. */
+static inline void x86_unwind_here(uint64_t value[])
+{
+	__asm__ volatile(
+		"mov %%rbx, %c[rbx](%[to])\n\t"
+		"mov %%rbp, %c[rbp](%[to])\n\t"
+		"mov %%rsp, %c[rsp](%[to])\n\t"
+		"mov %%r12, %c[r12](%[to])\n\t"
+		"mov %%r13, %c[r13](%[to])\n\t"
+		"mov %%r14, %c[r14](%[to])\n\t"
+		"mov %%r15, %c[r15](%[to])\n\t"
+		"lea 0(%%rip), %%rax\n\t"
+		"mov %%rax, %c[pc](%[to])"
+		:
+		: [to] "r"(value), [rbx] "i"(UNWIND_RBX * 8), [rbp] "i"(UNWIND_FP * 8),
+		  [rsp] "i"(UNWIND_SP * 8), [r12] "i"(UNWIND_R12 * 8), [r13] "i"(UNWIND_R13 * 8),
+		  [r14] "i"(UNWIND_R14 * 8), [r15] "i"(UNWIND_R15 * 8), [pc] "i"(UNWIND_PC * 8)
+		: "rax", "memory");
+}
+
+static const uint8_t x86_unwind_encoded[] = {
+	0, 0, 0, UNWIND_RBX, 0,		 UNWIND_FP,  0,		 0,
+	0, 0, 0, 0,	     UNWIND_R12, UNWIND_R13, UNWIND_R14, UNWIND_R15,
+};
+
 #define X86_CALL_WINDOW 7u
 
 static inline bool x86_ends_with_call(const uint8_t *before)
@@ -59,6 +84,8 @@ static const struct unwind_hooks unwind_arch = {
 		1u << UNWIND_R14 | 1u << UNWIND_R15,
 	.red_zone = 128,
 	.registers = x86_unwind_registers,
+	.here = x86_unwind_here,
+	.encoded = x86_unwind_encoded,
 	.call_window = X86_CALL_WINDOW,
 	.ends_with_call = x86_ends_with_call,
 	.calls_push = true,

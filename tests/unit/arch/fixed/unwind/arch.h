@@ -28,9 +28,19 @@ static inline bool fixed_ends_with_call(const uint8_t *before)
 	return before[0] == 7; /* FIXED_CALL */
 }
 
+static inline void fixed_unwind_here(uint64_t value[])
+{
+	for (int i = 0; i < UNWIND_REGISTER_COUNT; i++)
+		value[i] = 0;
+}
+
+static const uint8_t fixed_unwind_encoded[8] = {[4] = UNWIND_KEPT, [5] = UNWIND_FP};
+
 static const struct unwind_hooks unwind_arch = {
 	.kept = 1u << UNWIND_KEPT | 1u << UNWIND_FP | 1u << UNWIND_LINK,
 	.registers = fixed_unwind_registers,
+	.here = fixed_unwind_here,
+	.encoded = fixed_unwind_encoded,
 	.call_window = 4,
 	.ends_with_call = fixed_ends_with_call,
 	.calls_push = false,
