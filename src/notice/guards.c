@@ -20,8 +20,9 @@
 /* Blocks that stand on pages of their own, whatever contexts they are of: some 5 us each. */
 #define PAGED_USUAL 65536u
 #define LOOK_BACK 1024u /* bytes: a block that begins farther before an address is not found */
-/* Of all contexts' first blocks so many are told of at their birth: some 100 us each. */
-#define TOLD_USUAL 1024u
+/* Of all contexts' first blocks so many are told of at their birth. Each may hold its thread for
+ * some 15 ms, with what a tool watches by it. */
+#define TOLD_USUAL 512u
 #define OFTEN_USUAL SECOND
 #define LOAN_USUAL 50000000u /* ns */
 #define LOAN_PARTS 10	     /* of what is lent to all, where that is chosen */
