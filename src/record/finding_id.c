@@ -19,7 +19,13 @@
  * library are passed over, because which variant of memcpy runs depends on the machine's CPU: the
  * place of such an access is its first caller outside. The id of a race in a stripped binary
  * changes with every rebuild that moves its code, and differs from the id of the same race in a
- * build with symbols: there is nothing in a stripped binary to tie them together.
+ * build with symbols: there is nothing in a stripped binary to tie them together. Frames of what
+ * Trapline preloads are passed over, too: they stand in for the C library's.
+ *
+ * Of findings that count what single instructions did (is_by_instruction()) the instructions'
+ * addresses within their modules, in the findings' order, are part of it: the store and the load
+ * of one line, or the copies of one inlined function, have shares of their own, and what flows from
+ * here to there is not what flows back.
  */
 #include "record/finding.h"
 
@@ -29,6 +35,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PRELOADED "libtrapline-agent" /* and what follows: .so, -heap.so */
 
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325) /* FNV-1a, 64 bits */
 #define FNV_PRIME UINT64_C(0x100000001b3)
@@ -69,7 +77,9 @@ size_t finding_function_length(const char *name)
 static bool is_c_library(const struct finding_frame *frame)
 {
 	return path_is_c_library(frame->module) ||
-	       (frame->module && !strcmp(frame->module, "[vdso]"));
+	       (frame->module &&
+		(!strcmp(frame->module, "[vdso]") ||
+		 !strncmp(path_name(frame->module), PRELOADED, sizeof(PRELOADED) - 1)));
 }
 
 const struct finding_frame *finding_place_frame(const struct finding_access *access)
@@ -126,6 +136,32 @@ static int compare_hashes(const void *first, const void *second)
 	return a < b ? -1 : a > b;
 }
 
+static bool is_by_instruction(const struct finding *finding)
+{
+	static const char *const kinds[] = {"flow-edge", "flow-step", "dead-store", "silent-store",
+					    "redundant-load"};
+
+	for (size_t i = 0; finding->kind && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(finding->kind, kinds[i]))
+			return true;
+	return false;
+}
+
+static uint64_t hash_instructions(uint64_t hash, const struct finding *finding)
+{
+	char text[24];
+
+	for (size_t i = 0; i < finding->access_count; i++) {
+		const struct finding_stack *stack = &finding->accesses[i].stack;
+		const char *module = stack->count ? stack->frames[0].module : NULL;
+
+		snprintf(text, sizeof(text), "+0x%" PRIx64,
+			 stack->count ? stack->frames[0].offset : 0);
+		hash = hash_text(hash_text(hash, module ? path_name(module) : "?"), text);
+	}
+	return hash;
+}
+
 /* What a kind without code places, or one about an object, is told apart by. */
 static uint64_t hash_object(uint64_t hash, const struct finding *finding)
 {
@@ -157,6 +193,8 @@ void finding_identify(struct finding *finding)
 		hash = hash_text(hash, text);
 	}
 	hash = hash_object(hash, finding);
+	if (is_by_instruction(finding))
+		hash = hash_instructions(hash, finding);
 	hash ^= hash >> 32; /* FNV's low bits mix least */
 	hash *= UINT64_C(0xd6e8feb86659fd93);
 	hash ^= hash >> 32;

@@ -56,6 +56,20 @@ static void name_frame(const struct finding_frame *frame, enum flow_by by, char 
 			 (unsigned long long)frame->offset);
 }
 
+/* Small functions are inlined in many others: which one's copy it is. */
+static void name_outer(const struct finding_access *access, const struct finding_frame *frame,
+		       char *text, size_t size)
+{
+	const struct finding_frame *end = access->stack.frames + access->stack.count;
+	const struct finding_frame *outer = frame;
+	size_t used = strlen(text);
+
+	while (outer->inlined && outer + 1 < end)
+		outer++;
+	if (outer != frame && outer->function)
+		snprintf(text + used, size - used, " in %s", outer->function);
+}
+
 void flow_name(const struct finding *finding, size_t index, enum flow_by by, char *text,
 	       size_t size)
 {
@@ -72,6 +86,8 @@ void flow_name(const struct finding *finding, size_t index, enum flow_by by, cha
 			 (int)access->tid);
 	else if (frame)
 		name_frame(frame, by, text, size);
+	if (frame && (by == FLOW_BY_LINE || by == FLOW_BY_FUNCTION))
+		name_outer(access, frame, text, size);
 }
 
 static int by_names(const void *a, const void *b)

@@ -4,6 +4,7 @@
 
 #include "record/utf8.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,41 +106,131 @@ static struct finding **sort(const struct flow_view *view)
 	return sorted;
 }
 
-/* Its row would say "0.0 % (0.0 to 0.0)". */
-static bool is_nothing(const struct finding *finding)
+/* Of one line, or pair of lines: of its instructions, of which there may be several as where a loop
+ * is unrolled, the shares together. */
+struct row {
+	const struct finding *finding; /* the heaviest one */
+	char *name;
+	double percent, below, above; /* points to the bounds, squared: errors are independent */
+};
+
+static int by_name(const void *a, const void *b)
 {
-	return flow_detail_number(finding, "percent") < LEAST &&
-	       flow_detail_number(finding, "high") < LEAST;
+	const struct row *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : x->percent == y->percent ? 0 : x->percent > y->percent ? -1 : 1;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return x->percent == y->percent ? 0 : x->percent > y->percent ? -1 : 1;
+}
+
+static double low_of(const struct row *row)
+{
+	double low = row->percent - sqrt(row->below);
+
+	return low < 0 ? 0 : low;
+}
+
+static double high_of(const struct row *row)
+{
+	double high = row->percent + sqrt(row->above);
+
+	return high > 100 ? 100 : high;
+}
+
+/* Its row would say "0.0 % (0.0 to 0.0)". */
+static bool is_nothing(const struct row *row)
+{
+	return row->percent < LEAST && high_of(row) < LEAST;
+}
+
+static bool fill_row(struct row *row, const struct finding *finding)
+{
+	double percent = flow_detail_number(finding, "percent");
+	double below = percent - flow_detail_number(finding, "low");
+	double above = flow_detail_number(finding, "high") - percent;
+	char name[1024], other[512];
+	size_t used;
+
+	flow_name(finding, 0, FLOW_BY_LINE, name, 512);
+	used = strlen(name);
+	if (finding->access_count > 1) {
+		flow_name(finding, 1, FLOW_BY_LINE, other, sizeof(other));
+		snprintf(name + used, sizeof(name) - used, " → %s", other);
+	}
+	*row = (struct row){.finding = finding,
+			    .name = strdup(name),
+			    .percent = percent,
+			    .below = below * below,
+			    .above = above > 0 ? above * above : 0};
+	return row->name;
+}
+
+static size_t collect_rows(const struct flow_view *view, const char *kind, struct row *rows)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < view->count; i++)
+		if (strcmp(view->findings[i]->kind, kind) == 0 &&
+		    fill_row(&rows[count], view->findings[i]))
+			count++;
+	return count;
+}
+
+static size_t fold_rows(struct row *rows, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct row *last = kept ? &rows[kept - 1] : NULL;
+
+		if (last && rows[i].finding->access_count &&
+		    strcmp(last->name, rows[i].name) == 0) {
+			last->percent += rows[i].percent;
+			last->below += rows[i].below;
+			last->above += rows[i].above;
+			free(rows[i].name);
+		} else {
+			rows[kept++] = rows[i];
+		}
+	}
+	return kept;
+}
+
+static void write_row(FILE *stream, const struct row *row)
+{
+	fprintf(stream, "  %6.1f %% (%.1f to %.1f)  ", row->percent, low_of(row), high_of(row));
+	utf8_print(stream, row->name);
+	write_object(stream, row->finding);
+	fputc('\n', stream);
 }
 
 static void write_table(FILE *stream, const struct flow_view *view, const struct table *table)
 {
-	unsigned rows = 0, more = 0;
+	struct row *rows = calloc(view->count + 1, sizeof(*rows));
+	size_t count = rows ? collect_rows(view, table->kind, rows) : 0, shown = 0;
 
-	for (size_t i = 0; i < view->count; i++) {
-		const struct finding *finding = view->findings[i];
-
-		if (strcmp(finding->kind, table->kind) != 0)
-			continue;
-		if (rows == ROWS_MOST || is_nothing(finding)) {
-			more++;
-			continue;
+	if (count)
+		qsort(rows, count, sizeof(*rows), by_name);
+	count = fold_rows(rows, count);
+	if (count)
+		qsort(rows, count, sizeof(*rows), by_weight);
+	for (size_t i = 0; i < count; i++) {
+		if (shown < ROWS_MOST && !is_nothing(&rows[i])) {
+			if (!shown++)
+				fprintf(stream, "\n%s\n", table->title);
+			write_row(stream, &rows[i]);
 		}
-		if (!rows++)
-			fprintf(stream, "\n%s\n", table->title);
-		fputs("  ", stream);
-		write_share(stream, finding);
-		fputs("  ", stream);
-		write_name(stream, finding, 0, FLOW_BY_LINE);
-		if (finding->access_count > 1) {
-			fputs(" → ", stream);
-			write_name(stream, finding, 1, FLOW_BY_LINE);
-		}
-		write_object(stream, finding);
-		fputc('\n', stream);
+		free(rows[i].name);
 	}
-	if (more && rows)
-		fprintf(stream, "  … and %u more\n", more);
+	if (shown && count > shown)
+		fprintf(stream, "  … and %zu more\n", count - shown);
+	free(rows);
 }
 
 static void write_side(FILE *stream, const struct finding *finding, size_t index,

@@ -92,6 +92,25 @@ static void test_id_with_symbols_alone(void **state)
 	finding_destroy(finding);
 }
 
+/* What flows back is another edge, and so is that of another instruction on the line. */
+static void test_id_of_an_edge(void **state)
+{
+	struct finding *finding = sample_race();
+	char id[FINDING_ID_SIZE];
+
+	(void)state;
+	finding->kind = "flow-edge";
+	finding_identify(finding);
+	memcpy(id, finding->id, sizeof(id));
+	check_id(finding, id, true);
+	swap_accesses(finding);
+	check_id(finding, id, false);
+	swap_accesses(finding);
+	finding->accesses[0].stack.frames[0].offset++;
+	check_id(finding, id, false);
+	finding_destroy(finding);
+}
+
 static void test_place_is_outside_the_c_library(void **state)
 {
 	struct finding *finding = sample_race();
@@ -230,6 +249,7 @@ int main(void)
 		cmocka_unit_test(test_id_is_symmetric),
 		cmocka_unit_test(test_id_survives_moved_code),
 		cmocka_unit_test(test_id_with_symbols_alone),
+		cmocka_unit_test(test_id_of_an_edge),
 		cmocka_unit_test(test_place_is_outside_the_c_library),
 		cmocka_unit_test(test_ids_do_not_change),
 		cmocka_unit_test(test_set),
