@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#define WINDOW (100 * MILLISECOND)
 #define HITS 48u /* of a watch: what comes by all the time costs no more */
 #define HITS_LONGER 192u
 #define ENOUGH 48u	  /* answers to a question, after which others come first … */
@@ -107,7 +106,7 @@ uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address
 		.length = access == TL_EXEC ? 1 : flow_piece_length(address, length),
 		.access = access,
 		.hits = asking->longer ? HITS_LONGER : HITS,
-		.window = WINDOW,
+		.window = FLOW_WINDOW,
 		.cookie = next_cookie(asking),
 		.program_only = access != TL_EXEC && flow_asking_is_framed(asking, address)};
 
@@ -524,7 +523,7 @@ static bool ask_next(struct flow_asking *asking, unsigned question)
 	    !asking->asker->ask(asking->state, question, index))
 		return false;
 	asking->question[question].item = index;
-	asking->question[question].deadline = clock_now() + 2 * WINDOW;
+	asking->question[question].deadline = clock_now() + 2 * FLOW_WINDOW;
 	return true;
 }
 

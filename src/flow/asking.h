@@ -15,6 +15,7 @@
 
 #define FLOW_QUESTIONS 3 /* at a time */
 #define FLOW_NO_ITEM UINT32_MAX
+#define FLOW_WINDOW 100000000u /* ns of one watch */
 
 struct flow_question {
 	uint32_t item;		      /* FLOW_NO_ITEM: nothing is asked */
@@ -126,6 +127,10 @@ typedef void flow_hit_fn(void *state, const struct tl_access *access);
  * by the instruction before it may be missing: what is watched there is forgotten.
  */
 void flow_asking_hit(struct flow_asking *asking, const struct tl_access *access, flow_hit_fn *hit);
+
+/* An item whose place is used for a short while is asked about at once, in place of other
+ * questions, if it is its turn: true. (blocks.c) */
+bool flow_asking_now(struct flow_asking *asking, uint32_t item);
 
 /* The tool's other callbacks. */
 void flow_asking_tick(struct flow_asking *asking);

@@ -184,16 +184,47 @@ static bool is_made_by(const struct flow_expression *expression, const struct tl
 	return false;
 }
 
-/* Of heap:SIZE@function the first block that is made. */
-void flow_expression_born(struct flow_expression *expression, const struct tl_block *block,
-			  flow_piece_fn *piece, void *context)
+/* Is it a block that the expression means, in the process that is asked? */
+static bool is_meant(const struct flow_expression *expression, const struct tl_block *block)
 {
 	const struct tl_expression *meaning = &expression->meaning;
 
-	if (!expression->pid && meaning->block_size && block->length == meaning->block_size &&
-	    block->from && is_made_by(expression, block->from))
+	return meaning->block_size && block->length == meaning->block_size &&
+	       (!expression->pid || block->pid == expression->pid) && block->from &&
+	       is_made_by(expression, block->from);
+}
+
+/*
+ * Of heap:SIZE@function the first block that is made, and when that one is freed the next. That its
+ * record was displaced by another block's, so that nobody told of its end, shows when its memory
+ * is given out again.
+ */
+void flow_expression_born(struct flow_expression *expression, const struct tl_block *block,
+			  flow_piece_fn *piece, flow_move_fn *move, void *context)
+{
+	const struct tl_expression *meaning = &expression->meaning;
+
+	flow_expression_freed(expression, block, move, context);
+	if (expression->block || !is_meant(expression, block))
+		return;
+	expression->block = block->address;
+	if (!expression->pid)
 		take(expression, block->pid, block->address + meaning->address, meaning->length,
 		     piece, context);
+	move(context, expression->last_block ? expression->last_block : block->address,
+	     block->address);
+	expression->last_block = block->address;
+}
+
+/* What its memory holds from now on is not the expression's. */
+void flow_expression_freed(struct flow_expression *expression, const struct tl_block *block,
+			   flow_move_fn *move, void *context)
+{
+	if (!expression->block || block->pid != expression->pid ||
+	    block->address != expression->block)
+		return;
+	expression->block = 0;
+	move(context, block->address, 0);
 }
 
 bool flow_expression_ended(struct flow_expression *expression, pid_t pid)
@@ -209,7 +240,9 @@ bool flow_expression_ended(struct flow_expression *expression, pid_t pid)
 void flow_expression_finish(struct flow_expression *expression)
 {
 	if (!expression->pid && !expression->refused)
-		expression->services->log(expression->host, "%s: %s", expression->text,
-					  expression->meaning.block_size ? "no such block was made"
-									 : expression->error);
+		expression->services->log(
+			expression->host, "%s: %s", expression->text,
+			expression->meaning.block_size
+				? "no such block was made by malloc() and its like (the program may have an allocator of its own)"
+				: expression->error);
 }

@@ -24,6 +24,9 @@ struct flow_expression {
 	struct tl_expression meaning;
 	struct flow_copy copy[FLOW_COPIES]; /* of a thread-local variable */
 	unsigned copies;
+	/* Of heap:SIZE@function: the block that is watched, while it lives, or 0; and the last one
+	 * that was. */
+	uint64_t block, last_block;
 	bool later;	 /* what is unknown at the start may come with a later module or program */
 	bool began;	 /* a process was looked at */
 	bool refused;	 /* it means nothing, and the program was not begun for it */
@@ -34,6 +37,9 @@ struct flow_expression {
  * the 8 * FLOW_PIECES bytes from `address` on are gone, since their thread is. */
 #define FLOW_PIECES 4
 typedef void flow_piece_fn(void *context, pid_t pid, uint64_t address, uint64_t length);
+/* The expression's block was at `from`: it is freed (`to` is 0), or another one has taken its
+ * place. The thread that has freed it, or that is to have the new one, waits meanwhile. */
+typedef void flow_move_fn(void *context, uint64_t from, uint64_t to);
 
 /* `tool`: for what is said when there is none. 0 or -EINVAL. */
 int flow_expression_init(struct flow_expression *expression, struct tl_host *host,
@@ -43,7 +49,9 @@ void flow_expression_began(struct flow_expression *expression, pid_t pid, flow_p
 			   void *context);
 void flow_expression_tick(struct flow_expression *expression, flow_piece_fn *piece, void *context);
 void flow_expression_born(struct flow_expression *expression, const struct tl_block *block,
-			  flow_piece_fn *piece, void *context);
+			  flow_piece_fn *piece, flow_move_fn *move, void *context);
+void flow_expression_freed(struct flow_expression *expression, const struct tl_block *block,
+			   flow_move_fn *move, void *context);
 /* True once: it was this process that was asked. */
 bool flow_expression_ended(struct flow_expression *expression, pid_t pid);
 /* Says why nothing was asked, if nothing was. */

@@ -17,20 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_root(void *context, pid_t pid, uint64_t address, uint64_t length)
-{
-	struct flow_from *from = context;
-	struct flow_tree *tree = from->tree;
-
-	for (uint32_t i = 0; i < tree->values && !length; i++)
-		if (tree->value[i].writer == FLOW_NONE &&
-		    tree->value[i].address - address < 8 * FLOW_PIECES)
-			tree->value[i].state = FLOW_VALUE_ENDED;
-	if (length && tree->values < FLOW_VALUES)
-		tree->value[tree->values++] = (struct flow_value){
-			.writer = FLOW_NONE, .pid = pid, .address = address, .length = length};
-}
-
 static void forget(void *state, unsigned question)
 {
 	struct flow_told *told = &((struct flow_from *)state)->told[question];
@@ -42,7 +28,7 @@ static void forget(void *state, unsigned question)
 }
 
 static const struct flow_asker asker = {
-	.item = flow_from_item, .ask = flow_from_ask, .forget = forget, .add = add_root};
+	.item = flow_from_item, .ask = flow_from_ask, .forget = forget, .add = flow_from_add_root};
 
 static int start(struct tl_host *host, const struct tl_services *services, void **state)
 {
@@ -69,14 +55,22 @@ static void process_began(void *state, pid_t pid)
 	struct flow_from *from = state;
 
 	flow_asking_began(&from->asking, pid);
-	flow_expression_began(&from->asking.expression, pid, add_root, from);
+	flow_expression_began(&from->asking.expression, pid, flow_from_add_root, from);
 }
 
 static void on_born(void *state, const struct tl_block *block)
 {
 	struct flow_from *from = state;
 
-	flow_expression_born(&from->asking.expression, block, add_root, from);
+	flow_expression_born(&from->asking.expression, block, flow_from_add_root,
+			     flow_from_move_roots, from);
+}
+
+static void on_freed(void *state, const struct tl_block *block)
+{
+	struct flow_from *from = state;
+
+	flow_expression_freed(&from->asking.expression, block, flow_from_move_roots, from);
 }
 
 static void on_tick(void *state)
@@ -590,4 +584,5 @@ static void finish(void *state)
 
 const struct tl_tool flow_from_tool = {TOOL};
 /* Threads wait when they allocate: for heap:SIZE@function alone. */
-const struct tl_tool flow_from_heap_tool = {TOOL, .wants = TL_WANTS_BLOCKS, .born = on_born};
+const struct tl_tool flow_from_heap_tool = {TOOL, .wants = TL_WANTS_BLOCKS, .born = on_born,
+					    .freed = on_freed};

@@ -74,6 +74,9 @@ void flow_from_doubt(const struct flow_value *value, struct flow_told *told,
 /* The asker's, with a struct flow_from as its state. */
 bool flow_from_item(void *state, uint32_t index, struct flow_item *item);
 bool flow_from_ask(void *state, unsigned question, uint32_t index);
+/* from_roots.c, with a struct flow_from as the context: flow_piece_fn and flow_move_fn. */
+void flow_from_add_root(void *context, pid_t pid, uint64_t address, uint64_t length);
+void flow_from_move_roots(void *context, uint64_t base, uint64_t to);
 /* from_tell.c: the writers as findings. */
 void flow_from_tell(struct flow_tree *tree);
 

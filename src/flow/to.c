@@ -20,20 +20,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void add_root(void *context, pid_t pid, uint64_t address, uint64_t length)
-{
-	struct flow_to *to = context;
-	struct flow_goals *goals = to->goals;
-
-	for (uint32_t i = 0; i < goals->spots && !length; i++)
-		if (goals->spot[i].reader == FLOW_NONE &&
-		    goals->spot[i].address - address < 8 * FLOW_PIECES)
-			goals->spot[i].state = FLOW_VALUE_ENDED;
-	if (length && goals->spots < FLOW_VALUES)
-		goals->spot[goals->spots++] = (struct flow_spot_of_value){
-			.reader = FLOW_NONE, .pid = pid, .address = address, .length = length};
-}
-
 static void forget(void *state, unsigned question)
 {
 	struct flow_to *to = state;
@@ -42,7 +28,7 @@ static void forget(void *state, unsigned question)
 }
 
 static const struct flow_asker asker = {
-	.item = flow_to_item, .ask = flow_to_ask, .forget = forget, .add = add_root};
+	.item = flow_to_item, .ask = flow_to_ask, .forget = forget, .add = flow_to_add_root};
 
 static int start(struct tl_host *host, const struct tl_services *services, void **state)
 {
@@ -68,14 +54,22 @@ static void process_began(void *state, pid_t pid)
 {
 	struct flow_to *to = state;
 
-	flow_expression_began(&to->asking.expression, pid, add_root, to);
+	flow_expression_began(&to->asking.expression, pid, flow_to_add_root, to);
 }
 
 static void on_born(void *state, const struct tl_block *block)
 {
 	struct flow_to *to = state;
 
-	flow_expression_born(&to->asking.expression, block, add_root, to);
+	flow_expression_born(&to->asking.expression, block, flow_to_add_root, flow_to_move_roots,
+			     to);
+}
+
+static void on_freed(void *state, const struct tl_block *block)
+{
+	struct flow_to *to = state;
+
+	flow_expression_freed(&to->asking.expression, block, flow_to_move_roots, to);
 }
 
 static void on_tick(void *state)
@@ -564,4 +558,5 @@ static void finish(void *state)
 
 const struct tl_tool flow_to_tool = {TOOL};
 /* Threads wait when they allocate: for heap:SIZE@function alone. */
-const struct tl_tool flow_to_heap_tool = {TOOL, .wants = TL_WANTS_BLOCKS, .born = on_born};
+const struct tl_tool flow_to_heap_tool = {TOOL, .wants = TL_WANTS_BLOCKS, .born = on_born,
+					  .freed = on_freed};

@@ -48,6 +48,9 @@ struct flow_to {
 bool flow_to_item(void *state, uint32_t index, struct flow_item *item);
 bool flow_to_ask(void *state, unsigned question, uint32_t index);
 void flow_to_forget(struct flow_told_onward *told);
+/* to_roots.c, with a struct flow_to as the context: flow_piece_fn and flow_move_fn. */
+void flow_to_add_root(void *context, pid_t pid, uint64_t address, uint64_t length);
+void flow_to_move_roots(void *context, uint64_t base, uint64_t to_address);
 /* to_tell.c: the readers as findings. */
 void flow_to_tell(struct flow_goals *goals);
 

@@ -161,6 +161,10 @@ class From(Roads):
         program = roads.program_of(os.path.dirname(ONWARD), "O2", "onward")
         self.assert_complete(roads.walk_packets, program)
 
+    def test_from_blocks_whose_memory_is_given_out_again(self):
+        program = roads.program_of(os.path.dirname(ONWARD), "O2", "blocks")
+        self.assert_complete(roads.walk_blocks, program, "node")
+
     def test_through_an_interpreters_stack(self):
         self.follow_further("script")
 

@@ -398,6 +398,11 @@ def writer(finding):
     return None
 
 
+# The roads of blocks.c, from and to the blocks of make_node().
+BLOCKS = {"node": (["fill_node", "make"], [])}
+BLOCKS_WAYS = {"node": (["finish_node"], [])}
+
+
 def walk(trapline, program, case, seconds="3", roads=None, question=("from", "result")):
     """What is missing on the road, and what does not belong to it."""
     findings, said = answers.ask(trapline, list(question), [program, case, seconds])
@@ -479,6 +484,14 @@ def walk_onward(trapline, program, case, seconds="3"):
 
 def walk_packets(trapline, program, seconds="3"):
     return walk(trapline, program, "packets", seconds, PACKETS, ("to", "heap:48@make_packet"))
+
+
+def walk_blocks(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, BLOCKS, ("from", "heap:72@make_node+32:8"))
+
+
+def walk_blocks_on(trapline, program, case, seconds="3"):
+    return walk(trapline, program, case, seconds, BLOCKS_WAYS, ("to", "heap:72@make_node+32:8"))
 
 
 def program_of(directory, level, name="flows"):
