@@ -4,6 +4,7 @@
 
 #include "base/path.h"
 
+#include <errno.h>
 #include <string.h>
 
 int flow_tree_code(struct flow_tree *tree, pid_t pid, uint64_t pc, struct flow_code *code)
@@ -16,13 +17,24 @@ int flow_tree_code(struct flow_tree *tree, pid_t pid, uint64_t pc, struct flow_c
 		return err;
 	tree->pid = pid;
 	code->length = end - code->start;
-	if (end <= code->start || code->length > sizeof(bytes) || pc < code->start || pc >= end)
+	if (end <= code->start || pc < code->start || pc >= end)
 		return -1;
+	if (code->length > sizeof(bytes))
+		return -E2BIG;
 	code->bytes = bytes;
 	return tree->services->read(tree->host, pid, code->start, bytes, code->length) ==
 			       (ssize_t)code->length
 		       ? 0
 		       : -1;
+}
+
+const char *flow_why_unread(struct flow_tree *tree, pid_t pid, uint64_t pc)
+{
+	struct flow_code code;
+
+	_Static_assert(FLOW_SLICE_CODE == 16 << 10, "the text says so");
+	return flow_tree_code(tree, pid, pc, &code) == -E2BIG ? "the function is larger than 16 KiB"
+							      : "the code could not be read";
 }
 
 uint64_t flow_call_before(struct flow_tree *tree, pid_t pid, uint64_t pc)

@@ -214,7 +214,8 @@ static void follow_return(struct flow_goals *goals, const struct standpoint *fro
 	if (flow_tree_code(&goals->tree, load->pid, load->frame[caller.frame].pc, &code) ||
 	    flow_uses_of_place(code.bytes, code.length, code.start, load->frame[caller.frame].pc,
 			       *place, &goals->tree.work, &uses)) {
-		add_end(goals, from, "%s", "returned to its caller, which could not be read");
+		add_end(goals, from, "returned to its caller, not followed there: %s",
+			flow_why_unread(&goals->tree, load->pid, load->frame[caller.frame].pc));
 		return;
 	}
 	follow_uses(goals, &caller, &uses);
@@ -327,7 +328,8 @@ static void expand(struct flow_goals *goals, uint32_t reader, const struct flow_
 	else if (flow_tree_code(&goals->tree, load->pid, load->pc, &code) ||
 		 flow_uses_of_load(code.bytes, code.length, code.start, load->pc, first, wanted,
 				   &goals->tree.work, &uses))
-		add_end(goals, &from, "%s", "not followed: its code could not be read");
+		add_end(goals, &from, "not followed: %s",
+			flow_why_unread(&goals->tree, load->pid, load->pc));
 	else
 		follow_uses(goals, &from, &uses);
 }

@@ -6,6 +6,7 @@
 #include "insn/effect.h"
 #include "tool/registers.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PROLOGUE_MOST 4 /* instructions in which a function takes its frame pointer */
@@ -284,5 +285,18 @@ bool flow_tree_address(struct flow_tree *tree, const struct flow_value *value,
 	if (insn_operand_before(&insn, value->operand, &registers, address, length) || !*length)
 		return false;
 	flow_take_part(value, address, length);
+	return true;
+}
+
+bool flow_tree_end_constant(struct flow_tree *tree, struct flow_value *value)
+{
+	struct tl_memory memory;
+
+	/* What processes share another one may have mapped to write to it. */
+	if (tree->services->memory(tree->host, value->pid, value->address, &memory) ||
+	    memory.writable || memory.shared)
+		return false;
+	value->state = FLOW_VALUE_ENDED;
+	snprintf(value->end, sizeof(value->end), "a constant in memory that is never written");
 	return true;
 }

@@ -119,19 +119,6 @@ static bool compute_address(struct flow_tree *tree, const struct flow_standpoint
 	return true;
 }
 
-bool flow_tree_end_constant(struct flow_tree *tree, struct flow_value *value)
-{
-	struct tl_memory memory;
-
-	/* What processes share another one may have mapped to write to it. */
-	if (tree->services->memory(tree->host, value->pid, value->address, &memory) ||
-	    memory.writable || memory.shared)
-		return false;
-	value->state = FLOW_VALUE_ENDED;
-	snprintf(value->end, sizeof(value->end), "a constant in memory that is never written");
-	return true;
-}
-
 static void add_load(struct flow_tree *tree, const struct flow_standpoint *from,
 		     const struct flow_end *end)
 {
@@ -276,7 +263,8 @@ static void follow_argument(struct flow_tree *tree, const struct flow_standpoint
 	}
 	call = flow_call_before(tree, store->pid, from->context);
 	if (!call || !flow_decode_at(tree, store->pid, call, &insn)) {
-		add_end(tree, from, "%s", "an argument; the call of it could not be read");
+		add_end(tree, from, "an argument; in its caller not followed: %s",
+			flow_why_unread(tree, store->pid, from->context - 1));
 		return;
 	}
 	if (!called)
@@ -296,7 +284,8 @@ static void follow_argument(struct flow_tree *tree, const struct flow_standpoint
 	if (flow_tree_code(tree, store->pid, call, &code) ||
 	    flow_slice_place(code.bytes, code.length, code.start, call, *place, &tree->work,
 			     &slice)) {
-		add_end(tree, from, "%s", "an argument; the caller could not be read");
+		add_end(tree, from, "an argument; in its caller not followed: %s",
+			flow_why_unread(tree, store->pid, call));
 		return;
 	}
 	follow_slice(tree, &caller, &slice);
@@ -499,7 +488,8 @@ static void expand(struct flow_tree *tree, uint32_t writer, const struct flow_st
 	    flow_tree_code(tree, store->pid, store->pc, &code) ||
 	    flow_slice_store(code.bytes, code.length, code.start, store->pc, &stored, &tree->work,
 			     &slice)) {
-		add_end(tree, &from, "%s", "not followed: its code could not be read");
+		add_end(tree, &from, "not followed: %s",
+			flow_why_unread(tree, store->pid, store->pc));
 		return;
 	}
 	tree->writer[writer].copies = slice.copies;

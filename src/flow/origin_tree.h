@@ -194,7 +194,7 @@ void flow_tree_stray_surely(struct flow_tree *tree, uint32_t value);
 bool flow_tree_is_void(const struct flow_tree *tree, const struct flow_value *value);
 /* The store counts for the value; what is new of it becomes a writer with its sources. */
 void flow_tree_confirm(struct flow_tree *tree, uint32_t value, const struct flow_store *store);
-/* Nobody stores to where the value is: it ends there. False: somebody may. */
+/* Nobody stores to where the value is: it ends there. False: somebody may. (operands.c) */
 bool flow_tree_end_constant(struct flow_tree *tree, struct flow_value *value);
 /* The address of a sought value, from the registers before its load, or before the copy's call.
  * False: not from these. (operands.c) */
@@ -260,5 +260,7 @@ struct flow_code {
 	const uint8_t *bytes;
 };
 int flow_tree_code(struct flow_tree *tree, pid_t pid, uint64_t pc, struct flow_code *code);
+/* Why it failed, or what was made of the code did: for people. */
+const char *flow_why_unread(struct flow_tree *tree, pid_t pid, uint64_t pc);
 
 #endif

@@ -149,7 +149,8 @@ static void end_here(struct flow_slice *slice, uint64_t pc, const struct insn_re
 	if (constant)
 		add_end(slice, &end);
 	else
-		add_unknown(slice, pc, "an instruction that has no operands");
+		add_unknown(slice, pc,
+			    "an instruction of which is not known what it makes its result of");
 }
 
 /* These few of the result's bits are zero, and beside others that make the value tell nothing. */
