@@ -88,7 +88,7 @@ static bool left_to_kernel(void)
 	uint64_t trap = TRAP_BIT, mask = 0;
 	pid_t tid;
 
-	if (!borrower_is())
+	if (!borrower_has_mask())
 		return false;
 	tid = raw_gettid();
 	if (blocked && real_in != tid) {
@@ -132,7 +132,7 @@ bool mask_keep(siginfo_t *info, ucontext_t *context)
 	uint64_t mask;
 
 	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
-	if (!borrower_is())
+	if (!borrower_has_mask())
 		settle_by(mask);
 	if (nudge_is(info)) {
 		/* The nudge came too late: the thread waits no longer (`blocked`), or has taken
@@ -145,7 +145,7 @@ bool mask_keep(siginfo_t *info, ucontext_t *context)
 	}
 	if (!blocked)
 		return false;
-	if (borrower_is()) {
+	if (borrower_has_mask()) {
 		if (real_in == raw_gettid() || wish_is_over(mask))
 			return false; /* the thread has unblocked SIGTRAP since */
 		real_in = raw_gettid();
@@ -223,7 +223,7 @@ static bool is_blocked_still(void)
 {
 	uint64_t mask = 0;
 
-	if (blocked && beside && !borrower_is()) {
+	if (blocked && beside && !borrower_has_mask()) {
 		raw_sigprocmask(SIG_BLOCK, NULL, &mask);
 		settle_by(mask);
 	}

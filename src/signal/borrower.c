@@ -12,7 +12,8 @@
  * that borrows sees an id which is not its own. Without the page nobody counts as a borrower.
  */
 static pid_t *owner;
-static bool shared; /* nobody counts as a borrower any more */
+static bool shared;  /* the dispositions: nobody counts as a borrower any more */
+static bool unasked; /* getpid(2) is forbidden */
 
 void borrower_begin(void)
 {
@@ -39,21 +40,26 @@ void borrower_share(void)
 
 void borrower_forbid_asking(void)
 {
-	borrower_share();
+	__atomic_store_n(&unasked, true, __ATOMIC_RELAXED);
 }
 
 /* Accepted: after a fork by a raw system call, a vfork()ed child may be the first to ask and is
  * taken for the owner; its parent then leaves its own signals to the kernel, and is not watched. */
-bool borrower_is(void)
+bool borrower_has_mask(void)
 {
 	pid_t *page = __atomic_load_n(&owner, __ATOMIC_ACQUIRE);
 	pid_t noted, self;
 
-	if (!page || __atomic_load_n(&shared, __ATOMIC_RELAXED))
+	if (!page || __atomic_load_n(&unasked, __ATOMIC_RELAXED))
 		return false;
 	self = raw_getpid();
 	noted = __atomic_load_n(page, __ATOMIC_RELAXED);
 	if (!noted)
 		__atomic_store_n(page, self, __ATOMIC_RELAXED);
 	return noted && noted != self;
+}
+
+bool borrower_is(void)
+{
+	return !__atomic_load_n(&shared, __ATOMIC_RELAXED) && borrower_has_mask();
 }

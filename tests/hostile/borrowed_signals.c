@@ -164,6 +164,33 @@ static void all_of_forked(void)
 	wait_for(child);
 }
 
+/* A child that shares the dispositions, too, and the thread-local storage: its mask is its own. */
+static int change_and_raise(void *argument)
+{
+	sig_atomic_t before = handled;
+	sigset_t set;
+
+	change(*(enum change *)argument);
+	expect(raise(SIGTRAP) == 0 && sigprocmask(SIG_BLOCK, NULL, &set) == 0);
+	say("  sharing: %s, %d handled", sigismember(&set, SIGTRAP) ? "blocked" : "open",
+	    (int)(handled - before));
+	return 0;
+}
+
+static void share_all(int how)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	enum change what;
+
+	set_blocked(how);
+	for (what = BLOCK; what <= UNBLOCK; what++) {
+		say(" %s", names[what]);
+		wait_for(clone(change_and_raise, stack + sizeof(stack),
+			       CLONE_VM | CLONE_SIGHAND | SIGCHLD, &what));
+		look("parent");
+	}
+}
+
 static void fail_to_execute(void)
 {
 	char *const arguments[] = {self, NULL};
@@ -193,6 +220,10 @@ int main(int argc, char **argv)
 	}
 	raise(SIGTRAP);
 	set_blocked(SIG_UNBLOCK);
+	raise(SIGTRAP);
+	say("%d handled", handled);
+	share_all(SIG_BLOCK);
+	share_all(SIG_UNBLOCK);
 	raise(SIGTRAP);
 	say("%d handled", handled);
 	noise_stop();
