@@ -32,8 +32,9 @@ static int write_line(FILE *stream, json_t *json)
 	char *line = json ? json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 	int err = -ENOMEM;
 
+	/* A line longer than the stream's buffer is refused here and not by the flush after it. */
 	if (line)
-		err = fputs(line, stream) < 0 || fputc('\n', stream) == EOF ? -EIO : 0;
+		err = fputs(line, stream) < 0 || fputc('\n', stream) == EOF ? -errno : 0;
 	free(line);
 	json_decref(json);
 	return err;

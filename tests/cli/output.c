@@ -81,9 +81,42 @@ static void test_full(void **state)
 	close(fd);
 }
 
+/* The reason is told of a finding that the stream's buffer holds, and of one that it does not. */
+static void test_reason(void **state)
+{
+	static char name[3 * BUFSIZ];
+	struct finding *finding = sample_race();
+	const char *own = finding->program;
+	char said[300] = "";
+	int sides[2], before = dup(STDERR_FILENO);
+
+	(void)state;
+	memset(name, 'n', sizeof(name) - 1);
+	for (int large = 0; large < 2; large++) {
+		struct output output;
+
+		finding->program = large ? name : own;
+		assert_true(output_open(&output, "/dev/full"));
+		assert_int_equal(pipe(sides), 0);
+		dup2(sides[1], STDERR_FILENO);
+		output_write(&output, finding);
+		dup2(before, STDERR_FILENO);
+		assert_true(read(sides[0], said, sizeof(said) - 1) > 0);
+		assert_non_null(strstr(said, "No space left on device"));
+		close(sides[0]);
+		close(sides[1]);
+		output.lost = 0;
+		output_close(&output, 0);
+	}
+	finding->program = own;
+	finding_destroy(finding);
+	close(before);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_full)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_full),
+					   cmocka_unit_test(test_reason)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
