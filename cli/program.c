@@ -2,6 +2,7 @@
 #include "cli/program.h"
 
 #include "base/file.h"
+#include "base/first_library.h"
 #include "base/syscall.h"
 #include "cli/command.h"
 #include "cli/golang.h"
@@ -88,6 +89,13 @@ static int find_interpreter(int fd, const Elf64_Ehdr *header, Elf64_Phdr *found)
 	return 0;
 }
 
+static bool is_first_library_preloaded(void)
+{
+	const char *preloaded = getenv("LD_PRELOAD");
+
+	return preloaded && first_library_is_named(preloaded);
+}
+
 /* `entry`: how it is entered where no library can be loaded into it. */
 static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header, enum enter_when *entry)
 {
@@ -108,6 +116,8 @@ static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header, enu
 		why = reason(path, "is statically linked");
 	else if (named > 0)
 		why = examine_linker(path, fd, &interpreter);
+	if (!why && (first_library_is_needed(fd) || is_first_library_preloaded()))
+		why = reason(path, "has a sanitizer's runtime, which must be the first library");
 	if (why)
 		/* Go's runtime sets the actions of all signals as it begins, by system calls of
 		 * its own. */

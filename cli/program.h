@@ -19,8 +19,8 @@ char *program_lethal_filter(void);
 char *program_cannot_be_watched(const char *name);
 /* Why no library can be loaded into it (allocated), though it may be entered; NULL if one can. */
 char *program_takes_no_library(const char *name);
-/* ENTER_NONE: the preload library is loaded into it. Else it is statically linked or for
- * another C library. */
+/* ENTER_NONE: the preload library is loaded into it. Else it is statically linked, for another C
+ * library or one that a sanitizer's runtime is a library of. */
 enum enter_when program_entry(const char *name);
 /* Becomes the program. Returns an exit status when that fails. */
 int program_run_bare(char **argv);

@@ -22,8 +22,8 @@ static int run_patchable(char **program)
 	if (program_entry(program[0])) {
 		utf8_fprintf(
 			stderr,
-			"trapline: %s takes no library (it is statically linked, or for another C "
-			"library than glibc), and patches need one\n",
+			"trapline: %s takes no library (it is statically linked, for another C library "
+			"than glibc, or has a sanitizer's runtime), and patches need one\n",
 			program[0]);
 		return STATUS_CANNOT_RUN;
 	}

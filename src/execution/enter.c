@@ -3,7 +3,8 @@
  * A program that is executed gets our variables only where the dynamic linker will load the library
  * that takes them out again. Where it will not, they would show: in set-user-ID programs and those
  * with file capabilities, which see TRAPLINE_AREA; in static ones, those of another architecture or
- * of another C library, which see both, and may complain of LD_PRELOAD. So the file is read first,
+ * of another C library, which see both, and may complain of LD_PRELOAD. Some let no library be
+ * loaded before one of their own (base/first_library.h). So the file is read first,
  * and each interpreter that its first line names.
  *
  * Accepted: the file may be another by the time it is executed, and a security module may raise
@@ -23,6 +24,7 @@
 #include "execution/image.h"
 #include "agent/readable.h"
 #include "agent/state.h"
+#include "base/first_library.h"
 #include "base/memory.h"
 #include "base/own_path.h"
 #include "base/syscall.h"
@@ -213,7 +215,7 @@ static bool examine(struct file *file, int fd)
 	}
 	memcpy(&header, head, sizeof(header));
 	source.failed = length < (long)sizeof(header);
-	loaded = is_loaded_by_linker(&source, &header);
+	loaded = is_loaded_by_linker(&source, &header) && !first_library_is_needed(fd);
 	judge(file, &status, find_capabilities(fd), loaded, source.failed);
 	return false;
 }

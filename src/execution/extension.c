@@ -3,6 +3,7 @@
 
 #include "agent/readable.h"
 #include "agent/state.h"
+#include "base/first_library.h"
 #include "contact/ask.h"
 #include "execution/scratch.h"
 
@@ -107,7 +108,8 @@ static size_t copy_pointers(char **to, char *const environment[], size_t count)
 	return i;
 }
 
-static void fill(const struct parts *parts, char *const environment[], char **to)
+/* False where the user preloads a library that lets none be before it. */
+static bool fill(const struct parts *parts, char *const environment[], char **to)
 {
 	char *text = (char *)to + array_size(parts), *locator = text + preload_size(parts), *end;
 	size_t count = copy_pointers(to, environment, parts->count);
@@ -124,6 +126,8 @@ static void fill(const struct parts *parts, char *const environment[], char **to
 	to[replaces ? parts->place : count++] = text;
 	to[count] = locator;
 	to[count + 1] = NULL;
+	return !replaces ||
+	       !first_library_is_named(text + PRELOAD_LENGTH + strlen(agent_state.library));
 }
 
 bool agent_extend(struct agent_extension *extension, char *const environment[])
@@ -145,7 +149,10 @@ bool agent_extend(struct agent_extension *extension, char *const environment[])
 		to = extension->memory = scratch_take(extension->size);
 	if (!to)
 		return false;
-	fill(&parts, environment, to);
+	if (!fill(&parts, environment, to)) {
+		agent_extension_end(extension);
+		return false;
+	}
 	extension->environment = to;
 	return extension->extended = true;
 }
