@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define ENOUGH 1000.0 /* switches between two looks; fewer tell nothing */
-/* A look counts as one with slots armed when they were at so large a share of its switches at
- * least, and as one without at so small a share at most. */
+#define ENOUGH 1000.0 /* Switches between two looks; an average over fewer says nothing. */
+/* A look counts as one with slots armed when they were armed at no less than WITH_SHARE of its
+ * switches, and as one without when they were armed at no more than WITHOUT_SHARE of them. */
 #define WITH_SHARE 0.5
 #define WITHOUT_SHARE 0.1
 /* A price is doubted when it is more than half of the CPU time from one switch to the next. */
@@ -41,7 +41,7 @@ static bool is_known(const struct bound *bound)
 	return bound->with > 0 && bound->without > 0;
 }
 
-/* ns of CPU time from one switch to the next: without slots where that is known. */
+/* CPU time from one switch to the next, ns: the one without slots, where that is known. */
 static double passes(const struct bound *bound)
 {
 	return bound->without > 0 ? bound->without : bound->with;

@@ -19,16 +19,17 @@
 struct bound {
 	double with, without; /* ns of CPU time from one switch to the next; 0: not known */
 	double armed;	      /* switches while armed, since the last look */
-	double guessed;	      /* switches charged before both were known … */
-	double charged;	      /* … and at how much, ns, all together */
+	double guessed;	      /* switches charged before both times were known … */
+	double charged;	      /* … and what was charged for them, ns in all */
 };
 
-/* Since the last look: the program's switches and its CPU time. */
+/* Takes in what has passed since the last look: the program's switches and its CPU time. */
 void bound_look(struct bound *bound, double switches, uint64_t cpu_time);
-/* `price`, or less where the program's own CPU time shows that a switch cannot cost as much, ns. */
+/* The price of a switch, ns: `price`, or less where the program's own CPU time shows that a
+ * switch cannot cost as much. */
 double bound_price(const struct bound *bound, double price);
-/* What `switches` while slots were armed cost, ns. Negative: what was charged at a guess is given
- * back. */
+/* What `switches` cost that were made while slots were armed, ns. It is negative where more had
+ * been charged by a guess, which is given back. */
 double bound_charge(struct bound *bound, double switches, double price);
 
 #endif

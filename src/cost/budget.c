@@ -8,13 +8,15 @@
 #define START_SECONDS 50.0
 #define START_SECONDS_AGGRESSIVE 2.0 /* a short run takes no more than twice the time */
 #define MOST_SECONDS 100.0
-#define SLEEPY_PARTS 10 /* a program that uses less of one CPU than this part waits */
+/* A program that uses less than a tenth of one CPU counts as one that mostly waits. */
+#define SLEEPY_PARTS 10
 #define PAUSE_MOST SECOND
-#define INCOME_LEAST 1e-4 /* of a second: no pause is computed from less */
+/* Lowest income, as a share of a second, that a pause is computed from. */
+#define INCOME_LEAST 1e-4
 #define SCARCE (SECOND / 8)
-/* ns of CPU time that a thread, and a process, takes more to begin and to end when it inherits
- * events, and when it announces itself. Measured as bare and watched programs took turns, 1,000
- * threads and 1,200 processes each, Linux 6.18 in a virtual machine. */
+/* ns of CPU time by which a thread, and a process, takes longer to begin and to end when it
+ * inherits events and announces itself. Measured with bare and watched programs in turn, 1,000
+ * threads and 1,200 processes each, on Linux 6.18 in a virtual machine. */
 #define PRICE_THREAD 25000u
 #define PRICE_PROCESS 200000u
 
@@ -93,8 +95,8 @@ void budget_start(struct budget *budget, const struct budget_terms *terms, uint6
 	budget->bucket.most = allowed_in(budget, MOST_SECONDS);
 	if (budget->bucket.most < lent)
 		budget->bucket.most = lent;
-	/* As much again for what switches of threads and interrupts cost: memcached with four
-	 * threads costs 280 ms of that in its first 15 s, before anything is found. */
+	/* The loan for switches of threads and for interrupts is as large again: memcached with
+	 * four threads costs 280 ms of those in its first 15 s, before anything is found. */
 	budget->loan = terms->aggressive ? 0 : (uint64_t)lent;
 	budget->loan_kept = budget->loan / 5 * 3;
 	budget->spent = charged(budget) + budget_outside(budget, own);
@@ -107,9 +109,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Part of what wake-ups and interrupts cost is not charged in the beginning: in a server that
- * sleeps and wakes all the time, or has a thousand threads, the bucket would be empty after
- * seconds, with nothing seen. Returns ns that are lent. */
+/* At the start a part of what wake-ups and interrupts cost is not charged: in a server that
+ * sleeps and wakes all the time, or has a thousand threads, the bucket would otherwise be empty
+ * after seconds, before anything was seen. Returns the ns that are lent. */
 static uint64_t lend(struct budget *budget, const struct budget_estimate *estimate)
 {
 	uint64_t wanted = estimate->wakeups > 0 ? (uint64_t)estimate->wakeups : 0, lent;
@@ -131,7 +133,8 @@ static void pause_arming(struct budget *budget, uint64_t now)
 	double rate = budget->income / (double)SECOND + INCOME_LEAST;
 	uint64_t pause = bucket_wait(&budget->bucket, rate);
 
-	/* The program itself tells what handlers took, which may be anything: hence a bound. */
+	/* The program itself reports what its handlers took, and could report anything, so the
+	 * pause is bounded. */
 	budget->paused_until = now + (pause < PAUSE_MOST ? pause : PAUSE_MOST);
 }
 

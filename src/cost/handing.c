@@ -19,8 +19,8 @@
 #include <trapline/event.h>
 #include <unistd.h>
 
-#define TURNS 20 /* there and back, in a round */
-#define ROUNDS 7 /* with clocks and as many without */
+#define TURNS 20 /* handovers in a round, there and back */
+#define ROUNDS 7 /* rounds with clocks, and as many without */
 #define HIGHEST 100000
 
 struct handing {
@@ -30,11 +30,9 @@ struct handing {
 	pid_t tid;
 };
 
-/*
- * Either thread closes the end that it writes to once it is done, so that the other reads the end
- * of the pipe instead of waiting for ever for one that failed. The ends that are read stay open
- * until both are done: nobody writes where nobody reads, which would be SIGPIPE.
- */
+/* Either thread closes the end that it writes to once it is done, so that the other reads the
+ * end of the pipe instead of waiting for ever for a thread that failed. The reading ends stay
+ * open until both are done, since writing to a pipe that nobody reads raises SIGPIPE. */
 static void *answer(void *argument)
 {
 	struct handing *handing = argument;
@@ -62,7 +60,7 @@ static int64_t used(const struct handing *handing)
 	return (int64_t)(read_clock(CLOCK_THREAD_CPUTIME_ID) + read_clock(handing->clock));
 }
 
-/* ns of CPU time of a switch. */
+/* CPU time of one switch, ns. */
 static int64_t hand_over(const struct handing *handing)
 {
 	int64_t begin = used(handing);
@@ -75,7 +73,7 @@ static int64_t hand_over(const struct handing *handing)
 	return (used(handing) - begin) / (TURNS * 2);
 }
 
-/* The median of what clocks add to a round over the round before it. */
+/* The median of what clocks add to a round, each compared with the round before it. */
 static int64_t compare(const struct handing *handing, const int *clocks)
 {
 	int64_t more[ROUNDS];
@@ -110,7 +108,7 @@ static int64_t measure(struct handing *handing, uint64_t period)
 	return price;
 }
 
-/* Leaves the ends that are read to its caller. */
+/* The caller closes the reading ends. */
 static int64_t with_partner(struct handing *handing, uint64_t period)
 {
 	int64_t price = 0;

@@ -3,11 +3,13 @@
 
 #include "base/clock.h"
 
-#define SHARE 0.25		     /* of one CPU */
-#define SAVED_MOST (SECOND / 2)	     /* ns of CPU time */
-#define DEBT_MOST (30 * MILLISECOND) /* more is forgiven: nobody waits longer for one long work */
-#define PROCESS_ALLOWANCE (MILLISECOND / 2) /* what a process takes to be watched and let go */
-#define HIT_ALLOWANCE (1 * MILLISECOND)	    /* what a hit may take to be told, with its stack */
+#define SHARE 0.25		/* of one CPU */
+#define SAVED_MOST (SECOND / 2) /* ns of CPU time */
+/* Debt beyond this is forgiven, so that nobody waits longer than this for one long piece of
+ * work. */
+#define DEBT_MOST (30 * MILLISECOND)
+#define PROCESS_ALLOWANCE (MILLISECOND / 2) /* what watching a process and letting it go takes */
+#define HIT_ALLOWANCE (1 * MILLISECOND)	    /* what telling of a hit, with its stack, may take */
 
 void pace_begin(struct pace *pace, double percent)
 {

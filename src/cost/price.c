@@ -49,7 +49,7 @@ static void lower(uint64_t *lowest, uint64_t cost)
 		*lowest = cost;
 }
 
-/* The lowest of all tries, since whatever else runs meanwhile only adds. */
+/* The lowest of all tries counts, since whatever else runs meanwhile only adds time. */
 static uint64_t measure(void)
 {
 	uint64_t lowest = HIGHEST_PRICE;
@@ -124,12 +124,10 @@ int64_t price_middle(int64_t *prices, unsigned count)
 	return prices[count / 2];
 }
 
-/*
- * The median of what events add to a round, over the round before it. What else happens meanwhile
- * adds to either, and a virtual machine's exits come in two kinds, so that one cheap round tells
- * nothing; nor do two medians, if the machine is busy in one half of the time and idle in the
- * other.
- */
+/* The median of what events add to a round, each compared with the round before it. Other work
+ * adds to either kind of round, and a virtual machine's exits are of two kinds, so one cheap
+ * round says nothing; nor does the difference of two medians, if the machine is busy in one half
+ * of the time and idle in the other. */
 static int64_t compare_naps(const int *events, unsigned count)
 {
 	int64_t more[ROUNDS];
@@ -157,7 +155,7 @@ uint64_t price_of_switch(void)
 			break;
 		count++;
 	}
-	/* A price of zero or less is no price: other work ran during the naps without events. */
+	/* A price of zero or less is wrong: other work ran during the naps without events. */
 	for (int i = 0; count && i < ATTEMPTS && price <= 0; i++)
 		price = compare_naps(events, count);
 	for (unsigned i = 0; i < count; i++)

@@ -7,8 +7,8 @@
 
 #define DEFAULT_TIMER_PRICE 15000u /* ns, where it cannot be measured: a virtual machine's */
 
-/* When each round may begin: not at once, since the first takes a CPU that a short program needs.
- */
+/* ns since prices_start() at which each round may begin. The first waits, since it takes a CPU
+ * that a short program needs. */
 static const uint64_t round_age[PRICES_ROUNDS] = {SECOND / 20, SECOND / 2, 2 * SECOND};
 
 static void *measure(void *argument)

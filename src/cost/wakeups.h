@@ -29,9 +29,10 @@
 
 struct wakeups {
 	double rate; /* wake-ups a second, of all threads together */
-	double cpus; /* that the process uses */
+	double cpus; /* CPUs that the process uses, on average */
 	struct bound bound;
-	/* Not yet charged. Slots that are armed in all threads cost as much together as one. */
+	/* Not charged yet. Slots that are armed in all threads cost as much together as one
+	 * does. */
 	unsigned armed; /* slots, in all threads */
 	uint64_t armed_since, armed_time;
 	double single;	 /* wake-ups of single threads while a slot was armed in them alone */
@@ -47,29 +48,28 @@ void wakeups_silence(struct wakeups *wakeups, uint64_t now);
  * disarmed now. */
 void wakeups_silence_single(struct wakeups *wakeups, double rate, uint64_t time);
 
-/* A census: the process's threads have got a CPU `count` times so far, and used `cpu_time` ns. A
- * count that has fallen, since threads that end take theirs along, leaves the rate as it was. */
+/* Takes in a census: the process's threads have got a CPU `count` times so far, and used
+ * `cpu_time` ns. A count that has fallen leaves the rate as it was: threads that ended took
+ * theirs with them. */
 void wakeups_count(struct wakeups *wakeups, uint64_t now, uint64_t count, uint64_t cpu_time);
 
 /* What an armed slot costs a thread of this process at each wake-up, ns. */
 double wakeups_price(const struct wakeups *wakeups, const struct prices *prices);
 
-/*
- * Of the CPU time that a process uses while the clock of samples is on, this part goes to starting
- * and stopping it at each switch: a price that is many times what passes between two switches makes
- * them rarer, and takes nearly all of the time, but no more.
- */
+/* The part of a process's CPU time that goes to starting and stopping the clock of samples at
+ * each switch while it is on. A price of many times the CPU time between two switches makes
+ * switches rarer and takes nearly all of the CPU time, but never more than that. */
 double wakeups_timer_share(const struct wakeups *wakeups, const struct prices *prices);
 
-/* ns of the program's CPU time. `wakeups` may be negative: what was charged before on a guess is
- * given back. */
+/* ns of the program's CPU time. `wakeups` may be negative: it gives back what was charged by a
+ * guess. */
 struct wakeups_cost {
 	double wakeups;
 	double samples; /* the clocks' interrupts */
-	double idle;	/* what is paid whatever is armed */
+	double idle;	/* what threads pay whatever is armed */
 };
 
-/* Since the last call; samples were on for `sampled` ns of it. */
+/* What the time since the last call cost; samples were on for `sampled` ns of it. */
 struct wakeups_cost wakeups_charge(struct wakeups *wakeups, const struct prices *prices,
 				   uint64_t now, uint64_t sampled);
 
