@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * In the reader of files, which opens nothing and sees no other process: what its asker does for
- * it. A session's `asker` is NULL in every other process, which does it itself.
- */
+/* In the reader of files, which opens nothing and sees no other process: what its asker does for
+ * it. In every other process a session's `asker` is NULL, and the session does the work itself. */
 #ifndef SESSION_ASKER_H
 #define SESSION_ASKER_H
 
@@ -18,15 +16,15 @@ struct symbol_modules;
 struct symbol_asker {
 	/* As symbol_modules_refresh(). */
 	int (*refresh)(struct symbol_modules *modules);
-	/* The asker's mapping, of the question's modules. */
+	/* The asker's mapping around `address`, among the modules of the question. */
 	bool (*mapping)(uint64_t address, struct symbol_mapping *mapping);
-	/* If this process dies, it died of that module's file. */
+	/* Tells the asker which module's file to blame if this process dies from now on. */
 	void (*blame)(const struct symbol_module *module);
-	/* Descriptors, or -errno. *path is the caller's to free. */
+	/* A descriptor of the module's file, or -errno. The caller frees *path. */
 	int (*held_file)(const struct symbol_module *module);
 	int (*module_file)(const struct symbol_module *module, unsigned attempt, char **path);
 	int (*download)(const struct symbol_build_id *id, char **path);
-	/* Which of the directories have a file `name` that can be read. */
+	/* Says which of the directories contain a readable file `name`. */
 	void (*present)(const char *const *directories, size_t count, const char *name,
 			bool *present);
 };

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where a session has a reader of files (reader/reader.h), each public function that needs a file
- * asks it first, by the function here that has its name. The functions stand above those that ask
- * by them, so they are handed down as a table in the session.
- */
+/* Where a session has a reader of files (reader/reader.h), each public function that needs a
+ * file asks it first, by the function of the same name in this table. The functions that ask
+ * stand in rooms below the reader's, so the table is handed down to them in the session. */
 #ifndef SESSION_ASKING_H
 #define SESSION_ASKING_H
 
@@ -24,12 +22,12 @@ struct symbol_target;
 struct symbol_thread;
 struct symbol_variable;
 
-/* True: the reader answered. Else there is none, and the caller does the work; or it failed, and
- * the caller does what can be done without files. */
+/* Each returns true if the reader answered. False: there is no reader, and the caller does the
+ * work; or the reader failed, and the caller does what can be done without files. */
 struct symbol_asking {
 	bool (*place)(struct symbol_modules *modules, uint64_t pc, bool return_address,
 		      struct symbol_frame *frames, size_t max, size_t *count);
-	/* `whole`: symbol_bounds_whole(), else symbol_bounds_find(). */
+	/* `whole` asks for symbol_bounds_whole(), otherwise for symbol_bounds_find(). */
 	bool (*bounds)(struct symbol_modules *modules, bool whole, uint64_t pc, uint64_t *start,
 		       uint64_t *end, int *result);
 	bool (*function_name)(struct symbol_modules *modules, uint64_t pc, const char **name);
@@ -60,7 +58,7 @@ struct symbol_asking {
 	void (*forget)(struct symbol_modules *modules);
 };
 
-/* Asks one question; false, too, where files are read by this process. */
+/* Asks one question; also false where this process reads the files itself. */
 #define SYMBOL_ASK(session, question, ...) \
 	((session)->asking && (session)->asking->question(__VA_ARGS__))
 

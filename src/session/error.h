@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One sentence about what went wrong and what to do, made where it is detected. */
+/* One sentence on what went wrong and what to do about it, written where it is detected. */
 #ifndef SESSION_ERROR_H
 #define SESSION_ERROR_H
 

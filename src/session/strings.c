@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRING_COST (4 * sizeof(char *)) /* of its slots and its block, beside its text */
+/* memory that a string takes beside its text: slots and the allocator's header */
+#define STRING_COST (4 * sizeof(char *))
 
 static char **find_slot(char **slot, size_t slots, const char *text)
 {

@@ -9,15 +9,16 @@
 struct symbol_strings {
 	char **slot; /* open addressing, a power of two of slots */
 	size_t slots, used;
-	size_t bytes; /* of memory, about */
+	size_t bytes; /* memory taken, about */
 	uint64_t left_out;
 };
 
-/* What they take at most: a program decides how many files it maps, and what is in them. */
+/* Bytes that the strings take at most: a program decides how many files it maps and what names
+ * they hold. */
 #define SYMBOL_STRINGS_BYTES (64u << 20)
 
-/* The pool's copy of `text`; NULL for NULL, and when out of memory. Beyond SYMBOL_STRINGS_BYTES a
- * text that stands for all that are left out, which are counted. */
+/* The pool's copy of `text`; NULL for NULL, and when memory is short. Beyond
+ * SYMBOL_STRINGS_BYTES one text stands for all that are left out, which are counted. */
 const char *symbol_strings_keep(struct symbol_strings *strings, const char *text);
 void symbol_strings_free(struct symbol_strings *strings);
 

@@ -10,7 +10,8 @@
 
 #define FUNCTION_MAX 4096 /* bytes of one that is decoded to the end */
 
-/* The registers as they are behind the load; false when it changed what its address is made of. */
+/* Sets the registers to what they are behind the load; false when the load changed a register of
+ * its own address. */
 static bool behind(const struct tl_access *access, const struct insn *load,
 		   struct insn_registers *registers)
 {
@@ -48,7 +49,7 @@ static unsigned before_store(struct space *space, const struct tl_access *access
 	static uint8_t code[FUNCTION_MAX]; /* one thread */
 	uint64_t start, end;
 
-	/* A store changes no register that its address is made of. */
+	/* A store changes no register of its own address. */
 	registers->pc = access->pc;
 	if (space_function(space, access->pc, &start, &end) || end - start > FUNCTION_MAX ||
 	    space_code(space, start, code, end - start) != end - start)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the code around an access does with the value. */
+/* What the code around an access does with the value that it loads or stores. */
 #ifndef TOOL_AROUND_H
 #define TOOL_AROUND_H
 

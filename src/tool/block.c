@@ -6,27 +6,26 @@
 #include "tool/complete.h"
 #include "tool/host.h"
 
-/* glibc gives up to so many bytes more than were asked for (its smallest chunk; a remainder that
- * would be none), and whole pages to blocks that have a mapping of their own. */
+/* glibc gives a block up to this many bytes more than were asked for (its smallest chunk, or a
+ * remainder too small to be a chunk), and whole pages to blocks that have a mapping of their
+ * own. */
 #define SLACK 32u
 #define SLACK_MAPPED 8192u
 
-/*
- * Does what the allocator's own headers say agree? A block that was given back without our
- * knowledge, to another free() than the one in front of libc's, is not taken for its successor.
- */
+/* Do the allocator's own headers agree? A block that was freed without our knowledge, by another
+ * free() than the one in front of libc's, must not be taken for the one that has its place now. */
 static bool agrees(const struct allocations_block *block, const struct symbol_variable *variable)
 {
 	uint64_t room = variable->size;
 
-	/* Without headers the variable is the whole mapping. */
+	/* Where the allocator has no headers, the variable is the whole mapping. */
 	if (!room)
 		return true;
 	return variable->address == block->address && room >= block->size &&
 	       room - block->size <= (room < 64 * SLACK ? SLACK : SLACK_MAPPED);
 }
 
-/* All of it are return addresses; frame 0 is told as an instruction is, within the call. */
+/* All frames are return addresses; frame 0 is shown as an instruction within the call. */
 static void add_stack(struct tl_host *host, struct finding *finding, struct space *space,
 		      const struct allocation_event *event, struct finding_stack *stack)
 {

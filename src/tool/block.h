@@ -7,7 +7,8 @@
 #include "symbol/variable.h"
 #include "tool/set.h"
 
-/* `variable` is what else is known of the block around the access's address. */
+/* Adds the block's origin; `variable` is what else is known of the block around the access's
+ * address. */
 void block_complete(struct tl_host *host, struct finding *finding, struct space *space,
 		    const struct tl_access *access, const struct symbol_variable *variable);
 

@@ -26,7 +26,8 @@ static size_t unwind(struct space *space, const struct tl_access *access,
 	return symbol_stack_unwind(space_modules(space), &source, frames, max, &complete);
 }
 
-/* The registers were noted after the access; the place that counts is the access's own. */
+/* The registers were noted after the access, so the innermost frame is set to the access's own
+ * instruction. */
 size_t complete_stack(struct space *space, const struct tl_access *access,
 		      struct symbol_stack_frame *frames, size_t max)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An access as findings hold it. */
+/* Findings made readable: stacks of accesses from addresses to names, the program's path, times. */
 #ifndef TOOL_COMPLETE_H
 #define TOOL_COMPLETE_H
 
@@ -11,10 +11,9 @@
 
 #define COMPLETE_FRAMES 64 /* of one stack */
 
-/*
- * The stack of the thread that made the access, unwound: how many frames, at least one. The
- * innermost is the access's own instruction, since the registers were noted after it.
- */
+/* Unwinds the stack of the thread that made the access and returns the number of frames, at
+ * least one. The innermost is the access's own instruction, since the registers were noted after
+ * it. */
 size_t complete_stack(struct space *space, const struct tl_access *access,
 		      struct symbol_stack_frame *frames, size_t max);
 
@@ -29,20 +28,19 @@ struct finding_access *complete_access(struct finding *finding, struct space *sp
 bool complete_frames(struct finding *finding, struct space *space, struct finding_stack *stack,
 		     uint64_t pc, bool return_address, bool raw);
 
-/*
- * The program that the process executes, which may be another than the one that was started: a
- * shell starts others. `started`, as it was called, where it is that; NULL: not known.
- */
+/* The program that the process executes, which may be another than the one that was started,
+ * since a shell starts others. Where it is the same, the result is `started`, as it was called.
+ * NULL: not known. */
 const char *complete_program(struct finding *finding, const struct space *space,
 			     const char *started);
 
-/* For <trapline/tool.h>: the frames at `pc`, and those of a thread's stack. How many. */
+/* For <trapline/tool.h>: the frames at `pc`, and those of a thread's stack. Returns how many. */
 int host_symbolise(struct tl_host *host, pid_t pid, uint64_t pc, struct tl_frame *frames,
 		   size_t max);
 int host_stack(struct tl_host *host, const struct tl_access *access, struct tl_frame *frames,
 	       size_t max);
 
-/* ns since 1970: now, and of a time by CLOCK_MONOTONIC. */
+/* Times in ns since 1970: now, and the one that a time of CLOCK_MONOTONIC stands for. */
 uint64_t complete_time(void);
 uint64_t complete_wall_time(uint64_t monotonic);
 

@@ -6,7 +6,7 @@
 
 #define FIRST 32
 
-/* NULL: there is no memory for it. */
+/* NULL when memory is short. */
 static struct tool_count *add(struct tool_counts *counts, const char *name, const char *meaning)
 {
 	if (counts->used == counts->capacity) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a tool's report to a finding: what the tool said, and what the program tells beside it. */
+/* From a tool's report to a finding: what the tool said, and what is found out about the program
+ * for it. */
 #include "tool/finding.h"
 
 #include "control/control.h"
@@ -13,7 +14,7 @@
 
 #include <stddef.h>
 
-/* A report of a tool built before the member was added says so by its size. */
+/* A report of a tool that was built before the member existed says so by its size. */
 #define REPORT_HAS(report, member)                                                          \
 	((report)->size >= offsetof(struct tl_report, member) + sizeof((report)->member) && \
 	 (report)->member)
@@ -26,7 +27,7 @@ static const char *thread_name(struct finding *finding, pid_t pid, pid_t tid)
 								: NULL;
 }
 
-/* A stack that the tool has kept stands in for one that was noted. */
+/* A stack that the tool kept takes the place of the one that was noted at the access. */
 static void add_access(struct tl_host *host, struct finding *finding, const struct tl_access *from,
 		       const struct tl_moment *kept)
 {
@@ -44,7 +45,7 @@ static void add_access(struct tl_host *host, struct finding *finding, const stru
 			return;
 }
 
-/* As gdb writes it: "main::buffer" is a variable in a frame of main(). */
+/* Writes a variable of a frame of main() as gdb does: "main::buffer". */
 static const char *object_name(struct finding *finding, const struct symbol_variable *variable)
 {
 	const char *name = variable->path ? variable->path : variable->name;
@@ -92,7 +93,8 @@ static void add_object(struct tl_host *host, struct finding *finding,
 	}
 	object->name = object_name(finding, &variable);
 	object->type = finding_string(finding, variable.type);
-	/* Of what has neither a name nor an extent, the start is its mapping's. */
+	/* Without a name and a size the address known is the start of a mapping, not of an object.
+	 */
 	if (variable.name || variable.size) {
 		object->offset = variable.path ? variable.path_offset : variable.offset;
 		object->address = variable.address;

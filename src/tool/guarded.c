@@ -9,8 +9,8 @@ _Static_assert(TL_GUARD_PAGE_OPENS == GUARD_PAGE_OPENS && TL_GUARD_PAGE_RUNS == 
 	       "what tools are told of pages is what programs say");
 _Static_assert(TL_GUARD_FILLED == GUARD_FILLED, "and what they answer");
 
-/* What lies on an empty page before the block is nobody else's. The record is the program's, and
- * may say anything. */
+/* Where the block's front begins. An empty page before the block belongs to no other block. The
+ * record was written by the program, and may say anything. */
 static uint64_t front_of(const struct guards_block *block)
 {
 	const struct guard_record *record = &block->record;
@@ -29,7 +29,7 @@ static void moment_of(const struct allocation_event *event, struct tl_moment *mo
 				     .count = event->frames};
 }
 
-/* `from` is what the block points to. */
+/* `from` owns what the block points to. */
 static void block_of(const struct guards_block *from, pid_t pid, struct tl_guarded *block)
 {
 	const struct guard_record *record = &from->record;
@@ -84,7 +84,8 @@ void host_guard(struct tl_host *host, const struct tl_guarding *guarding)
 
 bool host_guarded(struct tl_host *host, pid_t pid, uint64_t address, struct tl_guarded *block)
 {
-	static struct guards_block found; /* one thread; what the tool is handed points to it */
+	/* Static, since the tool is handed pointers into it; one thread calls this. */
+	static struct guards_block found;
 
 	if (!guards_at(host->set->program, pid, address, &found) &&
 	    !guards_around(host->set->program, pid, address, &found) &&

@@ -91,7 +91,7 @@ static void replace(struct tl_host *host, size_t index, struct finding *finding)
 	host->set->findings[index] = finding;
 }
 
-/* Pairs of the same two places differ in what they show of themselves. */
+/* Pairs of the same two places may differ in what they show of themselves. */
 static bool ranks_before(const struct finding *finding, const struct finding *known)
 {
 	return finding->certainty == known->certainty && finding->rank &&
@@ -106,8 +106,8 @@ static int repeat(struct tl_host *host, size_t index, struct finding *finding)
 		replace(host, index, finding);
 		return host->set->deliver(host->set->context, finding);
 	}
-	/* The same certainty is not shown again, but kept in place of the known one, for the report
-	 * at the end, where it says where the block came from or is the worse one. */
+	/* A finding of the same certainty is not shown again. It replaces the known one, for the
+	 * report at the end, if it says where the block came from or ranks first. */
 	if (ranks_before(finding, known) ||
 	    (finding->certainty == known->certainty && finding->object.stack.count &&
 	     !known->object.stack.count)) {
@@ -168,7 +168,8 @@ static void serve_log(struct tl_host *host, const char *format, ...)
 	free(text);
 }
 
-/* The value of "NAME=VALUE", or of "TOOL.NAME=VALUE" with `tool`; NULL: it is another's. */
+/* The value of "NAME=VALUE", or of "TOOL.NAME=VALUE" with `tool`; NULL: the option has another
+ * name. */
 static const char *option_value(const char *option, const char *tool, const char *name)
 {
 	size_t length = strlen(name);
@@ -184,8 +185,8 @@ static const char *option_value(const char *option, const char *tool, const char
 									   : NULL;
 }
 
-/* The first option of the name, for `tool` or, NULL, for all tools. Each one is noted as asked for.
- */
+/* The first option of that name, for `tool` or, with NULL, for all tools. Every such option is
+ * noted as asked for. */
 static const char *ask_for(struct tool_set *set, const char *tool, const char *name)
 {
 	const char *found = NULL;
@@ -201,7 +202,8 @@ static const char *ask_for(struct tool_set *set, const char *tool, const char *n
 	return found;
 }
 
-/* An option TOOL.NAME=VALUE, meant for this tool alone, goes before NAME=VALUE for all tools. */
+/* An option TOOL.NAME=VALUE, which is for this tool alone, comes before NAME=VALUE for all
+ * tools. */
 static const char *serve_option(struct tl_host *host, const char *name)
 {
 	const char *own = ask_for(host->set, host->tool->name, name);

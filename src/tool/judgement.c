@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether an instruction is an atomic operation, and what its compiler promises of those. */
+/* Is an instruction an atomic operation, and what does its compiler guarantee of atomic
+ * operations? */
 #include "tool/judgement.h"
 
 #include "account/account.h"
@@ -21,8 +22,9 @@ static enum tl_atomicity judge(struct space *space, const struct tl_access *acce
 						     tool_kind_of_load(access), reason));
 }
 
-/* What an instruction accesses decides as well: a function may be handed a plain variable and an
- * atomic one. Blocks of the heap and frames have no declarations of their own to tell apart. */
+/* The object that an instruction accesses decides as well: a function may be handed a plain
+ * variable and an atomic one. Blocks of the heap and frames have no declarations by which they
+ * could be told apart. */
 static uint64_t judged_object(struct space *space, const struct tl_access *access)
 {
 	return symbol_modules_find(space_modules(space), access->address) ? access->address : 0;
@@ -54,10 +56,8 @@ enum tl_atomicity host_atomicity(struct tl_host *host, const struct tl_access *a
 	return known->atomicity;
 }
 
-/*
- * Debug information names the very compiler; else the file's section names all that had a part in
- * it. Without either nothing is known, and nothing is claimed.
- */
+/* Debug information names the one compiler of this code; otherwise the file's section names all
+ * that contributed to it. Without either nothing is known, and nothing is claimed. */
 bool host_keeps_atomics_apart(struct tl_host *host, pid_t pid, uint64_t pc)
 {
 	struct space *space = control_space(host->set->control, pid);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Members from here on came later: a tool without them is used without them. */
+/* Members from here on were added later; a tool may lack them. */
 #define SIZE_MIN offsetof(struct tl_tool, interest)
 
 const struct tl_tool *tool_load(const char *path)

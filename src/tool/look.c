@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a tool may ask of a process's memory and names. */
+/* What a tool may ask of a process: its memory, functions, names, expressions. */
 #include "tool/look.h"
 
 #include "control/control.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A finding's object as its tool tells it: a block or a frame, and the moments of its life. */
+/* A finding's object as its tool describes it: a block or a frame, and the moments of its life. */
 #include "tool/object.h"
 
 #include "control/control.h"

@@ -3,10 +3,11 @@
 
 #include "process/sleeper.h"
 
-/* Beyond these the search costs more than a name is worth. */
+/* With more threads than this the search would cost more than a name is worth. */
 #define THREADS_MAX 1024
 
-/* The thread may wake meanwhile; frames that were there before and after are right. */
+/* Has the thread slept all the time between the two looks? It may wake meanwhile; frames that
+ * are the same in both are right. */
 static bool same_sleep(pid_t pid, pid_t tid, const struct thread_sleep *before)
 {
 	struct thread_sleep now;

@@ -56,7 +56,8 @@ static void on_pair(void *context, const struct tl_pair *pair)
 			set->host[i].tool->pair(set->host[i].state, pair);
 }
 
-/* Of what was chosen, for whichever tool: those that place watches themselves know their own. */
+/* Told to each tool that does not place watches itself: the watch was chosen, for whichever
+ * tool, and those that place watches are told of their own. */
 static void on_unwatched(void *context, const struct tl_watch *watch, unsigned hits,
 			 unsigned threads)
 {
@@ -104,7 +105,8 @@ static void on_displaced(void *context, unsigned owner, const struct tl_watch *w
 		host->tool->unwatched(host->state, watch, hits, threads);
 }
 
-/* The most that any tool says: what one has no opinion of, another may look for. */
+/* The highest interest that any tool has: code that one tool has no opinion of may interest
+ * another. */
 static unsigned on_interest(void *context, pid_t pid, uint64_t pc)
 {
 	struct tool_set *set = context;
@@ -260,7 +262,7 @@ static unsigned count_tool_options(const struct host_options *options)
 	return count;
 }
 
-/* What no tool has asked for is a slip of the user. How many there are. */
+/* Tells the user of options that no tool has asked for, which are mistyped. Returns how many. */
 static unsigned tell_unasked(const struct tool_set *set)
 {
 	unsigned count = 0;
@@ -278,7 +280,8 @@ static unsigned tell_unasked(const struct tool_set *set)
 	return count;
 }
 
-/* Our own tools ask for all their options as they start; those of others may ask later. */
+/* Our own tools ask for all their options as they start; a tool from a shared object may ask
+ * later. */
 static int refuse_unasked(const struct tool_set *set)
 {
 	return !set->options.loaded && tell_unasked(set) ? -EBADRQC : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stack of a hit by addresses. */
+/* The stack of a hit, as addresses. */
 #include "tool/unwind.h"
 
 #include "control/control.h"
@@ -26,7 +26,8 @@ int host_unwind(struct tl_host *host, const struct tl_access *access, struct tl_
 		size_t max)
 {
 	struct space *space = control_space(host->set->control, access->pid);
-	static struct symbol_stack_frame found[FRAMES_MAX]; /* one thread; large */
+	/* Static, since it is large; one thread calls this. */
+	static struct symbol_stack_frame found[FRAMES_MAX];
 	struct symbol_stack_source source;
 	uint64_t end;
 	bool complete;

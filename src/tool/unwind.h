@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where each frame of a thread lies. */
+/* The frames of a thread, as addresses. */
 #ifndef TOOL_UNWIND_H
 #define TOOL_UNWIND_H
 

@@ -5,12 +5,13 @@
 #include "tool/complete.h"
 #include "tool/owner.h"
 
-/* The two threads whose stacks are known, and who else sleeps with the address in its stack: it may
- * be a variable of one of their frames. */
+/* Looks in the frames of the two threads whose stacks are known, and of any thread that sleeps
+ * with the address in its stack. */
 void variable_find(struct space *space, const struct tl_access *const *accesses, size_t count,
 		   struct symbol_variable *variable)
 {
-	static struct symbol_stack_frame frames[3][COMPLETE_FRAMES]; /* one thread; large */
+	/* Static, since it is large; one thread calls this. */
+	static struct symbol_stack_frame frames[3][COMPLETE_FRAMES];
 	struct symbol_thread threads[3] = {0};
 	size_t known = 0;
 

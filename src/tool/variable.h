@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What variable an access was made to. */
+/* Which variable an access was made to. */
 #ifndef TOOL_VARIABLE_H
 #define TOOL_VARIABLE_H
 
@@ -8,8 +8,8 @@
 
 #include <trapline/tool.h>
 
-/* The variable at the first access's address, which may be one of a frame of the threads that made
- * the first two accesses, or of a thread that sleeps. Always fills in `variable`. */
+/* Fills in `variable`, always: the variable at the first access's address, which may be in a
+ * frame of the threads that made the first two accesses or of a thread that sleeps. */
 void variable_find(struct space *space, const struct tl_access *const *accesses, size_t count,
 		   struct symbol_variable *variable);
 
