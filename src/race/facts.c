@@ -2,9 +2,10 @@
 #include "race/facts.h"
 
 enum {
-	TRAITS = 0xffff, /* TL_TRAIT_…, but for: */
+	TRAITS = 0xffff, /* The TL_TRAIT_… bits, except: */
 	BEFORE = 1 << 16,
-	SEEN = 1 << 17, /* a thread may have acted on it before the other was made */
+	/* another thread may have acted on this access before the other access was made */
+	SEEN = 1 << 17,
 	CHANGED = 1 << 18,
 	UPDATES_TELL = 1 << 19,
 	AROUND_SHIFT = 20,    /* two bits: TL_AROUND_… */

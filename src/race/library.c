@@ -35,10 +35,12 @@ bool library_is(const char *module)
 	static const char *const names[] = {"libm.so.", "libm-2.", "[vdso]", NULL};
 
 	return path_is_c_library(module) || text_begins_with_any(path_name(module), names) ||
-	       library_is_runtime(module) || strstr(module, "/gconv/"); /* iconv()'s */
+	       /* modules that iconv() loads */
+	       library_is_runtime(module) || strstr(module, "/gconv/");
 }
 
-/* A function goes by its own name and others: __GI_X, _IO_X, __libc_X, __new_X, __isoc99_X. */
+/* A function of glibc goes by its own name and by others: __GI_X, _IO_X, __libc_X, __new_X,
+ * __isoc99_X. */
 static const char *plain_name(const char *function)
 {
 	static const char *const prefixes[] = {"_",	  "GI_",     "IO_",   "libc_", "new_",
@@ -62,7 +64,8 @@ static const char *const internal_stems[] = {
 	/* the program's beginning and end, processes, modules */
 	"dl", "rtld", "exit", "run_exit", "run_fork", "run_prefork", "run_postfork", "cxa_",
 	"start_main", "start_call_main", "fork", "vfork", "rseq",
-	/* requests that helpers of the library answer, and that are asked whether they are done */
+	/* requests that the library's helper threads answer; the program asks these functions
+	 * whether they are done */
 	"aio_", "lio_", "handle_fildes_io", "gai_", "getaddrinfo_a", NULL};
 
 static const char *const internal_names[] = {"free", "cfree", "realloc",   "reallocarray",
@@ -77,7 +80,8 @@ bool library_is_internal(const char *function)
 	return text_begins_with_any(function, internal_stems) || is_any(function, internal_names);
 }
 
-/* The dynamic symbol table has the first alone; _int_free() and its kin stand in the full one. */
+/* The dynamic symbol table has only the public names; _int_free() and its like stand in the full
+ * one. */
 static const char *const freeing_names[] = {"free",	"cfree",       "realloc", "reallocarray",
 					    "int_free", "int_realloc", NULL};
 
@@ -90,8 +94,8 @@ static const char *const attribute_stems[] = {"pthread_attr_",	      "pthread_mu
 					      "pthread_condattr_",    "pthread_rwlockattr_",
 					      "pthread_barrierattr_", NULL};
 
-/* Both kinds of pthread_create()'s memory: the id that it hands back and the descriptor that it
- * fills in. */
+/* Both kinds of memory that pthread_create() writes: the id that it hands back and the
+ * descriptor that it fills in. */
 static const char *const handed_stems[] = {
 	/* threads */
 	"pthread_create", "pthread_join", "pthread_tryjoin", "pthread_timedjoin",
@@ -128,7 +132,7 @@ bool library_hands_back(const char *function)
 	return function && text_begins_with_any(plain_name(function), results_stems);
 }
 
-/* Variants chosen by CPU carry the plain name inside theirs (__memmove_avx_unaligned_erms). */
+/* Variants that are chosen by CPU contain the plain name (__memmove_avx_unaligned_erms). */
 bool library_is_string(const char *function)
 {
 	static const char *const stems[] = {
@@ -138,7 +142,7 @@ bool library_is_string(const char *function)
 
 	if (!function)
 		return false;
-	/* Streams have functions like _IO_str_overflow(). */
+	/* Functions of streams contain such names, too: _IO_str_overflow(). */
 	if (strncmp(function + strspn(function, "_"), "IO_", 3) == 0)
 		return false;
 	function = plain_name(function);
@@ -196,8 +200,7 @@ bool library_reads_stream(const char *function)
 	return function && text_begins_with_any(plain_name(function), stems);
 }
 
-/* POSIX marks them as not safe for threads: each works on an object of its own that all calls
- * share. */
+/* POSIX marks these as not safe for threads: each works on one object that all its calls share. */
 static const char *const unsafe_names[] = {
 	/* text and times */
 	"asctime", "ctime", "getdate", "gmtime", "localtime", "basename", "dirname", "inet_ntoa",

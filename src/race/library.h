@@ -5,38 +5,39 @@
 
 #include <stdbool.h>
 
-/* Files, by path. The C library, with what belongs to its threads and to us … */
+/* Files, by path. Is it the C library, a library that belongs to its threads, or one of ours? */
 bool library_is(const char *module);
-/* … and of these, what makes no access on anyone's behalf: the dynamic linker, our own. */
+/* Of these, is it one that accesses nothing on anyone's behalf: the dynamic linker or one of
+ * ours? */
 bool library_is_runtime(const char *module);
-/* The atomic operations that compilers make no instructions of, whichever these are there. */
+/* Is it libatomic, or its like: the atomic operations for which a compiler emits no instruction? */
 bool library_is_atomics(const char *module);
 
-/* Functions, by symbol; NULL is none of them. */
+/* Functions, by symbol; for NULL every answer is no. */
 
-/* They order threads, make and end them, allocate memory, or load and end the program: what they
- * access is theirs, or an object whose purpose that is. */
+/* Does the function order threads, start and end them, allocate memory, or load and end the
+ * program? What it accesses is its own, or an object made for that purpose. */
 bool library_is_internal(const char *function);
-/* Of these, they end the life of a block that they are handed. */
+/* Of these: does it end the life of a block that it is handed? */
 bool library_gives_back(const char *function);
-/* Of these, they have no object of which the purpose is order: what they access in data of the
- * program, as a thread's id, an attribute or a result, is their caller's. */
+/* Of these: does it have no object whose purpose is order? Then what it accesses in data of the
+ * program, such as a thread's id, an attribute or a result, is its caller's. */
 bool library_is_handed(const char *function);
-/* … and they have none of the library's in the heap or on stacks either, such as a thread's
- * descriptor, … */
+/* Of these: does it have no object of the library's in the heap or on stacks either, such as a
+ * thread's descriptor? */
 bool library_is_handed_alone(const char *function);
-/* … or what they store there, but for atomic operations, is their result. */
+/* Of these: is what it stores there its result, except by atomic operations? */
 bool library_hands_back(const char *function);
-/* They copy, compare and search memory that their caller names, whoever that is. */
+/* Does it copy, compare or search memory that its caller names, whoever the caller is? */
 bool library_is_string(const char *function);
-/* What they access in the heap is their caller's. (Streams, of files and directories, are not:
- * those are the library's own, and kept in order by it.) */
+/* Is what it accesses in the heap its caller's? Streams, of files and of directories, are not:
+ * they are the library's own, and the library orders the accesses to them. */
 bool library_works_for_caller(const char *function);
-/* They read a stream, whose flags they look at before they take its lock; their caller's memory
- * they write alone, but for what string functions do for them. */
+/* Does it read a stream? It looks at the stream's flags before it takes the stream's lock; of
+ * its caller's memory it only writes, except through string functions. */
 bool library_reads_stream(const char *function);
-/* POSIX does not require them to be safe in several threads at once (2.9.1): what they race for is
- * data of the library, and the program's fault. */
+/* Does POSIX not require it to be safe in several threads at once (2.9.1)? Then a race for data
+ * of the library is the program's fault. */
 bool library_is_unsafe(const char *function);
 
 #endif

@@ -3,8 +3,8 @@
  * Which of the sampled accesses to watch, and what to say of the pairs that come of it.
  *
  * Interest in an access falls with the number of times its instruction has been watched and rises
- * when different threads were seen at its address. What is remembered is in fixed tables that
- * forget by being overwritten.
+ * when different threads were seen at its address. What is remembered stands in tables of fixed
+ * size, where a new entry takes the place of an old one.
  */
 #include "race/race.h"
 
@@ -19,32 +19,35 @@
 
 #define PLACES 8192	/* instructions remembered */
 #define BLOCKS 8192	/* addresses remembered */
-#define REPEAT_LOOKS 12 /* that finding the same again counts for */
+#define REPEAT_LOOKS 12 /* looks that finding the same race again counts for */
 #define PAIRS 4096	/* pairs of instructions remembered */
-#define ENTRY_FRAMES 24 /* looked at for where the C library was entered */
-#define LIBRARY_PARTS 4 /* of the interest in an access that the C library makes */
+#define ENTRY_FRAMES 24 /* innermost frames in which the call into the C library is looked for */
+#define LIBRARY_PARTS 4 /* divides the interest in an access that the C library makes */
 
 struct place {
 	uint64_t pc;
-	uint32_t watched;  /* as what a sample was about to do, or for being executed */
-	uint32_t shared;   /* another thread came to what it accesses */
-	uint32_t fruitful; /* pairs shown first with it */
+	/* times it was watched, as what a sample was about to do or for being executed */
+	uint32_t watched;
+	uint32_t shared;   /* times that another thread came to what it accesses */
+	uint32_t fruitful; /* pairs that it was part of when they were first shown */
 	uint32_t repeats;  /* pairs seen again */
-	bool atomic;	   /* it is an atomic operation, which its instruction does not show */
-	bool judged;	   /* `internal` and `library` are known */
-	bool internal;	   /* libc's own */
-	bool library;	   /* of libc, but not what is made to copy, compare and search memory */
+	/* it is an atomic operation, although its instruction does not show that */
+	bool atomic;
+	bool judged;   /* `internal` and `library` are known */
+	bool internal; /* it is libc's own code */
+	/* it is code of libc, except what copies, compares and searches memory */
+	bool library;
 };
 
 struct block {
 	uint64_t address;  /* of 8 bytes */
-	uint64_t identity; /* of the thread seen last */
-	uint64_t hitter;   /* of the thread whose hit was the last */
+	uint64_t identity; /* identity of the thread seen last */
+	uint64_t hitter;   /* identity of the thread that made the last hit */
 	uint64_t pc;	   /* of that hit */
 	unsigned access;   /* of that hit */
 	uint32_t watched;
 	bool shared;
-	bool library; /* a pair here was the C library's own affair */
+	bool library; /* a pair here was the C library's own matter */
 };
 
 struct known_pair {
@@ -102,8 +105,8 @@ static void judge_place(struct race *race, const struct tl_access *access, struc
 
 	if (place->judged)
 		return;
-	/* By symbols alone: to read debug information, the C library's say, takes longer than some
-	 * programs run. */
+	/* Symbol tables alone are asked: reading debug information, such as the C library's,
+	 * takes longer than some programs run. */
 	code.module = race->services->module(race->host, access->pid, access->pc);
 	if (code.module && library_is(code.module))
 		code.function = race->services->function_name(race->host, access->pid, access->pc);
@@ -114,7 +117,7 @@ static void judge_place(struct race *race, const struct tl_access *access, struc
 	place->judged = true;
 }
 
-/* What the C library does to data of its own is told by who else comes there from elsewhere. */
+/* An access by the C library to its own data is judged by who else comes there from elsewhere. */
 static bool is_internal(struct race *race, const struct tl_access *access, struct place *place)
 {
 	const char *memory;
@@ -126,7 +129,7 @@ static bool is_internal(struct race *race, const struct tl_access *access, struc
 	return memory && library_is(memory);
 }
 
-/* The largest aligned piece of at most 8 bytes at the access's first byte. */
+/* Length of the largest aligned piece, of at most 8 bytes, that holds the access's first byte. */
 static unsigned watch_length(const struct tl_access *access)
 {
 	unsigned length = 8;
@@ -187,7 +190,7 @@ static void note_shared(struct race *race, uint64_t pc)
 	find_place(race, pc)->shared++;
 }
 
-/* Whom it conflicts with but for the time, as far as remembered. */
+/* Does it conflict with what is remembered of other accesses there, whenever they were made? */
 static void on_hit(void *state, const struct tl_access *access)
 {
 	struct race *race = state;
@@ -205,11 +208,9 @@ static void on_hit(void *state, const struct tl_access *access)
 	block->access = access->access;
 }
 
-/*
- * New code comes first. What other threads were seen to come to stays worth a look, the more so
- * when a pair came of it, and less with each look without. An atomic operation is worth none: what
- * it races with is a plain access, which is looked at for itself.
- */
+/* New code comes first. An instruction whose memory other threads came to stays worth a look:
+ * more so when a pair came of it, and less with each look that found none. An atomic operation
+ * is worth nothing, since what it races with is a plain access, which is looked at for itself. */
 static unsigned on_interest(void *state, pid_t pid, uint64_t pc)
 {
 	struct race *race = state;
@@ -228,7 +229,8 @@ static unsigned on_interest(void *state, pid_t pid, uint64_t pc)
 	return interest ? interest : 1;
 }
 
-/* Two threads met the watch, but not at the same time: worth another look, less each time. */
+/* Two threads met the watch at different times: the instruction is worth another look, less each
+ * time. */
 static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hits, unsigned threads)
 {
 	struct race *race = state;
@@ -264,8 +266,8 @@ static struct known_pair *find_pair(struct race *race, uint64_t first, uint64_t 
 	return known;
 }
 
-/* Of the C library's frames on top of the stack the outermost: what the program called. `*place`:
- * where it did. */
+/* The outermost of the C library's frames on top of the stack: the function that the program
+ * called. `*place` receives the address of that call. */
 static const char *entry_of(struct race *race, const struct tl_access *access, uint64_t *place)
 {
 	struct tl_frame frames[ENTRY_FRAMES];
@@ -280,7 +282,7 @@ static const char *entry_of(struct race *race, const struct tl_access *access, u
 	return entry;
 }
 
-/* `*place`: the code that the access is told at. */
+/* `*place` receives the code address at which the access is told. */
 static struct rule_side side_of(struct race *race, const struct tl_access *access, uint64_t *place)
 {
 	struct rule_side side = {.access = access};
@@ -324,7 +326,7 @@ static void on_pair(void *state, const struct tl_pair *pair)
 		find_place(race, pair->first->pc)->repeats++;
 		find_place(race, pair->second->pc)->repeats++;
 	}
-	/* Each report silences all slots while symbols are read: repeats are counted in bulk. */
+	/* Each report silences all slots while symbols are read, so repeats are counted in bulk. */
 	if (verdict.certainty <= known->certainty && (known->count & (known->count - 1))) {
 		race->services->count(race->host, "repeats", 1);
 		return;

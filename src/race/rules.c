@@ -15,7 +15,8 @@ static bool in_library(const struct rule_side *side)
 	       !(side->access->access & TL_KERNEL);
 }
 
-/* Without a name of the function that makes the access, the one that the program called tells. */
+/* Where the function that makes the access has no name, the function that the program called
+ * decides. */
 bool rules_is_libc_internal(const struct rule_code *code)
 {
 	if (!code->module || !library_is(code->module))
@@ -24,8 +25,8 @@ bool rules_is_libc_internal(const struct rule_code *code)
 	       (!library_is_string(code->function) && library_is_internal(code->entry));
 }
 
-/* What such a function accesses is its caller's all the same, by whose memory it is: an attribute,
- * a thread's id, a result. */
+/* What such a function accesses is nevertheless its caller's, judged by whose memory it is: an
+ * attribute, a thread's id, a result. */
 static bool is_handed(const struct rule_side *side, const struct rule_meeting *meeting)
 {
 	const struct tl_access *access = side->access;
@@ -52,12 +53,10 @@ static bool is_programs(const struct rule_side *side)
 	       (!side->code.entry || library_is_string(side->code.entry));
 }
 
-/*
- * What free() and realloc() write into a block that they are handed races with whoever uses it
- * then. They write to no other block that is in use: the heads of blocks and what is free is all
- * else. What they read tells nothing, since they may load a word of the block in front and not go
- * by it.
- */
+/* What free() and realloc() write into a block that they are handed races with whoever uses it
+ * then. They write to no other block in use: apart from that they write the headers of blocks
+ * and free memory. Their reads say nothing, since they may load a word of the block in front
+ * without acting on it. */
 static bool frees_in_use(const struct rule_side *side, const struct rule_side *other,
 			 const struct rule_meeting *meeting)
 {
@@ -75,14 +74,14 @@ static bool is_internal(const struct rule_side *side, const struct rule_side *ot
 	       !frees_in_use(side, other, meeting);
 }
 
-/* A system call's buffer is the caller's, whichever wrapper of libc made the call. */
+/* A system call's buffer belongs to the caller, whichever wrapper of libc made the call. */
 static bool is_hidden_place(const struct rule_side *side, const struct rule_side *other,
 			    const struct rule_meeting *meeting)
 {
 	return !(side->access->access & TL_KERNEL) && is_internal(side, other, meeting);
 }
 
-/* The C library's functions make no atomic access to what they are handed, but for those whose
+/* The C library's functions make no atomic access to what they are handed, except those whose
  * purpose is order. */
 static bool orders_nothing(const struct rule_side *side, const struct rule_side *other,
 			   const struct rule_meeting *meeting)
@@ -91,7 +90,8 @@ static bool orders_nothing(const struct rule_side *side, const struct rule_side 
 	       !is_internal(side, other, meeting);
 }
 
-/* Is it known to access what it was handed, where that may be the library's own just as well? */
+/* Is the function known to access what it was handed, in memory that could just as well be the
+ * library's own? */
 static bool works_for_caller(const struct rule_side *side)
 {
 	if (library_is_string(side->code.function))
@@ -100,12 +100,10 @@ static bool works_for_caller(const struct rule_side *side)
 	       !(library_reads_stream(side->code.entry) && side->access->access == TL_READ);
 }
 
-/*
- * Two accesses that the C library makes. To data of its own, in its file, they are its own affair,
- * but for functions of which one thread alone may be in any. Data of the program or of another
- * library was handed to it. The heap holds both: there the functions decide that are known to
- * access what they were handed.
- */
+/* Both accesses are made by the C library. To data of its own, in its file, they are its own
+ * matter, except for functions that only one thread at a time may be in. Data of the program or
+ * of another library was handed to it. The heap holds both kinds: there the functions that are
+ * known to access what they were handed decide. */
 static bool is_library_matter(const struct rule_side *first, const struct rule_side *second,
 			      const struct rule_meeting *meeting)
 {
@@ -129,7 +127,7 @@ static bool crosses_line(const struct tl_access *access)
 	return access->address % CACHE_LINE + access->length > CACHE_LINE;
 }
 
-/* No compiler makes an atomic operation of the language out of such an instruction. */
+/* No compiler implements an atomic operation of the language by such an instruction. */
 static const char *not_atomic_by_itself(const struct tl_access *access)
 {
 	if (access->access & TL_ATOMIC)
@@ -147,21 +145,18 @@ static const char *not_atomic_by_itself(const struct tl_access *access)
 	return NULL;
 }
 
-/*
- * GCC 13 and later, Clang, libatomic and libraries with assembly of their own load and store atomic
- * objects of 16 bytes by one aligned vector move. Compilers copy structures so, too: only the
- * source shows that it is no atomic access. A move of any other kind never is one.
- */
+/* GCC 13 and later, Clang, libatomic and libraries with assembly of their own load and store
+ * atomic objects of 16 bytes by one aligned vector move. Compilers copy structures in the same
+ * way, so only the source shows that it is no atomic access. Any other kind of move is never an
+ * atomic one. */
 static bool may_be_whole_vector(const struct rule_side *side)
 {
 	return (side->access->traits & TL_TRAIT_WHOLE_VECTOR) &&
 	       side->atomicity != TL_ATOMICITY_PLAIN;
 }
 
-/*
- * Where its statement has an atomic operation, the access may be that: of 16 bytes by one vector
- * move, or of an object that its type lets stand anywhere.
- */
+/* Where the access's statement has an atomic operation, the access may be that one: of 16 bytes
+ * by one vector move, or of an object whose type allows any alignment. */
 static const char *not_atomic(const struct rule_side *side)
 {
 	const struct tl_access *access = side->access;
@@ -210,11 +205,9 @@ static bool may_be_atomic(const struct rule_side *side)
 	return is_atomic(side) || side->atomicity == TL_ATOMICITY_MIXED;
 }
 
-/*
- * A member of a packed structure may be handed to an atomic operation: no language allows that, and
- * GCC makes the same move of it, which the processor makes in one piece within a cache line. Both
- * sides access the very object then.
- */
+/* A member of a packed structure may be handed to an atomic operation: no language allows that,
+ * and GCC emits the same move for it, which the processor makes in one piece within a cache
+ * line. Both sides then access the very same object. */
 static bool may_be_packed(const struct rule_side *side, const struct rule_side *other)
 {
 	const struct tl_access *access = side->access;
@@ -231,7 +224,7 @@ static void weigh_side(const struct rule_side *side, const struct rule_side *oth
 {
 	const char *reason = not_atomic(side);
 
-	/* What has LOCK is atomic, whatever statement its line is that of. */
+	/* An instruction with LOCK is atomic, whatever statement its line holds. */
 	if (is_atomic(side))
 		return;
 	if (reason && may_be_packed(side, other))
@@ -261,19 +254,18 @@ static bool is_plain(const struct rule_side *side)
 	       (side->atomicity == TL_ATOMICITY_PLAIN || side->atomicity == TL_ATOMICITY_VOLATILE);
 }
 
-/* Whatever it is taken for: the language knows no atomic operation in it. */
+/* Whatever the instruction may be taken for: the source line is known to hold no atomic
+ * operation. */
 static bool is_ordinary(const struct rule_side *side)
 {
 	return is_plain(side) || side->atomicity == TL_ATOMICITY_ORDERED;
 }
 
-/*
- * A relaxed load and a relaxed store in a row lose an update as a plain one does, and are no race.
- * A value that was lost proves one where the source shows ordinary accesses, of a volatile say.
- * Without the source it does in code that nobody optimised: there each plain `x++` is a load and a
- * store, and most atomic ones are calls of functions. Optimised, most plain ones are one
- * instruction.
- */
+/* A relaxed load followed by a relaxed store loses an update as a plain one does, and is no
+ * race. A lost value proves a race where the source shows ordinary accesses, such as volatile
+ * ones. Without the source it proves one only in unoptimised code: there each plain `x++` is a
+ * load and a store, and most atomic operations are calls of functions. In optimised code most
+ * plain ones are one instruction. */
 static bool loss_tells(const struct rule_side *first, const struct rule_side *second)
 {
 	const unsigned traits = first->access->traits | second->access->traits;
@@ -282,8 +274,8 @@ static bool loss_tells(const struct rule_side *first, const struct rule_side *se
 	       (is_ordinary(first) || is_ordinary(second) || (traits & TL_TRAIT_UNOPTIMISED));
 }
 
-/* One plain side is a race whatever the other is; a volatile one only if the other is not meant to
- * be atomic: a lock's own code may have fences on one side alone. */
+/* One plain side makes it a race whatever the other side is. A volatile side does so only if the
+ * other is not meant to be atomic: the code of a lock may have fences on one side alone. */
 static void weigh_volatile(const struct rule_side *first, const struct rule_side *second,
 			   struct verdict *verdict)
 {
@@ -295,22 +287,21 @@ static void weigh_volatile(const struct rule_side *first, const struct rule_side
 		raise_to(verdict, TL_LIKELY, second->reason);
 }
 
-/*
- * An update without LOCK loses another thread's write. Clang and rustc make one of a relaxed load
- * and a relaxed store in a row (and of volatile ones), so there it says nothing by itself.
- */
+/* An update without LOCK loses another thread's write. Clang and rustc emit one for a relaxed
+ * load followed by a relaxed store (and for volatile ones), so in their code it says nothing by
+ * itself. */
 static bool update_tells(const struct rule_side *side)
 {
-	/* What a compiler makes of atomics says nothing of assembly and macros of the program's. */
+	/* What a compiler does with atomics says nothing of the program's own assembly and
+	 * macros. */
 	return side->atomicity == TL_ATOMICITY_PLAIN ||
 	       (side->updates_tell && side->atomicity != TL_ATOMICITY_MIXED);
 }
 
-/*
- * May the other's LOCK take what an inline assembly gives back by the update without? Of more or
- * fewer bytes it takes a lock of a union's halves: compilers do not access one object so. Of the
- * same bytes an attempt leaves what is held as it is, so that the update loses nothing.
- */
+/* May the other side's LOCK take a lock that an inline assembly releases by the update without
+ * LOCK? If it accesses more or fewer bytes it takes a lock made of a union's halves: compilers
+ * do not access one object in this way. If it accesses the same bytes, an attempt leaves a held
+ * lock as it is, so that the update loses nothing. */
 static bool gives_back(const struct rule_side *side, const struct rule_side *other)
 {
 	return (other->access->access & TL_ATOMIC) && side->atomicity != TL_ATOMICITY_PLAIN &&
@@ -340,21 +331,18 @@ static bool is_scalar(const struct rule_side *side)
 	       (side->access->traits & (TL_TRAIT_PLAIN | TL_TRAIT_UPDATE));
 }
 
-/*
- * A lock of a union's parts is accessed by parts and as a whole, atomically, and no source tells.
- * Who has it stores without LOCK: a part, while others look at the whole, as a ticket lock or a
- * queued spin lock is given back; or the whole, while others wait for a part, as folly's
- * RWTicketSpinLock is. Nobody else stores then.
- */
+/* A lock in a union is accessed by parts and as a whole, atomically, and no source shows it. Its
+ * holder stores without LOCK: to a part, while others look at the whole, as when a ticket lock
+ * or a queued spin lock is released; or to the whole, while others wait for a part, as in
+ * folly's RWTicketSpinLock. Nobody else stores then. */
 static bool may_be_unions(const struct rule_side *first, const struct rule_side *second)
 {
 	return !is_plain(first) && !is_plain(second) && !(writes(first) && writes(second));
 }
 
-/*
- * Compilers read or write a part of an object where that is enough; of an atomic or a volatile one
- * they never do. Only locks by hand, of unions, have such pairs, and inline assembly for them.
- */
+/* Compilers read or write a part of an object where that is enough, but never of an atomic or a
+ * volatile one. Only hand-written locks in unions, and inline assembly for them, have such
+ * pairs. */
 static void weigh_sizes(const struct rule_side *first, const struct rule_side *second,
 			struct verdict *verdict)
 {
@@ -371,15 +359,14 @@ static void weigh_sizes(const struct rule_side *first, const struct rule_side *s
 			     "the accesses are of different sizes, as those to a lock's parts are");
 }
 
-/*
- * The earlier of the two was made; its thread is held before it does anything more. That orders
- * nothing, unless the access itself is what a lock, a flag or a count of references is released
- * by: whoever reads it then is free to clear, free or reuse the memory, by any means. Plain and
- * not able to be atomic, it releases nothing; neither does a thread that still stands before it.
- * An update without LOCK may be an inline assembly's that gives a lock back, `incw` of the number
- * that is served, where nothing shows its source. A system call that sends what it reads gives the
- * buffer back by the message itself: who receives that may write there before the call returns.
- */
+/* The earlier of the two accesses was made; its thread is held before it does anything more.
+ * That orders nothing, unless the access itself releases a lock, a flag or a reference count:
+ * whoever reads it then is free to clear, free or reuse the memory, by any means. An access that
+ * is plain and cannot be atomic releases nothing; neither does a thread that still stands before
+ * it. An update without LOCK may be an inline assembly that releases a lock, `incw` of the
+ * number that is served, where no source is there to show it. A system call that sends what it
+ * reads gives the buffer back by the message itself: whoever receives that may write there
+ * before the call returns. */
 static bool may_release(const struct rule_side *side, const struct rule_side *other,
 			const struct rule_meeting *meeting)
 {
@@ -393,7 +380,8 @@ static bool may_release(const struct rule_side *side, const struct rule_side *ot
 	       !orders_nothing(side, other, meeting);
 }
 
-/* What one side shows of itself, once it is known that neither was released by the other. */
+/* Applies what one side shows by itself, once it is known that neither access released the
+ * other's thread. */
 static void weigh(const struct rule_side *first, const struct rule_side *second,
 		  const struct rule_meeting *meeting, struct verdict *verdict)
 {
@@ -405,7 +393,7 @@ static void weigh(const struct rule_side *first, const struct rule_side *second,
 	weigh_sizes(first, second, verdict);
 }
 
-/* Only by a mask is a store one of what it may not write. */
+/* A store that is marked as discarded is one by a mask, which may write some elements only. */
 static bool is_of_some(const struct rule_side *side)
 {
 	return (side->access->traits & TL_TRAIT_DISCARDED) && writes(side);
@@ -421,9 +409,9 @@ static const char *reason_of_discarded(const struct rule_side *first,
 				       const struct rule_side *second)
 {
 	if (is_of_some(first) || is_of_some(second))
-		return "which elements of a vector are stored says a mask that is not known";
+		return "a mask that is not known says which elements of a vector are stored";
 	if (is_part_of_vector(first) || is_part_of_vector(second))
-		return "what the other wrote is not seen to be used of the vector that is loaded: "
+		return "a vector is loaded, and the part that the other wrote is not seen to be used: "
 		       "a mask may leave it out, and compilers load what the program does not";
 	return "what the other wrote is loaded and not seen to be used, as compilers load what the "
 	       "program does not";
@@ -443,7 +431,8 @@ static const char *hiding_rule(const struct rule_side *first, const struct rule_
 	 */
 	if ((first->access->traits | second->access->traits) & TL_TRAIT_NOT_TAKEN)
 		return "hidden-not-taken";
-	/* A stack slot in use by its owner's call is no variable another thread names. */
+	/* A stack slot in use by a call of its owner is no variable that another thread can
+	 * name. */
 	if ((first->access->traits | second->access->traits) & TL_TRAIT_STACK)
 		return "hidden-call-stack";
 	if (released && (is_atomic(first) || is_atomic(second)))
@@ -469,15 +458,15 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 				      "behind the end of what it reads");
 		return;
 	}
-	/* A neighbour of a bit-field, what `c ? x : y` does not take, or members that a loop of
-	 * vectors passes over: the machine accesses it, the program does not. Where the source
-	 * itself takes the value and drops it, the race is one all the same. */
+	/* A neighbour of a bit-field, the operand that `c ? x : y` does not take, or members
+	 * that a vectorised loop passes over: the machine accesses it, the program does not.
+	 * Where the source itself takes the value and drops it, it is a race all the same. */
 	if ((first->access->traits | second->access->traits) & TL_TRAIT_DISCARDED) {
 		add_evidence(verdict, reason_of_discarded(first, second));
 		return;
 	}
-	/* The compiler's store, which changes nothing: no access of the program's, as long as the
-	 * object is of that class. */
+	/* A store that the compiler added and that changes nothing: it is no access of the
+	 * program's, as long as its object is of that class. */
 	if ((first->access->traits | second->access->traits) & TL_TRAIT_CLASS_KEPT) {
 		add_evidence(verdict, "a destructor stores the pointer to its class's virtual "
 				      "functions, which stands there already");
@@ -498,9 +487,9 @@ void rules_judge(const struct rule_side *first, const struct rule_side *second,
 }
 
 /* ------------------------------------------------------------------------------------------- */
-/* Which of those that are possible come first */
+/* Which of the possible races come first */
 
-/* The numbers stand in files: a new rank takes one between two others. */
+/* Findings in files hold these numbers: a new rank takes a number between two others. */
 enum {
 	RANK_LOST = 5,
 	RANK_UPDATE = 10,
@@ -528,7 +517,7 @@ static bool is_unlocked_update(const struct rule_side *side)
 	       ((side->access->traits & TL_TRAIT_UPDATE) || (side->around & TL_AROUND_UPDATE));
 }
 
-/* Both stores are made by then, and what each had written was read in its handler. */
+/* Both stores have been made by then, and each thread's handler read what its store had written. */
 static bool wrote_the_same(const struct rule_side *first, const struct rule_side *second)
 {
 	const struct tl_access *a = first->access, *b = second->access;
@@ -537,7 +526,7 @@ static bool wrote_the_same(const struct rule_side *first, const struct rule_side
 	       a->address == b->address && a->length == b->length && a->value == b->value;
 }
 
-/* One side is atomic: the other is not, or the pair were hidden. */
+/* One side is atomic; the other is not, since the pair would be hidden otherwise. */
 static void rank_beside_atomic(const struct rule_side *plain, struct verdict *verdict)
 {
 	if (writes(plain))
@@ -574,13 +563,13 @@ void rules_rank(const struct rule_side *first, const struct rule_side *second,
 		     "a load proposes the value that a LOCK CMPXCHG then compares");
 	else if ((first->access->traits | second->access->traits) &
 		 (TL_TRAIT_UNBOUNDED | TL_TRAIT_DISCARDED | TL_TRAIT_CLASS_KEPT))
-		rank(verdict, RANK_BEHIND, NULL); /* its reason is there */
+		rank(verdict, RANK_BEHIND, NULL); /* the rule that decided has added its reason */
 	else if (verdict->lost)
 		rank(verdict, RANK_LOST,
 		     "the value changed between a thread's read and its write: an update was lost, of "
 		     "plain accesses or of relaxed ones in a row");
 	else if (verdict->released)
-		rank(verdict, RANK_RELEASED, NULL); /* as here */
+		rank(verdict, RANK_RELEASED, NULL); /* likewise */
 	else if ((is_unlocked_update(first) && writes(second)) ||
 		 (is_unlocked_update(second) && writes(first)))
 		rank(verdict, RANK_UPDATE,
