@@ -72,7 +72,7 @@ struct flow_edge *flow_edges(const struct flow_prober *prober, flow_edge_fn *wan
 	*count = collect(prober, wanted, apart, edges);
 	qsort(edges, *count, sizeof(*edges), by_places);
 	*count = fold(edges, *count);
-	/* As if each pair had been drawn with the same weight, which is near enough. */
+	/* The error is that of pairs drawn with equal weights, which is near enough. */
 	for (size_t i = 0; i < *count; i++)
 		edges[i].error =
 			sqrt(edges[i].share * fmax(0, 1 - edges[i].share) / (double)prober->pairs);

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #define NOBODY UINT32_MAX
-#define QUANTILE 1.96 /* of the normal distribution, for 95 % */
+#define QUANTILE 1.96 /* of the normal distribution, for an interval of 95 % */
 
-/* Endings before censorings of the same moment: what was given up then had not ended yet. */
+/* Sorts by duration. Endings come before censorings of the same moment: a watch that was given
+ * up then had not ended yet. */
 static int by_duration(const void *a, const void *b)
 {
 	const struct flow_observation *x = a, *y = b;
@@ -18,7 +19,7 @@ static int by_duration(const void *a, const void *b)
 	return (x->way == FLOW_CENSORED) - (y->way == FLOW_CENSORED);
 }
 
-/* Without group `without`. */
+/* Estimates the shares without the observations of group `without`. */
 static void estimate(const struct flow_observation *observations, size_t count, uint32_t without,
 		     double share[FLOW_WAYS])
 {
@@ -59,7 +60,8 @@ static void find_errors(const struct flow_observation *observations, size_t coun
 			square[way] += difference * difference;
 		}
 	}
-	/* Few observations agree too easily: the error of one that went the other way is added. */
+	/* A few observations may agree by chance, so the error that one observation of another
+	 * outcome would make is added. */
 	for (unsigned way = 0; way < FLOW_WAYS; way++)
 		incidence->error[way] = fmin(1, sqrt((groups - 1) / groups * square[way]) +
 							0.5 / (double)(count + 1));

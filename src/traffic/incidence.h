@@ -21,9 +21,9 @@
 #define FLOW_JACKKNIFE_GROUPS 20
 
 struct flow_observation {
-	double weight;	   /* of what it stands for; more than 0 */
+	double weight;	   /* how much the observation stands for; more than 0 */
 	uint64_t duration; /* ns until it ended or was given up */
-	uint32_t group;	   /* any number that has nothing to do with the outcome */
+	uint32_t group;	   /* any number that does not depend on the outcome */
 	uint8_t way;	   /* below FLOW_WAYS, or FLOW_CENSORED */
 };
 
@@ -38,7 +38,7 @@ struct flow_incidence {
 void flow_incidence(struct flow_observation *observations, size_t count,
 		    struct flow_incidence *incidence);
 
-/* 95 % of a share with this error, which is within 0 and 1. */
+/* Lower end of the 95 % interval of a share with this error, kept within 0 and 1. */
 double flow_low(double share, double error);
 double flow_high(double share, double error);
 

@@ -21,7 +21,7 @@ struct flow_line *flow_lines_find(struct flow_lines *lines, const struct flow_me
 
 	if (line->used && is_same(&line->memory, memory))
 		return line;
-	/* What was seen to be shared stays. */
+	/* A line that was seen to be shared keeps its slot. */
 	if (line->used && line->true_transfers + line->false_transfers) {
 		line = &lines->line[(hash >> 32) % FLOW_LINES];
 		if (line->used && is_same(&line->memory, memory))
@@ -88,7 +88,8 @@ static void note_spot(struct flow_actor *actor, const struct flow_visit *visit)
 				    .count = 1};
 }
 
-/* Bytes of long ago may have belonged to another object, or to another phase of the program. */
+/* Bytes that were touched long ago are forgotten: they may have belonged to another object, or
+ * to another phase of the program. */
 static struct flow_actor *note(struct flow_line *line, const struct flow_visit *visit)
 {
 	struct flow_actor *actor = find_actor(line, visit);
@@ -138,7 +139,7 @@ void flow_line_watch_begin(struct flow_line *line)
 	line->pending_true = line->pending_false = 0;
 }
 
-/* The bytes that these two share truly. */
+/* The bytes that these two threads share truly. */
 static uint64_t flow_line_conflict(const struct flow_actor *a, const struct flow_actor *b)
 {
 	return (a->written & (b->read | b->written)) | (b->written & a->read);

@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define EDGES_MOST 2000 /* told; the heaviest. Each takes its names, once, at the end */
+/* edges reported, the heaviest first; each needs its names looked up once, at the end */
+#define EDGES_MOST 2000
 
 static int start(struct tl_host *host, const struct tl_services *services, void **state)
 {

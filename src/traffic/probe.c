@@ -11,14 +11,18 @@
 #include <string.h>
 #include <time.h>
 
-#define CODE_WINDOW (20 * MILLISECOND) /* for the instruction to come by again */
-#define CODE_HOLD (2 * MILLISECOND)    /* at most, while the data watch is armed */
-#define SKIP_MOST 8u /* occurrences passed over: the first after a pause is a special one */
-#define DATA_WINDOW (4 * MILLISECOND)	/* the shortest; others are 4, 16 and 64 times as long */
-#define AGAIN_WINDOW (20 * MILLISECOND) /* for the instruction to come to the same bytes again */
-#define DATA_HITS 48u /* among which the sampled access must be: others come from elsewhere */
-#define FOLLOWED 8u   /* accesses after it; each is the answer to the one before */
-#define SIGHTS 16384u /* kept; a reservoir of those made */
+#define CODE_WINDOW (20 * MILLISECOND) /* how long is waited for the instruction to run again */
+/* how long a thread is held at most, while the data watch is armed */
+#define CODE_HOLD (2 * MILLISECOND)
+/* occurrences passed over, at most, since the first after a pause is a special one */
+#define SKIP_MOST 8u
+#define DATA_WINDOW (4 * MILLISECOND) /* the shortest; others are 4, 16 and 64 times as long */
+/* how long is waited for the instruction to come to the same bytes again */
+#define AGAIN_WINDOW (20 * MILLISECOND)
+/* the sampled access must be among so many hits; others are made by other instructions */
+#define DATA_HITS 48u
+#define FOLLOWED 8u   /* accesses followed after it; each answers what came after the one before */
+#define SIGHTS 16384u /* sights kept; a reservoir of all */
 #define START_INTERVAL MILLISECOND
 
 int flow_prober_init(struct flow_prober *prober, struct tl_host *host,
@@ -41,8 +45,8 @@ static void count(struct flow_prober *prober, const char *name)
 	prober->services->count(prober->host, name, 1);
 }
 
-/* Pushes, calls and the like are stores and loads as others are; an instruction that does both is
- * sampled as a store. */
+/* Pushes, calls and the like are stores and loads as others are. An instruction that loads and
+ * stores is sampled as a store. */
 void flow_prober_sample(void *state, const struct tl_access *access)
 {
 	struct flow_prober *prober = state;
@@ -67,7 +71,7 @@ void flow_prober_sample(void *state, const struct tl_access *access)
 							    .place = place};
 }
 
-/* Into the reservoir of those kept. */
+/* Puts the pair into the reservoir. */
 static void keep(struct flow_prober *prober, const struct flow_pair *pair)
 {
 	uint64_t victim;
@@ -105,7 +109,7 @@ static void keep_sight(struct flow_prober *prober, const struct flow_sight *sigh
 		prober->sights++;
 }
 
-/* Nobody came after the last access, so far. */
+/* Ends the probe with no access seen after the last one. */
 static void conclude(struct flow_prober *prober, struct flow_probe *probe)
 {
 	uint64_t time = clock_now();
@@ -168,10 +172,11 @@ static void start(struct flow_prober *prober, struct flow_probe *probe)
 	if (arm_data(prober, probe, AGAIN_WINDOW + draw_window(prober)))
 		probe->used = false;
 	else
-		read_value(prober, probe); /* stores from here on are hits */
+		read_value(prober, probe); /* from here on the watch sees every store */
 }
 
-/* The instruction did not come to the sampled bytes again. */
+/* The instruction did not come to the sampled bytes again, so its next run elsewhere is waited
+ * for. */
 static void start_code(struct flow_prober *prober, struct flow_probe *probe)
 {
 	struct tl_watch watch = {.size = sizeof(watch),
@@ -195,7 +200,7 @@ static void start_code(struct flow_prober *prober, struct flow_probe *probe)
 	}
 }
 
-/* Where the instruction is about to load from or to store to. False: it cannot be told. */
+/* The address that the instruction is about to load from or store to. False: it cannot be known. */
 static bool find_operand(struct flow_prober *prober, struct flow_probe *probe,
 			 const struct tl_access *access)
 {
@@ -216,7 +221,7 @@ static bool find_operand(struct flow_prober *prober, struct flow_probe *probe,
 	return false;
 }
 
-/* The thread stands before the instruction. */
+/* The thread is held before the instruction: its operand's bytes are watched from now on. */
 static void catch (struct flow_prober *prober, struct flow_probe *probe,
 		   const struct tl_access *access)
 {
@@ -251,7 +256,7 @@ static void note_sight(struct flow_sight *sight, uint32_t place)
 	sight->times[sight->count++] = 1;
 }
 
-/* The access becomes the one whose next is waited for. */
+/* The access becomes the one whose next access is waited for. */
 static void wait_after(struct flow_prober *prober, struct flow_probe *probe,
 		       const struct tl_access *access, uint32_t place)
 {
@@ -279,8 +284,8 @@ static void wait_after(struct flow_prober *prober, struct flow_probe *probe,
 	flow_place_example(&prober->places, place, access);
 }
 
-/* Both values are known and differ: somebody has stored in between whom no watch sees, the kernel
- * or another process. */
+/* Both values are known and differ: somebody stored in between whom no watch sees, the kernel or
+ * another process. */
 static bool has_changed(const struct flow_probe *probe, const struct tl_access *access)
 {
 	uint64_t length = access->length < probe->pair.length ? access->length : probe->pair.length;
@@ -290,8 +295,8 @@ static bool has_changed(const struct flow_probe *probe, const struct tl_access *
 	       low_bytes(access->value, length) != low_bytes(probe->value, length);
 }
 
-/* How the last access's bytes were used next. What has no value known counts as unchanged: nobody
- * has been seen to store since. */
+/* How the last access's bytes were used next. An unknown value counts as unchanged, since nobody
+ * was seen to store. */
 static uint8_t way_of(const struct flow_probe *probe, const struct tl_access *access)
 {
 	bool reads = access->access & TL_READ;
@@ -368,7 +373,7 @@ void flow_prober_hit(void *state, const struct tl_access *access)
 		on_data(prober, probe, access);
 }
 
-/* A code watch ends when its hits are used up, too: the data watch goes on. */
+/* A code watch also ends when its hits are used up; the data watch goes on then. */
 void flow_prober_unwatched(void *state, const struct tl_watch *watch, unsigned hits,
 			   unsigned threads)
 {
@@ -407,7 +412,8 @@ static bool lives(const struct flow_prober *prober, pid_t pid)
 	return false;
 }
 
-/* The sampled instruction has not come to these bytes for so long that it will not. */
+/* The sampled instruction has not come to these bytes for so long that it is no longer expected
+ * to. */
 static bool is_not_again(const struct flow_probe *probe, uint64_t time)
 {
 	return probe->used && probe->data_cookie && !probe->begun && !probe->caught &&
@@ -467,7 +473,8 @@ void flow_prober_ended(struct flow_prober *prober, pid_t pid)
 			prober->living[i--] = prober->living[--prober->lives];
 }
 
-/* Loads and stores apart: an instruction that does both is weighed as what it was seen as. */
+/* Weighs loads and stores apart: an instruction that does both is weighed as what it was seen
+ * as. */
 void flow_prober_weigh(struct flow_prober *prober)
 {
 	uint32_t count = prober->places.count;

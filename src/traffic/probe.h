@@ -38,7 +38,7 @@ enum flow_way {
 
 struct flow_pair {
 	uint32_t place; /* the sampled access */
-	uint32_t next;	/* what came next; FLOW_NOWHERE: not seen */
+	uint32_t next;	/* the place of what came next; FLOW_NOWHERE: not seen */
 	uint64_t duration;
 	pid_t tid, next_tid;
 	uint64_t address;
@@ -46,13 +46,13 @@ struct flow_pair {
 	uint8_t way; /* enum flow_way, or FLOW_CENSORED */
 	bool store;
 	bool silence_known, silent; /* of a store: it wrote what was there */
-	uint32_t group;		    /* the probe that saw it */
+	uint32_t group;		    /* number of the probe that saw it */
 };
 
 struct flow_probe {
 	bool used, begun;
-	bool caught; /* at an occurrence that the execution watch found */
-	bool store;  /* what was sampled */
+	bool caught; /* the occurrence was found by the execution watch */
+	bool store;  /* a store was sampled */
 	pid_t pid, tid;
 	uint64_t code_cookie, data_cookie; /* 0: not armed */
 	uint32_t place;
@@ -60,10 +60,10 @@ struct flow_probe {
 	unsigned skip, followed;
 	uint64_t value; /* the 8 bytes at `address`, after the last access */
 	bool value_known;
-	/* The last access, whose next one is waited for. */
+	/* The last access, and what came next once that is known. */
 	struct flow_pair pair;
 	uint64_t time;
-	struct flow_sight sight; /* who came, how often */
+	struct flow_sight sight; /* which places came to the bytes, and how often */
 };
 
 struct flow_candidate {
@@ -79,15 +79,15 @@ struct flow_prober {
 	struct flow_places places;
 	struct flow_probe probe[FLOW_PROBES];
 	struct flow_candidate candidate; /* a reservoir of one */
-	uint64_t candidates;		 /* since the last was taken */
+	uint64_t candidates;		 /* candidates since the last one was taken */
 	uint64_t random, cookie, next_start;
 	struct flow_pair *pair;
 	uint64_t pairs, made;
 	struct flow_sight *sight;
 	uint64_t sights, sights_made;
 	uint32_t group;
-	bool loads;	  /* loads are followed up, too */
-	double weight[2]; /* of all loads, of all stores */
+	bool loads;	  /* loads are followed up, not only stores */
+	double weight[2]; /* sum of the weights of all loads, of all stores */
 	pid_t living[256];
 	size_t lives;
 	uint64_t began; /* CLOCK_MONOTONIC, ns */
@@ -95,21 +95,22 @@ struct flow_prober {
 
 int flow_prober_init(struct flow_prober *prober, struct tl_host *host,
 		     const struct tl_services *services, bool loads);
-/* A tool's callbacks, whose state is a prober. */
+/* Callbacks of a tool whose state is a prober. */
 void flow_prober_sample(void *state, const struct tl_access *access);
 void flow_prober_hit(void *state, const struct tl_access *access);
 void flow_prober_unwatched(void *state, const struct tl_watch *watch, unsigned hits,
 			   unsigned threads);
 void flow_prober_tick(void *state);
 void flow_prober_began(void *state, pid_t pid);
-/* The tool's, but for what it tells then. */
+/* To be called from the tool's own callback, which may report findings first. */
 void flow_prober_ended(struct flow_prober *prober, pid_t pid);
-/* Weighs all places anew: before the functions below, after the last pair. */
+/* Weighs all places anew. To be called after the last pair and before the functions below. */
 void flow_prober_weigh(struct flow_prober *prober);
-/* Of the kept pairs of this kind, weighted by what their places weigh; the caller frees. */
+/* The kept pairs of this kind as observations, weighted as their places are; the caller frees
+ * them. */
 struct flow_observation *flow_prober_observations(const struct flow_prober *prober, bool store,
 						  size_t *count);
-/* What one kept pair stands for: a share of all loads, or stores, from 0 to 1. */
+/* How much one kept pair stands for, as a share of all loads or stores, 0 to 1. */
 double flow_pair_weight(const struct flow_prober *prober, const struct flow_pair *pair);
 void flow_prober_free(struct flow_prober *prober);
 

@@ -18,17 +18,15 @@ static inline uint64_t flow_random(uint64_t *state)
 	return x * 0x2545f4914f6cdd1dull;
 }
 
-/* From 0 up to, and without, `bound`, which is not 0. */
+/* A random number from 0 up to `bound` - 1; `bound` is not 0. */
 static inline uint64_t flow_below(uint64_t *state, uint64_t bound)
 {
 	return (uint64_t)(((unsigned __int128)flow_random(state) * bound) >> 64);
 }
 
-/*
- * A reservoir of `room` (Vitter 1985): is the `seen`-th candidate (from 1 on) to be kept, and in
- * whose place? Each of the `seen` is then kept with the same probability, room / seen. *victim is
- * below `room`.
- */
+/* A reservoir of `room` entries (Vitter 1985): is candidate number `seen` (from 1 on) to be
+ * kept, and in whose place? Each of the `seen` candidates is then kept with the same
+ * probability, room / seen. *victim is below `room`. */
 static inline bool flow_reservoir(uint64_t *state, uint64_t room, uint64_t seen, uint64_t *victim)
 {
 	*victim = seen <= room ? seen - 1 : flow_below(state, seen);

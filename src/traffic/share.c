@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which threads share which cache lines, truly or falsely. Samples find lines that several threads
- * come to; a short watch on the bytes of two of them then shows in which order they come, which
- * tells a line that goes to and fro from one that was handed over once.
+ * come to; a short watch of two of their byte ranges then shows in which order the threads come,
+ * which tells a line that moves to and fro from one that was handed over once.
  *
  * Where samples are few, as in a server that sleeps most of the time, two of them seldom fall on
- * one line. When there is no such line the one where a thread was seen alone is watched: at the
- * bytes that it came to, and at others drawn at random, for those that lie apart.
+ * one line. When there is no line with two threads, one at which a single thread was seen is
+ * watched: at the bytes that this thread came to, and at others of the line drawn at random, to
+ * find threads whose bytes lie apart.
  */
 #include "traffic/traffic.h"
 
@@ -24,26 +25,28 @@
 #include <string.h>
 #include <time.h>
 
-#define WINDOW (5 * MILLISECOND)    /* of one watch of a line */
-#define INTERVAL (10 * MILLISECOND) /* between two such watches */
-#define WATCH_HITS 32u		    /* of each watched piece */
+#define WINDOW (5 * MILLISECOND)    /* length of one watch of a line */
+#define INTERVAL (10 * MILLISECOND) /* time between two such watches */
+#define WATCH_HITS 32u		    /* hits of each watched piece, at most */
 #define PIECES 3
 #define VISITS 128
 #define LIVING 256
-#define TOLD_AGAIN 4 /* times as many transfers as when a line was told last */
+/* a line is reported again when it has so many times the transfers of its last report */
+#define TOLD_AGAIN 4
 
 struct share {
 	struct tl_host *host;
 	const struct tl_services *services;
 	struct flow_lines *lines;
 	struct flow_places places;
-	struct flow_line *candidate, *lone; /* that threads share; that one was seen at */
+	/* the lines to watch next: one that threads share; one with a single thread */
+	struct flow_line *candidate, *lone;
 	double candidate_score, lone_score;
-	uint64_t told[FLOW_LINES]; /* transfers when it was told last */
+	uint64_t told[FLOW_LINES]; /* transfers when the line was reported last */
 	/* The watch under way. */
 	struct flow_line *line;
-	struct flow_memory memory; /* of the line: it may be displaced meanwhile */
-	uint64_t cookie[PIECES];   /* 0: over */
+	struct flow_memory memory; /* of the line, which may be displaced meanwhile */
+	uint64_t cookie[PIECES];   /* one for each piece; 0: that watch is over */
 	struct flow_visit visit[VISITS];
 	unsigned visits;
 	uint64_t began, next_watch, last_cookie, samples, random, watches, findings;
@@ -67,7 +70,7 @@ static int start(struct tl_host *host, const struct tl_services *services, void 
 	return 0;
 }
 
-/* Memory that other processes share is known by its file, and by its process else. */
+/* Memory that processes share is identified by its file, other memory by its process. */
 static bool find_memory(struct share *share, const struct tl_access *access,
 			struct flow_memory *memory)
 {
@@ -98,8 +101,8 @@ static struct flow_visit visit_of(const struct tl_access *access)
 	};
 }
 
-/* Lines that many samples touch and that were watched seldom come first; those never found to be
- * shared after some watches fall behind. */
+/* Lines that many samples touch and that were watched seldom come first; lines that several
+ * watches did not find shared come last. */
 static void propose(struct flow_line *line, uint64_t times, struct flow_line **best,
 		    double *best_score)
 {
@@ -131,7 +134,7 @@ static void on_sample(void *state, const struct tl_access *access)
 		propose(line, line->looks, &share->lone, &share->lone_score);
 }
 
-/* The largest aligned piece at the spot's first byte. */
+/* Length of the largest aligned piece at the spot's first byte. */
 static unsigned piece_length(const struct flow_spot *spot)
 {
 	unsigned length = 8;
@@ -158,7 +161,7 @@ static bool arm_spot(struct share *share, unsigned piece, pid_t pid, const struc
 	return true;
 }
 
-/* The two threads that came last and most, of which one wrote. */
+/* The two threads that came last and most often, at least one of which wrote. */
 static bool choose_actors(const struct flow_line *line, uint64_t time,
 			  const struct flow_actor *chosen[2])
 {
@@ -179,7 +182,8 @@ static bool choose_actors(const struct flow_line *line, uint64_t time,
 	return best > 0;
 }
 
-/* One that is drawn by its visits, so that each of a line's places has its turn. */
+/* Draws a spot with a probability proportional to its visits, so that each of a line's places
+ * has its turn. */
 static const struct flow_spot *draw_spot(struct share *share, const struct flow_actor *actor)
 {
 	uint64_t all = 0, at;
@@ -237,7 +241,7 @@ static void watch_shared(struct share *share, uint64_t time)
 		share->line = NULL;
 }
 
-/* Who else comes to the line? */
+/* Watches a line with a single thread, to see who else comes there. */
 static void watch_lone(struct share *share, uint64_t time)
 {
 	struct flow_line *line = share->lone;
@@ -341,7 +345,8 @@ static void tell(struct share *share, const struct flow_line *line)
 			falsely ? "different bytes of one cache line, which goes to and fro "
 				  "between the threads; apart by 64 bytes it would not"
 				: "threads share these bytes, and the cache line that they are on",
-		/* The one with most transfers first; the last word on a line replaces others. */
+		/* The finding with most transfers comes first; a later finding on a line
+		 * replaces the earlier one. */
 		.rank = transfers < UINT32_MAX ? UINT32_MAX - (unsigned)transfers : 1};
 
 	if (!flow_line_pair(line, &first, &second))
@@ -411,7 +416,7 @@ static void on_tick(void *state)
 	struct share *share = state;
 	uint64_t time = clock_now();
 
-	/* A process that ends takes its watches with it, and says nothing of them. */
+	/* A process that ends takes its watches with it, and nobody is told of that. */
 	if (share->line && time > share->began + 4 * WINDOW) {
 		for (unsigned i = 0; i < PIECES; i++) {
 			share->services->disarm(share->host, share->cookie[i]);
@@ -435,7 +440,7 @@ static bool is_there(const struct share *share, const struct flow_actor *actor)
 	return spot && share->services->module(share->host, actor->pid, spot->pc);
 }
 
-/* The last word on what its threads shared, while they can be named. */
+/* Reports what the process's threads shared, while they can still be named. */
 static void process_ended(void *state, pid_t pid)
 {
 	struct share *share = state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of `trapline flow`: which code and which threads exchange what through memory, and what is
- * wasted, estimated from samples. Tools on <trapline/tool.h>. */
+/* The tools of `trapline flow map`, `share`, `unread` and `waste`, on <trapline/tool.h>: which
+ * code and which threads exchange what through memory, and what is wasted, estimated from
+ * samples. The controller's thread runs all of it. */
 #ifndef TRAFFIC_TRAFFIC_H
 #define TRAFFIC_TRAFFIC_H
 

@@ -2,14 +2,14 @@
 /*
  * Memory of the heap that is freed before anybody has read it, by who allocated it.
  *
- * Of blocks that are told of at their birth, before their thread has them, one word each, drawn at
- * random, is watched until somebody reads it or the block is freed. A word is 8 bytes of the block,
+ * Blocks are announced at their birth, before their thread has them. One word of each, drawn at
+ * random, is watched until somebody reads it or the block is freed; a word is 8 bytes of the block,
  * or what is left of it. The share of a site's words that are freed unread is the share of its
- * memory: which word is watched does not depend on what becomes of it. A watch that is given up
- * (its window is over, or others needed the slot) is censored (traffic/incidence.h).
+ * memory, since which word is watched does not depend on what becomes of it. A watch that is given
+ * up, when its window is over or others need the slot, is censored (traffic/incidence.h).
  *
- * A read by the C library or by a system call is a read, and so is an update in place. What is read
- * by DMA, or through another mapping of the same memory, is not seen.
+ * A read by the C library or by a system call is a read, and so is an update in place. Accepted
+ * losses: reads by DMA, or through another mapping of the same memory, are not seen.
  */
 #include "traffic/traffic.h"
 
@@ -24,24 +24,28 @@
 #include <string.h>
 
 #define WORD 8u
-#define SITES 1024u		    /* allocation contexts remembered; a power of two */
-#define SEEN_MOST 4096u		    /* observations kept; those after it replace others at random */
-#define WINDOW (16 * MILLISECOND)   /* the shortest; others are 4, 16 and 64 times as long */
-#define HITS 48u		    /* writes of one word, after which it is given up */
-#define SETTLING (20 * MILLISECOND) /* after its free, in which what came before is still told */
-#define SEEN_LEAST 8u		    /* words freed unread, without which a site is not told of */
-#define LOW_LEAST 0.05		    /* and of its share, with 95 % */
-#define OFTEN (20 * MILLISECOND)    /* between two blocks of one site, about */
-#define MEMORY (4u << 20)	    /* bytes that freed blocks may keep from the program */
+#define SITES 1024u /* allocation contexts remembered; a power of two */
+/* observations kept; later ones replace earlier ones at random */
+#define SEEN_MOST 4096u
+#define WINDOW (16 * MILLISECOND) /* the shortest; others are 4, 16 and 64 times as long */
+#define HITS 48u		  /* writes of one word, after which it is given up */
+/* after a block's free, while accesses made before it may still be reported */
+#define SETTLING (20 * MILLISECOND)
+#define SEEN_LEAST 8u /* words freed unread that a site needs to be reported */
+/* lower end of the 95 % interval of its share that it needs, too */
+#define LOW_LEAST 0.05
+/* about the shortest time between two watched blocks of one site */
+#define OFTEN (20 * MILLISECOND)
+#define MEMORY (4u << 20) /* bytes of freed blocks that may be kept from the program */
 
 enum way { READ, UNREAD };
 
 struct site {
 	pid_t pid; /* 0: free */
 	uint64_t context;
-	struct tl_moment made; /* its first block's; `pcs` are ours */
+	struct tl_moment made; /* of its first block; `pcs` is our copy */
 	uint64_t stack[FLOW_STACK];
-	uint64_t blocks, bytes; /* of which a word was watched */
+	uint64_t blocks, bytes; /* blocks of which a word was watched, and their bytes */
 	uint64_t unread, read;
 };
 
@@ -49,7 +53,7 @@ struct word {
 	uint64_t cookie; /* 0: free */
 	pid_t pid;
 	uint64_t block, since;
-	uint64_t freed; /* when; 0: it is not */
+	uint64_t freed; /* time of the block's free; 0: it is not freed */
 	struct site *site;
 };
 
@@ -74,7 +78,7 @@ static void count(struct unread *unread, const char *name)
 	unread->services->count(unread->host, name, 1);
 }
 
-/* NULL: there are too many. */
+/* NULL: there are too many sites. */
 static struct site *find_site(struct unread *unread, const struct tl_guarded *block, pid_t pid)
 {
 	uint64_t key = (block->context ^ (uint64_t)pid) * 0x9e3779b97f4a7c15ull >> 32;
@@ -179,7 +183,7 @@ static void born(struct unread *unread, const struct tl_guarded *block, pid_t pi
 	watch(unread, word, block);
 }
 
-/* What read it before may be told later. */
+/* Accesses made before the free may still be reported, so the word's outcome waits. */
 static void freed(struct unread *unread, const struct tl_guarded_news *news)
 {
 	for (unsigned i = 0; i < FLOW_PROBES; i++) {
@@ -212,7 +216,7 @@ static void on_hit(void *state, const struct tl_access *access)
 	struct unread *unread = state;
 	struct word *word = access->cookie ? find_word(unread, access->cookie) : NULL;
 
-	/* Whoever keeps freed memory writes to it, and looks at it. */
+	/* The allocator writes to freed memory and reads it, so nothing after the free counts. */
 	if (!word || (word->freed && access->time >= word->freed))
 		return;
 	if (access->access & (TL_GUESSED | TL_LATE))
@@ -307,7 +311,8 @@ static void process_ended(void *state, pid_t pid)
 			continue;
 		if (unread->site[i].unread >= SEEN_LEAST)
 			tell(unread, &unread->site[i]);
-		/* Its number may be another's; what was seen there stays, of nobody. */
+		/* The process id may be given to another process; what was seen there stays,
+		 * without a process. */
 		unread->site[i].pid = -1;
 	}
 }

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TOLD_MOST 100 /* pairs of each kind; the heaviest */
+#define TOLD_MOST 100 /* pairs of each kind that are reported, the heaviest first */
 
 static int start(struct tl_host *host, const struct tl_services *services, void **state)
 {
@@ -94,7 +94,7 @@ static void tell_incidence(struct flow_prober *prober, bool store, enum flow_way
 		   incidence.error[way], whole, count);
 }
 
-/* Known at once: nothing is censored. */
+/* A silent store is known at once, so nothing is censored. */
 static void tell_silent(struct flow_prober *prober)
 {
 	double known = 0, silent = 0, squares = 0, share;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ROUNDS 50
-#define COST_MOST 64.0 /* one place's time against another's: more is chance */
+#define COST_MOST 64.0 /* the time of one place against another's; a larger ratio is chance */
 
 static double bounded(double cost)
 {
@@ -28,7 +28,7 @@ static void estimate(const double *cost, size_t places, const struct flow_sight 
 	}
 }
 
-/* The group that a place is in, named by one of its places; the way there is shortened. */
+/* The group of a place, named by one of its places. Shortens the chain that leads there. */
 static uint32_t group_of(uint32_t *group, uint32_t place)
 {
 	while (group[place] != place) {
@@ -49,7 +49,8 @@ static void find_groups(uint32_t *group, size_t places, const struct flow_sight 
 				group_of(group, sights[i].place[0]);
 }
 
-/* In each group as many as samples fell on it: groups weigh against each other by time. */
+/* Scales each group's occurrences to the number of samples that fell on it: groups weigh against
+ * each other by time. */
 static void scale(const double *samples, size_t places, uint32_t *group, double *sums,
 		  double *occurrences)
 {
@@ -85,7 +86,8 @@ int flow_weigh(const double *samples, size_t places, const struct flow_sight *si
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		estimate(cost, places, sights, count, occurrences);
 		scale(samples, places, group, cost + places, occurrences);
-		/* Half a step, so that it does not swing. A sample more or less is chance. */
+		/* Half a step at a time, so that the iteration does not oscillate. One sample
+		 * more or less is chance. */
 		for (size_t i = 0; i < places; i++)
 			if (occurrences[i] > 0)
 				cost[i] = bounded(0.5 * cost[i] + 0.5 * (samples[i] + 0.5) /
