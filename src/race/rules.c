@@ -411,7 +411,8 @@ static const char *reason_of_discarded(const struct rule_side *first,
 	if (is_of_some(first) || is_of_some(second))
 		return "a mask that is not known says which elements of a vector are stored";
 	if (is_part_of_vector(first) || is_part_of_vector(second))
-		return "a vector is loaded, and the part that the other wrote is not seen to be used: "
+		return "the part that the other wrote of the vector that is loaded is not seen to be "
+		       "used: "
 		       "a mask may leave it out, and compilers load what the program does not";
 	return "what the other wrote is loaded and not seen to be used, as compilers load what the "
 	       "program does not";
