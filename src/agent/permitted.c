@@ -27,7 +27,7 @@ static const struct {
 	{SYS_prctl, true},	  {SYS_getuid, true},	      {SYS_geteuid, true},
 	{SYS_getgid, true},	  {SYS_getegid, true},	      {SYS_fgetxattr, true},
 	{SYS_rt_sigaction, true}, {SYS_rt_sigprocmask, true}, {SYS_process_vm_readv, true},
-	{SYS_newfstatat, false},  {SYS_readlink, false},
+	{SYS_newfstatat, false},  {SYS_readlink, false},      {SYS_prlimit64, false},
 };
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))

@@ -19,6 +19,7 @@
 #include "execution/arguments.h"
 #include "execution/enter.h"
 #include "execution/extension.h"
+#include "execution/room.h"
 #include "mask/mask.h"
 #include "signal/ownership.h"
 
@@ -140,6 +141,10 @@ static void extend(struct execution *execution, int directory, const char *file)
 	}
 	if (!agent_can_follow())
 		return;
+	if (!room_is_enough()) {
+		count_unentered(execution);
+		return;
+	}
 	entry = directory == SEARCH ? agent_can_enter_file(file) : agent_can_enter(directory, file);
 	if (entry == AGENT_ENTRY_UNREADABLE)
 		tell_unreadable();
