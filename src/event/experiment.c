@@ -42,8 +42,11 @@ static void child_main(struct experiment *experiment, experiment_fn *body)
 	sigaction(SIGTRAP, &action, NULL);
 	signal(SIGALRM, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	experiment->making = "alarm";
 	alarm(SECONDS_MAX);
+	experiment->making = "prctl";
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	experiment->making = NULL;
 	while (!__atomic_load_n(&experiment->go, __ATOMIC_ACQUIRE))
 		raw_futex(&experiment->go, FUTEX_WAIT, 0, NULL);
 	body(experiment);
@@ -56,7 +59,7 @@ void experiment_may_end(void)
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
-static struct experiment *start(experiment_fn *body, const void *argument)
+static struct experiment *start(experiment_fn *body, const void *argument, bool go)
 {
 	struct experiment *experiment = mmap(NULL, sizeof(*experiment), PROT_READ | PROT_WRITE,
 					     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -64,6 +67,7 @@ static struct experiment *start(experiment_fn *body, const void *argument)
 	if (experiment == MAP_FAILED)
 		return NULL;
 	experiment->argument = argument;
+	experiment->go = go;
 	experiment->child = fork();
 	if (experiment->child == 0)
 		child_main(experiment, body);
@@ -76,24 +80,27 @@ static struct experiment *start(experiment_fn *body, const void *argument)
 
 struct experiment *experiment_start(experiment_fn *body)
 {
-	return start(body, NULL);
+	return start(body, NULL, false);
 }
 
 void experiment_finish(struct experiment *experiment)
 {
 	int status = 0;
 
-	__atomic_store_n(&experiment->go, 1, __ATOMIC_RELEASE);
-	raw_futex(&experiment->go, FUTEX_WAKE, 1, NULL);
+	if (!experiment->go) {
+		__atomic_store_n(&experiment->go, 1, __ATOMIC_RELEASE);
+		raw_futex(&experiment->go, FUTEX_WAKE, 1, NULL);
+	}
 	while (waitpid(experiment->child, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFSIGNALED(status))
 		experiment->ending = WTERMSIG(status);
 }
 
+/* The child does not wait: a filter may kill whoever calls futex(2), and the parent is one. */
 struct experiment *experiment_run_with(experiment_fn *body, const void *argument)
 {
-	struct experiment *experiment = start(body, argument);
+	struct experiment *experiment = start(body, argument, true);
 
 	if (experiment)
 		experiment_finish(experiment);

@@ -22,7 +22,8 @@ struct experiment {
 	int64_t value;	      /* whatever the experiment measured */
 	const void *argument; /* what the body works on, in either process's memory */
 	pid_t child;
-	int ending; /* signal that ended the child early; 0 */
+	int ending;	    /* signal that ended the child early; 0 */
+	const char *making; /* the system call of our own that the child is in; NULL in the body */
 	/* Between experiment_start() and experiment_go() the child waits. */
 	uint32_t go;
 };

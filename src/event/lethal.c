@@ -6,6 +6,7 @@
 #include "event/machine.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <stddef.h>
 
 struct call {
@@ -22,6 +23,7 @@ struct call {
  */
 static const struct call needed[] = {
 	{"perf_event_open", SYS_perf_event_open, {0}},
+	{"futex", SYS_futex, {0, FUTEX_WAKE, 0}},
 	{"process_vm_readv", SYS_process_vm_readv, {0}},
 	{"memfd_create", SYS_memfd_create, {0}},
 	{"pidfd_open", SYS_pidfd_open, {0}},
@@ -105,8 +107,11 @@ static const char *try_calls(const struct calls *calls)
 {
 	struct experiment *experiment = experiment_run_with(make_calls, calls);
 	int64_t passed = experiment && experiment->ending ? experiment->value : calls->count;
+	const char *before = experiment && experiment->ending ? experiment->making : NULL;
 
 	experiment_end(experiment);
+	if (before)
+		return before;
 	return passed >= 0 && passed < calls->count ? calls->call[passed].name : NULL;
 }
 

@@ -150,7 +150,8 @@ static char *access_text(const struct finding_access *access)
 	char *text = NULL, size[40] = "", thread[48] = "an unnamed thread";
 
 	if (access->size)
-		snprintf(size, sizeof(size), " of %" PRIu64 " bytes", access->size);
+		snprintf(size, sizeof(size), " of %" PRIu64 " byte%s", access->size,
+			 access->size == 1 ? "" : "s");
 	if (access->thread)
 		snprintf(thread, sizeof(thread), "thread %.40s", access->thread);
 	if (asprintf(&text, "%s%s%s%s %s%s%s", access->atomic ? "atomic " : "",

@@ -337,7 +337,8 @@ static void write_object(const struct writer *writer, const struct finding *find
 		utf8_print(writer->stream, object->type);
 	}
 	if (object->size)
-		fprintf(writer->stream, ", %" PRIu64 " bytes", object->size);
+		fprintf(writer->stream, ", %" PRIu64 " byte%s", object->size,
+			object->size == 1 ? "" : "s");
 	if (object->address)
 		fprintf(writer->stream, " at 0x%" PRIx64, object->address);
 	if (object->tid || object->thread)

@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 TRAPLINE, DEPRIVED = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
-PERF_EVENT_OPEN, PROCESS_VM_READV, MEMBARRIER = 298, 310, 324  # x86-64
+PERF_EVENT_OPEN, PROCESS_VM_READV, MEMBARRIER, PRCTL, ALARM, FUTEX = 298, 310, 324, 157, 37, 202  # x86-64
 FORBIDDEN = {"sched_setattr": 314, "setpriority": 141, "capset": 126, "seccomp": 317, "pidfd_getfd": 438,
              "userfaultfd": 323, "openat2": 437, "tgkill": 234, "setsid": 112, "socketpair": 53, "eventfd2": 290}
 SKIP = 77
@@ -117,7 +117,8 @@ class Doctor(unittest.TestCase):
 
     def test_seccomp_that_kills(self):
         """Tried in a child: nothing of ours dies of it, and the program runs all the same."""
-        for call, name in ((PERF_EVENT_OPEN, "perf_event_open"), (PROCESS_VM_READV, "process_vm_readv")):
+        for call, name in ((PERF_EVENT_OPEN, "perf_event_open"), (PROCESS_VM_READV, "process_vm_readv"),
+                           (PRCTL, "prctl"), (ALARM, "alarm"), (FUTEX, "futex")):
             wrapper = (DEPRIVED, str(call), "0", TRAPLINE)
             told = f"kills whoever calls {name}"
             self.assertIn(f"kills for {name}", checks(doctor(*wrapper[:3]))["perf-events"]["detail"])
