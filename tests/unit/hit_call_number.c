@@ -221,7 +221,8 @@ static int number_at(struct bench *bench, const uint8_t *after, const uint64_t *
 		     unsigned words)
 {
 	struct insn_registers registers = {.pc = (uintptr_t)after};
-	struct tl_stack noted = {.address = (uintptr_t)stack,
+	struct tl_stack noted = {.known = (1u << INSN_GENERAL) - 1,
+				 .address = (uintptr_t)stack,
 				 .length = words * sizeof(*stack),
 				 .bytes = (const uint8_t *)stack};
 	struct arguments_place place = {
