@@ -4,6 +4,7 @@
 
 #include "cli/attach.h"
 #include "cli/command.h"
+#include "cli/duration.h"
 #include "cli/wrong_option.h"
 #include "record/utf8.h"
 
@@ -18,6 +19,7 @@ enum option_code {
 	OPTION_ANYWAY,
 	OPTION_LIST,
 	OPTION_REVERT,
+	OPTION_DURATION,
 };
 
 static const struct option long_options[] = {
@@ -26,6 +28,7 @@ static const struct option long_options[] = {
 	{"anyway", no_argument, NULL, OPTION_ANYWAY},
 	{"list", no_argument, NULL, OPTION_LIST},
 	{"revert", required_argument, NULL, OPTION_REVERT},
+	{"duration", required_argument, NULL, OPTION_DURATION},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -33,6 +36,7 @@ static const struct option long_options[] = {
 struct options {
 	pid_t pid;
 	bool anyway, help;
+	uint64_t duration; /* ns; 0: no bound */
 	struct patch_request request;
 };
 
@@ -42,12 +46,14 @@ static void print_help(void)
 	      "       trapline patch -p PID --list\n"
 	      "       trapline patch -p PID --revert NUMBER\n\n"
 	      "Each call of OLD in the running program leads to NEW of FIX.so, from one instant for\n"
-	      "all pairs; no thread is stopped. The program was started by `trapline run`, or by another\n"
-	      "command with --patchable, or calls tl_patch_listen(). OLD: a function, lib.so:function or\n"
-	      "0xADDRESS; OLD alone is OLD=OLD.\n\n"
+	      "all pairs; no thread is stopped if the program was started by `trapline run`, or by another\n"
+	      "command with --patchable, or calls tl_patch_listen(). Any other program is entered, and is\n"
+	      "patched until this command ends (Ctrl-C), four functions at most. OLD: a function,\n"
+	      "lib.so:function or 0xADDRESS; OLD alone is OLD=OLD.\n\n"
 	      "  -p, --pid PID         the program, by number or name\n"
 	      "  --breakpoint          change no byte: an execution breakpoint for each function\n"
 	      "  --anyway              although copies of OLD stay that were inlined\n"
+	      "  --duration SECONDS    a program that is entered: end the patch after that\n"
 	      "  --list                the patches in force, with their numbers\n"
 	      "  --revert NUMBER       take that one back\n",
 	      stdout);
@@ -88,6 +94,12 @@ static int take_option(struct options *options, int option)
 		status = take_number("revert", optarg, &number);
 		options->request.id = (uint32_t)number;
 		return status;
+	case OPTION_DURATION:
+		if (duration_parse_seconds(optarg, &options->duration))
+			return 0;
+		utf8_fprintf(stderr, "trapline: --duration '%s' is not a number of seconds\n",
+			     optarg);
+		return STATUS_USAGE;
 	case 'h':
 		options->help = true;
 		return 0;
@@ -113,6 +125,20 @@ static int check_usage(const struct options *options, int operands)
 	return 0;
 }
 
+static int apply_or_send(const struct options *options)
+{
+	if (options->request.operation == PATCH_APPLY && !patch_listens(options->pid))
+		return patch_enter(options->pid, &options->request, options->duration);
+	if (options->duration) {
+		utf8_fprintf(stderr,
+			     "trapline: process %d listens for patches, which stay until --revert: "
+			     "leave out --duration\n",
+			     (int)options->pid);
+		return STATUS_FAILED;
+	}
+	return patch_send(options->pid, &options->request);
+}
+
 int command_patch(int argc, char **argv)
 {
 	static struct options options;
@@ -136,5 +162,7 @@ int command_patch(int argc, char **argv)
 	if (!status && options.request.operation == PATCH_APPLY)
 		status = patch_resolve(options.pid, argv[optind], argv + optind + 1,
 				       argc - optind - 1, options.anyway, &options.request);
-	return status ? status : patch_send(options.pid, &options.request);
+	if (status)
+		return status;
+	return apply_or_send(&options);
 }

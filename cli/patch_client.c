@@ -68,7 +68,8 @@ static bool connect_patiently(int fd, const struct sockaddr_un *address, socklen
 	return false;
 }
 
-static int connect_to(pid_t pid)
+/* A descriptor, or -1: it does not listen. */
+static int reach(pid_t pid)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	struct timeval patience = {PATIENCE_SECONDS, 0};
@@ -76,22 +77,37 @@ static int connect_to(pid_t pid)
 	char stat[1024];
 	socklen_t length;
 
-	if (!read_text(pid, "stat", stat, sizeof(stat))) {
-		utf8_fprintf(stderr, "trapline: there is no process %d\n", pid);
-	} else {
+	if (fd >= 0 && read_text(pid, "stat", stat, sizeof(stat))) {
 		length = patch_address(&address, own_id(pid), patch_start_time(stat));
 		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-		if (fd >= 0 && connect_patiently(fd, &address, length) && is_process(fd, pid))
+		if (connect_patiently(fd, &address, length) && is_process(fd, pid))
 			return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+bool patch_listens(pid_t pid)
+{
+	int fd = reach(pid);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static int connect_to(pid_t pid)
+{
+	int fd = reach(pid);
+
+	if (fd < 0)
 		utf8_fprintf(stderr,
 			     "trapline: process %d does not listen for patches; start it with "
 			     "`trapline run -- PROGRAM` or with --patchable, or let it call "
 			     "tl_patch_listen()\n",
 			     pid);
-	}
-	if (fd >= 0)
-		close(fd);
-	return -1;
+	return fd;
 }
 
 /* The process may be anybody's: it should not talk to our terminal. */

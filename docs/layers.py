@@ -24,7 +24,7 @@ OUTSIDE = [[("memory", ""), ("session", ""), ("inject", "ptrace")], [("mangling"
            [("explore", "ways, by name"), ("placed", "by tools")],
            [("usage", ""), ("aim", ""), ("hold", "")], [("choice", "the next watch")], [("team", "beginning together")],
            [("answer", "to a held thread")], [("strategy", "what is due")],
-           [("lasting", "each hit told")], [("control", "the loop")], [("tool", "interface of detectors")],
+           [("lasting", "each hit told")], [("graft", "a fix from outside")], [("control", "the loop")], [("tool", "interface of detectors")],
            [("race", ""), ("heap", ""), ("stack", "")], [("uninit", ""), ("traffic", ""), ("watch", "")],
            [("flow", "where from, where to")],
            [("jsonl", "both ways"), ("suppression", "")], [("store", "many findings")], [("report", "text, HTML, SARIF")], [("cli", "trapline COMMAND")]]

@@ -48,6 +48,9 @@ struct agent_hooks {
 	/* Notes the registers that are known of the caller of an AGENT_ENTRY_KEPT() function when
 	 * that has returned: pc, stack pointer and INSN_KEPT_BY_CALLS. False: none is known. */
 	bool (*kept)(const void *noted, struct area_registers *to);
+	/* Where the thread was interrupted before the instruction at `from` it goes on at `to`.
+	 * False: it was interrupted elsewhere. */
+	bool (*divert)(ucontext_t *context, uint64_t from, uint64_t to);
 	/* The thread pointer, by an instruction that only some processors have; whether this one
 	 * has it and the kernel allows it, by what that has told the program at its start. */
 	uint64_t (*pointer_by_instruction)(void);

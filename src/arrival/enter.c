@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct injection *find(const struct program *program, pid_t pid)
+struct injection *entered_injection(const struct program *program, pid_t pid)
 {
 	for (unsigned i = 0; program->entered && i < program->entered->count; i++)
 		if (program->entered->injection[i].pid == pid)
@@ -25,17 +25,17 @@ static const struct injection *find(const struct program *program, pid_t pid)
 
 bool entered_is(const struct program *program, pid_t pid)
 {
-	return find(program, pid) != NULL;
+	return entered_injection(program, pid) != NULL;
 }
 
 int entered_filters(const struct program *program, pid_t pid)
 {
-	return entered_is(program, pid) ? find(program, pid)->filters : 0;
+	return entered_is(program, pid) ? entered_injection(program, pid)->filters : 0;
 }
 
 bool entered_is_held(const struct program *program, pid_t pid)
 {
-	const struct injection *injection = find(program, pid);
+	const struct injection *injection = entered_injection(program, pid);
 
 	return injection && injection->held;
 }

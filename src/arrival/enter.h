@@ -29,6 +29,8 @@ void enter_leave(struct program *program);
 void entered_expect(struct program *program, pid_t child, enum enter_when entry);
 void entered_start(struct program *program, pid_t child, enum enter_when entry);
 bool entered_is(const struct program *program, pid_t pid);
+/* What was put into the process; NULL: it was not entered. */
+struct injection *entered_injection(const struct program *program, pid_t pid);
 /* It stands before its first instruction until entered_go(). */
 bool entered_is_held(const struct program *program, pid_t pid);
 /* Of the process with that entry, as long as the controller lives. */

@@ -2,8 +2,8 @@
 /*
  * A strategy: what a run watches, and what is done with threads that hit a watch. The caller names
  * one in control_options: choosing (for races), stall-first (google/gwpsan's way, to compare with),
- * lasting (watches that the caller arms) or limits (no watches at all; lasting/lasting.h). The loop
- * knows no other difference between them.
+ * lasting (watches that the caller arms), redirects (whose hits the handler leads elsewhere) or
+ * limits (no watches at all; lasting/lasting.h). The loop knows no other difference between them.
  *
  * All are called by the controller's thread; NULL members are not called.
  */

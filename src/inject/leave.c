@@ -16,12 +16,12 @@
 #include "inject/inject.h"
 
 #include "inject/apart.h"
-#include "inject/choose.h"
 #include "inject/memory.h"
 #include "inject/permission.h"
 #include "inject/remote.h"
 #include "inject/rush.h"
 #include "inject/status.h"
+#include "inject/step.h"
 #include "inject/vdso.h"
 
 #include "base/perf_siginfo.h"
@@ -36,20 +36,12 @@
 
 #define LOOKS 400	/* … */
 #define LOOK_NS 5000000 /* … in between: two seconds, which is longer than any hold */
-#define TRIES 5
 #define SLEEP_LOOKS 5
 #define SLEEP_LOOK_NS 200000
 
 static bool lies_in(const struct injection *injection, uint64_t pc)
 {
 	return pc >= injection->image && pc < injection->image + injection->size;
-}
-
-static void note_stop(struct injection *injection, uint64_t length)
-{
-	injection->stops++;
-	if (injection->stopped < length)
-		injection->stopped = length;
 }
 
 /* Where a thread that runs is: it is stopped for that. 0: not in the handler. */
@@ -61,7 +53,7 @@ static int look_at_running(struct injection *injection, pid_t tid)
 
 	if (!err) {
 		err = lies_in(injection, remote.registers.rip) ? -EBUSY : 0;
-		note_stop(injection, remote_end(&remote));
+		step_note_stop(injection, remote_end(&remote));
 	}
 	rush_end(&rush);
 	return err == -ESRCH ? 0 : err;
@@ -115,7 +107,7 @@ static int take_apart(void *context)
 		    taken.si_code != PERF_SIGINFO_CODE)
 			REMOTE_CALL(&remote, SYS_rt_tgsigqueueinfo, (uint64_t)injection->pid,
 				    (uint64_t)tid, SIGTRAP, info);
-		note_stop(injection, remote_end(&remote));
+		step_note_stop(injection, remote_end(&remote));
 	}
 	rush_end(&rush);
 	return err < 0 && err != -EAGAIN ? (int)err : 0;
@@ -210,13 +202,14 @@ static int set_action(struct remote *remote, uint64_t action, uint64_t replaced)
 }
 
 /* The program may have set another action since: then that one stays. */
-static int restore_action(struct injection *injection, struct remote *remote)
+static int restore_action(struct injection *injection, struct remote *remote, void *context)
 {
 	const uint64_t at = injection->own + offsetof(struct injected_own, room);
 	const uint64_t previous = injection->own + offsetof(struct injected_own, previous);
 	struct injected_action action = {0};
 	int err = set_action(remote, previous, at);
 
+	(void)context;
 	if (!err)
 		err = memory_read(remote->tid, at, &action, sizeof(action));
 	if (!err && action.handler != injection->entry)
@@ -227,10 +220,11 @@ static int restore_action(struct injection *injection, struct remote *remote)
 }
 
 /* The area lies behind the image wherever there was room for both: then one call unmaps them. */
-static int unmap(struct injection *injection, struct remote *remote)
+static int unmap(struct injection *injection, struct remote *remote, void *context)
 {
 	int err = 0;
 
+	(void)context;
 	if (injection->area == injection->image + injection->size)
 		return (int)REMOTE_CALL(remote, SYS_munmap, injection->image,
 					injection->size + injection->area_size);
@@ -239,47 +233,6 @@ static int unmap(struct injection *injection, struct remote *remote)
 	if (!err)
 		err = (int)REMOTE_CALL(remote, SYS_munmap, injection->image, injection->size);
 	return err;
-}
-
-typedef int step_fn(struct injection *injection, struct remote *remote);
-
-struct stepping {
-	struct injection *injection;
-	step_fn *step;
-};
-
-static int step_apart(void *context)
-{
-	const struct stepping *stepping = context;
-	struct injection *injection = stepping->injection;
-	struct vdso vdso;
-	struct remote remote;
-	struct rush rush;
-	int err = vdso_find(injection->pid, &vdso);
-
-	for (int i = 0; i < TRIES && !err; i++) {
-		pid_t tid;
-
-		err = choose_some_thread(injection->pid, &tid);
-		if (err || apart_is_alone())
-			return err ? err : -ECANCELED;
-		rush = rush_begin();
-		err = remote_begin(&remote, REMOTE_PROCESS(injection), tid, vdso.call);
-		if (!err) {
-			err = stepping->step(injection, &remote);
-			note_stop(injection, remote_end(&remote));
-			rush_end(&rush);
-			return err;
-		}
-		rush_end(&rush);
-		err = err == -ESRCH || err == -ETIMEDOUT ? 0 : err;
-	}
-	return err ? err : -ESRCH;
-}
-
-static int in_some_thread(struct injection *injection, step_fn *step)
-{
-	return apart_run(step_apart, &(struct stepping){injection, step});
 }
 
 static void forget(struct injection *injection)
@@ -305,11 +258,11 @@ int inject_leave(struct injection *injection, struct inject_reason *reason)
 	int err = is_there(injection) ? wait_until_idle(injection) : -ESTALE;
 
 	if (!err)
-		err = in_some_thread(injection, restore_action);
+		err = step_in_some_thread(injection, restore_action, NULL);
 	if (!err)
 		err = wait_until_idle(injection);
 	if (!err)
-		err = in_some_thread(injection, unmap);
+		err = step_in_some_thread(injection, unmap, NULL);
 	if (err == -EBUSY)
 		permission_refuse(
 			reason, err,

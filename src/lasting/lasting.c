@@ -50,6 +50,30 @@ struct slot *lasting_slot(struct program *program, pid_t pid, unsigned index,
 	return *target && index < AREA_WATCHES ? &(*target)->slot[index] : NULL;
 }
 
+int lasting_open(struct program *program, pid_t pid, unsigned index, const struct tl_watch *watch)
+{
+	struct target *target;
+	struct slot *slot = lasting_slot(program, pid, index, &target);
+	int err;
+
+	if (!slot)
+		return -ESRCH;
+	slot->index = index;
+	slot_close(target, slot);
+	slot->watch = *watch;
+	target->doubts.some = false;
+	err = slot_open(target, slot);
+	return err ? err : target->doubts.some;
+}
+
+bool lasting_is_open_in_all(struct program *program, pid_t pid, unsigned index)
+{
+	struct target *target;
+	const struct slot *slot = lasting_slot(program, pid, index, &target);
+
+	return slot && slot->open && !slot->coverage.partial;
+}
+
 void lasting_disarm(struct program *program, pid_t pid, unsigned index)
 {
 	struct target *target;
@@ -207,6 +231,22 @@ const struct strategy limits_strategy = {
 		 .unpaired = true,
 		 .beside_debuggers = true,
 		 .unread = true},
+	.open = open_none,
+	.collect = collect,
+	.ending = ending,
+	.run = run,
+	.next = next_due,
+};
+
+const struct strategy redirects_strategy = {
+	.name = "redirects",
+	.ways = {.slots_stay = true,
+		 .from_start = true,
+		 .unpaired = true,
+		 .as_seen = true,
+		 .beside_debuggers = true,
+		 .events_stay = true},
+	.start = start,
 	.open = open_none,
 	.collect = collect,
 	.ending = ending,

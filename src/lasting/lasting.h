@@ -19,6 +19,9 @@
 extern const struct strategy lasting_strategy;
 /* Limits that the program's threads keep to by themselves, without any watch. */
 extern const struct strategy limits_strategy;
+/* Watches whose hits the handler leads elsewhere (inject/fix.h), and that nobody is told of: as
+ * many threads as they are armed in pass them on until they are disarmed. */
+extern const struct strategy redirects_strategy;
 
 /* A hit of a lasting watch. */
 struct trace {
@@ -51,6 +54,11 @@ struct lasting {
  * and priority mean nothing here. 0 or -errno. */
 int lasting_arm(struct program *program, pid_t pid, unsigned slot, const struct tl_watch *watch);
 void lasting_disarm(struct program *program, pid_t pid, unsigned slot);
+/* The slot is opened, anew where it is already, for lasting_arm() to find: in all threads that take
+ * a signal at this moment, as far as they stand in no handler. 1: some thread may turn out to take
+ * one when this is called again; 0 or -errno. Is it open in every one? */
+int lasting_open(struct program *program, pid_t pid, unsigned slot, const struct tl_watch *watch);
+bool lasting_is_open_in_all(struct program *program, pid_t pid, unsigned slot);
 /* It was armed in every thread that can come to its place, as far as is known. */
 bool lasting_is_whole(struct program *program, pid_t pid, unsigned slot);
 /* By what the program's handlers judge a slot's hits. Set before lasting_arm(). */

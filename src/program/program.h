@@ -69,6 +69,7 @@ struct program_ways {
 	bool as_seen;	 /* hits are told as the hardware saw them, the kernel's accesses as well */
 	bool beside_debuggers; /* processes are watched also while they are debugged */
 	bool unread;	       /* the controller reads neither code nor memory */
+	bool events_stay;      /* no armed slot is opened anew: threads would pass it meanwhile */
 };
 
 struct program {

@@ -74,6 +74,14 @@ struct injected_table {
 	struct injected_action action[INJECTED_SIGNALS]; /* as they are told */
 };
 
+/* Calls of one function that lead to another: patches of a process that was entered. */
+#define INJECTED_REDIRECTS 4
+
+struct injected_redirect {
+	uint64_t from; /* the old function's first instruction; 0: none */
+	uint64_t to;
+};
+
 #define INJECTED_ROOM 256 /* bytes for the arguments of calls made while it is put in */
 
 struct injected_own {
@@ -83,6 +91,11 @@ struct injected_own {
 	uint32_t entered;		 /* handlers begun and not left, in all threads */
 	uint32_t unused;
 	uint8_t room[INJECTED_ROOM];
+	/* Written while `redirecting` is 0, which its low byte alone changes: from one instant on
+	 * all of them hold. */
+	uint32_t redirecting;
+	uint32_t unused_too;
+	struct injected_redirect redirect[INJECTED_REDIRECTS];
 };
 
 #endif

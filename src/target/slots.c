@@ -369,7 +369,7 @@ static void reopen(struct target *target, struct slot *slot)
 
 void slots_suit_cover(struct target *target)
 {
-	if (target->cover_version == cover_version(target))
+	if (target->cover_version == cover_version(target) || target->program->ways.events_stay)
 		return;
 	target->cover_version = cover_version(target);
 	slots_close_silent(target);

@@ -185,7 +185,8 @@ class Patch(unittest.TestCase):
 
     def test_program_that_does_not_listen(self):
         with Program(bare=True) as program:
-            self.refused(program, 1, "does not listen.*--patchable", FIX, "value")
+            self.refused(program, 1, "does not listen.*--patchable", "--list")
+            self.refused(program, 1, "does not listen.*--patchable", "--revert", "1")
         self.assertEqual(patch(2 ** 22, "--list").returncode, 1)
 
     def test_another_file_at_the_path(self):

@@ -37,6 +37,14 @@ static inline bool x86_kept(const void *noted, struct area_registers *to)
 	return true;
 }
 
+static inline bool x86_divert(ucontext_t *context, uint64_t from, uint64_t to)
+{
+	if ((uint64_t)context->uc_mcontext.gregs[REG_RIP] != from)
+		return false;
+	context->uc_mcontext.gregs[REG_RIP] = (greg_t)to;
+	return true;
+}
+
 static inline uint64_t x86_pointer_by_instruction(void)
 {
 	uint64_t base;
@@ -92,6 +100,7 @@ static const struct agent_hooks agent_arch = {
 	.sequence_word = 0x53053053,
 	.registers = x86_agent_registers,
 	.kept = x86_kept,
+	.divert = x86_divert,
 	.pointer_by_instruction = x86_pointer_by_instruction,
 	.has_instruction = x86_has_instruction,
 	.thread_pointer = x86_thread_pointer,

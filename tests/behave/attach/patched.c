@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program for patched.py, started bare: threads call what is replaced all the time. It answers
+ * each line of its input.
+ *
+ *	threads N	begins so many more threads
+ *	count		how many calls of value() and second() since the last time led to the old
+ *			one, the new one and neither, and in how many threads to the first two
+ *	text		what text() of the program or of the fix says
+ *	fork		the same as `text`, in a forked child
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define THREADS_MOST 64
+#define CALLED __attribute__((noipa, used))
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED int exported = 40; /* as the fix finds it */
+
+CALLED int value(int x)
+{
+	return x + 1;
+}
+
+CALLED static int second(int x)
+{
+	return x + 2;
+}
+
+CALLED int text(char *to, size_t size, const char *from)
+{
+	return snprintf(to, size, "old %s", from);
+}
+
+CALLED int loops(int x);
+__asm__(".text\n.globl loops\n.type loops,@function\nloops:\n.cfi_startproc\n"
+	"dec %edi\n jns loops\n mov $7,%eax\n ret\n.cfi_endproc\n.size loops,.-loops\n");
+
+static struct caller {
+	_Atomic unsigned long old, new, neither;
+} caller[THREADS_MOST];
+static unsigned callers;
+
+static void note(struct caller *own, int result, int old, int new)
+{
+	if (result == old)
+		atomic_fetch_add(&own->old, 1);
+	else if (result == new)
+		atomic_fetch_add(&own->new, 1);
+	else
+		atomic_fetch_add(&own->neither, 1);
+}
+
+static void *call(void *arg)
+{
+	struct caller *own = arg;
+
+	for (int x = 0;; x = (x + 1) & 0xff) {
+		note(own, value(x), x + 1, x + 1001);
+		note(own, second(x), x + 2, x + 1002);
+		if (!(x & 15))
+			usleep(200);
+	}
+	return NULL;
+}
+
+static void begin(int count)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < count && callers < THREADS_MOST; i++)
+		if (pthread_create(&thread, NULL, call, &caller[callers++]))
+			abort();
+	printf("threads %u\n", callers);
+}
+
+static void tell(void)
+{
+	unsigned long old = 0, new = 0, neither = 0, with_old = 0, with_new = 0;
+
+	for (unsigned i = 0; i < callers; i++) {
+		unsigned long o = atomic_exchange(&caller[i].old, 0),
+			      n = atomic_exchange(&caller[i].new, 0);
+
+		old += o;
+		new += n;
+		with_old += o > 0;
+		with_new += n > 0;
+		neither += atomic_exchange(&caller[i].neither, 0);
+	}
+	printf("%lu %lu %lu %lu %lu\n", old, new, neither, with_old, with_new);
+}
+
+static void say(const char *from)
+{
+	char to[128];
+	int length = text(to, sizeof(to), from);
+
+	printf("%s %d\n", to, length);
+}
+
+static void say_in_child(void)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		say("child");
+		fflush(stdout);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	if (status)
+		printf("child %d\n", status);
+}
+
+int main(void)
+{
+	char line[64];
+
+	printf("pid %d loops %d\n", getpid(), loops(3));
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		if (!strncmp(line, "threads ", 8))
+			begin(atoi(line + 8));
+		else if (!strcmp(line, "count\n"))
+			tell();
+		else if (!strcmp(line, "text\n"))
+			say("text");
+		else if (!strcmp(line, "fork\n"))
+			say_in_child();
+		fflush(stdout);
+	}
+	return 0;
+}
