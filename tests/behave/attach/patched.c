@@ -7,9 +7,11 @@
  *	count		how many calls of value() and second() since the last time led to the old
  *			one, the new one and neither, and in how many threads to the first two
  *	text		what text() of the program or of the fix says
+ *	stack		handles SIGUSR1 on an alternate stack from now on
  *	fork		the same as `text`, in a forked child
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +122,20 @@ static void say_in_child(void)
 		printf("child %d\n", status);
 }
 
+static void handle(int number)
+{
+	(void)number;
+}
+
+static void take_stack(void)
+{
+	static char memory[65536];
+	const stack_t stack = {.ss_sp = memory, .ss_size = sizeof(memory)};
+	const struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
+
+	printf("stack %d\n", sigaltstack(&stack, NULL) || sigaction(SIGUSR1, &action, NULL));
+}
+
 int main(void)
 {
 	char line[64];
@@ -133,6 +149,8 @@ int main(void)
 			tell();
 		else if (!strcmp(line, "text\n"))
 			say("text");
+		else if (!strcmp(line, "stack\n"))
+			take_stack();
 		else if (!strcmp(line, "fork\n"))
 			say_in_child();
 		fflush(stdout);

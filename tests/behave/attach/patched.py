@@ -189,6 +189,11 @@ class Patched(unittest.TestCase):
             self.refused(program, "does not listen", "--revert", "1")
             self.refused(program, "not a number of seconds", "--duration", "x", FIX, "value", status=2)
 
+    def test_handlers_on_alternate_stacks(self):
+        with Program() as program:
+            self.assertEqual(program.say("stack"), "stack 0")
+            self.refused(program, "alternate stacks", FIX, "value")
+
     def test_under_another_trapline(self):
         with Program(under=(TRAPLINE, "throttle", "--cpu", "90%", "--")) as program:
             self.refused(program, "under another trapline.*--patchable", FIX, "value")
