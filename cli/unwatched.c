@@ -109,13 +109,14 @@ static bool tell_refusal(const char *nothing, const char *counter, uint64_t coun
 	return true;
 }
 
-static void tell_processes(const struct tally *tally, const char *nothing)
+/* Whether anything was. */
+static bool tell_processes(const struct tally *tally, const char *nothing)
 {
 	size_t most = main_reason(tally);
 	uint64_t count = tally->reason[most];
 
 	if (!tally->watched && count && tell_refusal(nothing, reasons[most].counter, count))
-		return;
+		return true;
 	if (!count && !tally->watched && tally->ending)
 		utf8_fprintf(
 			stderr,
@@ -132,6 +133,9 @@ static void tell_processes(const struct tally *tally, const char *nothing)
 			     tally->watched ? "little was watched" : nothing, reasons[most].words,
 			     reasons[most].counter, (unsigned long long)count,
 			     (unsigned long long)tally->watched);
+	else
+		return false;
+	return true;
 }
 
 /* Of a tool that samples: where it set watches, and could not. */
@@ -167,8 +171,8 @@ void unwatched_tell(const struct control *control, const char *nothing)
 	struct tally tally = {0};
 
 	control_counts(control, take, &tally);
-	tell_processes(&tally, nothing);
-	if (tally.watched)
+	/* A process that became a program which is not watched refuses watches, too. */
+	if (!tell_processes(&tally, nothing) && tally.watched)
 		tell_watches(&tally);
 	if (control_guards_all(control))
 		tell_shortfalls(&tally);
