@@ -21,10 +21,11 @@
 #define DYNAMIC_MAX 256
 #define NAME_MOST 64 /* bytes of a library's name that are looked at */
 
+/* A file's program headers; each is read when it is looked at, since stacks are small here. */
 struct image {
 	int fd;
 	unsigned count;
-	Elf64_Phdr headers[HEADERS_MAX];
+	uint64_t headers;
 };
 
 static bool read_at(int fd, void *to, size_t length, uint64_t offset)
@@ -33,35 +34,41 @@ static bool read_at(int fd, void *to, size_t length, uint64_t offset)
 	       (long)length;
 }
 
-static bool read_headers(struct image *image)
+static bool find_headers(struct image *image)
 {
 	Elf64_Ehdr header;
 
 	if (!read_at(image->fd, &header, sizeof(header), 0) ||
-	    header.e_phentsize != sizeof(image->headers[0]))
+	    header.e_phentsize != sizeof(Elf64_Phdr))
 		return false;
 	image->count = header.e_phnum < HEADERS_MAX ? header.e_phnum : HEADERS_MAX;
-	return read_at(image->fd, image->headers, image->count * sizeof(image->headers[0]),
-		       header.e_phoff);
+	image->headers = header.e_phoff;
+	return true;
 }
 
-static const Elf64_Phdr *find_dynamic(const struct image *image)
+static bool read_header(const struct image *image, unsigned index, Elf64_Phdr *header)
+{
+	return read_at(image->fd, header, sizeof(*header),
+		       image->headers + index * sizeof(*header));
+}
+
+static bool find_dynamic(const struct image *image, Elf64_Phdr *dynamic)
 {
 	for (unsigned i = 0; i < image->count; i++)
-		if (image->headers[i].p_type == PT_DYNAMIC)
-			return &image->headers[i];
-	return NULL;
+		if (read_header(image, i, dynamic) && dynamic->p_type == PT_DYNAMIC)
+			return true;
+	return false;
 }
 
 /* Where in the file what is mapped at `address` stands; 0: it stands in none of its parts. */
 static uint64_t file_offset(const struct image *image, uint64_t address)
 {
-	for (unsigned i = 0; i < image->count; i++) {
-		const Elf64_Phdr *header = &image->headers[i];
+	Elf64_Phdr header;
 
-		if (header->p_type == PT_LOAD && address - header->p_vaddr < header->p_filesz)
-			return header->p_offset + (address - header->p_vaddr);
-	}
+	for (unsigned i = 0; i < image->count; i++)
+		if (read_header(image, i, &header) && header.p_type == PT_LOAD &&
+		    address - header.p_vaddr < header.p_filesz)
+			return header.p_offset + (address - header.p_vaddr);
 	return 0;
 }
 
@@ -102,19 +109,17 @@ static bool is_named_at(int fd, uint64_t offset)
 bool first_library_is_needed(int fd)
 {
 	struct image image = {.fd = fd};
-	const Elf64_Phdr *dynamic;
+	Elf64_Phdr dynamic;
 	uint64_t strings;
 	unsigned index = 0;
 	Elf64_Dyn entry;
 
-	if (!read_headers(&image))
-		return false;
-	dynamic = find_dynamic(&image);
-	if (!dynamic || !find_entry(&image, dynamic, &index, DT_STRTAB, &entry))
+	if (!find_headers(&image) || !find_dynamic(&image, &dynamic) ||
+	    !find_entry(&image, &dynamic, &index, DT_STRTAB, &entry))
 		return false;
 	strings = file_offset(&image, entry.d_un.d_ptr);
 	index = 0;
-	while (strings && find_entry(&image, dynamic, &index, DT_NEEDED, &entry))
+	while (strings && find_entry(&image, &dynamic, &index, DT_NEEDED, &entry))
 		if (is_named_at(fd, strings + entry.d_un.d_val))
 			return true;
 	return false;
