@@ -147,6 +147,17 @@ static uint64_t end_of(const struct timespec *timeout)
 	return now + seconds * 1000000000u + (uint64_t)timeout->tv_nsec;
 }
 
+/* glibc's functions tell a signal that a thread was sent by its id (raise(3)) as sent to the
+ * process (sysdeps/unix/sysv/linux/sigtimedwait.c); so does what was kept. */
+static bool take_kept(siginfo_t *info)
+{
+	if (!mask_take_kept(info))
+		return false;
+	if (info->si_code == SI_TKILL)
+		info->si_code = SI_USER;
+	return true;
+}
+
 static int wait_really(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	uint64_t until = 0, now;
@@ -156,7 +167,7 @@ static int wait_really(const sigset_t *set, siginfo_t *info, const struct timesp
 	if (timeout)
 		until = end_of(timeout);
 	for (;;) {
-		if (mask_take_kept(info))
+		if (take_kept(info))
 			return SIGTRAP;
 		result = timeout ? libc.sigtimedwait(set, info, timeout)
 				 : libc.sigwaitinfo(set, info);

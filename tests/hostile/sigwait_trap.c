@@ -25,6 +25,12 @@ int main(void)
 	expect(kill(getpid(), SIGTRAP) == 0);
 	expect(sigtimedwait(&trap, &info, &half) == SIGTRAP && info.si_code == SI_USER);
 	say("one taken by sigtimedwait, from %s", info.si_pid == getpid() ? "itself" : "another");
+	expect(raise(SIGTRAP) == 0);
+	expect(sigtimedwait(&trap, &info, &half) == SIGTRAP);
+	say("one that it raised, code %d by sigtimedwait", info.si_code);
+	expect(raise(SIGTRAP) == 0);
+	expect(sigwaitinfo(&trap, &info) == SIGTRAP);
+	say("another, code %d by sigwaitinfo", info.si_code);
 	fd = signalfd(-1, &trap, SFD_NONBLOCK);
 	expect(fd >= 0);
 	expect(read(fd, &read_info, sizeof(read_info)) == -1 && errno == EAGAIN);
