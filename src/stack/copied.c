@@ -2,7 +2,6 @@
 #include "stack/copied.h"
 
 #include "hit/arguments.h"
-#include "stack/context.h"
 #include "tool/registers.h"
 
 #define RCX 1
@@ -76,25 +75,35 @@ static bool is_return_address(struct space *space, uint64_t word)
 	return false;
 }
 
-bool copied_is_stack(struct space *space, const struct tl_access *access)
+static bool has_frames(struct space *space, const struct source *source, uint64_t start,
+		       uint64_t end)
 {
 	static uint64_t words[LOOKED_AT / WORD]; /* one thread; large */
 	bool returns = false, points = false;
-	uint64_t start, end;
-	struct source source;
-	ssize_t length;
+	ssize_t length =
+		space_read(space, source->address, words,
+			   source->length < sizeof(words) ? source->length : sizeof(words));
 
-	if (!access->registers ||
-	    (!find_string(space, access, &source) && !find_call(space, access, &source)) ||
-	    is_on_stack(space, access, source.address) ||
-	    !space_mapping(space, access->registers->general[SP], &start, &end))
-		return false;
-	if (source.length > sizeof(words))
-		source.length = sizeof(words);
-	length = space_read(space, source.address, words, source.length);
 	for (size_t i = 0; length > 0 && i < (size_t)length / WORD; i++) {
 		returns |= !returns && is_return_address(space, words[i]);
 		points |= words[i] >= start && words[i] < end;
 	}
 	return returns && points;
+}
+
+enum copied copied_what(struct stack *stack, const struct tl_access *access)
+{
+	struct space *space = stack_space(stack, access->pid);
+	struct source source;
+	uint64_t start, end;
+
+	if (!space || !access->registers ||
+	    (!find_string(space, access, &source) && !find_call(space, access, &source)) ||
+	    is_on_stack(space, access, source.address) ||
+	    !space_mapping(space, access->registers->general[SP], &start, &end))
+		return COPIED_OTHER;
+	if (has_frames(space, &source, start, end))
+		return COPIED_STACK;
+	/* Asked after the source was read: a thread that is held now was held all that time. */
+	return stack->services->held(stack->host) ? COPIED_OTHER : COPIED_UNKNOWN;
 }

@@ -6,13 +6,12 @@
 #ifndef STACK_COPIED_H
 #define STACK_COPIED_H
 
-#include "process/space.h"
-
-#include <trapline/tool.h>
+#include "stack/context.h"
+#include "stack/rules.h"
 
 /* Is the write made by a copy of memory elsewhere than on a stack that has a return address in it
  * and an address of the stack, as frames have? An array of return addresses alone is a backtrace.
- * False where what is copied is not known. */
-bool copied_is_stack(struct space *space, const struct tl_access *access);
+ * COPIED_OTHER where no source is known. In hit(). */
+enum copied copied_what(struct stack *stack, const struct tl_access *access);
 
 #endif

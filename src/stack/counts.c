@@ -48,5 +48,7 @@ const struct tl_count stack_counts[] = {
 	{"hidden-prologue", "writes not told of: a function that begins saves registers there"},
 	{"hidden-frame-gone", "writes not told of: the frame was gone"},
 	{"hidden-copied-stack", "writes not told of: a stack that is copied to where it was"},
+	{"hidden-copied-late",
+	 "writes not told of: by a copy whose source was read when its thread was not held any more"},
 	{NULL, NULL},
 };

@@ -41,7 +41,7 @@ bool expect_begin(struct stack *stack, struct task *task, pid_t tid)
 				 .address = task->use.pc,
 				 .tid = tid,
 				 .hits = task->use.visits + 1,
-				 .hold = task->thread_stack ? HOLD : 0,
+				 .hold = HOLD,
 				 .window = WINDOW};
 	struct insn insn;
 

@@ -159,7 +159,7 @@ static bool arm_slot(struct stack *stack, struct task *task, enum stage stage)
 				 .hits = SLOT_HITS,
 				 .hold = task->victim->wanted	? HOLD_WANTED
 					 : task->process->ahead ? HOLD_AHEAD
-								: 0,
+								: HOLD,
 				 .window = task->victim->wanted || task->process->ahead
 						   ? SLOT_WINDOW_WANTED
 						   : SLOT_WINDOW};
@@ -280,9 +280,8 @@ static void hit_slot(struct stack *stack, struct task *task, const struct frame_
 			     access->pc - task->victim->code->start ==
 				     task->victim->code->canary_at;
 	overwrite.library = overwrite.live && is_unwinder(stack, task, access);
-	overwrite.copied = overwrite.live &&
-			   copied_is_stack(stack_space(stack, access->pid), access);
-	task->process->copies |= overwrite.copied;
+	overwrite.copied = overwrite.live ? copied_what(stack, access) : COPIED_OTHER;
+	task->process->copies |= overwrite.copied == COPIED_STACK;
 	overwrite.same_value = stack->services->read(stack->host, access->pid, slot->address, &now,
 						     WORD) == WORD &&
 			       now == slot->value;

@@ -263,8 +263,8 @@ void judge_use(struct stack *stack, struct process *process, const struct tl_acc
 		describe_other(process, space, access, frame, &use);
 	if (frame->tid == access->tid)
 		use.own = true;
-	use.copied = access->access & TL_WRITE && space && access->stack &&
-		     copied_is_stack(space, access);
-	process->copies |= use.copied;
+	if (access->access & TL_WRITE && access->stack)
+		use.copied = copied_what(stack, access);
+	process->copies |= use.copied == COPIED_STACK;
 	rules_judge_use(&use, verdict);
 }

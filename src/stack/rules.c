@@ -93,8 +93,10 @@ static const char *hiding_use(const struct rules_use *use)
 	if (use->library)
 		return "hidden-library";
 	/* Routines that take turns on one stack keep where their frames go back to. */
-	if (use->copied)
+	if (use->copied == COPIED_STACK)
 		return "hidden-copied-stack";
+	if (use->copied == COPIED_UNKNOWN)
+		return "hidden-copied-late";
 	return NULL;
 }
 
@@ -183,8 +185,10 @@ static const char *hiding_overwrite(const struct rules_overwrite *overwrite)
 		return "hidden-library";
 	/* Another routine's frames come back to where they were; those that were there are copied
 	 * elsewhere. One of the same function may be at the same place. */
-	if (overwrite->copied)
+	if (overwrite->copied == COPIED_STACK)
 		return "hidden-copied-stack";
+	if (overwrite->copied == COPIED_UNKNOWN)
+		return "hidden-copied-late";
 	return NULL;
 }
 

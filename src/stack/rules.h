@@ -11,15 +11,24 @@
 #define RULES_RED_ZONE 128 /* bytes below its stack pointer that a leaf function may use (ABI) */
 #define RULES_EVIDENCE 4
 
+/* What a write puts there, which is made by a copy. */
+enum copied {
+	COPIED_OTHER,
+	COPIED_STACK,
+	/* By now the source may have other contents than those that were copied: its thread, which
+	 * was not held any more when it was read, runs on and may have filled it anew. */
+	COPIED_UNKNOWN
+};
+
 /* An access to what may be a frame that is gone. */
 struct rules_use {
 	uint64_t address;
 	/* The access. */
 	bool guessed;
-	bool implicit;	  /* push, pop, call, ret, or by the kernel as it delivers a signal */
-	bool frame_based; /* its address is the stack pointer's at entry plus a constant */
-	bool library;	  /* code of the C library that runs when a thread begins or ends */
-	bool copied;	  /* what is written is frames: copied_is_stack() */
+	bool implicit;	    /* push, pop, call, ret, or by the kernel as it delivers a signal */
+	bool frame_based;   /* its address is the stack pointer's at entry plus a constant */
+	bool library;	    /* code of the C library that runs when a thread begins or ends */
+	enum copied copied; /* is what is written frames? copied_what() */
 	/* The stack's owner, at the time of the access. */
 	bool own;	    /* it makes the access itself */
 	bool pointer_known; /* its stack pointer is */
@@ -52,7 +61,7 @@ struct rules_overwrite {
 	bool same_value; /* nothing changed */
 	bool live;	 /* the frame was there at the time of the access, by its unwinding */
 	bool library; /* code that changes return addresses for a living: the unwinder, longjmp */
-	bool copied;  /* what is written is frames: copied_is_stack() */
+	enum copied copied; /* is what is written frames? copied_what() */
 };
 
 struct rules_verdict {

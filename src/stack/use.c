@@ -119,7 +119,7 @@ static bool watch_object(struct stack *stack, struct task *task, pid_t tid, uint
 				 .length = WORD,
 				 .tid = tid,
 				 .hits = open ? OPEN_HITS : OBJECT_HITS,
-				 .hold = task->thread_stack ? HOLD : 0,
+				 .hold = HOLD,
 				 .window = open ? OPEN_WINDOW : OBJECT_WINDOW};
 
 	return task_arm(stack, task, STAGE_OBJECT, &watch) == 0;

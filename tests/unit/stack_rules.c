@@ -146,8 +146,11 @@ static void by_copies_of_frames(void **state)
 	struct rules_use use = below;
 
 	(void)state;
-	use.kept = use.copied = true;
+	use.kept = true;
+	use.copied = COPIED_STACK;
 	is_hidden_as(&use, "hidden-copied-stack");
+	use.copied = COPIED_UNKNOWN;
+	is_hidden_as(&use, "hidden-copied-late");
 }
 
 static void of_live_frames(void **state)
@@ -172,7 +175,8 @@ static void of_live_frames(void **state)
 	HIDES(prologue, true);
 	HIDES(guessed, true);
 	HIDES(library, true);
-	HIDES(copied, true);
+	HIDES(copied, COPIED_STACK);
+	HIDES(copied, COPIED_UNKNOWN);
 }
 
 static void whole_stacks(void **state)
