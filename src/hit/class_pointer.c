@@ -25,13 +25,17 @@ static bool is_name(const struct target *target, uint64_t address)
 	       (first == '*' || (first >= '1' && first <= '9') || (first >= 'A' && first <= 'Z'));
 }
 
+/* Of a process that has ended, whose memory cannot be read, any pointer into what a file has
+ * brought may be one. */
 static bool is_class_pointer(const struct target *target, uint64_t value)
 {
 	uint64_t table[3], description[2];
 	int64_t whole;
 
-	if (value < 4096 || !read_words(target, value - 16, table, 3))
+	if (value < 4096 || value % 8)
 		return false;
+	if (!read_words(target, value - 16, table, 3))
+		return space_is_file(target->space, value);
 	whole = (int64_t)table[0];
 	return whole <= 0 && whole > -OBJECT_MOST && space_module(target->space, table[2]) &&
 	       read_words(target, table[1], description, 2) && is_name(target, description[1]);

@@ -273,6 +273,13 @@ bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint6
 	return true;
 }
 
+bool space_is_file(struct space *space, uint64_t address)
+{
+	const struct symbol_mapping *mapping = find(space, address);
+
+	return mapping && mapping->path[0] == '/';
+}
+
 bool space_guarded(struct space *space, uint64_t address)
 {
 	const struct symbol_mapping *mapping = find(space, address), *below;

@@ -53,6 +53,10 @@ bool space_writable(struct space *space, uint64_t address);
 /* The mapping around `address`: [*start, *end). False when there is none. */
 bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint64_t *end);
 
+/* Is `address` in memory that a file has brought, by the mappings last seen: also of a process that
+ * has ended? */
+bool space_is_file(struct space *space, uint64_t address);
+
 /*
  * Is `address` the own stack's of a thread whose stack pointer is `pointer`, as far as `most` bytes
  * above that? Of stacks that the kernel or a C library has made the rest of the mapping may be;

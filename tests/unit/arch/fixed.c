@@ -413,6 +413,13 @@ bool space_mapping(struct space *space, uint64_t address, uint64_t *start, uint6
 	return false;
 }
 
+bool space_is_file(struct space *space, uint64_t address)
+{
+	(void)space;
+	(void)address;
+	return false;
+}
+
 const char *space_module(struct space *space, uint64_t pc)
 {
 	(void)space, (void)pc;
