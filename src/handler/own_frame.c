@@ -2,6 +2,7 @@
 #include "handler/own_frame.h"
 
 #include "agent/arch.h"
+#include "agent/state.h"
 #include "base/perf_siginfo.h"
 #include "base/syscall.h"
 #include "signal/ownership.h"
@@ -15,11 +16,10 @@
  * frame to the end of the signal frame, vector registers included. */
 #define BELOW 4096
 #define ABOVE 16384
-#define STANDSTILLS 16u
-#define PASSES_ENDLESS 16u /* in a row: the next one will not be the last, either */
-/* So many of them are a second at least, in which the controller has not ended the watch. */
-#define PASSES_MOST (PASSES_ENDLESS + 1000000000u / PAUSE)
-#define PAUSE 1000000u /* ns */
+#define STANDSTILLS 64u
+#define PASSES_ENDLESS 16u     /* in a row: the next one will not be the last, either */
+#define PAUSE 1000000u	       /* ns */
+#define PATIENCE 1000000000ull /* ns in which the controller lets the watch rest */
 
 /* Does the slot watch something near the handler's frames? Where none does, two system calls are
  * saved. */
@@ -72,13 +72,17 @@ void own_frame_settle(struct area_process *process, uint64_t tag, const void *fr
 		}
 }
 
-/* Handlers that a thread has been through at one place. By a hash of its stack pointer, since that
- * is known where no system call may be made. Accepted: two threads that share an entry keep each
- * other's count low while both are at such a place, and go on as soon as one of them does. */
+/* Handlers that a thread has been through at one place. A thread is told by its stack pointer,
+ * which no other has and which is known where no system call may be made. The entry that was looked
+ * at longest ago is given to whoever has none. Accepted: where more threads than entries stand
+ * still at once, one that has lost its entry counts from 0 again; that one of them has counted is
+ * enough. */
 static struct standstill {
-	_Atomic uint64_t where;
+	_Atomic uint64_t stack, where;
 	_Atomic uint32_t passes;
+	_Atomic uint32_t looked; /* turn */
 } standstills[STANDSTILLS];
+static _Atomic uint32_t turn;
 
 /* Does a watch without an end lie where the handler's frames do, and not in what the program has of
  * the stack, which it may read again and again? */
@@ -97,13 +101,40 @@ static uint64_t place_of(const struct area_registers *registers)
 	return where ^ registers->flags;
 }
 
+/* The thread's entry; NULL: another one has just taken the entry that was to be had. */
+static struct standstill *standstill_of(uint64_t stack)
+{
+	uint32_t now = atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed), age, oldest = 0;
+	struct standstill *still, *found = standstills;
+	uint64_t before;
+
+	for (still = standstills; still < standstills + STANDSTILLS; still++) {
+		if (atomic_load_explicit(&still->stack, memory_order_relaxed) == stack) {
+			atomic_store_explicit(&still->looked, now, memory_order_relaxed);
+			return still;
+		}
+		age = now - atomic_load_explicit(&still->looked, memory_order_relaxed);
+		if (age > oldest) {
+			oldest = age;
+			found = still;
+		}
+	}
+	before = atomic_load_explicit(&found->stack, memory_order_relaxed);
+	if (!atomic_compare_exchange_strong(&found->stack, &before, stack))
+		return NULL;
+	atomic_store_explicit(&found->looked, now, memory_order_relaxed);
+	atomic_store_explicit(&found->where, 0, memory_order_relaxed);
+	return found;
+}
+
 /* How often the thread has been in a handler since it last ran an instruction of the program. */
 static uint32_t passes_here(const struct area_registers *registers)
 {
-	uint64_t stack = registers->general[insn_arch.stack_pointer];
-	struct standstill *still = &standstills[(stack >> 4) % STANDSTILLS];
+	struct standstill *still = standstill_of(registers->general[insn_arch.stack_pointer]);
 	uint64_t where = place_of(registers);
 
+	if (!still)
+		return 0;
 	if (atomic_exchange_explicit(&still->where, where, memory_order_relaxed) == where)
 		return atomic_fetch_add_explicit(&still->passes, 1, memory_order_relaxed) + 1;
 	atomic_store_explicit(&still->passes, 0, memory_order_relaxed);
@@ -133,11 +164,24 @@ static void block_trap(ucontext_t *context)
 	memcpy(&context->uc_sigmask, &mask, sizeof(mask));
 }
 
-static void wait_for_the_end(struct area *area, struct area_slot *slot, ucontext_t *context,
-			     uint32_t passes)
+/* Asks the controller to let the watch rest. For how long it has been asked, in ns. */
+static uint64_t ask_for_rest(struct area_slot *slot)
 {
-	atomic_store(&slot->framed, atomic_load(&slot->generation));
-	if (passes >= PASSES_MOST && atomic_load(&slot->generation) & 1) {
+	uint32_t generation = atomic_load(&slot->generation);
+	uint64_t now = agent_now(), begin;
+
+	if (atomic_load(&slot->framed) != generation) {
+		atomic_store(&slot->framed_at, now);
+		atomic_store(&slot->framed, generation);
+		return 0;
+	}
+	begin = atomic_load(&slot->framed_at);
+	return now > begin ? now - begin : 0;
+}
+
+static void wait_for_rest(struct area *area, struct area_slot *slot, ucontext_t *context)
+{
+	if (ask_for_rest(slot) > PATIENCE) {
 		block_trap(context);
 		atomic_store(&area->unanswered, 1);
 		return;
@@ -169,6 +213,6 @@ bool own_frame_again(struct area *area, struct area_process *process, uint64_t t
 	if (passes >= PASSES_ENDLESS && quiet)
 		atomic_store(&slot->framed, atomic_load(&slot->generation));
 	else if (passes >= PASSES_ENDLESS)
-		wait_for_the_end(area, slot, context, passes);
+		wait_for_rest(area, slot, context);
 	return true;
 }

@@ -26,10 +26,10 @@ void own_frame_settle(struct area_process *process, uint64_t tag, const void *fr
  * Is this hit of a watch without an end the handler's own, made on its way back from the hit
  * before? True where the thread has run no instruction of the program since, as all of its
  * registers say: such a hit is counted and not told. Where that goes on, the slot's `framed` asks
- * the controller to end the watch. Until it has, signals of the program's are let in here, since
- * nothing else of it runs; a controller that does not answer within a second is not waited for, and
- * the thread goes on with SIGTRAP blocked: its later hits are lost. Async-signal-safe; makes system
- * calls unless `quiet`.
+ * the controller to let the watch rest, in which the thread goes on. Until then signals of the
+ * program's are let in here, since nothing else of it runs; a controller that does not answer
+ * within a second is not waited for, and the thread goes on with SIGTRAP blocked: its later hits
+ * are lost. Async-signal-safe; makes system calls unless `quiet`.
  */
 bool own_frame_again(struct area *area, struct area_process *process, uint64_t tag,
 		     ucontext_t *context, const void *frame, bool quiet);

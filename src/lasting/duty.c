@@ -118,7 +118,7 @@ static uint64_t stride_of(const struct target *target, struct slot *slot)
 	return target->duty[slot->index].proven;
 }
 
-static void rest(struct target *target, struct slot *slot, uint64_t now)
+void duty_rest(struct target *target, struct slot *slot, uint64_t now)
 {
 	struct coverage_target coverage = cover_threads(target);
 	struct duty *duty = &target->duty[slot->index];
@@ -131,7 +131,6 @@ static void rest(struct target *target, struct slot *slot, uint64_t now)
 	duty->phase_began = clock_now();
 	duty->credit -= (int64_t)(duty->phase_began - now);
 	duty->cpu_before = clock_read(clock_of_process(target->pid));
-	count_one(target->program, COUNT_RESTS);
 }
 
 /* How many hits the slot has missed while it rested: by the change of its value where that is
@@ -168,7 +167,7 @@ static void estimate(struct target *target, struct slot *slot, bool known, uint6
 	duty->value = value;
 }
 
-static void wake(struct target *target, struct slot *slot, uint64_t now)
+void duty_wake(struct target *target, struct slot *slot, uint64_t now)
 {
 	struct coverage_target coverage = cover_threads(target);
 	struct area_slot *shared = &target->shared->slot[slot->index];
@@ -222,10 +221,12 @@ static void look(struct target *target, struct slot *slot, double share, uint64_
 	duty->looked = now;
 	duty->cost_seen = cost;
 	wanted = now - duty->phase_began > REST_MAX ? 0 : (int64_t)WINDOW_MIN;
-	if (!slot->resting && duty->credit < 0)
-		rest(target, slot, now);
-	else if (slot->resting && duty->credit >= wanted)
-		wake(target, slot, now);
+	if (!slot->resting && duty->credit < 0) {
+		duty_rest(target, slot, now);
+		count_one(target->program, COUNT_RESTS);
+	} else if (slot->resting && duty->credit >= wanted && !duty->framed_until) {
+		duty_wake(target, slot, now);
+	}
 	if (!slot->resting)
 		set_quota(target, slot, cost, hits_of(target, slot));
 }

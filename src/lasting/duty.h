@@ -19,11 +19,17 @@ struct duty {
 	uint64_t watched, rested; /* ns */
 	uint64_t value, stride;	  /* when it began to rest; 0: its hits do not count up */
 	uint64_t proven;	  /* stride of the windows so far */
+	bool framed;		  /* it has rested for framed.h's reason */
+	uint64_t framed_until;	  /* it does until then; 0: it does not */
 };
 
 void duty_start(struct program *program);		   /* where the budget asks for it */
 void duty_begin(struct target *target, struct slot *slot); /* it has just been armed */
 void duty_run(struct program *program);
 uint64_t duty_next(const struct program *program);
+
+/* Silences a slot and lets it watch again, noting what that costs and hides. */
+void duty_rest(struct target *target, struct slot *slot, uint64_t now);
+void duty_wake(struct target *target, struct slot *slot, uint64_t now);
 
 #endif

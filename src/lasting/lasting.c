@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lasting watches: armed by the caller, until the process ends or they are armed anew. */
 #include "lasting/duty.h"
+#include "lasting/framed.h"
 #include "lasting/lasting.h"
 #include "lasting/traces.h"
 #include "observe/observe.h"
-#include "process/say.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -163,38 +163,17 @@ static void collect(struct program *program)
 	traces_collect(program);
 }
 
-/* A thread has its handler's frames where the slot watches, and reads them on its way back: each
- * hit would make the next, and the thread would never go on. */
-static void end_framed(struct target *target)
-{
-	char name[PROCESS_NAME];
-
-	for (unsigned i = 0; i < AREA_SLOTS; i++) {
-		struct slot *slot = &target->slot[i];
-		uint32_t framed = atomic_load(&target->shared->slot[i].framed);
-
-		if (!slot->armed || framed != slot->generation)
-			continue;
-		process_name(target->pid, name);
-		say("%s (%d) came to 0x%lx with its stack pointer above it, where the handler of each "
-		    "hit reads its own frame: that is watched no longer",
-		    name, (int)target->pid, (unsigned long)slot->watch.address);
-		count_one(target->program, COUNT_WATCHES_FRAMED);
-		slot_disarm(target, slot);
-	}
-}
-
 static void run(struct program *program)
 {
-	for (unsigned i = 0; i < AREA_PROCESSES; i++)
-		if (program->target[i] && !program->target[i]->observed)
-			end_framed(program->target[i]);
+	framed_run(program);
 	duty_run(program);
 }
 
 static uint64_t next_due(const struct program *program)
 {
-	return duty_next(program);
+	uint64_t rested = framed_next(program), duty = duty_next(program);
+
+	return rested < duty ? rested : duty;
 }
 
 static void start(struct program *program)

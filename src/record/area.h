@@ -213,8 +213,9 @@ struct area_slot {
 	uint32_t region_access;
 	_Atomic int32_t region_error;
 	/* The generation whose hits a thread's handlers make themselves, one after the other, by
-	 * their own frames (handler/own_frame.h): its watch is to end. */
+	 * their own frames (handler/own_frame.h), and since when: the watch is to rest. */
 	_Atomic uint32_t framed;
+	_Atomic uint64_t framed_at; /* ns */
 };
 
 enum area_process_state {

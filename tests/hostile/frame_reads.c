@@ -2,7 +2,7 @@
 /*
  * Reads what a function that has returned left behind on the stack, from ever higher up it: a
  * handler that is called at such a read has its own frames there, and reads them on its way back.
- * Other signals come meanwhile.
+ * Other signals come meanwhile. Afterwards it is written from elsewhere, which is seen.
  */
 #include "hostile.h"
 
@@ -10,6 +10,7 @@
 #include <sys/time.h>
 
 #define STACK (256 * 1024)
+#define WRITES 300
 #define DEEPEST 12288 /* bytes from the stack pointer down to what is read */
 
 static _Alignas(4096) char own_stack[STACK];
@@ -55,7 +56,12 @@ int main(void)
 	expect(pthread_attr_setstack(&attr, own_stack, STACK) == 0);
 	expect(pthread_create(&thread, &attr, body, NULL) == 0);
 	expect(pthread_join(thread, NULL) == 0);
+	/* The watch rests for 0.1 s at the thread's last read; then these are seen. */
 	nap(800000);
+	for (int i = 0; i < WRITES; i++) {
+		*frame_word = i;
+		nap(100);
+	}
 	noise_stop();
 	while (!alarms)
 		nap(1000);
