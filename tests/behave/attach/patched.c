@@ -20,7 +20,12 @@
 #include <unistd.h>
 
 #define THREADS_MOST 64
+/* Nothing is known of it where it is called. */
+#ifdef __clang__
+#define CALLED __attribute__((noinline, optnone, used))
+#else
 #define CALLED __attribute__((noipa, used))
+#endif
 #define EXPORTED __attribute__((visibility("default")))
 
 EXPORTED int exported = 40; /* as the fix finds it */
