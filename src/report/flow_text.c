@@ -213,13 +213,14 @@ static void write_row(FILE *stream, const struct row *row)
 static void write_table(FILE *stream, const struct flow_view *view, const struct table *table)
 {
 	struct row *rows = calloc(view->count + 1, sizeof(*rows));
-	size_t count = rows ? collect_rows(view, table->kind, rows) : 0, shown = 0;
+	size_t count, shown = 0;
 
-	if (count)
-		qsort(rows, count, sizeof(*rows), by_name);
+	if (!rows)
+		return;
+	count = collect_rows(view, table->kind, rows);
+	qsort(rows, count, sizeof(*rows), by_name);
 	count = fold_rows(rows, count);
-	if (count)
-		qsort(rows, count, sizeof(*rows), by_weight);
+	qsort(rows, count, sizeof(*rows), by_weight);
 	for (size_t i = 0; i < count; i++) {
 		if (shown < ROWS_MOST && !is_nothing(&rows[i])) {
 			if (!shown++)
