@@ -9,7 +9,13 @@
  *	ttyS1  the command's standard output
  *	ttyS2  its standard error
  *	ttyS3  "begun", then its status, one decimal number as a shell gives it
+ *
+ * Where the archive has MODULES, they are loaded in the order of their names, and the commands run
+ *in the tree that the outer machine lends by 9p (vm-run --host): read-only, but for what lies in
+ *memory
+ * (/tmp, /var/tmp, /run and the directories that SCRATCH_FILE names, a line each).
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,23 +25,87 @@
 #include <sys/reboot.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
 #define COMMAND_FILE "/.command"
+#define SCRATCH_FILE "/.scratch"
+#define MODULES "/.modules"
+#define HOST "/host"
 #define ARGUMENTS_MAX 4096
 
-static void mount_all(void)
+static void mount_at(const char *type, const char *root, const char *path)
 {
-	mkdir("/proc", 0555);
-	mkdir("/sys", 0555);
-	mkdir("/dev", 0755);
-	mount("proc", "/proc", "proc", 0, NULL);
-	mount("sysfs", "/sys", "sysfs", 0, NULL);
-	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
-	mkdir("/dev/shm", 01777);
-	mount("shm", "/dev/shm", "tmpfs", 0, NULL);
+	char at[4096];
+
+	snprintf(at, sizeof(at), "%s%s", root, path);
+	mkdir(at, 0755);
+	if (mount(type, at, type, 0, strcmp(type, "tmpfs") == 0 ? "mode=1777" : NULL) != 0)
+		fprintf(stderr, "vm-init: %s: %s\n", at, strerror(errno));
+}
+
+static void mount_all(const char *root)
+{
+	mount_at("proc", root, "/proc");
+	mount_at("sysfs", root, "/sys");
+	mount_at("devtmpfs", root, "/dev");
+	mount_at("devpts", root, "/dev/pts");
+	mount_at("tmpfs", root, "/dev/shm");
+}
+
+static void load_module(const char *name)
+{
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), MODULES "/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0) != 0)
+		fprintf(stderr, "vm-init: %s: %s\n", path, strerror(errno));
+	close(fd);
+}
+
+static int is_module(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+static void mount_scratch(void)
+{
+	char line[4096];
+	FILE *file = fopen(SCRATCH_FILE, "r");
+
+	while (file && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		mount_at("tmpfs", HOST, line);
+	}
+	if (file)
+		fclose(file);
+}
+
+/* Nothing where the archive has no modules: the commands run in the archive's own tree. */
+static int enter_host(void)
+{
+	struct dirent **modules;
+	int count = scandir(MODULES, &modules, is_module, alphasort);
+
+	if (count < 0)
+		return 0;
+	for (int i = 0; i < count; i++)
+		load_module(modules[i]->d_name);
+	mkdir(HOST, 0755);
+	if (mount("host", HOST, "9p", MS_RDONLY,
+		  "trans=virtio,version=9p2000.L,cache=loose,msize=512000") != 0) {
+		fprintf(stderr, "vm-init: the outer machine's files: %s\n", strerror(errno));
+		return -1;
+	}
+	mount_all(HOST);
+	mount_scratch();
+	if (chdir(HOST) != 0 || mount(".", "/", NULL, MS_MOVE, NULL) != 0)
+		return -1;
+	return chroot(".");
 }
 
 static void write_text(const char *path, const char *text)
@@ -108,13 +178,11 @@ static int run(char **arguments, const char *directory, int out, int err)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int run_all(int out, int err)
+static int run_all(char **arguments, const char *directory, int out, int err)
 {
-	char *directory = NULL;
-	char **arguments = read_command(&directory);
-	int status = arguments ? 0 : 126;
+	int status = 0;
 
-	while (!status && arguments && *arguments) {
+	while (!status && *arguments) {
 		char **end = arguments;
 
 		while (*end && **end)
@@ -129,9 +197,13 @@ static int run_all(int out, int err)
 
 int main(void)
 {
-	int out, err, result, status;
+	char *directory = NULL, **arguments;
+	int out, err, result, status = 126;
 
-	mount_all();
+	mount_all("");
+	arguments = read_command(&directory);
+	if (enter_host() != 0)
+		arguments = NULL;
 	write_text("/proc/sys/kernel/perf_event_paranoid", "2");
 	write_text("/proc/sys/kernel/core_pattern", "|/bin/false");
 	setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
@@ -140,7 +212,8 @@ int main(void)
 	err = open_raw("/dev/ttyS2");
 	result = open_raw("/dev/ttyS3");
 	dprintf(result, "begun\n");
-	status = out >= 0 && err >= 0 && result >= 0 ? run_all(out, err) : 126;
+	if (arguments && out >= 0 && err >= 0 && result >= 0)
+		status = run_all(arguments, directory, out, err);
 	tcdrain(out);
 	tcdrain(err);
 	dprintf(result, "%d\n", status);
