@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 #define COMMAND_FILE "/.command"
-#define SCRATCH_FILE "/.scratch"
+#define WRITABLE_FILE "/.writable"
 #define MODULES "/.modules"
 #define HOST "/host"
 #define ARGUMENTS_MAX 4096
@@ -72,17 +72,32 @@ static int is_module(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-static void mount_scratch(void)
+/* A directory of the outer machine's; the tag is that of the device which lends it. */
+static int mount_lent(const char *tag, const char *path, unsigned long flags)
 {
-	char line[4096];
-	FILE *file = fopen(SCRATCH_FILE, "r");
+	int err = mount(tag, path, "9p", flags,
+			"trans=virtio,version=9p2000.L,cache=loose,msize=512000");
 
-	while (file && fgets(line, sizeof(line), file)) {
+	if (err)
+		fprintf(stderr, "vm-init: the outer machine's %s: %s\n", path, strerror(errno));
+	return err;
+}
+
+static int mount_writable(void)
+{
+	char line[4096], path[8192], tag[32];
+	FILE *file = fopen(WRITABLE_FILE, "r");
+	int err = 0;
+
+	for (int i = 0; file && !err && fgets(line, sizeof(line), file); i++) {
 		line[strcspn(line, "\n")] = '\0';
-		mount_at("tmpfs", HOST, line);
+		snprintf(path, sizeof(path), HOST "%s", line);
+		snprintf(tag, sizeof(tag), "writable%d", i);
+		err = mount_lent(tag, path, 0);
 	}
 	if (file)
 		fclose(file);
+	return err;
 }
 
 /* Nothing where the archive has no modules: the commands run in the archive's own tree. */
@@ -96,14 +111,13 @@ static int enter_host(void)
 	for (int i = 0; i < count; i++)
 		load_module(modules[i]->d_name);
 	mkdir(HOST, 0755);
-	if (mount("host", HOST, "9p", MS_RDONLY,
-		  "trans=virtio,version=9p2000.L,cache=loose,msize=512000") != 0) {
-		fprintf(stderr, "vm-init: the outer machine's files: %s\n", strerror(errno));
+	if (mount_lent("host", HOST, MS_RDONLY) != 0)
 		return -1;
-	}
 	mount_all(HOST);
-	mount_scratch();
-	if (chdir(HOST) != 0 || mount(".", "/", NULL, MS_MOVE, NULL) != 0)
+	mount_at("tmpfs", HOST, "/tmp");
+	mount_at("tmpfs", HOST, "/var/tmp");
+	mount_at("tmpfs", HOST, "/run");
+	if (mount_writable() != 0 || chdir(HOST) != 0 || mount(".", "/", NULL, MS_MOVE, NULL) != 0)
 		return -1;
 	return chroot(".");
 }
