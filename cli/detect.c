@@ -17,6 +17,7 @@
 #include "cli/refuse.h"
 #include "cli/summary.h"
 #include "cli/unwatched.h"
+#include "event/firing.h"
 #include "record/utf8.h"
 #include "store/group.h"
 #include "jsonl/jsonl.h"
@@ -399,6 +400,17 @@ static void tell_of_language(const struct detection *detection)
 	}
 }
 
+/* The program runs all the same, and what needs no watchpoint works. */
+static void tell_of_silence(const struct detection *detection)
+{
+	bool guards = library_of(detection) == PROGRAM_LIBRARY_GUARD;
+
+	if ((detection->options.program || detection->options.pid) && firing_is_absent(TL_WRITE))
+		fprintf(stderr, "trapline: %s; %s\n", FIRING_ABSENT,
+			guards ? "only what guarded pages and patterns show will be found"
+			       : "nothing will be found");
+}
+
 static int run(struct detection *detection)
 {
 	int status = detection->options.program ? spawn(detection) : STATUS_OK;
@@ -408,6 +420,7 @@ static int run(struct detection *detection)
 	if (status)
 		return status;
 	tell_of_language(detection);
+	tell_of_silence(detection);
 	output_begin(&detection->output);
 	if (detection->generated)
 		output_file_empty(detection->generated);

@@ -6,6 +6,7 @@
 #include "cli/patch.h"
 #include "cli/program.h"
 #include "control/control.h"
+#include "event/firing.h"
 #include "graft/graft.h"
 #include "inject/permission.h"
 #include "inject/stacks.h"
@@ -295,6 +296,8 @@ int patch_enter(pid_t pid, const struct patch_request *request, uint64_t duratio
 		free(reason);
 		return status;
 	}
+	if (firing_is_absent(TL_EXEC))
+		return refuse(pid, FIRING_ABSENT);
 	status = check_request(pid, request);
 	if (!status)
 		status = check_alone(pid);

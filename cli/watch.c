@@ -7,6 +7,7 @@
 #include "cli/program.h"
 #include "cli/unwatched.h"
 #include "cli/watch_options.h"
+#include "event/firing.h"
 #include "event/probe.h"
 #include "inject/permission.h"
 #include "observe/observe.h"
@@ -189,6 +190,8 @@ static bool cannot_be_watched(const struct watch_command *command)
 
 	if (!reason && !probe_works(PROBE_PERMISSION))
 		reason = strdup(probe_outcome(PROBE_PERMISSION)->advice);
+	if (!reason && firing_is_absent(TL_WRITE))
+		reason = strdup(FIRING_ABSENT);
 	if (!reason)
 		return false;
 	utf8_fprintf(stderr, "trapline: %s%s\n", reason, command->pid ? "" : "; running it bare");

@@ -7,7 +7,12 @@ is left behind, whatever session or parent it has.
 usage: tests/guard.py TEST ARGUMENTS…      as tests/meson.build does with every test
 
 Processes are known by a variable of their environment. The errors are those that Trapline appends to
-the file that TRAPLINE_ERRORS names. The test's own exit status is kept where nothing was wrong."""
+the file that TRAPLINE_ERRORS names. The test's own exit status is kept where nothing was wrong.
+
+A test that needs watchpoints has the program that probes for them in its environment, by WATCHPOINT_PROBE
+(tests/meson.build). Where none fires it skips, or fails if TRAPLINE_REQUIRE_HARDWARE is 1. With
+TRAPLINE_EMULATE=1 the emulated machine of scripts/vm-run, whose watchpoints fire, runs it instead, guarded
+there like here; those that measure time, which is another one there, have TOO_TIMED set and skip."""
 import os
 import signal
 import subprocess
@@ -18,6 +23,10 @@ import time
 # Seconds for what still ends by itself: a companion ends after its last process.
 PATIENCE = float(os.environ.get("GUARD_PATIENCE", "20"))
 MARK = "GUARDED_TEST"
+SKIPPED = 77
+MACHINE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts", "vm-run")
+# Seconds that an emulated machine may take. Meson ends a test that hangs before that.
+MACHINE_PATIENCE = "3000"
 
 
 def is_marked(pid, mark):
@@ -75,7 +84,34 @@ def take_signals():
         signal.signal(number, signal.SIG_DFL)
 
 
-def main():
+def is_without_watchpoints():
+    probe = os.environ.get("WATCHPOINT_PROBE")
+    return bool(probe) and subprocess.run([probe], check=False).returncode != 0
+
+
+def emulated():
+    """In a machine that sees this one's files and may write here, where Meson runs tests: in the build directory."""
+    environment = {**os.environ, "TRAPLINE_REQUIRE_HARDWARE": "1"}
+    return subprocess.run([MACHINE, "--host", "--writable", os.getcwd(), "--timeout", MACHINE_PATIENCE,
+                           "--memory", "3072", os.path.abspath(__file__), *sys.argv[1:]],
+                          env=environment, check=False).returncode
+
+
+def without_watchpoints():
+    """What a test that needs them comes to on a machine where none fires."""
+    if os.environ.get("TRAPLINE_REQUIRE_HARDWARE") == "1":
+        print("guard: no watchpoint fires on this machine", file=sys.stderr)
+        return 1
+    if os.environ.get("TRAPLINE_EMULATE") != "1":
+        print("skipped: no watchpoint fires on this machine")
+        return SKIPPED
+    if os.environ.get("TOO_TIMED"):
+        print("skipped: no watchpoint fires on this machine, and what this test measures is another in an emulated one")
+        return SKIPPED
+    return emulated()
+
+
+def guarded():
     mark = f"{os.getpid()}.{time.monotonic_ns()}"
     with tempfile.NamedTemporaryFile(prefix="guard-errors-") as errors:
         os.chmod(errors.name, 0o666)
@@ -92,4 +128,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(without_watchpoints() if is_without_watchpoints() else guarded())

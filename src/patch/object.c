@@ -4,6 +4,7 @@
 
 #include "base/counters.h"
 #include "event/explain.h"
+#include "event/firing.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -57,6 +58,8 @@ static int arm(struct tl_patch *patch)
 {
 	int err = 0;
 
+	if (firing_is_absent(TL_EXEC))
+		return explain_failure(-EOPNOTSUPP, FIRING_ABSENT);
 	for (size_t i = 0; i < patch->count && !err; i++) {
 		struct patch_change *change = &patch->changes[i];
 		struct tl_spec spec = {.size = sizeof(spec),
