@@ -44,6 +44,7 @@ struct detection {
 	struct aiming *aiming;	    /* of --aim; NULL: none */
 	struct output output;
 	FILE *generated;
+	int generated_error; /* errno of the first suppression that could not be written, or 0 */
 	unsigned shown;
 	unsigned suppressed;
 	unsigned hidden_known;
@@ -81,7 +82,9 @@ static void show(struct detection *detection, const struct finding *finding)
 	}
 	if (detection->generated) {
 		suppressions_generate(detection->generated, finding);
-		fflush(detection->generated);
+		if ((fflush(detection->generated) || ferror(detection->generated)) &&
+		    !detection->generated_error)
+			detection->generated_error = errno;
 	}
 }
 
@@ -462,15 +465,16 @@ static int begin(struct detection *detection, const char *program)
 static int close_generated(const struct detection *detection, int status)
 {
 	FILE *file = detection->generated;
-	bool failed;
+	int err = detection->generated_error;
 
 	if (!file || file == program_messages())
 		return status;
-	failed = ferror(file);
-	if (!fclose(file) && !failed)
+	if (fclose(file) && !err)
+		err = errno;
+	if (!err)
 		return status;
-	utf8_fprintf(stderr, "trapline: %s could not be written in full\n",
-		     detection->options.generate);
+	utf8_fprintf(stderr, "trapline: %s could not be written in full: %s\n",
+		     detection->options.generate, strerror(err));
 	return status == STATUS_OK ? STATUS_FAILED : status;
 }
 

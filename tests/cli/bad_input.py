@@ -299,6 +299,13 @@ class Files(Case):
                 with self.subTest(count=count, form=form):
                     self.assert_told(run("report", one, "--format", form, "-o", "/dev/full"), 1, "No space left on device")
 
+    def test_why_suppressions_cannot_be_written(self):
+        source = self.path("twice.c", b"#include <stdlib.h>\nint main(void) { void *volatile p = malloc(40); free(p); free(p); return 5; }")
+        subprocess.run(["gcc", "-w", "-o", self.path("twice"), source], check=True)
+        result = run("heap", "--all", "-q", "-o", self.path("found"), "--gen-suppressions", "/dev/full", "--", self.path("twice"))
+        self.assertEqual(result.returncode, 5, result.stderr)
+        self.assertIn("/dev/full could not be written in full: No space left on device", result.stderr)
+
     def test_folders_that_are_not_there(self):
         one = self.path("one.jsonl", json.dumps(self.FINDING).encode() + b"\n")
         for option in "--symbols", "--sources":
