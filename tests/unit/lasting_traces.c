@@ -109,6 +109,26 @@ static void each_of_its_kind_is_told(void **state)
 	assert_int_equal(bench->program.count[COUNT_HITS_STRANGE], 0);
 }
 
+/* Of a watchpoint's slot the length is ours; it is bounded all the same. What lies behind the value
+ * in a trace would be overwritten otherwise. */
+static void more_than_a_register_has_no_value(void **state)
+{
+	struct bench *bench = *state;
+	struct trace first;
+
+	for (unsigned length = sizeof(seen.value) + 1; length <= AREA_VALUE; length++) {
+		tell(bench, 0, length, AREA_HIT_LATE);
+		if (length == sizeof(seen.value) + 1)
+			first = seen;
+		assert_false(seen.value_known);
+		assert_int_equal(seen.value, 0);
+		assert_int_equal(seen.address, (uintptr_t)watched);
+		assert_int_equal(seen.number, first.number);
+		assert_int_equal(seen.before, first.before);
+	}
+	assert_int_equal(told, AREA_VALUE - sizeof(seen.value));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +136,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_slot_is_no_region, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_of_its_kind_is_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(more_than_a_register_has_no_value, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
