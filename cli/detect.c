@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/companion.h"
 #include "cli/detect_options.h"
+#include "cli/generated.h"
 #include "cli/golang.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
@@ -43,8 +44,7 @@ struct detection {
 	struct suppressions *known; /* races of runtimes: suppression/known.supp */
 	struct aiming *aiming;	    /* of --aim; NULL: none */
 	struct output output;
-	FILE *generated;
-	int generated_error; /* errno of the first suppression that could not be written, or 0 */
+	struct generated generated;
 	unsigned shown;
 	unsigned suppressed;
 	unsigned hidden_known;
@@ -80,12 +80,7 @@ static void show(struct detection *detection, const struct finding *finding)
 		text_write(program_messages(), finding, &text);
 		fflush(program_messages());
 	}
-	if (detection->generated) {
-		suppressions_generate(detection->generated, finding);
-		if ((fflush(detection->generated) || ferror(detection->generated)) &&
-		    !detection->generated_error)
-			detection->generated_error = errno;
-	}
+	generated_add(&detection->generated, finding);
 }
 
 /* The file gets every class: `class` tells them apart, and hiding is for the terminal. */
@@ -149,11 +144,7 @@ static int open_outputs(struct detection *detection)
 		}
 	if (options->output && !output_open(&detection->output, options->output))
 		return STATUS_FAILED;
-	if (options->generate && strcmp(options->generate, "-") == 0)
-		detection->generated = program_messages();
-	else if (options->generate && !(detection->generated = output_file_open(options->generate)))
-		return STATUS_FAILED;
-	return STATUS_OK;
+	return generated_open(&detection->generated, options->generate) ? STATUS_OK : STATUS_FAILED;
 }
 
 /* What is to be shown, in the order of importance; the caller frees. */
@@ -425,8 +416,7 @@ static int run(struct detection *detection)
 	tell_of_language(detection);
 	tell_of_silence(detection);
 	output_begin(&detection->output);
-	if (detection->generated)
-		output_file_empty(detection->generated);
+	generated_begin(&detection->generated);
 	progress_begin(&detection->progress,
 		       detection->options.quiet ||
 			       (!detection->options.program && !detection->options.pid));
@@ -462,22 +452,6 @@ static int begin(struct detection *detection, const char *program)
 	return err == -EBADRQC ? STATUS_USAGE : STATUS_FAILED;
 }
 
-static int close_generated(const struct detection *detection, int status)
-{
-	FILE *file = detection->generated;
-	int err = detection->generated_error;
-
-	if (!file || file == program_messages())
-		return status;
-	if (fclose(file) && !err)
-		err = errno;
-	if (!err)
-		return status;
-	utf8_fprintf(stderr, "trapline: %s could not be written in full: %s\n",
-		     detection->options.generate, strerror(err));
-	return status == STATUS_OK ? STATUS_FAILED : status;
-}
-
 /* The status to end with. */
 static int end(struct detection *detection, int status)
 {
@@ -487,7 +461,7 @@ static int end(struct detection *detection, int status)
 	suppressions_destroy(detection->suppressions);
 	suppressions_destroy(detection->known);
 	aiming_destroy(detection->aiming);
-	return close_generated(detection, status);
+	return generated_close(&detection->generated, status);
 }
 
 static int run_beside(struct detection *detection, char **argv)
