@@ -26,18 +26,20 @@
 
 static struct {
 	struct area *area;
-	pid_t self;	    /* a child that has not become another program has nothing at stake */
-	pid_t child;	    /* 0: none of ours, at most others' programs in the area */
-	const char *errors; /* an existing file that is to be told too; NULL: none */
+	/* whose stake it is: a forked child that has not executed anything has none */
+	pid_t self;
+	pid_t child;	    /* 0: the program is not our child, or there is none */
+	const char *errors; /* path of an existing file that gets the message, too; NULL: none */
 	bool has_ended;
 	int status;
 } stake;
 
-/* Looks at whether it goes on, once a second: idle ones in a row, or any, after which it is left.
- * Reading symbols may take long, but then it uses its CPU. */
+/* After a request to end, a timer looks once a second whether the loop has turned. The watching is
+ * abandoned after LOOKS_IDLE looks in a row without CPU time used, or LOOKS_MOST looks in all:
+ * reading symbols may take long, but uses CPU time meanwhile. */
 #define LOOKS_IDLE 3
 #define LOOKS_MOST 60
-#define WORK_LEAST 10000000u /* ns of CPU time in a second */
+#define WORK_LEAST 10000000u /* ns of CPU time in a second, below which a look counts as idle */
 
 static struct {
 	_Atomic uint64_t beats;
@@ -45,7 +47,7 @@ static struct {
 	unsigned idle, looks;
 } pulse;
 
-/* Says nothing where a write to standard error would block: a crashing process must not wait. */
+/* Writes to standard error, or nothing where that would block: a crashing process must not wait. */
 static void tell(const char *text)
 {
 	struct pollfd errors = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -56,7 +58,8 @@ static void tell(const char *text)
 		return;
 }
 
-/* Where nobody keeps what goes to standard error: a companion's, a service's, a test's. */
+/* Appends to the file of TRAPLINE_ERRORS: a companion's, a service's or a test's standard error may
+ * be kept by nobody. */
 static void note(const char *text)
 {
 	long fd;
@@ -77,7 +80,7 @@ static _Noreturn void wait_for_program(void)
 
 	if (!stake.has_ended) {
 		area_close(stake.area);
-		/* Every descriptor but the standard ones: the events are among them. */
+		/* Closes the perf events, and with them every descriptor but the standard ones. */
 		raw_syscall3(SYS_close_range, STDERR_FILENO + 1, ~0u, 0);
 		while (waitpid(child, &stake.status, 0) != child)
 			;
@@ -162,7 +165,8 @@ void abandon_when_stuck(void)
 	look_again();
 }
 
-/* After the program was started, which inherits neither the handler nor the mask. */
+/* Called once the program has been started, so that it inherits neither the handler nor the
+ * mask. */
 static void let_alarms_through(void)
 {
 	struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};

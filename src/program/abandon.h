@@ -7,28 +7,31 @@
 
 #include <sys/types.h>
 
-/* From here on, should this process crash, the area is closed and the file that the environment's
- * TRAPLINE_ERRORS names, where there is one, is told. */
+/* From this call on, if this process crashes, its signal handler closes the area and appends a line
+ * to the file that the environment's TRAPLINE_ERRORS names, if it names one. */
 void abandon_prepare(struct area *area);
 
-/* And from here on, should it crash or a library end it, it waits for `child` and ends as that did.
- */
+/* From this call on, if this process crashes or a library ends it, it waits for `child` first and
+ * then ends as that did. */
 void abandon_begin(pid_t child);
 
-/* In a forked process that goes on in the controller's place. */
+/* Called in a forked process that goes on in the controller's place: the stakes are its own from
+ * now on. */
 void abandon_take_over(void);
 
-/* The child has ended so: waiting is over, its status is still what this process ends with. */
+/* The child has ended with this wait status: nothing is waited for any more, but this process still
+ * ends with that status. */
 void abandon_settle(int status);
 
-/* The controller has gone round its loop. */
+/* The controller calls this once in each turn of its loop; abandon_when_stuck() sees by it that the
+ * loop goes on. */
 void abandon_beat(void);
 
-/* Somebody asked this process to end. Should it turn out to be stuck, in a file, a terminal or a
- * pipe that does not go on, it is left as after a crash. Async-signal-safe. */
+/* Called when somebody asked this process to end. If it turns out to be stuck in a file, a terminal
+ * or a pipe, the watching is abandoned as after a crash. Async-signal-safe. */
 void abandon_when_stuck(void);
 
-/* Nothing is at stake any more. */
+/* The program has been left in good order: a crash after this call waits for nobody. */
 void abandon_forget(void);
 
 #endif

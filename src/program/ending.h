@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This process ends as another did, so that who waits for it sees no difference. */
+/* This process ends as another did, so that whoever waits for it sees no difference. */
 #ifndef PROGRAM_ENDING_H
 #define PROGRAM_ENDING_H
 
@@ -8,7 +8,8 @@
  * core file is left, since it would be this program's. Async-signal-safe. */
 void ending_by_signal_of(int status);
 
-/* What a shell would say of it: 128 and the signal's number. */
+/* The exit status that a shell gives for a process that a signal ended: 128 and the signal's
+ * number. */
 int ending_code(int status);
 
 #endif

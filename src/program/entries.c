@@ -19,26 +19,27 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Ns between two looks at an entry of an unknown process: the first … */
+/* An entry whose process is unknown is looked at after this many ns first … */
 #define LOOK_FIRST (200 * MILLISECOND)
-#define LOOK_LAST (10 * SECOND) /* … and, doubling, at most */
-/* Ns that a process that has claimed an entry is waited for. */
+#define LOOK_LAST (10 * SECOND) /* … then after twice as many each time, up to this many */
+/* How many ns a process that has claimed an entry may take to announce itself. */
 #define CLAIM_PATIENCE (5 * SECOND)
-#define LOOK_SHARE 50 /* looks through /proc take at most this part of the time */
+#define LOOK_SHARE 50 /* looks through /proc take at most one part in this many of the time */
 
 struct entry {
-	/* Id in its own namespace of the process that had claimed it at the last look. */
+	/* The id, in its own namespace, of the process that had claimed the entry at the last
+	 * look. */
 	pid_t claimed;
-	pid_t pid;		   /* its id here; 0: not known */
+	pid_t pid;		   /* its id in our namespace; 0: not known */
 	int pidfd;		   /* -1: none */
-	uint64_t next_look, pause; /* of an entry whose process is not known */
+	uint64_t next_look, pause; /* used while the entry's process is not known; ns */
 	pid_t wanted;		   /* id of the process that wants it, announced or not, … */
 	uint64_t wanted_since;	   /* … and when that was first seen */
 };
 
 struct entries {
 	struct entry entry[AREA_PROCESSES];
-	uint64_t next_search; /* through /proc, for any */
+	uint64_t next_search; /* CLOCK_MONOTONIC ns: /proc is not searched for any entry before */
 	uint64_t began;	      /* start time of this process, STAT_STARTTIME */
 };
 
@@ -91,7 +92,8 @@ void entry_know(struct program *program, uint32_t index, pid_t pid, int pidfd)
 	entry->pidfd = pidfd;
 }
 
-/* The id is cleared last: a process that finds it 0 may claim the entry. */
+/* The id is cleared last: another process may claim the entry as soon as it reads 0 there. The
+ * release pairs with the acquire of the claim in contact/announce.c. */
 void entry_release(struct program *program, uint32_t index)
 {
 	struct area_process *shared = &program->area->process[index];
@@ -131,8 +133,8 @@ static bool is_another(const struct program *program, pid_t pid)
 }
 
 /*
- * One look through /proc for all entries that are `due`: those that some process, in whatever
- * namespace, may have are due no longer.
+ * Looks once through /proc for all entries that are `due`, and clears the mark of each entry that
+ * may belong to a process it meets, in whatever namespace.
  */
 static void search(struct program *program, bool due[AREA_PROCESSES])
 {
@@ -144,7 +146,8 @@ static void search(struct program *program, bool due[AREA_PROCESSES])
 		pid_t pid = (pid_t)strtol(listed->d_name, NULL, 10);
 		pid_t inside = pid > 0 ? process_name_inside(pid) : 0;
 
-		/* Its number in its own namespace cannot be read: it is taken to be the same. */
+		/* The process's number in its own namespace cannot be read: it is taken to be the
+		 * same as here. */
 		if (!inside)
 			inside = pid;
 		for (uint32_t i = 0; inside > 0 && i < AREA_PROCESSES; i++)
@@ -159,7 +162,8 @@ static void search(struct program *program, bool due[AREA_PROCESSES])
 		closedir(directory);
 }
 
-/* A process that never came as far as to be known by more than the id that it wrote. */
+/* Is it time to look for the process of this entry? Of such a process only the id is known that it
+ * wrote into the entry. */
 static bool is_due(struct entry *entry, pid_t claimed, uint64_t now)
 {
 	if (entry->claimed != claimed || !entry->pause) {
@@ -167,7 +171,8 @@ static bool is_due(struct entry *entry, pid_t claimed, uint64_t now)
 		entry->pause = LOOK_FIRST;
 		entry->next_look = now + entry->pause;
 	}
-	/* Not another user's, which /proc may hide. */
+	/* EPERM: it is another user's process, which /proc may hide from us; it is not looked
+	 * for. */
 	return now >= entry->next_look && (!kill(claimed, 0) || errno != EPERM);
 }
 
@@ -225,7 +230,8 @@ pid_t entry_process(const struct program *program, uint32_t index)
 	return program->entries->entry[index].pid;
 }
 
-/* Checks entries whose process no pidfd is held of: does it exist? */
+/* Looks for the processes of entries that no pidfd is held of, and frees the entries of those that
+ * do not exist. */
 static void check_unknown(struct program *program, uint64_t now)
 {
 	struct entries *entries = program->entries;

@@ -17,8 +17,8 @@ void entries_destroy(struct program *program);
 
 /* Tells the process what has become of its entry. */
 void entry_answer(struct area_process *shared, enum area_process_state state);
-/* Tells the process that it is watched, unless it has taken its leave since it announced itself and
- * waits until its events are gone: that stands. */
+/* Tells the process that it is watched. If it has taken its leave since it announced itself, and
+ * waits until its events are gone, its entry says so already and stays as it is. */
 void entry_answer_announced(struct area_process *shared);
 
 /* The number of processes that are watched or ask to be. */
@@ -28,19 +28,20 @@ unsigned entries_waiting(struct program *program);
  * is closed with the entry. */
 void entry_know(struct program *program, uint32_t index, pid_t pid, int pidfd);
 
-/* The process is watched no longer: its entry is free if it has ended. */
+/* The process is no longer watched: its entry is freed if the process has ended. */
 void entry_leave(struct program *program, uint32_t index);
 
-/* The entry's process has ended, or executed another program: the entry is free. */
+/* The entry's process has ended or executed another program: frees the entry. */
 void entry_release(struct program *program, uint32_t index);
 
 /* The process whose entry it is, if a pidfd keeps its id; 0: none is known. */
 pid_t entry_process(const struct program *program, uint32_t index);
 
-/* Frees the entries of processes that have ended, except watched ones: their end is told first. */
+/* Frees the entries of processes that have ended. Watched ones are left out: the controller handles
+ * their end first. */
 void entries_check(struct program *program);
-/* The same, and processes that no pidfd is held of are looked for now, whether it is their turn or
- * not. */
+/* Does the same, and looks now for every process that no pidfd is held of, not only for those whose
+ * turn it is. */
 void entries_check_all(struct program *program);
 
 /* Are so many entries taken that the next process may find none? */

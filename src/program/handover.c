@@ -31,14 +31,15 @@
 #include <unistd.h>
 
 #define LOOK_INTERVAL MILLISECOND
-#define PARTS 8		      /* of the time that has passed, until the next look */
-#define REST 20		      /* times what a look took */
-#define PATIENCE (4 * SECOND) /* longer than the program's */
-#define SENTENCES_MAX 5	      /* of refusals, in a run */
-#define DESCRIPTORS 64	      /* looked at of a process: it asks before it has opened many */
-#define PROCESSES_MAX 256     /* looked at of an asker's children */
+#define PARTS 8 /* an asker is looked at again after 1/8 of the time since it asked */
+/* after a look nobody is looked at for this many times what it took */
+#define REST 20
+#define PATIENCE (4 * SECOND) /* how long an asker is looked for: longer than it asks */
+#define SENTENCES_MAX 5	      /* refusals that are told in a run */
+#define DESCRIPTORS 64	      /* looked at in a process, which asks before it has opened many */
+#define PROCESSES_MAX 256     /* an asker's children that are looked at */
 
-/* Root of a container often may not. */
+/* Is this process allowed to look into other users' processes? Root of a container often is not. */
 static bool may_look_into_others(void)
 {
 	unsigned long long capabilities = 0;
@@ -66,7 +67,7 @@ void handover_begin(struct program *program)
 			     may_look_into_others() ? AREA_ANSWERS_ALL : AREA_ANSWERS_USER);
 }
 
-/* The socket by which process `pid` asks, or -errno. */
+/* Finds the socket by which process `pid` asks; returns its descriptor there, or -errno. */
 static int find_socket(const struct program *program, pid_t pid)
 {
 	static const char start[] = "/memfd:";
@@ -86,7 +87,7 @@ static int find_socket(const struct program *program, pid_t pid)
 		target[length < 0 ? 0 : length] = '\0';
 		if (strncmp(target, start, sizeof(start) - 1) != 0)
 			continue;
-		/* The program has memory files of its own. */
+		/* Memory files without the secret are the program's own. */
 		socket = area_read_sign(target + sizeof(start) - 1, program->handover.secret);
 		if (socket >= 0)
 			found = socket;
@@ -113,7 +114,7 @@ static int send_area(const struct program *program, int socket)
 	return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 ? 0 : -errno;
 }
 
-/* -ENOENT: it does not ask. */
+/* Hands the area to process `pid` if it asks. -ENOENT: it does not ask. */
 static int answer(const struct program *program, pid_t pid)
 {
 	int number = find_socket(program, pid), process, socket, err;
@@ -132,7 +133,8 @@ static int answer(const struct program *program, pid_t pid)
 	return err;
 }
 
-/* The better of two answers: done, refused or failed, -ENOENT. */
+/* Of two processes' answers, the one that counts: 0 before a refusal or failure, that before
+ * -ENOENT. */
 static int better(int a, int b)
 {
 	return a == 0 || b == -ENOENT ? a : b;
@@ -156,7 +158,8 @@ static bool is_asker(const struct program *program, pid_t pid, pid_t inside)
 	       (process_maps(program->area_fd, pid) || find_socket(program, pid) >= 0);
 }
 
-/* The id here of who calls itself `inside`, perhaps in a namespace of its own; 0: not found. */
+/* The id in our namespace of the process that calls itself `inside`, perhaps in a namespace of its
+ * own; 0: not found. */
 static pid_t find_asker(const struct program *program, pid_t inside)
 {
 	pid_t found = is_asker(program, inside, inside) ? inside : 0;
@@ -174,7 +177,7 @@ static pid_t find_asker(const struct program *program, pid_t inside)
 	return found;
 }
 
-/* The same asker's, or else the one that has waited longest. */
+/* The place of the same asker, or else of the one that has waited longest. */
 static struct asker *choose_place(struct program *program, pid_t inside)
 {
 	struct asker *oldest = &program->handover.asker[0];
@@ -211,7 +214,7 @@ static void take_notes(struct program *program)
 	}
 }
 
-/* Other errors are those of one that has ended meanwhile, or asks no more. */
+/* With any other error the process has ended meanwhile, or asks no more. */
 static bool is_refusal(int err)
 {
 	return err == -EACCES || err == -EPERM;
@@ -222,7 +225,7 @@ static void refuse(struct program *program, pid_t pid)
 	char name[PROCESS_NAME];
 
 	count_one(program, COUNT_AREAS_REFUSED);
-	/* A program can ask as often as it likes. */
+	/* A program can ask, and be refused, as often as it likes. */
 	if (program->count[COUNT_AREAS_REFUSED] > SENTENCES_MAX)
 		return;
 	process_name(pid, name);

@@ -17,7 +17,7 @@ _Static_assert(AREA_CLOSED == FUTEX_OWNER_DIED, "the kernel's mark is ours");
 static struct {
 	struct robust_list_head head;
 	struct robust_list entry;
-	struct robust_list_head *before; /* libc's */
+	struct robust_list_head *before; /* libc's list */
 } life;
 
 void life_begin(struct area *area)
@@ -29,8 +29,8 @@ void life_begin(struct area *area)
 	life.entry.next = &life.head.list;
 	life.head.list.next = &life.entry;
 	life.head.futex_offset = (long)((uintptr_t)&area->life - (uintptr_t)&life.entry);
-	/* The kernel marks the word only where it holds the id of the thread that ends: it is set
-	 * before the list leads to it. */
+	/* The kernel marks the word only if it holds the id of the thread that ends, so the id is
+	 * stored before the list leads to the word. */
 	atomic_store(&area->life, (uint32_t)raw_gettid());
 	raw_syscall3(SYS_set_robust_list, (long)&life.head, sizeof(life.head), 0);
 }

@@ -4,7 +4,8 @@
 
 #include "record/area.h"
 
-/* From now on area->life tells of this thread: that it is, and when it has ended. */
+/* From life_begin() on, area->life tells the program that this thread lives, and after its end that
+ * it has ended. */
 void life_begin(struct area *area);
 void life_end(void);
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define VARIABLE "LD_PRELOAD"
-#define LINKS "/tmp/trapline-%u" /* of the user */
+#define LINKS "/tmp/trapline-%u" /* the number is the user's id */
 
 int preload_put(struct preload *before, const char *library)
 {
@@ -41,8 +41,8 @@ void preload_restore(struct preload *before)
 	before->user = NULL;
 }
 
-/* False where another user made the folder or may write there: programs load the libraries that the
- * links in it lead to. */
+/* Makes the folder of the links. False if another user made it or may write there: programs load
+ * the libraries that its links lead to. */
 static bool make_folder(const char *folder)
 {
 	struct stat found;

@@ -3,21 +3,21 @@
 #ifndef PROGRAM_PRELOAD_H
 #define PROGRAM_PRELOAD_H
 
-/* Our LD_PRELOAD before preload_put(). Zeros to begin with. */
+/* Keeps what our LD_PRELOAD was before preload_put(). All zeros to begin with. */
 struct preload {
-	char *user; /* owned; NULL: it was not set */
+	char *user; /* the user's value, owned; NULL: it was not set */
 };
 
-/* Puts `library` before what the user preloads. 0 or -ENOMEM, and then nothing has changed. */
+/* Puts `library` before what the user preloads. Returns 0, or -ENOMEM with LD_PRELOAD unchanged. */
 int preload_put(struct preload *before, const char *library);
 
-/* After preload_put(), which succeeded. */
+/* Undoes a preload_put() that succeeded. */
 void preload_restore(struct preload *before);
 
-/* The path by which LD_PRELOAD can name a library: its own; or, where that has a blank, a colon or
- * a `$`, which separate entries or are expanded there, one through a link to its folder, in a
- * folder of this user's in /tmp that stays: programs started later need it for as long as they are
- * watched. NULL: none could be made. Valid until the next call. */
+/* The path by which LD_PRELOAD can name a library. A blank or a colon would separate entries there
+ * and a `$` would be expanded; a path with one of these is named through a link to its folder. The
+ * link lies in a folder of this user's in /tmp and stays, since programs started later need it for
+ * as long as they are watched. NULL: no link could be made. Valid until the next call. */
 const char *preload_path(const char *library);
 
 #endif

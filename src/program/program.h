@@ -29,53 +29,59 @@ struct program;
 struct slot;
 struct target;
 
-/* What the rooms above do as processes come and go. Called by the controller's thread. */
+/* What the rooms above do as processes come and go. The controller's thread calls all of these. */
 struct program_events {
 	/* The process waits at its start: opens what is to be watched from its first instruction
 	 * on. 0, or -errno: the process is not watched. */
 	int (*open)(struct target *target);
 	void (*began)(struct target *target);
-	/* Called now and then. False: nothing more is to be looked at in this process. */
+	/* Called now and then. False: nothing more in this process is to be looked at in this
+	 * turn. */
 	bool (*check)(struct target *target);
 	/* The process ends, or its watching does: the last hits are told. */
 	void (*ending)(struct target *target);
 	void (*left)(struct target *target);
-	/* Closes what open() opened, also where that failed half way. */
+	/* Closes what open() opened, also after an open() that failed half way. */
 	void (*close)(struct target *target);
-	/* The process's entry of the area is free for others. `ended`: there really was such a
-	 * process. */
+	/* The process's entry of the area is free for others. `ended`: its process is known to have
+	 * ended. */
 	void (*released)(struct program *program, uint32_t index, bool ended);
 	/* The slot is about to be armed: writes to the area how threads are to be held there. */
 	void (*publish)(struct target *target, struct slot *slot);
-	/* Is it a process that ran before we did and was entered (arrival/enter.h)? */
+	/* Is it a process that ran before us and into which the handler was put
+	 * (arrival/enter.h)? */
 	bool (*is_entered)(const struct program *program, pid_t pid);
-	/* How many seccomp filters of the process permit the calls that handlers make. */
+	/* How many of the process's seccomp filters permit the calls that handlers make? */
 	int (*filters)(const struct program *program, pid_t pid);
-	/* Threads of an entered process, by its entry, that no signal may be sent to. */
+	/* The threads of an entered process, by its entry, that must not be sent a signal. */
 	const struct inject_stacks *(*stacks)(const struct program *program, uint32_t index);
-	/* Signals of limits that the kernel has sent since this was last called with `heard`, at
-	 * least. *read grows by the counts that were read for it. */
+	/* How many signals of limits the kernel has sent since the last call with `heard`; it may
+	 * have been more. Adds to *read the number of counters that were read for it. */
 	uint64_t (*limits_sent)(struct target *target, bool heard, size_t *read);
 };
 
-/* What rooms below the strategies do for the one that a run goes by. */
+/* What the rooms below do or leave out for the strategy of this run. */
 struct program_ways {
-	bool sampled;	 /* a clock shows now and then what threads do */
-	bool slots_stay; /* slots are open also where threads wake all the time */
-	bool budgeted;	 /* open slots are charged to the budget, which also limits looks */
-	bool from_start; /* what is watched is there before a process's first instruction */
-	bool every_hit;	 /* no hit is lost where the controller is slow: the program waits */
-	bool unpaired;	 /* a hit is told and forgotten, and compared with no other */
-	bool as_seen;	 /* hits are told as the hardware saw them, the kernel's accesses as well */
+	bool sampled;	 /* a clock samples what threads do */
+	bool slots_stay; /* slots stay open in threads that wake all the time, too */
+	/* open slots are charged to the budget, which then also limits looks at code */
+	bool budgeted;
+	bool from_start; /* watches are in place before a process's first instruction */
+	/* no hit is lost while the controller is slow: the program waits for room */
+	bool every_hit;
+	bool unpaired; /* a hit is told and forgotten; it is compared with no other */
+	/* hits are told as the hardware saw them, and the kernel's accesses, too */
+	bool as_seen;
 	bool beside_debuggers; /* processes are watched also while they are debugged */
-	bool unread;	       /* the controller reads neither code nor memory */
-	bool events_stay;      /* no armed slot is opened anew: threads would pass it meanwhile */
+	bool unread;	       /* the controller reads neither the program's code nor its memory */
+	/* an armed slot is never opened anew, since threads would pass it meanwhile */
+	bool events_stay;
 };
 
 struct program {
 	const struct program_events *events;
 	const struct prices *prices;
-	/* Theirs who keep them. */
+	/* Each belongs to the room of its name; NULL where a run has none. */
 	struct control *control;
 	struct explorer *explorer;
 	struct notices *notices;
@@ -87,30 +93,31 @@ struct program {
 	struct symbol_session *session;
 	struct area *area;
 	int area_fd;
-	pid_t root;  /* first process, if it ran before us; 0: we started it */
-	pid_t child; /* first process, if we started it */
-	/* Number of inherited seccomp filters that permit the handlers' system calls. */
+	pid_t root;  /* the first process, if it ran before us; 0: we started it */
+	pid_t child; /* the first process, if we started it; 0: it ran before us */
+	/* How many seccomp filters that the program inherits permit the handlers' system calls. */
 	int filters;
-	bool welcomed;	      /* some process has been welcomed */
-	_Atomic bool stopped; /* control_stop(): nothing more is begun */
+	bool welcomed;	      /* at least one process has been welcomed */
+	_Atomic bool stopped; /* control_stop() was called: no watch is begun any more */
 	uint64_t started;     /* CLOCK_MONOTONIC ns */
 	struct random random;
-	/* Ns of our CPU time that went into interrupting other CPUs, to switch events. */
+	/* Our CPU time, in ns, that went into interrupting other CPUs to switch events on or
+	 * off. */
 	uint64_t interrupting;
 	struct target *target[AREA_PROCESSES]; /* by entry of the area; NULL: not watched */
 	struct entries *entries;
-	struct entered *entered; /* processes that ran before us: arrival/enter.c; NULL */
+	struct entered *entered; /* processes that ran before us (arrival/enter.c); NULL: none */
 	struct handover handover;
 	uint64_t count[COUNT_COUNT];
 };
 
-/* Did the program start us, or run before us? Then its first process is no child of ours. */
+/* Did the program start us, or did it run before us? Then its first process is no child of ours. */
 static inline bool program_is_attached(const struct program *program)
 {
 	return program->root != 0;
 }
 
-/* Do --include and --exclude let us look at code of this file? */
+/* Do --include and --exclude allow us to look at this file's code? */
 bool program_wants_module(const struct program *program, const char *path);
 
 static inline void count_one(struct program *program, enum count count)

@@ -17,13 +17,14 @@
 #define AREA_FILE "/memfd:trapline (deleted)"
 #define ANCESTORS_MAX 64
 
-/* An area's file; every memory file has an inode of its own. */
+/* Which area's file it is; every memory file has an inode of its own. */
 struct identity {
 	ino_t inode;
 	bool known;
 };
 
-/* The descriptor by which process `pid` holds such a file, or -errno. */
+/* Returns the descriptor by which process `pid` holds an area's file, that one if it is known; or
+ * -errno. */
 static int find_descriptor(pid_t pid, const struct identity *wanted)
 {
 	char directory[64], path[400], target[64];
@@ -51,7 +52,7 @@ static int find_descriptor(pid_t pid, const struct identity *wanted)
 	return found;
 }
 
-/* Which area a process maps. 0 or -errno. */
+/* Finds out which area process `pid` maps. 0 or -errno. */
 static int find_mapping(pid_t pid, struct identity *identity)
 {
 	char name[64], line[4400];
@@ -79,7 +80,7 @@ static int reach_by(struct area **area, pid_t holder, int fd)
 	return area_attach(area, locator);
 }
 
-/* The controller is an ancestor, unless the process has been left to init. */
+/* The controller is an ancestor of the process, unless that has been left to init. */
 static int reach_ancestor(struct area **area, pid_t pid, const struct identity *identity)
 {
 	for (int depth = 0; pid > 1 && depth < ANCESTORS_MAX; depth++) {

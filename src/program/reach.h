@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Talking to a program that another trapline started: its area, found from the outside and mapped.
+ * Talking to a program that runs under another trapline: its area is found from outside and mapped.
  * What is written there reaches the program's threads and, after area_ring(), the controller.
  */
 #ifndef PROGRAM_REACH_H

@@ -11,12 +11,13 @@
 struct parser {
 	const char *at;
 	struct condition *condition;
-	unsigned depth;	  /* of the machine's stack at this point */
-	unsigned nesting; /* of parentheses and signs */
+	unsigned depth;	  /* values on the machine's stack at this point of the text */
+	unsigned nesting; /* parentheses and signs that are open at this point */
 	const char *reason;
 };
 
-/* Longer ones before those they begin with. Precedences in C's order, higher binds closer. */
+/* An operator stands before those that are a beginning of it. Precedences are in C's order; a
+ * higher one binds closer. */
 static const struct infix {
 	const char *text;
 	uint8_t operation, precedence;

@@ -30,7 +30,8 @@ static struct copy *find(const struct watched *process, unsigned slot, pid_t tid
 	return copy;
 }
 
-/* A thread that blocks system calls in its handlers is known by its copy's address alone. */
+/* A thread whose filters permit its handlers no system calls cannot tell its id: its hit is known
+ * by the address of its copy alone. */
 static struct copy *find_by_address(const struct watched *process, unsigned slot, uint64_t address)
 {
 	struct copy *copy = process->copies;
@@ -143,8 +144,8 @@ static void forget_copies(struct watched *process, pid_t tid)
 	}
 }
 
-/* `tid` is about to be used again. Threads that have ended are looked for when there are twice as
- * many as were left the last time. */
+/* Forgets thread `tid`, whose id is about to be used again. Other threads that have ended are
+ * looked for once there are twice as many as were left the last time. */
 static void forget_threads(struct watched *process, pid_t tid)
 {
 	bool all = process->thread_count >= process->thread_sweep;
@@ -173,7 +174,7 @@ void copies_notice(struct watch *watch, struct watched *process, const struct no
 	copies_look_again(watch, process);
 }
 
-/* The pieces of the slots: `address` is the offset within the variable. */
+/* Takes slots for the pieces of the variable: their `address` is the offset within it. */
 static int reserve(struct watch *watch, struct watched *process, unsigned index)
 {
 	uint64_t length = process->target[index].length, offset = 0;
@@ -209,7 +210,7 @@ int copies_begin(struct watch *watch, struct watched *process, unsigned index)
 	return 0;
 }
 
-/* The slot was given back and is taken again. */
+/* Takes a slot again that had been given back. */
 void copies_resume(struct watch *watch, struct watched *process, unsigned slot)
 {
 	for (struct copy *copy = process->copies; copy; copy = copy->next)
@@ -220,7 +221,7 @@ void copies_resume(struct watch *watch, struct watched *process, unsigned slot)
 			watch->wanted[copy->piece.wanted].uncovered++;
 }
 
-/* Only the first thread is there when a process begins. */
+/* Called when a process begins, where only its first thread exists. */
 void copies_open(struct watch *watch, struct watched *process)
 {
 	uint64_t pointer = lasting_thread_pointer(watch->program, process->pid);

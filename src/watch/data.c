@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of any length: by as many slots as it takes, else as a region. */
+/* Memory of any length is watched by as many slots as it takes, or else as a region. */
 #include "watch/data.h"
 
 #include "watch/piece.h"
@@ -18,8 +18,8 @@ static int arm_pieces(struct watch *watch, struct watched *process, struct piece
 		int err;
 
 		wish.length = piece_length(wish.address, left);
-		/* A variable that has moved may need more slots than before, one of which a scout
-		 * may have. */
+		/* A variable that has moved may need more slots than before; a scout that has one
+		 * gives it up. */
 		scouts_give_way(watch, process, 1);
 		err = watch_arm_wish(watch, process, &wish);
 		if (err) {

@@ -27,9 +27,11 @@
 #define ATTACH_STEPS 12000   /* one minute */
 
 /*
- * The thread is in its handler. A signal that came while the handler ran may be delivered first,
- * at the same place: then once more. `set scheduler-locking` keeps all other threads where they
- * are; afterwards it is gdb's default again.
+ * Writes gdb's commands. The thread is in its handler when gdb attaches; they let this one thread
+ * run to `resume`, where the handler returns to. A signal that came while the handler ran may be
+ * delivered first, at the same place: then it is continued once more, eight times at most. `set
+ * scheduler-locking` keeps all other threads where they are; afterwards it is set to gdb's default
+ * again.
  */
 static void write_script(char script[SCRIPT_MAX], const struct tl_access *access, uint64_t resume,
 			 bool held)
@@ -51,8 +53,8 @@ static void write_script(char script[SCRIPT_MAX], const struct tl_access *access
 		 (unsigned long long)access->pc, (unsigned long long)access->address);
 }
 
-/* Interactive gdb belongs on the terminal, wherever the program's own output goes; what a command
- * file prints goes where hits are printed. */
+/* Interactive gdb gets the terminal, wherever the program's own output goes; what a command file
+ * prints goes to where hits are printed. */
 static void choose_streams(bool batch)
 {
 	int terminal;
@@ -87,7 +89,8 @@ static void become_gdb(const char *file, pid_t pid, const char *script)
 	_exit(127);
 }
 
-/* Of one that has ended there is nothing to wait for either. */
+/* Does a debugger trace the thread? True as well if the thread has ended, since then there is
+ * nothing to wait for. */
 static bool is_traced(pid_t pid, pid_t tid)
 {
 	char line[64];
@@ -97,7 +100,7 @@ static bool is_traced(pid_t pid, pid_t tid)
 	       (sscanf(line, "TracerPid: %d", &tracer) == 1 && tracer != 0);
 }
 
-/* Until gdb holds the thread, or has failed to. */
+/* Waits until gdb has attached to the thread, or has failed to. */
 static void wait_for_attachment(struct watch *watch, pid_t pid, pid_t tid)
 {
 	const struct timespec pause = {0, ATTACH_STEP};
@@ -130,7 +133,8 @@ void debugger_start(struct watch *watch, struct watched *process, const struct t
 		wait_for_attachment(watch, access->pid, access->tid ? access->tid : access->pid);
 	else
 		watch->debugger = 0;
-	/* Not before: it ends the hold, which gdb is to find the thread in. */
+	/* The hardware is given back only now, since that ends the hold, and gdb must find the
+	 * thread in it. */
 	if (watch->debugger)
 		watch_silence(watch, process);
 }

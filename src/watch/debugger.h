@@ -10,7 +10,7 @@ struct watch;
 struct watched;
 
 void debugger_start(struct watch *watch, struct watched *process, const struct trace *trace);
-/* Has it ended? `wait`: until it has. */
+/* Notes whether gdb has ended; with `wait` it waits until it has. */
 void debugger_check(struct watch *watch, bool wait);
 
 #endif

@@ -25,7 +25,7 @@ void filter_begin(struct watch *watch)
 	struct filter *filter = lasting_filter(watch->program);
 
 	filter->on = true;
-	/* A file of hits has them all. */
+	/* A file of hits holds every hit, so its hits are not merely counted. */
 	filter->count_only = (options->action == WATCH_COUNT || options->top) && !options->deliver;
 	filter->callers = options->not_from != NULL;
 	filter->refresh = options->top != NULL;
@@ -62,7 +62,8 @@ void filter_slot_begin(struct watch *watch, const struct watched *process, unsig
 		.values = !(wanted->access & SYMBOL_ACCESS_EXECUTE) &&
 			  (options->action != WATCH_COUNT || options->sampled || options->deliver ||
 			   condition_uses_values(&options->condition)),
-		/* The processor traps on writes too where reads alone are asked for. */
+		/* x86 can only trap on reads and writes together, so where reads alone are asked
+		 * for, handlers cannot be certain that a hit is wanted. */
 		.certain = wanted->access != SYMBOL_ACCESS_READ && !options->not_from,
 		.is_signed = wanted->is_signed};
 
@@ -72,7 +73,7 @@ void filter_slot_begin(struct watch *watch, const struct watched *process, unsig
 	lasting_judge(watch->program, process->pid, slot, &judging);
 }
 
-/* An access that was asked for; one of unknown kind is. */
+/* Was such an access asked for? One of unknown kind counts as asked for. */
 static bool is_wanted(const struct wanted *wanted, unsigned access)
 {
 	unsigned asked = (wanted->access & SYMBOL_ACCESS_READ ? TL_READ : 0) |
@@ -92,7 +93,7 @@ static bool is_from(const struct finding_access *access, const char *function)
 	return false;
 }
 
-/* What the handler would have asked. */
+/* Judges what a handler judges where it can: time, thread and values. */
 static enum filter_refusal judge(const struct watch *watch, const struct finding_access *access,
 				 const struct wanted *wanted, const struct trace *trace)
 {
@@ -132,8 +133,9 @@ uint64_t filter_number(struct watch *watch, const struct trace *trace)
 }
 
 /*
- * A place may be taught when every hit with that pc is the same: the instruction before it made the
- * access, as seen and not guessed, and its function is the one that is named.
+ * A place may be taught to handlers if every hit with that pc is the same: the instruction before
+ * the pc was seen, not guessed, to have made the access, and its own function is the one that is
+ * named, not one inlined into it.
  */
 static bool is_plain(const struct finding *finding, const struct trace *trace)
 {
@@ -154,7 +156,7 @@ void filter_teach(struct watch *watch, struct watched *process, const struct fin
 	bool wanted = refused == FILTER_REFUSALS;
 	int index;
 
-	/* With --not-from the callers decide, which differ from hit to hit at one place. */
+	/* With --not-from the callers decide, and they differ from hit to hit at one place. */
 	if (!filter || !is_plain(finding, trace) || (wanted && watch->options.not_from) ||
 	    (wanted ? place < 0 : refused != FILTER_KIND))
 		return;
@@ -175,8 +177,9 @@ void filter_collect(struct watch *watch, struct watched *process, int slot)
 		if (!process->taught[i].known || !atomic_load(&place->key) ||
 		    (slot >= 0 && process->taught[i].slot != slot))
 			continue;
-		/* The slot watches something else next. A handler on its way still may add to a
-		 * place given away: that hit is lost to the counts by place. */
+		/* The slot is about to watch something else, so its places are given up. A handler
+		 * that has found a place just before may still add to it: the counts by place lose
+		 * that hit. */
 		if (slot >= 0)
 			atomic_store(&place->key, 0);
 		count = atomic_exchange(&place->count, 0);

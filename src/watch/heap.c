@@ -37,7 +37,8 @@ static bool has_room(const struct watch *watch, const struct watched *process, u
 	       region_possible(watch, process);
 }
 
-/* Notices are asked for only while a block could be watched: each costs its thread a wait. */
+/* Asks the program for notices of its blocks while a block could be watched, and only then: each
+ * notice makes the thread that allocates wait. */
 static void want(struct watch *watch, struct watched *process)
 {
 	for (unsigned i = 0; i < watch->options.expressions; i++) {
@@ -58,7 +59,7 @@ int heap_begin(struct watch *watch, struct watched *process, unsigned index)
 	return 0;
 }
 
-/* By address, and by name for what was inlined. */
+/* Is the function among the callers, by its address or, if it was inlined, by its name? */
 static bool is_allocated_by(const struct finding_access *access, const struct symbol_target *target)
 {
 	for (size_t i = 0; i < access->stack.count; i++) {
@@ -114,7 +115,8 @@ static void freed(struct watch *watch, struct watched *process, const struct not
 
 void heap_notice(struct watch *watch, struct watched *process, const struct notice *notice)
 {
-	process->may_open = true; /* the thread that allocated, before it goes on */
+	/* the thread that allocated waits, and opens regions before it goes on */
+	process->may_open = true;
 	if (notice->kind == NOTICE_BLOCK_ALLOCATED)
 		allocated(watch, process, notice);
 	else

@@ -9,7 +9,7 @@
 struct watch;
 struct watched;
 
-/* Is it one of blocks, that has a meaning in the process? */
+/* Is the expression one of blocks of the heap, and has it a meaning in the process? */
 bool heap_is_wanted(const struct watched *process, unsigned index);
 int heap_begin(struct watch *watch, struct watched *process, unsigned index);
 void heap_notice(struct watch *watch, struct watched *process, const struct notice *notice);

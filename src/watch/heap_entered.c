@@ -41,17 +41,21 @@
 
 #define STACK_FRAMES 64
 #define WORD MALLOC_CHUNK_WORD
-#define HOLD 20000000ull   /* ns at most, while a hit is answered: 0.1 ms as a rule */
-#define WINDOW 20000000ull /* ns for a call of the allocator, and for its return */
-#define PAUSE 200000000ull /* ns after a window that led to nothing */
-#define TURN 500000000ull  /* ns that one expression is asked for, before the next one is */
-#define CALLS_MOST 64	   /* of the allocator that are looked at in a window, or hits of a slot */
-#define SLOTS_LOOKING 2u   /* beside a block: where the call returns, and the word before it */
+/* ns that a thread is held at most while its hit is answered; 0.1 ms is usual */
+#define HOLD 20000000ull
+#define WINDOW 20000000ull /* ns to wait for a call of the allocator, and again for its return */
+/* ns until the next block is asked for, after a window that led to none */
+#define PAUSE 200000000ull
+/* ns that one expression waits for its FUNCTION, until it is the next one's turn */
+#define TURN 500000000ull
+#define CALLS_MOST 64 /* calls of the allocator looked at in a window; also hits of one slot */
+/* slots beside the block's: one where the call returns, one at the word before it */
+#define SLOTS_LOOKING 2u
 #define C_LIBRARY "libc.so.6"
 
 #define PAGE 4096u
 
-/* In the order of struct tl_registers. */
+/* Indices of registers, in the order of struct tl_registers. */
 enum { RESULT = 0, STACK_POINTER = 4, ARGUMENT_2 = 6, ARGUMENT_1 = 7 };
 
 /* ---- slots ---------------------------------------------------------------------------------- */
@@ -84,7 +88,8 @@ static bool place(struct watch *watch, struct watched *process, enum heap_role r
 	return piece->armed;
 }
 
-/* Where some thread has it not, as one that is in a handler of its own, the end could be missed. */
+/* Is the word before the block watched in every thread? A thread without that watch, as one in a
+ * handler of its own, could free the block unseen. */
 static bool sees_end(const struct watch *watch, const struct watched *process)
 {
 	for (unsigned i = 0; i < AREA_SLOTS; i++)
@@ -93,7 +98,8 @@ static bool sees_end(const struct watch *watch, const struct watched *process)
 	return false;
 }
 
-/* A thread that is held there goes on: so what it is to meet is armed before. */
+/* Disarms the slots of a role. A thread that is held at one of them goes on at once, so callers arm
+ * what it is to meet next before they call this. */
 static void drop(struct watch *watch, struct watched *process, enum heap_role role)
 {
 	for (unsigned i = 0; i < AREA_SLOTS; i++) {
@@ -133,7 +139,8 @@ static uint64_t entry_of(struct symbol_modules *modules, const char *module, con
 		       : found.address;
 }
 
-/* glibc has another name for its malloc(): what stands before a block is known of no other. */
+/* Is the module that has malloc() glibc? It has another name for the function, too. Of no other
+ * allocator is it known what stands before a block. */
 static bool is_glibc(struct symbol_modules *modules, const char *module)
 {
 	uint64_t own = entry_of(modules, module, "__libc_malloc");
@@ -170,7 +177,8 @@ int heap_entered_begin(struct watched *process, unsigned index, struct symbol_mo
 	return 0;
 }
 
-/* What a call of the allocator asks for, by the function that it enters; 0: nothing. */
+/* How many bytes a call of the allocator asks for, which depends on the function that it enters; 0:
+ * none. */
 static uint64_t asked(const struct heap_entered *heap, const struct tl_access *access)
 {
 	const uint64_t *general = access->registers->general;
@@ -197,7 +205,7 @@ static void ask(struct watch *watch, struct watched *process)
 		if (!heap_is_wanted(process, index))
 			continue;
 		heap->wanted = index;
-		/* Expressions that were found after it may have taken slots. */
+		/* Other expressions may have taken slots since this one was found to have room. */
 		if (!has_room(process, index))
 			watch->wanted[index].full = true;
 		else if (place(watch, process, HEAP_FUNCTION, process->target[index].code[0]))
@@ -206,7 +214,8 @@ static void ask(struct watch *watch, struct watched *process)
 	}
 }
 
-/* FUNCTION's slot is the return's then. */
+/* FUNCTION was called. Its own slot is freed last, and is there for the return of the allocator's
+ * call. */
 static void at_function(struct watch *watch, struct watched *process)
 {
 	if (process->heap.phase != HEAP_ASKING)
@@ -218,8 +227,9 @@ static void at_function(struct watch *watch, struct watched *process)
 	enter(process, HEAP_CALLED, WINDOW);
 }
 
-/* By address alone: it is a function of its own, or would not have been met. What is found on a
- * stack by guessing may be of a call that is long over. */
+/* Does the stack of this call lead through FUNCTION? Addresses decide, not names: FUNCTION has code
+ * of its own, or its breakpoint would not have been hit. Frames that were guessed do not count,
+ * since they may belong to a call that is over. */
 static bool is_from_function(struct watch *watch, const struct watched *process,
 			     const struct trace *trace)
 {
@@ -259,8 +269,8 @@ static void at_entry(struct watch *watch, struct watched *process, const struct 
 	enter(process, HEAP_MAKING, WINDOW);
 }
 
-/* Stands before it what glibc notes of a block for which so many bytes were asked? Another
- * allocator may have taken glibc's names, and its free() need not look there. */
+/* Does the word before the block say what glibc notes of a block for which so many bytes were
+ * asked? Another allocator may have taken glibc's names, and its free() need not read that word. */
 static bool is_of_glibc(struct space *space, uint64_t block, uint64_t asked)
 {
 	uint64_t head, size;
@@ -341,7 +351,7 @@ void heap_entered_tick(struct watch *watch, struct watched *process)
 	const struct heap_entered *heap = &process->heap;
 	bool idle = heap->phase == HEAP_IDLE;
 
-	/* The module with FUNCTION has been unloaded. */
+	/* The module with FUNCTION may have been unloaded. */
 	if (!idle && !heap_is_wanted(process, heap->wanted))
 		rest(watch, process, 0);
 	else if (heap->phase == HEAP_LIVE)

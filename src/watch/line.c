@@ -39,7 +39,7 @@ static void print_values(FILE *to, const struct wanted *wanted, const struct fin
 	print_value(to, wanted, access->after_known, access->after);
 }
 
-/* Which block, and which part of the whole. */
+/* Says which block it is, and which part of the whole was touched. */
 static void print_part(FILE *to, const struct finding_object *object)
 {
 	if (object->kind == FINDING_OBJECT_HEAP)

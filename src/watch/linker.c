@@ -57,7 +57,8 @@ static int in_chain(const struct symbol_memory *memory, uint64_t entry,
 	return 0;
 }
 
-/* A change that begins later than this look makes its thread wait for us, where a scout is out. */
+/* If a change begins after this look, its thread trips the scout at the linker's function, where
+ * one is out, and waits for us. */
 bool linker_has(struct watched *process, struct symbol_modules *modules,
 		const struct symbol_module *module)
 {

@@ -10,9 +10,10 @@
 
 struct watched;
 
-/* Where it tells of changed modules, 0 if not known; has it loaded a module that is
- * mapped, and no change under way? True where it cannot be asked. */
+/* Returns the address of the function that the dynamic linker calls when its modules have changed;
+ * 0: not known. */
 uint64_t linker_call(struct watched *process, struct symbol_modules *modules);
+/* Has the linker loaded this module, and is no change under way? True if it cannot be asked. */
 bool linker_has(struct watched *process, struct symbol_modules *modules,
 		const struct symbol_module *module);
 

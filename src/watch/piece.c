@@ -14,7 +14,6 @@
 
 #define SLOT_BYTES 8u
 
-/* The largest naturally aligned piece at `address` within `length` bytes. */
 unsigned piece_length(uint64_t address, uint64_t length)
 {
 	unsigned piece = SLOT_BYTES;
@@ -66,7 +65,8 @@ unsigned slot_access(unsigned access)
 	return access & SYMBOL_ACCESS_READ ? TL_READ | TL_WRITE : TL_WRITE;
 }
 
-/* Actions happen while the thread is still at its access. */
+/* With an action at each hit the thread is held, since actions happen while it is still at its
+ * access. */
 uint64_t watch_hold(const struct watch *watch)
 {
 	if (watch->options.action == WATCH_DEBUG)
@@ -134,7 +134,7 @@ void watch_disarm_wanted(struct watch *watch, struct watched *process, unsigned 
 
 void watch_disarm_block(struct watch *watch, struct watched *process, uint64_t block)
 {
-	/* Pieces that lie in no block, scouts among them, have block 0 too: they are not meant. */
+	/* Pieces that lie in no block, as scouts do, have block 0: these must not be disarmed. */
 	if (!block)
 		return;
 	for (unsigned i = 0; i < AREA_WATCHES; i++)

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACES_MOST 4096 /* which a program decides, by the code that it makes or loads */
+/* the program decides how many there are, by the code that it makes or loads */
+#define PLACES_MOST 4096
 
 static void frame_text(const struct finding_frame *frame, char *text, size_t size)
 {
@@ -33,7 +34,7 @@ static void frame_text(const struct finding_frame *frame, char *text, size_t siz
 			 (unsigned long long)frame->offset);
 }
 
-/* The function that another was inlined into; NULL: it was not. */
+/* The function that the access's own one was inlined into; NULL: it was not inlined. */
 static const struct finding_frame *outer_frame(const struct finding_access *access,
 					       const struct finding_frame *frame)
 {
@@ -124,22 +125,22 @@ static int by_count(const void *a, const void *b)
 	return x->count == y->count ? 0 : x->count > y->count ? -1 : 1;
 }
 
-/* The number of accesses that `count` hits at one place stand for, where slots rested at times to
- * keep to the budget. */
+/* How many accesses `count` hits at one place stand for. Slots may have rested at times to keep to
+ * the budget, and hits there were not seen. */
 static uint64_t place_estimate(const struct wanted *wanted, uint64_t count)
 {
 	double seen = (double)wanted->kernel, all;
 
-	/* Where the estimate is a lower bound only, the count that was seen stands. */
+	/* If the estimate is merely a lower bound, the count that was seen stays. */
 	if (seen <= 0 || wanted->estimate.at_least)
 		return count;
 	all = (double)count * (seen + (double)wanted->estimate.hits) / seen;
-	/* The program counts at its places, and may count anything. */
+	/* The program itself counts at its places, so the count may be any number. */
 	return all < (double)UINT64_MAX ? (uint64_t)all : UINT64_MAX;
 }
 
-/* A slot that rested was a sample: what is said then is what was seen, times what was not; or what
- * was seen alone, where that cannot be told. */
+/* Where slots rested, says how much of the time was watched and how many hits that stands for;
+ * where no estimate can be made, only what was seen. */
 static void print_sampling(FILE *to, const struct wanted *wanted)
 {
 	const struct lasting_estimate *estimate = &wanted->estimate;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is larger than the hardware: a region, which the program itself watches by a protection key.
- * Any of its bytes may be touched, so what they were is kept here, as the hits before left them.
+ * What is larger than the hardware's slots becomes a region, which the program itself watches by a
+ * protection key. A hit may touch any of its bytes, so this file keeps a copy of them, as the hits
+ * so far left them.
  */
 #include "watch/region.h"
 
@@ -60,8 +61,9 @@ bool region_beside(const struct watched *process, uint64_t address, uint64_t len
 }
 
 /*
- * An access that is stepped and trips a watchpoint too has two traps at once, of which the kernel
- * tells one: what lies on a page of a region becomes a region itself.
+ * The instruction that accesses a region is stepped. If it trips a watchpoint too, there are two
+ * traps at once, and the kernel tells only one of them. So whatever a slot watches on a page of a
+ * region becomes a region itself.
  */
 static void move_neighbours(struct watch *watch, struct watched *process, const struct piece *piece)
 {
@@ -94,7 +96,9 @@ int region_arm(struct watch *watch, struct watched *process, const struct piece 
 	*piece = *wish;
 	piece->region = true;
 	if (watch->wanted[wish->wanted].access == SYMBOL_ACCESS_READ)
-		request.access = TL_READ; /* by the instruction: nothing is left to filter */
+		/* the program tells reads from writes by the instruction, so nothing is left to
+		 * filter */
+		request.access = TL_READ;
 	err = lasting_arm_region(watch->program, process->pid, (unsigned)index, &request);
 	piece->armed = !err;
 	if (err)
@@ -104,7 +108,8 @@ int region_arm(struct watch *watch, struct watched *process, const struct piece 
 	return 0;
 }
 
-/* Its hits carry their own place; what lies beside the region in the same access is left out. */
+/* A hit in a region says which bytes were touched: returns a piece for these, without those of the
+ * same access that lie beside the region. */
 struct piece *region_piece(struct watch *watch, struct watched *process, const struct trace *trace)
 {
 	struct piece *piece = &process->piece[trace->slot], *part = &watch->part;
@@ -126,7 +131,8 @@ struct piece *region_piece(struct watch *watch, struct watched *process, const s
 	return part;
 }
 
-/* The thread that made the access may have gone on; then what it left is read late. */
+/* Keeps the bytes that the access left. The thread may have gone on already; then later bytes are
+ * read. */
 void region_keep(struct watch *watch, struct watched *process, const struct trace *trace)
 {
 	struct piece *piece = &process->piece[trace->slot];
@@ -142,7 +148,8 @@ void region_keep(struct watch *watch, struct watched *process, const struct trac
 		space_read(space, first, piece->shadow + (first - piece->address), length);
 }
 
-/* Once of each process: it has restricted itself for good. */
+/* Says, once of each process, what its regions have lost because it restricted its own system
+ * calls, which it can never undo. */
 static void report_lost(struct watch *watch, struct watched *process)
 {
 	struct lasting_regions_lost lost = lasting_regions_lost(watch->program, process->pid);

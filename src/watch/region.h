@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is too long for slots, watched by protection keys. */
+/* Memory that is too long for slots is watched by protection keys. */
 #ifndef WATCH_REGION_H
 #define WATCH_REGION_H
 
@@ -11,7 +11,7 @@
 struct trace;
 
 bool region_possible(const struct watch *watch, const struct watched *process);
-/* Does something there share a page with a region? */
+/* Does the memory there share a page with a region? */
 bool region_beside(const struct watched *process, uint64_t address, uint64_t length);
 int region_arm(struct watch *watch, struct watched *process, const struct piece *wish);
 struct piece *region_piece(struct watch *watch, struct watched *process, const struct trace *trace);

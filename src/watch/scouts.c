@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-#define HOLD_NS 1000000000u /* at most; ended as soon as all has been armed */
+#define HOLD_NS 1000000000u /* ns, at most: the hold ends as soon as everything has been armed */
 
 struct posts {
 	uint64_t address[AREA_SLOTS];
@@ -48,7 +48,8 @@ static bool is_waiting(const struct watched *process, unsigned index)
 	return !process->resolved[index] && !process->given_up[index];
 }
 
-/* Threads have pointers of their own: not these. */
+/* Adds the pointers that an expression follows. Those of thread-local variables are left out, since
+ * each thread has its own. */
 static void add_pointers(struct watch *watch, struct watched *process, unsigned index,
 			 struct symbol_modules *modules, struct posts *posts)
 {
@@ -72,7 +73,8 @@ static struct posts wanted_posts(struct watch *watch, struct watched *process,
 	bool modules_wanted = false;
 
 	for (unsigned i = 0; i < watch->options.expressions; i++) {
-		/* One with links has been found: it is a pointer that it waits for. */
+		/* An expression with links has been found, so what it waits for is a pointer, not a
+		 * module. */
 		modules_wanted |= is_waiting(process, i) && !process->target[i].link_count;
 		modules_wanted |= process->resolved[i] && process->may_unload[i];
 		add_pointers(watch, process, i, modules, &posts);
@@ -135,7 +137,8 @@ static bool send_out(struct watch *watch, struct watched *process, uint64_t addr
 	return piece->armed;
 }
 
-/* New ones first: a thread held at one that is dismissed goes on at once. */
+/* New scouts are armed before old ones are dismissed, because a thread that is held at a dismissed
+ * one goes on at once. */
 void scouts_place(struct watch *watch, struct watched *process)
 {
 	struct space *space = control_space(watch->control, process->pid);

@@ -18,15 +18,16 @@ struct watch {
 	struct wanted wanted[WATCH_EXPRESSIONS];
 	struct watched *processes;
 	bool refused, began;
-	bool changed;		  /* it became another program while names were looked up in it */
-	struct piece part;	  /* of a region, that a hit touched */
+	/* the process became another program while names were looked up in it */
+	bool changed;
+	struct piece part;	  /* the part of a region that the last hit touched */
 	pid_t debugger, debugged; /* gdb while it runs, and the process it was started for */
 	uint64_t started;	  /* CLOCK_MONOTONIC ns */
 	uint64_t dropped, unsent;
 	uint64_t refused_hits[FILTER_REFUSALS];
 	struct place *place;
 	size_t places, place_capacity;
-	uint64_t unplaced; /* hits at places beyond PLACES_MOST, or without memory for one */
+	uint64_t unplaced; /* hits at places beyond PLACES_MOST, or for which there was no memory */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From expressions to hardware slots, again and again while modules come and pointers move. */
+/* From expressions to hardware slots, done again whenever modules are loaded or pointers change. */
 #include "watch/target.h"
 
 #include "base/clock.h"
@@ -121,7 +121,6 @@ static void explain(const struct watch *watch, const struct watched *process,
 	}
 }
 
-/* What one name takes is said where it is more than one thing. */
 static bool is_region(const struct watched *process, unsigned index)
 {
 	for (unsigned i = AREA_SLOTS; i < AREA_WATCHES; i++)
@@ -148,7 +147,7 @@ static void say_pieces(const struct watch *watch, const struct watched *process,
 	fflush(watch->options.lines);
 }
 
-/* What else the name could have meant. */
+/* Prints a note of the resolver, such as what else the name could have meant. */
 static void note(const struct watch *watch, const struct wanted *wanted, const char *text)
 {
 	fprintf(watch->options.lines, "trapline: %s: ", wanted->text);
@@ -157,7 +156,7 @@ static void note(const struct watch *watch, const struct wanted *wanted, const c
 	fflush(watch->options.lines);
 }
 
-/* 0: watched; -EAGAIN: may become so; else not. */
+/* 0: it is watched; -EAGAIN: it may become watchable later; another error: it will not. */
 static int resolve_one(struct watch *watch, struct watched *process, unsigned index,
 		       struct symbol_modules *modules, char error[SYMBOL_ERROR_MAX])
 {
@@ -187,8 +186,9 @@ static int resolve_one(struct watch *watch, struct watched *process, unsigned in
 	return err;
 }
 
-/* May an expression that means nothing now mean something later? A pointer may be set, and a
- * module that the expression names may be loaded; any other name only if the user said so. */
+/* May an expression that means nothing now mean something later? A pointer on its way may be set,
+ * or a module that the expression names may be loaded; any other name only if the user said so
+ * (options.later). */
 static bool may_wait(const struct watch *watch, const struct wanted *wanted,
 		     const struct symbol_target *target)
 {
@@ -196,7 +196,8 @@ static bool may_wait(const struct watch *watch, const struct wanted *wanted,
 	       (wanted->expression.qualifier && strstr(wanted->expression.qualifier, ".so"));
 }
 
-/* Names that a process attached to has not may be those of a program that is not whole yet. */
+/* Was the process about to become another program when names were looked up in it? Only a process
+ * that we attached to can be, and then a missing name says nothing. */
 static bool has_changed(const struct watch *watch)
 {
 	return watch->options.outside && !watch->options.entered &&
@@ -226,14 +227,16 @@ int watch_resolve(struct watch *watch, struct watched *process, bool first)
 			continue;
 		if ((err == -EAGAIN && may_wait(watch, wanted, &process->target[i])) ||
 		    (err == -ENOENT && watch->options.later)) {
-			/* A library loaded later may have it as a thread-local variable, which
-			 * needs to be told of each thread that begins. */
+			/* A library that is loaded later may have the name as a thread-local
+			 * variable. Its copies can only be watched if each thread tells when it
+			 * begins, so threads are told to do that now. */
 			lasting_announce_threads(watch->program, process->pid);
 			continue;
 		}
 		process->given_up[i] = true;
-		/* Children may run other programs, where the names are not; what has just been
-		 * executed announces itself as another process. */
+		/* Nothing is said of later processes: they may run other programs, which lack the
+		 * names, and a process that executes a program in between announces itself as a new
+		 * one. */
 		if (!first && (err == -EAGAIN || err == -ENOENT || err == -ESRCH))
 			continue;
 		watch->changed = first && has_changed(watch);
@@ -251,7 +254,8 @@ int watch_resolve(struct watch *watch, struct watched *process, bool first)
 	return 0;
 }
 
-/* What came with a module that was loaded since may go with it. */
+/* Resolves what could not be resolved before. What comes with a module that was loaded later may go
+ * away with it, so that is marked. */
 static void resolve_later(struct watch *watch, struct watched *process)
 {
 	bool before[WATCH_EXPRESSIONS];
@@ -289,7 +293,8 @@ static bool is_loaded(const struct symbol_modules *modules, const struct symbol_
 	return false;
 }
 
-/* Where a module was that is unloaded something else may be soon; it may come back elsewhere. */
+/* Disarms what lay in an unloaded module: something else may be mapped there soon, and the module
+ * may come back elsewhere. */
 static void forget_unloaded(struct watch *watch, struct watched *process,
 			    struct symbol_modules *modules)
 {
@@ -310,7 +315,7 @@ static void forget_unloaded(struct watch *watch, struct watched *process,
 	}
 }
 
-/* Everything that may have changed. `now`: a scout has seen it change. */
+/* Looks at everything that may have changed. `now`: a scout has seen a change. */
 static void look_again(struct watch *watch, struct watched *process, bool now)
 {
 	struct space *space = control_space(watch->control, process->pid);
@@ -342,7 +347,8 @@ void watch_scout_tripped(struct watch *watch, struct watched *process)
 	scouts_place(watch, process);
 }
 
-/* Scouts see accesses by the process's own threads alone, and not while a slot is missing. */
+/* Even with scouts out this looks now and then: scouts see accesses by the process's own threads
+ * alone, and nothing while their slot is missing. */
 void watch_look_again(struct watch *watch, struct watched *process)
 {
 	uint64_t now = clock_now();

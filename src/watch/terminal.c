@@ -10,7 +10,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Of every terminal since the VT100 and xterm: alternate screen, cursor hidden; and back. */
+/* Sequences of every terminal since the VT100 and xterm: alternate screen with the cursor hidden,
+ * and back. */
 #define ENTER "\033[?1049h\033[?25l\033[2J"
 #define LEAVE "\033[?25h\033[?1049l"
 
@@ -20,7 +21,7 @@ struct terminal {
 	struct termios before;
 };
 
-/* Also left when the process ends by exit(). */
+/* the terminal that is left when the process ends by exit(); NULL: none */
 static struct terminal *current;
 
 static void leave_current(void)
@@ -36,7 +37,7 @@ static int set_mode(struct terminal *terminal)
 	if (tcgetattr(terminal->fd, &terminal->before))
 		return -errno;
 	mode = terminal->before;
-	/* Signals of the keyboard stay: Ctrl-C still ends the program. */
+	/* The keyboard's signals stay on, so that Ctrl-C still ends the program. */
 	mode.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	mode.c_cc[VMIN] = 0;
 	mode.c_cc[VTIME] = 0;

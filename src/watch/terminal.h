@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The terminal as --top uses it: another screen, keys without Enter, and what was there put back.
- */
+/* The terminal as --top uses it: on its alternate screen, with keys that need no Enter. What was on
+ * the screen before is put back. */
 #ifndef WATCH_TERMINAL_H
 #define WATCH_TERMINAL_H
 
@@ -15,7 +15,7 @@ int terminal_open(struct terminal **terminal);
 int terminal_key(struct terminal *terminal);
 void terminal_size(const struct terminal *terminal, unsigned *rows, unsigned *columns);
 void terminal_write(struct terminal *terminal, const char *text, size_t length);
-/* Back to what it was; writing goes on there. */
+/* Puts the terminal back to what it was before; output goes there again. */
 void terminal_leave(struct terminal *terminal);
 void terminal_close(struct terminal *terminal);
 

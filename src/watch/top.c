@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #define REFRESH_NS 250000000u
-#define RATE_NS 1000000000u /* over which rates are taken */
-#define FIXED_ROWS 4	    /* title, keys, heading, the program's last line */
+#define RATE_NS 1000000000u /* ns over which a rate is taken */
+#define FIXED_ROWS 4	    /* rows of title, keys, heading, and the program's last line */
 #define TAIL 512
 
 enum order { BY_COUNT, BY_RATE, BY_TIME, BY_PLACE };
@@ -34,15 +34,15 @@ struct row {
 
 struct top {
 	struct terminal *terminal;
-	FILE *held; /* the program's output; a file without a name */
+	FILE *held; /* what the program has written, in a file without a name */
 	off_t passed_on;
-	int own_stderr; /* -1: it is no terminal */
+	int own_stderr; /* a copy of our standard error; -1: that is no terminal */
 	bool left;
 	enum order order;
 	uint64_t drawn, rated, began;
-	uint64_t *before; /* counts of places when rates were last taken */
+	uint64_t *before; /* each place's count when rates were last taken */
 	double *rate;
-	size_t known; /* places in `before` and `rate` */
+	size_t known; /* number of places in `before` and `rate` */
 };
 
 /* Our own messages would be printed into the table: they are held in a file until its end. */
@@ -50,7 +50,7 @@ static void hold_messages(struct top *top)
 {
 	int fd = fileno(top->held);
 
-	/* Whoever writes writes at its end. */
+	/* O_APPEND: several writers share the file, and each adds at its end. */
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_APPEND);
 	if (!isatty(STDERR_FILENO))
 		return;
@@ -148,7 +148,7 @@ static int compare(const void *a, const void *b, void *context)
 	return result ? result : compare_numbers((double)x->count, (double)y->count);
 }
 
-/* At most `columns` columns of it. Bytes of a character are never parted. */
+/* Writes at most `columns` columns of the text, never a part of a character's bytes. */
 static void put_text(FILE *to, const char *text, unsigned columns)
 {
 	for (unsigned used = 0; *text && used < columns; used++) {
@@ -162,7 +162,7 @@ static void put_text(FILE *to, const char *text, unsigned columns)
 	}
 }
 
-/* The rest of the row is cleared. */
+/* Writes the text and clears the rest of its row. */
 static void put_line(FILE *to, const char *text, unsigned columns)
 {
 	put_text(to, text, columns);
@@ -224,7 +224,7 @@ static void put_rows(FILE *to, const struct top *top, const struct watch *watch,
 	free(order);
 }
 
-/* The last line the program has written, so that one sees it is alive. */
+/* Writes the last line of the program's output, by which one sees that the program is alive. */
 static void put_tail(FILE *to, const struct top *top, unsigned rows, unsigned columns)
 {
 	char text[TAIL + 16] = "program: ", *line, *end;

@@ -13,12 +13,12 @@ struct watch;
 
 /* 0, or -errno: -ENXIO when there is no terminal. */
 int top_open(struct top **top);
-/* Where the program's output goes that is meant for the terminal. */
+/* The descriptor for the program's output that is meant for the terminal. */
 int top_output(const struct top *top);
 /* Draws when it is time, and takes keys. False: the user wants to quit. */
 bool top_tick(struct top *top, struct watch *watch);
-/* Back to the terminal as it was, with what the program has written since. Further output of the
- * program is passed on by each tick from then on. */
+/* Puts the terminal back as it was and shows what the program has written since. Each later tick
+ * passes on what the program writes from then on. */
 void top_leave(struct top *top);
 void top_close(struct top *top);
 

@@ -36,7 +36,7 @@
 
 #define STACK_FRAMES 64
 
-/* A script may have made it of anything. */
+/* The expression is escaped as it is printed: a script may have made it of anything. */
 static void complain(const char *expression, const char *error)
 {
 	utf8_fprintf(stderr, "trapline: %s: %s\n", expression, error);
@@ -92,7 +92,7 @@ bool watch_changed(const struct watch *watch)
 	return watch->changed;
 }
 
-/* Reading symbols took longer than it waited. */
+/* Says that the process goes on unwatched: reading symbols took longer than it waited. */
 static void leave_unwatched(struct watch *watch, struct watched *process)
 {
 	for (unsigned i = 0; i < watch->options.expressions; i++) {
@@ -105,7 +105,8 @@ static void leave_unwatched(struct watch *watch, struct watched *process)
 		     (int)process->pid);
 }
 
-/* A program is ended only where it has not begun, and waits in its constructor. */
+/* Ends the program if it has not begun and waits in the library's constructor; any other process
+ * goes on unwatched. */
 static void refuse(struct watch *watch, struct watched *process)
 {
 	watch->refused = watch->options.outside || control_waits(watch->control, process->pid);
@@ -180,7 +181,7 @@ static void process_ended(void *context, pid_t pid)
 	}
 }
 
-/* The user has had enough of the table. */
+/* The user quits the table. */
 static void end_top(struct watch *watch)
 {
 	top_leave(watch->options.top);
@@ -206,7 +207,7 @@ static void tick(void *context)
 	}
 }
 
-/* As its type asks: the sign of a short integer fills the rest. */
+/* Extends a value as its type asks: a short signed integer's sign fills the upper bits. */
 static uint64_t extend(const struct wanted *wanted, unsigned length, uint64_t value)
 {
 	unsigned shift = 64 - 8 * length;
@@ -236,7 +237,8 @@ static struct finding *begin_finding(struct watch *watch, const struct trace *tr
 	return finding;
 }
 
-/* The whole stack where it is asked for or the first frame is not the program's own. */
+/* Makes the finding of a hit. It has the whole stack if that is asked for, or if the first frame is
+ * not the program's own. */
 static struct finding *make_finding(struct watch *watch, const struct trace *trace)
 {
 	bool whole = watch->options.stack_needed;
@@ -302,7 +304,8 @@ static void execute(const struct watch *watch, const struct trace *trace)
 		snprintf(text[0], sizeof(text[0]), "%d", (int)trace->pid);
 		snprintf(text[1], sizeof(text[1]), "%d", (int)tid);
 		setenv("TRAPLINE_PID", text[0], 1);
-		/* The program told it: a command that acts on it must not meet another process. */
+		/* The program itself told the thread's id: unless a thread of this process has it,
+		 * a command that acts on it could meet another process. */
 		if (lasting_thread_lives(trace->pid, tid))
 			setenv("TRAPLINE_TID", text[1], 1);
 		else
@@ -402,11 +405,12 @@ static void trace(void *context, const struct trace *trace)
 	if (!finding)
 		return;
 	fill_finding(watch, finding, wanted, piece, trace);
-	piece->value_known = false; /* from here on the handler knows */
+	piece->value_known = false; /* from the first hit on the handler knows the value */
 	refused = filter_judge(watch, finding, wanted, trace);
 	if (refused == FILTER_REFUSALS) {
 		wanted->shown++;
-		wanted->kernel += piece->region; /* which has no count of its own */
+		/* the kernel keeps no count of a region's hits, so each is counted here */
+		wanted->kernel += piece->region;
 		place = place_count(watch, piece->wanted, finding);
 		show(watch, finding, wanted, trace, filter_number(watch, trace));
 	}

@@ -25,28 +25,34 @@ enum watch_action {
 	WATCH_DEBUG
 };
 
-#define WATCH_DEBUG_HOLD 60000000000ull /* ns, for a debugger to come */
+#define WATCH_DEBUG_HOLD 60000000000ull /* ns that a thread is held for a debugger to attach */
 
 struct watch_options {
 	const char *const *expression;
 	unsigned expressions;
-	bool outside;  /* the program runs already, and no library of ours is in it */
-	bool entered;  /* … but a handler, since threads wait for blocks of the heap; set here */
-	bool later;    /* names that are unknown at the start may come with a later module */
+	bool outside; /* the program runs already, without a library of ours */
+	/* `outside`, but with our handler in it, since threads must wait when blocks of the heap
+	 * are asked for; watch_create() sets it */
+	bool entered;
+	/* names that are unknown at the start may come with a module that is loaded later */
+	bool later;
 	bool repoint;  /* follow pointers again when they change */
-	bool regions;  /* the program's library can open them */
+	bool regions;  /* the program has the library that can open regions */
 	bool children; /* watch forked and executed children too */
-	bool stack;    /* print the whole stack */
-	bool sampled;  /* to keep to a budget: values help to count what was not seen */
-	bool stack_needed; /* unwind each hit, for the output */
+	/* slots may rest to keep to a budget; values then help to count what was not seen */
+	bool stack;
+	bool sampled;	   /* to keep to a budget: values help to count what was not seen */
+	bool stack_needed; /* each hit is unwound, for the output */
 	struct condition condition;
-	const char *thread;    /* glob of names; NULL: all */
-	const char *not_from;  /* function that must not be on the stack; NULL */
-	uint64_t first, every; /* lines: at most so many, one in so many; 0: all */
+	const char *thread; /* glob of the names of threads whose hits are shown; NULL: of all */
+	/* function whose hits are not shown when it is on the stack; NULL: none */
+	const char *not_from;
+	uint64_t first, every; /* print at most `first` lines, and one hit in `every`; 0: all */
 	uint64_t after;	       /* ns from the start before which nothing is shown or counted */
-	struct top *top;       /* shows places instead of lines; NULL */
+	struct top *top;       /* shows a table of places instead of lines; NULL: lines */
 	enum watch_action action;
-	const char *command; /* of WATCH_EXECUTE; of WATCH_DEBUG: file of gdb commands, or NULL */
+	/* WATCH_EXECUTE: the command; WATCH_DEBUG: a file of gdb commands, or NULL */
+	const char *command;
 	const char *program;
 	FILE *lines; /* where hits are printed; flushed after each line */
 	/* Called for every hit that is shown; NULL: nobody. The finding stays the watch's. */
@@ -56,18 +62,19 @@ struct watch_options {
 
 struct watch;
 
-/* 0; -EINVAL when an expression cannot be read, and said why. */
+/* 0; or -EINVAL, having said why, if an expression cannot be read. */
 int watch_create(struct watch **watch, const struct watch_options *options);
 struct control_observer watch_observer(struct watch *watch);
-/* Blocks of the heap are asked for: the program must tell of its allocations. */
+/* Does an expression ask for blocks of the heap? Then the program must tell of its allocations. */
 bool watch_needs_heap(const struct watch *watch);
-/* Before the program starts. */
+/* Called before the program starts. */
 void watch_attach(struct watch *watch, struct control *control);
-/* True when the program was ended because an expression cannot be watched in it, and said why. */
+/* True: the program was ended, because an expression cannot be watched in it; it was said why. */
 bool watch_refused(const struct watch *watch);
-/* … but it may mean something in what the process is now, which it became at that moment. */
+/* True: it was refused while the process became another program, in which the expression may mean
+ * something. */
 bool watch_changed(const struct watch *watch);
-/* The program has ended, the controller not yet: prints what was counted. */
+/* Prints what was counted. Called when the program has ended and before the controller ends. */
 void watch_finish(struct watch *watch);
 void watch_destroy(struct watch *watch);
 

@@ -36,7 +36,7 @@ void watch_silence(struct watch *watch, struct watched *process)
 	}
 }
 
-/* Scouts are sent out again by the next look, which comes with this tick since none are out. */
+/* No scouts are out now, so this tick's look places them again. */
 void watch_resume(struct watch *watch, struct watched *process)
 {
 	process->silent = false;
@@ -44,7 +44,7 @@ void watch_resume(struct watch *watch, struct watched *process)
 		struct piece *piece = &process->piece[i];
 		int err = piece->armed ? watch_arm_piece(watch, process, i) : -ESRCH;
 
-		if (err == -ESRCH) /* or the process has ended */
+		if (err == -ESRCH) /* the process may have ended as well */
 			continue;
 		if (err)
 			fprintf(watch->options.lines,

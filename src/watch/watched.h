@@ -11,11 +11,11 @@
 
 #include <sys/types.h>
 
-/* A place taught to the handlers of a process. */
+/* A place that the handlers of a process were taught. */
 struct taught {
-	bool known; /* a program that writes keys of its own has places that nobody taught it */
+	bool known; /* false: we did not teach it; a program can write any keys into its places */
 	int slot;
-	int place; /* index in struct watch's; -1: its hits are not wanted */
+	int place; /* index in struct watch's places; -1: its hits are not wanted */
 };
 
 /* A thread's own copy of what a slot watches. */
@@ -29,35 +29,36 @@ struct copy {
 struct thread {
 	pid_t tid;
 	uint64_t pointer;
-	bool waits; /* some variable's copy is not there yet */
+	bool waits; /* a copy of some variable does not exist yet in this thread */
 	struct thread *next;
 };
 
 struct watched {
 	pid_t pid;
-	bool begun;		/* it runs, and may be loading modules */
-	bool may_open;		/* the program waits, and opens regions before it goes on */
+	bool begun;		/* the process runs, and may be loading modules */
+	bool may_open;		/* the program waits, and will open regions before it goes on */
 	bool silent;		/* a debugger has the hardware */
-	struct thread *threads; /* that are known, with their thread pointers */
-	unsigned thread_count, thread_sweep; /* ended ones are looked for from so many on */
+	struct thread *threads; /* the threads that are known, with their thread pointers */
+	/* with `thread_sweep` threads known, ended ones are looked for */
+	unsigned thread_count, thread_sweep;
 	struct copy *copies;
 	uint64_t linker_call, linker_record; /* 0: not known */
-	bool scouted;			     /* scouts watch for everything that may change */
-	uint64_t next_look;		     /* when nobody else has seen a change */
-	bool told_lost;			     /* of its regions */
+	bool scouted;			     /* scouts are out for everything that may change */
+	/* ns: when to look again though no scout has tripped */
+	uint64_t next_look;
+	bool told_lost; /* it was said that its regions are lost */
 	struct piece piece[AREA_WATCHES];
 	bool resolved[WATCH_EXPRESSIONS];
 	bool may_unload[WATCH_EXPRESSIONS]; /* it came with a module loaded later */
 	bool given_up[WATCH_EXPRESSIONS];   /* it cannot become watchable in this process */
 	struct symbol_target target[WATCH_EXPRESSIONS];
-	struct heap_entered heap;	     /* where the process ran already */
-	struct taught taught[FILTER_PLACES]; /* by their index in struct filter_process */
+	struct heap_entered heap;	     /* for a process that ran before the watch */
+	struct taught taught[FILTER_PLACES]; /* by the places' index in struct filter_process */
 	struct watched *next;
 };
 
 struct watched *watch_find(const struct watch *watch, pid_t pid);
-/* Give all hardware back for a while: what is watched meanwhile is noted and armed again by
- * watch_resume(). */
+/* Gives all hardware back for a while: notes what is watched; watch_resume() arms that again. */
 void watch_silence(struct watch *watch, struct watched *process);
 void watch_resume(struct watch *watch, struct watched *process);
 
